@@ -1,0 +1,204 @@
+package core
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/petermattis/goid"
+)
+
+// Execute runs task on the loop. A nil error means that task runs exactly once
+// before Done is closed; an error, that it never runs (G3). It starts the loop
+// if that has not been done, and otherwise takes one short lock and never waits
+// for the loop, except by a WithRejectedHandler that says so.
+func (e *Executor) Execute(task func()) error {
+	if task == nil {
+		return nilFunc("Execute", "task")
+	}
+	e.mu.Lock()
+	if e.gate != 0 || e.queued >= e.hasRoom {
+		e.mu.Unlock()
+		return e.admit(OpExecute, task)
+	}
+	e.tasks.push(task)
+	e.queued++
+	if !e.asleep {
+		e.mu.Unlock()
+		return nil
+	}
+	e.claimWake()
+	e.mu.Unlock()
+	e.poller.Wake()
+	return nil
+}
+
+// ExecuteLazy is Execute, but does not wake a sleeping loop: the task runs no
+// later than the next wake-up, timer, end of a quiet period, or shutdown (G12).
+func (e *Executor) ExecuteLazy(task func()) error {
+	if task == nil {
+		return nilFunc("ExecuteLazy", "task")
+	}
+	return e.admit(OpExecuteLazy, task)
+}
+
+// ExecuteAfterIteration runs task at the end of a turn of the loop, after the
+// turn's tasks and timers. A tail task that adds a tail task adds it to the next
+// turn (G13). In everything else it is Execute.
+func (e *Executor) ExecuteAfterIteration(task func()) error {
+	if task == nil {
+		return nilFunc("ExecuteAfterIteration", "task")
+	}
+	return e.admit(OpExecuteAfterIteration, task)
+}
+
+// claimWake makes the caller the one who wakes the sleeping loop: at most one
+// does per sleep (G12). Requires mu and e.asleep; the caller then unlocks and
+// calls e.poller.Wake.
+func (e *Executor) claimWake() {
+	e.asleep = false
+	e.wakes++
+	if e.cfg.tracer != nil {
+		e.trace(Event{Kind: EventWake})
+	}
+}
+
+// unlockAndWake ends a critical section that gave the loop news.
+func (e *Executor) unlockAndWake() {
+	wake := e.asleep
+	if wake {
+		e.claimWake()
+	}
+	e.mu.Unlock()
+	if wake {
+		e.poller.Wake()
+	}
+}
+
+// admit is the way in for every case that Execute does not do itself: not
+// started, closed, bounded, traced, lazy, tail.
+func (e *Executor) admit(op Op, task func()) error {
+	for attempt := 1; ; attempt++ {
+		err := e.tryAdmit(op, task)
+		if err == nil {
+			return nil
+		}
+		if err.Reason != ErrQueueFull || e.InEventLoop() { // not errors.Is: a spawner's error may be another queue's
+			return e.refuse(err)
+		}
+		pause, retry := e.cfg.onFull(attempt, err)
+		if !retry || !e.pause(pause) {
+			return e.refuse(err)
+		}
+	}
+}
+
+// refuse counts a refusal: once per call, however many attempts it made.
+func (e *Executor) refuse(err *RejectedError) error {
+	e.rejected.Add(1)
+	return err
+}
+
+// tryAdmit decides once. The look at the gate and the push are one step: were
+// they two, a close between them would lose the task (netty #9603, R26; G3).
+func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
+	if err := e.lockOpen(op); err != nil {
+		return err
+	}
+	if e.queued >= e.hasRoom && e.full() {
+		e.traceAdmit(op, false)
+		return e.rejectAndUnlock(ErrQueueFull)
+	}
+	if op == OpExecuteAfterIteration {
+		e.tails.push(task)
+	} else {
+		e.tasks.push(task)
+	}
+	e.queued++
+	e.traceAdmit(op, true)
+	if op == OpExecuteLazy && !e.lazyMustWake() {
+		e.mu.Unlock()
+		return nil
+	}
+	e.unlockAndWake()
+	return nil
+}
+
+// full counts exactly. Requires mu.
+func (e *Executor) full() bool {
+	return e.tasks.counts().notBegun+e.tails.counts().notBegun >= e.cfg.limit
+}
+
+// lazyMustWake reports whether the lazy task just queued took the last room.
+// Nothing that wakes the loop could be queued after it, so it has to. Requires mu.
+func (e *Executor) lazyMustWake() bool { return e.queued >= e.hasRoom && e.full() }
+
+// lockOpen returns nil with mu held and the executor started and open. It starts
+// the loop if nobody has, and shares the outcome of a start in progress (G17).
+func (e *Executor) lockOpen(op Op) *RejectedError {
+	for {
+		e.mu.Lock()
+		if e.gate&gateClosed != 0 {
+			e.traceAdmit(op, false)
+			return e.rejectAndUnlock(e.shutdown.cause)
+		}
+		if e.gate&gateNotStarted == 0 {
+			return nil
+		}
+		if err := e.startAndUnlock(); err != nil {
+			e.mu.Lock()
+			e.traceAdmit(op, false)
+			return e.rejectAndUnlock(err)
+		}
+	}
+}
+
+// rejectAndUnlock requires mu.
+func (e *Executor) rejectAndUnlock(reason error) *RejectedError {
+	defer e.mu.Unlock()
+	return &RejectedError{State: e.State(), Reason: reason}
+}
+
+// traceAdmit requires mu.
+func (e *Executor) traceAdmit(op Op, accepted bool) {
+	if e.cfg.tracer != nil {
+		e.trace(Event{Kind: EventAdmit, Op: op, Accepted: accepted})
+	}
+}
+
+// pause waits between two attempts; false means that the close came first.
+func (e *Executor) pause(d time.Duration) bool {
+	if d <= 0 {
+		runtime.Gosched()
+		return e.ctx.Err() == nil
+	}
+	over := make(chan struct{})
+	alarm := e.afterFunc(d, func() { close(over) })
+	defer alarm.Stop()
+	select {
+	case <-over:
+		return true
+	case <-e.ctx.Done():
+		return false
+	}
+}
+
+// note queues work of our own, such as the call of listeners: it takes no room,
+// is no task, and does not restart a quiet period (G9, G10). False means that the
+// loop has ended, and that the caller must see to it itself.
+func (e *Executor) note(work func()) bool {
+	e.mu.Lock()
+	if State(e.state.Load()) == StateTerminated || e.gate&gateNotStarted != 0 {
+		e.mu.Unlock()
+		return false
+	}
+	e.notes = append(e.notes, work)
+	e.unlockAndWake()
+	return true
+}
+
+// calledFromSpawner reports whether the caller is this executor's own spawner.
+func (e *Executor) calledFromSpawner() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.starting != nil && e.starting.caller == goid.Get()
+}

@@ -1,0 +1,193 @@
+package core
+
+import "time"
+
+// currentBody is the user function that runs, as far as the loop has to know to
+// settle it when it ends in an unusual way.
+type currentBody struct {
+	kind    Body
+	queue   *taskQueue // task, tail task
+	outcome Outcome    // set by a Submit that was skipped, or recovered a panic itself
+	timer   *Timer
+	hook    *hook
+	handler bool // it is the panic handler: its own panic is only logged
+}
+
+func asDuration(at int64) time.Duration { return time.Duration(at) }
+
+// runQueue runs n tasks of the batch in hand, and reports a panic of one before
+// it goes on with the next.
+func (e *Executor) runQueue(q *taskQueue, kind Body, n int) {
+	if n == 0 {
+		return
+	}
+	ran := q.mark.ran()
+	for n > 0 {
+		n -= e.drain(q, kind, n)
+		if q.left() > 0 {
+			q.pause()
+		}
+		e.reportPanics()
+	}
+	e.bodiesEnded(q.mark.ran() > ran)
+}
+
+// drain runs up to n tasks and returns how many have begun: fewer than n if one
+// panicked. One deferred call serves them all.
+func (e *Executor) drain(q *taskQueue, kind Body, n int) (begun int) {
+	defer e.contain()
+	e.current = currentBody{kind: kind, queue: q}
+	q.resume()
+	for begun < n {
+		begun++
+		task := q.next()
+		if e.cfg.tracer != nil {
+			e.trace(Event{Kind: EventBegin, Body: kind})
+		}
+		task()
+		if e.current.outcome == OutcomeNormal && e.cfg.tracer == nil {
+			q.end(oneRan)
+			continue
+		}
+		e.settle(OutcomeNormal)
+		if len(e.panics) > 0 {
+			break
+		}
+		e.current = currentBody{kind: kind, queue: q}
+	}
+	e.current.kind = BodyNone
+	return begun
+}
+
+// protect runs a body that is not a task.
+func (e *Executor) protect(b currentBody, body func()) {
+	e.current = b
+	e.body.Store(int32(b.kind))
+	defer e.contain()
+	if e.cfg.tracer != nil {
+		e.trace(Event{Kind: EventBegin, Body: b.kind})
+	}
+	body()
+	e.settle(OutcomeNormal)
+}
+
+// contain is deferred around bodies. A panic stops here. Goexit cannot be
+// stopped: it is told from a normal end by the body not having been settled, and
+// goes on to exit after the books are in order.
+func (e *Executor) contain() {
+	if e.current.kind == BodyNone {
+		return
+	}
+	if v := recover(); v != nil {
+		e.notePanic(newPanicError(v))
+		e.settle(OutcomePanicked)
+		return
+	}
+	e.settle(OutcomeExited)
+}
+
+// settle enters the end of the current body in the books.
+func (e *Executor) settle(outcome Outcome) {
+	b := e.current
+	e.current = currentBody{}
+	if b.outcome != OutcomeNormal {
+		outcome = b.outcome
+	}
+	if e.cfg.tracer != nil {
+		e.trace(Event{Kind: EventEnd, Body: b.kind, Outcome: outcome})
+	}
+	switch b.kind {
+	case BodyTask, BodyTail:
+		one := oneRan
+		if outcome == OutcomeSkipped {
+			one = oneCancelled
+		}
+		b.queue.end(one)
+		if outcome == OutcomeExited {
+			b.queue.pause()
+			e.bodiesEnded(true)
+		}
+		return
+	case BodyTimer:
+		e.settleTimer(b.timer, outcome)
+	case BodyHook:
+		e.settleHook(b.hook)
+	}
+	e.body.Store(int32(BodyNone))
+	e.bodiesEnded(b.kind != BodyListener)
+}
+
+// bodiesEnded restarts the quiet period if any body ran. The time is read here,
+// before listeners are called: they do not restart it (G10).
+func (e *Executor) bodiesEnded(any bool) {
+	if any && State(e.state.Load()) == StateShuttingDown {
+		e.lastEnd = e.now()
+	}
+}
+
+// skipCurrent is called by a task that found its future cancelled: it counts as
+// cancelled, not as ran (G3, G20), and does not restart a quiet period.
+func (e *Executor) skipCurrent() { e.current.outcome = OutcomeSkipped }
+
+// panickedCurrent is called by a task that recovered the panic of its function,
+// to put it into a future.
+func (e *Executor) panickedCurrent(p *PanicError) {
+	e.notePanic(p)
+	e.current.outcome = OutcomePanicked
+}
+
+// runNotes runs the notes of this turn.
+func (e *Executor) runNotes() {
+	for e.notePos < len(e.noted) {
+		work := e.noted[e.notePos]
+		e.noted[e.notePos] = nil
+		e.notePos++
+		e.protect(currentBody{kind: BodyListener}, work)
+		e.reportPanics()
+	}
+}
+
+// notePanic counts a recovered panic of a body and keeps it for reportPanics.
+// Loop only.
+func (e *Executor) notePanic(p *PanicError) {
+	if e.current.handler {
+		e.cfg.logger.Error("panic in the panic handler", "executor", e.cfg.name, "panic", p.Value, "stack", string(p.Stack))
+		return
+	}
+	e.mu.Lock()
+	e.panicked++
+	e.mu.Unlock()
+	e.panics = append(e.panics, p)
+}
+
+// reportPanics reports each panic once, outside of the deferred call that
+// recovered it, so that the handler may do what a body may.
+func (e *Executor) reportPanics() {
+	for len(e.panics) > 0 {
+		p := e.panics[0]
+		e.panics = e.panics[1:]
+		e.protect(currentBody{kind: BodyListener, handler: true}, func() { e.report(p) })
+	}
+}
+
+func (e *Executor) report(p *PanicError) {
+	if e.cfg.panicHandler != nil {
+		e.cfg.panicHandler(p)
+		return
+	}
+	e.cfg.logger.Error("panic in a body", "executor", e.cfg.name, "panic", p.Value, "stack", string(p.Stack))
+}
+
+// reportOffLoop counts and reports a panic of a listener that ran on another
+// goroutine than the loop, because the loop has ended.
+func (e *Executor) reportOffLoop(p *PanicError) {
+	e.mu.Lock()
+	e.panicked++
+	e.mu.Unlock()
+	defer func() {
+		if v := recover(); v != nil {
+			e.cfg.logger.Error("panic in the panic handler", "executor", e.cfg.name, "panic", v)
+		}
+	}()
+	e.report(p)
+}

@@ -1,0 +1,73 @@
+package core
+
+import "time"
+
+// Clock is where an executor gets its time from: all of it, so that a program
+// can be run in virtual time. The default is the runtime's monotonic clock.
+//
+// Implementations must be safe for simultaneous use. Time must not go
+// backwards. The executor never calls a Clock while it holds a lock.
+type Clock interface {
+	// Now returns the present. It should carry a monotonic reading.
+	Now() time.Time
+
+	// AfterFunc calls f once, on a goroutine of its own, when d has passed.
+	// It must not call f before it returns.
+	AfterFunc(d time.Duration, f func()) Alarm
+}
+
+// Alarm is a pending call of Clock.AfterFunc. A *time.Timer is one.
+type Alarm interface {
+	// Stop prevents the call and reports true, or reports false if the call has
+	// begun or was stopped before.
+	Stop() bool
+
+	// Reset moves the call to d from now, and reports whether one was pending.
+	Reset(d time.Duration) bool
+}
+
+// Deadline is a moment on the executor's clock. The zero value is "never".
+type Deadline = time.Time
+
+// systemClock is the default Clock.
+type systemClock struct{}
+
+func (systemClock) Now() time.Time                            { return time.Now() }
+func (systemClock) AfterFunc(d time.Duration, f func()) Alarm { return time.AfterFunc(d, f) }
+
+// noDeadline is later than any deadline; sums saturate at it (G7).
+const noDeadline = int64(1<<63 - 1)
+
+// now returns nanoseconds since the executor was made. Internally every time is
+// such an offset: one word, and comparable with a single instruction.
+func (e *Executor) now() int64 {
+	if e.cfg.clock == nil {
+		return int64(time.Since(e.epoch))
+	}
+	return int64(e.cfg.clock.Now().Sub(e.epoch))
+}
+
+// afterFunc is Clock.AfterFunc of the executor's clock.
+func (e *Executor) afterFunc(d time.Duration, f func()) Alarm {
+	if e.cfg.clock == nil {
+		return time.AfterFunc(d, f)
+	}
+	return e.cfg.clock.AfterFunc(d, f)
+}
+
+// deadlineAt converts an offset into a Deadline.
+func (e *Executor) deadlineAt(at int64) Deadline {
+	if at == noDeadline {
+		return Deadline{}
+	}
+	return e.epoch.Add(time.Duration(at))
+}
+
+// addTime returns at+d for d >= 0, saturating instead of wrapping: a delay of
+// MaxInt64 means "never", not "long ago" (netty #7365, #7970; R89).
+func addTime(at int64, d time.Duration) int64 {
+	if sum := at + int64(d); sum >= at {
+		return sum
+	}
+	return noDeadline
+}

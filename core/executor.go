@@ -1,0 +1,147 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/petermattis/goid"
+)
+
+// Executor is a single-goroutine executor without I/O: the portable one. Its
+// methods are those of EventExecutor, and AddShutdownHook and
+// ExecuteAfterIteration. All of them may be called from many goroutines at once.
+//
+// Every question has one owner. Which state, was this accepted, what is queued,
+// does the loop sleep: mu, so that the close and an enqueue, or the last look at
+// the queue and falling asleep, are one step. What is running and what is due:
+// the loop's goroutine alone.
+type Executor struct {
+	// Set once in New.
+	self    EventExecutor // what Current reports
+	parent  *Group
+	cfg     config
+	poller  Poller
+	epoch   time.Time
+	term    *Termination
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	hasRoom int // below this many queued tasks a bounded queue need not be counted
+
+	// Atomic.
+	state     atomic.Int32 // moved with mu held
+	lastState atomic.Int32 // before Terminated
+	owner     atomic.Int64 // id of the loop's goroutine; 0: none
+	body      atomic.Int32 // Body that runs now, tasks excepted: they have progress
+	rejected  atomic.Uint64
+	ctxEnded  atomic.Bool // the parent has heard of it
+
+	_ [64]byte // producers write below, readers of the state above
+
+	// Guarded by mu.
+	mu       sync.Mutex
+	gate     gate
+	asleep   bool // the loop waits, or is about to, and nobody has woken it
+	queued   int  // tasks in the segments of both queues
+	tasks    taskQueue
+	tails    taskQueue
+	notes    []func() // listeners to be called, and other work of our own
+	hooks    hookList
+	timers   timerIntake
+	shutdown shutdownRecord
+	starting *launch
+	parks    uint64
+	wakes    uint64
+	panicked uint64
+
+	_ [64]byte
+
+	// Loop goroutine only.
+	heap     timerHeap
+	noted    []func() // notes of this turn
+	notePos  int
+	current  currentBody
+	panics   []*PanicError // recovered, not yet reported
+	seen     State         // as of the last look
+	purged   int64         // horizon up to which the heap has been purged
+	finished bool
+	broken   error // why the poller is not used any more
+	lastEnd  int64 // end of the last body, as far as the quiet period needs it
+	locals   map[any]any
+}
+
+// gate is what Execute has to look at besides the queue. Zero is the common
+// case: started, open, untraced.
+type gate uint8
+
+const (
+	gateNotStarted gate = 1 << iota
+	gateClosed
+	gateTraced
+)
+
+// NewExecutor returns an executor that has no goroutine yet: the first accepted
+// call, or a shutdown call, starts it. An error is about an option.
+func NewExecutor(opts ...Option) (*Executor, error) {
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	return newExecutor(cfg, nil), nil
+}
+
+func newExecutor(cfg config, parent *Group) *Executor {
+	e := &Executor{cfg: cfg, parent: parent, poller: cfg.poller, gate: gateNotStarted}
+	e.self = e
+	if e.cfg.name == "" {
+		e.cfg.name = fmt.Sprintf("executor-%d", executorCount.Add(1))
+	}
+	if e.poller == nil {
+		e.poller = newParkPoller(cfg.clock)
+	}
+	e.hasRoom = cfg.limit
+	if cfg.limit != unbounded {
+		// The two batches in hand can hold this many that are not in queued.
+		e.hasRoom = cfg.limit - 2*segmentSize
+	}
+	if cfg.tracer != nil {
+		e.gate |= gateTraced
+	}
+	e.epoch = time.Now()
+	if cfg.clock != nil {
+		e.epoch = cfg.clock.Now()
+	}
+	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	e.term = newTermination(e.InEventLoop, e.progressReport)
+	e.term.onPanic = e.reportOffLoop
+	e.timers.horizon, e.purged = noDeadline, noDeadline
+	return e
+}
+
+var executorCount atomic.Uint64
+
+// Name returns the name given by WithName, or one made up.
+func (e *Executor) Name() string { return e.cfg.name }
+
+// String returns the name and the state, for logs.
+func (e *Executor) String() string { return fmt.Sprintf("%s (%v)", e.cfg.name, e.State()) }
+
+// Parent returns the group this executor is a child of, or nil.
+func (e *Executor) Parent() *Group { return e.parent }
+
+// InEventLoop reports whether the caller is a body of this executor (G2).
+func (e *Executor) InEventLoop() bool {
+	owner := e.owner.Load()
+	return owner != 0 && owner == goid.Get()
+}
+
+// Context returns a context that is cancelled at the close, before the final
+// drain, with ErrShutdown, ErrShutdownTimeout or the loop's error as its cause
+// (G11). It does not start the loop.
+func (e *Executor) Context() context.Context { return e.ctx }
+
+// Termination returns the one Termination of this executor, the same pointer
+// every time (G15). It does not start the loop.
+func (e *Executor) Termination() *Termination { return e.term }

@@ -1,0 +1,232 @@
+package core
+
+import (
+	"context"
+	"sync"
+)
+
+// Future is a result that is not there yet. All methods may be called from any
+// goroutine, at any time, and from inside the loop.
+//
+// A future completes once: with a value, an error, ErrCancelled, ErrGoexit or a
+// *PanicError. Futures of Submit and Invoke have completed when the executor's
+// Done is closed (G9).
+type Future[T any] struct {
+	// Set once.
+	ex *Executor         // runs the listeners; nil: the completing goroutine does
+	on func(func()) bool // how; false if it will not
+
+	// Guarded by mu. value and err are final once state is futureDone.
+	mu        sync.Mutex
+	state     futureState
+	value     T
+	err       error
+	body      func() (T, error) // of Submit, until it begins
+	done      chan struct{}     // made by the first Done
+	listeners []func(T, error)
+	notifying bool // notify is running, or queued to run
+}
+
+type futureState uint8
+
+const (
+	futurePending       futureState = iota
+	futureUncancellable             // the body has begun, or the promise's owner said so
+	futureDone
+)
+
+func newFuture[T any](ex EventExecutor) *Future[T] {
+	f := &Future[T]{}
+	switch ex := ex.(type) {
+	case nil:
+	case interface{ loopOf() *Executor }:
+		f.ex = ex.loopOf()
+		f.on = f.ex.note
+	default:
+		f.on = func(work func()) bool { return ex.Execute(work) == nil }
+	}
+	return f
+}
+
+func (e *Executor) loopOf() *Executor { return e }
+
+// Done returns a channel that is closed when the future has completed.
+func (f *Future[T]) Done() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.done == nil {
+		f.done = make(chan struct{})
+		if f.state == futureDone {
+			close(f.done)
+		}
+	}
+	return f.done
+}
+
+// Wait waits for the result; or, if ctx ends first, returns the cause of ctx. It
+// returns ErrInEventLoop at once if the caller is a body of the executor and the
+// future is not complete: the wait would be for itself (G18). It does not cancel.
+func (f *Future[T]) Wait(ctx context.Context) (T, error) {
+	var none T
+	if ctx == nil {
+		return none, argumentError("Wait", "ctx is nil, want a context")
+	}
+	if v, err, ok := f.result(); ok {
+		return v, err
+	}
+	if f.ex != nil && f.ex.InEventLoop() {
+		return none, ErrInEventLoop
+	}
+	select {
+	case <-f.Done():
+		v, err, _ := f.result()
+		return v, err
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	}
+}
+
+// result returns the outcome, and whether there is one.
+func (f *Future[T]) result() (T, error, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.value, f.err, f.state == futureDone
+}
+
+// Cancel completes the future with ErrCancelled and reports true, unless its body
+// has begun, or it has completed, or its owner made it uncancellable: then it
+// reports false. After true the body never begins (G8). What the body holds is
+// released at once; the queued task is skipped when its turn comes.
+func (f *Future[T]) Cancel() bool {
+	var none T
+	return f.finish(futurePending, none, ErrCancelled)
+}
+
+// OnDone calls listener with the result, once: on the executor while it lives,
+// else on the goroutine that completes the future, or on the caller if it has
+// completed. Listeners of one future run in order and one at a time; one that
+// panics does not keep the others from running; chains of them do not nest (G9).
+// Those on the executor take no room in its queue. A nil listener is ignored.
+func (f *Future[T]) OnDone(listener func(T, error)) {
+	if listener == nil {
+		return
+	}
+	f.mu.Lock()
+	f.listeners = append(f.listeners, listener)
+	start := f.state == futureDone && !f.notifying
+	f.notifying = f.notifying || start
+	f.mu.Unlock()
+	if start {
+		f.dispatch()
+	}
+}
+
+// finish completes the future if its state is no later than upTo.
+func (f *Future[T]) finish(upTo futureState, v T, err error) bool {
+	f.mu.Lock()
+	if f.state > upTo {
+		f.mu.Unlock()
+		return false
+	}
+	f.state, f.value, f.err, f.body = futureDone, v, err, nil
+	if f.done != nil {
+		close(f.done)
+	}
+	f.notifying = len(f.listeners) > 0 // without any, nothing is queued (netty #8795)
+	start := f.notifying
+	f.mu.Unlock()
+	if start {
+		f.dispatch()
+	}
+	return true
+}
+
+// dispatch arranges for notify to run where listeners run.
+func (f *Future[T]) dispatch() {
+	if f.on != nil && f.on(f.notify) {
+		return
+	}
+	var onPanic func(*PanicError)
+	if f.ex != nil {
+		onPanic = f.ex.reportOffLoop
+	}
+	offLoop(onPanic, f.notify)
+}
+
+// notify calls the listeners that are there, and those that they add. If one
+// panics or exits, the rest is dispatched anew while the goroutine unwinds.
+func (f *Future[T]) notify() {
+	returned := false
+	defer func() {
+		if !returned {
+			f.dispatch()
+		}
+	}()
+	for {
+		listener := f.nextListener()
+		if listener == nil {
+			break
+		}
+		listener(f.value, f.err)
+	}
+	returned = true
+}
+
+func (f *Future[T]) nextListener() func(T, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.listeners) == 0 {
+		f.notifying, f.listeners = false, nil
+		return nil
+	}
+	listener := f.listeners[0]
+	f.listeners = f.listeners[1:]
+	return listener
+}
+
+// run is the task that Submit gives to the executor.
+func (f *Future[T]) run() {
+	body := f.begin()
+	if body == nil {
+		if f.onLoop() {
+			f.ex.skipCurrent()
+		}
+		return
+	}
+	var none T
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		v := recover()
+		if v == nil {
+			f.finish(futureUncancellable, none, ErrGoexit)
+			return
+		}
+		p := newPanicError(v)
+		if f.onLoop() {
+			f.ex.panickedCurrent(p)
+		}
+		f.finish(futureUncancellable, none, p)
+	}()
+	v, err := body()
+	returned = true
+	f.finish(futureUncancellable, v, err)
+}
+
+// onLoop is false if somebody wraps an executor and runs the task elsewhere.
+func (f *Future[T]) onLoop() bool { return f.ex != nil && f.ex.InEventLoop() }
+
+// begin makes the future uncancellable and returns its body, or nil if it was
+// cancelled.
+func (f *Future[T]) begin() func() (T, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.state != futurePending {
+		return nil
+	}
+	body := f.body
+	f.state, f.body = futureUncancellable, nil
+	return body
+}

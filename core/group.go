@@ -1,0 +1,244 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync/atomic"
+	"time"
+)
+
+// Group is a fixed number of executors that are used in turn and end together.
+// Its methods are those of EventExecutor, each on the child whose turn it is, and
+// may be called from many goroutines at once (G21).
+type Group struct {
+	// Set once in New.
+	children []*Executor
+	members  []EventExecutor
+	term     *Termination
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+
+	// Atomic.
+	next atomic.Uint64 // index of the child whose turn it is
+	left atomic.Int64  // children that have not terminated
+	open atomic.Int64  // children whose Context has not ended
+}
+
+// NewExecutorGroup returns a group of n executors without I/O. All are made now
+// and each starts with its first use. n < 1 is an error, and so is WithPoller: a
+// poller serves one executor. If a child cannot be made, those made before are
+// taken down at once (Netty's constructor waits two seconds for them, R171), and
+// the error says which and why.
+func NewExecutorGroup(n int, opts ...Option) (*Group, error) {
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.poller != nil {
+		return nil, argumentError("NewExecutorGroup", "WithPoller is set, want none: a poller serves one executor")
+	}
+	return newGroup("NewExecutorGroup", n, func(g *Group, i int) (*Executor, error) {
+		child := cfg
+		if cfg.name != "" {
+			child.name = fmt.Sprintf("%s-%d", cfg.name, i)
+		}
+		return newExecutor(child, g), nil
+	})
+}
+
+func newGroup(call string, n int, newChild func(g *Group, i int) (*Executor, error)) (*Group, error) {
+	if n < 1 {
+		return nil, argumentError(call, "n is %d, want at least 1", n)
+	}
+	g := &Group{}
+	g.left.Store(int64(n))
+	g.open.Store(int64(n))
+	for i := range n {
+		child, err := newChild(g, i)
+		if err != nil {
+			for _, made := range g.children {
+				made.discard()
+			}
+			return nil, fmt.Errorf("core: %s: child %d of %d: %w", call, i, n, err)
+		}
+		g.children = append(g.children, child)
+		g.members = append(g.members, child.self)
+	}
+	g.ctx, g.cancel = context.WithCancelCause(context.Background())
+	g.term = newTermination(g.InEventLoop, g.report)
+	g.term.onPanic = g.children[0].reportOffLoop
+	for _, child := range g.children {
+		child.term.OnDone(func(Report, error) { g.childDone() })
+	}
+	return g, nil
+}
+
+// discard ends an executor that nobody has seen: nothing to run, nobody to tell.
+func (e *Executor) discard() {
+	e.mu.Lock()
+	e.gate |= gateClosed
+	e.shutdown.cause = ErrShutdown
+	e.moveTo(StateTerminated)
+	e.mu.Unlock()
+	e.finish(nil)
+}
+
+// Next returns the child whose turn it is: strictly round robin, whoever calls,
+// and so exactly fair. Children that are down keep their turn (R175). The same
+// pointer is returned for the same child.
+//
+// A counter taken modulo n would skip when it overflows, unless n is a power of
+// two (netty #10423); this one wraps at n.
+func (g *Group) Next() EventExecutor {
+	for {
+		i := g.next.Load()
+		after := i + 1
+		if after == uint64(len(g.members)) {
+			after = 0
+		}
+		if g.next.CompareAndSwap(i, after) {
+			return g.members[i]
+		}
+	}
+}
+
+// All iterates over the children, in the order in which they were made.
+func (g *Group) All() iter.Seq[EventExecutor] {
+	return func(yield func(EventExecutor) bool) {
+		for _, child := range g.members {
+			if !yield(child) {
+				return
+			}
+		}
+	}
+}
+
+// loopOf lends a child to promises made for the group.
+func (g *Group) loopOf() *Executor { return g.Next().(interface{ loopOf() *Executor }).loopOf() }
+
+// Execute is Execute of the next child.
+func (g *Group) Execute(task func()) error { return g.Next().Execute(task) }
+
+// ExecuteLazy is ExecuteLazy of the next child.
+func (g *Group) ExecuteLazy(task func()) error { return g.Next().ExecuteLazy(task) }
+
+// Schedule is Schedule of the next child.
+func (g *Group) Schedule(delay time.Duration, task func()) (*Timer, error) {
+	return g.Next().Schedule(delay, task)
+}
+
+// ScheduleAtFixedRate is ScheduleAtFixedRate of the next child.
+func (g *Group) ScheduleAtFixedRate(initial, period time.Duration, task func()) (*Timer, error) {
+	return g.Next().ScheduleAtFixedRate(initial, period, task)
+}
+
+// ScheduleWithFixedDelay is ScheduleWithFixedDelay of the next child.
+func (g *Group) ScheduleWithFixedDelay(initial, delay time.Duration, task func()) (*Timer, error) {
+	return g.Next().ScheduleWithFixedDelay(initial, delay, task)
+}
+
+// InEventLoop reports whether the caller is a body of any child.
+func (g *Group) InEventLoop() bool {
+	for _, child := range g.children {
+		if child.InEventLoop() {
+			return true
+		}
+	}
+	return false
+}
+
+// State is the least of the children's states; Terminated only once the group's
+// own Done is closed.
+func (g *Group) State() State {
+	s := StateTerminated
+	for _, child := range g.children {
+		s = min(s, child.State())
+	}
+	if s == StateTerminated && !g.term.isDone() {
+		return StateShutdown
+	}
+	return s
+}
+
+// ShutdownGracefully is ShutdownGracefully of each child, in order.
+func (g *Group) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error) {
+	if err := checkShutdown(quiet, timeout); err != nil {
+		return nil, err
+	}
+	for _, child := range g.members {
+		_, _ = child.ShutdownGracefully(quiet, timeout) // the arguments are good
+	}
+	return g.term, nil
+}
+
+// Shutdown is Shutdown of each child, in order.
+func (g *Group) Shutdown() *Termination {
+	for _, child := range g.members {
+		child.Shutdown()
+	}
+	return g.term
+}
+
+// Termination returns the group's own Termination: done after the last child's,
+// its error the children's joined, its report their sum.
+func (g *Group) Termination() *Termination { return g.term }
+
+// AwaitTermination waits for the last child; ErrInEventLoop inside any of them.
+func (g *Group) AwaitTermination(ctx context.Context) error {
+	for _, child := range g.children {
+		if child.calledFromSpawner() {
+			return ErrStarting
+		}
+	}
+	_, err := g.term.Wait(ctx)
+	return err
+}
+
+// Close is ShutdownGracefully(0, DefaultShutdownTimeout), and waits.
+func (g *Group) Close() error {
+	if _, err := g.ShutdownGracefully(0, DefaultShutdownTimeout); err != nil {
+		return err
+	}
+	return g.AwaitTermination(context.Background())
+}
+
+// Context ends when the last child's does, with that child's cause.
+func (g *Group) Context() context.Context { return g.ctx }
+
+// Stats returns the sum over the children. Each child's part is consistent.
+func (g *Group) Stats() Stats {
+	s := Stats{State: StateTerminated}
+	for _, child := range g.children {
+		s = s.plus(child.Stats())
+	}
+	return s
+}
+
+func (g *Group) report() Report {
+	var r Report
+	for _, child := range g.children {
+		r = r.plus(child.term.Report())
+	}
+	return r
+}
+
+func (g *Group) childClosed(cause error) {
+	if g.open.Add(-1) == 0 {
+		g.cancel(cause)
+	}
+}
+
+func (g *Group) childDone() {
+	if g.left.Add(-1) > 0 {
+		return
+	}
+	var errs []error
+	for i, child := range g.children {
+		if err := child.term.Err(); err != nil {
+			errs = append(errs, fmt.Errorf("child %d: %w", i, err))
+		}
+	}
+	g.term.complete(g.report(), errors.Join(errs...))
+}

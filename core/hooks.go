@@ -1,0 +1,125 @@
+package core
+
+import "slices"
+
+type hookState uint8
+
+const (
+	hookWaiting hookState = iota
+	hookBegun
+	hookRemoved
+)
+
+// hook is one registration of a shutdown hook. Guarded by Executor.mu.
+type hook struct {
+	run   func()
+	state hookState
+	late  bool // added by a hook after the close: it may not add more
+}
+
+// hookList holds the hooks that have not begun, in the order added. Guarded by
+// Executor.mu.
+type hookList struct {
+	waiting []*hook
+	ran     uint64
+}
+
+// AddShutdownHook registers hook to run once on the loop when the executor shuts
+// down: at state ShuttingDown or later, in the order added, as soon as the tasks
+// accepted before the shutdown call have run (G6). One that is added during the
+// shutdown runs on the next turn. After the close only a hook that was accepted
+// before it may add one. remove takes the hook back, and reports true if and only
+// if it will never start.
+//
+// Netty runs hooks only in a pass that found no task, and so can skip them (R120).
+func (e *Executor) AddShutdownHook(run func()) (remove func() bool, err error) {
+	if run == nil {
+		return nil, nilFunc("AddShutdownHook", "hook")
+	}
+	h := &hook{run: run}
+	if !e.acceptLateHook(h) {
+		if err := e.lockOpen(OpAddShutdownHook); err != nil {
+			return nil, e.refuse(err)
+		}
+	}
+	e.hooks.waiting = append(e.hooks.waiting, h)
+	e.traceAdmit(OpAddShutdownHook, true)
+	if e.shutdown.called {
+		e.unlockAndWake()
+	} else {
+		e.mu.Unlock() // nothing for the loop to do yet
+	}
+	return func() bool { return e.removeHook(h) }, nil
+}
+
+// acceptLateHook returns true, with mu held, if admission is closed and the
+// caller is a hook that may still add one.
+func (e *Executor) acceptLateHook(h *hook) bool {
+	if !e.InEventLoop() || e.current.kind != BodyHook || e.current.hook.late {
+		return false
+	}
+	e.mu.Lock()
+	if e.gate&gateClosed == 0 {
+		e.mu.Unlock()
+		return false
+	}
+	h.late = true
+	return true
+}
+
+func (e *Executor) removeHook(h *hook) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	removed := h.state == hookWaiting
+	if removed {
+		h.state, h.run = hookRemoved, nil
+		i := slices.Index(e.hooks.waiting, h)
+		e.hooks.waiting = slices.Delete(e.hooks.waiting, i, i+1)
+	}
+	e.traceAdmit(OpRemoveShutdownHook, removed)
+	return removed
+}
+
+// hooksDue reports whether a hook is to run now. Requires mu; loop only.
+func (e *Executor) hooksDue() bool {
+	return e.seen >= StateShuttingDown && len(e.hooks.waiting) > 0 &&
+		e.tasks.begun() >= e.shutdown.taskMark && e.tails.begun() >= e.shutdown.tailMark
+}
+
+// runHooks runs the hooks that wait now; one that is added meanwhile has to wait
+// for the next turn.
+func (e *Executor) runHooks() {
+	e.mu.Lock()
+	n := 0
+	if e.hooksDue() {
+		n = len(e.hooks.waiting)
+	}
+	e.mu.Unlock()
+	for ; n > 0; n-- {
+		h, run := e.beginHook()
+		if h == nil {
+			return // removed meanwhile
+		}
+		e.protect(currentBody{kind: BodyHook, hook: h}, run)
+		e.reportPanics()
+	}
+}
+
+func (e *Executor) beginHook() (*hook, func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.hooks.waiting) == 0 {
+		return nil, nil
+	}
+	h := e.hooks.waiting[0]
+	e.hooks.waiting = slices.Delete(e.hooks.waiting, 0, 1)
+	run := h.run
+	h.state, h.run = hookBegun, nil
+	return h, run
+}
+
+func (e *Executor) settleHook(*hook) {
+	e.mu.Lock()
+	e.hooks.ran++
+	e.mu.Unlock()
+}

@@ -1,0 +1,54 @@
+package core
+
+// Local is a value that each executor has for itself: what a thread-local is to a
+// thread. It belongs to the executor, not to the goroutine, and so survives a body
+// that calls runtime.Goexit. Values are dropped when the executor terminates
+// (netty's FastThreadLocal.removeAll, #6596; G15).
+//
+// The methods may be called by bodies only; others get ErrNotInEventLoop.
+type Local[T any] struct {
+	init func() T
+}
+
+// NewLocal returns a Local whose value is init() where it was not set; a nil init
+// means the zero value.
+func NewLocal[T any](init func() T) *Local[T] { return &Local[T]{init: init} }
+
+// Get returns the calling executor's value, made by init if there is none.
+func (l *Local[T]) Get() (T, error) {
+	var v T
+	e := currentExecutor()
+	if e == nil {
+		return v, ErrNotInEventLoop
+	}
+	if stored, ok := e.locals[l]; ok {
+		return stored.(T), nil
+	}
+	if l.init != nil {
+		v = l.init()
+	}
+	return v, l.Set(v)
+}
+
+// Set replaces the calling executor's value.
+func (l *Local[T]) Set(v T) error {
+	e := currentExecutor()
+	if e == nil {
+		return ErrNotInEventLoop
+	}
+	if e.locals == nil {
+		e.locals = make(map[any]any)
+	}
+	e.locals[l] = v
+	return nil
+}
+
+// Remove drops the calling executor's value; the next Get calls init again.
+func (l *Local[T]) Remove() error {
+	e := currentExecutor()
+	if e == nil {
+		return ErrNotInEventLoop
+	}
+	delete(e.locals, l)
+	return nil
+}

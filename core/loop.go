@@ -1,0 +1,183 @@
+package core
+
+// turnTasks bounds the tasks of one turn: a task that always resubmits itself
+// delays timers, tail tasks, hooks and the close by no more than this (Netty's
+// 64-task clock check, R51; G13).
+const turnTasks = 64
+
+// turnTimers bounds the timers of one turn in the same way.
+const turnTimers = 64
+
+// runLoop is the life of the loop on one goroutine. It ends when the executor
+// has terminated, or when a body ends the goroutine (see exit).
+func (e *Executor) runLoop() {
+	outer := e.enter()
+	defer e.exit(outer)
+	for !e.look() {
+		e.turn()
+	}
+	err := e.broken
+	e.finished = true
+	e.leave(outer)
+	e.finish(err)
+}
+
+// exit runs when runLoop ends in another way than by terminating.
+//
+// runtime.Goexit in a body: the deferred calls of the body have run, and so has
+// contain, so the books are in order and what the turn still has to do lies in
+// fields. The loop moves to a new goroutine; if the spawner refuses, it goes on
+// inside this deferred call, on the goroutine that is ending (G14).
+//
+// A panic that is not a body's (a clock, a poller, a tracer): the executor fails,
+// and goes on without the poller until what it accepted has run (G15).
+func (e *Executor) exit(outer *Executor) {
+	if e.finished {
+		return
+	}
+	v := recover()
+	e.leave(outer)
+	switch {
+	case v != nil:
+		e.fail(newPanicError(v))
+	case e.handOver() == nil:
+		return
+	}
+	e.runLoop()
+}
+
+// turn runs what look found. Each step leaves what it could not finish in a
+// field, so that a turn that is cut short by Goexit is continued by the next.
+// Tail tasks come first: they belong to the end of the turn before.
+func (e *Executor) turn() {
+	if e.seen == StateShutdown && e.ctx.Err() == nil {
+		e.endContext(e.shutdown.cause) // the one who closed has not come to it yet
+	}
+	e.runQueue(&e.tails, BodyTail, e.tails.left())
+	e.runNotes()
+	if e.seen >= StateShuttingDown {
+		e.runHooks()
+		e.purgeTimers()
+	}
+	e.runQueue(&e.tasks, BodyTask, e.taskShare())
+	e.runTimers()
+}
+
+// taskShare is how many tasks this turn may run. It stops at the mark that the
+// shutdown call set: hooks begin right there, and later work does not hold them
+// back (G6).
+func (e *Executor) taskShare() int {
+	n := min(turnTasks, e.tasks.left())
+	if e.seen >= StateShuttingDown {
+		if begun := e.tasks.begun(); begun < e.shutdown.taskMark {
+			n = int(min(uint64(n), e.shutdown.taskMark-begun))
+		}
+	}
+	return n
+}
+
+// look is the boundary between two turns, and the only place where the loop
+// learns anything from outside. In one critical section it takes what is new; or
+// sees that nothing is, and then closes admission, or terminates, or announces
+// that it sleeps. Whoever brings news afterwards finds the announcement and wakes
+// the loop: nothing can come between the look and the sleep (G12). It returns
+// true when the executor has ended.
+func (e *Executor) look() (over bool) {
+	now, until := e.nextDeadline()
+	e.mu.Lock()
+	e.asleep = false
+	if e.intake() || e.busy() {
+		e.mu.Unlock()
+		return false
+	}
+	switch {
+	case e.seen == StateShuttingDown && e.heap.len() == 0 && until <= now:
+		e.closeAdmission(ErrShutdown, now)
+		e.mu.Unlock()
+		e.endContext(ErrShutdown)
+		return false
+	case e.seen == StateShutdown && e.heap.len() == 0:
+		e.moveTo(StateTerminated)
+		e.mu.Unlock()
+		return true
+	}
+	e.asleep = true
+	e.parks++
+	e.timers.sleepUntil = until
+	e.tracePark(until)
+	e.mu.Unlock()
+	e.sleep(until)
+	return false
+}
+
+// nextDeadline returns how long the loop may sleep if nothing is new: until the
+// first timer, or else until the quiet period ends. It reads the clock only for
+// the latter.
+func (e *Executor) nextDeadline() (now, until int64) {
+	if e.heap.len() > 0 {
+		return 0, e.heap.first()
+	}
+	if e.seen != StateShuttingDown {
+		return 0, noDeadline
+	}
+	return e.now(), addTime(max(e.shutdown.calledAt, e.lastEnd), e.shutdown.quiet)
+}
+
+// intake moves what is new to where the loop works on it, and reports whether
+// anything was. Requires mu.
+func (e *Executor) intake() (news bool) {
+	if e.tasks.left() == 0 && e.tasks.size > 0 {
+		e.queued -= e.tasks.take()
+	}
+	if e.tails.left() == 0 && e.tails.size > 0 {
+		e.queued -= e.tails.take()
+	}
+	if e.notePos == len(e.noted) && len(e.notes) > 0 {
+		spent := e.noted[:0]
+		if cap(spent) > segmentSize {
+			spent = nil // give back the memory of a burst
+		}
+		e.noted, e.notePos, e.notes = e.notes, 0, spent
+	}
+	news = e.intakeTimers()
+	if state := State(e.state.Load()); state != e.seen {
+		e.seen, news = state, true
+	}
+	return news || e.timers.horizon != e.purged
+}
+
+// busy reports whether the loop has something in hand. Requires mu.
+func (e *Executor) busy() bool {
+	return e.tasks.left() > 0 || e.tails.left() > 0 || e.notePos < len(e.noted) || e.hooksDue()
+}
+
+// sleep waits on the poller. A poller that fails ends the executor (G15).
+func (e *Executor) sleep(until int64) {
+	if e.broken != nil {
+		return
+	}
+	if err := e.poller.Wait(e.deadlineAt(until)); err != nil {
+		e.fail(err)
+	}
+	if e.cfg.tracer != nil {
+		e.trace(Event{Kind: EventUnpark})
+	}
+}
+
+// tracePark requires mu.
+func (e *Executor) tracePark(until int64) {
+	if e.cfg.tracer == nil {
+		return
+	}
+	ev := Event{
+		Kind: EventPark, Until: -1, NextTimer: -1,
+		Queued: e.tasks.counts().pending + e.tails.counts().pending + len(e.notes),
+	}
+	if until != noDeadline {
+		ev.Until = asDuration(until)
+	}
+	if next := e.earliestTimer(); next != noDeadline {
+		ev.NextTimer = asDuration(next)
+	}
+	e.trace(ev)
+}

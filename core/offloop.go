@@ -1,0 +1,70 @@
+package core
+
+import (
+	"sync"
+
+	"github.com/petermattis/goid"
+)
+
+// Listeners that cannot run on a loop, because it has ended, run on the goroutine
+// that completes the future (G9). Called plainly, a listener that completes the
+// next future, whose listener completes the next, would nest without bound. So
+// the outermost call on a goroutine owns a trampoline, and the ones inside it
+// only add to it.
+type trampoline struct {
+	calls []offLoopCall // touched by its goroutine alone
+}
+
+type offLoopCall struct {
+	call    func()
+	onPanic func(*PanicError)
+}
+
+var trampolines sync.Map // goroutine id -> *trampoline
+
+// offLoop runs calls in order on the calling goroutine: now, or, from inside
+// another such call, after it. A panic is contained and given to onPanic.
+func offLoop(onPanic func(*PanicError), calls ...func()) {
+	id := goid.Get()
+	var t *trampoline
+	v, inside := trampolines.Load(id)
+	if inside {
+		t = v.(*trampoline)
+	} else {
+		t = new(trampoline)
+	}
+	for _, call := range calls {
+		t.calls = append(t.calls, offLoopCall{call, onPanic})
+	}
+	if !inside && len(t.calls) > 0 {
+		trampolines.Store(id, t)
+		t.run(id)
+	}
+}
+
+// run empties the trampoline. If a call ends the goroutine by runtime.Goexit, the
+// rest runs in the deferred call: each listener is called once, whatever another
+// does.
+func (t *trampoline) run(id int64) {
+	defer func() {
+		if len(t.calls) > 0 {
+			t.run(id)
+			return
+		}
+		trampolines.Delete(id)
+	}()
+	for len(t.calls) > 0 {
+		c := t.calls[0]
+		t.calls = t.calls[1:]
+		c.do()
+	}
+}
+
+func (c offLoopCall) do() {
+	defer func() {
+		if v := recover(); v != nil && c.onPanic != nil {
+			c.onPanic(newPanicError(v))
+		}
+	}()
+	c.call()
+}

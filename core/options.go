@@ -1,0 +1,203 @@
+package core
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Option configures an executor. The constructors check every option; a bad one
+// is an error that names the value and what was expected.
+type Option func(*config) error
+
+// config is what the options set. Set once in New.
+type config struct {
+	name         string
+	limit        int // most tasks accepted and not begun
+	onFull       func(attempt int, err *RejectedError) (retryAfter time.Duration, retry bool)
+	timers       TimersAtShutdown
+	logger       *slog.Logger
+	panicHandler func(*PanicError)
+	spawner      func(func()) error
+	tracer       Tracer
+	clock        Clock // nil: the system's
+	poller       Poller
+}
+
+// minPendingTasks is the least bound of a queue, as in Netty (R29).
+const minPendingTasks = 16
+
+const unbounded = int(^uint(0) >> 1)
+
+func newConfig(opts []Option) (config, error) {
+	c := config{
+		limit:   unbounded,
+		onFull:  RefuseWhenFull,
+		logger:  slog.New(slog.DiscardHandler),
+		spawner: func(loop func()) error { go loop(); return nil },
+	}
+	for i, opt := range opts {
+		if opt == nil {
+			return c, argumentError("options", "option %d is nil, want a value returned by a With function", i)
+		}
+		if err := opt(&c); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// WithName names the executor in logs, reports and errors. The children of a
+// group add "-0", "-1", ....
+func WithName(name string) Option {
+	return func(c *config) error {
+		if name == "" {
+			return argumentError("WithName", `name is "", want at least one character`)
+		}
+		c.name = name
+		return nil
+	}
+}
+
+// WithMaxPendingTasks bounds the tasks that are accepted and have not begun. The
+// least bound is 16: a smaller positive n means 16 (R29). Timers, hooks and
+// listeners take no room (G19). The default is no bound.
+func WithMaxPendingTasks(n int) Option {
+	return func(c *config) error {
+		if n < 1 {
+			return argumentError("WithMaxPendingTasks", "n is %d, want at least 1", n)
+		}
+		c.limit = max(minPendingTasks, n)
+		return nil
+	}
+}
+
+// WithRejectedHandler sets what happens when the queue is full: the handler says
+// whether to try again, and after how long. attempt counts from 1. It runs on
+// the caller's goroutine, never sees the task, and cannot turn a refusal into
+// anything but an error. It is not asked when the caller is the loop itself, and
+// retries end at the close (G19). RefuseWhenFull and BackOff are given.
+func WithRejectedHandler(handler func(attempt int, err *RejectedError) (retryAfter time.Duration, retry bool)) Option {
+	return func(c *config) error {
+		if handler == nil {
+			return argumentError("WithRejectedHandler", "handler is nil, want a function (BackOff returns nil unless retries > 0 and pause > 0)")
+		}
+		c.onFull = handler
+		return nil
+	}
+}
+
+// RefuseWhenFull is the default handler: no retry.
+func RefuseWhenFull(int, *RejectedError) (time.Duration, bool) { return 0, false }
+
+// BackOff returns a handler that tries again up to retries times, pause apart
+// (Netty's RejectedExecutionHandlers.backoff, R30). It returns nil, which
+// WithRejectedHandler refuses, unless both are positive.
+func BackOff(retries int, pause time.Duration) func(int, *RejectedError) (time.Duration, bool) {
+	if retries < 1 || pause <= 0 {
+		return nil
+	}
+	return func(attempt int, _ *RejectedError) (time.Duration, bool) { return pause, attempt <= retries }
+}
+
+// TimersAtShutdown says what a shutdown does with timers.
+type TimersAtShutdown int
+
+const (
+	// CancelTimers: at the shutdown call every timer whose body has not begun
+	// ends with ErrCancelled; one scheduled later is accepted and ends likewise.
+	CancelTimers TimersAtShutdown = iota
+
+	// RunDueTimers: those that are due at the shutdown call run, the rest are
+	// cancelled.
+	RunDueTimers
+
+	// RunTimersUntilTimeout: those due before the timeout run at their time,
+	// periodic ones again and again, and the quiet period does not end while one
+	// is pending. Shutdown runs those that are due and cancels the rest.
+	RunTimersUntilTimeout
+)
+
+// WithTimersAtShutdown sets the policy for timers. The default is CancelTimers.
+func WithTimersAtShutdown(policy TimersAtShutdown) Option {
+	return func(c *config) error {
+		if policy < CancelTimers || policy > RunTimersUntilTimeout {
+			return argumentError("WithTimersAtShutdown", "policy is %d, want CancelTimers, RunDueTimers or RunTimersUntilTimeout", int(policy))
+		}
+		c.timers = policy
+		return nil
+	}
+}
+
+// WithLogger sets where panics, a passed deadline and a failed loop are logged.
+// The default is silence.
+func WithLogger(logger *slog.Logger) Option {
+	return func(c *config) error {
+		if logger == nil {
+			return argumentError("WithLogger", "logger is nil, want a *slog.Logger")
+		}
+		c.logger = logger
+		return nil
+	}
+}
+
+// WithPanicHandler sets who hears of each recovered panic of a body, once, on
+// the loop after the body has ended, instead of the logger. A handler that wants
+// the process to die calls os.Exit; a panic of the handler itself is logged.
+func WithPanicHandler(handler func(*PanicError)) Option {
+	return func(c *config) error {
+		if handler == nil {
+			return nilFunc("WithPanicHandler", "handler")
+		}
+		c.panicHandler = handler
+		return nil
+	}
+}
+
+// WithSpawner sets where the loop's goroutine comes from. The spawner must
+// arrange for loop to be called once, on another goroutine, and return nil; or
+// return an error and not call it. The default is the go statement. It is asked
+// when the executor starts, and again when a body calls runtime.Goexit, which
+// ends its goroutine (G14, G17).
+func WithSpawner(spawner func(loop func()) error) Option {
+	return func(c *config) error {
+		if spawner == nil {
+			return nilFunc("WithSpawner", "spawner")
+		}
+		c.spawner = spawner
+		return nil
+	}
+}
+
+// WithTracer sets an observer of every event. The default is none, which is free.
+func WithTracer(tracer Tracer) Option {
+	return func(c *config) error {
+		if tracer == nil {
+			return argumentError("WithTracer", "tracer is nil, want a Tracer")
+		}
+		c.tracer = tracer
+		return nil
+	}
+}
+
+// WithClock sets where time comes from. The default is the system's clock.
+func WithClock(clock Clock) Option {
+	return func(c *config) error {
+		if clock == nil {
+			return argumentError("WithClock", "clock is nil, want a Clock")
+		}
+		c.clock = clock
+		return nil
+	}
+}
+
+// WithPoller sets where the loop sleeps. A poller serves one executor: a group
+// refuses the option. The default is NewParkPoller.
+func WithPoller(poller Poller) Option {
+	return func(c *config) error {
+		if poller == nil {
+			return argumentError("WithPoller", "poller is nil, want a Poller")
+		}
+		c.poller = poller
+		return nil
+	}
+}

@@ -1,0 +1,147 @@
+package core
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"time"
+)
+
+// Report says what a shutdown did. Termination.Report returns one at any time:
+// what has happened so far, and after Done the sealed one.
+type Report struct {
+	Accepted  uint64 // tasks accepted, in the executor's whole life
+	Ran       uint64 // tasks that ran, those that panicked included
+	Rejected  uint64 // calls refused until done
+	Cancelled uint64 // submitted functions skipped because their future was cancelled
+	Panicked  uint64 // bodies that panicked
+
+	HooksRun        uint64
+	TimersRun       uint64 // timer bodies run: each run of a periodic timer counts
+	TimersCancelled uint64 // timers that ended with ErrCancelled
+
+	// ChannelsDrained, ChannelsAborted and BytesDiscarded speak of a loop's
+	// channels; an executor without I/O has none.
+	ChannelsDrained uint64
+	ChannelsAborted uint64
+	BytesDiscarded  uint64
+
+	// TimedOut: the close was made by the deadline. Not an error: everything
+	// accepted has run all the same.
+	TimedOut bool
+
+	// Running names the body that ran when the deadline passed, with its stack;
+	// empty if none did.
+	Running string
+
+	Quiet   time.Duration // as the first shutdown call gave it
+	Timeout time.Duration // likewise
+	Elapsed time.Duration // since the shutdown call, until now or done; 0 before
+}
+
+// progressReport is Report before it is sealed.
+func (e *Executor) progressReport() Report {
+	now := int64(0)
+	if e.State() >= StateShuttingDown {
+		now = e.now()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := e.tasks.counts().plus(e.tails.counts())
+	r := Report{
+		Accepted: c.accepted, Ran: c.ran, Cancelled: c.cancelled,
+		Rejected: e.rejected.Load(), Panicked: e.panicked,
+		HooksRun: e.hooks.ran, TimersRun: e.timers.runs, TimersCancelled: e.timers.dropped,
+		TimedOut: e.shutdown.timedOut, Running: e.shutdown.running,
+		Quiet: e.shutdown.quiet, Timeout: e.shutdown.timeout,
+	}
+	if e.shutdown.called {
+		r.Elapsed = max(0, asDuration(now-e.shutdown.calledAt))
+	}
+	return r
+}
+
+// plus adds the report of another child of a group. Times are the longest.
+func (r Report) plus(s Report) Report {
+	r.Accepted += s.Accepted
+	r.Ran += s.Ran
+	r.Rejected += s.Rejected
+	r.Cancelled += s.Cancelled
+	r.Panicked += s.Panicked
+	r.HooksRun += s.HooksRun
+	r.TimersRun += s.TimersRun
+	r.TimersCancelled += s.TimersCancelled
+	r.ChannelsDrained += s.ChannelsDrained
+	r.ChannelsAborted += s.ChannelsAborted
+	r.BytesDiscarded += s.BytesDiscarded
+	r.TimedOut = r.TimedOut || s.TimedOut
+	if s.Running != "" {
+		r.Running += s.Running + "\n"
+	}
+	r.Quiet, r.Timeout = max(r.Quiet, s.Quiet), max(r.Timeout, s.Timeout)
+	r.Elapsed = max(r.Elapsed, s.Elapsed)
+	return r
+}
+
+// runningBody returns what the loop runs at this moment.
+func (e *Executor) runningBody() Body {
+	if b := Body(e.body.Load()); b != BodyNone {
+		return b
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.tasks.counts().running:
+		return BodyTask
+	case e.tails.counts().running:
+		return BodyTail
+	}
+	return BodyNone
+}
+
+// describeRunning names the running body and its stack, or returns "".
+func (e *Executor) describeRunning() string {
+	body, owner := e.runningBody(), e.owner.Load()
+	if body == BodyNone || owner == 0 {
+		return ""
+	}
+	stack := stackOf(owner)
+	if e.runningBody() == BodyNone {
+		return "" // it has ended meanwhile
+	}
+	return fmt.Sprintf("%s: a %s was running when the timeout passed:\n%s", e.cfg.name, body, stack)
+}
+
+// maxStackDump bounds what stackOf reads. The runtime gives one goroutine's
+// stack only as part of everybody's, and stops the world for it: good enough for
+// something that happens at most once in an executor's life.
+const maxStackDump = 16 << 20
+
+func stackOf(goroutine int64) string {
+	head := fmt.Appendf(nil, "goroutine %d ", goroutine)
+	for size := 64 << 10; size <= maxStackDump; size *= 4 {
+		dump := make([]byte, size)
+		dump = dump[:runtime.Stack(dump, true)]
+		all := len(dump) < size
+		if stack, ok := findStack(dump, head, all); ok {
+			return string(stack)
+		}
+		if all {
+			break
+		}
+	}
+	return "(stack not found)"
+}
+
+// findStack cuts one goroutine out of a dump. The last of a dump that is not all
+// may be cut off: then it is not found.
+func findStack(dump, head []byte, all bool) ([]byte, bool) {
+	for len(dump) > 0 {
+		part, rest, more := bytes.Cut(dump, []byte("\n\n"))
+		if bytes.HasPrefix(part, head) {
+			return part, more || all
+		}
+		dump = rest
+	}
+	return nil, false
+}

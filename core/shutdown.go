@@ -1,0 +1,262 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// shutdownRecord is what is known of the shutdown. It is written once by the
+// first call, in the same critical section as the state, so that nobody can see
+// the one without the other (Netty writes the parameters after the state, R105;
+// G16), and once more by the close. Guarded by Executor.mu.
+type shutdownRecord struct {
+	called         bool
+	calledAt       int64
+	quiet, timeout time.Duration
+	taskMark       uint64 // tasks accepted before the call: hooks wait for these
+	tailMark       uint64
+	deadline       *deadline
+
+	closedAt int64
+	cause    error // of the close: the reason of refusals from then on
+	timedOut bool
+	running  string // what ran when the deadline passed
+}
+
+// deadline closes admission when the timeout has passed. It is a timer of its
+// own because the loop cannot do it while a body runs (Netty's loop tries, and
+// one blocking task postpones its timeout for ever, R117; G11).
+type deadline struct {
+	alarm Alarm
+	over  chan struct{} // closed at the end of the alarm's function
+	fired bool          // guarded by Executor.mu
+}
+
+func (e *Executor) newDeadline(timeout time.Duration) *deadline {
+	d := &deadline{over: make(chan struct{})}
+	d.alarm = e.afterFunc(timeout, func() {
+		defer close(d.over)
+		e.deadlinePassed(d)
+	})
+	return d
+}
+
+// stop returns when the alarm's function will not run, or has run (G11, G24).
+func (d *deadline) stop() {
+	if d != nil && !d.alarm.Stop() {
+		<-d.over
+	}
+}
+
+// ShutdownGracefully begins an orderly end, and returns the Termination at once.
+//
+// Until the close the state is ShuttingDown and tasks are accepted and run. The
+// close comes at the first moment at which nothing is queued or running and none
+// has run for quiet, counted from this call at the earliest (G10); or when
+// timeout has passed since this call, even if a body is running then (G11). After
+// it, what was accepted still runs, and then the executor has terminated.
+//
+// The first call counts; a later one has no effect, and Shutdown shortens it
+// (G16). The error is about the arguments: a negative one, or timeout < quiet. On
+// an executor that was never started it starts the loop: hooks run, the quiet
+// period is kept (G17). It may be called from inside a body.
+func (e *Executor) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error) {
+	if err := checkShutdown(quiet, timeout); err != nil {
+		return nil, err
+	}
+	if e.State() < StateShuttingDown {
+		e.beginShutdown(OpShutdownGracefully, quiet, timeout)
+	}
+	return e.term, nil
+}
+
+func checkShutdown(quiet, timeout time.Duration) error {
+	switch {
+	case quiet < 0:
+		return argumentError("ShutdownGracefully", "quiet is %v, want 0 or more", quiet)
+	case timeout < quiet:
+		return argumentError("ShutdownGracefully", "timeout is %v, want at least quiet, which is %v", timeout, quiet)
+	}
+	return nil
+}
+
+// Shutdown closes admission, and returns the Termination: from its return on
+// nothing is accepted. What was accepted runs, hooks run, there is no quiet
+// period. During a graceful shutdown it closes at once (G16); Netty ignores it
+// then (R101). It may be called from inside a body.
+func (e *Executor) Shutdown() *Termination {
+	if e.State() < StateShutdown {
+		e.beginShutdown(OpShutdown, 0, 0)
+	}
+	return e.term
+}
+
+// Close is ShutdownGracefully(0, DefaultShutdownTimeout) followed by a wait for
+// the end; its error is Termination().Err(). From inside a body it begins the
+// shutdown and returns ErrInEventLoop (G18). io.Closer.
+func (e *Executor) Close() error {
+	if _, err := e.ShutdownGracefully(0, DefaultShutdownTimeout); err != nil {
+		return err
+	}
+	return e.AwaitTermination(context.Background())
+}
+
+// AwaitTermination waits for the end and returns Termination().Err(), or the
+// cause of ctx if that ends first. It does not begin a shutdown. From inside a
+// body it returns ErrInEventLoop (G18).
+func (e *Executor) AwaitTermination(ctx context.Context) error {
+	if e.calledFromSpawner() {
+		return ErrStarting
+	}
+	_, err := e.term.Wait(ctx)
+	return err
+}
+
+// beginShutdown is both shutdown calls: Shutdown is a graceful one whose timeout
+// has passed already.
+func (e *Executor) beginShutdown(op Op, quiet, timeout time.Duration) {
+	now := e.now()
+	var d *deadline
+	if timeout > 0 {
+		// Before the state is published: a loop that ends at once must find it.
+		d = e.newDeadline(timeout)
+	}
+	e.mu.Lock()
+	first := !e.shutdown.called
+	closes := e.gate&gateClosed == 0 && (op == OpShutdown || first && (timeout == 0 || d.fired))
+	e.traceAdmit(op, first || closes)
+	if first {
+		e.publishShutdown(now, quiet, timeout, d)
+	}
+	var cause error
+	switch {
+	case closes && op == OpShutdown:
+		cause = ErrShutdown
+		e.closeAdmission(cause, now)
+	case closes:
+		cause = e.zeroTimeoutCause()
+		e.closeAdmission(cause, now)
+	case first:
+		e.moveTo(StateShuttingDown)
+	}
+	if first || closes {
+		e.unlockAndWake()
+	} else {
+		e.mu.Unlock()
+	}
+	if closes {
+		e.endContext(cause)
+	}
+	if !first {
+		d.stop()
+	}
+	e.startForShutdown()
+}
+
+// publishShutdown records the first call. Requires mu; the state is moved in the
+// same critical section.
+func (e *Executor) publishShutdown(now int64, quiet, timeout time.Duration, d *deadline) {
+	e.shutdown = shutdownRecord{
+		called: true, calledAt: now, quiet: quiet, timeout: timeout, deadline: d,
+		taskMark: e.tasks.accepted, tailMark: e.tails.accepted,
+	}
+	switch e.cfg.timers {
+	case CancelTimers:
+		e.timers.horizon = -1
+	case RunDueTimers:
+		e.timers.horizon = now
+	case RunTimersUntilTimeout:
+		e.timers.horizon = max(now, addTime(now, timeout)-1)
+	}
+}
+
+// zeroTimeoutCause is the cause of a close that a graceful call makes itself: the
+// deadline has passed, but if nothing is pending the queue is drained just as
+// well (G10, G11). Requires mu.
+func (e *Executor) zeroTimeoutCause() error {
+	if e.shutdown.quiet == 0 && e.tasks.counts().pending+e.tails.counts().pending == 0 {
+		return ErrShutdown
+	}
+	return ErrShutdownTimeout
+}
+
+// closeAdmission is the close: from here on nothing is accepted. Requires mu, and
+// that it has not happened. The caller cancels Context after it has unlocked.
+func (e *Executor) closeAdmission(cause error, now int64) {
+	e.gate |= gateClosed
+	e.shutdown.cause = cause
+	e.shutdown.closedAt = now
+	e.shutdown.timedOut = cause == ErrShutdownTimeout
+	e.timers.horizon = min(e.timers.horizon, now)
+	e.moveTo(StateShutdown)
+}
+
+// endContext cancels Context. Whoever made the close calls it, and the loop does
+// before the final drain: it may be faster.
+func (e *Executor) endContext(cause error) {
+	e.cancel(cause)
+	if e.parent != nil && e.ctxEnded.CompareAndSwap(false, true) {
+		e.parent.childClosed(cause)
+	}
+}
+
+// deadlinePassed runs on the alarm's goroutine.
+func (e *Executor) deadlinePassed(d *deadline) {
+	now := e.now()
+	e.mu.Lock()
+	d.fired = true
+	if e.shutdown.deadline != d || e.gate&gateClosed != 0 {
+		e.mu.Unlock()
+		return
+	}
+	e.closeAdmission(ErrShutdownTimeout, now)
+	e.unlockAndWake()
+	e.endContext(ErrShutdownTimeout)
+	if what := e.describeRunning(); what != "" {
+		e.mu.Lock()
+		e.shutdown.running = what
+		e.mu.Unlock()
+		e.cfg.logger.Warn("timeout of the graceful shutdown passed", "executor", e.cfg.name, "running", what)
+	}
+}
+
+// fail ends an executor whose poller or loop is broken: admission is closed, what
+// was accepted runs without the poller, timers are cancelled (G15). Loop only.
+func (e *Executor) fail(err error) {
+	e.broken = errors.Join(e.broken, err)
+	now := int64(0) // the clock may be what is broken
+	e.mu.Lock()
+	if !e.shutdown.called {
+		e.publishShutdown(now, 0, 0, nil)
+	}
+	if e.gate&gateClosed == 0 {
+		e.closeAdmission(err, now)
+	}
+	e.timers.horizon = -1
+	e.mu.Unlock()
+	e.endContext(err)
+	e.cfg.logger.Error("the loop failed", "executor", e.cfg.name, "error", err)
+}
+
+// finish is the end of an executor, on the goroutine that was its loop, or that
+// failed to start it. The state says Terminated already, and whoever reads it
+// sees Shutdown until Done is closed: everything below happens before that (G15).
+func (e *Executor) finish(err error) {
+	e.endContext(err) // no effect after the close; the cause of a failed start
+	e.mu.Lock()
+	d := e.shutdown.deadline
+	e.tasks.release()
+	e.tails.release()
+	e.mu.Unlock()
+	d.stop()
+	e.locals, e.noted, e.panics, e.heap = nil, nil, nil, timerHeap{}
+	if closeErr := e.poller.Close(); closeErr != nil {
+		err = errors.Join(err, closeErr)
+	}
+	if e.cfg.tracer != nil {
+		e.trace(Event{Kind: EventPollerClosed})
+		e.trace(Event{Kind: EventDone})
+	}
+	e.term.complete(e.progressReport(), err)
+}

@@ -1,0 +1,134 @@
+package core
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/petermattis/goid"
+)
+
+// errInlineSpawner: had the loop run there, the call that started it would not
+// have returned before the executor's end.
+var errInlineSpawner = errors.New("core: the spawner ran the loop on the calling goroutine, want another one")
+
+// A launch is one attempt to put the loop on a goroutine. It belongs to the
+// caller who makes it; others wait for decided and share err (G17).
+//
+// What the spawner got waits for the decision as well. So a spawner that runs
+// the loop and then returns an error, or runs it twice, or late, or on the spot,
+// starts nothing that nobody knows of.
+type launch struct {
+	caller  int64         // goroutine that asks the spawner
+	decided chan struct{} // closed once err is set
+	err     error
+	claimed atomic.Bool
+	inline  bool // touched by caller alone
+}
+
+func newLaunch() *launch {
+	return &launch{caller: goid.Get(), decided: make(chan struct{})}
+}
+
+// claim reports whether the calling goroutine is to be the loop.
+func (l *launch) claim() bool {
+	if goid.Get() == l.caller {
+		select {
+		case <-l.decided:
+		default:
+			l.inline = true
+			return false
+		}
+	}
+	<-l.decided
+	return l.err == nil && l.claimed.CompareAndSwap(false, true)
+}
+
+// spawn asks the spawner, and calls settle with the outcome, whatever the
+// spawner does: return, panic, or runtime.Goexit.
+func (e *Executor) spawn(l *launch, settle func(error)) {
+	err := ErrGoexit // unless the spawner comes back
+	defer func() {
+		if v := recover(); v != nil {
+			err = newPanicError(v)
+		}
+		settle(err)
+	}()
+	err = e.cfg.spawner(func() {
+		if l.claim() {
+			e.runLoop()
+		}
+	})
+	if err == nil && l.inline {
+		err = errInlineSpawner
+	}
+}
+
+// startAndUnlock makes sure that the loop runs, and returns nil, or the error of
+// the start. Requires mu and gateNotStarted; returns without mu. The state may be
+// anything then: the caller looks again.
+func (e *Executor) startAndUnlock() error {
+	if l := e.starting; l != nil {
+		e.mu.Unlock()
+		if l.caller == goid.Get() {
+			return ErrStarting
+		}
+		<-l.decided
+		return l.err
+	}
+	l := newLaunch()
+	e.starting = l
+	e.mu.Unlock()
+	e.spawn(l, func(err error) { e.decide(l, err) })
+	return l.err
+}
+
+// decide publishes the outcome of the first launch. Started is published here,
+// after the spawner has accepted, and so never taken back (G1): Netty sets it
+// before, and must restore it if the start fails (#7483).
+func (e *Executor) decide(l *launch, err error) {
+	l.err = err
+	e.mu.Lock()
+	e.starting = nil
+	state := State(e.state.Load())
+	if err == nil {
+		e.gate &^= gateNotStarted
+		if state == StateNotStarted {
+			e.moveTo(StateStarted)
+		}
+	}
+	end := err != nil && state >= StateShuttingDown
+	if end {
+		// In this same step, or another caller would start a second launch.
+		e.gate |= gateClosed
+		e.shutdown.cause = err
+		e.moveTo(StateTerminated)
+	}
+	e.mu.Unlock()
+	close(l.decided)
+	if end {
+		e.finish(err)
+	}
+}
+
+// startForShutdown starts a loop that has nothing to do but to end: hooks, the
+// quiet period and late tasks need one (G17). It does not wait for a start that
+// is in progress: that one sees the shutdown when it is decided.
+func (e *Executor) startForShutdown() {
+	e.mu.Lock()
+	if e.gate&gateNotStarted == 0 || e.starting != nil || State(e.state.Load()) == StateTerminated {
+		e.mu.Unlock()
+		return
+	}
+	_ = e.startAndUnlock() // an error ends in Termination.Err
+}
+
+// handOver moves the loop to a new goroutine, because a body called
+// runtime.Goexit on this one. An error means that it has to go on here (G14).
+func (e *Executor) handOver() error {
+	l := newLaunch()
+	e.spawn(l, func(err error) {
+		l.err = err
+		close(l.decided)
+	})
+	return l.err
+}

@@ -1,0 +1,83 @@
+package core
+
+import "fmt"
+
+// State is the life-cycle state of an executor. States are ordered so that
+// "at least this far" is a comparison:
+//
+//	if ex.State() >= core.StateShutdown { ... } // no further task is accepted
+//
+// States only move forward (G1). Netty's isShuttingDown, isShutdown and
+// isTerminated are such comparisons.
+type State int32
+
+const (
+	// StateNotStarted: no goroutine exists. The first accepted call that needs
+	// the loop, or a shutdown call, leaves it.
+	StateNotStarted State = iota
+
+	// StateStarted: the spawner has accepted the loop; tasks are accepted and run.
+	StateStarted
+
+	// StateShuttingDown: a graceful shutdown was asked for. Tasks are still
+	// accepted; hooks run; the quiet period is being waited for.
+	StateShuttingDown
+
+	// StateShutdown: admission is closed. What was accepted is still run.
+	StateShutdown
+
+	// StateTerminated: Termination().Done() is closed. Final.
+	StateTerminated
+)
+
+var stateNames = [...]string{"NotStarted", "Started", "ShuttingDown", "Shutdown", "Terminated"}
+
+// String returns the state's name without the prefix, such as "ShuttingDown".
+func (s State) String() string {
+	if s < 0 || int(s) >= len(stateNames) {
+		return fmt.Sprintf("State(%d)", int32(s))
+	}
+	return stateNames[s]
+}
+
+// legalMoves is the whole state machine (G1): a row is where it is, a column
+// where it may go. Terminated is reached from NotStarted and ShuttingDown only
+// by a start that failed.
+var legalMoves = [...][5]bool{
+	/*                   NotSt  Start  ShDn   Shut   Term */
+	StateNotStarted:   {false, true, true, true, true},
+	StateStarted:      {false, false, true, true, false},
+	StateShuttingDown: {false, false, false, true, true},
+	StateShutdown:     {false, false, false, false, true},
+	StateTerminated:   {},
+}
+
+// State returns the current state; any goroutine may call it, at any time. It
+// does not start the loop.
+//
+// Terminated is not stored anywhere: it is what the closed Done channel means.
+// Storing it as well would make two facts of one, and for a moment they would
+// disagree (Netty: isTerminated true before the future is done, R133; G15).
+func (e *Executor) State() State {
+	s := State(e.state.Load())
+	if s == StateTerminated && !e.term.isDone() {
+		return State(e.lastState.Load())
+	}
+	return s
+}
+
+// moveTo is the one place where the state changes. Requires e.mu.
+func (e *Executor) moveTo(to State) {
+	from := State(e.state.Load())
+	if !legalMoves[from][to] {
+		panic(fmt.Sprintf("core: illegal move of state from %v to %v", from, to))
+	}
+	if to == StateTerminated {
+		// What State reports until Done is closed, a few lines later.
+		e.lastState.Store(int32(from))
+	}
+	e.state.Store(int32(to))
+	if e.cfg.tracer != nil {
+		e.trace(Event{Kind: EventState, From: from, To: to})
+	}
+}

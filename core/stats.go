@@ -1,0 +1,65 @@
+package core
+
+// Stats is a snapshot of an executor, or the sum over a group's children.
+//
+// Of one executor it is consistent: Accepted = Ran + Cancelled + Pending at any
+// time, though each is counted on its own (G20), and likewise
+// TimersScheduled = TimersEnded + TimersCancelled + Timers.
+type Stats struct {
+	State State // of a group: the least of the children's
+
+	Accepted  uint64 // tasks
+	Ran       uint64 // those that panicked or exited included
+	Cancelled uint64 // submitted functions skipped because their future was cancelled
+	Pending   int    // accepted and not ended: the running one included
+	Rejected  uint64 // calls refused
+	Panicked  uint64 // bodies that panicked
+
+	Timers          int // waiting or running
+	TimersScheduled uint64
+	TimersEnded     uint64 // by having run for the last time
+	TimersCancelled uint64
+	TimersRun       uint64 // timer bodies run
+	Hooks           int    // waiting
+	HooksRun        uint64
+
+	Parks uint64 // times the loop fell asleep
+	Wakes uint64 // times a call woke it: at most one per sleep (G12)
+}
+
+// Stats returns a snapshot. It takes the lock that Execute takes, for a few
+// nanoseconds, and does not start or disturb the loop.
+func (e *Executor) Stats() Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := e.tasks.counts().plus(e.tails.counts())
+	return Stats{
+		State:    e.State(),
+		Accepted: c.accepted, Ran: c.ran, Cancelled: c.cancelled, Pending: c.pending,
+		Rejected: e.rejected.Load(), Panicked: e.panicked,
+		Timers: e.timers.pending, TimersScheduled: e.timers.scheduled, TimersEnded: e.timers.ended,
+		TimersCancelled: e.timers.dropped, TimersRun: e.timers.runs,
+		Hooks: len(e.hooks.waiting), HooksRun: e.hooks.ran,
+		Parks: e.parks, Wakes: e.wakes,
+	}
+}
+
+func (s Stats) plus(t Stats) Stats {
+	s.State = min(s.State, t.State)
+	s.Accepted += t.Accepted
+	s.Ran += t.Ran
+	s.Cancelled += t.Cancelled
+	s.Pending += t.Pending
+	s.Rejected += t.Rejected
+	s.Panicked += t.Panicked
+	s.Timers += t.Timers
+	s.TimersScheduled += t.TimersScheduled
+	s.TimersEnded += t.TimersEnded
+	s.TimersCancelled += t.TimersCancelled
+	s.TimersRun += t.TimersRun
+	s.Hooks += t.Hooks
+	s.HooksRun += t.HooksRun
+	s.Parks += t.Parks
+	s.Wakes += t.Wakes
+	return s
+}

@@ -1,0 +1,136 @@
+package core
+
+import (
+	"context"
+	"errors"
+)
+
+// Submit runs f on ex and returns its future, never nil. A refusal is the
+// future's error, and its listeners run on the caller. Safe from any goroutine,
+// from inside the loop too.
+func Submit[T any](ex EventExecutor, f func() (T, error)) *Future[T] {
+	if g, ok := ex.(*Group); ok && g != nil {
+		ex = g.Next() // the child that runs the body also runs the listeners
+	}
+	if err := checkSubmit("Submit", ex, f == nil); err != nil {
+		return failedFuture[T](err)
+	}
+	fut := newFuture[T](ex)
+	fut.body = f
+	if err := ex.Execute(fut.run); err != nil {
+		return failedFuture[T](err)
+	}
+	return fut
+}
+
+func checkSubmit(call string, ex EventExecutor, nilBody bool) error {
+	switch {
+	case ex == nil:
+		return argumentError(call, "ex is nil, want an executor")
+	case nilBody:
+		return nilFunc(call, "f")
+	}
+	return nil
+}
+
+func failedFuture[T any](err error) *Future[T] {
+	return &Future[T]{state: futureDone, err: err}
+}
+
+// InvokeAll submits every function and waits until all have completed. The error
+// is not theirs, which are in the futures, but of the call: a bad argument (then
+// nothing was submitted), the first refusal, or the cause of ctx; in the latter
+// two cases what had not begun is cancelled. From inside the loop it returns
+// ErrInEventLoop at once and submits nothing (R36; G18).
+func InvokeAll[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, error)) ([]*Future[T], error) {
+	if err := checkInvoke("InvokeAll", ctx, ex, fs); err != nil {
+		return nil, err
+	}
+	futures := make([]*Future[T], len(fs))
+	for i, f := range fs {
+		futures[i] = Submit(ex, f)
+		if err := refusal(futures[i]); err != nil {
+			cancelAll(futures[:i])
+			return futures[:i+1], err
+		}
+	}
+	for _, f := range futures {
+		select {
+		case <-f.Done():
+		case <-ctx.Done():
+			cancelAll(futures)
+			return futures, context.Cause(ctx)
+		}
+	}
+	return futures, nil
+}
+
+// InvokeAny submits every function, returns the first success, and cancels those
+// that have not begun. If none succeeds it returns their joined errors; if ctx
+// ends first, its cause. Without functions it is an error. From inside the loop it
+// returns ErrInEventLoop at once and submits nothing (R36; G18).
+func InvokeAny[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, error)) (T, error) {
+	var none T
+	if err := checkInvoke("InvokeAny", ctx, ex, fs); err != nil {
+		return none, err
+	}
+	if len(fs) == 0 {
+		return none, argumentError("InvokeAny", "got 0 functions, want at least 1")
+	}
+	type outcome struct {
+		value T
+		err   error
+	}
+	outcomes := make(chan outcome, len(fs)) // room for all: a listener never waits
+	futures := make([]*Future[T], len(fs))
+	for i, f := range fs {
+		futures[i] = Submit(ex, f)
+		futures[i].OnDone(func(v T, err error) { outcomes <- outcome{v, err} })
+	}
+	defer cancelAll(futures)
+	var errs []error
+	for range fs {
+		select {
+		case o := <-outcomes:
+			if o.err == nil {
+				return o.value, nil
+			}
+			errs = append(errs, o.err)
+		case <-ctx.Done():
+			return none, context.Cause(ctx)
+		}
+	}
+	return none, errors.Join(errs...)
+}
+
+func checkInvoke[T any](call string, ctx context.Context, ex EventExecutor, fs []func() (T, error)) error {
+	if ctx == nil {
+		return argumentError(call, "ctx is nil, want a context")
+	}
+	if err := checkSubmit(call, ex, false); err != nil {
+		return err
+	}
+	for i, f := range fs {
+		if f == nil {
+			return argumentError(call, "function %d of %d is nil, want a function", i, len(fs))
+		}
+	}
+	if ex.InEventLoop() {
+		return ErrInEventLoop
+	}
+	return nil
+}
+
+// refusal returns the error of a future whose body was not accepted.
+func refusal[T any](f *Future[T]) error {
+	if _, err, done := f.result(); done && f.ex == nil && errors.Is(err, ErrRejected) {
+		return err
+	}
+	return nil
+}
+
+func cancelAll[T any](futures []*Future[T]) {
+	for _, f := range futures {
+		f.Cancel()
+	}
+}

@@ -1,0 +1,116 @@
+package core
+
+import (
+	"context"
+	"sync"
+)
+
+// Termination is the end of an executor or a group: one per executor, the same
+// pointer every time. It is read-only: nobody can complete or cancel it (Netty's
+// can be cancelled by anybody, R138; G15). All methods may be called from any
+// goroutine, at any time.
+type Termination struct {
+	// Set once.
+	done    chan struct{}
+	inLoop  func() bool       // is the caller a body of what terminates?
+	live    func() Report     // before the report is sealed
+	onPanic func(*PanicError) // hears of listeners that panic
+
+	// Guarded by mu; final once done is closed.
+	mu        sync.Mutex
+	report    Report
+	err       error
+	listeners []func(Report, error)
+}
+
+func newTermination(inLoop func() bool, live func() Report) *Termination {
+	return &Termination{done: make(chan struct{}), inLoop: inLoop, live: live}
+}
+
+// Done returns a channel that is closed when the executor has terminated: every
+// accepted task has run, hooks have ended, the poller is closed, the report is
+// sealed, and State is Terminated.
+func (t *Termination) Done() <-chan struct{} { return t.done }
+
+func (t *Termination) isDone() bool {
+	select {
+	case <-t.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Err returns nil before Done is closed and after an orderly end, the deadline
+// included (Report.TimedOut tells). It is the spawner's error if the loop could
+// not be started, or what made the loop or its poller fail; of a group, the
+// joined errors of the children.
+func (t *Termination) Err() error {
+	if !t.isDone() {
+		return nil
+	}
+	return t.err
+}
+
+// Report returns what the shutdown has done so far, or the sealed report.
+func (t *Termination) Report() Report {
+	if t.isDone() {
+		return t.report
+	}
+	return t.live()
+}
+
+// Wait waits until Done is closed and returns the sealed report and Err; or, if
+// ctx ends first, the report so far and the cause of ctx. From inside a body of
+// the executor it returns ErrInEventLoop at once, as it would wait for itself
+// (Netty hangs, R137; G18).
+func (t *Termination) Wait(ctx context.Context) (Report, error) {
+	if ctx == nil {
+		return t.Report(), argumentError("Wait", "ctx is nil, want a context")
+	}
+	if t.isDone() {
+		return t.report, t.err
+	}
+	if t.inLoop() {
+		return t.Report(), ErrInEventLoop
+	}
+	select {
+	case <-t.done:
+		return t.report, t.err
+	case <-ctx.Done():
+		return t.Report(), context.Cause(ctx)
+	}
+}
+
+// OnDone calls listener once Done is closed: on the goroutine that closes it,
+// which is the loop's no longer, in the order added; or, if it is closed, at
+// once, on the caller. A nil listener is ignored. A panic in one is reported as
+// one of a body and does not keep the others from being called.
+func (t *Termination) OnDone(listener func(Report, error)) {
+	if listener == nil {
+		return
+	}
+	t.mu.Lock()
+	if !t.isDone() {
+		t.listeners = append(t.listeners, listener)
+		t.mu.Unlock()
+		return
+	}
+	t.mu.Unlock()
+	offLoop(t.onPanic, func() { listener(t.report, t.err) })
+}
+
+// complete seals the report, closes Done, and calls the listeners.
+func (t *Termination) complete(report Report, err error) {
+	t.mu.Lock()
+	t.report, t.err = report, err
+	listeners := t.listeners
+	t.listeners = nil
+	close(t.done)
+	t.mu.Unlock()
+	calls := make([]func(), len(listeners))
+	for i, listener := range listeners {
+		calls[i] = func() { listener(report, err) }
+	}
+	offLoop(t.onPanic, calls...)
+}

@@ -1,0 +1,149 @@
+package core
+
+import "time"
+
+// Timer is a task that was scheduled. Its methods may be called from any
+// goroutine, from its own body too.
+type Timer struct {
+	// Set once by Schedule.
+	e      *Executor
+	id     uint64
+	period time.Duration // > 0: fixed rate; < 0: fixed delay, negated; 0: once
+
+	// Loop only.
+	index int // in the heap; -1: not in it
+
+	// Guarded by e.mu. at is read by the loop's heap only after it was set.
+	at     int64
+	fn     func()
+	state  timerState
+	place  timerPlace
+	done   chan struct{} // made by the first Done
+	err    error
+	ended  bool
+	prev   *Timer // in the list of added timers
+	next   *Timer // in that list, or in the list of cancelled ones
+	cancel bool   // cancelled while its body runs
+}
+
+type timerState uint8
+
+const (
+	timerWaiting timerState = iota
+	timerRunning
+	timerOver
+)
+
+// timerPlace says who has to forget the timer when it is cancelled.
+type timerPlace uint8
+
+const (
+	placeNowhere timerPlace = iota
+	placeAdded              // in timerIntake.added: the canceller unlinks it
+	placeHeap               // in the heap: only the loop may touch that
+)
+
+// Schedule runs task once, delay from now, never early (G7). A negative delay is
+// zero; one up to MaxInt64 is legal. The Timer ends before Done is closed: run,
+// or cancelled by Cancel or by the policy at shutdown (WithTimersAtShutdown).
+// Refused after the close, from inside the loop too (G5).
+func (e *Executor) Schedule(delay time.Duration, task func()) (*Timer, error) {
+	if task == nil {
+		return nil, nilFunc("Schedule", "task")
+	}
+	return e.schedule(max(delay, 0), 0, task)
+}
+
+// ScheduleAtFixedRate runs task at initial, initial+period, initial+2*period, ...
+// from now, at most one run at a time. A run that is late does not shift the
+// next: those that are due follow at once. A body that panics or exits ends the
+// timer. initial must not be negative and period must be positive (R71).
+func (e *Executor) ScheduleAtFixedRate(initial, period time.Duration, task func()) (*Timer, error) {
+	if err := checkPeriodic("ScheduleAtFixedRate", "period", initial, period, task); err != nil {
+		return nil, err
+	}
+	return e.schedule(initial, period, task)
+}
+
+// ScheduleWithFixedDelay runs task at initial from now, and then each time delay
+// after the end of the run before. In everything else it is ScheduleAtFixedRate.
+func (e *Executor) ScheduleWithFixedDelay(initial, delay time.Duration, task func()) (*Timer, error) {
+	if err := checkPeriodic("ScheduleWithFixedDelay", "delay", initial, delay, task); err != nil {
+		return nil, err
+	}
+	return e.schedule(initial, -delay, task)
+}
+
+func checkPeriodic(call, name string, initial, period time.Duration, task func()) error {
+	switch {
+	case task == nil:
+		return nilFunc(call, "task")
+	case initial < 0:
+		return argumentError(call, "initial is %v, want 0 or more", initial)
+	case period <= 0:
+		return argumentError(call, "%s is %v, want more than 0", name, period)
+	}
+	return nil
+}
+
+func (e *Executor) schedule(delay, period time.Duration, task func()) (*Timer, error) {
+	// The deadline counts from the call, not from when the loop hears of it (R72).
+	t := &Timer{e: e, at: addTime(e.now(), delay), period: period, fn: task, index: -1}
+	if err := e.lockOpen(OpSchedule); err != nil {
+		return nil, e.refuse(err)
+	}
+	e.traceAdmit(OpSchedule, true)
+	if e.addTimer(t) {
+		e.unlockAndWake()
+	} else {
+		e.mu.Unlock()
+	}
+	return t, nil
+}
+
+// Cancel keeps the body from beginning, and reports true, or reports false if it
+// is too late: exactly one of "cancelled" and "ran" is true of a one-shot timer.
+// A periodic timer may be cancelled during a run: that run is its last. What the
+// closure holds is released at once (G8).
+func (t *Timer) Cancel() bool {
+	t.e.mu.Lock()
+	wake, cancelled := t.e.cancelTimer(t)
+	t.e.traceAdmit(OpCancelTimer, cancelled)
+	if wake {
+		t.e.unlockAndWake()
+	} else {
+		t.e.mu.Unlock()
+	}
+	return cancelled
+}
+
+// Deadline returns when the body is due, or, of a periodic timer, when its next
+// run is, or the last one was.
+func (t *Timer) Deadline() time.Time {
+	t.e.mu.Lock()
+	at := t.at
+	t.e.mu.Unlock()
+	return t.e.epoch.Add(time.Duration(at))
+}
+
+// Done returns a channel that is closed when no run of the body will begin any
+// more, and none is running.
+func (t *Timer) Done() <-chan struct{} {
+	t.e.mu.Lock()
+	defer t.e.mu.Unlock()
+	if t.done == nil {
+		t.done = make(chan struct{})
+		if t.ended {
+			close(t.done)
+		}
+	}
+	return t.done
+}
+
+// Err returns nil until Done is closed, and after a one-shot timer has run; then
+// ErrCancelled, ErrGoexit, or a *PanicError.
+func (t *Timer) Err() error {
+	t.e.mu.Lock()
+	defer t.e.mu.Unlock()
+	return t.err
+}

@@ -1,0 +1,236 @@
+package core
+
+// timerIntake is what the loop and its callers share about timers; the heap is
+// the loop's own. Guarded by Executor.mu.
+type timerIntake struct {
+	added      *Timer // not yet in the heap, in the order scheduled: a ring
+	cancelled  *Timer // in the heap, to be taken out; linked by next
+	nCancelled int
+	inHeap     int
+	lastID     uint64
+
+	// horizon is the latest deadline that may still run. Everything may until a
+	// shutdown call moves it, by the policy, and the close moves it once more.
+	horizon int64
+
+	// sleepUntil is when the sleeping loop wakes by itself.
+	sleepUntil int64
+
+	scheduled uint64
+	pending   int
+	runs      uint64 // bodies run
+	ended     uint64 // timers that ended in another way than cancelled
+	dropped   uint64 // timers that ended with ErrCancelled
+}
+
+// addTimer accepts t, and reports whether the loop has to be woken: only if t is
+// due before the loop wakes by itself (G12). Requires mu.
+func (e *Executor) addTimer(t *Timer) (wake bool) {
+	in := &e.timers
+	in.lastID++
+	in.scheduled++
+	in.pending++
+	t.id = in.lastID
+	if t.at > in.horizon {
+		e.endTimer(t, ErrCancelled)
+		return false
+	}
+	t.place = placeAdded
+	if in.added == nil {
+		t.prev, t.next, in.added = t, t, t
+	} else {
+		first, last := in.added, in.added.prev
+		t.prev, t.next, last.next, first.prev = last, first, t, t
+	}
+	return e.asleep && t.at < in.sleepUntil
+}
+
+func (in *timerIntake) unlink(t *Timer) {
+	if t.next == t {
+		in.added = nil
+	} else {
+		t.prev.next, t.next.prev = t.next, t.prev
+		if in.added == t {
+			in.added = t.next
+		}
+	}
+	t.prev, t.next, t.place = nil, nil, placeNowhere
+}
+
+// intakeTimers puts added timers into the heap and takes cancelled ones out.
+// Requires mu; loop only.
+func (e *Executor) intakeTimers() (news bool) {
+	in := &e.timers
+	for in.cancelled != nil {
+		t := in.cancelled
+		in.cancelled, t.next = t.next, nil
+		e.heap.remove(t)
+		news = true
+	}
+	in.nCancelled = 0
+	for in.added != nil {
+		t := in.added
+		in.unlink(t)
+		t.place = placeHeap
+		e.heap.push(t)
+		news = true
+	}
+	in.inHeap = e.heap.len()
+	return news
+}
+
+// cancelTimer is Timer.Cancel. Requires mu.
+func (e *Executor) cancelTimer(t *Timer) (wake, cancelled bool) {
+	in := &e.timers
+	switch t.state {
+	case timerOver:
+		return false, false
+	case timerRunning:
+		cancelled = t.period != 0 && !t.cancel
+		t.cancel = t.cancel || cancelled
+		return false, cancelled
+	}
+	switch {
+	case t.place == placeAdded:
+		in.unlink(t)
+	case e.InEventLoop():
+		e.heap.remove(t)
+		in.inHeap = e.heap.len()
+	default:
+		t.next, in.cancelled = in.cancelled, t
+		in.nCancelled++
+		wake = 2*in.nCancelled > in.inHeap
+	}
+	e.endTimer(t, ErrCancelled)
+	return wake, true
+}
+
+// endTimer completes t. Requires mu.
+func (e *Executor) endTimer(t *Timer, err error) {
+	t.state, t.place, t.fn, t.err, t.ended = timerOver, placeNowhere, nil, err, true
+	if t.done != nil {
+		close(t.done)
+	}
+	e.timers.pending--
+	if err != ErrCancelled {
+		e.timers.ended++
+		return
+	}
+	e.timers.dropped++
+	if e.cfg.tracer != nil {
+		e.trace(Event{Kind: EventTimerCancelled})
+	}
+}
+
+// runTimers runs the timers that are due. One clock reading serves a turn.
+func (e *Executor) runTimers() {
+	if e.heap.len() == 0 {
+		return
+	}
+	now := e.now()
+	for n := 0; n < turnTimers && e.heap.len() > 0 && e.heap.first() <= now; n++ {
+		t := e.heap.pop()
+		if body := e.beginTimer(t); body != nil {
+			e.protect(currentBody{kind: BodyTimer, timer: t}, body)
+			e.reportPanics()
+		}
+	}
+}
+
+// beginTimer makes t running and returns its body, or ends it if the shutdown
+// came first, or returns nil if a cancel did. This and Cancel are ordered by mu:
+// there is no third case (G8).
+func (e *Executor) beginTimer(t *Timer) func() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if t.state != timerWaiting {
+		return nil
+	}
+	if t.at > e.timers.horizon {
+		e.endTimer(t, ErrCancelled)
+		return nil
+	}
+	t.state, t.place = timerRunning, placeNowhere
+	return t.fn
+}
+
+// settleTimer ends t after a run, or arms it again.
+func (e *Executor) settleTimer(t *Timer, outcome Outcome) {
+	now := int64(0)
+	if t.period < 0 {
+		now = e.now()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.timers.runs++
+	switch {
+	case outcome == OutcomePanicked:
+		e.endTimer(t, e.panics[len(e.panics)-1])
+	case outcome == OutcomeExited:
+		e.endTimer(t, ErrGoexit)
+	case t.period == 0:
+		e.endTimer(t, nil)
+	case t.cancel:
+		e.endTimer(t, ErrCancelled)
+	default:
+		e.rearm(t, now)
+	}
+}
+
+// rearm puts a periodic timer back, with its old id: among equal deadlines it
+// stays where its Schedule put it (R76). Requires mu.
+func (e *Executor) rearm(t *Timer, now int64) {
+	if t.period > 0 {
+		t.at = addTime(t.at, t.period)
+	} else {
+		t.at = addTime(now, -t.period)
+	}
+	if e.gate&gateClosed != 0 || t.at > e.timers.horizon {
+		e.endTimer(t, ErrCancelled)
+		return
+	}
+	t.state, t.place = timerWaiting, placeHeap
+	e.heap.push(t)
+	e.timers.inHeap = e.heap.len()
+}
+
+// purgeTimers cancels the timers that a shutdown call, or the close, has put
+// beyond the horizon. It takes time linear in the timers, once per such change.
+func (e *Executor) purgeTimers() {
+	e.mu.Lock()
+	horizon := e.timers.horizon
+	e.mu.Unlock()
+	if horizon == e.purged {
+		return
+	}
+	doomed := e.heap.removeAfter(horizon)
+	for len(doomed) > 0 {
+		n := min(len(doomed), segmentSize)
+		e.mu.Lock()
+		for _, t := range doomed[:n] {
+			if t.state == timerWaiting {
+				e.endTimer(t, ErrCancelled)
+			}
+		}
+		e.timers.inHeap = e.heap.len()
+		e.mu.Unlock()
+		doomed = doomed[n:]
+	}
+	e.purged = horizon
+}
+
+// earliestTimer returns the earliest deadline that the loop or anybody else
+// knows of. Requires mu; loop only.
+func (e *Executor) earliestTimer() int64 {
+	next := noDeadline
+	if e.heap.len() > 0 {
+		next = e.heap.first()
+	}
+	for t := e.timers.added; t != nil; {
+		next = min(next, t.at)
+		if t = t.next; t == e.timers.added {
+			break
+		}
+	}
+	return next
+}
