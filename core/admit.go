@@ -11,11 +11,15 @@ import (
 // before Done is closed; an error, that it never runs (G3). It starts the loop
 // if that has not been done, and otherwise takes one short lock and never waits
 // for the loop, except by a WithRejectedHandler that says so.
+//
+// A producer that has run ahead of the loop by a thousand tasks offers it the
+// processor now and then: a backlog costs memory, and memory costs more time
+// than the yield.
 func (e *Executor) Execute(task func()) error {
 	if task == nil {
 		return nilFunc("Execute", "task")
 	}
-	e.mu.Lock()
+	e.lock()
 	if e.gate != 0 || e.queued >= e.hasRoom {
 		e.mu.Unlock()
 		return e.admit(OpExecute, task)
@@ -23,13 +27,43 @@ func (e *Executor) Execute(task func()) error {
 	e.tasks.push(task)
 	e.queued++
 	if !e.asleep {
+		ahead := e.queued%yieldEvery == 0
 		e.mu.Unlock()
+		if ahead && !e.InEventLoop() {
+			runtime.Gosched()
+		}
 		return nil
 	}
 	e.claimWake()
 	e.mu.Unlock()
 	e.poller.Wake()
 	return nil
+}
+
+// yieldEvery is the backlog at whose multiples Execute yields.
+const yieldEvery = 1024
+
+// lockTries is how often lock yields before it queues up for the mutex.
+const lockTries = 16
+
+// lock is mu.Lock for those who hold it for nanoseconds and come in crowds. With
+// more producers than processors a sync.Mutex would put them to sleep, and after a
+// millisecond hand itself from one sleeper to the next, a switch of goroutines for
+// each task. To yield and try again is several times as fast.
+func (e *Executor) lock() {
+	if !e.mu.TryLock() {
+		e.lockContended()
+	}
+}
+
+func (e *Executor) lockContended() {
+	for range lockTries {
+		runtime.Gosched()
+		if e.mu.TryLock() {
+			return
+		}
+	}
+	e.mu.Lock()
 }
 
 // ExecuteLazy is Execute, but does not wake a sleeping loop: the task runs no
@@ -92,7 +126,7 @@ func (e *Executor) admit(op Op, task func()) error {
 	}
 }
 
-// refuse counts a refusal: once per call, however many attempts it made.
+// refuse counts a refused task: once per call, however many attempts it made.
 func (e *Executor) refuse(err *RejectedError) error {
 	e.rejected.Add(1)
 	return err
@@ -110,6 +144,7 @@ func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
 	}
 	if op == OpExecuteAfterIteration {
 		e.tails.push(task)
+		e.hasNews()
 	} else {
 		e.tasks.push(task)
 	}
@@ -136,7 +171,7 @@ func (e *Executor) lazyMustWake() bool { return e.queued >= e.hasRoom && e.full(
 // the loop if nobody has, and shares the outcome of a start in progress (G17).
 func (e *Executor) lockOpen(op Op) *RejectedError {
 	for {
-		e.mu.Lock()
+		e.lock()
 		if e.gate&gateClosed != 0 {
 			e.traceAdmit(op, false)
 			return e.rejectAndUnlock(e.shutdown.cause)
@@ -192,6 +227,7 @@ func (e *Executor) note(work func()) bool {
 		return false
 	}
 	e.notes = append(e.notes, work)
+	e.hasNews()
 	e.unlockAndWake()
 	return true
 }
@@ -200,5 +236,5 @@ func (e *Executor) note(work func()) bool {
 func (e *Executor) calledFromSpawner() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.starting != nil && e.starting.caller == goid.Get()
+	return e.starting != nil && e.starting.calledBy(goid.Get())
 }

@@ -37,6 +37,7 @@ type Executor struct {
 	body      atomic.Int32 // Body that runs now, tasks excepted: they have progress
 	rejected  atomic.Uint64
 	ctxEnded  atomic.Bool // the parent has heard of it
+	news      atomic.Bool // there is something for look; written with mu held
 
 	_ [64]byte // producers write below, readers of the state above
 

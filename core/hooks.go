@@ -39,12 +39,13 @@ func (e *Executor) AddShutdownHook(run func()) (remove func() bool, err error) {
 	h := &hook{run: run}
 	if !e.acceptLateHook(h) {
 		if err := e.lockOpen(OpAddShutdownHook); err != nil {
-			return nil, e.refuse(err)
+			return nil, err
 		}
 	}
 	e.hooks.waiting = append(e.hooks.waiting, h)
 	e.traceAdmit(OpAddShutdownHook, true)
 	if e.shutdown.called {
+		e.hasNews()
 		e.unlockAndWake()
 	} else {
 		e.mu.Unlock() // nothing for the loop to do yet
@@ -89,6 +90,9 @@ func (e *Executor) hooksDue() bool {
 // runHooks runs the hooks that wait now; one that is added meanwhile has to wait
 // for the next turn.
 func (e *Executor) runHooks() {
+	if e.seen < StateShuttingDown {
+		return
+	}
 	e.mu.Lock()
 	n := 0
 	if e.hooksDue() {

@@ -48,29 +48,31 @@ func (e *Executor) exit(outer *Executor) {
 
 // turn runs what look found. Each step leaves what it could not finish in a
 // field, so that a turn that is cut short by Goexit is continued by the next.
-// Tail tasks come first: they belong to the end of the turn before.
+// Tail tasks come first: they belong to the end of the turn before. In a shutdown
+// hooks have their chance wherever they may have become due: what was accepted
+// later does not go before them (G6).
 func (e *Executor) turn() {
 	if e.seen == StateShutdown && e.ctx.Err() == nil {
 		e.endContext(e.shutdown.cause) // the one who closed has not come to it yet
 	}
-	e.runQueue(&e.tails, BodyTail, e.tails.left())
+	e.runHooks()
+	e.runQueue(&e.tails, BodyTail, e.share(&e.tails, segmentSize, &e.shutdown.tailMark))
+	e.runHooks()
 	e.runNotes()
-	if e.seen >= StateShuttingDown {
-		e.runHooks()
-		e.purgeTimers()
-	}
-	e.runQueue(&e.tasks, BodyTask, e.taskShare())
+	e.runQueue(&e.tasks, BodyTask, e.share(&e.tasks, turnTasks, &e.shutdown.taskMark))
+	e.runHooks()
+	e.purgeTimers()
 	e.runTimers()
 }
 
-// taskShare is how many tasks this turn may run. It stops at the mark that the
-// shutdown call set: hooks begin right there, and later work does not hold them
-// back (G6).
-func (e *Executor) taskShare() int {
-	n := min(turnTasks, e.tasks.left())
+// share is how many tasks of q this turn may run: no more than bound, and in a
+// shutdown not past the mark that the call set (G6). The mark may be read only
+// once the shutdown was seen.
+func (e *Executor) share(q *taskQueue, bound int, mark *uint64) int {
+	n := min(bound, q.left())
 	if e.seen >= StateShuttingDown {
-		if begun := e.tasks.begun(); begun < e.shutdown.taskMark {
-			n = int(min(uint64(n), e.shutdown.taskMark-begun))
+		if begun := q.begun(); begun < *mark {
+			n = int(min(uint64(n), *mark-begun))
 		}
 	}
 	return n
@@ -82,7 +84,14 @@ func (e *Executor) taskShare() int {
 // that it sleeps. Whoever brings news afterwards finds the announcement and wakes
 // the loop: nothing can come between the look and the sleep (G12). It returns
 // true when the executor has ended.
+//
+// With tasks left of the batch in hand it does not take the lock, unless somebody
+// has said that there is more than tasks: that is one lock per segment instead of
+// one per turn.
 func (e *Executor) look() (over bool) {
+	if e.tasks.left() > 0 && !e.news.Load() {
+		return false
+	}
 	now, until := e.nextDeadline()
 	e.mu.Lock()
 	e.asleep = false
@@ -107,6 +116,10 @@ func (e *Executor) look() (over bool) {
 	e.tracePark(until)
 	e.mu.Unlock()
 	e.sleep(until)
+	e.mu.Lock()
+	e.asleep = false // before any body runs: the loop does not wake itself
+	e.intake()
+	e.mu.Unlock()
 	return false
 }
 
@@ -123,9 +136,18 @@ func (e *Executor) nextDeadline() (now, until int64) {
 	return e.now(), addTime(max(e.shutdown.calledAt, e.lastEnd), e.shutdown.quiet)
 }
 
+// hasNews tells the loop to look though it has tasks in hand: whatever concerns it
+// and is not a task calls this. Requires mu.
+func (e *Executor) hasNews() {
+	if !e.news.Load() {
+		e.news.Store(true)
+	}
+}
+
 // intake moves what is new to where the loop works on it, and reports whether
 // anything was. Requires mu.
 func (e *Executor) intake() (news bool) {
+	e.news.Store(false)
 	if e.tasks.left() == 0 && e.tasks.size > 0 {
 		e.queued -= e.tasks.take()
 	}
@@ -170,7 +192,7 @@ func (e *Executor) tracePark(until int64) {
 		return
 	}
 	ev := Event{
-		Kind: EventPark, Until: -1, NextTimer: -1,
+		Kind: EventPark, To: e.seen, Until: -1, NextTimer: -1,
 		Queued: e.tasks.counts().pending + e.tails.counts().pending + len(e.notes),
 	}
 	if until != noDeadline {

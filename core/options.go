@@ -18,6 +18,7 @@ type config struct {
 	logger       *slog.Logger
 	panicHandler func(*PanicError)
 	spawner      func(func()) error
+	ownSpawner   bool // spawner is the user's: it may be slow
 	tracer       Tracer
 	clock        Clock // nil: the system's
 	poller       Poller
@@ -33,7 +34,7 @@ func newConfig(opts []Option) (config, error) {
 		limit:   unbounded,
 		onFull:  RefuseWhenFull,
 		logger:  slog.New(slog.DiscardHandler),
-		spawner: func(loop func()) error { go loop(); return nil },
+		spawner: goSpawner,
 	}
 	for i, opt := range opts {
 		if opt == nil {
@@ -163,9 +164,14 @@ func WithSpawner(spawner func(loop func()) error) Option {
 		if spawner == nil {
 			return nilFunc("WithSpawner", "spawner")
 		}
-		c.spawner = spawner
+		c.spawner, c.ownSpawner = spawner, true
 		return nil
 	}
+}
+
+func goSpawner(loop func()) error {
+	go loop()
+	return nil
 }
 
 // WithTracer sets an observer of every event. The default is none, which is free.

@@ -12,7 +12,7 @@ import (
 type Report struct {
 	Accepted  uint64 // tasks accepted, in the executor's whole life
 	Ran       uint64 // tasks that ran, those that panicked included
-	Rejected  uint64 // calls refused until done
+	Rejected  uint64 // tasks refused until done
 	Cancelled uint64 // submitted functions skipped because their future was cancelled
 	Panicked  uint64 // bodies that panicked
 

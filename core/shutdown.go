@@ -256,6 +256,7 @@ func (e *Executor) finish(err error) {
 	}
 	if e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventPollerClosed})
+		e.trace(Event{Kind: EventState, From: State(e.lastState.Load()), To: StateTerminated})
 		e.trace(Event{Kind: EventDone})
 	}
 	e.term.complete(e.progressReport(), err)

@@ -18,7 +18,7 @@ var errInlineSpawner = errors.New("core: the spawner ran the loop on the calling
 // the loop and then returns an error, or runs it twice, or late, or on the spot,
 // starts nothing that nobody knows of.
 type launch struct {
-	caller  int64         // goroutine that asks the spawner
+	caller  atomic.Int64  // goroutine that asks the spawner; 0: not yet known
 	decided chan struct{} // closed once err is set
 	err     error
 	claimed atomic.Bool
@@ -26,12 +26,15 @@ type launch struct {
 }
 
 func newLaunch() *launch {
-	return &launch{caller: goid.Get(), decided: make(chan struct{})}
+	return &launch{decided: make(chan struct{})}
 }
+
+// calledBy reports whether g is the goroutine that the spawner runs on.
+func (l *launch) calledBy(g int64) bool { return l.caller.Load() == g }
 
 // claim reports whether the calling goroutine is to be the loop.
 func (l *launch) claim() bool {
-	if goid.Get() == l.caller {
+	if l.calledBy(goid.Get()) {
 		select {
 		case <-l.decided:
 		default:
@@ -46,6 +49,7 @@ func (l *launch) claim() bool {
 // spawn asks the spawner, and calls settle with the outcome, whatever the
 // spawner does: return, panic, or runtime.Goexit.
 func (e *Executor) spawn(l *launch, settle func(error)) {
+	l.caller.Store(goid.Get())
 	err := ErrGoexit // unless the spawner comes back
 	defer func() {
 		if v := recover(); v != nil {
@@ -69,17 +73,29 @@ func (e *Executor) spawn(l *launch, settle func(error)) {
 func (e *Executor) startAndUnlock() error {
 	if l := e.starting; l != nil {
 		e.mu.Unlock()
-		if l.caller == goid.Get() {
+		if l.calledBy(goid.Get()) {
 			return ErrStarting
 		}
 		<-l.decided
 		return l.err
 	}
+	l := e.beginLaunchAndUnlock()
+	e.launch(l)
+	return l.err
+}
+
+// beginLaunchAndUnlock makes the caller the one who starts the loop. Requires mu.
+func (e *Executor) beginLaunchAndUnlock() *launch {
 	l := newLaunch()
 	e.starting = l
 	e.mu.Unlock()
+	return l
+}
+
+// launch asks the spawner for the first time and publishes the outcome, which a
+// failed start in a shutdown makes the executor's end.
+func (e *Executor) launch(l *launch) {
 	e.spawn(l, func(err error) { e.decide(l, err) })
-	return l.err
 }
 
 // decide publishes the outcome of the first launch. Started is published here,
@@ -112,14 +128,20 @@ func (e *Executor) decide(l *launch, err error) {
 
 // startForShutdown starts a loop that has nothing to do but to end: hooks, the
 // quiet period and late tasks need one (G17). It does not wait for a start that
-// is in progress: that one sees the shutdown when it is decided.
+// is in progress: that one sees the shutdown when it is decided. Nor does it wait
+// for a spawner of the user's, which may be slow: a shutdown call never blocks.
 func (e *Executor) startForShutdown() {
 	e.mu.Lock()
 	if e.gate&gateNotStarted == 0 || e.starting != nil || State(e.state.Load()) == StateTerminated {
 		e.mu.Unlock()
 		return
 	}
-	_ = e.startAndUnlock() // an error ends in Termination.Err
+	l := e.beginLaunchAndUnlock()
+	if e.cfg.ownSpawner {
+		go e.launch(l)
+	} else {
+		e.launch(l)
+	}
 }
 
 // handOver moves the loop to a new goroutine, because a body called

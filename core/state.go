@@ -73,11 +73,12 @@ func (e *Executor) moveTo(to State) {
 		panic(fmt.Sprintf("core: illegal move of state from %v to %v", from, to))
 	}
 	if to == StateTerminated {
-		// What State reports until Done is closed, a few lines later.
+		// What State reports until Done is closed; finish traces the move.
 		e.lastState.Store(int32(from))
 	}
 	e.state.Store(int32(to))
-	if e.cfg.tracer != nil {
+	e.hasNews()
+	if e.cfg.tracer != nil && to != StateTerminated {
 		e.trace(Event{Kind: EventState, From: from, To: to})
 	}
 }

@@ -12,7 +12,7 @@ type Stats struct {
 	Ran       uint64 // those that panicked or exited included
 	Cancelled uint64 // submitted functions skipped because their future was cancelled
 	Pending   int    // accepted and not ended: the running one included
-	Rejected  uint64 // calls refused
+	Rejected  uint64 // tasks refused: Accepted + Rejected is how many were offered
 	Panicked  uint64 // bodies that panicked
 
 	Timers          int // waiting or running

@@ -34,6 +34,8 @@ type taskQueue struct {
 	ran        uint64 // of the batches before the one in hand
 	cancelled  uint64 // likewise
 
+	_ [64]byte // producers write above, the loop below, both for each task
+
 	// Loop only.
 	batch *segment
 	pos   int
@@ -42,6 +44,8 @@ type taskQueue struct {
 
 	// Atomic: mark, published after each task.
 	progress atomic.Uint64
+
+	_ [64]byte
 }
 
 // progress is what has become of the batch in hand, in one word, so that "one

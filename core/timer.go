@@ -90,7 +90,7 @@ func (e *Executor) schedule(delay, period time.Duration, task func()) (*Timer, e
 	// The deadline counts from the call, not from when the loop hears of it (R72).
 	t := &Timer{e: e, at: addTime(e.now(), delay), period: period, fn: task, index: -1}
 	if err := e.lockOpen(OpSchedule); err != nil {
-		return nil, e.refuse(err)
+		return nil, err
 	}
 	e.traceAdmit(OpSchedule, true)
 	if e.addTimer(t) {

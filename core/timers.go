@@ -36,6 +36,7 @@ func (e *Executor) addTimer(t *Timer) (wake bool) {
 		return false
 	}
 	t.place = placeAdded
+	e.hasNews()
 	if in.added == nil {
 		t.prev, t.next, in.added = t, t, t
 	} else {
@@ -99,6 +100,7 @@ func (e *Executor) cancelTimer(t *Timer) (wake, cancelled bool) {
 	default:
 		t.next, in.cancelled = in.cancelled, t
 		in.nCancelled++
+		e.hasNews()
 		wake = 2*in.nCancelled > in.inHeap
 	}
 	e.endTimer(t, ErrCancelled)
@@ -197,6 +199,9 @@ func (e *Executor) rearm(t *Timer, now int64) {
 // purgeTimers cancels the timers that a shutdown call, or the close, has put
 // beyond the horizon. It takes time linear in the timers, once per such change.
 func (e *Executor) purgeTimers() {
+	if e.seen < StateShuttingDown {
+		return
+	}
 	e.mu.Lock()
 	horizon := e.timers.horizon
 	e.mu.Unlock()

@@ -127,7 +127,7 @@ type Event struct {
 	Body      Body
 	Outcome   Outcome
 	Accepted  bool          // Admit: the answer
-	From, To  State         // State
+	From, To  State         // State; Park: To is the state that the loop has acted on
 	Goroutine int64         // id of the goroutine on which it happened
 	Until     time.Duration // Park: sleeps no longer than this; negative: no limit
 	NextTimer time.Duration // Park: earliest deadline known; negative: none

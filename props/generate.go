@@ -1,0 +1,243 @@
+package props
+
+import (
+	"math"
+	"time"
+
+	"eventide/props/history"
+
+	"pgregory.net/rapid"
+)
+
+// Profile leans the generator towards what one guarantee speaks of. The zero
+// value is an even mix.
+type Profile struct {
+	Ops     map[history.Op]int // extra weight of a call
+	Limit   bool               // a bounded queue, and enough tasks to fill it
+	Spawner bool               // a spawner that misbehaves
+	Timers  bool               // all three timer policies
+	Abrupt  bool               // bodies that panic or exit
+	Long    bool               // bodies that take time, or wait for Context
+}
+
+// Programs generates whole programs: producers, bodies that submit tasks, hooks
+// and timers, panics, cancels, and every shutdown call, from inside and outside,
+// with any parameters. Durations come from a coarse grid with neighbours one
+// nanosecond away, so that ties at a deadline and near misses are common.
+func Programs(profile Profile) *rapid.Generator[Program] {
+	return rapid.Custom(func(t *rapid.T) Program {
+		g := &generator{T: t, profile: profile}
+		return g.program()
+	})
+}
+
+type generator struct {
+	*rapid.T
+	profile Profile
+	policy  history.TimerPolicy
+	huge    bool // timeouts of centuries: then nothing may wait for one
+	lastID  int
+	ids     []int // submitted so far, in the order of generation
+	hooks   []int
+}
+
+// one draws an integer in [0, n).
+func (g *generator) one(n int, label string) int { return rapid.IntRange(0, n-1).Draw(g.T, label) }
+
+// chance is true in about one of n draws, and shrinks to false.
+func (g *generator) chance(n int, label string) bool { return g.one(n, label) == n-1 }
+
+func (g *generator) program() Program {
+	var p Program
+	if g.profile.Timers || g.chance(3, "timer policy") {
+		p.Timers = history.TimerPolicy(g.one(3, "timers"))
+	}
+	g.policy = p.Timers
+	g.huge = p.Timers != history.RunTimersUntilTimeout && g.chance(6, "huge timeouts")
+	if g.profile.Limit || g.chance(6, "limited") {
+		p.Limit = 16
+		p.Retries = g.one(3, "retries")
+	}
+	if g.profile.Spawner || g.chance(8, "spawner") {
+		starts := []Start{StartRefused, StartSlow, StartCallback, StartInline, StartTwice, StartLate, StartPanic, StartOK}
+		p.Starts = rapid.SliceOfN(rapid.SampledFrom(starts), 0, 3).Draw(g.T, "starts")
+	}
+	for range 1 + g.one(4, "actors") {
+		p.Actors = append(p.Actors, Actor{Steps: g.steps(6, 0)})
+	}
+	if g.profile.Limit {
+		p.Actors = append(p.Actors, Actor{Steps: g.flood()})
+	}
+	return p
+}
+
+// flood submits more than a bounded queue holds.
+func (g *generator) flood() []Step {
+	steps := make([]Step, 14+g.one(8, "flood"))
+	for i := range steps {
+		op := history.OpExecute
+		if g.chance(4, "lazy flood") {
+			op = history.OpExecuteLazy
+		}
+		steps[i] = Step{Op: op, ID: g.newID(), Body: &Script{}}
+	}
+	steps[0].Wait = g.duration("flood at")
+	return steps
+}
+
+func (g *generator) newID() int {
+	g.lastID++
+	g.ids = append(g.ids, g.lastID)
+	return g.lastID
+}
+
+// steps draws the calls of an actor (depth 0) or of a body.
+func (g *generator) steps(most, depth int) []Step {
+	var steps []Step
+	for range g.one(most+1, "steps") {
+		steps = append(steps, g.step(depth))
+	}
+	return steps
+}
+
+var evenMix = map[history.Op]int{
+	history.OpExecute: 8, history.OpExecuteLazy: 2, history.OpSubmit: 4, history.OpAfterIteration: 2,
+	history.OpSchedule: 3, history.OpFixedRate: 1, history.OpFixedDelay: 1,
+	history.OpAddHook: 3, history.OpRemoveHook: 1, history.OpCancel: 3,
+	history.OpShutdownGracefully: 3, history.OpShutdown: 1, history.OpClose: 1, history.OpAwait: 1, history.OpState: 1,
+}
+
+// mixOrder is the order in which calls shrink: the simplest first.
+var mixOrder = []history.Op{
+	history.OpExecute, history.OpSubmit, history.OpExecuteLazy, history.OpAfterIteration, history.OpState,
+	history.OpAddHook, history.OpSchedule, history.OpShutdownGracefully, history.OpShutdown, history.OpCancel,
+	history.OpRemoveHook, history.OpFixedRate, history.OpFixedDelay, history.OpAwait, history.OpClose,
+}
+
+func (g *generator) op() history.Op {
+	total := 0
+	for _, op := range mixOrder {
+		total += evenMix[op] + g.profile.Ops[op]
+	}
+	n := g.one(total, "op")
+	for _, op := range mixOrder {
+		n -= evenMix[op] + g.profile.Ops[op]
+		if n < 0 {
+			return op
+		}
+	}
+	return history.OpExecute
+}
+
+func (g *generator) step(depth int) Step {
+	s := Step{Op: g.op()}
+	if s.Op == history.OpClose && g.policy == history.RunTimersUntilTimeout {
+		s.Op = history.OpShutdown // Close would run periodic timers for 15 s
+	}
+	if depth == 0 && g.chance(2, "waits") {
+		s.Wait = g.duration("wait")
+	}
+	switch {
+	case s.Op.Submits():
+		g.submission(&s, depth)
+	case s.Op == history.OpRemoveHook:
+		s.Target = g.pick(g.hooks, "hook")
+	case s.Op == history.OpCancel:
+		s.Target = g.pick(g.ids, "of")
+	case s.Op == history.OpShutdownGracefully:
+		s.Quiet = g.duration("quiet")
+		s.Timeout = s.Quiet + g.slack()
+		if s.Timeout < 0 {
+			s.Timeout = math.MaxInt64
+		}
+	case s.Op == history.OpAwait:
+		s.Delay = g.duration("patience")
+	}
+	return s
+}
+
+// pick draws a label; 0, which nothing bears, if there is none yet.
+func (g *generator) pick(ids []int, label string) int {
+	if len(ids) == 0 {
+		return 0
+	}
+	return ids[len(ids)-1-g.one(len(ids), label)] // shrinks to the latest
+}
+
+func (g *generator) submission(s *Step, depth int) {
+	s.ID = g.newID()
+	if s.Op == history.OpAddHook {
+		g.hooks = append(g.hooks, s.ID)
+	}
+	if s.Op.Timers() {
+		s.Delay = g.duration("delay")
+		if g.chance(12, "extreme delay") {
+			s.Delay = rapid.SampledFrom([]time.Duration{-time.Second, math.MinInt64, math.MaxInt64, math.MaxInt64 - 1}).Draw(g.T, "extreme")
+			if s.Op != history.OpSchedule {
+				s.Delay = math.MaxInt64
+			}
+		}
+	}
+	if s.Op == history.OpFixedRate || s.Op == history.OpFixedDelay {
+		s.Period = 5*time.Millisecond + g.duration("period")
+		if g.chance(12, "extreme period") {
+			s.Period = math.MaxInt64
+		}
+	}
+	s.Body = g.script(s.Op, depth)
+}
+
+func (g *generator) script(op history.Op, depth int) *Script {
+	b := &Script{}
+	if g.profile.Long || g.chance(4, "long") {
+		b.Sleep = g.duration("sleep")
+	}
+	if !g.huge && op != history.OpFixedRate && (g.profile.Long && g.chance(4, "await") || g.chance(24, "await rarely")) {
+		b.Await = true
+	}
+	if depth < 2 && g.chance(2, "calls inside") {
+		b.Steps = g.steps(3, depth+1)
+	}
+	if g.profile.Abrupt && g.chance(2, "abrupt") || g.chance(10, "abrupt rarely") {
+		b.End = rapid.SampledFrom([]history.Outcome{history.Panicked, history.Exited}).Draw(g.T, "end")
+		if op == history.OpFixedRate || op == history.OpFixedDelay {
+			b.LastRun = 1 + g.one(3, "in run")
+		}
+	}
+	if op == history.OpSubmit && g.chance(2, "listener") {
+		b.Listen = true
+		if depth < 2 && g.chance(2, "listener calls") {
+			b.Listener = &Script{Steps: g.steps(2, depth+1)}
+			if g.chance(4, "listener abrupt") {
+				b.Listener.End = history.Panicked
+			}
+		}
+	}
+	return b
+}
+
+// grid is where durations lie; two of them often meet.
+var grid = []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 15 * time.Millisecond, 20 * time.Millisecond}
+
+// duration draws a point of the grid, or its neighbour.
+func (g *generator) duration(label string) time.Duration {
+	d := rapid.SampledFrom(grid).Draw(g.T, label)
+	switch g.one(8, label+" beside") {
+	case 6:
+		d++
+	case 7:
+		d = max(0, d-1)
+	}
+	return d
+}
+
+// slack draws timeout - quiet.
+func (g *generator) slack() time.Duration {
+	if g.huge && g.chance(2, "huge") {
+		return rapid.SampledFrom([]time.Duration{math.MaxInt64, math.MaxInt64 / 2, 200 * 365 * 24 * time.Hour}).Draw(g.T, "centuries")
+	}
+	if g.chance(3, "ample") {
+		return 100 * time.Millisecond
+	}
+	return g.duration("slack")
+}

@@ -1,0 +1,435 @@
+package props
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"eventide/core"
+	"eventide/props/history"
+)
+
+// patience is how long, in virtual time, a program may take to terminate after
+// its last call: longer than every timeout that a program contains.
+const patience = 24 * time.Hour
+
+// Run runs the program on core, in the testing/synctest bubble of the caller,
+// and returns its history. Goroutines are real; time is virtual. It returns when
+// the executor has terminated and every goroutine of the program has ended, or
+// when patience is over.
+func Run(p Program) []history.Event {
+	h := newHarness(p)
+	var actors sync.WaitGroup
+	for _, a := range p.Actors {
+		actors.Add(1)
+		go func() {
+			defer actors.Done()
+			h.steps(a.Steps, true)
+		}()
+	}
+	actors.Wait()
+	h.end()
+	return h.rec.log.Events()
+}
+
+// harness drives one executor.
+type harness struct {
+	rec *recorder
+	ex  *core.Executor
+
+	sampling sync.Mutex
+	extra    atomic.Int64
+
+	mu      sync.Mutex
+	starts  []Start // what the spawner still has to answer
+	futures map[int]*core.Future[int]
+	timers  map[int]*core.Timer
+	removes map[int]func() bool
+	runs    map[int]int
+	bodies  sync.WaitGroup // goroutines of misbehaving spawners
+}
+
+func newHarness(p Program) *harness {
+	h := &harness{
+		rec: newRecorder(), starts: p.Starts,
+		futures: map[int]*core.Future[int]{}, timers: map[int]*core.Timer{},
+		removes: map[int]func() bool{}, runs: map[int]int{},
+	}
+	opts := []core.Option{
+		core.WithTracer(h.rec), core.WithSpawner(h.spawn),
+		core.WithTimersAtShutdown(core.TimersAtShutdown(p.Timers)),
+	}
+	if p.Limit > 0 {
+		opts = append(opts, core.WithMaxPendingTasks(p.Limit))
+	}
+	if p.Retries > 0 {
+		opts = append(opts, core.WithRejectedHandler(core.BackOff(p.Retries, time.Millisecond)))
+	}
+	ex, err := core.NewExecutor(opts...)
+	if err != nil {
+		panic(err) // a generator that makes bad options is broken
+	}
+	h.ex = ex
+	return h
+}
+
+// slowStart is how long a slow spawner takes.
+const slowStart = 5 * time.Millisecond
+
+var errRefusedStart = errors.New("props: the spawner refuses")
+
+// spawn is the executor's spawner: it answers as the program says.
+func (h *harness) spawn(loop func()) error {
+	h.mu.Lock()
+	start := StartOK
+	if len(h.starts) > 0 {
+		start, h.starts = h.starts[0], h.starts[1:]
+	}
+	h.mu.Unlock()
+	switch start {
+	case StartRefused:
+		return errRefusedStart
+	case StartPanic:
+		panic("props: the spawner panics")
+	case StartInline:
+		loop()
+		return nil
+	case StartSlow:
+		time.Sleep(slowStart)
+	case StartCallback:
+		h.call(h.extraTask())
+	case StartTwice:
+		h.goLoop(loop)
+	case StartLate:
+		h.goLoop(loop)
+		return errRefusedStart
+	}
+	h.goLoop(loop)
+	return nil
+}
+
+// extraIDs is where the labels of tasks begin that no program contains.
+const extraIDs = 1 << 20
+
+// extraTask is a task of the harness itself.
+func (h *harness) extraTask() Step {
+	return Step{Op: history.OpExecute, ID: int(extraIDs + h.extra.Add(1)), Body: &Script{}}
+}
+
+func (h *harness) goLoop(loop func()) {
+	h.bodies.Add(1)
+	go func() {
+		defer h.bodies.Done()
+		loop()
+	}()
+}
+
+// steps makes the calls of an actor, or of a body.
+func (h *harness) steps(steps []Step, wait bool) {
+	for _, s := range steps {
+		if wait && s.Wait > 0 {
+			time.Sleep(s.Wait)
+		}
+		h.call(s)
+		h.sample()
+	}
+}
+
+func (h *harness) sample() {
+	h.sampling.Lock() // samples are in the log in the order in which they were taken
+	defer h.sampling.Unlock()
+	s := h.ex.Stats()
+	h.rec.log.Add(history.Event{Kind: history.Sample, Stats: &history.Stats{
+		Accepted: int(s.Accepted), Ran: int(s.Ran), Cancelled: int(s.Cancelled), Pending: s.Pending,
+		Rejected: int(s.Rejected), Panicked: int(s.Panicked), Timers: s.Timers,
+		Parks: int(s.Parks), Wakes: int(s.Wakes),
+	}})
+}
+
+// call makes one call and records it.
+func (h *harness) call(s Step) {
+	inv := history.Event{
+		Op: s.Op, ID: max(s.ID, s.Target), Delay: s.Delay, Period: s.Period, Quiet: s.Quiet, Timeout: s.Timeout,
+	}
+	if s.Op == history.OpClose {
+		inv.Timeout = core.DefaultShutdownTimeout
+	}
+	switch {
+	case s.Op == history.OpState:
+		h.observeState()
+		return
+	case (s.Op == history.OpCancel || s.Op == history.OpRemoveHook) && !h.known(s):
+		return // not submitted yet, or refused: there is nothing to call
+	}
+	var listen func() // after the call: on a refused future the listener runs at once
+	h.rec.call(inv, func() (out history.Outcome) {
+		if s.Op == history.OpSubmit {
+			out, listen = h.submit(s)
+			return out
+		}
+		return h.do(s)
+	})
+	if listen != nil {
+		listen()
+	}
+}
+
+func (h *harness) observeState() {
+	n := h.rec.log.Add(history.Event{Kind: history.Invoke, Op: history.OpState})
+	state := stateWord(h.ex.State())
+	h.rec.log.Add(history.Event{Kind: history.Return, Op: history.OpState, Call: n, To: state, Outcome: history.Returned})
+}
+
+func (h *harness) do(s Step) history.Outcome {
+	switch s.Op {
+	case history.OpExecute:
+		return answer(h.ex.Execute(h.body(history.BodyTask, s)))
+	case history.OpExecuteLazy:
+		return answer(h.ex.ExecuteLazy(h.body(history.BodyTask, s)))
+	case history.OpAfterIteration:
+		return answer(h.ex.ExecuteAfterIteration(h.body(history.BodyTail, s)))
+	case history.OpSchedule, history.OpFixedRate, history.OpFixedDelay:
+		return h.schedule(s)
+	case history.OpAddHook:
+		return h.addHook(s)
+	case history.OpRemoveHook:
+		return h.removeHook(s.Target)
+	case history.OpCancel:
+		return h.cancel(s.Target)
+	case history.OpShutdownGracefully:
+		_, err := h.ex.ShutdownGracefully(s.Quiet, s.Timeout)
+		return answer(err)
+	case history.OpShutdown:
+		h.ex.Shutdown()
+		return history.Returned
+	case history.OpClose:
+		return answer(h.ex.Close())
+	case history.OpAwait:
+		ctx, stop := context.WithTimeout(context.Background(), s.Delay)
+		defer stop()
+		return answer(h.ex.AwaitTermination(ctx))
+	}
+	panic("props: no such step: " + s.Op.String())
+}
+
+func (h *harness) submit(s Step) (out history.Outcome, listen func()) {
+	body := h.body(history.BodyTask, s)
+	f := core.Submit(h.ex, func() (int, error) { body(); return s.ID, nil })
+	if s.Body.Listen {
+		listen = func() { f.OnDone(func(int, error) { h.listener(s) }) }
+	}
+	// Only a refused future is complete with this error.
+	if _, err := f.Wait(expired); errors.Is(err, core.ErrRejected) {
+		return answer(err), listen
+	}
+	h.mu.Lock()
+	h.futures[s.ID] = f
+	h.mu.Unlock()
+	return history.Accepted, listen
+}
+
+// expired is a context that has ended: Wait with it looks and does not wait.
+var expired = func() context.Context {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	return ctx
+}()
+
+func (h *harness) schedule(s Step) history.Outcome {
+	var t *core.Timer
+	var err error
+	body := h.body(history.BodyTimer, s)
+	switch s.Op {
+	case history.OpSchedule:
+		t, err = h.ex.Schedule(s.Delay, body)
+	case history.OpFixedRate:
+		t, err = h.ex.ScheduleAtFixedRate(s.Delay, s.Period, body)
+	case history.OpFixedDelay:
+		t, err = h.ex.ScheduleWithFixedDelay(s.Delay, s.Period, body)
+	}
+	if err == nil {
+		h.mu.Lock()
+		h.timers[s.ID] = t
+		h.mu.Unlock()
+	}
+	return answer(err)
+}
+
+func (h *harness) addHook(s Step) history.Outcome {
+	remove, err := h.ex.AddShutdownHook(h.body(history.BodyHook, s))
+	if err == nil {
+		h.mu.Lock()
+		h.removes[s.ID] = remove
+		h.mu.Unlock()
+	}
+	return answer(err)
+}
+
+// known reports whether there is something to cancel or remove.
+func (h *harness) known(s Step) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.Op == history.OpRemoveHook {
+		return h.removes[s.Target] != nil
+	}
+	return h.futures[s.Target] != nil || h.timers[s.Target] != nil
+}
+
+func (h *harness) removeHook(id int) history.Outcome {
+	h.mu.Lock()
+	remove := h.removes[id]
+	h.mu.Unlock()
+	return truth(remove())
+}
+
+func (h *harness) cancel(id int) history.Outcome {
+	h.mu.Lock()
+	f, t := h.futures[id], h.timers[id]
+	h.mu.Unlock()
+	if f != nil {
+		return truth(f.Cancel())
+	}
+	return truth(t.Cancel())
+}
+
+// body wraps a script so that it records itself.
+func (h *harness) body(kind history.Body, s Step) func() {
+	return func() {
+		h.mu.Lock()
+		h.runs[s.ID]++
+		run := h.runs[s.ID]
+		h.mu.Unlock()
+		ev := history.Event{Kind: history.Begin, Body: kind, ID: s.ID, InLoop: h.ex.InEventLoop()}
+		if kind == history.BodyTimer {
+			ev.Run = run
+		}
+		h.rec.log.Add(ev)
+		end := h.play(s.Body, run)
+		ev.Kind, ev.Outcome, ev.InLoop = history.End, end, h.ex.InEventLoop()
+		h.rec.log.Add(ev)
+		finish(end)
+	}
+}
+
+// play does what a script says, and returns how the body is to end.
+func (h *harness) play(s *Script, run int) history.Outcome {
+	if s.Await {
+		<-h.ex.Context().Done()
+	}
+	if s.Sleep > 0 {
+		time.Sleep(s.Sleep)
+	}
+	if run == 1 {
+		h.steps(s.Steps, false)
+	}
+	if s.End == 0 || s.LastRun > 0 && run != s.LastRun {
+		return history.Normal
+	}
+	return s.End
+}
+
+func finish(end history.Outcome) {
+	switch end {
+	case history.Panicked:
+		panic("props: planned panic")
+	case history.Exited:
+		runtime.Goexit()
+	}
+}
+
+func (h *harness) listener(s Step) {
+	script := s.Body.Listener
+	if script == nil {
+		script = &Script{}
+	}
+	ev := history.Event{Kind: history.Begin, Body: history.BodyListener, ID: s.ID, InLoop: h.ex.InEventLoop()}
+	h.rec.log.Add(ev)
+	end := h.play(script, 1)
+	ev.Kind, ev.Outcome = history.End, end
+	h.rec.log.Add(ev)
+	finish(end)
+}
+
+// end sees to it that the executor terminates, and looks at what is left.
+func (h *harness) end() {
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	if h.ex.State() < core.StateShuttingDown {
+		h.call(Step{Op: history.OpShutdownGracefully, Timeout: time.Second})
+	}
+	_, err := h.ex.Termination().Wait(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return // no Done in the log: the predicates say what that means
+	}
+	h.rec.log.Add(history.Event{Kind: history.Observe, Op: history.OpDone, Outcome: history.True})
+	h.observeState()
+	h.call(h.extraTask())
+	h.bodies.Wait()
+	h.sample()
+	h.completions()
+}
+
+// completions records which futures and timers are complete now that Done is
+// closed, and how (G9).
+func (h *harness) completions() {
+	for id, f := range h.futures {
+		if isClosed(f.Done()) {
+			_, err := f.Wait(context.Background())
+			h.rec.log.Add(history.Event{Kind: history.Complete, ID: id, Outcome: result(err)})
+		}
+	}
+	for id, t := range h.timers {
+		if isClosed(t.Done()) {
+			h.rec.log.Add(history.Event{Kind: history.Complete, ID: id, Outcome: result(t.Err())})
+		}
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// answer puts an error of core into the words of a history.
+func answer(err error) history.Outcome {
+	switch {
+	case err == nil:
+		return history.Accepted
+	case errors.Is(err, core.ErrInEventLoop):
+		return history.RefusedInLoop
+	case errors.Is(err, core.ErrStarting):
+		return history.RefusedStarting
+	case errors.Is(err, core.ErrQueueFull):
+		return history.RefusedQueueFull
+	case errors.Is(err, context.DeadlineExceeded):
+		return history.Expired
+	case errors.Is(err, core.ErrShutdown), errors.Is(err, core.ErrShutdownTimeout):
+		return history.RefusedClosed
+	case errors.Is(err, core.ErrRejected):
+		return history.RefusedStartFailed
+	}
+	return history.Errored
+}
+
+// result puts the error of a complete future or timer into words.
+func result(err error) history.Outcome {
+	var panicked *core.PanicError
+	switch {
+	case err == nil:
+		return history.Normal
+	case errors.Is(err, core.ErrCancelled):
+		return history.Cancelled
+	case errors.Is(err, core.ErrGoexit):
+		return history.Exited
+	case errors.As(err, &panicked):
+		return history.Panicked
+	}
+	return history.Errored
+}

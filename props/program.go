@@ -1,0 +1,137 @@
+package props
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"eventide/props/history"
+)
+
+// Program is what several goroutines do to one executor: a test case as data, so
+// that it can be generated, shrunk, printed, kept in a file, and run again.
+type Program struct {
+	Limit   int                 `json:"limit,omitempty"` // WithMaxPendingTasks; 0: no bound
+	Retries int                 `json:"retries,omitempty"`
+	Timers  history.TimerPolicy `json:"timers,omitempty"`
+	Starts  []Start             `json:"starts,omitempty"` // what the spawner does, call by call; then StartOK
+	Actors  []Actor             `json:"actors"`
+}
+
+// Start is one answer of the spawner.
+type Start string
+
+// The answers.
+const (
+	StartOK       Start = "ok"
+	StartRefused  Start = "refused"  // returns an error
+	StartSlow     Start = "slow"     // sleeps first
+	StartCallback Start = "callback" // calls Execute on the executor: ErrStarting
+	StartInline   Start = "inline"   // runs the loop on the calling goroutine
+	StartTwice    Start = "twice"    // runs it on two goroutines
+	StartLate     Start = "late"     // runs it, and returns an error all the same
+	StartPanic    Start = "panic"
+)
+
+// Actor is one goroutine.
+type Actor struct {
+	Steps []Step `json:"steps"`
+}
+
+// Step is one call. Time is virtual: a step waits, then calls.
+type Step struct {
+	Wait    time.Duration `json:"wait,omitempty"`
+	Op      history.Op    `json:"op"`
+	ID      int           `json:"id,omitempty"`     // label of what is submitted
+	Target  int           `json:"target,omitempty"` // label of what is cancelled or removed
+	Delay   time.Duration `json:"delay,omitempty"`
+	Period  time.Duration `json:"period,omitempty"`
+	Quiet   time.Duration `json:"quiet,omitempty"`
+	Timeout time.Duration `json:"timeout,omitempty"`
+	Body    *Script       `json:"body,omitempty"`
+}
+
+// Script is what a body does: it takes time, makes calls, and ends.
+type Script struct {
+	Sleep    time.Duration   `json:"sleep,omitempty"`
+	Await    bool            `json:"await,omitempty"`    // waits for Context().Done()
+	Steps    []Step          `json:"steps,omitempty"`    // calls from inside the loop; their Wait is not used
+	End      history.Outcome `json:"end,omitempty"`      // Normal, Panicked or Exited
+	Listen   bool            `json:"listen,omitempty"`   // a Submit gets a listener
+	LastRun  int             `json:"lastRun,omitempty"`  // of a periodic timer: End applies to this run
+	Listener *Script         `json:"listener,omitempty"` // what the listener does
+}
+
+// String renders the program, one call per line.
+func (p Program) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "executor: limit=%d retries=%d timers=%v starts=%v\n", p.Limit, p.Retries, p.Timers, p.Starts)
+	for i, a := range p.Actors {
+		fmt.Fprintf(&b, "g%d:\n", i+1)
+		writeSteps(&b, "  ", a.Steps)
+	}
+	return b.String()
+}
+
+func writeSteps(b *strings.Builder, indent string, steps []Step) {
+	for _, s := range steps {
+		fmt.Fprintf(b, "%s%s\n", indent, s)
+		if s.Body != nil {
+			if s.Body.Listener != nil {
+				writeSteps(b, indent+"  | ", s.Body.Listener.Steps)
+			}
+			writeSteps(b, indent+"  > ", s.Body.Steps)
+		}
+	}
+}
+
+// String renders the call without the calls of its body.
+func (s Step) String() string {
+	var b strings.Builder
+	if s.Wait > 0 {
+		fmt.Fprintf(&b, "after %v ", s.Wait)
+	}
+	b.WriteString(s.Op.String())
+	for _, part := range []struct {
+		name  string
+		value any
+		set   bool
+	}{
+		{"", s.ID, s.ID != 0}, {"of ", s.Target, s.Target != 0},
+		{"in ", s.Delay, s.Op.Timers()}, {"every ", s.Period, s.Period != 0},
+		{"quiet=", s.Quiet, s.Op == history.OpShutdownGracefully},
+		{"timeout=", s.Timeout, s.Op == history.OpShutdownGracefully},
+	} {
+		if part.set {
+			fmt.Fprintf(&b, " %s%v", part.name, part.value)
+		}
+	}
+	if s.Body != nil {
+		b.WriteString(s.Body.summary())
+	}
+	return b.String()
+}
+
+func (s *Script) summary() string {
+	var parts []string
+	if s.Sleep > 0 {
+		parts = append(parts, fmt.Sprintf("sleeps %v", s.Sleep))
+	}
+	if s.Await {
+		parts = append(parts, "waits for Context")
+	}
+	if s.Listen {
+		parts = append(parts, "has a listener")
+	}
+	if s.End == history.Panicked || s.End == history.Exited {
+		end := "ends " + s.End.String()
+		if s.LastRun > 0 {
+			end += fmt.Sprintf(" in run %d", s.LastRun)
+		}
+		parts = append(parts, end)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " {" + strings.Join(parts, ", ") + "}"
+}

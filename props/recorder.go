@@ -1,0 +1,130 @@
+package props
+
+import (
+	"sync"
+	"time"
+
+	"eventide/core"
+	"eventide/props/history"
+
+	"github.com/petermattis/goid"
+)
+
+// recorder writes one history: what the program does, and, as the executor's
+// Tracer, what core says of itself. It is the one place that knows both
+// vocabularies.
+type recorder struct {
+	log *history.Log
+
+	mu    sync.Mutex
+	calls map[int64]pendingCall // by goroutine: the call that it is in
+}
+
+type pendingCall struct {
+	invoke int
+	op     history.Op
+	id     int
+}
+
+func newRecorder() *recorder {
+	return &recorder{log: history.New(nil), calls: make(map[int64]pendingCall)}
+}
+
+// call records a call around f, which returns its answer.
+func (r *recorder) call(inv history.Event, f func() history.Outcome) history.Outcome {
+	g := goid.Get()
+	inv.Kind = history.Invoke
+	n := r.log.Add(inv)
+	outer, nested := r.enterCall(g, pendingCall{n, inv.Op, inv.ID})
+	out := f()
+	r.leaveCall(g, outer, nested)
+	r.log.Add(history.Event{Kind: history.Return, Op: inv.Op, ID: inv.ID, Call: n, Outcome: out})
+	return out
+}
+
+func (r *recorder) enterCall(g int64, c pendingCall) (outer pendingCall, nested bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	outer, nested = r.calls[g]
+	r.calls[g] = c
+	return outer, nested
+}
+
+func (r *recorder) leaveCall(g int64, outer pendingCall, nested bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if nested {
+		r.calls[g] = outer
+	} else {
+		delete(r.calls, g)
+	}
+}
+
+// Trace implements core.Tracer.
+func (r *recorder) Trace(ev core.Event) {
+	switch ev.Kind {
+	case core.EventAdmit:
+		r.admit(ev)
+	case core.EventState:
+		r.log.Add(history.Event{Kind: history.Transit, From: stateWord(ev.From), To: stateWord(ev.To)})
+	case core.EventPark:
+		r.log.Add(history.Event{
+			Kind: history.Park, To: stateWord(ev.To),
+			Deadline: orNever(ev.Until), Next: orNever(ev.NextTimer), Queued: ev.Queued,
+		})
+	case core.EventUnpark:
+		r.log.Add(history.Event{Kind: history.Unpark})
+	case core.EventWake:
+		r.log.Add(history.Event{Kind: history.Wake})
+	case core.EventPollerClosed:
+		r.log.Add(history.Event{Kind: history.Closed})
+	case core.EventDone:
+		r.log.Add(history.Event{Kind: history.Done})
+	}
+}
+
+// admit records the moment at which the executor decided the call that this
+// goroutine is in.
+func (r *recorder) admit(ev core.Event) {
+	r.mu.Lock()
+	c, known := r.calls[ev.Goroutine]
+	r.mu.Unlock()
+	if !known {
+		return // the harness's own shutdown call
+	}
+	out := history.Refused
+	if ev.Accepted {
+		out = history.Accepted
+	}
+	switch ev.Op {
+	case core.OpCancelTimer, core.OpRemoveShutdownHook:
+		out = truth(ev.Accepted)
+	case core.OpShutdown, core.OpShutdownGracefully:
+		out = truth(ev.Accepted)
+	}
+	r.log.Add(history.Event{Kind: history.Admit, Op: c.op, ID: c.id, Call: c.invoke, Outcome: out})
+}
+
+func truth(b bool) history.Outcome {
+	if b {
+		return history.True
+	}
+	return history.False
+}
+
+func orNever(d time.Duration) time.Duration {
+	if d < 0 {
+		return history.Never
+	}
+	return d
+}
+
+var stateWords = map[core.State]history.State{
+	core.StateNotStarted:   history.NotStarted,
+	core.StateStarted:      history.Started,
+	core.StateShuttingDown: history.ShuttingDown,
+	core.StateShutdown:     history.Shutdown,
+	core.StateTerminated:   history.Terminated,
+}
+
+func stateWord(s core.State) history.State { return stateWords[s] }
