@@ -115,7 +115,9 @@ func (e *Executor) decide(l *launch, err error) {
 	end := err != nil && state >= StateShuttingDown
 	if end {
 		// In this same step, or another caller would start a second launch.
-		e.gate |= gateClosed
+		if state == StateShuttingDown {
+			e.closeAdmission(err, e.shutdown.calledAt)
+		}
 		e.shutdown.cause = err
 		e.moveTo(StateTerminated)
 	}

@@ -76,9 +76,10 @@ func (e *Executor) moveTo(to State) {
 		// What State reports until Done is closed; finish traces the move.
 		e.lastState.Store(int32(from))
 	}
-	e.state.Store(int32(to))
-	e.hasNews()
 	if e.cfg.tracer != nil && to != StateTerminated {
+		// First the event: who sees the state without the lock acts after it.
 		e.trace(Event{Kind: EventState, From: from, To: to})
 	}
+	e.state.Store(int32(to))
+	e.hasNews()
 }
