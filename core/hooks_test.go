@@ -105,7 +105,7 @@ func TestG6HooksAddedDuringShuttingDownRunOnTheNextTurn(t *testing.T) {
 		ex := newExecutor(t)
 		var j journal
 		start := time.Now()
-		mustShutdownGracefully(t, ex, time.Minute, time.Hour)
+		mustShutdownGracefully(t, ex, time.Second, time.Hour)
 		mustHook(t, ex, func() {
 			j.add("a")
 			mustHook(t, ex, j.note("c"))

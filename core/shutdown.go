@@ -245,7 +245,7 @@ func (e *Executor) fail(err error) {
 func (e *Executor) finish(err error) {
 	e.endContext(err) // no effect after the close; the cause of a failed start
 	e.mu.Lock()
-	d := e.shutdown.deadline
+	d, reason := e.shutdown.deadline, e.shutdown.cause
 	e.tasks.release()
 	e.tails.release()
 	e.mu.Unlock()
@@ -256,7 +256,7 @@ func (e *Executor) finish(err error) {
 	}
 	if e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventPollerClosed})
-		e.trace(Event{Kind: EventState, From: State(e.lastState.Load()), To: StateTerminated})
+		e.trace(Event{Kind: EventState, From: State(e.lastState.Load()), To: StateTerminated, Reason: reason})
 		e.trace(Event{Kind: EventDone})
 	}
 	e.term.complete(e.progressReport(), err)

@@ -78,7 +78,7 @@ func (e *Executor) moveTo(to State) {
 	}
 	if e.cfg.tracer != nil && to != StateTerminated {
 		// First the event: who sees the state without the lock acts after it.
-		e.trace(Event{Kind: EventState, From: from, To: to})
+		e.trace(Event{Kind: EventState, From: from, To: to, Reason: e.shutdown.cause})
 	}
 	e.state.Store(int32(to))
 	e.hasNews()

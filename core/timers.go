@@ -31,7 +31,8 @@ func (e *Executor) addTimer(t *Timer) (wake bool) {
 	in.scheduled++
 	in.pending++
 	t.id = in.lastID
-	if t.at > in.horizon {
+	tooLate := e.shutdown.called && e.cfg.timers != RunTimersUntilTimeout // even if due at the same instant
+	if tooLate || t.at > in.horizon {
 		e.endTimer(t, ErrCancelled)
 		return false
 	}

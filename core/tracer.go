@@ -128,6 +128,7 @@ type Event struct {
 	Outcome   Outcome
 	Accepted  bool          // Admit: the answer
 	From, To  State         // State; Park: To is the state that the loop has acted on
+	Reason    error         // State, from Shutdown on: why admission was closed
 	Goroutine int64         // id of the goroutine on which it happened
 	Until     time.Duration // Park: sleeps no longer than this; negative: no limit
 	NextTimer time.Duration // Park: earliest deadline known; negative: none

@@ -18,6 +18,7 @@ type Profile struct {
 	Timers  bool               // all three timer policies
 	Abrupt  bool               // bodies that panic or exit
 	Long    bool               // bodies that take time, or wait for Context
+	Again   bool               // tasks that resubmit themselves
 }
 
 // Programs generates whole programs: producers, bodies that submit tasks, hooks
@@ -203,6 +204,9 @@ func (g *generator) script(op history.Op, depth int) *Script {
 		if op == history.OpFixedRate || op == history.OpFixedDelay {
 			b.LastRun = 1 + g.one(3, "in run")
 		}
+	}
+	if op == history.OpExecute && depth == 0 && (g.profile.Again && g.chance(3, "again") || g.chance(40, "again rarely")) {
+		b.Again = 150 + g.one(150, "times")
 	}
 	if op == history.OpSubmit && g.chance(2, "listener") {
 		b.Listen = true

@@ -325,6 +325,11 @@ func (h *harness) play(s *Script, run int) history.Outcome {
 	if run == 1 {
 		h.steps(s.Steps, false)
 	}
+	if s.Again > 0 {
+		next := h.extraTask()
+		next.Body.Again = s.Again - 1
+		h.call(next)
+	}
 	if s.End == 0 || s.LastRun > 0 && run != s.LastRun {
 		return history.Normal
 	}

@@ -58,6 +58,7 @@ type Script struct {
 	Steps    []Step          `json:"steps,omitempty"`    // calls from inside the loop; their Wait is not used
 	End      history.Outcome `json:"end,omitempty"`      // Normal, Panicked or Exited
 	Listen   bool            `json:"listen,omitempty"`   // a Submit gets a listener
+	Again    int             `json:"again,omitempty"`    // a task resubmits itself so many times
 	LastRun  int             `json:"lastRun,omitempty"`  // of a periodic timer: End applies to this run
 	Listener *Script         `json:"listener,omitempty"` // what the listener does
 }
@@ -119,6 +120,9 @@ func (s *Script) summary() string {
 	}
 	if s.Await {
 		parts = append(parts, "waits for Context")
+	}
+	if s.Again > 0 {
+		parts = append(parts, fmt.Sprintf("resubmits itself %d times", s.Again))
 	}
 	if s.Listen {
 		parts = append(parts, "has a listener")

@@ -66,7 +66,11 @@ func (r *recorder) Trace(ev core.Event) {
 	case core.EventAdmit:
 		r.admit(ev)
 	case core.EventState:
-		r.log.Add(history.Event{Kind: history.Transit, From: stateWord(ev.From), To: stateWord(ev.To)})
+		note := ""
+		if ev.Reason != nil {
+			note = ev.Reason.Error()
+		}
+		r.log.Add(history.Event{Kind: history.Transit, From: stateWord(ev.From), To: stateWord(ev.To), Note: note})
 	case core.EventPark:
 		r.log.Add(history.Event{
 			Kind: history.Park, To: stateWord(ev.To),

@@ -1,0 +1,216 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"testing"
+	"time"
+
+	"eventide/core"
+)
+
+// A bad argument is an error that names the call, the value, and what was
+// expected; the exact text is part of the contract.
+func TestBadOptions(t *testing.T) {
+	tests := []struct {
+		name string
+		opt  core.Option
+		want string
+	}{
+		{"nil option", nil, "core: options: option 1 is nil, want a value returned by a With function"},
+		{"WithName", core.WithName(""), `core: WithName: name is "", want at least one character`},
+		{"WithMaxPendingTasks(0)", core.WithMaxPendingTasks(0), "core: WithMaxPendingTasks: n is 0, want at least 1"},
+		{"WithMaxPendingTasks(min)", core.WithMaxPendingTasks(math.MinInt), "core: WithMaxPendingTasks: n is -9223372036854775808, want at least 1"},
+		{"WithRejectedHandler", core.WithRejectedHandler(nil), "core: WithRejectedHandler: handler is nil, want a function (BackOff returns nil unless retries > 0 and pause > 0)"},
+		{"BackOff(0, 1s)", core.WithRejectedHandler(core.BackOff(0, time.Second)), "core: WithRejectedHandler: handler is nil, want a function (BackOff returns nil unless retries > 0 and pause > 0)"},
+		{"BackOff(1, 0)", core.WithRejectedHandler(core.BackOff(1, 0)), "core: WithRejectedHandler: handler is nil, want a function (BackOff returns nil unless retries > 0 and pause > 0)"},
+		{"WithTimersAtShutdown(-1)", core.WithTimersAtShutdown(-1), "core: WithTimersAtShutdown: policy is -1, want CancelTimers, RunDueTimers or RunTimersUntilTimeout"},
+		{"WithTimersAtShutdown(3)", core.WithTimersAtShutdown(3), "core: WithTimersAtShutdown: policy is 3, want CancelTimers, RunDueTimers or RunTimersUntilTimeout"},
+		{"WithLogger", core.WithLogger(nil), "core: WithLogger: logger is nil, want a *slog.Logger"},
+		{"WithPanicHandler", core.WithPanicHandler(nil), "core: WithPanicHandler: handler is nil, want a function"},
+		{"WithSpawner", core.WithSpawner(nil), "core: WithSpawner: spawner is nil, want a function"},
+		{"WithTracer", core.WithTracer(nil), "core: WithTracer: tracer is nil, want a Tracer"},
+		{"WithClock", core.WithClock(nil), "core: WithClock: clock is nil, want a Clock"},
+		{"WithPoller", core.WithPoller(nil), "core: WithPoller: poller is nil, want a Poller"},
+	}
+	for _, tt := range tests {
+		good := core.WithLogger(slog.New(slog.DiscardHandler))
+		if ex, err := core.NewExecutor(good, tt.opt); ex != nil || fmt.Sprint(err) != tt.want {
+			t.Errorf("NewExecutor, %s: got %v, %q, want nil, %q", tt.name, ex, err, tt.want)
+		}
+		if g, err := core.NewExecutorGroup(2, good, tt.opt); g != nil || fmt.Sprint(err) != tt.want {
+			t.Errorf("NewExecutorGroup, %s: got %v, %q, want nil, %q", tt.name, g, err, tt.want)
+		}
+	}
+}
+
+func TestBadGroups(t *testing.T) {
+	for _, n := range []int{0, -1} {
+		want := fmt.Sprintf("core: NewExecutorGroup: n is %d, want at least 1", n)
+		if g, err := core.NewExecutorGroup(n); g != nil || fmt.Sprint(err) != want {
+			t.Errorf("NewExecutorGroup(%d): got %v, %q, want nil, %q", n, g, err, want)
+		}
+	}
+	want := "core: NewExecutorGroup: WithPoller is set, want none: a poller serves one executor"
+	if g, err := core.NewExecutorGroup(1, core.WithPoller(core.NewParkPoller(nil))); g != nil || fmt.Sprint(err) != want {
+		t.Errorf("with a poller: got %v, %q, want nil, %q", g, err, want)
+	}
+}
+
+// badCall is a call with a bad argument; on a group, if it has the method.
+type badCall struct {
+	name string
+	call func(ex core.EventExecutor) error
+	want string
+}
+
+func badCalls() []badCall {
+	var noCtx context.Context
+	f := func() (int, error) { return 0, nil }
+	tail := func(ex core.EventExecutor, task func()) error { return childOf(ex).ExecuteAfterIteration(task) }
+	timer := func(_ *core.Timer, err error) error { return err }
+	term := func(_ *core.Termination, err error) error { return err }
+	return []badCall{
+		{"Execute", func(ex core.EventExecutor) error { return ex.Execute(nil) },
+			"core: Execute: task is nil, want a function"},
+		{"ExecuteLazy", func(ex core.EventExecutor) error { return ex.ExecuteLazy(nil) },
+			"core: ExecuteLazy: task is nil, want a function"},
+		{"ExecuteAfterIteration", func(ex core.EventExecutor) error { return tail(ex, nil) },
+			"core: ExecuteAfterIteration: task is nil, want a function"},
+		{"AddShutdownHook", func(ex core.EventExecutor) error { _, err := childOf(ex).AddShutdownHook(nil); return err },
+			"core: AddShutdownHook: hook is nil, want a function"},
+		{"Schedule", func(ex core.EventExecutor) error { return timer(ex.Schedule(1, nil)) },
+			"core: Schedule: task is nil, want a function"},
+		{"fixed rate, nil", func(ex core.EventExecutor) error { return timer(ex.ScheduleAtFixedRate(1, 1, nil)) },
+			"core: ScheduleAtFixedRate: task is nil, want a function"},
+		{"fixed rate, initial", func(ex core.EventExecutor) error { return timer(ex.ScheduleAtFixedRate(-1, 1, func() {})) },
+			"core: ScheduleAtFixedRate: initial is -1ns, want 0 or more"},
+		{"fixed rate, period", func(ex core.EventExecutor) error { return timer(ex.ScheduleAtFixedRate(0, 0, func() {})) },
+			"core: ScheduleAtFixedRate: period is 0s, want more than 0"},
+		{"fixed delay, nil", func(ex core.EventExecutor) error { return timer(ex.ScheduleWithFixedDelay(1, 1, nil)) },
+			"core: ScheduleWithFixedDelay: task is nil, want a function"},
+		{"fixed delay, initial", func(ex core.EventExecutor) error {
+			return timer(ex.ScheduleWithFixedDelay(math.MinInt64, 1, func() {}))
+		}, "core: ScheduleWithFixedDelay: initial is -2562047h47m16.854775808s, want 0 or more"},
+		{"fixed delay, delay", func(ex core.EventExecutor) error {
+			return timer(ex.ScheduleWithFixedDelay(0, -time.Second, func() {}))
+		}, "core: ScheduleWithFixedDelay: delay is -1s, want more than 0"},
+		{"quiet", func(ex core.EventExecutor) error { return term(ex.ShutdownGracefully(-1, 0)) },
+			"core: ShutdownGracefully: quiet is -1ns, want 0 or more"},
+		{"timeout", func(ex core.EventExecutor) error { return term(ex.ShutdownGracefully(0, -1)) },
+			"core: ShutdownGracefully: timeout is -1ns, want at least quiet, which is 0s"},
+		{"timeout < quiet", func(ex core.EventExecutor) error { return term(ex.ShutdownGracefully(2*time.Second, time.Second)) },
+			"core: ShutdownGracefully: timeout is 1s, want at least quiet, which is 2s"},
+		{"AwaitTermination", func(ex core.EventExecutor) error { return ex.AwaitTermination(noCtx) },
+			"core: Wait: ctx is nil, want a context"},
+		{"Termination.Wait", func(ex core.EventExecutor) error { _, err := ex.Termination().Wait(noCtx); return err },
+			"core: Wait: ctx is nil, want a context"},
+		{"Future.Wait", func(core.EventExecutor) error {
+			_, err := core.NewPromise[int](nil).Future().Wait(noCtx)
+			return err
+		}, "core: Wait: ctx is nil, want a context"},
+		{"Submit", func(ex core.EventExecutor) error { _, err := core.Submit[int](ex, nil).Wait(neverEnds); return err },
+			"core: Submit: f is nil, want a function"},
+		{"Submit, no executor", func(core.EventExecutor) error { _, err := core.Submit(nil, f).Wait(neverEnds); return err },
+			"core: Submit: ex is nil, want an executor"},
+		{"InvokeAll, ctx", func(ex core.EventExecutor) error { _, err := core.InvokeAll(noCtx, ex, f); return err },
+			"core: InvokeAll: ctx is nil, want a context"},
+		{"InvokeAll, ex", func(core.EventExecutor) error { _, err := core.InvokeAll(neverEnds, nil, f); return err },
+			"core: InvokeAll: ex is nil, want an executor"},
+		{"InvokeAll, f", func(ex core.EventExecutor) error { _, err := core.InvokeAll(neverEnds, ex, f, nil); return err },
+			"core: InvokeAll: function 1 of 2 is nil, want a function"},
+		{"InvokeAny, ctx", func(ex core.EventExecutor) error { _, err := core.InvokeAny(noCtx, ex, f); return err },
+			"core: InvokeAny: ctx is nil, want a context"},
+		{"InvokeAny, ex", func(core.EventExecutor) error { _, err := core.InvokeAny(neverEnds, nil, f); return err },
+			"core: InvokeAny: ex is nil, want an executor"},
+		{"InvokeAny, f", func(ex core.EventExecutor) error { _, err := core.InvokeAny(neverEnds, ex, nil, f); return err },
+			"core: InvokeAny: function 0 of 2 is nil, want a function"},
+		{"InvokeAny, none", func(ex core.EventExecutor) error { _, err := core.InvokeAny[int](neverEnds, ex); return err },
+			"core: InvokeAny: got 0 functions, want at least 1"},
+	}
+}
+
+// A refused call changes nothing, in any state: the statistics are the same, and
+// an executor that was not started is not started.
+func TestBadCallsChangeNothing(t *testing.T) {
+	states := map[core.State]func(ex *core.Executor){
+		core.StateNotStarted: func(*core.Executor) {},
+		core.StateStarted:    func(ex *core.Executor) { occupy(t, ex) },
+		core.StateShuttingDown: func(ex *core.Executor) {
+			occupy(t, ex)
+			mustShutdownGracefully(t, ex, time.Hour, 2*time.Hour)
+		},
+		core.StateShutdown:   func(ex *core.Executor) { occupy(t, ex); ex.Shutdown() },
+		core.StateTerminated: func(ex *core.Executor) { ex.Shutdown(); awaitDone(t, ex) },
+	}
+	for state, prepare := range states {
+		ex := newExecutor(t)
+		prepare(ex)
+		before := ex.Stats()
+		for _, tt := range badCalls() {
+			err := tt.call(ex)
+			if fmt.Sprint(err) != tt.want || errors.Is(err, core.ErrRejected) {
+				t.Errorf("%v, %s: got %q, want %q, not ErrRejected", state, tt.name, err, tt.want)
+			}
+			if after := ex.Stats(); after != before || after.State != state {
+				t.Errorf("%v, %s: stats were %+v and are %+v, want no change", state, tt.name, before, after)
+			}
+		}
+	}
+}
+
+func TestBadCallsOnAGroupChangeNothing(t *testing.T) {
+	g := newGroup(t, 2)
+	before := g.Stats()
+	for _, tt := range badCalls() {
+		switch tt.name {
+		case "ExecuteAfterIteration", "AddShutdownHook":
+			continue // a group does not have them
+		}
+		err := tt.call(g)
+		if fmt.Sprint(err) != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, err, tt.want)
+		}
+		if after := g.Stats(); after != before {
+			t.Errorf("%s: stats were %+v and are %+v, want no change", tt.name, before, after)
+		}
+	}
+}
+
+// A nil listener is no mistake that anybody could be told of.
+func TestNilListenersAreIgnored(t *testing.T) {
+	ex := newExecutor(t)
+	ex.Termination().OnDone(nil)
+	core.NewPromise[int](ex).Future().OnDone(nil)
+	if s := ex.State(); s != core.StateNotStarted {
+		t.Errorf("state %v, want NotStarted", s)
+	}
+}
+
+func TestNamesOfValuesOutOfRange(t *testing.T) {
+	for got, want := range map[string]string{
+		core.State(-1).String():       "State(-1)",
+		core.State(9).String():        "State(9)",
+		core.StateShutdown.String():   "Shutdown",
+		core.EventKind(200).String():  "?",
+		core.EventPark.String():       "Park",
+		core.Op(200).String():         "?",
+		core.OpShutdown.String():      "Shutdown",
+		core.Body(200).String():       "?",
+		core.BodyTail.String():        "tail task",
+		core.Outcome(200).String():    "?",
+		core.OutcomeSkipped.String():  "skipped",
+		core.OpCancelTimer.String():   "CancelTimer",
+		core.BodyListener.String():    "listener",
+		core.EventDone.String():       "Done",
+		core.OutcomeExited.String():   "exited",
+		core.StateNotStarted.String(): "NotStarted",
+	} {
+		if got != want {
+			t.Errorf("String: got %q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,339 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+)
+
+func TestG9AFutureCompletesOnceWithItsResult(t *testing.T) {
+	ex := newExecutor(t)
+	cause := errors.New("cause")
+	f := core.Submit(ex, func() (int, error) { return 7, nil })
+	if v, err := f.Wait(neverEnds); v != 7 || err != nil {
+		t.Errorf("got %d, %v, want 7, nil", v, err)
+	}
+	if f.Cancel() {
+		t.Error("G8: Cancel of a complete future: got true, want false")
+	}
+	if v, err := core.Submit(ex, func() (int, error) { return 8, cause }).Wait(neverEnds); v != 8 || err != cause {
+		t.Errorf("got %d, %v, want 8 and the error", v, err)
+	}
+}
+
+func TestG9EveryFutureIsCompleteWhenDoneIs(t *testing.T) {
+	for round := range 30 {
+		ex := newExecutor(t)
+		var mu sync.Mutex
+		var futures []*core.Future[int]
+		var timers []*core.Timer
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				for k := range 100 {
+					f := core.Submit(ex, func() (int, error) { return k, nil })
+					if k%3 == 0 {
+						f.Cancel()
+					}
+					timer, _ := ex.Schedule(time.Duration(k)*time.Microsecond, func() {})
+					mu.Lock()
+					futures = append(futures, f)
+					if timer != nil {
+						timers = append(timers, timer)
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		for range round {
+			runtime.Gosched()
+		}
+		mustShutdownGracefully(t, ex, 0, time.Hour)
+		awaitDone(t, ex)
+		mu.Lock()
+		atDone, timersAtDone := futures[:len(futures):len(futures)], timers[:len(timers):len(timers)]
+		mu.Unlock()
+		for i, f := range atDone {
+			select {
+			case <-f.Done():
+			default:
+				t.Fatalf("G9: future %d is not complete at done", i)
+			}
+		}
+		for i, timer := range timersAtDone {
+			select {
+			case <-timer.Done():
+			default:
+				t.Fatalf("G9: timer %d is not complete at done", i)
+			}
+		}
+		wg.Wait()
+		checkConserved(t, ex.Stats())
+	}
+}
+
+func TestG8CancelOfASubmitBeforeItBegins(t *testing.T) {
+	ex := newExecutor(t)
+	release := occupy(t, ex)
+	f := core.Submit(ex, func() (int, error) { t.Error("G8: a cancelled function ran"); return 0, nil })
+	first, second := f.Cancel(), f.Cancel()
+	if _, err := f.Wait(neverEnds); !first || second || err != core.ErrCancelled {
+		t.Errorf("G8: Cancel said %v then %v, result %v; want true, false, ErrCancelled", first, second, err)
+	}
+	if s := ex.Stats(); s.Pending != 2 {
+		t.Errorf("G20: pending %d, want 2: the running one and the cancelled one", s.Pending)
+	}
+	release()
+	ex.Shutdown()
+	if report := awaitDone(t, ex); report.Accepted != 2 || report.Cancelled != 1 || report.Ran != 1 {
+		t.Errorf("G3, G20: accepted %d, cancelled %d, ran %d; want 2, 1, 1", report.Accepted, report.Cancelled, report.Ran)
+	}
+}
+
+func TestG8CancelOfARunningSubmitIsFalse(t *testing.T) {
+	ex := newExecutor(t)
+	began, gate := make(chan struct{}), make(chan struct{})
+	f := core.Submit(ex, func() (int, error) { close(began); <-gate; return 1, nil })
+	await(t, "the function", began)
+	if f.Cancel() {
+		t.Error("G8: Cancel of a running function: got true, want false")
+	}
+	close(gate)
+	if v, err := f.Wait(neverEnds); v != 1 || err != nil {
+		t.Errorf("got %d, %v, want 1, nil", v, err)
+	}
+}
+
+func TestG8SubmitCancelRacesTheRun(t *testing.T) {
+	ex := newExecutor(t)
+	cancels := uint64(0)
+	for i := range 2000 {
+		ran := false
+		f := core.Submit(ex, func() (int, error) { ran = true; return 0, nil })
+		for range i % 50 {
+			runtime.Gosched()
+		}
+		cancelled := f.Cancel()
+		_, err := f.Wait(neverEnds)
+		onLoop(t, ex, func() {}) // ran is read after the task would have been
+		if ran == cancelled || cancelled != (err == core.ErrCancelled) {
+			t.Fatalf("G8: submit %d: cancelled %v, ran %v, result %v; want exactly one", i, cancelled, ran, err)
+		}
+		if cancelled {
+			cancels++
+		}
+	}
+	ex.Shutdown()
+	if report := awaitDone(t, ex); report.Cancelled != cancels {
+		t.Errorf("G20: cancelled %d, want %d", report.Cancelled, cancels)
+	}
+}
+
+func TestG9ListenersRunInOrderOnTheLoop(t *testing.T) {
+	ex := newExecutor(t)
+	release := occupy(t, ex)
+	f := core.Submit(ex, func() (int, error) { return 7, nil })
+	var j journal
+	done := make(chan struct{})
+	for i := range 3 {
+		f.OnDone(func(v int, err error) {
+			if v != 7 || err != nil || !ex.InEventLoop() {
+				t.Errorf("G9: listener got %d, %v, in the loop %v; want 7, nil, true", v, err, ex.InEventLoop())
+			}
+			j.add(fmt.Sprint(i))
+			if i == 0 {
+				f.OnDone(func(int, error) { j.add("added"); close(done) })
+			}
+		})
+	}
+	f.OnDone(nil)
+	release()
+	await(t, "the listener added by a listener", done)
+	j.want(t, "G9", "0 1 2 added")
+	last := make(chan bool, 1)
+	f.OnDone(func(int, error) { last <- ex.InEventLoop() })
+	if !<-last {
+		t.Error("G9: a listener of a complete future ran off the loop while that lives")
+	}
+}
+
+// One that ends badly does not keep the others from running, wherever they run.
+func TestG9AListenerThatEndsBadlyStopsNoOther(t *testing.T) {
+	for end, bad := range badEnds {
+		for _, where := range []string{"on the loop", "off the loop", "no executor"} {
+			var log panicLog
+			ex := newExecutor(t, core.WithPanicHandler(log.handle))
+			var p *core.Promise[int]
+			switch where {
+			case "on the loop":
+				onLoop(t, ex, func() {})
+				p = core.NewPromise[int](ex)
+			case "off the loop":
+				ex.Shutdown()
+				awaitDone(t, ex)
+				p = core.NewPromise[int](ex)
+			default:
+				p = core.NewPromise[int](nil)
+			}
+			var j journal
+			p.Future().OnDone(func(int, error) { j.add("a") })
+			p.Future().OnDone(func(int, error) { j.add("bad"); bad.body() })
+			p.Future().OnDone(func(int, error) { j.add("b") })
+			var wg sync.WaitGroup
+			wg.Go(func() { p.TrySuccess(1) }) // a Goexit ends this goroutine
+			wg.Wait()
+			ex.Shutdown()
+			awaitDone(t, ex)
+			j.want(t, "G9: "+end+" "+where, "a bad b")
+			if got := uint64(len(log.all())); where != "no executor" && (got != bad.panicked || ex.Stats().Panicked != got) {
+				t.Errorf("G14: %s %s: %d panics reported, %d counted; want %d", end, where, got, ex.Stats().Panicked, bad.panicked)
+			}
+		}
+	}
+}
+
+// The executor of a refused Submit is known: a panic of a listener is its own.
+func TestG14AListenerOfARefusedSubmitThatPanicsIsReported(t *testing.T) {
+	var log panicLog
+	ex := newExecutor(t, core.WithPanicHandler(log.handle))
+	ex.Shutdown()
+	awaitDone(t, ex)
+	called := false
+	core.Submit(ex, func() (int, error) { return 0, nil }).OnDone(func(_ int, err error) {
+		called = true
+		panic(err)
+	})
+	if !called {
+		t.Error("G9: the listener of a refused Submit did not run on the caller")
+	}
+	if n := len(log.all()); n != 1 || ex.Stats().Panicked != 1 {
+		t.Errorf("G14: %d panics reported, %d counted; want 1, 1", n, ex.Stats().Panicked)
+	}
+}
+
+// Each listener completes the next future: on the loop, off it, and on the loop
+// of an executor that ends meanwhile.
+func TestG9ChainsOfListenersDoNotNest(t *testing.T) {
+	const n = 100_000
+	var pcs [512]uintptr
+	for _, where := range []string{"on the loop", "off the loop", "no executor"} {
+		t.Run(where, func(t *testing.T) {
+			var owner core.EventExecutor
+			ex := newExecutor(t)
+			switch where {
+			case "on the loop":
+				onLoop(t, ex, func() {})
+				owner = ex
+			case "off the loop":
+				owner = ex
+				ex.Shutdown()
+				awaitDone(t, ex)
+			}
+			promises := make([]*core.Promise[int], n)
+			for i := range promises {
+				promises[i] = core.NewPromise[int](owner)
+			}
+			depth := 0
+			for i := range promises {
+				promises[i].Future().OnDone(func(v int, _ error) {
+					if i+1 < n {
+						promises[i+1].TrySuccess(v + 1)
+					} else {
+						depth = runtime.Callers(0, pcs[:])
+					}
+				})
+			}
+			promises[0].TrySuccess(1)
+			if v, err := promises[n-1].Future().Wait(neverEnds); v != n || err != nil {
+				t.Errorf("G9: the end of the chain has %d, %v; want %d, nil", v, err, n)
+			}
+			ex.Shutdown()
+			awaitDone(t, ex)
+			if depth == 0 || depth > 100 {
+				t.Errorf("G9: the last of %d listeners ran at depth %d, want a bounded one", n, depth)
+			}
+		})
+	}
+}
+
+// Completed in one goroutine, listened to in others: each called once, one at a
+// time. Plain counters: the race detector is the judge.
+func TestG9ListenersOfOneFutureNeverOverlap(t *testing.T) {
+	for _, owner := range []core.EventExecutor{nil, newExecutor(t)} {
+		if owner != nil {
+			onLoop(t, owner, func() {})
+		}
+		for range 200 {
+			p := core.NewPromise[int](owner)
+			calls := 0
+			heard := make(chan struct{}, 40)
+			var wg sync.WaitGroup
+			for range 4 {
+				wg.Go(func() {
+					for range 10 {
+						p.Future().OnDone(func(int, error) { calls++; heard <- struct{}{} })
+					}
+				})
+			}
+			wg.Go(func() { p.TrySuccess(1) })
+			wg.Wait()
+			for range 40 {
+				<-heard
+			}
+			if calls != 40 {
+				t.Fatalf("G9: %d calls of 40 listeners", calls)
+			}
+		}
+	}
+}
+
+// Notification takes no room in a bounded queue.
+func TestG9ListenersRunWhenTheQueueIsFull(t *testing.T) {
+	ex := newExecutor(t, core.WithMaxPendingTasks(16))
+	release := occupy(t, ex)
+	heard := make(chan struct{})
+	p := core.NewPromise[int](ex)
+	p.Future().OnDone(func(int, error) { close(heard) })
+	for ex.Execute(func() {}) == nil {
+	}
+	p.TrySuccess(1)
+	release()
+	await(t, "the listener", heard)
+}
+
+func TestFutureWaitReturnsTheCauseOfItsContext(t *testing.T) {
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(neverEnds)
+	cancel(cause)
+	p := core.NewPromise[int](nil)
+	if _, err := p.Future().Wait(ctx); err != cause {
+		t.Errorf("got %v, want the cause of the context", err)
+	}
+	p.TrySuccess(3)
+	if v, err := p.Future().Wait(ctx); v != 3 || err != nil {
+		t.Errorf("complete, with an ended context: got %d, %v, want 3, nil", v, err)
+	}
+}
+
+// A listener added in the loop to a complete future runs later, not inside.
+func TestG9AListenerAddedInTheLoopRunsAfterTheBody(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ex := newExecutor(t)
+		p := core.NewPromise[int](ex)
+		p.TrySuccess(1)
+		var j journal
+		onLoop(t, ex, func() {
+			p.Future().OnDone(func(int, error) { j.add("listener") })
+			j.add("body")
+		})
+		synctest.Wait()
+		j.want(t, "G9", "body listener")
+	})
+}

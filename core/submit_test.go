@@ -1,0 +1,187 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+)
+
+func give(v int) func() (int, error) { return func() (int, error) { return v, nil } }
+
+func fail(err error) func() (int, error) { return func() (int, error) { return 0, err } }
+
+func TestSubmitRefusedIsTheFuturesError(t *testing.T) {
+	ex := newExecutor(t)
+	ex.Shutdown()
+	awaitDone(t, ex)
+	f := core.Submit(ex, give(1))
+	if f == nil {
+		t.Fatal("Submit returned nil")
+	}
+	var refused *core.RejectedError
+	if _, err := f.Wait(neverEnds); !errors.As(err, &refused) || f.Cancel() {
+		t.Errorf("got %v, want a *RejectedError that Cancel cannot change", err)
+	}
+	heard := false
+	f.OnDone(func(_ int, err error) { heard = errors.Is(err, core.ErrShutdown) })
+	if !heard {
+		t.Error("the listener of a refused Submit did not run on the caller")
+	}
+}
+
+func TestInvokeAllReturnsWhenAllAreComplete(t *testing.T) {
+	ex := newExecutor(t)
+	cause := errors.New("cause")
+	futures, err := core.InvokeAll(neverEnds, ex, give(1), fail(cause), give(3))
+	if err != nil || len(futures) != 3 {
+		t.Fatalf("got %d futures, %v; want 3, nil", len(futures), err)
+	}
+	for i, want := range []struct {
+		v   int
+		err error
+	}{{1, nil}, {0, cause}, {3, nil}} {
+		select {
+		case <-futures[i].Done():
+		default:
+			t.Errorf("future %d is not complete", i)
+		}
+		if v, err := futures[i].Wait(neverEnds); v != want.v || err != want.err {
+			t.Errorf("future %d: got %d, %v, want %d, %v", i, v, err, want.v, want.err)
+		}
+	}
+	if futures, err := core.InvokeAll[int](neverEnds, ex); len(futures) != 0 || err != nil {
+		t.Errorf("of nothing: got %d, %v, want 0, nil", len(futures), err)
+	}
+}
+
+func TestInvokeAllEndsWithItsContext(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ex := newExecutor(t)
+		ctx, cancel := context.WithTimeout(neverEnds, time.Second)
+		defer cancel()
+		long := func() (int, error) { time.Sleep(3 * time.Second); return 1, nil }
+		futures, err := core.InvokeAll(ctx, ex, long, give(2))
+		if err != context.DeadlineExceeded || len(futures) != 2 {
+			t.Fatalf("got %d futures, %v; want 2, DeadlineExceeded", len(futures), err)
+		}
+		if v, err := futures[0].Wait(neverEnds); v != 1 || err != nil {
+			t.Errorf("the one that had begun: got %d, %v, want 1, nil", v, err)
+		}
+		if _, err := futures[1].Wait(neverEnds); err != core.ErrCancelled {
+			t.Errorf("the one that had not: got %v, want ErrCancelled", err)
+		}
+	})
+}
+
+func TestInvokeAllReturnsTheFirstRefusal(t *testing.T) {
+	ex := newExecutor(t, core.WithMaxPendingTasks(16))
+	release := occupy(t, ex)
+	var fs []func() (int, error)
+	for i := range 20 {
+		fs = append(fs, give(i))
+	}
+	futures, err := core.InvokeAll(neverEnds, ex, fs...)
+	if !errors.Is(err, core.ErrQueueFull) || len(futures) != 17 {
+		t.Fatalf("got %d futures, %v; want 17, the last refused, and ErrQueueFull", len(futures), err)
+	}
+	release()
+	for i, f := range futures[:16] {
+		if _, err := f.Wait(neverEnds); err != core.ErrCancelled {
+			t.Errorf("future %d: got %v, want ErrCancelled", i, err)
+		}
+	}
+}
+
+func TestInvokeAnyReturnsTheFirstSuccess(t *testing.T) {
+	ex := newExecutor(t)
+	if v, err := core.InvokeAny(neverEnds, ex, fail(errors.New("x")), give(2), give(3)); v != 2 || err != nil {
+		t.Errorf("got %d, %v, want 2, nil", v, err)
+	}
+}
+
+// At the first success, what has not begun is cancelled: also when all of them
+// lie in one batch.
+func TestInvokeAnyReturnsAtTheFirstSuccessAndCancelsTheRest(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ex := newExecutor(t)
+		release := occupy(t, ex)
+		result := make(chan int, 1)
+		go func() {
+			v, err := core.InvokeAny(neverEnds, ex,
+				give(1),
+				func() (int, error) { time.Sleep(time.Hour); return 2, nil },
+				func() (int, error) { t.Error("the third ran after the first had succeeded"); return 3, nil })
+			if err != nil {
+				t.Errorf("InvokeAny: %v", err)
+			}
+			result <- v
+		}()
+		synctest.Wait()
+		start := time.Now()
+		release()
+		if v := <-result; v != 1 || time.Since(start) != 0 {
+			t.Errorf("got %d after %v, want 1 at once", v, time.Since(start))
+		}
+	})
+}
+
+func TestInvokeAnyJoinsTheErrors(t *testing.T) {
+	ex := newExecutor(t)
+	a, b := errors.New("a"), errors.New("b")
+	if _, err := core.InvokeAny(neverEnds, ex, fail(a), fail(b)); !errors.Is(err, a) || !errors.Is(err, b) {
+		t.Errorf("got %v, want both errors", err)
+	}
+	ex.Shutdown()
+	awaitDone(t, ex)
+	if _, err := core.InvokeAny(neverEnds, ex, give(1), give(2)); !errors.Is(err, core.ErrShutdown) {
+		t.Errorf("after done: got %v, want ErrShutdown", err)
+	}
+}
+
+func TestInvokeAnyEndsWithItsContext(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ex := newExecutor(t)
+		ctx, cancel := context.WithTimeout(neverEnds, time.Second)
+		defer cancel()
+		_, err := core.InvokeAny(ctx, ex, func() (int, error) { time.Sleep(3 * time.Second); return 1, nil })
+		if err != context.DeadlineExceeded {
+			t.Errorf("got %v, want DeadlineExceeded", err)
+		}
+	})
+}
+
+// The child that runs the function also runs the listener.
+func TestSubmitToAGroupUsesOneChild(t *testing.T) {
+	g := newGroup(t, 3)
+	var in core.EventExecutor
+	heard := make(chan core.EventExecutor, 1)
+	f := core.Submit(g, func() (int, error) { in, _ = core.Current(); return 0, nil })
+	f.OnDone(func(int, error) { ex, _ := core.Current(); heard <- ex })
+	if got := <-heard; got != in || in == nil {
+		t.Errorf("the listener ran on %v, the function on %v; want the same child", got, in)
+	}
+}
+
+// foreign is an EventExecutor of somebody else, which wraps one of ours.
+type foreign struct{ core.EventExecutor }
+
+func TestSubmitToAForeignExecutor(t *testing.T) {
+	ex := newExecutor(t)
+	f := core.Submit(foreign{ex}, give(1))
+	heard := make(chan bool, 1)
+	f.OnDone(func(int, error) { heard <- ex.InEventLoop() })
+	if v, err := f.Wait(neverEnds); v != 1 || err != nil {
+		t.Errorf("got %d, %v, want 1, nil", v, err)
+	}
+	if !<-heard {
+		t.Error("the listener ran off the executor")
+	}
+	ex.Shutdown()
+	awaitDone(t, ex)
+	f.OnDone(func(int, error) { heard <- true })
+	<-heard // G9: on the caller, the executor is gone
+}

@@ -1,0 +1,57 @@
+package props
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+)
+
+// caseVersion is the version of the format of case files.
+const caseVersion = 1
+
+// Case is a program that once failed, in a form that outlives the generator that
+// found it: rapid's own files do not survive a change of the generator.
+type Case struct {
+	Version   int     `json:"version"`
+	Guarantee string  `json:"guarantee"` // what it broke
+	Text      string  `json:"text"`      // how
+	Program   Program `json:"program"`
+}
+
+// LoadCase reads a case file. An error names the file and what was expected.
+func LoadCase(path string) (Case, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Case{}, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var c Case
+	if err := dec.Decode(&c); err != nil {
+		return Case{}, fmt.Errorf("props: %s: %w", path, err)
+	}
+	if c.Version != caseVersion {
+		return Case{}, fmt.Errorf("props: %s: version is %d, want %d", path, c.Version, caseVersion)
+	}
+	return c, nil
+}
+
+// Save writes the case to dir, under a name made of the guarantee and a hash of
+// the program, and returns the path.
+func (c Case) Save(dir string) (string, error) {
+	c.Version = caseVersion
+	data, err := json.MarshalIndent(c, "", " ")
+	if err != nil {
+		return "", err
+	}
+	hash := fnv.New32a()
+	fmt.Fprint(hash, c.Program)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, fmt.Sprintf("%s-%08x.case", c.Guarantee, hash.Sum32()))
+	return path, os.WriteFile(path, append(data, '\n'), 0o644)
+}

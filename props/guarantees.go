@@ -1,0 +1,209 @@
+package props
+
+import "eventide/props/history"
+
+// Guarantee is one row of the verdict table: a sentence of the contract, what
+// judges it, and what has to have happened before "no violation" means anything.
+type Guarantee struct {
+	ID       string
+	Sentence string
+
+	// Predicates judge it; the first whose premise occurs counts a run as one
+	// that exercised the guarantee. Empty: no lane of this build checks it.
+	Predicates []string
+
+	// Premise counts instead, if set: how often what the guarantee speaks of
+	// really occurred in a history.
+	Premise func(events []history.Event) int
+
+	// Profile leans the generator towards the premise.
+	Profile Profile
+
+	// Minimum is how many runs must have exercised it, in each lane that checks
+	// it, before it counts as passed.
+	Minimum int
+
+	// Mutant names the planted bug, in testdata/mutants, that this build must be
+	// seen to catch before the guarantee counts as passed.
+	Mutant string
+}
+
+const defaultMinimum = 200
+
+// Guarantees is the contract, in order. Those without predicates are listed as
+// not run.
+var Guarantees = []Guarantee{
+	{
+		ID: "G1", Sentence: "States only move forward", Predicates: []string{"S7"},
+		Mutant: "g1-state-back-to-started",
+	},
+	{
+		ID: "G2", Sentence: "Bodies never overlap, and InEventLoop is right", Predicates: []string{"S6"},
+		Profile: Profile{Abrupt: true, Spawner: true}, Mutant: "g2-two-loops",
+	},
+	{
+		ID: "G3", Sentence: "What was accepted runs exactly once before done; what was refused never runs",
+		Predicates: []string{"S1", "S2", "S3"}, Premise: admissions,
+		Profile: Profile{Ops: map[history.Op]int{history.OpShutdown: 3}}, Mutant: "g3-no-final-drain",
+	},
+	{
+		ID: "G4", Sentence: "FIFO, whichever goroutines call", Predicates: []string{"S5"},
+		Profile: Profile{Ops: map[history.Op]int{history.OpExecute: 20}}, Mutant: "g4-lifo-segment",
+	},
+	{
+		ID: "G5", Sentence: "After the close nothing is accepted; before it nothing is refused without reason", Predicates: []string{"S4"},
+		Profile: Profile{Ops: map[history.Op]int{history.OpShutdown: 4}}, Mutant: "g5-loop-still-accepts",
+	},
+	{
+		ID: "G6", Sentence: "Hooks always run, once each, in order, not held back by later work", Predicates: []string{"S9"},
+		Profile: Profile{Ops: map[history.Op]int{history.OpAddHook: 12, history.OpRemoveHook: 2}, Abrupt: true}, Mutant: "g6-hooks-only-when-idle",
+	},
+	{
+		ID: "G7", Sentence: "Timers are never early, and in order", Predicates: []string{"S10"},
+		Profile: Profile{Ops: map[history.Op]int{history.OpSchedule: 10, history.OpFixedRate: 4, history.OpFixedDelay: 4}, Timers: true}, Mutant: "g7-fixed-rate-drifts",
+	},
+	{
+		ID: "G8", Sentence: "Cancel is exact: true means that the body does not begin", Predicates: []string{"S11"},
+		Profile: Profile{Ops: map[history.Op]int{history.OpCancel: 12, history.OpSubmit: 6, history.OpSchedule: 6}, Timers: true}, Mutant: "g8-cancel-does-not-stop",
+	},
+	{
+		ID: "G9", Sentence: "Every future ends, and every listener is called once", Predicates: []string{"S1", "S2"}, Premise: listeners,
+		Profile: Profile{Ops: map[history.Op]int{history.OpSubmit: 20}, Abrupt: true}, Mutant: "g9-goexit-leaves-future",
+	},
+	{
+		ID: "G10", Sentence: "The quiet period is exact, without polling", Predicates: []string{"V4", "V5"},
+		Profile: Profile{Ops: map[history.Op]int{history.OpShutdownGracefully: 8}}, Mutant: "g10-quiet-from-last-task",
+	},
+	{
+		ID: "G11", Sentence: "The timeout is a deadline for admission, even while a body runs", Predicates: []string{"V3"}, Premise: timeouts,
+		Profile: Profile{Ops: map[history.Op]int{history.OpShutdownGracefully: 8}, Long: true}, Mutant: "g11-timeout-by-the-loop",
+	},
+	{
+		ID: "G12", Sentence: "No wake-up is lost; at most one per sleep, none from the loop itself", Predicates: []string{"V1", "V2", "V6", "V8"},
+		Mutant: "g12-shutdown-does-not-wake",
+	},
+	{
+		ID: "G13", Sentence: "No starvation by a task that resubmits itself", Predicates: []string{"V7"},
+		Profile: Profile{Again: true, Ops: map[history.Op]int{history.OpSchedule: 6, history.OpAfterIteration: 6}}, Minimum: 50, Mutant: "g13-unbounded-batch",
+	},
+	{
+		ID: "G14", Sentence: "Panics and runtime.Goexit stay inside", Predicates: []string{"S14"},
+		Profile: Profile{Abrupt: true, Spawner: true}, Mutant: "g14-goexit-kills-loop",
+	},
+	{
+		ID: "G15", Sentence: "Terminated if and only if Done is closed, after everything", Predicates: []string{"S8", "S12", "V9"},
+		Mutant: "g15-done-before-hooks",
+	},
+	{
+		ID: "G16", Sentence: "The first shutdown call wins; Shutdown shortens it", Predicates: []string{"S13"},
+		Profile: Profile{Ops: map[history.Op]int{history.OpShutdownGracefully: 10, history.OpShutdown: 5}}, Mutant: "g16-second-call-lengthens",
+	},
+	{
+		ID: "G17", Sentence: "Lazy start; a start that fails keeps nothing", Predicates: []string{"S3", "S4"}, Premise: failedStarts,
+		Profile: Profile{Spawner: true}, Mutant: "g17-failed-start-keeps-task",
+	},
+	{
+		ID: "G18", Sentence: "Calls that would wait for the loop from inside it are refused", Predicates: []string{"S18"},
+		Profile: Profile{Ops: map[history.Op]int{history.OpClose: 6, history.OpAwait: 6}}, Mutant: "g18-await-in-loop",
+	},
+	{
+		ID: "G19", Sentence: "A bounded queue refuses honestly", Predicates: []string{"S4"}, Premise: fullQueues,
+		Profile: Profile{Limit: true}, Mutant: "g19-one-too-many",
+	},
+	{
+		ID: "G20", Sentence: "Accepted = ran + cancelled + pending, in every snapshot", Predicates: []string{"S15"},
+		Profile: Profile{Ops: map[history.Op]int{history.OpCancel: 6, history.OpSubmit: 6}, Abrupt: true}, Mutant: "g20-cancelled-counts-as-ran",
+	},
+	{ID: "G21", Sentence: "A group ends as one, and its children are used in turn", Premise: groups, Mutant: "g21-group-done-early"},
+	{ID: "G22", Sentence: "Channels close cleanly"},
+	{ID: "G23", Sentence: "Drained channels lose nothing"},
+	{
+		ID: "G24", Sentence: "Nothing leaks: no goroutine, timer or task outlives done", Predicates: []string{"S16"},
+		Mutant: "g24-deadline-left-running",
+	},
+}
+
+// Lookup returns the guarantee with that number, such as "G3".
+func Lookup(id string) (Guarantee, bool) {
+	for _, g := range Guarantees {
+		if g.ID == id {
+			return g, true
+		}
+	}
+	return Guarantee{}, false
+}
+
+// Checked reports whether the virtual lane checks the guarantee.
+func (g Guarantee) Checked() bool { return len(g.Predicates) > 0 || g.Premise != nil }
+
+// Needed is Minimum or its default.
+func (g Guarantee) Needed() int {
+	if g.Minimum > 0 {
+		return g.Minimum
+	}
+	return defaultMinimum
+}
+
+// admissions is 1 if tasks were accepted and refused, both by an open or closed
+// gate and not for another reason.
+func admissions(events []history.Event) int {
+	accepted, refused := false, false
+	for i := range events {
+		if e := &events[i]; e.Kind == history.Return && e.Op.Tasks() && e.ID < extraIDs {
+			accepted = accepted || e.Outcome == history.Accepted
+			refused = refused || e.Outcome == history.RefusedClosed
+		}
+	}
+	if accepted && refused {
+		return 1
+	}
+	return 0
+}
+
+func listeners(events []history.Event) int {
+	return count(events, func(e *history.Event) bool { return e.Kind == history.Begin && e.Body == history.BodyListener })
+}
+
+func failedStarts(events []history.Event) int {
+	return count(events, func(e *history.Event) bool {
+		return e.Kind == history.Return && (e.Outcome == history.RefusedStartFailed || e.Outcome == history.RefusedStarting)
+	})
+}
+
+func fullQueues(events []history.Event) int {
+	return count(events, func(e *history.Event) bool {
+		return e.Kind == history.Return && e.Outcome == history.RefusedQueueFull
+	})
+}
+
+// timeouts counts closes that came while a body ran.
+func timeouts(events []history.Event) int {
+	open := 0
+	for i := range events {
+		e := &events[i]
+		switch {
+		case e.Body == history.BodyListener:
+		case e.Kind == history.Begin:
+			open++
+		case e.Kind == history.End:
+			open--
+		case e.Kind == history.Transit && e.From == history.ShuttingDown && e.To == history.Shutdown && open > 0:
+			return 1
+		}
+	}
+	return 0
+}
+
+// groups is the premise of G21, whose programs write no history: GroupProperty
+// says itself what was exercised.
+func groups([]history.Event) int { return 0 }
+
+func count(events []history.Event, what func(*history.Event) bool) int {
+	n := 0
+	for i := range events {
+		if what(&events[i]) {
+			n++
+		}
+	}
+	return n
+}

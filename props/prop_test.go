@@ -1,0 +1,137 @@
+package props
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+)
+
+var (
+	caseFlag = flag.String("case", "", "case file to run again, see TestReplay")
+	replays  = flag.Int("replays", 2000, "how often TestReplay runs a case before it gives up")
+)
+
+// TestMain runs more programs than rapid does by default, unless told otherwise
+// by -short, -rapid.checks or RAPID_CHECKS.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	told := os.Getenv("RAPID_CHECKS") != ""
+	flag.Visit(func(f *flag.Flag) { told = told || f.Name == "rapid.checks" })
+	if !told && !testing.Short() {
+		if err := flag.Set("rapid.checks", "1000"); err != nil {
+			panic(err)
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// prop checks one guarantee on generated programs, and that the programs
+// exercised it: a property whose premise never occurs has shown nothing.
+func prop(t *testing.T, id string) {
+	exercised := 0
+	rapid.Check(t, Property(id, func(v Verdict) {
+		if v.Exercised[id] {
+			exercised++
+		}
+	}))
+	if !t.Failed() && exercised == 0 {
+		t.Errorf("%s: no program exercised it", id)
+	}
+	t.Logf("%s: exercised by %d programs", id, exercised)
+}
+
+// TestPropAll lets every program of an even mix answer for every guarantee.
+func TestPropAll(t *testing.T) { rapid.Check(t, Property("", nil)) }
+
+func TestPropG1StatesMoveForward(t *testing.T) { prop(t, "G1") }
+
+func TestPropG2OneAtATime(t *testing.T) { prop(t, "G2") }
+
+func TestPropG3ExactAdmission(t *testing.T) { prop(t, "G3") }
+
+func TestPropG4FIFO(t *testing.T) { prop(t, "G4") }
+
+func TestPropG5Refusal(t *testing.T) { prop(t, "G5") }
+
+func TestPropG6Hooks(t *testing.T) { prop(t, "G6") }
+
+func TestPropG7Timers(t *testing.T) { prop(t, "G7") }
+
+func TestPropG8Cancel(t *testing.T) { prop(t, "G8") }
+
+func TestPropG9EveryFutureEnds(t *testing.T) { prop(t, "G9") }
+
+func TestPropG10QuietPeriod(t *testing.T) { prop(t, "G10") }
+
+func TestPropG11DeadlineForAdmission(t *testing.T) { prop(t, "G11") }
+
+func TestPropG12NoLostWakeUp(t *testing.T) { prop(t, "G12") }
+
+func TestPropG13NoStarvation(t *testing.T) { prop(t, "G13") }
+
+func TestPropG14Containment(t *testing.T) { prop(t, "G14") }
+
+func TestPropG15Termination(t *testing.T) { prop(t, "G15") }
+
+func TestPropG16FirstCallWins(t *testing.T) { prop(t, "G16") }
+
+func TestPropG17Start(t *testing.T) { prop(t, "G17") }
+
+func TestPropG18NoSelfDeadlock(t *testing.T) { prop(t, "G18") }
+
+func TestPropG19BoundedQueue(t *testing.T) { prop(t, "G19") }
+
+func TestPropG20Conservation(t *testing.T) { prop(t, "G20") }
+
+func TestPropG21Group(t *testing.T) { rapid.Check(t, GroupProperty(nil)) }
+
+func TestPropG24NothingLeaks(t *testing.T) { prop(t, "G24") }
+
+// FuzzPropAll is TestPropAll for go test -fuzz.
+func FuzzPropAll(f *testing.F) { f.Fuzz(rapid.MakeFuzz(Property("", nil))) }
+
+// TestPropEveryGuaranteeHasOne keeps the table and the tests together.
+func TestPropEveryGuaranteeHasOne(t *testing.T) {
+	require.Len(t, Guarantees, 24)
+	for i, g := range Guarantees {
+		require.Equal(t, fmt.Sprintf("G%d", i+1), g.ID)
+		require.NotEmpty(t, g.Sentence)
+		if g.Checked() {
+			require.NotEmpty(t, g.Mutant, "%s has no mutant: nothing shows that its check can fail", g.ID)
+		}
+	}
+}
+
+// TestReplay runs the case named by -case until it fails again. Its three
+// outcomes have exit texts of their own: reproduced, not reproduced, and a case
+// that does not apply any more.
+func TestReplay(t *testing.T) {
+	paths := []string{*caseFlag}
+	if *caseFlag == "" {
+		var err error
+		paths, err = filepath.Glob("../testdata/cases/*.case")
+		require.NoError(t, err)
+	}
+	for _, path := range paths {
+		c, err := LoadCase(path)
+		if err != nil {
+			t.Fatalf("no longer applies: %v", err)
+		}
+		runs := *replays
+		if *caseFlag == "" && testing.Short() {
+			runs /= 20
+		}
+		if v, violated := CheckAll(t, c.Program, runs, synctest.Test); violated {
+			t.Errorf("reproduced: %s", v.Failure(c.Program, v.Violations[0], "go test ./props -run '^TestReplay$' -case "+path))
+			continue
+		}
+		t.Logf("not reproduced in %d runs: %s", runs, path)
+	}
+}

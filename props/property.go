@@ -1,0 +1,68 @@
+package props
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// caseDir is where failing programs are kept.
+func caseDir() string {
+	if dir := os.Getenv("EVENTIDE_CASES"); dir != "" {
+		return dir
+	}
+	return filepath.Join("..", "out", "cases")
+}
+
+// Property returns the property of one guarantee, for rapid.Check: whatever
+// program is generated, its run on core does not violate it. With id "" it is
+// the property of all of them. observe, if not nil, hears of each verdict.
+func Property(id string, observe func(Verdict)) func(*rapid.T) {
+	g, _ := Lookup(id)
+	programs := Programs(g.Profile)
+	return func(t *rapid.T) {
+		p := programs.Draw(t, "program")
+		var v Verdict
+		var err error
+		rapid.SyncTest(t, func(*rapid.T) { v, err = Judge(p, Run(p)) })
+		if err != nil {
+			t.Fatalf("props: the harness wrote a history that makes no sense: %v\n%v", err, p)
+		}
+		if observe != nil {
+			observe(v)
+		}
+		if found := v.Against(id); len(found) > 0 {
+			t.Fatal(failure(t, v, p))
+		}
+	}
+}
+
+// failure saves the case and renders it with the command that runs it again.
+func failure(t *rapid.T, v Verdict, p Program) string {
+	first := v.Violations[0]
+	path, err := Case{Guarantee: first.Guarantee, Text: first.Text, Program: p}.Save(caseDir())
+	if err != nil {
+		t.Logf("props: the case could not be saved: %v", err)
+	}
+	return "\n" + v.Failure(p, first, "go test ./props -run '^TestReplay$' -case "+path)
+}
+
+// CheckAll runs Property("") on a program that is given, as often as runs says,
+// and returns the first verdict with a violation. The goroutines of a program are
+// real, so one run shows one interleaving.
+func CheckAll(t *testing.T, p Program, runs int, bubble func(*testing.T, func(*testing.T))) (v Verdict, violated bool) {
+	for range runs {
+		var err error
+		bubble(t, func(*testing.T) { v, err = Judge(p, Run(p)) })
+		if err != nil {
+			t.Fatalf("props: %v\n%s", err, strings.TrimSpace(p.String()))
+		}
+		if len(v.Violations) > 0 {
+			return v, true
+		}
+	}
+	return v, false
+}

@@ -1,0 +1,308 @@
+package props
+
+import (
+	"errors"
+	"fmt"
+
+	"eventide/core"
+	"eventide/model"
+	"eventide/props/history"
+)
+
+// Refine is REF1: it follows a history of core in the model, and reports the
+// first thing that the model does not allow. The history must have been written
+// with core's Tracer, that is with Admit events: they say when a call took
+// effect, so that the set of possible states stays small.
+//
+// What a history does not show is hidden in the model: a quiet period that is
+// over, a cancelled task that is skipped, a timer that the policy ends.
+func Refine(events []history.Event, rules history.Rules) *history.Violation {
+	r := newRefinement(events, rules)
+	for i := range events {
+		if v := r.event(&events[i]); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+type refinement struct {
+	events []history.Event
+	sim    *model.Simulation
+
+	decided map[int]int              // Invoke -> its last Admit
+	outcome map[int]*history.Event   // Invoke -> its Return
+	loops   map[int64]bool           // goroutines that have been the loop
+	inside  map[int64][]history.Body // goroutine -> what it runs
+	begun   map[int]bool             // Begin events that beginEarly has followed
+	up      bool                     // the loop has been started
+	closing bool                     // the transition that comes next is made by a call
+}
+
+func newRefinement(events []history.Event, rules history.Rules) *refinement {
+	limit := 0
+	if rules.QueueBound > 0 {
+		limit = rules.Room()
+	}
+	r := &refinement{
+		events:  events,
+		sim:     model.NewSimulation(model.Config{Policy: model.Policy(rules.Timers), Limit: limit}, model.DefaultHidden()),
+		decided: map[int]int{}, outcome: map[int]*history.Event{},
+		loops: map[int64]bool{}, inside: map[int64][]history.Body{}, begun: map[int]bool{},
+	}
+	for i := range events {
+		e := &events[i]
+		switch e.Kind {
+		case history.Admit:
+			r.decided[e.Call] = e.N
+		case history.Return:
+			r.outcome[e.Call] = e
+		case history.Park, history.Closed, history.Done:
+			r.loops[e.G] = true
+		case history.Begin:
+			if e.Body != history.BodyListener {
+				r.loops[e.G] = true
+			}
+		}
+	}
+	return r
+}
+
+// event translates one event into steps of the model.
+func (r *refinement) event(e *history.Event) *history.Violation {
+	var actions []model.Action
+	switch e.Kind {
+	case history.Invoke:
+		// A future's Cancel is not admitted by the executor: a true one is taken
+		// to have happened at once, a false one at the end.
+		if r.futureCancel(e.N) && r.answered(e.N, history.True) {
+			actions = r.call(e)
+		}
+	case history.Return:
+		if inv := &r.events[e.Call-1]; r.futureCancel(inv.N) && e.Outcome == history.False {
+			actions = r.call(inv)
+		}
+	case history.Admit:
+		if r.decided[e.Call] == e.N {
+			actions = r.call(&r.events[e.Call-1])
+		}
+	case history.Begin, history.End:
+		actions = r.body(e)
+	case history.Transit:
+		actions = r.transition(e)
+	case history.Park:
+		actions = r.started()
+	}
+	for _, a := range actions {
+		err := r.sim.Step(a)
+		if err != nil && a.Answer == model.Accepted && r.beginEarly(e.N) {
+			err = r.sim.Step(a)
+		}
+		if err != nil {
+			return refuted(e, err)
+		}
+	}
+	return nil
+}
+
+// beginEarly lets the task that begins next begin before position n. For core a
+// task has begun as soon as the one before it has ended, a moment before its body
+// can say so, and from then on it takes no room in a bounded queue (G19).
+func (r *refinement) beginEarly(n int) bool {
+	for i := n; i < len(r.events); i++ {
+		e := &r.events[i]
+		if e.Kind != history.Begin || e.Body == history.BodyListener {
+			continue
+		}
+		early := (e.Body == history.BodyTask || e.Body == history.BodyTail) && !r.begun[e.N]
+		if !early || r.sim.Step(model.Action{Kind: model.KindBegin, Body: bodyKinds[e.Body](e.ID)}) != nil {
+			return false
+		}
+		r.begun[e.N] = true
+		return true
+	}
+	return false
+}
+
+func refuted(e *history.Event, err error) *history.Violation {
+	v := &history.Violation{Guarantee: "REF1", Predicate: "REF1", Text: err.Error(), At: []int{e.N}}
+	var not *model.NotAllowed
+	if errors.As(err, &not) {
+		v.Guarantee, v.Sentence = not.Guarantee, not.Sentence
+		v.Text = fmt.Sprintf("#%d: %v", e.N, err)
+	}
+	return v
+}
+
+func (r *refinement) futureCancel(invoke int) bool {
+	return r.events[invoke-1].Op == history.OpCancel && r.decided[invoke] == 0
+}
+
+func (r *refinement) answered(invoke int, out history.Outcome) bool {
+	ret := r.outcome[invoke]
+	return ret != nil && ret.Outcome == out
+}
+
+// started returns the start of the loop, if the history has not shown it yet.
+func (r *refinement) started() []model.Action {
+	if r.up {
+		return nil
+	}
+	r.up = true
+	return []model.Action{{Kind: model.KindStartOK}}
+}
+
+var submissionKinds = map[history.Op]model.Kind{
+	history.OpExecute: model.KindSubmit, history.OpSubmit: model.KindSubmit,
+	history.OpExecuteLazy: model.KindSubmitLazy, history.OpAfterIteration: model.KindSubmitTail,
+	history.OpSchedule: model.KindSchedule, history.OpFixedRate: model.KindSchedule, history.OpFixedDelay: model.KindSchedule,
+	history.OpAddHook: model.KindAddHook, history.OpRemoveHook: model.KindRemoveHook, history.OpCancel: model.KindCancel,
+	history.OpShutdownGracefully: model.KindShutdownGracefully, history.OpClose: model.KindShutdownGracefully,
+	history.OpShutdown: model.KindShutdown,
+}
+
+// call returns the step that a call is, at the moment it was decided.
+func (r *refinement) call(inv *history.Event) []model.Action {
+	kind, ok := submissionKinds[inv.Op]
+	if !ok {
+		return nil
+	}
+	a := model.Action{Kind: kind, From: r.from(inv.G)}
+	switch kind {
+	case model.KindShutdownGracefully:
+		a.Quiet, a.Timeout = inv.Quiet > 0, inv.Timeout > 0
+		r.closing = r.tookEffect(inv)
+		return []model.Action{a}
+	case model.KindShutdown:
+		r.closing = r.tookEffect(inv)
+		return []model.Action{a}
+	}
+	a.Body = r.named(inv.ID)
+	a.Periodic = inv.Op == history.OpFixedRate || inv.Op == history.OpFixedDelay
+	return r.answer(inv, a)
+}
+
+// tookEffect reports whether core says that a shutdown call changed the state.
+func (r *refinement) tookEffect(inv *history.Event) bool {
+	n := r.decided[inv.N]
+	return n != 0 && r.events[n-1].Outcome == history.True
+}
+
+// from says whether the goroutine is inside a body of the loop.
+func (r *refinement) from(g int64) model.From {
+	for _, b := range r.inside[g] {
+		if b != history.BodyListener {
+			return model.Loop
+		}
+	}
+	return model.Outside
+}
+
+// named returns the model's name for a label, by the call that submitted it.
+func (r *refinement) named(id int) model.Body {
+	for i := range r.events {
+		e := &r.events[i]
+		if e.Kind != history.Invoke || e.ID != id || !e.Op.Submits() {
+			continue
+		}
+		switch {
+		case e.Op == history.OpAfterIteration:
+			return model.Tail(id)
+		case e.Op.Timers():
+			return model.TimerNo(id)
+		case e.Op == history.OpAddHook:
+			return model.HookNo(id)
+		}
+		return model.Task(id)
+	}
+	return model.Body{}
+}
+
+// answer puts what the call returned into the step. A call that has not returned
+// when the history ends has been decided, and accepted if it has an Admit.
+func (r *refinement) answer(inv *history.Event, a model.Action) []model.Action {
+	out := history.Accepted
+	if ret := r.outcome[inv.N]; ret != nil {
+		out = ret.Outcome
+	} else if n := r.decided[inv.N]; n != 0 {
+		out = r.events[n-1].Outcome
+	}
+	var before []model.Action
+	switch out {
+	case history.Accepted:
+		a.Answer = model.Accepted
+		before = r.started()
+	case history.True:
+		a.Answer = model.True
+	case history.False:
+		a.Answer = model.False
+	case history.RefusedQueueFull:
+		a.Answer, a.Reason = model.Refused, model.ReasonFull
+	case history.RefusedStarting:
+		a.Answer, a.Reason = model.Refused, model.ReasonStarting
+	case history.RefusedStartFailed:
+		a.Answer, a.Reason = model.Refused, model.ReasonStartFailed
+		if r.sim.Set()[0].Phase == model.NotStarted {
+			before = []model.Action{{Kind: model.KindStartFail}}
+		}
+	default:
+		a.Answer, a.Reason = model.Refused, model.ReasonClosed
+	}
+	return append(before, a)
+}
+
+var bodyKinds = map[history.Body]func(int) model.Body{
+	history.BodyTask: model.Task, history.BodyTail: model.Tail, history.BodyTimer: model.TimerNo, history.BodyHook: model.HookNo,
+}
+
+var howEnded = map[history.Outcome]model.How{
+	history.Normal: model.Returned, history.Panicked: model.Panicked, history.Exited: model.Exited,
+}
+
+// body returns the begin or end of a body; listeners are not in the model.
+func (r *refinement) body(e *history.Event) []model.Action {
+	if e.Kind == history.Begin {
+		r.inside[e.G] = append(r.inside[e.G], e.Body)
+	} else {
+		r.inside[e.G] = r.inside[e.G][:len(r.inside[e.G])-1]
+	}
+	name := bodyKinds[e.Body]
+	switch {
+	case name == nil || r.begun[e.N]:
+		return nil
+	case e.Kind == history.Begin:
+		return append(r.started(), model.Action{Kind: model.KindBegin, Body: name(e.ID)})
+	}
+	return []model.Action{{Kind: model.KindEnd, Body: name(e.ID), How: howEnded[e.Outcome]}}
+}
+
+// startFails is the end of an executor whose start failed in a shutdown: one step
+// of the model, and up to two transitions of core.
+func (r *refinement) startFails(e *history.Event) []model.Action {
+	if e.To == history.Terminated && e.From == history.Shutdown && r.sim.Set()[0].Phase == model.Terminated {
+		return nil
+	}
+	return []model.Action{{Kind: model.KindStartFail}}
+}
+
+// transition returns what changed the state, if it was not a call, and then the
+// claim that the model is in the same state.
+func (r *refinement) transition(e *history.Event) []model.Action {
+	seen := model.Action{Kind: model.KindObserve, Phase: model.Phase(e.To)}
+	byCall := r.closing
+	r.closing = false
+	failed := e.Note != "" && e.Note != core.ErrShutdown.Error() && e.Note != core.ErrShutdownTimeout.Error()
+	switch {
+	case failed && !r.up:
+		return r.startFails(e)
+	case e.To == history.Started:
+		return append(r.started(), seen)
+	case e.To == history.Terminated:
+		return append(r.started(), model.Action{Kind: model.KindDone}, seen)
+	case byCall:
+		return []model.Action{seen}
+	case r.loops[e.G]:
+		return append(r.started(), model.Action{Kind: model.KindLoopCloses}, seen)
+	}
+	return []model.Action{{Kind: model.KindTimeoutFires}, seen}
+}
