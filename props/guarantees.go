@@ -92,7 +92,7 @@ var Guarantees = []Guarantee{
 	},
 	{
 		ID: "G15", Sentence: "Terminated if and only if Done is closed, after everything", Predicates: []string{"S8", "S12", "V9"},
-		Mutant: "g15-done-before-hooks",
+		Mutant: "g15-done-before-cleanup",
 	},
 	{
 		ID: "G16", Sentence: "The first shutdown call wins; Shutdown shortens it", Predicates: []string{"S13"},

@@ -13,14 +13,20 @@ import (
 )
 
 // patience is how long, in virtual time, a program may take to terminate after
-// its last call: longer than every timeout that a program contains.
-const patience = 24 * time.Hour
+// its last call: longer than every timeout that a program may have to wait for.
+const patience = time.Minute
 
-// Run runs the program on core, in the testing/synctest bubble of the caller,
-// and returns its history. Goroutines are real; time is virtual. It returns when
-// the executor has terminated and every goroutine of the program has ended, or
-// when patience is over.
-func Run(p Program) []history.Event {
+// Outcome is what a run of a program showed.
+type Outcome struct {
+	Events     []history.Event
+	AlarmsLeft int // alarms of the executor that were still set after Done (G24)
+}
+
+// Run runs the program on core, in the testing/synctest bubble of the caller.
+// Goroutines are real; time is virtual. It returns when the executor has
+// terminated and every goroutine of the program has ended, or when patience is
+// over.
+func Run(p Program) Outcome {
 	h := newHarness(p)
 	var actors sync.WaitGroup
 	for _, a := range p.Actors {
@@ -32,13 +38,17 @@ func Run(p Program) []history.Event {
 	}
 	actors.Wait()
 	h.end()
-	return h.rec.log.Events()
+	return Outcome{Events: h.rec.log.Events(), AlarmsLeft: h.alarmsLeft}
 }
 
 // harness drives one executor.
 type harness struct {
 	rec *recorder
 	ex  *core.Executor
+
+	clock      clock
+	alarmsLeft int         // set by end
+	gaveUp     atomic.Bool // the executor did not terminate
 
 	sampling sync.Mutex
 	extra    atomic.Int64
@@ -49,7 +59,6 @@ type harness struct {
 	timers  map[int]*core.Timer
 	removes map[int]func() bool
 	runs    map[int]int
-	bodies  sync.WaitGroup // goroutines of misbehaving spawners
 }
 
 func newHarness(p Program) *harness {
@@ -59,7 +68,7 @@ func newHarness(p Program) *harness {
 		removes: map[int]func() bool{}, runs: map[int]int{},
 	}
 	opts := []core.Option{
-		core.WithTracer(h.rec), core.WithSpawner(h.spawn),
+		core.WithTracer(h.rec), core.WithClock(&h.clock), core.WithSpawner(h.spawn),
 		core.WithTimersAtShutdown(core.TimersAtShutdown(p.Timers)),
 	}
 	if p.Limit > 0 {
@@ -102,12 +111,12 @@ func (h *harness) spawn(loop func()) error {
 	case StartCallback:
 		h.call(h.extraTask())
 	case StartTwice:
-		h.goLoop(loop)
+		go loop()
 	case StartLate:
-		h.goLoop(loop)
+		go loop()
 		return errRefusedStart
 	}
-	h.goLoop(loop)
+	go loop()
 	return nil
 }
 
@@ -117,14 +126,6 @@ const extraIDs = 1 << 20
 // extraTask is a task of the harness itself.
 func (h *harness) extraTask() Step {
 	return Step{Op: history.OpExecute, ID: int(extraIDs + h.extra.Add(1)), Body: &Script{}}
-}
-
-func (h *harness) goLoop(loop func()) {
-	h.bodies.Add(1)
-	go func() {
-		defer h.bodies.Done()
-		loop()
-	}()
 }
 
 // steps makes the calls of an actor, or of a body.
@@ -141,8 +142,9 @@ func (h *harness) steps(steps []Step, wait bool) {
 func (h *harness) sample() {
 	h.sampling.Lock() // samples are in the log in the order in which they were taken
 	defer h.sampling.Unlock()
+	after := h.rec.log.Len()
 	s := h.ex.Stats()
-	h.rec.log.Add(history.Event{Kind: history.Sample, Stats: &history.Stats{
+	h.rec.log.Add(history.Event{Kind: history.Sample, Call: after, Stats: &history.Stats{
 		Accepted: int(s.Accepted), Ran: int(s.Ran), Cancelled: int(s.Cancelled), Pending: s.Pending,
 		Rejected: int(s.Rejected), Panicked: int(s.Panicked), Timers: s.Timers,
 		Parks: int(s.Parks), Wakes: int(s.Wakes),
@@ -298,6 +300,9 @@ func (h *harness) cancel(id int) history.Outcome {
 // body wraps a script so that it records itself.
 func (h *harness) body(kind history.Body, s Step) func() {
 	return func() {
+		if h.gaveUp.Load() {
+			select {} // a timer that nobody ends would keep virtual time going
+		}
 		h.mu.Lock()
 		h.runs[s.ID]++
 		run := h.runs[s.ID]
@@ -367,12 +372,13 @@ func (h *harness) end() {
 	}
 	_, err := h.ex.Termination().Wait(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
+		h.gaveUp.Store(true)
 		return // no Done in the log: the predicates say what that means
 	}
+	h.alarmsLeft = h.clock.pending()
 	h.rec.log.Add(history.Event{Kind: history.Observe, Op: history.OpDone, Outcome: history.True})
 	h.observeState()
 	h.call(h.extraTask())
-	h.bodies.Wait()
 	h.sample()
 	h.completions()
 }

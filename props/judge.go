@@ -29,9 +29,9 @@ func rulesOf(p Program) history.Rules {
 }
 
 // Judge applies every predicate, the refinement and the linearizability check to
-// the history of a program.
-func Judge(p Program, events []history.Event) (Verdict, error) {
-	rules := rulesOf(p)
+// what a run of a program showed.
+func Judge(p Program, out Outcome) (Verdict, error) {
+	rules, events := rulesOf(p), out.Events
 	h, err := history.Of(events, rules)
 	if err != nil {
 		return Verdict{}, err // the harness is broken, not core
@@ -43,7 +43,13 @@ func Judge(p Program, events []history.Event) (Verdict, error) {
 		premises[verdict.Predicate.Name] = verdict.Premise
 	}
 	if broken := Refine(events, rules); broken != nil {
-		v.Violations = append(v.Violations, *broken)
+		v.add(*broken)
+	}
+	if out.AlarmsLeft > 0 {
+		v.add(history.Violation{
+			Guarantee: "G24", Predicate: "S16", Sentence: "nothing is left behind",
+			Text: fmt.Sprintf("%d alarms were still set after done", out.AlarmsLeft),
+		})
 	}
 	for _, g := range Guarantees {
 		v.Exercised[g.ID] = g.exercised(events, premises)
@@ -63,14 +69,19 @@ func (g Guarantee) exercised(events []history.Event, premises map[string]int) bo
 	return false
 }
 
-// Against returns the violations of one guarantee; of all, if id is "".
+func (v *Verdict) add(w history.Violation) { v.Violations = append(v.Violations, w) }
+
+// Against returns the violations of one guarantee; of all, if id is "". They are
+// those that name it, and, in a run that exercised it, those of its predicates: a
+// refused task that runs breaks G3, and G17 if it was refused by a failed start.
 func (v Verdict) Against(id string) []history.Violation {
 	if id == "" {
 		return v.Violations
 	}
+	g, _ := Lookup(id)
 	var found []history.Violation
 	for _, w := range v.Violations {
-		if w.Guarantee == id {
+		if w.Guarantee == id || v.Exercised[id] && slices.Contains(g.Predicates, w.Predicate) {
 			found = append(found, w)
 		}
 	}
@@ -81,7 +92,9 @@ func (v Verdict) Against(id string) []history.Violation {
 // the trace in columns, and the line to paste.
 func (v Verdict) Failure(p Program, first history.Violation, replay string) string {
 	var b bytes.Buffer
-	if err := history.Report(&b, v.history, first, replay); err != nil {
+	if v.history == nil {
+		fmt.Fprintf(&b, "%v\n\nreplay  %s\n", first, replay) // it never came back
+	} else if err := history.Report(&b, v.history, first, replay); err != nil {
 		fmt.Fprintf(&b, "(%v)\n", err)
 	}
 	for _, other := range v.Violations {

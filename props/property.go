@@ -1,10 +1,13 @@
 package props
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"eventide/props/history"
 
 	"pgregory.net/rapid"
 )
@@ -25,9 +28,7 @@ func Property(id string, observe func(Verdict)) func(*rapid.T) {
 	programs := Programs(g.Profile)
 	return func(t *rapid.T) {
 		p := programs.Draw(t, "program")
-		var v Verdict
-		var err error
-		rapid.SyncTest(t, func(*rapid.T) { v, err = Judge(p, Run(p)) })
+		v, err := runInBubble(t, p)
 		if err != nil {
 			t.Fatalf("props: the harness wrote a history that makes no sense: %v\n%v", err, p)
 		}
@@ -35,14 +36,33 @@ func Property(id string, observe func(Verdict)) func(*rapid.T) {
 			observe(v)
 		}
 		if found := v.Against(id); len(found) > 0 {
-			t.Fatal(failure(t, v, p))
+			t.Fatal(failure(t, v, found[0], p))
 		}
 	}
 }
 
+// runInBubble judges one run. A bubble that cannot come to an end, because a
+// goroutine is left in it, is a violation too: the program is over by then.
+func runInBubble(t *rapid.T, p Program) (v Verdict, err error) {
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		if !strings.Contains(fmt.Sprint(r), "deadlock:") {
+			panic(r)
+		}
+		v.add(history.Violation{
+			Guarantee: "G24", Predicate: "S16", Sentence: "nothing is left behind",
+			Text: "goroutines are blocked for ever: " + fmt.Sprint(r),
+		})
+	}()
+	rapid.SyncTest(t, func(*rapid.T) { v, err = Judge(p, Run(p)) })
+	return v, err
+}
+
 // failure saves the case and renders it with the command that runs it again.
-func failure(t *rapid.T, v Verdict, p Program) string {
-	first := v.Violations[0]
+func failure(t *rapid.T, v Verdict, first history.Violation, p Program) string {
 	path, err := Case{Guarantee: first.Guarantee, Text: first.Text, Program: p}.Save(caseDir())
 	if err != nil {
 		t.Logf("props: the case could not be saved: %v", err)

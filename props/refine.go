@@ -94,9 +94,15 @@ func (r *refinement) event(e *history.Event) *history.Violation {
 		actions = r.started()
 	}
 	for _, a := range actions {
+		if r.overtakes(e, a) {
+			r.beginEarly(e.N)
+		}
 		err := r.sim.Step(a)
-		if err != nil && a.Answer == model.Accepted && r.beginEarly(e.N) {
+		if err != nil && r.beginEarly(e.N) {
 			err = r.sim.Step(a)
+		}
+		if err != nil && r.justEnded(e.N, a) {
+			continue
 		}
 		if err != nil {
 			return refuted(e, err)
@@ -105,24 +111,81 @@ func (r *refinement) event(e *history.Event) *history.Violation {
 	return nil
 }
 
-// beginEarly lets the task that begins next begin before position n. For core a
-// task has begun as soon as the one before it has ended, a moment before its body
-// can say so, and from then on it takes no room in a bounded queue (G19).
+// overtakes reports whether a is a shutdown call or a deadline, made elsewhere
+// than on the loop, whose effect on timers may have come too late for the one
+// whose Begin is the next thing that the loop shows.
+func (r *refinement) overtakes(e *history.Event, a model.Action) bool {
+	switch a.Kind {
+	case model.KindShutdown, model.KindShutdownGracefully, model.KindTimeoutFires:
+		next := r.nextOfLoop(e.N)
+		return a.From == model.Outside && next != nil && next.Kind == history.Begin && next.Body == history.BodyTimer
+	}
+	return false
+}
+
+// beginEarly lets the body that begins next begin before position n, and reports
+// whether it could. For core a body has begun when it is decided that it will, a
+// moment before it can say so itself: a cancel in that moment is too late, and a
+// task takes no room in a bounded queue any more. It must be the next thing that
+// an awake loop shows.
 func (r *refinement) beginEarly(n int) bool {
+	e := r.nextOfLoop(n)
+	if e == nil || e.Kind != history.Begin || r.begun[e.N] || e.Body == history.BodyListener {
+		return false
+	}
+	if r.sim.Step(model.Action{Kind: model.KindBegin, Body: bodyKinds[e.Body](e.ID)}) != nil {
+		return false
+	}
+	r.begun[e.N] = true
+	return true
+}
+
+// justEnded reports whether a cancels a periodic timer whose body has said that it
+// ends, and whose end the loop has not yet settled: for core it runs still, and
+// that no further run begins is true.
+func (r *refinement) justEnded(n int, a model.Action) bool {
+	if a.Kind != model.KindCancel || a.Answer != model.True || a.Body.Kind != model.TimerBody {
+		return false
+	}
+	for i := n - 1; i >= 0; i-- {
+		if e := &r.events[i]; ofLoop(e) {
+			return e.Kind == history.End && e.Body == history.BodyTimer && e.ID == a.Body.ID
+		}
+	}
+	return false
+}
+
+// nextOfLoop returns the first event after position n that the loop writes of
+// itself, if it is awake at n.
+func (r *refinement) nextOfLoop(n int) *history.Event {
+	for i := n - 1; i >= 0; i-- {
+		if e := &r.events[i]; e.Kind == history.Park {
+			return nil
+		} else if ofLoop(e) {
+			break
+		}
+	}
 	for i := n; i < len(r.events); i++ {
-		e := &r.events[i]
-		if e.Kind != history.Begin || e.Body == history.BodyListener {
-			continue
+		if e := &r.events[i]; ofLoop(e) {
+			return e
 		}
-		early := (e.Body == history.BodyTask || e.Body == history.BodyTail) && !r.begun[e.N]
-		if !early || r.sim.Step(model.Action{Kind: model.KindBegin, Body: bodyKinds[e.Body](e.ID)}) != nil {
-			return false
-		}
-		r.begun[e.N] = true
+	}
+	return nil
+}
+
+func ofLoop(e *history.Event) bool {
+	switch e.Kind {
+	case history.Begin, history.End:
+		return e.Body != history.BodyListener
+	case history.Park, history.Unpark:
 		return true
 	}
 	return false
 }
+
+// phase returns the state of the model; all of its possible states agree on it
+// wherever this is asked.
+func (r *refinement) phase() model.Phase { return r.sim.Set()[0].Phase }
 
 func refuted(e *history.Event, err error) *history.Violation {
 	v := &history.Violation{Guarantee: "REF1", Predicate: "REF1", Text: err.Error(), At: []int{e.N}}
@@ -242,7 +305,7 @@ func (r *refinement) answer(inv *history.Event, a model.Action) []model.Action {
 		a.Answer, a.Reason = model.Refused, model.ReasonStarting
 	case history.RefusedStartFailed:
 		a.Answer, a.Reason = model.Refused, model.ReasonStartFailed
-		if r.sim.Set()[0].Phase == model.NotStarted {
+		if phase := r.phase(); phase == model.NotStarted || phase == model.Shutdown && !r.up {
 			before = []model.Action{{Kind: model.KindStartFail}}
 		}
 	default:
@@ -279,7 +342,7 @@ func (r *refinement) body(e *history.Event) []model.Action {
 // startFails is the end of an executor whose start failed in a shutdown: one step
 // of the model, and up to two transitions of core.
 func (r *refinement) startFails(e *history.Event) []model.Action {
-	if e.To == history.Terminated && e.From == history.Shutdown && r.sim.Set()[0].Phase == model.Terminated {
+	if e.To == history.Terminated && e.From == history.Shutdown && r.phase() == model.Terminated {
 		return nil
 	}
 	return []model.Action{{Kind: model.KindStartFail}}

@@ -1,0 +1,157 @@
+// Command compare measures core beside its rivals, interleaved in one process,
+// and says which targets are met.
+//
+//	go run ./bench/cmd/compare
+//	go run ./bench/cmd/compare -run 'Execute/' -rounds 21 -slice 50ms
+//
+// It prints a table and writes out/bench.json, and out/bench.txt, which benchstat
+// reads. The exit code is 0 whether targets are met or not, but 1 with -strict if
+// one is missed; 1 if something could not be measured; 2 for bad usage.
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"eventide/bench"
+	"eventide/bench/compare"
+)
+
+type flags struct {
+	rounds int
+	slice  time.Duration
+	run    *regexp.Regexp
+	strict bool
+	out    string
+}
+
+func main() {
+	f, err := parse(os.Args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		os.Exit(2)
+	}
+	missed, err := measure(f)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "compare:", err)
+		os.Exit(1)
+	}
+	if f.strict && missed > 0 {
+		os.Exit(1)
+	}
+}
+
+// parse reads the command line; it has said what is wrong with it.
+func parse(args []string) (flags, error) {
+	f := flags{run: regexp.MustCompile("")}
+	set := flag.NewFlagSet("compare", flag.ContinueOnError)
+	set.IntVar(&f.rounds, "rounds", 12, fmt.Sprintf("rounds to measure, `n` >= %d", compare.MinRounds))
+	set.DurationVar(&f.slice, "slice", 30*time.Millisecond, "length of one measurement")
+	set.Func("run", "measure the cases whose name matches `regexp`, and what they are compared with", func(s string) (err error) {
+		f.run, err = regexp.Compile(s)
+		return err
+	})
+	set.BoolVar(&f.strict, "strict", false, "exit with 1 if a target is missed")
+	set.StringVar(&f.out, "out", "out", "directory for bench.json and bench.txt")
+	if err := set.Parse(args); err != nil {
+		return f, err
+	}
+	var err error
+	switch {
+	case set.NArg() > 0:
+		err = fmt.Errorf("unexpected argument %q", set.Arg(0))
+	case f.rounds < compare.MinRounds:
+		err = fmt.Errorf("-rounds is %d, want at least %d", f.rounds, compare.MinRounds)
+	case f.slice <= 0:
+		err = fmt.Errorf("-slice is %v, want more than 0", f.slice)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "compare:", err)
+		set.Usage()
+	}
+	return f, err
+}
+
+func measure(f flags) (missed int, err error) {
+	allocs, err := compare.AllocTargets()
+	if err != nil {
+		return 0, err
+	}
+	results, err := compare.Measure(compare.Options{
+		Groups: bench.Groups(bench.TimerCounts), Run: f.run, Rounds: f.rounds, Slice: f.slice,
+		Progress: func(workload string) { fmt.Fprintln(os.Stderr, "measuring", workload) },
+	})
+	if err != nil {
+		return 0, err
+	}
+	if len(results) == 0 {
+		return 0, fmt.Errorf("no case matches -run %v", f.run)
+	}
+	rows := results.Rows()
+	growths := compare.Growths(rows)
+	targets := slices.Concat(compare.RatioTargets(rows), compare.GrowthTargets(growths), results.ShortTargets(), allocs)
+	report := compare.Report{
+		Schema: 1, Commit: commit(), Go: runtime.Version(), CPU: cpu(), Procs: runtime.GOMAXPROCS(0),
+		Command: strings.Join(append([]string{"compare"}, os.Args[1:]...), " "),
+		Rows:    rows, Targets: targets,
+	}
+	return report.Missed(), errors.Join(report.WriteTable(os.Stdout, growths), save(f.out, report, results))
+}
+
+// save writes both files.
+func save(dir string, report compare.Report, results compare.Results) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	return errors.Join(
+		create(filepath.Join(dir, "bench.json"), report.WriteJSON),
+		create(filepath.Join(dir, "bench.txt"), func(w io.Writer) error { return results.WriteBenchFormat(w, report) }),
+	)
+}
+
+func create(name string, write func(io.Writer) error) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewWriter(file)
+	return errors.Join(write(buffered), buffered.Flush(), file.Close())
+}
+
+// unknown stands for what this machine does not tell.
+const unknown = "unknown"
+
+// commit names the sources by git, with "-dirty" if they differ from it.
+func commit() string {
+	out, err := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*").Output()
+	if err != nil {
+		return unknown
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func cpu() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return unknown
+	}
+	for line := range strings.Lines(string(info)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return unknown
+}

@@ -1,0 +1,57 @@
+// Package bench measures executors side by side in one process: core's, a Go
+// channel with one receiver, and a mutex with a condition variable.
+//
+//	go test -bench 'Execute/impl=.*/producers=1$' -count 10 ./bench | benchstat -col /impl -
+//	go run ./bench/cmd/compare -run 'Execute|RoundTrip'
+//
+// The first line runs one implementation after the other, as go test does. The
+// second runs them interleaved, round by round, and is the one to believe: on a
+// shared machine sequential runs differ by more than the implementations do.
+//
+// # Names
+//
+// A name is BenchmarkWhat/key=value/key=value. The keys:
+//
+//	impl       core          core.Executor as NewExecutor makes it
+//	           core-bounded  the same with WithMaxPendingTasks(1048576), and a
+//	                         rejected-handler that yields and tries again
+//	           channel       make(chan func(), 1024), one receiver
+//	           mutex         a slice under a mutex, one consumer on a sync.Cond
+//	           unbuffered    two unbuffered channels and a goroutine that answers
+//	           afterfunc     time.AfterFunc and Stop
+//	           timer         time.NewTimer
+//	producers  goroutines that submit at once
+//	quiet      length of the quiet period
+//	timers     timers that are pending all the while
+//	where      loop: the calls come from a body; outside: from another goroutine
+//
+// # What is measured
+//
+//	Execute         wall time per task, from the moment the producers are let go
+//	                until the last task has run. All submit one existing func.
+//	ExecuteInLoop   the same for tasks that a running task submits.
+//	ExecuteLazy     one producer; the last task is not lazy.
+//	RoundTrip       from before Execute until the caller has heard from the task,
+//	                on an executor that is idle: p50 and p99.
+//	ScheduleCancel  one Schedule and one Cancel of a timer that has reached the top
+//	                of the heap, with the heap's work. From outside this includes a
+//	                fence per 64 pairs: a task that is waited for.
+//	ShutdownIdle    Close of an idle executor that has run one task: p50 and p99.
+//	QuietPeriod     by how much Done comes later than the quiet period says; none
+//	                may be short (G10).
+//	Submit          submit a function, and at the end wait for the last result.
+//	Stats           one snapshot of an idle executor.
+//
+// Idle means parked. Of core it is verified: Stats.Parks must rise by exactly one
+// per trip, or the sample is void and only counted (void/op).
+//
+// # What is not
+//
+// The rivals do less. They have no states, counters, bound, snapshot or recover,
+// and the channel makes its producers wait where core and the mutex let a backlog
+// grow; nothing is done to even that out. The garbage collector runs before each
+// slice of compare, not within the clock, except for what the slice itself causes.
+// The tasks do next to nothing, so caches are warmer than in a server. Nothing is
+// said here about CPU time, about loops that do I/O, or about other processes: for
+// Netty and its kin see the peers.
+package bench

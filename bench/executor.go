@@ -1,0 +1,62 @@
+package bench
+
+import (
+	"runtime"
+	"time"
+
+	"eventide/core"
+)
+
+// An Executor is what all implementations have in common.
+type Executor interface {
+	// Execute hands task to the one goroutine that runs tasks, in order. It may
+	// be called from many goroutines at once, and from a task, but not after Close.
+	Execute(task func()) error
+
+	// Close returns when everything accepted has run and nothing more will.
+	Close() error
+}
+
+// bound is the queue bound of impl=core-bounded.
+const bound = 1 << 20
+
+// NewCore returns an executor of package core without options.
+func NewCore() (Executor, error) { return newCore() }
+
+// NewCoreBounded returns one with a bounded queue. A producer that finds it full
+// yields and tries again.
+func NewCoreBounded() (Executor, error) {
+	return newCore(
+		core.WithMaxPendingTasks(bound),
+		core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) { return 0, true }),
+	)
+}
+
+// newCore does not return a nil *core.Executor inside an Executor.
+func newCore(opts ...core.Option) (Executor, error) {
+	ex, err := core.NewExecutor(opts...)
+	if err != nil {
+		return nil, err
+	}
+	return ex, nil
+}
+
+// executors are the implementations that run tasks.
+var executors = []struct {
+	impl string
+	open func() (Executor, error)
+}{
+	{"core", NewCore},
+	{"core-bounded", NewCoreBounded},
+	{"channel", NewChannel},
+	{"mutex", NewMutex},
+}
+
+// settleYields lets a goroutine that has nothing to do fall asleep.
+const settleYields = 32
+
+func settle() {
+	for range settleYields {
+		runtime.Gosched()
+	}
+}

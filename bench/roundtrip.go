@@ -1,0 +1,124 @@
+package bench
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"eventide/core"
+)
+
+// unbuffered names the plainest way to ask a goroutine something in Go, which
+// round trips and shutdowns are measured against.
+const unbuffered = "unbuffered"
+
+func roundTripCases() Group {
+	plain := Case{Workload: "RoundTrip", Impl: unbuffered, Against: unbuffered, Unit: "trip", Open: openEcho}
+	g := Group{plain}
+	for _, x := range executors {
+		g = append(g, Case{
+			Workload: "RoundTrip", Impl: x.impl, Against: unbuffered, Unit: "trip",
+			Open: openExecutor(x.open, roundTrips),
+		})
+	}
+	return g
+}
+
+// statser is an executor that can say whether it is parked.
+type statser interface{ Stats() core.Stats }
+
+// roundTrips measures n trips to x, which is idle before each. Of one that has
+// Stats this is verified: the loop must have parked once per trip. A trip of which
+// that is not true is void and not measured.
+func roundTrips(x Executor, n int) (Slice, error) {
+	samples, void := newLatencies(), 0
+	answer := make(chan struct{})
+	task := func() { answer <- struct{}{} }
+	parks := parksOf(x)
+	if err := x.Execute(task); err != nil { // starts a lazy one
+		return Slice{}, err
+	}
+	<-answer
+	parks = awaitPark(x, parks)
+	for tries := 0; tries < n; tries++ {
+		settle()
+		began := time.Now()
+		if err := x.Execute(task); err != nil {
+			return Slice{}, err
+		}
+		<-answer
+		trip := time.Since(began)
+		was := parks
+		parks = awaitPark(x, was)
+		if _, counts := x.(statser); counts && parks != was+1 {
+			void++
+			continue
+		}
+		if err := samples.add(trip); err != nil {
+			return Slice{}, err
+		}
+	}
+	if void == n {
+		return Slice{}, fmt.Errorf("bench: all %d round trips were void: the loop was not parked", n)
+	}
+	return samples.slice(void), nil
+}
+
+// parksOf returns how often the loop has fallen asleep, or 0 if nobody knows.
+func parksOf(x Executor) uint64 {
+	if s, ok := x.(statser); ok {
+		return s.Stats().Parks
+	}
+	return 0
+}
+
+// awaitPark returns when the loop has fallen asleep more than n times, and how
+// often it has. An executor without Stats is given time to instead.
+func awaitPark(x Executor, n uint64) uint64 {
+	if _, counts := x.(statser); !counts {
+		settle()
+		return 0
+	}
+	for {
+		if parks := parksOf(x); parks > n {
+			return parks
+		}
+		runtime.Gosched()
+	}
+}
+
+// echo is a goroutine that answers.
+type echo struct{ ask, answer chan struct{} }
+
+func openEcho() (Runner, error) {
+	e := echo{make(chan struct{}), make(chan struct{})}
+	go func() {
+		defer close(e.answer)
+		for range e.ask {
+			e.answer <- struct{}{}
+		}
+	}()
+	return e, nil
+}
+
+// Run measures n trips, with the same pause before each as an executor's have.
+func (e echo) Run(n int) (Slice, error) {
+	samples := newLatencies()
+	for range n {
+		settle()
+		settle()
+		began := time.Now()
+		e.ask <- struct{}{}
+		<-e.answer
+		if err := samples.add(time.Since(began)); err != nil {
+			return Slice{}, err
+		}
+	}
+	return samples.slice(0), nil
+}
+
+func (e echo) Close() error {
+	close(e.ask)
+	<-e.answer
+	return nil
+}

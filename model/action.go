@@ -1,0 +1,163 @@
+package model
+
+import "strings"
+
+// Kind says what happened. Calls come first, then what the environment does,
+// then what the loop does.
+type Kind uint8
+
+const (
+	// Calls. Each is one step, taken at the moment the executor decides it.
+
+	KindSubmit             Kind = iota // Execute or Submit of Body, answered Accepted or Refused
+	KindSubmitLazy                     // ExecuteLazy: as KindSubmit, wakes nobody
+	KindSubmitTail                     // ExecuteAfterIteration
+	KindSchedule                       // Schedule; with Periodic one of the periodic calls
+	KindCancel                         // Cancel of a future or timer, answered True or False
+	KindAddHook                        // AddShutdownHook
+	KindRemoveHook                     // remove() of a hook, answered True or False
+	KindShutdownGracefully             // with Quiet and Timeout telling whether each is > 0
+	KindShutdown                       // Shutdown()
+	KindObserve                        // State() returned Phase
+
+	// The environment.
+
+	KindStartOK      // the spawner accepted: from here on there is a loop
+	KindStartFail    // the spawner refused
+	KindLoopFails    // loop or poller broke: admission closes (G15)
+	KindQuietElapses // no body ended for the quiet period
+	KindTimeoutFires // the shutdown deadline passed (G11)
+
+	// The loop.
+
+	KindBegin      // Body begins
+	KindEnd        // Body ends, see How
+	KindDiscard    // the loop drops a queued task that was cancelled, and counts it (G20)
+	KindTimerDies  // a timer ends with ErrCancelled by the timer policy
+	KindLoopCloses // the loop closes admission: drained and quiet (G10)
+	KindDone       // Done is closed (G15)
+
+	numKinds
+)
+
+// BodyKind says which sort of user function a Body is.
+type BodyKind uint8
+
+const (
+	NoBody    BodyKind = iota
+	TaskBody           // given to Execute, ExecuteLazy or Submit
+	TailBody           // given to ExecuteAfterIteration
+	TimerBody          // given to one of the Schedule calls
+	HookBody           // given to AddShutdownHook
+)
+
+// Body names one user function: a sort and a number chosen by whoever writes
+// the trace. A number names one submission; sorts are numbered separately.
+type Body struct {
+	Kind BodyKind
+	ID   int
+}
+
+// Task returns the Body of the task numbered id.
+func Task(id int) Body { return Body{TaskBody, id} }
+
+// Tail returns the Body of the tail task numbered id.
+func Tail(id int) Body { return Body{TailBody, id} }
+
+// TimerNo returns the Body of the timer numbered id.
+func TimerNo(id int) Body { return Body{TimerBody, id} }
+
+// HookNo returns the Body of the shutdown hook numbered id.
+func HookNo(id int) Body { return Body{HookBody, id} }
+
+// From says where a call came from.
+type From uint8
+
+const (
+	Outside From = iota // any goroutine but the loop
+	Loop                // from inside the running body
+)
+
+// Answer is what a call returned. The answer belongs to the action, so that a
+// dishonest answer is an action that is not allowed (G5, G8).
+type Answer uint8
+
+const (
+	NoAnswer Answer = iota
+	Accepted        // a nil error
+	Refused         // an error, see Reason
+	True
+	False
+)
+
+// Reason is why a call was refused; the error says which (G5).
+type Reason uint8
+
+const (
+	NoReason          Reason = iota
+	ReasonClosed             // after the close
+	ReasonFull               // ErrQueueFull (G19)
+	ReasonStartFailed        // the spawner refused (G17)
+	ReasonStarting           // ErrStarting: called from inside the spawner (G17)
+)
+
+// How is the way a body ended (G14).
+type How uint8
+
+const (
+	Returned How = iota
+	Panicked
+	Exited // runtime.Goexit
+)
+
+// Action is one step of a trace. Only the fields that its Kind needs are set,
+// so actions are comparable with ==.
+type Action struct {
+	Kind     Kind
+	From     From   // calls
+	Answer   Answer // calls; for shutdown calls Refused means that their own start failed
+	Reason   Reason // refused calls
+	How      How    // KindEnd
+	Phase    Phase  // KindObserve
+	Periodic bool   // KindSchedule
+	Quiet    bool   // KindShutdownGracefully: quiet > 0
+	Timeout  bool   // KindShutdownGracefully: timeout > 0
+	Body     Body   // what the action is about, if it is about a body
+}
+
+// kindSet is a set of kinds.
+type kindSet uint32
+
+func kinds(ks ...Kind) kindSet {
+	var set kindSet
+	for _, k := range ks {
+		set |= 1 << k
+	}
+	return set
+}
+
+func (set kindSet) has(k Kind) bool { return set&(1<<k) != 0 }
+
+// String returns the words of the kinds, as in "shutdown|loopCloses".
+func (set kindSet) String() string {
+	var words []string
+	for k := range numKinds {
+		if set.has(k) {
+			words = append(words, k.String())
+		}
+	}
+	return strings.Join(words, "|")
+}
+
+var (
+	submits   = kinds(KindSubmit, KindSubmitLazy, KindSubmitTail)
+	admitting = submits | kinds(KindSchedule, KindAddHook)
+	shutdowns = kinds(KindShutdownGracefully, KindShutdown)
+	calls     = admitting | shutdowns | kinds(KindCancel, KindRemoveHook, KindObserve)
+	failures  = kinds(KindStartFail, KindLoopFails)
+	loopSteps = kinds(KindBegin, KindEnd, KindDiscard, KindTimerDies, KindLoopCloses, KindDone)
+)
+
+// IsCall reports whether a is a call of a user rather than a step of the
+// executor or its environment.
+func (a Action) IsCall() bool { return calls.has(a.Kind) }

@@ -1,0 +1,71 @@
+package model
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Whatever can be enabled survives the text form.
+func TestActionTextRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		for _, a := range candidates(walk(t, queueBounds()), ptr(queueBounds()), nil) {
+			back, err := ParseAction(a.String())
+			noError(t, err, "")
+			equal(t, back, a, a.String())
+		}
+	})
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestActionText(t *testing.T) {
+	for _, tc := range []struct {
+		text string
+		want Action
+	}{
+		{"submit 3 refused full", Action{Kind: KindSubmit, Body: Task(3), Answer: Refused, Reason: ReasonFull}},
+		{"loop submitLazy 300 accepted", Action{Kind: KindSubmitLazy, From: Loop, Body: Task(300), Answer: Accepted}},
+		{"schedulePeriodic 1 accepted", Action{Kind: KindSchedule, Periodic: true, Body: TimerNo(1), Answer: Accepted}},
+		{"cancel timer 2 false", Action{Kind: KindCancel, Body: TimerNo(2), Answer: False}},
+		{"shutdownGracefully quiet=0 timeout=1", Action{Kind: KindShutdownGracefully, Timeout: true}},
+		{"shutdown startFailed", Action{Kind: KindShutdown, Answer: Refused, Reason: ReasonStartFailed}},
+		{"end hook 1 goexit", Action{Kind: KindEnd, Body: HookNo(1), How: Exited}},
+		{"state ShuttingDown", Action{Kind: KindObserve, Phase: ShuttingDown}},
+		{"begin tail 4", Action{Kind: KindBegin, Body: Tail(4)}},
+		{"done", Action{Kind: KindDone}},
+	} {
+		got, err := ParseAction(tc.text)
+		noError(t, err, tc.text)
+		equal(t, got, tc.want, tc.text)
+		equal(t, got.String(), tc.text, "text")
+	}
+}
+
+func TestParseActionErrors(t *testing.T) {
+	for _, tc := range []struct{ text, want string }{
+		{"", `expected an action such as "submit 1 accepted", got ""`},
+		{"jump 1", `expected an action such as "submit 1 accepted", got "jump"`},
+		{"submit", `submit: expected a number from 1, got ""`},
+		{"submit 0 accepted", `submit: expected a number from 1, got "0"`},
+		{"submit 1 refused", `submit: expected one of closed|full|startFailed|starting, got ""`},
+		{"submit 1 accepted twice", `submit: expected the end of the line, got "twice"`},
+		{"loop done", `expected a call after "loop", got "done"`},
+		{"cancel task 1 maybe", `cancel: expected one of true|false, got "maybe"`},
+		{"begin nap 1", `begin: expected one of task|tail|timer|hook, got "nap"`},
+		{"shutdownGracefully timeout=1", `shutdownGracefully: expected quiet=0|quiet=1, got "timeout=1"`},
+		{"shutdown later", `shutdown: expected one of startFailed, got "later"`},
+		{"state Asleep", `state: expected one of NotStarted|Started|ShuttingDown|Shutdown|Terminated, got "Asleep"`},
+	} {
+		_, err := ParseAction(tc.text)
+		equal(t, text(err), tc.want, tc.text)
+	}
+}
+
+// Values without a name print as numbers, so that no message hides them.
+func TestNamesOfUnknownValues(t *testing.T) {
+	equal(t, Phase(9).String(), "Phase(9)", "phase")
+	equal(t, Kind(99).String(), "Kind(99)", "kind")
+	equal(t, Action{Kind: 99}.String(), "Action(kind 99)", "action")
+	equal(t, Policy(7).String(), "7", "policy")
+}

@@ -1,0 +1,134 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// verb is one line of the text form: a word, what it stands for, and the fields
+// that follow. [Action.String] and [ParseAction] both read this table.
+type verb struct {
+	word   string
+	means  Action
+	fields []field
+}
+
+var verbs = []verb{
+	{"submit", Action{Kind: KindSubmit, Body: Body{Kind: TaskBody}}, []field{idField, admissionField}},
+	{"submitLazy", Action{Kind: KindSubmitLazy, Body: Body{Kind: TaskBody}}, []field{idField, admissionField}},
+	{"submitTail", Action{Kind: KindSubmitTail, Body: Body{Kind: TailBody}}, []field{idField, admissionField}},
+	{"schedule", Action{Kind: KindSchedule, Body: Body{Kind: TimerBody}}, []field{idField, admissionField}},
+	{"schedulePeriodic", Action{Kind: KindSchedule, Periodic: true, Body: Body{Kind: TimerBody}}, []field{idField, admissionField}},
+	{"cancel", Action{Kind: KindCancel}, []field{bodyField, idField, boolField}},
+	{"addHook", Action{Kind: KindAddHook, Body: Body{Kind: HookBody}}, []field{idField, admissionField}},
+	{"removeHook", Action{Kind: KindRemoveHook, Body: Body{Kind: HookBody}}, []field{idField, boolField}},
+	{"shutdownGracefully", Action{Kind: KindShutdownGracefully}, []field{quietField, timeoutField, ownStartField}},
+	{"shutdown", Action{Kind: KindShutdown}, []field{ownStartField}},
+	{"state", Action{Kind: KindObserve}, []field{phaseField}},
+	{"startOK", Action{Kind: KindStartOK}, nil},
+	{"startFail", Action{Kind: KindStartFail}, nil},
+	{"loopFails", Action{Kind: KindLoopFails}, nil},
+	{"quietElapses", Action{Kind: KindQuietElapses}, nil},
+	{"timeoutFires", Action{Kind: KindTimeoutFires}, nil},
+	{"begin", Action{Kind: KindBegin}, []field{bodyField, idField}},
+	{"end", Action{Kind: KindEnd}, []field{bodyField, idField, howField}},
+	{"discard", Action{Kind: KindDiscard, Body: Body{Kind: TaskBody}}, []field{idField}},
+	{"timerDies", Action{Kind: KindTimerDies, Body: Body{Kind: TimerBody}}, []field{idField}},
+	{"loopCloses", Action{Kind: KindLoopCloses}, nil},
+	{"done", Action{Kind: KindDone}, nil},
+}
+
+// loopWord stands before a call that was made from inside the running body.
+const loopWord = "loop"
+
+// String returns the text form, as in "submit 3 refused closed". A call from
+// inside a body reads "loop submit 3 accepted".
+func (a Action) String() string {
+	v := verbOf(a)
+	if v == nil {
+		return fmt.Sprintf("Action(kind %d)", a.Kind)
+	}
+	words := make([]string, 0, 6)
+	if a.From == Loop {
+		words = append(words, loopWord)
+	}
+	words = append(words, v.word)
+	for _, f := range v.fields {
+		if w := f.write(a); w != "" {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// String returns the word a trace uses for the kind.
+func (k Kind) String() string {
+	if v := verbOf(Action{Kind: k}); v != nil {
+		return v.word
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// String returns the body as in "task 3".
+func (b Body) String() string {
+	return name(bodyNames, b.Kind) + " " + strconv.Itoa(b.ID)
+}
+
+func verbOf(a Action) *verb {
+	for i := range verbs {
+		if m := verbs[i].means; m.Kind == a.Kind && m.Periodic == a.Periodic {
+			return &verbs[i]
+		}
+	}
+	return nil
+}
+
+// ParseAction reads the text form. An error says what was expected and what was
+// found instead.
+func ParseAction(text string) (Action, error) {
+	rest := reader{words: strings.Fields(text)}
+	word, fromLoop := rest.next(), false
+	if word == loopWord {
+		word, fromLoop = rest.next(), true
+	}
+	i := slices.IndexFunc(verbs, func(v verb) bool { return v.word == word })
+	if i < 0 {
+		return Action{}, fmt.Errorf("expected an action such as %q, got %q", "submit 1 accepted", word)
+	}
+	a := verbs[i].means
+	if fromLoop {
+		if !a.IsCall() {
+			return Action{}, fmt.Errorf("expected a call after %q, got %q", loopWord, word)
+		}
+		a.From = Loop
+	}
+	for _, f := range verbs[i].fields {
+		if err := f.read(&rest, &a); err != nil {
+			return Action{}, fmt.Errorf("%s: %w", word, err)
+		}
+	}
+	if len(rest.words) > 0 {
+		return Action{}, fmt.Errorf("%s: expected the end of the line, got %q", word, rest.next())
+	}
+	return a, nil
+}
+
+// reader hands out the words of one line.
+type reader struct{ words []string }
+
+func (r *reader) peek() string {
+	if len(r.words) == 0 {
+		return ""
+	}
+	return r.words[0]
+}
+
+func (r *reader) next() string {
+	w := r.peek()
+	if len(r.words) > 0 {
+		r.words = r.words[1:]
+	}
+	return w
+}

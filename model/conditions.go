@@ -1,0 +1,86 @@
+package model
+
+import "slices"
+
+// The conditions that more than one rule needs, or that need a sentence.
+
+// mayAddLastHook reports whether a is a call that adds a hook from inside a
+// hook that was accepted before the close, after the close (G6).
+func mayAddLastHook(s *State, a *Action) bool {
+	return s.Phase == Shutdown && a.From == Loop && s.Running.Kind == HookBody && !s.LastHook
+}
+
+// cancellable reports whether Cancel of b would keep a body from beginning: a
+// queued task, a timer that waits, or the next run of a periodic timer.
+func cancellable(s *State, b Body) bool {
+	switch b.Kind {
+	case TaskBody:
+		return waiting(s, b) && !s.cancelled(b)
+	case TimerBody:
+		t := s.timer(b.ID)
+		return t != nil && t.Status != TimerLastRun && (t.Status != TimerRunning || t.Periodic)
+	}
+	return false
+}
+
+// doomed reports whether b is a timer that the policy ends without another run.
+func doomed(s *State, b Body) bool {
+	if b.Kind != TimerBody {
+		return false
+	}
+	t := s.timer(b.ID)
+	return t != nil && t.Status == TimerDoomed
+}
+
+// timerToRun reports whether a timer holds the quiet period: one that is due,
+// or under [RunTimersUntilTimeout] one that still waits.
+func timerToRun(s *State) bool {
+	return slices.ContainsFunc(s.Timers, func(t Timer) bool {
+		return t.Status == TimerDue || t.Status == TimerWaiting
+	})
+}
+
+// waiting reports whether b was accepted, has not ended and is not running.
+func waiting(s *State, b Body) bool {
+	switch b.Kind {
+	case TaskBody:
+		return slices.Contains(s.Queue, b.ID)
+	case TailBody:
+		return slices.Contains(s.Tails, b.ID)
+	case HookBody:
+		return s.hook(b.ID) >= 0
+	case TimerBody:
+		t := s.timer(b.ID)
+		return t != nil && t.Status <= TimerDoomed
+	}
+	return false
+}
+
+// removedHook reports whether b is a hook that was removed.
+func removedHook(s *State, b Body) bool { return b.Kind == HookBody && s.cancelled(b) }
+
+// headOfQueue reports whether no task of its sort stands before b.
+func headOfQueue(s *State, b Body) bool {
+	switch b.Kind {
+	case TaskBody:
+		return slices.Index(s.Queue, b.ID) <= 0
+	case TailBody:
+		return slices.Index(s.Tails, b.ID) <= 0
+	}
+	return true
+}
+
+// later reports whether b is work, other than a hook, accepted after the first
+// shutdown call.
+func later(s *State, b Body) bool {
+	switch b.Kind {
+	case TaskBody:
+		return s.Marked == 0
+	case TailBody:
+		return s.MarkedTail == 0
+	case TimerBody:
+		t := s.timer(b.ID)
+		return t != nil && t.At >= ShuttingDown
+	}
+	return false
+}

@@ -1,0 +1,186 @@
+package model
+
+// Options are the ways to watch and to limit an exploration. The zero value
+// watches nothing and limits nothing.
+type Options struct {
+	// Progress is called after each level of the search.
+	Progress func(states, edges, depth int)
+	// MaxStates stops the search when it has found more states; 0: never.
+	MaxStates int
+
+	_ struct{}
+}
+
+// Result is what an exploration found.
+type Result struct {
+	States   int
+	Edges    int
+	Depth    int            // steps to the farthest state
+	Complete bool           // every reachable state within the bounds was visited
+	Taken    map[string]int // edges by kind of action
+	// Violation is the first one found on a shortest path, or nil. The search
+	// stops there, so Complete is false.
+	Violation *Violation
+}
+
+// Explore visits every state reachable within b, breadth first, and checks the
+// invariants on each state and each step, that work owed can always go on, and
+// that after a shutdown call done stays reachable without any further call. It
+// returns when it has seen everything or found a violation. Safe for
+// simultaneous use.
+func Explore(b Bounds, o Options) Result { return standard.explore(b, o) }
+
+func (m *machine) explore(b Bounds, o Options) Result {
+	e := &explorer{m: m, b: b, o: o, index: map[string]int32{}, must: make([]Action, 0, 16)}
+	e.run()
+	return e.result
+}
+
+// explorer is one breadth-first search. States are kept for the current level
+// only; a path is rebuilt from the parents.
+type explorer struct {
+	m      *machine
+	b      Bounds
+	o      Options
+	result Result
+
+	index   map[string]int32 // by key
+	nodes   []node
+	level   []int32 // the nodes of the current level
+	states  []State // their states
+	next    []int32
+	later   []State
+	taken   [numKinds]int
+	back    []edge // steps that need no call and no failure, for reachability
+	actions []Action
+	must    []Action
+	key     []byte
+}
+
+// node is how a state was first reached.
+type node struct {
+	parent int32
+	phase  Phase
+	action Action
+}
+
+type edge struct{ from, to int32 }
+
+func (e *explorer) run() {
+	defer e.finish()
+	if !e.visit(New(e.b.Config), -1, Action{}) {
+		return
+	}
+	for len(e.next) > 0 {
+		e.level, e.next = e.next, e.level[:0]
+		e.states, e.later = e.later, e.states[:0]
+		for i := range e.states {
+			if !e.expand(e.level[i], &e.states[i]) || e.o.MaxStates > 0 && len(e.nodes) > e.o.MaxStates {
+				return
+			}
+		}
+		if len(e.next) > 0 {
+			e.result.Depth++
+		}
+		if e.o.Progress != nil {
+			e.o.Progress(len(e.nodes), e.result.Edges, e.result.Depth)
+		}
+	}
+	e.result.Complete = e.doneReachable()
+}
+
+func (e *explorer) finish() {
+	e.result.States = len(e.nodes)
+	e.result.Taken = map[string]int{}
+	for k, n := range e.taken {
+		if n > 0 {
+			e.result.Taken[Kind(k).String()] = n
+		}
+	}
+}
+
+// expand takes every enabled step from s. It returns false at a violation.
+func (e *explorer) expand(at int32, s *State) bool {
+	e.actions = e.m.enabled(s, &e.b, e.actions[:0])
+	progress := false
+	for _, a := range e.actions {
+		successors, illegal := e.successors(s, a)
+		if illegal != nil {
+			return e.fail(at, a, &Violation{Guarantee: "G1", Sentence: "phases move forward, by the table", Detail: illegal.Error(), State: *s})
+		}
+		for _, t := range successors {
+			e.result.Edges++
+			e.taken[a.Kind]++
+			if v := e.m.checkStep(s, &a, &t); v != nil {
+				return e.fail(at, a, v)
+			}
+			if !e.visit(t, at, a) {
+				return false
+			}
+			if to := e.index[string(e.key)]; to != at && !a.IsCall() && !failures.has(a.Kind) {
+				progress = true
+				e.back = append(e.back, edge{at, to})
+			}
+		}
+	}
+	if owes(s) && !progress {
+		return e.fail(at, Action{}, &Violation{Guarantee: "G3", Sentence: "work that is owed can go on", Detail: "nothing can happen without a call", State: *s})
+	}
+	return true
+}
+
+// successors is next, with an illegal move caught: it is a finding, not a crash.
+func (e *explorer) successors(s *State, a Action) (to []State, illegal error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case illegalMove:
+			illegal = p
+		default:
+			panic(p)
+		}
+	}()
+	return e.m.next(s, a), nil
+}
+
+// visit checks and files a state unless it is known, and leaves its key in
+// e.key. It returns false at a violation.
+func (e *explorer) visit(s State, parent int32, a Action) bool {
+	e.key = s.appendKey(e.key[:0])
+	if _, known := e.index[string(e.key)]; known {
+		return true
+	}
+	id := int32(len(e.nodes))
+	e.index[string(e.key)] = id
+	e.nodes = append(e.nodes, node{parent, s.Phase, a})
+	e.next = append(e.next, id)
+	e.later = append(e.later, s)
+	v := e.m.checkState(&s)
+	if v == nil {
+		v = e.m.checkCan(&s, e.must)
+	}
+	if v != nil {
+		return e.fail(parent, a, v)
+	}
+	return true
+}
+
+// fail records v, found after taking a from the node at, and returns false.
+// A zero action stands for the node itself.
+func (e *explorer) fail(at int32, a Action, v *Violation) bool {
+	v.Path = e.path(at)
+	if a != (Action{}) {
+		v.Path = append(v.Path, a)
+	}
+	e.result.Violation = v
+	return false
+}
+
+// owes reports whether the executor must do something by itself: a shutdown was
+// called, or work was accepted and a loop is there.
+func owes(s *State) bool {
+	if s.Phase >= ShuttingDown {
+		return s.Phase < Terminated
+	}
+	return s.Running.Kind != NoBody || s.queued() > 0
+}

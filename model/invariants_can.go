@@ -1,0 +1,156 @@
+package model
+
+// canInvariant is a sentence about what must be possible in a state. Without
+// these a model that refuses everything would be correct.
+type canInvariant struct {
+	g        string
+	sentence string
+	// must returns actions of which each must be allowed in s.
+	must func(s *State, to []Action) []Action
+}
+
+var canInvariants = [...]canInvariant{
+	{"G3", "when no body runs, waiting work can begin", func(s *State, to []Action) []Action {
+		if !s.Up || s.Running.Kind != NoBody || s.Phase >= ShuttingDown && len(s.Hooks) > 0 {
+			return to
+		}
+		if len(s.Queue) > 0 && !s.cancelled(Task(s.Queue[0])) {
+			to = append(to, Action{Kind: KindBegin, Body: Task(s.Queue[0])})
+		}
+		if len(s.Tails) > 0 {
+			to = append(to, Action{Kind: KindBegin, Body: Tail(s.Tails[0])})
+		}
+		for _, t := range s.Timers {
+			if t.Status <= TimerDue {
+				to = append(to, Action{Kind: KindBegin, Body: TimerNo(t.ID)})
+			}
+		}
+		return to
+	}},
+	{"G3", "a cancelled task whose turn has come can be dropped", func(s *State, to []Action) []Action {
+		if s.Up && len(s.Queue) > 0 && s.cancelled(Task(s.Queue[0])) {
+			to = append(to, Action{Kind: KindDiscard, Body: Task(s.Queue[0])})
+		}
+		return to
+	}},
+	{"G5", "an open executor accepts, a closed one refuses", func(s *State, to []Action) []Action {
+		accept := s.Up && s.Phase < Shutdown
+		for _, a := range s.freshCalls() {
+			switch {
+			case submits.has(a.Kind) && accept && s.full():
+				a.Answer, a.Reason = Refused, ReasonFull
+			case accept:
+				a.Answer = Accepted
+			case s.Phase >= Shutdown && (a.Kind != KindAddHook || s.Running.Kind != HookBody):
+				a.Answer, a.Reason = Refused, ReasonClosed
+			case s.StartFailed:
+				a.Answer, a.Reason = Refused, ReasonStartFailed
+			default:
+				continue
+			}
+			to = append(to, a)
+		}
+		return to
+	}},
+	{"G6", "once the marked tasks have run, the first hook can begin", func(s *State, to []Action) []Action {
+		if s.Up && s.Phase >= ShuttingDown && s.Running.Kind == NoBody && len(s.Hooks) > 0 && s.find(earlyTaskLeft(s)) == "" {
+			to = append(to, Action{Kind: KindBegin, Body: HookNo(s.Hooks[0].ID)})
+		}
+		return to
+	}},
+	{"G6", "a running hook accepted before the close can add a hook", func(s *State, to []Action) []Action {
+		if r := s.record(s.Running); r != nil && r.Kind == HookBody && r.At < Shutdown {
+			to = append(to, Action{Kind: KindAddHook, From: Loop, Body: HookNo(s.freshID()), Answer: Accepted})
+		}
+		return to
+	}},
+	{"G8", "what has not begun can be cancelled", func(s *State, to []Action) []Action {
+		for i := range s.Ledger {
+			if r := &s.Ledger[i]; !r.Refused && r.Begun == 0 && !r.Cancelled {
+				switch r.Kind {
+				case TaskBody, TimerBody:
+					to = append(to, Action{Kind: KindCancel, Body: r.Body, Answer: True})
+				case HookBody:
+					to = append(to, Action{Kind: KindRemoveHook, Body: r.Body, Answer: True})
+				}
+			}
+		}
+		return to
+	}},
+	{"G10", "drained and quiet, the loop can close", func(s *State, to []Action) []Action {
+		idle := s.queued() == 0 && len(s.Hooks) == 0 && s.Running.Kind == NoBody && !timerToRun(s)
+		if s.Up && s.Phase == ShuttingDown && idle && (s.QuietElapsed || !s.Quiet) {
+			to = append(to, Action{Kind: KindLoopCloses})
+		}
+		return to
+	}},
+	{"G10", "while no body runs, the quiet period can elapse", func(s *State, to []Action) []Action {
+		if s.Phase == ShuttingDown && s.Quiet && !s.QuietElapsed && s.Running.Kind == NoBody {
+			to = append(to, Action{Kind: KindQuietElapses})
+		}
+		return to
+	}},
+	{"G11", "the timeout can fire at any moment of a shutdown, even while a body runs", func(s *State, to []Action) []Action {
+		if s.Phase == ShuttingDown && s.Timeout {
+			to = append(to, Action{Kind: KindTimeoutFires})
+		}
+		return to
+	}},
+	{"G14", "a running body can end in any way", func(s *State, to []Action) []Action {
+		if s.Running.Kind != NoBody {
+			for how := Returned; how <= Exited; how++ {
+				to = append(to, Action{Kind: KindEnd, Body: s.Running, How: how})
+			}
+		}
+		return to
+	}},
+	{"G15", "when nothing is left after the close, done can come", func(s *State, to []Action) []Action {
+		if s.Up && s.Phase == Shutdown && s.queued() == 0 && len(s.Hooks) == 0 && s.Running.Kind == NoBody && len(s.Timers) == 0 {
+			to = append(to, Action{Kind: KindDone})
+		}
+		return to
+	}},
+	{"G16", "a shutdown call is legal at any moment", func(s *State, to []Action) []Action {
+		return append(to, Action{Kind: KindShutdown}, Action{Kind: KindShutdownGracefully},
+			Action{Kind: KindShutdownGracefully, Quiet: true, Timeout: true})
+	}},
+	{"G17", "until it has terminated, an executor without a loop can start", func(s *State, to []Action) []Action {
+		if !s.Up && s.Phase < Terminated {
+			to = append(to, Action{Kind: KindStartOK}, Action{Kind: KindStartFail})
+		}
+		return to
+	}},
+	{"G18", "every call is legal from a body", func(s *State, to []Action) []Action {
+		if s.Running.Kind == NoBody {
+			return to
+		}
+		a := Action{Kind: KindSubmit, From: Loop, Body: Task(s.freshID()), Answer: Accepted}
+		switch {
+		case s.Phase >= Shutdown:
+			a.Answer, a.Reason = Refused, ReasonClosed
+		case s.full():
+			a.Answer, a.Reason = Refused, ReasonFull
+		}
+		return append(to, a, Action{Kind: KindShutdown, From: Loop}, Action{Kind: KindObserve, From: Loop, Phase: s.Phase})
+	}},
+}
+
+// freshID returns a number no body has.
+func (s *State) freshID() int {
+	id := 1
+	for i := range s.Ledger {
+		id = max(id, s.Ledger[i].ID+1)
+	}
+	return id
+}
+
+// freshCalls returns one submission of each sort, without an answer.
+func (s *State) freshCalls() [4]Action {
+	id := s.freshID()
+	return [...]Action{
+		{Kind: KindSubmit, Body: Task(id)},
+		{Kind: KindSubmitTail, Body: Tail(id)},
+		{Kind: KindSchedule, Body: TimerNo(id)},
+		{Kind: KindAddHook, Body: HookNo(id)},
+	}
+}

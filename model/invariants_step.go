@@ -1,0 +1,206 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+)
+
+// stepInvariant is a sentence about one step: what was, what happened, what is.
+type stepInvariant struct {
+	g        string
+	sentence string
+	check    func(s *State, a *Action, t *State) string
+}
+
+var stepInvariants = [...]stepInvariant{
+	{"G1", "phases move forward, by the table", func(s *State, a *Action, t *State) string {
+		legal := s.Phase == t.Phase || slices.ContainsFunc(moves[:], func(m move) bool {
+			return m.from == s.Phase && m.to == t.Phase && m.by.has(a.Kind)
+		})
+		return when(!legal, "%v -> %v", s.Phase, t.Phase)
+	}},
+	{"G1", "State returns the phase", func(s *State, a *Action, t *State) string {
+		return when(a.Kind == KindObserve && a.Phase != s.Phase, "%v", s.Phase)
+	}},
+	{"G2", "a call from the loop is made by the running body, and only that one ends", func(s *State, a *Action, t *State) string {
+		return when(a.From == Loop && s.Running.Kind == NoBody || a.Kind == KindEnd && s.Running != a.Body, "running: %v", s.Running)
+	}},
+	{"G3", "a refused call changes nothing but the count of refusals", func(s *State, a *Action, t *State) string {
+		return when(admitting.has(a.Kind) && a.Answer == Refused && !sameWork(s, t), "changed")
+	}},
+	{"G3", "an accepted body waits from then on, a refused one does not", func(s *State, a *Action, t *State) string {
+		r := t.record(a.Body)
+		return when(admitting.has(a.Kind) && (r == nil || r.Refused != (a.Answer == Refused) || r.Refused == waiting(t, a.Body)), "%v", a)
+	}},
+	{"G3", "only a cancelled task is dropped", func(s *State, a *Action, t *State) string {
+		return when(a.Kind == KindDiscard && !s.cancelled(a.Body), "not cancelled")
+	}},
+	{"G4", "tasks begin in the order they were accepted", func(s *State, a *Action, t *State) string {
+		if a.Kind != KindBegin || a.Body.Kind != TaskBody && a.Body.Kind != TailBody {
+			return ""
+		}
+		return s.findBefore(a.Body)
+	}},
+	{"G5", "after the close nothing is accepted, before it refusals are honest", func(s *State, a *Action, t *State) string {
+		if !admitting.has(a.Kind) || a.Kind == KindAddHook && s.Phase >= Shutdown {
+			return ""
+		}
+		dishonest := a.Answer == Accepted && s.Phase >= Shutdown ||
+			a.Reason == ReasonClosed && s.Phase < Shutdown ||
+			a.Reason == ReasonFull && (!s.full() || s.Phase >= Shutdown || !submits.has(a.Kind)) ||
+			a.Reason == ReasonStartFailed && !s.StartFailed
+		return when(dishonest, "in %v", s.Phase)
+	}},
+	{"G5", "Shutdown has closed admission when it returns", func(s *State, a *Action, t *State) string {
+		return when(a.Kind == KindShutdown && t.Phase < Shutdown, "%v", t.Phase)
+	}},
+	{"G6", "hooks begin in the order they were added", func(s *State, a *Action, t *State) string {
+		if a.Kind != KindBegin || a.Body.Kind != HookBody {
+			return ""
+		}
+		return s.findBefore(a.Body)
+	}},
+	{"G6", "hooks begin after the tasks accepted before the shutdown call", func(s *State, a *Action, t *State) string {
+		if a.Kind != KindBegin || a.Body.Kind != HookBody {
+			return ""
+		}
+		return s.find(earlyTaskLeft(s))
+	}},
+	{"G6", "later work does not hold hooks back", func(s *State, a *Action, t *State) string {
+		r := s.record(a.Body)
+		if a.Kind != KindBegin || a.Body.Kind == HookBody || r == nil || r.At < ShuttingDown || s.find(earlyTaskLeft(s)) != "" {
+			return ""
+		}
+		return s.find(func(h *Record) bool {
+			return h.Kind == HookBody && !h.Refused && h.At < ShuttingDown && h.Begun == 0 && !h.Cancelled
+		})
+	}},
+	{"G6", "remove answers whether the hook will begin", func(s *State, a *Action, t *State) string {
+		r := s.record(a.Body)
+		pending := r != nil && !r.Refused && !r.Cancelled && r.Begun == 0
+		return when(a.Kind == KindRemoveHook && pending != (a.Answer == True), "pending: %v", pending)
+	}},
+	{"G6", "after the close a hook accepted before it may add hooks, and nobody else", func(s *State, a *Action, t *State) string {
+		if a.Kind != KindAddHook || s.Phase < Shutdown {
+			return ""
+		}
+		r := s.record(s.Running)
+		may := a.From == Loop && r != nil && r.Kind == HookBody && r.At < Shutdown
+		return when(a.Answer == Accepted && !may || a.Reason == ReasonClosed && may, "from %v", s.Running)
+	}},
+	{"G7", "a timer runs only as the policy lets it", func(s *State, a *Action, t *State) string {
+		if a.Kind != KindBegin || a.Body.Kind != TimerBody || s.Phase < ShuttingDown {
+			return ""
+		}
+		r := s.record(a.Body)
+		late := s.Policy == RunDueTimers && r != nil && r.At >= ShuttingDown
+		return when(s.Policy == CancelTimers || late || s.ClosedBy == KindLoopFails || doomed(s, a.Body), "in %v", s.Phase)
+	}},
+	{"G7", "the policy ends no timer that it runs", func(s *State, a *Action, t *State) string {
+		if a.Kind != KindTimerDies {
+			return ""
+		}
+		return when(s.Phase < ShuttingDown || !doomed(s, a.Body), "in %v", s.Phase)
+	}},
+	{"G7", "a periodic timer that does not return ends", func(s *State, a *Action, t *State) string {
+		return when(a.Kind == KindEnd && a.How != Returned && a.Body.Kind == TimerBody && t.timer(a.Body.ID) != nil, "still there")
+	}},
+	{"G7", "the quiet period waits for timers that are to run", func(s *State, a *Action, t *State) string {
+		return when(a.Kind == KindLoopCloses && slices.ContainsFunc(s.Timers, func(t Timer) bool { return t.Status != TimerDoomed }), "one is left")
+	}},
+	{"G8", "what was cancelled or removed is on record", func(s *State, a *Action, t *State) string {
+		return when(a.Answer == True && !t.cancelled(a.Body), "not cancelled")
+	}},
+	{"G8", "a cancelled body does not begin", func(s *State, a *Action, t *State) string {
+		return when(a.Kind == KindBegin && a.Body.Kind != HookBody && s.cancelled(a.Body), "cancelled")
+	}},
+	{"G8", "Cancel answers whether the body will begin", func(s *State, a *Action, t *State) string {
+		if a.Kind != KindCancel {
+			return ""
+		}
+		r := s.record(a.Body)
+		live := r != nil && !r.Refused && !r.Cancelled && !r.Ran && (r.Begun == 0 || r.Periodic)
+		return when(a.Answer == True && !live || a.Answer == False && live && !doomed(s, a.Body), "live: %v", live)
+	}},
+	{"G10", "the loop closes when everything accepted has ended and the quiet period is over", func(s *State, a *Action, t *State) string {
+		if a.Kind != KindLoopCloses {
+			return ""
+		}
+		if s.Quiet && !s.QuietElapsed {
+			return "not quiet"
+		}
+		return s.find(func(r *Record) bool {
+			return r.Kind != TimerBody && !r.Refused && !r.Ran && (!r.Cancelled || slices.Contains(s.Queue, r.ID) && r.Kind == TaskBody)
+		})
+	}},
+	{"G10", "the loop's close ends the shutdown's first half, and the quiet period ends once", func(s *State, a *Action, t *State) string {
+		return when(a.Kind == KindLoopCloses && t.Phase != Shutdown || a.Kind == KindQuietElapses && (s.QuietElapsed || !t.QuietElapsed), "%v", t.Phase)
+	}},
+	{"G11", "the timeout closes admission, a timeout of 0 at the call", func(s *State, a *Action, t *State) string {
+		atOnce := a.Kind == KindShutdownGracefully && !a.Timeout && s.Phase < ShuttingDown
+		return when(a.Kind == KindTimeoutFires && (t.Phase != Shutdown || !s.Timeout) || atOnce && t.Phase < Shutdown, "%v", t.Phase)
+	}},
+	{"G14", "the end of a body, however it ends, leaves the rest to go on", func(s *State, a *Action, t *State) string {
+		return when(a.Kind == KindEnd && (t.Running.Kind != NoBody || !sameQueues(s, t)), "changed")
+	}},
+	{"G15", "after done there are only calls", func(s *State, a *Action, t *State) string {
+		return when(s.Phase == Terminated && !a.IsCall() || a.Kind == KindDone && t.Phase != Terminated, "%v", t.Phase)
+	}},
+	{"G15", "a broken loop closes admission and cancels timers", func(s *State, a *Action, t *State) string {
+		return when(a.Kind == KindLoopFails && (t.Phase < Shutdown || timerToRun(t)), "%v", t.Phase)
+	}},
+	{"G16", "the first shutdown call's parameters stand", func(s *State, a *Action, t *State) string {
+		first := s.Phase < ShuttingDown && a.Kind == KindShutdownGracefully && a.Answer != Refused
+		quiet, timeout := s.Quiet, s.Timeout
+		if first {
+			quiet, timeout = a.Quiet, a.Timeout
+		}
+		return when(t.Quiet != quiet || t.Timeout != timeout, "quiet=%v timeout=%v", t.Quiet, t.Timeout)
+	}},
+	{"G17", "a failed start keeps nothing, and ends a shutdown", func(s *State, a *Action, t *State) string {
+		failed := a.Kind == KindStartFail || shutdowns.has(a.Kind) && a.Answer == Refused
+		ended := s.Phase >= ShuttingDown || a.Kind != KindStartFail
+		return when(failed && (!sameWork(s, t) || t.Up || !t.StartFailed || ended != (t.Phase == Terminated)), "%v", t.Phase)
+	}},
+	{"G17", "the loop is started once, and does nothing before", func(s *State, a *Action, t *State) string {
+		return when(a.Kind == KindStartOK && (s.Up || !t.Up) || a.Kind != KindStartOK && s.Up != t.Up ||
+			(loopSteps.has(a.Kind) || a.Kind == KindLoopFails) && !s.Up, "up: %v", s.Up)
+	}},
+	{"G17", "ErrStarting is returned only before the start has ended", func(s *State, a *Action, t *State) string {
+		return when(a.Reason == ReasonStarting && (s.Up || s.Phase == Terminated), "in %v", s.Phase)
+	}},
+}
+
+// findBefore returns the name of an accepted body of b's sort, submitted before
+// b, that has neither begun nor been cancelled.
+func (s *State) findBefore(b Body) string {
+	for i := range s.Ledger {
+		r := &s.Ledger[i]
+		if r.Body == b {
+			return ""
+		}
+		if r.Kind == b.Kind && !r.Refused && !r.Cancelled && r.Begun == 0 {
+			return fmt.Sprintf("%v was accepted first", r.Body)
+		}
+	}
+	return ""
+}
+
+// earlyTaskLeft tells tasks accepted before the shutdown call that still wait,
+// the cancelled ones included: the loop has yet to come upon them.
+func earlyTaskLeft(s *State) func(*Record) bool {
+	return func(r *Record) bool {
+		return (r.Kind == TaskBody || r.Kind == TailBody) && !r.Refused && r.At < ShuttingDown && waiting(s, r.Body)
+	}
+}
+
+// sameQueues reports whether the same tasks and hooks wait in s and t.
+func sameQueues(s, t *State) bool {
+	return slices.Equal(s.Queue, t.Queue) && slices.Equal(s.Tails, t.Tails) && slices.Equal(s.Hooks, t.Hooks) &&
+		s.Marked == t.Marked && s.MarkedTail == t.MarkedTail
+}
+
+// sameWork reports whether the same bodies wait and run in s and t.
+func sameWork(s, t *State) bool {
+	return sameQueues(s, t) && slices.Equal(s.Timers, t.Timers) && s.Running == t.Running && s.Accepted == t.Accepted
+}

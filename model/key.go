@@ -1,0 +1,46 @@
+package model
+
+// Key returns a compact text that is equal for equal states and only for them.
+// It is not meant for people; [State.String] is.
+func (s State) Key() string { return string(s.appendKey(nil)) }
+
+func (s *State) appendKey(k []byte) []byte {
+	k = append(k, byte(s.Policy), byte(s.Phase), byte(s.ClosedBy), byte(s.Running.Kind),
+		bits(s.Up, s.StartFailed, s.Quiet, s.Timeout, s.QuietElapsed, s.LastHook))
+	k = number(k, s.Limit, s.Running.ID, s.Marked, s.MarkedTail, s.Accepted, s.Ran, s.Cancelled, s.Refused)
+	k = number(number(k, len(s.Queue)), s.Queue...)
+	k = number(number(k, len(s.Tails)), s.Tails...)
+	k = number(k, len(s.Timers))
+	for _, t := range s.Timers {
+		k = append(number(k, t.ID), byte(t.At), byte(t.Status), bits(t.Periodic))
+	}
+	k = number(k, len(s.Hooks))
+	for _, h := range s.Hooks {
+		k = append(number(k, h.ID), byte(h.At))
+	}
+	for _, r := range s.Ledger {
+		k = append(number(k, r.ID), byte(r.Kind)<<4|byte(r.At), r.Begun,
+			bits(r.Periodic, r.Refused, r.Cancelled, r.Inside, r.Ran))
+	}
+	return k
+}
+
+// number appends ns, each in 7-bit groups, so that no two lists look alike.
+func number(k []byte, ns ...int) []byte {
+	for _, n := range ns {
+		for ; n >= 0x80; n >>= 7 {
+			k = append(k, byte(n)|0x80)
+		}
+		k = append(k, byte(n))
+	}
+	return k
+}
+
+func bits(flags ...bool) (b byte) {
+	for i, f := range flags {
+		if f {
+			b |= 1 << i
+		}
+	}
+	return b
+}

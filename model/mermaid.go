@@ -1,0 +1,18 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Mermaid returns the phases and their moves as a Mermaid state diagram. It is
+// made from the table in phase.go, so it cannot disagree with it.
+func Mermaid() string {
+	var b strings.Builder
+	b.WriteString("stateDiagram-v2\n    direction LR\n    [*] --> NotStarted\n")
+	for _, m := range moves {
+		fmt.Fprintf(&b, "    %v --> %v: %s\n", m.from, m.to, m.who)
+	}
+	b.WriteString("    Terminated --> [*]\n")
+	return b.String()
+}

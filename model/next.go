@@ -1,0 +1,74 @@
+package model
+
+// machine is a set of rules and effects, and what is checked of them. There is
+// one in production; tests make others by breaking a rule or an effect.
+type machine struct {
+	rules   []rule
+	effects [numKinds]func(*State, *Action)
+	covers  [numKinds][]int // which rules cover a kind
+	states  []invariant
+	steps   []stepInvariant
+	cans    []canInvariant
+}
+
+var standard = newMachine(rules[:], effects)
+
+func newMachine(rs []rule, es [numKinds]func(*State, *Action)) *machine {
+	m := &machine{rules: rs, effects: es, states: invariants[:], steps: stepInvariants[:], cans: canInvariants[:]}
+	for i := range rs {
+		for k := range numKinds {
+			if rs[i].on.has(k) {
+				m.covers[k] = append(m.covers[k], i)
+			}
+		}
+	}
+	return m
+}
+
+// Next returns the states that a may lead to from s: none if a is not allowed,
+// several if a tie may go either way. It never changes s, and what it returns
+// shares nothing with s. Safe for simultaneous use.
+func Next(s State, a Action) []State { return standard.next(&s, a) }
+
+func (m *machine) next(s *State, a Action) []State {
+	if m.refusedBy(s, &a) >= 0 {
+		return nil
+	}
+	after := s.clone()
+	m.effects[a.Kind](&after, &a)
+	return settled(nil, after)
+}
+
+// refusedBy returns the position of the first rule that refuses a, or -1.
+func (m *machine) refusedBy(s *State, a *Action) int {
+	for _, i := range m.covers[a.Kind] {
+		if !m.rules[i].holds(s, a) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (m *machine) allows(s *State, a Action) bool { return m.refusedBy(s, &a) < 0 }
+
+// settled appends s with each unsettled timer due or doomed, and each unplaced
+// one waiting or doomed: two states for each, since without a clock either may
+// be so (G7).
+func settled(to []State, s State) []State {
+	for i := range s.Timers {
+		var runs TimerStatus
+		switch s.Timers[i].Status {
+		case timerUnsettled:
+			runs = TimerDue
+		case timerUnplaced:
+			runs = TimerWaiting
+		default:
+			continue
+		}
+		other := s.clone()
+		other.Timers[i].Status = runs
+		s.Timers[i].Status = TimerDoomed
+		return settled(settled(to, other), s)
+	}
+	return append(to, s)
+}

@@ -1,0 +1,175 @@
+package model
+
+// rule is one condition on actions. An action is allowed if every rule that
+// covers its kind holds. The first that does not is why it was refused, so in
+// the table the more telling rule stands first.
+type rule struct {
+	name     string
+	g        string // the guarantee it expresses
+	on       kindSet
+	sentence string
+	holds    func(s *State, a *Action) bool
+}
+
+var rules = [...]rule{
+	// Whoever acts must exist.
+	{"nothing after done", "G15", loopSteps | failures | kinds(KindStartOK, KindQuietElapses, KindTimeoutFires),
+		"nothing happens after done",
+		func(s *State, a *Action) bool { return s.Phase < Terminated }},
+	{"one start", "G17", kinds(KindStartOK, KindStartFail),
+		"a loop is started once",
+		func(s *State, a *Action) bool { return !s.Up }},
+	{"loop exists", "G17", loopSteps | kinds(KindLoopFails),
+		"the loop does nothing before the spawner accepted",
+		func(s *State, a *Action) bool { return s.Up }},
+	{"loop calls from a body", "G2", calls,
+		"a call from the loop is made by the running body",
+		func(s *State, a *Action) bool { return a.From == Outside || s.Running.Kind != NoBody }},
+	{"state is the phase", "G1", kinds(KindObserve),
+		"State returns the phase",
+		func(s *State, a *Action) bool { return a.Phase == s.Phase }},
+
+	// Admission.
+	{"one number, one submission", "G3", admitting,
+		"a body is submitted once",
+		func(s *State, a *Action) bool { return s.record(a.Body) == nil }},
+	{"closed means closed", "G5", admitting &^ kinds(KindAddHook),
+		"after the close nothing is accepted",
+		func(s *State, a *Action) bool { return a.Answer != Accepted || s.Phase < Shutdown }},
+	{"hook chain ends", "G6", kinds(KindAddHook),
+		"after the close only a hook accepted before it may add a hook",
+		func(s *State, a *Action) bool {
+			return a.Answer != Accepted || s.Phase < Shutdown || mayAddLastHook(s, a)
+		}},
+	{"accepted by a loop", "G17", admitting,
+		"nothing is accepted before the spawner accepted",
+		func(s *State, a *Action) bool { return a.Answer != Accepted || s.Up }},
+	{"room in the queue", "G19", submits,
+		"a full queue accepts nothing",
+		func(s *State, a *Action) bool { return a.Answer != Accepted || !s.full() }},
+	{"refused as closed", "G5", admitting,
+		"before the close no call is refused as closed",
+		func(s *State, a *Action) bool { return a.Reason != ReasonClosed || s.Phase >= Shutdown }},
+	{"hook may add a hook", "G6", kinds(KindAddHook),
+		"a hook accepted before the close may add hooks after it",
+		func(s *State, a *Action) bool { return a.Reason != ReasonClosed || !mayAddLastHook(s, a) }},
+	{"refused as full", "G5", admitting,
+		"only a task is refused as full, and only while the queue is open and full",
+		func(s *State, a *Action) bool {
+			return a.Reason != ReasonFull || submits.has(a.Kind) && s.Phase < Shutdown && s.full()
+		}},
+	{"refused as not started", "G5", admitting,
+		"a call is refused for a failed start only if a start failed",
+		func(s *State, a *Action) bool { return a.Reason != ReasonStartFailed || s.StartFailed }},
+	{"refused as starting", "G17", admitting,
+		"ErrStarting is returned only before the start has ended",
+		func(s *State, a *Action) bool { return a.Reason != ReasonStarting || !s.Up && s.Phase < Terminated }},
+
+	// Taking back.
+	{"cancel true", "G8", kinds(KindCancel),
+		"Cancel is true only if the body has not begun and was not cancelled",
+		func(s *State, a *Action) bool { return a.Answer != True || cancellable(s, a.Body) }},
+	{"cancel false", "G8", kinds(KindCancel),
+		"Cancel is false only if the body has begun or ended, or the timer policy was first",
+		func(s *State, a *Action) bool {
+			return a.Answer != False || !cancellable(s, a.Body) || doomed(s, a.Body)
+		}},
+	{"remove true", "G6", kinds(KindRemoveHook),
+		"remove is true only if the hook has not begun",
+		func(s *State, a *Action) bool { return a.Answer != True || s.hook(a.Body.ID) >= 0 }},
+	{"remove false", "G6", kinds(KindRemoveHook),
+		"remove is false only if the hook has begun or is removed",
+		func(s *State, a *Action) bool { return a.Answer != False || s.hook(a.Body.ID) < 0 }},
+
+	// The shutdown.
+	{"timeout covers quiet", "G16", kinds(KindShutdownGracefully),
+		"a timeout shorter than the quiet period is an error",
+		func(s *State, a *Action) bool { return !a.Quiet || a.Timeout }},
+	{"own start failed", "G17", shutdowns,
+		"the start of a shutdown call fails only if nothing was started",
+		func(s *State, a *Action) bool { return a.Answer != Refused || s.Phase == NotStarted }},
+	{"quiet needs idleness", "G10", kinds(KindQuietElapses),
+		"the quiet period elapses in a shutdown that has one, while no body runs",
+		func(s *State, a *Action) bool {
+			return s.Phase == ShuttingDown && s.Quiet && !s.QuietElapsed && s.Running.Kind == NoBody
+		}},
+	{"timeout of a shutdown", "G11", kinds(KindTimeoutFires),
+		"the deadline passes once, in a shutdown that has one",
+		func(s *State, a *Action) bool { return s.Phase == ShuttingDown && s.Timeout }},
+	{"close of a shutdown", "G10", kinds(KindLoopCloses),
+		"the loop closes only a graceful shutdown in progress",
+		func(s *State, a *Action) bool { return s.Phase == ShuttingDown }},
+	{"close when drained", "G10", kinds(KindLoopCloses),
+		"the quiet period ends with nothing queued or running and no hook pending",
+		func(s *State, a *Action) bool {
+			return s.queued() == 0 && s.Running.Kind == NoBody && len(s.Hooks) == 0
+		}},
+	{"close when quiet", "G10", kinds(KindLoopCloses),
+		"the loop does not close before the quiet period is over",
+		func(s *State, a *Action) bool { return !s.Quiet || s.QuietElapsed }},
+	{"close after timers", "G7", kinds(KindLoopCloses),
+		"the quiet period does not end while a timer is still to run",
+		func(s *State, a *Action) bool { return !timerToRun(s) }},
+
+	// Bodies.
+	{"one at a time", "G2", kinds(KindBegin),
+		"bodies never overlap",
+		func(s *State, a *Action) bool { return s.Running.Kind == NoBody }},
+	{"cancelled never begins", "G8", kinds(KindBegin),
+		"a cancelled body does not begin",
+		func(s *State, a *Action) bool { return a.Body.Kind == HookBody || !s.cancelled(a.Body) }},
+	{"removed never begins", "G6", kinds(KindBegin),
+		"a removed hook does not begin",
+		func(s *State, a *Action) bool { return !removedHook(s, a.Body) }},
+	{"accepted and not begun", "G3", kinds(KindBegin),
+		"a body begins only if it was accepted and has not begun",
+		func(s *State, a *Action) bool { return waiting(s, a.Body) || removedHook(s, a.Body) }},
+	{"first in, first out", "G4", kinds(KindBegin),
+		"tasks begin in the order they were accepted",
+		func(s *State, a *Action) bool { return headOfQueue(s, a.Body) }},
+	{"hooks in order", "G6", kinds(KindBegin),
+		"hooks begin in the order they were added",
+		func(s *State, a *Action) bool { return a.Body.Kind != HookBody || s.hook(a.Body.ID) <= 0 }},
+	{"hooks in a shutdown", "G6", kinds(KindBegin),
+		"no hook begins before the shutdown call",
+		func(s *State, a *Action) bool { return a.Body.Kind != HookBody || s.Phase >= ShuttingDown }},
+	{"hooks after marked tasks", "G6", kinds(KindBegin),
+		"no hook begins before the tasks accepted before the shutdown call have run",
+		func(s *State, a *Action) bool { return a.Body.Kind != HookBody || !s.marksLeft() }},
+	{"hooks before later work", "G6", kinds(KindBegin),
+		"work accepted after the shutdown call does not hold hooks back",
+		func(s *State, a *Action) bool {
+			return s.Phase < ShuttingDown || s.marksLeft() || !s.earlyHookPending() || !later(s, a.Body)
+		}},
+	{"doomed timers do not run", "G7", kinds(KindBegin),
+		"a timer ended by the timer policy does not run",
+		func(s *State, a *Action) bool { return !doomed(s, a.Body) }},
+	{"end of what runs", "G2", kinds(KindEnd),
+		"only the running body ends",
+		func(s *State, a *Action) bool { return s.Running == a.Body }},
+	{"discard what was cancelled", "G3", kinds(KindDiscard),
+		"only a cancelled task is dropped, when its turn comes",
+		func(s *State, a *Action) bool {
+			return len(s.Queue) > 0 && s.Queue[0] == a.Body.ID && s.cancelled(a.Body)
+		}},
+	{"policy ends only the doomed", "G7", kinds(KindTimerDies),
+		"the timer policy ends only timers that it does not run",
+		func(s *State, a *Action) bool { return doomed(s, a.Body) }},
+
+	// Done.
+	{"done after the close", "G15", kinds(KindDone),
+		"done comes after the close",
+		func(s *State, a *Action) bool { return s.Phase == Shutdown }},
+	{"done after tasks", "G3", kinds(KindDone),
+		"an accepted task runs before done",
+		func(s *State, a *Action) bool { return s.queued() == 0 }},
+	{"done after bodies", "G15", kinds(KindDone),
+		"done waits for the running body",
+		func(s *State, a *Action) bool { return s.Running.Kind == NoBody }},
+	{"done after hooks", "G6", kinds(KindDone),
+		"hooks run before done",
+		func(s *State, a *Action) bool { return len(s.Hooks) == 0 }},
+	{"done after timers", "G3", kinds(KindDone),
+		"an accepted timer completes before done",
+		func(s *State, a *Action) bool { return len(s.Timers) == 0 }},
+}

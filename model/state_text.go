@@ -1,0 +1,59 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+var (
+	policyNames = []string{"CancelTimers", "RunDueTimers", "RunTimersUntilTimeout"}
+	statusNames = []string{"waiting", "due", "doomed", "running", "last run", "unsettled"}
+)
+
+// String returns the name as it is written in traces.
+func (p Policy) String() string { return name(policyNames, p) }
+
+// ParsePolicy is the inverse of [Policy.String]. An error lists the names.
+func ParsePolicy(text string) (Policy, error) {
+	i := slices.Index(policyNames, text)
+	if i < 0 {
+		return 0, fmt.Errorf("expected one of %s, got %q", strings.Join(policyNames, "|"), text)
+	}
+	return Policy(i), nil
+}
+
+// String returns one word for the status.
+func (t TimerStatus) String() string { return name(statusNames, t) }
+
+// String returns the state in one line for people, what is empty left out:
+//
+//	{Shutdown, running task 1, queue [2 3], hooks [1]}
+func (s State) String() string {
+	parts := []string{s.Phase.String()}
+	add := func(yes bool, format string, args ...any) {
+		if yes {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	add(!s.Up && s.Phase < Terminated, "no loop")
+	add(s.StartFailed, "a start failed")
+	add(s.Phase == ShuttingDown && s.Quiet, "quiet period %v", map[bool]string{false: "running", true: "over"}[s.QuietElapsed])
+	add(s.Phase >= Shutdown && s.ClosedBy != 0, "closed by %v", s.ClosedBy)
+	add(s.Running.Kind != NoBody, "running %v", s.Running)
+	add(len(s.Queue) > 0, "queue %v", s.Queue)
+	add(len(s.Tails) > 0, "tails %v", s.Tails)
+	add(s.marksLeft(), "before the shutdown call %d+%d", s.Marked, s.MarkedTail)
+	add(len(s.Timers) > 0, "timers [%s]", joined(s.Timers, func(t Timer) string { return fmt.Sprintf("%d %v", t.ID, t.Status) }))
+	add(len(s.Hooks) > 0, "hooks [%s]", joined(s.Hooks, func(h Hook) string { return fmt.Sprint(h.ID) }))
+	add(s.Accepted+s.Refused > 0, "accepted %d ran %d cancelled %d refused %d", s.Accepted, s.Ran, s.Cancelled, s.Refused)
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+func joined[T any](items []T, text func(T) string) string {
+	words := make([]string, len(items))
+	for i, item := range items {
+		words[i] = text(item)
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,278 @@
+package exectest
+
+import (
+	"runtime"
+	"sync"
+	"time"
+
+	"eventide/props/history"
+)
+
+// driver carries out one program on one subject and writes the log.
+type driver struct {
+	subject Subject
+	config  *config
+	log     *history.Log
+	quit    chan struct{}  // closed when the driver stops watching
+	watch   sync.WaitGroup // the watchers of Done and of futures
+
+	mu    sync.Mutex
+	undos map[int]func() bool // cancel and remove functions by label
+
+	plain int // see PlainVariable; written by bodies only
+}
+
+func newDriver(s Subject, c *config) *driver {
+	return &driver{
+		subject: s,
+		config:  c,
+		log:     history.New(nil),
+		quit:    make(chan struct{}),
+		undos:   map[int]func() bool{},
+	}
+}
+
+// drive runs the actors, waits for Done no longer than the program can need,
+// and lets the after-effects settle. settle returns once nothing moves.
+func (d *driver) drive(p program, settle func()) {
+	deadline := time.NewTimer(p.rest())
+	defer deadline.Stop()
+	d.watch.Go(d.watchDone)
+	actors := make(chan struct{})
+	go d.act(p, actors)
+	if within(actors, deadline) {
+		within(d.subject.Done(), deadline)
+		time.Sleep(d.config.linger(p)) // what wrongly runs after done has time to show
+	}
+	settle()
+	close(d.quit)
+	d.watch.Wait()
+}
+
+// within waits for the channel, and reports whether it closed in time.
+func within(c <-chan struct{}, deadline *time.Timer) bool {
+	select {
+	case <-c:
+		return true
+	case <-deadline.C:
+		deadline.Reset(0) // so that whoever waits next does not wait
+		return false
+	}
+}
+
+func (d *driver) act(p program, finished chan<- struct{}) {
+	defer close(finished)
+	var actors sync.WaitGroup
+	for _, steps := range p.actors {
+		actors.Go(func() { d.steps(steps) })
+	}
+	actors.Wait()
+}
+
+// watchDone writes down when Done is seen closed, with no delay.
+func (d *driver) watchDone() {
+	select {
+	case <-d.subject.Done():
+		d.log.Add(history.Event{Kind: history.Observe, Op: history.OpDone, Outcome: history.True})
+		d.step(step{op: history.OpState})
+		d.step(step{op: history.OpStats})
+	case <-d.quit:
+	}
+}
+
+func (d *driver) steps(steps []step) {
+	for _, s := range steps {
+		if s.pause > 0 {
+			time.Sleep(s.pause)
+		}
+		d.step(s)
+	}
+}
+
+// step makes one call, if the subject has it.
+func (d *driver) step(s step) {
+	switch s.op {
+	case history.OpExecute:
+		d.call(s, func() history.Outcome { return d.answer(d.subject.Execute(d.body(s, history.BodyTask))) })
+	case history.OpSubmit:
+		d.submit(s)
+	case history.OpSchedule:
+		d.schedule(s)
+	case history.OpAddHook:
+		d.addHook(s)
+	case history.OpCancel, history.OpRemoveHook:
+		d.undo(s)
+	case history.OpShutdownGracefully:
+		d.call(s, func() history.Outcome { return d.answer(d.subject.Shutdown(s.quiet, s.timeout)) })
+	case history.OpShutdown:
+		if c, ok := d.subject.(Closer); ok {
+			d.call(s, func() history.Outcome { c.ShutdownNow(); return history.Returned })
+		}
+	default:
+		d.look(s)
+	}
+}
+
+// look asks the subject about itself.
+func (d *driver) look(s step) {
+	switch s.op {
+	case history.OpState:
+		if st, ok := d.subject.(Stater); ok {
+			call := d.log.Add(history.Event{Kind: history.Invoke, Op: s.op})
+			state := st.State()
+			d.log.Add(history.Event{Kind: history.Return, Op: s.op, Call: call, To: state})
+			if state == history.Terminated {
+				d.log.Add(history.Event{Kind: history.Observe, Op: history.OpDone, Outcome: truth(closed(d.subject.Done()))})
+			}
+		}
+	case history.OpInLoop:
+		if l, ok := d.subject.(LoopTeller); ok {
+			d.log.Add(history.Event{Kind: history.Observe, Op: s.op, Outcome: truth(l.InEventLoop())})
+		}
+	case history.OpStats:
+		if c, ok := d.subject.(Counter); ok {
+			call := d.log.Add(history.Event{Kind: history.Invoke, Op: s.op})
+			stats := c.Stats()
+			d.log.Add(history.Event{Kind: history.Return, Op: s.op, Call: call, Stats: &stats})
+		}
+	}
+}
+
+func truth(b bool) history.Outcome {
+	if b {
+		return history.True
+	}
+	return history.False
+}
+
+// call writes Invoke and Return around f.
+func (d *driver) call(s step, f func() history.Outcome) {
+	n := d.log.Add(history.Event{
+		Kind: history.Invoke, Op: s.op, ID: s.id,
+		Delay: s.delay, Quiet: s.quiet, Timeout: s.timeout,
+	})
+	answer := f()
+	d.log.Add(history.Event{Kind: history.Return, Op: s.op, ID: s.id, Call: n, Outcome: answer})
+}
+
+// answer is the outcome that an error stands for.
+func (d *driver) answer(err error) history.Outcome {
+	if err == nil {
+		return history.Accepted
+	}
+	return d.config.classify(err)
+}
+
+func (d *driver) schedule(s step) {
+	sched, ok := d.subject.(Scheduler)
+	if !ok {
+		return
+	}
+	d.call(s, func() history.Outcome {
+		cancel, err := sched.Schedule(s.delay, d.body(s, history.BodyTimer))
+		d.keep(s.id, cancel)
+		return d.answer(err)
+	})
+}
+
+func (d *driver) addHook(s step) {
+	h, ok := d.subject.(Hooker)
+	if !ok {
+		return
+	}
+	d.call(s, func() history.Outcome {
+		remove, err := h.AddShutdownHook(d.body(s, history.BodyHook))
+		d.keep(s.id, remove)
+		return d.answer(err)
+	})
+}
+
+// submit hands over a task with a future and watches the future.
+func (d *driver) submit(s step) {
+	sub, ok := d.subject.(Submitter)
+	if !ok {
+		return
+	}
+	var f Future
+	d.call(s, func() history.Outcome {
+		run := d.body(s, history.BodyTask)
+		f = sub.Submit(func() error { run(); return nil })
+		if f.Refused() {
+			return d.config.classify(f.Err())
+		}
+		return history.Accepted
+	})
+	d.watch.Go(func() { d.watchFuture(s.id, f) })
+}
+
+func (d *driver) watchFuture(id int, f Future) {
+	select {
+	case <-f.Done():
+		outcome := history.Normal
+		if f.Err() != nil {
+			outcome = history.Errored
+		}
+		d.log.Add(history.Event{Kind: history.Complete, ID: id, Outcome: outcome})
+	case <-d.quit:
+	}
+}
+
+// keep remembers how to undo a submission.
+func (d *driver) keep(id int, undo func() bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if undo != nil {
+		d.undos[id] = undo
+	}
+}
+
+// undo cancels a timer or removes a hook, if that was accepted.
+func (d *driver) undo(s step) {
+	d.mu.Lock()
+	undo := d.undos[s.id]
+	d.mu.Unlock()
+	if undo != nil {
+		d.call(s, func() history.Outcome { return truth(undo()) })
+	}
+}
+
+// plantedPanic is what a panicking body panics with. If it kills the process,
+// its text says why.
+type plantedPanic struct{ id int }
+
+func (p plantedPanic) Error() string {
+	return "exectest: G14: a panic planted in a task has escaped the executor and kills the process; " +
+		"declare it with exectest.PanicsEscape"
+}
+
+// body returns the function that the executor is given.
+func (d *driver) body(s step, kind history.Body) func() {
+	return func() {
+		outcome := s.body.ends
+		if !outcome.Abrupt() {
+			outcome = history.Normal
+		}
+		d.log.Add(history.Event{Kind: history.Begin, Body: kind, ID: s.id, InLoop: d.inLoop()})
+		defer func() {
+			d.log.Add(history.Event{Kind: history.End, Body: kind, ID: s.id, Outcome: outcome, InLoop: d.inLoop()})
+		}()
+		if d.config.plain {
+			d.plain++
+		}
+		if s.body.takes > 0 {
+			time.Sleep(s.body.takes)
+		}
+		d.steps(s.body.then)
+		switch outcome {
+		case history.Panicked:
+			panic(plantedPanic{s.id})
+		case history.Exited:
+			runtime.Goexit()
+		}
+	}
+}
+
+func (d *driver) inLoop() bool {
+	l, ok := d.subject.(LoopTeller)
+	return !ok || l.InEventLoop()
+}

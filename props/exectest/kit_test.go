@@ -1,0 +1,138 @@
+package exectest_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"eventide/props/exectest"
+	"eventide/props/history"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// policy is what the executors of these tests do with timers.
+var policy = exectest.Timers(history.CancelTimers)
+
+// bare is the simple executor without what full adds.
+func bare(f flaw) func() exectest.Subject {
+	return func() exectest.Subject { return newSimple(f) }
+}
+
+func whole(f flaw) func() exectest.Subject {
+	return func() exectest.Subject { return newFull(f) }
+}
+
+// TestRun puts the correct executor under the kit as a user would.
+func TestRun(t *testing.T) {
+	r := exectest.Run(t, whole(none), policy)
+	for _, row := range r.Rows {
+		if row.Status != exectest.Pass {
+			t.Errorf("%s is %v, want pass", row.Guarantee, row.Status)
+		}
+		if row.Exercised == 0 || row.Programs == 0 {
+			t.Errorf("%s passed without having been exercised: %+v", row.Guarantee, row)
+		}
+	}
+}
+
+// TestWhatIsMissingIsNotSupported wants the bare executor to pass what it has,
+// and the rest to be named with what is missing.
+func TestWhatIsMissingIsNotSupported(t *testing.T) {
+	missing := map[string]string{
+		"G1": "Stater", "G6": "Hooker", "G7": "Scheduler", "G8": "Scheduler", "G9": "Submitter", "G13": "Scheduler",
+	}
+	r := exectest.Check(bare(none))
+	for _, row := range r.Rows {
+		want, text := exectest.Pass, ""
+		if lacks, ok := missing[row.Guarantee]; ok {
+			want, text = exectest.NotSupported, lacks
+		}
+		if row.Status != want || row.Text != text {
+			t.Errorf("%s is %v (%s), want %v (%s)", row.Guarantee, row.Status, row.Text, want, text)
+		}
+	}
+	if row := r.Row("G6"); !strings.Contains(r.String(), "G6   not supported       0  hooks always run: Hooker") {
+		t.Errorf("the table does not say so of %+v:\n%s", row, r)
+	}
+}
+
+// broken names each flaw, the one guarantee that it breaks, and what the
+// failure says.
+var broken = []struct {
+	name  string
+	make  func() exectest.Subject
+	guilt string
+	text  string
+}{
+	{"loses tasks at stop", bare(losesAtStop), "G3", "accepted tasks run before done: task"},
+	{"runs a refused task", bare(runsRefused), "G3", "refused work never runs: task"},
+	{"runs a task twice", bare(runsTwice), "G3", "accepted work runs at most once: task"},
+	{"reorders", bare(reorders), "G4", "tasks begin in the order submitted: task"},
+	{"overlaps bodies", bare(overlaps), "G2", "bodies run one at a time, on the loop: task"},
+	{"done early", bare(doneEarly), "G15", "nothing runs after done: task"},
+	{"done never", bare(doneNever), "G15", "everything accepted has run, and done never came"},
+	{"accepts after done", bare(acceptsAfterDone), "G5", "though the executor was done at #"},
+	{"dies of a panic", bare(diesOfPanic), "G14", "a panic or Goexit stays inside its body: task"},
+	{"polls", bare(polls), "G12", "with the loop free for 3ms in between"},
+	{"quiet period too short", bare(quietShort), "G10", "admission ended already at "},
+	{"quiet period rounded up", bare(quietPolled), "G10", "admission ended only at 100ms, and 50ms was due"},
+	{"ignores the deadline", bare(ignoresDeadline), "G11", "was accepted at 80ms, after the deadline at "},
+	{"refuses in the quiet period", bare(refusesInQuiet), "G10", "and admission was open until "},
+	{"later call wins", bare(laterWins), "G16", "admission ended where the later call at #"},
+	{"starts eagerly", bare(startsEagerly), "G17", "no goroutine before first use: 1 ran before the first call"},
+	{"cannot stop unstarted", bare(neverStarted), "G17", "done never came, though after a task it does"},
+	{"blocks in the loop", bare(blocksOnFull), "G18", "never returned"},
+	{"leaves a goroutine", bare(leavesGoroutine), "G24", "no goroutine is left after done: 1 still ran"},
+	{"skips a hook", whole(hookSkipped), "G6", "never ran and was not removed"},
+	{"hook before the shutdown", whole(hookEarly), "G6", "before any shutdown"},
+	{"timers early", whole(timerEarly), "G7", "1ms before its deadline"},
+	{"equal deadlines in disorder", whole(timersUnordered), "G7", "scheduled first, began second"},
+	{"cancel lies", whole(cancelLies), "G8", "and its cancel at #"},
+	{"forgets a future", whole(futureForgotten), "G9", "every future ends: the future of task"},
+	{"state goes back", whole(stateGoesBack), "G1", "ShuttingDown was seen at #"},
+	{"starves timers", whole(starvesTimers), "G13", "and a batch is 64"},
+	{"counts a refused task", whole(countsRefused), "G20", "accepted = ran + cancelled + pending"},
+	{"closes late", whole(closesLate), "G5", "though Shutdown had returned at #"},
+	{"not in loop in the first body", whole(insideDenied), "G2", "InEventLoop was false inside task"},
+	{"terminated before done", whole(terminatedBefore), "G15", "and Done was open afterwards"},
+}
+
+// TestBrokenSubjects wants each flaw to break its own guarantee and no other,
+// for the right reason, and with a program and a story to read.
+func TestBrokenSubjects(t *testing.T) {
+	for _, b := range broken {
+		t.Run(b.name, func(t *testing.T) {
+			r := exectest.Check(b.make, policy)
+			if failed := r.Failed(); !slices.Equal(failed, []string{b.guilt}) {
+				t.Fatalf("%v failed, want %s alone:\n%s", failed, b.guilt, r)
+			}
+			row := r.Row(b.guilt)
+			for _, part := range []string{b.guilt + " ", b.text, " [program g"} {
+				if !strings.Contains(row.Text, part) {
+					t.Errorf("got %q, want it to contain %q", row.Text, part)
+				}
+			}
+			for _, part := range []string{row.Guarantee, "\nprogram\n", "\ntrace\n", "\nreplay  exectest.Check(factory, exectest.Only(\"" + b.guilt + "\"), exectest.Seed(1))"} {
+				if !strings.Contains(row.Report, part) {
+					t.Errorf("got the report\n%s\nwant it to contain %q", row.Report, part)
+				}
+			}
+		})
+	}
+}
+
+// TestEveryGuaranteeCanFail wants a broken subject for each row of the kit.
+func TestEveryGuaranteeCanFail(t *testing.T) {
+	var guilty []string
+	for _, b := range broken {
+		guilty = append(guilty, b.guilt)
+	}
+	for _, row := range exectest.Check(bare(none), exectest.Rounds(1)).Rows {
+		if !slices.Contains(guilty, row.Guarantee) {
+			t.Errorf("%s: nothing breaks it", row.Guarantee)
+		}
+	}
+}

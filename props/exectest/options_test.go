@@ -1,0 +1,140 @@
+package exectest_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"eventide/props/exectest"
+	"eventide/props/history"
+)
+
+// TestOptions wants each option to have its effect.
+func TestOptions(t *testing.T) {
+	t.Run("Only", func(t *testing.T) {
+		r := exectest.Check(bare(none), exectest.Only("G4", "G2"))
+		if len(r.Rows) != 2 || r.Rows[0].Guarantee != "G2" || r.Rows[1].Guarantee != "G4" {
+			t.Errorf("got %+v, want G2 and G4", r.Rows)
+		}
+	})
+	t.Run("Rounds", func(t *testing.T) {
+		row := exectest.Check(bare(none), exectest.Only("G4"), exectest.Rounds(7)).Rows[0]
+		if row.Programs != 7 {
+			t.Errorf("got %d programs, want 7", row.Programs)
+		}
+	})
+	t.Run("Seed", func(t *testing.T) {
+		text := func(seed uint64) string {
+			return exectest.Check(bare(reorders), exectest.Only("G4"), exectest.Seed(seed)).Rows[0].Text
+		}
+		if !strings.Contains(text(7), "G4") {
+			t.Errorf("seed 7 finds nothing: %s", text(7))
+		}
+	})
+	t.Run("Without", func(t *testing.T) {
+		row := exectest.Check(bare(quietShort), exectest.Only("G10"), exectest.Without("G10", "it has no quiet period")).Rows[0]
+		if row.Status != exectest.NotSupported || row.Text != "it has no quiet period" {
+			t.Errorf("got %+v, want not supported, with the reason", row)
+		}
+	})
+	t.Run("PanicsEscape", func(t *testing.T) {
+		row := exectest.Check(bare(none), exectest.Only("G14"), exectest.PanicsEscape()).Rows[0]
+		if row.Status != exectest.Fail || !strings.Contains(row.Text, "declared, not tried") || row.Programs != 0 {
+			t.Errorf("got %+v, want a failure without a try", row)
+		}
+	})
+	t.Run("PlainVariable", func(t *testing.T) {
+		if failed := exectest.Check(bare(none), exectest.Only("G2"), exectest.PlainVariable()).Failed(); len(failed) > 0 {
+			t.Errorf("%v failed", failed)
+		}
+	})
+	t.Run("Classify", func(t *testing.T) {
+		badArgument := exectest.Classify(func(error) history.Outcome { return history.RefusedBadArgument })
+		row := exectest.Check(bare(none), exectest.Only("G16"), badArgument).Rows[0]
+		if row.Status != exectest.Pass {
+			t.Errorf("got %+v, want pass", row)
+		}
+		full := exectest.Classify(func(error) history.Outcome { return history.RefusedQueueFull })
+		row = exectest.Check(bare(none), exectest.Only("G5"), full).Rows[0]
+		if row.Status != exectest.Fail || !strings.Contains(row.Text, "for a full queue") {
+			t.Errorf("got %+v, want a failure: nothing bounds the queue", row)
+		}
+	})
+	t.Run("QueueBound", func(t *testing.T) {
+		full := exectest.Classify(func(error) history.Outcome { return history.RefusedQueueFull })
+		row := exectest.Check(bare(none), exectest.Only("G5"), full, exectest.QueueBound(1)).Rows[0]
+		if row.Status != exectest.Fail {
+			t.Errorf("got %+v, want a failure: there was room for 16", row)
+		}
+	})
+}
+
+// TestRealTime runs the correct and a few broken executors on the wall clock.
+func TestRealTime(t *testing.T) {
+	only := exectest.Only("G3", "G4", "G6", "G10", "G12", "G24")
+	r := exectest.Check(whole(none), policy, exectest.RealTime(), exectest.Rounds(1), only)
+	for _, row := range r.Rows {
+		want := exectest.Pass
+		if row.Guarantee == "G12" {
+			want = exectest.NotSupported
+		}
+		if row.Status != want {
+			t.Errorf("%s is %v (%s), want %v", row.Guarantee, row.Status, row.Text, want)
+		}
+	}
+	for _, b := range []struct {
+		flaw  flaw
+		guilt string
+	}{{quietShort, "G10"}, {reorders, "G4"}, {startsEagerly, "G17"}} {
+		r := exectest.Check(bare(b.flaw), exectest.RealTime(), exectest.Rounds(1), exectest.Only(b.guilt))
+		if r.Rows[0].Status != exectest.Fail {
+			t.Errorf("%s is %v, want a failure", b.guilt, r.Rows[0].Status)
+		}
+	}
+}
+
+// spinner waits for a lock that nobody gives back, which freezes virtual time.
+type spinner struct {
+	*simple
+	lock *sync.Mutex
+}
+
+func (s spinner) Execute(task func()) error {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return s.simple.Execute(task)
+}
+
+// TestPatience wants a run that never comes to rest to be given up.
+func TestPatience(t *testing.T) {
+	var lock sync.Mutex
+	lock.Lock()
+	t.Cleanup(lock.Unlock) // what was given up can end then
+	r := exectest.Check(func() exectest.Subject { return spinner{newSimple(none), &lock} },
+		exectest.Only("G18"), exectest.Rounds(1), exectest.Patience(50*time.Millisecond))
+	if row := r.Rows[0]; row.Status != exectest.Fail || !strings.Contains(row.Text, "did not come to rest") {
+		t.Errorf("got %+v, want a failure for a run that never rests", row)
+	}
+}
+
+// grave takes nothing and never ends.
+type grave struct{ done chan struct{} }
+
+func (g grave) Execute(func()) error                        { return errClosed }
+func (g grave) Shutdown(time.Duration, time.Duration) error { return nil }
+func (g grave) Done() <-chan struct{}                       { return g.done }
+
+// TestInconclusiveIsNoPass wants a guarantee whose premise never occurs, here
+// because everything is refused, to be neither passed nor failed.
+func TestInconclusiveIsNoPass(t *testing.T) {
+	g := func() exectest.Subject { return grave{make(chan struct{})} }
+	row := exectest.Check(g, exectest.Only("G4")).Rows[0]
+	if row.Status != exectest.Inconclusive || row.Text == "" {
+		t.Errorf("got %+v, want inconclusive, with a reason", row)
+	}
+	row = exectest.Check(g, exectest.Only("G17")).Rows[0]
+	if row.Status != exectest.Inconclusive || !strings.Contains(row.Text, "does not end even") {
+		t.Errorf("got %+v, want inconclusive: it never ends", row)
+	}
+}

@@ -1,0 +1,156 @@
+package exectest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"eventide/props/history"
+)
+
+// unit is the grain of the programs' times. It is long enough to be told from
+// scheduling noise in real time.
+const unit = 10 * time.Millisecond
+
+// program is what several goroutines do with a fresh subject.
+type program struct {
+	actors [][]step
+}
+
+// step is one call, after a pause.
+type step struct {
+	pause          time.Duration
+	op             history.Op
+	id             int           // label of what it submits, or of what it cancels or removes
+	delay          time.Duration // OpSchedule
+	quiet, timeout time.Duration // OpShutdownGracefully
+	body           body          // of what it submits
+}
+
+// body is what a task, timer or hook does.
+type body struct {
+	takes time.Duration
+	then  []step
+	ends  history.Outcome // Panicked, Exited, or anything else for normal
+}
+
+// labels hands out program-wide labels.
+type labels int
+
+func (l *labels) next() int {
+	*l++
+	return int(*l)
+}
+
+// rest is how long to wait, in the program's time, until nothing can happen
+// any more that a correct executor would still do.
+func (p program) rest() time.Duration {
+	sum := 100 * unit
+	p.each(func(s *step) {
+		sum += s.pause + s.delay + s.quiet + s.body.takes
+		if s.timeout < time.Hour {
+			sum += s.timeout
+		}
+	})
+	return 2 * sum
+}
+
+// linger is how long bodies can still run after done, if they wrongly do.
+func (c *config) linger(p program) time.Duration {
+	if c.realTime {
+		return unit
+	}
+	sum := unit
+	p.each(func(s *step) { sum += s.body.takes })
+	return sum
+}
+
+// each visits every step, those of bodies too.
+func (p program) each(visit func(*step)) {
+	for _, steps := range p.actors {
+		eachStep(steps, visit)
+	}
+}
+
+func eachStep(steps []step, visit func(*step)) {
+	for i := range steps {
+		visit(&steps[i])
+		eachStep(steps[i].body.then, visit)
+	}
+}
+
+// clone copies the program, so that a smaller one can be made of it.
+func (p program) clone() program {
+	var c program
+	for _, steps := range p.actors {
+		c.actors = append(c.actors, cloneSteps(steps))
+	}
+	return c
+}
+
+func cloneSteps(steps []step) []step {
+	c := append([]step(nil), steps...)
+	for i := range c {
+		c[i].body.then = cloneSteps(c[i].body.then)
+	}
+	return c
+}
+
+// String writes the program on one line: g1: +10ms execute(1 takes 5ms); ...
+func (p program) String() string {
+	var actors []string
+	for i, steps := range p.actors {
+		if len(steps) > 0 {
+			actors = append(actors, fmt.Sprintf("g%d: %s", i+1, stepsText(steps, maxDepth)))
+		}
+	}
+	return strings.Join(actors, " | ")
+}
+
+// A program's text shows so many steps in a row and bodies so deep.
+const (
+	maxSteps = 8
+	maxDepth = 3
+)
+
+func stepsText(steps []step, depth int) string {
+	var texts []string
+	for i, s := range steps {
+		if i == maxSteps {
+			texts = append(texts, fmt.Sprintf("and %d more", len(steps)-i))
+			break
+		}
+		texts = append(texts, s.text(depth))
+	}
+	return strings.Join(texts, "; ")
+}
+
+func (s step) text(depth int) string {
+	var args []string
+	if s.id != 0 {
+		args = append(args, fmt.Sprint(s.id))
+	}
+	if s.op == history.OpSchedule {
+		args = append(args, "in "+s.delay.String())
+	}
+	if s.op == history.OpShutdownGracefully {
+		args = append(args, "quiet "+s.quiet.String(), "timeout "+s.timeout.String())
+	}
+	if s.body.takes > 0 {
+		args = append(args, "takes "+s.body.takes.String())
+	}
+	if s.body.ends.Abrupt() {
+		args = append(args, s.body.ends.String())
+	}
+	switch {
+	case len(s.body.then) > 0 && depth > 1:
+		args = append(args, "{"+stepsText(s.body.then, depth-1)+"}")
+	case len(s.body.then) > 0:
+		args = append(args, "{...}")
+	}
+	text := s.op.String() + "(" + strings.Join(args, " ") + ")"
+	if s.pause > 0 {
+		text = "+" + s.pause.String() + " " + text
+	}
+	return text
+}

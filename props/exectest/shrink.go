@@ -1,0 +1,116 @@
+package exectest
+
+import "eventide/props/history"
+
+// attempts is how often a smaller program is run before it counts as harmless:
+// a breach that takes a race shows up only in some runs.
+const attempts = 5
+
+// maxShrinks bounds the search for a smaller program.
+const maxShrinks = 400
+
+// shrink makes the program smaller, one change at a time, as long as it still
+// breaks the clause, and returns the smallest with what it showed.
+func (cl *clause) shrink(factory func() Subject, c *config, p program, found finding) (program, finding) {
+	left := maxShrinks
+	for smaller := true; smaller; {
+		smaller = false
+		for i := 0; i < p.changes() && left > 0; i++ {
+			left--
+			candidate := p.clone()
+			candidate.change(i)
+			if f, broken := cl.stillBroken(factory, c, candidate); broken {
+				p, found, smaller = candidate, f, true
+				i--
+			}
+		}
+	}
+	return p, found
+}
+
+func (cl *clause) stillBroken(factory func() Subject, c *config, p program) (finding, bool) {
+	if !p.wellFormed() {
+		return finding{}, false
+	}
+	for range attempts {
+		if f := cl.judge(execute(factory, p, c, cl.counts)); f.broken() && !f.run.hung {
+			return f, true
+		}
+	}
+	return finding{}, false
+}
+
+// wellFormed reports whether the program still shuts down, without which there
+// is nothing to judge.
+func (p program) wellFormed() bool {
+	shuts := false
+	p.each(func(s *step) { shuts = shuts || s.op.Shuts() })
+	return shuts
+}
+
+// changes is how many ways there are to make the program smaller by one step.
+func (p program) changes() int {
+	n := 0
+	for i := range p.actors {
+		n += changesIn(p.actors[i])
+	}
+	return n
+}
+
+func changesIn(steps []step) int {
+	n := 0
+	for i := range steps {
+		n += changesOf(&steps[i]) + changesIn(steps[i].body.then)
+	}
+	return n
+}
+
+// changesOf is one for leaving the step out, and one for each thing about it
+// that could be less.
+func changesOf(s *step) int { return 1 + len(s.reducible()) }
+
+// reducible returns functions that each make the step simpler.
+func (s *step) reducible() []func() {
+	var less []func()
+	if s.pause > 0 {
+		less = append(less, func() { s.pause = 0 })
+	}
+	if s.body.takes > 0 {
+		less = append(less, func() { s.body.takes = 0 })
+	}
+	if s.body.ends.Abrupt() {
+		less = append(less, func() { s.body.ends = history.Normal })
+	}
+	return less
+}
+
+// change applies the i-th change in place.
+func (p program) change(i int) {
+	for a := range p.actors {
+		var done bool
+		if p.actors[a], i, done = changeIn(p.actors[a], i); done {
+			return
+		}
+	}
+}
+
+// changeIn applies the i-th change of the steps, or returns what is left of i.
+func changeIn(steps []step, i int) ([]step, int, bool) {
+	for k := range steps {
+		s := &steps[k]
+		less := s.reducible()
+		switch {
+		case i == 0:
+			return append(steps[:k:k], steps[k+1:]...), 0, true
+		case i <= len(less):
+			less[i-1]()
+			return steps, 0, true
+		}
+		i -= 1 + len(less)
+		var done bool
+		if s.body.then, i, done = changeIn(s.body.then, i); done {
+			return steps, 0, true
+		}
+	}
+	return steps, i, false
+}

@@ -1,0 +1,104 @@
+package exectest
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"eventide/props/history"
+)
+
+// TestChangesMakeSmaller applies each change to a generated program, and wants
+// it to be smaller, every change a different one, and the original untouched.
+func TestChangesMakeSmaller(t *testing.T) {
+	for round := range 20 {
+		p := racing(rand.New(rand.NewPCG(1, uint64(round))), round)
+		p.actors[0][0].body.ends = history.Panicked
+		before, seen := p.String(), map[string]bool{}
+		for i := range p.changes() {
+			c := p.clone()
+			c.change(i)
+			if weight(c) >= weight(p) {
+				t.Errorf("change %d of %v gives %v", i, p, c)
+			}
+			seen[c.String()] = true
+		}
+		if len(seen) != p.changes() {
+			t.Errorf("%d different programs from %d changes of %v", len(seen), p.changes(), p)
+		}
+		if p.String() != before {
+			t.Errorf("the program was changed: %v, want %s", p, before)
+		}
+	}
+}
+
+// weight counts what can be taken from a program.
+func weight(p program) int {
+	sum := 0
+	p.each(func(s *step) { sum += 1 + len(s.reducible()) })
+	return sum
+}
+
+// TestShrinkFindsTheCore has a clause that is broken by any program with two
+// tasks, and wants exactly those, and the shutdown, to be left.
+func TestShrinkFindsTheCore(t *testing.T) {
+	twoTasks := clause{name: "G0", sentence: "fewer than two tasks", extra: func(r run) []history.Violation {
+		if r.history.Tally().Attempts < 2 {
+			return nil
+		}
+		return []history.Violation{{Guarantee: "G0", Text: "two tasks"}}
+	}}
+	c := configure(nil)
+	p := busy(rand.New(rand.NewPCG(1, 1)), 0)
+	found := twoTasks.judge(execute(newDropping, p, &c, false))
+	if !found.broken() {
+		t.Fatalf("%v does not break it", p)
+	}
+	small, _ := twoTasks.shrink(newDropping, &c, p, found)
+	var ops []history.Op
+	small.each(func(s *step) { ops = append(ops, s.op) })
+	slices.Sort(ops)
+	if want := []history.Op{history.OpExecute, history.OpExecute, history.OpShutdownGracefully}; !slices.Equal(ops, want) {
+		t.Errorf("got %v, want %v, in %v", ops, want, small)
+	}
+}
+
+// TestProgramsAreDeterministic wants the same program from the same seed, and
+// different ones from different seeds.
+func TestProgramsAreDeterministic(t *testing.T) {
+	for _, cl := range clauses {
+		texts := map[string]bool{}
+		for seed := range uint64(10) {
+			a := cl.program(rand.New(rand.NewPCG(seed, 0)), 6)
+			b := cl.program(rand.New(rand.NewPCG(seed, 0)), 6)
+			if a.String() != b.String() {
+				t.Errorf("%s: %v and %v from one seed", cl.name, a, b)
+			}
+			if !a.wellFormed() {
+				t.Errorf("%s: %v does not shut down", cl.name, a)
+			}
+			texts[a.String()] = true
+		}
+		if len(texts) < 2 && cl.name != "G13" {
+			t.Errorf("%s: one program from ten seeds", cl.name)
+		}
+	}
+}
+
+// dropping takes tasks and forgets them: enough for a test of the kit's own.
+type dropping struct {
+	once sync.Once
+	done chan struct{}
+}
+
+func newDropping() Subject { return &dropping{done: make(chan struct{})} }
+
+func (d *dropping) Execute(func()) error  { return nil }
+func (d *dropping) Done() <-chan struct{} { return d.done }
+
+func (d *dropping) Shutdown(time.Duration, time.Duration) error {
+	d.once.Do(func() { close(d.done) })
+	return nil
+}

@@ -1,0 +1,168 @@
+package history
+
+import "math"
+
+// judgeOnce is S1 (G3): a body begins at most once; the runs of a periodic
+// timer are counted 1, 2, ... without a gap or a repetition; a listener of one
+// future, told apart by Run, is called at most once (G9).
+func judgeOnce(j *judge) {
+	for _, e := range j.entries {
+		j.listenersOnce(e)
+		if !e.began() {
+			continue
+		}
+		j.exercised()
+		if e.periodic() {
+			j.runsInOrder(e)
+			continue
+		}
+		if len(e.runs) > 1 {
+			first, second := e.runs[0].begin.N, e.runs[1].begin.N
+			j.blame(at(first, second), "%s began at #%d and again at #%d", e.what(), first, second)
+		}
+	}
+}
+
+func (j *judge) runsInOrder(e *entry) {
+	for i, s := range e.runs {
+		if s.begin.Run != i+1 {
+			j.blame(at(s.begin.N), "run %d of %s began at #%d, expected run %d", s.begin.Run, e.what(), s.begin.N, i+1)
+			return
+		}
+	}
+}
+
+func (j *judge) listenersOnce(e *entry) {
+	called := map[int]int{}
+	for _, s := range e.notes {
+		if before, twice := called[s.begin.Run]; twice {
+			j.blameOn("G9", "a listener is called once", at(before, s.begin.N), "listener %d of %s was called at #%d and again at #%d",
+				s.begin.Run, e.what(), before, s.begin.N)
+		}
+		called[s.begin.Run] = s.begin.N
+	}
+}
+
+// judgeAcceptedRun is S2 (G3): when done, each accepted task has begun or was
+// cancelled, and each accepted timer and future is complete (G9). Accepted
+// hooks are S9's.
+func judgeAcceptedRun(j *judge) {
+	if j.done == 0 {
+		return
+	}
+	for _, e := range j.entries {
+		if !e.accepted() || e.submit.ret.N > j.done || e.hook() {
+			continue
+		}
+		switch {
+		case e.op().Tasks():
+			j.exercised()
+			j.taskRan(e)
+		case j.Rules.Has(TimerEnds):
+			j.exercised()
+			if !e.timerEnded() {
+				j.blame(at(e.submit.ret.N, j.done), "%s, accepted at #%d, was not complete when done, at #%d",
+					e.what(), e.submit.ret.N, j.done)
+			}
+		}
+	}
+}
+
+func (j *judge) taskRan(e *entry) {
+	switch {
+	case e.cancelled() != nil || e.completedAs(Cancelled):
+	case !e.began():
+		j.blame(at(e.submit.ret.N), "%s, accepted at #%d, never ran", e.what(), e.submit.ret.N)
+	case e.op() == OpSubmit && j.Rules.Has(Completions) && len(e.complete) == 0:
+		j.blameOn("G9", "every future ends", at(e.submit.ret.N), "the future of %s, accepted at #%d, was never completed", e.what(), e.submit.ret.N)
+	}
+}
+
+// timerEnded reports whether a timer has come to its end in any way.
+func (e *entry) timerEnded() bool {
+	if len(e.complete) > 0 || e.cancelled() != nil {
+		return true
+	}
+	return !e.periodic() && e.began()
+}
+
+// judgeRefusedNeverRun is S3 (G3): what was refused does not run, ever.
+func judgeRefusedNeverRun(j *judge) {
+	for _, e := range j.entries {
+		if !e.submit.refused() {
+			continue
+		}
+		j.exercised()
+		if e.began() {
+			j.blame(at(e.submit.ret.N, e.firstBegin()), "%s, refused at #%d, ran at #%d", e.what(), e.submit.ret.N, e.firstBegin())
+		}
+	}
+}
+
+// judgeFIFO is S5 (G4): if one submission returned before another was called,
+// its body begins first, whichever goroutines called. Tail tasks have a queue
+// and an order of their own. Where the executor writes the moment of
+// admission, that order counts too, also between overlapping calls.
+func judgeFIFO(j *judge) {
+	j.fifo(func(o Op) bool { return o.Tasks() && o != OpAfterIteration })
+	j.fifo(func(o Op) bool { return o == OpAfterIteration })
+}
+
+// fifo sweeps the log once. last is, of the submissions that are over, the one
+// whose body began last; whatever is submitted from then on must begin later.
+func (j *judge) fifo(class func(Op) bool) {
+	var last, lastAdmitted *entry
+	floor := map[*call]*entry{}
+	for i := range j.Events {
+		e := &j.Events[i]
+		c := j.callOf(e)
+		if c == nil || c.entry == nil || !class(e.Op) {
+			continue
+		}
+		ent := c.entry
+		switch {
+		case e.Kind == Invoke:
+			floor[c] = last
+		case !c.accepted() || !ent.began():
+		case e.Kind == Admit:
+			j.inOrder(lastAdmitted, ent)
+			lastAdmitted = later(lastAdmitted, ent)
+		case e.Kind == Return:
+			j.inOrder(floor[c], ent)
+			last = later(last, ent)
+		}
+	}
+}
+
+// callOf returns the call that an Invoke, Admit or Return belongs to.
+func (h *History) callOf(e *Event) *call {
+	switch e.Kind {
+	case Invoke:
+		return h.byN[e.N]
+	case Admit, Return:
+		return h.byN[e.Call]
+	default:
+		return nil
+	}
+}
+
+func later(a, b *entry) *entry {
+	if a == nil || a.firstBegin() < b.firstBegin() {
+		return b
+	}
+	return a
+}
+
+func (j *judge) inOrder(before, after *entry) {
+	if before == nil {
+		return
+	}
+	j.exercised()
+	if before.firstBegin() > after.firstBegin() {
+		j.blame(at(before.firstBegin(), after.firstBegin()), "%s was accepted before %s was, yet began at #%d, after #%d",
+			before.what(), after.what(), before.firstBegin(), after.firstBegin())
+	}
+}
+
+// neverN is a position no log reaches.
+const neverN = math.MaxInt

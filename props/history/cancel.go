@@ -1,0 +1,63 @@
+package history
+
+// judgeCancel is S11 (G8). A cancel that said true: the body of a task or of a
+// one-shot timer never begins, a periodic timer has no further run. A cancel
+// that said false: there was nothing left to cancel.
+func judgeCancel(j *judge) {
+	for _, e := range j.entries {
+		if yes := e.cancelled(); yes != nil {
+			j.exercised()
+			j.staysCancelled(e, yes)
+			continue
+		}
+		for _, c := range e.cancels {
+			if c.answered(False) {
+				j.exercised()
+				j.hadEnded(e, c)
+			}
+		}
+		if e.completedAs(Cancelled) && e.began() && !e.periodic() {
+			j.blame(at(e.firstBegin()), "%s both ran, at #%d, and ended as cancelled", e.what(), e.firstBegin())
+		}
+	}
+}
+
+func (j *judge) staysCancelled(e *entry, yes *call) {
+	for i, s := range e.runs {
+		n := s.begin.N
+		switch {
+		case !e.periodic():
+			j.blame(at(yes.ret.N, n), "%s ran at #%d, and its cancel at #%d said true", e.what(), n, yes.ret.N)
+		case n > yes.ret.N && !j.taken(e, i, yes.ret.N):
+			j.blame(at(yes.ret.N, n), "%s began at #%d, after its cancel had said true at #%d", e.run(i), n, yes.ret.N)
+			return
+		}
+	}
+}
+
+// taken reports whether the loop may have taken up the i-th run of a periodic
+// timer before n, where its cancel returned: it was due, and it is the next
+// body of the loop.
+func (h *History) taken(e *entry, i, n int) bool {
+	if e.due(i) > h.at(n) {
+		return false
+	}
+	for _, s := range h.spans {
+		if s.endN(h) > n {
+			return s == e.runs[i]
+		}
+	}
+	return false
+}
+
+// hadEnded judges a cancel that said false: the body began at some time, the
+// future was complete, or the executor is done and had refused it.
+func (j *judge) hadEnded(e *entry, c *call) {
+	if e.began() || len(e.complete) > 0 || !e.accepted() || j.done == 0 {
+		return
+	}
+	if c.ret.N > j.done || j.asked != 0 && e.op().Timers() && c.ret.N > j.asked {
+		return
+	}
+	j.blame(at(c.ret.N), "%s was neither run nor cancelled: its cancel at #%d said false", e.what(), c.ret.N)
+}

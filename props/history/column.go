@@ -1,0 +1,154 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Columns writes the events as a table with one column per goroutine, loops
+// first, marking the given positions with an arrow.
+func Columns(w io.Writer, h *History, marked ...int) error {
+	names := h.goroutines()
+	order := sortedNames(names)
+	wide := columnWidths(h, names, order)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%6s  %10s  ", "#", "at")
+	for i, n := range order {
+		fmt.Fprintf(&b, "%-*s", wide[i], n)
+	}
+	if err := writeTrimmed(w, b.String()); err != nil {
+		return err
+	}
+	for i := range h.Events {
+		e := &h.Events[i]
+		b.Reset()
+		mark := " "
+		if slices.Contains(marked, e.N) {
+			mark = ">"
+		}
+		fmt.Fprintf(&b, "%s%5d  %10v  ", mark, e.N, e.At)
+		for k, n := range order {
+			cell := ""
+			if names[e.G] == n {
+				cell = h.cell(e)
+			}
+			fmt.Fprintf(&b, "%-*s", wide[k], cell)
+		}
+		if err := writeTrimmed(w, b.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeTrimmed(w io.Writer, line string) error {
+	_, err := fmt.Fprintln(w, strings.TrimRight(line, " "))
+	return err
+}
+
+// goroutines names the goroutines of the log: loop, loop2, ... those that ran
+// bodies and never called from outside one, the others g1, g2, ..., each in
+// the order of appearance.
+func (h *History) goroutines() map[int64]string {
+	outside := map[int64]bool{}
+	for _, c := range h.calls {
+		if c.within == nil {
+			outside[c.inv.G] = true
+		}
+	}
+	names := map[int64]string{}
+	loops, others := int64(0), int64(0)
+	for i := range h.Events {
+		g := h.Events[i].G
+		if names[g] != "" {
+			continue
+		}
+		if g < 0 || h.loops[g] && !outside[g] {
+			loops--
+			names[g] = goroutine(loops)
+			continue
+		}
+		others++
+		names[g] = goroutine(others)
+	}
+	return names
+}
+
+// sortedNames puts loops before the others, each by number.
+func sortedNames(names map[int64]string) []string {
+	return slices.SortedFunc(maps.Values(names), func(a, b string) int {
+		return cmp.Or(
+			-strings.Compare(a[:1], b[:1]), // l before g
+			cmp.Compare(len(a), len(b)),
+			strings.Compare(a, b),
+		)
+	})
+}
+
+// columnGap is what keeps two columns apart.
+const columnGap = 2
+
+func columnWidths(h *History, names map[int64]string, order []string) []int {
+	wide := make([]int, len(order))
+	for k, n := range order {
+		wide[k] = len(n)
+	}
+	for i := range h.Events {
+		e := &h.Events[i]
+		k := slices.Index(order, names[e.G])
+		wide[k] = max(wide[k], len(h.cell(e)))
+	}
+	for k := range wide {
+		wide[k] += columnGap
+	}
+	return wide
+}
+
+// cell is what a reader sees of an event. A call and its answer stand on two lines.
+func (h *History) cell(e *Event) string {
+	switch e.Kind {
+	case Invoke:
+		return h.byN[e.N].inv.callText()
+	case Return:
+		return "  " + h.byN[e.Call].inv.callText() + " -> " + e.answerText()
+	default:
+		words := e.words()[1:]
+		return strings.Join(words, " ")
+	}
+}
+
+// callText is a call as one would write it: schedule(3, delay=5ms).
+func (e *Event) callText() string {
+	var args []string
+	if e.ID != 0 {
+		args = append(args, number(e.ID))
+	}
+	named := func(name string, d time.Duration) { args = append(args, name+"="+until(d)) }
+	switch {
+	case e.Op.Timers():
+		named("delay", e.Delay)
+		if e.Op != OpSchedule {
+			named("period", e.Period)
+		}
+	case e.Op == OpShutdownGracefully:
+		named("quiet", e.Quiet)
+		named("timeout", e.Timeout)
+	}
+	return e.Op.String() + "(" + strings.Join(args, ", ") + ")"
+}
+
+func (e *Event) answerText() string {
+	switch {
+	case e.Op == OpState:
+		return e.To.String()
+	case e.Stats != nil:
+		return strings.Join(e.words()[3:], " ")
+	default:
+		return e.Outcome.String()
+	}
+}

@@ -1,0 +1,126 @@
+package history
+
+// judgeConservation is S15 (G20). In every sample the counters add up and none
+// has gone back; they never run ahead of the log; the sample taken when done
+// agrees with it exactly.
+func judgeConservation(j *judge) {
+	total := j.Tally()
+	var seen Tally
+	last := map[int64]Stats{} // per goroutine: two that look at once may write in either order
+	for i := range j.Events {
+		e := &j.Events[i]
+		seen.step(j.History, e)
+		if e.Stats == nil {
+			continue
+		}
+		j.exercised()
+		if j.sample(e, last[e.G], seen); j.done != 0 && e.takenAfter() > j.done {
+			j.lastSample(e, total)
+		}
+		last[e.G] = *e.Stats
+	}
+}
+
+// takenAfter is the position after which the sample was taken: its own if the
+// executor wrote it, what its writer says if somebody asked for it.
+func (e *Event) takenAfter() int {
+	if e.Call != 0 {
+		return e.Call
+	}
+	return e.N
+}
+
+// Tally counts the tasks of a log: what Execute, ExecuteLazy, Submit and
+// ExecuteAfterIteration were given. Bodies count if their task was accepted;
+// that others do not run is S3's.
+type Tally struct {
+	Attempts  int // calls made
+	Accepted  int
+	Refused   int // bad arguments included
+	Begun     int
+	Ended     int
+	Cancelled int // cancels that said true
+}
+
+// Tally counts the whole log.
+func (h *History) Tally() Tally {
+	var t Tally
+	for i := range h.Events {
+		t.step(h, &h.Events[i])
+	}
+	return t
+}
+
+func (t *Tally) step(h *History, e *Event) {
+	switch {
+	case e.Kind == Invoke && e.Op.Tasks():
+		t.Attempts++
+	case e.Kind == Return && e.Op.Tasks() && e.Outcome == Accepted:
+		t.Accepted++
+	case e.Kind == Return && e.Op.Tasks():
+		t.Refused++
+	case e.Kind == Return && e.Op == OpCancel && e.Outcome == True && h.byID[e.ID].op().Tasks():
+		t.Cancelled++
+	case e.Body != BodyTask && e.Body != BodyTail || h.byID[e.ID].submit.refused():
+	case e.Kind == Begin:
+		t.Begun++
+	case e.Kind == End:
+		t.Ended++
+	}
+}
+
+func (j *judge) sample(e *Event, last Stats, seen Tally) {
+	s, n := *e.Stats, e.N
+	switch {
+	case s.Accepted != s.Ran+s.Cancelled+s.Pending || s.Pending < 0:
+		j.blame(at(n), "at #%d accepted %d, ran %d, cancelled %d, pending %d", n, s.Accepted, s.Ran, s.Cancelled, s.Pending)
+	case s.Accepted < last.Accepted || s.Ran < last.Ran || s.Cancelled < last.Cancelled || s.Rejected < last.Rejected:
+		j.blame(at(n), "a counter went back at #%d: %+v after %+v", n, s, last)
+	case s.Accepted > seen.Attempts:
+		j.blame(at(n), "at #%d accepted %d of %d attempts", n, s.Accepted, seen.Attempts)
+	case s.Ran > seen.Ended:
+		j.blame(at(n), "at #%d ran %d, and %d tasks had ended", n, s.Ran, seen.Ended)
+	}
+}
+
+// lastSample judges a sample taken when done by the whole log: a call that was
+// decided before may return after it.
+func (j *judge) lastSample(e *Event, total Tally) {
+	s, n := *e.Stats, e.N
+	switch {
+	case s.Pending != 0:
+		j.blame(at(j.done, n), "%d tasks pending at #%d, after done", s.Pending, n)
+	case s.Accepted != total.Accepted || s.Ran != total.Begun:
+		j.blame(at(j.done, n), "at #%d, after done, accepted %d and ran %d; the log has %d accepted and %d begun",
+			n, s.Accepted, s.Ran, total.Accepted, total.Begun)
+	case s.Rejected > total.Refused:
+		j.blame(at(j.done, n), "at #%d rejected %d, and %d tasks were refused", n, s.Rejected, total.Refused)
+	}
+}
+
+// judgeNothingLeft is S16 (G24), as far as a log can show it: no signal to a
+// closed poller, whose descriptor may be somebody else's by then; no timer
+// left when done; no caller left inside a call.
+func judgeNothingLeft(j *judge) {
+	closed := 0
+	for i := range j.Events {
+		switch e := &j.Events[i]; {
+		case e.Kind == Closed:
+			j.exercised()
+			closed = e.N
+		case e.Kind == Wake && closed != 0:
+			j.blame(at(closed, e.N), "a wake was signalled at #%d to the poller closed at #%d", e.N, closed)
+		case e.Stats != nil && j.done != 0 && e.takenAfter() > j.done && e.Stats.Timers != 0:
+			j.blame(at(j.done, e.N), "%d timers waiting at #%d, after done", e.Stats.Timers, e.N)
+		}
+	}
+	if !j.Rules.AtRest || j.done == 0 {
+		return
+	}
+	j.exercised()
+	for _, c := range j.calls {
+		if c.ret == nil && c.within == nil {
+			j.blame(at(c.inv.N), "%v, called at #%d, never returned", c.inv.Op, c.inv.N)
+		}
+	}
+}

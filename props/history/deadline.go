@@ -1,0 +1,97 @@
+package history
+
+import "time"
+
+// extreme is where a timeout stops being a number that anyone would wait for.
+const extreme = 1000 * time.Hour
+
+// judgeDeadline is V3 (G11): admission ends no later than timeout after the
+// shutdown call, even while a body runs, and what keeps done from following
+// the close is bodies only.
+func judgeDeadline(j *judge) {
+	if j.first == nil || j.first.inv.Op != OpShutdownGracefully {
+		return
+	}
+	limit := Later(j.askedAt, j.first.inv.Timeout)
+	if limit == Never {
+		return
+	}
+	late := Later(limit, j.Rules.Slack)
+	if j.closed != 0 {
+		if j.at(j.closed) >= limit {
+			j.exercised()
+		}
+		if j.at(j.closed) > late {
+			j.blame(at(j.asked, j.closed), "admission ended at %v, and the deadline was %v: timeout %v after the call at %v",
+				j.at(j.closed), limit, j.first.inv.Timeout, j.askedAt)
+			return
+		}
+	}
+	if !j.acceptedLate(late) {
+		j.doneFollows(limit)
+	}
+}
+
+// acceptedLate judges an executor by what it accepts after the deadline.
+func (j *judge) acceptedLate(late time.Duration) bool {
+	for _, c := range j.calls {
+		if !c.inv.Op.Submits() || c.inv.At <= late || c.ret == nil || c.inv.Op == OpAddHook {
+			continue
+		}
+		j.exercised()
+		if c.accepted() && j.closed == 0 {
+			j.blame(at(j.asked, c.ret.N), "%s was accepted at %v, after the deadline at %v: timeout %v after the call at %v",
+				c.entry.name(c), c.inv.At, late, j.first.inv.Timeout, j.askedAt)
+			return true
+		}
+	}
+	return false
+}
+
+// doneFollows judges that the time from the close, or from the deadline, to
+// done was all taken by bodies.
+func (j *judge) doneFollows(limit time.Duration) {
+	if !j.Rules.Virtual || j.done == 0 || j.at(j.done) < limit {
+		return
+	}
+	from := limit
+	if j.closed != 0 {
+		from = j.at(j.closed)
+	}
+	j.exercised()
+	end := j.at(j.done)
+	if idle := end - from - j.busy(from, end); idle > 0 {
+		j.blame(at(j.asked, j.done), "done at %v, %v after admission ended at %v, with no body to wait for in %v of it",
+			end, end-from, from, idle)
+	}
+}
+
+// judgeExtremes is V5 (G15): parameters of zero, equal or huge are parameters
+// like others, and the shutdown ends.
+func judgeExtremes(j *judge) { j.mustEnd(true) }
+
+// judgeConverges is V9 (G15): whatever went wrong before, once a shutdown was
+// asked for and everything accepted has run, the executor is done.
+func judgeConverges(j *judge) { j.mustEnd(false) }
+
+// mustEnd judges that a shutdown ends, for parameters that are extreme or for
+// the others. Work that never began is V2's, and a loop that died in a body S14's.
+func (j *judge) mustEnd(extremes bool) {
+	if j.first == nil || j.first.extreme() != extremes {
+		return
+	}
+	j.exercised()
+	if !j.Rules.AtRest || j.done != 0 || j.stuck() != nil || j.diedIn() != nil || j.stranded() != nil {
+		return
+	}
+	j.blame(at(j.first.inv.N), "asked for at #%d with quiet %v and timeout %v, everything accepted has run, and done never came",
+		j.first.inv.N, j.first.inv.Quiet, j.first.inv.Timeout)
+}
+
+func (c *call) extreme() bool {
+	p := c.inv
+	if p.Op != OpShutdownGracefully {
+		return false
+	}
+	return p.Timeout == 0 || p.Quiet == p.Timeout || p.Timeout >= extreme
+}

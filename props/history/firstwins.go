@@ -1,0 +1,59 @@
+package history
+
+// judgeFirstWins is S13 (G16): bad arguments are refused as such and good ones
+// are not; the parameters of the first shutdown call are the ones that count,
+// so the close is where they put it and not where a later call would have.
+func judgeFirstWins(j *judge) {
+	for _, c := range j.calls {
+		if c.inv.Op != OpShutdownGracefully || c.ret == nil {
+			continue
+		}
+		j.arguments(c)
+		if j.laterGraceful(c) {
+			j.exercised()
+		}
+	}
+	if c := j.overridden(); c != nil {
+		j.blame(at(j.first.inv.N, c.inv.N), "admission ended where the later call at #%d puts it (quiet %v, timeout %v), not the first at #%d (quiet %v, timeout %v)",
+			c.inv.N, c.inv.Quiet, c.inv.Timeout, j.first.inv.N, j.first.inv.Quiet, j.first.inv.Timeout)
+	}
+}
+
+// laterGraceful reports whether c is a good call that came after the first
+// shutdown call had returned, and so must change nothing.
+func (h *History) laterGraceful(c *call) bool {
+	return c.inv.Op == OpShutdownGracefully && c.accepted() && c != h.first && h.first.returnedBefore(c.inv.N)
+}
+
+// overridden returns a later graceful call whose parameters explain a close
+// that those of the first call do not.
+func (h *History) overridden() *call {
+	w, ok := h.closeWindow()
+	if !ok || !h.Rules.Virtual || w.legal() {
+		return nil
+	}
+	for _, c := range h.calls {
+		if !h.laterGraceful(c) {
+			continue
+		}
+		w.quiet, w.timeout = c.inv.Quiet, c.inv.Timeout
+		fromFirst := w
+		w.start = c.inv.At
+		if fromFirst.legal() || w.legal() {
+			return c
+		}
+	}
+	return nil
+}
+
+func (j *judge) arguments(c *call) {
+	bad := c.inv.Quiet < 0 || c.inv.Timeout < c.inv.Quiet
+	refused := c.answered(RefusedBadArgument) || c.answered(Refused)
+	if bad {
+		j.exercised()
+	}
+	if bad != refused && (bad || c.answered(RefusedBadArgument)) {
+		j.blame(at(c.ret.N), "a graceful shutdown with quiet %v and timeout %v was answered %v at #%d",
+			c.inv.Quiet, c.inv.Timeout, c.ret.Outcome, c.ret.N)
+	}
+}

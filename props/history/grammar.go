@@ -1,0 +1,267 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// shape says how an event of one kind is written after its verb: words in a
+// fixed order, then name=value in any order. One table serves both ways, so
+// what Format writes is what Parse reads.
+type shape struct {
+	words []slot
+	attrs []attr
+}
+
+// slot is one word.
+type slot struct {
+	expected string // what a person should have written
+	optional bool
+	read     func(*Event, string) bool
+	write    func(Event) string // "" leaves the word out
+}
+
+// attr is one name=value. Its value is left out where it is the usual one.
+type attr struct {
+	name  string
+	read  func(*Event, string) error
+	write func(Event) string
+}
+
+var shapes = [...]shape{
+	Invoke:   {words: []slot{opSlot, optional(idSlot)}, attrs: []attr{delayAttr, periodAttr, quietAttr, timeoutAttr}},
+	Admit:    {words: []slot{opSlot, optional(idSlot), optional(outcomeSlot), optional(stateSlot)}},
+	Return:   {words: []slot{opSlot, optional(idSlot), optional(outcomeSlot), optional(stateSlot)}, attrs: statsAttrs()},
+	Begin:    {words: []slot{bodySlot, idSlot}, attrs: []attr{runAttr, inLoopAttr}},
+	End:      {words: []slot{bodySlot, idSlot, optional(endSlot)}, attrs: []attr{runAttr, inLoopAttr}},
+	Complete: {words: []slot{idSlot, outcomeSlot}},
+	Transit:  {words: []slot{moveSlot}},
+	Park:     {words: []slot{optional(tokenSlot), optional(stateSlot)}, attrs: []attr{untilAttr, nextAttr, queuedAttr, lazyAttr}},
+	Unpark:   {},
+	Wake:     {},
+	Closed:   {},
+	Done:     {},
+	Sample:   {attrs: statsAttrs()},
+	Observe:  {words: []slot{opSlot, optional(outcomeSlot), optional(stateSlot)}},
+}
+
+func optional(s slot) slot { s.optional = true; return s }
+
+// find returns the index of a word in its table, the index being the constant.
+func find(words []string, w string) (int, bool) {
+	i := slices.Index(words, w)
+	return i, i >= 0 && w != ""
+}
+
+var (
+	opSlot = slot{
+		expected: "an operation (" + listed(opWords[:]) + ")",
+		read:     func(e *Event, w string) bool { i, ok := find(opWords[:], w); e.Op = Op(i); return ok },
+		write:    func(e Event) string { return e.Op.String() },
+	}
+	bodySlot = slot{
+		expected: "a body (" + listed(bodyWords[:]) + ")",
+		read:     func(e *Event, w string) bool { i, ok := find(bodyWords[:], w); e.Body = Body(i); return ok },
+		write:    func(e Event) string { return e.Body.String() },
+	}
+	idSlot = slot{
+		expected: "a label, 1 or more",
+		read: func(e *Event, w string) bool {
+			id, err := strconv.Atoi(w)
+			e.ID = id
+			return err == nil && id > 0
+		},
+		write: func(e Event) string { return number(e.ID) },
+	}
+	outcomeSlot = slot{
+		expected: "an outcome (" + listed(outcomeWords[:]) + ")",
+		read: func(e *Event, w string) bool {
+			i, ok := find(outcomeWords[:], w)
+			if ok {
+				e.Outcome = Outcome(i)
+			}
+			return ok
+		},
+		write: func(e Event) string {
+			if e.Outcome == 0 {
+				return ""
+			}
+			return e.Outcome.String()
+		},
+	}
+	endSlot = slot{
+		expected: "an outcome other than normal, which goes without saying",
+		read:     outcomeSlot.read,
+		write: func(e Event) string {
+			if e.Outcome == Normal {
+				return ""
+			}
+			return e.Outcome.String()
+		},
+	}
+	stateSlot = slot{
+		expected: "a state (" + listed(stateNames[:]) + ")",
+		read:     func(e *Event, w string) bool { i, ok := find(stateNames[:], w); e.To = State(max(i, 0)); return ok },
+		write: func(e Event) string {
+			if e.To == NotStarted && e.Op != OpState || e.Outcome != 0 || e.Op == OpStats {
+				return ""
+			}
+			return e.To.String()
+		},
+	}
+	moveSlot = slot{
+		expected: "a move such as Started->ShuttingDown",
+		read: func(e *Event, w string) bool {
+			from, to, _ := strings.Cut(w, "->")
+			i, okFrom := find(stateNames[:], from)
+			k, okTo := find(stateNames[:], to)
+			e.From, e.To = State(max(i, 0)), State(max(k, 0))
+			return okFrom && okTo
+		},
+		write: func(e Event) string { return e.From.String() + "->" + e.To.String() },
+	}
+	tokenSlot = slot{
+		expected: "token",
+		read: func(e *Event, w string) bool {
+			if w == "token" {
+				e.Token = true
+			}
+			return w == "token"
+		},
+		write: func(e Event) string {
+			if e.Token {
+				return "token"
+			}
+			return ""
+		},
+	}
+)
+
+var (
+	delayAttr   = durationAttr("delay", 0, func(e *Event) *time.Duration { return &e.Delay })
+	periodAttr  = durationAttr("period", 0, func(e *Event) *time.Duration { return &e.Period })
+	quietAttr   = durationAttr("quiet", 0, func(e *Event) *time.Duration { return &e.Quiet })
+	timeoutAttr = durationAttr("timeout", 0, func(e *Event) *time.Duration { return &e.Timeout })
+	untilAttr   = durationAttr("until", Never, func(e *Event) *time.Duration { return &e.Deadline })
+	nextAttr    = durationAttr("next", Never, func(e *Event) *time.Duration { return &e.Next })
+	runAttr     = intAttr("run", func(e *Event) *int { return &e.Run })
+	queuedAttr  = intAttr("queued", func(e *Event) *int { return &e.Queued })
+	lazyAttr    = intAttr("lazy", func(e *Event) *int { return &e.Lazy })
+	callAttr    = intAttr("call", func(e *Event) *int { return &e.Call })
+	inLoopAttr  = attr{
+		name: "inloop",
+		read: func(e *Event, v string) (err error) { e.InLoop, err = strconv.ParseBool(v); return err },
+		write: func(e Event) string {
+			if e.InLoop {
+				return ""
+			}
+			return "false"
+		},
+	}
+	noteAttr = attr{
+		name: "note",
+		read: func(e *Event, v string) (err error) { e.Note, err = strconv.Unquote(v); return err },
+		write: func(e Event) string {
+			if e.Note == "" {
+				return ""
+			}
+			return strconv.Quote(e.Note)
+		},
+	}
+)
+
+func durationAttr(name string, usual time.Duration, field func(*Event) *time.Duration) attr {
+	return attr{
+		name: name,
+		read: func(e *Event, v string) (err error) { *field(e), err = parseInstant(v); return err },
+		write: func(e Event) string {
+			if d := *field(&e); d != usual {
+				return until(d)
+			}
+			return ""
+		},
+	}
+}
+
+func parseInstant(v string) (time.Duration, error) {
+	if v == "never" {
+		return Never, nil
+	}
+	return time.ParseDuration(v)
+}
+
+func intAttr(name string, field func(*Event) *int) attr {
+	return attr{
+		name:  name,
+		read:  func(e *Event, v string) (err error) { *field(e), err = strconv.Atoi(v); return err },
+		write: func(e Event) string { return number(*field(&e)) },
+	}
+}
+
+// statsAttrs are the counters of a sample, and of the answer of OpStats.
+func statsAttrs() []attr {
+	counters := []struct {
+		name  string
+		field func(*Stats) *int
+	}{
+		{"accepted", func(s *Stats) *int { return &s.Accepted }},
+		{"ran", func(s *Stats) *int { return &s.Ran }},
+		{"cancelled", func(s *Stats) *int { return &s.Cancelled }},
+		{"pending", func(s *Stats) *int { return &s.Pending }},
+		{"rejected", func(s *Stats) *int { return &s.Rejected }},
+		{"panicked", func(s *Stats) *int { return &s.Panicked }},
+		{"timers", func(s *Stats) *int { return &s.Timers }},
+		{"parks", func(s *Stats) *int { return &s.Parks }},
+		{"wakes", func(s *Stats) *int { return &s.Wakes }},
+	}
+	var attrs []attr
+	for _, c := range counters {
+		attrs = append(attrs, intAttr(c.name, func(e *Event) *int {
+			if e.Stats == nil {
+				e.Stats = &Stats{}
+			}
+			return c.field(e.Stats)
+		}))
+	}
+	return attrs
+}
+
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func listed(words []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" }), ", ")
+}
+
+// goroutine names a goroutine in the text form: below zero the loops, loop,
+// loop2, ...; above zero the others, g1, g2, ...
+func goroutine(g int64) string {
+	switch {
+	case g == -1:
+		return "loop"
+	case g < 0:
+		return fmt.Sprintf("loop%d", -g)
+	default:
+		return fmt.Sprintf("g%d", g)
+	}
+}
+
+func parseGoroutine(w string) (int64, bool) {
+	if w == "loop" {
+		return -1, true
+	}
+	if n, ok := strings.CutPrefix(w, "loop"); ok {
+		g, err := strconv.ParseInt(n, 10, 64)
+		return -g, err == nil && g > 1
+	}
+	n, ok := strings.CutPrefix(w, "g")
+	g, err := strconv.ParseInt(n, 10, 64)
+	return g, ok && err == nil && g > 0
+}

@@ -1,0 +1,200 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// History is a log indexed for the predicates. It is read-only after Of, so
+// it may be shared.
+type History struct {
+	Rules  Rules
+	Events []Event // Events[i].N == i+1
+
+	calls   []*call        // in the order of their Invoke
+	byN     map[int]*call  // by N of the Invoke
+	entries []*entry       // in the order of their submission
+	byID    map[int]*entry // by ID
+	spans   []*span        // bodies, in the order of their Begin, listeners left out
+	moves   []Event        // Transit events
+	looks   []look         // what was seen of InEventLoop
+	loops   map[int64]bool // goroutines that ran a body or parked
+	first   *call          // the shutdown call that counts: the first that was not refused
+	asked   int            // N from which a shutdown is known to be under way; 0 never
+	closed  int            // N of the first Transit to Shutdown or further; 0 none seen
+	done    int            // N of the first Done, or of the first sight of it; 0 never
+	askedAt time.Duration  // At of asked, or of the first shutdown call
+}
+
+// call is one Invoke and its Return.
+type call struct {
+	inv, ret *Event // ret is nil while the call is open
+	admit    *Event // nil unless the executor writes it
+	entry    *entry // what it is about, if anything
+	within   *span  // the body it was made from, nil from outside
+	note     bool   // it was made from a listener
+}
+
+// entry is one labelled thing: a task, a timer or a hook, from its submission on.
+type entry struct {
+	id       int
+	submit   *call
+	runs     []*span
+	notes    []*span // listeners
+	cancels  []*call // Cancel calls
+	removes  []*call // RemoveHook calls
+	complete []Event
+}
+
+// look is one observation of InEventLoop.
+type look struct {
+	event  *Event
+	within *span // the body it was made from
+	note   bool  // it was made from a listener
+}
+
+// span is one run of a body.
+type span struct {
+	begin, end *Event // end is nil while it runs
+	entry      *entry // nil if it was never submitted
+}
+
+// Of indexes the events. It returns an error for a log that no executor can
+// be blamed for, because its writer broke it: positions out of order, a
+// Return without its Invoke, an End without its Begin, a label used twice, or,
+// in virtual time, a clock that runs backwards. It does not keep the slice's
+// later changes out: do not change the events afterwards.
+func Of(events []Event, rules Rules) (*History, error) {
+	h := &History{
+		Rules:  rules,
+		Events: events,
+		byN:    map[int]*call{},
+		byID:   map[int]*entry{},
+		loops:  map[int64]bool{},
+	}
+	ix := indexer{h: h, open: map[int64][]*span{}}
+	for i := range events {
+		e := &events[i]
+		if e.N != i+1 {
+			return nil, fmt.Errorf("history: event %d carries position %d", i+1, e.N)
+		}
+		if rules.Virtual && i > 0 && e.At < events[i-1].At {
+			return nil, fmt.Errorf("history: #%d is at %v, before its predecessor at %v, in virtual time", e.N, e.At, events[i-1].At)
+		}
+		if err := ix.add(e); err != nil {
+			return nil, fmt.Errorf("history: #%d: %w", e.N, err)
+		}
+	}
+	h.findShutdown()
+	return h, nil
+}
+
+// findShutdown settles which call began the shutdown and when.
+func (h *History) findShutdown() {
+	for _, c := range h.calls {
+		if c.inv.Op.Shuts() && c.begins() && (h.first == nil || c.decidedBefore(h.first)) {
+			h.first = c
+		}
+	}
+	for i := range h.moves {
+		m := &h.moves[i]
+		if m.To >= ShuttingDown && h.asked == 0 {
+			h.asked, h.askedAt = m.N, m.At
+		}
+		if m.To >= Shutdown && h.closed == 0 {
+			h.closed = m.N
+		}
+	}
+	if h.asked == 0 && h.first != nil {
+		h.asked, h.askedAt = h.first.inv.N, h.first.inv.At
+	}
+}
+
+// begins reports whether a shutdown call began one: Close does so from inside the
+// loop too, where it refuses to wait (G18).
+func (c *call) begins() bool {
+	return !c.refused() || c.inv.Op == OpClose && c.answered(RefusedInLoop)
+}
+
+// decidedBefore reports whether the executor says that it decided c before d; of
+// two calls of which it says nothing the one that began first came first.
+func (c *call) decidedBefore(d *call) bool {
+	return c.admit != nil && (d.admit == nil || c.admit.N < d.admit.N)
+}
+
+func (h *History) at(n int) time.Duration { return h.Events[n-1].At }
+
+func (c *call) accepted() bool { return c.ret != nil && c.ret.Outcome == Accepted }
+func (c *call) refused() bool  { return c.ret != nil && c.ret.Outcome.IsRefusal() }
+func (c *call) answered(o Outcome) bool {
+	return c.ret != nil && c.ret.Outcome == o
+}
+
+// returnedBefore reports whether c was over before n.
+func (c *call) returnedBefore(n int) bool { return c.ret != nil && c.ret.N < n }
+
+func (e *entry) op() Op         { return e.submit.inv.Op }
+func (e *entry) accepted() bool { return e.submit.accepted() }
+func (e *entry) began() bool    { return len(e.runs) > 0 }
+func (e *entry) hook() bool     { return e.op() == OpAddHook }
+func (e *entry) periodic() bool { return e.op() == OpFixedRate || e.op() == OpFixedDelay }
+
+// firstBegin is the position at which the body first began, 0 if it did not.
+func (e *entry) firstBegin() int {
+	if !e.began() {
+		return 0
+	}
+	return e.runs[0].begin.N
+}
+
+// cancelled returns the Cancel call that said true, if one did.
+func (e *entry) cancelled() *call { return sayingTrue(e.cancels) }
+
+// removed returns the remove call that said true, if one did.
+func (e *entry) removed() *call { return sayingTrue(e.removes) }
+
+func sayingTrue(calls []*call) *call {
+	i := slices.IndexFunc(calls, func(c *call) bool { return c.answered(True) })
+	if i < 0 {
+		return nil
+	}
+	return calls[i]
+}
+
+// completedAs reports whether the future or timer was seen complete with o.
+func (e *entry) completedAs(o Outcome) bool {
+	return slices.ContainsFunc(e.complete, func(ev Event) bool { return ev.Outcome == o })
+}
+
+// firstDeadline is the earliest instant at which the timer may run first.
+func (e *entry) firstDeadline() time.Duration {
+	return Later(e.submit.inv.At, e.submit.inv.Delay)
+}
+
+// what names the entry in a message: "task 2".
+func (e *entry) what() string { return fmt.Sprintf("%s %d", e.op().noun(), e.id) }
+
+// noun says what the call hands over.
+func (o Op) noun() string {
+	switch {
+	case o == OpAfterIteration:
+		return "tail task"
+	case o.Tasks():
+		return "task"
+	case o.Timers():
+		return "timer"
+	case o == OpAddHook:
+		return "hook"
+	default:
+		return o.String()
+	}
+}
+
+// endN is the position at which the body ended, or beyond the log.
+func (s *span) endN(h *History) int {
+	if s.end == nil {
+		return len(h.Events) + 1
+	}
+	return s.end.N
+}

@@ -1,0 +1,121 @@
+package history
+
+// judgeHooks is S9 (G6). An accepted hook runs unless it was removed, not
+// before a shutdown is under way, in the order added, and not behind tasks
+// that came after the shutdown call; a hook may still be added after the close
+// from a hook that was accepted before it, and nowhere else.
+func judgeHooks(j *judge) {
+	last := hookOrder{floor: map[*call]*entry{}}
+	for i := range j.Events {
+		if c := j.callOf(&j.Events[i]); c != nil && c.inv.Op == OpAddHook && c.entry != nil {
+			last.step(j, &j.Events[i], c)
+		}
+	}
+	for _, e := range j.entries {
+		if !e.hook() || e.submit.ret == nil {
+			continue
+		}
+		j.lateHook(e)
+		if e.accepted() {
+			j.hookRuns(e)
+			j.heldBack(e)
+		}
+	}
+}
+
+// hookOrder sweeps the log for hooks that began against the order added.
+type hookOrder struct {
+	last  *entry // of the hooks whose AddShutdownHook is over, the one that began last
+	floor map[*call]*entry
+}
+
+func (o *hookOrder) step(j *judge, e *Event, c *call) {
+	switch {
+	case e.Kind == Invoke:
+		o.floor[c] = o.last
+	case e.Kind != Return || !c.accepted() || !c.entry.began():
+	default:
+		before := o.floor[c]
+		if before != nil && before.firstBegin() > c.entry.firstBegin() {
+			j.blame(at(before.firstBegin(), c.entry.firstBegin()), "%s was added before %s, yet began at #%d, after #%d",
+				before.what(), c.entry.what(), before.firstBegin(), c.entry.firstBegin())
+		}
+		o.last = later(o.last, c.entry)
+	}
+}
+
+// hookRuns judges whether the hook ran: once shutting down, and if and only if
+// no remove said true.
+func (j *judge) hookRuns(e *entry) {
+	n, removed := e.firstBegin(), e.removed()
+	switch {
+	case n != 0 && removed != nil:
+		j.exercised()
+		j.blame(at(removed.ret.N, n), "%s ran at #%d, though remove said true at #%d", e.what(), n, removed.ret.N)
+	case n != 0 && (j.asked == 0 || n < j.asked):
+		j.blame(at(n), "%s ran at #%d, before any shutdown", e.what(), n)
+	case n != 0:
+		j.exercised()
+	case removed == nil && j.done != 0 && e.submit.ret.N < j.done:
+		j.exercised()
+		j.blame(at(e.submit.ret.N, j.done), "%s, added at #%d, never ran and was not removed", e.what(), e.submit.ret.N)
+	}
+}
+
+// heldBack judges that a hook added before the shutdown call does not wait for
+// tasks that came after it: such a task must not begin while the hook waits and
+// every task that may have come before the call has ended.
+func (j *judge) heldBack(hook *entry) {
+	if j.first == nil || !hook.submit.returnedBefore(j.first.inv.N) || hook.removed() != nil {
+		return
+	}
+	for _, s := range j.spans {
+		task := s.entry
+		if hook.began() && s.begin.N > hook.firstBegin() {
+			return
+		}
+		if !task.op().Tasks() || !j.first.returnedBefore(task.submit.inv.N) || j.olderWaits(s.begin.N) {
+			continue
+		}
+		j.blame(at(hook.submit.ret.N, s.begin.N), "%s, submitted after the shutdown call, began at #%d while %s, added at #%d, was waiting",
+			task.what(), s.begin.N, hook.what(), hook.submit.ret.N)
+		return
+	}
+}
+
+// olderWaits reports whether at n a task that may have been accepted before the
+// shutdown call had not ended.
+func (h *History) olderWaits(n int) bool {
+	for _, e := range h.entries {
+		if !e.op().Tasks() || !e.accepted() || e.cancelled() != nil {
+			continue
+		}
+		if h.first.returnedBefore(e.submit.inv.N) {
+			continue
+		}
+		if !e.began() || e.runs[0].endN(h) > n {
+			return true
+		}
+	}
+	return false
+}
+
+// lateHook judges the answer to a hook added after the close.
+func (j *judge) lateHook(e *entry) {
+	c := e.submit
+	known, why := j.knownClosed()
+	if c.inv.N < known {
+		return
+	}
+	j.exercised()
+	from := c.within
+	switch {
+	case c.accepted() && (from == nil || !from.entry.hook()):
+		j.blame(at(known, c.ret.N), "%s was accepted at #%d from outside a hook, though %s at #%d", e.what(), c.ret.N, why, known)
+	case c.accepted() && from.entry.submit.inv.N > known:
+		j.blame(at(known, c.ret.N), "%s was accepted at #%d from %s, which was itself added after the close: the chain does not end",
+			e.what(), c.ret.N, from.entry.what())
+	case c.refused() && from != nil && from.entry.hook() && from.entry.submit.returnedBefore(known):
+		j.blame(at(known, c.ret.N), "%s was refused at #%d inside %s, which was added before the close", e.what(), c.ret.N, from.entry.what())
+	}
+}

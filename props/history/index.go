@@ -1,0 +1,151 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+)
+
+// indexer adds the events to a History one by one.
+type indexer struct {
+	h    *History
+	open map[int64][]*span // the bodies and listeners running on each goroutine, innermost last
+}
+
+func (ix *indexer) add(e *Event) error {
+	h := ix.h
+	switch e.Kind {
+	case Invoke:
+		return ix.invoke(e)
+	case Return, Admit:
+		return ix.answer(e)
+	case Begin:
+		return ix.begin(e)
+	case End:
+		return ix.end(e)
+	case Complete:
+		if ent := h.byID[e.ID]; ent != nil {
+			ent.complete = append(ent.complete, *e)
+			return nil
+		}
+		return fmt.Errorf("complete of %d, which was never submitted", e.ID)
+	case Transit:
+		h.moves = append(h.moves, *e)
+	case Park, Unpark:
+		h.loops[e.G] = true
+	case Done:
+		h.sawDone(e)
+	case Observe:
+		ix.observe(e)
+	}
+	return nil
+}
+
+func (ix *indexer) observe(e *Event) {
+	switch {
+	case e.Op == OpDone && e.Outcome == True:
+		ix.h.sawDone(e)
+	case e.Op == OpInLoop:
+		ix.h.looks = append(ix.h.looks, look{event: e, within: ix.running(e.G), note: ix.inListener(e.G)})
+	}
+}
+
+func (h *History) sawDone(e *Event) {
+	if h.done == 0 {
+		h.done = e.N
+	}
+}
+
+func (ix *indexer) invoke(e *Event) error {
+	h := ix.h
+	c := &call{inv: e, within: ix.running(e.G), note: ix.inListener(e.G)}
+	h.calls = append(h.calls, c)
+	h.byN[e.N] = c
+	if e.ID == 0 {
+		return nil
+	}
+	ent := h.byID[e.ID]
+	if e.Op.Submits() {
+		if ent != nil {
+			return fmt.Errorf("label %d submitted twice, first at #%d", e.ID, ent.submit.inv.N)
+		}
+		ent = &entry{id: e.ID, submit: c}
+		h.byID[e.ID] = ent
+		h.entries = append(h.entries, ent)
+	}
+	if ent == nil {
+		return fmt.Errorf("%v of %d, which was never submitted", e.Op, e.ID)
+	}
+	c.entry = ent
+	switch e.Op {
+	case OpCancel:
+		ent.cancels = append(ent.cancels, c)
+	case OpRemoveHook:
+		ent.removes = append(ent.removes, c)
+	}
+	return nil
+}
+
+// running returns the body that the goroutine is in, looking through listeners.
+func (ix *indexer) running(g int64) *span {
+	for _, s := range slices.Backward(ix.open[g]) {
+		if s.begin.Body != BodyListener {
+			return s
+		}
+	}
+	return nil
+}
+
+// inListener reports whether the goroutine is in a listener, which may run on
+// the loop or anywhere else.
+func (ix *indexer) inListener(g int64) bool {
+	open := ix.open[g]
+	return len(open) > 0 && open[len(open)-1].begin.Body == BodyListener
+}
+
+func (ix *indexer) answer(e *Event) error {
+	c := ix.h.byN[e.Call]
+	if c == nil || c.inv.Op != e.Op {
+		return fmt.Errorf("%v of %v without its invoke (call %d)", e.Kind, e.Op, e.Call)
+	}
+	if e.Kind == Admit {
+		c.admit = e
+		return nil
+	}
+	if c.ret != nil {
+		return fmt.Errorf("%v returns twice, first at #%d", e.Op, c.ret.N)
+	}
+	c.ret = e
+	return nil
+}
+
+func (ix *indexer) begin(e *Event) error {
+	h := ix.h
+	s := &span{begin: e, entry: h.byID[e.ID]}
+	if s.entry == nil {
+		return fmt.Errorf("begin of %d, which was never submitted", e.ID)
+	}
+	ix.open[e.G] = append(ix.open[e.G], s)
+	if e.Body == BodyListener {
+		s.entry.notes = append(s.entry.notes, s)
+		return nil
+	}
+	h.loops[e.G] = true
+	h.spans = append(h.spans, s)
+	s.entry.runs = append(s.entry.runs, s)
+	return nil
+}
+
+// end closes the innermost open body of the goroutine, which must be the one named.
+func (ix *indexer) end(e *Event) error {
+	open := ix.open[e.G]
+	if len(open) == 0 {
+		return fmt.Errorf("end of %d, but nothing has begun on this goroutine", e.ID)
+	}
+	s := open[len(open)-1]
+	if s.begin.ID != e.ID || s.begin.Body != e.Body {
+		return fmt.Errorf("end of %v %d, but %v %d runs on this goroutine", e.Body, e.ID, s.begin.Body, s.begin.ID)
+	}
+	s.end = e
+	ix.open[e.G] = open[:len(open)-1]
+	return nil
+}

@@ -1,0 +1,125 @@
+package history
+
+// judgeStates is S7 (G1): each transition is legal and begins where the last
+// one ended, and nobody who looks twice sees the state go back.
+func judgeStates(j *judge) {
+	state := NotStarted
+	for i := range j.moves {
+		m := &j.moves[i]
+		j.exercised()
+		switch {
+		case m.From != state:
+			j.blame(at(m.N), "%v->%v at #%d, but the state was %v", m.From, m.To, m.N, state)
+		case !legalMove(m.From, m.To):
+			j.blame(at(m.N), "%v->%v at #%d is not a legal move", m.From, m.To, m.N)
+		}
+		state = m.To
+	}
+	j.statesSeen()
+}
+
+// sighting is a state that somebody saw, and the position from which everybody
+// who begins to look has to see it or a later one.
+type sighting struct {
+	state State
+	n     int
+}
+
+// statesSeen compares each sighting with those that were over before it began:
+// a State call with every earlier one, a bare observation with those of its
+// own goroutine, as it does not say when it began.
+func (j *judge) statesSeen() {
+	var latest sighting
+	floor := map[*call]sighting{}
+	own := map[int64]sighting{}
+	for i := range j.Events {
+		e := &j.Events[i]
+		if e.Op != OpState {
+			continue
+		}
+		switch e.Kind {
+		case Invoke:
+			floor[j.byN[e.N]] = latest
+		case Return:
+			j.notBack(floor[j.byN[e.Call]], e)
+			latest = latest.with(e)
+			own[e.G] = own[e.G].with(e)
+		case Observe:
+			j.notBack(own[e.G], e)
+			latest = latest.with(e)
+			own[e.G] = own[e.G].with(e)
+		}
+	}
+}
+
+func (s sighting) with(e *Event) sighting {
+	if e.To > s.state {
+		return sighting{e.To, e.N}
+	}
+	return s
+}
+
+func (j *judge) notBack(before sighting, e *Event) {
+	if before.n == 0 {
+		return
+	}
+	j.exercised()
+	if e.To < before.state {
+		j.blame(at(before.n, e.N), "%v was seen at #%d, and %v afterwards at #%d", before.state, before.n, e.To, e.N)
+	}
+}
+
+// judgeDoneOnce is S12 (G15): Done is written at most once and nobody sees it
+// before; who has seen Done closed or the state Terminated sees both from then on.
+func judgeDoneOnce(j *judge) {
+	written := 0
+	seen := map[int64]int{} // per goroutine, where it first saw the end
+	for i := range j.Events {
+		e := &j.Events[i]
+		if e.Kind == Done {
+			j.exercised()
+			switch {
+			case written != 0:
+				j.blame(at(written, e.N), "done at #%d and again at #%d", written, e.N)
+			case j.done < e.N:
+				j.blame(at(j.done, e.N), "done was seen at #%d, before it happened at #%d", j.done, e.N)
+			}
+			written = e.N
+		}
+		j.seesTheEnd(e, seen)
+	}
+}
+
+// seesTheEnd judges one look at Done or at the state against earlier looks of
+// the same goroutine.
+func (j *judge) seesTheEnd(e *Event, seen map[int64]int) {
+	looked := e.Kind == Observe || e.Kind == Return
+	var over bool
+	switch {
+	case looked && e.Op == OpDone:
+		over = e.Outcome == True
+	case looked && e.Op == OpState:
+		over = e.To == Terminated
+	default:
+		return
+	}
+	first := seen[e.G]
+	switch {
+	case first != 0:
+		j.exercised()
+		if !over {
+			j.blame(at(first, e.N), "the end was seen at #%d, and %s afterwards, at #%d", first, e.sight(), e.N)
+		}
+	case over:
+		j.exercised()
+		seen[e.G] = e.N
+	}
+}
+
+// sight says what a look that did not see the end saw.
+func (e *Event) sight() string {
+	if e.Op == OpDone {
+		return "Done was open"
+	}
+	return "the state was " + e.To.String()
+}

@@ -1,0 +1,177 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// Linearizable is REF3: it looks for an order of the calls, one moment inside
+// each, that a sequential executor could have answered so. Illegal means that
+// there is none. Unknown means that the limit passed first: undecided, never a
+// pass. A limit of 0 is none. It must not be called in a testing/synctest
+// bubble, whose clock the limit would be measured with.
+func (h *History) Linearizable(limit time.Duration) porcupine.CheckResult {
+	return porcupine.CheckOperationsTimeout(h.CallModel(), h.Operations(), limit)
+}
+
+// Operations returns the calls that admission answers, and what was seen of
+// the state and of Done, in porcupine's words. A call that did not return ends
+// after everything, with an answer that nobody knows. Instants are twice the
+// positions, so that there is one between any two.
+func (h *History) Operations() []porcupine.Operation {
+	var ops []porcupine.Operation
+	clients := map[int64]int{}
+	last := map[int64]int64{} // the position after which a goroutine's observation was made
+	add := func(e *Event, op operation, from, to int64) {
+		client, known := clients[e.G]
+		if !known {
+			client = len(clients)
+			clients[e.G] = client
+		}
+		ops = append(ops, porcupine.Operation{ClientId: client, Input: op, Call: from, Output: op.answer, Return: to})
+	}
+	for i := range h.Events {
+		e := &h.Events[i]
+		before := last[e.G]
+		last[e.G] = int64(e.N)
+		switch {
+		case e.Kind == Invoke && h.ordered(e.Op):
+			c := h.byN[e.N]
+			if c.ret == nil && e.Op == OpState {
+				continue // it saw nothing and changes nothing
+			}
+			op := operation{op: e.Op, text: e.callText(), inHook: c.within != nil && c.within.entry.hook()}
+			to := int64(math.MaxInt64)
+			if c.ret != nil {
+				op.answer, op.state, to = c.ret.Outcome, c.ret.To, 2*int64(c.ret.N)
+			}
+			add(e, op, 2*int64(e.N), to)
+		case e.Kind == Observe && (e.Op == OpDone || e.Op == OpState):
+			op := operation{op: e.Op, text: "saw " + e.Op.String(), answer: e.Outcome, state: e.To}
+			add(e, op, 2*before+1, 2*int64(e.N))
+		}
+	}
+	return ops
+}
+
+// ordered reports whether the sequential executor has an opinion on the call.
+func (h *History) ordered(o Op) bool {
+	return o.Submits() || o == OpShutdownGracefully || o == OpShutdown || o == OpState
+}
+
+// operation is one call with its answer; answer 0 of a call with answers means
+// that it is not known.
+type operation struct {
+	op     Op
+	text   string
+	inHook bool
+	answer Outcome
+	state  State // answer of OpState
+}
+
+// phases is a set of states: those that the executor may be in.
+type phases uint8
+
+func only(s State) phases            { return 1 << s }
+func (p phases) has(s State) bool    { return p&only(s) != 0 }
+func (p phases) with(s State) phases { return p | only(s) }
+func (p phases) String() (s string) {
+	for state := NotStarted; state <= Terminated; state++ {
+		if p.has(state) {
+			s += " " + state.String()
+		}
+	}
+	return "{" + s + " }"
+}
+
+// settle adds the states that the executor may have moved on to by itself:
+// once a shutdown was asked for, it ends admission and terminates.
+func (p phases) settle() phases {
+	if p.has(ShuttingDown) {
+		p = p.with(Shutdown)
+	}
+	if p.has(Shutdown) {
+		p = p.with(Terminated)
+	}
+	return p
+}
+
+// CallModel is the sequential executor: five states, and for each call the
+// states in which its answer is right and what it makes of them.
+func (h *History) CallModel() porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return only(NotStarted) },
+		Step: func(state, input, _ any) (bool, any) {
+			next := h.step(state.(phases).settle(), input.(operation))
+			return next != 0, next
+		},
+		DescribeOperation: func(input, _ any) string {
+			op := input.(operation)
+			if op.op == OpState {
+				return fmt.Sprintf("%s -> %v", op.text, op.state)
+			}
+			return fmt.Sprintf("%s -> %v", op.text, op.answer)
+		},
+		DescribeState: func(state any) string { return state.(phases).String() },
+	}
+}
+
+// step returns the states after the operation, none if no state can have
+// answered so.
+func (h *History) step(from phases, op operation) phases {
+	var next phases
+	for s := NotStarted; s <= Terminated; s++ {
+		if from.has(s) {
+			next |= h.after(s, op)
+		}
+	}
+	return next
+}
+
+func (h *History) after(s State, op operation) phases {
+	switch {
+	case op.op.Submits():
+		return h.submitted(s, op)
+	case op.op == OpShutdownGracefully && op.answer.IsRefusal():
+		return only(s)
+	case op.op == OpShutdownGracefully:
+		return only(max(s, ShuttingDown))
+	case op.op == OpShutdown:
+		return only(max(s, Shutdown))
+	case op.op == OpState && op.state == s:
+		return only(s)
+	case op.op == OpDone && (op.answer == True) == (s == Terminated):
+		return only(s)
+	default:
+		return 0
+	}
+}
+
+// submitted is the answer to a submission in state s.
+func (h *History) submitted(s State, op operation) phases {
+	open := s < Shutdown || op.op == OpAddHook && op.inHook
+	switch op.answer {
+	case Accepted:
+		if !open {
+			return 0
+		}
+		return only(max(s, Started))
+	case RefusedClosed:
+		if s < Shutdown {
+			return 0
+		}
+		return only(s)
+	case Refused:
+		if s < Shutdown && h.Rules.QueueBound == 0 && !h.Rules.Spawner {
+			return 0
+		}
+		return only(s)
+	case 0: // not known: refused, or accepted
+		return only(s).with(max(s, Started))
+	default:
+		return only(s)
+	}
+}

@@ -1,0 +1,163 @@
+package history
+
+import "fmt"
+
+// Predicate is one sentence that every history of a correct executor
+// satisfies, and the function that judges it.
+type Predicate struct {
+	Name      string // as in the verification text: "S2"
+	Guarantee string // whose breach it shows: "G3"
+	Sentence  string // what holds, in words
+	needs     Parts  // what the log must show for the predicate to have a meaning
+	judge     func(*judge)
+}
+
+// predicates is the whole suite, in the order in which findings are reported.
+var predicates = [...]Predicate{
+	{Name: "S1", Guarantee: "G3", Sentence: "accepted work runs at most once", judge: judgeOnce},
+	{Name: "S2", Guarantee: "G3", Sentence: "accepted tasks run before done", judge: judgeAcceptedRun},
+	{Name: "S3", Guarantee: "G3", Sentence: "refused work never runs", judge: judgeRefusedNeverRun},
+	{Name: "S4", Guarantee: "G5", Sentence: "refusal is final and honest", judge: judgeRefusal},
+	{Name: "S5", Guarantee: "G4", Sentence: "tasks begin in the order submitted", judge: judgeFIFO},
+	{Name: "S6", Guarantee: "G2", Sentence: "bodies run one at a time, on the loop", judge: judgeOneAtATime},
+	{Name: "S7", Guarantee: "G1", Sentence: "states only move forward", judge: judgeStates},
+	{Name: "S8", Guarantee: "G15", Sentence: "nothing runs after done", judge: judgeNothingAfterDone},
+	{Name: "S9", Guarantee: "G6", Sentence: "hooks always run", judge: judgeHooks},
+	{Name: "S10", Guarantee: "G7", Sentence: "timers keep their time", judge: judgeTimers},
+	{Name: "S11", Guarantee: "G8", Sentence: "cancelled and ran exclude each other", judge: judgeCancel},
+	{Name: "S12", Guarantee: "G15", Sentence: "done happens once and for everybody", judge: judgeDoneOnce},
+	{Name: "S13", Guarantee: "G16", Sentence: "the first shutdown call wins", judge: judgeFirstWins},
+	{Name: "S14", Guarantee: "G14", Sentence: "a panic or Goexit stays inside its body", judge: judgeContained},
+	{Name: "S15", Guarantee: "G20", Sentence: "accepted = ran + cancelled + pending", needs: Samples, judge: judgeConservation},
+	{Name: "S16", Guarantee: "G24", Sentence: "nothing is left behind", judge: judgeNothingLeft},
+	{Name: "S18", Guarantee: "G18", Sentence: "every call from the loop returns", judge: judgeReentrant},
+	{Name: "V1", Guarantee: "G12", Sentence: "the loop never sleeps on work", needs: Parks, judge: judgeSleep},
+	{Name: "V2", Guarantee: "G12", Sentence: "accepted work begins as soon as the loop is free", judge: judgePrompt},
+	{Name: "V3", Guarantee: "G11", Sentence: "the timeout is a deadline for admission", needs: Deadlines, judge: judgeDeadline},
+	{Name: "V4", Guarantee: "G10", Sentence: "the quiet period is exact", needs: QuietPeriod, judge: judgeQuiet},
+	{Name: "V5", Guarantee: "G15", Sentence: "a shutdown with extreme parameters ends", judge: judgeExtremes},
+	{Name: "V6", Guarantee: "G12", Sentence: "a loop with nothing to do sleeps", needs: Parks, judge: judgeBusy},
+	{Name: "V7", Guarantee: "G13", Sentence: "nothing waits longer than a batch", judge: judgeStarvation},
+	{Name: "V8", Guarantee: "G12", Sentence: "a sleep takes one wake, from outside", needs: Parks, judge: judgeWakes},
+	{Name: "V9", Guarantee: "G15", Sentence: "a shutdown ends once everything has run", judge: judgeConverges},
+}
+
+// Predicates returns the suite. The slice is the caller's.
+func Predicates() []Predicate { return append([]Predicate(nil), predicates[:]...) }
+
+// Violation is one breach of a guarantee, seen by one predicate.
+type Violation struct {
+	Guarantee string // "G3"; may differ from the predicate's where one judges several
+	Predicate string // "S2"
+	Sentence  string // what should have held
+	Text      string // what happened: "task 2, accepted at #3, never ran"
+	At        []int  // positions in the log, the telling one last
+}
+
+// String is the line that a failure begins with.
+func (v Violation) String() string {
+	return fmt.Sprintf("%s %s: %s", v.Guarantee, v.Sentence, v.Text)
+}
+
+// Status is the result of one predicate.
+type Status uint8
+
+// The results. Only Passed is a pass.
+const (
+	NotApplicable Status = iota // the log does not show what the predicate reads
+	NotExercised                // its premise did not occur
+	Passed
+	Failed
+)
+
+func (s Status) String() string {
+	return word("status", []string{"not applicable", "not exercised", "passed", "failed"}, int(s))
+}
+
+// Verdict is what one predicate says about one history.
+type Verdict struct {
+	Predicate  Predicate
+	Status     Status
+	Premise    int // how often what the predicate speaks of really occurred
+	Violations []Violation
+}
+
+// Check judges the history with the named predicates, or with all of them, in
+// the order of the table. It panics on a name that is not in the table.
+func (h *History) Check(names ...string) []Verdict {
+	var verdicts []Verdict
+	for _, name := range names {
+		verdicts = append(verdicts, lookup(name).Check(h))
+	}
+	if len(names) == 0 {
+		for i := range predicates {
+			verdicts = append(verdicts, predicates[i].Check(h))
+		}
+	}
+	return verdicts
+}
+
+// Violations returns what Check finds, without the rest.
+func (h *History) Violations(names ...string) []Violation {
+	var found []Violation
+	for _, v := range h.Check(names...) {
+		found = append(found, v.Violations...)
+	}
+	return found
+}
+
+func lookup(name string) Predicate {
+	for _, p := range predicates {
+		if p.Name == name {
+			return p
+		}
+	}
+	panic("history: no predicate " + name)
+}
+
+// Check judges the history. It changes nothing and may run beside others.
+func (p Predicate) Check(h *History) Verdict {
+	if !h.Rules.Has(p.needs) {
+		return Verdict{Predicate: p, Status: NotApplicable}
+	}
+	j := judge{History: h, predicate: &p}
+	p.judge(&j)
+	v := Verdict{Predicate: p, Status: Passed, Premise: j.premise, Violations: j.found}
+	switch {
+	case len(j.found) > 0:
+		v.Status = Failed
+	case j.premise == 0:
+		v.Status = NotExercised
+	}
+	return v
+}
+
+// judge is one predicate at work on one history.
+type judge struct {
+	*History
+	predicate *Predicate
+	premise   int
+	found     []Violation
+}
+
+// exercised counts one occurrence of the predicate's premise.
+func (j *judge) exercised() { j.premise++ }
+
+// at names positions in the log for blame; the telling one comes last.
+func at(positions ...int) []int { return positions }
+
+// blame records a violation of the predicate's guarantee.
+func (j *judge) blame(where []int, format string, args ...any) {
+	j.blameOn(j.predicate.Guarantee, j.predicate.Sentence, where, format, args...)
+}
+
+// blameOn records a violation of another guarantee than the predicate's own.
+func (j *judge) blameOn(guarantee, sentence string, where []int, format string, args ...any) {
+	j.found = append(j.found, Violation{
+		Guarantee: guarantee,
+		Predicate: j.predicate.Name,
+		Sentence:  sentence,
+		Text:      fmt.Sprintf(format, args...),
+		At:        where,
+	})
+}

@@ -1,0 +1,137 @@
+package history
+
+import "time"
+
+// judgePrompt is V2 (G12). In virtual time, where only bodies take time,
+// accepted work begins at the instant it is ready or bodies fill the time in
+// between; at rest nothing that was accepted is still waiting. A lazy task may
+// wait for the next wake.
+func judgePrompt(j *judge) {
+	for _, e := range j.entries {
+		if !e.accepted() || !e.began() || e.op() == OpExecuteLazy {
+			continue
+		}
+		j.exercised()
+		ready, ok := j.readyAt(e)
+		if !ok || !j.Rules.Virtual {
+			continue
+		}
+		began := e.runs[0].begin.At
+		if idle := began - ready - j.busy(ready, began); idle > 0 {
+			j.blame(at(e.submit.ret.N, e.firstBegin()), "%s, ready at %v, began at %v, with the loop free for %v in between",
+				e.what(), ready, began, idle)
+		}
+	}
+	j.nothingWaits()
+}
+
+// readyAt is when the entry's body can begin, if that is known.
+func (h *History) readyAt(e *entry) (time.Duration, bool) {
+	ret := e.submit.ret.At
+	switch {
+	case e.op().Timers():
+		return Later(ret, e.submit.inv.Delay), true
+	case e.hook():
+		return max(ret, h.askedAt), h.asked != 0
+	default:
+		return ret, true
+	}
+}
+
+// nothingWaits judges a log at rest that is not done.
+func (j *judge) nothingWaits() {
+	if !j.Rules.AtRest || j.done != 0 || j.stuck() != nil || j.diedIn() != nil {
+		return
+	}
+	if e := j.stranded(); e != nil {
+		j.blame(at(e.submit.ret.N), "%s, accepted at #%d, was still waiting when nothing else could happen", e.what(), e.submit.ret.N)
+	}
+}
+
+// judgeStarvation is V7 (G13): between the moment at which a timer, a tail task
+// or a hook is ready and its Begin, the loop begins no more tasks than the
+// rest of one batch and another whole one.
+func judgeStarvation(j *judge) {
+	bound := 2 * j.Rules.batch()
+	tasks := j.taskBegins()
+	for _, e := range j.entries {
+		if !e.accepted() || e.cancelled() != nil || e.removed() != nil {
+			continue
+		}
+		from, ok := j.waitsFrom(e)
+		if !ok {
+			continue
+		}
+		to := e.firstBegin()
+		if to == 0 {
+			to = j.waitsUntil(e)
+		}
+		between := tasks[max(to-1, from)] - tasks[from]
+		if between > 0 {
+			j.exercised()
+		}
+		if between > bound {
+			j.blame(at(from, to), "%s, ready at #%d, waited for %d tasks, and a batch is %d", e.what(), from, between, j.Rules.batch())
+		}
+	}
+}
+
+// waitsUntil is where the wait of something that never began is over: it has
+// ended otherwise, or the log has.
+func (h *History) waitsUntil(e *entry) int {
+	n := len(h.Events)
+	if len(e.complete) > 0 {
+		n = e.complete[0].N // may have been written long after
+	}
+	if e.op().Timers() && h.asked != 0 {
+		n = min(n, h.asked)
+	}
+	return n
+}
+
+// waitsFrom is the position from which the entry is ready, if it is one of
+// those that must not starve.
+func (h *History) waitsFrom(e *entry) (int, bool) {
+	ret := e.submit.ret.N
+	switch {
+	case e.op() == OpAfterIteration:
+		return ret, true
+	case e.hook():
+		return h.hookReady(ret)
+	case e.op().Timers():
+		due := Later(e.submit.ret.At, e.submit.inv.Delay)
+		for n := ret; n <= len(h.Events); n++ {
+			if h.at(n) >= due {
+				return n, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// hookReady is where the last task accepted before the shutdown call has begun.
+func (h *History) hookReady(added int) (int, bool) {
+	if h.first == nil {
+		return 0, false
+	}
+	ready := max(added, h.asked)
+	for _, s := range h.spans {
+		older := s.entry.op().Tasks() && !h.first.returnedBefore(s.entry.submit.inv.N)
+		if older {
+			ready = max(ready, s.begin.N)
+		}
+	}
+	return ready, true
+}
+
+// taskBegins returns, for each position, how many tasks have begun up to it.
+func (h *History) taskBegins() []int {
+	sums := make([]int, len(h.Events)+1)
+	for i := range h.Events {
+		sums[i+1] = sums[i]
+		if e := &h.Events[i]; e.Kind == Begin && e.Body == BodyTask {
+			sums[i+1]++
+		}
+	}
+	return sums
+}

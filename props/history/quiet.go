@@ -1,0 +1,242 @@
+package history
+
+import (
+	"slices"
+	"time"
+)
+
+// window is what G10 and G11 say about the instant at which admission ends:
+// the parameters of a graceful shutdown beside what the log shows.
+type window struct {
+	*History
+	start          time.Duration // the shutdown call
+	quiet, timeout time.Duration
+	end            time.Duration // when admission ended; without States, when the executor was done
+}
+
+// closeWindow returns the window of the first shutdown call. It has none if
+// that call was not graceful or admission has not ended in the log.
+func (h *History) closeWindow() (window, bool) {
+	w := window{History: h, start: h.askedAt, timeout: Never}
+	if h.first == nil || !h.Rules.Has(QuietPeriod) {
+		return w, false
+	}
+	switch h.first.inv.Op {
+	case OpShutdownGracefully:
+		w.quiet, w.timeout = h.first.inv.Quiet, h.first.inv.Timeout
+	case OpClose:
+		if h.first.inv.Timeout > 0 { // the executor's default, if the writer knows it
+			w.timeout = h.first.inv.Timeout
+		}
+	default:
+		return w, false
+	}
+	switch {
+	case h.startFailed():
+		return w, false
+	case h.Rules.Has(States) && h.closed != 0:
+		w.end = h.at(h.closed)
+	case !h.Rules.Has(States) && h.done != 0:
+		w.end = h.at(h.done)
+	default:
+		return w, false
+	}
+	return w, true
+}
+
+// startFailed reports whether there was never a loop to wait for anything: a
+// quiet period without one is over at once (G17).
+func (h *History) startFailed() bool {
+	if !h.Rules.Spawner || len(h.spans) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(h.Events, func(e Event) bool { return e.Kind == Park })
+}
+
+// limit is the latest instant of the close: the timeout, or a Shutdown call.
+func (w window) limit() time.Duration {
+	limit := Later(w.start, w.timeout)
+	for _, c := range w.calls {
+		if c.inv.Op == OpShutdown && !c.refused() {
+			limit = min(limit, max(c.inv.At, w.start))
+		}
+	}
+	return limit
+}
+
+// legal reports whether admission ended at an instant that G10 allows. In real
+// time only too early can be told.
+func (w window) legal() bool {
+	if !w.Rules.Virtual || w.Rules.Spawner || w.timersWait() { // a slow spawner takes time
+		return w.end >= w.soonest()
+	}
+	for _, c := range w.candidates() {
+		if c == w.end || !w.Rules.Has(States) && c < w.end && w.busy(c, w.end) == w.end-c {
+			return true
+		}
+	}
+	return false
+}
+
+// timersWait reports whether the policy lets timers hold the close: then when it
+// comes depends on cancels and on runs that have not happened.
+func (w window) timersWait() bool {
+	if w.Rules.Timers != RunTimersUntilTimeout {
+		return false
+	}
+	return slices.ContainsFunc(w.entries, func(e *entry) bool { return e.op().Timers() && e.accepted() })
+}
+
+// soonest is the least instant of the close in real time: quiet after the call
+// and, where the close itself is in the log, after the last body before it.
+func (w window) soonest() time.Duration {
+	idle := w.start
+	for _, s := range w.spans {
+		if w.closed != 0 && s.endN(w.History) < w.closed {
+			idle = max(idle, s.end.At)
+		}
+	}
+	return min(Later(idle, w.quiet), w.limit())
+}
+
+// candidates returns the instants, in order, at which the close is legal in
+// virtual time. There is more than one if work arrived exactly at the end of
+// the quiet period: a tie, which may go either way.
+func (w window) candidates() []time.Duration {
+	var found []time.Duration
+	limit, idle, idleN := w.limit(), w.start, w.asked
+	for _, s := range w.spans {
+		if s.endN(w.History) < w.asked {
+			continue
+		}
+		quietEnd := Later(idle, w.quiet)
+		switch {
+		case s.begin.N < w.asked:
+		case s.begin.At >= limit && quietEnd >= limit:
+			return append(found, limit)
+		case s.begin.At >= quietEnd && s.ties(quietEnd, idleN):
+			found = append(found, quietEnd)
+		case s.begin.At > quietEnd && !w.held(quietEnd) && s.ready() > quietEnd:
+			return append(found, quietEnd)
+		}
+		if s.end == nil || s.end.At >= limit {
+			return append(found, limit)
+		}
+		idle, idleN = max(idle, s.end.At), s.end.N
+	}
+	return append(found, min(Later(idle, w.quiet), limit))
+}
+
+// ready is when the loop had a reason to run the body.
+func (s *span) ready() time.Duration {
+	if s.entry.op().Timers() {
+		return s.entry.due(max(s.begin.Run-1, 0))
+	}
+	return s.entry.submit.inv.At
+}
+
+// ties reports whether the body became ready at that very instant, so that the
+// close may have come before it or not: it was not yet queued when the loop
+// fell idle.
+func (s *span) ties(at time.Duration, idleN int) bool {
+	if s.ready() != at {
+		return false
+	}
+	ret := s.entry.submit.ret
+	return s.entry.op().Timers() || ret != nil && ret.N > idleN
+}
+
+// held reports whether a timer that the policy waits for is pending at the
+// instant, so that the quiet period cannot end there.
+func (w window) held(at time.Duration) bool {
+	if w.Rules.Timers != RunTimersUntilTimeout && w.Rules.Timers != AnyTimers {
+		return false
+	}
+	for _, s := range w.spans {
+		if s.entry.op().Timers() && s.begin.At > at && s.entry.submit.inv.At <= at {
+			return true
+		}
+	}
+	return false
+}
+
+// busy is how much of the time from one instant to another bodies took.
+func (h *History) busy(from, to time.Duration) time.Duration {
+	var sum time.Duration
+	for _, s := range h.spans {
+		end := to
+		if s.end != nil {
+			end = min(to, s.end.At)
+		}
+		begin := max(from, s.begin.At)
+		if end > begin {
+			sum += end - begin
+			from = end
+		}
+	}
+	return sum
+}
+
+// judgeQuiet is V4 (G10), in both directions. A close after the deadline is
+// V3's, one that a later call explains S13's.
+func judgeQuiet(j *judge) {
+	w, ok := j.closeWindow()
+	if !ok || w.end > w.limit() && j.Rules.Virtual {
+		return
+	}
+	j.exercised()
+	if w.legal() {
+		j.refusedTooSoon(w)
+		return
+	}
+	if j.overridden() != nil {
+		return
+	}
+	due, how := w.soonest(), "only"
+	if j.Rules.Virtual {
+		c := w.candidates()
+		due = c[len(c)-1]
+	}
+	if w.end < due {
+		how = "already"
+	}
+	j.blame(at(j.asked, w.endN()), "admission ended %s at %v, and %v was due: shutdown asked for at %v with quiet %v, %s",
+		how, w.end, due, w.start, w.quiet, w.lastBody())
+}
+
+func (w window) endN() int {
+	if w.closed != 0 {
+		return w.closed
+	}
+	return w.done
+}
+
+// lastBody says when the last body before the close ended.
+func (w window) lastBody() string {
+	var last *span
+	for _, s := range w.spans {
+		if s.endN(w.History) < w.endN() {
+			last = s
+		}
+	}
+	if last == nil {
+		return "no body before"
+	}
+	return "last body ended at " + last.end.At.String()
+}
+
+// refusedTooSoon judges an executor that shows no states by its refusals: the
+// first one for the close cannot precede every legal close.
+func (j *judge) refusedTooSoon(w window) {
+	if j.Rules.Has(States) || !j.Rules.Virtual {
+		return
+	}
+	soonest := w.candidates()[0]
+	for _, c := range j.calls {
+		if c.inv.Op.Submits() && c.inv.N > j.asked && c.ret != nil && j.refusedAsClosed(c) && c.ret.At < soonest {
+			j.blame(at(j.asked, c.ret.N), "%s was refused at %v, and admission was open until %v: shutdown asked for at %v with quiet %v",
+				c.entry.name(c), c.ret.At, soonest, w.start, w.quiet)
+			return
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package history
+
+import (
+	"fmt"
+	"io"
+)
+
+// Report writes a violation for a person: the sentence, the program with one
+// line per call and its answer, the trace with one column per goroutine, and
+// the line to paste to see it again. It returns the first error of w.
+func Report(w io.Writer, h *History, v Violation, replay string) error {
+	out := &firstError{w: w}
+	fmt.Fprintf(out, "%v\n\n", v)
+	fmt.Fprintln(out, "program")
+	h.program(out)
+	fmt.Fprintln(out, "\ntrace")
+	out.fail(Columns(out, h, v.At...))
+	fmt.Fprintf(out, "\nreplay  %s\n", replay)
+	return out.err
+}
+
+// program lists the calls in the order made, under the goroutine that made them.
+func (h *History) program(w io.Writer) {
+	names := h.goroutines()
+	for _, c := range h.calls {
+		who := names[c.inv.G]
+		if c.within != nil {
+			who = "in " + c.within.entry.what()
+		}
+		answer := "(no answer)"
+		if c.ret != nil {
+			answer = c.ret.answerText()
+		}
+		fmt.Fprintf(w, "  @%-8v %-12s %s -> %s\n", c.inv.At, who, c.inv.callText(), answer)
+	}
+}
+
+// firstError is a writer that remembers its first error and then writes nothing.
+type firstError struct {
+	w   io.Writer
+	err error
+}
+
+func (i *firstError) Write(p []byte) (int, error) {
+	if i.err != nil {
+		return 0, i.err
+	}
+	_, err := i.w.Write(p)
+	i.fail(err)
+	return len(p), i.err
+}
+
+func (i *firstError) fail(err error) {
+	if i.err == nil {
+		i.err = err
+	}
+}

@@ -1,0 +1,118 @@
+package history
+
+import "time"
+
+// judgeSleep is V1 (G12), the step form of "no lost wake-up": each time the
+// loop goes to sleep it leaves no work in the queue but lazy tasks, it will wake
+// for the next deadline, and it does not sleep without limit in a shutdown; or
+// a wake is pending. It catches a bug that a later wake would mask.
+func judgeSleep(j *judge) {
+	for i := range j.Events {
+		e := &j.Events[i]
+		if e.Kind != Park {
+			continue
+		}
+		j.exercised()
+		switch {
+		case e.Token:
+		case e.Queued > 0:
+			j.blame(at(e.N), "asleep at #%d with %d tasks queued and no wake pending", e.N, e.Queued)
+		case e.Deadline > e.Next:
+			j.blame(at(e.N), "asleep at #%d until %v, and the next deadline is %v", e.N, until(e.Deadline), until(e.Next))
+		case e.To >= ShuttingDown && e.Deadline == Never:
+			j.blame(at(e.N), "asleep at #%d without a deadline in state %v, with no wake pending", e.N, e.To)
+		}
+	}
+}
+
+// until is an instant for people.
+func until(at time.Duration) string {
+	if at == Never {
+		return "never"
+	}
+	return at.String()
+}
+
+// idleTurns is how often in a row a loop may wake, at one instant, for nothing:
+// an interrupted wait or a wake that other work has overtaken.
+const idleTurns = 3
+
+// judgeBusy is V6 (G12): a loop with nothing to do does not turn. A turn is
+// idle if nothing happened between two sleeps, nobody woke it, and either no
+// time passed or its deadline was already over when it lay down.
+func judgeBusy(j *judge) {
+	var park *Event
+	idle, useful := 0, false
+	for i := range j.Events {
+		e := &j.Events[i]
+		switch e.Kind {
+		case Unpark:
+		case Park:
+			if park != nil {
+				j.exercised()
+				idle = turn(idle, park, e, useful)
+			}
+			if idle > idleTurns {
+				j.blame(at(park.N, e.N), "%d turns in a row with nothing to do, the last at #%d, at %v", idle, e.N, e.At)
+				return
+			}
+			park, useful = e, false
+		default:
+			useful = true
+		}
+	}
+}
+
+// turn counts one turn of the loop, from one sleep to the next, into the
+// number of idle ones in a row.
+func turn(idle int, from, to *Event, useful bool) int {
+	if useful || from.Token {
+		return 0
+	}
+	if from.At == to.At || from.Deadline <= from.At {
+		return idle + 1
+	}
+	return 0
+}
+
+// wakesPerSleep allows a wake of the sleep before, whose line was written late,
+// beside the one of this sleep.
+const wakesPerSleep = 2
+
+// judgeWakes is V8 (G12): no wake from the loop itself, at most one per sleep,
+// and no more than outside calls that can have changed something.
+func judgeWakes(j *judge) {
+	wakes, parks, causes, now := 0, 0, 0, 0
+	for i := range j.Events {
+		e := &j.Events[i]
+		switch e.Kind {
+		case Park:
+			parks++
+		case Unpark:
+			now = 0
+		case Invoke:
+			if c := j.byN[e.N]; c.within == nil && e.Op != OpExecuteLazy && (e.Op.Submits() || e.Op.Shuts() || e.Op == OpCancel || e.Op == OpRemoveHook) {
+				causes++
+			}
+		case Transit:
+			if !j.loops[e.G] && e.To == Shutdown {
+				causes++ // the deadline, on a goroutine of its own
+			}
+		case Wake:
+			wakes, now = wakes+1, now+1
+			j.exercised()
+			j.wake(e, wakes, parks, causes, now)
+		}
+	}
+}
+
+func (j *judge) wake(e *Event, wakes, parks, causes, now int) {
+	switch {
+	case j.loops[e.G]:
+		j.blame(at(e.N), "the loop woke itself at #%d", e.N)
+	case wakes > parks+1 || now > wakesPerSleep:
+		j.blame(at(e.N), "wake %d at #%d, in %d sleeps", wakes, e.N, parks)
+	case wakes > causes:
+		j.blame(at(e.N), "wake %d at #%d, and %d calls from outside can have changed anything", wakes, e.N, causes)
+	}
+}

@@ -1,0 +1,201 @@
+package history
+
+import (
+	"fmt"
+	"time"
+)
+
+// judgeTimers is S10 (G7): never early, equal deadlines in the order
+// scheduled, phase kept, arguments checked, no run after a panic; and what the
+// policy says about timers at a shutdown.
+func judgeTimers(j *judge) {
+	for _, e := range j.entries {
+		if !e.op().Timers() || e.submit.ret == nil {
+			continue
+		}
+		j.timerArguments(e)
+		for i, s := range e.runs {
+			j.exercised()
+			j.runInTime(e, i, s)
+		}
+		j.goesOn(e)
+	}
+	j.equalDeadlines()
+	j.timersAtShutdown()
+}
+
+// timerArguments judges the answer to a delay or period (R71, B51).
+func (j *judge) timerArguments(e *entry) {
+	p, answer := e.submit.inv, e.submit.ret
+	bad := e.periodic() && (p.Delay < 0 || p.Period <= 0)
+	switch {
+	case bad && answer.Outcome == Accepted:
+		j.blame(at(answer.N), "%s with initial delay %v and period %v was accepted at #%d", e.what(), p.Delay, p.Period, answer.N)
+	case !bad && answer.Outcome == RefusedBadArgument:
+		j.blame(at(answer.N), "%s with delay %v and period %v was refused for its arguments at #%d", e.what(), p.Delay, p.Period, answer.N)
+	}
+}
+
+// runInTime judges the i-th run of a timer: not early, no run after an abrupt
+// end, and in virtual time no later than other bodies made it.
+func (j *judge) runInTime(e *entry, i int, s *span) {
+	due := e.due(i)
+	if s.begin.At < due {
+		j.blame(at(e.submit.inv.N, s.begin.N), "%s began at %v, %v before its deadline %v", e.run(i), s.begin.At, due-s.begin.At, due)
+	}
+	if i == 0 {
+		return
+	}
+	before := e.runs[i-1]
+	if before.end != nil && before.end.Outcome.Abrupt() {
+		j.blame(at(before.end.N, s.begin.N), "%s began at #%d, though the run before %s at #%d", e.run(i), s.begin.N, before.end.Outcome, before.end.N)
+		return
+	}
+	if idle := s.begin.At - due - j.busy(due, s.begin.At); j.Rules.Virtual && idle > 0 {
+		j.blame(at(before.begin.N, s.begin.N), "%s began at %v, and its phase puts it at %v", e.run(i), s.begin.At, due)
+	}
+}
+
+// goesOn judges that a periodic timer has had every run that was due before it
+// ended, before the shutdown, or before the log did (B52).
+func (j *judge) goesOn(e *entry) {
+	if !e.periodic() || !e.began() || !j.Rules.Virtual {
+		return
+	}
+	last := e.runs[len(e.runs)-1]
+	if last.end == nil || last.end.Outcome.Abrupt() {
+		return
+	}
+	due, until := e.due(len(e.runs)), j.lifeEnds(e)
+	if due < until && until-due > j.busy(due, until) {
+		j.blame(at(last.end.N), "%s was due at %v and never began, up to %v", e.run(len(e.runs)), due, until)
+	}
+}
+
+// lifeEnds is the instant from which a periodic timer need not run any more.
+func (h *History) lifeEnds(e *entry) time.Duration {
+	end := h.at(len(h.Events))
+	if h.asked != 0 {
+		end = h.askedAt
+	}
+	if len(e.complete) > 0 {
+		end = min(end, e.complete[0].At)
+	}
+	if c := e.cancelled(); c != nil {
+		end = min(end, c.inv.At)
+	}
+	return end
+}
+
+// due is the deadline of the i-th run: at a fixed rate counted from the first
+// deadline, with a fixed delay from the end of the run before.
+func (e *entry) due(i int) time.Duration {
+	first := e.firstDeadline()
+	switch {
+	case i == 0:
+		return first
+	case e.op() == OpFixedDelay && e.runs[i-1].end != nil:
+		return Later(e.runs[i-1].end.At, e.submit.inv.Period)
+	case e.op() == OpFixedRate:
+		for range i {
+			first = Later(first, e.submit.inv.Period)
+		}
+	}
+	return first
+}
+
+// run names one run in a message.
+func (e *entry) run(i int) string {
+	if !e.periodic() {
+		return e.what()
+	}
+	return fmt.Sprintf("run %d of %s", i+1, e.what())
+}
+
+// equalDeadlines judges the order of timers whose first deadlines are the same
+// instant. Only in virtual time is it known that they are.
+func (j *judge) equalDeadlines() {
+	if !j.Rules.Virtual {
+		return
+	}
+	last := map[time.Duration]*entry{} // per deadline, of the timers scheduled so far the one that began last
+	for _, e := range j.entries {
+		exact := e.op().Timers() && e.accepted() && e.began() && e.submit.ret.At == e.submit.inv.At
+		if !exact {
+			continue
+		}
+		due := e.firstDeadline()
+		before := last[due]
+		if before != nil && before.submit.returnedBefore(e.submit.inv.N) {
+			j.exercised()
+			if before.firstBegin() > e.firstBegin() {
+				j.blame(at(before.firstBegin(), e.firstBegin()), "%s and %s have the same deadline %v, and %s, scheduled first, began second",
+					before.what(), e.what(), due, before.what())
+			}
+		}
+		last[due] = later(before, e)
+	}
+}
+
+// timersAtShutdown judges the policy: which timers must not begin any more
+// once a shutdown is under way, and which must.
+func (j *judge) timersAtShutdown() {
+	if j.asked == 0 || j.first == nil || j.Rules.Timers == AnyTimers {
+		return
+	}
+	allowed, required := j.timerHorizon()
+	for i, s := range j.spans {
+		e := s.entry
+		if !e.op().Timers() || s.begin.N < j.asked || j.inFlight(i) {
+			continue
+		}
+		j.exercised()
+		run := s.begin.Run - 1
+		if due := e.due(max(run, 0)); due > allowed {
+			j.blame(at(j.asked, s.begin.N), "%s, due at %v, began at #%d, after the shutdown asked for at %v (policy %v)",
+				e.run(max(run, 0)), due, s.begin.N, j.askedAt, j.Rules.Timers)
+		}
+	}
+	for _, e := range j.entries {
+		must := e.op().Timers() && e.submit.returnedBefore(j.asked) && e.accepted() && e.firstDeadline() < required
+		if must && !e.began() && e.cancelled() == nil && j.done != 0 {
+			j.blame(at(e.submit.ret.N, j.asked), "%s, due at %v, did not run (policy %v)", e.what(), e.firstDeadline(), j.Rules.Timers)
+		}
+	}
+}
+
+// beforeAll is earlier than every deadline.
+const beforeAll time.Duration = -1
+
+// timerHorizon returns the latest deadline that may still run after the
+// shutdown call, and the deadline before which each has to. At a tie both
+// are right.
+func (h *History) timerHorizon() (allowed, required time.Duration) {
+	switch h.Rules.Timers {
+	case RunDueTimers:
+		return h.askedAt, h.askedAt
+	case RunTimersUntilTimeout:
+		limit := h.askedAt
+		if h.first.inv.Op == OpShutdownGracefully {
+			limit = Later(limit, h.first.inv.Timeout)
+		}
+		required = limit
+		for _, c := range h.calls {
+			if c.inv.Op == OpShutdown && !c.refused() {
+				required = min(required, c.inv.At)
+			}
+		}
+		return limit, required
+	default:
+		return beforeAll, beforeAll
+	}
+}
+
+// inFlight reports whether the loop may have taken up the i-th body before the
+// shutdown call: it is the first to begin after it, and none ran at the call.
+func (h *History) inFlight(i int) bool {
+	if i == 0 {
+		return true
+	}
+	return h.spans[i-1].endN(h) < h.asked
+}

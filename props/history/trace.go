@@ -1,0 +1,63 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Trace is a log kept as a file: what it remembers, the rules it is judged
+// under, the verdict it must get, and its events.
+type Trace struct {
+	Comments []string // header lines that begin with #, without it: what bug this remembers
+	Verdict  []Blame  // nothing if the trace is good
+	Because  string   // why a bad trace breaks more than one predicate
+	Rules    Rules
+	Events   []Event
+}
+
+// Blame names a guarantee and the predicate that sees it broken.
+type Blame struct {
+	Guarantee, Predicate string
+}
+
+func (b Blame) String() string { return b.Guarantee + " " + b.Predicate }
+
+// Judge checks the events and compares what is found with the verdict inside.
+// It returns nil if they are the same, and otherwise an error that names what
+// was expected and each violation found.
+func (t Trace) Judge() error {
+	h, err := Of(t.Events, t.Rules)
+	if err != nil {
+		return err
+	}
+	var got []Blame
+	var texts []string
+	for _, v := range h.Violations() {
+		got = append(got, Blame{v.Guarantee, v.Predicate})
+		texts = append(texts, v.Predicate+" "+v.String())
+	}
+	if slices.Equal(distinct(got), distinct(t.Verdict)) {
+		return nil
+	}
+	return fmt.Errorf("verdict is %q, found %q:\n%s", verdictText(t.Verdict), verdictText(distinct(got)), strings.Join(texts, "\n"))
+}
+
+// distinct returns the blames sorted, each once.
+func distinct(blames []Blame) []Blame {
+	sorted := slices.SortedFunc(slices.Values(blames), func(a, b Blame) int {
+		return strings.Compare(a.String(), b.String())
+	})
+	return slices.Compact(sorted)
+}
+
+func verdictText(blames []Blame) string {
+	if len(blames) == 0 {
+		return "good"
+	}
+	var words []string
+	for _, b := range blames {
+		words = append(words, b.String())
+	}
+	return "bad " + strings.Join(words, ", ")
+}

@@ -1,0 +1,77 @@
+package history_test
+
+// The variants about shutdown, sleep and counters; see TestVariants.
+
+var shutdownVariants = []variant{
+	{"refused before the quiet period can be over", "virtual quiet deadlines", graceful + "@4ms g2 invoke execute 1\ng2 return execute 1 refused\n@10ms loop done\n",
+		"V4 G10 task 1 was refused at 4ms, and admission was open until 10ms"},
+	{"refused when it is", "virtual quiet deadlines", graceful + "@10ms g2 invoke execute 1\ng2 return execute 1 refused\nloop done\n", ""},
+	{"Close has no quiet period", "virtual quiet states", "g1 invoke close\ng1 state NotStarted->ShuttingDown\n@1ms g1 state ShuttingDown->Shutdown\n",
+		"V4 G10 admission ended only at 1ms, and 0s was due"},
+	{"Shutdown has none either", "virtual quiet states", "g1 invoke shutdown\ng1 state NotStarted->Shutdown\n@1ms g1 return shutdown returned\n", ""},
+	{"a tie with a timer", "virtual quiet timers=any", "g1 invoke schedule 1 delay=10ms\ng1 return schedule 1 accepted\n" + graceful + "@10ms loop begin timer 1\nloop end timer 1\nloop done\n", ""},
+	{"a timer restarts the quiet period", "virtual quiet timers=any", timer1 + graceful + "@5ms loop begin timer 1\nloop end timer 1\n@15ms loop done\n", ""},
+	{"good arguments refused", "", "g1 invoke graceful quiet=1s timeout=1s\ng1 return graceful refused:badargument\n",
+		"S13 G16 a graceful shutdown with quiet 1s and timeout 1s was answered refused:badargument at #2"},
+	{"the limit of a first call at its parameters", "virtual quiet states", graceful + "g1 state NotStarted->ShuttingDown\n@1ms g1 invoke graceful quiet=10ms timeout=1s\ng1 return graceful accepted\n" +
+		"@10ms loop state ShuttingDown->Shutdown\n", ""},
+	{"done follows bodies", "virtual deadlines states", task1 + "loop begin task 1\ng1 invoke graceful timeout=1ms\ng1 state NotStarted->ShuttingDown\ng1 return graceful accepted\n" +
+		"@1ms g2 state ShuttingDown->Shutdown\n@1h loop end task 1\nloop done\n", ""},
+	{"late within the slack", "deadlines states slack=5ms", "g1 invoke graceful timeout=1ms\ng1 state NotStarted->ShuttingDown\ng1 return graceful accepted\n@6ms g1 state ShuttingDown->Shutdown\n", ""},
+	{"late beyond the slack", "deadlines states slack=5ms", "g1 invoke graceful timeout=1ms\ng1 state NotStarted->ShuttingDown\ng1 return graceful accepted\n@7ms g1 state ShuttingDown->Shutdown\n",
+		"V3 G11 admission ended at 7ms, and the deadline was 1ms"},
+	{"huge timeout", "virtual deadlines quiet states", "g1 invoke graceful timeout=never\ng1 state NotStarted->ShuttingDown\ng1 return graceful accepted\ng1 state ShuttingDown->Shutdown\n", ""},
+	{"a start that fails needs no quiet period", "virtual quiet states spawner", "g1 invoke graceful quiet=10ms timeout=1s\ng1 state NotStarted->ShuttingDown\n" +
+		"g1 state ShuttingDown->Terminated\ng1 done\ng1 return graceful accepted\n", ""},
+	{"a spawner that takes its time", "virtual quiet states spawner", task1 + ran1 + graceful + "g1 state NotStarted->ShuttingDown\n@12ms loop state ShuttingDown->Shutdown\n", ""},
+	{"a spawner is no excuse to be early", "virtual quiet states spawner", task1 + ran1 + graceful + "g1 state NotStarted->ShuttingDown\n@8ms loop state ShuttingDown->Shutdown\n",
+		"V4 G10 admission ended already at 8ms, and 10ms was due"},
+	{"a stuck body is nobody's fault", "rest", task1 + "loop begin task 1\n" + graceful, ""},
+	{"a timer waits for its time", "rest", timer1 + "@4ms g1 observe done false\n", ""},
+	{"a timer waits too long", "rest", timer1 + "@6ms g1 observe done false\n", "V2 G12 timer 1, accepted at #2, was still waiting"},
+	{"a lazy task waits for a wake", "rest", "g1 invoke lazy 1\ng1 return lazy 1 accepted\n", ""},
+	{"a lazy task waits through a shutdown", "rest", "g1 invoke lazy 1\ng1 return lazy 1 accepted\n" + graceful, "V2 G12 task 1, accepted at #2, was still waiting"},
+	{"a hook waits for a shutdown", "rest", hook1, ""},
+	{"a hook waits through one", "rest", hook1 + graceful, "V2 G12 hook 1, accepted at #2, was still waiting"},
+}
+
+var sleepVariants = []variant{
+	{"a wake is pending", "parks", "loop park token queued=3\n", ""},
+	{"lazy tasks may sleep", "parks", "loop park lazy=3\n", ""},
+	{"work is stale", "parks", "loop park queued=1\n", "V1 G12 asleep at #1 with 1 tasks queued and no wake pending"},
+	{"a turn for a wake", "parks", "loop park token\nloop unpark\nloop park token\nloop unpark\nloop park token\nloop unpark\nloop park token\nloop unpark\nloop park token\n", ""},
+	{"turns in time", "parks", "loop park until=1ms\n@1ms loop unpark\nloop park until=2ms\n@2ms loop unpark\nloop park until=3ms\n@3ms loop unpark\nloop park until=4ms\n" +
+		"@4ms loop unpark\nloop park until=5ms\n", ""},
+	{"turns in no time", "parks", "loop park\nloop unpark\nloop park\nloop unpark\nloop park\nloop unpark\nloop park\nloop unpark\nloop park\n",
+		"V6 G12 4 turns in a row with nothing to do"},
+	{"a wake nobody asked for", "parks", "loop park\ng1 wake\nloop unpark\n", "V8 G12 wake 1 at #2, and 0 calls from outside can have changed anything"},
+	{"a wake for the deadline", "parks states", "g1 invoke graceful timeout=1ms\ng1 state NotStarted->ShuttingDown\ng1 wake\ng1 return graceful accepted\nloop park\nloop unpark\nloop park until=9ms\n" +
+		"@1ms g2 state ShuttingDown->Shutdown\ng2 wake\n", ""},
+	{"tail task starves", "batch=1", "g1 invoke tail 1\ng1 return tail 1 accepted\n" + threeTasks + "loop begin tail 1\nloop end tail 1\n",
+		"V7 G13 tail task 1, ready at #2, waited for 3 tasks, and a batch is 1"},
+	{"tail task waits a batch", "batch=2", "g1 invoke tail 1\ng1 return tail 1 accepted\n" + threeTasks + "loop begin tail 1\nloop end tail 1\n", ""},
+	{"timer starves for ever", "batch=1", "g1 invoke schedule 1\ng1 return schedule 1 accepted\n" + threeTasks, "V7 G13 timer 1, ready at #2, waited for 3 tasks"},
+	{"timer is cancelled by the shutdown", "batch=1", "g1 invoke schedule 1\ng1 return schedule 1 accepted\n" + graceful + threeTasks, ""},
+	{"hook starves", "batch=1", graceful + hook1 + threeTasks + "loop begin hook 1\nloop end hook 1\n", "V7 G13 hook 1, ready at #4, waited for 3 tasks"},
+}
+
+// threeTasks are submitted one from the other.
+const threeTasks = "g1 invoke execute 2\ng1 return execute 2 accepted\n" +
+	"loop begin task 2\nloop invoke execute 3\nloop return execute 3 accepted\nloop end task 2\n" +
+	"loop begin task 3\nloop invoke execute 4\nloop return execute 4 accepted\nloop end task 3\n" +
+	"loop begin task 4\nloop end task 4\n"
+
+var countVariants = []variant{
+	{"a counter goes back", "stats", task1 + ran1 + "g1 stats accepted=1 ran=1\ng1 stats accepted=1 pending=1\n", "S15 G20 a counter went back at #6"},
+	{"two observers overlap", "stats", task1 + ran1 + "g1 invoke stats\ng2 invoke stats\ng2 return stats accepted=1 ran=1\ng1 return stats accepted=1 pending=1\n", ""},
+	{"more than was tried", "stats", task1 + "g1 stats accepted=2 pending=2\n", "S15 G20 at #3 accepted 2 of 1 attempts"},
+	{"more than ended", "stats", task1 + "loop begin task 1\ng1 stats accepted=1 ran=1\n", "S15 G20 at #4 ran 1, and 0 tasks had ended"},
+	{"pending below zero", "stats", task1 + ran1 + "g1 stats ran=1 pending=-1\n", "S15 G20 at #5 accepted 0, ran 1, cancelled 0, pending -1"},
+	{"pending when done", "stats", task1 + ran1 + shutdown + done + "g1 stats accepted=1 pending=1\n", "S15 G20 1 tasks pending at #8, after done"},
+	{"more rejected than refused", "stats", shutdown + done + "g1 stats rejected=1\n", "S15 G20 at #4 rejected 1, and 0 tasks were refused"},
+	{"cancelled counts", "stats completions", "g1 invoke submit 1\ng1 return submit 1 accepted\ng1 invoke cancel 1\ng1 return cancel 1 true\n" + shutdown + done +
+		"g1 stats accepted=1 cancelled=1\n", ""},
+	{"timers left", "stats", shutdown + done + "g1 stats timers=1\n", "S16 G24 1 timers waiting at #4, after done"},
+	{"a call from a stuck body is not a caller left behind", "rest", task1 + "loop begin task 1\nloop invoke execute 2\n",
+		"S18 G18 execute, called at #4 inside task 1, never returned"},
+}
