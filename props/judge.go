@@ -4,16 +4,23 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"time"
 
 	"eventide/props/history"
+
+	"github.com/anishathalye/porcupine"
 )
 
 // Verdict is what the properties say about one run of a program.
 type Verdict struct {
 	Violations []history.Violation
 	Exercised  map[string]bool // guarantees whose premise occurred
+	Undecided  bool            // whether the calls are linearizable was not decided in time
 	history    *history.History
 }
+
+// undecidedAfter is how long the search for an order of the calls may take.
+const undecidedAfter = time.Second
 
 // rulesOf says what the history of a program shows, and how core was configured.
 func rulesOf(p Program) history.Rules {
@@ -44,6 +51,15 @@ func Judge(p Program, out Outcome) (Verdict, error) {
 	}
 	if broken := Refine(events, rules); broken != nil {
 		v.add(*broken)
+	}
+	switch h.Linearizable(undecidedAfter) {
+	case porcupine.Illegal:
+		v.add(history.Violation{
+			Guarantee: "G5", Predicate: "REF3", Sentence: "each call takes effect at one moment",
+			Text: "no order of the calls explains their answers",
+		})
+	case porcupine.Unknown:
+		v.Undecided = true
 	}
 	if out.AlarmsLeft > 0 {
 		v.add(history.Violation{

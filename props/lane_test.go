@@ -51,6 +51,7 @@ type lane struct {
 	mu        sync.Mutex
 	printed   time.Time
 	runs      int
+	undecided int
 	exercised map[string]int
 	failed    map[string]string // guarantee -> the smallest failure found
 }
@@ -91,6 +92,9 @@ func (l *lane) observe(v Verdict) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.runs++
+	if v.Undecided {
+		l.undecided++
+	}
 	for id, did := range v.Exercised {
 		if did {
 			l.exercised[id]++
@@ -134,6 +138,7 @@ type laneLine struct {
 	Seed      uint64            `json:"seed"`
 	Seconds   float64           `json:"seconds"`
 	Runs      int               `json:"runs"`
+	Undecided int               `json:"undecided"`
 	Exercised map[string]int    `json:"exercised"`
 	Failed    map[string]string `json:"failed,omitempty"`
 }
@@ -145,7 +150,7 @@ func (l *lane) printLocked() {
 			failed[id] = text
 		}
 	}
-	line, err := json.Marshal(laneLine{"virtual", l.seed, time.Since(l.began).Seconds(), l.runs, l.exercised, failed})
+	line, err := json.Marshal(laneLine{"virtual", l.seed, time.Since(l.began).Seconds(), l.runs, l.undecided, l.exercised, failed})
 	if err != nil {
 		panic(err)
 	}

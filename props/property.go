@@ -43,22 +43,30 @@ func Property(id string, observe func(Verdict)) func(*rapid.T) {
 
 // runInBubble judges one run. A bubble that cannot come to an end, because a
 // goroutine is left in it, is a violation too: the program is over by then.
-func runInBubble(t *rapid.T, p Program) (v Verdict, err error) {
+func runInBubble(t *rapid.T, p Program) (Verdict, error) {
+	out, stuck := inBubble(t, p)
+	v, err := Judge(p, out)
+	if stuck != "" {
+		v.add(history.Violation{
+			Guarantee: "G24", Predicate: "S16", Sentence: "nothing is left behind",
+			Text: "goroutines are blocked for ever: " + stuck,
+		})
+	}
+	return v, err
+}
+
+func inBubble(t *rapid.T, p Program) (out Outcome, stuck string) {
 	defer func() {
 		r := recover()
 		if r == nil {
 			return
 		}
-		if !strings.Contains(fmt.Sprint(r), "deadlock:") {
+		if stuck = fmt.Sprint(r); !strings.Contains(stuck, "deadlock:") {
 			panic(r)
 		}
-		v.add(history.Violation{
-			Guarantee: "G24", Predicate: "S16", Sentence: "nothing is left behind",
-			Text: "goroutines are blocked for ever: " + fmt.Sprint(r),
-		})
 	}()
-	rapid.SyncTest(t, func(*rapid.T) { v, err = Judge(p, Run(p)) })
-	return v, err
+	rapid.SyncTest(t, func(*rapid.T) { out = Run(p) })
+	return out, ""
 }
 
 // failure saves the case and renders it with the command that runs it again.
@@ -75,9 +83,10 @@ func failure(t *rapid.T, v Verdict, first history.Violation, p Program) string {
 // real, so one run shows one interleaving.
 func CheckAll(t *testing.T, p Program, runs int, bubble func(*testing.T, func(*testing.T))) (v Verdict, violated bool) {
 	for range runs {
+		var out Outcome
+		bubble(t, func(*testing.T) { out = Run(p) })
 		var err error
-		bubble(t, func(*testing.T) { v, err = Judge(p, Run(p)) })
-		if err != nil {
+		if v, err = Judge(p, out); err != nil {
 			t.Fatalf("props: %v\n%s", err, strings.TrimSpace(p.String()))
 		}
 		if len(v.Violations) > 0 {

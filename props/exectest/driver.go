@@ -240,6 +240,7 @@ func (d *driver) undo(s step) {
 // its text says why.
 type plantedPanic struct{ id int }
 
+// Error is what the process dies with if nobody recovers.
 func (p plantedPanic) Error() string {
 	return "exectest: G14: a panic planted in a task has escaped the executor and kills the process; " +
 		"declare it with exectest.PanicsEscape"

@@ -16,6 +16,7 @@ const (
 	NotSupported // the subject cannot do, or does not promise, what it speaks of
 )
 
+// String is the status as the table has it.
 func (s Status) String() string {
 	return [...]string{"inconclusive", "pass", "FAIL", "not supported"}[s]
 }

@@ -59,7 +59,7 @@ func (h *History) Operations() []porcupine.Operation {
 
 // ordered reports whether the sequential executor has an opinion on the call.
 func (h *History) ordered(o Op) bool {
-	return o.Submits() || o == OpShutdownGracefully || o == OpShutdown || o == OpState
+	return o.Submits() || o.Shuts() || o == OpState
 }
 
 // operation is one call with its answer; answer 0 of a call with answers means
@@ -78,6 +78,8 @@ type phases uint8
 func only(s State) phases            { return 1 << s }
 func (p phases) has(s State) bool    { return p&only(s) != 0 }
 func (p phases) with(s State) phases { return p | only(s) }
+
+// String lists the states: { ShuttingDown Shutdown }.
 func (p phases) String() (s string) {
 	for state := NotStarted; state <= Terminated; state++ {
 		if p.has(state) {
@@ -135,9 +137,11 @@ func (h *History) after(s State, op operation) phases {
 	switch {
 	case op.op.Submits():
 		return h.submitted(s, op)
+	case op.op == OpClose: // whatever it says of waiting, it begins a shutdown
+		return only(max(s, ShuttingDown))
 	case op.op == OpShutdownGracefully && op.answer.IsRefusal():
 		return only(s)
-	case op.op == OpShutdownGracefully:
+	case op.op == OpShutdownGracefully || op.op == OpClose: // Close in the loop begins one too
 		return only(max(s, ShuttingDown))
 	case op.op == OpShutdown:
 		return only(max(s, Shutdown))

@@ -67,6 +67,8 @@ func TestLinearizable(t *testing.T) {
 		{"open after done", "", graceful + "g2 observe done true\ng2 observe done false\n", porcupine.Illegal},
 		{"bad arguments do nothing", "", "g1 invoke graceful quiet=1s timeout=0s\ng1 return graceful refused:badargument\n" + refused, porcupine.Illegal},
 		{"a call that never returned", "", "g3 invoke execute 3\n" + graceful + refused, porcupine.Ok},
+		{"Close ends everything", "", "g1 invoke close\ng1 return close accepted\ng1 observe done true\n" + refused, porcupine.Ok},
+		{"Close in the loop begins a shutdown", "", "g1 invoke close\ng1 return close refused:inloop\n" + refused, porcupine.Ok},
 		{"a late hook from a hook", "", "g1 invoke hook 1\ng1 return hook 1 accepted\ng1 invoke shutdown\ng1 return shutdown returned\n" +
 			"loop begin hook 1\nloop invoke hook 2\nloop return hook 2 accepted\nloop end hook 1\n", porcupine.Ok},
 		{"a late hook from outside", "", "g1 invoke shutdown\ng1 return shutdown returned\ng1 invoke hook 2\ng1 return hook 2 accepted\n", porcupine.Illegal},

@@ -70,6 +70,7 @@ const (
 	Failed
 )
 
+// String is the status in words.
 func (s Status) String() string {
 	return word("status", []string{"not applicable", "not exercised", "passed", "failed"}, int(s))
 }

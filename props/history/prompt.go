@@ -50,10 +50,10 @@ func (j *judge) nothingWaits() {
 
 // judgeStarvation is V7 (G13): between the moment at which a timer, a tail task
 // or a hook is ready and its Begin, the loop begins no more tasks than the
-// rest of one batch and another whole one.
+// rest of one batch and another whole one. It is exercised where tasks competed.
 func judgeStarvation(j *judge) {
 	bound := 2 * j.Rules.batch()
-	tasks := j.taskBegins()
+	tasks, waiting := j.taskCounts()
 	for _, e := range j.entries {
 		if !e.accepted() || e.cancelled() != nil || e.removed() != nil {
 			continue
@@ -67,7 +67,7 @@ func judgeStarvation(j *judge) {
 			to = j.waitsUntil(e)
 		}
 		between := tasks[max(to-1, from)] - tasks[from]
-		if between > 0 {
+		if between > 0 || waiting[to] > 0 {
 			j.exercised()
 		}
 		if between > bound {
@@ -124,14 +124,19 @@ func (h *History) hookReady(added int) (int, bool) {
 	return ready, true
 }
 
-// taskBegins returns, for each position, how many tasks have begun up to it.
-func (h *History) taskBegins() []int {
-	sums := make([]int, len(h.Events)+1)
+// taskCounts returns, for each position, how many tasks have begun up to it,
+// and how many had been accepted and were waiting.
+func (h *History) taskCounts() (begun, waiting []int) {
+	begun, waiting = make([]int, len(h.Events)+1), make([]int, len(h.Events)+1)
 	for i := range h.Events {
-		sums[i+1] = sums[i]
-		if e := &h.Events[i]; e.Kind == Begin && e.Body == BodyTask {
-			sums[i+1]++
+		begun[i+1], waiting[i+1] = begun[i], waiting[i]
+		switch e := &h.Events[i]; {
+		case e.Kind == Begin && e.Body == BodyTask:
+			begun[i+1]++
+			waiting[i+1]--
+		case e.Kind == Return && e.Op.Tasks() && e.Op != OpAfterIteration && e.Outcome == Accepted:
+			waiting[i+1]++
 		}
 	}
-	return sums
+	return begun, waiting
 }

@@ -67,7 +67,7 @@ func (w window) limit() time.Duration {
 // legal reports whether admission ended at an instant that G10 allows. In real
 // time only too early can be told.
 func (w window) legal() bool {
-	if !w.Rules.Virtual || w.Rules.Spawner || w.timersWait() { // a slow spawner takes time
+	if !w.Rules.Virtual || w.Rules.Spawner { // a slow spawner takes time
 		return w.end >= w.soonest()
 	}
 	for _, c := range w.candidates() {
@@ -76,15 +76,6 @@ func (w window) legal() bool {
 		}
 	}
 	return false
-}
-
-// timersWait reports whether the policy lets timers hold the close: then when it
-// comes depends on cancels and on runs that have not happened.
-func (w window) timersWait() bool {
-	if w.Rules.Timers != RunTimersUntilTimeout {
-		return false
-	}
-	return slices.ContainsFunc(w.entries, func(e *entry) bool { return e.op().Timers() && e.accepted() })
 }
 
 // soonest is the least instant of the close in real time: quiet after the call
@@ -109,14 +100,14 @@ func (w window) candidates() []time.Duration {
 		if s.endN(w.History) < w.asked {
 			continue
 		}
-		quietEnd := Later(idle, w.quiet)
+		quietEnd := w.held(Later(idle, w.quiet), limit)
 		switch {
 		case s.begin.N < w.asked:
 		case s.begin.At >= limit && quietEnd >= limit:
 			return append(found, limit)
-		case s.begin.At >= quietEnd && s.ties(quietEnd, idleN):
+		case s.begin.At >= quietEnd && w.ties(s, quietEnd, idleN):
 			found = append(found, quietEnd)
-		case s.begin.At > quietEnd && !w.held(quietEnd) && s.ready() > quietEnd:
+		case s.begin.At > quietEnd && s.ready() > quietEnd:
 			return append(found, quietEnd)
 		}
 		if s.end == nil || s.end.At >= limit {
@@ -124,7 +115,7 @@ func (w window) candidates() []time.Duration {
 		}
 		idle, idleN = max(idle, s.end.At), s.end.N
 	}
-	return append(found, min(Later(idle, w.quiet), limit))
+	return append(found, min(w.held(Later(idle, w.quiet), limit), limit))
 }
 
 // ready is when the loop had a reason to run the body.
@@ -137,28 +128,56 @@ func (s *span) ready() time.Duration {
 
 // ties reports whether the body became ready at that very instant, so that the
 // close may have come before it or not: it was not yet queued when the loop
-// fell idle.
-func (s *span) ties(at time.Duration, idleN int) bool {
-	if s.ready() != at {
+// fell idle, and no policy had the close wait for it.
+func (w window) ties(s *span, at time.Duration, idleN int) bool {
+	switch ret := s.entry.submit.ret; {
+	case s.ready() != at:
 		return false
+	case s.entry.op().Timers():
+		return w.Rules.Timers != RunTimersUntilTimeout
+	default:
+		return ret != nil && ret.N > idleN
 	}
-	ret := s.entry.submit.ret
-	return s.entry.op().Timers() || ret != nil && ret.N > idleN
 }
 
-// held reports whether a timer that the policy waits for is pending at the
-// instant, so that the quiet period cannot end there.
-func (w window) held(at time.Duration) bool {
+// held returns the first instant, from the given one on, at which no timer that
+// the policy waits for is pending.
+func (w window) held(at, limit time.Duration) time.Duration {
 	if w.Rules.Timers != RunTimersUntilTimeout && w.Rules.Timers != AnyTimers {
-		return false
+		return at
 	}
-	for _, s := range w.spans {
-		if s.entry.op().Timers() && s.begin.At > at && s.entry.submit.inv.At <= at {
-			return true
+	for again := true; again && at < limit; {
+		again = false
+		for _, e := range w.entries {
+			if until := w.pendingUntil(e, at, limit); until > at {
+				at, again = until, true
+			}
 		}
 	}
-	return false
+	return at
 }
+
+// pendingUntil is when a timer that is pending at the instant begins its next
+// run or ends without; 0 if it is not pending or not due before the limit. A
+// foreign executor is only known to wait for runs that it makes.
+func (w window) pendingUntil(e *entry, at, limit time.Duration) time.Duration {
+	if !e.op().Timers() || !e.accepted() || e.submit.inv.At > at {
+		return 0
+	}
+	for _, s := range e.runs {
+		if s.begin.At >= at {
+			return s.begin.At
+		}
+	}
+	over := e.began() && (!e.periodic() || e.runs[len(e.runs)-1].abrupt())
+	if over || w.Rules.Timers == AnyTimers || e.due(len(e.runs)) >= limit {
+		return 0
+	}
+	return min(w.lifeEnds(e, limit), limit)
+}
+
+// abrupt reports whether the body ended by a panic or by Goexit.
+func (s *span) abrupt() bool { return s.end != nil && s.end.Outcome.Abrupt() }
 
 // busy is how much of the time from one instant to another bodies took.
 func (h *History) busy(from, to time.Duration) time.Duration {

@@ -41,6 +41,7 @@ type firstError struct {
 	err error
 }
 
+// Write writes unless a write has failed before.
 func (i *firstError) Write(p []byte) (int, error) {
 	if i.err != nil {
 		return 0, i.err

@@ -18,6 +18,7 @@ const (
 
 var stateNames = [...]string{"NotStarted", "Started", "ShuttingDown", "Shutdown", "Terminated"}
 
+// String is the constant's name.
 func (s State) String() string {
 	if int(s) < len(stateNames) {
 		return stateNames[s]

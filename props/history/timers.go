@@ -66,18 +66,19 @@ func (j *judge) goesOn(e *entry) {
 	if last.end == nil || last.end.Outcome.Abrupt() {
 		return
 	}
-	due, until := e.due(len(e.runs)), j.lifeEnds(e)
+	end := j.at(len(j.Events))
+	if j.asked != 0 {
+		end = j.askedAt
+	}
+	due, until := e.due(len(e.runs)), j.lifeEnds(e, end)
 	if due < until && until-due > j.busy(due, until) {
 		j.blame(at(last.end.N), "%s was due at %v and never began, up to %v", e.run(len(e.runs)), due, until)
 	}
 }
 
-// lifeEnds is the instant from which a periodic timer need not run any more.
-func (h *History) lifeEnds(e *entry) time.Duration {
-	end := h.at(len(h.Events))
-	if h.asked != 0 {
-		end = h.askedAt
-	}
+// lifeEnds is the instant, no later than end, from which a timer need not run
+// any more: it was cancelled or is complete.
+func (h *History) lifeEnds(e *entry, end time.Duration) time.Duration {
 	if len(e.complete) > 0 {
 		end = min(end, e.complete[0].At)
 	}

@@ -21,6 +21,7 @@ type Blame struct {
 	Guarantee, Predicate string
 }
 
+// String is the pair as a verdict has it: "G3 S2".
 func (b Blame) String() string { return b.Guarantee + " " + b.Predicate }
 
 // Judge checks the events and compares what is found with the verdict inside.

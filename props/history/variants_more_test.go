@@ -2,15 +2,41 @@ package history_test
 
 // The variants about shutdown, sleep and counters; see TestVariants.
 
+// asked is graceful with its transition, timer20 is due after 20 ms, task2 runs at once.
+const (
+	asked   = "g1 invoke graceful quiet=10ms timeout=1s\ng1 state NotStarted->ShuttingDown\ng1 return graceful accepted\n"
+	timer20 = "g1 invoke schedule 1 delay=20ms\ng1 return schedule 1 accepted\n"
+	task2   = "g1 invoke execute 2\ng1 return execute 2 accepted\nloop begin task 2\nloop end task 2\n"
+)
+
 var shutdownVariants = []variant{
 	{"refused before the quiet period can be over", "virtual quiet deadlines", graceful + "@4ms g2 invoke execute 1\ng2 return execute 1 refused\n@10ms loop done\n",
 		"V4 G10 task 1 was refused at 4ms, and admission was open until 10ms"},
 	{"refused when it is", "virtual quiet deadlines", graceful + "@10ms g2 invoke execute 1\ng2 return execute 1 refused\nloop done\n", ""},
 	{"Close has no quiet period", "virtual quiet states", "g1 invoke close\ng1 state NotStarted->ShuttingDown\n@1ms g1 state ShuttingDown->Shutdown\n",
 		"V4 G10 admission ended only at 1ms, and 0s was due"},
+	{"Close in the loop begins a shutdown", "virtual quiet", task1 + "loop begin task 1\nloop invoke close\nloop return close refused:inloop\nloop invoke execute 2\n" +
+		"loop return execute 2 refused:closed\nloop end task 1\nloop done\n", ""},
 	{"Shutdown has none either", "virtual quiet states", "g1 invoke shutdown\ng1 state NotStarted->Shutdown\n@1ms g1 return shutdown returned\n", ""},
 	{"a tie with a timer", "virtual quiet timers=any", "g1 invoke schedule 1 delay=10ms\ng1 return schedule 1 accepted\n" + graceful + "@10ms loop begin timer 1\nloop end timer 1\nloop done\n", ""},
 	{"a timer restarts the quiet period", "virtual quiet timers=any", timer1 + graceful + "@5ms loop begin timer 1\nloop end timer 1\n@15ms loop done\n", ""},
+	{"the policy waits for a timer", "virtual quiet states timers=untiltimeout", timer20 + asked + "@20ms loop begin timer 1\nloop end timer 1\n@30ms loop state ShuttingDown->Shutdown\n", ""},
+	{"the policy does not wait", "virtual quiet states timers=untiltimeout", timer20 + asked + "@10ms loop state ShuttingDown->Shutdown\n",
+		"V4 G10 admission ended already at 10ms, and 1s was due"},
+	{"the policy waits until a cancel", "virtual quiet states timers=untiltimeout", timer20 + asked + "@15ms g1 invoke cancel 1\ng1 return cancel 1 true\nloop state ShuttingDown->Shutdown\n", ""},
+	{"work while the policy waits", "virtual quiet states timers=untiltimeout", timer20 + asked + "@14ms " + task2 + "@15ms g1 invoke cancel 1\ng1 return cancel 1 true\n" +
+		"@24ms loop state ShuttingDown->Shutdown\n", ""},
+	{"waits after the cancel", "virtual quiet states timers=untiltimeout", timer20 + asked + "@15ms g1 invoke cancel 1\ng1 return cancel 1 true\n@16ms loop state ShuttingDown->Shutdown\n",
+		"V4 G10 admission ended only at 16ms, and 15ms was due"},
+	{"a timer beyond the timeout is not waited for", "virtual quiet states timers=untiltimeout", "g1 invoke schedule 1 delay=2s\ng1 return schedule 1 accepted\n" + asked +
+		"@10ms loop state ShuttingDown->Shutdown\n", ""},
+	{"a timer that has run is not waited for", "virtual quiet states timers=untiltimeout", timer1 + asked + "@5ms loop begin timer 1\nloop end timer 1\n" +
+		"@15ms loop state ShuttingDown->Shutdown\n@20ms loop complete 1 normal\n", ""},
+	{"a periodic timer that panicked neither", "virtual quiet states timers=untiltimeout", "g1 invoke rate 1 delay=5ms period=5ms\ng1 return rate 1 accepted\n" + asked +
+		"@5ms loop begin timer 1 run=1\nloop end timer 1 panicked run=1\n@15ms loop state ShuttingDown->Shutdown\n", ""},
+	{"a periodic timer keeps it open until the timeout", "virtual quiet deadlines states timers=untiltimeout", "g1 invoke rate 1 delay=5ms period=5ms\ng1 return rate 1 accepted\n" +
+		"g1 invoke graceful quiet=1ms timeout=12ms\ng1 state NotStarted->ShuttingDown\ng1 return graceful accepted\n@5ms loop begin timer 1 run=1\nloop end timer 1 run=1\n@10ms loop begin timer 1 run=2\nloop end timer 1 run=2\n" +
+		"@11ms loop state ShuttingDown->Shutdown\n", ""},
 	{"good arguments refused", "", "g1 invoke graceful quiet=1s timeout=1s\ng1 return graceful refused:badargument\n",
 		"S13 G16 a graceful shutdown with quiet 1s and timeout 1s was answered refused:badargument at #2"},
 	{"the limit of a first call at its parameters", "virtual quiet states", graceful + "g1 state NotStarted->ShuttingDown\n@1ms g1 invoke graceful quiet=10ms timeout=1s\ng1 return graceful accepted\n" +

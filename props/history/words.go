@@ -31,10 +31,19 @@ var (
 	}
 )
 
-func (k Kind) String() string        { return word("kind", kindWords[:], int(k)) }
-func (o Op) String() string          { return word("op", opWords[:], int(o)) }
-func (b Body) String() string        { return word("body", bodyWords[:], int(b)) }
-func (o Outcome) String() string     { return word("outcome", outcomeWords[:], int(o)) }
+// String is the word of the text form.
+func (k Kind) String() string { return word("kind", kindWords[:], int(k)) }
+
+// String is the word of the text form.
+func (o Op) String() string { return word("op", opWords[:], int(o)) }
+
+// String is the word of the text form.
+func (b Body) String() string { return word("body", bodyWords[:], int(b)) }
+
+// String is the word of the text form.
+func (o Outcome) String() string { return word("outcome", outcomeWords[:], int(o)) }
+
+// String is the word of the text form.
 func (p TimerPolicy) String() string { return word("policy", policyWords[:], int(p)) }
 
 func word(what string, words []string, i int) string {

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// live is the progress: one line that rewrites itself on a terminal, lines of
+// JSON otherwise.
+type live struct {
+	out      io.Writer
+	terminal bool
+
+	mu      sync.Mutex
+	printed time.Time
+	states  int
+	mutants int
+	last    laneResult
+	rate    float64
+	left    time.Duration
+}
+
+func newLive(out io.Writer) *live {
+	l := &live{out: out}
+	if f, ok := out.(*os.File); ok {
+		info, err := f.Stat()
+		l.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	return l
+}
+
+// set changes the figures and prints them if it is time.
+func (l *live) set(change func(*live)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change(l)
+	l.print(false)
+}
+
+// lane takes the figures of a line of the lane.
+func (l *live) lane(r laneResult, left time.Duration) {
+	l.set(func(l *live) {
+		l.last, l.left = r, left
+		if r.Seconds > 0 {
+			l.rate = float64(r.Runs) / r.Seconds
+		}
+	})
+}
+
+// end prints the last figures and leaves the line.
+func (l *live) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.print(true)
+	if l.terminal {
+		fmt.Fprintln(l.out)
+	}
+}
+
+// interval is how far apart the lines of JSON are.
+const interval = 5 * time.Second
+
+func (l *live) print(always bool) {
+	if l.terminal {
+		fmt.Fprintf(l.out, "\r\x1b[Kvirtual %7.0f runs/s  runs %d  model states %d  mutants %d  failures %d  left %v",
+			l.rate, l.last.Runs, l.states, l.mutants, len(l.last.Failed), l.left.Round(time.Second))
+		return
+	}
+	if !always && time.Since(l.printed) < interval {
+		return
+	}
+	l.printed = time.Now()
+	line, err := json.Marshal(map[string]any{
+		"lane": "virtual", "runs_per_s": int(l.rate), "runs": l.last.Runs, "model_states": l.states,
+		"mutants": l.mutants, "failures": len(l.last.Failed), "left_s": int(l.left.Seconds()),
+	})
+	if err == nil {
+		fmt.Fprintf(l.out, "%s\n", line)
+	}
+}

@@ -1,0 +1,77 @@
+// Command verify is the main job: it explores the model, judges the kept traces,
+// runs the properties on generated programs, and plants a bug for each guarantee
+// to show that its check can fail.
+//
+//	go run ./props/cmd/verify -budget 30s
+//
+// It prints a verdict per guarantee and writes verify.json. Exit code 0: no
+// violation; 1: a violation; 2: usage, or something could not be run; 3, with
+// -strict: a guarantee that this build checks did not count as passed.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// settings are the command line.
+type settings struct {
+	budget time.Duration
+	seed   uint64
+	root   string // of the module
+	out    string
+	strict bool
+}
+
+func parse(args []string, stderr io.Writer) (settings, error) {
+	s := settings{budget: 2 * time.Minute, seed: uint64(time.Now().UnixNano())}
+	if text := os.Getenv("BUDGET"); text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 {
+			return s, fmt.Errorf("BUDGET is %q, want a duration such as 30s", text)
+		}
+		s.budget = d
+	}
+	f := flag.NewFlagSet("verify", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.DurationVar(&s.budget, "budget", s.budget, "how long to run; also by the environment variable BUDGET")
+	f.Uint64Var(&s.seed, "seed", s.seed, "base of the seeds")
+	f.StringVar(&s.root, "root", ".", "root of the module")
+	f.StringVar(&s.out, "out", "out", "where verify.json and what it builds go, from the root")
+	f.BoolVar(&s.strict, "strict", false, "exit with 3 if a guarantee that is checked did not count as passed")
+	if err := f.Parse(args); err != nil {
+		return s, err
+	}
+	if f.NArg() > 0 || s.budget <= 0 {
+		return s, fmt.Errorf("got arguments %q and budget %v, want none and more than 0", f.Args(), s.budget)
+	}
+	s.out = filepath.Join(s.root, s.out)
+	return s, nil
+}
+
+func run(args []string, stdout, stderr io.Writer) int {
+	s, err := parse(args, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "verify:", err)
+		return 2
+	}
+	v := &verification{settings: s, began: time.Now(), live: newLive(stdout)}
+	fmt.Fprintf(stdout, "seed %d, budget %v\n", s.seed, s.budget)
+	if err := v.run(); err != nil {
+		fmt.Fprintln(stderr, "verify:", err)
+		return 2
+	}
+	report := v.report()
+	if err := report.write(filepath.Join(s.out, "verify.json")); err != nil {
+		fmt.Fprintln(stderr, "verify:", err)
+		return 2
+	}
+	report.table(stdout)
+	return report.exitCode(s.strict)
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"eventide/props"
+	"eventide/props/mutant"
+)
+
+// mutantResult is what became of one planted bug.
+type mutantResult struct {
+	Killed  bool
+	By      string // the violation that was found
+	Runs    int
+	Seconds float64
+}
+
+// mutantBudget is how long the property of a guarantee may take to see its
+// planted bug. They are seen within the first hundred programs or so.
+const mutantBudget = 5 * time.Second
+
+// runMutants plants one bug for each guarantee that is checked, in the sources of
+// this very build, and lets the guarantee's property look for it.
+func (v *verification) runMutants(planted []mutant.Mutant) error {
+	v.mutants = map[string]mutantResult{}
+	byName := map[string]mutant.Mutant{}
+	for _, m := range planted {
+		byName[m.Name] = m
+	}
+	for _, g := range checked() {
+		m, ok := byName[g.Mutant]
+		if !ok || m.Guarantee != g.ID {
+			return fmt.Errorf("%s names the mutant %q: there is none in testdata/mutants that stands for it", g.ID, g.Mutant)
+		}
+		result, err := v.runMutant(m, g)
+		if err != nil {
+			return err
+		}
+		v.mutants[m.Name] = result
+		v.live.set(func(l *live) { l.mutants++ })
+	}
+	return nil
+}
+
+func (v *verification) runMutant(m mutant.Mutant, g props.Guarantee) (mutantResult, error) {
+	overlay, err := m.Overlay(v.root, filepath.Join(v.out, "mutants", m.Name))
+	if err != nil {
+		return mutantResult{}, err
+	}
+	bin, err := v.buildLane(m.Name, overlay)
+	if err != nil {
+		return mutantResult{}, err
+	}
+	began := time.Now()
+	r, err := laneRun{bin: bin, only: g.ID, budget: mutantBudget, seed: v.seed}.run(v.root)
+	if err != nil {
+		return mutantResult{}, fmt.Errorf("mutant %s: %w", m.Name, err)
+	}
+	return mutantResult{
+		Killed: r.Failed[g.ID] != "", By: r.Failed[g.ID], Runs: r.Runs, Seconds: time.Since(began).Seconds(),
+	}, nil
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"eventide/props"
+)
+
+// The verdicts. Only pass is a pass.
+const (
+	pass   = "pass"
+	fail   = "fail"
+	notRun = "not run"
+)
+
+// report is verify.json. Its schema is versioned; fields are added, not changed.
+type report struct {
+	Schema     int            `json:"schema"`
+	Commit     string         `json:"commit"`
+	Go         string         `json:"go"`
+	Seconds    float64        `json:"seconds"`
+	Model      modelReport    `json:"model"`
+	Traces     traceResult    `json:"traces"`
+	Undecided  int            `json:"linearizability_undecided"`
+	Guarantees []guaranteeRow `json:"guarantees"`
+}
+
+type modelReport struct {
+	States    int    `json:"states"`
+	Edges     int    `json:"edges"`
+	Depth     int    `json:"depth"`
+	Complete  bool   `json:"complete"`
+	Violation string `json:"violation,omitempty"`
+}
+
+type guaranteeRow struct {
+	ID        string       `json:"id"`
+	Sentence  string       `json:"sentence"`
+	Verdict   string       `json:"verdict"`
+	Reason    string       `json:"reason,omitempty"` // of a verdict that is not pass
+	Exercised int          `json:"exercised"`
+	Minimum   int          `json:"minimum"`
+	Mutant    mutantRow    `json:"mutant"`
+	Lanes     []laneReport `json:"lanes"`
+}
+
+type mutantRow struct {
+	Name   string `json:"name"`
+	Killed bool   `json:"killed"`
+	By     string `json:"by,omitempty"`
+	Runs   int    `json:"runs,omitempty"`
+}
+
+type laneReport struct {
+	Lane    string `json:"lane"`
+	Verdict string `json:"verdict"`
+	Runs    int    `json:"runs"`
+	Seed    uint64 `json:"seed"`
+}
+
+func (v *verification) report() report {
+	r := report{
+		Schema: 1, Commit: commit(v.root), Go: runtime.Version(), Seconds: time.Since(v.began).Seconds(),
+		Model:  modelReport{States: v.model.States, Edges: v.model.Edges, Depth: v.model.Depth, Complete: v.model.Complete},
+		Traces: v.traces, Undecided: v.lane.Undecided,
+	}
+	if v.model.Violation != nil {
+		r.Model.Violation = fmt.Sprint(v.model.Violation)
+	}
+	for _, g := range props.Guarantees {
+		r.Guarantees = append(r.Guarantees, v.row(g))
+	}
+	return r
+}
+
+// row is the verdict on one guarantee: passed only if nothing violated it, its
+// premise occurred often enough, and its planted bug was seen.
+func (v *verification) row(g props.Guarantee) guaranteeRow {
+	planted := v.mutants[g.Mutant]
+	row := guaranteeRow{
+		ID: g.ID, Sentence: g.Sentence, Verdict: notRun, Exercised: v.lane.Exercised[g.ID], Minimum: g.Needed(),
+		Mutant: mutantRow{Name: g.Mutant, Killed: planted.Killed, By: planted.By, Runs: planted.Runs},
+		Lanes: []laneReport{
+			{Lane: "virtual", Verdict: notRun}, {Lane: "interleave", Verdict: notRun}, {Lane: "real", Verdict: notRun},
+		},
+	}
+	if !g.Checked() {
+		row.Reason, row.Minimum = "no lane of this build checks it", 0
+		return row
+	}
+	virtual := &row.Lanes[0]
+	virtual.Runs, virtual.Seed = v.lane.Runs, v.lane.Seed
+	switch text := v.lane.Failed[g.ID]; {
+	case text != "":
+		virtual.Verdict, row.Verdict, row.Reason = fail, fail, text
+	case row.Exercised < g.Needed():
+		row.Reason = fmt.Sprintf("exercised by %d runs, want %d", row.Exercised, g.Needed())
+	case !planted.Killed:
+		virtual.Verdict = pass
+		row.Reason = fmt.Sprintf("its planted bug %s was not seen: the check has not been shown to work", g.Mutant)
+	default:
+		virtual.Verdict, row.Verdict = pass, pass
+	}
+	return row
+}
+
+func commit(root string) string {
+	cmd := exec.Command("git", "rev-parse", "HEAD")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		return "unknown"
+	}
+	id := strings.TrimSpace(string(out))
+	cmd = exec.Command("git", "status", "--porcelain")
+	cmd.Dir = root
+	if out, err := cmd.Output(); err == nil && len(out) > 0 {
+		id += "+changes"
+	}
+	return id
+}
+
+func (r report) write(path string) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(data, '\n'), 0o644)
+}
+
+// table prints the verdicts for a person.
+func (r report) table(w io.Writer) {
+	complete := "complete"
+	if !r.Model.Complete {
+		complete = "NOT COMPLETE"
+	}
+	fmt.Fprintf(w, "\nmodel    %d states, %d edges, depth %d, %s\n", r.Model.States, r.Model.Edges, r.Model.Depth, complete)
+	if r.Model.Violation != "" {
+		fmt.Fprintf(w, "         VIOLATION %s\n", r.Model.Violation)
+	}
+	fmt.Fprintf(w, "traces   %d of the model, %d of histories, %d with another verdict than the one inside\n", r.Traces.Model, r.Traces.History, len(r.Traces.Wrong))
+	for _, text := range r.Traces.Wrong {
+		fmt.Fprintf(w, "         WRONG %s\n", text)
+	}
+	fmt.Fprintf(w, "\n%-4s %-80s %-8s %10s %-7s %s\n", "", "guarantee", "verdict", "exercised", "mutant", "checked by")
+	for _, g := range r.Guarantees {
+		seen := "-"
+		if g.Mutant.Name != "" {
+			seen = map[bool]string{true: "killed", false: "ALIVE"}[g.Mutant.Killed]
+		}
+		fmt.Fprintf(w, "%-4s %-80s %-8s %10d %-7s %s\n", g.ID, g.Sentence, g.Verdict, g.Exercised, seen, g.checkedBy())
+		if g.Verdict != pass {
+			fmt.Fprintf(w, "     %s\n", g.Reason)
+		}
+	}
+	r.summary(w)
+}
+
+func (g guaranteeRow) checkedBy() string {
+	var parts []string
+	for _, l := range g.Lanes {
+		text := l.Lane + ": " + l.Verdict
+		if l.Runs > 0 {
+			text = fmt.Sprintf("%s: %s, %d runs", l.Lane, l.Verdict, l.Runs)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (r report) summary(w io.Writer) {
+	counts := map[string]int{}
+	for _, g := range r.Guarantees {
+		counts[g.Verdict]++
+	}
+	fmt.Fprintf(w, "\n%d pass, %d fail, %d not run, in %.0f s\n", counts[pass], counts[fail], counts[notRun], r.Seconds)
+}
+
+// exitCode is 1 for a violation of any kind and, if strict, 3 for a guarantee that
+// is checked and did not count as passed.
+func (r report) exitCode(strict bool) int {
+	code := 0
+	for _, g := range r.Guarantees {
+		switch {
+		case g.Verdict == fail:
+			return 1
+		case strict && g.Verdict == notRun && g.Minimum > 0:
+			code = 3
+		}
+	}
+	if r.Model.Violation != "" || !r.Model.Complete || len(r.Traces.Wrong) > 0 {
+		return 1
+	}
+	return code
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"eventide/model"
+	"eventide/props"
+	"eventide/props/mutant"
+)
+
+// verification is one run of the main job.
+type verification struct {
+	settings
+	began time.Time
+	live  *live
+
+	model   model.Result
+	traces  traceResult
+	lane    laneResult
+	mutants map[string]mutantResult // by name
+}
+
+// run does the parts side by side: the lane of properties takes one processor for
+// the whole budget; the model, the traces and the mutants share the other.
+func (v *verification) run() error {
+	if err := os.MkdirAll(filepath.Join(v.out, "bin"), 0o755); err != nil {
+		return err
+	}
+	planted, err := mutant.Load(filepath.Join(v.root, "testdata", "mutants"))
+	if err != nil {
+		return err
+	}
+	var laneErr, restErr error
+	var both sync.WaitGroup
+	both.Go(func() { laneErr = v.runLane() })
+	both.Go(func() {
+		v.exploreModel()
+		if restErr = v.judgeTraces(); restErr == nil {
+			restErr = v.runMutants(planted)
+		}
+	})
+	both.Wait()
+	v.live.end()
+	return errors.Join(laneErr, restErr)
+}
+
+func (v *verification) exploreModel() {
+	v.model = model.Explore(model.DefaultBounds(), model.Options{Progress: func(states, edges, depth int) {
+		v.live.set(func(l *live) { l.states = states })
+	}})
+	v.live.set(func(l *live) { l.states = v.model.States })
+}
+
+// left is what remains of the budget, and at least a second: a part that comes
+// late still has to say something.
+func (v *verification) left() time.Duration {
+	return max(time.Second, v.budget-time.Since(v.began))
+}
+
+// checked are the guarantees that the virtual lane checks.
+func checked() []props.Guarantee {
+	var list []props.Guarantee
+	for _, g := range props.Guarantees {
+		if g.Checked() {
+			list = append(list, g)
+		}
+	}
+	return list
+}
