@@ -54,22 +54,24 @@ func TestG19RoomIsForTasksNotBegun(t *testing.T) {
 // Every task that begins makes room for one, also in the middle of a batch, and
 // tasks, lazy tasks and tail tasks share the room.
 func TestG19RoomComesBackTaskByTask(t *testing.T) {
-	ex := newExecutor(t, core.WithMaxPendingTasks(20))
-	release := occupy(t, ex)
-	step := make(chan struct{})
-	began := make(chan struct{})
-	for i := range 20 {
-		if err := offers[i%3].give(ex, func() { began <- struct{}{}; <-step }); err != nil {
-			t.Fatal(err)
+	for _, limit := range []int{20, 600, 1200} {
+		ex := newExecutor(t, core.WithMaxPendingTasks(limit))
+		release := occupy(t, ex)
+		step := make(chan struct{})
+		began := make(chan struct{})
+		for i := range limit {
+			if err := offers[i%3].give(ex, func() { began <- struct{}{}; <-step }); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	release()
-	for i := range 20 {
-		<-began
-		if got := fill(t, ex, func() {}); got != 1 {
-			t.Errorf("G19: when task %d had begun there was room for %d, want 1", i, got)
+		release()
+		for i := range limit {
+			<-began
+			if got := fill(t, ex, func() {}); got != 1 {
+				t.Errorf("G19: bound %d: when task %d had begun there was room for %d, want 1", limit, i, got)
+			}
+			step <- struct{}{}
 		}
-		step <- struct{}{}
 	}
 }
 

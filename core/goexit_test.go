@@ -168,9 +168,9 @@ func TestG14TheRestOfTheBatchRuns(t *testing.T) {
 }
 
 func TestG14GoexitManyTimesInARow(t *testing.T) {
-	n := 3000
+	n := 500
 	if testing.Short() {
-		n = 500
+		n = 200
 	}
 	for how, step := range handOvers {
 		t.Run(how, func(t *testing.T) {

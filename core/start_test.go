@@ -115,7 +115,7 @@ func TestG17ARefusedStartKeepsNothing(t *testing.T) {
 			return errors.As(err, &p) && errors.Is(err, errSpawn)
 		}},
 		"runs the loop inline": {func(loop func()) error { loop(); return nil }, func(err error) bool { return err != nil }},
-		"runs it, then refuses": {func(loop func()) error { go loop(); return errSpawn }, func(err error) bool {
+		"runs it, then refuses": {runAndRefuse, func(err error) bool {
 			return errors.Is(err, errSpawn)
 		}},
 		"runs it inline and on a goroutine": {func(loop func()) error { loop(); go loop(); return nil }, func(err error) bool { return err != nil }},
@@ -130,7 +130,7 @@ func TestG17ARefusedStartKeepsNothing(t *testing.T) {
 					t.Errorf("G17: %s, spawner %s: got %v, want ErrRejected with the spawner's error", name, how, err)
 				}
 			}
-			if s := ex.Stats(); s.State != core.StateNotStarted || s.Accepted != 0 || s.Timers != 0 || s.Hooks != 0 || s.TimersScheduled != 0 {
+			if s := ex.Stats(); s.State != core.StateNotStarted || s.Accepted != 0 || s.Timers != 0 || s.Hooks != 0 || s.TimersScheduled != 0 || s.Parks != 0 {
 				t.Errorf("G17: %s, spawner %s: kept %+v, want nothing", name, how, s)
 			}
 			if err := use(ex); err != nil || ex.State() != core.StateStarted {
@@ -179,6 +179,15 @@ func TestG17ARefusedStartInAShutdownTerminates(t *testing.T) {
 			t.Errorf("G17: %s: the spawner was asked %d times, want 1", e.name, n)
 		}
 	}
+}
+
+// runAndRefuse gives the loop every chance to begin before the refusal.
+func runAndRefuse(loop func()) error {
+	go loop()
+	for range 100 {
+		runtime.Gosched()
+	}
+	return errSpawn
 }
 
 // slow is a spawner that a test lets go on: it sends on asked, and does what it

@@ -2,7 +2,9 @@ package core_test
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,18 +102,29 @@ func TestReportRejectedStopsAtDone(t *testing.T) {
 }
 
 // One producer and an idle loop: the case in which nobody else repairs a lost
-// wake-up. A task that never runs is a hang here.
+// wake-up. The producer does not sleep itself, or it would come too late: it
+// watches the task end, and submits the next while the loop is on its way to
+// sleep, each time at another place of it. A task that never runs is a hang.
 func TestG12ALoneProducerIsNeverForgotten(t *testing.T) {
-	n := 100_000
+	n := 400_000
 	if testing.Short() {
-		n = 20_000
+		n = 150_000
 	}
 	ex := newExecutor(t)
-	ran := make(chan struct{}, 1)
-	for range n {
-		mustExecute(t, ex, func() { ran <- struct{}{} })
-		<-ran
-		for range rand.IntN(200) { // fall into the loop's way to sleep, at another place each time
+	var ran atomic.Int64
+	task := func() { ran.Add(1) }
+	for i := range int64(n) {
+		mustExecute(t, ex, task)
+		spins, begin := 0, time.Now()
+		for ran.Load() <= i {
+			if spins++; spins%1000 == 0 {
+				runtime.Gosched()
+				if time.Since(begin) > hangGuard {
+					t.Fatalf("G12: task %d never ran; stats %+v", i, ex.Stats())
+				}
+			}
+		}
+		for range rand.IntN(400) {
 			spin()
 		}
 	}
@@ -187,17 +200,17 @@ func TestG12ALazyTaskRunsWithTheNextWake(t *testing.T) {
 			ex := newExecutor(t)
 			mustSchedule(t, ex, time.Hour, func() {})
 			synctest.Wait()
-			ran := false
-			if err := ex.ExecuteLazy(func() { ran = true }); err != nil {
+			var ran atomic.Bool
+			if err := ex.ExecuteLazy(func() { ran.Store(true) }); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
-			if ran {
+			if ran.Load() {
 				t.Error("G12: a lazy task woke the loop")
 			}
 			wake(t, ex)
 			synctest.Wait()
-			if !ran {
+			if !ran.Load() {
 				t.Errorf("G12: the lazy task did not run with %s", name)
 			}
 		})

@@ -65,6 +65,22 @@ func TestG7EqualDeadlinesRunInTheOrderScheduled(t *testing.T) {
 	})
 }
 
+// Both are due when the long body ends. One was in the loop's hands before the
+// body began, the other was scheduled meanwhile, and is due earlier.
+func TestG7DueTimersRunInTheOrderOfTheirDeadlines(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ex := newExecutor(t)
+		var j journal
+		mustSchedule(t, ex, 2*time.Second, j.note("2s"))
+		onLoop(t, ex, func() {})
+		mustExecute(t, ex, func() { time.Sleep(3 * time.Second) })
+		synctest.Wait()
+		mustSchedule(t, ex, time.Second, j.note("1s"))
+		time.Sleep(4 * time.Second)
+		j.want(t, "G7", "1s 2s")
+	})
+}
+
 func TestG7FixedRateKeepsItsPhaseAndCatchesUp(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := newExecutor(t)
@@ -242,6 +258,25 @@ func TestG8APeriodicTimerCancelledDuringARunEndsWithIt(t *testing.T) {
 		synctest.Wait()
 		if runs != 2 || timer.Err() != core.ErrCancelled {
 			t.Errorf("G8: ran %d times, Err %v; want 2, ErrCancelled", runs, timer.Err())
+		}
+	})
+}
+
+// Due, in the loop's hands, and cancelled while the loop is in another body.
+func TestG8CancelOfADuePeriodicTimer(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ex := newExecutor(t)
+		timer, err := ex.ScheduleAtFixedRate(time.Second, time.Second, func() { t.Error("G8: it ran") })
+		if err != nil {
+			t.Fatal(err)
+		}
+		onLoop(t, ex, func() {})
+		mustExecute(t, ex, func() { time.Sleep(3 * time.Second) })
+		time.Sleep(2 * time.Second)
+		first := timer.Cancel()
+		time.Sleep(2 * time.Second)
+		if second := timer.Cancel(); !first || second || timer.Err() != core.ErrCancelled {
+			t.Errorf("G8: Cancel said %v then %v, Err %v; want true, false, ErrCancelled", first, second, timer.Err())
 		}
 	})
 }

@@ -47,6 +47,7 @@ func TestG9TimersAtShutdownFollowThePolicy(t *testing.T) {
 					return func() { j.add(name + "@" + time.Since(start).String()) }
 				}
 				mustExecute(t, ex, func() { time.Sleep(2 * sec) })
+				synctest.Wait()
 				var timers []*core.Timer
 				for _, at := range []time.Duration{900 * time.Millisecond, sec, 1500 * time.Millisecond, 3 * sec, 6 * sec, 7 * sec} {
 					timers = append(timers, mustSchedule(t, ex, at, body(at.String())))
@@ -184,4 +185,19 @@ func TestRunTimersUntilTimeoutDuringABodyThatOverruns(t *testing.T) {
 		awaitDone(t, ex)
 		j.want(t, "RunTimersUntilTimeout", "before")
 	})
+}
+
+// More of them than a turn runs.
+func TestRunDueTimersRunsAllThatAreDue(t *testing.T) {
+	ex := newExecutor(t, core.WithTimersAtShutdown(core.RunDueTimers))
+	release := occupy(t, ex)
+	const n = 500
+	for range n {
+		mustSchedule(t, ex, 0, func() {})
+	}
+	ex.Shutdown()
+	release()
+	if report := awaitDone(t, ex); report.TimersRun != n || report.TimersCancelled != 0 {
+		t.Errorf("G3: %d due timers ran, %d were cancelled; want %d, 0", report.TimersRun, report.TimersCancelled, n)
+	}
 }

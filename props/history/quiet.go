@@ -165,7 +165,7 @@ func (w window) pendingUntil(e *entry, at, limit time.Duration) time.Duration {
 		return 0
 	}
 	for _, s := range e.runs {
-		if s.begin.At >= at {
+		if s.begin.At > at { // one at this instant may be over: a body may take no time
 			return s.begin.At
 		}
 	}

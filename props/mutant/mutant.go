@@ -163,7 +163,7 @@ func (m Mutant) Overlay(root, dir string) (string, error) {
 	}
 	replace := map[string]string{}
 	for file, text := range changed {
-		path := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
+		path := filepath.Join(dir, strings.ReplaceAll(file, "/", "_")+".txt") // not .go: the go command would see it
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			return "", err
 		}

@@ -1,0 +1,136 @@
+package core
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A taskQueue against a slice: order, and the four counts, each kept on its own
+// by both. Steps are what the loop does, in any legal order.
+func TestTaskQueueBehavesLikeASlice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var q taskQueue
+		var oracle []int // pushed and not ended
+		inHand := 0      // of them taken
+		next, ran, cancelled, last := 0, uint64(0), uint64(0), -1
+		isRunning := false
+		t.Repeat(map[string]func(*rapid.T){
+			"push": func(t *rapid.T) {
+				for range rapid.SampledFrom([]int{1, 2, 255, 256, 257, 600}).Draw(t, "n") {
+					k := next
+					next++
+					q.push(func() { last = k })
+					oracle = append(oracle, k)
+				}
+			},
+			"take": func(t *rapid.T) {
+				if q.left() > 0 || q.size == 0 {
+					t.Skip("the batch in hand is not spent, or there is none")
+				}
+				before := q.size
+				inHand = q.take()
+				if inHand < 1 || inHand > segmentSize || q.size != before-inHand {
+					t.Fatalf("take: got %d tasks, size %d to %d", inHand, before, q.size)
+				}
+			},
+			"begin": func(t *rapid.T) {
+				if inHand == 0 || isRunning {
+					t.Skip("nothing to begin")
+				}
+				q.resume()
+				q.next()()
+				isRunning = true
+				if last != oracle[0] {
+					t.Fatalf("G4: task %d began, want %d", last, oracle[0])
+				}
+			},
+			"end": func(t *rapid.T) {
+				if !isRunning {
+					t.Skip("none is running")
+				}
+				if rapid.Bool().Draw(t, "cancelled") {
+					q.end(oneCancelled)
+					cancelled++
+				} else {
+					q.end(oneRan)
+					ran++
+				}
+				q.pause()
+				oracle, inHand, isRunning = oracle[1:], inHand-1, false
+			},
+			"": func(t *rapid.T) {
+				want := taskCounts{
+					accepted: uint64(next), ran: ran, cancelled: cancelled,
+					pending: len(oracle), notBegun: len(oracle), running: isRunning,
+				}
+				if isRunning {
+					want.notBegun--
+				}
+				if got := q.counts(); got != want {
+					t.Fatalf("G20: counts are %+v, want %+v", got, want)
+				}
+				begun := uint64(next - want.notBegun)
+				if q.left() != inHand || q.begun() != begun {
+					t.Fatalf("left %d, begun %d; want %d, %d", q.left(), q.begun(), inHand, begun)
+				}
+			},
+		})
+	})
+}
+
+// Between two tasks that follow one another directly somebody is always running:
+// the moment of the hand-over must not look like free room (G19).
+func TestTaskQueueEndLeadsIntoTheNextBegin(t *testing.T) {
+	var q taskQueue
+	for range 3 {
+		q.push(func() {})
+	}
+	q.take()
+	q.resume()
+	for left := 2; left >= 0; left-- {
+		q.next()
+		if c := q.counts(); c.notBegun != left || !c.running {
+			t.Errorf("G19: a task runs, %d behind it: %+v", left, c)
+		}
+		q.end(oneRan)
+	}
+	if c := q.counts(); c.running || c.pending != 0 || c.ran != 3 {
+		t.Errorf("G20: after the last: %+v", c)
+	}
+}
+
+func TestTaskQueueGivesSegmentsBackAndClearsSlots(t *testing.T) {
+	var q taskQueue
+	const n = 100 * segmentSize
+	for range n {
+		q.push(func() {})
+	}
+	for q.size > 0 || q.left() > 0 {
+		if q.left() == 0 {
+			q.take()
+		}
+		q.resume()
+		q.next()
+		q.end(oneRan)
+	}
+	q.take()
+	kept := 0
+	for s := q.free; s != nil; s = s.next {
+		kept++
+		for i, task := range s.tasks {
+			if task != nil {
+				t.Fatalf("G24: slot %d of a spent segment still holds its task", i)
+			}
+		}
+	}
+	if kept == 0 || kept > maxFreeSegments || q.batch != nil || q.head != nil || q.tail != nil {
+		t.Errorf("G24: %d segments kept after a burst of 100, want 1 to %d", kept, maxFreeSegments)
+	}
+	if q.release(); q.free != nil || q.nfree != 0 {
+		t.Error("G24: release kept segments")
+	}
+	if c := q.counts(); c.accepted != n || c.ran != n {
+		t.Errorf("G20: %+v, want %d accepted and ran", c, n)
+	}
+}

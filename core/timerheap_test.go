@@ -1,0 +1,152 @@
+package core
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// sortedTimers is the dumb oracle of timerHeap.
+type sortedTimers []*Timer
+
+func (s *sortedTimers) sort() {
+	slices.SortFunc(*s, func(a, b *Timer) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id)) })
+}
+
+func (s *sortedTimers) remove(t *Timer) {
+	*s = slices.DeleteFunc(*s, func(x *Timer) bool { return x == t })
+}
+
+func TestTimerHeapBehavesLikeASortedSlice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var h timerHeap
+		var oracle sortedTimers
+		var gone []*Timer
+		id := uint64(0)
+		anyOf := func(from []*Timer) *Timer { return from[rapid.IntRange(0, len(from)-1).Draw(t, "which")] }
+		t.Repeat(map[string]func(*rapid.T){
+			"push": func(t *rapid.T) {
+				id++
+				timer := &Timer{at: rapid.Int64Range(0, 9).Draw(t, "at"), id: id, index: -1}
+				h.push(timer)
+				oracle = append(oracle, timer)
+				oracle.sort()
+			},
+			"pop": func(t *rapid.T) {
+				if len(oracle) == 0 {
+					t.Skip("empty")
+				}
+				got, want := h.pop(), oracle[0]
+				if got != want {
+					t.Fatalf("G7: pop: got timer %d at %d, want %d at %d", got.id, got.at, want.id, want.at)
+				}
+				oracle = oracle[1:]
+				gone = append(gone, got)
+			},
+			"remove": func(t *rapid.T) {
+				if len(oracle) == 0 {
+					t.Skip("empty")
+				}
+				timer := anyOf(oracle)
+				h.remove(timer)
+				oracle.remove(timer)
+				gone = append(gone, timer)
+			},
+			"remove what is not in": func(t *rapid.T) {
+				if len(gone) == 0 {
+					t.Skip("nothing")
+				}
+				h.remove(anyOf(gone))
+			},
+			"push again": func(t *rapid.T) {
+				if len(gone) == 0 {
+					t.Skip("nothing")
+				}
+				timer := anyOf(gone)
+				gone = slices.DeleteFunc(gone, func(x *Timer) bool { return x == timer })
+				timer.at += rapid.Int64Range(0, 5).Draw(t, "later")
+				h.push(timer)
+				oracle = append(oracle, timer)
+				oracle.sort()
+			},
+			"removeAfter": func(t *rapid.T) {
+				at := rapid.Int64Range(-1, 12).Draw(t, "horizon")
+				out := sortedTimers(h.removeAfter(at))
+				out.sort()
+				want := slices.DeleteFunc(slices.Clone(oracle), func(x *Timer) bool { return x.at <= at })
+				if !slices.Equal(out, want) {
+					t.Fatalf("removeAfter(%d): got %d timers, want %d", at, len(out), len(want))
+				}
+				oracle = slices.DeleteFunc(oracle, func(x *Timer) bool { return x.at > at })
+				gone = append(gone, out...)
+			},
+			"": func(t *rapid.T) { checkHeap(t, &h, oracle, gone) },
+		})
+		for len(oracle) > 0 {
+			if got := h.pop(); got != oracle[0] {
+				t.Fatalf("G7: final pop: got timer %d at %d, want %d at %d", got.id, got.at, oracle[0].id, oracle[0].at)
+			}
+			oracle = oracle[1:]
+		}
+	})
+}
+
+func checkHeap(t *rapid.T, h *timerHeap, oracle sortedTimers, gone []*Timer) {
+	if h.len() != len(oracle) {
+		t.Fatalf("len is %d, want %d", h.len(), len(oracle))
+	}
+	if len(oracle) > 0 && h.first() != oracle[0].at {
+		t.Fatalf("first is %d, want %d", h.first(), oracle[0].at)
+	}
+	for i, entry := range h.entries {
+		if entry.t.index != i || entry.at != entry.t.at || entry.id != entry.t.id {
+			t.Fatalf("entry %d holds timer %d, which says index %d", i, entry.t.id, entry.t.index)
+		}
+	}
+	for _, timer := range gone {
+		if timer.index != -1 {
+			t.Fatalf("timer %d is out and says index %d, want -1", timer.id, timer.index)
+		}
+	}
+	for _, entry := range h.entries[len(h.entries):cap(h.entries)] {
+		if entry.t != nil {
+			t.Fatalf("G24: a slot beyond the end still refers to timer %d", entry.t.id)
+		}
+	}
+}
+
+func TestTimerHeapGivesItsArrayBack(t *testing.T) {
+	const n = 20_000
+	var h timerHeap
+	var timers []*Timer
+	for i := range n {
+		timers = append(timers, &Timer{at: int64(i % 100), id: uint64(i), index: -1})
+		h.push(timers[i])
+	}
+	for _, timer := range timers[10:] {
+		h.remove(timer)
+	}
+	if h.len() != 10 || cap(h.entries) > n/10 {
+		t.Errorf("G24: removed one by one: %d entries in an array of %d, want 10 in a small part of %d", h.len(), cap(h.entries), n)
+	}
+	for _, timer := range timers[10:] {
+		h.push(timer)
+	}
+	h.removeAfter(0)
+	if cap(h.entries) > n/2 {
+		t.Errorf("G24: removed at once: an array of %d for %d entries, want a small part of %d", cap(h.entries), h.len(), n)
+	}
+}
+
+func TestAddTimeSaturates(t *testing.T) {
+	for _, tt := range []struct{ at, d, want int64 }{
+		{0, 0, 0}, {5, 7, 12}, {0, noDeadline, noDeadline}, {1, noDeadline, noDeadline},
+		{noDeadline, 1, noDeadline}, {noDeadline - 1, 1, noDeadline}, {-5, 3, -2},
+	} {
+		if got := addTime(tt.at, asDuration(tt.d)); got != tt.want {
+			t.Errorf("G7: addTime(%d, %d): got %d, want %d", tt.at, tt.d, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package stress
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"eventide/core"
+)
+
+// producers is how many goroutines offer tasks at full speed.
+const producers = 64
+
+// subject is what a round puts under load.
+type subject interface {
+	core.EventExecutor
+	AddShutdownHook(hook func()) (remove func() bool, err error)
+}
+
+// round is one executor, from New to rest.
+type round struct {
+	plan         plan
+	ex           subject
+	waitsForIdle bool // it ends when producers pause
+	calling      atomic.Bool
+	called       atomic.Bool
+	witnessed    chan struct{}
+
+	producers []producer
+	witness   producer // makes one attempt, after the call
+	gate      producer // submits the task that keeps the loop busy during the call
+	observer  observer
+	extras    extras
+	bodies    bodies
+
+	removed, cancelled bool // answers of the calls that race with the end
+}
+
+// newRound makes the executor with newSubject and adds its hooks and timers.
+func newRound(p plan, newSubject func(...core.Option) (subject, error)) (*round, error) {
+	r := &round{
+		plan: p, waitsForIdle: p.kind == quietPeriod || p.kind == drained,
+		witnessed: make(chan struct{}), producers: make([]producer, producers),
+	}
+	ex, err := newSubject(p.options(r.witnessed)...)
+	if err != nil {
+		return nil, err
+	}
+	r.ex = ex
+	if p.extras {
+		return r, r.addExtras()
+	}
+	return r, nil
+}
+
+// run runs the round and returns its books, or an error if it never ended.
+func (r *round) run() (books, error) {
+	var first, running sync.WaitGroup
+	first.Add(producers)
+	for i := range r.producers {
+		running.Go(func() { r.producers[i].run(r, &first) })
+	}
+	running.Go(func() { r.observer.run(r.ex) })
+	first.Wait() // every producer is in, and goes on
+	if err := r.shutDown(); err != nil {
+		return books{}, err
+	}
+	if r.plan.extras {
+		r.removed, r.cancelled = r.extras.contend()
+	}
+	if !ended(r.ex) {
+		return books{}, fmt.Errorf("G15: the executor never terminated; stats %+v", r.ex.Stats())
+	}
+	atDone := r.ex.Termination().Report()
+	early := r.balance(atDone) // nothing may come after Done: balanced now, and later
+	running.Wait()
+	b := r.balance(atDone)
+	b.compare(early)
+	return b, nil
+}
+
+// shutDown makes the call while a task keeps the loop busy, and has the witness
+// offer a task after the call has returned and before that task ends. So a
+// graceful shutdown cannot have closed admission: the witness must be accepted.
+func (r *round) shutDown() error {
+	calls := make(chan error, 1)
+	call := func() {
+		r.calling.Store(true)
+		err := r.plan.kind.call(r.ex)
+		r.called.Store(true)
+		calls <- err
+	}
+	r.gate.offerTask(r, func() {
+		if r.plan.inside {
+			call()
+		}
+		<-r.witnessed
+	})
+	if !r.plan.inside {
+		call()
+	}
+	err := <-calls
+	r.witness.offer(r)
+	close(r.witnessed)
+	return err
+}
+
+// everybody returns all who keep books.
+func (r *round) everybody() []*producer {
+	all := []*producer{&r.witness, &r.gate, &r.extras.task}
+	for i := range r.producers {
+		all = append(all, &r.producers[i])
+	}
+	return all
+}
+
+// newExecutor is the subject that the tests are about.
+func newExecutor(opts ...core.Option) (subject, error) { return core.NewExecutor(opts...) }
+
+// problem joins what was found wrong, each line once.
+func problemText(problems []string) string {
+	slices.Sort(problems)
+	return strings.Join(slices.Compact(problems), "\n  ")
+}
