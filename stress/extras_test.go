@@ -32,14 +32,14 @@ type watched struct {
 // never due, periodic, and one that somebody will try to cancel.
 func (r *round) addExtras() error {
 	x := &r.extras
-	removed, err := r.hook("removed", nil)
+	removed, err := r.hook("removed", nothing)
 	if err != nil {
 		return err
 	}
 	if !removed() {
 		x.faults.add("G6: a hook could not be removed before any shutdown call")
 	}
-	if x.remove, err = r.hook("contended", nil); err != nil {
+	if x.remove, err = r.hook("contended", nothing); err != nil {
 		return err
 	}
 	if _, err = r.hook("adds", func() { r.hookFromHook() }); err != nil {
@@ -69,14 +69,12 @@ func (r *round) hook(name string, and func()) (remove func() bool, err error) {
 			r.extras.faults.add("G6: a hook ran before ShuttingDown")
 		}
 		r.extras.hooks = append(r.extras.hooks, name)
-		if and != nil {
-			and()
-		}
+		and()
 	})
 }
 
 func (r *round) hookFromHook() {
-	if _, err := r.hook("added", nil); err != nil {
+	if _, err := r.hook("added", nothing); err != nil {
 		r.extras.faults.add("G6: a hook accepted before the close could not add one: " + err.Error())
 	}
 }
@@ -101,9 +99,6 @@ func (r *round) timer(delay time.Duration, periodic bool) (w *watched, err error
 	return w, err
 }
 
-// contend makes the two calls that race with the end.
-func (x *extras) contend() (removed, cancelled bool) { return x.remove(), x.cancel.Cancel() }
-
 // judge judges the extras at rest.
 func (x *extras) judge(removed, cancelled bool, report core.Report) (problems []string) {
 	want := []string{"contended", "adds", "submits", "added"}
@@ -116,7 +111,7 @@ func (x *extras) judge(removed, cancelled bool, report core.Report) (problems []
 	if got, want := report.HooksRun, uint64(len(x.hooks)); got != want {
 		problems = append(problems, fmt.Sprintf("Report.HooksRun: got %d, want %d", got, want))
 	}
-	if cancelled != errors.Is(x.cancel.Err(), core.ErrCancelled) && cancelled {
+	if cancelled && !errors.Is(x.cancel.Err(), core.ErrCancelled) {
 		problems = append(problems, fmt.Sprintf("G8: Cancel returned true and Err is %v, want ErrCancelled", x.cancel.Err()))
 	}
 	return append(problems, x.judgeTimers(report)...)

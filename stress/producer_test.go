@@ -87,11 +87,16 @@ func (p *producer) run(r *round, first *sync.WaitGroup) {
 
 // offer makes one attempt, enters the answer, and judges it by what was known
 // before and what is known after.
-func (p *producer) offer(r *round) {
+func (p *producer) offer(r *round) { p.offerAnd(r, nothing) }
+
+func nothing() {}
+
+// offerAnd is offer of a task that does something besides.
+func (p *producer) offerAnd(r *round, and func()) {
 	p.attempts++
 	attempt := p.attempts
 	after := r.called.Load()
-	if err := r.ex.Execute(func() { p.body(r, attempt) }); err != nil {
+	if err := r.ex.Execute(func() { p.body(r, attempt, and) }); err != nil {
 		p.refusal(r, err)
 		return
 	}
@@ -121,8 +126,9 @@ func (p *producer) refusal(r *round, err error) {
 }
 
 // body is what an accepted task does.
-func (p *producer) body(r *round, attempt uint64) {
+func (p *producer) body(r *round, attempt uint64, and func()) {
 	r.enter(&p.broken)
+	and()
 	p.ran.enter(attempt)
 	if attempt <= p.last {
 		p.broken.add("G4: a task ran after a later one of the same producer, or twice")

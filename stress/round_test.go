@@ -1,11 +1,11 @@
 package stress
 
 import (
+	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"eventide/core"
 )
@@ -68,59 +68,48 @@ func (r *round) run() (books, error) {
 		return books{}, err
 	}
 	if r.plan.extras {
-		r.removed, r.cancelled = r.extras.contend()
+		r.removed, r.cancelled = r.extras.remove(), r.extras.cancel.Cancel()
 	}
 	if !ended(r.ex) {
 		return books{}, fmt.Errorf("G15: the executor never terminated; stats %+v", r.ex.Stats())
 	}
-	atDone := r.ex.Termination().Report()
-	early := r.balance(atDone) // nothing may come after Done: balanced now, and later
+	report, bodies := r.ex.Termination().Report(), r.bodies.total
 	running.Wait()
-	b := r.balance(atDone)
-	b.compare(early)
-	return b, nil
+	return r.balance(report, bodies), nil
 }
 
 // shutDown makes the call while a task keeps the loop busy, and has the witness
 // offer a task after the call has returned and before that task ends. So a
 // graceful shutdown cannot have closed admission: the witness must be accepted.
 func (r *round) shutDown() error {
-	calls := make(chan error, 1)
+	result := make(chan error, 1)
 	call := func() {
 		r.calling.Store(true)
 		err := r.plan.kind.call(r.ex)
 		r.called.Store(true)
-		calls <- err
+		result <- err
 	}
-	r.gate.offerTask(r, func() {
+	r.gate.offerAnd(r, func() {
 		if r.plan.inside {
 			call()
 		}
 		<-r.witnessed
 	})
+	defer close(r.witnessed)
+	if r.gate.refused > 0 {
+		return errors.New("G5: a task was refused before any shutdown call")
+	}
 	if !r.plan.inside {
 		call()
 	}
-	err := <-calls
-	r.witness.offer(r)
-	close(r.witnessed)
-	return err
-}
-
-// everybody returns all who keep books.
-func (r *round) everybody() []*producer {
-	all := []*producer{&r.witness, &r.gate, &r.extras.task}
-	for i := range r.producers {
-		all = append(all, &r.producers[i])
+	select {
+	case err := <-result:
+		r.witness.offer(r)
+		return err
+	case <-time.After(hangGuard):
+		return errors.New("G3: a task that was accepted before any shutdown call never ran")
 	}
-	return all
 }
 
-// newExecutor is the subject that the tests are about.
+// newExecutor makes the subject that the tests are about.
 func newExecutor(opts ...core.Option) (subject, error) { return core.NewExecutor(opts...) }
-
-// problem joins what was found wrong, each line once.
-func problemText(problems []string) string {
-	slices.Sort(problems)
-	return strings.Join(slices.Compact(problems), "\n  ")
-}

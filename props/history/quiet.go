@@ -158,7 +158,7 @@ func (w window) held(at, limit time.Duration) time.Duration {
 }
 
 // pendingUntil is when a timer that is pending at the instant begins its next
-// run or ends without; 0 if it is not pending or not due before the limit. A
+// run or ends without; 0 if it is not pending or not due before the timeout. A
 // foreign executor is only known to wait for runs that it makes.
 func (w window) pendingUntil(e *entry, at, limit time.Duration) time.Duration {
 	if !e.op().Timers() || !e.accepted() || e.submit.inv.At > at {
@@ -170,7 +170,7 @@ func (w window) pendingUntil(e *entry, at, limit time.Duration) time.Duration {
 		}
 	}
 	over := e.began() && (!e.periodic() || e.runs[len(e.runs)-1].abrupt())
-	if over || w.Rules.Timers == AnyTimers || e.due(len(e.runs)) >= limit {
+	if over || w.Rules.Timers == AnyTimers || e.due(len(e.runs)) >= Later(w.start, w.timeout) {
 		return 0
 	}
 	return min(w.lifeEnds(e, limit), limit)
