@@ -143,12 +143,17 @@ func (h *harness) sample() {
 	h.sampling.Lock() // samples are in the log in the order in which they were taken
 	defer h.sampling.Unlock()
 	after := h.rec.log.Len()
-	s := h.ex.Stats()
-	h.rec.log.Add(history.Event{Kind: history.Sample, Call: after, Stats: &history.Stats{
+	stats := statsWords(h.ex.Stats())
+	h.rec.log.Add(history.Event{Kind: history.Sample, Call: after, Stats: &stats})
+}
+
+// statsWords puts a snapshot of core into the words of a history.
+func statsWords(s core.Stats) history.Stats {
+	return history.Stats{
 		Accepted: int(s.Accepted), Ran: int(s.Ran), Cancelled: int(s.Cancelled), Pending: s.Pending,
 		Rejected: int(s.Rejected), Panicked: int(s.Panicked), Timers: s.Timers,
 		Parks: int(s.Parks), Wakes: int(s.Wakes),
-	}})
+	}
 }
 
 // call makes one call and records it.
@@ -208,11 +213,11 @@ func (h *harness) do(s Step) history.Outcome {
 		h.ex.Shutdown()
 		return history.Returned
 	case history.OpClose:
-		return answer(h.ex.Close())
+		return waited(h.ex.Close())
 	case history.OpAwait:
 		ctx, stop := context.WithTimeout(context.Background(), s.Delay)
 		defer stop()
-		return answer(h.ex.AwaitTermination(ctx))
+		return waited(h.ex.AwaitTermination(ctx))
 	}
 	panic("props: no such step: " + s.Op.String())
 }
@@ -425,6 +430,15 @@ func answer(err error) history.Outcome {
 		return history.RefusedClosed
 	case errors.Is(err, core.ErrRejected):
 		return history.RefusedStartFailed
+	}
+	return history.RefusedBadArgument
+}
+
+// waited puts the error of a call that waits for the end into words: the error of
+// the executor is an answer as good as none.
+func waited(err error) history.Outcome {
+	if out := answer(err); out != history.RefusedBadArgument && out != history.RefusedStartFailed {
+		return out
 	}
 	return history.Errored
 }

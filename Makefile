@@ -1,0 +1,44 @@
+# Each target is a line that could be typed. `make help` lists them.
+
+.PHONY: help verify test lint prop bench compare benchcmp stress fuzz explore clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+verify: ## the main job: model, traces, properties, planted bugs; BUDGET=30s (default 2m)
+	go run ./props/cmd/verify $(if $(SEED),-seed $(SEED)) $(if $(STRICT),-strict)
+
+test: lint ## everything CI runs: lint, all tests with the race detector, all properties
+	go test -race -short ./...
+	go test -run Prop ./...
+	go test ./core ./model ./props/history ./props/exectest ./props/mutant ./stress ./bench/...
+
+lint: ## gofmt, vet, staticcheck
+	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'gofmt would change the files above'; exit 1; }
+	go vet ./...
+	go vet -tags verify ./props
+	go tool staticcheck ./...
+
+prop: ## all properties, short
+	go test -run Prop ./...
+
+explore: ## every reachable state of the model; flags by ARGS
+	go run ./model/cmd/explore $(ARGS)
+
+bench: ## benchmarks beside rivals, for benchstat; COUNT=10
+	go test -run '^$$' -bench . -count $(or $(COUNT),1) ./bench
+
+compare: ## rivals interleaved round by round, with ratios and targets; writes out/bench.json
+	go run ./bench/cmd/compare $(ARGS)
+
+benchcmp: ## benchstat of OLD= and NEW=
+	go tool benchstat $(OLD) $(NEW)
+
+stress: ## the stress tests with the race detector; EVENTIDE_SOAK=10m for longer
+	go test -race -count=1 -timeout 0 -v ./stress
+
+fuzz: ## coverage-guided programs; FUZZTIME=1m
+	go test -run '^$$' -fuzz FuzzPropAll -fuzztime $(or $(FUZZTIME),1m) ./props
+
+clean: ## remove what was built
+	rm -rf out
