@@ -227,14 +227,24 @@ func (e *Executor) note(work func()) bool {
 		return false
 	}
 	e.notes = append(e.notes, work)
+	e.noteDue.Store(true)
 	e.hasNews()
 	e.unlockAndWake()
 	return true
 }
 
-// calledFromSpawner reports whether the caller is this executor's own spawner.
-func (e *Executor) calledFromSpawner() bool {
+// waitError returns the error of a call that would wait for the loop and that the
+// loop would have to wait for: from one of its bodies, or from inside the spawner
+// that is to give it a goroutine (G17, G18).
+func (e *Executor) waitError() error {
+	if e.InEventLoop() {
+		return ErrInEventLoop
+	}
+	caller := goid.Get()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.starting != nil && e.starting.calledBy(goid.Get())
+	if e.starting != nil && e.starting.calledBy(caller) || e.moving != nil && e.moving.calledBy(caller) {
+		return ErrStarting
+	}
+	return nil
 }

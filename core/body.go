@@ -1,6 +1,10 @@
 package core
 
-import "time"
+import (
+	"context"
+	"log/slog"
+	"time"
+)
 
 // currentBody is the user function that runs, as far as the loop has to know to
 // settle it when it ends in an unusual way.
@@ -16,24 +20,25 @@ type currentBody struct {
 func asDuration(at int64) time.Duration { return time.Duration(at) }
 
 // runQueue runs n tasks of the batch in hand, and reports a panic of one before
-// it goes on with the next.
+// it goes on with the next. It stops early if a listener is to be called: that
+// follows the body that completed its future, not the whole batch.
 func (e *Executor) runQueue(q *taskQueue, kind Body, n int) {
 	if n == 0 {
 		return
 	}
-	ran := q.mark.ran()
-	for n > 0 {
+	for n > 0 && !e.noteDue.Load() {
+		ran := q.mark.ran()
 		n -= e.drain(q, kind, n)
 		if q.left() > 0 {
 			q.pause()
 		}
-		e.reportPanics()
+		e.bodiesEnded(q.mark.ran() > ran)
+		e.reportPanics() // after the time was taken: the handler is no body
 	}
-	e.bodiesEnded(q.mark.ran() > ran)
 }
 
 // drain runs up to n tasks and returns how many have begun: fewer than n if one
-// panicked. One deferred call serves them all.
+// panicked, or brought a note. One deferred call serves them all.
 func (e *Executor) drain(q *taskQueue, kind Body, n int) (begun int) {
 	defer e.contain()
 	e.current = currentBody{kind: kind, queue: q}
@@ -47,13 +52,13 @@ func (e *Executor) drain(q *taskQueue, kind Body, n int) (begun int) {
 		task()
 		if e.current.outcome == OutcomeNormal && e.cfg.tracer == nil {
 			q.end(oneRan)
-			continue
+		} else {
+			e.settle(OutcomeNormal)
+			e.current = currentBody{kind: kind, queue: q}
 		}
-		e.settle(OutcomeNormal)
-		if len(e.panics) > 0 {
+		if len(e.panics) > 0 || e.noteDue.Load() {
 			break
 		}
-		e.current = currentBody{kind: kind, queue: q}
 	}
 	e.current.kind = BodyNone
 	return begun
@@ -73,7 +78,9 @@ func (e *Executor) protect(b currentBody, body func()) {
 
 // contain is deferred around bodies. A panic stops here. Goexit cannot be
 // stopped: it is told from a normal end by the body not having been settled, and
-// goes on to exit after the books are in order.
+// goes on to exit after the books are in order. It may look like a panic, if a
+// deferred call of the body panicked on the way: so nothing that has to be done is
+// left to whoever called the body.
 func (e *Executor) contain() {
 	if e.current.kind == BodyNone {
 		return
@@ -103,7 +110,7 @@ func (e *Executor) settle(outcome Outcome) {
 			one = oneCancelled
 		}
 		b.queue.end(one)
-		if outcome == OutcomeExited {
+		if outcome == OutcomeExited || outcome == OutcomePanicked {
 			b.queue.pause()
 			e.bodiesEnded(true)
 		}
@@ -151,7 +158,7 @@ func (e *Executor) runNotes() {
 // Loop only.
 func (e *Executor) notePanic(p *PanicError) {
 	if e.current.handler {
-		e.cfg.logger.Error("panic in the panic handler", "executor", e.cfg.name, "panic", p.Value, "stack", string(p.Stack))
+		e.log(slog.LevelError, "panic in the panic handler", "panic", p.Value, "stack", string(p.Stack))
 		return
 	}
 	e.mu.Lock()
@@ -165,7 +172,10 @@ func (e *Executor) notePanic(p *PanicError) {
 func (e *Executor) reportPanics() {
 	for len(e.panics) > 0 {
 		p := e.panics[0]
-		e.panics = e.panics[1:]
+		e.panics[0] = nil // the value may be large
+		if e.panics = e.panics[1:]; len(e.panics) == 0 {
+			e.panics = nil
+		}
 		e.protect(currentBody{kind: BodyListener, handler: true}, func() { e.report(p) })
 	}
 }
@@ -175,7 +185,13 @@ func (e *Executor) report(p *PanicError) {
 		e.cfg.panicHandler(p)
 		return
 	}
-	e.cfg.logger.Error("panic in a body", "executor", e.cfg.name, "panic", p.Value, "stack", string(p.Stack))
+	e.log(slog.LevelError, "panic in a body", "panic", p.Value, "stack", string(p.Stack))
+}
+
+// log writes to the user's logger, whose own panics are nobody's business.
+func (e *Executor) log(level slog.Level, msg string, args ...any) {
+	defer func() { _ = recover() }()
+	e.cfg.logger.With("executor", e.cfg.name).Log(context.Background(), level, msg, args...)
 }
 
 // reportOffLoop counts and reports a panic of a listener that ran on another
@@ -186,7 +202,7 @@ func (e *Executor) reportOffLoop(p *PanicError) {
 	e.mu.Unlock()
 	defer func() {
 		if v := recover(); v != nil {
-			e.cfg.logger.Error("panic in the panic handler", "executor", e.cfg.name, "panic", v)
+			e.log(slog.LevelError, "panic in the panic handler", "panic", v)
 		}
 	}()
 	e.report(p)

@@ -8,7 +8,9 @@
 //	if err != nil {
 //		return err
 //	}
-//	_ = ex.AddShutdownHook(func() { fmt.Println("bye") })
+//	if _, err := ex.AddShutdownHook(func() { fmt.Println("bye") }); err != nil {
+//		return err
+//	}
 //	if err := ex.Execute(func() { fmt.Println("hello") }); err != nil {
 //		return err // not accepted: it will never run
 //	}

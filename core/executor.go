@@ -38,6 +38,7 @@ type Executor struct {
 	rejected  atomic.Uint64
 	ctxEnded  atomic.Bool // the parent has heard of it
 	news      atomic.Bool // there is something for look; written with mu held
+	noteDue   atomic.Bool // there is a note: the batch stops for it; likewise
 
 	_ [64]byte // producers write below, readers of the state above
 
@@ -52,7 +53,8 @@ type Executor struct {
 	hooks    hookList
 	timers   timerIntake
 	shutdown shutdownRecord
-	starting *launch
+	starting *launch // the first start, while it is in progress
+	moving   *launch // a hand-over, while it is in progress
 	parks    uint64
 	wakes    uint64
 	panicked uint64
@@ -115,7 +117,7 @@ func newExecutor(cfg config, parent *Group) *Executor {
 		e.epoch = cfg.clock.Now()
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
-	e.term = newTermination(e.InEventLoop, e.progressReport)
+	e.term = newTermination(e.waitError, e.progressReport)
 	e.term.onPanic = e.reportOffLoop
 	e.timers.horizon, e.purged = noDeadline, noDeadline
 	return e

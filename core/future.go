@@ -13,8 +13,9 @@ import (
 // Done is closed (G9).
 type Future[T any] struct {
 	// Set once.
-	ex *Executor         // runs the listeners; nil: the completing goroutine does
-	on func(func()) bool // how; false if it will not
+	ex      *Executor         // whose body and listeners these are; nil: a foreign one's, or nobody's
+	on      func(func()) bool // queues the call of listeners; false if it will not; nil: nobody does
+	refused bool              // the executor did not accept the body
 
 	// Guarded by mu. value and err are final once state is futureDone.
 	mu        sync.Mutex

@@ -67,7 +67,7 @@ func newGroup(call string, n int, newChild func(g *Group, i int) (*Executor, err
 		g.members = append(g.members, child.self)
 	}
 	g.ctx, g.cancel = context.WithCancelCause(context.Background())
-	g.term = newTermination(g.InEventLoop, g.report)
+	g.term = newTermination(g.waitError, g.report)
 	g.term.onPanic = g.children[0].reportOffLoop
 	for _, child := range g.children {
 		child.term.OnDone(func(Report, error) { g.childDone() })
@@ -187,13 +187,18 @@ func (g *Group) Termination() *Termination { return g.term }
 
 // AwaitTermination waits for the last child; ErrInEventLoop inside any of them.
 func (g *Group) AwaitTermination(ctx context.Context) error {
-	for _, child := range g.children {
-		if child.calledFromSpawner() {
-			return ErrStarting
-		}
-	}
 	_, err := g.term.Wait(ctx)
 	return err
+}
+
+// waitError is the first that a child has.
+func (g *Group) waitError() error {
+	for _, child := range g.children {
+		if err := child.waitError(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close is ShutdownGracefully(0, DefaultShutdownTimeout), and waits.
@@ -212,6 +217,9 @@ func (g *Group) Stats() Stats {
 	s := Stats{State: StateTerminated}
 	for _, child := range g.children {
 		s = s.plus(child.Stats())
+	}
+	if s.State == StateTerminated && !g.term.isDone() {
+		s.State = StateShutdown
 	}
 	return s
 }

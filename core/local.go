@@ -22,7 +22,8 @@ func (l *Local[T]) Get() (T, error) {
 		return v, ErrNotInEventLoop
 	}
 	if stored, ok := e.locals[l]; ok {
-		return stored.(T), nil
+		v, _ = stored.(T) // not ok only for a nil of an interface type
+		return v, nil
 	}
 	if l.init != nil {
 		v = l.init()

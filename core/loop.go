@@ -37,32 +37,53 @@ func (e *Executor) exit(outer *Executor) {
 	}
 	v := recover()
 	e.leave(outer)
-	switch {
-	case v != nil:
+	if v != nil {
 		e.fail(newPanicError(v))
-	case e.handOver() == nil:
+		e.runLoop()
 		return
 	}
-	e.runLoop()
+	here := true // a spawner may call Goexit too: then handOver does not return
+	defer func() {
+		if here {
+			e.runLoop()
+		}
+	}()
+	here = e.handOver() != nil
 }
 
-// turn runs what look found. Each step leaves what it could not finish in a
-// field, so that a turn that is cut short by Goexit is continued by the next.
-// Tail tasks come first: they belong to the end of the turn before. In a shutdown
-// hooks have their chance wherever they may have become due: what was accepted
-// later does not go before them (G6).
+// turn runs what look found: listeners, tasks, timers, tail tasks. Each step
+// leaves what it could not finish in a field, so that a turn that is cut short by
+// Goexit is continued by the next. In a shutdown hooks have their chance wherever
+// they may have become due: what was accepted later does not go before them (G6).
 func (e *Executor) turn() {
 	if e.seen == StateShutdown && e.ctx.Err() == nil {
 		e.endContext(e.shutdown.cause) // the one who closed has not come to it yet
 	}
-	e.runHooks()
-	e.runQueue(&e.tails, BodyTail, e.share(&e.tails, segmentSize, &e.shutdown.tailMark))
+	e.reportPanics() // of a body that panicked while it exited
 	e.runHooks()
 	e.runNotes()
 	e.runQueue(&e.tasks, BodyTask, e.share(&e.tasks, turnTasks, &e.shutdown.taskMark))
 	e.runHooks()
+	e.intakeLate()
 	e.purgeTimers()
 	e.runTimers()
+	e.runQueue(&e.tails, BodyTail, e.share(&e.tails, segmentSize, &e.shutdown.tailMark))
+}
+
+// intakeLate takes what the tasks of this turn have brought and this turn is to
+// run: timers, or a later one that is in the heap would go before an earlier one
+// that is not; and tail tasks. The rest waits for look.
+func (e *Executor) intakeLate() {
+	if !e.news.Load() {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if State(e.state.Load()) != e.seen {
+		return // first the shutdown has to be seen: hooks may come before these
+	}
+	e.intakeTimers()
+	e.intakeTails()
 }
 
 // share is how many tasks of q this turn may run: no more than bound, and in a
@@ -148,12 +169,11 @@ func (e *Executor) hasNews() {
 // anything was. Requires mu.
 func (e *Executor) intake() (news bool) {
 	e.news.Store(false)
+	e.noteDue.Store(false)
 	if e.tasks.left() == 0 && e.tasks.size > 0 {
 		e.queued -= e.tasks.take()
 	}
-	if e.tails.left() == 0 && e.tails.size > 0 {
-		e.queued -= e.tails.take()
-	}
+	e.intakeTails()
 	if e.notePos == len(e.noted) && len(e.notes) > 0 {
 		spent := e.noted[:0]
 		if cap(spent) > segmentSize {
@@ -168,9 +188,16 @@ func (e *Executor) intake() (news bool) {
 	return news || e.timers.horizon != e.purged
 }
 
+// intakeTails takes the tail tasks that wait, if none are in hand. Requires mu.
+func (e *Executor) intakeTails() {
+	if e.tails.left() == 0 && e.tails.size > 0 {
+		e.queued -= e.tails.take()
+	}
+}
+
 // busy reports whether the loop has something in hand. Requires mu.
 func (e *Executor) busy() bool {
-	return e.tasks.left() > 0 || e.tails.left() > 0 || e.notePos < len(e.noted) || e.hooksDue()
+	return e.tasks.left() > 0 || e.tails.left() > 0 || e.notePos < len(e.noted) || len(e.panics) > 0 || e.hooksDue()
 }
 
 // sleep waits on the poller. A poller that fails ends the executor (G15).

@@ -7,7 +7,8 @@ type Promise[T any] struct {
 }
 
 // NewPromise returns a promise whose listeners run on ex while it lives; with a
-// nil ex, on the goroutine that completes it. A group lends one of its children.
+// nil ex, on the goroutine that completes it, where their panics are contained and
+// reported to nobody. A group lends one of its children.
 // It does not start an executor: until that is started listeners run on the
 // completing goroutine.
 func NewPromise[T any](ex EventExecutor) *Promise[T] {

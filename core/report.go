@@ -41,10 +41,19 @@ type Report struct {
 
 // progressReport is Report before it is sealed.
 func (e *Executor) progressReport() Report {
-	now := int64(0)
-	if e.State() >= StateShuttingDown {
-		now = e.now()
+	if e.State() < StateShuttingDown {
+		return e.reportAt(0)
 	}
+	return e.reportAt(e.now())
+}
+
+// nowIfItCan is now, or 0 if the clock panics: it may be what made the loop fail.
+func (e *Executor) nowIfItCan() (now int64) {
+	defer func() { _ = recover() }()
+	return e.now()
+}
+
+func (e *Executor) reportAt(now int64) Report {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c := e.tasks.counts().plus(e.tails.counts())
@@ -83,13 +92,11 @@ func (r Report) plus(s Report) Report {
 	return r
 }
 
-// runningBody returns what the loop runs at this moment.
+// runningBody returns what the loop runs at this moment. Requires mu.
 func (e *Executor) runningBody() Body {
 	if b := Body(e.body.Load()); b != BodyNone {
 		return b
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	switch {
 	case e.tasks.counts().running:
 		return BodyTask
@@ -99,23 +106,18 @@ func (e *Executor) runningBody() Body {
 	return BodyNone
 }
 
-// describeRunning names the running body and its stack, or returns "".
-func (e *Executor) describeRunning() string {
-	body, owner := e.runningBody(), e.owner.Load()
-	if body == BodyNone || owner == 0 {
+// describe names the body that runs on goroutine owner, with its stack.
+func (e *Executor) describe(body Body, owner int64) string {
+	if body == BodyNone {
 		return ""
 	}
-	stack := stackOf(owner)
-	if e.runningBody() == BodyNone {
-		return "" // it has ended meanwhile
-	}
-	return fmt.Sprintf("%s: a %s was running when the timeout passed:\n%s", e.cfg.name, body, stack)
+	return fmt.Sprintf("%s: a %s was running when the timeout passed:\n%s", e.cfg.name, body, stackOf(owner))
 }
 
 // maxStackDump bounds what stackOf reads. The runtime gives one goroutine's
 // stack only as part of everybody's, and stops the world for it: good enough for
-// something that happens at most once in an executor's life.
-const maxStackDump = 16 << 20
+// something that happens at most once in an executor's life, as long as it is short.
+const maxStackDump = 1 << 20
 
 func stackOf(goroutine int64) string {
 	head := fmt.Appendf(nil, "goroutine %d ", goroutine)

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 )
 
@@ -104,11 +105,8 @@ func (e *Executor) Close() error {
 
 // AwaitTermination waits for the end and returns Termination().Err(), or the
 // cause of ctx if that ends first. It does not begin a shutdown. From inside a
-// body it returns ErrInEventLoop (G18).
+// body it returns ErrInEventLoop, from inside the spawner ErrStarting (G18).
 func (e *Executor) AwaitTermination(ctx context.Context) error {
-	if e.calledFromSpawner() {
-		return ErrStarting
-	}
 	_, err := e.term.Wait(ctx)
 	return err
 }
@@ -211,21 +209,24 @@ func (e *Executor) deadlinePassed(d *deadline) {
 		return
 	}
 	e.closeAdmission(ErrShutdownTimeout, now)
+	body, owner := e.runningBody(), e.owner.Load()
 	e.unlockAndWake()
+	what := e.describe(body, owner) // before a body that listens to Context ends
 	e.endContext(ErrShutdownTimeout)
-	if what := e.describeRunning(); what != "" {
-		e.mu.Lock()
-		e.shutdown.running = what
-		e.mu.Unlock()
-		e.cfg.logger.Warn("timeout of the graceful shutdown passed", "executor", e.cfg.name, "running", what)
+	if what == "" {
+		return
 	}
+	e.mu.Lock()
+	e.shutdown.running = what
+	e.mu.Unlock()
+	e.log(slog.LevelWarn, "timeout of the graceful shutdown passed", "running", what)
 }
 
 // fail ends an executor whose poller or loop is broken: admission is closed, what
 // was accepted runs without the poller, timers are cancelled (G15). Loop only.
 func (e *Executor) fail(err error) {
 	e.broken = errors.Join(e.broken, err)
-	now := int64(0) // the clock may be what is broken
+	now := e.nowIfItCan()
 	e.mu.Lock()
 	if !e.shutdown.called {
 		e.publishShutdown(now, 0, 0, nil)
@@ -236,7 +237,17 @@ func (e *Executor) fail(err error) {
 	e.timers.horizon = -1
 	e.mu.Unlock()
 	e.endContext(err)
-	e.cfg.logger.Error("the loop failed", "executor", e.cfg.name, "error", err)
+	e.log(slog.LevelError, "the loop failed", "error", err)
+}
+
+// closePoller makes a panic of Close an error: it is too late for anything else.
+func (e *Executor) closePoller() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = newPanicError(v)
+		}
+	}()
+	return e.poller.Close()
 }
 
 // finish is the end of an executor, on the goroutine that was its loop, or that
@@ -251,7 +262,7 @@ func (e *Executor) finish(err error) {
 	e.mu.Unlock()
 	d.stop()
 	e.locals, e.noted, e.panics, e.heap = nil, nil, nil, timerHeap{}
-	if closeErr := e.poller.Close(); closeErr != nil {
+	if closeErr := e.closePoller(); closeErr != nil {
 		err = errors.Join(err, closeErr)
 	}
 	if e.cfg.tracer != nil {
@@ -259,5 +270,5 @@ func (e *Executor) finish(err error) {
 		e.trace(Event{Kind: EventState, From: State(e.lastState.Load()), To: StateTerminated, Reason: reason})
 		e.trace(Event{Kind: EventDone})
 	}
-	e.term.complete(e.progressReport(), err)
+	e.term.complete(e.reportAt(e.nowIfItCan()), err)
 }

@@ -150,9 +150,17 @@ func (e *Executor) startForShutdown() {
 // runtime.Goexit on this one. An error means that it has to go on here (G14).
 func (e *Executor) handOver() error {
 	l := newLaunch()
+	e.setMoving(l)
 	e.spawn(l, func(err error) {
 		l.err = err
+		e.setMoving(nil)
 		close(l.decided)
 	})
 	return l.err
+}
+
+func (e *Executor) setMoving(l *launch) {
+	e.mu.Lock()
+	e.moving = l
+	e.mu.Unlock()
 }

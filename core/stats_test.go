@@ -106,9 +106,9 @@ func TestReportRejectedStopsAtDone(t *testing.T) {
 // watches the task end, and submits the next while the loop is on its way to
 // sleep, each time at another place of it. A task that never runs is a hang.
 func TestG12ALoneProducerIsNeverForgotten(t *testing.T) {
-	n := 400_000
+	n := 60_000
 	if testing.Short() {
-		n = 150_000
+		n = 30_000
 	}
 	ex := newExecutor(t)
 	var ran atomic.Int64

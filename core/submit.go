@@ -9,23 +9,24 @@ import (
 // future's error, and its listeners run on the caller. Safe from any goroutine,
 // from inside the loop too.
 func Submit[T any](ex EventExecutor, f func() (T, error)) *Future[T] {
-	if g, ok := ex.(*Group); ok && g != nil {
-		ex = g.Next() // the child that runs the body also runs the listeners
-	}
 	if err := checkSubmit("Submit", ex, f == nil); err != nil {
-		return failedFuture[T](err)
+		return &Future[T]{state: futureDone, err: err}
+	}
+	if g, ok := ex.(*Group); ok {
+		ex = g.Next() // the child that runs the body also runs the listeners
 	}
 	fut := newFuture[T](ex)
 	fut.body = f
 	if err := ex.Execute(fut.run); err != nil {
-		return failedFuture[T](err)
+		// Listeners run on the caller; the executor hears of their panics.
+		return &Future[T]{ex: fut.ex, state: futureDone, err: err, refused: true}
 	}
 	return fut
 }
 
 func checkSubmit(call string, ex EventExecutor, nilBody bool) error {
 	switch {
-	case ex == nil:
+	case isNil(ex):
 		return argumentError(call, "ex is nil, want an executor")
 	case nilBody:
 		return nilFunc(call, "f")
@@ -33,8 +34,16 @@ func checkSubmit(call string, ex EventExecutor, nilBody bool) error {
 	return nil
 }
 
-func failedFuture[T any](err error) *Future[T] {
-	return &Future[T]{state: futureDone, err: err}
+func isNil(ex EventExecutor) bool {
+	switch ex := ex.(type) {
+	case nil:
+		return true
+	case *Executor:
+		return ex == nil
+	case *Group:
+		return ex == nil
+	}
+	return false
 }
 
 // InvokeAll submits every function and waits until all have completed. The error
@@ -123,8 +132,8 @@ func checkInvoke[T any](call string, ctx context.Context, ex EventExecutor, fs [
 
 // refusal returns the error of a future whose body was not accepted.
 func refusal[T any](f *Future[T]) error {
-	if _, err, done := f.result(); done && f.ex == nil && errors.Is(err, ErrRejected) {
-		return err
+	if f.refused {
+		return f.err
 	}
 	return nil
 }

@@ -11,10 +11,10 @@ import (
 // goroutine, at any time.
 type Termination struct {
 	// Set once.
-	done    chan struct{}
-	inLoop  func() bool       // is the caller a body of what terminates?
-	live    func() Report     // before the report is sealed
-	onPanic func(*PanicError) // hears of listeners that panic
+	done      chan struct{}
+	waitError func() error      // why the caller must not wait, if it must not
+	live      func() Report     // before the report is sealed
+	onPanic   func(*PanicError) // hears of listeners that panic
 
 	// Guarded by mu; final once done is closed.
 	mu        sync.Mutex
@@ -23,8 +23,8 @@ type Termination struct {
 	listeners []func(Report, error)
 }
 
-func newTermination(inLoop func() bool, live func() Report) *Termination {
-	return &Termination{done: make(chan struct{}), inLoop: inLoop, live: live}
+func newTermination(waitError func() error, live func() Report) *Termination {
+	return &Termination{done: make(chan struct{}), waitError: waitError, live: live}
 }
 
 // Done returns a channel that is closed when the executor has terminated: every
@@ -62,8 +62,8 @@ func (t *Termination) Report() Report {
 
 // Wait waits until Done is closed and returns the sealed report and Err; or, if
 // ctx ends first, the report so far and the cause of ctx. From inside a body of
-// the executor it returns ErrInEventLoop at once, as it would wait for itself
-// (Netty hangs, R137; G18).
+// the executor it returns ErrInEventLoop at once, and from inside its spawner
+// ErrStarting, as it would wait for itself (Netty hangs, R137; G18).
 func (t *Termination) Wait(ctx context.Context) (Report, error) {
 	if ctx == nil {
 		return t.Report(), argumentError("Wait", "ctx is nil, want a context")
@@ -71,8 +71,8 @@ func (t *Termination) Wait(ctx context.Context) (Report, error) {
 	if t.isDone() {
 		return t.report, t.err
 	}
-	if t.inLoop() {
-		return t.Report(), ErrInEventLoop
+	if err := t.waitError(); err != nil {
+		return t.Report(), err
 	}
 	select {
 	case <-t.done:

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/petermattis/goid"
@@ -10,7 +11,7 @@ import (
 //
 // Trace is called where the thing happens, for some events with the executor's
 // lock held, so that their order in the trace is their order in fact. It must be
-// quick and must not call the executor. Calls come from many goroutines at once. A
+// quick, must not call the executor, and must return. Calls come from many goroutines at once. A
 // panic of Trace is logged and otherwise ignored.
 type Tracer interface{ Trace(Event) }
 
@@ -38,7 +39,7 @@ const (
 	EventTimerCancelled
 	// EventPollerClosed: the poller has been closed.
 	EventPollerClosed
-	// EventDone: Done is about to be closed. The last event.
+	// EventDone: Done is about to be closed. Only refusals come after it.
 	EventDone
 )
 
@@ -139,7 +140,7 @@ type Event struct {
 func (e *Executor) trace(ev Event) {
 	defer func() {
 		if v := recover(); v != nil {
-			e.cfg.logger.Error("panic in the tracer", "executor", e.cfg.name, "event", ev.Kind.String(), "panic", v)
+			e.log(slog.LevelError, "panic in the tracer", "event", ev.Kind.String(), "panic", v)
 		}
 	}()
 	ev.Goroutine = goid.Get()
