@@ -65,7 +65,7 @@ func roundTrips(x Executor, n int) (Slice, error) {
 }
 
 // parksOf returns how often the loop has fallen asleep, or 0 if nobody knows.
-func parksOf(x Executor) uint64 {
+func parksOf(x Executor) int64 {
 	if s, ok := x.(statser); ok {
 		return s.Stats().Parks
 	}
@@ -74,7 +74,7 @@ func parksOf(x Executor) uint64 {
 
 // awaitPark returns when the loop has fallen asleep more than n times, and how
 // often it has. An executor without Stats is given time to instead.
-func awaitPark(x Executor, n uint64) uint64 {
+func awaitPark(x Executor, n int64) int64 {
 	if _, counts := x.(statser); !counts {
 		settle()
 		return 0

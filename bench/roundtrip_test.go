@@ -9,7 +9,7 @@ import (
 // restless claims to have parked twice for each time it was asked.
 type restless struct {
 	Executor
-	asked uint64
+	asked int64
 }
 
 func (r *restless) Stats() core.Stats {

@@ -101,7 +101,7 @@ func raceAdmission(t *testing.T, o offer, e ender, round int) {
 	e.end(ex)
 	report := awaitDone(t, ex)
 	wg.Wait()
-	sum := uint64(0)
+	sum := int64(0)
 	for p := range producers {
 		for k, ok := range accepted[p] {
 			want := int32(0)
@@ -184,7 +184,7 @@ func TestG5TasksAreAcceptedUntilTheClose(t *testing.T) {
 			time.Sleep(900 * time.Millisecond)
 		}
 		report := awaitDone(t, ex)
-		if want := uint64(5 * len(offers)); report.Ran != want {
+		if want := int64(5 * len(offers)); report.Ran != want {
 			t.Errorf("G3: ran %d, want %d", report.Ran, want)
 		}
 	})

@@ -39,12 +39,12 @@ func TestG19RoomIsForTasksNotBegun(t *testing.T) {
 			if got := fill(t, ex, func() {}); got != room {
 				t.Errorf("G19: room for %d, want %d", got, room)
 			}
-			if s := ex.Stats(); s.Rejected != 1 || s.Pending != room+1 {
+			if s := ex.Stats(); s.Rejected != 1 || int(s.Pending) != room+1 {
 				t.Errorf("G19: rejected %d, pending %d; want 1, %d", s.Rejected, s.Pending, room+1)
 			}
 			release()
 			ex.Shutdown()
-			if report := awaitDone(t, ex); report.Ran != uint64(room)+1 {
+			if report := awaitDone(t, ex); report.Ran != int64(room)+1 {
 				t.Errorf("G3: ran %d, want %d", report.Ran, room+1)
 			}
 		})
@@ -220,7 +220,7 @@ func TestG19TheBoundHoldsUnderLoad(t *testing.T) {
 	wg.Wait()
 	ex.Shutdown()
 	report := awaitDone(t, ex)
-	if begun.Load() != accepted.Load() || report.Rejected != uint64(refused.Load()) {
+	if begun.Load() != accepted.Load() || report.Rejected != int64(refused.Load()) {
 		t.Errorf("G3: accepted %d, ran %d, refused %d, counted %d", accepted.Load(), begun.Load(), refused.Load(), report.Rejected)
 	}
 }

@@ -35,7 +35,7 @@ type Executor struct {
 	lastState atomic.Int32 // before Terminated
 	owner     atomic.Int64 // id of the loop's goroutine; 0: none
 	body      atomic.Int32 // Body that runs now, tasks excepted: they have progress
-	rejected  atomic.Uint64
+	rejected  atomic.Int64
 	ctxEnded  atomic.Bool // the parent has heard of it
 	news      atomic.Bool // there is something for look; written with mu held
 	noteDue   atomic.Bool // there is a note: the batch stops for it; likewise
@@ -55,9 +55,9 @@ type Executor struct {
 	shutdown shutdownRecord
 	starting *launch // the first start, while it is in progress
 	moving   *launch // a hand-over, while it is in progress
-	parks    uint64
-	wakes    uint64
-	panicked uint64
+	parks    int64
+	wakes    int64
+	panicked int64
 
 	_ [64]byte
 

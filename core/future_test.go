@@ -114,7 +114,7 @@ func TestG8CancelOfARunningSubmitIsFalse(t *testing.T) {
 
 func TestG8SubmitCancelRacesTheRun(t *testing.T) {
 	ex := newExecutor(t)
-	cancels := uint64(0)
+	cancels := int64(0)
 	for i := range 2000 {
 		ran := false
 		f := core.Submit(ex, func() (int, error) { ran = true; return 0, nil })
@@ -193,7 +193,7 @@ func TestG9AListenerThatEndsBadlyStopsNoOther(t *testing.T) {
 			ex.Shutdown()
 			awaitDone(t, ex)
 			j.want(t, "G9: "+end+" "+where, "a bad b")
-			if got := uint64(len(log.all())); where != "no executor" && (got != bad.panicked || ex.Stats().Panicked != got) {
+			if got := int64(len(log.all())); where != "no executor" && (got != bad.panicked || ex.Stats().Panicked != got) {
 				t.Errorf("G14: %s %s: %d panics reported, %d counted; want %d", end, where, got, ex.Stats().Panicked, bad.panicked)
 			}
 		}

@@ -25,7 +25,7 @@ func deferredPanic() {
 // badEnds are the ways in which a body may end that is not a return.
 var badEnds = map[string]struct {
 	body     func()
-	panicked uint64
+	panicked int64
 }{
 	"panic":                 {panics, 1},
 	"Goexit":                {goexit, 0},
@@ -88,7 +88,7 @@ func TestG14BadEndsOfEveryKindOfBodyStayInside(t *testing.T) {
 }
 
 // checkContained puts a body with a bad end between two tasks and two hooks.
-func checkContained(t *testing.T, spawner core.Option, give func(*core.Executor, func()) error, body func(), panicked uint64) {
+func checkContained(t *testing.T, spawner core.Option, give func(*core.Executor, func()) error, body func(), panicked int64) {
 	var log panicLog
 	ex := newExecutor(t, spawner, core.WithPanicHandler(log.handle), core.WithTimersAtShutdown(core.RunDueTimers))
 	release := occupy(t, ex)
@@ -113,7 +113,7 @@ func checkContained(t *testing.T, spawner core.Option, give func(*core.Executor,
 	if report.Ran != report.Accepted {
 		t.Errorf("G14: accepted %d, ran %d; one that ended badly ran", report.Accepted, report.Ran)
 	}
-	if got := uint64(len(log.all())); report.Panicked != panicked || got != panicked {
+	if got := int64(len(log.all())); report.Panicked != panicked || got != panicked {
 		t.Errorf("G14: %d panics counted, %d reported; want %d, %d", report.Panicked, got, panicked, panicked)
 	}
 }
@@ -189,7 +189,7 @@ func TestG14GoexitManyTimesInARow(t *testing.T) {
 				}
 			})
 			ex.Shutdown()
-			if report := awaitDone(t, ex); report.Ran != uint64(n)+1 {
+			if report := awaitDone(t, ex); report.Ran != int64(n)+1 {
 				t.Errorf("G14: ran %d, want %d", report.Ran, n+1)
 			}
 		})
@@ -236,7 +236,7 @@ func TestG14APanicHandlerThatEndsBadly(t *testing.T) {
 			onLoop(t, ex, func() {})
 			ex.Shutdown()
 			report := awaitDone(t, ex)
-			if want := 6 + int(report.TimersRun); asked != want || report.Panicked != uint64(want) || report.Ran != 7 {
+			if want := 6 + int(report.TimersRun); asked != want || report.Panicked != int64(want) || report.Ran != 7 {
 				t.Errorf("G14: handler %s, spawner %s: asked %d times, panicked %d, ran %d; want %d, %d, 7",
 					end, how, asked, report.Panicked, report.Ran, want, want)
 			}

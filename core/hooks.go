@@ -21,7 +21,7 @@ type hook struct {
 // Executor.mu.
 type hookList struct {
 	waiting []*hook
-	ran     uint64
+	ran     int64
 }
 
 // AddShutdownHook registers hook to run once on the loop when the executor shuts

@@ -89,11 +89,11 @@ func (e *Executor) intakeLate() {
 // share is how many tasks of q this turn may run: no more than bound, and in a
 // shutdown not past the mark that the call set (G6). The mark may be read only
 // once the shutdown was seen.
-func (e *Executor) share(q *taskQueue, bound int, mark *uint64) int {
+func (e *Executor) share(q *taskQueue, bound int, mark *int64) int {
 	n := min(bound, q.left())
 	if e.seen >= StateShuttingDown {
 		if begun := q.begun(); begun < *mark {
-			n = int(min(uint64(n), *mark-begun))
+			n = int(min(int64(n), *mark-begun))
 		}
 	}
 	return n

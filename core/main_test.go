@@ -166,10 +166,10 @@ func inBubble(t *testing.T, f func(t *testing.T)) {
 // checkConserved is G20 at one instant.
 func checkConserved(t testing.TB, s core.Stats) {
 	t.Helper()
-	if s.Pending < 0 || s.Accepted != s.Ran+s.Cancelled+uint64(s.Pending) {
+	if s.Pending < 0 || s.Accepted != s.Ran+s.Cancelled+int64(s.Pending) {
 		t.Errorf("G20: accepted %d, want ran %d + cancelled %d + pending %d", s.Accepted, s.Ran, s.Cancelled, s.Pending)
 	}
-	if s.Timers < 0 || s.TimersScheduled != s.TimersEnded+s.TimersCancelled+uint64(s.Timers) {
+	if s.Timers < 0 || s.TimersScheduled != s.TimersEnded+s.TimersCancelled+int64(s.Timers) {
 		t.Errorf("G20: timers scheduled %d, want ended %d + cancelled %d + waiting %d",
 			s.TimersScheduled, s.TimersEnded, s.TimersCancelled, s.Timers)
 	}

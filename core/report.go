@@ -10,21 +10,21 @@ import (
 // Report says what a shutdown did. Termination.Report returns one at any time:
 // what has happened so far, and after Done the sealed one.
 type Report struct {
-	Accepted  uint64 // tasks accepted, in the executor's whole life
-	Ran       uint64 // tasks that ran, those that panicked included
-	Rejected  uint64 // tasks refused until done
-	Cancelled uint64 // submitted functions skipped because their future was cancelled
-	Panicked  uint64 // bodies that panicked
+	Accepted  int64 // tasks accepted, in the executor's whole life
+	Ran       int64 // tasks that ran, those that panicked included
+	Rejected  int64 // tasks refused until done
+	Cancelled int64 // submitted functions skipped because their future was cancelled
+	Panicked  int64 // bodies that panicked
 
-	HooksRun        uint64
-	TimersRun       uint64 // timer bodies run: each run of a periodic timer counts
-	TimersCancelled uint64 // timers that ended with ErrCancelled
+	HooksRun        int64
+	TimersRun       int64 // timer bodies run: each run of a periodic timer counts
+	TimersCancelled int64 // timers that ended with ErrCancelled
 
 	// ChannelsDrained, ChannelsAborted and BytesDiscarded speak of a loop's
 	// channels; an executor without I/O has none.
-	ChannelsDrained uint64
-	ChannelsAborted uint64
-	BytesDiscarded  uint64
+	ChannelsDrained int64
+	ChannelsAborted int64
+	BytesDiscarded  int64
 
 	// TimedOut: the close was made by the deadline. Not an error: everything
 	// accepted has run all the same.

@@ -15,8 +15,8 @@ type shutdownRecord struct {
 	called         bool
 	calledAt       int64
 	quiet, timeout time.Duration
-	taskMark       uint64 // tasks accepted before the call: hooks wait for these
-	tailMark       uint64
+	taskMark       int64 // tasks accepted before the call: hooks wait for these
+	tailMark       int64
 	deadline       *deadline
 
 	closedAt int64

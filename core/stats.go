@@ -8,23 +8,23 @@ package core
 type Stats struct {
 	State State // of a group: the least of the children's
 
-	Accepted  uint64 // tasks
-	Ran       uint64 // those that panicked or exited included
-	Cancelled uint64 // submitted functions skipped because their future was cancelled
-	Pending   int    // accepted and not ended: the running one included
-	Rejected  uint64 // tasks refused: Accepted + Rejected is how many were offered
-	Panicked  uint64 // bodies that panicked
+	Accepted  int64 // tasks
+	Ran       int64 // those that panicked or exited included
+	Cancelled int64 // submitted functions skipped because their future was cancelled
+	Pending   int64 // accepted and not ended: the running one included
+	Rejected  int64 // tasks refused: Accepted + Rejected is how many were offered
+	Panicked  int64 // bodies that panicked
 
-	Timers          int // waiting or running
-	TimersScheduled uint64
-	TimersEnded     uint64 // by having run for the last time
-	TimersCancelled uint64
-	TimersRun       uint64 // timer bodies run
-	Hooks           int    // waiting
-	HooksRun        uint64
+	Timers          int64 // waiting or running
+	TimersScheduled int64
+	TimersEnded     int64 // by having run for the last time
+	TimersCancelled int64
+	TimersRun       int64 // timer bodies run
+	Hooks           int64 // waiting
+	HooksRun        int64
 
-	Parks uint64 // times the loop fell asleep
-	Wakes uint64 // times a call woke it: at most one per sleep (G12)
+	Parks int64 // times the loop fell asleep
+	Wakes int64 // times a call woke it: at most one per sleep (G12)
 }
 
 // Stats returns a snapshot. It takes the lock that Execute takes, for a few
@@ -35,11 +35,11 @@ func (e *Executor) Stats() Stats {
 	c := e.tasks.counts().plus(e.tails.counts())
 	return Stats{
 		State:    e.State(),
-		Accepted: c.accepted, Ran: c.ran, Cancelled: c.cancelled, Pending: c.pending,
+		Accepted: c.accepted, Ran: c.ran, Cancelled: c.cancelled, Pending: int64(c.pending),
 		Rejected: e.rejected.Load(), Panicked: e.panicked,
 		Timers: e.timers.pending, TimersScheduled: e.timers.scheduled, TimersEnded: e.timers.ended,
 		TimersCancelled: e.timers.dropped, TimersRun: e.timers.runs,
-		Hooks: len(e.hooks.waiting), HooksRun: e.hooks.ran,
+		Hooks: int64(len(e.hooks.waiting)), HooksRun: e.hooks.ran,
 		Parks: e.parks, Wakes: e.wakes,
 	}
 }

@@ -128,7 +128,7 @@ func TestG12ALoneProducerIsNeverForgotten(t *testing.T) {
 			spin()
 		}
 	}
-	if s := ex.Stats(); s.Wakes > s.Parks || s.Wakes > uint64(n) {
+	if s := ex.Stats(); s.Wakes > s.Parks || s.Wakes > int64(n) {
 		t.Errorf("G12: %d wakes for %d submits and %d sleeps, want at most one per each", s.Wakes, n, s.Parks)
 	}
 }
@@ -181,7 +181,7 @@ func TestG12WhoDoesNotWake(t *testing.T) {
 		}
 		time.Sleep(time.Hour + 2*time.Minute)
 		synctest.Wait()
-		if s := ex.Stats(); s.Wakes != before.Wakes || s.Ran != 1+uint64(len(offers)) {
+		if s := ex.Stats(); s.Wakes != before.Wakes || s.Ran != 1+int64(len(offers)) {
 			t.Errorf("G12: %d wakes from the loop itself, %d tasks ran; want 0, %d", s.Wakes-before.Wakes, s.Ran, 1+len(offers))
 		}
 	})

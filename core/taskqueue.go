@@ -30,16 +30,16 @@ type taskQueue struct {
 	size       int      // tasks in head..tail
 	free       *segment
 	nfree      int
-	accepted   uint64
-	ran        uint64 // of the batches before the one in hand
-	cancelled  uint64 // likewise
+	accepted   int64
+	ran        int64 // of the batches before the one in hand
+	cancelled  int64 // likewise
 
 	_ [64]byte // producers write above, the loop below, both for each task
 
 	// Loop only.
 	batch *segment
 	pos   int
-	first uint64 // number of tasks taken before batch
+	first int64 // number of tasks taken before batch
 	mark  progress
 
 	// Atomic: mark, published after each task.
@@ -68,9 +68,9 @@ const (
 	progressMask progress = 1<<16 - 1
 )
 
-func (p progress) left() int         { return int(p & progressMask) }
-func (p progress) ran() uint64       { return uint64(p >> 16 & progressMask) }
-func (p progress) cancelled() uint64 { return uint64(p >> 32 & progressMask) }
+func (p progress) left() int        { return int(p & progressMask) }
+func (p progress) ran() int64       { return int64(p >> 16 & progressMask) }
+func (p progress) cancelled() int64 { return int64(p >> 32 & progressMask) }
 
 // notBegun is left without the task that is running.
 func (p progress) notBegun() int { return p.left() - int(p>>48) }
@@ -110,7 +110,7 @@ func (q *taskQueue) take() int {
 	spent := q.batch
 	q.ran += q.mark.ran()
 	q.cancelled += q.mark.cancelled()
-	q.first += uint64(q.pos)
+	q.first += int64(q.pos)
 	q.pos, q.batch, q.mark = 0, q.head, 0
 	if q.batch != nil {
 		q.head = q.batch.next
@@ -142,7 +142,7 @@ func (q *taskQueue) recycle(s *segment) {
 func (q *taskQueue) left() int { return q.mark.left() }
 
 // begun returns how many tasks have begun since the start. Loop only.
-func (q *taskQueue) begun() uint64 { return q.first + uint64(q.pos) }
+func (q *taskQueue) begun() int64 { return q.first + int64(q.pos) }
 
 // resume publishes that the next task begins now; pause that none is running.
 // Between the two, end leads straight into the next begin. Loop only.
@@ -182,7 +182,7 @@ func (q *taskQueue) release() {
 
 // taskCounts are the terms of conservation: accepted = ran + cancelled + pending.
 type taskCounts struct {
-	accepted, ran, cancelled uint64
+	accepted, ran, cancelled int64
 	pending                  int // a running body included
 	notBegun                 int // pending without it
 	running                  bool

@@ -13,7 +13,7 @@ func TestTaskQueueBehavesLikeASlice(t *testing.T) {
 		var q taskQueue
 		var oracle []int // pushed and not ended
 		inHand := 0      // of them taken
-		next, ran, cancelled, last := 0, uint64(0), uint64(0), -1
+		next, ran, cancelled, last := 0, int64(0), int64(0), -1
 		isRunning := false
 		t.Repeat(map[string]func(*rapid.T){
 			"push": func(t *rapid.T) {
@@ -61,7 +61,7 @@ func TestTaskQueueBehavesLikeASlice(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				want := taskCounts{
-					accepted: uint64(next), ran: ran, cancelled: cancelled,
+					accepted: int64(next), ran: ran, cancelled: cancelled,
 					pending: len(oracle), notBegun: len(oracle), running: isRunning,
 				}
 				if isRunning {
@@ -70,7 +70,7 @@ func TestTaskQueueBehavesLikeASlice(t *testing.T) {
 				if got := q.counts(); got != want {
 					t.Fatalf("G20: counts are %+v, want %+v", got, want)
 				}
-				begun := uint64(next - want.notBegun)
+				begun := int64(next - want.notBegun)
 				if q.left() != inHand || q.begun() != begun {
 					t.Fatalf("left %d, begun %d; want %d, %d", q.left(), q.begun(), inHand, begun)
 				}

@@ -60,7 +60,7 @@ func TestG9TimersAtShutdownFollowThePolicy(t *testing.T) {
 				tt.end(t, ex)
 				report := awaitDone(t, ex)
 				j.want(t, "timers at shutdown", tt.want)
-				cancelled := uint64(0)
+				cancelled := int64(0)
 				for i, timer := range append(timers, periodic) {
 					await(t, "a timer (G9)", timer.Done())
 					if err := timer.Err(); err == core.ErrCancelled {

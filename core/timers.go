@@ -16,11 +16,11 @@ type timerIntake struct {
 	// sleepUntil is when the sleeping loop wakes by itself.
 	sleepUntil int64
 
-	scheduled uint64
-	pending   int
-	runs      uint64 // bodies run
-	ended     uint64 // timers that ended in another way than cancelled
-	dropped   uint64 // timers that ended with ErrCancelled
+	scheduled int64
+	pending   int64
+	runs      int64 // bodies run
+	ended     int64 // timers that ended in another way than cancelled
+	dropped   int64 // timers that ended with ErrCancelled
 }
 
 // addTimer accepts t, and reports whether the loop has to be woken: only if t is

@@ -86,7 +86,7 @@ func (p groupProgram) run() string {
 	switch {
 	case err != nil:
 		return fmt.Sprintf("ended with %v", err)
-	case accepted != ran || report.Accepted != uint64(accepted) || report.Ran != uint64(ran):
+	case accepted != ran || report.Accepted != int64(accepted) || report.Ran != int64(ran):
 		return fmt.Sprintf("accepted %d, ran %d, and the report says %d and %d", accepted, ran, report.Accepted, report.Ran)
 	case g.State() != core.StateTerminated:
 		return fmt.Sprintf("done, and the state is %v", g.State())

@@ -150,8 +150,8 @@ func (h *harness) sample() {
 // statsWords puts a snapshot of core into the words of a history.
 func statsWords(s core.Stats) history.Stats {
 	return history.Stats{
-		Accepted: int(s.Accepted), Ran: int(s.Ran), Cancelled: int(s.Cancelled), Pending: s.Pending,
-		Rejected: int(s.Rejected), Panicked: int(s.Panicked), Timers: s.Timers,
+		Accepted: int(s.Accepted), Ran: int(s.Ran), Cancelled: int(s.Cancelled), Pending: int(s.Pending),
+		Rejected: int(s.Rejected), Panicked: int(s.Panicked), Timers: int(s.Timers),
 		Parks: int(s.Parks), Wakes: int(s.Wakes),
 	}
 }
