@@ -85,41 +85,6 @@ func newHarness(p Program) *harness {
 	return h
 }
 
-// slowStart is how long a slow spawner takes.
-const slowStart = 5 * time.Millisecond
-
-var errRefusedStart = errors.New("props: the spawner refuses")
-
-// spawn is the executor's spawner: it answers as the program says.
-func (h *harness) spawn(loop func()) error {
-	h.mu.Lock()
-	start := StartOK
-	if len(h.starts) > 0 {
-		start, h.starts = h.starts[0], h.starts[1:]
-	}
-	h.mu.Unlock()
-	switch start {
-	case StartRefused:
-		return errRefusedStart
-	case StartPanic:
-		panic("props: the spawner panics")
-	case StartInline:
-		loop()
-		return nil
-	case StartSlow:
-		time.Sleep(slowStart)
-	case StartCallback:
-		h.call(h.extraTask())
-	case StartTwice:
-		go loop()
-	case StartLate:
-		go loop()
-		return errRefusedStart
-	}
-	go loop()
-	return nil
-}
-
 // extraIDs is where the labels of tasks begin that no program contains.
 const extraIDs = 1 << 20
 
@@ -145,15 +110,6 @@ func (h *harness) sample() {
 	after := h.rec.log.Len()
 	stats := statsWords(h.ex.Stats())
 	h.rec.log.Add(history.Event{Kind: history.Sample, Call: after, Stats: &stats})
-}
-
-// statsWords puts a snapshot of core into the words of a history.
-func statsWords(s core.Stats) history.Stats {
-	return history.Stats{
-		Accepted: int(s.Accepted), Ran: int(s.Ran), Cancelled: int(s.Cancelled), Pending: int(s.Pending),
-		Rejected: int(s.Rejected), Panicked: int(s.Panicked), Timers: int(s.Timers),
-		Parks: int(s.Parks), Wakes: int(s.Wakes),
-	}
 }
 
 // call makes one call and records it.
@@ -411,50 +367,4 @@ func isClosed(c <-chan struct{}) bool {
 	default:
 		return false
 	}
-}
-
-// answer puts an error of core into the words of a history.
-func answer(err error) history.Outcome {
-	switch {
-	case err == nil:
-		return history.Accepted
-	case errors.Is(err, core.ErrInEventLoop):
-		return history.RefusedInLoop
-	case errors.Is(err, core.ErrStarting):
-		return history.RefusedStarting
-	case errors.Is(err, core.ErrQueueFull):
-		return history.RefusedQueueFull
-	case errors.Is(err, context.DeadlineExceeded):
-		return history.Expired
-	case errors.Is(err, core.ErrShutdown), errors.Is(err, core.ErrShutdownTimeout):
-		return history.RefusedClosed
-	case errors.Is(err, core.ErrRejected):
-		return history.RefusedStartFailed
-	}
-	return history.RefusedBadArgument
-}
-
-// waited puts the error of a call that waits for the end into words: the error of
-// the executor is an answer as good as none.
-func waited(err error) history.Outcome {
-	if out := answer(err); out != history.RefusedBadArgument && out != history.RefusedStartFailed {
-		return out
-	}
-	return history.Errored
-}
-
-// result puts the error of a complete future or timer into words.
-func result(err error) history.Outcome {
-	var panicked *core.PanicError
-	switch {
-	case err == nil:
-		return history.Normal
-	case errors.Is(err, core.ErrCancelled):
-		return history.Cancelled
-	case errors.Is(err, core.ErrGoexit):
-		return history.Exited
-	case errors.As(err, &panicked):
-		return history.Panicked
-	}
-	return history.Errored
 }

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"eventide/model"
+	"eventide/props"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// passing is a verification in which everything went well.
+func passing() *verification {
+	v := &verification{
+		settings: settings{root: "../../.."},
+		model:    model.Result{States: 1, Complete: true},
+		traces:   traceResult{Model: 1, History: 1},
+		lane:     laneResult{Runs: 5000, Seed: 7, Exercised: map[string]int{}, Failed: map[string]string{}},
+		mutants:  map[string]mutantResult{},
+	}
+	for _, g := range checked() {
+		v.lane.Exercised[g.ID] = g.Needed()
+		v.mutants[g.Mutant] = mutantResult{Killed: true, By: "its violation"}
+	}
+	return v
+}
+
+func rowOf(t *testing.T, r report, id string) guaranteeRow {
+	for _, g := range r.Guarantees {
+		if g.ID == id {
+			return g
+		}
+	}
+	t.Fatalf("no row for %s", id)
+	return guaranteeRow{}
+}
+
+// TestVerdicts: a guarantee passes only if nothing violated it, it was exercised
+// often enough, and its planted bug was seen. Anything less is not a pass.
+func TestVerdicts(t *testing.T) {
+	for name, c := range map[string]struct {
+		change          func(*verification)
+		verdict, reason string
+		code, strict    int
+	}{
+		"all is well":       {func(*verification) {}, pass, "", 0, 0},
+		"a violation":       {func(v *verification) { v.lane.Failed["G3"] = "G3 task 2 never ran" }, fail, "task 2 never ran", 1, 1},
+		"too seldom":        {func(v *verification) { v.lane.Exercised["G3"]-- }, notRun, "exercised by 199 runs, want 200", 0, 3},
+		"mutant not seen":   {func(v *verification) { v.mutants["g3-no-final-drain"] = mutantResult{} }, notRun, "planted bug g3-no-final-drain was not seen", 0, 3},
+		"mutant not run":    {func(v *verification) { delete(v.mutants, "g3-no-final-drain") }, notRun, "was not seen", 0, 3},
+		"nothing was run":   {func(v *verification) { v.lane = laneResult{} }, notRun, "exercised by 0 runs", 0, 3},
+		"model is cut":      {func(v *verification) { v.model.Complete = false }, pass, "", 1, 1},
+		"model is violated": {func(v *verification) { v.model.Violation = &model.Violation{} }, pass, "", 1, 1},
+		"a trace is wrong":  {func(v *verification) { v.traces.Wrong = []string{"x"} }, pass, "", 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := passing()
+			c.change(v)
+			r := v.report()
+			row := rowOf(t, r, "G3")
+			require.Equal(t, c.verdict, row.Verdict)
+			require.Contains(t, row.Reason, c.reason)
+			require.Equal(t, c.code, r.exitCode(false))
+			require.Equal(t, c.strict, r.exitCode(true))
+		})
+	}
+}
+
+// TestWhatIsNotCheckedIsListed: guarantees and lanes that this build does not
+// have are in the table as not run, and do not count against it.
+func TestWhatIsNotCheckedIsListed(t *testing.T) {
+	r := passing().report()
+	require.Len(t, r.Guarantees, len(props.Guarantees))
+	for _, id := range []string{"G22", "G23"} {
+		row := rowOf(t, r, id)
+		require.Equal(t, notRun, row.Verdict)
+		require.Equal(t, "no lane of this build checks it", row.Reason)
+	}
+	for _, row := range r.Guarantees {
+		require.Len(t, row.Lanes, 3, row.ID)
+		require.Equal(t, notRun, row.Lanes[1].Verdict)
+	}
+	require.Zero(t, r.exitCode(true))
+}
+
+// TestSchema pins the names that readers of verify.json rely on.
+func TestSchema(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "verify.json")
+	require.NoError(t, passing().report().write(path))
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var top map[string]any
+	require.NoError(t, json.Unmarshal(data, &top))
+	require.EqualValues(t, 1, top["schema"])
+	require.Contains(t, top, "commit")
+	require.Subset(t, keys(top["model"]), []string{"states", "edges", "complete"})
+	first := top["guarantees"].([]any)[0]
+	require.Subset(t, keys(first), []string{"id", "sentence", "verdict", "exercised", "minimum", "mutant", "lanes"})
+	require.Subset(t, keys(first.(map[string]any)["mutant"]), []string{"name", "killed"})
+	require.Subset(t, keys(first.(map[string]any)["lanes"].([]any)[0]), []string{"lane", "verdict", "runs", "seed"})
+}
+
+func keys(object any) []string {
+	var names []string
+	for name := range object.(map[string]any) {
+		names = append(names, name)
+	}
+	return names
+}
+
+// TestTableShowsEveryReason: what did not pass says why.
+func TestTableShowsEveryReason(t *testing.T) {
+	v := passing()
+	v.lane.Failed["G6"] = "G6 hook 4 never ran"
+	v.mutants["g7-fixed-rate-drifts"] = mutantResult{}
+	var b bytes.Buffer
+	v.report().table(&b)
+	for _, want := range []string{"G6 hook 4 never ran", "ALIVE", "20 pass, 1 fail, 3 not run"} {
+		require.Contains(t, b.String(), want)
+	}
+}
+
+func TestLaneOutput(t *testing.T) {
+	out := "PASS\n@@{\"runs\":1}\nnoise\n@@{\"runs\":7,\"seed\":3,\"failed\":{\"G3\":\"text\"}}\n"
+	var heard []int
+	r := laneRun{hear: func(l laneResult) { heard = append(heard, l.Runs) }}
+	last, text, err := r.read(strings.NewReader(out))
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 7}, heard)
+	require.Equal(t, laneResult{Runs: 7, Seed: 3, Failed: map[string]string{"G3": "text"}}, last)
+	require.Equal(t, "PASS\nnoise\n", text)
+	_, _, err = r.read(strings.NewReader("@@{nonsense\n"))
+	require.ErrorContains(t, err, "a line of the lane")
+}
+
+// TestSilentLane: a lane that says nothing has shown nothing.
+func TestSilentLane(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "silent")
+	require.NoError(t, os.WriteFile(bin, []byte("#!/bin/sh\necho nothing to say\n"), 0o755))
+	_, err := laneRun{bin: bin, budget: time.Second}.run("../../..")
+	require.ErrorContains(t, err, "the lane printed no result:\nnothing to say")
+}
+
+func TestUsage(t *testing.T) {
+	for want, args := range map[string][]string{
+		"want none and more than 0":     {"-budget", "-1s"},
+		`got arguments ["extra"]`:       {"extra"},
+		"flag provided but not defined": {"-colour"},
+		`invalid value "x" for flag`:    {"-seed", "x"},
+		`parse error`:                   {"-budget", "soon"},
+	} {
+		var stdout, stderr bytes.Buffer
+		require.Equal(t, 2, run(args, &stdout, &stderr), "%v", args)
+		require.Contains(t, stderr.String(), want)
+	}
+}
+
+func TestBadBudgetFromTheEnvironment(t *testing.T) {
+	t.Setenv("BUDGET", "soon")
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, 2, run(nil, &stdout, &stderr))
+	require.Contains(t, stderr.String(), `BUDGET is "soon", want a duration such as 30s`)
+}

@@ -1,0 +1,361 @@
+package props_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"eventide/core"
+	"eventide/model"
+	"eventide/props"
+	"eventide/props/exectest"
+	"eventide/props/history"
+	"eventide/props/mutant"
+)
+
+// root is the root of the module, seen from this package.
+const root = ".."
+
+// mine wraps an executor in the three methods of exectest.Subject.
+type mine struct{ ex *core.Executor }
+
+func (m mine) Execute(task func()) error { return m.ex.Execute(task) }
+
+func (m mine) Shutdown(quiet, timeout time.Duration) error {
+	_, err := m.ex.ShutdownGracefully(quiet, timeout)
+	return err
+}
+
+func (m mine) Done() <-chan struct{} { return m.ex.Termination().Done() }
+
+func TestConformance(t *testing.T) {
+	exectest.Run(t, func() exectest.Subject {
+		ex, err := core.NewExecutor()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return mine{ex}
+	})
+}
+
+// texts are files by their path from the root.
+type texts map[string]string
+
+// documents are the texts that the checks below read; every .md is checked.
+var documents = []string{
+	"README.md", "CHANGELOG.md", "SECURITY.md", "docs/netty.md", "docs/shutdown.md", "docs/verification.md",
+	"testdata/cases/README.md", "testdata/mutants/README.md",
+	"Makefile", "core/example_test.go", "props/readme_test.go",
+}
+
+func load(t *testing.T) texts {
+	t.Helper()
+	files := texts{}
+	for _, name := range documents {
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(data)
+	}
+	return files
+}
+
+// documentChecks say what has to be true of the documents, and what change of
+// them must be noticed: file with old replaced by new.
+var documentChecks = []struct {
+	name           string
+	check          func(texts) error
+	file, old, new string
+}{
+	{"promise", promise, "README.md", "if and only if", "if"},
+	{"program", program, "README.md", "ex.Shutdown()", "ex.Close()"},
+	{"program, by its example", program, "core/example_test.go", `fmt.Println("lost:", sum-ran)`, `fmt.Println(sum-ran)`},
+	{"kit", kit, "README.md", "return mine{ex}", "return mine{nil}"},
+	{"diagram", diagram, "README.md", "Started --> ShuttingDown: a shutdown call", "Started --> Terminated: a crash"},
+	{"guarantees", guarantees, "README.md", "| G5 | After the close nothing", "| G5 | After the close little"},
+	{"guarantees that nobody checks", guarantees, "README.md", "| G22 | Channels close cleanly | - |", "| G22 | Channels close cleanly | S8 |"},
+	{"make targets", makeTargets, "README.md", "`make verify` is the main job", "`make certain` is the main job"},
+	{"make targets, by the Makefile", makeTargets, "Makefile", "\nverify:", "\nverified:"},
+	{"tests named", testsNamed, "docs/netty.md", "`TestPropG17Start`", "`TestPropG17Stop`"},
+	{"mutants named", mutantsNamed, "docs/netty.md", "`g3-no-final-drain`", "`g3-no-last-drain`"},
+	{"mutants listed", mutantsListed, "testdata/mutants/README.md", "| `g4-lifo-segment` | G4 |", "| `g4-lifo-segment` | G3 |"},
+	{"calls numbered", callsNumbered, "testdata/cases/README.md", "| 12 | `shutdown` |", "| 12 | `close` |"},
+	{"links", links, "README.md", "](docs/shutdown.md)", "](docs/closing.md)"},
+	{"links to headings", links, "README.md", "](#what-is-not-there-yet)", "](#what-is-missing)"},
+}
+
+func TestDocumentsAreTrue(t *testing.T) {
+	files := load(t)
+	for _, c := range documentChecks {
+		if err := c.check(files); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// TestDocumentChecksCanFail spoils one text for each check.
+func TestDocumentChecksCanFail(t *testing.T) {
+	for _, c := range documentChecks {
+		files := load(t)
+		if !strings.Contains(files[c.file], c.old) {
+			t.Errorf("%s: %s does not contain %q, so nothing is spoilt", c.name, c.file, c.old)
+			continue
+		}
+		files[c.file] = strings.Replace(files[c.file], c.old, c.new, 1)
+		if c.check(files) == nil {
+			t.Errorf("%s: got no error for %q in place of %q in %s", c.name, c.new, c.old, c.file)
+		}
+	}
+}
+
+// TestTheProgramOfTheReadmeRuns builds it and compares what it prints with the
+// output of the example.
+func TestTheProgramOfTheReadmeRuns(t *testing.T) {
+	files := load(t)
+	source, err := block(files["README.md"], "go", "func main()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := exec.Command("go", "run", file)
+	run.Dir = root
+	out, err := run.CombinedOutput()
+	_, want := example(files)
+	if got := strings.TrimSpace(string(out)); err != nil || got != want {
+		t.Errorf("the program of the README: got %q, %v; want %q", got, err, want)
+	}
+}
+
+// block returns the first fenced block of the language that contains a text.
+func block(text, language, with string) (string, error) {
+	for rest := text; ; {
+		_, after, found := strings.Cut(rest, "\n```"+language+"\n")
+		if !found {
+			return "", fmt.Errorf("no block of %s contains %q", language, with)
+		}
+		inside, next, _ := strings.Cut(after, "```\n")
+		if strings.Contains(inside, with) {
+			return inside, nil
+		}
+		rest = next
+	}
+}
+
+func promise(files texts) error {
+	const line = "**`Execute` returned nil if and only if the task runs exactly once before `Done` closes.**"
+	return contains(files, "README.md", "\n"+line+"\n")
+}
+
+func contains(files texts, name, text string) error {
+	if !strings.Contains(files[name], text) {
+		return fmt.Errorf("%s does not contain\n%s", name, text)
+	}
+	return nil
+}
+
+// between returns what stands between two texts; "" if they are not there.
+func between(text, from, to string) string {
+	_, after, _ := strings.Cut(text, from)
+	inside, _, found := strings.Cut(after, to)
+	if !found {
+		return ""
+	}
+	return inside
+}
+
+// example returns the body of ExampleExecutor and what it is to print.
+func example(files texts) (body, output string) {
+	text := between(files["core/example_test.go"], "\nfunc ExampleExecutor() {\n", "\n}\n")
+	body, output, _ = strings.Cut(text, "\t// Output: ")
+	return body, output
+}
+
+// program compares the body of main with that of the example.
+func program(files texts) error {
+	source, err := block(files["README.md"], "go", "func main()")
+	if err != nil {
+		return err
+	}
+	got := between(source, "func main() {\n", "\n}\n") + "\n"
+	if want, output := example(files); output == "" || got != want {
+		return fmt.Errorf("main is\n%s\nand ExampleExecutor\n%s", got, want)
+	}
+	return nil
+}
+
+// kit compares the code that wraps an executor with the code of this file, which
+// is compiled and run.
+func kit(files texts) error {
+	source, err := block(files["README.md"], "go", "exectest.Run(")
+	if err != nil {
+		return err
+	}
+	return contains(files, "props/readme_test.go", source)
+}
+
+func diagram(files texts) error {
+	return contains(files, "README.md", "```mermaid\n"+model.Mermaid()+"```\n")
+}
+
+// guarantees compares the table with the one that the properties have: the
+// sentence, and the predicates that the virtual lane judges it by.
+func guarantees(files texts) error {
+	for _, g := range props.Guarantees {
+		judges := strings.Join(g.Predicates, ", ")
+		switch {
+		case !g.Checked():
+			judges = "-"
+		case judges == "":
+			judges = "its own property"
+		}
+		if err := contains(files, "README.md", fmt.Sprintf("\n| %s | %s | %s | ", g.ID, g.Sentence, judges)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var makeTarget = regexp.MustCompile("(?m)(?:^|`|^- |[A-Z]+=\\S+ )make ([a-z]+)")
+
+// makeTargets looks in the Makefile for every target that a document names.
+func makeTargets(files texts) error {
+	return eachMatch(files, makeTarget, func(_, target string) error {
+		return contains(files, "Makefile", "\n"+target+":")
+	})
+}
+
+// eachMatch calls f with the first group of every match in every document.
+func eachMatch(files texts, what *regexp.Regexp, f func(name, match string) error) error {
+	found := 0
+	for name, text := range files {
+		if path.Ext(name) != ".md" {
+			continue
+		}
+		for _, m := range what.FindAllStringSubmatch(text, -1) {
+			found++
+			if err := f(name, m[1]); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	if found == 0 {
+		return fmt.Errorf("no document contains %v", what)
+	}
+	return nil
+}
+
+var (
+	testName     = regexp.MustCompile(`\b(Test[A-Z]\w*)`)
+	testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+)
+
+// testsNamed looks for every test that a document names.
+func testsNamed(files texts) error {
+	known := map[string]bool{}
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		data, err := os.ReadFile(file)
+		for _, m := range testFunction.FindAllStringSubmatch(string(data), -1) {
+			known[m[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return eachMatch(files, testName, func(_, test string) error {
+		if !known[test] {
+			return fmt.Errorf("there is no %s", test)
+		}
+		return nil
+	})
+}
+
+var mutantName = regexp.MustCompile(`\b(g\d+-[a-z][a-z0-9-]+)\b`)
+
+// mutantsNamed looks for every planted bug that a document names.
+func mutantsNamed(files texts) error {
+	return eachMatch(files, mutantName, func(_, name string) error {
+		_, err := os.Stat(filepath.Join(root, "testdata", "mutants", name+".mutant"))
+		return err
+	})
+}
+
+// mutantsListed wants a row for every planted bug.
+func mutantsListed(files texts) error {
+	planted, err := mutant.Load(filepath.Join(root, "testdata", "mutants"))
+	if err != nil {
+		return err
+	}
+	for _, m := range planted {
+		row := fmt.Sprintf("\n| `%s` | %s | %s |\n", m.Name, m.Guarantee, m.StandsFor)
+		if err := contains(files, "testdata/mutants/README.md", row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// callsNumbered compares the numbers of calls in case files with the constants.
+func callsNumbered(files texts) error {
+	for op := history.OpExecute; op <= history.OpState; op++ {
+		if err := contains(files, "testdata/cases/README.md", fmt.Sprintf("\n| %d | `%v` |\n", op, op)); err != nil {
+			return err
+		}
+	}
+	return contains(files, "testdata/cases/README.md",
+		fmt.Sprintf("`end` (%d panics, %d calls Goexit", history.Panicked, history.Exited))
+}
+
+var (
+	link       = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	notInSlugs = regexp.MustCompile(`[^a-z0-9 _-]`)
+)
+
+// links follows every link that stays in the repository.
+func links(files texts) error {
+	return eachMatch(files, link, func(name, target string) error {
+		if strings.Contains(target, "://") {
+			return nil
+		}
+		file, heading, _ := strings.Cut(target, "#")
+		linked := name
+		if file != "" {
+			linked = path.Join(path.Dir(name), file)
+		}
+		data, err := os.ReadFile(filepath.Join(root, linked))
+		if err != nil {
+			return err
+		}
+		if heading == "" || hasHeading(string(data), heading) {
+			return nil
+		}
+		return fmt.Errorf("%s has no heading #%s", linked, heading)
+	})
+}
+
+// hasHeading reports whether a heading of the text gets that anchor.
+func hasHeading(text, anchor string) bool {
+	for line := range strings.Lines(text) {
+		if title, found := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); found && line[0] == '#' {
+			slug := notInSlugs.ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), "")
+			if strings.ReplaceAll(slug, " ", "-") == anchor {
+				return true
+			}
+		}
+	}
+	return false
+}

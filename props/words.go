@@ -1,0 +1,64 @@
+package props
+
+import (
+	"context"
+	"errors"
+
+	"eventide/core"
+	"eventide/props/history"
+)
+
+// answer puts an error of core into the words of a history.
+func answer(err error) history.Outcome {
+	switch {
+	case err == nil:
+		return history.Accepted
+	case errors.Is(err, core.ErrInEventLoop):
+		return history.RefusedInLoop
+	case errors.Is(err, core.ErrStarting):
+		return history.RefusedStarting
+	case errors.Is(err, core.ErrQueueFull):
+		return history.RefusedQueueFull
+	case errors.Is(err, context.DeadlineExceeded):
+		return history.Expired
+	case errors.Is(err, core.ErrShutdown), errors.Is(err, core.ErrShutdownTimeout):
+		return history.RefusedClosed
+	case errors.Is(err, core.ErrRejected):
+		return history.RefusedStartFailed
+	}
+	return history.RefusedBadArgument
+}
+
+// waited puts the error of a call that waits for the end into words: the error of
+// the executor is an answer as good as none.
+func waited(err error) history.Outcome {
+	if out := answer(err); out != history.RefusedBadArgument && out != history.RefusedStartFailed {
+		return out
+	}
+	return history.Errored
+}
+
+// result puts the error of a complete future or timer into words.
+func result(err error) history.Outcome {
+	var panicked *core.PanicError
+	switch {
+	case err == nil:
+		return history.Normal
+	case errors.Is(err, core.ErrCancelled):
+		return history.Cancelled
+	case errors.Is(err, core.ErrGoexit):
+		return history.Exited
+	case errors.As(err, &panicked):
+		return history.Panicked
+	}
+	return history.Errored
+}
+
+// statsWords puts a snapshot of core into the words of a history.
+func statsWords(s core.Stats) history.Stats {
+	return history.Stats{
+		Accepted: int(s.Accepted), Ran: int(s.Ran), Cancelled: int(s.Cancelled), Pending: int(s.Pending),
+		Rejected: int(s.Rejected), Panicked: int(s.Panicked), Timers: int(s.Timers),
+		Parks: int(s.Parks), Wakes: int(s.Wakes),
+	}
+}
