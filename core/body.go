@@ -21,12 +21,10 @@ func asDuration(at int64) time.Duration { return time.Duration(at) }
 
 // runQueue runs n tasks of the batch in hand, and reports a panic of one before
 // it goes on with the next. It stops early if a listener is to be called: that
-// follows the body that completed its future, not the whole batch.
+// follows the body that completed its future, not the whole batch. But it runs one
+// drain at least: futures completed elsewhere, however fast, do not starve tasks.
 func (e *Executor) runQueue(q *taskQueue, kind Body, n int) {
-	if n == 0 {
-		return
-	}
-	for n > 0 && !e.noteDue.Load() {
+	for stop := false; n > 0 && !stop; stop = e.noteDue.Load() {
 		ran := q.mark.ran()
 		n -= e.drain(q, kind, n)
 		if q.left() > 0 {

@@ -348,3 +348,34 @@ func TestG9AListenerAddedInTheLoopRunsAfterTheBody(t *testing.T) {
 		j.want(t, "G9", "body listener")
 	})
 }
+
+// G13: futures that are completed without end, each by the listener of the one
+// before, delay tasks by no more than a turn.
+func TestG13ListenersWithoutEndDoNotStarveTasks(t *testing.T) {
+	const most = 100_000
+	ex := newExecutor(t)
+	listeners, stop := 0, false // touched on the loop alone
+	var next func()
+	next = func() {
+		p := core.NewPromise[int](ex)
+		p.Future().OnDone(func(int, error) {
+			if listeners++; !stop && listeners < most {
+				next()
+			}
+		})
+		p.TrySuccess(0)
+	}
+	begun := make(chan struct{})
+	if err := ex.Execute(func() { next(); close(begun) }); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	if err := ex.Execute(func() { stop = true }); err != nil {
+		t.Fatal(err)
+	}
+	ex.Shutdown()
+	awaitDone(t, ex)
+	if listeners >= most {
+		t.Errorf("G13: the task ran after all %d listeners, want it between them", most)
+	}
+}
