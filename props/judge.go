@@ -118,6 +118,6 @@ func (v Verdict) Failure(p Program, first history.Violation, replay string) stri
 			fmt.Fprintf(&b, "also    %v\n", other)
 		}
 	}
-	fmt.Fprintf(&b, "\nas generated\n%v", p)
+	fmt.Fprintf(&b, "\nto run\n%v", p)
 	return b.String()
 }

@@ -68,6 +68,7 @@ func (l *lane) round(t *testing.T, seed uint64, only string) {
 	set(t, "rapid.checks", strconv.Itoa(checksPerTurn))
 	set(t, "rapid.seed", strconv.FormatUint(max(seed, 1), 10)) // 0 would mean a random one
 	set(t, "rapid.nofailfile", "true")
+	set(t, "rapid.shrinktime", "0s") // see Property
 	for _, id := range ids {
 		if l.failed[id] != "" {
 			continue

@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
+	if err := flag.Set("rapid.shrinktime", "0s"); err != nil { // see Property
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
 }
 

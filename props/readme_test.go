@@ -226,7 +226,7 @@ func guarantees(files texts) error {
 	return nil
 }
 
-var makeTarget = regexp.MustCompile("(?m)(?:^|`|^- |[A-Z]+=\\S+ )make ([a-z]+)")
+var makeTarget = regexp.MustCompile("(?m)(?:^|`|^- |[A-Z]+=\\S+ )make ([a-z][a-z-]*)")
 
 // makeTargets looks in the Makefile for every target that a document names.
 func makeTargets(files texts) error {
@@ -322,12 +322,17 @@ func callsNumbered(files texts) error {
 
 var (
 	link       = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	codeSpan   = regexp.MustCompile("`[^`\n]*`") // NewPromise[T](ex) is no link
 	notInSlugs = regexp.MustCompile(`[^a-z0-9 _-]`)
 )
 
 // links follows every link that stays in the repository.
 func links(files texts) error {
-	return eachMatch(files, link, func(name, target string) error {
+	plain := texts{}
+	for name, text := range files {
+		plain[name] = codeSpan.ReplaceAllString(text, "")
+	}
+	return eachMatch(plain, link, func(name, target string) error {
 		if strings.Contains(target, "://") {
 			return nil
 		}
