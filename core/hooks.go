@@ -37,10 +37,11 @@ func (e *Executor) AddShutdownHook(run func()) (remove func() bool, err error) {
 		return nil, nilFunc("AddShutdownHook", "hook")
 	}
 	h := &hook{run: run}
-	if !e.acceptLateHook(h) {
-		if err := e.lockOpen(OpAddShutdownHook); err != nil {
-			return nil, err
-		}
+	if e.inEarlyHook() {
+		e.mu.Lock()
+		h.late = e.gate&gateClosed != 0
+	} else if err := e.lockOpen(OpAddShutdownHook); err != nil {
+		return nil, err
 	}
 	e.hooks.waiting = append(e.hooks.waiting, h)
 	e.traceAdmit(OpAddShutdownHook, true)
@@ -53,19 +54,12 @@ func (e *Executor) AddShutdownHook(run func()) (remove func() bool, err error) {
 	return func() bool { return e.removeHook(h) }, nil
 }
 
-// acceptLateHook returns true, with mu held, if admission is closed and the
-// caller is a hook that may still add one.
-func (e *Executor) acceptLateHook(h *hook) bool {
-	if !e.InEventLoop() || e.current.kind != BodyHook || e.current.hook.late {
-		return false
-	}
-	e.mu.Lock()
-	if e.gate&gateClosed == 0 {
-		e.mu.Unlock()
-		return false
-	}
-	h.late = true
-	return true
+// inEarlyHook reports whether the caller is a hook that was accepted before the
+// close. Such a one may add another, closed or not: to look at the gate first, and
+// then to take the way of the others if it is open, would leave a moment for the
+// close to come between, and refuse it (G6).
+func (e *Executor) inEarlyHook() bool {
+	return e.InEventLoop() && e.current.kind == BodyHook && !e.current.hook.late
 }
 
 func (e *Executor) removeHook(h *hook) bool {

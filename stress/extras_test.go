@@ -24,7 +24,7 @@ type extras struct {
 type watched struct {
 	*core.Timer
 	periodic bool
-	runs     uint64
+	runs     int64
 }
 
 // addExtras adds hooks: one that is taken back at once, one that somebody will try
@@ -108,7 +108,7 @@ func (x *extras) judge(removed, cancelled bool, report core.Report) (problems []
 	if !slices.Equal(x.hooks, want) {
 		problems = append(problems, fmt.Sprintf("G6: hooks ran: got %q, want %q", x.hooks, want))
 	}
-	if got, want := report.HooksRun, uint64(len(x.hooks)); got != want {
+	if got, want := report.HooksRun, int64(len(x.hooks)); got != want {
 		problems = append(problems, fmt.Sprintf("Report.HooksRun: got %d, want %d", got, want))
 	}
 	if cancelled && !errors.Is(x.cancel.Err(), core.ErrCancelled) {
@@ -118,7 +118,7 @@ func (x *extras) judge(removed, cancelled bool, report core.Report) (problems []
 }
 
 func (x *extras) judgeTimers(report core.Report) (problems []string) {
-	var ran, dropped uint64
+	var ran, dropped int64
 	for i, w := range x.timers {
 		ran += w.runs
 		err := w.Err()

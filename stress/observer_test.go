@@ -8,7 +8,7 @@ import (
 
 // observer looks at an executor from outside, all the time.
 type observer struct {
-	looks  uint64
+	looks  int64
 	faults faults
 }
 
@@ -37,7 +37,7 @@ func (o *observer) judge(s core.Stats, seen core.State, doneBefore, doneAfter bo
 	if s.State == core.StateTerminated && !doneAfter {
 		o.faults.add("G15: the state is Terminated and Done is open")
 	}
-	if s.Accepted != s.Ran+s.Cancelled+uint64(s.Pending) {
+	if s.Accepted != s.Ran+s.Cancelled+int64(s.Pending) {
 		o.faults.add("G20: accepted is not ran + cancelled + pending")
 	}
 	if doneBefore && s.Pending != 0 {

@@ -58,12 +58,13 @@ func (k kind) call(ex core.EventExecutor) error {
 // plan is what a round does besides producing at full speed.
 type plan struct {
 	kind   kind
-	inside bool // the shutdown call is made by a task
-	extras bool // there are hooks and timers
+	inside bool  // the shutdown call is made by a task
+	extras bool  // there are hooks and timers
+	load   int64 // the call comes when a producer has made so many attempts
 }
 
 func (p plan) String() string {
-	s := p.kind.String()
+	s := fmt.Sprintf("%v, after %d attempts of a producer", p.kind, p.load)
 	if p.inside {
 		s += ", called from inside a task"
 	}
@@ -73,14 +74,18 @@ func (p plan) String() string {
 	return s
 }
 
-// allPlans is how many rounds it takes until every plan has been used.
-const allPlans = 36
+// In allPlans rounds every way to shut down is used, called from outside and from
+// a task, with and without hooks and timers: that is differentPlans.
+const (
+	allPlans       = 36
+	differentPlans = int(kinds) * 2 * 2
+)
 
-// planOf takes the three kinds of call in turn, and every combination with the
-// rest within allPlans rounds.
+// planOf takes the three kinds of call in turn.
 func planOf(round int) plan {
 	kind := []kind{kind(round / 3 % 3), zero, shutdown}[round%3]
-	return plan{kind: kind, inside: round/9%2 == 1, extras: round/18%2 == 1}
+	load := []int64{2, 16, 64, 256}[round%4]
+	return plan{kind: kind, inside: round/9%2 == 1, extras: round/18%2 == 1, load: load}
 }
 
 // timers is the policy of a round. With RunTimersUntilTimeout a periodic timer

@@ -2,7 +2,6 @@ package stress
 
 import (
 	"errors"
-	"sync"
 
 	"eventide/core"
 )
@@ -10,13 +9,13 @@ import (
 // ledger is one side of the books: how many tasks, and which. Equal ledgers are
 // equal sets but for a coincidence of 64-bit hashes.
 type ledger struct {
-	n     uint64
+	n     int64
 	which uint64
 }
 
-func (l *ledger) enter(attempt uint64) {
+func (l *ledger) enter(attempt int64) {
 	l.n++
-	l.which += mix(attempt)
+	l.which += mix(uint64(attempt))
 }
 
 // mix spreads an attempt's number over 64 bits (the finalizer of splitmix64).
@@ -31,17 +30,17 @@ func mix(x uint64) uint64 {
 // what the loop did.
 type producer struct {
 	// Producer only.
-	attempts uint64
+	attempts int64
 	accepted ledger
-	refused  uint64
-	after    uint64 // accepted though the attempt began after the call returned
+	refused  int64
+	after    int64 // accepted though the attempt began after the call returned
 	faults   faults
 
 	_ [64]byte
 
 	// Loop only.
 	ran    ledger
-	last   uint64 // the latest attempt that ran
+	last   int64 // the latest attempt that ran
 	broken faults
 }
 
@@ -62,14 +61,19 @@ const (
 	attemptsAfterRefusal = 4
 )
 
-// run offers tasks at full speed: until it is refused, or, where the end waits
-// for an idle moment, until it has made its attempts after the call. Then some
-// when admission is closed, and one after the end.
-func (p *producer) run(r *round, first *sync.WaitGroup) {
+// run offers a task, waits until all have, and offers tasks at full speed: until it
+// is refused, or, where the end waits for an idle moment, until it has made its
+// attempts after the call. Then some when admission is closed, and one after the
+// end.
+func (p *producer) run(r *round) {
 	p.offer(r)
-	first.Done()
-	for late := 0; p.refused == 0 && late < attemptsAfterCall; {
+	r.ready.Done()
+	r.ready.Wait()
+	for late := 0; p.refused == 0 && late < attemptsAfterCall && !r.over(); {
 		p.offer(r)
+		if p.attempts == r.plan.load {
+			r.loaded.Do(func() { close(r.underLoad) })
+		}
 		if r.waitsForIdle && r.called.Load() {
 			late++
 		}
@@ -84,6 +88,10 @@ func (p *producer) run(r *round, first *sync.WaitGroup) {
 		p.faults.add("G5: a task was accepted after Done")
 	}
 }
+
+// over reports whether the end has come though nobody was refused. A broken
+// executor may accept for ever.
+func (r *round) over() bool { return r.called.Load() && isClosed(r.ex.Termination().Done()) }
 
 // offer makes one attempt, enters the answer, and judges it by what was known
 // before and what is known after.
@@ -126,7 +134,7 @@ func (p *producer) refusal(r *round, err error) {
 }
 
 // body is what an accepted task does.
-func (p *producer) body(r *round, attempt uint64, and func()) {
+func (p *producer) body(r *round, attempt int64, and func()) {
 	r.enter(&p.broken)
 	and()
 	p.ran.enter(attempt)
@@ -141,7 +149,7 @@ func (p *producer) body(r *round, attempt uint64, and func()) {
 // race detector sees it if two bodies overlap or do not see each other (G2).
 type bodies struct {
 	inside int
-	total  uint64
+	total  int64
 }
 
 func (r *round) enter(broken *faults) {

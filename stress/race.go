@@ -58,7 +58,9 @@ func (r Race[S]) stride(first int) []S {
 		running.Go(func() {
 			for i, state := range states {
 				start.wait()
-				stagger(first/stride+i, a)
+				if run := first + i; run%len(r.Actors) == a {
+					stagger(run / len(r.Actors))
+				}
 				act(state)
 			}
 		})
@@ -85,35 +87,56 @@ func (b *barrier) wait() {
 }
 
 // spinUntil spins, and now and then yields, until cond is true.
-func spinUntil(cond func() bool) {
+func spinUntil(cond func() bool) { spinOrYield(spinsBeforeYield, cond) }
+
+func spinOrYield(each int, cond func() bool) {
 	for spins := 1; !cond(); spins++ {
-		if spins%spinsBeforeYield == 0 {
+		if spins%each == 0 {
 			runtime.Gosched()
 		}
 	}
 }
 
-// Staggering delays one actor or the other by a little, another little in each
-// run, so that every order of the two occurs and not only the one that the
-// machine prefers: up to maxStagger steps of some nanoseconds, and every
-// yieldEach-th run a yield, which is what makes a difference on one processor.
+// meeting brings a body that runs on a loop and an actor to the same point: both
+// go on from it at the same time, on a processor each if there are two.
+type meeting struct{ begun, over atomic.Bool }
+
+// spinsBeforeMeeting is how long each side keeps its processor to itself, so that
+// the other is picked up by another one. Were they to yield at once, they would
+// take turns on one processor.
+const spinsBeforeMeeting = 1 << 14
+
+// attend is the body's side.
+func (m *meeting) attend() {
+	m.begun.Store(true)
+	spinOrYield(spinsBeforeMeeting, m.over.Load)
+}
+
+// meet is the actor's side.
+func (m *meeting) meet() {
+	spinOrYield(spinsBeforeMeeting, m.begun.Load)
+	m.over.Store(true)
+}
+
+// Staggering delays one side by a little, another little in each run, so that every
+// order occurs and not only the one that the machine prefers: up to maxStagger
+// steps of some nanoseconds, and every yieldEach-th run a yield, which is what makes
+// a difference on one processor.
 const (
-	maxStagger = 32
+	maxStagger = 2048
 	yieldEach  = 16
 )
 
-var staggerSink atomic.Int64
+// staggerStep is loaded to pass the time: the compiler keeps atomic loads.
+var staggerStep atomic.Int64
 
-func stagger(run, actor int) {
-	late := run/2%2 == actor%2
-	if run%yieldEach == 0 && late {
+// stagger is the delay of a run.
+func stagger(run int) {
+	if run%yieldEach == 0 {
 		runtime.Gosched()
 		return
 	}
-	if !late {
-		return
-	}
-	for range run * 7 % maxStagger {
-		staggerSink.Load()
+	for range run * 101 % maxStagger {
+		staggerStep.Load()
 	}
 }

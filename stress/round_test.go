@@ -24,9 +24,12 @@ type round struct {
 	plan         plan
 	ex           subject
 	waitsForIdle bool // it ends when producers pause
+	ready        sync.WaitGroup
+	loaded       sync.Once
+	underLoad    chan struct{} // the first producer has made its plan.load attempts
 	calling      atomic.Bool
 	called       atomic.Bool
-	witnessed    chan struct{}
+	witnessed    chan struct{} // the witness has made its attempt
 
 	producers []producer
 	witness   producer // makes one attempt, after the call
@@ -42,7 +45,7 @@ type round struct {
 func newRound(p plan, newSubject func(...core.Option) (subject, error)) (*round, error) {
 	r := &round{
 		plan: p, waitsForIdle: p.kind == quietPeriod || p.kind == drained,
-		witnessed: make(chan struct{}), producers: make([]producer, producers),
+		underLoad: make(chan struct{}), witnessed: make(chan struct{}), producers: make([]producer, producers),
 	}
 	ex, err := newSubject(p.options(r.witnessed)...)
 	if err != nil {
@@ -57,14 +60,15 @@ func newRound(p plan, newSubject func(...core.Option) (subject, error)) (*round,
 
 // run runs the round and returns its books, or an error if it never ended.
 func (r *round) run() (books, error) {
-	var first, running sync.WaitGroup
-	first.Add(producers)
+	var running sync.WaitGroup
+	r.ready.Add(producers)
 	for i := range r.producers {
-		running.Go(func() { r.producers[i].run(r, &first) })
+		running.Go(func() { r.producers[i].run(r) })
 	}
 	running.Go(func() { r.observer.run(r.ex) })
-	first.Wait() // every producer is in, and goes on
+	<-r.underLoad
 	if err := r.shutDown(); err != nil {
+		r.ex.Shutdown() // or the producers go on
 		return books{}, err
 	}
 	if r.plan.extras {

@@ -1,0 +1,122 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"time"
+
+	"eventide/core"
+)
+
+// attempt is one call of the user's code: NotReady, Start, or a step. It has a
+// goroutine of its own, so that one that never returns keeps nobody else from
+// going on. Such a goroutine is left behind: the process is about to end.
+type attempt struct {
+	// Set once.
+	began time.Time
+	over  chan struct{}
+
+	// Final once over is closed.
+	err   error
+	ended time.Time
+
+	// The goroutine of Run only.
+	late bool // it had not ended at its own deadline
+}
+
+func begin(ctx context.Context, run func(context.Context) error) *attempt {
+	a := &attempt{began: time.Now(), over: make(chan struct{})}
+	go a.run(ctx, run)
+	return a
+}
+
+// run contains panics and runtime.Goexit, which is what it is if run neither
+// returns nor panics.
+func (a *attempt) run(ctx context.Context, run func(context.Context) error) {
+	defer close(a.over)
+	defer func() {
+		a.ended = time.Now()
+		if v := recover(); v != nil {
+			a.err = &core.PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	a.err = core.ErrGoexit
+	a.err = run(ctx)
+}
+
+func (a *attempt) isOver() bool {
+	select {
+	case <-a.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait returns when the attempt is over, or when ctx has ended: a little later
+// if only ctx has, and not whole, as the code needs a moment to heed it.
+func (a *attempt) wait(ctx, whole context.Context) {
+	select {
+	case <-a.over:
+	case <-ctx.Done():
+		heed := time.NewTimer(heedTime)
+		defer heed.Stop()
+		select {
+		case <-a.over:
+		case <-whole.Done():
+		case <-heed.C:
+		}
+	}
+	a.late = context.Cause(ctx) == ErrStepDeadline
+}
+
+// report is what is known of the attempt at now. A nil one was not begun.
+func (a *attempt) report(name string, now time.Time) StepReport {
+	r := StepReport{Name: name}
+	if a == nil {
+		return r
+	}
+	r.DeadlinePassed = a.late
+	switch {
+	case !a.isOver():
+		r.Outcome, r.Elapsed = StillRunning, now.Sub(a.began)
+		return r
+	case a.err != nil:
+		r.Outcome, r.Err = Failed, a.err
+	default:
+		r.Outcome = Done
+	}
+	r.Elapsed = a.ended.Sub(a.began)
+	return r
+}
+
+// shutDown is the Run of a step with an executor. When ctx ends first it closes
+// the executor, so that nothing more is accepted which would be lost, and goes on
+// waiting: the step is running as long as the executor is.
+func shutDown(ex Executor, quiet, timeout time.Duration) func(context.Context) error {
+	return func(ctx context.Context) error {
+		term, err := ex.ShutdownGracefully(quiet, timeout)
+		if err != nil {
+			return err
+		}
+		select {
+		case <-term.Done():
+		case <-ctx.Done():
+			ex.Shutdown()
+			<-term.Done()
+		}
+		return term.Err()
+	}
+}
+
+// unlessAsked is start, but to return why ctx has ended is no failure.
+func unlessAsked(start func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := start(ctx)
+		if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
+			return nil
+		}
+		return err
+	}
+}

@@ -1,0 +1,61 @@
+// Package process ends a process in order: a signal starts the exit, its steps
+// run one after another, and the exit code says how it went.
+//
+//	func main() {
+//		os.Exit(process.Run(context.Background(), process.Plan{
+//			Start:  serve,
+//			Logger: slog.Default(),
+//			Steps: []process.Step{
+//				{Name: "acceptors", Executor: boss},
+//				{Name: "workers", Executor: workers, Quiet: time.Second, Timeout: 10 * time.Second},
+//				{Name: "database", Run: func(context.Context) error { return db.Close() }},
+//			},
+//		}))
+//	}
+//
+// Run never calls os.Exit, so a test can call it. What main has deferred does not
+// run when main calls os.Exit: make it a step.
+//
+// # What happens
+//
+// The exit begins with the first signal, with the end of Run's context, or when
+// Start returns. Then NotReady is called, PreDrain passes while the program still
+// serves (kubernetes #86280: the load balancer hears of the end later than the
+// process does), and the steps run in order. A step that does not end is left
+// behind at its deadline, and the next one begins (fx #1035). A step that fails,
+// panics, or calls runtime.Goexit stops nobody. Plan.Deadline bounds it all.
+//
+// A second signal ends it at once. The tempting wrong version is
+//
+//	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+//	defer stop()
+//	<-ctx.Done()
+//	shutdown()
+//
+// which swallows every signal after the first: a shutdown that hangs can then
+// only be killed (oklog/run #19).
+//
+// # Exit codes
+//
+//   - 0: everything has ended as it should.
+//   - 1: a deadline passed, a step failed, or Start failed.
+//   - 2: the Plan or the call is wrong; nothing was started.
+//   - 128+n: a second signal forced the exit; n is its number.
+//
+// # What to shut down, and in which order
+//
+// Acceptors first: then nothing new arrives while the rest is drained. Executors
+// before what their tasks use: a database is closed after the workers that write
+// to it.
+//
+// A step ends whole executors. To end one connection, close the connection: its
+// loop serves others too, and shutting that down ends every one of them. Nothing
+// but the end of the process is a reason to shut down a channel's loop.
+//
+// # Standard output and SIGPIPE
+//
+// The Go runtime kills a process that writes to its standard output or error when
+// nobody reads the pipe any more. While Run runs, such a write returns EPIPE
+// instead, so that a log reader that is gone cannot cut an exit short. After Run
+// has returned it is as it was: pass the exit code to os.Exit without printing.
+package process

@@ -1,0 +1,182 @@
+package process
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+
+	"eventide/core"
+)
+
+// exit is one run of a plan.
+type exit struct {
+	// Set once.
+	plan    *Plan
+	terms   []*core.Termination // of each step's executor, or nil
+	log     *scribe
+	signals <-chan os.Signal
+
+	// asked ends when the exit begins, forced with the second signal.
+	asked, forced context.Context
+	ask, force    context.CancelCauseFunc
+
+	// The goroutine of Run only.
+	notReady, start *attempt
+	steps           []*attempt
+	whole           context.Context // forced, or the deadline
+}
+
+// watch counts the signals, from now until stop returns.
+func (x *exit) watch() (stop func()) {
+	quit, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		for second := false; ; second = true {
+			select {
+			case sig := <-x.signals:
+				x.heard(sig, second)
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() { close(quit); <-over }
+}
+
+func (x *exit) heard(sig os.Signal, second bool) {
+	switch {
+	case second:
+		x.force(&SignalError{Signal: sig, Second: true})
+	case x.asked.Err() != nil:
+		x.log.log(slog.LevelInfo, "signal during the exit; the next one forces it", "signal", sig.String())
+	default:
+		x.ask(&SignalError{Signal: sig})
+	}
+}
+
+// run is the life of the process.
+func (x *exit) run(values context.Context) Report {
+	startCtx, endStart := context.WithCancelCause(values)
+	defer endStart(nil)
+	if x.plan.Start != nil && x.asked.Err() == nil {
+		x.start = begin(startCtx, unlessAsked(x.plan.Start))
+	}
+	cause := x.awaitCause()
+	x.ask(cause)
+	began := time.Now()
+	var release context.CancelFunc
+	x.whole, release = context.WithTimeoutCause(x.forced, x.plan.deadline(), ErrDeadline)
+	defer release()
+	x.log.log(slog.LevelInfo, "exit begins", "cause", cause, "deadline", x.plan.deadline())
+
+	x.preDrain()
+	endStart(cause)
+	for i := range x.plan.Steps {
+		x.step(i)
+	}
+	x.awaitStart()
+
+	r := x.report(cause, began)
+	x.logExit(r)
+	return r
+}
+
+// awaitCause returns what begins the exit.
+func (x *exit) awaitCause() error {
+	var started <-chan struct{}
+	if x.start != nil {
+		started = x.start.over
+	}
+	select {
+	case <-x.asked.Done():
+		return context.Cause(x.asked)
+	case <-started:
+		if x.start.err != nil {
+			return x.start.err
+		}
+		return ErrStartReturned
+	}
+}
+
+// preDrain turns readiness off and goes on serving.
+func (x *exit) preDrain() {
+	if x.plan.NotReady != nil {
+		x.notReady = x.perform("NotReady", DefaultStepDeadline, func(context.Context) error {
+			x.plan.NotReady()
+			return nil
+		})
+		x.logStep(x.notReady.report("NotReady", time.Now()))
+	}
+	if x.plan.PreDrain == 0 {
+		return
+	}
+	x.log.log(slog.LevelInfo, "still serving", "for", x.plan.PreDrain)
+	timer := time.NewTimer(x.plan.PreDrain)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-x.whole.Done():
+	}
+}
+
+// step runs one step and returns when the next may begin.
+func (x *exit) step(i int) {
+	s := &x.plan.Steps[i]
+	run := s.Run
+	if s.Executor != nil {
+		run = shutDown(s.Executor, s.Quiet, s.timeout())
+	}
+	x.steps[i] = x.perform(s.Name, s.deadline(), run)
+	x.logStep(x.stepReport(i, time.Now()))
+}
+
+// perform runs one part of the exit, and leaves it behind at its deadline. It
+// returns nil if the exit is over, and begins nothing.
+func (x *exit) perform(name string, deadline time.Duration, run func(context.Context) error) *attempt {
+	if x.whole.Err() != nil {
+		return nil
+	}
+	ctx, release := context.WithTimeoutCause(x.whole, deadline, ErrStepDeadline)
+	defer release()
+	x.log.log(slog.LevelInfo, "step begins", "step", name)
+	a := begin(ctx, run)
+	a.wait(ctx, x.whole)
+	return a
+}
+
+// awaitStart waits for Start, which was told to end before the first step.
+func (x *exit) awaitStart() {
+	if x.start == nil {
+		return
+	}
+	ctx, release := context.WithTimeoutCause(x.whole, DefaultStepDeadline, ErrStepDeadline)
+	defer release()
+	x.start.wait(ctx, x.whole)
+	x.logStep(x.start.report("Start", time.Now()))
+}
+
+func (x *exit) stepReport(i int, now time.Time) StepReport {
+	r := x.steps[i].report(x.plan.Steps[i].Name, now)
+	if term := x.terms[i]; term != nil {
+		r.Work = term.Report()
+		r.Lost = r.Work.Accepted - r.Work.Ran - r.Work.Cancelled
+	}
+	return r
+}
+
+func (x *exit) report(cause error, began time.Time) Report {
+	now := time.Now()
+	r := Report{Cause: cause, Ended: context.Cause(x.whole), Elapsed: now.Sub(began)}
+	if x.plan.NotReady != nil {
+		r.NotReady = x.notReady.report("NotReady", now)
+	}
+	if x.plan.Start != nil {
+		r.Start = x.start.report("Start", now)
+	}
+	for i := range x.plan.Steps {
+		r.Steps = append(r.Steps, x.stepReport(i, now))
+	}
+	r.Code = r.code()
+	return r
+}

@@ -1,0 +1,70 @@
+package process
+
+import (
+	"errors"
+	"log/slog"
+
+	"eventide/core"
+)
+
+// logStep says how a step went, when the next one may begin. Of one that the end
+// of the whole exit left running, logExit speaks.
+func (x *exit) logStep(r StepReport) {
+	args := append([]any{"step", r.Name, "elapsed", r.Elapsed}, resultArgs(r)...)
+	switch {
+	case r.DeadlinePassed:
+		x.log.log(slog.LevelError, "step's deadline passed", append(args, "outcome", r.Outcome.String())...)
+	case r.Outcome == Failed:
+		x.log.log(slog.LevelError, "step failed", args...)
+	case r.Outcome == Done && r.Work.TimedOut:
+		x.log.log(slog.LevelWarn, "step done after its timeout", args...)
+	case r.Outcome == Done:
+		x.log.log(slog.LevelInfo, "step done", args...)
+	}
+}
+
+// resultArgs are what a step has left: its error and its executor's figures.
+func resultArgs(r StepReport) (args []any) {
+	if r.Err != nil {
+		args = append(args, "error", r.Err)
+	}
+	var panicked *core.PanicError
+	if errors.As(r.Err, &panicked) {
+		args = append(args, "stack", string(panicked.Stack))
+	}
+	w := r.Work
+	if w == (core.Report{}) {
+		return args
+	}
+	args = append(args, "accepted", w.Accepted, "ran", w.Ran, "lost", r.Lost,
+		"rejected", w.Rejected, "cancelled", w.Cancelled, "timers_cancelled", w.TimersCancelled,
+		"channels_aborted", w.ChannelsAborted, "bytes_discarded", w.BytesDiscarded)
+	if w.Running != "" {
+		args = append(args, "running", w.Running)
+	}
+	return args
+}
+
+// logExit is a line for each thing that has not ended, and the last one.
+func (x *exit) logExit(r Report) {
+	for _, s := range r.all() {
+		if s.Outcome == StillRunning {
+			x.log.log(slog.LevelError, "still running", append([]any{"step", s.Name, "elapsed", s.Elapsed}, resultArgs(s)...)...)
+		}
+	}
+	level := slog.LevelInfo
+	if r.Code != CodeClean {
+		level = slog.LevelError
+	}
+	args := []any{"code", r.Code, "elapsed", r.Elapsed, "lost", r.Lost(), "cancelled", r.Cancelled()}
+	if r.Ended != nil {
+		args = append(args, "ended", r.Ended)
+	}
+	if names := r.StillRunning(); names != nil {
+		args = append(args, "still_running", names)
+	}
+	if names := r.NotBegun(); names != nil {
+		args = append(args, "not_begun", names)
+	}
+	x.log.log(level, "exit", args...)
+}

@@ -1,0 +1,147 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"time"
+
+	"eventide/core"
+)
+
+// Validate returns nil, or every mistake of the plan, joined. Each names the
+// field, its value, and what was expected. Run calls it before anything starts.
+func (p Plan) Validate() error {
+	errs := []error{
+		notNegative("PreDrain", p.PreDrain),
+		notNegative("Deadline", p.Deadline),
+	}
+	if p.Deadline >= 0 && p.PreDrain >= p.deadline() {
+		errs = append(errs, planError("PreDrain is %v, want less than Deadline, which is %v", p.PreDrain, p.deadline()))
+	}
+	for i, sig := range p.Signals {
+		errs = append(errs, checkSignal(i, sig))
+	}
+	names := map[string]int{}
+	for i, s := range p.Steps {
+		where := fmt.Sprintf("Steps[%d]", i)
+		if first, used := names[s.Name]; used && s.Name != "" {
+			errs = append(errs, planError("%s.Name is %q, want one that Steps[%d] does not have", where, s.Name, first))
+		} else {
+			names[s.Name] = i
+		}
+		errs = append(errs, s.check(where))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Step) check(where string) error {
+	errs := []error{
+		notNegative(where+".Quiet", s.Quiet),
+		notNegative(where+".Timeout", s.Timeout),
+		notNegative(where+".Deadline", s.Deadline),
+	}
+	if s.Name == "" {
+		errs = append(errs, planError("%s.Name is empty, want a name", where))
+	}
+	switch {
+	case s.Run == nil && s.Executor == nil:
+		errs = append(errs, planError("%s: Run and Executor are nil, want one of them", where))
+	case s.Run != nil && s.Executor != nil:
+		errs = append(errs, planError("%s: Run and Executor are both set, want one of them", where))
+	case s.Run != nil:
+		errs = append(errs, s.checkRun(where))
+	default:
+		errs = append(errs, s.checkExecutor(where))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Step) checkRun(where string) error {
+	if s.Quiet > 0 || s.Timeout > 0 {
+		return planError("%s: Quiet is %v and Timeout %v, want 0 without Executor: Run has a Deadline", where, s.Quiet, s.Timeout)
+	}
+	return nil
+}
+
+func (s *Step) checkExecutor(where string) error {
+	var errs []error
+	if v := reflect.ValueOf(s.Executor); v.Kind() == reflect.Pointer && v.IsNil() {
+		errs = append(errs, planError("%s.Executor is a nil %T, want an executor", where, s.Executor))
+	}
+	timeout := s.timeout()
+	if s.Timeout >= 0 && s.Quiet > timeout {
+		errs = append(errs, planError("%s.Timeout is %v, want at least Quiet, which is %v", where, timeout, s.Quiet))
+	}
+	if s.Deadline > 0 && s.Deadline < timeout {
+		errs = append(errs, planError("%s.Deadline is %v, want at least Timeout, which is %v", where, s.Deadline, timeout))
+	}
+	return errors.Join(errs...)
+}
+
+func checkSignal(i int, sig os.Signal) error {
+	switch {
+	case sig == nil:
+		return planError("Signals[%d] is nil, want a signal", i)
+	case isUncatchable(sig):
+		return planError("Signals[%d] is %v, want one that can be caught", i, sig)
+	}
+	return nil
+}
+
+func notNegative(field string, d time.Duration) error {
+	if d < 0 {
+		return planError("%s is %v, want 0 or more", field, d)
+	}
+	return nil
+}
+
+func planError(format string, args ...any) error {
+	return fmt.Errorf("process: Plan: "+format, args...)
+}
+
+// checkCall finds what is wrong with a call of Run and cannot be seen in the plan
+// alone.
+func checkCall(ctx context.Context, p *Plan) error {
+	if ctx == nil {
+		return errors.New("process: Run: ctx is nil, want a context")
+	}
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	if p.Start == nil && len(p.signals()) == 0 && ctx.Done() == nil {
+		return planError("Start is nil, Signals is empty and ctx never ends, want one that can begin the exit")
+	}
+	return nil
+}
+
+// terminations returns the Termination of each step's executor, nil for the other
+// steps. Called from inside an executor of the plan, or inside its spawner, it
+// returns core's error: Run would wait for itself (G18).
+func terminations(steps []Step) ([]*core.Termination, error) {
+	ended, end := context.WithCancel(context.Background())
+	end() // Wait looks where it is called from before it looks at this
+	terms := make([]*core.Termination, len(steps))
+	for i, s := range steps {
+		if s.Executor == nil {
+			continue
+		}
+		term := s.Executor.Termination()
+		if term == nil {
+			return nil, planError("Steps[%d].Executor.Termination() is nil, want a termination", i)
+		}
+		terms[i] = term
+		select {
+		case <-term.Done():
+			continue // nothing to wait for, and its Err is no answer to this question
+		default:
+		}
+		_, err := term.Wait(ended)
+		if errors.Is(err, core.ErrInEventLoop) || errors.Is(err, core.ErrStarting) {
+			return nil, fmt.Errorf("process: Run: called from inside the executor of step %q: %w", s.Name, err)
+		}
+	}
+	return terms, nil
+}
