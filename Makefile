@@ -1,6 +1,6 @@
 # Each target is a line that could be typed. `make help` lists them.
 
-.PHONY: help verify test lint prop bench compare benchcmp stress fuzz explore clean
+.PHONY: help verify test lint prop mutants bench compare benchcmp results results-keep results-check stress fuzz explore clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,6 +22,9 @@ lint: ## gofmt, vet, staticcheck
 prop: ## all properties, short
 	go test -run Prop ./...
 
+mutants: ## every planted bug against the properties; MUTANT=name for one, SHORT=1 for 12
+	go run ./props/cmd/mutants $(if $(MUTANT),-run $(MUTANT)) $(if $(SHORT),-short)
+
 explore: ## every reachable state of the model; flags by ARGS
 	go run ./model/cmd/explore $(ARGS)
 
@@ -33,6 +36,16 @@ compare: ## rivals interleaved round by round, with ratios and targets; writes o
 
 benchcmp: ## benchstat of OLD= and NEW=
 	go tool benchstat $(OLD) $(NEW)
+
+results: ## write RESULTS.md from the raw files in testdata/bench
+	go run ./bench/cmd/results
+
+results-keep: ## keep what verify, mutants and compare wrote to out as those raw files
+	mkdir -p testdata/bench
+	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json) testdata/bench/
+
+results-check: ## fail if RESULTS.md is not what the raw files give
+	go run ./bench/cmd/results -check
 
 stress: ## the stress tests with the race detector; EVENTIDE_SOAK=10m for longer
 	go test -race -count=1 -timeout 0 -v ./stress

@@ -45,7 +45,7 @@ type EventExecutor interface {
 	State() State
 
 	// ShutdownGracefully begins an orderly end and does not wait for it. Tasks
-	// are still accepted until none has come for quiet, and no longer than
+	// are still accepted until nothing has run for quiet, and no longer than
 	// timeout. The first call counts; a later one changes nothing (G16). The
 	// error is about the arguments: negative, or timeout < quiet.
 	ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error)

@@ -104,8 +104,9 @@ func BackOff(retries int, pause time.Duration) func(int, *RejectedError) (time.D
 type TimersAtShutdown int
 
 const (
-	// CancelTimers: at the shutdown call every timer whose body has not begun
-	// ends with ErrCancelled; one scheduled later is accepted and ends likewise.
+	// CancelTimers: from the shutdown call on no timer's body begins. Each ends
+	// with ErrCancelled, as soon as the loop has ended the body it is in; one
+	// scheduled later is accepted and ends likewise, at once.
 	CancelTimers TimersAtShutdown = iota
 
 	// RunDueTimers: those that are due at the shutdown call run, the rest are

@@ -36,6 +36,7 @@ type generator struct {
 	*rapid.T
 	profile Profile
 	policy  history.TimerPolicy
+	timers  int  // submitted so far
 	huge    bool // timeouts of centuries: then nothing may wait for one
 	lastID  int
 	ids     []int // submitted so far, in the order of generation
@@ -72,9 +73,9 @@ func (g *generator) program() Program {
 	return p
 }
 
-// flood submits more than a bounded queue holds.
+// flood submits more than a bounded queue holds, behind a body that keeps the loop.
 func (g *generator) flood() []Step {
-	steps := make([]Step, 14+g.one(8, "flood"))
+	steps := make([]Step, 15+g.one(8, "flood"))
 	for i := range steps {
 		op := history.OpExecute
 		if g.chance(4, "lazy flood") {
@@ -82,6 +83,7 @@ func (g *generator) flood() []Step {
 		}
 		steps[i] = Step{Op: op, ID: g.newID(), Body: &Script{}}
 	}
+	steps[0].Op, steps[0].Body.Sleep = history.OpExecute, time.Millisecond
 	steps[0].Wait = g.duration("flood at")
 	return steps
 }
@@ -130,8 +132,17 @@ func (g *generator) op() history.Op {
 	return history.OpExecute
 }
 
+// mostTimers bounds the timers of a program whose policy may let them run: for the
+// model, which has no clock, each of them is due or not, and so doubles the states.
+const mostTimers = 6
+
 func (g *generator) step(depth int) Step {
 	s := Step{Op: g.op()}
+	if s.Op.Timers() {
+		if g.timers++; g.timers > mostTimers && g.policy != history.CancelTimers {
+			s.Op = history.OpExecute
+		}
+	}
 	if s.Op == history.OpClose && g.policy == history.RunTimersUntilTimeout {
 		s.Op = history.OpShutdown // Close would run periodic timers for 15 s
 	}

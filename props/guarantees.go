@@ -71,7 +71,7 @@ var Guarantees = []Guarantee{
 		Profile: Profile{Ops: map[history.Op]int{history.OpSubmit: 20}, Abrupt: true}, Mutant: "g9-goexit-leaves-future",
 	},
 	{
-		ID: "G10", Sentence: "The quiet period is exact, without polling", Predicates: []string{"V4", "V5"},
+		ID: "G10", Sentence: "The quiet period is exact, without polling", Predicates: []string{"V4"},
 		Profile: Profile{Ops: map[history.Op]int{history.OpShutdownGracefully: 8}}, Mutant: "g10-quiet-from-last-task",
 	},
 	{
@@ -91,7 +91,7 @@ var Guarantees = []Guarantee{
 		Profile: Profile{Abrupt: true, Spawner: true}, Mutant: "g14-goexit-kills-loop",
 	},
 	{
-		ID: "G15", Sentence: "Terminated if and only if Done is closed, after everything", Predicates: []string{"S8", "S12", "V9"},
+		ID: "G15", Sentence: "Terminated if and only if Done is closed, after everything", Predicates: []string{"S8", "S12", "V5", "V9"},
 		Mutant: "g15-done-before-cleanup",
 	},
 	{

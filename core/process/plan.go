@@ -38,8 +38,8 @@ type Plan struct {
 	// returns, the exit begins. Its context ends when PreDrain has passed, just
 	// before the first step, with what began the exit as its cause, and to return
 	// that, or context.Canceled, is then no failure. (Others are: let
-	// http.ErrServerClosed become nil.) It is not called if Run's context has
-	// ended already.
+	// http.ErrServerClosed become nil.) It is not called if the exit has
+	// begun by then.
 	Start func(ctx context.Context) error
 
 	// NotReady is called when the exit begins: it should make the readiness probe

@@ -1,0 +1,195 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+)
+
+func TestExecutorsEndInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		boss := newExecutor(t, core.WithName("boss"))
+		workers, err := core.NewExecutorGroup(2, core.WithName("worker"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newCalls()
+		ran := 0
+		mustExecute(t, boss, func() { time.Sleep(time.Second); c.note("boss") })
+		for range 4 {
+			mustExecute(t, workers.Next(), func() { time.Sleep(time.Second) })
+		}
+		tr := launch(t, t.Context(), Plan{Steps: []Step{
+			{Name: "acceptors", Executor: boss},
+			{Name: "between", Run: func(context.Context) error {
+				if boss.State() != core.StateTerminated || workers.State() >= core.StateShuttingDown {
+					t.Errorf("between: boss %v, workers %v; want Terminated, and not yet shutting down", boss.State(), workers.State())
+				}
+				return workers.Execute(func() { ran++ }) // an accepted task is not lost
+			}},
+			{Name: "workers", Executor: workers, Quiet: 2 * time.Second, Timeout: 5 * time.Second},
+		}})
+		tr.signals <- os.Interrupt
+		tr.wantCode(0)
+		c.want(t, "boss@1s")
+		tr.wantTook(4 * time.Second) // tasks until 2 s at the latest, and the quiet period
+		if ran != 1 || tr.report.Lost() != 0 || tr.report.Steps[2].Work.Ran != 5 {
+			t.Errorf("G3: ran %d, lost %d, workers %+v; want 1, 0, Ran 5", ran, tr.report.Lost(), tr.report.Steps[2].Work)
+		}
+		tr.wantLine("step done", "step=workers", "accepted=5", "ran=5", "lost=0")
+	})
+}
+
+func TestStuckTaskIsNamedAndLostWorkCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ex, gate := newExecutor(t, core.WithName("engine")), make(chan struct{})
+		mustExecute(t, ex, func() { stuckTask(gate) })
+		mustExecute(t, ex, func() {})
+		cancelled := core.Submit(ex, func() (int, error) { return 0, nil })
+		cancelled.Cancel()
+		if _, err := ex.Schedule(time.Hour, func() {}); err != nil {
+			t.Fatal(err)
+		}
+		c := newCalls()
+		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "engine", Executor: ex, Timeout: 3 * time.Second}, c.step("next")}})
+		tr.signals <- os.Interrupt
+		tr.wantCode(1)
+		c.want(t, "next@4.1s") // the timeout, a second to drain, and a moment to heed
+		s := tr.report.Steps[0]
+		if !strings.Contains(s.Work.Running, "stuckTask") || s.Outcome != StillRunning || !s.DeadlinePassed {
+			t.Errorf("the step: %+v, want still running, with the stack of stuckTask", s)
+		}
+		if got := tr.report.Lost(); got != 3 {
+			t.Errorf("Lost is %d, want 3: the running task and the two behind it", got)
+		}
+		tr.wantLine("still running", "step=engine", "lost=3", "engine: a task was running", "stuckTask")
+		tr.wantLine("msg=exit", "lost=3")
+		close(gate)
+		<-ex.Termination().Done()
+	})
+}
+
+//go:noinline
+func stuckTask(gate <-chan struct{}) { <-gate }
+
+// What is over in time is no failure, though the timeout had to close admission.
+func TestTimeoutThatPassesIsAWarning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ex := newExecutor(t)
+		mustExecute(t, ex, func() { time.Sleep(1500 * time.Millisecond) })
+		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "engine", Executor: ex, Timeout: time.Second}}})
+		tr.signals <- os.Interrupt
+		tr.wantCode(0)
+		tr.wantLine("level=WARN", "step done after its timeout", "lost=0")
+	})
+}
+
+func TestExecutorThatFailsIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused := errors.New("no goroutine today")
+		ex := newExecutor(t, core.WithSpawner(func(func()) error { return refused }))
+		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "engine", Executor: ex}}})
+		tr.signals <- os.Interrupt
+		tr.wantCode(1)
+		tr.wantLine("step failed", "step=engine", "no goroutine today")
+	})
+}
+
+// Nothing more is accepted that would be lost.
+func TestForcedExitClosesTheExecutorItWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ex, idle, gate := newExecutor(t), newExecutor(t), make(chan struct{})
+		mustExecute(t, ex, held(gate))
+		for range 3 {
+			mustExecute(t, idle, held(gate))
+		}
+		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "engine", Executor: ex}, {Name: "idle", Executor: idle}}})
+		tr.signals <- os.Interrupt
+		synctest.Wait()
+		tr.signals <- os.Interrupt
+		tr.wantCode(128 + signalNumber(os.Interrupt))
+		synctest.Wait()
+		if err := ex.Execute(func() {}); !errors.Is(err, core.ErrShutdown) {
+			t.Errorf("Execute after the forced exit: %v, want ErrShutdown", err)
+		}
+		if got := tr.report.Lost(); got != 4 {
+			t.Errorf("Lost is %d, want 4: three of a step that was not begun", got)
+		}
+		tr.wantLine("msg=exit", "still_running=[engine]", "not_begun=[idle]", "lost=4")
+		close(gate)
+		idle.Shutdown()
+		<-ex.Termination().Done()
+		<-idle.Termination().Done()
+	})
+}
+
+func held(gate <-chan struct{}) func() { return func() { <-gate } }
+
+func TestG18RunInsideAnExecutorOfThePlan(t *testing.T) {
+	group, err := core.NewExecutorGroup(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	single := newExecutor(t)
+	tests := []struct {
+		name string
+		ex   interface {
+			Executor
+			Execute(func()) error
+		}
+	}{{"executor", single}, {"group", group}}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			result := make(chan Report, 1)
+			plan := Plan{
+				Start: func(context.Context) error { t.Error("Start was called"); return nil },
+				Steps: []Step{{Name: "it", Executor: tt.ex}},
+			}
+			if err := tt.ex.Execute(func() { result <- RunReport(context.Background(), plan) }); err != nil {
+				t.Fatal(err)
+			}
+			if r := <-result; r.Code != CodeBadPlan || !errors.Is(r.Err, core.ErrInEventLoop) || !strings.Contains(r.Err.Error(), `"it"`) {
+				t.Errorf("G18: code %d, %v; want %d, ErrInEventLoop, the step's name", r.Code, r.Err, CodeBadPlan)
+			}
+			tt.ex.Shutdown()
+			<-tt.ex.Termination().Done()
+		})
+	}
+}
+
+func TestG18RunInsideTheSpawnerOfAnExecutorOfThePlan(t *testing.T) {
+	var ex *core.Executor
+	var r Report
+	ex = newExecutor(t, core.WithSpawner(func(loop func()) error {
+		r = RunReport(context.Background(), Plan{Steps: []Step{{Name: "it", Executor: ex}}})
+		go loop()
+		return nil
+	}))
+	mustExecute(t, ex, func() {})
+	if r.Code != CodeBadPlan || !errors.Is(r.Err, core.ErrStarting) {
+		t.Errorf("G18: code %d, %v; want %d, ErrStarting", r.Code, r.Err, CodeBadPlan)
+	}
+	if err := ex.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// An executor that has ended already is a step that is done.
+func TestExecutorThatHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ex := newExecutor(t)
+		if err := ex.Close(); err != nil {
+			t.Fatal(err)
+		}
+		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "engine", Executor: ex}}})
+		tr.signals <- os.Interrupt
+		tr.wantCode(0)
+		tr.wantLine("step done", "step=engine")
+	})
+}

@@ -1,0 +1,192 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(childVariable); name != "" {
+		os.Exit(children[name]())
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// childVariable names, in the environment of a re-executed test binary, which of
+// children it is.
+const childVariable = "EVENTIDE_PROCESS_CHILD"
+
+// children are set where there are signals to send.
+var children map[string]func() int
+
+// logbook collects log lines.
+type logbook struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logbook) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logbook) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// trial is one Run in a bubble.
+type trial struct {
+	t       *testing.T
+	began   time.Time
+	signals chan os.Signal
+	log     *logbook
+	report  Report        // once ended is closed
+	took    time.Duration // likewise
+	ended   chan struct{}
+}
+
+// launch calls RunReport, with signals that the test sends, and returns when
+// nothing moves without a signal or time.
+func launch(t *testing.T, ctx context.Context, plan Plan) *trial {
+	return launchOn(t, make(chan os.Signal, 2), ctx, plan)
+}
+
+func launchOn(t *testing.T, signals chan os.Signal, ctx context.Context, plan Plan) *trial {
+	tr := &trial{t: t, began: time.Now(), signals: signals, log: &logbook{}, ended: make(chan struct{})}
+	if plan.Logger == nil {
+		plan.Logger = slog.New(slog.NewTextHandler(tr.log, nil))
+	}
+	go func() {
+		defer close(tr.ended)
+		tr.report = runWith(ctx, plan, func([]os.Signal) (<-chan os.Signal, func()) { return tr.signals, func() {} })
+		tr.took = time.Since(tr.began)
+	}()
+	synctest.Wait()
+	return tr
+}
+
+// wait returns the report of a Run that ends without help.
+func (tr *trial) wait() Report {
+	<-tr.ended
+	return tr.report
+}
+
+// isEnded reports whether Run has returned, when nothing moves without time.
+func (tr *trial) isEnded() bool {
+	synctest.Wait()
+	select {
+	case <-tr.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+func (tr *trial) wantCode(want int) {
+	tr.t.Helper()
+	if got := tr.wait().Code; got != want {
+		tr.t.Errorf("exit code %d, want %d; report %+v", got, want, tr.report)
+	}
+}
+
+// wantTook is exact: time is virtual.
+func (tr *trial) wantTook(want time.Duration) {
+	tr.t.Helper()
+	if tr.wait(); tr.took != want {
+		tr.t.Errorf("Run returned after %v, want %v", tr.took, want)
+	}
+}
+
+// wantLine wants a log line that holds every part.
+func (tr *trial) wantLine(parts ...string) {
+	tr.t.Helper()
+	tr.wait()
+	wantLine(tr.t, tr.log.String(), parts...)
+}
+
+func wantLine(t *testing.T, log string, parts ...string) {
+	t.Helper()
+	for line := range strings.Lines(log) {
+		if holdsAll(line, parts) {
+			return
+		}
+	}
+	t.Errorf("no log line holds all of %q; the log is\n%s", parts, log)
+}
+
+func holdsAll(line string, parts []string) bool {
+	for _, part := range parts {
+		if !strings.Contains(line, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// calls notes what was called when, since the bubble began.
+type calls struct {
+	began time.Time
+	mu    sync.Mutex
+	notes []string
+}
+
+func newCalls() *calls { return &calls{began: time.Now()} }
+
+func (c *calls) note(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.notes = append(c.notes, what+"@"+time.Since(c.began).String())
+}
+
+// step is a Run that notes its name and returns nil.
+func (c *calls) step(name string) Step {
+	return Step{Name: name, Run: func(context.Context) error { c.note(name); return nil }}
+}
+
+func (c *calls) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Join(c.notes, " ")
+}
+
+func (c *calls) want(t *testing.T, want ...string) {
+	t.Helper()
+	if got := c.String(); got != strings.Join(want, " ") {
+		t.Errorf("called %s, want %s", got, strings.Join(want, " "))
+	}
+}
+
+func newExecutor(t *testing.T, opts ...core.Option) *core.Executor {
+	t.Helper()
+	ex, err := core.NewExecutor(opts...)
+	if err != nil {
+		t.Fatalf("NewExecutor: %v", err)
+	}
+	return ex
+}
+
+func mustExecute(t *testing.T, ex core.EventExecutor, task func()) {
+	t.Helper()
+	if err := ex.Execute(task); err != nil {
+		t.Fatalf("Execute: %v", err)
+	}
+}
+
+// until returns a Run that ends when gate is closed, whatever its context says.
+func until(gate <-chan struct{}) func(context.Context) error {
+	return func(context.Context) error { <-gate; return nil }
+}

@@ -1,0 +1,171 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+)
+
+// fx #1035: a stuck hook must not starve the ones after it.
+func TestStuckStepDoesNotStarveTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		c := newCalls()
+		tr := launch(t, t.Context(), Plan{Steps: []Step{
+			{Name: "stuck", Deadline: 3 * time.Second, Run: func(ctx context.Context) error {
+				<-ctx.Done()
+				c.note(context.Cause(ctx).Error())
+				<-gate
+				return nil
+			}},
+			c.step("next"),
+		}})
+		tr.signals <- os.Interrupt
+		tr.wantCode(1)
+		c.want(t, ErrStepDeadline.Error()+"@3s", "next@3.1s")
+		tr.wantLine("level=ERROR", "step's deadline passed", "step=stuck", `outcome="still running"`)
+		tr.wantLine("msg=exit", "still_running=[stuck]")
+		if s := tr.report.Steps[0]; !s.DeadlinePassed || s.Outcome != StillRunning {
+			t.Errorf("the stuck step: %+v, want its deadline passed, still running", s)
+		}
+		close(gate)
+	})
+}
+
+// One that heeds its context is late, but not said to be running.
+func TestLateStepThatHeedsItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCalls()
+		tr := launch(t, t.Context(), Plan{Steps: []Step{
+			{Name: "late", Run: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }},
+			c.step("next"),
+		}})
+		tr.signals <- os.Interrupt
+		tr.wantCode(1)
+		c.want(t, "next@5s")
+		s := tr.report.Steps[0]
+		if !s.DeadlinePassed || s.Outcome != Failed || !errors.Is(s.Err, context.DeadlineExceeded) || tr.report.StillRunning() != nil {
+			t.Errorf("the late step: %+v, want its deadline passed, failed with DeadlineExceeded", s)
+		}
+	})
+}
+
+// A step that is left behind may end while the others run.
+func TestStepThatEndsAfterItsDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := launch(t, t.Context(), Plan{Steps: []Step{
+			{Name: "late", Deadline: time.Second, Run: func(context.Context) error { time.Sleep(3 * time.Second); return nil }},
+			{Name: "next", Run: func(context.Context) error { time.Sleep(4 * time.Second); return nil }},
+		}})
+		tr.signals <- os.Interrupt
+		tr.wantCode(1)
+		s := tr.report.Steps[0]
+		if !s.DeadlinePassed || s.Outcome != Done || s.Elapsed != 3*time.Second {
+			t.Errorf("the late step: %+v, want its deadline passed, done after 3 s", s)
+		}
+	})
+}
+
+func TestFailedStepsStopNobody(t *testing.T) {
+	failure := errors.New("disk is full")
+	tests := []struct {
+		name string
+		run  func(context.Context) error
+		want error
+		line []string
+	}{
+		{"an error", func(context.Context) error { return failure }, failure, []string{"step failed", "disk is full"}},
+		{"a panic", func(context.Context) error { panic(failure) }, failure, []string{"step failed", "disk is full", "stack=", "step_test.go"}},
+		{"Goexit", func(context.Context) error { runtime.Goexit(); return nil }, core.ErrGoexit, []string{"step failed", "Goexit"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCalls()
+				tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "bad", Run: tt.run}, c.step("next")}})
+				tr.signals <- os.Interrupt
+				tr.wantCode(1)
+				c.want(t, "next@0s")
+				tr.wantLine(append(tt.line, "level=ERROR", "step=bad")...)
+				if s := tr.report.Steps[0]; s.Outcome != Failed || !errors.Is(s.Err, tt.want) {
+					t.Errorf("the step: %+v, want failed with %v", s, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestNotReadyThatFailsIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCalls()
+		tr := launch(t, t.Context(), Plan{NotReady: func() { panic("no probe") }, Steps: []Step{c.step("next")}})
+		tr.signals <- os.Interrupt
+		tr.wantCode(1)
+		c.want(t, "next@0s")
+		tr.wantLine("step failed", "step=NotReady", "no probe")
+	})
+}
+
+type key struct{}
+
+// A step works with the values of Run's context, which may have ended.
+func TestStepContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
+		tr := launch(t, ctx, Plan{Steps: []Step{{Name: "one", Deadline: 3 * time.Second, Run: func(ctx context.Context) error {
+			if got := ctx.Value(key{}); got != "value" {
+				t.Errorf("ctx.Value is %v, want that of Run's context", got)
+			}
+			if err := ctx.Err(); err != nil {
+				t.Errorf("ctx has ended with Run's: %v", err)
+			}
+			if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) != 3*time.Second {
+				t.Errorf("ctx ends in %v, want 3 s", time.Until(deadline))
+			}
+			return nil
+		}}}})
+		cancel()
+		tr.wantCode(0)
+	})
+}
+
+// blockedHandler is a log that nobody reads.
+type blockedHandler struct {
+	slog.Handler
+	handle func()
+}
+
+func (h blockedHandler) Handle(context.Context, slog.Record) error { h.handle(); return nil }
+
+func TestLoggerDoesNotHoldUpTheExit(t *testing.T) {
+	tests := []struct {
+		name string
+		took time.Duration
+		log  func(gate chan struct{})
+	}{
+		{"blocks", heedTime, func(gate chan struct{}) { <-gate }},
+		{"panics", 0, func(chan struct{}) { panic("no log") }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				gate := make(chan struct{})
+				c := newCalls()
+				logger := slog.New(blockedHandler{slog.NewTextHandler(os.Stderr, nil), func() { tt.log(gate) }})
+				tr := launch(t, t.Context(), Plan{Logger: logger, Steps: []Step{c.step("one"), c.step("two")}})
+				tr.signals <- os.Interrupt
+				tr.wantCode(0)
+				tr.wantTook(tt.took)
+				c.want(t, "one@0s", "two@0s")
+				close(gate)
+			})
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package process
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"eventide/core"
+)
+
+type noTermination struct{ Executor }
+
+func (noTermination) Termination() *core.Termination { return nil }
+
+func TestValidate(t *testing.T) {
+	ok := func(context.Context) error { return nil }
+	ex := newExecutor(t)
+	steps := func(s ...Step) Plan { return Plan{Steps: s} }
+	tests := []struct {
+		name string
+		plan Plan
+		want []string // parts of the error; none: the plan is good
+	}{
+		{"the zero plan", Plan{}, nil},
+		{"defaults", steps(Step{Name: "a", Run: ok}, Step{Name: "b", Executor: ex}), nil},
+		{"Deadline equal to Timeout", steps(Step{Name: "a", Executor: ex, Timeout: time.Second, Deadline: time.Second}), nil},
+		{"no signals", Plan{Signals: []os.Signal{}}, nil},
+		{"neither", steps(Step{Name: "a"}), []string{"Steps[0]", "Run and Executor are nil"}},
+		{"both", steps(Step{Name: "a", Run: ok, Executor: ex}), []string{"Steps[0]", "both set"}},
+		{"a nil pointer", steps(Step{Name: "a", Executor: (*core.Group)(nil)}), []string{"Steps[0].Executor", "nil *core.Group"}},
+		{"no name", steps(Step{Run: ok}), []string{"Steps[0].Name is empty"}},
+		{"two without a name", steps(Step{Run: ok}, Step{Run: ok}), []string{"Steps[0].Name is empty", "Steps[1].Name is empty"}},
+		{"a name twice", steps(Step{Name: "a", Run: ok}, Step{Name: "b", Run: ok}, Step{Name: "a", Run: ok}), []string{`Steps[2].Name is "a"`, "Steps[0]"}},
+		{"negative step Deadline", steps(Step{Name: "a", Run: ok, Deadline: -time.Second}), []string{"Steps[0].Deadline is -1s", "0 or more"}},
+		{"negative Quiet", steps(Step{Name: "a", Executor: ex, Quiet: -time.Second}), []string{"Steps[0].Quiet is -1s"}},
+		{"negative Timeout", steps(Step{Name: "a", Executor: ex, Timeout: -time.Second}), []string{"Steps[0].Timeout is -1s"}},
+		{"Quiet with Run", steps(Step{Name: "a", Run: ok, Quiet: time.Second}), []string{"Steps[0]: Quiet is 1s", "without Executor"}},
+		{"Quiet over the default Timeout", steps(Step{Name: "a", Executor: ex, Quiet: 6 * time.Second}), []string{"Steps[0].Timeout is 5s", "Quiet, which is 6s"}},
+		{"Deadline under Timeout", steps(Step{Name: "a", Executor: ex, Timeout: 2 * time.Second, Deadline: time.Second}), []string{"Steps[0].Deadline is 1s", "Timeout, which is 2s"}},
+		{"negative PreDrain", Plan{PreDrain: -1}, []string{"PreDrain is -1ns"}},
+		{"negative Deadline", Plan{Deadline: -1}, []string{"Deadline is -1ns"}},
+		{"PreDrain takes it all", Plan{PreDrain: DefaultDeadline}, []string{"PreDrain is 25s", "Deadline, which is 25s"}},
+		{"a nil signal", Plan{Signals: []os.Signal{os.Interrupt, nil}}, []string{"Signals[1] is nil"}},
+		{"a signal that kills", Plan{Signals: []os.Signal{os.Kill}}, []string{"Signals[0] is killed", "caught"}},
+		{"all at once", Plan{PreDrain: -1, Deadline: -1, Steps: []Step{{}}}, []string{"PreDrain", "Deadline", "Steps[0].Name", "Run and Executor"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := tt.plan.Validate()
+			if len(tt.want) == 0 {
+				if err != nil {
+					t.Errorf("Validate: %v, want nil", err)
+				}
+				return
+			}
+			if err == nil || !holdsAll(err.Error(), tt.want) {
+				t.Errorf("Validate: %v, want an error with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// Nothing starts, and the error is logged.
+func TestBadCallsStartNothing(t *testing.T) {
+	forbidden := func(context.Context) error { t.Error("it was called"); return nil }
+	ex := newExecutor(t)
+	tests := []struct {
+		name string
+		ctx  context.Context
+		plan Plan
+		want string
+	}{
+		{"bad plan", t.Context(), Plan{Start: forbidden, Deadline: -1}, "Deadline is -1ns"},
+		{"nil ctx", nil, Plan{Start: forbidden}, "ctx is nil"},
+		{"nothing can begin the exit", context.Background(), Plan{Signals: []os.Signal{}}, "Signals is empty"},
+		{"no termination", t.Context(), Plan{Start: forbidden, Steps: []Step{{Name: "a", Executor: noTermination{ex}}}}, "Termination() is nil"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			log := &logbook{}
+			tt.plan.Logger = slog.New(slog.NewTextHandler(log, nil))
+			r := RunReport(tt.ctx, tt.plan)
+			if r.Code != CodeBadPlan || r.Err == nil || !strings.Contains(r.Err.Error(), tt.want) {
+				t.Errorf("code %d, error %v; want %d, %q", r.Code, r.Err, CodeBadPlan, tt.want)
+			}
+			wantLine(t, log.String(), "level=ERROR", "not started", tt.want, "code=2")
+		})
+	}
+	if ex.State() != core.StateNotStarted {
+		t.Errorf("the executor is %v, want NotStarted", ex.State())
+	}
+}
+
+func TestLongDurationsDoNotOverflow(t *testing.T) {
+	const forever = time.Duration(1<<63 - 1)
+	s := Step{Executor: newExecutor(t), Timeout: forever}
+	if got := s.deadline(); got != forever {
+		t.Errorf("the deadline is %v, want %v", got, forever)
+	}
+}
+
+func TestDefaultSignalsIsTheCallersCopy(t *testing.T) {
+	DefaultSignals()[0] = nil
+	if got := DefaultSignals()[0]; got != os.Interrupt {
+		t.Errorf("DefaultSignals()[0] is %v, want os.Interrupt", got)
+	}
+}
+
+func TestOutcomeString(t *testing.T) {
+	for o, want := range map[Outcome]string{NotBegun: "not begun", Done: "done", Failed: "failed", StillRunning: "still running", 9: "Outcome(9)"} {
+		if got := o.String(); got != want {
+			t.Errorf("Outcome(%d).String() is %q, want %q", uint8(o), got, want)
+		}
+	}
+}
