@@ -19,7 +19,7 @@ func init() {
 	children = map[string]func() int{
 		"clean":         func() int { return runChild(Plan{Start: serve, Steps: []Step{say("first"), say("second")}}) },
 		"usr2":          func() int { return runChild(Plan{Start: serve, Signals: append(DefaultSignals(), syscall.SIGUSR2)}) },
-		"stuck":         func() int { return runChild(Plan{Start: serve, Steps: []Step{hang(0), say("never")}}) },
+		"stuck":         func() int { return runChild(Plan{Start: serve, Steps: []Step{told(hang(0)), say("never")}}) },
 		"step deadline": func() int { return runChild(Plan{Start: serve, Steps: []Step{hang(short), say("next")}}) },
 		"hard deadline": func() int {
 			return runChild(Plan{Start: serve, Deadline: short, Steps: []Step{hang(0), say("never")}})
@@ -38,7 +38,7 @@ func init() {
 }
 
 // short is a deadline that is meant to pass.
-const short = 50 * time.Millisecond
+const short = 200 * time.Millisecond
 
 // runChild logs to standard error.
 func runChild(plan Plan) int {
@@ -63,7 +63,14 @@ func say(what string) Step {
 
 // hang never returns.
 func hang(deadline time.Duration) Step {
-	return Step{Name: "stuck", Deadline: deadline, Run: func(context.Context) error { fmt.Println("stuck"); select {} }}
+	return Step{Name: "stuck", Deadline: deadline, Run: func(context.Context) error { select {} }}
+}
+
+// told says the step's name when it begins.
+func told(s Step) Step {
+	run := s.Run
+	s.Run = func(ctx context.Context) error { fmt.Println(s.Name); return run(ctx) }
+	return s
 }
 
 // signalled gets a signal in Start's first line.

@@ -33,7 +33,9 @@
 //	shutdown()
 //
 // which swallows every signal after the first: a shutdown that hangs can then
-// only be killed (oklog/run #19).
+// only be killed (oklog/run #19). Mind whoever forwards signals: a terminal sends
+// ^C to the whole process group, and with a parent that passes it on it comes
+// twice.
 //
 // # Exit codes
 //

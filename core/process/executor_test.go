@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -73,6 +74,36 @@ func TestStuckTaskIsNamedAndLostWorkCounted(t *testing.T) {
 		close(gate)
 		<-ex.Termination().Done()
 	})
+}
+
+// A Timeout that the deadline of the exit would cut off passes a second before it,
+// so that the stuck task is named; Quiet is kept.
+func TestTimeoutIsShortenedToFitTheDeadline(t *testing.T) {
+	tests := []struct{ quiet, timeout, want time.Duration }{
+		{0, time.Second, time.Second},
+		{0, time.Hour, 9 * time.Second},
+		{time.Minute, time.Hour, time.Minute},
+	}
+	for _, tt := range tests {
+		t.Run(tt.want.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ex, gate := newExecutor(t), make(chan struct{})
+				mustExecute(t, ex, func() { stuckTask(gate) })
+				tr := launch(t, t.Context(), Plan{Deadline: 10 * time.Second, Steps: []Step{
+					{Name: "engine", Executor: ex, Quiet: tt.quiet, Timeout: tt.timeout, Deadline: time.Hour},
+				}})
+				tr.signals <- os.Interrupt
+				tr.wantCode(1)
+				tr.wantTook(10 * time.Second)
+				work := tr.report.Steps[0].Work
+				if named := strings.Contains(work.Running, "stuckTask"); work.Timeout != tt.want || named != (tt.want < 10*time.Second) {
+					t.Errorf("Timeout is %v, want %v; the stuck task is named: %v", work.Timeout, tt.want, named)
+				}
+				close(gate)
+				<-ex.Termination().Done()
+			})
+		})
+	}
 }
 
 //go:noinline
@@ -180,6 +211,18 @@ func TestG18RunInsideTheSpawnerOfAnExecutorOfThePlan(t *testing.T) {
 	}
 }
 
+// Its error says ErrStarting, and is not the answer to a call of ours.
+func TestExecutorThatHasEndedWithErrStarting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ex := newExecutor(t, core.WithSpawner(func(func()) error { return fmt.Errorf("no luck: %w", core.ErrStarting) }))
+		<-ex.Shutdown().Done()
+		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "engine", Executor: ex}}})
+		tr.signals <- os.Interrupt
+		tr.wantCode(1)
+		tr.wantLine("step failed", "step=engine", "no luck")
+	})
+}
+
 // An executor that has ended already is a step that is done.
 func TestExecutorThatHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -191,5 +234,23 @@ func TestExecutorThatHasEnded(t *testing.T) {
 		tr.signals <- os.Interrupt
 		tr.wantCode(0)
 		tr.wantLine("step done", "step=engine")
+	})
+}
+
+// refusing is an executor that is not ours and does not take the arguments.
+type refusing struct{ *core.Executor }
+
+func (refusing) ShutdownGracefully(quiet, timeout time.Duration) (*core.Termination, error) {
+	return nil, errors.New("quiet is " + quiet.String() + ", timeout " + timeout.String())
+}
+
+func TestExecutorThatRefusesIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := launch(t, t.Context(), Plan{Steps: []Step{
+			{Name: "engine", Executor: refusing{newExecutor(t)}, Quiet: time.Second, Timeout: 2 * time.Second},
+		}})
+		tr.signals <- os.Interrupt
+		tr.wantCode(1)
+		tr.wantLine("step failed", "step=engine", "quiet is 1s, timeout 2s")
 	})
 }

@@ -125,10 +125,17 @@ func (x *exit) step(i int) {
 	s := &x.plan.Steps[i]
 	run := s.Run
 	if s.Executor != nil {
-		run = shutDown(s.Executor, s.Quiet, s.timeout())
+		run = shutDown(s.Executor, s.Quiet, x.timeout(s))
 	}
 	x.steps[i] = x.perform(s.Name, s.deadline(), run)
 	x.logStep(x.stepReport(i, time.Now()))
+}
+
+// timeout is what the step has given for Timeout, or less, where the deadline of
+// the exit is near: an executor that is never closed cannot name what it runs.
+func (x *exit) timeout(s *Step) time.Duration {
+	deadline, _ := x.whole.Deadline() // it has one
+	return max(s.Quiet, min(s.timeout(), time.Until(deadline)-drainTime))
 }
 
 // perform runs one part of the exit, and leaves it behind at its deadline. It

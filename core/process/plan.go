@@ -38,8 +38,8 @@ type Plan struct {
 	// returns, the exit begins. Its context ends when PreDrain has passed, just
 	// before the first step, with what began the exit as its cause, and to return
 	// that, or context.Canceled, is then no failure. (Others are: let
-	// http.ErrServerClosed become nil.) It is not called if the exit has
-	// begun by then.
+	// http.ErrServerClosed become nil.) After the last step it is waited for. It
+	// is not called if the exit has begun by then.
 	Start func(ctx context.Context) error
 
 	// NotReady is called when the exit begins: it should make the readiness probe
@@ -60,7 +60,7 @@ type Plan struct {
 	Signals []os.Signal
 
 	// Logger hears of every step, of what was still running, and of how much was
-	// lost. nil: silence. It is called from a goroutine of its own: one that
+	// lost. nil: silence, even about a wrong plan. It is called from a goroutine of its own: one that
 	// blocks or panics does not delay the exit.
 	Logger *slog.Logger
 
@@ -82,8 +82,9 @@ type Step struct {
 	Executor Executor
 
 	// Quiet and Timeout are the arguments of Executor.ShutdownGracefully. A
-	// Timeout of 0 is DefaultStepDeadline. A Timeout that passes is logged, and is
-	// no failure by itself: see core.Report.TimedOut.
+	// Timeout of 0 is DefaultStepDeadline. It is shortened, but not below Quiet, to
+	// pass a second before the Plan's Deadline. A Timeout that passes is logged,
+	// and is no failure by itself: see core.Report.TimedOut.
 	Quiet, Timeout time.Duration
 
 	// Deadline is how long the next step waits for this one. 0: for Run,

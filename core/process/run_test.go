@@ -116,6 +116,9 @@ func TestHardDeadline(t *testing.T) {
 		if tr.report.Ended != ErrDeadline {
 			t.Errorf("Ended is %v, want ErrDeadline", tr.report.Ended)
 		}
+		if s := tr.report.Steps[0]; s.DeadlinePassed {
+			t.Errorf("the stuck step: %+v, want its own deadline not passed", s)
+		}
 		close(gate)
 	})
 }
@@ -195,14 +198,15 @@ func TestFirstSignalAfterAnotherCauseDoesNotForce(t *testing.T) {
 func TestSignalsBeforeTheFirstStepAreNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCalls()
-		signals := make(chan os.Signal, 2)
+		signals, gate := make(chan os.Signal, 2), make(chan struct{})
 		tr := launchOn(t, signals, t.Context(), Plan{
 			Start:    func(ctx context.Context) error { signals <- os.Interrupt; <-ctx.Done(); return ctx.Err() },
-			NotReady: func() { signals <- os.Interrupt; time.Sleep(time.Second) },
+			NotReady: func() { signals <- os.Interrupt; <-gate },
 			Steps:    []Step{c.step("one")},
 		})
 		tr.wantCode(128 + signalNumber(os.Interrupt))
 		c.want(t)
+		close(gate)
 	})
 }
 

@@ -136,13 +136,31 @@ func TestStepContext(t *testing.T) {
 	})
 }
 
-// blockedHandler is a log that nobody reads.
-type blockedHandler struct {
+// SIGPIPE is given back when the signals are: a last line that is written later
+// could kill the process.
+func TestLastLineIsWrittenBeforeTheSignalsAreGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lines := 0
+		slow := handlerFunc{slog.NewTextHandler(os.Stderr, nil), func() { time.Sleep(time.Millisecond); lines++ }}
+		signals := make(chan os.Signal, 1)
+		signals <- os.Interrupt
+		runWith(t.Context(), Plan{Logger: slog.New(slow)}, func([]os.Signal) (<-chan os.Signal, func()) {
+			return signals, func() {
+				if lines != 2 {
+					t.Errorf("%d lines are written when the signals are given back, want 2: exit begins, exit", lines)
+				}
+			}
+		})
+	})
+}
+
+// handlerFunc is a handler that does something else.
+type handlerFunc struct {
 	slog.Handler
 	handle func()
 }
 
-func (h blockedHandler) Handle(context.Context, slog.Record) error { h.handle(); return nil }
+func (h handlerFunc) Handle(context.Context, slog.Record) error { h.handle(); return nil }
 
 func TestLoggerDoesNotHoldUpTheExit(t *testing.T) {
 	tests := []struct {
@@ -158,7 +176,7 @@ func TestLoggerDoesNotHoldUpTheExit(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				gate := make(chan struct{})
 				c := newCalls()
-				logger := slog.New(blockedHandler{slog.NewTextHandler(os.Stderr, nil), func() { tt.log(gate) }})
+				logger := slog.New(handlerFunc{slog.NewTextHandler(os.Stderr, nil), func() { tt.log(gate) }})
 				tr := launch(t, t.Context(), Plan{Logger: logger, Steps: []Step{c.step("one"), c.step("two")}})
 				tr.signals <- os.Interrupt
 				tr.wantCode(0)

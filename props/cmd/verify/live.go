@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"eventide/props/lane"
 )
 
 // live is the progress: one line that rewrites itself on a terminal, lines of
@@ -19,13 +21,13 @@ type live struct {
 	printed time.Time
 	states  int
 	mutants int
-	last    laneResult
+	last    lane.Result
 	rate    float64
 	left    time.Duration
 }
 
-func newLive(out io.Writer) *live {
-	l := &live{out: out}
+func newLive(out io.Writer, budget time.Duration) *live {
+	l := &live{out: out, left: budget}
 	if f, ok := out.(*os.File); ok {
 		info, err := f.Stat()
 		l.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
@@ -42,7 +44,7 @@ func (l *live) set(change func(*live)) {
 }
 
 // lane takes the figures of a line of the lane.
-func (l *live) lane(r laneResult, left time.Duration) {
+func (l *live) lane(r lane.Result, left time.Duration) {
 	l.set(func(l *live) {
 		l.last, l.left = r, left
 		if r.Seconds > 0 {

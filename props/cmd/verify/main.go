@@ -61,7 +61,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "verify:", err)
 		return 2
 	}
-	v := &verification{settings: s, began: time.Now(), live: newLive(stdout)}
+	v := &verification{settings: s, began: time.Now(), live: newLive(stdout, s.budget)}
 	fmt.Fprintf(stdout, "seed %d, budget %v\n", s.seed, s.budget)
 	if err := v.run(); err != nil {
 		fmt.Fprintln(stderr, "verify:", err)

@@ -159,6 +159,9 @@ func (r report) table(w io.Writer) {
 		if g.Verdict != pass {
 			fmt.Fprintf(w, "     %s\n", g.Reason)
 		}
+		if g.Verdict == fail {
+			fmt.Fprintf(w, "     the program is in out/cases: go test ./props -run '^TestReplay$' -case ../out/cases/%s-....case\n", g.ID)
+		}
 	}
 	r.summary(w)
 }

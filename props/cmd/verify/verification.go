@@ -9,6 +9,7 @@ import (
 
 	"eventide/model"
 	"eventide/props"
+	"eventide/props/lane"
 	"eventide/props/mutant"
 )
 
@@ -20,7 +21,7 @@ type verification struct {
 
 	model   model.Result
 	traces  traceResult
-	lane    laneResult
+	lane    lane.Result
 	mutants map[string]mutantResult // by name
 }
 

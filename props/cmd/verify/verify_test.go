@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"eventide/model"
 	"eventide/props"
+	"eventide/props/lane"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -24,7 +23,7 @@ func passing() *verification {
 		settings: settings{root: "../../.."},
 		model:    model.Result{States: 1, Complete: true},
 		traces:   traceResult{Model: 1, History: 1},
-		lane:     laneResult{Runs: 5000, Seed: 7, Exercised: map[string]int{}, Failed: map[string]string{}},
+		lane:     lane.Result{Runs: 5000, Seed: 7, Exercised: map[string]int{}, Failed: map[string]string{}},
 		mutants:  map[string]mutantResult{},
 	}
 	for _, g := range checked() {
@@ -57,7 +56,7 @@ func TestVerdicts(t *testing.T) {
 		"too seldom":        {func(v *verification) { v.lane.Exercised["G3"]-- }, notRun, "exercised by 199 runs, want 200", 0, 3},
 		"mutant not seen":   {func(v *verification) { v.mutants["g3-no-final-drain"] = mutantResult{} }, notRun, "planted bug g3-no-final-drain was not seen", 0, 3},
 		"mutant not run":    {func(v *verification) { delete(v.mutants, "g3-no-final-drain") }, notRun, "was not seen", 0, 3},
-		"nothing was run":   {func(v *verification) { v.lane = laneResult{} }, notRun, "exercised by 0 runs", 0, 3},
+		"nothing was run":   {func(v *verification) { v.lane = lane.Result{} }, notRun, "exercised by 0 runs", 0, 3},
 		"model is cut":      {func(v *verification) { v.model.Complete = false }, pass, "", 1, 1},
 		"model is violated": {func(v *verification) { v.model.Violation = &model.Violation{} }, pass, "", 1, 1},
 		"a trace is wrong":  {func(v *verification) { v.traces.Wrong = []string{"x"} }, pass, "", 1, 1},
@@ -129,25 +128,13 @@ func TestTableShowsEveryReason(t *testing.T) {
 	}
 }
 
-func TestLaneOutput(t *testing.T) {
-	out := "PASS\n@@{\"runs\":1}\nnoise\n@@{\"runs\":7,\"seed\":3,\"failed\":{\"G3\":\"text\"}}\n"
-	var heard []int
-	r := laneRun{hear: func(l laneResult) { heard = append(heard, l.Runs) }}
-	last, text, err := r.read(strings.NewReader(out))
-	require.NoError(t, err)
-	require.Equal(t, []int{1, 7}, heard)
-	require.Equal(t, laneResult{Runs: 7, Seed: 3, Failed: map[string]string{"G3": "text"}}, last)
-	require.Equal(t, "PASS\nnoise\n", text)
-	_, _, err = r.read(strings.NewReader("@@{nonsense\n"))
-	require.ErrorContains(t, err, "a line of the lane")
-}
-
-// TestSilentLane: a lane that says nothing has shown nothing.
-func TestSilentLane(t *testing.T) {
-	bin := filepath.Join(t.TempDir(), "silent")
-	require.NoError(t, os.WriteFile(bin, []byte("#!/bin/sh\necho nothing to say\n"), 0o755))
-	_, err := laneRun{bin: bin, budget: time.Second}.run("../../..")
-	require.ErrorContains(t, err, "the lane printed no result:\nnothing to say")
+// TestLaneThatDoesNotEnd: to have found nothing until a hang or a crash is no pass.
+func TestLaneThatDoesNotEnd(t *testing.T) {
+	require.NoError(t, cameToItsEnd(lane.Result{Runs: 3}))
+	require.ErrorContains(t, cameToItsEnd(lane.Result{Runs: 3, Ending: lane.Hung}), "hung after 3 runs")
+	require.ErrorContains(t, cameToItsEnd(lane.Result{Runs: 3, Ending: lane.Crashed, Output: "panic: x"}), "crashed after 3 runs:\npanic: x")
+	found := map[string]string{"G3": "task 2 never ran"}
+	require.NoError(t, cameToItsEnd(lane.Result{Runs: 3, Ending: lane.Hung, Failed: found}))
 }
 
 func TestUsage(t *testing.T) {

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"eventide/props/mutant"
+)
+
+// hashes say what a verdict is about. It holds as long as none of them changes.
+type hashes struct {
+	Mutant string `json:"mutant"`
+	Core   string `json:"core"`
+	Checks string `json:"checks"` // properties, predicates, model
+}
+
+// hashes returns those of each mutant. One that does not apply is an error.
+func (j *job) hashes(planted []mutant.Mutant) (map[string]hashes, error) {
+	core, err := hashOf(j.root, "core/*.go")
+	if err != nil {
+		return nil, err
+	}
+	checks, err := hashOf(j.root, "props/*.go", "props/history/*.go", "model/*.go")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]hashes{}
+	for _, m := range planted {
+		changed, err := m.Apply(j.root)
+		if err != nil {
+			return nil, err
+		}
+		h := sha256.New()
+		for _, file := range sortedKeys(changed) {
+			fmt.Fprintf(h, "%s\n%s\n", file, changed[file])
+		}
+		fmt.Fprintf(h, "%s\n%s\n", m.Guarantee, m.StandsFor)
+		all[m.Name] = hashes{Mutant: short(h.Sum(nil)), Core: core, Checks: checks}
+	}
+	return all, nil
+}
+
+// laneSource is the one test file that the lane consists of.
+const laneSource = "lane_test.go"
+
+// hashOf is the hash of the sources that the lane is built from, of the files
+// that match.
+func hashOf(root string, patterns ...string) (string, error) {
+	h := sha256.New()
+	files := 0
+	for _, pattern := range patterns {
+		paths, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			return "", err
+		}
+		for _, path := range paths {
+			name := filepath.Base(path)
+			if strings.HasSuffix(name, "_test.go") && name != laneSource {
+				continue
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(h, "%s %d\n%s\n", name, len(data), data)
+			files++
+		}
+	}
+	if files == 0 {
+		return "", fmt.Errorf("no file matches %s in %s: is -root the root of the module?", strings.Join(patterns, ", "), root)
+	}
+	return short(h.Sum(nil)), nil
+}
+
+func short(sum []byte) string { return hex.EncodeToString(sum[:8]) }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+
+	"eventide/props/mutant"
+)
+
+// job runs mutants side by side, keeps what is known of those that it need not
+// run, and writes the results down after each: a job that is interrupted goes on
+// where it was.
+type job struct {
+	settings
+	try      func(mutant.Mutant) (entry, error)
+	control  func() error // that the lane finds nothing without a mutant
+	progress io.Writer
+
+	mu    sync.Mutex
+	known map[string]entry // by name
+	done  int
+}
+
+// run returns the report on the given mutants, as far as it got.
+func (j *job) run(planted []mutant.Mutant) (report, error) {
+	hashes, err := j.hashes(planted)
+	if err != nil {
+		return report{}, err
+	}
+	path := filepath.Join(j.out, "mutants.json")
+	before, err := readReport(path)
+	if err != nil {
+		return report{}, err
+	}
+	j.known = map[string]entry{}
+	for _, e := range before.Mutants {
+		j.known[e.Name] = e
+	}
+	var todo []mutant.Mutant
+	for _, m := range planted {
+		if j.force || j.known[m.Name].Hashes != hashes[m.Name] {
+			todo = append(todo, m)
+			delete(j.known, m.Name)
+		}
+	}
+	fmt.Fprintf(j.progress, "%d mutants, %d of them known from %s\n", len(planted), len(planted)-len(todo), path)
+	if len(todo) > 0 {
+		if err := j.control(); err != nil {
+			return j.report(planted), err
+		}
+	}
+	err = j.runAll(todo, hashes, path)
+	return j.report(planted), err
+}
+
+// runAll runs the mutants, no more than parallel at a time. One that fails to run
+// does not keep the others from it.
+func (j *job) runAll(todo []mutant.Mutant, hashes map[string]hashes, path string) error {
+	next := make(chan mutant.Mutant)
+	errs := make([]error, j.parallel)
+	var workers sync.WaitGroup
+	for i := range j.parallel {
+		workers.Go(func() {
+			for m := range next {
+				errs[i] = errors.Join(errs[i], j.runOne(m, hashes[m.Name], len(todo), path))
+			}
+		})
+	}
+	for _, m := range todo {
+		next <- m
+	}
+	close(next)
+	workers.Wait()
+	return errors.Join(errs...)
+}
+
+func (j *job) runOne(m mutant.Mutant, h hashes, of int, path string) error {
+	e, err := j.try(m)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.Name, err)
+	}
+	e.Hashes = h
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.done++
+	j.known[m.Name] = e
+	fmt.Fprintf(j.progress, "[%d/%d] %s: %s %s, %d runs, %.1f s\n", j.done, of, e.Name, e.Verdict, e.by(), e.Schedules, e.Seconds)
+	return j.all().write(path)
+}
+
+// report is about the given mutants, in their order.
+func (j *job) report(planted []mutant.Mutant) report {
+	var entries []entry
+	for _, m := range planted {
+		if e, ok := j.known[m.Name]; ok {
+			entries = append(entries, e)
+		}
+	}
+	return newReport(entries)
+}
+
+// all is about every mutant of which something is known. Requires mu.
+func (j *job) all() report {
+	var entries []entry
+	for _, name := range sortedKeys(j.known) {
+		entries = append(entries, j.known[name])
+	}
+	return newReport(entries)
+}

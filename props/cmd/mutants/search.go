@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"eventide/props"
+	"eventide/props/lane"
+	"eventide/props/mutant"
+)
+
+// searcher builds mutants and lets the lane look for them.
+type searcher struct {
+	settings
+	build func(name, overlay string) (bin string, err error)
+	look  func(bin, cases, only string, budget time.Duration) (lane.Result, error)
+}
+
+func newSearcher(s settings) *searcher { return &searcher{settings: s, build: s.build, look: s.look} }
+
+// control runs the lane on core as it is. Whatever it finds there, it would find
+// in every mutant.
+func (s *searcher) control() error {
+	bin, err := s.build("control", "")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(bin)
+	r, err := s.look(bin, "", "", s.own)
+	if err != nil {
+		return fmt.Errorf("without a mutant: %w", err)
+	}
+	if k, found := killOf(r, ""); found {
+		return fmt.Errorf("the lane finds something without a mutant, so what it finds with one means nothing: %s", k.what)
+	}
+	return nil
+}
+
+// try returns what became of one mutant.
+func (s *searcher) try(m mutant.Mutant) (e entry, err error) {
+	e = newEntry(m)
+	dir, err := filepath.Abs(filepath.Join(s.out, "mutants", m.Name))
+	if err != nil {
+		return e, err
+	}
+	overlay, err := m.Overlay(s.root, dir)
+	if err != nil {
+		return e, err
+	}
+	bin, err := s.build(m.Name, overlay)
+	if err != nil {
+		return e, err
+	}
+	defer os.Remove(bin)
+	began := time.Now()
+	defer func() { e.Seconds = time.Since(began).Seconds() }()
+	for _, l := range s.places(m) {
+		r, err := s.look(bin, dir, l.only, l.budget)
+		if err != nil {
+			return e, err
+		}
+		e.Schedules += r.Runs
+		if k, found := killOf(r, m.Guarantee); found {
+			e.killed(k)
+			return e, nil
+		}
+	}
+	e.survived()
+	return e, nil
+}
+
+type place struct {
+	only   string
+	budget time.Duration
+}
+
+// places is where a mutant is looked for: first where it should be seen.
+func (s settings) places(m mutant.Mutant) []place {
+	all := place{"", s.all}
+	if g, ok := props.Lookup(m.Guarantee); !ok || !g.Checked() {
+		return []place{all}
+	}
+	return []place{{m.Guarantee, s.own}, all}
+}
+
+func (s settings) build(name, overlay string) (string, error) {
+	dir := filepath.Join(s.out, "bin")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	return lane.Build(s.root, dir, "mutant-"+name, overlay)
+}
+
+// look runs the lane until it has found something or the budget is spent. The
+// programs that failed are kept in cases, made small.
+func (s settings) look(bin, cases, only string, budget time.Duration) (lane.Result, error) {
+	r, err := lane.Run{
+		Bin: bin, Only: only, Budget: budget, Seed: s.seed, Cases: cases, Stall: s.stall,
+		Until: func(r lane.Result) bool { return len(r.Failed) > 0 },
+	}.Do(s.root)
+	var silent lane.ErrSilent
+	if errors.As(err, &silent) && silent.Ending == lane.Hung {
+		return r, fmt.Errorf("the lane hung before it had run anything: that shows nothing\n%s", silent.Output)
+	}
+	return r, err
+}

@@ -1,0 +1,123 @@
+package lane
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// module is the root of the module, seen from here.
+const module = "../.."
+
+// program returns a Run of a shell script in place of the lane.
+func program(t *testing.T, script string) Run {
+	bin := filepath.Join(t.TempDir(), "lane")
+	require.NoError(t, os.WriteFile(bin, []byte("#!/bin/sh\n"+script), 0o755))
+	return Run{Bin: bin, Budget: time.Hour, Seed: 7}
+}
+
+const oneLine = `echo '@@{"runs":1,"seed":3,"failed":{"G3":"text"}}'` + "\n"
+
+func TestLinesAndOutput(t *testing.T) {
+	r := program(t, "echo PASS\n"+oneLine+"echo noise\n"+`echo '@@{"runs":7}'`)
+	var heard []int
+	r.Hear = func(l Result) { heard = append(heard, l.Runs) }
+	last, err := r.Do(module)
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 7}, heard)
+	require.Equal(t, Result{Runs: 7, Output: "PASS\nnoise\n"}, last)
+}
+
+func TestLineThatIsNoJSON(t *testing.T) {
+	_, err := program(t, "echo '@@{nonsense'").Do(module)
+	require.ErrorContains(t, err, "a line of the lane")
+}
+
+func TestWhatTheProgramIsTold(t *testing.T) {
+	r := program(t, `echo $* $EVENTIDE_LANE_BUDGET $EVENTIDE_LANE_ONLY $EVENTIDE_LANE_SEED $EVENTIDE_CASES $(basename $PWD)`+"\n"+oneLine)
+	r.Only, r.Cases = "G3", "/kept"
+	last, err := r.Do(module)
+	require.NoError(t, err)
+	require.Equal(t, "-test.run ^TestLane$ -test.timeout 0 1h0m0s G3 7 /kept props\n", last.Output)
+}
+
+// TestEndings: however it ends, what it said until then counts.
+func TestEndings(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		want   Ending
+	}{
+		"passed":     {oneLine, Ended},
+		"violations": {oneLine + "exit 1", Ended},
+		"panic":      {oneLine + "echo panic: out of luck; exit 2", Crashed},
+		"fatal":      {oneLine + "kill -ABRT $$", Crashed},
+		"hang":       {oneLine + "exec sleep 1000", Hung},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := program(t, c.script)
+			if c.want == Hung {
+				r.Stall = time.Second
+			}
+			last, err := r.Do(module)
+			require.NoError(t, err)
+			require.Equal(t, c.want, last.Ending)
+			require.Equal(t, map[string]string{"G3": "text"}, last.Failed)
+		})
+	}
+}
+
+// TestLinesPutOffTheEnd: who goes on talking does not hang.
+func TestLinesPutOffTheEnd(t *testing.T) {
+	r := program(t, "for i in 1 2 3 4 5 6; do\n"+oneLine+"sleep 0.5\ndone")
+	r.Stall = 2 * time.Second
+	last, err := r.Do(module)
+	require.NoError(t, err)
+	require.Equal(t, Ended, last.Ending)
+}
+
+// TestUntil: a program that has said enough is ended, in the middle of a line too.
+func TestUntil(t *testing.T) {
+	r := program(t, oneLine+"printf '@@{\"run'; exec sleep 1000")
+	r.Until = func(l Result) bool { return l.Failed["G3"] != "" }
+	last, err := r.Do(module)
+	require.NoError(t, err)
+	require.Equal(t, Ended, last.Ending)
+	require.Equal(t, 1, last.Runs)
+}
+
+// TestSilence: a program that says nothing has shown nothing, whatever its end.
+func TestSilence(t *testing.T) {
+	for script, want := range map[string]Ending{
+		"echo nothing to say":                  Ended,
+		"echo nothing to say; exit 2":          Crashed,
+		"echo nothing to say; exec sleep 1000": Hung,
+		`echo '@@{"runs":0}'; exit 2`:          Crashed,
+	} {
+		r := program(t, script)
+		if want == Hung {
+			r.Stall = time.Second
+		}
+		_, err := r.Do(module)
+		var silent ErrSilent
+		require.ErrorAs(t, err, &silent, script)
+		require.Equal(t, want, silent.Ending, script)
+		require.ErrorContains(t, err, "the lane printed no result:\n"+silent.Output)
+	}
+}
+
+func TestNoSuchProgram(t *testing.T) {
+	_, err := Run{Bin: filepath.Join(t.TempDir(), "none")}.Do(module)
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestBuildSaysWhatTheGoCommandSaid(t *testing.T) {
+	_, err := Build(t.TempDir(), t.TempDir(), "none", "")
+	require.ErrorContains(t, err, "go test -c of none")
+	require.ErrorContains(t, err, "go.mod file not found")
+}

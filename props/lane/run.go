@@ -1,0 +1,136 @@
+package lane
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// Result is the last line that the program printed, and how it ended.
+type Result struct {
+	Seed      uint64            `json:"seed"`
+	Seconds   float64           `json:"seconds"`
+	Runs      int               `json:"runs"`
+	Undecided int               `json:"undecided"`
+	Exercised map[string]int    `json:"exercised"`
+	Failed    map[string]string `json:"failed"` // by guarantee: what was found
+
+	Ending Ending `json:"-"`
+	Output string `json:"-"` // what it printed besides such lines, the first of it
+}
+
+// Ending says how the program ended.
+type Ending uint8
+
+// The endings. A Result counts in each of them: it says what was seen until then.
+const (
+	Ended   Ending = iota // by itself, or because it had said enough
+	Hung                  // it was killed: see Run.Stall and Run.Budget
+	Crashed               // a panic, or a fatal error of the runtime
+)
+
+// Run is one execution of the program. Bin, Budget and Seed have to be set.
+type Run struct {
+	Bin    string
+	Only   string        // one guarantee, or "" for all
+	Budget time.Duration // how long; it is killed some time after that
+	Seed   uint64        // base of the seeds
+
+	Cases string            // where it keeps failing programs; "": where the tests do
+	Stall time.Duration     // silence for so long is a hang; 0: as long as Budget allows
+	Hear  func(Result)      // each line as it comes
+	Until func(Result) bool // ends the run as soon as a line satisfies it
+}
+
+// ErrSilent is a program that ended without having run anything: it has shown
+// nothing.
+type ErrSilent struct {
+	Ending Ending
+	Output string
+}
+
+func (e ErrSilent) Error() string { return "the lane printed no result:\n" + e.Output }
+
+// Do runs the program and returns its last line. Violations, a hang and a crash
+// are no errors of Do; a program that says nothing is one, ErrSilent. It waits for
+// the end of the program.
+func (r Run) Do(root string) (Result, error) {
+	cmd := r.command(root)
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		return Result{}, err
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		return Result{}, err
+	}
+	w := r.watch(cmd.Process)
+	last, err := r.read(pipe, w)
+	w.stop()
+	_ = cmd.Wait() // exit status 1 is what violations look like; the lines say it better
+	last.Ending = w.ending(cmd.ProcessState)
+	switch {
+	case err != nil:
+		return Result{}, err
+	case last.Runs == 0 && len(last.Failed) == 0:
+		return last, ErrSilent{last.Ending, last.Output}
+	}
+	return last, nil
+}
+
+func (r Run) command(root string) *exec.Cmd {
+	cmd := exec.Command(r.Bin, "-test.run", "^TestLane$", "-test.timeout", "0")
+	cmd.Dir = filepath.Join(root, "props")
+	cmd.Env = append(os.Environ(),
+		"EVENTIDE_LANE_BUDGET="+r.Budget.String(), "EVENTIDE_LANE_ONLY="+r.Only,
+		"EVENTIDE_LANE_SEED="+strconv.FormatUint(r.Seed, 10))
+	if r.Cases != "" {
+		cmd.Env = append(cmd.Env, "EVENTIDE_CASES="+r.Cases)
+	}
+	return cmd
+}
+
+// lineMark begins the lines of JSON among the output of the tests.
+var lineMark = []byte("@@")
+
+// maxOutput bounds what is kept of the rest of the output.
+const maxOutput = 1 << 20
+
+func (r Run) read(from io.Reader, w *watchdog) (last Result, err error) {
+	var text bytes.Buffer
+	lines := bufio.NewScanner(from)
+	lines.Buffer(make([]byte, 1<<20), 64<<20)
+	for lines.Scan() {
+		line, marked := bytes.CutPrefix(lines.Bytes(), lineMark)
+		if !marked {
+			if text.Len() < maxOutput {
+				text.Write(append(line, '\n'))
+			}
+			continue
+		}
+		var next Result
+		if err := json.Unmarshal(line, &next); err != nil {
+			if w.fired() {
+				break // it was cut off
+			}
+			return last, fmt.Errorf("a line of the lane: %w: %s", err, line)
+		}
+		last = next
+		w.heard()
+		if r.Hear != nil {
+			r.Hear(last)
+		}
+		if r.Until != nil && r.Until(last) {
+			w.enough()
+		}
+	}
+	last.Output = text.String()
+	return last, lines.Err()
+}
