@@ -304,6 +304,11 @@ func (r *refinement) answer(inv *history.Event, a model.Action) []model.Action {
 	case history.RefusedStarting:
 		a.Answer, a.Reason = model.Refused, model.ReasonStarting
 	case history.RefusedStartFailed:
+		if r.up && r.phase() < model.Shutdown {
+			// It says so after another caller's start has succeeded. That it never
+			// runs still holds: the model has never heard of it.
+			return nil
+		}
 		a.Answer, a.Reason = model.Refused, model.ReasonStartFailed
 		if phase := r.phase(); phase == model.NotStarted || phase == model.Shutdown && !r.up {
 			before = []model.Action{{Kind: model.KindStartFail}}

@@ -124,6 +124,7 @@ func (j *judge) fifo(class func(Op) bool) {
 		case e.Kind == Invoke:
 			floor[c] = last
 		case !c.accepted() || !ent.began():
+		case e.Kind == Admit && e.Outcome != Accepted: // an attempt that a retry followed
 		case e.Kind == Admit:
 			j.inOrder(lastAdmitted, ent)
 			lastAdmitted = later(lastAdmitted, ent)

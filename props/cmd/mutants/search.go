@@ -46,6 +46,9 @@ func (s *searcher) try(m mutant.Mutant) (e entry, err error) {
 	if err != nil {
 		return e, err
 	}
+	if err := os.RemoveAll(dir); err != nil {
+		return e, err
+	}
 	overlay, err := m.Overlay(s.root, dir)
 	if err != nil {
 		return e, err
@@ -63,13 +66,32 @@ func (s *searcher) try(m mutant.Mutant) (e entry, err error) {
 			return e, err
 		}
 		e.Schedules += r.Runs
-		if k, found := killOf(r, m.Guarantee); found {
+		blame := m.Guarantee
+		if l.only == "" {
+			blame = keptFor(dir, blame)
+		}
+		if k, found := killOf(r, blame); found {
 			e.killed(k)
 			return e, nil
 		}
 	}
 	e.survived()
 	return e, nil
+}
+
+// keptFor returns the guarantee that the first program kept in dir broke, or
+// otherwise if there is none: of all that a run of all properties reports, this is
+// what made one fail.
+func keptFor(dir, otherwise string) string {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.case"))
+	if err != nil || len(paths) == 0 {
+		return otherwise
+	}
+	c, err := props.LoadCase(paths[0])
+	if err != nil {
+		return otherwise
+	}
+	return c.Guarantee
 }
 
 type place struct {

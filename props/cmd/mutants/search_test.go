@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"eventide/props"
 	"eventide/props/lane"
 	"eventide/props/mutant"
 
@@ -71,6 +73,29 @@ func TestOwnPropertyFirst(t *testing.T) {
 			require.Equal(t, c.want, e)
 		})
 	}
+}
+
+// TestKeptCaseSaysWhoseKill: a run of all properties may report more than what made
+// it fail, and a case of an earlier build says nothing.
+func TestKeptCaseSaysWhoseKill(t *testing.T) {
+	both := map[string]string{"G4": "G4 x", "G15": "G15 y"}
+	s, _ := scripted(t, map[string]lane.Result{"G3": {Runs: 5}, "": {Runs: 7, Failed: both}})
+	dir := filepath.Join(s.out, "mutants", "m")
+	_, err := props.Case{Guarantee: "G9"}.Save(dir)
+	require.NoError(t, err)
+	e, err := s.try(planted("G3"))
+	require.NoError(t, err)
+	require.Equal(t, "G4", e.By)
+	require.Equal(t, "G3", keptFor(dir, "G3"))
+	answer := s.look
+	s.look = func(bin, cases, only string, budget time.Duration) (lane.Result, error) {
+		_, err := props.Case{Guarantee: "G15"}.Save(cases)
+		require.NoError(t, err)
+		return answer(bin, cases, only, budget)
+	}
+	e, err = s.try(planted("G3"))
+	require.NoError(t, err)
+	require.Equal(t, "G15", e.By)
 }
 
 func TestLaneThatShowsNothingIsAnError(t *testing.T) {

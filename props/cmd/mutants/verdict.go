@@ -28,14 +28,14 @@ type kill struct {
 	what      string
 }
 
-// killOf returns what the lane found, if anything: of several guarantees the
-// mutant's own, or else the first of the contract. A hang or a crash counts only
+// killOf returns what the lane found, if anything: of several guarantees the one
+// to blame, or else the first of the contract. A hang or a crash counts only
 // if nothing else was found; the lane had begun runs by then, or there would be no
 // result.
-func killOf(r lane.Result, own string) (kill, bool) {
+func killOf(r lane.Result, blame string) (kill, bool) {
 	switch {
 	case len(r.Failed) > 0:
-		by := firstGuarantee(r.Failed, own)
+		by := firstGuarantee(r.Failed, blame)
 		text := r.Failed[by]
 		if by == "" {
 			return kill{by: byCheck, what: text}, true
@@ -49,12 +49,12 @@ func killOf(r lane.Result, own string) (kill, bool) {
 	return kill{}, false
 }
 
-// firstGuarantee returns own if it failed, or else the least number.
-func firstGuarantee(failed map[string]string, own string) string {
+// firstGuarantee returns blame if it failed, or else the least number.
+func firstGuarantee(failed map[string]string, blame string) string {
 	first := ""
 	for id := range failed {
 		switch {
-		case id == own && id != "":
+		case id == blame && id != "":
 			return id
 		case id != "" && (first == "" || len(id) < len(first) || len(id) == len(first) && id < first):
 			first = id
