@@ -1,0 +1,50 @@
+// Command results writes RESULTS.md from the raw files in testdata/bench, or, with
+// -check, fails if it is not what they give.
+//
+//	go run ./bench/cmd/results
+//	go run ./bench/cmd/results -check
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"eventide/bench/results"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
+
+// run is main without the process. It returns the exit code: 1 if the page could
+// not be written or is not current, 2 for usage.
+func run(args []string, stderr io.Writer) int {
+	f := flag.NewFlagSet("results", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	raw := f.String("raw", "testdata/bench", "directory of the raw files")
+	page := f.String("page", "RESULTS.md", "the page")
+	check := f.Bool("check", false, "compare instead of writing")
+	if err := f.Parse(args); err != nil {
+		return 2
+	}
+	if f.NArg() > 0 {
+		fmt.Fprintf(stderr, "results: got arguments %q, want none\n", f.Args())
+		return 2
+	}
+	if err := do(*raw, *page, *check); err != nil {
+		fmt.Fprintln(stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func do(raw, page string, check bool) error {
+	if check {
+		return results.Check(raw, page)
+	}
+	text, err := results.Generate(raw)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(page, text, 0o644)
+}
