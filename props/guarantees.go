@@ -39,7 +39,7 @@ var Guarantees = []Guarantee{
 	},
 	{
 		ID: "G2", Sentence: "Bodies never overlap, and InEventLoop is right", Predicates: []string{"S6"},
-		Profile: Profile{Abrupt: true, Spawner: true}, Mutant: "g2-two-loops",
+		Profile: Profile{Abrupt: true, Spawner: true}, Mutant: "g2-owner-after-the-first-task",
 	},
 	{
 		ID: "G3", Sentence: "What was accepted runs exactly once before done; what was refused never runs",
