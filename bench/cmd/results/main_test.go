@@ -1,0 +1,32 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestExitCodes(t *testing.T) {
+	kept, page := "../../../testdata/bench", filepath.Join(t.TempDir(), "RESULTS.md")
+	for _, c := range []struct {
+		args []string
+		code int
+		text string
+	}{
+		{[]string{"-colour"}, 2, "flag provided but not defined"},
+		{[]string{"extra"}, 2, `got arguments ["extra"], want none`},
+		{[]string{"-raw", t.TempDir(), "-page", page}, 1, "bench.json"},
+		{[]string{"-raw", kept, "-page", page, "-check"}, 1, "no such file"},
+		{[]string{"-raw", kept, "-page", page}, 0, ""},
+		{[]string{"-raw", kept, "-page", page, "-check"}, 0, ""},
+	} {
+		var stderr bytes.Buffer
+		require.Equal(t, c.code, run(c.args, &stderr), "%v: %s", c.args, stderr.String())
+		require.Contains(t, stderr.String(), c.text)
+	}
+}
