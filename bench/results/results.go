@@ -70,6 +70,10 @@ type raw struct {
 	Bench   compare.Report
 	Verify  verdicts
 	Mutants *mutants // nil: not kept
+
+	// Survivors counts the planted bugs that the properties did not see, and that
+	// are therefore no part of the score.
+	Survivors int
 }
 
 //go:embed results.md.tmpl
@@ -93,6 +97,11 @@ func Generate(dir string) ([]byte, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
+	survivors, err := filepath.Glob(filepath.Join(dir, "..", "mutants", "survivors", "*.mutant"))
+	if err != nil {
+		return nil, err
+	}
+	r.Survivors = len(survivors)
 	t, err := template.New("RESULTS.md").Parse(page)
 	if err != nil {
 		return nil, err

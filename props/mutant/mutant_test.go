@@ -18,6 +18,9 @@ const root = "../.."
 func TestMutantsApply(t *testing.T) {
 	all, err := Load(filepath.Join(root, "testdata/mutants"))
 	require.NoError(t, err)
+	survivors, err := Load(filepath.Join(root, "testdata/mutants/survivors"))
+	require.NoError(t, err)
+	all = append(all, survivors...)
 	for _, m := range all {
 		changed, err := m.Apply(root)
 		require.NoError(t, err)
