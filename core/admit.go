@@ -36,7 +36,7 @@ func (e *Executor) Execute(task func()) error {
 	}
 	e.claimWake()
 	e.mu.Unlock()
-	e.poller.Wake()
+	e.wakeLoop()
 	return nil
 }
 
@@ -87,7 +87,7 @@ func (e *Executor) ExecuteAfterIteration(task func()) error {
 
 // claimWake makes the caller the one who wakes the sleeping loop: at most one
 // does per sleep (G12). Requires mu and e.asleep; the caller then unlocks and
-// calls e.poller.Wake.
+// calls e.wakeLoop.
 func (e *Executor) claimWake() {
 	e.asleep = false
 	e.wakes++
@@ -104,7 +104,7 @@ func (e *Executor) unlockAndWake() {
 	}
 	e.mu.Unlock()
 	if wake {
-		e.poller.Wake()
+		e.wakeLoop()
 	}
 }
 
@@ -226,11 +226,23 @@ func (e *Executor) note(work func()) bool {
 		e.mu.Unlock()
 		return false
 	}
+	e.addNote(work)
+	e.unlockAndWake()
+	return true
+}
+
+// addNote requires mu, and a loop that has not ended.
+func (e *Executor) addNote(work func()) {
 	e.notes = append(e.notes, work)
 	e.noteDue.Store(true)
 	e.hasNews()
-	e.unlockAndWake()
-	return true
+}
+
+// noteOrRun runs work on the loop, or, if that has ended, on the caller.
+func (e *Executor) noteOrRun(work func()) {
+	if !e.note(work) {
+		offLoop(e.reportOffLoop, work)
+	}
 }
 
 // waitError returns the error of a call that would wait for the loop and that the

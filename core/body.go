@@ -9,12 +9,14 @@ import (
 // currentBody is the user function that runs, as far as the loop has to know to
 // settle it when it ends in an unusual way.
 type currentBody struct {
-	kind    Body
-	queue   *taskQueue // task, tail task
-	outcome Outcome    // set by a Submit that was skipped, or recovered a panic itself
-	timer   *Timer
-	hook    *hook
-	handler bool // it is the panic handler: its own panic is only logged
+	kind     Body
+	queue    *taskQueue // task, tail task
+	outcome  Outcome    // set by a Submit that was skipped, or recovered a panic itself
+	timer    *Timer
+	hook     *hook
+	reg      *Registration // readiness, but for what a shutdown tells a channel
+	internal bool          // it does not restart a quiet period, whatever its kind
+	handler  bool          // it is the panic handler: its own panic is only logged
 }
 
 func asDuration(at int64) time.Duration { return time.Duration(at) }
@@ -117,9 +119,13 @@ func (e *Executor) settle(outcome Outcome) {
 		e.settleTimer(b.timer, outcome)
 	case BodyHook:
 		e.settleHook(b.hook)
+	case BodyReadiness:
+		if b.reg != nil {
+			b.reg.settled()
+		}
 	}
 	e.body.Store(int32(BodyNone))
-	e.bodiesEnded(b.kind != BodyListener)
+	e.bodiesEnded(b.kind != BodyListener && !b.internal)
 }
 
 // bodiesEnded restarts the quiet period if any body ran. The time is read here,

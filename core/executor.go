@@ -28,7 +28,8 @@ type Executor struct {
 	term    *Termination
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	hasRoom int // below this many queued tasks a bounded queue need not be counted
+	io      *loopIO // of an EventLoop; nil in an Executor
+	hasRoom int     // below this many queued tasks a bounded queue need not be counted
 
 	// Atomic.
 	state     atomic.Int32 // moved with mu held
@@ -96,8 +97,15 @@ func NewExecutor(opts ...Option) (*Executor, error) {
 }
 
 func newExecutor(cfg config, parent *Group) *Executor {
-	e := &Executor{cfg: cfg, parent: parent, poller: cfg.poller, gate: gateNotStarted}
-	e.self = e
+	e := &Executor{}
+	e.init(cfg, parent, e)
+	return e
+}
+
+// init makes e what New returns. self is e, or what embeds it.
+func (e *Executor) init(cfg config, parent *Group, self EventExecutor) {
+	e.cfg, e.parent, e.self = cfg, parent, self
+	e.poller, e.gate = cfg.poller, gateNotStarted
 	if e.cfg.name == "" {
 		e.cfg.name = fmt.Sprintf("executor-%d", executorCount.Add(1))
 	}
@@ -120,7 +128,6 @@ func newExecutor(cfg config, parent *Group) *Executor {
 	e.term = newTermination(e.waitError, e.progressReport)
 	e.term.onPanic = e.reportOffLoop
 	e.timers.horizon, e.purged = noDeadline, noDeadline
-	return e
 }
 
 var executorCount atomic.Uint64

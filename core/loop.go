@@ -51,7 +51,7 @@ func (e *Executor) exit(outer *Executor) {
 	here = e.handOver() != nil
 }
 
-// turn runs what look found: listeners, tasks, timers, tail tasks. Each step
+// turn runs what look found: listeners, readiness, tasks, timers, tail tasks. Each step
 // leaves what it could not finish in a field, so that a turn that is cut short by
 // Goexit is continued by the next. In a shutdown hooks have their chance wherever
 // they may have become due: what was accepted later does not go before them (G6).
@@ -60,8 +60,11 @@ func (e *Executor) turn() {
 		e.endContext(e.shutdown.cause) // the one who closed has not come to it yet
 	}
 	e.reportPanics() // of a body that panicked while it exited
+	e.tellChannels()
 	e.runHooks()
 	e.runNotes()
+	e.lookWhenBusy()
+	e.runReady()
 	e.runQueue(&e.tasks, BodyTask, e.share(&e.tasks, turnTasks, &e.shutdown.taskMark))
 	e.runHooks()
 	e.intakeLate()
@@ -111,7 +114,7 @@ func (e *Executor) share(q *taskQueue, bound int, mark *int64) int {
 // one per turn.
 func (e *Executor) look() (over bool) {
 	if e.tasks.left() > 0 && !e.news.Load() {
-		return false
+		return false // an event loop looks at its poller in turn
 	}
 	now, until := e.nextDeadline()
 	e.mu.Lock()
@@ -120,17 +123,26 @@ func (e *Executor) look() (over bool) {
 		e.mu.Unlock()
 		return false
 	}
-	switch {
-	case e.seen == StateShuttingDown && e.heap.len() == 0 && until <= now:
+	switch ended := e.channelsEnded(); {
+	case e.seen == StateShuttingDown && e.heap.len() == 0 && until <= now && ended:
 		e.closeAdmission(ErrShutdown, now)
 		e.mu.Unlock()
 		e.endContext(ErrShutdown)
 		return false
-	case e.seen == StateShutdown && e.heap.len() == 0:
+	case e.seen == StateShutdown && e.heap.len() == 0 && ended:
 		e.moveTo(StateTerminated)
 		e.mu.Unlock()
 		return true
+	case e.seen == StateShuttingDown && e.heap.len() == 0 && !ended:
+		until = noDeadline // whatever the quiet period says: the last channel wakes the loop
 	}
+	e.sleepAndUnlock(until)
+	return false
+}
+
+// sleepAndUnlock announces the sleep, sleeps, and takes in what came meanwhile.
+// Requires mu.
+func (e *Executor) sleepAndUnlock(until int64) {
 	e.asleep = true
 	e.parks++
 	e.timers.sleepUntil = until
@@ -138,10 +150,16 @@ func (e *Executor) look() (over bool) {
 	e.mu.Unlock()
 	e.sleep(until)
 	e.mu.Lock()
+	woken := !e.asleep
 	e.asleep = false // before any body runs: the loop does not wake itself
-	e.intake()
+	news := e.intake() || e.busy()
+	if e.io == nil || e.broken != nil {
+		e.mu.Unlock()
+		return
+	}
+	e.io.collect()
 	e.mu.Unlock()
-	return false
+	e.judgeReturn(woken || news || !e.io.spent(), until)
 }
 
 // nextDeadline returns how long the loop may sleep if nothing is new: until the
@@ -169,23 +187,29 @@ func (e *Executor) hasNews() {
 // anything was. Requires mu.
 func (e *Executor) intake() (news bool) {
 	e.news.Store(false)
-	e.noteDue.Store(false)
 	if e.tasks.left() == 0 && e.tasks.size > 0 {
 		e.queued -= e.tasks.take()
 	}
 	e.intakeTails()
-	if e.notePos == len(e.noted) && len(e.notes) > 0 {
-		spent := e.noted[:0]
-		if cap(spent) > segmentSize {
-			spent = nil // give back the memory of a burst
-		}
-		e.noted, e.notePos, e.notes = e.notes, 0, spent
-	}
+	e.intakeNotes()
 	news = e.intakeTimers()
 	if state := State(e.state.Load()); state != e.seen {
 		e.seen, news = state, true
 	}
-	return news || e.timers.horizon != e.purged
+	return e.intakeTelling() || news || e.timers.horizon != e.purged
+}
+
+// intakeNotes takes the notes that wait, if none are in hand. Requires mu.
+func (e *Executor) intakeNotes() {
+	e.noteDue.Store(false)
+	if e.notePos < len(e.noted) || len(e.notes) == 0 {
+		return
+	}
+	spent := e.noted[:0]
+	if cap(spent) > segmentSize {
+		spent = nil // give back the memory of a burst
+	}
+	e.noted, e.notePos, e.notes = e.notes, 0, spent
 }
 
 // intakeTails takes the tail tasks that wait, if none are in hand. Requires mu.
@@ -197,16 +221,18 @@ func (e *Executor) intakeTails() {
 
 // busy reports whether the loop has something in hand. Requires mu.
 func (e *Executor) busy() bool {
-	return e.tasks.left() > 0 || e.tails.left() > 0 || e.notePos < len(e.noted) || len(e.panics) > 0 || e.hooksDue()
+	return e.tasks.left() > 0 || e.tails.left() > 0 || e.notePos < len(e.noted) || len(e.panics) > 0 || e.hooksDue() ||
+		e.io != nil && (!e.io.spent() || len(e.io.telling) > 0)
 }
 
 // sleep waits on the poller. A poller that fails ends the executor (G15).
 func (e *Executor) sleep(until int64) {
 	if e.broken != nil {
+		e.sleepWithoutPoller()
 		return
 	}
 	if err := e.poller.Wait(e.deadlineAt(until)); err != nil {
-		e.fail(err)
+		e.pollerFailed(err)
 	}
 	if e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventUnpark})

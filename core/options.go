@@ -22,6 +22,12 @@ type config struct {
 	tracer       Tracer
 	clock        Clock // nil: the system's
 	poller       Poller
+
+	// Of event loops.
+	drain    DrainPolicy
+	ioRatio  int
+	spin     time.Duration
+	blocking bool
 }
 
 // minPendingTasks is the least bound of a queue, as in Netty (R29).
@@ -35,6 +41,8 @@ func newConfig(opts []Option) (config, error) {
 		onFull:  RefuseWhenFull,
 		logger:  slog.New(slog.DiscardHandler),
 		spawner: goSpawner,
+		ioRatio: defaultIORatio,
+		spin:    DefaultSpin,
 	}
 	for i, opt := range opts {
 		if opt == nil {

@@ -20,8 +20,10 @@ type Report struct {
 	TimersRun       int64 // timer bodies run: each run of a periodic timer counts
 	TimersCancelled int64 // timers that ended with ErrCancelled
 
-	// ChannelsDrained, ChannelsAborted and BytesDiscarded speak of a loop's
-	// channels; an executor without I/O has none.
+	// Of the channels that ended since the shutdown call (G23): those that were
+	// flushed and saw the peer's end, those that ended in another way, and the
+	// bytes of these that were never handed to the kernel. An executor without
+	// I/O has none.
 	ChannelsDrained int64
 	ChannelsAborted int64
 	BytesDiscarded  int64
@@ -63,6 +65,9 @@ func (e *Executor) reportAt(now int64) Report {
 		HooksRun: e.hooks.ran, TimersRun: e.timers.runs, TimersCancelled: e.timers.dropped,
 		TimedOut: e.shutdown.timedOut, Running: e.shutdown.running,
 		Quiet: e.shutdown.quiet, Timeout: e.shutdown.timeout,
+	}
+	if e.io != nil {
+		r.ChannelsDrained, r.ChannelsAborted, r.BytesDiscarded = e.io.drained, e.io.aborted, e.io.discarded
 	}
 	if e.shutdown.called {
 		r.Elapsed = max(0, asDuration(now-e.shutdown.calledAt))

@@ -226,6 +226,9 @@ func (e *Executor) deadlinePassed(d *deadline) {
 // was accepted runs without the poller, timers are cancelled (G15). Loop only.
 func (e *Executor) fail(err error) {
 	e.broken = errors.Join(e.broken, err)
+	if e.io != nil {
+		e.io.broken.Store(true)
+	}
 	now := e.nowIfItCan()
 	e.mu.Lock()
 	if !e.shutdown.called {
@@ -262,6 +265,9 @@ func (e *Executor) finish(err error) {
 	e.mu.Unlock()
 	d.stop()
 	e.locals, e.noted, e.panics, e.heap = nil, nil, nil, timerHeap{}
+	if e.io != nil {
+		e.io.ready = nil
+	}
 	if closeErr := e.closePoller(); closeErr != nil {
 		err = errors.Join(err, closeErr)
 	}

@@ -23,8 +23,12 @@ type Stats struct {
 	Hooks           int64 // waiting
 	HooksRun        int64
 
-	Parks int64 // times the loop fell asleep
-	Wakes int64 // times a call woke it: at most one per sleep (G12)
+	Parks int64 // times the loop's goroutine fell asleep
+	Spins int64 // times it was about to and found something first (WithSpin)
+	Wakes int64 // times a call woke it: at most one for each of both (G12)
+
+	Registrations int64 // open
+	Rebuilds      int64 // times the poller was built anew
 }
 
 // Stats returns a snapshot. It takes the lock that Execute takes, for a few
@@ -33,7 +37,7 @@ func (e *Executor) Stats() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c := e.tasks.counts().plus(e.tails.counts())
-	return Stats{
+	s := Stats{
 		State:    e.State(),
 		Accepted: c.accepted, Ran: c.ran, Cancelled: c.cancelled, Pending: int64(c.pending),
 		Rejected: e.rejected.Load(), Panicked: e.panicked,
@@ -42,6 +46,14 @@ func (e *Executor) Stats() Stats {
 		Hooks: int64(len(e.hooks.waiting)), HooksRun: e.hooks.ran,
 		Parks: e.parks, Wakes: e.wakes,
 	}
+	if e.io != nil {
+		s.Registrations, s.Rebuilds = int64(e.io.open), e.io.rebuilds
+	}
+	if spinner, ok := e.poller.(spinCounter); ok {
+		s.Spins = min(spinner.Spins(), s.Parks)
+		s.Parks -= s.Spins
+	}
+	return s
 }
 
 func (s Stats) plus(t Stats) Stats {
@@ -60,6 +72,9 @@ func (s Stats) plus(t Stats) Stats {
 	s.Hooks += t.Hooks
 	s.HooksRun += t.HooksRun
 	s.Parks += t.Parks
+	s.Spins += t.Spins
 	s.Wakes += t.Wakes
+	s.Registrations += t.Registrations
+	s.Rebuilds += t.Rebuilds
 	return s
 }

@@ -41,9 +41,11 @@ const (
 	EventPollerClosed
 	// EventDone: Done is about to be closed. Only refusals come after it.
 	EventDone
+	// EventRegistrationClosed: a registration ended; Reason. With the lock held.
+	EventRegistrationClosed
 )
 
-var eventNames = [...]string{"?", "Admit", "Begin", "End", "State", "Park", "Unpark", "Wake", "TimerCancelled", "PollerClosed", "Done"}
+var eventNames = [...]string{"?", "Admit", "Begin", "End", "State", "Park", "Unpark", "Wake", "TimerCancelled", "PollerClosed", "Done", "RegistrationClosed"}
 
 func (k EventKind) String() string {
 	if int(k) >= len(eventNames) {
@@ -66,9 +68,10 @@ const (
 	OpRemoveShutdownHook
 	OpShutdownGracefully
 	OpShutdown
+	OpRegister
 )
 
-var opNames = [...]string{"?", "Execute", "ExecuteLazy", "ExecuteAfterIteration", "Schedule", "CancelTimer", "AddShutdownHook", "RemoveShutdownHook", "ShutdownGracefully", "Shutdown"}
+var opNames = [...]string{"?", "Execute", "ExecuteLazy", "ExecuteAfterIteration", "Schedule", "CancelTimer", "AddShutdownHook", "RemoveShutdownHook", "ShutdownGracefully", "Shutdown", "Register"}
 
 func (o Op) String() string {
 	if int(o) >= len(opNames) {
@@ -89,9 +92,10 @@ const (
 	BodyTimer
 	BodyHook
 	BodyListener
+	BodyReadiness
 )
 
-var bodyNames = [...]string{"nothing", "task", "tail task", "timer", "hook", "listener"}
+var bodyNames = [...]string{"nothing", "task", "tail task", "timer", "hook", "listener", "readiness handler"}
 
 func (b Body) String() string {
 	if int(b) >= len(bodyNames) {

@@ -1,0 +1,137 @@
+package core
+
+import (
+	"os"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// blockingPoller sleeps with its thread in epoll_wait and is woken by a write to an
+// eventfd: see WithBlockingEpoll.
+type blockingPoller struct {
+	epollSet
+
+	// Atomic.
+	sleep atomic.Int32
+	_     [60]byte
+	event atomic.Pointer[os.File] // the eventfd. As a file: a late Wake finds it closed (netty #9362)
+
+	// Loop only.
+	skipped int
+}
+
+func newBlockingPoller(clock Clock, k kernel) (*blockingPoller, error) {
+	p := &blockingPoller{epollSet: epollSet{kernel: k, clock: clock, fd: -1, timer: -1}}
+	if err := p.Reopen(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Reopen is IOPoller's.
+func (p *blockingPoller) Reopen() error {
+	next, err := openSet(p.kernel, p.clock)
+	if err != nil {
+		return err
+	}
+	if err := next.openTimer(); err != nil {
+		_ = unix.Close(next.fd)
+		return err
+	}
+	event, err := next.openEvent()
+	if err != nil {
+		next.closeTimer()
+		_ = unix.Close(next.fd)
+		return err
+	}
+	old, oldFD := p.event.Swap(event), p.fd
+	p.replaceBy(next)
+	if old != nil {
+		_ = old.Close()
+		_ = unix.Close(oldFD)
+	}
+	return nil
+}
+
+// openEvent puts an eventfd into the set, edge-triggered: nobody has to read it.
+func (s *epollSet) openEvent() (*os.File, error) {
+	fd, err := s.kernel.createEvent()
+	if err != nil {
+		return nil, os.NewSyscallError("eventfd", err)
+	}
+	file := os.NewFile(uintptr(fd), "eventfd")
+	if err := s.control(unix.EPOLL_CTL_ADD, fd, unix.EPOLLIN|unix.EPOLLET, ownToken); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// Wake is Poller's: one system call if the loop is asleep.
+func (p *blockingPoller) Wake() {
+	if p.sleep.Load() != sleepNotified && p.sleep.Swap(sleepNotified) == sleepAsleep {
+		signal(p.event.Load())
+	}
+}
+
+// signal adds one to an eventfd. Its counter is never read, so that after 2^64-2
+// of them, or if somebody else has filled it, there is no room: then it is read
+// once (netty #9192).
+func signal(event *os.File) {
+	raw, err := event.SyscallConn()
+	if err != nil {
+		return
+	}
+	one := [8]byte{0: 1}
+	_ = raw.Control(func(fd uintptr) { // fails after Close: as it should
+		for {
+			switch _, err := unix.Write(int(fd), one[:]); err {
+			case unix.EINTR:
+			case unix.EAGAIN:
+				var count [8]byte
+				_, _ = unix.Read(int(fd), count[:])
+			default:
+				return
+			}
+		}
+	})
+}
+
+// Wait is Poller's.
+func (p *blockingPoller) Wait(until Deadline) error {
+	p.events = p.events[:0]
+	if !p.arm(until, p.Wake) || p.skipped >= busyTurns {
+		return p.Poll()
+	}
+	if !p.sleep.CompareAndSwap(sleepAwake, sleepAsleep) {
+		p.sleep.Store(sleepAwake)
+		p.skipped++
+		return nil
+	}
+	if p.buf == nil {
+		p.buf = make([]unix.EpollEvent, firstEvents)
+	}
+	p.skipped = 0
+	n, err := p.kernel.wait(p.fd, p.buf)
+	p.sleep.Swap(sleepAwake)
+	_, err = p.take(n, err)
+	return err
+}
+
+// Poll is IOPoller's.
+func (p *blockingPoller) Poll() error {
+	p.skipped = 0
+	_, err := p.look()
+	return err
+}
+
+// Close is Poller's.
+func (p *blockingPoller) Close() error {
+	p.closeTimer()
+	err := p.event.Load().Close()
+	if closeErr := unix.Close(p.fd); closeErr != nil {
+		err = os.NewSyscallError("close", closeErr)
+	}
+	return err
+}

@@ -1,0 +1,111 @@
+package core
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// EventLoop is an Executor that watches descriptors: the same machine, with the
+// same guarantees, that sleeps in an epoll instance of its own. Handlers of what is
+// ready run before the tasks of a turn. Linux only; the rest of the package is
+// portable.
+type EventLoop struct {
+	Executor
+}
+
+// NewEventLoop returns an event loop that has no goroutine yet. It holds two
+// descriptors from now on: use it or shut it down. An error is about an option, or
+// says what the operating system refused; off Linux, that there is no epoll.
+//
+// A poller given by WithPoller must be an IOPoller.
+func NewEventLoop(opts ...Option) (*EventLoop, error) {
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	return newEventLoop("NewEventLoop", cfg, nil)
+}
+
+func newEventLoop(call string, cfg config, parent *Group) (*EventLoop, error) {
+	var poller IOPoller
+	if cfg.poller != nil {
+		var ok bool
+		if poller, ok = cfg.poller.(IOPoller); !ok {
+			return nil, argumentError(call, "WithPoller has a %T, want an IOPoller: it has to watch descriptors", cfg.poller)
+		}
+	} else {
+		var err error
+		if poller, err = newEpollPoller(cfg); err != nil {
+			return nil, fmt.Errorf("core: %s: %w", call, err)
+		}
+		cfg.poller = poller
+	}
+	if cfg.name == "" {
+		cfg.name = fmt.Sprintf("loop-%d", loopCount.Add(1))
+	}
+	l := &EventLoop{}
+	l.Executor.init(cfg, parent, l)
+	l.io = newLoopIO(poller, cfg.ioRatio)
+	return l, nil
+}
+
+// NewGroup returns a group of n event loops: NewExecutorGroup in everything else.
+// As many loops as processors (runtime.GOMAXPROCS(0)) is right for most servers; a
+// group of one loop more, for the listeners, is what Netty calls the boss.
+func NewGroup(n int, opts ...Option) (*Group, error) {
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.poller != nil {
+		return nil, argumentError("NewGroup", "WithPoller is set, want none: a poller serves one executor")
+	}
+	return newGroup("NewGroup", n, func(g *Group, i int) (*Executor, error) {
+		child := cfg
+		if cfg.name != "" {
+			child.name = fmt.Sprintf("%s-%d", cfg.name, i)
+		}
+		l, err := newEventLoop("NewGroup", child, g)
+		if err != nil {
+			return nil, err
+		}
+		return &l.Executor, nil
+	})
+}
+
+// WithSpin sets for how long a loop that has just worked looks for more before it
+// parks: an answer that comes at once then costs no sleep, at the price of the
+// processor time. It adapts: a loop that finds nothing by spinning does it less and
+// less often, and one that had no work does not spin at all. 0 turns it off; the
+// default is DefaultSpin.
+func WithSpin(d time.Duration) Option {
+	return func(c *config) error {
+		if d < 0 || d > maxSpin {
+			return argumentError("WithSpin", "d is %v, want 0 to %v", d, maxSpin)
+		}
+		c.spin = d
+		return nil
+	}
+}
+
+// DefaultSpin is the longest spin before a park. A shorter one never sees an answer
+// that only comes fast if somebody waits for it.
+const DefaultSpin = 50 * time.Microsecond
+
+const maxSpin = 10 * time.Millisecond
+
+// WithBlockingEpoll lets the loop block its thread in epoll_wait, and be woken by
+// a write to an eventfd, instead of parking its goroutine in Go's network poller.
+// To wake it takes several times as long. It is for a process whose processors are
+// all busy with computing: then the runtime looks at the network every ten
+// milliseconds only, and a thread of its own hears of readiness earlier, most of
+// the time. Measure before you use it. No effect on an Executor.
+func WithBlockingEpoll() Option {
+	return func(c *config) error {
+		c.blocking = true
+		return nil
+	}
+}
+
+var loopCount atomic.Uint64

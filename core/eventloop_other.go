@@ -1,0 +1,14 @@
+//go:build !linux
+
+package core
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+)
+
+// newEpollPoller fails: epoll is Linux's.
+func newEpollPoller(config) (IOPoller, error) {
+	return nil, fmt.Errorf("event loops need epoll, which %s does not have (want linux, or WithPoller): %w", runtime.GOOS, errors.ErrUnsupported)
+}

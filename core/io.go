@@ -1,0 +1,251 @@
+package core
+
+import "sync/atomic"
+
+// loopIO is what an EventLoop has and an Executor has not.
+type loopIO struct {
+	// Set once in New.
+	poller IOPoller
+	ratio  int64 // percent of its time that a busy loop gives to readiness
+
+	// Guarded by Executor.mu.
+	slots      []*Registration // by the lower half of the token
+	free       []uint32        // empty slots
+	byFD       map[int]*Registration
+	generation uint32          // upper half of the last token
+	open       int             // registrations that have not ended
+	untold     []*Registration // registered after the shutdown call, not yet told of it
+	drained    int64           // counts of channels that ended since the shutdown call
+	aborted    int64
+	discarded  int64
+	rebuilds   int64
+
+	// Loop only.
+	ready     []readyEvent // what is left of the last look at the poller
+	readyPos  int
+	telling   []told // to be said to registrations about the shutdown
+	tellPos   int
+	told      toldLevel // what everybody has been told, or is in telling to be
+	turns     int       // since the last look at the poller
+	lookAt    int64     // when the tasks have had their share; 0: they have no limit
+	premature int       // returns of Wait in a row that had no reason
+	suspect   bool      // the poller was built anew because it failed, and has not worked since
+
+	// Atomic.
+	broken   atomic.Bool   // the poller is given up: wake by fallback
+	fallback chan struct{} // capacity 1
+}
+
+// readyEvent is one call of a handler that is to be made.
+type readyEvent struct {
+	r         *Registration
+	readiness Readiness
+}
+
+const (
+	// busyTurns bounds the turns between two looks at the poller: with tasks
+	// without end the loop never sleeps, and sleeping is what looks (G13).
+	busyTurns = 16
+
+	// maxPremature returns of Wait without any reason in a row, and the poller is
+	// built anew (R195; netty's selectorAutoRebuildThreshold).
+	maxPremature = 512
+
+	defaultIORatio = 50
+)
+
+func newLoopIO(poller IOPoller, ratio int) *loopIO {
+	return &loopIO{
+		poller: poller, ratio: int64(ratio),
+		byFD:     make(map[int]*Registration),
+		fallback: make(chan struct{}, 1),
+	}
+}
+
+// WithIORatio sets which part of its time, in percent from 1 to 100, a loop that
+// is busy with both gives to readiness; the rest goes to tasks (R191). 100 sets no
+// limit to the tasks but the one that holds for all: a bounded batch of them, and
+// then readiness is looked at (G13). The default is 50. It has no effect on an
+// Executor, which has no readiness.
+func WithIORatio(percent int) Option {
+	return func(c *config) error {
+		if percent < 1 || percent > 100 {
+			return argumentError("WithIORatio", "percent is %d, want 1 to 100", percent)
+		}
+		c.ioRatio = percent
+		return nil
+	}
+}
+
+// add gives r a slot and a token and watches its descriptor. replaced is a
+// registration of the same number, which the kernel has forgotten: its descriptor
+// was closed. Requires mu.
+func (io *loopIO) add(r *Registration) (replaced *Registration, err error) {
+	var slot uint32
+	if n := len(io.free); n > 0 {
+		slot = io.free[n-1]
+	} else {
+		slot = uint32(len(io.slots))
+	}
+	r.token = uint64(io.generation+1)<<32 | uint64(slot)
+	if r.interest&(Readable|Writable) != 0 {
+		if err := io.poller.Add(r.fd, r.interest, r.token); err != nil {
+			return nil, err
+		}
+		replaced = io.byFD[r.fd]
+		io.byFD[r.fd] = r
+	}
+	io.generation++
+	if n := len(io.free); n > 0 {
+		io.free = io.free[:n-1]
+		io.slots[slot] = r
+	} else {
+		io.slots = append(io.slots, r)
+	}
+	io.open++
+	return replaced, nil
+}
+
+// modify requires mu and an open r.
+func (io *loopIO) modify(r *Registration, interest Interest) error {
+	const watched = Readable | Writable
+	was, is := r.interest&watched != 0, interest&watched != 0
+	switch {
+	case is && was:
+		if io.byFD[r.fd] != r {
+			return ErrDescriptorReused
+		}
+		if err := io.poller.Modify(r.fd, interest, r.token); err != nil {
+			return err
+		}
+	case is:
+		if err := io.poller.Add(r.fd, interest, r.token); err != nil {
+			return err
+		}
+		io.byFD[r.fd] = r
+	case was:
+		io.unwatch(r)
+	}
+	r.interest = interest
+	return nil
+}
+
+// unwatch takes r's descriptor out of the poller, unless its number belongs to a
+// newer registration (netty e348bd9217). An error means that the kernel has
+// forgotten it already, because it was closed: that is what was wanted. Requires mu.
+func (io *loopIO) unwatch(r *Registration) {
+	if io.byFD[r.fd] == r {
+		delete(io.byFD, r.fd)
+		_ = io.poller.Remove(r.fd)
+	}
+}
+
+// remove requires mu.
+func (io *loopIO) remove(r *Registration) {
+	io.unwatch(r)
+	slot := uint32(r.token)
+	io.slots[slot] = nil
+	io.free = append(io.free, slot)
+	io.open--
+	if io.open == 0 && len(io.slots) > segmentSize {
+		io.slots, io.free = nil, nil // gives back the memory of a burst
+		io.byFD = make(map[int]*Registration)
+	}
+}
+
+// collect takes over what the poller found. Events of registrations that have
+// ended fall away here, or in runReady: nobody hears of a stale descriptor.
+// Requires mu; loop only.
+func (io *loopIO) collect() {
+	io.turns = 0
+	for _, ev := range io.poller.Ready() {
+		slot := uint32(ev.Token)
+		if int(slot) >= len(io.slots) {
+			continue
+		}
+		if r := io.slots[slot]; r != nil && r.token == ev.Token {
+			io.ready = append(io.ready, readyEvent{r, ev.Readiness})
+		}
+	}
+}
+
+// spent reports whether every event in hand has been handled. Loop only.
+func (io *loopIO) spent() bool { return io.readyPos == len(io.ready) }
+
+// lookWhenBusy looks at the poller, if the tasks have had their share since the
+// last look. Loop only.
+func (e *Executor) lookWhenBusy() {
+	io := e.io
+	if io == nil || !io.spent() || e.broken != nil {
+		return
+	}
+	io.turns++
+	if io.turns < busyTurns && (io.lookAt == 0 || e.now() < io.lookAt) {
+		return
+	}
+	if err := io.poller.Poll(); err != nil {
+		e.pollerFailed(err)
+		return
+	}
+	e.mu.Lock()
+	io.collect()
+	e.mu.Unlock()
+}
+
+// runReady calls the handlers of what is ready, before the tasks of the turn.
+func (e *Executor) runReady() {
+	io := e.io
+	if io == nil || io.spent() {
+		return
+	}
+	began := int64(0)
+	if io.ratio < 100 {
+		began = e.now()
+	}
+	for !io.spent() {
+		e.drainReady()
+		e.reportPanics()
+		e.runNotesInHand()
+	}
+	clear(io.ready)
+	io.ready, io.readyPos, io.lookAt = io.ready[:0], 0, 0
+	if io.ratio < 100 {
+		now := e.now()
+		io.lookAt = now + (now-began)*(100-io.ratio)/io.ratio
+	}
+}
+
+// drainReady handles events until there is none, one panicked, or a listener is
+// to be called. One deferred call serves them all.
+func (e *Executor) drainReady() {
+	io := e.io
+	defer e.contain()
+	for !io.spent() {
+		ev := io.ready[io.readyPos]
+		io.readyPos++
+		if !ev.r.begin() {
+			continue
+		}
+		e.current = currentBody{kind: BodyReadiness, reg: ev.r, internal: e.seen >= StateShuttingDown}
+		e.body.Store(int32(BodyReadiness))
+		if e.cfg.tracer != nil {
+			e.trace(Event{Kind: EventBegin, Body: BodyReadiness})
+		}
+		ev.r.target.Ready(ev.readiness)
+		e.settle(OutcomeNormal)
+		if len(e.panics) > 0 || e.noteDue.Load() {
+			return
+		}
+	}
+}
+
+// runNotesInHand runs listeners that the last body brought.
+func (e *Executor) runNotesInHand() {
+	if !e.noteDue.Load() {
+		return
+	}
+	e.mu.Lock()
+	e.intakeNotes()
+	e.mu.Unlock()
+	e.runNotes()
+}

@@ -1,0 +1,45 @@
+package core
+
+// IOPoller is a Poller that watches descriptors too: where an EventLoop sleeps.
+// The epoll pollers are; a test may bring one that is scripted.
+//
+// A descriptor is added under a token, which comes back with each of its events.
+// Tokens are never used twice, so that an event which was fetched before its
+// descriptor was removed, or reused under the same number, cannot be taken for
+// one of the newer registration.
+type IOPoller interface {
+	Poller
+
+	// Add begins to watch fd. Add, Modify and Remove may be called while the
+	// loop is in Wait, but not at the same time as one another.
+	Add(fd int, interest Interest, token uint64) error
+	// Modify replaces the interest. An edge-triggered descriptor that is ready
+	// is reported again.
+	Modify(fd int, interest Interest, token uint64) error
+	// Remove ends it. What was fetched before may still be in Ready.
+	Remove(fd int) error
+
+	// Poll collects events without blocking. Loop only. Errors are as of Wait.
+	Poll() error
+	// Ready returns what the last Wait or Poll collected. It is valid until the
+	// next. Loop only.
+	Ready() []PollEvent
+
+	// Reopen replaces what the operating system provides by a new one that
+	// watches nothing: the caller adds every descriptor again. After an error
+	// the old one is still there. Loop only.
+	Reopen() error
+}
+
+// PollEvent is what a poller found out about one descriptor.
+type PollEvent struct {
+	Token     uint64
+	Readiness Readiness
+}
+
+// spinCounter is a poller that may find something before it parks.
+type spinCounter interface {
+	// Spins returns how many calls of Wait returned without having parked. Any
+	// goroutine may call it.
+	Spins() int64
+}

@@ -1,0 +1,90 @@
+package core
+
+import (
+	"errors"
+	"log/slog"
+)
+
+// pollerFailed is what happens after an error of the poller: a loop builds it
+// anew once, and if that does not help, or there is nothing to build, the
+// executor ends (G15). Loop only.
+func (e *Executor) pollerFailed(err error) {
+	if e.io == nil || e.io.suspect {
+		e.fail(err)
+		return
+	}
+	e.io.suspect = true
+	if reopenErr := e.rebuild(err); reopenErr != nil {
+		e.fail(errors.Join(err, reopenErr))
+	}
+}
+
+// rebuild moves every registration into a new poller (netty's rebuildSelector,
+// R196). One that cannot move is not left deaf, as in Netty 4.2: a plain one is
+// closed with its error, a channel is told to abort. Loop only.
+func (e *Executor) rebuild(why error) error {
+	io := e.io
+	e.mu.Lock()
+	if err := io.poller.Reopen(); err != nil {
+		e.mu.Unlock()
+		return err
+	}
+	io.rebuilds++
+	moved := 0
+	for _, r := range io.slots {
+		if r == nil || r.interest&(Readable|Writable) == 0 || io.byFD[r.fd] != r {
+			continue
+		}
+		if err := io.poller.Add(r.fd, r.interest, r.token); err != nil {
+			delete(io.byFD, r.fd)
+			io.telling = append(io.telling, told{r, toldAbort, err})
+			continue
+		}
+		moved++
+	}
+	lost := len(io.telling) - io.tellPos
+	e.mu.Unlock()
+	e.log(slog.LevelWarn, "the poller was built anew", "why", why, "moved", moved, "lost", lost)
+	return nil
+}
+
+// errPremature is why a poller that does not wait is built anew.
+var errPremature = errors.New("core: the poller returns without a reason, again and again")
+
+// judgeReturn counts returns of Wait that nothing explains. A kernel that reports
+// a descriptor nobody watches any more, because a copy of it is open somewhere,
+// would otherwise keep the loop busy for ever (R195, R205). Loop only.
+func (e *Executor) judgeReturn(explained bool, until int64) {
+	io := e.io
+	if explained || until != noDeadline && e.now() >= until {
+		io.premature, io.suspect = 0, false
+		return
+	}
+	if io.premature++; io.premature < maxPremature {
+		return
+	}
+	io.premature = 0
+	if err := e.rebuild(errPremature); err != nil {
+		e.log(slog.LevelWarn, "the poller could not be built anew, the old one stays", "error", err)
+	}
+}
+
+// sleepWithoutPoller is the sleep of an executor whose poller is broken. It still
+// has to wait for channels that end on other goroutines.
+func (e *Executor) sleepWithoutPoller() {
+	if e.io != nil {
+		<-e.io.fallback
+	}
+}
+
+// wakeLoop wakes the sleeping loop. The caller has claimed the wake-up.
+func (e *Executor) wakeLoop() {
+	if e.io == nil || !e.io.broken.Load() {
+		e.poller.Wake()
+		return
+	}
+	select {
+	case e.io.fallback <- struct{}{}:
+	default: // one is pending; it will do
+	}
+}

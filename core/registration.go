@@ -1,0 +1,226 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+)
+
+// ErrRegistrationClosed is returned by calls on a registration that has ended.
+var ErrRegistrationClosed = errors.New("core: registration is closed")
+
+// ErrDescriptorReused is why a registration ended whose descriptor was closed
+// without it, and whose number was then registered again.
+var ErrDescriptorReused = errors.New("core: descriptor was closed while it was registered, and its number used again")
+
+// Registration is a descriptor that a loop watches. Its methods may be called from
+// any goroutine, from the handler too. It never closes the descriptor: that is its
+// owner's to do, after Close.
+type Registration struct {
+	// Set once by Register.
+	e         *Executor
+	fd        int
+	target    Channel
+	isChannel bool
+	token     uint64
+
+	// Atomic: regOpen, regRunning or regClosed. The loop moves between the first
+	// two around each call of the handler; the third is final.
+	state atomic.Int32
+
+	// Guarded by e.mu.
+	interest Interest
+	err      error
+	onClose  []func(error)
+	told     toldLevel // what of a shutdown the loop has told it, or is about to
+}
+
+const (
+	regOpen int32 = iota
+	regRunning
+	regClosed
+)
+
+// toldLevel orders what can be said to a registration about a shutdown.
+type toldLevel uint8
+
+const (
+	toldNothing toldLevel = iota
+	toldDrain
+	toldAbort
+)
+
+// Register watches fd, which must be non-blocking and stays its caller's, and
+// calls h on the loop with what it is ready for: again and again for as long as it
+// is, unless interest is EdgeTriggered. A nil error means that the registration is
+// accepted: it is watched until Close, or until a shutdown, which closes it and
+// says so to OnClose (G3, G22). One that is made while the executor is
+// ShuttingDown is accepted and closed in the next turn (R198); after the close it
+// is refused.
+//
+// The other errors name the descriptor: one that is not open, cannot be polled
+// (a regular file), is registered already, or that the kernel has no room for.
+func (l *EventLoop) Register(fd int, interest Interest, h func(Readiness)) (*Registration, error) {
+	if h == nil {
+		return nil, nilFunc("Register", "h")
+	}
+	r := &Registration{target: plainHandler(h)}
+	if err := l.register("Register", r, fd, interest); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (e *Executor) register(call string, r *Registration, fd int, interest Interest) error {
+	if fd < 0 {
+		return argumentError(call, "fd is %d, want an open descriptor", fd)
+	}
+	if err := checkInterest(call, interest); err != nil {
+		return err
+	}
+	r.e, r.fd, r.interest = e, fd, interest
+	if err := e.lockOpen(OpRegister); err != nil {
+		return err
+	}
+	replaced, err := e.io.add(r)
+	e.traceAdmit(OpRegister, err == nil)
+	if err != nil {
+		e.mu.Unlock()
+		return fmt.Errorf("core: %s: descriptor %d: %w", call, fd, err)
+	}
+	if e.shutdown.called {
+		e.io.untold = append(e.io.untold, r)
+		e.hasNews()
+		e.unlockAndWake()
+	} else {
+		e.mu.Unlock()
+	}
+	if replaced != nil {
+		replaced.close(ErrDescriptorReused, ChannelEnd{})
+	}
+	return nil
+}
+
+func checkInterest(call string, interest Interest) error {
+	if interest&^interestMask != 0 {
+		return argumentError(call, "interest is %#x, want a combination of Readable, Writable and EdgeTriggered", uint8(interest))
+	}
+	return nil
+}
+
+// FD returns the descriptor.
+func (r *Registration) FD() int { return r.fd }
+
+// Modify replaces the interest; zero pauses. An edge-triggered registration hears
+// again of what is ready. It returns ErrRegistrationClosed after the end.
+func (r *Registration) Modify(interest Interest) error {
+	if err := checkInterest("Modify", interest); err != nil {
+		return err
+	}
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	if r.state.Load() == regClosed {
+		return ErrRegistrationClosed
+	}
+	if err := r.e.io.modify(r, interest); err != nil {
+		return fmt.Errorf("core: Modify: descriptor %d: %w", r.fd, err)
+	}
+	return nil
+}
+
+// Close ends the registration: when it returns the descriptor is not watched, no
+// call of the handler begins any more (one may be running, if the caller is not
+// the loop), and the owner may close the descriptor. Only the first call has an
+// effect. The error is always nil; io.Closer.
+func (r *Registration) Close() error {
+	r.close(nil, ChannelEnd{Kind: EndAborted})
+	return nil
+}
+
+// OnClose calls listener once when the registration has ended, on the loop: with
+// nil after Close, with the cause of the shutdown that ended it, or with the error
+// for which the loop had to give it up. If it has ended, the listener is called
+// soon, or, if the loop is gone, on the caller. Nil listeners are ignored.
+func (r *Registration) OnClose(listener func(error)) {
+	if listener == nil {
+		return
+	}
+	r.e.mu.Lock()
+	if r.state.Load() != regClosed {
+		r.onClose = append(r.onClose, listener)
+		r.e.mu.Unlock()
+		return
+	}
+	err := r.err
+	r.e.mu.Unlock()
+	r.e.noteOrRun(func() { listener(err) })
+}
+
+// Post runs work on the loop, in order, and reports true; or false if the
+// registration has ended. It is how a channel gets onto its loop when it has to,
+// after the close too: work is no task, takes no room in a bounded queue, and
+// does not restart a quiet period.
+func (r *Registration) Post(work func()) bool {
+	if work == nil {
+		return false
+	}
+	e := r.e
+	e.mu.Lock()
+	if r.state.Load() == regClosed {
+		e.mu.Unlock()
+		return false
+	}
+	// The loop does not end before this registration, so that work runs.
+	e.addNote(work)
+	e.unlockAndWake()
+	return true
+}
+
+// begin reports whether the handler may be called, and keeps Close from returning
+// between the answer and the call. Loop only.
+func (r *Registration) begin() bool { return r.state.CompareAndSwap(regOpen, regRunning) }
+
+// settled undoes begin, unless the registration has ended meanwhile. Loop only.
+func (r *Registration) settled() { r.state.CompareAndSwap(regRunning, regOpen) }
+
+// close ends the registration for the reason err.
+func (r *Registration) close(err error, end ChannelEnd) {
+	e := r.e
+	e.mu.Lock()
+	if r.state.Load() == regClosed {
+		e.mu.Unlock()
+		return
+	}
+	r.state.Store(regClosed)
+	r.err = err
+	listeners := r.onClose
+	r.onClose = nil
+	e.io.remove(r)
+	e.countEnd(r, end)
+	for _, listener := range listeners {
+		e.addNote(func() { listener(err) })
+	}
+	if e.cfg.tracer != nil {
+		e.trace(Event{Kind: EventRegistrationClosed, Reason: err})
+	}
+	if e.shutdown.called || len(listeners) > 0 {
+		e.hasNews() // it may have been what the end was waiting for
+		e.unlockAndWake()
+		return
+	}
+	e.mu.Unlock()
+}
+
+// countEnd requires mu.
+func (e *Executor) countEnd(r *Registration, end ChannelEnd) {
+	if !r.isChannel || !e.shutdown.called {
+		return
+	}
+	switch end.Kind {
+	case EndDrained:
+		e.io.drained++
+	case EndAborted:
+		e.io.aborted++
+	}
+	e.io.discarded += end.Discarded
+}

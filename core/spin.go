@@ -1,0 +1,55 @@
+package core
+
+import "time"
+
+// spinner decides whether to look for work once more before parking. It spins for
+// the full time or not at all: a short spin never sees the answer that comes fast
+// only if somebody waits for it. What adapts is how often: a miss doubles the
+// number of sleeps that go by without a spin, a hit makes it zero. Loop only.
+type spinner struct {
+	max    int64 // nanoseconds; 0: never
+	since  time.Time
+	last   int64 // nanoseconds spun, as of the turn before
+	misses int
+	skip   int // sleeps to go by
+}
+
+const (
+	// slowYield is how long a yield takes if others need the processor: one who
+	// yields queues behind all of them, while one who is woken runs next.
+	slowYield = int64(50 * time.Microsecond)
+	maxMisses = 8
+)
+
+// begin reports whether to spin before this sleep.
+func (s *spinner) begin() bool {
+	if s.max == 0 {
+		return false
+	}
+	if s.skip > 0 {
+		s.skip--
+		return false
+	}
+	s.since, s.last = time.Now(), 0
+	return true
+}
+
+// goesOn is asked in each turn, after a yield.
+func (s *spinner) goesOn() bool {
+	spun := int64(time.Since(s.since))
+	slow := spun-s.last > slowYield
+	s.last = spun
+	if slow {
+		s.misses += 3
+	}
+	return !slow && spun < s.max
+}
+
+// hit says that spinning has found work.
+func (s *spinner) hit() { s.misses = 0 }
+
+// miss says that it has not.
+func (s *spinner) miss() {
+	s.misses = min(s.misses+1, maxMisses)
+	s.skip = 1<<s.misses - 1
+}
