@@ -16,6 +16,7 @@ func BenchmarkExecute(b *testing.B) {
 func BenchmarkExecuteInLoop(b *testing.B) { benchmarkGroup(b, inLoopCases()) }
 func BenchmarkExecuteLazy(b *testing.B)   { benchmarkGroup(b, lazyCases()) }
 func BenchmarkRoundTrip(b *testing.B)     { benchmarkGroup(b, roundTripCases()) }
+func BenchmarkRoundTripBusy(b *testing.B) { benchmarkGroup(b, busyTripCases()) }
 func BenchmarkShutdownIdle(b *testing.B)  { benchmarkGroup(b, shutdownCases()) }
 func BenchmarkQuietPeriod(b *testing.B)   { benchmarkGroup(b, quietPeriodCases()) }
 func BenchmarkSubmit(b *testing.B)        { benchmarkGroup(b, submitCases()) }

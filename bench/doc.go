@@ -15,6 +15,9 @@
 //	impl       core          core.Executor as NewExecutor makes it
 //	           core-bounded  the same with WithMaxPendingTasks(1048576), and a
 //	                         rejected-handler that yields and tries again
+//	           loop          core.EventLoop as NewEventLoop makes it, watching an
+//	                         idle pipe
+//	           loop-blocking the same with WithBlockingEpoll
 //	           channel       make(chan func(), 1024), one receiver
 //	           mutex         a slice under a mutex, one consumer on a sync.Cond
 //	           unbuffered    two unbuffered channels and a goroutine that answers
@@ -33,6 +36,8 @@
 //	ExecuteLazy     one producer; the last task is not lazy.
 //	RoundTrip       from before Execute until the caller has heard from the task,
 //	                on an executor that is idle: p50 and p99.
+//	RoundTripBusy   the same, one right after the other: an event loop that looks for
+//	                more before it parks need not park. Mean.
 //	ScheduleCancel  one Schedule and one Cancel of a timer that has reached the top
 //	                of the heap, with the heap's work. From outside this includes a
 //	                fence per 64 pairs: a task that is waited for.

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"runtime"
+	"slices"
 	"time"
 
 	"eventide/core"
@@ -41,16 +42,22 @@ func newCore(opts ...core.Option) (Executor, error) {
 	return ex, nil
 }
 
-// executors are the implementations that run tasks.
-var executors = []struct {
+// An implementation is an executor with the name it has in benchmarks.
+type implementation struct {
 	impl string
 	open func() (Executor, error)
-}{
+}
+
+// executors are the implementations that run tasks and do no I/O.
+var executors = []implementation{
 	{"core", NewCore},
 	{"core-bounded", NewCoreBounded},
 	{"channel", NewChannel},
 	{"mutex", NewMutex},
 }
+
+// withLoops are the executors, and the event loops where there are any.
+func withLoops() []implementation { return slices.Concat(executors, loops) }
 
 // settleYields lets a goroutine that has nothing to do fall asleep.
 const settleYields = 32

@@ -15,13 +15,54 @@ const unbuffered = "unbuffered"
 func roundTripCases() Group {
 	plain := Case{Workload: "RoundTrip", Impl: unbuffered, Against: unbuffered, Unit: "trip", Open: openEcho}
 	g := Group{plain}
-	for _, x := range executors {
+	for _, x := range withLoops() {
 		g = append(g, Case{
 			Workload: "RoundTrip", Impl: x.impl, Against: unbuffered, Unit: "trip",
 			Open: openExecutor(x.open, roundTrips),
 		})
 	}
 	return g
+}
+
+// busyTripCases are round trips one right after the other: nobody has time to fall
+// asleep who looks for more work before.
+func busyTripCases() Group {
+	g := Group{{Workload: "RoundTripBusy", Impl: unbuffered, Against: unbuffered, Unit: "trip", Open: func() (Runner, error) {
+		e, err := openEcho()
+		return busyEcho{e.(echo)}, err
+	}}}
+	for _, x := range withLoops() {
+		g = append(g, Case{
+			Workload: "RoundTripBusy", Impl: x.impl, Against: unbuffered, Unit: "trip",
+			Open: openExecutor(x.open, busyTrips),
+		})
+	}
+	return g
+}
+
+func busyTrips(x Executor, n int) (Slice, error) {
+	answer := make(chan struct{})
+	task := func() { answer <- struct{}{} }
+	began := time.Now()
+	for range n {
+		if err := x.Execute(task); err != nil {
+			return Slice{}, err
+		}
+		<-answer
+	}
+	return Slice{Ops: n, Elapsed: time.Since(began)}, nil
+}
+
+type busyEcho struct{ echo }
+
+// Run measures n trips without a pause.
+func (e busyEcho) Run(n int) (Slice, error) {
+	began := time.Now()
+	for range n {
+		e.ask <- struct{}{}
+		<-e.answer
+	}
+	return Slice{Ops: n, Elapsed: time.Since(began)}, nil
 }
 
 // statser is an executor that can say whether it is parked.

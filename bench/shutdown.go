@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"slices"
 	"time"
 
 	"eventide/core"
@@ -8,7 +9,7 @@ import (
 
 func shutdownCases() Group {
 	g := Group{{Workload: "ShutdownIdle", Impl: unbuffered, Against: unbuffered, Unit: "stop", Open: openEcho}}
-	for _, x := range executors {
+	for _, x := range slices.Concat(executors, bareLoops) {
 		run := runFunc(func(n int) (Slice, error) { return shutdowns(x.open, n) })
 		g = append(g, Case{Workload: "ShutdownIdle", Impl: x.impl, Against: unbuffered, Unit: "stop", Open: run.open})
 	}

@@ -73,7 +73,7 @@ func Groups(timers []int) []Group {
 		groups = append(groups, executeCases(producers))
 	}
 	return append(groups,
-		inLoopCases(), lazyCases(), roundTripCases(),
+		inLoopCases(), lazyCases(), roundTripCases(), busyTripCases(),
 		scheduleCancelCases("loop", timers), scheduleCancelCases("outside", timers),
 		shutdownCases(), quietPeriodCases(), submitCases(), statsCases(),
 	)

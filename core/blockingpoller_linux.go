@@ -15,6 +15,8 @@ type blockingPoller struct {
 	// Atomic.
 	sleep atomic.Int32
 	_     [60]byte
+	parks atomic.Int64
+	spins atomic.Int64
 	event atomic.Pointer[os.File] // the eventfd. As a file: a late Wake finds it closed (netty #9362)
 
 	// Loop only.
@@ -23,6 +25,7 @@ type blockingPoller struct {
 
 func newBlockingPoller(clock Clock, k kernel) (*blockingPoller, error) {
 	p := &blockingPoller{epollSet: epollSet{kernel: k, clock: clock, fd: -1, timer: -1}}
+	p.wake = p.Wake
 	if err := p.Reopen(); err != nil {
 		return nil, err
 	}
@@ -101,18 +104,21 @@ func signal(event *os.File) {
 // Wait is Poller's.
 func (p *blockingPoller) Wait(until Deadline) error {
 	p.events = p.events[:0]
-	if !p.arm(until, p.Wake) || p.skipped >= busyTurns {
+	if !p.arm(until) || p.skipped >= busyTurns {
+		p.spins.Add(1)
 		return p.Poll()
 	}
 	if !p.sleep.CompareAndSwap(sleepAwake, sleepAsleep) {
 		p.sleep.Store(sleepAwake)
 		p.skipped++
+		p.spins.Add(1)
 		return nil
 	}
 	if p.buf == nil {
 		p.buf = make([]unix.EpollEvent, firstEvents)
 	}
 	p.skipped = 0
+	p.parks.Add(1)
 	n, err := p.kernel.wait(p.fd, p.buf)
 	p.sleep.Swap(sleepAwake)
 	_, err = p.take(n, err)
@@ -125,6 +131,10 @@ func (p *blockingPoller) Poll() error {
 	_, err := p.look()
 	return err
 }
+
+// Parks and Spins are sleepCounter's.
+func (p *blockingPoller) Parks() int64 { return p.parks.Load() }
+func (p *blockingPoller) Spins() int64 { return p.spins.Load() }
 
 // Close is Poller's.
 func (p *blockingPoller) Close() error {

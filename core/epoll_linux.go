@@ -21,7 +21,8 @@ func newEpollPoller(cfg config) (IOPoller, error) {
 type epollSet struct {
 	// Set once.
 	kernel kernel
-	clock  Clock // nil: the system's, and the timer is a timerfd
+	clock  Clock  // nil: the system's, and the timer is a timerfd
+	wake   func() // the poller's Wake, for the timer of another clock
 
 	// Written by Reopen, with the executor's lock held.
 	fd int
@@ -176,9 +177,8 @@ func (s *epollSet) take(n int, err error) (bool, error) {
 
 // arm makes sure that there is an event at until or earlier, and reports false if
 // until has passed. A setting that is too early costs one look for nothing, which
-// is cheaper than to move it each time the loop falls asleep. wake is for another
-// clock. Loop only.
-func (s *epollSet) arm(until Deadline, wake func()) bool {
+// is cheaper than to move it each time the loop falls asleep. Loop only.
+func (s *epollSet) arm(until Deadline) bool {
 	if until.IsZero() {
 		return true
 	}
@@ -187,7 +187,7 @@ func (s *epollSet) arm(until Deadline, wake func()) bool {
 		d := until.Sub(s.clock.Now())
 		s.alarm = nil
 		if d > 0 {
-			s.alarm = newWakeAlarm(s.clock, d, wake)
+			s.alarm = newWakeAlarm(s.clock, d, s.wake)
 		}
 		return d > 0
 	}
@@ -205,9 +205,6 @@ func (s *epollSet) arm(until Deadline, wake func()) bool {
 	s.setTo = until
 	return true
 }
-
-// armed reports whether an event of the timer may come. Loop only.
-func (s *epollSet) armed() bool { return !s.setTo.IsZero() && s.setTo.After(time.Now()) }
 
 // wakeAlarm is an alarm that wakes a poller, and can be waited for.
 type wakeAlarm struct {

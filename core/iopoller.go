@@ -37,9 +37,9 @@ type PollEvent struct {
 	Readiness Readiness
 }
 
-// spinCounter is a poller that may find something before it parks.
-type spinCounter interface {
-	// Spins returns how many calls of Wait returned without having parked. Any
-	// goroutine may call it.
-	Spins() int64
+// sleepCounter is a poller that may find something before it parks, and so knows
+// better than its caller how often it has. Any goroutine may ask.
+type sleepCounter interface {
+	Parks() int64 // calls of Wait that parked; counted when they do
+	Spins() int64 // calls of Wait that found something before
 }

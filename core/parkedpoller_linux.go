@@ -1,7 +1,6 @@
 package core
 
 import (
-	"errors"
 	"os"
 	"runtime"
 	"sync/atomic"
@@ -39,13 +38,15 @@ type parkedPoller struct {
 	sleep atomic.Int32
 	_     [60]byte
 	file  atomic.Pointer[os.File] // owns the epoll descriptor: a late Wake finds it closed, never its number reused
-	spun  atomic.Int64
+	parks atomic.Int64
+	spins atomic.Int64
 
 	// Loop only.
 	raw     syscall.RawConn
 	ready   func(uintptr) bool // bound once: no allocation per park
 	lookErr error
 	first   bool // the first call of ready in this Read
+	timed   bool // this sleep has a deadline
 	dirty   bool // the file's deadline is in the past, or may come to be
 	skipped int  // calls of Wait since the last look
 	spin    spinner
@@ -66,6 +67,7 @@ func newParkedPoller(clock Clock, spin time.Duration, k kernel) (*parkedPoller, 
 	p := &parkedPoller{epollSet: epollSet{kernel: k, clock: clock, fd: -1, timer: -1}}
 	p.spin.max = int64(spin)
 	p.ready = p.lookThenPark
+	p.wake = p.Wake
 	if err := p.Reopen(); err != nil {
 		return nil, err
 	}
@@ -134,9 +136,10 @@ func (p *parkedPoller) Wait(until Deadline) error {
 	p.events = p.events[:0]
 	found, err := p.beforeParking(until)
 	if found || err != nil {
-		p.spun.Add(1)
+		p.spins.Add(1)
 		return err
 	}
+	p.parks.Add(1)
 	err = p.raw.Read(p.ready)
 	if p.sleep.Swap(sleepAwake) == sleepNotified {
 		p.dirty = true // by a waker who has set the deadline, or will in a moment
@@ -147,7 +150,7 @@ func (p *parkedPoller) Wait(until Deadline) error {
 		return err
 	case err == nil:
 		return nil
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case err == os.ErrDeadlineExceeded: // bare, through a RawConn
 		p.dirty = true
 		p.skipped++
 		return nil
@@ -172,7 +175,7 @@ func (p *parkedPoller) beforeParking(until Deadline) (found bool, err error) {
 	if found, err := p.spinFor(until); found || err != nil {
 		return found, err
 	}
-	if !p.arm(until, p.Wake) {
+	if !p.arm(until) {
 		_, err := p.look()
 		return true, err
 	}
@@ -182,7 +185,7 @@ func (p *parkedPoller) beforeParking(until Deadline) (found bool, err error) {
 			return false, err
 		}
 	}
-	p.first = true
+	p.first, p.timed = true, !until.IsZero()
 	if !p.sleep.CompareAndSwap(sleepAwake, sleepAsleep) {
 		p.sleep.Store(sleepAwake)
 		return true, nil
@@ -194,8 +197,11 @@ func (p *parkedPoller) beforeParking(until Deadline) (found bool, err error) {
 func (p *parkedPoller) lookThenPark(uintptr) bool {
 	first := p.first
 	p.first = false
-	if first && p.watched.Load() == 0 && !p.armed() {
-		return false // nothing can be ready; after an edge look in any case
+	// With no deadline and no descriptor nothing can be ready; after an edge look in
+	// any case. To ask whether the timer is still running instead would be wrong: it
+	// may have gone off since it was set, and this Read has forgotten that edge.
+	if first && !p.timed && p.watched.Load() == 0 {
+		return false
 	}
 	found, err := p.look()
 	p.lookErr = err
@@ -220,7 +226,8 @@ func (p *parkedPoller) spinFor(until Deadline) (found bool, err error) {
 	if !p.spin.begin() {
 		return false, nil
 	}
-	for turn := 0; p.spin.goesOn(); turn++ {
+	for turn := 0; p.spin.goesOn(turn); turn++ {
+		runtime.Gosched()
 		if p.taken() {
 			p.spin.hit()
 			return true, nil
@@ -235,14 +242,14 @@ func (p *parkedPoller) spinFor(until Deadline) (found bool, err error) {
 		if !until.IsZero() && p.clock == nil && time.Until(until) <= 0 {
 			return true, nil
 		}
-		runtime.Gosched()
 	}
 	p.spin.miss()
 	return false, nil
 }
 
-// Spins is spinCounter's.
-func (p *parkedPoller) Spins() int64 { return p.spun.Load() }
+// Parks and Spins are sleepCounter's.
+func (p *parkedPoller) Parks() int64 { return p.parks.Load() }
+func (p *parkedPoller) Spins() int64 { return p.spins.Load() }
 
 // Close is Poller's.
 func (p *parkedPoller) Close() error {

@@ -30,12 +30,20 @@ func (s *spinner) begin() bool {
 		s.skip--
 		return false
 	}
-	s.since, s.last = time.Now(), 0
 	return true
 }
 
-// goesOn is asked in each turn, after a yield.
-func (s *spinner) goesOn() bool {
+// goesOn is asked before each turn, which begins with a yield. It does not read
+// the clock before the first: work that is there after one yield is the common
+// case of a busy loop, and to read the clock takes as long.
+func (s *spinner) goesOn(turn int) bool {
+	switch turn {
+	case 0:
+		return true
+	case 1:
+		s.since, s.last = time.Now(), 0
+		return true
+	}
 	spun := int64(time.Since(s.since))
 	slow := spun-s.last > slowYield
 	s.last = spun

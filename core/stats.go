@@ -49,9 +49,8 @@ func (e *Executor) Stats() Stats {
 	if e.io != nil {
 		s.Registrations, s.Rebuilds = int64(e.io.open), e.io.rebuilds
 	}
-	if spinner, ok := e.poller.(spinCounter); ok {
-		s.Spins = min(spinner.Spins(), s.Parks)
-		s.Parks -= s.Spins
+	if sleeps, ok := e.poller.(sleepCounter); ok {
+		s.Parks, s.Spins = sleeps.Parks(), sleeps.Spins()
 	}
 	return s
 }

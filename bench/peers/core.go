@@ -1,0 +1,94 @@
+package peers
+
+import (
+	"context"
+	"time"
+
+	"eventide/core"
+)
+
+// coreExecutor is core's Executor, or the one inside its EventLoop.
+type coreExecutor struct{ *core.Executor }
+
+func (x coreExecutor) Parks() int64 { return x.Stats().Parks }
+
+func newCore() (*core.Executor, error) { return core.NewExecutor() }
+
+// newCoreLoop returns the executor of an event loop: all its methods, epoll below.
+func newCoreLoop() (*core.Executor, error) {
+	l, err := core.NewEventLoop()
+	if err != nil {
+		return nil, err
+	}
+	return &l.Executor, nil
+}
+
+func coreImpl() impl {
+	im := ofCore(newCore)
+	im.lacks = map[string]string{"echo": "an Executor has no I/O"}
+	return im
+}
+
+func coreLoopImpl() impl {
+	im := ofCore(newCoreLoop)
+	im.echo, im.lacks = coreEcho, map[string]string{"echo": noCoreEcho}
+	return im
+}
+
+func ofCore(open func() (*core.Executor, error)) impl {
+	return impl{
+		version: goVersion() + " this-tree",
+		open: func() (executor, error) {
+			x, err := open()
+			if err != nil {
+				return nil, err
+			}
+			return coreExecutor{x}, nil
+		},
+		timers: func() (timers, error) {
+			x, err := open()
+			if err != nil {
+				return nil, err
+			}
+			return coreTimers{coreExecutor{x}}, nil
+		},
+		quiet: func(quiet time.Duration) (func(), error) {
+			x, err := open()
+			if err != nil {
+				return nil, err
+			}
+			return func() {
+				t, err := x.ShutdownGracefully(quiet, time.Hour)
+				if err == nil {
+					_, err = t.Wait(context.Background())
+				}
+				if err != nil {
+					panic(err)
+				}
+			}, startOf(x)
+		},
+	}
+}
+
+// startOf lets x run a task.
+func startOf(x executor) error {
+	done := make(chan struct{})
+	if err := x.Execute(func() { close(done) }); err != nil {
+		return err
+	}
+	<-done
+	return nil
+}
+
+type coreTimers struct{ coreExecutor }
+
+func (t coreTimers) schedule(delay time.Duration, f func()) (func(), error) {
+	timer, err := t.Schedule(delay, f)
+	if err != nil {
+		return nil, err
+	}
+	return func() { timer.Cancel() }, nil
+}
+
+func (t coreTimers) fence() error { return startOf(t) }
+func (t coreTimers) close() error { return t.Close() }

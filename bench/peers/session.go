@@ -1,0 +1,155 @@
+package peers
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// patience is how long any one answer may take.
+const patience = 2 * time.Minute
+
+// session is a run in progress.
+type session struct {
+	drivers map[string]*Driver // by driver
+	notRun  map[string]string  // by implementation: why not
+	failed  map[string]error   // by workload and implementation: it is not asked again
+	peaks   map[string]float64 // by implementation: tasks per second
+}
+
+// open starts the drivers of impls.
+func open(impls []Impl, dir string) *session {
+	s := &session{
+		drivers: map[string]*Driver{}, notRun: map[string]string{},
+		failed: map[string]error{}, peaks: map[string]float64{},
+	}
+	reasons := map[string]string{}
+	for _, im := range impls {
+		d := im.driver
+		if s.drivers[d.name] == nil && reasons[d.name] == "" {
+			driver, err := d.start(dir)
+			if err != nil {
+				reasons[d.name] = err.Error()
+			} else {
+				s.drivers[d.name] = driver
+			}
+		}
+		if why := reasons[d.name]; why != "" {
+			s.notRun[im.Name] = why
+		}
+	}
+	return s
+}
+
+func (k driverKind) start(dir string) (*Driver, error) {
+	command, err := k.command(dir)
+	if err != nil {
+		return nil, err
+	}
+	return StartDriver(k.name, command...)
+}
+
+func (s *session) close() {
+	for _, d := range s.drivers {
+		d.Close()
+	}
+}
+
+// ask sends a request to the driver of im.
+func (s *session) ask(im Impl, word string, pairs ...any) (Answer, error) {
+	r := request(word, pairs...)
+	if im.driver.name == goDriver.name {
+		r.Args["impl"] = im.Name
+	}
+	return s.drivers[im.driver.name].Do(r, patience)
+}
+
+// versions asks everybody who they are.
+func (s *session) versions(impls []Impl) map[string]string {
+	versions := map[string]string{}
+	for _, im := range impls {
+		if s.notRun[im.Name] != "" {
+			continue
+		}
+		a, err := s.ask(im, "about")
+		if err != nil {
+			s.notRun[im.Name] = err.Error()
+			continue
+		}
+		versions[im.Name] = a.text["version"]
+	}
+	return versions
+}
+
+// peakSlices is how often the peak is measured; the median counts.
+const peakSlices = 7
+
+// latency measures at a share of the peak, which is measured before the first time.
+func (s *session) latency(im Impl, load int) (Answer, error) {
+	if s.peaks[im.Name] == 0 {
+		var rates []float64
+		for range peakSlices {
+			a, err := s.ask(im, "peak", "n", executeTasks)
+			if err != nil || a.None != "" {
+				return a, err
+			}
+			rates = append(rates, float64(a.Ops)/time.Duration(a.Elapsed).Seconds())
+		}
+		slices.Sort(rates)
+		s.peaks[im.Name] = rates[peakSlices/2]
+	}
+	return s.ask(im, "latency", "rate", int(s.peaks[im.Name]*float64(load)/100), "n", latencyTasks)
+}
+
+// withEcho starts the echo server of im, runs use, and stops it; the answer of the
+// stop is returned if use returns none of its own.
+func (s *session) withEcho(im Impl, use func(port string) (Answer, error)) (Answer, error) {
+	started, err := s.ask(im, "echo-start")
+	if err != nil || started.None != "" {
+		return started, err
+	}
+	a, err := use(started.text["port"])
+	stopped, stopErr := s.ask(im, "echo-stop")
+	if err = errors.Join(err, stopErr); err != nil {
+		return Answer{}, err
+	}
+	if a.Ops == 0 {
+		return stopped, nil
+	}
+	return a, nil
+}
+
+func (s *session) echo(im Impl, connections int) (Answer, error) {
+	return s.withEcho(im, func(port string) (Answer, error) { return echoLoad("127.0.0.1:"+port, connections) })
+}
+
+// channels opens connections, says one thing on each, and stops the server.
+func (s *session) channels(im Impl, connections int) (Answer, error) {
+	var open clients
+	defer func() { open.close() }()
+	return s.withEcho(im, func(port string) (Answer, error) {
+		var err error
+		open, err = connect("127.0.0.1:"+port, connections)
+		if err == nil {
+			err = open.greet()
+		}
+		return Answer{}, err
+	})
+}
+
+// slice is one measurement, for the record.
+func (s *session) slice(w Workload, im Impl) (Answer, error) {
+	key := w.Name + " " + im.Name
+	if err := s.failed[key]; err != nil {
+		return Answer{}, err
+	}
+	a, err := w.run(s, im)
+	if err == nil && a.None == "" && a.Ops == 0 && len(a.Samples) == 0 {
+		err = fmt.Errorf("an answer without a measurement")
+	}
+	if err != nil {
+		s.failed[key] = err
+	}
+	return a, err
+}
