@@ -87,7 +87,8 @@ func (io *loopIO) add(r *Registration) (replaced *Registration, err error) {
 	} else {
 		slot = uint32(len(io.slots))
 	}
-	r.token = uint64(io.generation+1)<<32 | uint64(slot)
+	generation := max(io.generation+1, 1) // 0 after a wrap would be the poller's own
+	r.token = uint64(generation)<<32 | uint64(slot)
 	if r.interest&(Readable|Writable) != 0 {
 		if err := io.poller.Add(r.fd, r.interest, r.token); err != nil {
 			return nil, err
@@ -95,7 +96,8 @@ func (io *loopIO) add(r *Registration) (replaced *Registration, err error) {
 		replaced = io.byFD[r.fd]
 		io.byFD[r.fd] = r
 	}
-	io.generation++
+	io.generation = generation
+	r.paused.Store(r.interest&(Readable|Writable) == 0)
 	if n := len(io.free); n > 0 {
 		io.free = io.free[:n-1]
 		io.slots[slot] = r
@@ -127,6 +129,7 @@ func (io *loopIO) modify(r *Registration, interest Interest) error {
 		io.unwatch(r)
 	}
 	r.interest = interest
+	r.paused.Store(!is)
 	return nil
 }
 
@@ -157,7 +160,7 @@ func (io *loopIO) remove(r *Registration) {
 // ended fall away here, or in runReady: nobody hears of a stale descriptor.
 // Requires mu; loop only.
 func (io *loopIO) collect() {
-	io.turns = 0
+	io.turns, io.lookAt = 0, 0
 	for _, ev := range io.poller.Ready() {
 		slot := uint32(ev.Token)
 		if int(slot) >= len(io.slots) {
@@ -187,6 +190,7 @@ func (e *Executor) lookWhenBusy() {
 		e.pollerFailed(err)
 		return
 	}
+	io.suspect = false
 	e.mu.Lock()
 	io.collect()
 	e.mu.Unlock()

@@ -26,7 +26,8 @@ type Registration struct {
 
 	// Atomic: regOpen, regRunning or regClosed. The loop moves between the first
 	// two around each call of the handler; the third is final.
-	state atomic.Int32
+	state  atomic.Int32
+	paused atomic.Bool // the interest is nothing; set with e.mu held
 
 	// Guarded by e.mu.
 	interest Interest
@@ -111,7 +112,8 @@ func checkInterest(call string, interest Interest) error {
 // FD returns the descriptor.
 func (r *Registration) FD() int { return r.fd }
 
-// Modify replaces the interest; zero pauses. An edge-triggered registration hears
+// Modify replaces the interest; zero pauses: no call of the handler begins until
+// the next Modify, and what was ready then is told after it. An edge-triggered registration hears
 // again of what is ready. It returns ErrRegistrationClosed after the end.
 func (r *Registration) Modify(interest Interest) error {
 	if err := checkInterest("Modify", interest); err != nil {
@@ -178,7 +180,9 @@ func (r *Registration) Post(work func()) bool {
 
 // begin reports whether the handler may be called, and keeps Close from returning
 // between the answer and the call. Loop only.
-func (r *Registration) begin() bool { return r.state.CompareAndSwap(regOpen, regRunning) }
+func (r *Registration) begin() bool {
+	return !r.paused.Load() && r.state.CompareAndSwap(regOpen, regRunning)
+}
 
 // settled undoes begin, unless the registration has ended meanwhile. Loop only.
 func (r *Registration) settled() { r.state.CompareAndSwap(regRunning, regOpen) }
