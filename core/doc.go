@@ -52,9 +52,24 @@
 //   - G19 A bounded queue refuses honestly.
 //   - G20 Conservation: accepted = ran + cancelled + pending, in every snapshot.
 //   - G21 A group ends as one.
+//   - G22 Channels and registrations close cleanly: each is told, once.
+//   - G23 A shutdown drains channels: flushed, half-closed, read until the peer's end.
 //   - G24 Nothing leaks.
 //
-// G12's descriptors and G22, G23 speak of channels and are not part of this package
-// yet. The R numbers in comments are rules of Netty that are kept or departed from;
+// # Event loops
+//
+// An EventLoop is an executor that watches descriptors, by epoll; NewGroup makes
+// several. It wakes without a system call, and readiness runs before tasks:
+//
+//	loop, err := core.NewEventLoop()
+//	...
+//	reg, err := loop.Register(fd, core.Readable, func(r core.Readiness) { ... })
+//
+// Package tcp has connections and listeners on top of it, package blocking one
+// executor per connection for what epoll cannot serve, such as TLS, and package
+// process the way from a signal to the exit code. A shutdown closes registrations
+// and tells their handlers, and drains channels (WithDrain).
+//
+// The R numbers in comments are rules of Netty that are kept or departed from;
 // docs/netty.md lists both.
 package core
