@@ -139,6 +139,7 @@ func (p *blockingPoller) Spins() int64 { return p.spins.Load() }
 // Close is Poller's.
 func (p *blockingPoller) Close() error {
 	p.closeTimer()
+	p.awaitAlarms()
 	err := p.event.Load().Close()
 	if closeErr := unix.Close(p.fd); closeErr != nil {
 		err = os.NewSyscallError("close", closeErr)

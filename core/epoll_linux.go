@@ -2,6 +2,7 @@ package core
 
 import (
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -31,9 +32,10 @@ type epollSet struct {
 	watched atomic.Int32 // descriptors in the set, those of our own excepted
 
 	// Loop only.
-	timer  int        // the timerfd; -1 if there is none
-	setTo  time.Time  // what it is set to; may have passed
-	alarm  *wakeAlarm // the timer of another clock
+	timer  int          // the timerfd; -1 if there is none
+	setTo  time.Time    // what it is set to; may have passed
+	alarm  *wakeAlarm   // the timer of another clock
+	late   []*wakeAlarm // those that could not be stopped any more, and may still run
 	buf    []unix.EpollEvent
 	events []PollEvent
 }
@@ -84,14 +86,30 @@ func (s *epollSet) openTimer() error {
 	return nil
 }
 
-// closeTimer also ends the timer of another clock.
+// closeTimer also ends the timer of another clock. Close waits for it, too.
 func (s *epollSet) closeTimer() {
 	if s.timer >= 0 {
 		_ = unix.Close(s.timer)
 		s.timer = -1
 	}
-	s.alarm.stop()
+	s.stopAlarm()
+}
+
+// stopAlarm ends the timer of another clock. It does not wait for a function that
+// has begun: a clock may be late, and the loop would stand still for as long.
+func (s *epollSet) stopAlarm() {
+	s.late = slices.DeleteFunc(s.late, (*wakeAlarm).isOver)
+	if s.alarm != nil && !s.alarm.alarm.Stop() {
+		s.late = append(s.late, s.alarm)
+	}
 	s.alarm = nil
+}
+
+// awaitAlarms returns when no function of an alarm runs, or will (G24).
+func (s *epollSet) awaitAlarms() {
+	for _, a := range s.late {
+		<-a.over
+	}
 }
 
 func (s *epollSet) control(op, fd int, events uint32, token uint64) error {
@@ -183,9 +201,8 @@ func (s *epollSet) arm(until Deadline) bool {
 		return true
 	}
 	if s.clock != nil {
-		s.alarm.stop()
+		s.stopAlarm()
 		d := until.Sub(s.clock.Now())
-		s.alarm = nil
 		if d > 0 {
 			s.alarm = newWakeAlarm(s.clock, d, s.wake)
 		}
@@ -221,9 +238,11 @@ func newWakeAlarm(clock Clock, d time.Duration, wake func()) *wakeAlarm {
 	return a
 }
 
-// stop returns when the alarm's function will not run, or has run (G24).
-func (a *wakeAlarm) stop() {
-	if a != nil && !a.alarm.Stop() {
-		<-a.over
+func (a *wakeAlarm) isOver() bool {
+	select {
+	case <-a.over:
+		return true
+	default:
+		return false
 	}
 }

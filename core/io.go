@@ -64,8 +64,8 @@ func newLoopIO(poller IOPoller, ratio int) *loopIO {
 
 // WithIORatio sets which part of its time, in percent from 1 to 100, a loop that
 // is busy with both gives to readiness; the rest goes to tasks (R191). 100 sets no
-// limit to the tasks but the one that holds for all: a bounded batch of them, and
-// then readiness is looked at (G13). The default is 50. It has no effect on an
+// limit to the tasks but the one that holds for all, and that cuts their share short
+// if it is large: a bounded batch of them, 1,024, and then readiness is looked at (G13). The default is 50. It has no effect on an
 // Executor, which has no readiness.
 func WithIORatio(percent int) Option {
 	return func(c *config) error {

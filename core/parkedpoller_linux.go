@@ -254,5 +254,6 @@ func (p *parkedPoller) Spins() int64 { return p.spins.Load() }
 // Close is Poller's.
 func (p *parkedPoller) Close() error {
 	p.closeTimer()
+	p.awaitAlarms()
 	return p.file.Load().Close()
 }

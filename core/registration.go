@@ -130,10 +130,10 @@ func (r *Registration) Modify(interest Interest) error {
 	return nil
 }
 
-// Close ends the registration: when it returns the descriptor is not watched, no
-// call of the handler begins any more (one may be running, if the caller is not
-// the loop), and the owner may close the descriptor. Only the first call has an
-// effect. The error is always nil; io.Closer.
+// Close ends the registration. When it returns the descriptor is not watched, no
+// call of the handler begins any more, and the owner may close the descriptor; if
+// the caller is not the loop, one call may be running, and find it closed. Only the
+// first Close has an effect. The error is always nil; io.Closer.
 func (r *Registration) Close() error {
 	r.close(nil, ChannelEnd{Kind: EndAborted})
 	return nil
@@ -178,8 +178,8 @@ func (r *Registration) Post(work func()) bool {
 	return true
 }
 
-// begin reports whether the handler may be called, and keeps Close from returning
-// between the answer and the call. Loop only.
+// begin reports whether the handler may be called. From here on its call has begun,
+// in the sense of Close. Loop only.
 func (r *Registration) begin() bool {
 	return !r.paused.Load() && r.state.CompareAndSwap(regOpen, regRunning)
 }

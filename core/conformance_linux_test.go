@@ -1,0 +1,176 @@
+package core_test
+
+import (
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"eventide/core"
+	"eventide/core/pollertest"
+
+	"golang.org/x/sys/unix"
+)
+
+// epolls are the pollers of event loops, as a user gets them and with what a test
+// injects.
+var epolls = []struct {
+	name string
+	make func(core.Clock, core.SystemCalls) (core.IOPoller, error)
+}{
+	{"parked", func(c core.Clock, s core.SystemCalls) (core.IOPoller, error) { return core.ParkedPoller(c, 0, s) }},
+	{"spinning", func(c core.Clock, s core.SystemCalls) (core.IOPoller, error) {
+		return core.ParkedPoller(c, core.DefaultSpin, s)
+	}},
+	{"blocking", core.BlockingPoller},
+}
+
+// The epoll pollers do what the model does, also with a clock of the user's, and
+// with a look that brings one event.
+func TestEpollPollersConform(t *testing.T) {
+	checkDescriptors(t)
+	for _, e := range epolls {
+		for _, v := range []struct {
+			name  string
+			clock core.Clock
+			first int
+		}{{"", nil, 16}, {", a clock given", systemClock{}, 16}, {", one event per look", nil, 1}} {
+			for _, c := range pollertest.Cases() {
+				t.Run(e.name+v.name+"/"+c.Name, func(t *testing.T) {
+					p, err := e.make(v.clock, core.RealCalls())
+					if err != nil {
+						t.Fatal(err)
+					}
+					core.SetFirstEvents(p, v.first)
+					s := &pollertest.Subject{Poller: p, Clock: v.clock, Open: openSource}
+					if err := c.Run(s); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// systemClock is the system's clock, given as somebody else's.
+type systemClock struct{}
+
+func (systemClock) Now() time.Time                                 { return time.Now() }
+func (systemClock) AfterFunc(d time.Duration, f func()) core.Alarm { return time.AfterFunc(d, f) }
+
+// source is a connection of two sockets. The registered end is fd, which handlers
+// read on their loop.
+type source struct {
+	fd, peer int
+	closed   atomic.Bool
+}
+
+func openSource() (pollertest.Source, error) {
+	s, err := newSource()
+	return s, err
+}
+
+func newSource() (*source, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("socketpair", err)
+	}
+	return &source{fd: pair[0], peer: pair[1]}, nil
+}
+
+// mustSource returns a source that is closed at the end of the test.
+func mustSource(t testing.TB) *source {
+	t.Helper()
+	s, err := newSource()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func (s *source) FD() int { return s.fd }
+
+func (s *source) Input() error {
+	_, err := unix.Write(s.peer, []byte("x"))
+	return err
+}
+
+func (s *source) Drain() error {
+	return untilAgain(func(b []byte) (int, error) { return unix.Read(s.fd, b) })
+}
+func (s *source) Fill() error {
+	return untilAgain(func(b []byte) (int, error) { return unix.Write(s.fd, b) })
+}
+func (s *source) Room() error {
+	return untilAgain(func(b []byte) (int, error) { return unix.Read(s.peer, b) })
+}
+
+// untilAgain calls f until that would block, or there is no more.
+func untilAgain(f func([]byte) (int, error)) error {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := f(buf)
+		if err == unix.EAGAIN || err == nil && n == 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *source) HangUp() error {
+	if s.peer < 0 {
+		return nil
+	}
+	err := unix.Close(s.peer)
+	s.peer = -1
+	return err
+}
+
+func (s *source) Close() error {
+	_ = s.HangUp()
+	if s.closed.Swap(true) {
+		return nil
+	}
+	return unix.Close(s.fd)
+}
+
+// descriptors returns what the process has open: number to what it is.
+func descriptors(t testing.TB) map[string]string {
+	t.Helper()
+	const dir = "/proc/self/fd"
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := make(map[string]string)
+	for _, e := range entries {
+		if target, err := os.Readlink(dir + "/" + e.Name()); err == nil { // the one of ReadDir is gone
+			open[e.Name()] = target
+		}
+	}
+	return open
+}
+
+// checkDescriptors fails the test if it ends with descriptors that it did not begin
+// with (G24). It is to be called first: what was registered with t.Cleanup later is
+// closed before.
+func checkDescriptors(t testing.TB) {
+	t.Helper()
+	// The runtime opens descriptors for its poller at first use, for good.
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = r.Close(), w.Close()
+	before := descriptors(t)
+	t.Cleanup(func() {
+		for fd, what := range descriptors(t) {
+			if _, ok := before[fd]; !ok {
+				t.Errorf("G24: descriptor %s, %s, was left open", fd, what)
+			}
+		}
+	})
+}

@@ -1,0 +1,177 @@
+package pollertest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"eventide/core"
+)
+
+// Subject is a poller that is to be judged, with the world it watches. A case has
+// one to itself, and closes it.
+type Subject struct {
+	Poller core.Poller
+
+	// Open makes something to watch. Nil if Poller is no core.IOPoller: the cases
+	// that need one are not for it.
+	Open func() (Source, error)
+
+	// Clock is the poller's; nil: the system's.
+	Clock core.Clock
+}
+
+// Case is one script.
+type Case struct {
+	Name string
+	IO   bool // it needs a core.IOPoller
+	Run  func(*Subject) error
+}
+
+// Cases returns the scripts, in a fixed order. Each returns what is wrong, or nil.
+//
+// A return of Wait means "look again" and nothing else, so no case takes one for
+// more: it waits again, until what it expects is there. What is not allowed is to
+// sleep through it, and to return for nothing all the time: a case gives up after
+// a number of returns that no poller of quality needs.
+func Cases() []Case {
+	all := sleepCases()
+	return append(all, readinessCases()...)
+}
+
+// Patience is how long a case waits for a call that must return: long, as it is no
+// measure of speed. In a synctest bubble it is virtual.
+const Patience = 10 * time.Second
+
+// mostReturns bounds the returns of Wait that a case takes for one thing. A stream
+// of wake-ups may hide readiness for a bounded number of them.
+const mostReturns = 200
+
+// script is a subject and what has gone wrong with it.
+type script struct {
+	*Subject
+	io core.IOPoller
+}
+
+// run makes a Case's function of a script.
+func run(f func(*script) error) func(*Subject) error {
+	return func(s *Subject) error {
+		sc := &script{Subject: s}
+		sc.io, _ = s.Poller.(core.IOPoller)
+		err := f(sc)
+		if errors.Is(err, errAsleep) {
+			return err // Close is not for a poller that sleeps
+		}
+		return errors.Join(err, s.Poller.Close())
+	}
+}
+
+// errAsleep marks errors after which a goroutine is left in Wait.
+var errAsleep = errors.New("asleep")
+
+// wait calls Wait, and returns an error if that does not come back.
+func (s *script) wait(until core.Deadline) error {
+	return within("Wait", func() error { return s.Poller.Wait(until) })
+}
+
+// within calls f, and returns an error if that does not come back.
+func within(what string, f func() error) error {
+	result := make(chan error, 1)
+	go func() { result <- f() }()
+	guard := time.NewTimer(Patience)
+	defer guard.Stop()
+	select {
+	case err := <-result:
+		return err
+	case <-guard.C:
+		return fmt.Errorf("%s did not return: a wake-up, a deadline or an event was slept through (G12): %w", what, errAsleep)
+	}
+}
+
+func (s *script) now() time.Time {
+	if s.Clock == nil {
+		return time.Now()
+	}
+	return s.Clock.Now()
+}
+
+// seen waits until the poller reports token, and returns with what. Other tokens
+// are an error.
+func (s *script) seen(token uint64, until core.Deadline) (core.Readiness, error) {
+	for range mostReturns {
+		if err := s.wait(until); err != nil {
+			return 0, err
+		}
+		if r, ok, err := s.reported(token); ok || err != nil {
+			return r, err
+		}
+	}
+	return 0, fmt.Errorf("token %d was not reported in %d returns of Wait", token, mostReturns)
+}
+
+// reported looks through Ready for token. Another one is an error.
+func (s *script) reported(token uint64) (r core.Readiness, ok bool, err error) {
+	for _, ev := range s.io.Ready() {
+		if ev.Token != token {
+			return 0, false, fmt.Errorf("token %d was reported as %v, want none but %d", ev.Token, ev.Readiness, token)
+		}
+		r, ok = ev.Readiness, true
+	}
+	return r, ok, nil
+}
+
+// quiet polls, and returns an error if anything is reported.
+func (s *script) quiet(why string) error {
+	for range 3 {
+		if err := s.io.Poll(); err != nil {
+			return err
+		}
+		if got := s.io.Ready(); len(got) > 0 {
+			return fmt.Errorf("%s: reported %v, want nothing", why, got)
+		}
+	}
+	return nil
+}
+
+// sources opens n and closes them at the end of f.
+func (s *script) sources(n int, f func([]Source) error) error {
+	var all []Source
+	defer func() {
+		for _, src := range all {
+			_ = src.Close() // a case may have closed it
+		}
+	}()
+	for range n {
+		src, err := s.Open()
+		if err != nil {
+			return err
+		}
+		all = append(all, src)
+	}
+	return f(all)
+}
+
+// watching opens one source, and adds it under token 1<<32.
+func watching(interest core.Interest, f func(*script, Source) error) func(*Subject) error {
+	return run(func(s *script) error {
+		return s.sources(1, func(all []Source) error {
+			if err := s.io.Add(all[0].FD(), interest, firstToken); err != nil {
+				return err
+			}
+			return f(s, all[0])
+		})
+	})
+}
+
+// firstToken is the least that a loop uses.
+const firstToken = uint64(1) << 32
+
+// inOrder runs steps until one fails.
+func inOrder(steps ...func() error) error {
+	for i, step := range steps {
+		if err := step(); err != nil {
+			return fmt.Errorf("step %d: %w", i+1, err)
+		}
+	}
+	return nil
+}

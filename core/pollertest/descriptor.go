@@ -1,0 +1,95 @@
+package pollertest
+
+import "errors"
+
+// Source is something that can be watched: a connection of which one end is
+// registered and the other is the script's. A Descriptor is one; those of an
+// operating system are brought by whoever tests a poller that is real.
+type Source interface {
+	FD() int
+	Input() error  // brings something to read
+	Drain() error  // reads everything
+	Fill() error   // writes until there is no room
+	Room() error   // takes what was written
+	HangUp() error // closes the script's end
+	Close() error  // closes the registered end
+}
+
+// Descriptor is a Source of a Model.
+type Descriptor struct {
+	m  *Model
+	fd int
+
+	// Guarded by m.mu.
+	input, full, hungUp, failed bool
+	closed                      bool
+}
+
+// Open returns a new descriptor under the lowest free number: nothing to read, and
+// room for output.
+func (m *Model) Open() *Descriptor {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	fd := 3
+	for m.open[fd] != nil {
+		fd++
+	}
+	d := &Descriptor{m: m, fd: fd}
+	m.open[fd] = d
+	return d
+}
+
+// FD returns the number.
+func (d *Descriptor) FD() int { return d.fd }
+
+// Input brings something to read. If there was something already it is a new edge
+// all the same, as it is with epoll.
+func (d *Descriptor) Input() error { return d.change(func() { d.input = true }) }
+
+// Drain reads everything.
+func (d *Descriptor) Drain() error { return d.quietly(func() { d.input = false }) }
+
+// Fill writes until there is no room.
+func (d *Descriptor) Fill() error { return d.quietly(func() { d.full = true }) }
+
+// Room takes what was written.
+func (d *Descriptor) Room() error { return d.change(func() { d.full = false }) }
+
+// HangUp closes the script's end.
+func (d *Descriptor) HangUp() error { return d.change(func() { d.hungUp = true }) }
+
+// Fault puts an error onto the descriptor.
+func (d *Descriptor) Fault() error { return d.change(func() { d.failed = true }) }
+
+// Close closes the registered end: its number is free from now on, and a poller
+// that still watches it forgets it, without a word, as an operating system does.
+func (d *Descriptor) Close() error {
+	return d.quietly(func() {
+		d.closed = true
+		delete(d.m.open, d.fd)
+		d.m.forget(d.fd)
+	})
+}
+
+// change is what a poller has to report.
+func (d *Descriptor) change(f func()) error {
+	return d.quietly(func() {
+		f()
+		if w := d.m.find(d.fd); w != nil {
+			w.edge = true
+		}
+		d.m.signal()
+	})
+}
+
+var errClosed = errors.New("pollertest: descriptor is closed")
+
+func (d *Descriptor) quietly(f func()) error {
+	d.m.mu.Lock()
+	defer d.m.mu.Unlock()
+	if d.closed {
+		return errClosed
+	}
+	f()
+	return nil
+}

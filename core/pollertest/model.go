@@ -1,0 +1,361 @@
+package pollertest
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"eventide/core"
+)
+
+// Model is a core.IOPoller whose descriptors and faults are a test's. Its methods
+// beyond those of core.IOPoller may be called from any goroutine, at any time.
+//
+// It behaves as epoll does where the contract leaves no choice, and is strict where
+// epoll is not: looks report descriptors in the order in which they were added,
+// rotated by what was reported before. Numbers of descriptors are reused, the
+// lowest first, and a descriptor that is closed is forgotten.
+type Model struct {
+	// Set once in NewModel.
+	clock core.Clock // nil: the system's
+
+	mu sync.Mutex
+	// Guarded by mu.
+	open     map[int]*Descriptor
+	watched  []*watch // in the order in which they will be reported
+	limit    int      // most events of one look; 0: no limit
+	woken    bool     // a Wake is pending
+	spurious int      // calls of Wait that are to return for no reason
+	injected []core.PollEvent
+	faults   map[Call][]error
+	counts   map[Call]int
+	changed  chan struct{} // closed when something changes; nil: nobody waits
+	closed   bool
+
+	// Loop only.
+	ready []core.PollEvent
+}
+
+// watch is a descriptor in the set.
+type watch struct {
+	d        *Descriptor
+	interest core.Interest
+	token    uint64
+	edge     bool // something has changed since it was last reported
+}
+
+// Call names a method of core.IOPoller, for Fail and Count.
+type Call string
+
+// The calls that can fail.
+const (
+	Wait   Call = "Wait"
+	Poll   Call = "Poll"
+	Add    Call = "Add"
+	Modify Call = "Modify"
+	Remove Call = "Remove"
+	Reopen Call = "Reopen"
+	Close  Call = "Close"
+	Wake   Call = "Wake" // is counted, and cannot fail
+)
+
+// NewModel returns a model that watches nothing. Deadlines are of clock (nil: the
+// system's).
+func NewModel(clock core.Clock) *Model {
+	return &Model{clock: clock, open: make(map[int]*Descriptor), faults: make(map[Call][]error), counts: make(map[Call]int)}
+}
+
+// Fail makes the next calls of that name fail, with these errors in order; nil is
+// a call that works. A Wait that sleeps returns the error at once.
+func (m *Model) Fail(call Call, errs ...error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.faults[call] = append(m.faults[call], errs...)
+	m.signal()
+}
+
+// Spurious makes the next n calls of Wait return without a reason.
+func (m *Model) Spurious(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.spurious += n
+	m.signal()
+}
+
+// Inject makes the next look report these events besides what is ready, whatever
+// is watched: as a look does that raced with Remove, or a phantom descriptor.
+func (m *Model) Inject(events ...core.PollEvent) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.injected = append(m.injected, events...)
+	m.signal()
+}
+
+// Limit makes a look report n events at most; 0 is no limit.
+func (m *Model) Limit(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.limit = n
+}
+
+// Count returns how often a method was called.
+func (m *Model) Count(call Call) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.counts[call]
+}
+
+// Watched returns under which token and for what fd is watched.
+func (m *Model) Watched(fd int) (token uint64, interest core.Interest, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if w := m.find(fd); w != nil {
+		return w.token, w.interest, true
+	}
+	return 0, 0, false
+}
+
+// Closed reports whether the poller was closed.
+func (m *Model) Closed() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.closed
+}
+
+// find requires mu.
+func (m *Model) find(fd int) *watch {
+	i := slices.IndexFunc(m.watched, func(w *watch) bool { return w.d.fd == fd })
+	if i < 0 {
+		return nil
+	}
+	return m.watched[i]
+}
+
+// signal makes a sleeping Wait look again. Requires mu.
+func (m *Model) signal() {
+	if m.changed != nil {
+		close(m.changed)
+		m.changed = nil
+	}
+}
+
+// begin counts a call and returns the error that it is to fail with. Requires mu.
+func (m *Model) begin(call Call) error {
+	m.counts[call]++
+	return m.fault(call)
+}
+
+func (m *Model) fault(call Call) error {
+	errs := m.faults[call]
+	if len(errs) == 0 {
+		return nil
+	}
+	m.faults[call] = errs[1:]
+	return errs[0]
+}
+
+// Wait is core.Poller's.
+func (m *Model) Wait(until core.Deadline) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ready = nil
+	if err := m.begin(Wait); err != nil {
+		return err
+	}
+	for {
+		m.look()
+		switch {
+		case len(m.ready) > 0:
+			return nil
+		case m.woken:
+			m.woken = false
+			return nil
+		case m.spurious > 0:
+			m.spurious--
+			return nil
+		case !until.IsZero() && !m.now().Before(until):
+			return nil
+		}
+		m.sleep(until)
+		if err := m.fault(Wait); err != nil {
+			return err
+		}
+	}
+}
+
+// sleep returns when something has changed or until has come. Requires mu, and
+// gives it up meanwhile.
+func (m *Model) sleep(until core.Deadline) {
+	changed := make(chan struct{})
+	m.changed = changed
+	m.mu.Unlock()
+	defer m.mu.Lock()
+	if until.IsZero() {
+		<-changed
+		return
+	}
+	due := make(chan struct{})
+	alarm := m.afterFunc(until.Sub(m.now()), func() { close(due) })
+	select {
+	case <-changed:
+		if !alarm.Stop() {
+			<-due // or its goroutine could outlive us
+		}
+	case <-due:
+	}
+}
+
+func (m *Model) now() time.Time {
+	if m.clock == nil {
+		return time.Now()
+	}
+	return m.clock.Now()
+}
+
+func (m *Model) afterFunc(d time.Duration, f func()) core.Alarm {
+	if m.clock == nil {
+		return time.AfterFunc(d, f)
+	}
+	return m.clock.AfterFunc(d, f)
+}
+
+// Wake is core.Poller's.
+func (m *Model) Wake() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.counts[Wake]++
+	m.woken = !m.closed
+	m.signal()
+}
+
+// Close is core.Poller's.
+func (m *Model) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	return m.begin(Close)
+}
+
+// Add is core.IOPoller's.
+func (m *Model) Add(fd int, interest core.Interest, token uint64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.begin(Add); err != nil {
+		return err
+	}
+	d := m.open[fd]
+	switch {
+	case d == nil:
+		return syscall.EBADF
+	case m.find(fd) != nil:
+		return syscall.EEXIST
+	}
+	m.watched = append(m.watched, &watch{d: d, interest: interest, token: token, edge: true})
+	m.signal()
+	return nil
+}
+
+// Modify is core.IOPoller's.
+func (m *Model) Modify(fd int, interest core.Interest, token uint64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.begin(Modify); err != nil {
+		return err
+	}
+	w := m.find(fd)
+	if w == nil {
+		return m.missing(fd)
+	}
+	w.interest, w.token, w.edge = interest, token, true
+	m.signal()
+	return nil
+}
+
+// Remove is core.IOPoller's.
+func (m *Model) Remove(fd int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.begin(Remove); err != nil {
+		return err
+	}
+	if m.find(fd) == nil {
+		return m.missing(fd)
+	}
+	m.forget(fd)
+	return nil
+}
+
+// missing is the error for a descriptor that is not watched. Requires mu.
+func (m *Model) missing(fd int) error {
+	if m.open[fd] == nil {
+		return syscall.EBADF
+	}
+	return syscall.ENOENT
+}
+
+func (m *Model) forget(fd int) {
+	m.watched = slices.DeleteFunc(m.watched, func(w *watch) bool { return w.d.fd == fd })
+}
+
+// Poll is core.IOPoller's.
+func (m *Model) Poll() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ready = nil
+	if err := m.begin(Poll); err != nil {
+		return err
+	}
+	m.look()
+	return nil
+}
+
+// look fills ready. What was reported goes to the end of the order. Requires mu.
+func (m *Model) look() {
+	m.ready, m.injected = m.injected, nil
+	reported := make(map[*watch]bool)
+	for _, w := range m.watched {
+		if m.limit > 0 && len(m.ready) >= m.limit {
+			break
+		}
+		if readiness, ok := w.report(); ok {
+			w.edge = false
+			reported[w] = true
+			m.ready = append(m.ready, core.PollEvent{Token: w.token, Readiness: readiness})
+		}
+	}
+	order := func(w *watch) int {
+		if reported[w] {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(m.watched, func(a, b *watch) int { return cmp.Compare(order(a), order(b)) })
+}
+
+// report returns what w is ready for, if it is to be reported now.
+func (w *watch) report() (core.Readiness, bool) {
+	if w.interest&core.EdgeTriggered != 0 && !w.edge {
+		return 0, false
+	}
+	d := w.d
+	readable := w.interest&core.Readable != 0 && (d.input || d.hungUp)
+	writable := w.interest&core.Writable != 0 && !d.full
+	r := core.NewReadiness(readable, writable, d.hungUp, d.failed)
+	return r, r != 0
+}
+
+// Ready is core.IOPoller's.
+func (m *Model) Ready() []core.PollEvent { return m.ready }
+
+// Reopen is core.IOPoller's.
+func (m *Model) Reopen() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.begin(Reopen); err != nil {
+		return err
+	}
+	m.watched, m.ready, m.injected = nil, nil, nil
+	return nil
+}
