@@ -16,6 +16,7 @@ type currentBody struct {
 	hook     *hook
 	reg      *Registration // readiness, but for what a shutdown tells a channel
 	internal bool          // it does not restart a quiet period, whatever its kind
+	goesOn   bool          // task: the next one begins in the instant in which this one ends
 	handler  bool          // it is the panic handler: its own panic is only logged
 }
 
@@ -29,9 +30,6 @@ func (e *Executor) runQueue(q *taskQueue, kind Body, n int) {
 	for stop := false; n > 0 && !stop; stop = e.noteDue.Load() {
 		ran := q.mark.ran()
 		n -= e.drain(q, kind, n)
-		if q.left() > 0 {
-			q.pause()
-		}
 		e.bodiesEnded(q.mark.ran() > ran)
 		e.reportPanics() // after the time was taken: the handler is no body
 	}
@@ -50,13 +48,17 @@ func (e *Executor) drain(q *taskQueue, kind Body, n int) (begun int) {
 			e.trace(Event{Kind: EventBegin, Body: kind})
 		}
 		task()
+		// Decided before the end is published, which says whether another task is
+		// running: between the two it would count as begun, and is not (G19).
+		goesOn := begun < n && len(e.panics) == 0 && !e.noteDue.Load()
 		if e.current.outcome == OutcomeNormal && e.cfg.tracer == nil {
-			q.end(oneRan)
+			q.end(oneRan, goesOn)
 		} else {
+			e.current.goesOn = goesOn
 			e.settle(OutcomeNormal)
 			e.current = currentBody{kind: kind, queue: q}
 		}
-		if len(e.panics) > 0 || e.noteDue.Load() {
+		if !goesOn {
 			break
 		}
 	}
@@ -109,9 +111,8 @@ func (e *Executor) settle(outcome Outcome) {
 		if outcome == OutcomeSkipped {
 			one = oneCancelled
 		}
-		b.queue.end(one)
+		b.queue.end(one, b.goesOn)
 		if outcome == OutcomeExited || outcome == OutcomePanicked {
-			b.queue.pause()
 			e.bodiesEnded(true)
 		}
 		return

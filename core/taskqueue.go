@@ -144,10 +144,8 @@ func (q *taskQueue) left() int { return q.mark.left() }
 // begun returns how many tasks have begun since the start. Loop only.
 func (q *taskQueue) begun() int64 { return q.first + int64(q.pos) }
 
-// resume publishes that the next task begins now; pause that none is running.
-// Between the two, end leads straight into the next begin. Loop only.
+// resume publishes that the next task begins now. Loop only.
 func (q *taskQueue) resume() { q.set(q.mark | running) }
-func (q *taskQueue) pause()  { q.set(q.mark &^ running) }
 
 func (q *taskQueue) set(p progress) {
 	q.mark = p
@@ -164,10 +162,11 @@ func (q *taskQueue) next() func() {
 }
 
 // end publishes that the task which next returned is over: one ran, or one was
-// cancelled, and one less is left. If it was the last, none is running.
-func (q *taskQueue) end(one progress) {
+// cancelled, and one less is left. goesOn says that the next one begins in the same
+// instant; if not, or if there is none left, none is running.
+func (q *taskQueue) end(one progress, goesOn bool) {
 	p := q.mark + one - oneLeft
-	if p&progressMask == 0 {
+	if !goesOn || p&progressMask == 0 {
 		p &^= running
 	}
 	q.mark = p

@@ -1,0 +1,55 @@
+package blocking
+
+import (
+	"context"
+	"time"
+)
+
+// alarm is a call that will be made on another goroutine, and can be called off, or
+// waited for: after the executor's end nobody of ours is left (G24).
+type alarm struct {
+	stop func() bool
+	over chan struct{}
+}
+
+// whenEnded calls f when ctx has ended.
+func whenEnded(ctx context.Context, f func()) alarm {
+	over := make(chan struct{})
+	return alarm{over: over, stop: context.AfterFunc(ctx, func() {
+		defer close(over)
+		f()
+	})}
+}
+
+// whenPassed calls f after d.
+func whenPassed(d time.Duration, f func()) alarm {
+	over := make(chan struct{})
+	timer := time.AfterFunc(d, func() {
+		defer close(over)
+		f()
+	})
+	return alarm{over: over, stop: timer.Stop}
+}
+
+// end returns when f will not run, or has run. It may be called once.
+func (a alarm) end() {
+	if a.stop != nil && !a.stop() {
+		<-a.over
+	}
+}
+
+// closeDeadline is the earliest of those that Close and CloseGracefully were given.
+// Guarded by Channel.mu.
+type closeDeadline struct {
+	at     time.Time // zero: none
+	alarms []alarm   // one for each time that it became earlier
+}
+
+// earlier reports whether at shortens the deadline, and makes it the deadline.
+func (d *closeDeadline) earlier(at time.Time) bool {
+	if at.IsZero() || !d.at.IsZero() && !at.Before(d.at) {
+		return false
+	}
+	d.at = at
+	return true
+}

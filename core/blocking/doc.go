@@ -1,0 +1,70 @@
+// Package blocking gives each connection an executor of its own, which does
+// blocking I/O on any net.Conn: TCP, unix sockets, net.Pipe, and TLS, which event
+// loops cannot serve because it is no descriptor. It is Netty's OIO transport
+// (ThreadPerChannelEventLoopGroup, R177), with an end that can be trusted.
+//
+//	g, _ := blocking.NewGroup(1000) // connections at a time; 0: no limit
+//	ln, _ := tls.Listen("tcp", ":443", config)
+//	go g.Serve(ln, func() blocking.Handler { return echo{} })
+//	...
+//	g.Close() // stop accepting, drain each connection, wait
+//
+//	type echo struct{ blocking.HandlerBase }
+//
+//	func (echo) Read(ch *blocking.Channel, p []byte) { ch.WriteAndFlush(p) }
+//
+// The vocabulary is that of core/tcp. Use that one for many connections; this one
+// for few, for TLS, and off Linux: the package is portable.
+//
+// # Threads
+//
+// A channel belongs to one executor for its whole life. The methods of its handler
+// and the listeners of its futures run there, one at a time; tasks, timers and
+// hooks can be added by Channel.EventLoop. The executor waits for input by reading,
+// and for tasks at the same time: a task interrupts the read, whose deadline is
+// ours to set. So the connection belongs to its channel: nobody else may read it,
+// write to it, or set its deadlines.
+//
+// A Flush returns to the executor when the connection has taken the bytes. While
+// the peer does not read, the executor does nothing else: no reads, no tasks, no
+// timers. Two peers that both write more than the kernels hold, and read only
+// afterwards, wait for each other for ever, as with any blocking I/O. What ends such
+// a wait: the peer, Close, the deadline of CloseGracefully, and the close of the
+// executor.
+//
+// When its channel has ended and the tasks it had accepted by then have run, an
+// executor goes idle, and serves the next connection that is registered. Its
+// goroutine stays until the group is shut down.
+//
+// # How a channel ends (G22)
+//
+// However it ends, these happen in this order, each exactly once: the connection is
+// closed; CloseFuture; the futures of Close and CloseGracefully; the write futures
+// that are pending, in the order of the writes; Handler.Error, if it was an error of
+// the connection; Handler.Inactive; Handler.Unregistered.
+//
+//   - Close: what was flushed before it, and nothing else, is sent.
+//   - CloseGracefully: what was written is sent, and the peer's end is waited for.
+//   - The peer's end of the stream: as Close, unless WithHalfClosure.
+//   - An error of the connection: Handler.Error, then as Close.
+//   - A handler method that does not return (a panic, runtime.Goexit): core
+//     contains and reports it, and the channel is closed with ErrHandlerFailed.
+//   - A shutdown of its executor: see the next section.
+//
+// # Shutdown (G22, G23)
+//
+// At a graceful shutdown a channel hears no more input, sends what was written,
+// half-closes (CloseWrite, where the connection has it), reads and discards until
+// the peer has ended its side, and closes: that is EndDrained in the core.Report.
+// Anything else is EndAborted, with the bytes that the connection never took as
+// discarded. A connection that cannot half-close, such as net.Pipe, cannot tell its
+// peer that there is no more except by closing: it counts as aborted, with nothing
+// discarded, unless the peer's end had been seen before.
+//
+// At the deadline, and at Shutdown, the connection is closed under whatever read,
+// write or handshake is blocked in it, so that nothing outlives the deadline.
+//
+// A write after the shutdown call fails with ErrChannelClosing: from other
+// goroutines from the return of that call on; on the loop from the moment at which
+// the loop tells its channel to drain, which is between two bodies.
+package blocking

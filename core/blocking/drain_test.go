@@ -1,0 +1,501 @@
+package blocking_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"eventide/core"
+	"eventide/core/blocking"
+)
+
+// long is a deadline that no test reaches, short one that a test waits for.
+const (
+	long  = time.Minute
+	short = 100 * time.Millisecond
+)
+
+// receiver reads everything until the end of the stream, and closes.
+type receiver struct {
+	over chan struct{}
+	got  []byte
+	err  error
+}
+
+func receive(conn net.Conn, pause time.Duration) *receiver {
+	r := &receiver{over: make(chan struct{})}
+	go func() {
+		defer close(r.over)
+		defer func() { _ = conn.Close() }()
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := conn.Read(buf)
+			r.got = append(r.got, buf[:n]...)
+			if err != nil {
+				r.err = err
+				return
+			}
+			time.Sleep(pause) // a slow reader; nothing is synchronised by it
+		}
+	}()
+	return r
+}
+
+// G23: a drained channel has sent what it accepted, and the peer has got it: also
+// what was written and never flushed, to a slow reader, more than the kernels hold.
+func TestG23DrainedSentIsReceived(t *testing.T) {
+	sizes := map[string]int{"nothing": 0, "a little": 100, "more than the kernels hold": 16 << 20}
+	for _, tr := range transports {
+		for name, size := range sizes {
+			t.Run(tr.name+" "+name, func(t *testing.T) {
+				g := newGroup(t, 0)
+				ours, theirs := tr.pair(t)
+				ch := mustRegister(t, g, ours, echo())
+				sent := bytes.Repeat([]byte("0123456789abcdef"), (size+15)/16)
+				w := ch.Write(sent)
+				term := mustShutdownGracefully(t, g, 0, long)
+				if err := ch.Write([]byte("late")).Err(); !errors.Is(err, blocking.ErrChannelClosing) {
+					t.Errorf("G22: a write after the shutdown call: got %v, want ErrChannelClosing", err)
+				}
+				r := receive(theirs, 100*time.Microsecond)
+				report := awaitDone(t, g)
+				await(t, "the peer", r.over)
+				if !bytes.Equal(r.got, sent) {
+					t.Errorf("G23: the peer got %d bytes (%v), want the %d sent", len(r.got), r.err, len(sent))
+				}
+				if n, err := w.Wait(context.Background()); n != len(sent) || err != nil {
+					t.Errorf("G23: the write: got %d, %v, want %d, nil", n, err, len(sent))
+				}
+				drained, aborted := int64(1), int64(0)
+				if tr.name == "pipe" {
+					drained, aborted = 0, 1 // it cannot half-close: the peer's end is not seen
+				}
+				if report.ChannelsDrained != drained || report.ChannelsAborted != aborted || report.BytesDiscarded != 0 || report.TimedOut {
+					t.Errorf("G23: report %+v, want %d drained, %d aborted, 0 discarded", report, drained, aborted)
+				}
+				if term.Err() != nil || ch.CloseCause() != nil {
+					t.Errorf("got %v and cause %v, want none", term.Err(), ch.CloseCause())
+				}
+			})
+		}
+	}
+}
+
+// G23: aborted: received <= sent - discarded, both counted; nothing outlives the
+// deadline, whatever blocks.
+func TestG23Aborted(t *testing.T) {
+	const size = 16 << 20
+	peers := []struct {
+		name string
+		peer func(net.Conn) *receiver // nil: it never reads
+		size int
+		end  func(*blocking.Group) // nil: gracefully, by the deadline
+	}{
+		{"dead reader", nil, size, nil},
+		{"dead reader, little written", nil, 10, nil},
+		{"dead reader, Shutdown", nil, size, func(g *blocking.Group) { g.Shutdown() }},
+		{"peer that keeps sending", func(conn net.Conn) *receiver {
+			r := &receiver{over: make(chan struct{})}
+			go func() {
+				for {
+					if _, err := conn.Write(make([]byte, 1000)); err != nil {
+						return
+					}
+				}
+			}()
+			go func() {
+				defer close(r.over)
+				r.got, r.err = io.ReadAll(conn)
+			}()
+			return r
+		}, 1000, nil},
+	}
+	for _, tr := range transports {
+		for _, p := range peers {
+			t.Run(tr.name+" "+p.name, func(t *testing.T) {
+				g := newGroup(t, 0)
+				ours, theirs := tr.pair(t)
+				started := make(chan struct{})
+				ch := mustRegister(t, g, ours, &handler{active: func(*blocking.Channel) { close(started) }})
+				if tr.name == "tls" {
+					if _, err := theirs.Write([]byte("x")); err != nil { // the handshake
+						t.Fatal(err)
+					}
+				}
+				await(t, "Active", started)
+				var r *receiver
+				if p.peer != nil {
+					r = p.peer(theirs)
+				}
+				w := ch.WriteAndFlush(make([]byte, p.size))
+				var report core.Report
+				if p.end == nil {
+					mustShutdownGracefully(t, g, 0, short)
+				} else {
+					p.end(g)
+				}
+				report = awaitDone(t, g)
+				if r == nil { // what has arrived is there to be read
+					_ = theirs.SetReadDeadline(time.Now().Add(hangGuard))
+					got, err := io.ReadAll(theirs)
+					r = &receiver{got: got, err: err, over: make(chan struct{})}
+					close(r.over)
+				}
+				await(t, "the peer", r.over)
+				if report.ChannelsDrained != 0 || report.ChannelsAborted != 1 {
+					t.Errorf("G23: report %+v, want 1 aborted", report)
+				}
+				if limit := p.size - int(report.BytesDiscarded); len(r.got) > limit {
+					t.Errorf("G23: the peer got %d bytes, want at most %d sent - %d discarded", len(r.got), p.size, report.BytesDiscarded)
+				}
+				n, err := w.Wait(context.Background())
+				if n != p.size-int(report.BytesDiscarded) || (err == nil) != (n == p.size) {
+					t.Errorf("G23: the write: got %d, %v, discarded %d of %d", n, err, report.BytesDiscarded, p.size)
+				}
+				// A TLS close takes up to five seconds of its own to say goodbye to a
+				// peer that does not listen: it must not be what ends an abort.
+				if report.Elapsed > 4*time.Second {
+					t.Errorf("G11: the end took %v, want about %v", report.Elapsed, short)
+				}
+				if p.size == size && report.BytesDiscarded == 0 {
+					t.Errorf("G23: nothing was discarded of %d bytes that nobody read", size)
+				}
+				if err != nil && !errors.Is(err, core.ErrShutdownTimeout) && !errors.Is(err, core.ErrShutdown) {
+					t.Errorf("G22: the write failed with %v, want the cause of the shutdown", err)
+				}
+			})
+		}
+	}
+}
+
+// CloseGracefully drains one channel, by its own deadline, and leaves the group alone.
+func TestG23CloseGracefully(t *testing.T) {
+	for _, row := range []struct {
+		name     string
+		deadline func() time.Time
+		reads    bool
+		cause    error
+	}{
+		{"in time", func() time.Time { return time.Now().Add(long) }, true, nil},
+		{"without a deadline", func() time.Time { return time.Time{} }, true, nil},
+		{"dead reader", func() time.Time { return time.Now().Add(short) }, false, blocking.ErrCloseDeadline},
+		{"deadline in the past", func() time.Time { return time.Now().Add(-time.Second) }, false, blocking.ErrCloseDeadline},
+	} {
+		for _, tr := range []string{"tcp", "tls"} {
+			t.Run(tr+" "+row.name, func(t *testing.T) {
+				const size = 16 << 20
+				g := newGroup(t, 0)
+				ours, theirs := transportNamed(tr).pair(t)
+				started := make(chan struct{})
+				ch := mustRegister(t, g, ours, &handler{active: func(*blocking.Channel) { close(started) }})
+				if tr == "tls" {
+					_, _ = theirs.Write([]byte("x"))
+				}
+				await(t, "Active", started)
+				w := ch.WriteAndFlush(make([]byte, size))
+				closed := ch.CloseGracefully(row.deadline())
+				if err := ch.Write([]byte("late")).Err(); !errors.Is(err, blocking.ErrChannelClosing) && !errors.Is(err, blocking.ErrChannelClosed) {
+					t.Errorf("a write after CloseGracefully: %v, want ErrChannelClosing", err)
+				}
+				if row.reads {
+					r := receive(theirs, 0)
+					await(t, "the peer", r.over)
+					if len(r.got) != size {
+						t.Errorf("G23: the peer got %d bytes (%v), want %d", len(r.got), r.err, size)
+					}
+				}
+				await(t, "the close", closed.Done())
+				if _, err := closed.Wait(t.Context()); !errors.Is(err, row.cause) || (err == nil) != (row.cause == nil) {
+					t.Errorf("the future of CloseGracefully: got %v, want %v", err, row.cause)
+				}
+				if got := ch.CloseCause(); !errors.Is(got, row.cause) || (got == nil) != (row.cause == nil) {
+					t.Errorf("CloseCause: got %v, want %v", got, row.cause)
+				}
+				if n, err := w.Wait(context.Background()); (err == nil) != row.reads || row.reads && n != size || !row.reads && !errors.Is(err, blocking.ErrChannelClosing) {
+					t.Errorf("the write: got %d, %v", n, err)
+				}
+				if s := g.State(); s != core.StateStarted {
+					t.Errorf("the group is %v, want Started", s)
+				}
+			})
+		}
+	}
+}
+
+func transportNamed(name string) (found struct {
+	name string
+	pair func(testing.TB) (ours, theirs net.Conn)
+}) {
+	for _, tr := range transports {
+		if tr.name == name {
+			found = tr
+		}
+	}
+	return found
+}
+
+// The earlier deadline wins, in either order.
+func TestG23EarlierDeadlineWins(t *testing.T) {
+	for name, deadlines := range map[string][]time.Duration{"later first": {long, short}, "earlier first": {short, long}} {
+		t.Run(name, func(t *testing.T) {
+			g := newGroup(t, 0)
+			ours, _ := tcpPair(t)
+			ch := mustRegister(t, g, ours, echo())
+			ch.WriteAndFlush(make([]byte, 16<<20)) // to a dead reader
+			for _, d := range deadlines {
+				ch.CloseGracefully(time.Now().Add(d))
+			}
+			await(t, "the close by the earlier deadline", ch.CloseFuture().Done())
+		})
+	}
+}
+
+// Close ends a graceful close that waits for its peer.
+func TestCloseEndsCloseGracefully(t *testing.T) {
+	g := newGroup(t, 0)
+	ours, _ := tcpPair(t)
+	ch := mustRegister(t, g, ours, echo())
+	if !ch.IsOpen() {
+		t.Errorf("IsOpen: got false, want true")
+	}
+	graceful := ch.CloseGracefully(time.Time{})
+	if ch.IsOpen() {
+		t.Errorf("IsOpen during a graceful close: got true, want false")
+	}
+	if _, err := ch.Close().Wait(t.Context()); err != nil {
+		t.Errorf("Close: got %v, want nil", err)
+	}
+	if _, err := graceful.Wait(t.Context()); !errors.Is(err, blocking.ErrChannelClosed) {
+		t.Errorf("CloseGracefully: got %v, want ErrChannelClosed", err)
+	}
+}
+
+// A Flush on the loop sends before it returns, also when one from elsewhere is on its
+// way and has not had its turn.
+func TestFlushOnLoopDoesNotWaitForAnother(t *testing.T) {
+	g := newGroup(t, 0)
+	ours, theirs := tcpPair(t)
+	ch := mustRegister(t, g, ours, echo())
+	onLoop(t, ch, func() {
+		flushed := make(chan struct{})
+		go func() {
+			defer close(flushed)
+			ch.WriteAndFlush([]byte("other"))
+		}()
+		await(t, "the other flush", flushed)
+		if n, err := ch.WriteAndFlush([]byte("mine")).Wait(t.Context()); n != 4 || err != nil {
+			t.Errorf("the write on the loop after its Flush: got %d, %v, want 4, nil", n, err)
+		}
+	})
+	got := make([]byte, 9)
+	if _, err := io.ReadFull(theirs, got); string(got) != "othermine" || err != nil {
+		t.Errorf("the peer got %q, %v", got, err)
+	}
+}
+
+// G22: SO_LINGER of a connection does not hold up the end, at which no deadline could
+// reach the close.
+func TestG22LingerIsTurnedOff(t *testing.T) {
+	g := newGroup(t, 0)
+	ours, _ := tcpPair(t)
+	if err := ours.(*net.TCPConn).SetLinger(30); err != nil {
+		t.Fatal(err)
+	}
+	ch := mustRegister(t, g, ours, echo())
+	ch.WriteAndFlush(make([]byte, 16<<20)) // to a dead reader
+	mustShutdownGracefully(t, g, 0, short)
+	if report := awaitDone(t, g); report.Elapsed > 15*time.Second {
+		t.Errorf("G22: report %+v, want an end at %v: close(2) has lingered", report, short)
+	}
+}
+
+// The future of a Flush from elsewhere is that of the last write before it.
+func TestFlushFuture(t *testing.T) {
+	g := newGroup(t, 0)
+	ours, theirs := tcpPair(t)
+	ch := mustRegister(t, g, ours, echo())
+	ch.Write([]byte("abc"))
+	if n, err := ch.Flush().Wait(t.Context()); n != 0 || err != nil || ch.PendingBytes() != 0 {
+		t.Errorf("Flush: got %d, %v with %d bytes pending, want 0, nil, 0", n, err, ch.PendingBytes())
+	}
+	if n, err := ch.Flush().Wait(t.Context()); n != 0 || err != nil {
+		t.Errorf("Flush of nothing: got %d, %v, want 0, nil", n, err)
+	}
+	if _, err := io.ReadFull(theirs, make([]byte, 3)); err != nil {
+		t.Error(err)
+	}
+	<-ch.Close().Done()
+	if err := ch.Flush().Err(); !errors.Is(err, blocking.ErrChannelClosed) {
+		t.Errorf("Flush of a closed channel: got %v, want ErrChannelClosed", err)
+	}
+}
+
+// Close does not wait for ever for a write to a peer that does not read.
+func TestCloseCutsBlockedWrite(t *testing.T) {
+	for _, timeout := range []time.Duration{0, short} {
+		g := newGroup(t, 0)
+		ours, _ := tcpPair(t)
+		ch := mustRegister(t, g, ours, echo(), blocking.WithCloseTimeout(timeout))
+		w := ch.WriteAndFlush(make([]byte, 16<<20))
+		ch.Close()
+		await(t, "the close", ch.CloseFuture().Done())
+		if err := w.Err(); timeout > 0 && !errors.Is(err, blocking.ErrChannelClosed) {
+			t.Errorf("the blocked write: got %v, want ErrChannelClosed", err)
+		}
+	}
+}
+
+// What was flushed before a Close from the same goroutine is sent.
+func TestCloseAfterFlush(t *testing.T) {
+	for range 50 {
+		g := newGroup(t, 0)
+		ours, theirs := tcpPair(t)
+		ch := mustRegister(t, g, ours, echo())
+		ch.WriteAndFlush([]byte("last words"))
+		ch.Close()
+		if got, err := io.ReadAll(theirs); string(got) != "last words" || err != nil {
+			t.Fatalf("the peer got %q, %v, want what was flushed before Close", got, err)
+		}
+	}
+}
+
+// G22: what a handler writes inside Read is accepted until the loop tells its channel
+// to drain: who answers within Read has answered all that it was given.
+func TestG22HandlerAnswersAllItWasGiven(t *testing.T) {
+	for range 20 {
+		g := newGroup(t, 0)
+		ours, theirs := tcpPair(t)
+		var given int
+		refused := false
+		mustRegister(t, g, ours, &handler{read: func(ch *blocking.Channel, p []byte) {
+			given += len(p)
+			refused = ch.WriteAndFlush(p).Err() != nil || refused
+		}})
+		stop := make(chan struct{})
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					_ = theirs.(*net.TCPConn).CloseWrite()
+					return
+				default:
+				}
+				if _, err := theirs.Write([]byte("request")); err != nil {
+					return
+				}
+			}
+		})
+		var got int
+		first := make(chan struct{})
+		wg.Go(func() {
+			buf := make([]byte, 1<<16)
+			for {
+				n, err := theirs.Read(buf)
+				if got == 0 && n > 0 {
+					close(first)
+				}
+				got += n
+				if err != nil {
+					return
+				}
+			}
+		})
+		await(t, "the first answer", first)
+		mustShutdownGracefully(t, g, 0, long)
+		close(stop)
+		report := awaitDone(t, g)
+		wg.Wait()
+		if refused || got != given || report.ChannelsDrained != 1 {
+			t.Fatalf("G23: %d bytes were given to the handler, %d came back, refused %v, report %+v", given, got, refused, report)
+		}
+	}
+}
+
+// G22: the same at the exact moments: the loop that has called for the shutdown still
+// writes, others do not; once it has told its channel to drain, nobody does.
+func TestG22WhoWritesUntilWhen(t *testing.T) {
+	g := newGroup(t, 0)
+	ours, theirs := tcpPair(t)
+	ch := mustRegister(t, g, ours, echo())
+	onLoop(t, ch, func() {
+		_, _ = g.ShutdownGracefully(0, long)
+		elsewhere := make(chan error)
+		go func() { elsewhere <- ch.Write([]byte("other")).Err() }()
+		if err := <-elsewhere; !errors.Is(err, blocking.ErrChannelClosing) {
+			t.Errorf("G22: a write from elsewhere after the shutdown call: got %v, want ErrChannelClosing", err)
+		}
+		if err := ch.Write([]byte("answer")).Err(); err != nil {
+			t.Errorf("G22: a write of the body that called for the shutdown: got %v, want nil", err)
+		}
+	})
+	onLoop(t, ch, func() {
+		if err := ch.Write([]byte("late")).Err(); !errors.Is(err, blocking.ErrChannelClosing) {
+			t.Errorf("G22: a write on the loop during the drain: got %v, want ErrChannelClosing", err)
+		}
+	})
+	r := receive(theirs, 0)
+	if report := awaitDone(t, g); report.ChannelsDrained != 1 {
+		t.Errorf("G23: report %+v, want 1 drained", report)
+	}
+	await(t, "the peer", r.over)
+	if string(r.got) != "answer" {
+		t.Errorf("G23: the peer got %q, want what was accepted", r.got)
+	}
+}
+
+// G23: a peer that has ended its side and does not read has not drained anything.
+func TestG23EndSeenButNotFlushed(t *testing.T) {
+	g := newGroup(t, 0)
+	ours, theirs := tcpPair(t)
+	ended := make(chan struct{})
+	ch := mustRegister(t, g, ours, &handler{inputShutdown: func(*blocking.Channel) { close(ended) }}, blocking.WithHalfClosure(true))
+	_ = theirs.(*net.TCPConn).CloseWrite()
+	await(t, "the end of the input", ended)
+	ch.Write(make([]byte, 16<<20))
+	mustShutdownGracefully(t, g, 0, short)
+	if report := awaitDone(t, g); report.ChannelsAborted != 1 || report.ChannelsDrained != 0 || report.BytesDiscarded == 0 {
+		t.Errorf("G23: report %+v, want 1 aborted with bytes discarded", report)
+	}
+}
+
+// WithDrain(CloseChannels) aborts at the shutdown call.
+func TestG23CloseChannelsPolicy(t *testing.T) {
+	g := newGroup(t, 0, core.WithDrain(core.CloseChannels))
+	ours, _ := tcpPair(t)
+	ch := mustRegister(t, g, ours, echo())
+	ch.Write([]byte("dropped"))
+	mustShutdownGracefully(t, g, 0, long)
+	if report := awaitDone(t, g); report.ChannelsAborted != 1 || report.BytesDiscarded != 7 || report.TimedOut {
+		t.Errorf("G23: report %+v, want 1 aborted, 7 discarded", report)
+	}
+	if !errors.Is(ch.CloseCause(), core.ErrShutdown) {
+		t.Errorf("CloseCause: got %v, want ErrShutdown", ch.CloseCause())
+	}
+}
+
+// G16: Shutdown shortens a graceful shutdown that waits for a peer.
+func TestG16ShutdownShortens(t *testing.T) {
+	g := newGroup(t, 0)
+	for _, tr := range transports {
+		ours, _ := tr.pair(t)
+		ch := mustRegister(t, g, ours, echo())
+		ch.WriteAndFlush(make([]byte, 16<<20))
+	}
+	mustShutdownGracefully(t, g, time.Hour, time.Hour)
+	if s := g.State(); s != core.StateShuttingDown {
+		t.Errorf("G21: state %v after ShutdownGracefully, want ShuttingDown", s)
+	}
+	g.Shutdown()
+	if s := g.State(); s < core.StateShutdown {
+		t.Errorf("G5: state %v after Shutdown, want Shutdown or later", s)
+	}
+	if report := awaitDone(t, g); report.ChannelsAborted != int64(len(transports)) {
+		t.Errorf("G16: report %+v, want %d aborted", report, len(transports))
+	}
+}

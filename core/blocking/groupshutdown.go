@@ -1,0 +1,131 @@
+package blocking
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"eventide/core"
+)
+
+// ShutdownGracefully begins an orderly end of the group, and returns its
+// Termination at once: from its return on no connection is registered, and those who
+// Serve accept no more. Then it is ShutdownGracefully of each executor, in the order
+// made: channels drain, until timeout at the latest. A group without executors
+// terminates at once.
+//
+// The first call counts; a later one has no effect, and Shutdown shortens it (G16).
+// The error is about the arguments: a negative one, or timeout < quiet.
+//
+// In a process.Plan a group is a Step with Run, which calls this and then Wait of the
+// Termination.
+func (g *Group) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error) {
+	if err := checkShutdown(quiet, timeout); err != nil {
+		return nil, err
+	}
+	g.begin(phaseGraceful, func(loop *core.EventLoop) {
+		_, _ = loop.ShutdownGracefully(quiet, timeout) // the arguments are good
+	})
+	return g.term, nil
+}
+
+func checkShutdown(quiet, timeout time.Duration) error {
+	switch {
+	case quiet < 0:
+		return argumentError("ShutdownGracefully", "quiet is %v, want 0 or more", quiet)
+	case timeout < quiet:
+		return argumentError("ShutdownGracefully", "timeout is %v, want at least quiet, which is %v", timeout, quiet)
+	}
+	return nil
+}
+
+// Shutdown ends the group without grace: channels are closed at once, and what their
+// executors had accepted runs. It also shortens a graceful shutdown (G16).
+func (g *Group) Shutdown() *Termination {
+	g.begin(phaseClosed, func(loop *core.EventLoop) { loop.Shutdown() })
+	return g.term
+}
+
+// begin tells every executor. No new one is made after the phase was set, so that
+// none is missed.
+func (g *Group) begin(to phase, tell func(*core.EventLoop)) {
+	g.mu.Lock()
+	if g.phase == phaseOpen {
+		g.phase = phaseGraceful
+	}
+	services := g.services
+	g.services = nil
+	for _, s := range services {
+		close(s.stopped) // in this same step: who is refused finds out why
+	}
+	g.room.Broadcast()
+	g.mu.Unlock()
+	for _, s := range services {
+		_ = s.ln.Close()
+	}
+	for _, c := range g.snapshot() {
+		tell(c.loop)
+	}
+	g.mu.Lock()
+	g.phase = max(g.phase, to)
+	g.mu.Unlock()
+	g.completeIfEnded()
+}
+
+// Termination returns the group's own Termination.
+func (g *Group) Termination() *Termination { return g.term }
+
+// AwaitTermination waits for the last executor and returns Termination().Err(), or
+// the cause of ctx if that ends first. It does not begin a shutdown. Inside an
+// executor of the group it returns core.ErrInEventLoop (G18).
+func (g *Group) AwaitTermination(ctx context.Context) error {
+	_, err := g.term.Wait(ctx)
+	return err
+}
+
+// Close is ShutdownGracefully(0, core.DefaultShutdownTimeout), and waits. Inside an
+// executor of the group it begins the shutdown and returns core.ErrInEventLoop.
+// io.Closer.
+func (g *Group) Close() error {
+	if _, err := g.ShutdownGracefully(0, core.DefaultShutdownTimeout); err != nil {
+		return err
+	}
+	return g.AwaitTermination(context.Background())
+}
+
+// State is, before the shutdown call, Started once there has been an executor, and
+// NotStarted until then; after it the least of the executors' states; Terminated only
+// once Done is closed.
+func (g *Group) State() core.State {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.stateLocked()
+}
+
+// stateLocked requires mu.
+func (g *Group) stateLocked() core.State {
+	if g.term.isDone() {
+		return core.StateTerminated
+	}
+	if g.phase == phaseOpen {
+		if g.made {
+			return core.StateStarted
+		}
+		return core.StateNotStarted
+	}
+	s := core.StateShutdown // of those that have ended
+	for _, c := range g.children {
+		s = min(s, c.loop.State())
+	}
+	least := core.StateShuttingDown
+	if g.phase == phaseClosed {
+		least = core.StateShutdown
+	}
+	return max(s, least) // some may not have been told yet
+}
+
+// String returns the state and the number of channels, for logs.
+func (g *Group) String() string {
+	s := g.Stats()
+	return fmt.Sprintf("blocking group (%v, %d channels)", s.State, s.Channels)
+}

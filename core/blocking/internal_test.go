@@ -1,0 +1,384 @@
+package blocking
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"reflect"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"eventide/core"
+)
+
+// One waker, one wake at a time: a wake-up that is lost has nobody to make up for it.
+// (Many producers would hide it.) Jitter moves the wake over the whole of Wait.
+func TestG12LoneWaker(t *testing.T) {
+	rounds := 60_000
+	if testing.Short() {
+		rounds = 5_000
+	}
+	for name, connect := range map[string]func(testing.TB) net.Conn{
+		"parked": nil,
+		"tcp":    func(t testing.TB) net.Conn { return idleTCP(t) },
+		"pipe": func(t testing.TB) net.Conn {
+			a, b := net.Pipe()
+			t.Cleanup(func() { _ = b.Close() })
+			return a
+		},
+	} {
+		for _, far := range []time.Duration{0, time.Hour} { // with and without a timer that must not overwrite
+			t.Run(name+" "+far.String(), func(t *testing.T) {
+				p := newConnPoller()
+				if connect != nil {
+					conn := connect(t)
+					defer func() { _ = conn.Close() }()
+					p.attach(newTransport(conn), 16)
+					if err := p.Add(connFD, core.Readable, 1<<32); err != nil {
+						t.Fatal(err)
+					}
+				}
+				var asked, seen atomic.Int64
+				loopEnded := make(chan struct{})
+				go func() {
+					defer close(loopEnded)
+					for n := int64(0); n < int64(rounds); {
+						var deadline core.Deadline
+						if far > 0 && n&1 == 0 {
+							deadline = time.Now().Add(far)
+						}
+						_ = p.Wait(deadline)
+						n = asked.Load()
+						seen.Store(n)
+					}
+				}()
+				random := rand.New(rand.NewPCG(1, 2))
+				for n := int64(1); n <= int64(rounds); n++ {
+					for range random.IntN(300) {
+						_ = seen.Load()
+					}
+					asked.Store(n)
+					p.Wake()
+					for end := time.Now().Add(20 * time.Second); seen.Load() < n; {
+						if time.Now().After(end) {
+							t.Fatalf("G12: wake-up %d was lost; sleep state %d", n, p.sleep.Load())
+						}
+						runtime.Gosched()
+					}
+				}
+				<-loopEnded
+			})
+		}
+	}
+}
+
+func idleTCP(t testing.TB) net.Conn {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ln.Close() }()
+	peer, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = peer.Close() })
+	conn, err := ln.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// G24: an alarm that could not be called off has ended when end returns.
+func TestG24AlarmIsWaitedFor(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	for name, start := range map[string]func(func()) alarm{
+		"whenPassed": func(f func()) alarm { return whenPassed(0, f) },
+		"whenEnded":  func(f func()) alarm { cancel(); return whenEnded(ctx, f) },
+	} {
+		begun := make(chan struct{})
+		var over atomic.Bool
+		a := start(func() {
+			close(begun)
+			for range 1000 {
+				runtime.Gosched()
+			}
+			over.Store(true)
+		})
+		<-begun
+		if a.end(); !over.Load() {
+			t.Errorf("G24: %s: end returned while the call was running", name)
+		}
+	}
+	a := whenPassed(time.Hour, func() { t.Error("called though it was called off") })
+	a.end()
+}
+
+// The script that every poller passes: sticky, coalesced, spurious, timed, closed.
+func TestG12PollerScript(t *testing.T) {
+	p := newConnPoller()
+	p.Wake()
+	p.Wake()
+	_ = p.Wait(core.Deadline{}) // sticky: returns
+	began := time.Now()
+	_ = p.Wait(began.Add(20 * time.Millisecond)) // coalesced: the second wake is not left
+	if took := time.Since(began); took < 20*time.Millisecond {
+		t.Errorf("G12: Wait returned after %v: two wakes were not one", took)
+	}
+	_ = p.Wait(time.Now().Add(-time.Second))
+
+	ours, theirs := net.Pipe()
+	p.attach(newTransport(ours), 4)
+	if err := p.Add(7, core.Readable, 1); err == nil {
+		t.Errorf("Add of a descriptor: got nil, want an error")
+	}
+	if err := p.Add(connFD, core.Readable, 9<<32); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = theirs.Write([]byte("abcdef")); _ = theirs.Close() })
+	waitReady := func() core.PollEvent {
+		for {
+			_ = p.Wait(core.Deadline{})
+			if ready := p.Ready(); len(ready) == 1 {
+				return ready[0]
+			}
+		}
+	}
+	for range 3 { // a level: until it is taken, without another read
+		if ev := waitReady(); ev.Token != 9<<32 || !ev.Readiness.Readable() {
+			t.Fatalf("got event %+v", ev)
+		}
+	}
+	if b, err := p.take(); string(b) != "abcd" || err != nil {
+		t.Errorf("took %q, %v", b, err)
+	}
+	_ = p.Modify(connFD, 0, 9<<32) // paused: nothing is read
+	p.Wake()
+	_ = p.Wait(core.Deadline{})
+	if len(p.Ready()) != 0 {
+		t.Errorf("a paused connection has events")
+	}
+	_ = p.Modify(connFD, core.Readable, 9<<32)
+	waitReady()
+	if b, err := p.take(); string(b) != "ef" || err != nil {
+		t.Errorf("took %q, %v", b, err)
+	}
+	if ev := waitReady(); !ev.Readiness.HungUp() {
+		t.Errorf("got %v at the end of the stream, want hung up", ev.Readiness)
+	}
+	if _, err := p.take(); err != io.EOF {
+		t.Errorf("took %v, want io.EOF", err)
+	}
+	wg.Wait()
+	_ = p.Remove(connFD)
+	p.detach()
+	_ = ours.Close()
+	p.Wake()
+	_ = p.Wait(core.Deadline{})
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	p.Wake() // after Close: nothing
+}
+
+// A stream of wake-ups does not keep input from being looked for.
+func TestG13InputUnderWakes(t *testing.T) {
+	ours, theirs := net.Pipe()
+	p := newConnPoller()
+	p.attach(newTransport(ours), 16)
+	if err := p.Add(connFD, core.Readable, 1<<32); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		_, _ = theirs.Write([]byte("x"))
+	}()
+	end := time.Now().Add(20 * time.Second)
+	for len(p.Ready()) == 0 {
+		p.Wake() // pending at the beginning of every Wait
+		_ = p.Wait(core.Deadline{})
+		if time.Now().After(end) {
+			t.Fatal("G13: input was never looked for")
+		}
+	}
+	<-written
+	_, _ = ours.Close(), theirs.Close()
+}
+
+// A burst does not keep its memory, and a queue that is never empty does not grow
+// with what has gone through it.
+func TestG24OutboundMemory(t *testing.T) {
+	var o outbound
+	o.push(make([]byte, 10<<20))
+	for o.pending() > 0 {
+		o.sent(len(o.next(o.accepted)))
+	}
+	if cap(o.queue) > mostKept {
+		t.Errorf("G24: an empty queue keeps %d bytes, want at most %d", cap(o.queue), mostKept)
+	}
+	sent := byte(0)
+	o.push(make([]byte, 1000))
+	for i := range 100_000 {
+		o.push([]byte{byte(i)})
+		b := o.next(o.flushed + 1)
+		if i >= 1000 && b[0] != sent {
+			t.Fatalf("byte %d: got %d, want %d", i, b[0], sent)
+		}
+		if i >= 1000 {
+			sent++
+		}
+		o.sent(1)
+	}
+	if cap(o.queue) > 16<<10 {
+		t.Errorf("G24: a queue of 1000 bytes has grown to %d", cap(o.queue))
+	}
+}
+
+// A flush reads its piece without the lock: whatever is written meanwhile leaves the
+// piece alone.
+func TestG23PieceInFlightIsNotMoved(t *testing.T) {
+	for size := range 200 {
+		var o outbound
+		o.push([]byte("abcdefgh"))
+		o.sent(4)
+		piece := o.next(o.accepted)
+		o.push(make([]byte, size)) // for some sizes there is room only after the front has gone
+		o.push([]byte("ijkl"))
+		if string(piece) != "efgh" {
+			t.Fatalf("after a write of %d bytes the piece in flight is %q, want efgh", size, piece)
+		}
+		o.sent(4 + size)
+		if got := o.next(o.accepted); string(got) != "ijkl" {
+			t.Fatalf("after a write of %d bytes the rest is %q, want ijkl", size, got)
+		}
+	}
+}
+
+// No field of core's Report and Stats is forgotten in a sum.
+func TestG20SumsHaveEveryField(t *testing.T) {
+	fill := func(v any) {
+		s := reflect.ValueOf(v).Elem()
+		for i := range s.NumField() {
+			switch f := s.Field(i); f.Kind() {
+			case reflect.Bool:
+				f.SetBool(true)
+			case reflect.String:
+				f.SetString("x")
+			default:
+				f.SetInt(3)
+			}
+		}
+	}
+	check := func(sum any, longest ...string) {
+		s := reflect.ValueOf(sum)
+		for i := range s.NumField() {
+			name, f := s.Type().Field(i).Name, s.Field(i)
+			want := int64(6)
+			for _, l := range longest {
+				if l == name {
+					want = 3
+				}
+			}
+			if f.IsZero() || f.CanInt() && f.Int() != want {
+				t.Errorf("G20: %v.%s is %v, want %d or what is not zero", s.Type(), name, f, want)
+			}
+		}
+	}
+	var r core.Report
+	fill(&r)
+	check(addReports(r, r), "Quiet", "Timeout", "Elapsed")
+	var s core.Stats
+	fill(&s)
+	check(addStats(s, s), "State")
+}
+
+// unruly is a connection that breaks the rules of net.Conn.
+type unruly struct {
+	net.Conn
+	read  func([]byte) (int, error)
+	write func([]byte) (int, error)
+	close func() error
+}
+
+func (u unruly) Read(p []byte) (int, error) {
+	if u.read != nil {
+		return u.read(p)
+	}
+	return u.Conn.Read(p)
+}
+
+func (u unruly) Write(p []byte) (int, error) {
+	if u.write != nil {
+		return u.write(p)
+	}
+	return u.Conn.Write(p)
+}
+
+func (u unruly) Close() error {
+	_ = u.Conn.Close()
+	if u.close != nil {
+		return u.close()
+	}
+	return nil
+}
+
+// Whatever a connection of the user's does, its channel ends.
+func TestG14UnrulyConnections(t *testing.T) {
+	failed := errors.New("cannot close")
+	for _, row := range []struct {
+		name     string
+		conn     unruly
+		closeErr bool
+	}{
+		{"Read panics", unruly{read: func([]byte) (int, error) { panic("planted") }}, false},
+		{"Read returns too much", unruly{read: func(p []byte) (int, error) { return len(p) + 1, nil }}, false},
+		{"Read returns a negative number", unruly{read: func([]byte) (int, error) { return -1, nil }}, false},
+		{"Write panics", unruly{write: func([]byte) (int, error) { panic("planted") }}, false},
+		{"Write returns too much", unruly{write: func(p []byte) (int, error) { return len(p) + 1, nil }}, false},
+		{"Write returns too little", unruly{write: func(p []byte) (int, error) { return len(p) - 1, nil }}, false},
+		{"Write returns a negative number", unruly{write: func([]byte) (int, error) { return -1, nil }}, false},
+		{"Close panics", unruly{close: func() error { panic("planted") }}, true},
+		{"Close fails", unruly{close: func() error { return failed }}, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			g, err := NewGroup(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ours, theirs := net.Pipe()
+			defer func() { _ = theirs.Close() }()
+			row.conn.Conn = ours
+			ch, err := g.Register(row.conn, HandlerBase{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := ch.Write([]byte("abc"))
+			switch {
+			case row.conn.write != nil:
+				ch.Flush()
+			case row.conn.close != nil:
+				ch.Close()
+			}
+			<-ch.CloseFuture().Done()
+			<-w.Done()
+			if w.Err() == nil || errors.Is(w.Err(), ErrHandlerFailed) {
+				t.Errorf("the write: got %v, want the error of the connection", w.Err())
+			}
+			_, err = ch.Close().Wait(t.Context())
+			if (err != nil) != row.closeErr {
+				t.Errorf("R213: Close: got %v, want an error: %v", err, row.closeErr)
+			}
+			if err := g.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

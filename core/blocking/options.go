@@ -1,0 +1,89 @@
+package blocking
+
+import "time"
+
+// Option changes how Register and Serve make channels. A bad value is an error of
+// that call, and nothing has happened then.
+type Option func(*config) error
+
+// config is what the options say. It is not changed once a channel has it.
+type config struct {
+	readBuffer       int
+	halfClosure      bool
+	handshakeTimeout time.Duration
+	closeTimeout     time.Duration
+}
+
+// Defaults.
+const (
+	DefaultReadBuffer       = 16 << 10
+	DefaultHandshakeTimeout = 10 * time.Second
+	DefaultCloseTimeout     = 5 * time.Second
+)
+
+func newConfig(opts []Option) (*config, error) {
+	c := &config{
+		readBuffer:       DefaultReadBuffer,
+		handshakeTimeout: DefaultHandshakeTimeout,
+		closeTimeout:     DefaultCloseTimeout,
+	}
+	for _, opt := range opts {
+		if opt == nil {
+			continue
+		}
+		if err := opt(c); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// WithReadBuffer bounds the bytes of one call of Handler.Read. Each channel has a
+// buffer of this size while it is open. The default is 16 KiB, which is a TLS
+// record.
+func WithReadBuffer(size int) Option {
+	return func(c *config) error {
+		if size < 1 {
+			return argumentError("WithReadBuffer", "size is %d, want at least 1", size)
+		}
+		c.readBuffer = size
+		return nil
+	}
+}
+
+// WithHalfClosure(true) keeps a channel open when the peer has ended its side:
+// Handler.InputShutdown is called, and writes go on until the channel is closed.
+// The default is false: the channel is closed, and what was not flushed is lost,
+// as in Netty (R220).
+func WithHalfClosure(on bool) Option {
+	return func(c *config) error {
+		c.halfClosure = on
+		return nil
+	}
+}
+
+// WithHandshakeTimeout bounds the handshake of a connection that has one (a method
+// HandshakeContext, as of *tls.Conn); the executor performs it before
+// Handler.Active. The default is 10 s.
+func WithHandshakeTimeout(d time.Duration) Option {
+	return func(c *config) error {
+		if d <= 0 {
+			return argumentError("WithHandshakeTimeout", "d is %v, want more than 0", d)
+		}
+		c.handshakeTimeout = d
+		return nil
+	}
+}
+
+// WithCloseTimeout sets how long Close, called from another goroutine, lets a write
+// go on in which the executor is blocked, because the peer does not read: after d
+// the connection is closed under it. 0 cuts at once. The default is 5 s.
+func WithCloseTimeout(d time.Duration) Option {
+	return func(c *config) error {
+		if d < 0 {
+			return argumentError("WithCloseTimeout", "d is %v, want 0 or more", d)
+		}
+		c.closeTimeout = d
+		return nil
+	}
+}

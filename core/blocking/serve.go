@@ -1,0 +1,153 @@
+package blocking
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"syscall"
+	"time"
+
+	"eventide/core"
+)
+
+// Serve accepts connections from ln and registers each with a handler of its own,
+// until the shutdown call of the group, which closes ln; then it returns nil. While
+// the group has as many channels as it may have, the next connection waits, and
+// those after it stay in the kernel's backlog: none is refused.
+//
+// It returns early with the error of ln or of Register, after having closed ln; a
+// listener that is out of descriptors is asked again after a pause. newHandler is
+// called on the caller's goroutine. From inside an executor of the group, whose
+// channel would wait for it, it returns core.ErrInEventLoop at once (G18). A bad
+// argument is an error that leaves ln open.
+func (g *Group) Serve(ln net.Listener, newHandler func() Handler, opts ...Option) error {
+	switch {
+	case ln == nil:
+		return argumentError("Serve", "ln is nil, want a listener")
+	case newHandler == nil:
+		return argumentError("Serve", "newHandler is nil, want a function")
+	case g.InEventLoop():
+		return core.ErrInEventLoop
+	}
+	if _, err := newConfig(opts); err != nil {
+		return err
+	}
+	s := &service{group: g, ln: ln, newHandler: newHandler, opts: opts, stopped: make(chan struct{})}
+	defer func() { _ = ln.Close() }()
+	if !g.addService(s) {
+		return nil
+	}
+	defer g.removeService(s)
+	return s.run()
+}
+
+// service is one call of Serve.
+type service struct {
+	group      *Group
+	ln         net.Listener
+	newHandler func() Handler
+	opts       []Option
+	stopped    chan struct{} // closed by the group's shutdown, which closes ln after that
+}
+
+const (
+	firstAcceptPause = 5 * time.Millisecond
+	lastAcceptPause  = time.Second
+)
+
+func (s *service) isStopped() bool {
+	select {
+	case <-s.stopped:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *service) run() error {
+	var pause time.Duration
+	for {
+		conn, err := s.ln.Accept()
+		switch {
+		case err == nil:
+			pause = 0
+			err = s.register(conn)
+		case passesAway(err):
+			pause = min(max(2*pause, firstAcceptPause), lastAcceptPause)
+			s.rest(pause)
+			err = nil
+		}
+		if s.isStopped() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// passesAway reports whether an error of Accept is worth another try: there are no
+// descriptors or buffers just now, or the peer has given up.
+func passesAway(err error) bool {
+	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
+}
+
+// rest waits for d, or for the shutdown.
+func (s *service) rest(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.stopped:
+	}
+}
+
+// register makes a channel of conn as soon as there may be one more.
+func (s *service) register(conn net.Conn) error {
+	taken := false
+	defer func() {
+		if !taken {
+			_ = conn.Close() // newHandler may have panicked, too
+		}
+	}()
+	h := s.newHandler()
+	for {
+		_, err := s.group.register(conn, h, s.opts)
+		taken = err == nil
+		if !errors.Is(err, ErrTooManyChannels) {
+			return err
+		}
+		s.group.waitForRoom()
+	}
+}
+
+// waitForRoom returns when there may be another channel, or the shutdown has begun.
+func (g *Group) waitForRoom() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.phase == phaseOpen && g.open >= g.max {
+		g.room.Wait()
+	}
+}
+
+// addService reports whether the group is open.
+func (g *Group) addService(s *service) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.phase != phaseOpen {
+		return false
+	}
+	g.services = append(g.services, s)
+	return true
+}
+
+func (g *Group) removeService(s *service) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.services = slices.DeleteFunc(g.services, func(x *service) bool { return x == s })
+}

@@ -1,0 +1,167 @@
+package blocking_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"eventide/core"
+	"eventide/core/blocking"
+)
+
+// A peer that does not shake hands is given up after the timeout, and the handler
+// hears why and nothing else.
+func TestTLSHandshakeFails(t *testing.T) {
+	for name, peer := range map[string]func(net.Conn){
+		"silent":  func(net.Conn) {},
+		"no TLS":  func(conn net.Conn) { _, _ = conn.Write([]byte("GET / HTTP/1.0\r\n\r\n")) },
+		"hung up": func(conn net.Conn) { _ = conn.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGroup(t, 0)
+			server, client := tcpPair(t)
+			cert, _ := selfSigned(t)
+			heard := make(chan error, 8)
+			unwanted := func(*blocking.Channel) { heard <- errors.New("another method than Error") }
+			ch := mustRegister(t, g, tls.Server(server, &tls.Config{Certificates: []tls.Certificate{cert}}), &handler{
+				active: unwanted, inactive: unwanted, unregistered: unwanted,
+				failed: func(_ *blocking.Channel, err error) { heard <- err },
+			}, blocking.WithHandshakeTimeout(short))
+			peer(client)
+			await(t, "the close", ch.CloseFuture().Done())
+			until(t, "the executor to be idle", func() bool { return g.Stats().Idle == 1 })
+			if len(heard) != 1 || !errors.Is(ch.CloseCause(), <-heard) {
+				t.Errorf("the handler was called %d times, want once with the cause %v", len(heard), ch.CloseCause())
+			}
+		})
+	}
+}
+
+// A shutdown does not wait longer than its deadline for a handshake.
+func TestG11ShutdownDuringHandshake(t *testing.T) {
+	for name, shutDown := range map[string]func(*blocking.Group){
+		"Shutdown":           func(g *blocking.Group) { g.Shutdown() },
+		"ShutdownGracefully": func(g *blocking.Group) { _, _ = g.ShutdownGracefully(0, short) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGroup(t, 0)
+			server, _ := tcpPair(t)
+			cert, _ := selfSigned(t)
+			errs := make(chan error, 8)
+			ch := mustRegister(t, g, tls.Server(server, &tls.Config{Certificates: []tls.Certificate{cert}}), &handler{
+				failed: func(_ *blocking.Channel, err error) { errs <- err },
+			}, blocking.WithHandshakeTimeout(long))
+			w := ch.WriteAndFlush([]byte("waits for the handshake"))
+			shutDown(g)
+			report := awaitDone(t, g)
+			if report.ChannelsAborted != 1 || report.BytesDiscarded != 23 {
+				t.Errorf("G23: report %+v, want 1 aborted, 23 discarded", report)
+			}
+			if err := w.Err(); !errors.Is(err, core.ErrShutdown) && !errors.Is(err, core.ErrShutdownTimeout) {
+				t.Errorf("G22: the write failed with %v, want the cause of the shutdown", err)
+			}
+			if len(errs) != 0 {
+				t.Errorf("Error was called for a shutdown: %v", <-errs)
+			}
+		})
+	}
+}
+
+// A TLS connection says goodbye when it is half-closed, and again when it is closed,
+// and gives a peer that does not listen five seconds for it. A pipe holds nothing, so
+// that the peer has to listen for a single byte. The end does not wait for it.
+func TestG11TLSGoodbyeUnheard(t *testing.T) {
+	for name, shutDown := range map[string]func(*blocking.Group){
+		"Shutdown":           func(g *blocking.Group) { g.Shutdown() },
+		"ShutdownGracefully": func(g *blocking.Group) { _, _ = g.ShutdownGracefully(0, short) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGroup(t, 0)
+			server, client := net.Pipe()
+			closeAtEnd(t, client)
+			cert, pool := selfSigned(t)
+			started := make(chan struct{})
+			config := &tls.Config{Certificates: []tls.Certificate{cert}, SessionTicketsDisabled: true}
+			mustRegister(t, g, tls.Server(server, config), &handler{active: func(*blocking.Channel) { close(started) }})
+			peer := tls.Client(client, &tls.Config{RootCAs: pool, ServerName: "localhost"})
+			if err := peer.HandshakeContext(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			await(t, "Active", started)
+			shutDown(g)
+			report := awaitDone(t, g)
+			if report.ChannelsAborted != 1 || report.Elapsed > 4*time.Second {
+				t.Errorf("G11: report %+v, want 1 aborted by the deadline of %v", report, short)
+			}
+		})
+	}
+}
+
+// Tasks run while a TLS peer is silent, and what is written and flushed during the
+// handshake is sent after it.
+func TestTLSWriteDuringHandshake(t *testing.T) {
+	g := newGroup(t, 0)
+	ours, theirs := tlsPair(t)
+	ch := mustRegister(t, g, ours, echo())
+	w := ch.WriteAndFlush([]byte("early"))
+	got := make([]byte, 5)
+	if _, err := io.ReadFull(theirs, got); string(got) != "early" || err != nil {
+		t.Errorf("the peer got %q, %v", got, err)
+	}
+	if n, err := w.Wait(t.Context()); n != 5 || err != nil {
+		t.Errorf("the write: got %d, %v", n, err)
+	}
+	for range 100 { // each wakes the read, which goes on afterwards
+		onLoop(t, ch, func() {})
+	}
+	if _, err := theirs.Write([]byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(theirs, got); string(got) != "hello" || err != nil {
+		t.Errorf("the echo after a hundred interrupted reads: %q, %v", got, err)
+	}
+}
+
+// A record that arrives in pieces, with a wake-up after each, is put together.
+func TestTLSRecordInPieces(t *testing.T) {
+	g := newGroup(t, 0)
+	ours, middle := tcpPair(t)
+	cert, pool := selfSigned(t)
+	ch := mustRegister(t, g, tls.Server(ours, &tls.Config{Certificates: []tls.Certificate{cert}}), echo())
+	slow := &dripping{Conn: middle}
+	client := tls.Client(slow, &tls.Config{RootCAs: pool, ServerName: "localhost"})
+	if err := client.HandshakeContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	slow.after = func() { onLoop(t, ch, func() {}) }
+	if _, err := client.Write([]byte("in pieces")); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 9)
+	_ = client.SetReadDeadline(time.Now().Add(hangGuard))
+	if _, err := io.ReadFull(client, got); string(got) != "in pieces" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// dripping writes a byte at a time.
+type dripping struct {
+	net.Conn
+	after func()
+}
+
+func (d *dripping) Write(p []byte) (int, error) {
+	if d.after == nil {
+		return d.Conn.Write(p)
+	}
+	for i := range p {
+		if _, err := d.Conn.Write(p[i : i+1]); err != nil {
+			return i, err
+		}
+		d.after()
+	}
+	return len(p), nil
+}
