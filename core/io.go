@@ -14,6 +14,7 @@ type loopIO struct {
 	byFD       map[int]*Registration
 	generation uint32          // upper half of the last token
 	open       int             // registrations that have not ended
+	channels   int             // of these, those of channels
 	untold     []*Registration // registered after the shutdown call, not yet told of it
 	drained    int64           // counts of channels that ended since the shutdown call
 	aborted    int64
@@ -105,6 +106,9 @@ func (io *loopIO) add(r *Registration) (replaced *Registration, err error) {
 		io.slots = append(io.slots, r)
 	}
 	io.open++
+	if r.isChannel {
+		io.channels++
+	}
 	return replaced, nil
 }
 
@@ -150,6 +154,9 @@ func (io *loopIO) remove(r *Registration) {
 	io.slots[slot] = nil
 	io.free = append(io.free, slot)
 	io.open--
+	if r.isChannel {
+		io.channels--
+	}
 	if io.open == 0 && len(io.slots) > segmentSize {
 		io.slots, io.free = nil, nil // gives back the memory of a burst
 		io.byFD = make(map[int]*Registration)

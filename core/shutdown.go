@@ -173,7 +173,11 @@ func (e *Executor) publishShutdown(now int64, quiet, timeout time.Duration, d *d
 // deadline has passed, but if nothing is pending the queue is drained just as
 // well (G10, G11). Requires mu.
 func (e *Executor) zeroTimeoutCause() error {
-	if e.shutdown.quiet == 0 && e.tasks.counts().pending+e.tails.counts().pending == 0 {
+	pending := e.tasks.counts().pending + e.tails.counts().pending
+	if e.io != nil {
+		pending += e.io.channels // they have no time to drain
+	}
+	if e.shutdown.quiet == 0 && pending == 0 {
 		return ErrShutdown
 	}
 	return ErrShutdownTimeout

@@ -1,0 +1,219 @@
+package tcp
+
+import (
+	"time"
+
+	"eventide/core"
+)
+
+// promises are made when somebody asks for them. Guarded by Channel.mu; completed
+// by the loop, without it.
+type promises struct {
+	closed   *core.Promise[struct{}] // CloseFuture
+	close    *core.Promise[struct{}] // Close
+	graceful *core.Promise[struct{}] // CloseGracefully
+	output   *core.Promise[struct{}] // CloseOutput
+	closeErr error                   // of close(2); final once closed
+}
+
+// promise returns *p, made if it is not there. Requires mu.
+func (c *Channel) promise(p **core.Promise[struct{}]) *core.Promise[struct{}] {
+	if *p == nil {
+		*p = core.NewPromise[struct{}](c.loop)
+		(*p).SetUncancellable()
+	}
+	return *p
+}
+
+// settle completes p, if there is one.
+func settle(p *core.Promise[struct{}], err error) {
+	switch {
+	case p == nil:
+	case err == nil:
+		p.TrySuccess(struct{}{})
+	default:
+		p.TryFailure(err)
+	}
+}
+
+// CloseFuture returns the future that completes when the socket is closed, for
+// whatever reason, always with nil. It cannot be cancelled.
+func (c *Channel) CloseFuture() *core.Future[struct{}] {
+	c.mu.Lock()
+	p, closed := c.promise(&c.promises.closed), c.state == stateClosed
+	c.mu.Unlock()
+	if closed {
+		settle(p, nil)
+	}
+	return p.Future()
+}
+
+// Close closes the channel without flushing it: what the kernel has not taken fails
+// with a *ClosedError (R215). See the package comment for what follows in which
+// order. With WithLinger the socket is closed later. It also ends a graceful close
+// that is under way.
+//
+// The future completes when the socket is closed; its error is that of close(2). A
+// second call returns the same future. From another goroutine the close comes after
+// what that has flushed before.
+func (c *Channel) Close() *core.Future[struct{}] {
+	c.mu.Lock()
+	p, closed, err := c.promise(&c.promises.close), c.state == stateClosed, c.promises.closeErr
+	c.mu.Unlock()
+	if closed {
+		settle(p, err)
+	} else {
+		c.onLoop(func() { c.closeOrLinger(nil, false) })
+	}
+	return p.Future()
+}
+
+// fail closes the channel for an error of the connection. Loop only.
+func (c *Channel) fail(err error) {
+	if c.state != stateOpen && c.state != stateDraining {
+		return
+	}
+	defer c.closeNow(err, false) // Error may panic
+	if err != ErrHandlerFailed {
+		c.call(func() { c.handler.Error(c, err) })
+	}
+}
+
+// failSoon is fail after the body that found the error, which may be one of the
+// handler's. Nothing is sent or delivered from now on. Loop only.
+func (c *Channel) failSoon(err error) {
+	if c.broken != nil || c.state >= stateLingering {
+		return
+	}
+	c.broken = err
+	c.reg.Post(func() { c.fail(err) })
+}
+
+// closeOrLinger is the close of a connection that works. Loop only.
+func (c *Channel) closeOrLinger(cause error, clean bool) {
+	if c.state >= stateLingering {
+		return
+	}
+	if c.cfg.linger > 0 && c.broken == nil {
+		c.startLinger(cause, clean)
+		return
+	}
+	c.closeNow(cause, clean)
+}
+
+// closeNow is the one way in which a channel ends; the order of what it does is
+// G22's (R212). clean says that it counts as drained. Loop only.
+func (c *Channel) closeNow(cause error, clean bool) {
+	if c.state == stateClosed {
+		return
+	}
+	c.timers.stopAll()
+	// The poller lets go of the descriptor before its number may be used again.
+	_ = c.reg.Modify(0)
+	if c.cfg.lingers && c.cfg.linger == 0 {
+		sysResetOnClose(c.fd)
+	}
+	closeErr := sysClose(c.cfg.faults, c.fd)
+
+	c.mu.Lock()
+	if c.state < stateLingering {
+		c.failure = cause
+	}
+	c.state, c.clean, c.promises.closeErr = stateClosed, clean, closeErr
+	discarded := c.pending()
+	c.out.release(&c.shared.pool)
+	p := c.promises
+	graceErr, outputErr := c.graceError(), c.outputError()
+	c.mu.Unlock()
+	c.writable.Store(false)
+
+	settle(p.closed, nil)
+	settle(p.close, closeErr)
+	settle(p.graceful, graceErr)
+	settle(p.output, outputErr)
+	if c.connect != nil {
+		c.connect.fails(cause)
+	}
+	c.completeWrites()
+
+	end := core.ChannelEnd{Kind: core.EndAborted, Discarded: discarded}
+	switch {
+	case !c.active:
+		end.Kind = core.EndUncounted
+	case clean:
+		end.Kind = core.EndDrained
+	}
+	c.tellTheEnd(end)
+}
+
+// tellTheEnd has the last two calls of the handler made, and lets go of the loop.
+// They are bodies of their own: the listeners of the futures that were completed
+// before run before them, and a panic of one does not keep the other from being
+// called. The loop ends after End only, so that somebody is there to call them.
+func (c *Channel) tellTheEnd(end core.ChannelEnd) {
+	if !c.active {
+		c.reg.End(end)
+		return
+	}
+	c.reg.Post(func() { c.handler.Inactive(c) })
+	c.reg.Post(func() {
+		defer c.reg.End(end)
+		c.handler.Unregistered(c)
+	})
+}
+
+// Abort is core.Channel's: nothing more is tried. The socket is closed as always;
+// the kernel still delivers what it has, unless there is unread input.
+func (s *loopSide) Abort(cause error) { (*Channel)(s).closeNow(cause, false) }
+
+// startLinger closes the channel for everybody, and leaves the socket to the kernel
+// until the peer has acknowledged everything. Nothing blocks: the loop has a look
+// at it every few milliseconds (netty closes on another thread, as close(2) waits
+// there; and deregisters first, #4449). Loop only.
+func (c *Channel) startLinger(cause error, clean bool) {
+	c.mu.Lock()
+	c.state, c.failure, c.clean = stateLingering, cause, clean
+	c.mu.Unlock()
+	c.writable.Store(false)
+	c.timers.stop = time.Now().Add(c.cfg.linger)
+	_ = c.reg.Modify(0)
+	if sysShutdownWrite(c.cfg.faults, c.fd) != nil {
+		c.closeNow(cause, clean)
+		return
+	}
+	c.awaitAcks()
+}
+
+// Between two looks at what the peer has acknowledged.
+const (
+	firstAckDelay = time.Millisecond
+	mostAckDelay  = 16 * time.Millisecond
+)
+
+// awaitAcks closes the channel when the peer's kernel has acknowledged everything,
+// our FIN included, or cannot any more. Loop only.
+func (c *Channel) awaitAcks() {
+	lingering := c.state == stateLingering
+	if !lingering && c.state != stateDraining {
+		return
+	}
+	left, err := sysUnacknowledged(c.fd)
+	switch {
+	case err != nil || left == 0 || lingering && !time.Now().Before(c.timers.stop):
+		if lingering {
+			c.closeNow(c.failure, c.clean)
+		} else {
+			c.closeNow(c.drainedFor, err == nil)
+		}
+		return
+	case c.timers.delay == 0:
+		c.timers.delay = firstAckDelay
+	default:
+		c.timers.delay = min(2*c.timers.delay, mostAckDelay)
+	}
+	delay := c.timers.delay
+	if lingering {
+		delay = min(delay, time.Until(c.timers.stop))
+	}
+	c.timers.acks = time.AfterFunc(delay, func() { c.reg.Post(c.awaitAcks) })
+}

@@ -1,0 +1,258 @@
+package tcp_test
+
+import (
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"eventide/core"
+	"eventide/core/tcp"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestG22CloseOrder is the order of everything that follows a close, for each way in
+// which a channel can end. The two writes are not flushed.
+func TestG22CloseOrder(t *testing.T) {
+	const end = "closed close graceful w1 w2 Inactive Unregistered"
+	cases := []struct {
+		name  string
+		opts  []tcp.Option
+		close func(t *testing.T, p *pair)
+		want  string
+		cause error // of the writes; nil: they succeed
+	}{
+		{name: "Close", close: func(t *testing.T, p *pair) { p.ch.Close() }, want: end, cause: tcp.ErrChannelClosed},
+		{name: "Close on the loop", close: func(t *testing.T, p *pair) { on(t, p.ch.EventLoop(), func() { p.ch.Close() }) }, want: end, cause: tcp.ErrChannelClosed},
+		{name: "Close twice", close: func(t *testing.T, p *pair) {
+			if first, second := p.ch.Close(), p.ch.Close(); first != second {
+				t.Error("G22: the second Close returned another future")
+			}
+		}, want: end, cause: tcp.ErrChannelClosed},
+		{name: "Close with linger", opts: []tcp.Option{tcp.WithLinger(time.Minute)}, close: func(t *testing.T, p *pair) { p.ch.Close(); _ = p.peer.Close() }, want: end, cause: tcp.ErrChannelClosed},
+		{name: "Close with linger 0", opts: []tcp.Option{tcp.WithLinger(0)}, close: func(t *testing.T, p *pair) { p.ch.Close() }, want: end, cause: tcp.ErrChannelClosed},
+		{name: "EOF", close: func(t *testing.T, p *pair) { _ = p.peer.CloseWrite() }, want: end, cause: io.EOF},
+		{name: "reset", close: func(t *testing.T, p *pair) { _ = p.peer.SetLinger(0); _ = p.peer.Close() }, want: "Error " + end, cause: syscall.ECONNRESET},
+		{name: "reset while paused", close: func(t *testing.T, p *pair) {
+			p.ch.SetAutoRead(false)
+			_ = p.peer.SetLinger(0)
+			_ = p.peer.Close()
+		}, want: "Error " + end, cause: syscall.ECONNRESET},
+		{name: "Shutdown", close: func(t *testing.T, p *pair) { p.group.Shutdown() }, want: end, cause: core.ErrShutdown},
+		{name: "shutdown with no time", close: func(t *testing.T, p *pair) { _, _ = p.group.ShutdownGracefully(0, 0) }, want: end, cause: tcp.ErrChannelClosed},
+		{name: "shutdown deadline", close: func(t *testing.T, p *pair) { _, _ = p.group.ShutdownGracefully(0, 50*time.Millisecond) },
+			want: "w1 w2 closed close graceful Inactive Unregistered"},
+		{name: "panic", close: func(t *testing.T, p *pair) {
+			p.on(t, "Read", func() { panic("boom") })
+			_, _ = p.peer.Write([]byte("x"))
+		}, want: "Read " + end, cause: tcp.ErrHandlerFailed},
+		{name: "Goexit", close: func(t *testing.T, p *pair) {
+			p.on(t, "Read", func() { runtime.Goexit() })
+			_, _ = p.peer.Write([]byte("x"))
+		}, want: "Read " + end, cause: tcp.ErrHandlerFailed},
+		{name: "CloseGracefully", close: func(t *testing.T, p *pair) { p.ch.CloseGracefully(time.Time{}); _ = p.peer.CloseWrite() },
+			want: "w1 w2 closed close graceful Inactive Unregistered"},
+		{name: "drain", close: func(t *testing.T, p *pair) {
+			_, _ = p.group.ShutdownGracefully(0, hangGuard)
+			_ = p.peer.CloseWrite()
+		}, want: "w1 w2 closed close graceful Inactive Unregistered"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			checkLeaks(t)
+			p := newPair(t, nil, c.opts...)
+			var errs [2]error
+			on(t, p.ch.EventLoop(), func() {
+				// Added in an order that is not the one in which they complete.
+				w1, w2 := p.ch.Write([]byte("one")), p.ch.Write([]byte("two"))
+				w2.OnDone(func(_ int, err error) { errs[1] = err; p.add("w2") })
+				w1.OnDone(func(_ int, err error) { errs[0] = err; p.add("w1") })
+				p.ch.CloseFuture().OnDone(func(struct{}, error) {
+					if _, err := unix.FcntlInt(uintptr(p.ch.FD()), unix.F_GETFD, 0); err == nil {
+						t.Error("G22: the socket is open when CloseFuture completes")
+					}
+					p.add("closed")
+				})
+			})
+			// The futures that the calls would return, without the calls.
+			p.ch.OnClose("close", func() { p.add("close") })
+			p.ch.OnClose("graceful", func() { p.add("graceful") })
+			c.close(t, p)
+			p.await(t, "Unregistered")
+			wantLog(t, "G22: order", p.String(), "Active "+c.want)
+			for i, err := range errs {
+				switch {
+				case c.cause == nil && err != nil:
+					t.Errorf("G22: write %d failed: %v", i+1, err)
+				case c.cause != nil:
+					wantErr(t, "G22: the write", err, tcp.ErrChannelClosed, c.cause)
+				}
+			}
+			wantErr(t, "G22: a write after the close", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed)
+		})
+	}
+}
+
+// TestG22CloseInsideEveryCallback closes in each method of the handler: what is said
+// about the channel afterwards, and that it is said once.
+func TestG22CloseInsideEveryCallback(t *testing.T) {
+	const end = " Inactive Unregistered"
+	for event, want := range map[string]string{
+		"Active":             "Active" + end,
+		"Read":               "Active WritabilityChanged Read" + end,
+		"ReadComplete":       "Active WritabilityChanged Read ReadComplete" + end,
+		"WritabilityChanged": "Active WritabilityChanged" + end,
+		"InputShutdown":      "Active WritabilityChanged Read ReadComplete InputShutdown" + end,
+		"Inactive":           "Active WritabilityChanged Read ReadComplete InputShutdown ReadComplete Inactive Unregistered",
+		"Unregistered":       "Active WritabilityChanged Read ReadComplete InputShutdown ReadComplete Inactive Unregistered",
+	} {
+		for how, closes := range map[string]func(*tcp.Channel){
+			"Close":           func(ch *tcp.Channel) { ch.Close() },
+			"CloseGracefully": func(ch *tcp.Channel) { ch.CloseGracefully(time.Now()) },
+			"panic":           func(*tcp.Channel) { panic("boom") },
+			"Goexit":          func(*tcp.Channel) { runtime.Goexit() },
+		} {
+			t.Run(how+" in "+event, func(t *testing.T) {
+				checkLeaks(t)
+				p := newPair(t, func(at string, ch *tcp.Channel, _ []byte) {
+					if at == event {
+						closes(ch)
+					}
+					if at == "Inactive" {
+						wantErr(t, "G22: write in Inactive", ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed)
+						wantErr(t, "G22: flush in Inactive", ch.Flush().Err(), tcp.ErrChannelClosed)
+					}
+				}, tcp.WithHalfClosure(true), tcp.WithWriteBufferWaterMarks(1, 1))
+				p.ch.Write([]byte("abc"))
+				if event != "Active" && event != "WritabilityChanged" {
+					p.await(t, "WritabilityChanged")
+				}
+				_, _ = p.peer.Write([]byte("x"))
+				if !strings.Contains(want, "InputShutdown") {
+					p.await(t, "Unregistered")
+				} else {
+					p.await(t, "ReadComplete")
+					_ = p.peer.CloseWrite()
+					if event != "InputShutdown" {
+						awaitCount(t, p.log, "ReadComplete", 2)
+						p.ch.Close()
+					}
+				}
+				p.await(t, "Unregistered")
+				on(t, p.ch.EventLoop(), func() {}) // whatever else would be called has been
+				wantLog(t, "G22: events", p.String(), want)
+			})
+		}
+	}
+}
+
+func awaitCount(t testing.TB, l *log, entry string, n int) {
+	t.Helper()
+	guard := time.NewTimer(hangGuard)
+	defer guard.Stop()
+	for {
+		l.mu.Lock()
+		changed := l.changed
+		l.mu.Unlock()
+		if strings.Count(l.String(), entry) >= n {
+			return
+		}
+		select {
+		case <-changed:
+		case <-guard.C:
+			t.Fatalf("waited for %d times %q in vain; got %v", n, entry, l)
+		}
+	}
+}
+
+// TestG22ErrorCloses closes in Error, and panics in it.
+func TestG22ErrorCloses(t *testing.T) {
+	for how, act := range map[string]func(*tcp.Channel){
+		"return": func(*tcp.Channel) {},
+		"Close":  func(ch *tcp.Channel) { ch.Close() },
+		"panic":  func(*tcp.Channel) { panic("boom") },
+		"Goexit": func(*tcp.Channel) { runtime.Goexit() },
+	} {
+		t.Run(how, func(t *testing.T) {
+			checkLeaks(t)
+			p := newPair(t, func(at string, ch *tcp.Channel, _ []byte) {
+				if at == "Error" {
+					act(ch)
+				}
+			})
+			_ = p.peer.SetLinger(0)
+			_ = p.peer.Close()
+			p.await(t, "Unregistered")
+			wantLog(t, "G22: events", p.String(), "Active Error Inactive Unregistered")
+		})
+	}
+}
+
+// TestG22WriteFuturesOnceInOrder has writers on many goroutines, while the channel is
+// closed by yet another: each future completes once, in the order of the offsets,
+// the successful ones first, and the bytes are accounted for.
+func TestG22WriteFuturesOnceInOrder(t *testing.T) {
+	checkLeaks(t)
+	rounds := 40
+	if testing.Short() {
+		rounds = 10
+	}
+	g := newGroup(t, 1)
+	for round := range rounds {
+		p := newPairOn(t, g, nil)
+		go func() { _, _ = readAll(p.peer) }()
+		const writers, writes = 4, 200
+		var calls [writers * writes]atomic.Int32
+		var order sync.Map // of completion: each writer's are in order
+		var wg sync.WaitGroup
+		var completed atomic.Int64
+		for w := range writers {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				last := -1
+				failed := false
+				for i := range writes {
+					f := p.ch.WriteAndFlush(make([]byte, 100))
+					f.OnDone(func(n int, err error) {
+						calls[w*writes+i].Add(1)
+						completed.Add(1)
+						if i <= last {
+							order.Store("G22: a writer's futures are out of order", [2]int{last, i})
+						}
+						if failed && err == nil {
+							order.Store("G22: a write succeeded after one before it had failed", i)
+						}
+						if (err == nil) != (n == 100) {
+							order.Store("G22: bytes taken do not match the error", n)
+						}
+						if err != nil && !errors.Is(err, tcp.ErrChannelClosed) {
+							order.Store("G22: error", err)
+						}
+						last, failed = i, failed || err != nil
+					})
+				}
+			}()
+		}
+		if round%2 == 0 {
+			runtime.Gosched()
+		}
+		p.ch.Close()
+		wg.Wait()
+		p.await(t, "Unregistered")
+		on(t, p.ch.EventLoop(), func() {})
+		order.Range(func(k, v any) bool { t.Error(k, v); return true })
+		for i := range calls {
+			if n := calls[i].Load(); n != 1 {
+				t.Fatalf("G22: future %d completed %d times, want once", i, n)
+			}
+		}
+		_ = p.peer.Close()
+	}
+}

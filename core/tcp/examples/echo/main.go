@@ -1,0 +1,80 @@
+// Command echo is an echo server with a boss and two workers that loses nothing when
+// it is told to end: what it has read it answers, and every answer arrives.
+//
+//	go run ./core/tcp/examples/echo -addr 127.0.0.1:7007
+//
+// It ends with SIGINT or SIGTERM. The boss goes first, so that nothing new arrives.
+// Then the workers: each channel stops reading, sends what it has still to send,
+// half-closes, and waits for the client to end its side.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"eventide/core"
+	"eventide/core/process"
+	"eventide/core/tcp"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	addr := flag.String("addr", "127.0.0.1:0", "where to listen")
+	grace := flag.Duration("grace", 10*time.Second, "how long clients have to end")
+	flag.Parse()
+
+	boss, err := core.NewGroup(1, core.WithName("boss"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	workers, err := core.NewGroup(2, core.WithName("worker"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	var read atomic.Int64
+	report := process.RunReport(context.Background(), process.Plan{
+		Start: func(ctx context.Context) error {
+			l, err := tcp.Listen(boss, workers, *addr, func() tcp.Handler { return &echo{read: &read} })
+			if err != nil {
+				return err
+			}
+			fmt.Println("listening on", l.Addr())
+			<-ctx.Done()
+			return nil
+		},
+		Steps: []process.Step{
+			{Name: "boss", Executor: boss},
+			{Name: "workers", Executor: workers, Timeout: *grace},
+		},
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
+	end := workers.Termination().Report()
+	fmt.Printf("read %d drained %d aborted %d discarded %d\n",
+		read.Load(), end.ChannelsDrained, end.ChannelsAborted, end.BytesDiscarded)
+	return report.Code
+}
+
+// echo answers with what it reads. One for each channel.
+type echo struct {
+	tcp.HandlerBase
+	read *atomic.Int64
+}
+
+func (e *echo) Read(ch *tcp.Channel, p []byte) {
+	e.read.Add(int64(len(p)))
+	ch.Write(p)
+}
+
+func (*echo) ReadComplete(ch *tcp.Channel) { ch.Flush() }
+
+// WritabilityChanged stops reading from a client that does not read: what it is
+// owed has to be kept in memory.
+func (*echo) WritabilityChanged(ch *tcp.Channel) { ch.SetAutoRead(ch.IsWritable()) }

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv("EVENTIDE_EXAMPLE") != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// TestNothingIsLost sends SIGTERM to the server while clients send as fast as they
+// can. Every byte that it has read was answered, and every answer has arrived: what
+// the clients got is, for each, the beginning of what it sent; and in sum what the
+// server says that it has read.
+func TestNothingIsLost(t *testing.T) {
+	const clients = 20
+	cmd := exec.Command(os.Args[0], "-grace", "50s")
+	cmd.Env = append(os.Environ(), "EVENTIDE_EXAMPLE=1")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	guard := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+	defer guard.Stop()
+	out := bufio.NewReader(stdout)
+	line, err := out.ReadString('\n')
+	if err != nil {
+		t.Fatalf("the server said nothing: %v\n%s", err, stderr.String())
+	}
+	addr := strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
+
+	var received atomic.Int64
+	var flowing, over sync.WaitGroup
+	for i := range clients {
+		flowing.Add(1)
+		over.Add(1)
+		go func() {
+			defer over.Done()
+			n, err := load(addr, flowing.Done)
+			if err != nil {
+				t.Errorf("client %d: %v", i, err)
+			}
+			received.Add(n)
+		}()
+	}
+	flowing.Wait()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	over.Wait()
+	rest, _ := io.ReadAll(out)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the server ended with %v\n%s", err, stderr.String())
+	}
+	want := fmt.Sprintf("read %d drained %d aborted 0 discarded 0\n", received.Load(), clients)
+	if string(rest) != want {
+		t.Errorf("the server said %q, want %q: bytes received by the clients, channels\n%s", rest, want, stderr.String())
+	}
+	t.Logf("%d bytes over %d connections", received.Load(), clients)
+}
+
+// block is what clients send again and again. Its length is prime: bytes that are lost
+// or come twice shift it, whatever the size of what the kernel loses.
+var block = func() []byte {
+	b := make([]byte, 65_521)
+	rand.NewChaCha8([32]byte{}).Read(b)
+	return b
+}()
+
+// load sends blocks until the server ends its side, and returns how many bytes came
+// back: the same from the first on. It calls flowing once some have.
+func load(addr string, flowing func()) (received int64, err error) {
+	tell := sync.OnceFunc(flowing)
+	defer tell()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		for err := error(nil); err == nil; {
+			_, err = c.Write(block)
+		}
+	}()
+	defer func() {
+		_ = c.(*net.TCPConn).SetWriteDeadline(time.Unix(1, 0))
+		<-written
+	}()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := c.Read(buf)
+		for got := buf[:n]; len(got) > 0; {
+			want := block[received%int64(len(block)):]
+			m := min(len(got), len(want))
+			if !bytes.Equal(got[:m], want[:m]) {
+				return received, fmt.Errorf("bytes %d to %d are not what was sent", received, received+int64(m))
+			}
+			received += int64(m)
+			got = got[m:]
+		}
+		if received > 100_000 {
+			tell()
+		}
+		if err == io.EOF {
+			return received, nil
+		}
+		if err != nil {
+			return received, err
+		}
+	}
+}

@@ -1,0 +1,203 @@
+// Command failover is a client that goes on with the next server when one shuts
+// down, and the server for it. No request is lost, and none is done twice.
+//
+//	go run ./core/tcp/examples/failover -role server
+//	go run ./core/tcp/examples/failover -role client -servers 127.0.0.1:PORT,127.0.0.1:PORT
+//
+// A request is a line, and so is its answer. What makes it work is that a server
+// which drains answers everything it has read, and that all of its answers arrive:
+// when the connection ends, the requests without an answer are those that the server
+// has not done. To do them again elsewhere is then safe.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"eventide/core"
+	"eventide/core/process"
+	"eventide/core/tcp"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	role := flag.String("role", "client", "client or server")
+	addr := flag.String("addr", "127.0.0.1:0", "of a server: where to listen")
+	servers := flag.String("servers", "", "of a client: addresses, with commas")
+	n := flag.Int("n", 100_000, "of a client: requests")
+	flag.Parse()
+	if *role == "server" {
+		return serve(*addr)
+	}
+	if err := ask(strings.Split(*servers, ","), *n); err != nil {
+		fmt.Fprintln(os.Stderr, "failover:", err)
+		return 1
+	}
+	return 0
+}
+
+// serve answers until it is told to end.
+func serve(addr string) int {
+	loops, err := core.NewGroup(1)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	var done atomic.Int64
+	code := process.Run(context.Background(), process.Plan{
+		Start: func(ctx context.Context) error {
+			l, err := tcp.Listen(loops, loops, addr, func() tcp.Handler { return &server{done: &done} })
+			if err != nil {
+				return err
+			}
+			fmt.Println("listening on", l.Addr())
+			<-ctx.Done()
+			return nil
+		},
+		Steps:  []process.Step{{Name: "loops", Executor: loops, Timeout: 10 * time.Second}},
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
+	fmt.Println("done", done.Load())
+	return code
+}
+
+// busy is how many requests a server does before it says so.
+const busy = 1000
+
+// server answers each line with itself.
+type server struct {
+	tcp.HandlerBase
+	done *atomic.Int64
+	half []byte // of a line
+}
+
+func (s *server) Read(ch *tcp.Channel, p []byte) {
+	s.half = append(s.half, p...)
+	end := bytes.LastIndexByte(s.half, '\n') + 1
+	lines := int64(bytes.Count(s.half[:end], []byte("\n")))
+	if done := s.done.Add(lines); done >= busy && done-lines < busy {
+		fmt.Println("busy")
+	}
+	ch.WriteAndFlush(s.half[:end])
+	s.half = append(s.half[:0], s.half[end:]...)
+}
+
+func (s *server) WritabilityChanged(ch *tcp.Channel) { ch.SetAutoRead(ch.IsWritable()) }
+
+// ask sends n requests, and returns when all are answered.
+func ask(servers []string, n int) error {
+	loops, err := core.NewGroup(1)
+	if err != nil {
+		return err
+	}
+	defer loops.Close()
+	c := &client{loops: loops, servers: servers, n: n, over: make(chan error, 1)}
+	if err := loops.Execute(c.connect); err != nil {
+		return err
+	}
+	if err := <-c.over; err != nil {
+		return err
+	}
+	fmt.Println("answered", c.answered, "connections", c.connections)
+	return nil
+}
+
+// client asks in order, and many at a time. Its fields belong to the loop.
+type client struct {
+	tcp.HandlerBase
+	loops    *core.Group
+	servers  []string
+	n        int
+	answered int // requests 0 to answered-1 have their answer
+	asked    int // and those before this one were written to the current server
+	half     []byte
+
+	connections, failures int
+	over                  chan error
+}
+
+// connect tries the next server.
+func (c *client) connect() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	server := c.servers[(c.connections+c.failures)%len(c.servers)]
+	tcp.DialAsync(ctx, c.loops, server, c).OnDone(func(_ *tcp.Channel, err error) {
+		cancel()
+		if err == nil {
+			return
+		}
+		if c.failures++; c.failures > 2*len(c.servers) {
+			c.end(fmt.Errorf("no server is left: %w", err))
+			return
+		}
+		c.connect()
+	})
+}
+
+// Active asks again what was not answered.
+func (c *client) Active(ch *tcp.Channel) {
+	c.connections++
+	c.asked, c.half = c.answered, nil
+	c.askMore(ch)
+}
+
+func (c *client) askMore(ch *tcp.Channel) {
+	for c.asked < c.n && ch.IsWritable() {
+		if ch.Write(fmt.Appendf(nil, "request %d\n", c.asked)).Err() != nil {
+			return // Inactive follows
+		}
+		c.asked++
+	}
+	ch.Flush()
+}
+
+func (c *client) WritabilityChanged(ch *tcp.Channel) {
+	if ch.IsWritable() {
+		c.askMore(ch)
+	}
+}
+
+func (c *client) Read(ch *tcp.Channel, p []byte) {
+	c.half = append(c.half, p...)
+	for {
+		line, rest, whole := bytes.Cut(c.half, []byte("\n"))
+		if !whole {
+			return
+		}
+		if want := fmt.Sprintf("request %d", c.answered); string(line) != want {
+			c.end(fmt.Errorf("got the answer %q, want %q", line, want))
+			ch.Close()
+			return
+		}
+		c.half = rest
+		if c.answered++; c.answered == c.n {
+			ch.Close()
+			return
+		}
+	}
+}
+
+func (c *client) ReadComplete(ch *tcp.Channel) { c.askMore(ch) }
+
+// Inactive goes on with the next server, or has finished.
+func (c *client) Inactive(ch *tcp.Channel) {
+	if c.answered == c.n {
+		c.end(nil)
+		return
+	}
+	c.connect()
+}
+
+func (c *client) end(err error) {
+	select {
+	case c.over <- err:
+	default: // it has ended already
+	}
+}

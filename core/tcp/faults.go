@@ -1,0 +1,29 @@
+package tcp
+
+import "syscall"
+
+// operation is a system call that a test may let go wrong.
+type operation uint8
+
+const (
+	opRead operation = iota
+	opSend
+	opAccept
+	opShutdown
+	opClose
+	opConnect
+)
+
+// faults is the seam for tests: it is asked before each system call how many of
+// its bytes are to be attempted, or with which error it is to fail. It never sees
+// the buffer: if it did, every buffer of a caller would have to be on the heap.
+type faults struct {
+	ask func(op operation, n int) (limit int, errno syscall.Errno)
+}
+
+func (f *faults) before(op operation, n int) (int, syscall.Errno) {
+	if f == nil {
+		return n, 0
+	}
+	return f.ask(op, n)
+}

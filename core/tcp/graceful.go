@@ -1,0 +1,170 @@
+package tcp
+
+import (
+	"io"
+	"time"
+
+	"eventide/core"
+)
+
+// CloseGracefully ends the channel without losing what was written: it refuses
+// writes with ErrChannelClosing, hears no more input, sends what is in the buffer,
+// whether flushed or not, shuts down the output, reads and discards until the peer
+// has ended its side, waits until the peer's kernel has acknowledged everything,
+// and closes. A peer that does not end its side, or does not read, holds it up: if
+// deadline passes before, the channel is closed with ErrCloseDeadline. The zero
+// deadline is none. A shutdown of the loop has a deadline too; the earlier one counts.
+//
+// The future completes when the socket is closed: with nil if all of this has
+// happened, else with the reason. A second call returns the same future; it may
+// bring the deadline forward, and never back. Close ends it at once.
+//
+// From another goroutine writes of others are refused from the return of the call
+// on, those of the loop itself from when the loop begins the close: what it has been
+// given to read by then it can still answer.
+func (c *Channel) CloseGracefully(deadline time.Time) *core.Future[struct{}] {
+	c.mu.Lock()
+	p, closed := c.promise(&c.promises.graceful), c.state == stateClosed
+	var err error
+	if closed {
+		err = c.graceError()
+	} else {
+		c.closing = true
+	}
+	c.mu.Unlock()
+	if closed {
+		settle(p, err)
+	} else {
+		c.onLoop(func() { c.closeGracefully(deadline) })
+	}
+	return p.Future()
+}
+
+// graceError is how a graceful close ended. Requires mu, and a closed channel.
+func (c *Channel) graceError() error {
+	switch {
+	case c.clean:
+		return nil
+	case c.failure != nil:
+		return c.failure
+	}
+	return ErrChannelClosed
+}
+
+func (c *Channel) closeGracefully(deadline time.Time) {
+	c.drain(nil)
+	if c.state != stateDraining || deadline.IsZero() {
+		return
+	}
+	t := &c.timers
+	if t.grace != nil && !deadline.Before(t.until) {
+		return
+	}
+	if t.grace != nil {
+		t.grace.Stop()
+	}
+	t.until = deadline
+	t.grace = time.AfterFunc(time.Until(deadline), func() { c.reg.Post(c.graceIsOver) })
+}
+
+func (c *Channel) graceIsOver() {
+	if c.state == stateDraining && !time.Now().Before(c.timers.until) {
+		c.closeNow(ErrCloseDeadline, false)
+	}
+}
+
+// Drain is core.Channel's. The deadline is core's to keep: it calls Abort.
+func (s *loopSide) Drain(core.Deadline) { (*Channel)(s).drain(core.ErrShutdown) }
+
+// drain begins the graceful end; cause is what to name when it has succeeded. Loop
+// only.
+func (c *Channel) drain(cause error) {
+	switch c.state {
+	case stateConnecting:
+		c.closeNow(cause, false)
+		return
+	case stateOpen:
+	default:
+		return
+	}
+	c.mu.Lock()
+	c.state, c.closing, c.flushMark = stateDraining, true, c.written
+	c.mu.Unlock()
+	c.writable.Store(false)
+	c.finishing, c.drainedFor = true, cause
+	// A peer that only writes must be read from now, or it never comes to read.
+	c.inputReady = true
+	c.flush()
+	c.read()
+}
+
+// CloseOutput ends our side of the stream: writes are refused from now on with
+// ErrOutputShutdown; what was written before is flushed, and then the output is
+// shut down. (Netty's shutdownOutput drops it, R219.) Input goes on: with
+// WithHalfClosure until the peer ends its side, which closes the channel.
+//
+// The future completes when the output is shut down, or with a *ClosedError. A
+// second call returns the same future.
+func (c *Channel) CloseOutput() *core.Future[struct{}] {
+	c.mu.Lock()
+	p, closed := c.promise(&c.promises.output), c.state == stateClosed
+	var err error
+	if closed {
+		err = c.outputError()
+	} else if c.state == stateOpen {
+		c.noOutput, c.flushMark = true, c.written
+	}
+	c.mu.Unlock()
+	if closed {
+		settle(p, err)
+	} else {
+		c.onLoop(c.closeOutput)
+	}
+	return p.Future()
+}
+
+func (c *Channel) closeOutput() {
+	c.finishing = true
+	c.flush()
+}
+
+// outputError is how CloseOutput ended. Requires mu, and a closed channel.
+func (c *Channel) outputError() error {
+	if c.clean {
+		return nil
+	}
+	return &ClosedError{Cause: c.failure, Closing: c.closing}
+}
+
+// finishOutput does what is due when everything is flushed: it shuts down the
+// output, if that is wanted, and closes the channel when both sides have ended.
+// Loop only.
+func (c *Channel) finishOutput() {
+	if !c.finishing || c.broken != nil || c.state != stateOpen && c.state != stateDraining {
+		return
+	}
+	c.mu.Lock()
+	flushed := c.pending() == 0
+	c.mu.Unlock()
+	if flushed && !c.outputShut {
+		if err := sysShutdownWrite(c.cfg.faults, c.fd); err != nil {
+			c.failSoon(err)
+			return
+		}
+		c.outputShut = true
+		c.mu.Lock()
+		p := c.promises.output
+		c.mu.Unlock()
+		settle(p, nil)
+	}
+	if !c.outputShut || !c.inputEnded {
+		return
+	}
+	if c.state == stateOpen {
+		c.drain(io.EOF) // both sides have ended: nobody can do anything with it
+		return
+	}
+	if c.timers.acks == nil {
+		c.awaitAcks()
+	}
+}

@@ -1,0 +1,41 @@
+package tcp
+
+import (
+	"eventide/core"
+)
+
+// loops is where channels get their loop from: a group, or one loop.
+type loops struct {
+	group *core.Group
+	loop  *core.EventLoop
+}
+
+// check reports what is wrong with the argument called name.
+func (l loops) check(call, name string) error {
+	switch {
+	case l.loop != nil:
+		return nil
+	case l.group == nil:
+		return argumentError(call, "%s is nil, want event loops", name)
+	}
+	for child := range l.group.All() {
+		if _, ok := child.(*core.EventLoop); !ok {
+			return argumentError(call, "%s is made of %T, want a group of event loops (core.NewGroup)", name, child)
+		}
+	}
+	return nil
+}
+
+func (l loops) next() *core.EventLoop {
+	if l.loop != nil {
+		return l.loop
+	}
+	return l.group.Next().(*core.EventLoop)
+}
+
+func (l loops) inEventLoop() bool {
+	if l.loop != nil {
+		return l.loop.InEventLoop()
+	}
+	return l.group.InEventLoop()
+}

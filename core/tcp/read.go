@@ -1,0 +1,103 @@
+package tcp
+
+import (
+	"io"
+	"os"
+	"syscall"
+)
+
+// mostReads bounds the reads of one readiness: after them it is the others' turn.
+const mostReads = 16
+
+// wantsInput reports whether to read: to deliver, or to discard. Loop only.
+func (c *Channel) wantsInput() bool {
+	if c.inputEnded || c.broken != nil {
+		return false
+	}
+	return c.state == stateDraining || c.state == stateOpen && !c.paused.Load()
+}
+
+// read delivers what there is, or discards it while the channel drains. With edges
+// whatever is left must be remembered: inputReady is. A read that is not full has
+// emptied the socket, and what comes later is a new edge; not so once the end of
+// the input was announced, which may have been part of this edge. Loop only.
+func (c *Channel) read() {
+	if c.reading {
+		return // a handler resumed it: the loop below goes on
+	}
+	c.reading = true
+	defer func() { c.reading = false }()
+	delivered := false
+	for i := 0; c.inputReady && c.wantsInput(); i++ {
+		if i == mostReads {
+			c.again()
+			break
+		}
+		buf := c.shared.buffer(c.cfg.readBuffer)
+		n, errno := sysRead(c.cfg.faults, c.fd, buf)
+		if errno != 0 || n == 0 {
+			c.readEnds(delivered, errno)
+			return
+		}
+		if n < len(buf) && !c.hungUp {
+			c.inputReady = false
+		}
+		if c.state == stateOpen {
+			delivered = true
+			c.call(func() { c.handler.Read(c, buf[:n]) })
+		}
+	}
+	c.readComplete(delivered)
+}
+
+// readEnds is after a read that brought nothing.
+func (c *Channel) readEnds(delivered bool, errno syscall.Errno) {
+	c.inputReady = false
+	c.readComplete(delivered)
+	switch errno {
+	case syscall.EAGAIN:
+	case 0:
+		c.inputEnds()
+	default:
+		c.fail(readError(errno))
+	}
+}
+
+func readError(errno syscall.Errno) error { return os.NewSyscallError("read", errno) }
+
+func (c *Channel) readComplete(delivered bool) {
+	if delivered && c.state == stateOpen {
+		c.call(func() { c.handler.ReadComplete(c) })
+	}
+}
+
+// inputEnds is called once, when the peer's end of the stream was read (R220).
+func (c *Channel) inputEnds() {
+	if c.state != stateOpen && c.state != stateDraining {
+		return // ReadComplete has closed it
+	}
+	c.inputEnded = true
+	switch {
+	case c.state == stateDraining:
+		c.finishOutput()
+	case !c.cfg.halfClosure && c.finishing:
+		c.drain(io.EOF) // CloseOutput has promised to flush
+	case !c.cfg.halfClosure:
+		c.closeForEOF()
+	default:
+		c.call(func() { c.handler.InputShutdown(c) })
+		if c.state == stateOpen {
+			c.call(func() { c.handler.ReadComplete(c) })
+		}
+		c.finishOutput()
+	}
+}
+
+// closeForEOF is the close without half closure. What was not flushed is lost.
+func (c *Channel) closeForEOF() {
+	left, err := sysUnacknowledged(c.fd)
+	c.mu.Lock()
+	clean := c.pending() == 0 && left == 0 && err == nil
+	c.mu.Unlock()
+	c.closeOrLinger(io.EOF, clean)
+}
