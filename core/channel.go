@@ -69,7 +69,9 @@ const (
 )
 
 // RegisterChannel is Register for a Channel: the shutdown is told to the channel,
-// which must call Registration.End when it has ended.
+// which must call Registration.End when it has ended. Call it from a task of the
+// loop: from elsewhere the loop may call the channel before it knows its
+// registration.
 func (l *EventLoop) RegisterChannel(fd int, interest Interest, ch Channel) (*Registration, error) {
 	if ch == nil {
 		return nil, argumentError("RegisterChannel", "ch is nil, want a Channel")

@@ -112,29 +112,30 @@ func (io *loopIO) add(r *Registration) (replaced *Registration, err error) {
 	return replaced, nil
 }
 
-// modify requires mu and an open r.
-func (io *loopIO) modify(r *Registration, interest Interest) error {
+// modify requires mu and an open r. replaced is as of add.
+func (io *loopIO) modify(r *Registration, interest Interest) (replaced *Registration, err error) {
 	const watched = Readable | Writable
 	was, is := r.interest&watched != 0, interest&watched != 0
 	switch {
 	case is && was:
 		if io.byFD[r.fd] != r {
-			return ErrDescriptorReused
+			return nil, ErrDescriptorReused
 		}
 		if err := io.poller.Modify(r.fd, interest, r.token); err != nil {
-			return err
+			return nil, err
 		}
 	case is:
 		if err := io.poller.Add(r.fd, interest, r.token); err != nil {
-			return err
+			return nil, err
 		}
+		replaced = io.byFD[r.fd]
 		io.byFD[r.fd] = r
 	case was:
 		io.unwatch(r)
 	}
 	r.interest = interest
 	r.paused.Store(!is)
-	return nil
+	return replaced, nil
 }
 
 // unwatch takes r's descriptor out of the poller, unless its number belongs to a

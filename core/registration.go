@@ -10,7 +10,8 @@ import (
 var ErrRegistrationClosed = errors.New("core: registration is closed")
 
 // ErrDescriptorReused is why a registration ended whose descriptor was closed
-// without it, and whose number was then registered again.
+// without it, and whose number was then registered again. A channel is not asked to
+// abort then: it would close a descriptor that is another's now.
 var ErrDescriptorReused = errors.New("core: descriptor was closed while it was registered, and its number used again")
 
 // Registration is a descriptor that a loop watches. Its methods may be called from
@@ -120,12 +121,17 @@ func (r *Registration) Modify(interest Interest) error {
 		return err
 	}
 	r.e.mu.Lock()
-	defer r.e.mu.Unlock()
 	if r.state.Load() == regClosed {
+		r.e.mu.Unlock()
 		return ErrRegistrationClosed
 	}
-	if err := r.e.io.modify(r, interest); err != nil {
+	replaced, err := r.e.io.modify(r, interest)
+	r.e.mu.Unlock()
+	if err != nil {
 		return fmt.Errorf("core: Modify: descriptor %d: %w", r.fd, err)
+	}
+	if replaced != nil {
+		replaced.close(ErrDescriptorReused, ChannelEnd{})
 	}
 	return nil
 }

@@ -114,13 +114,18 @@ func (e *Executor) AwaitTermination(ctx context.Context) error {
 // beginShutdown is both shutdown calls: Shutdown is a graceful one whose timeout
 // has passed already.
 func (e *Executor) beginShutdown(op Op, quiet, timeout time.Duration) {
-	now := e.now()
+	now := e.now() // a clock of the user's is not called with the lock held
 	var d *deadline
 	if timeout > 0 {
 		// Before the state is published: a loop that ends at once must find it.
 		d = e.newDeadline(timeout)
 	}
 	e.mu.Lock()
+	if e.cfg.clock == nil {
+		// Who was held up between the clock and the lock would have the quiet
+		// period begin before the end of a body that ended meanwhile (G10).
+		now = e.now()
+	}
 	first := !e.shutdown.called
 	closes := e.gate&gateClosed == 0 && (op == OpShutdown || first && (timeout == 0 || d.fired))
 	e.traceAdmit(op, first || closes)

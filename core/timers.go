@@ -73,9 +73,15 @@ func (e *Executor) intakeTimers() (news bool) {
 	for in.added != nil {
 		t := in.added
 		in.unlink(t)
+		news = true
+		if t.at > in.horizon {
+			// The shutdown has moved the horizon since it was accepted, and the
+			// heap may have been purged: nobody would look at it again.
+			e.endTimer(t, ErrCancelled)
+			continue
+		}
 		t.place = placeHeap
 		e.heap.push(t)
-		news = true
 	}
 	in.inHeap = e.heap.len()
 	return news

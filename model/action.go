@@ -19,6 +19,8 @@ const (
 	KindShutdownGracefully             // with Quiet and Timeout telling whether each is > 0
 	KindShutdown                       // Shutdown()
 	KindObserve                        // State() returned Phase
+	KindRegister                       // Register or RegisterChannel, as Body says
+	KindUnregister                     // Close of a registration; End of a channel
 
 	// The environment.
 
@@ -27,6 +29,7 @@ const (
 	KindLoopFails    // loop or poller broke: admission closes (G15)
 	KindQuietElapses // no body ended for the quiet period
 	KindTimeoutFires // the shutdown deadline passed (G11)
+	KindLost         // the poller could not take Body over when it was built anew (G22)
 
 	// The loop.
 
@@ -34,6 +37,8 @@ const (
 	KindEnd        // Body ends, see How
 	KindDiscard    // the loop drops a queued task that was cancelled, and counts it (G20)
 	KindTimerDies  // a timer ends with ErrCancelled by the timer policy
+	KindCloseFD    // the loop closes a plain registration, for a shutdown or because it is lost
+	KindTold       // the owner of a registration that has ended is told so (G3)
 	KindLoopCloses // the loop closes admission: drained and quiet (G10)
 	KindDone       // Done is closed (G15)
 
@@ -44,11 +49,13 @@ const (
 type BodyKind uint8
 
 const (
-	NoBody    BodyKind = iota
-	TaskBody           // given to Execute, ExecuteLazy or Submit
-	TailBody           // given to ExecuteAfterIteration
-	TimerBody          // given to one of the Schedule calls
-	HookBody           // given to AddShutdownHook
+	NoBody      BodyKind = iota
+	TaskBody             // given to Execute, ExecuteLazy or Submit
+	TailBody             // given to ExecuteAfterIteration
+	TimerBody            // given to one of the Schedule calls
+	HookBody             // given to AddShutdownHook
+	FDBody               // given to Register: begins for each readiness
+	ChannelBody          // given to RegisterChannel: likewise, and to be drained and aborted
 )
 
 // Body names one user function: a sort and a number chosen by whoever writes
@@ -69,6 +76,24 @@ func TimerNo(id int) Body { return Body{TimerBody, id} }
 
 // HookNo returns the Body of the shutdown hook numbered id.
 func HookNo(id int) Body { return Body{HookBody, id} }
+
+// FD returns the Body of the plain registration numbered id.
+func FD(id int) Body { return Body{FDBody, id} }
+
+// Channel returns the Body of the channel numbered id.
+func Channel(id int) Body { return Body{ChannelBody, id} }
+
+// registers reports whether b is a registration.
+func (b Body) registers() bool { return b.Kind >= FDBody }
+
+// Part says which function of a registration a begin is about.
+type Part uint8
+
+const (
+	Ready Part = iota // it hears of readiness
+	Drain             // a channel is to flush and to end (G23)
+	Abort             // a channel is to end now
+)
 
 // From says where a call came from.
 type From uint8
@@ -120,6 +145,7 @@ type Action struct {
 	How      How    // KindEnd
 	Phase    Phase  // KindObserve
 	Periodic bool   // KindSchedule
+	Part     Part   // KindBegin of a registration
 	Quiet    bool   // KindShutdownGracefully: quiet > 0
 	Timeout  bool   // KindShutdownGracefully: timeout > 0
 	Body     Body   // what the action is about, if it is about a body
@@ -151,11 +177,11 @@ func (set kindSet) String() string {
 
 var (
 	submits   = kinds(KindSubmit, KindSubmitLazy, KindSubmitTail)
-	admitting = submits | kinds(KindSchedule, KindAddHook)
+	admitting = submits | kinds(KindSchedule, KindAddHook, KindRegister)
 	shutdowns = kinds(KindShutdownGracefully, KindShutdown)
-	calls     = admitting | shutdowns | kinds(KindCancel, KindRemoveHook, KindObserve)
-	failures  = kinds(KindStartFail, KindLoopFails)
-	loopSteps = kinds(KindBegin, KindEnd, KindDiscard, KindTimerDies, KindLoopCloses, KindDone)
+	calls     = admitting | shutdowns | kinds(KindCancel, KindRemoveHook, KindObserve, KindUnregister)
+	failures  = kinds(KindStartFail, KindLoopFails, KindLost)
+	loopSteps = kinds(KindBegin, KindEnd, KindDiscard, KindTimerDies, KindCloseFD, KindTold, KindLoopCloses, KindDone)
 )
 
 // IsCall reports whether a is a call of a user rather than a step of the

@@ -14,10 +14,11 @@ type field struct {
 }
 
 var (
-	bodyNames   = []string{"", "task", "tail", "timer", "hook"}
+	bodyNames   = []string{"", "task", "tail", "timer", "hook", "fd", "channel"}
 	answerNames = []string{"", "accepted", "refused", "true", "false"}
 	reasonNames = []string{"", "closed", "full", "startFailed", "starting"}
 	howNames    = []string{"normal", "panic", "goexit"}
+	partNames   = []string{"ready", "drain", "abort"}
 )
 
 var (
@@ -28,6 +29,24 @@ var (
 	idField = field{
 		func(a Action) string { return strconv.Itoa(a.Body.ID) },
 		readID,
+	}
+	regField = field{
+		bodyField.write,
+		func(r *reader, a *Action) error { return readName(r, bodyNames, int(FDBody), &a.Body.Kind) },
+	}
+	partField = field{
+		func(a Action) string {
+			if a.Part == Ready {
+				return ""
+			}
+			return name(partNames, a.Part)
+		},
+		func(r *reader, a *Action) error {
+			if r.peek() == "" || a.Body.Kind != ChannelBody {
+				return nil
+			}
+			return readName(r, partNames, 0, &a.Part)
+		},
 	}
 	boolField = field{
 		func(a Action) string { return name(answerNames, a.Answer) },

@@ -14,6 +14,7 @@ type Bounds struct {
 	Tails            int // tail tasks beside them
 	Timers, Periodic int // one-shot and periodic timers
 	Hooks            int
+	FDs, Channels    int  // registrations: plain ones and channels
 	Quiet, Timeout   bool // ShutdownGracefully also with quiet > 0 and timeout > 0
 	Graceful         bool // ShutdownGracefully is called
 	Shutdown         bool // Shutdown is called
@@ -23,6 +24,7 @@ type Bounds struct {
 	Cancel           bool // futures and timers are cancelled, hooks removed
 	StartFailures    bool // the spawner may refuse
 	LoopFailure      bool // the loop may break
+	Lost             bool // the poller may lose a registration
 	Observe          bool // State() is called
 }
 
@@ -37,6 +39,19 @@ func DefaultBounds() Bounds {
 	}
 }
 
+// ChannelBounds is what the explorer checks of registrations: one that is plain
+// and one channel, beside a task, with every way to shut down and to
+// lose them. The product with [DefaultBounds] would say nothing more about
+// either: what a registration asks of the rest is whether a body runs, and which
+// phase it is.
+func ChannelBounds(p DrainPolicy) Bounds {
+	return Bounds{
+		Config: Config{Drain: p}, Producers: 1, Tasks: 1, FDs: 1, Channels: 1,
+		Quiet: true, Timeout: true, Graceful: true, Shutdown: true,
+		InBody: true, LoopFailure: true, Lost: true,
+	}
+}
+
 // room is how many bodies of a sort may be submitted.
 func (b *Bounds) room(k BodyKind) int {
 	switch k {
@@ -46,6 +61,10 @@ func (b *Bounds) room(k BodyKind) int {
 		return b.Tails
 	case TimerBody:
 		return b.Timers + b.Periodic
+	case FDBody:
+		return b.FDs
+	case ChannelBody:
+		return b.Channels
 	}
 	return b.Hooks
 }

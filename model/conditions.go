@@ -52,8 +52,44 @@ func waiting(s *State, b Body) bool {
 	case TimerBody:
 		t := s.timer(b.ID)
 		return t != nil && t.Status <= TimerDoomed
+	case FDBody, ChannelBody:
+		return s.reg(b) != nil
 	}
 	return false
+}
+
+// deaf reports whether b is a registration that has ended.
+func deaf(s *State, b Body) bool {
+	r := s.record(b)
+	return b.registers() && r != nil && !r.Refused && s.open(b) == nil
+}
+
+// mayDrain reports whether b is a channel that the shutdown has yet to ask to
+// drain. It may still do so a moment after the close, before it asks for more.
+func mayDrain(s *State, b Body) bool {
+	r := s.open(b)
+	return r != nil && b.Kind == ChannelBody && r.Asked == Ready &&
+		s.Drain == DrainChannels && s.Timeout && s.Phase >= ShuttingDown
+}
+
+// mayAbort reports whether b is a channel that is to end now and does not know.
+func mayAbort(s *State, b Body) bool {
+	r := s.open(b)
+	return r != nil && b.Kind == ChannelBody && r.Asked != Abort && (r.Lost || s.Phase >= abortsFrom(s))
+}
+
+// abortsFrom is the phase from which open channels are aborted.
+func abortsFrom(s *State) Phase {
+	if s.Drain == CloseChannels {
+		return ShuttingDown
+	}
+	return Shutdown
+}
+
+// mayCloseFD reports whether b is a plain registration that the loop is to close.
+func mayCloseFD(s *State, b Body) bool {
+	r := s.open(b)
+	return r != nil && b.Kind == FDBody && (r.Lost || s.Phase >= ShuttingDown)
 }
 
 // removedHook reports whether b is a hook that was removed.

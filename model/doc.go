@@ -18,8 +18,8 @@
 //
 // # What is modelled
 //
-// G1 to G8, G10, G11, G14 to G17, G19 and G20, each as far as the order of
-// events shows it. The rules in rules.go say what may happen, effects.go says
+// G1 to G8, G10, G11, G14 to G17, G19, G20, and of registrations and channels G22
+// and G23, each as far as the order of events shows it. The rules in rules.go say what may happen, effects.go says
 // what changes, and the invariants say, without looking at the rules, what must
 // hold. Start with phase.go, then state.go.
 //
@@ -28,7 +28,9 @@
 //   - Time itself: "never early", equal deadlines, the phase of a fixed rate and
 //     the length of a quiet period (G7, G10) need a clock. So do bounds such as
 //     "on the next turn" (G6) and a bounded batch (G13).
-//   - Sleep and wake-ups (G12), listeners (G9), groups, channels and drain
-//     (G21 to G23), memory and file descriptors (G24).
+//   - Sleep and wake-ups (G12), listeners (G9), groups (G21), memory and file
+//     descriptors (G24).
+//   - What a channel does with its bytes (G23), and which descriptor a registration
+//     has: it is open, then ended, and its owner is told.
 //   - The inside of a call: each call is one step, at the moment it is decided.
 package model

@@ -16,15 +16,20 @@ var effects = [numKinds]func(s *State, a *Action){
 	KindShutdownGracefully: shutdownGracefully,
 	KindShutdown:           shutdown,
 	KindObserve:            func(*State, *Action) {},
+	KindRegister:           register,
+	KindUnregister:         unregister,
 	KindStartOK:            startOK,
 	KindStartFail:          startFail,
 	KindLoopFails:          loopFails,
 	KindQuietElapses:       func(s *State, _ *Action) { s.QuietElapsed = true },
 	KindTimeoutFires:       func(s *State, a *Action) { closeAdmission(s, a.Kind) },
+	KindLost:               lost,
 	KindBegin:              begin,
 	KindEnd:                end,
 	KindDiscard:            discard,
 	KindTimerDies:          func(s *State, a *Action) { endTimer(s, a.Body, true) },
+	KindCloseFD:            unregister,
+	KindTold:               told,
 	KindLoopCloses:         func(s *State, a *Action) { closeAdmission(s, a.Kind) },
 	KindDone:               func(s *State, a *Action) { s.moveTo(Terminated, a.Kind) },
 }
@@ -211,7 +216,7 @@ func loopFails(s *State, a *Action) {
 
 func begin(s *State, a *Action) {
 	s.Running = a.Body
-	s.QuietElapsed = false
+	s.QuietElapsed = s.QuietElapsed && a.Body.registers() // those do not restart it
 	switch a.Body.Kind {
 	case TaskBody:
 		s.Queue, s.Marked = dequeue(s.Queue, a.Body.ID, s.Marked)
@@ -225,6 +230,7 @@ func begin(s *State, a *Action) {
 		}
 	}
 	r := s.entry(a.Body)
+	beginPart(s, r, a)
 	if r.Begun < 2 && !(r.Periodic && r.Begun == 1) {
 		r.Begun++
 	}
@@ -240,6 +246,8 @@ func end(s *State, a *Action) {
 	switch a.Body.Kind {
 	case TaskBody, TailBody:
 		s.Ran++
+	case FDBody, ChannelBody:
+		return // it may begin again
 	case TimerBody:
 		if t := s.timer(a.Body.ID); t != nil && t.Periodic && a.How == Returned {
 			rearm(s, t)

@@ -20,7 +20,7 @@ func (m *machine) enabled(s *State, b *Bounds, buf []Action) []Action {
 // here, or the explorer could not see that the rule is broken.
 func candidates(s *State, b *Bounds, to []Action) []Action {
 	to = callers(to, b, candidateCalls(s, b))
-	for _, k := range [...]BodyKind{TaskBody, TailBody, TimerBody, HookBody} {
+	for _, k := range [...]BodyKind{TaskBody, TailBody, TimerBody, HookBody, FDBody, ChannelBody} {
 		for _, body := range known(s, b, k) {
 			to = append(to, Action{Kind: KindBegin, Body: body}, Action{Kind: KindEnd, Body: body})
 			if b.Panics {
@@ -32,6 +32,7 @@ func candidates(s *State, b *Bounds, to []Action) []Action {
 			if k == TimerBody {
 				to = append(to, Action{Kind: KindTimerDies, Body: body})
 			}
+			to = registrationSteps(to, b, body)
 		}
 	}
 	to = append(to, Action{Kind: KindStartOK}, Action{Kind: KindQuietElapses}, Action{Kind: KindTimeoutFires},
@@ -41,6 +42,19 @@ func candidates(s *State, b *Bounds, to []Action) []Action {
 	}
 	if b.LoopFailure {
 		to = append(to, Action{Kind: KindLoopFails})
+	}
+	return to
+}
+
+// registrationSteps appends what the loop and the poller may do to a registration.
+func registrationSteps(to []Action, b *Bounds, body Body) []Action {
+	if !body.registers() {
+		return to
+	}
+	to = append(to, Action{Kind: KindTold, Body: body}, Action{Kind: KindCloseFD, Body: body},
+		Action{Kind: KindBegin, Body: body, Part: Drain}, Action{Kind: KindBegin, Body: body, Part: Abort})
+	if b.Lost {
+		to = append(to, Action{Kind: KindLost, Body: body})
 	}
 	return to
 }
@@ -76,6 +90,12 @@ func candidateCalls(s *State, b *Bounds) []Action {
 	for _, body := range known(s, b, HookBody) {
 		to = answers(to, b, Action{Kind: KindAddHook, Body: body})
 		to = cancels(to, b, KindRemoveHook, body)
+	}
+	for _, k := range [...]BodyKind{FDBody, ChannelBody} {
+		for _, body := range known(s, b, k) {
+			to = answers(to, b, Action{Kind: KindRegister, Body: body})
+			to = append(to, Action{Kind: KindUnregister, Body: body})
+		}
 	}
 	return shutdownCalls(to, b)
 }

@@ -59,7 +59,7 @@ var invariants = [...]invariant{
 		return s.find(func(r *Record) bool { return r.Cancelled && r.Begun > 0 && !r.Periodic && r.Kind != HookBody })
 	}},
 	{"G10", "the quiet period is over only in a shutdown that has one, and not while a body runs", func(s *State) string {
-		return when(s.QuietElapsed && (s.Phase != ShuttingDown || !s.Quiet || s.Running.Kind != NoBody), "over")
+		return when(s.QuietElapsed && (s.Phase != ShuttingDown || !s.Quiet || s.restarts()), "over")
 	}},
 	{"G16", "the quiet period fits into the timeout", func(s *State) string {
 		return when(s.Quiet && !s.Timeout, "quiet without a timeout")

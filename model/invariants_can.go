@@ -78,14 +78,14 @@ var canInvariants = [...]canInvariant{
 		return to
 	}},
 	{"G10", "drained and quiet, the loop can close", func(s *State, to []Action) []Action {
-		idle := s.queued() == 0 && len(s.Hooks) == 0 && s.Running.Kind == NoBody && !timerToRun(s)
+		idle := s.queued() == 0 && len(s.Hooks) == 0 && s.Running.Kind == NoBody && !timerToRun(s) && len(s.Regs) == 0
 		if s.Up && s.Phase == ShuttingDown && idle && (s.QuietElapsed || !s.Quiet) {
 			to = append(to, Action{Kind: KindLoopCloses})
 		}
 		return to
 	}},
 	{"G10", "while no body runs, the quiet period can elapse", func(s *State, to []Action) []Action {
-		if s.Phase == ShuttingDown && s.Quiet && !s.QuietElapsed && s.Running.Kind == NoBody {
+		if s.Phase == ShuttingDown && s.Quiet && !s.QuietElapsed && !s.restarts() {
 			to = append(to, Action{Kind: KindQuietElapses})
 		}
 		return to
@@ -105,7 +105,7 @@ var canInvariants = [...]canInvariant{
 		return to
 	}},
 	{"G15", "when nothing is left after the close, done can come", func(s *State, to []Action) []Action {
-		if s.Up && s.Phase == Shutdown && s.queued() == 0 && len(s.Hooks) == 0 && s.Running.Kind == NoBody && len(s.Timers) == 0 {
+		if s.Up && s.Phase == Shutdown && s.queued() == 0 && len(s.Hooks) == 0 && s.Running.Kind == NoBody && len(s.Timers) == 0 && len(s.Regs) == 0 {
 			to = append(to, Action{Kind: KindDone})
 		}
 		return to
@@ -117,6 +117,48 @@ var canInvariants = [...]canInvariant{
 	{"G17", "until it has terminated, an executor without a loop can start", func(s *State, to []Action) []Action {
 		if !s.Up && s.Phase < Terminated {
 			to = append(to, Action{Kind: KindStartOK}, Action{Kind: KindStartFail})
+		}
+		return to
+	}},
+	{"G22", "while it is open a registration hears of readiness, and can be closed or lost at any moment", func(s *State, to []Action) []Action {
+		for i := range s.Ledger {
+			r := &s.Ledger[i]
+			if !r.registers() || r.Refused {
+				continue
+			}
+			to = append(to, Action{Kind: KindUnregister, Body: r.Body})
+			if !r.Closed && s.Running.Kind == NoBody {
+				to = append(to, Action{Kind: KindBegin, Body: r.Body})
+			}
+			if reg := s.reg(r.Body); reg != nil && !r.Closed && !reg.Lost {
+				to = append(to, Action{Kind: KindLost, Body: r.Body})
+			}
+		}
+		return to
+	}},
+	{"G22", "a shutdown closes what is registered, and who owns it can be told", func(s *State, to []Action) []Action {
+		for i := range s.Ledger {
+			r := &s.Ledger[i]
+			switch {
+			case !r.registers() || r.Refused || s.Running.Kind != NoBody:
+			case r.Closed && !r.Ran:
+				to = append(to, Action{Kind: KindTold, Body: r.Body})
+			case !r.Closed && s.Phase >= ShuttingDown && r.Kind == FDBody:
+				to = append(to, Action{Kind: KindCloseFD, Body: r.Body})
+			}
+		}
+		return to
+	}},
+	{"G23", "a graceful shutdown drains channels, and the close aborts those that are left", func(s *State, to []Action) []Action {
+		for i := range s.Ledger {
+			r := &s.Ledger[i]
+			switch drains := s.Drain == DrainChannels; {
+			case r.Kind != ChannelBody || r.Refused || r.Closed || s.Running.Kind != NoBody:
+			case s.Phase == ShuttingDown && drains && r.Drains == 0 && r.Aborts == 0:
+				to = append(to, Action{Kind: KindBegin, Body: r.Body, Part: Drain})
+			case (s.Phase >= Shutdown || s.Phase == ShuttingDown && !drains) && r.Aborts == 0:
+				to = append(to, Action{Kind: KindBegin, Body: r.Body, Part: Abort})
+			}
 		}
 		return to
 	}},
@@ -145,12 +187,14 @@ func (s *State) freshID() int {
 }
 
 // freshCalls returns one submission of each sort, without an answer.
-func (s *State) freshCalls() [4]Action {
+func (s *State) freshCalls() [6]Action {
 	id := s.freshID()
 	return [...]Action{
 		{Kind: KindSubmit, Body: Task(id)},
 		{Kind: KindSubmitTail, Body: Tail(id)},
 		{Kind: KindSchedule, Body: TimerNo(id)},
 		{Kind: KindAddHook, Body: HookNo(id)},
+		{Kind: KindRegister, Body: FD(id)},
+		{Kind: KindRegister, Body: Channel(id)},
 	}
 }

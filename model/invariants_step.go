@@ -68,7 +68,7 @@ var stepInvariants = [...]stepInvariant{
 	}},
 	{"G6", "later work does not hold hooks back", func(s *State, a *Action, t *State) string {
 		r := s.record(a.Body)
-		if a.Kind != KindBegin || a.Body.Kind == HookBody || r == nil || r.At < ShuttingDown || s.find(earlyTaskLeft(s)) != "" {
+		if a.Kind != KindBegin || a.Body.Kind == HookBody || a.Body.registers() || r == nil || r.At < ShuttingDown || s.find(earlyTaskLeft(s)) != "" {
 			return ""
 		}
 		return s.find(func(h *Record) bool {
@@ -171,6 +171,67 @@ var stepInvariants = [...]stepInvariant{
 	}},
 }
 
+var registrationInvariants = [...]stepInvariant{
+	{"G22", "a registration that has ended hears nothing more", func(s *State, a *Action, t *State) string {
+		r := s.record(a.Body)
+		return when(a.Kind == KindBegin && a.Body.registers() && (r == nil || r.Refused || r.Closed || r.Ran), "%v", a)
+	}},
+	{"G22", "the owner is told once, after the end", func(s *State, a *Action, t *State) string {
+		r := s.record(a.Body)
+		return when(a.Kind == KindTold && (r == nil || !r.Closed || r.Ran || !t.record(a.Body).Ran), "%v", a)
+	}},
+	{"G22", "the loop closes plain registrations only, for a shutdown or a poller that lost them", func(s *State, a *Action, t *State) string {
+		r := s.reg(a.Body)
+		legal := a.Body.Kind == FDBody && r != nil && !s.record(a.Body).Closed && (s.Phase >= ShuttingDown || r.Lost)
+		return when(a.Kind == KindCloseFD && (!legal || !t.record(a.Body).Closed), "in %v", s.Phase)
+	}},
+	{"G22", "a registration ends by being closed, and stays ended", func(s *State, a *Action, t *State) string {
+		if len(s.Ledger) == 0 || !s.Ledger[len(s.Ledger)-1].registers() {
+			return when(a.Kind == KindUnregister, "nothing is registered")
+		}
+		was, is := s.record(a.Body), t.record(a.Body)
+		if a.Kind == KindUnregister && (was == nil || was.Refused || !is.Closed) {
+			return "not closed"
+		}
+		for i := range s.Ledger {
+			r := &s.Ledger[i]
+			if now := t.record(r.Body); r.registers() && now.Closed != r.Closed && (r.Closed || r.Body != a.Body || a.Kind != KindUnregister && a.Kind != KindCloseFD) {
+				return r.Body.String()
+			}
+		}
+		return ""
+	}},
+	{"G22", "the poller loses only what it watches, and nobody else", func(s *State, a *Action, t *State) string {
+		r := s.reg(a.Body)
+		known := r != nil && !r.Lost && !s.record(a.Body).Closed
+		now := t.reg(a.Body)
+		return when(a.Kind == KindLost && (!known || now == nil || !now.Lost), "%v", a)
+	}},
+	{"G23", "a channel is asked to drain once, by a graceful shutdown that drains, before anything harder", func(s *State, a *Action, t *State) string {
+		if a.Kind != KindBegin || a.Part != Drain {
+			return ""
+		}
+		r := s.record(a.Body)
+		legal := r != nil && a.Body.Kind == ChannelBody && r.Drains == 0 && r.Aborts == 0 &&
+			s.Phase >= ShuttingDown && s.Timeout && s.Drain == DrainChannels
+		return when(!legal || t.record(a.Body).Drains != 1, "in %v", s.Phase)
+	}},
+	{"G23", "a channel is aborted once, and not while it may drain", func(s *State, a *Action, t *State) string {
+		if a.Kind != KindBegin || a.Part != Abort {
+			return ""
+		}
+		r, reg := s.record(a.Body), s.reg(a.Body)
+		time := s.Phase >= Shutdown || s.Phase == ShuttingDown && s.Drain == CloseChannels || reg != nil && reg.Lost
+		return when(r == nil || a.Body.Kind != ChannelBody || r.Aborts > 0 || !time || t.record(a.Body).Aborts != 1, "in %v", s.Phase)
+	}},
+	{"G23", "the loop closes and is done when every registration has ended and its owner was told", func(s *State, a *Action, t *State) string {
+		if a.Kind != KindLoopCloses && a.Kind != KindDone {
+			return ""
+		}
+		return s.find(func(r *Record) bool { return r.registers() && !r.Refused && !(r.Closed && r.Ran) })
+	}},
+}
+
 // findBefore returns the name of an accepted body of b's sort, submitted before
 // b, that has neither begun nor been cancelled.
 func (s *State) findBefore(b Body) string {
@@ -196,7 +257,7 @@ func earlyTaskLeft(s *State) func(*Record) bool {
 
 // sameQueues reports whether the same tasks and hooks wait in s and t.
 func sameQueues(s, t *State) bool {
-	return slices.Equal(s.Queue, t.Queue) && slices.Equal(s.Tails, t.Tails) && slices.Equal(s.Hooks, t.Hooks) &&
+	return slices.Equal(s.Queue, t.Queue) && slices.Equal(s.Regs, t.Regs) && slices.Equal(s.Tails, t.Tails) && slices.Equal(s.Hooks, t.Hooks) &&
 		s.Marked == t.Marked && s.MarkedTail == t.MarkedTail
 }
 

@@ -5,7 +5,7 @@ package model
 func (s State) Key() string { return string(s.appendKey(nil)) }
 
 func (s *State) appendKey(k []byte) []byte {
-	k = append(k, byte(s.Policy), byte(s.Phase), byte(s.ClosedBy), byte(s.Running.Kind),
+	k = append(k, byte(s.Policy), byte(s.Drain), byte(s.Phase), byte(s.ClosedBy), byte(s.Running.Kind),
 		bits(s.Up, s.StartFailed, s.Quiet, s.Timeout, s.QuietElapsed, s.LastHook))
 	k = number(k, s.Limit, s.Running.ID, s.Marked, s.MarkedTail, s.Accepted, s.Ran, s.Cancelled, s.Refused)
 	k = number(number(k, len(s.Queue)), s.Queue...)
@@ -18,9 +18,13 @@ func (s *State) appendKey(k []byte) []byte {
 	for _, h := range s.Hooks {
 		k = append(number(k, h.ID), byte(h.At))
 	}
+	k = number(k, len(s.Regs))
+	for _, r := range s.Regs {
+		k = append(number(k, r.ID), byte(r.Kind)<<4|byte(r.Asked), bits(r.Lost, r.Closed))
+	}
 	for _, r := range s.Ledger {
-		k = append(number(k, r.ID), byte(r.Kind)<<4|byte(r.At), r.Begun,
-			bits(r.Periodic, r.Refused, r.Cancelled, r.Inside, r.Ran))
+		k = append(number(k, r.ID), byte(r.Kind)<<4|byte(r.At), r.Begun|r.Drains<<2|r.Aborts<<4,
+			bits(r.Periodic, r.Refused, r.Cancelled, r.Inside, r.Ran, r.Closed))
 	}
 	return k
 }

@@ -62,6 +62,15 @@ func hookBounds() Bounds {
 	return b
 }
 
+// channelBounds has everything about registrations, one of each sort and nothing
+// beside them.
+func channelBounds() Bounds {
+	b := calls0
+	b.FDs, b.Channels = 1, 1
+	b.Panics, b.Lost, b.StartFailures, b.LoopFailure, b.Observe = true, true, true, true, true
+	return b
+}
+
 // tailBounds has a queue of tasks and tail tasks without a limit.
 func tailBounds() Bounds {
 	b := calls0

@@ -64,6 +64,7 @@ func firstViolation(m *machine) *Violation {
 		for _, b := range []Bounds{
 			queueBounds(), timerBounds(CancelTimers), hookBounds(), tailBounds(),
 			timerBounds(RunDueTimers), timerBounds(RunTimersUntilTimeout),
+			channelBounds(), ChannelBounds(DrainChannels), ChannelBounds(CloseChannels),
 		} {
 			if r := m.explore(b, Options{MaxStates: most}); r.Violation != nil {
 				return r.Violation
@@ -85,9 +86,9 @@ func eachInvariant() (all []invariantAlone) {
 			m.states, m.steps, m.cans = invariants[i:i+1], nil, nil
 		}})
 	}
-	for i, inv := range stepInvariants {
+	for i, inv := range allSteps {
 		all = append(all, invariantAlone{inv.sentence, func(m *machine) {
-			m.states, m.steps, m.cans = nil, stepInvariants[i:i+1], nil
+			m.states, m.steps, m.cans = nil, allSteps[i:i+1], nil
 		}})
 	}
 	for i, inv := range canInvariants {
@@ -101,7 +102,7 @@ func eachInvariant() (all []invariantAlone) {
 // killedBy returns a mutant that the invariant finds when it alone is switched
 // on, or nil.
 func killedBy(only invariantAlone, mutants []mutant) *mutant {
-	for _, b := range []Bounds{queueBounds(), timerBounds(CancelTimers), timerBounds(RunDueTimers), hookBounds()} {
+	for _, b := range []Bounds{queueBounds(), timerBounds(CancelTimers), timerBounds(RunDueTimers), hookBounds(), channelBounds()} {
 		for i := range mutants {
 			m := mutants[i].machine()
 			only.keep(m)
@@ -129,7 +130,7 @@ func allMutants() []mutant {
 			all = append(all, mutant{k.String(), "no effect", func(m *machine) { m.effects[k] = func(*State, *Action) {} }})
 		}
 	}
-	return slices.Concat(all, ruleMutants, effectMutants)
+	return slices.Concat(all, ruleMutants, effectMutants, registrationMutants)
 }
 
 func ruleOf(m *machine, name string) *rule {

@@ -14,7 +14,7 @@ type machine struct {
 var standard = newMachine(rules[:], effects)
 
 func newMachine(rs []rule, es [numKinds]func(*State, *Action)) *machine {
-	m := &machine{rules: rs, effects: es, states: invariants[:], steps: stepInvariants[:], cans: canInvariants[:]}
+	m := &machine{rules: rs, effects: es, states: invariants[:], steps: allSteps, cans: canInvariants[:]}
 	for i := range rs {
 		for k := range numKinds {
 			if rs[i].on.has(k) {
@@ -24,6 +24,9 @@ func newMachine(rs []rule, es [numKinds]func(*State, *Action)) *machine {
 	}
 	return m
 }
+
+// allSteps are the step invariants, those of registrations last.
+var allSteps = append(stepInvariants[:len(stepInvariants):len(stepInvariants)], registrationInvariants[:]...)
 
 // Next returns the states that a may lead to from s: none if a is not allowed,
 // several if a tie may go either way. It never changes s, and what it returns

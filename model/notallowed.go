@@ -98,6 +98,7 @@ func around(s *State) Bounds {
 	}
 	return Bounds{
 		Config: s.Config, Producers: 1, Tasks: count(TaskBody), Tails: count(TailBody), Timers: count(TimerBody), Hooks: count(HookBody),
+		FDs: count(FDBody), Channels: count(ChannelBody), Lost: true,
 		Quiet: true, Timeout: true, Graceful: true, Shutdown: true, InBody: true, Panics: true, Cancel: true,
 		StartFailures: true, LoopFailure: true, Observe: true,
 	}

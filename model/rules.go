@@ -19,7 +19,7 @@ var rules = [...]rule{
 	{"one start", "G17", kinds(KindStartOK, KindStartFail),
 		"a loop is started once",
 		func(s *State, a *Action) bool { return !s.Up }},
-	{"loop exists", "G17", loopSteps | kinds(KindLoopFails),
+	{"loop exists", "G17", loopSteps | kinds(KindLoopFails, KindLost),
 		"the loop does nothing before the spawner accepted",
 		func(s *State, a *Action) bool { return s.Up }},
 	{"loop calls from a body", "G2", calls,
@@ -91,7 +91,7 @@ var rules = [...]rule{
 	{"quiet needs idleness", "G10", kinds(KindQuietElapses),
 		"the quiet period elapses in a shutdown that has one, while no body runs",
 		func(s *State, a *Action) bool {
-			return s.Phase == ShuttingDown && s.Quiet && !s.QuietElapsed && s.Running.Kind == NoBody
+			return s.Phase == ShuttingDown && s.Quiet && !s.QuietElapsed && !s.restarts()
 		}},
 	{"timeout of a shutdown", "G11", kinds(KindTimeoutFires),
 		"the deadline passes once, in a shutdown that has one",
@@ -111,9 +111,36 @@ var rules = [...]rule{
 		"the quiet period does not end while a timer is still to run",
 		func(s *State, a *Action) bool { return !timerToRun(s) }},
 
+	{"close after registrations", "G23", kinds(KindLoopCloses),
+		"the quiet period does not end before every registration has ended and its owner was told",
+		func(s *State, a *Action) bool { return len(s.Regs) == 0 }},
+
+	// Registrations.
+	{"ended means ended", "G22", kinds(KindBegin),
+		"a registration that has ended hears nothing more",
+		func(s *State, a *Action) bool { return !deaf(s, a.Body) }},
+	{"drain by policy", "G23", kinds(KindBegin),
+		"only an open channel is asked to drain, once, by a graceful shutdown whose policy says so",
+		func(s *State, a *Action) bool { return a.Part != Drain || mayDrain(s, a.Body) }},
+	{"abort by policy", "G23", kinds(KindBegin),
+		"an open channel is aborted once, at the close, by policy at the call, or when it is lost",
+		func(s *State, a *Action) bool { return a.Part != Abort || mayAbort(s, a.Body) }},
+	{"the owner closes", "G22", kinds(KindCloseFD),
+		"the loop closes only plain registrations that are open, for a shutdown or because they are lost",
+		func(s *State, a *Action) bool { return mayCloseFD(s, a.Body) }},
+	{"registered before", "G22", kinds(KindUnregister),
+		"only what was registered can be closed",
+		func(s *State, a *Action) bool { r := s.record(a.Body); return r != nil && !r.Refused }},
+	{"told of the end", "G22", kinds(KindTold),
+		"the owner is told once, of a registration that has ended",
+		func(s *State, a *Action) bool { r := s.reg(a.Body); return r != nil && r.Closed }},
+	{"loses what it has", "G22", kinds(KindLost),
+		"the poller loses only what it watches",
+		func(s *State, a *Action) bool { r := s.open(a.Body); return r != nil && !r.Lost }},
+
 	// Bodies.
-	{"one at a time", "G2", kinds(KindBegin),
-		"bodies never overlap",
+	{"one at a time", "G2", kinds(KindBegin, KindCloseFD, KindTold),
+		"bodies never overlap, and the loop does nothing else meanwhile",
 		func(s *State, a *Action) bool { return s.Running.Kind == NoBody }},
 	{"cancelled never begins", "G8", kinds(KindBegin),
 		"a cancelled body does not begin",
@@ -172,4 +199,7 @@ var rules = [...]rule{
 	{"done after timers", "G3", kinds(KindDone),
 		"an accepted timer completes before done",
 		func(s *State, a *Action) bool { return len(s.Timers) == 0 }},
+	{"done after registrations", "G3", kinds(KindDone),
+		"an accepted registration has ended and its owner was told before done",
+		func(s *State, a *Action) bool { return len(s.Regs) == 0 }},
 }

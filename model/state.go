@@ -18,8 +18,20 @@ const (
 // Config is what an executor was made with.
 type Config struct {
 	Policy Policy
+	Drain  DrainPolicy
 	Limit  int // room in the queue for tasks accepted and not begun (G19); 0: unbounded
 }
+
+// DrainPolicy says what a shutdown does with open channels.
+type DrainPolicy uint8
+
+const (
+	// DrainChannels asks each to flush and to end, and aborts at the close those
+	// that have not. The default.
+	DrainChannels DrainPolicy = iota
+	// CloseChannels aborts each at the shutdown call.
+	CloseChannels
+)
 
 // State is everything the model knows at one moment. Only this package makes
 // states: by [New] and [Next]. Two states share no slice that is written.
@@ -46,6 +58,7 @@ type State struct {
 	MarkedTail int     // the same of Tails
 	Timers     []Timer // not ended
 	Hooks      []Hook  // not begun, in order of addition (G6)
+	Regs       []Reg   // registrations whose owners have not been told of their end
 
 	// Counters of tasks and tail tasks, each kept where it happens (G20).
 	Accepted, Ran, Cancelled, Refused int
@@ -60,6 +73,15 @@ type State struct {
 type Hook struct {
 	ID int
 	At Phase // when it was accepted
+}
+
+// Reg is a registration, plain or a channel, whose owner has not been told that
+// it has ended.
+type Reg struct {
+	Body
+	Asked  Part // of a channel: Drain or Abort, once it was asked; Ready before
+	Lost   bool // the poller has given it up
+	Closed bool // it has ended: nothing of it begins any more (G22)
 }
 
 // TimerStatus says how far a live timer is.
@@ -96,12 +118,15 @@ type Timer struct {
 type Record struct {
 	Body
 	At        Phase // when it was accepted; 0 if it was refused
-	Periodic  bool
+	Periodic  bool  // may begin again: a periodic timer, a registration
 	Refused   bool
 	Cancelled bool  // by its owner or by the timer policy
-	Begun     uint8 // 0, 1, or 2 for more than once; at most 1 for a periodic timer
+	Begun     uint8 // 0, 1, or 2 for more than once; at most 1 for what may begin again
 	Inside    bool  // begun and not ended
-	Ran       bool  // ended, and will not run again
+	Ran       bool  // ended, and will not run again; a registration: its owner was told
+	Drains    uint8 // of a channel: how often it was asked to drain: 0, 1, or 2 for more
+	Aborts    uint8 // likewise
+	Closed    bool  // of a registration: it has ended
 }
 
 // New returns the state of an executor nobody has used.
@@ -114,6 +139,7 @@ func (s *State) clone() State {
 	c.Tails = slices.Clone(s.Tails)
 	c.Timers = slices.Clone(s.Timers)
 	c.Hooks = slices.Clone(s.Hooks)
+	c.Regs = slices.Clone(s.Regs)
 	c.Ledger = slices.Clone(s.Ledger)
 	return c
 }
@@ -146,6 +172,24 @@ func (s *State) timer(id int) *Timer {
 // hook returns the position of the pending hook numbered id, or -1.
 func (s *State) hook(id int) int {
 	return slices.IndexFunc(s.Hooks, func(h Hook) bool { return h.ID == id })
+}
+
+// reg returns the registration b until its owner was told of its end, or nil.
+func (s *State) reg(b Body) *Reg {
+	for i := range s.Regs {
+		if s.Regs[i].Body == b {
+			return &s.Regs[i]
+		}
+	}
+	return nil
+}
+
+// open returns the registration b if it has not ended, or nil.
+func (s *State) open(b Body) *Reg {
+	if r := s.reg(b); r != nil && !r.Closed {
+		return r
+	}
+	return nil
 }
 
 // record returns the ledger's entry for b, or nil if b was never submitted.
@@ -181,3 +225,7 @@ func (s *State) cancelled(b Body) bool {
 	r := s.record(b)
 	return r != nil && r.Cancelled
 }
+
+// restarts reports whether a body runs whose end restarts the quiet period: all
+// but those of registrations, which a shutdown is busy to end.
+func (s *State) restarts() bool { return s.Running.Kind != NoBody && !s.Running.registers() }

@@ -8,6 +8,7 @@ import (
 
 var (
 	policyNames = []string{"CancelTimers", "RunDueTimers", "RunTimersUntilTimeout"}
+	drainNames  = []string{"DrainChannels", "CloseChannels"}
 	statusNames = []string{"waiting", "due", "doomed", "running", "last run", "unsettled"}
 )
 
@@ -21,6 +22,33 @@ func ParsePolicy(text string) (Policy, error) {
 		return 0, fmt.Errorf("expected one of %s, got %q", strings.Join(policyNames, "|"), text)
 	}
 	return Policy(i), nil
+}
+
+// String returns the name as it is written in traces.
+func (p DrainPolicy) String() string { return name(drainNames, p) }
+
+// ParseDrainPolicy is the inverse of [DrainPolicy.String]. An error lists the names.
+func ParseDrainPolicy(text string) (DrainPolicy, error) {
+	i := slices.Index(drainNames, text)
+	if i < 0 {
+		return 0, fmt.Errorf("expected one of %s, got %q", strings.Join(drainNames, "|"), text)
+	}
+	return DrainPolicy(i), nil
+}
+
+// String returns the registration and how far it is, as in "channel 1 asked to drain".
+func (r Reg) String() string {
+	text := r.Body.String()
+	if r.Asked != Ready {
+		text += " asked to " + name(partNames, r.Asked)
+	}
+	if r.Lost {
+		text += " lost"
+	}
+	if r.Closed {
+		text += " closed"
+	}
+	return text
 }
 
 // String returns one word for the status.
@@ -46,6 +74,7 @@ func (s State) String() string {
 	add(s.marksLeft(), "before the shutdown call %d+%d", s.Marked, s.MarkedTail)
 	add(len(s.Timers) > 0, "timers [%s]", joined(s.Timers, func(t Timer) string { return fmt.Sprintf("%d %v", t.ID, t.Status) }))
 	add(len(s.Hooks) > 0, "hooks [%s]", joined(s.Hooks, func(h Hook) string { return fmt.Sprint(h.ID) }))
+	add(len(s.Regs) > 0, "registrations [%s]", joined(s.Regs, Reg.String))
 	add(s.Accepted+s.Refused > 0, "accepted %d ran %d cancelled %d refused %d", s.Accepted, s.Ran, s.Cancelled, s.Refused)
 	return "{" + strings.Join(parts, ", ") + "}"
 }

@@ -95,6 +95,12 @@ func (t *Trace) header(key, value string) error {
 			return fmt.Errorf("policy: %w", err)
 		}
 		t.Config.Policy = p
+	case "drain":
+		p, err := ParseDrainPolicy(value)
+		if err != nil {
+			return fmt.Errorf("drain: %w", err)
+		}
+		t.Config.Drain = p
 	case "limit":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 0 {
@@ -111,7 +117,7 @@ func (t *Trace) header(key, value string) error {
 			t.Hidden = append(t.Hidden, verbs[i].means.Kind)
 		}
 	default:
-		return fmt.Errorf("expected verdict:, policy:, limit: or hidden:, got %q", key+":")
+		return fmt.Errorf("expected verdict:, policy:, drain:, limit: or hidden:, got %q", key+":")
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func TestParseTraceErrors(t *testing.T) {
 		{"no verdict", "startOK\n", `expected a line "verdict: good" or "verdict: bad G3", got none`},
 		{"unknown verdict", "verdict: fine\n", `line 1: verdict: expected "good" or "bad G3", got "fine"`},
 		{"unknown guarantee", "verdict: bad G99\n", `line 1: verdict: expected "good" or "bad G3", got "bad G99"`},
-		{"unknown header", "verdict: good\nspeed: 3\n", `line 2: expected verdict:, policy:, limit: or hidden:, got "speed:"`},
+		{"unknown header", "verdict: good\nspeed: 3\n", `line 2: expected verdict:, policy:, drain:, limit: or hidden:, got "speed:"`},
 		{"late header", "verdict: good\nstartOK\nlimit: 3\n", `line 3: expected an action, got the header "limit" after the first action`},
 		{"bad limit", "verdict: good\nlimit: -1\n", `line 2: limit: expected a number from 0, got "-1"`},
 		{"bad policy", "verdict: good\npolicy: Never\n", `line 2: policy: expected one of CancelTimers|RunDueTimers|RunTimersUntilTimeout, got "Never"`},

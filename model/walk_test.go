@@ -10,6 +10,7 @@ import (
 func wide(p Policy) Bounds {
 	b := queueBounds()
 	b.Producers, b.Tails, b.Timers, b.Periodic, b.Hooks, b.Limit, b.Policy = 5, 4, 3, 2, 5, 4, p
+	b.FDs, b.Channels, b.Lost = 2, 2, true
 	return b
 }
 
@@ -86,6 +87,7 @@ func scribble(s *State) {
 	}
 	clear(s.Timers)
 	clear(s.Hooks)
+	clear(s.Regs)
 	clear(s.Ledger)
 }
 
@@ -94,7 +96,7 @@ func scribble(s *State) {
 func TestKeySeesEveryField(t *testing.T) {
 	base := func() State {
 		return State{
-			Queue: []int{1}, Tails: []int{1}, Timers: []Timer{{ID: 1}}, Hooks: []Hook{{ID: 1}},
+			Queue: []int{1}, Tails: []int{1}, Timers: []Timer{{ID: 1}}, Hooks: []Hook{{ID: 1}}, Regs: []Reg{{Body: FD(1)}},
 			Ledger: []Record{{Body: Task(1)}},
 		}
 	}
@@ -108,6 +110,10 @@ func TestKeySeesEveryField(t *testing.T) {
 		func(s *State) { s.Tails[0] = 2 }, func(s *State) { s.Tails = nil }, func(s *State) { s.Marked = 1 }, func(s *State) { s.MarkedTail = 1 },
 		func(s *State) { s.Timers[0].ID = 2 }, func(s *State) { s.Timers[0].At = 1 }, func(s *State) { s.Timers[0].Status = 1 },
 		func(s *State) { s.Timers[0].Periodic = true }, func(s *State) { s.Hooks[0].ID = 2 }, func(s *State) { s.Hooks[0].At = 1 },
+		func(s *State) { s.Drain = CloseChannels }, func(s *State) { s.Regs = nil }, func(s *State) { s.Regs[0].ID = 2 },
+		func(s *State) { s.Regs[0].Kind = ChannelBody }, func(s *State) { s.Regs[0].Asked = Abort }, func(s *State) { s.Regs[0].Lost = true },
+		func(s *State) { s.Regs[0].Closed = true }, func(s *State) { s.Ledger[0].Closed = true }, func(s *State) { s.Ledger[0].Drains = 1 },
+		func(s *State) { s.Ledger[0].Aborts = 1 },
 		func(s *State) { s.Accepted = 1 }, func(s *State) { s.Ran = 1 }, func(s *State) { s.Cancelled = 1 }, func(s *State) { s.Refused = 1 },
 		func(s *State) { s.Ledger[0].ID = 2 }, func(s *State) { s.Ledger[0].Kind = HookBody }, func(s *State) { s.Ledger[0].At = 1 },
 		func(s *State) { s.Ledger[0].Periodic = true }, func(s *State) { s.Ledger[0].Refused = true }, func(s *State) { s.Ledger[0].Cancelled = true },

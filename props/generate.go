@@ -19,6 +19,8 @@ type Profile struct {
 	Abrupt  bool               // bodies that panic or exit
 	Long    bool               // bodies that take time, or wait for Context
 	Again   bool               // tasks that resubmit themselves
+	Loop    bool               // an event loop with registrations
+	Real    bool               // to be run in real time: nothing takes long, and the poller is what it is
 }
 
 // Programs generates whole programs: producers, bodies that submit tasks, hooks
@@ -37,10 +39,13 @@ type generator struct {
 	profile Profile
 	policy  history.TimerPolicy
 	timers  int  // submitted so far
-	huge    bool // timeouts of centuries: then nothing may wait for one
+	huge    bool // timeouts of centuries: then nothing, and no channel, may wait for one
 	lastID  int
 	ids     []int // submitted so far, in the order of generation
 	hooks   []int
+	loop    bool  // there are descriptors
+	regs    []int // registered so far
+	broken  bool  // the poller is to fail for good
 }
 
 // one draws an integer in [0, n).
@@ -55,7 +60,8 @@ func (g *generator) program() Program {
 		p.Timers = history.TimerPolicy(g.one(3, "timers"))
 	}
 	g.policy = p.Timers
-	g.huge = p.Timers != history.RunTimersUntilTimeout && g.chance(6, "huge timeouts")
+	g.descriptors(&p)
+	g.huge = !g.loop && !g.profile.Real && p.Timers != history.RunTimersUntilTimeout && g.chance(6, "huge timeouts")
 	if g.profile.Limit || g.chance(6, "limited") {
 		p.Limit = 16
 		p.Retries = g.one(3, "retries")
@@ -63,6 +69,9 @@ func (g *generator) program() Program {
 	if g.profile.Spawner || g.chance(8, "spawner") {
 		starts := []Start{StartRefused, StartSlow, StartCallback, StartInline, StartTwice, StartLate, StartPanic, StartOK}
 		p.Starts = rapid.SliceOfN(rapid.SampledFrom(starts), 0, 3).Draw(g.T, "starts")
+	}
+	if g.profile.Again && g.chance(60, "busy loop") {
+		return g.busyLoop(p)
 	}
 	for range 1 + g.one(4, "actors") {
 		p.Actors = append(p.Actors, Actor{Steps: g.steps(6, 0)})
@@ -107,14 +116,14 @@ var evenMix = map[history.Op]int{
 	history.OpExecute: 8, history.OpExecuteLazy: 2, history.OpSubmit: 4, history.OpAfterIteration: 2,
 	history.OpSchedule: 3, history.OpFixedRate: 1, history.OpFixedDelay: 1,
 	history.OpAddHook: 3, history.OpRemoveHook: 1, history.OpCancel: 3,
-	history.OpShutdownGracefully: 3, history.OpShutdown: 1, history.OpClose: 1, history.OpAwait: 1, history.OpState: 1,
+	history.OpShutdownGracefully: 3, history.OpShutdown: 1, history.OpClose: 1, history.OpAwait: 1, history.OpState: 1, history.OpListen: 2,
 }
 
 // mixOrder is the order in which calls shrink: the simplest first.
 var mixOrder = []history.Op{
 	history.OpExecute, history.OpSubmit, history.OpExecuteLazy, history.OpAfterIteration, history.OpState,
 	history.OpAddHook, history.OpSchedule, history.OpShutdownGracefully, history.OpShutdown, history.OpCancel,
-	history.OpRemoveHook, history.OpFixedRate, history.OpFixedDelay, history.OpAwait, history.OpClose,
+	history.OpListen, history.OpRemoveHook, history.OpFixedRate, history.OpFixedDelay, history.OpAwait, history.OpClose,
 }
 
 func (g *generator) op() history.Op {
@@ -137,7 +146,13 @@ func (g *generator) op() history.Op {
 const mostTimers = 6
 
 func (g *generator) step(depth int) Step {
+	if g.loop && (g.profile.Loop && g.chance(2, "of a descriptor") || g.chance(4, "of a descriptor, rarely")) {
+		return g.descriptorStep(depth)
+	}
 	s := Step{Op: g.op()}
+	if g.profile.Real {
+		s.Op = realOp(s.Op)
+	}
 	if s.Op.Timers() {
 		if g.timers++; g.timers > mostTimers && g.policy != history.CancelTimers {
 			s.Op = history.OpExecute
@@ -154,6 +169,8 @@ func (g *generator) step(depth int) Step {
 		g.submission(&s, depth)
 	case s.Op == history.OpRemoveHook:
 		s.Target = g.pick(g.hooks, "hook")
+	case s.Op == history.OpListen:
+		s.Target = g.pick(g.ids, "of")
 	case s.Op == history.OpCancel:
 		s.Target = g.pick(g.ids, "of")
 	case s.Op == history.OpShutdownGracefully:

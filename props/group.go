@@ -20,6 +20,7 @@ type groupProgram struct {
 	ShutdownAt               time.Duration
 	Quiet, Timeout           time.Duration
 	Hard                     bool // Shutdown instead of ShutdownGracefully
+	OneFirst                 bool // the first child is shut down by itself before
 }
 
 // GroupProperty is the property of G21: Next is exactly fair whoever calls, a
@@ -35,6 +36,7 @@ func GroupProperty(observe func(Verdict)) func(*rapid.T) {
 			ShutdownAt: rapid.SampledFrom(grid).Draw(t, "shutdown at"),
 			Quiet:      rapid.SampledFrom(grid).Draw(t, "quiet"),
 			Hard:       rapid.Bool().Draw(t, "hard"),
+			OneFirst:   rapid.Bool().Draw(t, "one first"),
 		}
 		p.Timeout = p.Quiet + rapid.SampledFrom(grid).Draw(t, "slack")
 		var broken string
@@ -75,6 +77,9 @@ func (p groupProgram) run() string {
 			}
 		})
 	}
+	if text := p.withOneChildLess(g); text != "" {
+		return text
+	}
 	time.Sleep(p.ShutdownAt)
 	if p.Hard {
 		g.Shutdown()
@@ -90,11 +95,31 @@ func (p groupProgram) run() string {
 		return fmt.Sprintf("accepted %d, ran %d, and the report says %d and %d", accepted, ran, report.Accepted, report.Ran)
 	case g.State() != core.StateTerminated:
 		return fmt.Sprintf("done, and the state is %v", g.State())
+	case g.Context().Err() == nil:
+		return "done, and the Context has not ended"
 	}
 	if text := watch(); text != "" {
 		return text
 	}
 	return p.turns(g)
+}
+
+// withOneChildLess shuts one child down, if there are others, and says whether the
+// group took that for its own end: its State is the least of the children's, and its
+// Context ends with the last of them.
+func (p groupProgram) withOneChildLess(g *core.Group) string {
+	if !p.OneFirst || p.Children < 2 {
+		return ""
+	}
+	first := g.Next()
+	<-first.Shutdown().Done()
+	switch {
+	case g.State() > core.StateStarted:
+		return fmt.Sprintf("one child of %d has ended, and the state of the group is %v", p.Children, g.State())
+	case g.Context().Err() != nil:
+		return fmt.Sprintf("one child of %d has ended, and so has the Context of the group", p.Children)
+	}
+	return ""
 }
 
 // watchGroup returns a function that says whether Done was closed too early. It

@@ -68,7 +68,7 @@ var Guarantees = []Guarantee{
 	},
 	{
 		ID: "G9", Sentence: "Every future ends, and every listener is called once", Predicates: []string{"S1", "S2"}, Premise: listeners,
-		Profile: Profile{Ops: map[history.Op]int{history.OpSubmit: 20}, Abrupt: true}, Mutant: "g9-goexit-leaves-future",
+		Profile: Profile{Ops: map[history.Op]int{history.OpSubmit: 20, history.OpListen: 6}, Abrupt: true}, Mutant: "g9-goexit-leaves-future",
 	},
 	{
 		ID: "G10", Sentence: "The quiet period is exact, without polling", Predicates: []string{"V4"},
@@ -83,7 +83,7 @@ var Guarantees = []Guarantee{
 		Mutant: "g12-shutdown-does-not-wake",
 	},
 	{
-		ID: "G13", Sentence: "No starvation by a task that resubmits itself", Predicates: []string{"V7"},
+		ID: "G13", Sentence: "No starvation by a task that resubmits itself", Predicates: []string{"V7", "V10"},
 		Profile: Profile{Again: true, Ops: map[history.Op]int{history.OpSchedule: 6, history.OpAfterIteration: 6}}, Minimum: 50, Mutant: "g13-unbounded-batch",
 	},
 	{
@@ -112,11 +112,17 @@ var Guarantees = []Guarantee{
 	},
 	{
 		ID: "G20", Sentence: "Accepted = ran + cancelled + pending, in every snapshot", Predicates: []string{"S15"},
-		Profile: Profile{Ops: map[history.Op]int{history.OpCancel: 6, history.OpSubmit: 6}, Abrupt: true}, Mutant: "g20-cancelled-counts-as-ran",
+		Profile: Profile{Ops: map[history.Op]int{history.OpCancel: 6, history.OpSubmit: 6}, Abrupt: true, Limit: true}, Mutant: "g20-cancelled-counts-as-ran",
 	},
 	{ID: "G21", Sentence: "A group ends as one, and its children are used in turn", Premise: groups, Mutant: "g21-group-done-early"},
-	{ID: "G22", Sentence: "Channels close cleanly"},
-	{ID: "G23", Sentence: "Drained channels lose nothing"},
+	{
+		ID: "G22", Sentence: "Channels close cleanly", Predicates: []string{"S19"},
+		Profile: Profile{Loop: true}, Mutant: "g22-told-with-nil",
+	},
+	{
+		ID: "G23", Sentence: "Drained channels lose nothing", Predicates: []string{"S20", "S21"},
+		Profile: Profile{Loop: true, Ops: map[history.Op]int{history.OpShutdownGracefully: 8}}, Mutant: "g23-channels-not-waited-for",
+	},
 	{
 		ID: "G24", Sentence: "Nothing leaks: no goroutine, timer or task outlives done", Predicates: []string{"S16"},
 		Mutant: "g24-deadline-left-running",

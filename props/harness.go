@@ -26,8 +26,9 @@ type Outcome struct {
 // Goroutines are real; time is virtual. It returns when the executor has
 // terminated and every goroutine of the program has ended, or when patience is
 // over.
-func Run(p Program) Outcome {
-	h := newHarness(p)
+func Run(p Program) Outcome { return newHarness(p).run(p) }
+
+func (h *harness) run(p Program) Outcome {
 	var actors sync.WaitGroup
 	for _, a := range p.Actors {
 		actors.Add(1)
@@ -43,8 +44,11 @@ func Run(p Program) Outcome {
 
 // harness drives one executor.
 type harness struct {
-	rec *recorder
-	ex  *core.Executor
+	rec   *recorder
+	ex    *core.Executor
+	fds   descriptors
+	start time.Time // of the log
+	real  bool      // in real time
 
 	clock      clock
 	alarmsLeft int         // set by end
@@ -59,16 +63,22 @@ type harness struct {
 	timers  map[int]*core.Timer
 	removes map[int]func() bool
 	runs    map[int]int
+	notes   map[int]int // listeners given to a future
 }
 
-func newHarness(p Program) *harness {
-	h := &harness{
+func emptyHarness(p Program) *harness {
+	return &harness{
 		rec: newRecorder(), starts: p.Starts,
 		futures: map[int]*core.Future[int]{}, timers: map[int]*core.Timer{},
-		removes: map[int]func() bool{}, runs: map[int]int{},
+		removes: map[int]func() bool{}, runs: map[int]int{}, notes: map[int]int{}, start: time.Now(),
+		fds: descriptors{byID: map[int]*registration{}},
 	}
+}
+
+// options are those of both lanes.
+func (h *harness) options(p Program) []core.Option {
 	opts := []core.Option{
-		core.WithTracer(h.rec), core.WithClock(&h.clock), core.WithSpawner(h.spawn),
+		core.WithTracer(h.rec), core.WithSpawner(h.spawn),
 		core.WithTimersAtShutdown(core.TimersAtShutdown(p.Timers)),
 	}
 	if p.Limit > 0 {
@@ -76,6 +86,21 @@ func newHarness(p Program) *harness {
 	}
 	if p.Retries > 0 {
 		opts = append(opts, core.WithRejectedHandler(core.BackOff(p.Retries, time.Millisecond)))
+	}
+	return opts
+}
+
+func newHarness(p Program) *harness {
+	h := emptyHarness(p)
+	opts := append(h.options(p), core.WithClock(&h.clock))
+	if p.Loop {
+		kernel := newPoller(&h.clock, h.rec)
+		loop, err := core.NewEventLoop(append(opts, core.WithPoller(kernel), core.WithDrain(core.DrainPolicy(p.Drain)))...)
+		if err != nil {
+			panic(err)
+		}
+		h.fds.loop, h.fds.kernel, h.ex = loop, kernel, &loop.Executor
+		return h
 	}
 	ex, err := core.NewExecutor(opts...)
 	if err != nil {
@@ -121,6 +146,20 @@ func (h *harness) call(s Step) {
 		inv.Timeout = core.DefaultShutdownTimeout
 	}
 	switch {
+	case s.Env != "":
+		h.happen(s)
+		return
+	case s.Op == history.OpEnd:
+		h.closeRegistration(s.Target)
+		return
+	case s.Op == history.OpListen:
+		h.listenLate(s.Target)
+		return
+	case s.Op == history.OpModify:
+		h.modify(s)
+		return
+	case s.Op.Registers() && h.fds.loop == nil:
+		return // a smaller program may have lost its loop
 	case s.Op == history.OpState:
 		h.observeState()
 		return
@@ -137,6 +176,9 @@ func (h *harness) call(s Step) {
 	})
 	if listen != nil {
 		listen()
+	}
+	if s.Op.Registers() {
+		h.listen(s)
 	}
 }
 
@@ -158,6 +200,8 @@ func (h *harness) do(s Step) history.Outcome {
 		return h.schedule(s)
 	case history.OpAddHook:
 		return h.addHook(s)
+	case history.OpRegister, history.OpRegisterChannel:
+		return h.register(s)
 	case history.OpRemoveHook:
 		return h.removeHook(s.Target)
 	case history.OpCancel:
@@ -182,7 +226,7 @@ func (h *harness) submit(s Step) (out history.Outcome, listen func()) {
 	body := h.body(history.BodyTask, s)
 	f := core.Submit(h.ex, func() (int, error) { body(); return s.ID, nil })
 	if s.Body.Listen {
-		listen = func() { f.OnDone(func(int, error) { h.listener(s) }) }
+		listen = func() { h.onDone(s, f) }
 	}
 	// Only a refused future is complete with this error.
 	if _, err := f.Wait(expired); errors.Is(err, core.ErrRejected) {
@@ -192,6 +236,28 @@ func (h *harness) submit(s Step) (out history.Outcome, listen func()) {
 	h.futures[s.ID] = f
 	h.mu.Unlock()
 	return history.Accepted, listen
+}
+
+// onDone gives the future a listener.
+func (h *harness) onDone(s Step, f *core.Future[int]) {
+	h.mu.Lock()
+	h.notes[s.ID]++
+	n := h.notes[s.ID]
+	h.mu.Unlock()
+	h.rec.call(history.Event{Op: history.OpListen, ID: s.ID}, func() history.Outcome {
+		f.OnDone(func(int, error) { h.listener(s, n) })
+		return history.Returned
+	})
+}
+
+// listenLate gives a future, if it is one, a listener with nothing to do.
+func (h *harness) listenLate(id int) {
+	h.mu.Lock()
+	f := h.futures[id]
+	h.mu.Unlock()
+	if f != nil {
+		h.onDone(Step{ID: id, Body: &Script{}}, f)
+	}
 }
 
 // expired is a context that has ended: Wait with it looks and does not wait.
@@ -311,12 +377,12 @@ func finish(end history.Outcome) {
 	}
 }
 
-func (h *harness) listener(s Step) {
+func (h *harness) listener(s Step, n int) {
 	script := s.Body.Listener
 	if script == nil {
 		script = &Script{}
 	}
-	ev := history.Event{Kind: history.Begin, Body: history.BodyListener, ID: s.ID, InLoop: h.ex.InEventLoop()}
+	ev := history.Event{Kind: history.Begin, Body: history.BodyListener, ID: s.ID, Run: n, InLoop: h.ex.InEventLoop()}
 	h.rec.log.Add(ev)
 	end := h.play(script, 1)
 	ev.Kind, ev.Outcome = history.End, end
@@ -326,22 +392,40 @@ func (h *harness) listener(s Step) {
 
 // end sees to it that the executor terminates, and looks at what is left.
 func (h *harness) end() {
+	patience, last := patience, time.Second
+	if h.real {
+		patience, last = realPatience, 100*time.Millisecond
+	}
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
 	if h.ex.State() < core.StateShuttingDown {
-		h.call(Step{Op: history.OpShutdownGracefully, Timeout: time.Second})
+		h.call(Step{Op: history.OpShutdownGracefully, Timeout: last})
 	}
 	_, err := h.ex.Termination().Wait(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		h.gaveUp.Store(true)
 		return // no Done in the log: the predicates say what that means
 	}
+	h.fds.settle()
 	h.alarmsLeft = h.clock.pending()
 	h.rec.log.Add(history.Event{Kind: history.Observe, Op: history.OpDone, Outcome: history.True})
 	h.observeState()
 	h.call(h.extraTask())
 	h.sample()
 	h.completions()
+	h.sealed()
+}
+
+// sealed records what the report says of channels.
+func (h *harness) sealed() {
+	if h.fds.loop == nil {
+		return
+	}
+	report := h.ex.Termination().Report()
+	h.rec.log.Add(history.Event{Kind: history.Sealed, Stats: &history.Stats{
+		Registrations: int(h.ex.Stats().Registrations),
+		Drained:       int(report.ChannelsDrained), Aborted: int(report.ChannelsAborted), Discarded: int(report.BytesDiscarded),
+	}})
 }
 
 // completions records which futures and timers are complete now that Done is

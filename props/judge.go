@@ -27,6 +27,7 @@ func rulesOf(p Program) history.Rules {
 	rules := history.Rules{
 		Parts: history.All, Virtual: true, AtRest: true,
 		QueueBound: p.Limit, Timers: p.Timers, Spawner: len(p.Starts) > 0,
+		Drain: p.Drain, Breaks: p.breaks(),
 	}
 	if slices.Contains(p.Starts, StartSlow) {
 		// Then time passes that nothing accounts for.
@@ -38,7 +39,12 @@ func rulesOf(p Program) history.Rules {
 // Judge applies every predicate, the refinement and the linearizability check to
 // what a run of a program showed.
 func Judge(p Program, out Outcome) (Verdict, error) {
-	rules, events := rulesOf(p), out.Events
+	return judge(rulesOf(p), out)
+}
+
+func judge(rules history.Rules, out Outcome) (Verdict, error) {
+	events := out.Events
+	nameEnds(events)
 	h, err := history.Of(events, rules)
 	if err != nil {
 		return Verdict{}, err // the harness is broken, not core

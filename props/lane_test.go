@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 )
 
@@ -22,20 +24,36 @@ import (
 //	EVENTIDE_LANE_ONLY     one guarantee instead of all
 //	EVENTIDE_LANE_SEED     base of the seeds
 func TestLane(t *testing.T) {
-	budget, err := time.ParseDuration(os.Getenv("EVENTIDE_LANE_BUDGET"))
-	if err != nil {
-		t.Fatalf("EVENTIDE_LANE_BUDGET: %v", err)
-	}
-	seed, err := strconv.ParseUint(os.Getenv("EVENTIDE_LANE_SEED"), 10, 64)
-	if err != nil {
-		t.Fatalf("EVENTIDE_LANE_SEED: %v", err)
-	}
-	l := &lane{began: time.Now(), seed: seed, exercised: map[string]int{}, failed: map[string]string{}}
-	only := os.Getenv("EVENTIDE_LANE_ONLY")
-	for round := uint64(0); time.Since(l.began) < budget; round++ {
-		l.round(t, seed+round, only)
-		if l.failed[only] != "" {
+	l := newLane(t, "virtual")
+	for round := uint64(0); time.Since(l.began) < l.budget; round++ {
+		l.round(t, l.seed+round)
+		if l.failed[l.only] != "" {
 			break
+		}
+	}
+	l.print()
+}
+
+// TestRealLane is the real lane: the programs of all guarantees, on event loops
+// over epoll, in real time, many at once. After each round no goroutine and no
+// descriptor may be left. The environment is that of TestLane.
+func TestRealLane(t *testing.T) {
+	l := newLane(t, "real")
+	if _, err := RunReal(Program{Loop: true}); err != nil { // from here on the runtime has its own descriptors
+		t.Fatal(err)
+	}
+	base, err := openDescriptors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	goroutines := goleak.IgnoreCurrent()
+	for round := uint64(0); time.Since(l.began) < l.budget && len(l.violated()) == 0; round++ {
+		l.realRound(t, l.seed+round)
+		if err := goleak.Find(goroutines); err != nil {
+			l.leaks(t, err.Error())
+		}
+		if now, err := openDescriptors(); err != nil || now > base {
+			l.leaks(t, fmt.Sprintf("%d descriptors are open, and %d were before the programs ran (%v)", now, base, err))
 		}
 	}
 	l.print()
@@ -44,9 +62,15 @@ func TestLane(t *testing.T) {
 // checksPerTurn is how many programs a property gets before the next has its turn.
 const checksPerTurn = 50
 
+// together is how many programs run at once in real time: they mostly wait.
+const together = 24
+
 type lane struct {
-	began time.Time
-	seed  uint64
+	name   string
+	began  time.Time
+	budget time.Duration
+	seed   uint64
+	only   string
 
 	mu        sync.Mutex
 	printed   time.Time
@@ -56,9 +80,21 @@ type lane struct {
 	failed    map[string]string // guarantee -> the smallest failure found
 }
 
-func (l *lane) round(t *testing.T, seed uint64, only string) {
-	ids := []string{only}
-	if only == "" {
+func newLane(t *testing.T, name string) *lane {
+	l := &lane{name: name, began: time.Now(), only: os.Getenv("EVENTIDE_LANE_ONLY"), exercised: map[string]int{}, failed: map[string]string{}}
+	var err error
+	if l.budget, err = time.ParseDuration(os.Getenv("EVENTIDE_LANE_BUDGET")); err != nil {
+		t.Fatalf("EVENTIDE_LANE_BUDGET: %v", err)
+	}
+	if l.seed, err = strconv.ParseUint(os.Getenv("EVENTIDE_LANE_SEED"), 10, 64); err != nil {
+		t.Fatalf("EVENTIDE_LANE_SEED: %v", err)
+	}
+	return l
+}
+
+func (l *lane) round(t *testing.T, seed uint64) {
+	ids := []string{l.only}
+	if l.only == "" {
 		for _, g := range Guarantees {
 			if g.Checked() {
 				ids = append(ids, g.ID)
@@ -66,16 +102,18 @@ func (l *lane) round(t *testing.T, seed uint64, only string) {
 		}
 	}
 	set(t, "rapid.checks", strconv.Itoa(checksPerTurn))
-	set(t, "rapid.seed", strconv.FormatUint(max(seed, 1), 10)) // 0 would mean a random one
-	set(t, "rapid.nofailfile", "true")
-	set(t, "rapid.shrinktime", "0s") // see Property
+	l.seeded(t, seed)
 	for _, id := range ids {
 		if l.failed[id] != "" {
 			continue
 		}
 		check := Property(id, l.observe)
-		if id == "G21" {
+		switch {
+		case id == "G21":
 			check = GroupProperty(l.observe)
+		case l.only == "": // whatever it breaks, a program of this guarantee shows it
+			g, _ := Lookup(id)
+			check = propertyWith(g.Profile, "", l.observe)
 		}
 		if !t.Run(fmt.Sprintf("%s/seed=%d", id, seed), func(t *testing.T) { rapid.Check(t, check) }) {
 			l.fail(id)
@@ -83,11 +121,95 @@ func (l *lane) round(t *testing.T, seed uint64, only string) {
 	}
 }
 
+func (l *lane) seeded(t *testing.T, seed uint64) {
+	set(t, "rapid.seed", strconv.FormatUint(max(seed, 1), 10)) // 0 would mean a random one
+	set(t, "rapid.nofailfile", "true")
+	set(t, "rapid.shrinktime", "0s") // see Property
+}
+
+// realRound runs a number of programs at once, of the guarantees in turn.
+func (l *lane) realRound(t *testing.T, seed uint64) {
+	set(t, "rapid.checks", "1")
+	l.seeded(t, seed)
+	g := Guarantees[seed%uint64(len(Guarantees))]
+	if only, ok := Lookup(l.only); ok {
+		g = only
+	}
+	profile := g.Profile
+	profile.Real = true
+	t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			programs := rapid.SliceOfN(Programs(profile), together, together).Draw(t, "programs")
+			var all sync.WaitGroup
+			for _, p := range programs {
+				all.Go(func() { l.real(p) })
+			}
+			all.Wait()
+			if failed := l.violated(); len(failed) > 0 {
+				t.Fatal(strings.Join(failed, "\n"))
+			}
+		})
+	})
+}
+
+// real runs one program in real time and keeps it if it violates.
+func (l *lane) real(p Program) {
+	out, err := RunReal(p)
+	var v Verdict
+	if err == nil {
+		v, err = JudgeReal(p, out)
+	}
+	if err != nil {
+		l.mu.Lock()
+		l.failed["G15"] = fmt.Sprintf("props: the harness: %v\n%v", err, p)
+		l.mu.Unlock()
+		return
+	}
+	l.observe(v)
+	if len(v.Violations) == 0 {
+		return
+	}
+	first := v.Violations[0]
+	path, err := Case{Guarantee: first.Guarantee, Text: first.Text, Program: p}.Save(caseDir())
+	if err != nil {
+		path = err.Error()
+	}
+	fmt.Println(v.Failure(p, first, "(real time) "+path))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, w := range v.Violations {
+		l.failed[w.Guarantee] = w.String()
+	}
+}
+
+// violated lists what was found.
+func (l *lane) violated() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var list []string
+	for id, text := range l.failed {
+		if !strings.HasPrefix(id, lastMark) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+func (l *lane) leaks(t *testing.T, what string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed["G24"] = "G24 nothing is left behind: " + what
+	t.Error(l.failed["G24"])
+}
+
 func set(t *testing.T, name, value string) {
 	if err := flag.Set(name, value); err != nil {
 		t.Fatalf("flag %s: %v", name, err)
 	}
 }
+
+// lastMark begins the keys of what was seen last, of each guarantee.
+const lastMark = "last "
 
 func (l *lane) observe(v Verdict) {
 	l.mu.Lock()
@@ -103,7 +225,7 @@ func (l *lane) observe(v Verdict) {
 	}
 	for _, g := range Guarantees {
 		for _, w := range v.Against(g.ID) {
-			l.failed["last "+g.ID] = w.String() // the last of a failing check is its smallest
+			l.failed[lastMark+g.ID] = w.String() // the last of a failing check is its smallest
 		}
 	}
 	if time.Since(l.printed) > 250*time.Millisecond {
@@ -112,13 +234,18 @@ func (l *lane) observe(v Verdict) {
 	}
 }
 
-// fail turns what the failing check saw last into a verdict.
+// fail turns what the failing check saw last into a verdict: on its guarantee or,
+// if that is not what it broke, on those that it did.
 func (l *lane) fail(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if text := l.failed[lastMark+id]; text != "" {
+		l.failed[id] = text
+		return
+	}
 	found := false
 	for _, g := range Guarantees {
-		if text := l.failed["last "+g.ID]; text != "" && (id == "" || id == g.ID) {
+		if text := l.failed[lastMark+g.ID]; text != "" {
 			l.failed[g.ID], found = text, true
 		}
 	}
@@ -147,13 +274,22 @@ type laneLine struct {
 func (l *lane) printLocked() {
 	failed := map[string]string{}
 	for id, text := range l.failed {
-		if len(id) < 5 || id[:5] != "last " {
+		if !strings.HasPrefix(id, lastMark) {
 			failed[id] = text
 		}
 	}
-	line, err := json.Marshal(laneLine{"virtual", l.seed, time.Since(l.began).Seconds(), l.runs, l.undecided, l.exercised, failed})
+	line, err := json.Marshal(laneLine{l.name, l.seed, time.Since(l.began).Seconds(), l.runs, l.undecided, l.exercised, failed})
 	if err != nil {
 		panic(err)
 	}
 	fmt.Printf("\n@@%s\n", line)
+}
+
+// openDescriptors counts the descriptors of the process.
+func openDescriptors() (int, error) {
+	names, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0, fmt.Errorf("props: counting descriptors: %w", err)
+	}
+	return len(names) - 1, nil // one is that of ReadDir
 }

@@ -34,6 +34,9 @@ func (p Program) reduced(i int) (Program, bool) {
 	p.Actors = r.actors(p.Actors)
 	r.value(&p.Limit)
 	r.value(&p.Retries)
+	if p.Loop && r.hit() {
+		p.Loop, p.Drain = false, 0
+	}
 	if len(p.Starts) > 0 && r.hit() {
 		p.Starts = nil
 	}
@@ -84,6 +87,16 @@ func (r *reducer) steps(list []Step) []Step {
 func (r *reducer) step(s *Step) {
 	if s.Wait != 0 && r.hit() {
 		s.Wait = 0
+	}
+	if s.Drain != 0 && r.hit() {
+		s.Drain = 0
+	}
+	if s.Linger != 0 && r.hit() {
+		s.Linger = 0
+	}
+	r.value(&s.Bytes)
+	if s.AskedEnd != 0 && r.hit() {
+		s.AskedEnd = 0
 	}
 	if s.Op == history.OpSubmit && !s.Body.Listen && r.hit() {
 		s.Op = history.OpExecute

@@ -2,9 +2,11 @@ package props
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"eventide/core"
 	"eventide/props/history"
 )
 
@@ -16,6 +18,9 @@ type Program struct {
 	Timers  history.TimerPolicy `json:"timers,omitempty"`
 	Starts  []Start             `json:"starts,omitempty"` // what the spawner does, call by call; then StartOK
 	Actors  []Actor             `json:"actors"`
+
+	Loop  bool                `json:"loop,omitempty"`  // an event loop, over a poller that is scripted
+	Drain history.DrainPolicy `json:"drain,omitempty"` // of an event loop
 }
 
 // Start is one answer of the spawner.
@@ -49,6 +54,16 @@ type Step struct {
 	Quiet   time.Duration `json:"quiet,omitempty"`
 	Timeout time.Duration `json:"timeout,omitempty"`
 	Body    *Script       `json:"body,omitempty"`
+
+	// Of descriptors. A step with an Env is no call and has no Op.
+	Env      Env             `json:"env,omitempty"`
+	Fault    Fault           `json:"fault,omitempty"`
+	FD       int             `json:"fd,omitempty"`
+	Interest core.Interest   `json:"interest,omitempty"`
+	Drain    time.Duration   `json:"drain,omitempty"`  // a channel that is asked to drain ends so long after; below zero: never
+	Linger   time.Duration   `json:"linger,omitempty"` // one that is aborted ends so long after
+	Bytes    int             `json:"bytes,omitempty"`  // what it gives up then
+	AskedEnd history.Outcome `json:"askedEnd,omitempty"`
 }
 
 // Script is what a body does: it takes time, makes calls, and ends.
@@ -67,11 +82,30 @@ type Script struct {
 func (p Program) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "executor: limit=%d retries=%d timers=%v starts=%v\n", p.Limit, p.Retries, p.Timers, p.Starts)
+	if p.Loop {
+		fmt.Fprintf(&b, "event loop: drain=%v\n", p.Drain)
+	}
 	for i, a := range p.Actors {
 		fmt.Fprintf(&b, "g%d:\n", i+1)
 		writeSteps(&b, "  ", a.Steps)
 	}
 	return b.String()
+}
+
+// breaks reports whether the poller may fail for good.
+func (p Program) breaks() bool {
+	return p.anyStep(func(s Step) bool { return s.Fault == FaultDead || s.Fault == FaultBroken || s.Fault == FaultFullBroken })
+}
+
+// anyStep reports whether what is true of any step, those of bodies included.
+func (p Program) anyStep(what func(Step) bool) bool {
+	var in func([]Step) bool
+	in = func(steps []Step) bool {
+		return slices.ContainsFunc(steps, func(s Step) bool {
+			return what(s) || s.Body != nil && (in(s.Body.Steps) || s.Body.Listener != nil && in(s.Body.Listener.Steps))
+		})
+	}
+	return slices.ContainsFunc(p.Actors, func(a Actor) bool { return in(a.Steps) })
 }
 
 func writeSteps(b *strings.Builder, indent string, steps []Step) {
@@ -92,7 +126,11 @@ func (s Step) String() string {
 	if s.Wait > 0 {
 		fmt.Fprintf(&b, "after %v ", s.Wait)
 	}
-	b.WriteString(s.Op.String())
+	if s.Env != "" {
+		fmt.Fprintf(&b, "%s %s", s.Env, s.Fault)
+	} else {
+		b.WriteString(s.Op.String())
+	}
 	for _, part := range []struct {
 		name  string
 		value any
@@ -102,6 +140,9 @@ func (s Step) String() string {
 		{"in ", s.Delay, s.Op.Timers()}, {"every ", s.Period, s.Period != 0},
 		{"quiet=", s.Quiet, s.Op == history.OpShutdownGracefully},
 		{"timeout=", s.Timeout, s.Op == history.OpShutdownGracefully},
+		{"fd=", s.FD, s.FD != 0}, {"interest=", s.Interest, s.Op.Registers() || s.Op == history.OpModify},
+		{"drains after ", s.Drain, s.Drain != 0}, {"lingers ", s.Linger, s.Linger != 0}, {"bytes=", s.Bytes, s.Bytes != 0},
+		{"ends asked ", s.AskedEnd, s.AskedEnd != 0},
 	} {
 		if part.set {
 			fmt.Fprintf(&b, " %s%v", part.name, part.value)

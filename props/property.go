@@ -29,7 +29,12 @@ func caseDir() string {
 // shrinking is of no use here, see there; tests turn it off.
 func Property(id string, observe func(Verdict)) func(*rapid.T) {
 	g, _ := Lookup(id)
-	programs := Programs(g.Profile)
+	return propertyWith(g.Profile, id, observe)
+}
+
+// propertyWith is Property on programs of a profile.
+func propertyWith(profile Profile, id string, observe func(Verdict)) func(*rapid.T) {
+	programs := Programs(profile)
 	found := ""
 	return func(t *rapid.T) {
 		p := programs.Draw(t, "program")

@@ -18,6 +18,9 @@ type recorder struct {
 
 	mu    sync.Mutex
 	calls map[int64]pendingCall // by goroutine: the call that it is in
+	last  map[int]int           // by descriptor: the registration watched last
+	older map[int]int           // by registration: the one before it, of the same number
+	token map[uint64]int        // by token: the registration
 }
 
 type pendingCall struct {
@@ -27,7 +30,10 @@ type pendingCall struct {
 }
 
 func newRecorder() *recorder {
-	return &recorder{log: history.New(nil), calls: make(map[int64]pendingCall)}
+	return &recorder{
+		log: history.New(nil), calls: map[int64]pendingCall{},
+		last: map[int]int{}, older: map[int]int{}, token: map[uint64]int{},
+	}
 }
 
 // call records a call around f, which returns its answer.
@@ -82,6 +88,8 @@ func (r *recorder) Trace(ev core.Event) {
 		r.log.Add(history.Event{Kind: history.Wake})
 	case core.EventPollerClosed:
 		r.log.Add(history.Event{Kind: history.Closed})
+	case core.EventRegistrationClosed:
+		r.ended(ev)
 	case core.EventDone:
 		r.log.Add(history.Event{Kind: history.Done})
 	}

@@ -35,6 +35,8 @@ type refinement struct {
 	loops   map[int64]bool           // goroutines that have been the loop
 	inside  map[int64][]history.Body // goroutine -> what it runs
 	begun   map[int]bool             // Begin events that beginEarly has followed
+	regs    map[int]bool             // labels of registrations
+	unaware map[int]bool             // registrations that ended before their owner asked to be told: true until the model has been told
 	up      bool                     // the loop has been started
 	closing bool                     // the transition that comes next is made by a call
 }
@@ -46,13 +48,15 @@ func newRefinement(events []history.Event, rules history.Rules) *refinement {
 	}
 	r := &refinement{
 		events:  events,
-		sim:     model.NewSimulation(model.Config{Policy: model.Policy(rules.Timers), Limit: limit}, model.DefaultHidden()),
+		sim:     model.NewSimulation(model.Config{Policy: model.Policy(rules.Timers), Drain: model.DrainPolicy(rules.Drain), Limit: limit}, model.DefaultHidden()),
 		decided: map[int]int{}, outcome: map[int]*history.Event{},
-		loops: map[int64]bool{}, inside: map[int64][]history.Body{}, begun: map[int]bool{},
+		loops: map[int64]bool{}, inside: map[int64][]history.Body{}, begun: map[int]bool{}, unaware: map[int]bool{}, regs: map[int]bool{},
 	}
 	for i := range events {
 		e := &events[i]
 		switch e.Kind {
+		case history.Invoke:
+			r.regs[e.ID] = r.regs[e.ID] || e.Op.Registers()
 		case history.Admit:
 			r.decided[e.Call] = e.N
 		case history.Return:
@@ -88,6 +92,8 @@ func (r *refinement) event(e *history.Event) *history.Violation {
 		}
 	case history.Begin, history.End:
 		actions = r.body(e)
+	case history.Ended:
+		actions = r.registrationEnds(e)
 	case history.Transit:
 		actions = r.transition(e)
 	case history.Park:
@@ -115,9 +121,11 @@ func (r *refinement) event(e *history.Event) *history.Violation {
 // than on the loop, whose effect on timers may have come too late for the one
 // whose Begin is the next thing that the loop shows.
 func (r *refinement) overtakes(e *history.Event, a model.Action) bool {
+	next := r.nextOfLoop(e.N)
 	switch a.Kind {
+	case model.KindUnregister:
+		return a.From == model.Outside && next != nil && next.Kind == history.Begin && next.Body.Registration() && next.ID == e.ID
 	case model.KindShutdown, model.KindShutdownGracefully, model.KindTimeoutFires:
-		next := r.nextOfLoop(e.N)
 		return a.From == model.Outside && next != nil && next.Kind == history.Begin && next.Body == history.BodyTimer
 	}
 	return false
@@ -133,7 +141,7 @@ func (r *refinement) beginEarly(n int) bool {
 	if e == nil || e.Kind != history.Begin || r.begun[e.N] || e.Body == history.BodyListener {
 		return false
 	}
-	if r.sim.Step(model.Action{Kind: model.KindBegin, Body: bodyKinds[e.Body](e.ID)}) != nil {
+	if r.sim.Step(r.begins(e)) != nil {
 		return false
 	}
 	r.begun[e.N] = true
@@ -148,7 +156,7 @@ func (r *refinement) justEnded(n int, a model.Action) bool {
 		return false
 	}
 	for i := n - 1; i >= 0; i-- {
-		if e := &r.events[i]; ofLoop(e) {
+		if e := &r.events[i]; r.ofLoop(e) {
 			return e.Kind == history.End && e.Body == history.BodyTimer && e.ID == a.Body.ID
 		}
 	}
@@ -161,24 +169,26 @@ func (r *refinement) nextOfLoop(n int) *history.Event {
 	for i := n - 1; i >= 0; i-- {
 		if e := &r.events[i]; e.Kind == history.Park {
 			return nil
-		} else if ofLoop(e) {
+		} else if r.ofLoop(e) {
 			break
 		}
 	}
 	for i := n; i < len(r.events); i++ {
-		if e := &r.events[i]; ofLoop(e) {
+		if e := &r.events[i]; r.ofLoop(e) {
 			return e
 		}
 	}
 	return nil
 }
 
-func ofLoop(e *history.Event) bool {
+func (r *refinement) ofLoop(e *history.Event) bool {
 	switch e.Kind {
 	case history.Begin, history.End:
-		return e.Body != history.BodyListener
+		return e.Body != history.BodyListener || r.regs[e.ID] && r.loops[e.G]
 	case history.Park, history.Unpark:
 		return true
+	case history.Ended: // by the loop itself
+		return e.Outcome == history.Errored && e.Note != core.ErrDescriptorReused.Error()
 	}
 	return false
 }
@@ -221,7 +231,7 @@ var submissionKinds = map[history.Op]model.Kind{
 	history.OpSchedule: model.KindSchedule, history.OpFixedRate: model.KindSchedule, history.OpFixedDelay: model.KindSchedule,
 	history.OpAddHook: model.KindAddHook, history.OpRemoveHook: model.KindRemoveHook, history.OpCancel: model.KindCancel,
 	history.OpShutdownGracefully: model.KindShutdownGracefully, history.OpClose: model.KindShutdownGracefully,
-	history.OpShutdown: model.KindShutdown,
+	history.OpShutdown: model.KindShutdown, history.OpRegister: model.KindRegister, history.OpRegisterChannel: model.KindRegister,
 }
 
 // call returns the step that a call is, at the moment it was decided.
@@ -275,6 +285,10 @@ func (r *refinement) named(id int) model.Body {
 			return model.TimerNo(id)
 		case e.Op == history.OpAddHook:
 			return model.HookNo(id)
+		case e.Op == history.OpRegister:
+			return model.FD(id)
+		case e.Op == history.OpRegisterChannel:
+			return model.Channel(id)
 		}
 		return model.Task(id)
 	}
@@ -303,14 +317,17 @@ func (r *refinement) answer(inv *history.Event, a model.Action) []model.Action {
 		a.Answer, a.Reason = model.Refused, model.ReasonFull
 	case history.RefusedStarting:
 		a.Answer, a.Reason = model.Refused, model.ReasonStarting
+	case history.RefusedByPoller:
+		return r.started() // there is a loop, and nothing else has happened
 	case history.RefusedStartFailed:
-		if r.up && r.phase() < model.Shutdown {
-			// It says so after another caller's start has succeeded. That it never
-			// runs still holds: the model has never heard of it.
+		if phase := r.phase(); phase < model.Terminated && (r.up || phase >= model.ShuttingDown) {
+			// It says so after another caller's start has succeeded, or after a
+			// shutdown call: of a start that fails in a shutdown it is the transition
+			// that tells. That it never runs still holds: the model has never heard of it.
 			return nil
 		}
 		a.Answer, a.Reason = model.Refused, model.ReasonStartFailed
-		if phase := r.phase(); phase == model.NotStarted || phase == model.Shutdown && !r.up {
+		if r.phase() == model.NotStarted {
 			before = []model.Action{{Kind: model.KindStartFail}}
 		}
 	default:
@@ -334,14 +351,15 @@ func (r *refinement) body(e *history.Event) []model.Action {
 	} else {
 		r.inside[e.G] = r.inside[e.G][:len(r.inside[e.G])-1]
 	}
-	name := bodyKinds[e.Body]
 	switch {
-	case name == nil || r.begun[e.N]:
+	case e.Body == history.BodyListener && e.Kind == history.Begin:
+		return r.ownerTold(e)
+	case e.Body == history.BodyListener || r.begun[e.N]:
 		return nil
 	case e.Kind == history.Begin:
-		return append(r.started(), model.Action{Kind: model.KindBegin, Body: name(e.ID)})
+		return append(r.lostFirst(e, r.started()), r.begins(e))
 	}
-	return []model.Action{{Kind: model.KindEnd, Body: name(e.ID), How: howEnded[e.Outcome]}}
+	return []model.Action{{Kind: model.KindEnd, Body: r.bodyOf(e), How: howEnded[e.Outcome]}}
 }
 
 // startFails is the end of an executor whose start failed in a shutdown: one step
@@ -363,14 +381,19 @@ func (r *refinement) transition(e *history.Event) []model.Action {
 	switch {
 	case failed && !r.up:
 		return r.startFails(e)
+	case failed && e.To == history.Shutdown && !byCall:
+		return []model.Action{{Kind: model.KindLoopFails}, seen}
 	case e.To == history.Started:
 		return append(r.started(), seen)
 	case e.To == history.Terminated:
-		return append(r.started(), model.Action{Kind: model.KindDone}, seen)
+		return append(append(r.started(), r.tellUnaware()...), model.Action{Kind: model.KindDone}, seen)
+	case byCall && e.From < history.ShuttingDown && e.To == history.Shutdown && r.phase() == model.ShuttingDown:
+		// A short timeout passed while the call was on its way.
+		return []model.Action{{Kind: model.KindTimeoutFires}, seen}
 	case byCall:
 		return []model.Action{seen}
 	case r.loops[e.G]:
-		return append(r.started(), model.Action{Kind: model.KindLoopCloses}, seen)
+		return append(append(r.started(), r.tellUnaware()...), model.Action{Kind: model.KindLoopCloses}, seen)
 	}
 	return []model.Action{{Kind: model.KindTimeoutFires}, seen}
 }

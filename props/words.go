@@ -21,7 +21,7 @@ func answer(err error) history.Outcome {
 		return history.RefusedQueueFull
 	case errors.Is(err, context.DeadlineExceeded):
 		return history.Expired
-	case errors.Is(err, core.ErrShutdown), errors.Is(err, core.ErrShutdownTimeout):
+	case errors.Is(err, core.ErrShutdown), errors.Is(err, core.ErrShutdownTimeout), errors.Is(err, errPoller):
 		return history.RefusedClosed
 	case errors.Is(err, core.ErrRejected):
 		return history.RefusedStartFailed
@@ -32,6 +32,9 @@ func answer(err error) history.Outcome {
 // waited puts the error of a call that waits for the end into words: the error of
 // the executor is an answer as good as none.
 func waited(err error) history.Outcome {
+	if errors.Is(err, errPoller) {
+		return history.Errored
+	}
 	if out := answer(err); out != history.RefusedBadArgument && out != history.RefusedStartFailed {
 		return out
 	}

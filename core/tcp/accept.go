@@ -93,12 +93,13 @@ func (l *Listener) adopt(worker *core.EventLoop, fd int, remote netip.AddrPort) 
 	c.activate()
 }
 
-// drop closes a connection that nobody took, and says so: of many not each time.
+// drop closes a connection that nobody took, and says so before: of many not each
+// time. Its peer may look at the books as soon as it is closed.
 func (l *Listener) drop(fd int, why error) {
-	_ = sysClose(nil, fd)
 	if n := l.refused.Add(1); n&(n-1) == 0 {
 		l.cfg.logger.Warn("tcp: a connection was accepted and had to be closed", "listener", l.Addr(), "error", why, "so far", n)
 	}
+	_ = sysClose(nil, fd)
 }
 
 // pause stops accepting for a while. The connection is still in the backlog, so

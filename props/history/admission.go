@@ -7,6 +7,9 @@ import "math"
 // future, told apart by Run, is called at most once (G9).
 func judgeOnce(j *judge) {
 	for _, e := range j.entries {
+		if e.registers() {
+			continue // S19
+		}
 		j.listenersOnce(e)
 		if !e.began() {
 			continue
@@ -50,21 +53,39 @@ func judgeAcceptedRun(j *judge) {
 	if j.done == 0 {
 		return
 	}
+	j.listenersCalled()
 	for _, e := range j.entries {
 		if !e.accepted() || e.submit.ret.N > j.done || e.hook() {
 			continue
 		}
 		switch {
+		case e.registers():
+			j.exercised()
+			j.registrationEnded(e)
 		case e.op().Tasks():
 			j.exercised()
 			j.taskRan(e)
+			j.completedRightly(e)
 		case j.Rules.Has(TimerEnds):
 			j.exercised()
+			j.completedRightly(e)
 			if !e.timerEnded() {
 				j.blame(at(e.submit.ret.N, j.done), "%s, accepted at #%d, was not complete when done, at #%d",
 					e.what(), e.submit.ret.N, j.done)
 			}
 		}
+	}
+}
+
+// registrationEnded judges that an accepted registration has ended when done, and
+// that its owner, if he asked in time, was told (G3).
+func (j *judge) registrationEnded(e *entry) {
+	end := e.endedBy()
+	switch {
+	case end == nil || end.N > j.done:
+		j.blame(at(e.submit.ret.N, j.done), "%s, accepted at #%d, was still open when done, at #%d", e.what(), e.submit.ret.N, j.done)
+	case len(e.listens) > 0 && e.listens[0].returnedBefore(end.N) && (len(e.notes) == 0 || e.notes[0].begin.N > j.done):
+		j.blame(at(e.submit.ret.N, end.N), "the owner of %s, which ended at #%d, was not told before done", e.what(), end.N)
 	}
 }
 
@@ -75,6 +96,54 @@ func (j *judge) taskRan(e *entry) {
 		j.blame(at(e.submit.ret.N), "%s, accepted at #%d, never ran", e.what(), e.submit.ret.N)
 	case e.op() == OpSubmit && j.Rules.Has(Completions) && len(e.complete) == 0:
 		j.blameOn("G9", "every future ends", at(e.submit.ret.N), "the future of %s, accepted at #%d, was never completed", e.what(), e.submit.ret.N)
+	}
+}
+
+// completedRightly judges that a future or timer is complete with what became of its
+// body (G9); an executor without words for them may call everything that is not a
+// value an error.
+func (j *judge) completedRightly(e *entry) {
+	if len(e.complete) == 0 {
+		return
+	}
+	want := Cancelled
+	if e.began() {
+		last := e.runs[len(e.runs)-1].end
+		switch {
+		case last == nil:
+			return
+		case !e.periodic() || last.Outcome.Abrupt():
+			want = last.Outcome
+		}
+	}
+	got := e.complete[0]
+	if got.Outcome != want && !(got.Outcome == Errored && want != Normal) {
+		j.blameOn("G9", "a future ends with what became of its body", at(e.submit.ret.N, got.N), "%s is complete as %v, and its body %s", e.what(), got.Outcome, e.ending())
+	}
+}
+
+// ending says in words how the body of an entry ended.
+func (e *entry) ending() string {
+	if !e.began() {
+		return "never began"
+	}
+	return "ended " + e.runs[len(e.runs)-1].end.Outcome.String()
+}
+
+// listenersCalled is the part of S2 that is about listeners (G9): each that was given
+// to a future has been called when the executor is done and at rest.
+func (j *judge) listenersCalled() {
+	for _, e := range j.entries {
+		if e.registers() || !j.Rules.AtRest {
+			continue
+		}
+		given := 0
+		for _, c := range e.listens {
+			given += one(c.ret != nil)
+		}
+		if len(e.notes) < given {
+			j.blameOn("G9", "every listener is called once", at(e.listens[0].inv.N, j.done), "%d of the %d listeners of %s were called", len(e.notes), given, e.what())
+		}
 	}
 }
 

@@ -150,6 +150,7 @@ func (h *History) stranded() *entry {
 			continue
 		}
 		switch {
+		case e.registers():
 		case e.op() == OpExecuteLazy && h.first == nil:
 		case e.hook() && (h.first == nil || e.removed() != nil):
 		case e.op().Timers() && (h.first != nil || e.firstDeadline() > h.Events[len(h.Events)-1].At):
@@ -185,6 +186,8 @@ func judgeReentrant(j *judge) {
 		switch {
 		case c.ret == nil && j.Rules.AtRest:
 			j.blame(at(c.inv.N), "%v, called at #%d inside %s, never returned", c.inv.Op, c.inv.N, c.within.entry.what())
+		case c.ret != nil && c.inv.Op == OpClose && c.answered(RefusedInLoop) && j.Rules.Has(States) && (j.asked == 0 || j.asked > c.ret.N):
+			j.blame(at(c.inv.N, c.ret.N), "%v, called at #%d inside %s, has not begun a shutdown", c.inv.Op, c.inv.N, c.within.entry.what())
 		case c.ret != nil && waits && c.ret.Outcome != RefusedInLoop:
 			j.blame(at(c.ret.N), "%v, called at #%d inside %s, answered %v instead of refusing to wait",
 				c.inv.Op, c.inv.N, c.within.entry.what(), c.ret.Outcome)

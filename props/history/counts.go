@@ -4,18 +4,26 @@ package history
 // has gone back; they never run ahead of the log; the sample taken when done
 // agrees with it exactly.
 func judgeConservation(j *judge) {
-	total := j.Tally()
+	total, end := j.Tally(), 0
+	for i := range j.Events {
+		if j.Events[i].Kind == Sample {
+			end = j.Events[i].N // by then everybody has come back
+		}
+	}
 	var seen Tally
 	last := map[int64]Stats{} // per goroutine: two that look at once may write in either order
 	for i := range j.Events {
 		e := &j.Events[i]
 		seen.step(j.History, e)
-		if e.Stats == nil {
+		if e.Stats == nil || e.Kind == Sealed {
 			continue
 		}
 		j.exercised()
 		if j.sample(e, last[e.G], seen); j.done != 0 && e.takenAfter() > j.done {
 			j.lastSample(e, total)
+			if e.N == end {
+				j.countedFromBelow(e, seen, total)
+			}
 		}
 		last[e.G] = *e.Stats
 	}
@@ -40,6 +48,8 @@ type Tally struct {
 	Begun     int
 	Ended     int
 	Cancelled int // cancels that said true
+	Rejected  int // Refused without those for bad arguments
+	Panicked  int // bodies and listeners that panicked
 }
 
 // Tally counts the whole log.
@@ -52,6 +62,8 @@ func (h *History) Tally() Tally {
 }
 
 func (t *Tally) step(h *History, e *Event) {
+	t.Panicked += one(e.Kind == End && e.Outcome == Panicked)
+	t.Rejected += one(e.Kind == Return && e.Op.Tasks() && e.Outcome != Accepted && e.Outcome != RefusedBadArgument)
 	switch {
 	case e.Kind == Invoke && e.Op.Tasks():
 		t.Attempts++
@@ -95,6 +107,22 @@ func (j *judge) lastSample(e *Event, total Tally) {
 			n, s.Accepted, s.Ran, total.Accepted, total.Begun)
 	case s.Rejected > total.Refused:
 		j.blame(at(j.done, n), "at #%d rejected %d, and %d tasks were refused", n, s.Rejected, total.Refused)
+	}
+}
+
+// countedFromBelow judges, of the last sample, that what was refused and what panicked
+// was counted, by an executor that counts both. An earlier one may be taken between
+// the end of a listener on another goroutine and its count.
+func (j *judge) countedFromBelow(e *Event, seen, total Tally) {
+	s, n := *e.Stats, e.N
+	if !j.Rules.Has(All &^ Readiness) {
+		return
+	}
+	if s.Rejected < seen.Rejected {
+		j.blame(at(j.done, n), "at #%d rejected %d, and %d tasks had been refused", n, s.Rejected, seen.Rejected)
+	}
+	if s.Panicked < seen.Panicked || s.Panicked > total.Panicked {
+		j.blameOn("G14", "a panic is counted once", at(j.done, n), "at #%d panicked %d, and %d bodies and listeners had", n, s.Panicked, total.Panicked)
 	}
 }
 

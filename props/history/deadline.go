@@ -51,13 +51,14 @@ func (j *judge) acceptedLate(late time.Duration) bool {
 // doneFollows judges that the time from the close, or from the deadline, to
 // done was all taken by bodies.
 func (j *judge) doneFollows(limit time.Duration) {
-	if !j.Rules.Virtual || j.done == 0 || j.at(j.done) < limit {
+	if !j.Rules.Virtual || j.done == 0 || j.closed == 0 && j.at(j.done) < limit {
 		return
 	}
 	from := limit
 	if j.closed != 0 {
 		from = j.at(j.closed)
 	}
+	from = max(from, j.lastRegistrationEnds())
 	j.exercised()
 	end := j.at(j.done)
 	if idle := end - from - j.busy(from, end); idle > 0 {
@@ -72,7 +73,26 @@ func judgeExtremes(j *judge) { j.mustEnd(true) }
 
 // judgeConverges is V9 (G15): whatever went wrong before, once a shutdown was
 // asked for and everything accepted has run, the executor is done.
-func judgeConverges(j *judge) { j.mustEnd(false) }
+func judgeConverges(j *judge) {
+	j.mustEnd(false)
+	j.unasked()
+}
+
+// unasked judges that an executor does not begin to end by itself, unless its poller
+// has failed for good or its start has.
+func (j *judge) unasked() {
+	if j.asked == 0 || j.Rules.Spawner || !j.Rules.AtRest || !j.Rules.Has(States|Parks) {
+		return
+	}
+	for i := range j.Events[:j.asked] {
+		e := &j.Events[i]
+		if e.Kind == Invoke && e.Op.Shuts() || e.Kind == Fault && e.Outcome == Errored {
+			return
+		}
+	}
+	j.exercised()
+	j.blame(at(j.asked), "the executor began to end at #%d, and nobody had asked for it", j.asked)
+}
 
 // mustEnd judges that a shutdown ends, for parameters that are extreme or for
 // the others. Work that never began is V2's, and a loop that died in a body S14's.

@@ -38,7 +38,8 @@
 //	S10       G7  timers                  V3       G11 deadline for admission
 //	S11       G8  cancel                  V4       G10 quiet period
 //	V6        G12 no busy loop            V7       G13 no starvation
-//	V5 V9     G15 it converges
+//	V5 V9     G15 it converges                V10      G13 no starvation
+//	S19       G22 registrations end cleanly   S20 S21  G23 drain and accounting
 //
 // S17, the memory order, is the race detector's and needs no log.
 //

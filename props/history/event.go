@@ -33,12 +33,14 @@ type Event struct {
 	Deadline time.Duration // Park: sleeps until then, or Never
 	Next     time.Duration // Park: earliest deadline the loop has to meet, or Never
 
-	InLoop bool   // Begin, End, Observe: what InEventLoop said there
-	Queued int    // Park: entries in the queue that are not lazy
-	Lazy   int    // Park: lazy entries in the queue
-	Token  bool   // Park: a wake is pending, the sleep will end at once
-	Stats  *Stats // Sample; Return of OpStats
-	Note   string // free text for the reader; no predicate reads it
+	InLoop bool          // Begin, End, Observe: what InEventLoop said there
+	Until  time.Duration // Begin of BodyDrain: the deadline that the channel was given
+	Bytes  int           // Invoke of OpEnd: bytes that were never handed to the kernel
+	Queued int           // Park: entries in the queue that are not lazy
+	Lazy   int           // Park: lazy entries in the queue
+	Token  bool          // Park: a wake is pending, the sleep will end at once
+	Stats  *Stats        // Sample; Return of OpStats
+	Note   string        // free text for the reader; no predicate reads it
 }
 
 // Kind says what sort of thing an event is.
@@ -61,6 +63,10 @@ const (
 	Done                     // the termination is done; no event of the executor follows
 	Sample                   // a snapshot of the counters, taken at this position; "stats" in text
 	Observe                  // somebody looked: at Done (OpDone), at State (OpState), at InEventLoop (OpInLoop)
+	Ended                    // a registration ends, Outcome: Normal by its owner, Errored by the executor; "ended" in text
+	Readied                  // the descriptor of a registration is ready, and it waits for that; "ready" in text
+	Fault                    // the environment fails: False if a registration may be lost, Errored if the executor cannot go on; of one registration, or of the poller; RefusedByPoller if the new poller of the executor cannot take the registration
+	Sealed                   // the report of the termination; "report" in text
 )
 
 // Op names the call that Invoke, Admit, Return or Observe is about.
@@ -86,6 +92,11 @@ const (
 	OpDone
 	OpInLoop
 	OpStats
+	OpRegister        // Register: a plain descriptor
+	OpRegisterChannel // RegisterChannel
+	OpModify          // of a registration's interest
+	OpEnd             // Close of a registration, or End of a channel with Outcome and Bytes
+	OpListen          // OnClose of a registration
 )
 
 // Body says what sort of user function a Begin or End is about. A listener is
@@ -100,6 +111,9 @@ const (
 	BodyTimer
 	BodyHook
 	BodyListener
+	BodyReadiness // the handler of a registration
+	BodyDrain     // a channel is asked to drain
+	BodyAbort     // a channel is asked to end
 )
 
 // Outcome is the answer of a call, the end of a body or of a future.
@@ -124,6 +138,9 @@ const (
 	Panicked                              // End, Complete
 	Exited                                // End, Complete: runtime.Goexit
 	Cancelled                             // Complete
+	RefusedByPoller                       // Return of OpRegister: the descriptor cannot be watched
+	Drained                               // Invoke of OpEnd: flushed, and the peer's end was seen
+	Aborted                               // Invoke of OpEnd: anything else
 )
 
 // Stats is one consistent snapshot of an executor's counters.
@@ -137,11 +154,16 @@ type Stats struct {
 	Timers    int // timers waiting
 	Parks     int // sleeps of the loop
 	Wakes     int // signals to the poller
+
+	Registrations int // open
+	Drained       int // Sealed: channels that ended drained since the shutdown call
+	Aborted       int // Sealed: those that ended in another way
+	Discarded     int // Sealed: bytes of these
 }
 
 // Submits reports whether the call hands a body to the executor: a task, a
-// timer or a hook. These are the calls that end with admission.
-func (o Op) Submits() bool { return o >= OpExecute && o <= OpAddHook }
+// timer, a hook or the handler of a registration. These are the calls that end with admission.
+func (o Op) Submits() bool { return o >= OpExecute && o <= OpAddHook || o.Registers() }
 
 // Tasks reports whether the call hands over a task in the sense of the
 // guarantees: what Execute, ExecuteLazy, Submit and ExecuteAfterIteration were given.
@@ -150,11 +172,19 @@ func (o Op) Tasks() bool { return o >= OpExecute && o <= OpAfterIteration }
 // Timers reports whether the call creates a timer.
 func (o Op) Timers() bool { return o >= OpSchedule && o <= OpFixedDelay }
 
+// Registers reports whether the call registers a descriptor.
+func (o Op) Registers() bool { return o == OpRegister || o == OpRegisterChannel }
+
 // Shuts reports whether the call begins a shutdown.
 func (o Op) Shuts() bool { return o >= OpShutdownGracefully && o <= OpClose }
 
 // IsRefusal reports whether the answer of a submission was an error.
-func (o Outcome) IsRefusal() bool { return o >= Refused && o <= RefusedBadArgument }
+func (o Outcome) IsRefusal() bool {
+	return o >= Refused && o <= RefusedBadArgument || o == RefusedByPoller
+}
+
+// Registration reports whether the body is one of a registration.
+func (b Body) Registration() bool { return b >= BodyReadiness }
 
 // Abrupt reports whether a body ended by a panic or by runtime.Goexit.
 func (o Outcome) Abrupt() bool { return o == Panicked || o == Exited }

@@ -40,7 +40,7 @@ func (e Event) words() []string {
 		}
 	}
 	attrs := append(s.attrs[:len(s.attrs):len(s.attrs)], noteAttr)
-	if e.Stats == nil && (e.Kind == Sample || e.Kind == Return) {
+	if e.Stats == nil && (e.Kind == Sample || e.Kind == Return || e.Kind == Sealed) {
 		attrs = []attr{noteAttr}
 	}
 	for _, a := range attrs {
@@ -125,12 +125,14 @@ func formatRules(r Rules) string {
 	add(r.Virtual, "virtual")
 	add(r.AtRest, "rest")
 	add(r.Spawner, "spawner")
+	add(r.Breaks, "breaks")
 	for i, w := range partWords {
 		add(r.Has(1<<i), w)
 	}
 	add(r.QueueBound != 0, fmt.Sprintf("bound=%d", r.QueueBound))
 	add(r.Batch != 0, fmt.Sprintf("batch=%d", r.Batch))
 	add(r.Slack != 0, fmt.Sprintf("slack=%v", r.Slack))
+	add(r.Drain != DrainChannels, "drain="+r.Drain.String())
 	add(r.Timers != CancelTimers, "timers="+r.Timers.String())
 	return strings.Join(words, " ")
 }

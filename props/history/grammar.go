@@ -32,10 +32,10 @@ type attr struct {
 }
 
 var shapes = [...]shape{
-	Invoke:   {words: []slot{opSlot, optional(idSlot)}, attrs: []attr{delayAttr, periodAttr, quietAttr, timeoutAttr}},
+	Invoke:   {words: []slot{opSlot, optional(idSlot), optional(outcomeSlot)}, attrs: []attr{delayAttr, periodAttr, quietAttr, timeoutAttr, bytesAttr}},
 	Admit:    {words: []slot{opSlot, optional(idSlot), optional(outcomeSlot), optional(stateSlot)}},
 	Return:   {words: []slot{opSlot, optional(idSlot), optional(outcomeSlot), optional(stateSlot)}, attrs: statsAttrs()},
-	Begin:    {words: []slot{bodySlot, idSlot}, attrs: []attr{runAttr, inLoopAttr}},
+	Begin:    {words: []slot{bodySlot, idSlot}, attrs: []attr{runAttr, deadlineAttr, inLoopAttr}},
 	End:      {words: []slot{bodySlot, idSlot, optional(endSlot)}, attrs: []attr{runAttr, inLoopAttr}},
 	Complete: {words: []slot{idSlot, outcomeSlot}},
 	Transit:  {words: []slot{moveSlot}},
@@ -46,6 +46,10 @@ var shapes = [...]shape{
 	Done:     {},
 	Sample:   {attrs: statsAttrs()},
 	Observe:  {words: []slot{opSlot, optional(outcomeSlot), optional(stateSlot)}},
+	Ended:    {words: []slot{idSlot, outcomeSlot}},
+	Readied:  {words: []slot{idSlot}},
+	Fault:    {words: []slot{optional(idSlot), optional(outcomeSlot)}},
+	Sealed:   {attrs: statsAttrs()},
 }
 
 func optional(s slot) slot { s.optional = true; return s }
@@ -141,17 +145,19 @@ var (
 )
 
 var (
-	delayAttr   = durationAttr("delay", 0, func(e *Event) *time.Duration { return &e.Delay })
-	periodAttr  = durationAttr("period", 0, func(e *Event) *time.Duration { return &e.Period })
-	quietAttr   = durationAttr("quiet", 0, func(e *Event) *time.Duration { return &e.Quiet })
-	timeoutAttr = durationAttr("timeout", 0, func(e *Event) *time.Duration { return &e.Timeout })
-	untilAttr   = durationAttr("until", Never, func(e *Event) *time.Duration { return &e.Deadline })
-	nextAttr    = durationAttr("next", Never, func(e *Event) *time.Duration { return &e.Next })
-	runAttr     = intAttr("run", func(e *Event) *int { return &e.Run })
-	queuedAttr  = intAttr("queued", func(e *Event) *int { return &e.Queued })
-	lazyAttr    = intAttr("lazy", func(e *Event) *int { return &e.Lazy })
-	callAttr    = intAttr("call", func(e *Event) *int { return &e.Call })
-	inLoopAttr  = attr{
+	delayAttr    = durationAttr("delay", 0, func(e *Event) *time.Duration { return &e.Delay })
+	periodAttr   = durationAttr("period", 0, func(e *Event) *time.Duration { return &e.Period })
+	quietAttr    = durationAttr("quiet", 0, func(e *Event) *time.Duration { return &e.Quiet })
+	timeoutAttr  = durationAttr("timeout", 0, func(e *Event) *time.Duration { return &e.Timeout })
+	deadlineAttr = durationAttr("deadline", 0, func(e *Event) *time.Duration { return &e.Until })
+	untilAttr    = durationAttr("until", Never, func(e *Event) *time.Duration { return &e.Deadline })
+	nextAttr     = durationAttr("next", Never, func(e *Event) *time.Duration { return &e.Next })
+	runAttr      = intAttr("run", func(e *Event) *int { return &e.Run })
+	queuedAttr   = intAttr("queued", func(e *Event) *int { return &e.Queued })
+	lazyAttr     = intAttr("lazy", func(e *Event) *int { return &e.Lazy })
+	bytesAttr    = intAttr("bytes", func(e *Event) *int { return &e.Bytes })
+	callAttr     = intAttr("call", func(e *Event) *int { return &e.Call })
+	inLoopAttr   = attr{
 		name: "inloop",
 		read: func(e *Event, v string) (err error) { e.InLoop, err = strconv.ParseBool(v); return err },
 		write: func(e Event) string {
@@ -216,6 +222,10 @@ func statsAttrs() []attr {
 		{"timers", func(s *Stats) *int { return &s.Timers }},
 		{"parks", func(s *Stats) *int { return &s.Parks }},
 		{"wakes", func(s *Stats) *int { return &s.Wakes }},
+		{"registrations", func(s *Stats) *int { return &s.Registrations }},
+		{"drained", func(s *Stats) *int { return &s.Drained }},
+		{"aborted", func(s *Stats) *int { return &s.Aborted }},
+		{"discarded", func(s *Stats) *int { return &s.Discarded }},
 	}
 	var attrs []attr
 	for _, c := range counters {

@@ -45,6 +45,12 @@ type entry struct {
 	cancels  []*call // Cancel calls
 	removes  []*call // RemoveHook calls
 	complete []Event
+
+	// Of a registration.
+	ends    []*Event // Ended
+	readied []*Event // Readied
+	closes  []*call  // OpEnd
+	listens []*call  // OpListen
 }
 
 // look is one observation of InEventLoop.
@@ -140,6 +146,17 @@ func (e *entry) began() bool    { return len(e.runs) > 0 }
 func (e *entry) hook() bool     { return e.op() == OpAddHook }
 func (e *entry) periodic() bool { return e.op() == OpFixedRate || e.op() == OpFixedDelay }
 
+// registers reports whether it is a registration.
+func (e *entry) registers() bool { return e.op().Registers() }
+
+// endedBy returns the first end of a registration, or nil.
+func (e *entry) endedBy() *Event {
+	if len(e.ends) == 0 {
+		return nil
+	}
+	return e.ends[0]
+}
+
 // firstBegin is the position at which the body first began, 0 if it did not.
 func (e *entry) firstBegin() int {
 	if !e.began() {
@@ -186,6 +203,8 @@ func (o Op) noun() string {
 		return "timer"
 	case o == OpAddHook:
 		return "hook"
+	case o == OpRegister:
+		return "registration"
 	default:
 		return o.String()
 	}

@@ -87,13 +87,28 @@ func (j *judge) heldBack(hook *entry) {
 // shutdown call had not ended.
 func (h *History) olderWaits(n int) bool {
 	for _, e := range h.entries {
-		if !e.op().Tasks() || !e.accepted() || e.cancelled() != nil {
+		if !e.op().Tasks() || !e.accepted() || h.first.returnedBefore(e.submit.inv.N) {
 			continue
 		}
-		if h.first.returnedBefore(e.submit.inv.N) {
+		if e.cancelled() != nil {
+			if !h.overtaken(e, n) {
+				return true // the loop has yet to come upon it and to drop it
+			}
 			continue
 		}
 		if !e.began() || e.runs[0].endN(h) > n {
+			return true
+		}
+	}
+	return false
+}
+
+// overtaken reports whether by n a task of the same queue had begun that was
+// submitted after e: then e is not in the queue any more.
+func (h *History) overtaken(e *entry, n int) bool {
+	for _, o := range h.entries {
+		sameQueue := o.op().Tasks() && (o.op() == OpAfterIteration) == (e.op() == OpAfterIteration)
+		if begin := o.firstBegin(); sameQueue && begin != 0 && begin < n && e.submit.returnedBefore(o.submit.inv.N) {
 			return true
 		}
 	}

@@ -32,6 +32,8 @@ func (ix *indexer) add(e *Event) error {
 		h.moves = append(h.moves, *e)
 	case Park, Unpark:
 		h.loops[e.G] = true
+	case Ended, Readied:
+		return ix.registration(e)
 	case Done:
 		h.sawDone(e)
 	case Observe:
@@ -47,6 +49,20 @@ func (ix *indexer) observe(e *Event) {
 	case e.Op == OpInLoop:
 		ix.h.looks = append(ix.h.looks, look{event: e, within: ix.running(e.G), note: ix.inListener(e.G)})
 	}
+}
+
+// registration files what happened to a registration.
+func (ix *indexer) registration(e *Event) error {
+	ent := ix.h.byID[e.ID]
+	switch {
+	case ent == nil || !ent.op().Registers():
+		return fmt.Errorf("%v of %d, which was never registered", e.Kind, e.ID)
+	case e.Kind == Ended:
+		ent.ends = append(ent.ends, e)
+	default:
+		ent.readied = append(ent.readied, e)
+	}
+	return nil
 }
 
 func (h *History) sawDone(e *Event) {
@@ -81,6 +97,10 @@ func (ix *indexer) invoke(e *Event) error {
 		ent.cancels = append(ent.cancels, c)
 	case OpRemoveHook:
 		ent.removes = append(ent.removes, c)
+	case OpListen:
+		ent.listens = append(ent.listens, c)
+	case OpEnd:
+		ent.closes = append(ent.closes, c)
 	}
 	return nil
 }

@@ -90,9 +90,10 @@ func (p phases) String() (s string) {
 }
 
 // settle adds the states that the executor may have moved on to by itself:
-// once a shutdown was asked for, it ends admission and terminates.
-func (p phases) settle() phases {
-	if p.has(ShuttingDown) {
+// once a shutdown was asked for, or its poller has failed, it ends admission and
+// terminates.
+func (h *History) settle(p phases) phases {
+	if p.has(ShuttingDown) || h.Rules.Breaks && p.has(Started) {
 		p = p.with(Shutdown)
 	}
 	if p.has(Shutdown) {
@@ -107,7 +108,7 @@ func (h *History) CallModel() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return only(NotStarted) },
 		Step: func(state, input, _ any) (bool, any) {
-			next := h.step(state.(phases).settle(), input.(operation))
+			next := h.step(h.settle(state.(phases)), input.(operation))
 			return next != 0, next
 		},
 		DescribeOperation: func(input, _ any) string {
@@ -168,6 +169,11 @@ func (h *History) submitted(s State, op operation) phases {
 			return 0
 		}
 		return only(s)
+	case RefusedByPoller:
+		if s >= Shutdown {
+			return 0
+		}
+		return only(max(s, Started))
 	case Refused:
 		if s < Shutdown && h.Rules.QueueBound == 0 && !h.Rules.Spawner {
 			return 0

@@ -102,6 +102,13 @@ func (p *parser) rules(value string) error {
 			r.AtRest = true
 		case "spawner":
 			r.Spawner = true
+		case "breaks":
+			r.Breaks = true
+		case "drain":
+			i, ok := find(drainWords[:], v)
+			if r.Drain = DrainPolicy(max(i, 0)); !ok {
+				err = fmt.Errorf("expected one of %s", listed(drainWords[:]))
+			}
 		case "bound":
 			r.QueueBound, err = strconv.Atoi(v)
 		case "batch":
@@ -126,7 +133,7 @@ func (p *parser) rules(value string) error {
 func (p *parser) part(w string) error {
 	i, ok := find(partWords[:], w)
 	if !ok {
-		return fmt.Errorf("expected virtual, rest, spawner, bound=, batch=, slack=, timers= or one of %s", listed(partWords[:]))
+		return fmt.Errorf("expected virtual, rest, spawner, breaks, bound=, batch=, slack=, timers=, drain= or one of %s", listed(partWords[:]))
 	}
 	p.trace.Rules.Parts |= 1 << i
 	return nil
@@ -178,7 +185,7 @@ func (e *Event) usual() {
 		e.InLoop, e.Outcome = true, Normal
 	case Park:
 		e.Deadline, e.Next = Never, Never
-	case Sample:
+	case Sample, Sealed:
 		e.Stats = &Stats{}
 	}
 }

@@ -31,6 +31,9 @@ var predicates = [...]Predicate{
 	{Name: "S15", Guarantee: "G20", Sentence: "accepted = ran + cancelled + pending", needs: Samples, judge: judgeConservation},
 	{Name: "S16", Guarantee: "G24", Sentence: "nothing is left behind", judge: judgeNothingLeft},
 	{Name: "S18", Guarantee: "G18", Sentence: "every call from the loop returns", judge: judgeReentrant},
+	{Name: "S19", Guarantee: "G22", Sentence: "a registration ends once, hears nothing more, and its owner is told", judge: judgeRegistrations},
+	{Name: "S20", Guarantee: "G23", Sentence: "a shutdown drains or aborts each open channel, by policy", judge: judgeDrain},
+	{Name: "S21", Guarantee: "G23", Sentence: "the report counts how channels ended", judge: judgeChannelCounts},
 	{Name: "V1", Guarantee: "G12", Sentence: "the loop never sleeps on work", needs: Parks, judge: judgeSleep},
 	{Name: "V2", Guarantee: "G12", Sentence: "accepted work begins as soon as the loop is free", judge: judgePrompt},
 	{Name: "V3", Guarantee: "G11", Sentence: "the timeout is a deadline for admission", needs: Deadlines, judge: judgeDeadline},
@@ -40,6 +43,7 @@ var predicates = [...]Predicate{
 	{Name: "V7", Guarantee: "G13", Sentence: "nothing waits longer than a batch", judge: judgeStarvation},
 	{Name: "V8", Guarantee: "G12", Sentence: "a sleep takes one wake, from outside", needs: Parks, judge: judgeWakes},
 	{Name: "V9", Guarantee: "G15", Sentence: "a shutdown ends once everything has run", judge: judgeConverges},
+	{Name: "V10", Guarantee: "G13", Sentence: "tasks do not starve readiness", judge: judgeReadinessStarves},
 }
 
 // Predicates returns the suite. The slice is the caller's.

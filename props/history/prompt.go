@@ -8,7 +8,7 @@ import "time"
 // wait for the next wake.
 func judgePrompt(j *judge) {
 	for _, e := range j.entries {
-		if !e.accepted() || !e.began() || e.op() == OpExecuteLazy {
+		if !e.accepted() || !e.began() || e.op() == OpExecuteLazy || e.registers() {
 			continue
 		}
 		j.exercised()
@@ -22,6 +22,7 @@ func judgePrompt(j *judge) {
 				e.what(), ready, began, idle)
 		}
 	}
+	j.readinessPrompt()
 	j.nothingWaits()
 }
 

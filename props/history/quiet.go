@@ -21,6 +21,9 @@ func (h *History) closeWindow() (window, bool) {
 	if h.first == nil || !h.Rules.Has(QuietPeriod) {
 		return w, false
 	}
+	if !h.Rules.Virtual {
+		w.start = min(w.start, h.first.inv.At) // it took effect at some moment of the call
+	}
 	switch h.first.inv.Op {
 	case OpShutdownGracefully:
 		w.quiet, w.timeout = h.first.inv.Quiet, h.first.inv.Timeout
@@ -32,7 +35,7 @@ func (h *History) closeWindow() (window, bool) {
 		return w, false
 	}
 	switch {
-	case h.startFailed():
+	case h.startFailed() || h.broke() || h.slowHandlers():
 		return w, false
 	case h.Rules.Has(States) && h.closed != 0:
 		w.end = h.at(h.closed)
@@ -79,11 +82,13 @@ func (w window) legal() bool {
 }
 
 // soonest is the least instant of the close in real time: quiet after the call
-// and, where the close itself is in the log, after the last body before it.
+// and, where the close itself is in the log, after the last body between the two.
+// A body that ended while the call was on its way, before it took effect, is one
+// before the call.
 func (w window) soonest() time.Duration {
 	idle := w.start
 	for _, s := range w.spans {
-		if w.closed != 0 && s.endN(w.History) < w.closed {
+		if n := s.endN(w.History); w.closed != 0 && n < w.closed && n > w.asked && !s.internal(w.asked) {
 			idle = max(idle, s.end.At)
 		}
 	}
@@ -97,7 +102,7 @@ func (w window) candidates() []time.Duration {
 	var found []time.Duration
 	limit, idle, idleN := w.limit(), w.start, w.asked
 	for _, s := range w.spans {
-		if s.endN(w.History) < w.asked {
+		if s.endN(w.History) < w.asked || s.internal(w.asked) {
 			continue
 		}
 		quietEnd := w.held(Later(idle, w.quiet), limit)
@@ -140,15 +145,19 @@ func (w window) ties(s *span, at time.Duration, idleN int) bool {
 	}
 }
 
-// held returns the first instant, from the given one on, at which no timer that
-// the policy waits for is pending.
+// held returns the first instant, from the given one on, at which no registration
+// is open and no timer that the policy waits for is pending.
 func (w window) held(at, limit time.Duration) time.Duration {
-	if w.Rules.Timers != RunTimersUntilTimeout && w.Rules.Timers != AnyTimers {
-		return at
-	}
+	timers := w.Rules.Timers == RunTimersUntilTimeout || w.Rules.Timers == AnyTimers
 	for again := true; again && at < limit; {
 		again = false
 		for _, e := range w.entries {
+			if until := w.openUntil(e, at, limit); until > at {
+				at, again = until, true
+			}
+			if !timers {
+				continue
+			}
 			if until := w.pendingUntil(e, at, limit); until > at {
 				at, again = until, true
 			}

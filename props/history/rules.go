@@ -13,7 +13,9 @@ type Rules struct {
 	QueueBound int           // room in the queue, 0 none; max(16, n) is what counts
 	Batch      int           // tasks the loop may run before it looks elsewhere; 0 means DefaultBatch
 	Timers     TimerPolicy   // what a shutdown does with waiting timers
+	Drain      DrainPolicy   // what a shutdown does with open channels
 	Spawner    bool          // the spawner may refuse: a start that fails is an honest refusal
+	Breaks     bool          // the poller may fail for good: the executor then closes by itself (G15)
 	_          struct{}
 }
 
@@ -37,10 +39,11 @@ const (
 	TimerEnds                     // Complete events of timers
 	Deadlines                     // the executor promises G11, a deadline for admission
 	QuietPeriod                   // the executor promises G10
+	Readiness                     // Readied events
 )
 
 // All is what Eventide's core shows.
-const All = States | LoopKnown | OneLoop | Parks | Samples | Completions | TimerEnds | Deadlines | QuietPeriod
+const All = States | LoopKnown | OneLoop | Parks | Samples | Completions | TimerEnds | Deadlines | QuietPeriod | Readiness
 
 // TimerPolicy is what a shutdown does with waiting timers (semantics.md,
 // "Timers at shutdown").
@@ -52,6 +55,15 @@ const (
 	RunDueTimers                             // those due at the call run, the rest as above
 	RunTimersUntilTimeout                    // those due before the timeout run at their time
 	AnyTimers                                // nothing is promised: a foreign executor
+)
+
+// DrainPolicy is what a shutdown does with open channels.
+type DrainPolicy uint8
+
+// The policies.
+const (
+	DrainChannels DrainPolicy = iota // a graceful one drains them, and the close aborts those that are left
+	CloseChannels                    // they are aborted at the shutdown call
 )
 
 // Has reports whether the log shows all the parts.

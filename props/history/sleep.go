@@ -19,7 +19,7 @@ func judgeSleep(j *judge) {
 			j.blame(at(e.N), "asleep at #%d with %d tasks queued and no wake pending", e.N, e.Queued)
 		case e.Deadline > e.Next:
 			j.blame(at(e.N), "asleep at #%d until %v, and the next deadline is %v", e.N, until(e.Deadline), until(e.Next))
-		case e.To >= ShuttingDown && e.Deadline == Never:
+		case e.To >= ShuttingDown && e.Deadline == Never && !j.registrationOpen(e.N):
 			j.blame(at(e.N), "asleep at #%d without a deadline in state %v, with no wake pending", e.N, e.To)
 		}
 	}
@@ -91,8 +91,11 @@ func judgeWakes(j *judge) {
 		case Unpark:
 			now = 0
 		case Invoke:
-			if c := j.byN[e.N]; c.within == nil && e.Op != OpExecuteLazy && (e.Op.Submits() || e.Op.Shuts() || e.Op == OpCancel || e.Op == OpRemoveHook) {
+			if c := j.byN[e.N]; c.within == nil && e.Op != OpExecuteLazy && e.Op.changes() {
 				causes++
+				if e.Op.Registers() {
+					causes++ // it may end an older one, whose number was used again
+				}
 			}
 		case Transit:
 			if !j.loops[e.G] && e.To == Shutdown {
@@ -104,6 +107,11 @@ func judgeWakes(j *judge) {
 			j.wake(e, wakes, parks, causes, now)
 		}
 	}
+}
+
+// changes reports whether the call may give the loop something to do.
+func (o Op) changes() bool {
+	return o.Submits() || o.Shuts() || o == OpCancel || o == OpRemoveHook || o == OpEnd || o == OpListen
 }
 
 func (j *judge) wake(e *Event, wakes, parks, causes, now int) {

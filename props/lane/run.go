@@ -39,6 +39,7 @@ const (
 // Run is one execution of the program. Bin, Budget and Seed have to be set.
 type Run struct {
 	Bin    string
+	Lane   string        // the test that is the lane; "": that of the virtual one
 	Only   string        // one guarantee, or "" for all
 	Budget time.Duration // how long; it is killed some time after that
 	Seed   uint64        // base of the seeds
@@ -86,7 +87,11 @@ func (r Run) Do(root string) (Result, error) {
 }
 
 func (r Run) command(root string) *exec.Cmd {
-	cmd := exec.Command(r.Bin, "-test.run", "^TestLane$", "-test.timeout", "0")
+	test := r.Lane
+	if test == "" {
+		test = "TestLane"
+	}
+	cmd := exec.Command(r.Bin, "-test.run", "^"+test+"$", "-test.timeout", "0")
 	cmd.Dir = filepath.Join(root, "props")
 	cmd.Env = append(os.Environ(),
 		"EVENTIDE_LANE_BUDGET="+r.Budget.String(), "EVENTIDE_LANE_ONLY="+r.Only,

@@ -4,8 +4,9 @@
 //	go run ./model/cmd/explore -tasks 1 -cancel -panics -policy RunDueTimers
 //	go run ./model/cmd/explore -mermaid
 //
-// It prints one line, and exits with 1 and the shortest path if a guarantee is
-// broken or the search was cut short.
+// Without flags for the bounds it explores two sets of them, model.DefaultBounds
+// and model.ChannelBounds. For each it prints one line, and exits with 1 and the
+// shortest path if a guarantee is broken or the search was cut short.
 package main
 
 import (
@@ -25,6 +26,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 type settings struct {
 	mermaid, json, live bool
 	maxStates           int
+	bounded             bool // some flag is about the bounds
 }
 
 // run is main without the process. It returns the exit code.
@@ -44,9 +46,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 		defer fmt.Fprintln(stderr)
 	}
-	start := time.Now()
-	r := model.Explore(b, o)
-	return report(stdout, b, r, time.Since(start), set.json)
+	all := []model.Bounds{b}
+	if !set.bounded {
+		all = append(all, model.ChannelBounds(model.DrainChannels))
+	}
+	code := 0
+	for _, b := range all {
+		start := time.Now()
+		r := model.Explore(b, o)
+		code = max(code, report(stdout, b, r, time.Since(start), set.json))
+	}
+	return code
 }
 
 func parse(args []string, stderr io.Writer) (model.Bounds, settings, error) {
@@ -59,6 +69,8 @@ func parse(args []string, stderr io.Writer) (model.Bounds, settings, error) {
 	f.IntVar(&b.Timers, "timers", b.Timers, "one-shot timers")
 	f.IntVar(&b.Periodic, "periodic", b.Periodic, "periodic timers")
 	f.IntVar(&b.Hooks, "hooks", b.Hooks, "shutdown hooks")
+	f.IntVar(&b.FDs, "fds", b.FDs, "plain registrations")
+	f.IntVar(&b.Channels, "channels", b.Channels, "channels")
 	f.IntVar(&b.Limit, "limit", b.Limit, "room in the queue, 0: unbounded")
 	f.BoolVar(&b.Quiet, "quiet", b.Quiet, "ShutdownGracefully with a quiet period")
 	f.BoolVar(&b.Timeout, "timeout", b.Timeout, "ShutdownGracefully with a timeout > 0")
@@ -70,10 +82,16 @@ func parse(args []string, stderr io.Writer) (model.Bounds, settings, error) {
 	f.BoolVar(&b.Cancel, "cancel", b.Cancel, "cancel futures and timers, remove hooks")
 	f.BoolVar(&b.StartFailures, "startfailures", b.StartFailures, "the spawner may refuse")
 	f.BoolVar(&b.LoopFailure, "loopfailure", b.LoopFailure, "the loop may break")
+	f.BoolVar(&b.Lost, "lost", b.Lost, "the poller may lose a registration")
 	f.BoolVar(&b.Observe, "observe", b.Observe, "State is called")
 	f.Func("policy", "timers at shutdown: CancelTimers|RunDueTimers|RunTimersUntilTimeout", func(text string) error {
 		p, err := model.ParsePolicy(text)
 		b.Policy = p
+		return err
+	})
+	f.Func("drain", "channels at shutdown: DrainChannels|CloseChannels", func(text string) error {
+		p, err := model.ParseDrainPolicy(text)
+		b.Drain = p
 		return err
 	})
 	f.IntVar(&set.maxStates, "max", 0, "stop after this many states, 0: never")
@@ -81,6 +99,13 @@ func parse(args []string, stderr io.Writer) (model.Bounds, settings, error) {
 	f.BoolVar(&set.json, "json", false, "print the result as JSON")
 	f.BoolVar(&set.live, "live", false, "show progress on standard error")
 	err := f.Parse(args)
+	f.Visit(func(f *flag.Flag) {
+		switch f.Name {
+		case "max", "mermaid", "json", "live":
+		default:
+			set.bounded = true
+		}
+	})
 	if err == nil && f.NArg() > 0 {
 		err = fmt.Errorf("explore: expected flags only, got %q", f.Arg(0))
 		fmt.Fprintln(stderr, err)

@@ -46,6 +46,15 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// Without bounds there are two searches, and either can fail.
+func TestRunWithoutBounds(t *testing.T) {
+	var stdout, stderr strings.Builder
+	if code := run([]string{"-max=10"}, &stdout, &stderr); code != 1 {
+		t.Errorf("got exit code %d, want 1", code)
+	}
+	match(t, "stdout", stdout.String(), `^(states=\d+ edges=\d+ depth=\d+ incomplete\n){2}$`)
+}
+
 func match(t *testing.T, what, got, want string) {
 	t.Helper()
 	if !regexp.MustCompile(want).MatchString(got) {

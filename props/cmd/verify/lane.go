@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 
 	"eventide/props/lane"
 )
@@ -12,19 +14,36 @@ func (v *verification) build(name, overlay string) (string, error) {
 	return lane.Build(v.root, filepath.Join(v.out, "bin"), name, overlay)
 }
 
-// runLane runs all properties for the whole budget.
-func (v *verification) runLane() error {
+// runLanes runs all properties for the whole budget, in virtual time and beside it,
+// as it mostly waits, in real time.
+func (v *verification) runLanes() error {
 	bin, err := v.build("props", "")
 	if err != nil {
 		return err
 	}
-	v.lane, err = lane.Run{Bin: bin, Budget: v.left(), Seed: v.seed, Hear: func(r lane.Result) {
-		v.live.lane(r, v.left())
-	}}.Do(v.root)
-	if err != nil {
-		return err
-	}
-	return cameToItsEnd(v.lane)
+	var virtualErr, realErr error
+	var both sync.WaitGroup
+	both.Go(func() {
+		v.lane, virtualErr = lane.Run{Bin: bin, Budget: v.left(), Seed: v.seed, Hear: func(r lane.Result) {
+			v.live.lane(r, v.left())
+		}}.Do(v.root)
+		if virtualErr == nil {
+			virtualErr = cameToItsEnd(v.lane)
+		}
+	})
+	both.Go(func() {
+		v.real, realErr = lane.Run{Bin: bin, Lane: "TestRealLane", Budget: v.left(), Seed: v.seed, Hear: func(r lane.Result) {
+			v.live.set(func(l *live) { l.real = r.Runs })
+		}}.Do(v.root)
+		if realErr == nil {
+			realErr = cameToItsEnd(v.real)
+		}
+		if realErr != nil {
+			realErr = fmt.Errorf("in real time: %w", realErr)
+		}
+	})
+	both.Wait()
+	return errors.Join(virtualErr, realErr)
 }
 
 // cameToItsEnd is an error for a lane that hung or crashed: that it found nothing

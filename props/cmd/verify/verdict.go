@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"eventide/model"
 	"eventide/props"
 )
 
@@ -27,6 +28,7 @@ type report struct {
 	Go         string         `json:"go"`
 	Seconds    float64        `json:"seconds"`
 	Model      modelReport    `json:"model"`
+	Channels   modelReport    `json:"model_channels"`
 	Traces     traceResult    `json:"traces"`
 	Undecided  int            `json:"linearizability_undecided"`
 	Guarantees []guaranteeRow `json:"guarantees"`
@@ -59,25 +61,31 @@ type mutantRow struct {
 }
 
 type laneReport struct {
-	Lane    string `json:"lane"`
-	Verdict string `json:"verdict"`
-	Runs    int    `json:"runs"`
-	Seed    uint64 `json:"seed"`
+	Lane      string `json:"lane"`
+	Verdict   string `json:"verdict"`
+	Runs      int    `json:"runs"`
+	Exercised int    `json:"exercised"`
+	Seed      uint64 `json:"seed"`
 }
 
 func (v *verification) report() report {
 	r := report{
 		Schema: 1, Commit: commit(v.root), Go: runtime.Version(), Seconds: time.Since(v.began).Seconds(),
-		Model:  modelReport{States: v.model.States, Edges: v.model.Edges, Depth: v.model.Depth, Complete: v.model.Complete},
-		Traces: v.traces, Undecided: v.lane.Undecided,
-	}
-	if v.model.Violation != nil {
-		r.Model.Violation = fmt.Sprint(v.model.Violation)
+		Model: modelOf(v.model), Channels: modelOf(v.regs),
+		Traces: v.traces, Undecided: v.lane.Undecided + v.real.Undecided,
 	}
 	for _, g := range props.Guarantees {
 		r.Guarantees = append(r.Guarantees, v.row(g))
 	}
 	return r
+}
+
+func modelOf(r model.Result) modelReport {
+	m := modelReport{States: r.States, Edges: r.Edges, Depth: r.Depth, Complete: r.Complete}
+	if r.Violation != nil {
+		m.Violation = fmt.Sprint(r.Violation)
+	}
+	return m
 }
 
 // row is the verdict on one guarantee: passed only if nothing violated it, its
@@ -96,7 +104,8 @@ func (v *verification) row(g props.Guarantee) guaranteeRow {
 		return row
 	}
 	virtual := &row.Lanes[0]
-	virtual.Runs, virtual.Seed = v.lane.Runs, v.lane.Seed
+	virtual.Runs, virtual.Seed, virtual.Exercised = v.lane.Runs, v.lane.Seed, row.Exercised
+	row.Lanes[2] = v.realLane(g)
 	switch text := v.lane.Failed[g.ID]; {
 	case text != "":
 		virtual.Verdict, row.Verdict, row.Reason = fail, fail, text
@@ -108,7 +117,27 @@ func (v *verification) row(g props.Guarantee) guaranteeRow {
 	default:
 		virtual.Verdict, row.Verdict = pass, pass
 	}
+	if text := v.real.Failed[g.ID]; text != "" {
+		row.Verdict, row.Reason = fail, "in real time: "+text
+	}
 	return row
+}
+
+// realMinimum is how many runs in real time must have exercised a guarantee. They
+// are fewer, as they take as long as they take.
+const realMinimum = 20
+
+// realLane is what the real lane says of a guarantee. Those that it did not
+// exercise often enough it has not run: the virtual lane is the one that must.
+func (v *verification) realLane(g props.Guarantee) laneReport {
+	l := laneReport{Lane: "real", Verdict: notRun, Runs: v.real.Runs, Seed: v.real.Seed, Exercised: v.real.Exercised[g.ID]}
+	switch {
+	case v.real.Failed[g.ID] != "":
+		l.Verdict = fail
+	case l.Exercised >= realMinimum:
+		l.Verdict = pass
+	}
+	return l
 }
 
 func commit(root string) string {
@@ -137,14 +166,9 @@ func (r report) write(path string) error {
 
 // table prints the verdicts for a person.
 func (r report) table(w io.Writer) {
-	complete := "complete"
-	if !r.Model.Complete {
-		complete = "NOT COMPLETE"
-	}
-	fmt.Fprintf(w, "\nmodel    %d states, %d edges, depth %d, %s\n", r.Model.States, r.Model.Edges, r.Model.Depth, complete)
-	if r.Model.Violation != "" {
-		fmt.Fprintf(w, "         VIOLATION %s\n", r.Model.Violation)
-	}
+	fmt.Fprintln(w)
+	r.Model.print(w, "model")
+	r.Channels.print(w, "channels")
 	fmt.Fprintf(w, "traces   %d of the model, %d of histories, %d with another verdict than the one inside\n", r.Traces.Model, r.Traces.History, len(r.Traces.Wrong))
 	for _, text := range r.Traces.Wrong {
 		fmt.Fprintf(w, "         WRONG %s\n", text)
@@ -166,12 +190,25 @@ func (r report) table(w io.Writer) {
 	r.summary(w)
 }
 
+func (m modelReport) print(w io.Writer, name string) {
+	complete := "complete"
+	if !m.Complete {
+		complete = "NOT COMPLETE"
+	}
+	fmt.Fprintf(w, "%-8s %d states, %d edges, depth %d, %s\n", name, m.States, m.Edges, m.Depth, complete)
+	if m.Violation != "" {
+		fmt.Fprintf(w, "         VIOLATION %s\n", m.Violation)
+	}
+}
+
+func (m modelReport) bad() bool { return m.Violation != "" || !m.Complete }
+
 func (g guaranteeRow) checkedBy() string {
 	var parts []string
 	for _, l := range g.Lanes {
 		text := l.Lane + ": " + l.Verdict
 		if l.Runs > 0 {
-			text = fmt.Sprintf("%s: %s, %d runs", l.Lane, l.Verdict, l.Runs)
+			text = fmt.Sprintf("%s: %s, %d of %d runs", l.Lane, l.Verdict, l.Exercised, l.Runs)
 		}
 		parts = append(parts, text)
 	}
@@ -198,7 +235,7 @@ func (r report) exitCode(strict bool) int {
 			code = 3
 		}
 	}
-	if r.Model.Violation != "" || !r.Model.Complete || len(r.Traces.Wrong) > 0 {
+	if r.Model.bad() || r.Channels.bad() || len(r.Traces.Wrong) > 0 {
 		return 1
 	}
 	return code

@@ -19,14 +19,17 @@ type verification struct {
 	began time.Time
 	live  *live
 
-	model   model.Result
+	model   model.Result // of everything but descriptors
+	regs    model.Result // of registrations and channels
 	traces  traceResult
-	lane    lane.Result
+	lane    lane.Result // the virtual one
+	real    lane.Result
 	mutants map[string]mutantResult // by name
 }
 
-// run does the parts side by side: the lane of properties takes one processor for
-// the whole budget; the model, the traces and the mutants share the other.
+// run does the parts side by side: the virtual lane of properties takes one
+// processor for the whole budget; the model, the traces, the mutants and the real
+// lane share the other.
 func (v *verification) run() error {
 	if err := os.MkdirAll(filepath.Join(v.out, "bin"), 0o755); err != nil {
 		return err
@@ -37,7 +40,7 @@ func (v *verification) run() error {
 	}
 	var laneErr, restErr error
 	var both sync.WaitGroup
-	both.Go(func() { laneErr = v.runLane() })
+	both.Go(func() { laneErr = v.runLanes() })
 	both.Go(func() {
 		v.exploreModel()
 		if restErr = v.judgeTraces(); restErr == nil {
@@ -53,7 +56,10 @@ func (v *verification) exploreModel() {
 	v.model = model.Explore(model.DefaultBounds(), model.Options{Progress: func(states, edges, depth int) {
 		v.live.set(func(l *live) { l.states = states })
 	}})
-	v.live.set(func(l *live) { l.states = v.model.States })
+	v.regs = model.Explore(model.ChannelBounds(model.DrainChannels), model.Options{Progress: func(states, edges, depth int) {
+		v.live.set(func(l *live) { l.states = v.model.States + states })
+	}})
+	v.live.set(func(l *live) { l.states = v.model.States + v.regs.States })
 }
 
 // left is what remains of the budget, and at least a second: a part that comes

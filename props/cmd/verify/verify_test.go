@@ -22,6 +22,8 @@ func passing() *verification {
 	v := &verification{
 		settings: settings{root: "../../.."},
 		model:    model.Result{States: 1, Complete: true},
+		regs:     model.Result{States: 1, Complete: true},
+		real:     lane.Result{Runs: 500, Seed: 7, Exercised: map[string]int{"G3": realMinimum}, Failed: map[string]string{}},
 		traces:   traceResult{Model: 1, History: 1},
 		lane:     lane.Result{Runs: 5000, Seed: 7, Exercised: map[string]int{}, Failed: map[string]string{}},
 		mutants:  map[string]mutantResult{},
@@ -51,15 +53,18 @@ func TestVerdicts(t *testing.T) {
 		verdict, reason string
 		code, strict    int
 	}{
-		"all is well":       {func(*verification) {}, pass, "", 0, 0},
-		"a violation":       {func(v *verification) { v.lane.Failed["G3"] = "G3 task 2 never ran" }, fail, "task 2 never ran", 1, 1},
-		"too seldom":        {func(v *verification) { v.lane.Exercised["G3"]-- }, notRun, "exercised by 199 runs, want 200", 0, 3},
-		"mutant not seen":   {func(v *verification) { v.mutants["g3-no-final-drain"] = mutantResult{} }, notRun, "planted bug g3-no-final-drain was not seen", 0, 3},
-		"mutant not run":    {func(v *verification) { delete(v.mutants, "g3-no-final-drain") }, notRun, "was not seen", 0, 3},
-		"nothing was run":   {func(v *verification) { v.lane = lane.Result{} }, notRun, "exercised by 0 runs", 0, 3},
-		"model is cut":      {func(v *verification) { v.model.Complete = false }, pass, "", 1, 1},
-		"model is violated": {func(v *verification) { v.model.Violation = &model.Violation{} }, pass, "", 1, 1},
-		"a trace is wrong":  {func(v *verification) { v.traces.Wrong = []string{"x"} }, pass, "", 1, 1},
+		"all is well":              {func(*verification) {}, pass, "", 0, 0},
+		"a violation":              {func(v *verification) { v.lane.Failed["G3"] = "G3 task 2 never ran" }, fail, "task 2 never ran", 1, 1},
+		"too seldom":               {func(v *verification) { v.lane.Exercised["G3"]-- }, notRun, "exercised by 199 runs, want 200", 0, 3},
+		"mutant not seen":          {func(v *verification) { v.mutants["g3-no-final-drain"] = mutantResult{} }, notRun, "planted bug g3-no-final-drain was not seen", 0, 3},
+		"mutant not run":           {func(v *verification) { delete(v.mutants, "g3-no-final-drain") }, notRun, "was not seen", 0, 3},
+		"nothing was run":          {func(v *verification) { v.lane = lane.Result{} }, notRun, "exercised by 0 runs", 0, 3},
+		"a violation in real time": {func(v *verification) { v.real.Failed["G3"] = "G3 task 3 never ran" }, fail, "in real time: G3 task 3 never ran", 1, 1},
+		"channels are cut":         {func(v *verification) { v.regs.Complete = false }, pass, "", 1, 1},
+		"channels violated":        {func(v *verification) { v.regs.Violation = &model.Violation{} }, pass, "", 1, 1},
+		"model is cut":             {func(v *verification) { v.model.Complete = false }, pass, "", 1, 1},
+		"model is violated":        {func(v *verification) { v.model.Violation = &model.Violation{} }, pass, "", 1, 1},
+		"a trace is wrong":         {func(v *verification) { v.traces.Wrong = []string{"x"} }, pass, "", 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := passing()
@@ -79,11 +84,12 @@ func TestVerdicts(t *testing.T) {
 func TestWhatIsNotCheckedIsListed(t *testing.T) {
 	r := passing().report()
 	require.Len(t, r.Guarantees, len(props.Guarantees))
-	for _, id := range []string{"G22", "G23"} {
-		row := rowOf(t, r, id)
-		require.Equal(t, notRun, row.Verdict)
-		require.Equal(t, "no lane of this build checks it", row.Reason)
-	}
+	v := passing()
+	nobody := v.row(props.Guarantee{ID: "G25"})
+	require.Equal(t, notRun, nobody.Verdict)
+	require.Equal(t, "no lane of this build checks it", nobody.Reason)
+	require.Equal(t, notRun, rowOf(t, r, "G4").Lanes[2].Verdict, "what the real lane exercised too seldom it has not run")
+	require.Equal(t, pass, rowOf(t, r, "G3").Lanes[2].Verdict)
 	for _, row := range r.Guarantees {
 		require.Len(t, row.Lanes, 3, row.ID)
 		require.Equal(t, notRun, row.Lanes[1].Verdict)
@@ -123,7 +129,7 @@ func TestTableShowsEveryReason(t *testing.T) {
 	v.mutants["g7-fixed-rate-drifts"] = mutantResult{}
 	var b bytes.Buffer
 	v.report().table(&b)
-	for _, want := range []string{"G6 hook 4 never ran", "ALIVE", "20 pass, 1 fail, 3 not run"} {
+	for _, want := range []string{"G6 hook 4 never ran", "ALIVE", "22 pass, 1 fail, 1 not run"} {
 		require.Contains(t, b.String(), want)
 	}
 }

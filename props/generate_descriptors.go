@@ -1,0 +1,118 @@
+package props
+
+import (
+	"time"
+
+	"eventide/core"
+	"eventide/props/history"
+
+	"pgregory.net/rapid"
+)
+
+// fdNumbers is how many descriptors a program has: few, so that numbers are used
+// again.
+const fdNumbers = 4
+
+// descriptors decides whether the program has an event loop.
+func (g *generator) descriptors(p *Program) {
+	if !g.profile.Loop && !g.profile.Real && !g.chance(6, "event loop") {
+		return
+	}
+	g.loop, p.Loop = true, true
+	if g.chance(4, "drain policy") {
+		p.Drain = history.CloseChannels
+	}
+}
+
+// descriptorStep draws a call about a registration, or what happens to descriptors.
+func (g *generator) descriptorStep(depth int) Step {
+	s := Step{}
+	if depth == 0 && g.chance(2, "waits") {
+		s.Wait = g.duration("wait")
+	}
+	s.FD = 1 + g.one(fdNumbers, "fd")
+	switch n := g.one(20, "what"); {
+	case n < 4:
+		g.registration(&s, history.OpRegister, depth)
+	case n < 9:
+		g.registration(&s, history.OpRegisterChannel, depth)
+	case n < 13 || len(g.regs) == 0:
+		s.Env = EnvInput
+	case n < 15:
+		s.Op, s.Target = history.OpEnd, g.pick(g.regs, "registration")
+	case n < 17:
+		s.Op, s.Target, s.Interest = history.OpModify, g.pick(g.regs, "registration"), g.interest()
+	case n < 18:
+		s.Env = EnvCloseFD
+	default:
+		s.Env, s.Fault = EnvFault, g.fault()
+	}
+	return s
+}
+
+func (g *generator) interest() core.Interest {
+	return rapid.SampledFrom([]core.Interest{
+		core.Readable, core.Readable | core.Writable, core.Readable | core.EdgeTriggered, core.Writable, 0,
+	}).Draw(g.T, "interest")
+}
+
+func (g *generator) fault() Fault {
+	faults := []Fault{FaultSpurious, FaultStale, FaultFull}
+	if g.chance(2, "hard fault") && !g.broken {
+		// One that may be the end: a second without a good moment between them is.
+		faults = []Fault{FaultBroken, FaultFullBroken, FaultStorm}
+		if g.policy == history.CancelTimers {
+			faults = append(faults, FaultDead) // it cancels timers whatever the policy
+		}
+		g.broken = true
+	}
+	return rapid.SampledFrom(faults).Draw(g.T, "fault")
+}
+
+func (g *generator) registration(s *Step, op history.Op, depth int) {
+	s.Op, s.ID, s.Interest = op, g.newLabel(), g.interest()
+	s.Body = &Script{}
+	if depth < 2 && g.chance(2, "handler calls") {
+		s.Body.Steps = g.steps(2, depth+1)
+	}
+	if g.chance(8, "handler abrupt") {
+		s.Body.End = rapid.SampledFrom([]history.Outcome{history.Panicked, history.Exited}).Draw(g.T, "end")
+	}
+	if op == history.OpRegister {
+		return
+	}
+	s.Drain = rapid.SampledFrom([]time.Duration{0, 0, 0, 0, 1, 1, 1, -1}).Draw(g.T, "drain")
+	if s.Drain > 0 {
+		s.Drain = max(1, g.duration("drains after"))
+	}
+	if g.chance(4, "lingers") {
+		s.Linger = g.duration("linger")
+	}
+	s.Bytes = g.one(4, "bytes") * 100
+	if g.chance(8, "asked abrupt") {
+		s.AskedEnd = rapid.SampledFrom([]history.Outcome{history.Panicked, history.Exited}).Draw(g.T, "asked end")
+	}
+}
+
+// newLabel is newID for what cannot be cancelled.
+func (g *generator) newLabel() int {
+	g.lastID++
+	g.regs = append(g.regs, g.lastID)
+	return g.lastID
+}
+
+// busyLoop is a program whose loop is never idle, while a descriptor is ready: more
+// tasks, one from the other, than the loop may run before it looks at its poller.
+func (g *generator) busyLoop(p Program) Program {
+	p.Loop, p.Limit, p.Starts = true, 0, nil
+	fd := 1 + g.one(fdNumbers, "fd")
+	p.Actors = []Actor{{Steps: []Step{
+		{Op: history.OpRegister, ID: g.newLabel(), FD: fd, Interest: core.Readable, Body: &Script{}},
+		{Op: history.OpExecute, ID: g.newID(), Body: &Script{
+			Again: 1200 + g.one(200, "times"),
+			Steps: []Step{{Env: EnvInput, FD: fd}},
+		}},
+		{Op: history.OpState, Wait: time.Millisecond}, // when the loop is idle: a shutdown ends the registration
+	}}}
+	return p
+}

@@ -1,0 +1,180 @@
+package history
+
+// judgeDrain is S20 (G23): what a shutdown asks of the channels that are open.
+func judgeDrain(j *judge) {
+	for _, e := range j.entries {
+		if e.op() != OpRegisterChannel || !e.accepted() {
+			continue
+		}
+		a := j.asks(e)
+		j.askedInOrder(e, a)
+		j.askedByPolicy(e, a)
+		j.askedAtAll(e, a)
+	}
+}
+
+// asks is what a channel was asked, each in the order of the log.
+type asks struct{ drains, aborts []*span }
+
+func (j *judge) asks(e *entry) (a asks) {
+	for _, s := range e.runs {
+		switch s.begin.Body {
+		case BodyDrain:
+			j.exercised()
+			a.drains = append(a.drains, s)
+		case BodyAbort:
+			j.exercised()
+			a.aborts = append(a.aborts, s)
+		}
+	}
+	return a
+}
+
+// askedInOrder: each at most once, and the harder one last.
+func (j *judge) askedInOrder(e *entry, a asks) {
+	switch {
+	case len(a.drains) > 1:
+		j.blame(at(a.drains[0].begin.N, a.drains[1].begin.N), "%s was asked to drain at #%d and again at #%d", e.what(), a.drains[0].begin.N, a.drains[1].begin.N)
+	case len(a.aborts) > 1:
+		j.blame(at(a.aborts[0].begin.N, a.aborts[1].begin.N), "%s was aborted at #%d and again at #%d", e.what(), a.aborts[0].begin.N, a.aborts[1].begin.N)
+	case len(a.drains) > 0 && len(a.aborts) > 0 && a.drains[0].begin.N > a.aborts[0].begin.N:
+		j.blame(at(a.aborts[0].begin.N, a.drains[0].begin.N), "%s was asked to drain at #%d, after it was aborted at #%d", e.what(), a.drains[0].begin.N, a.aborts[0].begin.N)
+	}
+}
+
+// askedByPolicy: nothing before the shutdown call or a fault; to drain only by a
+// graceful shutdown with that policy, with its deadline; and no abort before the
+// close if the policy is to drain.
+func (j *judge) askedByPolicy(e *entry, a asks) {
+	for _, s := range a.drains {
+		switch n := s.begin.N; {
+		case j.asked == 0 || n < j.asked:
+			j.blame(at(n), "%s was asked to drain at #%d, before any shutdown", e.what(), n)
+		case j.Rules.Drain == CloseChannels:
+			j.blame(at(n), "%s was asked to drain at #%d, and the policy is to close channels", e.what(), n)
+		case j.Rules.Has(States) && j.asked == j.closed:
+			j.blame(at(j.asked, n), "%s was asked to drain at #%d, and the shutdown at #%d left no time for it", e.what(), n, j.asked)
+		default:
+			j.drainDeadline(e, s)
+		}
+	}
+	for _, s := range a.aborts {
+		from := j.asked
+		if j.Rules.Drain == DrainChannels && j.Rules.Has(States) {
+			from = j.closed
+		}
+		if n := s.begin.N; (from == 0 || n < from) && !j.faultBefore(n) {
+			j.blame(at(n), "%s was aborted at #%d, too early for its policy (%v)", e.what(), n, j.Rules.Drain)
+		}
+	}
+}
+
+// drainDeadline judges the deadline that the channel was given: that of admission.
+func (j *judge) drainDeadline(e *entry, s *span) {
+	if !j.Rules.Virtual || s.begin.Until == 0 || j.first == nil || j.first.inv.Op != OpShutdownGracefully && j.first.inv.Timeout == 0 {
+		return
+	}
+	if want := Later(j.askedAt, j.first.inv.Timeout); s.begin.Until != want {
+		j.blame(at(j.asked, s.begin.N), "%s was given until %v to drain, and the shutdown has until %v", e.what(), until(s.begin.Until), until(want))
+	}
+}
+
+// askedAtAll: a channel that is open in a shutdown is asked as soon as the loop is
+// free, and so it is again at the close.
+func (j *judge) askedAtAll(e *entry, a asks) {
+	if j.asked == 0 {
+		return
+	}
+	if j.Rules.Drain == CloseChannels || !j.Rules.Has(States) || j.asked == j.closed {
+		j.askedSoon(e, j.asked, j.end(), "aborted", a.aborts)
+		return
+	}
+	j.askedSoon(e, j.asked, j.end(), "told of the shutdown", append(a.drains[:len(a.drains):len(a.drains)], a.aborts...))
+	if j.closed != 0 {
+		j.askedSoon(e, j.closed, j.end(), "aborted", a.aborts)
+	}
+}
+
+// end is the position up to which the log says what happened.
+func (j *judge) end() int {
+	if j.done != 0 {
+		return j.done
+	}
+	return len(j.Events)
+}
+
+// askedSoon judges one of the two moments: a channel that is open then and stays
+// open while the loop is free must have been asked.
+func (j *judge) askedSoon(e *entry, from, until int, what string, asked []*span) {
+	from = max(from, e.submit.ret.N)
+	if end := e.endedBy(); end != nil {
+		until = min(until, end.N)
+	}
+	if until <= from {
+		return
+	}
+	heard, when := until, j.at(until)
+	if len(asked) > 0 {
+		heard, when = asked[0].begin.N, asked[0].begin.At
+	}
+	if heard > until {
+		heard, when = until, j.at(until)
+	}
+	idle := when - j.at(from) - j.busy(j.at(from), when)
+	if j.Rules.Virtual && idle > 0 {
+		j.blame(at(from, heard), "%s, open at #%d, was not %s until #%d, with the loop free for %v in between", e.what(), from, what, heard, idle)
+	}
+}
+
+// judgeChannelCounts is S21 (G23): the report has each channel that ended since
+// the shutdown call, as it ended, and the bytes that it gave up.
+func judgeChannelCounts(j *judge) {
+	var sealed *Event
+	for i := range j.Events {
+		if j.Events[i].Kind == Sealed {
+			sealed = &j.Events[i]
+		}
+	}
+	if sealed == nil {
+		return
+	}
+	var drained, aborted, discarded int
+	for _, e := range j.entries {
+		end := e.endedBy()
+		if e.op() != OpRegisterChannel || end == nil || j.asked == 0 || end.N < j.asked {
+			continue
+		}
+		j.exercised()
+		by := e.closeThat(end)
+		if by == nil {
+			continue // given up by the executor: its number was used again
+		}
+		drained += one(by.inv.Outcome == Drained)
+		aborted += one(by.inv.Outcome == Aborted)
+		discarded += by.inv.Bytes
+	}
+	if s := sealed.Stats; s.Drained != drained || s.Aborted != aborted || s.Discarded != discarded {
+		j.blame(at(sealed.N), "the report has %d channels drained, %d aborted and %d bytes discarded; the log %d, %d and %d",
+			s.Drained, s.Aborted, s.Discarded, drained, aborted, discarded)
+	}
+	if s := sealed.Stats; s.Registrations != 0 {
+		j.blameOn("G22", "a registration ends once, hears nothing more, and its owner is told", at(sealed.N), "%d registrations are open in the last snapshot", s.Registrations)
+	}
+}
+
+// closeThat returns the call inside which the registration ended, or nil.
+func (e *entry) closeThat(end *Event) *call {
+	for _, c := range e.closes {
+		if c.inv.G == end.G && c.inv.N < end.N && (c.ret == nil || c.ret.N > end.N) {
+			return c
+		}
+	}
+	return nil
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}

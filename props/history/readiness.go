@@ -1,0 +1,136 @@
+package history
+
+import "time"
+
+// readinessTurns is how many turns of tasks a busy loop may run between two looks
+// at its poller.
+const readinessTurns = 17
+
+// judgeReadinessStarves is V10 (G13): between the moment at which a descriptor is
+// ready and the call of its handler the loop begins no more than a bounded number
+// of tasks. It is exercised where tasks competed.
+func judgeReadinessStarves(j *judge) {
+	bound := readinessTurns * j.Rules.batch()
+	var tasks []int
+	for _, e := range j.entries {
+		if !e.registers() || !e.accepted() || len(e.readied) == 0 {
+			continue
+		}
+		if tasks == nil {
+			tasks, _ = j.taskCounts()
+		}
+		for _, ready := range e.readied {
+			to := j.heardAt(e, ready.N)
+			between := tasks[max(to-1, ready.N)] - tasks[ready.N]
+			if between > 0 {
+				j.exercised()
+			}
+			if between > bound {
+				j.blame(at(ready.N, to), "%s, ready at #%d, waited for %d tasks, and at most %d may come first", e.what(), ready.N, between, bound)
+				break
+			}
+		}
+	}
+}
+
+// heardAt is where the wait for readiness is over: the handler began, the
+// registration ended or was changed, the poller was lost, or the log ends.
+func (h *History) heardAt(e *entry, ready int) int {
+	until := len(h.Events)
+	if end := e.endedBy(); end != nil {
+		until = end.N
+	}
+	for _, s := range e.runs {
+		if s.begin.N > ready {
+			until = min(until, s.begin.N)
+			break
+		}
+	}
+	for i := ready; i < until; i++ {
+		ev := &h.Events[i]
+		dead := ev.Kind == Fault && (ev.ID == e.id || ev.Outcome == Errored)
+		if dead || ev.ID == e.id && ev.Kind == Invoke && (ev.Op == OpModify || ev.Op == OpEnd) {
+			return ev.N
+		}
+	}
+	return until
+}
+
+// readinessPrompt is the part of V2 that is about descriptors: in virtual time the
+// handler is called at the instant at which its descriptor is ready, or bodies fill
+// the time in between.
+func (j *judge) readinessPrompt() {
+	if !j.Rules.Virtual {
+		return
+	}
+	for _, e := range j.entries {
+		if !e.registers() || !e.accepted() {
+			continue
+		}
+		for _, ready := range e.readied {
+			j.exercised()
+			to := j.heardAt(e, ready.N)
+			if j.asked != 0 && to > j.asked && e.op() == OpRegister {
+				to = max(j.asked, ready.N)
+			}
+			if idle := j.at(to) - ready.At - j.busy(ready.At, j.at(to)); idle > 0 {
+				j.blame(at(ready.N, to), "%s was ready at %v and did not hear of it until %v, with the loop free for %v in between",
+					e.what(), ready.At, j.at(to), idle)
+				return
+			}
+		}
+	}
+}
+
+// internal reports whether the body is one of a registration in a shutdown, which
+// does not restart the quiet period.
+func (s *span) internal(asked int) bool {
+	return s.begin.Body.Registration() && (asked != 0 && s.begin.N > asked || s.begin.Body != BodyReadiness)
+}
+
+// slowHandlers reports whether handlers take time: whether one that begins about
+// the shutdown call restarts the quiet period depends on when the loop saw the
+// call, which no log shows.
+func (h *History) slowHandlers() bool {
+	for _, s := range h.spans {
+		if s.begin.Body.Registration() && (s.end == nil || s.end.At > s.begin.At) {
+			return true
+		}
+	}
+	return false
+}
+
+// broke reports whether the executor was closed by a failure of its poller.
+func (h *History) broke() bool {
+	if !h.Rules.Breaks {
+		return false
+	}
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == Fault && e.Outcome == Errored {
+			return h.closed == 0 || e.N < h.closed
+		}
+	}
+	return false
+}
+
+// openUntil is when a registration that is open at the instant ends; 0 if it is not.
+func (w window) openUntil(e *entry, at, limit time.Duration) time.Duration {
+	if !e.registers() || !e.accepted() || e.submit.inv.At > at {
+		return 0
+	}
+	if end := e.endedBy(); end != nil {
+		return min(end.At, limit)
+	}
+	return limit
+}
+
+// lastRegistrationEnds is when the last registration ended that the end of the
+// executor had to wait for.
+func (h *History) lastRegistrationEnds() (last time.Duration) {
+	for _, e := range h.entries {
+		if end := e.endedBy(); end != nil && (h.done == 0 || end.N < h.done) {
+			last = max(last, end.At)
+		}
+	}
+	return last
+}

@@ -1,0 +1,164 @@
+package history
+
+// judgeRegistrations is S19 (G22): a registration ends once; nothing of it begins
+// after its end; its owner is told once, not before, and with a cause if and only
+// if it was not he who ended it.
+func judgeRegistrations(j *judge) {
+	for _, e := range j.entries {
+		if !e.registers() || !e.accepted() {
+			continue
+		}
+		if len(e.ends) > 0 {
+			j.exercised()
+		}
+		if len(e.ends) > 1 {
+			j.blame(at(e.ends[0].N, e.ends[1].N), "%s ended at #%d and again at #%d", e.what(), e.ends[0].N, e.ends[1].N)
+		}
+		j.closed22(e)
+		j.deafAfter(e)
+		j.leftDeaf(e)
+		j.heardOfNothing(e)
+		j.toldOnce(e)
+	}
+}
+
+// closed22 judges who ended it: its owner by a call, or the executor for a reason,
+// and no plain one before a shutdown or a fault.
+func (j *judge) closed22(e *entry) {
+	end := e.endedBy()
+	if end == nil || end.Outcome != Errored || e.op() != OpRegister || j.faultBefore(end.N) {
+		return
+	}
+	if j.asked == 0 || end.N < j.asked {
+		j.blame(at(end.N), "%s was ended by the executor at #%d, before any shutdown", e.what(), end.N)
+	}
+}
+
+// faultBefore reports whether the environment can have taken a registration from
+// the executor by n.
+func (j *judge) faultBefore(n int) bool {
+	for i := range j.Events[:n] {
+		if e := &j.Events[i]; e.Kind == Fault && e.Outcome != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// deafAfter judges that no body of the registration begins after its end. One that
+// the loop had taken up before may say so late, if it was not the loop that ended
+// the registration: then it is the next thing that the loop says.
+func (j *judge) deafAfter(e *entry) {
+	end := e.endedBy()
+	if end == nil {
+		return
+	}
+	for _, s := range e.runs {
+		if s.begin.N < end.N || !j.loops[end.G] && j.nextOfLoop(end.N) == s.begin.N {
+			continue
+		}
+		j.blame(at(end.N, s.begin.N), "the %v of %s began at #%d, after its end at #%d", s.begin.Body, e.what(), s.begin.N, end.N)
+		return
+	}
+}
+
+// heardOfNothing judges that the handler is called no more often than there was
+// something to hear: an event of an older registration is not taken for one of this.
+func (j *judge) heardOfNothing(e *entry) {
+	if !j.Rules.Has(Readiness) {
+		return
+	}
+	heard := 0
+	for _, s := range e.runs {
+		if s.begin.Body != BodyReadiness {
+			continue
+		}
+		heard++
+		ready := 0
+		for _, r := range e.readied {
+			if r.N < s.begin.N {
+				ready++
+			}
+		}
+		if heard > ready {
+			j.blame(at(s.begin.N), "the handler of %s was called for the %d. time at #%d, and there was something to hear %d times", e.what(), heard, s.begin.N, ready)
+			return
+		}
+	}
+}
+
+// leftDeaf judges that a registration which a new poller could not take over ends,
+// or, a channel, is told to, as soon as the loop is free.
+func (j *judge) leftDeaf(e *entry) {
+	for i := range j.Events {
+		f := &j.Events[i]
+		if f.Kind != Fault || f.ID != e.id || f.Outcome != RefusedByPoller {
+			continue
+		}
+		j.exercised()
+		heard := len(j.Events)
+		if end := e.endedBy(); end != nil {
+			heard = end.N
+		}
+		for _, s := range e.runs {
+			if s.begin.Body == BodyAbort {
+				heard = min(heard, s.begin.N)
+			}
+		}
+		if idle := j.at(heard) - f.At - j.busy(f.At, j.at(heard)); j.Rules.Virtual && heard > f.N && idle > 0 {
+			j.blame(at(f.N, heard), "%s was lost at #%d and heard of it at #%d, with the loop free for %v in between", e.what(), f.N, heard, idle)
+		}
+		return
+	}
+}
+
+// nextOfLoop is the position of the first thing after n that an awake loop says of
+// itself, 0 if it sleeps at n.
+func (h *History) nextOfLoop(n int) int {
+	said := func(e *Event) bool {
+		return e.Kind == Park || e.Kind == Unpark || e.Kind == Ended && e.Outcome == Errored && h.loops[e.G] || (e.Kind == Begin || e.Kind == End) && e.Body != BodyListener
+	}
+	for i := n - 2; i >= 0; i-- {
+		if e := &h.Events[i]; said(e) {
+			if e.Kind == Park {
+				return 0
+			}
+			break
+		}
+	}
+	for i := n; i < len(h.Events); i++ {
+		if said(&h.Events[i]) {
+			return h.Events[i].N
+		}
+	}
+	return 0
+}
+
+// toldOnce judges the calls of the owner's listener.
+func (j *judge) toldOnce(e *entry) {
+	if len(e.notes) == 0 {
+		return
+	}
+	told, end := e.notes[0].begin.N, e.endedBy()
+	switch {
+	case len(e.notes) > len(e.listens):
+		j.blame(at(told, e.notes[1].begin.N), "the owner of %s was told at #%d and again at #%d", e.what(), told, e.notes[1].begin.N)
+	case end == nil || end.N > told:
+		j.blame(at(told), "the owner of %s was told at #%d, before its end", e.what(), told)
+	case len(e.complete) > 0 && e.complete[0].Outcome != end.Outcome:
+		j.blame(at(end.N, told), "%s ended as %v at #%d, and its owner was told %v at #%d", e.what(), end.Outcome, end.N, e.complete[0].Outcome, told)
+	}
+}
+
+// registrationOpen reports whether some registration may be open at n.
+func (h *History) registrationOpen(n int) bool {
+	for _, e := range h.entries {
+		if !e.registers() || e.submit.refused() || e.submit.inv.N > n {
+			continue
+		}
+		if end := e.endedBy(); end == nil || end.N > n {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,449 @@
+package netty
+
+import "slices"
+
+// reference is Netty 4.1 for sequential programs: SingleThreadEventExecutor, as
+// DefaultEventExecutor and NioEventLoop use it. It says what Netty does, and where
+// that is a departure from the contract: recordings of the real one must agree with
+// it to the letter, so that a difference between the recordings and core is one that
+// a named rule has predicted, and no other.
+type reference struct {
+	*world
+	p     *Program
+	nio   bool
+	fails int // starts that are still to fail
+
+	state      int // 0 not started, 1 started, 2 shutting down, 3 shut down, 4 terminated
+	queue      []refItem
+	timers     []*refTimer // by deadline, then by id
+	tails      []*Step
+	hooks      []*Step
+	woken      bool
+	wakeAt     int // when the sleeping loop wakes by itself; -1: it is awake
+	lastExec   int
+	began      int // of the first pass; far: none yet
+	quiet      int
+	timeout    int
+	called     int // when shutdownGracefully was; -1: not yet
+	ids        int
+	running    bool // the loop's thread exists
+	holds      int  // so far
+	releases   int
+	brokenWait bool // awaitTermination sleeps all its time (R14)
+	sleeping   bool // in the 100 ms of a pass
+	inTail     bool
+	origin     int
+
+	early map[int]bool // hooks added before the shutdown call
+	made  map[int]bool // hooks that have been made
+	by    map[int]*refFuture
+}
+
+type refKind int
+
+const (
+	refWake refKind = iota
+	refHold
+	refBody
+	refTimerItem
+	refCall // internal work of Netty's own: it counts as a task
+)
+
+type refItem struct {
+	kind  refKind
+	step  *Step
+	timer *refTimer
+	call  func()
+	hold  int  // the number of the hold
+	after bool // it came after the shutdown call
+}
+
+// refFuture is of a timer or of a submitted body.
+type refFuture struct {
+	op            byte
+	status        status
+	uncancellable bool
+	listeners     []int
+	timer         *refTimer
+}
+
+type refTimer struct {
+	*refFuture
+	step     *Step
+	deadline int
+	id       int // order of insertion; 0: never inserted
+	origin   int
+}
+
+// sleepStep is the pause of a pass that waits for the quiet period.
+const sleepStep = 100
+
+// runReference plays p on Netty's machine.
+func runReference(p *Program) *reference {
+	r := &reference{
+		world: newWorld(p), p: p, nio: p.Kind == "nio", fails: p.Fail, wakeAt: -1, began: far, called: -1, origin: 1,
+		early: map[int]bool{}, made: map[int]bool{}, by: map[int]*refFuture{},
+	}
+	r.outside = func(s *Step) { r.call(s, false) }
+	ended := toTheEnd(func() {
+		for r.next() != far && !r.running {
+			r.one()
+		}
+		if r.running {
+			r.thread()
+		}
+		r.rest()
+	})
+	if !ended {
+		r.state = 0 // it is not terminated, whatever it says
+		return r
+	}
+	ops, at := map[int]byte{}, map[int]status{}
+	for label, f := range r.by {
+		ops[label], at[label] = f.op, f.status
+		if f.status != pending {
+			continue
+		}
+		switch {
+		case f.op == opSubmit:
+			r.hit("R135")
+		case f.timer != nil && f.op != opSchedule:
+			r.hit("R83")
+		default:
+			r.hit("R88")
+		}
+	}
+	if len(r.hooks) > 0 && r.state == 4 && !r.brokenWait {
+		r.hit("R120")
+	}
+	if len(r.tails) > 0 {
+		r.hit("R39")
+	}
+	r.ending(at, ops, max(0, r.state-1))
+	return r
+}
+
+// start is startThread of a call that has queued something. False: the start failed,
+// and the call throws.
+func (r *reference) start() bool {
+	if r.state != 0 {
+		return true
+	}
+	if r.fails > 0 {
+		r.fails--
+		return false
+	}
+	r.state, r.running = 1, true
+	return true
+}
+
+// offer is execute, without and with a wake-up.
+func (r *reference) offer(it refItem, inLoop, wakes bool) bool {
+	if r.state >= 3 {
+		return false
+	}
+	it.after = r.state >= 2
+	r.queue = append(r.queue, it)
+	if !inLoop && r.state == 0 && !r.start() {
+		r.hit("R11")
+		return false
+	}
+	if wakes && !inLoop || !r.nio {
+		r.woken = true
+	}
+	if r.sleeping {
+		r.hit("R114")
+	}
+	return true
+}
+
+// overdue notes that the timeout has passed and the state is what it was.
+func (r *reference) overdue() {
+	if r.state == 2 && r.called >= 0 && (r.timeout == 0 || r.now > r.called+r.timeout) {
+		r.hit("R116")
+	}
+}
+
+func sign(ok bool) string {
+	if ok {
+		return "+"
+	}
+	return "-"
+}
+
+// call makes a step, from outside or from a body. It returns true for a throw.
+func (r *reference) call(s *Step, inLoop bool) bool {
+	r.overdue()
+	switch s.Op {
+	case opExecute:
+		r.answer(inLoop, s.Label, sign(r.offer(refItem{kind: refBody, step: s}, inLoop, true)))
+	case opLazy:
+		r.answer(inLoop, s.Label, sign(r.offer(refItem{kind: refBody, step: s}, inLoop, false)))
+	case opSubmit:
+		f := &refFuture{op: s.Op, status: pending}
+		ok := r.offer(refItem{kind: refBody, step: s}, inLoop, true)
+		if ok {
+			r.by[s.Label] = f
+		}
+		r.answer(inLoop, s.Label, sign(ok))
+	case opTail:
+		r.tail(s, inLoop)
+	case opSchedule, opRate, opDelay:
+		r.schedule(s, inLoop)
+	case opHook:
+		r.addHook(s, inLoop)
+	case opRemove:
+		r.removeHook(s, inLoop)
+	case opCancel:
+		r.cancel(s, inLoop)
+	case opListen:
+		r.listen(s, inLoop)
+	case opGraceful:
+		r.graceful(s, inLoop)
+	case opShutdown:
+		r.shutdown(s, inLoop)
+	case opQuery:
+		r.answer(inLoop, s.Label, "="+string(rune('0'+max(0, r.state-1))))
+	case opAwait:
+		r.await(s)
+	case opWait:
+		r.hit("R137")
+		r.pass(s.A)
+		r.answer(inLoop, s.Label, "-")
+	case opPause:
+		if inLoop {
+			r.pass(s.A)
+		}
+	case opHold:
+		r.holds++
+		r.answer(inLoop, s.Label, sign(r.offer(refItem{kind: refHold, hold: r.holds}, inLoop, true)))
+	case opRelease:
+		r.releases++
+	case opThrow:
+		return true
+	}
+	return false
+}
+
+// pass lets a body take time.
+func (r *reference) pass(ms int) {
+	r.origin++
+	r.tick(r.now+ms, r.origin)
+	r.until(r.now + ms)
+}
+
+func (r *reference) tail(s *Step, inLoop bool) {
+	ok := r.state < 3
+	if ok {
+		if r.state == 0 {
+			r.hit("R39")
+		}
+		if r.inTail {
+			r.hit("R40")
+		}
+		r.tails = append(r.tails, s)
+		r.woken = r.woken || !inLoop
+	}
+	r.answer(inLoop, s.Label, sign(ok))
+}
+
+func (r *reference) schedule(s *Step, inLoop bool) {
+	if s.Op != opSchedule && (s.A < 0 || s.B <= 0) {
+		r.answer(inLoop, s.Label, "!")
+		return
+	}
+	f := &refFuture{op: s.Op, status: pending}
+	t := &refTimer{refFuture: f, step: s, deadline: r.now + max(0, s.A), origin: r.timerOrigin(s.A)}
+	f.timer = t
+	if s.A > 0 {
+		r.tick(t.deadline, t.origin)
+	}
+	ok := true
+	if inLoop {
+		if r.state >= 3 {
+			r.hit("R73")
+		}
+		r.insert(t)
+	} else {
+		ok = r.offer(refItem{kind: refTimerItem, timer: t}, false, !r.nio || t.deadline < r.wakeAt)
+	}
+	if ok {
+		r.by[s.Label] = f
+	}
+	r.answer(inLoop, s.Label, sign(ok))
+}
+
+// timerOrigin is the same for timers that come at the same moment with the same
+// delay: these are due in the order in which they came.
+func (r *reference) timerOrigin(delay int) int { return -(r.now*10_000 + delay + 1) }
+
+func (r *reference) insert(t *refTimer) {
+	if t.id == 0 {
+		r.ids++
+		t.id = r.ids
+	}
+	i := slices.IndexFunc(r.timers, func(o *refTimer) bool {
+		return o.deadline > t.deadline || o.deadline == t.deadline && o.id > t.id
+	})
+	if i < 0 {
+		i = len(r.timers)
+	}
+	r.timers = slices.Insert(r.timers, i, t)
+}
+
+func (r *reference) addHook(s *Step, inLoop bool) {
+	add := func() { r.hooks = append(r.hooks, s) }
+	ok := true
+	if inLoop {
+		if r.state >= 3 {
+			r.hit("R119")
+		}
+		add()
+	} else {
+		ok = r.offer(refItem{kind: refCall, call: add}, false, true)
+	}
+	if ok && r.state < 2 {
+		r.early[s.Label] = true
+	}
+	r.made[s.Label] = true
+	r.answer(inLoop, s.Label, sign(ok))
+}
+
+// removeHook has no answer.
+func (r *reference) removeHook(s *Step, inLoop bool) {
+	if !r.made[s.A] {
+		return // nobody can speak of it yet
+	}
+	remove := func() {
+		r.hooks = slices.DeleteFunc(r.hooks, func(h *Step) bool { return h.Label == s.A })
+	}
+	if inLoop {
+		remove()
+		return
+	}
+	if !r.offer(refItem{kind: refCall, call: remove}, false, true) && r.state >= 3 {
+		r.hit("R119 removal")
+	}
+}
+
+func (r *reference) cancel(s *Step, inLoop bool) {
+	f := r.by[s.A]
+	if f == nil {
+		return // what was refused cannot be cancelled
+	}
+	if f.status != pending || f.uncancellable {
+		r.answer(inLoop, s.Label, "-")
+		return
+	}
+	r.complete(f, cancelled, inLoop)
+	if f.timer == nil {
+		r.answer(inLoop, s.Label, "+")
+		return
+	}
+	remove := func() {
+		r.timers = slices.DeleteFunc(r.timers, func(t *refTimer) bool { return t == f.timer })
+	}
+	answer := "+"
+	if inLoop {
+		remove()
+	} else if !r.offer(refItem{kind: refCall, call: remove}, false, false) {
+		answer = "!"
+		r.hit("R83")
+	}
+	r.answer(inLoop, s.Label, answer)
+}
+
+// complete ends a future and has its listeners called: at once on the loop, by a
+// task from outside, and never if the loop refuses that.
+func (r *reference) complete(f *refFuture, as status, inLoop bool) {
+	f.status = as
+	heard := f.listeners
+	f.listeners = nil
+	r.notify(heard, inLoop)
+}
+
+func (r *reference) notify(listeners []int, inLoop bool) {
+	if len(listeners) == 0 {
+		return
+	}
+	call := func() {
+		for _, l := range listeners {
+			r.heard(l)
+		}
+	}
+	if inLoop {
+		call()
+	} else if !r.offer(refItem{kind: refCall, call: call}, false, true) {
+		r.hit("R158")
+	}
+}
+
+func (r *reference) listen(s *Step, inLoop bool) {
+	f := r.by[s.A]
+	if f == nil {
+		return
+	}
+	if f.status == pending {
+		f.listeners = append(f.listeners, s.Label)
+		return
+	}
+	r.notify([]int{s.Label}, inLoop)
+}
+
+func (r *reference) graceful(s *Step, inLoop bool) {
+	if s.A < 0 || s.B < s.A {
+		r.answer(inLoop, s.Label, "!")
+		return
+	}
+	r.answer(inLoop, s.Label, "+")
+	if r.state >= 2 {
+		return
+	}
+	r.quiet, r.timeout, r.called = s.A, s.B, r.now
+	r.toward(2)
+}
+
+func (r *reference) shutdown(s *Step, inLoop bool) {
+	r.answer(inLoop, s.Label, "+")
+	if r.state == 2 {
+		r.hit("R101")
+	}
+	if r.state >= 2 {
+		return
+	}
+	r.toward(3)
+}
+
+// toward moves on to a shutdown, and starts a thread for it if there is none.
+func (r *reference) toward(state int) {
+	started := r.state != 0
+	r.state = state
+	if !started {
+		if r.fails > 0 {
+			r.fails--
+			r.state, r.brokenWait = 4, true
+			return
+		}
+		r.running = true
+	}
+	r.queue = append(r.queue, refItem{kind: refWake})
+	r.woken = true
+}
+
+// await is awaitTermination from outside. Of an executor that could not be started
+// for its shutdown it sleeps all the time (R14).
+func (r *reference) await(s *Step) {
+	if r.state == 4 && !r.brokenWait {
+		r.answer(false, s.Label, "+")
+		return
+	}
+	r.alarms = append(r.alarms, alarm{r.now + s.A, func() {
+		switch {
+		case r.brokenWait:
+			r.hit("R14")
+			r.answer(false, s.Label, "~")
+		default:
+			r.answer(false, s.Label, sign(r.state == 4))
+		}
+	}})
+}
