@@ -1,6 +1,6 @@
 # Each target is a line that could be typed. `make help` lists them.
 
-.PHONY: help verify test lint prop mutants bench compare benchcmp results results-keep results-check stress fuzz explore clean
+.PHONY: help verify test lint prop mutants bench compare benchcmp results results-keep results-check stress fuzz explore peers-setup peers oracle matrix clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -52,6 +52,20 @@ stress: ## the stress tests with the race detector; EVENTIDE_SOAK=10m for longer
 
 fuzz: ## coverage-guided programs; FUZZTIME=1m
 	go test -run '^$$' -fuzz FuzzPropAll -fuzztime $(or $(FUZZTIME),1m) ./props
+
+peers-setup: ## install the real peers (apt, as root) and compile their drivers into out/peers
+	apt-get update && apt-get install -y --no-install-recommends libnetty-java libjctools-java openjdk-17-jdk-headless gcc g++ libuv1-dev libboost-dev
+	cd bench/peers && go mod download
+	sh bench/peers/drivers/build.sh out/peers
+
+peers: ## real peers, interleaved round by round; ROUNDS=12 RUN=regexp SEED=; writes out/peers.json
+	cd bench/peers && go run ./cmd/peers -rounds $(or $(ROUNDS),12) $(if $(RUN),-run '$(RUN)') $(if $(SEED),-seed $(SEED))
+
+oracle: ## generated programs on the real Netty and on core; SEED= PROGRAMS=
+	cd bench/peers && go run ./cmd/oracle $(if $(SEED),-seed $(SEED)) $(if $(PROGRAMS),-n $(PROGRAMS))
+
+matrix: ## subject x guarantee for core and its peers; writes out/matrix.json
+	cd bench/peers && go run ./cmd/matrix
 
 clean: ## remove what was built
 	rm -rf out

@@ -2,7 +2,10 @@ package model
 
 // Key returns a compact text that is equal for equal states and only for them.
 // It is not meant for people; [State.String] is.
-func (s State) Key() string { return string(s.appendKey(nil)) }
+func (s State) Key() string {
+	var room [1024]byte // on the stack: most keys fit
+	return string(s.appendKey(room[:0]))
+}
 
 func (s *State) appendKey(k []byte) []byte {
 	k = append(k, byte(s.Policy), byte(s.Drain), byte(s.Phase), byte(s.ClosedBy), byte(s.Running.Kind),
