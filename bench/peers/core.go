@@ -31,7 +31,7 @@ func coreImpl() impl {
 
 func coreLoopImpl() impl {
 	im := ofCore(newCoreLoop)
-	im.echo, im.lacks = coreEcho, map[string]string{"echo": noCoreEcho}
+	im.echo = coreEcho
 	return im
 }
 

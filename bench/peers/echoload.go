@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	echoMessage = 64                     // bytes of a request, and of its answer
-	echoTime    = 300 * time.Millisecond // of one slice
-	echoDials   = 64                     // at a time
+	echoMessage  = 64                     // bytes of a request, and of its answer
+	echoTime     = 200 * time.Millisecond // of one slice
+	echoDials    = 64                     // at a time
+	echoPatience = 20 * time.Second       // for all that is said on a connection
 )
 
 // clients are open connections.
@@ -20,22 +21,35 @@ type clients []net.Conn
 // connect opens n connections, or none.
 func connect(address string, n int) (clients, error) {
 	all := make(clients, n)
-	failures := make([]error, n)
-	slots := make(chan struct{}, echoDials)
-	var dialling sync.WaitGroup
-	for i := range n {
-		slots <- struct{}{}
-		dialling.Go(func() {
-			all[i], failures[i] = net.Dial("tcp", address)
-			<-slots
-		})
-	}
-	dialling.Wait()
-	if err := errors.Join(failures...); err != nil {
+	err := all.each(func(i int) error {
+		conn, err := net.DialTimeout("tcp", address, echoPatience)
+		if err != nil {
+			return err
+		}
+		all[i] = conn
+		return conn.SetDeadline(time.Now().Add(echoPatience))
+	})
+	if err != nil {
 		all.close()
 		return nil, err
 	}
 	return all, nil
+}
+
+// each does something for every connection, echoDials at a time.
+func (c clients) each(do func(i int) error) error {
+	failures := make([]error, len(c))
+	slots := make(chan struct{}, echoDials)
+	var doing sync.WaitGroup
+	for i := range c {
+		slots <- struct{}{}
+		doing.Go(func() {
+			failures[i] = do(i)
+			<-slots
+		})
+	}
+	doing.Wait()
+	return errors.Join(failures...)
 }
 
 // close resets the connections: closed in the usual way they would keep their ports
@@ -51,12 +65,7 @@ func (c clients) close() {
 
 // greet has one message echoed on each.
 func (c clients) greet() error {
-	for _, conn := range c {
-		if err := echoOnce(conn, make([]byte, echoMessage)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.each(func(i int) error { return echoOnce(c[i], make([]byte, echoMessage)) })
 }
 
 func echoOnce(conn net.Conn, buffer []byte) error {

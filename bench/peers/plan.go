@@ -74,16 +74,18 @@ func asked(word string, pairs ...any) func(s *session, im Impl) (Answer, error) 
 // The sizes of the workloads. They are the same for everybody, and such that a
 // slice takes some ten milliseconds, but a curve's largest.
 const (
-	executeTasks   = 200_000
-	idleTrips      = 300
+	executeTasks   = 500_000
+	idleTrips      = 200
 	idlePause      = 200 * time.Microsecond
-	busyTrips      = 3_000
-	latencyTasks   = 20_000
-	timerPairs     = 32_000
+	busyTrips      = 2_000
+	latencyLeast   = 10_000
+	latencyMost    = 300_000
+	latencyTime    = 30 * time.Millisecond
+	timerPairs     = 16_000
 	lateTimers     = 200
 	idleShutdowns  = 20
 	quietPeriod    = 20 * time.Millisecond
-	quietExecutors = 16
+	quietExecutors = 12
 )
 
 // Workloads are all of them, in the order of the table.

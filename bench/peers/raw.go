@@ -26,6 +26,7 @@ type Slice struct {
 	Round    int    `json:"round"`
 	Workload string `json:"workload"`
 	Impl     string `json:"impl"`
+	Took     int64  `json:"took_ns"` // all of the slice, what is not measured included
 	Answer
 	Error string `json:"error,omitempty"`
 }

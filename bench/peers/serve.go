@@ -58,7 +58,6 @@ func (s *server) answer(line string) (a Answer, err error) {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
-	runtime.GC()
 	return s.do(im, r)
 }
 
@@ -92,6 +91,7 @@ func (s *server) do(im impl, r Request) (Answer, error) {
 	if !ok {
 		return Answer{}, fmt.Errorf("unknown request %q", r.Word)
 	}
+	runtime.GC()
 	return measure(im, r)
 }
 

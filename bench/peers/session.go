@@ -15,6 +15,7 @@ type session struct {
 	drivers map[string]*Driver // by driver
 	notRun  map[string]string  // by implementation: why not
 	failed  map[string]error   // by workload and implementation: it is not asked again
+	none    map[string]string  // likewise: what it does not have
 	peaks   map[string]float64 // by implementation: tasks per second
 }
 
@@ -22,7 +23,7 @@ type session struct {
 func open(impls []Impl, dir string) *session {
 	s := &session{
 		drivers: map[string]*Driver{}, notRun: map[string]string{},
-		failed: map[string]error{}, peaks: map[string]float64{},
+		failed: map[string]error{}, none: map[string]string{}, peaks: map[string]float64{},
 	}
 	reasons := map[string]string{}
 	for _, im := range impls {
@@ -85,7 +86,8 @@ func (s *session) versions(impls []Impl) map[string]string {
 // peakSlices is how often the peak is measured; the median counts.
 const peakSlices = 7
 
-// latency measures at a share of the peak, which is measured before the first time.
+// latency measures at a share of the peak, which is measured before the first time, for
+// about latencyTime.
 func (s *session) latency(im Impl, load int) (Answer, error) {
 	if s.peaks[im.Name] == 0 {
 		var rates []float64
@@ -99,7 +101,9 @@ func (s *session) latency(im Impl, load int) (Answer, error) {
 		slices.Sort(rates)
 		s.peaks[im.Name] = rates[peakSlices/2]
 	}
-	return s.ask(im, "latency", "rate", int(s.peaks[im.Name]*float64(load)/100), "n", latencyTasks)
+	rate := s.peaks[im.Name] * float64(load) / 100
+	n := max(latencyLeast, min(latencyMost, int(rate*latencyTime.Seconds())))
+	return s.ask(im, "latency", "rate", int(rate), "n", n)
 }
 
 // withEcho starts the echo server of im, runs use, and stops it; the answer of the
@@ -144,6 +148,9 @@ func (s *session) slice(w Workload, im Impl) (Answer, error) {
 	if err := s.failed[key]; err != nil {
 		return Answer{}, err
 	}
+	if why := s.none[key]; why != "" {
+		return Answer{None: why}, nil
+	}
 	a, err := w.run(s, im)
 	if err == nil && a.None == "" && a.Ops == 0 && len(a.Samples) == 0 {
 		err = fmt.Errorf("an answer without a measurement")
@@ -151,5 +158,6 @@ func (s *session) slice(w Workload, im Impl) (Answer, error) {
 	if err != nil {
 		s.failed[key] = err
 	}
+	s.none[key] = a.None
 	return a, err
 }

@@ -2,6 +2,7 @@ package peers
 
 import (
 	"golang.org/x/perf/benchmath"
+	"math"
 )
 
 // The states of a row.
@@ -120,8 +121,13 @@ func ratio(own, base map[int]float64) (benchmath.Summary, bool) {
 	return median(ratios), true
 }
 
-// median returns the median and its 95 % confidence interval.
+// median returns the median and its 95 % confidence interval, which is 0..0 if there
+// are too few values for one.
 func median(values []float64) benchmath.Summary {
 	sample := benchmath.NewSample(values, &benchmath.DefaultThresholds)
-	return benchmath.AssumeNothing.Summary(sample, 0.95)
+	m := benchmath.AssumeNothing.Summary(sample, 0.95)
+	if math.IsInf(m.Lo, 0) || math.IsInf(m.Hi, 0) {
+		m.Lo, m.Hi = 0, 0
+	}
+	return m
 }

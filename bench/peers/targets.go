@@ -110,8 +110,14 @@ func (rec Recording) target(l limit, w Workload, f Figure, impl string) Target {
 		if side == "" {
 			continue
 		}
-		if row, _ := rec.row(w, f, side); row.Status != Measured || row.Rounds == 0 {
+		row, about := rec.row(w, f, side)
+		switch {
+		case !about:
+			t.Reason = side + ": not a part of this run"
+		case row.Status != Measured:
 			t.Reason = fmt.Sprintf("%s: %s: %s", side, row.Status, row.Reason)
+		}
+		if t.Reason != "" {
 			return t
 		}
 	}

@@ -24,6 +24,9 @@ import (
 //	echo-start                   port=
 //	echo-stop                    ops=1 elapsed=
 //
+// Netty's alone: "program ..." (package props/netty), and "show rule=R", which shows a
+// departure by a test of its own and says what it saw.
+//
 // A driver of several implementations takes impl=NAME first. An answer is "ok" and
 // pairs, "none" and why the implementation does not have it, or "error" and a text.
 // samples is a list value:count,value:count with values of three digits.
@@ -192,6 +195,12 @@ type Answer struct {
 
 	text map[string]string // of about, echo-start
 }
+
+// Version is the answer to about.
+func (a Answer) Version() string { return a.text["version"] }
+
+// Text is any other pair of an answer, with blanks for underscores.
+func (a Answer) Text(key string) string { return strings.ReplaceAll(a.text[key], "_", " ") }
 
 // String is the line of the answer.
 func (a Answer) String() string {

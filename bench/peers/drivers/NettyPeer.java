@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class NettyPeer {
   static String kind;
   static final PrintStream answers = System.out;
+  static final java.util.logging.Logger logger = java.util.logging.Logger.getLogger("");
 
   public static void main(String[] args) throws Exception {
     kind = args[0];
@@ -31,6 +32,7 @@ public final class NettyPeer {
       throw new IllegalArgumentException("argument is " + kind + ", want nio or default");
     }
     System.setOut(System.err);
+    logger.setLevel(java.util.logging.Level.OFF); // programs throw on purpose
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
     for (String line; (line = in.readLine()) != null;) {
       String answer;
@@ -52,11 +54,14 @@ public final class NettyPeer {
 
   static String answer(String line) throws Exception {
     String[] words = line.trim().split(" +");
+    if (words[0].equals("kit") || words[0].equals("end")) {
+      Kit.hear(words);
+      return null; // answers from another thread
+    }
     if (words[0].equals("program")) {
       Oracle.start(line);
       return null; // answers when it has ended
     }
-    if (words[0].equals("kit")) return Kit.answer(words);
     Map<String, String> a = new HashMap<>();
     for (int i = 1; i < words.length; i++) {
       int eq = words[i].indexOf('=');
@@ -76,6 +81,7 @@ public final class NettyPeer {
       case "backlog": return backlog(num(a, "tasks"));
       case "echo-start": return echoStart();
       case "echo-stop": return echoStop();
+      case "show": return "ok saw=" + Shows.show(a.get("rule")).replace(' ', '_');
       default: throw new IllegalArgumentException("unknown request " + words[0]);
     }
   }
@@ -396,5 +402,482 @@ public final class NettyPeer {
     long elapsed = System.nanoTime() - began;
     boss = workers = null;
     return ops(1, elapsed);
+  }
+
+  /** Step is a step of a program of the oracle; props/netty says what they mean. */
+  static final class Step {
+    char op;
+    int label, a, b;
+    List<Step> body = List.of();
+
+    static List<Step> parse(String text) {
+      int[] at = {0};
+      List<Step> steps = steps(text, at);
+      if (at[0] != text.length()) throw new IllegalArgumentException("program, at " + text.substring(at[0]));
+      return steps;
+    }
+
+    private static List<Step> steps(String text, int[] at) {
+      List<Step> steps = new ArrayList<>();
+      while (at[0] < text.length() && text.charAt(at[0]) != '}') {
+        if (text.charAt(at[0]) == ' ') { at[0]++; continue; }
+        Step s = new Step();
+        s.op = text.charAt(at[0]++);
+        s.label = number(text, at);
+        if (at[0] < text.length() && text.charAt(at[0]) == '(') {
+          at[0]++;
+          s.a = number(text, at);
+          if (text.charAt(at[0]) == ',') { at[0]++; s.b = number(text, at); }
+          at[0]++;
+        }
+        if (at[0] < text.length() && text.charAt(at[0]) == '{') {
+          at[0]++;
+          s.body = steps(text, at);
+          at[0]++;
+        }
+        steps.add(s);
+      }
+      return steps;
+    }
+
+    private static int number(String text, int[] at) {
+      int from = at[0];
+      if (text.charAt(at[0]) == '-') at[0]++;
+      while (at[0] < text.length() && Character.isDigit(text.charAt(at[0]))) at[0]++;
+      return Integer.parseInt(text.substring(from, at[0]));
+    }
+  }
+
+  /** Thrown by a body of a program: it has no stack, for there are thousands. */
+  static final class Planted extends RuntimeException {
+    Planted() { super("planted", null, false, false); }
+  }
+
+  /** Failing is the thread source of an executor: it fails so many times. */
+  static final class Failing implements Executor {
+    private int left;
+    Failing(int left) { this.left = left; }
+    public synchronized void execute(Runnable loop) {
+      if (left > 0) { left--; throw new RejectedExecutionException("planted: no thread"); }
+      Thread t = new io.netty.util.concurrent.FastThreadLocalThread(loop);
+      t.setDaemon(true);
+      t.start();
+    }
+  }
+
+  /**
+   * Oracle runs one program: the steps outside at fixed times, 20 ms apart unless the
+   * loop is held, and writes down what comes of it.
+   */
+  static final class Oracle implements Runnable {
+    static final int GAP = 20, AT_ONCE = 40;
+    static final ExecutorService threads = Executors.newCachedThreadPool(r -> {
+      Thread t = new Thread(r);
+      t.setDaemon(true);
+      return t;
+    });
+    static final Semaphore slots = new Semaphore(AT_ONCE);
+
+    final String id;
+    final List<Step> steps;
+    final EventExecutor x;
+    final List<String> outer = new ArrayList<>(), loop = new ArrayList<>();
+    final Map<Integer, io.netty.util.concurrent.Future<?>> futures = new ConcurrentHashMap<>();
+    final Map<Integer, Character> ops = new ConcurrentHashMap<>();
+    final Map<Integer, Runnable> hooks = new ConcurrentHashMap<>();
+    volatile CountDownLatch hold;
+
+    /** LATE is by how much, in nanoseconds, a thread may be late before a run says nothing. */
+    static final long LATE = 8_000_000L;
+    static volatile long stalls; // so often has the machine not run a thread for so long
+
+    static {
+      Thread watch = new Thread(() -> {
+        for (long at = System.nanoTime();;) {
+          try { Thread.sleep(1); } catch (InterruptedException e) { return; }
+          long now = System.nanoTime();
+          if (now - at > LATE) stalls++;
+          at = now;
+        }
+      });
+      watch.setDaemon(true);
+      watch.start();
+    }
+
+    volatile boolean late;
+
+    Oracle(String id, String kind, int fail, List<Step> steps) {
+      this.id = id;
+      this.steps = steps;
+      Executor threads = new Failing(fail);
+      x = kind.equals("nio") ? new NioEventLoopGroup(1, threads).next()
+          : new io.netty.util.concurrent.DefaultEventExecutor((EventExecutorGroup) null, threads);
+    }
+
+    /**
+     * start reads "program id kind fail=n steps" and answers "trace id ..." later, or
+     * "trace id late" of a run in which the machine did not keep the times.
+     */
+    static void start(String line) throws Exception {
+      String[] head = line.split(" ", 5);
+      slots.acquire();
+      Oracle o = new Oracle(head[1], head[2], Integer.parseInt(head[3].substring("fail=".length())), Step.parse(head[4]));
+      threads.execute(o);
+    }
+
+    public void run() {
+      try {
+        long stalled = stalls;
+        long at = System.nanoTime() + 5_000_000L;
+        boolean held = false;
+        for (Step s : steps) {
+          sleepUntil(at);
+          if (s.op == 'p' || s.op == 'a') at += s.a * 1_000_000L;
+          if (s.op == 'R') held = false;
+          if (!held) at += GAP * 1_000_000L;
+          if (s.op == 'H') held = true;
+          step(s, false);
+        }
+        sleepUntil(at);
+        for (int i = 0; i < 150 && !x.isTerminated(); i++) Thread.sleep(20);
+        Thread.sleep(GAP);
+        say("trace " + id + " " + (late || stalls != stalled ? "late" : trace()));
+      } catch (Throwable t) {
+        t.printStackTrace();
+        say("trace " + id + " error " + t);
+      } finally {
+        slots.release();
+      }
+    }
+
+    void sleepUntil(long at) throws InterruptedException {
+      long left = at - System.nanoTime();
+      if (left > 0) TimeUnit.NANOSECONDS.sleep(left);
+      if (System.nanoTime() - at > LATE) late = true;
+    }
+
+    synchronized String trace() {
+      StringBuilder end = new StringBuilder();
+      for (Map.Entry<Integer, io.netty.util.concurrent.Future<?>> e : new TreeMap<>(futures).entrySet()) {
+        io.netty.util.concurrent.Future<?> f = e.getValue();
+        String status = !f.isDone() ? "pending" : f.isCancelled() ? "cancelled" : f.isSuccess() ? "ok" : "failed";
+        end.append(ops.get(e.getKey())).append(e.getKey()).append('=').append(status).append(' ');
+      }
+      return String.join(" ", outer) + " | " + String.join(" ", loop) + " | " + end + "end=" + state();
+    }
+
+    int state() { return x.isTerminated() ? 3 : x.isShutdown() ? 2 : x.isShuttingDown() ? 1 : 0; }
+
+    synchronized void answer(boolean inLoop, int label, String text) { (inLoop ? loop : outer).add(label + text); }
+
+    Runnable body(Step s) {
+      return () -> {
+        String mark = x.inEventLoop() ? "" : "?";
+        synchronized (this) { loop.add(">" + s.label + mark); }
+        try {
+          for (Step next : s.body) step(next, true);
+        } catch (InterruptedException e) {
+          throw new Error(e);
+        }
+      };
+    }
+
+    interface Call { void run() throws Exception; }
+
+    /** call writes + if the call returns, - if it is refused, ! if it is a mistake. */
+    void call(Step s, boolean inLoop, Call c) {
+      String text = "+";
+      try {
+        c.run();
+      } catch (RejectedExecutionException e) {
+        text = "-";
+      } catch (IllegalArgumentException e) {
+        text = "!";
+      } catch (Exception e) {
+        text = "-unexpected:" + e.getClass().getSimpleName();
+      }
+      answer(inLoop, s.label, text);
+    }
+
+    interface Submission { io.netty.util.concurrent.Future<?> make(); }
+
+    /** keep does not let a body that speaks of the future be faster than its caller. */
+    void keep(Step s, Submission submission) {
+      synchronized (futures) {
+        io.netty.util.concurrent.Future<?> f = submission.make();
+        ops.put(s.label, s.op);
+        futures.put(s.label, f);
+      }
+    }
+
+    io.netty.util.concurrent.Future<?> kept(int label) {
+      synchronized (futures) { return futures.get(label); }
+    }
+
+    void step(Step s, boolean inLoop) throws InterruptedException {
+      TimeUnit ms = TimeUnit.MILLISECONDS;
+      switch (s.op) {
+        case 'x': call(s, inLoop, () -> x.execute(body(s))); break;
+        case 'z': call(s, inLoop, () -> ((io.netty.util.concurrent.SingleThreadEventExecutor) x).lazyExecute(body(s))); break;
+        case 'u': call(s, inLoop, () -> keep(s, () -> x.submit(body(s)))); break;
+        case 't': call(s, inLoop, () -> ((SingleThreadEventLoop) x).executeAfterEventLoopIteration(body(s))); break;
+        case 's': call(s, inLoop, () -> keep(s, () -> x.schedule(body(s), s.a, ms))); break;
+        case 'f': call(s, inLoop, () -> keep(s, () -> x.scheduleAtFixedRate(body(s), s.a, s.b, ms))); break;
+        case 'd': call(s, inLoop, () -> keep(s, () -> x.scheduleWithFixedDelay(body(s), s.a, s.b, ms))); break;
+        case 'h':
+          Runnable hook = body(s);
+          hooks.put(s.label, hook);
+          call(s, inLoop, () -> ((io.netty.util.concurrent.SingleThreadEventExecutor) x).addShutdownHook(hook));
+          break;
+        case 'r': // it has no answer
+          Runnable made = hooks.get(s.a);
+          if (made == null) break;
+          try {
+            ((io.netty.util.concurrent.SingleThreadEventExecutor) x).removeShutdownHook(made);
+          } catch (RejectedExecutionException e) {
+            break;
+          }
+          break;
+        case 'c':
+          if (kept(s.a) == null) break;
+          String cancelled;
+          try {
+            cancelled = kept(s.a).cancel(false) ? "+" : "-";
+          } catch (RejectedExecutionException e) {
+            cancelled = "!";
+          }
+          answer(inLoop, s.label, cancelled);
+          break;
+        case 'l':
+          if (kept(s.a) == null) break;
+          kept(s.a).addListener(f -> { synchronized (this) { loop.add("L" + s.label); } });
+          break;
+        case 'g': call(s, inLoop, () -> x.shutdownGracefully(s.a, s.b, ms)); break;
+        case 'n': call(s, inLoop, x::shutdown); break;
+        case 'q': answer(inLoop, s.label, "=" + state()); break;
+        case 'a':
+          long began = System.nanoTime();
+          boolean ended = x.awaitTermination(s.a, ms);
+          boolean slept = System.nanoTime() - began >= s.a * 1_000_000L;
+          answer(inLoop, s.label, ended ? slept ? "~" : "+" : "-");
+          break;
+        case 'w': answer(inLoop, s.label, x.terminationFuture().await(s.a, ms) ? "+" : "-"); break;
+        case 'p': if (inLoop) sleepUntil(System.nanoTime() + s.a * 1_000_000L); break;
+        case 'H':
+          CountDownLatch l = hold = new CountDownLatch(1);
+          call(s, inLoop, () -> x.execute(() -> {
+            try { l.await(); } catch (InterruptedException e) { throw new Error(e); }
+          }));
+          break;
+        case 'R': hold.countDown(); break;
+        case '!': throw new Planted();
+        default: throw new Error("unknown step " + s.op);
+      }
+    }
+  }
+
+  /** Shows are departures that sequential programs cannot show. */
+  static final class Shows {
+    static String show(String rule) throws Exception {
+      switch (rule) {
+        case "R26": return lostTask();
+        case "R133": return earlyTerminated();
+        case "R138": return cancelledTermination();
+        case "R171": return slowRollBack();
+        case "R172": return hiddenFailure();
+        default: throw new IllegalArgumentException("no test shows " + rule);
+      }
+    }
+
+    static void must(boolean held, String what) {
+      if (!held) throw new IllegalStateException("not shown: " + what);
+    }
+
+    /** An offer that stalls until the loop has terminated: the call returns, nothing runs. */
+    static String lostTask() throws Exception {
+      CountDownLatch inOffer = new CountDownLatch(1), terminated = new CountDownLatch(1);
+      Runnable[] victim = new Runnable[1];
+      class Stalling extends ConcurrentLinkedQueue<Runnable> {
+        @Override public boolean offer(Runnable r) {
+          if (r == victim[0]) {
+            inOffer.countDown();
+            try { terminated.await(); } catch (InterruptedException e) { throw new Error(e); }
+          }
+          return super.offer(r);
+        }
+        @Override public boolean remove(Object o) { throw new UnsupportedOperationException(); } // as MPSC queues do
+      }
+      NioEventLoopGroup g = new NioEventLoopGroup(1, new Failing(0),
+          io.netty.util.concurrent.DefaultEventExecutorChooserFactory.INSTANCE,
+          java.nio.channels.spi.SelectorProvider.provider(), DefaultSelectStrategyFactory.INSTANCE,
+          io.netty.util.concurrent.RejectedExecutionHandlers.reject(), max -> new Stalling());
+      EventExecutor x = g.next();
+      x.submit(() -> {}).get();
+      AtomicLong ran = new AtomicLong();
+      victim[0] = ran::incrementAndGet;
+      java.util.concurrent.atomic.AtomicReference<Throwable> thrown = new java.util.concurrent.atomic.AtomicReference<>();
+      Thread caller = new Thread(() -> {
+        try { x.execute(victim[0]); } catch (Throwable t) { thrown.set(t); }
+      });
+      caller.start();
+      inOffer.await();
+      x.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+      x.terminationFuture().await();
+      terminated.countDown();
+      caller.join();
+      Thread.sleep(100);
+      must(thrown.get() == null && ran.get() == 0, "R26: thrown " + thrown.get() + ", ran " + ran.get());
+      return "execute returned, the task never ran";
+    }
+
+    static String earlyTerminated() throws Exception {
+      int seen = 0, tries = 2000;
+      for (int i = 0; i < tries; i++) {
+        EventExecutor x = new io.netty.util.concurrent.DefaultEventExecutor((EventExecutorGroup) null, new Failing(0));
+        x.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+        while (!x.isTerminated()) Thread.onSpinWait();
+        if (!x.terminationFuture().isDone()) seen++;
+      }
+      must(seen > 0, "R133: in none of " + tries);
+      return seen + " of " + tries;
+    }
+
+    static String cancelledTermination() throws Exception {
+      EventExecutor x = new io.netty.util.concurrent.DefaultEventExecutor((EventExecutorGroup) null, r -> {
+        Thread t = new Thread(r);
+        t.setDaemon(true);
+        t.setUncaughtExceptionHandler((thread, e) -> {}); // it throws, at its very end
+        t.start();
+      });
+      x.submit(() -> {}).get();
+      boolean cancelled = x.terminationFuture().cancel(false);
+      boolean done = x.terminationFuture().isDone(), running = !x.isShuttingDown();
+      x.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+      must(cancelled && done && running, "R138: cancelled " + cancelled + ", done " + done + ", still running " + running);
+      return "cancelled and done while it runs";
+    }
+
+    static String slowRollBack() throws Exception {
+      AtomicLong made = new AtomicLong();
+      long began = System.nanoTime();
+      boolean failed = false;
+      try {
+        new io.netty.util.concurrent.DefaultEventExecutorGroup(2) {
+          @Override protected EventExecutor newChild(Executor e, Object... args) throws Exception {
+            if (made.incrementAndGet() > 1) throw new Exception("planted: no second child");
+            return super.newChild(e, args);
+          }
+        };
+      } catch (IllegalStateException e) {
+        failed = true;
+      } catch (NullPointerException e) {
+        // the subclass's own fields are not set yet when the constructor makes children
+        throw new IllegalStateException("not shown: R171: " + e);
+      }
+      long took = (System.nanoTime() - began) / 1_000_000;
+      must(failed && took >= 1900, "R171: failed " + failed + ", took " + took + " ms");
+      return "the constructor took " + took + " ms";
+    }
+
+    /** A child whose thread cannot be started fails; its group succeeds. */
+    static String hiddenFailure() throws Exception {
+      EventExecutorGroup g = new io.netty.util.concurrent.MultithreadEventExecutorGroup(1, new Failing(1)) {
+        @Override protected EventExecutor newChild(Executor e, Object... args) {
+          return new io.netty.util.concurrent.DefaultEventExecutor(this, e);
+        }
+      };
+      EventExecutor child = g.next();
+      g.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+      child.terminationFuture().await(1, TimeUnit.SECONDS);
+      g.terminationFuture().await(1, TimeUnit.SECONDS);
+      must(!child.terminationFuture().isSuccess() && g.terminationFuture().isSuccess(),
+          "R172: child " + child.terminationFuture() + ", group " + g.terminationFuture());
+      return "the child failed, the group succeeded";
+    }
+  }
+
+  /**
+   * Kit is Netty under the conformance kit, which is in another process: bodies are
+   * its code. The loop's thread says "run", and until it hears "end" it makes the
+   * calls that the body makes. bench/peers/conform/netty.go has the lines.
+   */
+  static final class Kit {
+    static final ExecutorService outside = Executors.newCachedThreadPool(r -> {
+      Thread t = new Thread(r);
+      t.setDaemon(true);
+      return t;
+    });
+    static final Map<String, io.netty.util.concurrent.SingleThreadEventExecutor> executors = new ConcurrentHashMap<>();
+    static final Map<String, BlockingQueue<Runnable>> bodies = new ConcurrentHashMap<>();
+    static final Map<String, io.netty.util.concurrent.Future<?>> timers = new ConcurrentHashMap<>();
+
+    static final class Over extends RuntimeException {
+      final boolean ok;
+      Over(boolean ok) { super("planted", null, false, false); this.ok = ok; }
+    }
+
+    static void hear(String[] words) {
+      if (words[0].equals("end")) {
+        boolean ok = words[2].equals("ok");
+        bodies.get(words[1]).add(() -> { throw new Over(ok); });
+        return;
+      }
+      String last = words[words.length - 1];
+      Runnable call = () -> {
+        String answer;
+        try {
+          answer = call(words);
+        } catch (RejectedExecutionException e) {
+          answer = "refused";
+        } catch (Throwable t) {
+          answer = t.getClass().getSimpleName();
+        }
+        say("kit " + words[1] + " " + answer);
+      };
+      if (last.startsWith("@")) bodies.get(last.substring(1)).add(call);
+      else outside.execute(call);
+    }
+
+    static Runnable body(String id) {
+      BlockingQueue<Runnable> calls = new LinkedBlockingQueue<>();
+      bodies.put(id, calls);
+      return () -> {
+        say("run " + id);
+        try {
+          for (;;) calls.take().run();
+        } catch (Over over) {
+          if (!over.ok) throw over;
+        } catch (InterruptedException e) {
+          throw new Error(e);
+        } finally {
+          bodies.remove(id);
+        }
+      };
+    }
+
+    static String call(String[] w) {
+      io.netty.util.concurrent.SingleThreadEventExecutor x = executors.get(w[2]);
+      TimeUnit ns = TimeUnit.NANOSECONDS;
+      switch (w[3]) {
+        case "open":
+          Executor threads = new Failing(0);
+          x = kind.equals("nio")
+              ? (io.netty.util.concurrent.SingleThreadEventExecutor) new NioEventLoopGroup(1, threads).next()
+              : new io.netty.util.concurrent.DefaultEventExecutor((EventExecutorGroup) null, threads);
+          x.terminationFuture().addListener(f -> say("done " + w[2]));
+          executors.put(w[2], x);
+          break;
+        case "execute": x.execute(body(w[4])); break;
+        case "submit": x.submit(body(w[4])).addListener(f -> say("future " + w[4] + (f.isSuccess() ? " ok" : " err"))); break;
+        case "schedule": timers.put(w[4], x.schedule(body(w[4]), Long.parseLong(w[5]), ns)); break;
+        case "cancel": return String.valueOf(timers.get(w[4]).cancel(false));
+        case "hook": x.addShutdownHook(body(w[4])); break;
+        case "shutdown": x.shutdownGracefully(Long.parseLong(w[4]), Long.parseLong(w[5]), ns); break;
+        case "now": x.shutdown(); break;
+        case "inloop": return String.valueOf(x.inEventLoop());
+        default: throw new IllegalArgumentException("unknown call " + w[3]);
+      }
+      return "ok";
+    }
   }
 }

@@ -26,7 +26,7 @@ for jar in netty-common netty-buffer netty-resolver netty-transport jctools-core
 	path=$path:$jars/$jar.jar
 done
 rm -f "$out/netty.classpath" "$out/uv" "$out/asio"
-try netty javac -nowarn -d "$out/classes" -cp "$path" "$here/NettyPeer.java" && [ $missed = 0 ] && echo "$path" >"$out/netty.classpath"
+try netty javac -Xlint:-deprecation -XDignore.symbol.file -d "$out/classes" -cp "$path" "$here/NettyPeer.java" && [ $missed = 0 ] && echo "$path" >"$out/netty.classpath"
 try libuv gcc -std=c11 -D_GNU_SOURCE -O2 -o "$out/uv" "$here/uv.c" -luv -lpthread
 try asio g++ -std=c++17 -O2 -o "$out/asio" "$here/asio.cc" -lpthread
 exit 0
