@@ -50,7 +50,11 @@ func (e *Executor) Stats() Stats {
 		s.Registrations, s.Rebuilds = int64(e.io.open), e.io.rebuilds
 	}
 	if sleeps, ok := e.poller.(sleepCounter); ok {
-		s.Parks, s.Spins = sleeps.Parks(), sleeps.Spins()
+		// The sum is what the loop has announced, or a wake-up between the announcement
+		// and the park would be one too many (G12). Until a sleep is a park it counts as
+		// a spin: so Parks, which people wait for, never goes back.
+		s.Parks = min(sleeps.Parks(), e.parks)
+		s.Spins = e.parks - s.Parks
 	}
 	return s
 }

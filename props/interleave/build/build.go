@@ -1,0 +1,48 @@
+// Package build makes the binary of the interleave lane.
+package build
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"eventide/props/interleave/rewrite"
+)
+
+// Lane says which binary.
+type Lane struct {
+	Root    string            // of the module
+	Dir     string            // where the overlay and the binary go
+	Changed map[string]string // files that are not as on disk: those of a mutant
+	Race    bool
+}
+
+// Build rewrites core, builds the lane with the overlay, and returns the path of the
+// binary and what was instrumented. An error of the rewriter names file and line.
+func (l Lane) Build() (bin string, o *rewrite.Overlay, err error) {
+	if l.Dir, err = filepath.Abs(l.Dir); err != nil {
+		return "", nil, err
+	}
+	if err := os.MkdirAll(l.Dir, 0o755); err != nil {
+		return "", nil, err
+	}
+	if o, err = (rewrite.Module{Root: l.Root, Changed: l.Changed}).Rewrite(); err != nil {
+		return "", nil, err
+	}
+	overlay, err := o.Write(l.Root, filepath.Join(l.Dir, "overlay"))
+	if err != nil {
+		return "", nil, err
+	}
+	bin = filepath.Join(l.Dir, "lane")
+	args := []string{"build", "-overlay", overlay, "-o", bin}
+	if l.Race {
+		args = append(args, "-race")
+	}
+	cmd := exec.Command("go", append(args, "./props/interleave/cmd/lane")...)
+	cmd.Dir = l.Root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", nil, fmt.Errorf("go build of the lane: %w\n%s", err, out)
+	}
+	return bin, o, nil
+}

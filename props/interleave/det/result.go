@@ -1,0 +1,149 @@
+package det
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+// Verdict says how a run ended.
+type Verdict uint8
+
+// The verdicts. Pruned runs show nothing.
+const (
+	Finished   Verdict = iota // every goroutine has ended
+	Deadlocked                // nobody can go on, and the main goroutine has not ended
+	Leaked                    // likewise, and only the main goroutine has ended
+	Livelocked                // goes on for ever and gets nowhere, even if everybody has his turn
+	OutOfSteps                // goes on past the step limit, and gets somewhere
+	Panicked                  // a goroutine panicked
+	Pruned                    // cut short by the strategy
+)
+
+var verdictNames = [...]string{"finished", "deadlock", "leak", "livelock", "out of steps", "panic", "pruned"}
+
+func (v Verdict) String() string { return verdictNames[v] }
+
+// Panic is a panic that left a goroutine.
+type Panic struct {
+	Value any
+	Stack string
+}
+
+func newPanic(v any) *Panic { return &Panic{v, string(debug.Stack())} }
+
+// Event is one operation of a traced run.
+type Event struct {
+	G     int // number of the goroutine; below Main: the clock
+	Op    Op
+	Value int64
+	Site  string // file:line
+	At    int64  // virtual time
+	Obj   int    // number of what it is about, from 1 in the order of first appearance
+	Write bool   // it changed that: what comes later on the same object comes after it
+}
+
+// Result is what a run showed. Switches is good until the next run.
+type Result struct {
+	Verdict     Verdict
+	Steps       int // decisions, the forced ones included
+	Events      int
+	Handovers   int // goroutine switches
+	Preemptions int // those away from one that could have gone on
+	Class       uint64
+	Switches    []Switch
+	Panic       *Panic
+	Blocked     []string // who is blocked where, if the verdict is about that
+	PastLimit   bool     // the step limit was passed; it ended only when everybody had his turn
+	Unfair      [8]uintptr
+	NUnfair     int
+	Trace       []Event
+	Clock       int // moves of the clock
+	Goroutines  int
+	Races       int // that the detector reported, in a -race build
+}
+
+// NeedsFairness returns the places at which one goroutine ran on and on, with
+// others waiting, until it was made to give way.
+func (r *Result) NeedsFairness() []string {
+	var sites []string
+	for _, pc := range r.Unfair[:r.NUnfair] {
+		sites = append(sites, lineOf(pc))
+	}
+	return sites
+}
+
+//go:norace
+func (s *Sched) noteBlocked() {
+	s.r.Goroutines = len(s.gs)
+	for _, g := range s.live {
+		if g.status != ended {
+			s.r.Blocked = append(s.r.Blocked, blockedText(g))
+		}
+	}
+}
+
+func blockedText(g *gor) string {
+	what := "runnable before " + g.pendOp.String()
+	if g.status == blocked {
+		what = "blocked in " + g.pendOp.String()
+	}
+	at := ""
+	if g.site != 0 {
+		at = " at " + lineOf(g.site)
+	}
+	return fmt.Sprintf("g%d %s%s", g.id, what, at)
+}
+
+//go:norace
+func (s *Sched) traceEvent(g *gor, o *Obj, op Op, write bool, value int64) {
+	s.r.Trace = append(s.r.Trace, Event{G: g.id, Op: op, Value: value, Site: lineOf(callerOutside()), At: s.now, Obj: s.numberOf(o), Write: write})
+}
+
+// numberOf numbers the objects of a trace. It keeps a slice, since a map would be seen
+// by the race detector.
+//
+//go:norace
+func (s *Sched) numberOf(o *Obj) int {
+	if o == nil {
+		return 0
+	}
+	for i, known := range s.traced {
+		if known == o {
+			return i + 1
+		}
+	}
+	s.traced = append(s.traced, o)
+	return len(s.traced)
+}
+
+// callerOutside returns the innermost caller that is not part of this package or
+// of the look-alikes below it.
+func callerOutside() uintptr {
+	var pcs [16]uintptr
+	n := runtime.Callers(2, pcs[:])
+	frames := runtime.CallersFrames(pcs[:n])
+	for {
+		f, more := frames.Next()
+		if strings.HasPrefix(f.Function, "runtime.") {
+			return 0
+		}
+		if !strings.Contains(f.Function, "interleave/det") {
+			return f.PC
+		}
+		if !more {
+			return 0
+		}
+	}
+}
+
+// lineOf returns "dir/file.go:12".
+func lineOf(pc uintptr) string {
+	if pc == 0 {
+		return ""
+	}
+	f, _ := runtime.CallersFrames([]uintptr{pc + 1}).Next()
+	return fmt.Sprintf("%s/%s:%d", filepath.Base(filepath.Dir(f.File)), filepath.Base(f.File), f.Line)
+}

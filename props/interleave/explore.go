@@ -1,0 +1,186 @@
+package interleave
+
+import (
+	"fmt"
+	"time"
+
+	"eventide/props"
+	"eventide/props/history"
+	"eventide/props/interleave/bare"
+	"eventide/props/interleave/det"
+	"eventide/props/interleave/strategy"
+)
+
+// Scenario is a program and how time goes by in it.
+type Scenario struct {
+	Name    string        `json:"name,omitempty"`
+	Program props.Program `json:"program"`
+	Bare    *bare.Config  `json:"bare,omitempty"` // instead of Program: without a Tracer
+	Time    det.TimeMode  `json:"time"`
+}
+
+// Found is a schedule that broke a guarantee.
+type Found struct {
+	Scenario  Scenario
+	Violation history.Violation
+	Others    []history.Violation
+	Switches  []det.Switch
+	Strategy  string
+	Schedule  int // which of the scenario's schedules, from 1
+	Verdict   det.Verdict
+
+	events []history.Event
+	result *det.Result
+}
+
+// Coverage says how much of a scenario was seen.
+type Coverage struct {
+	Schedules int
+	Pruned    int
+	Steps     int
+	Events    int
+	Handovers int
+	Classes   int // happens-before classes of whole schedules
+	Singles   int // classes seen once: f1 of Good and Turing
+	Histories int // distinct histories, each judged once
+	Unrefined int // judged by the predicates, not by the model
+	Undecided int // past the step limit, or linearizability not decided
+	Fairness  map[string]int
+	Verdicts  map[string]int
+	Exercised map[string]int // by guarantee: schedules in which its premise occurred
+	Elapsed   time.Duration
+}
+
+// Unseen estimates the chance that the next schedule is of a class not yet seen
+// (Good and Turing).
+func (c Coverage) Unseen() float64 {
+	if whole := c.Schedules - c.Pruned; whole > 0 {
+		return float64(c.Singles) / float64(whole)
+	}
+	return 1
+}
+
+// Explorer runs schedules of one scenario after the other.
+type Explorer struct {
+	Options det.Options
+	NoJudge bool // run only: to measure the scheduler
+	Check   int  // every so many schedules one runs a second time and must be the same; 0: never
+	Observe func(Scenario, *det.Result)
+
+	Coverage
+	breaches []bare.Breach // of the last run
+	classes  map[uint64]uint8
+	judged   map[[2]uint64]*judgement
+	cost     time.Duration // of judging
+}
+
+// NewExplorer returns one with nothing seen.
+func NewExplorer() *Explorer {
+	x := &Explorer{Check: 500, Coverage: newCoverage()}
+	x.Forget()
+	return x
+}
+
+// Forget begins a new scenario: classes and histories are those of one program.
+func (x *Explorer) Forget() {
+	x.classes = map[uint64]uint8{}
+	x.judged = map[[2]uint64]*judgement{}
+}
+
+// run makes one schedule.
+func (x *Explorer) run(sc Scenario, st det.Strategy, trace bool) (*det.Result, props.Outcome) {
+	var out props.Outcome
+	opt := x.Options
+	opt.Time, opt.Trace = sc.Time, trace
+	x.breaches = nil
+	if sc.Bare != nil {
+		r := det.Run(st, opt, func() { x.breaches = bare.Run(*sc.Bare) })
+		return r, out
+	}
+	r := det.Run(st, opt, func() { out = props.Run(sc.Program) })
+	return r, out
+}
+
+// Explore makes schedules until one breaks a guarantee, the strategy has no more,
+// or enough says so. A schedule that does not repeat itself is an error: then
+// nothing that the lane says counts.
+func (x *Explorer) Explore(sc Scenario, st strategy.Strategy, enough func(schedules int) bool) (*Found, error) {
+	began := time.Now()
+	defer func() { x.Elapsed += time.Since(began) }()
+	for n := 1; !enough(n-1) && st.Begin(); n++ {
+		r, out := x.run(sc, st, false)
+		isNew := x.count(r)
+		st.End(r, isNew)
+		if x.Observe != nil {
+			x.Observe(sc, r)
+		}
+		if r.Verdict == det.Pruned {
+			continue
+		}
+		if x.NoJudge {
+			continue
+		}
+		j, err := x.judge(sc, r, out)
+		if err != nil {
+			return nil, err
+		}
+		if len(j.violations) > 0 {
+			return &Found{
+				Scenario: sc, Violation: j.violations[0], Others: j.violations[1:],
+				Switches: append([]det.Switch(nil), r.Switches...), Strategy: st.Name(), Schedule: n, Verdict: r.Verdict,
+				events: out.Events, result: r,
+			}, nil
+		}
+		if x.Check > 0 && n%x.Check == 0 {
+			if err := x.repeat(sc, r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// count enters a schedule in the books, and reports whether its class is new.
+func (x *Explorer) count(r *det.Result) (isNew bool) {
+	x.Schedules++
+	x.Steps += r.Steps
+	x.Events += r.Events
+	x.Handovers += r.Handovers
+	x.Verdicts[r.Verdict.String()]++
+	if r.NUnfair > 0 {
+		for _, site := range r.NeedsFairness() {
+			x.Fairness[site]++
+		}
+	}
+	if r.Verdict == det.Pruned {
+		x.Pruned++
+		return false
+	}
+	if r.Verdict == det.OutOfSteps {
+		x.Undecided++
+	}
+	switch x.classes[r.Class] {
+	case 0:
+		x.classes[r.Class] = 1
+		x.Classes++
+		x.Singles++
+		return true
+	case 1:
+		x.classes[r.Class] = 2
+		x.Singles--
+	}
+	return false
+}
+
+// repeat runs the schedule of r once more.
+func (x *Explorer) repeat(sc Scenario, r *det.Result) error {
+	first := *r
+	again := strategy.NewReplay(append([]det.Switch(nil), r.Switches...))
+	again.Begin()
+	second, _ := x.run(sc, again, false)
+	if second.Class != first.Class || second.Steps != first.Steps || second.Verdict != first.Verdict {
+		return fmt.Errorf("interleave: the same schedule ran differently: %d steps, class %x, %v; then %d steps, class %x, %v: something in it is not controlled\n%v",
+			first.Steps, first.Class, first.Verdict, second.Steps, second.Class, second.Verdict, sc.Program)
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package interleave_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"eventide/props/interleave"
+	"eventide/props/interleave/build"
+	"eventide/props/mutant"
+
+	"github.com/stretchr/testify/require"
+)
+
+var root = filepath.Join("..", "..")
+
+var budget = flag.Duration("interleave.budget", 0, "how long TestPropInterleave looks; 0: 10s, or 3s with -short")
+
+// laneOf builds the lane once for all tests.
+var laneOf = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "interleave")
+	if err != nil {
+		return "", err
+	}
+	bin, _, err := build.Lane{Root: root, Dir: dir}.Build()
+	return bin, err
+})
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if bin, err := laneOf(); err == nil {
+		os.RemoveAll(filepath.Dir(bin))
+	}
+	os.Exit(code)
+}
+
+func lane(t *testing.T) string {
+	t.Helper()
+	bin, err := laneOf()
+	require.NoError(t, err)
+	return bin
+}
+
+// planted builds the lane with one of the bugs of testdata/interleave/mutants.
+func planted(t *testing.T, name string) string {
+	t.Helper()
+	all, err := mutant.Load(filepath.Join(root, "testdata", "interleave", "mutants"))
+	require.NoError(t, err)
+	for _, m := range all {
+		if m.Name != name {
+			continue
+		}
+		changed, err := m.Apply(root)
+		require.NoError(t, err)
+		bin, _, err := build.Lane{Root: root, Dir: t.TempDir(), Changed: changed}.Build()
+		require.NoError(t, err)
+		return bin
+	}
+	t.Fatalf("there is no mutant %q", name)
+	return ""
+}
+
+// run runs the lane and returns what it printed and its exit code.
+func run(t *testing.T, bin string, args ...string) (string, int) {
+	t.Helper()
+	cmd := exec.Command(bin, args...)
+	cmd.Dir = root
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		return out.String(), ended.ExitCode()
+	}
+	require.NoError(t, err)
+	return out.String(), 0
+}
+
+// summary is the last line of JSON that a run printed.
+type summary struct {
+	Seed        uint64         `json:"seed"`
+	Seconds     float64        `json:"seconds"`
+	Runs        int            `json:"runs"`
+	Scenarios   int            `json:"scenarios"`
+	Classes     int            `json:"classes"`
+	Histories   int            `json:"histories"`
+	StepsPerSec float64        `json:"steps_per_second"`
+	Exercised   map[string]int `json:"exercised"`
+}
+
+func lastLine(t *testing.T, out string) (s summary) {
+	t.Helper()
+	at := strings.LastIndex(out, "\n@@")
+	require.GreaterOrEqual(t, at, 0, "the lane printed no result:\n%s", out)
+	text, _, _ := strings.Cut(out[at+3:], "\n")
+	require.NoError(t, json.Unmarshal([]byte(text), &s))
+	return s
+}
+
+// TestPropInterleave explores programs on core under controlled schedules: whatever
+// schedule is taken, no guarantee is broken.
+func TestPropInterleave(t *testing.T) {
+	d := "10s"
+	switch {
+	case *budget > 0:
+		d = budget.String()
+	case testing.Short():
+		d = "3s"
+	}
+	page := filepath.Join(t.TempDir(), "report.html")
+	out, code := run(t, lane(t), "-budget", d, "-cases", t.TempDir(), "-html", page)
+	require.Zero(t, code, "%s", out)
+	isTimeline(t, page, "nothing broke")
+	s := lastLine(t, out)
+	require.NotZero(t, s.Runs)
+	require.NotZero(t, s.Exercised["G3"], "no schedule had both an accepted and a refused task")
+	t.Logf("seed %d: %d schedules of %d scenarios, %d happens-before classes, %d histories judged, %.2f million steps/s with judging",
+		s.Seed, s.Runs, s.Scenarios, s.Classes, s.Histories, s.StepsPerSec/1e6)
+}
+
+// isTimeline checks that a page has columns, arrows and the states, is well formed, and
+// needs nothing from elsewhere.
+func isTimeline(t *testing.T, path, want string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, part := range []string{want, "(driver)", "marker-end", "ShuttingDown", "core/"} {
+		require.Contains(t, string(data), part)
+	}
+	require.NotRegexp(t, `(?i)(src|href)=|<script|@import`, string(data))
+	svg := regexp.MustCompile(`(?s)<svg.*</svg>`).Find(data)
+	require.NoError(t, xml.Unmarshal(svg, new(struct{})))
+}
+
+// TestPropInterleaveExhaustive goes through all schedules of pairs of calls within a
+// bound of preemptions.
+func TestPropInterleaveExhaustive(t *testing.T) {
+	bound := "1"
+	if testing.Short() {
+		bound = "0"
+	}
+	out, code := run(t, lane(t), "-exhaust", bound, "-budget", "60s", "-cases", t.TempDir())
+	require.Zero(t, code, "%s", out)
+	require.NotContains(t, out, "NOT to the end")
+	require.Contains(t, out, "\nexecute|shutdown ")
+	t.Log("\n" + out)
+}
+
+// TestPropInterleavePlanted: a lost wake-up in core is found, made small, kept as a
+// case, and replayed, with each of the three outcomes of a replay.
+func TestPropInterleavePlanted(t *testing.T) {
+	bad := planted(t, "g12-announced-after-the-look")
+	cases := t.TempDir()
+	page := filepath.Join(cases, "report.html")
+	out, code := run(t, bad, "-budget", "60s", "-cases", cases, "-html", page)
+	require.Equal(t, 1, code, "%s", out)
+	isTimeline(t, page, "<h1>G")
+	require.Regexp(t, `(?m)^(G12|G10|G24|G3) `, out)
+	require.Contains(t, out, "core/loop.go:", "the trace names lines of core")
+
+	found := regexp.MustCompile(`-case (\S+)`).FindStringSubmatch(out)
+	require.NotNil(t, found, "%s", out)
+	path := found[1]
+	out, code = run(t, bad, "-case", path)
+	require.Zero(t, code, "%s", out)
+	require.Contains(t, out, "reproduced")
+
+	out, code = run(t, lane(t), "-case", path)
+	require.Contains(t, []int{4, 5}, code, "core as it is: %s", out)
+
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	gone := filepath.Join(cases, "gone.schedule")
+	changed := strings.Replace(string(data), `"switches": [`, `"switches": [{"g": 3, "n": 100000, "to": 4},`, 1)
+	changed = strings.Replace(strings.Replace(changed, "},\n ]", "}\n ]", 1), "},]", "}]", 1)
+	require.NoError(t, os.WriteFile(gone, []byte(changed), 0o644))
+	out, code = run(t, lane(t), "-case", gone)
+	require.Equal(t, 5, code, "%s", out)
+	require.Contains(t, out, "no longer applies")
+}
+
+// TestInterleaveShards: four shards as processes, one of which is killed and started
+// again, cover what one run covers.
+func TestInterleaveShards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes the same 10,000 schedules twice")
+	}
+	const shards = 4
+	dir, bin := t.TempDir(), lane(t)
+	start := func(part string, env ...string) *exec.Cmd {
+		cmd := exec.Command(bin, "-seed", "5", "-rounds", "1", "-first", "0", "-n", "20", "-part", part, "-cases", dir)
+		cmd.Dir, cmd.Env = root, append(os.Environ(), env...)
+		require.NoError(t, cmd.Start())
+		return cmd
+	}
+	var parts []string
+	for i := 1; i <= shards; i++ {
+		part := filepath.Join(dir, fmt.Sprintf("%d.json", i))
+		shard := fmt.Sprintf("SHARD=%d/%d", i, shards)
+		parts = append(parts, part)
+		cmd := start(part, shard)
+		if i == 2 {
+			under := regexp.MustCompile(`"next": [1-9]`)
+			for kept := []byte{}; !under.Match(kept); {
+				kept, _ = os.ReadFile(part) // it is not there at first
+			}
+			require.NoError(t, cmd.Process.Kill())
+			_ = cmd.Wait()
+			_, err := interleave.Merge(parts)
+			require.ErrorContains(t, err, "has not come to its end")
+			cmd = start(part, shard)
+		}
+		require.NoError(t, cmd.Wait())
+	}
+	merged, err := interleave.Merge(parts)
+	require.NoError(t, err)
+	whole := filepath.Join(dir, "whole.json")
+	require.NoError(t, start(whole, "SHARD=").Wait())
+	one, err := interleave.Merge([]string{whole})
+	require.NoError(t, err)
+	merged.Coverage.Elapsed, one.Coverage.Elapsed = 0, 0
+	merged.Exhausted.Seconds, one.Exhausted.Seconds = 0, 0
+	require.NotZero(t, one.Coverage.Schedules)
+	require.Equal(t, one, merged)
+}
+
+// TestInterleaveNotRun: a binary without the overlay finds none of the planted bugs,
+// and must not look like one that passes.
+func TestInterleaveNotRun(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "plain")
+	cmd := exec.Command("go", "build", "-o", bin, "./props/interleave/cmd/lane")
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	text, code := run(t, bin, "-budget", "1s")
+	require.Equal(t, 3, code, "%s", text)
+	require.Contains(t, text, "not run")
+}

@@ -1,0 +1,53 @@
+package interleave
+
+import (
+	"slices"
+	"time"
+
+	"eventide/props/history"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// undecidedAfter is how long the search for an order of the calls may take.
+const undecidedAfter = time.Second
+
+// linearizable looks for an order of the calls that explains their answers. A
+// submission that starts the loop takes effect twice: it starts the loop, and if a
+// shutdown comes before it is admitted it is refused (G17). To the sequential executor
+// a call has one moment: where it finds no order, such a call may have had the
+// first. That its refusal came after the close S4 judges.
+func linearizable(h *history.History, events []history.Event, rules history.Rules) porcupine.CheckResult {
+	result := h.Linearizable(undecidedAfter)
+	if result != porcupine.Illegal {
+		return result
+	}
+	again := slices.Clone(events)
+	if !acceptStarters(again) {
+		return result
+	}
+	relaxed, err := history.Of(again, rules)
+	if err != nil {
+		return result
+	}
+	return relaxed.Linearizable(undecidedAfter)
+}
+
+// acceptStarters turns the answer of a submission that has started the loop and was
+// refused after a close into one that was accepted, and reports whether there is one.
+func acceptStarters(events []history.Event) (found bool) {
+	open := map[int64]int{} // goroutine -> Invoke of its submission
+	started := map[int]bool{}
+	for i := range events {
+		e := &events[i]
+		switch {
+		case e.Kind == history.Invoke && e.Op.Submits():
+			open[e.G] = e.N
+		case e.Kind == history.Transit && e.From == history.NotStarted && e.To == history.Started:
+			started[open[e.G]] = true
+		case e.Kind == history.Return && started[e.Call] && e.Outcome == history.RefusedClosed:
+			e.Outcome, found = history.Accepted, true
+		}
+	}
+	return found
+}

@@ -1,0 +1,207 @@
+package interleave
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"runtime/pprof"
+	"slices"
+	"strconv"
+	"time"
+
+	"eventide/props/interleave/det"
+	"eventide/props/interleave/strategy"
+)
+
+// settings are the command line of the lane.
+type settings struct {
+	budget   time.Duration
+	seed     uint64
+	only     string // guarantee
+	lean     string // guarantee
+	cases    string // directory for failures
+	scenario string
+	strategy string
+	n        int
+	exhaust  int
+	first    int // bound of what is exhausted before the exploration
+	rounds   int
+	part     string // file
+	shard    shard
+	bench    bool
+	replay   string
+	html     string // file
+	keep     bool
+	quick    bool
+	profile  string
+	out, err io.Writer
+}
+
+// Exit codes of Main.
+const (
+	exitClean         = 0
+	exitFound         = 1
+	exitUsage         = 2
+	exitNotRun        = 3
+	exitNotReproduced = 4
+	exitNoLonger      = 5
+)
+
+// Main is the lane. What it takes from the environment is what the other lanes take:
+// EVENTIDE_LANE_BUDGET, EVENTIDE_LANE_ONLY, EVENTIDE_LANE_SEED, EVENTIDE_CASES; and
+// which share of the work is its own, see shard. The flags -test.* are accepted and mean nothing, so that whatever runs a lane can run
+// this one.
+//
+// Exit code 0: nothing found, or a case reproduced; 1: a guarantee broken; 2: usage;
+// 3: the self-check failed, so nothing was shown; 4: a case was not reproduced; 5: a
+// case does not apply any more.
+func Main(args []string, out, errs io.Writer) int {
+	s, err := parse(args, out, errs)
+	if err != nil {
+		fmt.Fprintln(errs, "lane:", err)
+		return exitUsage
+	}
+	runtime.GOMAXPROCS(1)   // one goroutine runs at a time: another thread would only be handed over to
+	debug.SetGCPercent(800) // a run leaves little behind, and there are many
+	if err := SelfCheck(s.seed); err != nil {
+		fmt.Fprintln(errs, "lane:", err)
+		return exitNotRun
+	}
+	if s.profile != "" {
+		stop, err := profile(s.profile)
+		if err != nil {
+			fmt.Fprintln(errs, "lane:", err)
+			return exitUsage
+		}
+		defer stop()
+	}
+	switch {
+	case s.replay != "":
+		return s.replayCase()
+	case s.bench:
+		return s.benchmark()
+	case s.exhaust >= 0:
+		return s.exhaustPairs()
+	}
+	return s.explore()
+}
+
+func parse(args []string, out, errs io.Writer) (settings, error) {
+	s := settings{out: out, err: errs, only: os.Getenv("EVENTIDE_LANE_ONLY"), cases: os.Getenv("EVENTIDE_CASES")}
+	f := flag.NewFlagSet("lane", flag.ContinueOnError)
+	f.SetOutput(errs)
+	f.DurationVar(&s.budget, "budget", 10*time.Second, "how long to look")
+	f.Uint64Var(&s.seed, "seed", 1, "base of the seeds")
+	f.StringVar(&s.only, "only", s.only, "one guarantee")
+	f.StringVar(&s.lean, "lean", "", "a guarantee that generated programs lean towards; whatever breaks counts")
+	f.StringVar(&s.cases, "cases", s.cases, "where failing cases are kept")
+	f.StringVar(&s.scenario, "scenario", "", "one scenario, by its name")
+	f.StringVar(&s.strategy, "strategy", "", "one strategy, by its name")
+	f.IntVar(&s.n, "n", 0, "schedules of each scenario in one round; 0: as many as it deserves")
+	f.IntVar(&s.exhaust, "exhaust", -1, "go through all pairs of calls, up to so many preemptions")
+	f.IntVar(&s.first, "first", 2, "before exploring, exhaust up to so many preemptions for a quarter of the budget; -1: do not")
+	f.IntVar(&s.rounds, "rounds", 0, "instead of a budget: visit each scenario so many times")
+	f.StringVar(&s.part, "part", "", "file for the state of this shard, for merge; if it is there, go on from it")
+	f.BoolVar(&s.bench, "bench", false, "measure the scheduler")
+	f.StringVar(&s.replay, "case", "", "case file to run again")
+	f.BoolVar(&s.keep, "keep", false, "go on after a failure, with the next scenario")
+	f.BoolVar(&s.quick, "quick", false, "do not make failures small")
+	f.StringVar(&s.html, "html", "", "file for the timeline of the failure, or of one schedule if there is none")
+	f.StringVar(&s.profile, "cpuprofile", "", "where to write a profile")
+	f.String("test.run", "", "accepted, no meaning")
+	f.String("test.timeout", "", "accepted, no meaning")
+	if err := f.Parse(args); err != nil {
+		return s, err
+	}
+	if det.RaceBuild && s.exhaust >= 0 {
+		return s, fmt.Errorf("-exhaust needs a build without -race")
+	}
+	if f.NArg() > 0 {
+		return s, fmt.Errorf("got arguments %q, want none", f.Args())
+	}
+	var err error
+	if s.shard, err = shardOf(os.Getenv); err != nil {
+		return s, err
+	}
+	if s.part == "" && s.shard.of > 1 {
+		s.part = filepath.Join("out", fmt.Sprintf("interleave-%d-of-%d.json", s.shard.index, s.shard.of))
+	}
+	if v := os.Getenv("EVENTIDE_LANE_BUDGET"); v != "" {
+		d, err := time.ParseDuration(v)
+		if err != nil {
+			return s, fmt.Errorf("EVENTIDE_LANE_BUDGET: %w", err)
+		}
+		s.budget = d
+	}
+	if v := os.Getenv("EVENTIDE_LANE_SEED"); v != "" {
+		n, err := strconv.ParseUint(v, 10, 64)
+		if err != nil {
+			return s, fmt.Errorf("EVENTIDE_LANE_SEED: %w", err)
+		}
+		s.seed = n
+	}
+	return s, nil
+}
+
+// named returns the scenarios that have a name.
+func named() []Scenario {
+	return slices.Concat(Pairs(false), Pairs(true), Focused())
+}
+
+func find(name string) (Scenario, error) {
+	for _, sc := range append(named(), Bare()...) {
+		if sc.Name == name {
+			return sc, nil
+		}
+	}
+	return Scenario{}, fmt.Errorf("there is no scenario %q", name)
+}
+
+// benchmark prints steps per second of each strategy on a program with four actors
+// and a loop, without judging.
+func (s settings) benchmark() int {
+	sc := Scenario{Name: "four actors and a loop", Program: Pairs(true)[0].Program}
+	sc.Program.Actors = append(sc.Program.Actors, sc.Program.Actors[0])
+	sc.Program.Actors[3].Steps = calls[7].steps(0)
+	names := strategy.Names()
+	if s.strategy != "" {
+		names = []string{s.strategy}
+	}
+	for _, name := range names {
+		st, err := newStrategy(name, s.seed)
+		if err != nil {
+			fmt.Fprintln(s.err, "lane:", err)
+			return exitUsage
+		}
+		x := NewExplorer()
+		x.NoJudge = true
+		began := time.Now()
+		if _, err := x.Explore(sc, st, func(int) bool { return time.Since(began) > s.budget/time.Duration(len(names)) }); err != nil {
+			fmt.Fprintln(s.err, "lane:", err)
+			return exitFound
+		}
+		sec := time.Since(began).Seconds()
+		fmt.Fprintf(s.out, "%-9s %7.0f schedules/s  %5.2f million steps/s  %5.1f steps, %4.1f hand-overs each  race=%v\n",
+			name, float64(x.Schedules)/sec, float64(x.Steps)/sec/1e6, float64(x.Steps)/float64(x.Schedules), float64(x.Handovers)/float64(x.Schedules), det.RaceBuild)
+	}
+	return exitClean
+}
+
+func profile(path string) (stop func(), err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		f.Close()
+	}, nil
+}

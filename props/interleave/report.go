@@ -1,0 +1,83 @@
+package interleave
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"eventide/props/history"
+)
+
+// line is what the lane prints as it goes, in the form that all lanes share.
+type line struct {
+	Lane      string            `json:"lane"`
+	Seed      uint64            `json:"seed"`
+	Seconds   float64           `json:"seconds"`
+	Runs      int               `json:"runs"`
+	Undecided int               `json:"undecided"`
+	Exercised map[string]int    `json:"exercised"`
+	Failed    map[string]string `json:"failed,omitempty"`
+
+	Classes     int            `json:"classes"`
+	Histories   int            `json:"histories"`
+	Steps       int            `json:"steps"`
+	StepsPerSec float64        `json:"steps_per_second"`
+	Unseen      float64        `json:"unseen"`
+	Scenarios   int            `json:"scenarios"`
+	FoundBy     string         `json:"found_by,omitempty"`
+	Schedule    int            `json:"schedule,omitempty"`
+	Unrefined   int            `json:"unrefined"`
+	Fairness    map[string]int `json:"needs_fairness,omitempty"`
+	Switches    int            `json:"switches,omitempty"`
+	Exhausted   Exhausted      `json:"exhausted"`
+	Shard       string         `json:"shard,omitempty"` // from 1
+}
+
+func (l *line) fill(x *Explorer) {
+	l.Runs = x.Schedules - x.Pruned
+	l.Undecided, l.Exercised = x.Undecided, x.Exercised
+	l.Classes, l.Histories, l.Steps = x.Classes, x.Histories, x.Steps
+	if sec := x.Elapsed.Seconds(); sec > 0 {
+		l.StepsPerSec = float64(x.Steps) / sec
+	}
+	l.Unseen = x.Unseen()
+	l.Fairness = x.Fairness
+	l.Unrefined = x.Unrefined
+}
+
+// against reports whether one of the violations is of that guarantee.
+func (f *Found) against(id string) bool {
+	return f.Violation.Guarantee == id || slices.ContainsFunc(f.Others, func(v history.Violation) bool { return v.Guarantee == id })
+}
+
+// report makes a failure small, keeps it as a case, and prints it for a person. It
+// returns how many switches are left.
+func (s settings) report(x *Explorer, f *Found) int {
+	y := NewExplorer()
+	y.Options, y.Check = x.Options, 0
+	least, tries := f, 0
+	if !s.quick {
+		least, tries = y.Minimise(f)
+	}
+	s.writeTimeline(least)
+	replay := ""
+	if path, err := NewCase(least).Save(s.caseDir()); err != nil {
+		fmt.Fprintln(s.err, "lane: the case could not be saved:", err)
+	} else {
+		replay = "go run ./props/interleave/cmd/interleave -case " + path
+	}
+	var b bytes.Buffer
+	least.Write(&b, replay)
+	fmt.Fprintf(&b, "\nfound by %s in schedule %d of %s; %d switches before minimising, %d after, in %d replays\n",
+		f.Strategy, f.Schedule, f.Scenario.Name, len(f.Switches), len(least.Switches), tries)
+	fmt.Fprintln(s.out, b.String())
+	return len(least.Switches)
+}
+
+func (s settings) caseDir() string {
+	if s.cases != "" {
+		return s.cases
+	}
+	return filepath.Join("out", "cases")
+}

@@ -1,0 +1,222 @@
+package interleave
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"eventide/props"
+	"eventide/props/history"
+	"eventide/props/interleave/bare"
+	"eventide/props/interleave/det"
+)
+
+// about says which guarantees a scenario was made for, by the beginning of its name.
+// A lane that leans towards one of them comes back to it more often.
+var about = []struct {
+	prefix     string
+	guarantees []string
+}{
+	{"start ", []string{"G1", "G17", "G24"}},
+	{"body ", []string{"G9", "G14"}},
+	{"timers ", []string{"G7", "G8", "G12"}},
+	{"bounded ", []string{"G19"}},
+}
+
+// leaning returns the scenarios that were made for a guarantee.
+func leaning(all []Scenario, id string) []Scenario {
+	var some []Scenario
+	for _, sc := range all {
+		for _, a := range about {
+			if strings.HasPrefix(sc.Name, a.prefix) && slices.Contains(a.guarantees, id) {
+				some = append(some, sc)
+			}
+		}
+	}
+	return some
+}
+
+// call is one of the calls whose pairs are explored exhaustively.
+type call struct {
+	name  string
+	steps func(id int) []props.Step
+}
+
+func submits(op history.Op) func(id int) []props.Step {
+	return func(id int) []props.Step { return []props.Step{{Op: op, ID: id, Body: &props.Script{}}} }
+}
+
+func shuts(op history.Op, quiet, timeout time.Duration) func(int) []props.Step {
+	return func(int) []props.Step { return []props.Step{{Op: op, Quiet: quiet, Timeout: timeout}} }
+}
+
+// calls are the ways to give an executor news.
+var calls = []call{
+	{"execute", submits(history.OpExecute)},
+	{"lazy", submits(history.OpExecuteLazy)},
+	{"tail", submits(history.OpAfterIteration)},
+	{"submit", func(id int) []props.Step {
+		return []props.Step{{Op: history.OpSubmit, ID: id, Body: &props.Script{Listen: true}}}
+	}},
+	{"schedule", func(id int) []props.Step {
+		return []props.Step{{Op: history.OpSchedule, ID: id, Delay: time.Millisecond, Body: &props.Script{}}}
+	}},
+	{"schedule-cancel", func(id int) []props.Step {
+		return []props.Step{{Op: history.OpSchedule, ID: id, Body: &props.Script{}}, {Op: history.OpCancel, Target: id}}
+	}},
+	{"hook", submits(history.OpAddHook)},
+	{"graceful(0,0)", shuts(history.OpShutdownGracefully, 0, 0)},
+	{"graceful(1ms,2ms)", shuts(history.OpShutdownGracefully, time.Millisecond, 2*time.Millisecond)},
+	{"shutdown", shuts(history.OpShutdown, 0, 0)},
+}
+
+// Pairs returns a scenario for every pair of calls, from two goroutines against one
+// loop; with warm, the loop has been started before, and sleeps.
+func Pairs(warm bool) []Scenario {
+	var all []Scenario
+	for i, a := range calls {
+		for _, b := range calls[i:] {
+			p := props.Program{Actors: []props.Actor{{Steps: a.steps(1)}, {Steps: b.steps(2)}}}
+			name := a.name + "|" + b.name
+			if warm {
+				name += "|warm"
+				for k := range p.Actors {
+					p.Actors[k].Steps[0].Wait = time.Millisecond
+				}
+				p.Actors = append(p.Actors, props.Actor{Steps: submits(history.OpExecute)(3)})
+			}
+			all = append(all, Scenario{Name: name, Program: p})
+		}
+	}
+	return all
+}
+
+// Focused returns small programs around the places where a mistake is likely: a
+// start that fails while others call, a bounded queue, hooks, bodies that exit,
+// timers that tie with a deadline.
+func Focused() []Scenario {
+	execute := submits(history.OpExecute)
+	var all []Scenario
+	add := func(name string, time det.TimeMode, p props.Program) {
+		all = append(all, Scenario{Name: name, Program: p, Time: time})
+	}
+	for _, start := range []props.Start{props.StartRefused, props.StartPanic, props.StartLate, props.StartTwice, props.StartInline, props.StartCallback} {
+		for _, other := range []call{calls[0], calls[7], calls[9]} {
+			add(fmt.Sprintf("start %s|%s", start, other.name), det.Idle, props.Program{
+				Starts: []props.Start{start},
+				Actors: []props.Actor{{Steps: execute(1)}, {Steps: other.steps(2)}, {Steps: execute(3)}},
+			})
+			add(fmt.Sprintf("start %s twice|%s", start, other.name), det.Idle, props.Program{
+				Starts: []props.Start{start, start},
+				Actors: []props.Actor{{Steps: execute(1)}, {Steps: other.steps(2)}},
+			})
+		}
+	}
+	for _, end := range []history.Outcome{history.Exited, history.Panicked} {
+		for _, other := range []call{calls[0], calls[6], calls[7], calls[9]} {
+			add(fmt.Sprintf("body %v|%s", end, other.name), det.Idle, props.Program{
+				Actors: []props.Actor{
+					{Steps: []props.Step{{Op: history.OpExecute, ID: 1, Body: &props.Script{End: end}}}},
+					{Steps: other.steps(2)},
+				},
+			})
+		}
+	}
+	for _, policy := range []history.TimerPolicy{history.CancelTimers, history.RunDueTimers, history.RunTimersUntilTimeout} {
+		for _, mode := range []det.TimeMode{det.Idle, det.Adversarial, det.Boundary} {
+			add(fmt.Sprintf("timers %v %v", policy, mode), mode, props.Program{
+				Timers: policy,
+				Actors: []props.Actor{
+					{Steps: []props.Step{
+						{Op: history.OpSchedule, ID: 1, Delay: time.Millisecond, Body: &props.Script{}},
+						{Op: history.OpSchedule, ID: 2, Delay: 2 * time.Millisecond, Body: &props.Script{}},
+						{Op: history.OpCancel, Target: 1},
+					}},
+					{Steps: []props.Step{{Wait: time.Millisecond, Op: history.OpShutdownGracefully, Quiet: time.Millisecond, Timeout: time.Millisecond}}},
+					{Steps: []props.Step{{Wait: 2 * time.Millisecond, Op: history.OpExecute, ID: 3, Body: &props.Script{}}}},
+				},
+			})
+		}
+	}
+	return append(all, bounded()...)
+}
+
+// leastBound is the smallest bound of a queue that core takes.
+const leastBound = 16
+
+// bounded returns programs on a queue that is full. A body fills it, so that
+// all of it is one batch: the first of the batch interrupts it as it ends, and has seen
+// to it that there is no room left. Another goroutine wants some in that very moment.
+func bounded() []Scenario {
+	var all []Scenario
+	execute := submits(history.OpExecute)
+	full := execute(2)
+	for _, first := range []struct {
+		name string
+		step props.Step
+	}{
+		{"listener", props.Step{Op: history.OpSubmit, ID: 3, Body: &props.Script{Listen: true, Steps: full}}},
+		{"panic", props.Step{Op: history.OpExecute, ID: 3, Body: &props.Script{End: history.Panicked, Steps: full}}},
+		{"exit", props.Step{Op: history.OpExecute, ID: 3, Body: &props.Script{End: history.Exited, Steps: full}}},
+	} {
+		batch := []props.Step{first.step}
+		for id := 4; len(batch) < leastBound; id++ {
+			batch = append(batch, execute(id)...)
+		}
+		all = append(all, Scenario{Name: "bounded " + first.name, Program: props.Program{
+			Limit: leastBound,
+			Actors: []props.Actor{
+				{Steps: []props.Step{{Op: history.OpExecute, ID: 1, Body: &props.Script{Steps: batch}}}},
+				{Steps: slices.Concat(execute(100), execute(101))},
+			},
+		}})
+	}
+	return all
+}
+
+// Bare returns programs that run without a Tracer.
+func Bare() []Scenario {
+	var all []Scenario
+	for _, c := range []bare.Config{
+		{Producers: 2, Tasks: 1}, {Producers: 2, Tasks: 2, Hook: true}, {Producers: 1, Tasks: 2, Nested: true},
+		{Producers: 1, Tasks: 2, Await: true}, {Producers: 2, Tasks: 1, Await: true, Warm: true},
+		{Producers: 2, Tasks: 1, Warm: true}, {Producers: 2, Tasks: 2, Warm: true, Graceful: true},
+		{Producers: 1, Tasks: 1, Warm: true, Nested: true, Graceful: true, Hook: true}, {Producers: 3, Tasks: 1, Graceful: true},
+	} {
+		all = append(all, Scenario{Name: fmt.Sprintf("bare %+v", c), Bare: &c})
+	}
+	return all
+}
+
+// Generated returns the program that the generator of the property tests makes of a
+// seed, or of one of the next, leaning towards the guarantee with that number; towards
+// none, if id is "". Programs on an event loop are left out.
+func Generated(id string, seed int) Scenario {
+	g, _ := props.Lookup(id)
+	programs := props.Programs(g.Profile)
+	p := programs.Example(seed)
+	for again := 1; onEventLoop(p); again++ {
+		if again == 4 { // perhaps the profile makes no others
+			programs = props.Programs(props.Profile{})
+		}
+		p = programs.Example(seed + again<<40)
+	}
+	sc := Scenario{Name: fmt.Sprintf("generated %s/%d", id, seed), Program: p}
+	if seed%4 == 3 {
+		sc.Time = det.TimeMode(1 + seed/4%2)
+	}
+	return sc
+}
+
+// onEventLoop reports whether a program needs an event loop: this lane's rules do not
+// speak of descriptors.
+func onEventLoop(p props.Program) bool {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // a program is plain data
+	}
+	return bytes.Contains(text, []byte(`"loop":true`))
+}

@@ -1,0 +1,87 @@
+package interleave
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"eventide/props/interleave/det"
+	"eventide/props/interleave/strategy"
+	"eventide/props/interleave/toy"
+)
+
+// ErrNotRun means that the lane has shown nothing: whatever it says else is void.
+var ErrNotRun = errors.New("interleave: not run")
+
+// selfCheckSchedules is how many schedules each strategy gets for a planted bug.
+const selfCheckSchedules = 2000
+
+// SelfCheck proves, in this very process, that operations are instrumented and that
+// every strategy finds planted bugs: a lost update, and a lost wake-up, which ends in
+// a deadlock. Without that a lane that finds nothing looks like one that passes.
+func SelfCheck(seed uint64) error {
+	before := det.Operations()
+	names := strategy.Names()
+	if !det.RaceBuild { // it keeps a map, which the detector would see
+		names = append(names, "exhaustive")
+	}
+	for _, name := range names {
+		for _, bug := range []struct {
+			name   string
+			broken func(st det.Strategy) bool
+		}{
+			{"lost update", func(st det.Strategy) bool {
+				var sum int32
+				r := det.Run(st, det.Options{}, func() { sum = toy.LostUpdate() })
+				return r.Verdict == det.Finished && sum != 2
+			}},
+			{"lost wake-up", func(st det.Strategy) bool {
+				return det.Run(st, det.Options{}, toy.LostWakeUp).Verdict == det.Deadlocked
+			}},
+		} {
+			st, err := newStrategy(name, seed)
+			if err != nil {
+				return err
+			}
+			if !hunt(st, bug.broken) {
+				return fmt.Errorf("%w: %s did not find the planted %s in %d schedules: was this binary built with the overlay of cmd/rewrite?", ErrNotRun, name, bug.name, selfCheckSchedules)
+			}
+		}
+	}
+	if det.RaceBuild && !huntRace(seed) {
+		return fmt.Errorf("%w: the race detector did not see the planted race", ErrNotRun)
+	}
+	if det.Operations() == before {
+		return fmt.Errorf("%w: no instrumented operation was seen", ErrNotRun)
+	}
+	return nil
+}
+
+func hunt(st strategy.Strategy, broken func(det.Strategy) bool) bool {
+	for range selfCheckSchedules {
+		if !st.Begin() {
+			return false
+		}
+		if broken(st) {
+			return true
+		}
+	}
+	return false
+}
+
+func newStrategy(name string, seed uint64) (strategy.Strategy, error) {
+	if name == "exhaustive" {
+		return strategy.NewExhaustive(2), nil
+	}
+	return strategy.New(name, seed)
+}
+
+// huntRace looks for the planted race; the detector's report of it goes to stderr.
+func huntRace(seed uint64) bool {
+	fmt.Fprintln(os.Stderr, "lane: the next report of a race is of one that is planted, to see that the detector works")
+	st, err := strategy.New("walk", seed)
+	if err != nil {
+		panic(err) // the name is a constant
+	}
+	return hunt(st, func(st det.Strategy) bool { return det.Run(st, det.Options{}, func() { toy.Unordered() }).Races > 0 })
+}

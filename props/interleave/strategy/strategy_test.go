@@ -1,0 +1,138 @@
+package strategy_test
+
+import (
+	"testing"
+
+	"eventide/props/interleave/det"
+	"eventide/props/interleave/det/atomic"
+	"eventide/props/interleave/det/sync"
+	"eventide/props/interleave/strategy"
+
+	"github.com/stretchr/testify/require"
+)
+
+// program is two goroutines with two operations each on two objects.
+func program(out *[2]int32) func() {
+	return func() {
+		var a, b atomic.Int32
+		var both sync.WaitGroup
+		both.Go(func() { a.Store(1); out[0] = b.Load() })
+		both.Go(func() { b.Store(1); out[1] = a.Load() })
+		both.Wait()
+	}
+}
+
+// all is every schedule: depth first, without bound or pruning.
+type all struct {
+	levels []struct{ pick, n int }
+	at     int
+}
+
+func (s *all) begin() bool {
+	s.at = 0
+	for i := len(s.levels) - 1; i >= 0; i-- {
+		if s.levels[i].pick+1 < s.levels[i].n {
+			s.levels = s.levels[:i+1]
+			s.levels[i].pick++
+			return true
+		}
+	}
+	return false
+}
+
+func (s *all) Next(d *det.Decision) int {
+	if s.at == len(s.levels) {
+		s.levels = append(s.levels, struct{ pick, n int }{0, len(d.Runnable)})
+	}
+	s.at++
+	return s.levels[s.at-1].pick
+}
+
+// TestExhaustiveMissesNothing compares it, pruning and all, with the plain search: the
+// same outcomes, of far fewer schedules.
+func TestExhaustiveMissesNothing(t *testing.T) {
+	want, classes, plain := map[[2]int32]bool{}, map[uint64]bool{}, 0
+	s := &all{}
+	for more := true; more; more = s.begin() {
+		var out [2]int32
+		r := det.Run(s, det.Options{}, program(&out))
+		require.Equal(t, det.Finished, r.Verdict)
+		want[out], classes[r.Class] = true, true
+		plain++
+	}
+	got, seen, pruned := map[[2]int32]bool{}, map[uint64]bool{}, 0
+	e := strategy.NewExhaustive(20)
+	for e.Begin() {
+		var out [2]int32
+		r := det.Run(e, det.Options{}, program(&out))
+		e.End(r, false)
+		pruned++
+		if r.Verdict == det.Finished {
+			got[out], seen[r.Class] = true, true
+		}
+	}
+	require.True(t, e.All())
+	require.Equal(t, want, got)
+	require.Equal(t, len(classes), len(seen), "happens-before classes")
+	require.Len(t, want, 3, "both may see the other, but not neither")
+	t.Logf("%d schedules, %d classes; exhaustive ran %d, up to %d preemptions", plain, len(classes), pruned, e.Bound())
+}
+
+// lostUpdate is 1 if the second goroutine's update is lost.
+func lostUpdate(st strategy.Strategy) bool {
+	var n int32
+	r := det.Run(st, det.Options{}, func() {
+		var v atomic.Int32
+		var both sync.WaitGroup
+		for range 2 {
+			both.Go(func() { v.Store(v.Load() + 1) })
+		}
+		both.Wait()
+		n = v.Load()
+	})
+	st.End(r, true)
+	return n == 1
+}
+
+// TestEachStrategyFindsALostUpdate, and replaying its switches finds it again.
+func TestEachStrategyFindsALostUpdate(t *testing.T) {
+	for _, name := range strategy.Names() {
+		t.Run(name, func(t *testing.T) {
+			st, err := strategy.New(name, 1)
+			require.NoError(t, err)
+			for n := 1; n <= 1000; n++ {
+				require.True(t, st.Begin())
+				var switches []det.Switch
+				found := false
+				var n32 int32
+				r := det.Run(st, det.Options{}, func() {
+					var v atomic.Int32
+					var both sync.WaitGroup
+					for range 2 {
+						both.Go(func() { v.Store(v.Load() + 1) })
+					}
+					both.Wait()
+					n32 = v.Load()
+				})
+				st.End(r, true)
+				found = n32 == 1
+				if !found {
+					continue
+				}
+				switches = append(switches, r.Switches...)
+				again := strategy.NewReplay(switches)
+				require.True(t, again.Begin())
+				require.True(t, lostUpdate(again))
+				require.Zero(t, again.Unused())
+				t.Logf("schedule %d, %d switches", n, len(switches))
+				return
+			}
+			t.Fatal("not found in 1000 schedules")
+		})
+	}
+}
+
+func TestUnknownStrategy(t *testing.T) {
+	_, err := strategy.New("luck", 1)
+	require.ErrorContains(t, err, `"luck"`)
+}
