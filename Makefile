@@ -1,6 +1,6 @@
 # Each target is a line that could be typed. `make help` lists them.
 
-.PHONY: help verify test lint prop mutants bench compare benchcmp results results-keep results-check stress fuzz explore peers-setup peers oracle matrix clean
+.PHONY: help verify test lint prop mutants bench compare benchcmp results results-keep results-check stress fuzz explore peers-setup peers oracle matrix gate clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,7 +43,7 @@ results: ## write RESULTS.md from the raw files in testdata/bench
 
 results-keep: ## keep what verify, mutants and compare wrote to out as those raw files
 	mkdir -p testdata/bench
-	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json) testdata/bench/
+	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json out/histograms.txt out/peers.json out/matrix.json out/gate.json) testdata/bench/
 
 results-check: ## fail if RESULTS.md is not what the raw files give
 	go run ./bench/cmd/results -check
@@ -67,6 +67,10 @@ oracle: ## generated programs on the real Netty and on core; SEED= PROGRAMS=
 
 matrix: ## subject x guarantee for core and its peers; writes out/matrix.json
 	cd bench/peers && go run ./cmd/matrix
+
+gate: ## head against BASE=ref before a release; ARGS for flags. Exit codes 0..4: see out/gate.json
+	go build -o out/gate ./bench/cmd/gate
+	out/gate -base "$(BASE)" $(ARGS)
 
 clean: ## remove what was built
 	rm -rf out

@@ -1,14 +1,17 @@
 package bench
 
 import (
+	"runtime"
 	"strings"
 	"testing"
+
+	"eventide/core"
 )
 
 // The functions differ in the group alone: see doc.go for what each measures.
 
 func BenchmarkExecute(b *testing.B) {
-	for _, producers := range []int{1, 2, 4, 64} {
+	for _, producers := range Producers {
 		benchmarkGroup(b, executeCases(producers))
 	}
 }
@@ -21,28 +24,29 @@ func BenchmarkShutdownIdle(b *testing.B)  { benchmarkGroup(b, shutdownCases()) }
 func BenchmarkQuietPeriod(b *testing.B)   { benchmarkGroup(b, quietPeriodCases()) }
 func BenchmarkSubmit(b *testing.B)        { benchmarkGroup(b, submitCases()) }
 
+func BenchmarkReadiness(b *testing.B)     { benchmarkGroup(b, readinessCases()) }
+func BenchmarkTimerLateness(b *testing.B) { benchmarkGroup(b, latenessCases()) }
+
+func BenchmarkSubmitLatency(b *testing.B) {
+	for _, load := range Loads {
+		for _, producers := range Producers {
+			benchmarkGroup(b, loadCases(load, producers))
+		}
+	}
+}
+
+func BenchmarkShutdown(b *testing.B) {
+	for _, g := range curves(TimerCounts) {
+		benchmarkGroup(b, g)
+	}
+}
+
 func BenchmarkScheduleCancel(b *testing.B) {
 	benchmarkGroup(b, scheduleCancelCases("loop", TimerCounts))
 	benchmarkGroup(b, scheduleCancelCases("outside", TimerCounts))
 }
 
-func BenchmarkStats(b *testing.B) {
-	b.Run("impl=core", func(b *testing.B) {
-		x, err := NewCore()
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer x.Close()
-		if err := x.Execute(func() {}); err != nil {
-			b.Fatal(err)
-		}
-		awaitPark(x, 0)
-		b.ReportAllocs()
-		for b.Loop() {
-			x.(statser).Stats()
-		}
-	})
-}
+func BenchmarkStats(b *testing.B) { benchmarkGroup(b, statsCases()) }
 
 func benchmarkGroup(b *testing.B, g Group) {
 	for _, c := range g {
@@ -62,13 +66,15 @@ func benchmarkCase(b *testing.B, c Case) {
 			}
 		}
 		b.ReportAllocs()
+		before := take(r)
 		b.ResetTimer()
 		s, err := r.Run(b.N)
 		b.StopTimer()
 		if err != nil {
 			b.Fatal(err)
 		}
-		report(b, s)
+		report(b, c, s)
+		take(r).report(b, before)
 	})
 	if r == nil {
 		return // not asked for
@@ -80,16 +86,51 @@ func benchmarkCase(b *testing.B, c Case) {
 
 // report replaces the framework's ns/op, which counts the pauses between the
 // samples too.
-func report(b *testing.B, s Slice) {
+func report(b *testing.B, c Case, s Slice) {
 	b.ReportMetric(s.NsPerOp(), "ns/op")
 	if s.Latency == nil {
 		return
 	}
 	b.ReportMetric(s.Quantile(50), "p50-ns")
 	b.ReportMetric(s.Quantile(99), "p99-ns")
+	if c.Tail {
+		b.ReportMetric(s.Quantile(99.9), "p99.9-ns")
+		b.ReportMetric(s.Quantile(100), "max-ns")
+	}
 	b.ReportMetric(float64(s.Void)/float64(s.Ops+s.Void), "void/op")
 	if s.Short > 0 {
-		b.Errorf("G10: %d of %d waits were short, want none", s.Short, s.Ops)
+		b.Errorf("G7, G10: %d of %d waits were short, want none", s.Short, s.Ops)
+	}
+}
+
+// counters are what a run's exact figures are differences of.
+type counters struct {
+	mallocs, bytes uint64
+	loop           *core.Stats // nil: not one executor for all operations
+}
+
+func take(r Runner) counters {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	c := counters{mallocs: m.Mallocs, bytes: m.TotalAlloc}
+	if x, ok := r.(onExecutor); ok {
+		if s, ok := x.Executor.(statser); ok {
+			stats := s.Stats()
+			c.loop = &stats
+		}
+	}
+	return c
+}
+
+// report writes the figures per operation, with fractions. The framework's own
+// allocs/op and B/op are cut to whole numbers, and hide one in two calls.
+func (c counters) report(b *testing.B, before counters) {
+	per := func(n float64) float64 { return n / float64(b.N) }
+	b.ReportMetric(per(float64(c.mallocs-before.mallocs)), "mallocs/op")
+	b.ReportMetric(per(float64(c.bytes-before.bytes)), "heap-B/op")
+	if c.loop != nil {
+		b.ReportMetric(per(float64(c.loop.Wakes-before.loop.Wakes)), "wakes/op")
+		b.ReportMetric(per(float64(c.loop.Parks-before.loop.Parks)), "parks/op")
 	}
 }
 

@@ -17,15 +17,20 @@
 //	                         rejected-handler that yields and tries again
 //	           loop          core.EventLoop as NewEventLoop makes it, watching an
 //	                         idle pipe
-//	           loop-blocking the same with WithBlockingEpoll
+//	           loop-blocking  the same with WithBlockingEpoll
 //	           channel       make(chan func(), 1024), one receiver
 //	           mutex         a slice under a mutex, one consumer on a sync.Cond
 //	           unbuffered    two unbuffered channels and a goroutine that answers
 //	           afterfunc     time.AfterFunc and Stop
 //	           timer         time.NewTimer
+//	           goroutine     one that blocks in Read of a pipe
 //	producers  goroutines that submit at once
 //	quiet      length of the quiet period
-//	timers     timers that are pending all the while
+//	timers     timers that are pending all the while, or when the end is asked for
+//	load       percent of the peak rate, see SubmitLatency
+//	tasks      tasks queued when the end is asked for
+//	hooks      shutdown hooks then
+//	registrations  idle pipes that the loop watches then
 //	where      loop: the calls come from a body; outside: from another goroutine
 //
 // # What is measured
@@ -42,6 +47,19 @@
 //	                of the heap, with the heap's work. From outside this includes a
 //	                fence per 64 pairs: a task that is waited for.
 //	ShutdownIdle    Close of an idle executor that has run one task: p50 and p99.
+//	SubmitLatency   from the moment a task is due until it begins: p50, p99, p99.9 and
+//	                the maximum. The producers offer an open load: a task is due at
+//	                its time whatever became of those before, and one that could not
+//	                be submitted in time has waited since (no coordinated omission).
+//	                100 % is what the same implementation, producers and tasks reach
+//	                at full speed, measured before: not the same rate for all.
+//	Readiness       from before a byte is written into a pipe until the handler that
+//	                watches it runs, on a loop that had time to park: p50 and p99.
+//	TimerLateness   by how much timers of 1 to 21 ms, 100 at a time, fire after they
+//	                are due; none may be early (G7): p50 and p99.
+//	Shutdown        Close with so much there, from the moment the one running task is
+//	                let go until all has ended. Hooks and tasks do nothing, timers are
+//	                cancelled; the channel has room for all tasks.
 //	QuietPeriod     by how much Done comes later than the quiet period says; none
 //	                may be short (G10).
 //	Submit          submit a function, and at the end wait for the last result.
@@ -50,6 +68,14 @@
 // Idle means parked. Of core it is verified: Stats.Parks must rise by exactly one
 // per trip, or the sample is void and only counted (void/op).
 //
+// # Histograms
+//
+// compare keeps every latency as a histogram, in out/histograms.txt: first a line
+// "# name unit samples histogram", then one line for each case with those four
+// fields, separated by tabs. The histogram is HdrHistogram's compressed V2 encoding
+// in base 64, in nanoseconds, of all rounds together. compare.ReadHistograms reads
+// it, and so does every other HdrHistogram library.
+//
 // # What is not
 //
 // The rivals do less. They have no states, counters, bound, snapshot or recover,
@@ -57,6 +83,6 @@
 // grow; nothing is done to even that out. The garbage collector runs before each
 // slice of compare, not within the clock, except for what the slice itself causes.
 // The tasks do next to nothing, so caches are warmer than in a server. Nothing is
-// said here about CPU time, about loops that do I/O, or about other processes: for
+// said here about CPU time, about sockets, or about other processes: for
 // Netty and its kin see the peers.
 package bench

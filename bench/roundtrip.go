@@ -68,6 +68,10 @@ func (e busyEcho) Run(n int) (Slice, error) {
 // statser is an executor that can say whether it is parked.
 type statser interface{ Stats() core.Stats }
 
+// mostVoid is how many more trips than measured ones may be void: now and then
+// something else on the machine keeps the loop awake.
+const mostVoid = 100
+
 // roundTrips measures n trips to x, which is idle before each. Of one that has
 // Stats this is verified: the loop must have parked once per trip. A trip of which
 // that is not true is void and not measured.
@@ -81,7 +85,7 @@ func roundTrips(x Executor, n int) (Slice, error) {
 	}
 	<-answer
 	parks = awaitPark(x, parks)
-	for tries := 0; tries < n; tries++ {
+	for samples.count() < n && void < n+mostVoid {
 		settle()
 		began := time.Now()
 		if err := x.Execute(task); err != nil {
@@ -99,8 +103,8 @@ func roundTrips(x Executor, n int) (Slice, error) {
 			return Slice{}, err
 		}
 	}
-	if void == n {
-		return Slice{}, fmt.Errorf("bench: all %d round trips were void: the loop was not parked", n)
+	if samples.count() < n {
+		return Slice{}, fmt.Errorf("bench: %d of %d round trips were void: the loop was not parked", void, void+samples.count())
 	}
 	return samples.slice(void), nil
 }

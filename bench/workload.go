@@ -2,6 +2,7 @@ package bench
 
 import (
 	"regexp"
+	"slices"
 	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
@@ -23,6 +24,8 @@ type Case struct {
 	// MinOps is the least number of operations of a slice whose percentiles
 	// mean something.
 	MinOps int
+	// Tail: p99.9 and the maximum matter too.
+	Tail bool
 
 	// Open prepares what Run needs. It is not measured.
 	Open func() (Runner, error)
@@ -63,20 +66,51 @@ func (c Case) Name() string {
 
 var firstKey = regexp.MustCompile(`^([^/]*)(.*)$`)
 
-// TimerCounts are the numbers of pending timers of the curve.
+// TimerCounts are the numbers of pending timers of the curve, and of tasks, hooks,
+// timers and registrations of those of shutdown.
 var TimerCounts = []int{100, 1_000, 10_000, 100_000, 1_000_000}
 
-// Groups returns every workload; timers are the sizes of ScheduleCancel.
-func Groups(timers []int) []Group {
+// Hooks and registrations go up to a number that somebody may have.
+const (
+	mostHooks         = 100_000
+	mostRegistrations = 1_000 // two descriptors each
+)
+
+// Producers are the numbers of them of the curve.
+var Producers = []int{1, 2, 4, 16, 64}
+
+// Groups returns every workload; sizes are those of ScheduleCancel and Shutdown.
+func Groups(sizes []int) []Group {
 	var groups []Group
-	for _, producers := range []int{1, 2, 4, 64} {
+	for _, producers := range Producers {
 		groups = append(groups, executeCases(producers))
 	}
-	return append(groups,
-		inLoopCases(), lazyCases(), roundTripCases(), busyTripCases(),
-		scheduleCancelCases("loop", timers), scheduleCancelCases("outside", timers),
+	for _, load := range Loads {
+		for _, producers := range Producers {
+			groups = append(groups, loadCases(load, producers))
+		}
+	}
+	groups = append(groups,
+		inLoopCases(), lazyCases(), roundTripCases(), busyTripCases(), readinessCases(), latenessCases(),
+		scheduleCancelCases("loop", sizes), scheduleCancelCases("outside", sizes),
 		shutdownCases(), quietPeriodCases(), submitCases(), statsCases(),
 	)
+	return slices.DeleteFunc(append(groups, curves(sizes)...), func(g Group) bool { return len(g) == 0 })
+}
+
+// curves are shutdowns against what there is to be ended.
+func curves(sizes []int) []Group {
+	groups := []Group{backlogCases(0)}
+	for _, n := range sizes {
+		groups = append(groups, backlogCases(n), pendingTimerCases(n))
+		if n <= mostHooks {
+			groups = append(groups, hookCases(n))
+		}
+		if n <= mostRegistrations {
+			groups = append(groups, registrationCases(n))
+		}
+	}
+	return groups
 }
 
 // openExecutor adapts the opener of an executor and a measurement on it.
@@ -121,6 +155,8 @@ func (l *latencies) add(d time.Duration) error {
 	return l.histogram.RecordValue(int64(d))
 }
 
+func (l *latencies) count() int { return int(l.histogram.TotalCount()) }
+
 func (l *latencies) slice(void int) Slice {
-	return Slice{Ops: int(l.histogram.TotalCount()), Elapsed: l.total, Latency: l.histogram, Void: void}
+	return Slice{Ops: l.count(), Elapsed: l.total, Latency: l.histogram, Void: void}
 }

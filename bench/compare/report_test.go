@@ -31,6 +31,14 @@ func TestTargets(t *testing.T) {
 		{row("RoundTrip", "core", "p99 ns/trip", 9), ""},
 		{row("ShutdownIdle", "core", "p50 ns/stop", 20), "met"},
 		{row("ShutdownIdle", "channel", "p50 ns/stop", 21), ""},
+		{row("RoundTrip", "loop", "p50 ns/trip", 2.9), "met"},
+		{row("RoundTrip", "loop", "p50 ns/trip", 3.1), "MISSED"},
+		{row("RoundTrip", "loop-blocking", "p50 ns/trip", 9), ""},
+		{row("TimerLateness", "loop", "p50 ns/timer", 0.21), "MISSED"},
+		{row("TimerLateness", "loop", "p99 ns/timer", 0.5), "met"},
+		{row("TimerLateness", "core", "p50 ns/timer", 1), ""},
+		{row("SubmitLatency/load=50/producers=4", "core", "p99.9 ns/task", 1), "met"},
+		{row("SubmitLatency/load=90/producers=64", "loop", "p50 ns/task", 0.51), "MISSED"},
 	} {
 		report := Report{Targets: RatioTargets([]Row{c.row})}
 		var table strings.Builder
@@ -62,6 +70,28 @@ func TestShortTargets(t *testing.T) {
 		if len(targets) != 1 || targets[0].Met != met {
 			t.Errorf("%d short: got %+v, want one target with met %v", short, targets, met)
 		}
+	}
+}
+
+// TestEarlyTimerTargets: one early timer of a loop is seen, a rival's is not ours.
+func TestEarlyTimerTargets(t *testing.T) {
+	lateness := series{Case: bench.Case{Workload: "TimerLateness", Impl: "loop", Against: "afterfunc"}, slices: []bench.Slice{{Short: 1}}}
+	rival := series{Case: bench.Case{Workload: "TimerLateness", Impl: "afterfunc", Against: "afterfunc"}, slices: []bench.Slice{{Short: 9}}}
+	targets := Results{lateness, rival}.ShortTargets()
+	if len(targets) != 1 || targets[0].Met || targets[0].Ratio != 1 {
+		t.Errorf("got %+v, want one target missed by 1", targets)
+	}
+}
+
+// TestTailRows: a case with a tail has four rows, and the maximum is one.
+func TestTailRows(t *testing.T) {
+	s := series{Case: bench.Case{Workload: "SubmitLatency/load=10/producers=1", Impl: "core", Unit: "task", Tail: true}}
+	for range 10 {
+		s.slices = append(s.slices, bench.Slice{Latency: histogramOf(t, 10, 20, 900)})
+	}
+	rows := Results{s}.Rows()
+	if len(rows) != 4 || rows[3].Unit != "max ns/task" || rows[3].Median != 900 {
+		t.Errorf("got %+v, want p50, p99, p99.9 and the maximum 900", rows)
 	}
 }
 

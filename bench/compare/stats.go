@@ -43,15 +43,23 @@ var (
 		{"p50 ns/", func(s bench.Slice) float64 { return s.Quantile(50) }},
 		{"p99 ns/", func(s bench.Slice) float64 { return s.Quantile(99) }},
 	}
+	tails = append(slices.Clone(quantiles),
+		figure{"p99.9 ns/", func(s bench.Slice) float64 { return s.Quantile(99.9) }},
+		figure{"max ns/", func(s bench.Slice) float64 { return s.Quantile(100) }},
+	)
 )
 
-// Rows returns the table: one row for each case, or two for one with percentiles.
+// Rows returns the table: one row for each case, or two for one with
+// percentiles, or four for one with a tail.
 func (r Results) Rows() []Row {
 	var rows []Row
 	for _, s := range r {
 		figures := means
 		if s.slices[0].Latency != nil {
 			figures = quantiles
+		}
+		if s.Tail {
+			figures = tails
 		}
 		for _, f := range figures {
 			rows = append(rows, r.row(s, f))

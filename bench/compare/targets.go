@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,13 +24,16 @@ func newTarget(name string, ratio, limit float64) Target {
 	return Target{Name: name, Ratio: ratio, Limit: limit, Met: ratio <= limit}
 }
 
+// A limit is the most that a ratio may be.
+type limit struct {
+	workload, unit string
+	most           float64
+	remark         string
+}
+
 // limits are on ratios of core. A bounded core with all the rest of the contract
 // has to keep within the same ones.
-var limits = []struct {
-	workload, unit string
-	limit          float64
-	remark         string
-}{
+var limits = []limit{
 	{"Execute/producers=1", "ns/task", 0.6, "of the channel"},
 	{"Execute/producers=2", "ns/task", 0.6, "of the channel"},
 	{"Execute/producers=4", "ns/task", 0.7, "of the channel"},
@@ -38,32 +42,66 @@ var limits = []struct {
 	{"ShutdownIdle", "p50 ns/stop", 20, "of an unbuffered channel's round trip"},
 }
 
+// loopLimits are on ratios of event loops, and of the executor where both serve.
+var loopLimits = append([]limit{
+	{"RoundTrip", "p50 ns/trip", 3, "of an unbuffered channel's, parked"},
+	{"TimerLateness", "p50 ns/timer", 0.2, "of time.AfterFunc"},
+	{"TimerLateness", "p99 ns/timer", 0.5, "of time.AfterFunc"},
+}, loadLimits()...)
+
+// loadLimits: at every load the median half, and the tail no worse.
+func loadLimits() []limit {
+	var all []limit
+	for _, load := range bench.Loads {
+		for _, producers := range bench.Producers {
+			workload := fmt.Sprintf("SubmitLatency/load=%d/producers=%d", load, producers)
+			all = append(all,
+				limit{workload, "p50 ns/task", 0.5, "of the channel"},
+				limit{workload, "p99 ns/task", 1, "of the channel"},
+				limit{workload, "p99.9 ns/task", 1, "of the channel"})
+		}
+	}
+	return all
+}
+
 // RatioTargets judges the rows that have a limit.
 func RatioTargets(rows []Row) []Target {
+	targets := judge(rows, limits, "core", "core-bounded")
+	targets = append(targets, judge(rows, loopLimits, "loop")...)
+	return append(targets, judge(rows, loadLimits(), "core")...)
+}
+
+func judge(rows []Row, limits []limit, impls ...string) []Target {
 	var targets []Target
 	for _, l := range limits {
 		for _, r := range rows {
-			ours := r.Impl == "core" || r.Impl == "core-bounded"
-			if ours && r.Workload == l.workload && r.Unit == l.unit {
-				targets = append(targets, newTarget(fmt.Sprintf("%s impl=%s %s, %s", r.Workload, r.Impl, r.Unit, l.remark), r.Ratio, l.limit))
+			if slices.Contains(impls, r.Impl) && r.Workload == l.workload && r.Unit == l.unit {
+				targets = append(targets, newTarget(fmt.Sprintf("%s impl=%s %s, %s", r.Workload, r.Impl, r.Unit, l.remark), r.Ratio, l.most))
 			}
 		}
 	}
 	return targets
 }
 
-// ShortTargets counts the quiet periods that were short (G10).
+// ShortTargets counts the quiet periods that were short (G10) and the timers that
+// were early (G7).
 func (r Results) ShortTargets() []Target {
 	var targets []Target
 	for _, s := range r {
-		if s.Impl != "core" || !strings.HasPrefix(s.Workload, "QuietPeriod/") {
+		what := "short periods"
+		switch {
+		case !strings.HasPrefix(s.Impl, "core") && !strings.HasPrefix(s.Impl, "loop"):
+			continue // a rival's
+		case s.Workload == "TimerLateness":
+			what = "early timers of " + s.Impl
+		case !strings.HasPrefix(s.Workload, "QuietPeriod/"):
 			continue
 		}
 		short := 0
 		for _, slice := range s.slices {
 			short += slice.Short
 		}
-		targets = append(targets, newTarget("short periods in "+s.Workload, float64(short), 0))
+		targets = append(targets, newTarget(what+" in "+s.Workload, float64(short), 0))
 	}
 	return targets
 }

@@ -1,6 +1,7 @@
 // Package results writes RESULTS.md from raw files that are kept in
-// testdata/bench: what `make compare`, `make verify` and `make mutants` wrote.
-// No number in it is typed by hand.
+// testdata/bench: what `make compare`, `make verify`, `make mutants`, `make peers`,
+// `make matrix` and `make gate` wrote. No number in it is typed by hand, and its plots
+// are drawn from the same files.
 package results
 
 import (
@@ -10,8 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/template"
 
 	"eventide/bench/compare"
@@ -22,7 +26,14 @@ const (
 	benchFile   = "bench.json"
 	verifyFile  = "verify.json"
 	mutantsFile = "mutants.json"
+	histFile    = "histograms.txt"
+	peersFile   = "peers.json"
+	matrixFile  = "matrix.json"
+	gateFile    = "gate.json"
 )
+
+// plotDir is where the plots go, in the directory of the raw files.
+const plotDir = "plots"
 
 // verdicts is what RESULTS.md shows of verify.json.
 type verdicts struct {
@@ -70,6 +81,10 @@ type raw struct {
 	Bench   compare.Report
 	Verify  verdicts
 	Mutants *mutants // nil: not kept
+	Peers   *peers
+	Matrix  *matrix
+	Gate    *gateReport
+	Figures []Figure
 
 	// Survivors counts the planted bugs that the properties did not see, and that
 	// are therefore no part of the score.
@@ -79,39 +94,95 @@ type raw struct {
 //go:embed results.md.tmpl
 var page string
 
-// Generate returns RESULTS.md for the raw files in dir. bench.json and
-// verify.json must be there; without mutants.json the page says that the score is
-// not kept.
-func Generate(dir string) ([]byte, error) {
-	var r raw
-	if err := read(dir, benchFile, &r.Bench, &r.Bench.Schema); err != nil {
-		return nil, err
-	}
-	if err := read(dir, verifyFile, &r.Verify, &r.Verify.Schema); err != nil {
-		return nil, err
-	}
-	var m mutants
-	switch err := read(dir, mutantsFile, &m, &m.Schema); {
-	case err == nil:
-		r.Mutants = &m
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, err
-	}
-	survivors, err := filepath.Glob(filepath.Join(dir, "..", "mutants", "survivors", "*.mutant"))
-	if err != nil {
-		return nil, err
-	}
-	r.Survivors = len(survivors)
-	t, err := template.New("RESULTS.md").Parse(page)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	err = t.Execute(&out, r)
-	return out.Bytes(), err
+// A Site is RESULTS.md and its plots, by their name.
+type Site struct {
+	Page  []byte
+	Plots map[string][]byte
 }
 
-// schema is the version of all three files.
+// Generate returns the site for the raw files in dir. bench.json
+// and verify.json must be there; what the others would have shown is said to be
+// missing without them.
+func Generate(dir string) (Site, error) {
+	r, err := readAll(dir)
+	if err != nil {
+		return Site{}, err
+	}
+	t, err := template.New("RESULTS.md").Funcs(template.FuncMap{"number": number, "cell": cell}).Parse(page)
+	if err != nil {
+		return Site{}, err
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, r); err != nil {
+		return Site{}, err
+	}
+	site := Site{Page: out.Bytes(), Plots: map[string][]byte{}}
+	for _, f := range r.Figures {
+		site.Plots[f.File] = f.plot.svg()
+	}
+	return site, nil
+}
+
+// cell keeps a text inside one cell of a table.
+func cell(text string) string {
+	return strings.NewReplacer("\n", " ", "|", "\\|").Replace(text)
+}
+
+func readAll(dir string) (raw, error) {
+	var r raw
+	if err := read(dir, benchFile, &r.Bench, &r.Bench.Schema); err != nil {
+		return r, err
+	}
+	if err := read(dir, verifyFile, &r.Verify, &r.Verify.Schema); err != nil {
+		return r, err
+	}
+	var (
+		m mutants
+		p peers
+		x matrix
+		g gateReport
+	)
+	for _, optional := range []struct {
+		name    string
+		into    any
+		version *int
+		found   func()
+	}{
+		{mutantsFile, &m, &m.Schema, func() { r.Mutants = &m }},
+		{peersFile, &p, &p.Schema, func() { r.Peers = &p }},
+		{matrixFile, &x, &x.Schema, func() { r.Matrix = &x }},
+		{gateFile, &g, &g.Schema, func() { r.Gate = &g }},
+	} {
+		switch err := read(dir, optional.name, optional.into, optional.version); {
+		case err == nil:
+			optional.found()
+		case !errors.Is(err, fs.ErrNotExist):
+			return r, err
+		}
+	}
+	histograms, err := readHistograms(filepath.Join(dir, histFile))
+	if err != nil {
+		return r, err
+	}
+	r.Figures = figures(r.Bench.Rows, histograms)
+	survivors, err := filepath.Glob(filepath.Join(dir, "..", "mutants", "survivors", "*.mutant"))
+	r.Survivors = len(survivors)
+	return r, err
+}
+
+func readHistograms(path string) ([]compare.Histogram, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return compare.ReadHistograms(file)
+}
+
+// schema is the version of all files.
 const schema = 1
 
 func read(dir, name string, into any, version *int) error {
@@ -129,13 +200,69 @@ func read(dir, name string, into any, version *int) error {
 	return nil
 }
 
-// Check returns an error if the page at path is not what the raw files in dir
-// give: a number was changed by hand, or the files were.
-func Check(dir, path string) error {
-	want, err := Generate(dir)
+// Write writes the page at path, and the plots beside the raw files in dir; a plot
+// that there is no data for any more goes.
+func Write(dir, path string) error {
+	site, err := Generate(dir)
 	if err != nil {
 		return err
 	}
+	plots := filepath.Join(dir, plotDir)
+	if err := os.MkdirAll(plots, 0o777); err != nil {
+		return err
+	}
+	stale, err := site.stale(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range stale {
+		if err := os.Remove(filepath.Join(plots, name)); err != nil {
+			return err
+		}
+	}
+	for name, text := range site.Plots {
+		if err := os.WriteFile(filepath.Join(plots, name), text, 0o666); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(path, site.Page, 0o666)
+}
+
+// stale returns the plots in dir that are not the site's.
+func (s Site) stale(dir string) ([]string, error) {
+	there, err := filepath.Glob(filepath.Join(dir, plotDir, "*.svg"))
+	var names []string
+	for _, path := range there {
+		if name := filepath.Base(path); s.Plots[name] == nil {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
+// Check returns an error if the page at path or a plot is not what the raw files in
+// dir give: a number was changed by hand, or the files were.
+func Check(dir, path string) error {
+	site, err := Generate(dir)
+	if err != nil {
+		return err
+	}
+	if err := sameText(path, site.Page); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(site.Plots)) {
+		if err := sameText(filepath.Join(dir, plotDir, name), site.Plots[name]); err != nil {
+			return err
+		}
+	}
+	stale, err := site.stale(dir)
+	if err == nil && len(stale) > 0 {
+		err = fmt.Errorf("results: plots %q are not of these raw files; `make results` removes them", stale)
+	}
+	return err
+}
+
+func sameText(path string, want []byte) error {
 	got, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("results: %w", err)

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,17 +44,89 @@ func TestCheckSeesAMissingEnd(t *testing.T) {
 
 func TestRawFilesAreRequired(t *testing.T) {
 	dir := t.TempDir()
-	_, err := Generate(dir)
+	generate := func() (string, error) {
+		s, err := Generate(dir)
+		return string(s.Page), err
+	}
+	_, err := generate()
 	require.ErrorContains(t, err, "bench.json")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, benchFile), []byte(`{"schema":7}`), 0o644))
-	_, err = Generate(dir)
+	_, err = generate()
 	require.ErrorContains(t, err, "schema is 7, want 1")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, benchFile), []byte(`{"schema":1}`), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, verifyFile), []byte(`{"schema":1}`), 0o644))
-	page, err := Generate(dir)
+	page, err := generate()
 	require.NoError(t, err)
-	require.Contains(t, string(page), "is not kept here")
+	require.Contains(t, page, "is not kept here")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, mutantsFile), []byte(`nonsense`), 0o644))
-	_, err = Generate(dir)
+	_, err = generate()
 	require.ErrorContains(t, err, "mutants.json")
+}
+
+// copyRaw copies the kept raw files.
+func copyRaw(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "bench")
+	require.NoError(t, os.CopyFS(dir, os.DirFS(kept)))
+	return dir
+}
+
+const (
+	manyTasks  = `{"workload":"Shutdown/tasks=%s","impl":"core","unit":"p50 ns/stop","median":%s,"rounds":10}`
+	fewPeers   = `{"schema":1,"about":{"commit":"abc","versions":{"core":"1"},"not_run":{"uv":"no libuv"}},"rows":[{"workload":"execute","impl":"uv","unit":"ns","status":"not run"},{"workload":"execute","impl":"core","unit":"ns","status":"measured","median":12.5,"rounds":10}],"targets":[{"name":"t","limit":0.6,"reason":"no libuv"}]}`
+	smallTable = `{"schema":1,"seed":7,"guarantees":[{"guarantee":"G3"},{"guarantee":"G4"}],"cells":[{"subject":"core","guarantee":"G3","verdict":"yes"},{"subject":"other","guarantee":"G3","verdict":"no","by":"its README","text":"task 2 | lost"}]}`
+	oneGate    = `{"schema":1,"exit":1,"verdict":"REGRESSION: 1 findings","base":"abc","findings":[{"verdict":"pass"},{"verdict":"pass"},{"verdict":"REGRESSION"}]}`
+)
+
+// TestSections: what others write appears when it is there, and is said to be missing
+// when it is not.
+func TestSections(t *testing.T) {
+	dir := copyRaw(t)
+	for _, name := range []string{peersFile, matrixFile, gateFile} {
+		require.NoError(t, os.RemoveAll(filepath.Join(dir, name)))
+	}
+	without, err := Generate(dir)
+	require.NoError(t, err)
+	for _, want := range []string{"no testdata/bench/peers.json", "no testdata/bench/matrix.json", "no testdata/bench/gate.json"} {
+		require.Contains(t, string(without.Page), want)
+	}
+	for name, text := range map[string]string{peersFile: fewPeers, matrixFile: smallTable, gateFile: oneGate} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	with, err := Generate(dir)
+	require.NoError(t, err)
+	for _, want := range []string{
+		"| execute | uv | not run | ns |", "| execute | core | 12.5 | ns |", "NOT JUDGED: no libuv", "* uv: not run: no libuv",
+		"| G3 | yes | no |", "| G4 | not run | not run |", `* other, G3, by its README: task 2 \| lost`,
+		"REGRESSION: 1 findings", "1 REGRESSION; 2 pass;",
+	} {
+		require.Contains(t, string(with.Page), want)
+	}
+}
+
+// TestPlotsAreChecked: a plot that was changed, is missing, or is of no raw file.
+func TestPlotsAreChecked(t *testing.T) {
+	dir := copyRaw(t)
+	path := filepath.Join(filepath.Dir(dir), "RESULTS.md")
+	bench := `{"schema":1,"rows":[` + fmt.Sprintf(manyTasks, "100", "2000") + "," + fmt.Sprintf(manyTasks, "10000", "90000") + `]}`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, benchFile), []byte(bench), 0o644))
+	require.NoError(t, Write(dir, path))
+	require.NoError(t, Check(dir, path))
+	plot := filepath.Join(dir, plotDir, "shutdown-tasks.svg")
+	text, err := os.ReadFile(plot)
+	require.NoError(t, err)
+	page, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(page), "(testdata/bench/plots/shutdown-tasks.svg)")
+
+	require.NoError(t, os.WriteFile(plot, bytes.Replace(text, []byte("cx=\""), []byte("cx=\"1"), 1), 0o644))
+	require.ErrorContains(t, Check(dir, path), "shutdown-tasks.svg, line ")
+	require.NoError(t, os.Remove(plot))
+	require.ErrorContains(t, Check(dir, path), "shutdown-tasks.svg")
+	require.NoError(t, os.WriteFile(plot, text, 0o644))
+	stale := filepath.Join(dir, plotDir, "old.svg")
+	require.NoError(t, os.WriteFile(stale, text, 0o644))
+	require.ErrorContains(t, Check(dir, path), "old.svg")
+	require.NoError(t, Write(dir, path))
+	require.NoError(t, Check(dir, path))
 }

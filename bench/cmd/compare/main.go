@@ -4,8 +4,8 @@
 //	go run ./bench/cmd/compare
 //	go run ./bench/cmd/compare -run 'Execute/' -rounds 21 -slice 50ms
 //
-// It prints a table and writes out/bench.json, and out/bench.txt, which benchstat
-// reads. The exit code is 0 whether targets are met or not, but 1 with -strict if
+// It prints a table and writes out/bench.json, out/bench.txt, which benchstat
+// reads, and out/histograms.txt with every latency (format: package bench). The exit code is 0 whether targets are met or not, but 1 with -strict if
 // one is missed; 1 if something could not be measured; 2 for bad usage.
 package main
 
@@ -65,7 +65,7 @@ func parse(args []string) (flags, error) {
 		return err
 	})
 	set.BoolVar(&f.strict, "strict", false, "exit with 1 if a target is missed")
-	set.StringVar(&f.out, "out", "out", "directory for bench.json and bench.txt")
+	set.StringVar(&f.out, "out", "out", "directory for bench.json, bench.txt and histograms.txt")
 	if err := set.Parse(args); err != nil {
 		return f, err
 	}
@@ -111,13 +111,14 @@ func measure(f flags) (missed int, err error) {
 	return report.Missed(), errors.Join(report.WriteTable(os.Stdout, growths), save(f.out, report, results))
 }
 
-// save writes both files.
+// save writes all files.
 func save(dir string, report compare.Report, results compare.Results) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
 	return errors.Join(
 		create(filepath.Join(dir, "bench.json"), report.WriteJSON),
+		create(filepath.Join(dir, "histograms.txt"), results.WriteHistograms),
 		create(filepath.Join(dir, "bench.txt"), func(w io.Writer) error { return results.WriteBenchFormat(w, report) }),
 	)
 }

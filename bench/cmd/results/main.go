@@ -1,5 +1,5 @@
-// Command results writes RESULTS.md from the raw files in testdata/bench, or, with
-// -check, fails if it is not what they give.
+// Command results writes RESULTS.md and its plots from the raw files in
+// testdata/bench, or, with -check, fails if they are not what those give.
 //
 //	go run ./bench/cmd/results
 //	go run ./bench/cmd/results -check
@@ -42,9 +42,5 @@ func do(raw, page string, check bool) error {
 	if check {
 		return results.Check(raw, page)
 	}
-	text, err := results.Generate(raw)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(page, text, 0o644)
+	return results.Write(raw, page)
 }

@@ -1,0 +1,116 @@
+// Command gate compares the working tree with an older commit before a release.
+//
+//	go run ./bench/cmd/gate -base HEAD~10
+//	go run ./bench/cmd/gate -base v1.2.0 -run 'RoundTrip|Execute/' -tiers exact,time
+//
+// The second asks for a part only: what it finds counts, but it can not pass. It
+// prints a table and writes out/gate.json and out/gate.md. Exit code 0: pass; 1: a
+// regression; 2: usage, or nothing could be compared; 3: inconclusive; 4: the gate
+// did not see what it planted itself; 130: interrupted, and cleaned up.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"eventide/bench/gate"
+)
+
+const exitInterrupted = 130
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+type settings struct {
+	gate.Options
+	out string
+}
+
+func parse(args []string, stderr io.Writer) (settings, error) {
+	s := settings{Options: gate.Options{Progress: stderr}}
+	f := flag.NewFlagSet("gate", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&s.Base, "base", "", "the `commit` to compare with; required")
+	f.StringVar(&s.Root, "root", ".", "root of the module, which is head")
+	f.StringVar(&s.out, "out", "out", "directory for gate.json and gate.md, from the root")
+	f.StringVar(&s.Waivers, "waivers", gate.WaiverFile, "file of waivers, from the root")
+	f.IntVar(&s.Rounds, "rounds", gate.DefaultRounds, fmt.Sprintf("rounds of the time tier, `n` >= %d", gate.MinRounds))
+	f.BoolVar(&s.Strict, "strict", false, "a missing tool makes the verdict inconclusive")
+	f.Func("run", "compare the benchmarks whose name matches `regexp`", func(v string) (err error) {
+		s.Run, err = regexp.Compile(v)
+		return err
+	})
+	f.Func("tiers", "run these `tiers` only, separated by commas: "+strings.Join(gate.Tiers, ", "), func(v string) error {
+		s.Tiers = strings.Split(v, ",")
+		return nil
+	})
+	if err := f.Parse(args); err != nil {
+		return s, err
+	}
+	switch {
+	case f.NArg() > 0:
+		return s, fmt.Errorf("got arguments %q, want none", f.Args())
+	case s.Base == "":
+		return s, errors.New("-base is empty, want a commit, as in make gate BASE=v1.2.0")
+	case strings.HasPrefix(s.Base, "-"):
+		return s, fmt.Errorf("-base is %q, want a commit", s.Base)
+	}
+	return s, nil
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	s, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return gate.ExitPass
+	}
+	var report gate.Report
+	if err == nil {
+		report, err = gate.Run(ctx, s.Options)
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintln(stderr, "gate: interrupted; the worktree is removed")
+		return exitInterrupted
+	}
+	if err == nil {
+		if !filepath.IsAbs(s.out) {
+			s.out = filepath.Join(s.Root, s.out)
+		}
+		err = errors.Join(report.WriteTable(stdout), save(s.out, report))
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "gate:", err)
+		return gate.ExitUsage
+	}
+	return report.ExitCode()
+}
+
+func save(dir string, report gate.Report) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	return errors.Join(
+		create(filepath.Join(dir, "gate.json"), report.WriteJSON),
+		create(filepath.Join(dir, "gate.md"), report.WriteMarkdown),
+	)
+}
+
+func create(name string, write func(io.Writer) error) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(file), file.Close())
+}

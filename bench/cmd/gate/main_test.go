@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"eventide/bench/gate"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestBadUsage(t *testing.T) {
+	for _, args := range [][]string{
+		nil, {"-base", ""}, {"-base", "--force"}, {"-base", "HEAD", "more"}, {"-base", "HEAD", "-run", "("},
+		{"-base", "HEAD", "-rounds", "9"}, {"-base", "HEAD", "-tiers", "speed"}, {"-base", "HEAD", "-run", "no such benchmark"}, {"-nonsense"},
+	} {
+		var said bytes.Buffer
+		require.Equal(t, gate.ExitUsage, run(t.Context(), args, io.Discard, &said), "%v", args)
+		require.NotEmpty(t, said.String(), "%v", args)
+	}
+	require.Equal(t, gate.ExitPass, run(t.Context(), []string{"-h"}, io.Discard, io.Discard))
+}
+
+// TestInterrupted: the code is its own, never a verdict.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Equal(t, exitInterrupted, run(ctx, []string{"-base", "HEAD", "-root", "../../.."}, io.Discard, io.Discard))
+}
+
+// TestDocumentedCommands: what the documentation says can be typed.
+func TestDocumentedCommands(t *testing.T) {
+	command := regexp.MustCompile(`go run \./bench/cmd/gate(.*)`)
+	found := 0
+	for _, file := range []string{"main.go", "../../gate/doc.go"} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
+			found++
+			s, err := parse(strings.Fields(strings.ReplaceAll(m[1], "'", "")), io.Discard)
+			require.NoError(t, err, m[0])
+			for _, tier := range s.Tiers {
+				require.Contains(t, gate.Tiers, tier)
+			}
+		}
+	}
+	require.GreaterOrEqual(t, found, 3)
+}
+
+func TestWritesBothFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	require.NoError(t, save(dir, gate.Report{Schema: 1, Base: "abc"}))
+	for name, want := range map[string]string{"gate.json": `"base": "abc"`, "gate.md": "| base | `abc` |"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		require.Contains(t, string(text), want)
+	}
+}

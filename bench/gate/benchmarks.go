@@ -1,0 +1,77 @@
+package gate
+
+import (
+	"regexp"
+	"strings"
+
+	"eventide/bench"
+)
+
+// A Benchmark is one that the gate runs on both sides.
+type Benchmark struct {
+	Name      string // as bench.Case.Name gives it
+	Benchtime string // of a round of the time tier
+	ExactOps  int    // the lesser number of operations of a slope; 0: not in the exact tier
+}
+
+// ours are the implementations that are the project's own: a rival's time is not
+// the project's to answer for.
+var ours = regexp.MustCompile(`/impl=(core|core-bounded|loop)(/|$)`)
+
+// leftOut are cases that another one of the same curve stands for: whose preparation
+// alone would take longer than a round, or whose times are the load generator's as
+// much as the loop's.
+var leftOut = regexp.MustCompile(`^SubmitLatency/|^Shutdown/.*=(0|100)$`)
+
+// plans give the benchmarks of a workload their lengths: a
+// millisecond or so a slice, and for percentiles as many operations as they need.
+var plans = []struct {
+	workload  *regexp.Regexp
+	benchtime string
+	exactOps  int
+}{
+	{regexp.MustCompile(`^Execute/.*producers=1$`), "30000x", 20_000},
+	{regexp.MustCompile(`^Execute/`), "30000x", 0}, // how many producers meet differs each time
+	{regexp.MustCompile(`^ExecuteInLoop/`), "60000x", 13_000},
+	{regexp.MustCompile(`^ExecuteLazy/`), "30000x", 20_000},
+	{regexp.MustCompile(`^RoundTrip/`), "200x", 200},
+	{regexp.MustCompile(`^RoundTripBusy/`), "1000x", 1000},
+	{regexp.MustCompile(`^ScheduleCancel/`), "6400x", 3200},
+	{regexp.MustCompile(`^ShutdownIdle/`), "60x", 100},
+	{regexp.MustCompile(`^QuietPeriod/`), "2x", 0},
+	{regexp.MustCompile(`^Submit/`), "6000x", 3000},
+	{regexp.MustCompile(`^Stats/`), "30000x", 20_000},
+	{regexp.MustCompile(`^Readiness/`), "200x", 200},
+	{regexp.MustCompile(`^TimerLateness/`), "100x", 0},
+	{regexp.MustCompile(`^Shutdown/`), "2x", 4},
+}
+
+// Benchmarks returns those that the gate compares: every workload of package bench
+// that has a plan, in the project's own implementations.
+func Benchmarks() []Benchmark {
+	var all []Benchmark
+	for _, g := range bench.Groups([]int{100, 10_000}) {
+		for _, c := range g {
+			if b, ok := planned(c.Name()); ok {
+				all = append(all, b)
+			}
+		}
+	}
+	return all
+}
+
+func planned(name string) (Benchmark, bool) {
+	if !ours.MatchString(name) || leftOut.MatchString(name) {
+		return Benchmark{}, false
+	}
+	workload := strings.Replace(ours.ReplaceAllString(name, "$2"), "//", "/", 1)
+	if !strings.Contains(workload, "/") {
+		workload += "/"
+	}
+	for _, p := range plans {
+		if p.workload.MatchString(workload) {
+			return Benchmark{Name: name, Benchtime: p.benchtime, ExactOps: p.exactOps}, true
+		}
+	}
+	return Benchmark{}, false
+}

@@ -1,0 +1,35 @@
+package gate
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// A check is a command of head that has to succeed.
+type check struct {
+	tier string
+	args []string
+}
+
+var checks = []check{
+	{TierProperties, []string{"go", "test", "-run", "Prop", "-short", "./..."}},
+	{TierMutants, []string{"go", "run", "./props/cmd/mutants", "-short"}},
+}
+
+func (c check) run(ctx context.Context, root string) (Finding, error) {
+	f := Finding{Tier: c.tier, Benchmark: strings.Join(c.args, " "), Metric: "exit code", P: 1, Verdict: Pass}
+	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
+	cmd.Dir = root
+	began := time.Now()
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return f, ctx.Err()
+	}
+	f.Note = time.Since(began).Round(time.Second).String()
+	if err != nil {
+		f.Verdict, f.Note = Failed, err.Error()+": "+tail(out)
+	}
+	return f, nil
+}

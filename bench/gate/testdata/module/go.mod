@@ -1,0 +1,3 @@
+module eventide
+
+go 1.26.0

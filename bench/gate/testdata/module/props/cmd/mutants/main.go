@@ -1,0 +1,4 @@
+// Command mutants stands in for the real one in the gate's own test.
+package main
+
+func main() {}

@@ -1,0 +1,96 @@
+package bench
+
+import (
+	"testing"
+	"time"
+)
+
+// stalling keeps one call of Execute waiting.
+type stalling struct {
+	Executor
+	at, calls int
+	stall     time.Duration
+}
+
+func (s *stalling) Execute(task func()) error {
+	if s.calls++; s.calls == s.at {
+		time.Sleep(s.stall)
+	}
+	return s.Executor.Execute(task)
+}
+
+// TestAStallIsNotLeftOut: of the tasks that a stalled call of 40 ms kept from being
+// submitted, half have waited for 20 ms or longer. Measured from the call of Execute
+// it would be one.
+func TestAStallIsNotLeftOut(t *testing.T) {
+	x, err := NewMutex()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const perSecond = 10_000
+	r := &loadRunner{Executor: &stalling{Executor: x, at: 100, stall: 40 * time.Millisecond}, producers: 1}
+	s, err := r.offer(1000, perSecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := s.Latency.TotalCount() - countBelow(s, 20*time.Millisecond)
+	if s.Ops != 1000 || late < 190 {
+		t.Errorf("got %d of %d tasks late by 20 ms, want 200", late, s.Ops)
+	}
+	if err := x.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func countBelow(s Slice, d time.Duration) int64 {
+	var n int64
+	for _, bar := range s.Latency.Distribution() {
+		if bar.To < int64(d) {
+			n += bar.Count
+		}
+	}
+	return n
+}
+
+// TestTheLoadIsOffered: 500 tasks at 10,000 per second are not submitted sooner than
+// they are due, by however many producers.
+func TestTheLoadIsOffered(t *testing.T) {
+	for _, producers := range []int{1, 10} {
+		x, err := NewMutex()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &loadRunner{Executor: x, producers: producers}
+		s, err := r.offer(500, 10_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if least := 49 * time.Millisecond; s.Ops != 500 || s.Elapsed < least {
+			t.Errorf("%d producers: got %d tasks in %v, want 500 in %v or more", producers, s.Ops, s.Elapsed, least)
+		}
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestEarlyTimersAreCounted(t *testing.T) {
+	for name, c := range map[string]struct {
+		schedule scheduler
+		want     int
+	}{
+		"at once": {func(_ time.Duration, fire func()) error { fire(); return nil }, lateTimers},
+		"when due": {func(d time.Duration, fire func()) error {
+			time.AfterFunc(d, fire)
+			return nil
+		}, 0},
+	} {
+		s, err := lateness(lateTimers, c.schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Short != c.want || s.Ops != lateTimers {
+			t.Errorf("G7: timers that fire %s: got %d early of %d, want %d", name, s.Short, s.Ops, c.want)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package results
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"eventide/bench/compare"
+)
+
+// A figure is a plot of the page.
+type Figure struct {
+	File, Title string
+	plot        plot
+}
+
+// figures draws what the raw files have data for: no file is made for a plot that
+// would have no line in it, and the page says so.
+func figures(rows []compare.Row, histograms []compare.Histogram) []Figure {
+	var all []Figure
+	for _, c := range curves {
+		if lines := c.lines(rows); len(lines) > 0 {
+			all = append(all, Figure{c.file, c.title, plot{
+				title: c.title, series: lines,
+				x: axis{label: c.x, log: true}, y: axis{label: c.y, log: true, time: true},
+			}})
+		}
+	}
+	if lines := distributions("RoundTrip", histograms); len(lines) > 0 {
+		title := "Round trip to an idle loop: the distribution"
+		all = append(all, Figure{"roundtrip.svg", title, plot{
+			title: title, series: lines,
+			x: axis{label: "percentile", ticks: percentiles}, y: axis{label: "time", log: true, time: true},
+		}})
+	}
+	return all
+}
+
+// A curve is a plot of a workload's cost against one of its keys.
+type curve struct {
+	file, title, x, y string
+	workload          *regexp.Regexp // with the key's value as its group
+	unit              string
+	impls             []string
+}
+
+var curves = []curve{
+	{
+		"producers.svg", "Execute, by the number of producers", "producers", "time per task",
+		regexp.MustCompile(`^Execute/producers=(\d+)$`), "ns/task", []string{"core", "core-bounded", "loop", "channel", "mutex"},
+	}, {
+		"timers.svg", "Schedule and cancel, by the number of pending timers", "pending timers", "time per pair",
+		regexp.MustCompile(`^ScheduleCancel/where=loop/timers=(\d+)$`), "ns/pair", []string{"core", "afterfunc"},
+	}, {
+		"shutdown-tasks.svg", "Shutdown, by the number of queued tasks", "queued tasks", "time until the end, p50",
+		regexp.MustCompile(`^Shutdown/tasks=(\d+)$`), "p50 ns/stop", []string{"core", "loop", "channel"},
+	}, {
+		"shutdown-hooks.svg", "Shutdown, by the number of hooks", "hooks", "time until the end, p50",
+		regexp.MustCompile(`^Shutdown/hooks=(\d+)$`), "p50 ns/stop", []string{"core", "loop"},
+	}, {
+		"shutdown-timers.svg", "Shutdown, by the number of pending timers", "pending timers", "time until the end, p50",
+		regexp.MustCompile(`^Shutdown/timers=(\d+)$`), "p50 ns/stop", []string{"core", "loop"},
+	}, {
+		"shutdown-registrations.svg", "Shutdown, by the number of registrations", "registrations", "time until the end, p50",
+		regexp.MustCompile(`^Shutdown/registrations=(\d+)$`), "p50 ns/stop", []string{"loop", "loop-blocking"},
+	}, {
+		"latency.svg", "Submit to begin at half the peak load, by producers", "producers", "time, p99",
+		regexp.MustCompile(`^SubmitLatency/load=50/producers=(\d+)$`), "p99 ns/task", []string{"core", "loop", "channel"},
+	},
+}
+
+// lines returns one line for each implementation with two points or more. A
+// logarithmic axis has no place for zero: what nothing costs is in the table.
+func (c curve) lines(rows []compare.Row) []series {
+	var all []series
+	for _, impl := range c.impls {
+		s := series{name: impl}
+		for _, r := range rows {
+			m := c.workload.FindStringSubmatch(r.Workload)
+			if m == nil || r.Impl != impl || r.Unit != c.unit || r.Median <= 0 {
+				continue
+			}
+			if n, err := strconv.ParseFloat(m[1], 64); err == nil && n > 0 {
+				s.xy = append(s.xy, [2]float64{n, r.Median})
+			}
+		}
+		slices.SortFunc(s.xy, func(a, b [2]float64) int { return int(math.Copysign(1, a[0]-b[0])) })
+		if len(s.xy) > 1 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// percentiles are the ticks of a distribution: each step is ten times as rare.
+var percentiles = []tick{{0, "min"}, {nines(50), "50"}, {nines(90), "90"}, {nines(99), "99"}, {nines(99.9), "99.9"}, {nines(99.99), "99.99"}}
+
+// nines is 1 for 90 percent, 2 for 99, and so on.
+func nines(percent float64) float64 { return -math.Log10(1 - percent/100) }
+
+// distributions are the implementations of a workload that kept a histogram.
+func distributions(workload string, histograms []compare.Histogram) []series {
+	var all []series
+	for _, impl := range []string{"core", "loop", "loop-blocking", "unbuffered", "channel"} {
+		for _, h := range histograms {
+			if what, of, ok := strings.Cut(h.Name, "/impl="); !ok || what != workload || of != impl {
+				continue
+			}
+			s := series{name: impl}
+			for x := 0.0; x <= nines(99.99); x += nines(99.99) / 80 {
+				v := float64(h.ValueAtQuantile(100 * (1 - math.Pow(10, -x))))
+				s.xy = append(s.xy, [2]float64{x, max(1, v)})
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}
