@@ -49,7 +49,8 @@ func WithDrain(policy DrainPolicy) Option {
 	}
 }
 
-// ChannelEnd says how a channel ended, for the Report.
+// ChannelEnd says how a channel ended, for the Report. A Kind that is none of the
+// three counts as EndAborted, and a negative Discarded as 0.
 type ChannelEnd struct {
 	Kind      ChannelEndKind
 	Discarded int64 // bytes accepted by a write that were never handed to the kernel
@@ -77,7 +78,10 @@ func (l *EventLoop) RegisterChannel(fd int, interest Interest, ch Channel) (*Reg
 		return nil, argumentError("RegisterChannel", "ch is nil, want a Channel")
 	}
 	r := &Registration{target: ch, isChannel: true}
-	return r, l.register("RegisterChannel", r, fd, interest)
+	if err := l.register("RegisterChannel", r, fd, interest); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // End closes the registration of a channel and counts how it ended, if a shutdown

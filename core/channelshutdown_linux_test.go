@@ -1,7 +1,9 @@
 package core_test
 
 import (
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -78,4 +80,109 @@ func settled(l *core.EventLoop) <-chan struct{} {
 	p.Future().OnDone(func(struct{}, error) { close(done) })
 	p.TrySuccess(struct{}{})
 	return done
+}
+
+// A channel whose Abort does not return has nobody left who will end it: the loop does,
+// and terminates. What Abort has ended before counts as it said.
+func TestG15AnAbortThatDoesNotReturn(t *testing.T) {
+	ways := map[string]func(){"panics": func() { panic("boom") }, "exits": runtime.Goexit}
+	for name, tc := range map[string]struct {
+		drainToo, ends bool
+		policy         core.DrainPolicy
+		shutdown       func(l *core.EventLoop) error
+		cause          error
+		discarded      int64
+	}{
+		"Shutdown":                      {cause: core.ErrShutdown, shutdown: abortLoop},
+		"after the deadline":            {cause: core.ErrShutdownTimeout, shutdown: endWithin(time.Second)},
+		"Drain did not return either":   {cause: core.ErrShutdownTimeout, shutdown: endWithin(time.Second), drainToo: true},
+		"with the policy CloseChannels": {cause: core.ErrShutdown, shutdown: endWithin(time.Second), policy: core.CloseChannels},
+		"after its End":                 {shutdown: abortLoop, ends: true, discarded: 7},
+	} {
+		for how, leave := range ways {
+			t.Run(name+" "+how, func(t *testing.T) {
+				inBubble(t, func(t *testing.T) {
+					l, m := modelLoop(t, core.WithDrain(tc.policy), core.WithPanicHandler(func(*core.PanicError) {}))
+					ch := &fakeChannel{}
+					r := mustRegisterChannel(t, l, m.Open().FD(), ch)
+					if tc.drainToo {
+						ch.drain = func(core.Deadline) { leave() }
+					}
+					ch.abort = func(error) {
+						if tc.ends {
+							r.End(core.ChannelEnd{Kind: core.EndAborted, Discarded: 7})
+						}
+						leave()
+					}
+					heard := make(chan error, 2)
+					r.OnClose(func(err error) { heard <- err })
+					require.NoError(t, tc.shutdown(l))
+					report := awaitDone(t, l)
+					require.Equal(t, [3]int64{0, 1, tc.discarded}, [3]int64{report.ChannelsDrained, report.ChannelsAborted, report.BytesDiscarded},
+						"G15, G23: drained, aborted, discarded: %+v", report)
+					require.Len(t, heard, 1, "G22: OnClose is told once")
+					require.ErrorIs(t, <-heard, tc.cause, "G22: and why")
+					require.Zero(t, l.Stats().Registrations)
+				})
+			})
+		}
+	}
+}
+
+func abortLoop(l *core.EventLoop) error { l.Shutdown(); return nil }
+
+func endWithin(timeout time.Duration) func(l *core.EventLoop) error {
+	return func(l *core.EventLoop) error {
+		_, err := l.ShutdownGracefully(0, timeout)
+		return err
+	}
+}
+
+// An end that no Kind names counts as aborted, and nobody can discard less than nothing.
+func TestG23AnEndOutOfRange(t *testing.T) {
+	for name, tc := range map[string]struct {
+		end  core.ChannelEnd
+		want [3]int64 // drained, aborted, discarded
+	}{
+		"unknown kind":       {core.ChannelEnd{Kind: core.EndAborted + 1, Discarded: 3}, [3]int64{0, 1, 3}},
+		"the last kind":      {core.ChannelEnd{Kind: 255}, [3]int64{0, 1, 0}},
+		"negative discarded": {core.ChannelEnd{Kind: core.EndDrained, Discarded: -5}, [3]int64{1, 0, 0}},
+		"uncounted":          {core.ChannelEnd{Kind: core.EndUncounted, Discarded: -1}, [3]int64{0, 0, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				l, m := modelLoop(t)
+				ch := &fakeChannel{}
+				r := mustRegisterChannel(t, l, m.Open().FD(), ch)
+				ch.drain = func(core.Deadline) { r.End(tc.end) }
+				mustShutdownGracefully(t, l, 0, time.Hour)
+				report := awaitDone(t, l)
+				got := [3]int64{report.ChannelsDrained, report.ChannelsAborted, report.BytesDiscarded}
+				require.Equal(t, tc.want, got, "G23: drained, aborted, discarded after End(%+v)", tc.end)
+			})
+		})
+	}
+}
+
+// A registration that comes with an error would be one on which every call panics.
+func TestG3RegisterChannelReturnsOneOrTheOther(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l, m := modelLoop(t)
+		open := m.Open().FD()
+		refuse := func(what string, fd int, interest core.Interest, ch core.Channel) {
+			t.Helper()
+			r, err := l.RegisterChannel(fd, interest, ch)
+			require.Error(t, err, what)
+			require.Nil(t, r, "G3: %s: a registration came with %v", what, err)
+		}
+		refuse("no channel", open, core.Readable, nil)
+		refuse("negative descriptor", -1, core.Readable, &fakeChannel{})
+		refuse("descriptor that is not open", 1<<30, core.Readable, &fakeChannel{})
+		refuse("bad interest", open, 0x80, &fakeChannel{})
+		mustRegister(t, l, open, core.Readable, ignore)
+		refuse("registered descriptor", open, core.Readable, &fakeChannel{})
+		l.Shutdown()
+		refuse("after the close", m.Open().FD(), core.Readable, &fakeChannel{})
+		awaitDone(t, l)
+	})
 }

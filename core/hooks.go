@@ -29,7 +29,8 @@ type hookList struct {
 // accepted before the shutdown call have run (G6). One that is added during the
 // shutdown runs on the next turn. After the close only a hook that was accepted
 // before it may add one. remove takes the hook back, and reports true if and only
-// if it will never start.
+// if it will never start. On an EventLoop channels are told to drain before hooks
+// run: a hook cannot write to them any more.
 //
 // Netty runs hooks only in a pass that found no task, and so can skip them (R120).
 func (e *Executor) AddShutdownHook(run func()) (remove func() bool, err error) {

@@ -227,10 +227,11 @@ func (e *Executor) countEnd(r *Registration, end ChannelEnd) {
 		return
 	}
 	switch end.Kind {
+	case EndUncounted:
 	case EndDrained:
 		e.io.drained++
-	case EndAborted:
+	default:
 		e.io.aborted++
 	}
-	e.io.discarded += end.Discarded
+	e.io.discarded += max(end.Discarded, 0)
 }

@@ -48,16 +48,19 @@ func (s *listenerLoopSide) Ready(core.Readiness) {
 // takeBacklog accepts what the kernel has accepted by now: a listener that ends in
 // order does not reset those who came before. Loop only.
 func (l *Listener) takeBacklog() {
-	for range l.cfg.backlog {
+	for range l.cfg.backlog + 1 { // Linux queues one more than it was asked for
 		fd, remote, errno := sysAccept(l.cfg.faults, l.fd)
-		if errno == syscall.ECONNABORTED {
-			continue
-		}
-		if errno != 0 {
+		switch errno {
+		case 0:
+			l.accepted.Add(1)
+			l.handOver(fd, remote)
+		case syscall.EAGAIN, syscall.EBADF, syscall.EINVAL, syscall.ENOTSOCK:
 			return
+		case syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM:
+			l.cfg.logger.Warn("tcp: accept failed, the connections that wait are reset", "listener", l.Addr(), "error", errno)
+			return
+		default: // of the connection, which is gone, as in Ready
 		}
-		l.accepted.Add(1)
-		l.handOver(fd, remote)
 	}
 }
 

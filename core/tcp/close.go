@@ -73,6 +73,7 @@ func (c *Channel) fail(err error) {
 	if c.state != stateOpen && c.state != stateDraining {
 		return
 	}
+	c.broken = err               // for a Close inside Error: it is not why the channel closes
 	defer c.closeNow(err, false) // Error may panic
 	if err != ErrHandlerFailed {
 		c.call(func() { c.handler.Error(c, err) })
@@ -94,11 +95,14 @@ func (c *Channel) closeOrLinger(cause error, clean bool) {
 	if c.state >= stateLingering {
 		return
 	}
-	if c.cfg.linger > 0 && c.broken == nil {
+	switch {
+	case c.broken != nil:
+		c.closeNow(c.broken, false)
+	case c.cfg.linger > 0:
 		c.startLinger(cause, clean)
-		return
+	default:
+		c.closeNow(cause, clean)
 	}
-	c.closeNow(cause, clean)
 }
 
 // closeNow is the one way in which a channel ends; the order of what it does is

@@ -171,26 +171,33 @@ func awaitCount(t testing.TB, l *log, entry string, n int) {
 	}
 }
 
-// TestG22ErrorCloses closes in Error, and panics in it.
+// TestG22ErrorCloses closes in Error, and panics in it. Whatever Error does, the error
+// is why the channel closed, and why its writes failed.
 func TestG22ErrorCloses(t *testing.T) {
 	for how, act := range map[string]func(*tcp.Channel){
-		"return": func(*tcp.Channel) {},
-		"Close":  func(ch *tcp.Channel) { ch.Close() },
-		"panic":  func(*tcp.Channel) { panic("boom") },
-		"Goexit": func(*tcp.Channel) { runtime.Goexit() },
+		"return":          func(*tcp.Channel) {},
+		"Close":           func(ch *tcp.Channel) { ch.Close() },
+		"CloseGracefully": func(ch *tcp.Channel) { ch.CloseGracefully(time.Time{}) },
+		"panic":           func(*tcp.Channel) { panic("boom") },
+		"Goexit":          func(*tcp.Channel) { runtime.Goexit() },
 	} {
-		t.Run(how, func(t *testing.T) {
-			checkLeaks(t)
-			p := newPair(t, func(at string, ch *tcp.Channel, _ []byte) {
-				if at == "Error" {
-					act(ch)
-				}
+		for linger, opts := range map[string][]tcp.Option{"": nil, " with linger": {tcp.WithLinger(hangGuard)}} {
+			t.Run(how+linger, func(t *testing.T) {
+				checkLeaks(t)
+				p := newPair(t, func(at string, ch *tcp.Channel, _ []byte) {
+					if at == "Error" {
+						act(ch)
+					}
+				}, opts...)
+				write := p.ch.Write([]byte("never flushed"))
+				_ = p.peer.SetLinger(0)
+				_ = p.peer.Close()
+				p.await(t, "Unregistered")
+				wantLog(t, "G22: events", p.String(), "Active Error Inactive Unregistered")
+				wantErr(t, "G22: the cause", p.ch.CloseCause(), syscall.ECONNRESET)
+				wantErr(t, "G22: the write", awaitWrite(t, write), tcp.ErrChannelClosed, syscall.ECONNRESET)
 			})
-			_ = p.peer.SetLinger(0)
-			_ = p.peer.Close()
-			p.await(t, "Unregistered")
-			wantLog(t, "G22: events", p.String(), "Active Error Inactive Unregistered")
-		})
+		}
 	}
 }
 

@@ -18,7 +18,9 @@ import (
 // error, and a connection that comes about all the same is closed. From inside a
 // loop of the group it returns core.ErrInEventLoop and does nothing (G18): see
 // DialAsync. A loop that is shut down refuses: the error is core.ErrRejected, or
-// names the shutdown. A handler whose connection has failed hears nothing.
+// names the shutdown. A handler whose connection has failed hears nothing; one whose
+// connection comes about at the very moment at which ctx ends hears Active, Inactive
+// and Unregistered, though the dial returns an error.
 func Dial(ctx context.Context, group *core.Group, addr string, handler Handler, opts ...Option) (*Channel, error) {
 	return dial(ctx, "Dial", loops{group: group}, addr, handler, opts)
 }
@@ -99,7 +101,7 @@ func (d *dialer) wrap(err error) error { return fmt.Errorf("tcp: %s %s: %w", d.c
 
 // dial tries each address, and waits.
 func (d *dialer) dial(ctx context.Context, loop *core.EventLoop) (*Channel, error) {
-	addrs, err := resolve(ctx, d.addr)
+	addrs, err := d.lookUp(ctx, loop)
 	if err != nil {
 		return nil, d.wrap(err)
 	}
@@ -121,6 +123,23 @@ func (d *dialer) dial(ctx context.Context, loop *core.EventLoop) (*Channel, erro
 		errs = append(errs, err)
 	}
 	return nil, errors.Join(errs...)
+}
+
+// lookUp is resolve, which ends with ctx or at the close of loop, whichever comes
+// first, and then names the cause: package net says only that it was cancelled.
+func (d *dialer) lookUp(ctx context.Context, loop *core.EventLoop) ([]netip.AddrPort, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	closed := loop.Context()
+	stop := context.AfterFunc(closed, func() {
+		cancel(&core.RejectedError{State: loop.State(), Reason: context.Cause(closed)})
+	})
+	defer stop()
+	addrs, err := resolve(ctx, d.addr)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return addrs, err
 }
 
 // connectAttempt is a channel's handshake. Loop only.

@@ -30,7 +30,9 @@
 // kernel took before with success and the others with a *ClosedError that names
 // why; Handler.Inactive; Handler.Unregistered. A loop does not end before the last
 // of these, so that there is no case in which nobody is left to deliver them (in
-// Netty there is, R214).
+// Netty there is, R214). Futures complete in that order, and the listeners that they
+// have by then run in it; one that is added to a future after it has completed runs
+// behind Inactive and Unregistered.
 //
 //   - Close: now. What is still in the buffer fails, as in Netty (R215).
 //   - CloseGracefully: what is in the buffer is sent first. See there.

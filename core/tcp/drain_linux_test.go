@@ -2,6 +2,7 @@ package tcp_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -17,6 +18,8 @@ import (
 
 	"eventide/core"
 	"eventide/core/tcp"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestG23Drain shuts a loop down whose channel has accepted more than the kernel
@@ -508,6 +511,60 @@ func TestCloseOutput(t *testing.T) {
 	wantLog(t, "events", p.String(), "Active WritabilityChanged WritabilityChanged Read ReadComplete InputShutdown ReadComplete Inactive Unregistered")
 	wantErr(t, "the cause", p.ch.CloseCause(), io.EOF)
 	wantErr(t, "CloseOutput after the close", awaitErr(t, "it", p.ch.CloseOutput()), nil)
+}
+
+// TestG22CloseOutputAfterTheFIN asks for the future when a graceful close has shut the
+// output down already: it completes at once, and with nil however the channel ends.
+func TestG22CloseOutputAfterTheFIN(t *testing.T) {
+	for name, endBefore := range map[string]bool{"while it waits for the peer": false, "after Close": true} {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			p := newPair(t, nil)
+			p.ch.CloseGracefully(time.Time{})
+			if n, err := readAll(p.peer); n != 0 || err != nil {
+				t.Fatalf("the peer got %d bytes and %v, want the end of the stream", n, err)
+			}
+			on(t, p.ch.EventLoop(), func() {}) // the body that sent the FIN has ended
+			if endBefore {
+				awaitErr(t, "the close", p.ch.Close())
+			}
+			wantErr(t, "G22: CloseOutput", awaitErr(t, "CloseOutput", p.ch.CloseOutput()), nil)
+			if cause := p.ch.CloseCause(); cause != nil {
+				t.Errorf("the channel closed for %v, want it to wait for the peer, or to be closed by Close", cause)
+			}
+		})
+	}
+}
+
+// TestG23DrainInsideTheReadOfAnother ends a channel gracefully in the Read of another one
+// of its loop: its input, which the drain discards, must not be read into the buffer that
+// this Read still looks at.
+func TestG23DrainInsideTheReadOfAnother(t *testing.T) {
+	checkLeaks(t)
+	g := newGroup(t, 1)
+	b := newPairOn(t, g, nil)
+	b.ch.SetAutoRead(false)
+	on(t, g, func() {})
+	_, _ = b.peer.Write(bytes.Repeat([]byte("B"), 100))
+	input := []unix.PollFd{{Fd: int32(b.ch.FD()), Events: unix.POLLIN}}
+	if n, err := unix.Poll(input, int(hangGuard.Milliseconds())); n != 1 || err != nil {
+		t.Fatalf("poll: %d, %v: b has no input", n, err)
+	}
+	want := bytes.Repeat([]byte("A"), 50)
+	got := make(chan []byte, 1)
+	a := newPairOn(t, g, func(at string, _ *tcp.Channel, p []byte) {
+		if at == "Read" {
+			b.ch.CloseGracefully(time.Time{})
+			got <- bytes.Clone(p)
+		}
+	})
+	_, _ = a.peer.Write(want)
+	a.await(t, "ReadComplete")
+	if p := <-got; !bytes.Equal(p, want) {
+		t.Errorf("G23: what a was given to read became %q, want %q", p, want)
+	}
+	_ = b.peer.CloseWrite()
+	awaitErr(t, "the graceful close", b.ch.CloseFuture()) // its input was discarded all the same
 }
 
 // TestR220HalfClosure: the end of the input is told once, and writes go on.

@@ -95,7 +95,9 @@ func (c *Channel) drain(cause error) {
 	// A peer that only writes must be read from now, or it never comes to read.
 	c.inputReady = true
 	c.flush()
-	c.read()
+	// Not c.read(): the caller may be the Read of another channel of this loop, whose
+	// input is in the buffer that all of them share.
+	c.reg.Post(c.read)
 }
 
 // CloseOutput ends our side of the stream: writes are refused from now on with
@@ -126,11 +128,17 @@ func (c *Channel) CloseOutput() *core.Future[struct{}] {
 func (c *Channel) closeOutput() {
 	c.finishing = true
 	c.flush()
+	if c.outputShut { // by a graceful close, before anybody asked for this future
+		c.mu.Lock()
+		p := c.promises.output
+		c.mu.Unlock()
+		settle(p, nil)
+	}
 }
 
 // outputError is how CloseOutput ended. Requires mu, and a closed channel.
 func (c *Channel) outputError() error {
-	if c.clean {
+	if c.clean || c.outputShut {
 		return nil
 	}
 	return &ClosedError{Cause: c.failure, Closing: c.closing}
