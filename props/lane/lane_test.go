@@ -40,11 +40,11 @@ func TestLineThatIsNoJSON(t *testing.T) {
 }
 
 func TestWhatTheProgramIsTold(t *testing.T) {
-	r := program(t, `echo $* $EVENTIDE_LANE_BUDGET $EVENTIDE_LANE_ONLY $EVENTIDE_LANE_SEED $EVENTIDE_CASES $(basename $PWD)`+"\n"+oneLine)
-	r.Only, r.Cases = "G3", "/kept"
+	r := program(t, `echo $* $EVENTIDE_LANE_BUDGET $EVENTIDE_LANE_ONLY $EVENTIDE_LANE_SEED $EVENTIDE_CASES $(basename $PWD) $MORE`+"\n"+oneLine)
+	r.Only, r.Cases, r.Args, r.Env = "G3", "/kept", []string{"-lean", "G3"}, []string{"MORE=more"}
 	last, err := r.Do(module)
 	require.NoError(t, err)
-	require.Equal(t, "-test.run ^TestLane$ -test.timeout 0 1h0m0s G3 7 /kept props\n", last.Output)
+	require.Equal(t, "-test.run ^TestLane$ -test.timeout 0 -lean G3 1h0m0s G3 7 /kept props more\n", last.Output)
 }
 
 // TestEndings: however it ends, what it said until then counts.

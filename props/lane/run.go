@@ -22,8 +22,23 @@ type Result struct {
 	Exercised map[string]int    `json:"exercised"`
 	Failed    map[string]string `json:"failed"` // by guarantee: what was found
 
+	// Of the interleave lane, whose runs are schedules.
+	Classes     int        `json:"classes"` // that differ in what happens before what
+	StepsPerSec float64    `json:"steps_per_second"`
+	Exhausted   *Exhausted `json:"exhausted"`
+
 	Ending Ending `json:"-"`
 	Output string `json:"-"` // what it printed besides such lines, the first of it
+}
+
+// Exhausted says of how many scenarios every schedule was seen.
+type Exhausted struct {
+	Scenarios int            `json:"scenarios"`
+	To        map[int]int    `json:"complete_to"` // by bound: scenarios of which each schedule with no more preemptions was seen
+	All       int            `json:"complete"`    // of which each schedule was seen, whatever the bound
+	Schedules int            `json:"schedules"`
+	Classes   int            `json:"classes"`
+	Exercised map[string]int `json:"exercised"` // by guarantee: scenarios complete to bound 1 in which its premise occurred
 }
 
 // Ending says how the program ended.
@@ -43,6 +58,8 @@ type Run struct {
 	Only   string        // one guarantee, or "" for all
 	Budget time.Duration // how long; it is killed some time after that
 	Seed   uint64        // base of the seeds
+	Args   []string      // more arguments
+	Env    []string      // more of the environment: "NAME=value"
 
 	Cases string            // where it keeps failing programs; "": where the tests do
 	Stall time.Duration     // silence for so long is a hang; 0: as long as Budget allows
@@ -91,9 +108,9 @@ func (r Run) command(root string) *exec.Cmd {
 	if test == "" {
 		test = "TestLane"
 	}
-	cmd := exec.Command(r.Bin, "-test.run", "^"+test+"$", "-test.timeout", "0")
+	cmd := exec.Command(r.Bin, append([]string{"-test.run", "^" + test + "$", "-test.timeout", "0"}, r.Args...)...)
 	cmd.Dir = filepath.Join(root, "props")
-	cmd.Env = append(os.Environ(),
+	cmd.Env = append(append(os.Environ(), r.Env...),
 		"EVENTIDE_LANE_BUDGET="+r.Budget.String(), "EVENTIDE_LANE_ONLY="+r.Only,
 		"EVENTIDE_LANE_SEED="+strconv.FormatUint(r.Seed, 10))
 	if r.Cases != "" {

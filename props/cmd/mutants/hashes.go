@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -17,7 +18,8 @@ import (
 type hashes struct {
 	Mutant string `json:"mutant"`
 	Core   string `json:"core"`
-	Checks string `json:"checks"` // properties, predicates, model
+	Checks string `json:"checks"`         // properties, predicates, model
+	Lane   string `json:"lane,omitempty"` // what another lane than the virtual one is made of
 }
 
 // hashes returns those of each mutant. One that does not apply is an error.
@@ -41,7 +43,37 @@ func (j *job) hashes(planted []mutant.Mutant) (map[string]hashes, error) {
 			fmt.Fprintf(h, "%s\n%s\n", file, changed[file])
 		}
 		fmt.Fprintf(h, "%s\n%s\n", m.Guarantee, m.StandsFor)
-		all[m.Name] = hashes{Mutant: short(h.Sum(nil)), Core: core, Checks: checks}
+		lane := j.known[m.Name].Lane // the one that gave the verdict
+		if own := j.marks[m.Name].lane; own != "" && own != laneVirtual {
+			lane = cmp.Or(lane, own)
+			fmt.Fprintf(h, "%v\n", j.marks[m.Name])
+		}
+		other, err := j.laneHash(lane)
+		if err != nil {
+			return nil, err
+		}
+		all[m.Name] = hashes{Mutant: short(h.Sum(nil)), Core: core, Checks: checks, Lane: other}
+	}
+	return all, nil
+}
+
+// laneHash is the hash of what a lane is made of beside core and the checks; "" for
+// the virtual one.
+func (j *job) laneHash(lane string) (string, error) {
+	var all string
+	if strings.Contains(lane, laneTest) {
+		tests, err := hashOfAll(j.root, "core/*_test.go")
+		if err != nil {
+			return "", err
+		}
+		all = tests
+	}
+	if strings.Contains(lane, laneInterleave) || lane == laneRace {
+		sources, err := hashOf(j.root, "props/interleave/*.go", "props/interleave/*/*.go", "props/interleave/det/*/*.go")
+		if err != nil {
+			return "", err
+		}
+		all += sources
 	}
 	return all, nil
 }
@@ -52,6 +84,15 @@ const laneSource = "lane_test.go"
 // hashOf is the hash of the sources that the lane is built from, of the files
 // that match.
 func hashOf(root string, patterns ...string) (string, error) {
+	return hashWhere(root, func(name string) bool { return !strings.HasSuffix(name, "_test.go") || name == laneSource }, patterns)
+}
+
+// hashOfAll is hashOf with the files of tests.
+func hashOfAll(root string, patterns ...string) (string, error) {
+	return hashWhere(root, func(string) bool { return true }, patterns)
+}
+
+func hashWhere(root string, want func(name string) bool, patterns []string) (string, error) {
 	h := sha256.New()
 	files := 0
 	for _, pattern := range patterns {
@@ -61,7 +102,7 @@ func hashOf(root string, patterns ...string) (string, error) {
 		}
 		for _, path := range paths {
 			name := filepath.Base(path)
-			if strings.HasSuffix(name, "_test.go") && name != laneSource {
+			if !want(name) {
 				continue
 			}
 			data, err := os.ReadFile(path)

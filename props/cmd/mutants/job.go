@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"eventide/props/mutant"
@@ -16,7 +18,8 @@ import (
 type job struct {
 	settings
 	try      func(mutant.Mutant) (entry, error)
-	control  func() error // that the lane finds nothing without a mutant
+	control  func() error // that the virtual lane finds nothing without a mutant
+	marks    map[string]mark
 	progress io.Writer
 
 	mu    sync.Mutex
@@ -26,10 +29,6 @@ type job struct {
 
 // run returns the report on the given mutants, as far as it got.
 func (j *job) run(planted []mutant.Mutant) (report, error) {
-	hashes, err := j.hashes(planted)
-	if err != nil {
-		return report{}, err
-	}
 	path := filepath.Join(j.out, "mutants.json")
 	before, err := readReport(path)
 	if err != nil {
@@ -39,6 +38,10 @@ func (j *job) run(planted []mutant.Mutant) (report, error) {
 	for _, e := range before.Mutants {
 		j.known[e.Name] = e
 	}
+	hashes, err := j.hashes(planted)
+	if err != nil {
+		return report{}, err
+	}
 	var todo []mutant.Mutant
 	for _, m := range planted {
 		if j.force || j.known[m.Name].Hashes != hashes[m.Name] {
@@ -47,7 +50,7 @@ func (j *job) run(planted []mutant.Mutant) (report, error) {
 		}
 	}
 	fmt.Fprintf(j.progress, "%d mutants, %d of them known from %s\n", len(planted), len(planted)-len(todo), path)
-	if len(todo) > 0 {
+	if slices.ContainsFunc(todo, func(m mutant.Mutant) bool { return cmp.Or(j.marks[m.Name].lane, laneVirtual) == laneVirtual }) {
 		if err := j.control(); err != nil {
 			return j.report(planted), err
 		}
@@ -83,11 +86,14 @@ func (j *job) runOne(m mutant.Mutant, h hashes, of int, path string) error {
 		return fmt.Errorf("%s: %w", m.Name, err)
 	}
 	e.Hashes = h
+	if e.Hashes.Lane, err = j.laneHash(e.Lane); err != nil {
+		return err
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.done++
 	j.known[m.Name] = e
-	fmt.Fprintf(j.progress, "[%d/%d] %s: %s %s, %d runs, %.1f s\n", j.done, of, e.Name, e.Verdict, e.by(), e.Schedules, e.Seconds)
+	fmt.Fprintf(j.progress, "[%d/%d] %s: %s %s, %s, %d runs, %.1f s\n", j.done, of, e.Name, e.Verdict, e.by(), e.Lane, e.Schedules, e.Seconds)
 	return j.all().write(path)
 }
 

@@ -31,7 +31,7 @@ func newFixture(t *testing.T) *fixture {
 	root := t.TempDir()
 	f := &fixture{t: t, fails: map[string]error{}, survives: map[string]bool{}}
 	f.job = &job{
-		settings: settings{root: root, dir: filepath.Join(root, "mutants"), out: filepath.Join(root, "out"), parallel: 2},
+		settings: settings{root: root, dirs: []string{filepath.Join(root, "mutants")}, out: filepath.Join(root, "out"), parallel: 2},
 		try:      f.pretend, control: func() error { return nil }, progress: &bytes.Buffer{},
 	}
 	for file, text := range map[string]string{
@@ -73,7 +73,7 @@ func (f *fixture) pretend(m mutant.Mutant) (entry, error) {
 
 // again runs the job anew and returns which mutants it tried.
 func (f *fixture) again() (report, []string, error) {
-	planted, err := mutant.Load(f.dir)
+	planted, err := mutant.Load(f.dirs[0])
 	require.NoError(f.t, err)
 	f.tried, f.done = nil, 0
 	r, err := f.run(planted)
@@ -149,7 +149,7 @@ func TestOneMutantLeavesTheOthers(t *testing.T) {
 	f := newFixture(t)
 	_, _, err := f.again()
 	require.NoError(t, err)
-	planted, err := mutant.Load(f.dir)
+	planted, err := mutant.Load(f.dirs[0])
 	require.NoError(t, err)
 	f.force = true
 	r, err := f.run(planted[:1])
@@ -193,6 +193,6 @@ func TestProgress(t *testing.T) {
 	require.NoError(t, err)
 	text := f.progress.(*bytes.Buffer).String()
 	require.Contains(t, text, "3 mutants, 0 of them known from ")
-	require.Equal(t, 3, strings.Count(text, ": killed G3 S2, 0 runs, 0.0 s\n"))
+	require.Equal(t, 3, strings.Count(text, ": killed G3 S2, virtual, 0 runs, 0.0 s\n"))
 	require.Contains(t, text, "[3/3] ")
 }

@@ -50,7 +50,8 @@ func TestOneMutantFromTheEnvironment(t *testing.T) {
 func TestPathsAreFromTheRoot(t *testing.T) {
 	s, err := parse([]string{"-root", "r", "-out", "/tmp/o"}, os.Stderr)
 	require.NoError(t, err)
-	require.Equal(t, filepath.Join("r", "testdata", "mutants"), s.dir)
+	require.Equal(t, filepath.Join("r", "testdata", "mutants"), s.dirs[0])
+	require.Len(t, s.dirs, 3)
 	require.Equal(t, "/tmp/o", s.out)
 }
 
@@ -60,14 +61,14 @@ func TestShortIsSpreadOut(t *testing.T) {
 	for i := range 5 * shortCount {
 		all = append(all, mutant.Mutant{Name: fmt.Sprint(i)})
 	}
-	some, err := settings{short: true}.choose(all)
+	some, err := settings{short: true}.choose(all, nil)
 	require.NoError(t, err)
 	require.Len(t, some, shortCount)
 	for i, m := range some {
 		require.Equal(t, fmt.Sprint(5*i), m.Name)
 	}
 	for n, s := range map[int]settings{len(all): {}, 3: {short: true}} {
-		some, err := s.choose(all[:n])
+		some, err := s.choose(all[:n], nil)
 		require.NoError(t, err)
 		require.Len(t, some, n)
 	}

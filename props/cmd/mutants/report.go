@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"eventide/props/mutant"
 )
@@ -47,7 +48,7 @@ func newEntry(m mutant.Mutant) entry {
 		}
 	}
 	return entry{
-		Name: m.Name, Guarantee: m.Guarantee, StandsFor: m.StandsFor, Lane: "virtual",
+		Name: m.Name, Guarantee: m.Guarantee, StandsFor: m.StandsFor, Lane: laneVirtual,
 		Target: strings.Join(files, ", "),
 	}
 }
@@ -58,6 +59,12 @@ func (e *entry) killed(k kill) {
 
 func (e *entry) survived() {
 	e.Verdict, e.Reason = survived, fmt.Sprintf("not seen in %d runs", e.Schedules)
+}
+
+// clock adds what passes until the returned function is called to the seconds.
+func (e *entry) clock() (stop func()) {
+	began := time.Now()
+	return func() { e.Seconds += time.Since(began).Seconds() }
 }
 
 // by names the guarantee and the predicate.
@@ -97,13 +104,13 @@ func (r report) table(w io.Writer) {
 	for _, e := range r.Mutants {
 		wide = max(wide, len(e.Name))
 	}
-	fmt.Fprintf(w, "%-*s %-9s %-8s %-17s %7s %8s\n", wide, "mutant", "guarantee", "verdict", "by", "runs", "seconds")
+	fmt.Fprintf(w, "%-*s %-9s %-8s %-18s %-17s %7s %8s\n", wide, "mutant", "guarantee", "verdict", "lane", "by", "runs", "seconds")
 	for _, e := range r.Mutants {
 		verdict := e.Verdict
 		if verdict == survived {
 			verdict = "SURVIVED"
 		}
-		fmt.Fprintf(w, "%-*s %-9s %-8s %-17s %7d %8.1f\n", wide, e.Name, e.Guarantee, verdict, e.by(), e.Schedules, e.Seconds)
+		fmt.Fprintf(w, "%-*s %-9s %-8s %-18s %-17s %7d %8.1f\n", wide, e.Name, e.Guarantee, verdict, e.Lane, e.by(), e.Schedules, e.Seconds)
 	}
 	fmt.Fprintf(w, "\nscore %.3f: %d of %d killed\n", r.Score, r.count(killed), len(r.Mutants))
 }

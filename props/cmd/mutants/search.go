@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"eventide/props"
@@ -17,9 +19,15 @@ type searcher struct {
 	settings
 	build func(name, overlay string) (bin string, err error)
 	look  func(bin, cases, only string, budget time.Duration) (lane.Result, error)
+
+	marks     map[string]mark // by name; none means the virtual lane
+	schedules func(m mutant.Mutant, e *entry, dir string, race bool) (bool, error)
+	tests     func(m mutant.Mutant, killer string, e *entry, dir string) (bool, error)
 }
 
-func newSearcher(s settings) *searcher { return &searcher{settings: s, build: s.build, look: s.look} }
+func newSearcher(s settings) *searcher {
+	return &searcher{settings: s, build: s.build, look: s.look, schedules: newInterleaver(s).try, tests: newTester(s).try}
+}
 
 // control runs the lane on core as it is. Whatever it finds there, it would find
 // in every mutant.
@@ -49,21 +57,59 @@ func (s *searcher) try(m mutant.Mutant) (e entry, err error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return e, err
 	}
+	var tried []string
+	for _, lane := range s.lanes(m) {
+		tried = append(tried, lane)
+		found, err := s.tryIn(lane, m, &e, dir)
+		if err != nil {
+			return e, err
+		}
+		if found {
+			e.Lane = lane
+			return e, nil
+		}
+	}
+	e.Lane = strings.Join(tried, "+")
+	e.survived()
+	return e, nil
+}
+
+// lanes are those that look for a mutant, in this order.
+func (s *searcher) lanes(m mutant.Mutant) []string {
+	mark := s.marks[m.Name]
+	first := cmp.Or(mark.lane, laneVirtual)
+	if s.interleave <= 0 || first == laneInterleave || first == laneRace {
+		return []string{first}
+	}
+	return []string{first, laneInterleave}
+}
+
+func (s *searcher) tryIn(lane string, m mutant.Mutant, e *entry, dir string) (bool, error) {
+	switch lane {
+	case laneInterleave, laneRace:
+		return s.schedules(m, e, dir, lane == laneRace)
+	case laneTest:
+		return s.tests(m, s.marks[m.Name].killer, e, dir)
+	}
+	return s.virtual(m, e, dir)
+}
+
+// virtual lets the properties in virtual time look for a mutant.
+func (s *searcher) virtual(m mutant.Mutant, e *entry, dir string) (bool, error) {
 	overlay, err := m.Overlay(s.root, dir)
 	if err != nil {
-		return e, err
+		return false, err
 	}
 	bin, err := s.build(m.Name, overlay)
 	if err != nil {
-		return e, err
+		return false, err
 	}
 	defer os.Remove(bin)
-	began := time.Now()
-	defer func() { e.Seconds = time.Since(began).Seconds() }()
+	defer e.clock()()
 	for _, l := range s.places(m) {
 		r, err := s.look(bin, dir, l.only, l.budget)
 		if err != nil {
-			return e, err
+			return false, err
 		}
 		e.Schedules += r.Runs
 		blame := m.Guarantee
@@ -72,11 +118,10 @@ func (s *searcher) try(m mutant.Mutant) (e entry, err error) {
 		}
 		if k, found := killOf(r, blame); found {
 			e.killed(k)
-			return e, nil
+			return true, nil
 		}
 	}
-	e.survived()
-	return e, nil
+	return false, nil
 }
 
 // keptFor returns the guarantee that the first program kept in dir broke, or

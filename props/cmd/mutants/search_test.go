@@ -58,7 +58,7 @@ func TestOwnPropertyFirst(t *testing.T) {
 			entry{Verdict: survived, Schedules: 12, Reason: "not seen in 12 runs"},
 		},
 		"without a property": {
-			"G22", map[string]lane.Result{"": {Runs: 7, Failed: found}}, []string{" 3s"},
+			"G25", map[string]lane.Result{"": {Runs: 7, Failed: found}}, []string{" 3s"},
 			entry{Verdict: killed, By: "G3", Predicate: "S2", Schedules: 7, Reason: found["G3"]},
 		},
 	} {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"eventide/props/interleave/build"
 	"eventide/props/lane"
 )
 
@@ -14,14 +15,14 @@ func (v *verification) build(name, overlay string) (string, error) {
 	return lane.Build(v.root, filepath.Join(v.out, "bin"), name, overlay)
 }
 
-// runLanes runs all properties for the whole budget, in virtual time and beside it,
-// as it mostly waits, in real time.
+// runLanes runs all properties for the whole budget: in virtual time; beside it, as it
+// mostly waits, in real time; and under schedules that are chosen.
 func (v *verification) runLanes() error {
 	bin, err := v.build("props", "")
 	if err != nil {
 		return err
 	}
-	var virtualErr, realErr error
+	var virtualErr, realErr, interleaveErr error
 	var both sync.WaitGroup
 	both.Go(func() {
 		v.lane, virtualErr = lane.Run{Bin: bin, Budget: v.left(), Seed: v.seed, Hear: func(r lane.Result) {
@@ -42,8 +43,32 @@ func (v *verification) runLanes() error {
 			realErr = fmt.Errorf("in real time: %w", realErr)
 		}
 	})
+	both.Go(func() { interleaveErr = v.runInterleave() })
 	both.Wait()
-	return errors.Join(virtualErr, realErr)
+	return errors.Join(virtualErr, realErr, interleaveErr)
+}
+
+// runInterleave builds the lane of chosen schedules, which is a program of its own,
+// and runs it.
+func (v *verification) runInterleave() error {
+	bin, _, err := build.Lane{Root: v.root, Dir: filepath.Join(v.out, "interleave")}.Build()
+	if err != nil {
+		return err
+	}
+	out, err := filepath.Abs(v.out)
+	if err != nil {
+		return err
+	}
+	v.interleave, err = lane.Run{Bin: bin, Budget: v.left() / 2, Seed: v.seed, Cases: filepath.Join(out, "cases"), Args: []string{"-html", filepath.Join(out, "report.html")}, Hear: func(r lane.Result) {
+		v.live.set(func(l *live) { l.schedules = r.Runs })
+	}}.Do(v.root)
+	if err == nil {
+		err = cameToItsEnd(v.interleave)
+	}
+	if err != nil {
+		return fmt.Errorf("with schedules: %w", err)
+	}
+	return nil
 }
 
 // cameToItsEnd is an error for a lane that hung or crashed: that it found nothing

@@ -25,6 +25,8 @@ type live struct {
 	real    int // runs in real time
 	rate    float64
 	left    time.Duration
+
+	schedules int // of the interleave lane
 }
 
 func newLive(out io.Writer, budget time.Duration) *live {
@@ -69,8 +71,8 @@ const interval = 5 * time.Second
 
 func (l *live) print(always bool) {
 	if l.terminal {
-		fmt.Fprintf(l.out, "\r\x1b[Kvirtual %7.0f runs/s  runs %d  real %d  model states %d  mutants %d  failures %d  left %v",
-			l.rate, l.last.Runs, l.real, l.states, l.mutants, len(l.last.Failed), l.left.Round(time.Second))
+		fmt.Fprintf(l.out, "\r\x1b[Kvirtual %7.0f runs/s  runs %d  real %d  schedules %d  model states %d  mutants %d  failures %d  left %v",
+			l.rate, l.last.Runs, l.real, l.schedules, l.states, l.mutants, len(l.last.Failed), l.left.Round(time.Second))
 		return
 	}
 	if !always && time.Since(l.printed) < interval {
@@ -78,7 +80,7 @@ func (l *live) print(always bool) {
 	}
 	l.printed = time.Now()
 	line, err := json.Marshal(map[string]any{
-		"lane": "virtual", "runs_per_s": int(l.rate), "runs": l.last.Runs, "real_runs": l.real, "model_states": l.states,
+		"lane": "virtual", "runs_per_s": int(l.rate), "runs": l.last.Runs, "real_runs": l.real, "schedules": l.schedules, "model_states": l.states,
 		"mutants": l.mutants, "failures": len(l.last.Failed), "left_s": int(l.left.Seconds()),
 	})
 	if err == nil {

@@ -31,6 +31,7 @@ type report struct {
 	Channels   modelReport    `json:"model_channels"`
 	Traces     traceResult    `json:"traces"`
 	Undecided  int            `json:"linearizability_undecided"`
+	Interleave scheduleReport `json:"interleave"`
 	Guarantees []guaranteeRow `json:"guarantees"`
 }
 
@@ -66,13 +67,18 @@ type laneReport struct {
 	Runs      int    `json:"runs"`
 	Exercised int    `json:"exercised"`
 	Seed      uint64 `json:"seed"`
+
+	// Of the interleave lane: the small scenarios that exercise the guarantee and of
+	// which every schedule with at most one preemption was seen.
+	Exhausted int `json:"exhausted,omitempty"`
 }
 
 func (v *verification) report() report {
 	r := report{
 		Schema: 1, Commit: commit(v.root), Go: runtime.Version(), Seconds: time.Since(v.began).Seconds(),
 		Model: modelOf(v.model), Channels: modelOf(v.regs),
-		Traces: v.traces, Undecided: v.lane.Undecided + v.real.Undecided,
+		Traces: v.traces, Undecided: v.lane.Undecided + v.real.Undecided + v.interleave.Undecided,
+		Interleave: schedulesOf(v.interleave),
 	}
 	for _, g := range props.Guarantees {
 		r.Guarantees = append(r.Guarantees, v.row(g))
@@ -105,7 +111,7 @@ func (v *verification) row(g props.Guarantee) guaranteeRow {
 	}
 	virtual := &row.Lanes[0]
 	virtual.Runs, virtual.Seed, virtual.Exercised = v.lane.Runs, v.lane.Seed, row.Exercised
-	row.Lanes[2] = v.realLane(g)
+	row.Lanes[1], row.Lanes[2] = v.interleaveLane(g), v.realLane(g)
 	switch text := v.lane.Failed[g.ID]; {
 	case text != "":
 		virtual.Verdict, row.Verdict, row.Reason = fail, fail, text
@@ -119,6 +125,9 @@ func (v *verification) row(g props.Guarantee) guaranteeRow {
 	}
 	if text := v.real.Failed[g.ID]; text != "" {
 		row.Verdict, row.Reason = fail, "in real time: "+text
+	}
+	if text := v.interleave.Failed[g.ID]; text != "" {
+		row.Verdict, row.Reason = fail, "in the interleave lane: "+text
 	}
 	return row
 }
@@ -170,6 +179,7 @@ func (r report) table(w io.Writer) {
 	r.Model.print(w, "model")
 	r.Channels.print(w, "channels")
 	fmt.Fprintf(w, "traces   %d of the model, %d of histories, %d with another verdict than the one inside\n", r.Traces.Model, r.Traces.History, len(r.Traces.Wrong))
+	r.Interleave.print(w)
 	for _, text := range r.Traces.Wrong {
 		fmt.Fprintf(w, "         WRONG %s\n", text)
 	}
@@ -183,7 +193,9 @@ func (r report) table(w io.Writer) {
 		if g.Verdict != pass {
 			fmt.Fprintf(w, "     %s\n", g.Reason)
 		}
-		if g.Verdict == fail {
+		if g.Verdict == fail && g.Lanes[1].Verdict == fail {
+			fmt.Fprintf(w, "     the schedule is in out/cases: go run ./props/interleave/cmd/interleave -case out/cases/%s-....schedule\n", g.ID)
+		} else if g.Verdict == fail {
 			fmt.Fprintf(w, "     the program is in out/cases: go test ./props -run '^TestReplay$' -case ../out/cases/%s-....case\n", g.ID)
 		}
 	}
@@ -209,6 +221,9 @@ func (g guaranteeRow) checkedBy() string {
 		text := l.Lane + ": " + l.Verdict
 		if l.Runs > 0 {
 			text = fmt.Sprintf("%s: %s, %d of %d runs", l.Lane, l.Verdict, l.Exercised, l.Runs)
+		}
+		if l.Exhausted > 0 {
+			text += fmt.Sprintf(", %d scenarios exhausted", l.Exhausted)
 		}
 		parts = append(parts, text)
 	}

@@ -24,9 +24,13 @@ func passing() *verification {
 		model:    model.Result{States: 1, Complete: true},
 		regs:     model.Result{States: 1, Complete: true},
 		real:     lane.Result{Runs: 500, Seed: 7, Exercised: map[string]int{"G3": realMinimum}, Failed: map[string]string{}},
-		traces:   traceResult{Model: 1, History: 1},
-		lane:     lane.Result{Runs: 5000, Seed: 7, Exercised: map[string]int{}, Failed: map[string]string{}},
-		mutants:  map[string]mutantResult{},
+		interleave: lane.Result{
+			Runs: 900, Seed: 7, Classes: 800, Exercised: map[string]int{"G3": interleaveMinimum, "G4": interleaveMinimum - 1}, Failed: map[string]string{},
+			Exhausted: &lane.Exhausted{Scenarios: 118, To: map[int]int{0: 118, 1: 93}, Exercised: map[string]int{"G3": 8}},
+		},
+		traces:  traceResult{Model: 1, History: 1},
+		lane:    lane.Result{Runs: 5000, Seed: 7, Exercised: map[string]int{}, Failed: map[string]string{}},
+		mutants: map[string]mutantResult{},
 	}
 	for _, g := range checked() {
 		v.lane.Exercised[g.ID] = g.Needed()
@@ -53,18 +57,19 @@ func TestVerdicts(t *testing.T) {
 		verdict, reason string
 		code, strict    int
 	}{
-		"all is well":              {func(*verification) {}, pass, "", 0, 0},
-		"a violation":              {func(v *verification) { v.lane.Failed["G3"] = "G3 task 2 never ran" }, fail, "task 2 never ran", 1, 1},
-		"too seldom":               {func(v *verification) { v.lane.Exercised["G3"]-- }, notRun, "exercised by 199 runs, want 200", 0, 3},
-		"mutant not seen":          {func(v *verification) { v.mutants["g3-no-final-drain"] = mutantResult{} }, notRun, "planted bug g3-no-final-drain was not seen", 0, 3},
-		"mutant not run":           {func(v *verification) { delete(v.mutants, "g3-no-final-drain") }, notRun, "was not seen", 0, 3},
-		"nothing was run":          {func(v *verification) { v.lane = lane.Result{} }, notRun, "exercised by 0 runs", 0, 3},
-		"a violation in real time": {func(v *verification) { v.real.Failed["G3"] = "G3 task 3 never ran" }, fail, "in real time: G3 task 3 never ran", 1, 1},
-		"channels are cut":         {func(v *verification) { v.regs.Complete = false }, pass, "", 1, 1},
-		"channels violated":        {func(v *verification) { v.regs.Violation = &model.Violation{} }, pass, "", 1, 1},
-		"model is cut":             {func(v *verification) { v.model.Complete = false }, pass, "", 1, 1},
-		"model is violated":        {func(v *verification) { v.model.Violation = &model.Violation{} }, pass, "", 1, 1},
-		"a trace is wrong":         {func(v *verification) { v.traces.Wrong = []string{"x"} }, pass, "", 1, 1},
+		"all is well":               {func(*verification) {}, pass, "", 0, 0},
+		"a violation":               {func(v *verification) { v.lane.Failed["G3"] = "G3 task 2 never ran" }, fail, "task 2 never ran", 1, 1},
+		"too seldom":                {func(v *verification) { v.lane.Exercised["G3"]-- }, notRun, "exercised by 199 runs, want 200", 0, 3},
+		"mutant not seen":           {func(v *verification) { v.mutants["g3-no-final-drain"] = mutantResult{} }, notRun, "planted bug g3-no-final-drain was not seen", 0, 3},
+		"mutant not run":            {func(v *verification) { delete(v.mutants, "g3-no-final-drain") }, notRun, "was not seen", 0, 3},
+		"nothing was run":           {func(v *verification) { v.lane = lane.Result{} }, notRun, "exercised by 0 runs", 0, 3},
+		"a violation in real time":  {func(v *verification) { v.real.Failed["G3"] = "G3 task 3 never ran" }, fail, "in real time: G3 task 3 never ran", 1, 1},
+		"a violation in a schedule": {func(v *verification) { v.interleave.Failed["G3"] = "G3 task 4 never ran" }, fail, "in the interleave lane: G3 task 4 never ran", 1, 1},
+		"channels are cut":          {func(v *verification) { v.regs.Complete = false }, pass, "", 1, 1},
+		"channels violated":         {func(v *verification) { v.regs.Violation = &model.Violation{} }, pass, "", 1, 1},
+		"model is cut":              {func(v *verification) { v.model.Complete = false }, pass, "", 1, 1},
+		"model is violated":         {func(v *verification) { v.model.Violation = &model.Violation{} }, pass, "", 1, 1},
+		"a trace is wrong":          {func(v *verification) { v.traces.Wrong = []string{"x"} }, pass, "", 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := passing()
@@ -92,8 +97,10 @@ func TestWhatIsNotCheckedIsListed(t *testing.T) {
 	require.Equal(t, pass, rowOf(t, r, "G3").Lanes[2].Verdict)
 	for _, row := range r.Guarantees {
 		require.Len(t, row.Lanes, 3, row.ID)
-		require.Equal(t, notRun, row.Lanes[1].Verdict)
+		require.Equal(t, map[bool]string{true: pass, false: notRun}[row.ID == "G3"], row.Lanes[1].Verdict, row.ID)
 	}
+	require.Equal(t, 8, rowOf(t, r, "G3").Lanes[1].Exhausted)
+	require.Equal(t, 900, rowOf(t, r, "G3").Lanes[1].Runs)
 	require.Zero(t, r.exitCode(true))
 }
 
@@ -127,9 +134,13 @@ func TestTableShowsEveryReason(t *testing.T) {
 	v := passing()
 	v.lane.Failed["G6"] = "G6 hook 4 never ran"
 	v.mutants["g7-fixed-rate-drifts"] = mutantResult{}
+	v.interleave.Failed["G9"] = "G9 a future never ended"
 	var b bytes.Buffer
 	v.report().table(&b)
-	for _, want := range []string{"G6 hook 4 never ran", "ALIVE", "22 pass, 1 fail, 1 not run"} {
+	for _, want := range []string{"G6 hook 4 never ran", "ALIVE", "21 pass, 2 fail, 1 not run",
+		"in the interleave lane: G9 a future never ended", "interleave -case out/cases/G9-", "8 scenarios exhausted",
+		"of 118 small scenarios every schedule was seen: to 0 preemptions of 118; to 1 preemptions of 93; without a bound of 0",
+	} {
 		require.Contains(t, b.String(), want)
 	}
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"eventide/props/lane"
+	"eventide/props/mutant"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLanes: who looks for a mutant is what its file says; one that the virtual lane
+// does not see is looked for by the lane that chooses schedules.
+func TestLanes(t *testing.T) {
+	found := map[string]string{"G3": "G3 accepted tasks run before done: task 2 never ran"}
+	for name, c := range map[string]struct {
+		mark    mark
+		virtual lane.Result
+		killer  string // the lane that sees it
+		tried   []string
+		verdict string
+		in      string
+	}{
+		"seen in virtual time":      {mark{}, lane.Result{Runs: 1, Failed: found}, "", nil, killed, "virtual"},
+		"seen in a schedule":        {mark{}, lane.Result{Runs: 1}, laneInterleave, []string{laneInterleave}, killed, laneInterleave},
+		"seen in neither":           {mark{}, lane.Result{Runs: 1}, "", []string{laneInterleave}, survived, "virtual+interleave"},
+		"marked, and seen":          {mark{lane: laneInterleave}, lane.Result{}, laneInterleave, []string{laneInterleave}, killed, laneInterleave},
+		"marked as a race, missed":  {mark{lane: laneRace}, lane.Result{}, "", []string{laneRace}, survived, laneRace},
+		"a test that sees it":       {mark{laneTest, "^TestX$"}, lane.Result{}, laneTest, []string{"^TestX$"}, killed, laneTest},
+		"a test that overlooked it": {mark{laneTest, "^TestX$"}, lane.Result{}, laneInterleave, []string{"^TestX$", laneInterleave}, killed, laneInterleave},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := scripted(t, map[string]lane.Result{"G3": c.virtual, "": c.virtual})
+			s.interleave = time.Second
+			s.marks = map[string]mark{"m": c.mark}
+			var tried []string
+			s.schedules = func(m mutant.Mutant, e *entry, dir string, race bool) (bool, error) {
+				own := map[bool]string{false: laneInterleave, true: laneRace}[race]
+				tried = append(tried, own)
+				if own == c.killer {
+					e.killed(kill{by: "G3"})
+				}
+				return own == c.killer, nil
+			}
+			s.tests = func(m mutant.Mutant, killer string, e *entry, dir string) (bool, error) {
+				tried = append(tried, killer)
+				if c.killer == laneTest {
+					e.killed(kill{by: byTest})
+				}
+				return c.killer == laneTest, nil
+			}
+			e, err := s.try(planted("G3"))
+			require.NoError(t, err)
+			require.Equal(t, c.tried, tried)
+			require.Equal(t, c.verdict, e.Verdict)
+			require.Equal(t, c.in, e.Lane)
+		})
+	}
+}
+
+// TestKillerIsTriedWithoutTheMutant: a test that fails by itself, or is not there,
+// kills nothing.
+func TestKillerIsTriedWithoutTheMutant(t *testing.T) {
+	for want, c := range map[string]struct {
+		out    string
+		failed bool
+	}{
+		"fails without the mutant": {"--- FAIL", true},
+		"there is no such test":    {"testing: warning: no tests to run\nPASS\n", false},
+	} {
+		tests := newTester(settings{root: module})
+		tests.build = func(pkg, bin, overlay string) error { return nil }
+		tests.run = func(pkg, bin, killer string) (string, bool, error) { return c.out, c.failed, nil }
+		e := entry{}
+		_, err := tests.try(planted("G3"), "^TestX$", &e, t.TempDir())
+		require.ErrorContains(t, err, want)
+		require.Empty(t, e.Verdict)
+	}
+}
+
+// TestInterleaveControl: a lane that finds something in core itself says nothing about
+// mutants, and is asked once.
+func TestInterleaveControl(t *testing.T) {
+	i := newInterleaver(settings{root: module, out: t.TempDir()})
+	asked := 0
+	i.build = func(string, map[string]string, bool) (string, error) { return "", nil }
+	i.look = func(_, _, lean string, _ bool) (lane.Result, error) {
+		asked++
+		require.Empty(t, lean)
+		return lane.Result{Runs: 1, Failed: map[string]string{"G5": "G5 x"}}, nil
+	}
+	for range 2 {
+		_, err := i.try(planted("G3"), &entry{}, t.TempDir(), false)
+		require.ErrorContains(t, err, "finds something without a mutant")
+	}
+	require.Equal(t, 1, asked)
+	i = newInterleaver(settings{root: module, out: t.TempDir()})
+	i.build = func(string, map[string]string, bool) (string, error) { return "", errors.New("does not build") }
+	_, err := i.try(planted("G3"), &entry{}, t.TempDir(), true)
+	require.EqualError(t, err, "does not build")
+}
+
+func TestMarks(t *testing.T) {
+	write := func(dir, name, marks string) {
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		text := "guarantee: G3\nstands for: x\n" + marks + "file: core/a.go\n<<<<\n# lane: race\n====\ny\n>>>>\n"
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".mutant"), []byte(text), 0o644))
+	}
+	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	write(a, "one", "")
+	write(a, "two", "# lane: interleave\n")
+	write(b, "three", "# killed by: ^TestX$\n")
+	all, marks, err := loadAll([]string{a, b})
+	require.NoError(t, err)
+	require.Len(t, all, 3)
+	require.Equal(t, map[string]mark{"one": {lane: laneVirtual}, "two": {lane: laneInterleave}, "three": {laneTest, "^TestX$"}}, marks)
+	write(b, "one", "")
+	_, _, err = loadAll([]string{a, b})
+	require.ErrorContains(t, err, "there are two mutants one")
+	for _, bad := range []string{"# lane: fast\n", "# lane: test\n"} {
+		write(a, "two", bad)
+		_, _, err = loadAll([]string{a})
+		require.ErrorContains(t, err, "two.mutant: the lane is")
+	}
+}

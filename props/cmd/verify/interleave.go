@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"eventide/props"
+	"eventide/props/lane"
+)
+
+// scheduleReport is what the interleave lane did.
+type scheduleReport struct {
+	Schedules   int            `json:"schedules"`
+	Classes     int            `json:"classes"` // that differ in what happens before what
+	StepsPerSec float64        `json:"steps_per_second"`
+	Exhausted   lane.Exhausted `json:"exhausted"`
+}
+
+func schedulesOf(r lane.Result) scheduleReport {
+	s := scheduleReport{Schedules: r.Runs, Classes: r.Classes, StepsPerSec: r.StepsPerSec}
+	if r.Exhausted != nil {
+		s.Exhausted = *r.Exhausted
+	}
+	return s
+}
+
+// interleaveMinimum is how many schedules must have exercised a guarantee.
+const interleaveMinimum = 100
+
+// interleaveLane is what the interleave lane says of a guarantee. Like the real lane it
+// has not run those that it did not exercise often enough.
+func (v *verification) interleaveLane(g props.Guarantee) laneReport {
+	r := v.interleave
+	l := laneReport{Lane: "interleave", Verdict: notRun, Runs: r.Runs, Seed: r.Seed, Exercised: r.Exercised[g.ID]}
+	if r.Exhausted != nil {
+		l.Exhausted = r.Exhausted.Exercised[g.ID]
+	}
+	switch {
+	case r.Failed[g.ID] != "":
+		l.Verdict = fail
+	case l.Exercised >= interleaveMinimum:
+		l.Verdict = pass
+	}
+	return l
+}
+
+// print says how much of the schedules was seen.
+func (s scheduleReport) print(w io.Writer) {
+	fmt.Fprintf(w, "schedules %d of %d classes, %.2f million steps/s; of %d small scenarios every schedule was seen:", s.Schedules, s.Classes, s.StepsPerSec/1e6, s.Exhausted.Scenarios)
+	for _, bound := range slices.Sorted(maps.Keys(s.Exhausted.To)) {
+		fmt.Fprintf(w, " to %d preemptions of %d;", bound, s.Exhausted.To[bound])
+	}
+	fmt.Fprintf(w, " without a bound of %d; %d schedules for that\n", s.Exhausted.All, s.Exhausted.Schedules)
+}
