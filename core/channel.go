@@ -19,7 +19,9 @@ type Channel interface {
 	// Abort is called once, with the cause of the close, when the channel is to
 	// end now: by the policy CloseChannels, by Shutdown, by the deadline of a
 	// graceful shutdown, or because the loop's poller is broken or could not
-	// take the descriptor over into a new one.
+	// take the descriptor over into a new one. It may end later, by Post or from
+	// elsewhere; but whatever happens in Abort, a panic included, end it must: the
+	// loop waits for it.
 	Abort(cause error)
 }
 

@@ -68,21 +68,8 @@ func (e *Executor) tell(t told) {
 	case t.level == toldDrain:
 		e.protect(currentBody{kind: BodyReadiness, internal: true}, func() { t.r.target.Drain(e.deadlineAt(until)) })
 	default:
-		e.protect(currentBody{kind: BodyReadiness, internal: true}, func() { abort(t.r, t.cause) })
+		e.protect(currentBody{kind: BodyReadiness, internal: true}, func() { t.r.target.Abort(t.cause) })
 	}
-}
-
-// abort tells r to end. If Abort does not return (a panic, runtime.Goexit), nobody is
-// left who will end it, and the loop would wait for ever: then it is ended here.
-func abort(r *Registration, cause error) {
-	returned := false
-	defer func() {
-		if !returned {
-			r.close(cause, ChannelEnd{Kind: EndAborted})
-		}
-	}()
-	r.target.Abort(cause)
-	returned = true
 }
 
 // channelsEnded reports whether no registration keeps the shutdown from going on.

@@ -1,7 +1,6 @@
 package core_test
 
 import (
-	"runtime"
 	"testing"
 	"time"
 
@@ -80,62 +79,6 @@ func settled(l *core.EventLoop) <-chan struct{} {
 	p.Future().OnDone(func(struct{}, error) { close(done) })
 	p.TrySuccess(struct{}{})
 	return done
-}
-
-// A channel whose Abort does not return has nobody left who will end it: the loop does,
-// and terminates. What Abort has ended before counts as it said.
-func TestG15AnAbortThatDoesNotReturn(t *testing.T) {
-	ways := map[string]func(){"panics": func() { panic("boom") }, "exits": runtime.Goexit}
-	for name, tc := range map[string]struct {
-		drainToo, ends bool
-		policy         core.DrainPolicy
-		shutdown       func(l *core.EventLoop) error
-		cause          error
-		discarded      int64
-	}{
-		"Shutdown":                      {cause: core.ErrShutdown, shutdown: abortLoop},
-		"after the deadline":            {cause: core.ErrShutdownTimeout, shutdown: endWithin(time.Second)},
-		"Drain did not return either":   {cause: core.ErrShutdownTimeout, shutdown: endWithin(time.Second), drainToo: true},
-		"with the policy CloseChannels": {cause: core.ErrShutdown, shutdown: endWithin(time.Second), policy: core.CloseChannels},
-		"after its End":                 {shutdown: abortLoop, ends: true, discarded: 7},
-	} {
-		for how, leave := range ways {
-			t.Run(name+" "+how, func(t *testing.T) {
-				inBubble(t, func(t *testing.T) {
-					l, m := modelLoop(t, core.WithDrain(tc.policy), core.WithPanicHandler(func(*core.PanicError) {}))
-					ch := &fakeChannel{}
-					r := mustRegisterChannel(t, l, m.Open().FD(), ch)
-					if tc.drainToo {
-						ch.drain = func(core.Deadline) { leave() }
-					}
-					ch.abort = func(error) {
-						if tc.ends {
-							r.End(core.ChannelEnd{Kind: core.EndAborted, Discarded: 7})
-						}
-						leave()
-					}
-					heard := make(chan error, 2)
-					r.OnClose(func(err error) { heard <- err })
-					require.NoError(t, tc.shutdown(l))
-					report := awaitDone(t, l)
-					require.Equal(t, [3]int64{0, 1, tc.discarded}, [3]int64{report.ChannelsDrained, report.ChannelsAborted, report.BytesDiscarded},
-						"G15, G23: drained, aborted, discarded: %+v", report)
-					require.Len(t, heard, 1, "G22: OnClose is told once")
-					require.ErrorIs(t, <-heard, tc.cause, "G22: and why")
-					require.Zero(t, l.Stats().Registrations)
-				})
-			})
-		}
-	}
-}
-
-func abortLoop(l *core.EventLoop) error { l.Shutdown(); return nil }
-
-func endWithin(timeout time.Duration) func(l *core.EventLoop) error {
-	return func(l *core.EventLoop) error {
-		_, err := l.ShutdownGracefully(0, timeout)
-		return err
-	}
 }
 
 // An end that no Kind names counts as aborted, and nobody can discard less than nothing.
