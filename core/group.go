@@ -216,7 +216,7 @@ func (g *Group) Context() context.Context { return g.ctx }
 func (g *Group) Stats() Stats {
 	s := Stats{State: StateTerminated}
 	for _, child := range g.children {
-		s = s.plus(child.Stats())
+		s = s.Plus(child.Stats())
 	}
 	if s.State == StateTerminated && !g.term.isDone() {
 		s.State = StateShutdown
@@ -227,7 +227,7 @@ func (g *Group) Stats() Stats {
 func (g *Group) report() Report {
 	var r Report
 	for _, child := range g.children {
-		r = r.plus(child.term.Report())
+		r = r.Plus(child.term.Report())
 	}
 	return r
 }

@@ -75,8 +75,9 @@ func (e *Executor) reportAt(now int64) Report {
 	return r
 }
 
-// plus adds the report of another child of a group. Times are the longest.
-func (r Report) plus(s Report) Report {
+// Plus returns the sum of two reports, of different executors. Times are the longer
+// ones.
+func (r Report) Plus(s Report) Report {
 	r.Accepted += s.Accepted
 	r.Ran += s.Ran
 	r.Rejected += s.Rejected

@@ -59,7 +59,9 @@ func (e *Executor) Stats() Stats {
 	return s
 }
 
-func (s Stats) plus(t Stats) Stats {
+// Plus returns the sum of two snapshots, of different executors. Its State is the
+// lesser one.
+func (s Stats) Plus(t Stats) Stats {
 	s.State = min(s.State, t.State)
 	s.Accepted += t.Accepted
 	s.Ran += t.Ran

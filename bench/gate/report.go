@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"eventide/bench/machine"
 )
 
 // The exit codes of the command.
@@ -54,34 +55,10 @@ func (g *gate) about(ctx context.Context, w *workspace) (Report, error) {
 	}
 	return Report{
 		Schema: 1, Base: base, Head: head, Workloads: w.workloads,
-		Go: w.toolchain, CPU: cpu(), CPUs: runtime.NumCPU(), Kernel: kernel(),
+		Go: w.toolchain, CPU: machine.CPU(), CPUs: runtime.NumCPU(), Kernel: machine.Kernel(),
 		Date: g.now().UTC().Format(time.RFC3339), Rounds: g.n, Strict: g.Strict,
 		Partial: g.Run != nil || len(g.Tiers) < len(Tiers),
 	}, nil
-}
-
-// unknown stands for what this machine does not tell.
-const unknown = "unknown"
-
-func cpu() string {
-	info, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return unknown
-	}
-	for line := range strings.Lines(string(info)) {
-		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return unknown
-}
-
-func kernel() string {
-	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
-	if err != nil {
-		return unknown
-	}
-	return strings.TrimSpace(string(release))
 }
 
 // certain are the tiers whose failure no restless machine explains.

@@ -150,8 +150,8 @@ func (g *Group) childDone(c *child, report core.Report, err error) {
 	c.gone = true
 	g.children = slices.DeleteFunc(g.children, func(x *child) bool { return x == c })
 	g.idle = slices.DeleteFunc(g.idle, func(x *child) bool { return x == c })
-	g.past = addReports(g.past, report)
-	g.pastStats = addStats(g.pastStats, c.loop.Stats())
+	g.past = g.past.Plus(report)
+	g.pastStats = g.pastStats.Plus(c.loop.Stats())
 	if err != nil {
 		g.errs = append(g.errs, fmt.Errorf("%s: %w", c.loop.Name(), err))
 	}

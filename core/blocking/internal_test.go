@@ -6,7 +6,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
-	"reflect"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -260,44 +259,6 @@ func TestG23PieceInFlightIsNotMoved(t *testing.T) {
 			t.Fatalf("after a write of %d bytes the rest is %q, want ijkl", size, got)
 		}
 	}
-}
-
-// No field of core's Report and Stats is forgotten in a sum.
-func TestG20SumsHaveEveryField(t *testing.T) {
-	fill := func(v any) {
-		s := reflect.ValueOf(v).Elem()
-		for i := range s.NumField() {
-			switch f := s.Field(i); f.Kind() {
-			case reflect.Bool:
-				f.SetBool(true)
-			case reflect.String:
-				f.SetString("x")
-			default:
-				f.SetInt(3)
-			}
-		}
-	}
-	check := func(sum any, longest ...string) {
-		s := reflect.ValueOf(sum)
-		for i := range s.NumField() {
-			name, f := s.Type().Field(i).Name, s.Field(i)
-			want := int64(6)
-			for _, l := range longest {
-				if l == name {
-					want = 3
-				}
-			}
-			if f.IsZero() || f.CanInt() && f.Int() != want {
-				t.Errorf("G20: %v.%s is %v, want %d or what is not zero", s.Type(), name, f, want)
-			}
-		}
-	}
-	var r core.Report
-	fill(&r)
-	check(addReports(r, r), "Quiet", "Timeout", "Elapsed")
-	var s core.Stats
-	fill(&s)
-	check(addStats(s, s), "State")
 }
 
 // unruly is a connection that breaks the rules of net.Conn.

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -26,6 +25,7 @@ import (
 
 	"eventide/bench"
 	"eventide/bench/compare"
+	"eventide/bench/machine"
 )
 
 type flags struct {
@@ -104,7 +104,7 @@ func measure(f flags) (missed int, err error) {
 	growths := compare.Growths(rows)
 	targets := slices.Concat(compare.RatioTargets(rows), compare.GrowthTargets(growths), results.ShortTargets(), allocs)
 	report := compare.Report{
-		Schema: 1, Commit: commit(), Go: runtime.Version(), CPU: cpu(), Procs: runtime.GOMAXPROCS(0),
+		Schema: 1, Commit: machine.Commit(), Go: runtime.Version(), CPU: machine.CPU(), Procs: runtime.GOMAXPROCS(0),
 		Command: strings.Join(append([]string{"compare"}, os.Args[1:]...), " "),
 		Rows:    rows, Targets: targets,
 	}
@@ -130,29 +130,4 @@ func create(name string, write func(io.Writer) error) error {
 	}
 	buffered := bufio.NewWriter(file)
 	return errors.Join(write(buffered), buffered.Flush(), file.Close())
-}
-
-// unknown stands for what this machine does not tell.
-const unknown = "unknown"
-
-// commit names the sources by git, with "-dirty" if they differ from it.
-func commit() string {
-	out, err := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*").Output()
-	if err != nil {
-		return unknown
-	}
-	return strings.TrimSpace(string(out))
-}
-
-func cpu() string {
-	info, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return unknown
-	}
-	for line := range strings.Lines(string(info)) {
-		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return unknown
 }

@@ -17,13 +17,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
 	"time"
 
+	"eventide/bench/machine"
 	"eventide/bench/peers"
 )
 
@@ -152,36 +152,12 @@ func create(name string, write func(io.Writer) error) error {
 	return errors.Join(write(buffered), buffered.Flush(), file.Close())
 }
 
-// unknown stands for what this machine does not tell.
-const unknown = "unknown"
-
 func about() peers.RawHeader {
 	return peers.RawHeader{
-		Commit:  output("git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"),
-		CPU:     cpu(),
+		Commit:  machine.Commit(),
+		CPU:     machine.CPU(),
 		CPUs:    runtime.NumCPU(),
-		Kernel:  output("uname", "-sr"),
+		Kernel:  machine.Kernel(),
 		Command: strings.Join(append([]string{"peers"}, os.Args[1:]...), " "),
 	}
-}
-
-func output(command string, args ...string) string {
-	out, err := exec.Command(command, args...).Output()
-	if err != nil {
-		return unknown
-	}
-	return strings.TrimSpace(string(out))
-}
-
-func cpu() string {
-	info, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return unknown
-	}
-	for line := range strings.Lines(string(info)) {
-		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return unknown
 }
