@@ -116,7 +116,10 @@ func (e *Executor) admit(op Op, task func()) error {
 		if err == nil {
 			return nil
 		}
-		if err.Reason != ErrQueueFull || e.InEventLoop() { // not errors.Is: a spawner's error may be another queue's
+		if err.Reason != ErrQueueFull { // not errors.Is: a spawner's error may be another queue's
+			return e.refuse(err)
+		}
+		if e.waitError() != nil { // the loop would wait for the retries, and make no room meanwhile (G19)
 			return e.refuse(err)
 		}
 		pause, retry := e.cfg.onFull(attempt, err)

@@ -122,6 +122,41 @@ func TestG19BackOffRetriesAndThenRefuses(t *testing.T) {
 	})
 }
 
+// The spawner of a hand-over runs in the place of the loop: while it retries there
+// is nobody to make room, and the tasks that wait begin too late.
+func TestG19NoRetryInTheSpawnerOfAHandOver(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var ex *core.Executor
+		var spawned spawnLog
+		var got error
+		moved := make(chan struct{})
+		ex = newExecutor(t, core.WithMaxPendingTasks(16), core.WithRejectedHandler(core.BackOff(3, time.Second)),
+			spawned.plan(spawnIt, func(loop func()) error {
+				defer close(moved)
+				got = ex.Execute(func() { t.Error("G3: a refused task ran") })
+				return spawnIt(loop)
+			}))
+		full := make(chan struct{})
+		mustExecute(t, ex, func() { <-full; goexit() })
+		synctest.Wait() // it is out of the queue
+		start := time.Now()
+		for range 16 {
+			mustExecute(t, ex, func() {
+				if late := time.Since(start); late != 0 {
+					t.Errorf("G12: began %v after it was submitted to a free loop", late)
+				}
+			})
+		}
+		close(full)
+		<-moved
+		ex.Shutdown()
+		awaitDone(t, ex)
+		if !errors.Is(got, core.ErrQueueFull) {
+			t.Errorf("G19: in the spawner of a hand-over: got %v, want ErrQueueFull at once", got)
+		}
+	})
+}
+
 func TestG19RetriesEndAtTheClose(t *testing.T) {
 	for _, pause := range []time.Duration{0, time.Hour} {
 		inBubble(t, func(t *testing.T) {

@@ -83,8 +83,10 @@ func WithMaxPendingTasks(n int) Option {
 // WithRejectedHandler sets what happens when the queue is full: the handler says
 // whether to try again, and after how long. attempt counts from 1. It runs on
 // the caller's goroutine, never sees the task, and cannot turn a refusal into
-// anything but an error. It is not asked when the caller is the loop itself, and
-// retries end at the close (G19). RefuseWhenFull and BackOff are given.
+// anything but an error. It is not asked when the caller is the loop itself, or
+// the spawner that is to give the loop its next goroutine: the loop would wait for
+// the retries and make no room. Retries end at the close (G19). RefuseWhenFull and
+// BackOff are given.
 func WithRejectedHandler(handler func(attempt int, err *RejectedError) (retryAfter time.Duration, retry bool)) Option {
 	return func(c *config) error {
 		if handler == nil {
