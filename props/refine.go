@@ -3,6 +3,7 @@ package props
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"eventide/core"
 	"eventide/model"
@@ -39,6 +40,7 @@ type refinement struct {
 	unaware map[int]bool             // registrations that ended before their owner asked to be told: true until the model has been told
 	up      bool                     // the loop has been started
 	closing bool                     // the transition that comes next is made by a call
+	full    int                      // the last event at which the model's queue was full
 }
 
 func newRefinement(events []history.Event, rules history.Rules) *refinement {
@@ -74,6 +76,9 @@ func newRefinement(events []history.Event, rules history.Rules) *refinement {
 
 // event translates one event into steps of the model.
 func (r *refinement) event(e *history.Event) *history.Violation {
+	if r.isFull() {
+		r.full = e.N
+	}
 	var actions []model.Action
 	switch e.Kind {
 	case history.Invoke:
@@ -107,7 +112,7 @@ func (r *refinement) event(e *history.Event) *history.Violation {
 		if err != nil && r.beginEarly(e.N) {
 			err = r.sim.Step(a)
 		}
-		if err != nil && r.justEnded(e.N, a) {
+		if err != nil && (r.justEnded(e.N, a) || r.wasFull(e, a)) {
 			continue
 		}
 		if err != nil {
@@ -158,6 +163,35 @@ func (r *refinement) justEnded(n int, a model.Action) bool {
 	for i := n - 1; i >= 0; i-- {
 		if e := &r.events[i]; r.ofLoop(e) {
 			return e.Kind == history.End && e.Body == history.BodyTimer && e.ID == a.Body.ID
+		}
+	}
+	return false
+}
+
+// isFull reports whether the model's queue may be full.
+func (r *refinement) isFull() bool {
+	return slices.ContainsFunc(r.sim.Set(), func(s model.State) bool {
+		return s.Limit > 0 && len(s.Queue)+len(s.Tails) >= s.Limit
+	})
+}
+
+// wasFull reports whether a is the refusal of a call for a queue that was full a
+// moment before: core counts, then writes down what it decided, and between the two
+// the loop may begin a task, for which it needs no lock. Everything else that could
+// come between does need it, so the moment reaches back over nothing but the loop's
+// bodies and what callers write about themselves, and not beyond the call.
+func (r *refinement) wasFull(e *history.Event, a model.Action) bool {
+	if a.Answer != model.Refused || a.Reason != model.ReasonFull {
+		return false
+	}
+	for n := e.N - 1; n > e.Call && r.full <= n; n-- {
+		switch before := &r.events[n-1]; before.Kind {
+		case history.Begin, history.End, history.Invoke, history.Return:
+			if r.full == n {
+				return true
+			}
+		default:
+			return false
 		}
 	}
 	return false

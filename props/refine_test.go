@@ -1,0 +1,70 @@
+package props_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"eventide/props"
+	"eventide/props/history"
+)
+
+// fullQueue is a history with a queue of 16: task 1 runs, and 2 to 17 wait.
+func fullQueue() string {
+	var b strings.Builder
+	b.WriteString("g1 invoke execute 1\ng1 state NotStarted->Started\ng1 admit execute 1 accepted\ng1 return execute 1 accepted\nloop begin task 1\n")
+	for id := 2; id <= 17; id++ {
+		fmt.Fprintf(&b, "g1 invoke execute %d\ng1 admit execute %[1]d accepted\ng1 return execute %[1]d accepted\n", id)
+	}
+	return b.String()
+}
+
+func refine(t *testing.T, lines string) *history.Violation {
+	t.Helper()
+	tr, err := history.Parse(strings.NewReader("verdict: good\nrules: virtual rest states bound=16\n" + lines))
+	require.NoError(t, err)
+	require.Equal(t, 16, tr.Rules.Room())
+	return props.Refine(tr.Events, tr.Rules)
+}
+
+// TestRefineG19RefusalWrittenDownLate: the loop needs no lock to begin a task, so
+// one may begin between the moment at which a caller finds the queue full and the
+// moment at which it says so.
+func TestRefineG19RefusalWrittenDownLate(t *testing.T) {
+	const late = `g2 invoke execute 18
+loop end task 1
+loop begin task 2
+loop end task 2
+g2 admit execute 18 refused:full
+g2 return execute 18 refused:full
+`
+	assert.Nil(t, refine(t, fullQueue()+late))
+}
+
+// TestRefineG19RefusalWithRoom: the moment lies in the call, and after everything
+// else that is decided under the lock.
+func TestRefineG19RefusalWithRoom(t *testing.T) {
+	for name, lines := range map[string]string{
+		"before the call": `loop end task 1
+loop begin task 2
+g2 invoke execute 18
+g2 admit execute 18 refused:full
+`,
+		"before the last decision": `g2 invoke execute 18
+loop end task 1
+loop begin task 2
+g3 invoke hook 19
+g3 admit hook 19 accepted
+g2 admit execute 18 refused:full
+`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := refine(t, fullQueue()+lines)
+			require.NotNil(t, v)
+			assert.Equal(t, "G5", v.Guarantee, "%s", v.Text)
+		})
+	}
+}
