@@ -190,8 +190,8 @@ func TestPhantomDescriptor(t *testing.T) {
 		ghost.closed.Store(true) // not to be closed again
 		must(t, r.Close())
 		must(t, ghost.Input())
-		for i := 0; l.Stats().Rebuilds == 0; i++ {
-			if i == 1e7 {
+		for guard := time.Now().Add(hangGuard); l.Stats().Rebuilds == 0; {
+			if time.Now().After(guard) {
 				t.Fatalf("R195: not rebuilt: %+v", l.Stats())
 			}
 			time.Sleep(100 * time.Microsecond) // to look; a task would be a reason to return

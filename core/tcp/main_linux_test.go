@@ -110,6 +110,22 @@ func awaitErr[T any](t testing.TB, what string, f *core.Future[T]) error {
 	return err
 }
 
+func awaitWrite(t testing.TB, f tcp.WriteFuture) error {
+	t.Helper()
+	await(t, "a write", f.Done())
+	return f.Err()
+}
+
+// awaitThat waits for a condition that nothing announces: it looks, and looks again.
+func awaitThat(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for guard := time.Now().Add(hangGuard); !is(); time.Sleep(10 * time.Microsecond) {
+		if time.Now().After(guard) {
+			t.Fatalf("waited for %s in vain", what)
+		}
+	}
+}
+
 // on runs f on ch's loop and returns when it has run.
 func on(t testing.TB, loop core.EventExecutor, f func()) {
 	t.Helper()

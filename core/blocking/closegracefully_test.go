@@ -1,0 +1,114 @@
+package blocking_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"eventide/core"
+	"eventide/core/blocking"
+)
+
+// CloseGracefully drains one channel, by its own deadline, and leaves the group alone.
+func TestG23CloseGracefully(t *testing.T) {
+	for _, row := range []struct {
+		name     string
+		deadline func() time.Time
+		reads    bool
+		cause    error
+	}{
+		{"in time", func() time.Time { return time.Now().Add(long) }, true, nil},
+		{"without a deadline", func() time.Time { return time.Time{} }, true, nil},
+		{"dead reader", func() time.Time { return time.Now().Add(short) }, false, blocking.ErrCloseDeadline},
+		{"deadline in the past", func() time.Time { return time.Now().Add(-time.Second) }, false, blocking.ErrCloseDeadline},
+	} {
+		for _, tr := range []string{"tcp", "tls"} {
+			t.Run(tr+" "+row.name, func(t *testing.T) {
+				const size = 16 << 20
+				g := newGroup(t, 0)
+				ours, theirs := transportNamed(tr).pair(t)
+				started := make(chan struct{})
+				ch := mustRegister(t, g, ours, &handler{active: func(*blocking.Channel) { close(started) }})
+				if tr == "tls" {
+					_, _ = theirs.Write([]byte("x"))
+				}
+				await(t, "Active", started)
+				w := ch.WriteAndFlush(make([]byte, size))
+				closed := ch.CloseGracefully(row.deadline())
+				if err := ch.Write([]byte("late")).Err(); !errors.Is(err, blocking.ErrChannelClosing) && !errors.Is(err, blocking.ErrChannelClosed) {
+					t.Errorf("a write after CloseGracefully: %v, want ErrChannelClosing", err)
+				}
+				if row.reads {
+					r := receive(theirs, 0)
+					await(t, "the peer", r.over)
+					if len(r.got) != size {
+						t.Errorf("G23: the peer got %d bytes (%v), want %d", len(r.got), r.err, size)
+					}
+				}
+				await(t, "the close", closed.Done())
+				if _, err := closed.Wait(t.Context()); !errors.Is(err, row.cause) || (err == nil) != (row.cause == nil) {
+					t.Errorf("the future of CloseGracefully: got %v, want %v", err, row.cause)
+				}
+				if got := ch.CloseCause(); !errors.Is(got, row.cause) || (got == nil) != (row.cause == nil) {
+					t.Errorf("CloseCause: got %v, want %v", got, row.cause)
+				}
+				if n, err := w.Wait(context.Background()); (err == nil) != row.reads || row.reads && n != size || !row.reads && !errors.Is(err, blocking.ErrChannelClosing) {
+					t.Errorf("the write: got %d, %v", n, err)
+				}
+				if s := g.State(); s != core.StateStarted {
+					t.Errorf("the group is %v, want Started", s)
+				}
+			})
+		}
+	}
+}
+
+func transportNamed(name string) (found struct {
+	name string
+	pair func(testing.TB) (ours, theirs net.Conn)
+}) {
+	for _, tr := range transports {
+		if tr.name == name {
+			found = tr
+		}
+	}
+	return found
+}
+
+// The earlier deadline wins, in either order.
+func TestG23EarlierDeadlineWins(t *testing.T) {
+	for name, deadlines := range map[string][]time.Duration{"later first": {long, short}, "earlier first": {short, long}} {
+		t.Run(name, func(t *testing.T) {
+			g := newGroup(t, 0)
+			ours, _ := tcpPair(t)
+			ch := mustRegister(t, g, ours, echo())
+			ch.WriteAndFlush(make([]byte, 16<<20)) // to a dead reader
+			for _, d := range deadlines {
+				ch.CloseGracefully(time.Now().Add(d))
+			}
+			await(t, "the close by the earlier deadline", ch.CloseFuture().Done())
+		})
+	}
+}
+
+// Close ends a graceful close that waits for its peer.
+func TestCloseEndsCloseGracefully(t *testing.T) {
+	g := newGroup(t, 0)
+	ours, _ := tcpPair(t)
+	ch := mustRegister(t, g, ours, echo())
+	if !ch.IsOpen() {
+		t.Errorf("IsOpen: got false, want true")
+	}
+	graceful := ch.CloseGracefully(time.Time{})
+	if ch.IsOpen() {
+		t.Errorf("IsOpen during a graceful close: got true, want false")
+	}
+	if _, err := ch.Close().Wait(t.Context()); err != nil {
+		t.Errorf("Close: got %v, want nil", err)
+	}
+	if _, err := graceful.Wait(t.Context()); !errors.Is(err, blocking.ErrChannelClosed) {
+		t.Errorf("CloseGracefully: got %v, want ErrChannelClosed", err)
+	}
+}

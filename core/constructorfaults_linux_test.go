@@ -1,0 +1,100 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"eventide/core"
+
+	"golang.org/x/sys/unix"
+)
+
+// A constructor that the kernel refuses, at whichever call, says which, and leaves
+// no descriptor open.
+func TestConstructorFaults(t *testing.T) {
+	type calls = core.SystemCalls
+	inject := map[string]func(*calls, error){
+		"epoll_create1": func(s *calls, err error) { s.Create = func() (int, error) { return -1, err } },
+		"timerfd_create": func(s *calls, err error) {
+			s.CreateTimer = func() (int, error) { return -1, err }
+		},
+		"eventfd": func(s *calls, err error) { s.CreateEvent = func() (int, error) { return -1, err } },
+	}
+	for n := range 2 { // the n-th descriptor that is put into the set
+		inject[fmt.Sprintf("epoll_ctl %d", n)] = func(s *calls, err error) {
+			made, real := 0, s.Control
+			s.Control = func(epfd, op, fd int, ev *unix.EpollEvent) error {
+				if made++; made > n {
+					return err
+				}
+				return real(epfd, op, fd, ev)
+			}
+		}
+	}
+	for _, e := range epolls {
+		for call, fault := range inject {
+			if e.name != "blocking" && (call == "eventfd" || call == "epoll_ctl 1") {
+				continue // it has none
+			}
+			for _, errno := range []error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.ENOSPC} {
+				t.Run(fmt.Sprintf("%s/%s/%v", e.name, call, errno), func(t *testing.T) {
+					checkDescriptors(t)
+					s := core.RealCalls()
+					fault(&s, errno)
+					p, err := e.make(nil, s)
+					name, _, _ := strings.Cut(call, " ")
+					if p != nil || !errors.Is(err, errno) || !strings.HasPrefix(err.Error(), name+": ") {
+						t.Errorf("got %v, %v, want %s: %v", p, err, name, errno)
+					}
+				})
+			}
+		}
+	}
+}
+
+// The same with the kernel's own refusal: no descriptor left. In a process of its
+// own, as the limit is the process's.
+func TestNewEventLoopWithoutDescriptors(t *testing.T) {
+	if !crashes(t) {
+		return
+	}
+	checkDescriptors(t)
+	var limit unix.Rlimit
+	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	highest := uint64(0)
+	for fd := range descriptors(t) {
+		var n uint64
+		_, _ = fmt.Sscan(fd, &n)
+		highest = max(highest, n)
+	}
+	made := 0
+	for free := uint64(0); free < 8; free++ {
+		low := limit
+		low.Cur = highest + 1 + free
+		must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &low))
+		for _, opts := range [][]core.Option{nil, {core.WithBlockingEpoll()}} {
+			l, err := core.NewEventLoop(opts...)
+			if err == nil {
+				made++
+				l.Shutdown()
+				awaitDone(t, l)
+			} else if !errors.Is(err, unix.EMFILE) || !strings.HasPrefix(err.Error(), "core: NewEventLoop: ") {
+				t.Errorf("NewEventLoop with %d free numbers: %v, want EMFILE", free, err)
+			}
+			g, err := core.NewGroup(3, opts...)
+			if err == nil {
+				made++
+				g.Shutdown()
+				<-g.Termination().Done()
+			} else if !errors.Is(err, unix.EMFILE) || !strings.Contains(err.Error(), "child") {
+				t.Errorf("NewGroup with %d free numbers: %v, want EMFILE and the child", free, err)
+			}
+		}
+	}
+	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+	if made == 0 {
+		t.Error("not exercised: no loop could be made with eight numbers")
+	}
+}

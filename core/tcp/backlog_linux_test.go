@@ -1,0 +1,135 @@
+package tcp_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"eventide/core"
+	"eventide/core/tcp"
+)
+
+// TestG23BacklogIsTaken: connections that the kernel has accepted when the listener
+// ends in order are served; an abort resets them.
+func TestG23BacklogIsTaken(t *testing.T) {
+	for name, c := range map[string]struct {
+		end    func(boss *core.Group, l *tcp.Listener)
+		served bool
+	}{
+		"Close":              {func(_ *core.Group, l *tcp.Listener) { l.Close() }, true},
+		"ShutdownGracefully": {func(boss *core.Group, _ *tcp.Listener) { _, _ = boss.ShutdownGracefully(0, hangGuard) }, true},
+		"Shutdown":           {func(boss *core.Group, _ *tcp.Listener) { boss.Shutdown() }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			boss, worker := newGroup(t, 1), newGroup(t, 1)
+			l, err := tcp.Listen(boss, worker, "127.0.0.1:0", newEcho)
+			if err != nil {
+				t.Fatal(err)
+			}
+			held, release := make(chan struct{}), make(chan struct{})
+			if err := boss.Execute(func() { close(held); <-release }); err != nil {
+				t.Fatal(err)
+			}
+			await(t, "the task", held)
+			var conns [10]net.Conn
+			for i := range conns {
+				conns[i] = mustDial(t, l.Addr())
+			}
+			c.end(boss, l)
+			close(release)
+			awaitErr(t, "the close", l.CloseFuture())
+			for _, conn := range conns {
+				if c.served {
+					mustEcho(t, conn)
+				} else if n, err := readAll(conn); n != 0 || err == nil {
+					t.Errorf("got %d bytes and %v, want a reset", n, err)
+				}
+			}
+		})
+	}
+}
+
+// TestG23TheWholeBacklogIsTaken fills the backlog: Linux queues one connection more
+// than listen(2) was asked for, and that one is served too.
+func TestG23TheWholeBacklogIsTaken(t *testing.T) {
+	for _, backlog := range []int{1, 4} {
+		t.Run(fmt.Sprint(backlog), func(t *testing.T) {
+			checkLeaks(t)
+			conns, l, release := heldListener(t, backlog+1, tcp.WithBacklog(backlog))
+			l.Close()
+			release()
+			awaitErr(t, "the close", l.CloseFuture())
+			if s := l.Stats(); s.Accepted != int64(backlog)+1 {
+				t.Errorf("G23: accepted %d connections of a backlog of %d, want %d", s.Accepted, backlog, backlog+1)
+			}
+			for _, conn := range conns {
+				mustEcho(t, conn)
+			}
+		})
+	}
+}
+
+// TestG23BacklogWithFaults ends a listener whose accept fails meanwhile: an error of one
+// connection does not cost the others, and the lack of descriptors is logged.
+func TestG23BacklogWithFaults(t *testing.T) {
+	for _, c := range []struct {
+		errno  syscall.Errno
+		served bool
+	}{
+		{syscall.ECONNABORTED, true}, {syscall.EPROTO, true}, {syscall.ENETDOWN, true}, {syscall.EINTR, true},
+		{syscall.EMFILE, false}, {syscall.ENOBUFS, false},
+	} {
+		t.Run(c.errno.Error(), func(t *testing.T) {
+			checkLeaks(t)
+			var failed atomic.Bool
+			var logged atomic.Int32
+			conns, l, release := heldListener(t, 3, tcp.WithLogger(slog.New(countingHandler{&logged})),
+				tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
+					if op == "accept" && failed.CompareAndSwap(false, true) {
+						return n, c.errno
+					}
+					return n, 0
+				}))
+			l.Close()
+			release()
+			awaitErr(t, "the close", l.CloseFuture())
+			for _, conn := range conns {
+				if c.served {
+					mustEcho(t, conn)
+				} else if n, err := readAll(conn); n != 0 || err == nil {
+					t.Errorf("got %d bytes and %v, want a reset", n, err)
+				}
+			}
+			if n := logged.Load(); (n == 0) != c.served {
+				t.Errorf("G23: %d lines logged, want some if and only if connections are reset", n)
+			}
+		})
+	}
+}
+
+// heldListener returns n connections that the kernel has accepted, and their listener,
+// whose loop does nothing until release. Workers are of another loop.
+func heldListener(t *testing.T, n int, opts ...tcp.Option) (conns []net.Conn, l *tcp.Listener, release func()) {
+	t.Helper()
+	boss, worker := newGroup(t, 1), newGroup(t, 1)
+	l, err := tcp.Listen(boss, worker, "127.0.0.1:0", newEcho, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, gate := make(chan struct{}), make(chan struct{})
+	if err := boss.Execute(func() { close(held); <-gate }); err != nil {
+		t.Fatal(err)
+	}
+	release = sync.OnceFunc(func() { close(gate) })
+	t.Cleanup(release)
+	await(t, "the task", held)
+	for range n {
+		conns = append(conns, mustDial(t, l.Addr()))
+	}
+	return conns, l, release
+}

@@ -1,0 +1,135 @@
+package tcp_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"time"
+
+	"eventide/core"
+	"eventide/core/tcp"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestCloseGracefully is the drain of TestG23Drain outside of a shutdown.
+func TestCloseGracefully(t *testing.T) {
+	const sent = 8 << 20
+	cases := []struct {
+		name     string
+		deadline func() time.Time
+		peer     func(t *testing.T, p *pair)
+		after    func(p *pair)
+		want     error
+	}{
+		{"reader", func() time.Time { return time.Time{} }, func(t *testing.T, p *pair) {
+			if n, err := readAll(p.peer); n != sent || err != nil {
+				t.Errorf("G23: received %d of %d: %v", n, sent, err)
+			}
+			_ = p.peer.Close()
+		}, nil, nil},
+		{"deadline", func() time.Time { return time.Now().Add(50 * time.Millisecond) }, nil, nil, tcp.ErrCloseDeadline},
+		{"deadline in the past", func() time.Time { return time.Now().Add(-time.Hour) }, nil, nil, tcp.ErrCloseDeadline},
+		{"Close meanwhile", func() time.Time { return time.Time{} }, nil, func(p *pair) { p.ch.Close() }, tcp.ErrChannelClosed},
+		{"earlier deadline meanwhile", func() time.Time { return time.Now().Add(time.Hour) }, nil,
+			func(p *pair) { p.ch.CloseGracefully(time.Now().Add(time.Millisecond)) }, tcp.ErrCloseDeadline},
+		{"a later one changes nothing", func() time.Time { return time.Now().Add(20 * time.Millisecond) }, nil,
+			func(p *pair) { p.ch.CloseGracefully(time.Now().Add(time.Hour)); p.ch.CloseGracefully(time.Time{}) }, tcp.ErrCloseDeadline},
+		{"shutdown with an earlier deadline", func() time.Time { return time.Now().Add(time.Hour) }, nil,
+			func(p *pair) { _, _ = p.group.ShutdownGracefully(0, 50*time.Millisecond) }, core.ErrShutdownTimeout},
+		{"shutdown with a later one", func() time.Time { return time.Now().Add(50 * time.Millisecond) }, nil,
+			func(p *pair) { _, _ = p.group.ShutdownGracefully(0, hangGuard) }, tcp.ErrCloseDeadline},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			checkLeaks(t)
+			p := newPair(t, nil)
+			write := p.ch.Write(make([]byte, sent)) // not flushed: it is sent all the same
+			f := p.ch.CloseGracefully(c.deadline())
+			wantErr(t, "G22: write after CloseGracefully", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
+			if p.ch.IsOpen() {
+				t.Error("the channel says that it is open")
+			}
+			if c.peer != nil {
+				go c.peer(t, p)
+			}
+			if c.after != nil {
+				c.after(p)
+			}
+			err := awaitErr(t, "the graceful close", f)
+			wantErr(t, "CloseGracefully", err, c.want)
+			n, writeErr := write.Wait(context.Background())
+			if c.want == nil && (n != sent || writeErr != nil) {
+				t.Errorf("the write: got %d and %v, want %d", n, writeErr, sent)
+			}
+			if c.want != nil {
+				wantErr(t, "the write", writeErr, tcp.ErrChannelClosed)
+			}
+			wantErr(t, "CloseGracefully again", awaitErr(t, "the second call", p.ch.CloseGracefully(time.Time{})), c.want)
+		})
+	}
+}
+
+// TestG23UnreadInput shows what the tempting wrong version does, and that the
+// right one does not: the peer has sent something that nobody reads.
+func TestG23UnreadInput(t *testing.T) {
+	checkLeaks(t)
+	g := newGroup(t, 1)
+	const sent = 100_000
+	lost := 0
+	for _, graceful := range []bool{false, true} {
+		for range 20 {
+			p := newPairOn(t, g, nil)
+			p.ch.SetAutoRead(false)
+			_, _ = p.peer.Write([]byte("unread"))
+			write := p.ch.WriteAndFlush(make([]byte, sent))
+			await(t, "the write", write.Done())
+			if graceful {
+				p.ch.CloseGracefully(time.Time{})
+			} else {
+				awaitErr(t, "the close", p.ch.Close())
+			}
+			n, err := readAll(p.peer)
+			_ = p.peer.Close()
+			if !graceful && (n != sent || err != nil) {
+				lost++
+			}
+			if graceful && (n != sent || err != nil) {
+				t.Errorf("G23: received %d of %d: %v", n, sent, err)
+			}
+			awaitErr(t, "the close", p.ch.CloseFuture())
+		}
+	}
+	t.Logf("a plain close lost bytes in %d of 20 tries", lost)
+}
+
+// TestG23DrainInsideTheReadOfAnother ends a channel gracefully in the Read of another one
+// of its loop: its input, which the drain discards, must not be read into the buffer that
+// this Read still looks at.
+func TestG23DrainInsideTheReadOfAnother(t *testing.T) {
+	checkLeaks(t)
+	g := newGroup(t, 1)
+	b := newPairOn(t, g, nil)
+	b.ch.SetAutoRead(false)
+	on(t, g, func() {})
+	_, _ = b.peer.Write(bytes.Repeat([]byte("B"), 100))
+	input := []unix.PollFd{{Fd: int32(b.ch.FD()), Events: unix.POLLIN}}
+	if n, err := unix.Poll(input, int(hangGuard.Milliseconds())); n != 1 || err != nil {
+		t.Fatalf("poll: %d, %v: b has no input", n, err)
+	}
+	want := bytes.Repeat([]byte("A"), 50)
+	got := make(chan []byte, 1)
+	a := newPairOn(t, g, func(at string, _ *tcp.Channel, p []byte) {
+		if at == "Read" {
+			b.ch.CloseGracefully(time.Time{})
+			got <- bytes.Clone(p)
+		}
+	})
+	_, _ = a.peer.Write(want)
+	a.await(t, "ReadComplete")
+	if p := <-got; !bytes.Equal(p, want) {
+		t.Errorf("G23: what a was given to read became %q, want %q", p, want)
+	}
+	_ = b.peer.CloseWrite()
+	awaitErr(t, "the graceful close", b.ch.CloseFuture()) // its input was discarded all the same
+}

@@ -1,0 +1,52 @@
+package tcp_test
+
+import (
+	"testing"
+	"time"
+
+	"eventide/core/tcp"
+)
+
+// TestLinger: Close waits for the peer's kernel, off the loop, and no longer than
+// allowed; a shutdown cuts it short.
+func TestLinger(t *testing.T) {
+	fill := func(p *pair) {
+		for {
+			f := p.ch.WriteAndFlush(make([]byte, 1<<20))
+			on(t, p.ch.EventLoop(), func() {})
+			if p.ch.PendingBytes() > 0 {
+				_ = f
+				return
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		linger time.Duration
+		then   func(t *testing.T, p *pair, closed <-chan struct{})
+	}{
+		"until it is acknowledged": {hangGuard, func(t *testing.T, p *pair, closed <-chan struct{}) {
+			select {
+			case <-closed:
+				t.Error("closed before the peer had read")
+			default:
+			}
+			_, _ = readAll(p.peer)
+		}},
+		"until the time is over": {50 * time.Millisecond, func(*testing.T, *pair, <-chan struct{}) {}},
+		"until a shutdown": {hangGuard, func(_ *testing.T, p *pair, _ <-chan struct{}) {
+			_, _ = p.group.ShutdownGracefully(0, time.Millisecond)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			p := newPair(t, nil, tcp.WithLinger(c.linger))
+			fill(p)
+			f := p.ch.Close()
+			on(t, p.ch.EventLoop(), func() {}) // the loop is not blocked
+			wantErr(t, "write while it lingers", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed)
+			c.then(t, p, f.Done())
+			wantErr(t, "the close", awaitErr(t, "the close", f), nil)
+			p.await(t, "Unregistered")
+		})
+	}
+}
