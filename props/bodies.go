@@ -1,0 +1,74 @@
+package props
+
+import (
+	"runtime"
+	"time"
+
+	"eventide/props/history"
+)
+
+// body wraps a script so that it records itself.
+func (h *harness) body(kind history.Body, s Step) func() {
+	return func() {
+		if h.gaveUp.Load() {
+			select {} // a timer that nobody ends would keep virtual time going
+		}
+		h.mu.Lock()
+		h.runs[s.ID]++
+		run := h.runs[s.ID]
+		h.mu.Unlock()
+		ev := history.Event{Kind: history.Begin, Body: kind, ID: s.ID, InLoop: h.ex.InEventLoop()}
+		if kind == history.BodyTimer {
+			ev.Run = run
+		}
+		h.rec.log.Add(ev)
+		end := h.play(s.Body, run)
+		ev.Kind, ev.Outcome, ev.InLoop = history.End, end, h.ex.InEventLoop()
+		h.rec.log.Add(ev)
+		finish(end)
+	}
+}
+
+// play does what a script says, and returns how the body is to end.
+func (h *harness) play(s *Script, run int) history.Outcome {
+	if s.Await {
+		<-h.ex.Context().Done()
+	}
+	if s.Sleep > 0 {
+		time.Sleep(s.Sleep)
+	}
+	if run == 1 {
+		h.steps(s.Steps, false)
+	}
+	if s.Again > 0 {
+		next := h.extraTask()
+		next.Body.Again = s.Again - 1
+		h.call(next)
+	}
+	if s.End == 0 || s.LastRun > 0 && run != s.LastRun {
+		return history.Normal
+	}
+	return s.End
+}
+
+func finish(end history.Outcome) {
+	switch end {
+	case history.Panicked:
+		panic("props: planned panic")
+	case history.Exited:
+		runtime.Goexit()
+	}
+}
+
+func (h *harness) listener(s Step, n int) {
+	script := s.Body.Listener
+	if script == nil {
+		script = &Script{}
+	}
+	ev := history.Event{Kind: history.Begin, Body: history.BodyListener, ID: s.ID, Run: n, InLoop: h.ex.InEventLoop()}
+	h.rec.log.Add(ev)
+	end := h.play(script, 1)
+	ev.Kind, ev.Outcome = history.End, end
+	h.rec.log.Add(ev)
+	finish(end)
+}
