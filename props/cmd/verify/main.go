@@ -40,7 +40,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	}
 	f := flag.NewFlagSet("verify", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.DurationVar(&s.budget, "budget", s.budget, "how long to run; also by the environment variable BUDGET")
+	f.DurationVar(&s.budget, "budget", s.budget, "how long the lanes look, once they are built, and as long again for guarantees that lack their minimum; also by the environment variable BUDGET")
 	f.Uint64Var(&s.seed, "seed", s.seed, "base of the seeds")
 	f.StringVar(&s.root, "root", ".", "root of the module")
 	f.StringVar(&s.out, "out", "out", "where verify.json and what it builds go, from the root")
@@ -51,7 +51,9 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	if f.NArg() > 0 || s.budget <= 0 {
 		return s, fmt.Errorf("got arguments %q and budget %v, want none and more than 0", f.Args(), s.budget)
 	}
-	s.out = filepath.Join(s.root, s.out)
+	if !filepath.IsAbs(s.out) {
+		s.out = filepath.Join(s.root, s.out)
+	}
 	return s, nil
 }
 
