@@ -16,16 +16,19 @@ import (
 // received <= sent - discarded. Both are counted, and nothing outlives the deadline.
 func TestG23Drain(t *testing.T) {
 	const sent = 16 << 20
+	const endedBefore = "reader that had ended its side"
 	const soon = 300 * time.Millisecond // deadline of the shutdowns that must fail
+	reader := func(c *net.TCPConn) int64 { n, _ := readAll(c); _ = c.Close(); return n }
 	cases := []struct {
 		name    string
 		timeout time.Duration
-		peer    func(c *net.TCPConn) int64 // returns what it received
+		peer    func(c *net.TCPConn) int64 // from the shutdown call on; returns what it received
 		drained bool
 	}{
-		{"reader", hangGuard, func(c *net.TCPConn) int64 { n, _ := readAll(c); _ = c.Close(); return n }, true},
+		{"reader", hangGuard, reader, true},
+		{endedBefore, hangGuard, reader, true},
 		{"slow reader", hangGuard, func(c *net.TCPConn) int64 { n := readSlowly(c); _ = c.Close(); return n }, true},
-		{"reader that ended its side before", hangGuard, func(c *net.TCPConn) int64 {
+		{"reader that ends its side first", hangGuard, func(c *net.TCPConn) int64 {
 			_ = c.CloseWrite()
 			n, _ := readAll(c)
 			_ = c.Close()
@@ -70,17 +73,21 @@ func TestG23Drain(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			checkLeaks(t)
-			p := newPair(t, nil)
+			p := newPair(t, nil, tcp.WithHalfClosure(c.name == endedBefore))
 			write := p.ch.WriteAndFlush(make([]byte, sent))
-			received := make(chan int64, 1)
-			if c.peer != nil {
-				go func() { received <- c.peer(p.peer) }()
+			if c.name == endedBefore { // without half closure that would be the end of the channel
+				_ = p.peer.CloseWrite()
+				p.await(t, "InputShutdown")
 			}
 			if _, err := p.group.ShutdownGracefully(0, c.timeout); err != nil {
 				t.Fatal(err)
 			}
 			wantErr(t, "G22: write after the shutdown call", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
 			wantErr(t, "G22: flush after the shutdown call", p.ch.Flush().Err(), tcp.ErrChannelClosing)
+			received := make(chan int64, 1)
+			if c.peer != nil {
+				go func() { received <- c.peer(p.peer) }()
+			}
 			began := time.Now()
 			r := awaitGroup(t, p.group)
 			if took := time.Since(began); !c.drained && c.timeout == soon && took > soon+hangGuard/2 {
