@@ -50,6 +50,7 @@ type parkedPoller struct {
 	dirty   bool // the file's deadline is in the past, or may come to be
 	skipped int  // calls of Wait since the last look
 	spin    spinner
+	yield   courtesy
 }
 
 // The handshake of sleep. The loop alone moves to awake and, from there, to
@@ -174,6 +175,15 @@ func (p *parkedPoller) beforeParking(until Deadline) (found bool, err error) {
 	}
 	if found, err := p.spinFor(until); found || err != nil {
 		return found, err
+	}
+	if p.yield.begin() {
+		// What comes next is system calls, and costs more than all the rest of a round
+		// trip: those whom the last tasks have made runnable go first.
+		runtime.Gosched()
+		p.yield.end()
+		if p.taken() {
+			return true, nil
+		}
 	}
 	if !p.arm(until) {
 		_, err := p.look()
