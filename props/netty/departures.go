@@ -10,8 +10,7 @@ type Departure struct {
 	Reason  string // else why it is not shown
 }
 
-// Departures is the whole table, and what programs have shown beside it: the removal of
-// hooks, and the order of R75.
+// Departures is the whole table of docs/netty.md.
 var Departures = []Departure{
 	{Rules: []string{"R11"}, Netty: "a failed start throws but keeps the task", Program: true},
 	{Rules: []string{"R26"}, Netty: "a task accepted during termination can be lost", Show: "R26"},
