@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 )
 
 // Termination is the end of an executor or a group: one per executor, the same
@@ -21,6 +22,35 @@ type Termination struct {
 	report    Report
 	err       error
 	listeners []func(Report, error)
+}
+
+// NewTermination returns the Termination of something that ends as executors do, such
+// as a number of them that another package has made into one, and the function that
+// ends it: who has no other but the Termination cannot (G15). It may then be an
+// Executor of a process.Plan.
+//
+// waitError says why the caller of Wait must not wait (ErrInEventLoop, ErrStarting;
+// G18), nil: it may. live is what Report returns before the end. Both are called on
+// the goroutine that asks, from many at once. end seals the report, closes Done, and
+// calls the listeners on the caller's goroutine; only the first call has an effect
+// (Netty's termination future of a thread-per-channel group was completed twice,
+// caf91b9c06), and returns true. A nil waitError or live is an error.
+func NewTermination(waitError func() error, live func() Report) (t *Termination, end func(Report, error) bool, err error) {
+	if waitError == nil {
+		return nil, nil, nilFunc("NewTermination", "waitError")
+	}
+	if live == nil {
+		return nil, nil, nilFunc("NewTermination", "live")
+	}
+	var ended atomic.Bool
+	t = newTermination(waitError, live)
+	return t, func(report Report, err error) bool {
+		if !ended.CompareAndSwap(false, true) {
+			return false
+		}
+		t.complete(report, err)
+		return true
+	}, nil
 }
 
 func newTermination(waitError func() error, live func() Report) *Termination {

@@ -22,7 +22,8 @@ type Group struct {
 	// Set once in NewGroup.
 	max  int
 	opts []core.Option
-	term *Termination
+	term *core.Termination
+	end  func(core.Report, error) bool // of term
 
 	// Guarded by mu.
 	mu        sync.Mutex
@@ -74,8 +75,9 @@ func NewGroup(maxChannels int, opts ...core.Option) (*Group, error) {
 	}
 	g := &Group{max: maxChannels, opts: slices.Clone(opts)}
 	g.room.L = &g.mu
-	g.term = newTermination(g)
-	return g, nil
+	var err error
+	g.term, g.end, err = core.NewTermination(g.waitError, g.report)
+	return g, err
 }
 
 // acquire returns an executor for a channel: an idle one, or a new one.
@@ -167,7 +169,7 @@ func (g *Group) completeIfEnded() {
 	report, err := g.past, errors.Join(g.errs...)
 	g.mu.Unlock()
 	if ended {
-		g.term.complete(report, err)
+		g.end(report, err)
 	}
 }
 

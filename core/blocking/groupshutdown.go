@@ -16,10 +16,7 @@ import (
 //
 // The first call counts; a later one has no effect, and Shutdown shortens it (G16).
 // The error is about the arguments: a negative one, or timeout < quiet.
-//
-// In a process.Plan a group is a Step with Run, which calls this and then Wait of the
-// Termination.
-func (g *Group) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error) {
+func (g *Group) ShutdownGracefully(quiet, timeout time.Duration) (*core.Termination, error) {
 	if err := checkShutdown(quiet, timeout); err != nil {
 		return nil, err
 	}
@@ -41,7 +38,7 @@ func checkShutdown(quiet, timeout time.Duration) error {
 
 // Shutdown ends the group without grace: channels are closed at once, and what their
 // executors had accepted runs. It also shortens a graceful shutdown (G16).
-func (g *Group) Shutdown() *Termination {
+func (g *Group) Shutdown() *core.Termination {
 	g.begin(phaseClosed, func(loop *core.EventLoop) { loop.Shutdown() })
 	return g.term
 }
@@ -73,7 +70,7 @@ func (g *Group) begin(to phase, tell func(*core.EventLoop)) {
 }
 
 // Termination returns the group's own Termination.
-func (g *Group) Termination() *Termination { return g.term }
+func (g *Group) Termination() *core.Termination { return g.term }
 
 // AwaitTermination waits for the last executor and returns Termination().Err(), or
 // the cause of ctx if that ends first. It does not begin a shutdown. Inside an
@@ -104,8 +101,10 @@ func (g *Group) State() core.State {
 
 // stateLocked requires mu.
 func (g *Group) stateLocked() core.State {
-	if g.term.isDone() {
+	select {
+	case <-g.term.Done():
 		return core.StateTerminated
+	default:
 	}
 	if g.phase == phaseOpen {
 		if g.made {

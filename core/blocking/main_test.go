@@ -111,7 +111,7 @@ func mustRegister(t testing.TB, g *blocking.Group, conn net.Conn, h blocking.Han
 	return ch
 }
 
-func mustShutdownGracefully(t testing.TB, g *blocking.Group, quiet, timeout time.Duration) *blocking.Termination {
+func mustShutdownGracefully(t testing.TB, g *blocking.Group, quiet, timeout time.Duration) *core.Termination {
 	t.Helper()
 	term, err := g.ShutdownGracefully(quiet, timeout)
 	if err != nil {

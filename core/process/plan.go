@@ -95,8 +95,9 @@ type Step struct {
 }
 
 // Executor is what a step needs of a core.EventExecutor: a core.Executor, a
-// core.Group, or anything that wraps one. Termination must return the same
-// pointer every time, and never nil.
+// core.Group, a blocking.Group, or anything that wraps one or ends like one
+// (core.NewTermination). Termination must return the same pointer every time, and
+// never nil.
 type Executor interface {
 	ShutdownGracefully(quiet, timeout time.Duration) (*core.Termination, error)
 	Shutdown() *core.Termination
