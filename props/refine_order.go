@@ -1,0 +1,118 @@
+package props
+
+import (
+	"slices"
+
+	"eventide/core"
+	"eventide/model"
+	"eventide/props/history"
+)
+
+// A log has one order, and what happens on two goroutines at once has none: an
+// event may be written down a moment after the fact, and another may come between.
+// Here is what the refinement allows for that, each with how far it reaches.
+
+// overtakes reports whether a is a shutdown call or a deadline, made elsewhere
+// than on the loop, whose effect on timers may have come too late for the one
+// whose Begin is the next thing that the loop shows.
+func (r *refinement) overtakes(e *history.Event, a model.Action) bool {
+	next := r.nextOfLoop(e.N)
+	switch a.Kind {
+	case model.KindUnregister:
+		return a.From == model.Outside && next != nil && next.Kind == history.Begin && next.Body.Registration() && next.ID == e.ID
+	case model.KindShutdown, model.KindShutdownGracefully, model.KindTimeoutFires:
+		return a.From == model.Outside && next != nil && next.Kind == history.Begin && next.Body == history.BodyTimer
+	}
+	return false
+}
+
+// beginEarly lets the body that begins next begin before position n, and reports
+// whether it could. For core a body has begun when it is decided that it will, a
+// moment before it can say so itself: a cancel in that moment is too late, and a
+// task takes no room in a bounded queue any more. It must be the next thing that
+// an awake loop shows.
+func (r *refinement) beginEarly(n int) bool {
+	e := r.nextOfLoop(n)
+	if e == nil || e.Kind != history.Begin || r.begun[e.N] || e.Body == history.BodyListener {
+		return false
+	}
+	if r.sim.Step(r.begins(e)) != nil {
+		return false
+	}
+	r.begun[e.N] = true
+	return true
+}
+
+// justEnded reports whether a cancels a periodic timer whose body has said that it
+// ends, and whose end the loop has not yet settled: for core it runs still, and
+// that no further run begins is true.
+func (r *refinement) justEnded(n int, a model.Action) bool {
+	if a.Kind != model.KindCancel || a.Answer != model.True || a.Body.Kind != model.TimerBody {
+		return false
+	}
+	for i := n - 1; i >= 0; i-- {
+		if e := &r.events[i]; r.ofLoop(e) {
+			return e.Kind == history.End && e.Body == history.BodyTimer && e.ID == a.Body.ID
+		}
+	}
+	return false
+}
+
+// isFull reports whether the model's queue may be full.
+func (r *refinement) isFull() bool {
+	return slices.ContainsFunc(r.sim.Set(), func(s model.State) bool {
+		return s.Limit > 0 && len(s.Queue)+len(s.Tails) >= s.Limit
+	})
+}
+
+// wasFull reports whether a is the refusal of a call for a queue that was full a
+// moment before: core counts, then writes down what it decided, and between the two
+// the loop may begin a task, for which it needs no lock. Everything else that could
+// come between does need it, so the moment reaches back over nothing but the loop's
+// bodies and what callers write about themselves, and not beyond the call.
+func (r *refinement) wasFull(e *history.Event, a model.Action) bool {
+	if a.Answer != model.Refused || a.Reason != model.ReasonFull {
+		return false
+	}
+	for n := e.N - 1; n > e.Call && r.full <= n; n-- {
+		switch before := &r.events[n-1]; before.Kind {
+		case history.Begin, history.End, history.Invoke, history.Return:
+			if r.full == n {
+				return true
+			}
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// nextOfLoop returns the first event after position n that the loop writes of
+// itself, if it is awake at n.
+func (r *refinement) nextOfLoop(n int) *history.Event {
+	for i := n - 1; i >= 0; i-- {
+		if e := &r.events[i]; e.Kind == history.Park {
+			return nil
+		} else if r.ofLoop(e) {
+			break
+		}
+	}
+	for i := n; i < len(r.events); i++ {
+		if e := &r.events[i]; r.ofLoop(e) {
+			return e
+		}
+	}
+	return nil
+}
+
+func (r *refinement) ofLoop(e *history.Event) bool {
+	switch e.Kind {
+	case history.Begin, history.End:
+		return e.Body != history.BodyListener || r.regs[e.ID] && r.loops[e.G]
+	case history.Park, history.Unpark:
+		return true
+	case history.Ended: // by the loop itself
+		return e.Outcome == history.Errored && e.Note != core.ErrDescriptorReused.Error()
+	}
+	return false
+}
