@@ -392,3 +392,27 @@ func TestG14HandlerFails(t *testing.T) {
 		}
 	}
 }
+
+// R220: a peer that has ended its side gets what was written until then, flushed or not.
+func TestR220EndOfInputBeforeTheAnswerIsSent(t *testing.T) {
+	g := newGroup(t, 0)
+	ours, theirs := tcpPair(t)
+	over := make(chan struct{})
+	ch := mustRegister(t, g, ours, &handler{
+		read:         func(ch *blocking.Channel, _ []byte) { ch.Write([]byte("answer")) },
+		unregistered: func(*blocking.Channel) { close(over) },
+	})
+	if _, err := theirs.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := theirs.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(theirs); string(got) != "answer" || err != nil {
+		t.Errorf("R220: the peer got %q, %v, want the answer", got, err)
+	}
+	await(t, "Unregistered", over)
+	if cause := ch.CloseCause(); cause != io.EOF {
+		t.Errorf("R220: the cause is %v, want EOF", cause)
+	}
+}

@@ -45,7 +45,8 @@
 //
 //   - Close: what was flushed before it, and nothing else, is sent.
 //   - CloseGracefully: what was written is sent, and the peer's end is waited for.
-//   - The peer's end of the stream: as Close, unless WithHalfClosure.
+//   - The peer's end of the stream: what was written is sent, and then as Close,
+//     unless WithHalfClosure.
 //   - An error of the connection: Handler.Error, then as Close.
 //   - A handler method that does not return (a panic, runtime.Goexit): core
 //     contains and reports it, and the channel is closed with ErrHandlerFailed.

@@ -94,6 +94,7 @@ func (ch *Channel) inputEnded() {
 		return
 	}
 	if !ch.cfg.halfClosure {
+		ch.flushAll() // the peer may wait for the rest of its answer
 		ch.finish(io.EOF)
 		return
 	}
@@ -121,10 +122,7 @@ func (ch *Channel) drain() {
 // on being read, and discarded, until the peer's end: to close with unread input
 // resets the connection, and the peer loses what is in flight.
 func (ch *Channel) drainNow() {
-	ch.mu.Lock()
-	ch.out.marked = ch.out.accepted
-	ch.mu.Unlock()
-	ch.flush()
+	ch.flushAll()
 	if ch.finished {
 		return
 	}
@@ -135,6 +133,14 @@ func (ch *Channel) drainNow() {
 	case ch.eof || !can:
 		ch.finishClean()
 	}
+}
+
+// flushAll sends what was written, flushed or not.
+func (ch *Channel) flushAll() {
+	ch.mu.Lock()
+	ch.out.marked = ch.out.accepted
+	ch.mu.Unlock()
+	ch.flush()
 }
 
 // finishClean is the proper end of a drain.

@@ -53,8 +53,8 @@ func WithReadBuffer(size int) Option {
 
 // WithHalfClosure(true) keeps a channel open when the peer has ended its side:
 // Handler.InputShutdown is called, and writes go on until the channel is closed.
-// The default is false: the channel is closed, and what was not flushed is lost,
-// as in Netty (R220).
+// The default is false: what was written until then is sent, flushed or not, and the
+// channel is closed. (Netty drops it, R220.)
 func WithHalfClosure(on bool) Option {
 	return func(c *config) error {
 		c.halfClosure = on

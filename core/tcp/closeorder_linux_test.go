@@ -2,7 +2,6 @@ package tcp_test
 
 import (
 	"errors"
-	"io"
 	"runtime"
 	"strings"
 	"sync"
@@ -37,7 +36,7 @@ func TestG22CloseOrder(t *testing.T) {
 		}, want: end, cause: tcp.ErrChannelClosed},
 		{name: "Close with linger", opts: []tcp.Option{tcp.WithLinger(time.Minute)}, close: func(t *testing.T, p *pair) { p.ch.Close(); _ = p.peer.Close() }, want: end, cause: tcp.ErrChannelClosed},
 		{name: "Close with linger 0", opts: []tcp.Option{tcp.WithLinger(0)}, close: func(t *testing.T, p *pair) { p.ch.Close() }, want: end, cause: tcp.ErrChannelClosed},
-		{name: "EOF", close: func(t *testing.T, p *pair) { _ = p.peer.CloseWrite() }, want: end, cause: io.EOF},
+		{name: "EOF", close: func(t *testing.T, p *pair) { _ = p.peer.CloseWrite() }, want: "w1 w2 closed close graceful Inactive Unregistered"},
 		{name: "reset", close: func(t *testing.T, p *pair) { _ = p.peer.SetLinger(0); _ = p.peer.Close() }, want: "Error " + end, cause: syscall.ECONNRESET},
 		{name: "reset while paused", close: func(t *testing.T, p *pair) {
 			p.ch.SetAutoRead(false)

@@ -36,7 +36,8 @@
 //
 //   - Close: now. What is still in the buffer fails, as in Netty (R215).
 //   - CloseGracefully: what is in the buffer is sent first. See there.
-//   - The peer's end of the stream: as Close, unless WithHalfClosure.
+//   - The peer's end of the stream: what was written is sent, and then as Close,
+//     unless WithHalfClosure.
 //   - An error of the connection: Handler.Error, then as Close.
 //   - A handler method that does not return (a panic, runtime.Goexit): core
 //     contains and reports it, and the channel is closed with ErrHandlerFailed, for

@@ -138,8 +138,10 @@ func WithNoDelay(on bool) Option {
 
 // WithHalfClosure(true) keeps a channel open when the peer has ended its side:
 // Handler.InputShutdown is called, and writes go on. The channel is closed when its
-// own output has been shut down too. The default is false: the channel is closed,
-// and what was not flushed is lost, as in Netty (R220).
+// own output has been shut down too. The default is false: what was written until
+// then is sent, flushed or not, and the channel is closed, with io.EOF for a cause.
+// (Netty closes it at once, and drops what was not sent, R220.) A peer that does not
+// read holds that up as it does any write: CloseGracefully has a deadline.
 func WithHalfClosure(on bool) Option {
 	return func(c *config) error {
 		c.halfClosure = on

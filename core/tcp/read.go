@@ -80,10 +80,8 @@ func (c *Channel) inputEnds() {
 	switch {
 	case c.state == stateDraining:
 		c.finishOutput()
-	case !c.cfg.halfClosure && c.finishing:
-		c.drain(io.EOF) // CloseOutput has promised to flush
 	case !c.cfg.halfClosure:
-		c.closeForEOF()
+		c.endForEOF()
 	default:
 		c.call(func() { c.handler.InputShutdown(c) })
 		if c.state == stateOpen {
@@ -93,11 +91,17 @@ func (c *Channel) inputEnds() {
 	}
 }
 
-// closeForEOF is the close without half closure. What was not flushed is lost.
-func (c *Channel) closeForEOF() {
+// endForEOF is the end without half closure. A peer that has ended its side may wait
+// for the rest of its answer, and most do: what was written is sent first. (Netty
+// closes, and drops it: R220.)
+func (c *Channel) endForEOF() {
 	left, err := sysUnacknowledged(c.fd)
 	c.mu.Lock()
-	clean := c.pending() == 0 && left == 0 && err == nil
+	pending := c.pending()
 	c.mu.Unlock()
-	c.closeOrLinger(io.EOF, clean)
+	if pending > 0 || c.finishing { // CloseOutput has promised to flush
+		c.drain(io.EOF)
+		return
+	}
+	c.closeOrLinger(io.EOF, left == 0 && err == nil)
 }
