@@ -139,6 +139,9 @@ func (s *epollSet) Remove(fd int) error {
 	return err
 }
 
+// forgot is forgetter's.
+func (s *epollSet) forgot() { s.watched.Add(-1) }
+
 func epollEvents(i Interest) uint32 {
 	var events uint32
 	if i&Readable != 0 {

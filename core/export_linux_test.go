@@ -57,6 +57,17 @@ func EpollOf(p IOPoller) int {
 	return -1
 }
 
+// Watched returns how many descriptors the loop's epoll poller believes to watch.
+func Watched(l *EventLoop) int {
+	switch p := l.io.poller.(type) {
+	case *parkedPoller:
+		return int(p.watched.Load())
+	case *blockingPoller:
+		return int(p.watched.Load())
+	}
+	return -1
+}
+
 // SetFirstEvents makes the first look of an epoll poller bring at most n events.
 // It is to be called before the poller is used.
 func SetFirstEvents(p IOPoller, n int) {

@@ -94,8 +94,7 @@ func (io *loopIO) add(r *Registration) (replaced *Registration, err error) {
 		if err := io.poller.Add(r.fd, r.interest, r.token); err != nil {
 			return nil, err
 		}
-		replaced = io.byFD[r.fd]
-		io.byFD[r.fd] = r
+		replaced = io.takeNumber(r)
 	}
 	io.generation = generation
 	r.paused.Store(r.interest&(Readable|Writable) == 0)
@@ -128,14 +127,24 @@ func (io *loopIO) modify(r *Registration, interest Interest) (replaced *Registra
 		if err := io.poller.Add(r.fd, interest, r.token); err != nil {
 			return nil, err
 		}
-		replaced = io.byFD[r.fd]
-		io.byFD[r.fd] = r
+		replaced = io.takeNumber(r)
 	case was:
 		io.unwatch(r)
 	}
 	r.interest = interest
 	r.paused.Store(!is)
 	return replaced, nil
+}
+
+// takeNumber makes r, which has just been added to the poller, the owner of its
+// descriptor's number, and returns who was. Requires mu.
+func (io *loopIO) takeNumber(r *Registration) (replaced *Registration) {
+	replaced = io.byFD[r.fd]
+	io.byFD[r.fd] = r
+	if f, ok := io.poller.(forgetter); ok && replaced != nil {
+		f.forgot()
+	}
+	return replaced
 }
 
 // unwatch takes r's descriptor out of the poller, unless its number belongs to a

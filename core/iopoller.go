@@ -37,6 +37,11 @@ type PollEvent struct {
 	Readiness Readiness
 }
 
+// forgetter is a poller that counts what it watches: forgot tells it that the kernel
+// has let go of a descriptor by itself, because it was closed, and that Remove will
+// not be called for it. Its number has just been added again.
+type forgetter interface{ forgot() }
+
 // sleepCounter is a poller that may find something before it parks, and so knows
 // better than its caller how often it has. Any goroutine may ask.
 type sleepCounter interface {

@@ -133,12 +133,16 @@ func TestDescriptorReusedIsSeen(t *testing.T) {
 		other := mustSource(t)
 		must(t, unix.Dup3(other.fd, s.fd, unix.O_CLOEXEC)) // closes, and takes the number
 		heard := newCounter()
-		mustRegister(t, l, s.fd, core.Readable, func(core.Readiness) { _ = other.Drain(); heard.add() })
+		last := mustRegister(t, l, s.fd, core.Readable, func(core.Readiness) { _ = other.Drain(); heard.add() })
 		await(t, "the end of the old registration", ended)
 		e.want(t, "G3", core.ErrDescriptorReused)
 		must(t, old.Close())
 		must(t, other.Input())
 		heard.await(t, "input of the new one")
+		must(t, last.Close())
+		if n := core.Watched(l); n != 0 {
+			t.Errorf("the poller believes to watch %d descriptors, want none: each park would look at an empty set", n)
+		}
 	})
 }
 
