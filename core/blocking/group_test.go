@@ -211,7 +211,9 @@ func TestG21ExecutorShutDownAlone(t *testing.T) {
 	if fourth := mustRegister(t, g, last, echo()); fourth.EventLoop() == third.EventLoop() {
 		t.Errorf("an executor that is shutting down was used again")
 	} else {
-		await(t, "the close", fourth.Close().Done())
+		fourth.Close()
+		// Its registration ends after its CloseFuture (G22), and must have before the shutdown.
+		until(t, "its executor to be idle", func() bool { return g.Stats().Idle == 1 })
 	}
 	g.Shutdown()
 	if report := awaitDone(t, g); report.Accepted != 1 || report.ChannelsAborted != 2 {
