@@ -62,7 +62,7 @@ peers-setup: ## install the real peers (apt, as root) and compile their drivers 
 	sh bench/peers/drivers/build.sh out/peers
 
 peers: ## real peers, interleaved round by round; ROUNDS=12 RUN=regexp SEED=; writes out/peers.json
-	cd bench/peers && go run ./cmd/peers -rounds $(or $(ROUNDS),12) $(if $(RUN),-run '$(RUN)') $(if $(SEED),-seed $(SEED))
+	cd bench/peers && go run ./cmd/peers -rounds $(or $(ROUNDS),12) $(if $(RUN),-run '$(value RUN)') $(if $(SEED),-seed $(SEED))
 
 oracle: ## generated programs on the real Netty and on core; SEED= PROGRAMS=
 	cd bench/peers && go run ./cmd/oracle $(if $(SEED),-seed $(SEED)) $(if $(PROGRAMS),-n $(PROGRAMS))

@@ -51,6 +51,7 @@
 //	                the maximum. The producers offer an open load: a task is due at
 //	                its time whatever became of those before, and one that could not
 //	                be submitted in time has waited since (no coordinated omission).
+//	                Between two tasks a producer yields; it neither sleeps nor spins.
 //	                100 % is what the same implementation, producers and tasks reach
 //	                at full speed, measured before: not the same rate for all.
 //	Readiness       from before a byte is written into a pipe until the handler that

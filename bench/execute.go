@@ -11,15 +11,15 @@ func executeCases(producers int) Group {
 		g = append(g, Case{
 			Workload: fmt.Sprintf("Execute/producers=%d", producers),
 			Impl:     x.impl, Against: "channel", Unit: "task",
-			Open: openExecutor(x.open, func(ex Executor, n int) (Slice, error) { return execute(ex, producers, n) }),
+			Open: openExecutor(x.open, func(ex Executor, n int) (Slice, error) { return Execute(ex, producers, n) }),
 		})
 	}
 	return g
 }
 
-// execute lets producers submit n tasks together, and stops the clock when all
+// Execute lets producers submit n tasks together, and stops the clock when all
 // have run. The counter is touched by tasks alone: they never overlap (G2).
-func execute(x Executor, producers, n int) (Slice, error) {
+func Execute(x Executor, producers, n int) (Slice, error) {
 	share := max(1, n/producers)
 	total, ran := share*producers, 0
 	done := make(chan struct{})
@@ -56,7 +56,7 @@ func inLoopCases() Group {
 	for _, x := range withLoops() {
 		g = append(g, Case{
 			Workload: "ExecuteInLoop", Impl: x.impl, Against: "channel", Unit: "task",
-			Open: openExecutor(x.open, executeInLoop),
+			Open: openExecutor(x.open, ExecuteInLoop),
 		})
 	}
 	return g
@@ -66,9 +66,9 @@ func inLoopCases() Group {
 // channel, whose receiver would wait for itself if the buffer were full.
 const inLoopBatch = 64
 
-// executeInLoop has a task submit a batch of others and then itself, again and
+// ExecuteInLoop has a task submit a batch of others and then itself, again and
 // again.
-func executeInLoop(x Executor, n int) (Slice, error) {
+func ExecuteInLoop(x Executor, n int) (Slice, error) {
 	turns, done := max(1, n/(inLoopBatch+1)), make(chan error, 1)
 	left := turns
 	nothing := func() {}
@@ -101,7 +101,7 @@ func executeInLoop(x Executor, n int) (Slice, error) {
 func lazyCases() Group {
 	channel := Case{
 		Workload: "ExecuteLazy", Impl: "channel", Against: "channel", Unit: "task",
-		Open: openExecutor(NewChannel, func(ex Executor, n int) (Slice, error) { return execute(ex, 1, n) }),
+		Open: openExecutor(NewChannel, func(ex Executor, n int) (Slice, error) { return Execute(ex, 1, n) }),
 	}
 	lazy := channel
 	lazy.Impl, lazy.Open = "core", openExecutor(NewCore, executeLazy)

@@ -50,39 +50,40 @@ const (
 func (r *loadRunner) Run(n int) (Slice, error) {
 	if r.peak == 0 {
 		for range peakTries {
-			s, err := r.offer(peakOps, 0)
+			s, err := Offer(r.Executor, r.producers, peakOps, 0)
 			if err != nil {
 				return Slice{}, err
 			}
 			r.peak = max(r.peak, 1e9/s.NsPerOp())
 		}
 	}
-	return r.offer(n, r.peak*float64(r.load)/100)
+	return Offer(r.Executor, r.producers, n, r.peak*float64(r.load)/100)
 }
 
 // lead is how long the producers have to come up before the first task is due.
 const lead = 200 * time.Microsecond
 
-// offer has the producers submit n tasks at a rate per second that they share
-// evenly, or with 0 as fast as they can.
+// Offer has producers submit n tasks at a rate per second that they share evenly, or
+// with 0 as fast as they can. The slice has each task's wait in Latency; its Elapsed
+// ends when the last task begins.
 //
 // The load is open: a task is due at its time whatever became of those before it,
 // and its latency counts from then. To count from the call of Execute instead would
 // leave out the waiting of all the tasks that a stall keeps from being submitted
 // (coordinated omission).
-func (r *loadRunner) offer(n int, rate float64) (Slice, error) {
-	share := max(1, n/r.producers)
-	all := make([]*producer, r.producers)
-	errs := make(chan error, r.producers)
+func Offer(x Executor, producers, n int, rate float64) (Slice, error) {
+	share := max(1, n/producers)
+	all := make([]*producer, producers)
+	errs := make(chan error, producers)
 	runtime.GC()
 	began := time.Now()
 	if rate > 0 {
 		began = began.Add(lead)
 	}
 	for i := range all {
-		all[i] = newProducer(r.Executor, share, began)
+		all[i] = newProducer(x, share, began)
 		if rate > 0 {
-			all[i].every = float64(r.producers) * 1e9 / rate
+			all[i].every = float64(producers) * 1e9 / rate
 			all[i].offset = float64(i) * 1e9 / rate
 		}
 	}
@@ -142,7 +143,13 @@ func (p *producer) produce() error {
 }
 
 // await returns when it is time, and what time the task is due: now, if the rate is
-// not given. It does not sleep: a timer is late by more than what is measured.
+// not given.
+//
+// It yields until then. It does not sleep: the next task is due in less than some
+// microseconds, and a timer is late by more than what is measured. Nor does it spin
+// without yielding: where goroutines share processors, a loop that the producer has
+// woken is queued behind the producer itself, and what would be measured is how long
+// the Go scheduler takes to move it to another processor.
 func (p *producer) await(due int64) int64 {
 	now := int64(time.Since(p.base))
 	if p.every == 0 {

@@ -28,8 +28,7 @@ func TestAStallIsNotLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	const perSecond = 10_000
-	r := &loadRunner{Executor: &stalling{Executor: x, at: 100, stall: 40 * time.Millisecond}, producers: 1}
-	s, err := r.offer(1000, perSecond)
+	s, err := Offer(&stalling{Executor: x, at: 100, stall: 40 * time.Millisecond}, 1, 1000, perSecond)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +59,7 @@ func TestTheLoadIsOffered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &loadRunner{Executor: x, producers: producers}
-		s, err := r.offer(500, 10_000)
+		s, err := Offer(x, producers, 500, 10_000)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,9 @@ import (
 // A Target is a limit that the project has set itself, and what was measured.
 type Target struct {
 	Name  string  `json:"name"`
-	Ratio float64 `json:"ratio"` // or a count, if the name says so
+	Ratio float64 `json:"ratio"`         // or a count, if the name says so
+	Low   float64 `json:"low,omitempty"` // 95 % confidence interval of a ratio
+	High  float64 `json:"high,omitempty"`
 	Limit float64 `json:"limit"`
 	Met   bool    `json:"met"`
 }
@@ -76,7 +78,9 @@ func judge(rows []Row, limits []limit, impls ...string) []Target {
 	for _, l := range limits {
 		for _, r := range rows {
 			if slices.Contains(impls, r.Impl) && r.Workload == l.workload && r.Unit == l.unit {
-				targets = append(targets, newTarget(fmt.Sprintf("%s impl=%s %s, %s", r.Workload, r.Impl, r.Unit, l.remark), r.Ratio, l.most))
+				t := newTarget(fmt.Sprintf("%s impl=%s %s, %s", r.Workload, r.Impl, r.Unit, l.remark), r.Ratio, l.most)
+				t.Low, t.High = r.Low, r.High
+				targets = append(targets, t)
 			}
 		}
 	}

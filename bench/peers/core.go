@@ -31,8 +31,19 @@ func coreImpl() impl {
 
 func coreLoopImpl() impl {
 	im := ofCore(newCoreLoop)
-	im.echo = coreEcho
+	im.echo = func() (echoServer, error) { return coreEcho() }
 	return im
+}
+
+// coreBlockingImpl is the echo server on loops that block a thread in epoll_wait, and
+// nothing else: what it costs beside the parked ones is measured by package bench.
+func coreBlockingImpl() impl {
+	none := "not asked: see core-loop, and loop-blocking of package bench"
+	return impl{
+		version: goVersion() + " this-tree",
+		echo:    func() (echoServer, error) { return coreEcho(core.WithBlockingEpoll()) },
+		lacks:   map[string]string{"tasks": none, "timers": none, "quiet": none},
+	}
 }
 
 func ofCore(open func() (*core.Executor, error)) impl {

@@ -11,12 +11,13 @@ import (
 
 // coreEcho is an echo server on event loops: one that accepts, and echoLoops that
 // carry the connections, which a shutdown closes at once, as Netty's does.
-func coreEcho() (echoServer, error) {
-	boss, err := core.NewGroup(1, core.WithDrain(core.CloseChannels))
+func coreEcho(opts ...core.Option) (echoServer, error) {
+	opts = append(opts, core.WithDrain(core.CloseChannels))
+	boss, err := core.NewGroup(1, opts...)
 	if err != nil {
 		return nil, err
 	}
-	workers, err := core.NewGroup(echoLoops, core.WithDrain(core.CloseChannels))
+	workers, err := core.NewGroup(echoLoops, opts...)
 	if err != nil {
 		boss.Shutdown()
 		return nil, err

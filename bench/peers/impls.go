@@ -4,16 +4,14 @@ import (
 	"runtime"
 	"runtime/debug"
 	"time"
+
+	"eventide/bench"
 )
 
-// An executor is what the Go implementations have in common. Execute may be called
-// from many goroutines, and from a task unless the implementation says otherwise.
-type executor interface {
-	Execute(task func()) error
-	// Close returns when the executor has ended; what was accepted has run by then,
-	// if the implementation keeps that promise.
-	Close() error
-}
+// An executor is what the Go implementations have in common: the one of package bench.
+// What was accepted has run when Close returns, if the implementation keeps that
+// promise.
+type executor = bench.Executor
 
 // A parker can tell how often its loop has fallen asleep.
 type parker interface{ Parks() int64 }
@@ -46,14 +44,15 @@ func (im impl) why(what string) string {
 // goImpls are the implementations of the driver that this program is.
 func goImpls() map[string]impl {
 	return map[string]impl{
-		"core":      coreImpl(),
-		"core-loop": coreLoopImpl(),
-		"channel":   channelImpl(),
-		"afterfunc": afterFuncImpl(),
-		"gnet":      gnetImpl(),
-		"ants":      antsImpl(),
-		"pond":      pondImpl(),
-		"net":       netImpl(),
+		"core":               coreImpl(),
+		"core-loop":          coreLoopImpl(),
+		"core-loop-blocking": coreBlockingImpl(),
+		"channel":            channelImpl(),
+		"afterfunc":          afterFuncImpl(),
+		"gnet":               gnetImpl(),
+		"ants":               antsImpl(),
+		"pond":               pondImpl(),
+		"net":                netImpl(),
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"eventide/bench"
 )
 
 // measurements are what the Go driver can be asked for.
@@ -43,8 +45,6 @@ func on(im impl, measure func(x executor) (Answer, error)) (Answer, error) {
 	return a, err
 }
 
-// measureExecute lets producers submit n tasks together. The counter is touched by
-// tasks alone, which never overlap.
 func measureExecute(im impl, r Request) (Answer, error) {
 	producers, err := r.Int("producers")
 	if err != nil {
@@ -55,48 +55,10 @@ func measureExecute(im impl, r Request) (Answer, error) {
 		return Answer{}, err
 	}
 	return on(im, func(x executor) (Answer, error) {
-		share := max(1, n/producers)
-		total, ran := share*producers, 0
-		done := make(chan struct{})
-		task := func() {
-			if ran++; ran == total {
-				close(done)
-			}
-		}
-		start, refused := make(chan struct{}), make(chan error, producers)
-		for range producers {
-			go func() {
-				<-start
-				for range share {
-					if err := x.Execute(task); err != nil {
-						refused <- err
-						return
-					}
-				}
-			}()
-		}
-		settle()
-		began := time.Now()
-		close(start)
-		select {
-		case <-done:
-			return Answer{Ops: total, Elapsed: int64(time.Since(began))}, nil
-		case err := <-refused:
-			return Answer{}, err
-		}
+		s, err := bench.Execute(x, producers, n)
+		return Answer{Ops: s.Ops, Elapsed: int64(s.Elapsed)}, err
 	})
 }
-
-// settle lets goroutines that have nothing to do fall asleep.
-func settle() {
-	for range 32 {
-		runtime.Gosched()
-	}
-}
-
-// inLoopBatch is the number of tasks that one task submits: little enough for the
-// channel, whose receiver would wait for itself if the buffer were full.
-const inLoopBatch = 64
 
 func measureInLoop(im impl, r Request) (Answer, error) {
 	if why, ok := im.lacks["inloop"]; ok {
@@ -107,33 +69,8 @@ func measureInLoop(im impl, r Request) (Answer, error) {
 		return Answer{}, err
 	}
 	return on(im, func(x executor) (Answer, error) {
-		turns := max(1, n/(inLoopBatch+1))
-		left, done := turns, make(chan error, 1)
-		nothing := func() {}
-		var turn func()
-		turn = func() {
-			if left--; left < 0 {
-				done <- nil
-				return
-			}
-			for range inLoopBatch {
-				if err := x.Execute(nothing); err != nil {
-					done <- err
-					return
-				}
-			}
-			if err := x.Execute(turn); err != nil {
-				done <- err
-			}
-		}
-		began := time.Now()
-		if err := x.Execute(turn); err != nil {
-			return Answer{}, err
-		}
-		if err := <-done; err != nil {
-			return Answer{}, err
-		}
-		return Answer{Ops: turns * (inLoopBatch + 1), Elapsed: int64(time.Since(began))}, nil
+		s, err := bench.ExecuteInLoop(x, n)
+		return Answer{Ops: s.Ops, Elapsed: int64(s.Elapsed)}, err
 	})
 }
 
@@ -209,74 +146,41 @@ func measurePeak(im impl, r Request) (Answer, error) {
 		return Answer{}, err
 	}
 	return on(im, func(x executor) (Answer, error) {
-		s := newStamps(n)
-		began := time.Now()
-		if err := s.submit(x, 0); err != nil {
-			return Answer{}, err
-		}
-		<-s.done
-		return Answer{Ops: n, Elapsed: int64(time.Since(began))}, nil
+		s, err := bench.Offer(x, 1, n, 0)
+		return Answer{Ops: s.Ops, Elapsed: int64(s.Elapsed)}, err
 	})
 }
 
+// measureLatency offers an open load: a task's latency counts from when it is due, so
+// that a producer that was kept waiting hides nothing (bench.Offer).
 func measureLatency(im impl, r Request) (Answer, error) {
 	rate, err := r.Int("rate")
 	if err != nil {
 		return Answer{}, err
+	}
+	if rate == 0 {
+		return Answer{}, fmt.Errorf("latency: rate is 0, want tasks per second")
 	}
 	n, err := r.Int("n")
 	if err != nil {
 		return Answer{}, err
 	}
 	return on(im, func(x executor) (Answer, error) {
-		s := newStamps(n)
-		if err := s.submit(x, rate); err != nil {
+		s, err := bench.Offer(x, 1, n, float64(rate))
+		if err != nil {
 			return Answer{}, err
 		}
-		<-s.done
-		waits := make([]int64, n)
-		for i := range waits {
-			waits[i] = s.begun[i] - s.submitted[i]
-		}
-		return Answer{Samples: collect(waits)}, nil
+		return Answer{Samples: samplesOf(s)}, nil
 	})
 }
 
-// stamps are the times of n tasks. The tasks of one producer begin in order, so one
-// func that counts serves for all.
-type stamps struct {
-	submitted, begun []int64 // nanoseconds since base
-	next             int     // of begun; touched by tasks alone
-	base             time.Time
-	done             chan struct{}
-}
-
-func newStamps(n int) *stamps {
-	return &stamps{submitted: make([]int64, n), begun: make([]int64, n), base: time.Now(), done: make(chan struct{})}
-}
-
-// submit submits a task per stamp: at rate per second, or with 0 as fast as it can.
-// One that is behind catches up without a pause, as callers who come by themselves
-// would.
-func (s *stamps) submit(x executor, rate int) error {
-	task := func() {
-		s.begun[s.next] = int64(time.Since(s.base))
-		if s.next++; s.next == len(s.begun) {
-			close(s.done)
+// samplesOf has the latencies of a slice of package bench in the form of the wire.
+func samplesOf(s bench.Slice) Samples {
+	var samples Samples
+	for _, bar := range s.Latency.Distribution() {
+		if bar.Count > 0 {
+			samples = samples.add(roundTo3(bar.To), int(bar.Count))
 		}
 	}
-	began := int64(time.Since(s.base))
-	for i := range s.submitted {
-		now := int64(time.Since(s.base))
-		if rate > 0 {
-			for due := began + int64(i)*int64(time.Second)/int64(rate); now < due; {
-				now = int64(time.Since(s.base))
-			}
-		}
-		s.submitted[i] = now
-		if err := x.Execute(task); err != nil {
-			return err
-		}
-	}
-	return nil
+	return samples
 }

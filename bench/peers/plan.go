@@ -2,6 +2,9 @@ package peers
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -9,7 +12,15 @@ import (
 type Impl struct {
 	Name   string
 	driver driverKind
+	only   string // the beginning of the names of the workloads it is asked; "": all
+
+	// hoards: what it did not run before its end stays in memory, and would be in the
+	// way of everybody's garbage collector.
+	hoards bool
 }
+
+// asks is whether the implementation is a part of the workload.
+func (im Impl) asks(w Workload) bool { return strings.HasPrefix(w.Name, im.only) }
 
 var (
 	goDriver     = driverKind{"go", ourselves}
@@ -21,11 +32,21 @@ var (
 
 // Impls are all implementations, in the order of the table.
 var Impls = []Impl{
-	{"core", goDriver}, {"core-loop", goDriver},
-	{"netty-nio", nettyNIO}, {"netty-default", nettyDefault},
-	{"gnet", goDriver}, {"channel", goDriver}, {"afterfunc", goDriver},
-	{"ants", goDriver}, {"pond", goDriver}, {"net", goDriver},
-	{"libuv", libuv}, {"asio", boostAsio},
+	{Name: "core", driver: goDriver}, {Name: "core-loop", driver: goDriver},
+	{Name: "core-loop-blocking", driver: goDriver, only: "readiness/"},
+	{Name: "netty-nio", driver: nettyNIO}, {Name: "netty-default", driver: nettyDefault},
+	{Name: "gnet", driver: goDriver, hoards: true}, {Name: "channel", driver: goDriver}, {Name: "afterfunc", driver: goDriver},
+	{Name: "ants", driver: goDriver}, {Name: "pond", driver: goDriver}, {Name: "net", driver: goDriver},
+	{Name: "libuv", driver: libuv}, {Name: "asio", driver: boostAsio},
+}
+
+// implNamed returns one of them.
+func implNamed(name string) (Impl, bool) {
+	i := slices.IndexFunc(Impls, func(im Impl) bool { return im.Name == name })
+	if i < 0 {
+		return Impl{}, false
+	}
+	return Impls[i], true
 }
 
 // A Workload is one request, asked of everybody.
@@ -35,7 +56,15 @@ type Workload struct {
 	Figures []Figure
 	run     func(s *session, im Impl) (Answer, error)
 	warm    bool // repeat it before the first round, until compilers are through
+
+	// connections are open at the same time: each is a descriptor of the server and
+	// one of the client.
+	connections int
 }
+
+// descriptors is how many a process needs for the workload, with some to spare for what
+// else it has open.
+func (w Workload) descriptors() uint64 { return uint64(w.connections) + 200 }
 
 // A Figure is a number that a slice yields.
 type Figure struct {
@@ -53,6 +82,17 @@ func perSecond() []Figure {
 	return []Figure{{Unit: "requests/s", Higher: true, Of: func(a Answer) float64 {
 		return float64(a.Ops) / time.Duration(a.Elapsed).Seconds()
 	}}}
+}
+
+// perChannel are the bytes that a process grows by for a connection.
+func perChannel() []Figure {
+	of := func(bytes func(a Answer) int64) func(a Answer) float64 {
+		return func(a Answer) float64 { return float64(bytes(a)) / float64(a.Ops) }
+	}
+	return []Figure{
+		{Suffix: "/resident", Unit: "B/channel", Of: of(func(a Answer) int64 { return a.Resident })},
+		{Suffix: "/heap+stack", Unit: "B/channel", Of: of(func(a Answer) int64 { return a.Heap + a.Stack })},
+	}
 }
 
 func quantiles(percents ...float64) []Figure {
@@ -86,7 +126,11 @@ const (
 	idleShutdowns  = 20
 	quietPeriod    = 20 * time.Millisecond
 	quietExecutors = 12
+	idleChannels   = 10_000
 )
+
+// spinners leave no processor to what waits.
+var spinners = 2 * runtime.NumCPU()
 
 // Workloads are all of them, in the order of the table.
 func Workloads() []Workload {
@@ -126,19 +170,27 @@ func Workloads() []Workload {
 	for _, n := range []int{0, 1_000, 10_000, 100_000, 1_000_000} {
 		all = append(all, Workload{
 			Name: fmt.Sprintf("shutdown/backlog=%d", n), Base: "netty-nio", Figures: perOp("ns/shutdown"),
-			run: asked("backlog", "tasks", n),
+			run: func(s *session, im Impl) (Answer, error) { return s.backlog(im, n) },
 		})
 	}
 	for _, n := range []int{1, 50, 1000} {
 		all = append(all, Workload{
 			Name: fmt.Sprintf("echo/connections=%d", n), Base: "net", Figures: perSecond(),
-			run: func(s *session, im Impl) (Answer, error) { return s.echo(im, n) },
+			run: func(s *session, im Impl) (Answer, error) { return s.echo(im, n) }, connections: n,
 		})
 	}
-	for _, n := range []int{100, 1_000, 10_000} {
+	all = append(all,
+		Workload{Name: "readiness/idle", Base: "net", Figures: quantiles(50, 99),
+			run: func(s *session, im Impl) (Answer, error) { return s.readiness(im, 0) }},
+		Workload{Name: "readiness/burn", Base: "net", Figures: quantiles(50, 99),
+			run: func(s *session, im Impl) (Answer, error) { return s.readiness(im, spinners) }},
+		Workload{Name: fmt.Sprintf("memory/idle-channels=%d", idleChannels), Base: "gnet", Figures: perChannel(),
+			run: func(s *session, im Impl) (Answer, error) { return s.memory(im, idleChannels) }, connections: idleChannels},
+	)
+	for _, n := range []int{100, 1_000, 10_000, 16_000, 100_000} {
 		all = append(all, Workload{
 			Name: fmt.Sprintf("shutdown/channels=%d", n), Base: "netty-nio", Figures: perOp("ns/shutdown"),
-			run: func(s *session, im Impl) (Answer, error) { return s.channels(im, n) },
+			run: func(s *session, im Impl) (Answer, error) { return s.channels(im, n) }, connections: n,
 		})
 	}
 	return all

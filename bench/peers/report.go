@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -51,6 +52,9 @@ func (r Report) WriteTable(w io.Writer) error {
 		if row.Base == row.Impl {
 			return "base"
 		}
+		if row.RatioLow == 0 && row.RatioHigh == 0 {
+			return fmt.Sprintf("%.2f (no interval)", row.Ratio)
+		}
 		return fmt.Sprintf("%.2f (%.2f..%.2f)", row.Ratio, row.RatioLow, row.RatioHigh)
 	})
 	r.reasons(w)
@@ -75,19 +79,32 @@ func (r Report) grid(w io.Writer, impls []string, cell func(Row) string) {
 		fmt.Fprint(t, "\t", impl)
 	}
 	fmt.Fprintln(t)
-	for i := 0; i < len(r.Rows); {
-		name := r.Rows[i].Workload
-		fmt.Fprintf(t, "%s\t%s", name, r.Rows[i].Unit)
-		for ; i < len(r.Rows) && r.Rows[i].Workload == name; i++ {
-			if r.Rows[i].Status != Measured {
-				fmt.Fprint(t, "\t", r.Rows[i].Status)
-			} else {
-				fmt.Fprint(t, "\t", cell(r.Rows[i]))
-			}
+	for rows := r.Rows; len(rows) > 0; {
+		line := rows[:1]
+		for len(line) < len(rows) && rows[len(line)].Workload == rows[0].Workload {
+			line = rows[:len(line)+1]
+		}
+		rows = rows[len(line):]
+		fmt.Fprintf(t, "%s\t%s", line[0].Workload, line[0].Unit)
+		for _, impl := range impls {
+			fmt.Fprint(t, "\t", cellOf(line, impl, cell))
 		}
 		fmt.Fprintln(t)
 	}
 	t.Flush()
+}
+
+// cellOf is what the line of one workload says of impl.
+func cellOf(line []Row, impl string, cell func(Row) string) string {
+	i := slices.IndexFunc(line, func(row Row) bool { return row.Impl == impl })
+	switch {
+	case i < 0:
+		return "not asked"
+	case line[i].Status != Measured:
+		return line[i].Status
+	default:
+		return cell(line[i])
+	}
 }
 
 // number writes three digits, or all of what is before the point.
@@ -102,35 +119,44 @@ func number(v float64) string {
 	}
 }
 
-// reasons says once for each what is missing, and what was not as it should be.
+// reasons says what is missing, once for each reason, and what was not as it should be.
 func (r Report) reasons(w io.Writer) {
-	said := map[string]bool{}
-	say := func(format string, args ...any) {
+	who := map[string][]string{} // by what is to be said
+	var order []string
+	say := func(impl, format string, args ...any) {
 		line := fmt.Sprintf(format, args...)
-		if !said[line] {
-			said[line] = true
-			fmt.Fprintln(w, line)
+		if who[line] == nil {
+			order = append(order, line)
+		}
+		if !slices.Contains(who[line], impl) {
+			who[line] = append(who[line], impl)
 		}
 	}
-	fmt.Fprintln(w)
 	for _, row := range r.Rows {
 		switch row.Status {
 		case NotRun, NotOffered:
-			say("%s: %s: %s", row.Status, row.Impl, row.Reason)
+			say(row.Impl, "%s: %s: %s", row.Status, implsHere, row.Reason)
 		case Failed:
-			say("FAILED: %s, %s: %s", row.Workload, row.Impl, row.Reason)
+			say(row.Impl, "FAILED: %s, %s: %s", row.Workload, implsHere, row.Reason)
 		}
 		if row.Lost > 0 {
-			say("LOST: %s, %s: %d tasks that were accepted never ran, in %d rounds", row.Workload, row.Impl, row.Lost, row.Rounds)
+			say(row.Impl, "LOST: %s, %s: %d tasks that were accepted never ran, in %d rounds", row.Workload, implsHere, row.Lost, row.Rounds)
 		}
 		if row.Void > 0 {
-			say("void: %s, %s: %d samples", row.Workload, row.Impl, row.Void)
+			say(row.Impl, "void: %s, %s: %d samples", row.Workload, implsHere, row.Void)
 		}
 		if row.Short > 0 {
-			say("SHORT: %s, %s: %d quiet periods", row.Workload, row.Impl, row.Short)
+			say(row.Impl, "SHORT: %s, %s: %d quiet periods", row.Workload, implsHere, row.Short)
 		}
 	}
+	fmt.Fprintln(w)
+	for _, line := range order {
+		fmt.Fprintln(w, strings.Replace(line, implsHere, strings.Join(who[line], ", "), 1))
+	}
 }
+
+// implsHere stands for the names of whom a line is about.
+const implsHere = "{impls}"
 
 func (r Report) targetTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

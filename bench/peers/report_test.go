@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -71,6 +72,38 @@ func TestWhatWasNotMeasuredIsNeverMet(t *testing.T) {
 	for _, want := range []string{"not run: libuv: uv is missing", "not offered: channel: for the test", "NOT JUDGED"} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("got\n%s\nwant it to contain %q", &table, want)
+		}
+	}
+}
+
+// TestATrialJudgesNothing: ten rounds are the least that a target is judged by.
+func TestATrialJudgesNothing(t *testing.T) {
+	rec := recorded(1)
+	rec.Header.Rounds = MinRounds - 1
+	if g := target(t, rec.Report(), "execute/producers=1 core / netty-nio"); g.Met || !strings.Contains(g.Reason, "trial") {
+		t.Errorf("got %+v, want a target that is not judged", g)
+	}
+}
+
+// TestWhoWasNotAskedHasItsColumn: the figures of the others stay in theirs.
+func TestWhoWasNotAskedHasItsColumn(t *testing.T) {
+	rec := recorded(50)
+	rec.Header.Versions["core-loop-blocking"] = "1"
+	for _, impl := range []string{"core", "core-loop-blocking"} {
+		rec.Slices = append(rec.Slices, Slice{Workload: "readiness/burn", Impl: impl, Answer: Answer{Samples: Samples{{7, 1}}}})
+	}
+	var table bytes.Buffer
+	if err := rec.Report().WriteTable(&table); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string][]string{
+		"execute/producers=1": {"execute/producers=1", "ns/task", "75.0", "not asked", "150", "not offered", "not run"},
+		"readiness/burn/p50":  {"readiness/burn/p50", "ns", "7.00", "7.00", "not run", "not run", "not run"},
+	} {
+		at := strings.Index(table.String(), "\n"+line) + 1
+		got, _, _ := strings.Cut(table.String()[at:], "\n")
+		if fields := regexp.MustCompile(`\s{2,}`).Split(strings.TrimSpace(got), -1); !reflect.DeepEqual(fields, want) {
+			t.Errorf("got %q, want %q", fields, want)
 		}
 	}
 }

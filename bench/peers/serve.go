@@ -29,12 +29,14 @@ func Serve(r io.Reader, w io.Writer) error {
 }
 
 type server struct {
-	impls map[string]impl
-	echo  echoServer // nil: none is up
+	impls    map[string]impl
+	echo     echoServer // nil: none is up
+	spinning *burners   // beside it
 }
 
 func (s *server) close() {
 	if s.echo != nil {
+		s.spinning.end()
 		s.echo.stop()
 	}
 	for _, im := range s.impls {
@@ -67,6 +69,8 @@ func (s *server) do(im impl, r Request) (Answer, error) {
 		return Answer{text: map[string]string{"version": im.version}}, nil
 	case "echo-start", "echo-stop":
 		return s.doEcho(im, r)
+	case "memory":
+		return memoryNow()
 	case "lateness":
 		if im.timers == nil {
 			return Answer{None: im.why("timers")}, nil
@@ -100,20 +104,36 @@ func (s *server) doEcho(im impl, r Request) (Answer, error) {
 		return Answer{None: im.why("echo")}, nil
 	}
 	if r.Word == "echo-stop" {
-		if s.echo == nil {
-			return Answer{}, fmt.Errorf("no echo server is up")
-		}
-		elapsed, err := s.echo.stop()
-		s.echo = nil
-		return Answer{Ops: 1, Elapsed: int64(elapsed)}, err
+		return s.stopEcho()
 	}
+	return s.startEcho(im, r)
+}
+
+func (s *server) startEcho(im impl, r Request) (Answer, error) {
 	if s.echo != nil {
 		return Answer{}, fmt.Errorf("an echo server is up already")
+	}
+	spinning := 0
+	if r.Args["burn"] != "" {
+		var err error
+		if spinning, err = r.Int("burn"); err != nil {
+			return Answer{}, err
+		}
 	}
 	server, err := im.echo()
 	if err != nil {
 		return Answer{}, err
 	}
-	s.echo = server
+	s.echo, s.spinning = server, burn(spinning)
 	return Answer{text: map[string]string{"port": fmt.Sprint(server.port())}}, nil
+}
+
+func (s *server) stopEcho() (Answer, error) {
+	if s.echo == nil {
+		return Answer{}, fmt.Errorf("no echo server is up")
+	}
+	s.spinning.end()
+	elapsed, err := s.echo.stop()
+	s.echo = nil
+	return Answer{Ops: 1, Elapsed: int64(elapsed)}, err
 }

@@ -3,14 +3,18 @@ package peers
 import (
 	"bytes"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"eventide/bench"
 )
 
 // requests are one of each, small.
 var requests = []string{
 	"about", "execute producers=2 n=2000", "inloop n=2000", "roundtrip pause=200000 n=20", "roundtrip pause=0 n=50",
 	"peak n=2000", "latency rate=100000 n=200", "schedulecancel where=loop n=640", "schedulecancel where=outside n=640",
-	"lateness n=20", "shutdown n=2", "overshoot quiet=5000000 n=2", "backlog tasks=100", "echo-start", "echo-stop",
+	"lateness n=20", "shutdown n=2", "overshoot quiet=5000000 n=2", "backlog tasks=100", "echo-start", "memory", "echo-stop", "echo-start burn=1", "echo-stop",
 }
 
 // TestEveryImplementationAnswers asks everybody everything: an answer is a measurement
@@ -25,7 +29,7 @@ func TestEveryImplementationAnswers(t *testing.T) {
 				t.Errorf("%s: %s: %v", name, line, err)
 				continue
 			}
-			measured := a.Ops > 0 && a.Elapsed > 0 || a.Samples.Total() > 0 || a.text != nil
+			measured := a.Ops > 0 && a.Elapsed > 0 || a.Samples.Total() > 0 || a.Resident > 0 || a.text != nil
 			if measured == (a.None != "") {
 				t.Errorf("%s: %s: got %+v, want a measurement or a reason", name, line, a)
 			}
@@ -100,8 +104,46 @@ func (s *sleeper) Execute(task func()) error { go task(); return nil }
 func (s *sleeper) Close() error              { return nil }
 func (s *sleeper) Parks() int64              { s.parks += s.step; return s.parks }
 
-func TestTooFewRoundsAreAnError(t *testing.T) {
-	if _, err := Measure(Options{Rounds: MinRounds - 1}); err == nil {
-		t.Errorf("%d rounds: got no error", MinRounds-1)
+func TestNoRoundsAreAnError(t *testing.T) {
+	if _, err := Measure(Options{Rounds: 0}); err == nil {
+		t.Error("0 rounds: got no error")
+	}
+}
+
+// staller keeps its first call of Execute waiting.
+type staller struct {
+	executor
+	once  sync.Once
+	stall time.Duration
+}
+
+func (s *staller) Execute(task func()) error {
+	s.once.Do(func() { time.Sleep(s.stall) })
+	return s.executor.Execute(task)
+}
+
+// TestLatencyCountsFromWhenATaskIsDue: all of the tasks are due while a call of 30 ms
+// keeps their producer, so all are late by 20 ms or more. From the call of Execute on
+// it would be one.
+func TestLatencyCountsFromWhenATaskIsDue(t *testing.T) {
+	im := impl{open: func() (executor, error) {
+		x, err := bench.NewMutex()
+		return &staller{executor: x, stall: 30 * time.Millisecond}, err
+	}}
+	// One that is kept is not started by a task, which would be the first call.
+	x, err := im.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	im.slowStop, im.kept = true, &x
+	a, err := measureLatency(im, request("latency", "rate", 100_000, "n", 1000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, least := a.Samples.Quantile(1), float64(20*time.Millisecond); got < least || a.Samples.Total() != 1000 {
+		t.Errorf("got p1 %v ns of %d tasks, want %v or more of 1000", got, a.Samples.Total(), least)
+	}
+	if err := x.Close(); err != nil {
+		t.Error(err)
 	}
 }

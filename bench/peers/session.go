@@ -1,7 +1,6 @@
 package peers
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +11,7 @@ const patience = 2 * time.Minute
 
 // session is a run in progress.
 type session struct {
+	dir     string             // where build.sh has put the drivers
 	drivers map[string]*Driver // by driver
 	notRun  map[string]string  // by implementation: why not
 	failed  map[string]error   // by workload and implementation: it is not asked again
@@ -22,7 +22,7 @@ type session struct {
 // open starts the drivers of impls.
 func open(impls []Impl, dir string) *session {
 	s := &session{
-		drivers: map[string]*Driver{}, notRun: map[string]string{},
+		dir: dir, drivers: map[string]*Driver{}, notRun: map[string]string{},
 		failed: map[string]error{}, none: map[string]string{}, peaks: map[string]float64{},
 	}
 	reasons := map[string]string{}
@@ -106,40 +106,23 @@ func (s *session) latency(im Impl, load int) (Answer, error) {
 	return s.ask(im, "latency", "rate", int(rate), "n", n)
 }
 
-// withEcho starts the echo server of im, runs use, and stops it; the answer of the
-// stop is returned if use returns none of its own.
-func (s *session) withEcho(im Impl, use func(port string) (Answer, error)) (Answer, error) {
-	started, err := s.ask(im, "echo-start")
-	if err != nil || started.None != "" {
-		return started, err
+// backlog asks a driver of its own if im hoards.
+func (s *session) backlog(im Impl, tasks int) (Answer, error) {
+	use := asked("backlog", "tasks", tasks)
+	if im.hoards {
+		return s.fresh(im, func(alone *session) (Answer, error) { return use(alone, im) })
 	}
-	a, err := use(started.text["port"])
-	stopped, stopErr := s.ask(im, "echo-stop")
-	if err = errors.Join(err, stopErr); err != nil {
-		return Answer{}, err
-	}
-	if a.Ops == 0 {
-		return stopped, nil
-	}
-	return a, nil
+	return use(s, im)
 }
 
-func (s *session) echo(im Impl, connections int) (Answer, error) {
-	return s.withEcho(im, func(port string) (Answer, error) { return echoLoad("127.0.0.1:"+port, connections) })
-}
-
-// channels opens connections, says one thing on each, and stops the server.
-func (s *session) channels(im Impl, connections int) (Answer, error) {
-	var open clients
-	defer func() { open.close() }()
-	return s.withEcho(im, func(port string) (Answer, error) {
-		var err error
-		open, err = connect("127.0.0.1:"+port, connections)
-		if err == nil {
-			err = open.greet()
-		}
-		return Answer{}, err
-	})
+// fresh lets use ask a driver of im's kind that nobody has asked anything.
+func (s *session) fresh(im Impl, use func(alone *session) (Answer, error)) (Answer, error) {
+	d, err := im.driver.start(s.dir)
+	if err != nil {
+		return Answer{}, fmt.Errorf("a second %s: %w", im.driver.name, err)
+	}
+	defer d.Close()
+	return use(&session{drivers: map[string]*Driver{im.driver.name: d}})
 }
 
 // slice is one measurement, for the record.

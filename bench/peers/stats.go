@@ -62,6 +62,9 @@ func (rec Recording) Rows() []Row {
 // row is false of an implementation that the run was not about.
 func (rec Recording) row(w Workload, f Figure, impl string) (Row, bool) {
 	row := Row{Workload: w.Name + f.Suffix, Impl: impl, Unit: f.Unit, Status: Measured}
+	if im, ok := implNamed(impl); !ok || !im.asks(w) {
+		return row, false
+	}
 	if why := rec.Header.NotRun[impl]; why != "" {
 		row.Status, row.Reason = NotRun, why
 		return row, true
@@ -78,6 +81,8 @@ func (rec Recording) row(w Workload, f Figure, impl string) (Row, bool) {
 		switch {
 		case s.None != "":
 			row.Status, row.Reason = NotOffered, s.None
+		case s.NotRun != "":
+			row.Status, row.Reason = NotRun, s.NotRun
 		case s.Error != "":
 			row.Status, row.Reason = Failed, s.Error
 		}
@@ -100,7 +105,7 @@ func (rec Recording) row(w Workload, f Figure, impl string) (Row, bool) {
 func (rec Recording) values(w Workload, f Figure, impl string) map[int]float64 {
 	values := map[int]float64{}
 	for _, s := range rec.Slices {
-		if s.Workload == w.Name && s.Impl == impl && s.None == "" && s.Error == "" {
+		if s.Workload == w.Name && s.Impl == impl && s.None == "" && s.NotRun == "" && s.Error == "" {
 			values[s.Round] = f.Of(s.Answer)
 		}
 	}

@@ -121,6 +121,10 @@ func (rec Recording) target(l limit, w Workload, f Figure, impl string) Target {
 			return t
 		}
 	}
+	if n := rec.Header.Rounds; n < MinRounds {
+		t.Reason = fmt.Sprintf("a trial of %d rounds, want %d", n, MinRounds)
+		return t
+	}
 	own := rec.values(w, f, impl)
 	m := median(collectValues(own))
 	if l.against != "" {

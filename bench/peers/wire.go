@@ -15,14 +15,17 @@ import (
 //	inloop n=N                   ops= elapsed=
 //	roundtrip pause=NS n=N       samples= void=
 //	peak n=N                     ops= elapsed=, of tasks that read the clock
-//	latency rate=R n=N           samples=, R tasks per second
+//	latency rate=R n=N           samples=, R tasks per second, from when each was due
 //	schedulecancel where=W n=N   ops= elapsed=, W is loop or outside
 //	lateness n=N                 samples=
 //	shutdown n=N                 samples=
 //	overshoot quiet=NS n=N       samples= short=
 //	backlog tasks=N              ops=1 elapsed= lost=
-//	echo-start                   port=
-//	echo-stop                    ops=1 elapsed=
+//	echo-start burn=K            port=, with K threads beside it that never wait
+//	echo-stop                    ops=1 elapsed=, those threads ended before
+//	memory                       resident= heap= stack=, bytes of the driver's process,
+//	                             of live objects and of their stacks, all garbage
+//	                             collected and given back before
 //
 // Netty's alone: "program ..." (package props/netty), and "show rule=R", which shows a
 // departure by a test of its own and says what it saw.
@@ -116,13 +119,18 @@ func collect(values []int64) Samples {
 	slices.Sort(rounded)
 	var s Samples
 	for _, v := range rounded {
-		if len(s) > 0 && s[len(s)-1].Value == v {
-			s[len(s)-1].Count++
-		} else {
-			s = append(s, Sample{v, 1})
-		}
+		s = s.add(v, 1)
 	}
 	return s
+}
+
+// add counts a value that is not less than those before.
+func (s Samples) add(value int64, count int) Samples {
+	if last := len(s) - 1; last >= 0 && s[last].Value == value {
+		s[last].Count += count
+		return s
+	}
+	return append(s, Sample{value, count})
 }
 
 // roundTo3 keeps three digits.
@@ -192,6 +200,12 @@ type Answer struct {
 	Short   int     `json:"short,omitempty"`      // waits that ended early, which they must not
 	Lost    int     `json:"lost,omitempty"`       // tasks accepted that never ran
 	None    string  `json:"none,omitempty"`       // why the implementation does not have it
+	NotRun  string  `json:"not_run,omitempty"`    // why this machine cannot tell
+
+	// Bytes: of a process, or how many more there are of them for Ops connections.
+	Resident int64 `json:"resident_bytes,omitempty"`
+	Heap     int64 `json:"heap_bytes,omitempty"`
+	Stack    int64 `json:"stack_bytes,omitempty"`
 
 	text map[string]string // of about, echo-start
 }
@@ -218,6 +232,9 @@ func (a Answer) String() string {
 	add("void", int64(a.Void))
 	add("short", int64(a.Short))
 	add("lost", int64(a.Lost))
+	add("resident", a.Resident)
+	add("heap", a.Heap)
+	add("stack", a.Stack)
 	if len(a.Samples) > 0 {
 		line += " samples=" + a.Samples.String()
 	}
@@ -253,9 +270,11 @@ func ParseAnswer(line string) (Answer, error) {
 			}
 		}
 	}
-	if v, ok := pairs["elapsed"]; ok {
-		if a.Elapsed, err = strconv.ParseInt(v, 10, 64); err != nil {
-			return Answer{}, fmt.Errorf("peers: answer %q: %w", line, err)
+	for key, to := range map[string]*int64{"elapsed": &a.Elapsed, "resident": &a.Resident, "heap": &a.Heap, "stack": &a.Stack} {
+		if v, ok := pairs[key]; ok {
+			if *to, err = strconv.ParseInt(v, 10, 64); err != nil {
+				return Answer{}, fmt.Errorf("peers: answer %q: %w", line, err)
+			}
 		}
 	}
 	if v, ok := pairs["samples"]; ok {

@@ -11,13 +11,7 @@ type peers struct {
 		Versions                     map[string]string
 		NotRun                       map[string]string `json:"not_run"`
 	} `json:"about"`
-	Rows []struct {
-		Workload, Impl, Unit, Status, Reason, Base string
-		Median, Ratio                              float64
-		RatioLow                                   float64 `json:"ratio_low"`
-		RatioHigh                                  float64 `json:"ratio_high"`
-		Rounds, Lost                               int
-	} `json:"rows"`
+	Rows    []peersRow `json:"rows"`
 	Targets []struct {
 		Name                    string
 		Ratio, Low, High, Limit float64
@@ -25,6 +19,14 @@ type peers struct {
 		Met                     bool
 		Reason                  string
 	} `json:"targets"`
+}
+
+type peersRow struct {
+	Workload, Impl, Unit, Status, Reason, Base string
+	Median, Low, High, Ratio                   float64
+	RatioLow                                   float64 `json:"ratio_low"`
+	RatioHigh                                  float64 `json:"ratio_high"`
+	Rounds, Lost                               int
 }
 
 // matrix is what it shows of matrix.json, which `make matrix` writes.

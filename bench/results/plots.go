@@ -18,14 +18,14 @@ type Figure struct {
 
 // figures draws what the raw files have data for: no file is made for a plot that
 // would have no line in it, and the page says so.
-func figures(rows []compare.Row, histograms []compare.Histogram) []Figure {
+func figures(rows []compare.Row, histograms []compare.Histogram, p *peers) []Figure {
 	var all []Figure
 	for _, c := range curves {
-		if lines := c.lines(rows); len(lines) > 0 {
-			all = append(all, Figure{c.file, c.title, plot{
-				title: c.title, series: lines,
-				x: axis{label: c.x, log: true}, y: axis{label: c.y, log: true, time: true},
-			}})
+		all = c.draw(all, rows)
+	}
+	if p != nil {
+		for _, c := range peersCurves {
+			all = c.draw(all, p.measured())
 		}
 	}
 	if lines := distributions("RoundTrip", histograms); len(lines) > 0 {
@@ -69,6 +69,42 @@ var curves = []curve{
 		"latency.svg", "Submit to begin at half the peak load, by producers", "producers", "time, p99",
 		regexp.MustCompile(`^SubmitLatency/load=50/producers=(\d+)$`), "p99 ns/task", []string{"core", "loop", "channel"},
 	},
+}
+
+var peersCurves = []curve{
+	{
+		"shutdown-channels.svg", "Shutdown of an echo server, by the number of open channels", "open channels", "time until the end",
+		regexp.MustCompile(`^shutdown/channels=(\d+)$`), "ns/shutdown", []string{"core-loop", "netty-nio", "gnet", "net", "libuv", "asio"},
+	}, {
+		"peers-producers.svg", "Execute beside other libraries, by the number of producers", "producers", "time per task",
+		regexp.MustCompile(`^execute/producers=(\d+)$`), "ns/task", []string{"core", "core-loop", "netty-nio", "channel", "gnet", "asio"},
+	}, {
+		"peers-backlog.svg", "Shutdown beside other libraries, by the number of queued tasks", "queued tasks", "time until the end",
+		regexp.MustCompile(`^shutdown/backlog=(\d+)$`), "ns/shutdown", []string{"core", "core-loop", "netty-nio", "netty-default", "pond", "asio"},
+	},
+}
+
+// measured are the rows that a curve can be made of.
+func (p peers) measured() []compare.Row {
+	var rows []compare.Row
+	for _, r := range p.Rows {
+		if r.Rounds > 0 {
+			rows = append(rows, compare.Row{Workload: r.Workload, Impl: r.Impl, Unit: r.Unit, Median: r.Median})
+		}
+	}
+	return rows
+}
+
+// draw appends the curve's plot, if it has a line.
+func (c curve) draw(all []Figure, rows []compare.Row) []Figure {
+	lines := c.lines(rows)
+	if len(lines) == 0 {
+		return all
+	}
+	return append(all, Figure{c.file, c.title, plot{
+		title: c.title, series: lines,
+		x: axis{label: c.x, log: true}, y: axis{label: c.y, log: true, time: true},
+	}})
 }
 
 // lines returns one line for each implementation with two points or more. A

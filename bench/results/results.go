@@ -108,7 +108,7 @@ func Generate(dir string) (Site, error) {
 	if err != nil {
 		return Site{}, err
 	}
-	t, err := template.New("RESULTS.md").Funcs(template.FuncMap{"number": number, "cell": cell}).Parse(page)
+	t, err := template.New("RESULTS.md").Funcs(template.FuncMap{"number": number, "cell": cell, "join": strings.Join}).Parse(page)
 	if err != nil {
 		return Site{}, err
 	}
@@ -164,7 +164,7 @@ func readAll(dir string) (raw, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Figures = figures(r.Bench.Rows, histograms)
+	r.Figures = figures(r.Bench.Rows, histograms, r.Peers)
 	survivors, err := filepath.Glob(filepath.Join(dir, "..", "mutants", "survivors", "*.mutant"))
 	r.Survivors = len(survivors)
 	return r, err

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,8 +25,9 @@ func TestResultsAreCurrent(t *testing.T) { require.NoError(t, Check(kept, site))
 
 // TestCheckSeesAChangedNumber: one digit typed by hand is found, with its line.
 func TestCheckSeesAChangedNumber(t *testing.T) {
-	page, err := os.ReadFile(site)
+	now, err := Generate(kept)
 	require.NoError(t, err)
+	page := now.Page
 	states := bytes.Index(page, []byte("Model: ")) + len("Model: ")
 	page[states]++
 	path := filepath.Join(t.TempDir(), "RESULTS.md")
@@ -34,9 +36,9 @@ func TestCheckSeesAChangedNumber(t *testing.T) {
 }
 
 func TestCheckSeesAMissingEnd(t *testing.T) {
-	page, err := os.ReadFile(site)
+	now, err := Generate(kept)
 	require.NoError(t, err)
-	lines := strings.Split(string(page), "\n")
+	lines := strings.Split(string(now.Page), "\n")
 	path := filepath.Join(t.TempDir(), "RESULTS.md")
 	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines[:len(lines)-3], "\n")), 0o644))
 	require.ErrorContains(t, Check(kept, path), `got "(nothing)"`)
@@ -72,8 +74,22 @@ func copyRaw(t *testing.T) (dir string) {
 }
 
 const (
-	manyTasks  = `{"workload":"Shutdown/tasks=%s","impl":"core","unit":"p50 ns/stop","median":%s,"rounds":10}`
-	fewPeers   = `{"schema":1,"about":{"commit":"abc","versions":{"core":"1"},"not_run":{"uv":"no libuv"}},"rows":[{"workload":"execute","impl":"uv","unit":"ns","status":"not run"},{"workload":"execute","impl":"core","unit":"ns","status":"measured","median":12.5,"rounds":10}],"targets":[{"name":"t","limit":0.6,"reason":"no libuv"}]}`
+	manyTasks = `{"workload":"Shutdown/tasks=%s","impl":"core","unit":"p50 ns/stop","median":%s,"rounds":10}`
+	fewPeers  = `{"schema":1,"about":{"commit":"abc","versions":{"core":"1"},"not_run":{"uv":"no libuv"}},"rows":[
+		{"workload":"execute","impl":"uv","unit":"ns","status":"not run"},
+		{"workload":"execute","impl":"core","unit":"ns","status":"measured","median":12.5,"rounds":10},
+		{"workload":"echo/connections=50","impl":"core","status":"not offered","reason":"no I/O"},
+		{"workload":"echo","impl":"ants","status":"not offered","reason":"no I/O"},
+		{"workload":"readiness/idle/p50","impl":"ants","status":"not offered","reason":"no I/O"},
+		{"workload":"readiness/idle/p99","impl":"ants","status":"not offered","reason":"no I/O"},
+		{"workload":"memory/idle-channels=10000/resident","impl":"core","unit":"B/channel","status":"measured","median":443,"low":440,"high":450,"ratio":1.5,"rounds":12},
+		{"workload":"shutdown/channels=100","impl":"gnet","unit":"ns/shutdown","status":"measured","median":1000,"rounds":10},
+		{"workload":"shutdown/channels=1000","impl":"gnet","unit":"ns/shutdown","status":"measured","median":9000,"rounds":10}
+	],"targets":[
+		{"name":"t","limit":0.6,"reason":"no libuv"},
+		{"name":"fast","ratio":1.2,"low":1,"high":1.5,"limit":0.95,"at_least":true,"met":true},
+		{"name":"slow","ratio":2.5,"low":2,"high":3,"limit":0.6}
+	]}`
 	smallTable = `{"schema":1,"seed":7,"guarantees":[{"guarantee":"G3"},{"guarantee":"G4"}],"cells":[{"subject":"core","guarantee":"G3","verdict":"yes"},{"subject":"other","guarantee":"G3","verdict":"no","by":"its README","text":"task 2 | lost"}]}`
 	oneGate    = `{"schema":1,"exit":1,"verdict":"REGRESSION: 1 findings","base":"abc","findings":[{"verdict":"pass"},{"verdict":"pass"},{"verdict":"REGRESSION"}]}`
 )
@@ -96,12 +112,26 @@ func TestSections(t *testing.T) {
 	with, err := Generate(dir)
 	require.NoError(t, err)
 	for _, want := range []string{
-		"| execute | uv | not run | ns |", "| execute | core | 12.5 | ns |", "NOT JUDGED: no libuv", "* uv: not run: no libuv",
+		"| execute | uv | not run | ns |", "| execute | core | 12.5 | ns |", "* uv: not run: no libuv",
+		"| NOT JUDGED: no libuv | t | - | - | at most 0.6 | `make peers` |",
+		"| MISSED | slow | 2.5 | 2..3 | at most 0.6 | `make peers` |", "| met | fast | 1.2 | 1..1.5 | at least 0.95 | `make peers` |",
+		"| memory/idle-channels=10000/resident | core | 443 | 440..450 | 1.5 | 12 |",
+		"* not offered: core, ants: no I/O (echo/connections, echo, readiness/idle)",
+		"(testdata/bench/plots/shutdown-channels.svg)",
 		"| G3 | yes | no |", "| G4 | not run | not run |", `* other, G3, by its README: task 2 \| lost`,
 		"REGRESSION: 1 findings", "1 REGRESSION; 2 pass;",
 	} {
 		require.Contains(t, string(with.Page), want)
 	}
+	require.NotContains(t, string(with.Page), "| echo | ants |", "what is not offered has a list of its own")
+}
+
+// TestTheScoreCountsEveryTarget: none is left out of the three verdicts.
+func TestTheScoreCountsEveryTarget(t *testing.T) {
+	r := raw{Peers: &peers{}}
+	require.NoError(t, json.Unmarshal([]byte(fewPeers), r.Peers))
+	require.Equal(t, map[string]int{missed: 1, notJudged: 1, met: 1}, r.Score())
+	require.Equal(t, []string{missed, notJudged, met}, []string{r.Goals()[0].Verdict, r.Goals()[1].Verdict, r.Goals()[2].Verdict})
 }
 
 // TestPlotsAreChecked: a plot that was changed, is missing, or is of no raw file.

@@ -57,8 +57,8 @@ func TestCurvesNeedPoints(t *testing.T) {
 	}
 	require.Empty(t, figures([]compare.Row{
 		row("Execute/producers=1", "ns/task", 10), row("Execute/producers=2", "p50 ns/task", 10), row("Execute/producers=4", "ns/task", 0),
-	}, nil))
-	found := figures([]compare.Row{row("Execute/producers=4", "ns/task", 12), row("Execute/producers=1", "ns/task", 10)}, nil)
+	}, nil, nil))
+	found := figures([]compare.Row{row("Execute/producers=4", "ns/task", 12), row("Execute/producers=1", "ns/task", 10)}, nil, nil)
 	require.Len(t, found, 1)
 	require.Equal(t, "producers.svg", found[0].File)
 	require.Equal(t, [][2]float64{{1, 10}, {4, 12}}, found[0].plot.series[0].xy, "in order")

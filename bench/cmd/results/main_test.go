@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -12,7 +13,9 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestExitCodes(t *testing.T) {
-	kept, page := "../../../testdata/bench", filepath.Join(t.TempDir(), "RESULTS.md")
+	dir := t.TempDir() // the plots are written beside the raw files
+	kept, page := filepath.Join(dir, "bench"), filepath.Join(dir, "RESULTS.md")
+	require.NoError(t, os.CopyFS(kept, os.DirFS("../../../testdata/bench")))
 	for _, c := range []struct {
 		args []string
 		code int

@@ -79,8 +79,9 @@ public final class NettyPeer {
       case "shutdown": return shutdowns(num(a, "n"));
       case "overshoot": return overshoot(num(a, "quiet"), num(a, "n"));
       case "backlog": return backlog(num(a, "tasks"));
-      case "echo-start": return echoStart();
+      case "echo-start": return echoStart(a.containsKey("burn") ? num(a, "burn") : 0);
       case "echo-stop": return echoStop();
+      case "memory": return memory();
       case "show": return "ok saw=" + Shows.show(a.get("rule")).replace(' ', '_');
       default: throw new IllegalArgumentException("unknown request " + words[0]);
     }
@@ -207,12 +208,16 @@ public final class NettyPeer {
     });
   }
 
-  /** Stamps are the times of n tasks, as in measure_tasks.go. */
+  /**
+   * Stamps are the times of n tasks. As in Offer of package bench the load is open: a
+   * task is due at its time whatever became of those before, its latency counts from
+   * then, and the producer yields until then.
+   */
   static final class Stamps {
-    final long[] submitted, begun;
+    final long[] due, begun;
     int next;
     final CountDownLatch done = new CountDownLatch(1);
-    Stamps(int n) { submitted = new long[n]; begun = new long[n]; }
+    Stamps(int n) { due = new long[n]; begun = new long[n]; }
 
     void submit(EventExecutor x, int rate) {
       Runnable task = () -> {
@@ -220,12 +225,13 @@ public final class NettyPeer {
         if (++next == begun.length) done.countDown();
       };
       long began = System.nanoTime();
-      for (int i = 0; i < submitted.length; i++) {
-        long now = System.nanoTime();
+      for (int i = 0; i < due.length; i++) {
         if (rate > 0) {
-          for (long due = began + i * 1_000_000_000L / rate; now < due;) now = System.nanoTime();
+          due[i] = began + i * 1_000_000_000L / rate;
+          while (System.nanoTime() < due[i]) Thread.yield();
+        } else {
+          due[i] = System.nanoTime();
         }
-        submitted[i] = now;
         x.execute(task);
       }
     }
@@ -247,7 +253,7 @@ public final class NettyPeer {
       s.submit(x, rate);
       s.done.await();
       long[] waits = new long[n];
-      for (int i = 0; i < n; i++) waits[i] = s.begun[i] - s.submitted[i];
+      for (int i = 0; i < n; i++) waits[i] = s.begun[i] - s.due[i];
       return samples(waits);
     });
   }
@@ -371,8 +377,22 @@ public final class NettyPeer {
   }
 
   static EventLoopGroup boss, workers;
+  static volatile boolean burning;
+  static final List<Thread> burners = new ArrayList<>();
 
-  static String echoStart() throws Exception {
+  /** memory is of the heap what is live, of the process what is resident; of stacks nothing is known. */
+  static String memory() throws Exception {
+    Runtime r = Runtime.getRuntime();
+    for (int i = 0; i < 2; i++) System.gc(); // the second gives back what the first has freed
+    long direct = io.netty.util.internal.PlatformDependent.usedDirectMemory();
+    long resident = 0;
+    for (String line : java.nio.file.Files.readAllLines(java.nio.file.Paths.get("/proc/self/status"))) {
+      if (line.startsWith("VmRSS:")) resident = 1024 * Long.parseLong(line.replaceAll("[^0-9]", ""));
+    }
+    return "ok resident=" + resident + " heap=" + (r.totalMemory() - r.freeMemory() + Math.max(0, direct));
+  }
+
+  static String echoStart(int spinning) throws Exception {
     if (kind.equals("default")) return "none DefaultEventExecutor has no I/O";
     if (boss != null) throw new IllegalStateException("an echo server is up already");
     boss = new NioEventLoopGroup(1);
@@ -389,11 +409,21 @@ public final class NettyPeer {
             });
           }
         }).bind("127.0.0.1", 0).sync().channel();
+    burning = true;
+    for (int i = 0; i < spinning; i++) {
+      Thread t = new Thread(() -> { while (burning) { } });
+      t.setDaemon(true);
+      t.start();
+      burners.add(t);
+    }
     return "ok port=" + ((InetSocketAddress) c.localAddress()).getPort();
   }
 
   static String echoStop() throws Exception {
     if (kind.equals("default")) return "none DefaultEventExecutor has no I/O";
+    burning = false;
+    for (Thread t : burners) t.join();
+    burners.clear();
     long began = System.nanoTime();
     boss.shutdownGracefully(0, 0, TimeUnit.SECONDS);
     workers.shutdownGracefully(0, 0, TimeUnit.SECONDS);

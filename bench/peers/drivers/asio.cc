@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "asioecho.h"
 #include "wire.h"
 
 namespace asio = boost::asio;
@@ -111,17 +112,19 @@ void in_loop(int n) {
   say_ops(int64_t(turns) * (kBatch + 1), elapsed);
 }
 
-// stamps submits n tasks at rate per second, or with 0 as fast as it can.
-void stamps(Peer &p, int64_t rate, std::vector<int64_t> &submitted, std::vector<int64_t> &begun) {
-  const int n = int(submitted.size());
+// stamps submits n tasks at rate per second, or with 0 as fast as it can. As in Offer of
+// package bench a latency counts from when the task is due.
+void stamps(Peer &p, int64_t rate, std::vector<int64_t> &due, std::vector<int64_t> &begun) {
+  const int n = int(due.size());
   int next = 0;
   int64_t began = now_ns();
   for (int i = 0; i < n; i++) {
-    int64_t now = now_ns();
     if (rate > 0) {
-      for (int64_t due = began + int64_t(i) * 1000000000 / rate; now < due;) now = now_ns();
+      due[i] = began + int64_t(i) * 1000000000 / rate;
+      while (now_ns() < due[i]) std::this_thread::yield();
+    } else {
+      due[i] = now_ns();
     }
-    submitted[i] = now;
     asio::post(p.io, [&next, &begun, n, &p] {
       begun[next] = now_ns();
       if (++next == n) sem_post(&p.answer);
@@ -132,9 +135,9 @@ void stamps(Peer &p, int64_t rate, std::vector<int64_t> &submitted, std::vector<
 
 void peak(int n) {
   Peer p;
-  std::vector<int64_t> submitted(n), begun(n);
+  std::vector<int64_t> due(n), begun(n);
   int64_t began = now_ns();
-  stamps(p, 0, submitted, begun);
+  stamps(p, 0, due, begun);
   int64_t elapsed = now_ns() - began;
   p.stop();
   say_ops(n, elapsed);
@@ -142,10 +145,10 @@ void peak(int n) {
 
 void latency(int64_t rate, int n) {
   Peer p;
-  std::vector<int64_t> submitted(n), begun(n);
-  stamps(p, rate, submitted, begun);
+  std::vector<int64_t> due(n), begun(n);
+  stamps(p, rate, due, begun);
   p.stop();
-  for (int i = 0; i < n; i++) begun[i] -= submitted[i];
+  for (int i = 0; i < n; i++) begun[i] -= due[i];
   say_samples(begun.data(), n);
 }
 
@@ -239,12 +242,29 @@ void backlog(int tasks) {
   printf("ok ops=1 elapsed=%lld lost=%lld\n", (long long)(now_ns() - began), (long long)(tasks - ran));
 }
 
+std::unique_ptr<EchoServer> server;
+
+void echo_start(int spinning) {
+  server = std::make_unique<EchoServer>(spinning);
+  printf("ok port=%d\n", server->port());
+}
+
+void echo_stop() {
+  server->stop_spinning();
+  int64_t began = now_ns();
+  server->stop();
+  say_ops(1, now_ns() - began);
+  server.reset();
+}
+
 bool is(const char *line, const char *word) { return word_is(line, word); }
 
 }  // namespace
 
 int main() {
   char line[4096];
+  as_many_descriptors_as_allowed();
+  one_arena();
   while (fgets(line, sizeof line, stdin) != nullptr) {
     if (is(line, "about")) printf("ok version=%d.%d\n", BOOST_VERSION / 100000, BOOST_VERSION / 100 % 1000);
     else if (is(line, "execute")) execute(int(arg(line, "producers")), int(arg(line, "n")));
@@ -258,7 +278,10 @@ int main() {
     else if (is(line, "shutdown")) shutdowns(int(arg(line, "n")));
     else if (is(line, "backlog")) backlog(int(arg(line, "tasks")));
     else if (is(line, "overshoot")) printf("none Asio has no quiet period\n");
-    else printf("none no echo server in this driver\n");
+    else if (is(line, "echo-start")) echo_start(int(option(line, "burn")));
+    else if (is(line, "echo-stop")) echo_stop();
+    else if (is(line, "memory")) say_memory();
+    else printf("error \"unknown request\"\n");
     fflush(stdout);
   }
 }

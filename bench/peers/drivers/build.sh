@@ -7,6 +7,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:?want the directory to build into}
 mkdir -p "$out/classes"
+out=$(cd "$out" && pwd) # the class path is read from other directories than this
 missed=0
 
 try() { # name, command...

@@ -5,6 +5,7 @@
 #include <semaphore.h>
 #include <uv.h>
 
+#include "uvecho.h"
 #include "wire.h"
 
 typedef struct {
@@ -182,6 +183,8 @@ static void lateness(int n) {
 
 int main(void) {
   char line[4096];
+  as_many_descriptors_as_allowed();
+  one_arena();
   while (fgets(line, sizeof line, stdin) != NULL) {
     if (word_is(line, "about")) printf("ok version=%s\n", uv_version_string());
     else if (word_is(line, "roundtrip")) roundtrips(arg(line, "pause"), (int)arg(line, "n"));
@@ -190,7 +193,9 @@ int main(void) {
     else if (word_is(line, "schedulecancel")) printf("none timers of libuv can be made by their loop only\n");
     else if (word_is(line, "lateness")) lateness((int)arg(line, "n"));
     else if (word_is(line, "overshoot")) printf("none libuv has no quiet period\n");
-    else if (word_is(line, "echo-start") || word_is(line, "echo-stop")) printf("none no echo server in this driver\n");
+    else if (word_is(line, "echo-start")) echo_start((int)option(line, "burn"));
+    else if (word_is(line, "echo-stop")) echo_stop();
+    else if (word_is(line, "memory")) say_memory();
     else printf("none libuv has no queue of tasks\n");
     fflush(stdout);
   }

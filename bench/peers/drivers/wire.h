@@ -2,10 +2,12 @@
 #ifndef PEERS_WIRE_H
 #define PEERS_WIRE_H
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static inline int64_t now_ns(void) {
@@ -63,6 +65,39 @@ static inline void say_samples(int64_t *v, int n) {
     i = j;
   }
   printf("\n");
+}
+
+// as_many_descriptors_as_allowed does what the runtimes of Go and Java do at their start.
+static inline void as_many_descriptors_as_allowed(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// one_arena makes mallinfo2 right: it counts the first arena only. To be called before
+// there are threads.
+static inline void one_arena(void) { mallopt(M_ARENA_MAX, 1); }
+
+// say_memory gives back what is free and says what is left.
+static inline void say_memory(void) {
+  malloc_trim(0);
+  struct mallinfo2 m = mallinfo2();
+  long long kilobytes = 0;
+  char line[256];
+  FILE *status = fopen("/proc/self/status", "r");
+  while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+    if (sscanf(line, "VmRSS: %lld", &kilobytes) == 1) break;
+  }
+  if (status != NULL) fclose(status);
+  printf("ok resident=%lld heap=%lld\n", kilobytes * 1024, (long long)(m.uordblks + m.hblkhd));
+}
+
+// option returns the value of key in a request, or 0 if it is not there.
+static inline int64_t option(const char *line, const char *key) {
+  char want[64];
+  snprintf(want, sizeof want, " %s=", key);
+  return strstr(line, want) == NULL ? 0 : arg(line, key);
 }
 
 #endif

@@ -11,7 +11,7 @@ import (
 )
 
 func TestBadUsage(t *testing.T) {
-	for _, args := range [][]string{{"-rounds", "9"}, {"-warm", "-1s"}, {"-run", "("}, {"more"}, {"-nonsense"}} {
+	for _, args := range [][]string{{"-rounds", "0"}, {"-warm", "-1s"}, {"-run", "("}, {"more"}, {"-nonsense"}} {
 		if _, err := parse(args); err == nil {
 			t.Errorf("%v: got no error", args)
 		}
