@@ -18,22 +18,28 @@ var ErrDescriptorReused = errors.New("core: descriptor was closed while it was r
 // any goroutine, from the handler too. It never closes the descriptor: that is its
 // owner's to do, after Close.
 type Registration struct {
+	// There are many of these: the order is that which takes the least room, and
+	// 80 bytes are what the allocator has.
+
 	// Set once by Register.
-	e         *Executor
-	fd        int
-	target    Channel
-	isChannel bool
-	token     uint64
+	e      *Executor
+	fd     int
+	target Channel
+	token  uint64
+
+	// Guarded by e.mu.
+	err     error
+	onClose *[]func(error) // nil: nobody wants to hear of it
 
 	// Atomic: regOpen, regRunning or regClosed. The loop moves between the first
 	// two around each call of the handler; the third is final.
 	state  atomic.Int32
 	paused atomic.Bool // the interest is nothing; set with e.mu held
 
+	isChannel bool // set once by Register
+
 	// Guarded by e.mu.
 	interest Interest
-	err      error
-	onClose  []func(error)
 	told     toldLevel // what of a shutdown the loop has told it, or is about to
 }
 
@@ -155,7 +161,10 @@ func (r *Registration) OnClose(listener func(error)) {
 	}
 	r.e.mu.Lock()
 	if r.state.Load() != regClosed {
-		r.onClose = append(r.onClose, listener)
+		if r.onClose == nil {
+			r.onClose = new([]func(error))
+		}
+		*r.onClose = append(*r.onClose, listener)
 		r.e.mu.Unlock()
 		return
 	}
@@ -203,8 +212,10 @@ func (r *Registration) close(err error, end ChannelEnd) {
 	}
 	r.state.Store(regClosed)
 	r.err = err
-	listeners := r.onClose
-	r.onClose = nil
+	var listeners []func(error)
+	if r.onClose != nil {
+		listeners, r.onClose = *r.onClose, nil
+	}
 	e.io.remove(r)
 	e.countEnd(r, end)
 	for _, listener := range listeners {

@@ -13,15 +13,19 @@ import (
 // Channel is a connection on an event loop. All methods may be called from any
 // goroutine, at any time, from inside its handler too; none waits.
 type Channel struct {
+	// There are many of these, and most are idle: the order is that which takes the
+	// least room, what few need is made when it is needed, and 240 bytes are what
+	// the allocator has.
+
 	// Set once, before anybody else has the channel.
 	loop    *core.EventLoop
 	handler Handler
 	cfg     *config
-	fd      int
 	remote  netip.AddrPort
 	local   netip.AddrPort
 	reg     *core.Registration
 	shared  *loopShared
+	fd      int
 
 	// Atomic.
 	writable atomic.Bool // by the water marks, and open
@@ -30,35 +34,68 @@ type Channel struct {
 	// Guarded by mu; what is marked so is written by the loop only, which reads it
 	// without the lock. Offsets count the bytes that Write accepted:
 	// sent <= flushMark <= written, and out holds [sent, written).
-	mu         sync.Mutex
 	state      channelState // loop writes
-	out        outbound
-	written    int64
-	flushMark  int64
-	sent       int64   // loop writes
-	blocked    bool    // loop writes: a readiness event will continue the flush
-	flushNoted bool    // a flush is on its way to the loop
-	closing    bool    // a graceful close was asked for
-	noOutput   bool    // CloseOutput was called
-	clean      bool    // the end was in order (G23)
-	failure    error   // why it closed; final once closed
-	waiters    waiters // of write futures
-	promises   promises
+	blocked    bool         // loop writes: a readiness event will continue the flush
+	flushNoted bool         // a flush is on its way to the loop
+	closing    bool         // a graceful close was asked for
+	noOutput   bool         // CloseOutput was called
+	clean      bool         // the end was in order (G23)
 
 	// Loop only.
-	active     bool  // the handler has heard Active
-	broken     error // of a send: the channel is about to be closed for it
-	inputReady bool  // there may be input
-	hungUp     bool  // the end of the input is near: a short read says nothing any more
-	inputEnded bool  // EOF was read
-	outputShut bool  // our FIN is sent
-	finishing  bool  // the output is to be shut down when it is flushed
-	reading    bool  // the read loop is below us on the stack
-	told       bool  // the writability the handler knows of
-	telling    bool  // tellWritability is below us on the stack
-	drainedFor error // the cause to name if the drain succeeds
+	active     bool // the handler has heard Active
+	inputReady bool // there may be input
+	hungUp     bool // the end of the input is near: a short read says nothing any more
+	inputEnded bool // EOF was read
+	outputShut bool // our FIN is sent
+	finishing  bool // the output is to be shut down when it is flushed
+	reading    bool // the read loop is below us on the stack
+	told       bool // the writability the handler knows of
+	telling    bool // tellWritability is below us on the stack
+
+	// Guarded by mu, as above.
+	mu        sync.Mutex
+	out       outbound
+	written   int64
+	flushMark int64
+	sent      int64  // loop writes
+	failure   error  // why it closed; final once closed
+	asked     *asked // nil: nobody wants to hear of anything
+
+	// Loop only.
+	broken error   // of a send: the channel is about to be closed for it
+	edge   *atEdge // nil: it is neither being connected nor ending
+}
+
+// atEdge is what a channel has at the edges of its life. Loop only.
+type atEdge struct {
 	connect    *connectAttempt
-	timers     closeTimers
+	drainedFor error         // the cause to name if the drain succeeds
+	grace      *time.Timer   // the deadline of CloseGracefully, or nil
+	until      time.Time     // for when it is set
+	acks       *time.Timer   // the next look at what the peer has acknowledged, or nil
+	delay      time.Duration // before that
+	stop       time.Time     // lingering: the end of it
+}
+
+// atEdge makes it if it is not there. Loop only, or before anybody has the channel.
+func (c *Channel) atEdge() *atEdge {
+	if c.edge == nil {
+		c.edge = new(atEdge)
+	}
+	return c.edge
+}
+
+// stopAll stops the timers. A nil e has none.
+func (e *atEdge) stopAll() {
+	if e == nil {
+		return
+	}
+	if e.grace != nil {
+		e.grace.Stop()
+	}
+	if e.acks != nil {
+		e.acks.Stop()
+	}
 }
 
 // channelState is where in its life a channel is. Its order is that of time.
@@ -241,23 +278,4 @@ func (c *Channel) CloseCause() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failure
-}
-
-// closeTimers are the two things a closing channel may wait for, each nil or set.
-// Loop only.
-type closeTimers struct {
-	grace *time.Timer   // the deadline of CloseGracefully
-	until time.Time     // for when it is set
-	acks  *time.Timer   // the next look at what the peer has acknowledged
-	delay time.Duration // before that
-	stop  time.Time     // lingering: the end of it
-}
-
-func (t *closeTimers) stopAll() {
-	if t.grace != nil {
-		t.grace.Stop()
-	}
-	if t.acks != nil {
-		t.acks.Stop()
-	}
 }

@@ -6,14 +6,23 @@ import (
 	"eventide/core"
 )
 
-// promises are made when somebody asks for them. Guarded by Channel.mu; completed
-// by the loop, without it.
-type promises struct {
+// asked is what somebody wants to hear of: made when the first one asks. Guarded by
+// Channel.mu; completed by the loop, without it.
+type asked struct {
 	closed   *core.Promise[struct{}] // CloseFuture
 	close    *core.Promise[struct{}] // Close
 	graceful *core.Promise[struct{}] // CloseGracefully
 	output   *core.Promise[struct{}] // CloseOutput
 	closeErr error                   // of close(2); final once closed
+	waiters  waiters                 // of write futures
+}
+
+// asks returns what was asked for, made if it is not there. Requires mu.
+func (c *Channel) asks() *asked {
+	if c.asked == nil {
+		c.asked = new(asked)
+	}
+	return c.asked
 }
 
 // promise returns *p, made if it is not there. Requires mu.
@@ -40,7 +49,7 @@ func settle(p *core.Promise[struct{}], err error) {
 // whatever reason, always with nil. It cannot be cancelled.
 func (c *Channel) CloseFuture() *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed := c.promise(&c.promises.closed), c.state == stateClosed
+	p, closed := c.promise(&c.asks().closed), c.state == stateClosed
 	c.mu.Unlock()
 	if closed {
 		settle(p, nil)
@@ -58,7 +67,7 @@ func (c *Channel) CloseFuture() *core.Future[struct{}] {
 // what that has flushed before.
 func (c *Channel) Close() *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed, err := c.promise(&c.promises.close), c.state == stateClosed, c.promises.closeErr
+	p, closed, err := c.promise(&c.asks().close), c.state == stateClosed, c.asked.closeErr
 	c.mu.Unlock()
 	if closed {
 		settle(p, err)
@@ -111,7 +120,7 @@ func (c *Channel) closeNow(cause error, clean bool) {
 	if c.state == stateClosed {
 		return
 	}
-	c.timers.stopAll()
+	c.edge.stopAll()
 	// The poller lets go of the descriptor before its number may be used again.
 	_ = c.reg.Modify(0)
 	if c.cfg.lingers && c.cfg.linger == 0 {
@@ -123,10 +132,16 @@ func (c *Channel) closeNow(cause error, clean bool) {
 	if c.state < stateLingering {
 		c.failure = cause
 	}
-	c.state, c.clean, c.promises.closeErr = stateClosed, clean, closeErr
+	c.state, c.clean = stateClosed, clean
+	if closeErr != nil {
+		c.asks().closeErr = closeErr // for who asks later
+	}
 	discarded := c.pending()
 	c.out.release(&c.shared.pool)
-	p := c.promises
+	var p asked
+	if c.asked != nil {
+		p = *c.asked
+	}
 	graceErr, outputErr := c.graceError(), c.outputError()
 	c.mu.Unlock()
 	c.writable.Store(false)
@@ -135,8 +150,8 @@ func (c *Channel) closeNow(cause error, clean bool) {
 	settle(p.close, closeErr)
 	settle(p.graceful, graceErr)
 	settle(p.output, outputErr)
-	if c.connect != nil {
-		c.connect.fails(cause)
+	if c.edge != nil && c.edge.connect != nil {
+		c.edge.connect.fails(cause)
 	}
 	c.completeWrites()
 
@@ -179,7 +194,7 @@ func (c *Channel) startLinger(cause error, clean bool) {
 	c.state, c.failure, c.clean = stateLingering, cause, clean
 	c.mu.Unlock()
 	c.writable.Store(false)
-	c.timers.stop = time.Now().Add(c.cfg.linger)
+	c.atEdge().stop = time.Now().Add(c.cfg.linger)
 	_ = c.reg.Modify(0)
 	if sysShutdownWrite(c.cfg.faults, c.fd) != nil {
 		c.closeNow(cause, clean)
@@ -201,23 +216,24 @@ func (c *Channel) awaitAcks() {
 	if !lingering && c.state != stateDraining {
 		return
 	}
+	e := c.atEdge()
 	left, err := sysUnacknowledged(c.fd)
 	switch {
-	case err != nil || left == 0 || lingering && !time.Now().Before(c.timers.stop):
+	case err != nil || left == 0 || lingering && !time.Now().Before(e.stop):
 		if lingering {
 			c.closeNow(c.failure, c.clean)
 		} else {
-			c.closeNow(c.drainedFor, err == nil)
+			c.closeNow(e.drainedFor, err == nil)
 		}
 		return
-	case c.timers.delay == 0:
-		c.timers.delay = firstAckDelay
+	case e.delay == 0:
+		e.delay = firstAckDelay
 	default:
-		c.timers.delay = min(2*c.timers.delay, mostAckDelay)
+		e.delay = min(2*e.delay, mostAckDelay)
 	}
-	delay := c.timers.delay
+	delay := e.delay
 	if lingering {
-		delay = min(delay, time.Until(c.timers.stop))
+		delay = min(delay, time.Until(e.stop))
 	}
-	c.timers.acks = time.AfterFunc(delay, func() { c.reg.Post(c.awaitAcks) })
+	e.acks = time.AfterFunc(delay, func() { c.reg.Post(c.awaitAcks) })
 }

@@ -167,7 +167,7 @@ func (d *dialer) start(ctx context.Context, loop *core.EventLoop, addr netip.Add
 	}
 	sysTune(d.cfg, fd)
 	c := &Channel{loop: loop, handler: d.handler, cfg: d.cfg, fd: fd, remote: addr}
-	c.connect = &connectAttempt{d: d, promise: p}
+	c.atEdge().connect = &connectAttempt{d: d, promise: p}
 	if err := loop.Execute(func() { c.beginConnect(ctx) }); err != nil {
 		_ = sysClose(nil, fd)
 		p.TryFailure(refusedByLoop(d.call, err))
@@ -179,10 +179,10 @@ func (d *dialer) start(ctx context.Context, loop *core.EventLoop, addr netip.Add
 func (c *Channel) beginConnect(ctx context.Context) {
 	if err := c.register(); err != nil {
 		_ = sysClose(nil, c.fd)
-		c.connect.promise.TryFailure(refusedByLoop(c.connect.d.call, err))
+		c.edge.connect.promise.TryFailure(refusedByLoop(c.edge.connect.d.call, err))
 		return
 	}
-	c.connect.stop = context.AfterFunc(ctx, func() {
+	c.edge.connect.stop = context.AfterFunc(ctx, func() {
 		c.reg.Post(func() {
 			if c.state == stateConnecting {
 				c.closeNow(context.Cause(ctx), false)
@@ -200,8 +200,8 @@ func (c *Channel) connected(r core.Readiness) {
 	if !r.Writable() {
 		return
 	}
-	a := c.connect
-	c.connect = nil
+	a := c.edge.connect
+	c.edge = nil
 	a.stop()
 	c.local = sysLocalAddr(c.fd)
 	defer a.promise.TrySuccess(c) // Active may panic

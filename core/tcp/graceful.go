@@ -24,7 +24,7 @@ import (
 // given to read by then it can still answer.
 func (c *Channel) CloseGracefully(deadline time.Time) *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed := c.promise(&c.promises.graceful), c.state == stateClosed
+	p, closed := c.promise(&c.asks().graceful), c.state == stateClosed
 	var err error
 	if closed {
 		err = c.graceError()
@@ -56,7 +56,7 @@ func (c *Channel) closeGracefully(deadline time.Time) {
 	if c.state != stateDraining || deadline.IsZero() {
 		return
 	}
-	t := &c.timers
+	t := c.atEdge()
 	if t.grace != nil && !deadline.Before(t.until) {
 		return
 	}
@@ -68,7 +68,7 @@ func (c *Channel) closeGracefully(deadline time.Time) {
 }
 
 func (c *Channel) graceIsOver() {
-	if c.state == stateDraining && !time.Now().Before(c.timers.until) {
+	if c.state == stateDraining && !time.Now().Before(c.atEdge().until) {
 		c.closeNow(ErrCloseDeadline, false)
 	}
 }
@@ -91,7 +91,7 @@ func (c *Channel) drain(cause error) {
 	c.state, c.closing, c.flushMark = stateDraining, true, c.written
 	c.mu.Unlock()
 	c.writable.Store(false)
-	c.finishing, c.drainedFor = true, cause
+	c.finishing, c.atEdge().drainedFor = true, cause
 	// A peer that only writes must be read from now, or it never comes to read.
 	c.inputReady = true
 	c.flush()
@@ -109,7 +109,7 @@ func (c *Channel) drain(cause error) {
 // second call returns the same future.
 func (c *Channel) CloseOutput() *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed := c.promise(&c.promises.output), c.state == stateClosed
+	p, closed := c.promise(&c.asks().output), c.state == stateClosed
 	var err error
 	if closed {
 		err = c.outputError()
@@ -129,11 +129,19 @@ func (c *Channel) closeOutput() {
 	c.finishing = true
 	c.flush()
 	if c.outputShut { // by a graceful close, before anybody asked for this future
-		c.mu.Lock()
-		p := c.promises.output
-		c.mu.Unlock()
-		settle(p, nil)
+		c.settleOutput()
 	}
+}
+
+// settleOutput completes the future of CloseOutput, if somebody has asked for it.
+func (c *Channel) settleOutput() {
+	c.mu.Lock()
+	var p *core.Promise[struct{}]
+	if c.asked != nil {
+		p = c.asked.output
+	}
+	c.mu.Unlock()
+	settle(p, nil)
 }
 
 // outputError is how CloseOutput ended. Requires mu, and a closed channel.
@@ -160,10 +168,7 @@ func (c *Channel) finishOutput() {
 			return
 		}
 		c.outputShut = true
-		c.mu.Lock()
-		p := c.promises.output
-		c.mu.Unlock()
-		settle(p, nil)
+		c.settleOutput()
 	}
 	if !c.outputShut || !c.inputEnded {
 		return
@@ -172,7 +177,7 @@ func (c *Channel) finishOutput() {
 		c.drain(io.EOF) // both sides have ended: nobody can do anything with it
 		return
 	}
-	if c.timers.acks == nil {
+	if c.atEdge().acks == nil {
 		c.awaitAcks()
 	}
 }

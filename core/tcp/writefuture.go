@@ -95,14 +95,14 @@ func (f WriteFuture) future() *core.Future[writeResult] {
 	}
 	c := f.ch
 	c.mu.Lock()
-	waits := !c.over(f.end) && f.err == nil || c.over(f.end) && c.waiters.before(f.end)
+	waits := !c.over(f.end) && f.err == nil || c.over(f.end) && c.asked != nil && c.asked.waiters.before(f.end)
 	if !waits {
 		r := c.outcome(f)
 		c.mu.Unlock()
 		return completed(c, r)
 	}
 	defer c.mu.Unlock()
-	list := c.waiters.list
+	list := c.asks().waiters.list
 	at := len(list)
 	for at > 0 && list[at-1].end > f.end {
 		at--
@@ -112,7 +112,7 @@ func (f WriteFuture) future() *core.Future[writeResult] {
 	}
 	p := core.NewPromise[writeResult](c.loop)
 	p.SetUncancellable()
-	c.waiters.list = slices.Insert(list, at, waiter{f, p})
+	c.asked.waiters.list = slices.Insert(list, at, waiter{f, p})
 	return p.Future()
 }
 
@@ -145,21 +145,22 @@ func (c *Channel) outcome(f WriteFuture) writeResult {
 func (c *Channel) completeWrites() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waiters.completing {
+	if c.asked == nil || c.asked.waiters.completing {
 		return
 	}
-	c.waiters.completing = true
-	for len(c.waiters.list) > 0 && c.over(c.waiters.list[0].end) {
-		w := c.waiters.list[0]
-		c.waiters.list[0] = waiter{}
-		c.waiters.list = c.waiters.list[1:]
-		r := c.outcome(w.WriteFuture)
+	w := &c.asked.waiters
+	w.completing = true
+	for len(w.list) > 0 && c.over(w.list[0].end) {
+		next := w.list[0]
+		w.list[0] = waiter{}
+		w.list = w.list[1:]
+		r := c.outcome(next.WriteFuture)
 		c.mu.Unlock()
-		w.promise.TrySuccess(r)
+		next.promise.TrySuccess(r)
 		c.mu.Lock()
 	}
-	if len(c.waiters.list) == 0 {
-		c.waiters.list = nil
+	if len(w.list) == 0 {
+		w.list = nil
 	}
-	c.waiters.completing = false
+	w.completing = false
 }
