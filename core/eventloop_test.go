@@ -3,6 +3,7 @@ package core_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"syscall"
 	"testing"
@@ -66,6 +67,7 @@ func TestEventLoopBadArguments(t *testing.T) {
 		_, errs["interest is 0x8"] = l.Register(d.FD(), 8, ignore)
 		_, errs["interest is 0xff"] = l.Register(d.FD(), 255, ignore)
 		_, errs["ch is nil"] = l.RegisterChannel(d.FD(), core.Readable, nil)
+		_, errs["fd is 2147483648"] = l.Register(math.MaxInt32+1, core.Readable, ignore)
 		_, errs["fd is -7"] = l.RegisterChannel(-7, core.Readable, &fakeChannel{})
 		return errs
 	}

@@ -11,7 +11,7 @@ type loopIO struct {
 	// Guarded by Executor.mu.
 	slots      []*Registration // by the lower half of the token
 	free       []uint32        // empty slots
-	byFD       map[int]*Registration
+	byFD       map[int32]uint32 // watched descriptor -> slot of the one that watches it: half the room of a pointer
 	generation uint32          // upper half of the last token
 	open       int             // registrations that have not ended
 	channels   int             // of these, those of channels
@@ -58,7 +58,7 @@ const (
 func newLoopIO(poller IOPoller, ratio int) *loopIO {
 	return &loopIO{
 		poller: poller, ratio: int64(ratio),
-		byFD:     make(map[int]*Registration),
+		byFD:     make(map[int32]uint32),
 		fallback: make(chan struct{}, 1),
 	}
 }
@@ -117,7 +117,7 @@ func (io *loopIO) modify(r *Registration, interest Interest) (replaced *Registra
 	was, is := r.interest&watched != 0, interest&watched != 0
 	switch {
 	case is && was:
-		if io.byFD[r.fd] != r {
+		if io.watcher(r.fd) != r {
 			return nil, ErrDescriptorReused
 		}
 		if err := io.poller.Modify(r.fd, interest, r.token); err != nil {
@@ -136,11 +136,20 @@ func (io *loopIO) modify(r *Registration, interest Interest) (replaced *Registra
 	return replaced, nil
 }
 
+// watcher returns the registration that watches fd, or nil. Requires mu.
+func (io *loopIO) watcher(fd int) *Registration {
+	slot, ok := io.byFD[int32(fd)]
+	if !ok {
+		return nil
+	}
+	return io.slots[slot]
+}
+
 // takeNumber makes r, which has just been added to the poller, the owner of its
 // descriptor's number, and returns who was. Requires mu.
 func (io *loopIO) takeNumber(r *Registration) (replaced *Registration) {
-	replaced = io.byFD[r.fd]
-	io.byFD[r.fd] = r
+	replaced = io.watcher(r.fd)
+	io.byFD[int32(r.fd)] = uint32(r.token)
 	if f, ok := io.poller.(forgetter); ok && replaced != nil {
 		f.forgot()
 	}
@@ -151,8 +160,8 @@ func (io *loopIO) takeNumber(r *Registration) (replaced *Registration) {
 // newer registration (netty e348bd9217). An error means that the kernel has
 // forgotten it already, because it was closed: that is what was wanted. Requires mu.
 func (io *loopIO) unwatch(r *Registration) {
-	if io.byFD[r.fd] == r {
-		delete(io.byFD, r.fd)
+	if io.watcher(r.fd) == r {
+		delete(io.byFD, int32(r.fd))
 		_ = io.poller.Remove(r.fd)
 	}
 }
@@ -169,7 +178,7 @@ func (io *loopIO) remove(r *Registration) {
 	}
 	if io.open == 0 && len(io.slots) > segmentSize {
 		io.slots, io.free = nil, nil // gives back the memory of a burst
-		io.byFD = make(map[int]*Registration)
+		io.byFD = make(map[int32]uint32)
 	}
 }
 

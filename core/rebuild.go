@@ -32,11 +32,11 @@ func (e *Executor) rebuild(why error) error {
 	io.rebuilds++
 	moved := 0
 	for _, r := range io.slots {
-		if r == nil || r.interest&(Readable|Writable) == 0 || io.byFD[r.fd] != r {
+		if r == nil || r.interest&(Readable|Writable) == 0 || io.watcher(r.fd) != r {
 			continue
 		}
 		if err := io.poller.Add(r.fd, r.interest, r.token); err != nil {
-			delete(io.byFD, r.fd)
+			delete(io.byFD, int32(r.fd))
 			io.telling = append(io.telling, told{r, toldAbort, err})
 			continue
 		}

@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 )
 
@@ -80,7 +81,7 @@ func (l *EventLoop) Register(fd int, interest Interest, h func(Readiness)) (*Reg
 }
 
 func (e *Executor) register(call string, r *Registration, fd int, interest Interest) error {
-	if fd < 0 {
+	if fd < 0 || fd > math.MaxInt32 {
 		return argumentError(call, "fd is %d, want an open descriptor", fd)
 	}
 	if err := checkInterest(call, interest); err != nil {
