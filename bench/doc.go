@@ -27,7 +27,7 @@
 //	producers  goroutines that submit at once
 //	quiet      length of the quiet period
 //	timers     timers that are pending all the while, or when the end is asked for
-//	load       percent of the peak rate, see SubmitLatency
+//	load       percent of a channel's peak rate, see SubmitLatency
 //	tasks      tasks queued when the end is asked for
 //	hooks      shutdown hooks then
 //	registrations  idle pipes that the loop watches then

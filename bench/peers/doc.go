@@ -34,11 +34,12 @@
 //	                        per trip, otherwise the trip is void and not counted
 //	roundtrip/busy          the same, trip after trip without a pause
 //	latency/load=P          from when a task is due until it begins. One producer offers
-//	                        an open load of P % of the rate at which this very
-//	                        implementation ran such tasks as fast as it could: a task
-//	                        is due at its time whatever became of those before it, and
-//	                        one that could not be submitted in time has waited since
-//	                        (no coordinated omission). Between two tasks the producer
+//	                        an open load of P % of the rate at which a channel of
+//	                        functions ran such tasks as fast as it could, the same for
+//	                        everybody (who cannot keep up shows it): a task is due at
+//	                        its time whatever became of those before it, and one that
+//	                        could not be submitted in time has waited since (no
+//	                        coordinated omission). Between two tasks the producer
 //	                        yields the processor, in every language; see below
 //	schedule-cancel/W       one schedule and one cancel of a timer far away, from
 //	                        within the loop or outside of it, the heap's work included

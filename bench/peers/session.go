@@ -16,14 +16,14 @@ type session struct {
 	notRun  map[string]string  // by implementation: why not
 	failed  map[string]error   // by workload and implementation: it is not asked again
 	none    map[string]string  // likewise: what it does not have
-	peaks   map[string]float64 // by implementation: tasks per second
+	peak    float64            // of the yardstick: tasks per second
 }
 
 // open starts the drivers of impls.
 func open(impls []Impl, dir string) *session {
 	s := &session{
 		dir: dir, drivers: map[string]*Driver{}, notRun: map[string]string{},
-		failed: map[string]error{}, none: map[string]string{}, peaks: map[string]float64{},
+		failed: map[string]error{}, none: map[string]string{},
 	}
 	reasons := map[string]string{}
 	for _, im := range impls {
@@ -86,22 +86,26 @@ func (s *session) versions(impls []Impl) map[string]string {
 // peakSlices is how often the peak is measured; the median counts.
 const peakSlices = 7
 
-// latency measures at a share of the peak, which is measured before the first time, for
-// about latencyTime.
+// yardstick is the implementation whose peak is the load of latencies.
+var yardstick, _ = implNamed("channel")
+
+// latency measures at a share of the yardstick's peak, which is measured before the
+// first time, for about latencyTime. The rate is the same for everybody: at a share of
+// its own peak whoever is faster would be given more to do, and be the slower for it.
 func (s *session) latency(im Impl, load int) (Answer, error) {
-	if s.peaks[im.Name] == 0 {
+	if s.peak == 0 {
 		var rates []float64
 		for range peakSlices {
-			a, err := s.ask(im, "peak", "n", executeTasks)
+			a, err := s.ask(yardstick, "peak", "n", executeTasks)
 			if err != nil || a.None != "" {
 				return a, err
 			}
 			rates = append(rates, float64(a.Ops)/time.Duration(a.Elapsed).Seconds())
 		}
 		slices.Sort(rates)
-		s.peaks[im.Name] = rates[peakSlices/2]
+		s.peak = rates[peakSlices/2]
 	}
-	rate := s.peaks[im.Name] * float64(load) / 100
+	rate := s.peak * float64(load) / 100
 	n := max(latencyLeast, min(latencyMost, int(rate*latencyTime.Seconds())))
 	return s.ask(im, "latency", "rate", int(rate), "n", n)
 }
