@@ -14,16 +14,17 @@ type Timer struct {
 	index int // in the heap; -1: not in it
 
 	// Guarded by e.mu. at is read by the loop's heap only after it was set.
+	// The small ones are together: a timer has 96 bytes, which the allocator has.
 	at     int64
 	fn     func()
-	state  timerState
-	place  timerPlace
 	done   chan struct{} // made by the first Done
 	err    error
-	ended  bool
 	prev   *Timer // in the list of added timers
 	next   *Timer // in that list, or in the list of cancelled ones
-	cancel bool   // cancelled while its body runs
+	state  timerState
+	place  timerPlace
+	ended  bool
+	cancel bool // cancelled while its body runs
 }
 
 type timerState uint8
