@@ -9,14 +9,14 @@ type loopIO struct {
 	ratio  int64 // percent of its time that a busy loop gives to readiness
 
 	// Guarded by Executor.mu.
-	slots      []*Registration // by the lower half of the token
-	free       []uint32        // empty slots
+	slots      []*Registration  // by the lower half of the token
+	free       []uint32         // empty slots
 	byFD       map[int32]uint32 // watched descriptor -> slot of the one that watches it: half the room of a pointer
-	generation uint32          // upper half of the last token
-	open       int             // registrations that have not ended
-	channels   int             // of these, those of channels
-	untold     []*Registration // registered after the shutdown call, not yet told of it
-	drained    int64           // counts of channels that ended since the shutdown call
+	generation uint32           // upper half of the last token
+	open       int              // registrations that have not ended
+	channels   int              // of these, those of channels
+	untold     []*Registration  // registered after the shutdown call, not yet told of it
+	drained    int64            // counts of channels that ended since the shutdown call
 	aborted    int64
 	discarded  int64
 	rebuilds   int64
