@@ -18,10 +18,11 @@ type watchdog struct {
 	over, silent *time.Timer
 }
 
-// watch gives the program half its budget more, and some seconds, to end.
+// watch gives the program half its time more, and some seconds, to end. Its time is
+// twice the budget: those that lack their minimum go on for as long again.
 func (r Run) watch(p *os.Process) *watchdog {
 	w := &watchdog{process: p, stall: r.Stall}
-	limit := r.Budget + r.Budget/2 + 5*time.Second
+	limit := 3*r.Budget + 15*time.Second
 	if w.stall == 0 {
 		w.stall = limit
 	}
