@@ -1,6 +1,6 @@
 # Each target is a line that could be typed. `make help` lists them.
 
-.PHONY: help verify test lint prop mutants bench compare benchcmp results results-keep results-check stress fuzz explore peers-setup peers oracle matrix gate clean
+.PHONY: help verify test lint prop mutants mutants-columns bench compare benchcmp results results-keep results-check stress fuzz explore peers-setup peers oracle matrix gate clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -15,6 +15,7 @@ test: lint ## everything CI runs: lint, all tests with the race detector, all pr
 	go test -race -short $$(go list ./... | grep -v -e '/model$$' -e '/props/interleave')
 	go test -run Prop ./...
 	go test ./core/... ./model/... ./props/history ./props/exectest ./props/mutant ./props/interleave/... ./stress ./bench/...
+	go run ./props/cmd/mutants -short
 
 lint: ## gofmt, vet, staticcheck
 	@test -z "$$(gofmt -l . | tee -a /dev/stderr)" || { echo 'gofmt would change the files above'; exit 1; }
@@ -27,6 +28,10 @@ prop: ## all properties, short
 
 mutants: ## every planted bug against the properties; MUTANT=name for one, SHORT=1 for 12
 	go run ./props/cmd/mutants $(if $(MUTANT),-run $(MUTANT)) $(if $(SHORT),-short)
+
+mutants-columns: ## measure its columns anew: plain stress of each, and each property alone
+	go run ./props/cmd/mutants -stress
+	go run ./props/cmd/mutants -alone
 
 explore: ## every reachable state of the model; flags by ARGS
 	go run ./model/cmd/explore $(ARGS)

@@ -93,6 +93,7 @@ var countVariants = []variant{
 	{"more than was tried", "stats", task1 + "g1 stats accepted=2 pending=2\n", "S15 G20 at #3 accepted 2 of 1 attempts"},
 	{"more than ended", "stats", task1 + "loop begin task 1\ng1 stats accepted=1 ran=1\n", "S15 G20 at #4 ran 1, and 0 tasks had ended"},
 	{"pending below zero", "stats", task1 + ran1 + "g1 stats ran=1 pending=-1\n", "S15 G20 at #5 accepted 0, ran 1, cancelled 0, pending -1"},
+	{"a task is in no book", "stats", task1 + ran1 + "g1 stats accepted=1\n", "S15 G20 at #5 accepted 1, ran 0, cancelled 0, pending 0"},
 	{"pending when done", "stats", task1 + ran1 + shutdown + done + "g1 stats accepted=1 pending=1\n", "S15 G20 1 tasks pending at #8, after done"},
 	{"more rejected than refused", "stats", shutdown + done + "g1 stats rejected=1\n", "S15 G20 at #4 rejected 1, and 0 tasks were refused"},
 	{"cancelled counts", "stats completions", "g1 invoke submit 1\ng1 return submit 1 accepted\ng1 invoke cancel 1\ng1 return cancel 1 true\n" + shutdown + done +

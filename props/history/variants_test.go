@@ -102,8 +102,13 @@ var admissionVariants = []variant{
 		"loop begin task 2\nloop end task 2\nloop begin tail 1\nloop end tail 1\n", ""},
 	{"tail tasks in disorder", "", "g1 invoke tail 1\ng1 return tail 1 accepted\ng1 invoke tail 2\ng1 return tail 2 accepted\n" +
 		"loop begin tail 2\nloop end tail 2\nloop begin tail 1\nloop end tail 1\n", "S5 G4 tail task 1 was accepted before tail task 2 was"},
+	{"the last of three overtakes the second", "", threeWaiting + "loop begin task 1\nloop end task 1\nloop begin task 3\nloop end task 3\nloop begin task 2\nloop end task 2\n",
+		"S5 G4 task 2 was accepted before task 3 was, yet began at #11, after #9"},
 	{"cancelled submit need not run", "completions", "g1 invoke submit 1\ng1 return submit 1 accepted\ng1 invoke cancel 1\ng1 return cancel 1 true\n" + shutdown + done, ""},
 }
+
+// threeWaiting are accepted one after the other, and do not begin.
+const threeWaiting = task1 + "g1 invoke execute 2\ng1 return execute 2 accepted\ng2 invoke execute 3\ng2 return execute 3 accepted\n"
 
 // sixteenTasks are accepted and do not begin.
 var sixteenTasks = func() string {
@@ -138,6 +143,9 @@ var timerVariants = []variant{
 	{"behind another body, so not taken up", "virtual", "g1 invoke rate 1 period=5ms\ng1 return rate 1 accepted\nloop begin timer 1 run=1\nloop end timer 1 run=1\n" +
 		"g1 invoke schedule 2 delay=4ms\ng1 return schedule 2 accepted\n@4ms loop begin timer 2\n@6ms g1 invoke cancel 1\ng1 return cancel 1 true\nloop end timer 2\n" +
 		"loop begin timer 1 run=2\nloop end timer 1 run=2\n", "S11 G8 run 2 of timer 1 began at #11, after its cancel had said true at #9"},
+	{"a nanosecond early", "virtual", timer1 + "@4999999ns loop begin timer 1\nloop end timer 1\n", "S10 G7 timer 1 began at 4.999999ms, 1ns before its deadline 5ms"},
+	{"begins while its cancel is under way, which then says true", "virtual", timer1 + "@5ms g1 invoke cancel 1\nloop begin timer 1\nloop end timer 1\ng1 return cancel 1 true\n",
+		"S11 G8 timer 1 ran at #4, and its cancel at #6 said true"},
 	{"ran and cancelled", "", timer1 + "@5ms loop begin timer 1\nloop end timer 1\nloop complete 1 cancelled\n", "S11 G8 timer 1 both ran, at #3, and ended as cancelled"},
 	{"cancel after done", "", timer1 + shutdown + done + "g1 invoke cancel 1\ng1 return cancel 1 false\n", ""},
 	{"cancel after the policy's", "", timer1 + shutdown + "g1 invoke cancel 1\ng1 return cancel 1 false\n" + done, ""},

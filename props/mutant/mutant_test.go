@@ -1,6 +1,7 @@
 package mutant
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,21 +15,53 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const root = "../.."
 
+// dirs are the directories with planted bugs: testdata/mutants and those in it.
+func dirs(t *testing.T) []string {
+	top := filepath.Join(root, "testdata", "mutants")
+	all := []string{top}
+	entries, err := os.ReadDir(top)
+	require.NoError(t, err)
+	for _, e := range entries {
+		if e.IsDir() {
+			all = append(all, filepath.Join(top, e.Name()))
+		}
+	}
+	require.Greater(t, len(all), 5)
+	return append(all, filepath.Join(root, "testdata", "interleave", "mutants"))
+}
+
 // TestMutantsApply: every planted bug still fits the sources it was made for.
 func TestMutantsApply(t *testing.T) {
-	all, err := Load(filepath.Join(root, "testdata/mutants"))
-	require.NoError(t, err)
-	survivors, err := Load(filepath.Join(root, "testdata/mutants/survivors"))
-	require.NoError(t, err)
-	all = append(all, survivors...)
-	for _, m := range all {
-		changed, err := m.Apply(root)
+	for _, dir := range dirs(t) {
+		all, err := Load(dir)
 		require.NoError(t, err)
-		for file, text := range changed {
-			original, err := os.ReadFile(filepath.Join(root, file))
-			require.NoError(t, err)
-			require.NotEqual(t, string(original), text, "%s changes nothing", m.Name)
+		for _, m := range all {
+			changed, err := m.Apply(root)
+			if err != nil {
+				t.Error(err) // all of them at once: somebody has to bring them up to date
+			}
+			for file, text := range changed {
+				original, err := os.ReadFile(filepath.Join(root, file))
+				require.NoError(t, err)
+				require.NotEqual(t, string(original), text, "%s changes nothing", m.Name)
+			}
 		}
+	}
+}
+
+// TestListIsComplete: the lists for people have every planted bug, and as its file says.
+// That of testdata/mutants itself is among the documents that props checks.
+func TestListIsComplete(t *testing.T) {
+	for _, name := range []string{"packages", "checks", "scheduler", "equivalent"} {
+		dir := filepath.Join(root, "testdata", "mutants", name)
+		text, err := os.ReadFile(filepath.Join(dir, "README.md"))
+		require.NoError(t, err)
+		all, err := Load(dir)
+		require.NoError(t, err)
+		for _, m := range all {
+			require.Contains(t, string(text), fmt.Sprintf("| `%s` | %s | %s |", m.Name, m.Guarantee, m.StandsFor))
+		}
+		require.Equal(t, len(all), strings.Count(string(text), "\n| `"), "%s has rows for mutants that are not there", name)
 	}
 }
 

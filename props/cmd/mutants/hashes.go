@@ -44,11 +44,14 @@ func (j *job) hashes(planted []mutant.Mutant) (map[string]hashes, error) {
 		}
 		fmt.Fprintf(h, "%s\n%s\n", m.Guarantee, m.StandsFor)
 		lane := j.known[m.Name].Lane // the one that gave the verdict
+		if proof := j.marks[m.Name].equivalent; proof != "" {
+			fmt.Fprintf(h, "%s\n", proof)
+		}
 		if own := j.marks[m.Name].lane; own != "" && own != laneVirtual {
 			lane = cmp.Or(lane, own)
 			fmt.Fprintf(h, "%v\n", j.marks[m.Name])
 		}
-		other, err := j.laneHash(lane)
+		other, err := j.laneHash(m, lane)
 		if err != nil {
 			return nil, err
 		}
@@ -59,10 +62,10 @@ func (j *job) hashes(planted []mutant.Mutant) (map[string]hashes, error) {
 
 // laneHash is the hash of what a lane is made of beside core and the checks; "" for
 // the virtual one.
-func (j *job) laneHash(lane string) (string, error) {
+func (j *job) laneHash(m mutant.Mutant, lane string) (string, error) {
 	var all string
 	if strings.Contains(lane, laneTest) {
-		tests, err := hashOfAll(j.root, "core/*_test.go")
+		tests, err := hashOfAll(j.root, testSources(j.marks[m.Name].packageOf(m))...)
 		if err != nil {
 			return "", err
 		}
@@ -76,6 +79,23 @@ func (j *job) laneHash(lane string) (string, error) {
 		all += sources
 	}
 	return all, nil
+}
+
+// testSources are the files that lane test is built from, in one package.
+func testSources(pkg string) []string {
+	if pkg == "core" {
+		return []string{"core/*_test.go"} // the others have a hash of their own
+	}
+	return []string{pkg + "/*.go", pkg + "/*/*.go"}
+}
+
+// patchHash is the hash of what a mutant changes, and of nothing else.
+func patchHash(m mutant.Mutant) string {
+	h := sha256.New()
+	for _, e := range m.Edits {
+		fmt.Fprintf(h, "%q %q %q\n", e.File, e.Old, e.New)
+	}
+	return short(h.Sum(nil))
 }
 
 // laneSource is the one test file that the lane consists of.

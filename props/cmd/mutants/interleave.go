@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"eventide/props/interleave/build"
 	"eventide/props/lane"
@@ -15,7 +16,7 @@ import (
 type interleaver struct {
 	settings
 	build func(dir string, changed map[string]string, race bool) (bin string, err error)
-	look  func(bin, cases, lean string, race bool) (lane.Result, error)
+	look  func(bin, cases, lean string, race bool, budget time.Duration) (lane.Result, error)
 
 	clean map[bool]func() error // by race: that the lane finds nothing without a mutant
 }
@@ -44,7 +45,7 @@ func (i *interleaver) control(race bool) error {
 	if err != nil {
 		return err
 	}
-	r, err := i.look(bin, filepath.Join(dir, "cases"), "", race)
+	r, err := i.look(bin, filepath.Join(dir, "cases"), "", race, i.forControl(i.interleave))
 	if err != nil {
 		return fmt.Errorf("the interleave lane without a mutant: %w", err)
 	}
@@ -70,7 +71,7 @@ func (i *interleaver) try(m mutant.Mutant, e *entry, dir string, race bool) (boo
 	}
 	defer os.RemoveAll(place)
 	defer e.clock()()
-	r, err := i.look(bin, dir, m.Guarantee, race)
+	r, err := i.look(bin, dir, m.Guarantee, race, i.interleave)
 	if err != nil {
 		return false, err
 	}
@@ -83,9 +84,9 @@ func (i *interleaver) try(m mutant.Mutant, e *entry, dir string, race bool) (boo
 }
 
 // lookForSchedule runs the lane until it has found something or the budget is spent.
-func (s settings) lookForSchedule(bin, cases, lean string, race bool) (lane.Result, error) {
+func (s settings) lookForSchedule(bin, cases, lean string, race bool, budget time.Duration) (lane.Result, error) {
 	r := lane.Run{
-		Bin: bin, Budget: s.interleave, Seed: s.seed, Cases: cases, Args: []string{"-quick", "-first", "-1"},
+		Bin: bin, Budget: budget, Seed: s.seed, Cases: cases, Args: []string{"-quick", "-first", "-1"},
 		Until: func(r lane.Result) bool { return len(r.Failed) > 0 },
 		Env:   []string{"GORACE=exitcode=0"}, // one race is planted, to see that the detector works
 	}
@@ -95,5 +96,5 @@ func (s settings) lookForSchedule(bin, cases, lean string, race bool) (lane.Resu
 	if race {
 		r.Budget *= 2
 	}
-	return r.Do(s.root)
+	return twiceIfHung(r.Budget, func() (lane.Result, error) { return r.Do(s.root) })
 }

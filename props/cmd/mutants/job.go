@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -20,6 +19,8 @@ type job struct {
 	try      func(mutant.Mutant) (entry, error)
 	control  func() error // that the virtual lane finds nothing without a mutant
 	marks    map[string]mark
+	there    map[string]bool // every mutant that there is: others are forgotten; nil: none is
+	columns  columns
 	progress io.Writer
 
 	mu    sync.Mutex
@@ -36,7 +37,12 @@ func (j *job) run(planted []mutant.Mutant) (report, error) {
 	}
 	j.known = map[string]entry{}
 	for _, e := range before.Mutants {
-		j.known[e.Name] = e
+		if j.there == nil || j.there[e.Name] {
+			j.known[e.Name] = e
+		}
+	}
+	if j.columns, err = readColumns(j.settings); err != nil {
+		return report{}, err
 	}
 	hashes, err := j.hashes(planted)
 	if err != nil {
@@ -44,6 +50,10 @@ func (j *job) run(planted []mutant.Mutant) (report, error) {
 	}
 	var todo []mutant.Mutant
 	for _, m := range planted {
+		if e, ok := j.known[m.Name]; ok {
+			j.columns.fill(&e, m)
+			j.known[m.Name] = e
+		}
 		if j.force || j.known[m.Name].Hashes != hashes[m.Name] {
 			todo = append(todo, m)
 			delete(j.known, m.Name)
@@ -55,29 +65,11 @@ func (j *job) run(planted []mutant.Mutant) (report, error) {
 			return j.report(planted), err
 		}
 	}
-	err = j.runAll(todo, hashes, path)
+	err = inParallel(j.parallel, todo, func(m mutant.Mutant) error { return j.runOne(m, hashes[m.Name], len(todo), path) })
+	if err == nil && len(todo) == 0 { // the columns may have changed
+		err = j.all().write(path)
+	}
 	return j.report(planted), err
-}
-
-// runAll runs the mutants, no more than parallel at a time. One that fails to run
-// does not keep the others from it.
-func (j *job) runAll(todo []mutant.Mutant, hashes map[string]hashes, path string) error {
-	next := make(chan mutant.Mutant)
-	errs := make([]error, j.parallel)
-	var workers sync.WaitGroup
-	for i := range j.parallel {
-		workers.Go(func() {
-			for m := range next {
-				errs[i] = errors.Join(errs[i], j.runOne(m, hashes[m.Name], len(todo), path))
-			}
-		})
-	}
-	for _, m := range todo {
-		next <- m
-	}
-	close(next)
-	workers.Wait()
-	return errors.Join(errs...)
 }
 
 func (j *job) runOne(m mutant.Mutant, h hashes, of int, path string) error {
@@ -86,9 +78,10 @@ func (j *job) runOne(m mutant.Mutant, h hashes, of int, path string) error {
 		return fmt.Errorf("%s: %w", m.Name, err)
 	}
 	e.Hashes = h
-	if e.Hashes.Lane, err = j.laneHash(e.Lane); err != nil {
+	if e.Hashes.Lane, err = j.laneHash(m, e.Lane); err != nil {
 		return err
 	}
+	j.columns.fill(&e, m)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.done++

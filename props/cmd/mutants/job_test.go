@@ -180,6 +180,36 @@ func TestWhatDoesNotApplyIsAnError(t *testing.T) {
 	require.Empty(t, tried)
 }
 
+// TestColumns: what is kept of plain stress and of the properties is shown as long as the
+// mutant changes what it changed then; a mutant that is gone is forgotten.
+func TestColumns(t *testing.T) {
+	f := newFixture(t)
+	_, _, err := f.again()
+	require.NoError(t, err)
+	planted, err := mutant.Load(f.dirs[0])
+	require.NoError(t, err)
+	stress, err := readKept[stressed](f.stressFile())
+	require.NoError(t, err)
+	alone, err := readKept[killers](f.aloneFile())
+	require.NoError(t, err)
+	for _, m := range planted[:2] {
+		require.NoError(t, stress.put(m, stressed{Verdict: survived}))
+		require.NoError(t, alone.put(m, killers{Own: "G3", All: []string{"G3"}}))
+	}
+	f.write("mutants/b.mutant", mutantText("b", "y"))
+	require.NoError(t, os.Remove(filepath.Join(f.root, "mutants", "c.mutant")))
+	f.there = map[string]bool{"a": true, "b": true}
+	r, _, err := f.again()
+	require.NoError(t, err)
+	require.Equal(t, survived, r.Mutants[0].Stress)
+	require.True(t, r.Mutants[0].Unique)
+	require.Equal(t, notRun, r.Mutants[1].Stress, "it is not what it was")
+	require.Empty(t, r.Mutants[1].Killers)
+	written, err := readReport(filepath.Join(f.out, "mutants.json"))
+	require.NoError(t, err)
+	require.Equal(t, r, written)
+}
+
 func TestBrokenReport(t *testing.T) {
 	f := newFixture(t)
 	f.write("out/mutants.json", "{")

@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,8 +32,8 @@ func TestLanes(t *testing.T) {
 		"seen in neither":           {mark{}, lane.Result{Runs: 1}, "", []string{laneInterleave}, survived, "virtual+interleave"},
 		"marked, and seen":          {mark{lane: laneInterleave}, lane.Result{}, laneInterleave, []string{laneInterleave}, killed, laneInterleave},
 		"marked as a race, missed":  {mark{lane: laneRace}, lane.Result{}, "", []string{laneRace}, survived, laneRace},
-		"a test that sees it":       {mark{laneTest, "^TestX$"}, lane.Result{}, laneTest, []string{"^TestX$"}, killed, laneTest},
-		"a test that overlooked it": {mark{laneTest, "^TestX$"}, lane.Result{}, laneInterleave, []string{"^TestX$", laneInterleave}, killed, laneInterleave},
+		"a test that sees it":       {mark{lane: laneTest, killer: "^TestX$"}, lane.Result{}, laneTest, []string{"^TestX$"}, killed, laneTest},
+		"a test that overlooked it": {mark{lane: laneTest, killer: "^TestX$"}, lane.Result{}, laneInterleave, []string{"^TestX$", laneInterleave}, killed, laneInterleave},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := scripted(t, map[string]lane.Result{"G3": c.virtual, "": c.virtual})
@@ -46,8 +48,8 @@ func TestLanes(t *testing.T) {
 				}
 				return own == c.killer, nil
 			}
-			s.tests = func(m mutant.Mutant, killer string, e *entry, dir string) (bool, error) {
-				tried = append(tried, killer)
+			s.tests = func(m mutant.Mutant, by mark, e *entry, dir string) (bool, error) {
+				tried = append(tried, by.killer)
 				if c.killer == laneTest {
 					e.killed(kill{by: byTest})
 				}
@@ -76,10 +78,54 @@ func TestKillerIsTriedWithoutTheMutant(t *testing.T) {
 		tests.build = func(pkg, bin, overlay string) error { return nil }
 		tests.run = func(pkg, bin, killer string) (string, bool, error) { return c.out, c.failed, nil }
 		e := entry{}
-		_, err := tests.try(planted("G3"), "^TestX$", &e, t.TempDir())
+		_, err := tests.try(planted("G3"), mark{killer: "^TestX$"}, &e, t.TempDir())
 		require.ErrorContains(t, err, want)
 		require.Empty(t, e.Verdict)
 	}
+}
+
+// TestKillerIsTriedWithoutTheMutantOnce: for all mutants that it is to kill, in the package
+// that their files name, and without the lane that chooses schedules: that has core only.
+func TestKillerIsTriedWithoutTheMutantOnce(t *testing.T) {
+	tests := newTester(settings{root: module})
+	var built []string
+	tests.build = func(pkg, bin, overlay string) error {
+		built = append(built, fmt.Sprint(pkg, " ", overlay != ""))
+		return nil
+	}
+	tests.run = func(_, bin, _ string) (string, bool, error) {
+		return "x_test.go:1: y", strings.Contains(bin, "mutant"), nil
+	}
+	by := mark{lane: laneTest, killer: "^TestX$", pkg: "model"}
+	for range 2 {
+		e := entry{}
+		found, err := tests.try(planted("G3"), by, &e, filepath.Join(t.TempDir(), "mutant"))
+		require.NoError(t, err)
+		require.True(t, found)
+		require.Equal(t, "x_test.go:1: y", e.Reason)
+	}
+	require.Equal(t, []string{"model false", "model true", "model true"}, built)
+	s := newSearcher(settings{interleave: time.Second})
+	s.marks = map[string]mark{"m": by}
+	require.Equal(t, []string{laneTest, laneInterleave}, s.lanes(planted("G3")))
+	elsewhere := mutant.Mutant{Name: "m", Edits: []mutant.Edit{{File: "core/tcp/read.go"}}}
+	require.Equal(t, []string{laneTest}, s.lanes(elsewhere))
+}
+
+// TestEquivalent: one that nobody sees is equivalent if its file says why; one that
+// somebody sees has a proof that is wrong.
+func TestEquivalent(t *testing.T) {
+	found := map[string]string{"G3": "G3 accepted tasks run before done: task 2 never ran"}
+	s, _ := scripted(t, map[string]lane.Result{"G3": {Runs: 1}, "": {Runs: 1}})
+	s.marks = map[string]mark{"m": {lane: laneVirtual, equivalent: "the line is never reached"}}
+	e, err := s.try(planted("G3"))
+	require.NoError(t, err)
+	require.Equal(t, equivalent, e.Verdict)
+	require.Equal(t, "the line is never reached", e.Reason)
+	s, _ = scripted(t, map[string]lane.Result{"G3": {Runs: 1, Failed: found}})
+	s.marks = map[string]mark{"m": {lane: laneVirtual, equivalent: "the line is never reached"}}
+	_, err = s.try(planted("G3"))
+	require.ErrorContains(t, err, "it is said to be equivalent (the line is never reached), and G3 S2 sees it")
 }
 
 // TestInterleaveControl: a lane that finds something in core itself says nothing about
@@ -88,7 +134,7 @@ func TestInterleaveControl(t *testing.T) {
 	i := newInterleaver(settings{root: module, out: t.TempDir()})
 	asked := 0
 	i.build = func(string, map[string]string, bool) (string, error) { return "", nil }
-	i.look = func(_, _, lean string, _ bool) (lane.Result, error) {
+	i.look = func(_, _, lean string, _ bool, _ time.Duration) (lane.Result, error) {
 		asked++
 		require.Empty(t, lean)
 		return lane.Result{Runs: 1, Failed: map[string]string{"G5": "G5 x"}}, nil
@@ -113,17 +159,20 @@ func TestMarks(t *testing.T) {
 	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	write(a, "one", "")
 	write(a, "two", "# lane: interleave\n")
-	write(b, "three", "# killed by: ^TestX$\n")
+	write(b, "three", "# killed by: ^TestX$\n# package: model\n")
 	all, marks, err := loadAll([]string{a, b})
 	require.NoError(t, err)
 	require.Len(t, all, 3)
-	require.Equal(t, map[string]mark{"one": {lane: laneVirtual}, "two": {lane: laneInterleave}, "three": {laneTest, "^TestX$"}}, marks)
+	require.Equal(t, map[string]mark{"one": {lane: laneVirtual}, "two": {lane: laneInterleave}, "three": {lane: laneTest, killer: "^TestX$", pkg: "model"}}, marks)
 	write(b, "one", "")
 	_, _, err = loadAll([]string{a, b})
 	require.ErrorContains(t, err, "there are two mutants one")
-	for _, bad := range []string{"# lane: fast\n", "# lane: test\n"} {
+	for bad, want := range map[string]string{
+		"# lane: fast\n": "two.mutant: the lane is", "# lane: test\n": "two.mutant: the lane is",
+		"# package: model\n": "two.mutant: it names a package, and no test in it",
+	} {
 		write(a, "two", bad)
 		_, _, err = loadAll([]string{a})
-		require.ErrorContains(t, err, "two.mutant: the lane is")
+		require.ErrorContains(t, err, want)
 	}
 }

@@ -1,5 +1,5 @@
-// Command mutants plants every bug of testdata/mutants, testdata/mutants/poller and
-// testdata/interleave/mutants, one after the other, and lets the properties look for
+// Command mutants plants every bug of testdata/mutants, of the directories in it but
+// survivors, and of testdata/interleave/mutants, one after the other, and lets the properties look for
 // it: first the property of the guarantee that it breaks, then all of them, then the
 // lane that chooses schedules. A file may say that another lane, or a test, is to look
 // for it. A bug that nobody sees is a hole in the checks.
@@ -7,19 +7,25 @@
 //	go run ./props/cmd/mutants                   all; out/mutants.json is kept up to date
 //	go run ./props/cmd/mutants -run g4-lifo-segment
 //
+//	go run ./props/cmd/mutants -stress           what plain stress sees; kept in testdata/mutants/stress.json
+//	go run ./props/cmd/mutants -alone            which properties see what; kept in testdata/mutants/alone.json
+//
+// The last two are slow, and are shown beside the verdicts of the others. A property
+// that, with all others switched off, sees no bug of its guarantee fails -alone.
+//
 // A verdict is taken from out/mutants.json if the mutant, core and the checks are
 // what they were. Exit code 0: every one was killed; 1: one survived; 2: usage, a
 // mutant that does not apply or does not build, or a lane that showed nothing.
 package main
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +47,11 @@ type settings struct {
 	stall    time.Duration
 	seed     uint64
 
+	stress, alone    bool          // instead of the verdicts
+	stressFor, cross time.Duration // for each mutant
+
 	interleave time.Duration // for the interleave lane
+	control    time.Duration // the most for a lane without a mutant; 0: as long as with one
 }
 
 func parse(args []string, stderr io.Writer) (settings, error) {
@@ -59,6 +69,10 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.DurationVar(&s.all, "all", 12*time.Second, "how long all properties may look for it after that")
 	f.DurationVar(&s.interleave, "interleave", 10*time.Second, "how long the interleave lane may look for it after that; 0: do not ask it")
 	f.DurationVar(&s.stall, "stall", 10*time.Second, "silence of a lane that counts as a hang")
+	f.BoolVar(&s.stress, "stress", false, "run the plain stress program with each of them instead, and keep what it saw")
+	f.DurationVar(&s.stressFor, "stress-for", 10*time.Second, "how long that is")
+	f.BoolVar(&s.alone, "alone", false, "ask instead which properties see each of them, and keep that")
+	f.DurationVar(&s.cross, "cross", 2*time.Second, "how long all properties look for it then")
 	f.Uint64Var(&s.seed, "seed", 1, "base of the seeds")
 	if err := f.Parse(args); err != nil {
 		return s, err
@@ -68,8 +82,15 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 		return s, fmt.Errorf("got arguments %q, want none", f.Args())
 	case s.parallel < 1:
 		return s, fmt.Errorf("-parallel is %d, want at least 1", s.parallel)
+	case s.stress && s.alone:
+		return s, fmt.Errorf("got both -stress and -alone, want one of them")
+	case s.stressFor <= 0 || s.cross <= 0:
+		return s, fmt.Errorf("-stress-for is %v, -cross %v, want more than 0", s.stressFor, s.cross)
 	case s.own <= 0 || s.all <= 0 || s.stall <= 0:
 		return s, fmt.Errorf("-own is %v, -all %v, -stall %v, want more than 0", s.own, s.all, s.stall)
+	}
+	if s.short {
+		s.interleave, s.control = min(s.interleave, shortInterleave), shortControl
 	}
 	s.out = s.inRoot(s.out)
 	for _, dir := range strings.Split(s.dir, ",") {
@@ -80,6 +101,8 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 
 var defaultDirs = []string{
 	filepath.Join("testdata", "mutants"), filepath.Join("testdata", "mutants", "poller"), filepath.Join("testdata", "interleave", "mutants"),
+	filepath.Join("testdata", "mutants", "packages"), filepath.Join("testdata", "mutants", "checks"), filepath.Join("testdata", "mutants", "scheduler"),
+	filepath.Join("testdata", "mutants", "equivalent"),
 }
 
 // inRoot returns a path as seen from the root, unless it is absolute.
@@ -96,17 +119,27 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "mutants:", err)
 		return 2
 	}
-	planted, marks, err := loadAll(s.dirs)
+	all, marks, err := loadAll(s.dirs)
+	var planted []mutant.Mutant
 	if err == nil {
-		planted, err = s.choose(planted, marks)
+		planted, err = s.choose(all)
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "mutants:", err)
 		return 2
 	}
+	switch {
+	case s.stress:
+		return s.runStressMode(all, planted, marks, stdout, stderr)
+	case s.alone:
+		return s.runAloneMode(all, planted, marks, stdout, stderr)
+	}
 	search := newSearcher(s)
 	search.marks = marks
 	j := &job{settings: s, marks: marks, try: search.try, control: search.control, progress: stderr}
+	if s.dir == strings.Join(defaultDirs, ",") {
+		j.there = names(all)
+	}
 	chosen, err := j.run(planted)
 	chosen.table(stdout)
 	if err != nil {
@@ -116,45 +149,62 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return chosen.exitCode()
 }
 
-// shortCount is how many mutants -short runs, shortOther how many of each lane but
-// the virtual one are among them.
-const (
-	shortCount = 12
-	shortOther = 1
-)
-
-// choose returns the mutants that the command line asks for: -short spreads its
-// few evenly over all, and leaves out no lane.
-func (s settings) choose(all []mutant.Mutant, marks map[string]mark) ([]mutant.Mutant, error) {
-	if s.only != "" {
-		for _, m := range all {
-			if m.Name == s.only {
-				return []mutant.Mutant{m}, nil
-			}
-		}
-		return nil, fmt.Errorf("-run is %q, want one of the %d names in %s", s.only, len(all), s.dir)
-	}
-	if !s.short || len(all) <= shortCount {
-		return all, nil
-	}
-	byLane := map[string][]mutant.Mutant{}
+func names(all []mutant.Mutant) map[string]bool {
+	set := map[string]bool{}
 	for _, m := range all {
-		lane := cmp.Or(marks[m.Name].lane, laneVirtual)
-		byLane[lane] = append(byLane[lane], m)
+		set[m.Name] = true
 	}
-	var others []mutant.Mutant
-	for _, lane := range []string{laneInterleave, laneTest} { // the race detector takes too long
-		others = append(others, spread(byLane[lane], shortOther)...)
-	}
-	return append(spread(byLane[laneVirtual], shortCount-len(others)), others...), nil
+	return set
 }
 
-// spread returns n of all, evenly spread.
-func spread(all []mutant.Mutant, n int) []mutant.Mutant {
-	n = min(n, len(all))
-	var some []mutant.Mutant
-	for i := range n {
-		some = append(some, all[i*len(all)/n])
+// shortNames are those that -short runs: quick to build and to find, on a busy machine
+// too, of every lane but that of the race detector, which takes too long.
+var shortNames = []string{
+	"g10-quiet-zero-waits",      // virtual
+	"g12-announce-after-unlock", // interleave
+	"check-s1-second-run-allowed", "check-s2-never-ran-is-fine", "check-v1-queue-not-looked-at", "check-v8-the-loop-may-wake-itself",
+	"check-ref3-open-after-the-close", "check-not-exercised-passes", "scheduler-leak-is-an-end", "scheduler-yield-stays",
+	"strategy-exhaustive-leaves-the-last-out", "strategy-pct-never-switches", // test
+}
+
+const (
+	shortCount = 12
+
+	// How long the lane that chooses schedules may look then, and each lane for what it
+	// finds without a mutant, which must be nothing: that is much of the time that all
+	// of them take.
+	shortInterleave = 5 * time.Second
+	shortControl    = time.Second
+)
+
+// forControl is how long a lane looks without a mutant that looks so long with one.
+func (s settings) forControl(d time.Duration) time.Duration {
+	if s.control > 0 {
+		return min(d, s.control)
 	}
-	return some
+	return d
+}
+
+// choose returns the mutants that the command line asks for.
+func (s settings) choose(all []mutant.Mutant) ([]mutant.Mutant, error) {
+	if s.only != "" {
+		return pick(all, []string{s.only}, "-run is")
+	}
+	if s.short {
+		return pick(all, shortNames, "-short wants")
+	}
+	return all, nil
+}
+
+// pick returns the mutants with these names.
+func pick(all []mutant.Mutant, wanted []string, why string) ([]mutant.Mutant, error) {
+	var some []mutant.Mutant
+	for _, name := range wanted {
+		at := slices.IndexFunc(all, func(m mutant.Mutant) bool { return m.Name == name })
+		if at < 0 {
+			return nil, fmt.Errorf("%s %q, want one of the %d names there are", why, name, len(all))
+		}
+		some = append(some, all[at])
+	}
+	return some, nil
 }

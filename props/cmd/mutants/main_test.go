@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
-	"eventide/props/mutant"
+	"eventide/props"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -25,6 +25,9 @@ func TestUsage(t *testing.T) {
 		"-own is 0s":                         {"-own", "0"},
 		"-all -1s":                           {"-all", "-1s"},
 		"-stall 0s":                          {"-stall", "0s"},
+		"got both -stress and -alone":        {"-stress", "-alone"},
+		"-stress-for is 0s":                  {"-stress-for", "0s"},
+		"-cross -1s":                         {"-cross", "-1s"},
 		"flag provided but not defined":      {"-colour"},
 		`-run is "g0-none", want one of the`: {"-run", "g0-none"},
 		"mutant: no *.mutant in":             {"-dir", "props"},
@@ -51,26 +54,53 @@ func TestPathsAreFromTheRoot(t *testing.T) {
 	s, err := parse([]string{"-root", "r", "-out", "/tmp/o"}, os.Stderr)
 	require.NoError(t, err)
 	require.Equal(t, filepath.Join("r", "testdata", "mutants"), s.dirs[0])
-	require.Len(t, s.dirs, 3)
+	require.Len(t, s.dirs, len(defaultDirs))
 	require.Equal(t, "/tmp/o", s.out)
 }
 
-// TestShortIsSpreadOut: -short takes a few, not all of the same guarantee.
-func TestShortIsSpreadOut(t *testing.T) {
-	var all []mutant.Mutant
-	for i := range 5 * shortCount {
-		all = append(all, mutant.Mutant{Name: fmt.Sprint(i)})
-	}
-	some, err := settings{short: true}.choose(all, nil)
+// TestShort: the few are there, are all different, and leave out no lane but one.
+func TestShort(t *testing.T) {
+	s, err := parse([]string{"-root", module, "-short"}, os.Stderr)
 	require.NoError(t, err)
-	require.Len(t, some, shortCount)
-	for i, m := range some {
-		require.Equal(t, fmt.Sprint(5*i), m.Name)
+	all, marks, err := loadAll(s.dirs)
+	require.NoError(t, err)
+	some, err := s.choose(all)
+	require.NoError(t, err)
+	require.Len(t, names(some), shortCount)
+	require.Equal(t, shortControl, s.forControl(s.own))
+	require.Equal(t, time.Hour, settings{}.forControl(time.Hour), "a full run looks as long without a mutant")
+	lanes := map[string]int{}
+	for _, m := range some {
+		lanes[marks[m.Name].lane]++
 	}
-	for n, s := range map[int]settings{len(all): {}, 3: {short: true}} {
-		some, err := s.choose(all[:n], nil)
-		require.NoError(t, err)
-		require.Len(t, some, n)
+	require.Positive(t, lanes[laneVirtual])
+	require.Positive(t, lanes[laneInterleave])
+	require.Positive(t, lanes[laneTest])
+	require.Zero(t, lanes[laneRace])
+	_, err = s.choose(nil)
+	require.ErrorContains(t, err, "-short wants")
+}
+
+// TestWhatTheMutantsAreAimedAt: enough of each part of the module, and at least one for
+// each guarantee.
+func TestWhatTheMutantsAreAimedAt(t *testing.T) {
+	s, err := parse([]string{"-root", module}, os.Stderr)
+	require.NoError(t, err)
+	all, _, err := loadAll(s.dirs)
+	require.NoError(t, err)
+	targets, guarantees := map[string]int{}, map[string]int{}
+	for _, m := range all {
+		targets[newEntry(m).Target]++
+		guarantees[m.Guarantee]++
+	}
+	for target, least := range map[string]int{
+		"executor": 5, "timers": 5, "futures": 5, "hooks": 5, "termination": 5, "poller": 5, "loop": 5, "groups": 3, "channels": 3,
+		"tcp": 3, "process": 3, "blocking": 3, "checks": 10, "scheduler": 10,
+	} {
+		require.GreaterOrEqual(t, targets[target], least, "%s: %v", target, targets)
+	}
+	for _, g := range props.Guarantees {
+		require.Positive(t, guarantees[g.ID], g.ID)
 	}
 }
 
@@ -82,5 +112,5 @@ func TestPropMutants(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := run([]string{"-root", module, "-out", t.TempDir(), "-run", "g20-cancelled-counts-as-ran"}, &stdout, &stderr)
 	require.Zero(t, code, stderr.String())
-	require.Contains(t, stdout.String(), "score 1.000: 1 of 1 killed")
+	require.Contains(t, stdout.String(), "score 1.000: 1 killed of 1")
 }

@@ -17,13 +17,21 @@ const (
 	laneTest       = "test"       // a test of the package that it changes
 )
 
-// mark is what a mutant's file says, in lines that are comments, of who should look
-// for it: nothing, "# lane: interleave", "# lane: race", or "# killed by: ^TestName$",
-// the test of lane test. One that says nothing is looked for in the virtual lane, and
-// by those who choose schedules if it is not seen there.
+// mark is what a mutant's file says, in lines that are comments before its first edit:
+//
+//	# lane: interleave      who should look for it; or race
+//	# killed by: ^TestName$ the test that should, in lane test
+//	# package: model        where that test is, if not beside the first file that changes
+//	# equivalent: because   nobody can see it, and why
+//
+// One that says nothing is looked for in the virtual lane, and by those who choose
+// schedules if it is not seen there. One that is said to be equivalent is looked for
+// all the same.
 type mark struct {
-	lane   string
-	killer string
+	lane       string
+	killer     string
+	pkg        string
+	equivalent string
 }
 
 // loadAll reads the mutants of several directories, and their marks by name.
@@ -56,13 +64,20 @@ func readMark(path string) (m mark, err error) {
 	m.lane = laneVirtual
 	head, _, _ := strings.Cut(string(text), "\n<<<<\n")
 	for line := range strings.Lines(head) {
-		line = strings.TrimSpace(line)
-		if lane, ok := strings.CutPrefix(line, "# lane: "); ok {
-			m.lane = lane
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch key {
+		case "# lane":
+			m.lane = value
+		case "# killed by":
+			m.lane, m.killer = laneTest, value
+		case "# package":
+			m.pkg = value
+		case "# equivalent":
+			m.equivalent = value
 		}
-		if killer, ok := strings.CutPrefix(line, "# killed by: "); ok {
-			m.lane, m.killer = laneTest, killer
-		}
+	}
+	if m.pkg != "" && m.killer == "" {
+		return m, fmt.Errorf("%s: it names a package, and no test in it by a line \"# killed by: \"", path)
 	}
 	switch m.lane {
 	case laneVirtual, laneInterleave, laneRace:

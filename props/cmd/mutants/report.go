@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ const schema = 1
 // report is mutants.json. Its schema is versioned; fields are added, not changed.
 type report struct {
 	Schema  int     `json:"schema"`
-	Score   float64 `json:"score"` // share of the mutants that was killed
+	Score   float64 `json:"score"` // share that was killed of the mutants that are not equivalent
 	Mutants []entry `json:"mutants"`
 }
 
@@ -28,7 +29,8 @@ type report struct {
 type entry struct {
 	Name      string  `json:"name"`
 	Guarantee string  `json:"guarantee"` // what it breaks
-	Target    string  `json:"target"`    // the files that it changes
+	Target    string  `json:"target"`    // the part of the module that it is in, see targetOf
+	Files     string  `json:"files"`     // that it changes
 	StandsFor string  `json:"stands_for"`
 	Verdict   string  `json:"verdict"`
 	By        string  `json:"by,omitempty"`
@@ -38,7 +40,15 @@ type entry struct {
 	Seconds   float64 `json:"seconds"`
 	Reason    string  `json:"reason"` // what was seen, or how long nothing was
 	Hashes    hashes  `json:"hashes"`
+
+	// Of results that are kept, see kept.
+	Stress  string   `json:"stress,omitempty"`  // killed, survived, or not run; "": the program does not run what it changes
+	Killers []string `json:"killers,omitempty"` // the properties that see it
+	Unique  bool     `json:"unique,omitempty"`  // there is one only
 }
+
+// notRun stands where a result is not kept, or stale.
+const notRun = "not run"
 
 func newEntry(m mutant.Mutant) entry {
 	var files []string
@@ -49,7 +59,7 @@ func newEntry(m mutant.Mutant) entry {
 	}
 	return entry{
 		Name: m.Name, Guarantee: m.Guarantee, StandsFor: m.StandsFor, Lane: laneVirtual,
-		Target: strings.Join(files, ", "),
+		Target: targetOf(files[0]), Files: strings.Join(files, ", "),
 	}
 }
 
@@ -72,8 +82,8 @@ func (e entry) by() string { return strings.TrimSpace(e.By + " " + e.Predicate) 
 
 func newReport(entries []entry) report {
 	r := report{Schema: schema, Mutants: entries}
-	if len(entries) > 0 {
-		r.Score = float64(r.count(killed)) / float64(len(entries))
+	if n := len(entries) - r.count(equivalent); n > 0 {
+		r.Score = float64(r.count(killed)) / float64(n)
 	}
 	return r
 }
@@ -88,11 +98,19 @@ func (r report) count(verdict string) int {
 	return n
 }
 
+// mostEquivalent is the share of the mutants that may be equivalent: of more, the choice
+// of mutants is bad, or the proofs are too easy.
+const mostEquivalent = 0.05
+
 func (r report) exitCode() int {
-	if r.count(survived) > 0 {
+	if r.count(survived) > 0 || len(r.Mutants) > shortCount && r.tooManyEquivalent() {
 		return 1
 	}
 	return 0
+}
+
+func (r report) tooManyEquivalent() bool {
+	return float64(r.count(equivalent)) > mostEquivalent*float64(len(r.Mutants))
 }
 
 // table prints the verdicts for a person.
@@ -104,15 +122,61 @@ func (r report) table(w io.Writer) {
 	for _, e := range r.Mutants {
 		wide = max(wide, len(e.Name))
 	}
-	fmt.Fprintf(w, "%-*s %-9s %-8s %-18s %-17s %7s %8s\n", wide, "mutant", "guarantee", "verdict", "lane", "by", "runs", "seconds")
+	fmt.Fprintf(w, "%-*s %-9s %-11s %-10s %-18s %-17s %7s %8s %-9s %s\n", wide, "mutant", "guarantee", "target", "verdict", "lane", "by", "runs", "seconds", "stress", "properties")
 	for _, e := range r.Mutants {
 		verdict := e.Verdict
 		if verdict == survived {
 			verdict = "SURVIVED"
 		}
-		fmt.Fprintf(w, "%-*s %-9s %-8s %-18s %-17s %7d %8.1f\n", wide, e.Name, e.Guarantee, verdict, e.Lane, e.by(), e.Schedules, e.Seconds)
+		fmt.Fprintf(w, "%-*s %-9s %-11s %-10s %-18s %-17s %7d %8.1f %-9s %s\n", wide, e.Name, e.Guarantee, e.Target, verdict, e.Lane, e.by(), e.Schedules, e.Seconds, cmp.Or(e.Stress, "-"), e.seers())
 	}
-	fmt.Fprintf(w, "\nscore %.3f: %d of %d killed\n", r.Score, r.count(killed), len(r.Mutants))
+	fmt.Fprintf(w, "\nscore %.3f: %d killed of %d", r.Score, r.count(killed), len(r.Mutants))
+	if n := r.count(equivalent); n > 0 {
+		fmt.Fprintf(w, "; %d equivalent, want at most %d %%", n, int(100*mostEquivalent))
+	}
+	stress := map[string]int{}
+	for _, e := range r.Mutants {
+		stress[e.Stress]++
+	}
+	fmt.Fprintf(w, "\nplain stress: %d survived it, %d did not, %d not run\n", stress[survived], stress[killed], stress[notRun])
+}
+
+// seers names the properties that see the mutant, and marks one that is alone.
+func (e entry) seers() string {
+	switch {
+	case e.Unique:
+		return e.Killers[0] + "!"
+	case len(e.Killers) == 0:
+		return "-"
+	}
+	return strings.Join(e.Killers, ",")
+}
+
+// columns is what is known of mutants beside their verdicts.
+type columns struct {
+	stress *kept[stressed]
+	alone  *kept[killers]
+}
+
+func readColumns(s settings) (c columns, err error) {
+	if c.stress, err = readKept[stressed](s.stressFile()); err != nil {
+		return c, err
+	}
+	c.alone, err = readKept[killers](s.aloneFile())
+	return c, err
+}
+
+func (c columns) fill(e *entry, m mutant.Mutant) {
+	e.Stress, e.Killers, e.Unique = "", nil, false
+	if byStress[e.Target] && e.Verdict != equivalent {
+		e.Stress = notRun
+		if v, ok := c.stress.of(m); ok {
+			e.Stress = v.Verdict
+		}
+	}
+	if v, ok := c.alone.of(m); ok {
+		e.Killers, e.Unique = v.All, v.unique() != ""
+	}
 }
 
 // readReport returns an empty report if there is none, or one of another schema.
@@ -143,8 +207,5 @@ func (r report) write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+".new", append(data, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return replaceFile(path, append(data, '\n'))
 }

@@ -22,7 +22,7 @@ type searcher struct {
 
 	marks     map[string]mark // by name; none means the virtual lane
 	schedules func(m mutant.Mutant, e *entry, dir string, race bool) (bool, error)
-	tests     func(m mutant.Mutant, killer string, e *entry, dir string) (bool, error)
+	tests     func(m mutant.Mutant, by mark, e *entry, dir string) (bool, error)
 }
 
 func newSearcher(s settings) *searcher {
@@ -37,7 +37,7 @@ func (s *searcher) control() error {
 		return err
 	}
 	defer os.Remove(bin)
-	r, err := s.look(bin, "", "", s.own)
+	r, err := s.look(bin, "", "", s.forControl(s.own))
 	if err != nil {
 		return fmt.Errorf("without a mutant: %w", err)
 	}
@@ -66,20 +66,32 @@ func (s *searcher) try(m mutant.Mutant) (e entry, err error) {
 		}
 		if found {
 			e.Lane = lane
-			return e, nil
+			return e, s.disproves(m, e)
 		}
 	}
 	e.Lane = strings.Join(tried, "+")
 	e.survived()
+	if proof := s.marks[m.Name].equivalent; proof != "" {
+		e.Verdict, e.Reason = equivalent, proof
+	}
 	return e, nil
+}
+
+// disproves returns an error if what was killed is said to be equivalent.
+func (s *searcher) disproves(m mutant.Mutant, e entry) error {
+	if proof := s.marks[m.Name].equivalent; proof != "" {
+		return fmt.Errorf("it is said to be equivalent (%s), and %s sees it: %s", proof, e.by(), e.Reason)
+	}
+	return nil
 }
 
 // lanes are those that look for a mutant, in this order.
 func (s *searcher) lanes(m mutant.Mutant) []string {
 	mark := s.marks[m.Name]
 	first := cmp.Or(mark.lane, laneVirtual)
-	if s.interleave <= 0 || first == laneInterleave || first == laneRace {
-		return []string{first}
+	ofCore := strings.HasPrefix(m.Edits[0].File, "core/") && filepath.Dir(m.Edits[0].File) == "core"
+	if s.interleave <= 0 || !ofCore || first == laneInterleave || first == laneRace {
+		return []string{first} // the interleave lane rewrites core, and has nothing else
 	}
 	return []string{first, laneInterleave}
 }
@@ -89,7 +101,7 @@ func (s *searcher) tryIn(lane string, m mutant.Mutant, e *entry, dir string) (bo
 	case laneInterleave, laneRace:
 		return s.schedules(m, e, dir, lane == laneRace)
 	case laneTest:
-		return s.tests(m, s.marks[m.Name].killer, e, dir)
+		return s.tests(m, s.marks[m.Name], e, dir)
 	}
 	return s.virtual(m, e, dir)
 }
@@ -162,15 +174,33 @@ func (s settings) build(name, overlay string) (string, error) {
 }
 
 // look runs the lane until it has found something or the budget is spent. The
-// programs that failed are kept in cases, made small.
+// programs that failed are kept in cases, made small. On a machine that is busy a lane
+// may look as if it hung: one that does so twice does.
 func (s settings) look(bin, cases, only string, budget time.Duration) (lane.Result, error) {
-	r, err := lane.Run{
-		Bin: bin, Only: only, Budget: budget, Seed: s.seed, Cases: cases, Stall: s.stall,
-		Until: func(r lane.Result) bool { return len(r.Failed) > 0 },
-	}.Do(s.root)
+	return twiceIfHung(budget, func() (lane.Result, error) {
+		return lane.Run{
+			Bin: bin, Only: only, Budget: budget, Seed: s.seed, Cases: cases, Stall: s.stall,
+			Until: func(r lane.Result) bool { return len(r.Failed) > 0 },
+		}.Do(s.root)
+	})
+}
+
+// twiceIfHung runs again what hung without having found anything. What still had
+// something to say when its budget was spent, and was cut off later, did not hang.
+func twiceIfHung(budget time.Duration, run func() (lane.Result, error)) (r lane.Result, err error) {
 	var silent lane.ErrSilent
-	if errors.As(err, &silent) && silent.Ending == lane.Hung {
+	for range 2 {
+		r, err = run()
+		if err == nil && r.Ending == lane.Hung && r.Seconds >= budget.Seconds() {
+			r.Ending = lane.Ended
+		}
+		hung := errors.As(err, &silent) && silent.Ending == lane.Hung || err == nil && r.Ending == lane.Hung
+		if !hung || len(r.Failed) > 0 {
+			return r, err
+		}
+	}
+	if err != nil {
 		return r, fmt.Errorf("the lane hung before it had run anything: that shows nothing\n%s", silent.Output)
 	}
-	return r, err
+	return r, nil
 }

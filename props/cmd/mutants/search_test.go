@@ -69,7 +69,7 @@ func TestOwnPropertyFirst(t *testing.T) {
 			require.Equal(t, c.asked, *asked)
 			require.Positive(t, e.Seconds)
 			c.want.Name, c.want.Guarantee, c.want.Lane, c.want.Seconds = "m", c.guarantee, "virtual", e.Seconds
-			c.want.Target = "core/state.go, core/hooks.go"
+			c.want.Target, c.want.Files = "termination", "core/state.go, core/hooks.go"
 			require.Equal(t, c.want, e)
 		})
 	}
@@ -116,4 +116,46 @@ func TestControl(t *testing.T) {
 	require.ErrorContains(t, s.control(), "panic: x")
 	s, _ = scripted(t, nil)
 	require.EqualError(t, s.control(), "without a mutant: nobody answers")
+}
+
+// TestHungOnceIsABusyMachine: only what hangs twice hangs; and what hung before it had run
+// anything shows nothing.
+func TestHungOnceIsABusyMachine(t *testing.T) {
+	found := lane.Result{Runs: 1, Failed: map[string]string{"G3": "x"}}
+	hung := lane.Result{Runs: 1, Ending: lane.Hung}
+	foundAndHung := lane.Result{Runs: 1, Ending: lane.Hung, Failed: found.Failed}
+	silent := lane.ErrSilent{Ending: lane.Hung, Output: "?"}
+	for name, c := range map[string]struct {
+		runs []any
+		want lane.Result
+		err  string
+	}{
+		"no hang":                {[]any{found}, found, ""},
+		"once":                   {[]any{hung, found}, found, ""},
+		"twice":                  {[]any{hung, hung}, hung, ""},
+		"hung, and found before": {[]any{foundAndHung}, foundAndHung, ""},
+		"cut off":                {[]any{lane.Result{Runs: 1, Seconds: 1, Ending: lane.Hung}}, lane.Result{Runs: 1, Seconds: 1}, ""},
+		"silent once":            {[]any{silent, found}, found, ""},
+		"silent twice":           {[]any{silent, silent}, lane.Result{}, "the lane hung before it had run anything"},
+		"another error":          {[]any{errors.New("does not start")}, lane.Result{}, "does not start"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			left := c.runs
+			got, err := twiceIfHung(time.Second, func() (lane.Result, error) {
+				next := left[0]
+				left = left[1:]
+				if err, ok := next.(error); ok {
+					return lane.Result{}, err
+				}
+				return next.(lane.Result), nil
+			})
+			if c.err != "" {
+				require.ErrorContains(t, err, c.err)
+			} else {
+				require.NoError(t, err)
+			}
+			require.Equal(t, c.want, got)
+			require.Empty(t, left)
+		})
+	}
 }

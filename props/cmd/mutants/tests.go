@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"eventide/props/mutant"
@@ -22,15 +24,25 @@ type tester struct {
 	settings
 	build func(pkg, bin, overlay string) error
 	run   func(pkg, bin, killer string) (output string, failed bool, err error)
+
+	mu      sync.Mutex
+	without map[string]func() error // by package and test: that it passes without a mutant
 }
 
-func newTester(s settings) *tester { return &tester{settings: s, build: s.buildTests, run: s.runTests} }
+func newTester(s settings) *tester {
+	return &tester{settings: s, build: s.buildTests, run: s.runTests, without: map[string]func() error{}}
+}
+
+// packageOf is where the test is that kills m.
+func (k mark) packageOf(m mutant.Mutant) string {
+	return cmp.Or(k.pkg, filepath.Dir(m.Edits[0].File))
+}
 
 // try adds to e what the test saw. First it runs without the mutant: a test that fails
 // all the same, or that there is no more, shows nothing.
-func (t *tester) try(m mutant.Mutant, killer string, e *entry, dir string) (bool, error) {
-	pkg := filepath.Dir(m.Edits[0].File)
-	if err := t.control(pkg, killer, dir); err != nil {
+func (t *tester) try(m mutant.Mutant, by mark, e *entry, dir string) (bool, error) {
+	pkg := by.packageOf(m)
+	if err := t.passes(pkg, by.killer); err != nil {
 		return false, err
 	}
 	overlay, err := m.Overlay(t.root, dir)
@@ -45,13 +57,13 @@ func (t *tester) try(m mutant.Mutant, killer string, e *entry, dir string) (bool
 	defer e.clock()()
 	// Again and again, as for the lanes: what takes a race takes luck.
 	for began := time.Now(); ; {
-		out, failed, err := t.run(pkg, bin, killer)
+		out, failed, err := t.run(pkg, bin, by.killer)
 		if err != nil {
 			return false, err
 		}
 		e.Schedules++
 		if failed {
-			e.killed(kill{by: byTest, predicate: killer, what: firstComplaint(out)})
+			e.killed(kill{by: byTest, predicate: by.killer, what: firstComplaint(out)})
 			return true, nil
 		}
 		if time.Since(began) > t.all {
@@ -60,15 +72,28 @@ func (t *tester) try(m mutant.Mutant, killer string, e *entry, dir string) (bool
 	}
 }
 
-func (t *tester) control(pkg, killer, dir string) error {
-	bin := filepath.Join(dir, "control")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+// passes runs the test without a mutant, once for all that it is to kill.
+func (t *tester) passes(pkg, killer string) error {
+	t.mu.Lock()
+	key := pkg + " " + killer
+	if t.without[key] == nil {
+		t.without[key] = sync.OnceValue(func() error { return t.control(pkg, killer) })
+	}
+	once := t.without[key]
+	t.mu.Unlock()
+	return once()
+}
+
+func (t *tester) control(pkg, killer string) error {
+	dir, err := os.MkdirTemp("", "control")
+	if err != nil {
 		return err
 	}
+	defer os.RemoveAll(dir)
+	bin := filepath.Join(dir, "tests")
 	if err := t.build(pkg, bin, ""); err != nil {
 		return err
 	}
-	defer os.Remove(bin)
 	out, failed, err := t.run(pkg, bin, killer)
 	switch {
 	case err != nil:
@@ -94,6 +119,9 @@ func (s settings) buildTests(pkg, bin, overlay string) error {
 	cmd.Dir = s.root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go test -c of %s: %w\n%s", pkg, err, out)
+	}
+	if _, err := os.Stat(bin); err != nil {
+		return fmt.Errorf("%s has no tests: a line \"# package: \" is to say where they are", pkg)
 	}
 	return nil
 }

@@ -10,8 +10,9 @@ import (
 
 // The verdicts.
 const (
-	killed   = "killed"
-	survived = "survived"
+	killed     = "killed"
+	survived   = "survived"
+	equivalent = "equivalent" // nobody saw it, and its file says why nobody can
 )
 
 // Who killed a mutant that no guarantee was blamed for.

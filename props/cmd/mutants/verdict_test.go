@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"eventide/props/lane"
@@ -62,9 +63,10 @@ func TestPredicateOf(t *testing.T) {
 
 func example() report {
 	return newReport([]entry{
-		{Name: "g3-no-final-drain", Guarantee: "G3", Verdict: killed, By: "G3", Predicate: "S2", Lane: "virtual", Schedules: 209, Seconds: 0.2},
-		{Name: "g12-short", Guarantee: "G12", Verdict: killed, By: byHang, Lane: "virtual", Schedules: 12, Seconds: 12.34},
-		{Name: "g6-a-name-that-is-rather-long", Guarantee: "G6", Verdict: survived, Lane: "virtual", Schedules: 123456, Seconds: 100},
+		{Name: "g3-no-final-drain", Guarantee: "G3", Target: "loop", Verdict: killed, By: "G3", Predicate: "S2", Lane: "virtual", Schedules: 209, Seconds: 0.2, Stress: killed, Killers: []string{"G3"}, Unique: true},
+		{Name: "g12-short", Guarantee: "G12", Target: "loop", Verdict: killed, By: byHang, Lane: "virtual", Schedules: 12, Seconds: 12.34, Stress: survived, Killers: []string{"G12", "G15"}},
+		{Name: "g6-a-name-that-is-rather-long", Guarantee: "G6", Target: "hooks", Verdict: survived, Lane: "virtual", Schedules: 123456, Seconds: 100, Stress: notRun},
+		{Name: "g1-same", Guarantee: "G1", Target: "groups", Verdict: equivalent, Lane: "virtual", Schedules: 7, Seconds: 1, Reason: "it is dead code"},
 	})
 }
 
@@ -86,6 +88,12 @@ func TestScoreAndExitCode(t *testing.T) {
 	require.InDelta(t, 1, good.Score, 0)
 	require.Zero(t, good.exitCode())
 	require.Zero(t, newReport(nil).Score, "nothing run is no success")
+	same := entry{Verdict: equivalent}
+	for n, want := range map[int]int{5: 0, 6: 1} { // of 100 and more
+		many := newReport(append(slices.Repeat(good.Mutants, 50), slices.Repeat([]entry{same}, n)...))
+		require.InDelta(t, 1, many.Score, 0)
+		require.Equal(t, want, many.exitCode(), "%d equivalent", n)
+	}
 }
 
 // TestSchema pins the names that readers of mutants.json rely on.
@@ -99,7 +107,7 @@ func TestSchema(t *testing.T) {
 	require.EqualValues(t, 1, top["schema"])
 	require.Contains(t, top, "score")
 	first := top["mutants"].([]any)[0].(map[string]any)
-	for _, name := range []string{"name", "target", "stands_for", "verdict", "by", "lane", "schedules", "seconds", "reason"} {
+	for _, name := range []string{"name", "target", "stands_for", "verdict", "by", "lane", "schedules", "seconds", "reason", "stress", "killers", "unique"} {
 		require.Contains(t, first, name)
 	}
 	back, err := readReport(path)
