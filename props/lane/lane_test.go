@@ -45,6 +45,12 @@ func TestWhatTheProgramIsTold(t *testing.T) {
 	last, err := r.Do(module)
 	require.NoError(t, err)
 	require.Equal(t, "-test.run ^TestLane$ -test.timeout 0 -lean G3 1h0m0s G3 7 /kept props more\n", last.Output)
+	here, err := filepath.Abs("kept")
+	require.NoError(t, err)
+	r.Cases = "kept"
+	last, err = r.Do(module)
+	require.NoError(t, err)
+	require.Contains(t, last.Output, " "+here+" ", "a relative path is the caller's")
 }
 
 // TestEndings: however it ends, what it said until then counts.

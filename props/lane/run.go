@@ -80,6 +80,13 @@ func (e ErrSilent) Error() string { return "the lane printed no result:\n" + e.O
 // are no errors of Do; a program that says nothing is one, ErrSilent. It waits for
 // the end of the program.
 func (r Run) Do(root string) (Result, error) {
+	if r.Cases != "" {
+		cases, err := filepath.Abs(r.Cases) // the program runs somewhere else
+		if err != nil {
+			return Result{}, err
+		}
+		r.Cases = cases
+	}
 	cmd := r.command(root)
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
