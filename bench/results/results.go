@@ -45,10 +45,23 @@ type verdicts struct {
 		States, Edges, Depth int
 		Complete             bool
 	} `json:"model"`
+	Channels struct {
+		States, Edges, Depth int
+		Complete             bool
+	} `json:"model_channels"`
 	Traces struct {
 		Model, History int
 		Wrong          []string
 	} `json:"traces"`
+	Interleave struct {
+		Schedules   int     `json:"schedules"`
+		Classes     int     `json:"classes"`
+		StepsPerSec float64 `json:"steps_per_second"`
+		Exhausted   struct {
+			Scenarios  int            `json:"scenarios"`
+			CompleteTo map[string]int `json:"complete_to"` // preemptions -> scenarios
+		} `json:"exhausted"`
+	} `json:"interleave"`
 	Guarantees []struct {
 		ID        string `json:"id"`
 		Sentence  string `json:"sentence"`
@@ -72,8 +85,48 @@ type mutants struct {
 	Schema  int     `json:"schema"`
 	Score   float64 `json:"score"`
 	Mutants []struct {
+		Target  string `json:"target"`
 		Verdict string `json:"verdict"`
+		Lane    string `json:"lane"`
 	} `json:"mutants"`
+}
+
+// A tally counts mutants that have something in common.
+type tally struct {
+	Of                           string
+	Killed, Survived, Equivalent int
+}
+
+// By counts them by their target or, for "lane", by the lane that killed them.
+func (m *mutants) By(what string) []tally {
+	counts := map[string]*tally{}
+	for _, x := range m.Mutants {
+		of := x.Target
+		if what == "lane" {
+			of = x.Lane
+		}
+		if of == "" {
+			of = "none"
+		}
+		t := counts[of]
+		if t == nil {
+			t = &tally{Of: of}
+			counts[of] = t
+		}
+		switch x.Verdict {
+		case "killed":
+			t.Killed++
+		case "equivalent":
+			t.Equivalent++
+		default:
+			t.Survived++
+		}
+	}
+	var list []tally
+	for _, of := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, *counts[of])
+	}
+	return list
 }
 
 // raw is everything that the page is made of.
@@ -108,7 +161,7 @@ func Generate(dir string) (Site, error) {
 	if err != nil {
 		return Site{}, err
 	}
-	t, err := template.New("RESULTS.md").Funcs(template.FuncMap{"number": number, "cell": cell, "join": strings.Join}).Parse(page)
+	t, err := template.New("RESULTS.md").Funcs(template.FuncMap{"number": number, "cell": cell, "millions": func(n float64) float64 { return n / 1e6 }, "join": strings.Join}).Parse(page)
 	if err != nil {
 		return Site{}, err
 	}
