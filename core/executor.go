@@ -37,7 +37,7 @@ type Executor struct {
 	owner     atomic.Int64 // id of the loop's goroutine; 0: none
 	body      atomic.Int32 // Body that runs now, tasks excepted: they have progress
 	rejected  atomic.Int64
-	ctxEnded  atomic.Bool // the parent has heard of it
+	ctxEnded  sync.Once   // the parent has heard of it
 	news      atomic.Bool // there is something for look; written with mu held
 	noteDue   atomic.Bool // there is a note: the batch stops for it; likewise
 

@@ -203,8 +203,8 @@ func (e *Executor) closeAdmission(cause error, now int64) {
 // before the final drain: it may be faster.
 func (e *Executor) endContext(cause error) {
 	e.cancel(cause)
-	if e.parent != nil && e.ctxEnded.CompareAndSwap(false, true) {
-		e.parent.childClosed(cause)
+	if e.parent != nil { // whoever comes second waits: the group's Context ends before its Done
+		e.ctxEnded.Do(func() { e.parent.childClosed(cause) })
 	}
 }
 

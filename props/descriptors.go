@@ -62,7 +62,7 @@ type descriptors struct {
 type kernel interface {
 	number(fd int) int
 	input(fd int)
-	consume(fd int)
+	consume(fd, id int) // by the handler of a registration
 	closeFD(fd int)
 	fail(Fault)
 }
@@ -145,7 +145,7 @@ func (h *harness) note(id int, f func()) {
 
 // readiness is the handler of a plain descriptor, and of a channel.
 func (h *harness) readiness(s Step) {
-	h.fds.kernel.consume(s.FD)
+	h.fds.kernel.consume(s.FD, s.ID)
 	h.body(history.BodyReadiness, s)()
 }
 

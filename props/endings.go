@@ -46,7 +46,7 @@ func (r *recorder) cannotMove(token uint64) {
 
 // ended records the end of a registration. Core does not say which: inside a call
 // that ends one it is that one; one whose number is used again is the one before;
-// of those that the loop ends by itself see nameEnds.
+// of those that the loop ends by itself see NameEnds.
 func (r *recorder) ended(ev core.Event) {
 	r.mu.Lock()
 	c := r.calls[ev.Goroutine]
@@ -65,10 +65,10 @@ func (r *recorder) ended(ev core.Event) {
 	r.log.Add(e)
 }
 
-// nameEnds says of the ends that the loop made by itself, all of plain
+// NameEnds says of the ends that the loop made by itself, all of plain
 // registrations, which ones they are: of those that were registered before, the one
 // whose owner was told first afterwards; or was never told.
-func nameEnds(events []history.Event) {
+func NameEnds(events []history.Event) {
 	candidates := endedByLoop(events)
 	for i := range events {
 		e := &events[i]

@@ -3,6 +3,7 @@ package props
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,15 +13,78 @@ import (
 	"pgregory.net/rapid"
 )
 
-// groupProgram is a test case for a group: some callers take turns, and the
+// GroupProgram is a test case for a group, as data: some callers take turns, and the
 // group is shut down meanwhile.
-type groupProgram struct {
-	Children, Callers, Calls int
-	Body                     time.Duration // how long each task takes
-	ShutdownAt               time.Duration
-	Quiet, Timeout           time.Duration
-	Hard                     bool // Shutdown instead of ShutdownGracefully
-	OneFirst                 bool // the first child is shut down by itself before
+type GroupProgram struct {
+	Children   int           `json:"children"`
+	Callers    int           `json:"callers"`
+	Calls      int           `json:"calls"`          // of each caller
+	Body       time.Duration `json:"body,omitempty"` // how long each task takes
+	ShutdownAt time.Duration `json:"shutdownAt,omitempty"`
+	Quiet      time.Duration `json:"quiet,omitempty"`
+	Timeout    time.Duration `json:"timeout,omitempty"`
+	Hard       bool          `json:"hard,omitempty"`     // Shutdown instead of ShutdownGracefully
+	Twice      bool          `json:"twice,omitempty"`    // another goroutine calls Shutdown too
+	OneFirst   bool          `json:"oneFirst,omitempty"` // the first child is shut down by itself before
+}
+
+// GroupPrograms generates test cases for groups.
+func GroupPrograms() *rapid.Generator[GroupProgram] {
+	return rapid.Custom(func(t *rapid.T) GroupProgram {
+		p := GroupProgram{
+			Children: rapid.IntRange(1, 5).Draw(t, "children"), Callers: rapid.IntRange(1, 4).Draw(t, "callers"),
+			Calls:      rapid.IntRange(0, 12).Draw(t, "calls"),
+			Body:       rapid.SampledFrom(grid).Draw(t, "body"),
+			ShutdownAt: rapid.SampledFrom(grid).Draw(t, "shutdown at"),
+			Quiet:      rapid.SampledFrom(grid).Draw(t, "quiet"),
+			Hard:       rapid.Bool().Draw(t, "hard"),
+			Twice:      rapid.Bool().Draw(t, "twice"),
+			OneFirst:   rapid.Bool().Draw(t, "one first"),
+		}
+		p.Timeout = p.Quiet + rapid.SampledFrom(grid).Draw(t, "slack")
+		return p
+	})
+}
+
+// MinimiseGroup returns a smaller program that still violates, as Minimise does.
+func MinimiseGroup(p GroupProgram, violates func(GroupProgram) bool) GroupProgram {
+	for {
+		at := slices.IndexFunc(p.smaller(), violates)
+		if at < 0 {
+			return p
+		}
+		p = p.smaller()[at]
+	}
+}
+
+// smaller are the programs that are a step smaller.
+func (p GroupProgram) smaller() (list []GroupProgram) {
+	keep := func(q GroupProgram) {
+		if q != p && q.Children > 0 && q.Callers > 0 && q.Calls >= 0 {
+			list = append(list, q)
+		}
+	}
+	for _, change := range []func(*GroupProgram){
+		func(q *GroupProgram) { q.Children /= 2 }, func(q *GroupProgram) { q.Children-- },
+		func(q *GroupProgram) { q.Callers /= 2 }, func(q *GroupProgram) { q.Callers-- },
+		func(q *GroupProgram) { q.Calls /= 2 }, func(q *GroupProgram) { q.Calls-- },
+		func(q *GroupProgram) { q.Body = 0 }, func(q *GroupProgram) { q.ShutdownAt = 0 },
+		func(q *GroupProgram) { q.Quiet, q.Timeout = 0, 0 }, func(q *GroupProgram) { q.Hard = false },
+		func(q *GroupProgram) { q.Twice = false }, func(q *GroupProgram) { q.OneFirst = false },
+	} {
+		q := p
+		change(&q)
+		keep(q)
+	}
+	return list
+}
+
+// Exercises reports whether a run of the program says anything of G21.
+func (p GroupProgram) Exercises() bool { return p.Children > 1 && p.Calls > 0 }
+
+// Violation is what a run that showed the text means.
+func (p GroupProgram) Violation(text string) history.Violation {
+	return history.Violation{Guarantee: "G21", Predicate: "GroupProperty", Sentence: "a group ends as one", Text: text}
 }
 
 // GroupProperty is the property of G21: Next is exactly fair whoever calls, a
@@ -28,22 +92,14 @@ type groupProgram struct {
 // child and not before, its report is the sum of theirs, and what they accepted
 // has run.
 func GroupProperty(observe func(Verdict)) func(*rapid.T) {
+	programs := GroupPrograms()
 	return func(t *rapid.T) {
-		p := groupProgram{
-			Children: rapid.IntRange(1, 5).Draw(t, "children"), Callers: rapid.IntRange(1, 4).Draw(t, "callers"),
-			Calls:      rapid.IntRange(0, 12).Draw(t, "calls"),
-			Body:       rapid.SampledFrom(grid).Draw(t, "body"),
-			ShutdownAt: rapid.SampledFrom(grid).Draw(t, "shutdown at"),
-			Quiet:      rapid.SampledFrom(grid).Draw(t, "quiet"),
-			Hard:       rapid.Bool().Draw(t, "hard"),
-			OneFirst:   rapid.Bool().Draw(t, "one first"),
-		}
-		p.Timeout = p.Quiet + rapid.SampledFrom(grid).Draw(t, "slack")
+		p := programs.Draw(t, "program")
 		var broken string
-		rapid.SyncTest(t, func(*rapid.T) { broken = p.run() })
-		v := Verdict{Exercised: map[string]bool{"G21": p.Children > 1 && p.Calls > 0}}
+		rapid.SyncTest(t, func(*rapid.T) { broken = p.Run() })
+		v := Verdict{Exercised: map[string]bool{"G21": p.Exercises()}}
 		if broken != "" {
-			v.Violations = []history.Violation{{Guarantee: "G21", Predicate: "GroupProperty", Sentence: "a group ends as one", Text: broken}}
+			v.Violations = []history.Violation{p.Violation(broken)}
 		}
 		if observe != nil {
 			observe(v)
@@ -54,8 +110,8 @@ func GroupProperty(observe func(Verdict)) func(*rapid.T) {
 	}
 }
 
-// run runs the program in the caller's bubble and says what was wrong, or "".
-func (p groupProgram) run() string {
+// Run runs the program in the caller's bubble and says what was wrong, or "".
+func (p GroupProgram) Run() string {
 	g, err := core.NewExecutorGroup(p.Children)
 	if err != nil {
 		return err.Error()
@@ -78,7 +134,16 @@ func (p groupProgram) run() string {
 		})
 	}
 	if text := p.withOneChildLess(g); text != "" {
+		g.Shutdown()
+		callers.Wait()
+		watch()
 		return text
+	}
+	if p.Twice {
+		callers.Go(func() {
+			time.Sleep(p.ShutdownAt)
+			g.Shutdown()
+		})
 	}
 	time.Sleep(p.ShutdownAt)
 	if p.Hard {
@@ -93,13 +158,14 @@ func (p groupProgram) run() string {
 		return fmt.Sprintf("ended with %v", err)
 	case accepted != ran || report.Accepted != int64(accepted) || report.Ran != int64(ran):
 		return fmt.Sprintf("accepted %d, ran %d, and the report says %d and %d", accepted, ran, report.Accepted, report.Ran)
-	case g.State() != core.StateTerminated:
-		return fmt.Sprintf("done, and the state is %v", g.State())
-	case g.Context().Err() == nil:
-		return "done, and the Context has not ended"
 	}
-	if text := watch(); text != "" {
+	if text := endsMeet(g); text != "" {
 		return text
+	}
+	for _, text := range watch() {
+		if text != "" {
+			return text
+		}
 	}
 	return p.turns(g)
 }
@@ -107,7 +173,7 @@ func (p groupProgram) run() string {
 // withOneChildLess shuts one child down, if there are others, and says whether the
 // group took that for its own end: its State is the least of the children's, and its
 // Context ends with the last of them.
-func (p groupProgram) withOneChildLess(g *core.Group) string {
+func (p GroupProgram) withOneChildLess(g *core.Group) string {
 	if !p.OneFirst || p.Children < 2 {
 		return ""
 	}
@@ -122,24 +188,42 @@ func (p groupProgram) withOneChildLess(g *core.Group) string {
 	return ""
 }
 
-// watchGroup returns a function that says whether Done was closed too early. It
-// looks from a listener of the group's, which runs as Done is closed.
-func watchGroup(g *core.Group) func() string {
-	result := make(chan string, 1)
-	g.Termination().OnDone(func(core.Report, error) {
-		for child := range g.All() {
-			if child.State() != core.StateTerminated {
-				result <- fmt.Sprintf("Done is closed, and a child is %v", child.State())
-				return
-			}
+// watchGroup returns a function that says whether Done was closed too early. Two look:
+// a listener of the group's, which runs as Done is closed, and a goroutine that waits
+// for it.
+func watchGroup(g *core.Group) func() [2]string {
+	heard, saw := make(chan string, 1), make(chan string, 1)
+	g.Termination().OnDone(func(core.Report, error) { heard <- endsMeet(g) })
+	go func() {
+		<-g.Termination().Done()
+		saw <- endsMeet(g)
+	}()
+	return func() [2]string { return [2]string{<-heard, <-saw} }
+}
+
+// endsMeet says what is still to come though the group's Done is closed.
+func endsMeet(g *core.Group) string {
+	for child := range g.All() {
+		switch {
+		case child.State() != core.StateTerminated:
+			return fmt.Sprintf("Done is closed, and a child is %v", child.State())
+		case !isClosed(child.Termination().Done()):
+			return "Done is closed, and that of a child is not"
 		}
-		result <- ""
-	})
-	return func() string { return <-result }
+	}
+	switch stats := g.Stats(); {
+	case g.State() != core.StateTerminated:
+		return fmt.Sprintf("done, and the state is %v", g.State())
+	case g.Context().Err() == nil:
+		return "done, and the Context has not ended"
+	case stats.Pending != 0 || stats.Accepted != stats.Ran:
+		return fmt.Sprintf("done, and of %d tasks that were accepted %d ran and %d are pending", stats.Accepted, stats.Ran, stats.Pending)
+	}
+	return ""
 }
 
 // turns calls Next from many goroutines: k calls per child, each child k times.
-func (p groupProgram) turns(g *core.Group) string {
+func (p GroupProgram) turns(g *core.Group) string {
 	var mu sync.Mutex
 	counts := map[core.EventExecutor]int{}
 	var callers sync.WaitGroup

@@ -22,8 +22,8 @@ type Verdict struct {
 // undecidedAfter is how long the search for an order of the calls may take.
 const undecidedAfter = time.Second
 
-// rulesOf says what the history of a program shows, and how core was configured.
-func rulesOf(p Program) history.Rules {
+// RulesOf says what the history of a program shows, and how core was configured.
+func RulesOf(p Program) history.Rules {
 	rules := history.Rules{
 		Parts: history.All, Virtual: true, AtRest: true,
 		QueueBound: p.Limit, Timers: p.Timers, Spawner: len(p.Starts) > 0,
@@ -39,12 +39,12 @@ func rulesOf(p Program) history.Rules {
 // Judge applies every predicate, the refinement and the linearizability check to
 // what a run of a program showed.
 func Judge(p Program, out Outcome) (Verdict, error) {
-	return judge(rulesOf(p), out)
+	return judge(RulesOf(p), out)
 }
 
 func judge(rules history.Rules, out Outcome) (Verdict, error) {
 	events := out.Events
-	nameEnds(events)
+	NameEnds(events)
 	h, err := history.Of(events, rules)
 	if err != nil {
 		return Verdict{}, err // the harness is broken, not core

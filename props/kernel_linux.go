@@ -42,7 +42,7 @@ func (s *sockets) input(fd int) {
 }
 
 // consume implements kernel: it reads until the descriptor would block.
-func (s *sockets) consume(fd int) {
+func (s *sockets) consume(fd, _ int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	buf := make([]byte, 64)

@@ -12,7 +12,7 @@ func newSockets() (*sockets, error) { return nil, errNoEpoll }
 
 func (*sockets) number(fd int) int { return fd }
 func (*sockets) input(int)         {}
-func (*sockets) consume(int)       {}
+func (*sockets) consume(int, int)  {}
 func (*sockets) closeFD(int)       {}
 func (*sockets) fail(Fault)        {}
 func (*sockets) close()            {}

@@ -191,11 +191,15 @@ func (p *poller) input(fd int) {
 	}
 }
 
-// consume reads all there is: the descriptor is not readable any more.
-func (p *poller) consume(fd int) {
+// consume reads all there is: the descriptor is not readable any more. A handler whose
+// registration ended as it was called finds that out: what a newer one of the same
+// number has to hear it leaves alone.
+func (p *poller) consume(fd, id int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.readable, fd)
+	if w := p.watched[fd]; w == nil || w.id == id {
+		delete(p.readable, fd)
+	}
 }
 
 // closeFD closes the descriptor without a word to the loop, and opens another

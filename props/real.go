@@ -39,7 +39,7 @@ func RunReal(p Program) (Outcome, error) {
 // and done come no later than due (V3, V4, G7's phase), the deadline that a channel
 // is given (S20); nor what needs to know when a descriptor became ready (V10, V2).
 func JudgeReal(p Program, out Outcome) (Verdict, error) {
-	rules := rulesOf(p)
+	rules := RulesOf(p)
 	rules.Virtual, rules.Slack = false, realSlack
 	rules.Parts &^= history.Readiness
 	return judge(rules, out)

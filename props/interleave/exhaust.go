@@ -3,9 +3,9 @@ package interleave
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
-	"eventide/props/interleave/det"
 	"eventide/props/interleave/strategy"
 )
 
@@ -42,7 +42,7 @@ func (e exhaustion) String() string {
 // and those without a Tracer that have no more than two goroutines beside the loop.
 func exhaustible() []Scenario {
 	small := func(sc Scenario) bool { return sc.Bare.Producers > 2 }
-	return slices.Concat(Pairs(false), Pairs(true), slices.DeleteFunc(Bare(), small))
+	return slices.Concat(Pairs(false), Pairs(true), LoopPairs(), Groups(), slices.DeleteFunc(Bare(), small))
 }
 
 // exhaust goes through the schedules of one scenario, up to a bound.
@@ -62,7 +62,7 @@ func exhaust(sc Scenario, bound int, over func() bool) (exhaustion, error) {
 // so on, as long as over does not say that it is enough.
 func (s settings) exhaustFirst(over func() bool, tell func(Exhausted)) (x Exhausted, found *exhaustion, err error) {
 	x = newExhausted()
-	if s.first < 0 || det.RaceBuild {
+	if s.first < 0 {
 		return x, nil, nil
 	}
 	began := time.Now()
@@ -130,27 +130,59 @@ func addCounts[K comparable](to, from map[K]int) {
 // exhaustPairs is -exhaust: it goes through every schedule of every small scenario, and
 // prints a line for each. The budget is that of one scenario.
 func (s settings) exhaustPairs() int {
+	record, err := s.openRecord()
+	if err != nil {
+		fmt.Fprintln(s.err, "lane:", err)
+		return exitUsage
+	}
 	code := exitClean
 	for _, sc := range exhaustible() {
-		if s.scenario != "" && sc.Name != s.scenario || !s.shard.has(s.seed, sc.Name, 0) {
+		bound := s.boundOf(sc)
+		if s.scenario != "" && sc.Name != s.scenario || !s.shard.has(s.seed, sc.Name, 0) || record.has(sc.Name, bound) {
 			continue
 		}
 		began := time.Now()
-		e, err := exhaust(sc, s.exhaust, func() bool { return time.Since(began) > s.budget })
+		e, err := exhaust(sc, bound, func() bool { return time.Since(began) > s.budget })
 		if err != nil {
 			fmt.Fprintln(s.err, "lane:", err)
 			return exitFound
 		}
 		x := e.explorer
 		fmt.Fprintf(s.out, "%-40s %7d runs (%d pruned) %6d classes %6d histories %5.1fs  %s%v\n", sc.Name, x.Schedules, x.Pruned, x.Classes, x.Histories, x.Elapsed.Seconds(),
-			map[bool]string{true: "NOT to the end, "}[!e.all && e.bound < s.exhaust && e.found == nil], e)
+			map[bool]string{true: "NOT to the end, "}[!e.all && e.bound < bound && e.found == nil], e)
 		if e.found != nil {
 			s.report(x, e.found)
 			code = exitFound
 			if !s.keep {
 				return code
 			}
+			continue
+		}
+		record.Scenarios = append(record.Scenarios, e.entry(sc))
+		if err := record.save(s.record); err != nil {
+			fmt.Fprintln(s.err, "lane:", err)
+			return exitUsage
 		}
 	}
+	for _, speed := range speeds(s.seed) {
+		fmt.Fprintln(s.out, speed)
+	}
 	return code
+}
+
+// boundOf is the bound for a scenario: pairs of calls of which one is a shutdown may have
+// another.
+func (s settings) boundOf(sc Scenario) int {
+	if hasShutdown(sc) {
+		return max(s.exhaust, s.exhaustShutdown)
+	}
+	return s.exhaust
+}
+
+// hasShutdown reports whether one of the two calls of a pair is a shutdown. Pairs on an
+// event loop do not count: to them the next bound takes a minute each.
+func hasShutdown(sc Scenario) bool {
+	return !strings.HasPrefix(sc.Name, "loop ") && slices.ContainsFunc(strings.Split(sc.Name, "|"), func(part string) bool {
+		return strings.HasPrefix(part, "graceful(") || part == "shutdown"
+	})
 }

@@ -17,6 +17,7 @@ import (
 const (
 	perVisit     = 36
 	perGenerated = 9
+	perTurn      = 6 // scenarios that were made for the guarantee that a lane leans towards
 )
 
 // exploration is one run over the scenarios.
@@ -54,7 +55,7 @@ func (e *exploration) run() (code int, err error) {
 		return exitUsage, err
 	}
 	e.x.Coverage = e.done.Coverage
-	e.line = line{Lane: "interleave", Seed: e.seed, Failed: map[string]string{}}
+	e.line = line{Lane: "interleave", Seed: e.seed, Failed: map[string]string{}, Speed: speeds(e.seed)}
 	if e.shard.of > 1 {
 		e.line.Shard = fmt.Sprintf("%d/%d", e.shard.index+1, e.shard.of)
 	}
@@ -196,7 +197,9 @@ func (s settings) visit(scenarios []Scenario, round, i int) []Scenario {
 	seed := int(s.seed)*1_000_000 + round*len(scenarios) + i
 	visits := []Scenario{untraced[(i+round)%len(untraced)], sc, Generated(id, seed)}
 	if own := leaning(scenarios, s.lean); len(own) > 0 {
-		visits = append(visits, own[(i+round)%len(own)])
+		for k := range min(perTurn, len(own)) {
+			visits = append(visits, own[((round*len(scenarios)+i)*perTurn+k)%len(own)])
+		}
 	}
 	if s.lean != "" { // several programs for one of the others
 		for k := range 5 {

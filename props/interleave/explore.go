@@ -13,10 +13,26 @@ import (
 
 // Scenario is a program and how time goes by in it.
 type Scenario struct {
-	Name    string        `json:"name,omitempty"`
-	Program props.Program `json:"program"`
-	Bare    *bare.Config  `json:"bare,omitempty"` // instead of Program: without a Tracer
-	Time    det.TimeMode  `json:"time"`
+	Name    string              `json:"name,omitempty"`
+	Program props.Program       `json:"program"`
+	Bare    *bare.Config        `json:"bare,omitempty"`  // instead of Program: without a Tracer
+	Group   *props.GroupProgram `json:"group,omitempty"` // instead of Program: several executors
+	Time    det.TimeMode        `json:"time"`
+}
+
+// writesHistory reports whether a run is judged by the events that it leaves. The
+// others say themselves what was wrong.
+func (sc Scenario) writesHistory() bool { return sc.Bare == nil && sc.Group == nil }
+
+// text is the program for a person.
+func (sc Scenario) text() string {
+	switch {
+	case sc.Bare != nil:
+		return fmt.Sprintf("without a tracer: %+v\n", *sc.Bare)
+	case sc.Group != nil:
+		return fmt.Sprintf("group: %+v\n", *sc.Group)
+	}
+	return sc.Program.String()
 }
 
 // Found is a schedule that broke a guarantee.
@@ -93,9 +109,15 @@ func (x *Explorer) run(sc Scenario, st det.Strategy, trace bool) (*det.Result, p
 	opt := x.Options
 	opt.Time, opt.Trace = sc.Time, trace
 	x.breaches = nil
-	if sc.Bare != nil {
-		r := det.Run(st, opt, func() { x.breaches = bare.Run(*sc.Bare) })
-		return r, out
+	switch {
+	case sc.Bare != nil:
+		return det.Run(st, opt, func() { x.breaches = bare.Run(*sc.Bare) }), out
+	case sc.Group != nil:
+		return det.Run(st, opt, func() {
+			if text := sc.Group.Run(); text != "" {
+				x.breaches = []bare.Breach{{Guarantee: "G21", Text: text}}
+			}
+		}), out
 	}
 	r := det.Run(st, opt, func() { out = props.Run(sc.Program) })
 	return r, out

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,23 +53,31 @@ func lane(t *testing.T) string {
 	return bin
 }
 
-// planted builds the lane with one of the bugs of testdata/interleave/mutants.
-func planted(t *testing.T, name string) string {
+// planted builds the lane with bugs of testdata/interleave/mutants and testdata/mutants,
+// each in a file of its own.
+func planted(t *testing.T, names ...string) string {
 	t.Helper()
-	all, err := mutant.Load(filepath.Join(root, "testdata", "interleave", "mutants"))
-	require.NoError(t, err)
-	for _, m := range all {
-		if m.Name != name {
-			continue
+	changed := map[string]string{}
+	for _, dir := range []string{filepath.Join("interleave", "mutants"), "mutants"} {
+		all, err := mutant.Load(filepath.Join(root, "testdata", dir))
+		require.NoError(t, err)
+		for _, m := range all {
+			if !slices.Contains(names, m.Name) {
+				continue
+			}
+			files, err := m.Apply(root)
+			require.NoError(t, err)
+			for file, text := range files {
+				require.NotContains(t, changed, file)
+				changed[file] = text
+			}
+			names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == m.Name })
 		}
-		changed, err := m.Apply(root)
-		require.NoError(t, err)
-		bin, _, err := build.Lane{Root: root, Dir: t.TempDir(), Changed: changed}.Build()
-		require.NoError(t, err)
-		return bin
 	}
-	t.Fatalf("there is no mutant %q", name)
-	return ""
+	require.Empty(t, names, "there are no such mutants")
+	bin, _, err := build.Lane{Root: root, Dir: t.TempDir(), Changed: changed}.Build()
+	require.NoError(t, err)
+	return bin
 }
 
 // run runs the lane and returns what it printed and its exit code.
@@ -125,6 +134,9 @@ func TestPropInterleave(t *testing.T) {
 	s := lastLine(t, out)
 	require.NotZero(t, s.Runs)
 	require.NotZero(t, s.Exercised["G3"], "no schedule had both an accepted and a refused task")
+	for _, id := range []string{"G22", "G23"} {
+		require.NotZero(t, s.Exercised[id], "no schedule had a channel that ended, or was asked to")
+	}
 	t.Logf("seed %d: %d schedules of %d scenarios, %d happens-before classes, %d histories judged, %.2f million steps/s with judging",
 		s.Seed, s.Runs, s.Scenarios, s.Classes, s.Histories, s.StepsPerSec/1e6)
 }
@@ -188,6 +200,50 @@ func TestPropInterleavePlanted(t *testing.T) {
 	out, code = run(t, lane(t), "-case", gone)
 	require.Equal(t, 5, code, "%s", out)
 	require.Contains(t, out, "no longer applies")
+}
+
+// TestPropInterleaveG21G22G23Planted: bugs of groups and of channels are found, each by
+// a small scenario that was made for its guarantee, and by no other of these.
+func TestPropInterleaveG21G22G23Planted(t *testing.T) {
+	bad := planted(t, "g21-next-in-two-steps", "g22-begin-in-two-steps", "g23-channels-not-waited-for")
+	for _, c := range []struct{ guarantee, scenario string }{
+		{"G21", "group shutdown"},
+		{"G22", "loop input|end-end"},
+		{"G23", "loop channel|graceful(1ms,2ms)|never drains"},
+	} {
+		t.Run(c.guarantee, func(t *testing.T) {
+			out, code := run(t, bad, "-scenario", c.scenario, "-only", c.guarantee, "-budget", "60s", "-cases", t.TempDir())
+			require.Equal(t, 1, code, "%s", out)
+			require.Regexp(t, `(?m)^(also     )?`+c.guarantee+` `, out)
+			out, code = run(t, lane(t), "-scenario", c.scenario, "-rounds", "3", "-cases", t.TempDir())
+			require.Zero(t, code, "%s", out)
+		})
+	}
+}
+
+// TestInterleaveRecord: the record of what was exhausted says so of every small
+// scenario, of pairs of calls to preemption bound 2 at least.
+func TestInterleaveRecord(t *testing.T) {
+	path := filepath.Join(root, "testdata", "interleave", "exhausted.json")
+	var out, errs bytes.Buffer
+	code := interleave.RecordMain([]string{"-bound", "2", "-shutdown", "2", path}, &out, &errs)
+	require.Zero(t, code, "%s%s", &out, &errs)
+	t.Log(out.String())
+
+	record, err := interleave.LoadRecord(path)
+	require.NoError(t, err)
+	require.NotEmpty(t, record.Scenarios)
+	record.Scenarios = record.Scenarios[1:]
+	data, err := json.Marshal(record)
+	require.NoError(t, err)
+	less := filepath.Join(t.TempDir(), "less.json")
+	require.NoError(t, os.WriteFile(less, data, 0o644))
+	require.Equal(t, 1, interleave.RecordMain([]string{"-bound", "2", "-shutdown", "2", less}, &out, &errs), "a scenario is missing")
+	record.Core = "another"
+	data, err = json.Marshal(record)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(less, data, 0o644))
+	require.Equal(t, 2, interleave.RecordMain([]string{path, less}, &out, &errs), "records of two cores")
 }
 
 // TestInterleaveShards: four shards as processes, one of which is killed and started

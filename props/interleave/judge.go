@@ -28,16 +28,7 @@ type judgement struct {
 // any two steps, how late something is says nothing, and what is judged is the
 // order of things, and that nothing is early.
 func rules(sc Scenario) history.Rules {
-	p := sc.Program
-	r := history.Rules{
-		Parts: history.All, Virtual: true, AtRest: true,
-		QueueBound: p.Limit, Timers: p.Timers, Spawner: len(p.Starts) > 0,
-	}
-	for _, start := range p.Starts {
-		if start == props.StartSlow {
-			r.Virtual, r.Slack = false, 50*time.Millisecond
-		}
-	}
+	r := props.RulesOf(sc.Program)
 	if sc.Time != det.Idle {
 		r.Virtual = false
 		r.Parts &^= history.QuietPeriod | history.Deadlines
@@ -47,8 +38,11 @@ func rules(sc Scenario) history.Rules {
 
 // judge applies every predicate, the refinement and the check of linearizability.
 func (x *Explorer) judge(sc Scenario, r *det.Result, out props.Outcome) (*judgement, error) {
-	if sc.Bare != nil {
-		return x.judgeBare(r), nil
+	if !sc.writesHistory() {
+		if sc.Group != nil && sc.Group.Exercises() {
+			x.Exercised["G21"]++
+		}
+		return x.judgeBreaches(r), nil
 	}
 	key := historyHash(r, out)
 	j := x.judged[key]
@@ -74,8 +68,8 @@ func (x *Explorer) judge(sc Scenario, r *det.Result, out props.Outcome) (*judgem
 	return j, nil
 }
 
-// judgeBare judges a run without events.
-func (x *Explorer) judgeBare(r *det.Result) *judgement {
+// judgeBreaches judges a run without events.
+func (x *Explorer) judgeBreaches(r *det.Result) *judgement {
 	j := &judgement{}
 	if v := ending(r); v != nil {
 		j.violations = append(j.violations, *v)
@@ -113,6 +107,7 @@ func newJudgement(sc Scenario, r *det.Result, out props.Outcome) (*judgement, er
 	if sc.Time != det.Idle {
 		forHistory.Timers = history.AnyTimers // which were due at the call depends on when it read the clock
 	}
+	props.NameEnds(out.Events)
 	h, err := history.Of(out.Events, forHistory)
 	if err != nil {
 		return nil, err
@@ -224,6 +219,7 @@ func (h *hasher) event(e *history.Event, g int) {
 	h.add(uint64(e.At))
 	h.add(uint64(e.Run) | uint64(e.Queued)<<16 | uint64(e.Lazy)<<32)
 	h.add(uint64(e.Deadline))
+	h.add(uint64(e.Until))
 	h.add(uint64(e.Next))
 	flags := uint64(0)
 	if e.InLoop {
@@ -237,7 +233,7 @@ func (h *hasher) event(e *history.Event, g int) {
 		h.add(uint64(e.Note[i]))
 	}
 	if s := e.Stats; s != nil {
-		for _, v := range [...]int{s.Accepted, s.Ran, s.Cancelled, s.Pending, s.Rejected, s.Panicked, s.Timers, s.Parks, s.Wakes} {
+		for _, v := range [...]int{s.Accepted, s.Ran, s.Cancelled, s.Pending, s.Rejected, s.Panicked, s.Timers, s.Parks, s.Wakes, s.Registrations, s.Drained, s.Aborted, s.Discarded} {
 			h.add(uint64(v))
 		}
 	}
@@ -292,7 +288,8 @@ type editor struct {
 	events []history.Event
 	copied bool
 	open   map[int64]int // goroutine -> Invoke of the graceful shutdown that it makes
-	asked  bool          // a shutdown call has come
+	asked  bool          // a shutdown call has come, or a failure
+	up     bool          // the loop has run
 	failed bool          // a start that failed has ended the executor
 	beyond bool          // the model has no step for something
 }
@@ -317,9 +314,11 @@ func (e *editor) look(i int) {
 	case ev.Kind == history.Return && ev.Outcome == history.RefusedQueueFull && e.begunSince(ev.Call, i):
 		e.drop(ev.Call)
 	}
+	e.up = e.up || ev.Kind == history.Park || ev.Kind == history.Transit && ev.To == history.Started
 	if ev.Kind == history.Transit && ev.To >= history.ShuttingDown {
 		e.asked = true
-		e.failed = e.failed || ev.Note != "" && ev.Note != core.ErrShutdown.Error() && ev.Note != core.ErrShutdownTimeout.Error()
+		// Of one that has been up it is the poller that failed.
+		e.failed = e.failed || !e.up && ev.Note != "" && ev.Note != core.ErrShutdown.Error() && ev.Note != core.ErrShutdownTimeout.Error()
 	}
 }
 

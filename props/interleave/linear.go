@@ -36,17 +36,22 @@ func linearizable(h *history.History, events []history.Event, rules history.Rule
 // acceptStarters turns the answer of a submission that has started the loop and was
 // refused after a close into one that was accepted, and reports whether there is one.
 func acceptStarters(events []history.Event) (found bool) {
-	open := map[int64]int{} // goroutine -> Invoke of its submission
+	open := map[int64][]int{} // goroutine -> Invokes of the submissions that it is in
 	started := map[int]bool{}
 	for i := range events {
 		e := &events[i]
 		switch {
 		case e.Kind == history.Invoke && e.Op.Submits():
-			open[e.G] = e.N
+			open[e.G] = append(open[e.G], e.N)
 		case e.Kind == history.Transit && e.From == history.NotStarted && e.To == history.Started:
-			started[open[e.G]] = true
-		case e.Kind == history.Return && started[e.Call] && e.Outcome == history.RefusedClosed:
-			e.Outcome, found = history.Accepted, true
+			if in := open[e.G]; len(in) > 0 { // a spawner that calls back makes more than one
+				started[in[len(in)-1]] = true
+			}
+		case e.Kind == history.Return && e.Op.Submits():
+			open[e.G] = open[e.G][:len(open[e.G])-1]
+			if started[e.Call] && e.Outcome == history.RefusedClosed {
+				e.Outcome, found = history.Accepted, true
+			}
 		}
 	}
 	return found

@@ -35,6 +35,18 @@ g3 state Started->Shutdown
 g3 return shutdown returned
 g1 return execute 1 refused:closed
 `, porcupine.Ok},
+		"started, and its spawner called back": {`
+g1 invoke execute 1
+g1 invoke execute 2
+g1 return execute 2 refused:starting
+g1 state NotStarted->Started
+g2 invoke state
+g2 return state Started
+g3 invoke shutdown
+g3 state Started->Shutdown
+g3 return shutdown returned
+g1 return execute 1 refused:closed
+`, porcupine.Ok},
 		"seen before the call": {`
 g2 invoke state
 g2 return state Started

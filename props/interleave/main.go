@@ -12,33 +12,32 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"eventide/props/interleave/det"
-	"eventide/props/interleave/strategy"
 )
 
 // settings are the command line of the lane.
 type settings struct {
-	budget   time.Duration
-	seed     uint64
-	only     string // guarantee
-	lean     string // guarantee
-	cases    string // directory for failures
-	scenario string
-	strategy string
-	n        int
-	exhaust  int
-	first    int // bound of what is exhausted before the exploration
-	rounds   int
-	part     string // file
-	shard    shard
-	bench    bool
-	replay   string
-	html     string // file
-	keep     bool
-	quick    bool
-	profile  string
-	out, err io.Writer
+	budget          time.Duration
+	seed            uint64
+	only            string // guarantee
+	lean            string // guarantee
+	cases           string // directory for failures
+	scenario        string
+	strategy        string
+	n               int
+	exhaust         int
+	exhaustShutdown int    // of pairs with a shutdown call, if that is more
+	record          string // file
+	first           int    // bound of what is exhausted before the exploration
+	rounds          int
+	part            string // file
+	shard           shard
+	bench           bool
+	replay          string
+	html            string // file
+	keep            bool
+	quick           bool
+	profile         string
+	out, err        io.Writer
 }
 
 // Exit codes of Main.
@@ -67,6 +66,9 @@ func Main(args []string, out, errs io.Writer) int {
 	}
 	runtime.GOMAXPROCS(1)   // one goroutine runs at a time: another thread would only be handed over to
 	debug.SetGCPercent(800) // a run leaves little behind, and there are many
+	if s.bench && !instrumented() {
+		return s.benchmark()
+	}
 	if err := SelfCheck(s.seed); err != nil {
 		fmt.Fprintln(errs, "lane:", err)
 		return exitNotRun
@@ -103,6 +105,8 @@ func parse(args []string, out, errs io.Writer) (settings, error) {
 	f.StringVar(&s.strategy, "strategy", "", "one strategy, by its name")
 	f.IntVar(&s.n, "n", 0, "schedules of each scenario in one round; 0: as many as it deserves")
 	f.IntVar(&s.exhaust, "exhaust", -1, "go through all pairs of calls, up to so many preemptions")
+	f.IntVar(&s.exhaustShutdown, "exhaust-shutdown", -1, "with -exhaust: the bound for pairs with a shutdown call, if it is higher")
+	f.StringVar(&s.record, "record", "", "with -exhaust: file for the counts; what is in it is not gone through again")
 	f.IntVar(&s.first, "first", 2, "before exploring, exhaust up to so many preemptions for a quarter of the budget; -1: do not")
 	f.IntVar(&s.rounds, "rounds", 0, "instead of a budget: visit each scenario so many times")
 	f.StringVar(&s.part, "part", "", "file for the state of this shard, for merge; if it is there, go on from it")
@@ -116,9 +120,6 @@ func parse(args []string, out, errs io.Writer) (settings, error) {
 	f.String("test.timeout", "", "accepted, no meaning")
 	if err := f.Parse(args); err != nil {
 		return s, err
-	}
-	if det.RaceBuild && s.exhaust >= 0 {
-		return s, fmt.Errorf("-exhaust needs a build without -race")
 	}
 	if f.NArg() > 0 {
 		return s, fmt.Errorf("got arguments %q, want none", f.Args())
@@ -149,7 +150,7 @@ func parse(args []string, out, errs io.Writer) (settings, error) {
 
 // named returns the scenarios that have a name.
 func named() []Scenario {
-	return slices.Concat(Pairs(false), Pairs(true), Focused())
+	return slices.Concat(Pairs(false), Pairs(true), LoopPairs(), Groups(), Focused())
 }
 
 func find(name string) (Scenario, error) {
@@ -159,36 +160,6 @@ func find(name string) (Scenario, error) {
 		}
 	}
 	return Scenario{}, fmt.Errorf("there is no scenario %q", name)
-}
-
-// benchmark prints steps per second of each strategy on a program with four actors
-// and a loop, without judging.
-func (s settings) benchmark() int {
-	sc := Scenario{Name: "four actors and a loop", Program: Pairs(true)[0].Program}
-	sc.Program.Actors = append(sc.Program.Actors, sc.Program.Actors[0])
-	sc.Program.Actors[3].Steps = calls[7].steps(0)
-	names := strategy.Names()
-	if s.strategy != "" {
-		names = []string{s.strategy}
-	}
-	for _, name := range names {
-		st, err := newStrategy(name, s.seed)
-		if err != nil {
-			fmt.Fprintln(s.err, "lane:", err)
-			return exitUsage
-		}
-		x := NewExplorer()
-		x.NoJudge = true
-		began := time.Now()
-		if _, err := x.Explore(sc, st, func(int) bool { return time.Since(began) > s.budget/time.Duration(len(names)) }); err != nil {
-			fmt.Fprintln(s.err, "lane:", err)
-			return exitFound
-		}
-		sec := time.Since(began).Seconds()
-		fmt.Fprintf(s.out, "%-9s %7.0f schedules/s  %5.2f million steps/s  %5.1f steps, %4.1f hand-overs each  race=%v\n",
-			name, float64(x.Schedules)/sec, float64(x.Steps)/sec/1e6, float64(x.Steps)/float64(x.Schedules), float64(x.Handovers)/float64(x.Schedules), det.RaceBuild)
-	}
-	return exitClean
 }
 
 func profile(path string) (stop func(), err error) {

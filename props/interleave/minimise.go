@@ -1,7 +1,6 @@
 package interleave
 
 import (
-	"fmt"
 	"time"
 
 	"eventide/props"
@@ -17,8 +16,8 @@ func (x *Explorer) again(sc Scenario, switches []det.Switch, want string, trace 
 	st.Begin()
 	r, out := x.run(sc, st, trace)
 	j := (*judgement)(nil)
-	if sc.Bare != nil {
-		j = x.judgeBare(r)
+	if !sc.writesHistory() {
+		j = x.judgeBreaches(r)
 	} else if j, _ = newJudgement(sc, r, out); j == nil {
 		return nil, st
 	}
@@ -64,7 +63,7 @@ func (x *Explorer) Minimise(f *Found) (*Found, int) {
 	for {
 		size := best.size()
 		best.switches(test, func() *Found { return best })
-		if f.Scenario.Bare == nil {
+		if f.Scenario.Bare == nil { // there is nothing to take away
 			x.programs(&best, test, time.Now().Add(mostTime/2))
 		}
 		if best.size() == size || tries >= mostReplays || time.Since(began) > mostTime {
@@ -86,7 +85,7 @@ func within(test func(Scenario, []det.Switch) bool, tries *int) func(Scenario, [
 	}
 }
 
-func (f *Found) size() int { return len(f.Switches)*1000 + len(fmt.Sprint(f.Scenario.Program)) }
+func (f *Found) size() int { return len(f.Switches)*1000 + len(f.Scenario.text()) }
 
 // switches is ddmin over the list: take away half, a quarter, ... as long as the
 // guarantee still breaks. What is taken away is a switch that does not happen: its
@@ -114,31 +113,40 @@ const searchPerProgram = 60
 
 // programs takes away parts of the program.
 func (x *Explorer) programs(best **Found, test func(Scenario, []det.Switch) bool, until time.Time) {
-	f := *best
-	props.Minimise(f.Scenario.Program, func(p props.Program) bool {
-		if time.Now().After(until) {
-			return false
-		}
-		sc := f.Scenario
+	first := **best
+	breaks := func(sc Scenario) bool { return time.Now().Before(until) && x.stillBreaks(sc, best, test) }
+	if group := first.Scenario.Group; group != nil {
+		props.MinimiseGroup(*group, func(p props.GroupProgram) bool {
+			sc := first.Scenario
+			sc.Group = &p
+			return breaks(sc)
+		})
+		return
+	}
+	props.Minimise(first.Scenario.Program, func(p props.Program) bool {
+		sc := first.Scenario
 		sc.Program = p
-		if test(sc, (*best).Switches) {
-			return true
-		}
-		st, err := strategy.NewMix(uint64(len(fmt.Sprint(p))), "pct2", "pct3", "sticky")
-		if err != nil {
-			panic(err) // the names are constants
-		}
-		y := NewExplorer()
-		y.Options, y.Check = x.Options, 0
-		g, err := y.Explore(sc, st, func(n int) bool { return n >= searchPerProgram })
-		if err != nil || g == nil {
-			return false
-		}
-		if g.Violation.Guarantee != f.Violation.Guarantee {
-			return false
-		}
-		g.Strategy, g.Schedule = f.Strategy, f.Schedule
-		*best = g
-		return true
+		return breaks(sc)
 	})
+}
+
+// stillBreaks reports whether a smaller program breaks the same guarantee: under the
+// old switches, or under others that a short search finds. Then it is the best.
+func (x *Explorer) stillBreaks(sc Scenario, best **Found, test func(Scenario, []det.Switch) bool) bool {
+	if test(sc, (*best).Switches) {
+		return true
+	}
+	st, err := strategy.NewMix(uint64(len(sc.text())), "pct2", "pct3", "sticky")
+	if err != nil {
+		panic(err) // the names are constants
+	}
+	y := NewExplorer()
+	y.Options, y.Check = x.Options, 0
+	g, err := y.Explore(sc, st, func(n int) bool { return n >= searchPerProgram })
+	if err != nil || g == nil || g.Violation.Guarantee != (*best).Violation.Guarantee {
+		return false
+	}
+	g.Strategy, g.Schedule = (*best).Strategy, (*best).Schedule
+	*best = g
+	return true
 }

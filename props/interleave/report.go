@@ -32,6 +32,7 @@ type line struct {
 	Switches    int            `json:"switches,omitempty"`
 	Exhausted   Exhausted      `json:"exhausted"`
 	Shard       string         `json:"shard,omitempty"` // from 1
+	Speed       []Speed        `json:"speed"`           // of the scheduler alone: nothing is judged
 }
 
 func (l *line) fill(x *Explorer) {

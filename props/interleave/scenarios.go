@@ -1,8 +1,6 @@
 package interleave
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +22,8 @@ var about = []struct {
 	{"body ", []string{"G9", "G14"}},
 	{"timers ", []string{"G7", "G8", "G12"}},
 	{"bounded ", []string{"G19"}},
+	{"loop ", []string{"G12", "G13", "G15", "G22", "G23"}},
+	{"group ", []string{"G21"}},
 }
 
 // leaning returns the scenarios that were made for a guarantee.
@@ -192,31 +192,18 @@ func Bare() []Scenario {
 }
 
 // Generated returns the program that the generator of the property tests makes of a
-// seed, or of one of the next, leaning towards the guarantee with that number; towards
-// none, if id is "". Programs on an event loop are left out.
+// seed, leaning towards the guarantee with that number; towards none, if id is "".
 func Generated(id string, seed int) Scenario {
-	g, _ := props.Lookup(id)
-	programs := props.Programs(g.Profile)
-	p := programs.Example(seed)
-	for again := 1; onEventLoop(p); again++ {
-		if again == 4 { // perhaps the profile makes no others
-			programs = props.Programs(props.Profile{})
-		}
-		p = programs.Example(seed + again<<40)
+	sc := Scenario{Name: fmt.Sprintf("generated %s/%d", id, seed)}
+	if id == "G21" {
+		group := props.GroupPrograms().Example(seed)
+		sc.Group = &group
+		return sc // its promises are about exact times: the clock moves when nobody can
 	}
-	sc := Scenario{Name: fmt.Sprintf("generated %s/%d", id, seed), Program: p}
+	g, _ := props.Lookup(id)
+	sc.Program = props.Programs(g.Profile).Example(seed)
 	if seed%4 == 3 {
 		sc.Time = det.TimeMode(1 + seed/4%2)
 	}
 	return sc
-}
-
-// onEventLoop reports whether a program needs an event loop: this lane's rules do not
-// speak of descriptors.
-func onEventLoop(p props.Program) bool {
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // a program is plain data
-	}
-	return bytes.Contains(text, []byte(`"loop":true`))
 }

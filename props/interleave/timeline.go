@@ -63,9 +63,7 @@ func (f *Found) HTML() []byte {
 		"<style>body{font:14px sans-serif;margin:16px}svg text{font:11px monospace}pre{font:12px monospace}</style>\n<h1>%s</h1>\n", html.EscapeString(title))
 	fmt.Fprintf(&b, "<p>%s, time %v, %v, %d switches. A row is one operation; the red arrows go from what changed an object to the next operation of another goroutine on it.</p>\n",
 		html.EscapeString(f.Scenario.Name), f.Scenario.Time, f.Verdict, len(f.Switches))
-	if f.Scenario.Bare == nil {
-		fmt.Fprintf(&b, "<pre>%s</pre>\n", html.EscapeString(f.Scenario.Program.String()))
-	}
+	fmt.Fprintf(&b, "<pre>%s</pre>\n", html.EscapeString(f.Scenario.text()))
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\">\n"+
 		"<defs><marker id=\"head\" markerWidth=\"7\" markerHeight=\"6\" refX=\"6\" refY=\"3\" orient=\"auto\"><path d=\"M0,0 L7,3 L0,6 z\" fill=\"#b03030\"/></marker></defs>\n%s</svg>\n",
 		bandWide+laneWide*len(t.order), t.y(len(t.trace)), t.svg.String())

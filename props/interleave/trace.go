@@ -29,9 +29,7 @@ func (f *Found) Write(w io.Writer, replay string) {
 		fmt.Fprintf(w, "also     %v\n", v)
 	}
 	fmt.Fprintf(w, "program  %s, time %v, %v\n", f.Scenario.Name, f.Scenario.Time, f.Verdict)
-	if f.Scenario.Bare == nil {
-		fmt.Fprint(w, f.Scenario.Program)
-	}
+	fmt.Fprint(w, f.Scenario.text())
 	fmt.Fprintf(w, "schedule %d switches\n", len(f.Switches))
 	for _, s := range f.Switches {
 		fmt.Fprintf(w, "  g%d -> g%d after %d decisions of g%d  %s\n", s.G, s.To, s.N, s.G, s.Site)

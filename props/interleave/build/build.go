@@ -35,14 +35,31 @@ func (l Lane) Build() (bin string, o *rewrite.Overlay, err error) {
 		return "", nil, err
 	}
 	bin = filepath.Join(l.Dir, "lane")
-	args := []string{"build", "-overlay", overlay, "-o", bin}
+	if err := l.goBuild(bin, "-overlay", overlay, "-ldflags=-X eventide/props/interleave.coreHash="+o.CoreHash()); err != nil {
+		return "", nil, err
+	}
+	return bin, o, nil
+}
+
+// BuildFree builds the lane without the overlay and returns the path of the binary: one
+// that explores nothing, to measure how fast its programs are without a scheduler.
+func (l Lane) BuildFree() (bin string, err error) {
+	if l.Dir, err = filepath.Abs(l.Dir); err != nil {
+		return "", err
+	}
+	bin = filepath.Join(l.Dir, "free")
+	return bin, l.goBuild(bin)
+}
+
+func (l Lane) goBuild(bin string, args ...string) error {
+	args = append([]string{"build", "-o", bin}, args...)
 	if l.Race {
 		args = append(args, "-race")
 	}
 	cmd := exec.Command("go", append(args, "./props/interleave/cmd/lane")...)
 	cmd.Dir = l.Root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", nil, fmt.Errorf("go build of the lane: %w\n%s", err, out)
+		return fmt.Errorf("go build of the lane: %w\n%s", err, out)
 	}
-	return bin, o, nil
+	return nil
 }

@@ -138,6 +138,7 @@ func Block(op Op, waits ...*Obj) {
 		g.pendObj = waits[0]
 	}
 	g.status = blocked
+	s.asWas = false
 	s.progress++
 	s.pass(g)
 }
@@ -157,6 +158,7 @@ func Wake(o *Obj) {
 		for i := 0; i < g.nwaits; i++ {
 			if g.waits[i] == o {
 				g.status = runnable
+				s.asWas = false
 				s.progress++
 				break
 			}
@@ -183,6 +185,7 @@ func Yield() {
 	g.pendObj, g.pendOp, g.pendWrite = nil, OpYield, false
 	g.yielded = true
 	s.yields++
+	s.asWas = false
 	s.pass(g)
 	if g.yielded { // nobody else could
 		g.yielded = false

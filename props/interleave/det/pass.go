@@ -75,10 +75,44 @@ func (s *Sched) pick(g *gor) *gor {
 }
 
 // collect returns the numbers of those who can go on, ascending, and the index of
-// g among them, or -1.
+// g among them, or -1. Most steps change nothing about that: then it is as it was.
 //
 //go:norace
 func (s *Sched) collect(g *gor) (rb []int, cur int) {
+	if s.asWas && s.yields == 0 && (s.armed == 0 || s.opt.Time == Idle) {
+		rb, cur = s.runbuf, -1
+		for i := 0; i < len(rb); i++ {
+			if rb[i] == g.id {
+				cur = i
+			}
+		}
+		if cur < 0 || len(rb) == 1 || s.opt.FairAt <= 0 {
+			return rb, cur
+		}
+		if s.row++; s.row <= s.opt.FairAt {
+			return rb, cur
+		}
+		s.row-- // it comes again
+	}
+	rb, cur = s.list(g)
+	s.asWas = len(rb) > 0 && rb[0] >= Main && s.yields == 0
+	s.runbuf = rb
+	if cur >= 0 && len(rb) > 1 && rb[len(rb)-2] >= Main && s.opt.FairAt > 0 {
+		if s.row++; s.row > s.opt.FairAt {
+			s.row = 0
+			s.needsFairness()
+			s.asWas = false
+			rb = remove(rb, cur)
+			cur = -1
+		}
+	}
+	return rb, cur
+}
+
+// list is collect, from what is known of each goroutine.
+//
+//go:norace
+func (s *Sched) list(g *gor) (rb []int, cur int) {
 	rb, cur = s.runbuf[:0], -1
 	if s.armed > 0 && s.opt.Time != Idle && s.mayJump() {
 		rb = s.clockMoves(rb)
@@ -109,14 +143,6 @@ func (s *Sched) collect(g *gor) (rb []int, cur int) {
 	}
 	if len(rb) == 0 && s.armed > 0 {
 		rb = s.clockMoves(rb)
-	}
-	if cur >= 0 && len(rb)-clocks > 1 && s.opt.FairAt > 0 {
-		if s.row++; s.row > s.opt.FairAt {
-			s.row = 0
-			s.needsFairness()
-			rb = remove(rb, cur)
-			cur = -1
-		}
 	}
 	return rb, cur
 }

@@ -138,6 +138,7 @@ type Sched struct {
 	traced    []*Obj // of a run with a trace: the objects, by number
 
 	runbuf       []int
+	asWas        bool // who can go on is who could: runbuf
 	decision     Decision
 	limit        int
 	fair         bool // past the step limit: strictly in turn
@@ -268,6 +269,7 @@ func (s *Sched) start(f func(), birth uint64) *gor {
 	w.s, w.g, w.f, w.returned = s, g, f, false
 	s.gs = append(s.gs, g)
 	s.live = append(s.live, g)
+	s.asWas = false
 	s.progress++
 	return g
 }

@@ -69,6 +69,7 @@ func (w *worker) over() {
 		}
 	}
 	g.status = ended
+	s.asWas = false
 	s.progress++
 	raceRelease(unsafe.Pointer(s)) // Run is after everything
 	if s.abort {

@@ -30,6 +30,10 @@ var quietLookAlikes = map[string]string{
 	"github.com/petermattis/goid": detPath + "/goid",
 }
 
+// kernelLookAlikes is for the model of the kernel: each call of it is one step, as a
+// system call is, and who goes on before it, and after, is chosen.
+var kernelLookAlikes = map[string]string{"sync": detPath + "/sync"}
+
 // logLookAlikes is for a log whose lock is held for no scheduling point: the real
 // lock never has to wait.
 var logLookAlikes = map[string]string{
@@ -77,6 +81,7 @@ var refused = map[string]string{
 // import otherwise is theirs. By package, or by file where only one matters.
 var harness = map[string]map[string]string{
 	"props":                 quietLookAlikes,
+	"props/poller.go":       kernelLookAlikes,
 	"props/history/log.go":  logLookAlikes,
 	"props/interleave/bare": quietLookAlikes,
 }

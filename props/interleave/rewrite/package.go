@@ -2,6 +2,8 @@ package rewrite
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,10 +13,12 @@ import (
 	"go/types"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -203,6 +207,19 @@ func (o *Overlay) Total() Counts {
 		}
 	}
 	return all
+}
+
+// CoreHash names what was made of core: two overlays of the same core, instrumented in
+// the same way, have the same.
+func (o *Overlay) CoreHash() string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(o.Files)) {
+		if strings.HasPrefix(name, "core/") {
+			_, text, _ := bytes.Cut(o.Files[name], []byte("\n")) // but for the path of the file
+			fmt.Fprintf(h, "%s %d\n%s", name, len(text), text)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))[:12]
 }
 
 // listed is what the go command says of a package.

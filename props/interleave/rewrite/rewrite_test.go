@@ -106,7 +106,12 @@ func qualified(f *types.Func, path string) string {
 			t = p.Elem()
 		}
 		if n, ok := t.(*types.Named); ok {
-			name += n.Obj().Name() + "."
+			of := n.Obj().Name()
+			if of == "integer" && n.TypeArgs().Len() == 1 { // the common part of Int32, Int64, ...
+				arg := n.TypeArgs().At(0).String()
+				of = strings.ToUpper(arg[:1]) + arg[1:]
+			}
+			name += of + "."
 		}
 	}
 	return name + f.Name()

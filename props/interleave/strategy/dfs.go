@@ -21,7 +21,8 @@ type Exhaustive struct {
 	cutOff bool // some schedule had more preemptions than the bound
 	done   bool
 	over   bool // too many states, or too long a schedule: not complete
-	seen   map[uint64]int8
+	full   bool // too many states: what follows would be seen again and again
+	seen   seen
 	pruned int
 }
 
@@ -30,11 +31,13 @@ type level struct {
 	cur     int // index of the one that would stay
 }
 
-const mostStates = 4 << 20
+const mostStates = 12 << 20
 
 // NewExhaustive returns the strategy for bounds from 0 to most.
 func NewExhaustive(most int) *Exhaustive {
-	return &Exhaustive{Most: most, levels: make([]level, 0, mostDecisions), seen: map[uint64]int8{}}
+	e := &Exhaustive{Most: most, levels: make([]level, 0, mostDecisions)}
+	e.seen.reset()
+	return e
 }
 
 // Name implements Strategy.
@@ -56,6 +59,7 @@ func (e *Exhaustive) Pruned() int { return e.pruned }
 
 // Begin implements Strategy.
 func (e *Exhaustive) Begin() bool {
+	e.done = e.done || e.full
 	if e.done {
 		return false
 	}
@@ -75,7 +79,7 @@ func (e *Exhaustive) Begin() bool {
 	if e.bound < e.Most && e.cutOff && !e.over {
 		e.bound++
 		e.cutOff = false
-		clear(e.seen)
+		e.seen.reset()
 		return true
 	}
 	e.done = true
@@ -90,6 +94,8 @@ func (e *Exhaustive) End(r *det.Result, _ bool) {
 }
 
 // Next implements det.Strategy: the one that runs first, then the others.
+//
+//go:norace
 func (e *Exhaustive) Next(d *det.Decision) int {
 	n := len(d.Runnable)
 	free := d.Cur < 0
@@ -100,19 +106,17 @@ func (e *Exhaustive) Next(d *det.Decision) int {
 		n = 1
 	}
 	if e.at == len(e.levels) {
-		if spent, ok := e.seen[d.Key]; ok && int(spent) <= e.spent {
+		isNew, full := e.seen.visit(d.Key, int8(e.spent))
+		if !isNew {
 			return det.Prune
 		}
-		if len(e.seen) < mostStates {
-			e.seen[d.Key] = int8(e.spent)
-		} else {
-			e.over = true
-		}
+		e.over, e.full = e.over || full, e.full || full
 		if len(e.levels) == cap(e.levels) {
 			e.over = true
 			return d.Default()
 		}
-		e.levels = append(e.levels, level{0, n, d.Cur})
+		e.levels = e.levels[:len(e.levels)+1]
+		e.levels[len(e.levels)-1] = level{0, n, d.Cur}
 	}
 	l := e.levels[e.at]
 	e.at++

@@ -2,9 +2,12 @@
 //
 //	go run ./props/interleave/cmd/interleave -- -budget 30s
 //	go run ./props/interleave/cmd/interleave -- -exhaust 2
+//	go run ./props/interleave/cmd/interleave -speed
 //	go run ./props/interleave/cmd/interleave -case FILE
 //	go run ./props/interleave/cmd/interleave -mutant testdata/mutants/g3-no-final-drain.mutant
 //	go run ./props/interleave/cmd/interleave -mutants testdata/mutants,testdata/mutants/survivors
+//	go run ./props/interleave/cmd/interleave -- -exhaust 2 -exhaust-shutdown 3 -budget 10m -record out/exhausted.json
+//	go run ./props/interleave/cmd/interleave record -o testdata/interleave/exhausted.json out/exhausted.json
 //	go run ./props/interleave/cmd/interleave merge -o out/interleave.json out/interleave-*.json
 //
 // What follows -- is for the lane, see package interleave. With -mutants it plants
@@ -35,14 +38,20 @@ type settings struct {
 	mutants   string
 	caseFile  string
 	race      bool
+	speed     bool
 	seeds     int
 	parallel  int
 	budget    time.Duration
 }
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "merge" {
-		os.Exit(interleave.MergeMain(os.Args[2:], os.Stdout, os.Stderr))
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "merge":
+			os.Exit(interleave.MergeMain(os.Args[2:], os.Stdout, os.Stderr))
+		case "record":
+			os.Exit(interleave.RecordMain(os.Args[2:], os.Stdout, os.Stderr))
+		}
 	}
 	var s settings
 	flag.StringVar(&s.root, "root", ".", "root of the module")
@@ -51,6 +60,7 @@ func main() {
 	flag.StringVar(&s.mutants, "mutants", "", "directories of mutants, each to be planted in turn; separated by commas")
 	flag.StringVar(&s.caseFile, "case", "", "case file to run again")
 	flag.BoolVar(&s.race, "race", false, "build with the race detector")
+	flag.BoolVar(&s.speed, "speed", false, "measure steps per second, plain and with the race detector, beside the programs without a scheduler")
 	flag.IntVar(&s.seeds, "seeds", 5, "with -mutants: seeds for each that is killed")
 	flag.IntVar(&s.parallel, "parallel", 2, "with -mutants: how many at a time")
 	flag.DurationVar(&s.budget, "budget", 8*time.Second, "with -mutants: how long one may be looked for")
@@ -64,8 +74,11 @@ func main() {
 }
 
 func (s settings) run(args []string) (int, error) {
-	if s.mutants != "" {
+	switch {
+	case s.mutants != "":
 		return s.table()
+	case s.speed:
+		return 0, s.speeds()
 	}
 	lane := build.Lane{Root: s.root, Dir: s.out, Race: s.race}
 	if s.mutant != "" {

@@ -1,0 +1,45 @@
+package interleave
+
+import (
+	"testing"
+
+	"eventide/props/history"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAsModelledFailedStart: a call that is told of a failed start only after the end
+// is no step of the model, unless that start was the end.
+func TestAsModelledFailedStart(t *testing.T) {
+	for name, c := range map[string]struct {
+		text    string
+		dropped bool
+	}{
+		"the poller failed, later": {`
+g1 invoke execute 1
+g2 invoke execute 2
+g2 state NotStarted->Started
+g2 admit execute 2 accepted
+g2 return execute 2 accepted
+loop park Started until=never next=never queued=0
+loop state Started->Shutdown note="broken"
+g1 admit execute 1 refused
+g1 return execute 1 refused:startfailed
+`, true},
+		"the start failed in a shutdown": {`
+g1 invoke execute 1
+g2 invoke shutdown
+g2 state NotStarted->Shutdown note="no goroutine"
+g2 return shutdown returned
+g1 admit execute 1 refused
+g1 return execute 1 refused:startfailed
+`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			trace := parseTrace(t, c.text)
+			events, ok := asModelled(trace.Events)
+			require.True(t, ok)
+			require.Equal(t, c.dropped, events[0].Op == history.OpStats)
+		})
+	}
+}

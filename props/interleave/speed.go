@@ -1,0 +1,150 @@
+package interleave
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"eventide/props"
+	"eventide/props/history"
+	"eventide/props/interleave/bare"
+	"eventide/props/interleave/det"
+	"eventide/props/interleave/strategy"
+)
+
+// speedPrograms have five goroutines each: four callers and the loop. One drives core
+// as a user does; the other as the properties do, with a Tracer that keeps a history.
+func speedPrograms() []Scenario {
+	steps := slices.Concat(submits(history.OpExecute)(1), submits(history.OpSchedule)(2), submits(history.OpExecute)(3))
+	return []Scenario{
+		{Name: "as a user", Bare: &bare.Config{Producers: 4, Tasks: 8}},
+		{Name: "with a history", Program: props.Program{Actors: []props.Actor{
+			{Steps: steps}, {Steps: numbered(steps, 10)}, {Steps: numbered(steps, 20)},
+			{Steps: append(numbered(steps, 30), calls[7].steps(0)...)},
+		}}},
+	}
+}
+
+// numbered returns the steps with other labels.
+func numbered(steps []props.Step, from int) []props.Step {
+	steps = slices.Clone(steps)
+	for i := range steps {
+		steps[i].ID += from
+	}
+	return steps
+}
+
+// Speed is what a scheduler makes of a program, beside the Go runtime.
+type Speed struct {
+	Program   string  `json:"program"`
+	Race      bool    `json:"race"`
+	Steps     float64 `json:"steps_per_second,omitempty"` // decisions before a synchronisation operation
+	Schedules float64 `json:"schedules_per_second,omitempty"`
+	Free      float64 `json:"free_per_second,omitempty"` // runs of the program in a binary without the overlay
+}
+
+// String is a line for a person.
+func (s Speed) String() string {
+	build := map[bool]string{false: "plain", true: "race"}[s.Race]
+	if s.Steps == 0 {
+		return fmt.Sprintf("%-5s  %-14s  not instrumented, %6.0f runs/s", build, s.Program, s.Free)
+	}
+	return fmt.Sprintf("%-5s  %-14s  %5.2f million steps/s, %6.0f runs/s", build, s.Program, s.Steps/1e6, s.Schedules)
+}
+
+// perSecond repeats what makes n of something, for about d, and returns how many there
+// were per second of the process's own time: a machine that is busy with others makes
+// it no slower.
+func perSecond(d time.Duration, f func() (n int)) float64 {
+	began, cpu := time.Now(), processTime()
+	n := 0
+	for time.Since(began) < d {
+		n += f()
+	}
+	used := processTime() - cpu
+	if used <= 0 {
+		used = time.Since(began)
+	}
+	return float64(n) / used.Seconds()
+}
+
+// measure runs a program for about d under a strategy.
+func measure(sc Scenario, st strategy.Strategy, d time.Duration) Speed {
+	x, schedules := NewExplorer(), 0
+	s := Speed{Program: sc.Name, Race: det.RaceBuild}
+	s.Steps = perSecond(d, func() int {
+		st.Begin()
+		r, _ := x.run(sc, st, false)
+		st.End(r, x.count(r))
+		schedules++
+		return r.Steps
+	})
+	s.Schedules = s.Steps * float64(schedules) / float64(max(1, x.Steps))
+	return s
+}
+
+// measureFree runs a program for about d as it is, in a binary without the overlay.
+func measureFree(sc Scenario, d time.Duration) Speed {
+	return Speed{Program: sc.Name, Race: det.RaceBuild, Free: perSecond(d, func() int {
+		if sc.Bare != nil {
+			bare.Run(*sc.Bare)
+		} else {
+			props.Run(sc.Program)
+		}
+		return 1
+	})}
+}
+
+// shortLook is how long each measurement of a run that is about something else takes.
+const shortLook = 30 * time.Millisecond
+
+// speeds measures this build, in passing.
+func speeds(seed uint64) []Speed {
+	var all []Speed
+	for _, sc := range speedPrograms() {
+		st, err := strategy.New("pct3", seed)
+		if err != nil {
+			panic(err) // the name is a constant
+		}
+		all = append(all, measure(sc, st, shortLook))
+	}
+	return all
+}
+
+// benchmark is -bench: each strategy on each of the programs. In a binary without the
+// overlay there is nothing to schedule, and it measures the programs alone.
+func (s settings) benchmark() int {
+	names := strategy.Names()
+	if s.strategy != "" {
+		names = []string{s.strategy}
+	}
+	programs := speedPrograms()
+	if !instrumented() {
+		for _, sc := range programs {
+			fmt.Fprintln(s.out, measureFree(sc, s.budget/time.Duration(len(programs))))
+		}
+		return exitClean
+	}
+	for _, name := range names {
+		for _, sc := range programs {
+			st, err := newStrategy(name, s.seed)
+			if err != nil {
+				fmt.Fprintln(s.err, "lane:", err)
+				return exitUsage
+			}
+			fmt.Fprintf(s.out, "%-9s %v\n", name, measure(sc, st, s.budget/time.Duration(len(names)*len(programs))))
+		}
+	}
+	return exitClean
+}
+
+// instrumented reports whether this binary was built with the overlay.
+func instrumented() bool {
+	before := det.Operations()
+	st, err := strategy.New("walk", 1)
+	if err != nil {
+		panic(err) // the name is a constant
+	}
+	NewExplorer().run(speedPrograms()[0], st, false)
+	return det.Operations() > before+10
+}
