@@ -133,3 +133,23 @@ func TestG23DrainInsideTheReadOfAnother(t *testing.T) {
 	_ = b.peer.CloseWrite()
 	awaitErr(t, "the graceful close", b.ch.CloseFuture()) // its input was discarded all the same
 }
+
+// TestG23WritesOnTheLoopWhileDraining: what comes after the end has begun is refused on
+// the loop too, and the peer gets what was accepted before and nothing else.
+func TestG23WritesOnTheLoopWhileDraining(t *testing.T) {
+	checkLeaks(t)
+	p := newPair(t, nil)
+	const sent = 16 << 20 // more than the kernels hold, and the peer does not read yet
+	write := p.ch.WriteAndFlush(make([]byte, sent))
+	closed := p.ch.CloseGracefully(time.Time{})
+	on(t, p.ch.EventLoop(), func() {
+		wantErr(t, "G23: a write on the loop that drains", p.ch.WriteAndFlush([]byte("x")).Err(), tcp.ErrChannelClosing)
+	})
+	n, err := readAll(p.peer)
+	if n != sent || err != nil {
+		t.Errorf("G23: received %d of %d: %v", n, int64(sent), err)
+	}
+	_ = p.peer.Close()
+	wantErr(t, "G23: the write", awaitWrite(t, write), nil)
+	wantErr(t, "G23: the close", awaitErr(t, "the close", closed), nil)
+}

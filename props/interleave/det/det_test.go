@@ -269,3 +269,24 @@ func TestSyncTypes(t *testing.T) {
 		require.Equal(t, det.Finished, r.Verdict, "seed %d: %v %v", seed, r.Blocked, r.Panic)
 	}
 }
+
+// TestAllWhoWaitGoOn: an object that several wait for wakes them all.
+func TestAllWhoWaitGoOn(t *testing.T) {
+	for seed := range uint64(100) {
+		n := 0
+		r := det.Run(&chance{seed}, det.Options{}, func() {
+			var gate, all sync.WaitGroup
+			opened := make(chan struct{})
+			gate.Add(1)
+			for range 3 {
+				all.Go(func() { gate.Wait(); n++ })
+				all.Go(func() { det.Recv(opened); n++ })
+			}
+			gate.Done()
+			det.Close(opened)
+			all.Wait()
+		})
+		require.Equal(t, det.Finished, r.Verdict, "seed %d: blocked: %v", seed, r.Blocked)
+		require.Equal(t, 6, n)
+	}
+}

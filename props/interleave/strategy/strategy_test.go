@@ -136,3 +136,31 @@ func TestUnknownStrategy(t *testing.T) {
 	_, err := strategy.New("luck", 1)
 	require.ErrorContains(t, err, `"luck"`)
 }
+
+// TestAClassHasOneOutcome: what two goroutines do is the same whichever goes first, and
+// only the value that is left tells their orders apart. Runs of one class must leave the
+// same, or the exhaustive search takes one for the other and leaves it out.
+func TestAClassHasOneOutcome(t *testing.T) {
+	st, err := strategy.New("walk", 1)
+	require.NoError(t, err)
+	left, values := map[uint64]int32{}, map[int32]bool{}
+	for range 500 {
+		require.True(t, st.Begin())
+		var last int32
+		r := det.Run(st, det.Options{}, func() {
+			var v atomic.Int32
+			var both sync.WaitGroup
+			both.Go(func() { v.Store(1) })
+			both.Go(func() { v.Store(2) })
+			both.Wait()
+			last = v.Load()
+		})
+		st.End(r, true)
+		require.Equal(t, det.Finished, r.Verdict)
+		if before, seen := left[r.Class]; seen {
+			require.Equal(t, before, last, "two runs of class %x", r.Class)
+		}
+		left[r.Class], values[last] = last, true
+	}
+	require.Len(t, values, 2, "both orders were run")
+}

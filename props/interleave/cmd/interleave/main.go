@@ -5,7 +5,7 @@
 //	go run ./props/interleave/cmd/interleave -speed
 //	go run ./props/interleave/cmd/interleave -case FILE
 //	go run ./props/interleave/cmd/interleave -mutant testdata/mutants/g3-no-final-drain.mutant
-//	go run ./props/interleave/cmd/interleave -mutants testdata/mutants,testdata/mutants/survivors
+//	go run ./props/interleave/cmd/interleave -mutants testdata/mutants,testdata/interleave/mutants
 //	go run ./props/interleave/cmd/interleave -- -exhaust 2 -exhaust-shutdown 3 -budget 10m -record out/exhausted.json
 //	go run ./props/interleave/cmd/interleave record -o testdata/interleave/exhausted.json out/exhausted.json
 //	go run ./props/interleave/cmd/interleave merge -o out/interleave.json out/interleave-*.json
