@@ -36,6 +36,7 @@ type watch struct {
 	interest core.Interest
 	token    uint64
 	told     bool // edge-triggered: this readiness was reported
+	unsaid   bool // it is ready since the poller is dead, and the log does not say so
 }
 
 var errPoller = errors.New("props: the poller is broken")
@@ -109,6 +110,10 @@ func (p *poller) collect() bool {
 			continue
 		}
 		w.told = w.interest&core.EdgeTriggered != 0
+		if w.unsaid {
+			w.unsaid = false
+			p.rec.log.Add(history.Event{Kind: history.Readied, ID: w.id})
+		}
 		p.ready = append(p.ready, core.PollEvent{Token: w.token, Readiness: core.NewReadiness(true, false, false, false)})
 	}
 	return len(p.ready) > 0
@@ -147,7 +152,11 @@ func (p *poller) Modify(fd int, interest core.Interest, token uint64) error {
 
 // becomesReady notes that the registration has something to hear. Requires mu.
 func (p *poller) becomesReady(fd int, w *watch) {
-	if !p.dead && p.readable[fd] && w.interest&core.Readable != 0 {
+	switch {
+	case !p.readable[fd] || w.interest&core.Readable == 0:
+	case p.dead: // nobody is owed it any more; a busy loop may find it all the same
+		w.unsaid = true
+	default:
 		p.rec.log.Add(history.Event{Kind: history.Readied, ID: w.id})
 		p.sleep.Wake()
 	}

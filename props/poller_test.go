@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"eventide/core"
+	"eventide/props/history"
 
 	"github.com/stretchr/testify/require"
 )
@@ -32,4 +33,29 @@ func TestConsumeAfterReuse(t *testing.T) {
 	p.consume(fd, 2)
 	require.NoError(t, p.Poll())
 	require.Empty(t, p.Ready())
+}
+
+// TestReadyAfterDeath: what a dead poller finds all the same is in the log before the
+// handler is called.
+func TestReadyAfterDeath(t *testing.T) {
+	const fd = 3
+	p := newPoller(&clock{}, newRecorder())
+	p.input(fd)
+	p.fail(FaultDead)
+	p.rec.token[10] = 1
+	require.NoError(t, p.Add(fd, core.Readable, 10))
+	said := func() (n int) {
+		for _, e := range p.rec.log.Events() {
+			if e.Kind == history.Readied {
+				n++
+			}
+		}
+		return n
+	}
+	require.Zero(t, said(), "nobody is owed it")
+	require.NoError(t, p.Poll())
+	require.Len(t, p.Ready(), 1)
+	require.Equal(t, 1, said())
+	require.NoError(t, p.Poll())
+	require.Equal(t, 1, said(), "once for one readiness")
 }

@@ -36,6 +36,13 @@ func (r *refinement) beginEarly(n int) bool {
 	if e == nil || e.Kind != history.Begin || r.begun[e.N] || e.Body == history.BodyListener {
 		return false
 	}
+	if e.Body == history.BodyAbort && r.faultBefore(n) { // the poller has lost the channel: see lostFirst
+		for _, lost := range r.lost(e.ID) {
+			if r.sim.Step(lost) != nil {
+				return false
+			}
+		}
+	}
 	if r.sim.Step(r.begins(e)) != nil {
 		return false
 	}

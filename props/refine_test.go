@@ -68,3 +68,24 @@ g2 admit execute 18 refused:full
 		})
 	}
 }
+
+// TestRefineG22AbortDecidedBeforeTheEnd: the loop has decided to tell a channel that the
+// poller has lost it, and its owner ends it in the moment before the loop can say so.
+func TestRefineG22AbortDecidedBeforeTheEnd(t *testing.T) {
+	const lines = `g1 invoke channel 9
+g1 state NotStarted->Started
+g1 admit channel 9 accepted
+g1 return channel 9 accepted
+loop park Started
+loop fault 9 refused:poller
+loop unpark
+g2 invoke end 9
+g2 ended 9 normal
+g2 return end 9 returned
+loop begin abort 9
+loop end abort 9
+`
+	assert.Nil(t, refine(t, lines))
+	v := refine(t, strings.Replace(lines, "loop fault 9 refused:poller\n", "", 1))
+	require.NotNil(t, v, "without a fault nothing explains the abort")
+}
