@@ -171,7 +171,8 @@ func (h *History) dueBefore(e *entry, required time.Duration) bool {
 	if h.Rules.Virtual {
 		return e.firstDeadline() < required
 	}
-	return Later(e.submit.ret.At, e.submit.inv.Delay) < required-(h.askedAt-h.first.inv.At)
+	late := max(0, h.askedAt-h.first.inv.At) // the executor may have failed before it was asked to end
+	return Later(e.submit.ret.At, e.submit.inv.Delay) < required-late
 }
 
 // beforeAll is earlier than every deadline.
