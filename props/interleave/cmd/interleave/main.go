@@ -6,13 +6,15 @@
 //	go run ./props/interleave/cmd/interleave -case FILE
 //	go run ./props/interleave/cmd/interleave -mutant testdata/mutants/g3-no-final-drain.mutant
 //	go run ./props/interleave/cmd/interleave -mutants testdata/mutants,testdata/interleave/mutants
+//	go run ./props/interleave/cmd/interleave -mutants testdata/mutants,testdata/interleave/mutants -only '^g12' -seeds 15 -table testdata/interleave/strategies.json
 //	go run ./props/interleave/cmd/interleave -- -exhaust 2 -exhaust-shutdown 3 -budget 10m -record out/exhausted.json
 //	go run ./props/interleave/cmd/interleave record -o testdata/interleave/exhausted.json out/exhausted.json
 //	go run ./props/interleave/cmd/interleave merge -o out/interleave.json out/interleave-*.json
 //
 // What follows -- is for the lane, see package interleave. With -mutants it plants
 // each bug in turn and prints which the lane kills, after how many schedules at the
-// median of the seeds, and which strategy found it. Exit code: that of the lane;
+// median of the seeds, and which strategy found it. With -table as well, each strategy
+// hunts each mutant alone, and one kill of each is made small. Exit code: that of the lane;
 // with -mutants 0, or 2 if one does not build; of merge 0, 1 if a shard has found
 // something, 2 if one is missing or has not come to its end.
 package main
@@ -42,6 +44,11 @@ type settings struct {
 	seeds     int
 	parallel  int
 	budget    time.Duration
+
+	tableFile  string // and what goes with it
+	only       string
+	strategies string
+	limit      int
 }
 
 func main() {
@@ -61,9 +68,13 @@ func main() {
 	flag.StringVar(&s.caseFile, "case", "", "case file to run again")
 	flag.BoolVar(&s.race, "race", false, "build with the race detector")
 	flag.BoolVar(&s.speed, "speed", false, "measure steps per second, plain and with the race detector, beside the programs without a scheduler")
-	flag.IntVar(&s.seeds, "seeds", 5, "with -mutants: seeds for each that is killed")
+	flag.IntVar(&s.seeds, "seeds", 5, "with -mutants: seeds for each that is killed; with -table: of each strategy")
 	flag.IntVar(&s.parallel, "parallel", 2, "with -mutants: how many at a time")
 	flag.DurationVar(&s.budget, "budget", 8*time.Second, "with -mutants: how long one may be looked for")
+	flag.StringVar(&s.tableFile, "table", "", "with -mutants: file for how many schedules each strategy takes to each mutant; what is in it is not run again")
+	flag.StringVar(&s.only, "only", "", "with -table: mutants whose names match this pattern; the others keep what is in the file")
+	flag.StringVar(&s.strategies, "strategies", "", "with -table: strategies, separated by commas; none: all")
+	flag.IntVar(&s.limit, "limit", 10_000, fmt.Sprintf("with -table: schedules that a seed of a strategy gets; the exhaustive one, which has no seed, %d times as many", exhaustiveFactor))
 	flag.Parse()
 	code, err := s.run(flag.Args())
 	if err != nil {
@@ -75,6 +86,10 @@ func main() {
 
 func (s settings) run(args []string) (int, error) {
 	switch {
+	case s.tableFile != "" && s.mutants == "":
+		return 2, errors.New("-table wants -mutants, the directories of all mutants of the table")
+	case s.tableFile != "":
+		return s.compare()
 	case s.mutants != "":
 		return s.table()
 	case s.speed:

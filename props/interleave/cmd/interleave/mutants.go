@@ -136,6 +136,10 @@ type line struct {
 	FoundBy  string            `json:"found_by"`
 	Schedule int               `json:"schedule"`
 	Runs     int               `json:"runs"`
+
+	Exhausted struct {
+		Schedules int `json:"schedules"`
+	} `json:"exhausted"`
 }
 
 func (s settings) hunt(bin, guarantee string, seed int) (line, error) {
