@@ -19,36 +19,52 @@ type Mutex struct {
 // Lock is Mutex.Lock.
 //
 //go:norace
-func (m *Mutex) Lock() {
-	if !det.Active() {
-		m.m.Lock()
-		return
-	}
-	det.Enter(&m.o, det.OpLock)
-	for !m.m.TryLock() {
-		det.Block(det.OpLock, &m.o)
-	}
-	det.Did(&m.o, det.OpLock, true, 1)
-}
+func (m *Mutex) Lock() { lock(&m.o, &m.m) }
 
 // TryLock is Mutex.TryLock.
 //
 //go:norace
-func (m *Mutex) TryLock() bool {
-	det.Enter(&m.o, det.OpTryLock)
-	ok := m.m.TryLock()
-	det.Did(&m.o, det.OpTryLock, ok, truth(ok))
-	return ok
-}
+func (m *Mutex) TryLock() bool { return tryLock(&m.o, &m.m) }
 
 // Unlock is Mutex.Unlock.
 //
 //go:norace
-func (m *Mutex) Unlock() {
-	det.Enter(&m.o, det.OpUnlock)
-	m.m.Unlock()
-	det.Did(&m.o, det.OpUnlock, true, 0)
-	det.Wake(&m.o)
+func (m *Mutex) Unlock() { unlock(&m.o, &m.m) }
+
+// exclusive is the real lock under a Mutex or an RWMutex.
+type exclusive interface {
+	Lock()
+	TryLock() bool
+	Unlock()
+}
+
+//go:norace
+func lock(o *det.Obj, m exclusive) {
+	if !det.Active() {
+		m.Lock()
+		return
+	}
+	det.Enter(o, det.OpLock)
+	for !m.TryLock() {
+		det.Block(det.OpLock, o)
+	}
+	det.Did(o, det.OpLock, true, 1)
+}
+
+//go:norace
+func tryLock(o *det.Obj, m exclusive) bool {
+	det.Enter(o, det.OpTryLock)
+	ok := m.TryLock()
+	det.Did(o, det.OpTryLock, ok, truth(ok))
+	return ok
+}
+
+//go:norace
+func unlock(o *det.Obj, m exclusive) {
+	det.Enter(o, det.OpUnlock)
+	m.Unlock()
+	det.Did(o, det.OpUnlock, true, 0)
+	det.Wake(o)
 }
 
 //go:norace
@@ -69,37 +85,17 @@ type RWMutex struct {
 // Lock is RWMutex.Lock.
 //
 //go:norace
-func (m *RWMutex) Lock() {
-	if !det.Active() {
-		m.m.Lock()
-		return
-	}
-	det.Enter(&m.o, det.OpLock)
-	for !m.m.TryLock() {
-		det.Block(det.OpLock, &m.o)
-	}
-	det.Did(&m.o, det.OpLock, true, 1)
-}
+func (m *RWMutex) Lock() { lock(&m.o, &m.m) }
 
 // TryLock is RWMutex.TryLock.
 //
 //go:norace
-func (m *RWMutex) TryLock() bool {
-	det.Enter(&m.o, det.OpTryLock)
-	ok := m.m.TryLock()
-	det.Did(&m.o, det.OpTryLock, ok, truth(ok))
-	return ok
-}
+func (m *RWMutex) TryLock() bool { return tryLock(&m.o, &m.m) }
 
 // Unlock is RWMutex.Unlock.
 //
 //go:norace
-func (m *RWMutex) Unlock() {
-	det.Enter(&m.o, det.OpUnlock)
-	m.m.Unlock()
-	det.Did(&m.o, det.OpUnlock, true, 0)
-	det.Wake(&m.o)
-}
+func (m *RWMutex) Unlock() { unlock(&m.o, &m.m) }
 
 // RLock is RWMutex.RLock.
 //
