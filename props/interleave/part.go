@@ -1,15 +1,12 @@
 package interleave
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 )
 
@@ -56,34 +53,10 @@ func (s settings) open() (Part, error) {
 }
 
 func loadPart(path string) (Part, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return Part{}, err
-	}
-	var p Part
-	if err := json.Unmarshal(data, &p); err != nil {
-		return Part{}, fmt.Errorf("interleave: %s: %w", path, err)
-	}
-	if p.Schema != partVersion {
-		return Part{}, fmt.Errorf("interleave: %s: schema is %d, want %d", path, p.Schema, partVersion)
-	}
-	return p, nil
+	return loadState(path, partVersion, func(p Part) int { return p.Schema })
 }
 
-// save replaces the file in one step: who is killed keeps the one before.
-func (p Part) save(path string) error {
-	data, err := json.MarshalIndent(p, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path+".new", append(data, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
-}
+func (p Part) save(path string) error { return saveState(path, p) }
 
 // Merge joins the files of all shards of one run. A shard that is missing, is there
 // twice, belongs to another run, or has not come to its end is an error: what was not

@@ -2,14 +2,11 @@ package interleave
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 )
 
@@ -69,18 +66,7 @@ func (s settings) openRecord() (Record, error) {
 
 // LoadRecord reads a record.
 func LoadRecord(path string) (Record, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return Record{}, err
-	}
-	var r Record
-	if err := json.Unmarshal(data, &r); err != nil {
-		return Record{}, fmt.Errorf("interleave: %s: %w", path, err)
-	}
-	if r.Schema != recordVersion {
-		return Record{}, fmt.Errorf("interleave: %s: schema is %d, want %d", path, r.Schema, recordVersion)
-	}
-	return r, nil
+	return loadState(path, recordVersion, func(r Record) int { return r.Schema })
 }
 
 // has reports whether a scenario was exhausted to that bound.
@@ -95,17 +81,7 @@ func (r Record) save(path string) error {
 	if path == "" {
 		return nil
 	}
-	data, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path+".new", append(data, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return saveState(path, r)
 }
 
 // missing are the scenarios that were not exhausted to their bounds: pairs of calls to
