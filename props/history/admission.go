@@ -55,7 +55,7 @@ func judgeAcceptedRun(j *judge) {
 	}
 	j.listenersCalled()
 	for _, e := range j.entries {
-		if !e.accepted() || e.submit.ret.N > j.done || e.hook() {
+		if e.hook() || !j.owed(e) {
 			continue
 		}
 		switch {
@@ -75,6 +75,19 @@ func judgeAcceptedRun(j *judge) {
 			}
 		}
 	}
+}
+
+// owed reports whether what was submitted must have come to its end when done: it was
+// accepted, by a call that began before done. When the call returned does not matter: a
+// caller who looked at the gate and was held up before he queued the task returns after
+// done, and his task is the one that is lost (R26). That needs a log that ends at rest,
+// as what becomes of it may be written down late; and the end of a registration has no
+// name in the log before the call has returned.
+func (j *judge) owed(e *entry) bool {
+	if !e.accepted() {
+		return false
+	}
+	return e.submit.ret.N < j.done || e.submit.inv.N < j.done && j.Rules.AtRest && !e.registers()
 }
 
 // registrationEnded judges that an accepted registration has ended when done, and

@@ -56,7 +56,7 @@ func (j *judge) hookRuns(e *entry) {
 		j.blame(at(n), "%s ran at #%d, before any shutdown", e.what(), n)
 	case n != 0:
 		j.exercised()
-	case removed == nil && j.done != 0 && e.submit.ret.N < j.done:
+	case removed == nil && j.done != 0 && j.owed(e):
 		j.exercised()
 		j.blame(at(e.submit.ret.N, j.done), "%s, added at #%d, never ran and was not removed", e.what(), e.submit.ret.N)
 	}
