@@ -22,7 +22,8 @@ type attempt struct {
 	ended time.Time
 
 	// The goroutine of Run only.
-	late bool // it had not ended at its own deadline
+	late   bool // it had not ended at its own deadline
+	logged bool // how it went
 }
 
 func begin(ctx context.Context, run func(context.Context) error) *attempt {

@@ -106,7 +106,7 @@ func (x *exit) preDrain() {
 			x.plan.NotReady()
 			return nil
 		})
-		x.logStep(x.notReady.report("NotReady", time.Now()))
+		x.logStep(x.notReady, x.notReady.report("NotReady", time.Now()))
 	}
 	if x.plan.PreDrain == 0 {
 		return
@@ -128,7 +128,7 @@ func (x *exit) step(i int) {
 		run = shutDown(s.Executor, s.Quiet, x.timeout(s))
 	}
 	x.steps[i] = x.perform(s.Name, s.deadline(), run)
-	x.logStep(x.stepReport(i, time.Now()))
+	x.logStep(x.steps[i], x.stepReport(i, time.Now()))
 }
 
 // timeout is what the step has given for Timeout, or less, where the deadline of
@@ -160,7 +160,13 @@ func (x *exit) awaitStart() {
 	ctx, release := context.WithTimeoutCause(x.whole, DefaultStepDeadline, ErrStepDeadline)
 	defer release()
 	x.start.wait(ctx, x.whole)
-	x.logStep(x.start.report("Start", time.Now()))
+	x.logStep(x.start, x.start.report("Start", time.Now()))
+}
+
+// attempts are those of Report.all, in its order; nil: not begun.
+func (x *exit) attempts() []*attempt {
+	all := append([]*attempt{x.notReady}, x.steps...)
+	return append(all, x.start)
 }
 
 func (x *exit) stepReport(i int, now time.Time) StepReport {

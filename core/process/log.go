@@ -8,17 +8,21 @@ import (
 )
 
 // logStep says how a step went, when the next one may begin. Of one that the end
-// of the whole exit left running, logExit speaks.
-func (x *exit) logStep(r StepReport) {
+// of the whole exit left running there is nothing to say yet: logExit does.
+func (x *exit) logStep(a *attempt, r StepReport) {
+	if r.Outcome == NotBegun || r.Outcome == StillRunning && !r.DeadlinePassed {
+		return
+	}
+	a.logged = true
 	args := append([]any{"step", r.Name, "elapsed", r.Elapsed}, resultArgs(r)...)
 	switch {
 	case r.DeadlinePassed:
 		x.log.log(slog.LevelError, "step's deadline passed", append(args, "outcome", r.Outcome.String())...)
 	case r.Outcome == Failed:
 		x.log.log(slog.LevelError, "step failed", args...)
-	case r.Outcome == Done && r.Work.TimedOut:
+	case r.Work.TimedOut:
 		x.log.log(slog.LevelWarn, "step done after its timeout", args...)
-	case r.Outcome == Done:
+	default:
 		x.log.log(slog.LevelInfo, "step done", args...)
 	}
 }
@@ -38,18 +42,24 @@ func resultArgs(r StepReport) (args []any) {
 	}
 	args = append(args, "accepted", w.Accepted, "ran", w.Ran, "lost", r.Lost,
 		"rejected", w.Rejected, "cancelled", w.Cancelled, "timers_cancelled", w.TimersCancelled,
-		"channels_aborted", w.ChannelsAborted, "bytes_discarded", w.BytesDiscarded)
+		"channels_drained", w.ChannelsDrained, "channels_aborted", w.ChannelsAborted, "bytes_discarded", w.BytesDiscarded)
 	if w.Running != "" {
 		args = append(args, "running", w.Running)
 	}
 	return args
 }
 
-// logExit is a line for each thing that has not ended, and the last one.
+// logExit is a line for each thing that has not ended, and the last one. A step that
+// the end of the exit left running, and that ended before the report was made, has its
+// line here: every step that was begun has one.
 func (x *exit) logExit(r Report) {
-	for _, s := range r.all() {
-		if s.Outcome == StillRunning {
+	attempts := x.attempts()
+	for i, s := range r.all() {
+		switch a := attempts[i]; {
+		case s.Outcome == StillRunning:
 			x.log.log(slog.LevelError, "still running", append([]any{"step", s.Name, "elapsed", s.Elapsed}, resultArgs(s)...)...)
+		case a != nil && !a.logged:
+			x.logStep(a, s)
 		}
 	}
 	level := slog.LevelInfo
