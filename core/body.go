@@ -159,6 +159,17 @@ func (e *Executor) runNotes() {
 	}
 }
 
+// resumeNote puts back the note that runs, if the caller is a note, and reports whether
+// it is: what is left of it comes before the notes behind it. Loop only, or false.
+func (e *Executor) resumeNote(rest func()) bool {
+	if !e.InEventLoop() || e.current.kind != BodyListener || e.current.handler || e.notePos == 0 || e.noted[e.notePos-1] != nil {
+		return false
+	}
+	e.notePos--
+	e.noted[e.notePos] = rest
+	return true
+}
+
 // notePanic counts a recovered panic of a body and keeps it for reportPanics.
 // Loop only.
 func (e *Executor) notePanic(p *PanicError) {

@@ -13,9 +13,8 @@ import (
 // Done is closed (G9).
 type Future[T any] struct {
 	// Set once.
-	ex      *Executor         // whose body and listeners these are; nil: a foreign one's, or nobody's
-	on      func(func()) bool // queues the call of listeners; false if it will not; nil: nobody does
-	refused bool              // the executor did not accept the body
+	home    EventExecutor // whose body and listeners these are: an *Executor if it is one of ours; nil: nobody's
+	refused bool          // home did not accept the body, and does not call the listeners
 
 	// Guarded by mu. value and err are final once state is futureDone.
 	mu        sync.Mutex
@@ -37,16 +36,10 @@ const (
 )
 
 func newFuture[T any](ex EventExecutor) *Future[T] {
-	f := &Future[T]{}
-	switch ex := ex.(type) {
-	case nil:
-	case interface{ loopOf() *Executor }:
-		f.ex = ex.loopOf()
-		f.on = f.ex.note
-	default:
-		f.on = func(work func()) bool { return ex.Execute(work) == nil }
+	if ours, ok := ex.(interface{ loopOf() *Executor }); ok {
+		ex = ours.loopOf()
 	}
-	return f
+	return &Future[T]{home: ex}
 }
 
 func (e *Executor) loopOf() *Executor { return e }
@@ -75,7 +68,7 @@ func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	if v, err, ok := f.result(); ok {
 		return v, err
 	}
-	if f.ex != nil && f.ex.InEventLoop() {
+	if f.home != nil && f.home.InEventLoop() {
 		return none, ErrInEventLoop
 	}
 	select {
@@ -106,8 +99,10 @@ func (f *Future[T]) Cancel() bool {
 // OnDone calls listener with the result, once: on the executor while it lives,
 // else on the goroutine that completes the future, or on the caller if it has
 // completed. Listeners of one future run in order and one at a time; one that
-// panics does not keep the others from running; chains of them do not nest (G9).
-// Those on the executor take no room in its queue. A nil listener is ignored.
+// panics does not keep the others from running; chains of them do not nest (G9): off
+// the executor, one that is added inside another runs after it. Those on the executor
+// take no room in its queue. To an executor of another package, and to a type that
+// wraps one of ours, they are tasks. A nil listener is ignored.
 func (f *Future[T]) OnDone(listener func(T, error)) {
 	if listener == nil {
 		return
@@ -144,23 +139,38 @@ func (f *Future[T]) finish(upTo futureState, v T, err error) bool {
 
 // dispatch arranges for notify to run where listeners run.
 func (f *Future[T]) dispatch() {
-	if f.on != nil && f.on(f.notify) {
-		return
+	if !f.refused {
+		switch home := f.home.(type) {
+		case nil:
+		case *Executor:
+			if home.note(f.notify) {
+				return
+			}
+		default:
+			if home.Execute(f.notify) == nil {
+				return
+			}
+		}
 	}
-	var onPanic func(*PanicError)
-	if f.ex != nil {
-		onPanic = f.ex.reportOffLoop
+	offLoop(f.onPanic(), f.notify)
+}
+
+// onPanic is who hears of listeners that panic off the loop; nil: nobody.
+func (f *Future[T]) onPanic() func(*PanicError) {
+	if e, ours := f.home.(*Executor); ours {
+		return e.reportOffLoop
 	}
-	offLoop(onPanic, f.notify)
+	return nil
 }
 
 // notify calls the listeners that are there, and those that they add. If one
-// panics or exits, the rest is dispatched anew while the goroutine unwinds.
+// panics or exits, the goroutine unwinds, and the rest goes on from where it was:
+// before what was to be called after them.
 func (f *Future[T]) notify() {
 	returned := false
 	defer func() {
 		if !returned {
-			f.dispatch()
+			f.resume()
 		}
 	}()
 	for {
@@ -171,6 +181,17 @@ func (f *Future[T]) notify() {
 		listener(f.value, f.err)
 	}
 	returned = true
+}
+
+// resume is dispatch, but to the front, of the trampoline or of the notes of the loop.
+func (f *Future[T]) resume() {
+	if resumeOffLoop(f.onPanic(), f.notify) {
+		return
+	}
+	if e, ours := f.home.(*Executor); ours && e.resumeNote(f.notify) {
+		return
+	}
+	f.dispatch()
 }
 
 func (f *Future[T]) nextListener() func(T, error) {
@@ -189,8 +210,8 @@ func (f *Future[T]) nextListener() func(T, error) {
 func (f *Future[T]) run() {
 	body := f.begin()
 	if body == nil {
-		if f.onLoop() {
-			f.ex.skipCurrent()
+		if e := f.loop(); e != nil {
+			e.skipCurrent()
 		}
 		return
 	}
@@ -206,8 +227,8 @@ func (f *Future[T]) run() {
 			return
 		}
 		p := newPanicError(v)
-		if f.onLoop() {
-			f.ex.panickedCurrent(p)
+		if e := f.loop(); e != nil {
+			e.panickedCurrent(p)
 		}
 		f.finish(futureUncancellable, none, p)
 	}()
@@ -216,8 +237,17 @@ func (f *Future[T]) run() {
 	f.finish(futureUncancellable, v, err)
 }
 
-// onLoop is false if somebody wraps an executor and runs the task elsewhere.
-func (f *Future[T]) onLoop() bool { return f.ex != nil && f.ex.InEventLoop() }
+// loop returns the executor of ours whose body the caller is, if it is home or home
+// wraps it: it counts a task that was skipped, or that panicked. Nil if the task runs
+// elsewhere.
+func (f *Future[T]) loop() *Executor {
+	switch {
+	case f.home == nil || !f.home.InEventLoop():
+		return nil
+	default:
+		return currentExecutor()
+	}
+}
 
 // begin makes the future uncancellable and returns its body, or nil if it was
 // cancelled.

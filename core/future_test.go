@@ -200,6 +200,36 @@ func TestG9AListenerThatEndsBadlyStopsNoOther(t *testing.T) {
 	}
 }
 
+// What is left of the listeners of a future comes before those of others behind it, if
+// one ends badly too.
+func TestG9TheRestGoesOnWhereItWas(t *testing.T) {
+	for end, bad := range badEnds {
+		for _, where := range []string{"on the loop", "off the loop"} {
+			ex := newExecutor(t, core.WithPanicHandler(func(*core.PanicError) {}))
+			first, second := core.NewPromise[int](ex), core.NewPromise[int](ex)
+			var j journal
+			first.Future().OnDone(func(int, error) { j.add("1a"); bad.body() })
+			first.Future().OnDone(func(int, error) { j.add("1b") })
+			second.Future().OnDone(func(int, error) { j.add("2") })
+			both := func() { first.TrySuccess(1); second.TrySuccess(1) }
+			if where == "on the loop" {
+				onLoop(t, ex, both) // the listeners follow the body
+				ex.Shutdown()
+				awaitDone(t, ex)
+			} else {
+				ex.Shutdown()
+				awaitDone(t, ex)
+				outer := core.NewPromise[int](ex)
+				outer.Future().OnDone(func(int, error) { both() })
+				var wg sync.WaitGroup
+				wg.Go(func() { outer.TrySuccess(1) }) // a Goexit ends this goroutine
+				wg.Wait()
+			}
+			j.want(t, "G9: "+end+" "+where, "1a 1b 2")
+		}
+	}
+}
+
 // The executor of a refused Submit is known: a panic of a listener is its own.
 func TestG14AListenerOfARefusedSubmitThatPanicsIsReported(t *testing.T) {
 	var log panicLog

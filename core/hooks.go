@@ -14,13 +14,15 @@ const (
 type hook struct {
 	run   func()
 	state hookState
-	late  bool // added by a hook after the close: it may not add more
+	n     int64 // 1, 2, ... in the order added
+	late  bool  // added by a hook after the close: it may not add more
 }
 
 // hookList holds the hooks that have not begun, in the order added. Guarded by
 // Executor.mu.
 type hookList struct {
 	waiting []*hook
+	added   int64
 	ran     int64
 }
 
@@ -44,6 +46,8 @@ func (e *Executor) AddShutdownHook(run func()) (remove func() bool, err error) {
 	} else if err := e.lockOpen(OpAddShutdownHook); err != nil {
 		return nil, err
 	}
+	e.hooks.added++
+	h.n = e.hooks.added
 	e.hooks.waiting = append(e.hooks.waiting, h)
 	e.traceAdmit(OpAddShutdownHook, true)
 	if e.shutdown.called {
@@ -82,22 +86,28 @@ func (e *Executor) hooksDue() bool {
 		e.tasks.begun() >= e.shutdown.taskMark && e.tails.begun() >= e.shutdown.tailMark
 }
 
-// runHooks runs the hooks that wait now; one that is added meanwhile has to wait
-// for the next turn.
-func (e *Executor) runHooks() {
+// markHooks begins a turn: what is added from here on has to wait for the next one,
+// whoever adds it, and at whichever of the turn's chances it would be due (G6). To
+// count those that wait instead would be wrong: of two, the first may remove the second
+// and add another.
+func (e *Executor) markHooks() {
 	if e.seen < StateShuttingDown {
 		return
 	}
 	e.mu.Lock()
-	n := 0
-	if e.hooksDue() {
-		n = len(e.hooks.waiting)
-	}
+	e.lastHook = e.hooks.added
 	e.mu.Unlock()
-	for ; n > 0; n-- {
+}
+
+// runHooks runs the hooks of this turn, if they are due.
+func (e *Executor) runHooks() {
+	if e.seen < StateShuttingDown {
+		return
+	}
+	for {
 		h, run := e.beginHook()
 		if h == nil {
-			return // removed meanwhile
+			return
 		}
 		e.protect(currentBody{kind: BodyHook, hook: h}, run)
 		e.reportPanics()
@@ -107,7 +117,7 @@ func (e *Executor) runHooks() {
 func (e *Executor) beginHook() (*hook, func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.hooks.waiting) == 0 {
+	if !e.hooksDue() || e.hooks.waiting[0].n > e.lastHook {
 		return nil, nil
 	}
 	h := e.hooks.waiting[0]

@@ -123,6 +123,34 @@ func TestG6HooksAddedDuringShuttingDownRunOnTheNextTurn(t *testing.T) {
 	})
 }
 
+// The next turn, and not one of the later chances of this one: a tail task of this turn
+// comes first. And not in the place of a hook that was taken back.
+func TestG6AHookAddedByAHookWaitsForTheNextTurn(t *testing.T) {
+	for _, removes := range []bool{false, true} {
+		t.Run(fmt.Sprint("removes another=", removes), func(t *testing.T) {
+			ex := newExecutor(t)
+			var j journal
+			var removeB func() bool
+			mustHook(t, ex, func() {
+				j.add("a")
+				mustHook(t, ex, j.note("d"))
+				mustTail(t, ex, j.note("tail"))
+				if removes && !removeB() {
+					t.Error("G6: remove of a hook that has not begun: got false, want true")
+				}
+			})
+			removeB = mustHook(t, ex, j.note("b"))
+			mustShutdownGracefully(t, ex, 0, time.Hour)
+			awaitDone(t, ex)
+			want := "a b tail d"
+			if removes {
+				want = "a tail d"
+			}
+			j.want(t, "G6", want)
+		})
+	}
+}
+
 // After the close: a hook accepted before it may add hooks, those may not.
 func TestG6TheChainOfLateHooksEnds(t *testing.T) {
 	ex := newExecutor(t)

@@ -61,6 +61,7 @@ func (e *Executor) turn() {
 	}
 	e.reportPanics() // of a body that panicked while it exited
 	e.tellChannels()
+	e.markHooks()
 	e.runHooks()
 	e.runNotes()
 	e.lookWhenBusy()

@@ -42,6 +42,17 @@ func offLoop(onPanic func(*PanicError), calls ...func()) {
 	}
 }
 
+// resumeOffLoop puts call before what is still to be run, if the caller is inside of
+// such a call, and reports whether it is.
+func resumeOffLoop(onPanic func(*PanicError), call func()) bool {
+	v, inside := trampolines.Load(goid.Get())
+	if inside {
+		t := v.(*trampoline)
+		t.calls = append([]offLoopCall{{call, onPanic}}, t.calls...)
+	}
+	return inside
+}
+
 // run empties the trampoline. If a call ends the goroutine by runtime.Goexit, the
 // rest runs in the deferred call: each listener is called once, whatever another
 // does.

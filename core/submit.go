@@ -19,7 +19,7 @@ func Submit[T any](ex EventExecutor, f func() (T, error)) *Future[T] {
 	fut.body = f
 	if err := ex.Execute(fut.run); err != nil {
 		// Listeners run on the caller; the executor hears of their panics.
-		return &Future[T]{ex: fut.ex, state: futureDone, err: err, refused: true}
+		return &Future[T]{home: fut.home, state: futureDone, err: err, refused: true}
 	}
 	return fut
 }
@@ -39,6 +39,8 @@ func isNil(ex EventExecutor) bool {
 	case nil:
 		return true
 	case *Executor:
+		return ex == nil
+	case *EventLoop:
 		return ex == nil
 	case *Group:
 		return ex == nil
@@ -86,25 +88,30 @@ func InvokeAny[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, er
 	if len(fs) == 0 {
 		return none, argumentError("InvokeAny", "got 0 functions, want at least 1")
 	}
-	type outcome struct {
-		value T
-		err   error
-	}
-	outcomes := make(chan outcome, len(fs)) // room for all: a listener never waits
+	// Not by OnDone: from inside a listener those of a refused future would wait for
+	// the caller.
+	over := make(chan int, len(fs)) // room for all: who sends never waits
 	futures := make([]*Future[T], len(fs))
 	for i, f := range fs {
-		futures[i] = Submit(ex, f)
-		futures[i].OnDone(func(v T, err error) { outcomes <- outcome{v, err} })
+		futures[i] = Submit(ex, func() (T, error) {
+			defer func() { over <- i }()
+			return f()
+		})
+		if refusal(futures[i]) != nil {
+			over <- i
+		}
 	}
 	defer cancelAll(futures)
 	var errs []error
 	for range fs {
 		select {
-		case o := <-outcomes:
-			if o.err == nil {
-				return o.value, nil
+		case i := <-over:
+			<-futures[i].Done() // its body is ending
+			v, err, _ := futures[i].result()
+			if err == nil {
+				return v, nil
 			}
-			errs = append(errs, o.err)
+			errs = append(errs, err)
 		case <-ctx.Done():
 			return none, context.Cause(ctx)
 		}

@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -185,4 +186,62 @@ func TestSubmitToAForeignExecutor(t *testing.T) {
 	awaitDone(t, ex)
 	f.OnDone(func(int, error) { heard <- true })
 	<-heard // G9: on the caller, the executor is gone
+}
+
+// A wrapper may count or limit what goes through it, and is no reason to lose a
+// guarantee: it has the executor's InEventLoop.
+func TestSubmitToAWrapperOfOurExecutor(t *testing.T) {
+	var log panicLog
+	ex := newExecutor(t, core.WithPanicHandler(log.handle))
+	release := occupy(t, ex)
+	cancelled := core.Submit(foreign{ex}, give(1))
+	if !cancelled.Cancel() {
+		t.Error("G8: Cancel of a function that has not begun: got false, want true")
+	}
+	inside := core.Submit(foreign{ex}, func() (error, error) {
+		_, err := core.Submit(foreign{ex}, give(1)).Wait(neverEnds)
+		return err, nil
+	})
+	panics := core.Submit(foreign{ex}, func() (int, error) { panic("planted") })
+	release()
+	if err, _ := inside.Wait(neverEnds); err != core.ErrInEventLoop {
+		t.Errorf("G18: Wait inside the loop: got %v, want ErrInEventLoop", err)
+	}
+	if _, err := panics.Wait(neverEnds); !errors.As(err, new(*core.PanicError)) {
+		t.Errorf("G14: the future of the function that panics: got %v, want a *PanicError", err)
+	}
+	ex.Shutdown()
+	report := awaitDone(t, ex)
+	if report.Accepted != 5 || report.Ran != 4 || report.Cancelled != 1 {
+		t.Errorf("G20: accepted %d, ran %d, cancelled %d; want 5, 4, 1", report.Accepted, report.Ran, report.Cancelled)
+	}
+	if n := len(log.all()); n != 1 || report.Panicked != 1 {
+		t.Errorf("G14: %d panics reported, %d counted; want 1, 1", n, report.Panicked)
+	}
+}
+
+// The listener of a refused function would run after the listener that waits for it.
+func TestG18InvokeAnyInAListenerOffTheLoop(t *testing.T) {
+	ex := newExecutor(t)
+	onLoop(t, ex, func() {})
+	var got error
+	called := make(chan struct{})
+	ex.Termination().OnDone(func(core.Report, error) {
+		defer close(called)
+		_, got = core.InvokeAny(neverEnds, ex, give(1), give(2))
+	})
+	ex.Shutdown()
+	await(t, "InvokeAny in a listener (G18)", called)
+	if !errors.Is(got, core.ErrRejected) {
+		t.Errorf("got %v, want ErrRejected", got)
+	}
+}
+
+func TestSubmitToANilPointer(t *testing.T) {
+	for _, ex := range []core.EventExecutor{nil, (*core.Executor)(nil), (*core.EventLoop)(nil), (*core.Group)(nil)} {
+		_, err := core.Submit(ex, give(1)).Wait(neverEnds)
+		if err == nil || !strings.Contains(err.Error(), "ex is nil, want an executor") {
+			t.Errorf("Submit to a nil %T: got %v, want an error that says so", ex, err)
+		}
+	}
 }

@@ -113,9 +113,12 @@ func (t *Termination) Wait(ctx context.Context) (Report, error) {
 }
 
 // OnDone calls listener once Done is closed: on the goroutine that closes it,
-// which is the loop's no longer, in the order added; or, if it is closed, at
-// once, on the caller. A nil listener is ignored. A panic in one is reported as
-// one of a body and does not keep the others from being called.
+// which is the loop's no longer, in the order added; or, if it is closed, on the
+// caller, before OnDone returns. From inside another listener that runs so, it is
+// called after that one: chains do not nest. A nil listener is ignored. A panic in
+// one is reported as one of a body and does not keep the others from being called;
+// one that does not return does: of a group, the listeners come after those of the
+// child that ended last.
 func (t *Termination) OnDone(listener func(Report, error)) {
 	if listener == nil {
 		return

@@ -40,7 +40,7 @@
 // # Exit codes
 //
 //   - 0: everything has ended as it should.
-//   - 1: a deadline passed, a step failed, or Start failed.
+//   - 1: a deadline passed, or a step, Start or NotReady failed.
 //   - 2: the Plan or the call is wrong; nothing was started.
 //   - 128+n: a second signal forced the exit; n is its number.
 //

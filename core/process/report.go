@@ -83,8 +83,8 @@ type Report struct {
 	// ErrStartReturned, or what Start returned.
 	Cause error
 
-	// Ended is nil if all steps were gone through; else ErrDeadline, or the
-	// *SignalError of the second signal.
+	// Ended is nil if all steps were gone through and Start has returned; else
+	// ErrDeadline, or the *SignalError of the second signal.
 	Ended error
 
 	// NotReady and Start are the plan's functions of these names; NotBegun if it
