@@ -196,6 +196,9 @@ func (s settings) visit(scenarios []Scenario, round, i int) []Scenario {
 	}
 	seed := int(s.seed)*1_000_000 + round*len(scenarios) + i
 	visits := []Scenario{untraced[(i+round)%len(untraced)], sc, Generated(id, seed)}
+	if early := Sleeping(); s.lean == "" && round == 0 && i < len(early) {
+		visits = append(visits, early[i]) // of a lost wake-up they tell with the first schedule
+	}
 	if own := leaning(scenarios, s.lean); len(own) > 0 {
 		for k := range min(perTurn, len(own)) {
 			visits = append(visits, own[((round*len(scenarios)+i)*perTurn+k)%len(own)])

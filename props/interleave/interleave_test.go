@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -200,6 +201,49 @@ func TestPropInterleavePlanted(t *testing.T) {
 	out, code = run(t, lane(t), "-case", gone)
 	require.Equal(t, 5, code, "%s", out)
 	require.Contains(t, out, "no longer applies")
+}
+
+// TestPropInterleaveMinimised: lost wake-ups are found by the small scenarios that were
+// made for their shapes, and are no larger, once made small, than a person can hold in
+// mind: the loop, where it moves to, a caller or a callback. The times are small, too.
+func TestPropInterleaveMinimised(t *testing.T) {
+	const goroutines, switches = 3, 6 // the driver counted, if it makes a call
+	names := regexp.MustCompile(`(?m)^program  (.*), time idle`)
+	found := regexp.MustCompile(`(?m)^found by pct3 in schedule (\d+) of .*; \d+ switches before minimising, (\d+) after`)
+	for i, c := range []struct{ mutant, scenario, gone string }{
+		{"g12-purge-forgotten", "sleeping until a timer, a hook exits in the shutdown", "in 20ms"},
+		{"g12-alarm-not-moved", "sleeping until a timer, a later one and an earlier", "in 10ms"},
+		{"g12-lazy-at-the-limit-does-not-wake", "sleeping on lazy tasks, which fill the queue", "after 20ms"},
+		{"g12-register-in-shutdown-does-not-wake", "sleeping in a shutdown, a registration", "drains after"},
+		{"g12-last-channel-does-not-wake", "loop channel|channel", "drains after 1ms"}, // a caller has to do what the driver does at first
+	} {
+		if testing.Short() && i > 0 {
+			break
+		}
+		t.Run(c.mutant, func(t *testing.T) {
+			out, code := run(t, planted(t, c.mutant), "-scenario", c.scenario, "-strategy", "pct3", "-budget", "60s", "-cases", t.TempDir())
+			require.Equal(t, 1, code, "%s", out)
+			require.Equal(t, c.scenario, names.FindStringSubmatch(out)[1])
+			program, _, _ := strings.Cut(out, "\nschedule ")
+			require.NotContains(t, program, c.gone, "a time is as it was")
+			end := found.FindStringSubmatch(out)
+			require.NotNil(t, end, "%s", out)
+			schedule, err := strconv.Atoi(end[1])
+			require.NoError(t, err)
+			require.LessOrEqual(t, schedule, 36, "one visit")
+			left, err := strconv.Atoi(end[2])
+			require.NoError(t, err)
+			require.LessOrEqual(t, left, switches, "%s", out)
+			var census interleave.Census
+			for line := range strings.Lines(out) {
+				if got, err := interleave.ParseCensus(strings.TrimSpace(line)); err == nil {
+					census = got
+				}
+			}
+			require.NotZero(t, census.Goroutines, "%s", out)
+			require.LessOrEqual(t, census.Sum(), goroutines, "%s", out)
+		})
+	}
 }
 
 // TestPropInterleaveG21G22G23Planted: bugs of groups and of channels are found, each by

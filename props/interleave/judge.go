@@ -102,19 +102,38 @@ func newJudgement(sc Scenario, r *det.Result, out props.Outcome) (*judgement, er
 	if out.Events == nil {
 		return j, nil // the driver did not come back
 	}
-	rules := rules(sc)
+	props.NameEnds(out.Events)
+	if err := j.history(sc, out.Events, rules(sc)); err != nil {
+		return nil, err
+	}
+	if out.AlarmsLeft > 0 {
+		j.violations = append(j.violations, history.Violation{
+			Guarantee: "G24", Predicate: "S16", Sentence: "nothing is left behind",
+			Text: fmt.Sprintf("%d alarms were still set after done", out.AlarmsLeft),
+		})
+	}
+	return j, nil
+}
+
+// history judges what was written down.
+func (j *judgement) history(sc Scenario, events []history.Event, rules history.Rules) error {
 	forHistory := rules
 	if sc.Time != det.Idle {
 		forHistory.Timers = history.AnyTimers // which were due at the call depends on when it read the clock
 	}
-	props.NameEnds(out.Events)
-	h, err := history.Of(out.Events, forHistory)
+	h, err := history.Of(events, forHistory)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	// First what blames the step at fault: it is over soonest.
+	for _, v := range []*history.Violation{overfull(sc.Program, events), unwoken(sc.Program, events), overslept(sc, events)} {
+		if v != nil {
+			j.violations = append(j.violations, *v)
+		}
 	}
 	premises := map[string]int{}
 	for _, v := range h.Check() {
-		if v.Predicate.Name == "V8" && listens(sc.Program) {
+		if v.Predicate.Name == "V8" && (listens(sc.Program) || mayFillLazily(sc.Program)) {
 			continue
 		}
 		if v.Predicate.Name == "V6" && sc.Time != det.Idle {
@@ -123,15 +142,12 @@ func newJudgement(sc Scenario, r *det.Result, out props.Outcome) (*judgement, er
 		j.violations = append(j.violations, v.Violations...)
 		premises[v.Predicate.Name] = v.Premise
 	}
-	if events, ok := asModelled(out.Events); !ok {
+	if events, ok := asModelled(events); !ok {
 		j.unrefined = true
 	} else if broken := props.Refine(events, rules); broken != nil {
 		j.violations = append(j.violations, *broken)
 	}
-	if v := overfull(sc.Program, out.Events); v != nil {
-		j.violations = append(j.violations, *v)
-	}
-	switch linearizable(h, out.Events, forHistory) {
+	switch linearizable(h, events, forHistory) {
 	case porcupine.Illegal:
 		j.violations = append(j.violations, history.Violation{
 			Guarantee: "G5", Predicate: "REF3", Sentence: "each call takes effect at one moment",
@@ -140,14 +156,8 @@ func newJudgement(sc Scenario, r *det.Result, out props.Outcome) (*judgement, er
 	case porcupine.Unknown:
 		j.undecided = true
 	}
-	if out.AlarmsLeft > 0 {
-		j.violations = append(j.violations, history.Violation{
-			Guarantee: "G24", Predicate: "S16", Sentence: "nothing is left behind",
-			Text: fmt.Sprintf("%d alarms were still set after done", out.AlarmsLeft),
-		})
-	}
-	j.exercised = exercised(out.Events, premises)
-	return j, nil
+	j.exercised = exercised(events, premises)
+	return nil
 }
 
 func exercised(events []history.Event, premises map[string]int) (ids []string) {
@@ -242,21 +252,26 @@ func (h *hasher) event(e *history.Event, g int) {
 // listens reports whether a listener may be added to a future that is complete: that
 // wakes the loop, and is no call that a history shows, so that V8 would blame it.
 func listens(p props.Program) bool {
-	for _, a := range p.Actors {
-		if listensIn(a.Steps) {
-			return true
-		}
-	}
-	return false
+	return anyStep(p, func(s props.Step) bool { return s.Body != nil && s.Body.Listen })
 }
 
-func listensIn(steps []props.Step) bool {
-	for _, s := range steps {
-		if b := s.Body; b != nil && (b.Listen || listensIn(b.Steps) || b.Listener != nil && listensIn(b.Listener.Steps)) {
-			return true
-		}
+// mayFillLazily reports whether a lazy task may take the last room of the queue. Then it
+// wakes the loop, and V8 takes no lazy task for a reason to. That nothing wakes for less
+// V8 says of the programs without a bound.
+func mayFillLazily(p props.Program) bool {
+	return p.Limit > 0 && anyStep(p, func(s props.Step) bool { return s.Op == history.OpExecuteLazy })
+}
+
+// anyStep reports whether what is true of any step, those of bodies included.
+func anyStep(p props.Program, what func(props.Step) bool) bool {
+	var in func([]props.Step) bool
+	in = func(steps []props.Step) bool {
+		return slices.ContainsFunc(steps, func(s props.Step) bool {
+			b := s.Body
+			return what(s) || b != nil && (in(b.Steps) || b.Listener != nil && in(b.Listener.Steps))
+		})
 	}
-	return false
+	return slices.ContainsFunc(p.Actors, func(a props.Actor) bool { return in(a.Steps) })
 }
 
 // asModelled returns the events with a few things put as the model puts them: where

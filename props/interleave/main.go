@@ -148,9 +148,10 @@ func parse(args []string, out, errs io.Writer) (settings, error) {
 	return s, nil
 }
 
-// named returns the scenarios that have a name.
+// named returns the scenarios that have a name. A lane that leans towards a guarantee
+// comes by those that were made for it in this order.
 func named() []Scenario {
-	return slices.Concat(Pairs(false), Pairs(true), LoopPairs(), Groups(), Focused())
+	return slices.Concat(Sleeping(), Pairs(false), Pairs(true), LoopPairs(), Groups(), Focused())
 }
 
 func find(name string) (Scenario, error) {

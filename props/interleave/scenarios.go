@@ -18,6 +18,7 @@ var about = []struct {
 	prefix     string
 	guarantees []string
 }{
+	{"sleeping ", []string{"G12"}},
 	{"start ", []string{"G1", "G17", "G24"}},
 	{"body ", []string{"G9", "G14"}},
 	{"timers ", []string{"G7", "G8", "G12"}},

@@ -34,6 +34,9 @@ func (f *Found) Write(w io.Writer, replay string) {
 	for _, s := range f.Switches {
 		fmt.Fprintf(w, "  g%d -> g%d after %d decisions of g%d  %s\n", s.G, s.To, s.N, s.G, s.Site)
 	}
+	if f.result != nil && len(f.result.Trace) > 0 {
+		fmt.Fprintln(w, f.census())
+	}
 	f.historyText(w)
 	f.columns(w)
 	if replay != "" {

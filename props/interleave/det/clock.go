@@ -53,10 +53,13 @@ func (x *Alarm) fire(a *alarm) {
 	}
 	f := x.f
 	starter(func() {
-		s.start(func() {
+		g := s.start(func() {
 			raceAcquire(unsafe.Pointer(x))
 			f()
 		}, mix(a.hash, s.clockObj.writes))
+		if s.opt.Trace && g != nil {
+			s.r.Callbacks = append(s.r.Callbacks, g.id)
+		}
 	})
 }
 

@@ -60,7 +60,9 @@ type Result struct {
 	Unfair      [8]uintptr
 	NUnfair     int
 	Trace       []Event
-	Clock       int // moves of the clock
+	Marks       []int // of a traced run: how long Trace was at each Mark
+	Callbacks   []int // of a traced run: numbers of the goroutines that the clock made
+	Clock       int   // moves of the clock
 	Goroutines  int
 	Races       int // that the detector reported, in a -race build
 }
@@ -100,6 +102,15 @@ func blockedText(g *gor) string {
 //go:norace
 func (s *Sched) traceEvent(g *gor, o *Obj, op Op, write bool, value int64) {
 	s.r.Trace = append(s.r.Trace, Event{G: g.id, Op: op, Value: value, Site: lineOf(callerOutside()), At: s.now, Obj: s.numberOf(o), Write: write})
+}
+
+// Mark notes in a traced run how far it is. It is no scheduling point.
+//
+//go:norace
+func Mark() {
+	if s := current; s != nil && s.opt.Trace && !s.abort {
+		s.r.Marks = append(s.r.Marks, len(s.r.Trace))
+	}
 }
 
 // numberOf numbers the objects of a trace. It keeps a slice, since a map would be seen

@@ -35,10 +35,11 @@ var quietLookAlikes = map[string]string{
 var kernelLookAlikes = map[string]string{"sync": detPath + "/sync"}
 
 // logLookAlikes is for a log whose lock is held for no scheduling point: the real
-// lock never has to wait.
+// lock never has to wait. Who asks for his number writes an entry, which is marked in
+// the trace.
 var logLookAlikes = map[string]string{
 	"time":                        detPath + "/quiet/time",
-	"github.com/petermattis/goid": detPath + "/goid",
+	"github.com/petermattis/goid": detPath + "/marked/goid",
 }
 
 // leftAlone lists the packages that may be used as they are, and why that hides no

@@ -45,14 +45,14 @@ func (r *strategyRow) text(names []string) string {
 		fmt.Fprintf(&b, " %10s", r.cell(name).text())
 	}
 	if m := r.Minimised; m != nil {
-		fmt.Fprintf(&b, "  %d%s goroutines, %d switches", m.Goroutines, map[bool]string{true: "+1"}[m.Driver], m.Switches)
+		fmt.Fprintf(&b, "  %d%s goroutines (%d in the whole run), %d switches", m.Goroutines, m.plus(), m.WholeRun, m.Switches)
 	}
 	return b.String()
 }
 
 // write prints the table of what was run, and what it comes to.
 func (t *strategyTable) write(w io.Writer, names []string) {
-	fmt.Fprintf(w, "\nschedules to the kill, at the median of all seeds; \"2 of 5\": found with 2 of the 5 seeds that were run; -: not found; ?: not found in the time that it had; +1: the driver takes steps too\n")
+	fmt.Fprintf(w, "\nschedules to the kill, at the median of all seeds; \"2 of 5\": found with 2 of the 5 seeds that were run; -: not found; ?: not found in the time that it had; +1: the driver makes a call too\n")
 	fmt.Fprintf(w, "%-42s", "mutant (seeds, at most)")
 	for _, name := range names {
 		fmt.Fprintf(w, " %10s", name)
@@ -159,10 +159,9 @@ func (t *strategyTable) promise() string {
 		verdict(killed > 0 && holds == killed), promised, holds, killed, promisedSchedules, promisedSeeds, listed(rest))
 }
 
-// sizes says what share of the kills is small when minimised, with the driver counted
-// and without.
+// sizes says what share of the kills is small when minimised.
 func (t *strategyTable) sizes() string {
-	killed, without, with := 0, 0, 0
+	killed, small, without := 0, 0, 0
 	var rest []string
 	for _, r := range t.Mutants {
 		if !r.killed() {
@@ -174,20 +173,20 @@ func (t *strategyTable) sizes() string {
 			rest = append(rest, r.Name+": not minimised")
 			continue
 		}
+		if m.small(1) {
+			small++
+		} else {
+			rest = append(rest, fmt.Sprintf("%s: %d%s and %d", r.Name, m.Goroutines, m.plus(), m.Switches))
+		}
 		if m.small(0) {
 			without++
-		} else {
-			rest = append(rest, fmt.Sprintf("%s: %d and %d", r.Name, m.Goroutines, m.Switches))
-		}
-		if m.small(1) {
-			with++
 		}
 	}
-	return fmt.Sprintf("%s: %d of %d kills made small have at most %d goroutines beside the driver and %d switches, want %d%%; %d with the driver counted%s",
-		verdict(killed > 0 && without*100 >= killed*smallShare), without, killed, smallGoroutines, smallSwitches, smallShare, with, listed(rest))
+	return fmt.Sprintf("%s: %d of %d kills made small have at most %d goroutines, the driver counted, and %d switches, want %d%%; %d if it is not counted%s",
+		verdict(killed > 0 && small*100 >= killed*smallShare), small, killed, smallGoroutines, smallSwitches, smallShare, without, listed(rest))
 }
 
-// small reports whether it is within the bounds; the driver, if it takes steps, counts as
+// small reports whether it is within the bounds; the driver, if it makes a call, counts as
 // so many goroutines.
 func (m *minimised) small(driver int) bool {
 	n := m.Goroutines
@@ -196,6 +195,8 @@ func (m *minimised) small(driver int) bool {
 	}
 	return n <= smallGoroutines && m.Switches <= smallSwitches
 }
+
+func (m *minimised) plus() string { return map[bool]string{true: "+1"}[m.Driver] }
 
 func verdict(holds bool) string {
 	return map[bool]string{true: "holds", false: "DOES NOT HOLD"}[holds]

@@ -10,8 +10,9 @@ import (
 	"slices"
 )
 
-// tableVersion is the version of the format of strategyTable.
-const tableVersion = 1
+// tableVersion is the version of the format of strategyTable. With 2 the goroutines of a
+// kill that was made small are counted as interleave.Census does.
+const tableVersion = 2
 
 // strategyTable says how many schedules each strategy takes to each planted bug. It is
 // a file, and is written after each mutant.
@@ -63,13 +64,16 @@ type cell struct {
 
 // minimised is the schedule of one kill, made small.
 type minimised struct {
-	Strategy   string `json:"strategy"`
-	Seed       int    `json:"seed"`
-	Guarantee  string `json:"guarantee"`
-	Scenario   string `json:"scenario"`
-	Goroutines int    `json:"goroutines"` // that take a step, without the driver
-	Driver     bool   `json:"driver"`     // so does the one that starts them, and waits
-	Switches   int    `json:"switches"`
+	Strategy  string `json:"strategy"`
+	Seed      int    `json:"seed"`
+	Guarantee string `json:"guarantee"`
+	Scenario  string `json:"scenario"`
+	// Goroutines are those of interleave.Census.
+	Goroutines int  `json:"goroutines"` // that take a step before the breach, without the driver
+	Callbacks  int  `json:"callbacks"`  // of those, callbacks of alarms
+	WholeRun   int  `json:"whole_run"`  // that take a step at all, without the driver
+	Driver     bool `json:"driver"`     // it makes a call on the executor before the breach
+	Switches   int  `json:"switches"`
 }
 
 // add enters the result of the next seed.

@@ -214,27 +214,22 @@ func (p planted) small(ctx context.Context, strategy string, seed, limit int, wa
 	if err != nil {
 		return nil, fmt.Errorf("the minimised case: %w\n%s%s", err, firstLine(string(out)), stderr.Bytes())
 	}
-	m := &minimised{Strategy: strategy, Seed: seed, Guarantee: c.Guarantee, Scenario: c.Scenario.Name, Switches: len(c.Switches)}
-	m.Goroutines, m.Driver, err = columns(string(out))
-	return m, err
+	census, err := censusOf(string(out))
+	if err != nil {
+		return nil, err
+	}
+	return &minimised{
+		Strategy: strategy, Seed: seed, Guarantee: c.Guarantee, Scenario: c.Scenario.Name, Switches: len(c.Switches),
+		Goroutines: census.Goroutines, Callbacks: census.Callbacks, WholeRun: census.All, Driver: census.Driver,
+	}, nil
 }
 
-// columns counts the goroutines in the heading of a trace: those that take a step.
-func columns(report string) (goroutines int, driver bool, err error) {
-	_, trace, ok := strings.Cut(report, "\ntrace\n")
-	heading, _, _ := strings.Cut(trace, "\n")
-	for _, word := range strings.Fields(heading) {
-		if word == "(driver)" {
-			driver = true
-			continue
+// censusOf finds the count of the goroutines in the report of a case.
+func censusOf(report string) (interleave.Census, error) {
+	for line := range strings.Lines(report) {
+		if c, err := interleave.ParseCensus(strings.TrimSpace(line)); err == nil {
+			return c, nil
 		}
-		goroutines++
 	}
-	if !ok || goroutines == 0 {
-		return 0, false, fmt.Errorf("the replay of the minimised case has no trace:\n%s", firstLine(report))
-	}
-	if driver {
-		goroutines--
-	}
-	return goroutines, driver, nil
+	return interleave.Census{}, fmt.Errorf("the replay of the minimised case does not count its goroutines:\n%s", firstLine(report))
 }
