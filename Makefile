@@ -3,7 +3,7 @@
 .PHONY: help verify test lint prop mutants mutants-columns bench compare benchcmp results results-keep results-check stress fuzz explore peers-setup peers oracle matrix gate clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 verify: ## the main job: model, traces, properties, planted bugs; BUDGET=30s (default 2m)
 	go run ./props/cmd/verify $(if $(SEED),-seed $(SEED)) $(if $(STRICT),-strict)
@@ -23,7 +23,7 @@ lint: ## gofmt, vet, staticcheck
 	go vet -tags verify ./props
 	go tool staticcheck ./...
 
-prop: ## all properties, short
+prop: ## all properties
 	go test -run Prop ./...
 
 mutants: ## every planted bug against the properties; MUTANT=name for one, SHORT=1 for 12
@@ -75,7 +75,7 @@ oracle: ## generated programs on the real Netty and on core; SEED= PROGRAMS=
 matrix: ## subject x guarantee for core and its peers; writes out/matrix.json
 	cd bench/peers && go run ./cmd/matrix
 
-gate: ## head against BASE=ref before a release; ARGS for flags. Exit codes 0..4: see out/gate.json
+gate: ## head against BASE=ref before a release; ARGS for flags. Exit codes 0..4 are those of out/gate: make makes them 2
 	go build -o out/gate ./bench/cmd/gate
 	out/gate -base "$(BASE)" $(ARGS)
 

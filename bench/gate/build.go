@@ -42,6 +42,12 @@ func openWorkspace(ctx context.Context, root, base string) (_ *workspace, err er
 	if w.toolchain, err = w.command(ctx, root, "go", "env", "GOVERSION"); err != nil {
 		return nil, err
 	}
+	if _, err := w.command(ctx, root, "git", "rev-parse", "--verify", "--quiet", base+"^{commit}"); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("base is %q, want a commit of this repository", base)
+	}
 	w.worktree = filepath.Join(w.dir, "base")
 	_, err = w.command(ctx, root, "git", "worktree", "add", "--detach", w.worktree, base)
 	return w, err

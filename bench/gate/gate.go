@@ -91,6 +91,9 @@ func newGate(o Options) (*gate, error) {
 		return nil, err
 	}
 	g.Root = root
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		return nil, fmt.Errorf("root is %q, want the directory of the module: %w", o.Root, err)
+	}
 	if g.slices == 0 {
 		g.slices = slicesPerRound
 	}
@@ -105,13 +108,13 @@ func newGate(o Options) (*gate, error) {
 	})
 	switch {
 	case o.Rounds < MinRounds:
-		return nil, fmt.Errorf("gate: %d rounds, want at least %d", o.Rounds, MinRounds)
+		return nil, fmt.Errorf("%d rounds, want at least %d", o.Rounds, MinRounds)
 	case len(g.benchmarks) == 0:
-		return nil, fmt.Errorf("gate: no benchmark matches %v", o.Run)
+		return nil, fmt.Errorf("no benchmark matches %v", o.Run)
 	}
 	for _, t := range g.Tiers {
-		if !slices.Contains(Tiers, t) {
-			return nil, fmt.Errorf("gate: tier is %q, want one of %q", t, Tiers)
+		if t != TierSelfTest && !slices.Contains(Tiers, t) {
+			return nil, fmt.Errorf("tier is %q, want %s or one of %q", t, TierSelfTest, Tiers)
 		}
 	}
 	return g, nil

@@ -91,8 +91,8 @@ func judgeWakes(j *judge) {
 		case Unpark:
 			now = 0
 		case Invoke:
-			if c := j.byN[e.N]; c.within == nil && e.Op != OpExecuteLazy && e.Op.changes() {
-				causes++
+			if c := j.byN[e.N]; c.within == nil && e.Op.changes() && (e.Op != OpExecuteLazy || j.Rules.QueueBound > 0) {
+				causes++ // a lazy task too that may have taken the last room: nothing else could wake the loop
 				if e.Op.Registers() {
 					causes++ // it may end an older one, whose number was used again
 				}

@@ -133,7 +133,7 @@ func (j *judgement) history(sc Scenario, events []history.Event, rules history.R
 	}
 	premises := map[string]int{}
 	for _, v := range h.Check() {
-		if v.Predicate.Name == "V8" && (listens(sc.Program) || mayFillLazily(sc.Program)) {
+		if v.Predicate.Name == "V8" && listens(sc.Program) {
 			continue
 		}
 		if v.Predicate.Name == "V6" && sc.Time != det.Idle {
@@ -253,13 +253,6 @@ func (h *hasher) event(e *history.Event, g int) {
 // wakes the loop, and is no call that a history shows, so that V8 would blame it.
 func listens(p props.Program) bool {
 	return anyStep(p, func(s props.Step) bool { return s.Body != nil && s.Body.Listen })
-}
-
-// mayFillLazily reports whether a lazy task may take the last room of the queue. Then it
-// wakes the loop, and V8 takes no lazy task for a reason to. That nothing wakes for less
-// V8 says of the programs without a bound.
-func mayFillLazily(p props.Program) bool {
-	return p.Limit > 0 && anyStep(p, func(s props.Step) bool { return s.Op == history.OpExecuteLazy })
 }
 
 // anyStep reports whether what is true of any step, those of bodies included.

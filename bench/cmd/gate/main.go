@@ -1,12 +1,17 @@
 // Command gate compares the working tree with an older commit before a release.
 //
-//	go run ./bench/cmd/gate -base HEAD~10
-//	go run ./bench/cmd/gate -base v1.2.0 -run 'RoundTrip|Execute/' -tiers exact,time
+//	go build -o out/gate ./bench/cmd/gate
+//	out/gate -base v1.2.0
+//	out/gate -base HEAD~10 -run 'RoundTrip|Execute/' -tiers exact,time
+//	out/gate -base HEAD -tiers selftest
 //
-// The second asks for a part only: what it finds counts, but it can not pass. It
-// prints a table and writes out/gate.json and out/gate.md. Exit code 0: pass; 1: a
-// regression; 2: usage, or nothing could be compared; 3: inconclusive; 4: the gate
-// did not see what it planted itself; 130: interrupted, and cleaned up.
+// Build it: go run turns every exit code but 0 into 1, and make into 2. The third line
+// asks for a part only: what it finds counts, but it can not pass. The last one asks
+// whether this machine is quiet enough.
+//
+// It prints a table and writes out/gate.json and out/gate.md. Exit code 0: pass; 1: a
+// regression; 2: usage, or nothing could be compared; 3: inconclusive; 4: the gate did
+// not see what it planted itself; 130: interrupted, and cleaned up.
 package main
 
 import (
@@ -27,6 +32,9 @@ import (
 
 const exitInterrupted = 130
 
+const usage = `usage: gate -base commit [flags]
+exit 0 pass, 1 a regression, 2 usage, 3 inconclusive, 4 the gate did not see what it planted; more: go doc eventide/bench/gate`
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
@@ -42,7 +50,7 @@ type settings struct {
 func parse(args []string, stderr io.Writer) (settings, error) {
 	s := settings{Options: gate.Options{Progress: stderr}}
 	f := flag.NewFlagSet("gate", flag.ContinueOnError)
-	f.SetOutput(stderr)
+	f.SetOutput(io.Discard) // main says what is wrong, once
 	f.StringVar(&s.Base, "base", "", "the `commit` to compare with; required")
 	f.StringVar(&s.Root, "root", ".", "root of the module, which is head")
 	f.StringVar(&s.out, "out", "out", "directory for gate.json and gate.md, from the root")
@@ -58,6 +66,11 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 		return nil
 	})
 	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			f.SetOutput(stderr)
+			fmt.Fprintln(stderr, usage)
+			f.PrintDefaults()
+		}
 		return s, err
 	}
 	switch {

@@ -27,7 +27,12 @@ func TestBadUsage(t *testing.T) {
 		require.Equal(t, gate.ExitUsage, run(t.Context(), args, io.Discard, &said), "%v", args)
 		require.NotEmpty(t, said.String(), "%v", args)
 	}
-	require.Equal(t, gate.ExitPass, run(t.Context(), []string{"-h"}, io.Discard, io.Discard))
+	var help, twice bytes.Buffer
+	require.Equal(t, gate.ExitPass, run(t.Context(), []string{"-h"}, io.Discard, &help))
+	require.Contains(t, help.String(), "exit 0 pass, 1 a regression")
+	require.Contains(t, help.String(), "-rounds")
+	require.Equal(t, gate.ExitUsage, run(t.Context(), []string{"-base", "HEAD", "-run", "nosuch("}, io.Discard, &twice))
+	require.Equal(t, 1, strings.Count(twice.String(), "missing closing"), "said once: %s", twice.String())
 }
 
 // TestInterrupted: the code is its own, never a verdict.
@@ -39,7 +44,7 @@ func TestInterrupted(t *testing.T) {
 
 // TestDocumentedCommands: what the documentation says can be typed.
 func TestDocumentedCommands(t *testing.T) {
-	command := regexp.MustCompile(`go run \./bench/cmd/gate(.*)`)
+	command := regexp.MustCompile(`out/gate( -base[^;\n]*)`)
 	found := 0
 	for _, file := range []string{"main.go", "../../gate/doc.go"} {
 		text, err := os.ReadFile(file)
@@ -49,7 +54,7 @@ func TestDocumentedCommands(t *testing.T) {
 			s, err := parse(strings.Fields(strings.ReplaceAll(m[1], "'", "")), io.Discard)
 			require.NoError(t, err, m[0])
 			for _, tier := range s.Tiers {
-				require.Contains(t, gate.Tiers, tier)
+				require.Contains(t, append([]string{gate.TierSelfTest}, gate.Tiers...), tier)
 			}
 		}
 	}

@@ -20,7 +20,8 @@ type live struct {
 	mu      sync.Mutex
 	printed time.Time
 	states  int
-	mutants int
+	mutants int // planted bugs that are through
+	planted int // of so many; 0: they have not begun
 	last    lane.Result
 	real    int // runs in real time
 	rate    float64
@@ -71,17 +72,21 @@ const interval = 5 * time.Second
 
 func (l *live) print(always bool) {
 	if l.terminal {
-		fmt.Fprintf(l.out, "\r\x1b[Kvirtual %7.0f runs/s  runs %d  real %d  schedules %d  model states %d  mutants %d  failures %d  left %v",
-			l.rate, l.last.Runs, l.real, l.schedules, l.states, l.mutants, len(l.last.Failed), l.left.Round(time.Second))
+		fmt.Fprintf(l.out, "\r\x1b[Kvirtual %7.0f runs/s  runs %d  real %d  schedules %d  model states %d  mutants %d of %d  failures %d  left %v",
+			l.rate, l.last.Runs, l.real, l.schedules, l.states, l.mutants, l.planted, len(l.last.Failed), l.left.Round(time.Second))
 		return
 	}
 	if !always && time.Since(l.printed) < interval {
 		return
 	}
 	l.printed = time.Now()
+	lane := "virtual"
+	if l.planted > 0 {
+		lane = "mutants" // the budget is spent; this takes as long as it takes
+	}
 	line, err := json.Marshal(map[string]any{
-		"lane": "virtual", "runs_per_s": int(l.rate), "runs": l.last.Runs, "real_runs": l.real, "schedules": l.schedules, "model_states": l.states,
-		"mutants": l.mutants, "failures": len(l.last.Failed), "left_s": int(l.left.Seconds()),
+		"lane": lane, "runs_per_s": int(l.rate), "runs": l.last.Runs, "real_runs": l.real, "schedules": l.schedules, "model_states": l.states,
+		"mutants": l.mutants, "mutants_of": l.planted, "failures": len(l.last.Failed), "left_s": int(l.left.Seconds()),
 	})
 	if err == nil {
 		fmt.Fprintf(l.out, "%s\n", line)

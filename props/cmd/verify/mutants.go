@@ -31,6 +31,7 @@ func (v *verification) runMutants(planted []mutant.Mutant) error {
 	for _, m := range planted {
 		byName[m.Name] = m
 	}
+	v.live.set(func(l *live) { l.planted = len(checked()) })
 	for _, g := range checked() {
 		m, ok := byName[g.Mutant]
 		if !ok || m.Guarantee != g.ID {
