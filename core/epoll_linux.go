@@ -153,15 +153,23 @@ func epollEvents(i Interest) uint32 {
 	if i&EdgeTriggered != 0 {
 		events |= unix.EPOLLET
 	}
+	// Not with levels: urgent data that nobody takes would be reported for ever.
+	if i&EdgeTriggered != 0 && i&Readable != 0 {
+		events |= unix.EPOLLPRI
+	}
 	return events
 }
 
 func epollReadiness(events uint32) Readiness {
-	return NewReadiness(
-		events&(unix.EPOLLIN|unix.EPOLLPRI|unix.EPOLLRDHUP) != 0,
+	r := NewReadiness(
+		events&(unix.EPOLLIN|unix.EPOLLRDHUP) != 0,
 		events&unix.EPOLLOUT != 0,
 		events&(unix.EPOLLRDHUP|unix.EPOLLHUP) != 0,
 		events&unix.EPOLLERR != 0)
+	if events&unix.EPOLLPRI != 0 {
+		r = r.WithUrgent()
+	}
+	return r
 }
 
 // Ready is IOPoller's.

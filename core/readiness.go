@@ -31,6 +31,7 @@ const (
 	readyWrite
 	readyHangUp
 	readyError
+	readyUrgent
 )
 
 // NewReadiness returns a Readiness with these answers: for pollers.
@@ -57,8 +58,17 @@ func (r Readiness) HungUp() bool { return r&readyHangUp != 0 }
 // Failed reports an error on the descriptor, which a read or write will return.
 func (r Readiness) Failed() bool { return r&readyError != 0 }
 
+// Urgent reports that there is urgent data in the input, which TCP lets a peer mark.
+// A read ends in front of it: one that brought less than it had room for has not
+// emptied the descriptor. It is told to registrations with EdgeTriggered only; the
+// others hear again of whatever is left.
+func (r Readiness) Urgent() bool { return r&readyUrgent != 0 }
+
+// WithUrgent returns r with Urgent, which makes it Readable too: for pollers.
+func (r Readiness) WithUrgent() Readiness { return r | readyRead | readyUrgent }
+
 func (r Readiness) String() string {
-	return flagNames(uint8(r), "readable", "writable", "hung up", "failed")
+	return flagNames(uint8(r), "readable", "writable", "hung up", "failed", "urgent")
 }
 
 func flagNames(bits uint8, names ...string) string {

@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -16,70 +17,120 @@ const (
 	// level-triggered: the rest is reported again.
 	mostAccepts = 64
 
-	// A listener that has run out of descriptors pauses, longer each time.
+	// A listener that cannot go on pauses, longer each time.
 	firstAcceptDelay = 5 * time.Millisecond
 	mostAcceptDelay  = time.Second
 )
 
+// accepted is a connection that nobody has adopted yet.
+type accepted struct {
+	fd     int
+	remote netip.AddrPort
+}
+
 // Ready is core.Channel's: accept until there is nothing to accept.
 func (s *listenerLoopSide) Ready(core.Readiness) {
 	l := (*Listener)(s)
-	for i := 0; i < mostAccepts && l.CloseCause() == nil; i++ {
+	l.goOn(l.accept(mostAccepts))
+}
+
+// goOn does what follows from what accept returned. Loop only.
+func (l *Listener) goOn(err error) {
+	switch {
+	case l.CloseCause() != nil:
+	case l.ending != nil:
+		l.closeInOrder(l.ending)
+	case err != nil:
+		l.pause(err)
+	}
+}
+
+// accept takes connections from the kernel, n at most, and gives them to workers. The
+// error says why it cannot go on now, though there may be more: an error of accept that
+// is not one connection's, or core.ErrQueueFull of a worker. The rest stays in the
+// backlog then, where peers can wait. (Netty closes what a full queue refuses.) A
+// logger or a worker's rejected-handler is called from here, and may call Close: that
+// waits until the caller looks at ending. Loop only.
+func (l *Listener) accept(n int) error {
+	l.accepting = true
+	defer func() { l.accepting = false }()
+	if l.holds && !l.handOver() {
+		return core.ErrQueueFull
+	}
+	var last syscall.Errno
+	some := false
+	for ; n > 0; n-- {
 		fd, remote, errno := sysAccept(l.cfg.faults, l.fd)
-		switch errno {
-		case 0:
-			l.delay = firstAcceptDelay
+		switch last = errno; {
+		case errno == 0:
+			some = true
 			l.accepted.Add(1)
-			l.handOver(fd, remote)
-		case syscall.EAGAIN:
-			return
-		case syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM:
-			l.pause(errno)
-			return
-		case syscall.EBADF, syscall.EINVAL, syscall.ENOTSOCK:
+			l.held, l.holds = accepted{fd, remote}, true
+			if !l.handOver() {
+				return core.ErrQueueFull
+			}
+		case errno == syscall.EAGAIN:
+			return nil
+		case ofListener(errno):
 			l.cfg.logger.Error("tcp: the listener is broken", "address", l.Addr(), "error", errno)
 			l.close(os.NewSyscallError("accept", errno))
-			return
-		default: // of the connection, which is gone: ECONNABORTED, and what accept(2) lists besides
+			return nil
+		case !ofConnection(errno):
+			return os.NewSyscallError("accept", errno)
 		}
 	}
+	if !some && last != 0 { // of so many connections in a row? perhaps it stays
+		return os.NewSyscallError("accept", last)
+	}
+	return nil
 }
 
 // takeBacklog accepts what the kernel has accepted by now: a listener that ends in
-// order does not reset those who came before. Loop only.
-func (l *Listener) takeBacklog() {
-	for range l.cfg.backlog + 1 { // Linux queues one more than it was asked for
-		fd, remote, errno := sysAccept(l.cfg.faults, l.fd)
-		switch errno {
-		case 0:
-			l.accepted.Add(1)
-			l.handOver(fd, remote)
-		case syscall.EAGAIN, syscall.EBADF, syscall.EINVAL, syscall.ENOTSOCK:
-			return
-		case syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM:
-			l.cfg.logger.Warn("tcp: accept failed, the connections that wait are reset", "listener", l.Addr(), "error", errno)
-			return
-		default: // of the connection, which is gone, as in Ready
-		}
+// order does not reset those who came before. It reports false if a worker's queue is
+// full: then there will be room. Loop only.
+func (l *Listener) takeBacklog() bool {
+	err := l.accept(l.cfg.backlog + 1) // Linux queues one more than it was asked for
+	if err != nil && err != core.ErrQueueFull {
+		l.cfg.logger.Warn("tcp: accept failed, the connections that wait are reset", "listener", l.Addr(), "error", err)
 	}
+	return err != core.ErrQueueFull
 }
 
-// handOver gives a connection to the next worker. From here on it is that loop's:
-// one that has terminated, or whose queue is full, refuses it, and it is closed.
-func (l *Listener) handOver(fd int, remote netip.AddrPort) {
-	worker := l.workers.next()
-	if err := worker.Execute(func() { l.adopt(worker, fd, remote) }); err != nil {
-		l.drop(fd, err)
+// handOver gives the connection in hand to the next worker. If the queue of that one is
+// full it keeps the connection and reports false; if the worker has terminated it closes
+// it. Loop only.
+func (l *Listener) handOver() bool {
+	worker, c := l.workers.next(), l.held
+	var err error
+	if worker == l.boss {
+		// Not a task: it would take the room of our own queue, and a burst of them,
+		// which nobody begins before this body ends, would fill it. Of this work there
+		// is one readiness at most.
+		if !l.registration().Post(func() { l.adopt(worker, c) }) {
+			err = ErrListenerClosed
+		}
+	} else {
+		err = worker.Execute(func() { l.adopt(worker, c) })
 	}
+	if errors.Is(err, core.ErrQueueFull) {
+		return false
+	}
+	l.holds = false
+	if err != nil {
+		l.drop(c.fd, err)
+		return true
+	}
+	l.delay = firstAcceptDelay
+	return true
 }
 
 // adopt runs on the worker.
-func (l *Listener) adopt(worker *core.EventLoop, fd int, remote netip.AddrPort) {
+func (l *Listener) adopt(worker *core.EventLoop, c accepted) {
 	adopted := false
 	var why error = ErrHandlerFailed // if newHandler panics
 	defer func() {
 		if !adopted {
-			l.drop(fd, why)
+			l.drop(c.fd, why)
 		}
 	}()
 	h := l.newHandler()
@@ -87,13 +138,13 @@ func (l *Listener) adopt(worker *core.EventLoop, fd int, remote netip.AddrPort) 
 		why = argumentError("Listen", "newHandler returned nil, want a Handler")
 		return
 	}
-	sysTune(l.cfg, fd)
-	c := &Channel{loop: worker, handler: h, cfg: l.cfg, fd: fd, remote: remote, local: sysLocalAddr(fd)}
-	if why = c.register(); why != nil {
+	sysTune(l.cfg, c.fd)
+	ch := &Channel{loop: worker, handler: h, cfg: l.cfg, fd: c.fd, remote: c.remote, local: sysLocalAddr(c.fd)}
+	if why = ch.register(); why != nil {
 		return
 	}
 	adopted = true
-	c.activate()
+	ch.activate()
 }
 
 // drop closes a connection that nobody took, and says so before: of many not each
@@ -105,25 +156,32 @@ func (l *Listener) drop(fd int, why error) {
 	_ = sysClose(nil, fd)
 }
 
-// pause stops accepting for a while. The connection is still in the backlog, so
-// that the descriptor would be reported, and accept fail, without end.
-func (l *Listener) pause(errno syscall.Errno) {
+// pause stops accepting for a while. What made accept fail is still there, and the
+// descriptor would be reported, and accept fail, without end. Loop only.
+func (l *Listener) pause(why error) {
 	reg := l.registration()
 	_ = reg.Modify(0)
 	level := slog.LevelWarn
 	if l.paused.Add(1) > 1 && l.delay < mostAcceptDelay {
 		level = slog.LevelDebug
 	}
-	l.cfg.logger.Log(context.Background(), level, "tcp: accept failed, pausing", "listener", l.Addr(), "error", errno, "pause", l.delay)
+	l.cfg.logger.Log(context.Background(), level, "tcp: the listener pauses", "listener", l.Addr(), "error", why, "pause", l.delay)
+	if l.retry != nil {
+		l.retry.Stop()
+	}
 	l.retry = time.AfterFunc(l.delay, func() { reg.Post(l.resume) })
 	l.delay = min(2*l.delay, mostAcceptDelay)
 }
 
+// resume goes on after a pause: with the end in order, if that was under way. What is
+// held would not be reported, so it does not wait for a readiness. Loop only.
 func (l *Listener) resume() {
 	if l.CloseCause() != nil {
 		return
 	}
-	if err := l.registration().Modify(core.Readable); err != nil {
-		l.retry = time.AfterFunc(l.delay, func() { l.registration().Post(l.resume) })
+	err := l.accept(mostAccepts)
+	if err == nil && l.CloseCause() == nil {
+		err = l.registration().Modify(core.Readable)
 	}
+	l.goOn(err)
 }

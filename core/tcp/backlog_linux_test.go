@@ -54,6 +54,57 @@ func TestG23BacklogIsTaken(t *testing.T) {
 	}
 }
 
+// TestG23BacklogOfOneLoop: the same where the loop of the listener is that of its
+// channels. A shutdown drains them as soon as they are open.
+func TestG23BacklogOfOneLoop(t *testing.T) {
+	for name, c := range map[string]struct {
+		end    func(loop *core.EventLoop, l *tcp.Listener)
+		served bool
+	}{
+		"Close":              {func(_ *core.EventLoop, l *tcp.Listener) { l.Close() }, true},
+		"ShutdownGracefully": {func(loop *core.EventLoop, _ *tcp.Listener) { _, _ = loop.ShutdownGracefully(0, hangGuard) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			g := newGroup(t, 1)
+			loop := g.Next().(*core.EventLoop)
+			l, err := tcp.ListenOn(loop, "127.0.0.1:0", newEcho)
+			if err != nil {
+				t.Fatal(err)
+			}
+			held, release := make(chan struct{}), make(chan struct{})
+			if err := loop.Execute(func() { close(held); <-release }); err != nil {
+				t.Fatal(err)
+			}
+			await(t, "the task", held)
+			var conns [10]net.Conn
+			for i := range conns {
+				conns[i] = mustDial(t, l.Addr())
+			}
+			c.end(loop, l)
+			close(release)
+			awaitErr(t, "the close", l.CloseFuture())
+			for _, conn := range conns {
+				if c.served {
+					mustEcho(t, conn)
+				} else if n, err := readAll(conn); n != 0 || err != nil {
+					t.Errorf("G23: got %d bytes and %v, want the end of the stream", n, err)
+				}
+				_ = conn.Close()
+			}
+			if s := l.Stats(); s.Accepted != int64(len(conns)) || s.Refused != 0 {
+				t.Errorf("G23: %+v, want %d accepted and none refused", s, len(conns))
+			}
+			if c.served {
+				return
+			}
+			if r := awaitGroup(t, g); r.ChannelsDrained != int64(len(conns)) || r.ChannelsAborted != 0 {
+				t.Errorf("G23: %+v, want %d drained", r, len(conns))
+			}
+		})
+	}
+}
+
 // TestG23TheWholeBacklogIsTaken fills the backlog: Linux queues one connection more
 // than listen(2) was asked for, and that one is served too.
 func TestG23TheWholeBacklogIsTaken(t *testing.T) {

@@ -28,7 +28,7 @@ type Channel struct {
 	fd      int
 
 	// Atomic.
-	writable atomic.Bool // by the water marks, and open
+	writable atomic.Bool // by the water marks, and not closing
 	paused   atomic.Bool // SetAutoRead(false)
 
 	// Guarded by mu; what is marked so is written by the loop only, which reads it
@@ -44,7 +44,7 @@ type Channel struct {
 	// Loop only.
 	active     bool // the handler has heard Active
 	inputReady bool // there may be input
-	hungUp     bool // the end of the input is near: a short read says nothing any more
+	toEAGAIN   bool // a short read has not emptied the socket: read until it would block
 	inputEnded bool // EOF was read
 	outputShut bool // our FIN is sent
 	finishing  bool // the output is to be shut down when it is flushed
@@ -150,8 +150,8 @@ func (s *loopSide) Ready(r core.Readiness) {
 	if c.state == stateConnecting {
 		c.connected(r)
 	}
-	if r.HungUp() || r.Failed() {
-		c.hungUp = true
+	if r.HungUp() || r.Failed() || r.Urgent() {
+		c.toEAGAIN = true
 	}
 	if c.blocked && r.Writable() {
 		c.flush()
@@ -217,17 +217,28 @@ func (c *Channel) LocalAddr() net.Addr { return netAddr(c.local) }
 // RemoteAddr returns the peer's address, also after the close.
 func (c *Channel) RemoteAddr() net.Addr { return netAddr(c.remote) }
 
-// IsOpen reports whether the channel is neither closed nor closing.
+// IsOpen reports whether the channel is neither closed nor closing: false from the
+// return of Close, of CloseGracefully, or of the shutdown call of its loop on.
 func (c *Channel) IsOpen() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.state == stateOpen && !c.closing
+	return c.isOpen()
 }
 
+// isOpen requires mu.
+func (c *Channel) isOpen() bool {
+	asked := c.closing || c.asked != nil && c.asked.close != nil
+	return c.state == stateOpen && !asked && !c.loopEnds()
+}
+
+// loopEnds reports whether the loop has been told to shut down. It will tell its
+// channels, and may not have come to it yet.
+func (c *Channel) loopEnds() bool { return c.loop.State() >= core.StateShuttingDown }
+
 // IsWritable reports whether a writer should go on: false from when more than the
-// high water mark waits to be sent until fewer than the low one do, and when the
-// channel closes. It is advice; Write does not heed it.
-func (c *Channel) IsWritable() bool { return c.writable.Load() }
+// high water mark waits to be sent until fewer than the low one do, and whenever
+// IsOpen is. It is advice; Write does not heed it.
+func (c *Channel) IsWritable() bool { return c.writable.Load() && !c.loopEnds() }
 
 // PendingBytes returns how many bytes were accepted by Write and not yet taken by
 // the kernel; after the close, how many never were.
@@ -244,7 +255,7 @@ func (c *Channel) pending() int64 { return c.written - c.sent }
 func (c *Channel) BytesBeforeUnwritable() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.writable.Load() {
+	if !c.IsWritable() {
 		return 0
 	}
 	return max(0, int64(c.cfg.high)-c.pending()+1)
@@ -255,7 +266,7 @@ func (c *Channel) BytesBeforeUnwritable() int64 {
 func (c *Channel) BytesBeforeWritable() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.writable.Load() || c.state != stateOpen {
+	if c.writable.Load() || !c.isOpen() {
 		return 0
 	}
 	return max(0, c.pending()-int64(c.cfg.low)+1)

@@ -68,6 +68,7 @@ func (c *Channel) CloseFuture() *core.Future[struct{}] {
 func (c *Channel) Close() *core.Future[struct{}] {
 	c.mu.Lock()
 	p, closed, err := c.promise(&c.asks().close), c.state == stateClosed, c.asked.closeErr
+	c.writable.Store(false)
 	c.mu.Unlock()
 	if closed {
 		settle(p, err)
@@ -90,7 +91,8 @@ func (c *Channel) fail(err error) {
 }
 
 // failSoon is fail after the body that found the error, which may be one of the
-// handler's. Nothing is sent or delivered from now on. Loop only.
+// handler's. Nothing is sent or delivered from now on, and writes of the loop are
+// refused; those of others are accepted until fail, and fail with it. Loop only.
 func (c *Channel) failSoon(err error) {
 	if c.broken != nil || c.state >= stateLingering {
 		return
@@ -217,9 +219,12 @@ func (c *Channel) awaitAcks() {
 		return
 	}
 	e := c.atEdge()
+	if e.acks != nil {
+		e.acks.Stop() // a drain had one under way when Close came: one chain of looks is enough
+	}
 	left, err := sysUnacknowledged(c.fd)
 	switch {
-	case err != nil || left == 0 || lingering && !time.Now().Before(e.stop):
+	case err != nil || left == 0 || lingering && c.lingeredEnough():
 		if lingering {
 			c.closeNow(c.failure, c.clean)
 		} else {
@@ -236,4 +241,11 @@ func (c *Channel) awaitAcks() {
 		delay = min(delay, time.Until(e.stop))
 	}
 	e.acks = time.AfterFunc(delay, func() { c.reg.Post(c.awaitAcks) })
+}
+
+// lingeredEnough reports whether the time is over, or the connection is: after a reset
+// nothing will be acknowledged, and the kernel goes on counting it. A channel that
+// drains hears of that from its poller; one that lingers is not watched any more.
+func (c *Channel) lingeredEnough() bool {
+	return !time.Now().Before(c.edge.stop) || sysConnectionIsOver(c.fd)
 }

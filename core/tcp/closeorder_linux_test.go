@@ -2,6 +2,7 @@ package tcp_test
 
 import (
 	"errors"
+	"io"
 	"runtime"
 	"strings"
 	"sync"
@@ -260,5 +261,75 @@ func TestG22WriteFuturesOnceInOrder(t *testing.T) {
 			}
 		}
 		_ = p.peer.Close()
+	}
+}
+
+// TestG22ListenersAddedLate: one that is added to a future that has completed comes
+// behind everything that is said of the close, unless a listener of the same future adds
+// it.
+func TestG22ListenersAddedLate(t *testing.T) {
+	checkLeaks(t)
+	p := newPair(t, nil)
+	on(t, p.ch.EventLoop(), func() {
+		p.ch.CloseFuture().OnDone(func(struct{}, error) {
+			p.add("A")
+			p.ch.CloseFuture().OnDone(func(struct{}, error) { p.add("next") })
+		})
+		p.ch.OnClose("close", func() {
+			p.add("C")
+			p.ch.CloseFuture().OnDone(func(struct{}, error) { p.add("behind") })
+		})
+		p.ch.Close()
+	})
+	p.await(t, "behind")
+	wantLog(t, "G22: order", p.String(), "Active A next C Inactive Unregistered behind")
+}
+
+// TestG22ListenerThatPanics: those behind it keep their place in the order.
+func TestG22ListenerThatPanics(t *testing.T) {
+	for name, fail := range map[string]func(){"panic": func() { panic("boom") }, "Goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			p := newPair(t, nil)
+			p.ch.CloseFuture().OnDone(func(struct{}, error) { p.add("A"); fail() })
+			p.ch.CloseFuture().OnDone(func(struct{}, error) { p.add("B") })
+			p.ch.Write([]byte("x")).OnDone(func(int, error) { p.add("W") })
+			p.ch.OnClose("close", func() { p.add("C") })
+			p.ch.Close()
+			p.await(t, "Unregistered")
+			on(t, p.ch.EventLoop(), func() {})
+			wantLog(t, "G22: order", p.String(), "Active A B C W Inactive Unregistered")
+		})
+	}
+}
+
+// TestG22NothingIsSentAfterTheHandlerFailed: a listener that runs between the handler's
+// panic and the close for it is told why its write is refused, and the peer gets nothing
+// of it.
+func TestG22NothingIsSentAfterTheHandlerFailed(t *testing.T) {
+	for name, fail := range map[string]func(){"panic": func() { panic("boom") }, "Goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			var errs [3]error
+			p := newPair(t, func(at string, ch *tcp.Channel, _ []byte) {
+				if at != "Read" {
+					return
+				}
+				between := core.NewPromise[int](ch.EventLoop())
+				between.Future().OnDone(func(int, error) {
+					errs = [3]error{ch.WriteAndFlush([]byte("after")).Err(), ch.Write([]byte("after")).Err(), ch.Flush().Err()}
+				})
+				between.TrySuccess(1)
+				fail()
+			})
+			_, _ = p.peer.Write([]byte("x"))
+			p.await(t, "Unregistered")
+			for i, err := range errs {
+				wantErr(t, "G22: "+[]string{"WriteAndFlush", "Write", "Flush"}[i], err, tcp.ErrChannelClosed, tcp.ErrHandlerFailed)
+			}
+			if b, err := io.ReadAll(p.peer); len(b) > 0 || err != nil {
+				t.Errorf("G22: the peer got %q, %v; want the end of the stream", b, err)
+			}
+		})
 	}
 }

@@ -32,7 +32,8 @@ func DialOn(ctx context.Context, loop *core.EventLoop, addr string, handler Hand
 
 // DialAsync is Dial without the wait: it may be called from a loop. Listeners of the
 // future run on the loop of the channel. The future cannot be cancelled; ctx can. A
-// name is looked up on another goroutine.
+// name is looked up on another goroutine, which the loop does not end without: a
+// shutdown ends the look-up, and the future is complete when Done is (G9).
 func DialAsync(ctx context.Context, group *core.Group, addr string, handler Handler, opts ...Option) *core.Future[*Channel] {
 	d, err := newDialer(ctx, "DialAsync", loops{group: group}, addr, handler, opts)
 	if err != nil {
@@ -46,8 +47,14 @@ func DialAsync(ctx context.Context, group *core.Group, addr string, handler Hand
 	}
 	p := core.NewPromise[*Channel](loop)
 	p.SetUncancellable()
+	l, ctx, err := d.newLookup(ctx, loop)
+	if err != nil {
+		p.TryFailure(err)
+		return p.Future()
+	}
 	go func() {
-		c, err := d.dial(ctx, loop)
+		defer l.end() // after the promise
+		c, err := d.dialName(ctx, loop)
 		if err != nil {
 			p.TryFailure(err)
 			return
@@ -65,7 +72,16 @@ func dial(ctx context.Context, call string, from loops, addr string, handler Han
 	if from.inEventLoop() {
 		return nil, core.ErrInEventLoop
 	}
-	return d.dial(ctx, from.next())
+	loop := from.next()
+	if a, ok := literal(addr); ok {
+		return d.tryEach(ctx, loop, a)
+	}
+	l, ctx, err := d.newLookup(ctx, loop)
+	if err != nil {
+		return nil, err
+	}
+	defer l.end()
+	return d.dialName(ctx, loop)
 }
 
 // dialer is the arguments of a dial, checked.
@@ -99,12 +115,8 @@ func newDialer(ctx context.Context, call string, from loops, addr string, handle
 
 func (d *dialer) wrap(err error) error { return fmt.Errorf("tcp: %s %s: %w", d.call, d.addr, err) }
 
-// dial tries each address, and waits.
-func (d *dialer) dial(ctx context.Context, loop *core.EventLoop) (*Channel, error) {
-	addrs, err := d.lookUp(ctx, loop)
-	if err != nil {
-		return nil, d.wrap(err)
-	}
+// tryEach tries each address, and waits.
+func (d *dialer) tryEach(ctx context.Context, loop *core.EventLoop, addrs ...netip.AddrPort) (*Channel, error) {
 	var errs []error
 	for _, a := range addrs {
 		f := d.start(ctx, loop, a)
@@ -123,23 +135,6 @@ func (d *dialer) dial(ctx context.Context, loop *core.EventLoop) (*Channel, erro
 		errs = append(errs, err)
 	}
 	return nil, errors.Join(errs...)
-}
-
-// lookUp is resolve, which ends with ctx or at the close of loop, whichever comes
-// first, and then names the cause: package net says only that it was cancelled.
-func (d *dialer) lookUp(ctx context.Context, loop *core.EventLoop) ([]netip.AddrPort, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	closed := loop.Context()
-	stop := context.AfterFunc(closed, func() {
-		cancel(&core.RejectedError{State: loop.State(), Reason: context.Cause(closed)})
-	})
-	defer stop()
-	addrs, err := resolve(ctx, d.addr)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return addrs, err
 }
 
 // connectAttempt is a channel's handshake. Loop only.

@@ -211,55 +211,6 @@ func TestG22DialAgainstShutdown(t *testing.T) {
 	t.Logf("%d opened, %d failed", opened, failed)
 }
 
-// silentResolver makes the look-up of a name take until its context ends, for the
-// test. It is asked when asked has something.
-func silentResolver(t *testing.T) (asked <-chan struct{}) {
-	t.Helper()
-	real := net.DefaultResolver
-	t.Cleanup(func() { net.DefaultResolver = real })
-	queries := make(chan struct{}, 1)
-	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		select {
-		case queries <- struct{}{}:
-		default:
-		}
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}}
-	return queries
-}
-
-// TestG22DialEndsInTheLookup ends a dial whose name is being looked up: it names the
-// cause, and a loop that has terminated does not leave a future behind that nobody
-// completes.
-func TestG22DialEndsInTheLookup(t *testing.T) {
-	cause := errors.New("enough")
-	for name, c := range map[string]struct {
-		end   func(g *core.Group, cancel context.CancelCauseFunc)
-		wants []error
-	}{
-		"cancelled": {func(_ *core.Group, cancel context.CancelCauseFunc) { cancel(cause) }, []error{cause}},
-		"shut down": {func(g *core.Group, _ context.CancelCauseFunc) { g.Shutdown() }, []error{core.ErrRejected, core.ErrShutdown}},
-		"shut down gracefully": {func(g *core.Group, _ context.CancelCauseFunc) {
-			_, _ = g.ShutdownGracefully(0, hangGuard)
-		}, []error{core.ErrRejected, core.ErrShutdown}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
-			asked := silentResolver(t)
-			g := newGroup(t, 1)
-			h := &recorder{log: newLog()}
-			ctx, cancel := context.WithCancelCause(context.Background())
-			defer cancel(nil)
-			f := tcp.DialAsync(ctx, g, "name.invalid.:80", h)
-			await(t, "the look-up", asked)
-			c.end(g, cancel)
-			wantErr(t, "G22: DialAsync", awaitErr(t, "the dial", f), c.wants...)
-			wantLog(t, "events", h.String(), "")
-		})
-	}
-}
-
 // TestListenErrors is the same for Listen.
 func TestListenErrors(t *testing.T) {
 	checkLeaks(t)

@@ -31,13 +31,15 @@
 // why; Handler.Inactive; Handler.Unregistered. A loop does not end before the last
 // of these, so that there is no case in which nobody is left to deliver them (in
 // Netty there is, R214). Futures complete in that order, and the listeners that they
-// have by then run in it; one that is added to a future after it has completed runs
-// behind Inactive and Unregistered.
+// have by then run in it. One that is added to a future after it has completed runs
+// behind Inactive and Unregistered; but if a listener of the same future adds it, it is
+// the next one, as always (core.Future).
 //
 //   - Close: now. What is still in the buffer fails, as in Netty (R215).
 //   - CloseGracefully: what is in the buffer is sent first. See there.
 //   - The peer's end of the stream: what was written is sent, and then as Close,
-//     unless WithHalfClosure.
+//     unless WithHalfClosure. After CloseGracefully, or the shutdown call of its loop,
+//     that end counts, whichever is seen first.
 //   - An error of the connection: Handler.Error, then as Close.
 //   - A handler method that does not return (a panic, runtime.Goexit): core
 //     contains and reports it, and the channel is closed with ErrHandlerFailed, for
@@ -64,6 +66,7 @@
 // that answers within Read has answered all that it was ever given. It is the same
 // with CloseGracefully.
 //
-// A listener takes what the kernel has accepted by then, and ends at once. A
-// connection whose handshake ends just in between is reset.
+// A listener takes what the kernel has accepted by then, and ends: at once, unless a
+// worker's queue is bounded and full, and then when there is room. A connection whose
+// handshake ends just in between is reset.
 package tcp

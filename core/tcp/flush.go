@@ -75,22 +75,34 @@ const mostTellings = 16
 // knows. It is not entered twice: a handler that writes in WritabilityChanged is
 // told of the next change after it has returned. Loop only.
 func (c *Channel) tellWritability() {
-	c.mu.Lock()
-	if c.state == stateOpen && !c.writable.Load() && c.pending() < int64(c.cfg.low) {
-		c.writable.Store(true)
-	}
-	c.mu.Unlock()
+	news := c.writabilityIsNews()
 	if c.telling {
 		return
 	}
 	c.telling = true
 	defer func() { c.telling = false }()
-	for i := 0; c.state == stateOpen && c.told != c.writable.Load(); i++ {
+	for i := 0; news; i++ {
 		if i == mostTellings {
 			c.reg.Post(c.tellWritability)
 			return
 		}
 		c.told = !c.told
 		c.call(func() { c.handler.WritabilityChanged(c) })
+		news = c.writabilityIsNews()
 	}
+}
+
+// writabilityIsNews makes the channel writable if it is below the low mark, and
+// reports whether the handler knows better. That it closes is not told (R224). Loop
+// only.
+func (c *Channel) writabilityIsNews() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.isOpen() {
+		return false
+	}
+	if c.pending() < int64(c.cfg.low) && !c.writable.Load() {
+		c.writable.Store(true)
+	}
+	return c.told != c.writable.Load()
 }

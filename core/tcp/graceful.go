@@ -30,6 +30,7 @@ func (c *Channel) CloseGracefully(deadline time.Time) *core.Future[struct{}] {
 		err = c.graceError()
 	} else {
 		c.closing = true
+		c.writable.Store(false)
 	}
 	c.mu.Unlock()
 	if closed {

@@ -8,7 +8,7 @@ import (
 )
 
 // TestLinger: Close waits for the peer's kernel, off the loop, and no longer than
-// allowed; a shutdown cuts it short.
+// allowed or than there is a connection; a shutdown cuts it short.
 func TestLinger(t *testing.T) {
 	fill := func(p *pair) {
 		for {
@@ -31,6 +31,10 @@ func TestLinger(t *testing.T) {
 			default:
 			}
 			_, _ = readAll(p.peer)
+		}},
+		"until the connection is reset": {time.Hour, func(_ *testing.T, p *pair, _ <-chan struct{}) {
+			_ = p.peer.SetLinger(0)
+			_ = p.peer.Close()
 		}},
 		"until the time is over": {50 * time.Millisecond, func(*testing.T, *pair, <-chan struct{}) {}},
 		"until a shutdown": {hangGuard, func(_ *testing.T, p *pair, _ <-chan struct{}) {

@@ -40,15 +40,19 @@ type Listener struct {
 	result   *core.Promise[struct{}]
 
 	// Loop only.
-	retry *time.Timer
-	delay time.Duration
+	retry     *time.Timer
+	delay     time.Duration
+	held      accepted // on its way to a worker, which may have no room
+	holds     bool     // there is one
+	accepting bool     // accept is below us on the stack
+	ending    error    // why it is to close, once it has handed over what came before
 }
 
 // ListenerStats counts what a listener has done.
 type ListenerStats struct {
 	Accepted int64 // connections taken from the kernel
 	Refused  int64 // of these, closed because no worker or no handler took them
-	Paused   int64 // times it stopped for a while, for want of descriptors or memory
+	Paused   int64 // times it stopped for a while: accept failed, or a worker's queue was full
 }
 
 // listenerLoopSide is the listener as its loop sees it (core.Channel).
@@ -60,7 +64,9 @@ type listenerLoopSide Listener
 // newHandler returns, called there. Both groups may be the same.
 //
 // When it returns, connections are accepted. It waits only to look up a name, if
-// addr has one. A shutdown of the boss ends the listener at once.
+// addr has one. While a worker's queue is full (core.WithMaxPendingTasks) the listener
+// pauses, and connections wait in the kernel's backlog; one that a worker refuses
+// because it was shut down is closed. A shutdown of the boss ends the listener.
 func Listen(boss, worker *core.Group, addr string, newHandler func() Handler, opts ...Option) (*Listener, error) {
 	return listen("Listen", loops{group: boss}, loops{group: worker}, addr, newHandler, opts)
 }
@@ -138,9 +144,10 @@ func (l *Listener) CloseCause() error {
 }
 
 // Close ends the listener. Its channels go on, and connections that the kernel has
-// accepted become channels still. The future completes when the socket
-// is closed: from then on connections are refused, and the address is free. Its
-// error is that of close(2). A second call returns the same future.
+// accepted become channels still; if a worker's queue is full it waits until there is
+// room for them. The future completes when the socket is closed: from then on
+// connections are refused, and the address is free. Its error is that of close(2). A
+// second call returns the same future.
 func (l *Listener) Close() *core.Future[struct{}] {
 	l.mu.Lock()
 	p, closed, err := l.promise(&l.result), l.closed, l.closeErr
@@ -186,6 +193,10 @@ func (l *Listener) close(cause error) {
 	if l.retry != nil {
 		l.retry.Stop()
 	}
+	if l.holds {
+		l.holds = false
+		l.drop(l.held.fd, cause)
+	}
 	_ = reg.Modify(0) // before the number of the descriptor may be used again
 	err := sysClose(l.cfg.faults, l.fd)
 	l.mu.Lock()
@@ -197,12 +208,19 @@ func (l *Listener) close(cause error) {
 	reg.End(core.ChannelEnd{Kind: core.EndUncounted})
 }
 
-// closeInOrder is loop only.
+// closeInOrder closes the listener when all connections that came before have been
+// handed over: now, unless a worker's queue is full. Loop only.
 func (l *Listener) closeInOrder(cause error) {
-	if l.CloseCause() == nil {
-		l.takeBacklog()
+	if l.ending == nil {
+		l.ending = cause
 	}
-	l.close(cause)
+	switch {
+	case l.accepting: // it follows
+	case l.CloseCause() == nil && !l.takeBacklog():
+		l.pause(core.ErrQueueFull)
+	default:
+		l.close(l.ending)
+	}
 }
 
 // Drain is core.Channel's: all that a listener has to drain is its backlog.

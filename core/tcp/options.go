@@ -110,7 +110,7 @@ func WithSocketBuffers(receive, send int) Option {
 }
 
 // WithLinger makes Close wait, off the loop, until the peer's kernel has
-// acknowledged what ours holds, for d at most. The future of Close completes
+// acknowledged what ours holds, or the connection has failed, for d at most. The future of Close completes
 // after that; an abort by a shutdown cuts it short. d = 0 resets the connection
 // instead: what the kernels hold is lost. Without this option the socket is closed
 // at once and the kernel delivers the rest in the background.
@@ -195,7 +195,7 @@ func WithReusePort(on bool) Option {
 }
 
 // WithLogger sets who hears of what no caller can be told: connections that were
-// accepted and had to be closed, and a listener that has run out of descriptors.
+// accepted and had to be closed, and a listener that cannot accept for a while.
 // The default is slog.Default(). Nil is the default.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {

@@ -19,8 +19,11 @@ func (c *Channel) wantsInput() bool {
 
 // read delivers what there is, or discards it while the channel drains. With edges
 // whatever is left must be remembered: inputReady is. A read that is not full has
-// emptied the socket, and what comes later is a new edge; not so once the end of
-// the input was announced, which may have been part of this edge. Loop only.
+// emptied the socket, and what comes later is a new edge. That saves a read per
+// message (netty reads an edge until EAGAIN), and there are two exceptions, which
+// the readiness names: the end of the input, or an error, may have been part of this
+// edge; and a read ends in front of urgent data, whatever is behind. Then only
+// EAGAIN says that the socket is empty. Loop only.
 func (c *Channel) read() {
 	if c.reading {
 		return // a handler resumed it: the loop below goes on
@@ -39,7 +42,7 @@ func (c *Channel) read() {
 			c.readEnds(delivered, errno)
 			return
 		}
-		if n < len(buf) && !c.hungUp {
+		if n < len(buf) && !c.toEAGAIN {
 			c.inputReady = false
 		}
 		if c.state == stateOpen {
@@ -56,6 +59,7 @@ func (c *Channel) readEnds(delivered bool, errno syscall.Errno) {
 	c.readComplete(delivered)
 	switch errno {
 	case syscall.EAGAIN:
+		c.toEAGAIN = false
 	case 0:
 		c.inputEnds()
 	default:
@@ -93,15 +97,19 @@ func (c *Channel) inputEnds() {
 
 // endForEOF is the end without half closure. A peer that has ended its side may wait
 // for the rest of its answer, and most do: what was written is sent first. (Netty
-// closes, and drops it: R220.)
+// closes, and drops it: R220.) If a graceful end was asked for, it is on its way to
+// the loop, and is the one that has promised more: to close for the end of the input
+// before it comes would lose what the peer's kernel has not acknowledged (G23).
 func (c *Channel) endForEOF() {
 	left, err := sysUnacknowledged(c.fd)
 	c.mu.Lock()
-	pending := c.pending()
+	pending, graceful := c.pending(), c.closing || c.loopEnds()
 	c.mu.Unlock()
-	if pending > 0 || c.finishing { // CloseOutput has promised to flush
+	switch {
+	case graceful:
+	case pending > 0 || c.finishing: // CloseOutput has promised to flush
 		c.drain(io.EOF)
-		return
+	default:
+		c.closeOrLinger(io.EOF, left == 0 && err == nil)
 	}
-	c.closeOrLinger(io.EOF, left == 0 && err == nil)
 }

@@ -124,6 +124,13 @@ func sysUnacknowledged(fd int) (int, error) {
 	return n, os.NewSyscallError("ioctl", err)
 }
 
+// sysConnectionIsOver reports whether the connection has ended: nothing is sent any
+// more, whatever was not acknowledged. SO_ERROR would say why, and forget it.
+func sysConnectionIsOver(fd int) bool {
+	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	return err != nil || info.State == unix.BPF_TCP_CLOSE
+}
+
 // sysResetOnClose makes the close of fd a reset.
 func sysResetOnClose(fd int) {
 	_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
@@ -159,6 +166,25 @@ func sysAccept(f *faults, fd int) (conn int, remote netip.AddrPort, errno syscal
 			return -1, remote, errno
 		}
 	}
+}
+
+// ofConnection: errors of accept that concern one connection, which is gone. Linux
+// passes on what had happened to it before (accept(2), "Error handling").
+func ofConnection(errno syscall.Errno) bool {
+	switch errno {
+	case unix.ECONNABORTED, unix.ETIMEDOUT, unix.EPROTO, unix.ENOPROTOOPT, unix.EOPNOTSUPP,
+		unix.ENETDOWN, unix.ENETUNREACH, unix.EHOSTDOWN, unix.EHOSTUNREACH, unix.ENONET:
+		return true
+	}
+	return false
+}
+
+// ofListener: errors of accept after which none will succeed. All those that are of
+// neither kind may stay and may go: no descriptors, no memory, a firewall's EPERM. The
+// tempting wrong version takes what it does not know for a connection's, and accepts
+// again without end.
+func ofListener(errno syscall.Errno) bool {
+	return errno == unix.EBADF || errno == unix.EINVAL || errno == unix.ENOTSOCK
 }
 
 // sysListen returns a listening socket. An address that is not valid is every

@@ -25,6 +25,9 @@ func sysSendChunks(*faults, int, *vector, int) (int, syscall.Errno) { return 0, 
 func sysShutdownWrite(*faults, int) error                           { return errors.ErrUnsupported }
 func sysClose(*faults, int) error                                   { return errors.ErrUnsupported }
 func sysUnacknowledged(int) (int, error)                            { return 0, errors.ErrUnsupported }
+func sysConnectionIsOver(int) bool                                  { return true }
+func ofConnection(syscall.Errno) bool                               { return false }
+func ofListener(syscall.Errno) bool                                 { return true }
 func sysResetOnClose(int)                                           {}
 func sysSocketError(*faults, int, operation) syscall.Errno          { return notSupported }
 func sysTune(*config, int)                                          {}

@@ -1,7 +1,5 @@
 package tcp
 
-import "eventide/core"
-
 // Write appends a copy of p to what is to be sent, and does not send it: Flush
 // does. The caller may reuse p at once. The order of writes is that of the calls,
 // whichever goroutines made them.
@@ -71,12 +69,14 @@ func (c *Channel) write(p []byte, flush bool) WriteFuture {
 // begins when the loop begins it, elsewhere with the call that asks for it: so a
 // handler can answer what it was given. Requires mu.
 func (c *Channel) refusal(inLoop bool) error {
-	gone := c.loop.State() >= core.StateShuttingDown
+	gone := c.loopEnds()
 	switch {
 	case c.state >= stateLingering:
 		return &ClosedError{Cause: c.failure, Closing: c.closing || gone}
 	case c.state == stateDraining:
 		return ErrChannelClosing
+	case inLoop && c.broken != nil: // only the loop knows
+		return &ClosedError{Cause: c.broken, Closing: c.closing || gone}
 	case c.noOutput:
 		return ErrOutputShutdown
 	case !inLoop && (c.closing || gone):

@@ -1,0 +1,97 @@
+package tcp_test
+
+import (
+	"net"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"eventide/core/tcp"
+)
+
+// TestAcceptErrorsThatStay: an error of accept that is not known to be one connection's
+// may stay, and the connection waits in the backlog meanwhile: the listener pauses after
+// each attempt instead of trying without end, and goes on when the error has gone. Errors
+// of single connections are no reason for a pause, but when nothing else comes.
+func TestAcceptErrorsThatStay(t *testing.T) {
+	const oneConnections = 64 // attempts of one readiness that fail one by one
+	for _, c := range []struct {
+		errno    syscall.Errno
+		attempts int64 // per pause
+	}{
+		{syscall.EPERM, 1}, {syscall.EACCES, 1}, {syscall.EMFILE, 1}, {syscall.ENFILE, 1}, {syscall.ENOBUFS, 1},
+		{syscall.ENOMEM, 1}, {syscall.EIO, 1}, {syscall.Errno(512), 1}, // ERESTARTSYS, which has leaked before
+		{syscall.ECONNABORTED, oneConnections}, {syscall.ENETDOWN, oneConnections}, {syscall.EPROTO, oneConnections},
+	} {
+		t.Run(c.errno.Error(), func(t *testing.T) {
+			checkLeaks(t)
+			const pauses = 3
+			var attempts atomic.Int64
+			g := newGroup(t, 1)
+			l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
+				if op == "accept" && attempts.Add(1) <= pauses*c.attempts {
+					return n, c.errno
+				}
+				return n, 0
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustEcho(t, mustDial(t, l.Addr()))
+			if s := l.Stats(); s.Paused != pauses || s.Accepted != 1 || s.Refused != 0 {
+				t.Errorf("after %d failures with %v: %+v, want %d pauses and one connection", pauses*c.attempts, c.errno, s, pauses)
+			}
+		})
+	}
+}
+
+// TestAcceptErrorsOfOneConnection: what had happened to a connection before it could be
+// accepted costs the others no pause.
+func TestAcceptErrorsOfOneConnection(t *testing.T) {
+	for _, errno := range []syscall.Errno{
+		syscall.ECONNABORTED, syscall.ETIMEDOUT, syscall.EPROTO, syscall.ENOPROTOOPT, syscall.EOPNOTSUPP,
+		syscall.ENETDOWN, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.EHOSTUNREACH, syscall.ENONET, syscall.EINTR,
+	} {
+		t.Run(errno.Error(), func(t *testing.T) {
+			checkLeaks(t)
+			var attempts atomic.Int64
+			conns, l, release := heldListener(t, 3, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
+				if op == "accept" && attempts.Add(1)%2 == 1 {
+					return n, errno
+				}
+				return n, 0
+			}))
+			release()
+			for _, c := range conns {
+				mustEcho(t, c)
+			}
+			if s := l.Stats(); s.Paused != 0 || s.Accepted != 3 {
+				t.Errorf("got %+v, want 3 connections and no pause", s)
+			}
+		})
+	}
+}
+
+// TestAcceptErrorsOfTheListener end it.
+func TestAcceptErrorsOfTheListener(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.EBADF, syscall.EINVAL, syscall.ENOTSOCK} {
+		t.Run(errno.Error(), func(t *testing.T) {
+			checkLeaks(t)
+			g := newGroup(t, 1)
+			l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
+				if op == "accept" {
+					return n, errno
+				}
+				return n, 0
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c, err := net.Dial("tcp", l.Addr().String()); err == nil { // it may be reset at once
+				defer c.Close()
+			}
+			awaitErr(t, "the close", l.CloseFuture())
+			wantErr(t, "the cause", l.CloseCause(), errno)
+		})
+	}
+}

@@ -1,0 +1,140 @@
+package tcp_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+
+	"eventide/core"
+	"eventide/core/tcp"
+)
+
+// silentResolver makes the look-up of a name take until its context ends, for the
+// test. It is asked when asked has something.
+func silentResolver(t *testing.T) (asked <-chan struct{}) {
+	t.Helper()
+	real := net.DefaultResolver
+	t.Cleanup(func() { net.DefaultResolver = real })
+	queries := make(chan struct{}, 1)
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		select {
+		case queries <- struct{}{}:
+		default:
+		}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	return queries
+}
+
+// TestG22DialEndsInTheLookup ends a dial whose name is being looked up: it names the
+// cause, and a loop that has terminated does not leave a future behind that nobody
+// completes.
+func TestG22DialEndsInTheLookup(t *testing.T) {
+	cause := errors.New("enough")
+	for name, c := range map[string]struct {
+		end   func(g *core.Group, cancel context.CancelCauseFunc)
+		wants []error
+	}{
+		"cancelled": {func(_ *core.Group, cancel context.CancelCauseFunc) { cancel(cause) }, []error{cause}},
+		"shut down": {func(g *core.Group, _ context.CancelCauseFunc) { g.Shutdown() }, []error{core.ErrRejected, core.ErrShutdown}},
+		"shut down gracefully": {func(g *core.Group, _ context.CancelCauseFunc) {
+			_, _ = g.ShutdownGracefully(0, hangGuard)
+		}, []error{core.ErrRejected, core.ErrShutdown}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			asked := silentResolver(t)
+			g := newGroup(t, 1)
+			h := &recorder{log: newLog()}
+			ctx, cancel := context.WithCancelCause(context.Background())
+			defer cancel(nil)
+			f := tcp.DialAsync(ctx, g, "name.invalid.:80", h)
+			await(t, "the look-up", asked)
+			c.end(g, cancel)
+			wantErr(t, "G22: DialAsync", awaitErr(t, "the dial", f), c.wants...)
+			wantLog(t, "events", h.String(), "")
+		})
+	}
+}
+
+// TestG9DialFutureIsCompleteAtDone: the goroutine that looks a name up is waited for by
+// the loop: when Done is closed the future has completed, and its listener has run on the
+// loop, which lived.
+func TestG9DialFutureIsCompleteAtDone(t *testing.T) {
+	for name, end := range map[string]func(g *core.Group){
+		"Shutdown":           func(g *core.Group) { g.Shutdown() },
+		"ShutdownGracefully": func(g *core.Group) { _, _ = g.ShutdownGracefully(0, hangGuard) },
+		"with no time":       func(g *core.Group) { _, _ = g.ShutdownGracefully(0, 0) },
+		"CloseChannels":      func(g *core.Group) { _, _ = g.ShutdownGracefully(0, hangGuard) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			asked := silentResolver(t)
+			var opts []core.Option
+			if name == "CloseChannels" {
+				opts = append(opts, core.WithDrain(core.CloseChannels))
+			}
+			for range 50 {
+				g := newGroup(t, 1, opts...)
+				f := tcp.DialAsync(context.Background(), g, "name.invalid.:80", tcp.HandlerBase{})
+				var inLoop atomic.Bool
+				f.OnDone(func(*tcp.Channel, error) { inLoop.Store(g.InEventLoop()) })
+				await(t, "the look-up", asked)
+				if n := g.Stats().Registrations; n != 1 {
+					t.Errorf("G24: %d registrations while a name is looked up, want 1: the loop would not wait for it", n)
+				}
+				end(g)
+				done := f.Done()
+				await(t, "Done", g.Termination().Done())
+				complete := false
+				select {
+				case <-done:
+					complete = true
+				default:
+				}
+				if !complete || !inLoop.Load() {
+					t.Fatalf("G9: when Done was closed the future had completed: %v, and its listener had run on the loop: %v", complete, inLoop.Load())
+				}
+				wantErr(t, "DialAsync", awaitErr(t, "the dial", f), core.ErrRejected)
+				if r := awaitGroup(t, g); r.ChannelsDrained+r.ChannelsAborted != 0 {
+					t.Errorf("G23: %+v, want no channel: there was none yet", r)
+				}
+			}
+		})
+	}
+}
+
+// TestG24LookupEndsWithTheDial: a dial of a name that has succeeded holds its loop no
+// longer than its channel does, and what ends the look-up does not end the channel.
+func TestG24LookupEndsWithTheDial(t *testing.T) {
+	checkLeaks(t)
+	servers, g := newGroup(t, 1), newGroup(t, 1)
+	l, err := tcp.Listen(servers, servers, "localhost:0", newEcho)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	addr := net.JoinHostPort("localhost", port)
+	for _, how := range []string{"Dial", "DialAsync"} {
+		h := &recorder{log: newLog()}
+		ctx, cancel := context.WithCancel(context.Background())
+		ch, err := (*tcp.Channel)(nil), error(nil)
+		if how == "Dial" {
+			ch, err = tcp.Dial(ctx, g, addr, h)
+		} else {
+			ch, err = tcp.DialAsync(ctx, g, addr, h).Wait(ctx)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		awaitThat(t, "the look-up to end", func() bool { return g.Stats().Registrations == 1 })
+		cancel()
+		on(t, g, func() {})
+		wantErr(t, how+": a write", awaitWrite(t, ch.WriteAndFlush([]byte("x"))), nil)
+		h.await(t, "Read")
+		awaitErr(t, "the close", ch.Close())
+	}
+}
