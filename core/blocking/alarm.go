@@ -38,7 +38,7 @@ func (a alarm) end() {
 	}
 }
 
-// closeDeadline is the earliest of those that Close and CloseGracefully were given.
+// closeDeadline is the earliest of those that CloseGracefully was given.
 // Guarded by Channel.mu.
 type closeDeadline struct {
 	at     time.Time // zero: none

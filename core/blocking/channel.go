@@ -41,7 +41,8 @@ type Channel struct {
 	// The write futures that were pending have failed. Later than closed, as the
 	// futures of the close come between (G22).
 	writesFailed bool
-	deadline     closeDeadline
+	deadline     closeDeadline // of CloseGracefully
+	closeLimit   closeLimit    // of Close
 
 	// Loop goroutine only.
 	started  bool // the handshake is over
@@ -51,6 +52,7 @@ type Channel struct {
 	eof      bool // the peer's end was seen
 	clean    bool // the drain has come to its end
 	finished bool
+	receipt  receipt
 }
 
 // LocalAddr returns the connection's local address.
@@ -72,14 +74,11 @@ func (ch *Channel) IsOpen() bool {
 	return ch.refuses(false) == nil && !ch.closing
 }
 
-// PendingBytes returns how many bytes were written that the connection has not
-// taken.
+// PendingBytes returns how many bytes were accepted by Write and not yet taken by
+// the connection; after the close, how many never were.
 func (ch *Channel) PendingBytes() int64 {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
-	if ch.closed != nil {
-		return 0
-	}
 	return ch.out.pending()
 }
 

@@ -15,35 +15,45 @@ import (
 // was flushed before is sent first, in order; what was only written fails, as in
 // Netty (R215).
 //
-// On the channel's executor the connection is closed when Close returns. From
-// elsewhere the executor does it when it has ended what it is at; if that is a write
-// to a peer that does not read, it is cut off after WithCloseTimeout.
+// On the channel's executor the connection is closed when Close returns, or, if its
+// handshake is still to come, after that. From elsewhere the executor does it when it
+// has ended what it is at. Neither waits longer than WithCloseTimeout for a peer that
+// does not read: then the connection is cut, and what it has not taken fails.
 func (ch *Channel) Close() *core.Future[struct{}] {
-	if ch.loop.InEventLoop() {
-		ch.finish(nil)
-		return ch.onClose.Future()
-	}
+	now := ch.loop.InEventLoop() && ch.started
 	ch.mu.Lock()
 	if ch.refusal == nil || ch.refusal == ErrChannelClosing {
 		ch.refusal = ErrChannelClosed
 	}
-	ch.cutAt(time.Now().Add(ch.cfg.closeTimeout))
+	ch.limit()
 	ch.mu.Unlock()
-	ch.post(func() { ch.finish(nil) })
+	if now {
+		ch.closeNow()
+	} else {
+		ch.post(ch.closeNow)
+	}
 	return ch.onClose.Future()
+}
+
+// closeNow sends what is marked first: a flush from elsewhere may have returned, and
+// still be on its way to the loop. Loop only.
+func (ch *Channel) closeNow() {
+	ch.flush()
+	ch.finish(nil)
 }
 
 // CloseGracefully drains the channel as a shutdown does (G23): the handler hears no
 // more input, what was written is sent, the connection is half-closed, input is
-// discarded until the peer's end, and the connection is closed. Whatever is not done
-// by deadline is given up; the zero deadline is never. Writes fail with
+// discarded until the peer's end, and the connection is closed when the peer has
+// received everything, where that can be known (see the package comment). Whatever is
+// not done by deadline is given up; the zero deadline is never. Writes fail with
 // ErrChannelClosing from now on; on the channel's executor from the moment at which
-// it begins, which is after the running body.
+// it begins, which is after the running body, or when the peer's end is read in it.
 //
 // The future completes when the connection is closed: with nil if all of this has
-// happened, as far as the connection can half-close; else with the reason, such as
-// ErrCloseDeadline. A second call returns the same future. The earliest deadline
-// counts, of all calls and of a shutdown. Close ends it at once.
+// happened, as far as the connection can half-close and be asked; else with the
+// reason, such as ErrCloseDeadline. A second call returns the same future. The
+// earliest deadline counts, of all calls and of a shutdown. Close ends it at once.
 func (ch *Channel) CloseGracefully(deadline core.Deadline) *core.Future[struct{}] {
 	ch.mu.Lock()
 	if ch.refusal == nil {
@@ -106,6 +116,9 @@ func (ch *Channel) finish(cause error) {
 	if errors.As(cause, &failure) {
 		cause = failure.error
 	}
+	if ch.eof && (cause == nil || cause == io.EOF) {
+		_, _ = ch.checkReceipt() // while it can be asked; for other reasons it may be cut already
+	}
 	closeErr := ch.shut(cause)
 	end := ch.settle(cause)
 	ch.group.release()
@@ -147,14 +160,19 @@ func graceError(clean bool, cause error) error {
 func (ch *Channel) shut(cause error) error {
 	_ = ch.reg.Modify(0)
 	ch.poller.detach()
-	if cause != nil && cause != io.EOF {
+	ch.mu.Lock()
+	late := ch.enter()
+	ch.mu.Unlock()
+	if late != nil || cause != nil && cause != io.EOF {
 		ch.conn.cut()
 	}
 	err := ch.conn.shut()
 	ch.byLoop.end()
+	ch.receipt.look.end()
 	ch.mu.Lock()
-	alarms, cutBy := ch.deadline.alarms, ch.cutBy
-	ch.deadline.alarms = nil
+	ch.leave()
+	alarms, cutBy := append(ch.deadline.alarms, ch.closeLimit.rung...), ch.cutBy
+	ch.deadline.alarms, ch.closeLimit.rung = nil, nil
 	ch.deadline.at = longPast // no more of them
 	ch.mu.Unlock()
 	for _, a := range alarms {
@@ -173,7 +191,7 @@ func (ch *Channel) settle(cause error) core.ChannelEnd {
 	ch.closed = &ClosedError{Cause: cause, Closing: ch.closing}
 	end := core.ChannelEnd{Kind: core.EndAborted, Discarded: ch.out.pending()}
 	if ch.eof && end.Discarded == 0 {
-		end.Kind = core.EndDrained
+		end.Kind = ch.endKind()
 	}
 	ch.out.queue, ch.out.head = nil, 0
 	return end

@@ -3,6 +3,7 @@ package blocking_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"testing"
 	"time"
@@ -111,4 +112,62 @@ func TestCloseEndsCloseGracefully(t *testing.T) {
 	if _, err := graceful.Wait(t.Context()); !errors.Is(err, blocking.ErrChannelClosed) {
 		t.Errorf("CloseGracefully: got %v, want ErrChannelClosed", err)
 	}
+}
+
+// The handler asks for the drain in the Read that brings the last input, and the end
+// of it: all of the drain is still to come, and succeeds. With half closure the
+// handler hears no more either.
+func TestG23CloseGracefullyInTheLastRead(t *testing.T) {
+	for _, half := range []bool{false, true} {
+		g := newGroup(t, 0)
+		ours, theirs := tcpPair(t)
+		asked := make(chan *core.Future[struct{}], 1)
+		mustRegister(t, g, &lastBytes{TCPConn: ours.(*net.TCPConn)}, &handler{
+			read: func(ch *blocking.Channel, p []byte) {
+				ch.Write(p)
+				asked <- ch.CloseGracefully(time.Time{})
+			},
+			inputShutdown: func(*blocking.Channel) { t.Errorf("G23: InputShutdown after CloseGracefully") },
+		}, blocking.WithHalfClosure(half))
+		if got, err := io.ReadAll(theirs); string(got) != "x" || err != nil {
+			t.Errorf("G23: the peer got %q, %v, want the answer", got, err)
+		}
+		if _, err := (<-asked).Wait(t.Context()); err != nil {
+			t.Errorf("CloseGracefully, half closure %v: got %v, want nil", half, err)
+		}
+	}
+}
+
+// G22, G23: the same at a shutdown that the channel has not been told of: the end of
+// the input begins the drain.
+func TestG23ShutdownInTheLastRead(t *testing.T) {
+	g := newGroup(t, 0)
+	ours, theirs := tcpPair(t)
+	ch := mustRegister(t, g, &lastBytes{TCPConn: ours.(*net.TCPConn)}, &handler{
+		read: func(ch *blocking.Channel, p []byte) {
+			_, _ = g.ShutdownGracefully(0, long)
+			ch.Write(p)
+		},
+	})
+	if got, err := io.ReadAll(theirs); string(got) != "x" || err != nil {
+		t.Errorf("G23: the peer got %q, %v, want the answer", got, err)
+	}
+	if report := awaitDone(t, g); report.BytesDiscarded != 0 || ch.CloseCause() != nil {
+		t.Errorf("G23: report %+v, cause %v, want nothing discarded, no cause", report, ch.CloseCause())
+	}
+}
+
+// lastBytes is a connection whose last input comes together with the end, as io.Reader
+// allows.
+type lastBytes struct {
+	*net.TCPConn
+	read bool
+}
+
+func (l *lastBytes) Read(p []byte) (int, error) {
+	if l.read {
+		return 0, io.EOF
+	}
+	l.read = true
+	return copy(p, "x"), io.EOF
 }

@@ -23,14 +23,16 @@
 // hooks can be added by Channel.EventLoop. The executor waits for input by reading,
 // and for tasks at the same time: a task interrupts the read, whose deadline is
 // ours to set. So the connection belongs to its channel: nobody else may read it,
-// write to it, or set its deadlines.
+// write to it, or set its deadlines. A Read whose deadline has passed fails with
+// os.ErrDeadlineExceeded, or with another error whose Timeout() is true; a timeout
+// when no deadline has passed is an error of the connection, and ETIMEDOUT always is.
 //
 // A Flush returns to the executor when the connection has taken the bytes. While
 // the peer does not read, the executor does nothing else: no reads, no tasks, no
 // timers. Two peers that both write more than the kernels hold, and read only
 // afterwards, wait for each other for ever, as with any blocking I/O. What ends such
-// a wait: the peer, Close, the deadline of CloseGracefully, and the close of the
-// executor.
+// a wait: the peer, Close after its time, the deadline of CloseGracefully, and the
+// close of the executor.
 //
 // When its channel has ended and the tasks it had accepted by then have run, an
 // executor goes idle, and serves the next connection that is registered. Its
@@ -43,7 +45,8 @@
 // that are pending, in the order of the writes; Handler.Error, if it was an error of
 // the connection; Handler.Inactive; Handler.Unregistered.
 //
-//   - Close: what was flushed before it, and nothing else, is sent.
+//   - Close: what was flushed before it, by anybody, is sent, and nothing else is. A
+//     peer that does not read holds it up for WithCloseTimeout.
 //   - CloseGracefully: what was written is sent, and the peer's end is waited for.
 //   - The peer's end of the stream: what was written is sent, and then as Close,
 //     unless WithHalfClosure.
@@ -56,11 +59,18 @@
 //
 // At a graceful shutdown a channel hears no more input, sends what was written,
 // half-closes (CloseWrite, where the connection has it), reads and discards until
-// the peer has ended its side, and closes: that is EndDrained in the core.Report.
-// Anything else is EndAborted, with the bytes that the connection never took as
-// discarded. A connection that cannot half-close, such as net.Pipe, cannot tell its
-// peer that there is no more except by closing: it counts as aborted, with nothing
-// discarded, unless the peer's end had been seen before.
+// the peer has ended its side, waits until the peer has received everything, and
+// closes: that is EndDrained in the core.Report. Anything else is EndAborted, with the
+// bytes that the connection never took as discarded.
+//
+// What the peer has received is asked of the kernel: on Linux, of TCP and unix
+// sockets, under TLS too. The kernel of a TCP peer has acknowledged it; the peer of a
+// unix socket has read it. Of another connection nothing can be known but the order:
+// a peer's end that was read after the half-close is taken for the answer to that, and
+// counts as drained. A peer that had ended its side before, and was sent something,
+// may have gone without reading that: it counts as aborted, with nothing discarded.
+// So does a connection that cannot half-close, such as net.Pipe, which cannot tell its
+// peer that there is no more except by closing.
 //
 // At the deadline, and at Shutdown, the connection is closed under whatever read,
 // write or handshake is blocked in it, so that nothing outlives the deadline.

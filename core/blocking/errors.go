@@ -23,8 +23,8 @@ var (
 	// called runtime.Goexit.
 	ErrHandlerFailed = errors.New("blocking: a handler method did not return")
 
-	// ErrCloseDeadline is why CloseGracefully had to give up, or why a write that
-	// was blocked when Close was called was cut off.
+	// ErrCloseDeadline is why CloseGracefully had to give up, or why a Close could
+	// not send what was flushed before it.
 	ErrCloseDeadline = errors.New("blocking: deadline of the close passed")
 )
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"testing"
-	"time"
 
 	"eventide/core/blocking"
 )
@@ -50,35 +49,5 @@ func TestFlushFuture(t *testing.T) {
 	<-ch.Close().Done()
 	if err := ch.Flush().Err(); !errors.Is(err, blocking.ErrChannelClosed) {
 		t.Errorf("Flush of a closed channel: got %v, want ErrChannelClosed", err)
-	}
-}
-
-// Close does not wait for ever for a write to a peer that does not read.
-func TestCloseCutsBlockedWrite(t *testing.T) {
-	for _, timeout := range []time.Duration{0, short} {
-		g := newGroup(t, 0)
-		ours, _ := tcpPair(t)
-		ch := mustRegister(t, g, ours, echo(), blocking.WithCloseTimeout(timeout))
-		w := ch.WriteAndFlush(make([]byte, 16<<20))
-		ch.Close()
-		await(t, "the close", ch.CloseFuture().Done())
-		// It fails after CloseFuture has completed (G22).
-		if _, err := w.Wait(t.Context()); !errors.Is(err, blocking.ErrChannelClosed) {
-			t.Errorf("the blocked write: got %v, want ErrChannelClosed", err)
-		}
-	}
-}
-
-// What was flushed before a Close from the same goroutine is sent.
-func TestCloseAfterFlush(t *testing.T) {
-	for range 50 {
-		g := newGroup(t, 0)
-		ours, theirs := tcpPair(t)
-		ch := mustRegister(t, g, ours, echo())
-		ch.WriteAndFlush([]byte("last words"))
-		ch.Close()
-		if got, err := io.ReadAll(theirs); string(got) != "last words" || err != nil {
-			t.Fatalf("the peer got %q, %v, want what was flushed before Close", got, err)
-		}
 	}
 }

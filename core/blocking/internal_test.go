@@ -119,6 +119,39 @@ func TestG24AlarmIsWaitedFor(t *testing.T) {
 	a.end()
 }
 
+// G24: an alarm of Close that went off while it was called off has ended when the
+// channel has.
+func TestG24RungAlarmIsWaitedFor(t *testing.T) {
+	g, err := NewGroup(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := net.Pipe()
+	defer func() { _ = theirs.Close() }()
+	ch, err := g.Register(ours, HandlerBase{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := make(chan struct{})
+	var over atomic.Bool
+	ch.mu.Lock()
+	ch.closeLimit.rung = []alarm{whenPassed(0, func() {
+		close(begun)
+		for range 1000 {
+			runtime.Gosched()
+		}
+		over.Store(true)
+	})}
+	ch.mu.Unlock()
+	<-begun
+	if <-ch.Close().Done(); !over.Load() {
+		t.Errorf("G24: the channel ended while its alarm was running")
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // The script that every poller passes: sticky, coalesced, spurious, timed, closed.
 func TestG12PollerScript(t *testing.T) {
 	p := newConnPoller()

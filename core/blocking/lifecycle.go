@@ -43,10 +43,7 @@ func (ch *Channel) start() {
 	if ch.finished {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ch.loop.Context(), ch.cfg.handshakeTimeout)
-	err := ch.conn.handshake(ctx)
-	cancel()
-	if err != nil {
+	if err := ch.handshake(); err != nil {
 		ch.fail(err)
 		return
 	}
@@ -63,6 +60,25 @@ func (ch *Channel) start() {
 	ch.active = true
 	ch.handler.Active(ch)
 	ch.flush() // what others have flushed during the handshake
+}
+
+func (ch *Channel) handshake() error {
+	ctx, cancel := context.WithTimeout(ch.loop.Context(), ch.cfg.handshakeTimeout)
+	defer cancel()
+	return ch.blocked(func() error { return ch.conn.handshake(ctx) })
+}
+
+// blocked calls f, which may block in the connection for as long as Close allows.
+func (ch *Channel) blocked(f func() error) error {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	if err := ch.enter(); err != nil {
+		return err
+	}
+	defer ch.leave()
+	ch.mu.Unlock()
+	defer ch.mu.Lock()
+	return f()
 }
 
 // input hands over what was read.
@@ -86,11 +102,18 @@ func (ch *Channel) input() {
 	}
 }
 
-// inputEnded is the peer's end of the stream (R220).
+// inputEnded is the peer's end of the stream (R220). It may come before the drain
+// that was asked for meanwhile, in the same Read as the last input even: that drain
+// begins now, since nothing else is left to be heard.
 func (ch *Channel) inputEnded() {
 	ch.eof = true
 	if ch.draining {
-		ch.finishClean()
+		ch.receipt.answered = true
+		ch.bothEnded()
+		return
+	}
+	if ch.isClosing() {
+		ch.drain()
 		return
 	}
 	if !ch.cfg.halfClosure {
@@ -103,6 +126,13 @@ func (ch *Channel) inputEnded() {
 	if !ch.finished {
 		ch.handler.ReadComplete(ch)
 	}
+}
+
+// isClosing reports whether a drain is on its way to the loop.
+func (ch *Channel) isClosing() bool {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	return ch.closing || ch.loop.State() == core.StateShuttingDown
 }
 
 // drain begins to end the channel in good order (G23). From here on the loop's own
@@ -126,11 +156,23 @@ func (ch *Channel) drainNow() {
 	if ch.finished {
 		return
 	}
-	can, err := ch.conn.halfClose()
+	// Before the goodbye: TLS peers that close at the same time answer that with a
+	// reset, though they have received everything else.
+	if _, err := ch.checkReceipt(); err != nil {
+		ch.fail(err)
+		return
+	}
+	can := false
+	err := ch.blocked(func() (err error) {
+		can, err = ch.conn.halfClose()
+		return err
+	})
 	switch {
 	case err != nil:
 		ch.fail(err)
-	case ch.eof || !can:
+	case ch.eof:
+		ch.bothEnded()
+	case !can:
 		ch.finishClean()
 	}
 }

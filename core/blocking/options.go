@@ -75,9 +75,12 @@ func WithHandshakeTimeout(d time.Duration) Option {
 	}
 }
 
-// WithCloseTimeout sets how long Close, called from another goroutine, lets a write
-// go on in which the executor is blocked, because the peer does not read: after d
-// the connection is closed under it. 0 cuts at once. The default is 5 s.
+// WithCloseTimeout sets how long the executor may be blocked in the connection from
+// Close on, in all: in a handshake, in writes to a peer that does not read, in the
+// goodbye of TLS. After that the connection is closed under it. What it does elsewhere
+// does not count: an executor that is busy sends what was flushed before Close when
+// it comes to it, however late that is. 0 leaves no time: what blocks is cut at once,
+// and nothing more is sent. The default is 5 s.
 func WithCloseTimeout(d time.Duration) Option {
 	return func(c *config) error {
 		if d < 0 {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"eventide/core"
@@ -42,8 +43,9 @@ type connPoller struct {
 	token chan struct{} // capacity 1: wakes who sleeps without a connection
 
 	// Atomic.
-	sleep atomic.Int32
-	conn  atomic.Pointer[transport] // nil: none is attached
+	sleep  atomic.Int32
+	conn   atomic.Pointer[transport] // nil: none is attached
+	landed atomic.Int64              // wakers who were to set a deadline, and have
 
 	// Loop goroutine only.
 	buf       []byte
@@ -54,9 +56,11 @@ type connPoller struct {
 	id        uint64
 	events    []core.PollEvent
 	timer     *time.Timer
-	dirty     bool // conn has a deadline, or a waker is about to set one
-	skipped   int  // calls of Wait since input was last looked for
-	fruitless int  // looks in a row that found nothing
+	dirty     bool  // conn has a deadline, or a waker is about to set one
+	called    int64 // wakers who were to set a deadline
+	late      bool  // one of them had not yet, when the loop last set its own
+	skipped   int   // calls of Wait since input was last looked for
+	fruitless int   // looks in a row that found nothing
 }
 
 // The handshake of sleep. The loop alone moves to awake and, from there, to parked
@@ -81,8 +85,10 @@ const (
 	looksPerLong = 16
 )
 
-// longPast is monotonic: steps of the wall clock do not move it.
-var longPast = time.Now().Add(-time.Hour)
+// longPast is in the past of every clock: of one that was stepped back, and of the
+// virtual one of a test with testing/synctest, which begins in the year 2000. The
+// tempting wrong one, an hour before the start of the program, is in its future.
+var longPast = time.Unix(1, 0)
 
 func newConnPoller() *connPoller {
 	return &connPoller{token: make(chan struct{}, 1), events: make([]core.PollEvent, 0, 1)}
@@ -91,6 +97,7 @@ func newConnPoller() *connPoller {
 // attach gives the poller a connection. It is watched from Add on. Loop only.
 func (p *connPoller) attach(conn transport, size int) {
 	p.buf = make([]byte, size)
+	p.dirty = true // by a waker of its predecessor, perhaps
 	p.conn.Store(&conn)
 }
 
@@ -125,6 +132,7 @@ func (p *connPoller) Wake() {
 		if conn := p.conn.Load(); conn != nil {
 			_ = conn.SetReadDeadline(longPast) // fails if it is closed: then Read has returned
 		}
+		p.landed.Add(1)
 	}
 }
 
@@ -162,6 +170,7 @@ func (p *connPoller) Wait(until core.Deadline) error {
 // read sleeps in the connection.
 func (p *connPoller) read(until core.Deadline) {
 	conn := p.conn.Load()
+	p.noteLate()
 	if p.dirty || !until.IsZero() {
 		_ = conn.SetReadDeadline(until) // fails if it is closed: Read will say so
 		p.dirty = !until.IsZero()
@@ -171,8 +180,9 @@ func (p *connPoller) read(until core.Deadline) {
 		p.skipped++
 		return
 	}
-	looked := p.readOnce(conn)
+	looked := p.readOnce(conn, until)
 	if p.sleep.Swap(sleepAwake) == sleepNotified {
+		p.called++
 		p.dirty = true // by a waker who has set the deadline, or will in a moment
 	}
 	if !looked {
@@ -202,11 +212,18 @@ func (p *connPoller) park(until core.Deadline) {
 	p.sleep.Store(sleepAwake)
 }
 
-// readOnce reads, and reports whether it found anything: input, or an error that
-// is not the deadline.
-func (p *connPoller) readOnce(conn *transport) (found bool) {
+// noteLate is called before the loop sets a deadline: that of a waker who is still
+// on the way will be in force instead, one day.
+func (p *connPoller) noteLate() {
+	p.dirty = p.dirty || p.late
+	p.late = p.landed.Load() != p.called
+}
+
+// readOnce reads until the deadline that was set, and reports whether it found
+// anything: input, or an error that is not the deadline.
+func (p *connPoller) readOnce(conn *transport, until core.Deadline) (found bool) {
 	n, err := conn.read(p.buf)
-	if isTimeout(err) {
+	if p.isDeadline(err, until) {
 		p.dirty = true
 		err = nil
 	}
@@ -218,12 +235,27 @@ func (p *connPoller) readOnce(conn *transport) (found bool) {
 	return true
 }
 
-func isTimeout(err error) bool {
-	if err == nil || err == io.EOF {
+// isDeadline reports whether err says that a deadline has passed which the loop, with
+// until, or a waker has set. It is not enough that it is a timeout: a dead connection
+// is one too, for the kernel (ETIMEDOUT, which a read returns once, and then the end
+// of the stream) and for a protocol that knows when its peer is silent for too long.
+// Whoever looks again then finds an orderly end, or looks for ever. But neither may
+// it be os.ErrDeadlineExceeded alone: many connections that are not of package net
+// have a timeout of their own for it. From them it is believed if there was a
+// deadline that has passed.
+func (p *connPoller) isDeadline(err error, until core.Deadline) bool {
+	switch {
+	case err == nil || err == io.EOF || errors.Is(err, syscall.ETIMEDOUT):
 		return false
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return true
 	}
 	var timeout net.Error
-	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+	if !errors.As(err, &timeout) || !timeout.Timeout() {
+		return false
+	}
+	passed := !until.IsZero() && !time.Now().Before(until)
+	return passed || p.late || p.sleep.Load() == sleepNotified
 }
 
 // look asks for input without waiting for it, as far as that is possible with a
@@ -238,9 +270,11 @@ func (p *connPoller) look() (found bool) {
 		patience = longLook
 	}
 	conn := p.conn.Load()
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	until := time.Now().Add(patience)
+	p.noteLate()
+	_ = conn.SetReadDeadline(until)
 	p.dirty = true
-	if p.readOnce(conn) {
+	if p.readOnce(conn, until) {
 		p.fruitless = 0
 	}
 	return p.offer()

@@ -147,6 +147,58 @@ func TestTLSRecordInPieces(t *testing.T) {
 	}
 }
 
+// TLS 1.2 delivers the last input together with the end of the stream. A handler that
+// asks for a drain then gets one.
+func TestG23TLSCloseGracefullyInTheLastRead(t *testing.T) {
+	g := newGroup(t, 0)
+	ours, middle := tcpPair(t)
+	cert, pool := selfSigned(t)
+	asked := make(chan *core.Future[struct{}], 1)
+	mustRegister(t, g, tls.Server(ours, &tls.Config{Certificates: []tls.Certificate{cert}}), &handler{
+		read: func(ch *blocking.Channel, p []byte) {
+			ch.Write(p)
+			asked <- ch.CloseGracefully(time.Time{})
+		},
+	})
+	held := &holding{Conn: middle}
+	client := tls.Client(held, &tls.Config{RootCAs: pool, ServerName: "localhost", MaxVersion: tls.VersionTLS12})
+	if err := client.HandshakeContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	held.on = true
+	if _, err := client.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	_ = middle.SetWriteDeadline(time.Time{})           // CloseWrite has set one
+	if _, err := middle.Write(held.kept); err != nil { // both records in one
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(client); string(got) != "x" || err != nil {
+		t.Errorf("G23: the peer got %q, %v, want the answer", got, err)
+	}
+	if _, err := (<-asked).Wait(t.Context()); err != nil {
+		t.Errorf("CloseGracefully: got %v, want nil", err)
+	}
+}
+
+// holding keeps what is written.
+type holding struct {
+	net.Conn
+	on   bool
+	kept []byte
+}
+
+func (h *holding) Write(p []byte) (int, error) {
+	if !h.on {
+		return h.Conn.Write(p)
+	}
+	h.kept = append(h.kept, p...)
+	return len(p), nil
+}
+
 // dripping writes a byte at a time.
 type dripping struct {
 	net.Conn

@@ -111,6 +111,10 @@ func (ch *Channel) send() error {
 
 // sendNext gives the connection one piece, without the lock. Requires mu.
 func (ch *Channel) sendNext(upTo int64) (int, error) {
+	if err := ch.enter(); err != nil {
+		return 0, err
+	}
+	defer ch.leave()
 	piece := ch.out.next(upTo)
 	ch.mu.Unlock()
 	defer ch.mu.Lock()

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package blocking
+
+// unreceived cannot tell here.
+func (t transport) unreceived() (n int, known bool, err error) { return 0, false, nil }

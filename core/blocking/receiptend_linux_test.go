@@ -1,0 +1,52 @@
+package blocking
+
+import (
+	"net"
+	"testing"
+)
+
+// G24: the next look at what the peer has received is called off when the channel ends.
+func TestG24LookIsCalledOff(t *testing.T) {
+	g, err := NewGroup(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("unix", t.TempDir()+"/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ln.Close() }()
+	theirs, err := net.Dial("unix", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = theirs.Close() }()
+	ours, err := ln.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ch, err := g.Register(ours, HandlerBase{}, WithHalfClosure(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = theirs.(*net.UnixConn).CloseWrite() // and it never reads
+	ch.WriteAndFlush([]byte("answer"))
+	ch.CloseGracefully(longPast.AddDate(200, 0, 0))
+	calledOff := make(chan bool, 1)
+	var look func()
+	look = func() {
+		if ch.receipt.delay < mostReceiptDelay {
+			_ = ch.loop.Execute(look) // until it has begun to wait
+			return
+		}
+		ch.Close()
+		calledOff <- !ch.receipt.look.stop()
+	}
+	_ = ch.loop.Execute(look)
+	if !<-calledOff {
+		t.Errorf("G24: the channel has ended, and its next look is still to come")
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,56 @@
+package blocking_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The kernel gives up a peer that takes nothing, with ETIMEDOUT. A drain that meets
+// this has not come to its end: the kernel has thrown away what it had.
+func TestG23ConnectionGivenUpByTheKernelIsNotDrained(t *testing.T) {
+	const size = 1 << 20 // more than the peer's kernel takes, and less than ours
+	g := newGroup(t, 0)
+	ours, theirs := tcpPair(t)
+	if err := theirs.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+		t.Fatal(err)
+	}
+	userTimeout(t, ours.(*net.TCPConn), 300*time.Millisecond)
+	ch := mustRegister(t, g, ours, &handler{})
+	if n, err := ch.WriteAndFlush(make([]byte, size)).Wait(t.Context()); n != size || err != nil {
+		t.Fatalf("our kernel took %d of %d bytes (%v): the test needs it to take all", n, size, err)
+	}
+	mustShutdownGracefully(t, g, 0, long) // the peer never reads
+	report := awaitDone(t, g)
+	received, err := io.Copy(io.Discard, theirs)
+	if received >= size {
+		t.Fatalf("the peer received all %d bytes (%v): the test needs a connection that dies", received, err)
+	}
+	if report.ChannelsDrained != 0 || report.ChannelsAborted != 1 || report.TimedOut {
+		t.Errorf("G23: report %+v, and the peer received %d of %d bytes; want 1 aborted, before the deadline", report, received, size)
+	}
+	if cause := ch.CloseCause(); !errors.Is(cause, syscall.ETIMEDOUT) {
+		t.Errorf("CloseCause: got %v, want ETIMEDOUT", cause)
+	}
+}
+
+// userTimeout sets for how long the kernel waits for an acknowledgement.
+func userTimeout(t *testing.T, conn *net.TCPConn, d time.Duration) {
+	t.Helper()
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused error
+	err = raw.Control(func(fd uintptr) {
+		refused = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(d.Milliseconds()))
+	})
+	if err = errors.Join(err, refused); err != nil {
+		t.Fatal(err)
+	}
+}
