@@ -36,13 +36,14 @@ func (m mine) Shutdown(quiet, timeout time.Duration) error {
 func (m mine) Done() <-chan struct{} { return m.ex.Termination().Done() }
 
 func TestConformance(t *testing.T) {
-	exectest.Run(t, func() exectest.Subject {
+	r := exectest.Run(t, func() exectest.Subject {
 		ex, err := core.NewExecutor()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return mine{ex}
 	})
+	t.Log("\n" + r.String())
 }
 
 // texts are files by their path from the root.

@@ -2,7 +2,9 @@ package exectest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
 	"runtime/pprof"
 	"strconv"
 	"strings"
@@ -17,24 +19,31 @@ import (
 // run is what came of one program on one subject.
 type run struct {
 	history *history.History
-	hung    bool  // it did not come to rest within the kit's patience
-	early   int   // goroutines of the subject before its first use, if counted
-	left    int   // goroutines of the subject after done, if counted
-	done    bool  // Done was closed
-	err     error // the log makes no sense
+	hung    bool    // it did not come to rest within the kit's patience
+	early   int     // goroutines of the subject before its first use, if counted
+	left    int     // goroutines of the subject after done, if counted
+	done    bool    // Done was closed
+	err     error   // there is nothing to judge, or the log makes no sense
+	verdict verdict // of a hammer
 }
 
-// execute runs the program on a fresh subject, in a bubble or in real time. It
-// returns after the kit's patience at the latest; goroutines that are stuck
-// then stay so. Counting goroutines costs more than most runs, so it is asked for.
+// execute runs the program on a fresh subject. Counting goroutines costs more than
+// most runs, so it is asked for.
 func execute(factory func() Subject, p program, c *config, count bool) run {
+	return carryOut(c, func(alive func(bool) func() int) run { return oneRun(factory, p, c, alive(count)) })
+}
+
+// carryOut calls f in a bubble, or in real time, and returns what it does. It
+// returns after the kit's patience at the latest; goroutines that are stuck then
+// stay so. f is given what makes a counter of its goroutines.
+func carryOut(c *config, f func(alive func(bool) func() int) run) run {
 	finished := make(chan run, 1) // buffered: nobody may be waiting any more
 	go func() {
-		var r run
+		r := run{err: errCutShort}
 		defer func() { finished <- r }()
 		label := strconv.FormatInt(runs.Add(1), 10)
 		pprof.Do(context.Background(), pprof.Labels(labelKey, label), func(context.Context) {
-			inBubble(c, func() { r = oneRun(factory, p, c, counter(c, label, count)) })
+			inBubble(c, func() { r = f(func(count bool) func() int { return counter(c, label, count) }) })
 		})
 	}()
 	patience := time.NewTimer(c.patience)
@@ -46,6 +55,12 @@ func execute(factory func() Subject, p program, c *config, count bool) run {
 		return run{hung: true}
 	}
 }
+
+// Reasons for a run of which there is nothing to judge.
+var (
+	errNoSubject = errors.New("the factory returned nil, want a fresh Subject")
+	errCutShort  = errors.New("the run was cut short by runtime.Goexit: t.Fatal or t.Skip in the factory, or in a method of the subject")
+)
 
 // inBubble calls f in a bubble, or plainly in real time. A bubble whose subject
 // leaves goroutines behind ends in a panic of synctest; what f has found by then
@@ -76,7 +91,10 @@ func (c *config) testingT() *testing.T {
 func oneRun(factory func() Subject, p program, c *config, alive func() int) run {
 	settle := c.settle()
 	base := alive()
-	s := factory()
+	s, err := fresh(factory)
+	if err != nil {
+		return run{err: err}
+	}
 	settle()
 	r := run{early: alive() - base}
 	d := newDriver(s, c)
@@ -86,10 +104,23 @@ func oneRun(factory func() Subject, p program, c *config, alive func() int) run 
 		settle()
 		r.left, r.done = alive()-base, true
 	}
+	abandon(s)
+	return r
+}
+
+// fresh calls the factory. A nil pointer in a Subject is none either.
+func fresh(factory func() Subject) (Subject, error) {
+	s := factory()
+	if v := reflect.ValueOf(s); s == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil, errNoSubject
+	}
+	return s, nil
+}
+
+func abandon(s Subject) {
 	if a, ok := s.(Abandoner); ok {
 		a.Abandon()
 	}
-	return r
 }
 
 func closed(c <-chan struct{}) bool {

@@ -2,6 +2,7 @@ package exectest
 
 import (
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,6 +61,7 @@ func within(c <-chan struct{}, deadline *time.Timer) bool {
 	}
 }
 
+// act starts the actors in the order of the program.
 func (d *driver) act(p program, finished chan<- struct{}) {
 	defer close(finished)
 	var actors sync.WaitGroup
@@ -84,6 +86,9 @@ func (d *driver) steps(steps []step) {
 	for _, s := range steps {
 		if s.pause > 0 {
 			time.Sleep(s.pause)
+		}
+		for range s.yields {
+			runtime.Gosched()
 		}
 		d.step(s)
 	}
@@ -237,13 +242,20 @@ func (d *driver) undo(s step) {
 }
 
 // plantedPanic is what a panicking body panics with. If it kills the process,
-// its text says why.
-type plantedPanic struct{ id int }
+// its text is the last that there is to read.
+type plantedPanic struct {
+	id    int
+	found []string // failures of the guarantees that were checked before
+}
 
 // Error is what the process dies with if nobody recovers.
 func (p plantedPanic) Error() string {
-	return "exectest: G14: a panic planted in a task has escaped the executor and kills the process; " +
-		"declare it with exectest.PanicsEscape"
+	text := "exectest: G14: a panic planted in a task has escaped the executor and kills the process.\n" +
+		"Recover in your loop, or declare that you do not: exectest.Without(\"G14\", \"why\").\n"
+	if len(p.found) == 0 {
+		return text + "Nothing had failed before."
+	}
+	return text + "What had failed before:\n" + strings.Join(p.found, "\n")
 }
 
 // body returns the function that the executor is given.
@@ -266,7 +278,7 @@ func (d *driver) body(s step, kind history.Body) func() {
 		d.steps(s.body.then)
 		switch outcome {
 		case history.Panicked:
-			panic(plantedPanic{s.id})
+			panic(plantedPanic{s.id, d.config.failures})
 		case history.Exited:
 			runtime.Goexit()
 		}

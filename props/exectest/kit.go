@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"eventide/props/history"
@@ -20,52 +19,91 @@ type clause struct {
 	virtual    bool     // only virtual time can tell
 	rounds     int
 	program    func(rng *rand.Rand, round int) program // the program of one round, from 0
+	hammering  hammering                               // runs without the log, after the programs
 	extra      func(run) []history.Violation           // judges what the log does not show
 	counts     bool                                    // extra needs the goroutines counted
 	control    func() program                          // must end for the clause to mean anything
+	abrupt     bool                                    // bodies panic, which may be the end of the process
+	mayLack    bool                                    // simple executors do without it
 }
 
 // Check puts the executor under every guarantee and returns what it found. The
 // factory makes a fresh one for each program; in virtual time it is called
 // inside the bubble, so what it makes belongs there. Check stops a guarantee at
-// its first breach and looks for a smaller program that shows the same.
+// its first breach and looks for a smaller program that shows the same. It panics
+// if an option names what does not exist, or if the factory makes nothing.
 func Check(factory func() Subject, opts ...Option) Result {
-	c := configure(opts)
-	var r Result
-	for _, cl := range clauses {
-		if len(c.only) == 0 || slices.Contains(c.only, cl.name) {
-			r.Rows = append(r.Rows, cl.check(factory, &c))
-		}
+	c, err := configure(factory, opts)
+	if err != nil {
+		panic(err)
 	}
+	var r Result
+	for _, cl := range c.plan() {
+		r.Rows = append(r.Rows, cl.check(factory, &c))
+		c.remember(r.Rows)
+	}
+	r.sort()
 	return r
 }
 
 // Run is Check as a test: one subtest per guarantee, skipped where it is not
-// supported or inconclusive. It returns the result for printing.
+// supported or inconclusive. It returns the result for printing. Where Check
+// panics the test fails at once.
 func Run(t *testing.T, factory func() Subject, opts ...Option) Result {
 	t.Helper()
-	c := configure(opts)
+	c, err := configure(factory, append(opts[:len(opts):len(opts)], func(c *config) { c.t = t }))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var r Result
-	for _, cl := range clauses {
-		if len(c.only) > 0 && !slices.Contains(c.only, cl.name) {
-			continue
-		}
+	for _, cl := range c.plan() {
 		t.Run(cl.name, func(t *testing.T) {
+			t.Helper()
 			own := c
 			own.t = t
 			row := cl.check(factory, &own)
 			r.Rows = append(r.Rows, row)
 			row.tell(t)
 		})
+		c.remember(r.Rows)
 	}
+	r.sort()
 	return r
+}
+
+// plan is the clauses to check, in the order to check them: those whose bodies
+// panic come last, because an executor that does not recover dies of them, and
+// G14, which is about just that, at the very end.
+func (c *config) plan() []*clause {
+	var plan, abrupt []*clause
+	var last []*clause
+	for i := range clauses {
+		cl := &clauses[i]
+		switch {
+		case len(c.only) > 0 && !slices.Contains(c.only, cl.name):
+		case cl.name == "G14":
+			last = append(last, cl)
+		case cl.abrupt:
+			abrupt = append(abrupt, cl)
+		default:
+			plan = append(plan, cl)
+		}
+	}
+	return slices.Concat(plan, abrupt, last)
+}
+
+// remember keeps the failures so far, for the message of a process that dies.
+func (c *config) remember(rows []Row) {
+	if row := rows[len(rows)-1]; row.Status == Fail {
+		c.failures = append(c.failures, row.Text)
+	}
 }
 
 func (row Row) tell(t *testing.T) {
 	t.Helper()
 	switch row.Status {
 	case Fail:
-		t.Errorf("%s\n%s", row.Text, row.Report)
+		t.Error(row.Report)
 	case NotSupported:
 		t.Skipf("not supported: %s", row.Text)
 	case Inconclusive:
@@ -74,58 +112,84 @@ func (row Row) tell(t *testing.T) {
 }
 
 // supported tells whether there is anything to check, or why not.
-func (cl *clause) supported(factory func() Subject, c *config) (ok bool, why string) {
+func (cl *clause) supported(c *config) (ok bool, why string) {
 	if reason, declared := c.without[cl.name]; declared {
 		return false, reason
 	}
 	if cl.virtual && c.realTime {
 		return false, "real time cannot tell"
 	}
-	var lacks atomic.Value // a string; the run may hang and go on beside us
-	lacks.Store("")
-	probe := func() Subject {
-		s := factory()
-		lacks.Store(missing(s, cl.needs))
-		return s
+	for _, name := range cl.needs {
+		if c.lacks[name] {
+			return false, name
+		}
 	}
-	if len(cl.needs) > 0 {
-		execute(probe, plainest(), c, false)
-	}
-	why, _ = lacks.Load().(string)
-	return why == "", why
+	return true, ""
 }
 
 func (cl *clause) check(factory func() Subject, c *config) Row {
 	row := Row{Guarantee: cl.name, Sentence: cl.sentence}
-	if ok, why := cl.supported(factory, c); !ok {
+	if ok, why := cl.supported(c); !ok {
 		row.Status, row.Text = NotSupported, why
 		return row
 	}
 	if cl.name == "G14" && c.panicsEscape {
 		row.Status, row.Text = Fail, "G14 a panic in a task kills the process (declared, not tried)"
+		row.Report = row.Text + cl.wayOut()
 		return row
 	}
 	if cl.control != nil && !execute(factory, cl.control(), c, false).done {
 		row.Text = "the executor does not end even in the plainest program"
 		return row
 	}
+	cl.programs(&row, factory, c)
+	if row.Status != Fail && cl.hammering.runs > 0 {
+		cl.hammer(&row, factory, c)
+	}
+	switch {
+	case row.Status == Fail:
+		row.Report += cl.wayOut()
+	case row.Exercised > 0:
+		row.Status = Pass
+	default:
+		row.Text = "what it speaks of did not occur"
+	}
+	return row
+}
+
+// programs runs the clause's programs until one breaks it, and fills the row then.
+func (cl *clause) programs(row *Row, factory func() Subject, c *config) {
 	for i := range cl.howMany(c) {
-		rng := rand.New(rand.NewPCG(c.seed, uint64(i)))
-		p := cl.program(rng, i)
+		p := cl.generate(c, i)
 		row.Programs++
 		found := cl.judge(execute(factory, p, c, cl.counts))
 		row.Exercised += found.exercised
 		if found.broken() {
-			cl.explain(&row, factory, c, p, found)
-			return row
+			cl.explain(row, factory, c, p, found)
+			return
 		}
 	}
-	if row.Exercised > 0 {
-		row.Status = Pass
-		return row
+}
+
+// generate makes the program of one round. Its actors come in an order that is
+// drawn too, for they are started in that order, and the one started last is the
+// first to run: a shutdown that always came last would come before everything.
+func (cl *clause) generate(c *config, round int) program {
+	rng := rand.New(rand.NewPCG(c.seed, uint64(round)))
+	p := cl.program(rng, round)
+	rng.Shuffle(len(p.actors), func(i, j int) { p.actors[i], p.actors[j] = p.actors[j], p.actors[i] })
+	if _, declared := c.without["G14"]; cl.abrupt && (declared || c.panicsEscape) {
+		p.each(func(s *step) { s.body.ends = history.Normal })
 	}
-	row.Text = "what it speaks of did not occur"
-	return row
+	return p
+}
+
+// wayOut is the last line of a failure, where it may be that nothing is wrong.
+func (cl *clause) wayOut() string {
+	if !cl.mayLack {
+		return ""
+	}
+	return fmt.Sprintf("\nnot promised? exectest.Without(%q, \"why\")\n", cl.name)
 }
 
 // howMany is the number of rounds: fewer in real time, where each takes a while.
@@ -155,7 +219,7 @@ func (cl *clause) judge(r run) finding {
 	f := finding{run: r}
 	switch {
 	case r.hung:
-		f.violations = []history.Violation{cl.violation("a run did not come to rest: a goroutine spins, or waits for a lock that nobody gives back")}
+		f.violations = []history.Violation{cl.violation(restless)}
 		return f
 	case r.err != nil:
 		f.violations = []history.Violation{cl.violation(r.err.Error())}
@@ -176,6 +240,9 @@ func (cl *clause) judge(r run) finding {
 	return f
 }
 
+// restless says what is wrong with a run that the kit had to give up.
+const restless = "a run did not come to rest: a goroutine spins, or waits for a lock that nobody gives back"
+
 func (cl *clause) violation(text string) history.Violation {
 	return history.Violation{Guarantee: cl.name, Sentence: cl.sentence, Text: text}
 }
@@ -189,6 +256,7 @@ func (cl *clause) explain(row *Row, factory func() Subject, c *config, p program
 	row.Status = Fail
 	row.Text = fmt.Sprintf("%v [program %v]", v, p)
 	if found.run.history == nil {
+		row.Report = fmt.Sprintf("%s\n\nreplay  %s\n", row.Text, c.replay(cl))
 		return
 	}
 	var b strings.Builder

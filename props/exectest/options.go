@@ -1,7 +1,12 @@
 package exectest
 
 import (
+	"errors"
+	"fmt"
 	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,24 +29,68 @@ type config struct {
 	panicsEscape bool
 	only         []string
 	t            *testing.T // nil in Check
+	bad          []error    // what is wrong with the options
+
+	lacks    map[string]bool // see lacking
+	failures []string        // found so far
 }
 
 // DefaultPatience is how long, in real time, a run may take before the kit
 // gives it up.
 const DefaultPatience = time.Minute
 
-func configure(opts []Option) config {
-	c := config{
+// configure applies the options and has a look at the subject.
+func configure(factory func() Subject, opts []Option) (config, error) {
+	c := defaults()
+	for _, o := range opts {
+		o(&c)
+	}
+	if err := errors.Join(c.bad...); err != nil {
+		return c, err
+	}
+	return c, c.look(factory)
+}
+
+func defaults() config {
+	return config{
 		seed:     1,
 		patience: DefaultPatience,
 		timers:   history.AnyTimers,
 		without:  map[string]string{},
 		classify: func(error) history.Outcome { return history.Refused },
 	}
-	for _, o := range opts {
-		o(&c)
+}
+
+// look learns what the subject lacks, unless nothing is to be run.
+func (c *config) look(factory func() Subject) error {
+	if !slices.ContainsFunc(c.plan(), func(cl *clause) bool { _, declared := c.without[cl.name]; return !declared }) {
+		return nil
 	}
-	return c
+	var lacks atomic.Pointer[map[string]bool] // the run may hang and go on beside us
+	probe := func() Subject {
+		s, err := fresh(factory)
+		if err == nil {
+			missing := lacking(s)
+			lacks.Store(&missing)
+		}
+		return s
+	}
+	r := execute(probe, shortest(), c, false)
+	if m := lacks.Load(); m != nil {
+		c.lacks = *m
+		return nil
+	}
+	if r.hung {
+		return fmt.Errorf("exectest: the factory did not return within %v", c.patience)
+	}
+	return fmt.Errorf("exectest: %w", r.err)
+}
+
+// want records what is wrong with an option unless ok.
+func (c *config) want(ok bool, format string, args ...any) {
+	if !ok {
+		c.bad = append(c.bad, fmt.Errorf("exectest: "+format, args...))
+	}
 }
 
 // RealTime runs the programs on the wall clock instead of in a bubble. It is
@@ -55,15 +104,31 @@ func RealTime() Option { return func(c *config) { c.realTime = true } }
 func Seed(seed uint64) Option { return func(c *config) { c.seed = seed } }
 
 // Rounds sets how many programs each guarantee gets; fixed ones come first.
-func Rounds(n int) Option { return func(c *config) { c.rounds = n } }
+// Runs without the log grow and shrink with them.
+func Rounds(n int) Option {
+	return func(c *config) {
+		c.want(n >= 1, "Rounds(%d): want at least 1", n)
+		c.rounds = n
+	}
+}
 
 // Patience sets how long, in real time, a single run may take. A run that
 // takes longer is given up, its goroutines with it, and counts as a failure.
-func Patience(d time.Duration) Option { return func(c *config) { c.patience = d } }
+func Patience(d time.Duration) Option {
+	return func(c *config) {
+		c.want(d > 0, "Patience(%v): want more than 0", d)
+		c.patience = d
+	}
+}
 
 // QueueBound says that the subject refuses tasks when n, or 16 if that is
 // more, have been accepted and not begun (G19).
-func QueueBound(n int) Option { return func(c *config) { c.queueBound = n } }
+func QueueBound(n int) Option {
+	return func(c *config) {
+		c.want(n >= 1, "QueueBound(%d): want at least 1", n)
+		c.queueBound = n
+	}
+}
 
 // Timers says what a shutdown does with waiting timers. Without it nothing is
 // expected of them.
@@ -72,19 +137,48 @@ func Timers(p history.TimerPolicy) Option { return func(c *config) { c.timers = 
 // Classify tells the kit the reason for a refusal, given its error: one of
 // history's Refused outcomes. Without it a refusal has no reason, and only a
 // refusal for which there can be none is wrong.
-func Classify(f func(error) history.Outcome) Option { return func(c *config) { c.classify = f } }
+func Classify(f func(error) history.Outcome) Option {
+	return func(c *config) {
+		c.want(f != nil, "Classify(nil): want a function")
+		c.classify = f
+	}
+}
 
 // Without says that the subject does not promise a guarantee, such as "G10",
 // and why. It is listed as not supported.
 func Without(guarantee, reason string) Option {
 	return func(c *config) {
+		n := number(guarantee)
+		c.want(n >= 1 && n <= lastGuarantee && guarantee == fmt.Sprintf("G%d", n), "Without(%q, ...): no such guarantee, want one of G1 to G%d", guarantee, lastGuarantee)
+		c.want(reason != "", "Without(%q, %q): want the reason", guarantee, reason)
 		c.without = maps.Clone(c.without)
 		c.without[guarantee] = reason
 	}
 }
 
-// Only limits the run to the named guarantees.
-func Only(guarantees ...string) Option { return func(c *config) { c.only = guarantees } }
+// lastGuarantee is the highest number in the table of guarantees. A few of them
+// have no clause here: nobody needs to be without them, and may be.
+const lastGuarantee = 24
+
+// Only limits the run to the named guarantees, such as "G3".
+func Only(guarantees ...string) Option {
+	return func(c *config) {
+		known := names()
+		for _, g := range guarantees {
+			c.want(slices.Contains(known, g), "Only(%q): the kit has no such guarantee, want one of %s", g, strings.Join(known, " "))
+		}
+		c.only = guarantees
+	}
+}
+
+// names are the guarantees of the kit.
+func names() []string {
+	var all []string
+	for i := range clauses {
+		all = append(all, clauses[i].name)
+	}
+	return all
+}
 
 // PlainVariable lets every body write one ordinary variable, so that under
 // -race the detector proves that each body sees the effects of the one before

@@ -1,6 +1,7 @@
 package exectest_test
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -68,6 +69,39 @@ func TestOptions(t *testing.T) {
 			t.Errorf("got %+v, want a failure: there was room for 16", row)
 		}
 	})
+}
+
+// TestBadInput wants what does not exist to be named, with what was expected.
+func TestBadInput(t *testing.T) {
+	var none *simple
+	for _, c := range []struct {
+		name    string
+		factory func() exectest.Subject
+		opt     exectest.Option
+		want    string
+	}{
+		{"Only, lower case", bare(0), exectest.Only("G2", "g3"), `Only("g3"): the kit has no such guarantee, want one of G1 G2 G3 `},
+		{"Only, without a check", bare(0), exectest.Only("G19"), `Only("G19"): the kit has no such guarantee`},
+		{"Without", bare(0), exectest.Without("G99", "why"), `Without("G99", ...): no such guarantee, want one of G1 to G24`},
+		{"Without, spelt otherwise", bare(0), exectest.Without("G03", "why"), `Without("G03", ...): no such guarantee`},
+		{"Without a reason", bare(0), exectest.Without("G3", ""), "want the reason"},
+		{"Rounds", bare(0), exectest.Rounds(0), "Rounds(0): want at least 1"},
+		{"Patience", bare(0), exectest.Patience(-1), "Patience(-1ns): want more than 0"},
+		{"QueueBound", bare(0), exectest.QueueBound(-1), "QueueBound(-1): want at least 1"},
+		{"Classify", bare(0), exectest.Classify(nil), "Classify(nil): want a function"},
+		{"nil", func() exectest.Subject { return nil }, exectest.Seed(1), "the factory returned nil, want a fresh Subject"},
+		{"nil pointer", func() exectest.Subject { return none }, exectest.Seed(1), "the factory returned nil, want a fresh Subject"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "exectest: ") || !strings.Contains(got, c.want) {
+					t.Errorf("got the panic %q, want %q", got, c.want)
+				}
+			}()
+			exectest.Check(c.factory, c.opt)
+			t.Error("it did not panic")
+		})
+	}
 }
 
 // TestRealTime runs the correct and a few broken executors on the wall clock.

@@ -12,7 +12,8 @@ import (
 // scheduling noise in real time.
 const unit = 10 * time.Millisecond
 
-// program is what several goroutines do with a fresh subject.
+// program is what several goroutines do with a fresh subject. They are started in
+// the order of the slice, so it matters.
 type program struct {
 	actors [][]step
 }
@@ -20,6 +21,7 @@ type program struct {
 // step is one call, after a pause.
 type step struct {
 	pause          time.Duration
+	yields         int // runtime.Gosched, after the pause
 	op             history.Op
 	id             int           // label of what it submits, or of what it cancels or removes
 	delay          time.Duration // OpSchedule
@@ -149,6 +151,9 @@ func (s step) text(depth int) string {
 		args = append(args, "{...}")
 	}
 	text := s.op.String() + "(" + strings.Join(args, " ") + ")"
+	if s.yields > 0 {
+		text = fmt.Sprintf("yield %d times, %s", s.yields, text)
+	}
 	if s.pause > 0 {
 		text = "+" + s.pause.String() + " " + text
 	}

@@ -74,7 +74,16 @@ func racing(rng *rand.Rand, _ int) program {
 	}
 	quiet := pick(rng, 0, 0, unit/2, unit)
 	timeout := quiet + pick(rng, 0, unit, 5*unit)
-	return program{append(actors, []step{shutdown(pick(rng, 0, 0, unit/2, unit), quiet, timeout)})}
+	stop := shutdown(pick(rng, 0, 0, unit/2, unit), quiet, timeout)
+	if rng.IntN(2) == 0 { // as close together as can be
+		for _, steps := range actors {
+			for i := range steps {
+				steps[i].pause, steps[i].body.takes = 0, 0
+			}
+		}
+		stop.pause, stop.yields, stop.quiet = 0, rng.IntN(12), 0
+	}
+	return program{append(actors, []step{stop})}
 }
 
 // relayed has one producer after the other: each begins after the one before
@@ -218,6 +227,11 @@ func insisting(rng *rand.Rand, round int) program {
 // plainest is one task and a shutdown.
 func plainest() program {
 	return program{[][]step{{execute1(1, body{}), patient()}}}
+}
+
+// shortest is plainest without the wait.
+func shortest() program {
+	return program{[][]step{{execute1(1, body{}), shutdown(0, 0, unit)}}}
 }
 
 // unused begins with the shutdown.

@@ -2,6 +2,8 @@ package exectest
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -28,8 +30,9 @@ type Row struct {
 	Status    Status
 	Exercised int    // how often what the guarantee speaks of really occurred
 	Programs  int    // how many programs were run
-	Text      string // Fail: the breach and the smallest program found; NotSupported: what is missing
-	Report    string // Fail: the whole story for a person
+	Hammers   int    // how many runs without the log were judged
+	Text      string // Fail: the breach and what was done; NotSupported: what is missing
+	Report    string // Fail: the whole story for a person, the breach included
 }
 
 // Result has one row for each guarantee, in the order of their numbers.
@@ -58,15 +61,38 @@ func (r Result) Row(guarantee string) Row {
 	return Row{}
 }
 
-// String is the result as a table, one line per guarantee.
+// sort puts the rows in the order of their numbers, whichever was checked first.
+func (r *Result) sort() {
+	slices.SortFunc(r.Rows, func(a, b Row) int { return number(a.Guarantee) - number(b.Guarantee) })
+}
+
+// number is that of the guarantee: 3 of G3; 0 if the name has none.
+func number(guarantee string) int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(guarantee, "G"))
+	return n
+}
+
+// String is the result as a table: a heading, and one line per guarantee.
 func (r Result) String() string {
 	var b strings.Builder
+	fmt.Fprintf(&b, tableLine, "", "verdict", "exercised", "guarantee")
 	for _, row := range r.Rows {
-		line := fmt.Sprintf("%-4s %-13s %7d  %s", row.Guarantee, row.Status, row.Exercised, row.Sentence)
-		if row.Text != "" {
-			line += ": " + row.Text
-		}
-		fmt.Fprintln(&b, line)
+		fmt.Fprintf(&b, tableLine, row.Guarantee, row.Status, strconv.Itoa(row.Exercised), row.says())
 	}
 	return b.String()
+}
+
+const tableLine = "%-4s %-13s %9s  %s\n"
+
+// says is the sentence, with what is missing; of a failure the breach, which has a
+// sentence of its own.
+func (row Row) says() string {
+	switch {
+	case row.Status == Fail:
+		return strings.TrimPrefix(row.Text, row.Guarantee+" ")
+	case row.Text != "":
+		return row.Sentence + ": " + row.Text
+	default:
+		return row.Sentence
+	}
 }

@@ -75,6 +75,9 @@ func (s *step) reducible() []func() {
 	if s.pause > 0 {
 		less = append(less, func() { s.pause = 0 })
 	}
+	if s.yields > 0 {
+		less = append(less, func() { s.yields = 0 })
+	}
 	if s.body.takes > 0 {
 		less = append(less, func() { s.body.takes = 0 })
 	}

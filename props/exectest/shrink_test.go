@@ -16,6 +16,7 @@ func TestChangesMakeSmaller(t *testing.T) {
 	for round := range 20 {
 		p := racing(rand.New(rand.NewPCG(1, uint64(round))), round)
 		p.actors[0][0].body.ends = history.Panicked
+		p.actors[0][0].yields = 3
 		before, seen := p.String(), map[string]bool{}
 		for i := range p.changes() {
 			c := p.clone()
@@ -50,7 +51,7 @@ func TestShrinkFindsTheCore(t *testing.T) {
 		}
 		return []history.Violation{{Guarantee: "G0", Text: "two tasks"}}
 	}}
-	c := configure(nil)
+	c := defaults()
 	p := busy(rand.New(rand.NewPCG(1, 1)), 0)
 	found := twoTasks.judge(execute(newDropping, p, &c, false))
 	if !found.broken() {
@@ -84,6 +85,31 @@ func TestProgramsAreDeterministic(t *testing.T) {
 		if len(texts) < 2 && cl.name != "G13" {
 			t.Errorf("%s: one program from ten seeds", cl.name)
 		}
+	}
+}
+
+// TestActorsStartInAnyOrder wants the shutdown to be the first, the last and in
+// the middle of the actors of G3, as the one started last runs first.
+func TestActorsStartInAnyOrder(t *testing.T) {
+	c := defaults()
+	first, last, middle := 0, 0, 0
+	for round := range 100 {
+		p := clauses[2].generate(&c, round)
+		if again := clauses[2].generate(&c, round); again.String() != p.String() {
+			t.Errorf("round %d: %v and %v from one seed", round, p, again)
+		}
+		at := slices.IndexFunc(p.actors, func(steps []step) bool { return steps[0].op.Shuts() })
+		switch at {
+		case 0:
+			first++
+		case len(p.actors) - 1:
+			last++
+		default:
+			middle++
+		}
+	}
+	if min(first, last, middle) < 10 {
+		t.Errorf("of 100 shutdowns %d came first, %d last and %d between, want 10 of each at least", first, last, middle)
 	}
 }
 

@@ -85,23 +85,11 @@ func parts(s Subject) history.Parts {
 	return shown
 }
 
-// missing returns the first of the named interfaces that the subject lacks.
-func missing(s Subject, needs []string) string {
-	for _, name := range needs {
-		var ok bool
-		switch name {
-		case "Scheduler":
-			_, ok = s.(Scheduler)
-		case "Hooker":
-			_, ok = s.(Hooker)
-		case "Stater":
-			_, ok = s.(Stater)
-		case "Submitter":
-			_, ok = s.(Submitter)
-		}
-		if !ok {
-			return name
-		}
-	}
-	return ""
+// lacking returns which of the interfaces that a clause may need the subject lacks.
+func lacking(s Subject) map[string]bool {
+	_, schedules := s.(Scheduler)
+	_, hooks := s.(Hooker)
+	_, states := s.(Stater)
+	_, submits := s.(Submitter)
+	return map[string]bool{"Scheduler": !schedules, "Hooker": !hooks, "Stater": !states, "Submitter": !submits}
 }

@@ -1,0 +1,191 @@
+package exectest_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"eventide/props/exectest"
+)
+
+// TestRacySubjects wants the default run to find every executor that loses in a gap,
+// in virtual and in real time, and its report to say how to see it again.
+func TestRacySubjects(t *testing.T) {
+	for _, s := range racy {
+		for clock, opts := range map[string][]exectest.Option{"virtual": nil, "real": {exectest.RealTime()}} {
+			t.Run(s.name+"/"+clock, func(t *testing.T) {
+				if s.needs2P && runtime.GOMAXPROCS(0) < 2 {
+					t.Skip("with one processor nobody steps into a gap that does not yield")
+				}
+				row := exectest.Check(s.make, append(opts, exectest.Only("G3"))...).Rows[0]
+				if row.Status != exectest.Fail {
+					t.Fatalf("G3 is %v after %d programs and %d hammers, want a failure", row.Status, row.Programs, row.Hammers)
+				}
+				if !strings.Contains(row.Report, "\ntrace\n") && !strings.Contains(row.Report, "func TestHammerG3(t *testing.T) {") {
+					t.Errorf("got the report\n%s\nwant a trace or a test", row.Report)
+				}
+			})
+		}
+	}
+}
+
+// TestASelfDeadlockIsNotG3 wants an executor whose Shutdown may wait for ever inside a
+// task, which is G18's, to pass G3. What is stuck stays so, hence a process of its own.
+func TestASelfDeadlockIsNotG3(t *testing.T) {
+	if os.Getenv(asChild) != "" {
+		row := exectest.Check(func() exectest.Subject { return newLocked() }, exectest.Only("G3")).Rows[0]
+		fmt.Println("G3:", row.Status, row.Hammers > 500, row.Text)
+		os.Exit(0)
+	}
+	if out, err := inChild(t, "locked"); err != nil || !strings.Contains(out, "G3: pass true") {
+		t.Errorf("got %v and\n%s\nwant a pass, after many hammers", err, out)
+	}
+}
+
+// forgetful loses one of the things that it accepts, without any race: enough for
+// each kind of test in a report to find something.
+const forgetful = `package yours
+
+import (
+	"errors"
+	"sync"
+	"time"
+)
+
+type executor struct {
+	mu     sync.Mutex
+	tasks  int
+	queue  []func()
+	closed bool
+	wake   chan struct{}
+	done   chan struct{}
+}
+
+type future struct {
+	done    chan struct{}
+	refused bool
+}
+
+func (f future) Done() <-chan struct{} { return f.done }
+func (f future) Refused() bool         { return f.refused }
+
+func newSubject() *executor {
+	e := &executor{wake: make(chan struct{}, 1), done: make(chan struct{})}
+	go e.loop()
+	return e
+}
+
+func (e *executor) Execute(task func()) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return errors.New("closed")
+	}
+	e.tasks++
+	if e.tasks != LOST {
+		e.queue = append(e.queue, task)
+	}
+	e.rouse()
+	return nil
+}
+
+func (e *executor) rouse() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (e *executor) Submit(task func() error) future {
+	f := future{done: make(chan struct{})}
+	if e.Execute(func() { task(); close(f.done) }) != nil {
+		f.refused = true
+		close(f.done)
+	}
+	return f
+}
+
+func (e *executor) AddShutdownHook(hook func()) (func() bool, error) {
+	return func() bool { return false }, e.Execute(hook)
+}
+
+func (e *executor) Shutdown(quiet, timeout time.Duration) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	time.AfterFunc(quiet, func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.closed = true
+		e.rouse()
+	})
+	return nil
+}
+
+func (e *executor) Done() <-chan struct{} { return e.done }
+
+func (e *executor) loop() {
+	defer close(e.done)
+	for {
+		e.mu.Lock()
+		queue, closed := e.queue, e.closed
+		e.queue = nil
+		e.mu.Unlock()
+		for _, task := range queue {
+			task()
+		}
+		switch {
+		case len(queue) > 0:
+		case closed:
+			return
+		default:
+			<-e.wake
+		}
+	}
+}
+`
+
+// TestTheTestInTheReportRuns builds the tests that reports print, of every kind, in
+// a module of their own, and wants them to fail on a broken executor, and a correct
+// one to pass.
+func TestTheTestInTheReportRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a module for each report")
+	}
+	dir := t.TempDir()
+	write(t, dir, "go.mod", "module yours\n\ngo 1.26.0\n")
+	want := map[string]string{} // by the name of the package
+	for i, source := range exectest.Sources() {
+		for lost, word := range map[string]string{"0": "ok  \t", "5": "FAIL\t"} {
+			name := fmt.Sprintf("test%dlosing%s", i, lost)
+			want[name] = word
+			if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			write(t, dir, name+"/executor.go", strings.Replace(forgetful, "LOST", lost, 1))
+			write(t, dir, name+"/hammer_test.go", strings.Replace(source, "100000", "20", 1))
+		}
+	}
+	test := exec.Command("go", "test", "./...")
+	test.Dir = dir
+	test.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	out, _ := test.CombinedOutput() // some fail
+	for name, word := range want {
+		if !strings.Contains(string(out), "\n"+word+"yours/"+name+"\t") && !strings.HasPrefix(string(out), word+"yours/"+name+"\t") {
+			t.Errorf("%s: want %q, got\n%s", name, word, out)
+		}
+	}
+	if strings.Contains(string(out), "[build failed]") {
+		t.Errorf("a test does not compile:\n%s", out)
+	}
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

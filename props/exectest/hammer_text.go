@@ -1,0 +1,62 @@
+package exectest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// String is the hammer on one line.
+func (h hammer) String() string {
+	parts := []string{fmt.Sprintf("%d producers, each %d times %v", h.producers, h.calls, h.call)}
+	if h.busy {
+		parts = append(parts, "with a task that holds the loop")
+	}
+	if h.yields > 0 {
+		parts = append(parts, fmt.Sprintf("%d times runtime.Gosched", h.yields))
+	}
+	switch {
+	case h.timeout:
+		parts = append(parts, "when the timeout of a shutdown passes")
+	case h.inside:
+		parts = append(parts, "then Shutdown from a task")
+	default:
+		parts = append(parts, "then Shutdown")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// String is the name of the method.
+func (c call) String() string { return [...]string{"Execute", "Submit", "AddShutdownHook"}[c] }
+
+// repetitions is how often a hammer that has broken something is tried again, so
+// that the report can say how rare it is, and how long that may take.
+const (
+	repetitions        = 1000
+	timeForRepetitions = time.Second
+)
+
+// tellHammer fills the row of a hammer that has found something. There is no
+// trace, so the report has a test that does the same, and how often it fails.
+func (cl *clause) tellHammer(row *Row, factory func() Subject, c *config, h hammer, text string) {
+	v := cl.violation(text)
+	row.Text = fmt.Sprintf("%v [hammer: %v]", v, h)
+	tries, failed := 0, 0
+	if text != restless {
+		tries, failed = cl.repeat(factory, c, h)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v\n\nThere is no trace: this run was made without the log, which keeps calls apart.\n", v)
+	fmt.Fprintf(&b, "What was done: %v.\n", h)
+	fmt.Fprintf(&b, "Done again %d times it failed %d times. The test does the same.\n\n", tries, failed)
+	b.WriteString(h.source(cl.name, !c.realTime))
+	fmt.Fprintf(&b, "\nreplay  %s\n", c.replay(cl))
+	row.Report = b.String()
+}
+
+func (cl *clause) repeat(factory func() Subject, c *config, h hammer) (tries, failed int) {
+	for began := time.Now(); tries < repetitions && time.Since(began) < timeForRepetitions; tries++ {
+		failed += one(cl.strike(factory, c, h).text != "")
+	}
+	return tries, failed
+}

@@ -1,0 +1,196 @@
+package exectest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// count is what became of the calls of a strike.
+type count struct {
+	made, accepted, refused       int
+	stuck                         int // never returned
+	lost, late, twice, refusedRan int
+	futures, open                 int
+}
+
+func (k *strike) count() count {
+	var c count
+	for i := range k.slots {
+		s := &k.slots[i]
+		stage, ran := s.stage.Load(), s.ran.Load()
+		c.made += one(stage != notMade)
+		switch stage {
+		case calling:
+			c.stuck++
+		case refused:
+			c.refused++
+			c.refusedRan += one(ran > 0)
+		case accepted:
+			c.accepted++
+			c.lost += one(ran == 0)
+			c.twice += one(ran > 1)
+			c.late += one(ran > 0 && s.late.Load())
+		}
+		if f := s.future.Load(); f != nil {
+			c.futures++
+			c.open += one(!closed((*f).Done()))
+		}
+	}
+	return c
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// suspicious reports whether something is missing that may still come.
+func (k *strike) suspicious() bool {
+	c := k.count()
+	return c.lost+c.stuck > 0
+}
+
+// The judges of strikes. Each returns "" or what is wrong, and how often what its
+// guarantee speaks of occurred.
+
+func exactlyOnce(k *strike) (string, int) {
+	c := k.count()
+	var wrong []string
+	add := func(n int, what string) {
+		if n > 0 {
+			wrong = append(wrong, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	add(c.lost, "accepted and never ran")
+	add(c.late, "accepted and ran after Done")
+	add(c.twice, "accepted and ran more than once")
+	add(c.refusedRan, "refused and ran")
+	add(c.stuck, "never returned, though Done was closed")
+	if len(wrong) == 0 {
+		return "", c.made
+	}
+	return fmt.Sprintf("of %d calls %d were accepted and %d refused: %s", c.made, c.accepted, c.refused, strings.Join(wrong, ", ")), c.made
+}
+
+func everyFutureEnds(k *strike) (string, int) {
+	c := k.count()
+	if c.open == 0 {
+		return "", c.futures
+	}
+	return fmt.Sprintf("of %d futures that were not refused %d never ended", c.futures, c.open), c.futures
+}
+
+func oneAtATime(k *strike) (string, int) {
+	if k.overlapped.Load() {
+		return "two bodies ran at once", 1
+	}
+	return "", k.count().accepted
+}
+
+func inOrder(k *strike) (string, int) {
+	if k.disordered.Load() {
+		return "a producer's later task began before its earlier one", 1
+	}
+	return "", k.count().accepted
+}
+
+// hammering is how a clause uses hammers.
+type hammering struct {
+	call  call
+	dwell int
+	runs  int // with the clause's own number of rounds
+	judge func(*strike) (text string, exercised int)
+}
+
+// timeForHammers is how long a clause may hammer with its own number of rounds. An
+// executor of this process needs a fraction of it; for one behind a pipe, where a
+// call takes a tenth of a millisecond, or under the race detector, it is the limit.
+const timeForHammers = time.Second
+
+// hammer strikes until something breaks, and fills the row then.
+func (cl *clause) hammer(row *Row, factory func() Subject, c *config) {
+	runs, limit := cl.hammers(c)
+	began := time.Now()
+	inside := true
+	for i := range runs {
+		if time.Since(began) > limit {
+			return
+		}
+		h := hammered(rand.New(rand.NewPCG(c.seed, hammerStream+uint64(i))), cl.hammering.call)
+		h.dwell = cl.hammering.dwell
+		h.inside = h.inside && inside
+		v := cl.strike(factory, c, h)
+		row.Hammers += one(v.judged)
+		row.Exercised += v.exercised
+		switch {
+		case v.text != "":
+			row.Status = Fail
+			cl.tellHammer(row, factory, c, h, v.text)
+			return
+		case v.judged:
+		case h.inside:
+			inside = false     // a task that shuts down waits for itself, which is for G18 to tell
+			began = time.Now() // and the others are to have their time
+		case c.realTime:
+			return // each would wait as long
+		}
+	}
+}
+
+// hammerStream keeps the random numbers of hammers apart from those of programs.
+const hammerStream = 1 << 32
+
+// hammers is the number of strikes and the time for them, in proportion to the rounds.
+func (cl *clause) hammers(c *config) (runs int, limit time.Duration) {
+	if c.rounds == 0 {
+		return cl.hammering.runs, timeForHammers
+	}
+	limit = max(timeForHammers, timeForHammers*time.Duration(c.rounds)/time.Duration(cl.rounds))
+	return max(1, cl.hammering.runs*c.rounds/cl.rounds), limit
+}
+
+// strike carries out a hammer on a fresh subject and judges it.
+func (cl *clause) strike(factory func() Subject, c *config, h hammer) verdict {
+	own := *c
+	if h.inside {
+		own.patience = min(own.patience, patienceInside)
+	}
+	r := carryOut(&own, func(func(bool) func() int) (r run) {
+		s, err := fresh(factory)
+		if err != nil {
+			return run{err: err}
+		}
+		defer abandon(s)
+		if k := newStrike(h, s); k.run(c.settle(), c.realTime) {
+			text, exercised := cl.hammering.judge(k) // here, because its channels are the bubble's
+			r.verdict = verdict{text, exercised, true}
+		}
+		return r
+	})
+	switch {
+	case r.hung && h.inside:
+		return verdict{}
+	case r.hung:
+		return verdict{text: restless, judged: true}
+	case r.err != nil:
+		return verdict{text: r.err.Error(), judged: true}
+	default:
+		return r.verdict
+	}
+}
+
+// patienceInside is how long a run may take in which a task calls Shutdown. Where
+// the caller of Execute waits for room with a lock that Shutdown wants, and the queue
+// is full, the loop then waits for itself.
+const patienceInside = 2 * time.Second
+
+// verdict is what came of a strike.
+type verdict struct {
+	text      string // what is wrong, or ""
+	exercised int
+	judged    bool
+}
