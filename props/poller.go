@@ -131,6 +131,9 @@ func (p *poller) Add(fd int, interest core.Interest, token uint64) error {
 		p.rec.cannotMove(token)
 		return syscall.ENOSPC
 	}
+	// It is no event of a registration that has ended any more: this one was paused, and
+	// goes on under its old token.
+	p.stale = slices.DeleteFunc(p.stale, func(t uint64) bool { return t == token })
 	w := &watch{id: p.rec.watches(fd, token), interest: interest, token: token}
 	p.watched[fd] = w
 	p.becomesReady(fd, w)
