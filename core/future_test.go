@@ -200,6 +200,20 @@ func TestG9AListenerThatEndsBadlyStopsNoOther(t *testing.T) {
 	}
 }
 
+// A listener follows the body that completed its future, not the batch.
+func TestG9AListenerFollowsItsBody(t *testing.T) {
+	ex := newExecutor(t)
+	release := occupy(t, ex)
+	var j journal
+	f := core.Submit(ex, func() (int, error) { j.add("body"); return 1, nil })
+	f.OnDone(func(int, error) { j.add("listener") })
+	mustExecute(t, ex, j.note("next"))
+	release()
+	ex.Shutdown()
+	awaitDone(t, ex)
+	j.want(t, "G9", "body listener next")
+}
+
 // What is left of the listeners of a future comes before those of others behind it, if
 // one ends badly too.
 func TestG9TheRestGoesOnWhereItWas(t *testing.T) {
