@@ -70,7 +70,6 @@ type Executor struct {
 	panics   []*PanicError // recovered, not yet reported
 	seen     State         // as of the last look
 	purged   int64         // horizon up to which the heap has been purged
-	lastHook int64         // number of the last hook that may run in this turn
 	finished bool
 	broken   error // why the poller is not used any more
 	lastEnd  int64 // end of the last body, as far as the quiet period needs it

@@ -14,15 +14,14 @@ const (
 type hook struct {
 	run   func()
 	state hookState
-	n     int64 // 1, 2, ... in the order added
-	late  bool  // added by a hook after the close: it may not add more
+	late  bool // added by a hook after the close: it may not add more
 }
 
 // hookList holds the hooks that have not begun, in the order added. Guarded by
 // Executor.mu.
 type hookList struct {
 	waiting []*hook
-	added   int64
+	fresh   int // the last so many of waiting have been added in this turn
 	ran     int64
 }
 
@@ -46,9 +45,8 @@ func (e *Executor) AddShutdownHook(run func()) (remove func() bool, err error) {
 	} else if err := e.lockOpen(OpAddShutdownHook); err != nil {
 		return nil, err
 	}
-	e.hooks.added++
-	h.n = e.hooks.added
 	e.hooks.waiting = append(e.hooks.waiting, h)
+	e.hooks.fresh++
 	e.traceAdmit(OpAddShutdownHook, true)
 	if e.shutdown.called {
 		e.hasNews()
@@ -74,6 +72,9 @@ func (e *Executor) removeHook(h *hook) bool {
 	if removed {
 		h.state, h.run = hookRemoved, nil
 		i := slices.Index(e.hooks.waiting, h)
+		if i >= len(e.hooks.waiting)-e.hooks.fresh {
+			e.hooks.fresh--
+		}
 		e.hooks.waiting = slices.Delete(e.hooks.waiting, i, i+1)
 	}
 	e.traceAdmit(OpRemoveShutdownHook, removed)
@@ -88,14 +89,14 @@ func (e *Executor) hooksDue() bool {
 
 // markHooks begins a turn: what is added from here on has to wait for the next one,
 // whoever adds it, and at whichever of the turn's chances it would be due (G6). To
-// count those that wait instead would be wrong: of two, the first may remove the second
-// and add another.
+// count those that wait at the first chance would be wrong: of two, the first may remove
+// the second and add another.
 func (e *Executor) markHooks() {
 	if e.seen < StateShuttingDown {
 		return
 	}
 	e.mu.Lock()
-	e.lastHook = e.hooks.added
+	e.hooks.fresh = 0
 	e.mu.Unlock()
 }
 
@@ -117,7 +118,7 @@ func (e *Executor) runHooks() {
 func (e *Executor) beginHook() (*hook, func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.hooksDue() || e.hooks.waiting[0].n > e.lastHook {
+	if !e.hooksDue() || len(e.hooks.waiting) == e.hooks.fresh {
 		return nil, nil
 	}
 	h := e.hooks.waiting[0]
