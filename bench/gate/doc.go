@@ -5,7 +5,7 @@
 //	go build -o out/gate ./bench/cmd/gate && out/gate -base v1.2.0; echo $?
 //
 // make turns every exit code but 0 into 2, go run into 1: where the code matters, build
-// the command. It wants a machine that does nothing else for about half an hour.
+// the command. It wants a machine that does nothing else for a quarter of an hour.
 // Head is the working tree as it is; base is a commit, checked out in a git
 // worktree in a temporary directory that is removed whatever happens. Both sides'
 // test binaries of package bench are built by one toolchain with -trimpath. Where
