@@ -31,18 +31,7 @@ func TestG23BacklogIsTaken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			held, release := make(chan struct{}), make(chan struct{})
-			if err := boss.Execute(func() { close(held); <-release }); err != nil {
-				t.Fatal(err)
-			}
-			await(t, "the task", held)
-			var conns [10]net.Conn
-			for i := range conns {
-				conns[i] = mustDial(t, l.Addr())
-			}
-			c.end(boss, l)
-			close(release)
-			awaitErr(t, "the close", l.CloseFuture())
+			conns := endWithBacklog(t, boss, l, func() { c.end(boss, l) })
 			for _, conn := range conns {
 				if c.served {
 					mustEcho(t, conn)
@@ -72,18 +61,7 @@ func TestG23BacklogOfOneLoop(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			held, release := make(chan struct{}), make(chan struct{})
-			if err := loop.Execute(func() { close(held); <-release }); err != nil {
-				t.Fatal(err)
-			}
-			await(t, "the task", held)
-			var conns [10]net.Conn
-			for i := range conns {
-				conns[i] = mustDial(t, l.Addr())
-			}
-			c.end(loop, l)
-			close(release)
-			awaitErr(t, "the close", l.CloseFuture())
+			conns := endWithBacklog(t, loop, l, func() { c.end(loop, l) })
 			for _, conn := range conns {
 				if c.served {
 					mustEcho(t, conn)
@@ -183,4 +161,23 @@ func heldListener(t *testing.T, n int, opts ...tcp.Option) (conns []net.Conn, l 
 		conns = append(conns, mustDial(t, l.Addr()))
 	}
 	return conns, l, release
+}
+
+// endWithBacklog has connections wait in the kernel while the listener's loop is held,
+// ends the listener, lets the loop go, and returns them when the listener is closed.
+func endWithBacklog(t *testing.T, loop core.EventExecutor, l *tcp.Listener, end func()) []net.Conn {
+	t.Helper()
+	held, release := make(chan struct{}), make(chan struct{})
+	if err := loop.Execute(func() { close(held); <-release }); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the task", held)
+	conns := make([]net.Conn, 10)
+	for i := range conns {
+		conns[i] = mustDial(t, l.Addr())
+	}
+	end()
+	close(release)
+	awaitErr(t, "the close", l.CloseFuture())
+	return conns
 }

@@ -1,0 +1,285 @@
+package core_test
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"eventide/core"
+)
+
+func TestG9ListenersRunInOrderOnTheLoop(t *testing.T) {
+	ex := newExecutor(t)
+	release := occupy(t, ex)
+	f := core.Submit(ex, func() (int, error) { return 7, nil })
+	var j journal
+	done := make(chan struct{})
+	for i := range 3 {
+		f.OnDone(func(v int, err error) {
+			if v != 7 || err != nil || !ex.InEventLoop() {
+				t.Errorf("G9: listener got %d, %v, in the loop %v; want 7, nil, true", v, err, ex.InEventLoop())
+			}
+			j.add(fmt.Sprint(i))
+			if i == 0 {
+				f.OnDone(func(int, error) { j.add("added"); close(done) })
+			}
+		})
+	}
+	f.OnDone(nil)
+	release()
+	await(t, "the listener added by a listener", done)
+	j.want(t, "G9", "0 1 2 added")
+	last := make(chan bool, 1)
+	f.OnDone(func(int, error) { last <- ex.InEventLoop() })
+	if !<-last {
+		t.Error("G9: a listener of a complete future ran off the loop while that lives")
+	}
+}
+
+// One that ends badly does not keep the others from running, wherever they run.
+func TestG9AListenerThatEndsBadlyStopsNoOther(t *testing.T) {
+	for end, bad := range badEnds {
+		for _, where := range []string{"on the loop", "off the loop", "no executor"} {
+			var log panicLog
+			ex := newExecutor(t, core.WithPanicHandler(log.handle))
+			var p *core.Promise[int]
+			switch where {
+			case "on the loop":
+				onLoop(t, ex, func() {})
+				p = core.NewPromise[int](ex)
+			case "off the loop":
+				ex.Shutdown()
+				awaitDone(t, ex)
+				p = core.NewPromise[int](ex)
+			default:
+				p = core.NewPromise[int](nil)
+			}
+			var j journal
+			p.Future().OnDone(func(int, error) { j.add("a") })
+			p.Future().OnDone(func(int, error) { j.add("bad"); bad.body() })
+			p.Future().OnDone(func(int, error) { j.add("b") })
+			var wg sync.WaitGroup
+			wg.Go(func() { p.TrySuccess(1) }) // a Goexit ends this goroutine
+			wg.Wait()
+			ex.Shutdown()
+			awaitDone(t, ex)
+			j.want(t, "G9: "+end+" "+where, "a bad b")
+			if got := int64(len(log.all())); where != "no executor" && (got != bad.panicked || ex.Stats().Panicked != got) {
+				t.Errorf("G14: %s %s: %d panics reported, %d counted; want %d", end, where, got, ex.Stats().Panicked, bad.panicked)
+			}
+		}
+	}
+}
+
+// A listener follows the body that completed its future, not the batch.
+func TestG9AListenerFollowsItsBody(t *testing.T) {
+	ex := newExecutor(t)
+	release := occupy(t, ex)
+	var j journal
+	f := core.Submit(ex, func() (int, error) { j.add("body"); return 1, nil })
+	f.OnDone(func(int, error) { j.add("listener") })
+	mustExecute(t, ex, j.note("next"))
+	release()
+	ex.Shutdown()
+	awaitDone(t, ex)
+	j.want(t, "G9", "body listener next")
+}
+
+// What is left of the listeners of a future comes before those of others behind it, if
+// one ends badly too.
+func TestG9TheRestGoesOnWhereItWas(t *testing.T) {
+	for end, bad := range badEnds {
+		for _, where := range []string{"on the loop", "off the loop"} {
+			ex := newExecutor(t, core.WithPanicHandler(func(*core.PanicError) {}))
+			first, second := core.NewPromise[int](ex), core.NewPromise[int](ex)
+			var j journal
+			first.Future().OnDone(func(int, error) { j.add("1a"); bad.body() })
+			first.Future().OnDone(func(int, error) { j.add("1b") })
+			second.Future().OnDone(func(int, error) { j.add("2") })
+			both := func() { first.TrySuccess(1); second.TrySuccess(1) }
+			if where == "on the loop" {
+				onLoop(t, ex, both) // the listeners follow the body
+				ex.Shutdown()
+				awaitDone(t, ex)
+			} else {
+				ex.Shutdown()
+				awaitDone(t, ex)
+				outer := core.NewPromise[int](ex)
+				outer.Future().OnDone(func(int, error) { both() })
+				var wg sync.WaitGroup
+				wg.Go(func() { outer.TrySuccess(1) }) // a Goexit ends this goroutine
+				wg.Wait()
+			}
+			j.want(t, "G9: "+end+" "+where, "1a 1b 2")
+		}
+	}
+}
+
+// The executor of a refused Submit is known: a panic of a listener is its own.
+func TestG14AListenerOfARefusedSubmitThatPanicsIsReported(t *testing.T) {
+	var log panicLog
+	ex := newExecutor(t, core.WithPanicHandler(log.handle))
+	ex.Shutdown()
+	awaitDone(t, ex)
+	called := false
+	core.Submit(ex, func() (int, error) { return 0, nil }).OnDone(func(_ int, err error) {
+		called = true
+		panic(err)
+	})
+	if !called {
+		t.Error("G9: the listener of a refused Submit did not run on the caller")
+	}
+	if n := len(log.all()); n != 1 || ex.Stats().Panicked != 1 {
+		t.Errorf("G14: %d panics reported, %d counted; want 1, 1", n, ex.Stats().Panicked)
+	}
+}
+
+// Each listener completes the next future: on the loop, off it, and on the loop
+// of an executor that ends meanwhile.
+func TestG9ChainsOfListenersDoNotNest(t *testing.T) {
+	const n = 100_000
+	var pcs [512]uintptr
+	for _, where := range []string{"on the loop", "off the loop", "no executor"} {
+		t.Run(where, func(t *testing.T) {
+			var owner core.EventExecutor
+			ex := newExecutor(t)
+			switch where {
+			case "on the loop":
+				onLoop(t, ex, func() {})
+				owner = ex
+			case "off the loop":
+				owner = ex
+				ex.Shutdown()
+				awaitDone(t, ex)
+			}
+			promises := make([]*core.Promise[int], n)
+			for i := range promises {
+				promises[i] = core.NewPromise[int](owner)
+			}
+			depth := 0
+			for i := range promises {
+				promises[i].Future().OnDone(func(v int, _ error) {
+					if i+1 < n {
+						promises[i+1].TrySuccess(v + 1)
+					} else {
+						depth = runtime.Callers(0, pcs[:])
+					}
+				})
+			}
+			promises[0].TrySuccess(1)
+			if v, err := promises[n-1].Future().Wait(neverEnds); v != n || err != nil {
+				t.Errorf("G9: the end of the chain has %d, %v; want %d, nil", v, err, n)
+			}
+			ex.Shutdown()
+			awaitDone(t, ex)
+			if depth == 0 || depth > 100 {
+				t.Errorf("G9: the last of %d listeners ran at depth %d, want a bounded one", n, depth)
+			}
+		})
+	}
+}
+
+// Completed in one goroutine, listened to in others: each called once, one at a
+// time.
+func TestG9ListenersOfOneFutureNeverOverlap(t *testing.T) {
+	for _, owner := range []core.EventExecutor{nil, newExecutor(t)} {
+		if owner != nil {
+			onLoop(t, owner, func() {})
+		}
+		for range 200 {
+			p := core.NewPromise[int](owner)
+			var inside atomic.Bool
+			calls := 0
+			heard := make(chan struct{}, 40)
+			listener := func(int, error) {
+				if !inside.CompareAndSwap(false, true) {
+					t.Error("G9: two listeners of one future at once")
+				}
+				calls++
+				runtime.Gosched()
+				inside.Store(false)
+				heard <- struct{}{}
+			}
+			var wg sync.WaitGroup
+			for range 4 {
+				wg.Go(func() {
+					for range 10 {
+						p.Future().OnDone(listener)
+					}
+				})
+			}
+			wg.Go(func() { p.TrySuccess(1) })
+			wg.Wait()
+			for range 40 {
+				<-heard
+			}
+			if calls != 40 {
+				t.Fatalf("G9: %d calls of 40 listeners", calls)
+			}
+		}
+	}
+}
+
+// Notification takes no room in a bounded queue.
+func TestG9ListenersRunWhenTheQueueIsFull(t *testing.T) {
+	ex := newExecutor(t, core.WithMaxPendingTasks(16))
+	release := occupy(t, ex)
+	heard := make(chan struct{})
+	p := core.NewPromise[int](ex)
+	p.Future().OnDone(func(int, error) { close(heard) })
+	for ex.Execute(func() {}) == nil {
+	}
+	p.TrySuccess(1)
+	release()
+	await(t, "the listener", heard)
+}
+
+// A listener added in the loop to a complete future runs later, not inside.
+func TestG9AListenerAddedInTheLoopRunsAfterTheBody(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ex := newExecutor(t)
+		p := core.NewPromise[int](ex)
+		p.TrySuccess(1)
+		var j journal
+		onLoop(t, ex, func() {
+			p.Future().OnDone(func(int, error) { j.add("listener") })
+			j.add("body")
+		})
+		synctest.Wait()
+		j.want(t, "G9", "body listener")
+	})
+}
+
+// G13: futures that are completed without end, each by the listener of the one
+// before, delay tasks by no more than a turn.
+func TestG13ListenersWithoutEndDoNotStarveTasks(t *testing.T) {
+	const most = 100_000
+	ex := newExecutor(t)
+	listeners, stop := 0, false // touched on the loop alone
+	var next func()
+	next = func() {
+		p := core.NewPromise[int](ex)
+		p.Future().OnDone(func(int, error) {
+			if listeners++; !stop && listeners < most {
+				next()
+			}
+		})
+		p.TrySuccess(0)
+	}
+	begun := make(chan struct{})
+	if err := ex.Execute(func() { next(); close(begun) }); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	if err := ex.Execute(func() { stop = true }); err != nil {
+		t.Fatal(err)
+	}
+	ex.Shutdown()
+	awaitDone(t, ex)
+	if listeners >= most {
+		t.Errorf("G13: the task ran after all %d listeners, want it between them", most)
+	}
+}
