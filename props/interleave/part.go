@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+
+	"eventide/props/interleave/statefile"
 )
 
 // partVersion is the version of the format of Part.
@@ -53,10 +55,10 @@ func (s settings) open() (Part, error) {
 }
 
 func loadPart(path string) (Part, error) {
-	return loadState(path, partVersion, func(p Part) int { return p.Schema })
+	return statefile.Load(path, partVersion, func(p Part) int { return p.Schema })
 }
 
-func (p Part) save(path string) error { return saveState(path, p) }
+func (p Part) save(path string) error { return statefile.Save(path, p) }
 
 // Merge joins the files of all shards of one run. A shard that is missing, is there
 // twice, belongs to another run, or has not come to its end is an error: what was not

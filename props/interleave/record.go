@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+
+	"eventide/props/interleave/statefile"
 )
 
 // recordVersion is the version of the format of Record.
@@ -66,7 +68,7 @@ func (s settings) openRecord() (Record, error) {
 
 // LoadRecord reads a record.
 func LoadRecord(path string) (Record, error) {
-	return loadState(path, recordVersion, func(r Record) int { return r.Schema })
+	return statefile.Load(path, recordVersion, func(r Record) int { return r.Schema })
 }
 
 // has reports whether a scenario was exhausted to that bound.
@@ -81,7 +83,7 @@ func (r Record) save(path string) error {
 	if path == "" {
 		return nil
 	}
-	return saveState(path, r)
+	return statefile.Save(path, r)
 }
 
 // missing are the scenarios that were not exhausted to their bounds: pairs of calls to

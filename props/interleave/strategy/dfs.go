@@ -31,7 +31,7 @@ type level struct {
 	cur     int // index of the one that would stay
 }
 
-// mostStates are some 600 MB. The largest pair of calls has 20 million at bound 3.
+// mostStates are some 600 MB. Half as many were too few for three pairs of calls at bound 3.
 const mostStates = 24 << 20
 
 // NewExhaustive returns the strategy for bounds from 0 to most.

@@ -21,6 +21,7 @@ import (
 
 	"eventide/props/interleave/build"
 	"eventide/props/interleave/rewrite"
+	"eventide/props/interleave/statefile"
 	"eventide/props/interleave/strategy"
 	"eventide/props/mutant"
 )
@@ -71,7 +72,7 @@ func (s settings) compare() (int, error) {
 	defer stop()
 	t.all(ctx, all)
 	t.table.write(os.Stdout, t.names)
-	if err := t.table.save(s.tableFile); err != nil {
+	if err := statefile.Save(s.tableFile, t.table); err != nil {
 		return 2, err
 	}
 	if slices.ContainsFunc(t.table.Mutants, func(r strategyRow) bool { return r.State == rowError }) {
@@ -175,7 +176,7 @@ func (t *tabler) one(ctx context.Context, m mutant.Mutant, dir string, of int) {
 	*t.table.row(m.Name) = r
 	t.rows++
 	fmt.Printf("[%d/%d] %s %.1fs %s\n", t.rows, of, r.text(t.names), time.Since(began).Seconds(), firstLine(r.Reason))
-	if err := t.table.save(t.tableFile); err != nil {
+	if err := statefile.Save(t.tableFile, t.table); err != nil {
 		fmt.Fprintln(os.Stderr, "interleave:", err)
 	}
 }

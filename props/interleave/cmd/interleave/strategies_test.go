@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"eventide/props/interleave"
+	"eventide/props/interleave/statefile"
 )
 
 // fake is a lane that answers from a table: by strategy, the schedules by seed; 0: not
@@ -181,7 +182,7 @@ func TestTheFileIsGoneOnFrom(t *testing.T) {
 	kept := tableRow("a", "G12", 7, 15, 2, 3)
 	kept.Mutant = "1111"
 	before := strategyTable{Schema: tableVersion, Core: "c", Mutants: []strategyRow{kept, {Name: "gone"}}}
-	if err := before.save(path); err != nil {
+	if err := statefile.Save(path, before); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -197,7 +198,7 @@ func TestTheFileIsGoneOnFrom(t *testing.T) {
 		}
 	}
 	before.Schema++
-	if err := before.save(path); err != nil {
+	if err := statefile.Save(path, before); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := openTable(path, "c", nil); err == nil || !strings.Contains(err.Error(), "schema is 3, want 2") {

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
+
+	"eventide/props/interleave/statefile"
 )
 
 // tableVersion is the version of the format of strategyTable. With 2 the goroutines of a
@@ -142,19 +140,12 @@ func (t *strategyTable) row(name string) *strategyRow {
 // bugs. What was found of another core, or of a mutant that has changed, is not in it.
 func openTable(path, core string, planted []strategyRow) (strategyTable, error) {
 	fresh := strategyTable{Schema: tableVersion, Core: core, Mutants: planted}
-	data, err := os.ReadFile(path)
+	old, err := statefile.Load(path, tableVersion, func(t strategyTable) int { return t.Schema })
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fresh, nil
 	case err != nil:
 		return fresh, err
-	}
-	var old strategyTable
-	if err := json.Unmarshal(data, &old); err != nil {
-		return fresh, fmt.Errorf("%s: %w", path, err)
-	}
-	if old.Schema != tableVersion {
-		return fresh, fmt.Errorf("%s: schema is %d, want %d", path, old.Schema, tableVersion)
 	}
 	if old.Core != core {
 		return fresh, nil
@@ -165,19 +156,4 @@ func openTable(path, core string, planted []strategyRow) (strategyTable, error) 
 		}
 	}
 	return fresh, nil
-}
-
-// save replaces the file in one step.
-func (t *strategyTable) save(path string) error {
-	data, err := json.MarshalIndent(t, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path+".new", append(data, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
 }
