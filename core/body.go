@@ -7,17 +7,18 @@ import (
 )
 
 // currentBody is the user function that runs, as far as the loop has to know to
-// settle it when it ends in an unusual way.
+// settle it when it ends in an unusual way. It is written for each batch and each body:
+// the small fields share a word.
 type currentBody struct {
 	kind     Body
-	queue    *taskQueue // task, tail task
 	outcome  Outcome    // set by a Submit that was skipped, or recovered a panic itself
+	internal bool       // it does not restart a quiet period, whatever its kind
+	goesOn   bool       // task: the next one begins in the instant in which this one ends
+	handler  bool       // it is the panic handler: its own panic is only logged
+	queue    *taskQueue // task, tail task
 	timer    *Timer
 	hook     *hook
 	reg      *Registration // readiness, but for what a shutdown tells a channel
-	internal bool          // it does not restart a quiet period, whatever its kind
-	goesOn   bool          // task: the next one begins in the instant in which this one ends
-	handler  bool          // it is the panic handler: its own panic is only logged
 }
 
 func asDuration(at int64) time.Duration { return time.Duration(at) }

@@ -90,11 +90,8 @@ func (e *Executor) hooksDue() bool {
 // markHooks begins a turn: what is added from here on has to wait for the next one,
 // whoever adds it, and at whichever of the turn's chances it would be due (G6). To
 // count those that wait at the first chance would be wrong: of two, the first may remove
-// the second and add another.
+// the second and add another. Before a shutdown no turn has hooks of its own.
 func (e *Executor) markHooks() {
-	if e.seen < StateShuttingDown {
-		return
-	}
 	e.mu.Lock()
 	e.hooks.fresh = 0
 	e.mu.Unlock()

@@ -61,8 +61,10 @@ func (e *Executor) turn() {
 	}
 	e.reportPanics() // of a body that panicked while it exited
 	e.tellChannels()
-	e.markHooks()
-	e.runHooks()
+	if e.seen >= StateShuttingDown {
+		e.markHooks()
+		e.runHooks()
+	}
 	e.runNotes()
 	e.lookWhenBusy()
 	e.runReady()
