@@ -26,6 +26,7 @@ type GroupProgram struct {
 	Hard       bool          `json:"hard,omitempty"`     // Shutdown instead of ShutdownGracefully
 	Twice      bool          `json:"twice,omitempty"`    // another goroutine calls Shutdown too
 	OneFirst   bool          `json:"oneFirst,omitempty"` // the first child is shut down by itself before
+	Main       bool          `json:"main,omitempty"`     // the goroutine that shuts down is one of the callers too, and whoever looks at the group beside them
 }
 
 // GroupPrograms generates test cases for groups.
@@ -116,22 +117,30 @@ func (p GroupProgram) Run() string {
 	if err != nil {
 		return err.Error()
 	}
-	watch := watchGroup(g)
+	if text := p.turns(g); text != "" { // before anything has started, and again when all has ended
+		return text
+	}
+	watch := watchGroup(g, !p.Main)
 	var mu sync.Mutex
 	accepted, ran := 0, 0
 	var callers sync.WaitGroup
-	for range p.Callers {
-		callers.Go(func() {
-			for range p.Calls {
-				err := g.Execute(func() { time.Sleep(p.Body); mu.Lock(); ran++; mu.Unlock() })
-				if err == nil {
-					mu.Lock()
-					accepted++
-					mu.Unlock()
-				}
-				time.Sleep(time.Millisecond)
+	caller := func() {
+		for range p.Calls {
+			err := g.Execute(func() { time.Sleep(p.Body); mu.Lock(); ran++; mu.Unlock() })
+			if err == nil {
+				mu.Lock()
+				accepted++
+				mu.Unlock()
 			}
-		})
+			time.Sleep(time.Millisecond)
+		}
+	}
+	others := p.Callers
+	if p.Main {
+		others--
+	}
+	for range others {
+		callers.Go(caller)
 	}
 	if text := p.withOneChildLess(g); text != "" {
 		g.Shutdown()
@@ -144,6 +153,9 @@ func (p GroupProgram) Run() string {
 			time.Sleep(p.ShutdownAt)
 			g.Shutdown()
 		})
+	}
+	if p.Main {
+		caller()
 	}
 	time.Sleep(p.ShutdownAt)
 	if p.Hard {
@@ -190,15 +202,23 @@ func (p GroupProgram) withOneChildLess(g *core.Group) string {
 
 // watchGroup returns a function that says whether Done was closed too early. Two look:
 // a listener of the group's, which runs as Done is closed, and a goroutine that waits
-// for it.
-func watchGroup(g *core.Group) func() [2]string {
+// for it: one of its own, or the caller of that function.
+func watchGroup(g *core.Group, byAnother bool) func() [2]string {
 	heard, saw := make(chan string, 1), make(chan string, 1)
 	g.Termination().OnDone(func(core.Report, error) { heard <- endsMeet(g) })
-	go func() {
+	look := func() {
 		<-g.Termination().Done()
 		saw <- endsMeet(g)
-	}()
-	return func() [2]string { return [2]string{<-heard, <-saw} }
+	}
+	if byAnother {
+		go look()
+	}
+	return func() [2]string {
+		if !byAnother {
+			look()
+		}
+		return [2]string{<-heard, <-saw}
+	}
 }
 
 // endsMeet says what is still to come though the group's Done is closed.
@@ -222,21 +242,28 @@ func endsMeet(g *core.Group) string {
 	return ""
 }
 
-// turns calls Next from many goroutines: k calls per child, each child k times.
+// turns calls Next from many goroutines, or from Main alone: k calls per child, each
+// child k times.
 func (p GroupProgram) turns(g *core.Group) string {
 	var mu sync.Mutex
 	counts := map[core.EventExecutor]int{}
 	var callers sync.WaitGroup
-	for range p.Children {
-		callers.Go(func() {
-			for range p.Callers {
-				child := g.Next()
-				mu.Lock()
-				counts[child]++
-				mu.Unlock()
-			}
-		})
+	caller := func() {
+		for range p.Callers {
+			child := g.Next()
+			mu.Lock()
+			counts[child]++
+			mu.Unlock()
+		}
 	}
+	for range p.Children - 1 {
+		if p.Main {
+			caller()
+		} else {
+			callers.Go(caller)
+		}
+	}
+	caller()
 	callers.Wait()
 	for child := range g.All() {
 		if counts[child] != p.Callers {

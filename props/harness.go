@@ -29,13 +29,14 @@ func Run(p Program) Outcome { return newHarness(p).run(p) }
 
 func (h *harness) run(p Program) Outcome {
 	var actors sync.WaitGroup
-	for _, a := range p.Actors {
-		actors.Add(1)
-		go func() {
-			defer actors.Done()
-			h.steps(a.Steps, true)
-		}()
+	others, own := p.Actors, Actor{}
+	if n := len(others); p.Main && n > 0 {
+		others, own = others[:n-1], others[n-1]
 	}
+	for _, a := range others {
+		actors.Go(func() { h.steps(a.Steps, true) })
+	}
+	h.steps(own.Steps, true)
 	actors.Wait()
 	h.end()
 	return Outcome{Events: h.rec.log.Events(), AlarmsLeft: h.alarmsLeft}

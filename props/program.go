@@ -18,6 +18,7 @@ type Program struct {
 	Timers  history.TimerPolicy `json:"timers,omitempty"`
 	Starts  []Start             `json:"starts,omitempty"` // what the spawner does, call by call; then StartOK
 	Actors  []Actor             `json:"actors"`
+	Main    bool                `json:"main,omitempty"` // the last actor is the goroutine that runs the program
 
 	Loop  bool                `json:"loop,omitempty"`  // an event loop, over a poller that is scripted
 	Drain history.DrainPolicy `json:"drain,omitempty"` // of an event loop
@@ -86,7 +87,11 @@ func (p Program) String() string {
 		fmt.Fprintf(&b, "event loop: drain=%v\n", p.Drain)
 	}
 	for i, a := range p.Actors {
-		fmt.Fprintf(&b, "g%d:\n", i+1)
+		if p.Main && i == len(p.Actors)-1 {
+			b.WriteString("main:\n")
+		} else {
+			fmt.Fprintf(&b, "g%d:\n", i+1)
+		}
 		writeSteps(&b, "  ", a.Steps)
 	}
 	return b.String()

@@ -105,6 +105,29 @@ func TestSmallerBare(t *testing.T) {
 	require.Equal(t, []bare.Config{{Producers: 1, Tasks: 1, Warm: true}, {Producers: 2, Tasks: 1}}, smallerBare(bare.Config{Producers: 2, Tasks: 1, Warm: true}))
 }
 
+// TestWithoutDriver: no call is lost, no caller comes in, and what is offered is another
+// scenario.
+func TestWithoutDriver(t *testing.T) {
+	p := props.Program{Actors: []props.Actor{{Steps: waits(1, 0)}, {Steps: waits(2, 0)}}}
+	all := withoutDriver(Scenario{Program: p})
+	require.Len(t, all, 4)
+	require.Equal(t, props.Program{Main: true, Actors: []props.Actor{p.Actors[1], p.Actors[0]}}, all[0].Program)
+	require.Equal(t, props.Program{Main: true, Actors: p.Actors}, all[1].Program)
+	require.Equal(t, history.OpShutdownGracefully, all[2].Program.Actors[0].Steps[1].Op)
+	require.Len(t, p.Actors[0].Steps, 1, "the program itself is as it was")
+	require.Len(t, withoutDriver(all[1]), 3, "the same is not offered again")
+
+	group := withoutDriver(Scenario{Group: &props.GroupProgram{Callers: 1}})
+	require.Equal(t, props.GroupProgram{Callers: 1, Main: true}, *group[0].Group)
+	require.Empty(t, withoutDriver(group[0]))
+
+	warm := withoutDriver(Scenario{Bare: &bare.Config{Producers: 2, Tasks: 1}})
+	require.Len(t, warm, 2)
+	require.Equal(t, bare.Config{Producers: 2, Tasks: 1, Main: true}, *warm[0].Bare)
+	require.Equal(t, bare.Config{Producers: 1, Tasks: 1, Warm: true}, *warm[1].Bare)
+	require.Len(t, withoutDriver(Scenario{Bare: &bare.Config{Producers: 1, Tasks: 1, Warm: true}}), 1)
+}
+
 // TestCensusLine: what is printed is read again.
 func TestCensusLine(t *testing.T) {
 	for _, c := range []Census{{}, {Goroutines: 3, Callbacks: 1, All: 5}, {Goroutines: 2, Driver: true, All: 2}} {

@@ -11,12 +11,13 @@ import (
 )
 
 // program takes away parts of the program: whole callers first; then one caller makes
-// the calls of two; then calls, and what bodies do.
+// the calls of two; then calls, and what bodies do; then the driver.
 func (m *minimiser) program() {
 	first := m.best.Scenario
 	switch {
 	case first.Bare != nil:
 		m.bare()
+		m.driver()
 		return
 	case first.Group != nil:
 		props.MinimiseGroup(*first.Group, func(p props.GroupProgram) bool {
@@ -24,6 +25,7 @@ func (m *minimiser) program() {
 			sc.Group = &p
 			return m.breaks(sc, searchPerProgram)
 		})
+		m.driver()
 		return
 	}
 	m.callers()
@@ -32,24 +34,65 @@ func (m *minimiser) program() {
 	m.driver()
 }
 
-// driver has a caller make the shutdown call that the driver makes. That is a line more
-// and a goroutine less, so it is kept only for that.
+// driver makes one goroutine of the driver, if it counts, and a caller. Such a program is
+// no shorter, so it is kept only if it has a goroutine less.
 func (m *minimiser) driver() {
 	if !m.census.Driver {
 		return
 	}
-	sc := m.best.Scenario
-	end := props.Step{Op: history.OpShutdownGracefully, Timeout: time.Second}
 	m.most--
-	for i, a := range sc.Program.Actors {
-		p := sc.Program
-		p.Actors = slices.Clone(p.Actors)
-		p.Actors[i].Steps = append(slices.Clone(a.Steps), end)
-		if m.breaks(with(sc, p), searchPerProgram) {
-			return
+	if !slices.ContainsFunc(withoutDriver(m.best.Scenario), func(sc Scenario) bool { return m.breaks(sc, searchPerProgram) }) {
+		m.most++
+	}
+}
+
+// withoutDriver are the scenarios in which a caller makes the calls of the driver, or the
+// driver those of a caller.
+func withoutDriver(sc Scenario) (list []Scenario) {
+	switch {
+	case sc.Bare != nil:
+		main, warm := *sc.Bare, *sc.Bare
+		main.Main = true
+		warm.Warm, warm.Producers = true, warm.Producers-1 // the first producer was there to start the loop
+		for _, c := range []bare.Config{main, warm} {
+			if c.Producers > 0 && c != *sc.Bare {
+				q := sc
+				q.Bare = &c
+				list = append(list, q)
+			}
+		}
+	case sc.Group != nil:
+		if !sc.Group.Main {
+			g, q := *sc.Group, sc
+			g.Main = true
+			q.Group = &g
+			list = append(list, q)
+		}
+	default:
+		for _, p := range mainPrograms(sc.Program) {
+			list = append(list, with(sc, p))
 		}
 	}
-	m.most++
+	return list
+}
+
+func mainPrograms(p props.Program) (list []props.Program) {
+	for i, a := range p.Actors {
+		q := p
+		q.Actors = append(slices.Delete(slices.Clone(p.Actors), i, i+1), a)
+		q.Main = true
+		if !p.Main || i != len(p.Actors)-1 {
+			list = append(list, q)
+		}
+	}
+	end := props.Step{Op: history.OpShutdownGracefully, Timeout: time.Second}
+	for i, a := range p.Actors {
+		q := p
+		q.Actors = slices.Clone(p.Actors)
+		q.Actors[i].Steps = append(slices.Clone(a.Steps), end)
+		list = append(list, q)
+	}
+	return list
 }
 
 func with(sc Scenario, p props.Program) Scenario {

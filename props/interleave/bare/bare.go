@@ -20,6 +20,7 @@ type Config struct {
 	Await     bool `json:"await,omitempty"` // each producer waits for each of its tasks, and the shutdown for the producers
 	Hook      bool `json:"hook,omitempty"`
 	Warm      bool `json:"warm,omitempty"` // the loop sleeps when the producers begin
+	Main      bool `json:"main,omitempty"` // the last producer is the goroutine that shuts down, afterwards
 }
 
 // task is one task and what became of it. Its goroutines are ordered by core's own
@@ -52,8 +53,15 @@ func Run(c Config) []Breach {
 		time.Sleep(time.Millisecond)
 	}
 	var producers sync.WaitGroup
-	for p := range c.Producers {
+	others := c.Producers
+	if c.Main {
+		others--
+	}
+	for p := range others {
 		producers.Go(func() { r.produce(p) })
+	}
+	if c.Main {
+		r.produce(others)
 	}
 	if c.Await {
 		producers.Wait()
