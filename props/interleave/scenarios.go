@@ -187,7 +187,7 @@ func Bare() []Scenario {
 		{Producers: 2, Tasks: 1, Warm: true}, {Producers: 2, Tasks: 2, Warm: true, Graceful: true},
 		{Producers: 1, Tasks: 1, Warm: true, Nested: true, Graceful: true, Hook: true}, {Producers: 3, Tasks: 1, Graceful: true},
 	} {
-		all = append(all, Scenario{Name: fmt.Sprintf("bare %+v", c), Bare: &c})
+		all = append(all, Scenario{Name: fmt.Sprintf("bare %v", c), Bare: &c})
 	}
 	return all
 }

@@ -126,6 +126,7 @@ func TestWithoutDriver(t *testing.T) {
 	require.Equal(t, bare.Config{Producers: 2, Tasks: 1, Main: true}, *warm[0].Bare)
 	require.Equal(t, bare.Config{Producers: 1, Tasks: 1, Warm: true}, *warm[1].Bare)
 	require.Len(t, withoutDriver(Scenario{Bare: &bare.Config{Producers: 1, Tasks: 1, Warm: true}}), 1)
+	require.Equal(t, "2x1 graceful main", bare.Config{Producers: 2, Tasks: 1, Graceful: true, Main: true}.String())
 }
 
 // TestCensusLine: what is printed is read again.

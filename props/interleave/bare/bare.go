@@ -23,6 +23,23 @@ type Config struct {
 	Main      bool `json:"main,omitempty"` // the last producer is the goroutine that shuts down, afterwards
 }
 
+// String names the program in a few words, such as "2x1 nested graceful": producers x
+// tasks of each, and what is true of it.
+func (c Config) String() string {
+	name := fmt.Sprintf("%dx%d", c.Producers, c.Tasks)
+	for _, word := range []struct {
+		holds bool
+		name  string
+	}{
+		{c.Nested, "nested"}, {c.Graceful, "graceful"}, {c.Await, "await"}, {c.Hook, "hook"}, {c.Warm, "warm"}, {c.Main, "main"},
+	} {
+		if word.holds {
+			name += " " + word.name
+		}
+	}
+	return name
+}
+
 // task is one task and what became of it. Its goroutines are ordered by core's own
 // promises; in a -race build they have to be.
 type task struct {
