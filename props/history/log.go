@@ -18,6 +18,9 @@ type Log struct {
 	events []Event
 }
 
+// roomAtFirst is how many events the log of a small program has.
+const roomAtFirst = 64
+
 // New returns an empty log. The clock gives the time since the log began; nil
 // means time.Since now, which inside a testing/synctest bubble is the bubble's
 // virtual time.
@@ -26,7 +29,7 @@ func New(clock func() time.Duration) *Log {
 		start := time.Now()
 		clock = func() time.Duration { return time.Since(start) }
 	}
-	return &Log{clock: clock}
+	return &Log{clock: clock, events: make([]Event, 0, roomAtFirst)}
 }
 
 // Add appends the event and returns its position, which a Return passes on as
