@@ -35,7 +35,7 @@ var plans = []struct {
 	{regexp.MustCompile(`^ExecuteInLoop/`), "60000x", 13_000},
 	{regexp.MustCompile(`^ExecuteLazy/`), "30000x", 20_000},
 	{regexp.MustCompile(`^RoundTrip/`), "200x", 200},
-	{regexp.MustCompile(`^RoundTripBusy/`), "1000x", 1000},
+	{regexp.MustCompile(`^RoundTripBusy/`), "3000x", 1000},
 	{regexp.MustCompile(`^ScheduleCancel/`), "6400x", 3200},
 	{regexp.MustCompile(`^ShutdownIdle/`), "60x", 100},
 	{regexp.MustCompile(`^QuietPeriod/`), "2x", 0},
