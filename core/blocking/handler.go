@@ -6,9 +6,11 @@ package blocking
 //
 // For each channel: Active first, after the handshake if there is one; then Read,
 // ReadComplete and InputShutdown as they come; Error at most once; Inactive and
-// Unregistered last, once each. Of a channel that never became active only Error
-// is heard, if its handshake failed. A method may close the channel; what remains
-// to be said about it follows after the method has returned.
+// Unregistered last, once each. A channel never becomes active if its handshake
+// fails, or if a shutdown comes before its start; a graceful one still drains it,
+// which sends what was written. Of such a channel only Error is heard, if the
+// connection failed in the handshake or in that drain. A method may close the channel;
+// what remains to be said about it follows after the method has returned.
 type Handler interface {
 	// Active is called when the channel can be used.
 	Active(ch *Channel)

@@ -38,7 +38,7 @@ func (ch *Channel) noteClosing() {
 }
 
 // start begins the channel's life on its loop. A drain may have been told before:
-// then the handler hears nothing, and what was written is sent.
+// then what was written is sent, and the handler hears nothing but an Error of that.
 func (ch *Channel) start() {
 	if ch.finished {
 		return

@@ -187,6 +187,9 @@ func (x *exit) report(cause error, began time.Time) Report {
 	if x.plan.Start != nil {
 		r.Start = x.start.report("Start", now)
 	}
+	if r.Ended == nil && r.Start.Outcome == StillRunning {
+		r.Ended = ErrStepDeadline // nothing else lets the exit go on without Start
+	}
 	for i := range x.plan.Steps {
 		r.Steps = append(r.Steps, x.stepReport(i, now))
 	}

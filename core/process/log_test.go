@@ -4,9 +4,14 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // A step that the second signal left running, and that ended between the two looks, had
@@ -50,5 +55,42 @@ func TestAStepThatEndsBetweenTheLooksHasALine(t *testing.T) {
 				t.Errorf("the log has %d lines of the step, want one with %q:\n%s", lines, tt.want, out.String())
 			}
 		})
+	}
+}
+
+// A handler that takes its goroutine with it hears of the rest all the same.
+func TestLoggerThatDoesNotReturnHearsEveryLine(t *testing.T) {
+	tests := []struct {
+		name   string
+		leaves func(line int) // line counts from 1
+	}{
+		{"returns", func(int) {}},
+		{"exits at the first line", func(line int) { exitIf(line == 1) }},
+		{"exits at the last line", func(line int) { exitIf(line == 4) }},
+		{"exits at every line", func(int) { runtime.Goexit() }},
+		{"panics at every line", func(int) { panic("no log") }},
+		{"panics as it exits", func(int) { defer panic("no log"); runtime.Goexit() }},
+		{"panics and exits in turn", func(line int) { exitIf(line%2 == 0); panic("no log") }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lines := 0
+				logger := slog.New(handlerFunc{slog.NewTextHandler(os.Stderr, nil), func() { lines++; tt.leaves(lines) }})
+				slow := Step{Name: "slow", Run: func(context.Context) error { time.Sleep(time.Second); return nil }}
+				tr := launch(t, t.Context(), Plan{Logger: logger, Steps: []Step{slow}})
+				tr.signals <- os.Interrupt
+				tr.wantCode(CodeClean)
+				synctest.Wait()
+				require.Equal(t, 4, lines, "the handler hears of the exit's begin, the step's begin and end, and the exit")
+				tr.wantTook(time.Second)
+			})
+		})
+	}
+}
+
+func exitIf(now bool) {
+	if now {
+		runtime.Goexit()
 	}
 }

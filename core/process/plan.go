@@ -55,13 +55,15 @@ type Plan struct {
 	// Deadline bounds the whole exit, PreDrain included. 0: DefaultDeadline.
 	Deadline time.Duration
 
-	// Signals begin the exit, and a second one forces it. nil: DefaultSignals().
+	// Signals begin the exit, and a second one forces it. Each is one that can be
+	// caught: on Unix 1 to 64, but not SIGKILL and SIGSTOP. nil: DefaultSignals().
 	// Empty but not nil: none.
 	Signals []os.Signal
 
 	// Logger hears of every step, of what was still running, and of how much was
-	// lost. nil: silence, even about a wrong plan. It is called from a goroutine of its own: one that
-	// blocks or panics does not delay the exit.
+	// lost. nil: silence, even about a wrong plan. It is called from a goroutine of
+	// its own: one that blocks, panics or calls runtime.Goexit does not delay the
+	// exit, and hears of the rest after a panic or a Goexit.
 	Logger *slog.Logger
 
 	_ struct{}

@@ -20,7 +20,8 @@ var (
 	// ErrDeadline is the cause of a step's context that Plan.Deadline ended.
 	ErrDeadline = errors.New("process: deadline of the exit passed")
 
-	// ErrStepDeadline is the cause of a step's context that its own deadline ended.
+	// ErrStepDeadline is the cause of a step's context that its own deadline ended,
+	// and Report.Ended if Start did not return in the time it has after the last step.
 	ErrStepDeadline = errors.New("process: deadline of the step passed")
 
 	// ErrStartReturned is what began an exit for which nobody asked: Start
@@ -83,8 +84,10 @@ type Report struct {
 	// ErrStartReturned, or what Start returned.
 	Cause error
 
-	// Ended is nil if all steps were gone through and Start has returned; else
-	// ErrDeadline, or the *SignalError of the second signal.
+	// Ended is nil if all steps were gone through and Start, if it was called, has
+	// returned; else ErrDeadline, the *SignalError of the second signal, or, if Start
+	// was left behind after the last step, ErrStepDeadline. A step that was left
+	// behind was gone through.
 	Ended error
 
 	// NotReady and Start are the plan's functions of these names; NotBegun if it

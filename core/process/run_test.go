@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestWhatBeginsTheExit(t *testing.T) {
@@ -234,6 +236,48 @@ func TestStartThatDoesNotEndIsReported(t *testing.T) {
 		tr.wantLine("msg=exit", "still_running=[Start]")
 		close(gate)
 	})
+}
+
+// Ended is nil only if the steps were gone through and Start has returned.
+func TestEndedSaysWhatWasCutShort(t *testing.T) {
+	heeds := func(late time.Duration) func(context.Context) error {
+		return func(ctx context.Context) error { <-ctx.Done(); time.Sleep(late); return nil }
+	}
+	slow := []Step{{Name: "slow", Deadline: time.Minute, Run: func(context.Context) error { time.Sleep(24 * time.Second); return nil }}}
+	hangs := func(gate chan struct{}) []Step { return []Step{{Name: "stuck", Run: until(gate)}} }
+	tests := []struct {
+		name  string
+		plan  func(gate chan struct{}) Plan
+		start Outcome
+		want  error
+		code  int
+	}{
+		{"nothing", func(chan struct{}) Plan { return Plan{Start: heeds(0)} }, Done, nil, CodeClean},
+		{"nothing, without Start", func(chan struct{}) Plan { return Plan{} }, NotBegun, nil, CodeClean},
+		{"Start is in time", func(chan struct{}) Plan { return Plan{Start: heeds(DefaultStepDeadline - 1)} }, Done, nil, CodeClean},
+		{"Start is late, and returns", func(chan struct{}) Plan { return Plan{Start: heeds(DefaultStepDeadline + 1)} }, Done, nil, CodeFailed},
+		{"Start does not return", func(gate chan struct{}) Plan { return Plan{Start: until(gate)} }, StillRunning, ErrStepDeadline, CodeFailed},
+		{"a step does not return", func(gate chan struct{}) Plan { return Plan{Steps: hangs(gate)} }, NotBegun, nil, CodeFailed},
+		{"neither does", func(gate chan struct{}) Plan { return Plan{Start: until(gate), Steps: hangs(gate)} }, StillRunning, ErrStepDeadline, CodeFailed},
+		{"the deadline of the exit comes first", func(gate chan struct{}) Plan { return Plan{Start: until(gate), Steps: slow} }, StillRunning, ErrDeadline, CodeFailed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				gate := make(chan struct{})
+				defer close(gate)
+				tr := launch(t, t.Context(), tt.plan(gate))
+				tr.signals <- os.Interrupt
+				r := tr.wait()
+				require.Equal(t, tt.start, r.Start.Outcome)
+				require.Equal(t, tt.want, r.Ended)
+				require.Equal(t, tt.code, r.Code)
+				if tt.want != nil {
+					tr.wantLine("msg=exit", "still_running=", "Start", tt.want.Error())
+				}
+			})
+		})
+	}
 }
 
 func TestStartThatFailsDuringTheExitCounts(t *testing.T) {

@@ -41,10 +41,19 @@ func (s *scribe) log(level slog.Level, text string, args ...any) {
 	}
 }
 
+// write returns when there is nothing to write. A handler that calls runtime.Goexit
+// takes the goroutine with it: then another one goes on.
 func (s *scribe) write() {
+	left := false
+	defer func() {
+		if !left {
+			go s.write()
+		}
+	}()
 	for {
 		next, ok := s.next()
 		if !ok {
+			left = true
 			return
 		}
 		s.writeLine(next)

@@ -6,7 +6,10 @@ import "os"
 
 var defaultSignals = []os.Signal{os.Interrupt}
 
-func isUncatchable(sig os.Signal) bool { return sig == os.Kill }
+// catchable says what isCatchable holds of.
+const catchable = "not os.Kill"
+
+func isCatchable(sig os.Signal) bool { return sig != os.Kill }
 
 // signalNumber is 0: signals have no numbers that every such system agrees on.
 func signalNumber(os.Signal) int { return 0 }

@@ -10,7 +10,15 @@ import (
 
 var defaultSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
 
-func isUncatchable(sig os.Signal) bool { return sig == syscall.SIGKILL || sig == syscall.SIGSTOP }
+// catchable says what isCatchable holds of.
+const catchable = "a syscall.Signal from 1 to 64, but not SIGKILL or SIGSTOP"
+
+// isCatchable reports whether signal.Notify can deliver sig. What it cannot, it
+// ignores without an error.
+func isCatchable(sig os.Signal) bool {
+	number, ok := sig.(syscall.Signal)
+	return ok && 1 <= number && number <= 64 && number != syscall.SIGKILL && number != syscall.SIGSTOP
+}
 
 // signalNumber returns what the shell adds to 128.
 func signalNumber(sig os.Signal) int {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // hangGuard turns a hang into a failure. It is no measure of speed.
@@ -157,4 +159,10 @@ func TestBrokenPipesDoNotCutTheExitShort(t *testing.T) {
 	if _, _, status := p.end(); !status.Exited() || status.ExitStatus() != 0 {
 		t.Errorf("the child ended with %v, want code 0: its writes return EPIPE", p.cmd.ProcessState)
 	}
+}
+
+func TestSIGSTOPCannotBeCaught(t *testing.T) {
+	err := Plan{Signals: []os.Signal{syscall.SIGTERM, syscall.SIGSTOP}}.Validate()
+	require.ErrorContains(t, err, "Signals[1] is stopped")
+	require.ErrorContains(t, err, "caught")
 }

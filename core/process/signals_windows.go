@@ -7,7 +7,15 @@ import (
 
 var defaultSignals = []os.Signal{os.Interrupt}
 
-func isUncatchable(sig os.Signal) bool { return sig == os.Kill }
+// catchable says what isCatchable holds of.
+const catchable = "a syscall.Signal from 1 to 64, but not SIGKILL"
+
+// isCatchable reports whether signal.Notify accepts sig. What it does not, it
+// ignores without an error.
+func isCatchable(sig os.Signal) bool {
+	number, ok := sig.(syscall.Signal)
+	return ok && 1 <= number && number <= 64 && number != syscall.SIGKILL
+}
 
 func signalNumber(sig os.Signal) int {
 	number, _ := sig.(syscall.Signal)

@@ -170,6 +170,7 @@ func TestLoggerDoesNotHoldUpTheExit(t *testing.T) {
 	}{
 		{"blocks", heedTime, func(gate chan struct{}) { <-gate }},
 		{"panics", 0, func(chan struct{}) { panic("no log") }},
+		{"exits", 0, func(chan struct{}) { runtime.Goexit() }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

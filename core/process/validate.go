@@ -85,8 +85,8 @@ func checkSignal(i int, sig os.Signal) error {
 	switch {
 	case sig == nil:
 		return planError("Signals[%d] is nil, want a signal", i)
-	case isUncatchable(sig):
-		return planError("Signals[%d] is %v, want one that can be caught", i, sig)
+	case !isCatchable(sig):
+		return planError("Signals[%d] is %v, want one that can be caught: %s", i, sig, catchable)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,6 +15,12 @@ import (
 type noTermination struct{ Executor }
 
 func (noTermination) Termination() *core.Termination { return nil }
+
+// flag is a signal that os/signal does not know.
+type flag struct{}
+
+func (flag) Signal()        {}
+func (flag) String() string { return "a flag" }
 
 func TestValidate(t *testing.T) {
 	ok := func(context.Context) error { return nil }
@@ -45,6 +52,13 @@ func TestValidate(t *testing.T) {
 		{"PreDrain takes it all", Plan{PreDrain: DefaultDeadline}, []string{"PreDrain is 25s", "Deadline, which is 25s"}},
 		{"a nil signal", Plan{Signals: []os.Signal{os.Interrupt, nil}}, []string{"Signals[1] is nil"}},
 		{"a signal that kills", Plan{Signals: []os.Signal{os.Kill}}, []string{"Signals[0] is killed", "caught"}},
+		{"the least and the greatest signal", Plan{Signals: []os.Signal{syscall.Signal(1), syscall.Signal(64)}}, nil},
+		{"signal 0", Plan{Signals: []os.Signal{syscall.Signal(0)}}, []string{"Signals[0] is signal 0", "caught", "1 to 64"}},
+		{"a negative signal", Plan{Signals: []os.Signal{syscall.Signal(-1)}}, []string{"Signals[0] is signal -1", "caught", "1 to 64"}},
+		{"the first signal that is none", Plan{Signals: []os.Signal{syscall.Signal(65)}}, []string{"Signals[0] is signal 65", "caught", "1 to 64"}},
+		{"signal 200 after a good one", Plan{Signals: []os.Signal{os.Interrupt, syscall.Signal(200)}}, []string{"Signals[1] is signal 200", "caught", "1 to 64"}},
+		{"a signal of no system", Plan{Signals: []os.Signal{flag{}}}, []string{"Signals[0] is a flag", "caught"}},
+		{"every signal is wrong", Plan{Signals: []os.Signal{os.Kill, syscall.Signal(0), nil}}, []string{"Signals[0] is killed", "Signals[1] is signal 0", "Signals[2] is nil"}},
 		{"all at once", Plan{PreDrain: -1, Deadline: -1, Steps: []Step{{}}}, []string{"PreDrain", "Deadline", "Steps[0].Name", "Run and Executor"}},
 	}
 	for _, tt := range tests {
@@ -76,6 +90,7 @@ func TestBadCallsStartNothing(t *testing.T) {
 		{"bad plan", t.Context(), Plan{Start: forbidden, Deadline: -1}, "Deadline is -1ns"},
 		{"nil ctx", nil, Plan{Start: forbidden}, "ctx is nil"},
 		{"nothing can begin the exit", context.Background(), Plan{Signals: []os.Signal{}}, "Signals is empty"},
+		{"no signal that can be caught", t.Context(), Plan{Start: forbidden, Signals: []os.Signal{syscall.Signal(0), syscall.Signal(200)}}, "Signals[1] is signal 200"},
 		{"no termination", t.Context(), Plan{Start: forbidden, Steps: []Step{{Name: "a", Executor: noTermination{ex}}}}, "Termination() is nil"},
 	}
 	for _, tt := range tests {

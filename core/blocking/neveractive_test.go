@@ -1,0 +1,98 @@
+package blocking_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"testing/synctest"
+
+	"eventide/core"
+	"eventide/core/blocking"
+
+	"github.com/stretchr/testify/require"
+)
+
+// heard is a handler that notes each call.
+func heard(j *journal) *handler {
+	note := func(what string) func(*blocking.Channel) {
+		return func(*blocking.Channel) { j.add(what) }
+	}
+	return &handler{
+		active: note("Active"), readComplete: note("ReadComplete"), inputShutdown: note("InputShutdown"),
+		inactive: note("Inactive"), unregistered: note("Unregistered"),
+		read:   func(*blocking.Channel, []byte) { j.add("Read") },
+		failed: func(_ *blocking.Channel, err error) { j.add("Error(" + err.Error() + ")") },
+	}
+}
+
+var errBroken = errors.New("broken")
+
+// Connections that fail in one way, when and if they come to it.
+type (
+	wontShake struct{ net.Conn }
+	wontWrite struct{ net.Conn }
+	wontEnd   struct{ net.Conn }
+	wontRead  struct{ net.Conn }
+)
+
+func (wontWrite) Write([]byte) (int, error) { return 0, errBroken }
+func (wontEnd) CloseWrite() error           { return errBroken }
+func (wontRead) CloseWrite() error          { return nil }
+func (wontRead) Read([]byte) (int, error)   { return 0, errBroken }
+
+func (wontShake) HandshakeContext(context.Context) error { return errBroken }
+
+// G22: of a channel whose shutdown comes before its start the handler hears nothing,
+// or only the Error of the connection.
+func TestG22NeverActiveHearsOnlyError(t *testing.T) {
+	const words = "last words"
+	failed := "Error(" + errBroken.Error() + ")"
+	tests := []struct {
+		name  string
+		conn  func(net.Conn) net.Conn
+		reads bool // the peer does
+		want  string
+		cause error
+	}{
+		{"all is sent", func(c net.Conn) net.Conn { return c }, true, "", nil},
+		{"nobody reads it", func(c net.Conn) net.Conn { return c }, false, "", core.ErrShutdownTimeout},
+		{"the handshake fails", func(c net.Conn) net.Conn { return wontShake{c} }, true, failed, errBroken},
+		{"the write fails", func(c net.Conn) net.Conn { return wontWrite{c} }, true, failed, errBroken},
+		{"the half-close fails", func(c net.Conn) net.Conn { return wontEnd{c} }, true, failed, errBroken},
+		{"the wait for the peer's end fails", func(c net.Conn) net.Conn { return wontRead{c} }, true, failed, errBroken},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newGroup(t, 1)
+				first, _ := net.Pipe()
+				before := mustRegister(t, g, first, &handler{})
+				<-before.Close().Done()
+				synctest.Wait()
+				require.Equal(t, 1, g.Stats().Idle, "the executor is to serve the next channel too")
+
+				ours, theirs := net.Pipe()
+				closeAtEnd(t, theirs)
+				var calls journal
+				var ch *blocking.Channel
+				onLoop(t, before, func() { // which cannot start the channel meanwhile
+					ch = mustRegister(t, g, tt.conn(ours), heard(&calls))
+					require.NoError(t, ch.Write([]byte(words)).Err())
+					mustShutdownGracefully(t, g, 0, short)
+				})
+				if tt.reads {
+					got, err := io.ReadAll(theirs)
+					require.NoError(t, err)
+					if tt.cause == nil {
+						require.Equal(t, words, string(got), "G23: the peer gets what was accepted")
+					}
+				}
+				awaitDone(t, g)
+				require.Equal(t, tt.want, calls.String(), "G22: what the handler has heard")
+				require.ErrorIs(t, ch.CloseCause(), tt.cause)
+			})
+		})
+	}
+}
