@@ -115,22 +115,38 @@ func (e *Executor) unlockAndWake() {
 // admit is the way in for every case that Execute does not do itself: not
 // started, closed, bounded, traced, lazy, tail.
 func (e *Executor) admit(op Op, task func()) error {
-	for attempt := 1; ; attempt++ {
+	for attempt, open := 1, true; ; attempt++ {
 		err := e.tryAdmit(op, task)
 		if err == nil {
 			return nil
 		}
-		if err.Reason != ErrQueueFull { // not errors.Is: a spawner's error may be another queue's
+		if !open || err.Reason != ErrQueueFull { // not errors.Is: a spawner's error may be another queue's
 			return e.refuse(err)
 		}
 		if e.waitError() != nil { // the loop would wait for the retries, and make no room meanwhile (G19)
 			return e.refuse(err)
 		}
-		pause, retry := e.cfg.onFull(attempt, err)
-		if !retry || !e.pause(pause) {
+		var retry bool
+		if retry, open = e.askToRetry(attempt, err); !retry {
 			return e.refuse(err)
 		}
+		// After the close the next attempt is the last: its error says why (G5).
 	}
+}
+
+// askToRetry asks the handler, and waits if it wants another attempt. open is as of
+// pause. If the handler does not return, the call has been refused in its way (G20).
+func (e *Executor) askToRetry(attempt int, err *RejectedError) (retry, open bool) {
+	returned := false
+	defer func() {
+		if !returned {
+			_ = e.refuse(err)
+		}
+	}()
+	pause, retry := e.cfg.onFull(attempt, err)
+	open = !retry || e.pause(pause)
+	returned = true
+	return retry, open
 }
 
 // refuse counts a refused task: once per call, however many attempts it made.
@@ -241,7 +257,7 @@ func (e *Executor) note(work func()) bool {
 // addNote requires mu, and a loop that has not ended.
 func (e *Executor) addNote(work func()) {
 	e.notes = append(e.notes, work)
-	e.noteDue.Store(true)
+	e.stopBatch.Store(true)
 	e.hasNews()
 }
 

@@ -23,12 +23,14 @@ type currentBody struct {
 
 func asDuration(at int64) time.Duration { return time.Duration(at) }
 
-// runQueue runs n tasks of the batch in hand, and reports a panic of one before
-// it goes on with the next. It stops early if a listener is to be called: that
+// runQueue runs the tasks of the batch in hand up to upTo, and reports a panic of one
+// before it goes on with the next. It stops early if a listener is to be called: that
 // follows the body that completed its future, not the whole batch. But it runs one
-// drain at least: futures completed elsewhere, however fast, do not starve tasks.
-func (e *Executor) runQueue(q *taskQueue, kind Body, n int) {
-	for stop := false; n > 0 && !stop; stop = e.noteDue.Load() {
+// drain at least: futures completed elsewhere, however fast, do not starve tasks. And it
+// stops for a shutdown call, which may end timers and bring hooks.
+func (e *Executor) runQueue(q *taskQueue, kind Body) {
+	n := int(e.upTo - q.begun()) // not from the start: a body may have ended the goroutine
+	for stop := e.stateMoved(); n > 0 && !stop; stop = e.stopBatch.Load() {
 		ran := q.mark.ran()
 		n -= e.drain(q, kind, n)
 		e.bodiesEnded(q.mark.ran() > ran)
@@ -51,7 +53,7 @@ func (e *Executor) drain(q *taskQueue, kind Body, n int) (begun int) {
 		task()
 		// Decided before the end is published, which says whether another task is
 		// running: between the two it would count as begun, and is not (G19).
-		goesOn := begun < n && len(e.panics) == 0 && !e.noteDue.Load()
+		goesOn := begun < n && len(e.panics) == 0 && !e.stopBatch.Load()
 		if e.current.outcome == OutcomeNormal && e.cfg.tracer == nil {
 			q.end(oneRan, goesOn)
 		} else {
@@ -138,20 +140,18 @@ func (e *Executor) bodiesEnded(any bool) {
 	}
 }
 
-// skipCurrent is called by a task that found its future cancelled: it counts as
-// cancelled, not as ran (G3, G20), and does not restart a quiet period.
+// skipCurrent is called by a body that found its future cancelled: it counts as
+// cancelled, not as ran (G3, G20), and does not restart a quiet period. Not by what runs
+// inside of a body.
 func (e *Executor) skipCurrent() { e.current.outcome = OutcomeSkipped }
 
-// panickedCurrent is called by a task that recovered the panic of its function,
-// to put it into a future.
-func (e *Executor) panickedCurrent(p *PanicError) {
-	e.notePanic(p)
-	e.current.outcome = OutcomePanicked
-}
+// panickedCurrent is called by a body that recovered the panic of its function, to put
+// it into a future, and has noted it. Not by what runs inside of a body.
+func (e *Executor) panickedCurrent() { e.current.outcome = OutcomePanicked }
 
 // runNotes runs the notes of this turn.
 func (e *Executor) runNotes() {
-	for e.notePos < len(e.noted) {
+	for e.notePos < len(e.noted) && !e.stateMoved() {
 		work := e.noted[e.notePos]
 		e.noted[e.notePos] = nil
 		e.notePos++

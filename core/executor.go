@@ -39,7 +39,7 @@ type Executor struct {
 	rejected  atomic.Int64
 	ctxEnded  sync.Once   // the parent has heard of it
 	news      atomic.Bool // there is something for look; written with mu held
-	noteDue   atomic.Bool // there is a note: the batch stops for it; likewise
+	stopBatch atomic.Bool // there is a note, or a shutdown call: the batch stops for it; likewise
 
 	_ [64]byte // producers write below, readers of the state above
 
@@ -63,17 +63,20 @@ type Executor struct {
 	_ [64]byte
 
 	// Loop goroutine only.
-	heap     timerHeap
-	noted    []func() // notes of this turn
-	notePos  int
-	current  currentBody
-	panics   []*PanicError // recovered, not yet reported
-	seen     State         // as of the last look
-	purged   int64         // horizon up to which the heap has been purged
-	finished bool
-	broken   error // why the poller is not used any more
-	lastEnd  int64 // end of the last body, as far as the quiet period needs it
-	locals   map[any]any
+	heap       timerHeap
+	noted      []func() // notes of this turn
+	notePos    int
+	step       turnStep // of this turn
+	upTo       int64    // this step begins the tasks of its queue up to this number
+	timersLeft int      // this step begins as many
+	current    currentBody
+	panics     []*PanicError // recovered, not yet reported
+	seen       State         // as of the last look
+	purged     int64         // horizon up to which the heap has been purged
+	finished   bool
+	broken     error // why the poller is not used any more
+	lastEnd    int64 // end of the last body, as far as the quiet period needs it
+	locals     map[any]any
 }
 
 // gate is what Execute has to look at besides the queue. Zero is the common

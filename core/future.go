@@ -2,6 +2,8 @@ package core
 
 import (
 	"context"
+	"reflect"
+	"runtime"
 	"sync"
 )
 
@@ -15,6 +17,7 @@ type Future[T any] struct {
 	// Set once.
 	home    EventExecutor // whose body and listeners these are: an *Executor if it is one of ours; nil: nobody's
 	refused bool          // home did not accept the body, and does not call the listeners
+	direct  bool          // home was given run itself: a run on the loop is the body
 
 	// Guarded by mu. value and err are final once state is futureDone.
 	mu        sync.Mutex
@@ -42,6 +45,8 @@ func newFuture[T any](ex EventExecutor) *Future[T] {
 	return &Future[T]{home: ex}
 }
 
+// loopOf is promoted to what embeds an executor. A Group has none: what embeds a group
+// would take one turn for the listeners and another for the function (G21).
 func (e *Executor) loopOf() *Executor { return e }
 
 // Done returns a channel that is closed when the future has completed.
@@ -57,9 +62,10 @@ func (f *Future[T]) Done() <-chan struct{} {
 	return f.done
 }
 
-// Wait waits for the result; or, if ctx ends first, returns the cause of ctx. It
-// returns ErrInEventLoop at once if the caller is a body of the executor and the
-// future is not complete: the wait would be for itself (G18). It does not cancel.
+// Wait waits for the result; or, if ctx ends first, returns the cause of ctx. If the
+// future is not complete, it returns ErrInEventLoop at once to a body of the executor,
+// and ErrStarting inside its spawner: the wait would be for itself (G18). It does not
+// cancel.
 func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	var none T
 	if ctx == nil {
@@ -68,8 +74,10 @@ func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	if v, err, ok := f.result(); ok {
 		return v, err
 	}
-	if f.home != nil && f.home.InEventLoop() {
-		return none, ErrInEventLoop
+	if f.home != nil {
+		if err := waitError(f.home); err != nil {
+			return none, err
+		}
 	}
 	select {
 	case <-f.Done():
@@ -78,6 +86,17 @@ func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	case <-ctx.Done():
 		return none, context.Cause(ctx)
 	}
+}
+
+// waitError says why the caller must not wait for what ex runs, if it must not.
+func waitError(ex EventExecutor) error {
+	if ex.InEventLoop() {
+		return ErrInEventLoop
+	}
+	if t := ex.Termination(); t != nil && t.waitError != nil {
+		return t.waitError() // it knows of spawners, through wrappers too
+	}
+	return nil
 }
 
 // result returns the outcome, and whether there is one.
@@ -101,8 +120,10 @@ func (f *Future[T]) Cancel() bool {
 // completed. Listeners of one future run in order and one at a time; one that
 // panics does not keep the others from running; chains of them do not nest (G9): off
 // the executor, one that is added inside another runs after it. Those on the executor
-// take no room in its queue. To an executor of another package, and to a type that
-// wraps one of ours, they are tasks. A nil listener is ignored.
+// take no room in its queue. A type that embeds *Executor or *EventLoop is such an
+// executor: its own Execute does not hear of them. To any other type that is not of this
+// package, one that wraps an executor or a group included, they are tasks. A nil
+// listener is ignored.
 func (f *Future[T]) OnDone(listener func(T, error)) {
 	if listener == nil {
 		return
@@ -157,8 +178,8 @@ func (f *Future[T]) dispatch() {
 
 // onPanic is who hears of listeners that panic off the loop; nil: nobody.
 func (f *Future[T]) onPanic() func(*PanicError) {
-	if e, ours := f.home.(*Executor); ours {
-		return e.reportOffLoop
+	if ours, ok := f.home.(interface{ reportOffLoop(*PanicError) }); ok {
+		return ours.reportOffLoop
 	}
 	return nil
 }
@@ -206,15 +227,25 @@ func (f *Future[T]) nextListener() func(T, error) {
 	return listener
 }
 
-// run is the task that Submit gives to the executor.
+// run is the task that Submit gives to the executor. A wrapper may run it inside another
+// body, whose outcome it leaves alone: a panic is reported all the same.
 func (f *Future[T]) run() {
 	body := f.begin()
 	if body == nil {
-		if e := f.loop(); e != nil {
+		if e := f.loop(); e != nil && (f.direct || calledByLoop()) {
 			e.skipCurrent()
 		}
 		return
 	}
+	if f.call(body) && !f.direct && calledByLoop() {
+		if e := f.loop(); e != nil {
+			e.panickedCurrent()
+		}
+	}
+}
+
+// call runs body, completes the future, and reports whether body panicked.
+func (f *Future[T]) call(body func() (T, error)) (panicked bool) {
 	var none T
 	returned := false
 	defer func() {
@@ -226,15 +257,31 @@ func (f *Future[T]) run() {
 			f.finish(futureUncancellable, none, ErrGoexit)
 			return
 		}
+		panicked = true
 		p := newPanicError(v)
 		if e := f.loop(); e != nil {
-			e.panickedCurrent(p)
+			e.notePanic(p)
+			if f.direct { // not in run: after a Goexit this does not return there
+				e.panickedCurrent()
+			}
 		}
 		f.finish(futureUncancellable, none, p)
 	}()
 	v, err := body()
 	returned = true
 	f.finish(futureUncancellable, v, err)
+	return false
+}
+
+// calledByLoop reports whether the function that calls it was called by a loop itself: then
+// it is the current body, and not something inside of one. It walks the stack, and is for
+// what seldom happens.
+func calledByLoop() bool {
+	var pcs [1]uintptr
+	n := runtime.Callers(3, pcs[:]) // past Callers, calledByLoop, and the function
+	frame, _ := runtime.CallersFrames(pcs[:n]).Next()
+	return n > 0 && (frame.Entry == reflect.ValueOf((*Executor).drain).Pointer() ||
+		frame.Entry == reflect.ValueOf((*Executor).protect).Pointer())
 }
 
 // loop returns the executor of ours whose body the caller is, if it is home or home

@@ -68,9 +68,9 @@ func newGroup(call string, n int, newChild func(g *Group, i int) (*Executor, err
 	}
 	g.ctx, g.cancel = context.WithCancelCause(context.Background())
 	g.term = newTermination(g.waitError, g.report)
-	g.term.onPanic = g.children[0].reportOffLoop
+	g.term.onPanic = g.reportOffLoop
 	for _, child := range g.children {
-		child.term.OnDone(func(Report, error) { g.childDone() })
+		child.term.parent = g.childDone
 	}
 	return g, nil
 }
@@ -115,8 +115,9 @@ func (g *Group) All() iter.Seq[EventExecutor] {
 	}
 }
 
-// loopOf lends a child to promises made for the group.
-func (g *Group) loopOf() *Executor { return g.Next().(interface{ loopOf() *Executor }).loopOf() }
+// reportOffLoop is that of a child. It is promoted to what embeds a group, whose futures
+// then have who hears of panics.
+func (g *Group) reportOffLoop(p *PanicError) { g.children[0].reportOffLoop(p) }
 
 // Execute is Execute of the next child.
 func (g *Group) Execute(task func()) error { return g.Next().Execute(task) }
@@ -238,7 +239,9 @@ func (g *Group) childClosed(cause error) {
 	}
 }
 
-func (g *Group) childDone() {
+// childDone ends the group if the child was the last, and returns what calls the
+// group's listeners.
+func (g *Group) childDone() (callListeners func()) {
 	if g.left.Add(-1) > 0 {
 		return
 	}
@@ -248,5 +251,6 @@ func (g *Group) childDone() {
 			errs = append(errs, fmt.Errorf("child %d: %w", i, err))
 		}
 	}
-	g.term.complete(g.report(), errors.Join(errs...))
+	calls := g.term.seal(g.report(), errors.Join(errs...))
+	return func() { offLoop(g.term.onPanic, calls...) }
 }

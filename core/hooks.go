@@ -109,6 +109,9 @@ func (e *Executor) runHooks() {
 		}
 		e.protect(currentBody{kind: BodyHook, hook: h}, run)
 		e.reportPanics()
+		if e.stateMoved() {
+			return
+		}
 	}
 }
 

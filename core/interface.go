@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Defaults of Close and of Netty's shutdownGracefully() without arguments.
+// What Netty's shutdownGracefully() without arguments takes. Close has the timeout of
+// these, and no quiet period.
 const (
 	DefaultQuietPeriod     = 2 * time.Second
 	DefaultShutdownTimeout = 15 * time.Second

@@ -225,7 +225,7 @@ func (e *Executor) lookWhenBusy() {
 // runReady calls the handlers of what is ready, before the tasks of the turn.
 func (e *Executor) runReady() {
 	io := e.io
-	if io == nil || io.spent() {
+	if io == nil || len(io.ready) == 0 {
 		return
 	}
 	began := int64(0)
@@ -236,6 +236,9 @@ func (e *Executor) runReady() {
 		e.drainReady()
 		e.reportPanics()
 		e.runNotesInHand()
+		if e.stateMoved() {
+			return
+		}
 	}
 	clear(io.ready)
 	io.ready, io.readyPos, io.lookAt = io.ready[:0], 0, 0
@@ -263,7 +266,7 @@ func (e *Executor) drainReady() {
 		}
 		ev.r.target.Ready(ev.readiness)
 		e.settle(OutcomeNormal)
-		if len(e.panics) > 0 || e.noteDue.Load() {
+		if len(e.panics) > 0 || e.stopBatch.Load() {
 			return
 		}
 	}
@@ -271,7 +274,7 @@ func (e *Executor) drainReady() {
 
 // runNotesInHand runs listeners that the last body brought.
 func (e *Executor) runNotesInHand() {
-	if !e.noteDue.Load() {
+	if !e.stopBatch.Load() {
 		return
 	}
 	e.mu.Lock()

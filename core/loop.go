@@ -13,7 +13,7 @@ const turnTimers = 64
 func (e *Executor) runLoop() {
 	outer := e.enter()
 	defer e.exit(outer)
-	for !e.look() {
+	for e.step != stepBegin || !e.look() {
 		e.turn()
 	}
 	err := e.broken
@@ -38,6 +38,7 @@ func (e *Executor) exit(outer *Executor) {
 	v := recover()
 	e.leave(outer)
 	if v != nil {
+		e.step = stepBegin // not into the same panic again
 		e.fail(newPanicError(v))
 		e.runLoop()
 		return
@@ -51,11 +52,79 @@ func (e *Executor) exit(outer *Executor) {
 	here = e.handOver() != nil
 }
 
-// turn runs what look found: listeners, readiness, tasks, timers, tail tasks. Each step
-// leaves what it could not finish in a field, so that a turn that is cut short by
-// Goexit is continued by the next. In a shutdown hooks have their chance wherever
-// they may have become due: what was accepted later does not go before them (G6).
+// turnStep is where a turn is. A step leaves what it could not finish in fields: a turn
+// that is cut short by Goexit goes on in its step, with what is left of its bound. Were
+// each exit the end of a turn, bodies that exit could starve what comes after them (G13,
+// G14).
+type turnStep uint8
+
+const (
+	stepBegin turnStep = iota
+	stepHooks
+	stepNotes
+	stepReady
+	stepTasks
+	stepLateHooks
+	stepTimers
+	stepTails
+)
+
+// turn runs what look found: hooks, listeners, readiness, tasks, timers, tail tasks. In a
+// shutdown hooks have their chance wherever they may have become due: what was
+// accepted later does not go before them (G6). A state that has moved ends the turn: what
+// look then sees may go before the rest.
 func (e *Executor) turn() {
+	switch e.step {
+	case stepBegin:
+		e.beginTurn()
+		e.step = stepHooks
+		fallthrough
+	case stepHooks:
+		e.runHooks()
+		e.step = stepNotes
+		fallthrough
+	case stepNotes:
+		e.runNotes()
+		if e.stateMoved() {
+			break
+		}
+		e.lookWhenBusy()
+		e.step = stepReady
+		fallthrough
+	case stepReady:
+		e.runReady()
+		if e.stateMoved() {
+			break
+		}
+		e.upTo = e.tasks.begun() + int64(e.share(&e.tasks, turnTasks, &e.shutdown.taskMark))
+		e.step = stepTasks
+		fallthrough
+	case stepTasks:
+		e.runQueue(&e.tasks, BodyTask)
+		e.step = stepLateHooks
+		fallthrough
+	case stepLateHooks:
+		e.runHooks()
+		e.intakeLate()
+		e.timersLeft = turnTimers
+		e.step = stepTimers
+		fallthrough
+	case stepTimers:
+		e.runTimers()
+		e.upTo = e.tails.begun() + int64(e.share(&e.tails, segmentSize, &e.shutdown.tailMark))
+		e.step = stepTails
+		fallthrough
+	case stepTails:
+		e.runQueue(&e.tails, BodyTail)
+	}
+	e.step = stepBegin
+}
+
+// beginTurn does what a state that look has seen asks for, before any other body.
+func (e *Executor) beginTurn() {
+	if e.seen >= StateShuttingDown {
+		e.purgeTimers()
+	}
 	if e.seen == StateShutdown && e.ctx.Err() == nil {
 		e.endContext(e.shutdown.cause) // the one who closed has not come to it yet
 	}
@@ -63,44 +132,40 @@ func (e *Executor) turn() {
 	e.tellChannels()
 	if e.seen >= StateShuttingDown {
 		e.markHooks()
-		e.runHooks()
 	}
-	e.runNotes()
-	e.lookWhenBusy()
-	e.runReady()
-	e.runQueue(&e.tasks, BodyTask, e.share(&e.tasks, turnTasks, &e.shutdown.taskMark))
-	e.runHooks()
-	e.intakeLate()
-	e.purgeTimers()
-	e.runTimers()
-	e.runQueue(&e.tails, BodyTail, e.share(&e.tails, segmentSize, &e.shutdown.tailMark))
 }
+
+// stateMoved reports whether the state is not the one that look saw. Loop only.
+func (e *Executor) stateMoved() bool { return State(e.state.Load()) != e.seen }
 
 // intakeLate takes what the tasks of this turn have brought and this turn is to
 // run: timers, or a later one that is in the heap would go before an earlier one
-// that is not; and tail tasks. The rest waits for look.
+// that is not; and tail tasks. The rest waits for look. If the state has moved, none of
+// it runs in this turn: hooks may come first.
 func (e *Executor) intakeLate() {
 	if !e.news.Load() {
 		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if State(e.state.Load()) != e.seen {
-		return // first the shutdown has to be seen: hooks may come before these
-	}
 	e.intakeTimers()
 	e.intakeTails()
 }
 
 // share is how many tasks of q this turn may run: no more than bound, and in a
-// shutdown not past the mark that the call set (G6). The mark may be read only
-// once the shutdown was seen.
+// shutdown not past the mark that the call set, and no later task while a tail task
+// before its mark holds back the hooks (G6). The marks may be read only once the
+// shutdown was seen.
 func (e *Executor) share(q *taskQueue, bound int, mark *int64) int {
 	n := min(bound, q.left())
-	if e.seen >= StateShuttingDown {
-		if begun := q.begun(); begun < *mark {
-			n = int(min(int64(n), *mark-begun))
-		}
+	if e.seen < StateShuttingDown {
+		return n
+	}
+	switch begun := q.begun(); {
+	case begun < *mark:
+		n = int(min(int64(n), *mark-begun))
+	case q == &e.tasks && e.tails.begun() < e.shutdown.tailMark:
+		n = 0
 	}
 	return n
 }
@@ -194,17 +259,17 @@ func (e *Executor) intake() (news bool) {
 		e.queued -= e.tasks.take()
 	}
 	e.intakeTails()
-	e.intakeNotes()
 	news = e.intakeTimers()
 	if state := State(e.state.Load()); state != e.seen {
 		e.seen, news = state, true
 	}
+	e.intakeNotes()
 	return e.intakeTelling() || news || e.timers.horizon != e.purged
 }
 
 // intakeNotes takes the notes that wait, if none are in hand. Requires mu.
 func (e *Executor) intakeNotes() {
-	e.noteDue.Store(false)
+	e.stopBatch.Store(e.stateMoved())
 	if e.notePos < len(e.noted) || len(e.notes) == 0 {
 		return
 	}
@@ -215,10 +280,14 @@ func (e *Executor) intakeNotes() {
 	e.noted, e.notePos, e.notes = e.notes, 0, spent
 }
 
-// intakeTails takes the tail tasks that wait, if none are in hand. Requires mu.
+// intakeTails takes the tail tasks that wait, if none are in hand. The tasks in hand may
+// wait for the rest of them (see share), so that look must not pass by. Requires mu.
 func (e *Executor) intakeTails() {
 	if e.tails.left() == 0 && e.tails.size > 0 {
 		e.queued -= e.tails.take()
+	}
+	if e.tails.size > 0 {
+		e.news.Store(true)
 	}
 }
 

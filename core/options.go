@@ -140,8 +140,13 @@ func WithTimersAtShutdown(policy TimersAtShutdown) Option {
 	}
 }
 
-// WithLogger sets where panics, a passed deadline and a failed loop are logged.
-// The default is silence.
+// WithLogger sets where panics, a deadline that passed while a body was running, a
+// poller that was built anew and a failed loop are logged. The default is silence.
+//
+// The logger's handler is called where the thing happens, and its own panics are
+// ignored. It must not wait for the executor, which may be waiting for it:
+// AwaitTermination in it may never return. With WithTracer it must not call the executor
+// at all: see Tracer.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
 		if logger == nil {
@@ -152,8 +157,9 @@ func WithLogger(logger *slog.Logger) Option {
 	}
 }
 
-// WithPanicHandler sets who hears of each recovered panic of a body, once, on
-// the loop after the body has ended, instead of the logger. A handler that wants
+// WithPanicHandler sets who hears of each recovered panic of a body, once, instead of the
+// logger: on the loop after the body has ended; of a listener that runs off the loop, as
+// after a refused Submit, on the goroutine that runs the listener. A handler that wants
 // the process to die calls os.Exit; a panic of the handler itself is logged.
 func WithPanicHandler(handler func(*PanicError)) Option {
 	return func(c *config) error {
@@ -170,6 +176,10 @@ func WithPanicHandler(handler func(*PanicError)) Option {
 // return an error and not call it. The default is the go statement. It is asked
 // when the executor starts, and again when a body calls runtime.Goexit, which
 // ends its goroutine (G14, G17).
+//
+// If it refuses then, the loop goes on inside the goroutine that is ending, some
+// frames deeper. So it may refuse often, but not for ever: after about a million such
+// exits in a row the stack, 1 GB by default, is full, and the process dies of that.
 func WithSpawner(spawner func(loop func()) error) Option {
 	return func(c *config) error {
 		if spawner == nil {
@@ -185,7 +195,8 @@ func goSpawner(loop func()) error {
 	return nil
 }
 
-// WithTracer sets an observer of every event. The default is none, which is free.
+// WithTracer sets an observer of every event, which must not call the executor: nor
+// must the logger then (see Tracer). The default is none, which is free.
 func WithTracer(tracer Tracer) Option {
 	return func(c *config) error {
 		if tracer == nil {

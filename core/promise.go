@@ -8,10 +8,17 @@ type Promise[T any] struct {
 
 // NewPromise returns a promise whose listeners run on ex while it lives; with a
 // nil ex, on the goroutine that completes it, where their panics are contained and
-// reported to nobody. A group lends one of its children.
+// reported to nobody. A nil *Executor, *EventLoop or *Group is a nil ex. A group lends
+// one of its children, and not to a type that wraps it.
 // It does not start an executor: until that is started listeners run on the
 // completing goroutine.
 func NewPromise[T any](ex EventExecutor) *Promise[T] {
+	if isNil(ex) {
+		ex = nil
+	}
+	if g, ok := ex.(*Group); ok {
+		ex = g.Next()
+	}
 	return &Promise[T]{f: newFuture[T](ex)}
 }
 

@@ -115,3 +115,15 @@ func TestPromiseOfAGroupIsServedByAChild(t *testing.T) {
 		t.Error("the listener ran off the group's loops")
 	}
 }
+
+// A nil pointer in an interface is no executor, as it is to Submit.
+func TestPromiseOfANilPointer(t *testing.T) {
+	for _, ex := range []core.EventExecutor{nil, (*core.Executor)(nil), (*core.EventLoop)(nil), (*core.Group)(nil)} {
+		p := core.NewPromise[int](ex)
+		heard := 0
+		p.Future().OnDone(func(v int, _ error) { heard = v })
+		if !p.TrySuccess(7) || heard != 7 {
+			t.Errorf("promise of a nil %T: the listener heard %d, want 7, on the completing goroutine", ex, heard)
+		}
+	}
+}

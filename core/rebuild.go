@@ -19,18 +19,35 @@ func (e *Executor) pollerFailed(err error) {
 	}
 }
 
-// rebuild moves every registration into a new poller (netty's rebuildSelector,
-// R196). One that cannot move is not left deaf, as in Netty 4.2: a plain one is
-// closed with its error, a channel is told to abort. Loop only.
+// alarmed is a poller that sleeps by an Alarm of the user's. stopAlarm stops it, and
+// the next Wait sets another. Loop only.
+type alarmed interface{ stopAlarm() }
+
+// rebuild builds the poller anew. Loop only.
 func (e *Executor) rebuild(why error) error {
-	io := e.io
-	e.mu.Lock()
-	if err := io.poller.Reopen(); err != nil {
-		e.mu.Unlock()
+	if p, ok := e.io.poller.(alarmed); ok {
+		p.stopAlarm() // Reopen would, with the lock: a Clock is never called so
+	}
+	moved, lost, err := e.reopen()
+	if err != nil {
 		return err
 	}
+	e.log(slog.LevelWarn, "the poller was built anew", "why", why, "moved", moved, "lost", lost)
+	return nil
+}
+
+// reopen moves every registration into a new poller (netty's rebuildSelector,
+// R196). One that cannot move is not left deaf, as in Netty 4.2: a plain one is
+// closed with its error, a channel is told to abort. A poller that panics does not
+// leave with the lock: the loop fails then (G15). Loop only.
+func (e *Executor) reopen() (moved, lost int, err error) {
+	io := e.io
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := io.poller.Reopen(); err != nil {
+		return 0, 0, err
+	}
 	io.rebuilds++
-	moved := 0
 	for _, r := range io.slots {
 		if r == nil || r.interest&(Readable|Writable) == 0 || io.watcher(r.fd) != r {
 			continue
@@ -42,10 +59,7 @@ func (e *Executor) rebuild(why error) error {
 		}
 		moved++
 	}
-	lost := len(io.telling) - io.tellPos
-	e.mu.Unlock()
-	e.log(slog.LevelWarn, "the poller was built anew", "why", why, "moved", moved, "lost", lost)
-	return nil
+	return moved, len(io.telling) - io.tellPos, nil
 }
 
 // errPremature is why a poller that does not wait is built anew.

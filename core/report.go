@@ -32,8 +32,9 @@ type Report struct {
 	// accepted has run all the same.
 	TimedOut bool
 
-	// Running names the body that ran when the deadline passed, with its stack;
-	// empty if none did.
+	// Running names the body that ran when the deadline passed, with its stack, or
+	// "(stack not found)" if it was not in the first megabyte of all goroutines'
+	// stacks: with some thousands of them it may not be. Empty if none ran.
 	Running string
 
 	Quiet   time.Duration // as the first shutdown call gave it

@@ -133,12 +133,17 @@ func (e *Executor) beginShutdown(op Op, quiet, timeout time.Duration) {
 		e.publishShutdown(now, quiet, timeout, d)
 	}
 	var cause error
+	running := ""
 	switch {
 	case closes && op == OpShutdown:
 		cause = ErrShutdown
 		e.closeAdmission(cause, now)
 	case closes:
-		cause = e.zeroTimeoutCause()
+		if cause = e.zeroTimeoutCause(); cause == ErrShutdownTimeout {
+			// With the lock: the loop may end, and report, as soon as it is free.
+			running = e.describe(e.runningBody(), e.owner.Load())
+			e.shutdown.running = running
+		}
 		e.closeAdmission(cause, now)
 	case first:
 		e.moveTo(StateShuttingDown)
@@ -150,6 +155,9 @@ func (e *Executor) beginShutdown(op Op, quiet, timeout time.Duration) {
 	}
 	if closes {
 		e.endContext(cause)
+	}
+	if cause == ErrShutdownTimeout && running != "" {
+		e.logTimeout(running)
 	}
 	if !first {
 		d.stop()
@@ -228,7 +236,11 @@ func (e *Executor) deadlinePassed(d *deadline) {
 	e.mu.Lock()
 	e.shutdown.running = what
 	e.mu.Unlock()
-	e.log(slog.LevelWarn, "timeout of the graceful shutdown passed", "running", what)
+	e.logTimeout(what)
+}
+
+func (e *Executor) logTimeout(running string) {
+	e.log(slog.LevelWarn, "timeout of the graceful shutdown passed", "running", running)
 }
 
 // fail ends an executor whose poller or loop is broken: admission is closed, what

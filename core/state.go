@@ -81,5 +81,6 @@ func (e *Executor) moveTo(to State) {
 		e.trace(Event{Kind: EventState, From: from, To: to, Reason: e.shutdown.cause})
 	}
 	e.state.Store(int32(to))
+	e.stopBatch.Store(true) // the body that runs is the last before the loop sees it
 	e.hasNews()
 }

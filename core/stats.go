@@ -23,8 +23,11 @@ type Stats struct {
 	Hooks           int64 // waiting
 	HooksRun        int64
 
-	Parks int64 // times the loop's goroutine fell asleep
-	Spins int64 // times it was about to and found something first (WithSpin)
+	// Parks counts sleeps of the loop's goroutine: those that the loop has announced,
+	// and from which a wake-up may have kept it; but on the pollers of an EventLoop
+	// those that came about. Spins counts the rest.
+	Parks int64
+	Spins int64 // times it was about to sleep and found something first (WithSpin)
 	Wakes int64 // times a call woke it: at most one for each of both (G12)
 
 	Registrations int64 // open

@@ -17,6 +17,10 @@ func Submit[T any](ex EventExecutor, f func() (T, error)) *Future[T] {
 	}
 	fut := newFuture[T](ex)
 	fut.body = f
+	switch ex.(type) {
+	case *Executor, *EventLoop:
+		fut.direct = true
+	}
 	if err := ex.Execute(fut.run); err != nil {
 		// Listeners run on the caller; the executor hears of their panics.
 		return &Future[T]{home: fut.home, state: futureDone, err: err, refused: true}
@@ -52,7 +56,8 @@ func isNil(ex EventExecutor) bool {
 // is not theirs, which are in the futures, but of the call: a bad argument (then
 // nothing was submitted), the first refusal, or the cause of ctx; in the latter
 // two cases what had not begun is cancelled. From inside the loop it returns
-// ErrInEventLoop at once and submits nothing (R36; G18).
+// ErrInEventLoop at once, and from inside the spawner ErrStarting, and submits nothing
+// (R36; G18).
 func InvokeAll[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, error)) ([]*Future[T], error) {
 	if err := checkInvoke("InvokeAll", ctx, ex, fs); err != nil {
 		return nil, err
@@ -79,7 +84,8 @@ func InvokeAll[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, er
 // InvokeAny submits every function, returns the first success, and cancels those
 // that have not begun. If none succeeds it returns their joined errors; if ctx
 // ends first, its cause. Without functions it is an error. From inside the loop it
-// returns ErrInEventLoop at once and submits nothing (R36; G18).
+// returns ErrInEventLoop at once, and from inside the spawner ErrStarting, and submits
+// nothing (R36; G18).
 func InvokeAny[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, error)) (T, error) {
 	var none T
 	if err := checkInvoke("InvokeAny", ctx, ex, fs); err != nil {
@@ -131,10 +137,7 @@ func checkInvoke[T any](call string, ctx context.Context, ex EventExecutor, fs [
 			return argumentError(call, "function %d of %d is nil, want a function", i, len(fs))
 		}
 	}
-	if ex.InEventLoop() {
-		return ErrInEventLoop
-	}
-	return nil
+	return waitError(ex)
 }
 
 // refusal returns the error of a future whose body was not accepted.

@@ -17,6 +17,10 @@ type Termination struct {
 	live      func() Report     // before the report is sealed
 	onPanic   func(*PanicError) // hears of listeners that panic
 
+	// parent ends what t is a part of, if t was the last, and returns what calls the
+	// listeners of that; nil: nothing. Set once; nil for what is no part of anything.
+	parent func() (callListeners func())
+
 	// Guarded by mu; final once done is closed.
 	mu        sync.Mutex
 	report    Report
@@ -133,17 +137,31 @@ func (t *Termination) OnDone(listener func(Report, error)) {
 	offLoop(t.onPanic, func() { listener(t.report, t.err) })
 }
 
-// complete seals the report, closes Done, and calls the listeners.
+// complete seals the report, closes Done, and calls the listeners. It is not one of
+// these that ends the parent: inside a listener of something else they are called
+// when that has returned, and the parent's Done does not wait for it (G21).
 func (t *Termination) complete(report Report, err error) {
+	calls := t.seal(report, err)
+	if t.parent != nil {
+		if callListeners := t.parent(); callListeners != nil {
+			// First here, it puts them behind ours, but before what ours add.
+			calls = append([]func(){callListeners}, calls...)
+		}
+	}
+	offLoop(t.onPanic, calls...)
+}
+
+// seal is the end of t but for the calls of its listeners, which it returns.
+func (t *Termination) seal(report Report, err error) (calls []func()) {
 	t.mu.Lock()
 	t.report, t.err = report, err
 	listeners := t.listeners
 	t.listeners = nil
 	close(t.done)
 	t.mu.Unlock()
-	calls := make([]func(), len(listeners))
+	calls = make([]func(), len(listeners))
 	for i, listener := range listeners {
 		calls[i] = func() { listener(report, err) }
 	}
-	offLoop(t.onPanic, calls...)
+	return calls
 }

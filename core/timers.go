@@ -137,7 +137,8 @@ func (e *Executor) runTimers() {
 		return
 	}
 	now := e.now()
-	for n := 0; n < turnTimers && e.heap.len() > 0 && e.heap.first() <= now; n++ {
+	for e.timersLeft > 0 && !e.stateMoved() && e.heap.len() > 0 && e.heap.first() <= now {
+		e.timersLeft--
 		t := e.heap.pop()
 		if body := e.beginTimer(t); body != nil {
 			e.protect(currentBody{kind: BodyTimer, timer: t}, body)
@@ -163,12 +164,18 @@ func (e *Executor) beginTimer(t *Timer) func() {
 	return t.fn
 }
 
-// settleTimer ends t after a run, or arms it again.
+// settleTimer ends t after a run, or arms it again. If the clock panics the loop
+// fails, and ends the timers that wait: so t is one of these, for never (G9).
 func (e *Executor) settleTimer(t *Timer, outcome Outcome) {
-	now := int64(0)
+	now := noDeadline
+	defer func() { e.endRun(t, outcome, now) }()
 	if t.period < 0 {
 		now = e.now()
 	}
+}
+
+// endRun enters the end of a run, at now, in the books.
+func (e *Executor) endRun(t *Timer, outcome Outcome, now int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.timers.runs++
@@ -206,9 +213,6 @@ func (e *Executor) rearm(t *Timer, now int64) {
 // purgeTimers cancels the timers that a shutdown call, or the close, has put
 // beyond the horizon. It takes time linear in the timers, once per such change.
 func (e *Executor) purgeTimers() {
-	if e.seen < StateShuttingDown {
-		return
-	}
 	e.mu.Lock()
 	horizon := e.timers.horizon
 	e.mu.Unlock()

@@ -11,15 +11,17 @@ import (
 //
 // Trace is called where the thing happens, for some events with the executor's
 // lock held, so that their order in the trace is their order in fact. It must be
-// quick, must not call the executor, and must return. Calls come from many goroutines at once. A
-// panic of Trace is logged and otherwise ignored.
+// quick, must not call the executor, and must return. Calls come from many goroutines
+// at once. A panic of Trace is logged and otherwise ignored. It is logged where it
+// happens, perhaps with the lock held: the logger must not call the executor either.
 type Tracer interface{ Trace(Event) }
 
 // EventKind says what an Event is about.
 type EventKind uint8
 
 const (
-	// EventAdmit: a call was decided; Op, Accepted. With the lock held.
+	// EventAdmit: a call was decided; Op, Accepted. With the lock held. A call that a
+	// WithRejectedHandler tries again has one for each attempt: only the last decides.
 	EventAdmit EventKind = iota + 1
 	// EventBegin: a body begins; Body.
 	EventBegin

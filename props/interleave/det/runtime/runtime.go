@@ -40,3 +40,12 @@ func KeepAlive(x any) { real.KeepAlive(x) }
 // Stack returns nothing: the numbers of goroutines are the scheduler's, so that a
 // goroutine could not be found in the runtime's dump, and a dump stops the world.
 func Stack([]byte, bool) int { return 0 }
+
+// Frames is runtime.Frames.
+type Frames = real.Frames
+
+// Callers is runtime.Callers.
+func Callers(skip int, pcs []uintptr) int { return real.Callers(skip+1, pcs) }
+
+// CallersFrames is runtime.CallersFrames.
+func CallersFrames(pcs []uintptr) *Frames { return real.CallersFrames(pcs) }

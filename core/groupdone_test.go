@@ -1,0 +1,69 @@
+package core_test
+
+import (
+	"errors"
+	"testing"
+
+	"eventide/core"
+)
+
+// A group is done when its last child is, also if that ends inside a listener of
+// something else: what comes after that listener is no part of the group.
+func TestG21DoneDoesNotWaitForAnUnrelatedListener(t *testing.T) {
+	var g *core.Group
+	g = newGroup(t, 1, core.WithSpawner(func(func()) error {
+		g.Shutdown()
+		return errSpawn
+	}))
+	heard := make(chan error, 1)
+	g.Termination().OnDone(func(_ core.Report, err error) { heard <- err })
+	p := core.NewPromise[int](nil)
+	p.Future().OnDone(func(int, error) {
+		if err := g.Execute(func() {}); !errors.Is(err, errSpawn) {
+			t.Errorf("G17: Execute: got %v, want the spawner's error", err)
+		}
+		select {
+		case <-g.Termination().Done():
+		default:
+			t.Errorf("G21: the child is %v, the group %v: its Done waits for a listener of another", g.Next().State(), g.State())
+		}
+		if len(heard) != 0 {
+			t.Error("G9: the group's listener was called inside another")
+		}
+	})
+	p.TrySuccess(1)
+	if len(heard) != 1 {
+		t.Fatal("G21: the group's listener was not called")
+	}
+	if err := <-heard; !errors.Is(err, errSpawn) {
+		t.Errorf("G21: the group's listener got %v, want the spawner's error", err)
+	}
+}
+
+// The group's listeners come after those of the child that ended last, and before
+// what these add; a listener that does not return takes none of them with it.
+func TestG21ListenersOfTheGroupComeAfterTheLastChilds(t *testing.T) {
+	var log panicLog
+	g := newGroup(t, 1, core.WithPanicHandler(log.handle))
+	child := g.Next()
+	var j journal
+	all := make(chan struct{})
+	child.Termination().OnDone(func(core.Report, error) {
+		select {
+		case <-g.Termination().Done():
+		default:
+			t.Error("G21: a listener of the last child is called, and the group is not done")
+		}
+		j.add("child")
+		child.Termination().OnDone(func(core.Report, error) { j.add("added"); close(all) })
+	})
+	child.Termination().OnDone(func(core.Report, error) { j.add("child, exits"); goexit() })
+	g.Termination().OnDone(func(core.Report, error) { j.add("group, panics"); panics() })
+	g.Termination().OnDone(func(core.Report, error) { j.add("group") })
+	g.Shutdown()
+	await(t, "the last listener", all)
+	j.want(t, "G21", "child child, exits group, panics group added")
+	if n := len(log.all()); n != 1 {
+		t.Errorf("G14: %d panics of listeners reported, want 1", n)
+	}
+}

@@ -1,0 +1,95 @@
+package core_test
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+)
+
+// full returns an executor without room, whose loop is held up until the end of the
+// test, or release, and how many tasks it has been offered.
+func full(t testing.TB, opts ...core.Option) (ex *core.Executor, release func(), offered int64) {
+	t.Helper()
+	ex = newExecutor(t, append(opts, core.WithMaxPendingTasks(16))...)
+	release = occupy(t, ex)
+	for range 16 {
+		mustExecute(t, ex, func() {})
+	}
+	return ex, release, 17
+}
+
+// What waits for room is refused by the close, not by the full queue that it met
+// before: the error says so, whoever closed.
+func TestG5ARefusalByTheCloseSaysSo(t *testing.T) {
+	for name, c := range map[string]struct {
+		close func(ex *core.Executor)
+		want  error
+	}{
+		"Shutdown":     {func(ex *core.Executor) { ex.Shutdown() }, core.ErrShutdown},
+		"the deadline": {func(ex *core.Executor) { _, _ = ex.ShutdownGracefully(0, time.Minute) }, core.ErrShutdownTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				ex, release, offered := full(t, core.WithRejectedHandler(core.BackOff(1, time.Hour)))
+				refused := make(chan error, 1)
+				go func() { refused <- ex.Execute(func() { t.Error("G3: a task that was refused ran") }) }()
+				synctest.Wait()
+				c.close(ex)
+				err := <-refused
+				var r *core.RejectedError
+				if !errors.As(err, &r) || r.State != core.StateShutdown || r.Reason != c.want {
+					t.Errorf("G5: a waiter that the close refused: got %v, want state Shutdown, %v", err, c.want)
+				}
+				release()
+				if got := awaitDone(t, ex); got.Accepted != offered || got.Rejected != 1 {
+					t.Errorf("G20: accepted %d, rejected %d; want %d, 1", got.Accepted, got.Rejected, offered)
+				}
+			})
+		})
+	}
+}
+
+// A handler that asks to try again at once does not know of the close either.
+func TestG5ARefusalByTheCloseBetweenTwoAttempts(t *testing.T) {
+	var ex *core.Executor
+	ex, release, _ := full(t, core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
+		ex.Shutdown()
+		return 0, true
+	}))
+	err := ex.Execute(func() { t.Error("G3: a task that was refused ran") })
+	var r *core.RejectedError
+	if !errors.As(err, &r) || r.State != core.StateShutdown || r.Reason != core.ErrShutdown {
+		t.Errorf("G5: closed by the handler: got %v, want state Shutdown, ErrShutdown", err)
+	}
+	release()
+}
+
+// A call that a handler ends in its own way was refused like any other.
+func TestG20ACallThatItsHandlerDoesNotReturnFromIsCounted(t *testing.T) {
+	for name, leave := range map[string]func(){
+		"panic":  func() { panic("no room, no return") },
+		"Goexit": runtime.Goexit,
+	} {
+		t.Run(name, func(t *testing.T) {
+			ex, release, offered := full(t, core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
+				leave()
+				return 0, false
+			}))
+			left := make(chan struct{})
+			go func() {
+				defer close(left)
+				defer func() { _ = recover() }()
+				_ = ex.Execute(func() { t.Error("G3: a task that was refused ran") })
+			}()
+			await(t, "the end of the call", left)
+			if s := ex.Stats(); s.Accepted != offered || s.Rejected != 1 {
+				t.Errorf("G20: accepted %d, rejected %d; want %d, 1: so many were offered", s.Accepted, s.Rejected, offered)
+			}
+			release()
+		})
+	}
+}

@@ -1,0 +1,232 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"eventide/core"
+)
+
+// countingGroup embeds a group and counts what goes through it.
+type countingGroup struct {
+	*core.Group
+	calls int
+}
+
+func (g *countingGroup) Execute(task func()) error { g.calls++; return g.Group.Execute(task) }
+
+// wrappedGroups are the ways to make a type of one's own of a group.
+var wrappedGroups = map[string]func(g *core.Group) core.EventExecutor{
+	"embedded":              func(g *core.Group) core.EventExecutor { return struct{ *core.Group }{g} },
+	"with its own Execute":  func(g *core.Group) core.EventExecutor { return &countingGroup{Group: g} },
+	"behind the interface":  func(g *core.Group) core.EventExecutor { return foreign{g} },
+	"embedded and embedded": func(g *core.Group) core.EventExecutor { return foreign{&countingGroup{Group: g}} },
+}
+
+func TestG21SubmitToAWrappedGroupTakesOneTurn(t *testing.T) {
+	for how, wrap := range wrappedGroups {
+		g := newGroup(t, 2)
+		ex := wrap(g)
+		for range 10 {
+			if _, err := core.Submit(ex, give(1)).Wait(neverEnds); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for child := range g.All() {
+			if n := child.Stats().Accepted; n != 5 {
+				t.Errorf("G21: group %s: a child got %d of 10 functions, want 5", how, n)
+			}
+		}
+		if c, ok := ex.(*countingGroup); ok && c.calls != 10 {
+			t.Errorf("group %s: its Execute was called %d times, want 10", how, c.calls)
+		}
+	}
+}
+
+func TestG14G20SubmitToAWrappedGroup(t *testing.T) {
+	for how, wrap := range wrappedGroups {
+		var log panicLog
+		g := newGroup(t, 2, core.WithPanicHandler(log.handle))
+		ex := wrap(g)
+		_, err := core.Submit(ex, func() (int, error) { panic("planted") }).Wait(neverEnds)
+		if !errors.As(err, new(*core.PanicError)) {
+			t.Errorf("G14: group %s: the future got %v, want a *PanicError", how, err)
+		}
+		var releases []func()
+		for child := range g.All() {
+			releases = append(releases, occupy(t, childOf(child)))
+		}
+		if !core.Submit(ex, give(1)).Cancel() {
+			t.Errorf("G8: group %s: Cancel of a function that has not begun: got false, want true", how)
+		}
+		for _, release := range releases {
+			release()
+		}
+		g.Shutdown()
+		report := awaitDone(t, g)
+		if n := len(log.all()); n != 1 || report.Panicked != 1 {
+			t.Errorf("G14: group %s: %d panics reported, %d counted; want 1, 1", how, n, report.Panicked)
+		}
+		if report.Ran != 3 || report.Cancelled != 1 {
+			t.Errorf("G20: group %s: ran %d, cancelled %d; want 3, 1", how, report.Ran, report.Cancelled)
+		}
+	}
+}
+
+func TestG18WaitInAChildOfAWrappedGroup(t *testing.T) {
+	for how, wrap := range wrappedGroups {
+		inBubble(t, func(t *testing.T) {
+			ex := wrap(newGroup(t, 2))
+			ctx, cancel := context.WithTimeout(neverEnds, time.Second)
+			defer cancel()
+			inside := core.Submit(ex, func() (error, error) {
+				_, err := core.Submit(ex, give(1)).Wait(ctx)
+				return err, nil
+			})
+			if err, _ := inside.Wait(neverEnds); err != core.ErrInEventLoop {
+				t.Errorf("G18: group %s: Wait inside the loop: got %v, want ErrInEventLoop", how, err)
+			}
+		})
+	}
+}
+
+// A refused function of a group that is embedded: its listeners are the group's.
+func TestG14AListenerOfAFunctionThatAWrappedGroupRefused(t *testing.T) {
+	var log panicLog
+	g := newGroup(t, 2, core.WithPanicHandler(log.handle))
+	g.Shutdown()
+	awaitDone(t, g)
+	core.Submit(&countingGroup{Group: g}, give(1)).OnDone(func(int, error) { panics() })
+	if n := len(log.all()); n != 1 || g.Stats().Panicked != 1 {
+		t.Errorf("G14: %d panics reported, %d counted; want 1, 1", n, g.Stats().Panicked)
+	}
+}
+
+// inline runs at once what it is given inside the loop.
+type inline struct{ core.EventExecutor }
+
+func (i inline) Execute(task func()) error {
+	if !i.InEventLoop() {
+		return i.EventExecutor.Execute(task)
+	}
+	task()
+	return nil
+}
+
+// inlineEmbedded is inline, and embeds what is ours.
+type inlineEmbedded struct{ *core.Executor }
+
+func (i inlineEmbedded) Execute(task func()) error { return inline{i.Executor}.Execute(task) }
+
+var inlines = map[string]func(ex *core.Executor) core.EventExecutor{
+	"behind the interface": func(ex *core.Executor) core.EventExecutor { return inline{ex} },
+	"embedded":             func(ex *core.Executor) core.EventExecutor { return inlineEmbedded{ex} },
+}
+
+// A panic inside a body is the body's only if it ends it.
+func TestG7APanicSubmittedInsideATimerDoesNotEndIt(t *testing.T) {
+	for how, wrap := range inlines {
+		inBubble(t, func(t *testing.T) {
+			var log panicLog
+			ex := newExecutor(t, core.WithPanicHandler(log.handle))
+			runs := 0
+			timer, err := ex.ScheduleAtFixedRate(0, time.Second, func() {
+				runs++
+				core.Submit(wrap(ex), func() (int, error) { panic("planted") })
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(3500 * time.Millisecond)
+			onLoop(t, ex, func() {})
+			if runs != 4 || timer.Err() != nil {
+				t.Errorf("G7: inline, %s: %d runs, Err %v; want 4, nil: the timer never panicked", how, runs, timer.Err())
+			}
+			if n := len(log.all()); n != 4 || ex.Stats().Panicked != 4 {
+				t.Errorf("G14: inline, %s: %d panics reported, %d counted; want 4, 4", how, n, ex.Stats().Panicked)
+			}
+		})
+	}
+}
+
+// Whatever is submitted inside a task, the task has the outcome that is its own.
+func TestG14AnOutcomeIsOfTheBodyItself(t *testing.T) {
+	for how, wrap := range inlines {
+		for end, body := range map[string]func(){"returns": func() {}, "panics": panics} {
+			rec := new(recorder)
+			ex := newExecutor(t, core.WithTracer(rec), core.WithPanicHandler(func(*core.PanicError) {}))
+			in := wrap(ex)
+			core.Submit(in, func() (int, error) {
+				core.Submit(in, func() (int, error) { panic("planted") })
+				body()
+				return 0, nil
+			})
+			ex.Shutdown()
+			awaitDone(t, ex)
+			want := core.OutcomeNormal
+			if end == "panics" {
+				want = core.OutcomePanicked
+			}
+			if got := taskOutcomes(rec); len(got) != 1 || got[0] != want {
+				t.Errorf("G14: inline, %s: a task that %s has the outcomes %v, want one %v", how, end, got, want)
+			}
+		}
+	}
+}
+
+func taskOutcomes(rec *recorder) (outcomes []core.Outcome) {
+	for _, ev := range rec.all() {
+		if ev.Kind == core.EventEnd && ev.Body == core.BodyTask {
+			outcomes = append(outcomes, ev.Outcome)
+		}
+	}
+	return outcomes
+}
+
+// batching keeps what it is given, to be run in one task.
+type batching struct {
+	core.EventExecutor
+	tasks *[]func()
+}
+
+func (b batching) Execute(task func()) error { *b.tasks = append(*b.tasks, task); return nil }
+
+func TestG20ATaskThatSkipsAFunctionRan(t *testing.T) {
+	ex := newExecutor(t)
+	var tasks []func()
+	core.Submit(batching{ex, &tasks}, give(1)).Cancel()
+	onLoop(t, ex, func() { tasks[0]() })
+	ex.Shutdown()
+	if r := awaitDone(t, ex); r.Ran != 1 || r.Cancelled != 0 {
+		t.Errorf("G20: ran %d, cancelled %d; want 1, 0: the only task ran", r.Ran, r.Cancelled)
+	}
+}
+
+// embedding has an Execute of its own, and is ours in everything else.
+type embedding struct {
+	*core.Executor
+	calls int
+}
+
+func (e *embedding) Execute(task func()) error { e.calls++; return e.Executor.Execute(task) }
+
+// To a type that embeds an executor listeners are notes, and no tasks.
+func TestG9ListenersOfAnEmbeddedExecutorAreNotes(t *testing.T) {
+	ex := newExecutor(t)
+	release := occupy(t, ex)
+	w := &embedding{Executor: ex}
+	f := core.Submit(w, give(1))
+	cancelled := core.Submit(w, give(2))
+	cancelled.Cancel()
+	heard := make(chan struct{})
+	f.OnDone(func(int, error) { close(heard) })
+	release()
+	await(t, "the listener", heard)
+	ex.Shutdown()
+	if r := awaitDone(t, ex); r.Accepted != 3 || r.Ran != 2 || r.Cancelled != 1 || w.calls != 2 {
+		t.Errorf("G9, G20: accepted %d, ran %d, cancelled %d, calls of Execute %d; want 3, 2, 1, 2",
+			r.Accepted, r.Ran, r.Cancelled, w.calls)
+	}
+}
