@@ -15,8 +15,9 @@ type EventLoop struct {
 }
 
 // NewEventLoop returns an event loop that has no goroutine yet. It holds two
-// descriptors from now on: use it or shut it down. An error is about an option, or
-// says what the operating system refused; off Linux, that there is no epoll.
+// descriptors from now on, three with WithBlockingEpoll: use it or shut it down. An
+// error is about an option, or says what the operating system refused; off Linux,
+// that there is no epoll.
 //
 // A poller given by WithPoller must be an IOPoller.
 func NewEventLoop(opts ...Option) (*EventLoop, error) {

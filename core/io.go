@@ -182,12 +182,21 @@ func (io *loopIO) remove(r *Registration) {
 	}
 }
 
+// found returns what the last look of the poller brought. It is asked without the lock:
+// one that panics must not leave with it (G15). Loop only.
+func (e *Executor) found() []PollEvent {
+	if e.io == nil || e.broken != nil {
+		return nil
+	}
+	return e.io.poller.Ready()
+}
+
 // collect takes over what the poller found. Events of registrations that have
 // ended fall away here, or in runReady: nobody hears of a stale descriptor.
 // Requires mu; loop only.
-func (io *loopIO) collect() {
+func (io *loopIO) collect(found []PollEvent) {
 	io.turns, io.lookAt = 0, 0
-	for _, ev := range io.poller.Ready() {
+	for _, ev := range found {
 		slot := uint32(ev.Token)
 		if int(slot) >= len(io.slots) {
 			continue
@@ -217,8 +226,9 @@ func (e *Executor) lookWhenBusy() {
 		return
 	}
 	io.suspect = false
+	found := e.found()
 	e.mu.Lock()
-	io.collect()
+	io.collect(found)
 	e.mu.Unlock()
 }
 

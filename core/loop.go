@@ -217,6 +217,7 @@ func (e *Executor) sleepAndUnlock(until int64) {
 	e.tracePark(until)
 	e.mu.Unlock()
 	e.sleep(until)
+	found := e.found()
 	e.mu.Lock()
 	woken := !e.asleep
 	e.asleep = false // before any body runs: the loop does not wake itself
@@ -225,7 +226,7 @@ func (e *Executor) sleepAndUnlock(until int64) {
 		e.mu.Unlock()
 		return
 	}
-	e.io.collect()
+	e.io.collect(found)
 	e.mu.Unlock()
 	e.judgeReturn(woken || news || !e.io.spent(), until)
 }

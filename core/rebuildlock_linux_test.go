@@ -93,7 +93,8 @@ func (p *panicky) check(call string) {
 	}
 }
 
-func (p *panicky) Reopen() error { p.check("Reopen"); return p.IOPoller.Reopen() }
+func (p *panicky) Ready() []core.PollEvent { p.check("Ready"); return p.IOPoller.Ready() }
+func (p *panicky) Reopen() error           { p.check("Reopen"); return p.IOPoller.Reopen() }
 func (p *panicky) Add(fd int, i core.Interest, token uint64) error {
 	p.check("Add")
 	return p.IOPoller.Add(fd, i, token)
@@ -105,7 +106,7 @@ func TestG15APollerThatPanicsInARebuild(t *testing.T) {
 	if !crashes(t) { // a lock that is never released holds up whoever asks
 		return
 	}
-	for _, in := range []string{"Reopen", "Add"} {
+	for _, in := range []string{"Ready", "Reopen", "Add"} {
 		inner, err := core.ParkedPoller(nil, 0, core.RealCalls())
 		must(t, err)
 		p := &panicky{IOPoller: inner, in: in}

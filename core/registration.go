@@ -68,7 +68,8 @@ const (
 // is refused.
 //
 // The other errors name the descriptor: one that is not open, cannot be polled
-// (a regular file), is registered already, or that the kernel has no room for.
+// (a regular file), is registered already, or that the kernel has no room for. With
+// no interest the kernel is not asked: then Modify is what returns them.
 func (l *EventLoop) Register(fd int, interest Interest, h func(Readiness)) (*Registration, error) {
 	if h == nil {
 		return nil, nilFunc("Register", "h")
@@ -121,8 +122,10 @@ func checkInterest(call string, interest Interest) error {
 func (r *Registration) FD() int { return r.fd }
 
 // Modify replaces the interest; zero pauses: no call of the handler begins until
-// the next Modify, and what was ready then is told after it. An edge-triggered registration hears
-// again of what is ready. It returns ErrRegistrationClosed after the end.
+// the next Modify, and what was ready then is told after it. Any other counts from the
+// next look at the poller on: an event that the loop has in hand is still delivered. An
+// edge-triggered registration hears again of what is ready. It returns
+// ErrRegistrationClosed after the end.
 func (r *Registration) Modify(interest Interest) error {
 	if err := checkInterest("Modify", interest); err != nil {
 		return err
