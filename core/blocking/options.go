@@ -21,6 +21,9 @@ const (
 	DefaultCloseTimeout     = 5 * time.Second
 )
 
+// MaxReadBuffer is the greatest read buffer: 1 GiB.
+const MaxReadBuffer = 1 << 30
+
 func newConfig(opts []Option) (*config, error) {
 	c := &config{
 		readBuffer:       DefaultReadBuffer,
@@ -40,11 +43,11 @@ func newConfig(opts []Option) (*config, error) {
 
 // WithReadBuffer bounds the bytes of one call of Handler.Read. Each channel has a
 // buffer of this size while it is open. The default is 16 KiB, which is a TLS
-// record.
+// record, the most MaxReadBuffer.
 func WithReadBuffer(size int) Option {
 	return func(c *config) error {
-		if size < 1 {
-			return argumentError("WithReadBuffer", "size is %d, want at least 1", size)
+		if size < 1 || size > MaxReadBuffer {
+			return argumentError("WithReadBuffer", "size is %d, want 1 to %d", size, MaxReadBuffer)
 		}
 		c.readBuffer = size
 		return nil

@@ -48,12 +48,24 @@ func (l *Listener) goOn(err error) {
 // accept takes connections from the kernel, n at most, and gives them to workers. The
 // error says why it cannot go on now, though there may be more: an error of accept that
 // is not one connection's, or core.ErrQueueFull of a worker. The rest stays in the
-// backlog then, where peers can wait. (Netty closes what a full queue refuses.) A
-// logger or a worker's rejected-handler is called from here, and may call Close: that
-// waits until the caller looks at ending. Loop only.
+// backlog then, where peers can wait. (Netty closes what a full queue refuses.) The
+// logger is called from here. It may call Close: that waits until the caller looks at
+// ending. If it does not return (runtime.Goexit) the listener goes on soon. Loop only.
 func (l *Listener) accept(n int) error {
 	l.accepting = true
-	defer func() { l.accepting = false }()
+	returns := false
+	defer func() {
+		l.accepting = false
+		if !returns {
+			l.registration().Post(l.resume)
+		}
+	}()
+	err := l.acceptSome(n)
+	returns = true
+	return err
+}
+
+func (l *Listener) acceptSome(n int) error {
 	if l.holds && !l.handOver() {
 		return core.ErrQueueFull
 	}
@@ -72,8 +84,8 @@ func (l *Listener) accept(n int) error {
 		case errno == syscall.EAGAIN:
 			return nil
 		case ofListener(errno):
-			l.cfg.logger.Error("tcp: the listener is broken", "address", l.Addr(), "error", errno)
 			l.close(os.NewSyscallError("accept", errno))
+			l.log(slog.LevelError, "tcp: the listener is broken", "address", l.Addr(), "error", errno)
 			return nil
 		case !ofConnection(errno):
 			return os.NewSyscallError("accept", errno)
@@ -91,37 +103,67 @@ func (l *Listener) accept(n int) error {
 func (l *Listener) takeBacklog() bool {
 	err := l.accept(l.cfg.backlog + 1) // Linux queues one more than it was asked for
 	if err != nil && err != core.ErrQueueFull {
-		l.cfg.logger.Warn("tcp: accept failed, the connections that wait are reset", "listener", l.Addr(), "error", err)
+		l.accepting = true      // the logger may call Close
+		defer l.close(l.ending) // or not return
+		l.log(slog.LevelWarn, "tcp: accept failed, the connections that wait are reset", "listener", l.Addr(), "error", err)
 	}
 	return err != core.ErrQueueFull
 }
 
-// handOver gives the connection in hand to the next worker. If the queue of that one is
-// full it keeps the connection and reports false; if the worker has terminated it closes
-// it. Loop only.
+// handOver gives the connection in hand to a worker. If the queue of that one is full it
+// keeps the connection and reports false; if no worker takes any it closes it. Loop only.
 func (l *Listener) handOver() bool {
-	worker, c := l.workers.next(), l.held
-	var err error
-	if worker == l.boss {
-		// Not a task: it would take the room of our own queue, and a burst of them,
-		// which nobody begins before this body ends, would fill it. Of this work there
-		// is one readiness at most.
-		if !l.registration().Post(func() { l.adopt(worker, c) }) {
-			err = ErrListenerClosed
-		}
-	} else {
-		err = worker.Execute(func() { l.adopt(worker, c) })
-	}
+	err := l.offer(l.held)
 	if errors.Is(err, core.ErrQueueFull) {
 		return false
 	}
 	l.holds = false
 	if err != nil {
-		l.drop(c.fd, err)
+		l.drop(l.held.fd, err)
 		return true
 	}
 	l.delay = firstAcceptDelay
 	return true
+}
+
+// offer gives c to the next worker. One that was shut down is passed over: in a shutdown
+// of boss and workers together the idle ones end first, and their turns come all the
+// same. A full queue is not: there will be room. Loop only.
+func (l *Listener) offer(c accepted) error {
+	err := l.give(l.workers.next(), c)
+	if isAnswer(err) || l.workers.group == nil {
+		return err
+	}
+	ours := false
+	for worker := range l.workers.group.All() {
+		ours = ours || worker == core.EventExecutor(l.boss)
+		if err = l.give(l.workers.next(), c); isAnswer(err) {
+			return err
+		}
+	}
+	if ours { // others who use the group may have taken the turn of our own loop
+		return l.give(l.boss, c)
+	}
+	return err
+}
+
+// isAnswer reports whether no other worker is to be asked.
+func isAnswer(err error) bool { return err == nil || errors.Is(err, core.ErrQueueFull) }
+
+// give offers c to one worker. Loop only.
+func (l *Listener) give(worker *core.EventLoop, c accepted) error {
+	adopt := func() { l.adopt(worker, c) }
+	if worker != l.boss {
+		// Not Execute: a rejected-handler would hold up our loop.
+		return worker.TryExecute(adopt)
+	}
+	// Not a task: it would take the room of our own queue, and a burst of them, which
+	// nobody begins before this body ends, would fill it. Of this work there is one
+	// readiness at most.
+	if !l.registration().Post(adopt) {
+		return ErrListenerClosed
+	}
+	return nil
 }
 
 // adopt runs on the worker.
@@ -147,13 +189,25 @@ func (l *Listener) adopt(worker *core.EventLoop, c accepted) {
 	ch.activate()
 }
 
-// drop closes a connection that nobody took, and says so before: of many not each
-// time. Its peer may look at the books as soon as it is closed.
+// drop closes a connection that nobody took, and says so before. Its peer may look at
+// the books as soon as it is closed.
 func (l *Listener) drop(fd int, why error) {
-	if n := l.refused.Add(1); n&(n-1) == 0 {
-		l.cfg.logger.Warn("tcp: a connection was accepted and had to be closed", "listener", l.Addr(), "error", why, "so far", n)
+	defer func() { _ = sysClose(nil, fd) }() // the logger may not return
+	l.logRefusal(l.refused.Add(1), why)
+}
+
+// logRefusal logs that the nth connection was refused: of many not each time.
+func (l *Listener) logRefusal(n int64, why error) {
+	if n&(n-1) == 0 {
+		l.log(slog.LevelWarn, "tcp: a connection was accepted and had to be closed", "listener", l.Addr(), "error", why, "so far", n)
 	}
-	_ = sysClose(nil, fd)
+}
+
+// log is the last thing that a caller does, or what it has yet to do is deferred: a
+// logger may panic, which ends here, or call runtime.Goexit.
+func (l *Listener) log(level slog.Level, msg string, args ...any) {
+	defer func() { _ = recover() }()
+	l.cfg.logger.Log(context.Background(), level, msg, args...)
 }
 
 // pause stops accepting for a while. What made accept fail is still there, and the
@@ -161,16 +215,19 @@ func (l *Listener) drop(fd int, why error) {
 func (l *Listener) pause(why error) {
 	reg := l.registration()
 	_ = reg.Modify(0)
+	delay := l.delay
 	level := slog.LevelWarn
-	if l.paused.Add(1) > 1 && l.delay < mostAcceptDelay {
+	if l.paused.Add(1) > 1 && delay < mostAcceptDelay {
 		level = slog.LevelDebug
 	}
-	l.cfg.logger.Log(context.Background(), level, "tcp: the listener pauses", "listener", l.Addr(), "error", why, "pause", l.delay)
 	if l.retry != nil {
 		l.retry.Stop()
 	}
-	l.retry = time.AfterFunc(l.delay, func() { reg.Post(l.resume) })
-	l.delay = min(2*l.delay, mostAcceptDelay)
+	l.retry = time.AfterFunc(delay, func() { reg.Post(l.resume) })
+	l.delay = min(2*delay, mostAcceptDelay)
+	l.accepting = true // the logger may call Close, which resume will see
+	defer func() { l.accepting = false }()
+	l.log(level, "tcp: the listener pauses", "listener", l.Addr(), "error", why, "pause", delay)
 }
 
 // resume goes on after a pause: with the end in order, if that was under way. What is

@@ -145,6 +145,13 @@ func TestG23BacklogWithFaults(t *testing.T) {
 // whose loop does nothing until release. Workers are of another loop.
 func heldListener(t *testing.T, n int, opts ...tcp.Option) (conns []net.Conn, l *tcp.Listener, release func()) {
 	t.Helper()
+	conns, l, _, release = heldListenerOf(t, n, opts...)
+	return conns, l, release
+}
+
+// heldListenerOf returns the workers too.
+func heldListenerOf(t *testing.T, n int, opts ...tcp.Option) (conns []net.Conn, l *tcp.Listener, worker *core.Group, release func()) {
+	t.Helper()
 	boss, worker := newGroup(t, 1), newGroup(t, 1)
 	l, err := tcp.Listen(boss, worker, "127.0.0.1:0", newEcho, opts...)
 	if err != nil {
@@ -160,7 +167,7 @@ func heldListener(t *testing.T, n int, opts ...tcp.Option) (conns []net.Conn, l 
 	for range n {
 		conns = append(conns, mustDial(t, l.Addr()))
 	}
-	return conns, l, release
+	return conns, l, worker, release
 }
 
 // endWithBacklog has connections wait in the kernel while the listener's loop is held,

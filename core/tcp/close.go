@@ -73,7 +73,7 @@ func (c *Channel) Close() *core.Future[struct{}] {
 	if closed {
 		settle(p, err)
 	} else {
-		c.onLoop(func() { c.closeOrLinger(nil, false) })
+		c.onLoop(c.closeOrLinger)
 	}
 	return p.Future()
 }
@@ -101,23 +101,34 @@ func (c *Channel) failSoon(err error) {
 	c.reg.Post(func() { c.fail(err) })
 }
 
-// closeOrLinger is the close of a connection that works. Loop only.
-func (c *Channel) closeOrLinger(cause error, clean bool) {
-	if c.state >= stateLingering {
-		return
-	}
+// closeOrLinger is Close of a connection that works. Writes are accepted until closeNow
+// or startLinger: one that were refused before would complete ahead of those that are
+// pending (G22). Loop only.
+func (c *Channel) closeOrLinger() {
 	switch {
+	case c.state >= stateLingering:
 	case c.broken != nil:
 		c.closeNow(c.broken, false)
 	case c.cfg.linger > 0:
-		c.startLinger(cause, clean)
+		c.mu.Lock()
+		c.leave(nil, false)
+		c.mu.Unlock()
+		c.startLinger()
 	default:
-		c.closeNow(cause, clean)
+		c.closeNow(nil, false)
 	}
 }
 
+// leave closes the channel for everybody: from here on writes are refused. startLinger
+// or closeNow has to follow. Requires mu; loop only.
+func (c *Channel) leave(cause error, clean bool) {
+	c.state, c.failure, c.clean = stateLingering, cause, clean
+	c.writable.Store(false)
+}
+
 // closeNow is the one way in which a channel ends; the order of what it does is
-// G22's (R212). clean says that it counts as drained. Loop only.
+// G22's (R212). clean says that it counts as drained, unless accepted bytes are
+// discarded: then it never does (G23). Loop only.
 func (c *Channel) closeNow(cause error, clean bool) {
 	if c.state == stateClosed {
 		return
@@ -134,11 +145,12 @@ func (c *Channel) closeNow(cause error, clean bool) {
 	if c.state < stateLingering {
 		c.failure = cause
 	}
+	discarded := c.pending()
+	clean = clean && discarded == 0
 	c.state, c.clean = stateClosed, clean
 	if closeErr != nil {
 		c.asks().closeErr = closeErr // for who asks later
 	}
-	discarded := c.pending()
 	c.out.release(&c.shared.pool)
 	var p asked
 	if c.asked != nil {
@@ -187,19 +199,15 @@ func (c *Channel) tellTheEnd(end core.ChannelEnd) {
 // the kernel still delivers what it has, unless there is unread input.
 func (s *loopSide) Abort(cause error) { (*Channel)(s).closeNow(cause, false) }
 
-// startLinger closes the channel for everybody, and leaves the socket to the kernel
-// until the peer has acknowledged everything. Nothing blocks: the loop has a look
-// at it every few milliseconds (netty closes on another thread, as close(2) waits
+// startLinger leaves the socket of a channel that was closed for everybody to the
+// kernel, until the peer has acknowledged everything. Nothing blocks: the loop has a
+// look at it every few milliseconds (netty closes on another thread, as close(2) waits
 // there; and deregisters first, #4449). Loop only.
-func (c *Channel) startLinger(cause error, clean bool) {
-	c.mu.Lock()
-	c.state, c.failure, c.clean = stateLingering, cause, clean
-	c.mu.Unlock()
-	c.writable.Store(false)
+func (c *Channel) startLinger() {
 	c.atEdge().stop = time.Now().Add(c.cfg.linger)
 	_ = c.reg.Modify(0)
 	if sysShutdownWrite(c.cfg.faults, c.fd) != nil {
-		c.closeNow(cause, clean)
+		c.closeNow(c.failure, c.clean)
 		return
 	}
 	c.awaitAcks()

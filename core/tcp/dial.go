@@ -18,7 +18,8 @@ import (
 // error, and a connection that comes about all the same is closed. From inside a
 // loop of the group it returns core.ErrInEventLoop and does nothing (G18): see
 // DialAsync. A loop that is shut down refuses: the error is core.ErrRejected, or
-// names the shutdown. A handler whose connection has failed hears nothing; one whose
+// names the shutdown. So does one whose queue is full, at once: the error is
+// core.ErrQueueFull, and its core.WithRejectedHandler is not asked. A handler whose connection has failed hears nothing; one whose
 // connection comes about at the very moment at which ctx ends hears Active, Inactive
 // and Unregistered, though the dial returns an error.
 func Dial(ctx context.Context, group *core.Group, addr string, handler Handler, opts ...Option) (*Channel, error) {
@@ -163,7 +164,9 @@ func (d *dialer) start(ctx context.Context, loop *core.EventLoop, addr netip.Add
 	sysTune(d.cfg, fd)
 	c := &Channel{loop: loop, handler: d.handler, cfg: d.cfg, fd: fd, remote: addr}
 	c.atEdge().connect = &connectAttempt{d: d, promise: p}
-	if err := loop.Execute(func() { c.beginConnect(ctx) }); err != nil {
+	// Not Execute: a rejected-handler may retry beyond ctx, and would hold up the loop
+	// that has called DialAsync.
+	if err := loop.TryExecute(func() { c.beginConnect(ctx) }); err != nil {
 		_ = sysClose(nil, fd)
 		p.TryFailure(refusedByLoop(d.call, err))
 	}

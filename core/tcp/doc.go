@@ -67,6 +67,7 @@
 // with CloseGracefully.
 //
 // A listener takes what the kernel has accepted by then, and ends: at once, unless a
-// worker's queue is bounded and full, and then when there is room. A connection whose
-// handshake ends just in between is reset.
+// worker's queue is bounded and full, and then when there is room. Workers that have
+// ended by then are passed over. A connection whose handshake ends just in between is
+// reset.
 package tcp

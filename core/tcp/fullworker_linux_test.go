@@ -1,12 +1,14 @@
 package tcp_test
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
-	"time"
 
 	"eventide/core"
 	"eventide/core/tcp"
@@ -22,14 +24,27 @@ const (
 // fullWorkers returns peers of a listener, connected while all loops were held: more
 // than the queue of a worker has room for. held is of the workers alone, or of the boss
 // too where they are the same.
-func fullWorkers(t *testing.T, oneLoop bool, peers int) (l *tcp.Listener, boss *core.Group, conns []net.Conn, release func()) {
+func fullWorkers(t *testing.T, oneLoop bool, peers int, opts ...tcp.Option) (l *tcp.Listener, boss *core.Group, conns []net.Conn, release func()) {
 	t.Helper()
 	worker := newGroup(t, 1, core.WithMaxPendingTasks(fewTasks))
 	boss = worker
 	if !oneLoop {
 		boss = newGroup(t, 1)
 	}
-	l, err := tcp.Listen(boss, worker, "127.0.0.1:0", newEcho)
+	l, conns, release = heldWorkers(t, boss, worker, peers, opts...)
+	if !oneLoop {
+		awaitThat(t, "the listener to pause", func() bool { return l.Stats().Paused > 0 })
+		if s := l.Stats(); s.Accepted > fewTasks+1 || s.Refused > 0 {
+			t.Errorf("G19: %+v with a worker that has room for %d: the rest belongs into the backlog", s, fewTasks)
+		}
+	}
+	return l, boss, conns, release
+}
+
+// heldWorkers returns peers of a listener, connected while the worker was held.
+func heldWorkers(t *testing.T, boss, worker *core.Group, peers int, opts ...tcp.Option) (l *tcp.Listener, conns []net.Conn, release func()) {
+	t.Helper()
+	l, err := tcp.Listen(boss, worker, "127.0.0.1:0", newEcho, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,13 +58,7 @@ func fullWorkers(t *testing.T, oneLoop bool, peers int) (l *tcp.Listener, boss *
 	for range peers {
 		conns = append(conns, mustDial(t, l.Addr()))
 	}
-	if !oneLoop {
-		awaitThat(t, "the listener to pause", func() bool { return l.Stats().Paused > 0 })
-		if s := l.Stats(); s.Accepted > fewTasks+1 || s.Refused > 0 {
-			t.Errorf("G19: %+v with a worker that has room for %d: the rest belongs into the backlog", s, fewTasks)
-		}
-	}
-	return l, boss, conns, release
+	return l, conns, release
 }
 
 // TestG19BurstOnABoundedLoop: more connections at once than the queue of a worker has
@@ -119,41 +128,179 @@ func TestG23EndWithAFullWorker(t *testing.T) {
 	}
 }
 
-// TestG23CloseInsideAccept: a worker's rejected-handler runs on the loop of the listener,
-// inside accept, and may close the listener: that ends in order all the same.
+// closingHandler closes the listener, and counts the errors.
+type closingHandler struct {
+	countingHandler
+	listener *atomic.Pointer[tcp.Listener]
+}
+
+func (h closingHandler) Handle(ctx context.Context, r slog.Record) error {
+	if l := h.listener.Load(); l != nil {
+		l.Close()
+	}
+	if r.Level < slog.LevelError {
+		return nil
+	}
+	return h.countingHandler.Handle(ctx, r)
+}
+
+// TestG23CloseInsideAccept: the logger is called on the loop of the listener, inside
+// accept, and may close the listener: that ends in order all the same.
 func TestG23CloseInsideAccept(t *testing.T) {
 	checkLeaks(t)
 	var listener atomic.Pointer[tcp.Listener]
-	var refusals atomic.Int64
-	boss := newGroup(t, 1)
-	worker := newGroup(t, 1, core.WithMaxPendingTasks(fewTasks), core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
-		refusals.Add(1)
-		listener.Load().Close()
-		return 0, false
-	}))
-	l, err := tcp.Listen(boss, worker, "127.0.0.1:0", newEcho)
+	var failures atomic.Int32
+	boss, worker := newGroup(t, 1), newGroup(t, 1)
+	l, err := tcp.Listen(boss, worker, "127.0.0.1:0", newEcho,
+		tcp.WithLogger(slog.New(closingHandler{countingHandler{&failures}, &listener})))
 	if err != nil {
 		t.Fatal(err)
 	}
 	listener.Store(l)
+	worker.Shutdown()
+	awaitGroup(t, worker)
 	held, gate := make(chan struct{}), make(chan struct{})
-	release := sync.OnceFunc(func() { close(gate) })
-	t.Cleanup(release)
-	if err := worker.Execute(func() { close(held); <-gate }); err != nil {
+	if err := boss.Execute(func() { close(held); <-gate }); err != nil {
 		t.Fatal(err)
 	}
 	await(t, "the task", held)
-	var conns []net.Conn
-	for range oneMore {
-		conns = append(conns, mustDial(t, l.Addr()))
+	for range manyPeers {
+		mustDial(t, l.Addr())
 	}
-	awaitThat(t, "the end to wait for room", func() bool { return l.Stats().Paused > 0 })
+	close(gate)
+	awaitErr(t, "the close", l.CloseFuture())
+	on(t, boss, func() {}) // what has closed it has returned
+	wantErr(t, "the cause", l.CloseCause(), tcp.ErrListenerClosed)
+	if s := l.Stats(); s.Accepted != manyPeers || s.Refused != manyPeers || failures.Load() != 0 {
+		t.Errorf("G23: %+v and %d errors logged, want %d accepted and refused, and no errors", s, failures.Load(), manyPeers)
+	}
+}
+
+// TestG23CloseInsideTheEnd: the logger closes a listener that ends, and whose accept
+// fails. It ends once.
+func TestG23CloseInsideTheEnd(t *testing.T) {
+	checkLeaks(t)
+	var listener atomic.Pointer[tcp.Listener]
+	var failures atomic.Int32
+	_, l, release := heldListener(t, 1, tcp.WithLogger(slog.New(closingHandler{countingHandler{&failures}, &listener})),
+		tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
+			if op == "accept" {
+				return n, syscall.EMFILE
+			}
+			return n, 0
+		}))
+	listener.Store(l)
+	l.Close()
+	release()
+	wantErr(t, "the close", awaitErr(t, "the close", l.CloseFuture()), nil)
+	wantErr(t, "the cause", l.CloseCause(), tcp.ErrListenerClosed)
+}
+
+// TestG23CloseInsideAPause: the logger closes a listener that pauses, again and again.
+// That waits for room.
+func TestG23CloseInsideAPause(t *testing.T) {
+	checkLeaks(t)
+	var listener atomic.Pointer[tcp.Listener]
+	var failures atomic.Int32
+	l, boss, conns, release := fullWorkers(t, false, manyPeers, tcp.WithLogger(slog.New(closingHandler{countingHandler{&failures}, &listener})))
+	listener.Store(l)
+	paused := l.Stats().Paused
+	awaitThat(t, "two more pauses", func() bool { return l.Stats().Paused >= paused+2 })
+	on(t, boss, func() {}) // the loop goes on meanwhile
 	release()
 	for _, c := range conns {
 		mustEcho(t, c)
 	}
 	awaitErr(t, "the close", l.CloseFuture())
-	if s := l.Stats(); s.Accepted != oneMore || s.Refused != 0 || refusals.Load() == 0 {
-		t.Errorf("G23: %+v after %d refusals, want %d accepted and none refused", s, refusals.Load(), oneMore)
+	if s := l.Stats(); s.Accepted != manyPeers || s.Refused != 0 || failures.Load() != 0 {
+		t.Errorf("G23: %+v and %d errors logged, want %d accepted, none refused, and no errors", s, failures.Load(), manyPeers)
+	}
+}
+
+// TestG23WorkerThatIsDown: the turn of a worker that was shut down is another's.
+func TestG23WorkerThatIsDown(t *testing.T) {
+	checkLeaks(t)
+	boss, workers := newGroup(t, 1), newGroup(t, 3)
+	l, err := tcp.Listen(boss, workers, "127.0.0.1:0", newEcho)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const peers = 12
+	left := peers
+	for child := range workers.All() {
+		for range peers / 3 {
+			mustEcho(t, mustDial(t, l.Addr()))
+			left--
+		}
+		if left > 0 {
+			child.Shutdown()
+			await(t, "the worker", child.Termination().Done())
+		}
+	}
+	awaitErr(t, "the close", l.Close())
+	if s := l.Stats(); s.Accepted != peers || s.Refused != 0 {
+		t.Errorf("G23: %+v, want %d accepted and none refused", s, peers)
+	}
+}
+
+// TestG23BacklogOfOneGroup shuts down a group that is boss and worker: its idle loop ends
+// first, and the connections that the kernel had accepted are all served by the other,
+// also if others take turns of the group meanwhile.
+func TestG23BacklogOfOneGroup(t *testing.T) {
+	for name, others := range map[string]bool{"alone": false, "with others": true} {
+		t.Run(name, func(t *testing.T) { backlogOfOneGroup(t, others) })
+	}
+}
+
+func backlogOfOneGroup(t *testing.T, others bool) {
+	checkLeaks(t)
+	g := newGroup(t, 2)
+	l, err := tcp.Listen(g, g, "127.0.0.1:0", func() tcp.Handler {
+		return &recorder{log: newLog(), then: func(at string, ch *tcp.Channel, _ []byte) {
+			if at == "Active" {
+				ch.WriteAndFlush([]byte("hello"))
+			}
+		}}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, gate := make(chan struct{}), make(chan struct{})
+	if err := l.EventLoop().Execute(func() { close(held); <-gate }); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the task", held)
+	const peers = 60
+	var conns []net.Conn
+	for range peers {
+		conns = append(conns, mustDial(t, l.Addr()))
+	}
+	_, _ = g.ShutdownGracefully(0, hangGuard)
+	for child := range g.All() {
+		if child != core.EventExecutor(l.EventLoop()) {
+			await(t, "the idle loop", child.Termination().Done())
+		}
+	}
+	if others {
+		var wg sync.WaitGroup
+		var over atomic.Bool
+		wg.Go(func() {
+			for !over.Load() {
+				g.Next()
+			}
+		})
+		defer wg.Wait()
+		defer over.Store(true)
+	}
+	close(gate)
+	for _, c := range conns {
+		if n, err := readAll(c); n != int64(len("hello")) || err != nil {
+			t.Errorf("G23: received %d bytes and %v, want what the handler wrote, and the end", n, err)
+		}
+		_ = c.Close()
+	}
+	r := awaitGroup(t, g)
+	if s := l.Stats(); s.Accepted != peers || s.Refused != 0 || r.ChannelsDrained != peers {
+		t.Errorf("G23: %+v, %d drained, want %d accepted and drained, none refused", s, r.ChannelsDrained, peers)
 	}
 }

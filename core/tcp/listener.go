@@ -44,7 +44,7 @@ type Listener struct {
 	delay     time.Duration
 	held      accepted // on its way to a worker, which may have no room
 	holds     bool     // there is one
-	accepting bool     // accept is below us on the stack
+	accepting bool     // accept is below us on the stack, or what follows it
 	ending    error    // why it is to close, once it has handed over what came before
 }
 
@@ -65,8 +65,9 @@ type listenerLoopSide Listener
 //
 // When it returns, connections are accepted. It waits only to look up a name, if
 // addr has one. While a worker's queue is full (core.WithMaxPendingTasks) the listener
-// pauses, and connections wait in the kernel's backlog; one that a worker refuses
-// because it was shut down is closed. A shutdown of the boss ends the listener.
+// pauses, and connections wait in the kernel's backlog; a core.WithRejectedHandler is
+// not asked. A worker that was shut down is passed over, and a connection is closed
+// when all were. A shutdown of the boss ends the listener.
 func Listen(boss, worker *core.Group, addr string, newHandler func() Handler, opts ...Option) (*Listener, error) {
 	return listen("Listen", loops{group: boss}, loops{group: worker}, addr, newHandler, opts)
 }
@@ -184,7 +185,8 @@ func (l *Listener) promise(p **core.Promise[struct{}]) *core.Promise[struct{}] {
 	return *p
 }
 
-// close is loop only.
+// close is loop only. A connection in hand is closed and counted before, and logged at
+// last: the logger may not return.
 func (l *Listener) close(cause error) {
 	reg := l.registration()
 	if l.CloseCause() != nil {
@@ -195,7 +197,8 @@ func (l *Listener) close(cause error) {
 	}
 	if l.holds {
 		l.holds = false
-		l.drop(l.held.fd, cause)
+		defer l.logRefusal(l.refused.Add(1), cause)
+		_ = sysClose(nil, l.held.fd)
 	}
 	_ = reg.Modify(0) // before the number of the descriptor may be used again
 	err := sysClose(l.cfg.faults, l.fd)

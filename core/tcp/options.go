@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"log/slog"
+	"math"
 	"time"
 )
 
@@ -37,6 +38,19 @@ const (
 	DefaultKeepAlive     = 15 * time.Second
 )
 
+// MaxReadBuffer is the greatest read buffer: 1 GiB. One read(2) can fill it; of more
+// than 2 GiB it would not, and be taken for one that has emptied the socket.
+const MaxReadBuffer = 1 << 30
+
+// What options take at most: the kernel would refuse or cut what is more, or a sum
+// overflow, and nobody would hear of it.
+const (
+	mostWaterMark    = math.MaxInt - 1     // the bytes that cross it can be counted
+	mostSocketBuffer = math.MaxInt32 / 2   // an int, doubled
+	mostKeepAlive    = 32767 * time.Second // MAX_TCP_KEEPIDLE, MAX_TCP_KEEPINTVL
+	mostBacklog      = math.MaxInt32 - 1   // an int, and Linux queues one more
+)
+
 func newConfig(opts []Option) (*config, error) {
 	c := &config{
 		low: DefaultLowWaterMark, high: DefaultHighWaterMark,
@@ -60,12 +74,12 @@ func newConfig(opts []Option) (*config, error) {
 // WithWriteBufferWaterMarks sets when a channel says that it is written to faster
 // than it can send: it is unwritable once more than high bytes wait, and writable
 // again once fewer than low do (R222). It is advice: Write always accepts.
-// 1 <= low <= high: with a low of 0 it would never be writable again. The default is
-// 32 and 64 KiB.
+// 1 <= low <= high < math.MaxInt: with a low of 0 it would never be writable again. The
+// default is 32 and 64 KiB.
 func WithWriteBufferWaterMarks(low, high int) Option {
 	return func(c *config) error {
-		if low < 1 || high < low {
-			return argumentError("WithWriteBufferWaterMarks", "low is %d and high is %d, want 1 <= low <= high", low, high)
+		if low < 1 || high < low || high > mostWaterMark {
+			return argumentError("WithWriteBufferWaterMarks", "low is %d and high is %d, want 1 <= low <= high <= %d", low, high, mostWaterMark)
 		}
 		c.low, c.high = low, high
 		return nil
@@ -85,11 +99,11 @@ func WithWriteSpin(n int) Option {
 }
 
 // WithReadBuffer bounds the bytes of one call of Handler.Read. The buffer belongs
-// to the loop: its channels share it. The default is 64 KiB.
+// to the loop: its channels share it. The default is 64 KiB, the most MaxReadBuffer.
 func WithReadBuffer(size int) Option {
 	return func(c *config) error {
-		if size < 1 {
-			return argumentError("WithReadBuffer", "size is %d, want at least 1", size)
+		if size < 1 || size > MaxReadBuffer {
+			return argumentError("WithReadBuffer", "size is %d, want 1 to %d", size, MaxReadBuffer)
 		}
 		c.readBuffer = size
 		return nil
@@ -98,11 +112,12 @@ func WithReadBuffer(size int) Option {
 
 // WithSocketBuffers sets the kernel's buffers of each connection, in bytes
 // (SO_RCVBUF, SO_SNDBUF; the kernel doubles them). 0 leaves one as it is, which
-// lets the kernel adapt it.
+// lets the kernel adapt it. The most is math.MaxInt32/2; the kernel's own limits
+// (net.core.rmem_max, wmem_max) hold too.
 func WithSocketBuffers(receive, send int) Option {
 	return func(c *config) error {
-		if receive < 0 || send < 0 {
-			return argumentError("WithSocketBuffers", "receive is %d and send is %d, want 0 or more", receive, send)
+		if receive < 0 || send < 0 || receive > mostSocketBuffer || send > mostSocketBuffer {
+			return argumentError("WithSocketBuffers", "receive is %d and send is %d, want 0 to %d", receive, send, mostSocketBuffer)
 		}
 		c.recv, c.send = receive, send
 		return nil
@@ -151,11 +166,12 @@ func WithHalfClosure(on bool) Option {
 
 // WithKeepAlive sets after how long of silence, and then how often, the kernel
 // asks whether the peer is alive. 0 turns it off. The default is 15 s, as in
-// package net; the kernel counts in seconds.
+// package net. The kernel counts in seconds: period is rounded up. The most is what
+// Linux takes, 32767 s (9h6m7s).
 func WithKeepAlive(period time.Duration) Option {
 	return func(c *config) error {
-		if period < 0 {
-			return argumentError("WithKeepAlive", "period is %v, want 0 or more", period)
+		if period < 0 || period > mostKeepAlive {
+			return argumentError("WithKeepAlive", "period is %v, want 0 to %v", period, mostKeepAlive)
 		}
 		c.keepAlive = period
 		return nil
@@ -164,11 +180,11 @@ func WithKeepAlive(period time.Duration) Option {
 
 // WithBacklog sets how many connections the kernel may have accepted that the
 // listener has not. The kernel's own limit (net.core.somaxconn) holds too. The
-// default is 4096. No effect on Dial.
+// default is 4096, the most math.MaxInt32-1. No effect on Dial.
 func WithBacklog(n int) Option {
 	return func(c *config) error {
-		if n < 1 {
-			return argumentError("WithBacklog", "n is %d, want at least 1", n)
+		if n < 1 || n > mostBacklog {
+			return argumentError("WithBacklog", "n is %d, want 1 to %d", n, mostBacklog)
 		}
 		c.backlog = n
 		return nil

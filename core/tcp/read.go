@@ -100,16 +100,30 @@ func (c *Channel) inputEnds() {
 // closes, and drops it: R220.) If a graceful end was asked for, it is on its way to
 // the loop, and is the one that has promised more: to close for the end of the input
 // before it comes would lose what the peer's kernel has not acknowledged (G23).
+//
+// That nothing is left to send, and that nothing more is accepted, is one step. The
+// tempting wrong version looks, and lets go of the lock before it closes: what is
+// written in between is accepted, and lost by an end that counts as drained (G23).
 func (c *Channel) endForEOF() {
 	left, err := sysUnacknowledged(c.fd)
+	cause, clean := error(io.EOF), left == 0 && err == nil
+	if c.broken != nil {
+		cause, clean = c.broken, false
+	}
 	c.mu.Lock()
 	pending, graceful := c.pending(), c.closing || c.loopEnds()
+	owed := pending > 0 || c.noOutput // CloseOutput has promised to flush
+	if !graceful && !owed {
+		c.leave(cause, clean)
+	}
 	c.mu.Unlock()
 	switch {
 	case graceful:
-	case pending > 0 || c.finishing: // CloseOutput has promised to flush
+	case owed:
 		c.drain(io.EOF)
+	case c.broken == nil && c.cfg.linger > 0:
+		c.startLinger()
 	default:
-		c.closeOrLinger(io.EOF, left == 0 && err == nil)
+		c.closeNow(cause, clean)
 	}
 }

@@ -288,7 +288,7 @@ func sysTune(c *config, fd int) {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	}
 	if c.keepAlive > 0 {
-		seconds := max(1, int((c.keepAlive+time.Second-1)/time.Second))
+		seconds := int((c.keepAlive-1)/time.Second) + 1 // rounded up
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, seconds)
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, seconds)
