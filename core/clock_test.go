@@ -108,9 +108,9 @@ func TestClockIsTheOnlySourceOfTime(t *testing.T) {
 
 	mustShutdownGracefully(t, ex, time.Minute, time.Hour)
 	clock.advance(time.Minute - 1)
-	parks := ex.Stats().Parks
-	mustExecute(t, ex, func() {}) // before the end, by the clock: accepted
-	for ex.Stats().Parks == parks {
+	parks := int64(0)
+	onLoop(t, ex, func() { parks = ex.Stats().Parks }) // before the end, by the clock: accepted
+	for ex.Stats().Parks == parks {                    // the end of the task has been noted
 		runtime.Gosched()
 	}
 	clock.advance(time.Minute)
