@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"eventide/core"
+
+	"github.com/stretchr/testify/require"
 )
 
 // full returns an executor without room, whose loop is held up until the end of the
@@ -92,4 +94,27 @@ func TestG20ACallThatItsHandlerDoesNotReturnFromIsCounted(t *testing.T) {
 			release()
 		})
 	}
+}
+
+// TestG19RoomWhileTheLoopMoves: a task that has ended its goroutine does not run any more:
+// while the loop is given another, there is as much room as tasks have begun, and no more.
+func TestG19RoomWhileTheLoopMoves(t *testing.T) {
+	const limit = 16
+	var ex *core.Executor
+	room, moving := 0, false
+	ex = newExecutor(t, core.WithMaxPendingTasks(limit), core.WithSpawner(func(run func()) error {
+		for ; moving && ex.Execute(func() {}) == nil; room++ {
+		}
+		go run()
+		return nil
+	}))
+	release := occupy(t, ex)
+	mustExecute(t, ex, func() { moving = true; runtime.Goexit() })
+	for range limit - 1 {
+		mustExecute(t, ex, func() { moving = false })
+	}
+	release()
+	mustShutdownGracefully(t, ex, 0, time.Minute)
+	awaitDone(t, ex)
+	require.Equal(t, 1, room, "G19: the room that the one task left which had begun")
 }

@@ -42,10 +42,13 @@ func KeepAlive(x any) { real.KeepAlive(x) }
 func Stack([]byte, bool) int { return 0 }
 
 // Frames is runtime.Frames.
-type Frames = real.Frames
+type Frames struct{ frames *real.Frames }
+
+// Next is runtime.Frames.Next.
+func (f *Frames) Next() (real.Frame, bool) { return f.frames.Next() }
 
 // Callers is runtime.Callers.
 func Callers(skip int, pcs []uintptr) int { return real.Callers(skip+1, pcs) }
 
 // CallersFrames is runtime.CallersFrames.
-func CallersFrames(pcs []uintptr) *Frames { return real.CallersFrames(pcs) }
+func CallersFrames(pcs []uintptr) *Frames { return &Frames{real.CallersFrames(pcs)} }
