@@ -25,7 +25,12 @@ type Outcome struct {
 // Goroutines are real; time is virtual. It returns when the executor has
 // terminated and every goroutine of the program has ended, or when patience is
 // over.
-func Run(p Program) Outcome { return newHarness(p).run(p) }
+func Run(p Program) Outcome { return RunIn(nil, p) }
+
+// RunIn is Run for who makes one run after the other: the events of the outcome are
+// where those of room were, as far as its capacity goes, and the caller gives room
+// away.
+func RunIn(room []history.Event, p Program) Outcome { return newHarness(p, room).run(p) }
 
 func (h *harness) run(p Program) Outcome {
 	var actors sync.WaitGroup
@@ -39,7 +44,7 @@ func (h *harness) run(p Program) Outcome {
 	h.steps(own.Steps, true)
 	actors.Wait()
 	h.end()
-	return Outcome{Events: h.rec.log.Events(), AlarmsLeft: h.alarmsLeft}
+	return Outcome{Events: h.rec.log.Take(), AlarmsLeft: h.alarmsLeft}
 }
 
 // harness drives one executor.
@@ -55,6 +60,7 @@ type harness struct {
 	gaveUp     atomic.Bool // the executor did not terminate
 
 	sampling sync.Mutex
+	samples  []history.Stats // guarded by sampling: room for those to come
 	extra    atomic.Int64
 
 	mu      sync.Mutex
@@ -66,9 +72,9 @@ type harness struct {
 	notes   map[int]int // listeners given to a future
 }
 
-func emptyHarness(p Program) *harness {
+func emptyHarness(p Program, room []history.Event) *harness {
 	return &harness{
-		rec: newRecorder(), starts: p.Starts,
+		rec: newRecorder(room), starts: p.Starts,
 		futures: map[int]*core.Future[int]{}, timers: map[int]*core.Timer{},
 		removes: map[int]func() bool{}, runs: map[int]int{}, notes: map[int]int{}, start: time.Now(),
 		fds: descriptors{byID: map[int]*registration{}},
@@ -90,8 +96,8 @@ func (h *harness) options(p Program) []core.Option {
 	return opts
 }
 
-func newHarness(p Program) *harness {
-	h := emptyHarness(p)
+func newHarness(p Program, room []history.Event) *harness {
+	h := emptyHarness(p, room)
 	opts := append(h.options(p), core.WithClock(&h.clock))
 	if p.Loop {
 		kernel := newPoller(&h.clock, h.rec)
@@ -133,8 +139,13 @@ func (h *harness) sample() {
 	h.sampling.Lock() // samples are in the log in the order in which they were taken
 	defer h.sampling.Unlock()
 	after := h.rec.log.Len()
-	stats := statsWords(h.ex.Stats())
-	h.rec.log.Add(history.Event{Kind: history.Sample, Call: after, Stats: &stats})
+	if len(h.samples) == 0 {
+		h.samples = make([]history.Stats, 16)
+	}
+	stats := &h.samples[0]
+	h.samples = h.samples[1:]
+	*stats = statsWords(h.ex.Stats())
+	h.rec.log.Add(history.Event{Kind: history.Sample, Call: after, Stats: stats})
 }
 
 // call makes one call and records it.

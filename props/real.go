@@ -24,7 +24,7 @@ func RunReal(p Program) (Outcome, error) {
 		return Outcome{}, err
 	}
 	defer kernel.close()
-	h := emptyHarness(p)
+	h := emptyHarness(p, nil)
 	h.real = true
 	loop, err := core.NewEventLoop(append(h.options(p), core.WithDrain(core.DrainPolicy(p.Drain)))...)
 	if err != nil {

@@ -29,9 +29,9 @@ type pendingCall struct {
 	id     int
 }
 
-func newRecorder() *recorder {
+func newRecorder(room []history.Event) *recorder {
 	return &recorder{
-		log: history.New(nil), calls: map[int64]pendingCall{},
+		log: history.NewIn(room, nil), calls: map[int64]pendingCall{},
 		last: map[int]int{}, older: map[int]int{}, token: map[uint64]int{},
 	}
 }

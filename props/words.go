@@ -13,6 +13,8 @@ func answer(err error) history.Outcome {
 	switch {
 	case err == nil:
 		return history.Accepted
+	case errors.Is(err, core.ErrShutdown): // first, as most refusals are of this kind
+		return history.RefusedClosed
 	case errors.Is(err, core.ErrInEventLoop):
 		return history.RefusedInLoop
 	case errors.Is(err, core.ErrStarting):
@@ -21,7 +23,7 @@ func answer(err error) history.Outcome {
 		return history.RefusedQueueFull
 	case errors.Is(err, context.DeadlineExceeded):
 		return history.Expired
-	case errors.Is(err, core.ErrShutdown), errors.Is(err, core.ErrShutdownTimeout), errors.Is(err, errPoller):
+	case errors.Is(err, core.ErrShutdownTimeout), errors.Is(err, errPoller):
 		return history.RefusedClosed
 	case errors.Is(err, core.ErrRejected):
 		return history.RefusedStartFailed

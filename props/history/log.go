@@ -25,11 +25,20 @@ const roomAtFirst = 64
 // means time.Since now, which inside a testing/synctest bubble is the bubble's
 // virtual time.
 func New(clock func() time.Duration) *Log {
+	return NewIn(nil, clock)
+}
+
+// NewIn is New for who makes one log after the other: the events go where those of
+// room are, as far as its capacity goes, and the caller gives room away.
+func NewIn(room []Event, clock func() time.Duration) *Log {
 	if clock == nil {
 		start := time.Now()
 		clock = func() time.Duration { return time.Since(start) }
 	}
-	return &Log{clock: clock, events: make([]Event, 0, roomAtFirst)}
+	if cap(room) == 0 {
+		room = make([]Event, 0, roomAtFirst)
+	}
+	return &Log{clock: clock, events: room[:0]}
 }
 
 // Add appends the event and returns its position, which a Return passes on as
@@ -64,4 +73,14 @@ func (l *Log) Events() []Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.events)
+}
+
+// Take returns what was added, not a copy of it, and leaves the log empty: what is added
+// from here on is of another list. Safe for simultaneous use.
+func (l *Log) Take() []Event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	events := l.events
+	l.events = nil
+	return events
 }

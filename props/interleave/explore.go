@@ -2,6 +2,7 @@ package interleave
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"eventide/props"
@@ -84,7 +85,8 @@ type Explorer struct {
 	Observe func(Scenario, *det.Result)
 
 	Coverage
-	breaches []bare.Breach // of the last run
+	breaches []bare.Breach   // of the last run
+	room     []history.Event // of the last run, for the next
 	classes  map[uint64]uint8
 	judged   map[[2]uint64]*judgement
 	cost     time.Duration // of judging
@@ -103,7 +105,7 @@ func (x *Explorer) Forget() {
 	x.judged = map[[2]uint64]*judgement{}
 }
 
-// run makes one schedule.
+// run makes one schedule. What it returns is gone with the next one.
 func (x *Explorer) run(sc Scenario, st det.Strategy, trace bool) (*det.Result, props.Outcome) {
 	var out props.Outcome
 	opt := x.Options
@@ -119,7 +121,8 @@ func (x *Explorer) run(sc Scenario, st det.Strategy, trace bool) (*det.Result, p
 			}
 		}), out
 	}
-	r := det.Run(st, opt, func() { out = props.Run(sc.Program) })
+	r := det.Run(st, opt, func() { out = props.RunIn(x.room, sc.Program) })
+	x.room = out.Events[:0]
 	return r, out
 }
 
@@ -150,7 +153,7 @@ func (x *Explorer) Explore(sc Scenario, st strategy.Strategy, enough func(schedu
 			return &Found{
 				Scenario: sc, Violation: j.violations[0], Others: j.violations[1:],
 				Switches: append([]det.Switch(nil), r.Switches...), Strategy: st.Name(), Schedule: n, Verdict: r.Verdict,
-				events: out.Events, result: r,
+				events: slices.Clone(out.Events), result: r,
 			}, nil
 		}
 		if x.Check > 0 && n%x.Check == 0 {

@@ -347,3 +347,15 @@ func TestInterleaveNotRun(t *testing.T) {
 	require.Equal(t, 3, code, "%s", text)
 	require.Contains(t, text, "not run")
 }
+
+// TestInterleaveRaceSelfCheck: in a -race build each planted race is reported, also
+// that of two goroutines of which one begins when the other has ended, and the lane
+// goes on.
+func TestInterleaveRaceSelfCheck(t *testing.T) {
+	bin, _, err := build.Lane{Root: root, Dir: t.TempDir(), Race: true}.Build()
+	require.NoError(t, err)
+	text, _ := run(t, bin, "-rounds", "1", "-n", "1", "-first", "-1", "-scenario", "execute|execute")
+	require.NotContains(t, text, "not run")
+	require.Equal(t, 2, strings.Count(text, "WARNING: DATA RACE"), "%s", text)
+	require.Equal(t, 1, lastLine(t, text).Runs, "%s", text)
+}

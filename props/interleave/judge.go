@@ -87,7 +87,7 @@ func (x *Explorer) judgeBreaches(r *det.Result) *judgement {
 func raceViolation(r *det.Result) history.Violation {
 	return history.Violation{
 		Guarantee: "G2", Predicate: "S17", Sentence: "what happens in one goroutine is ordered before what sees it in another",
-		Text: fmt.Sprintf("the race detector reported %d data races in this schedule: see above", r.Races),
+		Text: fmt.Sprintf("the race detector reported %d data races in this schedule: see above (where a goroutine began is right in the report of a replay)", r.Races),
 	}
 }
 

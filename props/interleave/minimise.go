@@ -28,7 +28,7 @@ func (x *Explorer) again(sc Scenario, switches []det.Switch, want string, trace 
 		others := append(append([]history.Violation(nil), j.violations[:i]...), j.violations[i+1:]...)
 		return &Found{
 			Scenario: sc, Violation: v, Others: others, Switches: append([]det.Switch(nil), r.Switches...), Verdict: r.Verdict,
-			events: out.Events, result: r,
+			events: slices.Clone(out.Events), result: r,
 		}, st
 	}
 	return nil, st

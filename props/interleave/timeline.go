@@ -6,6 +6,7 @@ import (
 	"html"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -157,5 +158,5 @@ func (e *exploration) sample() *Found {
 	x := NewExplorer()
 	x.Options = e.x.Options
 	r, out := x.run(sc, st, true)
-	return &Found{Scenario: sc, Switches: append([]det.Switch(nil), r.Switches...), Verdict: r.Verdict, events: out.Events, result: r}
+	return &Found{Scenario: sc, Switches: append([]det.Switch(nil), r.Switches...), Verdict: r.Verdict, events: slices.Clone(out.Events), result: r}
 }

@@ -138,7 +138,8 @@ type Sched struct {
 	traced    []*Obj // of a run with a trace: the objects, by number
 
 	runbuf       []int
-	asWas        bool // who can go on is who could: runbuf
+	asWas        bool              // who can go on is who could: runbuf
+	cases        [2 * maxWaits]int // of a select that can go on in several ways
 	decision     Decision
 	limit        int
 	fair         bool // past the step limit: strictly in turn
@@ -194,6 +195,7 @@ func Run(st Strategy, opt Options, body func()) *Result {
 	}
 	s := newSched(st, opt)
 	runs++
+	refresh()
 	races := raceErrors()
 	current = s
 	s.start(body, 0)
@@ -264,9 +266,10 @@ func (s *Sched) start(f func(), birth uint64) *gor {
 		return nil
 	}
 	lastGoid++
-	w := newWorker()
+	w := newWorker(s.opt.Trace)
 	g := &gor{id: len(s.gs) + Main, run: w.run, epoch: lastGoid, hash: mix(birth, 'g')}
 	w.s, w.g, w.f, w.returned = s, g, f, false
+	raceRelease(unsafe.Pointer(w)) // what came before the go statement is before its function
 	s.gs = append(s.gs, g)
 	s.live = append(s.live, g)
 	s.asWas = false

@@ -71,8 +71,7 @@ func forgetAll(w *waiter, cases []Case) {
 //
 //go:norace
 func (s *Sched) readyCase(cases []Case) int {
-	var ready [2 * maxWaits]int
-	n := 0
+	ready, n := &s.cases, 0
 	for i, c := range cases {
 		if c.state() != nil && n < len(ready) && c.ready() {
 			ready[n] = i

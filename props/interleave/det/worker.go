@@ -6,8 +6,11 @@ import (
 )
 
 // worker is a real goroutine that is, one after the other, several goroutines of
-// runs: a new one would have to grow its stack each time. In a -race build it is one
-// only, since the detector would take what the one before did to be ordered.
+// runs: a new one would have to grow its stack each time, and the detector would have to
+// make room for it. In a -race build it is one only in each run. The tempting wrong
+// version gives it the next goroutine of the same run: the detector takes what a worker
+// did before to be ordered, and is blind for a race between the two. What it did in
+// another run is ordered, as runs do not overlap.
 type worker struct {
 	run      chan struct{} // to be handed the processor
 	s        *Sched
@@ -16,13 +19,35 @@ type worker struct {
 	returned bool // f has, rather than call runtime.Goexit
 }
 
-// idle are the workers that have nothing to do. Whoever has the processor may touch
+// twiceInARun is whether a worker may be two goroutines of one run. Only a test changes
 // it.
-var idle = make([]*worker, 0, maxGoroutines)
+var twiceInARun = !RaceBuild
 
+// idle are the workers that have nothing to do; spent those that may have something to
+// do again when the next run begins. Whoever has the processor may
+// touch them.
+var (
+	idle  = make([]*worker, 0, maxGoroutines)
+	spent = make([]*worker, 0, maxGoroutines)
+)
+
+// refresh makes the spent workers idle, at the beginning of a run.
+//
 //go:norace
-func newWorker() *worker {
-	if n := len(idle); n > 0 {
+func refresh() {
+	for i := 0; i < len(spent) && len(idle) < cap(idle); i++ {
+		idle = append(idle, spent[i])
+	}
+	spent = spent[:0]
+}
+
+// newWorker returns an idle worker, or a new one. In a run with a trace, which is for a
+// person, the detector should say where each goroutine began: of one that is used again
+// it says where that was first.
+//
+//go:norace
+func newWorker(trace bool) *worker {
+	if n := len(idle); n > 0 && !(RaceBuild && trace) {
 		w := idle[n-1]
 		idle = idle[:n-1]
 		return w
@@ -38,10 +63,8 @@ func (w *worker) main() {
 		raceOff()
 		<-w.run
 		raceOn()
+		raceAcquire(unsafe.Pointer(w)) // start, which released it, is before everything
 		w.job()
-		if RaceBuild {
-			return
-		}
 	}
 }
 
@@ -95,8 +118,14 @@ func (w *worker) over() {
 //
 //go:norace
 func (w *worker) rest() {
-	if w.returned && !RaceBuild && len(idle) < cap(idle) {
-		w.f = nil
+	if !w.returned {
+		return
+	}
+	w.f = nil
+	switch {
+	case twiceInARun && len(idle) < cap(idle):
 		idle = append(idle, w)
+	case !twiceInARun && len(spent) < cap(spent):
+		spent = append(spent, w)
 	}
 }

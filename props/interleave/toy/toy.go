@@ -1,4 +1,4 @@
-// Package toy has three planted bugs. The lane has to find them, each time that it
+// Package toy has four planted bugs. The lane has to find them, each time that it
 // runs, before anything else that it says counts: it is rewritten as core is, and
 // if the rewriting or the scheduler has failed, nothing is found here.
 package toy
@@ -60,4 +60,16 @@ func Unordered() int {
 	seen := n
 	<-done
 	return seen + n
+}
+
+// OneAfterTheOther writes a plain variable in two goroutines. If the second begins when
+// the first has ended, it is by chance: nothing tells it so. It is for -race builds.
+func OneAfterTheOther() int {
+	n := 0
+	var both sync.WaitGroup
+	for i := range 2 {
+		both.Go(func() { n = i })
+	}
+	both.Wait()
+	return n
 }
