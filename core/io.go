@@ -129,7 +129,10 @@ func (io *loopIO) modify(r *Registration, interest Interest) (replaced *Registra
 		}
 		replaced = io.takeNumber(r)
 	case was:
-		io.unwatch(r)
+		if io.watcher(r.fd) == r {
+			io.forget(r.fd)
+			delete(io.byFD, int32(r.fd)) // after: a poller that panics has changed nothing
+		}
 	}
 	r.interest = interest
 	r.paused.Store(!is)
@@ -156,19 +159,23 @@ func (io *loopIO) takeNumber(r *Registration) (replaced *Registration) {
 	return replaced
 }
 
-// unwatch takes r's descriptor out of the poller, unless its number belongs to a
-// newer registration (netty e348bd9217). An error means that the kernel has
-// forgotten it already, because it was closed: that is what was wanted. Requires mu.
-func (io *loopIO) unwatch(r *Registration) {
-	if io.watcher(r.fd) == r {
-		delete(io.byFD, int32(r.fd))
-		_ = io.poller.Remove(r.fd)
+// forget takes fd out of the poller. An error means that the kernel has forgotten it
+// already, because it was closed: that is what was wanted. A poller that is given up is
+// not asked: nobody waits for what it watches. Requires mu.
+func (io *loopIO) forget(fd int) {
+	if !io.broken.Load() {
+		_ = io.poller.Remove(fd)
 	}
 }
 
-// remove requires mu.
-func (io *loopIO) remove(r *Registration) {
-	io.unwatch(r)
+// remove takes r out of the books, and reports whether forget is to follow: not if the
+// number of its descriptor belongs to a newer registration (netty e348bd9217). Requires
+// mu.
+func (io *loopIO) remove(r *Registration) (watched bool) {
+	if io.watcher(r.fd) == r {
+		delete(io.byFD, int32(r.fd))
+		watched = true
+	}
 	slot := uint32(r.token)
 	io.slots[slot] = nil
 	io.free = append(io.free, slot)
@@ -180,6 +187,7 @@ func (io *loopIO) remove(r *Registration) {
 		io.slots, io.free = nil, nil // gives back the memory of a burst
 		io.byFD = make(map[int32]uint32)
 	}
+	return watched
 }
 
 // found returns what the last look of the poller brought. It is asked without the lock:

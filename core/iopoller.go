@@ -7,6 +7,11 @@ package core
 // Tokens are never used twice, so that an event which was fetched before its
 // descriptor was removed, or reused under the same number, cannot be taken for
 // one of the newer registration.
+//
+// A panic of Add, Modify or Remove reaches who called Register, Modify or Close, and has
+// changed nothing; but Close and End have ended the registration all the same. Where the
+// loop made the call for itself it ends the executor, as do panics of Wait, Poll, Ready
+// and Reopen (G15).
 type IOPoller interface {
 	Poller
 

@@ -92,7 +92,7 @@ func (e *Executor) register(call string, r *Registration, fd int, interest Inter
 	if err := e.lockOpen(OpRegister); err != nil {
 		return err
 	}
-	replaced, err := e.io.add(r)
+	replaced, err := e.addOrUnlock(r)
 	e.traceAdmit(OpRegister, err == nil)
 	if err != nil {
 		e.mu.Unlock()
@@ -109,6 +109,20 @@ func (e *Executor) register(call string, r *Registration, fd int, interest Inter
 		replaced.close(ErrDescriptorReused, ChannelEnd{})
 	}
 	return nil
+}
+
+// addOrUnlock is add. If the poller panics, nothing has changed, and the panic leaves
+// without the lock (G15). Requires mu.
+func (e *Executor) addOrUnlock(r *Registration) (replaced *Registration, err error) {
+	returned := false
+	defer func() {
+		if !returned {
+			e.mu.Unlock()
+		}
+	}()
+	replaced, err = e.io.add(r)
+	returned = true
+	return replaced, err
 }
 
 func checkInterest(call string, interest Interest) error {
@@ -130,20 +144,28 @@ func (r *Registration) Modify(interest Interest) error {
 	if err := checkInterest("Modify", interest); err != nil {
 		return err
 	}
-	r.e.mu.Lock()
-	if r.state.Load() == regClosed {
-		r.e.mu.Unlock()
-		return ErrRegistrationClosed
-	}
-	replaced, err := r.e.io.modify(r, interest)
-	r.e.mu.Unlock()
+	replaced, err := r.modify(interest)
 	if err != nil {
-		return fmt.Errorf("core: Modify: descriptor %d: %w", r.fd, err)
+		return err
 	}
 	if replaced != nil {
 		replaced.close(ErrDescriptorReused, ChannelEnd{})
 	}
 	return nil
+}
+
+// modify is deferred out of the lock: a poller that panics does not keep it, and has
+// changed nothing (G15).
+func (r *Registration) modify(interest Interest) (replaced *Registration, err error) {
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	if r.state.Load() == regClosed {
+		return nil, ErrRegistrationClosed
+	}
+	if replaced, err = r.e.io.modify(r, interest); err != nil {
+		return nil, fmt.Errorf("core: Modify: descriptor %d: %w", r.fd, err)
+	}
+	return replaced, nil
 }
 
 // Close ends the registration. When it returns the descriptor is not watched, no
@@ -206,7 +228,8 @@ func (r *Registration) begin() bool {
 // settled undoes begin, unless the registration has ended meanwhile. Loop only.
 func (r *Registration) settled() { r.state.CompareAndSwap(regRunning, regOpen) }
 
-// close ends the registration for the reason err.
+// close ends the registration for the reason err. The poller is asked last, and whether
+// it returns or not, the registration has ended and the lock is free (G15).
 func (r *Registration) close(err error, end ChannelEnd) {
 	e := r.e
 	e.mu.Lock()
@@ -220,7 +243,7 @@ func (r *Registration) close(err error, end ChannelEnd) {
 	if r.onClose != nil {
 		listeners, r.onClose = *r.onClose, nil
 	}
-	e.io.remove(r)
+	watched := e.io.remove(r)
 	e.countEnd(r, end)
 	for _, listener := range listeners {
 		e.addNote(func() { listener(err) })
@@ -228,7 +251,15 @@ func (r *Registration) close(err error, end ChannelEnd) {
 	if e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventRegistrationClosed, Reason: err})
 	}
-	if e.shutdown.called || len(listeners) > 0 {
+	defer e.unlockAfterEnd(len(listeners) > 0)
+	if watched {
+		e.io.forget(r.fd)
+	}
+}
+
+// unlockAfterEnd requires mu, and releases it. A registration has ended.
+func (e *Executor) unlockAfterEnd(noted bool) {
+	if e.shutdown.called || noted {
 		e.hasNews() // it may have been what the end was waiting for
 		e.unlockAndWake()
 		return

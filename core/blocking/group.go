@@ -107,8 +107,35 @@ func (g *Group) newChild() (*child, error) {
 	}
 	c := &child{loop: loop, poller: poller}
 	g.children, g.made = append(g.children, c), true
+	poller.closes = func() { g.childEnds(c) }
 	loop.Termination().OnDone(func(report core.Report, err error) { g.childDone(c, report, err) })
 	return c, nil
+}
+
+// childEnds is called on the goroutine that is about to end c, just before. Where that
+// is inside a listener of something else, those of c's Termination wait for it to
+// return, childDone with them, and the group's Done would too (G21): then another
+// goroutine, which ends when c has, is what hears of it. The group's listeners are called
+// there; else they come after those of c.
+func (g *Group) childEnds(c *child) {
+	if !insideListener() {
+		return
+	}
+	go func() {
+		t := c.loop.Termination()
+		<-t.Done()
+		g.childDone(c, t.Report(), t.Err())
+	}()
+}
+
+// insideListener reports whether the caller is inside a listener that runs off the
+// loops: one that is added there is not called at once.
+func insideListener() bool {
+	called := false
+	p := core.NewPromise[struct{}](nil)
+	p.TrySuccess(struct{}{})
+	p.Future().OnDone(func(struct{}, error) { called = true })
+	return !called
 }
 
 // putIdle makes c available for the next channel.
@@ -146,9 +173,14 @@ func onLoop(loop *core.EventLoop, f func()) {
 }
 
 // childDone takes c out, and completes the group's end if it was the last. An
-// executor may have been shut down by itself: then the group goes on without it.
+// executor may have been shut down by itself: then the group goes on without it. Only the
+// first call has an effect: childEnds may see to another.
 func (g *Group) childDone(c *child, report core.Report, err error) {
 	g.mu.Lock()
+	if c.gone {
+		g.mu.Unlock()
+		return
+	}
 	c.gone = true
 	g.children = slices.DeleteFunc(g.children, func(x *child) bool { return x == c })
 	g.idle = slices.DeleteFunc(g.idle, func(x *child) bool { return x == c })

@@ -40,7 +40,8 @@ var errOneConnection = errors.New("the executor of a blocking channel watches it
 // that: readiness is a level, as with epoll.
 type connPoller struct {
 	// Set once.
-	token chan struct{} // capacity 1: wakes who sleeps without a connection
+	token  chan struct{} // capacity 1: wakes who sleeps without a connection
+	closes func()        // called by Close; nil: nobody wants to know
 
 	// Atomic.
 	sleep  atomic.Int32
@@ -332,5 +333,10 @@ func (p *connPoller) Reopen() error {
 	return nil
 }
 
-// Close is Poller's.
-func (p *connPoller) Close() error { return nil }
+// Close is Poller's. The executor ends on this goroutine, soon after.
+func (p *connPoller) Close() error {
+	if p.closes != nil {
+		p.closes()
+	}
+	return nil
+}

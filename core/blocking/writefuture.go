@@ -11,7 +11,8 @@ import (
 // is a value, no larger than a few words, and costs nothing more unless somebody
 // waits. All methods may be called from any goroutine. The zero value is of no use.
 //
-// Write futures of a channel complete in the order of the writes, each once (G22).
+// Write futures of a channel complete in the order of the writes, each once (G22); that
+// of a write which is refused has failed already, and does not wait for those before it.
 type WriteFuture struct {
 	ch     *Channel
 	number int64 // of the write

@@ -102,8 +102,8 @@ func (c *Channel) failSoon(err error) {
 }
 
 // closeOrLinger is Close of a connection that works. Writes are accepted until closeNow
-// or startLinger: one that were refused before would complete ahead of those that are
-// pending (G22). Loop only.
+// or startLinger: one that were refused before, by a close without linger, would complete
+// ahead of those that are pending (G22). Loop only.
 func (c *Channel) closeOrLinger() {
 	switch {
 	case c.state >= stateLingering:

@@ -11,8 +11,9 @@ import (
 // WriteFuture is the outcome of a write: a small value, that costs nothing unless
 // somebody asks it. It completes when the kernel has taken the last byte of the
 // write, or when the channel is closed before. The futures of a channel complete in
-// the order of its writes, each once (G22). All methods may be called from any
-// goroutine; the zero value has succeeded.
+// the order of its writes, each once (G22); that of a write which is refused has failed
+// already, and does not wait for those before it, which may be pending for long. All
+// methods may be called from any goroutine; the zero value has succeeded.
 //
 // That the kernel has taken a byte does not mean that the peer has it; see
 // CloseGracefully for that.
@@ -91,7 +92,7 @@ func (f WriteFuture) future() *core.Future[writeResult] {
 		return completed(nil, writeResult{})
 	}
 	if f.err != nil {
-		f.n, f.end = 0, math.MaxInt64 // after all those that were accepted
+		f.n, f.end = 0, math.MaxInt64 // after those that the close is completing
 	}
 	c := f.ch
 	c.mu.Lock()
