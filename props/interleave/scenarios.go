@@ -148,24 +148,34 @@ func Focused() []Scenario {
 // leastBound is the smallest bound of a queue that core takes.
 const leastBound = 16
 
+// interrupting is how many of a batch interrupt it.
+const interrupting = 8
+
 // bounded returns programs on a queue that is full. A body fills it, so that
-// all of it is one batch: the first of the batch interrupts it as it ends, and has seen
-// to it that there is no room left. Another goroutine wants some in that very moment.
+// all of it is one batch: each of the first of the batch interrupts it as it ends, and
+// has seen to it that there is no room left. Another goroutine wants some in that very
+// moment.
 func bounded() []Scenario {
 	var all []Scenario
 	execute := submits(history.OpExecute)
-	full := execute(2)
 	for _, first := range []struct {
 		name string
-		step props.Step
+		op   history.Op
+		body props.Script
 	}{
-		{"listener", props.Step{Op: history.OpSubmit, ID: 3, Body: &props.Script{Listen: true, Steps: full}}},
-		{"panic", props.Step{Op: history.OpExecute, ID: 3, Body: &props.Script{End: history.Panicked, Steps: full}}},
-		{"exit", props.Step{Op: history.OpExecute, ID: 3, Body: &props.Script{End: history.Exited, Steps: full}}},
+		{"listener", history.OpSubmit, props.Script{Listen: true}},
+		{"panic", history.OpExecute, props.Script{End: history.Panicked}},
+		{"exit", history.OpExecute, props.Script{End: history.Exited}},
 	} {
-		batch := []props.Step{first.step}
-		for id := 4; len(batch) < leastBound; id++ {
-			batch = append(batch, execute(id)...)
+		var batch []props.Step
+		for id := 2; len(batch) < leastBound; id++ {
+			step := execute(id)[0]
+			if len(batch) < interrupting {
+				body := first.body
+				body.Steps = execute(200 + id)
+				step = props.Step{Op: first.op, ID: id, Body: &body}
+			}
+			batch = append(batch, step)
 		}
 		all = append(all, Scenario{Name: "bounded " + first.name, Program: props.Program{
 			Limit: leastBound,
