@@ -27,8 +27,12 @@ type Future[T any] struct {
 	body      func() (T, error) // of Submit, until it begins
 	done      chan struct{}     // made by the first Done
 	listeners []func(T, error)
-	notifying bool // notify is running, or queued to run
+	notifying bool  // notify is running, or queued to run
+	round     int32 // listeners that notify calls before it is queued again; newRound: those there when it begins
 }
+
+// newRound stands for a round that has not begun.
+const newRound = -1
 
 type futureState uint8
 
@@ -131,7 +135,9 @@ func (f *Future[T]) OnDone(listener func(T, error)) {
 	f.mu.Lock()
 	f.listeners = append(f.listeners, listener)
 	start := f.state == futureDone && !f.notifying
-	f.notifying = f.notifying || start
+	if start {
+		f.notifying, f.round = true, newRound
+	}
 	f.mu.Unlock()
 	if start {
 		f.dispatch()
@@ -149,7 +155,7 @@ func (f *Future[T]) finish(upTo futureState, v T, err error) bool {
 	if f.done != nil {
 		close(f.done)
 	}
-	f.notifying = len(f.listeners) > 0 // without any, nothing is queued (netty #8795)
+	f.notifying, f.round = len(f.listeners) > 0, newRound // without any, nothing is queued (netty #8795)
 	start := f.notifying
 	f.mu.Unlock()
 	if start {
@@ -184,9 +190,9 @@ func (f *Future[T]) onPanic() func(*PanicError) {
 	return nil
 }
 
-// notify calls the listeners that are there, and those that they add. If one
-// panics or exits, the goroutine unwinds, and the rest goes on from where it was:
-// before what was to be called after them.
+// notify calls the listeners that are there when it begins, and is queued again for those
+// that they add (G13). If one panics or exits, the goroutine unwinds, and the rest goes
+// on from where it was: before what was to be called after them.
 func (f *Future[T]) notify() {
 	returned := false
 	defer func() {
@@ -194,14 +200,15 @@ func (f *Future[T]) notify() {
 			f.resume()
 		}
 	}()
-	for {
-		listener := f.nextListener()
-		if listener == nil {
-			break
-		}
+	listener, more := f.nextListener()
+	for listener != nil {
 		listener(f.value, f.err)
+		listener, more = f.nextListener()
 	}
 	returned = true
+	if more {
+		f.dispatch()
+	}
 }
 
 // resume is dispatch, but to the front, of the trampoline or of the notes of the loop.
@@ -215,16 +222,25 @@ func (f *Future[T]) resume() {
 	f.dispatch()
 }
 
-func (f *Future[T]) nextListener() func(T, error) {
+// nextListener returns the next listener of this round; or nil, and whether there are some
+// for another round.
+func (f *Future[T]) nextListener() (listener func(T, error), more bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.listeners) == 0 {
+	switch {
+	case len(f.listeners) == 0:
 		f.notifying, f.listeners = false, nil
-		return nil
+		return nil, false
+	case f.round == 0:
+		f.round = newRound
+		return nil, true
+	case f.round == newRound:
+		f.round = int32(len(f.listeners))
 	}
-	listener := f.listeners[0]
+	f.round--
+	listener = f.listeners[0]
 	f.listeners = f.listeners[1:]
-	return listener
+	return listener, true
 }
 
 // run is the task that Submit gives to the executor. A wrapper may run it inside another

@@ -283,3 +283,36 @@ func TestG13ListenersWithoutEndDoNotStarveTasks(t *testing.T) {
 		t.Errorf("G13: the task ran after all %d listeners, want it between them", most)
 	}
 }
+
+// G13: a listener that adds itself to its future, which is complete, without end, delays
+// tasks by no more than a turn: also if it panics or exits each time.
+func TestG13AListenerThatAddsItselfDoesNotStarveTasks(t *testing.T) {
+	for _, end := range []struct {
+		name string
+		f    func()
+	}{{"returns", func() {}}, {"panics", func() { panic("planted") }}, {"exits", runtime.Goexit}} {
+		t.Run(end.name, func(t *testing.T) {
+			const most = 1000
+			ex := newExecutor(t, core.WithPanicHandler(func(*core.PanicError) {}))
+			p := core.NewPromise[int](ex)
+			listeners, ran := 0, 0 // touched on the loop alone
+			var again func(int, error)
+			again = func(int, error) {
+				if listeners++; listeners < most {
+					p.Future().OnDone(again)
+				}
+				end.f()
+			}
+			mustExecute(t, ex, func() {
+				p.Future().OnDone(again)
+				p.TrySuccess(0)
+				mustExecute(t, ex, func() { ran = listeners })
+				ex.Shutdown()
+			})
+			awaitDone(t, ex)
+			if ran > 2 || listeners != most {
+				t.Errorf("G13: the task ran after %d of %d listeners, want at most 2 of %d", ran, listeners, most)
+			}
+		})
+	}
+}
