@@ -68,7 +68,7 @@ func (l *loner) all(planted []mutant.Mutant) error {
 		}
 	}
 	fmt.Fprintf(l.progress, "%d mutants to ask the properties about, the results go to %s\n", len(todo), l.kept.path)
-	return inParallel(l.parallel, todo, l.one)
+	return newRoom(l.parallel).each(todo, l.one)
 }
 
 func (l *loner) one(m mutant.Mutant) error {

@@ -65,7 +65,7 @@ func (j *job) run(planted []mutant.Mutant) (report, error) {
 			return j.report(planted), err
 		}
 	}
-	err = inParallel(j.parallel, todo, func(m mutant.Mutant) error { return j.runOne(m, hashes[m.Name], len(todo), path) })
+	err = j.room.each(todo, func(m mutant.Mutant) error { return j.runOne(m, hashes[m.Name], len(todo), path) })
 	if err == nil && len(todo) == 0 { // the columns may have changed
 		err = j.all().write(path)
 	}

@@ -31,7 +31,7 @@ func newFixture(t *testing.T) *fixture {
 	root := t.TempDir()
 	f := &fixture{t: t, fails: map[string]error{}, survives: map[string]bool{}}
 	f.job = &job{
-		settings: settings{root: root, dirs: []string{filepath.Join(root, "mutants")}, out: filepath.Join(root, "out"), parallel: 2},
+		settings: settings{root: root, dirs: []string{filepath.Join(root, "mutants")}, out: filepath.Join(root, "out"), parallel: 2, room: newRoom(2)},
 		try:      f.pretend, control: func() error { return nil }, progress: &bytes.Buffer{},
 	}
 	for file, text := range map[string]string{

@@ -74,7 +74,7 @@ func TestKillerIsTriedWithoutTheMutant(t *testing.T) {
 		"fails without the mutant": {"--- FAIL", true},
 		"there is no such test":    {"testing: warning: no tests to run\nPASS\n", false},
 	} {
-		tests := newTester(settings{root: module})
+		tests := newTester(settings{root: module, room: newRoom(1)})
 		tests.build = func(pkg, bin, overlay string) error { return nil }
 		tests.run = func(pkg, bin, killer string) (string, bool, error) { return c.out, c.failed, nil }
 		e := entry{}
@@ -87,7 +87,7 @@ func TestKillerIsTriedWithoutTheMutant(t *testing.T) {
 // TestKillerIsTriedWithoutTheMutantOnce: for all mutants that it is to kill, in the package
 // that their files name, and without the lane that chooses schedules: that has core only.
 func TestKillerIsTriedWithoutTheMutantOnce(t *testing.T) {
-	tests := newTester(settings{root: module})
+	tests := newTester(settings{root: module, room: newRoom(1)})
 	var built []string
 	tests.build = func(pkg, bin, overlay string) error {
 		built = append(built, fmt.Sprint(pkg, " ", overlay != ""))

@@ -43,6 +43,7 @@ type settings struct {
 	short    bool
 	force    bool
 	parallel int
+	room     *room         // for parallel mutants
 	own, all time.Duration // for the property of its guarantee, for all properties
 	stall    time.Duration
 	seed     uint64
@@ -89,6 +90,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	case s.own <= 0 || s.all <= 0 || s.stall <= 0:
 		return s, fmt.Errorf("-own is %v, -all %v, -stall %v, want more than 0", s.own, s.all, s.stall)
 	}
+	s.room = newRoom(s.parallel)
 	if s.short {
 		s.interleave, s.control = min(s.interleave, shortInterleave), shortControl
 	}

@@ -3,27 +3,51 @@ package main
 import (
 	"errors"
 	"sync"
+	"time"
 
 	"eventide/props/mutant"
 )
 
-// inParallel calls do for each mutant, at most n at a time, and joins the errors. One
-// that fails does not keep the others from their turn.
-func inParallel(n int, todo []mutant.Mutant, do func(mutant.Mutant) error) error {
-	next := make(chan mutant.Mutant)
-	errs := make([]error, n)
-	var workers sync.WaitGroup
-	for i := range n {
-		workers.Go(func() {
-			for m := range next {
-				errs[i] = errors.Join(errs[i], do(m))
+// room is how much may go on at a time. All methods may be called from many goroutines
+// at once.
+type room struct{ slots chan struct{} }
+
+func newRoom(n int) *room { return &room{slots: make(chan struct{}, n)} }
+
+func (r *room) take() { r.slots <- struct{}{} }
+func (r *room) give() { <-r.slots }
+
+// lend gives a slot that the caller has taken to another after a while, and returns what
+// takes one again, as the caller comes to its end. A test that hangs sleeps, until its
+// time is over: meanwhile the next mutant has its turn.
+func (r *room) lend(after time.Duration) (back func()) {
+	lent := make(chan struct{})
+	timer := time.AfterFunc(after, func() { r.give(); close(lent) })
+	return func() {
+		if !timer.Stop() {
+			<-lent
+			r.take()
+		}
+	}
+}
+
+// each calls do for each mutant, as many at a time as there are slots, and joins the
+// errors. One that fails does not keep the others from their turn.
+func (r *room) each(todo []mutant.Mutant, do func(mutant.Mutant) error) error {
+	var mu sync.Mutex
+	var all error
+	var running sync.WaitGroup
+	for _, m := range todo {
+		r.take()
+		running.Go(func() {
+			defer r.give()
+			if err := do(m); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				all = errors.Join(all, err)
 			}
 		})
 	}
-	for _, m := range todo {
-		next <- m
-	}
-	close(next)
-	workers.Wait()
-	return errors.Join(errs...)
+	running.Wait()
+	return all
 }

@@ -65,7 +65,7 @@ func (t *stresser) all(planted []mutant.Mutant) error {
 	if out, failed, err := t.plant(mutant.Mutant{Name: "control"}); err != nil || failed {
 		return errors.Join(err, fmt.Errorf("the stress program fails without a mutant, so that it fails with one means nothing:\n%s", out))
 	}
-	return inParallel(t.parallel, todo, t.one)
+	return newRoom(t.parallel).each(todo, t.one)
 }
 
 func (t *stresser) one(m mutant.Mutant) error {

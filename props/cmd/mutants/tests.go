@@ -126,6 +126,9 @@ func (s settings) buildTests(pkg, bin, overlay string) error {
 	return nil
 }
 
+// patience is after how long a test is taken to hang: others have their turn meanwhile.
+const patience = 3 * time.Second
+
 // runTests runs one test. A hang ends by the time limit, and is a failure.
 func (s settings) runTests(pkg, bin, killer string) (string, bool, error) {
 	bin, err := filepath.Abs(bin)
@@ -136,6 +139,7 @@ func (s settings) runTests(pkg, bin, killer string) (string, bool, error) {
 	cmd.Dir = filepath.Join(s.root, pkg)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
+	defer s.room.lend(patience)()
 	err = cmd.Run()
 	var ended *exec.ExitError
 	if errors.As(err, &ended) {
