@@ -73,6 +73,12 @@ func (g *generator) program() Program {
 	if g.profile.Again && g.chance(60, "busy loop") {
 		return g.busyLoop(p)
 	}
+	if g.chance(8, "burst") {
+		p.Actors = append(p.Actors, Actor{Steps: g.burst()})
+		if !g.profile.Limit && g.chance(2, "of others undisturbed") {
+			return p
+		}
+	}
 	for range 1 + g.one(4, "actors") {
 		p.Actors = append(p.Actors, Actor{Steps: g.steps(6, 0)})
 	}

@@ -55,11 +55,11 @@ var Guarantees = []Guarantee{
 		Profile: Profile{Ops: map[history.Op]int{history.OpShutdown: 4}}, Mutant: "g5-loop-still-accepts",
 	},
 	{
-		ID: "G6", Sentence: "Hooks always run, once each, in order, not held back by later work", Predicates: []string{"S9"},
+		ID: "G6", Sentence: "Hooks always run, once each, in order, not held back by later work", Predicates: []string{"S9", "S22"},
 		Profile: Profile{Ops: map[history.Op]int{history.OpAddHook: 12, history.OpRemoveHook: 2}, Abrupt: true}, Mutant: "g6-hooks-only-when-idle",
 	},
 	{
-		ID: "G7", Sentence: "Timers are never early, and in order", Predicates: []string{"S10"},
+		ID: "G7", Sentence: "Timers are never early, and in order", Predicates: []string{"S10", "S23"},
 		Profile: Profile{Ops: map[history.Op]int{history.OpSchedule: 10, history.OpFixedRate: 4, history.OpFixedDelay: 4}, Timers: true}, Mutant: "g7-fixed-rate-drifts",
 	},
 	{

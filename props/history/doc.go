@@ -40,6 +40,7 @@
 //	V6        G12 no busy loop            V7       G13 no starvation
 //	V5 V9     G15 it converges                V10      G13 no starvation
 //	S19       G22 registrations end cleanly   S20 S21  G23 drain and accounting
+//	S22       G6  tails before later tasks    S23      G7  cancelled timers end at once
 //
 // S17, the memory order, is the race detector's and needs no log.
 //

@@ -20,7 +20,7 @@ func judgeReadinessStarves(j *judge) {
 			tasks, _ = j.taskCounts()
 		}
 		for _, ready := range e.readied {
-			to := j.heardAt(e, ready.N)
+			to := j.heardAt(e, ready)
 			between := tasks[max(to-1, ready.N)] - tasks[ready.N]
 			if between > 0 {
 				j.exercised()
@@ -34,19 +34,23 @@ func judgeReadinessStarves(j *judge) {
 }
 
 // heardAt is where the wait for readiness is over: the handler began, the
-// registration ended or was changed, the poller was lost, or the log ends.
-func (h *History) heardAt(e *entry, ready int) int {
+// registration ended or was changed, the poller was lost, or the log ends. It does not
+// begin where the change was under way: what the change itself wrote is behind it.
+func (h *History) heardAt(e *entry, ready *Event) int {
+	if h.changesAt(e, ready) {
+		return ready.N
+	}
 	until := len(h.Events)
 	if end := e.endedBy(); end != nil {
 		until = end.N
 	}
 	for _, s := range e.runs {
-		if s.begin.N > ready {
+		if s.begin.N > ready.N {
 			until = min(until, s.begin.N)
 			break
 		}
 	}
-	for i := ready; i < until; i++ {
+	for i := ready.N; i < until; i++ {
 		ev := &h.Events[i]
 		dead := ev.Kind == Fault && (ev.ID == e.id || ev.Outcome == Errored)
 		if dead || ev.ID == e.id && ev.Kind == Invoke && (ev.Op == OpModify || ev.Op == OpEnd) {
@@ -54,6 +58,21 @@ func (h *History) heardAt(e *entry, ready int) int {
 		}
 	}
 	return until
+}
+
+// changesAt reports whether another goroutine was in a call that changes the registration
+// or ends it.
+func (h *History) changesAt(e *entry, ready *Event) bool {
+	for _, c := range h.calls {
+		if c.inv.N > ready.N {
+			break
+		}
+		changes := c.inv.ID == e.id && (c.inv.Op == OpModify || c.inv.Op == OpEnd)
+		if changes && c.inv.G != ready.G && !c.returnedBefore(ready.N) {
+			return true
+		}
+	}
+	return false
 }
 
 // readinessPrompt is the part of V2 that is about descriptors: in virtual time the
@@ -69,7 +88,7 @@ func (j *judge) readinessPrompt() {
 		}
 		for _, ready := range e.readied {
 			j.exercised()
-			to := j.heardAt(e, ready.N)
+			to := j.heardAt(e, ready)
 			if j.asked != 0 && to > j.asked && e.op() == OpRegister {
 				to = max(j.asked, ready.N)
 			}

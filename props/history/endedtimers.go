@@ -1,0 +1,88 @@
+package history
+
+import "time"
+
+// judgeCancelledInTime is S23 (G7). The timers that a shutdown call cancels have
+// ended when the next body begins: from there on no snapshot counts them and no
+// Cancel finds one to cancel. Who hears of the shutdown in a body may wait for
+// their end.
+func judgeCancelledInTime(j *judge) {
+	if j.first == nil || j.Rules.Timers == AnyTimers {
+		return
+	}
+	behind := j.firstBehind()
+	if behind == nil {
+		return
+	}
+	from, latest := behind.begin.N, j.latestKept(behind.begin.At)
+	kept, ended := 0, 0 // timers submitted so far, by whether their deadline lets them run
+	for i := range j.Events {
+		switch e := &j.Events[i]; {
+		case e.Kind == Invoke && e.Op.Timers() && Later(e.At, e.Delay) > latest:
+			ended++
+		case e.Kind == Invoke && e.Op.Timers():
+			kept++
+		case ended == 0:
+		case e.Stats != nil && e.takenAfter() >= from:
+			j.exercised()
+			if e.Stats.Timers > kept {
+				j.blame(at(j.asked, from, e.N), "%d timers were waiting at #%d, though the shutdown asked for at #%d had left no more than %d when %s began at #%d",
+					e.Stats.Timers, e.N, j.asked, kept, behind.entry.what(), from)
+				return
+			}
+		case e.Kind == Return && e.Op == OpCancel:
+			j.nothingToCancel(j.byN[e.Call], behind, latest)
+		}
+	}
+}
+
+// nothingToCancel judges a Cancel that was called when the shutdown had ended the
+// timer.
+func (j *judge) nothingToCancel(c *call, behind *span, latest time.Duration) {
+	e := c.entry
+	if e == nil || !e.op().Timers() || e.firstDeadline() <= latest || c.inv.N < behind.begin.N {
+		return
+	}
+	j.exercised()
+	if c.answered(True) {
+		j.blame(at(j.asked, behind.begin.N, c.ret.N), "the cancel of %s, called at #%d, said true: the shutdown asked for at #%d had not ended it when %s began at #%d",
+			e.what(), c.inv.N, j.asked, behind.entry.what(), behind.begin.N)
+	}
+}
+
+// firstBehind returns the first body before which the loop has certainly seen the
+// shutdown call, nil if there is none: a hook, a task that was submitted when the call
+// was over, or the next one after a body that ended later than that. What the loop had
+// taken up before the call, or while it was under way, may begin after it.
+func (h *History) firstBehind() *span {
+	for i, s := range h.spans {
+		e := s.entry
+		switch {
+		case s.begin.N < h.asked:
+		case e.hook(), e.op().Tasks() && h.first.returnedBefore(e.submit.inv.N), i > 0 && h.follows(h.spans[i-1], s):
+			return s
+		}
+	}
+	return nil
+}
+
+// follows reports whether the body before s ended when the shutdown call was over, so
+// that s was taken up afterwards. Of the handlers of what is ready those that are left
+// when one of them has ended the goroutine still belong to its turn.
+func (h *History) follows(before, s *span) bool {
+	if before.end == nil || !h.first.returnedBefore(before.end.N) || before.end.N > s.begin.N {
+		return false
+	}
+	return s.begin.Body != BodyReadiness || before.end.Outcome != Exited
+}
+
+// latestKept is the latest deadline of a timer that the shutdown call may have left
+// waiting. Where neither the log nor the clock tells the moment of the call, it was
+// no later than the given one.
+func (h *History) latestKept(by time.Duration) time.Duration {
+	latest, _ := h.timerHorizon()
+	if latest != beforeAll && !h.Rules.Virtual && !h.Rules.Has(States) {
+		latest = Later(latest, by-h.askedAt)
+	}
+	return latest
+}
