@@ -74,6 +74,10 @@ const (
 // accepted later does not go before them (G6). A state that has moved ends the turn: what
 // look then sees may go before the rest.
 func (e *Executor) turn() {
+	if e.step != stepBegin && e.stateMoved() { // by the body that ended the goroutine
+		e.step = stepBegin
+		return
+	}
 	switch e.step {
 	case stepBegin:
 		e.beginTurn()

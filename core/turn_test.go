@@ -93,6 +93,51 @@ func TestG7CancelledBeforeTheNextBody(t *testing.T) {
 	}
 }
 
+// TestG7CancelledBeforeTheBodyAfterAnExit: the same where the body that makes the call ends
+// the goroutine, in the middle of a turn.
+func TestG7CancelledBeforeTheBodyAfterAnExit(t *testing.T) {
+	ended := func(t *testing.T, timer *core.Timer) func() {
+		return func() {
+			select {
+			case <-timer.Done():
+			default:
+				t.Error("G7: the next body began and the timer had not ended")
+			}
+		}
+	}
+	t.Run("handlers", func(t *testing.T) {
+		l, m := modelLoop(t)
+		timer := mustSchedule(t, &l.Executor, time.Hour, func() {})
+		next := ended(t, timer)
+		first := true
+		handler := func(core.Readiness) {
+			if first {
+				first = false
+				l.Shutdown()
+				runtime.Goexit()
+			}
+			next()
+		}
+		a, b := m.Open(), m.Open()
+		mustRegister(t, l, a.FD(), core.Readable, handler)
+		mustRegister(t, l, b.FD(), core.Readable, handler)
+		mustExecute(t, &l.Executor, func() { must(t, a.Input()); must(t, b.Input()) })
+		awaitDone(t, l)
+		require.False(t, first, "no handler was called")
+		require.ErrorIs(t, timer.Err(), core.ErrCancelled)
+	})
+	t.Run("hooks", func(t *testing.T) {
+		ex := newExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+		timer := mustSchedule(t, ex, time.Hour, func() {})
+		mustHook(t, ex, func() { ex.Shutdown(); runtime.Goexit() })
+		mustHook(t, ex, ended(t, timer))
+		mustExecute(t, ex, func() {})
+		mustShutdownGracefully(t, ex, 0, time.Hour)
+		awaitDone(t, ex)
+		require.ErrorIs(t, timer.Err(), core.ErrCancelled)
+	})
+}
+
 // TestG7OrderAcrossAShutdownInABody: a timer that a body has made comes before a later
 // one that is in the heap, though the body has called for a shutdown meanwhile.
 func TestG7OrderAcrossAShutdownInABody(t *testing.T) {

@@ -67,13 +67,9 @@ func (h *History) firstBehind() *span {
 }
 
 // follows reports whether the body before s ended when the shutdown call was over, so
-// that s was taken up afterwards. Of the handlers of what is ready those that are left
-// when one of them has ended the goroutine still belong to its turn.
+// that s was taken up afterwards.
 func (h *History) follows(before, s *span) bool {
-	if before.end == nil || !h.first.returnedBefore(before.end.N) || before.end.N > s.begin.N {
-		return false
-	}
-	return s.begin.Body != BodyReadiness || before.end.Outcome != Exited
+	return before.end != nil && h.first.returnedBefore(before.end.N) && before.end.N < s.begin.N
 }
 
 // latestKept is the latest deadline of a timer that the shutdown call may have left

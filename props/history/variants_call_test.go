@@ -60,7 +60,7 @@ var endedTimerVariants = []variant{
 	{"a timer that runs at the call is over in the next body", "", timer1 + queued3 + "@5ms loop begin timer 1\n" + shutdown + "loop end timer 1\nloop begin task 3\n" + timers1 + "loop end task 3\n",
 		"S23 G7 1 timers were waiting at #11"},
 	{"the next handler follows one that returned", "", timer1 + twoReady + "loop end readiness 3\nloop begin readiness 4\n" + timers1 + "loop end readiness 4\n", "S23 G7 1 timers were waiting at #13"},
-	{"it belongs to the turn of one that exited", "", timer1 + twoReady + "loop end readiness 3 exited\nloop2 begin readiness 4\nloop2 stats timers=1\nloop2 end readiness 4\n", ""},
+	{"the next handler follows one that exited", "", timer1 + twoReady + "loop end readiness 3 exited\nloop2 begin readiness 4\nloop2 stats timers=1\nloop2 end readiness 4\n", "S23 G7 1 timers were waiting at #12"},
 	{"a due timer may wait, by its policy", "timers=rundue", timed + queued3 + "@5ms " + called + "loop begin task 3\n" + timers1 + cancel1 + "loop end task 3\n", ""},
 	{"one that is not due may not", "timers=rundue", timed + queued3 + "g1 invoke schedule 4 delay=6ms\ng1 return schedule 4 accepted\n@5ms " + called +
 		"loop begin task 3\n" + timers2 + "loop end task 3\n", "S23 G7 2 timers were waiting at #15, though the shutdown asked for at #10 had left no more than 1"},
