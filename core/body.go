@@ -134,8 +134,16 @@ func (e *Executor) settle(outcome Outcome) {
 
 // bodiesEnded restarts the quiet period if any body ran. The time is read here,
 // before listeners are called: they do not restart it (G10).
+//
+// Before the shutdown call nobody needs it, unless the clock is the user's: who makes
+// the call reads that without the lock, and a body may end between the reading and the
+// lock. The system's is read once more with it (see beginShutdown).
 func (e *Executor) bodiesEnded(any bool) {
-	if any && State(e.state.Load()) == StateShuttingDown {
+	if !any {
+		return
+	}
+	state := State(e.state.Load())
+	if state == StateShuttingDown || state < StateShuttingDown && e.cfg.clock != nil {
 		e.lastEnd = e.now()
 	}
 }

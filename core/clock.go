@@ -26,7 +26,8 @@ type Alarm interface {
 	Reset(d time.Duration) bool
 }
 
-// Deadline is a moment on the executor's clock. The zero value is "never".
+// Deadline is a moment on the executor's clock. The zero value is "never": for a
+// deadline that falls on it stands the nanosecond before.
 type Deadline = time.Time
 
 // systemClock is the default Clock.
@@ -55,12 +56,17 @@ func (e *Executor) afterFunc(d time.Duration, f func()) Alarm {
 	return e.cfg.clock.AfterFunc(d, f)
 }
 
-// deadlineAt converts an offset into a Deadline.
+// deadlineAt converts an offset into a Deadline. A moment that is the zero Time would
+// mean "never" (G12). To move it to the nanosecond after it would not do: on a clock that
+// stands still the loop would sleep with a timer that is due.
 func (e *Executor) deadlineAt(at int64) Deadline {
 	if at == noDeadline {
 		return Deadline{}
 	}
-	return e.epoch.Add(time.Duration(at))
+	if d := e.epoch.Add(time.Duration(at)); !d.IsZero() {
+		return d
+	}
+	return Deadline{}.Add(-1)
 }
 
 // addTime returns at+d for d >= 0, saturating instead of wrapping: a delay of

@@ -5,10 +5,13 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"eventide/core"
+	"eventide/core/pollertest"
 )
 
 // manualClock stands still until the test moves it.
@@ -196,5 +199,111 @@ func TestG15AClockThatPanicsEndsTheExecutor(t *testing.T) {
 	awaitDone(t, ex)
 	if err := ex.Termination().Err(); !errors.Is(err, errClock) || !ran {
 		t.Errorf("G15: Err %v, ran %v; want the clock's panic, true", err, ran)
+	}
+}
+
+// askedPoller tells each deadline that the loop sleeps until.
+type askedPoller struct {
+	core.Poller
+	asked chan core.Deadline
+}
+
+func (p askedPoller) Wait(until core.Deadline) error {
+	p.asked <- until
+	return p.Poller.Wait(until)
+}
+
+// A deadline that falls on the zero Time is a moment like others: the loop does not
+// take it for "never", nor does it sleep past it.
+func TestG12ADeadlineAtTheZeroTime(t *testing.T) {
+	clock := newManualClock()
+	clock.now = time.Time{}.Add(-5 * time.Second)
+	p := askedPoller{core.NewParkPoller(clock), make(chan core.Deadline, 100)}
+	ex := newExecutor(t, core.WithClock(clock), core.WithPoller(p))
+	timer := mustSchedule(t, ex, 5*time.Second, func() {})
+	if until := <-p.asked; until.IsZero() || until.After(time.Time{}) {
+		t.Fatalf("G12: the loop sleeps until %v with a timer that is due at the zero Time; want a deadline that is not after it, and not zero, which is never", until)
+	}
+	clock.awaitAlarm(time.Time{})
+	clock.advance(5 * time.Second)
+	await(t, "a timer that is due at the zero Time (G7, G12)", timer.Done())
+}
+
+// Nor if the clock stands at it, and more are due than a turn runs.
+func TestG12AClockThatStandsAtTheZeroTime(t *testing.T) {
+	clock := newManualClock()
+	clock.now = time.Time{}
+	ex := newExecutor(t, core.WithClock(clock))
+	var last *core.Timer
+	onLoop(t, ex, func() {
+		for range 200 {
+			last, _ = ex.Schedule(0, func() {})
+		}
+	})
+	await(t, "200 timers that are due at the zero Time (G7, G12)", last.Done())
+}
+
+// Nor is a channel told that it has for ever to drain.
+func TestG23ADrainDeadlineAtTheZeroTime(t *testing.T) {
+	clock := newManualClock()
+	clock.now = time.Time{}.Add(-5 * time.Second)
+	m := pollertest.NewModel(clock)
+	l := loopOn(t, m, core.WithClock(clock), core.WithDrain(core.DrainChannels))
+	told := make(chan core.Deadline, 1)
+	ch := &fakeChannel{drain: func(until core.Deadline) { told <- until }}
+	reg := mustRegisterChannel(t, l, m.Open().FD(), ch)
+	mustShutdownGracefully(t, l, 0, 5*time.Second)
+	if until := <-told; until.IsZero() || until.After(time.Time{}) {
+		t.Errorf("G23: told to drain until %v, and the timeout passes at the zero Time; want no later, and not never", until)
+	}
+	reg.End(core.ChannelEnd{Kind: core.EndDrained})
+}
+
+// heldUpClock is the system's, and holds up one caller between its reading and what he
+// does with it.
+type heldUpClock struct{ hold atomic.Pointer[func()] }
+
+func (c *heldUpClock) AfterFunc(d time.Duration, f func()) core.Alarm { return time.AfterFunc(d, f) }
+
+func (c *heldUpClock) Now() time.Time {
+	now := time.Now()
+	if hold := c.hold.Swap(nil); hold != nil {
+		(*hold)()
+	}
+	return now
+}
+
+// A caller who is held up after he has asked the clock has the quiet period begin no
+// earlier than the end of a body that ended meanwhile.
+func TestG10ACallerHeldUpAfterItsClock(t *testing.T) {
+	for kind, give := range map[string]func(ex *core.Executor, body func()) error{
+		"task":             func(ex *core.Executor, body func()) error { return ex.Execute(body) },
+		"task that panics": func(ex *core.Executor, body func()) error { return ex.Execute(func() { body(); panic("boom") }) },
+		"task that exits":  func(ex *core.Executor, body func()) error { return ex.Execute(func() { body(); goexit() }) },
+		"tail task":        func(ex *core.Executor, body func()) error { return ex.ExecuteAfterIteration(body) },
+		"timer":            func(ex *core.Executor, body func()) error { _, err := ex.Schedule(0, body); return err },
+		"submitted function": func(ex *core.Executor, body func()) error {
+			core.Submit(ex, func() (int, error) { body(); return 0, nil })
+			return nil
+		},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				clock := &heldUpClock{}
+				ex := newExecutor(t, core.WithClock(clock))
+				mustExecute(t, ex, func() {})
+				synctest.Wait()
+				var end time.Time
+				hold := func() {
+					must(t, give(ex, func() { time.Sleep(900 * time.Millisecond); end = time.Now() }))
+					time.Sleep(950 * time.Millisecond)
+				}
+				clock.hold.Store(&hold)
+				mustShutdownGracefully(t, ex, time.Second, time.Hour)
+				if got := elapsedAtClose(t, ex, end); got != time.Second {
+					t.Errorf("G10: closed %v after the end of the last body, want 1s", got)
+				}
+			})
+		})
 	}
 }

@@ -1,6 +1,9 @@
 package core
 
-import "sync/atomic"
+import (
+	"errors"
+	"sync/atomic"
+)
 
 // loopIO is what an EventLoop has and an Executor has not.
 type loopIO struct {
@@ -111,13 +114,21 @@ func (io *loopIO) add(r *Registration) (replaced *Registration, err error) {
 	return replaced, nil
 }
 
+// errLost is returned by Modify between a rebuild and the word to r that it could not be
+// moved: OnClose, or Abort, says why.
+var errLost = errors.New("the registration could not be moved into the new poller, and ends")
+
 // modify requires mu and an open r. replaced is as of add.
 func (io *loopIO) modify(r *Registration, interest Interest) (replaced *Registration, err error) {
 	const watched = Readable | Writable
 	was, is := r.interest&watched != 0, interest&watched != 0
 	switch {
 	case is && was:
-		if io.watcher(r.fd) != r {
+		switch io.watcher(r.fd) {
+		case r:
+		case nil:
+			return nil, errLost
+		default:
 			return nil, ErrDescriptorReused
 		}
 		if err := io.poller.Modify(r.fd, interest, r.token); err != nil {

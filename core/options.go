@@ -119,13 +119,15 @@ const (
 	// scheduled later is accepted and ends likewise, at once.
 	CancelTimers TimersAtShutdown = iota
 
-	// RunDueTimers: those that are due at the shutdown call run, the rest are
-	// cancelled.
+	// RunDueTimers: those that are due at the shutdown call run, and of a fixed rate
+	// that is late each run that was due then, one after the other, until admission
+	// ends; the rest are cancelled.
 	RunDueTimers
 
 	// RunTimersUntilTimeout: those due before the timeout run at their time,
 	// periodic ones again and again, and the quiet period does not end while one
-	// is pending. Shutdown runs those that are due and cancels the rest.
+	// is pending. Shutdown runs those that are due, as RunDueTimers does, and cancels
+	// the rest.
 	RunTimersUntilTimeout
 )
 

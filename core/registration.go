@@ -139,7 +139,9 @@ func (r *Registration) FD() int { return r.fd }
 // the next Modify, and what was ready then is told after it. Any other counts from the
 // next look at the poller on: an event that the loop has in hand is still delivered. An
 // edge-triggered registration hears again of what is ready. It returns
-// ErrRegistrationClosed after the end.
+// ErrRegistrationClosed after the end. An error of another kind says that the poller
+// refused, that a newer registration has the number (ErrDescriptorReused), or that the
+// poller was built anew without this one: then it is about to end, as OnClose will tell.
 func (r *Registration) Modify(interest Interest) error {
 	if err := checkInterest("Modify", interest); err != nil {
 		return err

@@ -297,3 +297,32 @@ func TestPost(t *testing.T) {
 		}
 	})
 }
+
+// A registration that could not be moved into a new poller, and has not been told yet,
+// cannot be modified; but nobody has used its number again.
+func TestG22ModifyOfARegistrationThatCouldNotMove(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l, m := modelLoop(t)
+		noRoom := errors.New("max_user_watches")
+		var first, second *core.Registration
+		var modified error
+		first = mustRegisterChannel(t, l, m.Open().FD(), &fakeChannel{abort: func(error) {
+			modified = second.Modify(core.Writable) // it will be told next
+			first.End(core.ChannelEnd{})
+		}})
+		second = mustRegister(t, l, m.Open().FD(), core.Readable, ignore)
+		var e ending
+		second.OnClose(e.hear)
+		synctest.Wait()
+		m.Fail(pollertest.Add, noRoom, noRoom)
+		m.Fail(pollertest.Wait, errPoller)
+		synctest.Wait()
+		if modified == nil || errors.Is(modified, core.ErrDescriptorReused) || errors.Is(modified, core.ErrRegistrationClosed) {
+			t.Errorf("G22: Modify before it was told: got %v, want an error that is neither ErrDescriptorReused nor ErrRegistrationClosed", modified)
+		}
+		e.want(t, "G22: one that cannot move", noRoom)
+		if err := second.Modify(core.Writable); err != core.ErrRegistrationClosed {
+			t.Errorf("G22: Modify after it was told: got %v, want ErrRegistrationClosed", err)
+		}
+	})
+}

@@ -123,7 +123,8 @@ func (e *Executor) beginShutdown(op Op, quiet, timeout time.Duration) {
 	e.mu.Lock()
 	if e.cfg.clock == nil {
 		// Who was held up between the clock and the lock would have the quiet
-		// period begin before the end of a body that ended meanwhile (G10).
+		// period begin before the end of a body that ended meanwhile (G10). With a
+		// clock of the user's the loop has noted that end (see bodiesEnded).
 		now = e.now()
 	}
 	first := !e.shutdown.called
@@ -183,14 +184,14 @@ func (e *Executor) publishShutdown(now int64, quiet, timeout time.Duration, d *d
 }
 
 // zeroTimeoutCause is the cause of a close that a graceful call makes itself: the
-// deadline has passed, but if nothing is pending the queue is drained just as
-// well (G10, G11). Requires mu.
+// deadline has passed, but if nothing is pending or running the queue is drained just
+// as well (G10, G11). A caller inside a body is one that runs. Requires mu.
 func (e *Executor) zeroTimeoutCause() error {
 	pending := e.tasks.counts().pending + e.tails.counts().pending
 	if e.io != nil {
 		pending += e.io.channels // they have no time to drain
 	}
-	if e.shutdown.quiet == 0 && pending == 0 {
+	if e.shutdown.quiet == 0 && pending == 0 && e.runningBody() == BodyNone {
 		return ErrShutdown
 	}
 	return ErrShutdownTimeout

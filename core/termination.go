@@ -15,7 +15,7 @@ type Termination struct {
 	done      chan struct{}
 	waitError func() error      // why the caller must not wait, if it must not
 	live      func() Report     // before the report is sealed
-	onPanic   func(*PanicError) // hears of listeners that panic
+	onPanic   func(*PanicError) // hears of listeners that panic; nil: nobody
 
 	// parent ends what t is a part of, if t was the last, and returns what calls the
 	// listeners of that; nil: nothing. Set once; nil for what is no part of anything.
@@ -39,6 +39,9 @@ type Termination struct {
 // calls the listeners on the caller's goroutine; only the first call has an effect
 // (Netty's termination future of a thread-per-channel group was completed twice,
 // caf91b9c06), and returns true. A nil waitError or live is an error.
+//
+// A panic of a listener is contained, and nobody hears of it: there is no executor
+// whose handler could.
 func NewTermination(waitError func() error, live func() Report) (t *Termination, end func(Report, error) bool, err error) {
 	if waitError == nil {
 		return nil, nil, nilFunc("NewTermination", "waitError")
@@ -120,9 +123,9 @@ func (t *Termination) Wait(ctx context.Context) (Report, error) {
 // which is the loop's no longer, in the order added; or, if it is closed, on the
 // caller, before OnDone returns. From inside another listener that runs so, it is
 // called after that one: chains do not nest. A nil listener is ignored. A panic in
-// one is reported as one of a body and does not keep the others from being called;
-// one that does not return does: of a group, the listeners come after those of the
-// child that ended last.
+// one is reported as one of a body, unless the Termination is of NewTermination, and
+// does not keep the others from being called; one that does not return does: of a
+// group, the listeners come after those of the child that ended last.
 func (t *Termination) OnDone(listener func(Report, error)) {
 	if listener == nil {
 		return

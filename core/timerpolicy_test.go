@@ -201,3 +201,38 @@ func TestRunDueTimersRunsAllThatAreDue(t *testing.T) {
 		t.Errorf("G3: %d due timers ran, %d were cancelled; want %d, 0", report.TimersRun, report.TimersCancelled, n)
 	}
 }
+
+// TestG7ALateFixedRateEndsWithAdmission: of a fixed rate that is late each run that was due
+// at the call runs while admission lasts; it is not armed again after the close, or a
+// backlog without bound would come before Done.
+func TestG7ALateFixedRateEndsWithAdmission(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		call func(t *testing.T, ex *core.Executor)
+		want int
+	}{
+		{"graceful", func(t *testing.T, ex *core.Executor) { mustShutdownGracefully(t, ex, 0, 500*time.Millisecond) }, 3},
+		{"Shutdown", func(_ *testing.T, ex *core.Executor) { ex.Shutdown() }, 1},
+		{"a timeout that passes meanwhile", func(t *testing.T, ex *core.Executor) { mustShutdownGracefully(t, ex, 0, 50*time.Millisecond) }, 1},
+	} {
+		for _, policy := range []core.TimersAtShutdown{core.RunDueTimers, core.RunTimersUntilTimeout} {
+			t.Run(fmt.Sprintf("%s, policy %d", tt.name, policy), func(t *testing.T) {
+				inBubble(t, func(t *testing.T) {
+					ex := newExecutor(t, core.WithTimersAtShutdown(policy))
+					runs := 0
+					_, err := ex.ScheduleAtFixedRate(time.Second, time.Second, func() { runs++ })
+					must(t, err)
+					mustExecute(t, ex, func() {
+						time.Sleep(3400 * time.Millisecond)
+						tt.call(t, ex)
+						time.Sleep(100 * time.Millisecond)
+					})
+					awaitDone(t, ex)
+					if runs != tt.want {
+						t.Errorf("G7: %d runs, want %d", runs, tt.want)
+					}
+				})
+			})
+		}
+	}
+}

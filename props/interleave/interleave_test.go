@@ -148,7 +148,7 @@ func isTimeline(t *testing.T, path, want string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
-	for _, part := range []string{want, "(driver)", "marker-end", "ShuttingDown", "core/"} {
+	for _, part := range []string{want, "(driver)", "marker-end", ">Started</text>", "core/"} {
 		require.Contains(t, string(data), part)
 	}
 	require.NotRegexp(t, `(?i)(src|href)=|<script|@import`, string(data))
