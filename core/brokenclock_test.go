@@ -1,17 +1,232 @@
 package core_test
 
 import (
+	"context"
 	"errors"
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"eventide/core"
+	"eventide/core/pollertest"
 )
+
+var errClock = errors.New("time is out of joint")
+
+// stopped is a clock that panics for good once it is broken.
+type stopped struct {
+	*manualClock
+	broken atomic.Bool
+}
+
+func newStopped() *stopped {
+	c := &stopped{manualClock: newManualClock()}
+	c.onNow = func() {
+		if c.broken.Load() {
+			panic(errClock)
+		}
+	}
+	return c
+}
+
+// wantClock checks that ex has ended with the panic of the clock.
+func wantClock(t *testing.T, ex core.EventExecutor) {
+	t.Helper()
+	awaitDone(t, ex)
+	if err := ex.Termination().Err(); !errors.Is(err, errClock) {
+		t.Errorf("G15: Err %v, want the clock's panic", err)
+	}
+	checkConserved(t, ex.Stats())
+}
+
+// A clock that goes on panicking is not asked again by a loop that has failed of it: what
+// was accepted runs, and the executor ends. To ask again would be to fail again, without
+// end, one inside the other.
+func TestG15AClockThatGoesOnPanicking(t *testing.T) {
+	if !crashes(t) { // a stack without end is the end of the process
+		return
+	}
+	debug.SetMaxStack(1 << 20)
+	inBubble(t, func(t *testing.T) { // in the quiet period
+		clock := newStopped()
+		ex := newExecutor(t, core.WithClock(clock))
+		mustExecute(t, ex, func() {})
+		mustShutdownGracefully(t, ex, time.Second, time.Hour)
+		synctest.Wait()
+		clock.broken.Store(true)
+		ran := false
+		if err := ex.Execute(func() { ran = true }); err != nil {
+			t.Errorf("G5: Execute: %v", err)
+		}
+		wantClock(t, ex)
+		if !ran {
+			t.Error("G3: an accepted task did not run")
+		}
+	})
+	inBubble(t, func(t *testing.T) { // with events in hand
+		clock := newStopped()
+		m := pollertest.NewModel(nil)
+		l := loopOn(t, m, core.WithClock(clock))
+		d := m.Open()
+		mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { _ = d.Drain() })
+		synctest.Wait()
+		clock.broken.Store(true)
+		must(t, d.Input())
+		wantClock(t, l)
+	})
+	inBubble(t, func(t *testing.T) { // with timers
+		clock := newStopped()
+		ex := newExecutor(t, core.WithClock(clock), core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+		timer := mustSchedule(t, ex, time.Hour, func() {})
+		mustShutdownGracefully(t, ex, time.Second, 2*time.Hour)
+		synctest.Wait()
+		clock.broken.Store(true)
+		mustExecute(t, ex, func() {})
+		wantClock(t, ex)
+		if err := timer.Err(); err != core.ErrCancelled {
+			t.Errorf("G9: the timer ended with %v, want ErrCancelled", err)
+		}
+	})
+}
+
+// The alarm of a timeout goes off on a goroutine of its own: a clock that panics there
+// would end the process, and the deadline would not hold.
+func TestG11TheDeadlineNeedsNoClock(t *testing.T) {
+	if !crashes(t) {
+		return
+	}
+	inBubble(t, func(t *testing.T) {
+		clock := newStopped()
+		ex := newExecutor(t, core.WithClock(clock))
+		release := occupy(t, ex)
+		mustShutdownGracefully(t, ex, 0, time.Hour)
+		clock.broken.Store(true)
+		clock.advance(time.Hour)
+		await(t, "the close", ex.Context().Done())
+		if cause := context.Cause(ex.Context()); cause != core.ErrShutdownTimeout {
+			t.Errorf("G11: closed for %v, want ErrShutdownTimeout", cause)
+		}
+		if report := ex.Termination().Report(); !report.TimedOut {
+			t.Errorf("G11: the report so far is %+v, want TimedOut", report)
+		}
+		release()
+		if report := awaitDone(t, ex); !report.TimedOut || report.Elapsed < 0 {
+			t.Errorf("G11: report %+v, want TimedOut", report)
+		}
+	})
+}
+
+// Shutdown has no quiet period to measure. A graceful call has: its caller gets the panic,
+// and nothing has changed.
+func TestG15ShutdownNeedsNoClock(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		clock := newStopped()
+		ex := newExecutor(t, core.WithClock(clock))
+		mustExecute(t, ex, func() {})
+		synctest.Wait()
+		clock.broken.Store(true)
+		if v := panicked(func() { _, _ = ex.ShutdownGracefully(0, time.Hour) }); v != errClock {
+			t.Errorf("ShutdownGracefully panicked with %v, want the clock's panic", v)
+		}
+		if s := ex.State(); s != core.StateStarted {
+			t.Errorf("G15: state %v after a graceful call that panicked, want Started", s)
+		}
+		if v := panicked(func() { ex.Shutdown() }); v != nil {
+			t.Errorf("G15: Shutdown panicked with %v", v)
+		}
+		awaitDone(t, ex)
+	})
+}
+
+// panicked is what call panics with.
+func panicked(call func()) (v any) {
+	defer func() { v = recover() }()
+	call()
+	return nil
+}
+
+// wild is the system's clock, whose alarms leave when they are to stop.
+type wild struct {
+	leave func()
+	armed atomic.Bool
+	onSet func() // before an alarm is set
+}
+
+func (c *wild) Now() time.Time { return time.Now() }
+
+func (c *wild) AfterFunc(d time.Duration, f func()) core.Alarm {
+	c.onSet()
+	return wildAlarm{time.AfterFunc(d, f), c}
+}
+
+type wildAlarm struct {
+	*time.Timer
+	clock *wild
+}
+
+func (a wildAlarm) Stop() bool {
+	was := a.Timer.Stop()
+	if a.clock.armed.Load() {
+		a.clock.leave()
+	}
+	return was
+}
+
+// The alarm of the timeout is stopped when the loop has ended: nobody is left to hear of
+// a panic but who reads Err.
+func TestG15AnAlarmThatDoesNotStop(t *testing.T) {
+	if !crashes(t) {
+		return
+	}
+	for _, c := range []struct {
+		name  string
+		leave func()
+		want  error
+	}{{"panic", func() { panic(errClock) }, errClock}, {"Goexit", runtime.Goexit, core.ErrGoexit}} {
+		inBubble(t, func(t *testing.T) {
+			clock := &wild{leave: c.leave, onSet: func() {}}
+			ex := newExecutor(t, core.WithClock(clock))
+			mustExecute(t, ex, func() {})
+			synctest.Wait()
+			clock.armed.Store(true)
+			mustShutdownGracefully(t, ex, 0, time.Hour)
+			awaitDone(t, ex)
+			if err := ex.Termination().Err(); !errors.Is(err, c.want) {
+				t.Errorf("G15: %s: Err %v, want %v", c.name, err, c.want)
+			}
+		})
+		inBubble(t, func(t *testing.T) { // that of a call that comes second: nothing depends on it
+			clock := &wild{leave: c.leave}
+			ex := newExecutor(t, core.WithClock(clock))
+			release := occupy(t, ex)
+			clock.onSet = func() {
+				clock.onSet = func() {}
+				mustShutdownGracefully(t, ex, 0, time.Hour)
+				clock.armed.Store(true)
+			}
+			over := make(chan any, 1)
+			go func() {
+				defer func() { over <- recover() }()
+				mustShutdownGracefully(t, ex, 0, time.Minute)
+			}()
+			if v := <-over; v != nil {
+				t.Errorf("G15: %s: ShutdownGracefully panicked with %v", c.name, v)
+			}
+			clock.armed.Store(false)
+			release()
+			if report := awaitDone(t, ex); report.Timeout != time.Hour {
+				t.Errorf("G16: %s: timeout %v, want that of the first call, 1h", c.name, report.Timeout)
+			}
+		})
+	}
+}
 
 // A clock that panics when the end of a timer's run is entered ends the executor. The
 // timer ends with the others: nobody else knows of it any more.
 func TestG9ATimerWhoseClockPanicsEnds(t *testing.T) {
-	errClock := errors.New("time is out of joint")
 	for name, c := range map[string]struct {
 		schedule func(ex *core.Executor, body func()) (*core.Timer, error)
 		want     error

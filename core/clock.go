@@ -7,6 +7,11 @@ import "time"
 //
 // Implementations must be safe for simultaneous use. Time must not go
 // backwards. The executor never calls a Clock while it holds a lock.
+//
+// A panic of Now or AfterFunc reaches who called Schedule or ShutdownGracefully, and has
+// changed nothing. On the loop it ends the executor, which goes on without the clock, as
+// Shutdown, the timeout and the end can always. A panic of Stop at the end is in
+// Termination.Err (G15).
 type Clock interface {
 	// Now returns the present. It should carry a monotonic reading.
 	Now() time.Time

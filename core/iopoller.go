@@ -11,7 +11,7 @@ package core
 // A panic of Add, Modify or Remove reaches who called Register, Modify or Close, and has
 // changed nothing; but Close and End have ended the registration all the same. Where the
 // loop made the call for itself it ends the executor, as do panics of Wait, Poll, Ready
-// and Reopen (G15).
+// and Reopen, and of Wake, which never reach who called (G15).
 type IOPoller interface {
 	Poller
 

@@ -39,8 +39,8 @@ func (e *Executor) exit(outer *Executor) {
 	e.leave(outer)
 	if v != nil {
 		e.step = stepBegin // not into the same panic again
+		defer e.runLoop()  // whatever the logger does: it is told of the failure
 		e.fail(newPanicError(v))
-		e.runLoop()
 		return
 	}
 	here := true // a spawner may call Goexit too: then handOver does not return
@@ -220,7 +220,7 @@ func (e *Executor) sleepAndUnlock(until int64) {
 	e.timers.sleepUntil = until
 	e.tracePark(until)
 	e.mu.Unlock()
-	e.sleep(until)
+	worked := e.sleep(until)
 	found := e.found()
 	e.mu.Lock()
 	woken := !e.asleep
@@ -232,17 +232,20 @@ func (e *Executor) sleepAndUnlock(until int64) {
 	}
 	e.io.collect(found)
 	e.mu.Unlock()
-	e.judgeReturn(woken || news || !e.io.spent(), until)
+	if worked { // whoever called meanwhile, an error is no proof that the poller works
+		e.judgeReturn(woken || news || !e.io.spent(), until)
+	}
 }
 
 // nextDeadline returns how long the loop may sleep if nothing is new: until the
 // first timer, or else until the quiet period ends. It reads the clock only for
-// the latter.
+// the latter, and not after a failure: that has closed, whether look has seen it or not,
+// and the clock may be what it came from (G15).
 func (e *Executor) nextDeadline() (now, until int64) {
 	if e.heap.len() > 0 {
 		return 0, e.heap.first()
 	}
-	if e.seen != StateShuttingDown {
+	if e.seen != StateShuttingDown || e.broken != nil {
 		return 0, noDeadline
 	}
 	return e.now(), addTime(max(e.shutdown.calledAt, e.lastEnd), e.shutdown.quiet)
@@ -302,18 +305,21 @@ func (e *Executor) busy() bool {
 		e.io != nil && (!e.io.spent() || len(e.io.telling) > 0)
 }
 
-// sleep waits on the poller. A poller that fails ends the executor (G15).
-func (e *Executor) sleep(until int64) {
+// sleep waits on the poller, and reports whether that worked. A poller that fails ends
+// the executor (G15).
+func (e *Executor) sleep(until int64) (worked bool) {
 	if e.broken != nil {
 		e.sleepWithoutPoller()
-		return
+		return false
 	}
-	if err := e.poller.Wait(e.deadlineAt(until)); err != nil {
+	err := e.poller.Wait(e.deadlineAt(until))
+	if err != nil {
 		e.pollerFailed(err)
 	}
 	if e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventUnpark})
 	}
+	return err == nil
 }
 
 // tracePark requires mu.

@@ -19,11 +19,14 @@ type Poller interface {
 	Wait(until Deadline) error
 
 	// Wake makes the current or the next Wait return. Any goroutine may call
-	// it; it never blocks, and does nothing after Close.
+	// it; it never blocks, and does nothing after Close. A panic of
+	// it ends the executor, as one of Wait does, and does not reach who called:
+	// what he brought was accepted. Wake is called once more then, and if that
+	// panics too, by whoever next has something for the loop (G12, G15).
 	Wake()
 
 	// Close frees what the poller holds. The executor calls it once, after the
-	// last Wait has returned.
+	// last Wait has returned. Its error, or panic, is in Termination.Err.
 	Close() error
 }
 

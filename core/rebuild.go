@@ -94,11 +94,56 @@ func (e *Executor) sleepWithoutPoller() {
 // wakeLoop wakes the sleeping loop. The caller has claimed the wake-up.
 func (e *Executor) wakeLoop() {
 	if e.io == nil || !e.io.broken.Load() {
-		e.poller.Wake()
+		e.wakePoller()
 		return
 	}
 	select {
 	case e.io.fallback <- struct{}{}:
 	default: // one is pending; it will do
 	}
+}
+
+// wakePoller is Wake of the poller, which may be the user's. Who called has been accepted,
+// and is to get what his call returns: a Wake that panics is the poller's failure (G15).
+func (e *Executor) wakePoller() {
+	returned := false
+	defer func() {
+		if !returned {
+			e.wakeFailed(recover())
+		}
+	}()
+	e.poller.Wake()
+	returned = true
+}
+
+// wakeFailed tells the loop that Wake has panicked with v, or, if that is nil, has ended the
+// goroutine; and tries once more: the wake-up is not lost (G12). If Wake fails again the
+// loop is announced asleep as before, so that the next call that has news tries again.
+func (e *Executor) wakeFailed(v any) {
+	err := ErrGoexit
+	if v != nil {
+		err = newPanicError(v)
+	}
+	noted := e.note(func() {
+		if e.broken == nil {
+			e.fail(err)
+		}
+	})
+	if !noted {
+		return // the loop has woken by itself, and ended
+	}
+	attempt(func() error { e.poller.Wake(); return nil }, func(again error) {
+		if again != nil {
+			e.announceAgain(err)
+		}
+	})
+}
+
+// announceAgain takes the claim of a wake-up back that did not come about, unless the loop
+// has woken by itself: then it has taken the note.
+func (e *Executor) announceAgain(err error) {
+	e.mu.Lock()
+	e.asleep = e.asleep || len(e.notes) > 0
+	e.mu.Unlock()
+	e.log(slog.LevelError, "the poller cannot wake the loop", "error", err)
 }

@@ -47,10 +47,11 @@ func (e *Executor) progressReport() Report {
 	if e.State() < StateShuttingDown {
 		return e.reportAt(0)
 	}
-	return e.reportAt(e.now())
+	return e.reportAt(e.nowIfItCan())
 }
 
-// nowIfItCan is now, or 0 if the clock panics: it may be what made the loop fail.
+// nowIfItCan is now, or 0 if the clock panics: it may be what made the loop fail, and
+// whoever asks has to go on without it.
 func (e *Executor) nowIfItCan() (now int64) {
 	defer func() { _ = recover() }()
 	return e.now()

@@ -43,11 +43,13 @@ func (e *Executor) newDeadline(timeout time.Duration) *deadline {
 	return d
 }
 
-// stop returns when the alarm's function will not run, or has run (G11, G24).
-func (d *deadline) stop() {
+// stop returns when the alarm's function will not run, or has run (G11, G24). It is
+// attempted: the clock is perhaps a user's. The error is nil.
+func (d *deadline) stop() error {
 	if d != nil && !d.alarm.Stop() {
 		<-d.over
 	}
+	return nil
 }
 
 // ShutdownGracefully begins an orderly end, and returns the Termination at once.
@@ -67,7 +69,7 @@ func (e *Executor) ShutdownGracefully(quiet, timeout time.Duration) (*Terminatio
 		return nil, err
 	}
 	if e.State() < StateShuttingDown {
-		e.beginShutdown(OpShutdownGracefully, quiet, timeout)
+		e.beginShutdown(OpShutdownGracefully, e.now(), quiet, timeout)
 	}
 	return e.term, nil
 }
@@ -88,7 +90,7 @@ func checkShutdown(quiet, timeout time.Duration) error {
 // then (R101). It may be called from inside a body.
 func (e *Executor) Shutdown() *Termination {
 	if e.State() < StateShutdown {
-		e.beginShutdown(OpShutdown, 0, 0)
+		e.beginShutdown(OpShutdown, e.nowIfItCan(), 0, 0)
 	}
 	return e.term
 }
@@ -112,9 +114,9 @@ func (e *Executor) AwaitTermination(ctx context.Context) error {
 }
 
 // beginShutdown is both shutdown calls: Shutdown is a graceful one whose timeout
-// has passed already.
-func (e *Executor) beginShutdown(op Op, quiet, timeout time.Duration) {
-	now := e.now() // a clock of the user's is not called with the lock held
+// has passed already. now is when it was called: a clock of the user's is not read with
+// the lock held.
+func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 	var d *deadline
 	if timeout > 0 {
 		// Before the state is published: a loop that ends at once must find it.
@@ -161,7 +163,7 @@ func (e *Executor) beginShutdown(op Op, quiet, timeout time.Duration) {
 		e.logTimeout(running)
 	}
 	if !first {
-		d.stop()
+		attempt(d.stop, func(error) {}) // an alarm that goes off all the same does nothing
 	}
 	e.startForShutdown()
 }
@@ -217,9 +219,9 @@ func (e *Executor) endContext(cause error) {
 	}
 }
 
-// deadlinePassed runs on the alarm's goroutine.
+// deadlinePassed runs on the alarm's goroutine. A panic there would end the process.
 func (e *Executor) deadlinePassed(d *deadline) {
-	now := e.now()
+	now := e.nowIfItCan()
 	e.mu.Lock()
 	d.fired = true
 	if e.shutdown.deadline != d || e.gate&gateClosed != 0 {
@@ -265,14 +267,17 @@ func (e *Executor) fail(err error) {
 	e.log(slog.LevelError, "the loop failed", "error", err)
 }
 
-// closePoller makes a panic of Close an error: it is too late for anything else.
-func (e *Executor) closePoller() (err error) {
+// attempt calls f, which is the user's, when nobody is left to hear of a panic, and then
+// next with its error: also if f panics, or ends the goroutine, with ErrGoexit.
+func attempt(f func() error, next func(error)) {
+	err := ErrGoexit // unless f comes back
 	defer func() {
 		if v := recover(); v != nil {
 			err = newPanicError(v)
 		}
+		next(err)
 	}()
-	return e.poller.Close()
+	err = f()
 }
 
 // finish is the end of an executor, on the goroutine that was its loop, or that
@@ -285,13 +290,22 @@ func (e *Executor) finish(err error) {
 	e.tasks.release()
 	e.tails.release()
 	e.mu.Unlock()
-	d.stop()
-	e.locals, e.noted, e.panics, e.heap = nil, nil, nil, timerHeap{}
-	if e.io != nil {
-		e.io.ready = nil
-	}
-	if closeErr := e.closePoller(); closeErr != nil {
-		err = errors.Join(err, closeErr)
+	attempt(d.stop, func(stopErr error) {
+		e.locals, e.noted, e.panics, e.heap = nil, nil, nil, timerHeap{}
+		if e.io != nil {
+			e.io.ready = nil
+		}
+		attempt(e.poller.Close, func(closeErr error) {
+			e.complete(reason, err, errors.Join(stopErr, closeErr))
+		})
+	})
+}
+
+// complete is the rest of finish: nothing is left but to say so. reason is that of the
+// close, err that of the end, and late what went wrong since.
+func (e *Executor) complete(reason, err, late error) {
+	if late != nil {
+		err = errors.Join(err, late)
 	}
 	if e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventPollerClosed})

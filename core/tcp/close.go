@@ -134,8 +134,13 @@ func (c *Channel) closeNow(cause error, clean bool) {
 		return
 	}
 	c.edge.stopAll()
+	defer c.closeSocket(cause, clean) // a poller may panic: the channel ends all the same
 	// The poller lets go of the descriptor before its number may be used again.
 	_ = c.reg.Modify(0)
+}
+
+// closeSocket is closeNow once the poller has been asked to let go.
+func (c *Channel) closeSocket(cause error, clean bool) {
 	if c.cfg.lingers && c.cfg.linger == 0 {
 		sysResetOnClose(c.fd)
 	}
@@ -205,7 +210,12 @@ func (s *loopSide) Abort(cause error) { (*Channel)(s).closeNow(cause, false) }
 // there; and deregisters first, #4449). Loop only.
 func (c *Channel) startLinger() {
 	c.atEdge().stop = time.Now().Add(c.cfg.linger)
+	defer c.endOutputAndLinger() // as in closeNow
 	_ = c.reg.Modify(0)
+}
+
+// endOutputAndLinger is startLinger once the poller has been asked to let go.
+func (c *Channel) endOutputAndLinger() {
 	if sysShutdownWrite(c.cfg.faults, c.fd) != nil {
 		c.closeNow(c.failure, c.clean)
 		return

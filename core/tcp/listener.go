@@ -200,7 +200,12 @@ func (l *Listener) close(cause error) {
 		defer l.logRefusal(l.refused.Add(1), cause)
 		_ = sysClose(nil, l.held.fd)
 	}
-	_ = reg.Modify(0) // before the number of the descriptor may be used again
+	defer l.closeSocket(reg, cause) // a poller may panic: the listener ends all the same
+	_ = reg.Modify(0)               // before the number of the descriptor may be used again
+}
+
+// closeSocket is close once the poller has been asked to let go.
+func (l *Listener) closeSocket(reg *core.Registration, cause error) {
 	err := sysClose(l.cfg.faults, l.fd)
 	l.mu.Lock()
 	l.closed, l.cause, l.closeErr = true, cause, err

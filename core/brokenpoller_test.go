@@ -1,0 +1,276 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+	"eventide/core/pollertest"
+)
+
+// leaves are the ways not to return.
+var leaves = map[string]struct {
+	leave func()
+	want  error
+}{
+	"panic":  {func() { panic(errPoller) }, errPoller},
+	"Goexit": {runtime.Goexit, core.ErrGoexit},
+}
+
+// sleepy is a poller whose Wait sleeps well, and fails each time.
+type sleepy struct{ *pollertest.Model }
+
+func (p sleepy) Wait(until core.Deadline) error {
+	_ = p.Model.Wait(until)
+	return errPoller
+}
+
+// A return of Wait with an error is no proof that the new poller works, though there was a
+// reason to return: the second in a row is the end.
+func TestG15APollerThatNeverWorksIsGivenUp(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l := loopOn(t, sleepy{pollertest.NewModel(nil)})
+		ran, accepted := 0, 0
+		for range 10 {
+			if l.Execute(func() { ran++ }) == nil {
+				accepted++
+			}
+			synctest.Wait()
+		}
+		if s := l.Stats(); s.State != core.StateTerminated || s.Rebuilds != 1 {
+			t.Errorf("G15: no Wait has worked: state %v, %d rebuilds; want Terminated, 1", s.State, s.Rebuilds)
+		}
+		l.Shutdown()
+		awaitDone(t, l)
+		if err := l.Termination().Err(); !errors.Is(err, errPoller) {
+			t.Errorf("G15: Err %v, want the poller's", err)
+		}
+		if ran != accepted {
+			t.Errorf("G3: accepted %d, ran %d", accepted, ran)
+		}
+	})
+}
+
+// exitingHandler ends the goroutine of whoever writes a line.
+type exitingHandler struct {
+	slog.Handler
+	lines *atomic.Int32
+}
+
+func (h exitingHandler) WithAttrs([]slog.Attr) slog.Handler { return h }
+func (h exitingHandler) Handle(context.Context, slog.Record) error {
+	h.lines.Add(1)
+	runtime.Goexit()
+	return nil
+}
+
+// restless is a poller whose Wait panics, or fails.
+type restless struct {
+	core.Poller
+	wait func() error
+}
+
+func (p restless) Wait(core.Deadline) error { return p.wait() }
+
+// A logger that ends the goroutine when it is told of the failure does not take the loop
+// with it.
+func TestG15ALoggerThatExitsWhenTheLoopFails(t *testing.T) {
+	for name, wait := range map[string]func() error{
+		"panic": func() error { panic(errPoller) },
+		"error": func() error { return errPoller },
+	} {
+		for how, spawn := range handOvers {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				inBubble(t, func(t *testing.T) {
+					var lines atomic.Int32
+					logger := slog.New(exitingHandler{slog.NewTextHandler(t.Output(), nil), &lines})
+					ex := newExecutor(t, core.WithLogger(logger), withHandOver(spawn),
+						core.WithPoller(restless{core.NewParkPoller(nil), wait}))
+					ran := false
+					mustHook(t, ex, func() { ran = true })
+					awaitDone(t, ex)
+					if err := ex.Termination().Err(); !errors.Is(err, errPoller) || !ran {
+						t.Errorf("G15: Err %v, the hook ran: %v; want the poller's, true", err, ran)
+					}
+					if lines.Load() == 0 {
+						t.Error("not exercised: nothing was logged")
+					}
+				})
+			})
+		}
+	}
+}
+
+// unclosed is a poller whose Close does not return.
+type unclosed struct {
+	core.Poller
+	leave func()
+}
+
+func (p unclosed) Close() error {
+	_ = p.Poller.Close()
+	p.leave()
+	return nil
+}
+
+// Done is closed, and its listeners are called, whatever Close does: of a loop that has
+// run, and of one that could not be started.
+func TestG15APollerWhoseCloseDoesNotReturn(t *testing.T) {
+	for name, c := range leaves {
+		t.Run(name, func(t *testing.T) {
+			for how, opts := range map[string][]core.Option{
+				"ran":         nil,
+				"not started": {core.WithSpawner(func(func()) error { return errSpawn })},
+			} {
+				inBubble(t, func(t *testing.T) {
+					ex := newExecutor(t, append(opts, core.WithPoller(unclosed{core.NewParkPoller(nil), c.leave}))...)
+					heard := make(chan error, 1)
+					ex.Termination().OnDone(func(_ core.Report, err error) { heard <- err })
+					go ex.Shutdown() // the loop may end on it
+					awaitDone(t, ex)
+					if err := ex.Termination().Err(); !errors.Is(err, c.want) || opts != nil && !errors.Is(err, errSpawn) {
+						t.Errorf("G15: %s: Err %v, want %v", how, err, c.want)
+					}
+					synctest.Wait()
+					if len(heard) != 1 {
+						t.Errorf("G15: %s: %d listeners heard of the end, want 1", how, len(heard))
+					}
+				})
+			}
+		})
+	}
+}
+
+// deafening is a poller whose next calls of Wake do not return.
+type deafening struct {
+	core.Poller
+	leave func()
+	times atomic.Int32
+}
+
+func (p *deafening) Wake() {
+	if p.times.Add(-1) >= 0 {
+		p.leave()
+	}
+	p.Poller.Wake()
+}
+
+// wakers are calls that wake a sleeping loop.
+var wakers = map[string]func(ex *core.Executor) error{
+	"Execute":               func(ex *core.Executor) error { return ex.Execute(func() {}) },
+	"ExecuteAfterIteration": func(ex *core.Executor) error { return ex.ExecuteAfterIteration(func() {}) },
+	"Schedule":              func(ex *core.Executor) error { _, err := ex.Schedule(0, func() {}); return err },
+	"Shutdown":              func(ex *core.Executor) error { ex.Shutdown(); return nil },
+	"ShutdownGracefully":    func(ex *core.Executor) error { _, err := ex.ShutdownGracefully(0, time.Hour); return err },
+}
+
+// A Wake that does not return does not keep what it was called for from running. Who
+// called gets what the call returns; the loop fails.
+func TestG12AWakeThatDoesNotReturn(t *testing.T) {
+	for name, c := range leaves {
+		for call, wake := range wakers {
+			t.Run(name+"/"+call, func(t *testing.T) {
+				inBubble(t, func(t *testing.T) {
+					p := &deafening{Poller: core.NewParkPoller(nil), leave: c.leave}
+					ex := newExecutor(t, core.WithPoller(p))
+					mustExecute(t, ex, func() {})
+					synctest.Wait()
+					p.times.Store(1)
+					over := make(chan any, 1)
+					go func() {
+						defer func() { over <- recover() }()
+						if err := wake(ex); err != nil {
+							t.Errorf("G3: %s: %v, want nil", call, err)
+						}
+					}()
+					if v := <-over; v != nil {
+						t.Errorf("G12: %s panicked with %v: what it accepted will run", call, v)
+					}
+					synctest.Wait()
+					if s := ex.Stats(); s.State != core.StateTerminated {
+						t.Errorf("G12: state %v, %d tasks and %d timers wait; want Terminated", s.State, s.Pending, s.Timers)
+					}
+					awaitDone(t, ex)
+					if err := ex.Termination().Err(); !errors.Is(err, c.want) {
+						t.Errorf("G15: Err %v, want %v", err, c.want)
+					}
+					checkConserved(t, ex.Stats())
+				})
+			})
+		}
+	}
+}
+
+// As long as Wake does not work the loop sleeps on: whoever next has something for it
+// tries again.
+func TestG12AWakeThatDoesNotReturnTwice(t *testing.T) {
+	for name, c := range leaves {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				p := &deafening{Poller: core.NewParkPoller(nil), leave: c.leave}
+				ex := newExecutor(t, core.WithPoller(p))
+				mustExecute(t, ex, func() {})
+				synctest.Wait()
+				p.times.Store(4)
+				ran := 0
+				for range 3 {
+					go func() {
+						if err := ex.Execute(func() { ran++ }); err != nil {
+							t.Errorf("G3: Execute: %v, want nil", err)
+						}
+					}()
+					synctest.Wait()
+				}
+				awaitDone(t, ex)
+				if err := ex.Termination().Err(); ran != 3 || !errors.Is(err, c.want) {
+					t.Errorf("G12, G15: %d tasks ran, Err %v; want 3, %v", ran, err, c.want)
+				} else if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 1 {
+					t.Errorf("G15: the loop failed more than once: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// The timeout wakes the loop on the goroutine of its alarm: a panic there would end the
+// process.
+func TestG11AWakeThatDoesNotReturnAtTheDeadline(t *testing.T) {
+	if !crashes(t) {
+		return
+	}
+	for name, c := range leaves {
+		inBubble(t, func(t *testing.T) {
+			p := &deafening{Poller: core.NewParkPoller(nil), leave: c.leave}
+			ex := newExecutor(t, core.WithPoller(p))
+			mustShutdownGracefully(t, ex, time.Hour, 90*time.Minute)
+			time.Sleep(time.Hour - 1)
+			mustExecute(t, ex, func() {}) // the quiet period would end after the timeout
+			synctest.Wait()
+			p.times.Store(1)
+			if report := awaitLong(t, ex); report.Elapsed != 90*time.Minute {
+				t.Errorf("G11: %s: ended after %v, want 1h30m", name, report.Elapsed)
+			}
+			if cause := context.Cause(ex.Context()); cause != core.ErrShutdownTimeout {
+				t.Errorf("G11: %s: closed for %v, want ErrShutdownTimeout", name, cause)
+			}
+		})
+	}
+}
+
+// awaitLong waits for the end of ex, which is hours of virtual time away.
+func awaitLong(t *testing.T, ex *core.Executor) core.Report {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 24*time.Hour)
+	defer cancel()
+	report, err := ex.Termination().Wait(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("G15: the executor never terminated; state %v", ex.State())
+	}
+	return report
+}

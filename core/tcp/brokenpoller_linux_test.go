@@ -1,0 +1,115 @@
+package tcp_test
+
+import (
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"eventide/core"
+	"eventide/core/tcp"
+)
+
+// clingy is a poller that takes everything it watches for ready when it is woken, and,
+// once it is armed, panics when it is to let go of something.
+type clingy struct {
+	token chan struct{} // capacity 1: a pending wake-up
+	armed atomic.Bool
+	ready []core.PollEvent // touched by the loop alone
+
+	mu      sync.Mutex
+	watched map[int]uint64 // descriptor -> token
+}
+
+func newClingy() *clingy {
+	return &clingy{token: make(chan struct{}, 1), watched: make(map[int]uint64)}
+}
+
+func (p *clingy) Wait(core.Deadline) error {
+	<-p.token
+	return p.Poll()
+}
+
+func (p *clingy) Wake() {
+	select {
+	case p.token <- struct{}{}:
+	default:
+	}
+}
+
+func (p *clingy) Poll() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ready = nil
+	for _, token := range p.watched {
+		p.ready = append(p.ready, core.PollEvent{Token: token, Readiness: core.NewReadiness(true, true, false, false)})
+	}
+	return nil
+}
+
+func (p *clingy) Add(fd int, _ core.Interest, token uint64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.watched[fd] = token
+	return nil
+}
+
+func (p *clingy) Modify(fd int, i core.Interest, token uint64) error { return p.Add(fd, i, token) }
+
+func (p *clingy) Remove(fd int) error {
+	if p.armed.Load() {
+		panic("it does not let go")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.watched, fd)
+	return nil
+}
+
+func (p *clingy) Ready() []core.PollEvent { return p.ready }
+func (p *clingy) Reopen() error           { return nil }
+func (p *clingy) Close() error            { return nil }
+
+// TestG22APollerThatDoesNotLetGo: it panics each time. Channel and listener are closed
+// all the same, whoever closes them, and the loop ends.
+func TestG22APollerThatDoesNotLetGo(t *testing.T) {
+	for name, c := range map[string]struct {
+		opts []tcp.Option
+		end  func(ch *tcp.Channel, l *tcp.Listener)
+	}{
+		"Close":             {nil, func(ch *tcp.Channel, l *tcp.Listener) { ch.Close(); l.Close() }},
+		"Close with linger": {[]tcp.Option{tcp.WithLinger(hangGuard)}, func(ch *tcp.Channel, l *tcp.Listener) { ch.Close(); l.Close() }},
+		"Shutdown":          {nil, func(ch *tcp.Channel, _ *tcp.Listener) { ch.EventLoop().Shutdown() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			p := newClingy()
+			loop, err := core.NewEventLoop(core.WithPoller(p), core.WithPanicHandler(func(*core.PanicError) {}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := &recorder{log: newLog()}
+			l, err := tcp.ListenOn(loop, "127.0.0.1:0", func() tcp.Handler { return r }, c.opts...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			peer, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer peer.Close()
+			awaitThat(t, "a channel", func() bool { p.Wake(); return len(r.all()) > 0 })
+			p.armed.Store(true)
+			c.end(r.ch, l)
+			wantEnd(t, peer)
+			awaitErr(t, "the end of the channel", r.ch.CloseFuture())
+			awaitErr(t, "the end of the listener", l.CloseFuture())
+			loop.Shutdown()
+			await(t, "the end of the loop", loop.Termination().Done())
+			if all := r.all(); !slices.Contains(all, "Inactive") || all[len(all)-1] != "Unregistered" {
+				t.Errorf("G22: the handler heard %v, want Inactive, and Unregistered at last", all)
+			}
+		})
+	}
+}
