@@ -28,11 +28,15 @@ type Future[T any] struct {
 	done      chan struct{}     // made by the first Done
 	listeners []func(T, error)
 	notifying bool  // notify is running, or queued to run
-	round     int32 // listeners that notify calls before it is queued again; newRound: those there when it begins
+	round     int32 // listeners that notify still calls before it is queued again, or newRound
 }
 
-// newRound stands for a round that has not begun.
-const newRound = -1
+const (
+	newRound = -1 // has not begun
+	// leastRound is how many listeners of a future are called in one go, if they add so
+	// many; else those that are there.
+	leastRound = 64
+)
 
 type futureState uint8
 
@@ -190,9 +194,10 @@ func (f *Future[T]) onPanic() func(*PanicError) {
 	return nil
 }
 
-// notify calls the listeners that are there when it begins, and is queued again for those
-// that they add (G13). If one panics or exits, the goroutine unwinds, and the rest goes
-// on from where it was: before what was to be called after them.
+// notify calls the listeners that are there, and those that they add: without end, if
+// they always do, so that after a while it is queued again for the rest (G13). If one
+// panics or exits, the goroutine unwinds, and the rest goes on from where it was: before
+// what was to be called after them.
 func (f *Future[T]) notify() {
 	returned := false
 	defer func() {
@@ -235,7 +240,7 @@ func (f *Future[T]) nextListener() (listener func(T, error), more bool) {
 		f.round = newRound
 		return nil, true
 	case f.round == newRound:
-		f.round = int32(len(f.listeners))
+		f.round = int32(max(len(f.listeners), leastRound))
 	}
 	f.round--
 	listener = f.listeners[0]
