@@ -251,6 +251,7 @@ func (g *Group) childDone() (callListeners func()) {
 			errs = append(errs, fmt.Errorf("child %d: %w", i, err))
 		}
 	}
-	calls := g.term.seal(g.report(), errors.Join(errs...))
+	report := g.report()
+	calls := g.term.seal(&report, errors.Join(errs...))
 	return func() { offLoop(g.term.onPanic, calls...) }
 }

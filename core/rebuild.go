@@ -132,11 +132,13 @@ func (e *Executor) wakeFailed(v any) {
 	if !noted {
 		return // the loop has woken by itself, and ended
 	}
-	attempt(func() error { e.poller.Wake(); return nil }, func(again error) {
+	var again error
+	defer func() {
 		if again != nil {
 			e.announceAgain(err)
 		}
-	})
+	}()
+	attempt(&again, func() error { e.poller.Wake(); return nil })
 }
 
 // announceAgain takes the claim of a wake-up back that did not come about, unless the loop

@@ -43,11 +43,13 @@ type Report struct {
 }
 
 // progressReport is Report before it is sealed.
-func (e *Executor) progressReport() Report {
-	if e.State() < StateShuttingDown {
-		return e.reportAt(0)
+func (e *Executor) progressReport() (r Report) {
+	now := int64(0)
+	if e.State() >= StateShuttingDown {
+		now = e.nowIfItCan()
 	}
-	return e.reportAt(e.nowIfItCan())
+	e.reportAt(now, &r)
+	return r
 }
 
 // nowIfItCan is now, or 0 if the clock panics: it may be what made the loop fail, and
@@ -57,24 +59,23 @@ func (e *Executor) nowIfItCan() (now int64) {
 	return e.now()
 }
 
-func (e *Executor) reportAt(now int64) Report {
+// reportAt fills in r, which is empty. (Returned, it would lie on the stack twice: see
+// joinAll.)
+func (e *Executor) reportAt(now int64, r *Report) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c := e.tasks.counts().plus(e.tails.counts())
-	r := Report{
-		Accepted: c.accepted, Ran: c.ran, Cancelled: c.cancelled,
-		Rejected: e.rejected.Load(), Panicked: e.panicked,
-		HooksRun: e.hooks.ran, TimersRun: e.timers.runs, TimersCancelled: e.timers.dropped,
-		TimedOut: e.shutdown.timedOut, Running: e.shutdown.running,
-		Quiet: e.shutdown.quiet, Timeout: e.shutdown.timeout,
-	}
+	r.Accepted, r.Ran, r.Cancelled = c.accepted, c.ran, c.cancelled
+	r.Rejected, r.Panicked = e.rejected.Load(), e.panicked
+	r.HooksRun, r.TimersRun, r.TimersCancelled = e.hooks.ran, e.timers.runs, e.timers.dropped
+	r.TimedOut, r.Running = e.shutdown.timedOut, e.shutdown.running
+	r.Quiet, r.Timeout = e.shutdown.quiet, e.shutdown.timeout
 	if e.io != nil {
 		r.ChannelsDrained, r.ChannelsAborted, r.BytesDiscarded = e.io.drained, e.io.aborted, e.io.discarded
 	}
 	if e.shutdown.called {
 		r.Elapsed = max(0, asDuration(now-e.shutdown.calledAt))
 	}
-	return r
 }
 
 // Plus returns the sum of two reports, of different executors. Times are the longer

@@ -55,7 +55,7 @@ func NewTermination(waitError func() error, live func() Report) (t *Termination,
 		if !ended.CompareAndSwap(false, true) {
 			return false
 		}
-		t.complete(report, err)
+		t.complete(&report, err)
 		return true
 	}, nil
 }
@@ -143,7 +143,7 @@ func (t *Termination) OnDone(listener func(Report, error)) {
 // complete seals the report, closes Done, and calls the listeners. It is not one of
 // these that ends the parent: inside a listener of something else they are called
 // when that has returned, and the parent's Done does not wait for it (G21).
-func (t *Termination) complete(report Report, err error) {
+func (t *Termination) complete(report *Report, err error) {
 	calls := t.seal(report, err)
 	if t.parent != nil {
 		if callListeners := t.parent(); callListeners != nil {
@@ -155,16 +155,16 @@ func (t *Termination) complete(report Report, err error) {
 }
 
 // seal is the end of t but for the calls of its listeners, which it returns.
-func (t *Termination) seal(report Report, err error) (calls []func()) {
+func (t *Termination) seal(report *Report, err error) (calls []func()) {
 	t.mu.Lock()
-	t.report, t.err = report, err
+	t.report, t.err = *report, err
 	listeners := t.listeners
 	t.listeners = nil
 	close(t.done)
 	t.mu.Unlock()
 	calls = make([]func(), len(listeners))
 	for i, listener := range listeners {
-		calls[i] = func() { listener(report, err) }
+		calls[i] = func() { listener(t.report, t.err) } // final now
 	}
 	return calls
 }
