@@ -214,7 +214,6 @@ func (l *Listener) log(level slog.Level, msg string, args ...any) {
 // descriptor would be reported, and accept fail, without end. Loop only.
 func (l *Listener) pause(why error) {
 	reg := l.registration()
-	_ = reg.Modify(0)
 	delay := l.delay
 	level := slog.LevelWarn
 	if l.paused.Add(1) > 1 && delay < mostAcceptDelay {
@@ -225,6 +224,7 @@ func (l *Listener) pause(why error) {
 	}
 	l.retry = time.AfterFunc(delay, func() { reg.Post(l.resume) })
 	l.delay = min(2*delay, mostAcceptDelay)
+	_ = reg.Modify(0)  // a poller may panic: the listener goes on all the same
 	l.accepting = true // the logger may call Close, which resume will see
 	defer func() { l.accepting = false }()
 	l.log(level, "tcp: the listener pauses", "listener", l.Addr(), "error", why, "pause", delay)

@@ -59,6 +59,17 @@ func resolve(ctx context.Context, addr string) ([]netip.AddrPort, error) {
 	return addrs, nil
 }
 
+// firstIPv4 is where to listen for a name: as in package net the first IPv4 address, or
+// else the first of all.
+func firstIPv4(addrs []netip.AddrPort) netip.AddrPort {
+	for _, a := range addrs {
+		if a.Addr().Is4() {
+			return a
+		}
+	}
+	return addrs[0]
+}
+
 // zoneID and zoneName translate the zone of a link-local IPv6 address.
 func zoneID(zone string) uint32 {
 	if zone == "" {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"eventide/core"
@@ -112,4 +113,44 @@ func TestG22APollerThatDoesNotLetGo(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestG22APollerThatDoesNotLetGoOfAPausedListener: it panics when a listener that cannot
+// accept is to be left alone for a while. The listener goes on after that while.
+func TestG22APollerThatDoesNotLetGoOfAPausedListener(t *testing.T) {
+	checkLeaks(t)
+	p, panicked := newClingy(), make(chan struct{}, 1)
+	loop, err := core.NewEventLoop(core.WithPoller(p), core.WithPanicHandler(func(*core.PanicError) {
+		select {
+		case panicked <- struct{}{}:
+		default:
+		}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var none atomic.Bool // no descriptor is left
+	l, err := tcp.ListenOn(loop, "127.0.0.1:0", newEcho, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
+		if op == "accept" && none.Load() {
+			return n, syscall.EMFILE
+		}
+		return n, 0
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	none.Store(true)
+	p.armed.Store(true)
+	p.Wake()
+	<-panicked
+	willRetry := false
+	on(t, loop, func() { willRetry = l.WillRetry() })
+	if !willRetry {
+		t.Error("G22: the listener has set itself no time to go on")
+	}
+	p.armed.Store(false)
+	none.Store(false)
+	loop.Shutdown()
+	awaitErr(t, "the end of the listener", l.CloseFuture())
+	await(t, "the end of the loop", loop.Termination().Done())
 }

@@ -284,7 +284,8 @@ func (c *Channel) SetAutoRead(on bool) {
 }
 
 // CloseCause returns why the channel closed: the Cause of ClosedError. Nil before
-// that, and after Close.
+// that, and after Close. With WithLinger it is known from when writes are refused, and
+// the socket is closed later.
 func (c *Channel) CloseCause() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

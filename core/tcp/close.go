@@ -83,7 +83,7 @@ func (c *Channel) fail(err error) {
 	if c.state != stateOpen && c.state != stateDraining {
 		return
 	}
-	c.broken = err               // for a Close inside Error: it is not why the channel closes
+	c.broken = err               // a Close inside Error is not why the channel closes
 	defer c.closeNow(err, false) // Error may panic
 	if err != ErrHandlerFailed {
 		c.call(func() { c.handler.Error(c, err) })
@@ -92,7 +92,9 @@ func (c *Channel) fail(err error) {
 
 // failSoon is fail after the body that found the error, which may be one of the
 // handler's. Nothing is sent or delivered from now on, and writes of the loop are
-// refused; those of others are accepted until fail, and fail with it. Loop only.
+// refused; those of others are accepted until fail, and fail with it. What else would
+// close the channel in between leaves that to fail, or the handler would not hear of the
+// error: only a shutdown does not. Loop only.
 func (c *Channel) failSoon(err error) {
 	if c.broken != nil || c.state >= stateLingering {
 		return
@@ -101,14 +103,13 @@ func (c *Channel) failSoon(err error) {
 	c.reg.Post(func() { c.fail(err) })
 }
 
-// closeOrLinger is Close of a connection that works. Writes are accepted until closeNow
-// or startLinger: one that were refused before, by a close without linger, would complete
+// closeOrLinger is Close of a connection that works; fail closes one that does not: it
+// is on its way, or below us on the stack. Writes are accepted until closeNow or
+// startLinger: one that were refused before, by a close without linger, would complete
 // ahead of those that are pending (G22). Loop only.
 func (c *Channel) closeOrLinger() {
 	switch {
-	case c.state >= stateLingering:
-	case c.broken != nil:
-		c.closeNow(c.broken, false)
+	case c.state >= stateLingering || c.broken != nil:
 	case c.cfg.linger > 0:
 		c.mu.Lock()
 		c.leave(nil, false)
@@ -153,6 +154,8 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 	discarded := c.pending()
 	clean = clean && discarded == 0
 	c.state, c.clean = stateClosed, clean
+	c.closing = c.closing || c.loopEnds() // for what is pending: a shutdown that aborts drains nothing
+	c.writable.Store(false)
 	if closeErr != nil {
 		c.asks().closeErr = closeErr // for who asks later
 	}
@@ -163,7 +166,6 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 	}
 	graceErr, outputErr := c.graceError(), c.outputError()
 	c.mu.Unlock()
-	c.writable.Store(false)
 
 	settle(p.closed, nil)
 	settle(p.close, closeErr)

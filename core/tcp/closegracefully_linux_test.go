@@ -153,3 +153,22 @@ func TestG23WritesOnTheLoopWhileDraining(t *testing.T) {
 	wantErr(t, "G23: the write", awaitWrite(t, write), nil)
 	wantErr(t, "G23: the close", awaitErr(t, "the close", closed), nil)
 }
+
+// TestG23DeadlineOfAClockThatIsSetBack: the deadline has no monotonic reading, as one
+// that a caller was sent has none, and the clock is set back while its timer runs. The
+// timer is set again; a timer that was superseded meanwhile leaves one behind, not two.
+func TestG23DeadlineOfAClockThatIsSetBack(t *testing.T) {
+	checkLeaks(t)
+	p := newPair(t, nil)
+	f := p.ch.CloseGracefully(time.Now().Add(time.Hour).Round(0))
+	on(t, p.ch.EventLoop(), func() {
+		for i := range 2 {
+			if !p.ch.GraceFiresEarly() {
+				t.Errorf("G23: early for the time number %d, the timer of the graceful close is not set again", i+1)
+			}
+		}
+	})
+	p.ch.CloseGracefully(time.Now().Add(-time.Second))
+	wantErr(t, "G23: CloseGracefully", awaitErr(t, "the graceful close", f), tcp.ErrCloseDeadline)
+	p.await(t, "Unregistered")
+}

@@ -40,7 +40,9 @@
 //   - The peer's end of the stream: what was written is sent, and then as Close,
 //     unless WithHalfClosure. After CloseGracefully, or the shutdown call of its loop,
 //     that end counts, whichever is seen first.
-//   - An error of the connection: Handler.Error, then as Close.
+//   - An error of the connection: Handler.Error, then as Close. That of a send is told
+//     behind the body that met it, and the channel is closed then, though that body calls
+//     Close. If a shutdown aborts the channel before, Error is not called.
 //   - A handler method that does not return (a panic, runtime.Goexit): core
 //     contains and reports it, and the channel is closed with ErrHandlerFailed, for
 //     nobody knows in which state the handler is.

@@ -14,7 +14,9 @@ var (
 	ErrChannelClosed = errors.New("tcp: channel is closed")
 
 	// ErrChannelClosing is why a write is refused after CloseGracefully, or after
-	// the shutdown call of the channel's loop.
+	// the shutdown call of the channel's loop; and where the end of the stream does as
+	// they do: while what was written before the peer's end is sent, and, with
+	// WithHalfClosure, when both sides have ended.
 	ErrChannelClosing = errors.New("tcp: channel is closing")
 
 	// ErrOutputShutdown is why a write is refused after CloseOutput.
@@ -33,7 +35,8 @@ var (
 
 // ClosedError is what a write fails with when its channel is closed. It is
 // ErrChannelClosed and, by errors.Is and errors.As, its Cause; and also
-// ErrChannelClosing if a shutdown or a graceful close had begun.
+// ErrChannelClosing if a shutdown or a graceful close had begun, whether the write was
+// pending then or came later.
 type ClosedError struct {
 	// Cause says why the channel was closed: io.EOF, the error of the connection,
 	// core.ErrShutdown or another cause of a shutdown, ErrHandlerFailed,

@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"net/netip"
 	"syscall"
 
 	"eventide/core"
@@ -33,3 +34,24 @@ func (c *Channel) OnClose(which string, listener func()) {
 
 // ContinueFlush is what readiness does after a send that would have blocked.
 func (c *Channel) ContinueFlush() { c.flush() }
+
+// GraceFiresEarly is the timer of CloseGracefully firing before the deadline, as it can
+// when the clock was set back meanwhile, and reports whether it is set again. Loop only.
+func (c *Channel) GraceFiresEarly() bool {
+	c.edge.grace.Stop()
+	c.graceIsOver()
+	return c.edge.grace.Stop() // it returns false if there is nothing to stop
+}
+
+// GraceIsOver is what the timer of CloseGracefully does. Loop only.
+func (c *Channel) GraceIsOver() { c.graceIsOver() }
+
+// WillRetry reports whether the listener has set itself a time to go on. Loop only.
+func (l *Listener) WillRetry() bool { return l.retry != nil }
+
+// NoIPv6 and FirstIPv4 are the decisions of Listen, without a system that lacks IPv6 and
+// without a name that has several addresses.
+func NoIPv6(err error) bool { return noIPv6(err) }
+
+// FirstIPv4 is firstIPv4.
+func FirstIPv4(addrs []netip.AddrPort) netip.AddrPort { return firstIPv4(addrs) }

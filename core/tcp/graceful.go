@@ -57,19 +57,29 @@ func (c *Channel) closeGracefully(deadline time.Time) {
 	if c.state != stateDraining || deadline.IsZero() {
 		return
 	}
-	t := c.atEdge()
-	if t.grace != nil && !deadline.Before(t.until) {
-		return
+	if t := c.atEdge(); t.grace == nil || deadline.Before(t.until) {
+		t.until = deadline
+		c.setGrace()
 	}
+}
+
+// setGrace sets the timer of the graceful close, anew if there is one. Loop only.
+func (c *Channel) setGrace() {
+	t := c.atEdge()
 	if t.grace != nil {
 		t.grace.Stop()
 	}
-	t.until = deadline
-	t.grace = time.AfterFunc(time.Until(deadline), func() { c.reg.Post(c.graceIsOver) })
+	t.grace = time.AfterFunc(time.Until(t.until), func() { c.reg.Post(c.graceIsOver) })
 }
 
+// graceIsOver may come early: from a timer that was superseded, or if the clock was set
+// back and the deadline has no monotonic reading. Loop only.
 func (c *Channel) graceIsOver() {
-	if c.state == stateDraining && !time.Now().Before(c.atEdge().until) {
+	switch {
+	case c.state != stateDraining || c.broken != nil: // closed, or about to be, by fail
+	case time.Now().Before(c.atEdge().until):
+		c.setGrace()
+	default:
 		c.closeNow(ErrCloseDeadline, false)
 	}
 }
@@ -90,8 +100,8 @@ func (c *Channel) drain(cause error) {
 	}
 	c.mu.Lock()
 	c.state, c.closing, c.flushMark = stateDraining, true, c.written
-	c.mu.Unlock()
 	c.writable.Store(false)
+	c.mu.Unlock()
 	c.finishing, c.atEdge().drainedFor = true, cause
 	// A peer that only writes must be read from now, or it never comes to read.
 	c.inputReady = true

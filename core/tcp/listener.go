@@ -58,10 +58,12 @@ type ListenerStats struct {
 // listenerLoopSide is the listener as its loop sees it (core.Channel).
 type listenerLoopSide Listener
 
-// Listen listens on addr, "host:port" as in package net; an empty host is every
-// local address, port 0 a free one. The listener runs on the next loop of boss;
-// each connection becomes a channel on the next loop of worker, with a handler that
-// newHandler returns, called there. Both groups may be the same.
+// Listen listens on addr, "host:port" as in package net with "tcp": an empty host,
+// 0.0.0.0 and [::] are every local address, of IPv4 and of IPv6; of the addresses of a
+// name it takes the first, of IPv4 if there is one; port 0 is a free one. The listener
+// runs on the next loop of boss; each connection becomes a channel on the next loop of
+// worker, with a handler that newHandler returns, called there. Both groups may be the
+// same.
 //
 // When it returns, connections are accepted. It waits only to look up a name, if
 // addr has one. While a worker's queue is full (core.WithMaxPendingTasks) the listener
@@ -95,7 +97,7 @@ func listen(call string, boss, workers loops, addr string, newHandler func() Han
 	if err != nil {
 		return nil, fmt.Errorf("tcp: %s %s: %w", call, addr, err)
 	}
-	fd, err := sysListen(cfg, addrs[0])
+	fd, err := sysListen(cfg, firstIPv4(addrs))
 	if err != nil {
 		return nil, fmt.Errorf("tcp: %s %s: %w", call, addr, err)
 	}

@@ -77,8 +77,8 @@ func (c *Channel) readComplete(delivered bool) {
 
 // inputEnds is called once, when the peer's end of the stream was read (R220).
 func (c *Channel) inputEnds() {
-	if c.state != stateOpen && c.state != stateDraining {
-		return // ReadComplete has closed it
+	if c.broken != nil || c.state != stateOpen && c.state != stateDraining {
+		return // ReadComplete has closed it, or it is about to be closed for what failed there
 	}
 	c.inputEnded = true
 	switch {
@@ -106,24 +106,21 @@ func (c *Channel) inputEnds() {
 // written in between is accepted, and lost by an end that counts as drained (G23).
 func (c *Channel) endForEOF() {
 	left, err := sysUnacknowledged(c.fd)
-	cause, clean := error(io.EOF), left == 0 && err == nil
-	if c.broken != nil {
-		cause, clean = c.broken, false
-	}
+	clean := left == 0 && err == nil
 	c.mu.Lock()
 	pending, graceful := c.pending(), c.closing || c.loopEnds()
 	owed := pending > 0 || c.noOutput // CloseOutput has promised to flush
 	if !graceful && !owed {
-		c.leave(cause, clean)
+		c.leave(io.EOF, clean)
 	}
 	c.mu.Unlock()
 	switch {
 	case graceful:
 	case owed:
 		c.drain(io.EOF)
-	case c.broken == nil && c.cfg.linger > 0:
+	case c.cfg.linger > 0:
 		c.startLinger()
 	default:
-		c.closeNow(cause, clean)
+		c.closeNow(io.EOF, clean)
 	}
 }

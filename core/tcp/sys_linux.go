@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"errors"
 	"net/netip"
 	"os"
 	"syscall"
@@ -187,17 +188,27 @@ func ofListener(errno syscall.Errno) bool {
 	return errno == unix.EBADF || errno == unix.EINVAL || errno == unix.ENOTSOCK
 }
 
-// sysListen returns a listening socket. An address that is not valid is every
-// local address, of both families where there are two.
+// sysListen returns a listening socket. An address that is not valid, and the
+// unspecified one of either family, is every local address, of both families where there
+// are two: as in package net, where only an IPv6 address insists on IPv6.
 func sysListen(c *config, addr netip.AddrPort) (fd int, err error) {
-	if !addr.Addr().IsValid() {
-		both := netip.AddrPortFrom(netip.IPv6Unspecified(), addr.Port())
-		if fd, err := listenOn(c, both, true); err == nil {
-			return fd, nil
-		}
-		addr = netip.AddrPortFrom(netip.IPv4Unspecified(), addr.Port())
+	ip := addr.Addr().WithZone("")
+	if ip.IsValid() && !ip.IsUnspecified() {
+		return listenOn(c, addr, false)
 	}
-	return listenOn(c, addr, false)
+	fd, err = listenOn(c, netip.AddrPortFrom(netip.IPv6Unspecified(), addr.Port()), true)
+	if noIPv6(err) && !ip.Is6() {
+		return listenOn(c, netip.AddrPortFrom(netip.IPv4Unspecified(), addr.Port()), false)
+	}
+	return fd, err
+}
+
+// noIPv6 reports whether err says that the system has no IPv6: the kernel has no such
+// sockets, or nothing to bind them to. The tempting wrong version takes every error for
+// that, and a port that is taken for IPv6 becomes a listener that half of the clients do
+// not find.
+func noIPv6(err error) bool {
+	return errors.Is(err, unix.EAFNOSUPPORT) || errors.Is(err, unix.EPROTONOSUPPORT) || errors.Is(err, unix.EADDRNOTAVAIL)
 }
 
 func listenOn(c *config, addr netip.AddrPort, both bool) (fd int, err error) {

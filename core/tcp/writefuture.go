@@ -11,9 +11,10 @@ import (
 // WriteFuture is the outcome of a write: a small value, that costs nothing unless
 // somebody asks it. It completes when the kernel has taken the last byte of the
 // write, or when the channel is closed before. The futures of a channel complete in
-// the order of its writes, each once (G22); that of a write which is refused has failed
-// already, and does not wait for those before it, which may be pending for long. All
-// methods may be called from any goroutine; the zero value has succeeded.
+// the order of its writes, empty ones and flushes too, each once (G22); that of a write
+// which is refused has failed already, and does not wait for those before it, which may
+// be pending for long. All methods may be called from any goroutine; the zero value has
+// succeeded.
 //
 // That the kernel has taken a byte does not mean that the peer has it; see
 // CloseGracefully for that.
@@ -73,7 +74,7 @@ type waiter struct {
 	promise *core.Promise[writeResult]
 }
 
-// waiters are in the order of their offsets. completing is set while the loop
+// waiters are in the order of the calls (isBefore). completing is set while the loop
 // completes some.
 type waiters struct {
 	list       []waiter
@@ -105,7 +106,7 @@ func (f WriteFuture) future() *core.Future[writeResult] {
 	defer c.mu.Unlock()
 	list := c.asks().waiters.list
 	at := len(list)
-	for at > 0 && list[at-1].end > f.end {
+	for at > 0 && f.isBefore(list[at-1].WriteFuture) {
 		at--
 	}
 	if at > 0 && list[at-1].WriteFuture == f {
@@ -115,6 +116,14 @@ func (f WriteFuture) future() *core.Future[writeResult] {
 	p.SetUncancellable()
 	c.asked.waiters.list = slices.Insert(list, at, waiter{f, p})
 	return p.Future()
+}
+
+// isBefore reports whether f was written before g. Of those that end at one offset only
+// the first has bytes; the empty ones behind it, those of Flush among them, are the same
+// future. The tempting wrong version looks at the offset alone: who asks for the empty
+// one first gets it ahead of the write before it.
+func (f WriteFuture) isBefore(g WriteFuture) bool {
+	return f.end < g.end || f.end == g.end && f.n > 0 && g.n == 0
 }
 
 // completed returns a future that is.

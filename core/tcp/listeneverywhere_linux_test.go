@@ -1,0 +1,113 @@
+package tcp_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+	"testing"
+
+	"eventide/core/tcp"
+)
+
+// TestListenEverywhere: every way to name all local addresses is what it is to package
+// net, which listens on both families where there are two.
+func TestListenEverywhere(t *testing.T) {
+	for _, host := range []string{"", "0.0.0.0", "[::]", "[::ffff:0.0.0.0]", "[::%lo]"} {
+		t.Run(host, func(t *testing.T) {
+			checkLeaks(t)
+			model, err := net.Listen("tcp", host+":0")
+			if err != nil {
+				t.Skip("nor does package net:", err)
+			}
+			defer model.Close()
+			g := newGroup(t, 1)
+			l, err := tcp.Listen(g, g, host+":0", newEcho)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, peer := range []string{"127.0.0.1", "::1"} {
+				want, got := reaches(model.Addr(), peer), reaches(l.Addr(), peer)
+				if got != want {
+					t.Errorf("%s reaches a listener on %q: %v, and %v with package net", peer, host, got, want)
+				}
+			}
+		})
+	}
+}
+
+// reaches reports whether one who knows the port of a listener reaches it as host.
+func reaches(a net.Addr, host string) bool {
+	c, err := net.Dial("tcp", net.JoinHostPort(host, fmt.Sprint(a.(*net.TCPAddr).Port)))
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
+}
+
+// TestListenEverywhereButOnATakenPort: a port that is taken for one of the two families
+// is an error. The other one alone is not what was asked for.
+func TestListenEverywhereButOnATakenPort(t *testing.T) {
+	checkLeaks(t)
+	taken, err := net.Listen("tcp6", "[::]:0")
+	if err != nil {
+		t.Skip("no IPv6 here:", err)
+	}
+	defer taken.Close()
+	g := newGroup(t, 1)
+	for _, host := range []string{"", "0.0.0.0", "[::]"} {
+		addr := fmt.Sprintf("%s:%d", host, taken.Addr().(*net.TCPAddr).Port)
+		l, err := tcp.Listen(g, g, addr, newEcho)
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			t.Errorf("Listen on %s: got error %v, want %v", addr, err, syscall.EADDRINUSE)
+		}
+		if err == nil {
+			t.Errorf("it listens on %v", l.Addr())
+		}
+	}
+}
+
+// TestListenWithoutIPv6 is which refusals of an IPv6 socket say that there is no IPv6, so
+// that IPv4 is all that there is.
+func TestListenWithoutIPv6(t *testing.T) {
+	for errno, want := range map[syscall.Errno]bool{
+		syscall.EAFNOSUPPORT: true, syscall.EPROTONOSUPPORT: true, syscall.EADDRNOTAVAIL: true,
+		syscall.EADDRINUSE: false, syscall.EACCES: false, syscall.EPERM: false, syscall.EMFILE: false,
+		syscall.ENFILE: false, syscall.ENOBUFS: false, syscall.ENOMEM: false, syscall.EINVAL: false,
+	} {
+		for _, call := range []string{"socket", "bind", "listen"} {
+			if got := tcp.NoIPv6(os.NewSyscallError(call, errno)); got != want {
+				t.Errorf("%s: %v means that there is no IPv6: got %v, want %v", call, errno, got, want)
+			}
+		}
+	}
+	if tcp.NoIPv6(nil) {
+		t.Error("no error means that there is no IPv6")
+	}
+}
+
+// TestListenOnAName is which address of a name it takes: the one that package net would.
+func TestListenOnAName(t *testing.T) {
+	for name, c := range map[string]struct {
+		addrs []string
+		want  string
+	}{
+		"one":            {[]string{"[::1]:7"}, "[::1]:7"},
+		"IPv4 first":     {[]string{"127.0.0.1:7", "127.0.0.2:7", "[::1]:7"}, "127.0.0.1:7"},
+		"IPv4 last":      {[]string{"[::1]:7", "[::2]:7", "127.0.0.1:7"}, "127.0.0.1:7"},
+		"IPv6 only":      {[]string{"[::1]:7", "[::2]:7"}, "[::1]:7"},
+		"the empty host": {[]string{""}, "invalid AddrPort"},
+	} {
+		var addrs []netip.AddrPort
+		for _, a := range c.addrs {
+			addr, _ := netip.ParseAddrPort(a)
+			addrs = append(addrs, addr)
+		}
+		if got := tcp.FirstIPv4(addrs); got.String() != c.want {
+			t.Errorf("%s: of %v it takes %v, want %v", name, addrs, got, c.want)
+		}
+	}
+}
