@@ -53,7 +53,9 @@ func (ch *Channel) closeNow() {
 // The future completes when the connection is closed: with nil if all of this has
 // happened, as far as the connection can half-close and be asked; else with the
 // reason, such as ErrCloseDeadline. A second call returns the same future. The
-// earliest deadline counts, of all calls and of a shutdown. Close ends it at once.
+// earliest deadline counts, of all calls and of a shutdown. Close ends it: at once, or,
+// where the executor is blocked in a write or in the handshake, after WithCloseTimeout
+// at the latest.
 func (ch *Channel) CloseGracefully(deadline core.Deadline) *core.Future[struct{}] {
 	ch.mu.Lock()
 	if ch.refusal == nil {
@@ -188,7 +190,10 @@ func (ch *Channel) shut(cause error) error {
 func (ch *Channel) settle(cause error) core.ChannelEnd {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
-	ch.closed = &ClosedError{Cause: cause, Closing: ch.closing}
+	// The loop may not have been told of a shutdown yet: one that was blocked in the
+	// connection finds it cut first.
+	closing := ch.closing || ch.loop.State() >= core.StateShuttingDown
+	ch.closed = &ClosedError{Cause: cause, Closing: closing}
 	end := core.ChannelEnd{Kind: core.EndAborted, Discarded: ch.out.pending()}
 	if ch.eof && end.Discarded == 0 {
 		end.Kind = ch.endKind()

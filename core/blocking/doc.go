@@ -50,7 +50,9 @@
 //   - CloseGracefully: what was written is sent, and the peer's end is waited for.
 //   - The peer's end of the stream: what was written is sent, and then as Close,
 //     unless WithHalfClosure.
-//   - An error of the connection: Handler.Error, then as Close.
+//   - An error of the connection: Handler.Error, then as Close. What our own close of the
+//     connection makes of a Read that is blocked in it, an error or an end, is neither an
+//     error of the connection nor the peer's end.
 //   - A handler method that does not return (a panic, runtime.Goexit): core
 //     contains and reports it, and the channel is closed with ErrHandlerFailed.
 //   - A shutdown of its executor: see the next section.
@@ -73,7 +75,10 @@
 // peer that there is no more except by closing.
 //
 // At the deadline, and at Shutdown, the connection is closed under whatever read,
-// write or handshake is blocked in it, so that nothing outlives the deadline.
+// write or handshake is blocked in it, so that nothing outlives the deadline. An
+// executor is told of core.CloseChannels as of everything else: one that is blocked in a
+// write or a handshake at the shutdown call hears of it after that, or is freed by the
+// deadline.
 //
 // A write after the shutdown call fails with ErrChannelClosing: from other
 // goroutines from the return of that call on; on the loop from the moment at which

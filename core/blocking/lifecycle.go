@@ -104,8 +104,14 @@ func (ch *Channel) input() {
 
 // inputEnded is the peer's end of the stream (R220). It may come before the drain
 // that was asked for meanwhile, in the same Read as the last input even: that drain
-// begins now, since nothing else is left to be heard.
+// begins now, since nothing else is left to be heard. Many connections that are not of
+// package net end their Read like that when they are closed here: once ours is cut, the
+// end is nobody else's, and says nothing about the peer.
 func (ch *Channel) inputEnded() {
+	if ch.isCut() {
+		ch.fail(io.EOF)
+		return
+	}
 	ch.eof = true
 	if ch.draining {
 		ch.receipt.answered = true
@@ -126,6 +132,13 @@ func (ch *Channel) inputEnded() {
 	if !ch.finished {
 		ch.handler.ReadComplete(ch)
 	}
+}
+
+// isCut reports whether the connection is closed under whoever uses it, or about to be.
+func (ch *Channel) isCut() bool {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	return ch.cutBy != nil
 }
 
 // isClosing reports whether a drain is on its way to the loop.

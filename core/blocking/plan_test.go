@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"testing"
+	"time"
 
 	"eventide/core"
 	"eventide/core/blocking"
@@ -49,5 +50,26 @@ func TestG23GroupIsAnExecutorOfAPlan(t *testing.T) {
 	}
 	if report := g.Termination().Report(); report.ChannelsDrained != 1 || g.State() != core.StateTerminated {
 		t.Errorf("G23: %v, %+v; want Terminated and a drained channel", g.State(), report)
+	}
+}
+
+// TestG23PlanWithAShortDeadlineDrains: an exit that has little time uses it.
+func TestG23PlanWithAShortDeadlineDrains(t *testing.T) {
+	const size = 8 << 20
+	g := newGroup(t, 0)
+	ours, theirs := tcpPair(t)
+	ch := mustRegister(t, g, ours, &handler{})
+	ch.Write(make([]byte, size))
+	peer := receive(theirs, 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := process.RunReport(ctx, process.Plan{
+		Signals:  []os.Signal{},
+		Deadline: time.Second,
+		Steps:    []process.Step{{Name: "channels", Executor: g}},
+	})
+	await(t, "the peer", peer.over)
+	if work := r.Steps[0].Work; len(peer.got) != size || work.ChannelsDrained != 1 || work.BytesDiscarded != 0 || r.Code != 0 {
+		t.Errorf("G23: with a Deadline of 1 s the peer got %d of %d bytes, exit code %d, report %+v; want all, 0, 1 drained", len(peer.got), size, r.Code, work)
 	}
 }

@@ -26,8 +26,9 @@ type attempt struct {
 	logged bool // how it went
 }
 
-func begin(ctx context.Context, run func(context.Context) error) *attempt {
-	a := &attempt{began: time.Now(), over: make(chan struct{})}
+// begin counts the time of the attempt from began on, as who sets its deadline does.
+func begin(ctx context.Context, began time.Time, run func(context.Context) error) *attempt {
+	a := &attempt{began: began, over: make(chan struct{})}
 	go a.run(ctx, run)
 	return a
 }
@@ -69,7 +70,14 @@ func (a *attempt) wait(ctx, whole context.Context) {
 		case <-heed.C:
 		}
 	}
-	a.late = context.Cause(ctx) == ErrStepDeadline
+	a.late = context.Cause(ctx) == ErrStepDeadline && !a.endedBefore(ctx)
+}
+
+// endedBefore reports whether the attempt had ended before ctx was to. Both may be
+// there to be seen at once: that ctx has ended by now says nothing about that.
+func (a *attempt) endedBefore(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && a.isOver() && a.ended.Before(deadline)
 }
 
 // report is what is known of the attempt at now. A nil one was not begun.

@@ -76,34 +76,66 @@ func TestStuckTaskIsNamedAndLostWorkCounted(t *testing.T) {
 	})
 }
 
-// A Timeout that the deadline of the exit would cut off passes a second before it,
-// so that the stuck task is named; Quiet is kept.
+// A Timeout that the deadline of the exit would cut off passes a second before it, so
+// that the stuck task is named, but not before half of the time has passed that there
+// is; Quiet is kept.
 func TestTimeoutIsShortenedToFitTheDeadline(t *testing.T) {
-	tests := []struct{ quiet, timeout, want time.Duration }{
-		{0, time.Second, time.Second},
-		{0, time.Hour, 9 * time.Second},
-		{time.Minute, time.Hour, time.Minute},
+	const s, ms = time.Second, time.Millisecond
+	tests := []struct{ deadline, quiet, timeout, want time.Duration }{
+		{10 * s, 0, s, s},
+		{10 * s, 0, time.Hour, 9 * s},
+		{10 * s, time.Minute, time.Hour, time.Minute},
+		{3 * s, 0, 0, 2 * s},
+		{2 * s, 0, 0, s},
+		{1500 * ms, 0, 0, 750 * ms},
+		{s, 0, 0, 500 * ms},
+		{s, 0, 200 * ms, 200 * ms},
+		{s, 700 * ms, 0, 700 * ms},
+		{2, 0, 0, 1},
 	}
 	for _, tt := range tests {
-		t.Run(tt.want.String(), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%v of %v", tt.want, tt.deadline), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ex, gate := newExecutor(t), make(chan struct{})
 				mustExecute(t, ex, func() { stuckTask(gate) })
-				tr := launch(t, t.Context(), Plan{Deadline: 10 * time.Second, Steps: []Step{
+				tr := launch(t, t.Context(), Plan{Deadline: tt.deadline, Steps: []Step{
 					{Name: "engine", Executor: ex, Quiet: tt.quiet, Timeout: tt.timeout, Deadline: time.Hour},
 				}})
 				tr.signals <- os.Interrupt
 				tr.wantCode(1)
-				tr.wantTook(10 * time.Second)
+				tr.wantTook(tt.deadline)
 				work := tr.report.Steps[0].Work
-				if named := strings.Contains(work.Running, "stuckTask"); work.Timeout != tt.want || named != (tt.want < 10*time.Second) {
-					t.Errorf("Timeout is %v, want %v; the stuck task is named: %v", work.Timeout, tt.want, named)
+				if work.Timeout != tt.want {
+					t.Errorf("G11: of a Deadline of %v the Timeout is %v, want %v", tt.deadline, work.Timeout, tt.want)
+				}
+				if named := strings.Contains(work.Running, "stuckTask"); named != (tt.want < tt.deadline) {
+					t.Errorf("G11: Timeout %v, Deadline %v: the stuck task is named: %v", work.Timeout, tt.deadline, named)
 				}
 				close(gate)
 				<-ex.Termination().Done()
 			})
 		})
 	}
+}
+
+// A short Deadline is time all the same: what is brought meanwhile is accepted, and runs.
+func TestG11ShortDeadlineLeavesTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ex, gate := newExecutor(t), make(chan struct{})
+		mustExecute(t, ex, held(gate))
+		tr := launch(t, t.Context(), Plan{Deadline: time.Second, Steps: []Step{{Name: "engine", Executor: ex}}})
+		tr.signals <- os.Interrupt
+		time.Sleep(400 * time.Millisecond)
+		if err := ex.Execute(func() {}); err != nil {
+			t.Errorf("G11: Execute 400 ms into an exit with a Deadline of 1 s: %v, want nil", err)
+		}
+		close(gate)
+		tr.wantCode(0)
+		tr.wantTook(400 * time.Millisecond)
+		if work := tr.report.Steps[0].Work; work.TimedOut || work.Ran != 2 {
+			t.Errorf("G11: the report is %+v, want 2 ran, and no timeout", work)
+		}
+	})
 }
 
 //go:noinline

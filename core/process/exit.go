@@ -60,7 +60,7 @@ func (x *exit) run(values context.Context) Report {
 	startCtx, endStart := context.WithCancelCause(values)
 	defer endStart(nil)
 	if x.plan.Start != nil && x.asked.Err() == nil {
-		x.start = begin(startCtx, unlessAsked(x.plan.Start))
+		x.start = begin(startCtx, time.Now(), unlessAsked(x.plan.Start))
 	}
 	cause := x.awaitCause()
 	x.ask(cause)
@@ -132,22 +132,36 @@ func (x *exit) step(i int) {
 }
 
 // timeout is what the step has given for Timeout, or less, where the deadline of
-// the exit is near: an executor that is never closed cannot name what it runs.
+// the exit is near: an executor that is never closed cannot name what it runs. But one
+// that is closed at once aborts what it could have ended, and says that it is done: of
+// little time it has half. Where none is left nothing begins (isOver).
 func (x *exit) timeout(s *Step) time.Duration {
 	deadline, _ := x.whole.Deadline() // it has one
-	return max(s.Quiet, min(s.timeout(), time.Until(deadline)-drainTime))
+	left := time.Until(deadline)
+	return max(s.Quiet, min(s.timeout(), left-min(drainTime, left/2)))
+}
+
+// isOver reports whether the exit is, by its deadline or the second signal. A deadline
+// whose timer is late has passed all the same: what began then would have no time, and
+// might be over before the timer says so.
+func (x *exit) isOver() bool {
+	if deadline, _ := x.whole.Deadline(); !time.Now().Before(deadline) {
+		<-x.whole.Done()
+	}
+	return x.whole.Err() != nil
 }
 
 // perform runs one part of the exit, and leaves it behind at its deadline. It
 // returns nil if the exit is over, and begins nothing.
 func (x *exit) perform(name string, deadline time.Duration, run func(context.Context) error) *attempt {
-	if x.whole.Err() != nil {
+	if x.isOver() {
 		return nil
 	}
-	ctx, release := context.WithTimeoutCause(x.whole, deadline, ErrStepDeadline)
+	began := time.Now()
+	ctx, release := context.WithDeadlineCause(x.whole, began.Add(deadline), ErrStepDeadline)
 	defer release()
 	x.log.log(slog.LevelInfo, "step begins", "step", name)
-	a := begin(ctx, run)
+	a := begin(ctx, began, run)
 	a.wait(ctx, x.whole)
 	return a
 }

@@ -52,12 +52,13 @@ type Plan struct {
 	// Steps run one after another.
 	Steps []Step
 
-	// Deadline bounds the whole exit, PreDrain included. 0: DefaultDeadline.
+	// Deadline bounds the whole exit, PreDrain included. 0: DefaultDeadline. One of
+	// less than two seconds is short for executors: see Step.Timeout.
 	Deadline time.Duration
 
 	// Signals begin the exit, and a second one forces it. Each is one that can be
-	// caught: on Unix 1 to 64, but not SIGKILL and SIGSTOP. nil: DefaultSignals().
-	// Empty but not nil: none.
+	// caught: on Unix 1 to 64, but not SIGKILL, SIGSTOP and SIGPROF, nor, on Linux, 32,
+	// 33 and 34. nil: DefaultSignals(). Empty but not nil: none.
 	Signals []os.Signal
 
 	// Logger hears of every step, of what was still running, and of how much was
@@ -85,8 +86,10 @@ type Step struct {
 
 	// Quiet and Timeout are the arguments of Executor.ShutdownGracefully. A
 	// Timeout of 0 is DefaultStepDeadline. It is shortened, but not below Quiet, to
-	// pass a second before the Plan's Deadline. A Timeout that passes is logged,
-	// and is no failure by itself: see core.Report.TimedOut.
+	// pass a second before the Plan's Deadline; or, if less than two seconds are left
+	// until that when the step begins, to half of what is left. A Timeout that passes
+	// is logged, and is no failure by itself: see core.Report.TimedOut. Channels that
+	// have not drained by then are aborted.
 	Quiet, Timeout time.Duration
 
 	// Deadline is how long the next step waits for this one. 0: for Run,

@@ -57,6 +57,57 @@ func TestLateStepThatHeedsItsContext(t *testing.T) {
 	})
 }
 
+// A step that ends just before its deadline was in time, however late Run looks: the
+// two can be there to be seen at once.
+func TestStepThatEndsBeforeItsDeadlineIsNotLate(t *testing.T) {
+	const deadline = 3 * time.Second
+	for _, row := range []struct {
+		ends time.Duration
+		late bool
+	}{{deadline - 1, false}, {deadline, true}, {deadline + 1, true}} {
+		t.Run(row.ends.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, release := context.WithTimeoutCause(t.Context(), deadline, ErrStepDeadline)
+				defer release()
+				a := begin(ctx, time.Now(), func(context.Context) error { time.Sleep(row.ends); return nil })
+				time.Sleep(deadline + time.Second)
+				a.wait(ctx, t.Context())
+				if r := a.report("it", time.Now()); r.DeadlinePassed != row.late || r.Outcome != Done {
+					t.Errorf("a step that has ended after %v of %v: %+v, want done, its deadline passed: %v", r.Elapsed, deadline, r, row.late)
+				}
+			})
+		})
+	}
+}
+
+// lateTimer is a context whose deadline passes before it ends, as those of package
+// context may when the processors are busy.
+type lateTimer struct {
+	context.Context
+	at time.Time
+}
+
+func (l lateTimer) Deadline() (time.Time, bool) { return l.at, true }
+
+// Without any time left nothing is begun: an executor would abort what it has, and the
+// exit might be over before anybody hears of the deadline.
+func TestG11NothingBeginsAtTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, left := range []time.Duration{0, -time.Millisecond} {
+			whole, end := context.WithTimeoutCause(t.Context(), time.Second, ErrDeadline)
+			x := &exit{plan: &Plan{}, log: &scribe{}, whole: lateTimer{whole, time.Now().Add(left)}}
+			a := x.perform("it", time.Minute, func(context.Context) error {
+				t.Errorf("G11: a step began with %v left of the exit's Deadline", left)
+				return nil
+			})
+			if a != nil || context.Cause(whole) != ErrDeadline {
+				t.Errorf("G11: with %v left: an attempt was made: %v; the exit ended with %v, want ErrDeadline", left, a != nil, context.Cause(whole))
+			}
+			end()
+		}
+	})
+}
+
 // A step that is left behind may end while the others run.
 func TestStepThatEndsAfterItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
