@@ -31,8 +31,9 @@ type level struct {
 	cur     int // index of the one that would stay
 }
 
-// mostStates are some 600 MB. Half as many were too few for three pairs of calls at bound 3.
-const mostStates = 24 << 20
+// mostStates are some 1.2 GB, which few come to: half as many were too few for one pair of
+// calls at bound 3.
+const mostStates = 64 << 20
 
 // NewExhaustive returns the strategy for bounds from 0 to most.
 func NewExhaustive(most int) *Exhaustive {
