@@ -2,6 +2,7 @@ package props
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"eventide/core"
@@ -67,8 +68,10 @@ func (r *recorder) ended(ev core.Event) {
 
 // NameEnds says of the ends that the loop made by itself, all of plain
 // registrations, which ones they are: of those that were registered before, the one
-// whose owner was told first afterwards; or was never told.
-func NameEnds(events []history.Event) {
+// whose owner was told first afterwards; or was never told. An end that is left over is
+// a violation: as many have ended as there were, and one has ended twice (G22). There is
+// no history then to be judged.
+func NameEnds(events []history.Event) *history.Violation {
 	candidates := endedByLoop(events)
 	for i := range events {
 		e := &events[i]
@@ -82,11 +85,17 @@ func NameEnds(events []history.Event) {
 				best = k
 			}
 		}
-		if best >= 0 {
-			e.ID = candidates[best].id
-			candidates = slices.Delete(candidates, best, best+1)
+		if best < 0 {
+			g, _ := Lookup("G22")
+			return &history.Violation{
+				Guarantee: g.ID, Predicate: "ends", Sentence: g.Sentence, At: []int{e.N},
+				Text: fmt.Sprintf("the end at #%d is that of no registration that was open", e.N),
+			}
 		}
+		e.ID = candidates[best].id
+		candidates = slices.Delete(candidates, best, best+1)
 	}
+	return nil
 }
 
 // ending is a plain registration that no call has ended.

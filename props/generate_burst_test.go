@@ -20,7 +20,7 @@ func TestProgramsShowWhatAShutdownCallOrders(t *testing.T) {
 		p := all.Example(seed)
 		var out Outcome
 		synctest.Test(t, func(*testing.T) { out = Run(p) })
-		NameEnds(out.Events)
+		require.Nil(t, NameEnds(out.Events))
 		h, err := history.Of(out.Events, RulesOf(p))
 		require.NoError(t, err)
 		for _, v := range h.Check("S22", "S23") {

@@ -44,7 +44,9 @@ func Judge(p Program, out Outcome) (Verdict, error) {
 
 func judge(rules history.Rules, out Outcome) (Verdict, error) {
 	events := out.Events
-	NameEnds(events)
+	if broken := NameEnds(events); broken != nil {
+		return Verdict{Violations: []history.Violation{*broken}}, nil
+	}
 	h, err := history.Of(events, rules)
 	if err != nil {
 		return Verdict{}, err // the harness is broken, not core

@@ -102,7 +102,10 @@ func newJudgement(sc Scenario, r *det.Result, out props.Outcome) (*judgement, er
 	if out.Events == nil {
 		return j, nil // the driver did not come back
 	}
-	props.NameEnds(out.Events)
+	if broken := props.NameEnds(out.Events); broken != nil {
+		j.violations = append(j.violations, *broken)
+		return j, nil
+	}
 	if err := j.history(sc, out.Events, rules(sc)); err != nil {
 		return nil, err
 	}

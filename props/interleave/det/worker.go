@@ -24,8 +24,7 @@ type worker struct {
 var twiceInARun = !RaceBuild
 
 // idle are the workers that have nothing to do; spent those that may have something to
-// do again when the next run begins. Whoever has the processor may
-// touch them.
+// do again when the next run begins. Whoever has the processor may touch them.
 var (
 	idle  = make([]*worker, 0, maxGoroutines)
 	spent = make([]*worker, 0, maxGoroutines)
