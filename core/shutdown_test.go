@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"eventide/core"
-	"eventide/core/pollertest"
 )
 
 // elapsedAtClose waits for the close of ex and returns when it was, since start.
@@ -346,69 +345,5 @@ func TestExtremeShutdownParametersEnd(t *testing.T) {
 			ex.Shutdown()
 			awaitDone(t, ex)
 		})
-	})
-}
-
-// A graceful call whose time is over at once closes because of that, if anything runs:
-// it is not drained then, whatever kind of body that is, and whoever calls.
-func TestG11AZeroTimeoutWhileABodyRuns(t *testing.T) {
-	for kind, give := range map[string]func(t *testing.T, l *core.EventLoop, m *pollertest.Model, body func()){
-		"task": func(t *testing.T, l *core.EventLoop, _ *pollertest.Model, body func()) { mustExecute(t, l, body) },
-		"tail task": func(t *testing.T, l *core.EventLoop, _ *pollertest.Model, body func()) {
-			mustTail(t, &l.Executor, body)
-		},
-		"timer": func(t *testing.T, l *core.EventLoop, _ *pollertest.Model, body func()) { mustSchedule(t, l, 0, body) },
-		"listener": func(_ *testing.T, l *core.EventLoop, _ *pollertest.Model, body func()) {
-			core.Submit(l, func() (int, error) { return 0, nil }).OnDone(func(int, error) { body() })
-		},
-		"readiness handler": func(t *testing.T, l *core.EventLoop, m *pollertest.Model, body func()) {
-			d := m.Open()
-			mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { body() })
-			must(t, d.Input())
-		},
-	} {
-		for _, from := range []string{"outside", "inside"} {
-			t.Run(kind+" "+from, func(t *testing.T) {
-				l, m := modelLoop(t)
-				called := make(chan struct{})
-				shutdown := func() {
-					mustShutdownGracefully(t, l, 0, 0)
-					if cause := context.Cause(l.Context()); cause != core.ErrShutdownTimeout {
-						t.Errorf("G11: cause %v with a %s running, want ErrShutdownTimeout", cause, kind)
-					}
-					close(called)
-				}
-				begun := make(chan struct{})
-				give(t, l, m, func() {
-					close(begun)
-					if from == "inside" {
-						shutdown()
-					}
-					<-called
-				})
-				<-begun
-				if from == "outside" {
-					shutdown()
-				}
-				report := awaitDone(t, l)
-				if !report.TimedOut || !strings.Contains(report.Running, "a "+kind+" was running") {
-					t.Errorf("G11: TimedOut %v, Running %q; want true, a %s", report.TimedOut, report.Running, kind)
-				}
-			})
-		}
-	}
-}
-
-// If nothing is queued or running it is drained.
-func TestG10AZeroTimeoutWhileNothingRuns(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
-		mustSchedule(t, ex, 0, func() {})
-		synctest.Wait()
-		mustShutdownGracefully(t, ex, 0, 0)
-		report := awaitDone(t, ex)
-		if cause := context.Cause(ex.Context()); report.TimedOut || report.Running != "" || cause != core.ErrShutdown {
-			t.Errorf("G10: TimedOut %v, Running %q, cause %v; want false, nothing, ErrShutdown", report.TimedOut, report.Running, cause)
-		}
 	})
 }

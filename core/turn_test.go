@@ -198,15 +198,3 @@ func TestG13GoexitDoesNotStarve(t *testing.T) {
 		}
 	}
 }
-
-// TestG11RunningOfAZeroTimeout: the report of a graceful call whose time is over at once
-// names the body that ran then.
-func TestG11RunningOfAZeroTimeout(t *testing.T) {
-	ex := newExecutor(t)
-	release := occupy(t, ex)
-	mustShutdownGracefully(t, ex, 0, 0)
-	release()
-	r := awaitDone(t, ex)
-	require.True(t, r.TimedOut)
-	require.Contains(t, r.Running, "a task was running when the timeout passed")
-}

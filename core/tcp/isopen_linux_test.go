@@ -57,8 +57,8 @@ func TestG22IsOpenEndsWithTheCall(t *testing.T) {
 }
 
 // TestG22NotWritableOnceNotOpen: who sees that a channel is not open, whoever closes it,
-// never finds it writable afterwards. To find it so takes an instant between two lines:
-// with the store behind the lock this test saw it in 2 of 1000 rounds.
+// never finds it writable afterwards. To find it so takes an instant between two lines: with
+// the store behind the lock about every second run of this test sees it, in one round.
 func TestG22NotWritableOnceNotOpen(t *testing.T) {
 	checkLeaks(t)
 	rounds := 300
