@@ -90,10 +90,12 @@ func TestG15ALoggerThatExitsWhenTheLoopFails(t *testing.T) {
 				inBubble(t, func(t *testing.T) {
 					var lines atomic.Int32
 					logger := slog.New(exitingHandler{slog.NewTextHandler(t.Output(), nil), &lines})
+					added := make(chan struct{}) // a loop that fails before it refuses the hook
 					ex := newExecutor(t, core.WithLogger(logger), withHandOver(spawn),
-						core.WithPoller(restless{core.NewParkPoller(nil), wait}))
+						core.WithPoller(restless{core.NewParkPoller(nil), func() error { <-added; return wait() }}))
 					ran := false
 					mustHook(t, ex, func() { ran = true })
+					close(added)
 					awaitDone(t, ex)
 					if err := ex.Termination().Err(); !errors.Is(err, errPoller) || !ran {
 						t.Errorf("G15: Err %v, the hook ran: %v; want the poller's, true", err, ran)
