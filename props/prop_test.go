@@ -103,9 +103,6 @@ func TestPropG23Drain(t *testing.T) { prop(t, "G23") }
 
 func TestPropG24NothingLeaks(t *testing.T) { prop(t, "G24") }
 
-// FuzzPropAll is TestPropAll for go test -fuzz.
-func FuzzPropAll(f *testing.F) { f.Fuzz(rapid.MakeFuzz(Property("", nil))) }
-
 // TestPropEveryGuaranteeHasOne keeps the table and the tests together.
 func TestPropEveryGuaranteeHasOne(t *testing.T) {
 	require.Len(t, Guarantees, 24)
