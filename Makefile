@@ -59,8 +59,8 @@ stress: ## the stress tests with the race detector; EVENTIDE_SOAK=10m for longer
 	go test -race -count=1 -timeout 0 -v ./stress
 
 fuzz: ## coverage-guided programs, and programs of groups; FUZZTIME=1m for each
-	go test -run '^$$' -fuzz '^FuzzPropAll$$' -fuzztime $(or $(FUZZTIME),1m) ./props
-	go test -run '^$$' -fuzz '^FuzzPropG21Group$$' -fuzztime $(or $(FUZZTIME),1m) ./props
+	go test -run '^$$' -fuzz '^FuzzPropAll$$' -fuzzminimizetime 1x -fuzztime $(or $(FUZZTIME),1m) ./props
+	go test -run '^$$' -fuzz '^FuzzPropG21Group$$' -fuzzminimizetime 1x -fuzztime $(or $(FUZZTIME),1m) ./props
 
 peers-setup: ## install the real peers (apt, as root) and compile their drivers into out/peers
 	apt-get update && apt-get install -y --no-install-recommends libnetty-java libjctools-java openjdk-17-jdk-headless gcc g++ libuv1-dev libboost-dev

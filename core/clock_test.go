@@ -220,7 +220,13 @@ func TestG12ADeadlineAtTheZeroTime(t *testing.T) {
 	clock.now = time.Time{}.Add(-5 * time.Second)
 	p := askedPoller{core.NewParkPoller(clock), make(chan core.Deadline, 100)}
 	ex := newExecutor(t, core.WithClock(clock), core.WithPoller(p))
-	timer := mustSchedule(t, ex, 5*time.Second, func() {})
+	var timer *core.Timer
+	onLoop(t, ex, func() { // the first sleep after it has the timer
+		for len(p.asked) > 0 {
+			<-p.asked
+		}
+		timer = mustSchedule(t, ex, 5*time.Second, func() {})
+	})
 	if until := <-p.asked; until.IsZero() || until.After(time.Time{}) {
 		t.Fatalf("G12: the loop sleeps until %v with a timer that is due at the zero Time; want a deadline that is not after it, and not zero, which is never", until)
 	}

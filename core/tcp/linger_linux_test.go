@@ -7,19 +7,19 @@ import (
 	"eventide/core/tcp"
 )
 
+// fill writes until the kernels take no more.
+func (p *pair) fill(t testing.TB) {
+	t.Helper()
+	for left := int64(0); p.ch.PendingBytes() <= left; {
+		left = p.ch.PendingBytes()
+		p.ch.WriteAndFlush(make([]byte, 1<<20))
+		on(t, p.ch.EventLoop(), func() {})
+	}
+}
+
 // TestLinger: Close waits for the peer's kernel, off the loop, and no longer than
 // allowed or than there is a connection; a shutdown cuts it short.
 func TestLinger(t *testing.T) {
-	fill := func(p *pair) {
-		for {
-			f := p.ch.WriteAndFlush(make([]byte, 1<<20))
-			on(t, p.ch.EventLoop(), func() {})
-			if p.ch.PendingBytes() > 0 {
-				_ = f
-				return
-			}
-		}
-	}
 	for name, c := range map[string]struct {
 		linger time.Duration
 		then   func(t *testing.T, p *pair, closed <-chan struct{})
@@ -44,7 +44,7 @@ func TestLinger(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			checkLeaks(t)
 			p := newPair(t, nil, tcp.WithLinger(c.linger))
-			fill(p)
+			p.fill(t)
 			f := p.ch.Close()
 			on(t, p.ch.EventLoop(), func() {}) // the loop is not blocked
 			wantErr(t, "write while it lingers", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed)
