@@ -2,10 +2,10 @@ package core_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"eventide/core"
 )
@@ -39,46 +39,25 @@ func TestG11NoTimeToDrainIsATimeout(t *testing.T) {
 		"a channel is open": {true, core.Report{TimedOut: true, ChannelsAborted: 1, BytesDiscarded: 7}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, err := core.NewEventLoop()
-			require.NoError(t, err)
-			var fds [2]int
-			require.NoError(t, unix.Pipe2(fds[:], unix.O_NONBLOCK|unix.O_CLOEXEC))
-			defer unix.Close(fds[0])
-			defer unix.Close(fds[1])
-			ch := &endingChannel{}
-			registered := make(chan error, 1)
-			require.NoError(t, l.Execute(func() { // so that the loop cannot call before reg is set
-				var err error
+			inBubble(t, func(t *testing.T) {
+				l, m := modelLoop(t)
+				ch := &endingChannel{}
+				onLoop(t, l, func() { // so that the loop cannot call before reg is set
+					if tc.channel {
+						ch.reg = mustRegisterChannel(t, l, m.Open().FD(), ch)
+					}
+				})
+				synctest.Wait() // a body that still runs is something that is pending
+				mustShutdownGracefully(t, l, 0, 0)
+				report := awaitDone(t, l)
+				got := core.Report{TimedOut: report.TimedOut, ChannelsAborted: report.ChannelsAborted, BytesDiscarded: report.BytesDiscarded}
+				require.Equal(t, tc.want, got, "G11, G23: %+v", report)
 				if tc.channel {
-					ch.reg, err = l.RegisterChannel(fds[0], core.Readable, ch)
+					require.Equal(t, []string{"abort"}, ch.events, "G23: there was no time to drain")
 				}
-				registered <- err
-			}))
-			require.NoError(t, <-registered)
-			for l.Stats().Pending > 0 {
-				<-settled(l)
-			}
-			term, err := l.ShutdownGracefully(0, 0)
-			require.NoError(t, err)
-			report, err := term.Wait(t.Context())
-			require.NoError(t, err)
-			got := core.Report{TimedOut: report.TimedOut, ChannelsAborted: report.ChannelsAborted, BytesDiscarded: report.BytesDiscarded}
-			require.Equal(t, tc.want, got, "G11, G23: %+v", report)
-			if tc.channel {
-				require.Equal(t, []string{"abort"}, ch.events, "G23: there was no time to drain")
-			}
+			})
 		})
 	}
-}
-
-// settled is closed by a note, which is no task: when it runs, the tasks before it
-// have ended.
-func settled(l *core.EventLoop) <-chan struct{} {
-	done := make(chan struct{})
-	p := core.NewPromise[struct{}](l)
-	p.Future().OnDone(func(struct{}, error) { close(done) })
-	p.TrySuccess(struct{}{})
-	return done
 }
 
 // An end that no Kind names counts as aborted, and nobody can discard less than nothing.
