@@ -114,9 +114,8 @@ func TestG15APollerThatFailsToClose(t *testing.T) {
 func TestG15WaitAndCloseBothFail(t *testing.T) {
 	errClose := errors.New("cannot close")
 	f := &faulty{Poller: core.NewParkPoller(nil), wait: func() error { return errPoller }, close: func() error { return errClose }}
-	f.broken.Store(true)
 	ex := newExecutor(t, core.WithPoller(f))
-	mustExecute(t, ex, func() {})
+	mustExecute(t, ex, func() { f.broken.Store(true) }) // not before, or the loop may refuse the task
 	awaitDone(t, ex)
 	if err := ex.Termination().Err(); !errors.Is(err, errPoller) || !errors.Is(err, errClose) {
 		t.Errorf("G15: Err %v, want both errors", err)
