@@ -112,6 +112,7 @@ func TestHardDeadline(t *testing.T) {
 		tr.signals <- os.Interrupt
 		tr.wantCode(1)
 		tr.wantTook(10 * time.Second)
+		synctest.Wait() // Run does not wait for the step
 		c.want(t, ErrDeadline.Error()+"@10s")
 		tr.wantLine("level=ERROR", "still running", "step=stuck", "elapsed=9s")
 		tr.wantLine("msg=exit", "code=1", "still_running=[stuck]", "not_begun=[late]", ErrDeadline.Error())
