@@ -121,6 +121,7 @@ func TestG12WhatAParkAnnounces(t *testing.T) {
 		var r recorder
 		ex := newExecutor(t, core.WithTracer(&r), core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
 		onLoop(t, ex, func() {})
+		synctest.Wait() // it parks without a deadline
 		mustSchedule(t, ex, 2*time.Hour, func() {})
 		synctest.Wait()
 		mustSchedule(t, ex, time.Hour, func() { mustSchedule(t, ex, time.Minute, func() {}) })
