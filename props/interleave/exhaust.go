@@ -121,7 +121,7 @@ func (x *Exhausted) merge(y Exhausted) {
 	addCounts(x.Exercised, y.Exercised)
 }
 
-func addCounts[K comparable](to, from map[K]int) {
+func addCounts[K comparable, N int | int64](to, from map[K]N) {
 	for k, n := range from {
 		to[k] += n
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"eventide/props"
@@ -87,7 +86,11 @@ func (e *exploration) run() (code int, err error) {
 	if len(e.done.Failed) == 0 {
 		e.writeTimeline(e.sample())
 	}
-	return code, e.emit()
+	if err := e.emit(); err != nil {
+		return code, err
+	}
+	e.line.text(e.err)
+	return code, nil
 }
 
 // over reports whether there is no u-th turn.
@@ -136,10 +139,14 @@ func (e *exploration) turn(round, i int) (bool, error) {
 			return false, err
 		}
 		n := cmp.Or(e.n, perVisit)
-		if e.n == 0 && strings.HasPrefix(sc.Name, "generated ") {
+		if e.n == 0 && isGenerated(sc) {
 			n = perGenerated
 		}
 		e.x.Forget()
+		e.x.Sample = 0
+		if (round+i+k)%2 == 0 { // a trace takes as long as several schedules
+			e.x.Sample = 1 + (round+i)%min(n, perGenerated) // of another strategy each time
+		}
 		e.done.Scenarios++
 		found, err := e.x.Explore(sc, st, func(k int) bool { return k >= n || e.late() })
 		if err != nil {

@@ -50,38 +50,12 @@ type Found struct {
 	result *det.Result
 }
 
-// Coverage says how much of a scenario was seen.
-type Coverage struct {
-	Schedules int
-	Pruned    int
-	Steps     int
-	Events    int
-	Handovers int
-	Classes   int // happens-before classes of whole schedules
-	Singles   int // classes seen once: f1 of Good and Turing
-	Histories int // distinct histories, each judged once
-	Unrefined int // judged by the predicates, not by the model
-	Undecided int // past the step limit, or linearizability not decided
-	Fairness  map[string]int
-	Verdicts  map[string]int
-	Exercised map[string]int // by guarantee: schedules in which its premise occurred
-	Elapsed   time.Duration
-}
-
-// Unseen estimates the chance that the next schedule is of a class not yet seen
-// (Good and Turing).
-func (c Coverage) Unseen() float64 {
-	if whole := c.Schedules - c.Pruned; whole > 0 {
-		return float64(c.Singles) / float64(whole)
-	}
-	return 1
-}
-
 // Explorer runs schedules of one scenario after the other.
 type Explorer struct {
 	Options det.Options
 	NoJudge bool // run only: to measure the scheduler
 	Check   int  // every so many schedules one runs a second time and must be the same; 0: never
+	Sample  int  // this schedule of each call of Explore is traced, for Conflicts; 0: none
 	Observe func(Scenario, *det.Result)
 
 	Coverage
@@ -136,6 +110,7 @@ func (x *Explorer) Explore(sc Scenario, st strategy.Strategy, enough func(schedu
 		r, out := x.run(sc, st, false)
 		isNew := x.count(r)
 		st.End(r, isNew)
+		x.PCT.add(sc, st, r)
 		if x.Observe != nil {
 			x.Observe(sc, r)
 		}
@@ -156,10 +131,12 @@ func (x *Explorer) Explore(sc Scenario, st strategy.Strategy, enough func(schedu
 				events: slices.Clone(out.Events), result: r,
 			}, nil
 		}
-		if x.Check > 0 && n%x.Check == 0 {
-			if err := x.repeat(sc, r); err != nil {
+		if sampled := n == x.Sample; sampled || x.Check > 0 && n%x.Check == 0 {
+			again, err := x.repeat(sc, r, sampled)
+			if err != nil {
 				return nil, err
 			}
+			x.Conflicts.add(again.Trace)
 		}
 	}
 	return nil, nil
@@ -197,15 +174,15 @@ func (x *Explorer) count(r *det.Result) (isNew bool) {
 	return false
 }
 
-// repeat runs the schedule of r once more.
-func (x *Explorer) repeat(sc Scenario, r *det.Result) error {
+// repeat runs the schedule of r once more: it has to be the same.
+func (x *Explorer) repeat(sc Scenario, r *det.Result, trace bool) (*det.Result, error) {
 	first := *r
 	again := strategy.NewReplay(append([]det.Switch(nil), r.Switches...))
 	again.Begin()
-	second, _ := x.run(sc, again, false)
+	second, _ := x.run(sc, again, trace)
 	if second.Class != first.Class || second.Steps != first.Steps || second.Verdict != first.Verdict {
-		return fmt.Errorf("interleave: the same schedule ran differently: %d steps, class %x, %v; then %d steps, class %x, %v: something in it is not controlled\n%v",
+		return nil, fmt.Errorf("interleave: the same schedule ran differently: %d steps, class %x, %v; then %d steps, class %x, %v: something in it is not controlled\n%v",
 			first.Steps, first.Class, first.Verdict, second.Steps, second.Class, second.Verdict, sc.Program)
 	}
-	return nil
+	return second, nil
 }

@@ -107,6 +107,11 @@ type summary struct {
 	Histories   int            `json:"histories"`
 	StepsPerSec float64        `json:"steps_per_second"`
 	Exercised   map[string]int `json:"exercised"`
+
+	NewClassRate float64                    `json:"new_class_rate"`
+	Actions      interleave.Hits            `json:"state_actions"`
+	Conflicts    interleave.Hits            `json:"conflicting_pairs"`
+	PCT          []interleave.PCTConfidence `json:"pct"`
 }
 
 func lastLine(t *testing.T, out string) (s summary) {
@@ -137,6 +142,16 @@ func TestPropInterleave(t *testing.T) {
 	require.NotZero(t, s.Exercised["G3"], "no schedule had both an accepted and a refused task")
 	for _, id := range []string{"G22", "G23"} {
 		require.NotZero(t, s.Exercised[id], "no schedule had a channel that ended, or was asked to")
+	}
+	require.NotZero(t, s.NewClassRate)
+	require.Greater(t, s.Actions.Hit, s.Actions.Of/2, "not yet: %v", s.Actions.Missing)
+	require.Empty(t, s.Actions.Unexpected, "the list says that it cannot be")
+	require.NotZero(t, s.Conflicts.Hit)
+	require.Less(t, s.Conflicts.Hit, s.Conflicts.Of)
+	require.Len(t, s.PCT, 4)
+	for i, c := range s.PCT {
+		require.Equal(t, i+2, c.Depth)
+		require.True(t, 0 < c.Most && c.Most < 1 && c.Least <= c.Median && c.Median <= c.Most, "%+v", c)
 	}
 	t.Logf("seed %d: %d schedules of %d scenarios, %d happens-before classes, %d histories judged, %.2f million steps/s with judging",
 		s.Seed, s.Runs, s.Scenarios, s.Classes, s.Histories, s.StepsPerSec/1e6)

@@ -53,6 +53,7 @@ func (x *Explorer) judge(sc Scenario, r *det.Result, out props.Outcome) (*judgem
 		if j, err = newJudgement(sc, r, out); err != nil {
 			return nil, fmt.Errorf("interleave: the harness wrote a history that makes no sense: %w\n%v", err, sc.Program)
 		}
+		x.Actions.add(out.Events)
 		x.cost += time.Since(began)
 		x.judged[key] = j
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // partVersion is the version of the format of Part.
-const partVersion = 1
+const partVersion = 2
 
 // Part is what one shard has done so far, as a file. A process that is killed is
 // started again with the same file and goes on behind the last visit that is in it.
@@ -123,7 +123,8 @@ func MergeMain(args []string, out, errs io.Writer) int {
 	}
 	c := all.Coverage
 	fmt.Fprintf(out, "seed %d: %d shards, %d scenarios, %d schedules of %d classes, %d histories; exhausted, by bound: %v\n",
-		all.Seed, f.NArg(), all.Scenarios, c.Schedules-c.Pruned, c.Classes, c.Histories, all.Exhausted.To)
+		all.Seed, f.NArg(), all.Scenarios, c.whole(), c.Classes, c.Histories, all.Exhausted.To)
+	c.text(out)
 	for _, id := range slices.Sorted(maps.Keys(all.Failed)) {
 		fmt.Fprintf(out, "%s: %s\n", id, all.Failed[id])
 	}
@@ -131,27 +132,4 @@ func MergeMain(args []string, out, errs io.Writer) int {
 		return exitFound
 	}
 	return exitClean
-}
-
-func newCoverage() Coverage {
-	return Coverage{Fairness: map[string]int{}, Verdicts: map[string]int{}, Exercised: map[string]int{}}
-}
-
-// merge adds the coverage of other visits. Classes are counted by visit, so that they
-// add up.
-func (c *Coverage) merge(d Coverage) {
-	c.Schedules += d.Schedules
-	c.Pruned += d.Pruned
-	c.Steps += d.Steps
-	c.Events += d.Events
-	c.Handovers += d.Handovers
-	c.Classes += d.Classes
-	c.Singles += d.Singles
-	c.Histories += d.Histories
-	c.Unrefined += d.Unrefined
-	c.Undecided += d.Undecided
-	c.Elapsed += d.Elapsed
-	addCounts(c.Fairness, d.Fairness)
-	addCounts(c.Verdicts, d.Verdicts)
-	addCounts(c.Exercised, d.Exercised)
 }

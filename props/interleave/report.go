@@ -3,6 +3,7 @@ package interleave
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 
@@ -19,20 +20,26 @@ type line struct {
 	Exercised map[string]int    `json:"exercised"`
 	Failed    map[string]string `json:"failed,omitempty"`
 
-	Classes     int            `json:"classes"`
-	Histories   int            `json:"histories"`
-	Steps       int            `json:"steps"`
-	StepsPerSec float64        `json:"steps_per_second"`
-	Unseen      float64        `json:"unseen"`
-	Scenarios   int            `json:"scenarios"`
-	FoundBy     string         `json:"found_by,omitempty"`
-	Schedule    int            `json:"schedule,omitempty"`
-	Unrefined   int            `json:"unrefined"`
-	Fairness    map[string]int `json:"needs_fairness,omitempty"`
-	Switches    int            `json:"switches,omitempty"`
-	Exhausted   Exhausted      `json:"exhausted"`
-	Shard       string         `json:"shard,omitempty"` // from 1
-	Speed       []Speed        `json:"speed"`           // of the scheduler alone: nothing is judged
+	Classes     int             `json:"classes"`
+	Histories   int             `json:"histories"`
+	Steps       int             `json:"steps"`
+	StepsPerSec float64         `json:"steps_per_second"`
+	Unseen      float64         `json:"unseen"`
+	NewClasses  float64         `json:"new_class_rate"` // of the schedules since the line before
+	Scenarios   int             `json:"scenarios"`
+	FoundBy     string          `json:"found_by,omitempty"`
+	Schedule    int             `json:"schedule,omitempty"`
+	Unrefined   int             `json:"unrefined"`
+	Fairness    map[string]int  `json:"needs_fairness,omitempty"`
+	Switches    int             `json:"switches,omitempty"`
+	Actions     Hits            `json:"state_actions"`
+	Conflicts   Hits            `json:"conflicting_pairs"`
+	PCT         []PCTConfidence `json:"pct"`
+	Exhausted   Exhausted       `json:"exhausted"`
+	Shard       string          `json:"shard,omitempty"` // from 1
+	Speed       []Speed         `json:"speed"`           // of the scheduler alone: nothing is judged
+
+	before Coverage // of the line before
 }
 
 func (l *line) fill(x *Explorer) {
@@ -42,9 +49,44 @@ func (l *line) fill(x *Explorer) {
 	if sec := x.Elapsed.Seconds(); sec > 0 {
 		l.StepsPerSec = float64(x.Steps) / sec
 	}
-	l.Unseen = x.Unseen()
+	l.Unseen, l.NewClasses = x.Unseen(), x.NewClassRate(l.before)
+	l.Actions, l.Conflicts, l.PCT = x.Actions.hits(), x.Conflicts.hits(), x.PCT.confidence()
+	l.before = x.Coverage
 	l.Fairness = x.Fairness
 	l.Unrefined = x.Unrefined
+}
+
+// text is the line for a person.
+func (l *line) text(w io.Writer) {
+	fmt.Fprintf(w, "seed %d: %d schedules of %d scenarios, %d happens-before classes, %.0f %% of the last ones new, %.0f %% unseen; %d histories, %.2f million steps/s\n",
+		l.Seed, l.Runs, l.Scenarios, l.Classes, 100*l.NewClasses, 100*l.Unseen, l.Histories, l.StepsPerSec/1e6)
+	l.before.text(w)
+}
+
+// text is what was seen of what there is, for a person.
+func (c Coverage) text(w io.Writer) {
+	c.Actions.hits().text(w, "actions in a state")
+	c.Conflicts.hits().text(w, "conflicting pairs of places")
+	for _, p := range c.PCT.confidence() {
+		fmt.Fprintf(w, "chance that pct%d would have found a bug of depth %d, in %d scenarios: %.2g to %.2g, median %.2g\n",
+			p.Depth, p.Depth, p.Scenarios, p.Least, p.Most, p.Median)
+	}
+}
+
+func (h Hits) text(w io.Writer, what string) {
+	fmt.Fprintf(w, "%s: %d of %d", what, h.Hit, h.Of)
+	for i, name := range h.Missing {
+		sep := "; "
+		if i == 0 {
+			sep = "; not yet "
+		}
+		fmt.Fprint(w, sep, name)
+		if i == 4 && h.Of-h.Hit > 5 {
+			fmt.Fprintf(w, " and %d more", h.Of-h.Hit-5)
+			break
+		}
+	}
+	fmt.Fprintln(w)
 }
 
 // against reports whether one of the violations is of that guarantee.

@@ -2,10 +2,7 @@ package det
 
 import (
 	"fmt"
-	"path/filepath"
-	"runtime"
 	"runtime/debug"
-	"strings"
 )
 
 // Verdict says how a run ended.
@@ -79,7 +76,6 @@ func (r *Result) NeedsFairness() []string {
 
 //go:norace
 func (s *Sched) noteBlocked() {
-	s.r.Goroutines = len(s.gs)
 	for _, g := range s.live {
 		if g.status != ended {
 			s.r.Blocked = append(s.r.Blocked, blockedText(g))
@@ -101,7 +97,11 @@ func blockedText(g *gor) string {
 
 //go:norace
 func (s *Sched) traceEvent(g *gor, o *Obj, op Op, write bool, value int64) {
-	s.r.Trace = append(s.r.Trace, Event{G: g.id, Op: op, Value: value, Site: lineOf(callerOutside()), At: s.now, Obj: s.numberOf(o), Write: write})
+	at := g.site // Enter's: what is recorded until the next Enter is one operation
+	if at == 0 {
+		at = callerOutside()
+	}
+	s.r.Trace = append(s.r.Trace, Event{G: g.id, Op: op, Value: value, Site: lineOf(at), At: s.now, Obj: s.numberOf(o), Write: write})
 }
 
 // Mark notes in a traced run how far it is. It is no scheduling point.
@@ -128,33 +128,4 @@ func (s *Sched) numberOf(o *Obj) int {
 	}
 	s.traced = append(s.traced, o)
 	return len(s.traced)
-}
-
-// callerOutside returns the innermost caller that is not part of this package or
-// of the look-alikes below it.
-func callerOutside() uintptr {
-	var pcs [16]uintptr
-	n := runtime.Callers(2, pcs[:])
-	frames := runtime.CallersFrames(pcs[:n])
-	for {
-		f, more := frames.Next()
-		if strings.HasPrefix(f.Function, "runtime.") {
-			return 0
-		}
-		if !strings.Contains(f.Function, "interleave/det") {
-			return f.PC
-		}
-		if !more {
-			return 0
-		}
-	}
-}
-
-// lineOf returns "dir/file.go:12".
-func lineOf(pc uintptr) string {
-	if pc == 0 {
-		return ""
-	}
-	f, _ := runtime.CallersFrames([]uintptr{pc + 1}).Next()
-	return fmt.Sprintf("%s/%s:%d", filepath.Base(filepath.Dir(f.File)), filepath.Base(f.File), f.Line)
 }

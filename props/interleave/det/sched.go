@@ -209,7 +209,7 @@ func Run(st Strategy, opt Options, body func()) *Result {
 	raceAcquire(unsafe.Pointer(s))
 	current = nil
 	operations += uint64(s.r.Steps)
-	s.r.Switches, s.r.Races = s.switches, raceErrors()-races
+	s.r.Switches, s.r.Races, s.r.Goroutines = s.switches, raceErrors()-races, len(s.gs)
 	return &s.r
 }
 

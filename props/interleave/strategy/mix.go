@@ -39,3 +39,11 @@ func (m *Mix) End(r *det.Result, newClass bool) { m.of[m.turn].End(r, newClass) 
 //
 //go:norace
 func (m *Mix) Next(d *det.Decision) int { return m.of[m.turn].Next(d) }
+
+// Bound implements Bounded: of the one whose schedule it was.
+func (m *Mix) Bound(goroutines int) (depth int, chance float64) {
+	if b, ok := m.of[m.turn].(Bounded); ok {
+		return b.Bound(goroutines)
+	}
+	return 0, 0
+}

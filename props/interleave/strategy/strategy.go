@@ -4,6 +4,7 @@ package strategy
 
 import (
 	"fmt"
+	"math"
 
 	"eventide/props/interleave/det"
 )
@@ -20,6 +21,13 @@ type Strategy interface {
 	// End hears what the schedule came to, and whether its happens-before class
 	// was new.
 	End(r *det.Result, newClass bool)
+}
+
+// Bounded is a strategy that finds a bug of so many ordering constraints, its depth,
+// with at least this chance, if there is one: in the last schedule, of so many
+// goroutines. A depth of 0 is one that nothing is known of.
+type Bounded interface {
+	Bound(goroutines int) (depth int, chance float64)
 }
 
 // names lists what New makes, in the order in which Mix takes them.
@@ -135,6 +143,16 @@ func (p *pct) Begin() bool {
 }
 
 func (p *pct) End(*det.Result, bool) {}
+
+// Bound implements Bounded. It needs a priority for each goroutine, and that a change may
+// come at each decision: a schedule that went on for longer than those before it has none
+// at its end. Which case of a select is taken is left to chance, and not counted.
+func (p *pct) Bound(goroutines int) (depth int, chance float64) {
+	if p.step > p.longest || goroutines+det.Main > most {
+		return p.d, 0
+	}
+	return p.d, 1 / (float64(goroutines) * math.Pow(float64(p.longest), float64(p.d-1)))
+}
 
 // Next implements det.Strategy.
 //
