@@ -82,7 +82,9 @@ func TestG18WaitInAChildOfAWrappedGroup(t *testing.T) {
 			ctx, cancel := context.WithTimeout(neverEnds, time.Second)
 			defer cancel()
 			inside := core.Submit(ex, func() (error, error) {
-				_, err := core.Submit(ex, give(1)).Wait(ctx)
+				waited := make(chan struct{}) // one that is complete has a result there too
+				defer close(waited)
+				_, err := core.Submit(ex, func() (int, error) { <-waited; return 1, nil }).Wait(ctx)
 				return err, nil
 			})
 			if err, _ := inside.Wait(neverEnds); err != core.ErrInEventLoop {
