@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"eventide/props/lane"
 )
 
 // Coverage says how much of the scenarios was seen. All of it adds up, over visits and
@@ -80,22 +82,13 @@ func (c *Coverage) merge(d Coverage) {
 	c.PCT.merge(d.PCT)
 }
 
-// Hits is how many of so many were seen, and the first of those that were not. What was
-// seen and is not one of them is a mistake of the list, or worse.
-type Hits struct {
-	Hit        int      `json:"hit"`
-	Of         int      `json:"of"`
-	Missing    []string `json:"missing,omitempty"`
-	Unexpected []string `json:"unexpected,omitempty"`
-}
-
 // mostNamed is how many of the missing a line names. The file of a part has all that
 // was seen.
 const mostNamed = 20
 
 // newHits takes them in order.
-func newHits(possible []string, seen map[string]int) Hits {
-	h := Hits{Of: len(possible)}
+func newHits(possible []string, seen map[string]int) lane.Hits {
+	h := lane.Hits{Of: len(possible)}
 	for _, name := range possible {
 		switch {
 		case seen[name] > 0:
@@ -112,6 +105,6 @@ func newHits(possible []string, seen map[string]int) Hits {
 	return h
 }
 
-func (a Actions) hits() Hits { return newHits(possibleActions(), a) }
+func (a Actions) hits() lane.Hits { return newHits(possibleActions(), a) }
 
-func (c Conflicts) hits() Hits { return newHits(slices.Sorted(maps.Keys(c)), c) }
+func (c Conflicts) hits() lane.Hits { return newHits(slices.Sorted(maps.Keys(c)), c) }

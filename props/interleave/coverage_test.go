@@ -9,6 +9,7 @@ import (
 	"eventide/props/history"
 	"eventide/props/interleave/det"
 	"eventide/props/interleave/strategy"
+	"eventide/props/lane"
 
 	"github.com/stretchr/testify/require"
 )
@@ -47,11 +48,11 @@ func TestPossibleActions(t *testing.T) {
 
 func TestHits(t *testing.T) {
 	h := newHits([]string{"a", "b", "c"}, map[string]int{"a": 2, "b": 0, "x": 1})
-	require.Equal(t, Hits{Hit: 1, Of: 3, Missing: []string{"b", "c"}, Unexpected: []string{"x"}}, h)
+	require.Equal(t, lane.Hits{Hit: 1, Of: 3, Missing: []string{"b", "c"}, Unexpected: []string{"x"}}, h)
 	var many Actions
 	require.Len(t, many.hits().Missing, mostNamed)
 	var b bytes.Buffer
-	h.text(&b, "letters")
+	hitsText(&b, h, "letters")
 	require.Equal(t, "letters: 1 of 3; not yet b; c\n", b.String())
 }
 
@@ -84,7 +85,7 @@ func TestConflictsOfATrace(t *testing.T) {
 	}, c)
 	c.add(trace)
 	require.Equal(t, 2, c["core/b.go:1 load > core/a.go:3 store"])
-	require.Equal(t, Hits{Hit: 2, Of: 5}, Hits{Hit: c.hits().Hit, Of: c.hits().Of})
+	require.Equal(t, lane.Hits{Hit: 2, Of: 5}, lane.Hits{Hit: c.hits().Hit, Of: c.hits().Of})
 }
 
 func TestNewClassRate(t *testing.T) {

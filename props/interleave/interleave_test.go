@@ -19,6 +19,7 @@ import (
 
 	"eventide/props/interleave"
 	"eventide/props/interleave/build"
+	lanes "eventide/props/lane"
 	"eventide/props/mutant"
 
 	"github.com/stretchr/testify/require"
@@ -108,10 +109,7 @@ type summary struct {
 	StepsPerSec float64        `json:"steps_per_second"`
 	Exercised   map[string]int `json:"exercised"`
 
-	NewClassRate float64                    `json:"new_class_rate"`
-	Actions      interleave.Hits            `json:"state_actions"`
-	Conflicts    interleave.Hits            `json:"conflicting_pairs"`
-	PCT          []interleave.PCTConfidence `json:"pct"`
+	lanes.Coverage
 }
 
 func lastLine(t *testing.T, out string) (s summary) {

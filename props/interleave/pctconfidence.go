@@ -8,6 +8,7 @@ import (
 
 	"eventide/props/interleave/det"
 	"eventide/props/interleave/strategy"
+	"eventide/props/lane"
 )
 
 // PCTs is, by depth and by scenario, how sure the schedules of PCT make that there is no
@@ -50,24 +51,13 @@ func (p PCTs) merge(q PCTs) {
 	}
 }
 
-// PCTConfidence is what the schedules of PCT of one depth say of the scenarios that they
-// were made of: the least, the median and the greatest of the chances that a bug of that
-// depth would have been found, if the scenario had one.
-type PCTConfidence struct {
-	Depth     int     `json:"depth"`
-	Scenarios int     `json:"scenarios"`
-	Least     float64 `json:"least"`
-	Median    float64 `json:"median"`
-	Most      float64 `json:"most"`
-}
-
-func (p PCTs) confidence() []PCTConfidence {
-	all := make([]PCTConfidence, 0, len(p))
+func (p PCTs) confidence() []lane.PCTConfidence {
+	all := make([]lane.PCTConfidence, 0, len(p))
 	for _, depth := range slices.Sorted(maps.Keys(p)) {
 		sums := slices.Sorted(maps.Values(p[depth]))
 		of := func(i int) float64 { return -math.Expm1(-float64(sums[i]) * pctUnit) }
 		last := len(sums) - 1
-		all = append(all, PCTConfidence{depth, len(sums), of(0), of(len(sums) / 2), of(last)})
+		all = append(all, lane.PCTConfidence{Depth: depth, Scenarios: len(sums), Least: of(0), Median: of(len(sums) / 2), Most: of(last)})
 	}
 	return all
 }

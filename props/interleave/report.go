@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"eventide/props/history"
+	"eventide/props/lane"
 )
 
 // line is what the lane prints as it goes, in the form that all lanes share.
@@ -20,24 +21,20 @@ type line struct {
 	Exercised map[string]int    `json:"exercised"`
 	Failed    map[string]string `json:"failed,omitempty"`
 
-	Classes     int             `json:"classes"`
-	Histories   int             `json:"histories"`
-	Steps       int             `json:"steps"`
-	StepsPerSec float64         `json:"steps_per_second"`
-	Unseen      float64         `json:"unseen"`
-	NewClasses  float64         `json:"new_class_rate"` // of the schedules since the line before
-	Scenarios   int             `json:"scenarios"`
-	FoundBy     string          `json:"found_by,omitempty"`
-	Schedule    int             `json:"schedule,omitempty"`
-	Unrefined   int             `json:"unrefined"`
-	Fairness    map[string]int  `json:"needs_fairness,omitempty"`
-	Switches    int             `json:"switches,omitempty"`
-	Actions     Hits            `json:"state_actions"`
-	Conflicts   Hits            `json:"conflicting_pairs"`
-	PCT         []PCTConfidence `json:"pct"`
-	Exhausted   Exhausted       `json:"exhausted"`
-	Shard       string          `json:"shard,omitempty"` // from 1
-	Speed       []Speed         `json:"speed"`           // of the scheduler alone: nothing is judged
+	Classes     int            `json:"classes"`
+	Histories   int            `json:"histories"`
+	Steps       int            `json:"steps"`
+	StepsPerSec float64        `json:"steps_per_second"`
+	Scenarios   int            `json:"scenarios"`
+	FoundBy     string         `json:"found_by,omitempty"`
+	Schedule    int            `json:"schedule,omitempty"`
+	Unrefined   int            `json:"unrefined"`
+	Fairness    map[string]int `json:"needs_fairness,omitempty"`
+	Switches    int            `json:"switches,omitempty"`
+	lane.Coverage
+	Exhausted Exhausted `json:"exhausted"`
+	Shard     string    `json:"shard,omitempty"` // from 1
+	Speed     []Speed   `json:"speed"`           // of the scheduler alone: nothing is judged
 
 	before Coverage // of the line before
 }
@@ -49,8 +46,10 @@ func (l *line) fill(x *Explorer) {
 	if sec := x.Elapsed.Seconds(); sec > 0 {
 		l.StepsPerSec = float64(x.Steps) / sec
 	}
-	l.Unseen, l.NewClasses = x.Unseen(), x.NewClassRate(l.before)
-	l.Actions, l.Conflicts, l.PCT = x.Actions.hits(), x.Conflicts.hits(), x.PCT.confidence()
+	l.Coverage = lane.Coverage{
+		Unseen: x.Unseen(), NewClassRate: x.NewClassRate(l.before),
+		Actions: x.Actions.hits(), Conflicts: x.Conflicts.hits(), PCT: x.PCT.confidence(),
+	}
 	l.before = x.Coverage
 	l.Fairness = x.Fairness
 	l.Unrefined = x.Unrefined
@@ -59,21 +58,21 @@ func (l *line) fill(x *Explorer) {
 // text is the line for a person.
 func (l *line) text(w io.Writer) {
 	fmt.Fprintf(w, "seed %d: %d schedules of %d scenarios, %d happens-before classes, %.0f %% of the last ones new, %.0f %% unseen; %d histories, %.2f million steps/s\n",
-		l.Seed, l.Runs, l.Scenarios, l.Classes, 100*l.NewClasses, 100*l.Unseen, l.Histories, l.StepsPerSec/1e6)
+		l.Seed, l.Runs, l.Scenarios, l.Classes, 100*l.NewClassRate, 100*l.Unseen, l.Histories, l.StepsPerSec/1e6)
 	l.before.text(w)
 }
 
 // text is what was seen of what there is, for a person.
 func (c Coverage) text(w io.Writer) {
-	c.Actions.hits().text(w, "actions in a state")
-	c.Conflicts.hits().text(w, "conflicting pairs of places")
+	hitsText(w, c.Actions.hits(), "actions in a state")
+	hitsText(w, c.Conflicts.hits(), "conflicting pairs of places")
 	for _, p := range c.PCT.confidence() {
 		fmt.Fprintf(w, "chance that pct%d would have found a bug of depth %d, in %d scenarios: %.2g to %.2g, median %.2g\n",
 			p.Depth, p.Depth, p.Scenarios, p.Least, p.Most, p.Median)
 	}
 }
 
-func (h Hits) text(w io.Writer, what string) {
+func hitsText(w io.Writer, h lane.Hits, what string) {
 	fmt.Fprintf(w, "%s: %d of %d", what, h.Hit, h.Of)
 	for i, name := range h.Missing {
 		sep := "; "

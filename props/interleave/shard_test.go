@@ -1,6 +1,7 @@
 package interleave
 
 import (
+	"fmt"
 	"bytes"
 	"os"
 	"path/filepath"
@@ -85,7 +86,7 @@ func TestMergeWantsTheWhole(t *testing.T) {
 		"are both of shard 0":     a,
 		"is of seed 8":            write("seed", func(p *Part) { p.Shard, p.Seed = 1, 8 }),
 		"has not come to its end": write("half", func(p *Part) { p.Shard, p.Complete = 1, false }),
-		"schema is 9, want 1":     write("schema", func(p *Part) { p.Shard, p.Schema = 1, 9 }),
+		fmt.Sprintf("schema is 9, want %d", partVersion):     write("schema", func(p *Part) { p.Shard, p.Schema = 1, 9 }),
 		"no such file":            filepath.Join(dir, "none"),
 	} {
 		_, err := Merge([]string{a, path})

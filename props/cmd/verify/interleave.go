@@ -16,10 +16,11 @@ type scheduleReport struct {
 	Classes     int            `json:"classes"` // that differ in what happens before what
 	StepsPerSec float64        `json:"steps_per_second"`
 	Exhausted   lane.Exhausted `json:"exhausted"`
+	lane.Coverage
 }
 
 func schedulesOf(r lane.Result) scheduleReport {
-	s := scheduleReport{Schedules: r.Runs, Classes: r.Classes, StepsPerSec: r.StepsPerSec}
+	s := scheduleReport{Schedules: r.Runs, Classes: r.Classes, StepsPerSec: r.StepsPerSec, Coverage: r.Coverage}
 	if r.Exhausted != nil {
 		s.Exhausted = *r.Exhausted
 	}
@@ -53,4 +54,10 @@ func (s scheduleReport) print(w io.Writer) {
 		fmt.Fprintf(w, " to %d preemptions of %d;", bound, s.Exhausted.To[bound])
 	}
 	fmt.Fprintf(w, " without a bound of %d; %d schedules for that\n", s.Exhausted.All, s.Exhausted.Schedules)
+	fmt.Fprintf(w, "         %.0f %% of the last schedules were of a new class, %.0f %% are unseen; %d of %d actions in a state; %d of %d conflicting pairs of places",
+		100*s.NewClassRate, 100*s.Unseen, s.Actions.Hit, s.Actions.Of, s.Conflicts.Hit, s.Conflicts.Of)
+	for _, c := range s.PCT {
+		fmt.Fprintf(w, "; pct%d %.2g", c.Depth, c.Median)
+	}
+	fmt.Fprintln(w)
 }

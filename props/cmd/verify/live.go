@@ -28,6 +28,7 @@ type live struct {
 	left    time.Duration
 
 	schedules int // of the interleave lane
+	coverage  lane.Coverage
 }
 
 func newLive(out io.Writer, budget time.Duration) *live {
@@ -71,9 +72,11 @@ func (l *live) end() {
 const interval = 5 * time.Second
 
 func (l *live) print(always bool) {
+	c := &l.coverage
 	if l.terminal {
-		fmt.Fprintf(l.out, "\r\x1b[Kvirtual %7.0f runs/s  runs %d  real %d  schedules %d  model states %d  mutants %d of %d  failures %d  left %v",
-			l.rate, l.last.Runs, l.real, l.schedules, l.states, l.mutants, l.planted, len(l.last.Failed), l.left.Round(time.Second))
+		fmt.Fprintf(l.out, "\r\x1b[Kvirtual %7.0f runs/s  runs %d  real %d  schedules %d (new %.0f%%, actions %d/%d, pairs %d/%d)  model states %d  mutants %d of %d  failures %d  left %v",
+			l.rate, l.last.Runs, l.real,
+			l.schedules, 100*c.NewClassRate, c.Actions.Hit, c.Actions.Of, c.Conflicts.Hit, c.Conflicts.Of, l.states, l.mutants, l.planted, len(l.last.Failed), l.left.Round(time.Second))
 		return
 	}
 	if !always && time.Since(l.printed) < interval {
@@ -85,7 +88,8 @@ func (l *live) print(always bool) {
 		lane = "mutants" // the budget is spent; this takes as long as it takes
 	}
 	line, err := json.Marshal(map[string]any{
-		"lane": lane, "runs_per_s": int(l.rate), "runs": l.last.Runs, "real_runs": l.real, "schedules": l.schedules, "model_states": l.states,
+		"lane": lane, "runs_per_s": int(l.rate), "runs": l.last.Runs, "real_runs": l.real, "schedules": l.schedules,
+		"new_class_rate": c.NewClassRate, "state_actions": c.Actions.Hit, "conflicting_pairs": c.Conflicts.Hit, "model_states": l.states,
 		"mutants": l.mutants, "mutants_of": l.planted, "failures": len(l.last.Failed), "left_s": int(l.left.Seconds()),
 	})
 	if err == nil {
