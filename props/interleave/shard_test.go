@@ -1,8 +1,8 @@
 package interleave
 
 import (
-	"fmt"
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -83,11 +83,11 @@ func TestMergeWantsTheWhole(t *testing.T) {
 	require.Equal(t, 4, all.Coverage.Exercised["G3"])
 	require.Equal(t, 8, all.Exhausted.To[1])
 	for want, path := range map[string]string{
-		"are both of shard 0":     a,
-		"is of seed 8":            write("seed", func(p *Part) { p.Shard, p.Seed = 1, 8 }),
-		"has not come to its end": write("half", func(p *Part) { p.Shard, p.Complete = 1, false }),
-		fmt.Sprintf("schema is 9, want %d", partVersion):     write("schema", func(p *Part) { p.Shard, p.Schema = 1, 9 }),
-		"no such file":            filepath.Join(dir, "none"),
+		"are both of shard 0":                            a,
+		"is of seed 8":                                   write("seed", func(p *Part) { p.Shard, p.Seed = 1, 8 }),
+		"has not come to its end":                        write("half", func(p *Part) { p.Shard, p.Complete = 1, false }),
+		fmt.Sprintf("schema is 9, want %d", partVersion): write("schema", func(p *Part) { p.Shard, p.Schema = 1, 9 }),
+		"no such file":                                   filepath.Join(dir, "none"),
 	} {
 		_, err := Merge([]string{a, path})
 		require.ErrorContains(t, err, want)
