@@ -183,6 +183,20 @@ func TestPropInterleaveExhaustive(t *testing.T) {
 	t.Log("\n" + out)
 }
 
+// showsWhatRan checks that the line of source beside an operation is the one that makes
+// it: that of the planted bug, where its file is another than the one in the module.
+func showsWhatRan(t *testing.T, out string) {
+	t.Helper()
+	makes := map[string]string{"load": "Load(", "store": "Store(", "cas": "CompareAndSwap(", "trylock": "TryLock(", "lock": "Lock("} // not of an unlock, which may be deferred
+	steps := regexp.MustCompile(`(?m) (load|store|cas|trylock|lock)(?:=-?\d+)?  core/\S+ (.+)$`).FindAllStringSubmatch(out, -1)
+	require.Greater(t, len(steps), 10, "%s", out)
+	for _, step := range steps {
+		if !strings.HasSuffix(step[2], "…") {
+			require.Contains(t, step[2], makes[step[1]], "%s", step[0])
+		}
+	}
+}
+
 // TestPropInterleavePlanted: a lost wake-up in core is found, made small, kept as a
 // case, and replayed, with each of the three outcomes of a replay.
 func TestPropInterleavePlanted(t *testing.T) {
@@ -194,6 +208,7 @@ func TestPropInterleavePlanted(t *testing.T) {
 	isTimeline(t, page, "<h1>G")
 	require.Regexp(t, `(?m)^(G12|G10|G24|G3) `, out)
 	require.Contains(t, out, "core/loop.go:", "the trace names lines of core")
+	showsWhatRan(t, out)
 
 	found := regexp.MustCompile(`-case (\S+)`).FindStringSubmatch(out)
 	require.NotNil(t, found, "%s", out)

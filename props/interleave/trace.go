@@ -106,6 +106,10 @@ func clip(s string, n int) string {
 	return s
 }
 
+// changedSources is where the files of a planted bug are, which is linked in: what runs is
+// not what is in the module, and its lines are others.
+var changedSources string
+
 // sources finds lines of core's source by "core/admit.go:12", if it runs in the module.
 type sources struct{ files map[string][]string }
 
@@ -118,7 +122,10 @@ func (s *sources) line(site string) string {
 	}
 	lines, known := s.files[name]
 	if !known {
-		for _, root := range []string{".", "..", filepath.Join("..", "..")} {
+		for _, root := range []string{changedSources, ".", "..", filepath.Join("..", "..")} {
+			if root == "" {
+				continue
+			}
 			if data, err := os.ReadFile(filepath.Join(root, name)); err == nil {
 				lines = strings.Split(string(data), "\n")
 				break

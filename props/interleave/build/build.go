@@ -39,11 +39,41 @@ func (l Lane) Build() (bin string, o *rewrite.Overlay, err error) {
 	if err := l.touchSources(); err != nil {
 		return "", nil, err
 	}
+	changed, err := l.keepChanged()
+	if err != nil {
+		return "", nil, err
+	}
+	flags := "-ldflags=-X eventide/props/interleave.coreHash=" + o.CoreHash()
+	if changed != "" {
+		flags += " -X 'eventide/props/interleave.changedSources=" + changed + "'"
+	}
 	bin = filepath.Join(l.Dir, "lane")
-	if err := l.goBuild(bin, "-overlay", overlay, "-ldflags=-X eventide/props/interleave.coreHash="+o.CoreHash()); err != nil {
+	if err := l.goBuild(bin, "-overlay", overlay, flags); err != nil {
 		return "", nil, err
 	}
 	return bin, o, nil
+}
+
+// keepChanged writes the changed files, as they were before they were rewritten, and
+// returns the directory: a trace shows the lines that ran. Without any it is "".
+func (l Lane) keepChanged() (string, error) {
+	if len(l.Changed) == 0 {
+		return "", nil
+	}
+	dir := filepath.Join(l.Dir, "changed")
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
+	}
+	for name, text := range l.Changed {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
 }
 
 // BuildFree builds the lane without the overlay and returns the path of the binary: one
