@@ -56,7 +56,12 @@ func playOnCore(p *Program) (Trace, error) {
 			fails--
 			return errNoThread
 		}
-		go loop()
+		go func() {
+			// In virtual time that is until the call that starts the loop has returned. A lazy
+			// task that comes behind the loop's first look waits for the next wake-up.
+			time.Sleep(time.Nanosecond)
+			loop()
+		}()
 		return nil
 	}))
 	if err != nil {
