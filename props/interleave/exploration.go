@@ -55,6 +55,9 @@ func (e *exploration) run() (code int, err error) {
 	}
 	e.x.Coverage = e.done.Coverage
 	e.line = line{Lane: "interleave", Seed: e.seed, Failed: map[string]string{}, Speed: speeds(e.seed)}
+	if err := e.besideFree(e.line.Speed); err != nil {
+		return exitUsage, err
+	}
 	if e.shard.of > 1 {
 		e.line.Shard = fmt.Sprintf("%d/%d", e.shard.index+1, e.shard.of)
 	}

@@ -109,6 +109,7 @@ type summary struct {
 	StepsPerSec float64        `json:"steps_per_second"`
 	Exercised   map[string]int `json:"exercised"`
 
+	Speed []lanes.Speed `json:"speed"`
 	lanes.Coverage
 }
 
@@ -374,6 +375,19 @@ func TestInterleaveNotRun(t *testing.T) {
 	text, code := run(t, bin, "-budget", "1s")
 	require.Equal(t, 3, code, "%s", text)
 	require.Contains(t, text, "not run")
+
+	// It is what a run measures its speed beside, and it does not take as long as the run may.
+	t.Setenv("EVENTIDE_LANE_BUDGET", "1h")
+	args := []string{"-rounds", "1", "-n", "1", "-scenario", "execute|execute", "-free"}
+	text, code = run(t, lane(t), append(args, bin)...)
+	require.Zero(t, code, "%s", text)
+	for _, speed := range lastLine(t, text).Speed {
+		require.NotZero(t, speed.Steps, "%v", speed)
+		require.NotZero(t, speed.Free, "%v", speed)
+	}
+	text, code = run(t, lane(t), append(args, lane(t))...)
+	require.Equal(t, 2, code, "%s", text)
+	require.Contains(t, text, "want runs per second")
 }
 
 // TestInterleaveRaceSelfCheck: in a -race build each planted race is reported, also

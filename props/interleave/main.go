@@ -32,6 +32,8 @@ type settings struct {
 	part            string // file
 	shard           shard
 	bench           bool
+	json            bool   // of bench, in a binary without the overlay
+	free            string // that binary, to measure beside
 	replay          string
 	html            string // file
 	keep            bool
@@ -111,6 +113,8 @@ func parse(args []string, out, errs io.Writer) (settings, error) {
 	f.IntVar(&s.rounds, "rounds", 0, "instead of a budget: visit each scenario so many times")
 	f.StringVar(&s.part, "part", "", "file for the state of this shard, for merge; if it is there, go on from it")
 	f.BoolVar(&s.bench, "bench", false, "measure the scheduler")
+	f.BoolVar(&s.json, "json", false, "with -bench, in a binary without the overlay: lines of JSON")
+	f.StringVar(&s.free, "free", "", "binary of the lane without the overlay: its speed stands beside ours")
 	f.StringVar(&s.replay, "case", "", "case file to run again")
 	f.BoolVar(&s.keep, "keep", false, "go on after a failure, with the next scenario")
 	f.BoolVar(&s.quick, "quick", false, "do not make failures small")

@@ -32,9 +32,9 @@ type line struct {
 	Fairness    map[string]int `json:"needs_fairness,omitempty"`
 	Switches    int            `json:"switches,omitempty"`
 	lane.Coverage
-	Exhausted Exhausted `json:"exhausted"`
-	Shard     string    `json:"shard,omitempty"` // from 1
-	Speed     []Speed   `json:"speed"`           // of the scheduler alone: nothing is judged
+	Exhausted Exhausted    `json:"exhausted"`
+	Shard     string       `json:"shard,omitempty"` // from 1
+	Speed     []lane.Speed `json:"speed"`           // of the scheduler alone: nothing is judged
 
 	before Coverage // of the line before
 }
@@ -60,6 +60,9 @@ func (l *line) text(w io.Writer) {
 	fmt.Fprintf(w, "seed %d: %d schedules of %d scenarios, %d happens-before classes, %.0f %% of the last ones new, %.0f %% unseen; %d histories, %.2f million steps/s\n",
 		l.Seed, l.Runs, l.Scenarios, l.Classes, 100*l.NewClassRate, 100*l.Unseen, l.Histories, l.StepsPerSec/1e6)
 	l.before.text(w)
+	for _, speed := range l.Speed {
+		fmt.Fprintln(w, speed)
+	}
 }
 
 // text is what was seen of what there is, for a person.

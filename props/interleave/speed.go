@@ -1,7 +1,12 @@
 package interleave
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
+	"os"
+	"os/exec"
 	"slices"
 	"time"
 
@@ -10,6 +15,7 @@ import (
 	"eventide/props/interleave/bare"
 	"eventide/props/interleave/det"
 	"eventide/props/interleave/strategy"
+	"eventide/props/lane"
 )
 
 // speedPrograms have five goroutines each: four callers and the loop. One drives core
@@ -34,24 +40,6 @@ func numbered(steps []props.Step, from int) []props.Step {
 	return steps
 }
 
-// Speed is what a scheduler makes of a program, beside the Go runtime.
-type Speed struct {
-	Program   string  `json:"program"`
-	Race      bool    `json:"race"`
-	Steps     float64 `json:"steps_per_second,omitempty"` // decisions before a synchronisation operation
-	Schedules float64 `json:"schedules_per_second,omitempty"`
-	Free      float64 `json:"free_per_second,omitempty"` // runs of the program in a binary without the overlay
-}
-
-// String is a line for a person.
-func (s Speed) String() string {
-	build := map[bool]string{false: "plain", true: "race"}[s.Race]
-	if s.Steps == 0 {
-		return fmt.Sprintf("%-5s  %-14s  not instrumented, %6.0f runs/s", build, s.Program, s.Free)
-	}
-	return fmt.Sprintf("%-5s  %-14s  %5.2f million steps/s, %6.0f runs/s", build, s.Program, s.Steps/1e6, s.Schedules)
-}
-
 // perSecond repeats what makes n of something, for about d, and returns how many there
 // were per second of the process's own time: a machine that is busy with others makes
 // it no slower.
@@ -69,9 +57,9 @@ func perSecond(d time.Duration, f func() (n int)) float64 {
 }
 
 // measure runs a program for about d under a strategy.
-func measure(sc Scenario, st strategy.Strategy, d time.Duration) Speed {
+func measure(sc Scenario, st strategy.Strategy, d time.Duration) lane.Speed {
 	x, schedules := NewExplorer(), 0
-	s := Speed{Program: sc.Name, Race: det.RaceBuild}
+	s := lane.Speed{Program: sc.Name, Race: det.RaceBuild}
 	s.Steps = perSecond(d, func() int {
 		st.Begin()
 		r, _ := x.run(sc, st, false)
@@ -84,8 +72,8 @@ func measure(sc Scenario, st strategy.Strategy, d time.Duration) Speed {
 }
 
 // measureFree runs a program for about d as it is, in a binary without the overlay.
-func measureFree(sc Scenario, d time.Duration) Speed {
-	return Speed{Program: sc.Name, Race: det.RaceBuild, Free: perSecond(d, func() int {
+func measureFree(sc Scenario, d time.Duration) lane.Speed {
+	return lane.Speed{Program: sc.Name, Race: det.RaceBuild, Free: perSecond(d, func() int {
 		if sc.Bare != nil {
 			bare.Run(*sc.Bare)
 		} else {
@@ -99,8 +87,8 @@ func measureFree(sc Scenario, d time.Duration) Speed {
 const shortLook = 30 * time.Millisecond
 
 // speeds measures this build, in passing.
-func speeds(seed uint64) []Speed {
-	var all []Speed
+func speeds(seed uint64) []lane.Speed {
+	var all []lane.Speed
 	for _, sc := range speedPrograms() {
 		st, err := strategy.New("pct3", seed)
 		if err != nil {
@@ -109,6 +97,34 @@ func speeds(seed uint64) []Speed {
 		all = append(all, measure(sc, st, shortLook))
 	}
 	return all
+}
+
+// besideFree adds to each what the program does in the binary without the overlay, if
+// there is one.
+func (s settings) besideFree(all []lane.Speed) error {
+	if s.free == "" {
+		return nil
+	}
+	cmd := exec.Command(s.free, "-bench", "-json")
+	cmd.Env = append(os.Environ(), "EVENTIDE_LANE_BUDGET="+(shortLook*time.Duration(len(all))).String()) // ours is longer
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("-free is %q, want a binary of the lane without the overlay: %w", s.free, err)
+	}
+	for lines := json.NewDecoder(bytes.NewReader(out)); ; {
+		var free lane.Speed
+		switch err := lines.Decode(&free); {
+		case err == io.EOF:
+			return nil
+		case err != nil || free.Free == 0:
+			return fmt.Errorf("-free is %q, and it says %q, want runs per second", s.free, out)
+		}
+		for i := range all {
+			if all[i].Program == free.Program {
+				all[i].Free = free.Free
+			}
+		}
+	}
 }
 
 // benchmark is -bench: each strategy on each of the programs. In a binary without the
@@ -121,7 +137,12 @@ func (s settings) benchmark() int {
 	programs := speedPrograms()
 	if !instrumented() {
 		for _, sc := range programs {
-			fmt.Fprintln(s.out, measureFree(sc, s.budget/time.Duration(len(programs))))
+			speed := measureFree(sc, s.budget/time.Duration(len(programs)))
+			if !s.json {
+				fmt.Fprintln(s.out, speed)
+			} else if err := json.NewEncoder(s.out).Encode(speed); err != nil {
+				return exitUsage
+			}
 		}
 		return exitClean
 	}

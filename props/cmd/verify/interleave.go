@@ -16,11 +16,12 @@ type scheduleReport struct {
 	Classes     int            `json:"classes"` // that differ in what happens before what
 	StepsPerSec float64        `json:"steps_per_second"`
 	Exhausted   lane.Exhausted `json:"exhausted"`
+	Speed       []lane.Speed   `json:"speed"`
 	lane.Coverage
 }
 
 func schedulesOf(r lane.Result) scheduleReport {
-	s := scheduleReport{Schedules: r.Runs, Classes: r.Classes, StepsPerSec: r.StepsPerSec, Coverage: r.Coverage}
+	s := scheduleReport{Schedules: r.Runs, Classes: r.Classes, StepsPerSec: r.StepsPerSec, Speed: r.Speed, Coverage: r.Coverage}
 	if r.Exhausted != nil {
 		s.Exhausted = *r.Exhausted
 	}
@@ -60,4 +61,7 @@ func (s scheduleReport) print(w io.Writer) {
 		fmt.Fprintf(w, "; pct%d %.2g", c.Depth, c.Median)
 	}
 	fmt.Fprintln(w)
+	for _, speed := range s.Speed {
+		fmt.Fprintf(w, "         scheduler alone, %v\n", speed)
+	}
 }

@@ -55,7 +55,12 @@ func (v *verification) runLanes() error {
 // runInterleave builds the lane of chosen schedules, which is a program of its own,
 // and runs it.
 func (v *verification) runInterleave() error {
-	bin, _, err := build.Lane{Root: v.root, Dir: filepath.Join(v.out, "interleave")}.Build()
+	the := build.Lane{Root: v.root, Dir: filepath.Join(v.out, "interleave")}
+	bin, _, err := the.Build()
+	if err != nil {
+		return err
+	}
+	free, err := the.BuildFree()
 	if err != nil {
 		return err
 	}
@@ -63,7 +68,7 @@ func (v *verification) runInterleave() error {
 	if err != nil {
 		return err
 	}
-	v.interleave, err = lane.Run{Bin: bin, Budget: v.budget / 2, Seed: v.seed, Cases: filepath.Join(out, "cases"), Args: []string{"-html", filepath.Join(out, "report.html")}, Hear: func(r lane.Result) {
+	v.interleave, err = lane.Run{Bin: bin, Budget: v.budget / 2, Seed: v.seed, Cases: filepath.Join(out, "cases"), Args: []string{"-html", filepath.Join(out, "report.html"), "-free", free}, Hear: func(r lane.Result) {
 		v.live.set(func(l *live) { l.schedules, l.coverage = r.Runs, r.Coverage })
 	}}.Do(v.root)
 	if err == nil {

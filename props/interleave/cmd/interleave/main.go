@@ -109,6 +109,11 @@ func (s settings) run(args []string) (int, error) {
 	if err != nil {
 		return 2, err
 	}
+	free, err := lane.BuildFree()
+	if err != nil {
+		return 2, err
+	}
+	args = append(args, "-free", free)
 	if s.caseFile != "" {
 		args = append(args, "-case", s.caseFile)
 	}
