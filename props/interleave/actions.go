@@ -12,7 +12,8 @@ import (
 // the executor decided it, or, if it does not say, in which the call began.
 type Actions map[string]int
 
-// Of what there is, that which needs something that cannot be in the state.
+// What can happen: calls, and bodies of the loop; and what of that needs something which
+// cannot be there in a state. A listener may run in whatever state, and is not counted.
 var (
 	actionCalls = []history.Op{
 		history.OpExecute, history.OpExecuteLazy, history.OpSubmit, history.OpAfterIteration,

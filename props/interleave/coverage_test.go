@@ -121,3 +121,25 @@ func TestPCTsAddUp(t *testing.T) {
 	require.InDelta(t, 1-0.5*0.75, c[0].Most, 1e-9)
 	require.InDelta(t, math.Log(2/0.75)/pctUnit, float64(one[2]["a"]), 1)
 }
+
+// TestRepeatComparesSchedules: a schedule that does not come out as it did is an error.
+func TestRepeatComparesSchedules(t *testing.T) {
+	sc := speedPrograms()[0]
+	x := NewExplorer()
+	st, err := strategy.New("walk", 1)
+	require.NoError(t, err)
+	r, _ := x.run(sc, st, false)
+	first := *r
+	_, err = x.repeat(sc, &first, false)
+	require.NoError(t, err)
+	for _, change := range []func(*det.Result){
+		func(r *det.Result) { r.Class++ },
+		func(r *det.Result) { r.Steps++ },
+		func(r *det.Result) { r.Verdict = det.OutOfSteps },
+	} {
+		other := first
+		change(&other)
+		_, err = x.repeat(sc, &other, false)
+		require.ErrorContains(t, err, "the same schedule ran differently")
+	}
+}

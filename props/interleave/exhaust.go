@@ -164,7 +164,12 @@ func (s settings) exhaustPairs() int {
 			return exitUsage
 		}
 	}
-	for _, speed := range speeds(s.seed) {
+	all := speeds(s.seed)
+	if err := s.besideFree(all); err != nil {
+		fmt.Fprintln(s.err, "lane:", err)
+		return exitUsage
+	}
+	for _, speed := range all {
 		fmt.Fprintln(s.out, speed)
 	}
 	return code

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -223,6 +224,10 @@ func TestPropInterleavePlanted(t *testing.T) {
 
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
+	none := filepath.Join(cases, "none.schedule") // it applies to any core
+	require.NoError(t, os.WriteFile(none, regexp.MustCompile(`(?s)"switches": \[.*?\]`).ReplaceAll(data, []byte(`"switches": []`)), 0o644))
+	out, code = run(t, lane(t), "-case", none)
+	require.Equal(t, 4, code, "%s", out)
 	gone := filepath.Join(cases, "gone.schedule")
 	changed := strings.Replace(string(data), `"switches": [`, `"switches": [{"g": 3, "n": 100000, "to": 4},`, 1)
 	changed = strings.Replace(strings.Replace(changed, "},\n ]", "}\n ]", 1), "},]", "}]", 1)
@@ -299,7 +304,7 @@ func TestPropInterleaveG21G22G23Planted(t *testing.T) {
 func TestInterleaveRecord(t *testing.T) {
 	path := filepath.Join(root, "testdata", "interleave", "exhausted.json")
 	var out, errs bytes.Buffer
-	code := interleave.RecordMain([]string{"-bound", "2", "-shutdown", "2", path}, &out, &errs)
+	code := interleave.RecordMain([]string{"-bound", "2", "-shutdown", "3", path}, &out, &errs)
 	require.Zero(t, code, "%s%s", &out, &errs)
 	t.Log(out.String())
 
@@ -311,7 +316,7 @@ func TestInterleaveRecord(t *testing.T) {
 	require.NoError(t, err)
 	less := filepath.Join(t.TempDir(), "less.json")
 	require.NoError(t, os.WriteFile(less, data, 0o644))
-	require.Equal(t, 1, interleave.RecordMain([]string{"-bound", "2", "-shutdown", "2", less}, &out, &errs), "a scenario is missing")
+	require.Equal(t, 1, interleave.RecordMain([]string{"-bound", "2", "-shutdown", "3", less}, &out, &errs), "a scenario is missing")
 	record.Core = "another"
 	data, err = json.Marshal(record)
 	require.NoError(t, err)
@@ -364,6 +369,32 @@ func TestInterleaveShards(t *testing.T) {
 	require.Equal(t, one, merged)
 }
 
+// withoutCore builds the lane with an overlay that has everything but core.
+func withoutCore(t *testing.T) (bin string) {
+	t.Helper()
+	dir := t.TempDir()
+	_, _, err := build.Lane{Root: root, Dir: dir}.Build()
+	require.NoError(t, err)
+	path := filepath.Join(dir, "overlay", "overlay.json")
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var overlay struct{ Replace map[string]string }
+	require.NoError(t, json.Unmarshal(data, &overlay))
+	before := len(overlay.Replace)
+	maps.DeleteFunc(overlay.Replace, func(file, _ string) bool { return filepath.Base(filepath.Dir(file)) == "core" })
+	require.Less(t, len(overlay.Replace), before)
+	require.NotEmpty(t, overlay.Replace)
+	data, err = json.Marshal(overlay)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, data, 0o644))
+	bin = filepath.Join(dir, "partial")
+	cmd := exec.Command("go", "build", "-overlay", path, "-o", bin, "./props/interleave/cmd/lane")
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return bin
+}
+
 // TestInterleaveNotRun: a binary without the overlay finds none of the planted bugs,
 // and must not look like one that passes.
 func TestInterleaveNotRun(t *testing.T) {
@@ -375,6 +406,10 @@ func TestInterleaveNotRun(t *testing.T) {
 	text, code := run(t, bin, "-budget", "1s")
 	require.Equal(t, 3, code, "%s", text)
 	require.Contains(t, text, "not run")
+
+	text, code = run(t, withoutCore(t), "-budget", "1s")
+	require.Equal(t, 3, code, "%s", text)
+	require.Contains(t, text, "core is not instrumented")
 
 	// It is what a run measures its speed beside, and it does not take as long as the run may.
 	t.Setenv("EVENTIDE_LANE_BUDGET", "1h")
@@ -390,14 +425,22 @@ func TestInterleaveNotRun(t *testing.T) {
 	require.Contains(t, text, "want runs per second")
 }
 
-// TestInterleaveRaceSelfCheck: in a -race build each planted race is reported, also
-// that of two goroutines of which one begins when the other has ended, and the lane
-// goes on.
-func TestInterleaveRaceSelfCheck(t *testing.T) {
+// TestPropInterleaveRace explores core's schedules with the race detector: of each what
+// the program itself orders is known, and nothing else. Each planted race is reported,
+// also that of two goroutines of which one begins when the other has ended, and no other.
+func TestPropInterleaveRace(t *testing.T) {
 	bin, _, err := build.Lane{Root: root, Dir: t.TempDir(), Race: true}.Build()
 	require.NoError(t, err)
-	text, _ := run(t, bin, "-rounds", "1", "-n", "1", "-first", "-1", "-scenario", "execute|execute")
+	d := "6s"
+	if testing.Short() {
+		d = "2s"
+	}
+	text, code := run(t, bin, "-budget", d, "-first", "-1", "-cases", t.TempDir())
 	require.NotContains(t, text, "not run")
 	require.Equal(t, 2, strings.Count(text, "WARNING: DATA RACE"), "%s", text)
-	require.Equal(t, 1, lastLine(t, text).Runs, "%s", text)
+	s := lastLine(t, text)
+	require.Greater(t, s.Runs, 100, "%s", text)
+	require.NotZero(t, s.Exercised["G3"])
+	require.Contains(t, []int{0, 66}, code, "66 is the detector's, for the planted ones: %s", text)
+	t.Logf("seed %d: %d schedules race-checked", s.Seed, s.Runs)
 }

@@ -29,7 +29,7 @@ type line struct {
 	FoundBy     string         `json:"found_by,omitempty"`
 	Schedule    int            `json:"schedule,omitempty"`
 	Unrefined   int            `json:"unrefined"`
-	Fairness    map[string]int `json:"needs_fairness,omitempty"`
+	Fairness    map[string]int `json:"needs_fairness,omitempty"` // by place: schedules in which it needed help to be fair
 	Switches    int            `json:"switches,omitempty"`
 	lane.Coverage
 	Exhausted Exhausted    `json:"exhausted"`
@@ -60,6 +60,9 @@ func (l *line) text(w io.Writer) {
 	fmt.Fprintf(w, "seed %d: %d schedules of %d scenarios, %d happens-before classes, %.0f %% of the last ones new, %.0f %% unseen; %d histories, %.2f million steps/s\n",
 		l.Seed, l.Runs, l.Scenarios, l.Classes, 100*l.NewClassRate, 100*l.Unseen, l.Histories, l.StepsPerSec/1e6)
 	l.before.text(w)
+	if n := len(l.Fairness); n > 0 {
+		fmt.Fprintf(w, "at %d places of core a goroutine ran on and on, with others waiting, until it was made to give way\n", n)
+	}
 	for _, speed := range l.Speed {
 		fmt.Fprintln(w, speed)
 	}

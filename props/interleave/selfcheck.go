@@ -16,11 +16,13 @@ var ErrNotRun = errors.New("interleave: not run")
 // selfCheckSchedules is how many schedules each strategy gets for a planted bug.
 const selfCheckSchedules = 2000
 
-// SelfCheck proves, in this very process, that operations are instrumented and that
+// SelfCheck proves, in this very process, that core's operations are instrumented and that
 // every strategy finds planted bugs: a lost update, and a lost wake-up, which ends in
 // a deadlock. Without that a lane that finds nothing looks like one that passes.
 func SelfCheck(seed uint64) error {
-	before := det.Operations()
+	if !instrumented() {
+		return fmt.Errorf("%w: core is not instrumented: was this binary built with the overlay of cmd/rewrite?", ErrNotRun)
+	}
 	for _, name := range append(strategy.Names(), "exhaustive") {
 		for _, bug := range []struct {
 			name   string
@@ -46,9 +48,6 @@ func SelfCheck(seed uint64) error {
 	}
 	if det.RaceBuild && !huntRace(seed) {
 		return fmt.Errorf("%w: the race detector did not see the planted race", ErrNotRun)
-	}
-	if det.Operations() == before {
-		return fmt.Errorf("%w: no instrumented operation was seen", ErrNotRun)
 	}
 	return nil
 }

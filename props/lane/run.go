@@ -23,10 +23,11 @@ type Result struct {
 	Failed    map[string]string `json:"failed"` // by guarantee: what was found
 
 	// Of the interleave lane, whose runs are schedules.
-	Classes     int        `json:"classes"` // that differ in what happens before what
-	StepsPerSec float64    `json:"steps_per_second"`
-	Exhausted   *Exhausted `json:"exhausted"`
-	Speed       []Speed    `json:"speed"`
+	Classes     int            `json:"classes"` // that differ in what happens before what
+	StepsPerSec float64        `json:"steps_per_second"`
+	Exhausted   *Exhausted     `json:"exhausted"`
+	Speed       []Speed        `json:"speed"`
+	Fairness    map[string]int `json:"needs_fairness"` // by place: schedules in which a goroutine was made to give way
 	Coverage
 
 	Ending Ending `json:"-"`

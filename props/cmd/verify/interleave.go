@@ -17,11 +17,12 @@ type scheduleReport struct {
 	StepsPerSec float64        `json:"steps_per_second"`
 	Exhausted   lane.Exhausted `json:"exhausted"`
 	Speed       []lane.Speed   `json:"speed"`
+	Fairness    map[string]int `json:"needs_fairness"`
 	lane.Coverage
 }
 
 func schedulesOf(r lane.Result) scheduleReport {
-	s := scheduleReport{Schedules: r.Runs, Classes: r.Classes, StepsPerSec: r.StepsPerSec, Speed: r.Speed, Coverage: r.Coverage}
+	s := scheduleReport{Schedules: r.Runs, Classes: r.Classes, StepsPerSec: r.StepsPerSec, Speed: r.Speed, Fairness: r.Fairness, Coverage: r.Coverage}
 	if r.Exhausted != nil {
 		s.Exhausted = *r.Exhausted
 	}
@@ -60,7 +61,7 @@ func (s scheduleReport) print(w io.Writer) {
 	for _, c := range s.PCT {
 		fmt.Fprintf(w, "; pct%d %.2g", c.Depth, c.Median)
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "; %d places needed fairness\n", len(s.Fairness))
 	for _, speed := range s.Speed {
 		fmt.Fprintf(w, "         scheduler alone, %v\n", speed)
 	}

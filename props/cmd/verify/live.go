@@ -28,6 +28,7 @@ type live struct {
 	left    time.Duration
 
 	schedules int // of the interleave lane
+	classes   int
 	coverage  lane.Coverage
 }
 
@@ -74,9 +75,9 @@ const interval = 5 * time.Second
 func (l *live) print(always bool) {
 	c := &l.coverage
 	if l.terminal {
-		fmt.Fprintf(l.out, "\r\x1b[Kvirtual %7.0f runs/s  runs %d  real %d  schedules %d (new %.0f%%, actions %d/%d, pairs %d/%d)  model states %d  mutants %d of %d  failures %d  left %v",
+		fmt.Fprintf(l.out, "\r\x1b[Kvirtual %7.0f runs/s  runs %d  real %d  schedules %d (new %.0f%%, unseen %.0f%%, actions %d/%d, pairs %d/%d)  model states %d  mutants %d of %d  failures %d  left %v",
 			l.rate, l.last.Runs, l.real,
-			l.schedules, 100*c.NewClassRate, c.Actions.Hit, c.Actions.Of, c.Conflicts.Hit, c.Conflicts.Of, l.states, l.mutants, l.planted, len(l.last.Failed), l.left.Round(time.Second))
+			l.schedules, 100*c.NewClassRate, 100*c.Unseen, c.Actions.Hit, c.Actions.Of, c.Conflicts.Hit, c.Conflicts.Of, l.states, l.mutants, l.planted, len(l.last.Failed), l.left.Round(time.Second))
 		return
 	}
 	if !always && time.Since(l.printed) < interval {
@@ -89,7 +90,7 @@ func (l *live) print(always bool) {
 	}
 	line, err := json.Marshal(map[string]any{
 		"lane": lane, "runs_per_s": int(l.rate), "runs": l.last.Runs, "real_runs": l.real, "schedules": l.schedules,
-		"new_class_rate": c.NewClassRate, "state_actions": c.Actions.Hit, "conflicting_pairs": c.Conflicts.Hit, "model_states": l.states,
+		"classes": l.classes, "new_class_rate": c.NewClassRate, "unseen": c.Unseen, "pct": c.PCT, "state_actions": c.Actions.Hit, "conflicting_pairs": c.Conflicts.Hit, "model_states": l.states,
 		"mutants": l.mutants, "mutants_of": l.planted, "failures": len(l.last.Failed), "left_s": int(l.left.Seconds()),
 	})
 	if err == nil {

@@ -49,14 +49,14 @@ var leftAlone = map[string]string{
 	"cmp":           "computes",
 	"errors":        "computes",
 	"fmt":           "computes; its pools are its own",
-	"io":            "interfaces and errors",
+	"io":            "interfaces and errors; io.Pipe is refused",
 	"iter":          "types only; iter.Pull is refused",
 	"log/slog":      "hands records to the user's handler; the default one discards them",
 	"maps":          "computes",
 	"math":          "computes",
 	"math/bits":     "computes",
 	"net/netip":     "computes",
-	"reflect":       "computes; reflect.Select is refused",
+	"reflect":       "computes; what it does with channels is refused",
 	"runtime/debug": "Stack of the caller only",
 	"slices":        "computes",
 	"sort":          "computes",
@@ -75,7 +75,9 @@ var kernel = map[string]bool{
 // refused lists members of packages that are otherwise left alone.
 var refused = map[string]string{
 	"iter.Pull": "it makes a goroutine", "iter.Pull2": "it makes a goroutine",
-	"reflect.Select": "it waits for channels", "runtime/debug.SetGCPercent": "it changes the process",
+	"reflect.Select": "it waits for channels", "reflect.Send": "it may wait", "reflect.Recv": "it may wait",
+	"reflect.TrySend": "it sends", "reflect.TryRecv": "it receives", "reflect.Close": "it closes a channel", // methods of Value
+	"io.Pipe": "it waits for the other side", "runtime/debug.SetGCPercent": "it changes the process",
 }
 
 // harness says how the files of a package that drives core are rewritten; what they

@@ -16,6 +16,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -241,16 +242,34 @@ func (f *file) call(n *ast.CallExpr) {
 	f.replace(n, n.Fun.Pos(), n.Fun.End(), with)
 }
 
+// isChan reports whether e is a channel. One whose type is a type parameter is an error:
+// what there is of it in the overlay is not generic.
 func (f *file) isChan(e ast.Expr) bool {
 	t := f.info.TypeOf(e)
 	if t == nil {
 		return false
 	}
 	if p, ok := t.(*types.TypeParam); ok {
-		t = p.Constraint()
+		if maybeChan(p.Constraint()) {
+			f.errorf(e, "a channel of type parameter %s is not supported: name its type", p)
+		}
+		return false
 	}
 	_, ok := t.Underlying().(*types.Chan)
 	return ok
+}
+
+// maybeChan reports whether a type that satisfies the constraint may be a channel.
+func maybeChan(t types.Type) bool {
+	switch t := t.Underlying().(type) {
+	case *types.Chan:
+		return true
+	case *types.Interface:
+		return slices.ContainsFunc(slices.Collect(t.EmbeddedTypes()), maybeChan)
+	case *types.Union:
+		return slices.ContainsFunc(slices.Collect(t.Terms()), func(term *types.Term) bool { return maybeChan(term.Type()) })
+	}
+	return false
 }
 
 func (f *file) fresh() string {

@@ -228,6 +228,10 @@ func TestWhatIsNotListedIsRefused(t *testing.T) {
 		{"another import", "package core\n\nimport \"expvar\"\n\nvar _ = expvar.Get\n", "x.go:3:8: import of expvar"},
 		{"a member", "package core\n\nimport \"iter\"\n\nfunc f(s iter.Seq[int]) { iter.Pull(s) }\n", "x.go:5:27: iter.Pull"},
 		{"a map without an order", "package core\n\nfunc f(m map[any]int) {\n\tfor range m {\n\t}\n}\n", "x.go:4:2: range over a map"},
+		{"a pipe", "package core\n\nimport \"io\"\n\nfunc f() { io.Pipe() }\n", "x.go:5:12: io.Pipe"},
+		{"a channel by reflection", "package core\n\nimport \"reflect\"\n\nfunc f(v reflect.Value) { v.Recv() }\n", "x.go:5:27: reflect.Recv"},
+		{"a generic channel", "package core\n\nfunc f[C ~chan int](c C) {\n\tfor range c {\n\t}\n}\n", "x.go:4:12: a channel of type parameter C"},
+		{"a generic channel by name", "package core\n\ntype any2 interface{ ~chan int }\n\nfunc f[C any2](c C) int { return len(c) }\n", "x.go:5:38: a channel of type parameter C"},
 		{"go of a builtin", "package core\n\nfunc f(c chan int) {\n\tgo close(c)\n}\n", "x.go:4:2: go with a builtin"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -176,6 +176,26 @@ func TestTheTableSaysWhatDoesNotHold(t *testing.T) {
 	}
 }
 
+// TestTheKeptTable: what is promised holds in the table that the docs speak of.
+func TestTheKeptTable(t *testing.T) {
+	kept, err := statefile.Load(filepath.Join("..", "..", "..", "..", "testdata", "interleave", "strategies.json"), tableVersion, func(t strategyTable) int { return t.Schema })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	kept.write(&b, []string{promised})
+	for _, want := range []string{"holds: pct3 kills 18 of the 18 lost wake-ups", " kills made small have at most 3 goroutines", "not run: 0 of "} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the table has no %q", want)
+		}
+	}
+	for _, bad := range []string{"DOES NOT HOLD", "error: "} {
+		if strings.Contains(b.String(), bad) {
+			t.Errorf("the table has %q", bad)
+		}
+	}
+}
+
 // TestTheFileIsGoneOnFrom: a row holds for the same core and the same mutant.
 func TestTheFileIsGoneOnFrom(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "table.json")
