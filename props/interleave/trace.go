@@ -122,11 +122,8 @@ func (s *sources) line(site string) string {
 	}
 	lines, known := s.files[name]
 	if !known {
-		for _, root := range []string{changedSources, ".", "..", filepath.Join("..", "..")} {
-			if root == "" {
-				continue
-			}
-			if data, err := os.ReadFile(filepath.Join(root, name)); err == nil {
+		for _, path := range sourcesOf(name) {
+			if data, err := os.ReadFile(path); err == nil {
 				lines = strings.Split(string(data), "\n")
 				break
 			}
@@ -138,4 +135,12 @@ func (s *sources) line(site string) string {
 		return ""
 	}
 	return strings.TrimSpace(lines[n-1])
+}
+
+// sourcesOf returns where a file may be, the one that runs first.
+func sourcesOf(name string) (paths []string) {
+	if changedSources != "" {
+		paths = append(paths, filepath.Join(changedSources, name+".txt"))
+	}
+	return append(paths, name, filepath.Join("..", name), filepath.Join("..", "..", name))
 }

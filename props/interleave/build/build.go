@@ -65,7 +65,7 @@ func (l Lane) keepChanged() (string, error) {
 		return "", err
 	}
 	for name, text := range l.Changed {
-		path := filepath.Join(dir, filepath.FromSlash(name))
+		path := filepath.Join(dir, filepath.FromSlash(name)+".txt") // it is no package of the module
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return "", err
 		}
