@@ -159,10 +159,11 @@ func TestG22ClosePromiseOrder(t *testing.T) {
 	onLoop(t, ch, func() { // what Close returns is not complete before this task has ended
 		ch.Write([]byte("x")).OnDone(func(int, error) { j.add("write") })
 	})
-	gate := make(chan struct{})
-	if err := ch.EventLoop().Execute(func() { <-gate }); err != nil {
+	begun, gate := make(chan struct{}), make(chan struct{})
+	if err := ch.EventLoop().Execute(func() { close(begun); <-gate }); err != nil {
 		t.Fatal(err)
 	}
+	await(t, "the task", begun) // a close comes before a task that has not begun
 	first := ch.Close()
 	first.OnDone(func(struct{}, error) { j.add("promise") })
 	ch.CloseFuture().OnDone(func(struct{}, error) { j.add("future") })
