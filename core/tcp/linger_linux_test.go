@@ -10,10 +10,13 @@ import (
 // fill writes until the kernels take no more.
 func (p *pair) fill(t testing.TB) {
 	t.Helper()
-	for left := int64(0); p.ch.PendingBytes() <= left; {
-		left = p.ch.PendingBytes()
+	for {
+		left := p.ch.PendingBytes()
 		p.ch.WriteAndFlush(make([]byte, 1<<20))
 		on(t, p.ch.EventLoop(), func() {})
+		if p.ch.PendingBytes() > left {
+			return
+		}
 	}
 }
 
