@@ -57,9 +57,9 @@ func playOnCore(p *Program) (Trace, error) {
 			return errNoThread
 		}
 		go func() {
-			// In virtual time that is until the call that starts the loop has returned. A lazy
-			// task that comes behind the loop's first look waits for the next wake-up.
-			time.Sleep(time.Nanosecond)
+			// Until the call that starts the loop has returned, or waits for it. A lazy task
+			// that comes behind the loop's first look waits for the next wake-up.
+			synctest.Wait()
 			loop()
 		}()
 		return nil
