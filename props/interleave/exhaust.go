@@ -7,17 +7,13 @@ import (
 	"time"
 
 	"eventide/props/interleave/strategy"
+	"eventide/props/lane"
 )
 
-// Exhausted says of how many scenarios every schedule was seen.
+// Exhausted is what the line says of that, and how long it took.
 type Exhausted struct {
-	Scenarios int            `json:"scenarios"`
-	To        map[int]int    `json:"complete_to"` // by bound: scenarios of which each schedule with no more preemptions was seen
-	All       int            `json:"complete"`    // of which each schedule was seen, whatever the bound
-	Schedules int            `json:"schedules"`
-	Classes   int            `json:"classes"`
-	Exercised map[string]int `json:"exercised"` // by guarantee: scenarios complete to bound 1 in which its premise occurred
-	Seconds   float64        `json:"seconds"`
+	lane.Exhausted
+	Seconds float64 `json:"seconds"`
 }
 
 // exhaustion is what came of one scenario.
@@ -91,7 +87,9 @@ func (s settings) exhaustFirst(over func() bool, tell func(Exhausted)) (x Exhaus
 	return x, nil, nil
 }
 
-func newExhausted() Exhausted { return Exhausted{To: map[int]int{}, Exercised: map[string]int{}} }
+func newExhausted() Exhausted {
+	return Exhausted{Exhausted: lane.Exhausted{To: map[int]int{}, Exercised: map[string]int{}}}
+}
 
 func (x *Exhausted) add(e exhaustion, bound int) {
 	x.Schedules += e.explorer.Schedules
