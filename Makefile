@@ -12,9 +12,9 @@ verify: ## the main job: model, traces, properties, planted bugs; BUDGET=30s (de
 # and the scheduler of the interleave lane, which hides its hand-offs from the detector
 # so that the program's own races are seen: to the detector its tests are races.
 test: lint ## everything CI runs: lint, all tests with the race detector, all properties
-	go test -race -short $$(go list ./... | grep -v -e '/model$$' -e '/props/interleave')
+	go test -race -short $$(go list ./... | grep -v -e '/model$$' -e '/props/lanes/interleave')
 	go test -run Prop ./...
-	go test ./core/... ./model/... ./props/history ./props/exectest ./props/mutant ./props/cmd/... ./props/interleave/... ./stress ./bench/...
+	go test ./core/... ./model/... ./props/history ./props/exectest ./props/mutant ./props/cmd/... ./props/lanes/interleave/... ./stress ./bench/...
 	go run ./props/cmd/mutants -short
 
 lint: ## gofmt, vet, staticcheck

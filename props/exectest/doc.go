@@ -41,7 +41,7 @@
 // be missed, and with GOMAXPROCS=1 any gap in which nothing yields is. Rounds makes
 // the search longer, in proportion. Only for Eventide's own core is there more: its
 // sources are rewritten so that every schedule within a bound can be tried (package
-// props/interleave), which no kit can do to code that it does not own.
+// props/lanes/interleave), which no kit can do to code that it does not own.
 //
 // The guarantees: G1 states, G2 one at a time, G3 exact admission, G4 FIFO, G5
 // refusal, G6 hooks, G7 timers, G8 cancel, G9 futures, G10 quiet period, G11

@@ -72,7 +72,7 @@ func (j *job) laneHash(m mutant.Mutant, lane string) (string, error) {
 		all = tests
 	}
 	if strings.Contains(lane, laneInterleave) || lane == laneRace {
-		sources, err := hashOf(j.root, "props/interleave/*.go", "props/interleave/*/*.go", "props/interleave/det/*/*.go")
+		sources, err := hashOf(j.root, "props/lanes/interleave/*.go", "props/lanes/interleave/*/*.go", "props/lanes/interleave/det/*/*.go")
 		if err != nil {
 			return "", err
 		}

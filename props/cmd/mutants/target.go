@@ -18,8 +18,8 @@ var targets = []struct{ prefix, target string }{
 	{"core/registration", "channels"}, {"core/channel", "channels"}, {"core/io", "channels"}, {"core/eventloop", "channels"}, {"core/readiness", "channels"},
 	{"core/loop", "loop"}, {"core/body", "loop"}, {"core/current", "loop"}, {"core/local", "loop"}, {"core/taskqueue", "loop"}, {"core/offloop", "loop"},
 	{"core/", "executor"},
-	{"props/interleave/judge", "checks"}, {"props/interleave/room", "checks"}, {"props/interleave/linear", "checks"},
-	{"props/interleave/", "scheduler"}, {"props/", "checks"}, {"model/", "checks"},
+	{"props/lanes/interleave/judge", "checks"}, {"props/lanes/interleave/room", "checks"}, {"props/lanes/interleave/linear", "checks"},
+	{"props/lanes/interleave/", "scheduler"}, {"props/", "checks"}, {"model/", "checks"},
 }
 
 // targetOf is the part of the module that a mutant of the file is aimed at.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"eventide/props/interleave/build"
+	"eventide/props/lanes/interleave/build"
 	"eventide/props/lane"
 )
 

@@ -194,7 +194,7 @@ func (r report) table(w io.Writer) {
 			fmt.Fprintf(w, "     %s\n", g.Reason)
 		}
 		if g.Verdict == fail && g.Lanes[1].Verdict == fail {
-			fmt.Fprintf(w, "     the schedule is in out/cases: go run ./props/interleave/cmd/interleave -case out/cases/%s-....schedule\n", g.ID)
+			fmt.Fprintf(w, "     the schedule is in out/cases: go run ./props/lanes/interleave/cmd/interleave -case out/cases/%s-....schedule\n", g.ID)
 		} else if g.Verdict == fail {
 			fmt.Fprintf(w, "     the program is in out/cases: go test ./props -run '^TestReplay$' -case ../out/cases/%s-....case\n", g.ID)
 		}
