@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"eventide/props/lanes/interleave/build"
 	"eventide/props/lane"
+	"eventide/props/lanes/interleave/build"
 )
 
 // build builds the lane, with an overlay if one is given.

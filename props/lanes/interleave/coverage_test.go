@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"eventide/props/history"
+	"eventide/props/lane"
 	"eventide/props/lanes/interleave/det"
 	"eventide/props/lanes/interleave/strategy"
-	"eventide/props/lane"
 
 	"github.com/stretchr/testify/require"
 )

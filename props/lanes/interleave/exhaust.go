@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"eventide/props/lanes/interleave/strategy"
 	"eventide/props/lane"
+	"eventide/props/lanes/interleave/strategy"
 )
 
 // Exhausted is what the line says of that, and how long it took.

@@ -17,9 +17,9 @@ import (
 	"sync"
 	"testing"
 
+	lanes "eventide/props/lane"
 	"eventide/props/lanes/interleave"
 	"eventide/props/lanes/interleave/build"
-	lanes "eventide/props/lane"
 	"eventide/props/mutant"
 
 	"github.com/stretchr/testify/require"

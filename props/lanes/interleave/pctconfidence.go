@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"eventide/props/lane"
 	"eventide/props/lanes/interleave/det"
 	"eventide/props/lanes/interleave/strategy"
-	"eventide/props/lane"
 )
 
 // PCTs is, by depth and by scenario, how sure the schedules of PCT make that there is no

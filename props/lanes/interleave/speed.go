@@ -13,10 +13,10 @@ import (
 	"eventide/core"
 	"eventide/props"
 	"eventide/props/history"
+	"eventide/props/lane"
 	"eventide/props/lanes/interleave/bare"
 	"eventide/props/lanes/interleave/det"
 	"eventide/props/lanes/interleave/strategy"
-	"eventide/props/lane"
 )
 
 // speedPrograms have five goroutines each: four callers and the loop. One drives core

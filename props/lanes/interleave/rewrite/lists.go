@@ -83,9 +83,9 @@ var refused = map[string]string{
 // harness says how the files of a package that drives core are rewritten; what they
 // import otherwise is theirs. By package, or by file where only one matters.
 var harness = map[string]map[string]string{
-	"props":                 quietLookAlikes,
-	"props/poller.go":       kernelLookAlikes,
-	"props/history/log.go":  logLookAlikes,
+	"props":                       quietLookAlikes,
+	"props/poller.go":             kernelLookAlikes,
+	"props/history/log.go":        logLookAlikes,
 	"props/lanes/interleave/bare": quietLookAlikes,
 }
 
