@@ -7,19 +7,6 @@ import (
 	"eventide/core/tcp"
 )
 
-// fill writes until the kernels take no more.
-func (p *pair) fill(t testing.TB) {
-	t.Helper()
-	for {
-		left := p.ch.PendingBytes()
-		p.ch.WriteAndFlush(make([]byte, 1<<20))
-		on(t, p.ch.EventLoop(), func() {})
-		if p.ch.PendingBytes() > left {
-			return
-		}
-	}
-}
-
 // TestLinger: Close waits for the peer's kernel, off the loop, and no longer than
 // allowed or than there is a connection; a shutdown cuts it short.
 func TestLinger(t *testing.T) {

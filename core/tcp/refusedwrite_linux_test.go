@@ -24,7 +24,7 @@ func TestG22ARefusedWriteHasFailedAlready(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			checkLeaks(t)
-			p := newPair(t, nil, c.opts...)
+			p := newPair(t, nil, append(c.opts, noWaterMarks())...)
 			listen := func(w string, f tcp.WriteFuture) {
 				f.OnDone(func(_ int, err error) {
 					if (err != nil) != (c.failed || w == "refused") {
@@ -34,9 +34,7 @@ func TestG22ARefusedWriteHasFailedAlready(t *testing.T) {
 				})
 			}
 			on(t, p.ch.EventLoop(), func() {
-				for p.ch.PendingBytes() == 0 {
-					p.ch.WriteAndFlush(make([]byte, 1<<20)) // until the kernel has no room
-				}
+				p.fillInLoop(t)
 				w1, w2 := p.ch.WriteAndFlush([]byte("one")), p.ch.Write([]byte("two"))
 				c.close(p.ch)
 				refused := p.ch.Write([]byte("x"))
