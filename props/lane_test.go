@@ -39,7 +39,7 @@ func TestLane(t *testing.T) {
 }
 
 // due lists the guarantees whose turn it is.
-func (l *lane) due() []string {
+func (l *laneRun) due() []string {
 	switch spent := time.Since(l.began); {
 	case spent >= 2*l.budget:
 		return nil
@@ -55,7 +55,7 @@ func (l *lane) due() []string {
 	return l.checked(func(g Guarantee) bool { return l.exercised[g.ID] < g.Needed() && l.failed[g.ID] == "" })
 }
 
-func (l *lane) checked(which func(Guarantee) bool) []string {
+func (l *laneRun) checked(which func(Guarantee) bool) []string {
 	var ids []string
 	for _, g := range Guarantees {
 		if g.Checked() && which(g) {
@@ -96,7 +96,7 @@ const checksPerTurn = 50
 // together is how many programs run at once in real time: they mostly wait.
 const together = 24
 
-type lane struct {
+type laneRun struct {
 	name   string
 	began  time.Time
 	budget time.Duration
@@ -111,11 +111,14 @@ type lane struct {
 	failed    map[string]string // guarantee -> the smallest failure found
 }
 
-func newLane(t *testing.T, name string) *lane {
-	l := &lane{name: name, began: time.Now(), only: os.Getenv("EVENTIDE_LANE_ONLY"), exercised: map[string]int{}, failed: map[string]string{}}
+func newLane(t *testing.T, name string) *laneRun {
+	l := &laneRun{name: name, began: time.Now(), only: os.Getenv("EVENTIDE_LANE_ONLY"), exercised: map[string]int{}, failed: map[string]string{}}
 	var err error
 	if l.budget, err = time.ParseDuration(os.Getenv("EVENTIDE_LANE_BUDGET")); err != nil {
 		t.Fatalf("EVENTIDE_LANE_BUDGET: %v", err)
+	}
+	if l.budget <= 0 {
+		t.Fatalf("EVENTIDE_LANE_BUDGET is %v, want more than 0", l.budget)
 	}
 	if l.seed, err = strconv.ParseUint(os.Getenv("EVENTIDE_LANE_SEED"), 10, 64); err != nil {
 		t.Fatalf("EVENTIDE_LANE_SEED: %v", err)
@@ -123,7 +126,7 @@ func newLane(t *testing.T, name string) *lane {
 	return l
 }
 
-func (l *lane) round(t *testing.T, seed uint64, ids []string) {
+func (l *laneRun) round(t *testing.T, seed uint64, ids []string) {
 	set(t, "rapid.checks", strconv.Itoa(checksPerTurn))
 	l.seeded(t, seed)
 	for _, id := range ids {
@@ -144,14 +147,14 @@ func (l *lane) round(t *testing.T, seed uint64, ids []string) {
 	}
 }
 
-func (l *lane) seeded(t *testing.T, seed uint64) {
+func (l *laneRun) seeded(t *testing.T, seed uint64) {
 	set(t, "rapid.seed", strconv.FormatUint(max(seed, 1), 10)) // 0 would mean a random one
 	set(t, "rapid.nofailfile", "true")
 	set(t, "rapid.shrinktime", "0s") // see Property
 }
 
 // realRound runs a number of programs at once, of the guarantees in turn.
-func (l *lane) realRound(t *testing.T, seed uint64) {
+func (l *laneRun) realRound(t *testing.T, seed uint64) {
 	set(t, "rapid.checks", "1")
 	l.seeded(t, seed)
 	g := Guarantees[seed%uint64(len(Guarantees))]
@@ -176,7 +179,7 @@ func (l *lane) realRound(t *testing.T, seed uint64) {
 }
 
 // real runs one program in real time and keeps it if it violates.
-func (l *lane) real(p Program) {
+func (l *laneRun) real(p Program) {
 	out, err := RunReal(p)
 	var v Verdict
 	if err == nil {
@@ -206,7 +209,7 @@ func (l *lane) real(p Program) {
 }
 
 // violated lists what was found.
-func (l *lane) violated() []string {
+func (l *laneRun) violated() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var list []string
@@ -218,7 +221,7 @@ func (l *lane) violated() []string {
 	return list
 }
 
-func (l *lane) leaks(t *testing.T, what string) {
+func (l *laneRun) leaks(t *testing.T, what string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.failed["G24"] = "G24 nothing is left behind: " + what
@@ -234,7 +237,7 @@ func set(t *testing.T, name, value string) {
 // lastMark begins the keys of what was seen last, of each guarantee.
 const lastMark = "last "
 
-func (l *lane) observe(v Verdict) {
+func (l *laneRun) observe(v Verdict) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.runs++
@@ -259,7 +262,7 @@ func (l *lane) observe(v Verdict) {
 
 // fail turns what the failing check saw last into a verdict: on its guarantee or,
 // if that is not what it broke, on those that it did.
-func (l *lane) fail(id string) {
+func (l *laneRun) fail(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if text := l.failed[lastMark+id]; text != "" {
@@ -277,7 +280,7 @@ func (l *lane) fail(id string) {
 	}
 }
 
-func (l *lane) print() {
+func (l *laneRun) print() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.printLocked()
@@ -294,7 +297,7 @@ type laneLine struct {
 	Failed    map[string]string `json:"failed,omitempty"`
 }
 
-func (l *lane) printLocked() {
+func (l *laneRun) printLocked() {
 	failed := map[string]string{}
 	for id, text := range l.failed {
 		if !strings.HasPrefix(id, lastMark) {

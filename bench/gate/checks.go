@@ -11,12 +11,17 @@ import (
 type check struct {
 	tier string
 	args []string
+	why  func(output []byte) (Verdict, string) // of a command that failed
 }
 
 var checks = []check{
-	{TierProperties, []string{"go", "test", "-run", "Prop", "-short", "./..."}},
-	{TierMutants, []string{"go", "run", "./props/cmd/mutants", "-short"}},
+	{TierProperties, []string{"go", "test", "-json", "-run", "Prop", "-short", "./..."}, whyTests},
+	{TierMutants, []string{"go", "run", "./props/cmd/mutants", "-short"}, whyCommand},
 }
+
+func whyTests(output []byte) (Verdict, string) { return readTestLog(output).verdict() }
+
+func whyCommand(output []byte) (Verdict, string) { return Failed, tail(output) }
 
 func (c check) run(ctx context.Context, root string) (Finding, error) {
 	f := Finding{Tier: c.tier, Benchmark: strings.Join(c.args, " "), Metric: "exit code", P: 1, Verdict: Pass}
@@ -29,7 +34,8 @@ func (c check) run(ctx context.Context, root string) (Finding, error) {
 	}
 	f.Note = time.Since(began).Round(time.Second).String()
 	if err != nil {
-		f.Verdict, f.Note = Failed, err.Error()+": "+tail(out)
+		verdict, text := c.why(out)
+		f.Verdict, f.Note = verdict, err.Error()+": "+text
 	}
 	return f, nil
 }

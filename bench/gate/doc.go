@@ -29,7 +29,8 @@
 //	             base differs from itself by; and again so with 20 fresh rounds
 //	latency      p50 and p99 of the same runs, of round trips, quiet periods and
 //	             shutdowns, beyond a factor of two and by the same rules
-//	properties   go test -run Prop -short ./... of head
+//	properties   go test -run Prop -short ./... of head; a property that found nothing,
+//	             but whose programs met the premise of its guarantee too seldom, is not run
 //	mutants      the planted bugs of testdata/mutants, short, against head
 //
 // Two sequential runs of one binary gave 10 false alarms in 70 by a plain test at
@@ -39,10 +40,10 @@
 //
 // Exit code 0: pass. 1: a regression, or a failing property or mutant. 2: usage, a
 // bad waiver, or something that does not build. 3: inconclusive: the machine was too
-// restless (base differed from itself), or only a part was asked for. 4: the
-// self-test failed, and nothing else was looked at. A tool that is not installed
-// (valgrind, strace) leaves its figures "not run", which is said in the verdict
-// line; with -strict that is inconclusive.
+// restless (base differed from itself), a property was not run, or only a part was
+// asked for. 4: the self-test failed, and nothing else was looked at. A tool that is
+// not installed (valgrind, strace) leaves its figures "not run", which is said in the
+// verdict line; with -strict that is inconclusive.
 //
 // A known regression passes by a line in testdata/gate/waivers, see ParseWaivers.
 // A waiver that has expired, or names nothing that exists, is an error.

@@ -93,10 +93,10 @@ func TestEndToEnd(t *testing.T) {
 // TestFailedCheck: what a property says is in the report.
 func TestFailedCheck(t *testing.T) {
 	root := module(t)
-	f, err := check{TierProperties, []string{"go", "vet", "./core"}}.run(t.Context(), root)
+	f, err := check{TierProperties, []string{"go", "vet", "./core"}, whyCommand}.run(t.Context(), root)
 	require.NoError(t, err)
 	require.Equal(t, Pass, f.Verdict, f.Note)
-	f, err = check{TierProperties, []string{"go", "vet", "./nothing"}}.run(t.Context(), root)
+	f, err = check{TierProperties, []string{"go", "vet", "./nothing"}, whyCommand}.run(t.Context(), root)
 	require.NoError(t, err)
 	require.Equal(t, Failed, f.Verdict)
 	require.Contains(t, f.Note, "nothing")

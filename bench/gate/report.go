@@ -82,7 +82,7 @@ func (r Report) ExitCode() int {
 		return ExitInconclusive
 	case has(Finding.bad):
 		return ExitRegression
-	case r.Partial, r.Strict && len(r.missing()) > 0, !has(Finding.judged):
+	case r.Partial, r.Strict && len(r.missing()) > 0, has(Finding.unshown), !has(Finding.judged):
 		return ExitInconclusive
 	}
 	return ExitPass
@@ -91,6 +91,12 @@ func (r Report) ExitCode() int {
 // judged reports whether base and head were really compared.
 func (f Finding) judged() bool {
 	return f.Tier != TierSelfTest && f.Verdict != NotRun && f.Verdict != NotCompared
+}
+
+// unshown reports whether a property or a mutant did not run, which no tool that is
+// missing explains.
+func (f Finding) unshown() bool {
+	return f.Verdict == NotRun && (f.Tier == TierProperties || f.Tier == TierMutants)
 }
 
 func (f Finding) bad() bool { return f.Verdict == Regression || f.Verdict == Failed }

@@ -26,6 +26,8 @@ func TestExitCodes(t *testing.T) {
 		{"more allocations", Report{Findings: []Finding{pass, with(TierExact, Regression)}}, ExitRegression},
 		{"a property fails", Report{Findings: []Finding{pass, with(TierProperties, Failed)}}, ExitRegression},
 		{"a mutant survives", Report{Findings: []Finding{pass, with(TierMutants, Failed)}}, ExitRegression},
+		{"a property is not exercised", Report{Findings: []Finding{pass, with(TierProperties, NotRun)}}, ExitInconclusive},
+		{"a property is not exercised, and slower", Report{Findings: []Finding{with(TierProperties, NotRun), with(TierTime, Regression)}}, ExitRegression},
 		{"restless", Report{Findings: []Finding{pass, with(TierTime, Inconclusive)}}, ExitInconclusive},
 		{"restless and slower", Report{Findings: []Finding{with(TierTime, Regression), with(TierTime, Inconclusive)}}, ExitInconclusive},
 		{"restless, but more allocations", Report{Findings: []Finding{with(TierExact, Regression), with(TierTime, Inconclusive)}}, ExitRegression},
