@@ -1,6 +1,6 @@
 # Each target is a line that could be typed. `make help` lists them.
 
-.PHONY: help verify test lint prop mutants mutants-columns bench compare benchcmp results results-keep results-check stress fuzz explore peers-setup peers oracle matrix gate clean
+.PHONY: help verify test lint prop mutants mutants-columns bench compare benchcmp results results-keep results-check stress conditions fuzz explore peers-setup peers oracle matrix gate clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -57,6 +57,9 @@ results-check: ## fail if RESULTS.md is not what the raw files give
 
 stress: ## the stress tests with the race detector; EVENTIDE_SOAK=10m for longer
 	go test -race -count=1 -timeout 0 -v ./stress
+
+conditions: ## every test binary under other buffers, processors, limits, load; ARGS='-race -conditions load ./core/...'
+	go run ./stress/cmd/conditions $(ARGS)
 
 fuzz: ## coverage-guided programs, and programs of groups; FUZZTIME=1m for each
 	go test -run '^$$' -fuzz '^FuzzPropAll$$' -fuzzminimizetime 1x -fuzztime $(or $(FUZZTIME),1m) ./props
