@@ -244,14 +244,16 @@ func (d *driver) undo(s step) {
 // plantedPanic is what a panicking body panics with. If it kills the process,
 // its text is the last that there is to read.
 type plantedPanic struct {
-	id    int
-	found []string // failures of the guarantees that were checked before
+	id     int
+	found  []string // failures of the guarantees that were checked before
+	replay string   // the line to paste
 }
 
 // Error is what the process dies with if nobody recovers.
 func (p plantedPanic) Error() string {
 	text := "exectest: G14: a panic planted in a task has escaped the executor and kills the process.\n" +
-		"Recover in your loop, or declare that you do not: exectest.Without(\"G14\", \"why\").\n"
+		"Recover in your loop, or declare that you do not: exectest.Without(\"G14\", \"why\").\n" +
+		"replay  " + p.replay + "\n"
 	if len(p.found) == 0 {
 		return text + "Nothing had failed before."
 	}
@@ -278,7 +280,7 @@ func (d *driver) body(s step, kind history.Body) func() {
 		d.steps(s.body.then)
 		switch outcome {
 		case history.Panicked:
-			panic(plantedPanic{s.id, d.config.failures})
+			panic(plantedPanic{s.id, d.config.failures, d.config.line})
 		case history.Exited:
 			runtime.Goexit()
 		}

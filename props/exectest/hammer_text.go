@@ -50,7 +50,7 @@ func (cl *clause) tellHammer(row *Row, factory func() Subject, c *config, h hamm
 	fmt.Fprintf(&b, "What was done: %v.\n", h)
 	fmt.Fprintf(&b, "Done again %d times it failed %d times. The test does the same.\n\n", tries, failed)
 	b.WriteString(h.source(cl.name, !c.realTime))
-	fmt.Fprintf(&b, "\nreplay  %s\n", c.replay(cl))
+	fmt.Fprintf(&b, "\nreplay  %s\n", c.line)
 	row.Report = b.String()
 }
 

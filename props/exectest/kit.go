@@ -39,8 +39,10 @@ func Check(factory func() Subject, opts ...Option) Result {
 	}
 	var r Result
 	for _, cl := range c.plan() {
-		r.Rows = append(r.Rows, cl.check(factory, &c))
-		c.remember(r.Rows)
+		own := c // what was given up may still read it
+		row := cl.check(factory, &own)
+		r.Rows = append(r.Rows, row)
+		c.remember(row)
 	}
 	r.sort()
 	return r
@@ -63,9 +65,9 @@ func Run(t *testing.T, factory func() Subject, opts ...Option) Result {
 			own.t = t
 			row := cl.check(factory, &own)
 			r.Rows = append(r.Rows, row)
+			c.remember(row) // here, as -run may leave this subtest out
 			row.tell(t)
 		})
-		c.remember(r.Rows)
 	}
 	r.sort()
 	return r
@@ -93,8 +95,8 @@ func (c *config) plan() []*clause {
 }
 
 // remember keeps the failures so far, for the message of a process that dies.
-func (c *config) remember(rows []Row) {
-	if row := rows[len(rows)-1]; row.Status == Fail {
+func (c *config) remember(row Row) {
+	if row.Status == Fail {
 		c.failures = append(c.failures, row.Text)
 	}
 }
@@ -129,13 +131,14 @@ func (cl *clause) supported(c *config) (ok bool, why string) {
 
 func (cl *clause) check(factory func() Subject, c *config) Row {
 	row := Row{Guarantee: cl.name, Sentence: cl.sentence}
+	c.line = c.replay(cl)
 	if ok, why := cl.supported(c); !ok {
 		row.Status, row.Text = NotSupported, why
 		return row
 	}
 	if cl.name == "G14" && c.panicsEscape {
 		row.Status, row.Text = Fail, "G14 a panic in a task kills the process (declared, not tried)"
-		row.Report = row.Text + cl.wayOut()
+		row.Report = fmt.Sprintf("%s\n\nreplay  %s\n%s", row.Text, c.line, cl.wayOut())
 		return row
 	}
 	if cl.control != nil && !execute(factory, cl.control(), c, false).done {
@@ -256,24 +259,12 @@ func (cl *clause) explain(row *Row, factory func() Subject, c *config, p program
 	row.Status = Fail
 	row.Text = fmt.Sprintf("%v [program %v]", v, p)
 	if found.run.history == nil {
-		row.Report = fmt.Sprintf("%s\n\nreplay  %s\n", row.Text, c.replay(cl))
+		row.Report = fmt.Sprintf("%s\n\nreplay  %s\n", row.Text, c.line)
 		return
 	}
 	var b strings.Builder
-	if err := history.Report(&b, found.run.history, v, c.replay(cl)); err != nil {
+	if err := history.Report(&b, found.run.history, v, c.line); err != nil {
 		panic(err) // a strings.Builder does not fail
 	}
 	row.Report = b.String()
-}
-
-// replay is the line to paste.
-func (c *config) replay(cl *clause) string {
-	if c.t == nil {
-		return fmt.Sprintf("exectest.Check(factory, exectest.Only(%q), exectest.Seed(%d))", cl.name, c.seed)
-	}
-	var parts []string
-	for part := range strings.SplitSeq(c.t.Name(), "/") {
-		parts = append(parts, "^"+part+"$")
-	}
-	return "go test -run '" + strings.Join(parts, "/") + "'"
 }

@@ -33,6 +33,7 @@ type config struct {
 
 	lacks    map[string]bool // see lacking
 	failures []string        // found so far
+	line     string          // to paste, of the clause that is being checked
 }
 
 // DefaultPatience is how long, in real time, a run may take before the kit

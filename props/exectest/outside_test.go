@@ -55,7 +55,7 @@ func TestRunReports(t *testing.T) {
 	for _, want := range []string{
 		"--- PASS: TestRunReports/G2", "--- FAIL: TestRunReports/G4", "--- SKIP: TestRunReports/G6",
 		"outside_test.go:", "not supported: Hooker",
-		"replay  go test -run '^TestRunReports$/^G4$'",
+		" -run '^TestRunReports$/^G4$' eventide/props/exectest",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("got\n%s\nwant it to contain %q", out, want)
