@@ -26,6 +26,7 @@ const (
 	leavesGoroutine        // a goroutine stays behind
 	losesInRace            // looks at the close and queues in two steps (R26)
 	losesInRaceYields      // the same, and runtime.Gosched between the two
+	endsAtGoexit           // closes Done when a body calls Goexit
 
 	hookSkipped      // does not run the last hook (R120)
 	hookEarly        // runs a hook as soon as it is added

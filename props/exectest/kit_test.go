@@ -77,6 +77,7 @@ var broken = []struct {
 	{"done never", bare(doneNever), "G15", "everything accepted has run, and done never came", nil},
 	{"accepts after done", bare(acceptsAfterDone), "G5", "though the executor was done at #", nil},
 	{"dies of a panic", bare(diesOfPanic), "G14", "a panic or Goexit stays inside its body: task", nil},
+	{"ends at a Goexit", bare(endsAtGoexit), "G14", "though nobody had asked for a shutdown", nil},
 	{"polls", bare(polls), "G12", "with the loop free for 3ms in between", nil},
 	{"quiet period too short", bare(quietShort), "G10", "admission ended already at ", nil},
 	{"quiet period rounded up", bare(quietPolled), "G10", "admission ended only at 100ms, and 50ms was due", nil},

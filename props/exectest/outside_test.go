@@ -69,6 +69,20 @@ func TestRunReports(t *testing.T) {
 	}
 }
 
+// TestOneSubtest wants -run to be able to leave every subtest but one out.
+func TestOneSubtest(t *testing.T) {
+	if os.Getenv(asChild) != "" {
+		exectest.Run(t, bare(reorders), exectest.Only("G2", "G4"))
+		return
+	}
+	child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$/^G4$", "-test.v")
+	child.Env = append(os.Environ(), asChild+"=G4")
+	out, err := child.CombinedOutput()
+	if text := string(out); err == nil || !strings.Contains(text, "--- FAIL: TestOneSubtest/G4") || strings.Contains(text, "panic:") || strings.Contains(text, "/G2") {
+		t.Errorf("got %v and\n%s\nwant G4 alone, and its failure", err, out)
+	}
+}
+
 // TestAPanicThatKillsTellsWhatWasFound has an executor that does not recover: G14
 // ends the process, after everything else, and its last words are what had failed
 // and what to do.

@@ -113,7 +113,10 @@ func (s *simple) push(it item) {
 func (s *simple) drain() {
 	finished := false
 	defer func() {
-		_ = recover()
+		if recover() == nil && !finished && s.flaw == endsAtGoexit {
+			s.endNow()
+			return
+		}
 		if !finished && s.flaw != diesOfPanic {
 			s.bodyEnded()
 			go s.drain()
@@ -261,6 +264,16 @@ func (s *simple) quietTime() time.Duration {
 		return (s.quiet + tick - 1) / tick * tick
 	default:
 		return s.quiet
+	}
+}
+
+// endNow ends whatever is queued.
+func (s *simple) endNow() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if !s.ended {
+		s.end()
 	}
 }
 

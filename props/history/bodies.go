@@ -107,12 +107,19 @@ func (j *judge) pollerClosedInTime() {
 
 // judgeContained is S14 (G14): after a body that panicked or exited the loop
 // goes on. It is broken if, at rest, that body was the last, work waits, and
-// nothing is done.
+// nothing is done; or if the executor ended behind it and nobody had asked.
 func judgeContained(j *judge) {
 	for _, s := range j.spans {
 		if s.end != nil && s.end.Outcome.Abrupt() {
 			j.exercised()
 		}
+	}
+	if n, how := j.endedUnasked(); n != 0 {
+		if s := j.brokenBy(n); s != nil {
+			j.blame(at(s.end.N, n), "%s %s at #%d, and the executor %s at #%d, though nobody had asked for a shutdown",
+				s.entry.what(), s.end.Outcome, s.end.N, how, n)
+		}
+		return
 	}
 	s := j.diedIn()
 	if s == nil {
@@ -127,6 +134,21 @@ func judgeContained(j *judge) {
 		j.blame(at(s.end.N), "%s %s at #%d, and the shutdown asked for at #%d never ended",
 			s.entry.what(), s.end.Outcome, s.end.N, j.first.inv.N)
 	}
+}
+
+// brokenBy returns the last body that began before n if it ended by a panic or by
+// Goexit before n, too.
+func (h *History) brokenBy(n int) *span {
+	var last *span
+	for _, s := range h.spans {
+		if s.begin.N < n {
+			last = s
+		}
+	}
+	if last == nil || last.endN(h) > n || !last.abrupt() {
+		return nil
+	}
+	return last
 }
 
 // diedIn returns the last body, if the log is at rest without being done and

@@ -78,20 +78,37 @@ func judgeConverges(j *judge) {
 	j.unasked()
 }
 
-// unasked judges that an executor does not begin to end by itself, unless its poller
-// has failed for good or its start has.
+// unasked judges that an executor does not end by itself, unless its poller has
+// failed for good or its start has. If a body broke it, that is S14's.
 func (j *judge) unasked() {
-	if j.asked == 0 || j.Rules.Spawner || !j.Rules.AtRest || !j.Rules.Has(States|Parks) {
+	n, how := j.endedUnasked()
+	if n == 0 {
 		return
 	}
-	for i := range j.Events[:j.asked] {
-		e := &j.Events[i]
+	j.exercised()
+	if j.brokenBy(n) == nil {
+		j.blame(at(n), "the executor %s at #%d, and nobody had asked for a shutdown", how, n)
+	}
+}
+
+// endedUnasked returns the position at which the executor began to end, or, if the log
+// does not show that, was done, though nobody had called for it and nothing had failed;
+// 0 if there is none.
+func (h *History) endedUnasked() (n int, how string) {
+	n, how = h.done, "was done"
+	if h.Rules.Has(States) && h.asked != 0 {
+		n, how = h.asked, "began to end"
+	}
+	if n == 0 || h.Rules.Spawner || !h.Rules.AtRest {
+		return 0, ""
+	}
+	for i := range h.Events[:n] {
+		e := &h.Events[i]
 		if e.Kind == Invoke && e.Op.Shuts() || e.Kind == Fault && e.Outcome == Errored {
-			return
+			return 0, ""
 		}
 	}
-	j.exercised()
-	j.blame(at(j.asked), "the executor began to end at #%d, and nobody had asked for it", j.asked)
+	return n, how
 }
 
 // mustEnd judges that a shutdown ends, for parameters that are extreme or for

@@ -175,6 +175,8 @@ func Example() {
 	log := history.New(func() time.Duration { return 0 })
 	call := log.Add(history.Event{G: 1, Kind: history.Invoke, Op: history.OpExecute, ID: 1})
 	log.Add(history.Event{G: 1, Kind: history.Return, Op: history.OpExecute, ID: 1, Call: call, Outcome: history.Accepted})
+	call = log.Add(history.Event{G: 1, Kind: history.Invoke, Op: history.OpShutdown})
+	log.Add(history.Event{G: 1, Kind: history.Return, Op: history.OpShutdown, Call: call, Outcome: history.Returned})
 	log.Add(history.Event{G: 2, Kind: history.Done})
 
 	h, err := history.Of(log.Events(), history.Rules{AtRest: true})
@@ -192,12 +194,15 @@ func Example() {
 	//
 	// program
 	//   @0s       g1           execute(1) -> accepted
+	//   @0s       g1           shutdown() -> returned
 	//
 	// trace
 	//      #          at  g1                        g2
 	//      1          0s  execute(1)
 	// >    2          0s    execute(1) -> accepted
-	//      3          0s                            done
+	//      3          0s  shutdown()
+	//      4          0s    shutdown() -> returned
+	//      5          0s                            done
 	//
 	// replay  go test ./mine
 }
