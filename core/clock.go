@@ -8,6 +8,9 @@ import "time"
 // Implementations must be safe for simultaneous use. Time must not go
 // backwards. The executor never calls a Clock while it holds a lock.
 //
+// Now may be behind the alarms, as it is if it is cached or rounded: timers and quiet
+// periods end by Now, and late by no more than about as much as it lags (G7, G10, G12).
+//
 // A panic of Now or AfterFunc reaches who called Schedule or ShutdownGracefully, and has
 // changed nothing. On the loop it ends the executor, which goes on without the clock, as
 // Shutdown, the timeout and the end can always. A panic of Stop at the end is in

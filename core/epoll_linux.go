@@ -33,15 +33,19 @@ type epollSet struct {
 
 	// Loop only.
 	timer  int          // the timerfd; -1 if there is none
-	setTo  time.Time    // what it is set to; may have passed
+	setTo  time.Time    // the deadline that it, or alarm, was last set for; may have passed. Zero: the timerfd has gone off
 	alarm  *wakeAlarm   // the timer of another clock
+	lag    clockLag     // of that clock
 	late   []*wakeAlarm // those that could not be stopped any more, and may still run
 	buf    []unix.EpollEvent
 	events []PollEvent
 }
 
-// ownToken marks descriptors of the poller's own. Registrations begin at 1<<32.
-const ownToken = 0
+// Tokens of descriptors of the poller's own. Those of registrations begin at 1<<32.
+const (
+	ownToken   = 0
+	timerToken = 1
+)
 
 const (
 	firstEvents = 16
@@ -78,7 +82,7 @@ func (s *epollSet) openTimer() error {
 		return os.NewSyscallError("timerfd_create", err)
 	}
 	// Edge-triggered: every expiry is an event, and nobody has to read it.
-	if err := s.control(unix.EPOLL_CTL_ADD, fd, unix.EPOLLIN|unix.EPOLLET, ownToken); err != nil {
+	if err := s.control(unix.EPOLL_CTL_ADD, fd, unix.EPOLLIN|unix.EPOLLET, timerToken); err != nil {
 		_ = unix.Close(fd)
 		return err
 	}
@@ -96,13 +100,16 @@ func (s *epollSet) closeTimer() {
 }
 
 // stopAlarm ends the timer of another clock. It does not wait for a function that
-// has begun: a clock may be late, and the loop would stand still for as long.
-func (s *epollSet) stopAlarm() {
+// has begun: a clock may be late, and the loop would stand still for as long. It
+// reports whether one has.
+func (s *epollSet) stopAlarm() (begun bool) {
 	s.late = slices.DeleteFunc(s.late, (*wakeAlarm).isOver)
 	if s.alarm != nil && !s.alarm.alarm.Stop() {
 		s.late = append(s.late, s.alarm)
+		begun = true
 	}
 	s.alarm = nil
+	return begun
 }
 
 // awaitAlarms returns when no function of an alarm runs, or will (G24).
@@ -194,7 +201,11 @@ func (s *epollSet) take(n int, err error) (bool, error) {
 	for i := range s.buf[:n] {
 		ev := &s.buf[i]
 		token := uint64(uint32(ev.Pad))<<32 | uint64(uint32(ev.Fd))
-		if token != ownToken {
+		switch token {
+		case ownToken:
+		case timerToken:
+			s.setTo = time.Time{}
+		default:
 			s.events = append(s.events, PollEvent{Token: token, Readiness: epollReadiness(ev.Events)})
 		}
 	}
@@ -212,12 +223,7 @@ func (s *epollSet) arm(until Deadline) bool {
 		return true
 	}
 	if s.clock != nil {
-		s.stopAlarm()
-		d := until.Sub(s.clock.Now())
-		if d > 0 {
-			s.alarm = newWakeAlarm(s.clock, d, s.wake)
-		}
-		return d > 0
+		return s.armAlarm(until)
 	}
 	now := time.Now()
 	d := until.Sub(now)
@@ -231,6 +237,20 @@ func (s *epollSet) arm(until Deadline) bool {
 		return false // look again at once: late is worse than busy, and it cannot happen to a timerfd of ours
 	}
 	s.setTo = until
+	return true
+}
+
+// armAlarm is arm for another clock than the system's, which may be behind its alarms:
+// see clockLag.
+func (s *epollSet) armAlarm(until Deadline) bool {
+	wentOff := s.stopAlarm()
+	now := s.clock.Now()
+	d := until.Sub(now)
+	if d <= 0 {
+		return false
+	}
+	d = s.lag.delay(d, wentOff && s.setTo.After(now))
+	s.alarm, s.setTo = newWakeAlarm(s.clock, d, s.wake), until
 	return true
 }
 

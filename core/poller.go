@@ -39,8 +39,9 @@ type parkPoller struct {
 
 	// Loop goroutine only.
 	alarm   Alarm
-	armedAt time.Time // what alarm is set to; zero: nothing pending
+	armedAt time.Time // the deadline that alarm was last set for
 	arms    uint64    // calls of expire that have happened or will
+	lag     clockLag
 }
 
 // NewParkPoller returns the default poller of an Executor: the loop's goroutine
@@ -67,18 +68,23 @@ func (p *parkPoller) Wait(until Deadline) error {
 	return nil
 }
 
-// arm makes sure that a token comes at until or earlier; false means that until
-// has passed. An alarm that is set too early costs one spurious return, which is
+// arm makes sure that a token comes at until or earlier by the clock; false means that
+// until has passed. An alarm that is set too early costs one spurious return, which is
 // cheaper than to move it each time the loop falls asleep.
+//
+// Whether the alarm has gone off is read off its calls and not off the clock, which may
+// be behind the alarm: see clockLag.
 func (p *parkPoller) arm(until time.Time) bool {
 	now := p.clock.Now()
 	d := until.Sub(now)
 	if d <= 0 {
 		return false
 	}
-	if !p.armedAt.IsZero() && p.armedAt.After(now) && !p.armedAt.After(until) {
+	pending := p.fired.Load() != p.arms
+	if pending && p.armedAt.After(now) && !p.armedAt.After(until) {
 		return true
 	}
+	d = p.lag.delay(d, !pending && p.alarm != nil && p.armedAt.After(now))
 	if p.alarm == nil {
 		p.alarm = p.clock.AfterFunc(d, p.expire)
 		p.arms++

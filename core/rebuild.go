@@ -21,7 +21,7 @@ func (e *Executor) pollerFailed(err error) {
 
 // alarmed is a poller that sleeps by an Alarm of the user's. stopAlarm stops it, and
 // the next Wait sets another. Loop only.
-type alarmed interface{ stopAlarm() }
+type alarmed interface{ stopAlarm() (begun bool) }
 
 // rebuild builds the poller anew. Loop only.
 func (e *Executor) rebuild(why error) error {
