@@ -62,7 +62,7 @@ func (a *attempt) wait(ctx, whole context.Context) {
 	select {
 	case <-a.over:
 	case <-ctx.Done():
-		heed := time.NewTimer(heedTime)
+		heed := time.NewTimer(heedTimeWithin(whole))
 		defer heed.Stop()
 		select {
 		case <-a.over:
@@ -71,6 +71,15 @@ func (a *attempt) wait(ctx, whole context.Context) {
 		}
 	}
 	a.late = context.Cause(ctx) == ErrStepDeadline && !a.endedBefore(ctx)
+}
+
+// heedTimeWithin is heedTime, but of little time no more than half: the next step has
+// its turn.
+func heedTimeWithin(whole context.Context) time.Duration {
+	if deadline, ok := whole.Deadline(); ok {
+		return min(heedTime, time.Until(deadline)/2)
+	}
+	return heedTime
 }
 
 // endedBefore reports whether the attempt had ended before ctx was to. Both may be

@@ -22,7 +22,7 @@ func init() {
 		"stuck":         func() int { return runChild(Plan{Start: serve, Steps: []Step{told(hang(0)), say("never")}}) },
 		"step deadline": func() int { return runChild(Plan{Start: serve, Steps: []Step{hang(short), say("next")}}) },
 		"hard deadline": func() int {
-			return runChild(Plan{Start: serve, Deadline: short, Steps: []Step{hang(0), say("never")}})
+			return runChild(Plan{Start: serve, Deadline: short, Steps: []Step{hang(time.Minute), say("never")}})
 		},
 		"task that never returns": neverReturns,
 		"start error": func() int {
@@ -91,7 +91,7 @@ func neverReturns() int {
 		return 101
 	}
 	<-began
-	return runChild(Plan{Start: serve, Steps: []Step{{Name: "engine", Executor: ex, Timeout: short}, say("next")}})
+	return runChild(Plan{Start: serve, Steps: []Step{{Name: "engine", Executor: ex, Timeout: short, Drain: short}, say("next")}})
 }
 
 //go:noinline

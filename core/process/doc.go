@@ -20,10 +20,17 @@
 //
 // The exit begins with the first signal, with the end of Run's context, or when
 // Start returns. Then NotReady is called, PreDrain passes while the program still
-// serves (kubernetes #86280: the load balancer hears of the end later than the
-// process does), and the steps run in order. A step that does not end is left
-// behind at its deadline, and the next one begins (fx #1035). A step that fails,
-// panics, or calls runtime.Goexit stops nobody. Plan.Deadline bounds it all.
+// serves (kubernetes #86280: the load balancer learns of the end later than the
+// process does), and the steps run in order.
+//
+// A Timeout bounds how long an executor accepts tasks. Accepted tasks have until the end
+// of the plan, unless their Step limits them (Step.Drain) or later steps need the
+// time. A step whose time is over is left running, and the next one begins (fx #1035).
+// A step that fails, panics, or calls runtime.Goexit stops no other step. Plan.Deadline
+// bounds the whole exit.
+//
+// Without a Logger, Run logs to slog.Default: a wrong plan, a failed step, a passed
+// deadline and lost tasks are errors there. Silence is slog.New(slog.DiscardHandler).
 //
 // A second signal ends it at once. The tempting wrong version is
 //

@@ -58,10 +58,10 @@ func TestStuckTaskIsNamedAndLostWorkCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := newCalls()
-		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "engine", Executor: ex, Timeout: 3 * time.Second}, c.step("next")}})
+		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "engine", Executor: ex, Timeout: 3 * time.Second, Drain: time.Second}, c.step("next")}})
 		tr.signals <- os.Interrupt
 		tr.wantCode(1)
-		c.want(t, "next@4.1s") // the timeout, a second to drain, and a moment to heed
+		c.want(t, "next@4.1s") // Timeout, Drain, and a moment to heed
 		s := tr.report.Steps[0]
 		if !strings.Contains(s.Work.Running, "stuckTask") || s.Outcome != StillRunning || !s.DeadlinePassed {
 			t.Errorf("the step: %+v, want still running, with the stack of stuckTask", s)

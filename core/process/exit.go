@@ -123,22 +123,14 @@ func (x *exit) preDrain() {
 // step runs one step and returns when the next may begin.
 func (x *exit) step(i int) {
 	s := &x.plan.Steps[i]
+	deadline, _ := x.whole.Deadline() // it has one
+	b := x.plan.budget(i, time.Until(deadline))
 	run := s.Run
 	if s.Executor != nil {
-		run = shutDown(s.Executor, s.Quiet, x.timeout(s))
+		run = shutDown(s.Executor, s.Quiet, b.timeout)
 	}
-	x.steps[i] = x.perform(s.Name, s.deadline(), run)
+	x.steps[i] = x.perform(s.Name, b.limit, run)
 	x.logStep(x.steps[i], x.stepReport(i, time.Now()))
-}
-
-// timeout is what the step has given for Timeout, or less, where the deadline of
-// the exit is near: an executor that is never closed cannot name what it runs. But one
-// that is closed at once aborts what it could have ended, and says that it is done: of
-// little time it has half. Where none is left nothing begins (isOver).
-func (x *exit) timeout(s *Step) time.Duration {
-	deadline, _ := x.whole.Deadline() // it has one
-	left := time.Until(deadline)
-	return max(s.Quiet, min(s.timeout(), left-min(drainTime, left/2)))
 }
 
 // isOver reports whether the exit is, by its deadline or the second signal. A deadline
@@ -151,14 +143,14 @@ func (x *exit) isOver() bool {
 	return x.whole.Err() != nil
 }
 
-// perform runs one part of the exit, and leaves it behind at its deadline. It
+// perform runs one part of the exit, and leaves it behind when limit has passed. It
 // returns nil if the exit is over, and begins nothing.
-func (x *exit) perform(name string, deadline time.Duration, run func(context.Context) error) *attempt {
+func (x *exit) perform(name string, limit time.Duration, run func(context.Context) error) *attempt {
 	if x.isOver() {
 		return nil
 	}
 	began := time.Now()
-	ctx, release := context.WithDeadlineCause(x.whole, began.Add(deadline), ErrStepDeadline)
+	ctx, release := x.until(began.Add(limit))
 	defer release()
 	x.log.log(slog.LevelInfo, "step begins", "step", name)
 	a := begin(ctx, began, run)
@@ -166,12 +158,22 @@ func (x *exit) perform(name string, deadline time.Duration, run func(context.Con
 	return a
 }
 
+// until returns the context of a part of the exit. If end is not before the deadline of
+// the exit, only that deadline ends it: of two timers that are due at once either
+// may be the first, and a part whose time is the exit's is not late by itself.
+func (x *exit) until(end time.Time) (context.Context, context.CancelFunc) {
+	if deadline, _ := x.whole.Deadline(); !end.Before(deadline) {
+		return context.WithCancel(x.whole)
+	}
+	return context.WithDeadlineCause(x.whole, end, ErrStepDeadline)
+}
+
 // awaitStart waits for Start, which was told to end before the first step.
 func (x *exit) awaitStart() {
 	if x.start == nil {
 		return
 	}
-	ctx, release := context.WithTimeoutCause(x.whole, DefaultStepDeadline, ErrStepDeadline)
+	ctx, release := x.until(time.Now().Add(DefaultStepDeadline))
 	defer release()
 	x.start.wait(ctx, x.whole)
 	x.logStep(x.start, x.start.report("Start", time.Now()))

@@ -14,16 +14,16 @@ const (
 	// 30 s after which Kubernetes kills.
 	DefaultDeadline = 25 * time.Second
 
-	// DefaultStepDeadline is the Deadline of a Step with Run that gives none, and
-	// the Timeout of one with Executor. NotReady has as long to return, and so
+	// DefaultStepDeadline is the Timeout of a Step with Executor that gives none, and
+	// at most the Deadline of one with Run. NotReady has as long to return, and so
 	// has Start after the last step.
 	DefaultStepDeadline = 5 * time.Second
 )
 
 const (
-	// drainTime is what an executor has between its Timeout, which closes it, and
-	// the default Deadline of its step, for what it had accepted.
-	drainTime = time.Second
+	// leastTime is kept for a step that declares no time of its own, and is what an
+	// executor without Drain has between its Timeout and the Plan's Deadline.
+	leastTime = time.Second
 
 	// heedTime is what a step has to return after its context has ended, before
 	// it counts as one that does not, and what the last log lines have to get out.
@@ -71,29 +71,52 @@ type Plan struct {
 }
 
 // Step is one part of the exit: a function to run, or an executor to shut down.
+//
+// # The time of a step
+//
+// The next step begins when this one has ended, or when its time is over. Then it is
+// left running, its report says DeadlinePassed, and the exit code is not 0. Plan.Deadline
+// ends every step.
+//
+//   - With Executor: Timeout bounds admission, and not the tasks that were accepted. These
+//     have until Drain after the Timeout; or until Deadline, if the step gives that; or,
+//     if it gives neither, until Plan.Deadline less the time that is kept for later steps.
+//   - With Run: Deadline; or, if the step gives none, DefaultStepDeadline, but no
+//     more than what is left until Plan.Deadline less the time kept for later steps.
+//
+// Kept for each later step: its Deadline, or its Timeout (at least Quiet) and Drain, and one
+// second in place of a Drain, or of the Deadline of Run, that it does not give. If that is
+// more than half of the time that is left (with Executor: left after Timeout), then half.
+// So a stuck step that gives neither Drain nor Deadline takes no later step's turn. A
+// Drain or Deadline is used as it is given, even if nothing is left for later steps.
 type Step struct {
 	// Name names it in logs and reports. Each name may be used once.
 	Name string
 
-	// Run is called on a goroutine of its own. Its context ends at the step's
-	// deadline, at the Plan's, or with the second signal; it carries the values
+	// Run is called on a goroutine of its own. Its context ends when the step's time
+	// is over, at the Plan's Deadline, or with the second signal; it carries the values
 	// of Run's context, and does not end with that.
 	Run func(ctx context.Context) error
 
-	// Executor is shut down gracefully and waited for. What it had accepted has
-	// run when the step is done. Exactly one of Run and Executor is set.
+	// Executor is shut down gracefully and waited for. All tasks that it had accepted
+	// have run when the step is done. Exactly one of Run and Executor is set.
 	Executor Executor
 
-	// Quiet and Timeout are the arguments of Executor.ShutdownGracefully. A
-	// Timeout of 0 is DefaultStepDeadline. It is shortened, but not below Quiet, to
-	// pass a second before the Plan's Deadline; or, if less than two seconds are left
-	// until that when the step begins, to half of what is left. A Timeout that passes
-	// is logged, and is no failure by itself: see core.Report.TimedOut. Channels that
-	// have not drained by then are aborted.
+	// Quiet and Timeout are the arguments of Executor.ShutdownGracefully. Timeout is how
+	// long tasks are still accepted (G11), and how long channels have to drain: then
+	// they are aborted. 0: DefaultStepDeadline. It is shortened, but not below Quiet, to
+	// pass Drain (0: one second) before the Plan's Deadline; or, if less than twice that
+	// is left when the step begins, to half of what is left. A Timeout that passes is
+	// logged as a warning, and is no failure by itself: see core.Report.TimedOut.
 	Quiet, Timeout time.Duration
 
-	// Deadline is how long the next step waits for this one. 0: for Run,
-	// DefaultStepDeadline; for Executor, a second more than Timeout.
+	// Drain is how long after Timeout the next step waits for the accepted tasks of
+	// Executor. 0: as long as the Plan's Deadline allows, see above. Tasks that have not
+	// run by then may find what they use closed: later steps have begun.
+	Drain time.Duration
+
+	// Deadline is how long the next step waits for this one, counted from its begin.
+	// 0: see above. With Executor, at most one of Drain and Deadline is given.
 	Deadline time.Duration
 
 	_ struct{}
@@ -126,19 +149,9 @@ func (p *Plan) signals() []os.Signal {
 	return p.Signals
 }
 
-func (s *Step) timeout() time.Duration { return orDefault(s.Timeout, DefaultStepDeadline) }
-
-func (s *Step) deadline() time.Duration {
-	if s.Executor == nil {
-		return orDefault(s.Deadline, DefaultStepDeadline)
+func (p *Plan) logger() *slog.Logger {
+	if p.Logger == nil {
+		return slog.Default()
 	}
-	timeout := s.timeout()
-	return orDefault(s.Deadline, max(timeout, timeout+drainTime)) // a sum that overflows is negative
-}
-
-func orDefault(d, otherwise time.Duration) time.Duration {
-	if d == 0 {
-		return otherwise
-	}
-	return d
+	return p.Logger
 }

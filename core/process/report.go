@@ -109,8 +109,8 @@ type StepReport struct {
 	// Err is why it failed: its error, a *core.PanicError, or core.ErrGoexit.
 	Err error
 
-	// DeadlinePassed: the step had not ended at its own deadline. It may have
-	// since: Outcome tells.
+	// DeadlinePassed: the time of the step (see Step) was over before it had ended. It
+	// may have ended since: Outcome tells.
 	DeadlinePassed bool
 
 	// Elapsed is the time from its begin until its end, or until the exit's.
@@ -121,8 +121,8 @@ type StepReport struct {
 	// Timeout passed.
 	Work core.Report
 
-	// Lost is how many tasks the executor had accepted that had not ended at the
-	// exit: the running one, and those that will never run.
+	// Lost is how many tasks the executor had accepted that had not ended when the exit
+	// did: those that were running, and those that will never run.
 	Lost int64
 }
 

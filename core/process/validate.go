@@ -41,6 +41,7 @@ func (s *Step) check(where string) error {
 	errs := []error{
 		notNegative(where+".Quiet", s.Quiet),
 		notNegative(where+".Timeout", s.Timeout),
+		notNegative(where+".Drain", s.Drain),
 		notNegative(where+".Deadline", s.Deadline),
 	}
 	if s.Name == "" {
@@ -60,8 +61,8 @@ func (s *Step) check(where string) error {
 }
 
 func (s *Step) checkRun(where string) error {
-	if s.Quiet > 0 || s.Timeout > 0 {
-		return planError("%s: Quiet is %v and Timeout %v, want 0 without Executor: Run has a Deadline", where, s.Quiet, s.Timeout)
+	if s.Quiet > 0 || s.Timeout > 0 || s.Drain > 0 {
+		return planError("%s: Quiet is %v, Timeout %v and Drain %v, want 0 without Executor: Run has a Deadline", where, s.Quiet, s.Timeout, s.Drain)
 	}
 	return nil
 }
@@ -74,6 +75,9 @@ func (s *Step) checkExecutor(where string) error {
 	timeout := s.timeout()
 	if s.Timeout >= 0 && s.Quiet > timeout {
 		errs = append(errs, planError("%s.Timeout is %v, want at least Quiet, which is %v", where, timeout, s.Quiet))
+	}
+	if s.Deadline > 0 && s.Drain > 0 {
+		errs = append(errs, planError("%s: Drain is %v and Deadline %v, want one of them", where, s.Drain, s.Deadline))
 	}
 	if s.Deadline > 0 && s.Deadline < timeout {
 		errs = append(errs, planError("%s.Deadline is %v, want at least Timeout, which is %v", where, s.Deadline, timeout))

@@ -44,6 +44,9 @@ func TestValidate(t *testing.T) {
 		{"negative step Deadline", steps(Step{Name: "a", Run: ok, Deadline: -time.Second}), []string{"Steps[0].Deadline is -1s", "0 or more"}},
 		{"negative Quiet", steps(Step{Name: "a", Executor: ex, Quiet: -time.Second}), []string{"Steps[0].Quiet is -1s"}},
 		{"negative Timeout", steps(Step{Name: "a", Executor: ex, Timeout: -time.Second}), []string{"Steps[0].Timeout is -1s"}},
+		{"negative Drain", steps(Step{Name: "a", Executor: ex, Drain: -time.Second}), []string{"Steps[0].Drain is -1s", "0 or more"}},
+		{"Drain with Run", steps(Step{Name: "a", Run: ok, Drain: time.Second}), []string{"Steps[0]", "Drain 1s", "without Executor"}},
+		{"Drain and Deadline", steps(Step{Name: "a", Executor: ex, Drain: time.Second, Deadline: time.Minute}), []string{"Steps[0]: Drain is 1s", "Deadline 1m0s", "one of them"}},
 		{"Quiet with Run", steps(Step{Name: "a", Run: ok, Quiet: time.Second}), []string{"Steps[0]: Quiet is 1s", "without Executor"}},
 		{"Quiet over the default Timeout", steps(Step{Name: "a", Executor: ex, Quiet: 6 * time.Second}), []string{"Steps[0].Timeout is 5s", "Quiet, which is 6s"}},
 		{"Deadline under Timeout", steps(Step{Name: "a", Executor: ex, Timeout: 2 * time.Second, Deadline: time.Second}), []string{"Steps[0].Deadline is 1s", "Timeout, which is 2s"}},
@@ -111,9 +114,16 @@ func TestBadCallsStartNothing(t *testing.T) {
 
 func TestLongDurationsDoNotOverflow(t *testing.T) {
 	const forever = time.Duration(1<<63 - 1)
-	s := Step{Executor: newExecutor(t), Timeout: forever}
-	if got := s.deadline(); got != forever {
-		t.Errorf("the deadline is %v, want %v", got, forever)
+	step := Step{Executor: newExecutor(t), Timeout: forever, Drain: forever}
+	p := Plan{Steps: []Step{step, step, step}}
+	if got := step.declared(); got != forever {
+		t.Errorf("the step's own time is %v, want %v", got, forever)
+	}
+	if got := p.budget(0, forever).limit; got != forever {
+		t.Errorf("the limit is %v, want %v", got, forever)
+	}
+	if got := p.kept(0); got != forever {
+		t.Errorf("kept for the steps is %v, want %v", got, forever)
 	}
 }
 
