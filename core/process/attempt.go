@@ -89,6 +89,12 @@ func (a *attempt) endedBefore(ctx context.Context) bool {
 	return ok && a.isOver() && a.ended.Before(deadline)
 }
 
+// inTime reports whether the attempt did not wait for the deadline of whole: it had
+// ended before, or was left behind before. Nor did one that was not made.
+func (a *attempt) inTime(whole context.Context) bool {
+	return a == nil || a.late || a.endedBefore(whole)
+}
+
 // report is what is known of the attempt at now. A nil one was not begun.
 func (a *attempt) report(name string, now time.Time) StepReport {
 	r := StepReport{Name: name}

@@ -25,6 +25,7 @@ type exit struct {
 	notReady, start *attempt
 	steps           []*attempt
 	whole           context.Context // forced, or the deadline
+	preDrainCut     bool            // the deadline comes before its end
 }
 
 // watch counts the signals, from now until stop returns.
@@ -112,6 +113,8 @@ func (x *exit) preDrain() {
 		return
 	}
 	x.log.log(slog.LevelInfo, "still serving", "for", x.plan.PreDrain)
+	deadline, _ := x.whole.Deadline()
+	x.preDrainCut = !time.Now().Add(x.plan.PreDrain).Before(deadline)
 	timer := time.NewTimer(x.plan.PreDrain)
 	defer timer.Stop()
 	select {
@@ -194,9 +197,28 @@ func (x *exit) stepReport(i int, now time.Time) StepReport {
 	return r
 }
 
+// endedBy returns what cut the exit short. It is not the deadline, though that has passed
+// by now, if it passed after all that was waited for had ended.
+func (x *exit) endedBy() error {
+	cause := context.Cause(x.whole)
+	if cause == ErrDeadline && x.inTime() {
+		return nil
+	}
+	return cause
+}
+
+func (x *exit) inTime() bool {
+	for _, a := range x.steps {
+		if a == nil || !a.inTime(x.whole) {
+			return false
+		}
+	}
+	return x.notReady.inTime(x.whole) && x.start.inTime(x.whole) && !x.preDrainCut
+}
+
 func (x *exit) report(cause error, began time.Time) Report {
 	now := time.Now()
-	r := Report{Cause: cause, Ended: context.Cause(x.whole), Elapsed: now.Sub(began)}
+	r := Report{Cause: cause, Ended: x.endedBy(), Elapsed: now.Sub(began)}
 	if x.plan.NotReady != nil {
 		r.NotReady = x.notReady.report("NotReady", now)
 	}

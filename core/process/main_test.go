@@ -137,6 +137,11 @@ func holdsAll(line string, parts []string) bool {
 	return true
 }
 
+// discard is a scribe that writes nothing.
+func discard(t *testing.T) *scribe {
+	return &scribe{logger: slog.New(slog.DiscardHandler), ctx: t.Context()}
+}
+
 // calls notes what was called when, since the bubble began.
 type calls struct {
 	began time.Time

@@ -84,10 +84,10 @@ type Report struct {
 	// ErrStartReturned, or what Start returned.
 	Cause error
 
-	// Ended is nil if all steps were gone through and Start, if it was called, has
-	// returned; else ErrDeadline, the *SignalError of the second signal, or, if Start
-	// was left behind after the last step, ErrStepDeadline. A step that was left
-	// behind was gone through.
+	// Ended is nil if Run came to the end of the plan: each step had ended, or had been
+	// left behind at its own deadline, before Plan.Deadline, and Start has returned. Else
+	// it says what came first: ErrDeadline, the *SignalError of the second signal, or, if
+	// Start was left behind after the last step, ErrStepDeadline.
 	Ended error
 
 	// NotReady and Start are the plan's functions of these names; NotBegun if it

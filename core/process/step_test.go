@@ -95,7 +95,7 @@ func TestG11NothingBeginsAtTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, left := range []time.Duration{0, -time.Millisecond} {
 			whole, end := context.WithTimeoutCause(t.Context(), time.Second, ErrDeadline)
-			x := &exit{plan: &Plan{}, log: &scribe{}, whole: lateTimer{whole, time.Now().Add(left)}}
+			x := &exit{plan: &Plan{}, log: discard(t), whole: lateTimer{whole, time.Now().Add(left)}}
 			a := x.perform("it", time.Minute, func(context.Context) error {
 				t.Errorf("G11: a step began with %v left of the exit's Deadline", left)
 				return nil
