@@ -69,8 +69,9 @@ func (x *exit) run(values context.Context) Report {
 	var release context.CancelFunc
 	x.whole, release = context.WithTimeoutCause(x.forced, x.plan.deadline(), ErrDeadline)
 	defer release()
-	x.log.log(slog.LevelInfo, "exit begins", "cause", cause, "deadline", x.plan.deadline())
+	x.logBegin(cause)
 
+	x.turnNotReady()
 	x.preDrain()
 	endStart(cause)
 	for i := range x.plan.Steps {
@@ -85,14 +86,10 @@ func (x *exit) run(values context.Context) Report {
 
 // awaitCause returns what begins the exit.
 func (x *exit) awaitCause() error {
-	var started <-chan struct{}
-	if x.start != nil {
-		started = x.start.over
-	}
 	select {
 	case <-x.asked.Done():
 		return context.Cause(x.asked)
-	case <-started:
+	case <-x.started():
 		if x.start.err != nil {
 			return x.start.err
 		}
@@ -100,16 +97,40 @@ func (x *exit) awaitCause() error {
 	}
 }
 
-// preDrain turns readiness off and goes on serving.
-func (x *exit) preDrain() {
-	if x.plan.NotReady != nil {
-		x.notReady = x.perform("NotReady", DefaultStepDeadline, func(context.Context) error {
-			x.plan.NotReady()
-			return nil
-		})
-		x.logStep(x.notReady, x.notReady.report("NotReady", time.Now()))
+// started returns what is closed when Start has returned; nil if it was not called.
+func (x *exit) started() <-chan struct{} {
+	if x.start == nil {
+		return nil
 	}
+	return x.start.over
+}
+
+// startFailed reports whether Start has returned an error of its own. The program is
+// not ready then.
+func (x *exit) startFailed() bool {
+	return x.start != nil && x.start.isOver() && x.start.err != nil
+}
+
+// turnNotReady turns readiness off.
+func (x *exit) turnNotReady() {
+	if x.plan.NotReady == nil {
+		return
+	}
+	x.notReady = x.perform("NotReady", DefaultStepDeadline, func(context.Context) error {
+		x.plan.NotReady()
+		return nil
+	})
+	x.logStep(x.notReady, x.notReady.report("NotReady", time.Now()))
+}
+
+// preDrain goes on serving, if the program does serve.
+func (x *exit) preDrain() {
 	if x.plan.PreDrain == 0 {
+		return
+	}
+	if x.startFailed() {
+		x.logStart()
+		x.log.log(slog.LevelWarn, "PreDrain is skipped: Start has failed", "predrain", x.plan.PreDrain)
 		return
 	}
 	x.log.log(slog.LevelInfo, "still serving", "for", x.plan.PreDrain)
@@ -117,9 +138,15 @@ func (x *exit) preDrain() {
 	x.preDrainCut = !time.Now().Add(x.plan.PreDrain).Before(deadline)
 	timer := time.NewTimer(x.plan.PreDrain)
 	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-x.whole.Done():
+	for started := x.started(); ; started = nil {
+		select {
+		case <-timer.C:
+			return
+		case <-x.whole.Done():
+			return
+		case <-started:
+			x.logStart()
+		}
 	}
 }
 
@@ -179,7 +206,7 @@ func (x *exit) awaitStart() {
 	ctx, release := x.until(time.Now().Add(DefaultStepDeadline))
 	defer release()
 	x.start.wait(ctx, x.whole)
-	x.logStep(x.start, x.start.report("Start", time.Now()))
+	x.logStart()
 }
 
 // attempts are those of Report.all, in its order; nil: not begun.

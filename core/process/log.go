@@ -3,14 +3,27 @@ package process
 import (
 	"errors"
 	"log/slog"
+	"time"
 
 	"eventide/core"
 )
 
+// logBegin is the first line of an exit.
+func (x *exit) logBegin(cause error) {
+	level := slog.LevelInfo
+	if x.startFailed() {
+		x.logStart()
+		level = slog.LevelError
+	}
+	x.log.log(level, "exit begins", "cause", cause, "deadline", x.plan.deadline())
+}
+
+func (x *exit) logStart() { x.logStep(x.start, x.start.report("Start", time.Now())) }
+
 // logStep says how a step went, when the next one may begin. Of one that the end
 // of the whole exit left running there is nothing to say yet: logExit does.
 func (x *exit) logStep(a *attempt, r StepReport) {
-	if r.Outcome == NotBegun || r.Outcome == StillRunning && !r.DeadlinePassed {
+	if r.Outcome == NotBegun || a.logged || r.Outcome == StillRunning && !r.DeadlinePassed {
 		return
 	}
 	a.logged = true

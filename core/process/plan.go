@@ -33,20 +33,26 @@ const (
 // Plan says how a process runs and ends. The zero value of every field is good;
 // the zero Plan waits for a signal and returns 0. Run does not change it.
 type Plan struct {
-	// Start is the application; nil: there is none to call. It runs on a
-	// goroutine of its own, after the signals have been subscribed. When it
-	// returns, the exit begins. Its context ends when PreDrain has passed, just
-	// before the first step, with what began the exit as its cause, and to return
-	// that, or context.Canceled, is then no failure. (Others are: let
-	// http.ErrServerClosed become nil.) After the last step it is waited for. It
-	// is not called if the exit has begun by then.
+	// Start is the application; nil: there is none to call. It runs on a goroutine of its
+	// own, after the signals have been subscribed. It is not called if the exit has begun
+	// by then.
+	//
+	// When Start returns, the exit begins: after an error with exit code 1, after nil,
+	// which says that the work of the program is done, with 0 (ErrStartReturned). So
+	// the Start of a server that has its own goroutines waits for ctx. The context
+	// ends when PreDrain has passed, just before the first step, with the reason for the
+	// exit as its cause. A Start that then returns this cause or context.Canceled has not
+	// failed; one that returns another error has. (http.Server: let http.ErrServerClosed
+	// become nil.) After the last step Run waits for Start.
 	Start func(ctx context.Context) error
 
 	// NotReady is called when the exit begins: it should make the readiness probe
 	// fail. nil: nothing is called.
 	NotReady func()
 
-	// PreDrain is how long the program goes on serving after that. 0: no delay.
+	// PreDrain is how long the program goes on serving after NotReady has returned. 0: no
+	// delay. It is skipped if Start has failed: Run takes a program for ready until
+	// its Start returns an error, and one that is not ready has no traffic to wait for.
 	PreDrain time.Duration
 
 	// Steps run one after another.

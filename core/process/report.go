@@ -24,8 +24,8 @@ var (
 	// and Report.Ended if Start did not return in the time it has after the last step.
 	ErrStepDeadline = errors.New("process: deadline of the step passed")
 
-	// ErrStartReturned is what began an exit for which nobody asked: Start
-	// returned nil.
+	// ErrStartReturned is what began the exit if Start returned nil before a signal or
+	// the end of Run's context.
 	ErrStartReturned = errors.New("process: Start returned")
 )
 

@@ -1,0 +1,77 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A Start that fails ends a program that was never ready, or is no longer: the
+// failure is an error in the log before anything else happens, and nobody waits for the load
+// balancer.
+func TestStartThatFailsSkipsPreDrain(t *testing.T) {
+	taken := errors.New("port is taken")
+	synctest.Test(t, func(t *testing.T) {
+		c := newCalls()
+		tr := launch(t, t.Context(), Plan{
+			Start:    func(context.Context) error { return taken },
+			NotReady: func() { c.note("not ready") },
+			PreDrain: 5 * time.Second,
+			Steps:    []Step{c.step("one")},
+		})
+		tr.wantCode(CodeFailed)
+		c.want(t, "not ready@0s", "one@0s")
+		tr.wantLine("level=ERROR", "step failed", "step=Start", "port is taken")
+		tr.wantLine("level=WARN", "PreDrain is skipped")
+		log := tr.log.String()
+		if strings.Contains(strings.SplitN(log, "\n", 2)[0], "level=INFO") {
+			t.Errorf("the first line of a failed Start is no error:\n%s", log)
+		}
+		if n := strings.Count(log, "step=Start"); n != 1 {
+			t.Errorf("%d lines are about Start, want 1:\n%s", n, log)
+		}
+		if tr.report.Cause != taken || tr.report.Start.Outcome != Failed {
+			t.Errorf("the report is %+v, want Start failed, and its error as the cause", tr.report)
+		}
+	})
+}
+
+// A Start that fails while PreDrain passes is in the log at once, not after the steps.
+func TestStartThatFailsInPreDrainIsLoggedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fail := make(chan struct{})
+		tr := launch(t, t.Context(), Plan{
+			Start:    func(context.Context) error { <-fail; return errors.New("accept: too many open files") },
+			PreDrain: 5 * time.Second,
+		})
+		tr.signals <- os.Interrupt
+		time.Sleep(time.Second)
+		close(fail)
+		synctest.Wait()
+		wantLine(t, tr.log.String(), "level=ERROR", "step=Start", "too many open files")
+		tr.wantCode(CodeFailed)
+		tr.wantTook(5 * time.Second)
+	})
+}
+
+// A Start that returns nil begins a clean exit: its work is done. The program may go on
+// to serve, so PreDrain passes.
+func TestStartThatReturnsNilIsACleanExit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCalls()
+		tr := launch(t, t.Context(), Plan{
+			Start:    func(context.Context) error { return nil },
+			PreDrain: time.Second,
+			Steps:    []Step{c.step("one")},
+		})
+		tr.wantCode(CodeClean)
+		c.want(t, "one@1s")
+		if tr.report.Cause != ErrStartReturned || tr.report.Ended != nil {
+			t.Errorf("the report is %+v, want ErrStartReturned as the cause, and Ended nil", tr.report)
+		}
+	})
+}
