@@ -1,0 +1,107 @@
+package process_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// root is where the module begins.
+const root = "../.."
+
+// serverOfTheReadme builds the server that the README shows: its handler and its call of
+// process.Run, in a main that makes the groups.
+func serverOfTheReadme(t *testing.T) string {
+	t.Helper()
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := strings.NewReplacer(
+		"HANDLER", block(t, string(readme), "type echoHandler struct"),
+		"RUN", block(t, string(readme), "os.Exit(process.Run("),
+	).Replace(serverTemplate)
+	dir := t.TempDir()
+	file, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "server")
+	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", "build", "-o", binary, file)
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s\n%s", err, out, source)
+	}
+	return binary
+}
+
+const serverTemplate = `package main
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"eventide/core"
+	"eventide/core/process"
+	"eventide/core/tcp"
+)
+
+HANDLER
+
+func newHandler() tcp.Handler { return echoHandler{} }
+
+func main() {
+	ctx, addr := context.Background(), os.Args[1]
+	boss, err := core.NewGroup(1)
+	if err != nil {
+		panic(err)
+	}
+	workers, err := core.NewGroup(2)
+	if err != nil {
+		panic(err)
+	}
+RUN
+}
+`
+
+// block returns the fenced block of Go that contains a text.
+func block(t *testing.T, text, with string) string {
+	t.Helper()
+	for _, after := range strings.Split(text, "\n```go\n")[1:] {
+		if inside, _, _ := strings.Cut(after, "```\n"); strings.Contains(inside, with) {
+			return inside
+		}
+	}
+	t.Fatalf("no block of Go in the README contains %q", with)
+	return ""
+}
+
+// A server whose port is taken ends, says why, and its exit code is not 0.
+func TestServerOfTheReadmeWhosePortIsTaken(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // turns a hang into a failure
+	defer cancel()
+	server := exec.CommandContext(ctx, serverOfTheReadme(t), taken.Addr().String())
+	var log bytes.Buffer
+	server.Stderr = &log
+	err = server.Run()
+	var exited *exec.ExitError
+	if !errors.As(err, &exited) || exited.ExitCode() != 1 {
+		t.Errorf("the server of the README on a port that is taken: %v, want exit code 1; its log is\n%s", err, log.String())
+	}
+	if !strings.Contains(log.String(), "ERROR") || !strings.Contains(log.String(), syscall.EADDRINUSE.Error()) {
+		t.Errorf("the log says no error %q:\n%s", syscall.EADDRINUSE, log.String())
+	}
+}
