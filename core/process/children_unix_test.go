@@ -28,6 +28,10 @@ func init() {
 		"start error": func() int {
 			return runChild(Plan{Start: func(context.Context) error { return errors.New("port is taken") }})
 		},
+		"wrong plan": func() int { return Run(context.Background(), Plan{Deadline: -time.Second}) },
+		"no logger": func() int {
+			return Run(context.Background(), Plan{Start: serve, Steps: []Step{hang(short), say("next")}})
+		},
 		"signal during start":    func() int { return runChild(Plan{Start: signalled, Steps: []Step{say("first")}}) },
 		"context":                contextEnds,
 		"no signals":             func() int { return runChild(Plan{Signals: []os.Signal{}, Start: signalled}) },

@@ -3,8 +3,7 @@
 //
 //	func main() {
 //		os.Exit(process.Run(context.Background(), process.Plan{
-//			Start:  serve,
-//			Logger: slog.Default(),
+//			Start: serve,
 //			Steps: []process.Step{
 //				{Name: "acceptors", Executor: boss},
 //				{Name: "workers", Executor: workers, Quiet: time.Second, Timeout: 10 * time.Second},
@@ -46,8 +45,8 @@
 //
 // # Exit codes
 //
-//   - 0: everything has ended as it should.
-//   - 1: a deadline passed, or a step, Start or NotReady failed.
+//   - 0: every step ended in time and without an error, and every accepted task has run.
+//   - 1: a deadline passed, accepted tasks were lost, or a step, Start or NotReady failed.
 //   - 2: the Plan or the call is wrong; nothing was started.
 //   - 128+n: a second signal forced the exit; n is its number.
 //

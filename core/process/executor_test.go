@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -211,8 +212,9 @@ func TestG18RunInsideAnExecutorOfThePlan(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			result := make(chan Report, 1)
 			plan := Plan{
-				Start: func(context.Context) error { t.Error("Start was called"); return nil },
-				Steps: []Step{{Name: "it", Executor: tt.ex}},
+				Start:  func(context.Context) error { t.Error("Start was called"); return nil },
+				Steps:  []Step{{Name: "it", Executor: tt.ex}},
+				Logger: slog.New(slog.DiscardHandler),
 			}
 			if err := tt.ex.Execute(func() { result <- RunReport(context.Background(), plan) }); err != nil {
 				t.Fatal(err)
@@ -230,7 +232,7 @@ func TestG18RunInsideTheSpawnerOfAnExecutorOfThePlan(t *testing.T) {
 	var ex *core.Executor
 	var r Report
 	ex = newExecutor(t, core.WithSpawner(func(loop func()) error {
-		r = RunReport(context.Background(), Plan{Steps: []Step{{Name: "it", Executor: ex}}})
+		r = RunReport(context.Background(), Plan{Steps: []Step{{Name: "it", Executor: ex}}, Logger: slog.New(slog.DiscardHandler)})
 		go loop()
 		return nil
 	}))

@@ -33,8 +33,12 @@ func (x *exit) logStep(a *attempt, r StepReport) {
 		x.log.log(slog.LevelError, "step's deadline passed", append(args, "outcome", r.Outcome.String())...)
 	case r.Outcome == Failed:
 		x.log.log(slog.LevelError, "step failed", args...)
+	case r.Lost > 0:
+		x.log.log(slog.LevelError, "step done, and accepted tasks were not run", args...)
 	case r.Work.TimedOut:
 		x.log.log(slog.LevelWarn, "step done after its timeout", args...)
+	case r.Work.ChannelsAborted > 0 || r.Work.BytesDiscarded > 0:
+		x.log.log(slog.LevelWarn, "step done, and channels were aborted", args...)
 	default:
 		x.log.log(slog.LevelInfo, "step done", args...)
 	}
@@ -54,7 +58,7 @@ func resultArgs(r StepReport) (args []any) {
 		return args
 	}
 	args = append(args, "accepted", w.Accepted, "ran", w.Ran, "lost", r.Lost,
-		"rejected", w.Rejected, "cancelled", w.Cancelled, "timers_cancelled", w.TimersCancelled,
+		"rejected", w.Rejected, "panicked", w.Panicked, "cancelled", w.Cancelled, "timers_cancelled", w.TimersCancelled,
 		"channels_drained", w.ChannelsDrained, "channels_aborted", w.ChannelsAborted, "bytes_discarded", w.BytesDiscarded)
 	if w.Running != "" {
 		args = append(args, "running", w.Running)

@@ -67,10 +67,12 @@ type Plan struct {
 	// 33 and 34. nil: DefaultSignals(). Empty but not nil: none.
 	Signals []os.Signal
 
-	// Logger hears of every step, of what was still running, and of how much was
-	// lost. nil: silence, even about a wrong plan. It is called from a goroutine of
-	// its own: one that blocks, panics or calls runtime.Goexit does not delay the
-	// exit, and hears of the rest after a panic or a Goexit.
+	// Logger gets a line for each step, for what was still running, and for how much was
+	// lost: failures at Error, a Timeout that passed and aborted channels at Warn, the
+	// rest at Info. nil: slog.Default(); slog.New(slog.DiscardHandler) is silent. It is
+	// called on a goroutine of its own: a handler that blocks, panics or calls
+	// runtime.Goexit does not delay the exit, and gets the rest after a panic or a
+	// Goexit. Lines that a handler has not written 100 ms after the end are lost.
 	Logger *slog.Logger
 
 	_ struct{}

@@ -175,7 +175,7 @@ func (r Report) code() int {
 		return CodeFailed
 	}
 	for _, s := range r.all() {
-		if s.DeadlinePassed || s.Outcome == Failed || s.Outcome == StillRunning {
+		if s.DeadlinePassed || s.Outcome == Failed || s.Outcome == StillRunning || s.Lost > 0 {
 			return CodeFailed
 		}
 	}

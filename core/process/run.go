@@ -47,7 +47,7 @@ func subscribe(wanted []os.Signal) (<-chan os.Signal, func()) {
 }
 
 func runWith(ctx context.Context, plan Plan, from source) Report {
-	log := &scribe{logger: plan.Logger, ctx: context.Background()}
+	log := &scribe{logger: plan.logger(), ctx: context.Background()}
 	terms, err := check(ctx, &plan)
 	if err != nil {
 		log.log(slog.LevelError, "not started", "error", err, "code", CodeBadPlan)

@@ -29,9 +29,6 @@ type line struct {
 }
 
 func (s *scribe) log(level slog.Level, text string, args ...any) {
-	if s.logger == nil {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lines = append(s.lines, line{level, text, args})
