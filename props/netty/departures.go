@@ -18,6 +18,7 @@ var Departures = []Departure{
 	{Rules: []string{"R120"}, Netty: "hooks wait for a pass without tasks, or are skipped", Program: true},
 	{Rules: []string{"R119"}, Netty: "a hook may add hooks for ever", Program: true},
 	{Rules: []string{"R119 removal"}, Netty: "removing a hook from outside is a task, which is refused after the close", Program: true},
+	{Rules: []string{"R119 order"}, Netty: "adding a hook from outside is a task, behind hooks that earlier tasks add", Program: true},
 	{Rules: []string{"R113"}, Netty: "the quiet period counts from before the call, and in steps of 100 ms", Program: true},
 	{Rules: []string{"R114"}, Netty: "tasks stall while a step is slept", Program: true},
 	{Rules: []string{"R105"}, Netty: "the parameters of a shutdown are written after the state", Reason: "a race of some instructions: not hit in 3000 tries"},

@@ -24,10 +24,14 @@ func Generate(seed uint64, id int) (*Program, int) {
 	}
 }
 
-// usable tells whether the outcome of p is settled.
-func usable(p *Program) bool {
+// usable tells whether the outcome of p is settled, and p is short.
+func usable(p *Program) bool { return settled(p, longest) }
+
+// settled tells whether the outcome of p is settled, and reached within so many
+// milliseconds.
+func settled(p *Program, within int) bool {
 	r := runReference(p)
-	if !sound(p, r.world, r.state) || r.now > longest {
+	if !sound(p, r.world, r.state) || r.now > within {
 		return false
 	}
 	first := runContract(p, 0)

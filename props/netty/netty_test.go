@@ -92,6 +92,23 @@ func TestPropContractPredictsCore(t *testing.T) {
 	}
 }
 
+// TestHookAddedByATask: Netty adds a hook from outside by a task, behind what a task
+// before it adds. The difference has the name of a rule.
+func TestHookAddedByATask(t *testing.T) {
+	p, err := Parse("1 nio fail=0 H1 x2{h3{}} h4{} R5 g6(0,0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	core, err := RunCore(t, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := Judge(p, runReference(p).trace, core)
+	if len(v.Wrong) > 0 || !v.Differs || !slices.Contains(v.Rules, "R119 order") {
+		t.Errorf("got %v, differs %v, want a difference by R119 order", v, v.Differs)
+	}
+}
+
 // TestEveryBreachIsSeen changes one thing in what core or Netty did, in each way that
 // a trace has, and wants it noticed.
 func TestEveryBreachIsSeen(t *testing.T) {

@@ -36,7 +36,9 @@ type reference struct {
 
 	early map[int]bool // hooks added before the shutdown call
 	made  map[int]bool // hooks that have been made
-	by    map[int]*refFuture
+
+	hookCalls, hookAdded int // calls that add one; the latest of those whose hook is there
+	by                   map[int]*refFuture
 }
 
 type refKind int
@@ -283,7 +285,15 @@ func (r *reference) insert(t *refTimer) {
 }
 
 func (r *reference) addHook(s *Step, inLoop bool) {
-	add := func() { r.hooks = append(r.hooks, s) }
+	r.hookCalls++
+	order := r.hookCalls
+	add := func() {
+		if order < r.hookAdded {
+			r.hit("R119 order")
+		}
+		r.hookAdded = max(r.hookAdded, order)
+		r.hooks = append(r.hooks, s)
+	}
 	ok := true
 	if inLoop {
 		if r.state >= 3 {
