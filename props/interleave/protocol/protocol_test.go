@@ -14,6 +14,7 @@ func TestRequestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := Request{
 			FD:          rapid.IntRange(3, 1000).Draw(t, "fd"),
+			Cold:        rapid.Bool().Draw(t, "cold"),
 			Seed:        rapid.Uint64().Draw(t, "seed"),
 			First:       rapid.Uint64().Draw(t, "first"),
 			Stride:      rapid.Uint64().Draw(t, "stride"),

@@ -115,6 +115,7 @@ type Schedule struct {
 	Verdict    string        // verdict
 	Message    string        // message: the value of a panic, the text of a fatal error, or a sentence of the engine
 	Number     uint64        // schedule
+	Warm       bool          // warm: it is the warm-up of the process; Number is Request.First
 	Seed       uint64        // seed
 	Strategy   string        // strategy that made it: of a mix, the one whose turn it was
 	Early      bool          // early: the clock moved while a goroutine could run
@@ -139,7 +140,7 @@ type Schedule struct {
 // ScheduleOf reads a schedule or a finding record.
 func ScheduleOf(r Record) (Schedule, error) {
 	s := Schedule{
-		Verdict: r.Text("verdict"), Message: r.Text("message"), Number: r.Number("schedule"), Seed: r.Number("seed"),
+		Verdict: r.Text("verdict"), Message: r.Text("message"), Number: r.Number("schedule"), Warm: r.Number("warm") == 1, Seed: r.Number("seed"),
 		Strategy: r.Text("strategy"), Early: r.Number("early") == 1, Fair: r.Number("fair"), Longest: r.Number("longest"),
 		Goroutines: r.Number("goroutines"), Steps: r.Number("steps"), Decisions: r.Number("decisions"),
 		Hash: r.Number("hash"), Class: r.Number("class"), NewClass: r.Number("new") == 1,

@@ -16,17 +16,21 @@ const MaxSwitches = 4096
 // begins with its key in the encoded form. A zero field is left out, and the process
 // takes the default that the comment names. Durations are encoded in nanoseconds.
 //
-// The number of schedules is -test.count of the process; -test.failfast ends it at the
-// first failure. Schedule i of a process has the number First + i*Stride. Only Seed, the
+// The first round of the tests in a process is a warm-up, with the default at every
+// decision: it fills what outlives a round, such as pools and lazily made tables, so that
+// a later schedule takes the same course in every process. A finding of the warm-up is
+// reported with Schedule.Warm. Schedule i after the warm-up has the number
+// First + i*Stride. Only Seed, the
 // number and the strategy determine a schedule of walk, sticky, pct and pos; surw,
 // feedback and dfs also depend on the earlier schedules of the process.
 type Request struct {
 	// fd: the descriptor of the records. It is required, and must be 3 or more.
 	FD int
+	// warm=0: there is no warm-up. For a process that runs one schedule.
+	Cold bool
 	// seed: the seed of all chance. Default 1.
 	Seed uint64
-	// first: the number of the first schedule. Schedule 0 of a mix takes the default
-	// at every decision.
+	// first: the number of the first schedule.
 	First uint64
 	// stride: the distance of the numbers of two schedules in a row. Default 1.
 	Stride uint64
@@ -75,6 +79,9 @@ func (r Request) Encode() string {
 		if s != "" {
 			fmt.Fprintf(&b, " %s=%s", key, s)
 		}
+	}
+	if r.Cold {
+		b.WriteString(" warm=0")
 	}
 	number("seed", r.Seed)
 	number("first", r.First)
@@ -163,6 +170,8 @@ func (r *Request) set(key, value string) error {
 	switch key {
 	case "fd":
 		r.FD = int(n)
+	case "warm":
+		r.Cold = n == 0
 	case "seed":
 		r.Seed = n
 	case "first":
@@ -202,7 +211,10 @@ func (r Request) Environ(base []string) []string {
 }
 
 // TestFlags returns the flags that a controlled test binary needs to run n schedules
-// besides -test.run.
-func TestFlags(n int) []string {
+// besides -test.run. They end the process at the first failure.
+func (r Request) TestFlags(n int) []string {
+	if !r.Cold {
+		n++
+	}
 	return []string{"-test.count=" + strconv.Itoa(n), "-test.failfast", "-test.timeout=0", "-test.parallel=8"}
 }

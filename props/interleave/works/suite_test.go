@@ -1,0 +1,43 @@
+package works
+
+import (
+	"testing"
+
+	"eventide/props/interleave/protocol"
+)
+
+// TestSuite runs tests without bugs, of every means of synchronisation there is.
+func TestSuite(t *testing.T) {
+	bin := build(t, "suite")
+	for _, name := range tests(t, bin) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			passes(t, bin, name, 200, protocol.Request{Detail: 1})
+		})
+	}
+}
+
+// outside are the tests of the suite that depend on the world outside of the process.
+var outside = map[string]bool{"TestSockets": true, "TestHTTP": true, "TestCommand": true, "TestSignals": true, "TestGarbage": true}
+
+// TestDeterminism runs 100 schedules of each test in several processes.
+func TestDeterminism(t *testing.T) {
+	bin := build(t, "suite")
+	for _, name := range tests(t, bin) {
+		if outside[name] {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first := passes(t, bin, name, 100, protocol.Request{Detail: 1})
+			for range 3 {
+				again := passes(t, bin, name, 100, protocol.Request{Detail: 1})
+				for i, s := range again.schedules {
+					if s.Hash != first.schedules[i].Hash || s.Class != first.schedules[i].Class {
+						t.Fatalf("schedule %d differs between two processes: %+v and %+v", i, first.schedules[i], s)
+					}
+				}
+			}
+		})
+	}
+}
