@@ -149,10 +149,22 @@ func (e *Executor) askToRetry(attempt int, err *RejectedError) (retry, open bool
 	return retry, open
 }
 
-// refuse counts a refused task: once per call, however many attempts it made.
+// refuse counts a refused task: once per call, however many attempts it made. The Report
+// is sealed under the same lock, so that the count and the State of the error agree: the
+// Report has the refusals in a state before Terminated (G20). A call that made its last
+// attempt before the end, and comes here after it, is refused by the end.
 func (e *Executor) refuse(err *RejectedError) error {
-	e.rejected.Add(1)
-	return err
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.State() < StateTerminated {
+		e.rejected++
+		return err
+	}
+	e.rejectedLate++
+	if err.State == StateTerminated {
+		return err
+	}
+	return &RejectedError{State: StateTerminated, Reason: e.shutdown.cause}
 }
 
 // tryAdmit decides once. The look at the gate and the push are one step: were

@@ -36,10 +36,9 @@ type Executor struct {
 	lastState atomic.Int32 // before Terminated
 	owner     atomic.Int64 // id of the loop's goroutine; 0: none
 	body      atomic.Int32 // Body that runs now, tasks excepted: they have progress
-	rejected  atomic.Int64
-	ctxEnded  sync.Once   // the parent has heard of it
-	news      atomic.Bool // there is something for look; written with mu held
-	stopBatch atomic.Bool // there is a note, or a shutdown call: the batch stops for it; likewise
+	ctxEnded  sync.Once    // the parent has heard of it
+	news      atomic.Bool  // there is something for look; written with mu held
+	stopBatch atomic.Bool  // there is a note, or a shutdown call: the batch stops for it; likewise
 
 	_ [64]byte // producers write below, readers of the state above
 
@@ -59,6 +58,9 @@ type Executor struct {
 	parks    int64
 	wakes    int64
 	panicked int64
+
+	rejected     int64 // calls refused before Done
+	rejectedLate int64 // calls refused after it
 
 	_ [64]byte
 

@@ -9,10 +9,16 @@ import (
 
 // Report says what a shutdown did. Termination.Report returns one at any time:
 // what has happened so far, and after Done the sealed one.
+//
+// Rejected counts the refused tasks whose RejectedError has a State before Terminated.
+// That is exact, for an executor and for a group: a refusal in a race with the end is
+// counted if and only if its State is not Terminated. The Report of a group is the sum of
+// its children's, so that it does not count a refusal by a child that has ended, though
+// others have not. Stats.Rejected counts all refusals (G20).
 type Report struct {
 	Accepted  int64 // tasks accepted, in the executor's whole life
 	Ran       int64 // tasks that ran, those that panicked included
-	Rejected  int64 // tasks refused until done
+	Rejected  int64 // tasks refused with a RejectedError whose State is before Terminated: see below
 	Cancelled int64 // submitted functions skipped because their future was cancelled
 	Panicked  int64 // bodies that panicked
 
@@ -48,6 +54,8 @@ func (e *Executor) progressReport() (r Report) {
 	if e.State() >= StateShuttingDown {
 		now = e.nowIfItCan()
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.reportAt(now, &r)
 	return r
 }
@@ -60,13 +68,11 @@ func (e *Executor) nowIfItCan() (now int64) {
 }
 
 // reportAt fills in r, which is empty. (Returned, it would lie on the stack twice: see
-// joinAll.)
+// joinAll.) Requires mu.
 func (e *Executor) reportAt(now int64, r *Report) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	c := e.tasks.counts().plus(e.tails.counts())
 	r.Accepted, r.Ran, r.Cancelled = c.accepted, c.ran, c.cancelled
-	r.Rejected, r.Panicked = e.rejected.Load(), e.panicked
+	r.Rejected, r.Panicked = e.rejected, e.panicked
 	r.HooksRun, r.TimersRun, r.TimersCancelled = e.hooks.ran, e.timers.runs, e.timers.dropped
 	r.TimedOut, r.Running = e.shutdown.timedOut, e.shutdown.running
 	r.Quiet, r.Timeout = e.shutdown.quiet, e.shutdown.timeout

@@ -316,9 +316,17 @@ func (e *Executor) complete(reason, err error, late *[2]error) {
 	if e.cfg.tracer != nil {
 		e.traceEnd(reason)
 	}
+	e.term.callListeners(e.seal(e.nowIfItCan(), err))
+}
+
+// seal closes Done, and returns the calls of its listeners. The report is taken in the
+// same critical section: nothing is counted between the two (G20).
+func (e *Executor) seal(now int64, err error) (calls []func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	var report Report
-	e.reportAt(e.nowIfItCan(), &report)
-	e.term.complete(&report, err)
+	e.reportAt(now, &report)
+	return e.term.seal(&report, err)
 }
 
 // joinAll is a function of its own for the stack that it takes: that of a loop which had

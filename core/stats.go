@@ -12,7 +12,7 @@ type Stats struct {
 	Ran       int64 // those that panicked or exited included
 	Cancelled int64 // submitted functions skipped because their future was cancelled
 	Pending   int64 // accepted and not ended: the running one included
-	Rejected  int64 // tasks refused: Accepted + Rejected is how many were offered
+	Rejected  int64 // tasks refused, after done too: Accepted + Rejected is how many were offered
 	Panicked  int64 // bodies that panicked
 
 	Timers          int64 // waiting or running
@@ -43,7 +43,7 @@ func (e *Executor) Stats() Stats {
 	s := Stats{
 		State:    e.State(),
 		Accepted: c.accepted, Ran: c.ran, Cancelled: c.cancelled, Pending: int64(c.pending),
-		Rejected: e.rejected.Load(), Panicked: e.panicked,
+		Rejected: e.rejected + e.rejectedLate, Panicked: e.panicked,
 		Timers: e.timers.pending, TimersScheduled: e.timers.scheduled, TimersEnded: e.timers.ended,
 		TimersCancelled: e.timers.dropped, TimersRun: e.timers.runs,
 		Hooks: int64(len(e.hooks.waiting)), HooksRun: e.hooks.ran,

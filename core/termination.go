@@ -140,11 +140,15 @@ func (t *Termination) OnDone(listener func(Report, error)) {
 	offLoop(t.onPanic, func() { listener(t.report, t.err) })
 }
 
-// complete seals the report, closes Done, and calls the listeners. It is not one of
-// these that ends the parent: inside a listener of something else they are called
-// when that has returned, and the parent's Done does not wait for it (G21).
+// complete seals the report, closes Done, and calls the listeners.
 func (t *Termination) complete(report *Report, err error) {
-	calls := t.seal(report, err)
+	t.callListeners(t.seal(report, err))
+}
+
+// callListeners makes the calls that seal returned, and ends the parent. It is not one of
+// the listeners that ends the parent: inside a listener of something else they are called
+// when that has returned, and the parent's Done does not wait for it (G21).
+func (t *Termination) callListeners(calls []func()) {
 	if t.parent != nil {
 		if callListeners := t.parent(); callListeners != nil {
 			// First here, it puts them behind ours, but before what ours add.
