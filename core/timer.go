@@ -10,12 +10,10 @@ type Timer struct {
 	id     uint64
 	period time.Duration // > 0: fixed rate; < 0: fixed delay, negated; 0: once
 
-	// Loop only.
-	index int // in the heap; -1: not in it
-
 	// Guarded by e.mu. at is read by the loop's heap only after it was set.
 	// The small ones are together: a timer has 96 bytes, which the allocator has.
-	at     int64
+	at     int64 // deadline of the next run, or of the one that goes on; after the end: ranAt
+	ranAt  int64 // deadline of the last run that has begun; noDeadline: none
 	fn     func()
 	done   chan struct{} // made by the first Done
 	err    error
@@ -25,6 +23,9 @@ type Timer struct {
 	place  timerPlace
 	ended  bool
 	cancel bool // cancelled while its body runs
+
+	// Loop only. Last, for the size.
+	index int32 // in the heap; -1: not in it
 }
 
 type timerState uint8
@@ -89,7 +90,7 @@ func checkPeriodic(call, name string, initial, period time.Duration, task func()
 
 func (e *Executor) schedule(delay, period time.Duration, task func()) (*Timer, error) {
 	// The deadline counts from the call, not from when the loop hears of it (R72).
-	t := &Timer{e: e, at: addTime(e.now(), delay), period: period, fn: task, index: -1}
+	t := &Timer{e: e, at: addTime(e.now(), delay), ranAt: noDeadline, period: period, fn: task, index: -1}
 	if err := e.lockOpen(OpSchedule); err != nil {
 		return nil, err
 	}
@@ -118,12 +119,16 @@ func (t *Timer) Cancel() bool {
 	return cancelled
 }
 
-// Deadline returns when the body is due, or, of a periodic timer, when its next
-// run is, or the last one was.
+// Deadline returns when the next run of the body is due; during a run, when that run was
+// due. After the end it returns when the last run was due, or the zero Time if none has
+// begun: it never names a run that will not happen (G7). It may be called from anywhere.
 func (t *Timer) Deadline() time.Time {
 	t.e.mu.Lock()
-	at := t.at
+	at, never := t.at, t.ended && t.at == noDeadline
 	t.e.mu.Unlock()
+	if never {
+		return time.Time{}
+	}
 	return t.e.epoch.Add(time.Duration(at))
 }
 

@@ -39,7 +39,7 @@ func (h *timerHeap) pop() *Timer {
 
 // remove takes t out; no effect if it is not in.
 func (h *timerHeap) remove(t *Timer) {
-	i := t.index
+	i := int(t.index)
 	if i < 0 {
 		return
 	}
@@ -129,5 +129,5 @@ func (h *timerHeap) leastChild(i int) int {
 
 func (h *timerHeap) place(i int, entry timerEntry) {
 	h.entries[i] = entry
-	entry.t.index = i
+	entry.t.index = int32(i)
 }

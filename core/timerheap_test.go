@@ -101,7 +101,7 @@ func checkHeap(t *rapid.T, h *timerHeap, oracle sortedTimers, gone []*Timer) {
 		t.Fatalf("first is %d, want %d", h.first(), oracle[0].at)
 	}
 	for i, entry := range h.entries {
-		if entry.t.index != i || entry.at != entry.t.at || entry.id != entry.t.id {
+		if int(entry.t.index) != i || entry.at != entry.t.at || entry.id != entry.t.id {
 			t.Fatalf("entry %d holds timer %d, which says index %d", i, entry.t.id, entry.t.index)
 		}
 	}

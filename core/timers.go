@@ -117,6 +117,7 @@ func (e *Executor) cancelTimer(t *Timer) (wake, cancelled bool) {
 // endTimer completes t. Requires mu.
 func (e *Executor) endTimer(t *Timer, err error) {
 	t.state, t.place, t.fn, t.err, t.ended = timerOver, placeNowhere, nil, err, true
+	t.at = t.ranAt
 	if t.done != nil {
 		close(t.done)
 	}
@@ -160,7 +161,7 @@ func (e *Executor) beginTimer(t *Timer) func() {
 		e.endTimer(t, ErrCancelled)
 		return nil
 	}
-	t.state, t.place = timerRunning, placeNowhere
+	t.state, t.place, t.ranAt = timerRunning, placeNowhere, t.at
 	return t.fn
 }
 

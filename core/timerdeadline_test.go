@@ -1,0 +1,133 @@
+package core_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+)
+
+// Deadline of a timer that has ended is that of its last run, and the zero Time if none
+// has begun: it never names a run that will not happen.
+func TestG7DeadlineAfterTheEnd(t *testing.T) {
+	const first, period = time.Second, time.Minute
+	type schedule = func(ex *core.Executor, body func()) (*core.Timer, error)
+	once := func(ex *core.Executor, body func()) (*core.Timer, error) { return ex.Schedule(first, body) }
+	rate := func(ex *core.Executor, body func()) (*core.Timer, error) {
+		return ex.ScheduleAtFixedRate(first, period, body)
+	}
+	delay := func(ex *core.Executor, body func()) (*core.Timer, error) {
+		return ex.ScheduleWithFixedDelay(first, period, body)
+	}
+	// Each body takes a second: by a fixed delay the third run is due 2 seconds later.
+	const third, thirdDelay = first + 2*period, first + 2*period + 2*time.Second
+	for _, tt := range []struct {
+		name   string
+		make   schedule
+		body   func(run int, timer *core.Timer) // what a run does at its end
+		after  time.Duration                    // when to end it, from the call
+		end    func(ex *core.Executor, timer *core.Timer)
+		err    error
+		want   time.Duration // of the last run; -1: none
+		panics bool
+	}{
+		{name: "one-shot that ran", make: once, want: first, after: time.Hour},
+		{name: "one-shot cancelled", make: once, want: -1, err: core.ErrCancelled, end: cancel},
+		{name: "one-shot at a shutdown", make: once, want: -1, err: core.ErrCancelled, end: shutdown},
+		{name: "one-shot that panicked", make: once, want: first, after: time.Hour, panics: true, body: panicAt(1)},
+		{name: "one-shot that exited", make: once, want: first, after: time.Hour, err: core.ErrGoexit, body: exitAt(1)},
+		{name: "fixed rate cancelled before its first run", make: rate, want: -1, err: core.ErrCancelled, end: cancel},
+		{name: "fixed rate cancelled between two runs", make: rate, want: third, after: third + period/2, err: core.ErrCancelled, end: cancel},
+		{name: "fixed rate cancelled by its third run", make: rate, want: third, after: time.Hour, err: core.ErrCancelled, body: cancelAt(3)},
+		{name: "fixed rate cancelled from outside in its third run", make: rate, want: third, after: third + time.Second/2, err: core.ErrCancelled, end: cancel},
+		{name: "fixed rate at a shutdown", make: rate, want: third, after: third + period/2, err: core.ErrCancelled, end: shutdown},
+		{name: "fixed rate that panicked", make: rate, want: third, after: time.Hour, panics: true, body: panicAt(3)},
+		{name: "fixed rate that exited", make: rate, want: third, after: time.Hour, err: core.ErrGoexit, body: exitAt(3)},
+		{name: "fixed delay cancelled before its first run", make: delay, want: -1, err: core.ErrCancelled, end: cancel},
+		{name: "fixed delay cancelled between two runs", make: delay, want: thirdDelay, after: thirdDelay + period/2, err: core.ErrCancelled, end: cancel},
+		{name: "fixed delay at a shutdown", make: delay, want: thirdDelay, after: thirdDelay + period/2, err: core.ErrCancelled, end: shutdown},
+		{name: "fixed delay at a shutdown in its third run", make: delay, want: thirdDelay, after: thirdDelay + time.Second/2, err: core.ErrCancelled, end: shutdown},
+		{name: "fixed delay that panicked", make: delay, want: thirdDelay, after: time.Hour, panics: true, body: panicAt(3)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				ex := newExecutor(t, core.WithPanicHandler(func(*core.PanicError) {}))
+				start, runs := time.Now(), 0
+				var timer *core.Timer
+				onLoop(t, ex, func() {
+					timer, _ = tt.make(ex, func() {
+						runs++
+						if due := timer.Deadline(); due.After(time.Now()) {
+							t.Errorf("G7: in run %d Deadline is %v, want that of the run", runs, due.Sub(start))
+						}
+						time.Sleep(time.Second)
+						if tt.body != nil {
+							tt.body(runs, timer)
+						}
+					})
+				})
+				time.Sleep(tt.after)
+				if tt.end != nil {
+					tt.end(ex, timer)
+				}
+				await(t, "the end of the timer", timer.Done())
+				synctest.Wait()
+				if err := timer.Err(); err != tt.err && !tt.panics {
+					t.Errorf("G8: the timer ended with %v, want %v", err, tt.err)
+				}
+				switch got := timer.Deadline(); {
+				case tt.want < 0 && !got.IsZero():
+					t.Errorf("G7: Deadline after the end is %v from the call, and no run has begun; want the zero Time", got.Sub(start))
+				case tt.want >= 0 && got.Sub(start) != tt.want:
+					t.Errorf("G7: Deadline after the end is %v from the call, want %v: that of the last of %d runs", got.Sub(start), tt.want, runs)
+				}
+			})
+		})
+	}
+}
+
+func cancel(_ *core.Executor, timer *core.Timer) { timer.Cancel() }
+func shutdown(ex *core.Executor, _ *core.Timer)  { ex.Shutdown() }
+func cancelAt(n int) func(int, *core.Timer)      { return at(n, func(timer *core.Timer) { timer.Cancel() }) }
+func panicAt(n int) func(int, *core.Timer)       { return at(n, func(*core.Timer) { panic("boom") }) }
+func exitAt(n int) func(int, *core.Timer)        { return at(n, func(*core.Timer) { goexit() }) }
+func at(n int, f func(*core.Timer)) func(int, *core.Timer) {
+	return func(run int, timer *core.Timer) {
+		if run == n {
+			f(timer)
+		}
+	}
+}
+
+// A timer that is scheduled during a shutdown and ends at once has no run; nor has one
+// that a policy at the close has put beyond the horizon.
+func TestG7DeadlineOfATimerThatAShutdownRefuses(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ex := newExecutor(t)
+		before := mustSchedule(t, ex, time.Hour, func() {})
+		mustShutdownGracefully(t, ex, time.Second, time.Minute)
+		during := mustSchedule(t, ex, 0, func() {})
+		awaitDone(t, ex)
+		for name, timer := range map[string]*core.Timer{"before": before, "during": during} {
+			if got := timer.Deadline(); !got.IsZero() {
+				t.Errorf("G7: Deadline of a timer scheduled %s the shutdown, which never ran, is %v, want the zero Time", name, got)
+			}
+		}
+	})
+}
+
+// A delay that saturates is no end.
+func TestG7DeadlineOfATimerThatNeverComes(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ex := newExecutor(t)
+		timer := mustSchedule(t, ex, maxDelay, func() {})
+		if timer.Deadline().IsZero() {
+			t.Error("G7: Deadline of a timer that waits is the zero Time")
+		}
+		timer.Cancel()
+		if got := timer.Deadline(); !got.IsZero() {
+			t.Errorf("G7: Deadline of a cancelled timer is %v, want the zero Time", got)
+		}
+	})
+}
