@@ -27,7 +27,11 @@ import (
 
 var root = filepath.Join("..", "..", "..")
 
-var budget = flag.Duration("interleave.budget", 0, "how long TestPropInterleave looks; 0: 10s, or 3s with -short")
+var budget = flag.Duration("interleave.budget", 0, "how long TestPropInterleave looks; 0: it visits each scenario twice, or once with -short")
+
+// hangGuard ends a run that neither finds its planted bug nor comes to its end. A run
+// that does takes seconds of a processor, however long a busy machine is about it.
+const hangGuard = "9m"
 
 // laneOf builds the lane once for all tests.
 var laneOf = sync.OnceValues(func() (string, error) {
@@ -123,17 +127,18 @@ func lastLine(t *testing.T, out string) (s summary) {
 }
 
 // TestPropInterleave explores programs on core under controlled schedules: whatever
-// schedule is taken, no guarantee is broken.
+// schedule is taken, no guarantee is broken. It counts visits and not seconds, so that a
+// busy machine explores as much as an idle one.
 func TestPropInterleave(t *testing.T) {
-	d := "10s"
+	look := []string{"-rounds", "2", "-first", "0"}
 	switch {
 	case *budget > 0:
-		d = budget.String()
+		look = []string{"-budget", budget.String()}
 	case testing.Short():
-		d = "3s"
+		look = []string{"-rounds", "1", "-first", "0"}
 	}
 	page := filepath.Join(t.TempDir(), "report.html")
-	out, code := run(t, lane(t), "-budget", d, "-cases", t.TempDir(), "-html", page)
+	out, code := run(t, lane(t), append(look, "-cases", t.TempDir(), "-html", page)...)
 	require.Zero(t, code, "%s", out)
 	isTimeline(t, page, "nothing broke")
 	s := lastLine(t, out)
@@ -177,7 +182,7 @@ func TestPropInterleaveExhaustive(t *testing.T) {
 	if testing.Short() {
 		bound = "0"
 	}
-	out, code := run(t, lane(t), "-exhaust", bound, "-budget", "60s", "-cases", t.TempDir())
+	out, code := run(t, lane(t), "-exhaust", bound, "-budget", hangGuard, "-cases", t.TempDir())
 	require.Zero(t, code, "%s", out)
 	require.NotContains(t, out, "NOT to the end")
 	require.Contains(t, out, "\nexecute|shutdown ")
@@ -204,7 +209,7 @@ func TestPropInterleavePlanted(t *testing.T) {
 	bad := planted(t, "g12-announced-after-the-look")
 	cases := t.TempDir()
 	page := filepath.Join(cases, "report.html")
-	out, code := run(t, bad, "-budget", "60s", "-cases", cases, "-html", page)
+	out, code := run(t, bad, "-budget", hangGuard, "-cases", cases, "-html", page)
 	require.Equal(t, 1, code, "%s", out)
 	isTimeline(t, page, "<h1>G")
 	require.Regexp(t, `(?m)^(G12|G10|G24|G3) `, out)
@@ -254,7 +259,7 @@ func TestPropInterleaveMinimised(t *testing.T) {
 			break
 		}
 		t.Run(c.mutant, func(t *testing.T) {
-			out, code := run(t, planted(t, c.mutant), "-scenario", c.scenario, "-strategy", "pct3", "-budget", "60s", "-cases", t.TempDir())
+			out, code := run(t, planted(t, c.mutant), "-scenario", c.scenario, "-strategy", "pct3", "-budget", hangGuard, "-cases", t.TempDir())
 			require.Equal(t, 1, code, "%s", out)
 			require.Equal(t, c.scenario, names.FindStringSubmatch(out)[1])
 			program, _, _ := strings.Cut(out, "\nschedule ")
@@ -289,7 +294,7 @@ func TestPropInterleaveG21G22G23Planted(t *testing.T) {
 		{"G23", "loop channel|graceful(1ms,2ms)|never drains"},
 	} {
 		t.Run(c.guarantee, func(t *testing.T) {
-			out, code := run(t, bad, "-scenario", c.scenario, "-only", c.guarantee, "-budget", "60s", "-cases", t.TempDir())
+			out, code := run(t, bad, "-scenario", c.scenario, "-only", c.guarantee, "-budget", hangGuard, "-cases", t.TempDir())
 			require.Equal(t, 1, code, "%s", out)
 			require.Regexp(t, `(?m)^(also     )?`+c.guarantee+` `, out)
 			out, code = run(t, lane(t), "-scenario", c.scenario, "-rounds", "3", "-cases", t.TempDir())

@@ -73,14 +73,15 @@ func TestInterleaveNotRun(t *testing.T) {
 // TestPropInterleaveRace explores core's schedules with the race detector: of each what
 // the program itself orders is known, and nothing else. Each planted race is reported,
 // also that of two goroutines of which one begins when the other has ended, and no other.
+// It counts schedules and not seconds, so that a busy machine explores as much as an idle one.
 func TestPropInterleaveRace(t *testing.T) {
 	bin, _, err := build.Lane{Root: root, Dir: t.TempDir(), Race: true}.Build()
 	require.NoError(t, err)
-	d := "6s"
+	schedules := "3"
 	if testing.Short() {
-		d = "2s"
+		schedules = "1"
 	}
-	text, code := run(t, bin, "-budget", d, "-first", "-1", "-cases", t.TempDir())
+	text, code := run(t, bin, "-rounds", "1", "-n", schedules, "-first", "-1", "-cases", t.TempDir())
 	require.NotContains(t, text, "not run")
 	require.Equal(t, 2, strings.Count(text, "WARNING: DATA RACE"), "%s", text)
 	s := lastLine(t, text)
