@@ -1,0 +1,114 @@
+package driver
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A builder compiles test binaries with the overlay.
+type builder struct {
+	tool  *toolchain
+	opts  *Options
+	hash  string   // of the overlay
+	flags []string // of go test -c, for the overlay
+	dir   string   // of the binaries
+}
+
+// errBuild is wrapped by the error of a package that does not compile.
+var errBuild = errors.New("build failed")
+
+// compile compiles the test binary of p. The binary stays in the cache: the go command
+// leaves it as it is while nothing that it was made from has changed.
+func (b *builder) compile(p *pkg) error {
+	key := sha256.Sum256([]byte(strings.Join(append([]string{p.ImportPath, p.Dir, b.hash, b.tool.Version}, b.args()...), "\x00")))
+	dir := filepath.Join(b.dir, fmt.Sprintf("%x", key[:8]))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return inputError("the cache cannot be written: %w; set INTERLEAVE_CACHE", err)
+	}
+	unlock, err := lockFile(filepath.Join(dir, "lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	kept := filepath.Join(dir, "test.bin")
+	cmd := b.tool.command(append(b.args(), "-o", kept, p.ImportPath)...)
+	cmd.Env = b.env()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%w\n%s", errBuild, strings.TrimRight(out.String(), "\n"))
+	}
+	p.bin = kept
+	return nil
+}
+
+func (b *builder) args() []string {
+	args := append([]string{"test", "-c", "-vet=off"}, b.flags...)
+	return append(args, b.opts.listFlags()...)
+}
+
+// env turns cgo off, so that package net resolves names in Go. The race detector
+// cannot be linked without it.
+func (b *builder) env() []string {
+	if b.opts.Race {
+		return b.tool.env
+	}
+	return append(append([]string{}, b.tool.env...), "CGO_ENABLED=0")
+}
+
+// lockFile waits for the lock that makes one process at a time write a binary.
+func lockFile(name string) (func(), error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, inputError("the cache cannot be written: %w; set INTERLEAVE_CACHE", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() { f.Close() }, nil
+}
+
+var testName = regexp.MustCompile(`^(Test|Example|Fuzz)\w*$`)
+
+// list fills in the tests of p that -run and -skip select, and returns the names of
+// selected examples and fuzz tests, which do not run under control.
+func (b *builder) list(p *pkg, run, skip runPattern) (others []string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), b.opts.Timeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.bin, append([]string{"-test.list=."}, b.opts.Args...)...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = p.Dir, controlledEnv(), time.Second
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, inputError("%s: the tests cannot be listed: %w\n%s", p.ImportPath, err, bytes.TrimSpace(errs.Bytes()))
+	}
+	for _, name := range strings.Fields(string(out)) {
+		if strings.HasPrefix(name, "Test") {
+			p.all = append(p.all, name)
+		}
+		if !testName.MatchString(name) || skip.skips(name) {
+			continue
+		}
+		pattern := run.only(name)
+		switch {
+		case pattern == "":
+		case strings.HasPrefix(name, "Test"):
+			p.tests = append(p.tests, test{name, pattern})
+		default:
+			others = append(others, name)
+		}
+	}
+	return others, nil
+}

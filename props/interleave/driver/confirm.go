@@ -1,0 +1,150 @@
+package driver
+
+import (
+	"time"
+
+	"eventide/props/interleave/protocol"
+)
+
+// A repeatState says how a finding repeats in fresh processes.
+type repeatState int
+
+const (
+	repeatsMinimal  repeatState = iota // by its minimal switches
+	repeatsBySeed                      // by seed, strategy and number: it has too many switches, or depends on more than them
+	repeatsByPrefix                    // after earlier schedules in the same process: state of the process
+	repeatsNot
+)
+
+// minimiseLimit bounds the time for minimising one finding.
+const minimiseLimit = 10 * time.Second
+
+// confirm repeats f in fresh processes, minimises its switches, and keeps the trace of
+// the last repetition for the report.
+func (s *search) confirm(f *found, e *ending) error {
+	m := &minimiser{search: s, cause: f.cause, end: time.Now().Add(minimiseLimit)}
+	if e.hung {
+		f.state, f.repeat = repeatsBySeed, s.bySeed(e.finding, s.opts.Time)
+		f.replay, f.printed = e.finding, e.output
+		return nil
+	}
+	if !e.finding.Cut {
+		switches, ok, err := m.run(e.finding)
+		if err != nil {
+			return err
+		}
+		if ok {
+			f.original = len(e.finding.Switches)
+			f.repeat, f.state = s.bySwitches(e.finding, switches), repeatsMinimal
+			f.timing = hasClock(switches)
+			return s.trace(f, 1)
+		}
+	}
+	f.repeat, f.state = s.bySeed(e.finding, s.opts.Time), repeatsBySeed
+	ok, err := s.repeats(f.repeat, 1, f.cause)
+	if err != nil {
+		return err
+	}
+	if ok {
+		return s.trace(f, 1)
+	}
+	return s.prefix(f)
+}
+
+// prefix looks for the fewest schedules that have to run before in the same process.
+func (s *search) prefix(f *found) error {
+	f.state = repeatsNot
+	f.replay, f.printed = f.first, f.output
+	if s.fresh || f.first.Number < f.from {
+		return nil
+	}
+	before := f.first.Number - f.from
+	try := func(n uint64) (bool, error) {
+		r := s.bySeed(f.first, s.opts.Time)
+		r.First, r.Longest, r.Strategy = f.first.Number-n, 0, s.opts.Strategy
+		return s.repeats(r, n+1, f.cause)
+	}
+	ok, err := try(before)
+	if err != nil || !ok {
+		return err
+	}
+	f.state, f.prefix = repeatsByPrefix, before
+	for n := uint64(1); n < before; n *= 4 {
+		ok, err := try(n)
+		if err != nil {
+			return err
+		}
+		if ok {
+			f.prefix = n
+			break
+		}
+	}
+	f.repeat = s.bySeed(f.first, s.opts.Time)
+	f.repeat.First, f.repeat.Longest, f.repeat.Strategy = f.first.Number-f.prefix, 0, s.opts.Strategy
+	return nil
+}
+
+// bySwitches is the request that repeats a finding by switches alone.
+func (s *search) bySwitches(f *finding, switches []protocol.Switch) protocol.Request {
+	r := s.base()
+	r.Strategy, r.First, r.Seed, r.Fair, r.Cold = protocol.StrategyReplay, f.Number, f.Seed, f.Fair, f.Cold
+	r.IgnoreLeaks = f.Verdict != protocol.Leak
+	r.Switches = switches
+	if hasClock(switches) {
+		r.Time = protocol.TimeEarly
+	}
+	return r
+}
+
+// bySeed is the request that draws the schedule of a finding once more.
+func (s *search) bySeed(f *finding, clock string) protocol.Request {
+	r := s.base()
+	r.First, r.Seed, r.Fair, r.Longest, r.Time, r.Cold = f.Number, f.Seed, f.Fair, f.Longest, clock, f.Cold
+	if r.Strategy = f.Strategy; f.Warm {
+		r.Strategy = protocol.StrategyReplay // which takes the default at every decision
+	}
+	if f.Early {
+		r.Time = protocol.TimeEarly
+	}
+	if s.opts.Exhaust >= 0 {
+		r.Strategy, r.Bound = protocol.StrategyDFS, s.opts.Exhaust
+	}
+	return r
+}
+
+// once runs one request in a fresh process.
+func (s *search) once(r protocol.Request, count uint64) (*ending, error) {
+	return (&process{pkg: s.pkg, opts: s.opts, pattern: s.test.Pattern, request: r, count: count}).start()
+}
+
+func (s *search) repeats(r protocol.Request, count uint64, c cause) (bool, error) {
+	e, err := s.once(r, count)
+	return err == nil && e.same(c), err
+}
+
+// trace runs the repetition of f once more, in a fresh process, and keeps its operations.
+func (s *search) trace(f *found, count uint64) error {
+	r := f.repeat
+	r.Detail = 2
+	e, err := s.once(r, count)
+	if err != nil {
+		return err
+	}
+	if !e.same(f.cause) {
+		f.state = repeatsNot
+		f.replay, f.printed = f.first, f.output
+		return nil
+	}
+	f.cause = causeOf(e.finding, e.output) // the stacks of the minimal schedule
+	f.replay, f.ops, f.printed = e.finding, e.ops, e.output
+	return nil
+}
+
+func hasClock(switches []protocol.Switch) bool {
+	for _, s := range switches {
+		if s.Kind == protocol.ToClock {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,112 @@
+package driver
+
+import (
+	"fmt"
+	"strings"
+
+	"eventide/props/interleave/protocol"
+)
+
+// waits says in a line for each goroutine that waits for ever where and for what, and
+// who holds it. The first line names a cycle.
+func (t *timeline) waits(f *finding) []string {
+	holder := map[uint64]uint64{}
+	waiting := map[uint64]protocol.Goroutine{}
+	for _, g := range f.Goroutines {
+		for _, obj := range g.Holds {
+			holder[obj] = g.Number
+		}
+		if g.State != "running" && g.State != "ready" && !g.Old {
+			waiting[g.Number] = g
+		}
+	}
+	cycle := findCycle(waiting, holder)
+	var lines []string
+	if len(cycle) > 0 {
+		var names []string
+		for _, g := range cycle {
+			names = append(names, fmt.Sprintf("g%d", g))
+		}
+		lines = append(lines, "cycle: "+strings.Join(append(names, names[0]), " waits for "))
+	}
+	for _, g := range f.Goroutines {
+		if _, ok := waiting[g.Number]; ok && firstFrame(g.Stack) != "" {
+			lines = append(lines, t.wait(g, holder))
+		}
+	}
+	return lines
+}
+
+func (t *timeline) wait(g protocol.Goroutine, holder map[uint64]uint64) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "g%d", g.Number)
+	if name := t.laneName(g.Number); name != "" {
+		fmt.Fprintf(&b, " (%s)", name)
+	}
+	if len(g.Holds) > 0 {
+		var names []string
+		for _, obj := range g.Holds {
+			names = append(names, t.object(obj))
+		}
+		fmt.Fprintf(&b, " holds %s and", strings.Join(names, ", "))
+	}
+	switch {
+	case g.Object != 0 && g.Op != "":
+		fmt.Fprintf(&b, " waits in %s of %s", g.Op, t.object(g.Object))
+	default:
+		fmt.Fprintf(&b, " waits: %s", g.State)
+	}
+	if at := firstFrame(g.Stack); at != "" {
+		fmt.Fprintf(&b, " at %s", at)
+	}
+	if h, ok := holder[g.Object]; ok && g.Object != 0 && h != g.Number {
+		fmt.Fprintf(&b, ", which g%d holds", h)
+	} else if ok && g.Object != 0 {
+		b.WriteString(", which it holds itself")
+	}
+	return b.String()
+}
+
+func (t *timeline) laneName(g uint64) string {
+	for _, l := range t.lanes {
+		if l.number == g {
+			return l.name
+		}
+	}
+	return ""
+}
+
+// findCycle returns goroutines of which each waits for a lock that the next one holds,
+// and the last one for a lock of the first; nil if there are none.
+func findCycle(waiting map[uint64]protocol.Goroutine, holder map[uint64]uint64) []uint64 {
+	for start := range waiting {
+		path := []uint64{}
+		seen := map[uint64]int{}
+		for at := start; ; {
+			if i, ok := seen[at]; ok {
+				return smallestFirst(path[i:])
+			}
+			g, ok := waiting[at]
+			if !ok || g.Object == 0 {
+				break
+			}
+			seen[at] = len(path)
+			path = append(path, at)
+			if at, ok = holder[g.Object]; !ok {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// smallestFirst turns a cycle so that it does not depend on where it was entered.
+func smallestFirst(cycle []uint64) []uint64 {
+	least := 0
+	for i, g := range cycle {
+		if g < cycle[least] {
+			least = i
+		}
+	}
+	return append(append([]uint64{}, cycle[least:]...), cycle[:least]...)
+}

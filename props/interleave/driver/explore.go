@@ -1,0 +1,295 @@
+package driver
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+)
+
+// exploreTest searches the schedules of one test, and returns its result. Round r of
+// -count has a seed of its own.
+func (s *session) exploreTest(r *pkgRun, t test, round uint64, left *budget, until time.Time) (*testResult, error) {
+	out := &testResult{name: t.Name, result: "pass"}
+	state := r.plain.state(t.Name)
+	if state == plainSkipped {
+		out.result, out.text = "skip", "it skips itself: its schedules were not explored"
+		left.share()
+		return out, nil
+	}
+	begin := time.Now()
+	x := &search{pkg: r.pkg, test: t, opts: s.opts, seed: s.opts.Seed + round, until: until, fresh: state == plainOnce}
+	x.limit, x.budget = s.limits(left)
+	if err := x.run(); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	left.unused(x.budget - x.spent)
+	out.took = time.Since(begin)
+	var text []string
+	if state == plainFailed {
+		out.result = "fail"
+		text = append(text, "fails without control too: "+r.plain.about(t.Name))
+	}
+	if len(x.found) > 0 {
+		out.result = "fail"
+	}
+	for i, f := range x.found {
+		if err := s.keep(x, f); err != nil {
+			return nil, err
+		}
+		title := ""
+		if len(x.found) > 1 {
+			title = fmt.Sprintf("finding %d of %d\n", i+1, len(x.found))
+		}
+		text = append(text, title+x.pageOf(f))
+	}
+	text = append(text, x.covered.lines(x)...)
+	out.text = strings.Join(text, "\n\n")
+	out.notice = strings.Join(s.notices(x, state), "\n")
+	if x.undecided() && out.result == "pass" {
+		out.result = "skip"
+	}
+	s.count(r, x, out)
+	return out, nil
+}
+
+// limits returns the number of schedules and the budget of one test's search.
+func (s *session) limits(left *budget) (uint64, time.Duration) {
+	limit, share := s.opts.Schedules, left.share()
+	switch {
+	case s.opts.Exhaust >= 0:
+		return 0, share
+	case limit == 0 && share == 0:
+		return defaultSchedules, defaultBudget
+	}
+	return limit, share
+}
+
+// keep writes the replay file of a finding, below testdata if the options ask for it,
+// and else into the cache.
+func (s *session) keep(x *search, f *found) error {
+	if f.state == repeatsNot {
+		return nil
+	}
+	r, err := x.replayOf(f, s.builder)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(x.pkg.Dir, regressionDir)
+	if !s.opts.Write {
+		if dir, err = cacheDir("replays"); err != nil {
+			return err
+		}
+	}
+	name, err := r.write(dir)
+	if err != nil {
+		return err
+	}
+	f.file = relative(name)
+	return nil
+}
+
+// relative returns name relative to the current directory if that is shorter.
+func relative(name string) string {
+	if wd, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(wd, name); err == nil && len(rel) < len(name) {
+			return rel
+		}
+	}
+	return name
+}
+
+// undecided says whether the search shows nothing about the test.
+func (s *search) undecided() bool {
+	c := &s.covered
+	return len(s.found) == 0 && (s.stopped == stoppedByTimeout || c.Schedules <= c.undecided)
+}
+
+// lines say how much was covered, for a reader of -v and of a failure.
+func (c *coverage) lines(s *search) []string {
+	text := fmt.Sprintf("%s in %v, %s", plural(int(c.Schedules), "schedule", "schedules"), s.spent.Round(time.Millisecond),
+		plural(int(c.Classes), "class", "classes"))
+	if c.most > 1 && s.opts.Exhaust < 0 {
+		text += fmt.Sprintf("; chance that the next schedule has a new class: %.2g", float64(c.Singles)/float64(c.most))
+	}
+	if c.Pairs > 0 {
+		text += fmt.Sprintf("; %s of conflicting operations", plural(int(c.Pairs), "pair", "pairs"))
+	}
+	switch {
+	case c.Complete:
+		text += "; complete: there are no other schedules"
+	case c.Bound > 0:
+		text += fmt.Sprintf("; complete up to %s", plural(int(c.Bound-1), "preemption", "preemptions"))
+	}
+	if c.Rescued > 0 {
+		text += fmt.Sprintf("; %d ended only under a fair continuation", c.Rescued)
+	}
+	if s.stopped != "" {
+		text += "; stopped: " + s.stopped
+	}
+	return []string{text}
+}
+
+// notices say what was not controlled, and what the reader must know of a test that
+// passed. They are shown without -v.
+func (s *session) notices(x *search, state plainState) []string {
+	c := &x.covered
+	var lines []string
+	if state == plainOnce {
+		lines = append(lines, "it cannot run twice in one process: each schedule had a process of its own")
+	}
+	if text := c.uncontrolled(); text != "" {
+		lines = append(lines, "not controlled: "+text)
+	}
+	if c.tooLarge > 0 {
+		lines = append(lines, fmt.Sprintf("%s undecided: more operations than the limit of a schedule", plural(int(c.tooLarge), "schedule", "schedules")))
+	}
+	if c.horizon > 0 {
+		lines = append(lines, fmt.Sprintf("%s undecided: virtual time ran out while a goroutine slept", plural(int(c.horizon), "schedule", "schedules")))
+	}
+	if x.stopped == stoppedByPattern {
+		lines = append(lines, "not explored: "+x.stopped)
+	}
+	if x.stopped == stoppedByTimeout {
+		lines = append(lines, fmt.Sprintf("undecided: -timeout %v ended the search after %s", s.opts.Timeout, plural(int(c.Schedules), "schedule", "schedules")))
+	}
+	return lines
+}
+
+// uncontrolled counts what the scheduler does not control, with the first place of each.
+func (c *coverage) uncontrolled() string {
+	counts := []struct {
+		kind string
+		n    uint64
+		name string
+	}{
+		{"raw", c.Raw, "blocking system calls"}, {"cgo", c.Cgo, "calls of C functions"}, {"socket", c.Sockets, "waits for descriptors of the kernel"},
+		{"child", c.Children, "child processes"}, {"signal", c.Signals, "signals"}, {"gc", c.GC, "collections asked for by the test"},
+	}
+	var parts []string
+	for _, k := range counts {
+		if k.n == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", k.n, k.name)
+		if o, ok := c.outside[k.kind]; ok && o.File != "" {
+			text += fmt.Sprintf(" (first at %s:%d)", shortFile(o.File), o.Line)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// count adds a search to the session's exit code and to the package.
+func (s *session) count(r *pkgRun, x *search, out *testResult) {
+	switch {
+	case out.result == "fail":
+		s.worse(ExitFinding)
+	case x.undecided():
+		s.worse(ExitUndecided)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.schedules += x.covered.Schedules
+	r.findings += len(x.found)
+}
+
+// replayAll replays the regression files of p.
+func (s *session) replayAll(p *pkg) ([]*replayed, error) {
+	files, err := p.regressionFiles()
+	if err != nil {
+		return nil, err
+	}
+	var all []*replayed
+	for _, file := range files {
+		r, err := ReadReplay(file)
+		if err != nil {
+			return nil, err
+		}
+		if hasTest(p, r.Test) && !p.selects(r.Test) {
+			continue
+		}
+		one, err := s.replayFile(p, file, r)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// replayFile compiles p as the file asks for, if that differs, and replays the file.
+func (s *session) replayFile(p *pkg, file string, r *Replay) (*replayed, error) {
+	b, q := s.builder, p
+	if r.Race != s.opts.Race || r.Tags != s.opts.Tags {
+		opts := *s.opts
+		opts.Race, opts.Tags = r.Race, r.Tags
+		variant, copied := *s.builder, *p
+		variant.opts = &opts
+		b, q = &variant, &copied
+		if err := b.compile(q); err != nil {
+			return nil, err
+		}
+	}
+	return b.replay(q, file, r)
+}
+
+func (p *pkg) selects(name string) bool {
+	for _, t := range p.tests {
+		if t.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// summarise makes the suite of a package from the results of its tests.
+func (s *session) summarise(r *pkgRun, out *suite) {
+	for _, one := range r.replays {
+		s.addReplay(r, out, one)
+	}
+	out.tests = append(out.tests, r.results...)
+	failed := 0
+	for _, t := range out.tests {
+		if t.result == "fail" {
+			failed++
+		}
+	}
+	if failed > 0 {
+		out.result = "fail"
+	}
+	out.tail = fmt.Sprintf("%s, %s", plural(len(r.tests), "test", "tests"), plural(int(r.schedules), "schedule", "schedules"))
+	if r.findings > 0 {
+		out.tail += fmt.Sprintf(", %s", plural(r.findings, "finding", "findings"))
+	}
+	if len(r.others) > 0 {
+		sort.Strings(r.others)
+		out.text = append(out.text, fmt.Sprintf("not explored: %s (%s)", plural(len(r.others), "example or fuzz test", "examples and fuzz tests"), strings.Join(r.others, ", ")))
+	}
+}
+
+// addReplay adds the outcome of a replay file to the suite. A reproduced one fails.
+func (s *session) addReplay(r *pkgRun, out *suite, one *replayed) {
+	result := &testResult{name: one.replay.Test, result: "pass"}
+	line := fmt.Sprintf("regression %s: %s: %s", filepath.Base(one.file), one.outcome, one.why)
+	switch one.outcome {
+	case Reproduced:
+		result.result = "fail"
+		x := &search{pkg: r.pkg, test: test{one.replay.Test, one.replay.Pattern}, opts: s.opts}
+		one.found.file = relative(one.file)
+		result.text = line + "\n" + x.pageOf(one.found)
+		s.worse(ExitFinding)
+	case NotReproduced:
+		result.text = line
+	case NotApplicable:
+		result.notice = line
+	}
+	out.tests = append(out.tests, result)
+}
+
+// exitOf is the exit code of a replay alone.
+func exitOf(o Outcome) int {
+	return map[Outcome]int{Reproduced: ExitFinding, NotReproduced: ExitNothing, NotApplicable: ExitUndecided}[o]
+}

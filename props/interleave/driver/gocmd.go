@@ -1,0 +1,80 @@
+package driver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// A toolchain is the go command that a directory selects, with its environment.
+type toolchain struct {
+	dir     string
+	env     []string // of the process, without any request to a controlled process
+	Root    string   `json:"GOROOT"`
+	Version string   `json:"GOVERSION"`
+	OS      string   `json:"GOOS"`
+	Arch    string   `json:"GOARCH"`
+	Cgo     string   `json:"CGO_ENABLED"`
+}
+
+func findToolchain(dir string) (*toolchain, error) {
+	t := &toolchain{dir: dir, env: os.Environ()}
+	out, err := t.run("env", "-json", "GOROOT", "GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED")
+	if err != nil {
+		return nil, inputError("go env: %w", err)
+	}
+	if err := json.Unmarshal(out, t); err != nil {
+		return nil, inputError("go env: %w", err)
+	}
+	return t, nil
+}
+
+// command returns the go command with args, run in the toolchain's directory.
+func (t *toolchain) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Env = t.dir, t.env
+	return cmd
+}
+
+// run returns the standard output of the go command. The error holds what the
+// command wrote to standard error.
+func (t *toolchain) run(args ...string) ([]byte, error) {
+	cmd := t.command(args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		text := strings.TrimSpace(errs.String())
+		if text == "" {
+			text = err.Error()
+		}
+		return nil, fmt.Errorf("%s", text)
+	}
+	return out.Bytes(), nil
+}
+
+// cacheDir returns a directory below the tool's cache, made if it is not there.
+// INTERLEAVE_CACHE names another cache.
+func cacheDir(parts ...string) (string, error) {
+	root := os.Getenv("INTERLEAVE_CACHE")
+	if root == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return "", inputError("no cache directory: %w; set INTERLEAVE_CACHE", err)
+		}
+		root = filepath.Join(user, "interleave")
+	}
+	dir := filepath.Join(append([]string{root}, parts...)...)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", inputError("the cache cannot be written: %w; set INTERLEAVE_CACHE", err)
+	}
+	probe, err := os.CreateTemp(dir, "probe")
+	if err != nil {
+		return "", inputError("the cache cannot be written: %w; set INTERLEAVE_CACHE", err)
+	}
+	probe.Close()
+	return dir, os.Remove(probe.Name())
+}

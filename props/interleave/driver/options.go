@@ -1,0 +1,129 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+)
+
+// Options are the settings of a run. The zero value of a field means its default.
+type Options struct {
+	Dir      string   // directory the go command runs in; "" is the current one
+	Patterns []string // packages as the go command names them; none means "."
+
+	// As go test means them.
+	Run      string
+	Skip     string
+	Race     bool
+	Short    bool
+	Verbose  bool
+	JSON     bool
+	FailFast bool
+	Tags     string
+	Count    int
+	Parallel int
+	Timeout  time.Duration // of one package's run, 10 minutes by default
+	Build    []string      // further build flags: -mod, -modfile, -ldflags
+	Args     []string      // arguments of the test binary after -args
+
+	// The search.
+	Budget    time.Duration // of the whole run, divided among the tests; 0 is no limit
+	Schedules uint64        // of each test; 0 is no limit if there is a budget
+	Seed      uint64
+	Strategy  string // "" is the mixture
+	Exhaust   int    // most preemptions of a complete search; negative is none
+	Time      string // idle, mixed or early
+	Leaks     bool   // goroutines left behind are findings
+	Processes int    // controlled processes at once
+
+	// What is written.
+	JUnit   string
+	HTML    string // directory for timelines
+	Write   bool   // write a regression file for each confirmed finding
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Command string // how replay lines name the tool
+}
+
+// Defaults of the search where neither a budget nor a number of schedules is given.
+const (
+	defaultSchedules = 1000
+	defaultBudget    = 10 * time.Second // of each test
+	defaultTimeout   = 10 * time.Minute
+)
+
+// ErrInput is wrapped by errors that the caller's input causes: flags, packages that
+// do not build, patterns that match nothing, a Go release without support.
+var ErrInput = errors.New("bad input")
+
+func inputError(format string, args ...any) error {
+	return inputFailure{fmt.Errorf(format, args...)}
+}
+
+// inputFailure is an ErrInput that prints its own text alone.
+type inputFailure struct{ error }
+
+func (inputFailure) Is(target error) bool { return target == ErrInput }
+func (f inputFailure) Unwrap() error      { return f.error }
+
+// Strategies are the names that Options.Strategy may have.
+var Strategies = []string{"mix", "walk", "pct", "pos", "surw", "feedback", "sticky"}
+
+func (o *Options) complete() error {
+	if len(o.Patterns) == 0 {
+		o.Patterns = []string{"."}
+	}
+	if o.Count == 0 {
+		o.Count = 1
+	}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	if o.Time == "" {
+		o.Time = "idle"
+	}
+	if o.Strategy == "" {
+		o.Strategy = "mix"
+	}
+	if o.Processes <= 0 {
+		o.Processes = runtime.NumCPU()
+	}
+	if o.Stdout == nil {
+		o.Stdout = io.Discard
+	}
+	if o.Stderr == nil {
+		o.Stderr = io.Discard
+	}
+	if o.Command == "" {
+		o.Command = "interleave"
+	}
+	return o.check()
+}
+
+func (o *Options) check() error {
+	switch o.Time {
+	case "idle", "mixed", "early":
+	default:
+		return inputError("-time %s: want idle, mixed or early", o.Time)
+	}
+	known := false
+	for _, name := range Strategies {
+		known = known || name == o.Strategy
+	}
+	switch {
+	case !known:
+		return inputError("-strategy %s: want one of %v", o.Strategy, Strategies)
+	case o.Count < 0:
+		return inputError("-count %d: want a positive number", o.Count)
+	case o.Budget < 0:
+		return inputError("-budget %v: want a positive duration", o.Budget)
+	case o.Timeout < 0:
+		return inputError("-timeout %v: want a positive duration", o.Timeout)
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+package driver
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"eventide/props/interleave/protocol"
+)
+
+// sentences explain the verdicts.
+var sentences = map[string]string{
+	protocol.Failed:          "the test failed",
+	protocol.Panicked:        "the process panicked",
+	protocol.Exited:          "the test ended the process",
+	protocol.Deadlock:        "the test waits, no goroutine can run, and no timer is left",
+	protocol.PartialDeadlock: "goroutines wait for ever while others continue",
+	protocol.Leak:            "the test returned, and goroutines that it started wait for ever",
+	protocol.Livelock:        "goroutines run for ever without an end",
+	protocol.Starvation:      "a goroutine waits for ever while others run",
+	protocol.Race:            "two goroutines access the same memory without synchronisation",
+	protocol.LateFailure:     "the test failed after it had returned",
+	verdictHung:              "a schedule did not end",
+}
+
+// A page is the text of one finding.
+type page struct {
+	strings.Builder
+	search *search
+	found  *found
+	line   *timeline
+}
+
+// pageOf returns the report of a finding: the sentence, the minimal schedule with a
+// column for each goroutine, the output of the test, the stacks, and how to repeat it.
+func (s *search) pageOf(f *found) string {
+	p := &page{search: s, found: f, line: newTimeline(f, s.test.Name, &sourceLines{})}
+	p.sentence()
+	p.schedule()
+	p.printed()
+	p.stacks()
+	p.repeat()
+	return strings.TrimRight(p.String(), "\n")
+}
+
+func (p *page) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+
+func (p *page) sentence() {
+	f := p.found
+	p.printf("%s: %s\n", f.cause.Verdict, sentences[f.cause.Verdict])
+	if f.cause.Message != "" && words(f.cause.Message) != words(sentences[f.cause.Verdict]) {
+		p.block("  ", f.cause.Message)
+	}
+	if f.replay != nil {
+		switch f.cause.Verdict {
+		case protocol.Deadlock, protocol.PartialDeadlock, protocol.Leak, protocol.Starvation:
+			for _, line := range p.line.waits(f.replay) {
+				p.printf("  %s\n", line)
+			}
+		}
+	}
+	p.printf("found in schedule %d (seed %d, %s) after %v", f.first.Number, f.first.Seed, f.first.Strategy, f.after.Round(time.Millisecond))
+	if f.times > 1 {
+		p.printf(", and %d times more", f.times-1)
+	}
+	p.printf("\n%s\n", p.confirmation())
+	if f.timing {
+		p.printf("depends on timing: a timer has to expire while a goroutine can run, so the test may only rely on a fast machine\n")
+	}
+}
+
+// words is a sentence without punctuation.
+func words(s string) string { return strings.ReplaceAll(s, ",", "") }
+
+func (p *page) confirmation() string {
+	f := p.found
+	switch f.state {
+	case repeatsMinimal:
+		return fmt.Sprintf("confirmed in a fresh process with %s of %d", plural(len(f.repeat.Switches), "switch", "switches"), f.original)
+	case repeatsBySeed:
+		return "confirmed in a fresh process by seed and number; its switches alone do not repeat it, so it is not minimal"
+	case repeatsByPrefix:
+		return fmt.Sprintf("does not repeat alone: state of the process; it repeats after %s in the same process", plural(int(f.prefix), "schedule", "schedules"))
+	}
+	return "does not repeat alone, nor after the schedules before it: it depends on more than the schedule"
+}
+
+// Sizes of the schedule in the report.
+const (
+	mostColumns = 5
+	pageWidth   = 150
+	mostRows    = 80
+)
+
+func (p *page) schedule() {
+	rows, left := p.line.fold(mostRows)
+	if len(rows) == 0 {
+		return
+	}
+	lanes := p.line.active(rows)
+	p.printf("\nschedule, in the order in which the lines ran; a goroutine is named by the function that it runs\n")
+	if len(lanes) > mostColumns {
+		p.list(rows, lanes)
+	} else {
+		p.columns(rows, lanes)
+	}
+	if left > 0 {
+		p.printf("  (%d lines in the middle are left out)\n", left)
+	}
+	if f := p.found.replay; f != nil {
+		p.printf("  %d operations, %d decisions, %v of virtual time\n", f.Steps, f.Decisions, f.Virtual)
+	}
+}
+
+// columns prints the rows with a column for each lane.
+func (p *page) columns(rows []row, lanes []lane) {
+	width := min(60, (pageWidth-12)/len(lanes)-3)
+	column := map[uint64]int{}
+	p.printf("  %10s", "time")
+	for i, l := range lanes {
+		column[l.number] = i
+		p.printf(" | %-*s", width, cut(fmt.Sprintf("g%d %s", l.number, l.name), width))
+	}
+	p.printf("\n")
+	last := time.Duration(-1)
+	for _, r := range rows {
+		at := ""
+		if r.at != last {
+			at, last = shortDuration(r.at), r.at
+		}
+		p.printf("  %10s", at)
+		for i := range lanes {
+			text := ""
+			if i == column[r.g] {
+				text = p.line.cell(r)
+			}
+			p.printf(" | %-*s", width, cut(text, width))
+		}
+		p.printf("\n")
+	}
+}
+
+func (p *page) list(rows []row, lanes []lane) {
+	for _, l := range lanes {
+		p.printf("  g%d is %s\n", l.number, l.name)
+	}
+	for _, r := range rows {
+		p.printf("  %10s  g%-3d %s\n", shortDuration(r.at), r.g, p.line.cell(r))
+	}
+}
+
+// cell is a row as its column shows it.
+func (t *timeline) cell(r row) string {
+	switch {
+	case r.moved:
+		return fmt.Sprintf("-- before line %d: g%d runs --", r.line, r.to)
+	case r.note != "":
+		return fmt.Sprintf("%s %s  <- %s", place(r.file, r.line), r.text, r.note)
+	}
+	return fmt.Sprintf("%s %s", place(r.file, r.line), r.text)
+}
+
+// fold leaves out rows in the middle if there are more than most, and switches that
+// are followed by a switch of the same goroutine.
+func (t *timeline) fold(most int) (rows []row, left int) {
+	if len(t.rows) <= most {
+		return t.rows, 0
+	}
+	head, tail := most/4, most-most/4
+	rows = append(append(rows, t.rows[:head]...), t.rows[len(t.rows)-tail:]...)
+	return rows, len(t.rows) - most
+}
+
+// active returns the lanes that have a row.
+func (t *timeline) active(rows []row) []lane {
+	has := map[uint64]bool{}
+	for _, r := range rows {
+		has[r.g] = true
+	}
+	var lanes []lane
+	for _, l := range t.lanes {
+		if has[l.number] {
+			lanes = append(lanes, l)
+		}
+	}
+	return lanes
+}
+
+// mostOutput bounds the test's own output in the report.
+const mostOutput = 60
+
+func (p *page) printed() {
+	text := strings.TrimSpace(p.found.printed)
+	if text == "" {
+		return
+	}
+	lines := strings.Split(text, "\n")
+	p.printf("\nthe test printed\n")
+	if len(lines) > mostOutput {
+		p.printf("  (the first %d of %d lines are left out)\n", len(lines)-mostOutput, len(lines))
+		lines = lines[len(lines)-mostOutput:]
+	}
+	p.block("  ", strings.Join(lines, "\n"))
+}
+
+func (p *page) stacks() {
+	if p.found.replay == nil || len(p.found.replay.Goroutines) == 0 {
+		return
+	}
+	p.printf("\nstacks\n")
+	for _, g := range p.found.replay.Goroutines {
+		if firstFrame(g.Stack) == "" {
+			p.printf("  g%d, %s: in the standard library only\n", g.Number, g.State)
+			continue
+		}
+		p.printf("  g%d, %s", g.Number, g.State)
+		if g.Op != "" && g.State != "running" && g.State != "ready" {
+			p.printf(", in %s of %s", g.Op, p.line.object(g.Object))
+		}
+		p.printf("\n")
+		p.block("    ", strings.TrimSpace(g.Stack))
+	}
+}
+
+func (p *page) repeat() {
+	p.printf("\n")
+	if p.found.file != "" && p.found.state != repeatsNot {
+		p.printf("replay: %s replay %s\n", p.search.opts.Command, p.found.file)
+	}
+}
+
+func (p *page) block(indent, text string) {
+	for _, line := range strings.Split(text, "\n") {
+		p.printf("%s\n", strings.TrimRight(indent+line, " "))
+	}
+}
+
+// cut shortens s to width runes.
+func cut(s string, width int) string {
+	r := []rune(s)
+	if len(r) <= width {
+		return s
+	}
+	return string(r[:max(width-2, 0)]) + ".."
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// shortDuration leaves out digits that a column has no room for.
+func shortDuration(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return d.Round(time.Microsecond / 10).String()
+	case d < time.Second:
+		return d.Round(time.Microsecond).String()
+	}
+	return d.Round(time.Millisecond).String()
+}

@@ -1,0 +1,138 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A plainResult is what a run without control shows of the tests of a package.
+type plainResult struct {
+	results map[string][]string // PASS, FAIL and SKIP of each test's rounds
+	running []string            // tests that had begun and not ended when the process ended
+	output  string
+	err     string // "" if the process ended with success
+	took    time.Duration
+}
+
+// plainLimit bounds the run without control: a test that deadlocks in every run must
+// not use up the package's time.
+const plainLimit = 30 * time.Second
+
+// With -test.v=test2json package testing marks its own lines by the byte 0x16.
+var (
+	resultLine  = regexp.MustCompile(`\x16--- (PASS|FAIL|SKIP): (\S+)`)
+	markLine    = regexp.MustCompile(`\x16(?:=== (?:NAME|CONT|PAUSE).*\n?)?`)
+	startOfTest = regexp.MustCompile(`\x16=== RUN   [^/\s]+\n`)
+	startLine   = regexp.MustCompile(`\x16=== RUN   ([^/\s]+)$`)
+)
+
+// plain runs the selected tests of p twice in one process without control. The first
+// round shows tests that cannot run here at all. The second shows tests that cannot run
+// twice in one process, as schedules do.
+func (o *Options) plain(p *pkg) (*plainResult, error) {
+	limit := min(plainLimit, o.Timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	args := append(o.testFlags(o.Run), "-test.v=test2json", "-test.count=2", "-test.timeout=0")
+	cmd := exec.CommandContext(ctx, p.bin, append(args, o.Args...)...)
+	cmd.Dir = p.Dir
+	cmd.Env = append(controlledEnv(), "GORACE=atexit_sleep_ms=0")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = time.Second
+	out := &limitedBuffer{limit: outputLimit}
+	cmd.Stdout, cmd.Stderr = out, out
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	err := cmd.Wait()
+	killGroup(cmd.Process.Pid)
+	r := parsePlain(out.String())
+	r.took = time.Since(begin)
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		r.err = fmt.Sprintf("did not end within %v", limit)
+	case errors.As(err, &exit):
+		r.err = exit.Error()
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		return nil, err
+	}
+	return r, nil
+}
+
+func parsePlain(output string) *plainResult {
+	r := &plainResult{results: map[string][]string{}, output: output}
+	begun := map[string]int{}
+	var order []string
+	for _, line := range strings.Split(output, "\n") {
+		if m := startLine.FindStringSubmatch(line); m != nil {
+			if begun[m[1]] == 0 {
+				order = append(order, m[1])
+			}
+			begun[m[1]]++
+		}
+		if m := resultLine.FindStringSubmatch(line); m != nil {
+			r.results[m[2]] = append(r.results[m[2]], m[1])
+		}
+	}
+	for _, name := range order {
+		if begun[name] > len(r.results[name]) {
+			r.running = append(r.running, name)
+		}
+	}
+	return r
+}
+
+// A plainState is what the run without control says of one test.
+type plainState int
+
+const (
+	plainPassed  plainState = iota
+	plainSkipped            // it skipped itself
+	plainFailed             // its first round failed, or ended the process, or did not end
+	plainOnce               // its first round passed and the second did not
+	plainUnknown            // another test ended the process before
+)
+
+func (r *plainResult) state(name string) plainState {
+	results := r.results[name]
+	running := r.err != "" && slices.Contains(r.running, name)
+	switch {
+	case len(results) > 0 && results[0] == "FAIL" || len(results) == 0 && running:
+		return plainFailed
+	case len(results) == 0:
+		return plainUnknown
+	case results[0] == "SKIP":
+		return plainSkipped
+	case len(results) > 1 && results[1] == "FAIL" || running:
+		return plainOnce
+	}
+	return plainPassed
+}
+
+// about returns what the run printed of a test, or why the process ended.
+func (r *plainResult) about(name string) string {
+	_, text, ok := strings.Cut(r.output, "\x16=== RUN   "+name+"\n")
+	if !ok {
+		return r.err
+	}
+	if next := startOfTest.FindStringIndex(text); next != nil && len(r.results[name]) > 0 {
+		text = text[:next[0]]
+	}
+	text = strings.TrimSpace(markLine.ReplaceAllString(text, ""))
+	if len(r.results[name]) == 0 && r.err != "" {
+		text = r.err + "\n" + text
+	}
+	if lines := strings.Split(text, "\n"); len(lines) > mostOutput {
+		text = strings.Join(lines[:mostOutput], "\n") + "\n..."
+	}
+	return text
+}

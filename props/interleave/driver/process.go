@@ -1,0 +1,284 @@
+package driver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sort"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"eventide/props/interleave/protocol"
+)
+
+// A finding is a schedule that did not pass, as a process reported it.
+type finding struct {
+	protocol.Schedule
+	Goroutines []protocol.Goroutine
+	Cold       bool // the process had no warm-up
+}
+
+// where returns the innermost frames of the goroutines that wait, without those that
+// wait in the test runner, sorted and each once.
+func (f *finding) where() []string {
+	seen := map[string]bool{}
+	var frames []string
+	for _, g := range f.Goroutines {
+		if g.State == "running" || g.State == "ready" {
+			continue
+		}
+		if frame := firstFrame(g.Stack); frame != "" && !seen[frame] {
+			seen[frame] = true
+			frames = append(frames, frame)
+		}
+	}
+	sort.Strings(frames)
+	return frames
+}
+
+// A process is one run of a controlled test binary.
+type process struct {
+	pkg     *pkg
+	opts    *Options
+	pattern string // -test.run
+	request protocol.Request
+	count   uint64
+	stall   time.Duration // without progress, after which the process is killed
+}
+
+// An ending is how a process ended, and all that it said.
+type ending struct {
+	finding *finding
+	counts  protocol.Counts
+	summary bool // counts are those of the end, not of the last progress
+	ops     []protocol.Op
+	outside []protocol.Outside
+	hashes  []uint64 // of the schedules, at detail 1
+	unused  uint64   // switches of a replay that were not met
+	refused string
+	output  string
+	code    int
+	hung    bool // killed, because it made no progress
+	took    time.Duration
+}
+
+// Limits of a process.
+const (
+	stallLimit  = 20 * time.Second // without an operation and without a new schedule
+	outputLimit = 1 << 20          // bytes of output that are kept
+	opLimit     = 1 << 20          // operations of a trace that are kept
+)
+
+// start runs the process to its end.
+func (p *process) start() (*ending, error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer read.Close()
+	p.request.FD = 3
+	args := append(p.opts.testFlags(p.pattern), p.request.TestFlags(int(p.count))...)
+	cmd := exec.Command(p.pkg.bin, append(args, p.opts.Args...)...)
+	cmd.Dir = p.pkg.Dir
+	cmd.Env = p.request.Environ(controlledEnv())
+	cmd.ExtraFiles = []*os.File{write}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out := &limitedBuffer{limit: outputLimit}
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.WaitDelay = time.Second // children may hold the output open
+	begin := time.Now()
+	err = cmd.Start()
+	write.Close()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.pkg.bin, err)
+	}
+	e := &ending{}
+	watch := newWatchdog(p.stallLimit(), func() { killGroup(cmd.Process.Pid) })
+	parseErr := protocol.Read(read, func(r protocol.Record) error { return e.take(r, watch) })
+	err = cmd.Wait()
+	e.hung = watch.stop()
+	killGroup(cmd.Process.Pid) // children that the test left behind
+	e.took, e.output = time.Since(begin), out.String()
+	if cmd.ProcessState != nil {
+		e.code = cmd.ProcessState.ExitCode()
+	}
+	var exit *exec.ExitError
+	switch {
+	case e.refused != "":
+		return nil, fmt.Errorf("the controlled process refused its request: %s", e.refused)
+	case parseErr != nil:
+		return nil, parseErr
+	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
+		return nil, err
+	}
+	e.finish(p)
+	return e, nil
+}
+
+func (p *process) stallLimit() time.Duration {
+	if p.stall > 0 {
+		return p.stall
+	}
+	return stallLimit
+}
+
+// finish makes a finding of an ending that the process itself could not report.
+func (e *ending) finish(p *process) {
+	if e.finding != nil {
+		e.finding.Cold = p.request.Cold
+	}
+	if e.finding != nil || e.code == 0 && !e.hung {
+		return
+	}
+	f := &finding{Schedule: protocol.Schedule{Seed: p.request.Seed, Number: e.counts.Number, Strategy: p.request.Strategy, Cut: true}, Cold: p.request.Cold}
+	switch {
+	case e.hung:
+		f.Verdict = verdictHung
+		f.Message = fmt.Sprintf("the schedule came to no operation for %v, and did not end", p.stallLimit())
+	case e.code == -1:
+		f.Verdict, f.Message = protocol.Exited, "the process was killed by a signal"
+	default:
+		f.Verdict, f.Message = protocol.Exited, fmt.Sprintf("the process ended with exit code %d outside of a schedule", e.code)
+	}
+	e.finding = f
+}
+
+func (e *ending) take(r protocol.Record, watch *watchdog) error {
+	switch r.Kind {
+	case protocol.KindError:
+		e.refused = r.Text("text")
+	case protocol.KindProgress, protocol.KindSummary:
+		e.counts = protocol.CountsOf(r)
+		e.summary = r.Kind == protocol.KindSummary
+		watch.progress(e.counts.Schedules, e.counts.Steps)
+	case protocol.KindSchedule:
+		s, err := protocol.ScheduleOf(r)
+		e.hashes = append(e.hashes, s.Hash)
+		e.unused = r.Number("unused")
+		return err
+	case protocol.KindFinding:
+		s, err := protocol.ScheduleOf(r)
+		e.finding = &finding{Schedule: s}
+		return err
+	case protocol.KindGoroutine:
+		if e.finding != nil {
+			e.finding.Goroutines = append(e.finding.Goroutines, protocol.GoroutineOf(r))
+		}
+	case protocol.KindOp:
+		op := protocol.OpOf(r)
+		if op.Number == 1 {
+			e.ops = e.ops[:0] // a schedule begins
+		}
+		if len(e.ops) < opLimit {
+			e.ops = append(e.ops, op)
+		}
+	case protocol.KindOutside:
+		e.outside = append(e.outside, protocol.OutsideOf(r))
+	}
+	return nil
+}
+
+// testFlags are the flags of a test binary that the options ask for.
+func (o *Options) testFlags(pattern string) []string {
+	flags := []string{"-test.run=" + pattern, "-test.paniconexit0"}
+	if o.Short {
+		flags = append(flags, "-test.short")
+	}
+	if o.Skip != "" {
+		flags = append(flags, "-test.skip="+o.Skip)
+	}
+	return flags
+}
+
+// controlledEnv is the environment without a request: a driver that itself runs under
+// control must not hand its own request on.
+func controlledEnv() []string {
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, protocol.Env+"=") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// killGroup ends what is left of the process group that a test process led.
+func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) } // ESRCH: all have ended
+
+// A watchdog calls kill once if the counts stay the same for the limit.
+type watchdog struct {
+	mu        sync.Mutex
+	limit     time.Duration
+	timer     *time.Timer
+	schedules uint64
+	steps     uint64
+	fired     bool
+}
+
+func newWatchdog(limit time.Duration, kill func()) *watchdog {
+	w := &watchdog{limit: limit}
+	w.timer = time.AfterFunc(limit, func() {
+		w.mu.Lock()
+		w.fired = true
+		w.mu.Unlock()
+		kill()
+	})
+	return w
+}
+
+// progress restarts the limit if one of the counts has changed.
+func (w *watchdog) progress(schedules, steps uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.fired && (schedules != w.schedules || steps != w.steps) {
+		w.schedules, w.steps = schedules, steps
+		w.timer.Reset(w.limit)
+	}
+}
+
+// stop ends the watchdog and says whether it has fired.
+func (w *watchdog) stop() bool {
+	w.timer.Stop()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fired
+}
+
+// A limitedBuffer keeps the first and the last half of its limit.
+type limitedBuffer struct {
+	mu    sync.Mutex
+	limit int
+	head  bytes.Buffer
+	tail  []byte
+	lost  int
+}
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := len(p)
+	if room := b.limit/2 - b.head.Len(); room > 0 {
+		k := min(room, len(p))
+		b.head.Write(p[:k])
+		p = p[k:]
+	}
+	b.tail = append(b.tail, p...)
+	if over := len(b.tail) - b.limit/2; over > b.limit/2 { // amortised: cut at twice the half
+		b.lost += over
+		b.tail = append(b.tail[:0], b.tail[over:]...)
+	}
+	return n, nil
+}
+
+func (b *limitedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.lost > 0 {
+		return b.head.String() + fmt.Sprintf("\n... %d bytes left out ...\n", b.lost) + string(b.tail)
+	}
+	return b.head.String() + string(b.tail)
+}

@@ -1,0 +1,269 @@
+package driver
+
+import (
+	"strings"
+	"time"
+
+	"eventide/props/interleave/protocol"
+)
+
+// A search explores the schedules of one test.
+type search struct {
+	pkg     *pkg
+	test    test
+	opts    *Options
+	seed    uint64
+	fresh   bool          // a process for each schedule: the test cannot run twice in one
+	limit   uint64        // schedules; 0 is none
+	budget  time.Duration // of the search, without minimising; 0 is none
+	until   time.Time     // of the package's run; zero is none
+	leaks   bool
+	cold    bool // processes have no warm-up, because it fails
+	covered coverage
+	found   []*found
+	spent   time.Duration
+	stopped string // why the search ended before its limit; "" if it did not
+}
+
+// A found is one distinct finding of a test.
+type found struct {
+	cause    cause
+	first    *finding
+	from     uint64 // schedule at which the process began that found it
+	output   string // of that process
+	times    int
+	after    time.Duration // of searching
+	repeat   protocol.Request
+	state    repeatState
+	timing   bool     // it needs time to pass while a goroutine can run
+	replay   *finding // of the confirmed replay
+	ops      []protocol.Op
+	printed  string // by the test in the confirmed replay
+	prefix   uint64 // schedules that have to run before, in the same process
+	file     string // replay file
+	original int    // switches before minimising
+}
+
+// coverage adds up the counts of a search's processes.
+type coverage struct {
+	Schedules, Steps, Decisions  uint64
+	Classes, Singles             uint64 // of the process that saw most schedules
+	most                         uint64
+	Pairs                        uint64
+	Bound                        uint64
+	Complete                     bool
+	Rescued, Raw, Cgo, Sockets   uint64
+	Children, Signals, GC        uint64
+	Processes                    uint64
+	outside                      map[string]protocol.Outside
+	tooLarge, horizon, undecided uint64
+}
+
+// maxNew bounds the distinct findings of a test that are minimised and shown.
+const maxNew = 8
+
+// run searches until the limit, the budget or the end of the package's time.
+func (s *search) run() error {
+	s.leaks = s.opts.Leaks
+	dfs := s.opts.Exhaust >= 0
+	for next := uint64(0); s.limit == 0 || next < s.limit; {
+		left, ok := s.left()
+		if !ok {
+			break
+		}
+		p := s.process(next, left)
+		e, err := p.start()
+		if err != nil {
+			return err
+		}
+		s.spent += e.took
+		s.covered.add(e, p.count)
+		ran := e.counts.Schedules
+		if e.finding == nil && e.summary && ran == 0 && s.opts.Run != "" {
+			s.stopped = stoppedByPattern
+			break
+		}
+		if e.finding == nil {
+			if next += max(ran, 1); dfs || !s.fresh && ran < p.count {
+				break // complete, or out of budget
+			}
+			continue
+		}
+		if err := s.take(e, next); err != nil {
+			return err
+		}
+		if !e.finding.Warm {
+			next = max(e.finding.Number, next) + 1
+		}
+		if s.enough(e, dfs) {
+			break
+		}
+	}
+	return nil
+}
+
+// Reasons to stop that leave a test undecided.
+const (
+	stoppedByTimeout = "-timeout"
+	stoppedBySize    = "no schedule fits into the limit of operations"
+	stoppedByPattern = "no subtest matches -run"
+)
+
+// enough says whether the search ends after the finding of e.
+func (s *search) enough(e *ending, dfs bool) bool {
+	switch {
+	case dfs && e.finding.Verdict == protocol.Leak && s.leaks:
+		s.leaks = false
+		return false
+	case dfs:
+		s.stopped = "a complete search ends at its first finding"
+	case s.opts.FailFast && len(s.found) > 0:
+		s.stopped = "-failfast"
+	case len(s.found) >= maxNew:
+		s.stopped = "many different findings"
+	case s.covered.tooLarge >= 3 && s.covered.tooLarge == s.covered.Schedules:
+		s.stopped = stoppedBySize
+	case e.hung:
+		s.stopped = "a schedule did not end"
+	default:
+		return false
+	}
+	return true
+}
+
+// left returns the budget for the next process.
+func (s *search) left() (time.Duration, bool) {
+	left := time.Duration(0)
+	if s.budget > 0 {
+		if left = s.budget - s.spent; left <= 0 {
+			return 0, false
+		}
+	}
+	if !s.until.IsZero() {
+		end := time.Until(s.until)
+		if end <= 0 {
+			s.stopped = stoppedByTimeout
+			return 0, false
+		}
+		if left == 0 || end < left {
+			left = end
+		}
+	}
+	return left, true
+}
+
+// mostInProcess is the most schedules of one process. State that a test leaves in its
+// process grows with each of them.
+const mostInProcess = 1 << 20
+
+func (s *search) process(next uint64, budget time.Duration) *process {
+	count := uint64(mostInProcess)
+	if s.limit > 0 {
+		count = min(count, s.limit-next)
+	}
+	if s.fresh {
+		count = 1
+	}
+	r := s.base()
+	r.First, r.Budget, r.Cold = next, budget, s.cold || s.fresh
+	r.Strategy, r.Time = s.opts.Strategy, s.opts.Time
+	if s.opts.Exhaust >= 0 {
+		r.Strategy, r.Bound, r.First = protocol.StrategyDFS, s.opts.Exhaust, 0
+		count = 1 << 30
+	}
+	return &process{pkg: s.pkg, opts: s.opts, pattern: s.test.Pattern, request: r, count: count}
+}
+
+// base is what all requests of the search have in common.
+func (s *search) base() protocol.Request {
+	return protocol.Request{Seed: s.seed, IgnoreLeaks: !s.leaks, Time: protocol.TimeIdle}
+}
+
+// take counts the finding of e, and minimises and confirms it if it is new.
+func (s *search) take(e *ending, from uint64) error {
+	if protocol.Inconclusive(e.finding.Verdict) {
+		s.covered.inconclusive(e.finding.Verdict)
+		return nil
+	}
+	s.cold = s.cold || e.finding.Warm
+	c := causeOf(e.finding, e.output)
+	for _, f := range s.found {
+		if f.cause.key() == c.key() {
+			f.times++
+			// What a leak in most schedules hides is searched for without leaks.
+			if c.Verdict == protocol.Leak && f.times == 3 {
+				s.leaks, s.cold = false, false
+			}
+			return nil
+		}
+	}
+	f := &found{cause: c, first: e.finding, from: from, output: e.output, times: 1, after: s.spent}
+	if err := s.confirm(f, e); err != nil {
+		return err
+	}
+	for _, other := range s.found {
+		if other.cause.key() == f.cause.key() {
+			other.times++
+			return nil
+		}
+	}
+	s.found = append(s.found, f)
+	return nil
+}
+
+func (c *coverage) inconclusive(verdict string) {
+	c.undecided++
+	switch verdict {
+	case protocol.TooLarge:
+		c.tooLarge++
+	case protocol.Horizon:
+		c.horizon++
+	}
+}
+
+func (c *coverage) add(e *ending, count uint64) {
+	n := e.counts
+	c.Processes++
+	ran := n.Schedules
+	if e.finding != nil {
+		ran = max(ran, min(e.finding.Number+1, count)) // the last one did not end
+	}
+	c.Schedules += n.Schedules
+	if e.finding != nil && !e.summary {
+		c.Schedules++
+	}
+	c.Steps += n.Steps
+	c.Decisions += n.Decisions
+	if ran >= c.most {
+		c.most, c.Classes, c.Singles = ran, n.Classes, n.Singles
+	}
+	c.Pairs = max(c.Pairs, n.Pairs)
+	c.Bound = max(c.Bound, n.Bound)
+	c.Complete = c.Complete || n.Complete
+	c.Rescued += n.Rescued
+	c.Raw += n.Raw
+	c.Cgo += n.Cgo
+	c.Sockets += n.Sockets
+	c.Children += n.Children
+	c.Signals += n.Signals
+	c.GC += n.GC
+	if c.outside == nil {
+		c.outside = map[string]protocol.Outside{}
+	}
+	for _, o := range e.outside {
+		if _, ok := c.outside[o.Kind]; !ok {
+			c.outside[o.Kind] = o
+		}
+	}
+}
+
+// same says whether an ending shows the cause c. The stacks may differ: goroutines that
+// have nothing to do with the failure wait elsewhere in a smaller schedule.
+func (e *ending) same(c cause) bool {
+	return e.finding != nil && causeOf(e.finding, e.output).same(c)
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
