@@ -1,0 +1,180 @@
+package main
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"eventide/props/interleave/driver"
+)
+
+func TestHealthy(t *testing.T) {
+	module(t, "x_test.go", healthy)
+	out := want(t, driver.ExitNothing, []string{"test", "-v", "-schedules", "100"}, "self-check: planted bug", "--- PASS: TestHealthy", "100 schedules", "ok  \texample.com/x")
+	if strings.Contains(out, "not controlled") {
+		t.Errorf("something is not controlled\n%s", out)
+	}
+}
+
+var replayLine = regexp.MustCompile(`replay: interleave replay (\S+)`)
+
+// A finding is explained, minimised, and repeated from its file.
+func TestFindAndReplay(t *testing.T) {
+	module(t, "x_test.go", lost)
+	out := want(t, driver.ExitFinding, []string{"test", "-schedules", "200"}, "--- FAIL: TestLost", "failed: the test failed",
+		"1 updates of 2", "confirmed in a fresh process", "FAIL\texample.com/x")
+	m := replayLine.FindStringSubmatch(out)
+	if m == nil {
+		t.Fatalf("no replay line\n%s", out)
+	}
+	want(t, driver.ExitFinding, []string{"replay", m[1]}, "reproduced: the verdict and the message of the file", "1 updates of 2")
+}
+
+// hunt writes a regression file. test replays it first, and says when it is obsolete.
+func TestRegressionFile(t *testing.T) {
+	dir := module(t, "x_test.go", lost)
+	want(t, driver.ExitFinding, []string{"hunt", "-run", "TestLost", "-schedules", "200", "."}, "testdata/interleave/TestLost-failed-")
+	files, err := filepath.Glob(filepath.Join(dir, "testdata/interleave/*.replay"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("regression files %v, %v; want one", files, err)
+	}
+	out := want(t, driver.ExitFinding, []string{"test", "-v", "-schedules", "1"}, "reproduced: the verdict and the message")
+	if strings.Index(out, "regression TestLost") > strings.Index(out, "1 schedule in ") {
+		t.Errorf("the regression file was not replayed first\n%s", out)
+	}
+
+	repaired := strings.Replace(lost, "n.Store(n.Load() + 1)", "n.Add(1)", 1)
+	write(t, filepath.Join(dir, "x_test.go"), repaired)
+	want(t, driver.ExitNothing, []string{"test", "-v", "-schedules", "50"}, "regression TestLost")
+
+	write(t, filepath.Join(dir, "x_test.go"), strings.Replace(repaired, "TestLost", "TestOther", 1))
+	want(t, driver.ExitNothing, []string{"test", "-schedules", "50"}, "no longer applies: example.com/x has no test TestLost any more")
+	want(t, driver.ExitUndecided, []string{"replay", files[0]}, "no longer applies")
+}
+
+func TestSubtest(t *testing.T) {
+	module(t, "x_test.go", strings.Replace(strings.Replace(lost, "TestLost(t *testing.T) {", "TestLost(t *testing.T) {\n\tt.Run(\"sub\", func(t *testing.T) {", 1), "\tif n.Load() != 2 {\n\t\tt.Fatalf(\"%d updates of 2\", n.Load())\n\t}\n", "\tif n.Load() != 2 {\n\t\tt.Fatalf(\"%d updates of 2\", n.Load())\n\t}\n\t})\n", 1))
+	want(t, driver.ExitUndecided, []string{"test", "-schedules", "50", "-run", "TestLost/other"}, "not explored: no subtest matches -run")
+	want(t, driver.ExitFinding, []string{"test", "-schedules", "200", "-run", "TestLost/sub"}, "1 updates of 2")
+}
+
+// One process has several distinct findings: the search goes on after each.
+func TestSearchGoesOn(t *testing.T) {
+	module(t, "x_test.go", `package x
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+func TestTwo(t *testing.T) {
+	var n, m atomic.Int64
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			n.Store(n.Load() + 1)
+			m.Store(m.Load() + 1)
+		})
+	}
+	wg.Wait()
+	if n.Load() != 2 {
+		t.Fatal("an update of n is lost")
+	}
+	if m.Load() != 2 {
+		t.Fatal("an update of m is lost")
+	}
+}
+`)
+	want(t, driver.ExitFinding, []string{"test", "-schedules", "400"}, "an update of n is lost", "an update of m is lost", "finding 2 of 2")
+}
+
+func TestRace(t *testing.T) {
+	module(t, "x_test.go", `package x
+
+import "testing"
+
+func TestRace(t *testing.T) {
+	n, done := 0, make(chan bool)
+	go func() {
+		n++
+		done <- true
+	}()
+	n++
+	<-done
+}
+`)
+	want(t, driver.ExitNothing, []string{"test", "-schedules", "50"})
+	want(t, driver.ExitFinding, []string{"test", "-schedules", "50", "-race"}, "race: two goroutines access the same memory", "x_test.go:11 and ", "x_test.go:8\n")
+}
+
+// What a test prints to standard output is no part of the protocol, and is shown.
+func TestOutputBetweenSchedules(t *testing.T) {
+	noisy := strings.Replace(lost, "var wg sync", "os.Stdout.WriteString(\"finding verdict=failed\\n--- FAIL: TestOther (0.00s)\\n\")\n\tvar wg sync", 1)
+	noisy = strings.Replace(noisy, "import (", "import (\n\t\"os\"", 1)
+	module(t, "x_test.go", noisy)
+	want(t, driver.ExitFinding, []string{"test", "-schedules", "200"}, "the test printed", "    finding verdict=failed", "1 updates of 2")
+}
+
+func TestExits(t *testing.T) {
+	for code, text := range map[string]string{"0": "unexpected call to os.Exit(0)", "3": "exited: the test ended the process"} {
+		module(t, "x_test.go", "package x\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestExits(t *testing.T) { os.Exit("+code+") }\n")
+		want(t, driver.ExitFinding, []string{"test", "-schedules", "5"}, "--- FAIL: TestExits", "fails without control too", text)
+	}
+}
+
+// A test that fails without control too is said to.
+func TestFailsPlainly(t *testing.T) {
+	module(t, "x_test.go", "package x\n\nimport \"testing\"\n\nfunc TestBad(t *testing.T) { t.Fatal(\"always\") }\n")
+	want(t, driver.ExitFinding, []string{"test", "-schedules", "5"}, "fails without control too: x_test.go:5: always", "failed: the test failed")
+}
+
+// A test that cannot run twice in one process gets a process for each schedule.
+func TestCannotRunTwice(t *testing.T) {
+	module(t, "x_test.go", "package x\n\nimport \"testing\"\n\nvar ran bool\n\nfunc TestOnce(t *testing.T) {\n\tif ran {\n\t\tt.Fatal(\"again\")\n\t}\n\tran = true\n}\n")
+	want(t, driver.ExitNothing, []string{"test", "-v", "-schedules", "5"}, "it cannot run twice in one process", "5 schedules")
+}
+
+func TestSkips(t *testing.T) {
+	module(t, "x_test.go", "package x\n\nimport \"testing\"\n\nfunc TestSkips(t *testing.T) { t.Skip(\"no\") }\n")
+	want(t, driver.ExitNothing, []string{"test", "-v", "-schedules", "5"}, "--- SKIP: TestSkips")
+}
+
+// A test that never ends and comes to no operation is killed.
+func TestNeverEnds(t *testing.T) {
+	module(t, "x_test.go", "package x\n\nimport \"testing\"\n\nvar n int\n\nfunc TestSpins(t *testing.T) {\n\tfor {\n\t\tn++\n\t}\n}\n")
+	want(t, driver.ExitFinding, []string{"test", "-schedules", "5", "-timeout", "3s"}, "--- FAIL: TestSpins", "fails without control too: did not end within")
+}
+
+func TestEvents(t *testing.T) {
+	module(t, "x_test.go", lost)
+	_, out := call(t, "test", "-json", "-schedules", "100", "-junit", "junit.xml")
+	actions := map[string]bool{}
+	for line := range strings.Lines(out) {
+		var e struct{ Action, Package, Test, Output string }
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		actions[e.Action+" "+e.Test] = true
+	}
+	for _, a := range []string{"start ", "run TestLost", "output TestLost", "fail TestLost", "fail "} {
+		if !actions[a] {
+			t.Errorf("no event %q in %v", a, actions)
+		}
+	}
+	b, err := os.ReadFile("junit.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suites struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+	}
+	if err := xml.Unmarshal(b, &suites); err != nil || suites.Tests != 1 || suites.Failures != 1 {
+		t.Errorf("JUnit: %v, %+v\n%s", err, suites, b)
+	}
+}
