@@ -121,6 +121,20 @@ func (e *Executor) runningBody() Body {
 	return BodyNone
 }
 
+// Running names the body that the loop runs at this moment, with its stack as in
+// Report.Running; "" if it runs none. It is for a program that gives up waiting: it stops the
+// world for the stacks of all goroutines. It may be called from any goroutine, the loop
+// included, and does not wait for the body.
+func (e *Executor) Running() string {
+	e.mu.Lock()
+	body, owner := e.runningBody(), e.owner.Load()
+	e.mu.Unlock()
+	if body == BodyNone {
+		return ""
+	}
+	return fmt.Sprintf("%s: a %s is running:\n%s", e.cfg.name, body, stackOf(owner))
+}
+
 // describe names the body that runs on goroutine owner, with its stack.
 func (e *Executor) describe(body Body, owner int64) string {
 	if body == BodyNone {
