@@ -138,9 +138,31 @@ func shutDown(ex Executor, quiet, timeout time.Duration) func(context.Context) e
 func unlessAsked(start func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := start(ctx)
-		if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
+		if ctx.Err() != nil && isOnly(err, ctx.Err(), context.Cause(ctx)) {
 			return nil
 		}
 		return err
 	}
+}
+
+// isOnly reports whether err is one of reasons, and nothing beside. errors.Is does not tell:
+// it finds a reason that is joined with a failure.
+func isOnly(err error, reasons ...error) bool {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			if !isOnly(e, reasons...) {
+				return false
+			}
+		}
+		return true
+	}
+	if wrapped := errors.Unwrap(err); wrapped != nil {
+		return isOnly(wrapped, reasons...)
+	}
+	for _, reason := range reasons {
+		if errors.Is(err, reason) {
+			return true
+		}
+	}
+	return false
 }

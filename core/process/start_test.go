@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -74,4 +75,39 @@ func TestStartThatReturnsNilIsACleanExit(t *testing.T) {
 			t.Errorf("the report is %+v, want ErrStartReturned as the cause, and Ended nil", tr.report)
 		}
 	})
+}
+
+// A Start that returns the end of its context has not failed; one that joins a failure of
+// its own to it has.
+func TestStartThatReturnsTheEndOfItsContext(t *testing.T) {
+	failure := errors.New("could not save")
+	tests := []struct {
+		name string
+		err  func(ctx context.Context) error
+		code int
+	}{
+		{"Err", func(ctx context.Context) error { return ctx.Err() }, CodeClean},
+		{"the cause", context.Cause, CodeClean},
+		{"wrapped", func(ctx context.Context) error { return fmt.Errorf("serve: %w", ctx.Err()) }, CodeClean},
+		{"joined with the cause", func(ctx context.Context) error { return errors.Join(ctx.Err(), context.Cause(ctx)) }, CodeClean},
+		{"joined with a failure", func(ctx context.Context) error { return errors.Join(ctx.Err(), failure) }, CodeFailed},
+		{"a failure before it", func(ctx context.Context) error { return errors.Join(failure, ctx.Err()) }, CodeFailed},
+		{"a failure joined, wrapped", func(ctx context.Context) error {
+			return fmt.Errorf("serve: %w", errors.Join(ctx.Err(), failure))
+		}, CodeFailed},
+		{"a failure beside it", func(ctx context.Context) error { return fmt.Errorf("%w: %w", failure, ctx.Err()) }, CodeFailed},
+		{"a failure", func(context.Context) error { return failure }, CodeFailed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tr := launch(t, t.Context(), Plan{Start: func(ctx context.Context) error { <-ctx.Done(); return tt.err(ctx) }})
+				tr.signals <- os.Interrupt
+				tr.wantCode(tt.code)
+				if tt.code == CodeFailed {
+					tr.wantLine("level=ERROR", "step failed", "step=Start", "could not save")
+				}
+			})
+		})
+	}
 }
