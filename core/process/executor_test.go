@@ -70,7 +70,7 @@ func TestStuckTaskIsNamedAndLostWorkCounted(t *testing.T) {
 		if got := tr.report.Lost(); got != 3 {
 			t.Errorf("Lost is %d, want 3: the running task and the two behind it", got)
 		}
-		tr.wantLine("still running", "step=engine", "lost=3", "engine: a task was running", "stuckTask")
+		tr.wantLine("still running", "step=engine", "lost=3", "engine: a task is running", "stuckTask")
 		tr.wantLine("msg=exit", "lost=3")
 		close(gate)
 		<-ex.Termination().Done()

@@ -221,6 +221,9 @@ func (x *exit) stepReport(i int, now time.Time) StepReport {
 		r.Work = term.Report()
 		r.Lost = r.Work.Accepted - r.Work.Ran - r.Work.Cancelled
 	}
+	if r.Outcome == StillRunning {
+		r.Running = running(x.plan.Steps[i].Executor)
+	}
 	return r
 }
 

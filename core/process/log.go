@@ -60,8 +60,11 @@ func resultArgs(r StepReport) (args []any) {
 	args = append(args, "accepted", w.Accepted, "ran", w.Ran, "lost", r.Lost,
 		"rejected", w.Rejected, "panicked", w.Panicked, "cancelled", w.Cancelled, "timers_cancelled", w.TimersCancelled,
 		"channels_drained", w.ChannelsDrained, "channels_aborted", w.ChannelsAborted, "bytes_discarded", w.BytesDiscarded)
-	if w.Running != "" {
-		args = append(args, "running", w.Running)
+	switch {
+	case r.Running != "":
+		args = append(args, "running", r.Running)
+	case w.Running != "":
+		args = append(args, "running_at_timeout", w.Running)
 	}
 	return args
 }

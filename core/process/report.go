@@ -121,6 +121,10 @@ type StepReport struct {
 	// Timeout passed.
 	Work core.Report
 
+	// Running names the bodies that the executor ran when the exit ended, with their stacks;
+	// empty if the step has ended, was not begun, or its executor has no method Running.
+	Running string
+
 	// Lost is how many tasks the executor had accepted that had not ended when the exit
 	// did: those that were running, and those that will never run.
 	Lost int64

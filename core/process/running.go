@@ -1,0 +1,28 @@
+package process
+
+import (
+	"iter"
+	"strings"
+
+	"eventide/core"
+)
+
+// running names the bodies that an executor runs at this moment: what its method Running
+// says, as that of core.Executor does, or of a group those of all of its members.
+func running(ex any) string {
+	switch ex := ex.(type) {
+	case interface{ Running() string }:
+		return ex.Running()
+	case interface {
+		All() iter.Seq[core.EventExecutor]
+	}:
+		var all []string
+		for member := range ex.All() {
+			if one := running(member); one != "" {
+				all = append(all, one)
+			}
+		}
+		return strings.Join(all, "\n")
+	}
+	return ""
+}
