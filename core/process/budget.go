@@ -35,6 +35,18 @@ func (p *Plan) budget(i int, left time.Duration) budget {
 	return budget{timeout, sum(timeout, allBut(kept, left-timeout))}
 }
 
+// notReadyTime returns how long NotReady may take. One that hangs does not starve the steps.
+func (p *Plan) notReadyTime(left time.Duration) time.Duration {
+	return min(DefaultStepDeadline, allBut(sum(p.PreDrain, p.kept(0)), left))
+}
+
+// preDrainTime returns PreDrain, or less after a slow NotReady: what that has taken of the
+// time of the steps comes out of PreDrain.
+func (p *Plan) preDrainTime(left time.Duration) time.Duration {
+	taken := p.deadline() - left
+	return max(0, min(p.PreDrain, max(left-p.kept(0), p.PreDrain-taken)))
+}
+
 func allBut(kept, left time.Duration) time.Duration { return max(left-min(kept, left), left/2) }
 
 // timeoutWithin returns the Timeout, or less: if it passed at the deadline of the exit, the

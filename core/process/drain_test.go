@@ -137,3 +137,54 @@ func TestG11EveryStuckStepOfAShortPlanBegins(t *testing.T) {
 		})
 	}
 }
+
+// Nor does a NotReady that hangs: the steps have their time, and accepted tasks run.
+func TestG11StuckNotReadyStarvesNoStep(t *testing.T) {
+	tests := []struct {
+		deadline, preDrain time.Duration
+		want               string // when the step begins
+	}{
+		{4 * time.Second, 0, "one@3s"}, // a second is kept, and a moment to heed is in front of it
+		{time.Second, 0, "one@600ms"},  // half of the time, and a moment
+		{10 * time.Second, 6 * time.Second, "one@8.9s"},
+		{10 * time.Second, 9 * time.Second, "one@9s"},
+		{DefaultDeadline, 10 * time.Second, "one@15.1s"}, // DefaultStepDeadline, and a moment
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprint(tt.deadline, " ", tt.preDrain), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				gate := make(chan struct{})
+				c := newCalls()
+				tr := launch(t, t.Context(), Plan{
+					NotReady: func() { <-gate },
+					PreDrain: tt.preDrain,
+					Deadline: tt.deadline,
+					Steps:    []Step{c.step("one")},
+				})
+				tr.signals <- os.Interrupt
+				tr.wantCode(CodeFailed)
+				c.want(t, tt.want)
+				close(gate)
+			})
+		})
+	}
+}
+
+// What a step that had no turn has lost is in the log by its name.
+func TestG20LostTasksOfAStepThatHadNoTurnAreLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate, ex := make(chan struct{}), newExecutor(t)
+		for range 3 {
+			mustExecute(t, ex, held(gate))
+		}
+		tr := launch(t, t.Context(), Plan{Deadline: time.Second, Steps: []Step{
+			{Name: "stuck", Deadline: time.Hour, Run: until(gate)},
+			{Name: "engine", Executor: ex},
+		}})
+		tr.signals <- os.Interrupt
+		tr.wantCode(CodeFailed)
+		tr.wantLine("level=ERROR", "step not begun", "step=engine", "accepted=3", "ran=0", "lost=3")
+		close(gate)
+		<-ex.Shutdown().Done()
+	})
+}

@@ -116,7 +116,7 @@ func (x *exit) turnNotReady() {
 	if x.plan.NotReady == nil {
 		return
 	}
-	x.notReady = x.perform("NotReady", DefaultStepDeadline, func(context.Context) error {
+	x.notReady = x.perform("NotReady", x.plan.notReadyTime(x.left()), func(context.Context) error {
 		x.plan.NotReady()
 		return nil
 	})
@@ -133,10 +133,11 @@ func (x *exit) preDrain() {
 		x.log.log(slog.LevelWarn, "PreDrain is skipped: Start has failed", "predrain", x.plan.PreDrain)
 		return
 	}
-	x.log.log(slog.LevelInfo, "still serving", "for", x.plan.PreDrain)
-	deadline, _ := x.whole.Deadline()
-	x.preDrainCut = !time.Now().Add(x.plan.PreDrain).Before(deadline)
-	timer := time.NewTimer(x.plan.PreDrain)
+	left := x.left()
+	preDrain := x.plan.preDrainTime(left)
+	x.preDrainCut = preDrain >= left
+	x.log.log(slog.LevelInfo, "still serving", "for", preDrain)
+	timer := time.NewTimer(preDrain)
 	defer timer.Stop()
 	for started := x.started(); ; started = nil {
 		select {
@@ -153,14 +154,19 @@ func (x *exit) preDrain() {
 // step runs one step and returns when the next may begin.
 func (x *exit) step(i int) {
 	s := &x.plan.Steps[i]
-	deadline, _ := x.whole.Deadline() // it has one
-	b := x.plan.budget(i, time.Until(deadline))
+	b := x.plan.budget(i, x.left())
 	run := s.Run
 	if s.Executor != nil {
 		run = shutDown(s.Executor, s.Quiet, b.timeout)
 	}
 	x.steps[i] = x.perform(s.Name, b.limit, run)
 	x.logStep(x.steps[i], x.stepReport(i, time.Now()))
+}
+
+// left is the time until the deadline of the exit.
+func (x *exit) left() time.Duration {
+	deadline, _ := x.whole.Deadline() // it has one
+	return time.Until(deadline)
 }
 
 // isOver reports whether the exit is, by its deadline or the second signal. A deadline

@@ -78,6 +78,8 @@ func (x *exit) logExit(r Report) {
 		switch a := attempts[i]; {
 		case s.Outcome == StillRunning:
 			x.log.log(slog.LevelError, "still running", append([]any{"step", s.Name, "elapsed", s.Elapsed}, resultArgs(s)...)...)
+		case s.Outcome == NotBegun && s.Lost > 0:
+			x.log.log(slog.LevelError, "step not begun, and accepted tasks were not run", append([]any{"step", s.Name}, resultArgs(s)...)...)
 		case a != nil && !a.logged:
 			x.logStep(a, s)
 		}

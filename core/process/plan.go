@@ -41,18 +41,21 @@ type Plan struct {
 	// which says that the work of the program is done, with 0 (ErrStartReturned). So
 	// the Start of a server that has its own goroutines waits for ctx. The context
 	// ends when PreDrain has passed, just before the first step, with the reason for the
-	// exit as its cause. A Start that then returns this cause or context.Canceled has not
-	// failed; one that returns another error has. (http.Server: let http.ErrServerClosed
-	// become nil.) After the last step Run waits for Start.
+	// exit as its cause. A Start that then returns this cause or context.Canceled, wrapped or
+	// not, has not failed; one that returns another error, or joins one to them, has.
+	// (http.Server: let http.ErrServerClosed become nil.) After the last step Run waits
+	// for Start, DefaultStepDeadline at most.
 	Start func(ctx context.Context) error
 
 	// NotReady is called when the exit begins: it should make the readiness probe
-	// fail. nil: nothing is called.
+	// fail. nil: nothing is called. It is left running after DefaultStepDeadline, or sooner if
+	// PreDrain and the steps need the time.
 	NotReady func()
 
 	// PreDrain is how long the program goes on serving after NotReady has returned. 0: no
 	// delay. It is skipped if Start has failed: Run takes a program for ready until
-	// its Start returns an error, and one that is not ready has no traffic to wait for.
+	// its Start returns an error, and one that is not ready has no traffic to wait for. It
+	// is shortened if NotReady has taken so long that the steps need the time.
 	PreDrain time.Duration
 
 	// Steps run one after another.
