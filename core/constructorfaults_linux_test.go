@@ -63,38 +63,57 @@ func TestNewEventLoopWithoutDescriptors(t *testing.T) {
 	checkDescriptors(t)
 	var limit unix.Rlimit
 	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
-	highest := uint64(0)
-	for fd := range descriptors(t) {
-		var n uint64
-		_, _ = fmt.Sscan(fd, &n)
-		highest = max(highest, n)
+	const most = 8 // descriptors that are free at the end; a loop needs fewer
+	low := limit
+	low.Cur = uint64(len(descriptors(t)) + most)
+	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &low))
+	// A number that was passed to the process may be above the limit, and leave room
+	// below it.
+	var hoard []int
+	for {
+		fd, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if errors.Is(err, unix.EMFILE) {
+			break
+		}
+		must(t, err)
+		hoard = append(hoard, fd)
 	}
-	made := 0
-	for free := uint64(0); free < 8; free++ {
-		low := limit
-		low.Cur = highest + 1 + free
-		must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &low))
+	if len(hoard) < most {
+		t.Fatalf("%d descriptors up to the limit %d, want at least %d", len(hoard), low.Cur, most)
+	}
+	made, refused := 0, 0
+	for free := range most {
 		for _, opts := range [][]core.Option{nil, {core.WithBlockingEpoll()}} {
 			l, err := core.NewEventLoop(opts...)
-			if err == nil {
+			switch {
+			case err == nil:
 				made++
 				l.Shutdown()
 				awaitDone(t, l)
-			} else if !errors.Is(err, unix.EMFILE) || !strings.HasPrefix(err.Error(), "core: NewEventLoop: ") {
+			case errors.Is(err, unix.EMFILE) && strings.HasPrefix(err.Error(), "core: NewEventLoop: "):
+				refused++
+			default:
 				t.Errorf("NewEventLoop with %d free numbers: %v, want EMFILE", free, err)
 			}
 			g, err := core.NewGroup(3, opts...)
-			if err == nil {
+			switch {
+			case err == nil:
 				made++
 				g.Shutdown()
 				<-g.Termination().Done()
-			} else if !errors.Is(err, unix.EMFILE) || !strings.Contains(err.Error(), "child") {
+			case errors.Is(err, unix.EMFILE) && strings.Contains(err.Error(), "child"):
+				refused++
+			default:
 				t.Errorf("NewGroup with %d free numbers: %v, want EMFILE and the child", free, err)
 			}
 		}
+		must(t, unix.Close(hoard[free]))
+	}
+	for _, fd := range hoard[most:] {
+		must(t, unix.Close(fd))
 	}
 	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
-	if made == 0 {
-		t.Error("not exercised: no loop could be made with eight numbers")
+	if made == 0 || refused == 0 {
+		t.Errorf("not exercised: with 0 to %d numbers %d were made and %d refused", most-1, made, refused)
 	}
 }
