@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"math"
 	"os"
 	"sync/atomic"
 	"testing"
@@ -42,7 +43,7 @@ func TestEpollPollersConform(t *testing.T) {
 						t.Fatal(err)
 					}
 					core.SetFirstEvents(p, v.first)
-					s := &pollertest.Subject{Poller: p, Clock: v.clock, Open: openSource}
+					s := &pollertest.Subject{Poller: p, Clock: v.clock, Open: openSource, Sources: sourcesAllowed(t)}
 					if err := c.Run(s); err != nil {
 						t.Error(err)
 					}
@@ -63,6 +64,16 @@ func (systemClock) AfterFunc(d time.Duration, f func()) core.Alarm { return time
 type source struct {
 	fd, peer int
 	closed   atomic.Bool
+}
+
+// sourcesAllowed is for how many sources, of two descriptors each, the process has room
+// beside what is open and what a case opens on its own.
+func sourcesAllowed(t *testing.T) int {
+	var limit unix.Rlimit
+	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	const own = 32
+	room := int(min(limit.Cur, math.MaxInt32)) - len(descriptors(t)) - own
+	return max(1, room/2)
 }
 
 func openSource() (pollertest.Source, error) {

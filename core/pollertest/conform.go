@@ -17,6 +17,10 @@ type Subject struct {
 	// that need one are not for it.
 	Open func() (Source, error)
 
+	// Sources is how many sources may be open at once. 0, or more than 400: no case
+	// opens more than 400. Set it where the process may not have as many descriptors.
+	Sources int
+
 	// Clock is the poller's; nil: the system's.
 	Clock core.Clock
 }

@@ -236,7 +236,10 @@ func readyIsOfTheLastLook(s *script, d Source) error {
 // manyDescriptors are more than one look brings: each is reported, in a number of
 // looks that is in proportion.
 func manyDescriptors(s *script) error {
-	const n = 400
+	n := 400
+	if 0 < s.Sources && s.Sources < n {
+		n = s.Sources
+	}
 	return s.sources(n, func(all []Source) error {
 		for i, d := range all {
 			if err := errors.Join(s.io.Add(d.FD(), core.Readable, firstToken+uint64(i)), d.Input()); err != nil {
@@ -253,7 +256,7 @@ func manyDescriptors(s *script) error {
 			}
 			for _, ev := range s.io.Ready() {
 				i := ev.Token - firstToken
-				if i >= n || reported[ev.Token] {
+				if i >= uint64(n) || reported[ev.Token] {
 					return fmt.Errorf("token %#x was reported though nothing is there, or it was read", ev.Token)
 				}
 				reported[ev.Token] = true
