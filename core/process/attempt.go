@@ -115,25 +115,6 @@ func (a *attempt) report(name string, now time.Time) StepReport {
 	return r
 }
 
-// shutDown is the Run of a step with an executor. When ctx ends first it closes
-// the executor, so that nothing more is accepted which would be lost, and goes on
-// waiting: the step is running as long as the executor is.
-func shutDown(ex Executor, quiet, timeout time.Duration) func(context.Context) error {
-	return func(ctx context.Context) error {
-		term, err := ex.ShutdownGracefully(quiet, timeout)
-		if err != nil {
-			return err
-		}
-		select {
-		case <-term.Done():
-		case <-ctx.Done():
-			ex.Shutdown()
-			<-term.Done()
-		}
-		return term.Err()
-	}
-}
-
 // unlessAsked is start, but to return why ctx has ended is no failure.
 func unlessAsked(start func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {

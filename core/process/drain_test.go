@@ -188,3 +188,21 @@ func TestG20LostTasksOfAStepThatHadNoTurnAreLogged(t *testing.T) {
 		<-ex.Shutdown().Done()
 	})
 }
+
+// Accepted tasks that go on behind the Timeout are in the log when it passes, and not only
+// when the step ends, perhaps long after.
+func TestG11TimeoutThatPassesIsLoggedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ex := newExecutor(t)
+		for range 5 {
+			mustExecute(t, ex, func() { time.Sleep(time.Second) })
+		}
+		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "workers", Executor: ex, Timeout: 1500 * time.Millisecond}}})
+		tr.signals <- os.Interrupt
+		time.Sleep(2500 * time.Millisecond)
+		synctest.Wait()
+		wantLine(t, tr.log.String(), "level=WARN", "timeout passed", "step=workers", "pending=4")
+		tr.wantCode(CodeClean)
+		tr.wantTook(5 * time.Second)
+	})
+}

@@ -166,7 +166,7 @@ func TestExecutorThatFailsIsReported(t *testing.T) {
 }
 
 // Nothing more is accepted that would be lost.
-func TestForcedExitClosesTheExecutorItWaitsFor(t *testing.T) {
+func TestG5ForcedExitClosesEveryExecutor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ex, idle, gate := newExecutor(t), newExecutor(t), make(chan struct{})
 		mustExecute(t, ex, held(gate))
@@ -178,16 +178,16 @@ func TestForcedExitClosesTheExecutorItWaitsFor(t *testing.T) {
 		synctest.Wait()
 		tr.signals <- os.Interrupt
 		tr.wantCode(128 + signalNumber(os.Interrupt))
-		synctest.Wait()
-		if err := ex.Execute(func() {}); !errors.Is(err, core.ErrShutdown) {
-			t.Errorf("Execute after the forced exit: %v, want ErrShutdown", err)
+		for i, e := range []*core.Executor{ex, idle} {
+			if err := e.Execute(func() {}); !errors.Is(err, core.ErrShutdown) {
+				t.Errorf("G5: Execute on the executor of step %d after the forced exit: %v, want ErrShutdown", i, err)
+			}
 		}
 		if got := tr.report.Lost(); got != 4 {
 			t.Errorf("Lost is %d, want 4: three of a step that was not begun", got)
 		}
 		tr.wantLine("msg=exit", "still_running=[engine]", "not_begun=[idle]", "lost=4")
 		close(gate)
-		idle.Shutdown()
 		<-ex.Termination().Done()
 		<-idle.Termination().Done()
 	})
@@ -286,5 +286,56 @@ func TestExecutorThatRefusesIsReported(t *testing.T) {
 		tr.signals <- os.Interrupt
 		tr.wantCode(1)
 		tr.wantLine("step failed", "step=engine", "quiet is 1s, timeout 2s")
+	})
+}
+
+// stubborn does not return from Shutdown.
+type stubborn struct {
+	*core.Executor
+	gate <-chan struct{}
+}
+
+func (s stubborn) Shutdown() *core.Termination { <-s.gate; return s.Executor.Shutdown() }
+
+// Nothing that an executor does keeps a forced exit.
+func TestExecutorThatDoesNotCloseDoesNotHoldUpTheExit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ex, gate := newExecutor(t), make(chan struct{})
+		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "stuck", Run: until(gate)}, {Name: "engine", Executor: stubborn{ex, gate}}}})
+		tr.signals <- os.Interrupt
+		synctest.Wait()
+		tr.signals <- os.Interrupt
+		tr.wantCode(128 + signalNumber(os.Interrupt))
+		tr.wantTook(heedTime)
+		close(gate)
+		<-ex.Termination().Done()
+	})
+}
+
+// deaf ignores its timeout.
+type deaf struct{ *core.Executor }
+
+func (d deaf) ShutdownGracefully(quiet, _ time.Duration) (*core.Termination, error) {
+	return d.Executor.ShutdownGracefully(quiet, time.Hour)
+}
+
+// An executor that is left behind accepts nothing more that the next step might not wait for.
+func TestG5ExecutorThatIsLeftBehindIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ex, gate := newExecutor(t), make(chan struct{})
+		mustExecute(t, ex, held(gate))
+		tr := launch(t, t.Context(), Plan{Steps: []Step{
+			{Name: "engine", Executor: deaf{ex}, Timeout: time.Second, Drain: time.Second},
+			{Name: "next", Run: func(context.Context) error {
+				if err := ex.Execute(func() {}); !errors.Is(err, core.ErrShutdown) {
+					t.Errorf("G5: Execute in the next step: %v, want ErrShutdown", err)
+				}
+				return nil
+			}},
+		}})
+		tr.signals <- os.Interrupt
+		tr.wantCode(CodeFailed)
+		close(gate)
+		<-ex.Termination().Done()
 	})
 }

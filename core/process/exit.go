@@ -78,6 +78,7 @@ func (x *exit) run(values context.Context) Report {
 		x.step(i)
 	}
 	x.awaitStart()
+	x.closeExecutors()
 
 	r := x.report(cause, began)
 	x.logExit(r)
@@ -157,7 +158,7 @@ func (x *exit) step(i int) {
 	b := x.plan.budget(i, x.left())
 	run := s.Run
 	if s.Executor != nil {
-		run = shutDown(s.Executor, s.Quiet, b.timeout)
+		run = shutDown(s.Executor, s.Quiet, b.timeout, x.timeoutPassed(s.Name))
 	}
 	x.steps[i] = x.perform(s.Name, b.limit, run)
 	x.logStep(x.steps[i], x.stepReport(i, time.Now()))
@@ -225,7 +226,7 @@ func (x *exit) stepReport(i int, now time.Time) StepReport {
 	r := x.steps[i].report(x.plan.Steps[i].Name, now)
 	if term := x.terms[i]; term != nil {
 		r.Work = term.Report()
-		r.Lost = r.Work.Accepted - r.Work.Ran - r.Work.Cancelled
+		r.Lost = pending(r.Work)
 	}
 	if r.Outcome == StillRunning {
 		r.Running = running(x.plan.Steps[i].Executor)

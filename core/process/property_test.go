@@ -158,11 +158,16 @@ func (p *program) run(seen map[string]int) {
 	took := time.Since(p.began)
 	synctest.Wait() // for the listeners that stamp the end
 	p.judge(r, took, seen)
-	for _, o := range p.parts {
-		if o.ex != nil {
-			o.ex.Shutdown()
-			<-o.ex.Termination().Done()
+	time.Sleep(5 * time.Second) // producers that were not refused go on
+	for i, o := range p.parts {
+		if o.ex == nil {
+			continue
 		}
+		if accepted := o.accepted.Load(); r.Steps[i].Work.Accepted != accepted {
+			p.t.Errorf("G5: step %d: the executor has accepted %d jobs, the report says %d", i, accepted, r.Steps[i].Work.Accepted)
+		}
+		o.ex.Shutdown()
+		<-o.ex.Termination().Done()
 	}
 	time.Sleep(10 * time.Second) // functions that ignore their context
 }

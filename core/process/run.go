@@ -15,13 +15,17 @@ import (
 //
 //	os.Exit(process.Run(ctx, plan))
 //
+// It returns up to 100 ms later if an executor does not return from Shutdown, and up
+// to 100 ms later if Logger blocks.
+//
 // The end of ctx begins the exit, and does not cut it short. Signals are counted
 // by themselves: after an exit that ctx or Start began, the first one is only
 // logged, and the second forces.
 //
 // A wrong plan, and a call from inside an executor of it, are logged and return
-// CodeBadPlan at once, before anything has started. What is still running when
-// Run returns is left running, for os.Exit to end.
+// CodeBadPlan at once, before anything has started. Steps that are still running when
+// Run returns are left running, for os.Exit to end; the executors of the plan accept
+// nothing more by then.
 func Run(ctx context.Context, plan Plan) int { return RunReport(ctx, plan).Code }
 
 // RunReport is Run, and says how it went.
