@@ -167,10 +167,9 @@ func raceAccesses(output string) []string {
 }
 
 // inStandardLibrary says whether a file name of a stack is one of GOROOT. The overlay
-// keeps the names of the files it replaces, and adds files named zinterleave. The go
-// command makes _testmain.go.
+// keeps the names of the files that it replaces. The go command makes _testmain.go.
 func inStandardLibrary(file string) bool {
-	return file == "_testmain.go" || underRoot.Load() != nil && strings.HasPrefix(file, *underRoot.Load()) || strings.HasPrefix(filepath.Base(file), "zinterleave")
+	return file == "_testmain.go" || underRoot.Load() != nil && strings.HasPrefix(file, *underRoot.Load())
 }
 
 // underRoot is the prefix of the file names of GOROOT.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"eventide/props/interleave/protocol"
 )
 
 // A plainResult is what a run without control shows of the tests of a package.
@@ -43,7 +45,7 @@ func (o *Options) plain(p *pkg) (*plainResult, error) {
 	args := append(o.testFlags(o.Run), "-test.v=test2json", "-test.count=2", "-test.timeout=0")
 	cmd := exec.CommandContext(ctx, p.bin, append(args, o.Args...)...)
 	cmd.Dir = p.Dir
-	cmd.Env = append(controlledEnv(), "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(controlledEnv(), protocol.EnvPlain+"=1", "GORACE=atexit_sleep_ms=0")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
 	out := &limitedBuffer{limit: outputLimit}

@@ -18,6 +18,10 @@ const Version = 1
 // removes it from the environment of its children.
 const Env = "INTERLEAVE"
 
+// EnvPlain is the environment variable that a driver sets for a run without control of a
+// binary that is built for control, to tell it from a run by mistake.
+const EnvPlain = "INTERLEAVE_PLAIN"
+
 // Exit codes of a controlled process beyond those of package testing: 0 for success,
 // 1 for a failed test, 2 for a panic.
 const (

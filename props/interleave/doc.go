@@ -1,0 +1,29 @@
+// Package interleave has functions for tests that are meant to run under chosen
+// schedules, by the command interleave.
+//
+// An ordinary test needs none of them: interleave test explores any test as it is. In a
+// run of go test, where schedules are not chosen, the functions fail the test. They
+// never let it pass unexplored.
+package interleave
+
+import "testing"
+
+// Explore runs f under the schedule that the command chose for this run of the test.
+// The command repeats the test, each time with another schedule. Explore fails the test
+// at once in a process that is not controlled, such as one of go test.
+//
+// Explore returns when f returns. It must be called by the test's own goroutine.
+func Explore(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	needControl(t)
+	f(t)
+}
+
+// needControl fails the test unless its schedule is chosen, or the command runs it
+// once without control on purpose.
+func needControl(t *testing.T) {
+	t.Helper()
+	if !controlled() && !plainRun() {
+		t.Fatal("interleave: this process chooses no schedules: run the test by the command interleave test")
+	}
+}

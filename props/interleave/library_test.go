@@ -1,0 +1,47 @@
+package interleave
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"eventide/props/interleave/driver"
+)
+
+const library = "testdata/library"
+
+// In a process of go test, where nothing chooses schedules, each function fails.
+func TestUncontrolledFails(t *testing.T) {
+	for _, name := range []string{"TestExplore", "TestNotLinearizable", "TestLinearizable"} {
+		cmd := exec.Command("go", "test", "-count=1", "-run", "^"+name+"$", "./"+library)
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "this process chooses no schedules") {
+			t.Errorf("%s: error %v, want a failure that says that no schedules are chosen\n%s", name, err, out)
+		}
+	}
+}
+
+// Under control each bug is found, and nothing in the linearizable counter.
+func TestControlled(t *testing.T) {
+	t.Setenv("INTERLEAVE_CACHE", t.TempDir())
+	for name, want := range map[string]string{
+		"TestExplore":         "library_test.go:23: an update is lost",
+		"TestNotLinearizable": "interleave: not linearizable\n",
+		"TestLinearizable":    "",
+	} {
+		var out bytes.Buffer
+		code, err := driver.Test(driver.Options{Dir: library, Run: "^" + name + "$", Schedules: 300, FailFast: true, Leaks: true, Exhaust: -1,
+			Stdout: &out, Stderr: os.Stderr})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if found := code == driver.ExitFinding; found != (want != "") || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: exit code %d, want the output to contain %q\n%s", name, code, want, out.String())
+		}
+		if strings.Contains(out.String(), "without control") {
+			t.Errorf("%s: the run without control failed\n%s", name, out.String())
+		}
+	}
+}
