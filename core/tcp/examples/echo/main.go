@@ -40,7 +40,7 @@ func run() int {
 		return 1
 	}
 	var read atomic.Int64
-	report := process.RunReport(context.Background(), process.Plan{
+	return process.Run(context.Background(), process.Plan{
 		Start: func(ctx context.Context) error {
 			l, err := tcp.Listen(boss, workers, *addr, func() tcp.Handler { return &echo{read: &read} })
 			if err != nil {
@@ -53,13 +53,18 @@ func run() int {
 		Steps: []process.Step{
 			{Name: "boss", Executor: boss},
 			{Name: "workers", Executor: workers, Timeout: *grace},
+			// A step, and not after Run: then SIGPIPE kills if nobody reads the output.
+			{Name: "figures", Run: func(context.Context) error { printFigures(workers, read.Load()); return nil }},
 		},
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Deadline: *grace + 5*time.Second,
+		Logger:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
+}
+
+func printFigures(workers *core.Group, read int64) {
 	end := workers.Termination().Report()
 	fmt.Printf("read %d drained %d aborted %d discarded %d\n",
-		read.Load(), end.ChannelsDrained, end.ChannelsAborted, end.BytesDiscarded)
-	return report.Code
+		read, end.ChannelsDrained, end.ChannelsAborted, end.BytesDiscarded)
 }
 
 // echo answers with what it reads. One for each channel.

@@ -52,7 +52,7 @@ func serve(addr string) int {
 		return 1
 	}
 	var done atomic.Int64
-	code := process.Run(context.Background(), process.Plan{
+	return process.Run(context.Background(), process.Plan{
 		Start: func(ctx context.Context) error {
 			l, err := tcp.Listen(loops, loops, addr, func() tcp.Handler { return &server{done: &done} })
 			if err != nil {
@@ -62,11 +62,12 @@ func serve(addr string) int {
 			<-ctx.Done()
 			return nil
 		},
-		Steps:  []process.Step{{Name: "loops", Executor: loops, Timeout: 10 * time.Second}},
+		Steps: []process.Step{
+			{Name: "loops", Executor: loops, Timeout: 10 * time.Second},
+			{Name: "figures", Run: func(context.Context) error { fmt.Println("done", done.Load()); return nil }},
+		},
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
-	fmt.Println("done", done.Load())
-	return code
 }
 
 // busy is how many requests a server does before it says so.
