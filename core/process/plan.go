@@ -98,8 +98,9 @@ type Plan struct {
 // Kept for each later step: its Deadline, or its Timeout (at least Quiet) and Drain, and one
 // second in place of a Drain, or of the Deadline of Run, that it does not give. If that is
 // more than half of the time that is left (with Executor: left after Timeout), then half.
-// So a stuck step that gives neither Drain nor Deadline takes no later step's turn. A
-// Drain or Deadline is used as it is given, even if nothing is left for later steps.
+// So a stuck step that gives neither Drain nor Deadline takes no later step's turn, unless
+// its Quiet is longer than the time that is left. A Drain or Deadline is used as it is
+// given, even if nothing is left for later steps.
 type Step struct {
 	// Name names it in logs and reports. Each name may be used once.
 	Name string
