@@ -7,6 +7,9 @@ type Options struct {
 	Progress func(states, edges, depth int)
 	// MaxStates stops the search when it has found more states; 0: never.
 	MaxStates int
+	// Stop is called before the steps from a state are taken, with how many states
+	// are known. If it returns true the search ends there, and is not complete.
+	Stop func(states int) bool
 
 	_ struct{}
 }
@@ -75,6 +78,9 @@ func (e *explorer) run() {
 		e.level, e.next = e.next, e.level[:0]
 		e.states, e.later = e.later, e.states[:0]
 		for i := range e.states {
+			if e.o.Stop != nil && e.o.Stop(len(e.nodes)) {
+				return
+			}
 			if !e.expand(e.level[i], &e.states[i]) || e.o.MaxStates > 0 && len(e.nodes) > e.o.MaxStates {
 				return
 			}

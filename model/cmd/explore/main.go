@@ -5,18 +5,25 @@
 //	go run ./model/cmd/explore -mermaid
 //
 // Without flags for the bounds it explores two sets of them, model.DefaultBounds
-// and model.ChannelBounds. For each it prints one line, and exits with 1 and the
-// shortest path if a guarantee is broken or the search was cut short.
+// and model.ChannelBounds. For each it prints one line that begins with its name, and
+// while it searches a line on standard error every two seconds. Exit code 1, with the
+// shortest path: a guarantee is broken; 1 too: the search was cut short, by -max or
+// -memory; 2: usage; 130: interrupted, with what was seen until then.
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
+	"eventide/internal/command"
 	"eventide/model"
 )
 
@@ -24,45 +31,54 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // settings are the flags that are not bounds.
 type settings struct {
-	mermaid, json, live bool
-	maxStates           int
-	bounded             bool // some flag is about the bounds
+	mermaid, json bool
+	maxStates     int
+	memory        int  // MiB
+	bounded       bool // some flag is about the bounds
 }
+
+const exitInterrupted = 130
 
 // run is main without the process. It returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	b, set, err := parse(args, stderr)
 	if err != nil {
-		return 2
+		return command.Refuse(stderr, "explore", err)
 	}
 	if set.mermaid {
 		fmt.Fprint(stdout, model.Mermaid())
 		return 0
 	}
-	o := model.Options{MaxStates: set.maxStates}
-	if set.live {
-		o.Progress = func(states, edges, depth int) {
-			fmt.Fprintf(stderr, "\rstates=%d edges=%d depth=%d ", states, edges, depth)
-		}
-		defer fmt.Fprintln(stderr)
-	}
-	all := []model.Bounds{b}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	all := []search{{"given bounds", b}}
 	if !set.bounded {
-		all = append(all, model.ChannelBounds(model.DrainChannels))
+		all = []search{{"default bounds", b}, {"channel bounds", model.ChannelBounds(model.DrainChannels)}}
 	}
 	code := 0
-	for _, b := range all {
-		start := time.Now()
-		r := model.Explore(b, o)
-		code = max(code, report(stdout, b, r, time.Since(start), set.json))
+	for _, s := range all {
+		w := newWatch(ctx, s.name, uint64(set.memory)<<20, stderr)
+		r := model.Explore(s.bounds, model.Options{MaxStates: set.maxStates, Progress: w.level, Stop: w.stop})
+		if w.why != "" {
+			fmt.Fprintf(stderr, "%s: %s\n", s.name, w.why)
+		}
+		code = max(code, report(stdout, s, r, time.Since(w.began), set.json))
+		if ctx.Err() != nil {
+			return exitInterrupted
+		}
 	}
 	return code
+}
+
+// search is a set of bounds and what it is called in the report.
+type search struct {
+	name   string
+	bounds model.Bounds
 }
 
 func parse(args []string, stderr io.Writer) (model.Bounds, settings, error) {
 	b, set := model.DefaultBounds(), settings{}
 	f := flag.NewFlagSet("explore", flag.ContinueOnError)
-	f.SetOutput(stderr)
 	f.IntVar(&b.Producers, "producers", b.Producers, "goroutines that submit")
 	f.IntVar(&b.Tasks, "tasks", b.Tasks, "tasks of each producer")
 	f.IntVar(&b.Tails, "tails", b.Tails, "tail tasks")
@@ -97,24 +113,43 @@ func parse(args []string, stderr io.Writer) (model.Bounds, settings, error) {
 	f.IntVar(&set.maxStates, "max", 0, "stop after this many states, 0: never")
 	f.BoolVar(&set.mermaid, "mermaid", false, "print the diagram of the phases and exit")
 	f.BoolVar(&set.json, "json", false, "print the result as JSON")
-	f.BoolVar(&set.live, "live", false, "show progress on standard error")
-	err := f.Parse(args)
+	f.IntVar(&set.memory, "memory", availableMiB(), "stop when the states take more than so many MiB, 0: never")
+	err := command.Parse(f, args, stderr, func() error {
+		return errors.Join(checkBounds(b), command.AtLeast("-max", set.maxStates, 0), command.AtLeast("-memory", set.memory, 0))
+	})
 	f.Visit(func(f *flag.Flag) {
 		switch f.Name {
-		case "max", "mermaid", "json", "live":
+		case "max", "mermaid", "json", "memory":
 		default:
 			set.bounded = true
 		}
 	})
-	if err == nil && f.NArg() > 0 {
-		err = fmt.Errorf("explore: expected flags only, got %q", f.Arg(0))
-		fmt.Fprintln(stderr, err)
-	}
 	return b, set, err
 }
 
+// mostOfASort bounds each number of the command line, far above what ends.
+const mostOfASort = 1000
+
+// checkBounds refuses numbers that are no bounds.
+func checkBounds(b model.Bounds) error {
+	var errs []error
+	for _, f := range []struct {
+		name  string
+		value int
+	}{
+		{"-producers", b.Producers}, {"-tasks", b.Tasks}, {"-tails", b.Tails}, {"-timers", b.Timers}, {"-periodic", b.Periodic},
+		{"-hooks", b.Hooks}, {"-fds", b.FDs}, {"-channels", b.Channels}, {"-limit", b.Limit},
+	} {
+		errs = append(errs, command.AtLeast(f.name, f.value, 0))
+		if f.value > mostOfASort {
+			errs = append(errs, fmt.Errorf("%s is %d, want at most %d: no search of so many comes to an end", f.name, f.value, mostOfASort))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // report prints the result and returns the exit code.
-func report(w io.Writer, b model.Bounds, r model.Result, took time.Duration, asJSON bool) int {
+func report(w io.Writer, s search, r model.Result, took time.Duration, asJSON bool) int {
 	verdict := "complete"
 	switch {
 	case r.Violation != nil:
@@ -123,9 +158,9 @@ func report(w io.Writer, b model.Bounds, r model.Result, took time.Duration, asJ
 		verdict = "incomplete"
 	}
 	if asJSON {
-		printJSON(w, b, r, took, verdict)
+		printJSON(w, s, r, took, verdict)
 	} else {
-		fmt.Fprintf(w, "states=%d edges=%d depth=%d %s\n", r.States, r.Edges, r.Depth, verdict)
+		fmt.Fprintf(w, "%s: states=%d edges=%d depth=%d %s\n", s.name, r.States, r.Edges, r.Depth, verdict)
 		if r.Violation != nil {
 			fmt.Fprint(w, r.Violation)
 		}
@@ -136,8 +171,9 @@ func report(w io.Writer, b model.Bounds, r model.Result, took time.Duration, asJ
 	return 0
 }
 
-func printJSON(w io.Writer, b model.Bounds, r model.Result, took time.Duration, verdict string) {
+func printJSON(w io.Writer, s search, r model.Result, took time.Duration, verdict string) {
 	out := struct {
+		Name      string         `json:"name"`
 		Verdict   string         `json:"verdict"`
 		States    int            `json:"states"`
 		Edges     int            `json:"edges"`
@@ -146,7 +182,7 @@ func printJSON(w io.Writer, b model.Bounds, r model.Result, took time.Duration, 
 		Taken     map[string]int `json:"taken"`
 		Bounds    model.Bounds   `json:"bounds"`
 		Violation string         `json:"violation,omitempty"`
-	}{verdict, r.States, r.Edges, r.Depth, took.Seconds(), r.Taken, b, ""}
+	}{s.name, verdict, r.States, r.Edges, r.Depth, took.Seconds(), r.Taken, s.bounds, ""}
 	if r.Violation != nil {
 		out.Violation = r.Violation.String()
 	}

@@ -25,14 +25,21 @@ func TestRun(t *testing.T) {
 		stdout string
 		stderr string
 	}{
-		{"complete", nil, 0, `^states=\d+ edges=\d+ depth=\d+ complete\n$`, `^$`},
-		{"cut short", []string{"-max=10"}, 1, `^states=\d+ edges=\d+ depth=\d+ incomplete\n$`, `^$`},
-		{"live", []string{"-live"}, 0, ` complete\n$`, `\rstates=\d+ edges=\d+ depth=\d+ \n$`},
+		{"complete", nil, 0, `^given bounds: states=\d+ edges=\d+ depth=\d+ complete\n$`, ``},
+		{"cut short", []string{"-max=10"}, 1, `^given bounds: states=\d+ edges=\d+ depth=\d+ incomplete\n$`, ``},
+		{"negative", []string{"-tasks=-3"}, 2, `^$`, `^explore: -tasks is -3, want at least 0; -h lists the flags\n$`},
+		{"too many", []string{"-hooks=5000"}, 2, `^$`, `-hooks is 5000, want at most 1000: no search of so many comes to an end`},
+		{"negative limit", []string{"-limit=-1"}, 2, `^$`, `-limit is -1, want at least 0`},
+		{"negative max", []string{"-max=-1"}, 2, `^$`, `-max is -1, want at least 0`},
+		{"negative memory", []string{"-memory=-1"}, 2, `^$`, `-memory is -1, want at least 0`},
+		{"no value", []string{"-timers"}, 2, `^$`, `flag needs an argument: -timers`},
+		{"no number", []string{"-fds=few"}, 2, `^$`, `invalid value "few" for flag -fds`},
+		{"help", []string{"-h"}, 0, `^$`, `-startfailures`},
 		{"mermaid", []string{"-mermaid"}, 0, `^stateDiagram-v2\n`, `^$`},
-		{"policy", []string{"-policy=RunDueTimers", "-timers=1"}, 0, ` complete\n$`, `^$`},
+		{"policy", []string{"-policy=RunDueTimers", "-timers=1"}, 0, ` complete\n$`, ``},
 		{"wrong policy", []string{"-policy=Never"}, 2, `^$`, `expected one of CancelTimers\|RunDueTimers\|RunTimersUntilTimeout, got "Never"`},
 		{"unknown flag", []string{"-nope"}, 2, `^$`, `flag provided but not defined: -nope`},
-		{"argument", []string{"now"}, 2, `^$`, `explore: expected flags only, got "now"`},
+		{"argument", []string{"now"}, 2, `^$`, `explore: got arguments \["now"\], want none`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var stdout, stderr strings.Builder
@@ -52,7 +59,7 @@ func TestRunWithoutBounds(t *testing.T) {
 	if code := run([]string{"-max=10"}, &stdout, &stderr); code != 1 {
 		t.Errorf("got exit code %d, want 1", code)
 	}
-	match(t, "stdout", stdout.String(), `^(states=\d+ edges=\d+ depth=\d+ incomplete\n){2}$`)
+	match(t, "stdout", stdout.String(), `^default bounds: states=\d+ edges=\d+ depth=\d+ incomplete\nchannel bounds: states=\d+ edges=\d+ depth=\d+ incomplete\n$`)
 }
 
 func match(t *testing.T, what, got, want string) {
@@ -88,15 +95,15 @@ func TestReportViolation(t *testing.T) {
 		Path: []model.Action{{Kind: model.KindStartOK}}, State: model.New(model.Config{}),
 	}}
 	var line strings.Builder
-	if code := report(&line, model.Bounds{}, r, time.Second, false); code != 1 {
+	if code := report(&line, search{name: "given bounds"}, r, time.Second, false); code != 1 {
 		t.Errorf("got exit code %d, want 1", code)
 	}
-	want := "states=3 edges=2 depth=1 violation\nG3 no accepted body is lost: task 1\n   1  startOK\n      {NotStarted, no loop}\n"
+	want := "given bounds: states=3 edges=2 depth=1 violation\nG3 no accepted body is lost: task 1\n   1  startOK\n      {NotStarted, no loop}\n"
 	if line.String() != want {
 		t.Errorf("got %q, want %q", line.String(), want)
 	}
 	var asJSON strings.Builder
-	if code := report(&asJSON, model.Bounds{}, r, time.Second, true); code != 1 {
+	if code := report(&asJSON, search{}, r, time.Second, true); code != 1 {
 		t.Errorf("got exit code %d, want 1", code)
 	}
 	match(t, "JSON", asJSON.String(), `"violation": "G3 no accepted body is lost: task 1`)
