@@ -25,12 +25,12 @@ func (v *verification) runLanes() error {
 	if err != nil {
 		return err
 	}
-	v.lanesBegan = time.Now()
+	v.clock.lanesBegin(time.Now())
 	var virtualErr, realErr, interleaveErr error
 	var both sync.WaitGroup
 	both.Go(func() {
 		v.lane, virtualErr = lane.Run{Bin: bin, Budget: v.budget, Seed: v.seed, Hear: func(r lane.Result) {
-			v.live.lane(r, v.left())
+			v.live.lane(r)
 		}}.Do(v.root)
 		if virtualErr == nil {
 			virtualErr = cameToItsEnd(v.lane)
@@ -49,6 +49,7 @@ func (v *verification) runLanes() error {
 	})
 	both.Go(func() { interleaveErr = v.runInterleave() })
 	both.Wait()
+	v.clock.lanesEnd()
 	return errors.Join(virtualErr, realErr, interleaveErr)
 }
 

@@ -25,15 +25,15 @@ type live struct {
 	last    lane.Result
 	real    int // runs in real time
 	rate    float64
-	left    time.Duration
+	left    func() estimate
 
 	schedules int // of the interleave lane
 	classes   int
 	coverage  lane.Coverage
 }
 
-func newLive(out io.Writer, budget time.Duration) *live {
-	l := &live{out: out, left: budget}
+func newLive(out io.Writer, left func() estimate) *live {
+	l := &live{out: out, left: left}
 	if f, ok := out.(*os.File); ok {
 		info, err := f.Stat()
 		l.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
@@ -50,9 +50,9 @@ func (l *live) set(change func(*live)) {
 }
 
 // lane takes the figures of a line of the lane.
-func (l *live) lane(r lane.Result, left time.Duration) {
+func (l *live) lane(r lane.Result) {
 	l.set(func(l *live) {
-		l.last, l.left = r, left
+		l.last = r
 		if r.Seconds > 0 {
 			l.rate = float64(r.Runs) / r.Seconds
 		}
@@ -77,7 +77,7 @@ func (l *live) print(always bool) {
 	if l.terminal {
 		fmt.Fprintf(l.out, "\r\x1b[Kvirtual %7.0f runs/s  runs %d  real %d  schedules %d (new %.0f%%, unseen %.0f%%, actions %d/%d, pairs %d/%d)  model states %d  mutants %d of %d  failures %d  left %v",
 			l.rate, l.last.Runs, l.real,
-			l.schedules, 100*c.NewClassRate, 100*c.Unseen, c.Actions.Hit, c.Actions.Of, c.Conflicts.Hit, c.Conflicts.Of, l.states, l.mutants, l.planted, len(l.last.Failed), l.left.Round(time.Second))
+			l.schedules, 100*c.NewClassRate, 100*c.Unseen, c.Actions.Hit, c.Actions.Of, c.Conflicts.Hit, c.Conflicts.Of, l.states, l.mutants, l.planted, len(l.last.Failed), l.left())
 		return
 	}
 	if !always && time.Since(l.printed) < interval {
@@ -86,12 +86,13 @@ func (l *live) print(always bool) {
 	l.printed = time.Now()
 	lane := "virtual"
 	if l.planted > 0 {
-		lane = "mutants" // the budget is spent; this takes as long as it takes
+		lane = "mutants"
 	}
+	left := l.left()
 	line, err := json.Marshal(map[string]any{
 		"lane": lane, "runs_per_s": int(l.rate), "runs": l.last.Runs, "real_runs": l.real, "schedules": l.schedules,
 		"classes": l.classes, "new_class_rate": c.NewClassRate, "unseen": c.Unseen, "pct": c.PCT, "state_actions": c.Actions.Hit, "conflicting_pairs": c.Conflicts.Hit, "model_states": l.states,
-		"mutants": l.mutants, "mutants_of": l.planted, "failures": len(l.last.Failed), "left_s": int(l.left.Seconds()),
+		"mutants": l.mutants, "mutants_of": l.planted, "failures": len(l.last.Failed), "left_s": left.seconds(), "left_at_least": left.atLeast,
 	})
 	if err == nil {
 		fmt.Fprintf(l.out, "%s\n", line)

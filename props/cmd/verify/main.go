@@ -16,6 +16,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"eventide/internal/command"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -39,17 +41,13 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 		s.budget = d
 	}
 	f := flag.NewFlagSet("verify", flag.ContinueOnError)
-	f.SetOutput(stderr)
 	f.DurationVar(&s.budget, "budget", s.budget, "how long the lanes look, once they are built, and as long again for guarantees that lack their minimum; also by the environment variable BUDGET")
 	f.Uint64Var(&s.seed, "seed", s.seed, "base of the seeds")
 	f.StringVar(&s.root, "root", ".", "root of the module")
 	f.StringVar(&s.out, "out", "out", "where verify.json and what it builds go, from the root")
 	f.BoolVar(&s.strict, "strict", false, "exit with 3 if a guarantee that is checked did not count as passed")
-	if err := f.Parse(args); err != nil {
+	if err := command.Parse(f, args, stderr, func() error { return command.Positive("-budget", s.budget) }); err != nil {
 		return s, err
-	}
-	if f.NArg() > 0 || s.budget <= 0 {
-		return s, fmt.Errorf("got arguments %q and budget %v, want none and more than 0", f.Args(), s.budget)
 	}
 	if !filepath.IsAbs(s.out) {
 		s.out = filepath.Join(s.root, s.out)
@@ -60,10 +58,10 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 func run(args []string, stdout, stderr io.Writer) int {
 	s, err := parse(args, stderr)
 	if err != nil {
-		fmt.Fprintln(stderr, "verify:", err)
-		return 2
+		return command.Refuse(stderr, "verify", err)
 	}
-	v := &verification{settings: s, began: time.Now(), live: newLive(stdout, s.budget)}
+	v := &verification{settings: s, began: time.Now(), clock: &timetable{budget: s.budget}}
+	v.live = newLive(stdout, func() estimate { return v.clock.left(time.Now()) })
 	fmt.Fprintf(stdout, "seed %d, budget %v\n", s.seed, s.budget)
 	if err := v.run(); err != nil {
 		fmt.Fprintln(stderr, "verify:", err)

@@ -31,6 +31,7 @@ func (v *verification) runMutants(planted []mutant.Mutant) error {
 	for _, m := range planted {
 		byName[m.Name] = m
 	}
+	v.clock.mutantsBegin(time.Now(), len(checked()))
 	v.live.set(func(l *live) { l.planted = len(checked()) })
 	for _, g := range checked() {
 		m, ok := byName[g.Mutant]
@@ -42,6 +43,7 @@ func (v *verification) runMutants(planted []mutant.Mutant) error {
 			return err
 		}
 		v.mutants[m.Name] = result
+		v.clock.mutantDone()
 		v.live.set(func(l *live) { l.mutants++ })
 	}
 	return nil

@@ -18,8 +18,7 @@ type verification struct {
 	settings
 	began time.Time
 	live  *live
-
-	lanesBegan time.Time // of runLanes
+	clock *timetable
 
 	model   model.Result // of everything but descriptors
 	regs    model.Result // of registrations and channels
@@ -64,11 +63,6 @@ func (v *verification) exploreModel() {
 		v.live.set(func(l *live) { l.states = v.model.States + states })
 	}})
 	v.live.set(func(l *live) { l.states = v.model.States + v.regs.States })
-}
-
-// left is what remains of the budget of the lanes, for those who watch.
-func (v *verification) left() time.Duration {
-	return max(0, v.budget-time.Since(v.lanesBegan))
 }
 
 // checked are the guarantees that the virtual lane checks.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -156,21 +157,31 @@ func TestLaneThatDoesNotEnd(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	for want, args := range map[string][]string{
-		"want none and more than 0":     {"-budget", "-1s"},
-		`got arguments ["extra"]`:       {"extra"},
-		"flag provided but not defined": {"-colour"},
-		`invalid value "x" for flag`:    {"-seed", "x"},
-		`parse error`:                   {"-budget", "soon"},
+		"-budget is -1s, want more than 0":     {"-budget", "-1s"},
+		"-budget is 0s, want more than 0":      {"-budget", "0"},
+		`got arguments ["extra"], want none`:   {"extra"},
+		"flag provided but not defined":        {"-colour"},
+		`invalid value "x" for flag -seed`:     {"-seed", "x"},
+		`invalid value "-1" for flag -seed`:    {"-seed", "-1"},
+		`invalid value "soon" for flag`:        {"-budget", "soon"},
+		"flag needs an argument: -budget":      {"-budget"},
+		`invalid boolean value "maybe" for -s`: {"-strict=maybe"},
 	} {
 		var stdout, stderr bytes.Buffer
 		require.Equal(t, 2, run(args, &stdout, &stderr), "%v", args)
 		require.Contains(t, stderr.String(), want)
+		require.Empty(t, stdout.String(), "%v", args)
 	}
+	var stdout, help bytes.Buffer
+	require.Zero(t, run([]string{"-h"}, &stdout, &help))
+	require.Contains(t, help.String(), "-budget duration")
 }
 
 func TestBadBudgetFromTheEnvironment(t *testing.T) {
-	t.Setenv("BUDGET", "soon")
-	var stdout, stderr bytes.Buffer
-	require.Equal(t, 2, run(nil, &stdout, &stderr))
-	require.Contains(t, stderr.String(), `BUDGET is "soon", want a duration such as 30s`)
+	for _, text := range []string{"soon", "-3s", "0s", "30"} {
+		t.Setenv("BUDGET", text)
+		var stdout, stderr bytes.Buffer
+		require.Equal(t, 2, run(nil, &stdout, &stderr))
+		require.Contains(t, stderr.String(), fmt.Sprintf(`BUDGET is %q, want a duration such as 30s`, text))
+	}
 }
