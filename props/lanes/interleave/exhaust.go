@@ -133,7 +133,7 @@ func (s settings) exhaustPairs() int {
 		fmt.Fprintln(s.err, "lane:", err)
 		return exitUsage
 	}
-	code := exitClean
+	code, ran, schedules, open := exitClean, 0, 0, 0
 	for _, sc := range exhaustible() {
 		bound := s.boundOf(sc)
 		if s.scenario != "" && sc.Name != s.scenario || !s.shard.has(s.seed, sc.Name, 0) || record.has(sc.Name, bound) {
@@ -146,10 +146,16 @@ func (s settings) exhaustPairs() int {
 			return exitFound
 		}
 		x := e.explorer
+		ran, schedules = ran+1, schedules+x.Schedules
+		cut := !e.all && e.bound < bound && e.found == nil
+		if cut {
+			open++
+		}
 		fmt.Fprintf(s.out, "%-40s %7d runs (%d pruned) %6d classes %6d histories %5.1fs  %s%v\n", sc.Name, x.Schedules, x.Pruned, x.Classes, x.Histories, x.Elapsed.Seconds(),
-			map[bool]string{true: "NOT to the end, "}[!e.all && e.bound < bound && e.found == nil], e)
+			map[bool]string{true: "NOT to the end, "}[cut], e)
 		if e.found != nil {
 			s.report(x, e.found)
+			fmt.Fprintf(s.out, "violation in %d schedules, %d scenarios: %v\n", schedules, ran, e.found.Violation)
 			code = exitFound
 			if !s.keep {
 				return code
@@ -169,6 +175,9 @@ func (s settings) exhaustPairs() int {
 	}
 	for _, speed := range all {
 		fmt.Fprintln(s.out, speed)
+	}
+	if code == exitClean {
+		fmt.Fprintf(s.out, "no violation in %d schedules, %d scenarios, of which %d not to the end\n", schedules, ran, open)
 	}
 	return code
 }

@@ -1,6 +1,7 @@
 package interleave
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -11,7 +12,12 @@ import (
 	"runtime/pprof"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"eventide/internal/command"
+	"eventide/props"
+	"eventide/props/lanes/interleave/strategy"
 )
 
 // settings are the command line of the lane.
@@ -63,8 +69,7 @@ const (
 func Main(args []string, out, errs io.Writer) int {
 	s, err := parse(args, out, errs)
 	if err != nil {
-		fmt.Fprintln(errs, "lane:", err)
-		return exitUsage
+		return command.Refuse(errs, "lane", err)
 	}
 	runtime.GOMAXPROCS(1)   // one goroutine runs at a time: another thread would only be handed over to
 	debug.SetGCPercent(800) // a run leaves little behind, and there are many
@@ -97,7 +102,6 @@ func Main(args []string, out, errs io.Writer) int {
 func parse(args []string, out, errs io.Writer) (settings, error) {
 	s := settings{out: out, err: errs, only: os.Getenv("EVENTIDE_LANE_ONLY"), cases: os.Getenv("EVENTIDE_CASES")}
 	f := flag.NewFlagSet("lane", flag.ContinueOnError)
-	f.SetOutput(errs)
 	f.DurationVar(&s.budget, "budget", 10*time.Second, "how long to look")
 	f.Uint64Var(&s.seed, "seed", 1, "base of the seeds")
 	f.StringVar(&s.only, "only", s.only, "one guarantee")
@@ -122,11 +126,11 @@ func parse(args []string, out, errs io.Writer) (settings, error) {
 	f.StringVar(&s.profile, "cpuprofile", "", "where to write a profile")
 	f.String("test.run", "", "accepted, no meaning")
 	f.String("test.timeout", "", "accepted, no meaning")
-	if err := f.Parse(args); err != nil {
+	if err := command.Parse(f, args, errs, s.check); err != nil {
 		return s, err
 	}
-	if f.NArg() > 0 {
-		return s, fmt.Errorf("got arguments %q, want none", f.Args())
+	if (s.record != "" || s.exhaustShutdown >= 0) && s.exhaust < 0 {
+		return s, errors.New("-record and -exhaust-shutdown want -exhaust with them")
 	}
 	var err error
 	if s.shard, err = shardOf(os.Getenv); err != nil {
@@ -140,6 +144,9 @@ func parse(args []string, out, errs io.Writer) (settings, error) {
 		if err != nil {
 			return s, fmt.Errorf("EVENTIDE_LANE_BUDGET: %w", err)
 		}
+		if err := command.Positive("EVENTIDE_LANE_BUDGET", d); err != nil {
+			return s, err
+		}
 		s.budget = d
 	}
 	if v := os.Getenv("EVENTIDE_LANE_SEED"); v != "" {
@@ -150,6 +157,34 @@ func parse(args []string, out, errs io.Writer) (settings, error) {
 		s.seed = n
 	}
 	return s, nil
+}
+
+// check refuses what no run can mean.
+func (s *settings) check() error {
+	for name, id := range map[string]string{"-only or EVENTIDE_LANE_ONLY": s.only, "-lean": s.lean} {
+		if _, known := props.Lookup(id); id != "" && !known {
+			return fmt.Errorf("%s is %q, want a guarantee such as G3", name, id)
+		}
+	}
+	if s.strategy != "" {
+		if _, err := newStrategy(s.strategy, 1); err != nil {
+			return fmt.Errorf("-strategy is %q, want exhaustive or one of %s", s.strategy, strings.Join(strategy.Names(), ", "))
+		}
+	}
+	if s.scenario != "" {
+		if _, err := find(s.scenario); err != nil {
+			return fmt.Errorf("-scenario: %w", err)
+		}
+	}
+	return errors.Join(command.Positive("-budget", s.budget), command.AtLeast("-n", s.n, 0), command.AtLeast("-rounds", s.rounds, 0),
+		command.AtLeast("-exhaust", s.exhaust, -1), command.AtLeast("-exhaust-shutdown", s.exhaustShutdown, -1), command.AtLeast("-first", s.first, -1))
+}
+
+// CheckArgs is an error if Main would refuse args, or the environment, before it has
+// done anything. It is flag.ErrHelp if args ask for help, which it prints.
+func CheckArgs(args []string, errs io.Writer) error {
+	_, err := parse(args, io.Discard, errs)
+	return err
 }
 
 // named returns the scenarios that have a name. A lane that leans towards a guarantee

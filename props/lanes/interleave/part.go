@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"eventide/internal/command"
 	"eventide/props/lanes/interleave/statefile"
 )
 
@@ -104,10 +105,9 @@ func Merge(paths []string) (Part, error) {
 // the whole goes. It prints a line for a person.
 func MergeMain(args []string, out, errs io.Writer) int {
 	f := flag.NewFlagSet("merge", flag.ContinueOnError)
-	f.SetOutput(errs)
 	to := f.String("o", "", "file for the whole")
-	if err := f.Parse(args); err != nil {
-		return exitUsage
+	if err := command.ParseFlags(f, args, errs); err != nil {
+		return command.Refuse(errs, "merge", err)
 	}
 	if f.NArg() == 0 {
 		fmt.Fprintln(errs, "merge: want the files of the shards")

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"eventide/internal/command"
 	"eventide/props/lanes/interleave/statefile"
 )
 
@@ -130,12 +131,15 @@ func MergeRecords(paths []string) (Record, error) {
 // goes, and with -bound and -shutdown what must be in it. It prints the sums.
 func RecordMain(args []string, out, errs io.Writer) int {
 	f := flag.NewFlagSet("record", flag.ContinueOnError)
-	f.SetOutput(errs)
 	to := f.String("o", "", "file for the whole")
 	bound := f.Int("bound", 2, "bound to which every pair of calls has to be complete; other programs: one less")
 	shutdown := f.Int("shutdown", 3, "bound for pairs with a shutdown call")
-	if err := f.Parse(args); err != nil {
-		return exitUsage
+	err := command.ParseFlags(f, args, errs)
+	if err == nil {
+		err = errors.Join(command.AtLeast("-bound", *bound, 0), command.AtLeast("-shutdown", *shutdown, 0))
+	}
+	if err != nil {
+		return command.Refuse(errs, "record", err)
 	}
 	if f.NArg() == 0 {
 		fmt.Fprintln(errs, "record: want the records of the shards")

@@ -11,7 +11,9 @@
 //	go run ./props/lanes/interleave/cmd/interleave record -o testdata/interleave/exhausted.json out/exhausted.json
 //	go run ./props/lanes/interleave/cmd/interleave merge -o out/interleave.json out/interleave-*.json
 //
-// What follows -- is for the lane, see package interleave. With -mutants it plants
+// What follows -- is for the lane, see package interleave. While the lane runs, a line
+// on standard error says every few seconds how far it is; at its end the last line on
+// standard output is the verdict. -json prints the lane's own lines instead. With -mutants it plants
 // each bug in turn and prints which the lane kills, after how many schedules at the
 // median of the seeds, and which strategy found it. With -table as well, each strategy
 // hunts each mutant alone, and one kill of each is made small. Exit code: that of the lane;
@@ -20,15 +22,21 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"time"
 
+	"eventide/internal/command"
 	"eventide/props/lanes/interleave"
 	"eventide/props/lanes/interleave/build"
 	"eventide/props/mutant"
@@ -41,6 +49,7 @@ type settings struct {
 	caseFile  string
 	race      bool
 	speed     bool
+	json      bool
 	seeds     int
 	parallel  int
 	budget    time.Duration
@@ -49,45 +58,116 @@ type settings struct {
 	only       string
 	strategies string
 	limit      int
+
+	lane []string // arguments of the lane
 }
 
-func main() {
-	if len(os.Args) > 1 {
-		switch os.Args[1] {
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is main without the process. It returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 {
+		switch args[0] {
 		case "merge":
-			os.Exit(interleave.MergeMain(os.Args[2:], os.Stdout, os.Stderr))
+			return interleave.MergeMain(args[1:], stdout, stderr)
 		case "record":
-			os.Exit(interleave.RecordMain(os.Args[2:], os.Stdout, os.Stderr))
+			return interleave.RecordMain(args[1:], stdout, stderr)
 		}
 	}
-	var s settings
-	flag.StringVar(&s.root, "root", ".", "root of the module")
-	flag.StringVar(&s.out, "out", filepath.Join("out", "interleave"), "where it builds")
-	flag.StringVar(&s.mutant, "mutant", "", "file of a mutant to plant")
-	flag.StringVar(&s.mutants, "mutants", "", "directories of mutants, each to be planted in turn; separated by commas")
-	flag.StringVar(&s.caseFile, "case", "", "case file to run again")
-	flag.BoolVar(&s.race, "race", false, "build with the race detector")
-	flag.BoolVar(&s.speed, "speed", false, "measure steps per second, plain and with the race detector, beside the programs without a scheduler")
-	flag.IntVar(&s.seeds, "seeds", 5, "with -mutants: seeds for each that is killed; with -table: of each strategy")
-	flag.IntVar(&s.parallel, "parallel", 2, "with -mutants: how many at a time")
-	flag.DurationVar(&s.budget, "budget", 8*time.Second, "with -mutants: how long one may be looked for")
-	flag.StringVar(&s.tableFile, "table", "", "with -mutants: file for how many schedules each strategy takes to each mutant; what is in it is not run again")
-	flag.StringVar(&s.only, "only", "", "with -table: mutants whose names match this pattern; the others keep what is in the file")
-	flag.StringVar(&s.strategies, "strategies", "", "with -table: strategies, separated by commas; none: all")
-	flag.IntVar(&s.limit, "limit", 10_000, fmt.Sprintf("with -table: schedules that a seed of a strategy gets; the exhaustive one, which has no seed, %d times as many", exhaustiveFactor))
-	flag.Parse()
-	code, err := s.run(flag.Args())
+	s, err := parse(args, stderr)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "interleave:", err)
-		code = 2
+		return command.Refuse(stderr, "interleave", err)
 	}
-	os.Exit(code)
+	code, err := s.run(stdout, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "interleave:", err)
+		return command.ExitUsage
+	}
+	return code
 }
 
-func (s settings) run(args []string) (int, error) {
+func parse(args []string, stderr io.Writer) (settings, error) {
+	var s settings
+	f := flag.NewFlagSet("interleave", flag.ContinueOnError)
+	f.StringVar(&s.root, "root", ".", "root of the module")
+	f.StringVar(&s.out, "out", filepath.Join("out", "interleave"), "where it builds")
+	f.StringVar(&s.mutant, "mutant", "", "file of a mutant to plant")
+	f.StringVar(&s.mutants, "mutants", "", "directories of mutants, each to be planted in turn; separated by commas")
+	f.StringVar(&s.caseFile, "case", "", "case file to run again")
+	f.BoolVar(&s.race, "race", false, "build with the race detector")
+	f.BoolVar(&s.speed, "speed", false, "measure steps per second, plain and with the race detector, beside the programs without a scheduler")
+	f.BoolVar(&s.json, "json", false, "print the lane's own lines, each @@ and an object of JSON, instead of a summary")
+	f.IntVar(&s.seeds, "seeds", 5, "with -mutants: seeds for each that is killed; with -table: of each strategy")
+	f.IntVar(&s.parallel, "parallel", 2, "with -mutants: how many at a time")
+	f.DurationVar(&s.budget, "budget", 8*time.Second, "with -mutants: how long one may be looked for")
+	f.StringVar(&s.tableFile, "table", "", "with -mutants: file for how many schedules each strategy takes to each mutant; what is in it is not run again")
+	f.StringVar(&s.only, "only", "", "with -table: mutants whose names match this pattern; the others keep what is in the file")
+	f.StringVar(&s.strategies, "strategies", "", "with -table: strategies, separated by commas; none: all")
+	f.IntVar(&s.limit, "limit", 10_000, fmt.Sprintf("with -table: schedules that a seed of a strategy gets; the exhaustive one, which has no seed, %d times as many", exhaustiveFactor))
+	f.Usage = func() {
+		fmt.Fprintln(f.Output(), "usage: interleave [flags] [-- flags of the lane], interleave merge, interleave record")
+		f.PrintDefaults()
+		fmt.Fprintln(f.Output(), "the flags of the lane: interleave -- -h")
+	}
+	if err := command.ParseFlags(f, args, stderr); err != nil {
+		return s, err
+	}
+	s.lane = f.Args()
+	return s, errors.Join(s.check(func(name string) bool { return command.Given(f, name) }), s.checkLane(stderr))
+}
+
+// wants says with which flag another one has a meaning.
+var wants = []struct{ name, with string }{
+	{"seeds", "mutants"}, {"parallel", "mutants"}, {"budget", "mutants"}, {"table", "mutants"},
+	{"only", "table"}, {"strategies", "table"}, {"limit", "table"},
+}
+
+// check refuses what no run can mean.
+func (s settings) check(given func(string) bool) error {
+	for _, w := range wants {
+		if given(w.name) && !given(w.with) {
+			return fmt.Errorf("-%s has a meaning only with -%s; a flag of the lane goes behind --", w.name, w.with)
+		}
+	}
+	var modes []string
+	for _, name := range []string{"mutants", "mutant", "speed", "case"} {
+		if given(name) {
+			modes = append(modes, "-"+name)
+		}
+	}
+	if s.mutant != "" && s.caseFile != "" { // a case of that mutant
+		modes = modes[1:]
+	}
+	if len(modes) > 1 {
+		return fmt.Errorf("got %s, want one of them", strings.Join(modes, " and "))
+	}
+	if _, err := regexp.Compile(s.only); err != nil {
+		return fmt.Errorf("-only is %q: %w", s.only, err)
+	}
+	if _, err := strategyNames(s.strategies); err != nil {
+		return err
+	}
+	return errors.Join(command.AtLeast("-seeds", s.seeds, 1), command.AtLeast("-parallel", s.parallel, 1),
+		command.Positive("-budget", s.budget), command.AtLeast("-limit", s.limit, 1))
+}
+
+// checkLane refuses arguments of the lane before the lane is built.
+func (s settings) checkLane(stderr io.Writer) error {
+	if len(s.lane) > 0 && (s.mutants != "" || s.speed) {
+		return fmt.Errorf("got arguments %q, want none with -mutants or -speed", s.lane)
+	}
+	if s.mutants != "" || s.speed {
+		return nil
+	}
+	err := interleave.CheckArgs(s.lane, stderr)
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		return fmt.Errorf("the lane: %w", err)
+	}
+	return err
+}
+
+func (s settings) run(stdout, stderr io.Writer) (int, error) {
 	switch {
-	case s.tableFile != "" && s.mutants == "":
-		return 2, errors.New("-table wants -mutants, the directories of all mutants of the table")
 	case s.tableFile != "":
 		return s.compare()
 	case s.mutants != "":
@@ -113,19 +193,41 @@ func (s settings) run(args []string) (int, error) {
 	if err != nil {
 		return 2, err
 	}
-	args = append(args, "-free", free)
+	args := append(s.lane, "-free", free)
 	if s.caseFile != "" {
 		args = append(args, "-case", s.caseFile)
 	}
-	cmd := exec.Command(bin, args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.root, os.Stdout, os.Stderr
+	return s.follow(bin, args, stdout, stderr)
+}
+
+// exitInterrupted is the exit code of a run that a signal has ended.
+const exitInterrupted = 130
+
+// follow runs the lane and prints what it says: as it is with -json, and otherwise for a
+// person.
+func (s settings) follow(bin string, args []string, stdout, stderr io.Writer) (code int, err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cmd := exec.CommandContext(ctx, bin, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // a terminal has sent it already
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.root, stdout, stderr
 	cmd.Env = append(os.Environ(), "GORACE=exitcode=0") // the planted race is no failure
+	d := newDigest(stdout, stderr)
+	if !s.json {
+		cmd.Stdout = d
+	}
 	err = cmd.Run()
 	var ended *exec.ExitError
-	if errors.As(err, &ended) {
-		return ended.ExitCode(), nil
+	switch {
+	case ctx.Err() != nil:
+		code, err = exitInterrupted, nil
+	case errors.As(err, &ended):
+		code, err = ended.ExitCode(), nil
 	}
-	return 0, err
+	if err == nil && !s.json {
+		err = d.end(code)
+	}
+	return code, err
 }
 
 // load reads one mutant by the path of its file.

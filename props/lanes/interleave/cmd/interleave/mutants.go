@@ -137,8 +137,11 @@ type line struct {
 	Schedule int               `json:"schedule"`
 	Runs     int               `json:"runs"`
 
+	Seconds   float64 `json:"seconds"`
+	Scenarios int     `json:"scenarios"`
 	Exhausted struct {
 		Schedules int `json:"schedules"`
+		Scenarios int `json:"scenarios"`
 	} `json:"exhausted"`
 }
 

@@ -61,9 +61,6 @@ func (s settings) compare() (int, error) {
 	if t.only, err = regexp.Compile(s.only); err != nil {
 		return 2, fmt.Errorf("-only: %w", err)
 	}
-	if s.seeds < 1 || s.limit < 1 || s.parallel < 1 {
-		return 2, fmt.Errorf("-seeds is %d, -limit %d, -parallel %d: want at least 1 of each", s.seeds, s.limit, s.parallel)
-	}
 	all, err := t.open()
 	if err != nil {
 		return 2, err
