@@ -26,7 +26,7 @@ lint: ## gofmt, vet, staticcheck
 prop: ## all properties
 	go test -run Prop ./...
 
-mutants: ## every planted bug against the properties; MUTANT=name for one, SHORT=1 for 12
+mutants: ## every planted bug against the properties; MUTANT=name for one, SHORT=1 for 12, most of them in core
 	go run ./props/cmd/mutants $(if $(MUTANT),-run $(MUTANT)) $(if $(SHORT),-short)
 
 mutants-columns: ## measure its columns anew: plain stress of each, and each property alone

@@ -19,6 +19,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -29,6 +30,7 @@ import (
 	"strings"
 	"time"
 
+	"eventide/internal/command"
 	"eventide/props/mutant"
 )
 
@@ -58,12 +60,11 @@ type settings struct {
 func parse(args []string, stderr io.Writer) (settings, error) {
 	s := settings{}
 	f := flag.NewFlagSet("mutants", flag.ContinueOnError)
-	f.SetOutput(stderr)
 	f.StringVar(&s.root, "root", ".", "root of the module")
 	f.StringVar(&s.dir, "dir", strings.Join(defaultDirs, ","), "where the mutants are, from the root; separated by commas")
 	f.StringVar(&s.out, "out", "out", "where mutants.json and what it builds go, from the root")
 	f.StringVar(&s.only, "run", os.Getenv("MUTANT"), "run this one only; also by the environment variable MUTANT")
-	f.BoolVar(&s.short, "short", false, fmt.Sprintf("run %d of them", shortCount))
+	f.BoolVar(&s.short, "short", false, fmt.Sprintf("run %d of them: %s", shortCount, shortShares()))
 	f.BoolVar(&s.force, "force", false, "run those too whose verdict is known")
 	f.IntVar(&s.parallel, "parallel", runtime.GOMAXPROCS(0), "how many at a time")
 	f.DurationVar(&s.own, "own", 4*time.Second, "how long the property of its guarantee may look for a mutant")
@@ -75,20 +76,8 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.BoolVar(&s.alone, "alone", false, "ask instead which properties see each of them, and keep that")
 	f.DurationVar(&s.cross, "cross", 2*time.Second, "how long all properties look for it then")
 	f.Uint64Var(&s.seed, "seed", 1, "base of the seeds")
-	if err := f.Parse(args); err != nil {
+	if err := command.Parse(f, args, stderr, s.check); err != nil {
 		return s, err
-	}
-	switch {
-	case f.NArg() > 0:
-		return s, fmt.Errorf("got arguments %q, want none", f.Args())
-	case s.parallel < 1:
-		return s, fmt.Errorf("-parallel is %d, want at least 1", s.parallel)
-	case s.stress && s.alone:
-		return s, fmt.Errorf("got both -stress and -alone, want one of them")
-	case s.stressFor <= 0 || s.cross <= 0:
-		return s, fmt.Errorf("-stress-for is %v, -cross %v, want more than 0", s.stressFor, s.cross)
-	case s.own <= 0 || s.all <= 0 || s.stall <= 0:
-		return s, fmt.Errorf("-own is %v, -all %v, -stall %v, want more than 0", s.own, s.all, s.stall)
 	}
 	s.room = newRoom(s.parallel)
 	if s.short {
@@ -99,6 +88,19 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 		s.dirs = append(s.dirs, s.inRoot(dir))
 	}
 	return s, nil
+}
+
+// check refuses what no run can mean.
+func (s *settings) check() error {
+	if s.stress && s.alone {
+		return errors.New("got both -stress and -alone, want one of them")
+	}
+	if s.short && s.only != "" {
+		return fmt.Errorf("got both -short and -run %s, or MUTANT, want one of them", s.only)
+	}
+	return errors.Join(command.AtLeast("-parallel", s.parallel, 1), command.AtLeast("-interleave", s.interleave, 0),
+		command.Positive("-own", s.own), command.Positive("-all", s.all), command.Positive("-stall", s.stall),
+		command.Positive("-stress-for", s.stressFor), command.Positive("-cross", s.cross))
 }
 
 var defaultDirs = []string{
@@ -118,8 +120,7 @@ func (s settings) inRoot(path string) string {
 func run(args []string, stdout, stderr io.Writer) int {
 	s, err := parse(args, stderr)
 	if err != nil {
-		fmt.Fprintln(stderr, "mutants:", err)
-		return 2
+		return command.Refuse(stderr, "mutants", err)
 	}
 	all, marks, err := loadAll(s.dirs)
 	var planted []mutant.Mutant
@@ -159,19 +160,7 @@ func names(all []mutant.Mutant) map[string]bool {
 	return set
 }
 
-// shortNames are those that -short runs: quick to build and to find, on a busy machine
-// too, of every lane but that of the race detector, which takes too long.
-var shortNames = []string{
-	"g10-quiet-zero-waits",      // virtual
-	"g12-announce-after-unlock", // interleave
-	"check-s1-second-run-allowed", "check-s2-never-ran-is-fine", "check-v1-queue-not-looked-at", "check-v8-the-loop-may-wake-itself",
-	"check-ref3-open-after-the-close", "check-not-exercised-passes", "scheduler-leak-is-an-end", "scheduler-yield-stays",
-	"strategy-exhaustive-leaves-the-last-out", "strategy-pct-never-switches", // test
-}
-
 const (
-	shortCount = 12
-
 	// How long the lane that chooses schedules may look then, and each lane for what it
 	// finds without a mutant, which must be nothing: that is much of the time that all
 	// of them take.
@@ -193,7 +182,7 @@ func (s settings) choose(all []mutant.Mutant) ([]mutant.Mutant, error) {
 		return pick(all, []string{s.only}, "-run is")
 	}
 	if s.short {
-		return pick(all, shortNames, "-short wants")
+		return pick(all, shortNames(), "-short wants")
 	}
 	return all, nil
 }

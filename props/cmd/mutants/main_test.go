@@ -22,12 +22,17 @@ func TestUsage(t *testing.T) {
 	for want, args := range map[string][]string{
 		`got arguments ["extra"], want none`: {"extra"},
 		"-parallel is 0, want at least 1":    {"-parallel", "0"},
-		"-own is 0s":                         {"-own", "0"},
-		"-all -1s":                           {"-all", "-1s"},
-		"-stall 0s":                          {"-stall", "0s"},
+		"-parallel is -2, want at least 1":   {"-parallel", "-2"},
+		"-own is 0s, want more than 0":       {"-own", "0"},
+		"-all is -1s, want more than 0":      {"-all", "-1s"},
+		"-stall is 0s, want more than 0":     {"-stall", "0s"},
+		"-interleave is -1s, want at least":  {"-interleave", "-1s"},
+		"flag needs an argument: -all":       {"-all"},
+		`invalid value "-1" for flag -seed`:  {"-seed", "-1"},
+		"got both -short and -run":           {"-short", "-run", "g4-lifo-segment"},
 		"got both -stress and -alone":        {"-stress", "-alone"},
 		"-stress-for is 0s":                  {"-stress-for", "0s"},
-		"-cross -1s":                         {"-cross", "-1s"},
+		"-cross is -1s, want more than 0":    {"-cross", "-1s"},
 		"flag provided but not defined":      {"-colour"},
 		`-run is "g0-none", want one of the`: {"-run", "g0-none"},
 		"mutant: no *.mutant in":             {"-dir", "props"},
@@ -38,6 +43,12 @@ func TestUsage(t *testing.T) {
 		require.Contains(t, stderr.String(), want)
 		require.Empty(t, stdout.String())
 	}
+}
+
+func TestHelp(t *testing.T) {
+	var stdout, help bytes.Buffer
+	require.Zero(t, run([]string{"-h"}, &stdout, &help))
+	require.Contains(t, help.String(), "-parallel int")
 }
 
 func TestOneMutantFromTheEnvironment(t *testing.T) {
@@ -79,6 +90,32 @@ func TestShort(t *testing.T) {
 	require.Zero(t, lanes[laneRace])
 	_, err = s.choose(nil)
 	require.ErrorContains(t, err, "-short wants")
+}
+
+// TestShortIsMostlyOfCore: at least half of the few change core itself, and tcp, blocking,
+// process and the checks have one each at least. Each stands where the rule says.
+func TestShortIsMostlyOfCore(t *testing.T) {
+	s, err := parse([]string{"-root", module, "-short"}, os.Stderr)
+	require.NoError(t, err)
+	all, _, err := loadAll(s.dirs)
+	require.NoError(t, err)
+	some, err := s.choose(all)
+	require.NoError(t, err)
+	areas := map[string]int{}
+	for _, m := range some {
+		areas[areaOf(m.Edits[0].File)]++
+	}
+	require.GreaterOrEqual(t, areas["core"], shortCount/2, "%v", areas)
+	for _, area := range []string{"core/tcp", "core/blocking", "core/process", "props"} {
+		require.Positive(t, areas[area], "%v", areas)
+	}
+	for _, r := range shortRule {
+		require.Equal(t, len(r.names), areas[r.area], "%s: %v", r.area, areas)
+	}
+	require.Equal(t, "7 of core, 1 of core/tcp, 1 of core/blocking, 1 of core/process, 2 of props", shortShares())
+	require.Equal(t, "core/tcp", areaOf("core/tcp/channel.go"))
+	require.Equal(t, "core", areaOf("core/tcpoptions.go"))
+	require.Equal(t, "model", areaOf("model/rules.go"))
 }
 
 // TestWhatTheMutantsAreAimedAt: enough of each part of the module, and at least one for
