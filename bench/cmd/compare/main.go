@@ -26,6 +26,7 @@ import (
 	"eventide/bench"
 	"eventide/bench/compare"
 	"eventide/bench/machine"
+	"eventide/internal/command"
 )
 
 type flags struct {
@@ -36,26 +37,26 @@ type flags struct {
 	out    string
 }
 
-func main() {
-	f, err := parse(os.Args[1:])
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
+func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
+
+// run is main without the process. It returns the exit code.
+func run(args []string, stderr io.Writer) int {
+	f, err := parse(args, stderr)
 	if err != nil {
-		os.Exit(2)
+		return command.Refuse(stderr, "compare", err)
 	}
 	missed, err := measure(f)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "compare:", err)
-		os.Exit(1)
+		fmt.Fprintln(stderr, "compare:", err)
+		return 1
 	}
 	if f.strict && missed > 0 {
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
-// parse reads the command line; it has said what is wrong with it.
-func parse(args []string) (flags, error) {
+func parse(args []string, stderr io.Writer) (flags, error) {
 	f := flags{run: regexp.MustCompile("")}
 	set := flag.NewFlagSet("compare", flag.ContinueOnError)
 	set.IntVar(&f.rounds, "rounds", 12, fmt.Sprintf("rounds to measure, `n` >= %d", compare.MinRounds))
@@ -66,22 +67,9 @@ func parse(args []string) (flags, error) {
 	})
 	set.BoolVar(&f.strict, "strict", false, "exit with 1 if a target is missed")
 	set.StringVar(&f.out, "out", "out", "directory for bench.json, bench.txt and histograms.txt")
-	if err := set.Parse(args); err != nil {
-		return f, err
-	}
-	var err error
-	switch {
-	case set.NArg() > 0:
-		err = fmt.Errorf("unexpected argument %q", set.Arg(0))
-	case f.rounds < compare.MinRounds:
-		err = fmt.Errorf("-rounds is %d, want at least %d", f.rounds, compare.MinRounds)
-	case f.slice <= 0:
-		err = fmt.Errorf("-slice is %v, want more than 0", f.slice)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "compare:", err)
-		set.Usage()
-	}
+	err := command.Parse(set, args, stderr, func() error {
+		return errors.Join(command.AtLeast("-rounds", f.rounds, compare.MinRounds), command.Positive("-slice", f.slice))
+	})
 	return f, err
 }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,10 +19,24 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestBadUsage(t *testing.T) {
-	for _, args := range [][]string{{"-rounds", "9"}, {"-slice", "0s"}, {"-run", "("}, {"more"}, {"-nonsense"}} {
-		if _, err := parse(args); err == nil {
-			t.Errorf("%v: got no error", args)
+	for want, args := range map[string][]string{
+		"compare: -rounds is 9, want at least 10":  {"-rounds", "9"},
+		"compare: -rounds is -4, want at least 10": {"-rounds", "-4"},
+		"compare: -slice is 0s, want more than 0":  {"-slice", "0s"},
+		"compare: -slice is -1s, want more than 0": {"-slice", "-1s"},
+		`invalid value "(" for flag -run`:          {"-run", "("},
+		`got arguments ["more"], want none`:        {"more"},
+		"flag provided but not defined: -nonsense": {"-nonsense"},
+		"flag needs an argument: -out":             {"-out"},
+	} {
+		var said bytes.Buffer
+		if code := run(args, &said); code != 2 || !strings.Contains(said.String(), want) {
+			t.Errorf("%v: got %d and %q, want 2 and %q", args, code, said.String(), want)
 		}
+	}
+	var help bytes.Buffer
+	if code := run([]string{"-h"}, &help); code != 0 || !strings.Contains(help.String(), "-slice duration") {
+		t.Errorf("-h: got %d and %q, want 0 and the flags", code, help.String())
 	}
 }
 
@@ -36,7 +52,7 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
 			found++
-			f, err := parse(strings.Fields(strings.ReplaceAll(m[1], "'", "")))
+			f, err := parse(strings.Fields(strings.ReplaceAll(m[1], "'", "")), io.Discard)
 			if err != nil {
 				t.Errorf("%s: %q: %v", file, m[0], err)
 				continue
@@ -61,7 +77,7 @@ func TestDocumentedCommands(t *testing.T) {
 
 func TestWritesBothFiles(t *testing.T) {
 	dir := t.TempDir()
-	f, err := parse([]string{"-run", "Stats|ExecuteInLoop/impl=core$", "-slice", "10us", "-out", dir})
+	f, err := parse([]string{"-run", "Stats|ExecuteInLoop/impl=core$", "-slice", "10us", "-out", dir}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +101,7 @@ func TestWritesBothFiles(t *testing.T) {
 }
 
 func TestNothingToMeasureIsAnError(t *testing.T) {
-	f, err := parse([]string{"-run", "no such case", "-out", t.TempDir()})
+	f, err := parse([]string{"-run", "no such case", "-out", t.TempDir()}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 
 	"eventide/bench/results"
+	"eventide/internal/command"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
@@ -20,16 +21,11 @@ func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
 // not be written or is not current, 2 for usage.
 func run(args []string, stderr io.Writer) int {
 	f := flag.NewFlagSet("results", flag.ContinueOnError)
-	f.SetOutput(stderr)
 	raw := f.String("raw", "testdata/bench", "directory of the raw files")
 	page := f.String("page", "RESULTS.md", "the page")
 	check := f.Bool("check", false, "compare instead of writing")
-	if err := f.Parse(args); err != nil {
-		return 2
-	}
-	if f.NArg() > 0 {
-		fmt.Fprintf(stderr, "results: got arguments %q, want none\n", f.Args())
-		return 2
+	if err := command.Parse(f, args, stderr, nil); err != nil {
+		return command.Refuse(stderr, "results", err)
 	}
 	if err := do(*raw, *page, *check); err != nil {
 		fmt.Fprintln(stderr, err)

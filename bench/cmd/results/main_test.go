@@ -22,6 +22,8 @@ func TestExitCodes(t *testing.T) {
 		text string
 	}{
 		{[]string{"-colour"}, 2, "flag provided but not defined"},
+		{[]string{"-raw"}, 2, "flag needs an argument: -raw"},
+		{[]string{"-h"}, 0, "directory of the raw files"},
 		{[]string{"extra"}, 2, `got arguments ["extra"], want none`},
 		{[]string{"-raw", t.TempDir(), "-page", page}, 1, "bench.json"},
 		{[]string{"-raw", kept, "-page", page, "-check"}, 1, "no such file"},

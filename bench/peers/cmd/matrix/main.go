@@ -7,7 +7,7 @@
 // Each cell is a process of its own: a library that kills its process, or does not
 // come to an end, is a "no" in one cell. It prints subject x guarantee and writes
 // matrix.json. The exit code is 1 if core does not keep all it promises, or if
-// something went wrong; what others do not keep is a result.
+// something went wrong, and 2 for usage; what others do not keep is a result.
 package main
 
 import (
@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"eventide/bench/peers/conform"
+	"eventide/internal/command"
 	"eventide/props/exectest"
 )
 
@@ -64,31 +65,72 @@ type Matrix struct {
 // cellTime is how long a cell may take.
 const cellTime = 3 * time.Minute
 
-func main() {
-	subjects := flag.String("subjects", "", "only these, separated by commas")
-	guarantees := flag.String("guarantees", "", "only these, separated by commas")
-	seed := flag.Uint64("seed", 1, "seed of the programs")
-	drivers := flag.String("drivers", "../../out/peers", "directory that drivers/build.sh has built into")
-	out := flag.String("out", "../../out", "directory for matrix.json")
-	cell := flag.String("cell", "", "judge one `subject/guarantee` and print it as JSON: not for people")
-	flag.Parse()
-	var err error
-	if *cell != "" {
-		err = judgeHere(*cell, *drivers, *seed)
-	} else {
-		err = run(split(*subjects), split(*guarantees), *drivers, *out, *seed)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "matrix:", err)
-		os.Exit(1)
-	}
+func main() { os.Exit(matrixMain(os.Args[1:], os.Stderr)) }
+
+type settings struct {
+	subjects, guarantees []string // nil: all
+	seed                 uint64
+	drivers, out, cell   string
 }
 
-func split(list string) []string {
-	if list == "" {
-		return nil
+func parse(args []string, stderr io.Writer) (s settings, err error) {
+	f := flag.NewFlagSet("matrix", flag.ContinueOnError)
+	f.Func("subjects", "only these, separated by commas: "+strings.Join(subjectNames(), ", "), func(list string) (err error) {
+		s.subjects, err = split(list, "subject", subjectNames())
+		return err
+	})
+	f.Func("guarantees", "only these, separated by commas, such as G3,G20", func(list string) (err error) {
+		s.guarantees, err = split(list, "guarantee", guaranteeNames())
+		return err
+	})
+	f.Uint64Var(&s.seed, "seed", 1, "seed of the programs")
+	f.StringVar(&s.drivers, "drivers", "../../out/peers", "directory that drivers/build.sh has built into")
+	f.StringVar(&s.out, "out", "../../out", "directory for matrix.json")
+	f.StringVar(&s.cell, "cell", "", "judge one `subject/guarantee` and print it as JSON: not for people")
+	return s, command.Parse(f, args, stderr, nil)
+}
+
+// matrixMain is main without the process. It returns the exit code.
+func matrixMain(args []string, stderr io.Writer) int {
+	s, err := parse(args, stderr)
+	if err != nil {
+		return command.Refuse(stderr, "matrix", err)
 	}
-	return strings.Split(list, ",")
+	if s.cell != "" {
+		err = judgeHere(s.cell, s.drivers, s.seed)
+	} else {
+		err = run(s.subjects, s.guarantees, s.drivers, s.out, s.seed)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "matrix:", err)
+		return 1
+	}
+	return 0
+}
+
+// split reads a list of known names.
+func split(list, what string, known []string) ([]string, error) {
+	names := strings.Split(list, ",")
+	for _, name := range names {
+		if err := command.OneOf(what, name, known); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+func subjectNames() (names []string) {
+	for _, s := range conform.Specs() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+func guaranteeNames() (names []string) {
+	for _, g := range conform.Guarantees() {
+		names = append(names, g.Guarantee)
+	}
+	return names
 }
 
 // judgeHere is the process of one cell.
@@ -136,9 +178,6 @@ func run(subjects, guarantees []string, drivers, out string, seed uint64) error 
 		if len(subjects) == 0 || slices.Contains(subjects, s.Name) {
 			specs = append(specs, s)
 		}
-	}
-	if len(specs) == 0 || len(m.Guarantees) == 0 {
-		return errors.New("no subject or no guarantee has such a name")
 	}
 	m.Cells = make([]Cell, len(specs)*len(m.Guarantees))
 	broken := make([]error, len(m.Cells))

@@ -25,6 +25,7 @@ import (
 
 	"eventide/bench/machine"
 	"eventide/bench/peers"
+	"eventide/internal/command"
 )
 
 type flags struct {
@@ -39,12 +40,9 @@ type flags struct {
 }
 
 func main() {
-	f, err := parse(os.Args[1:])
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
+	f, err := parse(os.Args[1:], os.Stderr)
 	if err != nil {
-		os.Exit(2)
+		os.Exit(command.Refuse(os.Stderr, "peers", err))
 	}
 	if f.serve {
 		answers := os.Stdout
@@ -59,8 +57,7 @@ func main() {
 	}
 }
 
-// parse reads the command line; it has said what is wrong with it.
-func parse(args []string) (flags, error) {
+func parse(args []string, stderr io.Writer) (flags, error) {
 	f := flags{run: regexp.MustCompile("")}
 	set := flag.NewFlagSet("peers", flag.ContinueOnError)
 	set.IntVar(&f.rounds, "rounds", 12, fmt.Sprintf("rounds to measure; fewer than %d are a trial, by which no target is judged", peers.MinRounds))
@@ -75,24 +72,11 @@ func parse(args []string) (flags, error) {
 	set.StringVar(&f.from, "from", "", "report on this raw `file` instead of measuring")
 	set.BoolVar(&f.strict, "strict", false, "exit with 1 if a target is missed or could not be judged")
 	set.BoolVar(&f.serve, "serve", false, "be the driver of the Go implementations: not for people")
-	if err := set.Parse(args); err != nil {
-		return f, err
-	}
-	var err error
-	switch {
-	case set.NArg() > 0:
-		err = fmt.Errorf("unexpected argument %q", set.Arg(0))
-	case f.rounds < 1:
-		err = fmt.Errorf("-rounds is %d, want at least 1", f.rounds)
-	case f.warm < 0:
-		err = fmt.Errorf("-warm is %v, want 0 or more", f.warm)
-	}
+	err := command.Parse(set, args, stderr, func() error {
+		return errors.Join(command.AtLeast("-rounds", f.rounds, 1), command.AtLeast("-warm", f.warm, 0))
+	})
 	if f.seed == 0 {
 		f.seed = uint64(time.Now().UnixNano())
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "peers:", err)
-		set.Usage()
 	}
 	return f, err
 }

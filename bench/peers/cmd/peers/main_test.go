@@ -1,6 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,10 +15,23 @@ import (
 )
 
 func TestBadUsage(t *testing.T) {
-	for _, args := range [][]string{{"-rounds", "0"}, {"-warm", "-1s"}, {"-run", "("}, {"more"}, {"-nonsense"}} {
-		if _, err := parse(args); err == nil {
-			t.Errorf("%v: got no error", args)
+	for want, args := range map[string][]string{
+		"-rounds is 0, want at least 1":            {"-rounds", "0"},
+		"-rounds is -2, want at least 1":           {"-rounds", "-2"},
+		"-warm is -1s, want at least 0s":           {"-warm", "-1s"},
+		`invalid value "-1" for flag -seed`:        {"-seed", "-1"},
+		`invalid value "(" for flag -run`:          {"-run", "("},
+		`got arguments ["more"], want none`:        {"more"},
+		"flag needs an argument: -rounds":          {"-rounds"},
+		"flag provided but not defined: -nonsense": {"-nonsense"},
+	} {
+		if _, err := parse(args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %v, want %q", args, err, want)
 		}
+	}
+	var help bytes.Buffer
+	if _, err := parse([]string{"-h"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "-rounds int") {
+		t.Errorf("-h: got %v and %q, want the flags", err, help.String())
 	}
 }
 
@@ -28,7 +45,7 @@ func TestDocumentedCommands(t *testing.T) {
 	found := 0
 	for _, m := range regexp.MustCompile(`(?m)^//\tgo run \./cmd/peers(.*)$`).FindAllStringSubmatch(string(text), -1) {
 		found++
-		f, err := parse(strings.Fields(strings.ReplaceAll(m[1], "'", "")))
+		f, err := parse(strings.Fields(strings.ReplaceAll(m[1], "'", "")), io.Discard)
 		if err != nil {
 			t.Errorf("%q: %v", m[0], err)
 			continue
@@ -57,7 +74,7 @@ func TestARawFileIsReportedOn(t *testing.T) {
 	if err := os.WriteFile(raw, []byte(lines), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f, err := parse([]string{"-from", raw, "-out", dir})
+	f, err := parse([]string{"-from", raw, "-out", dir}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
