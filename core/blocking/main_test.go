@@ -198,7 +198,18 @@ var transports = []struct {
 	{"tls", tlsPair},
 }
 
-func tcpPair(t testing.TB) (ours, theirs net.Conn) { return pair(t, "tcp", "127.0.0.1:0") }
+// tcpPair returns two ends whose kernels hold much less than 16 MiB in each direction.
+func tcpPair(t testing.TB) (ours, theirs net.Conn) {
+	t.Helper()
+	ours, theirs = pair(t, "tcp", "127.0.0.1:0")
+	for _, c := range []net.Conn{ours, theirs} {
+		conn := c.(*net.TCPConn)
+		if err := errors.Join(conn.SetReadBuffer(pinnedBuffer), conn.SetWriteBuffer(pinnedBuffer)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ours, theirs
+}
 
 func unixPair(t testing.TB) (ours, theirs net.Conn) {
 	if runtime.GOOS == "windows" {
@@ -206,6 +217,10 @@ func unixPair(t testing.TB) (ours, theirs net.Conn) {
 	}
 	return pair(t, "unix", filepath.Join(t.TempDir(), "s"))
 }
+
+// pinnedBuffer is the size of the socket buffers of a tcpPair: what the kernels hold must
+// not depend on the machine. It is more than the largest segment of the loopback device.
+const pinnedBuffer = 128 << 10
 
 func pair(t testing.TB, network, addr string) (ours, theirs net.Conn) {
 	t.Helper()

@@ -14,12 +14,12 @@ import (
 // The kernel gives up a peer that takes nothing, with ETIMEDOUT. A drain that meets
 // this has not come to its end: the kernel has thrown away what it had.
 func TestG23ConnectionGivenUpByTheKernelIsNotDrained(t *testing.T) {
-	const size = 1 << 20 // more than the peer's kernel takes, and less than ours
 	g := newGroup(t, 0)
 	ours, theirs := tcpPair(t)
 	if err := theirs.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
 		t.Fatal(err)
 	}
+	size := sendBuffer(t, ours.(*net.TCPConn), 1<<20) / 2 // more than the peer's kernel takes, and less than ours
 	userTimeout(t, ours.(*net.TCPConn), 300*time.Millisecond)
 	ch := mustRegister(t, g, ours, &handler{})
 	if n, err := ch.WriteAndFlush(make([]byte, size)).Wait(t.Context()); n != size || err != nil {
@@ -28,7 +28,7 @@ func TestG23ConnectionGivenUpByTheKernelIsNotDrained(t *testing.T) {
 	mustShutdownGracefully(t, g, 0, long) // the peer never reads
 	report := awaitDone(t, g)
 	received, err := io.Copy(io.Discard, theirs)
-	if received >= size {
+	if received >= int64(size) {
 		t.Fatalf("the peer received all %d bytes (%v): the test needs a connection that dies", received, err)
 	}
 	if report.ChannelsDrained != 0 || report.ChannelsAborted != 1 || report.TimedOut {
@@ -37,6 +37,21 @@ func TestG23ConnectionGivenUpByTheKernelIsNotDrained(t *testing.T) {
 	if cause := ch.CloseCause(); !errors.Is(cause, syscall.ETIMEDOUT) {
 		t.Errorf("CloseCause: got %v, want ETIMEDOUT", cause)
 	}
+}
+
+// sendBuffer sets the send buffer of conn and returns the size that the kernel made of it.
+func sendBuffer(t *testing.T, conn *net.TCPConn, size int) (n int) {
+	t.Helper()
+	raw, err := conn.SyscallConn()
+	if err = errors.Join(err, conn.SetWriteBuffer(size)); err != nil {
+		t.Fatal(err)
+	}
+	var refused error
+	err = raw.Control(func(fd uintptr) { n, refused = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF) })
+	if err = errors.Join(err, refused); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // userTimeout sets for how long the kernel waits for an acknowledgement.

@@ -14,16 +14,15 @@ import (
 
 // TestCloseGracefully is the drain of TestG23Drain outside of a shutdown.
 func TestCloseGracefully(t *testing.T) {
-	const sent = 8 << 20
 	cases := []struct {
 		name     string
 		deadline func() time.Time
-		peer     func(t *testing.T, p *pair)
+		peer     func(t *testing.T, p *pair, sent int)
 		after    func(p *pair)
 		want     error
 	}{
-		{"reader", func() time.Time { return time.Time{} }, func(t *testing.T, p *pair) {
-			if n, err := readAll(p.peer); n != sent || err != nil {
+		{"reader", func() time.Time { return time.Time{} }, func(t *testing.T, p *pair, sent int) {
+			if n, err := readAll(p.peer); n != int64(sent) || err != nil {
 				t.Errorf("G23: received %d of %d: %v", n, sent, err)
 			}
 			_ = p.peer.Close()
@@ -44,6 +43,7 @@ func TestCloseGracefully(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			checkLeaks(t)
 			p := newPair(t, nil)
+			sent := p.kernelHolds(t) + 1
 			write := p.ch.Write(make([]byte, sent)) // not flushed: it is sent all the same
 			f := p.ch.CloseGracefully(c.deadline())
 			wantErr(t, "G22: write after CloseGracefully", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
@@ -51,7 +51,7 @@ func TestCloseGracefully(t *testing.T) {
 				t.Error("the channel says that it is open")
 			}
 			if c.peer != nil {
-				go c.peer(t, p)
+				go c.peer(t, p, sent)
 			}
 			if c.after != nil {
 				c.after(p)
@@ -75,11 +75,11 @@ func TestCloseGracefully(t *testing.T) {
 func TestG23UnreadInput(t *testing.T) {
 	checkLeaks(t)
 	g := newGroup(t, 1)
-	const sent = 100_000
 	lost := 0
 	for _, graceful := range []bool{false, true} {
 		for range 20 {
 			p := newPairOn(t, g, nil)
+			sent := p.ourKernelTakes(t)
 			p.ch.SetAutoRead(false)
 			_, _ = p.peer.Write([]byte("unread"))
 			write := p.ch.WriteAndFlush(make([]byte, sent))
@@ -91,10 +91,10 @@ func TestG23UnreadInput(t *testing.T) {
 			}
 			n, err := readAll(p.peer)
 			_ = p.peer.Close()
-			if !graceful && (n != sent || err != nil) {
+			if !graceful && (n != int64(sent) || err != nil) {
 				lost++
 			}
-			if graceful && (n != sent || err != nil) {
+			if graceful && (n != int64(sent) || err != nil) {
 				t.Errorf("G23: received %d of %d: %v", n, sent, err)
 			}
 			awaitErr(t, "the close", p.ch.CloseFuture())

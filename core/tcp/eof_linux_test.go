@@ -3,6 +3,7 @@ package tcp_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -91,10 +92,9 @@ func TestG23WriteAtThePeersEnd(t *testing.T) {
 // peer has not yet acknowledged.
 func TestG23CloseOutputAtThePeersEnd(t *testing.T) {
 	checkLeaks(t)
-	const sent = 256 << 10 // more than the peer's window, less than our buffer
 	seam := &interruption{op: "read"}
-	p := newPair(t, nil, seam.option(), tcp.WithSocketBuffers(0, 1<<20))
-	_ = p.peer.SetReadBuffer(32 << 10)
+	p := newPair(t, nil, seam.option())
+	sent := p.ourKernelTakes(t)
 	asked := make(chan *core.Future[struct{}], 1)
 	on(t, p.group, func() {
 		wantErr(t, "the write", p.ch.WriteAndFlush(make([]byte, sent)).Err(), nil)
@@ -106,7 +106,7 @@ func TestG23CloseOutputAtThePeersEnd(t *testing.T) {
 	})
 	_ = p.peer.CloseWrite()
 	wantErr(t, "G23: CloseOutput", awaitErr(t, "CloseOutput", <-asked), nil)
-	if n, err := readAll(p.peer); n != sent || err != nil {
+	if n, err := readAll(p.peer); n != int64(sent) || err != nil {
 		t.Errorf("G23: received %d of %d: %v", n, sent, err)
 	}
 	_ = p.peer.Close()
@@ -153,6 +153,7 @@ func TestG23WritesRaceThePeersEnd(t *testing.T) {
 							if reads.Load() {
 								spins--
 							}
+							runtime.Gosched() // a processor for the loop, also without preemption
 						}
 						p.ch.Write([]byte("x"))
 						if err, n := ask(p.ch), p.ch.PendingBytes(); err == nil && n > 0 {

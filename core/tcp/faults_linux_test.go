@@ -264,7 +264,7 @@ func TestR218WriteSpin(t *testing.T) {
 	for _, spin := range []int{1, 3, tcp.DefaultWriteSpin} {
 		t.Run(strconv.Itoa(spin), func(t *testing.T) {
 			checkLeaks(t)
-			p := newPair(t, nil, tcp.WithWriteSpin(spin), tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
+			p := newPair(t, nil, tcp.WithWriteSpin(spin), tcp.WithSocketBuffers(0, pinnedBuffer), tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
 				if op == "send" {
 					return 1, 0
 				}

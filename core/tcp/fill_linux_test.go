@@ -1,7 +1,10 @@
 package tcp_test
 
 import (
+	"context"
+	"errors"
 	"math"
+	"net"
 	"syscall"
 	"testing"
 
@@ -11,15 +14,30 @@ import (
 )
 
 const (
-	// pinnedBuffer is the size to which pin sets a socket buffer: more than the largest
-	// segment of the loopback device, so that a stream does not wait for delayed
-	// acknowledgements.
+	// pinnedBuffer is the size to which a test sets a send buffer.
 	pinnedBuffer = 128 << 10
+
+	// peerBuffer is the receive buffer of each peer: the kernel does not adapt it. The size is
+	// set before the handshake, as a window that was granted cannot be taken back: segments
+	// that no longer fit would be dropped, and sent again after a time-out.
+	peerBuffer = 64 << 10
 
 	// mostSegments is more than the kernel puts into the two buffers beyond their sizes: each
 	// may be exceeded by one segment of at most 64 KiB and its overhead.
 	mostSegments = 512 << 10
 )
+
+// listenForPeers returns a listener whose connections have peerBuffer.
+func listenForPeers() (net.Listener, error) {
+	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
+		var refused error
+		err := raw.Control(func(fd uintptr) {
+			refused = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, peerBuffer)
+		})
+		return errors.Join(err, refused)
+	}}
+	return config.Listen(context.Background(), "tcp", "127.0.0.1:0")
+}
 
 // noWaterMarks keeps a test from hearing of writability: how many bytes wait depends on
 // the socket buffers of the machine.
@@ -44,29 +62,36 @@ func (p *pair) fillInLoop(t testing.TB) tcp.WriteFuture {
 	return w
 }
 
-// kernelHolds pins our send buffer and the peer's receive buffer, so that the kernel does
-// not adapt them any more, and returns more bytes than the two hold.
+// kernelHolds fixes our send buffer, so that the kernel does not adapt it any more, and
+// returns more bytes than it and the peer's receive buffer hold.
 func (p *pair) kernelHolds(t testing.TB) int {
 	t.Helper()
-	return pin(t, p.ch.FD(), unix.SO_SNDBUF) + pin(t, fdOf(t, p.peer), unix.SO_RCVBUF) + mostSegments
+	receive, err := unix.GetsockoptInt(fdOf(t, p.peer), unix.SOL_SOCKET, unix.SO_RCVBUF)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return setBuffer(t, p.ch.FD(), unix.SO_SNDBUF, pinnedBuffer) + receive + mostSegments
 }
 
-// pin sets a socket buffer to a fixed size. It returns the most bytes that the buffer
-// holds from then on: a window that was granted before is not taken back.
-func pin(t testing.TB, fd, buffer int) int {
+// ourKernelTakes returns how many bytes our kernel takes at once on any machine, though the
+// peer does not read: half of a send buffer that is fixed. It is more than the peer's
+// kernel acknowledges before the peer reads.
+func (p *pair) ourKernelTakes(t testing.TB) int {
 	t.Helper()
-	before, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, buffer)
+	return setBuffer(t, p.ch.FD(), unix.SO_SNDBUF, 1<<20) / 2
+}
+
+// setBuffer sets a socket buffer and returns the size that the kernel made of it.
+func setBuffer(t testing.TB, fd, buffer, size int) int {
+	t.Helper()
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, buffer, size); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, buffer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, buffer, pinnedBuffer); err != nil {
-		t.Fatal(err)
-	}
-	after, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, buffer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return before + after
+	return n
 }
 
 // fdOf returns the descriptor of c, which must stay open while it is used.

@@ -225,7 +225,7 @@ func newPair(t testing.TB, then func(event string, ch *tcp.Channel, p []byte), o
 
 func newPairOn(t testing.TB, g *core.Group, then func(event string, ch *tcp.Channel, p []byte), opts ...tcp.Option) *pair {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := listenForPeers()
 	if err != nil {
 		t.Fatal(err)
 	}

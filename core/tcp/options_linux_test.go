@@ -180,10 +180,7 @@ func TestHugeWaterMarks(t *testing.T) {
 func TestHugeSpinAndLinger(t *testing.T) {
 	checkLeaks(t)
 	p := newPair(t, nil, tcp.WithWriteSpin(math.MaxInt), tcp.WithLinger(math.MaxInt64))
-	for p.ch.PendingBytes() == 0 {
-		p.ch.WriteAndFlush(make([]byte, 1<<20))
-		on(t, p.ch.EventLoop(), func() {})
-	}
+	p.fill(t)
 	f := p.ch.Close()
 	on(t, p.ch.EventLoop(), func() {})
 	select {
