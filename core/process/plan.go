@@ -137,7 +137,8 @@ type Step struct {
 // Executor is what a step needs of a core.EventExecutor: a core.Executor, a
 // core.Group, a blocking.Group, or anything that wraps one or ends like one
 // (core.NewTermination). Termination must return the same pointer every time, and
-// never nil.
+// never nil. With a method Running() string, as core.Executor has, or All, as groups have, the
+// report names the bodies that run when the exit ends.
 type Executor interface {
 	ShutdownGracefully(quiet, timeout time.Duration) (*core.Termination, error)
 	Shutdown() *core.Termination

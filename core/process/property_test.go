@@ -25,7 +25,7 @@ func TestPropG3ExitsOfGeneratedPlans(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { newProgram(t, seed).run(seen) })
 		})
 	}
-	for _, what := range []string{"clean", "deadline", "in time after Timeout", "left behind", "left behind, Drain", "left behind, no Drain", "not begun"} {
+	for _, what := range []string{"clean", "deadline", "in time after Timeout", "left behind", "left behind, Drain", "left behind, no Drain", "not begun", "forced"} {
 		if seen[what] < 10 {
 			t.Errorf("the generator made %d of %q, want 10 or more: %v", seen[what], what, seen)
 		}
@@ -151,13 +151,23 @@ func (e observed) ShutdownGracefully(quiet, timeout time.Duration) (*core.Termin
 func (p *program) run(seen map[string]int) {
 	time.Sleep(p.between(0, 3*time.Second))
 	p.began = time.Now()
-	signals := make(chan os.Signal, 1)
+	signals := make(chan os.Signal, 2)
 	signals <- os.Interrupt
+	second := time.Duration(-1)
+	if p.rng.IntN(6) == 0 {
+		second = p.between(0, 10*time.Second)
+		go func() { time.Sleep(second); signals <- os.Interrupt }()
+	}
 	p.plan.Logger = slog.New(slog.DiscardHandler)
 	r := runWith(p.t.Context(), p.plan, func([]os.Signal) (<-chan os.Signal, func()) { return signals, func() {} })
 	took := time.Since(p.began)
 	synctest.Wait() // for the listeners that stamp the end
-	p.judge(r, took, seen)
+	if took == second {
+		seen["forced"]++
+		p.judgeForced(r)
+	} else {
+		p.judge(r, took, seen)
+	}
 	time.Sleep(5 * time.Second) // producers that were not refused go on
 	for i, o := range p.parts {
 		if o.ex == nil {
@@ -170,6 +180,19 @@ func (p *program) run(seen map[string]int) {
 		<-o.ex.Termination().Done()
 	}
 	time.Sleep(10 * time.Second) // functions that ignore their context
+}
+
+// judgeForced: the exit ended at the second signal; what it had not ended is lost, and said.
+func (p *program) judgeForced(r Report) {
+	if want := 128 + signalNumber(os.Interrupt); r.Code != want {
+		p.t.Errorf("G16: exit code %d after a second signal, want %d: %+v", r.Code, want, r)
+	}
+	for i, o := range p.parts {
+		if _, begun := at(&o.began); begun == (r.Steps[i].Outcome == NotBegun) {
+			p.t.Errorf("G16: step %d has begun: %v; the report says %v", i, begun, r.Steps[i].Outcome)
+		}
+		p.judgeStep(i, r.Steps[i], r.Steps[i].Outcome != Done)
+	}
 }
 
 func (p *program) judge(r Report, took time.Duration, seen map[string]int) {
