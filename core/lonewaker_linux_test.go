@@ -35,6 +35,9 @@ func loneWakers(t *testing.T, f func(t *testing.T, w *loneWaker)) {
 	if soak := os.Getenv("EVENTIDE_SOAK"); soak != "" {
 		d, err := time.ParseDuration(soak)
 		must(t, err)
+		if d <= 0 {
+			t.Fatalf("EVENTIDE_SOAK is %q, want a duration such as 10m", soak)
+		}
 		length = d
 	}
 	if testing.Short() {

@@ -112,6 +112,35 @@ func TestKillerIsTriedWithoutTheMutantOnce(t *testing.T) {
 	require.Equal(t, []string{laneTest}, s.lanes(elsewhere))
 }
 
+// TestNotExercisedIsNoKill: a property that saw too little has not seen the mutant, and
+// runs again; without a mutant it shows nothing either.
+func TestNotExercisedIsNoKill(t *testing.T) {
+	seldom := "--- FAIL: TestPropX (0.1s)\n    sightings_test.go:63: G8: exercised by 0 of 400 programs\n    sightings_test.go:65: " + lane.NotExercised + "G8: 400 programs\nFAIL\n"
+	broken := "--- FAIL: TestPropX (0.1s)\n    x_test.go:1: G8 a body began\nFAIL\n"
+	tests := newTester(settings{root: module, room: newRoom(1), all: time.Hour})
+	tests.build = func(string, string, string) error { return nil }
+	runs := 0
+	tests.run = func(_, bin, _ string) (string, bool, error) {
+		if !strings.Contains(bin, "mutant") {
+			return "", false, nil
+		}
+		if runs++; runs < 3 {
+			return seldom, true, nil
+		}
+		return seldom + broken, true, nil
+	}
+	by := mark{lane: laneTest, killer: "^TestPropX$", pkg: "model"}
+	e := entry{}
+	found, err := tests.try(planted("G8"), by, &e, filepath.Join(t.TempDir(), "mutant"))
+	require.NoError(t, err)
+	require.True(t, found)
+	require.Equal(t, 3, e.Schedules)
+	tests.run = func(string, string, string) (string, bool, error) { return seldom, true, nil }
+	by.killer = "^TestPropY$"
+	_, err = tests.try(planted("G8"), by, &e, filepath.Join(t.TempDir(), "mutant"))
+	require.ErrorContains(t, err, "fails without the mutant")
+}
+
 // TestEquivalent: one that nobody sees is equivalent if its file says why; one that
 // somebody sees has a proof that is wrong.
 func TestEquivalent(t *testing.T) {

@@ -8,10 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
 
+	"eventide/props/lane"
 	"eventide/props/mutant"
 )
 
@@ -62,7 +64,7 @@ func (t *tester) try(m mutant.Mutant, by mark, e *entry, dir string) (bool, erro
 			return false, err
 		}
 		e.Schedules++
-		if failed {
+		if failed && !sawTooLittle(out) {
 			e.killed(kill{by: byTest, predicate: by.killer, what: firstComplaint(out)})
 			return true, nil
 		}
@@ -146,6 +148,16 @@ func (s settings) runTests(pkg, bin, killer string) (string, bool, error) {
 		return out.String(), true, nil
 	}
 	return out.String(), false, err
+}
+
+// tooLittle matches the complaint of a property that was not exercised.
+var tooLittle = regexp.MustCompile(`(?m)^\s+\w+_test\.go:\d+: ` + lane.NotExercised)
+
+// sawTooLittle reports whether every test that failed is a property that was not
+// exercised: that has shown nothing.
+func sawTooLittle(out string) bool {
+	complaints := len(tooLittle.FindAllString(out, -1))
+	return complaints > 0 && complaints == strings.Count(out, "--- FAIL: ")
 }
 
 // firstComplaint is the first line in which a test says what it saw.

@@ -10,32 +10,37 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"eventide/internal/command"
 	"eventide/props/lanes/interleave/rewrite"
 	"eventide/props/mutant"
 )
 
-func main() {
-	root := flag.String("root", ".", "root of the module")
-	out := flag.String("o", filepath.Join("out", "interleave"), "where the rewritten files and overlay.json go")
-	planted := flag.String("mutant", "", "file of a mutant to apply first")
-	verbose := flag.Bool("v", false, "list how many operations of each kind were instrumented")
-	flag.Parse()
-	if flag.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "rewrite: got arguments %q, want none\n", flag.Args())
-		os.Exit(2)
+func main() { os.Exit(run(os.Args[1:], os.Stderr)) }
+
+// run is main without the process. It returns the exit code.
+func run(args []string, stderr io.Writer) int {
+	f := flag.NewFlagSet("rewrite", flag.ContinueOnError)
+	root := f.String("root", ".", "root of the module")
+	out := f.String("o", filepath.Join("out", "interleave"), "where the rewritten files and overlay.json go")
+	planted := f.String("mutant", "", "file of a mutant to apply first")
+	verbose := f.Bool("v", false, "list how many operations of each kind were instrumented")
+	if err := command.Parse(f, args, stderr, nil); err != nil {
+		return command.Refuse(stderr, "rewrite", err)
 	}
-	if err := run(*root, *out, *planted, *verbose); err != nil {
-		fmt.Fprintln(os.Stderr, "rewrite:", err)
-		os.Exit(1)
+	if err := write(*root, *out, *planted, *verbose); err != nil {
+		fmt.Fprintln(stderr, "rewrite:", err)
+		return 1
 	}
+	return 0
 }
 
-func run(root, out, planted string, verbose bool) error {
+func write(root, out, planted string, verbose bool) error {
 	m := rewrite.Module{Root: root}
 	if planted != "" {
 		p, err := find(planted)
