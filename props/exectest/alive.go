@@ -6,26 +6,38 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"strconv"
+	"sync"
 )
 
 // labelKey is the profiler label that the goroutines of a run carry: those
 // that a labelled goroutine starts inherit it.
 const labelKey = "exectest-run"
 
-// counter returns a function that counts the living goroutines of a run. In a
-// bubble these are the bubble's; in real time those that carry the run's
-// label, which leaves out the ones that the runtime's timers start. If off,
-// the function counts nothing.
-func counter(c *config, label string, on bool) func() int {
+// counter returns a function that counts the living goroutines of a run, for a call
+// now and later ones. In a bubble these are the bubble's; in real time those that carry
+// the run's label, which leaves out the ones that the runtime's timers start. Unless
+// exact is wanted, it counts nothing in real time, and in a bubble only if the process
+// has more goroutines than now: a stack dump takes longer than most runs.
+func counter(c *config, label string, exact bool) func() int {
 	switch {
-	case !on:
-		return func() int { return 0 }
-	case c.realTime:
+	case exact && c.realTime:
 		return func() int { return labelled(label) }
-	default:
+	case exact:
 		return bubbled
+	case c.realTime:
+		return func() int { return 0 }
+	}
+	fresh, before := inFreshBubble(), runtime.NumGoroutine()
+	return func() int {
+		if runtime.NumGoroutine() <= before {
+			return fresh
+		}
+		return bubbled()
 	}
 }
+
+// inFreshBubble is the number of goroutines of a bubble in which nothing has happened.
+var inFreshBubble = sync.OnceValue(bubbled)
 
 // bubbled counts the goroutines of the caller's bubble. Their headers in a
 // stack dump name it: goroutine 7 [select (durable), synctest bubble 3]:

@@ -39,5 +39,6 @@ const (
 	countsRefused    // counts a refused task as accepted
 	closesLate       // ShutdownNow returns with admission open
 	insideDenied     // InEventLoop is false in the first body (#4357)
+	hooksDoNotCount  // the end of a hook does not restart the quiet period (R118)
 	terminatedBefore // the state is Terminated before Done (R133)
 )

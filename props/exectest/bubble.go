@@ -20,17 +20,17 @@ import (
 type run struct {
 	history *history.History
 	hung    bool    // it did not come to rest within the kit's patience
-	early   int     // goroutines of the subject before its first use, if counted
-	left    int     // goroutines of the subject after done, if counted
+	early   int     // goroutines of the subject before its first use, see counter
+	left    int     // goroutines of the subject after done, see counter
 	done    bool    // Done was closed
 	err     error   // there is nothing to judge, or the log makes no sense
 	verdict verdict // of a hammer
 }
 
-// execute runs the program on a fresh subject. Counting goroutines costs more than
-// most runs, so it is asked for.
-func execute(factory func() Subject, p program, c *config, count bool) run {
-	return carryOut(c, func(alive func(bool) func() int) run { return oneRun(factory, p, c, alive(count)) })
+// execute runs the program on a fresh subject. Counting goroutines exactly costs more
+// than most runs, so it is asked for; see counter.
+func execute(factory func() Subject, p program, c *config, exact bool) run {
+	return carryOut(c, func(alive func(bool) func() int) run { return oneRun(factory, p, c, alive(exact)) })
 }
 
 // carryOut calls f in a bubble, or in real time, and returns what it does. It
@@ -43,7 +43,7 @@ func carryOut(c *config, f func(alive func(bool) func() int) run) run {
 		defer func() { finished <- r }()
 		label := strconv.FormatInt(runs.Add(1), 10)
 		pprof.Do(context.Background(), pprof.Labels(labelKey, label), func(context.Context) {
-			inBubble(c, func() { r = f(func(count bool) func() int { return counter(c, label, count) }) })
+			inBubble(c, func() { r = f(func(exact bool) func() int { return counter(c, label, exact) }) })
 		})
 	}()
 	patience := time.NewTimer(c.patience)

@@ -10,7 +10,9 @@
 //		t.Log("\n" + r.String())
 //	}
 //
-// Each guarantee is one subtest. What else the executor can do it shows by
+// Each guarantee is one subtest, with programs of its own. Every run answers for all
+// guarantees: a breach that only the programs of another one show is reported after the
+// subtests, under the name of the guarantee that it breaks. What else the executor can do it shows by
 // implementing Scheduler, Hooker, Stater, LoopTeller, Submitter, Counter or
 // Closer; a guarantee that needs a missing one is skipped with "not supported:
 // Hooker" and stands so in the result, never as passed. A guarantee whose

@@ -15,6 +15,7 @@ func (h hammer) source(guarantee string, bubble bool) string {
 		"guarantee": guarantee, "bubble": bubble,
 		"producers": h.producers, "calls": h.calls, "yields": h.yields, "dwell": h.dwell,
 		"busy": h.busy, "inside": h.inside, "atTimeout": h.timeout,
+		"order":  guarantee == "G4" || guarantee == "G6",
 		"submit": h.call == callSubmit, "hooks": h.call == callAddHook,
 		"closing": int(hammerClosing.Milliseconds()), "timeout": int(hammerTimeout.Milliseconds()),
 	})
@@ -61,7 +62,7 @@ func hammer{{.guarantee}}(t *testing.T, round int) {
 	{{- if eq .guarantee "G2"}}
 	var running atomic.Int32
 	{{- end}}
-	{{- if eq .guarantee "G4"}}
+	{{- if .order}}
 	var last [{{.producers}}]atomic.Int64
 	{{- end}}
 	shutdown := func(quiet, timeout time.Duration) {
@@ -111,7 +112,7 @@ func hammer{{.guarantee}}(t *testing.T, round int) {
 						t.Errorf("round %d: two bodies ran at once", round)
 					}
 					{{- end}}
-					{{- if eq .guarantee "G4"}}
+					{{- if .order}}
 					if last[p].Swap(int64(i+1)) > int64(i+1) {
 						t.Errorf("round %d: call %d of producer %d ran after a later one", round, i, p)
 					}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"eventide/props/history"
 )
 
 // String is the hammer on one line.
@@ -39,24 +41,26 @@ const (
 // tellHammer fills the row of a hammer that has found something. There is no
 // trace, so the report has a test that does the same, and how often it fails.
 func (cl *clause) tellHammer(row *Row, factory func() Subject, c *config, h hammer, text string) {
-	v := cl.violation(text)
-	row.Text = fmt.Sprintf("%v [hammer: %v]", v, h)
+	v := history.Violation{Guarantee: row.Guarantee, Sentence: row.Sentence, Text: text}
+	row.Status = Fail
+	row.Text = fmt.Sprintf("%v [hammer%s: %v]", v, cl.madeFor(row), h)
 	tries, failed := 0, 0
 	if text != restless {
-		tries, failed = cl.repeat(factory, c, h)
+		tries, failed = cl.repeat(row.Guarantee, factory, c, h)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v\n\nThere is no trace: this run was made without the log, which keeps calls apart.\n", v)
 	fmt.Fprintf(&b, "What was done: %v.\n", h)
 	fmt.Fprintf(&b, "Done again %d times it failed %d times. The test does the same.\n\n", tries, failed)
-	b.WriteString(h.source(cl.name, !c.realTime))
+	b.WriteString(h.source(row.Guarantee, !c.realTime))
 	fmt.Fprintf(&b, "\nreplay  %s\n", c.line)
-	row.Report = b.String()
+	row.Report = b.String() + wayOut(row.Guarantee)
 }
 
-func (cl *clause) repeat(factory func() Subject, c *config, h hammer) (tries, failed int) {
+func (cl *clause) repeat(guarantee string, factory func() Subject, c *config, h hammer) (tries, failed int) {
 	for began := time.Now(); tries < repetitions && time.Since(began) < timeForRepetitions; tries++ {
-		failed += one(cl.strike(factory, c, h).text != "")
+		v := cl.strike(factory, c, h)
+		failed += one(v.text != "" && v.guarantee == guarantee)
 	}
 	return tries, failed
 }

@@ -103,7 +103,38 @@ type hammering struct {
 	call  call
 	dwell int
 	runs  int // with the clause's own number of rounds
-	judge func(*strike) (text string, exercised int)
+	judge judgeOfStrikes
+}
+
+type judgeOfStrikes func(*strike) (text string, exercised int)
+
+// judges are those of every strike in which the call was made, by the guarantee that
+// they judge.
+func (c call) judges() []struct {
+	guarantee string
+	judge     judgeOfStrikes
+} {
+	once, order := "G3", "G4"
+	if c == callAddHook {
+		once, order = "G6", "G6"
+	}
+	return []struct {
+		guarantee string
+		judge     judgeOfStrikes
+	}{{"G2", oneAtATime}, {once, exactlyOnce}, {order, inOrder}, {"G9", everyFutureEnds}}
+}
+
+// judgeStrike judges a strike: by the clause's own judge and then by all others.
+func (cl *clause) judgeStrike(c *config, k *strike) verdict {
+	text, exercised := cl.hammering.judge(k)
+	v := verdict{guarantee: cl.name, text: text, exercised: exercised, judged: true}
+	for _, other := range k.call.judges() {
+		if v.text == "" && c.judges(other.guarantee) {
+			v.guarantee = other.guarantee
+			v.text, _ = other.judge(k)
+		}
+	}
+	return v
 }
 
 // timeForHammers is how long a clause may hammer with its own number of rounds. An
@@ -127,10 +158,12 @@ func (cl *clause) hammer(row *Row, factory func() Subject, c *config) {
 		row.Hammers += one(v.judged)
 		row.Exercised += v.exercised
 		switch {
-		case v.text != "":
-			row.Status = Fail
+		case v.text != "" && v.guarantee == cl.name:
 			cl.tellHammer(row, factory, c, h, v.text)
 			return
+		case v.text != "":
+			own := c.outside(cl, v.guarantee)
+			c.others.note(sighting{v.guarantee, clauseOf(v.guarantee).sentence, v.text, func(row *Row) { cl.tellHammer(row, factory, own, h, v.text) }})
 		case v.judged:
 		case h.inside:
 			inside = false     // a task that shuts down waits for itself, which is for G18 to tell
@@ -166,8 +199,7 @@ func (cl *clause) strike(factory func() Subject, c *config, h hammer) verdict {
 		}
 		defer abandon(s)
 		if k := newStrike(h, s); k.run(c.settle(), c.realTime) {
-			text, exercised := cl.hammering.judge(k) // here, because its channels are the bubble's
-			r.verdict = verdict{text, exercised, true}
+			r.verdict = cl.judgeStrike(c, k) // here, because its channels are the bubble's
 		}
 		return r
 	})
@@ -175,9 +207,9 @@ func (cl *clause) strike(factory func() Subject, c *config, h hammer) verdict {
 	case r.hung && h.inside:
 		return verdict{}
 	case r.hung:
-		return verdict{text: restless, judged: true}
+		return verdict{guarantee: cl.name, text: restless, judged: true}
 	case r.err != nil:
-		return verdict{text: r.err.Error(), judged: true}
+		return verdict{guarantee: cl.name, text: r.err.Error(), judged: true}
 	default:
 		return r.verdict
 	}
@@ -190,6 +222,7 @@ const patienceInside = 2 * time.Second
 
 // verdict is what came of a strike.
 type verdict struct {
+	guarantee string // that is broken, if one is
 	text      string // what is wrong, or ""
 	exercised int
 	judged    bool

@@ -14,14 +14,14 @@ import (
 type clause struct {
 	name       string
 	sentence   string
-	predicates []string // judge the history; only breaches of this guarantee count
+	predicates []string // those whose premise its programs are made for
 	needs      []string // interfaces without which there is nothing to check
 	virtual    bool     // only virtual time can tell
 	rounds     int
 	program    func(rng *rand.Rand, round int) program // the program of one round, from 0
 	hammering  hammering                               // runs without the log, after the programs
 	extra      func(run) []history.Violation           // judges what the log does not show
-	counts     bool                                    // extra needs the goroutines counted
+	counts     bool                                    // its runs' goroutines are counted exactly
 	control    func() program                          // must end for the clause to mean anything
 	abrupt     bool                                    // bodies panic, which may be the end of the process
 	mayLack    bool                                    // simple executors do without it
@@ -29,9 +29,10 @@ type clause struct {
 
 // Check puts the executor under every guarantee and returns what it found. The
 // factory makes a fresh one for each program; in virtual time it is called
-// inside the bubble, so what it makes belongs there. Check stops a guarantee at
-// its first breach and looks for a smaller program that shows the same. It panics
-// if an option names what does not exist, or if the factory makes nothing.
+// inside the bubble, so what it makes belongs there. Every run answers for every
+// guarantee. Check stops a guarantee's programs at its first breach and looks for a
+// smaller program that shows the same. It panics if an option names what does not
+// exist, or if the factory makes nothing.
 func Check(factory func() Subject, opts ...Option) Result {
 	c, err := configure(factory, opts)
 	if err != nil {
@@ -44,16 +45,17 @@ func Check(factory func() Subject, opts ...Option) Result {
 		r.Rows = append(r.Rows, row)
 		c.remember(row)
 	}
-	r.sort()
+	c.others.settle(&r)
 	return r
 }
 
 // Run is Check as a test: one subtest per guarantee, skipped where it is not
-// supported or inconclusive. It returns the result for printing. Where Check
-// panics the test fails at once.
+// supported or inconclusive. A breach that only the programs of another guarantee
+// show fails the test itself, after the subtests. Run returns the result for
+// printing. Where Check panics the test fails at once.
 func Run(t *testing.T, factory func() Subject, opts ...Option) Result {
 	t.Helper()
-	c, err := configure(factory, append(opts[:len(opts):len(opts)], func(c *config) { c.t = t }))
+	c, err := configure(factory, append(opts[:len(opts):len(opts)], func(c *config) { c.t, c.root = t, t }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +71,9 @@ func Run(t *testing.T, factory func() Subject, opts ...Option) Result {
 			row.tell(t)
 		})
 	}
-	r.sort()
+	for _, row := range c.others.settle(&r) {
+		row.tell(t)
+	}
 	return r
 }
 
@@ -131,14 +135,15 @@ func (cl *clause) supported(c *config) (ok bool, why string) {
 
 func (cl *clause) check(factory func() Subject, c *config) Row {
 	row := Row{Guarantee: cl.name, Sentence: cl.sentence}
-	c.line = c.replay(cl)
+	c.line = c.replay(cl, cl.name)
+	c.failures = slices.Concat(c.failures, c.others.texts())
 	if ok, why := cl.supported(c); !ok {
 		row.Status, row.Text = NotSupported, why
 		return row
 	}
 	if cl.name == "G14" && c.panicsEscape {
 		row.Status, row.Text = Fail, "G14 a panic in a task kills the process (declared, not tried)"
-		row.Report = fmt.Sprintf("%s\n\nreplay  %s\n%s", row.Text, c.line, cl.wayOut())
+		row.Report = fmt.Sprintf("%s\n\nreplay  %s\n%s", row.Text, c.line, wayOut(cl.name))
 		return row
 	}
 	if cl.control != nil && !execute(factory, cl.control(), c, false).done {
@@ -151,7 +156,6 @@ func (cl *clause) check(factory func() Subject, c *config) Row {
 	}
 	switch {
 	case row.Status == Fail:
-		row.Report += cl.wayOut()
 	case row.Exercised > 0:
 		row.Status = Pass
 	default:
@@ -165,12 +169,13 @@ func (cl *clause) programs(row *Row, factory func() Subject, c *config) {
 	for i := range cl.howMany(c) {
 		p := cl.generate(c, i)
 		row.Programs++
-		found := cl.judge(execute(factory, p, c, cl.counts))
+		found := cl.judge(c, execute(factory, p, c, cl.counts))
 		row.Exercised += found.exercised
-		if found.broken() {
+		if found.breaks(cl.name) {
 			cl.explain(row, factory, c, p, found)
 			return
 		}
+		cl.breaksOthers(factory, c, p, found)
 	}
 }
 
@@ -188,11 +193,11 @@ func (cl *clause) generate(c *config, round int) program {
 }
 
 // wayOut is the last line of a failure, where it may be that nothing is wrong.
-func (cl *clause) wayOut() string {
-	if !cl.mayLack {
+func wayOut(guarantee string) string {
+	if cl := clauseOf(guarantee); cl == nil || !cl.mayLack {
 		return ""
 	}
-	return fmt.Sprintf("\nnot promised? exectest.Without(%q, \"why\")\n", cl.name)
+	return fmt.Sprintf("\nnot promised? exectest.Without(%q, \"why\")\n", guarantee)
 }
 
 // howMany is the number of rounds: fewer in real time, where each takes a while.
@@ -207,64 +212,27 @@ func (cl *clause) howMany(c *config) int {
 	}
 }
 
-// finding is what a clause makes of one run.
-type finding struct {
-	exercised  int
-	violations []history.Violation
-	run        run
-}
-
-func (f finding) broken() bool { return len(f.violations) > 0 }
-
-// judge judges one run. A run that never came to rest breaks the clause whose
-// program it ran; the other clauses have programs of their own.
-func (cl *clause) judge(r run) finding {
-	f := finding{run: r}
-	switch {
-	case r.hung:
-		f.violations = []history.Violation{cl.violation(restless)}
-		return f
-	case r.err != nil:
-		f.violations = []history.Violation{cl.violation(r.err.Error())}
-		return f
-	}
-	for _, v := range r.history.Check(cl.predicates...) {
-		f.exercised += v.Premise
-		for _, breach := range v.Violations {
-			if breach.Guarantee == cl.name {
-				f.violations = append(f.violations, breach)
-			}
-		}
-	}
-	if cl.extra != nil {
-		f.exercised++
-		f.violations = append(f.violations, cl.extra(r)...)
-	}
-	return f
-}
-
-// restless says what is wrong with a run that the kit had to give up.
-const restless = "a run did not come to rest: a goroutine spins, or waits for a lock that nobody gives back"
-
-func (cl *clause) violation(text string) history.Violation {
-	return history.Violation{Guarantee: cl.name, Sentence: cl.sentence, Text: text}
-}
-
-// explain fills the row with the smallest program that shows the breach.
+// explain fills the row with the smallest program of the clause that breaks the row's
+// guarantee, which may be another's.
 func (cl *clause) explain(row *Row, factory func() Subject, c *config, p program, found finding) {
 	if !found.run.hung && !c.realTime {
-		p, found = cl.shrink(factory, c, p, found)
+		p, found = cl.shrink(row.Guarantee, factory, c, p, found)
 	}
-	v := found.violations[0]
+	v := found.against(row.Guarantee)[0]
 	row.Status = Fail
-	row.Text = fmt.Sprintf("%v [program %v]", v, p)
+	row.Text = fmt.Sprintf("%v [program%s %v]", v, cl.madeFor(row), p)
 	if found.run.history == nil {
-		row.Report = fmt.Sprintf("%s\n\nreplay  %s\n", row.Text, c.line)
+		row.Report = fmt.Sprintf("%s\n\nreplay  %s\n%s", row.Text, c.line, wayOut(row.Guarantee))
 		return
 	}
 	var b strings.Builder
 	if err := history.Report(&b, found.run.history, v, c.line); err != nil {
 		panic(err) // a strings.Builder does not fail
 	}
-	row.Report = b.String()
+	for _, other := range found.violations {
+		if other.Guarantee != row.Guarantee {
+			fmt.Fprintf(&b, "also    %v\n", other)
+		}
+	}
+	row.Report = b.String() + wayOut(row.Guarantee)
 }

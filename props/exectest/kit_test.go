@@ -78,14 +78,14 @@ var broken = []struct {
 	{"accepts after done", bare(acceptsAfterDone), "G5", "though the executor was done at #", nil},
 	{"dies of a panic", bare(diesOfPanic), "G14", "a panic or Goexit stays inside its body: task", nil},
 	{"ends at a Goexit", bare(endsAtGoexit), "G14", "though nobody had asked for a shutdown", nil},
-	{"polls", bare(polls), "G12", "with the loop free for 3ms in between", nil},
+	{"polls", bare(polls), "G12", "with the loop free for 3ms in between", []string{"G16"}},
 	{"quiet period too short", bare(quietShort), "G10", "admission ended already at ", nil},
-	{"quiet period rounded up", bare(quietPolled), "G10", "admission ended only at 100ms, and 50ms was due", nil},
+	{"quiet period rounded up", bare(quietPolled), "G10", "admission ended only at 100ms, and 50ms was due", []string{"G16"}},
 	{"ignores the deadline", bare(ignoresDeadline), "G11", "was accepted at 80ms, after the deadline at ", nil},
 	{"refuses in the quiet period", bare(refusesInQuiet), "G10", "and admission was open until ", nil},
 	{"later call wins", bare(laterWins), "G16", "admission ended where the later call at #", nil},
 	{"starts eagerly", bare(startsEagerly), "G17", "no goroutine before first use: 1 ran before the first call", nil},
-	{"cannot stop unstarted", bare(neverStarted), "G17", "done never came, though after a task it does", nil},
+	{"cannot stop unstarted", bare(neverStarted), "G17", "done never came, though after a task it does", []string{"G11"}},
 	{"blocks in the loop", bare(blocksOnFull), "G18", "never returned", []string{"G3"}},
 	{"leaves a goroutine", bare(leavesGoroutine), "G24", "no goroutine is left after done: 1 still ran", nil},
 	{"skips a hook", whole(hookSkipped), "G6", "never ran and was not removed", nil},
@@ -120,7 +120,30 @@ func TestBrokenSubjects(t *testing.T) {
 					t.Errorf("got %q, want it to contain %q", row.Text, part)
 				}
 			}
-			for _, part := range []string{row.Guarantee, "\nprogram\n", "\ntrace\n", "\nreplay  exectest.Check(factory, exectest.Only(\"" + b.guilt + "\"), exectest.Seed(1))"} {
+			for _, part := range []string{row.Guarantee, "\nprogram\n", "\ntrace\n", "\nreplay  exectest.Check(factory, exectest.Only(\"" + b.guilt + "\"), exectest.Seed(1), exectest.Timers(history.CancelTimers))"} {
+				if !strings.Contains(row.Report, part) {
+					t.Errorf("got the report\n%s\nwant it to contain %q", row.Report, part)
+				}
+			}
+		})
+	}
+}
+
+// TestMisplacedMistakes wants mistakes to be found by whichever program shows them, and
+// to be told under the name of the guarantee that they break.
+func TestMisplacedMistakes(t *testing.T) {
+	for _, b := range misplaced {
+		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
+			r := exectest.Check(b.make, policy)
+			if !slices.Equal(r.Failed(), []string{b.guilt}) {
+				t.Fatalf("%v failed, want %s alone:\n%s", r.Failed(), b.guilt, r)
+			}
+			row := r.Row(b.guilt)
+			if !strings.Contains(row.Text, b.text) {
+				t.Errorf("got %q, want it to contain %q", row.Text, b.text)
+			}
+			for _, part := range []string{b.guilt + " ", "\nreplay  exectest.Check(factory, exectest.Only("} {
 				if !strings.Contains(row.Report, part) {
 					t.Errorf("got the report\n%s\nwant it to contain %q", row.Report, part)
 				}

@@ -29,11 +29,14 @@ type config struct {
 	panicsEscape bool
 	only         []string
 	t            *testing.T // nil in Check
+	root         *testing.T // that of Run's caller
+	given        []string   // the options as Go expressions, but for Only and Seed
 	bad          []error    // what is wrong with the options
 
 	lacks    map[string]bool // see lacking
 	failures []string        // found so far
 	line     string          // to paste, of the clause that is being checked
+	others   *elsewhere      // what programs of another guarantee broke
 }
 
 // DefaultPatience is how long, in real time, a run may take before the kit
@@ -58,6 +61,7 @@ func defaults() config {
 		patience: DefaultPatience,
 		timers:   history.AnyTimers,
 		without:  map[string]string{},
+		others:   &elsewhere{},
 		classify: func(error) history.Outcome { return history.Refused },
 	}
 }
@@ -87,6 +91,11 @@ func (c *config) look(factory func() Subject) error {
 	return fmt.Errorf("exectest: %w", r.err)
 }
 
+// give records an option for the line to paste.
+func (c *config) give(format string, args ...any) {
+	c.given = append(c.given, "exectest."+fmt.Sprintf(format, args...))
+}
+
 // want records what is wrong with an option unless ok.
 func (c *config) want(ok bool, format string, args ...any) {
 	if !ok {
@@ -98,7 +107,12 @@ func (c *config) want(ok bool, format string, args ...any) {
 // for subjects that wait for the network or for a device. Guarantees about
 // exact times are then checked only in the direction that a busy machine
 // cannot falsify.
-func RealTime() Option { return func(c *config) { c.realTime = true } }
+func RealTime() Option {
+	return func(c *config) {
+		c.give("RealTime()")
+		c.realTime = true
+	}
+}
 
 // Seed sets where generated programs come from. The same seed gives the same
 // programs.
@@ -108,6 +122,7 @@ func Seed(seed uint64) Option { return func(c *config) { c.seed = seed } }
 // Runs without the log grow and shrink with them.
 func Rounds(n int) Option {
 	return func(c *config) {
+		c.give("Rounds(%d)", n)
 		c.want(n >= 1, "Rounds(%d): want at least 1", n)
 		c.rounds = n
 	}
@@ -117,6 +132,7 @@ func Rounds(n int) Option {
 // takes longer is given up, its goroutines with it, and counts as a failure.
 func Patience(d time.Duration) Option {
 	return func(c *config) {
+		c.give("Patience(%d)", d)
 		c.want(d > 0, "Patience(%v): want more than 0", d)
 		c.patience = d
 	}
@@ -126,6 +142,7 @@ func Patience(d time.Duration) Option {
 // more, have been accepted and not begun (G19).
 func QueueBound(n int) Option {
 	return func(c *config) {
+		c.give("QueueBound(%d)", n)
 		c.want(n >= 1, "QueueBound(%d): want at least 1", n)
 		c.queueBound = n
 	}
@@ -133,13 +150,19 @@ func QueueBound(n int) Option {
 
 // Timers says what a shutdown does with waiting timers. Without it nothing is
 // expected of them.
-func Timers(p history.TimerPolicy) Option { return func(c *config) { c.timers = p } }
+func Timers(p history.TimerPolicy) Option {
+	return func(c *config) {
+		c.give("Timers(history.%s)", [...]string{"CancelTimers", "RunDueTimers", "RunTimersUntilTimeout", "AnyTimers"}[p])
+		c.timers = p
+	}
+}
 
 // Classify tells the kit the reason for a refusal, given its error: one of
 // history's Refused outcomes. Without it a refusal has no reason, and only a
 // refusal for which there can be none is wrong.
 func Classify(f func(error) history.Outcome) Option {
 	return func(c *config) {
+		c.give("Classify(classify)")
 		c.want(f != nil, "Classify(nil): want a function")
 		c.classify = f
 	}
@@ -151,6 +174,7 @@ func Without(guarantee, reason string) Option {
 	return func(c *config) {
 		n := number(guarantee)
 		c.want(n >= 1 && n <= lastGuarantee && guarantee == fmt.Sprintf("G%d", n), "Without(%q, ...): no such guarantee, want one of G1 to G%d", guarantee, lastGuarantee)
+		c.give("Without(%q, %q)", guarantee, reason)
 		c.want(reason != "", "Without(%q, %q): want the reason", guarantee, reason)
 		c.without = maps.Clone(c.without)
 		c.without[guarantee] = reason
@@ -161,7 +185,8 @@ func Without(guarantee, reason string) Option {
 // have no clause here: nobody needs to be without them, and may be.
 const lastGuarantee = 24
 
-// Only limits the run to the named guarantees, such as "G3".
+// Only limits the run to the programs of the named guarantees, such as "G3", and the
+// judgement to these guarantees.
 func Only(guarantees ...string) Option {
 	return func(c *config) {
 		known := names()
@@ -184,8 +209,18 @@ func names() []string {
 // PlainVariable lets every body write one ordinary variable, so that under
 // -race the detector proves that each body sees the effects of the one before
 // (G2). Without -race it shows nothing.
-func PlainVariable() Option { return func(c *config) { c.plain = true } }
+func PlainVariable() Option {
+	return func(c *config) {
+		c.give("PlainVariable()")
+		c.plain = true
+	}
+}
 
 // PanicsEscape says that a panic in a task is known to kill the process. G14
 // then fails without being tried, which would end the test binary.
-func PanicsEscape() Option { return func(c *config) { c.panicsEscape = true } }
+func PanicsEscape() Option {
+	return func(c *config) {
+		c.give("PanicsEscape()")
+		c.panicsEscape = true
+	}
+}

@@ -4,14 +4,28 @@ import (
 	"fmt"
 	"regexp"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
 )
 
-// replay is the line to paste that runs the programs of the clause again: a command
-// for a shell anywhere in the module if a test runs the kit, else a call.
-func (c *config) replay(cl *clause) string {
+// replay is the line to paste that runs the programs of the clause again, and judges
+// the guarantee by them: a command for a shell anywhere in the module if a test runs the
+// kit, else the call with its options.
+func (c *config) replay(cl *clause, guarantee string) string {
 	if c.t == nil {
-		return fmt.Sprintf("exectest.Check(factory, exectest.Only(%q), exectest.Seed(%d))", cl.name, c.seed)
+		only := strconv.Quote(guarantee)
+		if guarantee != cl.name {
+			only += ", " + strconv.Quote(cl.name)
+		}
+		if clauseOf(guarantee) == nil {
+			only = "" // Only does not know it
+		}
+		args := append([]string{"factory", "exectest.Only(" + only + ")", fmt.Sprintf("exectest.Seed(%d)", c.seed)}, c.given...)
+		if only == "" {
+			args = slices.Delete(args, 1, 2)
+		}
+		return "exectest.Check(" + strings.Join(args, ", ") + ")"
 	}
 	return goTestLine(c.t.Name())
 }

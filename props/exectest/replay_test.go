@@ -28,12 +28,13 @@ func TestTheReplayLineWorks(t *testing.T) {
 		t.Skip("it builds a test binary for each line")
 	}
 	for test, want := range map[string]string{
-		"TestProgram":  "G3 accepted tasks run before done: task",
-		"TestHammer":   "accepted and never ran",
-		"TestHung":     "a run did not come to rest",
-		"TestDeclared": "G14 a panic in a task kills the process (declared, not tried)",
-		"TestPanic":    "a panic planted in a task has escaped the executor",
-		"TestNames":    "G3 accepted tasks run before done: task",
+		"TestProgram":   "G3 accepted tasks run before done: task",
+		"TestHammer":    "accepted and never ran",
+		"TestElsewhere": "G3 accepted work runs at most once: timer",
+		"TestHung":      "a run did not come to rest",
+		"TestDeclared":  "G14 a panic in a task kills the process (declared, not tried)",
+		"TestPanic":     "a panic planted in a task has escaped the executor",
+		"TestNames":     "G3 accepted tasks run before done: task",
 	} {
 		t.Run(test, func(t *testing.T) {
 			t.Parallel()

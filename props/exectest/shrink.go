@@ -10,8 +10,8 @@ const attempts = 5
 const maxShrinks = 400
 
 // shrink makes the program smaller, one change at a time, as long as it still
-// breaks the clause, and returns the smallest with what it showed.
-func (cl *clause) shrink(factory func() Subject, c *config, p program, found finding) (program, finding) {
+// breaks the guarantee, and returns the smallest with what it showed.
+func (cl *clause) shrink(guarantee string, factory func() Subject, c *config, p program, found finding) (program, finding) {
 	left := maxShrinks
 	for smaller := true; smaller; {
 		smaller = false
@@ -19,7 +19,7 @@ func (cl *clause) shrink(factory func() Subject, c *config, p program, found fin
 			left--
 			candidate := p.clone()
 			candidate.change(i)
-			if f, broken := cl.stillBroken(factory, c, candidate); broken {
+			if f, broken := cl.stillBroken(guarantee, factory, c, candidate); broken {
 				p, found, smaller = candidate, f, true
 				i--
 			}
@@ -28,12 +28,12 @@ func (cl *clause) shrink(factory func() Subject, c *config, p program, found fin
 	return p, found
 }
 
-func (cl *clause) stillBroken(factory func() Subject, c *config, p program) (finding, bool) {
+func (cl *clause) stillBroken(guarantee string, factory func() Subject, c *config, p program) (finding, bool) {
 	if !p.wellFormed() {
 		return finding{}, false
 	}
 	for range attempts {
-		if f := cl.judge(execute(factory, p, c, cl.counts)); f.broken() && !f.run.hung {
+		if f := cl.judge(c, execute(factory, p, c, cl.counts)); f.breaks(guarantee) && !f.run.hung {
 			return f, true
 		}
 	}

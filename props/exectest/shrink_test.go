@@ -53,11 +53,11 @@ func TestShrinkFindsTheCore(t *testing.T) {
 	}}
 	c := defaults()
 	p := busy(rand.New(rand.NewPCG(1, 1)), 0)
-	found := twoTasks.judge(execute(newDropping, p, &c, false))
-	if !found.broken() {
+	found := twoTasks.judge(&c, execute(newDropping, p, &c, false))
+	if !found.breaks("G0") {
 		t.Fatalf("%v does not break it", p)
 	}
-	small, _ := twoTasks.shrink(newDropping, &c, p, found)
+	small, _ := twoTasks.shrink("G0", newDropping, &c, p, found)
 	var ops []history.Op
 	small.each(func(s *step) { ops = append(ops, s.op) })
 	slices.Sort(ops)

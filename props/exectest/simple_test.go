@@ -159,8 +159,10 @@ func (s *simple) bodyEnded() {
 	if s.current.task {
 		s.ran++
 	}
+	if s.flaw != hooksDoNotCount || s.current.hook == nil {
+		s.idle = time.Now()
+	}
 	s.current, s.loop = item{}, 0
-	s.idle = time.Now()
 }
 
 // take returns the next body; none ends the goroutine.

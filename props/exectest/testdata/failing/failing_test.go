@@ -99,6 +99,14 @@ func (e *executor) Shutdown(quiet, timeout time.Duration) error {
 
 func (e *executor) Done() <-chan struct{} { return e.done }
 
+// twice runs each timer twice.
+type twice struct{ exectest.Subject }
+
+func (e twice) Schedule(delay time.Duration, f func()) (cancel func() bool, err error) {
+	t := time.AfterFunc(max(delay, 0), func() { e.Execute(func() { f(); f() }) })
+	return t.Stop, nil
+}
+
 // made returns a factory of executors like this one.
 func made(like executor) func() exectest.Subject {
 	return func() exectest.Subject {
@@ -112,6 +120,11 @@ func TestProgram(t *testing.T) {
 
 // TestHammer loses a task that no program reaches.
 func TestHammer(t *testing.T) { exectest.Run(t, made(executor{lost: 100}), exectest.Only("G2", "G3")) }
+
+// TestElsewhere breaks G3 in the programs of G7.
+func TestElsewhere(t *testing.T) {
+	exectest.Run(t, func() exectest.Subject { return twice{made(executor{})()} }, exectest.Only("G3", "G7", "G8"))
+}
 
 func TestHung(t *testing.T) {
 	exectest.Run(t, made(executor{spins: true}), exectest.Only("G4"), exectest.Patience(time.Second))
