@@ -60,7 +60,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return command.Refuse(stderr, "verify", err)
 	}
-	v := &verification{settings: s, began: time.Now(), clock: &timetable{budget: s.budget}}
+	v := &verification{settings: s, began: time.Now(), clock: &timetable{budget: s.budget, planted: len(checked())}}
 	v.live = newLive(stdout, func() estimate { return v.clock.left(time.Now()) })
 	fmt.Fprintf(stdout, "seed %d, budget %v\n", s.seed, s.budget)
 	if err := v.run(); err != nil {

@@ -31,7 +31,7 @@ func (v *verification) runMutants(planted []mutant.Mutant) error {
 	for _, m := range planted {
 		byName[m.Name] = m
 	}
-	v.clock.mutantsBegin(time.Now(), len(checked()))
+	v.clock.mutantsBegin(time.Now())
 	v.live.set(func(l *live) { l.planted = len(checked()) })
 	for _, g := range checked() {
 		m, ok := byName[g.Mutant]

@@ -10,14 +10,18 @@ import (
 // the budget, and beside them the model, the traces and the planted bugs, which take as
 // long as they take. Its methods are for any goroutine.
 type timetable struct {
-	budget time.Duration
+	budget  time.Duration
+	planted int // bugs
 
-	mu            sync.Mutex
-	lanes         time.Time // when they began; zero: they are being built
-	lanesOver     bool
-	mutants       time.Time // when they began; zero: the model and the traces have their turn
-	planted, done int
+	mu        sync.Mutex
+	lanes     time.Time // when they began; zero: they are being built
+	lanesOver bool
+	mutants   time.Time // when they began; zero: the model and the traces have their turn
+	done      int
 }
+
+// leastEach is less than any planted bug takes: it has to be built.
+const leastEach = time.Second
 
 // estimate is how long a run still takes.
 type estimate struct {
@@ -46,10 +50,10 @@ func (t *timetable) lanesEnd() {
 	t.lanesOver = true
 }
 
-func (t *timetable) mutantsBegin(now time.Time, planted int) {
+func (t *timetable) mutantsBegin(now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.mutants, t.planted = now, planted
+	t.mutants = now
 }
 
 func (t *timetable) mutantDone() {
@@ -74,8 +78,7 @@ func (t *timetable) left(now time.Time) estimate {
 		e.atLeast = e.time == 0
 	}
 	if t.done == 0 {
-		e.atLeast = true
-		return e
+		return estimate{max(e.time, time.Duration(t.planted)*leastEach), true}
 	}
 	each := now.Sub(t.mutants) / time.Duration(t.done)
 	rest := time.Duration(t.planted-t.done) * each
