@@ -39,6 +39,7 @@ type Channel struct {
 	flushNoted bool         // a flush is on its way to the loop
 	closing    bool         // a graceful close was asked for
 	noOutput   bool         // CloseOutput was called
+	crossed    bool         // the high mark was, and that the channel is writable again is still to be told
 	clean      bool         // the end was in order (G23)
 
 	// Loop only.
@@ -237,7 +238,8 @@ func (c *Channel) loopEnds() bool { return c.loop.State() >= core.StateShuttingD
 
 // IsWritable reports whether a writer should go on: false from when more than the
 // high water mark waits to be sent until fewer than the low one do, and whenever
-// IsOpen is. It is advice; Write does not heed it.
+// IsOpen is. It is advice; Write does not heed it. A writer that got false may wait for
+// Handler.WritabilityChanged: it is called with true, unless the channel closes.
 func (c *Channel) IsWritable() bool { return c.writable.Load() && !c.loopEnds() }
 
 // PendingBytes returns how many bytes were accepted by Write and not yet taken by

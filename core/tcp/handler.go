@@ -22,8 +22,18 @@ type Handler interface {
 	ReadComplete(ch *Channel)
 
 	// WritabilityChanged is called when ch.IsWritable() is not what it was when the
-	// handler last heard of it. It is called from inside a write on the loop, or
-	// soon. That a channel is not writable because it closes is not told (R224).
+	// handler last heard of it. It is called from inside a write or a flush on the loop,
+	// or soon, and never from inside itself.
+	//
+	// Each time a write has taken the channel above the high water mark, a call with
+	// ch.IsWritable() true follows when fewer bytes than the low mark wait, whichever
+	// goroutine wrote. Several of these calls may become one, and none is lost: the call
+	// comes though the handler has not heard of false, because a flush inside
+	// WritabilityChanged, or before the loop saw the write, has made the channel writable
+	// again. So a writer that stops when IsWritable is false can wait for this call.
+	//
+	// That a channel is not writable because it closes is not told (R224), and no call
+	// follows then.
 	WritabilityChanged(ch *Channel)
 
 	// InputShutdown is called once when the peer has ended its side, with

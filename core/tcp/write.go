@@ -49,6 +49,7 @@ func (c *Channel) write(p []byte, flush bool) WriteFuture {
 	crossed := c.pending() > int64(c.cfg.high) && c.writable.Load()
 	if crossed {
 		c.writable.Store(false)
+		c.crossed = true
 	}
 	if flush {
 		c.startFlush(inLoop)

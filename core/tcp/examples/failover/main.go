@@ -149,6 +149,8 @@ func (c *client) Active(ch *tcp.Channel) {
 	c.askMore(ch)
 }
 
+// askMore writes until the channel is unwritable. WritabilityChanged follows each time it
+// was, also if the flush below makes it writable at once.
 func (c *client) askMore(ch *tcp.Channel) {
 	for c.asked < c.n && ch.IsWritable() {
 		if ch.Write(fmt.Appendf(nil, "request %d\n", c.asked)).Err() != nil {
