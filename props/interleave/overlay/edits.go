@@ -33,6 +33,14 @@ var shared = []edit{
 	{file: "runtime/signal_unix.go", in: "sigdisable", at: before, find: "disableSigChan <- sig", text: "getg().ilv.own = true"},
 	{file: "runtime/signal_unix.go", in: "sigdisable", at: after, find: "<-maskUpdatedChan", text: "getg().ilv.own = false"},
 
+	// The world outside: long system calls, and counts of the operations that are not controlled.
+	{file: "runtime/proc.go", in: "sysmon", at: replace, find: "debug.schedtrace <= 0", text: "debug.schedtrace <= 0 && !ilv.on"},
+	{file: "runtime/proc.go", in: "sysmon", at: replace, find: "usleep(delay)", text: "usleep(ilvDelay(delay))"},
+	{file: "runtime/proc.go", in: "sysmon", at: after, find: "now = nanotime()", text: "ilvWatch(now)"},
+	{file: "runtime/cgocall.go", in: "cgocall", at: enter, text: "ilvMeet(ilvMetCgo)"},
+	{file: "runtime/mgc.go", in: "GC", at: enter, text: "ilvMeet(ilvMetGC)"},
+	{file: "syscall/exec_unix.go", in: "forkExec", at: enter, text: "ilvChild()"},
+
 	// The end of a process, and its last words.
 	{file: "runtime/panic.go", in: "dopanic_m", at: enter, text: "ilvDying(gp, pc, sp)"},
 	{file: "runtime/panic.go", in: "throw", at: enter, text: "ilvFatal(s)"},
@@ -64,6 +72,7 @@ var shared = []edit{
 	{file: "runtime/time.go", in: "stopTimer", at: replace, find: "getg().bubble == nil", text: "ilvClock(getg()) == nil"},
 	{file: "runtime/time.go", in: "resetTimer", at: replace, find: "getg().bubble == nil", text: "ilvClock(getg()) == nil"},
 	{file: "runtime/time.go", in: "(*timer).maybeRunAsync", at: replace, find: "now := nanotime()", text: "now := ilvTimerNow(t)"},
+	{file: "runtime/time.go", in: "(*timer).modify", at: enter, text: "when = ilvRound(t, when)"},
 	{file: "runtime/time.go", in: "(*timer).modify", at: replace, find: "bubble := getg().bubble", text: "bubble := ilvClock(getg())"},
 	{file: "runtime/time.go", in: "(*timer).modify", at: replace, find: "t.unlockAndRun(bubble.now, bubble)", text: "t.unlockAndRun(bubble.now, ilvOwn(bubble))"},
 	{file: "runtime/time.go", in: "(*timer).maybeAdd", at: replace, find: "bubble := getg().bubble", text: "bubble := ilvClock(getg())"},

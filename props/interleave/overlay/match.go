@@ -11,7 +11,7 @@ import (
 // parsePattern returns the statement that text is. A pattern that is an expression is
 // an *ast.ExprStmt.
 func parsePattern(text string) (ast.Stmt, error) {
-	file, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc _() {\n"+text+"\n}", 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc _() {\n"+text+"\n}", parser.SkipObjectResolution)
 	if err != nil {
 		return nil, fmt.Errorf("pattern %q: %w", text, err)
 	}
@@ -42,7 +42,6 @@ func find(root ast.Node, pattern ast.Stmt, statements bool) []ast.Node {
 
 var (
 	posType     = reflect.TypeFor[token.Pos]()
-	objectType  = reflect.TypeFor[*ast.Object]()
 	commentType = reflect.TypeFor[*ast.CommentGroup]()
 	blockType   = reflect.TypeFor[*ast.BlockStmt]()
 )
@@ -63,7 +62,7 @@ func same(pattern, node reflect.Value) bool {
 		return false
 	}
 	switch pattern.Type() {
-	case posType, objectType, commentType:
+	case posType, commentType:
 		return true
 	case blockType:
 		if !pattern.IsNil() && !node.IsNil() && len(pattern.Interface().(*ast.BlockStmt).List) == 0 {

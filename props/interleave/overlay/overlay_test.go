@@ -2,8 +2,8 @@ package overlay
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -11,13 +11,12 @@ import (
 // goroot returns the distribution that runs the test.
 func goroot(t *testing.T) (root, version string) {
 	t.Helper()
-	root = runtime.GOROOT()
-	b, err := os.ReadFile(filepath.Join(root, "VERSION"))
+	out, err := exec.Command("go", "env", "GOROOT", "GOVERSION").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	version, _, _ = strings.Cut(string(b), "\n")
-	return root, version
+	lines := strings.Split(string(out), "\n")
+	return lines[0], lines[1]
 }
 
 func TestMakeIsStable(t *testing.T) {
@@ -77,12 +76,9 @@ func TestReleases(t *testing.T) {
 }
 
 func TestMissingPlaceIsNamed(t *testing.T) {
-	src := t.TempDir()
-	if err := os.CopyFS(src, os.DirFS(filepath.Join(runtime.GOROOT(), "src", "sync"))); err != nil {
-		t.Fatal(err)
-	}
-	root := filepath.Dir(src)
-	if err := os.Rename(src, filepath.Join(root, "sync")); err != nil {
+	from, _ := goroot(t)
+	root := t.TempDir()
+	if err := os.CopyFS(filepath.Join(root, "sync"), os.DirFS(filepath.Join(from, "src", "sync"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

@@ -17,8 +17,15 @@ const (
 	KindError = "error"
 	// KindSchedule describes a finished schedule, see Schedule. Detail 1.
 	KindSchedule = "schedule"
+	// KindBorn describes a new goroutine: g, parent, and func for the function that it
+	// runs. Detail 2.
+	KindBorn = "born"
 	// KindOp describes an operation, see Op. Detail 2.
 	KindOp = "op"
+	// KindTurn says that the turn moves at the end or in the middle of an operation,
+	// because its holder waits or ends: g for the goroutine that loses it, and next.
+	// Detail 2.
+	KindTurn = "turn"
 	// KindProgress carries the counts so far, see Counts, about ten times a second,
 	// also while the program does not come to an operation.
 	KindProgress = "progress"
@@ -130,6 +137,7 @@ type Schedule struct {
 	Virtual    time.Duration // virtual: time that passed on the schedule's clock
 	Moves      uint64        // moves of the clock
 	Outside    uint64        // outside: what was not controlled in this schedule, all kinds together
+	Unused     uint64        // unused: switches of the request that had no occasion
 	// Switches are the decisions that differ from the default, if they are not Cut.
 	Switches []Switch
 	// Cut says that there were more than MaxSwitches; the value of switches is a
@@ -144,7 +152,7 @@ func ScheduleOf(r Record) (Schedule, error) {
 		Strategy: r.Text("strategy"), Early: r.Number("early") == 1, Fair: r.Number("fair"), Longest: r.Number("longest"),
 		Goroutines: r.Number("goroutines"), Steps: r.Number("steps"), Decisions: r.Number("decisions"),
 		Hash: r.Number("hash"), Class: r.Number("class"), NewClass: r.Number("new") == 1,
-		Virtual: time.Duration(r.Number("virtual")), Moves: r.Number("moves"), Outside: r.Number("outside"),
+		Virtual: time.Duration(r.Number("virtual")), Moves: r.Number("moves"), Outside: r.Number("outside"), Unused: r.Number("unused"),
 	}
 	if r.Text("switches") == "?" {
 		s.Cut = true
@@ -188,7 +196,7 @@ type Op struct {
 	Turn      uint64        // turn: the number of the operation among those of its goroutine, as in Switch.N
 	Name      string        // op: lock, send, load and so on
 	Object    uint64        // obj: a number for the object, in order of first use in the schedule, or 0
-	Next      uint64        // next: the goroutine that gets the turn
+	Next      uint64        // next: the goroutine that gets the turn; if it is another one, the operation is done when the turn comes back
 	Time      time.Duration // time: virtual, since the schedule began
 	Func      string        // func: the function outside of the runtime and the sync packages that calls it
 	File      string        // file of that call

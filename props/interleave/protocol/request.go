@@ -51,7 +51,7 @@ type Request struct {
 	// for each schedule. 2 adds an op record for each operation.
 	Detail int
 	// longest: the expected number of decisions of a schedule, for pct. It follows
-	// the schedules of the process. Default 32. A finding reports the value that its
+	// the schedules of the process, and begins with those of the warm-up. A finding reports the value that its
 	// schedule had; to repeat a pct schedule in a new process, send that value.
 	Longest uint64
 	// fair: the most operations in a row of one goroutine while another can run.
@@ -61,7 +61,8 @@ type Request struct {
 	Bound int
 	// budget: real time after which the process begins no further schedule. Default: none.
 	Budget time.Duration
-	// switches: the decisions of StrategyReplay, in any order.
+	// switches: the decisions of StrategyReplay, in any order. Moves of the clock are
+	// taken whatever Time is.
 	Switches []Switch
 }
 

@@ -10,7 +10,7 @@ import (
 const (
 	ToGoroutine = byte(0)   // the goroutine with number To gets the turn
 	ToClock     = byte('c') // the clock moves to the next timer; To is 0
-	ToCase      = byte('s') // a select takes the To-th of its ready cases, in source order
+	ToCase      = byte('s') // a select takes the To-th of its ready cases: sends first, then receives, in source order
 	ToOrder     = byte('m') // a range over a map begins at place To
 )
 

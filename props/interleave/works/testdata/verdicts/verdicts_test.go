@@ -1,0 +1,312 @@
+// Package verdicts has a test for each verdict, and for each promise of the clock.
+package verdicts
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestPassed(t *testing.T) {}
+
+func TestExited(t *testing.T) { os.Exit(3) }
+
+func TestFatal(t *testing.T) {
+	m := map[int]int{}
+	var mu sync.Mutex
+	m[0] = 0
+	mu.Unlock()
+}
+
+// The ticker goes on for ever, the test does not.
+func TestPartialDeadlock(t *testing.T) {
+	stop := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(time.Second)
+		for range tick.C {
+		}
+	}()
+	func() {
+		var mu sync.Mutex
+		mu.Lock()
+		mu.Lock()
+	}()
+	close(stop)
+}
+
+// The goroutine that goes on sleeps each time, so no horizon tells.
+func TestPartialSleeper(t *testing.T) {
+	go func() {
+		for {
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	c := make(chan int)
+	c <- 1
+}
+
+// A goroutine that works now and then could still unlock the mutex.
+func TestPartialReachable(t *testing.T) {
+	var mu sync.Mutex
+	n := 0
+	go func() {
+		for range time.NewTicker(time.Second).C {
+			if n++; n < 0 {
+				mu.Unlock()
+			}
+		}
+	}()
+	mu.Lock()
+	mu.Lock()
+}
+
+func TestHorizon(t *testing.T) {
+	done := make(chan struct{})
+	go func() {
+		time.Sleep(time.Hour)
+		close(done)
+	}()
+	<-done
+}
+
+// Nobody sets the flag.
+func TestLivelock(t *testing.T) {
+	var flag atomic.Bool
+	go func() {
+		for !flag.Load() {
+			runtime.Gosched()
+		}
+	}()
+	for !flag.Load() {
+	}
+}
+
+// Two goroutines that step back for each other; only one order of their first steps
+// makes them do it for ever.
+func TestPolite(t *testing.T) {
+	var want [2]atomic.Bool
+	var wg sync.WaitGroup
+	var turns atomic.Int64
+	var both atomic.Bool
+	for i := range 2 {
+		wg.Go(func() {
+			want[i].Store(true)
+			if i == 0 && want[1].Load() {
+				both.Store(true)
+			}
+			for both.Load() {
+				turns.Add(1)
+				runtime.Gosched()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A goroutine waits for a lock whose owner runs for ever.
+func TestStarvation(t *testing.T) {
+	var mu sync.Mutex
+	var taken, stop atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if taken.Load() {
+			mu.Lock() // the owner waits for the flag, this goroutine for the lock
+			defer mu.Unlock()
+		}
+		stop.Store(true)
+	})
+	wg.Go(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for !stop.Load() {
+			taken.Store(true)
+			runtime.Gosched()
+		}
+	})
+	wg.Wait()
+}
+
+func TestTooLarge(t *testing.T) {
+	var n atomic.Int64
+	for range 200000 {
+		n.Add(1)
+	}
+}
+
+// A goroutine that spins is unfair to the one that ends its loop.
+func TestUnfair(t *testing.T) {
+	var flag atomic.Bool
+	var n atomic.Int64
+	go flag.Store(true)
+	for !flag.Load() {
+		n.Add(1)
+	}
+}
+
+func TestLate(t *testing.T) {
+	go func() {
+		time.Sleep(time.Second)
+		t.Error("too late")
+	}()
+}
+
+func TestLatePanic(t *testing.T) {
+	go func() {
+		time.Sleep(time.Second)
+		panic("too late")
+	}()
+}
+
+func TestDataRace(t *testing.T) {
+	n := 0
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() { n++ })
+	}
+	wg.Wait()
+}
+
+// Both channels are ready; the second is the one that nobody thinks of.
+func TestSelect(t *testing.T) {
+	a, b := make(chan int, 1), make(chan int, 1)
+	a <- 1
+	b <- 2
+	select {
+	case <-a:
+	case <-b:
+		t.Fatal("the second case")
+	}
+}
+
+func TestMapOrder(t *testing.T) {
+	m := map[string]int{"a": 1, "b": 2, "c": 3}
+	first := ""
+	for k := range m {
+		first = k
+		break
+	}
+	if first == "c" {
+		t.Fatal("c comes first")
+	}
+}
+
+func TestClock(t *testing.T) {
+	last := time.Now()
+	if d := last.Format("01-02 15:04"); d == "01-01 00:00" || last.Year() < 2020 {
+		t.Fatal("an odd day to begin with:", last)
+	}
+	for range 1000 {
+		now := time.Now()
+		if !now.After(last) {
+			t.Fatal("two readings are equal:", now)
+		}
+		last = now
+	}
+}
+
+// A guard of five seconds must not fire while others work.
+func TestGuard(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	n := 0
+	for range 4 {
+		wg.Go(func() {
+			for range 2000 {
+				mu.Lock()
+				n++
+				mu.Unlock()
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		t.Fatal("the guard has fired")
+	}
+}
+
+// Only early time shows it: the worker is late.
+func TestEarly(t *testing.T) {
+	result := make(chan int, 1)
+	go func() { result <- 1 }()
+	select {
+	case <-result:
+	case <-time.After(10 * time.Millisecond):
+		t.Fatal("time-out")
+	}
+}
+
+// Two timers that end within microseconds of each other.
+func TestTimers(t *testing.T) {
+	c := make(chan int, 1)
+	time.AfterFunc(time.Millisecond, func() {
+		select {
+		case c <- 1:
+		default:
+		}
+	})
+	select {
+	case <-c:
+	case <-time.After(time.Millisecond):
+		t.Fatal("time-out")
+	}
+}
+
+// A system call that waits for another goroutine of the program.
+func TestRawCall(t *testing.T) {
+	var p [2]int
+	if err := syscall.Pipe(p[:]); err != nil {
+		t.Fatal(err)
+	}
+	c := make(chan int)
+	go func() {
+		b := make([]byte, 1)
+		n, _ := syscall.Read(p[0], b)
+		c <- n
+	}()
+	go func() {
+		runtime.Gosched()
+		syscall.Write(p[1], []byte("x"))
+	}()
+	select {
+	case n := <-c:
+		if n != 1 {
+			t.Fatal(n)
+		}
+	case <-time.After(time.Hour):
+		t.Fatal("time-out")
+	}
+	syscall.Close(p[0])
+	syscall.Close(p[1])
+}
+
+// The signal comes from outside, and late.
+func TestLateSignal(t *testing.T) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGUSR1)
+	cmd := exec.Command("sh", "-c", fmt.Sprint("sleep 0.05; kill -USR1 ", os.Getpid()))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-c
+	cmd.Wait()
+	signal.Stop(c)
+}
+
+func TestCollector(t *testing.T) {
+	c := make(chan int)
+	go func() { runtime.GC(); c <- 1 }()
+	<-c
+}
