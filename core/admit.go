@@ -121,14 +121,14 @@ func (e *Executor) admit(op Op, task func()) error {
 			return nil
 		}
 		if !open || err.Reason != ErrQueueFull { // not errors.Is: a spawner's error may be another queue's
-			return e.refuse(err)
+			return e.refuse(op, err)
 		}
 		if e.waitError() != nil { // the loop would wait for the retries, and make no room meanwhile (G19)
-			return e.refuse(err)
+			return e.refuse(op, err)
 		}
 		var retry bool
-		if retry, open = e.askToRetry(attempt, err); !retry {
-			return e.refuse(err)
+		if retry, open = e.askToRetry(op, attempt, err); !retry {
+			return e.refuse(op, err)
 		}
 		// After the close the next attempt is the last: its error says why (G5).
 	}
@@ -136,11 +136,11 @@ func (e *Executor) admit(op Op, task func()) error {
 
 // askToRetry asks the handler, and waits if it wants another attempt. open is as of
 // pause. If the handler does not return, the call has been refused in its way (G20).
-func (e *Executor) askToRetry(attempt int, err *RejectedError) (retry, open bool) {
+func (e *Executor) askToRetry(op Op, attempt int, err *RejectedError) (retry, open bool) {
 	returned := false
 	defer func() {
 		if !returned {
-			_ = e.refuse(err)
+			_ = e.refuse(op, err)
 		}
 	}()
 	pause, retry := e.cfg.onFull(attempt, err)
@@ -152,8 +152,9 @@ func (e *Executor) askToRetry(attempt int, err *RejectedError) (retry, open bool
 // refuse counts a refused task: once per call, however many attempts it made. The Report
 // is sealed under the same lock, so that the count and the State of the error agree: the
 // Report has the refusals in a state before Terminated (G20). A call that made its last
-// attempt before the end, and comes here after it, is refused by the end.
-func (e *Executor) refuse(err *RejectedError) error {
+// attempt before the end, and comes here after it, is refused by the end: that is one more
+// attempt, which the tracer sees too.
+func (e *Executor) refuse(op Op, err *RejectedError) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.State() < StateTerminated {
@@ -164,6 +165,7 @@ func (e *Executor) refuse(err *RejectedError) error {
 	if err.State == StateTerminated {
 		return err
 	}
+	e.traceAdmit(op, false)
 	return &RejectedError{State: StateTerminated, Reason: e.shutdown.cause}
 }
 

@@ -3,6 +3,7 @@ package core_test
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -120,6 +121,33 @@ func TestG20ARefusalThatIsDecidedAfterTheEnd(t *testing.T) {
 		t.Errorf("G5: a call that was refused after the end returned %v, want state Terminated, ErrShutdown", err)
 	}
 	seen.check(t, ex, report)
+}
+
+// The same for a tracer: the last EventAdmit of the call decides it, so there is one after
+// the end that refuses it.
+func TestG5ATracerSeesTheRefusalByTheEnd(t *testing.T) {
+	r := &recorder{}
+	ended := make(chan struct{})
+	asked := make(chan struct{})
+	ex, release, _ := full(t, core.WithTracer(r), core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
+		close(asked)
+		<-ended
+		return 0, false
+	}))
+	result := make(chan error, 1)
+	go func() { result <- ex.Execute(func() {}) }()
+	await(t, "the handler", asked)
+	ex.Shutdown()
+	release()
+	awaitDone(t, ex)
+	close(ended)
+	if err := <-result; !errors.Is(err, core.ErrShutdown) {
+		t.Errorf("G5: got %v, want ErrShutdown", err)
+	}
+	done := slices.IndexFunc(r.all(), func(ev core.Event) bool { return ev.Kind == core.EventDone })
+	if !slices.ContainsFunc(r.all()[max(done, 0):], func(ev core.Event) bool { return ev.Kind == core.EventAdmit && !ev.Accepted }) {
+		t.Errorf("G5: events %v, want an EventAdmit after EventDone", r.text(core.EventAdmit, core.EventState, core.EventDone))
+	}
 }
 
 // The report of a group is the sum of its children's: a child that has ended counts no

@@ -9,7 +9,7 @@ func (e *Executor) TryExecute(task func()) error {
 		return nilFunc("TryExecute", "task")
 	}
 	if err := e.tryAdmit(OpExecute, task); err != nil {
-		return e.refuse(err)
+		return e.refuse(OpExecute, err)
 	}
 	return nil
 }
