@@ -125,6 +125,9 @@ func (p *blockingPoller) Wait(until Deadline) error {
 	return err
 }
 
+// looked is looker's.
+func (p *blockingPoller) looked() bool { return p.skipped == 0 }
+
 // Poll is IOPoller's.
 func (p *blockingPoller) Poll() error {
 	p.skipped = 0

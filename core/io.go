@@ -31,6 +31,7 @@ type loopIO struct {
 	tellPos   int
 	told      toldLevel // what everybody has been told, or is in telling to be
 	turns     int       // since the last look at the poller
+	lookedAt  int64     // tasks and tail tasks that had begun at that look
 	lookAt    int64     // when the tasks have had their share; 0: they have no limit
 	premature int       // returns of Wait in a row that had no reason
 	suspect   bool      // the poller was built anew because it failed, and has not worked since
@@ -51,6 +52,10 @@ const (
 	// without end the loop never sleeps, and sleeping is what looks (G13).
 	busyTurns = 16
 
+	// busyTasks bounds the tasks that begin between two looks, tail tasks included (G13).
+	// Timers and handlers are not among them: each turn has a bound for those.
+	busyTasks = busyTurns * turnTasks
+
 	// maxPremature returns of Wait without any reason in a row, and the poller is
 	// built anew (R195; netty's selectorAutoRebuildThreshold).
 	maxPremature = 512
@@ -69,8 +74,8 @@ func newLoopIO(poller IOPoller, ratio int) *loopIO {
 // WithIORatio sets which part of its time, in percent from 1 to 100, a loop that
 // is busy with both gives to readiness; the rest goes to tasks (R191). 100 sets no
 // limit to the tasks but the one that holds for all, and that cuts their share short
-// if it is large: a bounded batch of them, 1,024, and then readiness is looked at (G13). The default is 50. It has no effect on an
-// Executor, which has no readiness.
+// if it is large: after 1,024 of them, tail tasks included, readiness is looked at (G13).
+// The default is 50. It has no effect on an Executor, which has no readiness.
 func WithIORatio(percent int) Option {
 	return func(c *config) error {
 		if percent < 1 || percent > 100 {
@@ -214,7 +219,6 @@ func (e *Executor) found() []PollEvent {
 // ended fall away here, or in runReady: nobody hears of a stale descriptor.
 // Requires mu; loop only.
 func (io *loopIO) collect(found []PollEvent) {
-	io.turns, io.lookAt = 0, 0
 	for _, ev := range found {
 		slot := uint32(ev.Token)
 		if int(slot) >= len(io.slots) {
@@ -229,6 +233,25 @@ func (io *loopIO) collect(found []PollEvent) {
 // spent reports whether every event in hand has been handled. Loop only.
 func (io *loopIO) spent() bool { return io.readyPos == len(io.ready) }
 
+// looked begins a new share of the tasks, after a look at the poller. Loop only.
+func (e *Executor) looked() {
+	io := e.io
+	io.turns, io.lookAt = 0, 0
+	io.lookedAt = e.begun()
+}
+
+// begun returns how many tasks and tail tasks have begun. Loop only.
+func (e *Executor) begun() int64 { return e.tasks.begun() + e.tails.begun() }
+
+// untilLook returns how many tasks and tail tasks may begin before the next look at the
+// poller (G13). Loop only.
+func (e *Executor) untilLook() int {
+	if e.io == nil || e.broken != nil {
+		return unbounded
+	}
+	return int(max(0, busyTasks-(e.begun()-e.io.lookedAt)))
+}
+
 // lookWhenBusy looks at the poller, if the tasks have had their share since the
 // last look. Loop only.
 func (e *Executor) lookWhenBusy() {
@@ -237,7 +260,7 @@ func (e *Executor) lookWhenBusy() {
 		return
 	}
 	io.turns++
-	if io.turns < busyTurns && (io.lookAt == 0 || e.now() < io.lookAt) {
+	if io.turns < busyTurns && e.untilLook() >= turnTasks && (io.lookAt == 0 || e.now() < io.lookAt) {
 		return
 	}
 	if err := io.poller.Poll(); err != nil {
@@ -245,6 +268,7 @@ func (e *Executor) lookWhenBusy() {
 		return
 	}
 	io.suspect = false
+	e.looked()
 	found := e.found()
 	e.mu.Lock()
 	io.collect(found)

@@ -47,6 +47,10 @@ type PollEvent struct {
 // not be called for it. Its number has just been added again.
 type forgetter interface{ forgot() }
 
+// looker is a poller whose Wait may return without a look at what it watches, for a
+// wake-up that was pending. Loop only.
+type looker interface{ looked() bool } // the last Wait has looked
+
 // sleepCounter is a poller that may find something before it parks, and so knows
 // better than its caller how often it has. Any goroutine may ask.
 type sleepCounter interface {

@@ -156,12 +156,12 @@ func (e *Executor) intakeLate() {
 	e.intakeTails()
 }
 
-// share is how many tasks of q this turn may run: no more than bound, and in a
-// shutdown not past the mark that the call set, and no later task while a tail task
-// before its mark holds back the hooks (G6). The marks may be read only once the
-// shutdown was seen.
+// share is how many tasks of q this turn may run: no more than bound, nor than may run
+// before the next look at the poller (G13), and in a shutdown not past the mark that the
+// call set, and no later task while a tail task before its mark holds back the hooks (G6).
+// The marks may be read only once the shutdown was seen.
 func (e *Executor) share(q *taskQueue, bound int, mark *int64) int {
-	n := min(bound, q.left())
+	n := min(bound, q.left(), e.untilLook())
 	if e.seen < StateShuttingDown {
 		return n
 	}
@@ -221,6 +221,7 @@ func (e *Executor) sleepAndUnlock(until int64) {
 	e.tracePark(until)
 	e.mu.Unlock()
 	worked := e.sleep(until)
+	e.noteLook()
 	found := e.found()
 	e.mu.Lock()
 	woken := !e.asleep
@@ -234,6 +235,18 @@ func (e *Executor) sleepAndUnlock(until int64) {
 	e.mu.Unlock()
 	if worked { // whoever called meanwhile, an error is no proof that the poller works
 		e.judgeReturn(woken || news || !e.io.spent(), until)
+	}
+}
+
+// noteLook begins a new share of the tasks after a sleep, unless the poller returned
+// without a look at what it watches: then the tasks after the sleep are of the same share
+// as those before it (G13). Loop only.
+func (e *Executor) noteLook() {
+	if e.io == nil || e.broken != nil {
+		return
+	}
+	if p, ok := e.io.poller.(looker); !ok || p.looked() {
+		e.looked()
 	}
 }
 

@@ -48,7 +48,7 @@ type parkedPoller struct {
 	first   bool // the first call of ready in this Read
 	timed   bool // this sleep has a deadline
 	dirty   bool // the file's deadline is in the past, or may come to be
-	skipped int  // calls of Wait since the last look
+	skipped int  // calls of Wait that have begun since the last look
 	spin    spinner
 	yield   courtesy
 }
@@ -135,6 +135,7 @@ func (p *parkedPoller) taken() bool {
 // Wait is Poller's.
 func (p *parkedPoller) Wait(until Deadline) error {
 	p.events = p.events[:0]
+	p.skipped++ // a look takes it back: a call that returns without one counts, whatever its way out
 	found, err := p.beforeParking(until)
 	if found || err != nil {
 		p.spins.Add(1)
@@ -153,7 +154,6 @@ func (p *parkedPoller) Wait(until Deadline) error {
 		return nil
 	case err == os.ErrDeadlineExceeded: // bare, through a RawConn
 		p.dirty = true
-		p.skipped++
 		return nil
 	default:
 		return err // the file is closed: poll.ErrFileClosing, which is not os.ErrClosed here
@@ -164,13 +164,12 @@ func (p *parkedPoller) Wait(until Deadline) error {
 // parkedPoller gives reasons for, and reports whether something was found on the
 // way. If not, sleep is announced and the park must follow.
 func (p *parkedPoller) beforeParking(until Deadline) (found bool, err error) {
-	if p.skipped >= busyTurns {
+	if p.skipped > busyTurns {
 		if found, err := p.look(); found || err != nil {
 			return found, err
 		}
 	}
 	if p.taken() {
-		p.skipped++
 		return true, nil
 	}
 	if found, err := p.spinFor(until); found || err != nil {
@@ -223,6 +222,9 @@ func (p *parkedPoller) look() (bool, error) {
 	p.skipped = 0
 	return p.epollSet.look()
 }
+
+// looked is looker's.
+func (p *parkedPoller) looked() bool { return p.skipped == 0 }
 
 // Poll is IOPoller's.
 func (p *parkedPoller) Poll() error {

@@ -1,0 +1,258 @@
+package core
+
+import (
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// mostTasksBetweenLooks is what the documentation of WithIORatio promises (G13).
+const mostTasksBetweenLooks = 1024
+
+// tally counts the tasks, tail tasks included, that begin between two looks of an epoll
+// poller at what it watches.
+type tally struct {
+	since, most, tasks, looks atomic.Int64
+}
+
+func (c *tally) task() {
+	c.tasks.Add(1)
+	if n := c.since.Add(1); n > c.most.Load() {
+		c.most.Store(n)
+	}
+}
+
+// kernel is the system's, and counts its looks.
+func (c *tally) kernel() kernel {
+	k := systemKernel
+	looked := func() {
+		c.looks.Add(1)
+		c.since.Store(0)
+	}
+	poll, wait := k.poll, k.wait
+	k.poll = func(fd int, events []unix.EpollEvent) (int, error) { looked(); return poll(fd, events) }
+	k.wait = func(fd int, events []unix.EpollEvent) (int, error) { defer looked(); return wait(fd, events) }
+	return k
+}
+
+func (c *tally) check(t *testing.T) {
+	t.Helper()
+	if most := c.most.Load(); most > mostTasksBetweenLooks {
+		t.Errorf("G13: %d tasks and tail tasks began between two looks at the poller, want %d or fewer", most, mostTasksBetweenLooks)
+	}
+	if tasks, looks := c.tasks.Load(), c.looks.Load(); looks < tasks/mostTasksBetweenLooks {
+		t.Errorf("G13: %d looks in %d tasks", looks, tasks)
+	}
+}
+
+// countingLoop returns an event loop whose looks c counts, and that ends with the test.
+func countingLoop(t *testing.T, c *tally, blocking bool, opts ...Option) *EventLoop {
+	t.Helper()
+	var p IOPoller
+	var err error
+	if blocking {
+		p, err = newBlockingPoller(nil, c.kernel())
+	} else {
+		p, err = newParkedPoller(nil, 0, c.kernel())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loopWith(t, p, opts...)
+}
+
+func loopWith(t *testing.T, p IOPoller, opts ...Option) *EventLoop {
+	t.Helper()
+	l, err := NewEventLoop(append(opts, WithPoller(p), WithIORatio(100))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { <-l.Shutdown().Done() })
+	return l
+}
+
+// The property: programs of tasks and tail tasks that add tasks and tail tasks, at
+// random, never begin more than the bound of them between two looks.
+func TestG13TasksAndTailsBetweenTwoLooks(t *testing.T) {
+	for _, blocking := range []bool{false, true} {
+		for seed := range uint64(24) {
+			var c tally
+			l := countingLoop(t, &c, blocking)
+			rng := rand.New(rand.NewPCG(seed, 1))
+			left := 30_000
+			tails, width := rng.IntN(101), 1+rng.IntN(600) // percent of tails; most that a body adds
+			var body func()
+			add := func() {
+				left--
+				if rng.IntN(100) < tails {
+					_ = l.ExecuteAfterIteration(body)
+				} else {
+					_ = l.Execute(body)
+				}
+			}
+			pending := 0
+			over := make(chan struct{})
+			body = func() {
+				c.task()
+				pending--
+				n := 1
+				if pending < 2000 && rng.IntN(50) == 0 {
+					n = width
+				}
+				for range min(n, left) {
+					pending++
+					add()
+				}
+				if pending == 0 {
+					close(over)
+				}
+			}
+			_ = l.Execute(func() {
+				c.task()
+				for range 300 {
+					pending++
+					add()
+				}
+			})
+			<-over
+			c.check(t)
+			if t.Failed() {
+				t.Fatalf("seed %d, blocking %v, %d %% tails, width %d", seed, blocking, tails, width)
+			}
+		}
+	}
+}
+
+// unasleep is a poller whose every Wait finds a wake-up, and new tasks, before it parks.
+type unasleep struct {
+	*parkedPoller
+	before func()
+}
+
+func (p unasleep) Wait(until Deadline) error {
+	p.before()
+	p.Wake()
+	return p.parkedPoller.Wait(until)
+}
+
+// A Wait that returns for a wake-up has not looked: what ran before it and what runs
+// after it are one batch.
+func TestG13AWaitThatDoesNotLookIsNoLook(t *testing.T) {
+	var c tally
+	parked, err := newParkedPoller(nil, 0, c.kernel())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var l *EventLoop
+	bursts, over := 0, make(chan struct{})
+	l = loopWith(t, unasleep{parked, func() {
+		if bursts++; bursts > 100 {
+			return
+		}
+		for range 14 * turnTasks {
+			_ = l.ExecuteLazy(c.task)
+		}
+		if bursts == 100 {
+			_ = l.ExecuteLazy(func() { close(over) })
+		}
+	}})
+	_ = l.Execute(c.task)
+	<-over
+	c.check(t)
+}
+
+// onOneProcessor runs f with a goroutine beside it that runs whenever f yields, and then
+// calls disturb once.
+func onOneProcessor(t *testing.T, disturb func(), f func()) {
+	t.Helper()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var stop atomic.Bool
+	var other sync.WaitGroup
+	other.Go(func() {
+		for !stop.Load() {
+			disturb()
+			runtime.Gosched()
+		}
+	})
+	f()
+	stop.Store(true)
+	other.Wait()
+}
+
+// A wake-up that is found by spinning hides readiness as one that is pending does: Wait
+// looks at the set all the same, after a bounded number of them.
+func TestG13AWakeUpFoundBySpinningCounts(t *testing.T) {
+	var c tally
+	p, err := newParkedPoller(nil, maxSpin, c.kernel())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w := pipe(t)
+	defer r.Close()
+	defer w.Close()
+	if err := p.Add(int(r.Fd()), Readable, 1<<32); err != nil {
+		t.Fatal(err)
+	}
+	onOneProcessor(t, p.Wake, func() {
+		for range 40 * busyTurns {
+			c.task() // here: a call of Wait
+			if err := p.Wait(Deadline{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if most := c.most.Load(); most > busyTurns+1 {
+		t.Errorf("G13: Wait returned %d times in a row without a look at what is watched, want %d or fewer", most, busyTurns+1)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The same on a loop: a task that comes each time the loop yields does not keep it from
+// its descriptors.
+func TestG13ASpinningLoopLooksAtItsDescriptors(t *testing.T) {
+	l, err := NewEventLoop(WithSpin(maxSpin))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { <-l.Shutdown().Done() }()
+	r, w := pipe(t)
+	defer r.Close()
+	defer w.Close()
+	var heard atomic.Bool
+	const most = 20_000
+	tasks := 0
+	onOneProcessor(t, func() { _ = l.Execute(func() { tasks++ }) }, func() {
+		if _, err := l.Register(int(r.Fd()), Readable, func(Readiness) { heard.Store(true) }); err != nil {
+			t.Fatal(err)
+		}
+		for l.Stats().Accepted < 1000 { // until the loop is in the rhythm
+			runtime.Gosched()
+		}
+		if _, err := w.Write([]byte{1}); err != nil {
+			t.Fatal(err)
+		}
+		for l.Stats().Accepted < most && !heard.Load() {
+			runtime.Gosched()
+		}
+	})
+	if !heard.Load() {
+		t.Errorf("G13: a spinning loop ran %d tasks and did not hear of a descriptor that is ready", most)
+	}
+}
+
+// pipe returns a pipe whose reading end does not block.
+func pipe(t *testing.T) (r, w *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, w
+}
