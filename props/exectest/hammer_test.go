@@ -8,7 +8,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"eventide/props/exectest"
 )
@@ -49,16 +52,65 @@ func findG3(factory func() exectest.Subject, opts []exectest.Option) (row execte
 }
 
 // TestASelfDeadlockIsNotG3 wants an executor whose Shutdown may wait for ever inside a
-// task, which is G18's, to pass G3. What is stuck stays so, hence a process of its own.
+// task, which is G18's, to pass G3: after one such hammer the kit strikes on, without tasks
+// that shut down. What is stuck stays so, hence a process of its own. How many hammers
+// there are depends on the machine, so none is counted.
 func TestASelfDeadlockIsNotG3(t *testing.T) {
 	if os.Getenv(asChild) != "" {
-		row := exectest.Check(func() exectest.Subject { return newLocked() }, exectest.Only("G3")).Rows[0]
-		fmt.Println("G3:", row.Status, row.Hammers > 500, row.Text)
+		fmt.Println(judgeLocked())
 		os.Exit(0)
 	}
-	if out, err := inChild(t, "locked"); err != nil || !strings.Contains(out, "G3: pass true") {
-		t.Errorf("got %v and\n%s\nwant a pass, after many hammers", err, out)
+	if out, err := inChild(t, "locked"); err != nil || !strings.Contains(out, "G3: pass, and hammers after the one that was stuck") {
+		t.Errorf("got %v and\n%s\nwant a pass, and hammers after one that was stuck", err, out)
 	}
+}
+
+// askedLocked knows whether a Shutdown of the executor has not returned.
+type askedLocked struct {
+	*locked
+	asked, answered atomic.Int64
+}
+
+func (l *askedLocked) Shutdown(quiet, timeout time.Duration) error {
+	l.asked.Add(1)
+	defer l.answered.Add(1)
+	return l.locked.Shutdown(quiet, timeout)
+}
+
+// judgeLocked runs the kit with one seed after the other until a hammer is stuck and
+// others follow it. On a busy machine there may be none in the time of one run.
+func judgeLocked() string {
+	for seed := range uint64(20) {
+		var mu sync.Mutex
+		var made []*askedLocked
+		factory := func() exectest.Subject {
+			mu.Lock()
+			defer mu.Unlock()
+			made = append(made, &askedLocked{locked: newLocked()})
+			return made[len(made)-1]
+		}
+		row := exectest.Check(factory, exectest.Only("G3"), exectest.Seed(seed+1)).Rows[0]
+		mu.Lock()
+		first, stuck := -1, 0
+		for i, l := range made {
+			if l.asked.Load() != l.answered.Load() {
+				if stuck++; stuck == 1 {
+					first = i
+				}
+			}
+		}
+		after := len(made) - 1 - first
+		mu.Unlock()
+		switch {
+		case row.Status != exectest.Pass:
+			return fmt.Sprintf("G3: %v %s", row.Status, row.Text)
+		case stuck > 1:
+			return fmt.Sprintf("G3: pass, but %d hammers were stuck", stuck)
+		case stuck == 1 && after > 0:
+			return "G3: pass, and hammers after the one that was stuck"
+		}
+	}
+	return "G3: in no run a hammer was stuck and others followed it"
 }
 
 // forgetful loses one of the things that it accepts, without any race: enough for
