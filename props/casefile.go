@@ -7,6 +7,8 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 )
 
 // caseVersion is the version of the format of case files.
@@ -54,4 +56,16 @@ func (c Case) Save(dir string) (string, error) {
 	}
 	path := filepath.Join(dir, fmt.Sprintf("%s-%08x.case", c.Guarantee, hash.Sum32()))
 	return path, os.WriteFile(path, append(data, '\n'), 0o644)
+}
+
+// plainWord is what a shell takes as it stands.
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// ShellWord is the text as one word of a POSIX shell: the path of a case in a line to
+// paste may have a space in it.
+func ShellWord(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

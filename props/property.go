@@ -81,7 +81,7 @@ func failure(t *rapid.T, id string, p Program, v Verdict, judge func(Program) Ve
 	if err != nil {
 		t.Logf("props: the case could not be saved: %v", err)
 	}
-	return fmt.Sprintf("\n%s\nmade smaller from\n%v", v.Failure(least, first, "go test ./props -run '^TestReplay$' -case "+path), p)
+	return fmt.Sprintf("\n%s\nmade smaller from\n%v", v.Failure(least, first, "go test ./props -run '^TestReplay$' -case "+ShellWord(path)), p)
 }
 
 // runInBubble judges one run. A bubble that cannot come to an end, because a

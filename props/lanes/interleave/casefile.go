@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"eventide/props"
 	"eventide/props/lanes/interleave/det"
 )
 
@@ -123,6 +124,6 @@ func (s settings) replayCase() int {
 	case NoLonger:
 		return exitNoLonger
 	}
-	f.Write(s.out, "go run ./props/lanes/interleave/cmd/interleave -case "+s.replay)
+	f.Write(s.out, "go run ./props/lanes/interleave/cmd/interleave -case "+props.ShellWord(s.replay))
 	return exitClean
 }

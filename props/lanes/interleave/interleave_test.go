@@ -207,7 +207,8 @@ func showsWhatRan(t *testing.T, out string) {
 // case, and replayed, with each of the three outcomes of a replay.
 func TestPropInterleavePlanted(t *testing.T) {
 	bad := planted(t, "g12-announced-after-the-look")
-	cases := t.TempDir()
+	cases := filepath.Join(t.TempDir(), "cases that are kept")
+	require.NoError(t, os.Mkdir(cases, 0o755))
 	page := filepath.Join(cases, "report.html")
 	out, code := run(t, bad, "-budget", hangGuard, "-cases", cases, "-html", page)
 	require.Equal(t, 1, code, "%s", out)
@@ -216,9 +217,11 @@ func TestPropInterleavePlanted(t *testing.T) {
 	require.Contains(t, out, "core/loop.go:", "the trace names lines of core")
 	showsWhatRan(t, out)
 
-	found := regexp.MustCompile(`-case (\S+)`).FindStringSubmatch(out)
+	found := regexp.MustCompile(`(?m)-case (.+)$`).FindStringSubmatch(out)
 	require.NotNil(t, found, "%s", out)
-	path := found[1]
+	word, err := exec.Command("sh", "-c", "printf %s "+found[1]).Output() // the line is for a shell
+	require.NoError(t, err)
+	path := string(word)
 	out, code = run(t, bad, "-case", path)
 	require.Zero(t, code, "%s", out)
 	require.Contains(t, out, "reproduced")

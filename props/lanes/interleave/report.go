@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"eventide/props"
 	"eventide/props/history"
 	"eventide/props/lane"
 )
@@ -113,7 +114,7 @@ func (s settings) report(x *Explorer, f *Found) int {
 	if path, err := NewCase(least).Save(s.caseDir()); err != nil {
 		fmt.Fprintln(s.err, "lane: the case could not be saved:", err)
 	} else {
-		replay = "go run ./props/lanes/interleave/cmd/interleave -case " + path
+		replay = "go run ./props/lanes/interleave/cmd/interleave -case " + props.ShellWord(path)
 	}
 	var b bytes.Buffer
 	least.Write(&b, replay)
