@@ -14,7 +14,16 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if ownProcess() {
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// ownProcess is the life of a process that a test has started to have it to itself from
+// the beginning. It returns false in any other.
+var ownProcess = func() (ran bool) { return false }
 
 // hangGuard turns a hang into a failure that says what was waited for. It is no
 // measure of speed, and in a bubble it is virtual.
