@@ -23,7 +23,8 @@ type pkg struct {
 	Deps       []string
 }
 
-// layer is a rule: what the packages below path, itself included, must not reach.
+// layer is a rule: what the packages below path, itself included, must not reach. Of two
+// layers that a package is in, the one with the longer path holds.
 type layer struct {
 	path  string
 	allow func(dep string, standard bool) bool
@@ -36,6 +37,10 @@ func layers() []layer {
 			return standard || within(dep, module+"/core") || within(dep, "golang.org/x/sys") || within(dep, "github.com/petermattis/goid")
 		}, "core depends on the standard library, golang.org/x/sys and goid alone"},
 		{"model", func(dep string, standard bool) bool { return standard || within(dep, module+"/model") }, "model depends on the standard library alone"},
+		{"model/cmd", func(dep string, standard bool) bool {
+			return standard || within(dep, module+"/model") || within(dep, module+"/internal/command")
+		}, "the model's command depends on the standard library, the model and internal/command alone"},
+		{"internal/command", func(dep string, standard bool) bool { return standard || within(dep, module+"/internal/command") }, "internal/command depends on the standard library alone"},
 		{"props/history", without("core", "model"), "the predicates judge any executor"},
 		{"props/exectest", without("core", "model"), "the kit judges any executor"},
 		{"bench", without("model"), "bench measures core, not the model"},
@@ -73,7 +78,7 @@ func checkLayers(pkgs []pkg) error {
 			continue
 		}
 		for _, l := range layers() {
-			if !within(p.ImportPath, module+"/"+l.path) {
+			if !holds(l, p.ImportPath) {
 				continue
 			}
 			checked[l.path]++
@@ -92,6 +97,13 @@ func checkLayers(pkgs []pkg) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// holds reports whether the package is in l and in no layer with a longer path.
+func holds(l layer, importPath string) bool {
+	return within(importPath, module+"/"+l.path) && !slices.ContainsFunc(layers(), func(other layer) bool {
+		return len(other.path) > len(l.path) && within(importPath, module+"/"+other.path)
+	})
 }
 
 func checkEnds(p pkg) (errs []error) {
@@ -167,6 +179,8 @@ func TestLayeringFails(t *testing.T) {
 			{ImportPath: "pgregory.net/rapid", Deps: []string{"testing"}},
 			{ImportPath: "eventide/core", Deps: []string{"sync", goid, sys, "eventide/core/internal/queue"}},
 			{ImportPath: "eventide/model", Deps: []string{"sync"}},
+			{ImportPath: "eventide/model/cmd/explore", Deps: []string{"sync", "eventide/model", "eventide/internal/command"}},
+			{ImportPath: "eventide/internal/command", Deps: []string{"sync"}},
 			{ImportPath: "eventide/props", Imports: []string{"testing"}, Deps: []string{"eventide/core", "eventide/model", "pgregory.net/rapid"}},
 			{ImportPath: "eventide/props/history", Deps: []string{goid}},
 			{ImportPath: "eventide/props/exectest", Imports: []string{"testing"}, Deps: []string{"eventide/props/history"}},
@@ -184,6 +198,10 @@ func TestLayeringFails(t *testing.T) {
 		{"eventide/core", "eventide/corelike", "eventide/core reaches eventide/corelike"},
 		{"eventide/model", goid, "eventide/model reaches " + goid},
 		{"eventide/model", "eventide/core", "eventide/model reaches eventide/core"},
+		{"eventide/model", "eventide/internal/command", "eventide/model reaches eventide/internal/command"},
+		{"eventide/model/cmd/explore", "eventide/core", "eventide/model/cmd/explore reaches eventide/core"},
+		{"eventide/model/cmd/explore", goid, "eventide/model/cmd/explore reaches " + goid},
+		{"eventide/internal/command", "eventide/model", "eventide/internal/command reaches eventide/model"},
 		{"eventide/props/history", "eventide/core", "eventide/props/history reaches eventide/core"},
 		{"eventide/props/history", "eventide/model", "eventide/props/history reaches eventide/model"},
 		{"eventide/props/exectest", "eventide/core", "eventide/props/exectest reaches eventide/core"},
