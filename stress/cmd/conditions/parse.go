@@ -34,6 +34,7 @@ func parseTests(output io.Reader) (t tests, err error) {
 			t.Unfinished = append(t.Unfinished, name)
 		}
 	}
+	slices.Sort(t.Skipped) // a test may run its subtests in any order
 	slices.Sort(t.Unfinished)
 	t.Failed, t.Unfinished = leaves(t.Failed), leaves(t.Unfinished)
 	if err == io.EOF {

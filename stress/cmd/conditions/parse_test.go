@@ -19,6 +19,10 @@ func TestParse(t *testing.T) {
 			"^=== RUN   TestA\n^--- PASS: TestA (0.00s)\n^=== RUN   TestB\n    b_test.go:7: no\n^--- FAIL: TestB (0.10s)\n^=== RUN   TestC\n^--- SKIP: TestC (0.00s)\nFAIL\n",
 			tests{Passed: []string{"TestA"}, Failed: []string{"TestB"}, Skipped: []string{"TestC"}},
 		},
+		"in any order": {
+			"^=== RUN   TestB\n^--- SKIP: TestB (0.00s)\n^=== RUN   TestA\n^--- SKIP: TestA (0.00s)\n",
+			tests{Skipped: []string{"TestA", "TestB"}},
+		},
 		"of a test and its subtest the subtest": {
 			"^=== RUN   TestA\n^=== RUN   TestA/b\n^--- FAIL: TestA (0.00s)\n    ^--- FAIL: TestA/b (0.00s)\n",
 			tests{Failed: []string{"TestA/b"}},
