@@ -18,6 +18,7 @@ type contract struct {
 	tails    []*Step
 	timers   []*conTimer
 	hooks    []*conHook
+	dead     int // timers that were cancelled since the loop's last turn: they are in its heap
 	by       map[int]*conFuture
 	byHook   map[int]*conHook
 	early    map[int]bool
@@ -141,6 +142,7 @@ func (c *contract) call(s *Step, inLoop bool) bool {
 	case opListen:
 		if f := c.by[s.A]; f != nil {
 			f.listeners = append(f.listeners, s.Label)
+			c.woken = c.woken || f.status != pending // it runs on the executor (G9)
 			c.notify(f)
 		}
 	case opGraceful:
@@ -241,7 +243,7 @@ func (c *contract) addHook(s *Step, inLoop bool) {
 		c.hooks = append(c.hooks, h)
 		c.byHook[s.Label] = h
 		c.early[s.Label] = !c.called
-		c.woken = true
+		c.woken = c.woken || c.called // before, it has nothing to do (G12)
 	}
 	c.answer(inLoop, s.Label, sign(ok))
 }
@@ -259,7 +261,10 @@ func (c *contract) cancel(s *Step, inLoop bool) {
 		f.stopping = true
 	default:
 		f.status = cancelled
+		waiting := len(c.timers)
 		c.timers = slices.DeleteFunc(c.timers, func(t *conTimer) bool { return t.conFuture == f })
+		c.dead += waiting - len(c.timers)
+		c.woken = c.woken || c.dead > len(c.timers) // more than half of the heap (G8)
 		c.notify(f)
 	}
 	c.answer(inLoop, s.Label, "+")

@@ -22,7 +22,7 @@ func (c *contract) loop() {
 			c.state = 4
 			return
 		}
-		c.woken = false
+		c.woken, c.dead = false, 0
 		if !c.park(func() bool { return c.woken }, until) {
 			return // nobody shuts it down
 		}

@@ -36,6 +36,8 @@ type reference struct {
 
 	early map[int]bool // hooks added before the shutdown call
 	made  map[int]bool // hooks that have been made
+	batch []*Step      // hooks that have been taken out, and run next
+	gone  map[int]bool // hooks that a call from outside removes, once its task has its turn
 
 	hookCalls, hookAdded int // calls that add one; the latest of those whose hook is there
 	by                   map[int]*refFuture
@@ -64,7 +66,7 @@ type refTimer struct {
 	*refFuture
 	step     *Step
 	deadline int
-	id       int // order of insertion; 0: never inserted
+	id       int // order of the calls
 	origin   int
 }
 
@@ -75,7 +77,7 @@ const sleepStep = 100
 func runReference(p *Program) *reference {
 	r := &reference{
 		world: newWorld(p), p: p, nio: p.Kind == "nio", fails: p.Fail, wakeAt: -1, began: far, called: -1, origin: 1,
-		early: map[int]bool{}, made: map[int]bool{}, by: map[int]*refFuture{},
+		early: map[int]bool{}, made: map[int]bool{}, gone: map[int]bool{}, by: map[int]*refFuture{},
 	}
 	r.outside = func(s *Step) { r.call(s, false) }
 	ended := toTheEnd(func() {
@@ -246,7 +248,8 @@ func (r *reference) schedule(s *Step, inLoop bool) {
 		return
 	}
 	f := &refFuture{op: s.Op, status: pending}
-	t := &refTimer{refFuture: f, step: s, deadline: r.now + max(0, s.A), origin: r.timerOrigin(s.A)}
+	r.ids++ // the deadline is in nanoseconds, of the call: no two are equal
+	t := &refTimer{refFuture: f, step: s, deadline: r.now + max(0, s.A), id: r.ids, origin: r.timerOrigin(s.A)}
 	f.timer = t
 	if s.A > 0 {
 		r.tick(t.deadline, t.origin)
@@ -271,10 +274,6 @@ func (r *reference) schedule(s *Step, inLoop bool) {
 func (r *reference) timerOrigin(delay int) int { return -(r.now*10_000 + delay + 1) }
 
 func (r *reference) insert(t *refTimer) {
-	if t.id == 0 {
-		r.ids++
-		t.id = r.ids
-	}
 	i := slices.IndexFunc(r.timers, func(o *refTimer) bool {
 		return o.deadline > t.deadline || o.deadline == t.deadline && o.id > t.id
 	})
@@ -289,7 +288,7 @@ func (r *reference) addHook(s *Step, inLoop bool) {
 	order := r.hookCalls
 	add := func() {
 		if order < r.hookAdded {
-			r.hit("R119 order")
+			r.hit("R119 task")
 		}
 		r.hookAdded = max(r.hookAdded, order)
 		r.hooks = append(r.hooks, s)
@@ -301,6 +300,7 @@ func (r *reference) addHook(s *Step, inLoop bool) {
 		}
 		add()
 	} else {
+		r.wakesForLazy()
 		ok = r.offer(refItem{kind: refCall, call: add}, false, true)
 	}
 	if ok && r.state < 2 {
@@ -310,18 +310,31 @@ func (r *reference) addHook(s *Step, inLoop bool) {
 	r.answer(inLoop, s.Label, sign(ok))
 }
 
+// wakesForLazy notes that a call about hooks, which is a task, wakes a loop that sleeps
+// on lazy tasks.
+func (r *reference) wakesForLazy() {
+	if r.wakeAt >= 0 && !r.woken && len(r.queue) > 0 {
+		r.hit("R119 task")
+	}
+}
+
 // removeHook has no answer.
 func (r *reference) removeHook(s *Step, inLoop bool) {
 	if !r.made[s.A] {
 		return // nobody can speak of it yet
 	}
 	remove := func() {
+		if slices.ContainsFunc(r.batch, func(h *Step) bool { return h.Label == s.A }) {
+			r.hit("R119 copy")
+		}
 		r.hooks = slices.DeleteFunc(r.hooks, func(h *Step) bool { return h.Label == s.A })
 	}
 	if inLoop {
 		remove()
 		return
 	}
+	r.wakesForLazy()
+	r.gone[s.A] = true
 	if !r.offer(refItem{kind: refCall, call: remove}, false, true) && r.state >= 3 {
 		r.hit("R119 removal")
 	}

@@ -293,7 +293,11 @@ func (r *reference) runHooks() bool {
 	for len(r.hooks) > 0 {
 		hooks := r.hooks
 		r.hooks = nil
-		for _, h := range hooks {
+		for i, h := range hooks {
+			r.batch = hooks[i+1:]
+			if r.gone[h.Label] {
+				r.hit("R119 removal")
+			}
 			r.body(h)
 			ran = true
 		}
