@@ -179,3 +179,25 @@ func TestNoNameOfTheModule(t *testing.T) {
 		}
 	}
 }
+
+func TestRootBelowTheModuleCache(t *testing.T) {
+	cache, dir := filepath.Join(t.TempDir(), "mod"), t.TempDir()
+	outside := filepath.Join(t.TempDir(), "go")
+	if got, err := Root(outside, cache, dir); got != outside || err != nil {
+		t.Errorf("%q, %v, want %q", got, err, outside)
+	}
+	inside := filepath.Join(cache, "golang.org", "toolchain@v0.0.1-go1.25.0.linux-amd64")
+	for range 2 {
+		got, err := Root(inside, cache, dir)
+		if err != nil || filepath.Dir(got) != dir {
+			t.Fatalf("%q, %v, want a name below %q", got, err, dir)
+		}
+		if to, err := os.Readlink(got); to != inside || err != nil {
+			t.Errorf("%q leads to %q, %v, want %q", got, to, err, inside)
+		}
+	}
+	command, env := RootEnv("/r", []string{"A=b"})
+	if command != "/r/bin/go" || strings.Join(env, " ") != "A=b GOROOT=/r GOTOOLCHAIN=local" {
+		t.Errorf("%q, %q", command, env)
+	}
+}

@@ -217,7 +217,7 @@ type Counts struct {
 	Decisions uint64 // decisions of all schedules
 	Classes   uint64 // classes: different happens-before classes
 	Singles   uint64 // singles: classes that one schedule had. Singles/Schedules estimates the chance that the next schedule has a new class
-	Pairs     uint64 // pairs: different pairs of conflicting operations of two goroutines, by their places in the program
+	Pairs     uint64 // pairs: different pairs of conflicting operations that two goroutines did one after the other on one object. A pair is told by the two kinds of operation and the functions that the goroutines began with
 	Bound     uint64 // bound: preemptions up to which dfs is complete, plus 1; 0 is none
 	Complete  bool   // complete: dfs has seen every schedule, whatever the bound
 	Pruned    uint64 // pruned: schedules that dfs cut short at a state seen before

@@ -41,3 +41,15 @@ func TestDeterminism(t *testing.T) {
 		})
 	}
 }
+
+// TestSuiteWithRaceDetector runs the suite in binaries that the race detector watches.
+// It sees more operations there: atomics of the standard library are calls.
+func TestSuiteWithRaceDetector(t *testing.T) {
+	bin := build(t, "suite", "-race")
+	for _, name := range tests(t, bin) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			passes(t, bin, name, 20, protocol.Request{})
+		})
+	}
+}

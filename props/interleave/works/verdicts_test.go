@@ -66,6 +66,7 @@ func TestPromises(t *testing.T) {
 		{"TestRawCall", 20, protocol.Request{}},
 		{"TestLateSignal", 3, protocol.Request{}},
 		{"TestCollector", 100, protocol.Request{}},
+		{"TestChild", 3, protocol.Request{}},
 	} {
 		t.Run(c.test+c.request.Time, func(t *testing.T) {
 			t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -309,4 +310,16 @@ func TestCollector(t *testing.T) {
 	c := make(chan int)
 	go func() { runtime.GC(); c <- 1 }()
 	<-c
+}
+
+// A process that the test starts is not controlled, and does not have the descriptor of
+// the records.
+func TestChild(t *testing.T) {
+	if s := os.Getenv("INTERLEAVE"); s != "" {
+		t.Fatal("the request is in the environment:", s)
+	}
+	out, err := exec.Command("sh", "-c", "env | grep INTERLEAVE; ls /proc/$$/fd").Output()
+	if err != nil || strings.Contains(string(out), "\n3\n") || strings.Contains(string(out), "INTERLEAVE") {
+		t.Fatalf("%v %q", err, out)
+	}
 }
