@@ -12,7 +12,9 @@ import (
 
 // Dial connects to addr, "host:port", and returns the channel, on the next loop of
 // group, once it is active: Handler.Active has run, or is about to end. If addr is a
-// name with several addresses they are tried in turn.
+// name with several addresses they are tried in turn. A connection is never one of a
+// socket with itself, which the kernel can make of a dial of a dead local port: the
+// error is that of a refused connection.
 //
 // It waits until then, or until ctx ends: then its cause is in the chain of the
 // error, and a connection that comes about all the same is closed. From inside a

@@ -17,6 +17,14 @@ func WithFaults(ask func(op string, n int) (int, syscall.Errno)) Option {
 	}
 }
 
+// WithSocketHook lets a test prepare each socket of a dial before it connects.
+func WithSocketHook(made func(fd int) error) Option {
+	return func(c *config) error {
+		c.faults = &faults{ask: func(_ operation, n int) (int, syscall.Errno) { return n, 0 }, made: made}
+		return nil
+	}
+}
+
 // FD returns the descriptor.
 func (c *Channel) FD() int { return c.fd }
 

@@ -248,31 +248,6 @@ func listenOn(c *config, addr netip.AddrPort, both bool) (fd int, err error) {
 	return fd, nil
 }
 
-// sysConnect returns a socket whose connect has begun.
-func sysConnect(c *config, addr netip.AddrPort) (fd int, err error) {
-	fd, err = newSocket(addr.Addr())
-	if err != nil {
-		return -1, err
-	}
-	setBuffers(c, func(level, option, value int) {
-		if err == nil {
-			err = os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, level, option, value))
-		}
-	})
-	if err == nil {
-		err = unix.Connect(fd, toSockaddr(addr))
-		if err == unix.EINPROGRESS || err == unix.EINTR {
-			err = nil
-		}
-		err = os.NewSyscallError("connect", err)
-	}
-	if err != nil {
-		_ = unix.Close(fd)
-		return -1, err
-	}
-	return fd, nil
-}
-
 func newSocket(ip netip.Addr) (int, error) {
 	family := unix.AF_INET
 	if ip.Is6() {
