@@ -30,14 +30,15 @@ type Channel struct {
 	byLoop    alarm // cuts at the close of the executor
 
 	// Guarded by mu.
-	mu       sync.Mutex
-	out      outbound
-	refusal  error // why Write refuses callers other than the loop
-	drained  bool  // Write refuses the loop too: the drain has begun
-	flushing bool  // a flush is on its way to the loop
-	cutBy    error // why the connection was closed under whoever used it
-	closed   error // *ClosedError: set when the connection has been closed
-	closing  bool  // a shutdown or a graceful close has begun
+	mu         sync.Mutex
+	out        outbound
+	refusal    error // why Write refuses callers other than the loop
+	drained    bool  // Write refuses the loop too: the drain has begun
+	flushing   bool  // a flush is on its way to the loop
+	cutBy      error // why the connection was closed under whoever used it
+	closed     error // *ClosedError: set when the connection has been closed
+	closeFirst bool  // Close was called before a shutdown of the executor
+	closing    bool  // a shutdown or a graceful close has begun
 	// The write futures that were pending have failed. Later than closed, as the
 	// futures of the close come between (G22).
 	writesFailed bool

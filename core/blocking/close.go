@@ -26,6 +26,7 @@ func (ch *Channel) Close() *core.Future[struct{}] {
 		ch.refusal = ErrChannelClosed
 	}
 	ch.limit()
+	ch.closeFirst = ch.closeFirst || ch.loop.State() < core.StateShuttingDown
 	ch.mu.Unlock()
 	if now {
 		ch.closeNow()
@@ -192,13 +193,20 @@ func (ch *Channel) settle(cause error) core.ChannelEnd {
 	defer ch.mu.Unlock()
 	// The loop may not have been told of a shutdown yet: one that was blocked in the
 	// connection finds it cut first.
-	closing := ch.closing || ch.loop.State() >= core.StateShuttingDown
+	loopEnds := ch.loop.State() >= core.StateShuttingDown
+	closing := ch.closing || loopEnds
 	ch.closed = &ClosedError{Cause: cause, Closing: closing}
 	end := core.ChannelEnd{Kind: core.EndAborted, Discarded: ch.out.pending()}
+	// A shutdown that comes from here on has not ended the channel, nor one that found it
+	// about to close; one that cut the flush before the close has.
+	counts := loopEnds && (!ch.closeFirst || cause != nil && end.Discarded > 0)
 	if ch.eof && end.Discarded == 0 {
 		end.Kind = ch.endKind()
 	}
 	ch.out.queue, ch.out.head = nil, 0
+	if !counts {
+		return core.ChannelEnd{Kind: core.EndUncounted}
+	}
 	return end
 }
 

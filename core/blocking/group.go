@@ -223,14 +223,14 @@ func (g *Group) snapshot() []*child {
 	return slices.Clone(g.children)
 }
 
-// InEventLoop reports whether the caller is a body of any executor of the group.
+// InEventLoop reports whether the caller is a body of any executor of the group, also
+// from inside the loop of another executor that runs in such a body.
 func (g *Group) InEventLoop() bool {
-	current, ok := core.Current()
-	if !ok {
-		return false
+	if _, ok := core.Current(); !ok {
+		return false // without a look at the executors, of which there may be many
 	}
 	for _, c := range g.snapshot() {
-		if core.EventExecutor(c.loop) == current {
+		if c.loop.InEventLoop() {
 			return true
 		}
 	}

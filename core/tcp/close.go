@@ -15,6 +15,7 @@ type asked struct {
 	output   *core.Promise[struct{}] // CloseOutput
 	closeErr error                   // of close(2); final once closed
 	waiters  waiters                 // of write futures
+	first    bool                    // Close was called before a shutdown of the loop
 }
 
 // asks returns what was asked for, made if it is not there. Requires mu.
@@ -69,6 +70,7 @@ func (c *Channel) Close() *core.Future[struct{}] {
 	c.mu.Lock()
 	p, closed, err := c.promise(&c.asks().close), c.state == stateClosed, c.asked.closeErr
 	c.writable.Store(false)
+	c.asked.first = c.asked.first || !c.loopEnds()
 	c.mu.Unlock()
 	if closed {
 		settle(p, err)
@@ -148,6 +150,12 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 	closeErr := sysClose(c.cfg.faults, c.fd)
 
 	c.mu.Lock()
+	// A shutdown that comes from here on has not ended the channel, nor one that found it
+	// about to close; one that cuts a linger short has. The tempting wrong version lets core
+	// decide by whether the shutdown had begun at reg.End: the last calls of the handler
+	// come before that.
+	closeFirst := c.asked != nil && c.asked.first
+	counts := c.loopEnds() && (!closeFirst || c.state == stateLingering && cause != nil)
 	if c.state < stateLingering {
 		c.failure = cause
 	}
@@ -178,6 +186,8 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 
 	end := core.ChannelEnd{Kind: core.EndAborted, Discarded: discarded}
 	switch {
+	case !counts:
+		end = core.ChannelEnd{Kind: core.EndUncounted}
 	case !c.active:
 		end.Kind = core.EndUncounted
 	case clean:

@@ -60,7 +60,8 @@ type listenerLoopSide Listener
 
 // Listen listens on addr, "host:port" as in package net with "tcp": an empty host,
 // 0.0.0.0 and [::] are every local address, of IPv4 and of IPv6; of the addresses of a
-// name it takes the first, of IPv4 if there is one; port 0 is a free one. The listener
+// name it takes the first, of IPv4 if there is one; port 0 is a free one, and so is that
+// of the empty addr. The listener
 // runs on the next loop of boss; each connection becomes a channel on the next loop of
 // worker, with a handler that newHandler returns, called there. Both groups may be the
 // same.
@@ -93,7 +94,11 @@ func listen(call string, boss, workers loops, addr string, newHandler func() Han
 	if err != nil {
 		return nil, err
 	}
-	addrs, err := resolve(context.Background(), addr)
+	at := addr
+	if at == "" {
+		at = ":0" // as in package net
+	}
+	addrs, err := resolve(context.Background(), at)
 	if err != nil {
 		return nil, fmt.Errorf("tcp: %s %s: %w", call, addr, err)
 	}

@@ -118,3 +118,33 @@ func TestListenOnAName(t *testing.T) {
 		}
 	}
 }
+
+// TestG22ListenWithoutAnAddress listens on a free port of every address, as package net does
+// with "tcp" and "".
+func TestG22ListenWithoutAnAddress(t *testing.T) {
+	checkLeaks(t)
+	theirs, err := net.Listen("tcp", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close()
+	g := newGroup(t, 1)
+	ours, err := tcp.Listen(g, g, "", newEcho)
+	if err != nil {
+		t.Fatalf("G22: Listen(%q): %v; package net listens", "", err)
+	}
+	got, want := ours.Addr().(*net.TCPAddr), theirs.Addr().(*net.TCPAddr)
+	if got.Port == 0 || !got.IP.Equal(want.IP) {
+		t.Errorf("G22: Listen(%q) listens on %v, package net on %v", "", got, want)
+	}
+	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", got.Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEcho(t, conn)
+	_ = conn.Close()
+	awaitErr(t, "the close", ours.Close())
+	if _, err := tcp.Dial(t.Context(), g, "", tcp.HandlerBase{}); err == nil {
+		t.Error("G22: Dial of an empty address: got no error, want one as in package net")
+	}
+}

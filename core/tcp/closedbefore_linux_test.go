@@ -1,0 +1,81 @@
+package tcp_test
+
+import (
+	"testing"
+
+	"eventide/core"
+	"eventide/core/tcp"
+)
+
+// TestG23ClosedBeforeTheShutdown: a channel that was closed before the shutdown call is none
+// of those that the shutdown ended, though its last events, or its close, come after it.
+func TestG23ClosedBeforeTheShutdown(t *testing.T) {
+	shutdowns := map[string]func(g *core.Group){
+		"ShutdownGracefully": func(g *core.Group) { _, _ = g.ShutdownGracefully(0, hangGuard) },
+		"Shutdown":           func(g *core.Group) { g.Shutdown() },
+	}
+	for how, shutdown := range shutdowns {
+		for name, run := range map[string]func(t *testing.T, p *pair){
+			"shutdown in Inactive": func(t *testing.T, p *pair) {
+				p.on(t, "Inactive", func() { shutdown(p.group) })
+				p.ch.Close()
+			},
+			"shutdown in Unregistered": func(t *testing.T, p *pair) {
+				p.on(t, "Unregistered", func() { shutdown(p.group) })
+				p.ch.Close()
+			},
+			"shutdown in a listener of the close, after a reset": func(t *testing.T, p *pair) {
+				p.ch.CloseFuture().OnDone(func(struct{}, error) { shutdown(p.group) })
+				_ = p.peer.SetLinger(0)
+				_ = p.peer.Close()
+			},
+			"the close is on its way": func(t *testing.T, p *pair) {
+				held, gate := make(chan struct{}), make(chan struct{})
+				if err := p.group.Execute(func() { close(held); <-gate }); err != nil {
+					t.Fatal(err)
+				}
+				await(t, "the task", held)
+				p.ch.Close()
+				shutdown(p.group)
+				close(gate)
+			},
+		} {
+			t.Run(how+", "+name, func(t *testing.T) {
+				checkLeaks(t)
+				p := newPair(t, nil)
+				p.ch.Write([]byte("never flushed"))
+				run(t, p)
+				r := awaitGroup(t, p.group)
+				if r.ChannelsDrained != 0 || r.ChannelsAborted != 0 || r.BytesDiscarded != 0 {
+					t.Errorf("G23: drained %d, aborted %d, discarded %d bytes of a channel that was closed before; want 0", r.ChannelsDrained, r.ChannelsAborted, r.BytesDiscarded)
+				}
+			})
+		}
+	}
+}
+
+// TestG23ClosedAfterTheShutdownCall: what Close does to a channel that drains is counted.
+func TestG23ClosedAfterTheShutdownCall(t *testing.T) {
+	checkLeaks(t)
+	p := newPair(t, nil)
+	p.fill(t)
+	if _, err := p.group.ShutdownGracefully(0, hangGuard); err != nil {
+		t.Fatal(err)
+	}
+	p.ch.Close()
+	if r := awaitGroup(t, p.group); r.ChannelsDrained != 0 || r.ChannelsAborted != 1 || r.BytesDiscarded == 0 {
+		t.Errorf("G23: drained %d, aborted %d, discarded %d bytes; want 0, 1, more than 0", r.ChannelsDrained, r.ChannelsAborted, r.BytesDiscarded)
+	}
+}
+
+// TestG23LingeringAtTheShutdown: a shutdown that cuts a linger short has ended the channel.
+func TestG23LingeringAtTheShutdown(t *testing.T) {
+	checkLeaks(t)
+	p := newPair(t, nil, tcp.WithLinger(hangGuard))
+	p.fill(t)
+	on(t, p.group, func() { p.ch.Close() })
+	p.group.Shutdown()
+	if r := awaitGroup(t, p.group); r.ChannelsDrained != 0 || r.ChannelsAborted != 1 {
+		t.Errorf("G23: drained %d, aborted %d; want 0, 1", r.ChannelsDrained, r.ChannelsAborted)
+	}
+}
