@@ -215,7 +215,16 @@ func unixPair(t testing.TB) (ours, theirs net.Conn) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no unix sockets")
 	}
-	return pair(t, "unix", filepath.Join(t.TempDir(), "s"))
+	return pair(t, "unix", unixAddr(t))
+}
+
+// unixAddr is an address to listen on. On Linux the kernel chooses an abstract one: a path
+// in the test's directory may be longer than the 107 bytes that an address holds.
+func unixAddr(t testing.TB) string {
+	if runtime.GOOS == "linux" {
+		return "@"
+	}
+	return filepath.Join(t.TempDir(), "s")
 }
 
 // pinnedBuffer is the size of the socket buffers of a tcpPair: what the kernels hold must
