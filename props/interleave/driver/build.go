@@ -49,6 +49,7 @@ func (b *builder) compile(p *pkg) error {
 		return fmt.Errorf("%w\n%s", errBuild, strings.TrimRight(out.String(), "\n"))
 	}
 	p.bin = kept
+	use(dir)
 	return nil
 }
 
@@ -94,11 +95,14 @@ func (b *builder) list(p *pkg, run, skip runPattern) (others []string, err error
 	if err != nil {
 		return nil, inputError("%s: the tests cannot be listed: %w\n%s", p.ImportPath, err, bytes.TrimSpace(errs.Bytes()))
 	}
-	for _, name := range strings.Fields(string(out)) {
+	for name := range strings.Lines(string(out)) { // with what TestMain prints in between
+		if name = strings.TrimSpace(name); !testName.MatchString(name) {
+			continue
+		}
 		if strings.HasPrefix(name, "Test") {
 			p.all = append(p.all, name)
 		}
-		if !testName.MatchString(name) || skip.skips(name) {
+		if skip.skips(name) {
 			continue
 		}
 		pattern := run.only(name)

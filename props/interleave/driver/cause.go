@@ -56,11 +56,11 @@ func normalise(s string) string {
 
 // causeOf reads the cause of a finding from the records of the controlled process and
 // from what the process printed.
-func causeOf(f *finding, output string) cause {
+func causeOf(f *finding, output string, p *pkg) cause {
 	c := cause{Verdict: f.Verdict, Message: f.Message}
 	switch c.Verdict {
 	case protocol.Failed, protocol.Exited, protocol.Panicked, protocol.Race:
-		if accesses := raceAccesses(output); len(accesses) > 0 && panicLine(output) == "" {
+		if accesses := raceAccesses(output, p); len(accesses) > 0 && panicLine(output) == "" {
 			return cause{protocol.Race, "data race: " + strings.Join(accesses, " and "), nil}
 		}
 	}
@@ -74,10 +74,10 @@ func causeOf(f *finding, output string) cause {
 			if c.Verdict == protocol.Exited {
 				c.Verdict = protocol.Panicked
 			}
-			c.Message, c.Where = line, panicFrames(output)
+			c.Message, c.Where = line, panicFrames(output, p)
 		}
 	default:
-		c.Where = f.where()
+		c.Where = f.where(p)
 	}
 	return c
 }
@@ -114,13 +114,13 @@ func panicLine(output string) string {
 
 // panicFrames returns the innermost frame outside of the standard library of the
 // goroutine that panicked.
-func panicFrames(output string) []string {
+func panicFrames(output string, p *pkg) []string {
 	_, after, ok := strings.Cut(output, "\ngoroutine ")
 	if !ok {
 		return nil
 	}
 	stack, _, _ := strings.Cut(after, "\n\n")
-	if frame := firstFrame(stack); frame != "" {
+	if frame := firstFrame(stack, p); frame != "" {
 		return []string{frame}
 	}
 	return nil
@@ -129,11 +129,11 @@ func panicFrames(output string) []string {
 // firstFrame returns the source line of the innermost frame of a printed stack that
 // is not of the standard library; "" if there is none. The frame of the go statement,
 // which the runtime prints last, does not count.
-func firstFrame(stack string) string {
+func firstFrame(stack string, p *pkg) string {
 	stack, _, _ = strings.Cut(stack, "\ncreated by ")
 	for _, line := range strings.Split(stack, "\n") {
 		if m := frameFile.FindStringSubmatch(line); m != nil && !inStandardLibrary(m[1]) {
-			return shortFile(m[1])
+			return p.file(m[1])
 		}
 	}
 	return ""
@@ -141,7 +141,7 @@ func firstFrame(stack string) string {
 
 // raceAccesses returns the source lines of the two accesses of the first data race
 // that the output reports.
-func raceAccesses(output string) []string {
+func raceAccesses(output string, p *pkg) []string {
 	_, block, ok := strings.Cut(output, "WARNING: DATA RACE\n")
 	if !ok {
 		return nil
@@ -155,7 +155,7 @@ func raceAccesses(output string) []string {
 			continue
 		}
 		if m := frameFile.FindStringSubmatch(line); waiting && m != nil && !inStandardLibrary(m[1]) {
-			found = append(found, shortFile(m[1]))
+			found = append(found, p.file(m[1]))
 			waiting = false
 		}
 		if line == "" {
@@ -169,12 +169,21 @@ func raceAccesses(output string) []string {
 // inStandardLibrary says whether a file name of a stack is one of GOROOT. The overlay
 // keeps the names of the files that it replaces. The go command makes _testmain.go.
 func inStandardLibrary(file string) bool {
-	return file == "_testmain.go" || underRoot.Load() != nil && strings.HasPrefix(file, *underRoot.Load())
+	return strings.HasPrefix(file, "_testmain.go") || underRoot.Load() != nil && strings.HasPrefix(file, *underRoot.Load())
 }
 
 // underRoot is the prefix of the file names of GOROOT.
 var underRoot atomic.Pointer[string]
 
-func shortFile(file string) string {
-	return filepath.Join(filepath.Base(filepath.Dir(file)), filepath.Base(file))
+// file is the name of a source file in a cause and in a report: relative to the module,
+// so that it is the same in every checkout, and else below the directory that holds the
+// module cache or the like.
+func (p *pkg) file(name string) string {
+	if rest, ok := strings.CutPrefix(name, p.Root+"/"); ok && p.Root != "" {
+		return rest
+	}
+	if _, rest, ok := strings.Cut(name, "/pkg/mod/"); ok {
+		return rest
+	}
+	return filepath.Join(filepath.Base(filepath.Dir(name)), filepath.Base(name))
 }

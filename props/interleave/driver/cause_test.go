@@ -53,22 +53,22 @@ func findingOf(verdict string) *finding {
 }
 
 func TestCauseOfFailure(t *testing.T) {
-	c := causeOf(findingOf(protocol.Failed), failOutput)
+	c := causeOf(findingOf(protocol.Failed), failOutput, &pkg{Root: "/home/u/x"})
 	if c.Verdict != protocol.Failed || !strings.Contains(c.Message, "x_test.go:12: got 17, want 0x1f\nx_test.go:14: and this") {
 		t.Errorf("%+v", c)
 	}
 }
 
 func TestCauseOfRace(t *testing.T) {
-	c := causeOf(findingOf(protocol.Failed), raceOutput)
-	if c.Verdict != protocol.Race || c.Message != "data race: x/get.go:20 and x/set.go:10" {
+	c := causeOf(findingOf(protocol.Failed), raceOutput, &pkg{Root: "/home/u/x"})
+	if c.Verdict != protocol.Race || c.Message != "data race: get.go:20 and set.go:10" {
 		t.Errorf("%+v", c)
 	}
 }
 
 func TestCauseOfPanic(t *testing.T) {
-	c := causeOf(findingOf(protocol.Panicked), panicOutput)
-	if c.Message != "panic: send on closed channel" || len(c.Where) != 1 || c.Where[0] != "x/pool.go:33" {
+	c := causeOf(findingOf(protocol.Panicked), panicOutput, &pkg{Root: "/home/u/x"})
+	if c.Message != "panic: send on closed channel" || len(c.Where) != 1 || c.Where[0] != "pool.go:33" {
 		t.Errorf("%+v", c)
 	}
 }

@@ -135,8 +135,8 @@ func (s *search) trace(f *found, count uint64) error {
 		f.replay, f.printed = f.first, f.output
 		return nil
 	}
-	f.cause = causeOf(e.finding, e.output) // the stacks of the minimal schedule
-	f.replay, f.ops, f.printed = e.finding, e.ops, e.output
+	f.cause = e.cause() // the stacks of the minimal schedule
+	f.replay, f.ops, f.born, f.printed = e.finding, e.ops, e.born, e.output
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 
 // waits says in a line for each goroutine that waits for ever where and for what, and
 // who holds it. The first line names a cycle.
-func (t *timeline) waits(f *finding) []string {
+func (t *timeline) waits(f *finding, p *pkg) []string {
 	holder := map[uint64]uint64{}
 	waiting := map[uint64]protocol.Goroutine{}
 	for _, g := range f.Goroutines {
@@ -30,14 +30,14 @@ func (t *timeline) waits(f *finding) []string {
 		lines = append(lines, "cycle: "+strings.Join(append(names, names[0]), " waits for "))
 	}
 	for _, g := range f.Goroutines {
-		if _, ok := waiting[g.Number]; ok && firstFrame(g.Stack) != "" {
-			lines = append(lines, t.wait(g, holder))
+		if _, ok := waiting[g.Number]; ok && firstFrame(g.Stack, p) != "" {
+			lines = append(lines, t.wait(g, holder, p))
 		}
 	}
 	return lines
 }
 
-func (t *timeline) wait(g protocol.Goroutine, holder map[uint64]uint64) string {
+func (t *timeline) wait(g protocol.Goroutine, holder map[uint64]uint64, p *pkg) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "g%d", g.Number)
 	if name := t.laneName(g.Number); name != "" {
@@ -52,11 +52,11 @@ func (t *timeline) wait(g protocol.Goroutine, holder map[uint64]uint64) string {
 	}
 	switch {
 	case g.Object != 0 && g.Op != "":
-		fmt.Fprintf(&b, " waits in %s of %s", g.Op, t.object(g.Object))
+		fmt.Fprintf(&b, " waits for %s (%s)", t.object(g.Object), g.Op)
 	default:
 		fmt.Fprintf(&b, " waits: %s", g.State)
 	}
-	if at := firstFrame(g.Stack); at != "" {
+	if at := firstFrame(g.Stack, p); at != "" {
 		fmt.Fprintf(&b, " at %s", at)
 	}
 	if h, ok := holder[g.Object]; ok && g.Object != 0 && h != g.Number {

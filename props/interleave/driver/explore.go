@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -22,6 +23,9 @@ func (s *session) exploreTest(r *pkgRun, t test, round uint64, left *budget, unt
 	begin := time.Now()
 	x := &search{pkg: r.pkg, test: t, opts: s.opts, seed: s.opts.Seed + round, until: until, fresh: state == plainOnce}
 	x.limit, x.budget = s.limits(left)
+	if slices.Contains(r.plain.running, t.Name) {
+		x.plainCut = r.plain.cut
+	}
 	if err := x.run(); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
@@ -38,6 +42,13 @@ func (s *session) exploreTest(r *pkgRun, t test, round uint64, left *budget, unt
 	for i, f := range x.found {
 		if err := s.keep(x, f); err != nil {
 			return nil, err
+		}
+		if s.opts.HTML != "" {
+			name, err := x.writeHTML(f)
+			if err != nil {
+				return nil, err
+			}
+			f.html = relative(name)
 		}
 		title := ""
 		if len(x.found) > 1 {
@@ -140,7 +151,10 @@ func (s *session) notices(x *search, state plainState) []string {
 	if state == plainOnce {
 		lines = append(lines, "it cannot run twice in one process: each schedule had a process of its own")
 	}
-	if text := c.uncontrolled(); text != "" {
+	if cut := x.plainCut; cut > 0 {
+		lines = append(lines, fmt.Sprintf("it did not end within %v without control", cut))
+	}
+	if text := c.uncontrolled(x.pkg); text != "" {
 		lines = append(lines, "not controlled: "+text)
 	}
 	if c.tooLarge > 0 {
@@ -159,7 +173,7 @@ func (s *session) notices(x *search, state plainState) []string {
 }
 
 // uncontrolled counts what the scheduler does not control, with the first place of each.
-func (c *coverage) uncontrolled() string {
+func (c *coverage) uncontrolled(p *pkg) string {
 	counts := []struct {
 		kind string
 		n    uint64
@@ -175,7 +189,7 @@ func (c *coverage) uncontrolled() string {
 		}
 		text := fmt.Sprintf("%d %s", k.n, k.name)
 		if o, ok := c.outside[k.kind]; ok && o.File != "" {
-			text += fmt.Sprintf(" (first at %s:%d)", shortFile(o.File), o.Line)
+			text += fmt.Sprintf(" (first at %s:%d)", p.file(o.File), o.Line)
 		}
 		parts = append(parts, text)
 	}

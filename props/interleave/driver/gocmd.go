@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // A toolchain is the go command that a directory selects, with its environment.
@@ -77,4 +78,34 @@ func cacheDir(parts ...string) (string, error) {
 	}
 	probe.Close()
 	return dir, os.Remove(probe.Name())
+}
+
+// keptFor is how long files of the cache stay after their last use.
+const keptFor = 10 * 24 * time.Hour
+
+// trimCache removes binaries and replay files that were not used for long. Errors are
+// ignored: another process may remove them at the same time.
+func trimCache(now time.Time) {
+	for _, part := range []string{"bin", "replays", "planted"} {
+		dir, err := cacheDir(part)
+		if err != nil {
+			return
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err == nil && now.Sub(info.ModTime()) > keptFor {
+				_ = os.RemoveAll(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+}
+
+// use marks an entry of the cache as used.
+func use(name string) {
+	now := time.Now()
+	_ = os.Chtimes(name, now, now) // the entry is then removed early, and made again
 }

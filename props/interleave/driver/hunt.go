@@ -40,7 +40,7 @@ func ReplayFile(o Options, name string) (int, error) {
 		return ExitInput, err
 	}
 	o.Patterns = []string{r.Package}
-	o.Race, o.Short, o.Tags, o.Exhaust = r.Race, r.Short, r.Tags, -1
+	o.Race, o.Short, o.Tags, o.Args, o.Exhaust = r.Race, r.Short, r.Tags, r.Args, -1
 	o.Write = false
 	if o.Dir == "" {
 		o.Dir = packageDir(name)
@@ -68,6 +68,11 @@ func ReplayFile(o Options, name string) (int, error) {
 	if one.found != nil {
 		one.found.file = name
 		x := &search{pkg: p, test: test{r.Test, r.Pattern}, opts: &o}
+		if o.HTML != "" {
+			if one.found.html, err = x.writeHTML(one.found); err != nil {
+				return ExitInput, err
+			}
+		}
 		fmt.Fprintf(o.Stdout, "\n%s\n", x.pageOf(one.found))
 	}
 	return exitOf(one.outcome), nil

@@ -6,6 +6,8 @@ import (
 	"io"
 	"runtime"
 	"time"
+
+	"eventide/props/interleave/protocol"
 )
 
 // Options are the settings of a run. The zero value of a field means its default.
@@ -69,7 +71,8 @@ func (inputFailure) Is(target error) bool { return target == ErrInput }
 func (f inputFailure) Unwrap() error      { return f.error }
 
 // Strategies are the names that Options.Strategy may have.
-var Strategies = []string{"mix", "walk", "pct", "pos", "surw", "feedback", "sticky"}
+var Strategies = []string{protocol.StrategyMix, protocol.StrategyWalk, protocol.StrategyPCT2, protocol.StrategyPCT3, protocol.StrategyPCT4,
+	protocol.StrategyPCT5, protocol.StrategyPOS, protocol.StrategySURW, protocol.StrategyFeedback, protocol.StrategySticky}
 
 func (o *Options) complete() error {
 	if len(o.Patterns) == 0 {

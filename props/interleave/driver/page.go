@@ -54,7 +54,7 @@ func (p *page) sentence() {
 	if f.replay != nil {
 		switch f.cause.Verdict {
 		case protocol.Deadlock, protocol.PartialDeadlock, protocol.Leak, protocol.Starvation:
-			for _, line := range p.line.waits(f.replay) {
+			for _, line := range p.line.waits(f.replay, p.search.pkg) {
 				p.printf("  %s\n", line)
 			}
 		}
@@ -98,7 +98,11 @@ func (p *page) schedule() {
 		return
 	}
 	lanes := p.line.active(rows)
-	p.printf("\nschedule, in the order in which the lines ran; a goroutine is named by the function that it runs\n")
+	where := ""
+	if file := p.line.oneFile(); file != "" {
+		where = " of " + p.search.pkg.file(file)
+	}
+	p.printf("\nschedule, in the order in which the lines%s ran\n", where)
 	if len(lanes) > mostColumns {
 		p.list(rows, lanes)
 	} else {
@@ -114,29 +118,53 @@ func (p *page) schedule() {
 
 // columns prints the rows with a column for each lane.
 func (p *page) columns(rows []row, lanes []lane) {
-	width := min(60, (pageWidth-12)/len(lanes)-3)
 	column := map[uint64]int{}
-	p.printf("  %10s", "time")
+	widths := make([]int, len(lanes))
+	titles := make([]string, len(lanes))
 	for i, l := range lanes {
 		column[l.number] = i
-		p.printf(" | %-*s", width, cut(fmt.Sprintf("g%d %s", l.number, l.name), width))
+		titles[i] = fmt.Sprintf("g%d %s", l.number, l.name)
+		widths[i] = len([]rune(titles[i]))
 	}
-	p.printf("\n")
+	for _, r := range rows {
+		i := column[r.g]
+		widths[i] = max(widths[i], len([]rune(p.line.cell(r))))
+	}
+	fit(widths, pageWidth-12-3*len(lanes))
+	print := func(time string, cells []string) {
+		line := fmt.Sprintf("  %10s", time)
+		for i, text := range cells {
+			line += fmt.Sprintf(" | %-*s", widths[i], cut(text, widths[i]))
+		}
+		p.printf("%s\n", strings.TrimRight(line, " "))
+	}
+	print("time", titles)
 	last := time.Duration(-1)
 	for _, r := range rows {
 		at := ""
 		if r.at != last {
 			at, last = shortDuration(r.at), r.at
 		}
-		p.printf("  %10s", at)
-		for i := range lanes {
-			text := ""
-			if i == column[r.g] {
-				text = p.line.cell(r)
+		cells := make([]string, len(lanes))
+		cells[column[r.g]] = p.line.cell(r)
+		print(at, cells)
+	}
+}
+
+// fit narrows the widest columns until all of them fit into total.
+func fit(widths []int, total int) {
+	for {
+		sum, widest := 0, 0
+		for i, w := range widths {
+			sum += w
+			if w > widths[widest] {
+				widest = i
 			}
-			p.printf(" | %-*s", width, cut(text, width))
 		}
-		p.printf("\n")
+		if sum <= total || widths[widest] <= 12 {
+			return
+		}
+		widths[widest]--
 	}
 }
 
@@ -149,15 +177,35 @@ func (p *page) list(rows []row, lanes []lane) {
 	}
 }
 
-// cell is a row as its column shows it.
+// cell is a row as its column shows it. The file is named where there are several.
 func (t *timeline) cell(r row) string {
-	switch {
-	case r.moved:
-		return fmt.Sprintf("-- before line %d: g%d runs --", r.line, r.to)
-	case r.note != "":
-		return fmt.Sprintf("%s %s  <- %s", place(r.file, r.line), r.text, r.note)
+	if r.moved {
+		return fmt.Sprintf("-- before %s: g%d runs --", t.place(r), r.to)
 	}
-	return fmt.Sprintf("%s %s", place(r.file, r.line), r.text)
+	text := t.place(r) + " " + r.text
+	if r.note != "" {
+		text += "  <- " + r.note
+	}
+	return text
+}
+
+func (t *timeline) place(r row) string {
+	if t.oneFile() != "" {
+		return itoa(r.line)
+	}
+	return place(r.file, r.line)
+}
+
+// oneFile is the file of all rows, or "".
+func (t *timeline) oneFile() string {
+	file := ""
+	for _, r := range t.rows {
+		if file != "" && r.file != file {
+			return ""
+		}
+		file = r.file
+	}
+	return file
 }
 
 // fold leaves out rows in the middle if there are more than most, and switches that
@@ -209,23 +257,50 @@ func (p *page) stacks() {
 	}
 	p.printf("\nstacks\n")
 	for _, g := range p.found.replay.Goroutines {
-		if firstFrame(g.Stack) == "" {
+		if firstFrame(g.Stack, p.search.pkg) == "" {
 			p.printf("  g%d, %s: in the standard library only\n", g.Number, g.State)
 			continue
 		}
 		p.printf("  g%d, %s", g.Number, g.State)
 		if g.Op != "" && g.State != "running" && g.State != "ready" {
-			p.printf(", in %s of %s", g.Op, p.line.object(g.Object))
+			p.printf(": %s of %s", g.Op, p.line.object(g.Object))
 		}
 		p.printf("\n")
-		p.block("    ", strings.TrimSpace(g.Stack))
+		for _, frame := range p.frames(g.Stack) {
+			p.printf("    %s\n", frame)
+		}
+		if g.Number != 0 {
+			p.printf("    started by g%d\n", g.Parent)
+		}
 	}
+}
+
+// frames are the frames of a stack outside of the standard library; with -v, all.
+func (p *page) frames(stack string) []string {
+	stack, _, _ = strings.Cut(strings.TrimSpace(stack), "\ncreated by ")
+	lines := strings.Split(stack, "\n")
+	var frames []string
+	for i := 1; i < len(lines); i += 2 {
+		m := frameFile.FindStringSubmatch(lines[i])
+		if m == nil || inStandardLibrary(m[1]) && !p.search.opts.Verbose {
+			continue
+		}
+		name := lines[i-1]
+		if j := strings.LastIndexByte(name, '('); j > 0 {
+			name = name[:j]
+		}
+		frames = append(frames, fmt.Sprintf("%s  %s", name, p.search.pkg.file(m[1])))
+	}
+	return frames
 }
 
 func (p *page) repeat() {
 	p.printf("\n")
 	if p.found.file != "" && p.found.state != repeatsNot {
 		p.printf("replay: %s replay %s\n", p.search.opts.Command, p.found.file)
+	}
+	if p.found.html != "" {
+		p.printf("timeline: %s\n", p.found.html)
 	}
 }
 

@@ -2,10 +2,12 @@ package driver
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -24,14 +26,14 @@ type finding struct {
 
 // where returns the innermost frames of the goroutines that wait, without those that
 // wait in the test runner, sorted and each once.
-func (f *finding) where() []string {
+func (f *finding) where(p *pkg) []string {
 	seen := map[string]bool{}
 	var frames []string
 	for _, g := range f.Goroutines {
 		if g.State == "running" || g.State == "ready" {
 			continue
 		}
-		if frame := firstFrame(g.Stack); frame != "" && !seen[frame] {
+		if frame := firstFrame(g.Stack, p); frame != "" && !seen[frame] {
 			seen[frame] = true
 			frames = append(frames, frame)
 		}
@@ -47,15 +49,17 @@ type process struct {
 	pattern string // -test.run
 	request protocol.Request
 	count   uint64
-	stall   time.Duration // without progress, after which the process is killed
+	stall   time.Duration // without progress, after which the process is killed; 0 for stallLimit
 }
 
 // An ending is how a process ended, and all that it said.
 type ending struct {
+	pkg     *pkg
 	finding *finding
 	counts  protocol.Counts
 	summary bool // counts are those of the end, not of the last progress
 	ops     []protocol.Op
+	born    map[uint64]string // functions of the goroutines of a trace
 	outside []protocol.Outside
 	hashes  []uint64 // of the schedules, at detail 1
 	unused  uint64   // switches of a replay that were not met
@@ -65,6 +69,10 @@ type ending struct {
 	hung    bool // killed, because it made no progress
 	took    time.Duration
 }
+
+// turnOp is the name of an entry of a trace that is no operation: the turn moves from
+// a goroutine that waits or has ended to another one.
+const turnOp = "turn"
 
 // Limits of a process.
 const (
@@ -82,6 +90,9 @@ func (p *process) start() (*ending, error) {
 	defer read.Close()
 	p.request.FD = 3
 	args := append(p.opts.testFlags(p.pattern), p.request.TestFlags(int(p.count))...)
+	if p.opts.Parallel > 0 {
+		args = append(args, fmt.Sprint("-test.parallel=", p.opts.Parallel))
+	}
 	cmd := exec.Command(p.pkg.bin, append(args, p.opts.Args...)...)
 	cmd.Dir = p.pkg.Dir
 	cmd.Env = p.request.Environ(controlledEnv())
@@ -96,7 +107,7 @@ func (p *process) start() (*ending, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.pkg.bin, err)
 	}
-	e := &ending{}
+	e := &ending{pkg: p.pkg, born: map[uint64]string{}}
 	watch := newWatchdog(p.stallLimit(), func() { killGroup(cmd.Process.Pid) })
 	parseErr := protocol.Read(read, func(r protocol.Record) error { return e.take(r, watch) })
 	err = cmd.Wait()
@@ -123,13 +134,14 @@ func (p *process) stallLimit() time.Duration {
 	if p.stall > 0 {
 		return p.stall
 	}
-	return stallLimit
+	return min(stallLimit, p.opts.Timeout)
 }
 
 // finish makes a finding of an ending that the process itself could not report.
 func (e *ending) finish(p *process) {
 	if e.finding != nil {
 		e.finding.Cold = p.request.Cold
+		slices.SortFunc(e.finding.Goroutines, func(a, b protocol.Goroutine) int { return cmp.Compare(a.Number, b.Number) })
 	}
 	if e.finding != nil || e.code == 0 && !e.hung {
 		return
@@ -176,6 +188,12 @@ func (e *ending) take(r protocol.Record, watch *watchdog) error {
 		if len(e.ops) < opLimit {
 			e.ops = append(e.ops, op)
 		}
+	case protocol.KindTurn:
+		if len(e.ops) < opLimit {
+			e.ops = append(e.ops, protocol.Op{Name: turnOp, Goroutine: r.Number("g"), Next: r.Number("next")})
+		}
+	case protocol.KindBorn:
+		e.born[r.Number("g")] = r.Text("func")
 	case protocol.KindOutside:
 		e.outside = append(e.outside, protocol.OutsideOf(r))
 	}

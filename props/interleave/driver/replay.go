@@ -43,7 +43,7 @@ func (b *builder) replay(p *pkg, file string, r *Replay) (*replayed, error) {
 		return out, nil
 	}
 	opts := *b.opts
-	opts.Race, opts.Short, opts.Tags = r.Race, r.Short, r.Tags
+	opts.Race, opts.Short, opts.Tags, opts.Args = r.Race, r.Short, r.Tags, r.Args
 	s := &search{pkg: p, test: test{r.Test, r.Pattern}, opts: &opts, seed: r.Request.Seed}
 	request := r.Request
 	request.Detail = 1
@@ -58,8 +58,8 @@ func (b *builder) replay(p *pkg, file string, r *Replay) (*replayed, error) {
 	if e.finding == nil {
 		return out, b.explain(out, p, e)
 	}
-	c := causeOf(e.finding, e.output)
-	f := &found{cause: c, first: e.finding, times: 1, repeat: r.Request, replay: e.finding, ops: e.ops, printed: e.output,
+	c := e.cause()
+	f := &found{cause: c, first: e.finding, times: 1, repeat: r.Request, replay: e.finding, ops: e.ops, born: e.born, printed: e.output,
 		prefix: r.Count - 1, timing: r.Timing, file: file, original: len(r.Request.Switches)}
 	switch {
 	case r.Count > 1:

@@ -27,6 +27,7 @@ type Replay struct {
 	Race    bool             // race
 	Short   bool             // short
 	Tags    string           // tags
+	Args    []string         // arg: of the test binary, one line for each, as Go string literals
 	Verdict string           // verdict
 	Message string           // message: a Go string literal
 	Count   uint64           // schedules: how many run in the process; the last one is the finding
@@ -60,6 +61,9 @@ func (r *Replay) String() string {
 	line("race", yes(r.Race))
 	line("short", yes(r.Short))
 	line("tags", r.Tags)
+	for _, arg := range r.Args {
+		line("arg", strconv.Quote(arg))
+	}
 	line("verdict", r.Verdict)
 	line("message", strconv.Quote(r.Message))
 	if r.Count > 1 {
@@ -119,6 +123,12 @@ func (r *Replay) set(key, value string) (err error) {
 		*texts[key] = value
 	case flags[key] != nil:
 		*flags[key] = value == "yes"
+	case key == "arg":
+		arg, err := strconv.Unquote(value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		r.Args = append(r.Args, arg)
 	case key == "message":
 		r.Message, err = strconv.Unquote(value)
 	case key == "schedules":
@@ -161,7 +171,7 @@ func (s *search) replayOf(f *found, b *builder) (*Replay, error) {
 	}
 	return &Replay{
 		Package: s.pkg.ImportPath, Test: s.test.Name, Pattern: s.test.Pattern, Release: b.tool.Version, Overlay: b.hash,
-		Sources: sources, Race: s.opts.Race, Short: s.opts.Short, Tags: s.opts.Tags,
+		Sources: sources, Race: s.opts.Race, Short: s.opts.Short, Tags: s.opts.Tags, Args: s.opts.Args,
 		Verdict: f.cause.Verdict, Message: f.cause.Message, Count: f.prefix + 1, Timing: f.timing, Request: f.repeat,
 	}, nil
 }

@@ -12,7 +12,7 @@ import (
 func someReplay() *Replay {
 	return &Replay{
 		Package: "example.com/x", Test: "TestX", Pattern: "^TestX$/sub", Release: "go1.26.8", Overlay: "go1.26-abc", Sources: "sha256:12",
-		Race: true, Tags: "a,b", Verdict: protocol.Failed, Message: "line 1\nline \"2\"", Count: 3, Timing: true,
+		Race: true, Tags: "a,b", Args: []string{"-x", "a b\n"}, Verdict: protocol.Failed, Message: "line 1\nline \"2\"", Count: 3, Timing: true,
 		Request: protocol.Request{FD: 3, Seed: 7, First: 12, Strategy: protocol.StrategyReplay, Switches: []protocol.Switch{{G: 1, N: 2, To: 3}}},
 	}
 }

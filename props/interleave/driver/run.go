@@ -46,6 +46,7 @@ func Test(o Options) (int, error) {
 	if err != nil {
 		return ExitInput, err
 	}
+	trimCache(time.Now())
 	if err := s.selfCheck(); err != nil {
 		return ExitUndecided, err
 	}

@@ -9,20 +9,21 @@ import (
 
 // A search explores the schedules of one test.
 type search struct {
-	pkg     *pkg
-	test    test
-	opts    *Options
-	seed    uint64
-	fresh   bool          // a process for each schedule: the test cannot run twice in one
-	limit   uint64        // schedules; 0 is none
-	budget  time.Duration // of the search, without minimising; 0 is none
-	until   time.Time     // of the package's run; zero is none
-	leaks   bool
-	cold    bool // processes have no warm-up, because it fails
-	covered coverage
-	found   []*found
-	spent   time.Duration
-	stopped string // why the search ended before its limit; "" if it did not
+	pkg      *pkg
+	test     test
+	opts     *Options
+	seed     uint64
+	fresh    bool          // a process for each schedule: the test cannot run twice in one
+	limit    uint64        // schedules; 0 is none
+	budget   time.Duration // of the search, without minimising; 0 is none
+	until    time.Time     // of the package's run; zero is none
+	leaks    bool
+	cold     bool // processes have no warm-up, because it fails
+	covered  coverage
+	found    []*found
+	spent    time.Duration
+	plainCut time.Duration // after which a run without control was killed in this test
+	stopped  string        // why the search ended before its limit; "" if it did not
 }
 
 // A found is one distinct finding of a test.
@@ -38,9 +39,11 @@ type found struct {
 	timing   bool     // it needs time to pass while a goroutine can run
 	replay   *finding // of the confirmed replay
 	ops      []protocol.Op
+	born     map[uint64]string
 	printed  string // by the test in the confirmed replay
 	prefix   uint64 // schedules that have to run before, in the same process
 	file     string // replay file
+	html     string // timeline
 	original int    // switches before minimising
 }
 
@@ -92,7 +95,7 @@ func (s *search) run() error {
 		if err := s.take(e, next); err != nil {
 			return err
 		}
-		if !e.finding.Warm {
+		if !e.finding.Warm || p.request.Cold {
 			next = max(e.finding.Number, next) + 1
 		}
 		if s.enough(e, dfs) {
@@ -186,7 +189,7 @@ func (s *search) take(e *ending, from uint64) error {
 		return nil
 	}
 	s.cold = s.cold || e.finding.Warm
-	c := causeOf(e.finding, e.output)
+	c := e.cause()
 	for _, f := range s.found {
 		if f.cause.key() == c.key() {
 			f.times++
@@ -229,7 +232,7 @@ func (c *coverage) add(e *ending, count uint64) {
 		ran = max(ran, min(e.finding.Number+1, count)) // the last one did not end
 	}
 	c.Schedules += n.Schedules
-	if e.finding != nil && !e.summary {
+	if e.finding != nil && !e.finding.Warm && !e.summary {
 		c.Schedules++
 	}
 	c.Steps += n.Steps
@@ -257,10 +260,13 @@ func (c *coverage) add(e *ending, count uint64) {
 	}
 }
 
+// cause is that of the ending's finding.
+func (e *ending) cause() cause { return causeOf(e.finding, e.output, e.pkg) }
+
 // same says whether an ending shows the cause c. The stacks may differ: goroutines that
 // have nothing to do with the failure wait elsewhere in a smaller schedule.
 func (e *ending) same(c cause) bool {
-	return e.finding != nil && causeOf(e.finding, e.output).same(c)
+	return e.finding != nil && e.cause().same(c)
 }
 
 func firstLine(s string) string {

@@ -65,6 +65,7 @@ func (b *builder) plantedPackage() (*builder, *pkg, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	use(dir)
 	files := map[string]string{"go.mod": "module planted\n\ngo 1.25\n", "planted_test.go": string(test)}
 	for name, text := range files {
 		name = filepath.Join(dir, name)
@@ -97,7 +98,7 @@ func (b *builder) find(p *pkg, bug plantedBug, seed uint64) (*ending, error) {
 	}
 	got := ""
 	if e.finding != nil {
-		got = causeOf(e.finding, e.output).Verdict
+		got = e.cause().Verdict
 	}
 	if got == protocol.Race && bug.Verdict == protocol.Panicked {
 		got = bug.Verdict // the detector reports a send that meets a close before the panic

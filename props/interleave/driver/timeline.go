@@ -16,6 +16,7 @@ type timeline struct {
 	names   map[uint64]string // of objects, from the source lines that use them
 	lines   *sourceLines
 	skipped int // operations within the standard library
+	clock   time.Duration
 }
 
 // A lane is a goroutine of a timeline.
@@ -44,34 +45,69 @@ type row struct {
 func newTimeline(f *found, testName string, lines *sourceLines) *timeline {
 	t := &timeline{names: map[uint64]string{}, lines: lines}
 	t.collectLanes(f, testName)
-	pending := map[uint64]protocol.Op{}
-	current := uint64(0)
-	resume := func(g uint64) {
-		if op, ok := pending[g]; ok {
-			delete(pending, g)
-			t.emit(op)
-		}
-		current = g
-	}
+	b := &timelineBuilder{timeline: t, pending: map[uint64]protocol.Op{}, waits: map[uint64]int{}}
 	for _, op := range f.ops {
-		if op.Goroutine != current {
-			resume(op.Goroutine)
-		}
-		if op.Next == op.Goroutine {
-			t.emit(op)
-			continue
-		}
-		pending[op.Goroutine] = op
-		t.emitSwitch(op)
-		resume(op.Next)
+		b.add(op)
 	}
 	for _, l := range t.lanes {
-		if op, ok := pending[l.number]; ok && l.state != "ready" {
-			t.emit(op)
+		if op, ok := b.pending[l.number]; ok && l.state != "ready" {
+			b.emit(op)
 		}
 	}
 	t.markEnds(f)
+	t.nameObjects()
 	return t
+}
+
+// A timelineBuilder follows the turn through a trace.
+type timelineBuilder struct {
+	*timeline
+	pending map[uint64]protocol.Op // operations before which a goroutine lost its turn
+	waits   map[uint64]int         // rows in which goroutines gave the turn away
+	current uint64
+}
+
+func (b *timelineBuilder) add(op protocol.Op) {
+	if op.Name == turnOp {
+		if i := b.lastRow(op.Goroutine); i >= 0 {
+			b.waits[op.Goroutine] = i
+		}
+		b.resume(op.Next)
+		return
+	}
+	if op.Goroutine != b.current {
+		b.resume(op.Goroutine)
+	}
+	if op.Next == op.Goroutine {
+		b.emit(op)
+		return
+	}
+	b.pending[op.Goroutine] = op
+	b.emitSwitch(op)
+	b.resume(op.Next)
+}
+
+// resume gives g the turn. A goroutine that comes back has waited in its last row.
+func (b *timelineBuilder) resume(g uint64) {
+	if i, ok := b.waits[g]; ok {
+		delete(b.waits, g)
+		b.rows[i].note = "waits"
+	}
+	if op, ok := b.pending[g]; ok {
+		delete(b.pending, g)
+		b.emit(op)
+	}
+	b.current = g
+}
+
+// lastRow is the index of the last line that g ran, or -1.
+func (t *timeline) lastRow(g uint64) int {
+	for i := len(t.rows) - 1; i >= 0; i-- {
+		if r := &t.rows[i]; r.g == g && !r.moved {
+			return i
+		}
+	}
+	return -1
 }
 
 func (t *timeline) collectLanes(f *found, testName string) {
@@ -87,7 +123,14 @@ func (t *timeline) collectLanes(f *found, testName string) {
 		return i
 	}
 	for _, op := range f.ops {
-		add(op.Goroutine, shortFunc(op.Func))
+		if op.Name == turnOp {
+			continue
+		}
+		name := shortFunc(op.Func)
+		if start := f.born[op.Goroutine]; start != "" && !libraryFunc(start) {
+			name = shortFunc(start)
+		}
+		add(op.Goroutine, name)
 	}
 	if f.replay == nil {
 		return
@@ -113,6 +156,7 @@ func (t *timeline) emit(op protocol.Op) {
 	if name := objectName(op.Name, text); name != "" && op.Object != 0 && t.names[op.Object] == "" {
 		t.names[op.Object] = name
 	}
+	t.clock = max(t.clock, op.Time)
 	if n := len(t.rows); n > 0 {
 		last := &t.rows[n-1]
 		if !last.moved && last.g == op.Goroutine && last.file == op.File && last.line == op.Line {
@@ -120,14 +164,15 @@ func (t *timeline) emit(op protocol.Op) {
 			return
 		}
 	}
-	t.rows = append(t.rows, row{at: op.Time, g: op.Goroutine, file: op.File, line: op.Line, text: text, op: op.Name, obj: op.Object})
+	t.rows = append(t.rows, row{at: t.clock, g: op.Goroutine, file: op.File, line: op.Line, text: text, op: op.Name, obj: op.Object})
 }
 
 func (t *timeline) emitSwitch(op protocol.Op) {
 	if op.File == "" || inStandardLibrary(op.File) {
 		return
 	}
-	t.rows = append(t.rows, row{at: op.Time, g: op.Goroutine, file: op.File, line: op.Line, moved: true, to: op.Next})
+	t.clock = max(t.clock, op.Time)
+	t.rows = append(t.rows, row{at: t.clock, g: op.Goroutine, file: op.File, line: op.Line, moved: true, to: op.Next})
 }
 
 // markEnds marks the last row of each goroutine that waits for ever.
@@ -139,11 +184,21 @@ func (t *timeline) markEnds(f *found) {
 		if g.Old || g.State == "running" || g.State == "ready" || g.Object == 0 {
 			continue
 		}
-		for i := len(t.rows) - 1; i >= 0; i-- {
-			if r := &t.rows[i]; r.g == g.Number && !r.moved {
-				r.note = "waits for ever"
-				break
-			}
+		if i := t.lastRow(g.Number); i >= 0 {
+			t.rows[i].note = "waits for ever"
+		}
+	}
+}
+
+// nameObjects tells objects apart that the source calls by the same name.
+func (t *timeline) nameObjects() {
+	uses := map[string]int{}
+	for _, name := range t.names {
+		uses[name]++
+	}
+	for n, name := range t.names {
+		if uses[name] > 1 {
+			t.names[n] = name + "#" + itoa(n)
 		}
 	}
 }
@@ -182,6 +237,12 @@ func (t *timeline) object(n uint64) string {
 		return name
 	}
 	return "object " + itoa(n)
+}
+
+// libraryFunc says whether a function belongs to a package whose goroutines run a
+// function of the program: the name of the wrapper says nothing.
+func libraryFunc(name string) bool {
+	return strings.HasPrefix(name, "sync.") || strings.HasPrefix(name, "testing.") || strings.HasPrefix(name, "time.") || strings.HasPrefix(name, "context.")
 }
 
 // shortFunc is the last element of a function's full name.
