@@ -147,7 +147,7 @@ func TestSkips(t *testing.T) {
 // A test that never ends and comes to no operation is killed.
 func TestNeverEnds(t *testing.T) {
 	module(t, "x_test.go", "package x\n\nimport \"testing\"\n\nvar n int\n\nfunc TestSpins(t *testing.T) {\n\tfor {\n\t\tn++\n\t}\n}\n")
-	want(t, driver.ExitFinding, []string{"test", "-schedules", "5", "-timeout", "3s"}, "--- FAIL: TestSpins", "fails without control too: did not end within")
+	want(t, driver.ExitFinding, []string{"test", "-schedules", "5", "-timeout", "3s"}, "--- FAIL: TestSpins", "hung: a schedule did not end", "it did not end within 1s without control")
 }
 
 func TestEvents(t *testing.T) {
