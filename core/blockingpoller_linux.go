@@ -1,6 +1,8 @@
 package core
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"sync/atomic"
 
@@ -61,7 +63,7 @@ func (p *blockingPoller) Reopen() error {
 func (s *epollSet) openEvent() (*os.File, error) {
 	fd, err := s.kernel.createEvent()
 	if err != nil {
-		return nil, os.NewSyscallError("eventfd", err)
+		return nil, callError("eventfd", "make what wakes the loop", err)
 	}
 	file := os.NewFile(uintptr(fd), "eventfd")
 	if err := s.control(unix.EPOLL_CTL_ADD, fd, unix.EPOLLIN|unix.EPOLLET, ownToken); err != nil {
@@ -144,8 +146,5 @@ func (p *blockingPoller) Close() error {
 	p.closeTimer()
 	p.awaitAlarms()
 	err := p.event.Load().Close()
-	if closeErr := unix.Close(p.fd); closeErr != nil {
-		err = os.NewSyscallError("close", closeErr)
-	}
-	return err
+	return errors.Join(err, callError("close", fmt.Sprintf("close epoll set %d", p.fd), unix.Close(p.fd)))
 }

@@ -1,7 +1,7 @@
 package core
 
 import (
-	"os"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -59,7 +59,7 @@ const (
 func openSet(k kernel, clock Clock) (*epollSet, error) {
 	fd, err := k.create()
 	if err != nil {
-		return nil, os.NewSyscallError("epoll_create1", err)
+		return nil, callError("epoll_create1", "make an epoll set", err)
 	}
 	return &epollSet{kernel: k, clock: clock, fd: fd, timer: -1}, nil
 }
@@ -82,7 +82,7 @@ func (s *epollSet) openTimer() error {
 	}
 	fd, err := s.kernel.createTimer()
 	if err != nil {
-		return os.NewSyscallError("timerfd_create", err)
+		return callError("timerfd_create", "make the loop's timer", err)
 	}
 	// Edge-triggered: every expiry is an event, and nobody has to read it.
 	if err := s.control(unix.EPOLL_CTL_ADD, fd, unix.EPOLLIN|unix.EPOLLET, timerToken); err != nil {
@@ -124,7 +124,7 @@ func (s *epollSet) awaitAlarms() {
 
 func (s *epollSet) control(op, fd int, events uint32, token uint64) error {
 	ev := unix.EpollEvent{Events: events, Fd: int32(token), Pad: int32(token >> 32)}
-	return os.NewSyscallError("epoll_ctl", s.kernel.control(s.fd, op, fd, &ev))
+	return controlError(op, fd, s.kernel.control(s.fd, op, fd, &ev))
 }
 
 // Add is IOPoller's.
@@ -199,7 +199,7 @@ func (s *epollSet) look() (bool, error) {
 func (s *epollSet) take(n int, err error) (bool, error) {
 	s.events = s.events[:0]
 	if err != nil {
-		return false, os.NewSyscallError("epoll_wait", err)
+		return false, callError("epoll_wait", fmt.Sprintf("look at epoll set %d", s.fd), err)
 	}
 	for i := range s.buf[:n] {
 		ev := &s.buf[i]

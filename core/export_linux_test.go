@@ -57,6 +57,9 @@ func EpollOf(p IOPoller) int {
 	return -1
 }
 
+// PollerOf returns the poller of a loop.
+func PollerOf(l *EventLoop) IOPoller { return l.io.poller }
+
 // Watched returns how many descriptors the loop's epoll poller believes to watch.
 func Watched(l *EventLoop) int {
 	switch p := l.io.poller.(type) {

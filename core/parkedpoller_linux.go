@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"sync/atomic"
@@ -105,7 +106,7 @@ func pollable(fd int) (*os.File, syscall.RawConn, error) {
 	// os.NewFile registers a descriptor only if it is already non-blocking.
 	if err := unix.SetNonblock(fd, true); err != nil {
 		_ = unix.Close(fd)
-		return nil, nil, os.NewSyscallError("fcntl", err)
+		return nil, nil, callError("fcntl", fmt.Sprintf("set O_NONBLOCK of epoll set %d", fd), err)
 	}
 	file := os.NewFile(uintptr(fd), "epoll")
 	raw, err := file.SyscallConn()

@@ -71,13 +71,15 @@ func TestRegisterRefusedByTheKernel(t *testing.T) {
 			what string
 			fd   int
 			want error
+			text string
 		}{
-			{"a regular file", int(file.Fd()), unix.EPERM},
-			{"registered already", s.fd, unix.EEXIST},
-			{"not open", 1 << 29, unix.EBADF},
+			{"a regular file", int(file.Fd()), unix.EPERM, "it cannot be polled, want a socket, a pipe or the like, and no regular file or directory: operation not permitted"},
+			{"registered already", s.fd, unix.EEXIST, "this loop watches it already, want one registration at a time (Modify changes its interest, Close ends it): file exists"},
+			{"not open", 1 << 29, unix.EBADF, "it is not open, want an open descriptor: bad file descriptor"},
+			{"the loop's own", core.EpollOf(core.PollerOf(l)), unix.EINVAL, "it is the epoll set of the loop itself, or takes no such interest, want another descriptor: invalid argument"},
 		} {
 			got, err := l.Register(tt.fd, core.Readable, ignore)
-			want := fmt.Sprintf("core: Register: descriptor %d: epoll_ctl: %v", tt.fd, tt.want)
+			want := fmt.Sprintf("core: Register: descriptor %d: epoll_ctl: add descriptor %d: %s", tt.fd, tt.fd, tt.text)
 			if got != nil || !errors.Is(err, tt.want) || err.Error() != want {
 				t.Errorf("%s: got %v, %v, want nil, %q", tt.what, got, err, want)
 			}

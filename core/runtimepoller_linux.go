@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"sync"
 	"time"
 
@@ -41,13 +40,15 @@ func openRuntimePoller() error {
 func reserveRuntimePoller() error {
 	set, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
-		return os.NewSyscallError("epoll_create1", err)
+		return callError("epoll_create1", "make an epoll set", err)
 	}
 	event, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
 	if err != nil {
-		return errors.Join(os.NewSyscallError("eventfd", err), closeNumber(set))
+		return errors.Join(callError("eventfd", "make an eventfd", err), closeNumber(set))
 	}
 	return errors.Join(closeNumber(event), closeNumber(set))
 }
 
-func closeNumber(fd int) error { return os.NewSyscallError("close", unix.Close(fd)) }
+func closeNumber(fd int) error {
+	return callError("close", fmt.Sprintf("close descriptor %d", fd), unix.Close(fd))
+}
