@@ -140,6 +140,7 @@ func (ch *Channel) finish(cause error) {
 	if failure != nil {
 		ch.reg.Post(func() { ch.handler.Error(ch, cause) })
 	}
+	ch.logFailure(cause, end)
 	if ch.active {
 		ch.reg.Post(func() { ch.handler.Inactive(ch) })
 		ch.reg.Post(func() { ch.handler.Unregistered(ch) })

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"eventide/core"
 )
@@ -24,6 +25,8 @@ type Group struct {
 	opts []core.Option
 	term *core.Termination
 	end  func(core.Report, error) bool // of term
+
+	aborted atomic.Int64 // channels of which logFailure had to say that a shutdown aborted them
 
 	// Guarded by mu.
 	mu        sync.Mutex

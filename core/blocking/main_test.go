@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"log/slog"
 	"math/big"
 	"net"
 	"os"
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 	// The runtime opens the descriptors of its network poller with the first timer or
 	// connection: not in the middle of a test that counts descriptors.
 	time.AfterFunc(time.Hour, func() {}).Stop()
+	slog.SetDefault(slog.New(slog.DiscardHandler))
 	goleak.VerifyTestMain(m)
 }
 

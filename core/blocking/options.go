@@ -1,6 +1,9 @@
 package blocking
 
-import "time"
+import (
+	"log/slog"
+	"time"
+)
 
 // Option changes how Register and Serve make channels. A bad value is an error of
 // that call, and nothing has happened then.
@@ -12,6 +15,7 @@ type config struct {
 	halfClosure      bool
 	handshakeTimeout time.Duration
 	closeTimeout     time.Duration
+	logger           *slog.Logger
 }
 
 // Defaults.
@@ -37,6 +41,9 @@ func newConfig(opts []Option) (*config, error) {
 		if err := opt(c); err != nil {
 			return nil, err
 		}
+	}
+	if c.logger == nil {
+		c.logger = slog.Default()
 	}
 	return c, nil
 }

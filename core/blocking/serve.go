@@ -2,6 +2,7 @@ package blocking
 
 import (
 	"errors"
+	"log/slog"
 	"net"
 	"slices"
 	"syscall"
@@ -29,10 +30,11 @@ func (g *Group) Serve(ln net.Listener, newHandler func() Handler, opts ...Option
 	case g.InEventLoop():
 		return core.ErrInEventLoop
 	}
-	if _, err := newConfig(opts); err != nil {
+	cfg, err := newConfig(opts)
+	if err != nil {
 		return err
 	}
-	s := &service{group: g, ln: ln, newHandler: newHandler, opts: opts, stopped: make(chan struct{})}
+	s := &service{group: g, ln: ln, newHandler: newHandler, opts: opts, cfg: cfg, stopped: make(chan struct{})}
 	defer func() { _ = ln.Close() }()
 	if !g.addService(s) {
 		return nil
@@ -47,6 +49,7 @@ type service struct {
 	ln         net.Listener
 	newHandler func() Handler
 	opts       []Option
+	cfg        *config       // of opts
 	stopped    chan struct{} // closed by the group's shutdown, which closes ln after that
 }
 
@@ -73,6 +76,9 @@ func (s *service) run() error {
 			pause = 0
 			err = s.register(conn)
 		case passesAway(err):
+			if pause == 0 && !s.isStopped() {
+				s.cfg.log(slog.LevelWarn, "blocking: Serve pauses, as accept failed", "listener", s.ln.Addr(), "error", err)
+			}
 			pause = min(max(2*pause, firstAcceptPause), lastAcceptPause)
 			s.rest(pause)
 			err = nil

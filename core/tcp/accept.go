@@ -1,7 +1,6 @@
 package tcp
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/netip"
@@ -85,7 +84,7 @@ func (l *Listener) acceptSome(n int) error {
 			return nil
 		case ofListener(errno):
 			l.close(os.NewSyscallError("accept", errno))
-			l.log(slog.LevelError, "tcp: the listener is broken", "address", l.Addr(), "error", errno)
+			l.cfg.log(slog.LevelError, "tcp: the listener is broken", "address", l.Addr(), "error", errno)
 			return nil
 		case !ofConnection(errno):
 			return os.NewSyscallError("accept", errno)
@@ -105,7 +104,7 @@ func (l *Listener) takeBacklog() bool {
 	if err != nil && err != core.ErrQueueFull {
 		l.accepting = true      // the logger may call Close
 		defer l.close(l.ending) // or not return
-		l.log(slog.LevelWarn, "tcp: accept failed, the connections that wait are reset", "listener", l.Addr(), "error", err)
+		l.cfg.log(slog.LevelWarn, "tcp: accept failed, the connections that wait are reset", "listener", l.Addr(), "error", err)
 	}
 	return err != core.ErrQueueFull
 }
@@ -199,15 +198,8 @@ func (l *Listener) drop(fd int, why error) {
 // logRefusal logs that the nth connection was refused: of many not each time.
 func (l *Listener) logRefusal(n int64, why error) {
 	if n&(n-1) == 0 {
-		l.log(slog.LevelWarn, "tcp: a connection was accepted and had to be closed", "listener", l.Addr(), "error", why, "so far", n)
+		l.cfg.log(slog.LevelWarn, "tcp: a connection was accepted and had to be closed", "listener", l.Addr(), "error", why, "so far", n)
 	}
-}
-
-// log is the last thing that a caller does, or what it has yet to do is deferred: a
-// logger may panic, which ends here, or call runtime.Goexit.
-func (l *Listener) log(level slog.Level, msg string, args ...any) {
-	defer func() { _ = recover() }()
-	l.cfg.logger.Log(context.Background(), level, msg, args...)
 }
 
 // pause stops accepting for a while. What made accept fail is still there, and the
@@ -227,7 +219,7 @@ func (l *Listener) pause(why error) {
 	_ = reg.Modify(0)  // a poller may panic: the listener goes on all the same
 	l.accepting = true // the logger may call Close, which resume will see
 	defer func() { l.accepting = false }()
-	l.log(level, "tcp: the listener pauses", "listener", l.Addr(), "error", why, "pause", delay)
+	l.cfg.log(level, "tcp: the listener pauses", "listener", l.Addr(), "error", why, "pause", delay)
 }
 
 // resume goes on after a pause: with the end in order, if that was under way. What is

@@ -193,6 +193,7 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 	case clean:
 		end.Kind = core.EndDrained
 	}
+	c.logFailure(cause, end)
 	c.tellTheEnd(end)
 }
 

@@ -9,6 +9,7 @@ type loopShared struct {
 	// Loop only.
 	scratch []byte // for reads; its content is valid during one call of a handler
 	vector  vector // for gathering writes
+	aborted int64  // channels of which logFailure had to say that a shutdown aborted them
 }
 
 var sharedOfLoop = core.NewLocal(func() *loopShared { return new(loopShared) })

@@ -210,9 +210,11 @@ func WithReusePort(on bool) Option {
 	}
 }
 
-// WithLogger sets who hears of what no caller can be told: connections that were
-// accepted and had to be closed, and a listener that cannot accept for a while.
-// The default is slog.Default(). Nil is the default.
+// WithLogger sets who hears of failures of which no caller is told: connections that were
+// accepted and had to be closed, a listener that cannot accept for a while, a handler that
+// panicked or called runtime.Goexit, and a channel that a shutdown aborted at its deadline
+// or with bytes in its buffer. The default, also for nil, is slog.Default(), at Warn and
+// above; silence is slog.New(slog.DiscardHandler). A panic of the logger is ignored.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
 		c.logger = logger

@@ -1,0 +1,54 @@
+package blocking
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"eventide/core"
+)
+
+// WithLogger sets who hears of failures of which no caller is told: a handler that
+// panicked or called runtime.Goexit, a channel whose bytes a shutdown discarded or that
+// a shutdown's deadline aborted, and a Serve that cannot accept for a while. The default
+// is slog.Default(), at Warn and above; silence is slog.New(slog.DiscardHandler). Nil is
+// an error. A panic of the logger is ignored.
+func WithLogger(logger *slog.Logger) Option {
+	return func(c *config) error {
+		if logger == nil {
+			return argumentError("WithLogger", "logger is nil, want a *slog.Logger")
+		}
+		c.logger = logger
+		return nil
+	}
+}
+
+// log ignores a panic of the logger.
+func (c *config) log(level slog.Level, msg string, args ...any) {
+	defer func() { _ = recover() }()
+	c.logger.Log(context.Background(), level, msg, args...)
+}
+
+// logFailure logs an end of which no caller is told: that of a failed handler, or of a
+// channel that a shutdown aborted at its deadline or with bytes in its buffer. Other ends
+// have a handler, a future or a caller. It logs in a body of its own: the logger may not
+// return. Loop only, before End.
+func (ch *Channel) logFailure(cause error, end core.ChannelEnd) {
+	switch {
+	case errors.Is(cause, ErrHandlerFailed):
+		ch.reg.Post(func() {
+			ch.cfg.log(slog.LevelError, "blocking: a handler method did not return, and its channel is closed",
+				"local", ch.LocalAddr(), "remote", ch.RemoteAddr())
+		})
+	case end.Kind != core.EndAborted || !errors.Is(cause, core.ErrShutdownTimeout) && end.Discarded == 0:
+	default:
+		n := ch.group.aborted.Add(1)
+		if n&(n-1) != 0 {
+			return // of many not each one
+		}
+		ch.reg.Post(func() {
+			ch.cfg.log(slog.LevelWarn, "blocking: a shutdown aborted a channel", "local", ch.LocalAddr(), "remote", ch.RemoteAddr(),
+				"error", cause, "bytes discarded", end.Discarded, "so far in this group", n)
+		})
+	}
+}

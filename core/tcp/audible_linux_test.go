@@ -1,0 +1,98 @@
+package tcp_test
+
+import (
+	"bytes"
+	"log/slog"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"eventide/core"
+	"eventide/core/tcp"
+)
+
+// defaultLog is what reaches slog.Default at Warn or above while a test runs.
+type defaultLog struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (h *defaultLog) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.b.Write(p)
+}
+
+func (h *defaultLog) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.b.String()
+}
+
+func hearDefault(t *testing.T) *defaultLog {
+	t.Helper()
+	h, before := new(defaultLog), slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(h, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	t.Cleanup(func() { slog.SetDefault(before) })
+	return h
+}
+
+// TestG23FailuresAreLogged: by default a failure that no caller is told of reaches
+// slog.Default. A logger that discards is silence.
+func TestG23FailuresAreLogged(t *testing.T) {
+	for name, fails := range map[string]func(t *testing.T, opts ...tcp.Option){
+		"a handler panics": func(t *testing.T, opts ...tcp.Option) {
+			p := newPair(t, func(at string, _ *tcp.Channel, _ []byte) {
+				if at == "Read" {
+					panic("boom")
+				}
+			}, opts...)
+			_, _ = p.peer.Write([]byte("x"))
+			p.await(t, "Unregistered")
+			awaitGroupDown(t, p.group)
+		},
+		"a deadline aborts a channel": func(t *testing.T, opts ...tcp.Option) {
+			p := newPair(t, nil, opts...)
+			_, _ = p.group.ShutdownGracefully(0, time.Millisecond) // the peer does not end its side
+			awaitGroup(t, p.group)
+			wantLog(t, "events", p.String(), "Active Inactive Unregistered")
+		},
+		"a shutdown discards a write": func(t *testing.T, opts ...tcp.Option) {
+			p := newPairOn(t, newGroup(t, 1, core.WithDrain(core.CloseChannels)), nil, opts...)
+			p.fill(t)
+			_, _ = p.group.ShutdownGracefully(0, hangGuard)
+			awaitGroup(t, p.group)
+		},
+		"accept fails": func(t *testing.T, opts ...tcp.Option) {
+			g := newGroup(t, 1)
+			l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho, append(opts, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
+				if op == "accept" {
+					return n, syscall.EMFILE
+				}
+				return n, 0
+			}))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer mustDial(t, l.Addr()).Close()
+			awaitThat(t, "a pause", func() bool { return l.Stats().Paused > 0 })
+			on(t, g, func() {}) // behind the line
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			h := hearDefault(t)
+			if fails(t); h.String() == "" {
+				t.Error("G23: nothing was logged by default")
+			}
+		})
+		t.Run(name+", silence asked for", func(t *testing.T) {
+			checkLeaks(t)
+			h := hearDefault(t)
+			if fails(t, tcp.WithLogger(slog.New(slog.DiscardHandler))); h.String() != "" {
+				t.Errorf("G23: logged although silence was asked for: %s", h)
+			}
+		})
+	}
+}

@@ -1,0 +1,41 @@
+package tcp
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"eventide/core"
+)
+
+// log ignores a panic of the logger, which may also call runtime.Goexit: it is the last
+// thing that a caller does, or what the caller has yet to do is deferred.
+func (c *config) log(level slog.Level, msg string, args ...any) {
+	defer func() { _ = recover() }()
+	c.logger.Log(context.Background(), level, msg, args...)
+}
+
+// logFailure logs an end of which no caller is told: that of a failed handler, or of a
+// channel that a shutdown aborted at its deadline or with bytes in its buffer. Other ends
+// have a handler, a future or a caller. It logs in a body of its own: the logger may not
+// return. Loop only, before End.
+func (c *Channel) logFailure(cause error, end core.ChannelEnd) {
+	switch {
+	case errors.Is(cause, ErrHandlerFailed):
+		c.reg.Post(func() {
+			c.cfg.log(slog.LevelError, "tcp: a handler method did not return, and its channel is closed",
+				"local", c.LocalAddr(), "remote", c.RemoteAddr())
+		})
+	case end.Kind != core.EndAborted || !errors.Is(cause, core.ErrShutdownTimeout) && end.Discarded == 0:
+	default:
+		c.shared.aborted++
+		n := c.shared.aborted
+		if n&(n-1) != 0 {
+			return // of many not each one
+		}
+		c.reg.Post(func() {
+			c.cfg.log(slog.LevelWarn, "tcp: a shutdown aborted a channel", "local", c.LocalAddr(), "remote", c.RemoteAddr(),
+				"error", cause, "bytes discarded", end.Discarded, "so far on this loop", n)
+		})
+	}
+}
