@@ -44,6 +44,20 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("program %v\n\tdepartures: %s\n\t%s", v.Program, strings.Join(v.Rules, " "), strings.Join(v.Wrong, "\n\t"))
 }
 
+// Predicted returns the departures by which, as the rules of both say, Netty and core
+// differ in p; none if they do not differ.
+func Predicted(p *Program) (rules []string) {
+	r, c := runReference(p), runContract(p, 0)
+	if len(outcomeOf(p, r.trace, c.early).differences("", outcomeOf(p, c.trace, c.early), "")) == 0 {
+		return nil
+	}
+	for rule := range r.hits {
+		rules = append(rules, rule)
+	}
+	slices.Sort(rules)
+	return rules
+}
+
 // SameOutcome tells whether two runs of p on Netty came to the same.
 func SameOutcome(p *Program, a, b Trace) bool {
 	early := runContract(p, 0).early

@@ -128,13 +128,9 @@ func run(s settings, kept map[string]netty.Trace, stdout, stderr io.Writer) erro
 		return fmt.Errorf("%w: %w", errNotRun, err)
 	}
 	fmt.Fprintf(stdout, "Netty %s, seed %d\n", about.Version(), s.seed)
-	programs := make([]*netty.Program, s.n)
-	thrown := 0
-	for i := range programs {
-		p, more := netty.Generate(s.seed, i)
-		programs[i], thrown = p, thrown+more
-	}
-	fmt.Fprintf(stdout, "%d programs; %d others thrown away, whose outcome is not settled\n", s.n, thrown)
+	programs, thrown := generate(s.seed, s.n)
+	fmt.Fprintf(stdout, "%d programs, of which %d are for departures that the others do not show; %d others thrown away, whose outcome is not settled\n",
+		len(programs), len(programs)-s.n, thrown)
 	o := &oracle{play: driven(d), core: onCore, out: stdout, progress: stderr}
 	verdicts, records, err := o.judge(programs, kept)
 	if err != nil {
@@ -151,6 +147,25 @@ func run(s settings, kept map[string]netty.Trace, stdout, stderr io.Writer) erro
 		tally.Add(v)
 	}
 	return report(d, tally, s.show, stdout)
+}
+
+// mostMore bounds how many programs are looked through for a departure.
+const mostMore = 20_000
+
+// generate returns n programs, and more for each departure that none of them shows as
+// the rules predict. It counts those whose outcome is not settled.
+func generate(seed uint64, n int) (programs []*netty.Program, thrown int) {
+	var tally netty.Tally
+	for i := 0; i < n || i < n+mostMore && len(tally.Missing()) > 0; i++ {
+		p, more := netty.Generate(seed, i)
+		missing := len(tally.Missing())
+		rules := netty.Predicted(p)
+		tally.Add(netty.Verdict{Program: p, Differs: len(rules) > 0, Rules: rules})
+		if i < n || len(tally.Missing()) < missing {
+			programs, thrown = append(programs, p), thrown+more
+		}
+	}
+	return programs, thrown
 }
 
 func onCore(p *netty.Program) (netty.Trace, error) { return netty.RunCore(new(testing.T), p) }

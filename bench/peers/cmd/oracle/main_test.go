@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"eventide/props/netty"
 )
 
 func TestUsage(t *testing.T) {
@@ -32,6 +34,24 @@ func TestUsage(t *testing.T) {
 	var stdout, help bytes.Buffer
 	if code := oracleMain([]string{"-h"}, &stdout, &help); code != 0 || !strings.Contains(help.String(), "-record") {
 		t.Errorf("-h: got %d and %q, want 0 and the flags", code, help.String())
+	}
+}
+
+// TestFewProgramsShowEveryDeparture: a run of a few programs has seen too little, and goes
+// on with those that show what the others do not.
+func TestFewProgramsShowEveryDeparture(t *testing.T) {
+	for _, n := range []int{1, 200} {
+		programs, _ := generate(7, n)
+		var tally netty.Tally
+		ids := map[int]bool{}
+		for _, p := range programs {
+			rules := netty.Predicted(p)
+			tally.Add(netty.Verdict{Differs: len(rules) > 0, Rules: rules})
+			ids[p.ID] = true
+		}
+		if missing := tally.Missing(); len(missing) > 0 || len(programs) < n || len(programs) > n+len(netty.Departures) || len(ids) != len(programs) {
+			t.Errorf("%d programs asked for: got %d, %d numbers, missing %v", n, len(programs), len(ids), missing)
+		}
 	}
 }
 
