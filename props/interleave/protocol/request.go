@@ -53,9 +53,12 @@ type Request struct {
 	// longest: the expected number of decisions of a schedule, for pct. It follows
 	// the schedules of the process, and begins with those of the warm-up. A finding reports the value that its
 	// schedule had; to repeat a pct schedule in a new process, send that value.
+	// A schedule that is expected to have more than 20,000 decisions takes the default
+	// outside of a window of 4,000, which lies elsewhere in each schedule.
 	Longest uint64
 	// fair: the most operations in a row of one goroutine while another can run.
-	// Default: 500, and 524288 in every schedule whose number is 3 modulo 4.
+	// Default: 500, but 524288 in every schedule whose number is 3 modulo 4, and 50 if
+	// the number is 5 modulo 8.
 	Fair uint64
 	// bound: the most preemptions of a schedule of dfs. Default 2.
 	Bound int

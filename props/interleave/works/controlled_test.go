@@ -89,8 +89,9 @@ type run struct {
 	summary    protocol.Counts
 }
 
-// explore runs n schedules of the tests that match in a process of its own.
-func explore(t *testing.T, bin, match string, n int, r protocol.Request) run {
+// explore runs n schedules of the tests that match in a process of its own, with more
+// environment.
+func explore(t *testing.T, bin, match string, n int, r protocol.Request, env ...string) run {
 	t.Helper()
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -99,7 +100,7 @@ func explore(t *testing.T, bin, match string, n int, r protocol.Request) run {
 	r.FD = 3 // the first of ExtraFiles
 	cmd := exec.Command(bin, append(r.TestFlags(n), "-test.run=^"+match+"$")...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = r.Environ(os.Environ())
+	cmd.Env = append(r.Environ(os.Environ()), env...)
 	cmd.ExtraFiles = []*os.File{write}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -156,9 +157,9 @@ func tests(t *testing.T, bin string) []string {
 }
 
 // passes fails t unless n schedules of a test pass.
-func passes(t *testing.T, bin, name string, n int, r protocol.Request) run {
+func passes(t *testing.T, bin, name string, n int, r protocol.Request, env ...string) run {
 	t.Helper()
-	got := explore(t, bin, name, n, r)
+	got := explore(t, bin, name, n, r, env...)
 	if got.code != 0 || len(got.findings) != 0 || got.summary.Schedules != uint64(n) {
 		t.Errorf("%s: exit code %d, findings %+v, summary %+v\n%s", name, got.code, got.findings, got.summary, got.out)
 	}

@@ -90,3 +90,25 @@ func TestTrace(t *testing.T) {
 		t.Errorf("%d goroutines hold one lock and wait for the other, want 2: %+v", holds, got.goroutines)
 	}
 }
+
+// TestWindow lists the switches of schedules that are too long for the list, because
+// they lie in a window.
+func TestWindow(t *testing.T) {
+	bin := build(t, "verdicts")
+	for _, strategy := range []string{protocol.StrategyWalk, protocol.StrategySticky, protocol.StrategyPOS, protocol.StrategyPCT5} {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			got := passes(t, bin, "TestManySteps", 20, protocol.Request{Detail: 1, Strategy: strategy})
+			classes := map[uint64]bool{}
+			for _, s := range got.schedules {
+				classes[s.Class] = true
+				if s.Cut || s.Decisions < 20000 {
+					t.Errorf("%d decisions, %d switches, cut %v", s.Decisions, len(s.Switches), s.Cut)
+				}
+			}
+			if len(classes) < 10 {
+				t.Errorf("%d classes in 20 schedules", len(classes))
+			}
+		})
+	}
+}

@@ -53,3 +53,32 @@ func TestSuiteWithRaceDetector(t *testing.T) {
 		})
 	}
 }
+
+// TestOldTimerChannels runs the suite with the timer channels that modules before Go
+// 1.23 have.
+func TestOldTimerChannels(t *testing.T) {
+	bin := build(t, "suite")
+	for _, name := range []string{"TestTime", "TestContext", "TestPipes", "TestYield", "TestGoleak"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			passes(t, bin, name, 100, protocol.Request{}, "GODEBUG=asynctimerchan=1")
+		})
+	}
+}
+
+// TestTwoProcessors has the hashes that a process with one processor has.
+func TestTwoProcessors(t *testing.T) {
+	bin := build(t, "suite")
+	for _, name := range []string{"TestMutex", "TestGroups", "TestPipes", "TestSubtests"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			one := passes(t, bin, name, 100, protocol.Request{Detail: 1})
+			two := passes(t, bin, name, 100, protocol.Request{Detail: 1}, "GOMAXPROCS=2")
+			for i, s := range two.schedules {
+				if s.Hash != one.schedules[i].Hash {
+					t.Fatalf("schedule %d differs: %+v and %+v", i, one.schedules[i], s)
+				}
+			}
+		})
+	}
+}

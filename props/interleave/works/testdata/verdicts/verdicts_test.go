@@ -323,3 +323,20 @@ func TestChild(t *testing.T) {
 		t.Fatalf("%v %q", err, out)
 	}
 }
+
+// A schedule of it has more than 20,000 decisions.
+func TestManySteps(t *testing.T) {
+	var n atomic.Int64
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 10000 {
+				n.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if n.Load() != 40000 {
+		t.Fatal(n.Load())
+	}
+}

@@ -1,0 +1,83 @@
+//go:build releases
+
+package works
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eventide/props/interleave/overlay"
+	"eventide/props/interleave/protocol"
+)
+
+// TestRelease runs suite, kernels and verdicts with another Go release: that of the
+// environment variable RELEASE, such as go1.25.14, which the go command downloads.
+func TestRelease(t *testing.T) {
+	release := os.Getenv("RELEASE")
+	if release == "" {
+		t.Fatal("RELEASE is not set")
+	}
+	dir := module(t)
+	cache := t.TempDir()
+	root := ask(t, dir, append(os.Environ(), "GOTOOLCHAIN="+release), "go", "env", "GOROOT")
+	root, err := overlay.Root(root, ask(t, dir, os.Environ(), "go", "env", "GOMODCACHE"), cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command, env := overlay.RootEnv(root, append(os.Environ(), "GOFLAGS=-mod=mod"))
+	name, err := overlay.Make(root, ask(t, dir, env, command, "env", "GOVERSION"), cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := func(pkg string) string {
+		out := filepath.Join(dir, pkg+".test")
+		ask(t, dir, env, command, append(append([]string{"test", "-c", "-vet=off", "-o", out}, overlay.BuildFlags(name)...), "./"+pkg)...)
+		return out
+	}
+	suite := bin("suite")
+	for _, name := range tests(t, suite) {
+		passes(t, suite, name, 200, protocol.Request{})
+	}
+	small := bin("kernels")
+	for name, verdict := range kernels {
+		finds(t, small, name, verdict, 2000, protocol.Request{})
+	}
+	verdicts := bin("verdicts")
+	for name, verdict := range map[string]string{"TestPolite": protocol.Livelock, "TestStarvation": protocol.Starvation,
+		"TestHorizon": protocol.Horizon, "TestLatePanic": protocol.LateFailure, "TestPartialDeadlock": protocol.PartialDeadlock} {
+		finds(t, verdicts, name, verdict, 1000, protocol.Request{Steps: 100000})
+	}
+	for _, name := range []string{"TestClock", "TestGuard", "TestRawCall", "TestChild"} {
+		passes(t, verdicts, name, 20, protocol.Request{})
+	}
+}
+
+// module copies the tests into a module of their own, with dependencies that every
+// supported release can build.
+func module(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {
+		t.Fatal(err)
+	}
+	const mod = "module sample\n\ngo 1.25\n\nrequire (\n\tgo.uber.org/goleak v1.3.0\n\tgolang.org/x/sync v0.16.0\n)\n"
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// ask runs a command in dir, and returns its output.
+func ask(t *testing.T, dir string, env []string, command string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(command, args...)
+	cmd.Dir, cmd.Env = dir, env
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %v: %v\n%s", command, args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
