@@ -23,7 +23,15 @@ func Explore(t *testing.T, f func(t *testing.T)) {
 // once without control on purpose.
 func needControl(t *testing.T) {
 	t.Helper()
-	if !controlled() && !plainRun() {
-		t.Fatal("interleave: this process chooses no schedules: run the test by the command interleave test")
+	if text := refusal(controlled(), plainRun()); text != "" {
+		t.Fatal(text)
 	}
+}
+
+// refusal says why a test must not run in this process, or is "".
+func refusal(controlled, plain bool) string {
+	if controlled || plain {
+		return ""
+	}
+	return "interleave: this process chooses no schedules: run the test by the command interleave test"
 }

@@ -12,6 +12,15 @@ import (
 
 const library = "testdata/library"
 
+func TestRefusal(t *testing.T) {
+	if refusal(false, false) == "" {
+		t.Error("a test may run where nothing chooses schedules")
+	}
+	if refusal(true, false) != "" || refusal(false, true) != "" {
+		t.Error("a test may not run under the command")
+	}
+}
+
 // In a process of go test, where nothing chooses schedules, each function fails.
 func TestUncontrolledFails(t *testing.T) {
 	for _, name := range []string{"TestExplore", "TestNotLinearizable", "TestLinearizable"} {

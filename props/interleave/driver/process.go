@@ -68,6 +68,7 @@ type ending struct {
 	code    int
 	hung    bool // killed, because it made no progress
 	took    time.Duration
+	cpu     time.Duration // processor time of the process
 }
 
 // turnOp is the name of an entry of a trace that is no operation: the turn moves from
@@ -116,6 +117,7 @@ func (p *process) start() (*ending, error) {
 	e.took, e.output = time.Since(begin), out.String()
 	if cmd.ProcessState != nil {
 		e.code = cmd.ProcessState.ExitCode()
+		e.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	}
 	var exit *exec.ExitError
 	switch {
