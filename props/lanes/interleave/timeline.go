@@ -48,7 +48,7 @@ func (f *Found) HTML() []byte {
 		}
 	}
 	t.lanes()
-	t.band()
+	t.band(f.events, f.result.Marks)
 	for i, e := range t.trace {
 		t.arrow(i, e)
 	}
@@ -88,17 +88,25 @@ func (t *timeline) lanes() {
 	}
 }
 
-// band draws the state of the executor, which is what core/state.go stores.
-func (t *timeline) band() {
+// band draws the states that the executor went through, by its own events: what
+// core/state.go stores beside them is no state. Where there are no events, in groups and
+// in programs without a Tracer, there is no band.
+func (t *timeline) band(events []history.Event, marks []int) {
+	if len(marks) != len(events) || len(events) == 0 {
+		return
+	}
 	from, state := 0, history.NotStarted
 	draw := func(to int) {
+		if to == from {
+			return
+		}
 		fmt.Fprintf(&t.svg, "<rect x=\"0\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/><text x=\"4\" y=\"%d\">%v</text>\n",
 			headHigh+rowHigh*from, bandWide-10, rowHigh*(to-from), stateColours[int(state)%len(stateColours)], headHigh+rowHigh*from+13, state)
 	}
-	for i, e := range t.trace {
-		if e.Op == det.OpStore && strings.HasPrefix(e.Site, "core/state.go:") && i > from {
-			draw(i)
-			from, state = i, history.State(e.Value)
+	for i, e := range events {
+		if e.Kind == history.Transit {
+			draw(marks[i])
+			from, state = marks[i], e.To
 		}
 	}
 	draw(len(t.trace))
