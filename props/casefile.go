@@ -17,10 +17,11 @@ const caseVersion = 1
 // Case is a program that once failed, in a form that outlives the generator that
 // found it: rapid's own files do not survive a change of the generator.
 type Case struct {
-	Version   int     `json:"version"`
-	Guarantee string  `json:"guarantee"` // what it broke
-	Text      string  `json:"text"`      // how
-	Program   Program `json:"program"`
+	Version   int           `json:"version"`
+	Guarantee string        `json:"guarantee"` // what it broke
+	Text      string        `json:"text"`      // how
+	Program   Program       `json:"program"`
+	Group     *GroupProgram `json:"group,omitempty"` // instead of Program
 }
 
 // LoadCase reads a case file. An error names the file and what was expected.
@@ -51,6 +52,9 @@ func (c Case) Save(dir string) (string, error) {
 	}
 	hash := fnv.New32a()
 	fmt.Fprint(hash, c.Program)
+	if c.Group != nil {
+		fmt.Fprintf(hash, "%+v", *c.Group)
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}

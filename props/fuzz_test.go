@@ -9,16 +9,17 @@ import (
 )
 
 // FuzzPropAll is TestPropAll for go test -fuzz.
-func FuzzPropAll(f *testing.F) { fuzz(f, Property("", nil)) }
+func FuzzPropAll(f *testing.F) { fuzz(f, func() func(*rapid.T) { return Property("", nil) }) }
 
 // FuzzPropG21Group is TestPropG21Group for go test -fuzz: programs of groups are others.
-func FuzzPropG21Group(f *testing.F) { fuzz(f, GroupProperty(nil)) }
+func FuzzPropG21Group(f *testing.F) { fuzz(f, func() func(*rapid.T) { return GroupProperty(nil) }) }
 
-func fuzz(f *testing.F, prop func(*rapid.T)) {
+// fuzz has a property for each input, as one that has failed once goes on failing.
+func fuzz(f *testing.F, prop func() func(*rapid.T)) {
 	for _, input := range fuzzInputs() {
 		f.Add(input)
 	}
-	f.Fuzz(rapid.MakeFuzz(prop))
+	f.Fuzz(func(t *testing.T, input []byte) { rapid.MakeFuzz(prop())(t, input) })
 }
 
 // fuzzInputs are what go test -fuzz begins with: the random bits of so many whole

@@ -94,21 +94,52 @@ func (p GroupProgram) Violation(text string) history.Violation {
 // has run.
 func GroupProperty(observe func(Verdict)) func(*rapid.T) {
 	programs := GroupPrograms()
+	var found *told
 	return func(t *rapid.T) {
 		p := programs.Draw(t, "program")
-		var broken string
-		rapid.SyncTest(t, func(*rapid.T) { broken = p.Run() })
-		v := Verdict{Exercised: map[string]bool{"G21": p.Exercises()}}
-		if broken != "" {
-			v.Violations = []history.Violation{p.Violation(broken)}
+		judge := func(p GroupProgram) (broken string) {
+			rapid.SyncTest(t, func(*rapid.T) { broken = p.Run() })
+			v := Verdict{Exercised: map[string]bool{"G21": p.Exercises()}}
+			if broken != "" {
+				v.Violations = []history.Violation{p.Violation(broken)}
+			}
+			if observe != nil {
+				observe(v)
+			}
+			return broken
 		}
-		if observe != nil {
-			observe(v)
+		if found == nil {
+			if broken := judge(p); broken != "" {
+				found = groupFailure(t, p, broken, judge)
+			}
 		}
-		if broken != "" {
-			t.Fatalf("G21 %s\nprogram %+v", broken, p)
-		}
+		found.fail(t)
 	}
+}
+
+// groupFailure is failure for a program of a group.
+func groupFailure(t *rapid.T, p GroupProgram, broken string, judge func(GroupProgram) string) *told {
+	if path, known := failedBefore.known(p.Violation(broken)); known {
+		return &told{line: again(p.Violation(broken), path)}
+	}
+	first := p.Violation(broken)
+	least := MinimiseGroup(p, func(q GroupProgram) bool {
+		for range minimiseTries {
+			if text := judge(q); text != "" {
+				broken = text
+				return true
+			}
+		}
+		return false
+	})
+	small := least.Violation(broken)
+	path, err := Case{Guarantee: small.Guarantee, Text: small.Text, Group: &least}.Save(caseDir())
+	if err != nil {
+		t.Logf("props: the case could not be saved: %v", err)
+	}
+	failedBefore.add(path, first, small)
+	all := fmt.Sprintf("%v\n\nprogram  %+v\n\nreplay  %s\n", small, least, replayLine(path))
+	return &told{history.Clip(small.String()), bounded(all, path)}
 }
 
 // Run runs the program in the caller's bubble and says what was wrong, or "".

@@ -200,7 +200,7 @@ func (l *laneRun) real(p Program) {
 	if err != nil {
 		path = err.Error()
 	}
-	fmt.Println(v.Failure(p, first, "(real time) "+path))
+	fmt.Println(v.Failure(p, first, replayLine(path, "-realtime")))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, w := range v.Violations {

@@ -79,6 +79,15 @@ type Script struct {
 	Listener *Script         `json:"listener,omitempty"` // what the listener does
 }
 
+// GoString keeps %#v, by which rapid shows what it drew, to one line.
+func (p Program) GoString() string {
+	calls := 0
+	for _, a := range p.Actors {
+		calls += len(a.Steps)
+	}
+	return fmt.Sprintf("props.Program{/* %d calls of %d actors */}", calls, len(p.Actors))
+}
+
 // String renders the program, one call per line.
 func (p Program) String() string {
 	var b strings.Builder

@@ -16,6 +16,7 @@ import (
 
 var (
 	caseFlag = flag.String("case", "", "case file to run again, see TestReplay")
+	realTime = flag.Bool("realtime", false, "run the case of -case in real time, as the real lane did")
 	replays  = flag.Int("replays", 2000, "how often TestReplay runs a case before it gives up")
 )
 
@@ -143,10 +144,47 @@ func TestReplay(t *testing.T) {
 		if *caseFlag == "" && testing.Short() {
 			runs /= 20
 		}
+		if c.Group != nil {
+			replayGroup(t, c, runs, path)
+			continue
+		}
+		if *realTime {
+			replayReal(t, c, path)
+			continue
+		}
 		if v, violated := CheckAll(t, c.Program, runs, synctest.Test); violated {
-			t.Errorf("reproduced: %s", v.Failure(c.Program, v.Violations[0], "go test ./props -run '^TestReplay$' -case "+path))
+			t.Errorf("reproduced: %s", v.Failure(c.Program, v.Violations[0], replayLine(path)))
 			continue
 		}
 		t.Logf("not reproduced in %d runs: %s", runs, path)
 	}
+}
+
+func replayGroup(t *testing.T, c Case, runs int, path string) {
+	for range runs {
+		var broken string
+		synctest.Test(t, func(*testing.T) { broken = c.Group.Run() })
+		if broken != "" {
+			t.Errorf("reproduced: %v\nprogram  %+v\nreplay  %s", c.Group.Violation(broken), *c.Group, replayLine(path))
+			return
+		}
+	}
+	t.Logf("not reproduced in %d runs: %s", runs, path)
+}
+
+// replaysInRealTime is how often a case is run in real time: each takes its time.
+const replaysInRealTime = 50
+
+func replayReal(t *testing.T, c Case, path string) {
+	for range replaysInRealTime {
+		out, err := RunReal(c.Program)
+		require.NoError(t, err)
+		v, err := JudgeReal(c.Program, out)
+		require.NoError(t, err)
+		if len(v.Violations) > 0 {
+			t.Errorf("reproduced: %s", v.Failure(c.Program, v.Violations[0], replayLine(path, "-realtime")))
+			return
+		}
+	}
+	t.Logf("not reproduced in %d runs in real time: %s", replaysInRealTime, path)
 }

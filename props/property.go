@@ -12,12 +12,26 @@ import (
 	"pgregory.net/rapid"
 )
 
-// caseDir is where failing programs are kept.
+// caseDir is where failing programs are kept: out/cases of the module, or, where the
+// tests of this package do not run inside of it, the user's cache. It outlives the test.
 func caseDir() string {
 	if dir := os.Getenv("EVENTIDE_CASES"); dir != "" {
 		return dir
 	}
-	return filepath.Join("..", "out", "cases")
+	if _, err := os.Stat(filepath.Join("..", "props", "property.go")); err == nil {
+		return filepath.Join("..", "out", "cases")
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	return filepath.Join(cache, "eventide", "cases")
+}
+
+// replayLine is the command that runs a case again. It works anywhere in the module.
+// With -v it says so if the case does not fail; -count=1 has go test run it anew.
+func replayLine(path string, flags ...string) string {
+	return strings.Join(append([]string{"go test -count=1 -v -run '^TestReplay$' eventide/props -case " + ShellWord(path)}, flags...), " ")
 }
 
 // Property returns the property of one guarantee, for rapid.Check: whatever
@@ -35,7 +49,7 @@ func Property(id string, observe func(Verdict)) func(*rapid.T) {
 // propertyWith is Property on programs of a profile.
 func propertyWith(profile Profile, id string, observe func(Verdict)) func(*rapid.T) {
 	programs := Programs(profile)
-	found := ""
+	var found *told
 	return func(t *rapid.T) {
 		p := programs.Draw(t, "program")
 		judge := func(p Program) Verdict {
@@ -48,15 +62,28 @@ func propertyWith(profile Profile, id string, observe func(Verdict)) func(*rapid
 			}
 			return v
 		}
-		if found == "" {
+		if found == nil {
 			if v := judge(p); len(v.Against(id)) > 0 {
 				found = failure(t, id, p, v, judge)
 			}
 		}
-		if found != "" {
-			t.Fatal(found)
-		}
+		found.fail(t)
 	}
+}
+
+// told is a failure in one line, and at length unless its cause was told before.
+type told struct{ line, all string }
+
+// fail fails the run, if there is something to tell. Rapid repeats the reason of a
+// failure, so that is the line; what it logs it shows once.
+func (f *told) fail(t *rapid.T) {
+	if f == nil {
+		return
+	}
+	if f.all != "" {
+		t.Log("\n" + f.all)
+	}
+	t.Fatal(f.line)
 }
 
 // minimiseTries is how often a smaller program has to run well before it counts
@@ -65,8 +92,12 @@ func propertyWith(profile Profile, id string, observe func(Verdict)) func(*rapid
 const minimiseTries = 10
 
 // failure minimises the program, saves it as a case, and renders it with the
-// command that runs it again.
-func failure(t *rapid.T, id string, p Program, v Verdict, judge func(Program) Verdict) string {
+// command that runs it again; unless something failed for the same cause before.
+func failure(t *rapid.T, id string, p Program, v Verdict, judge func(Program) Verdict) *told {
+	first := v.Against(id)[0]
+	if path, known := failedBefore.known(first); known {
+		return &told{line: again(first, path)}
+	}
 	least := Minimise(p, func(q Program) bool {
 		for range minimiseTries {
 			if w := judge(q); len(w.Against(id)) > 0 {
@@ -76,12 +107,14 @@ func failure(t *rapid.T, id string, p Program, v Verdict, judge func(Program) Ve
 		}
 		return false
 	})
-	first := v.Against(id)[0]
-	path, err := Case{Guarantee: first.Guarantee, Text: first.Text, Program: least}.Save(caseDir())
+	small := v.Against(id)[0]
+	path, err := Case{Guarantee: small.Guarantee, Text: small.Text, Program: least}.Save(caseDir())
 	if err != nil {
 		t.Logf("props: the case could not be saved: %v", err)
 	}
-	return fmt.Sprintf("\n%s\nmade smaller from\n%v", v.Failure(least, first, "go test ./props -run '^TestReplay$' -case "+ShellWord(path)), p)
+	failedBefore.add(path, first, small)
+	all := fmt.Sprintf("%s\nmade smaller from\n%v", v.Failure(least, small, replayLine(path)), p)
+	return &told{history.Clip(small.String()), bounded(all, path)}
 }
 
 // runInBubble judges one run. A bubble that cannot come to an end, because a

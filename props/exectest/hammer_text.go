@@ -42,7 +42,7 @@ const (
 // trace, so the report has a test that does the same, and how often it fails.
 func (cl *clause) tellHammer(row *Row, factory func() Subject, c *config, h hammer, text string) {
 	v := history.Violation{Guarantee: row.Guarantee, Sentence: row.Sentence, Text: text}
-	row.Status = Fail
+	row.Status, row.cause, row.line = Fail, v.Cause(), c.line
 	row.Text = fmt.Sprintf("%v [hammer%s: %v]", v, cl.madeFor(row), h)
 	tries, failed := 0, 0
 	if text != restless {

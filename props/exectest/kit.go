@@ -68,11 +68,11 @@ func Run(t *testing.T, factory func() Subject, opts ...Option) Result {
 			row := cl.check(factory, &own)
 			r.Rows = append(r.Rows, row)
 			c.remember(row) // here, as -run may leave this subtest out
-			row.tell(t)
+			row.tell(t, &own)
 		})
 	}
 	for _, row := range c.others.settle(&r) {
-		row.tell(t)
+		row.tell(t, &c)
 	}
 	return r
 }
@@ -105,18 +105,6 @@ func (c *config) remember(row Row) {
 	}
 }
 
-func (row Row) tell(t *testing.T) {
-	t.Helper()
-	switch row.Status {
-	case Fail:
-		t.Error(row.Report)
-	case NotSupported:
-		t.Skipf("not supported: %s", row.Text)
-	case Inconclusive:
-		t.Skipf("inconclusive: %s: %s", row.Sentence, row.Text)
-	}
-}
-
 // supported tells whether there is anything to check, or why not.
 func (cl *clause) supported(c *config) (ok bool, why string) {
 	if reason, declared := c.without[cl.name]; declared {
@@ -143,6 +131,7 @@ func (cl *clause) check(factory func() Subject, c *config) Row {
 	}
 	if cl.name == "G14" && c.panicsEscape {
 		row.Status, row.Text = Fail, "G14 a panic in a task kills the process (declared, not tried)"
+		row.cause, row.line = row.Text, c.line
 		row.Report = fmt.Sprintf("%s\n\nreplay  %s\n%s", row.Text, c.line, wayOut(cl.name))
 		return row
 	}
@@ -219,7 +208,7 @@ func (cl *clause) explain(row *Row, factory func() Subject, c *config, p program
 		p, found = cl.shrink(row.Guarantee, factory, c, p, found)
 	}
 	v := found.against(row.Guarantee)[0]
-	row.Status = Fail
+	row.Status, row.cause, row.line = Fail, v.Cause(), c.line
 	row.Text = fmt.Sprintf("%v [program%s %v]", v, cl.madeFor(row), p)
 	if found.run.history == nil {
 		row.Report = fmt.Sprintf("%s\n\nreplay  %s\n%s", row.Text, c.line, wayOut(row.Guarantee))

@@ -34,6 +34,7 @@ type config struct {
 	bad          []error    // what is wrong with the options
 
 	lacks    map[string]bool // see lacking
+	subject  string          // the type of the subject
 	failures []string        // found so far
 	line     string          // to paste, of the clause that is being checked
 	others   *elsewhere      // what programs of another guarantee broke
@@ -72,10 +73,12 @@ func (c *config) look(factory func() Subject) error {
 		return nil
 	}
 	var lacks atomic.Pointer[map[string]bool] // the run may hang and go on beside us
+	var kind atomic.Value
 	probe := func() Subject {
 		s, err := fresh(factory)
 		if err == nil {
 			missing := lacking(s)
+			kind.Store(fmt.Sprintf("%T", s))
 			lacks.Store(&missing)
 		}
 		return s
@@ -83,6 +86,7 @@ func (c *config) look(factory func() Subject) error {
 	r := execute(probe, shortest(), c, false)
 	if m := lacks.Load(); m != nil {
 		c.lacks = *m
+		c.subject = kind.Load().(string)
 		return nil
 	}
 	if r.hung {

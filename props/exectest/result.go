@@ -33,6 +33,8 @@ type Row struct {
 	Hammers   int    // how many runs without the log were judged
 	Text      string // Fail: the breach and what was done; NotSupported: what is missing
 	Report    string // Fail: the whole story for a person, the breach included
+	cause     string // Fail: equal for failures that have the same cause
+	line      string // Fail: to paste
 }
 
 // Result has one row for each guarantee, in the order of their numbers.

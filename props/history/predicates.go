@@ -1,6 +1,9 @@
 package history
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+)
 
 // Predicate is one sentence that every history of a correct executor
 // satisfies, and the function that judges it.
@@ -64,6 +67,15 @@ type Violation struct {
 func (v Violation) String() string {
 	return fmt.Sprintf("%s %s: %s", v.Guarantee, v.Sentence, v.Text)
 }
+
+// Cause is equal for violations that most likely have the same cause: the same predicate
+// saw the same thing of the same guarantee, whatever its labels, positions and times.
+func (v Violation) Cause() string {
+	return v.Guarantee + " " + v.Predicate + " " + numbers.ReplaceAllString(v.Text, "n")
+}
+
+// numbers are counts, labels and durations.
+var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)?(ns|µs|ms|[smh])?([0-9.]+(ns|µs|ms|[smh]))*`)
 
 // Status is the result of one predicate.
 type Status uint8

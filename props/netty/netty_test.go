@@ -55,7 +55,7 @@ func TestPropNettyOracle(t *testing.T) {
 			t.Errorf("and %d more", len(tally.Wrong)-i)
 			break
 		}
-		t.Errorf("%v", v)
+		t.Errorf("%v\nreplay  go test -count=1 -run '^TestPropNettyOracle$' eventide/props/netty", v)
 	}
 	for _, d := range tally.Missing() {
 		t.Errorf("no program shows the departure %v: %s", d.Rules, d.Netty)
@@ -87,7 +87,7 @@ func TestPropContractPredictsCore(t *testing.T) {
 		c := runContract(p, 0)
 		want, got := outcomeOf(p, c.trace, c.early), outcomeOf(p, core, c.early)
 		if d := got.differences("core did", want, "the contract says"); len(d) > 0 {
-			t.Fatalf("seed %d: program %v\n\t%s", seed, p, strings.Join(d, "\n\t"))
+			t.Fatalf("seed %d: program %v\n\t%s\nreplay  go test -count=1 -run '^TestPropContractPredictsCore$' eventide/props/netty", seed, p, strings.Join(d, "\n\t"))
 		}
 	}
 }

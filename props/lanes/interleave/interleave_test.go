@@ -222,6 +222,7 @@ func TestPropInterleavePlanted(t *testing.T) {
 	word, err := exec.Command("sh", "-c", "printf %s "+found[1]).Output() // the line is for a shell
 	require.NoError(t, err)
 	path := string(word)
+	require.True(t, filepath.IsAbs(path), "%s: the line is to work in any directory of the module", path)
 	out, code = run(t, bad, "-case", path)
 	require.Zero(t, code, "%s", out)
 	require.Contains(t, out, "reproduced")

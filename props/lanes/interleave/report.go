@@ -114,7 +114,10 @@ func (s settings) report(x *Explorer, f *Found) int {
 	if path, err := NewCase(least).Save(s.caseDir()); err != nil {
 		fmt.Fprintln(s.err, "lane: the case could not be saved:", err)
 	} else {
-		replay = "go run ./props/lanes/interleave/cmd/interleave -case " + props.ShellWord(path)
+		if all, err := filepath.Abs(path); err == nil {
+			path = all // the line is to work in any directory of the module
+		}
+		replay = "go run eventide/props/lanes/interleave/cmd/interleave -case " + props.ShellWord(path)
 	}
 	var b bytes.Buffer
 	least.Write(&b, replay)
