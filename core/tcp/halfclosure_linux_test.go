@@ -2,6 +2,7 @@ package tcp_test
 
 import (
 	"io"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -87,20 +88,20 @@ func TestR220EndOfInputBeforeTheAnswerIsSent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			checkLeaks(t)
 			var write tcp.WriteFuture
-			var sent int
+			var sent atomic.Int64 // set when the pair is there; no socket orders it for the race detector
 			p := newPair(t, func(event string, ch *tcp.Channel, _ []byte) {
 				if event != "Read" {
 					return
 				}
-				if write = ch.Write(make([]byte, sent)); flushed {
+				if write = ch.Write(make([]byte, sent.Load())); flushed {
 					ch.Flush()
 				}
 			})
-			sent = p.kernelHolds(t) + 1
+			sent.Store(int64(p.kernelHolds(t)) + 1)
 			_, _ = p.peer.Write([]byte("x"))
 			_ = p.peer.CloseWrite()
-			if n, err := readAll(p.peer); n != int64(sent) || err != nil {
-				t.Errorf("R220: received %d of %d: %v", n, sent, err)
+			if n, err := readAll(p.peer); n != sent.Load() || err != nil {
+				t.Errorf("R220: received %d of %d: %v", n, sent.Load(), err)
 			}
 			p.await(t, "Unregistered")
 			wantErr(t, "R220: the write", awaitWrite(t, write), nil)
