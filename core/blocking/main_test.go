@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/big"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -220,11 +222,14 @@ func unixPair(t testing.TB) (ours, theirs net.Conn) {
 	return pair(t, "unix", unixAddr(t))
 }
 
-// unixAddr is an address to listen on. On Linux the kernel chooses an abstract one: a path
-// in the test's directory may be longer than the 107 bytes that an address holds.
+var unixAddrs atomic.Int64
+
+// unixAddr is an address to listen on. On Linux it is abstract and of this process alone: a
+// path in the test's directory may be longer than the 107 bytes that an address holds, and
+// "@" is one name, which package net does not have the kernel replace by a free one.
 func unixAddr(t testing.TB) string {
 	if runtime.GOOS == "linux" {
-		return "@"
+		return fmt.Sprintf("@eventide-blocking-%d-%d", os.Getpid(), unixAddrs.Add(1))
 	}
 	return filepath.Join(t.TempDir(), "s")
 }
