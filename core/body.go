@@ -216,7 +216,11 @@ func (e *Executor) report(p *PanicError) {
 // log writes to the user's logger, whose own panics are nobody's business.
 func (e *Executor) log(level slog.Level, msg string, args ...any) {
 	defer func() { _ = recover() }()
-	e.cfg.logger.With("executor", e.cfg.name).Log(context.Background(), level, msg, args...)
+	logger := e.cfg.logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	logger.With("executor", e.cfg.name).Log(context.Background(), level, msg, args...)
 }
 
 // reportOffLoop counts and reports a panic of a listener that ran on another

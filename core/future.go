@@ -186,7 +186,7 @@ func (f *Future[T]) dispatch() {
 	offLoop(f.onPanic(), f.notify)
 }
 
-// onPanic is who hears of listeners that panic off the loop; nil: nobody.
+// onPanic is who hears of listeners that panic off the loop; nil: slog.Default.
 func (f *Future[T]) onPanic() func(*PanicError) {
 	if ours, ok := f.home.(interface{ reportOffLoop(*PanicError) }); ok {
 		return ours.reportOffLoop

@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ func TestMain(m *testing.M) {
 	if ownProcess() {
 		return
 	}
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // many tests make bodies panic
 	goleak.VerifyTestMain(m)
 }
 

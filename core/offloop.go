@@ -1,6 +1,7 @@
 package core
 
 import (
+	"log/slog"
 	"sync"
 
 	"github.com/petermattis/goid"
@@ -23,7 +24,7 @@ type offLoopCall struct {
 var trampolines sync.Map // goroutine id -> *trampoline
 
 // offLoop runs calls in order on the calling goroutine: now, or, from inside
-// another such call, after it. A panic is contained and given to onPanic.
+// another such call, after it. A panic is contained and given to onPanic; nil: it is logged.
 func offLoop(onPanic func(*PanicError), calls ...func()) {
 	id := goid.Get()
 	var t *trampoline
@@ -73,9 +74,21 @@ func (t *trampoline) run(id int64) {
 
 func (c offLoopCall) do() {
 	defer func() {
-		if v := recover(); v != nil && c.onPanic != nil {
+		v := recover()
+		switch {
+		case v == nil:
+		case c.onPanic != nil:
 			c.onPanic(newPanicError(v))
+		default:
+			logListenerPanic(newPanicError(v))
 		}
 	}()
 	c.call()
+}
+
+// logListenerPanic logs the panic of a listener that has no executor whose handler could
+// hear of it. The logger's own panic is nobody's business.
+func logListenerPanic(p *PanicError) {
+	defer func() { _ = recover() }()
+	slog.Error("panic in a listener", "panic", p.Value, "stack", string(p.Stack))
 }

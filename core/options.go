@@ -15,7 +15,7 @@ type config struct {
 	limit        int // most tasks accepted and not begun
 	onFull       func(attempt int, err *RejectedError) (retryAfter time.Duration, retry bool)
 	timers       TimersAtShutdown
-	logger       *slog.Logger
+	logger       *slog.Logger // nil: slog.Default, as of the moment
 	panicHandler func(*PanicError)
 	spawner      func(func()) error
 	ownSpawner   bool // spawner is the user's: it may be slow
@@ -39,7 +39,6 @@ func newConfig(opts []Option) (config, error) {
 	c := config{
 		limit:   unbounded,
 		onFull:  RefuseWhenFull,
-		logger:  slog.New(slog.DiscardHandler),
 		spawner: goSpawner,
 		ioRatio: defaultIORatio,
 		spin:    DefaultSpin,
@@ -142,8 +141,11 @@ func WithTimersAtShutdown(policy TimersAtShutdown) Option {
 	}
 }
 
-// WithLogger sets where panics, a deadline that passed while a body was running, a
-// poller that was built anew and a failed loop are logged. The default is silence.
+// WithLogger sets where failures are logged that no result tells of, each at Warn or
+// Error: panics, a timeout of a shutdown that passed while a body was running, or tasks or
+// channels were left, a poller that was built anew, a failed loop, an end that was not in
+// order. The default is slog.Default, as it is at that moment. Silence is
+// WithLogger(slog.New(slog.DiscardHandler)).
 //
 // The logger's handler is called where the thing happens, and its own panics are
 // ignored. It must not wait for the executor, which may be waiting for it:

@@ -136,7 +136,7 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 		e.publishShutdown(now, quiet, timeout, d)
 	}
 	var cause error
-	running := ""
+	var left unfinished
 	switch {
 	case closes && op == OpShutdown:
 		cause = ErrShutdown
@@ -144,8 +144,9 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 	case closes:
 		if cause = e.zeroTimeoutCause(); cause == ErrShutdownTimeout {
 			// With the lock: the loop may end, and report, as soon as it is free.
-			running = e.describe(e.runningBody(), e.owner.Load())
-			e.shutdown.running = running
+			left = e.unfinished()
+			left.running = e.describe(e.runningBody(), e.owner.Load())
+			e.shutdown.running = left.running
 		}
 		e.closeAdmission(cause, now)
 	case first:
@@ -159,14 +160,17 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 	if closes {
 		e.endContext(cause)
 	}
-	if cause == ErrShutdownTimeout && running != "" {
-		e.logTimeout(running)
+	defer e.startForShutdown() // whatever the logger does
+	if cause == ErrShutdownTimeout {
+		e.logTimeout(left)
 	}
 	if !first {
-		var ignored error
-		attempt(&ignored, d.stop) // an alarm that goes off all the same does nothing
+		var late error
+		attempt(&late, d.stop) // an alarm that goes off all the same does nothing
+		if late != nil {
+			e.log(slog.LevelWarn, "the alarm of a second shutdown call could not be stopped", "error", late)
+		}
 	}
-	e.startForShutdown()
 }
 
 // publishShutdown records the first call. Requires mu; the state is moved in the
@@ -190,11 +194,8 @@ func (e *Executor) publishShutdown(now int64, quiet, timeout time.Duration, d *d
 // deadline has passed, but if nothing is pending or running the queue is drained just
 // as well (G10, G11). A caller inside a body is one that runs. Requires mu.
 func (e *Executor) zeroTimeoutCause() error {
-	pending := e.tasks.counts().pending + e.tails.counts().pending
-	if e.io != nil {
-		pending += e.io.channels // they have no time to drain
-	}
-	if e.shutdown.quiet == 0 && pending == 0 && e.runningBody() == BodyNone {
+	left := e.unfinished() // channels have no time to drain
+	if e.shutdown.quiet == 0 && left == (unfinished{}) && e.runningBody() == BodyNone {
 		return ErrShutdown
 	}
 	return ErrShutdownTimeout
@@ -230,21 +231,40 @@ func (e *Executor) deadlinePassed(d *deadline) {
 		return
 	}
 	e.closeAdmission(ErrShutdownTimeout, now)
-	body, owner := e.runningBody(), e.owner.Load()
+	body, owner, left := e.runningBody(), e.owner.Load(), e.unfinished()
 	e.unlockAndWake()
-	what := e.describe(body, owner) // before a body that listens to Context ends
+	left.running = e.describe(body, owner) // before a body that listens to Context ends
 	e.endContext(ErrShutdownTimeout)
-	if what == "" {
-		return
+	if left.running != "" {
+		e.mu.Lock()
+		e.shutdown.running = left.running
+		e.mu.Unlock()
 	}
-	e.mu.Lock()
-	e.shutdown.running = what
-	e.mu.Unlock()
-	e.logTimeout(what)
+	e.logTimeout(left)
 }
 
-func (e *Executor) logTimeout(running string) {
-	e.log(slog.LevelWarn, "timeout of the graceful shutdown passed", "running", running)
+// unfinished is what a timeout found: accepted, and not ended.
+type unfinished struct {
+	pending  int    // tasks, the running one included
+	channels int    // open
+	running  string // the body that ran, with its stack
+}
+
+// unfinished returns what is there at this moment, without the body. Requires mu.
+func (e *Executor) unfinished() (u unfinished) {
+	u.pending = e.tasks.counts().pending + e.tails.counts().pending
+	if e.io != nil {
+		u.channels = e.io.channels
+	}
+	return u
+}
+
+// logTimeout says what the timeout found, if that is anything.
+func (e *Executor) logTimeout(left unfinished) {
+	if left != (unfinished{}) {
+		e.log(slog.LevelWarn, "timeout of the graceful shutdown passed",
+			"pending", left.pending, "channels", left.channels, "running", left.running)
+	}
 }
 
 // fail ends an executor whose poller or loop is broken: admission is closed, what
@@ -312,7 +332,15 @@ func (e *Executor) closePoller(err *error) {
 func (e *Executor) complete(reason, err error, late *[2]error) {
 	if late[0] != nil || late[1] != nil {
 		err = joinAll(err, late)
+		defer e.end(reason, err) // whatever the logger does
+		e.log(slog.LevelError, "the executor did not end in order", "error", err)
+		return
 	}
+	e.end(reason, err)
+}
+
+// end says that the executor has terminated.
+func (e *Executor) end(reason, err error) {
 	if e.cfg.tracer != nil {
 		e.traceEnd(reason)
 	}

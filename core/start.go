@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"log/slog"
 	"sync/atomic"
 
 	"github.com/petermattis/goid"
@@ -124,7 +125,8 @@ func (e *Executor) decide(l *launch, err error) {
 	e.mu.Unlock()
 	close(l.decided)
 	if end {
-		e.finish(err)
+		defer e.finish(err) // whatever the logger does
+		e.log(slog.LevelError, "the loop could not be started for the shutdown", "error", err)
 	}
 }
 

@@ -15,7 +15,7 @@ type Termination struct {
 	done      chan struct{}
 	waitError func() error      // why the caller must not wait, if it must not
 	live      func() Report     // before the report is sealed
-	onPanic   func(*PanicError) // hears of listeners that panic; nil: nobody
+	onPanic   func(*PanicError) // hears of listeners that panic; nil: slog.Default
 
 	// parent ends what t is a part of, if t was the last, and returns what calls the
 	// listeners of that; nil: nothing. Set once; nil for what is no part of anything.
@@ -40,8 +40,8 @@ type Termination struct {
 // (Netty's termination future of a thread-per-channel group was completed twice,
 // caf91b9c06), and returns true. A nil waitError or live is an error.
 //
-// A panic of a listener is contained, and nobody hears of it: there is no executor
-// whose handler could.
+// A panic of a listener is contained, and logged to slog.Default: there is no executor
+// whose handler could hear of it.
 func NewTermination(waitError func() error, live func() Report) (t *Termination, end func(Report, error) bool, err error) {
 	if waitError == nil {
 		return nil, nil, nilFunc("NewTermination", "waitError")

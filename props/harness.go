@@ -3,6 +3,7 @@ package props
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -86,6 +87,7 @@ func (h *harness) options(p Program) []core.Option {
 	opts := []core.Option{
 		core.WithTracer(h.rec), core.WithSpawner(h.spawn),
 		core.WithTimersAtShutdown(core.TimersAtShutdown(p.Timers)),
+		core.WithLogger(slog.New(slog.DiscardHandler)), // many programs panic
 	}
 	if p.Limit > 0 {
 		opts = append(opts, core.WithMaxPendingTasks(p.Limit))

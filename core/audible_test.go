@@ -1,0 +1,179 @@
+package core_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+	"eventide/core/pollertest"
+)
+
+// lockedBuffer is a bytes.Buffer for many goroutines.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// heard returns what f, in virtual time, brings slog.Default to write at Warn or above.
+func heard(t *testing.T, f func(t *testing.T)) string {
+	t.Helper()
+	var out lockedBuffer
+	was := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	defer slog.SetDefault(was)
+	inBubble(t, func(t *testing.T) {
+		f(t)
+		synctest.Wait()
+	})
+	return out.String()
+}
+
+// Without a logger failures are heard all the same: what nobody is told by a result goes
+// to slog.Default, at Warn or Error.
+func TestFailuresAreAudibleByDefault(t *testing.T) {
+	errBroken := errors.New("broken")
+	for name, tt := range map[string]struct {
+		run  func(t *testing.T, opts ...core.Option)
+		want []string
+	}{
+		"panic": {func(t *testing.T, opts ...core.Option) {
+			mustExecute(t, newExecutor(t, opts...), func() { panic("boom") })
+		}, []string{"level=ERROR", "panic in a body", "boom"}},
+		"panic in the panic handler": {func(t *testing.T, opts ...core.Option) {
+			ex := newExecutor(t, append(opts, core.WithPanicHandler(func(*core.PanicError) { panic("again") }))...)
+			mustExecute(t, ex, func() { panic("boom") })
+		}, []string{"level=ERROR", "panic in the panic handler", "again"}},
+		"loop failure": {func(t *testing.T, opts ...core.Option) {
+			f := &faulty{Poller: core.NewParkPoller(nil), wait: func() error { return errBroken }}
+			ex := newExecutor(t, append(opts, core.WithPoller(f))...)
+			f.broken.Store(true)
+			_ = ex.Execute(func() {})
+			awaitDone(t, ex)
+		}, []string{"level=ERROR", "the loop failed", "broken"}},
+		"close of the poller": {func(t *testing.T, opts ...core.Option) {
+			f := &faulty{Poller: core.NewParkPoller(nil), close: func() error { return errBroken }}
+			ex := newExecutor(t, append(opts, core.WithPoller(f))...)
+			ex.Shutdown()
+			awaitDone(t, ex)
+		}, []string{"level=ERROR", "did not end in order", "broken"}},
+		"start refused in a shutdown": {func(t *testing.T, opts ...core.Option) {
+			ex := newExecutor(t, append(opts, core.WithSpawner(func(func()) error { return errBroken }))...)
+			ex.Shutdown()
+			awaitDone(t, ex)
+		}, []string{"level=ERROR", "could not be started", "broken"}},
+		"timeout with a body that runs": {func(t *testing.T, opts ...core.Option) {
+			ex := newExecutor(t, opts...)
+			release := occupy(t, ex)
+			mustExecute(t, ex, func() {})
+			mustShutdownGracefully(t, ex, 0, time.Second)
+			time.Sleep(2 * time.Second)
+			release()
+			awaitDone(t, ex)
+		}, []string{"level=WARN", "timeout of the graceful shutdown passed", "a task was running", "pending=2"}},
+		"timeout with a channel that is open": {func(t *testing.T, opts ...core.Option) {
+			m := pollertest.NewModel(nil)
+			l := loopOn(t, m, opts...)
+			ch := &fakeChannel{}
+			reg := mustRegisterChannel(t, l, m.Open().FD(), ch)
+			mustShutdownGracefully(t, l, 0, time.Second)
+			time.Sleep(2 * time.Second)
+			reg.End(core.ChannelEnd{Kind: core.EndAborted})
+			awaitDone(t, l)
+		}, []string{"level=WARN", "timeout of the graceful shutdown passed", "channels=1"}},
+		"zero timeout with tasks": {func(t *testing.T, opts ...core.Option) {
+			ex := newExecutor(t, opts...)
+			release := occupy(t, ex)
+			mustShutdownGracefully(t, ex, 0, 0)
+			release()
+			awaitDone(t, ex)
+		}, []string{"level=WARN", "timeout of the graceful shutdown passed", "pending=1"}},
+		"panic of a listener without an executor": {func(t *testing.T, _ ...core.Option) {
+			term, end, err := core.NewTermination(func() error { return nil }, func() core.Report { return core.Report{} })
+			must(t, err)
+			term.OnDone(func(core.Report, error) { panic("boom") })
+			end(core.Report{}, nil)
+		}, []string{"level=ERROR", "panic in a listener", "boom"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := heard(t, func(t *testing.T) { tt.run(t) })
+			for _, want := range tt.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("G14, G15: slog.Default heard %q, want %q in it", got, want)
+				}
+			}
+			if name == "panic of a listener without an executor" {
+				return // there is nobody to ask for silence
+			}
+			if got := heard(t, func(t *testing.T) { tt.run(t, core.WithLogger(slog.New(slog.DiscardHandler))) }); got != "" {
+				t.Errorf("with a logger that discards slog.Default heard %q, want nothing", got)
+			}
+		})
+	}
+}
+
+// What ends in order says nothing: also a quiet period that the timeout cuts short, with
+// nothing pending.
+func TestAnOrderlyEndIsSilentByDefault(t *testing.T) {
+	got := heard(t, func(t *testing.T) {
+		ex := newExecutor(t)
+		mustExecute(t, ex, func() {})
+		if err := ex.Close(); err != nil {
+			t.Error(err)
+		}
+		ex = newExecutor(t)
+		mustSchedule(t, ex, time.Hour, func() {})
+		mustShutdownGracefully(t, ex, time.Second, time.Second)
+		time.Sleep(time.Second / 2)
+		mustExecute(t, ex, func() {})
+		if report := awaitDone(t, ex); !report.TimedOut {
+			t.Errorf("not exercised: %+v, want TimedOut", report)
+		}
+	})
+	if got != "" {
+		t.Errorf("slog.Default heard %q, want nothing", got)
+	}
+}
+
+// leaver is a handler that calls Goexit.
+type leaver struct{ slog.Handler }
+
+func (leaver) Enabled(context.Context, slog.Level) bool  { return true }
+func (leaver) Handle(context.Context, slog.Record) error { runtime.Goexit(); return nil }
+func (l leaver) WithAttrs([]slog.Attr) slog.Handler      { return l }
+func (l leaver) WithGroup(string) slog.Handler           { return l }
+
+// A logger that does not come back when it is told of the end keeps Done from nobody.
+func TestG15ALoggerThatLeavesAtTheEnd(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		f := &faulty{Poller: core.NewParkPoller(nil), close: func() error { return errors.New("broken") }}
+		ex := newExecutor(t, core.WithPoller(f), core.WithLogger(slog.New(leaver{})))
+		ex.Shutdown()
+		awaitDone(t, ex)
+		if ex.Termination().Err() == nil {
+			t.Error("G15: Err is nil, want that of the poller")
+		}
+		refused := newExecutor(t, core.WithSpawner(func(func()) error { return errors.New("no goroutine") }), core.WithLogger(slog.New(leaver{})))
+		go refused.Shutdown()
+		awaitDone(t, refused)
+	})
+}
