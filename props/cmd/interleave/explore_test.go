@@ -51,6 +51,10 @@ func TestRegressionFile(t *testing.T) {
 	write(t, filepath.Join(dir, "x_test.go"), repaired)
 	want(t, driver.ExitNothing, []string{"test", "-v", "-schedules", "50"}, "regression TestLost")
 
+	write(t, filepath.Join(dir, "x_test.go"), "package x\n\nimport \"testing\"\n\nfunc TestLost(t *testing.T) {}\n")
+	want(t, driver.ExitNothing, []string{"test", "-schedules", "50"}, "no longer applies: ", "switches were not met: the package's sources have changed")
+	want(t, driver.ExitUndecided, []string{"replay", files[0]}, "no longer applies")
+
 	write(t, filepath.Join(dir, "x_test.go"), strings.Replace(repaired, "TestLost", "TestOther", 1))
 	want(t, driver.ExitNothing, []string{"test", "-schedules", "50"}, "no longer applies: example.com/x has no test TestLost any more")
 	want(t, driver.ExitUndecided, []string{"replay", files[0]}, "no longer applies")

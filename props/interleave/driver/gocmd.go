@@ -9,34 +9,50 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"eventide/props/interleave/overlay"
 )
 
 // A toolchain is the go command that a directory selects, with its environment.
 type toolchain struct {
 	dir     string
+	name    string   // of the go command
 	env     []string // of the process, without any request to a controlled process
 	Root    string   `json:"GOROOT"`
 	Version string   `json:"GOVERSION"`
 	OS      string   `json:"GOOS"`
 	Arch    string   `json:"GOARCH"`
 	Cgo     string   `json:"CGO_ENABLED"`
+	Cache   string   `json:"GOMODCACHE"`
 }
 
 func findToolchain(dir string) (*toolchain, error) {
-	t := &toolchain{dir: dir, env: os.Environ()}
-	out, err := t.run("env", "-json", "GOROOT", "GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED")
+	t := &toolchain{dir: dir, name: "go", env: os.Environ()}
+	out, err := t.run("env", "-json", "GOROOT", "GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED", "GOMODCACHE")
 	if err != nil {
 		return nil, inputError("go env: %w", err)
 	}
 	if err := json.Unmarshal(out, t); err != nil {
 		return nil, inputError("go env: %w", err)
 	}
+	links, err := cacheDir("root")
+	if err != nil {
+		return nil, err
+	}
+	root, err := overlay.Root(t.Root, t.Cache, links)
+	if err != nil {
+		return nil, inputError("%w", err)
+	}
+	if root != t.Root {
+		t.Root = root
+		t.name, t.env = overlay.RootEnv(root, t.env)
+	}
 	return t, nil
 }
 
 // command returns the go command with args, run in the toolchain's directory.
 func (t *toolchain) command(args ...string) *exec.Cmd {
-	cmd := exec.Command("go", args...)
+	cmd := exec.Command(t.name, args...)
 	cmd.Dir, cmd.Env = t.dir, t.env
 	return cmd
 }

@@ -59,6 +59,17 @@ func newTimeline(f *found, testName string, lines *sourceLines) *timeline {
 	return t
 }
 
+// firstTest is the goroutine of the test that the runner started first.
+func firstTest(f *found) uint64 {
+	first := uint64(0)
+	for g, start := range f.born {
+		if start == "testing.tRunner" && (first == 0 || g < first) {
+			first = g
+		}
+	}
+	return first
+}
+
 // A timelineBuilder follows the turn through a trace.
 type timelineBuilder struct {
 	*timeline
@@ -127,7 +138,12 @@ func (t *timeline) collectLanes(f *found, testName string) {
 			continue
 		}
 		name := shortFunc(op.Func)
-		if start := f.born[op.Goroutine]; start != "" && !libraryFunc(start) {
+		if f.born[op.Goroutine] == "testing.tRunner" {
+			name = "a test" // testName or one of its subtests
+			if op.Goroutine == firstTest(f) {
+				name = testName
+			}
+		} else if start := f.born[op.Goroutine]; start != "" && !libraryFunc(start) {
 			name = shortFunc(start)
 		}
 		add(op.Goroutine, name)
