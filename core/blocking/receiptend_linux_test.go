@@ -2,6 +2,8 @@ package blocking
 
 import (
 	"net"
+	"os"
+	"strconv"
 	"testing"
 )
 
@@ -11,7 +13,7 @@ func TestG24LookIsCalledOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ln, err := net.Listen("unix", "@") // an abstract address: a path may be too long for one
+	ln, err := net.Listen("unix", "@eventide-receipt-"+strconv.Itoa(os.Getpid())) // abstract: a path may be too long for an address
 	if err != nil {
 		t.Fatal(err)
 	}
