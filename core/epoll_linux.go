@@ -11,9 +11,6 @@ import (
 
 // newEpollPoller returns the poller that the options ask for.
 func newEpollPoller(cfg config) (IOPoller, error) {
-	if err := openRuntimePoller(); err != nil { // both have files that it watches
-		return nil, err
-	}
 	if cfg.blocking {
 		return newBlockingPoller(cfg.clock, systemKernel)
 	}

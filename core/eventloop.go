@@ -21,7 +21,7 @@ type EventLoop struct {
 //
 // A poller given by WithPoller must be an IOPoller.
 func NewEventLoop(opts ...Option) (*EventLoop, error) {
-	cfg, err := newConfig(opts)
+	cfg, err := newConfig("NewEventLoop", opts)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func newEventLoop(call string, cfg config, parent *Group) (*EventLoop, error) {
 // As many loops as processors (runtime.GOMAXPROCS(0)) is right for most servers; a
 // group of one loop more, for the listeners, is what Netty calls the boss.
 func NewGroup(n int, opts ...Option) (*Group, error) {
-	cfg, err := newConfig(opts)
+	cfg, err := newConfig("NewGroup", opts)
 	if err != nil {
 		return nil, err
 	}

@@ -92,9 +92,10 @@ const (
 )
 
 // NewExecutor returns an executor that has no goroutine yet: the first accepted
-// call, or a shutdown call, starts it. An error is about an option.
+// call, or a shutdown call, starts it. An error is about an option, or says that the
+// process has no descriptors for its first timer, without which Go's runtime ends it.
 func NewExecutor(opts ...Option) (*Executor, error) {
-	cfg, err := newConfig(opts)
+	cfg, err := newConfig("NewExecutor", opts)
 	if err != nil {
 		return nil, err
 	}

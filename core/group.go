@@ -32,7 +32,7 @@ type Group struct {
 // taken down at once (Netty's constructor waits two seconds for them, R171), and
 // the error says which and why.
 func NewExecutorGroup(n int, opts ...Option) (*Group, error) {
-	cfg, err := newConfig(opts)
+	cfg, err := newConfig("NewExecutorGroup", opts)
 	if err != nil {
 		return nil, err
 	}

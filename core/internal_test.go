@@ -39,7 +39,7 @@ func TestG21AChildThatCannotBeMadeTakesTheOthersDown(t *testing.T) {
 			if i == failing {
 				return nil, cause
 			}
-			cfg, err := newConfig(nil)
+			cfg, err := newConfig("New", nil)
 			if err != nil {
 				return nil, err
 			}

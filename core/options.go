@@ -1,8 +1,11 @@
 package core
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
+
+	"eventide/core/internal/netpoll"
 )
 
 // Option configures an executor. The constructors check every option; a bad one
@@ -35,7 +38,9 @@ const minPendingTasks = 16
 
 const unbounded = int(^uint(0) >> 1)
 
-func newConfig(opts []Option) (config, error) {
+// newConfig returns the options of a constructor. It also makes sure that the loop's first
+// timer cannot end the process, as it would without descriptors.
+func newConfig(call string, opts []Option) (config, error) {
 	c := config{
 		limit:   unbounded,
 		onFull:  RefuseWhenFull,
@@ -50,6 +55,9 @@ func newConfig(opts []Option) (config, error) {
 		if err := opt(&c); err != nil {
 			return c, err
 		}
+	}
+	if err := netpoll.Open(); err != nil {
+		return c, fmt.Errorf("core: %s: %w", call, err)
 	}
 	return c, nil
 }

@@ -97,6 +97,5 @@ var kernelFiles = map[string]string{
 	"epoll_linux.go":          "the epoll instance under the two pollers",
 	"kernel_linux.go":         "the table of system calls",
 	"parkedpoller_linux.go":   "sleeps in the runtime's network poller: as blockingpoller_linux.go",
-	"runtimepoller_linux.go":  "opens the network poller of the runtime: as parkedpoller_linux.go",
 	"yield_linux.go":          "one call, which changes nothing, at a backlog that no program of the lane has",
 }

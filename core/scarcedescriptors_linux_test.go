@@ -9,19 +9,30 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"eventide/core"
 
 	"golang.org/x/sys/unix"
 )
 
-// freeEnv asks a process of the test binary to make event loops with so many free
+// freeEnv asks a process of the test binary to make executors with so many free
 // descriptors, before anything in it has opened Go's network poller.
 const freeEnv = "EVENTIDE_FREE_DESCRIPTORS"
 
 // The calls that such a process makes; each ends what it has made.
 var scarce = map[string]func() error{
-	"NewEventLoop": func() error { return endOf(core.NewEventLoop()) },
+	"NewExecutor": func() error { return endOf(core.NewExecutor()) },
+	"NewExecutor, with a shutdown": func() error {
+		ex, err := core.NewExecutor()
+		if err != nil {
+			return err
+		}
+		_, err = ex.ShutdownGracefully(0, time.Minute) // sets the first timer of the process
+		return errors.Join(err, endOf(ex, nil))
+	},
+	"NewExecutorGroup": func() error { return endOf(core.NewExecutorGroup(2)) },
+	"NewEventLoop":     func() error { return endOf(core.NewEventLoop()) },
 	"NewEventLoop, blocking": func() error {
 		return endOf(core.NewEventLoop(core.WithBlockingEpoll()))
 	},
@@ -102,9 +113,13 @@ func takeDescriptors(free int) error {
 // A process that has no descriptors left gets an error, whichever is the first that is
 // missing: also if Go's own network poller, without which the runtime ends the process, is
 // not open yet.
-func TestNewEventLoopAtEachCountOfFreeDescriptors(t *testing.T) {
+func TestConstructorsAtEachCountOfFreeDescriptors(t *testing.T) {
 	for call := range scarce {
 		t.Run(call, func(t *testing.T) {
+			most := 1 // of which it cannot be made: the runtime takes two
+			if !strings.HasPrefix(call, "NewExecutor") {
+				most = 2 // and each loop at least one
+			}
 			var made []int
 			for free := range 12 {
 				cmd := exec.Command(os.Args[0], "-test.run=^$")
@@ -120,8 +135,8 @@ func TestNewEventLoopAtEachCountOfFreeDescriptors(t *testing.T) {
 					t.Errorf("%s with %d descriptors free: %q, want an error of core that is EMFILE", call, free, text)
 				}
 			}
-			if len(made) == 0 || !slices.Contains(made, 11) || slices.Contains(made, 2) {
-				t.Errorf("%s was made with %v of 0 to 11 descriptors free, want with 11, and not with 2, which the runtime takes", call, made)
+			if len(made) == 0 || !slices.Contains(made, 11) || slices.Contains(made, most) {
+				t.Errorf("%s was made with %v of 0 to 11 descriptors free, want with 11, and not with %d", call, made, most)
 			}
 		})
 	}
