@@ -189,8 +189,9 @@ func TestR177MaxChannelsExact(t *testing.T) {
 				n := open.Add(1)
 				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 				}
-				// The first ones stay until somebody is refused, which takes all slots.
-				until(t, "a refusal", func() bool { return refused.Load() > 0 })
+				// The first ones stay until all slots are taken and counted, and a call
+				// has been refused. A refusal alone can come before the last one is counted.
+				until(t, "all slots and a refusal", func() bool { return most.Load() >= limit && refused.Load() > 0 })
 				_, _ = theirs.Write([]byte("x"))
 				_, _ = io.ReadFull(theirs, make([]byte, 1))
 				open.Add(-1)
