@@ -15,6 +15,16 @@ var (
 	digits    = regexp.MustCompile(`\d+(\.\d+)?(ns|µs|ms|s)?|0x[0-9a-f]+`)
 )
 
+// installed builds the command and returns its name.
+func installed(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "interleave")
+	if out, err := exec.Command("go", "build", "-o", name, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return name
+}
+
 // shape is text with numbers and the width of blanks left out.
 func shape(text string) string {
 	return blanks.ReplaceAllString(digits.ReplaceAllString(text, "N"), " ")
@@ -36,10 +46,7 @@ func TestPageWorksAsPasted(t *testing.T) {
 		t.Errorf("the page begins with %d lines and %d commands, want a short program and three commands", n, len(commands))
 	}
 
-	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "interleave"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	bin := filepath.Dir(installed(t))
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Chdir(t.TempDir())
 	if out, err := exec.Command("go", "mod", "init", "example.com/bank").CombinedOutput(); err != nil {

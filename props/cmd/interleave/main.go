@@ -20,11 +20,23 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"eventide/props/interleave/driver"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		driver.Interrupt() // the test processes are in groups of their own
+		fmt.Fprintln(os.Stderr, "interleave: interrupted")
+		os.Exit(driver.ExitUndecided)
+	}()
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 const usage = `usage:
   interleave test [flags] [packages]    explore the schedules of tests

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"eventide/props/interleave/protocol"
@@ -46,16 +45,15 @@ func (o *Options) plain(p *pkg) (*plainResult, error) {
 	cmd := exec.CommandContext(ctx, p.bin, append(args, o.Args...)...)
 	cmd.Dir = p.Dir
 	cmd.Env = append(controlledEnv(), protocol.EnvPlain+"=1", "GORACE=atexit_sleep_ms=0")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
 	out := &limitedBuffer{limit: outputLimit}
 	cmd.Stdout, cmd.Stderr = out, out
 	begin := time.Now()
-	if err := cmd.Start(); err != nil {
+	if err := startProcess(cmd); err != nil {
 		return nil, err
 	}
+	defer endProcess(cmd)
 	err := cmd.Wait()
-	killGroup(cmd.Process.Pid)
 	r := parsePlain(out.String())
 	r.took = time.Since(begin)
 	var exit *exec.ExitError

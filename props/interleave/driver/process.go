@@ -11,7 +11,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"eventide/props/interleave/protocol"
@@ -98,22 +97,21 @@ func (p *process) start() (*ending, error) {
 	cmd.Dir = p.pkg.Dir
 	cmd.Env = p.request.Environ(controlledEnv())
 	cmd.ExtraFiles = []*os.File{write}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out := &limitedBuffer{limit: outputLimit}
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = time.Second // children may hold the output open
 	begin := time.Now()
-	err = cmd.Start()
+	err = startProcess(cmd)
 	write.Close()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.pkg.bin, err)
 	}
+	defer endProcess(cmd)
 	e := &ending{pkg: p.pkg, born: map[uint64]string{}}
 	watch := newWatchdog(p.stallLimit(), func() { killGroup(cmd.Process.Pid) })
 	parseErr := protocol.Read(read, func(r protocol.Record) error { return e.take(r, watch) })
 	err = cmd.Wait()
 	e.hung = watch.stop()
-	killGroup(cmd.Process.Pid) // children that the test left behind
 	e.took, e.output = time.Since(begin), out.String()
 	if cmd.ProcessState != nil {
 		e.code = cmd.ProcessState.ExitCode()
@@ -225,9 +223,6 @@ func controlledEnv() []string {
 	}
 	return env
 }
-
-// killGroup ends what is left of the process group that a test process led.
-func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) } // ESRCH: all have ended
 
 // A watchdog calls kill once if the counts stay the same for the limit.
 type watchdog struct {
