@@ -102,7 +102,9 @@ var shared = []edit{
 	{file: "sync/once.go", in: "(*Once).Do", at: enter, text: "ilvPoint(unsafe.Pointer(o), ilvOnce)"},
 
 	// The test runner: a schedule for each run of the tests.
-	{file: "testing/testing.go", in: "runTests", at: before, find: "tRunner(t, func(t *T) {})", text: "if !ilvBegin(i) { break }"},
+	{file: "testing/testing.go", in: "runTests", at: before, find: "tRunner(t, func(t *T) {})", text: "if !ilvRound(i) { break }"},
+	{file: "testing/match.go", in: "simpleMatch.matches", at: replace, find: "matchString(m[i], s)", text: "ilvMatch(m[i], s, matchString)"},
+	{file: "testing/match.go", in: "simpleMatch.verify", at: replace, find: `matchString(s, "non-empty")`, text: `ilvMatch(s, "non-empty", matchString)`},
 	{file: "testing/testing.go", in: "runTests", at: before, find: "ok = ok && !t.Failed()", text: "ilvFinish(t)"},
 }
 
