@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
 	"syscall"
@@ -16,7 +17,7 @@ import (
 )
 
 func init() {
-	children = map[string]func() int{
+	maps.Copy(children, map[string]func() int{
 		"clean":         func() int { return runChild(Plan{Start: serve, Steps: []Step{say("first"), say("second")}}) },
 		"usr2":          func() int { return runChild(Plan{Start: serve, Signals: append(DefaultSignals(), syscall.SIGUSR2)}) },
 		"stuck":         func() int { return runChild(Plan{Start: serve, Steps: []Step{told(hang(0)), say("never")}}) },
@@ -38,7 +39,7 @@ func init() {
 		"signals are given back": givenBack,
 		"broken pipe":            func() int { return runChild(Plan{Start: serve, Steps: []Step{writeTo(os.Stdout), writeTo(os.Stderr)}}) },
 		"ignored pipe":           ignoredPipe,
-	}
+	})
 }
 
 // short is a deadline that is meant to pass.

@@ -48,7 +48,8 @@
 //   - 0: every step ended in time and without an error, and every accepted task has run.
 //     Timers that the policy of their executor cancels, and channels that are aborted at
 //     a Timeout, are in the report and the log.
-//   - 1: a deadline passed, accepted tasks were lost, or a step, Start or NotReady failed.
+//   - 1: a deadline passed, accepted tasks were lost, or a step, Start or NotReady failed; or
+//     nothing was started, because the process had no descriptors left for a timer.
 //   - 2: the Plan or the call is wrong; nothing was started.
 //   - 128+n: a second signal forced the exit; n is its number.
 //

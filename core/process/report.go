@@ -76,8 +76,9 @@ type Report struct {
 	// Code is the exit code.
 	Code int
 
-	// Err is what is wrong with the plan or the call, if Code is CodeBadPlan. The
-	// rest is zero then.
+	// Err is why nothing was started: what is wrong with the plan or the call, if Code is
+	// CodeBadPlan, or that no descriptors were left for a timer, if it is CodeFailed. The rest
+	// is zero then. If something was started, Err is nil.
 	Err error
 
 	// Cause is what began the exit: a *SignalError, the cause of Run's context,

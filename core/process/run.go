@@ -2,11 +2,13 @@ package process
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
 
 	"eventide/core"
+	"eventide/core/internal/netpoll"
 )
 
 // Run runs plan.Start and ends the process in order; see the package comment for
@@ -23,7 +25,9 @@ import (
 // logged, and the second forces.
 //
 // A wrong plan, and a call from inside an executor of it, are logged and return
-// CodeBadPlan at once, before anything has started. Steps that are still running when
+// CodeBadPlan at once, before anything has started. So is a process without the two
+// descriptors that its first timer needs, where the runtime would end it in the middle of
+// the exit: the code is CodeFailed. Steps that are still running when
 // Run returns are left running, for os.Exit to end; the executors of the plan accept
 // nothing more by then.
 func Run(ctx context.Context, plan Plan) int { return RunReport(ctx, plan).Code }
@@ -52,6 +56,12 @@ func subscribe(wanted []os.Signal) (<-chan os.Signal, func()) {
 
 func runWith(ctx context.Context, plan Plan, from source) Report {
 	log := &scribe{logger: plan.logger(), ctx: context.Background()}
+	if err := netpoll.Open(); err != nil {
+		err = fmt.Errorf("process: Run: %w", err)
+		log.log(slog.LevelError, "not started", "error", err, "code", CodeFailed)
+		log.flushWithoutTimer()
+		return Report{Code: CodeFailed, Err: err}
+	}
 	terms, err := check(ctx, &plan)
 	if err != nil {
 		log.log(slog.LevelError, "not started", "error", err, "code", CodeBadPlan)

@@ -79,9 +79,7 @@ func (s *scribe) writeLine(l line) {
 
 // flush returns when everything is written, or after limit.
 func (s *scribe) flush(limit time.Duration) {
-	s.mu.Lock()
-	idle := s.idle
-	s.mu.Unlock()
+	idle := s.untilIdle()
 	if idle == nil {
 		return
 	}
@@ -91,4 +89,19 @@ func (s *scribe) flush(limit time.Duration) {
 	case <-idle:
 	case <-timer.C:
 	}
+}
+
+// flushWithoutTimer returns when everything is written. It is for a process that cannot set
+// a timer: a handler that blocks holds it up.
+func (s *scribe) flushWithoutTimer() {
+	if idle := s.untilIdle(); idle != nil {
+		<-idle
+	}
+}
+
+// untilIdle returns what is closed when everything is written; nil: it is.
+func (s *scribe) untilIdle() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.idle
 }
