@@ -14,7 +14,8 @@ import (
 // That is exact, for an executor and for a group: a refusal in a race with the end is
 // counted if and only if its State is not Terminated. The Report of a group is the sum of
 // its children's, so that it does not count a refusal by a child that has ended, though
-// others have not. Stats.Rejected counts all refusals (G20).
+// others have not. Stats.Rejected counts all refused tasks (G20). No figure counts a timer, hook
+// or registration that is refused.
 type Report struct {
 	Accepted  int64 // tasks accepted, in the executor's whole life
 	Ran       int64 // tasks that ran, those that panicked included
