@@ -29,6 +29,7 @@ func TestState(t *testing.T) {
 		t.Fatalf("no replay line\n%s", out)
 	}
 	want(t, driver.ExitFinding, []string{"replay", m[1]}, "reproduced: the verdict and the message of the file")
+	want(t, driver.ExitNothing, []string{"test", "-fresh", "-schedules", "50"}, "50 schedules")
 }
 
 const guarded = `package x

@@ -60,6 +60,7 @@ func newCommand(name string, stdout, stderr io.Writer) *command {
 	c.set.StringVar(&o.Strategy, "strategy", "", "`name` of one of "+strings.Join(driver.Strategies, ", "))
 	c.set.StringVar(&o.Time, "time", "", "`when` the clock moves: idle, mixed or early")
 	c.set.BoolVar(&c.leaks, "leaks", true, "goroutines that a test leaves behind are findings")
+	c.set.BoolVar(&o.Fresh, "fresh", false, "run each schedule in a process of its own")
 	c.set.IntVar(&o.Processes, "p", 0, "controlled processes at once; `n` is the number of processors by default")
 	c.set.StringVar(&o.JUnit, "junit", "", "write the results to `file` as JUnit XML")
 	c.set.StringVar(&o.HTML, "html", "", "write a timeline of each finding into `dir`")

@@ -21,7 +21,7 @@ func (s *session) exploreTest(r *pkgRun, t test, round uint64, left *budget, unt
 		return out, nil
 	}
 	begin := time.Now()
-	x := &search{pkg: r.pkg, test: t, opts: s.opts, seed: s.opts.Seed + round, until: until, fresh: state == plainOnce}
+	x := &search{pkg: r.pkg, test: t, opts: s.opts, seed: s.opts.Seed + round, until: until, fresh: s.opts.Fresh || state == plainOnce}
 	x.limit, x.budget = s.limits(left)
 	if slices.Contains(r.plain.running, t.Name) {
 		x.plainCut = r.plain.cut

@@ -38,6 +38,7 @@ type Options struct {
 	Exhaust   int    // most preemptions of a complete search; negative is none
 	Time      string // idle, mixed or early
 	Leaks     bool   // goroutines left behind are findings
+	Fresh     bool   // a process for each schedule
 	Processes int    // controlled processes at once
 
 	// What is written.
