@@ -19,7 +19,7 @@ import (
 type Report struct {
 	Accepted  int64 // tasks accepted, in the executor's whole life
 	Ran       int64 // tasks that ran, those that panicked included
-	Rejected  int64 // tasks refused with a RejectedError whose State is before Terminated: see below
+	Rejected  int64 // tasks refused with a RejectedError whose State is before Terminated: see above
 	Cancelled int64 // submitted functions skipped because their future was cancelled
 	Panicked  int64 // bodies that panicked
 

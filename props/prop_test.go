@@ -3,6 +3,7 @@ package props
 import (
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -38,6 +39,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "props:", err)
 		os.Exit(2)
 	}
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // many programs panic, or pass their timeout
 	goleak.VerifyTestMain(m)
 }
 

@@ -20,6 +20,7 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(childVariable); name != "" {
 		os.Exit(children[name]())
 	}
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // many exits of the tests lose tasks
 	goleak.VerifyTestMain(m)
 }
 

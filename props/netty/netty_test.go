@@ -1,6 +1,7 @@
 package netty
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,7 +11,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // many programs panic, or pass their timeout
+	goleak.VerifyTestMain(m)
+}
 
 // minPrograms is how many recorded programs there must be.
 const minPrograms = 2000
