@@ -138,6 +138,8 @@ func added(texts map[string][]byte, release string) error {
 			}
 		case "maps":
 			texts["internal/runtime/maps/zilv_"+idea+".go"] = b
+		case "poll":
+			texts["internal/poll/zilv_"+idea+".go"] = b
 		default:
 			texts[pkg+"/zilv_"+idea+".go"] = b
 		}

@@ -59,6 +59,15 @@ const (
 	TimeEarly = "early"
 )
 
+// Values of Request.Net.
+const (
+	// NetMemory serves the host's own addresses in memory: TCP and UDP on loopback,
+	// and stream sockets of the unix domain.
+	NetMemory = "memory"
+	// NetReal leaves all sockets to the kernel. Waits for them are not controlled.
+	NetReal = "real"
+)
+
 // Verdicts of a schedule.
 const (
 	Passed          = "passed"

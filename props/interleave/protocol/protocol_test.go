@@ -26,6 +26,7 @@ func TestRequestRoundTrip(t *testing.T) {
 			IgnoreLeaks: rapid.Bool().Draw(t, "leaks"),
 			Detail:      rapid.IntRange(0, 2).Draw(t, "detail"),
 			Longest:     rapid.Uint64().Draw(t, "longest"),
+			Net:         rapid.SampledFrom([]string{"", NetMemory, NetReal}).Draw(t, "net"),
 			Fair:        rapid.Uint64().Draw(t, "fair"),
 			Bound:       rapid.IntRange(0, 9).Draw(t, "bound"),
 			Budget:      time.Duration(rapid.Int64Min(0).Draw(t, "budget")),
@@ -87,6 +88,7 @@ func TestRequestErrors(t *testing.T) {
 		"v=1 fd=3 seed=a":       "number",
 		"v=1 fd=3 strategy=x":   `"x"`,
 		"v=1 fd=3 time=x":       `"x"`,
+		"v=1 fd=3 net=x":        `"x"`,
 		"v=1 fd=3 switches=1:1": "switch",
 	} {
 		if _, err := ParseRequest(bad); err == nil || !strings.Contains(err.Error(), want) {

@@ -224,7 +224,7 @@ type Counts struct {
 	Rescued   uint64 // rescued: schedules that ended only after a fair continuation
 	Raw       uint64 // raw: system calls that blocked and gave the turn away
 	Cgo       uint64 // cgo: calls of C functions
-	Sockets   uint64 // sockets: waits for a descriptor of the kernel
+	Sockets   uint64 // sockets: waits for a descriptor of the kernel, and requests for one that memory cannot serve
 	Children  uint64 // children: processes that were started
 	Signals   uint64 // signals that the program received
 	GC        uint64 // gc: collections that the program asked for

@@ -56,6 +56,8 @@ type Request struct {
 	// A schedule that is expected to have more than 20,000 decisions takes the default
 	// outside of a window of 4,000, which lies elsewhere in each schedule.
 	Longest uint64
+	// net: NetMemory or NetReal. Default memory.
+	Net string
 	// fair: the most operations in a row of one goroutine while another can run.
 	// Default: 500, but 524288 in every schedule whose number is 3 modulo 4, and 50 if
 	// the number is 5 modulo 8.
@@ -100,6 +102,7 @@ func (r Request) Encode() string {
 	}
 	number("detail", uint64(r.Detail))
 	number("longest", r.Longest)
+	text("net", r.Net)
 	number("fair", r.Fair)
 	number("bound", uint64(r.Bound))
 	number("budget", uint64(r.Budget))
@@ -123,6 +126,8 @@ func (r Request) Validate() error {
 		return fmt.Errorf("protocol: there is no strategy %q, want one of %v", r.Strategy, strategies)
 	case r.Time != "" && r.Time != TimeIdle && r.Time != TimeMixed && r.Time != TimeEarly:
 		return fmt.Errorf("protocol: there is no time %q, want idle, mixed or early", r.Time)
+	case r.Net != "" && r.Net != NetMemory && r.Net != NetReal:
+		return fmt.Errorf("protocol: there is no net %q, want memory or real", r.Net)
 	case len(r.Switches) > MaxSwitches:
 		return fmt.Errorf("protocol: %d switches, want at most %d", len(r.Switches), MaxSwitches)
 	case r.Slack < 0 || r.Horizon < 0 || r.Budget < 0 || r.Detail < 0 || r.Bound < 0:
@@ -161,6 +166,9 @@ func (r *Request) set(key, value string) error {
 		return nil
 	case "time":
 		r.Time = value
+		return nil
+	case "net":
+		r.Net = value
 		return nil
 	case "switches":
 		var err error

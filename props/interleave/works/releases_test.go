@@ -13,7 +13,7 @@ import (
 	"eventide/props/interleave/protocol"
 )
 
-// TestRelease runs suite, kernels and verdicts with another Go release: that of the
+// TestRelease runs suite, web, kernels and verdicts with another Go release: that of the
 // environment variable RELEASE, such as go1.25.14, which the go command downloads.
 func TestRelease(t *testing.T) {
 	release := os.Getenv("RELEASE")
@@ -40,6 +40,12 @@ func TestRelease(t *testing.T) {
 	suite := bin("suite")
 	for _, name := range tests(t, suite) {
 		passes(t, suite, name, 200, protocol.Request{})
+	}
+	web := bin("web")
+	for _, name := range tests(t, web) {
+		if name != planted {
+			passes(t, web, name, 50, protocol.Request{})
+		}
 	}
 	small := bin("kernels")
 	for name, verdict := range kernels {

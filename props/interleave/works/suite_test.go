@@ -18,7 +18,7 @@ func TestSuite(t *testing.T) {
 }
 
 // outside are the tests of the suite that depend on the world outside of the process.
-var outside = map[string]bool{"TestSockets": true, "TestHTTP": true, "TestCommand": true, "TestSignals": true, "TestGarbage": true}
+var outside = map[string]bool{"TestCommand": true, "TestSignals": true, "TestGarbage": true}
 
 // TestDeterminism runs 100 schedules of each test in several processes.
 func TestDeterminism(t *testing.T) {
