@@ -59,6 +59,7 @@ func newCommand(name string, stdout, stderr io.Writer) *command {
 	c.set.IntVar(&o.Exhaust, "exhaust", -1, "explore every schedule with at most `n` preemptions")
 	c.set.StringVar(&o.Strategy, "strategy", "", "`name` of one of "+strings.Join(driver.Strategies, ", "))
 	c.set.StringVar(&o.Time, "time", "", "`when` the clock moves: idle, mixed or early")
+	c.set.StringVar(&o.Net, "net", "", "`where` sockets of this host live: in memory, or real for the kernel's")
 	c.set.BoolVar(&c.leaks, "leaks", true, "goroutines that a test leaves behind are findings")
 	c.set.BoolVar(&o.Fresh, "fresh", false, "run each schedule in a process of its own")
 	c.set.IntVar(&o.Processes, "p", 0, "controlled processes at once; `n` is the number of processors by default")

@@ -139,6 +139,7 @@ func TestBadFlags(t *testing.T) {
 		{"test -count 0", "want a positive number"},
 		{"test -strategy best", "-strategy best: want one of"},
 		{"test -time fast", "-time fast: want idle, mixed or early"},
+		{"test -net virtual", "-net virtual: want memory or real"},
 		{"test -exhaust 2 -strategy walk", "exclude each other"},
 		{"test -run (", "-run (:"},
 		{"hunt", "-run names the test"},

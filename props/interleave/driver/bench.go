@@ -50,7 +50,7 @@ func (s *session) measure(b *builder, race bool) error {
 	fmt.Fprintf(s.opts.Stdout, "%-52s %10v\n", "build"+kind, time.Since(begin).Round(10*time.Millisecond))
 	for _, row := range benchRows {
 		run := &process{pkg: p, opts: planted.opts, pattern: "^" + row.test + "$", count: 1 << 30,
-			request: protocol.Request{Seed: s.opts.Seed, Budget: benchTime}}
+			request: protocol.Request{Seed: s.opts.Seed, Net: s.opts.Net, Budget: benchTime}}
 		e, err := run.start()
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (s *session) measureProcesses(planted *builder, p *pkg, kind string) error 
 	begin := time.Now()
 	for ; time.Since(begin) < benchTime; n++ {
 		run := &process{pkg: p, opts: planted.opts, pattern: "^" + benchRows[0].test + "$", count: 1,
-			request: protocol.Request{Seed: s.opts.Seed, First: n, Cold: true}}
+			request: protocol.Request{Seed: s.opts.Seed, Net: s.opts.Net, First: n, Cold: true}}
 		e, err := run.start()
 		if err != nil {
 			return err

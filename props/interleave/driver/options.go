@@ -37,6 +37,7 @@ type Options struct {
 	Strategy  string // "" is the mixture
 	Exhaust   int    // most preemptions of a complete search; negative is none
 	Time      string // idle, mixed or early
+	Net       string // memory or real; "" is memory
 	Leaks     bool   // goroutines left behind are findings
 	Fresh     bool   // a process for each schedule
 	Processes int    // controlled processes at once
@@ -114,6 +115,11 @@ func (o *Options) check() error {
 	case "idle", "mixed", "early":
 	default:
 		return inputError("-time %s: want idle, mixed or early", o.Time)
+	}
+	switch o.Net {
+	case "", protocol.NetMemory, protocol.NetReal:
+	default:
+		return inputError("-net %s: want memory or real", o.Net)
 	}
 	known := false
 	for _, name := range Strategies {

@@ -179,7 +179,7 @@ func (s *search) process(next uint64, budget time.Duration) *process {
 
 // base is what all requests of the search have in common.
 func (s *search) base() protocol.Request {
-	return protocol.Request{Seed: s.seed, IgnoreLeaks: !s.leaks, Time: protocol.TimeIdle}
+	return protocol.Request{Seed: s.seed, IgnoreLeaks: !s.leaks, Time: protocol.TimeIdle, Net: s.opts.Net}
 }
 
 // take counts the finding of e, and minimises and confirms it if it is new.
