@@ -2,6 +2,7 @@ package stress
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -10,7 +11,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // thousands of the shutdowns pass their timeout
+	goleak.VerifyTestMain(m)
+}
 
 // hangGuard turns a hang into a failure. It is no measure of speed.
 const hangGuard = 20 * time.Second
