@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"eventide/core"
 	"eventide/core/blocking"
 )
 
@@ -38,11 +39,10 @@ func hearDefault(t *testing.T) *defaultLog {
 }
 
 // By default a failure that no caller is told of reaches slog.Default. A logger that
-// discards is silence.
+// discards is silence, for the group and for its channels.
 func TestG23FailuresAreLogged(t *testing.T) {
-	for name, fails := range map[string]func(t *testing.T, opts ...blocking.Option){
-		"a handler panics": func(t *testing.T, opts ...blocking.Option) {
-			g := newGroup(t, 1)
+	for name, fails := range map[string]func(t *testing.T, g *blocking.Group, opts ...blocking.Option){
+		"a handler panics": func(t *testing.T, g *blocking.Group, opts ...blocking.Option) {
 			ours, theirs := tcpPair(t)
 			mustRegister(t, g, ours, &handler{read: func(*blocking.Channel, []byte) { panic("boom") }}, opts...)
 			_, _ = theirs.Write([]byte("x"))
@@ -50,23 +50,20 @@ func TestG23FailuresAreLogged(t *testing.T) {
 			mustShutdownGracefully(t, g, 0, long)
 			awaitDone(t, g)
 		},
-		"a deadline aborts a channel": func(t *testing.T, opts ...blocking.Option) {
-			g := newGroup(t, 1)
+		"a deadline aborts a channel": func(t *testing.T, g *blocking.Group, opts ...blocking.Option) {
 			ours, _ := tcpPair(t)
 			onLoop(t, mustRegister(t, g, ours, &handler{}, opts...), func() {})
 			mustShutdownGracefully(t, g, 0, time.Millisecond) // the peer does not end its side
 			awaitDone(t, g)
 		},
-		"a shutdown discards a write": func(t *testing.T, opts ...blocking.Option) {
-			g := newGroup(t, 1)
+		"a shutdown discards a write": func(t *testing.T, g *blocking.Group, opts ...blocking.Option) {
 			ours, _ := tcpPair(t)
 			ch := mustRegister(t, g, ours, &handler{}, opts...)
 			onLoop(t, ch, func() { ch.Write([]byte("never flushed")) })
 			g.Shutdown()
 			awaitDone(t, g)
 		},
-		"accept fails": func(t *testing.T, opts ...blocking.Option) {
-			g := newGroup(t, 1)
+		"accept fails": func(t *testing.T, g *blocking.Group, opts ...blocking.Option) {
 			ln := &scripted{Listener: listen(t), forever: syscall.EMFILE}
 			served := make(chan error, 1)
 			go func() { served <- g.Serve(ln, func() blocking.Handler { return echo() }, opts...) }()
@@ -79,13 +76,14 @@ func TestG23FailuresAreLogged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := hearDefault(t)
-			if fails(t); h.String() == "" {
+			if fails(t, newGroup(t, 1)); h.String() == "" {
 				t.Error("G23: nothing was logged by default")
 			}
 		})
 		t.Run(name+", silence asked for", func(t *testing.T) {
 			h := hearDefault(t)
-			if fails(t, blocking.WithLogger(slog.New(slog.DiscardHandler))); h.String() != "" {
+			discard := slog.New(slog.DiscardHandler) // for the channels, and for the executors under them
+			if fails(t, newGroup(t, 1, core.WithLogger(discard)), blocking.WithLogger(discard)); h.String() != "" {
 				t.Errorf("G23: logged although silence was asked for: %s", h)
 			}
 		})
