@@ -58,7 +58,7 @@ func TestSuiteWithRaceDetector(t *testing.T) {
 // 1.23 have.
 func TestOldTimerChannels(t *testing.T) {
 	bin := build(t, "suite")
-	for _, name := range []string{"TestTime", "TestContext", "TestPipes", "TestYield", "TestGoleak"} {
+	for _, name := range []string{"TestTime", "TestContext", "TestPipes", "TestYield", "TestGoleak", "TestAbandonedTimers"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			passes(t, bin, name, 100, protocol.Request{}, "GODEBUG=asynctimerchan=1")

@@ -401,3 +401,24 @@ func TestHTTP(t *testing.T) {
 		t.Fatal(string(b))
 	}
 }
+
+// Timers that nobody waits for expire while goroutines run. With the timer channels of
+// modules before Go 1.23 each of them moves the clock.
+func TestAbandonedTimers(t *testing.T) {
+	for i := range 200 {
+		time.After(time.Millisecond + time.Duration(i)*10*time.Microsecond)
+	}
+	done := make(chan struct{})
+	go func() {
+		var n atomic.Int64
+		for range 40000 {
+			n.Add(1)
+		}
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Error("the guard expired")
+	}
+}
