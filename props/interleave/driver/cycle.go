@@ -13,10 +13,13 @@ func (t *timeline) waits(f *finding, p *pkg) []string {
 	holder := map[uint64]uint64{}
 	waiting := map[uint64]protocol.Goroutine{}
 	for _, g := range f.Goroutines {
+		if g.Old {
+			continue // of an earlier schedule, and numbered as in that schedule
+		}
 		for _, obj := range g.Holds {
 			holder[obj] = g.Number
 		}
-		if g.State != "running" && g.State != "ready" && !g.Old {
+		if g.State != "running" && g.State != "ready" {
 			waiting[g.Number] = g
 		}
 	}
@@ -30,7 +33,7 @@ func (t *timeline) waits(f *finding, p *pkg) []string {
 		lines = append(lines, "cycle: "+strings.Join(append(names, names[0]), " waits for "))
 	}
 	for _, g := range f.Goroutines {
-		if _, ok := waiting[g.Number]; ok && firstFrame(g.Stack, p) != "" {
+		if _, ok := waiting[g.Number]; ok && !g.Old && firstFrame(g.Stack, p) != "" {
 			lines = append(lines, t.wait(g, holder, p))
 		}
 	}

@@ -256,7 +256,12 @@ func (p *page) stacks() {
 		return
 	}
 	p.printf("\nstacks\n")
+	old := 0
 	for _, g := range p.found.replay.Goroutines {
+		if g.Old {
+			old++
+			continue
+		}
 		if firstFrame(g.Stack, p.search.pkg) == "" {
 			p.printf("  g%d, %s: in the standard library only\n", g.Number, g.State)
 			continue
@@ -272,6 +277,9 @@ func (p *page) stacks() {
 		if g.Number != 0 {
 			p.printf("    started by g%d\n", g.Parent)
 		}
+	}
+	if old > 0 {
+		p.printf("  %s left behind by earlier schedules\n", plural(old, "goroutine", "goroutines"))
 	}
 }
 

@@ -146,6 +146,9 @@ func (t *timeline) collectLanes(f *found, testName string) {
 		} else if start := f.born[op.Goroutine]; start != "" && !libraryFunc(start) {
 			name = shortFunc(start)
 		}
+		if op.Goroutine == 1 {
+			name = testName
+		}
 		add(op.Goroutine, name)
 	}
 	if f.replay == nil {
