@@ -137,6 +137,44 @@ func TestFailsPlainly(t *testing.T) {
 	want(t, driver.ExitFinding, []string{"test", "-schedules", "5"}, "fails without control too: x_test.go:5: always", "failed: the test failed")
 }
 
+// A test that needs an earlier test fails alone, and is said to.
+func TestNeedsAnother(t *testing.T) {
+	module(t, "x_test.go", `package x
+
+import "testing"
+
+var ready bool
+
+func TestFirst(t *testing.T) { ready = true }
+
+func TestSecond(t *testing.T) {
+	if !ready {
+		t.Fatal("not ready")
+	}
+}
+`)
+	want(t, driver.ExitFinding, []string{"test", "-schedules", "5"}, "--- FAIL: TestSecond", "fails without control too if it runs alone, and not after the other tests: x_test.go:11: not ready")
+}
+
+// A test that another test makes able to run again cannot run twice alone.
+func TestOnceInAProcessAlone(t *testing.T) {
+	module(t, "x_test.go", `package x
+
+import "testing"
+
+var runs int
+
+func TestReset(t *testing.T) { runs = 0 }
+
+func TestOnce(t *testing.T) {
+	if runs++; runs > 1 {
+		t.Fatal("runs again")
+	}
+}
+`)
+	want(t, driver.ExitNothing, []string{"test", "-v", "-schedules", "5"}, "it cannot run twice in one process", "5 schedules")
+}
+
 // A test that cannot run twice in one process gets a process for each schedule.
 func TestCannotRunTwice(t *testing.T) {
 	module(t, "x_test.go", "package x\n\nimport \"testing\"\n\nvar ran bool\n\nfunc TestOnce(t *testing.T) {\n\tif ran {\n\t\tt.Fatal(\"again\")\n\t}\n\tran = true\n}\n")

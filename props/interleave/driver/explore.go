@@ -18,6 +18,7 @@ func (s *session) exploreTest(r *pkgRun, t test, round uint64, left *budget, unt
 	if state == plainSkipped {
 		out.result, out.text = "skip", "it skips itself: its schedules were not explored"
 		left.share()
+		s.report(r, &search{pkg: r.pkg, opts: s.opts, stopped: "skips itself"}, state, out)
 		return out, nil
 	}
 	begin := time.Now()
@@ -32,9 +33,12 @@ func (s *session) exploreTest(r *pkgRun, t test, round uint64, left *budget, unt
 	left.unused(x.budget - x.spent)
 	out.took = time.Since(begin)
 	var text []string
-	if state == plainFailed {
+	switch {
+	case state == plainFailed:
 		out.result = "fail"
 		text = append(text, "fails without control too: "+r.plain.about(t.Name))
+	case x.alone != "":
+		text = append(text, "fails without control too if it runs alone, and not after the other tests: "+x.alone)
 	}
 	if len(x.found) > 0 {
 		out.result = "fail"
@@ -58,11 +62,12 @@ func (s *session) exploreTest(r *pkgRun, t test, round uint64, left *budget, unt
 	}
 	text = append(text, x.covered.lines(x)...)
 	out.text = strings.Join(text, "\n\n")
-	out.notice = strings.Join(s.notices(x, state), "\n")
+	out.notice = strings.Join(s.notices(x), "\n")
 	if x.undecided() && out.result == "pass" {
 		out.result = "skip"
 	}
 	s.count(r, x, out)
+	s.report(r, x, state, out)
 	return out, nil
 }
 
@@ -145,10 +150,10 @@ func (c *coverage) lines(s *search) []string {
 
 // notices say what was not controlled, and what the reader must know of a test that
 // passed. They are shown without -v.
-func (s *session) notices(x *search, state plainState) []string {
+func (s *session) notices(x *search) []string {
 	c := &x.covered
 	var lines []string
-	if state == plainOnce {
+	if x.fresh {
 		lines = append(lines, "it cannot run twice in one process: each schedule had a process of its own")
 	}
 	if cut := x.plainCut; cut > 0 {

@@ -44,8 +44,9 @@ type Options struct {
 
 	// What is written.
 	JUnit   string
-	HTML    string // directory for timelines
-	Write   bool   // write a regression file for each confirmed finding
+	HTML    string       // directory for timelines
+	Write   bool         // write a regression file for each confirmed finding
+	Report  func(Report) // called with the result of each test, one call at a time; nil for none
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Command string // how replay lines name the tool

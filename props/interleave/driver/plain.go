@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -37,11 +38,15 @@ var (
 // plain runs the selected tests of p twice in one process without control. The first
 // round shows tests that cannot run here at all. The second shows tests that cannot run
 // twice in one process, as schedules do.
-func (o *Options) plain(p *pkg) (*plainResult, error) {
+func (o *Options) plain(p *pkg) (*plainResult, error) { return o.plainRun(p, o.Run, 2) }
+
+// plainRun runs the tests of p that match the pattern, rounds times in one process
+// without control.
+func (o *Options) plainRun(p *pkg, pattern string, rounds int) (*plainResult, error) {
 	limit := min(plainLimit, o.Timeout/3)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	args := append(o.testFlags(o.Run), "-test.v=test2json", "-test.count=2", "-test.timeout=0")
+	args := append(o.testFlags(pattern), "-test.v=test2json", fmt.Sprint("-test.count=", rounds), "-test.timeout=0")
 	cmd := exec.CommandContext(ctx, p.bin, append(args, o.Args...)...)
 	cmd.Dir = p.Dir
 	cmd.Env = append(controlledEnv(), protocol.EnvPlain+"=1", "GORACE=atexit_sleep_ms=0")

@@ -98,6 +98,9 @@ func decodePackages(out []byte) ([]*pkg, error) {
 	}
 }
 
+// errCgo is wrapped by the error of a package that needs C.
+var errCgo = errors.New("cgo is not supported")
+
 // refuseCgo returns an error that names the packages among the dependencies of p and
 // its tests that contain C. A goroutine in C is out of the scheduler's reach.
 func refuseCgo(tool *toolchain, o *Options, p *pkg) error {
@@ -117,7 +120,7 @@ func refuseCgo(tool *toolchain, o *Options, p *pkg) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return inputError("%s: cgo is not supported, and is used by %s; CGO_ENABLED=0 builds without it where the packages can do without", p.ImportPath, strings.Join(names, ", "))
+	return inputError("%s: %w, and is used by %s; CGO_ENABLED=0 builds without it where the packages can do without", p.ImportPath, errCgo, strings.Join(names, ", "))
 }
 
 func (p *pkg) hasTests() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }

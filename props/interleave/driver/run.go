@@ -159,6 +159,7 @@ func (s *session) explorePackage(r *pkgRun, left *budget) error {
 	case !r.hasTests():
 		out.result, out.tail = "skip", "[no test files]"
 	case r.failed != nil:
+		s.reportPackage(r)
 		out.result = "fail"
 		out.text = append(out.text, r.failed.Error())
 		out.tail = "[cannot be listed]"

@@ -22,6 +22,7 @@ type search struct {
 	covered  coverage
 	found    []*found
 	spent    time.Duration
+	alone    string        // what it printed when it failed alone without control; "" if it did not
 	plainCut time.Duration // after which a run without control was killed in this test
 	stopped  string        // why the search ended before its limit; "" if it did not
 }
@@ -188,7 +189,12 @@ func (s *search) take(e *ending, from uint64) error {
 		s.covered.inconclusive(e.finding.Verdict)
 		return nil
 	}
-	s.cold = s.cold || e.finding.Warm
+	if e.finding.Warm && !s.cold {
+		s.cold = true
+		if err := s.tryAlone(); err != nil {
+			return err
+		}
+	}
 	c := e.cause()
 	for _, f := range s.found {
 		if f.cause.key() == c.key() {
@@ -204,6 +210,14 @@ func (s *search) take(e *ending, from uint64) error {
 	if err := s.confirm(f, e); err != nil {
 		return err
 	}
+	once, err := s.failsOnlyAgain(f)
+	if err != nil {
+		return err
+	}
+	if once {
+		s.fresh = true
+		return nil
+	}
 	for _, other := range s.found {
 		if other.cause.key() == f.cause.key() {
 			other.times++
@@ -212,6 +226,29 @@ func (s *search) take(e *ending, from uint64) error {
 	}
 	s.found = append(s.found, f)
 	return nil
+}
+
+// tryAlone runs the test alone, without control. A test that needs one that runs before
+// it fails.
+func (s *search) tryAlone() error {
+	r, err := s.opts.plainRun(s.pkg, s.test.Pattern, 1)
+	if err == nil && r.state(s.test.Name) == plainFailed {
+		s.alone = r.about(s.test.Name)
+	}
+	return err
+}
+
+// failsOnlyAgain says whether f fails on the default schedule because the process ran the
+// test before: the same schedule passes in a process without a warm-up. The run without
+// control does not show such a test if another test of the package resets its state.
+func (s *search) failsOnlyAgain(f *found) (bool, error) {
+	if f.state != repeatsMinimal || len(f.repeat.Switches) > 0 || f.repeat.Cold {
+		return false, nil
+	}
+	r := f.repeat
+	r.Cold = true
+	e, err := s.once(r, 1)
+	return err == nil && e.finding == nil, err
 }
 
 func (c *coverage) inconclusive(verdict string) {
