@@ -1,6 +1,6 @@
 # Each target is a line that could be typed. `make help` lists them.
 
-.PHONY: help verify test lint prop mutants mutants-columns bench compare benchcmp results results-keep results-check stress conditions fuzz explore peers-setup peers oracle matrix gate releases clean
+.PHONY: help verify test lint prop mutants mutants-columns bench compare benchcmp results results-keep results-check stress conditions fuzz explore peers-setup peers oracle matrix gate releases interleave-modules clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -85,6 +85,11 @@ gate: ## head against BASE=ref before a release; ARGS for flags. Exit codes 0..4
 
 clean: ## remove what was built
 	rm -rf out
+
+interleave-modules: ## the tests of others' modules under chosen schedules: ONLY=regexp ARGS='-schedules 1000'; writes testdata/interleave/modules.json
+	go build -o out/survey ./props/cmd/survey
+	out/survey $(if $(ONLY),-only '$(value ONLY)') $(ARGS)
+	out/survey -render
 
 releases: ## the scheduler for any package with another Go release: RELEASE=go1.25.14
 	RELEASE=$(or $(RELEASE),go1.25.14) go test -tags releases -count=1 -run TestRelease ./props/interleave/works

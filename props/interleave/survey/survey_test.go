@@ -1,0 +1,185 @@
+package survey
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eventide/props/interleave/driver"
+)
+
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(t.TempDir(), name)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestReadList(t *testing.T) {
+	all, err := ReadList(file(t, "list", "# a comment\nexample.com/a v1.0.0\n\nexample.com/b/v2 v2.1.0 ./x ./y # why\n"))
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%v, %v; want two modules", all, err)
+	}
+	if b := all[1]; b.Path != "example.com/b/v2" || b.Version != "v2.1.0" || strings.Join(b.Packages, " ") != "./x ./y" || b.Name() != "example.com_b_v2" {
+		t.Errorf("%+v", b)
+	}
+	for _, bad := range []string{"example.com/a\n", "example.com/a v1\nexample.com/a v2\n"} {
+		if _, err := ReadList(file(t, "list", bad)); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
+
+// Explore reports each test of a module: one that loses an update, one that skips
+// itself, and a package that does not build.
+func TestExplore(t *testing.T) {
+	t.Setenv("INTERLEAVE_CACHE", t.TempDir())
+	t.Setenv("GOFLAGS", "")
+	t.Setenv("GOWORK", "")
+	dir := t.TempDir()
+	file(t, filepath.Join(dir, "go.mod"), "module example.com/x\n\ngo 1.25\n")
+	file(t, filepath.Join(dir, "x_test.go"), `package x
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+func TestLost(t *testing.T) {
+	var n atomic.Int64
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() { n.Store(n.Load() + 1) })
+	}
+	wg.Wait()
+	if n.Load() != 2 {
+		t.Error("an update is lost")
+	}
+}
+
+func TestSkips(t *testing.T) { t.Skip() }
+`)
+	if err := os.Mkdir(filepath.Join(dir, "bad"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file(t, filepath.Join(dir, "bad", "bad_test.go"), "package bad\n\nvar x int = \"\"\n")
+	var reports, pages bytes.Buffer
+	if err := Explore(Module{Path: "example.com/x"}, dir, Options{Schedules: 100}, &reports, &pages); err != nil {
+		t.Fatalf("%v\n%s", err, &pages)
+	}
+	name := file(t, "reports", reports.String()+`{"Package": "cut in the mid`)
+	r := &Result{Module: "example.com/x"}
+	if err := r.read(name); err != nil {
+		t.Fatal(err)
+	}
+	if r.Tests != 2 || r.Run != 1 || r.NotRun["skips itself"] != 1 || r.NotRun["does not build"] != 1 || r.Schedules < 50 {
+		t.Errorf("%v\n%s", r, &pages)
+	}
+	if len(r.Findings) != 1 || r.Findings[0].Test != "TestLost" || r.Findings[0].Repeats != "minimal" || r.Verdicts["failed"] != 1 {
+		t.Errorf("findings %+v, want the lost update\n%s", r.Findings, &pages)
+	}
+}
+
+func TestClasses(t *testing.T) {
+	all, err := readClasses(file(t, "classes", "# a comment\nexample.com/x | TestA.* | ^deadlock | module | Close waits for itself.\nexample.com/x | TestA | failed | test | It sleeps.\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for verdict, want := range map[string]string{"deadlock": Defect, "failed": TestDefect, "race": Unread} {
+		f := &Finding{Test: "TestA", Finding: driver.Finding{Verdict: verdict}}
+		if got, _ := all.of("example.com/x", f); got != want {
+			t.Errorf("class of %s is %s, want %s", verdict, got, want)
+		}
+	}
+	for _, bad := range []string{"a | b | c | module", "a | b | c | bug | d", "a | ( | c | module | d"} {
+		if _, err := readClasses(file(t, "classes", bad)); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
+
+// The page states the kept results, each finding has been read, and each class applies.
+func TestKeptResults(t *testing.T) {
+	const root = "../../../"
+	if err := Page(root+"docs/interleave.md", root+"testdata/interleave/modules.json", true); err != nil {
+		t.Error(err)
+	}
+	k, err := ReadKept(root + "testdata/interleave/modules.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes, err := readClasses(root + "testdata/interleave/findings.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, err := ReadList(root + "testdata/interleave/modules.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	replays, err := filepath.Glob(root + "testdata/interleave/found/*.replay")
+	if err != nil || len(replays) == 0 {
+		t.Errorf("%d replay files, %v", len(replays), err)
+	}
+	for _, name := range replays {
+		if _, err := driver.ReadReplay(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	versions := map[string]string{}
+	for _, m := range listed {
+		versions[m.Path] = m.Version
+	}
+	for _, r := range k.Modules {
+		if versions[r.Module] != r.Version {
+			t.Errorf("%s %s is not the listed version", r.Module, r.Version)
+		}
+		for _, f := range r.Findings {
+			if class, about := classes.of(r.Module, &f); class != f.Class || about != f.About || class == Unread {
+				t.Errorf("%s %s, %s: class %q, %q by findings.txt", r.Module, f.Test, f.Verdict, f.Class, class)
+			}
+		}
+	}
+}
+
+// A page without the marks, and one with another table, are errors.
+func TestPage(t *testing.T) {
+	var k Kept
+	k.Put(&Result{Module: "example.com/b", Version: "v1.0.0", Tests: 3, Run: 2, Findings: []Finding{{Class: Defect}}})
+	k.Put(&Result{Module: "example.com/a", Version: "v0.0.0-20200101000000-abcdef", Tests: 1})
+	k.Put(&Result{Module: "example.com/a", Version: "v0.0.0-20200101000000-abcdef", Tests: 2})
+	text, err := json.Marshal(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := file(t, "kept", string(text))
+	page := file(t, "page", "before\n"+beginMark+"old\n"+endMark+"after\n")
+	if err := Page(page, kept, true); err == nil {
+		t.Error("the old table is accepted")
+	}
+	if err := Page(page, kept, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := Page(page, kept, true); err != nil {
+		t.Error(err)
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"before\n", "after\n", "example.com/a v0.0.0-20200101000000 | 2 |", "2 modules, 5 tests, 2 of them run", "(1 module)"} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if err := Page(file(t, "page", "no marks\n"), kept, false); err == nil {
+		t.Error("a page without marks is accepted")
+	}
+}
