@@ -93,7 +93,9 @@ const (
 
 // NewExecutor returns an executor that has no goroutine yet: the first accepted
 // call, or a shutdown call, starts it. An error is about an option, or says that the
-// process has no descriptors for its first timer, without which Go's runtime ends it.
+// process has no descriptors for its first timer, without which Go's runtime ends it. The
+// first constructor cannot tell whether that timer was set before: it needs two free
+// descriptors in any case.
 func NewExecutor(opts ...Option) (*Executor, error) {
 	cfg, err := newConfig("NewExecutor", opts)
 	if err != nil {

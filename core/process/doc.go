@@ -12,8 +12,10 @@
 //		}))
 //	}
 //
-// Run never calls os.Exit, so a test can call it. What main has deferred does not
-// run when main calls os.Exit: make it a step.
+// Run never calls os.Exit, so a test can call it. In a testing/synctest bubble it can only
+// after a call of signal.Notify outside of all bubbles, as in TestMain: with the first one
+// the Go runtime starts a goroutine that has to belong to none. What main has deferred does
+// not run when main calls os.Exit: make it a step.
 //
 // # What happens
 //

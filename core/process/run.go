@@ -27,7 +27,8 @@ import (
 // A wrong plan, and a call from inside an executor of it, are logged and return
 // CodeBadPlan at once, before anything has started. So is a process without the two
 // descriptors that its first timer needs, where the runtime would end it in the middle of
-// the exit: the code is CodeFailed. Steps that are still running when
+// the exit: the code is CodeFailed. Unless an executor has been made before, Run needs these
+// two even if a timer has been set already. Steps that are still running when
 // Run returns are left running, for os.Exit to end; the executors of the plan accept
 // nothing more by then.
 func Run(ctx context.Context, plan Plan) int { return RunReport(ctx, plan).Code }

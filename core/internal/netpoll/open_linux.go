@@ -21,7 +21,9 @@ var poller struct {
 // cannot be opened. It makes the two descriptors that the runtime needs, an epoll set and
 // an eventfd, closes them, and has the runtime open its poller in their place. A goroutine
 // that takes the last descriptors of the process in this moment can still end the process,
-// as it can at the first timer of any Go program. Any goroutine may call it.
+// as it can at the first timer of any Go program. The runtime does not say whether its
+// poller is open already, so the first call needs two free descriptors even then. Any
+// goroutine may call it.
 func Open() error {
 	poller.mu.Lock()
 	defer poller.mu.Unlock()
