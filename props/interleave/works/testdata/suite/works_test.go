@@ -405,13 +405,16 @@ func TestHTTP(t *testing.T) {
 // Timers that nobody waits for expire while goroutines run. With the timer channels of
 // modules before Go 1.23 each of them moves the clock.
 func TestAbandonedTimers(t *testing.T) {
-	for i := range 200 {
-		time.After(time.Millisecond + time.Duration(i)*10*time.Microsecond)
+	for i := range 170 {
+		time.After(18*time.Millisecond + time.Duration(i)*70*time.Microsecond)
+	}
+	for i := range 10000 {
+		time.After(30*time.Millisecond + time.Duration(i)*time.Millisecond)
 	}
 	done := make(chan struct{})
 	go func() {
 		var n atomic.Int64
-		for range 40000 {
+		for range 600000 {
 			n.Add(1)
 		}
 		close(done)
