@@ -180,6 +180,22 @@ func TestTime(t *testing.T) {
 	}
 }
 
+// A timer that was stopped moves no clock while a goroutine can run.
+func TestStoppedTimer(t *testing.T) {
+	begin := time.Now()
+	var wg sync.WaitGroup
+	wg.Go(func() { time.Sleep(time.Minute) })
+	time.AfterFunc(10*time.Microsecond, func() {}).Stop()
+	var n atomic.Int64
+	for range 300 {
+		n.Add(1)
+	}
+	if d := time.Since(begin); d > time.Second {
+		t.Errorf("300 operations beside a sleep took %v", d)
+	}
+	wg.Wait()
+}
+
 func TestGroups(t *testing.T) {
 	g, ctx := errgroup.WithContext(context.Background())
 	sem := semaphore.NewWeighted(2)
