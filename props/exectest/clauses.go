@@ -30,7 +30,7 @@ var clauses = [...]clause{
 	{name: "G10", sentence: "the quiet period is exact",
 		predicates: []string{"V4"}, rounds: 80, program: quiet, mayLack: true},
 	{name: "G11", sentence: "the timeout is a deadline for admission",
-		predicates: []string{"V3"}, virtual: true, rounds: 20, program: overrun, mayLack: true},
+		predicates: []string{"V3"}, virtual: true, exact: true, rounds: 20, program: overrun, mayLack: true},
 	{name: "G12", sentence: "accepted work begins as soon as the loop is free",
 		predicates: []string{"V2"}, virtual: true, rounds: 60, program: idling},
 	{name: "G13", sentence: "nothing waits longer than a batch",

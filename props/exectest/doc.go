@@ -41,9 +41,35 @@
 // such runs, of which there are 4000. A failure that needs two particular
 // instructions to meet, or an order of memory that this processor does not show, may
 // be missed, and with GOMAXPROCS=1 any gap in which nothing yields is. Rounds makes
-// the search longer, in proportion. Only for Eventide's own core is there more: its
-// sources are rewritten so that every schedule within a bound can be tried (package
-// props/lanes/interleave), which no kit can do to code that it does not own.
+// the search longer, in proportion.
+//
+// # Under chosen schedules
+//
+// The command interleave finds such failures. It runs the same test, and the executor's
+// own source as it is, under schedules that it chooses, some thousands in a second:
+//
+//	go install eventide/props/cmd/interleave
+//	interleave test -run TestConformance -schedules 10000
+//
+// In a process of that command Run and Check do not hammer. Each schedule has one small
+// program, drawn from the seed of the schedule: one to three waves of up to five goroutines
+// with one to three calls each, every wave begun when nothing of the one before can run
+// any more, and one or two shutdowns in the last. A task that is stranded has nobody who
+// wakes the loop for it. Every predicate judges the run. The first line of a failure is
+// the same for all schedules that show it, and the program and the trace follow.
+//
+//   - The subtests of the guarantees are not run. Only narrows what is judged, Without
+//     leaves a guarantee out. Rounds, Seed, Patience and RealTime have no effect.
+//   - The result has a row for each guarantee of which the schedule says something.
+//   - Operations take virtual time, so nothing is held against an executor that is late.
+//     G11, that no goroutine runs before the first use (G17), and which timers a shutdown
+//     still runs are for go test to check.
+//     A goroutine that is left behind is a finding of the command.
+//   - Nothing of the kit synchronises bodies, so -race sees those that the executor
+//     does not order; PlainVariable makes every body write one variable.
+//   - Small limits of the executor help: one or two workers, a short queue. Its timers are
+//     met at 1 ms, 10 ms, 100 ms, 1 s, 2 s, 5 s and 10 s after its making, and
+//     elsewhere with -time mixed.
 //
 // The guarantees: G1 states, G2 one at a time, G3 exact admission, G4 FIFO, G5
 // refusal, G6 hooks, G7 timers, G8 cancel, G9 futures, G10 quiet period, G11

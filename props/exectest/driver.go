@@ -13,7 +13,7 @@ import (
 type driver struct {
 	subject Subject
 	config  *config
-	log     *history.Log
+	log     recorder
 	quit    chan struct{}  // closed when the driver stops watching
 	watch   sync.WaitGroup // the watchers of Done and of futures
 
@@ -266,6 +266,9 @@ func (d *driver) body(s step, kind history.Body) func() {
 		outcome := s.body.ends
 		if !outcome.Abrupt() {
 			outcome = history.Normal
+		}
+		if d.config.chosen && closed(d.subject.Done()) { // no watcher is as quick
+			d.log.Add(history.Event{Kind: history.Observe, Op: history.OpDone, Outcome: history.True})
 		}
 		d.log.Add(history.Event{Kind: history.Begin, Body: kind, ID: s.id, InLoop: d.inLoop()})
 		defer func() {

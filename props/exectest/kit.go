@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"eventide/props/history"
+	"eventide/props/interleave/control"
 )
 
 // clause is how the kit checks one guarantee.
@@ -17,6 +18,7 @@ type clause struct {
 	predicates []string // those whose premise its programs are made for
 	needs      []string // interfaces without which there is nothing to check
 	virtual    bool     // only virtual time can tell
+	exact      bool     // and not where operations take time, as under chosen schedules
 	rounds     int
 	program    func(rng *rand.Rand, round int) program // the program of one round, from 0
 	hammering  hammering                               // runs without the log, after the programs
@@ -34,9 +36,19 @@ type clause struct {
 // smaller program that shows the same. It panics if an option names what does not
 // exist, or if the factory makes nothing.
 func Check(factory func() Subject, opts ...Option) Result {
+	if control.Chosen() {
+		r, err := underChosen(factory, opts)
+		if err != nil {
+			panic(err)
+		}
+		return r
+	}
 	c, err := configure(factory, opts)
 	if err != nil {
 		panic(err)
+	}
+	if control.Plain() {
+		return Result{}
 	}
 	var r Result
 	for _, cl := range c.plan() {
@@ -55,9 +67,15 @@ func Check(factory func() Subject, opts ...Option) Result {
 // printing. Where Check panics the test fails at once.
 func Run(t *testing.T, factory func() Subject, opts ...Option) Result {
 	t.Helper()
+	if control.Chosen() {
+		return runChosen(t, factory, opts)
+	}
 	c, err := configure(factory, append(opts[:len(opts):len(opts)], func(c *config) { c.t, c.root = t, t }))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if control.Plain() {
+		return Result{} // configure has tried the factory
 	}
 	var r Result
 	for _, cl := range c.plan() {
@@ -110,7 +128,7 @@ func (cl *clause) supported(c *config) (ok bool, why string) {
 	if reason, declared := c.without[cl.name]; declared {
 		return false, reason
 	}
-	if cl.virtual && c.realTime {
+	if cl.virtual && c.realTime && (cl.exact || !c.chosen) {
 		return false, "real time cannot tell"
 	}
 	for _, name := range cl.needs {

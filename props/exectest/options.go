@@ -18,6 +18,7 @@ type Option func(*config)
 
 type config struct {
 	realTime     bool
+	chosen       bool // schedules are chosen: see underChosen
 	seed         uint64
 	rounds       int // 0: each guarantee's own number
 	patience     time.Duration

@@ -6,7 +6,11 @@
 // never let it pass unexplored.
 package interleave
 
-import "testing"
+import (
+	"testing"
+
+	"eventide/props/interleave/control"
+)
 
 // Explore runs f under the schedule that the command chose for this run of the test.
 // The command repeats the test, each time with another schedule. Explore fails the test
@@ -23,7 +27,7 @@ func Explore(t *testing.T, f func(t *testing.T)) {
 // once without control on purpose.
 func needControl(t *testing.T) {
 	t.Helper()
-	if text := refusal(controlled(), plainRun()); text != "" {
+	if text := refusal(control.Chosen(), control.Plain()); text != "" {
 		t.Fatal(text)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"eventide/props/interleave/control"
+
 	"github.com/anishathalye/porcupine"
 	"pgregory.net/rapid"
 )
@@ -47,7 +49,7 @@ func Linearizable[S, M any](t *testing.T, fresh func() S, model M, ops []Op[S, M
 	}
 	program := drawProgram(ops)
 	history := program.run(fresh())
-	if !plainRun() && !porcupine.CheckOperations(modelOf(model), history) {
+	if !control.Plain() && !porcupine.CheckOperations(modelOf(model), history) {
 		t.Fatalf("interleave: not linearizable\n%s", describe(history))
 	}
 }
@@ -90,9 +92,9 @@ func (p program[S, M]) run(s S) []porcupine.Operation {
 	for i, calls := range p {
 		wg.Go(func() {
 			for _, c := range calls {
-				begin := stamp()
+				begin := control.Stamp()
 				result := c.op.Call(s, c.arg)
-				histories[i] = append(histories[i], porcupine.Operation{ClientId: i, Input: c, Call: begin, Output: result, Return: stamp()})
+				histories[i] = append(histories[i], porcupine.Operation{ClientId: i, Input: c, Call: begin, Output: result, Return: control.Stamp()})
 			}
 		})
 	}

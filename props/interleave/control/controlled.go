@@ -1,6 +1,6 @@
 //go:build interleave
 
-package interleave
+package control
 
 import (
 	"os"
@@ -11,10 +11,16 @@ import (
 
 // The command sets the build tag together with the overlay that has these functions.
 
-//go:linkname controlled runtime.ilvControlled
-func controlled() bool
+//go:linkname chosen runtime.ilvControlled
+func chosen() bool
 
 //go:linkname stamp runtime.ilvStamp
 func stamp() int64
 
-func plainRun() bool { return os.Getenv(protocol.EnvPlain) != "" }
+//go:linkname now runtime.ilvClockNow
+func now() int64
+
+//go:linkname operations runtime.ilvOperations
+func operations() uint64
+
+var plain = os.Getenv(protocol.EnvPlain) != ""

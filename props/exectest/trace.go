@@ -1,0 +1,120 @@
+package exectest
+
+import (
+	"time"
+
+	"eventide/props/history"
+	"eventide/props/interleave/control"
+
+	"github.com/petermattis/goid"
+)
+
+// recorder is where a driver writes the events of a run, in their order.
+type recorder interface {
+	Add(e history.Event) (n int)
+	Events() []history.Event
+}
+
+// trace is the recorder of a run under a chosen schedule, where one goroutine has the
+// turn and keeps it until its next operation. It has no lock and makes no operation, so
+// it keeps no calls apart, and its functions are hidden from the race detector, which
+// then sees no order that the subject did not make.
+type trace struct {
+	events []history.Event
+	start  time.Duration
+	over   bool // nothing is recorded any more
+
+	accepted, ended int // tasks
+	bodies          int // that run now
+	actors          int // that have steps left
+	done            bool
+
+	awaited func() bool   // nil, or what await waits for
+	holds   chan struct{} // closed when it does
+}
+
+// traceRoom holds the events of one schedule after the other.
+var traceRoom []history.Event
+
+func newTrace() *trace { return &trace{events: traceRoom[:0], start: control.Now()} }
+
+// close ends the recording and keeps the room for the next schedule.
+//
+//go:norace
+func (t *trace) close() {
+	t.over = true
+	traceRoom = t.events
+}
+
+// now is the time since the beginning.
+//
+//go:norace
+func (t *trace) now() time.Duration { return control.Now() - t.start }
+
+// Add is as that of history.Log.
+//
+//go:norace
+func (t *trace) Add(e history.Event) int {
+	if t.over {
+		return 0
+	}
+	e.G = goid.Get()
+	e.At = t.now()
+	e.N = len(t.events) + 1
+	t.events = append(t.events, e)
+	switch e.Kind {
+	case history.Return:
+		if e.Op.Tasks() && e.Outcome == history.Accepted {
+			t.accepted++
+		}
+	case history.Begin:
+		t.bodies++
+	case history.End:
+		t.bodies--
+		if e.Body == history.BodyTask {
+			t.ended++
+		}
+	case history.Observe:
+		t.done = t.done || e.Op == history.OpDone && e.Outcome == history.True
+	}
+	t.signal()
+	return e.N
+}
+
+// await returns a channel that is closed once the condition holds.
+//
+//go:norace
+func (t *trace) await(condition func() bool) <-chan struct{} {
+	holds := make(chan struct{})
+	t.awaited, t.holds = condition, holds
+	return holds
+}
+
+//go:norace
+func (t *trace) signal() {
+	if t.awaited != nil && t.awaited() {
+		t.awaited = nil
+		close(t.holds)
+	}
+}
+
+// Events returns what was recorded, and not a copy.
+//
+//go:norace
+func (t *trace) Events() []history.Event { return t.events }
+
+// act counts the actors that have steps left.
+//
+//go:norace
+func (t *trace) act(n int) {
+	t.actors += n
+	t.signal()
+}
+
+// atRest reports whether each call has returned and each accepted task has run.
+//
+//go:norace
+func (t *trace) atRest() bool { return t.actors == 0 && t.bodies == 0 && t.accepted <= t.ended }
+
+//go:norace
+func (t *trace) isDone() bool { return t.done }
