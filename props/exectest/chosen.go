@@ -44,14 +44,13 @@ func (c *config) follow(s Subject, sc scene) (Result, error) {
 	for i, p := range sc {
 		last := i == len(sc)-1
 		if last {
-			d.watch.Go(d.watchDone)
+			d.watcher(d.watchDone)
 		}
 		if !d.wave(trace, p, last) {
 			break
 		}
 	}
 	close(d.quit)
-	d.watch.Wait()
 	h, err := history.Of(trace.Events(), c.rules(s))
 	if err != nil {
 		return Result{}, fmt.Errorf("exectest: %w", err)

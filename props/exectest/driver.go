@@ -207,7 +207,23 @@ func (d *driver) submit(s step) {
 		}
 		return history.Accepted
 	})
-	d.watch.Go(func() { d.watchFuture(s.id, f) })
+	d.watcher(func() { d.watchFuture(s.id, f) })
+}
+
+// watcher starts a goroutine that ends once it has seen what it watches, or quit is closed.
+// Under a chosen schedule it counts as an actor: a WaitGroup to which goroutines add that
+// nothing orders with the wait is a race to the detector.
+func (d *driver) watcher(watch func()) {
+	t, ok := d.log.(*trace)
+	if !ok {
+		d.watch.Go(watch)
+		return
+	}
+	t.act(1)
+	go func() {
+		defer t.act(-1)
+		watch()
+	}()
 }
 
 func (d *driver) watchFuture(id int, f Future) {

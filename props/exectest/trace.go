@@ -61,6 +61,10 @@ func (t *trace) Add(e history.Event) int {
 	e.G = goid.Get()
 	e.At = t.now()
 	e.N = len(t.events) + 1
+	if e.Stats != nil {
+		stats := *e.Stats // the detector knows who wrote the original
+		e.Stats = &stats
+	}
 	t.events = append(t.events, e)
 	switch e.Kind {
 	case history.Return:
