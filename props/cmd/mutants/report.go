@@ -64,7 +64,14 @@ func newEntry(m mutant.Mutant) entry {
 }
 
 func (e *entry) killed(k kill) {
-	e.Verdict, e.By, e.Predicate, e.Reason = killed, k.by, k.predicate, k.what
+	e.Verdict, e.By, e.Predicate, e.Reason = killed, k.by, k.predicate, withoutStack(k.what)
+}
+
+// withoutStack cuts the stack off a message: it names files of one machine, and the result
+// is kept.
+func withoutStack(what string) string {
+	message, _, _ := strings.Cut(what, "\ngoroutine ")
+	return message
 }
 
 func (e *entry) survived() {

@@ -114,3 +114,10 @@ func TestSchema(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, example(), back)
 }
+
+// TestResultHasNoStack: a kept result names no file of the machine that made it.
+func TestResultHasNoStack(t *testing.T) {
+	var e entry
+	e.killed(kill{by: "G14", what: "G14: a panic left a goroutine: boom\ngoroutine 46 [running]:\nmain.f()\n\t/somewhere/f.go:1 +0x1"})
+	require.Equal(t, "G14: a panic left a goroutine: boom", e.Reason)
+}
