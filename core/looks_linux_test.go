@@ -79,8 +79,12 @@ func loopWith(t *testing.T, p IOPoller, opts ...Option) *EventLoop {
 // The property: programs of tasks and tail tasks that add tasks and tail tasks, at
 // random, never begin more than the bound of them between two looks.
 func TestG13TasksAndTailsBetweenTwoLooks(t *testing.T) {
+	seeds := uint64(24)
+	if testing.Short() {
+		seeds = 6
+	}
 	for _, blocking := range []bool{false, true} {
-		for seed := range uint64(24) {
+		for seed := range seeds {
 			var c tally
 			l := countingLoop(t, &c, blocking)
 			rng := rand.New(rand.NewPCG(seed, 1))
