@@ -24,6 +24,7 @@ type simple struct {
 	shutting  bool
 	closed    bool
 	ended     bool
+	stuck     bool // it is not to be done, ever
 	quiet     time.Duration
 	idle      time.Time // the shutdown call, or the end of the last body
 	endedAt   time.Time
@@ -281,7 +282,7 @@ func (s *simple) endNow() {
 
 func (s *simple) end() {
 	s.ended, s.endedAt = true, time.Now()
-	if s.flaw != doneNever {
+	if s.flaw != doneNever && !s.stuck {
 		close(s.done)
 	}
 	if s.flaw == leavesGoroutine {

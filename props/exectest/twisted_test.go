@@ -1,6 +1,7 @@
 package exectest_test
 
 import (
+	"sync/atomic"
 	"time"
 
 	"eventide/props/exectest"
@@ -217,23 +218,28 @@ var misplaced = []struct {
 		e.schedule = func(delay time.Duration, f func()) (func() bool, error) {
 			cancel, err := e.full.Schedule(delay, f)
 			return func() bool {
-				defer e.locked(func() { e.flaw = doneNever })
+				defer e.locked(func() { e.stuck = true })
 				return cancel()
 			}, err
 		}
 	}), "G15", "everything accepted has run, and done never came"},
 	{"a timer runs after done", twist(none, func(e *twisted) {
-		late := false
-		e.inside = func() bool { return late || e.full.InEventLoop() }
+		var late atomic.Bool
+		e.inside = func() bool { return late.Load() || e.full.InEventLoop() }
 		e.schedule = func(delay time.Duration, f func()) (func() bool, error) {
-			began, cancelled := false, false
-			cancel, err := e.full.Schedule(delay, func() { began = true; f() })
+			var began, cancelled atomic.Bool
+			cancel, err := e.full.Schedule(delay, func() { began.Store(true); f() })
 			time.AfterFunc(delay+time.Millisecond, func() {
-				if late = !began && !cancelled && closed(e.Done()); late {
+				if !began.Load() && !cancelled.Load() && closed(e.Done()) {
+					late.Store(true)
 					f()
 				}
 			})
-			return func() bool { cancelled = cancel(); return cancelled }, err
+			return func() bool {
+				taken := cancel()
+				cancelled.Store(taken)
+				return taken
+			}, err
 		}
 	}), "G15", "nothing runs after done: timer"},
 	{"Cancel does not return in the loop", twist(none, func(e *twisted) {
