@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -73,7 +72,7 @@ func lockFile(name string) (func(), error) {
 	if err != nil {
 		return nil, inputError("the cache cannot be written: %w; set INTERLEAVE_CACHE", err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+	if err := lockExclusive(f); err != nil {
 		f.Close()
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os/exec"
 	"sync"
-	"syscall"
 )
 
 // groups are the process groups of the test processes that run. Each test process
@@ -24,7 +23,7 @@ func startProcess(cmd *exec.Cmd) error {
 	if groups.closed {
 		return errInterrupted
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	lead(cmd)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -54,5 +53,3 @@ func Interrupt() {
 		killGroup(pid)
 	}
 }
-
-func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) } // ESRCH: all have ended
