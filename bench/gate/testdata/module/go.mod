@@ -1,3 +1,3 @@
-module eventide
+module example.com/gated
 
 go 1.26.0

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"eventide/core"
+	"example.com/gated/core"
 )
 
 func BenchmarkExecuteInLoop(b *testing.B) { b.Run("impl=core", run) }
