@@ -1,5 +1,5 @@
-// Package works tests the engine by controlled test binaries: those of testdata, which
-// package overlay builds and package protocol runs.
+// Package works tests the engine by controlled test binaries: those of testdata and the
+// kernels, which package overlay builds and package protocol runs.
 package works
 
 import (
@@ -37,7 +37,16 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build returns the controlled test binary of a package below testdata.
+// directoryOf returns the folder of a package of tests: below testdata, or the kernels of
+// package kernels.
+func directoryOf(name string) string {
+	if name == "kernels" {
+		return filepath.Join("..", "kernels", "testdata", name)
+	}
+	return filepath.Join("testdata", name)
+}
+
+// build returns the controlled test binary of a package that directoryOf knows.
 func build(t *testing.T, name string, flags ...string) string {
 	t.Helper()
 	key := strings.Join(append([]string{name}, flags...), " ")
@@ -71,7 +80,7 @@ func compile(name, out string, flags []string) error {
 		return err
 	}
 	args := append([]string{"test", "-c", "-vet=off", "-o", out}, overlay.BuildFlags(name2)...)
-	args = append(append(args, flags...), "./testdata/"+name)
+	args = append(append(args, flags...), "./"+filepath.ToSlash(directoryOf(name)))
 	if text, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("go %v: %w\n%s", args, err, text)
 	}
