@@ -1,6 +1,6 @@
 # Each target is a line that could be typed. `make help` lists them.
 
-.PHONY: help verify test lint prop mutants mutants-columns bench compare benchcmp results results-keep results-check stress conditions fuzz explore peers-setup peers oracle matrix gate releases interleave-modules clean
+.PHONY: help verify test lint prop mutants mutants-columns bench compare benchcmp results results-keep results-check stress conditions fuzz explore peers-setup peers oracle matrix gate releases interleave-modules interleave-kernels clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -52,8 +52,9 @@ results-keep: ## keep what verify, mutants and compare wrote to out as those raw
 	mkdir -p testdata/bench
 	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json out/histograms.txt out/peers.json out/matrix.json out/gate.json) testdata/bench/
 
-results-check: ## fail if RESULTS.md is not what the raw files give
+results-check: ## fail if RESULTS.md and docs/interleave.md are not what the raw files give
 	go run ./bench/cmd/results -check
+	go run ./props/cmd/survey -check
 
 stress: ## the stress tests with the race detector; EVENTIDE_SOAK=10m for longer
 	go test -race -count=1 -timeout 0 -v ./stress
@@ -86,8 +87,15 @@ gate: ## head against BASE=ref before a release; ARGS for flags. Exit codes 0..4
 clean: ## remove what was built
 	rm -rf out
 
+# What measures says of which sources it was built.
+REVISED = go build -ldflags "-X eventide/props/interleave/evidence.Revision=$$(git describe --always --dirty --abbrev=10 '--exclude=*')"
+
+interleave-kernels: ## each strategy, go test, goleak and synctest on each kernel; writes testdata/interleave/kernels.json and docs/kernels.md
+	$(REVISED) -o out/measure-kernels ./props/cmd/measure
+	out/measure-kernels $(ARGS) kernels
+
 interleave-modules: ## the tests of others' modules under chosen schedules: ONLY=regexp ARGS='-schedules 1000'; writes testdata/interleave/modules.json
-	go build -o out/survey ./props/cmd/survey
+	$(REVISED) -o out/survey ./props/cmd/survey
 	out/survey $(if $(ONLY),-only '$(value ONLY)') $(ARGS)
 	out/survey -render
 

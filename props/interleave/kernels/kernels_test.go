@@ -10,73 +10,7 @@ import (
 	"testing"
 
 	"eventide/props/interleave/driver"
-	"eventide/props/interleave/protocol"
 )
-
-// verdicts are the verdicts that the bug of each kernel may have.
-var verdicts = map[string][]string{
-	"TestLockOrder":             {protocol.Deadlock},
-	"TestLockRing":              {protocol.Deadlock},
-	"TestTransfer":              {protocol.Deadlock},
-	"TestForgottenUnlock":       {protocol.Deadlock},
-	"TestDoubleLock":            {protocol.Deadlock},
-	"TestRecursiveRead":         {protocol.Deadlock},
-	"TestUpgrade":               {protocol.Failed},
-	"TestCallbackUnderLock":     {protocol.Deadlock},
-	"TestTryLockIgnored":        {protocol.Panicked},
-	"TestLostWakeUp":            {protocol.Deadlock},
-	"TestMissedBroadcast":       {protocol.Deadlock},
-	"TestWaitWithoutLoop":       {protocol.Failed},
-	"TestNotifyBeforeChange":    {protocol.Failed},
-	"TestAddAfterWait":          {protocol.Failed, protocol.Panicked},
-	"TestNegativeWaitGroup":     {protocol.Panicked},
-	"TestWaitGroupReuse":        {protocol.Failed, protocol.Panicked},
-	"TestOnceWithinOnce":        {protocol.Deadlock},
-	"TestOnceByHand":            {protocol.Failed},
-	"TestDoubleClose":           {protocol.Panicked},
-	"TestSendOnClosed":          {protocol.Panicked},
-	"TestNilChannel":            {protocol.Deadlock},
-	"TestSendUnderLock":         {protocol.Deadlock},
-	"TestNobodyReceives":        {protocol.Leak},
-	"TestMissedCase":            {protocol.Leak},
-	"TestSelectPriority":        {protocol.Failed},
-	"TestDefaultSpin":           {protocol.Livelock, protocol.Starvation},
-	"TestRangeWithoutClose":     {protocol.Deadlock},
-	"TestTimeoutLeak":           {protocol.Leak},
-	"TestLostUpdate":            {protocol.Failed},
-	"TestCheckThenAct":          {protocol.Failed},
-	"TestTornPair":              {protocol.Failed},
-	"TestABA":                   {protocol.Failed},
-	"TestPublication":           {protocol.Failed},
-	"TestRaceDoubleChecked":     {protocol.Race},
-	"TestRaceMap":               {protocol.Race},
-	"TestRaceAppend":            {protocol.Race},
-	"TestRacePool":              {protocol.Race},
-	"TestContextLeak":           {protocol.Leak},
-	"TestLostCancel":            {protocol.Deadlock},
-	"TestWrongParent":           {protocol.Failed},
-	"TestTimerStop":             {protocol.Failed},
-	"TestTimerReset":            {protocol.Failed},
-	"TestTickerLeak":            {protocol.Leak},
-	"TestSubmitAgainstStop":     {protocol.Panicked},
-	"TestDrainAgainstClose":     {protocol.Failed},
-	"TestDoubleStop":            {protocol.Failed},
-	"TestGroupLimit":            {protocol.Deadlock},
-	"TestSemaphoreInParts":      {protocol.Deadlock},
-	"TestFlightCancelled":       {protocol.Failed},
-	"TestStaleSnapshot":         {protocol.Failed},
-	"TestRefCount":              {protocol.Failed},
-	"TestSleepFlag":             {protocol.Deadlock},
-	"TestStrandedMessage":       {protocol.Failed},
-	"TestPushAndLink":           {protocol.Failed},
-	"TestGroupContext":          {protocol.Failed},
-	"TestReleaseWithoutAcquire": {protocol.Panicked},
-	"TestFlightForget":          {protocol.Failed},
-	"TestBarrierReuse":          {protocol.Deadlock},
-	"TestLateSubscriber":        {protocol.Deadlock},
-	"TestResultAgainstCancel":   {protocol.Failed},
-	"TestSumWithoutBothLocks":   {protocol.Failed},
-}
 
 // A result is how one kernel ended, with all that was printed of it.
 type result struct{ action, output string }
@@ -124,7 +58,7 @@ func TestBugsAreFound(t *testing.T) {
 			o.Skip, o.Run = "Repaired$", "^TestRace"
 		}
 		results := explore(t, o)
-		for name, wanted := range verdicts {
+		for name, wanted := range Verdicts() {
 			if strings.HasPrefix(name, "TestRace") == race {
 				judge(t, name, wanted, results[name])
 			}
@@ -162,7 +96,7 @@ func TestRepairedAreClean(t *testing.T) {
 			o.Schedules = 200
 		}
 		results := explore(t, o)
-		for name := range verdicts {
+		for name := range Verdicts() {
 			r := results[name+"Repaired"]
 			if r == nil {
 				t.Errorf("%s has no repaired twin", name)

@@ -1,0 +1,102 @@
+// Measure makes the figures about chosen schedules that are kept in testdata/interleave.
+//
+//	measure kernels       each strategy and each other tool on each kernel
+//	measure determinism   whether a schedule is the same in every process
+//	measure speed         schedules per second
+//	measure pages         write the pages from the kept figures
+//	measure check         fail if the pages do not state the kept figures
+//
+// It runs from the root of the repository. The make targets build it with its revision.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"eventide/internal/command"
+	"eventide/props/interleave/evidence"
+	"eventide/props/interleave/measure"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// settings are the flags.
+type settings struct {
+	kept, docs, dir string
+	side            int
+	budget          time.Duration
+	limits          evidence.Limits
+}
+
+// run is main without the process. It returns the exit code: 1 if a measurement failed
+// or a page is not current, 2 for usage.
+func run(args []string, stdout, stderr io.Writer) int {
+	var s settings
+	f := flag.NewFlagSet("measure", flag.ContinueOnError)
+	f.StringVar(&s.kept, "kept", "testdata/interleave", "directory of the kept figures")
+	f.StringVar(&s.docs, "docs", "docs", "directory of the pages")
+	f.StringVar(&s.dir, "dir", "out/measure", "directory for test binaries")
+	f.IntVar(&s.side, "side", 2, "kernels or tests measured at once")
+	f.DurationVar(&s.budget, "budget", 20*time.Minute, "time after which the rest of the kernels is not run")
+	f.IntVar(&s.limits.Seeds, "seeds", 11, "seeds of a strategy")
+	f.Uint64Var(&s.limits.Schedules, "schedules", 2000, "most schedules of a seed")
+	f.Uint64Var(&s.limits.Exhaustive, "exhaustive", 20000, "most schedules of the exhaustive search")
+	f.IntVar(&s.limits.Bound, "bound", 2, "preemptions of the exhaustive search")
+	f.IntVar(&s.limits.Batches, "batches", 5, "batches of another tool")
+	f.IntVar(&s.limits.Runs, "runs", 100, "runs in a batch")
+	f.Float64Var(&s.limits.Timeout, "timeout", 5, "seconds until a batch counts as hung")
+	if err := command.ParseFlags(f, args, stderr); err != nil {
+		return command.Refuse(stderr, "measure", err)
+	}
+	what, ok := subcommands[f.Arg(0)]
+	if !ok || f.NArg() != 1 {
+		return command.Refuse(stderr, "measure", fmt.Errorf("got arguments %q, want one of kernels, determinism, speed, pages, check", f.Args()))
+	}
+	if err := what(&s, stdout); err != nil {
+		fmt.Fprintln(stderr, "measure:", err)
+		return 1
+	}
+	return 0
+}
+
+var subcommands = map[string]func(*settings, io.Writer) error{
+	"kernels": (*settings).kernels,
+	"pages":   func(s *settings, _ io.Writer) error { return s.pages(false) },
+	"check":   func(s *settings, _ io.Writer) error { return s.pages(true) },
+}
+
+func (s *settings) file(name string) string { return filepath.Join(s.kept, name) }
+
+// kernels measures the kernels and writes their file and page.
+func (s *settings) kernels(stdout io.Writer) error {
+	about, err := evidence.Describe("make interleave-kernels")
+	if err != nil {
+		return err
+	}
+	k, err := measure.Kernels(s.dir, s.limits, s.budget, s.side, func(r *evidence.Row) { fmt.Fprintln(stdout, "measured", r.Kernel) })
+	if err != nil {
+		return err
+	}
+	k.About = about
+	if err := evidence.Write(s.file("kernels.json"), k); err != nil {
+		return err
+	}
+	return s.pages(false)
+}
+
+// pages writes the pages, or with check compares them.
+func (s *settings) pages(check bool) error {
+	k, err := evidence.ReadKernels(s.file("kernels.json"))
+	if err != nil {
+		return err
+	}
+	page, err := k.Page()
+	if err != nil {
+		return err
+	}
+	return evidence.Render(filepath.Join(s.docs, "kernels.md"), page, check)
+}
