@@ -1,6 +1,6 @@
 # Each target is a line that could be typed. `make help` lists them.
 
-.PHONY: help verify test lint prop mutants mutants-columns bench compare benchcmp results results-keep results-check stress conditions fuzz explore peers-setup peers oracle matrix gate releases interleave-modules interleave-kernels clean
+.PHONY: $(shell sed -nE 's/^([a-z-]+):.*## .*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -44,6 +44,10 @@ compare: ## rivals interleaved round by round, with ratios and targets; writes o
 
 benchcmp: ## benchstat of OLD= and NEW=
 	go tool benchstat $(OLD) $(NEW)
+
+docs: ## write the parts of documents that come from the code
+	go test ./props -run '^TestDocumentsAreTrueOfTheCode$$' -update
+	go test ./props/cmd/verify -run '^TestTheReadmeShowsTheKeptRun$$' -update
 
 results: ## write RESULTS.md from the raw files in testdata/bench
 	go run ./bench/cmd/results

@@ -24,37 +24,55 @@
 //
 // # Guarantees
 //
-// Doc comments, tests and failure messages call these by their numbers.
+// Doc comments, tests and failure messages use these numbers. A body is a function of the
+// user that the loop runs: a task, timer, hook or handler. Accepted means that the call
+// returned no error. Once admission has closed, every task is refused. Done is
+// Termination().Done().
 //
-//   - G1 States only move forward.
-//   - G2 Bodies of one executor never overlap, and each sees the effects of the one
-//     before; InEventLoop and Current are right inside them.
-//   - G3 Exact admission: what was accepted runs exactly once before done; what was
-//     refused never runs.
-//   - G4 FIFO: if Execute(a) returned before Execute(b) was called, a begins first.
-//   - G5 After the close nothing is accepted; before it nothing is refused, but for a
-//     full queue or a failed start.
-//   - G6 Hooks always run, once each, in order, as soon as the tasks accepted before
-//     the shutdown call have run.
-//   - G7 Timers are never early, and in order.
-//   - G8 Cancel is exact: true means that the body does not begin.
-//   - G9 Every future ends, and every listener is called once.
-//   - G10 The quiet period is exact, without polling.
-//   - G11 The timeout is a deadline for admission, even while a body runs.
-//   - G12 No wake-up is lost; at most one per sleep, none from the loop itself.
-//   - G13 No starvation by a task that resubmits itself.
-//   - G14 Panics and runtime.Goexit stay inside.
-//   - G15 Termination is one fact: Terminated if and only if Done is closed.
-//   - G16 The first shutdown call wins; Shutdown shortens it; nothing lengthens it.
-//   - G17 Lazy start; a start that fails keeps nothing.
-//   - G18 No self-deadlock: calls that would wait for the loop from inside it return
-//     ErrInEventLoop.
-//   - G19 A bounded queue refuses honestly.
-//   - G20 Conservation: accepted = ran + cancelled + pending, in every snapshot.
-//   - G21 A group ends as one.
-//   - G22 Channels and registrations close cleanly: each is told, once.
-//   - G23 A shutdown drains channels: flushed, half-closed, read until the peer's end.
-//   - G24 Nothing leaks.
+//   - G1 The state of an executor only moves forward.
+//   - G2 Bodies never overlap, each sees the effects of the one before, and InEventLoop
+//     is true only in them.
+//   - G3 An accepted task runs exactly once before Done closes; a refused task never
+//     runs.
+//   - G4 If Execute(a) returns before Execute(b) is called, a begins before b.
+//   - G5 Until admission closes only a full queue or a failed start refuses a task;
+//     then every task is refused.
+//   - G6 Every hook that is not removed runs exactly once, in order, and later tasks do
+//     not delay it.
+//   - G7 Timers never run early; they run in deadline order, and equal deadlines in the
+//     order scheduled.
+//   - G8 After Cancel returns true the body does not begin; a one-shot timer either ran
+//     or was cancelled.
+//   - G9 Every future of accepted work is complete when Done closes, and each listener
+//     runs exactly once.
+//   - G10 Admission closes exactly one quiet period after the shutdown call or the last
+//     body, if that is later.
+//   - G11 The timeout of a shutdown closes admission on time, even while a body runs.
+//   - G12 No wake-up is lost; a sleep takes at most one, and the loop never wakes
+//     itself.
+//   - G13 A task that resubmits itself delays timers, readiness, hooks and the close by
+//     a bounded batch only.
+//   - G14 A panic or runtime.Goexit ends one body and nothing else; a panic is reported
+//     once.
+//   - G15 The state is Terminated if and only if Done is closed, and all cleanup is
+//     complete by then.
+//   - G16 The first shutdown call sets quiet period and timeout; Shutdown shortens
+//     them, nothing lengthens them.
+//   - G17 The loop starts at the first use; a failed start returns the spawner's error
+//     and keeps no task.
+//   - G18 A call inside the loop that would wait for the loop returns ErrInEventLoop at
+//     once.
+//   - G19 A queue bounded to n holds max(16, n) tasks that have not begun, and every
+//     refusal is an error.
+//   - G20 Every snapshot satisfies accepted = ran + cancelled + pending.
+//   - G21 A group ends after its last child, with the errors of all, and Next is
+//     exactly fair.
+//   - G22 A channel or registration closes exactly once, in a fixed order of events,
+//     and its owner is notified.
+//   - G23 A shutdown drains each open channel or counts it as aborted; a drained
+//     channel has lost nothing.
+//   - G24 Once Done is closed and its listeners have run, no goroutine, descriptor,
+//     timer or task remains.
 //
 // # Event loops
 //

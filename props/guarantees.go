@@ -1,12 +1,15 @@
 package props
 
-import "eventide/props/history"
+import (
+	"eventide/internal/contract"
+	"eventide/props/history"
+)
 
 // Guarantee is one row of the verdict table: a sentence of the contract, what
 // judges it, and what has to have happened before "no violation" means anything.
 type Guarantee struct {
 	ID       string
-	Sentence string
+	Sentence string // from package contract
 
 	// Predicates judge it; the first whose premise occurs counts a run as one
 	// that exercised the guarantee. Empty: no lane of this build checks it.
@@ -30,103 +33,110 @@ type Guarantee struct {
 
 const defaultMinimum = 200
 
-// Guarantees is the contract, in order. Those without predicates are listed as
-// not run.
-var Guarantees = []Guarantee{
+// Guarantees has a row for each guarantee of package contract, in order. Those without
+// predicates and premise are listed as not run.
+var Guarantees = withSentences([]Guarantee{
 	{
-		ID: "G1", Sentence: "States only move forward", Predicates: []string{"S7"},
+		ID: "G1", Predicates: []string{"S7"},
 		Mutant: "g1-state-back-to-started",
 	},
 	{
-		ID: "G2", Sentence: "Bodies never overlap, and InEventLoop is right", Predicates: []string{"S6"},
+		ID: "G2", Predicates: []string{"S6"},
 		Profile: Profile{Abrupt: true, Spawner: true}, Mutant: "g2-owner-after-the-first-task",
 	},
 	{
-		ID: "G3", Sentence: "What was accepted runs exactly once before done; what was refused never runs",
+		ID:         "G3",
 		Predicates: []string{"S1", "S2", "S3"}, Premise: admissions,
 		Profile: Profile{Ops: map[history.Op]int{history.OpShutdown: 3}}, Mutant: "g3-no-final-drain",
 	},
 	{
-		ID: "G4", Sentence: "FIFO, whichever goroutines call", Predicates: []string{"S5"},
+		ID: "G4", Predicates: []string{"S5"},
 		Profile: Profile{Ops: map[history.Op]int{history.OpExecute: 20}}, Mutant: "g4-lifo-segment",
 	},
 	{
-		ID: "G5", Sentence: "After the close nothing is accepted; before it nothing is refused without reason", Predicates: []string{"S4"},
+		ID: "G5", Predicates: []string{"S4"},
 		Profile: Profile{Ops: map[history.Op]int{history.OpShutdown: 4}}, Mutant: "g5-loop-still-accepts",
 	},
 	{
-		ID: "G6", Sentence: "Hooks always run, once each, in order, not held back by later work", Predicates: []string{"S9", "S22"},
+		ID: "G6", Predicates: []string{"S9", "S22"},
 		Profile: Profile{Ops: map[history.Op]int{history.OpAddHook: 12, history.OpRemoveHook: 2}, Abrupt: true}, Mutant: "g6-hooks-only-when-idle",
 	},
 	{
-		ID: "G7", Sentence: "Timers are never early, and in order", Predicates: []string{"S10", "S23"},
+		ID: "G7", Predicates: []string{"S10", "S23"},
 		Profile: Profile{Ops: map[history.Op]int{history.OpSchedule: 10, history.OpFixedRate: 4, history.OpFixedDelay: 4}, Timers: true}, Mutant: "g7-fixed-rate-drifts",
 	},
 	{
-		ID: "G8", Sentence: "Cancel is exact: true means that the body does not begin", Predicates: []string{"S11"},
+		ID: "G8", Predicates: []string{"S11"},
 		Profile: Profile{Ops: map[history.Op]int{history.OpCancel: 12, history.OpSubmit: 6, history.OpSchedule: 6}, Timers: true}, Mutant: "g8-cancel-does-not-stop",
 	},
 	{
-		ID: "G9", Sentence: "Every future ends, and every listener is called once", Predicates: []string{"S1", "S2"}, Premise: listeners,
+		ID: "G9", Predicates: []string{"S1", "S2"}, Premise: listeners,
 		Profile: Profile{Ops: map[history.Op]int{history.OpSubmit: 20, history.OpListen: 6}, Abrupt: true}, Mutant: "g9-goexit-leaves-future",
 	},
 	{
-		ID: "G10", Sentence: "The quiet period is exact, without polling", Predicates: []string{"V4"},
+		ID: "G10", Predicates: []string{"V4"},
 		Profile: Profile{Ops: map[history.Op]int{history.OpShutdownGracefully: 8}}, Mutant: "g10-quiet-from-last-task",
 	},
 	{
-		ID: "G11", Sentence: "The timeout is a deadline for admission, even while a body runs", Predicates: []string{"V3"}, Premise: timeouts,
+		ID: "G11", Predicates: []string{"V3"}, Premise: timeouts,
 		Profile: Profile{Ops: map[history.Op]int{history.OpShutdownGracefully: 8}, Long: true}, Mutant: "g11-timeout-by-the-loop",
 	},
 	{
-		ID: "G12", Sentence: "No wake-up is lost; at most one per sleep, none from the loop itself", Predicates: []string{"V1", "V2", "V6", "V8"},
+		ID: "G12", Predicates: []string{"V1", "V2", "V6", "V8"},
 		Mutant: "g12-shutdown-does-not-wake",
 	},
 	{
-		ID: "G13", Sentence: "No starvation by a task that resubmits itself", Predicates: []string{"V7", "V10"},
+		ID: "G13", Predicates: []string{"V7", "V10"},
 		Profile: Profile{Again: true, Ops: map[history.Op]int{history.OpSchedule: 6, history.OpAfterIteration: 6}}, Minimum: 50, Mutant: "g13-unbounded-batch",
 	},
 	{
-		ID: "G14", Sentence: "Panics and runtime.Goexit stay inside", Predicates: []string{"S14"},
+		ID: "G14", Predicates: []string{"S14"},
 		Profile: Profile{Abrupt: true, Spawner: true}, Mutant: "g14-goexit-kills-loop",
 	},
 	{
-		ID: "G15", Sentence: "Terminated if and only if Done is closed, after everything", Predicates: []string{"S8", "S12", "V5", "V9"},
+		ID: "G15", Predicates: []string{"S8", "S12", "V5", "V9"},
 		Mutant: "g15-done-before-cleanup",
 	},
 	{
-		ID: "G16", Sentence: "The first shutdown call wins; Shutdown shortens it", Predicates: []string{"S13"},
+		ID: "G16", Predicates: []string{"S13"},
 		Profile: Profile{Ops: map[history.Op]int{history.OpShutdownGracefully: 10, history.OpShutdown: 5}}, Mutant: "g16-second-call-lengthens",
 	},
 	{
-		ID: "G17", Sentence: "Lazy start; a start that fails keeps nothing", Predicates: []string{"S3", "S4"}, Premise: failedStarts,
+		ID: "G17", Predicates: []string{"S3", "S4"}, Premise: failedStarts,
 		Profile: Profile{Spawner: true}, Mutant: "g17-failed-start-keeps-task",
 	},
 	{
-		ID: "G18", Sentence: "Calls that would wait for the loop from inside it are refused", Predicates: []string{"S18"},
+		ID: "G18", Predicates: []string{"S18"},
 		Profile: Profile{Ops: map[history.Op]int{history.OpClose: 6, history.OpAwait: 6}}, Mutant: "g18-await-in-loop",
 	},
 	{
-		ID: "G19", Sentence: "A bounded queue refuses honestly", Predicates: []string{"S4"}, Premise: fullQueues,
+		ID: "G19", Predicates: []string{"S4"}, Premise: fullQueues,
 		Profile: Profile{Limit: true}, Mutant: "g19-one-too-many",
 	},
 	{
-		ID: "G20", Sentence: "Accepted = ran + cancelled + pending, in every snapshot", Predicates: []string{"S15"},
+		ID: "G20", Predicates: []string{"S15"},
 		Profile: Profile{Ops: map[history.Op]int{history.OpCancel: 6, history.OpSubmit: 6}, Abrupt: true, Limit: true}, Mutant: "g20-cancelled-counts-as-ran",
 	},
-	{ID: "G21", Sentence: "A group ends as one, and its children are used in turn", Premise: groups, Mutant: "g21-group-done-early"},
+	{ID: "G21", Premise: groups, Mutant: "g21-group-done-early"},
 	{
-		ID: "G22", Sentence: "Channels close cleanly", Predicates: []string{"S19"},
+		ID: "G22", Predicates: []string{"S19"},
 		Profile: Profile{Loop: true}, Mutant: "g22-told-with-nil",
 	},
 	{
-		ID: "G23", Sentence: "Drained channels lose nothing", Predicates: []string{"S20", "S21"},
+		ID: "G23", Predicates: []string{"S20", "S21"},
 		Profile: Profile{Loop: true, Ops: map[history.Op]int{history.OpShutdownGracefully: 8}}, Mutant: "g23-channels-not-waited-for",
 	},
 	{
-		ID: "G24", Sentence: "Nothing leaks: no goroutine, timer or task outlives done", Predicates: []string{"S16"},
+		ID: "G24", Predicates: []string{"S16"},
 		Mutant: "g24-deadline-left-running",
 	},
+})
+
+func withSentences(rows []Guarantee) []Guarantee {
+	for i := range rows {
+		rows[i].Sentence = contract.Sentence(rows[i].ID)
+	}
+	return rows
 }
 
 // Lookup returns the guarantee with that number, such as "G3".

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"eventide/core"
-	"eventide/model"
-	"eventide/props"
 	"eventide/props/exectest"
 	"eventide/props/history"
 	"eventide/props/mutant"
@@ -80,9 +78,6 @@ var documentChecks = []struct {
 	{"program", program, "README.md", "ex.Shutdown()", "ex.Close()"},
 	{"program, by its example", program, "core/example_test.go", `fmt.Println("lost:", sum-ran)`, `fmt.Println(sum-ran)`},
 	{"kit", kit, "README.md", "return mine{ex}", "return mine{nil}"},
-	{"diagram", diagram, "README.md", "Started --> ShuttingDown: a shutdown call", "Started --> Terminated: a crash"},
-	{"guarantees", guarantees, "README.md", "| G5 | After the close nothing", "| G5 | After the close little"},
-	{"guarantees that nobody checks any more", guarantees, "README.md", "| G23 | Drained channels lose nothing | S20, S21 |", "| G23 | Drained channels lose nothing | - |"},
 	{"make targets", makeTargets, "README.md", "`make verify` is the main job", "`make certain` is the main job"},
 	{"make targets, by the Makefile", makeTargets, "Makefile", "\nverify:", "\nverified:"},
 	{"tests named", testsNamed, "docs/netty.md", "`TestPropG17Start`", "`TestPropG17Stop`"},
@@ -203,28 +198,6 @@ func kit(files texts) error {
 		return err
 	}
 	return contains(files, "props/readme_test.go", source)
-}
-
-func diagram(files texts) error {
-	return contains(files, "README.md", "```mermaid\n"+model.Mermaid()+"```\n")
-}
-
-// guarantees compares the table with the one that the properties have: the
-// sentence, and the predicates that the virtual lane judges it by.
-func guarantees(files texts) error {
-	for _, g := range props.Guarantees {
-		judges := strings.Join(g.Predicates, ", ")
-		switch {
-		case !g.Checked():
-			judges = "-"
-		case judges == "":
-			judges = "its own property"
-		}
-		if err := contains(files, "README.md", fmt.Sprintf("\n| %s | %s | %s | ", g.ID, g.Sentence, judges)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 var makeTarget = regexp.MustCompile("(?m)(?:^|`|^- |[A-Z]+=\\S+ )make ([a-z][a-z-]*)")

@@ -41,6 +41,7 @@ func layers() []layer {
 			return standard || within(dep, module+"/model") || within(dep, module+"/internal/command")
 		}, "the model's command depends on the standard library, the model and internal/command alone"},
 		{"internal/command", func(dep string, standard bool) bool { return standard || within(dep, module+"/internal/command") }, "internal/command depends on the standard library alone"},
+		{"internal/contract", func(dep string, standard bool) bool { return standard || within(dep, module+"/internal/contract") }, "everything may import the contract, so it depends on the standard library alone"},
 		{"props/history", without("core", "model"), "the predicates judge any executor"},
 		{"props/exectest", without("core", "model"), "the kit judges any executor"},
 		{"bench", without("model"), "bench measures core, not the model"},
@@ -181,6 +182,7 @@ func TestLayeringFails(t *testing.T) {
 			{ImportPath: "eventide/model", Deps: []string{"sync"}},
 			{ImportPath: "eventide/model/cmd/explore", Deps: []string{"sync", "eventide/model", "eventide/internal/command"}},
 			{ImportPath: "eventide/internal/command", Deps: []string{"sync"}},
+			{ImportPath: "eventide/internal/contract", Deps: []string{"sync"}},
 			{ImportPath: "eventide/props", Imports: []string{"testing"}, Deps: []string{"eventide/core", "eventide/model", "pgregory.net/rapid"}},
 			{ImportPath: "eventide/props/history", Deps: []string{goid}},
 			{ImportPath: "eventide/props/exectest", Imports: []string{"testing"}, Deps: []string{"eventide/props/history"}},
@@ -202,6 +204,7 @@ func TestLayeringFails(t *testing.T) {
 		{"eventide/model/cmd/explore", "eventide/core", "eventide/model/cmd/explore reaches eventide/core"},
 		{"eventide/model/cmd/explore", goid, "eventide/model/cmd/explore reaches " + goid},
 		{"eventide/internal/command", "eventide/model", "eventide/internal/command reaches eventide/model"},
+		{"eventide/internal/contract", "eventide/core", "eventide/internal/contract reaches eventide/core"},
 		{"eventide/props/history", "eventide/core", "eventide/props/history reaches eventide/core"},
 		{"eventide/props/history", "eventide/model", "eventide/props/history reaches eventide/model"},
 		{"eventide/props/exectest", "eventide/core", "eventide/props/exectest reaches eventide/core"},

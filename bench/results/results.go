@@ -19,6 +19,7 @@ import (
 	"text/template"
 
 	"eventide/bench/compare"
+	"eventide/internal/contract"
 )
 
 // The raw files, in the order in which they are needed.
@@ -64,7 +65,6 @@ type verdicts struct {
 	} `json:"interleave"`
 	Guarantees []struct {
 		ID        string `json:"id"`
-		Sentence  string `json:"sentence"`
 		Verdict   string `json:"verdict"`
 		Exercised int    `json:"exercised"`
 		Mutant    struct {
@@ -161,7 +161,7 @@ func Generate(dir string) (Site, error) {
 	if err != nil {
 		return Site{}, err
 	}
-	t, err := template.New("RESULTS.md").Funcs(template.FuncMap{"number": number, "cell": cell, "millions": func(n float64) float64 { return n / 1e6 }, "join": strings.Join}).Parse(page)
+	t, err := template.New("RESULTS.md").Funcs(template.FuncMap{"sentence": contract.Sentence, "number": number, "cell": cell, "millions": func(n float64) float64 { return n / 1e6 }, "join": strings.Join}).Parse(page)
 	if err != nil {
 		return Site{}, err
 	}

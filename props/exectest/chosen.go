@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"eventide/internal/contract"
 	"eventide/props/history"
 	"eventide/props/interleave/control"
 )
@@ -155,7 +156,7 @@ func neverReturned(h *history.History) []history.Violation {
 	for _, e := range h.Events {
 		if _, is := open[e.N]; is {
 			return []history.Violation{{
-				Guarantee: "G3", Sentence: clauseOf("G3").sentence, At: []int{e.N},
+				Guarantee: "G3", Sentence: contract.Sentence("G3"), At: []int{e.N},
 				Text: fmt.Sprintf("%v, called at #%d, had not returned when nothing else could happen", e.Op, e.N),
 			}}
 		}

@@ -71,9 +71,6 @@
 //     met at 1 ms, 10 ms, 100 ms, 1 s, 2 s, 5 s and 10 s after its making, and
 //     elsewhere with -time mixed.
 //
-// The guarantees: G1 states, G2 one at a time, G3 exact admission, G4 FIFO, G5
-// refusal, G6 hooks, G7 timers, G8 cancel, G9 futures, G10 quiet period, G11
-// deadline, G12 no lost wake-up, G13 no starvation, G14 panics and Goexit, G15
-// termination, G16 first shutdown wins, G17 starting, G18 no self-deadlock, G20
-// conservation, G24 nothing left behind.
+// The documentation of package core has the guarantees by their numbers. The kit has no
+// programs for G19 and for G21 to G23, which need a bounded queue, a group or channels.
 package exectest

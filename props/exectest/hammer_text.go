@@ -54,7 +54,7 @@ func (cl *clause) tellHammer(row *Row, factory func() Subject, c *config, h hamm
 	fmt.Fprintf(&b, "Done again %d times it failed %d times. The test does the same.\n\n", tries, failed)
 	b.WriteString(h.source(row.Guarantee, !c.realTime))
 	fmt.Fprintf(&b, "\nreplay  %s\n", c.line)
-	row.Report = b.String() + wayOut(row.Guarantee)
+	row.Report = b.String() + inWords(row.Guarantee)
 }
 
 func (cl *clause) repeat(guarantee string, factory func() Subject, c *config, h hammer) (tries, failed int) {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	"eventide/internal/contract"
 )
 
 // count is what became of the calls of a strike.
@@ -163,7 +165,7 @@ func (cl *clause) hammer(row *Row, factory func() Subject, c *config) {
 			return
 		case v.text != "":
 			own := c.outside(cl, v.guarantee)
-			c.others.note(sighting{v.guarantee, clauseOf(v.guarantee).sentence, v.text, func(row *Row) { cl.tellHammer(row, factory, own, h, v.text) }})
+			c.others.note(sighting{v.guarantee, contract.Sentence(v.guarantee), v.text, func(row *Row) { cl.tellHammer(row, factory, own, h, v.text) }})
 		case v.judged:
 		case h.inside:
 			inside = false     // a task that shuts down waits for itself, which is for G18 to tell

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"eventide/internal/contract"
 	"eventide/props/history"
 )
 
@@ -61,7 +62,7 @@ func (cl *clause) judge(c *config, r run) finding {
 const restless = "a run did not come to rest: a goroutine spins, or waits for a lock that nobody gives back"
 
 func (cl *clause) violation(text string) history.Violation {
-	return history.Violation{Guarantee: cl.name, Sentence: cl.sentence, Text: text}
+	return history.Violation{Guarantee: cl.name, Sentence: contract.Sentence(cl.name), Text: text}
 }
 
 // judges reports whether a breach of the guarantee counts: it was not declared, and if

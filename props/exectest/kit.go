@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"eventide/internal/contract"
 	"eventide/props/history"
 	"eventide/props/interleave/control"
 )
 
 // clause is how the kit checks one guarantee.
 type clause struct {
-	name       string
-	sentence   string
+	name       string   // of the guarantee
 	predicates []string // those whose premise its programs are made for
 	needs      []string // interfaces without which there is nothing to check
 	virtual    bool     // only virtual time can tell
@@ -140,7 +140,7 @@ func (cl *clause) supported(c *config) (ok bool, why string) {
 }
 
 func (cl *clause) check(factory func() Subject, c *config) Row {
-	row := Row{Guarantee: cl.name, Sentence: cl.sentence}
+	row := Row{Guarantee: cl.name, Sentence: contract.Sentence(cl.name)}
 	c.line = c.replay(cl, cl.name)
 	c.failures = slices.Concat(c.failures, c.others.texts())
 	if ok, why := cl.supported(c); !ok {
@@ -150,7 +150,7 @@ func (cl *clause) check(factory func() Subject, c *config) Row {
 	if cl.name == "G14" && c.panicsEscape {
 		row.Status, row.Text = Fail, "G14 a panic in a task kills the process (declared, not tried)"
 		row.cause, row.line = row.Text, c.line
-		row.Report = fmt.Sprintf("%s\n\nreplay  %s\n%s", row.Text, c.line, wayOut(cl.name))
+		row.Report = fmt.Sprintf("%s\n\nreplay  %s\n%s", row.Text, c.line, inWords(cl.name))
 		return row
 	}
 	if cl.control != nil && !execute(factory, cl.control(), c, false).done {
@@ -199,12 +199,14 @@ func (cl *clause) generate(c *config, round int) program {
 	return p
 }
 
-// wayOut is the last line of a failure, where it may be that nothing is wrong.
-func wayOut(guarantee string) string {
-	if cl := clauseOf(guarantee); cl == nil || !cl.mayLack {
-		return ""
+// inWords ends a failure: the guarantee in words and, if a simple executor may do without
+// it, how to say so.
+func inWords(guarantee string) string {
+	text := fmt.Sprintf("\n%s: %s.\n", guarantee, contract.Sentence(guarantee))
+	if cl := clauseOf(guarantee); cl != nil && cl.mayLack {
+		text += fmt.Sprintf("not promised? exectest.Without(%q, \"why\")\n", guarantee)
 	}
-	return fmt.Sprintf("\nnot promised? exectest.Without(%q, \"why\")\n", guarantee)
+	return text
 }
 
 // howMany is the number of rounds: fewer in real time, where each takes a while.
@@ -229,7 +231,7 @@ func (cl *clause) explain(row *Row, factory func() Subject, c *config, p program
 	row.Status, row.cause, row.line = Fail, v.Cause(), c.line
 	row.Text = fmt.Sprintf("%v [program%s %v]", v, cl.madeFor(row), p)
 	if found.run.history == nil {
-		row.Report = fmt.Sprintf("%s\n\nreplay  %s\n%s", row.Text, c.line, wayOut(row.Guarantee))
+		row.Report = fmt.Sprintf("%s\n\nreplay  %s\n%s", row.Text, c.line, inWords(row.Guarantee))
 		return
 	}
 	var b strings.Builder
@@ -241,5 +243,5 @@ func (cl *clause) explain(row *Row, factory func() Subject, c *config, p program
 			fmt.Fprintf(&b, "also    %v\n", other)
 		}
 	}
-	row.Report = b.String() + wayOut(row.Guarantee)
+	row.Report = b.String() + inWords(row.Guarantee)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"eventide/internal/contract"
 	"eventide/props/history"
 )
 
@@ -186,9 +187,9 @@ func Without(guarantee, reason string) Option {
 	}
 }
 
-// lastGuarantee is the highest number in the table of guarantees. A few of them
-// have no clause here: nobody needs to be without them, and may be.
-const lastGuarantee = 24
+// lastGuarantee is the highest number of a guarantee. A few of them have no clause here:
+// nobody needs to be without them, and may be.
+var lastGuarantee = len(contract.Guarantees)
 
 // Only limits the run to the programs of the named guarantees, such as "G3", and the
 // judgement to these guarantees.

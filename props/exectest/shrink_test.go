@@ -45,7 +45,7 @@ func weight(p program) int {
 // TestShrinkFindsTheCore has a clause that is broken by any program with two
 // tasks, and wants exactly those, and the shutdown, to be left.
 func TestShrinkFindsTheCore(t *testing.T) {
-	twoTasks := clause{name: "G0", sentence: "fewer than two tasks", extra: func(r run) []history.Violation {
+	twoTasks := clause{name: "G0", extra: func(r run) []history.Violation {
 		if r.history.Tally().Attempts < 2 {
 			return nil
 		}

@@ -4,7 +4,8 @@
 //
 //	go run ./props/cmd/verify -budget 30s
 //
-// It prints a verdict per guarantee and writes verify.json. Exit code 0: no
+// It prints a verdict per guarantee and writes verify.json; -show prints the verdicts of
+// such a file again. Exit code 0: no
 // violation; 1: a violation; 2: usage, or something could not be run; 3, with
 // -strict: a guarantee that this build checks did not count as passed.
 package main
@@ -29,6 +30,7 @@ type settings struct {
 	root   string // of the module
 	out    string
 	strict bool
+	show   string // a verify.json to print, instead of a run
 }
 
 func parse(args []string, stderr io.Writer) (settings, error) {
@@ -46,6 +48,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.StringVar(&s.root, "root", ".", "root of the module")
 	f.StringVar(&s.out, "out", "out", "where verify.json and what it builds go, from the root")
 	f.BoolVar(&s.strict, "strict", false, "exit with 3 if a guarantee that is checked did not count as passed")
+	f.StringVar(&s.show, "show", "", "print the verdicts of a verify.json, and run nothing")
 	if err := command.Parse(f, args, stderr, func() error { return command.Positive("-budget", s.budget) }); err != nil {
 		return s, err
 	}
@@ -59,6 +62,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	s, err := parse(args, stderr)
 	if err != nil {
 		return command.Refuse(stderr, "verify", err)
+	}
+	if s.show != "" {
+		return show(s, stdout, stderr)
 	}
 	v := &verification{settings: s, began: time.Now(), clock: &timetable{budget: s.budget, planted: len(checked())}}
 	v.live = newLive(stdout, func() estimate { return v.clock.left(time.Now()) })
@@ -74,4 +80,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	report.table(stdout)
 	return report.exitCode(s.strict)
+}
+
+// show prints the verdicts of an earlier run. The exit code is that of the run.
+func show(s settings, stdout, stderr io.Writer) int {
+	r, err := readReport(s.show)
+	if err != nil {
+		fmt.Fprintln(stderr, "verify:", err)
+		return 2
+	}
+	r.table(stdout)
+	return r.exitCode(s.strict)
 }

@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
+	"eventide/internal/contract"
 	"eventide/model"
 	"eventide/props"
 )
@@ -20,6 +22,9 @@ const (
 	fail   = "fail"
 	notRun = "not run"
 )
+
+// schema is the version of verify.json.
+const schema = 1
 
 // report is verify.json. Its schema is versioned; fields are added, not changed.
 type report struct {
@@ -75,7 +80,7 @@ type laneReport struct {
 
 func (v *verification) report() report {
 	r := report{
-		Schema: 1, Commit: commit(v.root), Go: runtime.Version(), Seconds: time.Since(v.began).Seconds(),
+		Schema: schema, Commit: commit(v.root), Go: runtime.Version(), Seconds: time.Since(v.began).Seconds(),
 		Model: modelOf(v.model), Channels: modelOf(v.regs),
 		Traces: v.traces, Undecided: v.lane.Undecided + v.real.Undecided + v.interleave.Undecided,
 		Interleave: schedulesOf(v.interleave),
@@ -173,23 +178,46 @@ func (r report) write(path string) error {
 	return os.WriteFile(path, append(data, '\n'), 0o644)
 }
 
-// table prints the verdicts for a person.
+// readReport reads what write wrote. Sentences are those of the contract now.
+func readReport(path string) (report, error) {
+	var r report
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, fmt.Errorf("%s: %w", path, err)
+	}
+	if r.Schema != schema {
+		return r, fmt.Errorf("%s: schema is %d, want %d", path, r.Schema, schema)
+	}
+	for i := range r.Guarantees {
+		g := &r.Guarantees[i]
+		if g.Sentence = contract.Sentence(g.ID); g.Sentence == "" || len(g.Lanes) != 3 {
+			return r, fmt.Errorf("%s: %s has %d lanes and the sentence %q, want 3 and one of the contract", path, g.ID, len(g.Lanes), g.Sentence)
+		}
+	}
+	return r, nil
+}
+
+// table prints the verdicts for a person: below each lane in how many of its runs the
+// guarantee was exercised, or "-" if the lane gives no verdict.
 func (r report) table(w io.Writer) {
 	fmt.Fprintln(w)
 	r.Model.print(w, "model")
 	r.Channels.print(w, "channels")
-	fmt.Fprintf(w, "traces   %d of the model, %d of histories, %d with another verdict than the one inside\n", r.Traces.Model, r.Traces.History, len(r.Traces.Wrong))
+	fmt.Fprintf(w, "traces   %d of the model and %d histories judged, %d with a wrong verdict\n", r.Traces.Model, r.Traces.History, len(r.Traces.Wrong))
 	r.Interleave.print(w)
 	for _, text := range r.Traces.Wrong {
 		fmt.Fprintf(w, "         WRONG %s\n", text)
 	}
-	fmt.Fprintf(w, "\n%-4s %-80s %-8s %10s %-7s %s\n", "", "guarantee", "verdict", "exercised", "mutant", "checked by")
+	fmt.Fprintf(w, "\n%-4s %-8s %8s %10s %9s %7s  %-7s %s\n", "", "verdict", "virtual", "interleave", "exhausted", "real", "bug", "guarantee")
 	for _, g := range r.Guarantees {
 		seen := "-"
 		if g.Mutant.Name != "" {
 			seen = map[bool]string{true: "killed", false: "ALIVE"}[g.Mutant.Killed]
 		}
-		fmt.Fprintf(w, "%-4s %-80s %-8s %10d %-7s %s\n", g.ID, g.Sentence, g.Verdict, g.Exercised, seen, g.checkedBy())
+		fmt.Fprintf(w, "%-4s %-8s %8s %10s %9s %7s  %-7s %s\n", g.ID, g.Verdict, g.Lanes[0], g.Lanes[1], g.Lanes[1].exhausted(), g.Lanes[2], seen, g.Sentence)
 		if g.Verdict != pass {
 			fmt.Fprintf(w, "     %s\n", g.Reason)
 		}
@@ -200,6 +228,24 @@ func (r report) table(w io.Writer) {
 		}
 	}
 	r.summary(w)
+}
+
+// String is the lane's cell of the table.
+func (l laneReport) String() string {
+	switch l.Verdict {
+	case pass:
+		return strconv.Itoa(l.Exercised)
+	case fail:
+		return "FAIL"
+	}
+	return "-"
+}
+
+func (l laneReport) exhausted() string {
+	if l.Exhausted == 0 {
+		return "-"
+	}
+	return strconv.Itoa(l.Exhausted)
 }
 
 func (m modelReport) print(w io.Writer, name string) {
@@ -214,21 +260,6 @@ func (m modelReport) print(w io.Writer, name string) {
 }
 
 func (m modelReport) bad() bool { return m.Violation != "" || !m.Complete }
-
-func (g guaranteeRow) checkedBy() string {
-	var parts []string
-	for _, l := range g.Lanes {
-		text := l.Lane + ": " + l.Verdict
-		if l.Runs > 0 {
-			text = fmt.Sprintf("%s: %s, %d of %d runs", l.Lane, l.Verdict, l.Exercised, l.Runs)
-		}
-		if l.Exhausted > 0 {
-			text += fmt.Sprintf(", %d scenarios exhausted", l.Exhausted)
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, "; ")
-}
 
 func (r report) summary(w io.Writer) {
 	counts := map[string]int{}

@@ -139,7 +139,8 @@ func TestTableShowsEveryReason(t *testing.T) {
 	var b bytes.Buffer
 	v.report().table(&b)
 	for _, want := range []string{"G6 hook 4 never ran", "ALIVE", "21 pass, 2 fail, 1 not run",
-		"in the interleave lane: G9 a future never ended", "interleave -case out/cases/G9-", "8 scenarios exhausted",
+		"in the interleave lane: G9 a future never ended", "interleave -case out/cases/G9-",
+		"G3   pass          200        100         8      20  killed  An accepted task",
 		"of 118 small scenarios every schedule was seen: to 0 preemptions of 118; to 1 preemptions of 93; without a bound of 0",
 	} {
 		require.Contains(t, b.String(), want)
