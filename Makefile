@@ -26,8 +26,8 @@ lint: ## gofmt, vet, staticcheck
 prop: ## all properties
 	go test -run Prop ./...
 
-mutants: ## every planted bug against the properties; MUTANT=name for one, SHORT=1 for 12, most of them in core
-	go run ./props/cmd/mutants $(if $(MUTANT),-run $(MUTANT)) $(if $(SHORT),-short)
+mutants: ## every planted bug against the properties; MUTANT=name for one, SHORT=1 for 12; AUTO=60 SEED=n for mechanical ones
+	go run ./props/cmd/mutants $(if $(MUTANT),-run $(MUTANT)) $(if $(SHORT),-short) $(if $(AUTO),-auto $(AUTO) $(if $(SEED),-seed $(SEED)))
 
 mutants-columns: ## measure its columns anew: plain stress of each, and each property alone
 	go run ./props/cmd/mutants -stress

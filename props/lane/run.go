@@ -54,6 +54,8 @@ type Run struct {
 	Args   []string      // more arguments
 	Env    []string      // more of the environment: "NAME=value"
 
+	MaxMemory int64 // resident bytes: a program that has more is killed, and counts as crashed; 0: no limit
+
 	Cases string            // where it keeps failing programs; "": where the tests do
 	Stall time.Duration     // silence for so long is a hang; 0: as long as Budget allows
 	Hear  func(Result)      // each line as it comes
@@ -90,10 +92,17 @@ func (r Run) Do(root string) (Result, error) {
 		return Result{}, err
 	}
 	w := r.watch(cmd.Process)
+	full := func() bool { return false }
+	if r.MaxMemory > 0 {
+		full = KillAbove(cmd.Process, r.MaxMemory)
+	}
 	last, err := r.read(pipe, w)
 	w.stop()
 	_ = cmd.Wait() // exit status 1 is what violations look like; the lines say it better
 	last.Ending = w.ending(cmd.ProcessState)
+	if full() {
+		last.Ending = Crashed
+	}
 	switch {
 	case err != nil:
 		return Result{}, err

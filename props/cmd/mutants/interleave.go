@@ -86,7 +86,7 @@ func (i *interleaver) try(m mutant.Mutant, e *entry, dir string, race bool) (boo
 // lookForSchedule runs the lane until it has found something or the budget is spent.
 func (s settings) lookForSchedule(bin, cases, lean string, race bool, budget time.Duration) (lane.Result, error) {
 	r := lane.Run{
-		Bin: bin, Budget: budget, Seed: s.seed, Cases: cases, Args: []string{"-quick", "-first", "-1"},
+		Bin: bin, Budget: budget, Seed: s.seed, Cases: cases, MaxMemory: maxMemory, Args: []string{"-quick", "-first", "-1"},
 		Until: func(r lane.Result) bool { return len(r.Failed) > 0 },
 		Env:   []string{"GORACE=exitcode=0"}, // one race is planted, to see that the detector works
 	}

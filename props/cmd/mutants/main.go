@@ -13,6 +13,10 @@
 // The last two are slow, and are shown beside the verdicts of the others. A property
 // that, with all others switched off, sees no bug of its guarantee fails -alone.
 //
+// With -auto 60 it draws 60 mechanical mutants instead, which nobody has selected, by the
+// seed of -seed; out/auto.json keeps what became of each (see packages auto and score).
+// The exit code is 0 then, whatever the score is: the gate compares scores.
+//
 // A verdict is taken from out/mutants.json if the mutant, core and the checks are
 // what they were. Exit code 0: every one was killed; 1: one survived; 2: usage, a
 // mutant that does not apply or does not build, or a lane that showed nothing.
@@ -49,6 +53,7 @@ type settings struct {
 	own, all time.Duration // for the property of its guarantee, for all properties
 	stall    time.Duration
 	seed     uint64
+	auto     int // mechanical mutants to draw; 0: planted bugs
 
 	stress, alone    bool          // instead of the verdicts
 	stressFor, cross time.Duration // for each mutant
@@ -76,6 +81,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.BoolVar(&s.alone, "alone", false, "ask instead which properties see each of them, and keep that")
 	f.DurationVar(&s.cross, "cross", 2*time.Second, "how long all properties look for it then")
 	f.Uint64Var(&s.seed, "seed", 1, "base of the seeds")
+	f.IntVar(&s.auto, "auto", 0, "draw so many mechanical mutants of "+strings.Join(measured, ", ")+" instead, by -seed, and keep their score in auto.json")
 	if err := command.Parse(f, args, stderr, s.check); err != nil {
 		return s, err
 	}
@@ -92,6 +98,9 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 
 // check refuses what no run can mean.
 func (s *settings) check() error {
+	if err := s.checkAuto(); err != nil {
+		return err
+	}
 	if s.stress && s.alone {
 		return errors.New("got both -stress and -alone, want one of them")
 	}
@@ -121,6 +130,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	s, err := parse(args, stderr)
 	if err != nil {
 		return command.Refuse(stderr, "mutants", err)
+	}
+	if s.auto > 0 {
+		return s.runAutoMode(stdout, stderr)
 	}
 	all, marks, err := loadAll(s.dirs)
 	var planted []mutant.Mutant

@@ -34,6 +34,8 @@ func TestUsage(t *testing.T) {
 		"-stress-for is 0s":                  {"-stress-for", "0s"},
 		"-cross is -1s, want more than 0":    {"-cross", "-1s"},
 		"flag provided but not defined":      {"-colour"},
+		"-auto is -1, want at least 1":       {"-auto", "-1"},
+		"got -auto and one of -run, -short":  {"-auto", "3", "-short"},
 		`-run is "g0-none", want one of the`: {"-run", "g0-none"},
 		"mutant: no *.mutant in":             {"-dir", "props"},
 		"is -root the root of the module":    {"-out", t.TempDir(), "-root", "..", "-dir", "../../testdata/mutants"},

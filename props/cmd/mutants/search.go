@@ -179,7 +179,7 @@ func (s settings) build(name, overlay string) (string, error) {
 func (s settings) look(bin, cases, only string, budget time.Duration) (lane.Result, error) {
 	return twiceIfHung(budget, func() (lane.Result, error) {
 		return lane.Run{
-			Bin: bin, Only: only, Budget: budget, Seed: s.seed, Cases: cases, Stall: s.stall,
+			Bin: bin, Only: only, Budget: budget, Seed: s.seed, Cases: cases, Stall: s.stall, MaxMemory: maxMemory,
 			Until: func(r lane.Result) bool { return len(r.Failed) > 0 },
 		}.Do(s.root)
 	})
@@ -200,7 +200,7 @@ func twiceIfHung(budget time.Duration, run func() (lane.Result, error)) (r lane.
 		}
 	}
 	if err != nil {
-		return r, fmt.Errorf("the lane hung before it had run anything: that shows nothing\n%s", silent.Output)
+		return r, fmt.Errorf("the lane hung before it had run anything: that shows nothing\n%w", silent)
 	}
 	return r, nil
 }

@@ -109,11 +109,16 @@ func (t *tester) control(pkg, killer string) error {
 }
 
 func (s settings) buildTests(pkg, bin, overlay string) error {
+	return s.buildTestsWith(pkg, bin, overlay)
+}
+
+// buildTestsWith is buildTests with more arguments of the go command.
+func (s settings) buildTestsWith(pkg, bin, overlay string, more ...string) error {
 	bin, err := filepath.Abs(bin)
 	if err != nil {
 		return err
 	}
-	args := []string{"test", "-c", "-vet=off", "-o", bin}
+	args := append([]string{"test", "-c", "-vet=off", "-o", bin}, more...)
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
 	}

@@ -71,6 +71,13 @@ func (p Pick) Mutant() mutant.Mutant {
 	}
 }
 
+// Changed is the text of the file that the pick changes, by its name, as Mutant.Apply
+// returns it.
+func (p Pick) Changed() map[string]string {
+	e, text := p.ways[p.Way], string(p.file.text)
+	return map[string]string{p.file.name: text[:e.start] + e.text + text[e.end:]}
+}
+
 // context is the edit in whole lines: as few as make the old text occur once in the file.
 func (p Pick) context(e edit) (before, after string) {
 	text := string(p.file.text)

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+
+	"eventide/props/mutant"
+	"eventide/props/mutant/auto"
+	"eventide/props/mutant/score"
+)
+
+// measured are the packages whose mechanical mutants -auto draws.
+var measured = []string{"core", "core/tcp", "core/blocking", "core/process"}
+
+// classified is where survivors are kept that change no behaviour, with the reason.
+var classified = filepath.Join("testdata", "mutants", "auto")
+
+// runAutoMode draws mechanical mutants and lets every check look for each of them. Its exit
+// code is 0 whatever the score is: the gate compares scores.
+func (s settings) runAutoMode(stdout, stderr io.Writer) int {
+	f, err := s.judgePicks(stderr)
+	if f != nil {
+		f.Table(stdout, operatorNames())
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "mutants:", err)
+		return 2
+	}
+	return 0
+}
+
+func operatorNames() (names []string) {
+	for _, o := range auto.Operators() {
+		names = append(names, o[0])
+	}
+	return names
+}
+
+// judgePicks returns what is known of the picks, as far as it got.
+func (s settings) judgePicks(progress io.Writer) (*score.File, error) {
+	picks, draw, sites, err := s.drawPicks()
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.openScore(sites, progress)
+	if err != nil {
+		return nil, err
+	}
+	f.Drew(draw)
+	classes, err := readClasses(s.root, s.inRoot(classified))
+	if err != nil {
+		return f, err
+	}
+	var todo []auto.Pick
+	for _, p := range picks {
+		if old, known := f.Known(p.Name()); !known || s.force {
+			todo = append(todo, p)
+		} else if err := classes.reconsider(f, p, old); err != nil {
+			return f, err
+		}
+	}
+	fmt.Fprintf(progress, "%d picks of %d sites, seed %d, %d draws did not compile; %d of them known from %s\n",
+		len(picks), sites, s.seed, draw.Stillborn, len(picks)-len(todo), s.scoreFile())
+	if len(todo) > 0 { // a lane that finds something without a mutant shows nothing
+		if err := newSearcher(s).control(); err != nil {
+			return f, err
+		}
+	}
+	j := &autoJob{settings: s, judge: newAutoJudge(s).judge, classes: classes, file: f, progress: progress}
+	return f, j.run(todo)
+}
+
+func (s settings) scoreFile() string { return filepath.Join(s.out, "auto.json") }
+
+func (s settings) drawPicks() (picks []auto.Pick, d score.Draw, sites int, err error) {
+	var patterns []string
+	for _, pkg := range measured {
+		patterns = append(patterns, "./"+pkg)
+	}
+	source, err := auto.Load(s.root, patterns...)
+	if err != nil {
+		return nil, d, 0, err
+	}
+	picks, stillborn, err := source.Pick(s.auto, s.seed)
+	return picks, score.Draw{Seed: s.seed, Picks: len(picks), Stillborn: stillborn}, len(source.Sites), err
+}
+
+// openScore opens the file of these sources and these checks.
+func (s settings) openScore(sites int, progress io.Writer) (*score.File, error) {
+	var sources, checks []string
+	for _, pkg := range measured {
+		sources, checks = append(sources, pkg+"/*.go"), append(checks, pkg+"/*_test.go")
+	}
+	changes, err := hashOf(s.root, sources...)
+	if err != nil {
+		return nil, err
+	}
+	looks, err := hashOfAll(s.root, append(checks, "props/*.go", "props/*/*.go", "props/lanes/*/*.go", "model/*.go")...)
+	if err != nil {
+		return nil, err
+	}
+	f, stale, err := score.Open(s.scoreFile(), changes, looks, sites)
+	if stale {
+		fmt.Fprintf(progress, "%s is of other sources or checks: every pick is judged again\n", s.scoreFile())
+	}
+	return f, err
+}
+
+// autoJob judges picks side by side and keeps each verdict as it comes.
+type autoJob struct {
+	settings
+	judge    func(auto.Pick) (score.Pick, error)
+	classes  classes
+	progress io.Writer
+
+	mu   sync.Mutex
+	file *score.File
+	done int
+}
+
+// run judges the picks. One that cannot be judged does not keep the others from their turn.
+func (j *autoJob) run(todo []auto.Pick) error {
+	var mutants []mutant.Mutant
+	byName := map[string]auto.Pick{}
+	for _, p := range todo {
+		mutants = append(mutants, p.Mutant())
+		byName[p.Name()] = p
+	}
+	return j.room.each(mutants, func(m mutant.Mutant) error { return j.one(byName[m.Name], len(todo)) })
+}
+
+func (j *autoJob) one(p auto.Pick, of int) error {
+	v, err := j.judge(p)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.Name(), err)
+	}
+	v, err = j.classes.apply(p, v)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.done++
+	fmt.Fprintf(j.progress, "[%d/%d] %s: %s %s, %.1f s\n", j.done, of, v.Place, v.Verdict, v.By, v.Seconds)
+	return j.file.Put(v)
+}
+
+// checkAuto refuses what -auto cannot mean.
+func (s *settings) checkAuto() error {
+	switch {
+	case s.auto < 0:
+		return fmt.Errorf("-auto is %d, want at least 1", s.auto)
+	case s.auto > 0 && (s.only != "" || s.short || s.stress || s.alone):
+		return errors.New("got -auto and one of -run, -short, -stress and -alone, want -auto alone")
+	}
+	return nil
+}
+
+// newScore is a pick about which nothing is known.
+func newScore(p auto.Pick, seed uint64) score.Pick {
+	return score.Pick{
+		Name: p.Name(), Seed: seed, Package: p.Package(), Operator: p.Operator,
+		Function: cmp.Or(p.Function, "(package)"), Place: p.String(), Verdict: score.Survived,
+	}
+}
