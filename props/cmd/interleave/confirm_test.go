@@ -1,8 +1,11 @@
 package main
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"eventide/props/interleave/driver"
 )
@@ -71,5 +74,93 @@ func TestTiming(t *testing.T) {
 // The switches that a finding does not need are left out.
 func TestMinimised(t *testing.T) {
 	module(t, "x_test.go", lost)
-	want(t, driver.ExitFinding, []string{"test", "-schedules", "200", "-strategy", "walk"}, "confirmed in a fresh process with 2 switches of ")
+	want(t, driver.ExitFinding, []string{"test", "-schedules", "200", "-strategy", "walk"}, "confirmed in a fresh process with 1 switch of ")
+}
+
+const long = `package x
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+func TestLong(t *testing.T) {
+	var n, m atomic.Int64
+	var wg sync.WaitGroup
+	items := make(chan int)
+	for range 2 {
+		wg.Go(func() {
+			for i := range 300 {
+				if i == 150 {
+					n.Store(n.Load() + 1)
+				} else {
+					m.Add(1)
+				}
+			}
+		})
+	}
+	wg.Go(func() {
+		for i := range 300 {
+			items <- i
+		}
+		close(items)
+	})
+	for range items {
+		m.Add(1)
+	}
+	wg.Wait()
+	if n.Load() != 2 {
+		t.Fatalf("%d updates of 2", n.Load())
+	}
+}
+`
+
+var confirmedWith = regexp.MustCompile(`confirmed in a fresh process with (\d+) switch(?:es)? of (\d+)`)
+
+// A finding in a long schedule keeps one or two of its hundreds of switches, whatever the
+// strategy, within ten seconds.
+func TestLongScheduleIsMinimised(t *testing.T) {
+	module(t, "x_test.go", long)
+	for _, strategy := range []string{"walk", "pct3", "surw"} {
+		var reports []driver.Report
+		_, err := driver.Test(driver.Options{Schedules: 3000, FailFast: true, Strategy: strategy, Seed: 2, Exhaust: -1, Report: func(r driver.Report) { reports = append(reports, r) }})
+		if err != nil || len(reports) != 1 || len(reports[0].Findings) != 1 {
+			t.Fatalf("%s: %v, %+v, want one finding", strategy, err, reports)
+		}
+		f := reports[0].Findings[0]
+		if f.Before < 100 || f.Switches < 1 || f.Switches > 2 || f.Minimising > 10*time.Second {
+			t.Errorf("%s: %d of %d switches left after %v\n%s", strategy, f.Switches, f.Before, f.Minimising, reports[0].Text)
+		}
+		m := confirmedWith.FindStringSubmatch(reports[0].Text)
+		if m == nil || m[1] != fmt.Sprint(f.Switches) || m[2] != fmt.Sprint(f.Before) {
+			t.Errorf("%s: the page does not say that %d of %d switches are left\n%s", strategy, f.Switches, f.Before, reports[0].Text)
+		}
+	}
+}
+
+// A schedule that does not end is shown within seconds: its trace has thousands of
+// operations and not millions.
+func TestEndlessScheduleIsShown(t *testing.T) {
+	module(t, "x_test.go", `package x
+
+import (
+	"sync/atomic"
+	"testing"
+)
+
+func TestSpin(t *testing.T) {
+	var done atomic.Bool
+	for !done.Load() {
+	}
+}
+`)
+	var reports []driver.Report
+	_, err := driver.Test(driver.Options{Schedules: 10, FailFast: true, Exhaust: -1, Timeout: 3 * time.Second, Report: func(r driver.Report) { reports = append(reports, r) }})
+	if err != nil || len(reports) != 1 || len(reports[0].Findings) != 1 {
+		t.Fatalf("%v, %+v, want one finding", err, reports)
+	}
+	if r := reports[0]; r.Findings[0].Verdict != "livelock" || r.Took > 10*time.Second || !strings.Contains(r.Text, "10 for !done.Load() {") {
+		t.Errorf("shown after %v\n%s", r.Took, r.Text)
+	}
 }

@@ -32,6 +32,11 @@ func (c cause) same(d cause) bool {
 	return c.Verdict == d.Verdict && normalise(c.Message) == normalise(d.Message)
 }
 
+// endless says whether the limit of operations told the cause: the schedule does not end.
+func (c cause) endless() bool {
+	return c.Verdict == protocol.Livelock || c.Verdict == protocol.Starvation
+}
+
 var (
 	sourceLine = regexp.MustCompile(`[\w./-]+\.go:\d+`)
 	hexNumber  = regexp.MustCompile(`0x[0-9a-f]+`)

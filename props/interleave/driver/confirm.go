@@ -16,8 +16,9 @@ const (
 	repeatsNot
 )
 
-// minimiseLimit bounds the time for minimising one finding.
-const minimiseLimit = 10 * time.Second
+// minimiseLimit is the time after which minimising a finding begins no further process.
+// Ten seconds are the most that it may take.
+const minimiseLimit = 9 * time.Second
 
 // confirm repeats f in fresh processes, minimises its switches, and keeps the trace of
 // the last repetition for the report.
@@ -28,20 +29,20 @@ func (s *search) confirm(f *found, e *ending) error {
 		f.replay, f.printed = e.finding, e.output
 		return nil
 	}
-	if !e.finding.Cut {
-		switches, ok, err := m.run(e.finding)
-		if err != nil {
-			return err
-		}
-		if ok {
-			f.original = len(e.finding.Switches)
-			f.repeat, f.state = s.bySwitches(e.finding, switches), repeatsMinimal
-			f.timing = hasClock(switches)
-			return s.trace(f, 1)
-		}
+	begin := time.Now()
+	ok, err := m.run(e.finding)
+	f.minimising = time.Since(begin)
+	if err != nil {
+		return err
+	}
+	if ok {
+		f.original = len(e.finding.Switches)
+		f.repeat, f.state = s.bySwitches(m.of, m.list), repeatsMinimal
+		f.timing = hasClock(m.list)
+		return s.trace(f, 1)
 	}
 	f.repeat, f.state = s.bySeed(e.finding, s.opts.Time), repeatsBySeed
-	ok, err := s.repeats(f.repeat, 1, f.cause)
+	ok, err = s.repeats(f.repeat, 1, f.cause)
 	if err != nil {
 		return err
 	}
@@ -124,9 +125,7 @@ func (s *search) repeats(r protocol.Request, count uint64, c cause) (bool, error
 
 // trace runs the repetition of f once more, in a fresh process, and keeps its operations.
 func (s *search) trace(f *found, count uint64) error {
-	r := f.repeat
-	r.Detail = 2
-	e, err := s.once(r, count)
+	e, err := s.traced(f.repeat, count, f.cause)
 	if err != nil {
 		return err
 	}
@@ -138,6 +137,23 @@ func (s *search) trace(f *found, count uint64) error {
 	f.cause = e.cause() // the stacks of the minimal schedule
 	f.replay, f.ops, f.born, f.printed = e.finding, e.ops, e.born, e.output
 	return nil
+}
+
+// endlessSteps are the operations of the trace of a schedule that does not end. A trace
+// up to the limit of a schedule has millions, and shows no more.
+const endlessSteps = 20000
+
+// traced runs a request that has shown a cause, with its operations.
+func (s *search) traced(r protocol.Request, count uint64, c cause) (*ending, error) {
+	r.Detail = 2
+	if c.endless() && r.Steps == 0 {
+		short := r
+		short.Steps = endlessSteps
+		if e, err := s.once(short, count); err != nil || e.same(c) {
+			return e, err
+		}
+	}
+	return s.once(r, count)
 }
 
 func hasClock(switches []protocol.Switch) bool {

@@ -1,75 +1,206 @@
 package driver
 
 import (
+	"slices"
 	"time"
 
 	"eventide/props/interleave/protocol"
 )
 
-// A minimiser removes switches of a finding while its verdict and its message stay.
+// A minimiser looks for the fewest switches that show a finding. A candidate leaves out
+// a part of the switches, and counts if verdict and message stay. One process runs many
+// candidates: it ends at the first that shows a finding, which a fresh process then has
+// to repeat.
 type minimiser struct {
 	search *search
 	cause  cause
-	of     *finding
+	of     *finding          // the schedule that list belongs to
+	list   []protocol.Switch // that are left
 	end    time.Time
-	tries  int
 }
 
-// run returns the switches that are left. It returns false if the finding does not
-// repeat by its switches in a fresh process.
-func (m *minimiser) run(of *finding) ([]protocol.Switch, bool, error) {
-	m.of = of
-	list := of.Switches
-	if ok, err := m.holds(list); err != nil || !ok {
-		return nil, false, err
+// run looks for the fewest switches that show the cause of m. It returns false if no
+// list of switches shows it in a fresh process.
+func (m *minimiser) run(of *finding) (bool, error) {
+	m.of, m.list = of, of.Switches
+	known := false
+	if !of.Cut {
+		var err error
+		if known, err = m.holds(of, of.Switches); err != nil {
+			return false, err
+		}
 	}
-	// Without moves of the clock first: a finding that needs none of them does not
-	// depend on timing.
-	if still := withoutClock(list); len(still) < len(list) {
-		ok, err := m.holds(still)
+	end := m.end
+	if known {
+		if err := m.stopClock(); err != nil {
+			return false, err
+		}
+		m.end = end.Add(-minimiseLimit / 2)
+		if err := m.cut(); err != nil {
+			return false, err
+		}
+	}
+	near, err := m.nearer(known)
+	if err != nil || near == nil && !known {
+		return false, err
+	}
+	m.end = end
+	far := *m
+	if near != nil {
+		m.of, m.list = near, near.Switches
+	}
+	if err := m.cut(); err != nil {
+		return false, err
+	}
+	if known && len(far.list) < len(m.list) {
+		*m = far
+	}
+	return true, nil
+}
+
+// cut leaves out switches until no single one can be left out, or the time is over.
+func (m *minimiser) cut() error {
+	if err := m.cutTail(); err != nil {
+		return err
+	}
+	return m.cutChunks()
+}
+
+// holds says whether a fresh process shows the cause with these switches of a schedule.
+func (m *minimiser) holds(of *finding, list []protocol.Switch) (bool, error) {
+	r := m.search.bySwitches(of, list)
+	r.Steps = m.steps()
+	return m.search.repeats(r, 1, m.cause)
+}
+
+// steps bounds the operations of a candidate: one that has gone another way for so long
+// does not come back. 0 is the default of the process.
+func (m *minimiser) steps() uint64 {
+	if m.cause.endless() {
+		return 0
+	}
+	return 2*m.of.Steps + 20000
+}
+
+// stopClock leaves out all moves of the clock, if the finding appears without them: it
+// then does not depend on timing.
+func (m *minimiser) stopClock() error {
+	still := slices.DeleteFunc(slices.Clone(m.list), func(s protocol.Switch) bool { return s.Kind == protocol.ToClock })
+	if len(still) == len(m.list) {
+		return nil
+	}
+	ok, err := m.holds(m.of, still)
+	if ok {
+		m.list = still
+	}
+	return err
+}
+
+// cutTail keeps the shortest beginning of the list that shows the cause: behind its last
+// switch, each goroutine runs until it has to wait.
+func (m *minimiser) cutTail() error {
+	for low := 0; low < len(m.list); {
+		var tails []protocol.Part
+		for length, step := low, 1; length < len(m.list); length, step = length+step, 2*step {
+			tails = append(tails, protocol.Part{From: length, To: len(m.list)})
+		}
+		i, err := m.first(tails)
+		switch {
+		case err != nil:
+			return err
+		case i < 0:
+			low = tails[len(tails)-1].From + 1
+		default:
+			if i > 0 {
+				low = tails[i-1].From + 1
+			}
+			m.leaveOut(tails[i])
+		}
+		if m.over() {
+			return nil
+		}
+	}
+	return nil
+}
+
+// cutChunks leaves out chunks, from half of the list down to single switches, until no
+// single one can be left out. What follows a chunk that could be left out is tried in
+// larger chunks first, because switches that are not needed come in rows.
+func (m *minimiser) cutChunks() error {
+	for size := (len(m.list) + 1) / 2; size > 0; size /= 2 {
+		for again := true; again && !m.over(); {
+			again = false
+			for from := 0; from < len(m.list); {
+				parts := chunks(from, len(m.list), size)
+				i, err := m.first(parts)
+				if err != nil {
+					return err
+				}
+				if i < 0 {
+					break
+				}
+				from = parts[i].From
+				m.leaveOut(parts[i])
+				again = size == 1 // a switch may have been needed only for one behind it
+			}
+		}
+	}
+	return nil
+}
+
+// chunks are the parts from a place up to another: eight, four and two chunks at the
+// place, then one chunk after the other.
+func chunks(from, to, size int) []protocol.Part {
+	var parts []protocol.Part
+	for n := 8 * size; n > size; n /= 2 {
+		if from+n <= to {
+			parts = append(parts, protocol.Part{From: from, To: from + n})
+		}
+	}
+	for at := from; at < to; at += size {
+		parts = append(parts, protocol.Part{From: at, To: min(at+size, to)})
+	}
+	return parts
+}
+
+func (m *minimiser) leaveOut(p protocol.Part) { m.list = without(m.list, p) }
+
+func without(list []protocol.Switch, p protocol.Part) []protocol.Switch {
+	return slices.Concat(list[:p.From], list[p.To:])
+}
+
+func (m *minimiser) over() bool { return !time.Now().Before(m.end) }
+
+// first returns the index of the first of the parts without which the cause appears in a
+// fresh process, or -1.
+func (m *minimiser) first(parts []protocol.Part) (int, error) {
+	most := protocol.MaxDrops
+	if m.of.Cold {
+		most = 1 // the test does not run twice in one process
+	}
+	for at := 0; at < len(parts) && !m.over(); {
+		batch := parts[at:min(len(parts), at+most)]
+		r := m.search.bySwitches(m.of, m.list)
+		r.Drops, r.Budget, r.Steps = batch, time.Until(m.end), m.steps()
+		e, err := m.search.once(r, uint64(len(batch)))
 		if err != nil {
-			return nil, false, err
+			return -1, err
 		}
-		if ok {
-			list = still
+		if e.finding == nil {
+			at += len(batch)
+			continue
 		}
-	}
-	for size := len(list); size > 0; size = (size + 1) / 2 {
-		before := len(list)
-		for i := 0; i < len(list); {
-			without := append(append([]protocol.Switch{}, list[:i]...), list[min(i+size, len(list)):]...)
-			ok, err := m.holds(without)
-			if err != nil {
-				return nil, false, err
-			}
-			if ok {
-				list = without
-			} else {
-				i += size
+		i := slices.Index(batch, e.finding.Dropped)
+		if i < 0 {
+			return -1, nil // the process ended outside of its schedules
+		}
+		if at += i; e.same(m.cause) {
+			ok, err := m.holds(m.of, without(m.list, batch[i]))
+			if ok || err != nil {
+				return at, err
 			}
 		}
-		if size == 1 && len(list) == before || time.Now().After(m.end) {
-			break
-		}
+		at++
 	}
-	return list, true, nil
-}
-
-// holds says whether the finding repeats with these switches alone.
-func (m *minimiser) holds(list []protocol.Switch) (bool, error) {
-	if m.tries > 0 && time.Now().After(m.end) {
-		return false, nil
-	}
-	m.tries++
-	return m.search.repeats(m.search.bySwitches(m.of, list), 1, m.cause)
-}
-
-func withoutClock(list []protocol.Switch) []protocol.Switch {
-	var kept []protocol.Switch
-	for _, s := range list {
-		if s.Kind != protocol.ToClock {
-			kept = append(kept, s)
-		}
-	}
-	return kept
+	return -1, nil
 }

@@ -76,7 +76,11 @@ func (p *page) confirmation() string {
 	f := p.found
 	switch f.state {
 	case repeatsMinimal:
-		return fmt.Sprintf("confirmed in a fresh process with %s of %d", plural(len(f.repeat.Switches), "switch", "switches"), f.original)
+		before := fmt.Sprint(f.original)
+		if f.original == 0 && len(f.repeat.Switches) > 0 {
+			before = fmt.Sprintf("more than %d", protocol.MaxSwitches)
+		}
+		return fmt.Sprintf("confirmed in a fresh process with %s of %s", plural(len(f.repeat.Switches), "switch", "switches"), before)
 	case repeatsBySeed:
 		return "confirmed in a fresh process by seed and number; its switches alone do not repeat it, so it is not minimal"
 	case repeatsByPrefix:

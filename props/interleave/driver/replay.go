@@ -47,9 +47,6 @@ func (b *builder) replay(p *pkg, file string, r *Replay) (*replayed, error) {
 	s := &search{pkg: p, test: test{r.Test, r.Pattern}, opts: &opts, seed: r.Request.Seed}
 	request := r.Request
 	request.Detail = 1
-	if r.Count == 1 {
-		request.Detail = 2
-	}
 	e, err := s.once(request, r.Count)
 	if err != nil {
 		return nil, err
@@ -59,6 +56,13 @@ func (b *builder) replay(p *pkg, file string, r *Replay) (*replayed, error) {
 		return out, b.explain(out, p, e)
 	}
 	c := e.cause()
+	if r.Count == 1 {
+		if traced, err := s.traced(request, 1, c); err != nil {
+			return nil, err
+		} else if traced.same(c) {
+			e = traced
+		}
+	}
 	f := &found{cause: c, first: e.finding, times: 1, repeat: r.Request, replay: e.finding, ops: e.ops, born: e.born, printed: e.output,
 		prefix: r.Count - 1, timing: r.Timing, file: file, original: len(r.Request.Switches)}
 	switch {

@@ -22,14 +22,16 @@ type Report struct {
 
 // A Finding is one distinct finding of a Report.
 type Finding struct {
-	Verdict  string
-	Message  string
-	Schedule uint64 // that showed it first
-	Times    int    // schedules that showed it
-	Switches int    // of the minimal schedule; -1 if it is not minimal
-	Repeats  string // minimal, seed, prefix or not: how it repeats in a fresh process
-	Timing   bool   `json:",omitempty"` // a timer has to expire while a goroutine can run
-	Replay   string `json:",omitempty"` // name of the replay file
+	Verdict    string
+	Message    string
+	Schedule   uint64        // that showed it first
+	Times      int           // schedules that showed it
+	Switches   int           // of the minimal schedule; -1 if it is not minimal
+	Before     int           // switches before minimising; 0 if they were too many to be listed
+	Minimising time.Duration // how long it took
+	Repeats    string        // minimal, seed, prefix or not: how it repeats in a fresh process
+	Timing     bool          `json:",omitempty"` // a timer has to expire while a goroutine can run
+	Replay     string        `json:",omitempty"` // name of the replay file
 }
 
 func (s plainState) String() string {
@@ -62,7 +64,7 @@ func (s *session) report(r *pkgRun, x *search, state plainState, out *testResult
 }
 
 func (f *found) report() Finding {
-	one := Finding{Verdict: f.cause.Verdict, Message: f.cause.Message, Schedule: f.first.Number, Times: f.times, Switches: -1,
+	one := Finding{Verdict: f.cause.Verdict, Message: f.cause.Message, Schedule: f.first.Number, Times: f.times, Switches: -1, Before: f.original, Minimising: f.minimising,
 		Repeats: f.state.String(), Timing: f.timing, Replay: f.file}
 	if f.state == repeatsMinimal {
 		one.Switches = len(f.repeat.Switches)

@@ -29,23 +29,24 @@ type search struct {
 
 // A found is one distinct finding of a test.
 type found struct {
-	cause    cause
-	first    *finding
-	from     uint64 // schedule at which the process began that found it
-	output   string // of that process
-	times    int
-	after    time.Duration // of searching
-	repeat   protocol.Request
-	state    repeatState
-	timing   bool     // it needs time to pass while a goroutine can run
-	replay   *finding // of the confirmed replay
-	ops      []protocol.Op
-	born     map[uint64]string
-	printed  string // by the test in the confirmed replay
-	prefix   uint64 // schedules that have to run before, in the same process
-	file     string // replay file
-	html     string // timeline
-	original int    // switches before minimising
+	cause      cause
+	first      *finding
+	from       uint64 // schedule at which the process began that found it
+	output     string // of that process
+	times      int
+	after      time.Duration // of searching
+	repeat     protocol.Request
+	state      repeatState
+	timing     bool     // it needs time to pass while a goroutine can run
+	replay     *finding // of the confirmed replay
+	ops        []protocol.Op
+	born       map[uint64]string
+	printed    string // by the test in the confirmed replay
+	prefix     uint64 // schedules that have to run before, in the same process
+	file       string // replay file
+	html       string // timeline
+	original   int    // switches before minimising; 0 if they were too many to be listed
+	minimising time.Duration
 }
 
 // coverage adds up the counts of a search's processes.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"eventide/props/interleave/driver"
 )
@@ -85,6 +86,27 @@ func judge(t *testing.T, name string, wanted []string, r *result) {
 	}
 	if !strings.Contains(r.output, "confirmed in a fresh process with") {
 		t.Errorf("%s: not confirmed by minimal switches in a fresh process\n%s", name, r.output)
+	}
+}
+
+// A finding of a strategy that draws every decision keeps a few switches, and the search
+// for them takes a few seconds.
+func TestFindingsAreMinimised(t *testing.T) {
+	const mostSwitches, mostTime = 3, 10 * time.Second
+	found := 0
+	o := driver.Options{Schedules: 2 * mostSchedules, FailFast: true, Skip: "Repaired$|^TestRace", Strategy: "walk"}
+	o.Report = func(r driver.Report) {
+		for _, f := range r.Findings {
+			found++
+			t.Logf("%-28s %3d switches, %d left, %v", r.Test, f.Before, f.Switches, f.Minimising.Round(time.Millisecond))
+			if f.Switches < 0 || f.Switches > mostSwitches || f.Minimising > mostTime {
+				t.Errorf("%s: %d switches left after %v, want at most %d after %v\n%s", r.Test, f.Switches, f.Minimising, mostSwitches, mostTime, r.Text)
+			}
+		}
+	}
+	explore(t, o)
+	if want := len(Verdicts()) - 5; found < want {
+		t.Errorf("%d findings, want %d", found, want)
 	}
 }
 

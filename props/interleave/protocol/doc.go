@@ -44,6 +44,7 @@ const (
 	StrategyFeedback = "feedback" // mutates schedules that reached a new class
 	StrategySticky   = "sticky"   // stays, but for one decision in eight
 	StrategyDFS      = "dfs"      // every schedule up to Request.Bound preemptions
+	StrategyFew      = "few"      // the default, but for one to eight decisions; for the driver's minimiser
 	StrategyReplay   = "replay"   // Request.Switches, and the default everywhere else
 )
 

@@ -31,6 +31,7 @@ func TestRequestRoundTrip(t *testing.T) {
 			Bound:       rapid.IntRange(0, 9).Draw(t, "bound"),
 			Budget:      time.Duration(rapid.Int64Min(0).Draw(t, "budget")),
 			Switches:    switches().Draw(t, "switches"),
+			Drops:       drops().Draw(t, "drops"),
 		}
 		got, err := ParseRequest(r.Encode())
 		if err != nil || !reflect.DeepEqual(got, r) {
@@ -55,6 +56,17 @@ func switches() *rapid.Generator[[]Switch] {
 		list := rapid.SliceOfN(one, 0, 5).Draw(t, "list")
 		if len(list) == 0 {
 			return nil
+		}
+		return list
+	})
+}
+
+func drops() *rapid.Generator[[]Part] {
+	return rapid.Custom(func(t *rapid.T) []Part {
+		var list []Part
+		for range rapid.IntRange(0, 3).Draw(t, "parts") {
+			from := rapid.IntRange(0, MaxSwitches).Draw(t, "from")
+			list = append(list, Part{from, rapid.IntRange(from, MaxSwitches).Draw(t, "to")})
 		}
 		return list
 	})
@@ -90,6 +102,9 @@ func TestRequestErrors(t *testing.T) {
 		"v=1 fd=3 time=x":       `"x"`,
 		"v=1 fd=3 net=x":        `"x"`,
 		"v=1 fd=3 switches=1:1": "switch",
+		"v=1 fd=3 drops=3":      "part",
+		"v=1 fd=3 drops=3-2":    "part",
+		"v=1 fd=3 drops=1-9999": "part",
 	} {
 		if _, err := ParseRequest(bad); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q gives %v, want an error with %q", bad, err, want)
@@ -97,6 +112,9 @@ func TestRequestErrors(t *testing.T) {
 	}
 	if err := (Request{FD: 3, Switches: make([]Switch, MaxSwitches+1)}).Validate(); err == nil {
 		t.Error("too many switches are accepted")
+	}
+	if err := (Request{FD: 3, Drops: make([]Part, MaxDrops+1)}).Validate(); err == nil {
+		t.Error("too many drops are accepted")
 	}
 }
 

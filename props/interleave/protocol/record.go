@@ -138,6 +138,7 @@ type Schedule struct {
 	Moves      uint64        // moves of the clock
 	Outside    uint64        // outside: what was not controlled in this schedule, all kinds together
 	Unused     uint64        // unused: switches of the request that had no occasion
+	Dropped    Part          // from, to: the part of Request.Drops that was left out
 	// Switches are the decisions that differ from the default, if they are not Cut.
 	Switches []Switch
 	// Cut says that there were more than MaxSwitches; the value of switches is a
@@ -153,6 +154,7 @@ func ScheduleOf(r Record) (Schedule, error) {
 		Goroutines: r.Number("goroutines"), Steps: r.Number("steps"), Decisions: r.Number("decisions"),
 		Hash: r.Number("hash"), Class: r.Number("class"), NewClass: r.Number("new") == 1,
 		Virtual: time.Duration(r.Number("virtual")), Moves: r.Number("moves"), Outside: r.Number("outside"), Unused: r.Number("unused"),
+		Dropped: Part{int(r.Number("from")), int(r.Number("to"))},
 	}
 	if r.Text("switches") == "?" {
 		s.Cut = true

@@ -69,6 +69,10 @@ type Request struct {
 	// switches: the decisions of StrategyReplay, in any order. Moves of the clock are
 	// taken whatever Time is.
 	Switches []Switch
+	// drops: parts of Switches, at most MaxDrops. Schedule i of the process leaves out
+	// the switches of part i. All schedules have the number First, and the process ends
+	// behind the last part.
+	Drops []Part
 }
 
 // Encode returns the value of the environment variable Env: the version, then
@@ -107,12 +111,13 @@ func (r Request) Encode() string {
 	number("bound", uint64(r.Bound))
 	number("budget", uint64(r.Budget))
 	text("switches", FormatSwitches(r.Switches))
+	text("drops", formatParts(r.Drops))
 	return b.String()
 }
 
 // strategies are the names that ParseRequest accepts.
 var strategies = []string{StrategyMix, StrategyWalk, StrategyPCT2, StrategyPCT3, StrategyPCT4, StrategyPCT5,
-	StrategyPOS, StrategySURW, StrategyFeedback, StrategySticky, StrategyDFS, StrategyReplay}
+	StrategyPOS, StrategySURW, StrategyFeedback, StrategySticky, StrategyDFS, StrategyFew, StrategyReplay}
 
 // Strategies returns the names of all strategies.
 func Strategies() []string { return slices.Clone(strategies) }
@@ -128,6 +133,8 @@ func (r Request) Validate() error {
 		return fmt.Errorf("protocol: there is no time %q, want idle, mixed or early", r.Time)
 	case r.Net != "" && r.Net != NetMemory && r.Net != NetReal:
 		return fmt.Errorf("protocol: there is no net %q, want memory or real", r.Net)
+	case len(r.Drops) > MaxDrops:
+		return fmt.Errorf("protocol: %d drops, want at most %d", len(r.Drops), MaxDrops)
 	case len(r.Switches) > MaxSwitches:
 		return fmt.Errorf("protocol: %d switches, want at most %d", len(r.Switches), MaxSwitches)
 	case r.Slack < 0 || r.Horizon < 0 || r.Budget < 0 || r.Detail < 0 || r.Bound < 0:
@@ -173,6 +180,10 @@ func (r *Request) set(key, value string) error {
 	case "switches":
 		var err error
 		r.Switches, err = ParseSwitches(value)
+		return err
+	case "drops":
+		var err error
+		r.Drops, err = parseParts(value)
 		return err
 	}
 	n, err := strconv.ParseUint(value, 10, 64)

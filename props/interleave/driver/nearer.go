@@ -1,0 +1,77 @@
+package driver
+
+import (
+	"time"
+
+	"eventide/props/interleave/protocol"
+)
+
+// Limits of the search for a smaller schedule of a finding.
+const (
+	nearerLimit = 2 * time.Second // if more than a few switches are left
+	nearerShort = nearerLimit / 8 // if a few are left
+	nearerMost  = 1 << 16         // schedules
+	nearerHits  = 3               // schedules with fewer switches
+	aFew        = 3               // switches
+)
+
+// nearer looks for another schedule with the cause of m that has fewer switches than the
+// list, among schedules that take the default but at a few places. A schedule that was
+// drawn at random in each decision reaches its failure by a way on which almost every
+// switch is needed for the next, so that none can be left out. known says that the list
+// shows the cause. The result is nil if there is none, and else repeats by its switches.
+func (m *minimiser) nearer(known bool) (*finding, error) {
+	most, limit := protocol.MaxSwitches, nearerLimit
+	if known {
+		most = len(m.list) - 1
+		if len(m.list) <= aFew {
+			limit = nearerShort
+		}
+	}
+	var best *finding
+	r := m.nearRequest()
+	until := time.Now().Add(limit)
+	for hits := 0; hits < nearerHits && r.First < nearerMost && most > 0 && time.Now().Before(until); {
+		r.Budget = time.Until(until)
+		count := nearerMost - r.First
+		if r.Cold {
+			count = 1
+		}
+		e, err := m.search.once(r, count)
+		if err != nil {
+			return nil, err
+		}
+		f := e.finding
+		if f == nil {
+			r.First += count
+			continue
+		}
+		if f.Warm || e.hung {
+			break
+		}
+		r.First = f.Number + 1
+		if f.Cut || len(f.Switches) > most || e.cause().key() != m.cause.key() {
+			continue
+		}
+		ok, err := m.holds(f, f.Switches)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			hits++
+			best, most = f, min(most, len(f.Switches)-1)
+		}
+	}
+	return best, nil
+}
+
+// nearRequest asks for schedules with a few switches.
+func (m *minimiser) nearRequest() protocol.Request {
+	r := m.search.base()
+	r.Strategy, r.Seed, r.Fair, r.Cold, r.Steps = protocol.StrategyFew, m.of.Seed, m.of.Fair, m.of.Cold, m.steps()
+	r.IgnoreLeaks = m.cause.Verdict != protocol.Leak
+	if hasClock(m.list) || m.of.Cut && m.of.Early {
+		r.Time = protocol.TimeEarly
+	}
+	return r
+}
