@@ -98,6 +98,14 @@ interleave-kernels: ## each strategy, go test, goleak and synctest on each kerne
 	$(REVISED) -o out/measure-kernels ./props/cmd/measure
 	out/measure-kernels $(ARGS) kernels
 
+interleave-determinism: ## 100 schedules of each controlled test in 20 processes; writes testdata/interleave/determinism.json
+	$(REVISED) -o out/measure-determinism ./props/cmd/measure
+	out/measure-determinism $(ARGS) determinism
+
+interleave-speed: ## keep what interleave bench prints; writes testdata/interleave/speed.json
+	$(REVISED) -o out/measure-speed ./props/cmd/measure
+	out/measure-speed speed
+
 interleave-modules: ## the tests of others' modules under chosen schedules: ONLY=regexp ARGS='-schedules 1000'; writes testdata/interleave/modules.json
 	$(REVISED) -o out/survey ./props/cmd/survey
 	out/survey $(if $(ONLY),-only '$(value ONLY)') $(ARGS)

@@ -15,9 +15,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"time"
 
 	"eventide/internal/command"
+	"eventide/props/interleave/driver"
 	"eventide/props/interleave/evidence"
 	"eventide/props/interleave/measure"
 )
@@ -27,7 +30,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 // settings are the flags.
 type settings struct {
 	kept, docs, dir string
-	side            int
+	args            []string
+	side, load      int
 	budget          time.Duration
 	limits          evidence.Limits
 }
@@ -40,7 +44,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	f.StringVar(&s.kept, "kept", "testdata/interleave", "directory of the kept figures")
 	f.StringVar(&s.docs, "docs", "docs", "directory of the pages")
 	f.StringVar(&s.dir, "dir", "out/measure", "directory for test binaries")
-	f.IntVar(&s.side, "side", 2, "kernels or tests measured at once")
+	f.IntVar(&s.side, "side", 4, "kernels or tests measured at once")
+	f.IntVar(&s.load, "load", runtime.NumCPU(), "goroutines that keep the processors busy while determinism is measured")
 	f.DurationVar(&s.budget, "budget", 20*time.Minute, "time after which the rest of the kernels is not run")
 	f.IntVar(&s.limits.Seeds, "seeds", 11, "seeds of a strategy")
 	f.Uint64Var(&s.limits.Schedules, "schedules", 2000, "most schedules of a seed")
@@ -48,10 +53,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	f.IntVar(&s.limits.Bound, "bound", 2, "preemptions of the exhaustive search")
 	f.IntVar(&s.limits.Batches, "batches", 5, "batches of another tool")
 	f.IntVar(&s.limits.Runs, "runs", 100, "runs in a batch")
-	f.Float64Var(&s.limits.Timeout, "timeout", 5, "seconds until a batch counts as hung")
+	f.Float64Var(&s.limits.Timeout, "timeout", 15, "seconds until a batch counts as hung")
 	if err := command.ParseFlags(f, args, stderr); err != nil {
 		return command.Refuse(stderr, "measure", err)
 	}
+	s.args = args[:len(args)-f.NArg()]
 	what, ok := subcommands[f.Arg(0)]
 	if !ok || f.NArg() != 1 {
 		return command.Refuse(stderr, "measure", fmt.Errorf("got arguments %q, want one of kernels, determinism, speed, pages, check", f.Args()))
@@ -64,16 +70,18 @@ func run(args []string, stdout, stderr io.Writer) int {
 }
 
 var subcommands = map[string]func(*settings, io.Writer) error{
-	"kernels": (*settings).kernels,
-	"pages":   func(s *settings, _ io.Writer) error { return s.pages(false) },
-	"check":   func(s *settings, _ io.Writer) error { return s.pages(true) },
+	"kernels":     (*settings).kernels,
+	"determinism": (*settings).determinism,
+	"speed":       (*settings).speed,
+	"pages":       func(s *settings, _ io.Writer) error { return s.pages(false) },
+	"check":       func(s *settings, _ io.Writer) error { return s.pages(true) },
 }
 
 func (s *settings) file(name string) string { return filepath.Join(s.kept, name) }
 
 // kernels measures the kernels and writes their file and page.
 func (s *settings) kernels(stdout io.Writer) error {
-	about, err := evidence.Describe("make interleave-kernels")
+	about, err := evidence.Describe("interleave-kernels", s.args)
 	if err != nil {
 		return err
 	}
@@ -86,6 +94,46 @@ func (s *settings) kernels(stdout io.Writer) error {
 		return err
 	}
 	return s.pages(false)
+}
+
+// Sizes of the measurement of determinism.
+const (
+	repeatedSchedules = 100
+	repeatedProcesses = 20
+)
+
+// determinism repeats the schedules of the controlled tests and writes their file.
+func (s *settings) determinism(stdout io.Writer) error {
+	about, err := evidence.Describe("interleave-determinism", s.args)
+	if err != nil {
+		return err
+	}
+	d, err := measure.Determinism(s.dir, repeatedSchedules, repeatedProcesses, s.load, s.side, func(r evidence.Repeated) {
+		fmt.Fprintf(stdout, "%s %s: %d processes differ\n", r.Package, r.Test, r.Different)
+	})
+	if err != nil {
+		return err
+	}
+	d.About = about
+	return evidence.Write(s.file("determinism.json"), d)
+}
+
+// speed runs interleave bench and writes what it printed.
+func (s *settings) speed(stdout io.Writer) error {
+	about, err := evidence.Describe("interleave-speed", s.args)
+	if err != nil {
+		return err
+	}
+	var printed strings.Builder
+	if _, err := driver.Bench(driver.Options{Stdout: io.MultiWriter(stdout, &printed)}); err != nil {
+		return err
+	}
+	v, err := measure.Speed(printed.String())
+	if err != nil {
+		return err
+	}
+	v.About = about
+	return evidence.Write(s.file("speed.json"), v)
 }
 
 // pages writes the pages, or with check compares them.

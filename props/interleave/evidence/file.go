@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 
 	"eventide/bench/machine"
 )
@@ -27,10 +28,15 @@ type About struct {
 	Command  string // repeats the measurement
 }
 
-// Describe returns the About of this process. It fails in a binary without a revision.
-func Describe(command string) (About, error) {
+// Describe returns the About of this process, which a make target with these arguments
+// repeats. It fails in a binary without a revision.
+func Describe(target string, args []string) (About, error) {
 	if Revision == "" {
 		return About{}, errors.New("evidence: this binary does not know its revision: build it by the make target")
+	}
+	command := "make " + target
+	if len(args) > 0 {
+		command += " ARGS='" + strings.Join(args, " ") + "'"
 	}
 	return About{Schema: schema, Revision: Revision, Go: runtime.Version(), CPU: machine.CPU(), CPUs: runtime.NumCPU(), Command: command}, nil
 }

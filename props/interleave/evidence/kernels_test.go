@@ -111,7 +111,12 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%q is accepted", bad)
 		}
 	}
-	if _, err := Describe("make"); err == nil {
+	if _, err := Describe("target", nil); err == nil {
 		t.Error("a measurement without a revision is accepted")
+	}
+	Revision = "abc"
+	defer func() { Revision = "" }()
+	if a, err := Describe("target", []string{"-side", "2"}); err != nil || a.Command != "make target ARGS='-side 2'" || a.version() != schema || a.Revision != "abc" {
+		t.Errorf("%+v, %v", a, err)
 	}
 }

@@ -1,8 +1,10 @@
 package measure
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -140,5 +142,86 @@ func TestOutOfTime(t *testing.T) {
 	}
 	if len(row.Strategies) != len(strategies)+1 || len(row.Tools) != len(evidence.Tools) || row.Tools[0].NotRun == "" {
 		t.Errorf("%+v", row)
+	}
+}
+
+// A test whose schedules depend on the process is told from one whose do not.
+func TestRepeat(t *testing.T) {
+	source := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module x\n\ngo 1.26\n", "x_test.go": `package x
+
+import (
+	"os"
+	"sync"
+	"testing"
+)
+
+func TestSame(t *testing.T) { spawn(3) }
+
+func TestPid(t *testing.T) { spawn(os.Getpid() % 1000) }
+
+func TestFails(t *testing.T) { t.Fail() }
+
+func spawn(n int) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for range n {
+				mu.Lock()
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+}
+`} {
+		if err := os.WriteFile(filepath.Join(source, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	file, _, err := overlayOf(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := compile(source, filepath.Join(dir, "x.test"), overlay.BuildFlags(file)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := b.tests("^Test[^F]")
+	if err != nil || !slices.Equal(names, []string{"TestSame", "TestPid"}) {
+		t.Errorf("tests %v, %v", names, err)
+	}
+	same, pid := evidence.Repeated{Test: "TestSame"}, evidence.Repeated{Test: "TestPid"}
+	if err := errors.Join(b.repeat(&same, 20, 6), b.repeat(&pid, 20, 6)); err != nil {
+		t.Fatal(err)
+	}
+	if same.Different != 0 || same.Uncontrolled != 0 || pid.Different == 0 {
+		t.Errorf("%+v, %+v", same, pid)
+	}
+	if err := b.repeat(&evidence.Repeated{Test: "TestFails"}, 5, 2); err == nil {
+		t.Error("a test that fails is repeated")
+	}
+}
+
+func TestSpeed(t *testing.T) {
+	s, err := Speed(`go1.26.8 linux/amd64
+build                                                     2.5s
+three goroutines, load and store                         97000 schedules/s     101000 of processor time
+a process for each schedule, -race                         300 schedules/s        400 of processor time
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []evidence.Rate{{What: "build", Build: "2.5s"}, {What: "three goroutines, load and store", PerSecond: 97000, PerCPU: 101000},
+		{What: "a process for each schedule, -race", PerSecond: 300, PerCPU: 400}}
+	if !slices.Equal(s.Rows, want) {
+		t.Errorf("%+v", s.Rows)
+	}
+	for _, bad := range []string{"", "go1.26.8 linux/amd64\n", "go1.26.8\nnonsense"} {
+		if _, err := Speed(bad); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
 	}
 }
