@@ -34,6 +34,42 @@ func TestFindAndReplay(t *testing.T) {
 	want(t, driver.ExitFinding, []string{"replay", m[1]}, "reproduced: the verdict and the message of the file", "1 updates of 2")
 }
 
+// A module and a cache whose names have blanks lose nothing: positions, names of objects
+// and goroutines, and a replay line for a shell.
+func TestBlanksInNames(t *testing.T) {
+	t.Chdir(t.TempDir())
+	cache := filepath.Join(t.TempDir(), "the cache")
+	t.Setenv("INTERLEAVE_CACHE", cache)
+	write(t, "my module/go.mod", "module example.com/x\n\ngo 1.25\n")
+	write(t, "my module/x_test.go", `package x
+
+import (
+	"sync"
+	"testing"
+)
+
+func TestOrder(t *testing.T) {
+	var a, b sync.Mutex
+	both := func(x, y *sync.Mutex) {
+		x.Lock()
+		y.Lock()
+		y.Unlock()
+		x.Unlock()
+	}
+	go both(&a, &b)
+	both(&b, &a)
+}
+`)
+	t.Chdir("my module")
+	out := want(t, driver.ExitFinding, []string{"test", "-schedules", "200"}, "cycle: g1 waits for g2 waits for g1", "(lock) at x_test.go:12, which g2 holds", "g2 TestOrder")
+	m := regexp.MustCompile(`replay: interleave replay '(.*)'`).FindStringSubmatch(out)
+	if m == nil {
+		t.Fatalf("no replay line with quotes\n%s", out)
+	}
+	want(t, driver.ExitFinding, []string{"replay", m[1]}, "reproduced: the verdict and the message of the file")
+	want(t, driver.ExitFinding, []string{"test", "-race", "-schedules", "200"}, "which g2 holds")
+}
+
 // hunt writes a regression file. test replays it first, and says when it is obsolete.
 func TestRegressionFile(t *testing.T) {
 	dir := module(t, "x_test.go", lost)

@@ -43,7 +43,7 @@ var (
 	number     = regexp.MustCompile(`\d+`)
 	failLine   = regexp.MustCompile(`^\s+([\w.-]+\.go:\d+: .*)$`)
 	raceAccess = regexp.MustCompile(`^(?:Previous )?(?:atomic )?(?:[Ww]rite|[Rr]ead) at 0x`)
-	frameFile  = regexp.MustCompile(`^\s+(\S+\.go:\d+)`)
+	frameFile  = regexp.MustCompile(`^\s+(.+?\.go:\d+)(?:\s|$)`) // the name may have blanks
 )
 
 // normalise replaces numbers that are no source lines.

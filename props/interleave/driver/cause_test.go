@@ -99,3 +99,20 @@ func TestSameKeepsMessage(t *testing.T) {
 		t.Error("other stacks count as another failure")
 	}
 }
+
+// Source positions are read from names that have blanks.
+func TestBlanksInNames(t *testing.T) {
+	blanks := strings.NewReplacer("/home/u/x/", "/home/u v/my x/")
+	p := &pkg{Root: "/home/u v/my x"}
+	if c := causeOf(findingOf(protocol.Failed), blanks.Replace(raceOutput), p); c.Message != "data race: get.go:20 and set.go:10" {
+		t.Errorf("%+v", c)
+	}
+	if c := causeOf(findingOf(protocol.Panicked), blanks.Replace(panicOutput), p); len(c.Where) != 1 || c.Where[0] != "pool.go:33" {
+		t.Errorf("%+v", c)
+	}
+	for word, want := range map[string]string{"a/b.replay": "a/b.replay", "a b": "'a b'", "it's": `'it'\''s'`} {
+		if got := quoted(word); got != want {
+			t.Errorf("quoted(%q) is %s, want %s", word, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -309,7 +310,7 @@ func (p *page) frames(stack string) []string {
 func (p *page) repeat() {
 	p.printf("\n")
 	if p.found.file != "" && p.found.state != repeatsNot {
-		p.printf("replay: %s replay %s\n", p.search.opts.Command, p.found.file)
+		p.printf("replay: %s replay %s\n", p.search.opts.Command, quoted(p.found.file))
 	}
 	if p.found.html != "" {
 		p.printf("timeline: %s\n", p.found.html)
@@ -321,6 +322,16 @@ func (p *page) block(indent, text string) {
 		p.printf("%s\n", strings.TrimRight(indent+line, " "))
 	}
 }
+
+// quoted returns a word as a shell takes it.
+func quoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
 // cut shortens s to width runes.
 func cut(s string, width int) string {
