@@ -106,6 +106,11 @@ interleave-speed: ## keep what interleave bench prints; writes testdata/interlea
 	$(REVISED) -o out/measure-speed ./props/cmd/measure
 	out/measure-speed speed
 
+interleave-healthy: ## a million schedules of tests without bugs; writes testdata/interleave/healthy.json
+	$(REVISED) -o out/survey ./props/cmd/survey
+	out/survey -healthy -schedules 20000 -limit 2h
+	out/survey -render
+
 interleave-modules: ## the tests of others' modules under chosen schedules: ONLY=regexp ARGS='-schedules 1000'; writes testdata/interleave/modules.json
 	$(REVISED) -o out/survey ./props/cmd/survey
 	out/survey $(if $(ONLY),-only '$(value ONLY)') $(ARGS)

@@ -3,7 +3,7 @@
 //	survey                   explore each module of the list, and write the results
 //	survey -only regexp      explore the modules that match, and keep the other results
 //	survey -healthy          explore tests without bugs; each finding is a false alarm
-//	survey -render           write the classes of findings.txt, and the table of the page
+//	survey -render           write the classes of findings.txt, and the tables of the page
 //	survey -check            fail if the page does not state the kept results
 package main
 
@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"eventide/props/interleave/evidence"
 	"eventide/props/interleave/survey"
 )
 
@@ -31,6 +32,8 @@ func main() {
 var (
 	list     = flag.String("list", "testdata/interleave/modules.txt", "the modules")
 	kept     = flag.String("kept", "testdata/interleave/modules.json", "the results")
+	raced    = flag.String("raced", "testdata/interleave/modules-race.json", "the results with the race detector, for the page")
+	sound    = flag.String("sound", "testdata/interleave/healthy.json", "the results of tests without bugs")
 	classes  = flag.String("classes", "testdata/interleave/findings.txt", "what reading the findings showed")
 	page     = flag.String("page", "docs/interleave.md", "the page that states the results")
 	dir      = flag.String("dir", "out/modules", "sources and full reports of each module")
@@ -65,7 +68,7 @@ func run() error {
 	case *healthy:
 		return exploreHealthy()
 	case *check:
-		return survey.Page(*page, *kept, true)
+		return pages(true)
 	case *render:
 		return write()
 	}
@@ -77,16 +80,39 @@ func run() error {
 	return exploreAll(modules)
 }
 
-// write writes the classes of the findings, and the table of the page.
+// write writes the classes of the findings, and the tables of the page.
 func write() error {
-	results, err := survey.ReadKept(*kept)
+	for _, name := range []string{*kept, *raced} {
+		results, err := survey.ReadKept(name)
+		if err != nil {
+			return err
+		}
+		if len(results.Modules) == 0 {
+			continue // it was not run
+		}
+		if err := results.Write(name, *classes); err != nil {
+			return err
+		}
+	}
+	return pages(false)
+}
+
+// pages writes the tables of the page, or with check compares them.
+func pages(check bool) error {
+	for _, part := range []struct{ name, file string }{{"modules", *kept}, {"modules-race", *raced}} {
+		results, err := survey.ReadKept(part.file)
+		if err != nil {
+			return err
+		}
+		if err := survey.Page(*page, part.name, results.Table(), check); err != nil {
+			return err
+		}
+	}
+	h, err := evidence.ReadHealthy(*sound)
 	if err != nil {
 		return err
 	}
-	if err := results.Write(*kept, *classes); err != nil {
-		return err
-	}
-	return survey.Page(*page, *kept, false)
+	return survey.Page(*page, "healthy", h.Table(), check)
 }
 
 // child explores the one module that -only names.
@@ -116,6 +142,9 @@ func exploreAll(modules []survey.Module) error {
 	if err != nil {
 		return err
 	}
+	if _, err := evidence.Describe("interleave-modules", nil); err != nil {
+		return err // the results would not say which sources they are of
+	}
 	results.Stamp(settings)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -143,24 +172,23 @@ func exploreAll(modules []survey.Module) error {
 	return <-errs
 }
 
-// exploreHealthy explores the tests without bugs, from the root of the repository.
+// exploreHealthy explores the tests without bugs, from the root of the repository. It
+// writes the results when all packages are explored.
 func exploreHealthy() error {
-	for _, h := range survey.HealthyTests {
-		r, err := survey.ExploreHealthy(h[0], h[1], settings, os.Stderr)
-		if err != nil {
-			return err
-		}
-		results, err := survey.ReadKept(*kept)
+	about, err := evidence.Describe("interleave-healthy", nil)
+	if err != nil {
+		return err
+	}
+	h := &evidence.Healthy{About: about, Seed: survey.HealthySeed}
+	for _, p := range survey.HealthyPackages {
+		r, err := survey.ExploreHealthy(p, settings, os.Stderr)
 		if err != nil {
 			return err
 		}
 		fmt.Printf("%+v\n", r)
-		results.PutHealthy(r)
-		if err := results.Write(*kept, *classes); err != nil {
-			return err
-		}
+		h.Rows = append(h.Rows, r)
 	}
-	return nil
+	return evidence.Write(*sound, h)
 }
 
 func childOf(m survey.Module, source, reports string) *exec.Cmd {

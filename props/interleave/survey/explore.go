@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"eventide/props/interleave/driver"
+	"eventide/props/interleave/evidence"
 )
 
 // Options bound the exploration of a module.
@@ -70,7 +71,7 @@ func Run(m Module, dir string, o Options, command func(source, reports string) *
 	if err := os.MkdirAll(base, 0o755); err != nil {
 		return nil, err
 	}
-	r := &Result{Module: m.Path, Version: m.Version, Commit: commit()}
+	r := &Result{Module: m.Path, Version: m.Version, Commit: evidence.Revision}
 	begin := time.Now()
 	if err := Fetch(m, source); err != nil {
 		r.Failed = err.Error()

@@ -4,49 +4,45 @@ import (
 	"io"
 
 	"eventide/props/interleave/driver"
+	"eventide/props/interleave/evidence"
 )
 
-// Healthy is a run of tests without bugs. Each finding is a false alarm.
-type Healthy struct {
-	Name      string // package, and pattern of the tests
-	Tests     int
-	Schedules uint64
-	Seconds   float64
-	Findings  int
+// A healthyPackage is a package of tests without bugs, and the share of the schedules
+// that each of its tests gets: one in Share.
+type healthyPackage struct {
+	Dir, Run, Skip string
+	Race           bool
+	Share          uint64
 }
 
-// HealthyTests are the tests without bugs: a package directory and a pattern each.
-var HealthyTests = [][2]string{
-	{"./props/interleave/kernels/testdata/kernels", "Repaired$"},
-	{"./props/interleave/works/testdata/suite", ""},
+// HealthyPackages are the packages of tests without bugs. Repaired kernels are the
+// smallest tests, and get most schedules.
+var HealthyPackages = []healthyPackage{
+	{Dir: "./props/interleave/kernels/testdata/kernels", Run: "Repaired$", Share: 1},
+	{Dir: "./props/interleave/kernels/testdata/kernels", Run: "Repaired$", Race: true, Share: 20},
+	{Dir: "./props/interleave/works/testdata/suite", Share: 10},
+	{Dir: "./props/interleave/works/testdata/web", Skip: "TestPlanted", Share: 50},
+	{Dir: "./props/interleave/works/testdata/network", Share: 50},
 }
 
-// ExploreHealthy explores tests without bugs, and writes the pages to a writer.
-func ExploreHealthy(dir, run string, o Options, pages io.Writer) (Healthy, error) {
-	h := Healthy{Name: dir}
-	if run != "" {
-		h.Name += " -run " + run
-	}
+// ExploreHealthy explores one of the packages, and writes its pages to a writer.
+func ExploreHealthy(p healthyPackage, o Options, pages io.Writer) (evidence.HealthyRun, error) {
+	h := evidence.HealthyRun{Package: p.Dir, Run: p.Run, Skip: p.Skip, Race: p.Race}
 	_, err := driver.Test(driver.Options{
-		Patterns: []string{dir}, Run: run, Race: o.Race, Leaks: true, Schedules: o.Schedules, Exhaust: -1,
+		Patterns: []string{p.Dir}, Run: p.Run, Skip: p.Skip, Race: p.Race, Leaks: true, Schedules: max(o.Schedules/p.Share, 1), Seed: HealthySeed, Exhaust: -1,
 		Timeout: o.Limit, Processes: o.Processes, Stdout: pages, Stderr: pages, Verbose: true,
 		Report: func(r driver.Report) {
 			h.Tests++
 			h.Schedules += r.Schedules
 			h.Seconds += r.Took.Seconds()
 			h.Findings += len(r.Findings)
+			if r.Undecided != "" {
+				h.Undecided++
+			}
 		},
 	})
 	return h, err
 }
 
-// PutHealthy adds a run in place of an earlier one.
-func (k *Kept) PutHealthy(h Healthy) {
-	for i := range k.Healthy {
-		if k.Healthy[i].Name == h.Name {
-			k.Healthy[i] = h
-			return
-		}
-	}
-	k.Healthy = append(k.Healthy, h)
-}
+// HealthySeed is the seed of the schedules of healthy tests.
+const HealthySeed = 1

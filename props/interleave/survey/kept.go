@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ type Kept struct {
 	Go      string
 	Options Options
 	Modules []*Result
-	Healthy []Healthy
 }
 
 // ReadKept reads the kept results; a missing file has none.
@@ -45,15 +43,6 @@ func (k *Kept) Put(r *Result) {
 
 // Stamp says with which options and release the results are made.
 func (k *Kept) Stamp(o Options) { k.Go, k.Options = runtime.Version(), o }
-
-// commit is that of the tool, as far as git knows it.
-func commit() string {
-	out, err := exec.Command("git", "rev-parse", "--short=10", "HEAD").Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
-}
 
 // Write writes the results with the classes of their findings.
 func (k *Kept) Write(name, classes string) error {

@@ -9,62 +9,50 @@ import (
 	"strings"
 )
 
-// Marks around the part of the page that the kept results give.
-const (
-	beginMark = "<!-- modules: begin -->\n"
-	endMark   = "<!-- modules: end -->\n"
-)
-
-// Page writes the table of the kept results between the marks of a page. With check it
-// returns an error if the page has another table.
-func Page(page, kept string, check bool) error {
-	k, err := ReadKept(kept)
+// Page writes a text between two marks of a page, which are comments with the part's
+// name. With check it returns an error if the page has another text there.
+func Page(page, part, text string, check bool) error {
+	old, err := os.ReadFile(page)
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(page)
-	if err != nil {
-		return err
-	}
-	before, rest, ok := bytes.Cut(text, []byte(beginMark))
-	_, after, ok2 := bytes.Cut(rest, []byte(endMark))
+	begin, end := "<!-- "+part+": begin -->\n", "<!-- "+part+": end -->\n"
+	before, rest, ok := bytes.Cut(old, []byte(begin))
+	_, after, ok2 := bytes.Cut(rest, []byte(end))
 	if !ok || !ok2 {
-		return fmt.Errorf("%s: there is no place between %q and %q", page, beginMark, endMark)
+		return fmt.Errorf("%s: there is no place between %q and %q", page, begin, end)
 	}
-	want := slices.Concat(before, []byte(beginMark), []byte(k.Table()), []byte(endMark), after)
+	want := slices.Concat(before, []byte(begin), []byte(text), []byte(end), after)
 	switch {
-	case bytes.Equal(want, text):
+	case bytes.Equal(want, old):
 		return nil
 	case check:
-		return fmt.Errorf("%s does not state the results of %s; run survey -render", page, kept)
+		return fmt.Errorf("%s does not state the kept results about %s; run survey -render", page, part)
 	}
 	return os.WriteFile(page, want, 0o644)
 }
 
 // Table returns the kept results as text of a page.
 func (k *Kept) Table() string {
+	if len(k.Modules) == 0 {
+		return "Not run.\n"
+	}
 	var b strings.Builder
 	tests, ran, failing, findings := 0, 0, 0, 0
 	var schedules uint64
 	total := map[string]int{}
-	fmt.Fprintf(&b, "| module | tests | run | not run | schedules | s | findings | by class |\n|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&b, "| module | tests | run | not run | schedules | s | findings | by class | tool |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range k.Modules {
 		class := map[string]int{}
 		for _, f := range r.Findings {
 			class[f.Class]++
 			total[f.Class]++
 		}
-		fmt.Fprintf(&b, "| %s %s | %d | %d | %s | %d | %.0f | %s | %s |\n", r.Module, short(r.Version), r.Tests, r.Run, counts(r.notRun()), r.Schedules, r.Seconds, counts(r.Verdicts), counts(class))
+		fmt.Fprintf(&b, "| %s %s | %d | %d | %s | %d | %.0f | %s | %s | %s |\n", r.Module, short(r.Version), r.Tests, r.Run, counts(r.notRun()), r.Schedules, r.Seconds, counts(r.Verdicts), counts(class), r.Commit)
 		tests, ran, failing, findings, schedules = tests+r.Tests, ran+r.Run, failing+r.Failing, findings+len(r.Findings), schedules+r.Schedules
 	}
 	fmt.Fprintf(&b, "\n%d modules, %d tests, %d of them run, %d schedules, %d findings (%s). %d tests fail without control too. %s; the tool at %s.\n",
 		len(k.Modules), tests, ran, schedules, findings, counts(total), failing, k.Go, k.commits())
-	if len(k.Healthy) > 0 {
-		fmt.Fprintf(&b, "\nFalse alarms in tests without bugs:\n\n| tests | number | schedules | s | false alarms |\n|---|---|---|---|---|\n")
-	}
-	for _, h := range k.Healthy {
-		fmt.Fprintf(&b, "| `%s` | %d | %d | %.0f | %d |\n", h.Name, h.Tests, h.Schedules, h.Seconds, h.Findings)
-	}
 	return b.String()
 }
 

@@ -14,7 +14,7 @@ import (
 // A Result is what a survey found in one module.
 type Result struct {
 	Module, Version string
-	Commit          string         // of the tool
+	Commit          string         // of the sources that the tool was built from
 	Tests           int            // tests of packages that build
 	Run             int            // tests of which schedules ended
 	Schedules       uint64         // of all tests

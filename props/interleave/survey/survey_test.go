@@ -2,13 +2,14 @@ package survey
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"eventide/props/interleave/driver"
+	"eventide/props/interleave/evidence"
 )
 
 func file(t *testing.T, name, text string) string {
@@ -109,12 +110,23 @@ func TestClasses(t *testing.T) {
 // The page states the kept results, each finding has been read, and each class applies.
 func TestKeptResults(t *testing.T) {
 	const root = "../../../"
-	if err := Page(root+"docs/interleave.md", root+"testdata/interleave/modules.json", true); err != nil {
-		t.Error(err)
+	kept := map[string]*Kept{}
+	for part, name := range map[string]string{"modules": "modules.json", "modules-race": "modules-race.json"} {
+		k, err := ReadKept(root + "testdata/interleave/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Page(root+"docs/interleave.md", part, k.Table(), true); err != nil {
+			t.Error(err)
+		}
+		kept[part] = k
 	}
-	k, err := ReadKept(root + "testdata/interleave/modules.json")
+	h, err := evidence.ReadHealthy(root + "testdata/interleave/healthy.json")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if err := Page(root+"docs/interleave.md", "healthy", h.Table(), true); err != nil {
+		t.Error(err)
 	}
 	classes, err := readClasses(root + "testdata/interleave/findings.txt")
 	if err != nil {
@@ -137,7 +149,10 @@ func TestKeptResults(t *testing.T) {
 	for _, m := range listed {
 		versions[m.Path] = m.Version
 	}
-	for _, r := range k.Modules {
+	for _, r := range slices.Concat(kept["modules"].Modules, kept["modules-race"].Modules) {
+		if r.Commit == "" {
+			t.Errorf("%s does not say which sources the tool was built from", r.Module)
+		}
 		if versions[r.Module] != r.Version {
 			t.Errorf("%s %s is not the listed version", r.Module, r.Version)
 		}
@@ -152,34 +167,32 @@ func TestKeptResults(t *testing.T) {
 // A page without the marks, and one with another table, are errors.
 func TestPage(t *testing.T) {
 	var k Kept
-	k.Put(&Result{Module: "example.com/b", Version: "v1.0.0", Tests: 3, Run: 2, Findings: []Finding{{Class: Defect}}})
+	if text := k.Table(); text != "Not run.\n" {
+		t.Errorf("%q for no modules", text)
+	}
+	k.Put(&Result{Module: "example.com/b", Version: "v1.0.0", Commit: "abc", Tests: 3, Run: 2, Findings: []Finding{{Class: Defect}}})
 	k.Put(&Result{Module: "example.com/a", Version: "v0.0.0-20200101000000-abcdef", Tests: 1})
 	k.Put(&Result{Module: "example.com/a", Version: "v0.0.0-20200101000000-abcdef", Tests: 2})
-	text, err := json.Marshal(k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept := file(t, "kept", string(text))
-	page := file(t, "page", "before\n"+beginMark+"old\n"+endMark+"after\n")
-	if err := Page(page, kept, true); err == nil {
+	page := file(t, "page", "before\n<!-- modules: begin -->\nold\n<!-- modules: end -->\nafter\n")
+	if err := Page(page, "modules", k.Table(), true); err == nil {
 		t.Error("the old table is accepted")
 	}
-	if err := Page(page, kept, false); err != nil {
+	if err := Page(page, "modules", k.Table(), false); err != nil {
 		t.Fatal(err)
 	}
-	if err := Page(page, kept, true); err != nil {
+	if err := Page(page, "modules", k.Table(), true); err != nil {
 		t.Error(err)
 	}
 	got, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"before\n", "after\n", "example.com/a v0.0.0-20200101000000 | 2 |", "2 modules, 5 tests, 2 of them run", "(1 module)"} {
+	for _, want := range []string{"before\n", "after\n", "example.com/a v0.0.0-20200101000000 | 2 |", "2 modules, 5 tests, 2 of them run", "(1 module)", "| 1 module | abc |"} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if err := Page(file(t, "page", "no marks\n"), kept, false); err == nil {
+	if err := Page(file(t, "page", "no marks\n"), "modules", k.Table(), false); err == nil {
 		t.Error("a page without marks is accepted")
 	}
 }
