@@ -25,7 +25,7 @@ func (e *Executor) Execute(task func()) error {
 		e.mu.Unlock()
 		return e.admit(OpExecute, task)
 	}
-	e.tasks.push(task)
+	e.tasks.Push(task)
 	e.queued++
 	if !e.asleep {
 		ahead := e.queued%yieldEvery == 0
@@ -180,10 +180,10 @@ func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
 		return e.rejectAndUnlock(ErrQueueFull)
 	}
 	if op == OpExecuteAfterIteration {
-		e.tails.push(task)
+		e.tails.Push(task)
 		e.hasNews()
 	} else {
-		e.tasks.push(task)
+		e.tasks.Push(task)
 	}
 	e.queued++
 	e.traceAdmit(op, true)
@@ -197,7 +197,7 @@ func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
 
 // full counts exactly. Requires mu.
 func (e *Executor) full() bool {
-	return e.tasks.counts().notBegun+e.tails.counts().notBegun >= e.cfg.limit
+	return e.tasks.Counts().NotBegun+e.tails.Counts().NotBegun >= e.cfg.limit
 }
 
 // lazyMustWake reports whether the lazy task just queued took the last room.

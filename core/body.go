@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"eventide/core/internal/tasks"
 	"log/slog"
 	"time"
 )
@@ -11,11 +12,11 @@ import (
 // the small fields share a word.
 type currentBody struct {
 	kind     Body
-	outcome  Outcome    // set by a Submit that was skipped, or recovered a panic itself
-	internal bool       // it does not restart a quiet period, whatever its kind
-	goesOn   bool       // task: the next one begins in the instant in which this one ends
-	handler  bool       // it is the panic handler: its own panic is only logged
-	queue    *taskQueue // task, tail task
+	outcome  Outcome      // set by a Submit that was skipped, or recovered a panic itself
+	internal bool         // it does not restart a quiet period, whatever its kind
+	goesOn   bool         // task: the next one begins in the instant in which this one ends
+	handler  bool         // it is the panic handler: its own panic is only logged
+	queue    *tasks.Queue // task, tail task
 	timer    *Timer
 	hook     *hook
 	reg      *Registration // readiness, but for what a shutdown tells a channel
@@ -28,25 +29,25 @@ func asDuration(at int64) time.Duration { return time.Duration(at) }
 // follows the body that completed its future, not the whole batch. But it runs one
 // drain at least: futures completed elsewhere, however fast, do not starve tasks. And it
 // stops for a shutdown call, which may end timers and bring hooks.
-func (e *Executor) runQueue(q *taskQueue, kind Body) {
-	n := int(e.upTo - q.begun()) // not from the start: a body may have ended the goroutine
+func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
+	n := int(e.upTo - q.Begun()) // not from the start: a body may have ended the goroutine
 	for stop := e.stateMoved(); n > 0 && !stop; stop = e.stopBatch.Load() {
-		ran := q.mark.ran()
+		ran := q.Ran()
 		n -= e.drain(q, kind, n)
-		e.bodiesEnded(q.mark.ran() > ran)
+		e.bodiesEnded(q.Ran() > ran)
 		e.reportPanics() // after the time was taken: the handler is no body
 	}
 }
 
 // drain runs up to n tasks and returns how many have begun: fewer than n if one
 // panicked, or brought a note. One deferred call serves them all.
-func (e *Executor) drain(q *taskQueue, kind Body, n int) (begun int) {
+func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 	defer e.contain()
 	e.current = currentBody{kind: kind, queue: q}
-	q.resume()
+	q.Resume()
 	for begun < n {
 		begun++
-		task := q.next()
+		task := q.Next()
 		if e.cfg.tracer != nil {
 			e.trace(Event{Kind: EventBegin, Body: kind})
 		}
@@ -55,7 +56,7 @@ func (e *Executor) drain(q *taskQueue, kind Body, n int) (begun int) {
 		// running: between the two it would count as begun, and is not (G19).
 		goesOn := begun < n && len(e.panics) == 0 && !e.stopBatch.Load()
 		if e.current.outcome == OutcomeNormal && e.cfg.tracer == nil {
-			q.end(oneRan, goesOn)
+			q.End(tasks.Ran, goesOn)
 		} else {
 			e.current.goesOn = goesOn
 			e.settle(OutcomeNormal)
@@ -110,11 +111,11 @@ func (e *Executor) settle(outcome Outcome) {
 	}
 	switch b.kind {
 	case BodyTask, BodyTail:
-		one := oneRan
+		one := tasks.Ran
 		if outcome == OutcomeSkipped {
-			one = oneCancelled
+			one = tasks.Cancelled
 		}
-		b.queue.end(one, b.goesOn)
+		b.queue.End(one, b.goesOn)
 		if outcome == OutcomeExited || outcome == OutcomePanicked {
 			e.bodiesEnded(true)
 		}

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"eventide/core/internal/tasks"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -47,8 +48,8 @@ type Executor struct {
 	gate     gate
 	asleep   bool // the loop waits, or is about to, and nobody has woken it
 	queued   int  // tasks in the segments of both queues
-	tasks    taskQueue
-	tails    taskQueue
+	tasks    tasks.Queue
+	tails    tasks.Queue
 	notes    []func() // listeners to be called, and other work of our own
 	hooks    hookList
 	timers   timerIntake
@@ -80,6 +81,10 @@ type Executor struct {
 	lastEnd    int64 // end of the last body, as far as the quiet period needs it
 	locals     map[any]any
 }
+
+// keptCapacity is the largest capacity of an emptied slice that is kept for reuse. A
+// larger one is the memory of a burst, and goes back to the garbage collector (G24).
+const keptCapacity = 256
 
 // gate is what Execute has to look at besides the queue. Zero is the common
 // case: started, open, untraced.
@@ -123,7 +128,7 @@ func (e *Executor) init(cfg config, parent *Group, self EventExecutor) {
 	e.hasRoom = cfg.limit
 	if cfg.limit != unbounded {
 		// The two batches in hand can hold this many that are not in queued.
-		e.hasRoom = cfg.limit - 2*segmentSize
+		e.hasRoom = cfg.limit - 2*tasks.SegmentSize
 	}
 	if cfg.tracer != nil {
 		e.gate |= gateTraced

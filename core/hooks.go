@@ -84,7 +84,7 @@ func (e *Executor) removeHook(h *hook) bool {
 // hooksDue reports whether a hook is to run now. Requires mu; loop only.
 func (e *Executor) hooksDue() bool {
 	return e.seen >= StateShuttingDown && len(e.hooks.waiting) > 0 &&
-		e.tasks.begun() >= e.shutdown.taskMark && e.tails.begun() >= e.shutdown.tailMark
+		e.tasks.Begun() >= e.shutdown.taskMark && e.tails.Begun() >= e.shutdown.tailMark
 }
 
 // markHooks begins a turn: what is added from here on has to wait for the next one,

@@ -199,7 +199,7 @@ func (io *loopIO) remove(r *Registration) (watched bool) {
 	if r.isChannel {
 		io.channels--
 	}
-	if io.open == 0 && len(io.slots) > segmentSize {
+	if io.open == 0 && len(io.slots) > keptCapacity {
 		io.slots, io.free = nil, nil // gives back the memory of a burst
 		io.byFD = make(map[int32]uint32)
 	}
@@ -241,7 +241,7 @@ func (e *Executor) looked() {
 }
 
 // begun returns how many tasks and tail tasks have begun. Loop only.
-func (e *Executor) begun() int64 { return e.tasks.begun() + e.tails.begun() }
+func (e *Executor) begun() int64 { return e.tasks.Begun() + e.tails.Begun() }
 
 // untilLook returns how many tasks and tail tasks may begin before the next look at the
 // poller (G13). Loop only.

@@ -1,5 +1,7 @@
 package core
 
+import "eventide/core/internal/tasks"
+
 // turnTasks bounds the tasks of one turn: a task that always resubmits itself
 // delays timers, tail tasks, hooks and the close by no more than this (Netty's
 // 64-task clock check, R51; G13).
@@ -100,7 +102,7 @@ func (e *Executor) turn() {
 		if e.stateMoved() {
 			break
 		}
-		e.upTo = e.tasks.begun() + int64(e.share(&e.tasks, turnTasks, &e.shutdown.taskMark))
+		e.upTo = e.tasks.Begun() + int64(e.share(&e.tasks, turnTasks, &e.shutdown.taskMark))
 		e.step = stepTasks
 		fallthrough
 	case stepTasks:
@@ -115,7 +117,7 @@ func (e *Executor) turn() {
 		fallthrough
 	case stepTimers:
 		e.runTimers()
-		e.upTo = e.tails.begun() + int64(e.share(&e.tails, segmentSize, &e.shutdown.tailMark))
+		e.upTo = e.tails.Begun() + int64(e.share(&e.tails, tasks.SegmentSize, &e.shutdown.tailMark))
 		e.step = stepTails
 		fallthrough
 	case stepTails:
@@ -160,15 +162,15 @@ func (e *Executor) intakeLate() {
 // before the next look at the poller (G13), and in a shutdown not past the mark that the
 // call set, and no later task while a tail task before its mark holds back the hooks (G6).
 // The marks may be read only once the shutdown was seen.
-func (e *Executor) share(q *taskQueue, bound int, mark *int64) int {
-	n := min(bound, q.left(), e.untilLook())
+func (e *Executor) share(q *tasks.Queue, bound int, mark *int64) int {
+	n := min(bound, q.Left(), e.untilLook())
 	if e.seen < StateShuttingDown {
 		return n
 	}
-	switch begun := q.begun(); {
+	switch begun := q.Begun(); {
 	case begun < *mark:
 		n = int(min(int64(n), *mark-begun))
-	case q == &e.tasks && e.tails.begun() < e.shutdown.tailMark:
+	case q == &e.tasks && e.tails.Begun() < e.shutdown.tailMark:
 		n = 0
 	}
 	return n
@@ -185,7 +187,7 @@ func (e *Executor) share(q *taskQueue, bound int, mark *int64) int {
 // has said that there is more than tasks: that is one lock per segment instead of
 // one per turn.
 func (e *Executor) look() (over bool) {
-	if e.tasks.left() > 0 && !e.news.Load() {
+	if e.tasks.Left() > 0 && !e.news.Load() {
 		return false // an event loop looks at its poller in turn
 	}
 	now, until := e.nextDeadline()
@@ -276,8 +278,8 @@ func (e *Executor) hasNews() {
 // anything was. Requires mu.
 func (e *Executor) intake() (news bool) {
 	e.news.Store(false)
-	if e.tasks.left() == 0 && e.tasks.size > 0 {
-		e.queued -= e.tasks.take()
+	if e.tasks.Left() == 0 && e.tasks.Size() > 0 {
+		e.queued -= e.tasks.Take()
 	}
 	e.intakeTails()
 	news = e.intakeTimers()
@@ -295,7 +297,7 @@ func (e *Executor) intakeNotes() {
 		return
 	}
 	spent := e.noted[:0]
-	if cap(spent) > segmentSize {
+	if cap(spent) > keptCapacity {
 		spent = nil // give back the memory of a burst
 	}
 	e.noted, e.notePos, e.notes = e.notes, 0, spent
@@ -304,17 +306,17 @@ func (e *Executor) intakeNotes() {
 // intakeTails takes the tail tasks that wait, if none are in hand. The tasks in hand may
 // wait for the rest of them (see share), so that look must not pass by. Requires mu.
 func (e *Executor) intakeTails() {
-	if e.tails.left() == 0 && e.tails.size > 0 {
-		e.queued -= e.tails.take()
+	if e.tails.Left() == 0 && e.tails.Size() > 0 {
+		e.queued -= e.tails.Take()
 	}
-	if e.tails.size > 0 {
+	if e.tails.Size() > 0 {
 		e.news.Store(true)
 	}
 }
 
 // busy reports whether the loop has something in hand. Requires mu.
 func (e *Executor) busy() bool {
-	return e.tasks.left() > 0 || e.tails.left() > 0 || e.notePos < len(e.noted) || len(e.panics) > 0 || e.hooksDue() ||
+	return e.tasks.Left() > 0 || e.tails.Left() > 0 || e.notePos < len(e.noted) || len(e.panics) > 0 || e.hooksDue() ||
 		e.io != nil && (!e.io.spent() || len(e.io.telling) > 0)
 }
 
@@ -342,7 +344,7 @@ func (e *Executor) tracePark(until int64) {
 	}
 	ev := Event{
 		Kind: EventPark, To: e.seen, Until: -1, NextTimer: -1,
-		Queued: e.tasks.counts().pending + e.tails.counts().pending + len(e.notes),
+		Queued: e.tasks.Counts().Pending + e.tails.Counts().Pending + len(e.notes),
 	}
 	if until != noDeadline {
 		ev.Until = asDuration(until)

@@ -71,8 +71,8 @@ func (e *Executor) nowIfItCan() (now int64) {
 // reportAt fills in r, which is empty. (Returned, it would lie on the stack twice: see
 // joinAll.) Requires mu.
 func (e *Executor) reportAt(now int64, r *Report) {
-	c := e.tasks.counts().plus(e.tails.counts())
-	r.Accepted, r.Ran, r.Cancelled = c.accepted, c.ran, c.cancelled
+	c := e.tasks.Counts().Plus(e.tails.Counts())
+	r.Accepted, r.Ran, r.Cancelled = c.Accepted, c.Ran, c.Cancelled
 	r.Rejected, r.Panicked = e.rejected, e.panicked
 	r.HooksRun, r.TimersRun, r.TimersCancelled = e.hooks.ran, e.timers.runs, e.timers.dropped
 	r.TimedOut, r.Running = e.shutdown.timedOut, e.shutdown.running
@@ -114,9 +114,9 @@ func (e *Executor) runningBody() Body {
 		return b
 	}
 	switch {
-	case e.tasks.counts().running:
+	case e.tasks.Counts().Running:
 		return BodyTask
-	case e.tails.counts().running:
+	case e.tails.Counts().Running:
 		return BodyTail
 	}
 	return BodyNone

@@ -178,7 +178,7 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 func (e *Executor) publishShutdown(now int64, quiet, timeout time.Duration, d *deadline) {
 	e.shutdown = shutdownRecord{
 		called: true, calledAt: now, quiet: quiet, timeout: timeout, deadline: d,
-		taskMark: e.tasks.accepted, tailMark: e.tails.accepted,
+		taskMark: e.tasks.Accepted(), tailMark: e.tails.Accepted(),
 	}
 	switch e.cfg.timers {
 	case CancelTimers:
@@ -252,7 +252,7 @@ type unfinished struct {
 
 // unfinished returns what is there at this moment, without the body. Requires mu.
 func (e *Executor) unfinished() (u unfinished) {
-	u.pending = e.tasks.counts().pending + e.tails.counts().pending
+	u.pending = e.tasks.Counts().Pending + e.tails.Counts().Pending
 	if e.io != nil {
 		u.channels = e.io.channels
 	}
@@ -309,8 +309,8 @@ func (e *Executor) finish(err error) {
 	e.endContext(err) // no effect after the close; the cause of a failed start
 	e.mu.Lock()
 	d, reason := e.shutdown.deadline, e.shutdown.cause
-	e.tasks.release()
-	e.tails.release()
+	e.tasks.Release()
+	e.tails.Release()
 	e.mu.Unlock()
 	var late [2]error
 	defer e.complete(reason, err, &late)

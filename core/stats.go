@@ -39,10 +39,10 @@ type Stats struct {
 func (e *Executor) Stats() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c := e.tasks.counts().plus(e.tails.counts())
+	c := e.tasks.Counts().Plus(e.tails.Counts())
 	s := Stats{
 		State:    e.State(),
-		Accepted: c.accepted, Ran: c.ran, Cancelled: c.cancelled, Pending: int64(c.pending),
+		Accepted: c.Accepted, Ran: c.Ran, Cancelled: c.Cancelled, Pending: int64(c.Pending),
 		Rejected: e.rejected + e.rejectedLate, Panicked: e.panicked,
 		Timers: e.timers.pending, TimersScheduled: e.timers.scheduled, TimersEnded: e.timers.ended,
 		TimersCancelled: e.timers.dropped, TimersRun: e.timers.runs,

@@ -211,6 +211,9 @@ func (e *Executor) rearm(t *Timer, now int64) {
 	e.timers.inHeap = e.heap.len()
 }
 
+// purgeChunk bounds the timers that purgeTimers cancels under one hold of mu.
+const purgeChunk = 256
+
 // purgeTimers cancels the timers that a shutdown call, or the close, has put
 // beyond the horizon. It takes time linear in the timers, once per such change.
 func (e *Executor) purgeTimers() {
@@ -222,7 +225,7 @@ func (e *Executor) purgeTimers() {
 	}
 	doomed := e.heap.removeAfter(horizon)
 	for len(doomed) > 0 {
-		n := min(len(doomed), segmentSize)
+		n := min(len(doomed), purgeChunk)
 		e.mu.Lock()
 		for _, t := range doomed[:n] {
 			if t.state == timerWaiting {

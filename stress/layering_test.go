@@ -36,6 +36,7 @@ func layers() []layer {
 		{"core", func(dep string, standard bool) bool {
 			return standard || within(dep, module+"/core") || within(dep, "golang.org/x/sys") || within(dep, "github.com/petermattis/goid")
 		}, "core depends on the standard library, golang.org/x/sys and goid alone"},
+		{"core/internal/tasks", func(dep string, standard bool) bool { return standard || within(dep, module+"/core/internal/tasks") }, "the task queue depends on the standard library alone"},
 		{"model", func(dep string, standard bool) bool { return standard || within(dep, module+"/model") }, "model depends on the standard library alone"},
 		{"model/cmd", func(dep string, standard bool) bool {
 			return standard || within(dep, module+"/model") || within(dep, module+"/internal/command")
@@ -178,7 +179,8 @@ func TestLayeringFails(t *testing.T) {
 			{ImportPath: goid},
 			{ImportPath: sys},
 			{ImportPath: "pgregory.net/rapid", Deps: []string{"testing"}},
-			{ImportPath: "eventide/core", Deps: []string{"sync", goid, sys, "eventide/core/internal/queue"}},
+			{ImportPath: "eventide/core", Deps: []string{"sync", goid, sys, "eventide/core/internal/tasks"}},
+			{ImportPath: "eventide/core/internal/tasks", Deps: []string{"sync"}},
 			{ImportPath: "eventide/model", Deps: []string{"sync"}},
 			{ImportPath: "eventide/model/cmd/explore", Deps: []string{"sync", "eventide/model", "eventide/internal/command"}},
 			{ImportPath: "eventide/internal/command", Deps: []string{"sync"}},
@@ -198,6 +200,8 @@ func TestLayeringFails(t *testing.T) {
 		{"eventide/core", "eventide/model", "eventide/core reaches eventide/model"},
 		{"eventide/core", "pgregory.net/rapid", "eventide/core reaches pgregory.net/rapid"},
 		{"eventide/core", "eventide/corelike", "eventide/core reaches eventide/corelike"},
+		{"eventide/core/internal/tasks", "eventide/core", "eventide/core/internal/tasks reaches eventide/core"},
+		{"eventide/core/internal/tasks", goid, "eventide/core/internal/tasks reaches " + goid},
 		{"eventide/model", goid, "eventide/model reaches " + goid},
 		{"eventide/model", "eventide/core", "eventide/model reaches eventide/core"},
 		{"eventide/model", "eventide/internal/command", "eventide/model reaches eventide/internal/command"},

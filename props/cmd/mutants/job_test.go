@@ -92,6 +92,7 @@ func TestKnownVerdictsAreKept(t *testing.T) {
 		"one mutant":          {func(f *fixture) { f.write("mutants/b.mutant", mutantText("b", "y")) }, []string{"b"}},
 		"a new mutant":        {func(f *fixture) { f.write("mutants/d.mutant", mutantText("c", "y")) }, []string{"d"}},
 		"core":                {func(f *fixture) { f.write("core/a.go", "a\nb\nc\nd\n") }, all},
+		"a part of core":      {func(f *fixture) { f.write("core/internal/tasks/q.go", "x") }, all},
 		"a property":          {func(f *fixture) { f.write("props/p.go", "x") }, all},
 		"a predicate":         {func(f *fixture) { f.write("props/history/h.go", "x") }, all},
 		"the model":           {func(f *fixture) { f.write("model/m.go", "x") }, all},

@@ -89,7 +89,8 @@ func (s *searcher) disproves(m mutant.Mutant, e entry) error {
 func (s *searcher) lanes(m mutant.Mutant) []string {
 	mark := s.marks[m.Name]
 	first := cmp.Or(mark.lane, laneVirtual)
-	ofCore := strings.HasPrefix(m.Edits[0].File, "core/") && filepath.Dir(m.Edits[0].File) == "core"
+	file := m.Edits[0].File
+	ofCore := filepath.Dir(file) == "core" || strings.HasPrefix(file, "core/internal/")
 	if s.interleave <= 0 || !ofCore || first == laneInterleave || first == laneRace {
 		return []string{first} // the interleave lane rewrites core, and has nothing else
 	}

@@ -16,7 +16,7 @@ var targets = []struct{ prefix, target string }{
 	{"core/poller", "poller"}, {"core/parkedpoller", "poller"}, {"core/blockingpoller", "poller"}, {"core/epoll", "poller"},
 	{"core/spin", "poller"}, {"core/kernel", "poller"}, {"core/rebuild", "poller"},
 	{"core/registration", "channels"}, {"core/channel", "channels"}, {"core/io", "channels"}, {"core/eventloop", "channels"}, {"core/readiness", "channels"},
-	{"core/loop", "loop"}, {"core/body", "loop"}, {"core/current", "loop"}, {"core/local", "loop"}, {"core/taskqueue", "loop"}, {"core/offloop", "loop"},
+	{"core/loop", "loop"}, {"core/body", "loop"}, {"core/current", "loop"}, {"core/local", "loop"}, {"core/internal/tasks/", "loop"}, {"core/offloop", "loop"},
 	{"core/", "executor"},
 	{"props/lanes/interleave/judge", "checks"}, {"props/lanes/interleave/room", "checks"}, {"props/lanes/interleave/linear", "checks"},
 	{"props/lanes/interleave/", "scheduler"}, {"props/", "checks"}, {"model/", "checks"},

@@ -1,4 +1,4 @@
-package core
+package tasks
 
 import (
 	"testing"
@@ -6,11 +6,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A taskQueue against a slice: order, and the four counts, each kept on its own
+// A Queue against a slice: order, and the four counts, each kept on its own
 // by both. Steps are what the loop does, in any legal order.
 func TestTaskQueueBehavesLikeASlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var q taskQueue
+		var q Queue
 		var oracle []int // pushed and not ended
 		inHand := 0      // of them taken
 		next, ran, cancelled, last := 0, int64(0), int64(0), -1
@@ -20,17 +20,17 @@ func TestTaskQueueBehavesLikeASlice(t *testing.T) {
 				for range rapid.SampledFrom([]int{1, 2, 255, 256, 257, 600}).Draw(t, "n") {
 					k := next
 					next++
-					q.push(func() { last = k })
+					q.Push(func() { last = k })
 					oracle = append(oracle, k)
 				}
 			},
 			"take": func(t *rapid.T) {
-				if q.left() > 0 || q.size == 0 {
+				if q.Left() > 0 || q.size == 0 {
 					t.Skip("the batch in hand is not spent, or there is none")
 				}
 				before := q.size
-				inHand = q.take()
-				if inHand < 1 || inHand > segmentSize || q.size != before-inHand {
+				inHand = q.Take()
+				if inHand < 1 || inHand > SegmentSize || q.size != before-inHand {
 					t.Fatalf("take: got %d tasks, size %d to %d", inHand, before, q.size)
 				}
 			},
@@ -38,8 +38,8 @@ func TestTaskQueueBehavesLikeASlice(t *testing.T) {
 				if inHand == 0 || isRunning {
 					t.Skip("nothing to begin")
 				}
-				q.resume()
-				q.next()()
+				q.Resume()
+				q.Next()()
 				isRunning = true
 				if last != oracle[0] {
 					t.Fatalf("G4: task %d began, want %d", last, oracle[0])
@@ -51,31 +51,31 @@ func TestTaskQueueBehavesLikeASlice(t *testing.T) {
 				}
 				goesOn := rapid.Bool().Draw(t, "goes on")
 				if rapid.Bool().Draw(t, "cancelled") {
-					q.end(oneCancelled, goesOn)
+					q.End(Cancelled, goesOn)
 					cancelled++
 				} else {
-					q.end(oneRan, goesOn)
+					q.End(Ran, goesOn)
 					ran++
 				}
 				oracle, inHand = oracle[1:], inHand-1
 				if isRunning = goesOn && inHand > 0; isRunning {
-					q.next()()
+					q.Next()()
 				}
 			},
 			"": func(t *rapid.T) {
-				want := taskCounts{
-					accepted: int64(next), ran: ran, cancelled: cancelled,
-					pending: len(oracle), notBegun: len(oracle), running: isRunning,
+				want := Counts{
+					Accepted: int64(next), Ran: ran, Cancelled: cancelled,
+					Pending: len(oracle), NotBegun: len(oracle), Running: isRunning,
 				}
 				if isRunning {
-					want.notBegun--
+					want.NotBegun--
 				}
-				if got := q.counts(); got != want {
+				if got := q.Counts(); got != want {
 					t.Fatalf("G20: counts are %+v, want %+v", got, want)
 				}
-				begun := int64(next - want.notBegun)
-				if q.left() != inHand || q.begun() != begun {
-					t.Fatalf("left %d, begun %d; want %d, %d", q.left(), q.begun(), inHand, begun)
+				begun := int64(next - want.NotBegun)
+				if q.Left() != inHand || q.Begun() != begun {
+					t.Fatalf("left %d, begun %d; want %d, %d", q.Left(), q.Begun(), inHand, begun)
 				}
 			},
 		})
@@ -85,20 +85,20 @@ func TestTaskQueueBehavesLikeASlice(t *testing.T) {
 // Between two tasks that follow one another directly somebody is always running:
 // the moment of the hand-over must not look like free room (G19).
 func TestTaskQueueEndLeadsIntoTheNextBegin(t *testing.T) {
-	var q taskQueue
+	var q Queue
 	for range 3 {
-		q.push(func() {})
+		q.Push(func() {})
 	}
-	q.take()
-	q.resume()
+	q.Take()
+	q.Resume()
 	for left := 2; left >= 0; left-- {
-		q.next()
-		if c := q.counts(); c.notBegun != left || !c.running {
+		q.Next()
+		if c := q.Counts(); c.NotBegun != left || !c.Running {
 			t.Errorf("G19: a task runs, %d behind it: %+v", left, c)
 		}
-		q.end(oneRan, true)
+		q.End(Ran, true)
 	}
-	if c := q.counts(); c.running || c.pending != 0 || c.ran != 3 {
+	if c := q.Counts(); c.Running || c.Pending != 0 || c.Ran != 3 {
 		t.Errorf("G20: after the last: %+v", c)
 	}
 }
@@ -108,34 +108,34 @@ func TestTaskQueueEndLeadsIntoTheNextBegin(t *testing.T) {
 // published only after the end, a producer in between would get one place too many,
 // which the interleave lane found.
 func TestG19ABatchThatStopsHasBegunNothingMore(t *testing.T) {
-	var q taskQueue
+	var q Queue
 	for range 3 {
-		q.push(func() {})
+		q.Push(func() {})
 	}
-	q.take()
-	q.resume()
-	q.next()
-	q.end(oneRan, false)
-	if c := q.counts(); c.running || c.notBegun != 2 || c.pending != 2 {
+	q.Take()
+	q.Resume()
+	q.Next()
+	q.End(Ran, false)
+	if c := q.Counts(); c.Running || c.NotBegun != 2 || c.Pending != 2 {
 		t.Errorf("G19: after the first of three, and no further: %+v", c)
 	}
 }
 
 func TestTaskQueueGivesSegmentsBackAndClearsSlots(t *testing.T) {
-	var q taskQueue
-	const n = 100 * segmentSize
+	var q Queue
+	const n = 100 * SegmentSize
 	for range n {
-		q.push(func() {})
+		q.Push(func() {})
 	}
-	for q.size > 0 || q.left() > 0 {
-		if q.left() == 0 {
-			q.take()
+	for q.size > 0 || q.Left() > 0 {
+		if q.Left() == 0 {
+			q.Take()
 		}
-		q.resume()
-		q.next()
-		q.end(oneRan, false)
+		q.Resume()
+		q.Next()
+		q.End(Ran, false)
 	}
-	q.take()
+	q.Take()
 	kept := 0
 	for s := q.free; s != nil; s = s.next {
 		kept++
@@ -148,10 +148,10 @@ func TestTaskQueueGivesSegmentsBackAndClearsSlots(t *testing.T) {
 	if kept == 0 || kept > maxFreeSegments || q.batch != nil || q.head != nil || q.tail != nil {
 		t.Errorf("G24: %d segments kept after a burst of 100, want 1 to %d", kept, maxFreeSegments)
 	}
-	if q.release(); q.free != nil || q.nfree != 0 {
+	if q.Release(); q.free != nil || q.nfree != 0 {
 		t.Error("G24: release kept segments")
 	}
-	if c := q.counts(); c.accepted != n || c.ran != n {
+	if c := q.Counts(); c.Accepted != n || c.Ran != n {
 		t.Errorf("G20: %+v, want %d accepted and ran", c, n)
 	}
 }

@@ -1,0 +1,69 @@
+package tasks
+
+// progress is the state of the batch in hand, in one word, so that "one more ran" and
+// "one less is pending" are the same instant for every reader:
+//
+//	 48..        32..47     16..31  0..15
+//	+---------+-----------+-------+------+
+//	| running | cancelled |  ran  | left |
+//	+---------+-----------+-------+------+
+//
+// left counts the tasks of the batch that have not ended; running is 1 while
+// the first of them has begun.
+type progress uint64
+
+const (
+	oneLeft      progress = 1
+	running      progress = 1 << 48
+	progressMask progress = 1<<16 - 1
+)
+
+// Ending is how a task has ended: one unit of the count that it goes to.
+type Ending progress
+
+// The endings of a task.
+const (
+	Ran       Ending = 1 << 16
+	Cancelled Ending = 1 << 32 // skipped, because its future was cancelled
+)
+
+func (p progress) left() int        { return int(p & progressMask) }
+func (p progress) ran() int64       { return int64(p >> 16 & progressMask) }
+func (p progress) cancelled() int64 { return int64(p >> 32 & progressMask) }
+
+// notBegun is left without the task that is running.
+func (p progress) notBegun() int { return p.left() - int(p>>48) }
+
+// Counts are the terms of conservation: Accepted = Ran + Cancelled + Pending.
+type Counts struct {
+	Accepted, Ran, Cancelled int64
+	Pending                  int // a running body included
+	NotBegun                 int // pending without it
+	Running                  bool
+}
+
+// Counts returns a consistent snapshot. The lock is held, which keeps the
+// loop from taking a new batch between the two reads.
+func (q *Queue) Counts() Counts {
+	p := progress(q.progress.Load())
+	return Counts{
+		Accepted:  q.accepted,
+		Ran:       q.ran + p.ran(),
+		Cancelled: q.cancelled + p.cancelled(),
+		Pending:   q.size + p.left(),
+		NotBegun:  q.size + p.notBegun(),
+		Running:   p&running != 0,
+	}
+}
+
+// Plus returns the sum of the counts of two queues.
+func (c Counts) Plus(d Counts) Counts {
+	return Counts{
+		Accepted:  c.Accepted + d.Accepted,
+		Ran:       c.Ran + d.Ran,
+		Cancelled: c.Cancelled + d.Cancelled,
+		Pending:   c.Pending + d.Pending,
+		NotBegun:  c.NotBegun + d.NotBegun,
+		Running:   c.Running || d.Running,
+	}
+}

@@ -1,0 +1,166 @@
+// Package tasks is the task queue of an executor: a FIFO with many producers and one
+// consumer, that can say at any instant what has become of each accepted task.
+package tasks
+
+import "sync/atomic"
+
+// SegmentSize is the number of tasks in one segment of a Queue: large enough
+// that taking a segment costs little per task, small enough that its counts fit
+// the fields of progress.
+const SegmentSize = 256
+
+// maxFreeSegments is how many spent segments a queue keeps for reuse. The rest
+// of a burst goes back to the garbage collector (G24).
+const maxFreeSegments = 4
+
+type segment struct {
+	next  *segment
+	n     int // tasks written
+	tasks [SegmentSize]func()
+}
+
+// Queue is a FIFO of tasks. Producers push under the owner's lock. The consumer, the
+// loop, takes a segment at a time under the same lock and runs it without: that
+// segment is the batch in hand. The zero value is an empty queue.
+//
+// The queue is also the place where conservation lives (G20): accepted is counted
+// when a task is pushed, ran and cancelled when it ends, and pending is read off the
+// segments. Each count is made on its own, and a snapshot of the four under the lock
+// adds up at any instant.
+type Queue struct {
+	// Guarded by the owner's lock.
+	head, tail *segment // not yet taken
+	size       int      // tasks in head..tail
+	free       *segment
+	nfree      int
+	accepted   int64
+	ran        int64 // of the batches before the one in hand
+	cancelled  int64 // likewise
+
+	_ [64]byte // producers write above, the loop below, both for each task
+
+	// Loop only.
+	batch *segment
+	pos   int
+	first int64 // number of tasks taken before batch
+	mark  progress
+
+	// Atomic: mark, published after each task.
+	progress atomic.Uint64
+
+	_ [64]byte
+}
+
+// Push appends an accepted task. The lock is held.
+func (q *Queue) Push(task func()) {
+	s := q.tail
+	if s == nil || s.n == SegmentSize {
+		s = q.grow()
+	}
+	s.tasks[s.n] = task
+	s.n++
+	q.size++
+	q.accepted++
+}
+
+func (q *Queue) grow() *segment {
+	s := q.free
+	if s != nil {
+		q.free, s.next = s.next, nil
+		q.nfree--
+	} else {
+		s = new(segment)
+	}
+	if q.tail == nil {
+		q.head = s
+	} else {
+		q.tail.next = s
+	}
+	q.tail = s
+	return s
+}
+
+// Size returns how many tasks wait outside of the batch in hand. The lock is held.
+func (q *Queue) Size() int { return q.size }
+
+// Accepted returns how many tasks have been pushed. The lock is held.
+func (q *Queue) Accepted() int64 { return q.accepted }
+
+// Take replaces the batch in hand, which must be spent, by the oldest segment,
+// and returns its number of tasks. The lock is held; loop only.
+func (q *Queue) Take() int {
+	spent := q.batch
+	q.ran += q.mark.ran()
+	q.cancelled += q.mark.cancelled()
+	q.first += int64(q.pos)
+	q.pos, q.batch, q.mark = 0, q.head, 0
+	if q.batch != nil {
+		q.head = q.batch.next
+		if q.head == nil {
+			q.tail = nil
+		}
+		q.batch.next = nil
+		q.mark = progress(q.batch.n)
+		q.size -= q.batch.n
+	}
+	q.progress.Store(uint64(q.mark))
+	if spent != nil {
+		q.recycle(spent)
+	}
+	return q.mark.left()
+}
+
+// recycle keeps a spent segment for reuse, or drops it. Its slots were cleared
+// as the tasks began.
+func (q *Queue) recycle(s *segment) {
+	if q.nfree == maxFreeSegments {
+		return
+	}
+	s.n, s.next, q.free = 0, q.free, s
+	q.nfree++
+}
+
+// Left returns how many tasks of the batch in hand have not ended. Loop only.
+func (q *Queue) Left() int { return q.mark.left() }
+
+// Ran returns how many tasks of the batch in hand have run. Loop only.
+func (q *Queue) Ran() int64 { return q.mark.ran() }
+
+// Begun returns how many tasks have begun since the queue was made. Loop only.
+func (q *Queue) Begun() int64 { return q.first + int64(q.pos) }
+
+// Resume publishes that the next task begins now. Loop only.
+func (q *Queue) Resume() { q.publish(q.mark | running) }
+
+func (q *Queue) publish(p progress) {
+	q.mark = p
+	q.progress.Store(uint64(p))
+}
+
+// Next returns the next task of the batch, of which one must be left, and clears its
+// slot. Loop only.
+func (q *Queue) Next() func() {
+	slot := &q.batch.tasks[q.pos]
+	task := *slot
+	*slot = nil
+	q.pos++
+	return task
+}
+
+// End publishes how the task that Next returned has ended. goesOn says that the next
+// one begins in the same instant; if not, or if none is left, none is running. Loop
+// only.
+func (q *Queue) End(how Ending, goesOn bool) {
+	p := q.mark + progress(how) - oneLeft
+	if !goesOn || p&progressMask == 0 {
+		p &^= running
+	}
+	q.mark = p
+	q.progress.Store(uint64(p))
+}
+
+// Release drops all memory of an empty queue. The lock is held.
+func (q *Queue) Release() {
+	q.Take()
+	q.free, q.nfree = nil, 0
+}
