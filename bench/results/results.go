@@ -1,7 +1,8 @@
 // Package results writes RESULTS.md from raw files that are kept in
 // testdata/bench: what `make compare`, `make verify`, `make mutants`, `make peers`,
-// `make matrix` and `make gate` wrote. No number in it is typed by hand, and its plots
-// are drawn from the same files.
+// `make matrix` and `make gate` wrote, and of those about chosen schedules in
+// testdata/interleave. No number in it is typed by hand, and its plots are drawn from
+// the same files.
 package results
 
 import (
@@ -137,6 +138,7 @@ type raw struct {
 	Peers   *peers
 	Matrix  *matrix
 	Gate    *gateReport
+	Chosen  chosen
 	Figures []Figure
 
 	// Survivors counts the planted bugs that the properties did not see, and that
@@ -147,13 +149,17 @@ type raw struct {
 //go:embed results.md.tmpl
 var page string
 
+//go:embed chosen.md.tmpl
+var chosenPart string
+
 // A Site is RESULTS.md and its plots, by their name.
 type Site struct {
 	Page  []byte
 	Plots map[string][]byte
 }
 
-// Generate returns the site for the raw files in dir. bench.json
+// Generate returns the site for the raw files in dir, and in the folder interleave beside
+// it. bench.json
 // and verify.json must be there; what the others would have shown is said to be
 // missing without them.
 func Generate(dir string) (Site, error) {
@@ -163,6 +169,9 @@ func Generate(dir string) (Site, error) {
 	}
 	t, err := template.New("RESULTS.md").Funcs(template.FuncMap{"sentence": contract.Sentence, "number": number, "cell": cell, "millions": func(n float64) float64 { return n / 1e6 }, "join": strings.Join}).Parse(page)
 	if err != nil {
+		return Site{}, err
+	}
+	if _, err := t.New("chosen").Parse(chosenPart); err != nil {
 		return Site{}, err
 	}
 	var out bytes.Buffer
@@ -215,6 +224,9 @@ func readAll(dir string) (raw, error) {
 	}
 	histograms, err := readHistograms(filepath.Join(dir, histFile))
 	if err != nil {
+		return r, err
+	}
+	if r.Chosen, err = readChosen(filepath.Join(dir, "..", "interleave")); err != nil {
 		return r, err
 	}
 	r.Figures = figures(r.Bench.Rows, histograms, r.Peers)
