@@ -1,0 +1,462 @@
+package tracked
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// is fails unless got is want.
+func is[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// sleep is a function that takes d of virtual time.
+func sleep(d time.Duration) func(context.Context) error {
+	return func(context.Context) error { time.Sleep(d); return nil }
+}
+
+// TestG3ZeroGroup: the zero Group works, runs each accepted function once, and refuses all
+// after the close.
+func TestG3ZeroGroup(t *testing.T) {
+	var g Group
+	var ran atomic.Int64
+	is(t, "state", g.State(), core.StateNotStarted)
+	for range 100 {
+		must(t, g.Go("one", func(context.Context) error { ran.Add(1); return nil }))
+	}
+	must(t, g.Execute(func() { ran.Add(1) }))
+	must(t, g.Close())
+	is(t, "G3: functions that ran", ran.Load(), 101)
+	is(t, "G15: state", g.State(), core.StateTerminated)
+	var rejected *core.RejectedError
+	for _, err := range []error{g.Go("late", sleep(0)), g.TryGo("late", sleep(0)), g.Execute(func() {})} {
+		if !errors.As(err, &rejected) || !errors.Is(err, core.ErrShutdown) || rejected.State != core.StateTerminated {
+			t.Errorf("G5: a call after the end: %v, want a refusal in state Terminated by ErrShutdown", err)
+		}
+	}
+	is(t, "report", g.Report().Plus(core.Report{}).Rejected, 0)
+}
+
+// TestG3NoneIsLost: many callers race the shutdown. The functions that ran are those whose
+// call returned nil, and all have returned when Done is closed.
+func TestG3NoneIsLost(t *testing.T) {
+	for round := range 300 {
+		var g Group
+		var accepted, began, ended atomic.Int64
+		var callers sync.WaitGroup
+		for range 4 {
+			callers.Go(func() {
+				for range 20 {
+					err := g.Go("", func(context.Context) error {
+						began.Add(1)
+						runtime.Gosched()
+						ended.Add(1)
+						return nil
+					})
+					if err == nil {
+						accepted.Add(1)
+					} else if !errors.Is(err, core.ErrRejected) {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		if round%2 == 0 {
+			g.Shutdown()
+		}
+		must(t, g.Close())
+		at := ended.Load()
+		callers.Wait()
+		if at != accepted.Load() || began.Load() != at {
+			t.Fatalf("G3: round %d: %d accepted, %d began, %d had ended at Done", round, accepted.Load(), began.Load(), at)
+		}
+		r := g.Report()
+		is(t, "G20: accepted", r.Accepted, accepted.Load())
+		is(t, "G20: ran", r.Ran, accepted.Load())
+	}
+}
+
+// TestG10QuietPeriod: the close comes one quiet period after the call, or after the last
+// function that was accepted in it.
+func TestG10QuietPeriod(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, during time.Duration // how long a function runs; the second begins 5 s after the call
+		want           time.Duration
+	}{
+		"nothing runs":               {0, 0, 10 * time.Second},
+		"one runs":                   {3 * time.Second, 0, 13 * time.Second},
+		"one comes":                  {0, 2 * time.Second, 17 * time.Second},
+		"one comes while one runs":   {20 * time.Second, time.Second, 30 * time.Second},
+		"one comes and takes longer": {6 * time.Second, 20 * time.Second, 35 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var g Group
+				if c.before > 0 {
+					must(t, g.Go("before", sleep(c.before)))
+				}
+				began := time.Now()
+				term, err := g.ShutdownGracefully(10*time.Second, time.Hour)
+				must(t, err)
+				time.Sleep(5 * time.Second)
+				if c.during > 0 {
+					must(t, g.Go("during", sleep(c.during)))
+				}
+				<-term.Done()
+				is(t, "G10: the end", time.Since(began), c.want)
+				r := g.Report()
+				is(t, "G11: timed out", r.TimedOut, false)
+				is(t, "elapsed", r.Elapsed, c.want)
+			})
+		})
+	}
+}
+
+// TestG11Deadline: the timeout closes the group on time, while functions run; they are waited
+// for, and the report names each, with its stack.
+func TestG11Deadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		g := NewGroup(WithName("jobs"), WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		must(t, g.Go("slow", sleepsLong))
+		time.Sleep(time.Second)
+		must(t, g.Go("slower", func(ctx context.Context) error {
+			<-ctx.Done()
+			is(t, "cause", context.Cause(ctx), core.ErrShutdownTimeout)
+			return nil
+		}))
+		term, err := g.ShutdownGracefully(0, time.Minute)
+		must(t, err)
+		time.Sleep(time.Minute - 1)
+		must(t, g.TryGo("just in time", sleep(0)))
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		if err := g.Go("late", sleep(0)); !errors.Is(err, core.ErrShutdownTimeout) {
+			t.Errorf("G11: a call at the deadline: %v, want ErrShutdownTimeout", err)
+		}
+		is(t, "G1: state", g.State(), core.StateShutdown)
+		is(t, "G20: refused before the end", g.Report().Rejected, 1)
+		<-term.Done()
+		r, err := term.Wait(t.Context())
+		must(t, err)
+		is(t, "timed out", r.TimedOut, true)
+		for _, want := range []string{"slow runs since", "sleepsLong", "slower runs since"} {
+			if !strings.Contains(r.Running, want) {
+				t.Errorf("the report lacks %q:\n%s", want, r.Running)
+			}
+		}
+		if strings.Contains(r.Running, "just in time") {
+			t.Errorf("the report names a function that had returned:\n%s", r.Running)
+		}
+		if text := log.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, "group=jobs") {
+			t.Errorf("the log: %s, want a warning", text)
+		}
+	})
+}
+
+//go:noinline
+func sleepsLong(context.Context) error { time.Sleep(time.Hour); return nil }
+
+// TestG11TieIsTheDeadlines: a quiet period that ends at the deadline is ended by the deadline,
+// as in package core.
+func TestG11TieIsTheDeadlines(t *testing.T) {
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			var g Group
+			term, err := g.ShutdownGracefully(time.Second, time.Second)
+			must(t, err)
+			<-term.Done()
+			is(t, "G11: timed out", g.Report().TimedOut, true)
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGroup(WithLogger(quiet()))
+		must(t, g.Go("one", sleep(time.Second)))
+		term, err := g.ShutdownGracefully(0, 0)
+		must(t, err)
+		if err := g.Go("late", sleep(0)); !errors.Is(err, core.ErrShutdownTimeout) {
+			t.Errorf("got %v, want ErrShutdownTimeout", err)
+		}
+		<-term.Done()
+	})
+}
+
+// TestG16FirstShutdownCounts: a later graceful call changes nothing; Shutdown closes at once.
+func TestG16FirstShutdownCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		must(t, g.Go("one", sleep(time.Minute)))
+		first, err := g.ShutdownGracefully(time.Second, 2*time.Hour)
+		must(t, err)
+		second, err := g.ShutdownGracefully(time.Hour, time.Hour)
+		must(t, err)
+		is(t, "Termination", second, first)
+		is(t, "quiet", g.Report().Quiet, time.Second)
+		g.Shutdown()
+		if err := g.Go("late", sleep(0)); !errors.Is(err, core.ErrShutdown) {
+			t.Errorf("G16: after Shutdown: %v, want ErrShutdown", err)
+		}
+		<-first.Done()
+		is(t, "timed out", g.Report().TimedOut, false)
+		is(t, "elapsed", g.Report().Elapsed, time.Minute)
+	})
+}
+
+// TestContexts: one ends when the shutdown begins, the other at the close, and neither by the
+// end of the context that gave the values.
+func TestContexts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type key struct{}
+		values, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, 7))
+		g := NewGroup(WithContext(values), nil, WithContext(values))
+		cancel()
+		var begun, closed time.Duration
+		start := time.Now()
+		must(t, g.Go("worker", func(ctx context.Context) error {
+			is(t, "value", ctx.Value(key{}), any(7))
+			is(t, "value", g.ShutdownContext().Value(key{}), any(7))
+			<-g.ShutdownContext().Done()
+			begun = time.Since(start)
+			<-ctx.Done()
+			closed = time.Since(start)
+			return context.Cause(ctx)
+		}))
+		time.Sleep(time.Second)
+		_, err := g.ShutdownGracefully(0, time.Minute)
+		must(t, err)
+		<-g.Termination().Done()
+		is(t, "ShutdownContext", begun, time.Second)
+		is(t, "the function's context", closed, time.Second+time.Minute)
+		is(t, "cause", context.Cause(g.ShutdownContext()), core.ErrShutdown)
+		if err := g.Err(); !errors.Is(err, core.ErrShutdownTimeout) || !strings.HasPrefix(err.Error(), "tracked: worker: ") {
+			t.Errorf("Err: %v, want the worker's", err)
+		}
+	})
+}
+
+// TestG14Failures: errors, panics and Goexit end one function. The first is Err and that of the
+// Termination; each is handed to the handler, or logged.
+func TestG14Failures(t *testing.T) {
+	boom := errors.New("boom")
+	failures := []struct {
+		name string
+		f    func(context.Context) error
+		want string
+	}{
+		{"fails", func(context.Context) error { return boom }, "boom"},
+		{"panics", func(context.Context) error { panic("p") }, "core: panic in a body: p"},
+		{"exits", func(context.Context) error { runtime.Goexit(); return nil }, core.ErrGoexit.Error()},
+		{"wraps", func(context.Context) error { panic(boom) }, "core: panic in a body: boom"},
+	}
+	for _, rude := range []bool{false, true} {
+		var handled []string
+		var g *Group
+		var log bytes.Buffer
+		g = NewGroup(WithLogger(slog.New(slog.NewTextHandler(&log, nil))), WithErrorHandler(func(name string, err error) {
+			handled = append(handled, name+": "+err.Error())
+			is(t, "G18: Close from inside", g.AwaitTermination(context.Background()), core.ErrInEventLoop)
+			if rude {
+				panic("rude")
+			}
+		}))
+		for _, c := range failures {
+			done := make(chan struct{})
+			must(t, g.Go(c.name, func(ctx context.Context) error { defer close(done); return c.f(ctx) }))
+			<-done
+			for len(g.Functions()) > 0 {
+				runtime.Gosched()
+			}
+		}
+		must(t, g.Go("fine", func(context.Context) error { return nil }))
+		if err := g.Close(); !errors.Is(err, boom) || err.Error() != "tracked: fails: boom" {
+			t.Errorf("Close: %v, want the first error", err)
+		}
+		for _, c := range failures {
+			if !slices.Contains(handled, c.name+": "+c.want) {
+				t.Errorf("the handler got %q, want %s: %s", handled, c.name, c.want)
+			}
+		}
+		r := g.Report()
+		is(t, "panicked", r.Panicked, 2)
+		is(t, "G20: ran", r.Ran, 5)
+		is(t, "log of a handler that panics", strings.Contains(log.String(), "error handler panicked"), rude)
+	}
+}
+
+// TestFailuresAreHeard: without a handler each failure is logged; a nil logger is the default.
+func TestFailuresAreHeard(t *testing.T) {
+	before := slog.Default()
+	defer slog.SetDefault(before)
+	var log bytes.Buffer
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	var none context.Context
+	g := NewGroup(WithLogger(nil), WithErrorHandler(nil), WithContext(none))
+	must(t, g.Go("mailer", func(context.Context) error { return errors.New("no mail") }))
+	if err := g.Close(); err == nil {
+		t.Error("got nil, want the error")
+	}
+	if text := log.String(); !strings.Contains(text, "level=ERROR") || !strings.Contains(text, "mailer") || !strings.Contains(text, "no mail") {
+		t.Errorf("the log is %q, want the failure", text)
+	}
+}
+
+// TestG18Inside: calls that would wait for the group from inside a function return at once.
+func TestG18Inside(t *testing.T) {
+	var g Group
+	result := make(chan error, 2)
+	must(t, g.Go("self", func(context.Context) error {
+		result <- g.AwaitTermination(context.Background())
+		result <- g.Close()
+		return nil
+	}))
+	is(t, "AwaitTermination", <-result, core.ErrInEventLoop)
+	is(t, "Close", <-result, core.ErrInEventLoop)
+	<-g.Termination().Done()
+}
+
+// TestLimit: no more functions run than the limit allows; Go waits in the order of its calls,
+// TryGo does not, a raised limit lets them in, and the close refuses those that wait.
+func TestLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGroup(WithLogger(quiet()))
+		g.SetLimit(2)
+		must(t, g.Go("a", sleep(10*time.Second)))
+		must(t, g.Go("b", sleep(20*time.Second)))
+		if err := g.TryGo("c", sleep(0)); !errors.Is(err, ErrLimit) || !errors.Is(err, core.ErrRejected) {
+			t.Errorf("TryGo: %v, want ErrLimit", err)
+		}
+		start := time.Now()
+		type entry struct {
+			name string
+			at   time.Duration
+			err  error
+		}
+		entries := make(chan entry, 4)
+		for _, name := range []string{"d", "e", "f", "g"} {
+			go func() { err := g.Go(name, sleep(time.Hour)); entries <- entry{name, time.Since(start), err} }()
+			synctest.Wait() // their order
+		}
+		is(t, "the first", <-entries, entry{"d", 10 * time.Second, nil})
+		is(t, "the second", <-entries, entry{"e", 20 * time.Second, nil})
+		is(t, "running", len(g.Functions()), 2)
+		g.SetLimit(3)
+		is(t, "the third", <-entries, entry{"f", 20 * time.Second, nil})
+		g.SetLimit(1) // those that run go on
+		_, err := g.ShutdownGracefully(0, time.Minute)
+		must(t, err)
+		last := <-entries
+		is(t, "the fourth", last.at, 20*time.Second+time.Minute)
+		if !errors.Is(last.err, core.ErrShutdownTimeout) {
+			t.Errorf("G5: a call that waited for the limit: %v, want a refusal", last.err)
+		}
+		<-g.Termination().Done()
+		is(t, "G20: accepted", g.Report().Accepted, 5)
+	})
+}
+
+// TestLimitZero: with a limit of 0 no function begins, and the shutdown does not wait for calls
+// that the limit holds up.
+func TestLimitZero(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		g.SetLimit(0)
+		if err := g.TryGo("a", sleep(0)); !errors.Is(err, ErrLimit) {
+			t.Errorf("TryGo: %v, want ErrLimit", err)
+		}
+		held := make(chan error, 1)
+		go func() { held <- g.Go("b", sleep(0)) }()
+		synctest.Wait()
+		is(t, "state", g.State(), core.StateNotStarted)
+		must(t, g.Close())
+		if err := <-held; !errors.Is(err, core.ErrShutdown) {
+			t.Errorf("Go: %v, want a refusal", err)
+		}
+	})
+}
+
+// TestShutdownAlone: Shutdown is a shutdown call too: both contexts end, and the report counts
+// its time.
+func TestShutdownAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		is(t, "report of a group that nobody used", g.Report().Accepted, 0)
+		must(t, g.Go("a", func(ctx context.Context) error {
+			<-g.ShutdownContext().Done()
+			<-ctx.Done()
+			is(t, "cause", context.Cause(ctx), core.ErrShutdown)
+			time.Sleep(time.Second)
+			return nil
+		}))
+		<-g.Shutdown().Done()
+		is(t, "elapsed", g.Report().Elapsed, time.Second)
+	})
+}
+
+// TestFunctions: they are named, the oldest first.
+func TestFunctions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		if got := g.Running(); got != "" {
+			t.Errorf("got %q, want nothing", got)
+		}
+		start := time.Now()
+		for _, name := range []string{"first", "second"} {
+			must(t, g.Go(name, sleep(time.Minute)))
+			time.Sleep(time.Second)
+		}
+		if got := g.Functions(); !slices.Equal(got, []Function{{"first", start}, {"second", start.Add(time.Second)}}) {
+			t.Errorf("got %v", got)
+		}
+		if text := g.Running(); !strings.Contains(text, "first runs since") || !strings.Contains(text, "second runs since") {
+			t.Errorf("got %s", text)
+		}
+		must(t, g.Close())
+	})
+}
+
+// TestBadInput: a mistake names the call, the value and what was expected, and changes nothing.
+func TestBadInput(t *testing.T) {
+	var g Group
+	for want, call := range map[string]func() error{
+		"tracked: Go: f is nil, want a function":                                         func() error { return g.Go("x", nil) },
+		"tracked: TryGo: f is nil, want a function":                                      func() error { return g.TryGo("x", nil) },
+		"tracked: Execute: f is nil, want a function":                                    func() error { return g.Execute(nil) },
+		"tracked: ShutdownGracefully: quiet is -1ns, want 0 or more":                     func() error { _, err := g.ShutdownGracefully(-1, 0); return err },
+		"tracked: ShutdownGracefully: timeout is 1ns, want at least quiet, which is 2ns": func() error { _, err := g.ShutdownGracefully(2, 1); return err },
+	} {
+		if err := call(); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	is(t, "state", g.State(), core.StateNotStarted)
+	must(t, g.Go("fine", sleep(0)))
+	must(t, g.Close())
+}

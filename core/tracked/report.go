@@ -1,0 +1,121 @@
+package tracked
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"eventide/core"
+)
+
+// Function is a function that runs at the moment.
+type Function struct {
+	Name  string
+	Began time.Time // when it was accepted
+}
+
+// Functions returns the functions that run at this moment, the oldest first.
+func (g *Group) Functions() []Function {
+	g.init()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var all []Function
+	for _, f := range g.oldestFirst() {
+		all = append(all, Function{f.name, f.began})
+	}
+	return all
+}
+
+// oldestFirst requires mu.
+func (s *shared) oldestFirst() []*function {
+	all := make([]*function, 0, len(s.running))
+	for f := range s.running {
+		all = append(all, f)
+	}
+	slices.SortFunc(all, func(a, b *function) int {
+		return cmp.Or(a.began.Compare(b.began), cmp.Compare(a.name, b.name))
+	})
+	return all
+}
+
+// Running names the functions that run at this moment, since when and with their stacks; "" if
+// none runs. It stops the world for the stacks of all goroutines: it is for a program that
+// gives up waiting. A process.Plan calls it then.
+func (g *Group) Running() string {
+	g.init()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.stillRunning()
+}
+
+// stillRunning requires mu.
+func (g *Group) stillRunning() string {
+	if len(g.running) == 0 {
+		return ""
+	}
+	var text strings.Builder
+	stacks := stacksByGoroutine()
+	for _, f := range g.oldestFirst() {
+		stack := cmp.Or(stacks[f.goroutine], "(it has not begun)")
+		if f.goroutine != 0 && stacks[f.goroutine] == "" {
+			stack = "(stack not found)"
+		}
+		fmt.Fprintf(&text, "%s runs since %s:\n%s\n", cmp.Or(f.name, "a function without a name"), f.began.Format(time.RFC3339Nano), stack)
+	}
+	return text.String()
+}
+
+// mostStacks bounds what is read of the stacks of all goroutines, in bytes.
+const mostStacks = 4 << 20
+
+// stacksByGoroutine returns the stack of each goroutine by its number, as far as all of them
+// together fit into mostStacks.
+func stacksByGoroutine() map[int64]string {
+	var dump []byte
+	for size := 64 << 10; size <= mostStacks; size *= 4 {
+		dump = make([]byte, size)
+		dump = dump[:runtime.Stack(dump, true)]
+		if len(dump) < size {
+			break
+		}
+	}
+	stacks := map[int64]string{}
+	for part := range bytes.SplitSeq(dump, []byte("\n\n")) {
+		var id int64
+		if _, err := fmt.Sscanf(string(part), "goroutine %d ", &id); err == nil {
+			stacks[id] = string(part)
+		}
+	}
+	return stacks
+}
+
+// progress is the report before the end.
+func (g *Group) progress() core.Report {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.report()
+}
+
+// report requires mu. A function counts as a task (G20).
+func (g *Group) report() core.Report {
+	s := &g.shutdown
+	r := core.Report{
+		Accepted: g.counts.accepted, Ran: g.counts.ran, Rejected: g.counts.rejected, Panicked: g.counts.panicked,
+		TimedOut: s.timedOut, Running: s.stillRan, Quiet: s.quiet, Timeout: s.timeout,
+	}
+	if s.called {
+		r.Elapsed = time.Since(s.calledAt)
+	}
+	return r
+}
+
+// Report returns what has happened so far, or after Done the sealed report:
+// Termination().Report.
+func (g *Group) Report() core.Report {
+	g.init()
+	return g.term.Report()
+}

@@ -1,0 +1,136 @@
+package tracked
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"eventide/core"
+
+	"github.com/petermattis/goid"
+)
+
+// refusal returns the error of a call after the close, or nil. Requires mu.
+func (g *Group) refusal() error {
+	if g.state < core.StateShutdown {
+		return nil
+	}
+	return g.refuse(g.shutdown.cause)
+}
+
+// refuse counts a refusal and returns its error. Requires mu.
+func (g *Group) refuse(reason error) error {
+	state := g.stateNow()
+	if state != core.StateTerminated { // as core.Report.Rejected says
+		g.counts.rejected++
+	}
+	return &core.RejectedError{State: state, Reason: reason}
+}
+
+// hasRoom reports whether another function may begin. Requires mu.
+func (s *shared) hasRoom() bool {
+	return len(s.waiting) == 0 && s.belowLimit()
+}
+
+func (s *shared) belowLimit() bool { return s.limit < 0 || len(s.running) < s.limit }
+
+// accept makes the promise for a function: from now on the group does not end before it
+// has returned. Requires mu.
+func (g *Group) accept(f *function) {
+	f.began = time.Now()
+	g.running[f] = struct{}{}
+	g.counts.accepted++
+	if g.state == core.StateNotStarted {
+		g.state = core.StateStarted
+	}
+	g.stopQuiet()
+}
+
+// acceptWaiting accepts the calls that the limit no longer holds up. Requires mu.
+func (g *Group) acceptWaiting() {
+	for len(g.waiting) > 0 && g.belowLimit() {
+		w := g.waiting[0]
+		g.waiting = g.waiting[1:]
+		g.accept(w.f)
+		close(w.over)
+	}
+}
+
+// refuseWaiting refuses them all: the group is closed. Requires mu.
+func (g *Group) refuseWaiting() {
+	for _, w := range g.waiting {
+		w.refused = g.refusal()
+		close(w.over)
+	}
+	g.waiting = nil
+}
+
+// run is the goroutine of an accepted function.
+func (g *Group) run(one *function, f func(context.Context) error) {
+	g.mu.Lock()
+	one.goroutine = goid.Get()
+	g.mu.Unlock()
+	var err error
+	defer func() { g.returned(one) }() // also if the handler panics or calls Goexit: see report
+	defer func() {
+		if err != nil {
+			g.failed(one.name, err)
+		}
+	}()
+	defer func() {
+		if v := recover(); v != nil {
+			err = &core.PanicError{Value: v, Stack: debug.Stack()}
+		}
+	}()
+	err = core.ErrGoexit // what it is if f neither returns nor panics
+	err = f(g.ctx)
+}
+
+// failed keeps the first error and hands each to the handler or the log. A panic of the
+// handler is logged: it must not keep the group from its end.
+func (g *Group) failed(name string, err error) {
+	var panicked *core.PanicError
+	g.mu.Lock()
+	if g.firstErr == nil {
+		g.firstErr, g.firstFrom = err, name
+	}
+	if errors.As(err, &panicked) && err == error(panicked) {
+		g.counts.panicked++
+	}
+	g.mu.Unlock()
+	if g.cfg.onError == nil {
+		g.log(slog.LevelError, "function failed", "function", name, "error", err)
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			g.log(slog.LevelError, "error handler panicked", "function", name, "error", err, "panic", v, "stack", string(debug.Stack()))
+		}
+	}()
+	g.cfg.onError(name, err)
+}
+
+func (g *Group) log(level slog.Level, text string, args ...any) {
+	logger := g.cfg.logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	if g.cfg.name != "" {
+		logger = logger.With("group", g.cfg.name)
+	}
+	logger.Log(context.Background(), level, "tracked: "+text, args...)
+}
+
+// returned is the end of an accepted function. The last one ends the group.
+func (g *Group) returned(f *function) {
+	g.mu.Lock()
+	delete(g.running, f)
+	g.counts.ran++
+	if g.state < core.StateShutdown {
+		g.acceptWaiting()
+	}
+	g.idle()
+	g.unlockAndEnd()
+}

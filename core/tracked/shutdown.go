@@ -1,0 +1,205 @@
+package tracked
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"eventide/core"
+)
+
+// shutdown is what is known of the shutdown. Guarded by Group.mu.
+type shutdown struct {
+	called         bool
+	calledAt       time.Time
+	quiet, timeout time.Duration
+	deadline       *time.Timer
+	quietTimer     *time.Timer // runs while no function does
+	quietSince     int         // tells the timers of one quiet period from those of another
+	cause          error       // of the close, once it is made
+	timedOut       bool
+	ended          bool // Done is closed, or is about to be
+	stillRan       string
+}
+
+// State returns the state (G1). Terminated means that Done is closed (G15).
+func (g *Group) State() core.State {
+	g.init()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.stateNow()
+}
+
+// stateNow requires mu.
+func (g *Group) stateNow() core.State {
+	select {
+	case <-g.term.Done():
+		return core.StateTerminated
+	default:
+		return g.state
+	}
+}
+
+// ShutdownGracefully begins an orderly end and returns the Termination at once. Until the
+// close Go accepts functions; ShutdownContext has ended. The close comes as soon as no
+// function runs and none has run for quiet, counted from this call at the earliest (G10); or
+// when timeout has passed since this call (G11). Accepted functions are waited for then too.
+//
+// The first call counts; a later one has no effect, and Shutdown shortens it (G16). The error
+// is about the arguments: a negative quiet, or a timeout below quiet.
+func (g *Group) ShutdownGracefully(quiet, timeout time.Duration) (*core.Termination, error) {
+	switch {
+	case quiet < 0:
+		return nil, fmt.Errorf("tracked: ShutdownGracefully: quiet is %v, want 0 or more", quiet)
+	case timeout < quiet:
+		return nil, fmt.Errorf("tracked: ShutdownGracefully: timeout is %v, want at least quiet, which is %v", timeout, quiet)
+	}
+	g.shutdownGracefully(quiet, timeout)
+	return g.term, nil
+}
+
+// shutdownGracefully is ShutdownGracefully with arguments that are right.
+func (g *Group) shutdownGracefully(quiet, timeout time.Duration) {
+	g.init()
+	g.mu.Lock()
+	still := ""
+	if first := g.begin(quiet, timeout); first && timeout == 0 && len(g.running) > 0 {
+		g.close(core.ErrShutdownTimeout)
+		still = g.shutdown.stillRan
+	} else if first {
+		g.shutdown.deadline = time.AfterFunc(timeout, g.deadlinePassed)
+		g.idle()
+	}
+	g.unlockAndEnd()
+	g.warn(still)
+}
+
+// Shutdown closes the group and returns the Termination: from its return on every call of Go
+// is refused. Accepted functions are waited for, and their context has ended.
+func (g *Group) Shutdown() *core.Termination {
+	g.init()
+	g.mu.Lock()
+	g.begin(0, 0)
+	if g.state < core.StateShutdown {
+		g.close(core.ErrShutdown)
+	}
+	g.unlockAndEnd()
+	return g.term
+}
+
+// Close is ShutdownGracefully(0, core.DefaultShutdownTimeout) followed by a wait for the end;
+// its error is Err. From inside a function of the group it begins the shutdown and returns
+// core.ErrInEventLoop (G18). io.Closer.
+func (g *Group) Close() error {
+	g.shutdownGracefully(0, core.DefaultShutdownTimeout)
+	return g.AwaitTermination(context.Background())
+}
+
+// AwaitTermination waits for the end and returns Err, or the cause of ctx if that ends first.
+// It does not begin a shutdown. From inside a function of the group it returns
+// core.ErrInEventLoop (G18).
+func (g *Group) AwaitTermination(ctx context.Context) error {
+	g.init()
+	_, err := g.term.Wait(ctx)
+	return err
+}
+
+// Termination returns the end of the group: the same pointer every time.
+func (g *Group) Termination() *core.Termination {
+	g.init()
+	return g.term
+}
+
+// begin records the first shutdown call and reports whether this is it. Requires mu.
+func (g *Group) begin(quiet, timeout time.Duration) bool {
+	s := &g.shutdown
+	if s.called {
+		return false
+	}
+	s.called, s.calledAt, s.quiet, s.timeout = true, time.Now(), quiet, timeout
+	g.state = core.StateShuttingDown
+	g.beginContext(core.ErrShutdown)
+	return true
+}
+
+// idle closes the group, or begins its quiet period, if it is shutting down and no function
+// runs. Requires mu.
+func (g *Group) idle() {
+	s := &g.shutdown
+	switch {
+	case g.state != core.StateShuttingDown || len(g.running) > 0:
+	case s.quiet == 0:
+		g.close(core.ErrShutdown)
+	case time.Since(s.calledAt)+s.quiet >= s.timeout:
+		// The deadline comes first; in the same instant it is the deadline that closes.
+	default:
+		s.quietSince++
+		since := s.quietSince
+		s.quietTimer = time.AfterFunc(s.quiet, func() { g.quietPassed(since) })
+	}
+}
+
+// stopQuiet ends the quiet period: a function was accepted. Requires mu.
+func (g *Group) stopQuiet() {
+	if g.shutdown.quietTimer != nil {
+		g.shutdown.quietSince++ // its timer may be waiting for mu
+		g.shutdown.quietTimer.Stop()
+		g.shutdown.quietTimer = nil
+	}
+}
+
+func (g *Group) quietPassed(since int) {
+	g.mu.Lock()
+	if g.shutdown.quietSince == since && g.state == core.StateShuttingDown {
+		g.close(core.ErrShutdown)
+	}
+	g.unlockAndEnd()
+}
+
+func (g *Group) deadlinePassed() {
+	g.mu.Lock()
+	still := ""
+	if g.state < core.StateShutdown {
+		g.close(core.ErrShutdownTimeout)
+		still = g.shutdown.stillRan
+	}
+	g.unlockAndEnd()
+	g.warn(still)
+}
+
+// close is the close of admission. Requires mu; the state is before Shutdown.
+func (g *Group) close(cause error) {
+	s := &g.shutdown
+	g.state, s.cause, s.timedOut = core.StateShutdown, cause, cause == core.ErrShutdownTimeout
+	g.stopQuiet()
+	if s.deadline != nil {
+		s.deadline.Stop() // one that has fired finds the state
+	}
+	g.refuseWaiting()
+	if s.timedOut {
+		s.stillRan = g.stillRunning() // before they hear of it
+	}
+	g.closeContext(cause)
+}
+
+// unlockAndEnd gives up mu and ends the group, if it is closed and nothing runs.
+func (g *Group) unlockAndEnd() {
+	s := &g.shutdown
+	ends := g.state == core.StateShutdown && len(g.running) == 0 && !s.ended
+	if !ends {
+		g.mu.Unlock()
+		return
+	}
+	s.ended = true
+	report, err := g.report(), g.failure()
+	g.mu.Unlock()
+	g.end(report, err)
+}
+
+// warn says that the timeout has passed while functions run. It is for the caller of close.
+func (g *Group) warn(still string) {
+	if still != "" {
+		g.log(slog.LevelWarn, "timeout of the graceful shutdown passed", "running", still)
+	}
+}
