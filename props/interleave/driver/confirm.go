@@ -25,9 +25,13 @@ const minimiseLimit = 9 * time.Second
 func (s *search) confirm(f *found, e *ending) error {
 	m := &minimiser{search: s, cause: f.cause, end: time.Now().Add(minimiseLimit)}
 	if e.hung {
-		f.state, f.repeat = repeatsBySeed, s.bySeed(e.finding, s.opts.Time)
+		f.state, f.repeat = repeatsNot, s.bySeed(e.finding, s.opts.Time)
 		f.replay, f.printed = e.finding, e.output
-		return nil
+		ok, err := s.repeats(f.repeat, 1, f.cause)
+		if ok {
+			f.state = repeatsBySeed
+		}
+		return err
 	}
 	begin := time.Now()
 	ok, err := m.run(e.finding)

@@ -168,6 +168,9 @@ func (s *session) notices(x *search) []string {
 	if c.horizon > 0 {
 		lines = append(lines, fmt.Sprintf("%s undecided: virtual time ran out while a goroutine slept", plural(int(c.horizon), "schedule", "schedules")))
 	}
+	if c.outsideText != "" {
+		lines = append(lines, fmt.Sprintf("%s undecided: %s", plural(1, "schedule", "schedules"), c.outsideText))
+	}
 	if x.stopped == stoppedByPattern {
 		lines = append(lines, "not explored: "+x.stopped)
 	}
@@ -180,19 +183,21 @@ func (s *session) notices(x *search) []string {
 // uncontrolled counts what the scheduler does not control, with the first place of each.
 func (c *coverage) uncontrolled(p *pkg) string {
 	counts := []struct {
-		kind string
-		n    uint64
-		name string
+		kind      string
+		n         uint64
+		one, many string
 	}{
-		{"raw", c.Raw, "blocking system calls"}, {"cgo", c.Cgo, "calls of C functions"}, {"socket", c.Sockets, "waits for descriptors of the kernel"},
-		{"child", c.Children, "child processes"}, {"signal", c.Signals, "signals"}, {"gc", c.GC, "collections asked for by the test"},
+		{"raw", c.Raw, "blocking system call", "blocking system calls"}, {"cgo", c.Cgo, "call of a C function", "calls of C functions"},
+		{"socket", c.Sockets, "wait for a descriptor of the kernel", "waits for descriptors of the kernel"},
+		{"child", c.Children, "child process", "child processes"}, {"signal", c.Signals, "signal", "signals"},
+		{"gc", c.GC, "collection asked for by the test", "collections asked for by the test"},
 	}
 	var parts []string
 	for _, k := range counts {
 		if k.n == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%d %s", k.n, k.name)
+		text := plural(int(k.n), k.one, k.many)
 		if o, ok := c.outside[k.kind]; ok && o.File != "" {
 			text += fmt.Sprintf(" (first at %s:%d)", p.file(o.File), o.Line)
 		}

@@ -69,7 +69,7 @@ func (s *search) writeHTML(f *found) (string, error) {
 		data.Waits = t.waits(f.replay, s.pkg)
 	}
 	if f.file != "" {
-		data.Replay = s.opts.Command + " replay " + f.file
+		data.Replay = s.opts.Command + " replay " + quoted(f.file)
 	}
 	lanes := t.active(t.rows)
 	for _, l := range lanes {

@@ -66,6 +66,7 @@ type ending struct {
 	output  string
 	code    int
 	hung    bool // killed, because it made no progress
+	stalled *stall
 	took    time.Duration
 	cpu     time.Duration // processor time of the process
 }
@@ -108,10 +109,13 @@ func (p *process) start() (*ending, error) {
 	}
 	defer endProcess(cmd)
 	e := &ending{pkg: p.pkg, born: map[uint64]string{}}
-	watch := newWatchdog(p.stallLimit(), func() { killGroup(cmd.Process.Pid) })
+	stalled := &stall{pid: cmd.Process.Pid, limit: p.stallLimit(), until: begin.Add(min(mostStalls*p.stallLimit(), p.opts.Timeout))}
+	watch := newWatchdog(stalled.limit, stalled.over, func() { killGroup(cmd.Process.Pid) })
 	parseErr := protocol.Read(read, func(r protocol.Record) error { return e.take(r, watch) })
 	err = cmd.Wait()
-	e.hung = watch.stop()
+	if e.hung = watch.stop(); e.hung {
+		e.stalled = stalled
+	}
 	e.took, e.output = time.Since(begin), out.String()
 	if cmd.ProcessState != nil {
 		e.code = cmd.ProcessState.ExitCode()
@@ -149,8 +153,7 @@ func (e *ending) finish(p *process) {
 	f := &finding{Schedule: protocol.Schedule{Seed: p.request.Seed, Number: e.counts.Number, Strategy: p.request.Strategy, Cut: true}, Cold: p.request.Cold}
 	switch {
 	case e.hung:
-		f.Verdict = verdictHung
-		f.Message = fmt.Sprintf("the schedule came to no operation for %v, and did not end", p.stallLimit())
+		f.Verdict, f.Message = e.stalled.finding()
 	case e.code == -1:
 		f.Verdict, f.Message = protocol.Exited, "the process was killed by a signal"
 	default:
@@ -224,7 +227,8 @@ func controlledEnv() []string {
 	return env
 }
 
-// A watchdog calls kill once if the counts stay the same for the limit.
+// A watchdog calls over if the counts stay the same for the limit, and kill, once, if it
+// says yes.
 type watchdog struct {
 	mu        sync.Mutex
 	limit     time.Duration
@@ -234,12 +238,18 @@ type watchdog struct {
 	fired     bool
 }
 
-func newWatchdog(limit time.Duration, kill func()) *watchdog {
+func newWatchdog(limit time.Duration, over func() bool, kill func()) *watchdog {
 	w := &watchdog{limit: limit}
+	w.mu.Lock() // the timer may expire before it is known
+	defer w.mu.Unlock()
 	w.timer = time.AfterFunc(limit, func() {
 		w.mu.Lock()
+		defer w.mu.Unlock()
+		if !over() {
+			w.timer.Reset(limit)
+			return
+		}
 		w.fired = true
-		w.mu.Unlock()
 		kill()
 	})
 	return w
@@ -257,9 +267,9 @@ func (w *watchdog) progress(schedules, steps uint64) {
 
 // stop ends the watchdog and says whether it has fired.
 func (w *watchdog) stop() bool {
-	w.timer.Stop()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.timer.Stop()
 	return w.fired
 }
 

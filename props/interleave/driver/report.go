@@ -75,6 +75,8 @@ func (f *found) report() Finding {
 // why says in a word or two why a search shows nothing.
 func (s *search) why() string {
 	switch c := &s.covered; {
+	case c.outsideText != "":
+		return c.outsideText
 	case s.stopped != "":
 		return s.stopped
 	case c.horizon > 0:

@@ -61,6 +61,7 @@ type coverage struct {
 	Children, Signals, GC        uint64
 	Processes                    uint64
 	outside                      map[string]protocol.Outside
+	outsideText                  string // what an undecided schedule waited for
 	tooLarge, horizon, undecided uint64
 }
 
@@ -112,6 +113,7 @@ const (
 	stoppedByTimeout = "-timeout"
 	stoppedBySize    = "no schedule fits into the limit of operations"
 	stoppedByPattern = "no subtest matches -run"
+	stoppedByWait    = "a schedule waited for a process outside of control"
 )
 
 // enough says whether the search ends after the finding of e.
@@ -128,6 +130,8 @@ func (s *search) enough(e *ending, dfs bool) bool {
 		s.stopped = "many different findings"
 	case s.covered.tooLarge >= 3 && s.covered.tooLarge == s.covered.Schedules:
 		s.stopped = stoppedBySize
+	case e.hung && e.finding.Verdict == verdictOutside:
+		s.stopped = stoppedByWait
 	case e.hung:
 		s.stopped = "a schedule did not end"
 	default:
@@ -186,8 +190,8 @@ func (s *search) base() protocol.Request {
 
 // take counts the finding of e, and minimises and confirms it if it is new.
 func (s *search) take(e *ending, from uint64) error {
-	if protocol.Inconclusive(e.finding.Verdict) {
-		s.covered.inconclusive(e.finding.Verdict)
+	if protocol.Inconclusive(e.finding.Verdict) || e.finding.Verdict == verdictOutside {
+		s.covered.inconclusive(e.finding)
 		return nil
 	}
 	if e.finding.Warm && !s.cold {
@@ -252,9 +256,11 @@ func (s *search) failsOnlyAgain(f *found) (bool, error) {
 	return err == nil && e.finding == nil, err
 }
 
-func (c *coverage) inconclusive(verdict string) {
+func (c *coverage) inconclusive(f *finding) {
 	c.undecided++
-	switch verdict {
+	switch f.Verdict {
+	case verdictOutside:
+		c.outsideText = f.Message
 	case protocol.TooLarge:
 		c.tooLarge++
 	case protocol.Horizon:
