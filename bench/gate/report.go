@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"eventide/bench/machine"
+	"eventide/internal/machine"
 )
 
 // The exit codes of the command.

@@ -25,8 +25,8 @@ import (
 
 	"eventide/bench"
 	"eventide/bench/compare"
-	"eventide/bench/machine"
 	"eventide/internal/command"
+	"eventide/internal/machine"
 )
 
 type flags struct {

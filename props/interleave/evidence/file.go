@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"strings"
 
-	"eventide/bench/machine"
+	"eventide/internal/machine"
 )
 
 // schema is the version of all files.

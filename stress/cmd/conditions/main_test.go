@@ -35,7 +35,7 @@ func TestUsage(t *testing.T) {
 		"flag provided but not defined: -colour":                         {"-colour"},
 		`invalid value "(" for flag -run`:                                {"-run", "("},
 		"go list: exit status 1":                                         {"./no/such/package"},
-		`no package of ["eventide/bench/machine"] `:                      {"eventide/bench/machine"},
+		`no package of ["eventide/internal/machine"] `:                   {"eventide/internal/machine"},
 		"go list: chdir /no/such/root: no such file or ":                 {"-root", "/no/such/root"},
 	} {
 		var stdout, stderr bytes.Buffer

@@ -23,9 +23,9 @@ import (
 	"strings"
 	"time"
 
-	"eventide/bench/machine"
 	"eventide/bench/peers"
 	"eventide/internal/command"
+	"eventide/internal/machine"
 )
 
 type flags struct {
