@@ -49,8 +49,9 @@ docs: ## write the parts of documents that come from the code
 	go test ./props -run '^TestDocumentsAreTrueOfTheCode$$' -update
 	go test ./props/cmd/verify -run '^TestTheReadmeShowsTheKeptRun$$' -update
 
-results: ## write RESULTS.md from the raw files in testdata/bench
+results: ## write RESULTS.md, and what the README shows of them, from the raw files in testdata/bench
 	go run ./bench/cmd/results
+	go test ./props/cmd/verify -run '^TestTheReadmeShowsTheKeptRun$$' -update
 
 results-keep: ## keep what verify, mutants and compare wrote to out as those raw files
 	mkdir -p testdata/bench

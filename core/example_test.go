@@ -4,36 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"time"
 
 	"eventide/core"
 )
 
-// Three goroutines submit until they are refused. However the shutdown cuts in,
-// what was accepted has run, and nothing else.
+// The shutdown comes while main submits. Each accepted task has run at the end.
 func ExampleExecutor() {
 	ex, err := core.NewExecutor()
 	if err != nil {
 		panic(err)
 	}
-	ran := 0 // bodies never overlap: no lock
-	accepted := make(chan int)
-	for range 3 {
-		go func() {
-			n := 0
-			for ex.Execute(func() { ran++ }) == nil {
-				n++
-				runtime.Gosched()
-			}
-			accepted <- n
-		}()
+	time.AfterFunc(time.Millisecond, func() { ex.Shutdown() })
+	ran, accepted := 0, 0
+	for ex.Execute(func() { ran++ }) == nil {
+		accepted++
 	}
-	time.Sleep(time.Millisecond)
-	ex.Shutdown()
-	sum := <-accepted + <-accepted + <-accepted
 	<-ex.Termination().Done()
-	fmt.Println("lost:", sum-ran)
+	fmt.Println("lost:", accepted-ran)
 	// Output: lost: 0
 }
 

@@ -1,5 +1,13 @@
 package exectest
 
+// withoutClause has the guarantees for which the kit has no programs, and why.
+var withoutClause = map[string]string{
+	"G19": "no method of Subject bounds a queue",
+	"G21": "a Subject is one executor",
+	"G22": "a Subject has no channels",
+	"G23": "a Subject has no channels",
+}
+
 // clauses is the kit: one entry per guarantee, in the order of their numbers.
 // Each has programs of its own, which keep clear of what the other guarantees
 // speak of, so that most defects break one guarantee. All of them answer for all.

@@ -197,7 +197,8 @@ func Only(guarantees ...string) Option {
 	return func(c *config) {
 		known := names()
 		for _, g := range guarantees {
-			c.want(slices.Contains(known, g), "Only(%q): the kit has no such guarantee, want one of %s", g, strings.Join(known, " "))
+			c.want(withoutClause[g] == "", "Only(%q): the kit has no programs for it, as %s; want one of %s", g, withoutClause[g], strings.Join(known, " "))
+			c.want(slices.Contains(known, g) || withoutClause[g] != "", "Only(%q): the kit has no such guarantee, want one of %s", g, strings.Join(known, " "))
 		}
 		c.only = guarantees
 	}

@@ -81,7 +81,7 @@ func TestBadInput(t *testing.T) {
 		want    string
 	}{
 		{"Only, lower case", bare(0), exectest.Only("G2", "g3"), `Only("g3"): the kit has no such guarantee, want one of G1 G2 G3 `},
-		{"Only, without a check", bare(0), exectest.Only("G19"), `Only("G19"): the kit has no such guarantee`},
+		{"Only, without a check", bare(0), exectest.Only("G19"), `Only("G19"): the kit has no programs for it, as no method of Subject bounds a queue`},
 		{"Without", bare(0), exectest.Without("G99", "why"), `Without("G99", ...): no such guarantee, want one of G1 to G24`},
 		{"Without, spelt otherwise", bare(0), exectest.Without("G03", "why"), `Without("G03", ...): no such guarantee`},
 		{"Without a reason", bare(0), exectest.Without("G3", ""), "want the reason"},

@@ -1,11 +1,12 @@
-// Command results writes RESULTS.md and its plots from the raw files in
-// testdata/bench, or, with -check, fails if they are not what those give.
+// Command results writes RESULTS.md, its plots and the README's table of comparisons from
+// the raw files in testdata/bench, or, with -check, fails if they are not what those give.
 //
 //	go run ./bench/cmd/results
 //	go run ./bench/cmd/results -check
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -23,20 +24,21 @@ func run(args []string, stderr io.Writer) int {
 	f := flag.NewFlagSet("results", flag.ContinueOnError)
 	raw := f.String("raw", "testdata/bench", "directory of the raw files")
 	page := f.String("page", "RESULTS.md", "the page")
+	readme := f.String("readme", "README.md", "the page with the table of comparisons")
 	check := f.Bool("check", false, "compare instead of writing")
 	if err := command.Parse(f, args, stderr, nil); err != nil {
 		return command.Refuse(stderr, "results", err)
 	}
-	if err := do(*raw, *page, *check); err != nil {
+	if err := do(*raw, *page, *readme, *check); err != nil {
 		fmt.Fprintln(stderr, err)
 		return 1
 	}
 	return 0
 }
 
-func do(raw, page string, check bool) error {
+func do(raw, page, readme string, check bool) error {
 	if check {
-		return results.Check(raw, page)
+		return errors.Join(results.Check(raw, page), results.CheckReadme(raw, readme))
 	}
-	return results.Write(raw, page)
+	return errors.Join(results.Write(raw, page), results.WriteReadme(raw, readme))
 }

@@ -17,18 +17,15 @@ import (
 // root is where the module begins.
 const root = "../.."
 
-// serverOfTheReadme builds the server that the README shows: its handler and its call of
-// process.Run, in a main that makes the groups.
-func serverOfTheReadme(t *testing.T) string {
+// serverOfThePage builds the server of docs/tcp.md: its call of process.Run, in a main that
+// makes the groups.
+func serverOfThePage(t *testing.T) string {
 	t.Helper()
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs", "tcp.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := strings.NewReplacer(
-		"HANDLER", block(t, string(readme), "type echoHandler struct"),
-		"RUN", block(t, string(readme), "os.Exit(process.Run("),
-	).Replace(serverTemplate)
+	source := strings.Replace(serverTemplate, "RUN", block(t, string(page), "os.Exit(process.Run("), 1)
 	dir := t.TempDir()
 	file, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "server")
 	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
@@ -54,9 +51,7 @@ import (
 	"eventide/core/tcp"
 )
 
-HANDLER
-
-func newHandler() tcp.Handler { return echoHandler{} }
+func newHandler() tcp.Handler { return tcp.HandlerBase{} }
 
 func main() {
 	ctx, addr := context.Background(), os.Args[1]
@@ -85,7 +80,7 @@ func block(t *testing.T, text, with string) string {
 }
 
 // A server whose port is taken ends, says why, and its exit code is not 0.
-func TestServerOfTheReadmeWhosePortIsTaken(t *testing.T) {
+func TestServerOfThePageWhosePortIsTaken(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +88,7 @@ func TestServerOfTheReadmeWhosePortIsTaken(t *testing.T) {
 	defer func() { _ = taken.Close() }()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // turns a hang into a failure
 	defer cancel()
-	server := exec.CommandContext(ctx, serverOfTheReadme(t), taken.Addr().String())
+	server := exec.CommandContext(ctx, serverOfThePage(t), taken.Addr().String())
 	var log bytes.Buffer
 	server.Stderr = &log
 	err = server.Run()
