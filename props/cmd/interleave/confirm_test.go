@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -163,4 +164,27 @@ func TestSpin(t *testing.T) {
 	if r := reports[0]; r.Findings[0].Verdict != "livelock" || r.Took > 10*time.Second || !strings.Contains(r.Text, "10 for !done.Load() {") {
 		t.Errorf("shown after %v\n%s", r.Took, r.Text)
 	}
+}
+
+// The warm-up of a process fails if the default schedule does. Then processes have none,
+// which the report says, and a regression file from a process with a warm-up is replayed
+// without.
+func TestWarmUpFails(t *testing.T) {
+	dir := module(t, "x_test.go", lost)
+	want(t, driver.ExitFinding, []string{"test", "-write", "-schedules", "200"}, "1 updates of 2")
+
+	both := strings.Replace(lost, "\twg.Wait()\n", "\twg.Wait()\n\tif n.Load() == 2 {\n\t\tt.Fatal(\"both counted\")\n\t}\n", 1)
+	write(t, filepath.Join(dir, "x_test.go"), both)
+	files, err := filepath.Glob("testdata/interleave/*.replay")
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v, want one file", files, err)
+	}
+	want(t, driver.ExitFinding, []string{"replay", files[0]}, "1 updates of 2",
+		"reproduced: the verdict and the message of the file, in a process without a warm-up: the default schedule fails (x_test.go:17: both counted)")
+	want(t, driver.ExitFinding, []string{"test", "-schedules", "50"}, "both counted", "1 updates of 2",
+		"the default schedule fails, so processes have no warm-up")
+
+	write(t, filepath.Join(dir, "x_test.go"), strings.Replace(both, "\tvar wg ", "\tif n.Load() == 0 {\n\t\tt.Fatal(\"always\")\n\t}\n\tvar wg ", 1))
+	want(t, driver.ExitFinding, []string{"replay", files[0]}, "reproduced: the schedule fails in another way: x_test.go:12: always instead of x_test.go:17: 1 updates of 2",
+		"in a process without a warm-up")
 }

@@ -32,6 +32,23 @@ func (c cause) same(d cause) bool {
 	return c.Verdict == d.Verdict && normalise(c.Message) == normalise(d.Message)
 }
 
+// like says whether d has the verdict and the message of c, whatever the lines are that
+// the message names: the source has changed since c was written down.
+func (c cause) like(d cause) bool {
+	text := func(message string) string {
+		return normalise(sourceLine.ReplaceAllStringFunc(message, func(at string) string { return at[:strings.LastIndexByte(at, ':')] }))
+	}
+	return c.Verdict == d.Verdict && text(c.Message) == text(d.Message)
+}
+
+// short is a cause in a line.
+func (c cause) short() string {
+	if line := firstLine(c.Message); line != "" {
+		return line
+	}
+	return c.Verdict
+}
+
 // endless says whether the limit of operations told the cause: the schedule does not end.
 func (c cause) endless() bool {
 	return c.Verdict == protocol.Livelock || c.Verdict == protocol.Starvation

@@ -156,6 +156,9 @@ func (s *session) notices(x *search) []string {
 	if x.fresh {
 		lines = append(lines, "it cannot run twice in one process: each schedule had a process of its own")
 	}
+	if x.cold {
+		lines = append(lines, "the default schedule fails, so processes have no warm-up: a schedule may see what an earlier one left behind")
+	}
 	if cut := x.plainCut; cut > 0 {
 		lines = append(lines, fmt.Sprintf("it did not end within %v without control", cut))
 	}

@@ -51,9 +51,18 @@ func (b *builder) replay(p *pkg, file string, r *Replay) (*replayed, error) {
 	if err != nil {
 		return nil, err
 	}
-	want := cause{Verdict: r.Verdict, Message: r.Message}
+	want, without := cause{Verdict: r.Verdict, Message: r.Message}, ""
+	if warmUpFails(e, want) {
+		without = fmt.Sprintf(", in a process without a warm-up: the default schedule fails (%s)", e.cause().short())
+		request.Cold = true
+		if e, err = s.once(request, r.Count); err != nil {
+			return nil, err
+		}
+	}
 	if e.finding == nil {
-		return out, b.explain(out, p, e)
+		err := b.explain(out, p, e)
+		out.why += without
+		return out, err
 	}
 	c := e.cause()
 	if r.Count == 1 {
@@ -63,7 +72,7 @@ func (b *builder) replay(p *pkg, file string, r *Replay) (*replayed, error) {
 			e = traced
 		}
 	}
-	f := &found{cause: c, first: e.finding, times: 1, repeat: r.Request, replay: e.finding, ops: e.ops, born: e.born, printed: e.output,
+	f := &found{cause: c, first: e.finding, times: 1, repeat: request, replay: e.finding, ops: e.ops, born: e.born, printed: e.output,
 		prefix: r.Count - 1, timing: r.Timing, file: file, original: len(r.Request.Switches)}
 	switch {
 	case r.Count > 1:
@@ -73,10 +82,17 @@ func (b *builder) replay(p *pkg, file string, r *Replay) (*replayed, error) {
 	}
 	out.outcome, out.found = Reproduced, f
 	out.why = "the verdict and the message of the file"
-	if !c.same(want) {
-		out.why = fmt.Sprintf("the schedule fails in another way: %s instead of %s", c.Verdict, want.Verdict)
+	if !c.like(want) {
+		out.why = fmt.Sprintf("the schedule fails in another way: %s instead of %s", c.short(), want.short())
 	}
+	out.why += without
 	return out, nil
+}
+
+// warmUpFails says whether the process ended in its warm-up, with another failure than
+// the one that is wanted: it did not come to its schedules.
+func warmUpFails(e *ending, want cause) bool {
+	return e.finding != nil && e.finding.Warm && !e.cause().like(want)
 }
 
 // explain says why a replay passed.
