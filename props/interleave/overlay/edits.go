@@ -74,6 +74,8 @@ var shared = []edit{
 	{file: "runtime/time.go", in: "(*timer).maybeRunAsync", at: replace, find: "now := nanotime()", text: "now := ilvTimerNow(t)"},
 	{file: "runtime/time.go", in: "(*timer).modify", at: enter, text: "when = ilvRound(t, when)"},
 	{file: "runtime/time.go", in: "(*timer).modify", at: replace, find: "bubble := getg().bubble", text: "bubble := ilvClock(getg())"},
+	// A ticker that is due has to be in the heap: nobody adds it after its first tick.
+	{file: "runtime/time.go", in: "(*timer).modify", at: replace, find: "when <= bubble.now", text: "when <= bubble.now && (period == 0 || ilvOwn(bubble) != nil)"},
 	{file: "runtime/time.go", in: "(*timer).modify", at: replace, find: "t.unlockAndRun(bubble.now, bubble)", text: "t.unlockAndRun(bubble.now, ilvOwn(bubble))"},
 	{file: "runtime/time.go", in: "(*timer).maybeAdd", at: replace, find: "bubble := getg().bubble", text: "bubble := ilvClock(getg())"},
 	{file: "runtime/time.go", in: "(*timer).maybeAdd", at: replace, find: "t.rand = cheaprand()", text: "t.rand = ilvTimerRand()"},
@@ -126,7 +128,12 @@ var shared = []edit{
 	{file: "net/lookup.go", in: "(*Resolver).lookupIPAddr", at: enter, text: "if list := ilvLookup(network, host); list != nil { return list, nil }"},
 
 	// The test runner: a schedule for each run of the tests.
-	{file: "testing/testing.go", in: "runTests", at: before, find: "tRunner(t, func(t *T) {})", text: "if !ilvRound(i) { break }"},
+	{file: "testing/testing.go", in: "runTests", at: replace, find: "newMatcher", text: "ilvMatcher"},
+	{file: "testing/testing.go", in: "runTests", at: before, find: "tRunner(t, func(t *T) {})", text: "tests = ilvTests(tests, tstate.match); if !ilvRound(i) { break }"},
+	{file: "testing/testing.go", in: "tRunner", at: replace, find: "callerName(0)", text: "ilvRunner()"},
+	{file: "testing/testing.go", in: "(*T).Run", at: replace, find: "var pc [maxStackLen]uintptr", text: "var pc []uintptr"},
+	{file: "testing/testing.go", in: "(*T).Run", at: replace, find: "runtime.Callers(2, pc[:])", text: "ilvCreator(t, &pc)"},
+	{file: "testing/testing.go", in: "(*T).report", at: replace, find: "fmtDuration", text: "ilvDuration"},
 	{file: "testing/match.go", in: "simpleMatch.matches", at: replace, find: "matchString(m[i], s)", text: "ilvMatch(m[i], s, matchString)"},
 	{file: "testing/match.go", in: "simpleMatch.verify", at: replace, find: `matchString(s, "non-empty")`, text: `ilvMatch(s, "non-empty", matchString)`},
 	{file: "testing/testing.go", in: "runTests", at: before, find: "ok = ok && !t.Failed()", text: "ilvFinish(t)"},

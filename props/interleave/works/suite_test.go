@@ -58,7 +58,7 @@ func TestSuiteWithRaceDetector(t *testing.T) {
 // 1.23 have.
 func TestOldTimerChannels(t *testing.T) {
 	bin := build(t, "suite")
-	for _, name := range []string{"TestTime", "TestContext", "TestPipes", "TestYield", "TestGoleak"} {
+	for _, name := range []string{"TestTime", "TestTinyTickers", "TestContext", "TestPipes", "TestYield", "TestGoleak"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			passes(t, bin, name, 100, protocol.Request{}, "GODEBUG=asynctimerchan=1")
@@ -86,5 +86,18 @@ func TestTwoProcessors(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNeighbours has the schedules of a test that is alone in its package: what else a
+// package has makes no difference.
+func TestNeighbours(t *testing.T) {
+	r := protocol.Request{Detail: 1}
+	alone := passes(t, build(t, "alone"), "TestPassed", 20, r)
+	beside := passes(t, build(t, "verdicts"), "TestPassed", 20, r)
+	for i, s := range beside.schedules {
+		if want := alone.schedules[i]; s.Steps != want.Steps || s.Virtual != want.Virtual || s.Hash != want.Hash {
+			t.Fatalf("schedule %d differs: %+v and %+v", i, want, s)
+		}
 	}
 }

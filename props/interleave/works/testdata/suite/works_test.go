@@ -174,6 +174,21 @@ func TestTime(t *testing.T) {
 	}
 }
 
+// Tickers that are due before they are started, or nearly.
+func TestTinyTickers(t *testing.T) {
+	for _, d := range []time.Duration{1, 10, 100} {
+		tick := time.NewTicker(d)
+		for range 3 {
+			<-tick.C
+		}
+		tick.Reset(d)
+		for range 3 {
+			<-tick.C
+		}
+		tick.Stop()
+	}
+}
+
 // A timer that was stopped moves no clock while a goroutine can run.
 func TestStoppedTimer(t *testing.T) {
 	begin := time.Now()
