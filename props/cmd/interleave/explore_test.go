@@ -256,3 +256,53 @@ func TestEvents(t *testing.T) {
 		t.Errorf("JUnit: %v, %+v\n%s", err, suites, b)
 	}
 }
+
+// The default schedule has no end. Others have, so the test is not too large.
+func TestEndlessByDefault(t *testing.T) {
+	module(t, "x_test.go", `package x
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+func TestPolite(t *testing.T) {
+	var want [2]atomic.Bool
+	var turns atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 2 {
+		wg.Go(func() {
+			want[i].Store(true)
+			for i == 1 && want[0].Load() && turns.Add(1) < 200000 {
+				runtime.Gosched()
+			}
+		})
+	}
+	wg.Wait()
+}
+`)
+	want(t, driver.ExitFinding, []string{"test", "-steps", "20000", "-schedules", "20"}, "livelock: goroutines run for ever", "confirmed in a fresh process")
+	want(t, driver.ExitNothing, []string{"test", "-steps", "1000000", "-schedules", "20"}, "ok  ")
+}
+
+// A test that is too large is undecided, and the report says what it needs.
+func TestTooLarge(t *testing.T) {
+	module(t, "x_test.go", `package x
+
+import (
+	"sync/atomic"
+	"testing"
+)
+
+func TestLarge(t *testing.T) {
+	var n atomic.Int64
+	for range 100000 {
+		n.Add(1)
+	}
+}
+`)
+	want(t, driver.ExitUndecided, []string{"test", "-steps", "10000", "-schedules", "20"}, "one has at least 30001, and -steps raises the limit")
+	want(t, driver.ExitNothing, []string{"test", "-steps", "200000", "-schedules", "20"}, "ok  ")
+}

@@ -55,6 +55,7 @@ func newCommand(name string, stdout, stderr io.Writer) *command {
 	}
 	c.set.DurationVar(&o.Budget, "budget", 0, "search for `d`, all tests together")
 	c.set.Uint64Var(&o.Schedules, "schedules", 0, "explore `n` schedules of each test; 1000 in at most 10s by default")
+	c.set.Uint64Var(&o.Steps, "steps", 0, "limit of the operations of a schedule; `n` is 2000000 by default")
 	c.set.Uint64Var(&o.Seed, "seed", 1, "seed of all chance, `n` > 0")
 	c.set.IntVar(&o.Exhaust, "exhaust", -1, "explore every schedule with at most `n` preemptions")
 	c.set.StringVar(&o.Strategy, "strategy", "", "`name` of one of "+strings.Join(driver.Strategies, ", "))
@@ -123,6 +124,8 @@ func (c *command) check() error {
 		return inputError(fmt.Sprintf("-budget %v: want a positive duration", c.opts.Budget))
 	case given["schedules"] && c.opts.Schedules == 0:
 		return inputError("-schedules 0: want a positive number")
+	case given["steps"] && c.opts.Steps == 0:
+		return inputError("-steps 0: want a positive number")
 	case given["count"] && c.opts.Count <= 0:
 		return inputError(fmt.Sprintf("-count %d: want a positive number", c.opts.Count))
 	case given["seed"] && c.opts.Seed == 0:

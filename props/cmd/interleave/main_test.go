@@ -136,6 +136,7 @@ func TestBadFlags(t *testing.T) {
 		{"test -budget x", "invalid value"},
 		{"test -budget -1s", "want a positive duration"},
 		{"test -schedules 0", "want a positive number"},
+		{"test -steps 0", "want a positive number"},
 		{"test -count 0", "want a positive number"},
 		{"test -strategy best", "-strategy best: want one of"},
 		{"test -time fast", "-time fast: want idle, mixed or early"},

@@ -166,7 +166,7 @@ func (s *session) notices(x *search) []string {
 		lines = append(lines, "not controlled: "+text)
 	}
 	if c.tooLarge > 0 {
-		lines = append(lines, fmt.Sprintf("%s undecided: more operations than the limit of a schedule", plural(int(c.tooLarge), "schedule", "schedules")))
+		lines = append(lines, fmt.Sprintf("%s undecided: more operations than the limit of a schedule; one has at least %d, and -steps raises the limit", plural(int(c.tooLarge), "schedule", "schedules"), c.needed))
 	}
 	if c.horizon > 0 {
 		lines = append(lines, fmt.Sprintf("%s undecided: virtual time ran out while a goroutine slept", plural(int(c.horizon), "schedule", "schedules")))

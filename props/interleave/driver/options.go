@@ -35,6 +35,7 @@ type Options struct {
 	Schedules uint64        // of each test; 0 is no limit if there is a budget
 	Seed      uint64
 	Strategy  string // "" is the mixture
+	Steps     uint64 // limit of the operations of a schedule
 	Exhaust   int    // most preemptions of a complete search; negative is none
 	Time      string // idle, mixed or early
 	Net       string // memory or real; "" is memory

@@ -18,7 +18,8 @@ type search struct {
 	budget   time.Duration // of the search, without minimising; 0 is none
 	until    time.Time     // of the package's run; zero is none
 	leaks    bool
-	cold     bool // processes have no warm-up, because it fails
+	cold     bool   // processes have no warm-up, because it fails
+	largest  uint64 // operations of the largest schedule that passed
 	covered  coverage
 	found    []*found
 	spent    time.Duration
@@ -63,6 +64,7 @@ type coverage struct {
 	outside                      map[string]protocol.Outside
 	outsideText                  string // what an undecided schedule waited for
 	tooLarge, horizon, undecided uint64
+	needed                       uint64 // operations of the longest schedule that was too large
 }
 
 // maxNew bounds the distinct findings of a test that are minimised and shown.
@@ -185,13 +187,15 @@ func (s *search) process(next uint64, budget time.Duration) *process {
 
 // base is what all requests of the search have in common.
 func (s *search) base() protocol.Request {
-	return protocol.Request{Seed: s.seed, IgnoreLeaks: !s.leaks, Time: protocol.TimeIdle, Net: s.opts.Net}
+	return protocol.Request{Seed: s.seed, IgnoreLeaks: !s.leaks, Time: protocol.TimeIdle, Net: s.opts.Net, Steps: s.opts.Steps, Largest: s.largest}
 }
 
 // take counts the finding of e, and minimises and confirms it if it is new.
 func (s *search) take(e *ending, from uint64) error {
+	s.largest = max(s.largest, e.finding.Largest)
 	if protocol.Inconclusive(e.finding.Verdict) || e.finding.Verdict == verdictOutside {
 		s.covered.inconclusive(e.finding)
+		s.cold = s.cold || e.finding.Warm // other schedules may end
 		return nil
 	}
 	if e.finding.Warm && !s.cold {
@@ -263,6 +267,7 @@ func (c *coverage) inconclusive(f *finding) {
 		c.outsideText = f.Message
 	case protocol.TooLarge:
 		c.tooLarge++
+		c.needed = max(c.needed, f.Steps)
 	case protocol.Horizon:
 		c.horizon++
 	}

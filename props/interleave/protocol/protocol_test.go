@@ -26,6 +26,7 @@ func TestRequestRoundTrip(t *testing.T) {
 			IgnoreLeaks: rapid.Bool().Draw(t, "leaks"),
 			Detail:      rapid.IntRange(0, 2).Draw(t, "detail"),
 			Longest:     rapid.Uint64().Draw(t, "longest"),
+			Largest:     rapid.Uint64().Draw(t, "largest"),
 			Net:         rapid.SampledFrom([]string{"", NetMemory, NetReal}).Draw(t, "net"),
 			Fair:        rapid.Uint64().Draw(t, "fair"),
 			Bound:       rapid.IntRange(0, 9).Draw(t, "bound"),

@@ -128,6 +128,7 @@ type Schedule struct {
 	Early      bool          // early: the clock moved while a goroutine could run
 	Fair       uint64        // fair
 	Longest    uint64        // longest: what pct expected
+	Largest    uint64        // largest: operations of the largest schedule that passed
 	Goroutines uint64        // goroutines that were born, the test's first included
 	Steps      uint64        // steps: operations
 	Decisions  uint64        // decisions: operations at which there was a choice
@@ -150,7 +151,7 @@ type Schedule struct {
 func ScheduleOf(r Record) (Schedule, error) {
 	s := Schedule{
 		Verdict: r.Text("verdict"), Message: r.Text("message"), Number: r.Number("schedule"), Warm: r.Number("warm") == 1, Seed: r.Number("seed"),
-		Strategy: r.Text("strategy"), Early: r.Number("early") == 1, Fair: r.Number("fair"), Longest: r.Number("longest"),
+		Strategy: r.Text("strategy"), Early: r.Number("early") == 1, Fair: r.Number("fair"), Longest: r.Number("longest"), Largest: r.Number("largest"),
 		Goroutines: r.Number("goroutines"), Steps: r.Number("steps"), Decisions: r.Number("decisions"),
 		Hash: r.Number("hash"), Class: r.Number("class"), NewClass: r.Number("new") == 1,
 		Virtual: time.Duration(r.Number("virtual")), Moves: r.Number("moves"), Outside: r.Number("outside"), Unused: r.Number("unused"),

@@ -56,6 +56,9 @@ type Request struct {
 	// A schedule that is expected to have more than 20,000 decisions takes the default
 	// outside of a window of 4,000, which lies elsewhere in each schedule.
 	Longest uint64
+	// largest: operations of the largest schedule that has passed in other processes. It
+	// tells schedules without an end from tests that are too large. A finding reports it.
+	Largest uint64
 	// net: NetMemory or NetReal. Default memory.
 	Net string
 	// fair: the most operations in a row of one goroutine while another can run.
@@ -106,6 +109,7 @@ func (r Request) Encode() string {
 	}
 	number("detail", uint64(r.Detail))
 	number("longest", r.Longest)
+	number("largest", r.Largest)
 	text("net", r.Net)
 	number("fair", r.Fair)
 	number("bound", uint64(r.Bound))
@@ -213,6 +217,8 @@ func (r *Request) set(key, value string) error {
 		r.Detail = int(n)
 	case "longest":
 		r.Longest = n
+	case "largest":
+		r.Largest = n
 	case "fair":
 		r.Fair = n
 	case "bound":

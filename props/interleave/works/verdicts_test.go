@@ -24,7 +24,10 @@ func TestVerdicts(t *testing.T) {
 		{test: "TestLivelock", verdict: protocol.Livelock, message: "change nothing"},
 		{test: "TestPolite", verdict: protocol.Livelock},
 		{test: "TestStarvation", verdict: protocol.Starvation},
-		{test: "TestTooLarge", verdict: protocol.TooLarge},
+		{test: "TestPoliteAtFirst", verdict: protocol.TooLarge, message: "at least 3000"},
+		{test: "TestPoliteAtFirst", verdict: protocol.Livelock, request: protocol.Request{Largest: 100}},
+		{test: "TestTooLarge", verdict: protocol.TooLarge, message: "at least 3000"},
+		{test: "TestLargerGuard", verdict: protocol.TooLarge},
 		{test: "TestLate", verdict: protocol.LateFailure, message: "too late"},
 		{test: "TestLatePanic", verdict: protocol.LateFailure, message: "panic: too late"},
 		{test: "TestSelect", verdict: protocol.Failed},
@@ -32,7 +35,7 @@ func TestVerdicts(t *testing.T) {
 		{test: "TestTimers", verdict: protocol.Failed},
 		{test: "TestEarly", verdict: protocol.Failed, request: protocol.Request{Time: protocol.TimeMixed}},
 	} {
-		t.Run(c.test, func(t *testing.T) {
+		t.Run(c.test+c.verdict, func(t *testing.T) {
 			t.Parallel()
 			c.request.Steps = 100000
 			s, _ := finds(t, bin, c.test, c.verdict, 1000, c.request)
@@ -40,7 +43,7 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("message %q, want one with %q", s.Message, c.message)
 			}
 			r := replay(s)
-			r.Time, r.Steps = "", c.request.Steps // moves of the clock need no permission
+			r.Time, r.Steps, r.Largest = "", c.request.Steps, c.request.Largest // moves of the clock need no permission
 			again, _ := finds(t, bin, c.test, c.verdict, 1, r)
 			if again.Number != s.Number || again.Unused != 0 || protocol.FormatSwitches(again.Switches) != protocol.FormatSwitches(s.Switches) {
 				t.Errorf("the replay of %+v is %+v", s, again)
@@ -63,6 +66,8 @@ func TestPromises(t *testing.T) {
 		{"TestGuard", 300, protocol.Request{}},
 		{"TestGuard", 300, protocol.Request{Time: protocol.TimeMixed}},
 		{"TestEarly", 1000, protocol.Request{}},
+		{"TestLargeGuard", 5, protocol.Request{Steps: 100000}},
+		{"TestBusyWait", 5, protocol.Request{Steps: 100000}},
 		{"TestRawCall", 20, protocol.Request{}},
 		{"TestLateSignal", 3, protocol.Request{}},
 		{"TestCollector", 100, protocol.Request{}},

@@ -112,6 +112,23 @@ func TestPolite(t *testing.T) {
 	wg.Wait()
 }
 
+// The default order of the first steps makes one of two goroutines go on for ever.
+func TestPoliteAtFirst(t *testing.T) {
+	var want [2]atomic.Bool
+	var wg sync.WaitGroup
+	var turns atomic.Int64
+	for i := range 2 {
+		wg.Go(func() {
+			want[i].Store(true)
+			for i == 1 && want[0].Load() {
+				turns.Add(1)
+				runtime.Gosched()
+			}
+		})
+	}
+	wg.Wait()
+}
+
 // A goroutine waits for a lock whose owner runs for ever.
 func TestStarvation(t *testing.T) {
 	var mu sync.Mutex
@@ -137,8 +154,41 @@ func TestStarvation(t *testing.T) {
 
 func TestTooLarge(t *testing.T) {
 	var n atomic.Int64
-	for range 200000 {
+	for range 400000 {
 		n.Add(1)
+	}
+}
+
+// Guards of a tenth of a second must not fire during operations of a few hundredths.
+func guarded(t *testing.T, operations int) {
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	var n atomic.Int64
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for range operations / 2 {
+				n.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		t.Error("the guard has fired")
+	}
+}
+
+func TestLargeGuard(t *testing.T)  { guarded(t, 180000) }
+func TestLargerGuard(t *testing.T) { guarded(t, 290000) }
+
+// A loop that waits for the clock, and changes something each time.
+func TestBusyWait(t *testing.T) {
+	var mu sync.Mutex
+	n := 0
+	for begin := time.Now(); time.Since(begin) < time.Second; {
+		mu.Lock()
+		n++
+		mu.Unlock()
 	}
 }
 
