@@ -57,9 +57,10 @@ results-keep: ## keep what verify, mutants and compare wrote to out as those raw
 	mkdir -p testdata/bench
 	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json out/histograms.txt out/peers.json out/matrix.json out/gate.json) testdata/bench/
 
-results-check: ## fail if RESULTS.md and docs/interleave.md are not what the raw files give
+results-check: ## fail if RESULTS.md and the pages about chosen schedules are not what the raw files give
 	go run ./bench/cmd/results -check
 	go run ./props/cmd/survey -check
+	go run ./props/cmd/measure check
 
 stress: ## the stress tests with the race detector; EVENTIDE_SOAK=10m for longer
 	go test -race -count=1 -timeout 0 -v ./stress
@@ -112,9 +113,9 @@ interleave-healthy: ## a million schedules of tests without bugs; writes testdat
 	out/survey -healthy -schedules 20000 -limit 2h
 	out/survey -render
 
-interleave-modules: ## the tests of others' modules under chosen schedules: ONLY=regexp ARGS='-schedules 1000'; writes testdata/interleave/modules.json
+interleave-modules: ## the tests of others' modules under chosen schedules: ONLY=regexp RACE=1 ARGS='-schedules 1000'; writes testdata/interleave/modules.json
 	$(REVISED) -o out/survey ./props/cmd/survey
-	out/survey $(if $(ONLY),-only '$(value ONLY)') $(ARGS)
+	out/survey $(if $(RACE),-race -schedules 50 -kept testdata/interleave/modules-race.json) $(if $(ONLY),-only '$(value ONLY)') $(ARGS)
 	out/survey -render
 
 releases: ## the scheduler for any package with another Go release: RELEASE=go1.25.14

@@ -35,7 +35,7 @@ func TestChosen(t *testing.T) {
 			Strategies: []evidence.Cell{{Strategy: "walk", Schedules: []uint64{4, 2, 9}}},
 			Tools:      []evidence.Tool{{Tool: evidence.GoTest, Runs: []int{3, 0}, How: map[string]int{"failed": 1}}},
 		}}},
-		"healthy.json":     evidence.Healthy{About: about, Seed: 5, Rows: []evidence.HealthyRun{{Tests: 2, Schedules: 70}, {Tests: 1, Schedules: 30, Undecided: 1}}},
+		"healthy.json":     evidence.Healthy{About: about, Seed: 5, Rows: []evidence.HealthyRun{{Tests: 2, Schedules: 70, Findings: 3}, {Tests: 1, Schedules: 30, Undecided: 1}}},
 		"determinism.json": evidence.Determinism{About: about, Schedules: 100, Processes: 20, Load: 2, Rows: []evidence.Repeated{{Package: "p", Test: "TestA"}, {Package: "p", Test: "TestB", Uncontrolled: 1, Different: 3}}},
 		"speed.json":       evidence.Speed{About: about, Rows: []evidence.Rate{{What: "build", Build: "2s"}, {What: "locks", PerSecond: 97000, PerCPU: 101000}}},
 	} {
@@ -51,7 +51,7 @@ func TestChosen(t *testing.T) {
 		"The tests of 3 modules", "8 tests, 7 of them explored, 140 schedules, at most 200", "1 tests fail without control too. 1 modules were cut off", " 1 by r1; 2 by r2;",
 		"| module | 1 | 1 |\n| test | 2 | 2 |\n", ` 2 repeat "minimal"; 1 repeat "seed";`,
 		"With the race detector: 3 modules, 8 tests",
-		"0 in 100 schedules of 3 tests without bugs; 1 of them undecided. Revision r3, go1, seed 5",
+		"3 in 100 schedules of 3 tests without bugs; 1 of them undecided. Revision r3, go1, seed 5",
 		"| p | yes | 1 | 1 | 20 | 0 |", "| 1 | 0 | 20 | 3 |", "| build | 2s | - | - |", "| locks | - | 97000 | 101000 |",
 	} {
 		require.Contains(t, string(with.Page), want)

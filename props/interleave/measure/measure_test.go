@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eventide/props/interleave/evidence"
+	"eventide/props/interleave/kernels"
 	"eventide/props/interleave/overlay"
 	"eventide/props/interleave/protocol"
 )
@@ -223,5 +224,51 @@ a process for each schedule, -race                         300 schedules/s      
 		if _, err := Speed(bad); err == nil {
 			t.Errorf("%q is accepted", bad)
 		}
+	}
+}
+
+// The kept figures are of the kernels as they are, each cell is there, and the page
+// states them.
+func TestKeptKernels(t *testing.T) {
+	k, err := evidence.ReadKernels("testdata/interleave/kernels.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, err := SourcesOf(KernelDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k.Sources != sources {
+		t.Errorf("the figures are of kernels %s, and the kernels are %s: run make interleave-kernels", k.Sources, sources)
+	}
+	verdicts := kernels.Verdicts()
+	if len(k.Rows) != len(verdicts) || k.Limits.Seeds < 5 {
+		t.Errorf("%d rows of %d kernels, %d seeds", len(k.Rows), len(verdicts), k.Limits.Seeds)
+	}
+	for _, r := range k.Rows {
+		if !slices.Equal(verdicts[r.Kernel], r.Verdicts) || r.Class == "" {
+			t.Errorf("%+v: want verdicts %v and a class", r, verdicts[r.Kernel])
+		}
+		for _, name := range append(slices.Clone(strategies), evidence.Exhaustive) {
+			seeds := k.Limits.Seeds
+			if name == evidence.Exhaustive {
+				seeds = 1
+			}
+			if c := r.Cell(name); c == nil || c.NotRun == "" && len(c.Schedules) != seeds {
+				t.Errorf("%s, %s: %+v", r.Kernel, name, c)
+			}
+		}
+		for _, name := range evidence.Tools {
+			if c := r.Tool(name); c == nil || c.NotRun == "" && len(c.Runs) != k.Limits.Batches {
+				t.Errorf("%s, %s: %+v", r.Kernel, name, c)
+			}
+		}
+	}
+	page, err := k.Page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := evidence.Render("docs/kernels.md", page, true); err != nil {
+		t.Error(err)
 	}
 }

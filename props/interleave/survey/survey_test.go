@@ -128,6 +128,9 @@ func TestKeptResults(t *testing.T) {
 	if err := Page(root+"docs/interleave.md", "healthy", h.Table(), true); err != nil {
 		t.Error(err)
 	}
+	if sum := h.Total(); sum.Schedules < 1e6 || sum.Findings != 0 || len(h.Rows) != len(HealthyPackages) {
+		t.Errorf("%d schedules of healthy tests, %d false alarms, %d packages; want a million, none, %d", sum.Schedules, sum.Findings, len(h.Rows), len(HealthyPackages))
+	}
 	classes, err := readClasses(root + "testdata/interleave/findings.txt")
 	if err != nil {
 		t.Fatal(err)
