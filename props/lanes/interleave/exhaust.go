@@ -63,7 +63,7 @@ func (s settings) exhaustFirst(over func() bool, tell func(Exhausted)) (x Exhaus
 	}
 	began := time.Now()
 	defer func() { x.Seconds = time.Since(began).Seconds() }()
-	scenarios := slices.DeleteFunc(exhaustible(), func(sc Scenario) bool { return !s.shard.has(s.seed, sc.Name, 0) })
+	scenarios := slices.DeleteFunc(exhaustible(), func(sc Scenario) bool { return !s.shard.Has(s.seed, sc.Name, 0) })
 	x.Scenarios = len(scenarios)
 	done := map[string]bool{} // no schedule was left out
 	for bound := 0; bound <= s.first; bound++ {
@@ -136,7 +136,7 @@ func (s settings) exhaustPairs() int {
 	code, ran, schedules, open := exitClean, 0, 0, 0
 	for _, sc := range exhaustible() {
 		bound := s.boundOf(sc)
-		if s.scenario != "" && sc.Name != s.scenario || !s.shard.has(s.seed, sc.Name, 0) || record.has(sc.Name, bound) {
+		if s.scenario != "" && sc.Name != s.scenario || !s.shard.Has(s.seed, sc.Name, 0) || record.has(sc.Name, bound) {
 			continue
 		}
 		began := time.Now()

@@ -58,8 +58,8 @@ func (e *exploration) run() (code int, err error) {
 	if err := e.besideFree(e.line.Speed); err != nil {
 		return exitUsage, err
 	}
-	if e.shard.of > 1 {
-		e.line.Shard = fmt.Sprintf("%d/%d", e.shard.index+1, e.shard.of)
+	if e.shard.Of > 1 {
+		e.line.Shard = fmt.Sprintf("%d/%d", e.shard.Index+1, e.shard.Of)
 	}
 	if code, err := e.first(); code != exitClean || err != nil {
 		return code, err
@@ -134,7 +134,7 @@ func (e *exploration) first() (code int, err error) {
 func (e *exploration) turn(round, i int) (bool, error) {
 	hit := false
 	for k, sc := range e.visit(e.scenarios, round, i) {
-		if !e.shard.has(e.seed, sc.Name, (round*len(e.scenarios)+i)*16+k) {
+		if !e.shard.Has(e.seed, sc.Name, (round*len(e.scenarios)+i)*16+k) {
 			continue
 		}
 		st, err := e.newMix(round, i)

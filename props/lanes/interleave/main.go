@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"eventide/internal/command"
+	"eventide/internal/shard"
 	"eventide/props"
 	"eventide/props/lanes/interleave/strategy"
 )
@@ -36,7 +37,7 @@ type settings struct {
 	first           int    // bound of what is exhausted before the exploration
 	rounds          int
 	part            string // file
-	shard           shard
+	shard           shard.Shard
 	bench           bool
 	json            bool   // of bench, in a binary without the overlay
 	free            string // that binary, to measure beside
@@ -60,7 +61,7 @@ const (
 
 // Main is the lane. What it takes from the environment is what the other lanes take:
 // EVENTIDE_LANE_BUDGET, EVENTIDE_LANE_ONLY, EVENTIDE_LANE_SEED, EVENTIDE_CASES; and
-// which share of the work is its own, see shard. The flags -test.* are accepted and mean nothing, so that whatever runs a lane can run
+// which share of the work is its own, see package shard. The flags -test.* are accepted and mean nothing, so that whatever runs a lane can run
 // this one.
 //
 // Exit code 0: nothing found, or a case reproduced; 1: a guarantee broken; 2: usage;
@@ -133,11 +134,11 @@ func parse(args []string, out, errs io.Writer) (settings, error) {
 		return s, errors.New("-record and -exhaust-shutdown want -exhaust with them")
 	}
 	var err error
-	if s.shard, err = shardOf(os.Getenv); err != nil {
+	if s.shard, err = shard.FromEnv(os.Getenv); err != nil {
 		return s, err
 	}
-	if s.part == "" && s.shard.of > 1 {
-		s.part = filepath.Join("out", fmt.Sprintf("interleave-%d-of-%d.json", s.shard.index, s.shard.of))
+	if s.part == "" && s.shard.Of > 1 {
+		s.part = filepath.Join("out", fmt.Sprintf("interleave-%d-of-%d.json", s.shard.Index, s.shard.Of))
 	}
 	if v := os.Getenv("EVENTIDE_LANE_BUDGET"); v != "" {
 		d, err := time.ParseDuration(v)

@@ -36,7 +36,7 @@ type Part struct {
 // open returns the part that a run begins with: that of the file, if there is one.
 func (s settings) open() (Part, error) {
 	fresh := Part{
-		Schema: partVersion, Seed: s.seed, Shard: s.shard.index, Of: s.shard.of, Rounds: s.rounds,
+		Schema: partVersion, Seed: s.seed, Shard: s.shard.Index, Of: s.shard.Of, Rounds: s.rounds,
 		Exhausted: newExhausted(), Coverage: newCoverage(), Failed: map[string]string{},
 	}
 	if s.part == "" {
@@ -48,9 +48,9 @@ func (s settings) open() (Part, error) {
 		return fresh, nil
 	case err != nil:
 		return Part{}, err
-	case p.Seed != s.seed || p.Shard != s.shard.index || p.Of != s.shard.of || p.Rounds != s.rounds:
+	case p.Seed != s.seed || p.Shard != s.shard.Index || p.Of != s.shard.Of || p.Rounds != s.rounds:
 		return Part{}, fmt.Errorf("%s is of seed %d, shard %d of %d, %d rounds, want seed %d, shard %d of %d, %d rounds: remove it to begin anew",
-			s.part, p.Seed, p.Shard, p.Of, p.Rounds, s.seed, s.shard.index, s.shard.of, s.rounds)
+			s.part, p.Seed, p.Shard, p.Of, p.Rounds, s.seed, s.shard.Index, s.shard.Of, s.rounds)
 	}
 	return p, nil
 }
