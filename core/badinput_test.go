@@ -13,7 +13,7 @@ import (
 )
 
 // A bad argument is an error that names the call, the value, and what was
-// expected; the exact text is part of the contract.
+// expected; the exact text is part of the vocabulary.
 func TestBadOptions(t *testing.T) {
 	tests := []struct {
 		name string
@@ -197,13 +197,13 @@ func TestNamesOfValuesOutOfRange(t *testing.T) {
 		core.StateShutdown.String():   "Shutdown",
 		core.EventKind(200).String():  "?",
 		core.EventPark.String():       "Park",
-		core.Op(200).String():         "?",
-		core.OpShutdown.String():      "Shutdown",
-		core.Body(200).String():       "?",
-		core.BodyTail.String():        "tail task",
-		core.Outcome(200).String():    "?",
+		core.Op(200).String():         "Op(200)",
+		core.OpShutdown.String():      "shutdown",
+		core.Body(200).String():       "Body(200)",
+		core.BodyTail.String():        "tail",
+		core.Outcome(200).String():    "Outcome(200)",
 		core.OutcomeSkipped.String():  "skipped",
-		core.OpCancelTimer.String():   "CancelTimer",
+		core.OpCancelTimer.String():   "cancel",
 		core.BodyListener.String():    "listener",
 		core.EventDone.String():       "Done",
 		core.OutcomeExited.String():   "exited",

@@ -12,7 +12,7 @@ import (
 // the small fields share a word.
 type currentBody struct {
 	kind     Body
-	outcome  Outcome      // set by a Submit that was skipped, or recovered a panic itself
+	outcome  Outcome      // 0 unless set by a Submit that was skipped, or recovered a panic itself
 	internal bool         // it does not restart a quiet period, whatever its kind
 	goesOn   bool         // task: the next one begins in the instant in which this one ends
 	handler  bool         // it is the panic handler: its own panic is only logged
@@ -55,7 +55,7 @@ func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 		// Decided before the end is published, which says whether another task is
 		// running: between the two it would count as begun, and is not (G19).
 		goesOn := begun < n && len(e.panics) == 0 && !e.stopBatch.Load()
-		if e.current.outcome == OutcomeNormal && e.cfg.tracer == nil {
+		if e.current.outcome == 0 && e.cfg.tracer == nil {
 			q.End(tasks.Ran, goesOn)
 		} else {
 			e.current.goesOn = goesOn
@@ -103,7 +103,7 @@ func (e *Executor) contain() {
 func (e *Executor) settle(outcome Outcome) {
 	b := e.current
 	e.current = currentBody{}
-	if b.outcome != OutcomeNormal {
+	if b.outcome != 0 {
 		outcome = b.outcome
 	}
 	if e.cfg.tracer != nil {

@@ -1,5 +1,7 @@
 package core
 
+import "eventide/vocabulary"
+
 // Channel is a descriptor with a life of its own, which a shutdown has to end in
 // an orderly way: a connection, or a listener. core/tcp makes them; bring your own
 // for other transports. A loop terminates only when every channel registered with
@@ -26,17 +28,17 @@ type Channel interface {
 }
 
 // DrainPolicy says what a shutdown does with channels that are open.
-type DrainPolicy int
+type DrainPolicy = vocabulary.DrainPolicy
 
 const (
 	// DrainChannels: ShutdownGracefully drains each channel, which keeps the
 	// quiet period from ending, and aborts at its deadline those that are left.
 	// Shutdown aborts.
-	DrainChannels DrainPolicy = iota
+	DrainChannels = vocabulary.DrainChannels
 
 	// CloseChannels: every channel is aborted at the shutdown call, whatever it
 	// has not yet flushed (as in Netty, R199).
-	CloseChannels
+	CloseChannels = vocabulary.CloseChannels
 )
 
 // WithDrain sets the policy for channels. The default is DrainChannels. It has no

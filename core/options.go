@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"eventide/core/internal/netpoll"
+	"eventide/vocabulary"
 )
 
 // Option configures an executor. The constructors check every option; a bad one
@@ -118,24 +119,24 @@ func BackOff(retries int, pause time.Duration) func(int, *RejectedError) (time.D
 }
 
 // TimersAtShutdown says what a shutdown does with timers.
-type TimersAtShutdown int
+type TimersAtShutdown = vocabulary.TimerPolicy
 
 const (
 	// CancelTimers: from the shutdown call on no timer's body begins. Each ends
 	// with ErrCancelled, as soon as the loop has ended the body it is in; one
 	// scheduled later is accepted and ends likewise, at once.
-	CancelTimers TimersAtShutdown = iota
+	CancelTimers = vocabulary.CancelTimers
 
 	// RunDueTimers: those that are due at the shutdown call run, and of a fixed rate
 	// that is late each run that was due then, one after the other, until admission
 	// ends; the rest are cancelled.
-	RunDueTimers
+	RunDueTimers = vocabulary.RunDueTimers
 
 	// RunTimersUntilTimeout: those due before the timeout run at their time,
 	// periodic ones again and again, and the quiet period does not end while one
 	// is pending. Shutdown runs those that are due, as RunDueTimers does, and cancels
 	// the rest.
-	RunTimersUntilTimeout
+	RunTimersUntilTimeout = vocabulary.RunTimersUntilTimeout
 )
 
 // WithTimersAtShutdown sets the policy for timers. The default is CancelTimers.

@@ -133,7 +133,7 @@ func (e *Executor) Running() string {
 	if body == BodyNone {
 		return ""
 	}
-	return fmt.Sprintf("%s: a %s is running:\n%s", e.cfg.name, body, stackOf(owner))
+	return fmt.Sprintf("%s: a %s is running:\n%s", e.cfg.name, noun(body), stackOf(owner))
 }
 
 // describe names the body that runs on goroutine owner, with its stack.
@@ -141,7 +141,18 @@ func (e *Executor) describe(body Body, owner int64) string {
 	if body == BodyNone {
 		return ""
 	}
-	return fmt.Sprintf("%s: a %s was running when the timeout passed:\n%s", e.cfg.name, body, stackOf(owner))
+	return fmt.Sprintf("%s: a %s was running when the timeout passed:\n%s", e.cfg.name, noun(body), stackOf(owner))
+}
+
+// noun names a kind of body in a sentence.
+func noun(body Body) string {
+	switch body {
+	case BodyTail:
+		return "tail task"
+	case BodyReadiness:
+		return "readiness handler"
+	}
+	return body.String()
 }
 
 // maxStackDump bounds what stackOf reads. The runtime gives one goroutine's

@@ -1,6 +1,10 @@
 package core
 
-import "fmt"
+import (
+	"fmt"
+
+	"eventide/vocabulary"
+)
 
 // State is the life-cycle state of an executor. States are ordered so that
 // "at least this far" is a comparison:
@@ -9,36 +13,26 @@ import "fmt"
 //
 // States only move forward (G1). Netty's isShuttingDown, isShutdown and
 // isTerminated are such comparisons.
-type State int32
+type State = vocabulary.State
 
 const (
 	// StateNotStarted: no goroutine exists. The first accepted call that needs
 	// the loop, or a shutdown call, leaves it.
-	StateNotStarted State = iota
+	StateNotStarted = vocabulary.NotStarted
 
 	// StateStarted: the spawner has accepted the loop; tasks are accepted and run.
-	StateStarted
+	StateStarted = vocabulary.Started
 
-	// StateShuttingDown: a graceful shutdown was asked for. Tasks are still
-	// accepted; hooks run; the quiet period is being waited for.
-	StateShuttingDown
+	// StateShuttingDown: a graceful shutdown was requested. Tasks are still
+	// accepted; hooks run; the quiet period runs.
+	StateShuttingDown = vocabulary.ShuttingDown
 
-	// StateShutdown: admission is closed. What was accepted is still run.
-	StateShutdown
+	// StateShutdown: admission is closed. Accepted work still runs.
+	StateShutdown = vocabulary.Shutdown
 
 	// StateTerminated: Termination().Done() is closed. Final.
-	StateTerminated
+	StateTerminated = vocabulary.Terminated
 )
-
-var stateNames = [...]string{"NotStarted", "Started", "ShuttingDown", "Shutdown", "Terminated"}
-
-// String returns the state's name without the prefix, such as "ShuttingDown".
-func (s State) String() string {
-	if s < 0 || int(s) >= len(stateNames) {
-		return fmt.Sprintf("State(%d)", int32(s))
-	}
-	return stateNames[s]
-}
 
 // legalMoves is the whole state machine (G1): a row is where it is, a column
 // where it may go. Terminated is reached from NotStarted and ShuttingDown only

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"time"
 
+	"eventide/vocabulary"
+
 	"github.com/petermattis/goid"
 )
 
@@ -56,75 +58,50 @@ func (k EventKind) String() string {
 	return eventNames[k]
 }
 
-// Op is a call on an executor.
-type Op uint8
+// Op names a call on an executor.
+type Op = vocabulary.Op
 
-// The calls that EventAdmit reports. Submit is an Execute.
+// The calls that EventAdmit reports. Submit is an Execute, RegisterChannel a Register.
 const (
-	OpExecute Op = iota + 1
-	OpExecuteLazy
-	OpExecuteAfterIteration
-	OpSchedule
-	OpCancelTimer
-	OpAddShutdownHook
-	OpRemoveShutdownHook
-	OpShutdownGracefully
-	OpShutdown
-	OpRegister
+	OpExecute               = vocabulary.OpExecute
+	OpExecuteLazy           = vocabulary.OpExecuteLazy
+	OpExecuteAfterIteration = vocabulary.OpAfterIteration
+	OpSchedule              = vocabulary.OpSchedule
+	OpCancelTimer           = vocabulary.OpCancel
+	OpAddShutdownHook       = vocabulary.OpAddHook
+	OpRemoveShutdownHook    = vocabulary.OpRemoveHook
+	OpShutdownGracefully    = vocabulary.OpShutdownGracefully
+	OpShutdown              = vocabulary.OpShutdown
+	OpRegister              = vocabulary.OpRegister
 )
 
-var opNames = [...]string{"?", "Execute", "ExecuteLazy", "ExecuteAfterIteration", "Schedule", "CancelTimer", "AddShutdownHook", "RemoveShutdownHook", "ShutdownGracefully", "Shutdown", "Register"}
+// Body is a kind of user function that a loop runs. A listener is not a body in the
+// sense of the guarantees (it does not restart a quiet period), but is contained and
+// traced like one.
+type Body = vocabulary.Body
 
-func (o Op) String() string {
-	if int(o) >= len(opNames) {
-		return "?"
-	}
-	return opNames[o]
-}
-
-// Body is a kind of user function that a loop runs.
-type Body uint8
-
-// The kinds of body. A listener is not a body in the sense of the guarantees (it
-// does not restart a quiet period), but is contained and traced like one.
+// The kinds of body. What a shutdown asks of a channel is traced as BodyReadiness.
 const (
-	BodyNone Body = iota
-	BodyTask
-	BodyTail
-	BodyTimer
-	BodyHook
-	BodyListener
-	BodyReadiness
+	BodyNone      = vocabulary.NoBody
+	BodyTask      = vocabulary.BodyTask
+	BodyTail      = vocabulary.BodyTail
+	BodyTimer     = vocabulary.BodyTimer
+	BodyHook      = vocabulary.BodyHook
+	BodyListener  = vocabulary.BodyListener
+	BodyReadiness = vocabulary.BodyReadiness
 )
-
-var bodyNames = [...]string{"nothing", "task", "tail task", "timer", "hook", "listener", "readiness handler"}
-
-func (b Body) String() string {
-	if int(b) >= len(bodyNames) {
-		return "?"
-	}
-	return bodyNames[b]
-}
 
 // Outcome says how a body ended.
-type Outcome uint8
+type Outcome = vocabulary.Outcome
 
-// The outcomes. Skipped is a submitted function whose future was cancelled first.
+// The outcomes of a body. Skipped is a submitted function whose future was cancelled
+// first.
 const (
-	OutcomeNormal Outcome = iota
-	OutcomePanicked
-	OutcomeExited
-	OutcomeSkipped
+	OutcomeNormal   = vocabulary.Normal
+	OutcomePanicked = vocabulary.Panicked
+	OutcomeExited   = vocabulary.Exited
+	OutcomeSkipped  = vocabulary.Skipped
 )
-
-var outcomeNames = [...]string{"normal", "panicked", "exited", "skipped"}
-
-func (o Outcome) String() string {
-	if int(o) >= len(outcomeNames) {
-		return "?"
-	}
-	return outcomeNames[o]
-}
 
 // Event is one thing that happened in an executor. Fields that have no meaning
 // for its Kind are zero.

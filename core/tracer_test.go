@@ -72,8 +72,8 @@ func TestTracerSeesTheLifeOfAnExecutorInOrder(t *testing.T) {
 		_ = ex.Execute(func() {})
 		release()
 		awaitDone(t, ex)
-		calls := "Execute:true Execute:true Execute:true Schedule:true CancelTimer:true AddShutdownHook:true " +
-			"AddShutdownHook:true RemoveShutdownHook:true ShutdownGracefully:true Shutdown:true Execute:false"
+		calls := "execute:true execute:true execute:true schedule:true cancel:true hook:true " +
+			"hook:true unhook:true graceful:true shutdown:true execute:false"
 		if got := r.text(core.EventAdmit); got != calls {
 			t.Errorf("calls:\n got %s\nwant %s", got, calls)
 		}
@@ -102,7 +102,7 @@ func TestG15TheLastEvents(t *testing.T) {
 	for _, ev := range events[len(events)-4:] {
 		last = append(last, word(ev))
 	}
-	if got, want := strings.Join(last, " "), "PollerClosed Shutdown->Terminated Done Execute:false"; got != want {
+	if got, want := strings.Join(last, " "), "PollerClosed Shutdown->Terminated Done execute:false"; got != want {
 		t.Errorf("G15: the last events are %q, want %q", got, want)
 	}
 	begins := map[core.EventKind]bool{}
@@ -160,7 +160,7 @@ func TestTracerSeesWakesAndUnparks(t *testing.T) {
 		for _, ev := range r.all()[before:] {
 			words = append(words, word(ev))
 		}
-		want := "Execute:true Wake Unpark begin(task) end(task,normal) Park"
+		want := "execute:true Wake Unpark begin(task) end(task,normal) Park"
 		if got := strings.Join(words, " "); got != want {
 			t.Errorf("G12:\n got %s\nwant %s", got, want)
 		}

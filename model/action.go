@@ -2,25 +2,25 @@ package model
 
 import "strings"
 
-// Kind says what happened. Calls come first, then what the environment does,
-// then what the loop does.
-type Kind uint8
+// ActionKind says what happened. Calls come first, then steps of the environment,
+// then steps of the loop.
+type ActionKind uint8
 
 const (
 	// Calls. Each is one step, taken at the moment the executor decides it.
 
-	KindSubmit             Kind = iota // Execute or Submit of Body, answered Accepted or Refused
-	KindSubmitLazy                     // ExecuteLazy: as KindSubmit, wakes nobody
-	KindSubmitTail                     // ExecuteAfterIteration
-	KindSchedule                       // Schedule; with Periodic one of the periodic calls
-	KindCancel                         // Cancel of a future or timer, answered True or False
-	KindAddHook                        // AddShutdownHook
-	KindRemoveHook                     // remove() of a hook, answered True or False
-	KindShutdownGracefully             // with Quiet and Timeout telling whether each is > 0
-	KindShutdown                       // Shutdown()
-	KindObserve                        // State() returned Phase
-	KindRegister                       // Register or RegisterChannel, as Body says
-	KindUnregister                     // Close of a registration; End of a channel
+	KindSubmit             ActionKind = iota // Execute or Submit of Body, answered Accepted or Refused
+	KindSubmitLazy                           // ExecuteLazy: as KindSubmit, wakes nobody
+	KindSubmitTail                           // ExecuteAfterIteration
+	KindSchedule                             // Schedule; with Periodic one of the periodic calls
+	KindCancel                               // Cancel of a future or timer, answered True or False
+	KindAddHook                              // AddShutdownHook
+	KindRemoveHook                           // remove() of a hook, answered True or False
+	KindShutdownGracefully                   // with Quiet and Timeout telling whether each is > 0
+	KindShutdown                             // Shutdown()
+	KindObserve                              // State() returned Phase
+	KindRegister                             // Register or RegisterChannel, as Body says
+	KindUnregister                           // Close of a registration; End of a channel
 
 	// The environment.
 
@@ -34,7 +34,7 @@ const (
 	// The loop.
 
 	KindBegin      // Body begins
-	KindEnd        // Body ends, see How
+	KindEnd        // Body ends, see Outcome
 	KindDiscard    // the loop drops a queued task that was cancelled, and counts it (G20)
 	KindTimerDies  // a timer ends with ErrCancelled by the timer policy
 	KindCloseFD    // the loop closes a plain registration, for a shutdown or because it is lost
@@ -45,23 +45,11 @@ const (
 	numKinds
 )
 
-// BodyKind says which sort of user function a Body is.
-type BodyKind uint8
-
-const (
-	NoBody      BodyKind = iota
-	TaskBody             // given to Execute, ExecuteLazy or Submit
-	TailBody             // given to ExecuteAfterIteration
-	TimerBody            // given to one of the Schedule calls
-	HookBody             // given to AddShutdownHook
-	FDBody               // given to Register: begins for each readiness
-	ChannelBody          // given to RegisterChannel: likewise, and to be drained and aborted
-)
-
-// Body names one user function: a sort and a number chosen by whoever writes
-// the trace. A number names one submission; sorts are numbered separately.
+// Body names one user function: the call that submits it, and a number that the
+// writer of the trace chooses. A number names one submission. Each kind has numbers
+// of its own.
 type Body struct {
-	Kind BodyKind
+	Kind Op // TaskBody, TailBody, TimerBody, HookBody, FDBody, ChannelBody; or NoBody
 	ID   int
 }
 
@@ -84,16 +72,7 @@ func FD(id int) Body { return Body{FDBody, id} }
 func Channel(id int) Body { return Body{ChannelBody, id} }
 
 // registers reports whether b is a registration.
-func (b Body) registers() bool { return b.Kind >= FDBody }
-
-// Part says which function of a registration a begin is about.
-type Part uint8
-
-const (
-	Ready Part = iota // it hears of readiness
-	Drain             // a channel is to flush and to end (G23)
-	Abort             // a channel is to end now
-)
+func (b Body) registers() bool { return b.Kind.Registers() }
 
 // From says where a call came from.
 type From uint8
@@ -103,58 +82,27 @@ const (
 	Loop                // from inside the running body
 )
 
-// Answer is what a call returned. The answer belongs to the action, so that a
-// dishonest answer is an action that is not allowed (G5, G8).
-type Answer uint8
-
-const (
-	NoAnswer Answer = iota
-	Accepted        // a nil error
-	Refused         // an error, see Reason
-	True
-	False
-)
-
-// Reason is why a call was refused; the error says which (G5).
-type Reason uint8
-
-const (
-	NoReason          Reason = iota
-	ReasonClosed             // after the close
-	ReasonFull               // ErrQueueFull (G19)
-	ReasonStartFailed        // the spawner refused (G17)
-	ReasonStarting           // ErrStarting: called from inside the spawner (G17)
-)
-
-// How is the way a body ended (G14).
-type How uint8
-
-const (
-	Returned How = iota
-	Panicked
-	Exited // runtime.Goexit
-)
-
 // Action is one step of a trace. Only the fields that its Kind needs are set,
 // so actions are comparable with ==.
 type Action struct {
-	Kind     Kind
-	From     From   // calls
-	Answer   Answer // calls; for shutdown calls Refused means that their own start failed
-	Reason   Reason // refused calls
-	How      How    // KindEnd
-	Phase    Phase  // KindObserve
-	Periodic bool   // KindSchedule
-	Part     Part   // KindBegin of a registration
-	Quiet    bool   // KindShutdownGracefully: quiet > 0
-	Timeout  bool   // KindShutdownGracefully: timeout > 0
-	Body     Body   // what the action is about, if it is about a body
+	Kind ActionKind
+	From From // calls
+	// Outcome is the answer of a call, or how a body ended. The answer belongs to the
+	// action, so that a dishonest answer is an action that is not allowed (G5, G8). A
+	// shutdown call has none unless its own start failed.
+	Outcome  Outcome
+	Phase    Phase // KindObserve
+	Periodic bool  // KindSchedule
+	Part     Part  // KindBegin of a channel: Drain, Abort, or Ready
+	Quiet    bool  // KindShutdownGracefully: quiet > 0
+	Timeout  bool  // KindShutdownGracefully: timeout > 0
+	Body     Body  // what the action is about, if it is about a body
 }
 
 // kindSet is a set of kinds.
 type kindSet uint32
 
-func kinds(ks ...Kind) kindSet {
+func kinds(ks ...ActionKind) kindSet {
 	var set kindSet
 	for _, k := range ks {
 		set |= 1 << k
@@ -162,7 +110,7 @@ func kinds(ks ...Kind) kindSet {
 	return set
 }
 
-func (set kindSet) has(k Kind) bool { return set&(1<<k) != 0 }
+func (set kindSet) has(k ActionKind) bool { return set&(1<<k) != 0 }
 
 // String returns the words of the kinds, as in "shutdown|loopCloses".
 func (set kindSet) String() string {

@@ -13,76 +13,89 @@ type field struct {
 	read  func(*reader, *Action) error
 }
 
+// bodyNames are the words for the kinds of submitted bodies.
+var bodyNames = map[Op]string{
+	TaskBody: "task", TailBody: "tail", TimerBody: "timer", HookBody: "hook", FDBody: "fd", ChannelBody: "channel",
+}
+
 var (
-	bodyNames   = []string{"", "task", "tail", "timer", "hook", "fd", "channel"}
-	answerNames = []string{"", "accepted", "refused", "true", "false"}
-	reasonNames = []string{"", "closed", "full", "startFailed", "starting"}
-	howNames    = []string{"normal", "panic", "goexit"}
-	partNames   = []string{"ready", "drain", "abort"}
+	submitted  = []Op{TaskBody, TailBody, TimerBody, HookBody, FDBody, ChannelBody}
+	registered = []Op{FDBody, ChannelBody}
 )
 
 var (
-	bodyField = field{
-		func(a Action) string { return name(bodyNames, a.Body.Kind) },
-		func(r *reader, a *Action) error { return readName(r, bodyNames, 1, &a.Body.Kind) },
-	}
-	idField = field{
+	bodyField = bodyFieldOf(submitted)
+	regField  = bodyFieldOf(registered)
+	idField   = field{
 		func(a Action) string { return strconv.Itoa(a.Body.ID) },
 		readID,
-	}
-	regField = field{
-		bodyField.write,
-		func(r *reader, a *Action) error { return readName(r, bodyNames, int(FDBody), &a.Body.Kind) },
 	}
 	partField = field{
 		func(a Action) string {
 			if a.Part == Ready {
 				return ""
 			}
-			return name(partNames, a.Part)
+			return a.Part.String()
 		},
 		func(r *reader, a *Action) error {
 			if r.peek() == "" || a.Body.Kind != ChannelBody {
 				return nil
 			}
-			return readName(r, partNames, 0, &a.Part)
+			return readWord(r, &a.Part, Drain, Abort)
 		},
 	}
-	boolField = field{
-		func(a Action) string { return name(answerNames, a.Answer) },
-		func(r *reader, a *Action) error { return readName(r, answerNames, int(True), &a.Answer) },
-	}
-	howField = field{
-		func(a Action) string { return name(howNames, a.How) },
-		func(r *reader, a *Action) error { return readName(r, howNames, 0, &a.How) },
-	}
+	boolField  = outcomeField(True, False)
+	howField   = outcomeField(Normal, Panicked, Exited)
 	phaseField = field{
 		func(a Action) string { return a.Phase.String() },
-		func(r *reader, a *Action) error { return readName(r, phaseNames[:], 0, &a.Phase) },
+		func(r *reader, a *Action) error {
+			return readWord(r, &a.Phase, NotStarted, Started, ShuttingDown, Shutdown, Terminated)
+		},
 	}
 	quietField     = flagField("quiet", func(a *Action) *bool { return &a.Quiet })
 	timeoutField   = flagField("timeout", func(a *Action) *bool { return &a.Timeout })
-	admissionField = field{writeAdmission, readAdmission}
+	admissionField = outcomeField(Accepted, RefusedClosed, RefusedQueueFull, RefusedStartFailed, RefusedStarting)
 	ownStartField  = field{writeOwnStart, readOwnStart}
 )
 
-// name returns the word for v, or the number if there is none.
-func name[T ~uint8](names []string, v T) string {
-	if int(v) < len(names) {
-		return names[v]
+// bodyFieldOf is a column with one of some kinds of bodies.
+func bodyFieldOf(kinds []Op) field {
+	return field{
+		func(a Action) string { return bodyNames[a.Body.Kind] },
+		func(r *reader, a *Action) error {
+			w := r.next()
+			i := slices.IndexFunc(kinds, func(k Op) bool { return bodyNames[k] == w })
+			if i < 0 {
+				return expected(texts(kinds, func(k Op) string { return bodyNames[k] }), w)
+			}
+			a.Body.Kind = kinds[i]
+			return nil
+		},
 	}
-	return strconv.Itoa(int(v))
 }
 
-// readName reads one of names[from:] into dst.
-func readName[T ~uint8](r *reader, names []string, from int, dst *T) error {
-	w := r.next()
-	i := slices.Index(names[from:], w)
-	if i < 0 || w == "" {
-		return fmt.Errorf("expected one of %s, got %q", strings.Join(names[from:], "|"), w)
+// outcomeField is a column with one of some outcomes.
+func outcomeField(outcomes ...Outcome) field {
+	return field{
+		func(a Action) string { return a.Outcome.String() },
+		func(r *reader, a *Action) error { return readWord(r, &a.Outcome, outcomes...) },
 	}
-	*dst = T(from + i)
-	return nil
+}
+
+// readWord reads the word of one of some values into dst.
+func readWord[T fmt.Stringer](r *reader, dst *T, values ...T) error {
+	w := r.next()
+	for _, v := range values {
+		if v.String() == w {
+			*dst = v
+			return nil
+		}
+	}
+	return expected(texts(values, T.String), w)
+}
+
+func expected(words []string, got string) error {
+	return fmt.Errorf("expected one of %s, got %q", strings.Join(words, "|"), got)
 }
 
 func readID(r *reader, a *Action) error {
@@ -117,36 +130,18 @@ func flagField(name string, flag func(*Action) *bool) field {
 	}
 }
 
-func writeAdmission(a Action) string {
-	if a.Answer != Refused {
-		return name(answerNames, a.Answer)
-	}
-	return "refused " + name(reasonNames, a.Reason)
-}
-
-func readAdmission(r *reader, a *Action) error {
-	if err := readName(r, answerNames[:Refused+1], int(Accepted), &a.Answer); err != nil {
-		return err
-	}
-	if a.Answer == Refused {
-		return readName(r, reasonNames, int(ReasonClosed), &a.Reason)
-	}
-	return nil
-}
-
 // A shutdown call has no answer unless its own start failed.
 
 func writeOwnStart(a Action) string {
-	if a.Answer == Refused {
-		return name(reasonNames, a.Reason)
+	if a.Outcome == 0 {
+		return ""
 	}
-	return ""
+	return a.Outcome.String()
 }
 
 func readOwnStart(r *reader, a *Action) error {
 	if r.peek() == "" {
 		return nil
 	}
-	a.Answer = Refused
-	return readName(r, reasonNames[:ReasonStartFailed+1], int(ReasonStartFailed), &a.Reason)
+	return readWord(r, &a.Outcome, RefusedStartFailed)
 }

@@ -24,15 +24,15 @@ func TestActionText(t *testing.T) {
 		text string
 		want Action
 	}{
-		{"submit 3 refused full", Action{Kind: KindSubmit, Body: Task(3), Answer: Refused, Reason: ReasonFull}},
-		{"loop submitLazy 300 accepted", Action{Kind: KindSubmitLazy, From: Loop, Body: Task(300), Answer: Accepted}},
-		{"schedulePeriodic 1 accepted", Action{Kind: KindSchedule, Periodic: true, Body: TimerNo(1), Answer: Accepted}},
-		{"cancel timer 2 false", Action{Kind: KindCancel, Body: TimerNo(2), Answer: False}},
+		{"submit 3 refused:full", Action{Kind: KindSubmit, Body: Task(3), Outcome: RefusedQueueFull}},
+		{"loop submitLazy 300 accepted", Action{Kind: KindSubmitLazy, From: Loop, Body: Task(300), Outcome: Accepted}},
+		{"schedulePeriodic 1 accepted", Action{Kind: KindSchedule, Periodic: true, Body: TimerNo(1), Outcome: Accepted}},
+		{"cancel timer 2 false", Action{Kind: KindCancel, Body: TimerNo(2), Outcome: False}},
 		{"shutdownGracefully quiet=0 timeout=1", Action{Kind: KindShutdownGracefully, Timeout: true}},
-		{"shutdown startFailed", Action{Kind: KindShutdown, Answer: Refused, Reason: ReasonStartFailed}},
-		{"end hook 1 goexit", Action{Kind: KindEnd, Body: HookNo(1), How: Exited}},
+		{"shutdown refused:startfailed", Action{Kind: KindShutdown, Outcome: RefusedStartFailed}},
+		{"end hook 1 exited", Action{Kind: KindEnd, Body: HookNo(1), Outcome: Exited}},
 		{"state ShuttingDown", Action{Kind: KindObserve, Phase: ShuttingDown}},
-		{"register channel 2 refused closed", Action{Kind: KindRegister, Body: Channel(2), Answer: Refused, Reason: ReasonClosed}},
+		{"register channel 2 refused:closed", Action{Kind: KindRegister, Body: Channel(2), Outcome: RefusedClosed}},
 		{"loop unregister fd 1", Action{Kind: KindUnregister, From: Loop, Body: FD(1)}},
 		{"begin channel 1 drain", Action{Kind: KindBegin, Body: Channel(1), Part: Drain}},
 		{"begin fd 3", Action{Kind: KindBegin, Body: FD(3)}},
@@ -53,16 +53,16 @@ func TestParseActionErrors(t *testing.T) {
 		{"jump 1", `expected an action such as "submit 1 accepted", got "jump"`},
 		{"submit", `submit: expected a number from 1, got ""`},
 		{"submit 0 accepted", `submit: expected a number from 1, got "0"`},
-		{"submit 1 refused", `submit: expected one of closed|full|startFailed|starting, got ""`},
+		{"submit 1 refused", `submit: expected one of accepted|refused:closed|refused:full|refused:startfailed|refused:starting, got "refused"`},
 		{"submit 1 accepted twice", `submit: expected the end of the line, got "twice"`},
 		{"loop done", `expected a call after "loop", got "done"`},
 		{"register task 1 accepted", `register: expected one of fd|channel, got "task"`},
-		{"begin channel 1 twice", `begin: expected one of ready|drain|abort, got "twice"`},
+		{"begin channel 1 twice", `begin: expected one of drain|abort, got "twice"`},
 		{"begin fd 1 drain", `begin: expected the end of the line, got "drain"`},
 		{"cancel task 1 maybe", `cancel: expected one of true|false, got "maybe"`},
 		{"begin nap 1", `begin: expected one of task|tail|timer|hook|fd|channel, got "nap"`},
 		{"shutdownGracefully timeout=1", `shutdownGracefully: expected quiet=0|quiet=1, got "timeout=1"`},
-		{"shutdown later", `shutdown: expected one of startFailed, got "later"`},
+		{"shutdown later", `shutdown: expected one of refused:startfailed, got "later"`},
 		{"state Asleep", `state: expected one of NotStarted|Started|ShuttingDown|Shutdown|Terminated, got "Asleep"`},
 	} {
 		_, err := ParseAction(tc.text)
@@ -72,8 +72,7 @@ func TestParseActionErrors(t *testing.T) {
 
 // Values without a name print as numbers, so that no message hides them.
 func TestNamesOfUnknownValues(t *testing.T) {
-	equal(t, Phase(9).String(), "Phase(9)", "phase")
-	equal(t, Kind(99).String(), "Kind(99)", "kind")
+	equal(t, Phase(9).String(), "State(9)", "phase")
+	equal(t, ActionKind(99).String(), "ActionKind(99)", "kind")
 	equal(t, Action{Kind: 99}.String(), "Action(kind 99)", "action")
-	equal(t, Policy(7).String(), "7", "policy")
 }

@@ -48,7 +48,7 @@ var verbs = []verb{
 // loopWord stands before a call that was made from inside the running body.
 const loopWord = "loop"
 
-// String returns the text form, as in "submit 3 refused closed". A call from
+// String returns the text form, as in "submit 3 refused:closed". A call from
 // inside a body reads "loop submit 3 accepted".
 func (a Action) String() string {
 	v := verbOf(a)
@@ -69,16 +69,16 @@ func (a Action) String() string {
 }
 
 // String returns the word a trace uses for the kind.
-func (k Kind) String() string {
+func (k ActionKind) String() string {
 	if v := verbOf(Action{Kind: k}); v != nil {
 		return v.word
 	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
+	return fmt.Sprintf("ActionKind(%d)", uint8(k))
 }
 
 // String returns the body as in "task 3".
 func (b Body) String() string {
-	return name(bodyNames, b.Kind) + " " + strconv.Itoa(b.ID)
+	return bodyNames[b.Kind] + " " + strconv.Itoa(b.ID)
 }
 
 func verbOf(a Action) *verb {

@@ -53,7 +53,7 @@ func ChannelBounds(p DrainPolicy) Bounds {
 }
 
 // room is how many bodies of a sort may be submitted.
-func (b *Bounds) room(k BodyKind) int {
+func (b *Bounds) room(k Op) int {
 	switch k {
 	case TaskBody:
 		return b.Producers * b.Tasks

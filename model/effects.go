@@ -36,7 +36,7 @@ var effects = [numKinds]func(s *State, a *Action){
 
 // enter writes the submission into the ledger and reports whether it was accepted.
 func enter(s *State, a *Action) bool {
-	r := Record{Body: a.Body, Periodic: a.Periodic, Refused: a.Answer == Refused}
+	r := Record{Body: a.Body, Periodic: a.Periodic, Refused: a.Outcome.IsRefusal()}
 	if !r.Refused {
 		r.At = s.Phase
 	}
@@ -81,7 +81,7 @@ func addHook(s *State, a *Action) {
 // cancel leaves a cancelled task in the queue: the loop drops and counts it
 // when its turn comes (G20).
 func cancel(s *State, a *Action) {
-	if a.Answer == False {
+	if a.Outcome == False {
 		if doomed(s, a.Body) {
 			endTimer(s, a.Body, true) // the policy was first
 		}
@@ -99,7 +99,7 @@ func cancel(s *State, a *Action) {
 }
 
 func removeHook(s *State, a *Action) {
-	if a.Answer == True {
+	if a.Outcome == True {
 		dropHook(s, a.Body.ID)
 		s.entry(a.Body).Cancelled = true
 	}
@@ -110,7 +110,7 @@ func removeHook(s *State, a *Action) {
 func shutdownGracefully(s *State, a *Action) {
 	switch {
 	case s.Phase >= ShuttingDown:
-	case a.Answer == Refused:
+	case a.Outcome.IsRefusal():
 		ownStartFailed(s, a)
 	default:
 		s.Quiet, s.Timeout = a.Quiet, a.Timeout
@@ -131,7 +131,7 @@ func shutdownGracefully(s *State, a *Action) {
 func shutdown(s *State, a *Action) {
 	switch {
 	case s.Phase >= Shutdown:
-	case a.Answer == Refused:
+	case a.Outcome.IsRefusal():
 		ownStartFailed(s, a)
 	default:
 		if s.Phase < ShuttingDown {
@@ -150,7 +150,7 @@ func ownStartFailed(s *State, a *Action) {
 func mark(s *State) { s.Marked, s.MarkedTail = len(s.Queue), len(s.Tails) }
 
 // closeAdmission is the close, whoever causes it.
-func closeAdmission(s *State, by Kind) {
+func closeAdmission(s *State, by ActionKind) {
 	settleTimers(s)
 	s.QuietElapsed = false
 	s.ClosedBy = by
@@ -249,7 +249,7 @@ func end(s *State, a *Action) {
 	case FDBody, ChannelBody:
 		return // it may begin again
 	case TimerBody:
-		if t := s.timer(a.Body.ID); t != nil && t.Periodic && a.How == Returned {
+		if t := s.timer(a.Body.ID); t != nil && t.Periodic && a.Outcome == Normal {
 			rearm(s, t)
 			return
 		}

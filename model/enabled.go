@@ -20,11 +20,11 @@ func (m *machine) enabled(s *State, b *Bounds, buf []Action) []Action {
 // here, or the explorer could not see that the rule is broken.
 func candidates(s *State, b *Bounds, to []Action) []Action {
 	to = callers(to, b, candidateCalls(s, b))
-	for _, k := range [...]BodyKind{TaskBody, TailBody, TimerBody, HookBody, FDBody, ChannelBody} {
+	for _, k := range [...]Op{TaskBody, TailBody, TimerBody, HookBody, FDBody, ChannelBody} {
 		for _, body := range known(s, b, k) {
-			to = append(to, Action{Kind: KindBegin, Body: body}, Action{Kind: KindEnd, Body: body})
+			to = append(to, Action{Kind: KindBegin, Body: body}, Action{Kind: KindEnd, Body: body, Outcome: Normal})
 			if b.Panics {
-				to = append(to, Action{Kind: KindEnd, Body: body, How: Panicked}, Action{Kind: KindEnd, Body: body, How: Exited})
+				to = append(to, Action{Kind: KindEnd, Body: body, Outcome: Panicked}, Action{Kind: KindEnd, Body: body, Outcome: Exited})
 			}
 			if k == TaskBody && b.Cancel {
 				to = append(to, Action{Kind: KindDiscard, Body: body})
@@ -91,7 +91,7 @@ func candidateCalls(s *State, b *Bounds) []Action {
 		to = answers(to, b, Action{Kind: KindAddHook, Body: body})
 		to = cancels(to, b, KindRemoveHook, body)
 	}
-	for _, k := range [...]BodyKind{FDBody, ChannelBody} {
+	for _, k := range [...]Op{FDBody, ChannelBody} {
 		for _, body := range known(s, b, k) {
 			to = answers(to, b, Action{Kind: KindRegister, Body: body})
 			to = append(to, Action{Kind: KindUnregister, Body: body})
@@ -117,7 +117,7 @@ func shutdownCalls(to []Action, b *Bounds) []Action {
 	}
 	if b.StartFailures {
 		for _, a := range to[first:] {
-			a.Answer, a.Reason = Refused, ReasonStartFailed
+			a.Outcome = RefusedStartFailed
 			to = append(to, a)
 		}
 	}
@@ -131,7 +131,7 @@ func shutdownCalls(to []Action, b *Bounds) []Action {
 
 // known returns the bodies of sort k that were submitted, and the next one if
 // b has room for it. Numbers are given in order.
-func known(s *State, b *Bounds, k BodyKind) []Body {
+func known(s *State, b *Bounds, k Op) []Body {
 	to := make([]Body, 0, 8)
 	next := 1
 	for i := range s.Ledger {
@@ -148,26 +148,26 @@ func known(s *State, b *Bounds, k BodyKind) []Body {
 
 // answers appends a submission with each answer it could get.
 func answers(to []Action, b *Bounds, a Action) []Action {
-	a.Answer = Accepted
+	a.Outcome = Accepted
 	to = append(to, a)
-	a.Answer, a.Reason = Refused, ReasonClosed
+	a.Outcome = RefusedClosed
 	to = append(to, a)
 	if b.Limit > 0 {
-		a.Reason = ReasonFull
+		a.Outcome = RefusedQueueFull
 		to = append(to, a)
 	}
 	if b.StartFailures {
-		a.Reason = ReasonStartFailed
+		a.Outcome = RefusedStartFailed
 		to = append(to, a)
-		a.Reason = ReasonStarting
+		a.Outcome = RefusedStarting
 		to = append(to, a)
 	}
 	return to
 }
 
-func cancels(to []Action, b *Bounds, k Kind, body Body) []Action {
+func cancels(to []Action, b *Bounds, k ActionKind, body Body) []Action {
 	if b.Cancel {
-		to = append(to, Action{Kind: k, Body: body, Answer: True}, Action{Kind: k, Body: body, Answer: False})
+		to = append(to, Action{Kind: k, Body: body, Outcome: True}, Action{Kind: k, Body: body, Outcome: False})
 	}
 	return to
 }

@@ -20,7 +20,7 @@ func ExampleNext() {
 func ExampleSimulate() {
 	_, _, err := model.Simulate(model.Config{}, []model.Action{
 		{Kind: model.KindStartOK},
-		{Kind: model.KindSubmit, Body: model.Task(1), Answer: model.Accepted},
+		{Kind: model.KindSubmit, Body: model.Task(1), Outcome: model.Accepted},
 		{Kind: model.KindShutdown},
 		{Kind: model.KindDone},
 	})

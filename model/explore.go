@@ -100,7 +100,7 @@ func (e *explorer) finish() {
 	e.result.Taken = map[string]int{}
 	for k, n := range e.taken {
 		if n > 0 {
-			e.result.Taken[Kind(k).String()] = n
+			e.result.Taken[ActionKind(k).String()] = n
 		}
 	}
 }

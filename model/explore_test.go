@@ -29,7 +29,7 @@ func TestExplore(t *testing.T) {
 			if r.Violation != nil || !r.Complete {
 				t.Fatalf("complete=%v, want true and no violation: %v", r.Complete, r.Violation)
 			}
-			for _, k := range []Kind{KindSubmit, KindShutdown, KindShutdownGracefully, KindTimeoutFires, KindLoopCloses, KindDone} {
+			for _, k := range []ActionKind{KindSubmit, KindShutdown, KindShutdownGracefully, KindTimeoutFires, KindLoopCloses, KindDone} {
 				if r.Taken[k.String()] == 0 && (k != KindSubmit || tc.b.Tasks > 0) {
 					t.Errorf("%v was never taken", k)
 				}

@@ -38,13 +38,13 @@ var canInvariants = [...]canInvariant{
 		for _, a := range s.freshCalls() {
 			switch {
 			case submits.has(a.Kind) && accept && s.full():
-				a.Answer, a.Reason = Refused, ReasonFull
+				a.Outcome = RefusedQueueFull
 			case accept:
-				a.Answer = Accepted
+				a.Outcome = Accepted
 			case s.Phase >= Shutdown && (a.Kind != KindAddHook || s.Running.Kind != HookBody):
-				a.Answer, a.Reason = Refused, ReasonClosed
+				a.Outcome = RefusedClosed
 			case s.StartFailed:
-				a.Answer, a.Reason = Refused, ReasonStartFailed
+				a.Outcome = RefusedStartFailed
 			default:
 				continue
 			}
@@ -60,7 +60,7 @@ var canInvariants = [...]canInvariant{
 	}},
 	{"G6", "a running hook accepted before the close can add a hook", func(s *State, to []Action) []Action {
 		if r := s.record(s.Running); r != nil && r.Kind == HookBody && r.At < Shutdown {
-			to = append(to, Action{Kind: KindAddHook, From: Loop, Body: HookNo(s.freshID()), Answer: Accepted})
+			to = append(to, Action{Kind: KindAddHook, From: Loop, Body: HookNo(s.freshID()), Outcome: Accepted})
 		}
 		return to
 	}},
@@ -69,9 +69,9 @@ var canInvariants = [...]canInvariant{
 			if r := &s.Ledger[i]; !r.Refused && r.Begun == 0 && !r.Cancelled {
 				switch r.Kind {
 				case TaskBody, TimerBody:
-					to = append(to, Action{Kind: KindCancel, Body: r.Body, Answer: True})
+					to = append(to, Action{Kind: KindCancel, Body: r.Body, Outcome: True})
 				case HookBody:
-					to = append(to, Action{Kind: KindRemoveHook, Body: r.Body, Answer: True})
+					to = append(to, Action{Kind: KindRemoveHook, Body: r.Body, Outcome: True})
 				}
 			}
 		}
@@ -98,8 +98,8 @@ var canInvariants = [...]canInvariant{
 	}},
 	{"G14", "a running body can end in any way", func(s *State, to []Action) []Action {
 		if s.Running.Kind != NoBody {
-			for how := Returned; how <= Exited; how++ {
-				to = append(to, Action{Kind: KindEnd, Body: s.Running, How: how})
+			for _, how := range [...]Outcome{Normal, Panicked, Exited} {
+				to = append(to, Action{Kind: KindEnd, Body: s.Running, Outcome: how})
 			}
 		}
 		return to
@@ -166,12 +166,12 @@ var canInvariants = [...]canInvariant{
 		if s.Running.Kind == NoBody {
 			return to
 		}
-		a := Action{Kind: KindSubmit, From: Loop, Body: Task(s.freshID()), Answer: Accepted}
+		a := Action{Kind: KindSubmit, From: Loop, Body: Task(s.freshID()), Outcome: Accepted}
 		switch {
 		case s.Phase >= Shutdown:
-			a.Answer, a.Reason = Refused, ReasonClosed
+			a.Outcome = RefusedClosed
 		case s.full():
-			a.Answer, a.Reason = Refused, ReasonFull
+			a.Outcome = RefusedQueueFull
 		}
 		return append(to, a, Action{Kind: KindShutdown, From: Loop}, Action{Kind: KindObserve, From: Loop, Phase: s.Phase})
 	}},

@@ -26,11 +26,11 @@ var stepInvariants = [...]stepInvariant{
 		return when(a.From == Loop && s.Running.Kind == NoBody || a.Kind == KindEnd && s.Running != a.Body, "running: %v", s.Running)
 	}},
 	{"G3", "a refused call changes nothing but the count of refusals", func(s *State, a *Action, t *State) string {
-		return when(admitting.has(a.Kind) && a.Answer == Refused && !sameWork(s, t), "changed")
+		return when(admitting.has(a.Kind) && a.Outcome.IsRefusal() && !sameWork(s, t), "changed")
 	}},
 	{"G3", "an accepted body waits from then on, a refused one does not", func(s *State, a *Action, t *State) string {
 		r := t.record(a.Body)
-		return when(admitting.has(a.Kind) && (r == nil || r.Refused != (a.Answer == Refused) || r.Refused == waiting(t, a.Body)), "%v", a)
+		return when(admitting.has(a.Kind) && (r == nil || r.Refused != (a.Outcome.IsRefusal()) || r.Refused == waiting(t, a.Body)), "%v", a)
 	}},
 	{"G3", "only a cancelled task is dropped", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == KindDiscard && !s.cancelled(a.Body), "not cancelled")
@@ -45,10 +45,10 @@ var stepInvariants = [...]stepInvariant{
 		if !admitting.has(a.Kind) || a.Kind == KindAddHook && s.Phase >= Shutdown {
 			return ""
 		}
-		dishonest := a.Answer == Accepted && s.Phase >= Shutdown ||
-			a.Reason == ReasonClosed && s.Phase < Shutdown ||
-			a.Reason == ReasonFull && (!s.full() || s.Phase >= Shutdown || !submits.has(a.Kind)) ||
-			a.Reason == ReasonStartFailed && !s.StartFailed
+		dishonest := a.Outcome == Accepted && s.Phase >= Shutdown ||
+			a.Outcome == RefusedClosed && s.Phase < Shutdown ||
+			a.Outcome == RefusedQueueFull && (!s.full() || s.Phase >= Shutdown || !submits.has(a.Kind)) ||
+			a.Outcome == RefusedStartFailed && !s.StartFailed
 		return when(dishonest, "in %v", s.Phase)
 	}},
 	{"G5", "Shutdown has closed admission when it returns", func(s *State, a *Action, t *State) string {
@@ -78,7 +78,7 @@ var stepInvariants = [...]stepInvariant{
 	{"G6", "remove answers whether the hook will begin", func(s *State, a *Action, t *State) string {
 		r := s.record(a.Body)
 		pending := r != nil && !r.Refused && !r.Cancelled && r.Begun == 0
-		return when(a.Kind == KindRemoveHook && pending != (a.Answer == True), "pending: %v", pending)
+		return when(a.Kind == KindRemoveHook && pending != (a.Outcome == True), "pending: %v", pending)
 	}},
 	{"G6", "after the close a hook accepted before it may add hooks, and nobody else", func(s *State, a *Action, t *State) string {
 		if a.Kind != KindAddHook || s.Phase < Shutdown {
@@ -86,7 +86,7 @@ var stepInvariants = [...]stepInvariant{
 		}
 		r := s.record(s.Running)
 		may := a.From == Loop && r != nil && r.Kind == HookBody && r.At < Shutdown
-		return when(a.Answer == Accepted && !may || a.Reason == ReasonClosed && may, "from %v", s.Running)
+		return when(a.Outcome == Accepted && !may || a.Outcome == RefusedClosed && may, "from %v", s.Running)
 	}},
 	{"G7", "a timer runs only as the policy lets it", func(s *State, a *Action, t *State) string {
 		if a.Kind != KindBegin || a.Body.Kind != TimerBody || s.Phase < ShuttingDown {
@@ -103,13 +103,13 @@ var stepInvariants = [...]stepInvariant{
 		return when(s.Phase < ShuttingDown || !doomed(s, a.Body), "in %v", s.Phase)
 	}},
 	{"G7", "a periodic timer that does not return ends", func(s *State, a *Action, t *State) string {
-		return when(a.Kind == KindEnd && a.How != Returned && a.Body.Kind == TimerBody && t.timer(a.Body.ID) != nil, "still there")
+		return when(a.Kind == KindEnd && a.Outcome != Normal && a.Body.Kind == TimerBody && t.timer(a.Body.ID) != nil, "still there")
 	}},
 	{"G7", "the quiet period waits for timers that are to run", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == KindLoopCloses && slices.ContainsFunc(s.Timers, func(t Timer) bool { return t.Status != TimerDoomed }), "one is left")
 	}},
 	{"G8", "what was cancelled or removed is on record", func(s *State, a *Action, t *State) string {
-		return when(a.Answer == True && !t.cancelled(a.Body), "not cancelled")
+		return when(a.Outcome == True && !t.cancelled(a.Body), "not cancelled")
 	}},
 	{"G8", "a cancelled body does not begin", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == KindBegin && a.Body.Kind != HookBody && s.cancelled(a.Body), "cancelled")
@@ -120,7 +120,7 @@ var stepInvariants = [...]stepInvariant{
 		}
 		r := s.record(a.Body)
 		live := r != nil && !r.Refused && !r.Cancelled && !r.Ran && (r.Begun == 0 || r.Periodic)
-		return when(a.Answer == True && !live || a.Answer == False && live && !doomed(s, a.Body), "live: %v", live)
+		return when(a.Outcome == True && !live || a.Outcome == False && live && !doomed(s, a.Body), "live: %v", live)
 	}},
 	{"G10", "the loop closes when everything accepted has ended and the quiet period is over", func(s *State, a *Action, t *State) string {
 		if a.Kind != KindLoopCloses {
@@ -150,7 +150,7 @@ var stepInvariants = [...]stepInvariant{
 		return when(a.Kind == KindLoopFails && (t.Phase < Shutdown || timerToRun(t)), "%v", t.Phase)
 	}},
 	{"G16", "the first shutdown call's parameters stand", func(s *State, a *Action, t *State) string {
-		first := s.Phase < ShuttingDown && a.Kind == KindShutdownGracefully && a.Answer != Refused
+		first := s.Phase < ShuttingDown && a.Kind == KindShutdownGracefully && !a.Outcome.IsRefusal()
 		quiet, timeout := s.Quiet, s.Timeout
 		if first {
 			quiet, timeout = a.Quiet, a.Timeout
@@ -158,7 +158,7 @@ var stepInvariants = [...]stepInvariant{
 		return when(t.Quiet != quiet || t.Timeout != timeout, "quiet=%v timeout=%v", t.Quiet, t.Timeout)
 	}},
 	{"G17", "a failed start keeps nothing, and ends a shutdown", func(s *State, a *Action, t *State) string {
-		failed := a.Kind == KindStartFail || shutdowns.has(a.Kind) && a.Answer == Refused
+		failed := a.Kind == KindStartFail || shutdowns.has(a.Kind) && a.Outcome.IsRefusal()
 		ended := s.Phase >= ShuttingDown || a.Kind != KindStartFail
 		return when(failed && (!sameWork(s, t) || t.Up || !t.StartFailed || ended != (t.Phase == Terminated)), "%v", t.Phase)
 	}},
@@ -167,7 +167,7 @@ var stepInvariants = [...]stepInvariant{
 			(loopSteps.has(a.Kind) || a.Kind == KindLoopFails) && !s.Up, "up: %v", s.Up)
 	}},
 	{"G17", "ErrStarting is returned only before the start has ended", func(s *State, a *Action, t *State) string {
-		return when(a.Reason == ReasonStarting && (s.Up || s.Phase == Terminated), "in %v", s.Phase)
+		return when(a.Outcome == RefusedStarting && (s.Up || s.Phase == Terminated), "in %v", s.Phase)
 	}},
 }
 

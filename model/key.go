@@ -23,10 +23,10 @@ func (s *State) appendKey(k []byte) []byte {
 	}
 	k = number(k, len(s.Regs))
 	for _, r := range s.Regs {
-		k = append(number(k, r.ID), byte(r.Kind)<<4|byte(r.Asked), bits(r.Lost, r.Closed))
+		k = append(number(k, r.ID), byte(r.Kind), byte(r.Asked), bits(r.Lost, r.Closed))
 	}
 	for _, r := range s.Ledger {
-		k = append(number(k, r.ID), byte(r.Kind)<<4|byte(r.At), r.Begun|r.Drains<<2|r.Aborts<<4,
+		k = append(number(k, r.ID), byte(r.Kind)<<3|byte(r.At), r.Begun|r.Drains<<2|r.Aborts<<4,
 			bits(r.Periodic, r.Refused, r.Cancelled, r.Inside, r.Ran, r.Closed))
 	}
 	return k

@@ -47,7 +47,7 @@ func queueBounds() Bounds {
 }
 
 // timerBounds has everything about timers, under policy p.
-func timerBounds(p Policy) Bounds {
+func timerBounds(p TimerPolicy) Bounds {
 	b := calls0
 	b.Tasks, b.Timers, b.Periodic, b.Hooks, b.Policy = 1, 1, 1, 1, p
 	b.Panics, b.LoopFailure = true, true

@@ -4,7 +4,7 @@ package model
 
 var registrationMutants = []mutant{
 	{"closed means closed", "a loop that shuts down refuses registrations (R198)", also("closed means closed", func(s *State, a *Action) bool {
-		return a.Kind != KindRegister || a.Answer != Accepted || s.Phase < ShuttingDown
+		return a.Kind != KindRegister || a.Outcome != Accepted || s.Phase < ShuttingDown
 	})},
 	{"closed means closed", "registrations are accepted until done", orElse("closed means closed", func(s *State, a *Action) bool {
 		return a.Kind == KindRegister && s.Phase < Terminated
@@ -63,7 +63,7 @@ var registrationMutants = []mutant{
 	{"told of the end", "before the end", orElse("told of the end", func(s *State, a *Action) bool { return s.reg(a.Body) != nil })},
 
 	{"register", "a refused one stays (R212)", after(KindRegister, func(s *State, a *Action) {
-		if a.Answer == Refused {
+		if a.Outcome.IsRefusal() {
 			s.Regs = append(s.Regs, Reg{Body: a.Body})
 		}
 	})},

@@ -23,7 +23,7 @@ func orElse(name string, holds func(*State, *Action) bool) func(*machine) {
 
 var ruleMutants = []mutant{
 	{"closed means closed", "refuses while shutting down (B34, #760)", also("closed means closed", func(s *State, a *Action) bool {
-		return a.Answer != Accepted || s.Phase < ShuttingDown
+		return a.Outcome != Accepted || s.Phase < ShuttingDown
 	})},
 	{"closed means closed", "accepts until terminated (B14, #1307)", orElse("closed means closed", func(s *State, a *Action) bool {
 		return s.Phase < Terminated
@@ -76,14 +76,14 @@ var ruleMutants = []mutant{
 }
 
 // before runs a function in front of an effect, after behind it.
-func before(k Kind, f func(*State, *Action)) func(*machine) {
+func before(k ActionKind, f func(*State, *Action)) func(*machine) {
 	return func(m *machine) {
 		old := m.effects[k]
 		m.effects[k] = func(s *State, a *Action) { f(s, a); old(s, a) }
 	}
 }
 
-func after(k Kind, f func(*State, *Action)) func(*machine) {
+func after(k ActionKind, f func(*State, *Action)) func(*machine) {
 	return func(m *machine) {
 		old := m.effects[k]
 		m.effects[k] = func(s *State, a *Action) { old(s, a); f(s, a) }
@@ -94,7 +94,7 @@ func loseQueue(s *State, _ *Action) { s.Queue, s.Marked = nil, 0 }
 
 var effectMutants = []mutant{
 	{"submit", "a refused task stays queued (R11)", after(KindSubmit, func(s *State, a *Action) {
-		if a.Answer == Refused {
+		if a.Outcome.IsRefusal() {
 			s.Queue = append(s.Queue, a.Body.ID)
 		}
 	})},
@@ -106,12 +106,12 @@ var effectMutants = []mutant{
 		}
 	})},
 	{"cancel", "counted at the call and by the loop", after(KindCancel, func(s *State, a *Action) {
-		if a.Answer == True && a.Body.Kind == TaskBody {
+		if a.Outcome == True && a.Body.Kind == TaskBody {
 			s.Cancelled++
 		}
 	})},
 	{"cancel", "dropped without being counted", after(KindCancel, func(s *State, a *Action) {
-		if a.Answer == True && a.Body.Kind == TaskBody {
+		if a.Outcome == True && a.Body.Kind == TaskBody {
 			s.Queue, s.Marked = dequeue(s.Queue, a.Body.ID, s.Marked)
 		}
 	})},
@@ -122,13 +122,13 @@ var effectMutants = []mutant{
 	})},
 	{"removeHook", "the hook stays", func(m *machine) {
 		m.effects[KindRemoveHook] = func(s *State, a *Action) {
-			if a.Answer == True {
+			if a.Outcome == True {
 				s.entry(a.Body).Cancelled = true
 			}
 		}
 	}},
 	{"removeHook", "removes another (R25)", before(KindRemoveHook, func(s *State, a *Action) {
-		if a.Answer == True {
+		if a.Outcome == True {
 			s.Hooks = nil
 		}
 	})},
@@ -140,7 +140,7 @@ var effectMutants = []mutant{
 	{"shutdownGracefully", "a later call marks again", after(KindShutdownGracefully, func(s *State, a *Action) { mark(s) })},
 	{"shutdownGracefully", "a timeout of 0 waits", func(m *machine) {
 		m.effects[KindShutdownGracefully] = func(s *State, a *Action) {
-			if s.Phase < ShuttingDown && a.Answer != Refused {
+			if s.Phase < ShuttingDown && !a.Outcome.IsRefusal() {
 				s.Quiet, s.Timeout = a.Quiet, a.Timeout
 				mark(s)
 				s.moveTo(ShuttingDown, a.Kind)
@@ -189,17 +189,17 @@ var effectMutants = []mutant{
 	}},
 	{"begin", "hooks after the close may add hooks (R119)", after(KindBegin, func(s *State, _ *Action) { s.LastHook = false })},
 	{"end", "a panic loses the rest of the batch (B13, #16102)", after(KindEnd, func(s *State, a *Action) {
-		if a.How == Panicked {
+		if a.Outcome == Panicked {
 			loseQueue(s, a)
 		}
 	})},
 	{"end", "a panicking hook stops the others (G6)", after(KindEnd, func(s *State, a *Action) {
-		if a.How == Panicked && a.Body.Kind == HookBody {
+		if a.Outcome == Panicked && a.Body.Kind == HookBody {
 			s.Hooks = nil
 		}
 	})},
 	{"end", "a body that panicked is not counted", after(KindEnd, func(s *State, a *Action) {
-		if a.How == Panicked && a.Body.Kind == TaskBody {
+		if a.Outcome == Panicked && a.Body.Kind == TaskBody {
 			s.Ran--
 		}
 	})},
@@ -207,12 +207,12 @@ var effectMutants = []mutant{
 		m.effects[KindEnd] = func(s *State, a *Action) {
 			b := *a
 			if b.Body.Kind == TimerBody {
-				b.How = Returned
+				b.Outcome = Normal
 			}
 			end(s, &b)
 		}
 	}},
-	{"end", "after Goexit the loop is gone", after(KindEnd, func(s *State, a *Action) { s.Up = a.How != Exited })},
+	{"end", "after Goexit the loop is gone", after(KindEnd, func(s *State, a *Action) { s.Up = a.Outcome != Exited })},
 	{"discard", "not counted", after(KindDiscard, func(s *State, _ *Action) { s.Cancelled-- })},
 	{"discard", "the mark stays", func(m *machine) {
 		m.effects[KindDiscard] = func(s *State, a *Action) {

@@ -89,7 +89,7 @@ func unlike(x, y Action) int {
 
 // around returns bounds that let everything happen once more in s.
 func around(s *State) Bounds {
-	count := func(k BodyKind) int {
+	count := func(k Op) int {
 		n := 1
 		for i := range s.Ledger {
 			n += one(s.Ledger[i].Kind == k)

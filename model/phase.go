@@ -2,37 +2,6 @@ package model
 
 import "fmt"
 
-// Phase is the state an executor shows to its users. Phases are ordered: "at
-// least this far" is a comparison, and no move goes to a smaller phase (G1).
-type Phase uint8
-
-const (
-	// NotStarted: no loop, nothing accepted. Left by the first use or by a
-	// shutdown call. A start that fails leaves it as it was (G17).
-	NotStarted Phase = iota
-	// Started: the loop runs and calls are accepted. Left by a shutdown call or
-	// by the failure of the loop.
-	Started
-	// ShuttingDown: calls are still accepted, hooks run, the quiet period is
-	// kept. Entered by the first shutdown call, left by the close.
-	ShuttingDown
-	// Shutdown: admission has ended. What was accepted still runs, hooks too.
-	// Left when nothing is left.
-	Shutdown
-	// Terminated: Done is closed and nothing runs any more (G15). Terminal.
-	Terminated
-)
-
-var phaseNames = [...]string{"NotStarted", "Started", "ShuttingDown", "Shutdown", "Terminated"}
-
-// String returns the name as the phases are written in traces.
-func (p Phase) String() string {
-	if int(p) < len(phaseNames) {
-		return phaseNames[p]
-	}
-	return fmt.Sprintf("Phase(%d)", uint8(p))
-}
-
 // move is one legal change of phase: the actions that may cause it, and why.
 type move struct {
 	from, to Phase
@@ -56,7 +25,7 @@ var moves = [...]move{
 // illegalMove is what moveTo panics with.
 type illegalMove struct {
 	from, to Phase
-	by       Kind
+	by       ActionKind
 }
 
 // Error names both ends and the action.
@@ -66,7 +35,7 @@ func (e illegalMove) Error() string {
 
 // moveTo is the only writer of Phase. A move that is not in the table is a
 // broken rule, not a condition of the executor, so it panics.
-func (s *State) moveTo(to Phase, by Kind) {
+func (s *State) moveTo(to Phase, by ActionKind) {
 	for i := range moves {
 		if m := &moves[i]; m.from == s.Phase && m.to == to && m.by.has(by) {
 			s.Phase = to

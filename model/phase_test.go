@@ -47,7 +47,7 @@ func catch(f func()) (message string) {
 func TestEveryMoveIsTaken(t *testing.T) {
 	type step struct {
 		from, to Phase
-		by       Kind
+		by       ActionKind
 	}
 	taken := map[step]bool{}
 	m := newMachine(rules[:], effects)

@@ -35,51 +35,51 @@ var rules = [...]rule{
 		func(s *State, a *Action) bool { return s.record(a.Body) == nil }},
 	{"closed means closed", "G5", admitting &^ kinds(KindAddHook),
 		"after the close nothing is accepted",
-		func(s *State, a *Action) bool { return a.Answer != Accepted || s.Phase < Shutdown }},
+		func(s *State, a *Action) bool { return a.Outcome != Accepted || s.Phase < Shutdown }},
 	{"hook chain ends", "G6", kinds(KindAddHook),
 		"after the close only a hook accepted before it may add a hook",
 		func(s *State, a *Action) bool {
-			return a.Answer != Accepted || s.Phase < Shutdown || mayAddLastHook(s, a)
+			return a.Outcome != Accepted || s.Phase < Shutdown || mayAddLastHook(s, a)
 		}},
 	{"accepted by a loop", "G17", admitting,
 		"nothing is accepted before the spawner accepted",
-		func(s *State, a *Action) bool { return a.Answer != Accepted || s.Up }},
+		func(s *State, a *Action) bool { return a.Outcome != Accepted || s.Up }},
 	{"room in the queue", "G19", submits,
 		"a full queue accepts nothing",
-		func(s *State, a *Action) bool { return a.Answer != Accepted || !s.full() }},
+		func(s *State, a *Action) bool { return a.Outcome != Accepted || !s.full() }},
 	{"refused as closed", "G5", admitting,
 		"before the close no call is refused as closed",
-		func(s *State, a *Action) bool { return a.Reason != ReasonClosed || s.Phase >= Shutdown }},
+		func(s *State, a *Action) bool { return a.Outcome != RefusedClosed || s.Phase >= Shutdown }},
 	{"hook may add a hook", "G6", kinds(KindAddHook),
 		"a hook accepted before the close may add hooks after it",
-		func(s *State, a *Action) bool { return a.Reason != ReasonClosed || !mayAddLastHook(s, a) }},
+		func(s *State, a *Action) bool { return a.Outcome != RefusedClosed || !mayAddLastHook(s, a) }},
 	{"refused as full", "G5", admitting,
 		"only a task is refused as full, and only while the queue is open and full",
 		func(s *State, a *Action) bool {
-			return a.Reason != ReasonFull || submits.has(a.Kind) && s.Phase < Shutdown && s.full()
+			return a.Outcome != RefusedQueueFull || submits.has(a.Kind) && s.Phase < Shutdown && s.full()
 		}},
 	{"refused as not started", "G5", admitting,
 		"a call is refused for a failed start only if a start failed",
-		func(s *State, a *Action) bool { return a.Reason != ReasonStartFailed || s.StartFailed }},
+		func(s *State, a *Action) bool { return a.Outcome != RefusedStartFailed || s.StartFailed }},
 	{"refused as starting", "G17", admitting,
 		"ErrStarting is returned only before the start has ended",
-		func(s *State, a *Action) bool { return a.Reason != ReasonStarting || !s.Up && s.Phase < Terminated }},
+		func(s *State, a *Action) bool { return a.Outcome != RefusedStarting || !s.Up && s.Phase < Terminated }},
 
 	// Taking back.
 	{"cancel true", "G8", kinds(KindCancel),
 		"Cancel is true only if the body has not begun and was not cancelled",
-		func(s *State, a *Action) bool { return a.Answer != True || cancellable(s, a.Body) }},
+		func(s *State, a *Action) bool { return a.Outcome != True || cancellable(s, a.Body) }},
 	{"cancel false", "G8", kinds(KindCancel),
 		"Cancel is false only if the body has begun or ended, or the timer policy was first",
 		func(s *State, a *Action) bool {
-			return a.Answer != False || !cancellable(s, a.Body) || doomed(s, a.Body)
+			return a.Outcome != False || !cancellable(s, a.Body) || doomed(s, a.Body)
 		}},
 	{"remove true", "G6", kinds(KindRemoveHook),
 		"remove is true only if the hook has not begun",
-		func(s *State, a *Action) bool { return a.Answer != True || s.hook(a.Body.ID) >= 0 }},
+		func(s *State, a *Action) bool { return a.Outcome != True || s.hook(a.Body.ID) >= 0 }},
 	{"remove false", "G6", kinds(KindRemoveHook),
 		"remove is false only if the hook has begun or is removed",
-		func(s *State, a *Action) bool { return a.Answer != False || s.hook(a.Body.ID) < 0 }},
+		func(s *State, a *Action) bool { return a.Outcome != False || s.hook(a.Body.ID) < 0 }},
 
 	// The shutdown.
 	{"timeout covers quiet", "G16", kinds(KindShutdownGracefully),
@@ -87,7 +87,7 @@ var rules = [...]rule{
 		func(s *State, a *Action) bool { return !a.Quiet || a.Timeout }},
 	{"own start failed", "G17", shutdowns,
 		"the start of a shutdown call fails only if nothing was started",
-		func(s *State, a *Action) bool { return a.Answer != Refused || s.Phase == NotStarted }},
+		func(s *State, a *Action) bool { return !a.Outcome.IsRefusal() || s.Phase == NotStarted }},
 	{"quiet needs idleness", "G10", kinds(KindQuietElapses),
 		"the quiet period elapses in a shutdown that has one, while no body runs",
 		func(s *State, a *Action) bool {

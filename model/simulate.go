@@ -14,7 +14,7 @@ type Simulation struct {
 // DefaultHidden lists the steps that a trace seldom shows: that the quiet period
 // is over, that the loop dropped a cancelled task, that the timer policy ended a
 // timer.
-func DefaultHidden() []Kind { return []Kind{KindQuietElapses, KindDiscard, KindTimerDies} }
+func DefaultHidden() []ActionKind { return []ActionKind{KindQuietElapses, KindDiscard, KindTimerDies} }
 
 // canHide holds the kinds that may be hidden: steps of the executor and its
 // environment that concern no body, or one that the state tells.
@@ -23,7 +23,7 @@ var canHide = kinds(KindStartOK, KindStartFail, KindLoopFails, KindQuietElapses,
 // NewSimulation starts at [New]. The kinds in hidden may happen between any two
 // actions without being shown; shown ones are followed like all others. Calls
 // and the begin and end of bodies are never hidden: such kinds are ignored.
-func NewSimulation(c Config, hidden []Kind) *Simulation {
+func NewSimulation(c Config, hidden []ActionKind) *Simulation {
 	return &Simulation{set: []State{New(c)}, hidden: kinds(hidden...)}
 }
 
@@ -94,7 +94,7 @@ func (m *machine) closure(set []State, hidden kindSet) []State {
 // answers for each by itself, and trying every subset would double the set for
 // each timer.
 func hiddenSteps(s *State, hidden kindSet, to []Action) []Action {
-	for _, k := range [...]Kind{KindStartOK, KindStartFail, KindLoopFails, KindQuietElapses, KindTimeoutFires, KindLoopCloses, KindDone} {
+	for _, k := range [...]ActionKind{KindStartOK, KindStartFail, KindLoopFails, KindQuietElapses, KindTimeoutFires, KindLoopCloses, KindDone} {
 		if hidden.has(k) {
 			to = append(to, Action{Kind: k})
 		}

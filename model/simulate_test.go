@@ -48,7 +48,7 @@ func TestSimulationStaysAfterRefusal(t *testing.T) {
 // stay possible until the trace tells.
 func TestTimerTie(t *testing.T) {
 	for _, tc := range []struct {
-		policy Policy
+		policy TimerPolicy
 		states int
 	}{{CancelTimers, 1}, {RunDueTimers, 4}, {RunTimersUntilTimeout, 4}} {
 		set, _, err := Simulate(Config{Policy: tc.policy}, parse(t, `
@@ -78,9 +78,9 @@ func TestHiddenStepsDoNotMultiply(t *testing.T) {
 	noError(t, sim.Step(Action{Kind: KindStartOK}), "start")
 	const n = 40
 	for id := 1; id <= n; id++ {
-		noError(t, sim.Step(Action{Kind: KindSchedule, Body: TimerNo(id), Answer: Accepted}), "schedule")
-		noError(t, sim.Step(Action{Kind: KindSubmit, Body: Task(id), Answer: Accepted}), "submit")
-		noError(t, sim.Step(Action{Kind: KindCancel, Body: Task(id), Answer: True}), "cancel")
+		noError(t, sim.Step(Action{Kind: KindSchedule, Body: TimerNo(id), Outcome: Accepted}), "schedule")
+		noError(t, sim.Step(Action{Kind: KindSubmit, Body: Task(id), Outcome: Accepted}), "submit")
+		noError(t, sim.Step(Action{Kind: KindCancel, Body: Task(id), Outcome: True}), "cancel")
 	}
 	noError(t, sim.Step(Action{Kind: KindShutdown}), "shutdown")
 	noError(t, sim.Step(Action{Kind: KindObserve, Phase: Shutdown}), "observe")

@@ -2,36 +2,12 @@ package model
 
 import "slices"
 
-// Policy says what becomes of timers at a shutdown.
-type Policy uint8
-
-const (
-	// CancelTimers ends every timer whose body has not begun. The default.
-	CancelTimers Policy = iota
-	// RunDueTimers runs those due at the call and ends the rest.
-	RunDueTimers
-	// RunTimersUntilTimeout runs those due before the timeout at their time, and
-	// ends the rest.
-	RunTimersUntilTimeout
-)
-
 // Config is what an executor was made with.
 type Config struct {
-	Policy Policy
+	Policy TimerPolicy
 	Drain  DrainPolicy
 	Limit  int // room in the queue for tasks accepted and not begun (G19); 0: unbounded
 }
-
-// DrainPolicy says what a shutdown does with open channels.
-type DrainPolicy uint8
-
-const (
-	// DrainChannels asks each to flush and to end, and aborts at the close those
-	// that have not. The default.
-	DrainChannels DrainPolicy = iota
-	// CloseChannels aborts each at the shutdown call.
-	CloseChannels
-)
 
 // State is everything the model knows at one moment. Only this package makes
 // states: by [New] and [Next]. Two states share no slice that is written.
@@ -44,10 +20,10 @@ type State struct {
 	StartFailed bool // some start failed; a waiter may learn of it late
 
 	// The shutdown. The first call's parameters stand (G16).
-	Quiet        bool // quiet > 0
-	Timeout      bool // timeout > 0
-	QuietElapsed bool // no body has ended for the quiet period
-	ClosedBy     Kind // what ended admission; meaningful from Shutdown on
+	Quiet        bool       // quiet > 0
+	Timeout      bool       // timeout > 0
+	QuietElapsed bool       // no body has ended for the quiet period
+	ClosedBy     ActionKind // what ended admission; meaningful from Shutdown on
 
 	// What was accepted and has not ended.
 	Running    Body    // the one body that runs (G2)
@@ -79,7 +55,7 @@ type Hook struct {
 // it has ended.
 type Reg struct {
 	Body
-	Asked  Part // of a channel: Drain or Abort, once it was asked; Ready before
+	Asked  Part // of a channel: Drain or Abort, once the loop has requested it; Ready before
 	Lost   bool // the poller has given it up
 	Closed bool // it has ended: nothing of it begins any more (G22)
 }

@@ -2,45 +2,28 @@ package model
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
-var (
-	policyNames = []string{"CancelTimers", "RunDueTimers", "RunTimersUntilTimeout"}
-	drainNames  = []string{"DrainChannels", "CloseChannels"}
-	statusNames = []string{"waiting", "due", "doomed", "running", "last run", "unsettled"}
-)
+var statusNames = []string{"waiting", "due", "doomed", "running", "last run", "unsettled", "unplaced"}
 
-// String returns the name as it is written in traces.
-func (p Policy) String() string { return name(policyNames, p) }
-
-// ParsePolicy is the inverse of [Policy.String]. An error lists the names.
-func ParsePolicy(text string) (Policy, error) {
-	i := slices.Index(policyNames, text)
-	if i < 0 {
-		return 0, fmt.Errorf("expected one of %s, got %q", strings.Join(policyNames, "|"), text)
-	}
-	return Policy(i), nil
+// ParsePolicy reads a policy for timers. An error lists the words.
+func ParsePolicy(text string) (p TimerPolicy, err error) {
+	err = readWord(&reader{words: []string{text}}, &p, CancelTimers, RunDueTimers, RunTimersUntilTimeout)
+	return p, err
 }
 
-// String returns the name as it is written in traces.
-func (p DrainPolicy) String() string { return name(drainNames, p) }
-
-// ParseDrainPolicy is the inverse of [DrainPolicy.String]. An error lists the names.
-func ParseDrainPolicy(text string) (DrainPolicy, error) {
-	i := slices.Index(drainNames, text)
-	if i < 0 {
-		return 0, fmt.Errorf("expected one of %s, got %q", strings.Join(drainNames, "|"), text)
-	}
-	return DrainPolicy(i), nil
+// ParseDrainPolicy reads a policy for channels. An error lists the words.
+func ParseDrainPolicy(text string) (p DrainPolicy, err error) {
+	err = readWord(&reader{words: []string{text}}, &p, DrainChannels, CloseChannels)
+	return p, err
 }
 
 // String returns the registration and how far it is, as in "channel 1 asked to drain".
 func (r Reg) String() string {
 	text := r.Body.String()
 	if r.Asked != Ready {
-		text += " asked to " + name(partNames, r.Asked)
+		text += " asked to " + r.Asked.String()
 	}
 	if r.Lost {
 		text += " lost"
@@ -52,7 +35,7 @@ func (r Reg) String() string {
 }
 
 // String returns one word for the status.
-func (t TimerStatus) String() string { return name(statusNames, t) }
+func (t TimerStatus) String() string { return statusNames[t] }
 
 // String returns the state in one line for people, what is empty left out:
 //
@@ -80,9 +63,13 @@ func (s State) String() string {
 }
 
 func joined[T any](items []T, text func(T) string) string {
+	return strings.Join(texts(items, text), ", ")
+}
+
+func texts[T any](items []T, text func(T) string) []string {
 	words := make([]string, len(items))
 	for i, item := range items {
 		words[i] = text(item)
 	}
-	return strings.Join(words, ", ")
+	return words
 }

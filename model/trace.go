@@ -27,7 +27,7 @@ type Trace struct {
 	Remembers string
 	Broken    string // the guarantee the trace breaks; "" if it is good
 	Config    Config
-	Hidden    []Kind // steps not shown; see [DefaultHidden]
+	Hidden    []ActionKind // steps not shown; see [DefaultHidden]
 	Actions   []Action
 	Lines     []int // the line of each action, from 1
 }
@@ -43,6 +43,7 @@ func ParseTrace(r io.Reader) (Trace, error) {
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
 		key, value, isHeader := strings.Cut(line, ":")
+		isHeader = isHeader && !strings.Contains(key, " ") // an action has a word before "refused:closed"
 		var err error
 		switch {
 		case t.Remembers == "" && strings.HasPrefix(line, remembers):

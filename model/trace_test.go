@@ -83,7 +83,7 @@ func TestParseTraceErrors(t *testing.T) {
 		{"bad limit", "verdict: good\nlimit: -1\n", `line 2: limit: expected a number from 0, got "-1"`},
 		{"bad policy", "verdict: good\npolicy: Never\n", `line 2: policy: expected one of CancelTimers|RunDueTimers|RunTimersUntilTimeout, got "Never"`},
 		{"hidden call", "verdict: good\nhidden: submit\n", `line 2: hidden: expected one of startOK|startFail|loopFails|quietElapses|timeoutFires|discard|timerDies|loopCloses|done, got "submit"`},
-		{"bad action", "verdict: good\n\n# fine\nsubmit 1 perhaps\n", `line 4: submit: expected one of accepted|refused, got "perhaps"`},
+		{"bad action", "verdict: good\n\n# fine\nsubmit 1 perhaps\n", `line 4: submit: expected one of accepted|refused:closed|refused:full|refused:startfailed|refused:starting, got "perhaps"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := ParseTrace(strings.NewReader(tc.text))

@@ -7,7 +7,7 @@ import (
 )
 
 // wide has room for everything at once. It is too large to explore.
-func wide(p Policy) Bounds {
+func wide(p TimerPolicy) Bounds {
 	b := queueBounds()
 	b.Producers, b.Tails, b.Timers, b.Periodic, b.Hooks, b.Limit, b.Policy = 5, 4, 3, 2, 5, 4, p
 	b.FDs, b.Channels, b.Lost = 2, 2, true
@@ -35,7 +35,7 @@ func randomStep(t *rapid.T, s State, b Bounds) (State, Action) {
 // or without the hidden steps in it.
 func TestRandomWalks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := wide(Policy(rapid.IntRange(0, 2).Draw(t, "policy")))
+		b := wide(TimerPolicy(rapid.IntRange(0, 2).Draw(t, "policy")))
 		s := New(b.Config)
 		var shown, all []Action
 		hidden := kinds(DefaultHidden()...)

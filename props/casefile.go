@@ -12,7 +12,7 @@ import (
 )
 
 // caseVersion is the version of the format of case files.
-const caseVersion = 1
+const caseVersion = 2
 
 // Case is a program that once failed, in a form that outlives the generator that
 // found it: rapid's own files do not survive a change of the generator.
@@ -24,11 +24,15 @@ type Case struct {
 	Group     *GroupProgram `json:"group,omitempty"` // instead of Program
 }
 
-// LoadCase reads a case file. An error names the file and what was expected.
+// LoadCase reads a case file of this version or of version 1. An error names the file
+// and what was expected.
 func LoadCase(path string) (Case, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return Case{}, err
+	}
+	if data, err = upgraded(data); err != nil {
+		return Case{}, fmt.Errorf("props: %s: %w", path, err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()

@@ -26,8 +26,6 @@ func (s subject) ShutdownNow() { s.Executor.Shutdown() }
 
 func (s subject) Done() <-chan struct{} { return s.Termination().Done() }
 
-func (s subject) State() history.State { return stateWord(s.Executor.State()) }
-
 func (s subject) Schedule(delay time.Duration, task func()) (func() bool, error) {
 	t, err := s.Executor.Schedule(delay, task)
 	if err != nil {

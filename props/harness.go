@@ -10,6 +10,7 @@ import (
 
 	"eventide/core"
 	"eventide/props/history"
+	"eventide/vocabulary"
 )
 
 // patience is how long, in virtual time, a program may take to terminate after
@@ -86,7 +87,7 @@ func emptyHarness(p Program, room []history.Event) *harness {
 func (h *harness) options(p Program) []core.Option {
 	opts := []core.Option{
 		core.WithTracer(h.rec), core.WithSpawner(h.spawn),
-		core.WithTimersAtShutdown(core.TimersAtShutdown(p.Timers)),
+		core.WithTimersAtShutdown(p.Timers),
 		core.WithLogger(slog.New(slog.DiscardHandler)), // many programs panic
 	}
 	if p.Limit > 0 {
@@ -103,7 +104,7 @@ func newHarness(p Program, room []history.Event) *harness {
 	opts := append(h.options(p), core.WithClock(&h.clock))
 	if p.Loop {
 		kernel := newPoller(&h.clock, h.rec)
-		loop, err := core.NewEventLoop(append(opts, core.WithPoller(kernel), core.WithDrain(core.DrainPolicy(p.Drain)))...)
+		loop, err := core.NewEventLoop(append(opts, core.WithPoller(kernel), core.WithDrain(p.Drain))...)
 		if err != nil {
 			panic(err)
 		}
@@ -197,7 +198,7 @@ func (h *harness) call(s Step) {
 
 func (h *harness) observeState() {
 	n := h.rec.log.Add(history.Event{Kind: history.Invoke, Op: history.OpState})
-	state := stateWord(h.ex.State())
+	state := h.ex.State()
 	h.rec.log.Add(history.Event{Kind: history.Return, Op: history.OpState, Call: n, To: state, Outcome: history.Returned})
 }
 
@@ -324,7 +325,7 @@ func (h *harness) removeHook(id int) history.Outcome {
 	h.mu.Lock()
 	remove := h.removes[id]
 	h.mu.Unlock()
-	return truth(remove())
+	return vocabulary.Truth(remove())
 }
 
 func (h *harness) cancel(id int) history.Outcome {
@@ -332,9 +333,9 @@ func (h *harness) cancel(id int) history.Outcome {
 	f, t := h.futures[id], h.timers[id]
 	h.mu.Unlock()
 	if f != nil {
-		return truth(f.Cancel())
+		return vocabulary.Truth(f.Cancel())
 	}
-	return truth(t.Cancel())
+	return vocabulary.Truth(t.Cancel())
 }
 
 // end sees to it that the executor terminates, and looks at what is left.

@@ -47,7 +47,7 @@ type Actor struct {
 // Step is one call. Time is virtual: a step waits, then calls.
 type Step struct {
 	Wait    time.Duration `json:"wait,omitempty"`
-	Op      history.Op    `json:"op"`
+	Op      history.Op    `json:"op,omitempty"`
 	ID      int           `json:"id,omitempty"`     // label of what is submitted
 	Target  int           `json:"target,omitempty"` // label of what is cancelled or removed
 	Delay   time.Duration `json:"delay,omitempty"`

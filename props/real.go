@@ -26,7 +26,7 @@ func RunReal(p Program) (Outcome, error) {
 	defer kernel.close()
 	h := emptyHarness(p, nil)
 	h.real = true
-	loop, err := core.NewEventLoop(append(h.options(p), core.WithDrain(core.DrainPolicy(p.Drain)))...)
+	loop, err := core.NewEventLoop(append(h.options(p), core.WithDrain(p.Drain))...)
 	if err != nil {
 		return Outcome{}, err
 	}

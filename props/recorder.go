@@ -6,6 +6,7 @@ import (
 
 	"eventide/core"
 	"eventide/props/history"
+	"eventide/vocabulary"
 
 	"github.com/petermattis/goid"
 )
@@ -76,10 +77,10 @@ func (r *recorder) Trace(ev core.Event) {
 		if ev.Reason != nil {
 			note = ev.Reason.Error()
 		}
-		r.log.Add(history.Event{Kind: history.Transit, From: stateWord(ev.From), To: stateWord(ev.To), Note: note})
+		r.log.Add(history.Event{Kind: history.Transit, From: ev.From, To: ev.To, Note: note})
 	case core.EventPark:
 		r.log.Add(history.Event{
-			Kind: history.Park, To: stateWord(ev.To),
+			Kind: history.Park, To: ev.To,
 			Deadline: orNever(ev.Until), Next: orNever(ev.NextTimer), Queued: ev.Queued,
 		})
 	case core.EventUnpark:
@@ -110,18 +111,11 @@ func (r *recorder) admit(ev core.Event) {
 	}
 	switch ev.Op {
 	case core.OpCancelTimer, core.OpRemoveShutdownHook:
-		out = truth(ev.Accepted)
+		out = vocabulary.Truth(ev.Accepted)
 	case core.OpShutdown, core.OpShutdownGracefully:
-		out = truth(ev.Accepted)
+		out = vocabulary.Truth(ev.Accepted)
 	}
 	r.log.Add(history.Event{Kind: history.Admit, Op: c.op, ID: c.id, Call: c.invoke, Outcome: out})
-}
-
-func truth(b bool) history.Outcome {
-	if b {
-		return history.True
-	}
-	return history.False
 }
 
 func orNever(d time.Duration) time.Duration {
@@ -130,13 +124,3 @@ func orNever(d time.Duration) time.Duration {
 	}
 	return d
 }
-
-var stateWords = map[core.State]history.State{
-	core.StateNotStarted:   history.NotStarted,
-	core.StateStarted:      history.Started,
-	core.StateShuttingDown: history.ShuttingDown,
-	core.StateShutdown:     history.Shutdown,
-	core.StateTerminated:   history.Terminated,
-}
-
-func stateWord(s core.State) history.State { return stateWords[s] }

@@ -49,7 +49,7 @@ func newRefinement(events []history.Event, rules history.Rules) *refinement {
 	}
 	r := &refinement{
 		events:  events,
-		sim:     model.NewSimulation(model.Config{Policy: model.Policy(rules.Timers), Drain: model.DrainPolicy(rules.Drain), Limit: limit}, model.DefaultHidden()),
+		sim:     model.NewSimulation(model.Config{Policy: rules.Timers, Drain: rules.Drain, Limit: limit}, model.DefaultHidden()),
 		decided: map[int]int{}, outcome: map[int]*history.Event{},
 		loops: map[int64]bool{}, inside: map[int64][]history.Body{}, begun: map[int]bool{}, unaware: map[int]bool{}, regs: map[int]bool{},
 	}
@@ -153,7 +153,7 @@ func (r *refinement) started() []model.Action {
 	return []model.Action{{Kind: model.KindStartOK}}
 }
 
-var submissionKinds = map[history.Op]model.Kind{
+var submissionKinds = map[history.Op]model.ActionKind{
 	history.OpExecute: model.KindSubmit, history.OpSubmit: model.KindSubmit,
 	history.OpExecuteLazy: model.KindSubmitLazy, history.OpAfterIteration: model.KindSubmitTail,
 	history.OpSchedule: model.KindSchedule, history.OpFixedRate: model.KindSchedule, history.OpFixedDelay: model.KindSchedule,
@@ -206,21 +206,20 @@ func (r *refinement) named(id int) model.Body {
 		if e.Kind != history.Invoke || e.ID != id || !e.Op.Submits() {
 			continue
 		}
-		switch {
-		case e.Op == history.OpAfterIteration:
-			return model.Tail(id)
-		case e.Op.Timers():
-			return model.TimerNo(id)
-		case e.Op == history.OpAddHook:
-			return model.HookNo(id)
-		case e.Op == history.OpRegister:
-			return model.FD(id)
-		case e.Op == history.OpRegisterChannel:
-			return model.Channel(id)
-		}
-		return model.Task(id)
+		return model.Body{Kind: submittedBy(e.Op), ID: id}
 	}
 	return model.Body{}
+}
+
+// submittedBy is the kind of body that a call submits, by the call's plainest form.
+func submittedBy(op history.Op) history.Op {
+	switch {
+	case op == history.OpExecuteLazy || op == history.OpSubmit:
+		return history.OpExecute
+	case op.Timers():
+		return history.OpSchedule
+	}
+	return op
 }
 
 // answer puts what the call returned into the step. A call that has not returned
@@ -235,16 +234,10 @@ func (r *refinement) answer(inv *history.Event, a model.Action) []model.Action {
 	var before []model.Action
 	switch out {
 	case history.Accepted:
-		a.Answer = model.Accepted
+		a.Outcome = out
 		before = r.started()
-	case history.True:
-		a.Answer = model.True
-	case history.False:
-		a.Answer = model.False
-	case history.RefusedQueueFull:
-		a.Answer, a.Reason = model.Refused, model.ReasonFull
-	case history.RefusedStarting:
-		a.Answer, a.Reason = model.Refused, model.ReasonStarting
+	case history.True, history.False, history.RefusedQueueFull, history.RefusedStarting:
+		a.Outcome = out
 	case history.RefusedByPoller:
 		return r.started() // there is a loop, and nothing else has happened
 	case history.RefusedStartFailed:
@@ -254,22 +247,18 @@ func (r *refinement) answer(inv *history.Event, a model.Action) []model.Action {
 			// that tells. That it never runs still holds: the model has never heard of it.
 			return nil
 		}
-		a.Answer, a.Reason = model.Refused, model.ReasonStartFailed
+		a.Outcome = out
 		if r.phase() == model.NotStarted {
 			before = []model.Action{{Kind: model.KindStartFail}}
 		}
 	default:
-		a.Answer, a.Reason = model.Refused, model.ReasonClosed
+		a.Outcome = history.RefusedClosed
 	}
 	return append(before, a)
 }
 
 var bodyKinds = map[history.Body]func(int) model.Body{
 	history.BodyTask: model.Task, history.BodyTail: model.Tail, history.BodyTimer: model.TimerNo, history.BodyHook: model.HookNo,
-}
-
-var howEnded = map[history.Outcome]model.How{
-	history.Normal: model.Returned, history.Panicked: model.Panicked, history.Exited: model.Exited,
 }
 
 // body returns the begin or end of a body; listeners are not in the model.
@@ -287,7 +276,7 @@ func (r *refinement) body(e *history.Event) []model.Action {
 	case e.Kind == history.Begin:
 		return append(r.lostFirst(e, r.started()), r.begins(e))
 	}
-	return []model.Action{{Kind: model.KindEnd, Body: r.bodyOf(e), How: howEnded[e.Outcome]}}
+	return []model.Action{{Kind: model.KindEnd, Body: r.bodyOf(e), Outcome: e.Outcome}}
 }
 
 // startFails is the end of an executor whose start failed in a shutdown: one step
@@ -302,7 +291,7 @@ func (r *refinement) startFails(e *history.Event) []model.Action {
 // transition returns what changed the state, if it was not a call, and then the
 // claim that the model is in the same state.
 func (r *refinement) transition(e *history.Event) []model.Action {
-	seen := model.Action{Kind: model.KindObserve, Phase: model.Phase(e.To)}
+	seen := model.Action{Kind: model.KindObserve, Phase: e.To}
 	byCall := r.closing
 	r.closing = false
 	failed := e.Note != "" && e.Note != core.ErrShutdown.Error() && e.Note != core.ErrShutdownTimeout.Error()

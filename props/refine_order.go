@@ -54,7 +54,7 @@ func (r *refinement) beginEarly(n int) bool {
 // ends, and whose end the loop has not yet settled: for core it runs still, and
 // that no further run begins is true.
 func (r *refinement) justEnded(n int, a model.Action) bool {
-	if a.Kind != model.KindCancel || a.Answer != model.True || a.Body.Kind != model.TimerBody {
+	if a.Kind != model.KindCancel || a.Outcome != history.True || a.Body.Kind != model.TimerBody {
 		return false
 	}
 	for i := n - 1; i >= 0; i-- {
@@ -78,7 +78,7 @@ func (r *refinement) isFull() bool {
 // come between does need it, so the moment reaches back over nothing but the loop's
 // bodies and what callers write about themselves, and not beyond the call.
 func (r *refinement) wasFull(e *history.Event, a model.Action) bool {
-	if a.Answer != model.Refused || a.Reason != model.ReasonFull {
+	if a.Outcome != history.RefusedQueueFull {
 		return false
 	}
 	for n := e.N - 1; n > e.Call && r.full <= n; n-- {

@@ -9,8 +9,6 @@ import (
 	"eventide/props/history"
 )
 
-var parts = map[history.Body]model.Part{history.BodyDrain: model.Drain, history.BodyAbort: model.Abort}
-
 // bodyOf is the model's name of what an event is about.
 func (r *refinement) bodyOf(e *history.Event) model.Body {
 	if name := bodyKinds[e.Body]; name != nil {
@@ -21,7 +19,11 @@ func (r *refinement) bodyOf(e *history.Event) model.Body {
 
 // begins is the begin of a body.
 func (r *refinement) begins(e *history.Event) model.Action {
-	return model.Action{Kind: model.KindBegin, Body: r.bodyOf(e), Part: parts[e.Body]}
+	a := model.Action{Kind: model.KindBegin, Body: r.bodyOf(e)}
+	if e.Body == model.Drain || e.Body == model.Abort {
+		a.Part = e.Body
+	}
+	return a
 }
 
 // lostFirst puts in front of an abort that no shutdown explains that the poller has

@@ -34,13 +34,16 @@ type layer struct {
 func layers() []layer {
 	return []layer{
 		{"core", func(dep string, standard bool) bool {
-			return standard || within(dep, module+"/core") || within(dep, "golang.org/x/sys") || within(dep, "github.com/petermattis/goid")
-		}, "core depends on the standard library, golang.org/x/sys and goid alone"},
+			return standard || within(dep, module+"/core") || within(dep, module+"/vocabulary") || within(dep, "golang.org/x/sys") || within(dep, "github.com/petermattis/goid")
+		}, "core depends on the standard library, the vocabulary, golang.org/x/sys and goid alone"},
 		{"core/internal/tasks", func(dep string, standard bool) bool { return standard || within(dep, module+"/core/internal/tasks") }, "the task queue depends on the standard library alone"},
-		{"model", func(dep string, standard bool) bool { return standard || within(dep, module+"/model") }, "model depends on the standard library alone"},
+		{"vocabulary", func(dep string, standard bool) bool { return standard || within(dep, module+"/vocabulary") }, "the vocabulary depends on the standard library alone"},
+		{"model", func(dep string, standard bool) bool {
+			return standard || within(dep, module+"/model") || within(dep, module+"/vocabulary")
+		}, "model depends on the standard library and the vocabulary alone"},
 		{"model/cmd", func(dep string, standard bool) bool {
-			return standard || within(dep, module+"/model") || within(dep, module+"/internal/command")
-		}, "the model's command depends on the standard library, the model and internal/command alone"},
+			return standard || within(dep, module+"/model") || within(dep, module+"/vocabulary") || within(dep, module+"/internal/command")
+		}, "the model's command depends on the standard library, the vocabulary, the model and internal/command alone"},
 		{"internal/command", func(dep string, standard bool) bool { return standard || within(dep, module+"/internal/command") }, "internal/command depends on the standard library alone"},
 		{"internal/contract", func(dep string, standard bool) bool { return standard || within(dep, module+"/internal/contract") }, "everything may import the contract, so it depends on the standard library alone"},
 		{"props/history", without("core", "model"), "the predicates judge any executor"},
@@ -179,7 +182,8 @@ func TestLayeringFails(t *testing.T) {
 			{ImportPath: goid},
 			{ImportPath: sys},
 			{ImportPath: "pgregory.net/rapid", Deps: []string{"testing"}},
-			{ImportPath: "eventide/core", Deps: []string{"sync", goid, sys, "eventide/core/internal/tasks"}},
+			{ImportPath: "eventide/vocabulary", Deps: []string{"sync"}},
+			{ImportPath: "eventide/core", Deps: []string{"sync", goid, sys, "eventide/vocabulary", "eventide/core/internal/tasks"}},
 			{ImportPath: "eventide/core/internal/tasks", Deps: []string{"sync"}},
 			{ImportPath: "eventide/model", Deps: []string{"sync"}},
 			{ImportPath: "eventide/model/cmd/explore", Deps: []string{"sync", "eventide/model", "eventide/internal/command"}},
@@ -196,6 +200,8 @@ func TestLayeringFails(t *testing.T) {
 		t.Fatalf("a good module: %v", err)
 	}
 	for _, c := range []struct{ in, dep, want string }{
+		{"eventide/vocabulary", goid, "eventide/vocabulary reaches " + goid},
+		{"eventide/vocabulary", "eventide/core", "eventide/vocabulary reaches eventide/core"},
 		{"eventide/core", "eventide/props/history", "eventide/core reaches eventide/props/history"},
 		{"eventide/core", "eventide/model", "eventide/core reaches eventide/model"},
 		{"eventide/core", "pgregory.net/rapid", "eventide/core reaches pgregory.net/rapid"},

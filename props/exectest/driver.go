@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eventide/props/history"
+	"eventide/vocabulary"
 )
 
 // driver carries out one program on one subject and writes the log.
@@ -127,12 +128,12 @@ func (d *driver) look(s step) {
 			state := st.State()
 			d.log.Add(history.Event{Kind: history.Return, Op: s.op, Call: call, To: state})
 			if state == history.Terminated {
-				d.log.Add(history.Event{Kind: history.Observe, Op: history.OpDone, Outcome: truth(closed(d.subject.Done()))})
+				d.log.Add(history.Event{Kind: history.Observe, Op: history.OpDone, Outcome: vocabulary.Truth(closed(d.subject.Done()))})
 			}
 		}
 	case history.OpInLoop:
 		if l, ok := d.subject.(LoopTeller); ok {
-			d.log.Add(history.Event{Kind: history.Observe, Op: s.op, Outcome: truth(l.InEventLoop())})
+			d.log.Add(history.Event{Kind: history.Observe, Op: s.op, Outcome: vocabulary.Truth(l.InEventLoop())})
 		}
 	case history.OpStats:
 		if c, ok := d.subject.(Counter); ok {
@@ -141,13 +142,6 @@ func (d *driver) look(s step) {
 			d.log.Add(history.Event{Kind: history.Return, Op: s.op, Call: call, Stats: &stats})
 		}
 	}
-}
-
-func truth(b bool) history.Outcome {
-	if b {
-		return history.True
-	}
-	return history.False
 }
 
 // call writes Invoke and Return around f.
@@ -253,7 +247,7 @@ func (d *driver) undo(s step) {
 	undo := d.undos[s.id]
 	d.mu.Unlock()
 	if undo != nil {
-		d.call(s, func() history.Outcome { return truth(undo()) })
+		d.call(s, func() history.Outcome { return vocabulary.Truth(undo()) })
 	}
 }
 

@@ -158,7 +158,7 @@ func QueueBound(n int) Option {
 // expected of them.
 func Timers(p history.TimerPolicy) Option {
 	return func(c *config) {
-		c.give("Timers(history.%s)", [...]string{"CancelTimers", "RunDueTimers", "RunTimersUntilTimeout", "AnyTimers"}[p])
+		c.give("Timers(history.%s)", p)
 		c.timers = p
 	}
 }

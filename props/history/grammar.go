@@ -1,11 +1,14 @@
 package history
 
 import (
+	"encoding"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"eventide/vocabulary"
 )
 
 // shape says how an event of one kind is written after its verb: words in a
@@ -60,15 +63,20 @@ func find(words []string, w string) (int, bool) {
 	return i, i >= 0 && w != ""
 }
 
+// reads sets v to the value of a word, and reports whether it has one.
+func reads(v encoding.TextUnmarshaler, w string) bool {
+	return w != "" && v.UnmarshalText([]byte(w)) == nil
+}
+
 var (
 	opSlot = slot{
-		expected: "an operation (" + listed(opWords[:]) + ")",
-		read:     func(e *Event, w string) bool { i, ok := find(opWords[:], w); e.Op = Op(i); return ok },
+		expected: "an operation (" + listed(vocabulary.Words[Op]()) + ")",
+		read:     func(e *Event, w string) bool { return reads(&e.Op, w) },
 		write:    func(e Event) string { return e.Op.String() },
 	}
 	bodySlot = slot{
-		expected: "a body (" + listed(bodyWords[:]) + ")",
-		read:     func(e *Event, w string) bool { i, ok := find(bodyWords[:], w); e.Body = Body(i); return ok },
+		expected: "a body (" + listed(vocabulary.Words[Body]()) + ")",
+		read:     func(e *Event, w string) bool { return reads(&e.Body, w) },
 		write:    func(e Event) string { return e.Body.String() },
 	}
 	idSlot = slot{
@@ -81,14 +89,8 @@ var (
 		write: func(e Event) string { return number(e.ID) },
 	}
 	outcomeSlot = slot{
-		expected: "an outcome (" + listed(outcomeWords[:]) + ")",
-		read: func(e *Event, w string) bool {
-			i, ok := find(outcomeWords[:], w)
-			if ok {
-				e.Outcome = Outcome(i)
-			}
-			return ok
-		},
+		expected: "an outcome (" + listed(vocabulary.Words[Outcome]()) + ")",
+		read:     func(e *Event, w string) bool { return reads(&e.Outcome, w) },
 		write: func(e Event) string {
 			if e.Outcome == 0 {
 				return ""
@@ -107,8 +109,8 @@ var (
 		},
 	}
 	stateSlot = slot{
-		expected: "a state (" + listed(stateNames[:]) + ")",
-		read:     func(e *Event, w string) bool { i, ok := find(stateNames[:], w); e.To = State(max(i, 0)); return ok },
+		expected: "a state (" + listed(vocabulary.Words[State]()) + ")",
+		read:     func(e *Event, w string) bool { return reads(&e.To, w) },
 		write: func(e Event) string {
 			if e.To == NotStarted && e.Op != OpState || e.Outcome != 0 || e.Op == OpStats {
 				return ""
@@ -120,10 +122,7 @@ var (
 		expected: "a move such as Started->ShuttingDown",
 		read: func(e *Event, w string) bool {
 			from, to, _ := strings.Cut(w, "->")
-			i, okFrom := find(stateNames[:], from)
-			k, okTo := find(stateNames[:], to)
-			e.From, e.To = State(max(i, 0)), State(max(k, 0))
-			return okFrom && okTo
+			return reads(&e.From, from) && reads(&e.To, to)
 		},
 		write: func(e Event) string { return e.From.String() + "->" + e.To.String() },
 	}

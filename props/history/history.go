@@ -190,10 +190,10 @@ func (e *entry) firstDeadline() time.Duration {
 }
 
 // what names the entry in a message: "task 2".
-func (e *entry) what() string { return fmt.Sprintf("%s %d", e.op().noun(), e.id) }
+func (e *entry) what() string { return fmt.Sprintf("%s %d", noun(e.op()), e.id) }
 
 // noun says what the call hands over.
-func (o Op) noun() string {
+func noun(o Op) string {
 	switch {
 	case o == OpAfterIteration:
 		return "tail task"

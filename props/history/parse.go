@@ -105,10 +105,7 @@ func (p *parser) rules(value string) error {
 		case "breaks":
 			r.Breaks = true
 		case "drain":
-			i, ok := find(drainWords[:], v)
-			if r.Drain = DrainPolicy(max(i, 0)); !ok {
-				err = fmt.Errorf("expected one of %s", listed(drainWords[:]))
-			}
+			err = r.Drain.UnmarshalText([]byte(v))
 		case "bound":
 			r.QueueBound, err = strconv.Atoi(v)
 		case "batch":
@@ -116,10 +113,7 @@ func (p *parser) rules(value string) error {
 		case "slack":
 			r.Slack, err = time.ParseDuration(v)
 		case "timers":
-			i, ok := find(policyWords[:], v)
-			if r.Timers = TimerPolicy(max(i, 0)); !ok {
-				err = fmt.Errorf("expected one of %s", listed(policyWords[:]))
-			}
+			err = r.Timers.UnmarshalText([]byte(v))
 		default:
 			err = p.part(w)
 		}
@@ -161,7 +155,7 @@ func (p *parser) event(text string) error {
 	if !ok {
 		return fmt.Errorf("expected one of %s, got %q", listed(kindWords[:]), words[1])
 	}
-	e := Event{N: len(p.trace.Events) + 1, At: p.now, G: g, Kind: Kind(kind)}
+	e := Event{N: len(p.trace.Events) + 1, At: p.now, G: g, Kind: LogKind(kind)}
 	e.usual()
 	if hasNote {
 		if err := noteAttr.read(&e, note); err != nil {

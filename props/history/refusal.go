@@ -28,7 +28,7 @@ func judgeRefusal(j *judge) {
 // name is what a message calls the subject of a call.
 func (e *entry) name(c *call) string {
 	if e == nil {
-		return c.inv.Op.noun()
+		return noun(c.inv.Op)
 	}
 	return e.what()
 }

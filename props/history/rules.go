@@ -45,27 +45,6 @@ const (
 // All is what Eventide's core shows.
 const All = States | LoopKnown | OneLoop | Parks | Samples | Completions | TimerEnds | Deadlines | QuietPeriod | Readiness
 
-// TimerPolicy is what a shutdown does with waiting timers (semantics.md,
-// "Timers at shutdown").
-type TimerPolicy uint8
-
-// The policies.
-const (
-	CancelTimers          TimerPolicy = iota // those not begun are cancelled at the call
-	RunDueTimers                             // those due at the call run, the rest as above
-	RunTimersUntilTimeout                    // those due before the timeout run at their time
-	AnyTimers                                // nothing is promised: a foreign executor
-)
-
-// DrainPolicy is what a shutdown does with open channels.
-type DrainPolicy uint8
-
-// The policies.
-const (
-	DrainChannels DrainPolicy = iota // a graceful one drains them, and the close aborts those that are left
-	CloseChannels                    // they are aborted at the shutdown call
-)
-
 // Has reports whether the log shows all the parts.
 func (r Rules) Has(p Parts) bool { return r.Parts&p == p }
 

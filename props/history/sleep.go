@@ -91,7 +91,7 @@ func judgeWakes(j *judge) {
 		case Unpark:
 			now = 0
 		case Invoke:
-			if c := j.byN[e.N]; c.within == nil && e.Op.changes() && (e.Op != OpExecuteLazy || j.Rules.QueueBound > 0) {
+			if c := j.byN[e.N]; c.within == nil && givesWork(e.Op) && (e.Op != OpExecuteLazy || j.Rules.QueueBound > 0) {
 				causes++ // a lazy task too that may have taken the last room: nothing else could wake the loop
 				if e.Op.Registers() {
 					causes++ // it may end an older one, whose number was used again
@@ -109,8 +109,8 @@ func judgeWakes(j *judge) {
 	}
 }
 
-// changes reports whether the call may give the loop something to do.
-func (o Op) changes() bool {
+// givesWork reports whether the call may give the loop something to do.
+func givesWork(o Op) bool {
 	return o.Submits() || o.Shuts() || o == OpCancel || o == OpRemoveHook || o == OpEnd || o == OpListen
 }
 

@@ -85,7 +85,7 @@ func eventGen(t *rapid.T) history.Event {
 	e := history.Event{
 		At:   time.Duration(rapid.Int64Range(0, 1e10).Draw(t, "at")),
 		G:    rapid.SampledFrom([]int64{-3, -2, -1, 1, 2, 3}).Draw(t, "g"),
-		Kind: history.Kind(rapid.IntRange(int(history.Invoke), int(history.Observe)).Draw(t, "kind")),
+		Kind: history.LogKind(rapid.IntRange(int(history.Invoke), int(history.Observe)).Draw(t, "kind")),
 		Note: rapid.StringMatching(`( [a-z:="]*)?`).Draw(t, "note"),
 	}
 	id := func(least int) int { return rapid.IntRange(least, 5).Draw(t, "id") }
@@ -163,7 +163,7 @@ func TestParseErrors(t *testing.T) {
 		{"header below", head + "loop done\nrules: rest\n", "line 4: expected an event, got the header \"rules\""},
 		{"rule", "verdict: good\nrules: quick\n", "line 2: rule \"quick\": expected virtual, rest"},
 		{"rule value", "verdict: good\nrules: bound=x\n", "line 2: rule \"bound=x\""},
-		{"policy", "verdict: good\nrules: timers=all\n", "line 2: rule \"timers=all\": expected one of cancel, rundue"},
+		{"policy", "verdict: good\nrules: timers=all\n", "line 2: rule \"timers=all\": vocabulary: expected one of CancelTimers|RunDueTimers"},
 		{"time", head + "@5 loop done\n", "line 3: expected a time such as @5ms, got \"@5\""},
 		{"goroutine", head + "main done\n", "line 3: expected a goroutine (loop, loop2, ..., g1, g2, ...), got \"main\""},
 		{"half a line", head + "loop\n", "line 3: expected a goroutine"},

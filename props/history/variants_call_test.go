@@ -61,13 +61,13 @@ var endedTimerVariants = []variant{
 		"S23 G7 1 timers were waiting at #11"},
 	{"the next handler follows one that returned", "", timer1 + twoReady + "loop end readiness 3\nloop begin readiness 4\n" + timers1 + "loop end readiness 4\n", "S23 G7 1 timers were waiting at #13"},
 	{"the next handler follows one that exited", "", timer1 + twoReady + "loop end readiness 3 exited\nloop2 begin readiness 4\nloop2 stats timers=1\nloop2 end readiness 4\n", "S23 G7 1 timers were waiting at #12"},
-	{"a due timer may wait, by its policy", "timers=rundue", timed + queued3 + "@5ms " + called + "loop begin task 3\n" + timers1 + cancel1 + "loop end task 3\n", ""},
-	{"one that is not due may not", "timers=rundue", timed + queued3 + "g1 invoke schedule 4 delay=6ms\ng1 return schedule 4 accepted\n@5ms " + called +
+	{"a due timer may wait, by its policy", "timers=RunDueTimers", timed + queued3 + "@5ms " + called + "loop begin task 3\n" + timers1 + cancel1 + "loop end task 3\n", ""},
+	{"one that is not due may not", "timers=RunDueTimers", timed + queued3 + "g1 invoke schedule 4 delay=6ms\ng1 return schedule 4 accepted\n@5ms " + called +
 		"loop begin task 3\n" + timers2 + "loop end task 3\n", "S23 G7 2 timers were waiting at #15, though the shutdown asked for at #10 had left no more than 1"},
-	{"it may have been due when the call was decided", "timers=rundue", timed + queued3 + "g2 invoke graceful quiet=1ms timeout=1s\n@5ms g2 return graceful accepted\nloop end task 2\n" +
+	{"it may have been due when the call was decided", "timers=RunDueTimers", timed + queued3 + "g2 invoke graceful quiet=1ms timeout=1s\n@5ms g2 return graceful accepted\nloop end task 2\n" +
 		"loop begin task 3\n" + timers1 + "loop end task 3\n", ""},
-	{"within the timeout it may wait", "timers=untiltimeout", timed + queued3 + called + "loop begin task 3\n" + timers1 + cancel1 + "loop end task 3\n", ""},
-	{"nothing is promised", "timers=any", timed + queued3 + called + "loop begin task 3\n" + timers1 + cancel1 + "loop end task 3\n", ""},
+	{"within the timeout it may wait", "timers=RunTimersUntilTimeout", timed + queued3 + called + "loop begin task 3\n" + timers1 + cancel1 + "loop end task 3\n", ""},
+	{"nothing is promised", "timers=AnyTimers", timed + queued3 + called + "loop begin task 3\n" + timers1 + cancel1 + "loop end task 3\n", ""},
 }
 
 // hook3 waits, and of two that are ready the first calls.

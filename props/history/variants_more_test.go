@@ -18,23 +18,23 @@ var shutdownVariants = []variant{
 	{"Close in the loop begins a shutdown", "virtual quiet", task1 + "loop begin task 1\nloop invoke close\nloop return close refused:inloop\nloop invoke execute 2\n" +
 		"loop return execute 2 refused:closed\nloop end task 1\nloop done\n", ""},
 	{"Shutdown has none either", "virtual quiet states", "g1 invoke shutdown\ng1 state NotStarted->Shutdown\n@1ms g1 return shutdown returned\n", ""},
-	{"a tie with a timer", "virtual quiet timers=any", "g1 invoke schedule 1 delay=10ms\ng1 return schedule 1 accepted\n" + graceful + "@10ms loop begin timer 1\nloop end timer 1\nloop done\n", ""},
-	{"a timer restarts the quiet period", "virtual quiet timers=any", timer1 + graceful + "@5ms loop begin timer 1\nloop end timer 1\n@15ms loop done\n", ""},
-	{"the policy waits for a timer", "virtual quiet states timers=untiltimeout", timer20 + asked + "@20ms loop begin timer 1\nloop end timer 1\n@30ms loop state ShuttingDown->Shutdown\n", ""},
-	{"the policy does not wait", "virtual quiet states timers=untiltimeout", timer20 + asked + "@10ms loop state ShuttingDown->Shutdown\n",
+	{"a tie with a timer", "virtual quiet timers=AnyTimers", "g1 invoke schedule 1 delay=10ms\ng1 return schedule 1 accepted\n" + graceful + "@10ms loop begin timer 1\nloop end timer 1\nloop done\n", ""},
+	{"a timer restarts the quiet period", "virtual quiet timers=AnyTimers", timer1 + graceful + "@5ms loop begin timer 1\nloop end timer 1\n@15ms loop done\n", ""},
+	{"the policy waits for a timer", "virtual quiet states timers=RunTimersUntilTimeout", timer20 + asked + "@20ms loop begin timer 1\nloop end timer 1\n@30ms loop state ShuttingDown->Shutdown\n", ""},
+	{"the policy does not wait", "virtual quiet states timers=RunTimersUntilTimeout", timer20 + asked + "@10ms loop state ShuttingDown->Shutdown\n",
 		"V4 G10 admission ended already at 10ms, and 1s was due"},
-	{"the policy waits until a cancel", "virtual quiet states timers=untiltimeout", timer20 + asked + "@15ms g1 invoke cancel 1\ng1 return cancel 1 true\nloop state ShuttingDown->Shutdown\n", ""},
-	{"work while the policy waits", "virtual quiet states timers=untiltimeout", timer20 + asked + "@14ms " + task2 + "@15ms g1 invoke cancel 1\ng1 return cancel 1 true\n" +
+	{"the policy waits until a cancel", "virtual quiet states timers=RunTimersUntilTimeout", timer20 + asked + "@15ms g1 invoke cancel 1\ng1 return cancel 1 true\nloop state ShuttingDown->Shutdown\n", ""},
+	{"work while the policy waits", "virtual quiet states timers=RunTimersUntilTimeout", timer20 + asked + "@14ms " + task2 + "@15ms g1 invoke cancel 1\ng1 return cancel 1 true\n" +
 		"@24ms loop state ShuttingDown->Shutdown\n", ""},
-	{"waits after the cancel", "virtual quiet states timers=untiltimeout", timer20 + asked + "@15ms g1 invoke cancel 1\ng1 return cancel 1 true\n@16ms loop state ShuttingDown->Shutdown\n",
+	{"waits after the cancel", "virtual quiet states timers=RunTimersUntilTimeout", timer20 + asked + "@15ms g1 invoke cancel 1\ng1 return cancel 1 true\n@16ms loop state ShuttingDown->Shutdown\n",
 		"V4 G10 admission ended only at 16ms, and 15ms was due"},
-	{"a timer beyond the timeout is not waited for", "virtual quiet states timers=untiltimeout", "g1 invoke schedule 1 delay=2s\ng1 return schedule 1 accepted\n" + asked +
+	{"a timer beyond the timeout is not waited for", "virtual quiet states timers=RunTimersUntilTimeout", "g1 invoke schedule 1 delay=2s\ng1 return schedule 1 accepted\n" + asked +
 		"@10ms loop state ShuttingDown->Shutdown\n", ""},
-	{"a timer that has run is not waited for", "virtual quiet states timers=untiltimeout", timer1 + asked + "@5ms loop begin timer 1\nloop end timer 1\n" +
+	{"a timer that has run is not waited for", "virtual quiet states timers=RunTimersUntilTimeout", timer1 + asked + "@5ms loop begin timer 1\nloop end timer 1\n" +
 		"@15ms loop state ShuttingDown->Shutdown\n@20ms loop complete 1 normal\n", ""},
-	{"a periodic timer that panicked neither", "virtual quiet states timers=untiltimeout", "g1 invoke rate 1 delay=5ms period=5ms\ng1 return rate 1 accepted\n" + asked +
+	{"a periodic timer that panicked neither", "virtual quiet states timers=RunTimersUntilTimeout", "g1 invoke rate 1 delay=5ms period=5ms\ng1 return rate 1 accepted\n" + asked +
 		"@5ms loop begin timer 1 run=1\nloop end timer 1 panicked run=1\n@15ms loop state ShuttingDown->Shutdown\n", ""},
-	{"a periodic timer keeps it open until the timeout", "virtual quiet deadlines states timers=untiltimeout", "g1 invoke rate 1 delay=5ms period=5ms\ng1 return rate 1 accepted\n" +
+	{"a periodic timer keeps it open until the timeout", "virtual quiet deadlines states timers=RunTimersUntilTimeout", "g1 invoke rate 1 delay=5ms period=5ms\ng1 return rate 1 accepted\n" +
 		"g1 invoke graceful quiet=1ms timeout=12ms\ng1 state NotStarted->ShuttingDown\ng1 return graceful accepted\n@5ms loop begin timer 1 run=1\nloop end timer 1 run=1\n@10ms loop begin timer 1 run=2\nloop end timer 1 run=2\n" +
 		"@11ms loop state ShuttingDown->Shutdown\n", ""},
 	{"good arguments refused", "", "g1 invoke graceful quiet=1s timeout=1s\ng1 return graceful refused:badargument\n",

@@ -156,13 +156,13 @@ var timerVariants = []variant{
 	{"cancel after done", "", timer1 + shutdown + done + "g1 invoke cancel 1\ng1 return cancel 1 false\n", ""},
 	{"cancel after the policy's", "", timer1 + shutdown + "g1 invoke cancel 1\ng1 return cancel 1 false\n" + done, ""},
 	{"due timer in flight at the call", "virtual", timer1 + "@5ms g1 invoke shutdown\ng1 return shutdown returned\nloop begin timer 1\nloop end timer 1\n" + done, ""},
-	{"policy until timeout", "virtual quiet deadlines timers=untiltimeout", timer1 + "g1 invoke graceful quiet=1ms timeout=20ms\ng1 return graceful accepted\n" +
+	{"policy until timeout", "virtual quiet deadlines timers=RunTimersUntilTimeout", timer1 + "g1 invoke graceful quiet=1ms timeout=20ms\ng1 return graceful accepted\n" +
 		"@5ms loop begin timer 1\nloop end timer 1\n@6ms loop done\n", ""},
-	{"policy until timeout, not run", "virtual timers=untiltimeout", timer1 + "g1 invoke graceful quiet=1ms timeout=20ms\ng1 return graceful accepted\n@20ms loop done\n",
-		"S10 G7 timer 1, due at 5ms, did not run (policy untiltimeout)"},
-	{"policy until timeout, cut short", "virtual timers=untiltimeout", timer1 + "g1 invoke graceful quiet=1ms timeout=20ms\ng1 return graceful accepted\n" +
+	{"policy until timeout, not run", "virtual timers=RunTimersUntilTimeout", timer1 + "g1 invoke graceful quiet=1ms timeout=20ms\ng1 return graceful accepted\n@20ms loop done\n",
+		"S10 G7 timer 1, due at 5ms, did not run (policy RunTimersUntilTimeout)"},
+	{"policy until timeout, cut short", "virtual timers=RunTimersUntilTimeout", timer1 + "g1 invoke graceful quiet=1ms timeout=20ms\ng1 return graceful accepted\n" +
 		"@2ms g1 invoke shutdown\ng1 return shutdown returned\nloop done\n", ""},
-	{"policy until timeout, after it", "virtual timers=untiltimeout", "g1 invoke schedule 1 delay=30ms\ng1 return schedule 1 accepted\n" +
+	{"policy until timeout, after it", "virtual timers=RunTimersUntilTimeout", "g1 invoke schedule 1 delay=30ms\ng1 return schedule 1 accepted\n" +
 		"g1 invoke execute 2\ng1 return execute 2 accepted\nloop begin task 2\ng1 invoke graceful quiet=1ms timeout=20ms\ng1 return graceful accepted\n" +
 		"@30ms loop end task 2\nloop begin timer 1\nloop end timer 1\nloop done\n", "S10 G7 timer 1, due at 30ms, began at #9, after the shutdown asked for at 0s"},
 }

@@ -30,7 +30,7 @@ type kill struct {
 }
 
 // killOf returns what the lane found, if anything: of several guarantees the one
-// to blame, or else the first of the contract. A hang or a crash counts only
+// to blame, or else the first of the vocabulary. A hang or a crash counts only
 // if nothing else was found; the lane had begun runs by then, or there would be no
 // result.
 func killOf(r lane.Result, blame string) (kill, bool) {

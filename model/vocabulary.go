@@ -1,0 +1,65 @@
+package model
+
+import "eventide/vocabulary"
+
+// The vocabulary of package vocabulary, as far as the model needs it.
+type (
+	Phase       = vocabulary.State // the state that an executor shows to its users
+	Op          = vocabulary.Op
+	Outcome     = vocabulary.Outcome
+	TimerPolicy = vocabulary.TimerPolicy
+	DrainPolicy = vocabulary.DrainPolicy
+)
+
+// The phases. They are ordered: "at least this far" is a comparison.
+const (
+	NotStarted   = vocabulary.NotStarted
+	Started      = vocabulary.Started
+	ShuttingDown = vocabulary.ShuttingDown
+	Shutdown     = vocabulary.Shutdown
+	Terminated   = vocabulary.Terminated
+)
+
+// The kinds of submitted bodies, named after the call that submits them.
+const (
+	NoBody      Op = 0
+	TaskBody       = vocabulary.OpExecute // ExecuteLazy and Submit too
+	TailBody       = vocabulary.OpAfterIteration
+	TimerBody      = vocabulary.OpSchedule // every Schedule call
+	HookBody       = vocabulary.OpAddHook
+	FDBody         = vocabulary.OpRegister        // begins for each readiness
+	ChannelBody    = vocabulary.OpRegisterChannel // likewise, and to be drained and aborted
+)
+
+// Part says which function of a registration begins.
+type Part = vocabulary.Body
+
+// The parts.
+const (
+	Ready Part = vocabulary.NoBody // the handler of readiness
+	Drain      = vocabulary.BodyDrain
+	Abort      = vocabulary.BodyAbort
+)
+
+// The outcomes.
+const (
+	Accepted           = vocabulary.Accepted
+	RefusedClosed      = vocabulary.RefusedClosed
+	RefusedQueueFull   = vocabulary.RefusedQueueFull
+	RefusedStartFailed = vocabulary.RefusedStartFailed
+	RefusedStarting    = vocabulary.RefusedStarting
+	True               = vocabulary.True
+	False              = vocabulary.False
+	Normal             = vocabulary.Normal
+	Panicked           = vocabulary.Panicked
+	Exited             = vocabulary.Exited
+)
+
+// The policies of a shutdown.
+const (
+	CancelTimers          = vocabulary.CancelTimers
+	RunDueTimers          = vocabulary.RunDueTimers
+	RunTimersUntilTimeout = vocabulary.RunTimersUntilTimeout
+	DrainChannels         = vocabulary.DrainChannels
+	CloseChannels         = vocabulary.CloseChannels
+)

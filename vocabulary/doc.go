@@ -1,0 +1,11 @@
+// Package vocabulary is the vocabulary of Eventide: the states of an executor, the
+// calls on it, the bodies that it runs, the outcomes of calls and bodies, and the
+// policies of a shutdown.
+//
+// The packages core, model, props/history and the verification lanes share these
+// types, so that a value means the same in all of them and needs no conversion.
+// Package core offers the part that its users need under names of its own.
+//
+// Each type is one word in files: it implements encoding.TextMarshaler and
+// encoding.TextUnmarshaler, and String returns the same word.
+package vocabulary
