@@ -104,9 +104,9 @@ interleave-determinism: ## 100 schedules of each controlled test in 20 processes
 	$(REVISED) -o out/measure-determinism ./props/cmd/measure
 	out/measure-determinism $(ARGS) determinism
 
-interleave-speed: ## keep what interleave bench prints; writes testdata/interleave/speed.json
+interleave-speed: ## keep the best of three runs of interleave bench; writes testdata/interleave/speed.json
 	$(REVISED) -o out/measure-speed ./props/cmd/measure
-	out/measure-speed speed
+	out/measure-speed $(ARGS) speed
 
 interleave-healthy: ## a million schedules of tests without bugs; writes testdata/interleave/healthy.json
 	$(REVISED) -o out/survey ./props/cmd/survey

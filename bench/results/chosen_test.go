@@ -37,7 +37,7 @@ func TestChosen(t *testing.T) {
 		}}},
 		"healthy.json":     evidence.Healthy{About: about, Seed: 5, Rows: []evidence.HealthyRun{{Tests: 2, Schedules: 70, Findings: 3}, {Tests: 1, Schedules: 30, Undecided: 1}}},
 		"determinism.json": evidence.Determinism{About: about, Schedules: 100, Processes: 20, Load: 2, Rows: []evidence.Repeated{{Package: "p", Test: "TestA"}, {Package: "p", Test: "TestB", Uncontrolled: 1, Different: 3}}},
-		"speed.json":       evidence.Speed{About: about, Rows: []evidence.Rate{{What: "build", Build: "2s"}, {What: "locks", PerSecond: 97000, PerCPU: 101000}}},
+		"speed.json":       evidence.Speed{About: about, Rounds: 3, Rows: []evidence.Rate{{What: "build", Build: 2.5}, {What: "locks", PerSecond: 97000, PerCPU: 101000}}},
 	} {
 		require.NoError(t, evidence.Write(filepath.Join(folder, name), value))
 	}
@@ -52,7 +52,7 @@ func TestChosen(t *testing.T) {
 		"| module | 1 | 1 |\n| test | 2 | 2 |\n", ` 2 repeat "minimal"; 1 repeat "seed";`,
 		"With the race detector: 3 modules, 8 tests",
 		"3 in 100 schedules of 3 tests without bugs; 1 of them undecided. Revision r3, go1, seed 5",
-		"| p | yes | 1 | 1 | 20 | 0 |", "| 1 | 0 | 20 | 3 |", "| build | 2s | - | - |", "| locks | - | 97000 | 101000 |",
+		"| p | yes | 1 | 1 | 20 | 0 |", "| 1 | 0 | 20 | 3 |", "the best of 3 rounds", "| build | 2.5 | - | - |", "| locks | - | 97000 | 101000 |",
 	} {
 		require.Contains(t, string(with.Page), want)
 	}

@@ -1,15 +1,17 @@
 package evidence
 
-// Speed is the content of speed.json: what `interleave bench` printed.
+// Speed is the content of speed.json: what `interleave bench` printed, the best of
+// several rounds.
 type Speed struct {
 	About
-	Rows []Rate
+	Rounds int
+	Rows   []Rate
 }
 
 // Rate is a line of interleave bench.
 type Rate struct {
 	What      string
-	Build     string  `json:",omitempty"` // duration of the build, where the line is about one
+	Build     float64 `json:",omitempty"` // seconds of the build, where the line is about one
 	PerSecond float64 `json:",omitempty"` // schedules, by the clock
 	PerCPU    float64 `json:",omitempty"` // schedules for each second of processor time
 }
