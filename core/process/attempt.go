@@ -9,9 +9,9 @@ import (
 	"eventide/core"
 )
 
-// attempt is one call of the user's code: NotReady, Start, or a step. It has a
-// goroutine of its own, so that one that never returns keeps nobody else from
-// going on. Such a goroutine is left behind: the process is about to end.
+// attempt is one call of the user's code: NotReady, Start, or a step. It runs on a
+// goroutine of its own, so that a call that never returns does not block the exit. Its
+// goroutine is then left behind, because the process is about to end.
 type attempt struct {
 	// Set once.
 	began time.Time
@@ -23,18 +23,19 @@ type attempt struct {
 
 	// The goroutine of Run only.
 	late   bool // it had not ended at its own deadline
-	logged bool // how it went
+	logged bool // its result has been logged
 }
 
-// begin counts the time of the attempt from began on, as who sets its deadline does.
+// begin starts an attempt. Its time counts from began, the instant from which the caller
+// computed its deadline.
 func begin(ctx context.Context, began time.Time, run func(context.Context) error) *attempt {
 	a := &attempt{began: began, over: make(chan struct{})}
 	go a.run(ctx, run)
 	return a
 }
 
-// run contains panics and runtime.Goexit, which is what it is if run neither
-// returns nor panics.
+// run turns a panic into a *core.PanicError. If the call neither returns nor panics, it
+// called runtime.Goexit, and the error is core.ErrGoexit.
 func (a *attempt) run(ctx context.Context, run func(context.Context) error) {
 	defer close(a.over)
 	defer func() {
@@ -56,8 +57,8 @@ func (a *attempt) isOver() bool {
 	}
 }
 
-// wait returns when the attempt is over, or when ctx has ended: a little later
-// if only ctx has, and not whole, as the code needs a moment to heed it.
+// wait returns when the attempt is over or ctx has ended. If ctx has ended and whole has
+// not, wait gives the user's code heedTime to return.
 func (a *attempt) wait(ctx, whole context.Context) {
 	select {
 	case <-a.over:
@@ -73,8 +74,8 @@ func (a *attempt) wait(ctx, whole context.Context) {
 	a.late = context.Cause(ctx) == ErrStepDeadline && !a.endedBefore(ctx)
 }
 
-// heedTimeWithin is heedTime, but of little time no more than half: the next step has
-// its turn.
+// heedTimeWithin returns heedTime, but at most half of the time that remains: the other
+// half is for the next step.
 func heedTimeWithin(whole context.Context) time.Duration {
 	if deadline, ok := whole.Deadline(); ok {
 		return min(heedTime, time.Until(deadline)/2)
@@ -82,20 +83,21 @@ func heedTimeWithin(whole context.Context) time.Duration {
 	return heedTime
 }
 
-// endedBefore reports whether the attempt had ended before ctx was to. Both may be
-// there to be seen at once: that ctx has ended by now says nothing about that.
+// endedBefore reports whether the attempt ended before the deadline of ctx. It compares the
+// recorded times: when both have ended by now, ctx.Err says nothing about their order.
 func (a *attempt) endedBefore(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && a.isOver() && a.ended.Before(deadline)
 }
 
-// inTime reports whether the attempt did not wait for the deadline of whole: it had
-// ended before, or was left behind before. Nor did one that was not made.
+// inTime reports whether the exit stopped waiting for the attempt before the deadline of
+// whole: because the attempt had ended, was left behind at its own deadline, or was never
+// begun.
 func (a *attempt) inTime(whole context.Context) bool {
 	return a == nil || a.late || a.endedBefore(whole)
 }
 
-// report is what is known of the attempt at now. A nil one was not begun.
+// report returns the state of the attempt at now. A nil attempt was not begun.
 func (a *attempt) report(name string, now time.Time) StepReport {
 	r := StepReport{Name: name}
 	if a == nil {
@@ -115,8 +117,9 @@ func (a *attempt) report(name string, now time.Time) StepReport {
 	return r
 }
 
-// unlessAsked is start, but to return why ctx has ended is no failure.
-func unlessAsked(start func(context.Context) error) func(context.Context) error {
+// withoutCause returns start, changed so that returning the reason for the end of ctx is
+// no failure.
+func withoutCause(start func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := start(ctx)
 		if ctx.Err() != nil && isOnly(err, ctx.Err(), context.Cause(ctx)) {
@@ -126,8 +129,8 @@ func unlessAsked(start func(context.Context) error) func(context.Context) error 
 	}
 }
 
-// isOnly reports whether err is one of reasons, and nothing beside. errors.Is does not tell:
-// it finds a reason that is joined with a failure.
+// isOnly reports whether err is made of reasons alone. The tempting errors.Is is wrong: it
+// also finds a reason that is joined with a failure.
 func isOnly(err error, reasons ...error) bool {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {

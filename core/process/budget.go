@@ -10,15 +10,14 @@ type budget struct {
 	// timeout is the argument of ShutdownGracefully; 0 for a step with Run.
 	timeout time.Duration
 
-	// limit is when the next step begins, if this one has not ended before.
+	// limit is the latest begin of the next step.
 	limit time.Duration
 }
 
-// budget returns the time of step i, which begins when left is left of the Plan's
-// Deadline. A Drain or Deadline that the step gives is used as it is. Otherwise the
-// step has the rest, less the time of the later steps: a stuck step does not
-// starve them. In a Plan that is short for all of its steps, half of the rest is the
-// least: the later steps do not starve this one.
+// budget returns the time of step i. left is the time from the begin of the step to the
+// Plan's Deadline. A Drain or Deadline of the step is used as set. Otherwise the step has
+// left, less the time reserved for later steps, so that a stuck step does not starve them;
+// but it has at least half of left, so that they do not starve it.
 func (p *Plan) budget(i int, left time.Duration) budget {
 	s := &p.Steps[i]
 	kept := p.kept(i + 1)
@@ -35,28 +34,31 @@ func (p *Plan) budget(i int, left time.Duration) budget {
 	return budget{timeout, sum(timeout, allBut(kept, left-timeout))}
 }
 
-// notReadyTime returns how long NotReady may take. One that hangs does not starve the steps.
+// notReadyTime returns how long Run waits for NotReady, so that a NotReady that hangs does
+// not starve the steps.
 func (p *Plan) notReadyTime(left time.Duration) time.Duration {
 	return min(DefaultStepDeadline, allBut(sum(p.PreDrain, p.kept(0)), left))
 }
 
-// preDrainTime returns PreDrain, or less after a slow NotReady: what that has taken of the
-// time of the steps comes out of PreDrain.
+// preDrainTime returns PreDrain, or less after a slow NotReady: PreDrain gives back the time
+// that NotReady took from the steps.
 func (p *Plan) preDrainTime(left time.Duration) time.Duration {
 	taken := p.deadline() - left
 	return max(0, min(p.PreDrain, max(left-p.kept(0), p.PreDrain-taken)))
 }
 
+// allBut returns left without kept, but at least half of left.
 func allBut(kept, left time.Duration) time.Duration { return max(left-min(kept, left), left/2) }
 
-// timeoutWithin returns the Timeout, or less: if it passed at the deadline of the exit, the
-// accepted tasks would have no time, and the report could not name the body that runs.
-// Of little time it is half: an executor that is closed at once aborts its channels.
+// timeoutWithin returns the Timeout, shortened if it would pass at the deadline of the exit:
+// the accepted tasks would then have no time, and the report could not name the running
+// body. If little time is left, it returns half of that and not 0, because an executor that
+// closes at once aborts its channels.
 func (s *Step) timeoutWithin(left time.Duration) time.Duration {
 	return max(s.Quiet, min(s.timeout(), left-min(s.drain(), left/2)))
 }
 
-// kept returns how much of the exit's time belongs to the steps from number first on.
+// kept returns the time that is reserved for the steps from number first on.
 func (p *Plan) kept(first int) (total time.Duration) {
 	for i := first; i < len(p.Steps); i++ {
 		total = sum(total, sum(p.Steps[i].declared(), heedTime))
@@ -64,8 +66,8 @@ func (p *Plan) kept(first int) (total time.Duration) {
 	return total
 }
 
-// declared returns how long the step may take by its own fields. The defaults are no
-// declaration: a step that gives no time has a second.
+// declared returns the time that the step reserves by its own fields. Defaults do not count:
+// a step that sets no time reserves a second.
 func (s *Step) declared() time.Duration {
 	switch {
 	case s.Deadline > 0:

@@ -8,10 +8,10 @@ import (
 	"eventide/core"
 )
 
-// shutDown is the Run of a step with an executor. passed is called if the timeout passes
-// before the executor has ended. When ctx ends first it closes the executor, so that
-// no task is accepted that would be lost, and waits on: the step is running as long as
-// the executor is.
+// shutDown returns the Run of a step with an executor. It calls passed if the timeout passes
+// before the executor has terminated. When ctx ends first, it closes the executor, so that
+// the executor accepts no task that would be lost, and still waits for the termination: the
+// step runs as long as its executor does.
 func shutDown(ex Executor, quiet, timeout time.Duration, passed func(*core.Termination)) func(context.Context) error {
 	return func(ctx context.Context) error {
 		term, err := ex.ShutdownGracefully(quiet, timeout)
@@ -30,7 +30,8 @@ func shutDown(ex Executor, quiet, timeout time.Duration, passed func(*core.Termi
 	}
 }
 
-// timeoutPassed is logged at once: the accepted tasks may take long.
+// timeoutPassed returns a function that logs the passed timeout of a step. It logs at once,
+// because the accepted tasks may still take long.
 func (x *exit) timeoutPassed(step string) func(*core.Termination) {
 	return func(term *core.Termination) {
 		select {
@@ -45,9 +46,9 @@ func (x *exit) timeoutPassed(step string) func(*core.Termination) {
 // pending returns how many accepted tasks have not ended.
 func pending(r core.Report) int64 { return r.Accepted - r.Ran - r.Cancelled }
 
-// closeExecutors closes those that have not ended: what they accepted from now on would be
-// lost, and in no report. It does not wait for them, and little for a call of
-// Shutdown that does not return.
+// closeExecutors closes each executor that has not terminated: a task that it accepted from
+// now on would be lost, and no report would count it. It does not wait for the terminations,
+// and at most heedTime for calls of Shutdown that do not return.
 func (x *exit) closeExecutors() {
 	var calls []*attempt
 	for i, s := range x.plan.Steps {

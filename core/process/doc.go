@@ -12,17 +12,17 @@
 //		}))
 //	}
 //
-// Run never calls os.Exit, so a test can call it. In a testing/synctest bubble it can only
-// after a call of signal.Notify outside of all bubbles, as in TestMain: with the first one
-// the Go runtime starts a goroutine that has to belong to none. What main has deferred does
-// not run when main calls os.Exit: make it a step.
+// Run never calls os.Exit, so a test can call it. A test in a testing/synctest bubble first
+// calls signal.Notify outside of all bubbles, as in TestMain: the first Notify of a process
+// starts a goroutine of the Go runtime, and that goroutine must belong to no bubble. Deferred
+// calls of main do not run when main calls os.Exit: make each of them a step.
 //
 // # What happens
 //
 // The exit begins with the first signal, with the end of Run's context, or when
-// Start returns. Then NotReady is called, PreDrain passes while the program still
-// serves (kubernetes #86280: the load balancer learns of the end later than the
-// process does), and the steps run in order.
+// Start returns. Then NotReady is called, the program goes on serving for PreDrain
+// (kubernetes #86280: the load balancer learns of the exit later than the process), and
+// the steps run in order.
 //
 // A Timeout bounds how long an executor accepts tasks. Accepted tasks have until the end
 // of the plan, unless their Step limits them (Step.Drain) or later steps need the
@@ -40,16 +40,16 @@
 //	<-ctx.Done()
 //	shutdown()
 //
-// which swallows every signal after the first: a shutdown that hangs can then
-// only be killed (oklog/run #19). Mind whoever forwards signals: a terminal sends
-// ^C to the whole process group, and with a parent that passes it on it comes
-// twice.
+// which swallows every signal after the first: only SIGKILL ends a shutdown that hangs
+// (oklog/run #19). A parent process that forwards signals can double them: a terminal
+// sends ^C to the whole process group, so the child gets it from the terminal and from the
+// parent.
 //
 // # Exit codes
 //
 //   - 0: every step ended in time and without an error, and every accepted task has run.
-//     Timers that the policy of their executor cancels, and channels that are aborted at
-//     a Timeout, are in the report and the log.
+//     Cancelled timers and channels that a Timeout aborted do not change the code: the
+//     report and the log count them.
 //   - 1: a deadline passed, accepted tasks were lost, or a step, Start or NotReady failed; or
 //     nothing was started, because the process had no descriptors left for a timer.
 //   - 2: the Plan or the call is wrong; nothing was started.
@@ -57,18 +57,18 @@
 //
 // # What to shut down, and in which order
 //
-// Acceptors first: then nothing new arrives while the rest is drained. Executors
-// before what their tasks use: a database is closed after the workers that write
-// to it.
+// Shut down acceptors first: then no new work arrives while the rest drains. Shut down
+// executors before the resources that their tasks use: close a database after the workers
+// that write to it.
 //
-// A step ends whole executors. To end one connection, close the connection: its
-// loop serves others too, and shutting that down ends every one of them. Nothing
-// but the end of the process is a reason to shut down a channel's loop.
+// A step ends whole executors. To end one connection, close the connection. Its loop serves
+// other connections too, and a shutdown of the loop ends all of them: shut down a loop only
+// when the process ends.
 //
 // # Standard output and SIGPIPE
 //
-// The Go runtime kills a process that writes to its standard output or error when
-// nobody reads the pipe any more. While Run runs, such a write returns EPIPE
-// instead, so that a log reader that is gone cannot cut an exit short. After Run
-// has returned it is as it was: pass the exit code to os.Exit without printing.
+// The Go runtime kills a process that writes to standard output or standard error after the
+// reader of that pipe has gone. While Run runs, such a write returns EPIPE instead, so a
+// log reader that has gone cannot cut an exit short. Run restores the old behaviour before
+// it returns: pass the exit code to os.Exit without printing.
 package process

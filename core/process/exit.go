@@ -17,18 +17,18 @@ type exit struct {
 	log     *scribe
 	signals <-chan os.Signal
 
-	// asked ends when the exit begins, forced with the second signal.
-	asked, forced context.Context
-	ask, force    context.CancelCauseFunc
+	// begun ends when the exit begins, forced ends with the second signal.
+	begun, forced context.Context
+	begin, force  context.CancelCauseFunc
 
 	// The goroutine of Run only.
 	notReady, start *attempt
 	steps           []*attempt
-	whole           context.Context // forced, or the deadline
-	preDrainCut     bool            // the deadline comes before its end
+	whole           context.Context // ends at the deadline of the exit, or when it is forced
+	preDrainCut     bool            // the deadline comes before the end of PreDrain
 }
 
-// watch counts the signals, from now until stop returns.
+// watch receives the signals until stop returns.
 func (x *exit) watch() (stop func()) {
 	quit, over := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -36,7 +36,7 @@ func (x *exit) watch() (stop func()) {
 		for second := false; ; second = true {
 			select {
 			case sig := <-x.signals:
-				x.heard(sig, second)
+				x.receive(sig, second)
 			case <-quit:
 				return
 			}
@@ -45,14 +45,15 @@ func (x *exit) watch() (stop func()) {
 	return func() { close(quit); <-over }
 }
 
-func (x *exit) heard(sig os.Signal, second bool) {
+// receive handles one signal. second says that another one came before it.
+func (x *exit) receive(sig os.Signal, second bool) {
 	switch {
 	case second:
 		x.force(&SignalError{Signal: sig, Second: true})
-	case x.asked.Err() != nil:
+	case x.begun.Err() != nil:
 		x.log.log(slog.LevelInfo, "signal during the exit; the next one forces it", "signal", sig.String())
 	default:
-		x.ask(&SignalError{Signal: sig})
+		x.begin(&SignalError{Signal: sig})
 	}
 }
 
@@ -60,11 +61,11 @@ func (x *exit) heard(sig os.Signal, second bool) {
 func (x *exit) run(values context.Context) Report {
 	startCtx, endStart := context.WithCancelCause(values)
 	defer endStart(nil)
-	if x.plan.Start != nil && x.asked.Err() == nil {
-		x.start = begin(startCtx, time.Now(), unlessAsked(x.plan.Start))
+	if x.plan.Start != nil && x.begun.Err() == nil {
+		x.start = begin(startCtx, time.Now(), withoutCause(x.plan.Start))
 	}
 	cause := x.awaitCause()
-	x.ask(cause)
+	x.begin(cause)
 	began := time.Now()
 	var release context.CancelFunc
 	x.whole, release = context.WithTimeoutCause(x.forced, x.plan.deadline(), ErrDeadline)
@@ -85,11 +86,11 @@ func (x *exit) run(values context.Context) Report {
 	return r
 }
 
-// awaitCause returns what begins the exit.
+// awaitCause waits for the begin of the exit and returns its cause.
 func (x *exit) awaitCause() error {
 	select {
-	case <-x.asked.Done():
-		return context.Cause(x.asked)
+	case <-x.begun.Done():
+		return context.Cause(x.begun)
 	case <-x.started():
 		if x.start.err != nil {
 			return x.start.err
@@ -98,7 +99,8 @@ func (x *exit) awaitCause() error {
 	}
 }
 
-// started returns what is closed when Start has returned; nil if it was not called.
+// started returns a channel that is closed when Start has returned, or nil if Start was not
+// called.
 func (x *exit) started() <-chan struct{} {
 	if x.start == nil {
 		return nil
@@ -106,8 +108,7 @@ func (x *exit) started() <-chan struct{} {
 	return x.start.over
 }
 
-// startFailed reports whether Start has returned an error of its own. The program is
-// not ready then.
+// startFailed reports whether Start has failed. The program is not ready then.
 func (x *exit) startFailed() bool {
 	return x.start != nil && x.start.isOver() && x.start.err != nil
 }
@@ -124,7 +125,7 @@ func (x *exit) turnNotReady() {
 	x.logStep(x.notReady, x.notReady.report("NotReady", time.Now()))
 }
 
-// preDrain goes on serving, if the program does serve.
+// preDrain waits while the program goes on serving. It returns at once if Start has failed.
 func (x *exit) preDrain() {
 	if x.plan.PreDrain == 0 {
 		return
@@ -170,9 +171,9 @@ func (x *exit) left() time.Duration {
 	return time.Until(deadline)
 }
 
-// isOver reports whether the exit is, by its deadline or the second signal. A deadline
-// whose timer is late has passed all the same: what began then would have no time, and
-// might be over before the timer says so.
+// isOver reports whether the deadline or the second signal has ended the exit. It compares
+// the deadline with the clock, because the timer of the context may be late: a step that
+// began after the deadline would have no time.
 func (x *exit) isOver() bool {
 	if deadline, _ := x.whole.Deadline(); !time.Now().Before(deadline) {
 		<-x.whole.Done()
@@ -180,8 +181,8 @@ func (x *exit) isOver() bool {
 	return x.whole.Err() != nil
 }
 
-// perform runs one part of the exit, and leaves it behind when limit has passed. It
-// returns nil if the exit is over, and begins nothing.
+// perform runs one part of the exit and returns when the part has ended or limit has passed.
+// If the exit is over, it begins nothing and returns nil.
 func (x *exit) perform(name string, limit time.Duration, run func(context.Context) error) *attempt {
 	if x.isOver() {
 		return nil
@@ -195,9 +196,9 @@ func (x *exit) perform(name string, limit time.Duration, run func(context.Contex
 	return a
 }
 
-// until returns the context of a part of the exit. If end is not before the deadline of
-// the exit, only that deadline ends it: of two timers that are due at once either
-// may be the first, and a part whose time is the exit's is not late by itself.
+// until returns the context of a part of the exit, which ends at end. If the deadline of the
+// exit comes no later, the context has that deadline alone: two timers that are due at once
+// fire in any order, and a part that has all the time of the exit is never late by itself.
 func (x *exit) until(end time.Time) (context.Context, context.CancelFunc) {
 	if deadline, _ := x.whole.Deadline(); !end.Before(deadline) {
 		return context.WithCancel(x.whole)
@@ -205,7 +206,7 @@ func (x *exit) until(end time.Time) (context.Context, context.CancelFunc) {
 	return context.WithDeadlineCause(x.whole, end, ErrStepDeadline)
 }
 
-// awaitStart waits for Start, which was told to end before the first step.
+// awaitStart waits for Start, whose context ended before the first step.
 func (x *exit) awaitStart() {
 	if x.start == nil {
 		return
@@ -216,7 +217,8 @@ func (x *exit) awaitStart() {
 	x.logStart()
 }
 
-// attempts are those of Report.all, in its order; nil: not begun.
+// attempts returns the attempts in the order of Report.all; nil stands for one that was not
+// begun.
 func (x *exit) attempts() []*attempt {
 	all := append([]*attempt{x.notReady}, x.steps...)
 	return append(all, x.start)
@@ -234,8 +236,8 @@ func (x *exit) stepReport(i int, now time.Time) StepReport {
 	return r
 }
 
-// endedBy returns what cut the exit short. It is not the deadline, though that has passed
-// by now, if it passed after all that was waited for had ended.
+// endedBy returns the reason that cut the exit short, or nil. A deadline that passed after
+// every part had ended is no such reason.
 func (x *exit) endedBy() error {
 	cause := context.Cause(x.whole)
 	if cause == ErrDeadline && x.inTime() {
@@ -263,7 +265,7 @@ func (x *exit) report(cause error, began time.Time) Report {
 		r.Start = x.start.report("Start", now)
 	}
 	if r.Ended == nil && r.Start.Outcome == StillRunning {
-		r.Ended = ErrStepDeadline // nothing else lets the exit go on without Start
+		r.Ended = ErrStepDeadline // the only other reason to stop waiting for Start
 	}
 	for i := range x.plan.Steps {
 		r.Steps = append(r.Steps, x.stepReport(i, now))

@@ -20,8 +20,8 @@ func (x *exit) logBegin(cause error) {
 
 func (x *exit) logStart() { x.logStep(x.start, x.start.report("Start", time.Now())) }
 
-// logStep says how a step went, when the next one may begin. Of one that the end
-// of the whole exit left running there is nothing to say yet: logExit does.
+// logStep logs the result of a step when the next step may begin. It logs nothing for a step
+// that the end of the exit left running: logExit does that.
 func (x *exit) logStep(a *attempt, r StepReport) {
 	if r.Outcome == NotBegun || a.logged || r.Outcome == StillRunning && !r.DeadlinePassed {
 		return
@@ -44,7 +44,7 @@ func (x *exit) logStep(a *attempt, r StepReport) {
 	}
 }
 
-// resultArgs are what a step has left: its error and its executor's figures.
+// resultArgs returns the error of a step and the figures of its executor as log arguments.
 func resultArgs(r StepReport) (args []any) {
 	if r.Err != nil {
 		args = append(args, "error", r.Err)
@@ -69,9 +69,9 @@ func resultArgs(r StepReport) (args []any) {
 	return args
 }
 
-// logExit is a line for each thing that has not ended, and the last one. A step that
-// the end of the exit left running, and that ended before the report was made, has its
-// line here: every step that was begun has one.
+// logExit logs each part that still runs, each step that was not begun and lost tasks, and
+// then the last line of the exit. Every step that was begun gets a line: a step that ended
+// between the end of the exit and the report gets it here.
 func (x *exit) logExit(r Report) {
 	attempts := x.attempts()
 	for i, s := range r.all() {

@@ -24,13 +24,12 @@ var (
 	// and Report.Ended if Start did not return in the time it has after the last step.
 	ErrStepDeadline = errors.New("process: deadline of the step passed")
 
-	// ErrStartReturned is what began the exit if Start returned nil before a signal or
-	// the end of Run's context.
+	// ErrStartReturned is the cause of an exit that began because Start returned nil.
 	ErrStartReturned = errors.New("process: Start returned")
 )
 
-// SignalError is a signal as a reason: what began the exit, or, with Second, what
-// ended it at once.
+// SignalError is a signal as the cause of an exit or, with Second, as the reason that ended
+// the exit at once.
 type SignalError struct {
 	Signal os.Signal
 	Second bool
@@ -47,13 +46,13 @@ func (s *SignalError) Error() string {
 type Outcome uint8
 
 const (
-	// NotBegun: it was not called.
+	// NotBegun: the step was not called.
 	NotBegun Outcome = iota
-	// Done: it returned nil; the executor has terminated without an error.
+	// Done: the step returned nil; its executor has terminated without an error.
 	Done
-	// Failed: it returned an error, panicked, or called runtime.Goexit.
+	// Failed: the step returned an error, panicked, or called runtime.Goexit.
 	Failed
-	// StillRunning: it had not ended when the exit did.
+	// StillRunning: the step had not ended when the exit ended.
 	StillRunning
 )
 
@@ -76,23 +75,23 @@ type Report struct {
 	// Code is the exit code.
 	Code int
 
-	// Err is why nothing was started: what is wrong with the plan or the call, if Code is
-	// CodeBadPlan, or that no descriptors were left for a timer, if it is CodeFailed. The rest
-	// is zero then. If something was started, Err is nil.
+	// Err says why nothing was started, and is nil otherwise. With CodeBadPlan it is the
+	// mistake in the plan or the call; with CodeFailed the process had no descriptors left
+	// for a timer. All other fields are zero then.
 	Err error
 
-	// Cause is what began the exit: a *SignalError, the cause of Run's context,
-	// ErrStartReturned, or what Start returned.
+	// Cause says why the exit began: a *SignalError, the cause of Run's context,
+	// ErrStartReturned, or the error of Start.
 	Cause error
 
-	// Ended is nil if Run came to the end of the plan: each step had ended, or had been
-	// left behind at its own deadline, before Plan.Deadline, and Start has returned. Else
-	// it says what came first: ErrDeadline, the *SignalError of the second signal, or, if
-	// Start was left behind after the last step, ErrStepDeadline.
+	// Ended is nil if Run came to the end of the plan: before Plan.Deadline each step had
+	// ended or was left behind at its own deadline, and Start returned. Otherwise Ended is
+	// the reason that came first: ErrDeadline, the *SignalError of the second signal, or
+	// ErrStepDeadline if Start did not return after the last step.
 	Ended error
 
-	// NotReady and Start are the plan's functions of these names; NotBegun if it
-	// has none.
+	// NotReady and Start report on the plan's functions of these names. Their Outcome is
+	// NotBegun if the plan has none.
 	NotReady, Start StepReport
 
 	// Steps are the plan's, in its order.
@@ -107,31 +106,30 @@ type StepReport struct {
 	Name    string
 	Outcome Outcome
 
-	// Err is why it failed: its error, a *core.PanicError, or core.ErrGoexit.
+	// Err says why the step failed: its error, a *core.PanicError, or core.ErrGoexit.
 	Err error
 
-	// DeadlinePassed: the time of the step (see Step) was over before it had ended. It
-	// may have ended since: Outcome tells.
+	// DeadlinePassed says that the step had not ended when its time was over (see Step).
+	// If it ended later, Outcome says so.
 	DeadlinePassed bool
 
-	// Elapsed is the time from its begin until its end, or until the exit's.
+	// Elapsed is the time from the begin of the step to its end, or to the end of the exit.
 	Elapsed time.Duration
 
-	// Work is the report of the step's executor, whether the step was begun or
-	// not; zero for a step with Run. Work.Running names the body that ran when
-	// Timeout passed.
+	// Work is the report of the step's executor, also if the step was not begun. It is
+	// zero for a step with Run. Work.Running names the body that ran when Timeout passed.
 	Work core.Report
 
 	// Running names the bodies that the executor ran when the exit ended, with their stacks;
 	// empty if the step has ended, was not begun, or its executor has no method Running.
 	Running string
 
-	// Lost is how many tasks the executor had accepted that had not ended when the exit
-	// did: those that were running, and those that will never run.
+	// Lost counts the accepted tasks of the executor that had not ended when the exit
+	// ended: running tasks, and tasks that will never run.
 	Lost int64
 }
 
-// StillRunning returns the names of what had not ended when the exit did.
+// StillRunning returns the names of the parts that had not ended when the exit ended.
 func (r Report) StillRunning() []string { return r.names(StillRunning) }
 
 // NotBegun returns the names of the steps that were never begun.
@@ -147,7 +145,7 @@ func (r Report) names(o Outcome) []string {
 	return names
 }
 
-// Lost returns how many accepted tasks had not ended, over all executors.
+// Lost returns the sum of StepReport.Lost over all steps.
 func (r Report) Lost() (n int64) {
 	for _, s := range r.Steps {
 		n += s.Lost
@@ -155,8 +153,7 @@ func (r Report) Lost() (n int64) {
 	return n
 }
 
-// Cancelled returns how many submitted functions and timers were cancelled, over
-// all executors.
+// Cancelled returns the number of cancelled futures and timers of all executors.
 func (r Report) Cancelled() (n int64) {
 	for _, s := range r.Steps {
 		n += s.Work.Cancelled + s.Work.TimersCancelled

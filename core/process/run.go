@@ -20,17 +20,19 @@ import (
 // It returns up to 100 ms later if an executor does not return from Shutdown, and up
 // to 100 ms later if Logger blocks.
 //
-// The end of ctx begins the exit, and does not cut it short. Signals are counted
-// by themselves: after an exit that ctx or Start began, the first one is only
-// logged, and the second forces.
+// The end of ctx begins the exit and does not cut it short. Only signals force an exit: if
+// ctx or Start began it, the first signal is logged and the second one forces.
 //
-// A wrong plan, and a call from inside an executor of it, are logged and return
-// CodeBadPlan at once, before anything has started. So is a process without the two
-// descriptors that its first timer needs, where the runtime would end it in the middle of
-// the exit: the code is CodeFailed. Unless an executor has been made before, Run needs these
-// two even if a timer has been set already. Steps that are still running when
-// Run returns are left running, for os.Exit to end; the executors of the plan accept
-// nothing more by then.
+// Run logs a wrong plan, or a call from inside an executor of the plan, and returns
+// CodeBadPlan before it starts anything.
+//
+// The first timer of a process needs two descriptors; without them the Go runtime would end
+// the process in the middle of the exit. If they are missing, Run logs that and returns
+// CodeFailed before it starts anything. It needs the two even if a timer exists already,
+// unless an executor was made before.
+//
+// Steps that still run when Run returns are left running, for os.Exit to end. By then the
+// executors of the plan accept nothing more.
 func Run(ctx context.Context, plan Plan) int { return RunReport(ctx, plan).Code }
 
 // RunReport is Run, and says how it went.
@@ -43,7 +45,7 @@ type source func(wanted []os.Signal) (signals <-chan os.Signal, stop func())
 
 // subscribe is the source of a real process.
 func subscribe(wanted []os.Signal) (<-chan os.Signal, func()) {
-	// Two, as no third one changes anything: none of them waits for a reader.
+	// A third signal changes nothing, so two are enough for none to be missed.
 	signals := make(chan os.Signal, 2)
 	if len(wanted) > 0 { // to Notify, none means all
 		signal.Notify(signals, wanted...)
@@ -73,12 +75,12 @@ func runWith(ctx context.Context, plan Plan, from source) Report {
 	log.ctx = values
 	signals, stop := from(plan.signals())
 	defer stop()
-	defer log.flush(heedTime) // before stop: until then a broken pipe kills nobody
+	defer log.flush(heedTime) // before stop: after it a broken pipe kills the process
 
 	x := &exit{plan: &plan, terms: terms, log: log, signals: signals, steps: make([]*attempt, len(plan.Steps))}
-	x.asked, x.ask = context.WithCancelCause(ctx)
+	x.begun, x.begin = context.WithCancelCause(ctx)
 	x.forced, x.force = context.WithCancelCause(values)
-	defer x.ask(nil)
+	defer x.begin(nil)
 	defer x.force(nil)
 	defer x.watch()()
 	return x.run(values)

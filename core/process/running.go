@@ -7,8 +7,8 @@ import (
 	"eventide/core"
 )
 
-// running names the bodies that an executor runs at this moment: what its method Running
-// says, as that of core.Executor does, or of a group those of all of its members.
+// running names the bodies that an executor runs at this moment, by its method Running or,
+// for a group, by that of each member. It returns "" for an executor with neither.
 func running(ex any) string {
 	switch ex := ex.(type) {
 	case interface{ Running() string }:

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// scribe writes the log on a goroutine of its own, which exists while there is
-// something to write. A handler that blocks, because nobody reads the pipe of
-// standard error, holds up the log and not the exit. Its methods may be called
-// from many goroutines at once.
+// scribe writes the log on a goroutine of its own, which exists while there are lines to
+// write. A handler that blocks, for example on a pipe that nobody reads, delays the log and
+// not the exit. All methods may be called from many goroutines at once.
 type scribe struct {
 	// Set once.
 	logger *slog.Logger
@@ -19,7 +18,7 @@ type scribe struct {
 	// Guarded by mu.
 	mu    sync.Mutex
 	lines []line
-	idle  chan struct{} // closed when the writer has left; nil: there is none
+	idle  chan struct{} // closed when the writing goroutine ends; nil: there is none
 }
 
 type line struct {
@@ -38,8 +37,8 @@ func (s *scribe) log(level slog.Level, text string, args ...any) {
 	}
 }
 
-// write returns when there is nothing to write. A handler that calls runtime.Goexit
-// takes the goroutine with it: then another one goes on.
+// write writes lines until none is left. If the handler ends the goroutine by
+// runtime.Goexit, another goroutine writes the rest.
 func (s *scribe) write() {
 	left := false
 	defer func() {
@@ -57,7 +56,7 @@ func (s *scribe) write() {
 	}
 }
 
-// next takes a line; if there is none, the writer is gone from here on.
+// next takes a line. If there is none, it records that the writing goroutine ends.
 func (s *scribe) next() (line, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,13 +70,14 @@ func (s *scribe) next() (line, bool) {
 	return next, true
 }
 
-// writeLine contains a panic of the handler: there is nobody left to tell.
+// writeLine writes one line. It drops a panic of the handler: the only place to report it
+// would be the same handler.
 func (s *scribe) writeLine(l line) {
 	defer func() { _ = recover() }()
 	s.logger.Log(s.ctx, l.level, l.text, l.args...)
 }
 
-// flush returns when everything is written, or after limit.
+// flush returns when every line is written, or after limit.
 func (s *scribe) flush(limit time.Duration) {
 	idle := s.untilIdle()
 	if idle == nil {
@@ -91,15 +91,16 @@ func (s *scribe) flush(limit time.Duration) {
 	}
 }
 
-// flushWithoutTimer returns when everything is written. It is for a process that cannot set
-// a timer: a handler that blocks holds it up.
+// flushWithoutTimer returns when every line is written. It is for a process that cannot set
+// a timer; a handler that blocks delays it without bound.
 func (s *scribe) flushWithoutTimer() {
 	if idle := s.untilIdle(); idle != nil {
 		<-idle
 	}
 }
 
-// untilIdle returns what is closed when everything is written; nil: it is.
+// untilIdle returns a channel that is closed when every line is written, or nil if every
+// line is.
 func (s *scribe) untilIdle() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,20 +11,20 @@ import (
 
 var defaultSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
 
-// catchable says what isCatchable holds of.
+// catchable describes the signals for which isCatchable is true.
 const catchable = "a syscall.Signal from 1 to 64, but not SIGKILL, SIGSTOP or SIGPROF, nor, on Linux, 32 to 34"
 
-// isCatchable reports whether signal.Notify can deliver sig. What it cannot, it
-// ignores without an error.
+// isCatchable reports whether signal.Notify can deliver sig. Notify itself ignores other
+// signals without an error.
 func isCatchable(sig os.Signal) bool {
 	number, ok := sig.(syscall.Signal)
 	return ok && 1 <= number && number <= 64 && !isTaken(number)
 }
 
-// isTaken reports whether a signal belongs to somebody who lets no program have it:
-// the kernel; the Go runtime, whose profiler takes every SIGPROF (sigenable); or the
-// threads of a C library, for which the runtime leaves 32 to 34 on Linux as they are
-// (sigtable), so that without one they kill the process.
+// isTaken reports whether no program can have a signal: the kernel keeps SIGKILL and
+// SIGSTOP, the profiler of the Go runtime takes every SIGPROF (sigenable), and on Linux the
+// runtime leaves 32 to 34 to the threads of a C library (sigtable), so that they kill a
+// process without one.
 func isTaken(number syscall.Signal) bool {
 	switch number {
 	case syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGPROF:
@@ -40,11 +40,11 @@ func signalNumber(sig os.Signal) int {
 	return int(number)
 }
 
-// surviveBrokenPipes makes a write to a closed standard output or error return
-// EPIPE instead of killing the process, until stop is called. The channel is
-// never read. signal.Ignore would be inherited by child processes, and only
-// signal.Reset undoes it, for everybody; if somebody ignores it already, nothing
-// is to be done, and Stop would undo that.
+// surviveBrokenPipes makes a write to a closed standard output or error return EPIPE instead
+// of killing the process, until stop is called. It subscribes to SIGPIPE with a channel that
+// is never read. The tempting signal.Ignore is wrong: child processes would inherit it, and
+// only signal.Reset undoes it, for the whole program. If the program ignores SIGPIPE already,
+// nothing is done, because signal.Stop would undo that.
 func surviveBrokenPipes() (stop func()) {
 	if signal.Ignored(syscall.SIGPIPE) {
 		return func() {}

@@ -106,8 +106,8 @@ func planError(format string, args ...any) error {
 	return fmt.Errorf("process: Plan: "+format, args...)
 }
 
-// checkCall finds what is wrong with a call of Run and cannot be seen in the plan
-// alone.
+// checkCall finds mistakes in a call of Run, including those that the plan alone does not
+// show.
 func checkCall(ctx context.Context, p *Plan) error {
 	if ctx == nil {
 		return errors.New("process: Run: ctx is nil, want a context")
@@ -126,7 +126,7 @@ func checkCall(ctx context.Context, p *Plan) error {
 // returns core's error: Run would wait for itself (G18).
 func terminations(steps []Step) ([]*core.Termination, error) {
 	ended, end := context.WithCancel(context.Background())
-	end() // Wait looks where it is called from before it looks at this
+	end() // Wait checks its caller before it checks the context
 	terms := make([]*core.Termination, len(steps))
 	for i, s := range steps {
 		if s.Executor == nil {
@@ -139,7 +139,7 @@ func terminations(steps []Step) ([]*core.Termination, error) {
 		terms[i] = term
 		select {
 		case <-term.Done():
-			continue // nothing to wait for, and its Err is no answer to this question
+			continue // Wait would return Err, which says nothing about the caller
 		default:
 		}
 		_, err := term.Wait(ended)
