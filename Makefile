@@ -1,17 +1,20 @@
-# Each target is a line that could be typed. `make help` lists them.
+# Each target is a line that could be typed. `make help` lists them, by group.
 
+.DEFAULT_GOAL := help
 .PHONY: $(shell sed -nE 's/^([a-z-]+):.*## .*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
-help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+# What measures says of which sources it was built.
+REVISED = go build -ldflags "-X eventide/props/interleave/evidence.Revision=$$(git describe --always --dirty --abbrev=10 '--exclude=*')"
 
-verify: ## the main job: model, traces, properties, planted bugs; BUDGET=30s (default 2m)
+##@ Check
+
+verify: ## a verdict for each guarantee: model, traces, properties, chosen schedules, planted bugs; BUDGET=30s (default 2m), SEED=7, STRICT=1
 	go run ./props/cmd/verify $(if $(SEED),-seed $(SEED)) $(if $(STRICT),-strict)
 
 # Without the race detector: the model, which has no goroutine and would take minutes;
 # and the scheduler of the interleave lane, which hides its hand-offs from the detector
 # so that the program's own races are seen: to the detector its tests are races.
-test: lint ## everything CI runs: lint, all tests with the race detector, all properties
+test: lint ## what a change must pass: lint, all tests with the race detector, all properties, twelve planted bugs
 	go test -race -short $$(go list ./... | grep -v -e '/model$$' -e '/props/lanes/interleave')
 	go test -run Prop ./...
 	go test ./core/... ./model/... ./props/history ./props/exectest ./props/mutant ./props/cmd/... ./props/lanes/interleave/... ./stress ./bench/...
@@ -26,75 +29,27 @@ lint: ## gofmt, vet, staticcheck
 prop: ## all properties
 	go test -run Prop ./...
 
-mutants: ## every planted bug against the properties; MUTANT=name for one, SHORT=1 for 12; AUTO=60 SEED=n for mechanical ones
+mutants: ## every planted bug; MUTANT=name for one, SHORT=1 for twelve; AUTO=60 SEED=n for mechanical ones
 	go run ./props/cmd/mutants $(if $(MUTANT),-run $(MUTANT)) $(if $(SHORT),-short) $(if $(AUTO),-auto $(AUTO) $(if $(SEED),-seed $(SEED)))
 
-mutants-columns: ## measure its columns anew: plain stress of each, and each property alone
+mutants-columns: ## measure the other columns of the planted bugs: plain stress, and each property alone
 	go run ./props/cmd/mutants -stress
 	go run ./props/cmd/mutants -alone
 
-explore: ## every reachable state of the model; flags by ARGS
+explore: ## every reachable state of the model; ARGS='-tasks 1 -cancel'
 	go run ./model/cmd/explore $(ARGS)
-
-bench: ## benchmarks beside rivals, for benchstat; COUNT=10
-	go test -run '^$$' -bench . -count $(or $(COUNT),1) ./bench
-
-compare: ## rivals interleaved round by round, with ratios and targets; writes out/bench.json
-	go run ./bench/cmd/compare $(ARGS)
-
-benchcmp: ## benchstat of OLD= and NEW=
-	go tool benchstat $(OLD) $(NEW)
-
-docs: ## write the parts of documents that come from the code
-	go test ./props -run '^TestDocumentsAreTrueOfTheCode$$' -update
-	go test ./props/cmd/verify -run '^TestTheReadmeShowsTheKeptRun$$' -update
-
-results: ## write RESULTS.md, and what the README shows of them, from the raw files in testdata/bench
-	go run ./bench/cmd/results
-	go test ./props/cmd/verify -run '^TestTheReadmeShowsTheKeptRun$$' -update
-
-results-keep: ## keep what verify, mutants and compare wrote to out as those raw files
-	mkdir -p testdata/bench
-	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json out/histograms.txt out/peers.json out/matrix.json out/gate.json) testdata/bench/
-
-results-check: ## fail if RESULTS.md and the pages about chosen schedules are not what the raw files give
-	go run ./bench/cmd/results -check
-	go run ./props/cmd/survey -check
-	go run ./props/cmd/measure check
 
 stress: ## the stress tests with the race detector; EVENTIDE_SOAK=10m for longer
 	go test -race -count=1 -timeout 0 -v ./stress
 
-conditions: ## every test binary under other buffers, processors, limits, load; ARGS='-race -conditions load ./core/...'
-	go run ./stress/cmd/conditions $(ARGS)
-
-fuzz: ## coverage-guided programs, and programs of groups; FUZZTIME=1m for each
+fuzz: ## coverage-guided programs of executors and of groups; FUZZTIME=1m for each
 	go test -run '^$$' -fuzz '^FuzzPropAll$$' -fuzzminimizetime 1x -fuzztime $(or $(FUZZTIME),1m) ./props
 	go test -run '^$$' -fuzz '^FuzzPropG21Group$$' -fuzzminimizetime 1x -fuzztime $(or $(FUZZTIME),1m) ./props
 
-peers-setup: ## install the real peers (apt, as root) and compile their drivers into out/peers
-	apt-get update && apt-get install -y --no-install-recommends libnetty-java libjctools-java openjdk-17-jdk-headless gcc g++ libuv1-dev libboost-dev
-	cd bench/peers && go mod download
-	sh bench/peers/drivers/build.sh out/peers
+conditions: ## every test binary with other buffers, processors, limits, load; ARGS='-race -conditions load ./core/...'
+	go run ./stress/cmd/conditions $(ARGS)
 
-peers: ## real peers, interleaved round by round; ROUNDS=12 RUN=regexp SEED=; writes out/peers.json
-	cd bench/peers && go run ./cmd/peers -rounds $(or $(ROUNDS),12) $(if $(RUN),-run '$(value RUN)') $(if $(SEED),-seed $(SEED))
-
-oracle: ## generated programs on the real Netty and on core; SEED= PROGRAMS=
-	cd bench/peers && go run ./cmd/oracle $(if $(SEED),-seed $(SEED)) $(if $(PROGRAMS),-n $(PROGRAMS))
-
-matrix: ## subject x guarantee for core and its peers; writes out/matrix.json
-	cd bench/peers && go run ./cmd/matrix
-
-gate: ## head against BASE=ref before a release; ARGS for flags. Exit codes 0..4 are those of out/gate: make makes them 2
-	go build -o out/gate ./bench/cmd/gate
-	out/gate -base "$(BASE)" $(ARGS)
-
-clean: ## remove what was built
-	rm -rf out
-
-# What measures says of which sources it was built.
-REVISED = go build -ldflags "-X eventide/props/interleave/evidence.Revision=$$(git describe --always --dirty --abbrev=10 '--exclude=*')"
+##@ Chosen schedules for any package
 
 interleave-kernels: ## each strategy, go test, goleak and synctest on each kernel; writes testdata/interleave/kernels.json and docs/kernels.md
 	$(REVISED) -o out/measure-kernels ./props/cmd/measure
@@ -118,5 +73,61 @@ interleave-modules: ## the tests of others' modules under chosen schedules: ONLY
 	out/survey $(if $(RACE),-race -schedules 50 -kept testdata/interleave/modules-race.json) $(if $(ONLY),-only '$(value ONLY)') $(ARGS)
 	out/survey -render
 
-releases: ## the scheduler for any package with another Go release: RELEASE=go1.25.14
+releases: ## the tests of chosen schedules with another Go release; RELEASE=go1.25.14
 	RELEASE=$(or $(RELEASE),go1.25.14) go test -tags releases -count=1 -run TestRelease ./props/interleave/works
+
+##@ Measure
+
+bench: ## benchmarks beside rivals, for benchstat; COUNT=10
+	go test -run '^$$' -bench . -count $(or $(COUNT),1) ./bench
+
+benchcmp: ## benchstat of two such outputs; OLD=file NEW=file
+	go tool benchstat $(OLD) $(NEW)
+
+compare: ## rivals interleaved round by round, ratios and targets; writes out/bench.json; ARGS for flags
+	go run ./bench/cmd/compare $(ARGS)
+
+gate: ## the working tree beside an older commit, before a release; BASE=v1.2.0, ARGS for flags
+	go build -o out/gate ./bench/cmd/gate
+	out/gate -base "$(BASE)" $(ARGS)
+
+peers-setup: ## install the libraries to compare with (apt, as root) and compile their drivers into out/peers
+	apt-get update && apt-get install -y --no-install-recommends libnetty-java libjctools-java openjdk-17-jdk-headless gcc g++ libuv1-dev libboost-dev
+	cd bench/peers && go mod download
+	sh bench/peers/drivers/build.sh out/peers
+
+peers: ## other libraries interleaved round by round; ROUNDS=12 RUN=regexp SEED=n; writes out/peers.json
+	cd bench/peers && go run ./cmd/peers -rounds $(or $(ROUNDS),12) $(if $(RUN),-run '$(value RUN)') $(if $(SEED),-seed $(SEED))
+
+oracle: ## generated programs on Netty and on core; SEED=n PROGRAMS=n
+	cd bench/peers && go run ./cmd/oracle $(if $(SEED),-seed $(SEED)) $(if $(PROGRAMS),-n $(PROGRAMS))
+
+matrix: ## which executors keep which guarantee; writes out/matrix.json
+	cd bench/peers && go run ./cmd/matrix
+
+##@ Documents
+
+docs: ## write what documents take from the code: guarantees, diagrams, example outputs
+	go test ./props -run '^TestDocumentsAreTrueOfTheCode$$' -update
+	go test ./props/cmd/verify -run '^TestTheReadmeShowsTheKeptRun$$' -update
+
+results: ## write RESULTS.md, and what the README shows of it, from the kept files
+	go run ./bench/cmd/results
+	go test ./props/cmd/verify -run '^TestTheReadmeShowsTheKeptRun$$' -update
+
+results-keep: ## keep what verify, mutants, compare, peers, matrix and gate wrote to out
+	mkdir -p testdata/bench
+	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json out/histograms.txt out/peers.json out/matrix.json out/gate.json) testdata/bench/
+
+results-check: ## fail if RESULTS.md and the pages about chosen schedules are not what the raw files give
+	go run ./bench/cmd/results -check
+	go run ./props/cmd/survey -check
+	go run ./props/cmd/measure check
+
+##@ Other
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^##@/ { printf "\n%s\n", substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-23s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+clean: ## remove out, where commands build and write
+	rm -rf out

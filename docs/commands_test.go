@@ -29,7 +29,7 @@ var elsewhere = map[string]string{
 
 // TestOpeningCommands runs the command that each page begins with, or knows what runs it.
 func TestOpeningCommands(t *testing.T) {
-	for _, p := range pages(t)[1:] {
+	for _, p := range readersPages(t) {
 		first := p.blocks()[0]
 		if other := elsewhere[p.name]; other != "" {
 			if _, err := os.Stat(filepath.Join(root, other)); err != nil {
@@ -283,4 +283,44 @@ func checkInterleave(words []string) error {
 		return fmt.Errorf("no command %s of interleave", words[0])
 	}
 	return checkFlags(words[1:], texts)
+}
+
+var target = regexp.MustCompile(`(?m)^([a-z-]+):`)
+
+// TestMakeHelp: make alone is make help. It lists every target once, in groups, with
+// verify and test first.
+func TestMakeHelp(t *testing.T) {
+	makefile := readPage(t, "Makefile").text
+	if err := checkHelp(t, makefile); err != nil {
+		t.Error(err)
+	}
+	for _, wrong := range []string{
+		strings.Replace(makefile, "\nlint: ##", "\nlint: #", 1),
+		strings.Replace(makefile, "\n##@ Check\n", "\n", 1),
+		strings.Replace(makefile, "\nverify: ##", "\nzzz: ##", 1),
+	} {
+		if checkHelp(t, wrong) == nil {
+			t.Error("got no error for a Makefile whose help is wrong")
+		}
+	}
+}
+
+func checkHelp(t *testing.T, makefile string) error {
+	file := filepath.Join(t.TempDir(), "Makefile")
+	if err := os.WriteFile(file, []byte(makefile), 0o644); err != nil {
+		return err
+	}
+	help, err := exec.Command("make", "-f", file).Output()
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(string(help), "\nCheck\n  verify ") || !strings.Contains(string(help), "\n  test ") {
+		return fmt.Errorf("make help does not begin with verify and test:\n%s", help)
+	}
+	for _, m := range target.FindAllStringSubmatch(makefile, -1) {
+		if strings.Count(string(help), "\n  "+m[1]+" ") != 1 {
+			return fmt.Errorf("make help does not list %s once:\n%s", m[1], help)
+		}
+	}
+	return nil
 }
