@@ -105,3 +105,30 @@ func opening(text string) string {
 	}
 	return ""
 }
+
+var machinePath = regexp.MustCompile("(?:^|[\\s`'\"(=])(/(?:tmp|work|home|root|Users)/[^\\s`'\")]*)")
+
+// TestNoPathsOfOneMachine: pages, kept figures and what is made of them name no directory
+// of the machine that wrote them.
+func TestNoPathsOfOneMachine(t *testing.T) {
+	kept, err := filepath.Glob(filepath.Join(root, "testdata", "*", "*.json"))
+	if err != nil || len(kept) < 5 {
+		t.Fatalf("got the kept figures %v, %v", kept, err)
+	}
+	all := append(pages(t), readPage(t, "RESULTS.md"), readPage(t, "CHANGELOG.md"))
+	for _, path := range kept {
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, readPage(t, name))
+	}
+	for _, p := range all {
+		if m := machinePath.FindStringSubmatch(p.text); m != nil {
+			t.Errorf("%s names %s", p.name, m[1])
+		}
+	}
+	if machinePath.FindString("in `/tmp/x/y`") == "" {
+		t.Error("a path was not seen")
+	}
+}
