@@ -59,9 +59,9 @@ func (r *recorder) ended(ev core.Event) {
 		id = c.id
 	}
 	r.mu.Unlock()
-	e := history.Event{Kind: history.Ended, ID: id, Outcome: history.Normal}
+	e := history.Event{Kind: history.Ended, ID: id, Outcome: history.Normal, Cause: cause(ev.Reason), Note: text(ev.Reason)}
 	if ev.Reason != nil {
-		e.Outcome, e.Note = history.Errored, ev.Reason.Error()
+		e.Outcome = history.Errored
 	}
 	r.log.Add(e)
 }

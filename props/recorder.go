@@ -73,11 +73,7 @@ func (r *recorder) Trace(ev core.Event) {
 	case core.EventAdmit:
 		r.admit(ev)
 	case core.EventState:
-		note := ""
-		if ev.Reason != nil {
-			note = ev.Reason.Error()
-		}
-		r.log.Add(history.Event{Kind: history.Transit, From: ev.From, To: ev.To, Note: note})
+		r.log.Add(history.Event{Kind: history.Transit, From: ev.From, To: ev.To, Cause: cause(ev.Reason), Note: text(ev.Reason)})
 	case core.EventPark:
 		r.log.Add(history.Event{
 			Kind: history.Park, To: ev.To,

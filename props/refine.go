@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"eventide/core"
 	"eventide/model"
 	"eventide/props/history"
 )
@@ -294,7 +293,7 @@ func (r *refinement) transition(e *history.Event) []model.Action {
 	seen := model.Action{Kind: model.KindObserve, Phase: e.To}
 	byCall := r.closing
 	r.closing = false
-	failed := e.Note != "" && e.Note != core.ErrShutdown.Error() && e.Note != core.ErrShutdownTimeout.Error()
+	failed := e.Cause.Failure()
 	switch {
 	case failed && !r.up:
 		return r.startFails(e)

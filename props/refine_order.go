@@ -3,7 +3,6 @@ package props
 import (
 	"slices"
 
-	"eventide/core"
 	"eventide/model"
 	"eventide/props/history"
 )
@@ -119,7 +118,7 @@ func (r *refinement) ofLoop(e *history.Event) bool {
 	case history.Park, history.Unpark:
 		return true
 	case history.Ended: // by the loop itself
-		return e.Outcome == history.Errored && e.Note != core.ErrDescriptorReused.Error()
+		return e.Outcome == history.Errored && e.Cause != history.CauseReused
 	}
 	return false
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"eventide/core"
 	"eventide/model"
 	"eventide/props/history"
 )
@@ -60,9 +59,9 @@ func (r *refinement) registrationEnds(e *history.Event) []model.Action {
 	body := r.named(e.ID)
 	var actions []model.Action
 	switch {
-	case e.Outcome == history.Normal || e.Note == core.ErrDescriptorReused.Error():
+	case e.Outcome == history.Normal || e.Cause == history.CauseReused:
 		actions = []model.Action{{Kind: model.KindUnregister, From: r.from(e.G), Body: body}}
-	case e.Note != core.ErrShutdown.Error() && e.Note != core.ErrShutdownTimeout.Error() && e.Note != errPoller.Error():
+	case e.Cause == history.CauseOtherError:
 		actions = append(r.lost(e.ID), model.Action{Kind: model.KindCloseFD, Body: body})
 	default:
 		actions = []model.Action{{Kind: model.KindCloseFD, Body: body}}

@@ -59,6 +59,31 @@ func result(err error) history.Outcome {
 	return history.Errored
 }
 
+// cause returns the cause that an error of core stands for.
+func cause(err error) history.Cause {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, core.ErrShutdownTimeout):
+		return history.CauseTimeout
+	case errors.Is(err, core.ErrShutdown):
+		return history.CauseShutdown
+	case errors.Is(err, core.ErrDescriptorReused):
+		return history.CauseReused
+	case errors.Is(err, errPoller):
+		return history.CausePoller
+	}
+	return history.CauseOtherError
+}
+
+// text is what people read of an error in a log.
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
 // statsWords puts a snapshot of core into the words of a history.
 func statsWords(s core.Stats) history.Stats {
 	return history.Stats{

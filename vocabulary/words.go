@@ -9,7 +9,7 @@ import (
 
 // Term is a type of the vocabulary.
 type Term interface {
-	State | Op | Body | Outcome | TimerPolicy | DrainPolicy
+	State | Op | Body | Outcome | Cause | TimerPolicy | DrainPolicy
 }
 
 // Words returns the words of a type, in the order of its constants. The slice is the
@@ -30,6 +30,8 @@ func table[T Term]() []string {
 		return bodyWords
 	case Outcome:
 		return outcomeWords
+	case Cause:
+		return causeWords
 	case TimerPolicy:
 		return timerPolicyWords
 	default:

@@ -13,6 +13,7 @@ func TestEveryConstantHasAWord(t *testing.T) {
 	everyWord[Op](t, OpExecute, OpListen)
 	everyWord[Body](t, BodyTask, BodyAbort)
 	everyWord[Outcome](t, Accepted, Skipped)
+	everyWord[Cause](t, CauseShutdown, CauseOtherError)
 	everyWord[TimerPolicy](t, CancelTimers, AnyTimers)
 	everyWord[DrainPolicy](t, DrainChannels, CloseChannels)
 }

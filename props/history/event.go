@@ -23,8 +23,9 @@ type Event struct {
 	ID      int     // program-wide label of the task, timer or hook it is about; 0 none
 	Call    int     // Return, Admit: N of the Invoke
 	Run     int     // Begin, End of a periodic timer: which run, from 1
-	From    State   // State
-	To      State   // State: the new one; Return, Observe: the one seen; Park: the one the loop acted on
+	From    State   // Transit: the old state
+	To      State   // Transit: the new state; Return, Observe: the state seen; Park: the state the loop acted on
+	Cause   Cause   // Transit: why admission was closed; Ended: why the executor ended the registration
 
 	Delay    time.Duration // Invoke of a timer: the (initial) delay
 	Period   time.Duration // Invoke of a periodic timer: period, or delay between runs
@@ -40,7 +41,7 @@ type Event struct {
 	Lazy   int           // Park: lazy entries in the queue
 	Token  bool          // Park: a wake is pending, the sleep will end at once
 	Stats  *Stats        // Sample; Return of OpStats
-	Note   string        // free text for the reader; no predicate reads it
+	Note   string        // free text for people; no check reads it
 }
 
 // LogKind says what an event of the log tells.

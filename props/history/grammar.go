@@ -41,7 +41,7 @@ var shapes = [...]shape{
 	Begin:    {words: []slot{bodySlot, idSlot}, attrs: []attr{runAttr, deadlineAttr, inLoopAttr}},
 	End:      {words: []slot{bodySlot, idSlot, optional(endSlot)}, attrs: []attr{runAttr, inLoopAttr}},
 	Complete: {words: []slot{idSlot, outcomeSlot}},
-	Transit:  {words: []slot{moveSlot}},
+	Transit:  {words: []slot{moveSlot}, attrs: []attr{causeAttr}},
 	Park:     {words: []slot{optional(tokenSlot), optional(stateSlot)}, attrs: []attr{untilAttr, nextAttr, queuedAttr, lazyAttr}},
 	Unpark:   {},
 	Wake:     {},
@@ -49,7 +49,7 @@ var shapes = [...]shape{
 	Done:     {},
 	Sample:   {attrs: statsAttrs()},
 	Observe:  {words: []slot{opSlot, optional(outcomeSlot), optional(stateSlot)}},
-	Ended:    {words: []slot{idSlot, outcomeSlot}},
+	Ended:    {words: []slot{idSlot, outcomeSlot}, attrs: []attr{causeAttr}},
 	Readied:  {words: []slot{idSlot}},
 	Fault:    {words: []slot{optional(idSlot), optional(outcomeSlot)}},
 	Sealed:   {attrs: statsAttrs()},
@@ -164,6 +164,16 @@ var (
 				return ""
 			}
 			return "false"
+		},
+	}
+	causeAttr = attr{
+		name: "cause",
+		read: func(e *Event, v string) error { return e.Cause.UnmarshalText([]byte(v)) },
+		write: func(e Event) string {
+			if e.Cause == 0 {
+				return ""
+			}
+			return e.Cause.String()
 		},
 	}
 	noteAttr = attr{

@@ -120,6 +120,7 @@ func eventGen(t *rapid.T) history.Event {
 		e.ID, e.Outcome = id(1), outcome()
 	case history.Transit:
 		e.From, e.To = state(), state()
+		e.Cause = history.Cause(rapid.IntRange(0, int(history.CauseOtherError)).Draw(t, "cause"))
 	case history.Park:
 		e.To, e.Token = state(), rapid.Bool().Draw(t, "token")
 		e.Deadline, e.Next = durations.Draw(t, "until"), durations.Draw(t, "next")

@@ -8,6 +8,7 @@ type (
 	Op          = vocabulary.Op
 	Body        = vocabulary.Body
 	Outcome     = vocabulary.Outcome
+	Cause       = vocabulary.Cause
 	TimerPolicy = vocabulary.TimerPolicy
 	DrainPolicy = vocabulary.DrainPolicy
 )
@@ -82,6 +83,15 @@ const (
 	RefusedByPoller    = vocabulary.RefusedByPoller
 	Drained            = vocabulary.Drained
 	Aborted            = vocabulary.Aborted
+)
+
+// The causes.
+const (
+	CauseShutdown   = vocabulary.CauseShutdown
+	CauseTimeout    = vocabulary.CauseTimeout
+	CauseReused     = vocabulary.CauseReused
+	CausePoller     = vocabulary.CausePoller
+	CauseOtherError = vocabulary.CauseOtherError
 )
 
 // The policies of a shutdown.

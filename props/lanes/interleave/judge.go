@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"eventide/core"
 	"eventide/props"
 	"eventide/props/history"
 	"eventide/props/lanes/interleave/det"
@@ -235,6 +234,7 @@ func (h *hasher) event(e *history.Event, g int) {
 	h.add(uint64(e.Deadline))
 	h.add(uint64(e.Until))
 	h.add(uint64(e.Next))
+	h.add(uint64(e.Cause))
 	flags := uint64(0)
 	if e.InLoop {
 		flags |= 1
@@ -330,7 +330,7 @@ func (e *editor) look(i int) {
 	if ev.Kind == history.Transit && ev.To >= history.ShuttingDown {
 		e.asked = true
 		// Of one that has been up it is the poller that failed.
-		e.failed = e.failed || !e.up && ev.Note != "" && ev.Note != core.ErrShutdown.Error() && ev.Note != core.ErrShutdownTimeout.Error()
+		e.failed = e.failed || !e.up && ev.Cause.Failure()
 	}
 }
 

@@ -22,14 +22,14 @@ g2 state NotStarted->Started
 g2 admit execute 2 accepted
 g2 return execute 2 accepted
 loop park Started until=never next=never queued=0
-loop state Started->Shutdown note="broken"
+loop state Started->Shutdown cause=poller
 g1 admit execute 1 refused
 g1 return execute 1 refused:startfailed
 `, true},
 		"the start failed in a shutdown": {`
 g1 invoke execute 1
 g2 invoke shutdown
-g2 state NotStarted->Shutdown note="no goroutine"
+g2 state NotStarted->Shutdown cause=error
 g2 return shutdown returned
 g1 admit execute 1 refused
 g1 return execute 1 refused:startfailed
