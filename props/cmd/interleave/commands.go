@@ -2,7 +2,9 @@ package main
 
 import (
 	"io"
+	"os"
 
+	"eventide/internal/shard"
 	"eventide/props/interleave/driver"
 )
 
@@ -11,7 +13,23 @@ func test(args []string, stdout, stderr io.Writer) (int, error) {
 	if err := c.parse(args); err != nil {
 		return driver.ExitInput, err
 	}
+	var err error
+	if c.opts.Shard, err = shard.FromEnv(os.Getenv); err != nil {
+		return driver.ExitInput, inputError(err.Error())
+	}
 	return driver.Test(c.opts)
+}
+
+// merge joins the files of state of the shards of a run.
+func merge(args []string, stdout, stderr io.Writer) (int, error) {
+	c := newCommand("merge", stdout, stderr)
+	if err := c.parse(args); err != nil {
+		return driver.ExitInput, err
+	}
+	if len(c.opts.Patterns) == 0 {
+		return driver.ExitInput, inputError("merge: want the files that -state of the shards named")
+	}
+	return driver.Merge(c.opts, c.opts.Patterns)
 }
 
 // hunt is test with a regression file for each confirmed finding, and a search that

@@ -64,6 +64,7 @@ func newCommand(name string, stdout, stderr io.Writer) *command {
 	c.set.BoolVar(&c.leaks, "leaks", true, "goroutines that a test leaves behind are findings")
 	c.set.BoolVar(&o.Fresh, "fresh", false, "run each schedule in a process of its own")
 	c.set.IntVar(&o.Processes, "p", 0, "controlled processes at once; `n` is the number of processors by default")
+	c.set.StringVar(&o.State, "state", "", "keep what is done in `file`, and go on from it")
 	c.set.StringVar(&o.JUnit, "junit", "", "write the results to `file` as JUnit XML")
 	c.set.StringVar(&o.HTML, "html", "", "write a timeline of each finding into `dir`")
 	c.set.BoolVar(&o.Write, "write", false, "write findings into testdata/interleave of the package")

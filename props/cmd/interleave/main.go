@@ -5,6 +5,7 @@
 //	interleave test [flags] [packages]     explore the schedules of tests
 //	interleave hunt -run TestX [package]   find, minimise, confirm, write a regression file
 //	interleave replay FILE                 repeat a finding
+//	interleave merge FILES                 join the results of shards
 //	interleave doctor                      check this toolchain, print what is controlled
 //	interleave bench                       measure schedules per second
 //
@@ -42,6 +43,7 @@ const usage = `usage:
   interleave test [flags] [packages]    explore the schedules of tests
   interleave hunt -run TestX [package]  find, minimise, confirm, write a regression file
   interleave replay FILE                repeat a finding
+  interleave merge FILES                join the results of shards
   interleave doctor                     check this toolchain, print what is controlled
   interleave bench                      measure schedules per second
 interleave test -h lists the flags.
@@ -63,6 +65,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		code, err = hunt(rest, stdout, stderr)
 	case "replay":
 		code, err = replay(rest, stdout, stderr)
+	case "merge":
+		code, err = merge(rest, stdout, stderr)
 	case "doctor":
 		code, err = doctor(rest, stdout, stderr)
 	case "bench":

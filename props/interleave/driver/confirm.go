@@ -63,10 +63,11 @@ func (s *search) prefix(f *found) error {
 	if s.fresh || f.first.Number < f.from {
 		return nil
 	}
-	before := f.first.Number - f.from
+	stride := max(s.stride(), 1)
+	before := (f.first.Number - f.from) / stride
 	try := func(n uint64) (bool, error) {
 		r := s.bySeed(f.first, s.opts.Time)
-		r.First, r.Longest, r.Strategy = f.first.Number-n, 0, s.opts.Strategy
+		r.First, r.Longest, r.Strategy = f.first.Number-n*stride, 0, s.opts.Strategy
 		return s.repeats(r, n+1, f.cause)
 	}
 	ok, err := try(before)
@@ -85,7 +86,7 @@ func (s *search) prefix(f *found) error {
 		}
 	}
 	f.repeat = s.bySeed(f.first, s.opts.Time)
-	f.repeat.First, f.repeat.Longest, f.repeat.Strategy = f.first.Number-f.prefix, 0, s.opts.Strategy
+	f.repeat.First, f.repeat.Longest, f.repeat.Strategy = f.first.Number-f.prefix*stride, 0, s.opts.Strategy
 	return nil
 }
 
@@ -150,7 +151,7 @@ const endlessSteps = 20000
 // traced runs a request that has shown a cause, with its operations.
 func (s *search) traced(r protocol.Request, count uint64, c cause) (*ending, error) {
 	r.Detail = 2
-	if c.endless() && r.Steps == 0 {
+	if c.endless() && (r.Steps == 0 || r.Steps > endlessSteps) {
 		short := r
 		short.Steps = endlessSteps
 		if e, err := s.once(short, count); err != nil || e.same(c) {

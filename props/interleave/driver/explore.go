@@ -18,12 +18,27 @@ func (s *session) exploreTest(r *pkgRun, t test, round uint64, left *budget, unt
 	if state == plainSkipped {
 		out.result, out.text = "skip", "it skips itself: its schedules were not explored"
 		left.share()
-		s.report(r, &search{pkg: r.pkg, opts: s.opts, stopped: "skips itself"}, state, out)
-		return out, nil
+		x := &search{pkg: r.pkg, test: t, opts: s.opts, seed: s.opts.Seed + round, stopped: "skips itself"}
+		s.report(r, x, state, out)
+		return out, s.finish(x, out.text, out, ExitNothing)
 	}
 	begin := time.Now()
-	x := &search{pkg: r.pkg, test: t, opts: s.opts, seed: s.opts.Seed + round, until: until, fresh: s.opts.Fresh || state == plainOnce}
+	about := ""
+	if state == plainFailed {
+		about = "fails without control too: " + r.plain.about(t.Name)
+	}
+	x := &search{pkg: r.pkg, leaks: s.opts.Leaks, test: t, opts: s.opts, seed: s.opts.Seed + round, until: until, fresh: s.opts.Fresh || state == plainOnce}
 	x.limit, x.budget = s.limits(left)
+	x.limit = x.share(x.limit)
+	switch done := s.resume(x, about); {
+	case done != nil:
+		left.unused(x.budget)
+		return s.again(r, done), nil
+	case s.elsewhere(x):
+		left.unused(x.budget)
+		out.result, out.text = "skip", "a complete search is not divided: it is explored in another shard"
+		return out, s.finish(x, out.text, out, ExitNothing)
+	}
 	if slices.Contains(r.plain.running, t.Name) {
 		x.plainCut = r.plain.cut
 	}
@@ -34,9 +49,9 @@ func (s *session) exploreTest(r *pkgRun, t test, round uint64, left *budget, unt
 	out.took = time.Since(begin)
 	var text []string
 	switch {
-	case state == plainFailed:
+	case about != "":
 		out.result = "fail"
-		text = append(text, "fails without control too: "+r.plain.about(t.Name))
+		text = append(text, about)
 	case x.alone != "":
 		text = append(text, "fails without control too if it runs alone, and not after the other tests: "+x.alone)
 	}
@@ -47,28 +62,24 @@ func (s *session) exploreTest(r *pkgRun, t test, round uint64, left *budget, unt
 		if err := s.keep(x, f); err != nil {
 			return nil, err
 		}
-		if s.opts.HTML != "" {
+		if s.opts.HTML != "" && f.kept == nil {
 			name, err := x.writeHTML(f)
 			if err != nil {
 				return nil, err
 			}
 			f.html = relative(name)
 		}
-		title := ""
-		if len(x.found) > 1 {
-			title = fmt.Sprintf("finding %d of %d\n", i+1, len(x.found))
-		}
-		text = append(text, title+x.pageOf(f))
+		text = append(text, findingTitle(i, len(x.found))+x.pageOf(f))
 	}
-	text = append(text, x.covered.lines(x)...)
+	text = append(text, strings.Join(x.covered.lines(x), "\n"))
 	out.text = strings.Join(text, "\n\n")
 	out.notice = strings.Join(s.notices(x), "\n")
 	if x.undecided() && out.result == "pass" {
 		out.result = "skip"
 	}
-	s.count(r, x, out)
+	code := s.count(r, x, out)
 	s.report(r, x, state, out)
-	return out, nil
+	return out, s.finish(x, about, out, code)
 }
 
 // limits returns the number of schedules and the budget of one test's search.
@@ -86,7 +97,7 @@ func (s *session) limits(left *budget) (uint64, time.Duration) {
 // keep writes the replay file of a finding, below testdata if the options ask for it,
 // and else into the cache.
 func (s *session) keep(x *search, f *found) error {
-	if f.state == repeatsNot {
+	if f.state == repeatsNot || f.kept != nil {
 		return nil
 	}
 	r, err := x.replayOf(f, s.builder)
@@ -120,32 +131,7 @@ func relative(name string) string {
 // undecided says whether the search shows nothing about the test.
 func (s *search) undecided() bool {
 	c := &s.covered
-	return len(s.found) == 0 && (s.stopped == stoppedByTimeout || c.Schedules <= c.undecided)
-}
-
-// lines say how much was covered, for a reader of -v and of a failure.
-func (c *coverage) lines(s *search) []string {
-	text := fmt.Sprintf("%s in %v, %s", plural(int(c.Schedules), "schedule", "schedules"), s.spent.Round(time.Millisecond),
-		plural(int(c.Classes), "class", "classes"))
-	if c.most > 1 && s.opts.Exhaust < 0 {
-		text += fmt.Sprintf("; chance that the next schedule has a new class: %.2g", float64(c.Singles)/float64(c.most))
-	}
-	if c.Pairs > 0 {
-		text += fmt.Sprintf("; %s of conflicting operations", plural(int(c.Pairs), "pair", "pairs"))
-	}
-	switch {
-	case c.Complete:
-		text += "; complete: there are no other schedules"
-	case c.Bound > 0:
-		text += fmt.Sprintf("; complete up to %s", plural(int(c.Bound-1), "preemption", "preemptions"))
-	}
-	if c.Rescued > 0 {
-		text += fmt.Sprintf("; %d ended only under a fair continuation", c.Rescued)
-	}
-	if s.stopped != "" {
-		text += "; stopped: " + s.stopped
-	}
-	return []string{text}
+	return len(s.found) == 0 && (s.stopped == stoppedByTimeout || c.Schedules <= c.Undecided)
 }
 
 // notices say what was not controlled, and what the reader must know of a test that
@@ -165,14 +151,14 @@ func (s *session) notices(x *search) []string {
 	if text := c.uncontrolled(x.pkg); text != "" {
 		lines = append(lines, "not controlled: "+text)
 	}
-	if c.tooLarge > 0 {
-		lines = append(lines, fmt.Sprintf("%s undecided: more operations than the limit of a schedule; one has at least %d, and -steps raises the limit", plural(int(c.tooLarge), "schedule", "schedules"), c.needed))
+	if c.TooLarge > 0 {
+		lines = append(lines, fmt.Sprintf("%s undecided: more operations than the limit of a schedule; one has at least %d, and -steps raises the limit", plural(int(c.TooLarge), "schedule", "schedules"), c.Needed))
 	}
-	if c.horizon > 0 {
-		lines = append(lines, fmt.Sprintf("%s undecided: virtual time ran out while a goroutine slept", plural(int(c.horizon), "schedule", "schedules")))
+	if c.Horizon > 0 {
+		lines = append(lines, fmt.Sprintf("%s undecided: virtual time ran out while a goroutine slept", plural(int(c.Horizon), "schedule", "schedules")))
 	}
-	if c.outsideText != "" {
-		lines = append(lines, fmt.Sprintf("%s undecided: %s", plural(1, "schedule", "schedules"), c.outsideText))
+	if c.Waited != "" {
+		lines = append(lines, fmt.Sprintf("%s undecided: %s", plural(1, "schedule", "schedules"), c.Waited))
 	}
 	if x.stopped == stoppedByPattern {
 		lines = append(lines, "not explored: "+x.stopped)
@@ -183,44 +169,26 @@ func (s *session) notices(x *search) []string {
 	return lines
 }
 
-// uncontrolled counts what the scheduler does not control, with the first place of each.
-func (c *coverage) uncontrolled(p *pkg) string {
-	counts := []struct {
-		kind      string
-		n         uint64
-		one, many string
-	}{
-		{"raw", c.Raw, "blocking system call", "blocking system calls"}, {"cgo", c.Cgo, "call of a C function", "calls of C functions"},
-		{"socket", c.Sockets, "wait for a descriptor of the kernel", "waits for descriptors of the kernel"},
-		{"child", c.Children, "child process", "child processes"}, {"signal", c.Signals, "signal", "signals"},
-		{"gc", c.GC, "collection asked for by the test", "collections asked for by the test"},
-	}
-	var parts []string
-	for _, k := range counts {
-		if k.n == 0 {
-			continue
-		}
-		text := plural(int(k.n), k.one, k.many)
-		if o, ok := c.outside[k.kind]; ok && o.File != "" {
-			text += fmt.Sprintf(" (first at %s:%d)", p.file(o.File), o.Line)
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, ", ")
-}
-
-// count adds a search to the session's exit code and to the package.
-func (s *session) count(r *pkgRun, x *search, out *testResult) {
+// count adds a search to the session's exit code and to the package, and returns the
+// exit code of a run with this test alone.
+func (s *session) count(r *pkgRun, x *search, out *testResult) int {
+	code := ExitNothing
 	switch {
 	case out.result == "fail":
-		s.worse(ExitFinding)
+		code = ExitFinding
 	case x.undecided():
-		s.worse(ExitUndecided)
+		code = ExitUndecided
 	}
+	s.countAll(r, x.covered.Schedules, len(x.found), code)
+	return code
+}
+
+func (s *session) countAll(r *pkgRun, schedules uint64, findings, code int) {
+	s.worse(code)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.schedules += x.covered.Schedules
-	r.findings += len(x.found)
+	r.schedules += schedules
+	r.findings += findings
 }
 
 // replayAll replays the regression files of p.

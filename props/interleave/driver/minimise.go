@@ -69,17 +69,16 @@ func (m *minimiser) cut() error {
 // holds says whether a fresh process shows the cause with these switches of a schedule.
 func (m *minimiser) holds(of *finding, list []protocol.Switch) (bool, error) {
 	r := m.search.bySwitches(of, list)
-	r.Steps = m.steps()
+	m.limit(&r)
 	return m.search.repeats(r, 1, m.cause)
 }
 
-// steps bounds the operations of a candidate: one that has gone another way for so long
-// does not come back. 0 is the default of the process.
-func (m *minimiser) steps() uint64 {
-	if m.cause.endless() {
-		return 0
+// limit bounds the operations of a candidate: one that has gone another way for so long
+// does not come back. A failure that the limit itself tells needs all of it.
+func (m *minimiser) limit(r *protocol.Request) {
+	if !m.cause.endless() {
+		r.Steps = 2*m.of.Steps + 20000
 	}
-	return 2*m.of.Steps + 20000
 }
 
 // stopClock leaves out all moves of the clock, if the finding appears without them: it
@@ -181,7 +180,8 @@ func (m *minimiser) first(parts []protocol.Part) (int, error) {
 	for at := 0; at < len(parts) && !m.over(); {
 		batch := parts[at:min(len(parts), at+most)]
 		r := m.search.bySwitches(m.of, m.list)
-		r.Drops, r.Budget, r.Steps = batch, time.Until(m.end), m.steps()
+		r.Drops, r.Budget = batch, time.Until(m.end)
+		m.limit(&r)
 		e, err := m.search.once(r, uint64(len(batch)))
 		if err != nil {
 			return -1, err

@@ -68,7 +68,9 @@ func (m *minimiser) nearer(known bool) (*finding, error) {
 // nearRequest asks for schedules with a few switches.
 func (m *minimiser) nearRequest() protocol.Request {
 	r := m.search.base()
-	r.Strategy, r.Seed, r.Fair, r.Cold, r.Steps = protocol.StrategyFew, m.of.Seed, m.of.Fair, m.of.Cold, m.steps()
+	r.Stride = 0
+	r.Strategy, r.Seed, r.Fair, r.Cold = protocol.StrategyFew, m.of.Seed, m.of.Fair, m.of.Cold
+	m.limit(&r)
 	r.IgnoreLeaks = m.cause.Verdict != protocol.Leak
 	if hasClock(m.list) || m.of.Cut && m.of.Early {
 		r.Time = protocol.TimeEarly

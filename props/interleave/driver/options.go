@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"eventide/internal/shard"
 	"eventide/props/interleave/protocol"
 )
 
@@ -34,14 +35,16 @@ type Options struct {
 	Budget    time.Duration // of the whole run, divided among the tests; 0 is no limit
 	Schedules uint64        // of each test; 0 is no limit if there is a budget
 	Seed      uint64
-	Strategy  string // "" is the mixture
-	Steps     uint64 // limit of the operations of a schedule
-	Exhaust   int    // most preemptions of a complete search; negative is none
-	Time      string // idle, mixed or early
-	Net       string // memory or real; "" is memory
-	Leaks     bool   // goroutines left behind are findings
-	Fresh     bool   // a process for each schedule
-	Processes int    // controlled processes at once
+	Strategy  string      // "" is the mixture
+	Steps     uint64      // limit of the operations of a schedule
+	Exhaust   int         // most preemptions of a complete search; negative is none
+	Time      string      // idle, mixed or early
+	Net       string      // memory or real; "" is memory
+	Leaks     bool        // goroutines left behind are findings
+	Fresh     bool        // a process for each schedule
+	Processes int         // controlled processes at once
+	Shard     shard.Shard // share of the schedules that this process explores; of 0 or 1 for all
+	State     string      // file of what is done, see Test; "" for none
 
 	// What is written.
 	JUnit   string

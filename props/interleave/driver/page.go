@@ -35,6 +35,9 @@ type page struct {
 // pageOf returns the report of a finding: the sentence, the minimal schedule with a
 // column for each goroutine, the output of the test, the stacks, and how to repeat it.
 func (s *search) pageOf(f *found) string {
+	if f.kept != nil {
+		return f.kept.Page
+	}
 	p := &page{search: s, found: f, line: newTimeline(f, s.test.Name, &sourceLines{})}
 	p.sentence()
 	p.schedule()

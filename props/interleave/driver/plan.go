@@ -29,9 +29,10 @@ type pkg struct {
 	IgnoredGoFiles             []string
 	TestEmbedFiles, EmbedFiles []string
 
-	bin   string // compiled test binary
-	tests []test
-	all   []string // names of all its tests
+	content string // hash of the binary and testdata, see contentHash
+	bin     string // compiled test binary
+	tests   []test
+	all     []string // names of all its tests
 }
 
 // A test is one top-level test function.

@@ -64,6 +64,11 @@ func (s *session) report(r *pkgRun, x *search, state plainState, out *testResult
 }
 
 func (f *found) report() Finding {
+	if f.kept != nil {
+		one := f.kept.Finding
+		one.Times = f.times
+		return one
+	}
 	one := Finding{Verdict: f.cause.Verdict, Message: f.cause.Message, Schedule: f.first.Number, Times: f.times, Switches: -1, Before: f.original, Minimising: f.minimising,
 		Repeats: f.state.String(), Timing: f.timing, Replay: f.file}
 	if f.state == repeatsMinimal {
@@ -75,13 +80,13 @@ func (f *found) report() Finding {
 // why says in a word or two why a search shows nothing.
 func (s *search) why() string {
 	switch c := &s.covered; {
-	case c.outsideText != "":
-		return c.outsideText
+	case c.Waited != "":
+		return c.Waited
 	case s.stopped != "":
 		return s.stopped
-	case c.horizon > 0:
+	case c.Horizon > 0:
 		return "virtual time ran out while a goroutine slept"
-	case c.tooLarge > 0:
+	case c.TooLarge > 0:
 		return stoppedBySize
 	}
 	return "no schedule ended within the budget"

@@ -20,6 +20,7 @@ type session struct {
 	opts    *Options
 	builder *builder
 	sink    *sink
+	state   *state // nil if Options.State names none
 	pkgs    []*pkgRun
 
 	mu   sync.Mutex
@@ -40,11 +41,19 @@ type pkgRun struct {
 }
 
 // Test explores the tests of the packages, and returns the exit code of the command.
+// With Options.State it keeps what is done in that file: tests whose binary, testdata and
+// options have not changed since are not explored again, and a search that was cut off
+// goes on where it was.
 // An error is bad input, or a failure of the tool itself.
 func Test(o Options) (int, error) {
 	s, err := newSession(&o)
 	if err != nil {
 		return ExitInput, err
+	}
+	if o.State != "" {
+		if s.state, err = openState(o.State, o.Shard); err != nil {
+			return ExitInput, err
+		}
 	}
 	trimCache(time.Now())
 	if err := s.selfCheck(); err != nil {
@@ -183,6 +192,18 @@ func (s *session) explorePackage(r *pkgRun, left *budget) error {
 // searches.
 func (s *session) testPackage(r *pkgRun, out *suite, left *budget) error {
 	var err error
+	if s.state != nil {
+		if r.content, err = r.contentHash(); err != nil {
+			return err
+		}
+		if r.results = s.known(r); r.results != nil {
+			for range r.results {
+				left.unused(left.share())
+			}
+			s.summarise(r, out)
+			return nil
+		}
+	}
 	until := r.began.Add(s.opts.Timeout)
 	if r.replays, err = s.replayAll(r.pkg); err != nil {
 		return err
@@ -210,15 +231,21 @@ func (s *session) testPackage(r *pkgRun, out *suite, left *budget) error {
 	return nil
 }
 
-// worse keeps the exit code that says most: bad input before a finding, and a finding
-// before an undecided test.
+// worse keeps the exit code that says most.
 func (s *session) worse(code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.code = worst(s.code, code)
+}
+
+// worst is the exit code that says most: bad input before a finding, and a finding
+// before an undecided test.
+func worst(a, b int) int {
 	rank := map[int]int{ExitNothing: 0, ExitUndecided: 1, ExitFinding: 2, ExitInput: 3}
-	if rank[code] > rank[s.code] {
-		s.code = code
+	if rank[b] > rank[a] {
+		return b
 	}
+	return a
 }
 
 // A budget is divided among the tests that are left. Time that a test does not need

@@ -23,13 +23,16 @@ type search struct {
 	covered  coverage
 	found    []*found
 	spent    time.Duration
-	alone    string        // what it printed when it failed alone without control; "" if it did not
-	plainCut time.Duration // after which a run without control was killed in this test
-	stopped  string        // why the search ended before its limit; "" if it did not
+	alone    string              // what it printed when it failed alone without control; "" if it did not
+	plainCut time.Duration       // after which a run without control was killed in this test
+	stopped  string              // why the search ended before its limit; "" if it did not
+	next     uint64              // place of the first schedule that has not run
+	progress func(*search) error // called before each process; nil for none
 }
 
 // A found is one distinct finding of a test.
 type found struct {
+	kept       *keptFinding // it comes from a file of state; the fields about its schedule are not set
 	cause      cause
 	first      *finding
 	from       uint64 // schedule at which the process began that found it
@@ -50,31 +53,18 @@ type found struct {
 	minimising time.Duration
 }
 
-// coverage adds up the counts of a search's processes.
-type coverage struct {
-	Schedules, Steps, Decisions  uint64
-	Classes, Singles             uint64 // of the process that saw most schedules
-	most                         uint64
-	Pairs                        uint64
-	Bound                        uint64
-	Complete                     bool
-	Rescued, Raw, Cgo, Sockets   uint64
-	Children, Signals, GC        uint64
-	Processes                    uint64
-	outside                      map[string]protocol.Outside
-	outsideText                  string // what an undecided schedule waited for
-	tooLarge, horizon, undecided uint64
-	needed                       uint64 // operations of the longest schedule that was too large
-}
-
 // maxNew bounds the distinct findings of a test that are minimised and shown.
 const maxNew = 8
 
 // run searches until the limit, the budget or the end of the package's time.
 func (s *search) run() error {
-	s.leaks = s.opts.Leaks
 	dfs := s.opts.Exhaust >= 0
-	for next := uint64(0); s.limit == 0 || next < s.limit; {
+	for next := s.next; s.limit == 0 || next < s.limit; {
+		if s.next = next; s.progress != nil {
+			if err := s.progress(s); err != nil {
+				return err
+			}
+		}
 		left, ok := s.left()
 		if !ok {
 			break
@@ -85,23 +75,24 @@ func (s *search) run() error {
 			return err
 		}
 		s.spent += e.took
-		s.covered.add(e, p.count)
+		s.covered.add(e, p)
 		ran := e.counts.Schedules
 		if e.finding == nil && e.summary && ran == 0 && s.opts.Run != "" {
 			s.stopped = stoppedByPattern
 			break
 		}
 		if e.finding == nil {
-			if next += max(ran, 1); dfs || !s.fresh && ran < p.count {
-				break // complete, or out of budget
+			next += max(ran, 1)
+			if !dfs && (s.fresh || ran >= p.count || p.request.Budget < left) {
+				continue
 			}
-			continue
+			break // complete, or out of budget
 		}
-		if err := s.take(e, next); err != nil {
+		if err := s.take(e, s.number(next)); err != nil {
 			return err
 		}
 		if !e.finding.Warm || p.request.Cold {
-			next = max(e.finding.Number, next) + 1
+			next = max(s.position(e.finding.Number), next) + 1
 		}
 		if s.enough(e, dfs) {
 			break
@@ -130,7 +121,7 @@ func (s *search) enough(e *ending, dfs bool) bool {
 		s.stopped = "-failfast"
 	case len(s.found) >= maxNew:
 		s.stopped = "many different findings"
-	case s.covered.tooLarge >= 3 && s.covered.tooLarge == s.covered.Schedules:
+	case s.covered.TooLarge >= 3 && s.covered.TooLarge == s.covered.Schedules:
 		s.stopped = stoppedBySize
 	case e.hung && e.finding.Verdict == verdictOutside:
 		s.stopped = stoppedByWait
@@ -163,6 +154,34 @@ func (s *search) left() (time.Duration, bool) {
 	return left, true
 }
 
+// stride is the distance of the numbers of two schedules in a row: the shards of a run
+// take turns. 0 is the default of the process, 1.
+func (s *search) stride() uint64 {
+	if s.opts.Shard.Of <= 1 || s.opts.Exhaust >= 0 {
+		return 0
+	}
+	return uint64(s.opts.Shard.Of)
+}
+
+// number is that of the schedule at a place among those of this shard, and position the
+// place of a number.
+func (s *search) number(place uint64) uint64 {
+	if s.stride() == 0 {
+		return place
+	}
+	return uint64(s.opts.Shard.Index) + place*s.stride()
+}
+
+func (s *search) position(number uint64) uint64 { return number / max(s.stride(), 1) }
+
+// share is how many of n schedules fall to this shard.
+func (s *search) share(n uint64) uint64 {
+	if s.stride() == 0 {
+		return n
+	}
+	return (n + s.stride() - 1 - uint64(s.opts.Shard.Index)) / s.stride()
+}
+
 // mostInProcess is the most schedules of one process. State that a test leaves in its
 // process grows with each of them.
 const mostInProcess = 1 << 20
@@ -176,10 +195,13 @@ func (s *search) process(next uint64, budget time.Duration) *process {
 		count = 1
 	}
 	r := s.base()
-	r.First, r.Budget, r.Cold = next, budget, s.cold || s.fresh
+	r.First, r.Budget, r.Cold = s.number(next), budget, s.cold || s.fresh
+	if s.progress != nil && (budget == 0 || budget > stateEvery) {
+		r.Budget = stateEvery
+	}
 	r.Strategy, r.Time = s.opts.Strategy, s.opts.Time
 	if s.opts.Exhaust >= 0 {
-		r.Strategy, r.Bound, r.First = protocol.StrategyDFS, s.opts.Exhaust, 0
+		r.Strategy, r.Bound, r.First, r.Budget = protocol.StrategyDFS, s.opts.Exhaust, 0, budget
 		count = 1 << 30
 	}
 	return &process{pkg: s.pkg, opts: s.opts, pattern: s.test.Pattern, request: r, count: count}
@@ -187,7 +209,7 @@ func (s *search) process(next uint64, budget time.Duration) *process {
 
 // base is what all requests of the search have in common.
 func (s *search) base() protocol.Request {
-	return protocol.Request{Seed: s.seed, IgnoreLeaks: !s.leaks, Time: protocol.TimeIdle, Net: s.opts.Net, Steps: s.opts.Steps, Largest: s.largest}
+	return protocol.Request{Seed: s.seed, Stride: s.stride(), IgnoreLeaks: !s.leaks, Time: protocol.TimeIdle, Net: s.opts.Net, Steps: s.opts.Steps, Largest: s.largest}
 }
 
 // take counts the finding of e, and minimises and confirms it if it is new.
@@ -258,55 +280,6 @@ func (s *search) failsOnlyAgain(f *found) (bool, error) {
 	r.Cold = true
 	e, err := s.once(r, 1)
 	return err == nil && e.finding == nil, err
-}
-
-func (c *coverage) inconclusive(f *finding) {
-	c.undecided++
-	switch f.Verdict {
-	case verdictOutside:
-		c.outsideText = f.Message
-	case protocol.TooLarge:
-		c.tooLarge++
-		c.needed = max(c.needed, f.Steps)
-	case protocol.Horizon:
-		c.horizon++
-	}
-}
-
-func (c *coverage) add(e *ending, count uint64) {
-	n := e.counts
-	c.Processes++
-	ran := n.Schedules
-	if e.finding != nil {
-		ran = max(ran, min(e.finding.Number+1, count)) // the last one did not end
-	}
-	c.Schedules += n.Schedules
-	if e.finding != nil && !e.finding.Warm && !e.summary {
-		c.Schedules++
-	}
-	c.Steps += n.Steps
-	c.Decisions += n.Decisions
-	if ran >= c.most {
-		c.most, c.Classes, c.Singles = ran, n.Classes, n.Singles
-	}
-	c.Pairs = max(c.Pairs, n.Pairs)
-	c.Bound = max(c.Bound, n.Bound)
-	c.Complete = c.Complete || n.Complete
-	c.Rescued += n.Rescued
-	c.Raw += n.Raw
-	c.Cgo += n.Cgo
-	c.Sockets += n.Sockets
-	c.Children += n.Children
-	c.Signals += n.Signals
-	c.GC += n.GC
-	if c.outside == nil {
-		c.outside = map[string]protocol.Outside{}
-	}
-	for _, o := range e.outside {
-		if _, ok := c.outside[o.Kind]; !ok {
-			c.outside[o.Kind] = o
-		}
-	}
 }
 
 // cause is that of the ending's finding.

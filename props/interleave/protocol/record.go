@@ -224,6 +224,9 @@ type Counts struct {
 	Bound     uint64 // bound: preemptions up to which dfs is complete, plus 1; 0 is none
 	Complete  bool   // complete: dfs has seen every schedule, whatever the bound
 	Pruned    uint64 // pruned: schedules that dfs cut short at a state seen before
+	// PCT are sums of the chances that schedules of the strategies pct2 to pct5 have to
+	// show a bug of that depth, in units of PCTUnit: keys pct2 to pct5.
+	PCT       [4]uint64
 	Rescued   uint64 // rescued: schedules that ended only after a fair continuation
 	Raw       uint64 // raw: system calls that blocked and gave the turn away
 	Cgo       uint64 // cgo: calls of C functions
@@ -233,11 +236,15 @@ type Counts struct {
 	GC        uint64 // gc: collections that the program asked for
 }
 
+// PCTUnit is the chance 1 in Counts.PCT.
+const PCTUnit = 1e12
+
 // CountsOf reads a progress or a summary record.
 func CountsOf(r Record) Counts {
 	return Counts{Schedules: r.Number("schedules"), Number: r.Number("schedule"), Steps: r.Number("steps"), Decisions: r.Number("decisions"),
 		Classes: r.Number("classes"), Singles: r.Number("singles"), Pairs: r.Number("pairs"), Bound: r.Number("bound"),
-		Complete: r.Number("complete") == 1, Pruned: r.Number("pruned"), Rescued: r.Number("rescued"), Raw: r.Number("raw"),
+		Complete: r.Number("complete") == 1, Pruned: r.Number("pruned"), Rescued: r.Number("rescued"),
+		PCT: [4]uint64{r.Number("pct2"), r.Number("pct3"), r.Number("pct4"), r.Number("pct5")}, Raw: r.Number("raw"),
 		Cgo: r.Number("cgo"), Sockets: r.Number("sockets"), Children: r.Number("children"), Signals: r.Number("signals"), GC: r.Number("gc")}
 }
 
