@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -190,6 +191,15 @@ func TestUnsupportedRelease(t *testing.T) {
 	}
 	t.Setenv("PATH", filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	want(t, driver.ExitInput, []string{"test"}, "go1.99.1", "not supported", "go1.26")
+}
+
+func TestUnsupportedSystem(t *testing.T) {
+	module(t, "x_test.go", healthy)
+	t.Setenv("GOOS", "darwin")
+	want(t, driver.ExitInput, []string{"test"}, "darwin/"+runtime.GOARCH+" is not supported", "linux/amd64")
+	t.Setenv("GOOS", "linux")
+	t.Setenv("GOARCH", "386")
+	want(t, driver.ExitInput, []string{"test"}, "linux/386 is not supported", "linux/amd64")
 }
 
 func TestReadOnlyCache(t *testing.T) {

@@ -50,6 +50,14 @@ func findToolchain(dir string) (*toolchain, error) {
 	return t, nil
 }
 
+// supported fails for a system whose programs are not controlled.
+func (t *toolchain) supported() error {
+	if t.OS == "linux" && (t.Arch == "amd64" || t.Arch == "arm64") {
+		return nil
+	}
+	return inputError("%s/%s is not supported: the supported systems are linux/amd64, and linux/arm64 without tests", t.OS, t.Arch)
+}
+
 // command returns the go command with args, run in the toolchain's directory.
 func (t *toolchain) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(t.name, args...)

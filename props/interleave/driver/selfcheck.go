@@ -13,6 +13,9 @@ import (
 )
 
 func newBuilder(tool *toolchain, o *Options) (*builder, error) {
+	if err := tool.supported(); err != nil {
+		return nil, err
+	}
 	overlays, err := cacheDir("overlay")
 	if err != nil {
 		return nil, err

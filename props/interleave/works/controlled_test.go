@@ -54,7 +54,7 @@ func build(t *testing.T, name string, flags ...string) string {
 	once := built.binaries[key]
 	if once == nil {
 		out := filepath.Join(built.dir, fmt.Sprint(len(built.binaries), ".test"))
-		once = sync.OnceValues(func() (string, error) { return out, compile(name, out, flags) })
+		once = sync.OnceValues(func() (string, error) { return out, compile(name, out, nil, flags) })
 		built.binaries[key] = once
 	}
 	built.Unlock()
@@ -65,7 +65,9 @@ func build(t *testing.T, name string, flags ...string) string {
 	return bin
 }
 
-func compile(name, out string, flags []string) error {
+// compile writes the controlled test binary of a package to out. The go command gets more
+// environment and flags.
+func compile(name, out string, more, flags []string) error {
 	env, err := exec.Command("go", "env", "GOROOT", "GOVERSION").Output()
 	if err != nil {
 		return err
@@ -81,7 +83,9 @@ func compile(name, out string, flags []string) error {
 	}
 	args := append([]string{"test", "-c", "-vet=off", "-o", out}, overlay.BuildFlags(name2)...)
 	args = append(append(args, flags...), "./"+filepath.ToSlash(directoryOf(name)))
-	if text, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+	cmd := exec.Command("go", args...)
+	cmd.Env = append(os.Environ(), more...)
+	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go %v: %w\n%s", args, err, text)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package works
 
 import (
+	"path/filepath"
 	"testing"
 
 	"eventide/props/interleave/protocol"
@@ -99,5 +100,12 @@ func TestNeighbours(t *testing.T) {
 		if want := alone.schedules[i]; s.Steps != want.Steps || s.Virtual != want.Virtual || s.Hash != want.Hash {
 			t.Fatalf("schedule %d differs: %+v and %+v", i, want, s)
 		}
+	}
+}
+
+// TestArm64 builds for another processor, whose assembler and system calls differ.
+func TestArm64(t *testing.T) {
+	if err := compile("alone", filepath.Join(t.TempDir(), "test"), []string{"GOARCH=arm64", "CGO_ENABLED=0"}, nil); err != nil {
+		t.Fatal(err)
 	}
 }
