@@ -15,6 +15,7 @@ import (
 
 // run are the commands with which pages begin, and that take seconds.
 var run = map[string]string{
+	"docs/conditions.md":  "go run ./stress/cmd/conditions -list\n",
 	"docs/failures.md":    "ok  ",
 	"docs/layout.md":      "ok  ",
 	"docs/performance.md": "go run ./bench/cmd/results -check\n",
@@ -23,6 +24,7 @@ var run = map[string]string{
 // elsewhere are the other pages that begin with commands, with what runs these.
 var elsewhere = map[string]string{
 	"docs/interleave.md":   "props/cmd/interleave/docs_test.go",
+	"docs/lane.md":         "props/cmd/verify/lane.go", // make verify builds and runs the lane
 	"docs/verification.md": ".ci/run",
 	"docs/gate.md":         "bench/gate/end_to_end_test.go",
 }
