@@ -149,3 +149,20 @@ func TestRealNetwork(t *testing.T) {
 		t.Errorf("%+v", got.summary)
 	}
 }
+
+// TestConnectionsAreTraced reads the trace of a test that closes connections: the names
+// of their operations have blanks.
+func TestConnectionsAreTraced(t *testing.T) {
+	got := passes(t, build(t, "network"), "TestEcho", 2, protocol.Request{Detail: 2})
+	names := map[string]int{}
+	for _, r := range got.records {
+		if r.Kind == protocol.KindOp {
+			names[protocol.OpOf(r).Name]++
+		}
+	}
+	for _, want := range []string{"read", "write", "close connection", "socket"} {
+		if names[want] == 0 {
+			t.Errorf("no operation %q among %v", want, names)
+		}
+	}
+}
