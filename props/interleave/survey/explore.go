@@ -48,15 +48,12 @@ func Explore(m Module, dir string, o Options, reports io.Writer, pages io.Writer
 		return nil
 	}
 	var failed error
-	code, err := driver.Test(driver.Options{
+	_, err = driver.Test(driver.Options{
 		Dir: dir, Patterns: good, Race: o.Race, Leaks: o.Leaks, Schedules: o.Schedules, Budget: o.Budget, Exhaust: -1,
 		Timeout: o.Limit, Processes: o.Processes, Stdout: pages, Stderr: pages, Verbose: true,
 		Report: func(r driver.Report) { failed = errors.Join(failed, out.Encode(r)) },
 	})
-	if code == driver.ExitInput && err != nil {
-		return errors.Join(err, failed)
-	}
-	return failed
+	return errors.Join(err, failed)
 }
 
 // Run explores m in a child process, command being how to start one that calls Explore

@@ -89,6 +89,31 @@ func TestSkips(t *testing.T) { t.Skip() }
 	}
 }
 
+// A failure of the tool is an error, and not the end of a module without findings.
+func TestFailureOfTheTool(t *testing.T) {
+	t.Setenv("INTERLEAVE_CACHE", t.TempDir())
+	t.Setenv("GOFLAGS", "")
+	t.Setenv("GOWORK", "")
+	dir := t.TempDir()
+	file(t, filepath.Join(dir, "go.mod"), "module example.com/x\n\ngo 1.25\n")
+	file(t, filepath.Join(dir, "x_test.go"), `package x
+
+import (
+	"os"
+	"testing"
+)
+
+func TestGarbage(t *testing.T) {
+	os.NewFile(3, "records").WriteString("finding nonsense\n")
+}
+`)
+	var reports, pages bytes.Buffer
+	err := Explore(Module{Path: "example.com/x"}, dir, Options{Schedules: 10}, &reports, &pages)
+	if err == nil || !strings.Contains(err.Error(), "record") {
+		t.Errorf("got %v\n%s\n%s", err, &reports, &pages)
+	}
+}
+
 func TestClasses(t *testing.T) {
 	all, err := readClasses(file(t, "classes", "# a comment\nexample.com/x | TestA.* | ^deadlock | module | Close waits for itself.\nexample.com/x | TestA | failed | test | It sleeps.\n"))
 	if err != nil {
