@@ -1,6 +1,10 @@
 package core
 
-import "time"
+import (
+	"time"
+
+	"eventide/core/internal/poll"
+)
 
 // Clock is where an executor gets its time from: all of it, so that a program
 // can be run in virtual time. The default is the runtime's monotonic clock.
@@ -15,34 +19,31 @@ import "time"
 // changed nothing. On the loop it ends the executor, which goes on without the clock, as
 // Shutdown, the timeout and the end can always. A panic of Stop at the end is in
 // Termination.Err (G15).
-type Clock interface {
-	// Now returns the present. It should carry a monotonic reading.
-	Now() time.Time
+//
+// A Clock has two methods:
+//
+//	// Now returns the present. It should carry a monotonic reading.
+//	Now() time.Time
+//
+//	// AfterFunc calls f once, on a goroutine of its own, when d has passed.
+//	// It must not call f before it returns.
+//	AfterFunc(d time.Duration, f func()) Alarm
+type Clock = poll.Clock
 
-	// AfterFunc calls f once, on a goroutine of its own, when d has passed.
-	// It must not call f before it returns.
-	AfterFunc(d time.Duration, f func()) Alarm
-}
-
-// Alarm is a pending call of Clock.AfterFunc. A *time.Timer is one.
-type Alarm interface {
-	// Stop prevents the call and reports true, or reports false if the call has
-	// begun or was stopped before.
-	Stop() bool
-
-	// Reset moves the call to d from now, and reports whether one was pending.
-	Reset(d time.Duration) bool
-}
+// Alarm is a pending call of Clock.AfterFunc. A *time.Timer is one. An Alarm has two
+// methods:
+//
+//	// Stop prevents the call and reports true, or reports false if the call has
+//	// begun or was stopped before.
+//	Stop() bool
+//
+//	// Reset moves the call to d from now, and reports whether one was pending.
+//	Reset(d time.Duration) bool
+type Alarm = poll.Alarm
 
 // Deadline is a moment on the executor's clock. The zero value is "never": for a
 // deadline that falls on it stands the nanosecond before.
-type Deadline = time.Time
-
-// systemClock is the default Clock.
-type systemClock struct{}
-
-func (systemClock) Now() time.Time                            { return time.Now() }
-func (systemClock) AfterFunc(d time.Duration, f func()) Alarm { return time.AfterFunc(d, f) }
+type Deadline = poll.Deadline
 
 // noDeadline is later than any deadline; sums saturate at it (G7).
 const noDeadline = int64(1<<63 - 1)

@@ -10,7 +10,7 @@ import (
 func TestG12TheEpollPollersOnAClockThatIsRounded(t *testing.T) {
 	t.Run("parked", func(t *testing.T) {
 		clock := &countedClock{}
-		p, err := core.ParkedPoller(clock, 0, core.RealCalls())
+		p, err := core.NetpollPoller(clock, 0, core.RealCalls())
 		must(t, err)
 		checkLateWaits(t, clock, p)
 	})
@@ -42,7 +42,7 @@ func TestG10G12EventLoopsOnAClockThatLags(t *testing.T) {
 // machine may differ by a hair, is set again.
 func TestG12ATimerOfTheKernelThatIsEarly(t *testing.T) {
 	for name, open := range map[string]func(s core.SystemCalls) (core.IOPoller, error){
-		"parked":   func(s core.SystemCalls) (core.IOPoller, error) { return core.ParkedPoller(nil, 0, s) },
+		"parked":   func(s core.SystemCalls) (core.IOPoller, error) { return core.NetpollPoller(nil, 0, s) },
 		"blocking": func(s core.SystemCalls) (core.IOPoller, error) { return core.BlockingPoller(nil, s) },
 	} {
 		t.Run(name, func(t *testing.T) {

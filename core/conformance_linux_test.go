@@ -19,9 +19,9 @@ var epolls = []struct {
 	name string
 	make func(core.Clock, core.SystemCalls) (core.IOPoller, error)
 }{
-	{"parked", func(c core.Clock, s core.SystemCalls) (core.IOPoller, error) { return core.ParkedPoller(c, 0, s) }},
+	{"parked", func(c core.Clock, s core.SystemCalls) (core.IOPoller, error) { return core.NetpollPoller(c, 0, s) }},
 	{"spinning", func(c core.Clock, s core.SystemCalls) (core.IOPoller, error) {
-		return core.ParkedPoller(c, core.DefaultSpin, s)
+		return core.NetpollPoller(c, core.DefaultSpin, s)
 	}},
 	{"blocking", core.BlockingPoller},
 }

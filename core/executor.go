@@ -123,7 +123,7 @@ func (e *Executor) init(cfg config, parent *Group, self EventExecutor) {
 		e.cfg.name = fmt.Sprintf("executor-%d", executorCount.Add(1))
 	}
 	if e.poller == nil {
-		e.poller = newParkPoller(cfg.clock)
+		e.poller = newChanPoller(cfg.clock)
 	}
 	e.hasRoom = cfg.limit
 	if cfg.limit != unbounded {

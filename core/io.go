@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"eventide/core/internal/poll"
 	"sync/atomic"
 )
 
@@ -50,7 +51,7 @@ type readyEvent struct {
 const (
 	// busyTurns bounds the turns between two looks at the poller: with tasks
 	// without end the loop never sleeps, and sleeping is what looks (G13).
-	busyTurns = 16
+	busyTurns = poll.BusyTurns
 
 	// busyTasks bounds the tasks that begin between two looks, tail tasks included (G13).
 	// Timers and handlers are not among them: each turn has a bound for those.
@@ -169,8 +170,8 @@ func (io *loopIO) watcher(fd int) *Registration {
 func (io *loopIO) takeNumber(r *Registration) (replaced *Registration) {
 	replaced = io.watcher(r.fd)
 	io.byFD[int32(r.fd)] = uint32(r.token)
-	if f, ok := io.poller.(forgetter); ok && replaced != nil {
-		f.forgot()
+	if f, ok := io.poller.(poll.Forgetter); ok && replaced != nil {
+		f.Forgot()
 	}
 	return replaced
 }

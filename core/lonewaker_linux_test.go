@@ -105,8 +105,8 @@ var pollers = []struct {
 	make func() (core.Poller, error)
 }{
 	{"park", func() (core.Poller, error) { return core.NewParkPoller(nil), nil }},
-	{"parked", func() (core.Poller, error) { return core.ParkedPoller(nil, 0, core.RealCalls()) }},
-	{"spinning", func() (core.Poller, error) { return core.ParkedPoller(nil, core.DefaultSpin, core.RealCalls()) }},
+	{"parked", func() (core.Poller, error) { return core.NetpollPoller(nil, 0, core.RealCalls()) }},
+	{"spinning", func() (core.Poller, error) { return core.NetpollPoller(nil, core.DefaultSpin, core.RealCalls()) }},
 	{"blocking", func() (core.Poller, error) { return core.BlockingPoller(nil, core.RealCalls()) }},
 }
 

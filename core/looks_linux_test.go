@@ -1,6 +1,7 @@
 package core
 
 import (
+	"eventide/core/internal/epoll"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -27,16 +28,16 @@ func (c *tally) task() {
 	}
 }
 
-// kernel is the system's, and counts its looks.
-func (c *tally) kernel() kernel {
-	k := systemKernel
+// calls are the system's, and count the looks.
+func (c *tally) calls() epoll.Calls {
+	k := epoll.System()
 	looked := func() {
 		c.looks.Add(1)
 		c.since.Store(0)
 	}
-	poll, wait := k.poll, k.wait
-	k.poll = func(fd int, events []unix.EpollEvent) (int, error) { looked(); return poll(fd, events) }
-	k.wait = func(fd int, events []unix.EpollEvent) (int, error) { defer looked(); return wait(fd, events) }
+	poll, wait := k.Poll, k.Wait
+	k.Poll = func(fd int, events []unix.EpollEvent) (int, error) { looked(); return poll(fd, events) }
+	k.Wait = func(fd int, events []unix.EpollEvent) (int, error) { defer looked(); return wait(fd, events) }
 	return k
 }
 
@@ -56,9 +57,9 @@ func countingLoop(t *testing.T, c *tally, blocking bool, opts ...Option) *EventL
 	var p IOPoller
 	var err error
 	if blocking {
-		p, err = newBlockingPoller(nil, c.kernel())
+		p, err = epoll.NewBlocking(nil, c.calls())
 	} else {
-		p, err = newParkedPoller(nil, 0, c.kernel())
+		p, err = epoll.NewNetpoll(nil, 0, c.calls())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -134,27 +135,27 @@ func TestG13TasksAndTailsBetweenTwoLooks(t *testing.T) {
 
 // unasleep is a poller whose every Wait finds a wake-up, and new tasks, before it parks.
 type unasleep struct {
-	*parkedPoller
+	*epoll.NetpollPoller
 	before func()
 }
 
 func (p unasleep) Wait(until Deadline) error {
 	p.before()
 	p.Wake()
-	return p.parkedPoller.Wait(until)
+	return p.NetpollPoller.Wait(until)
 }
 
 // A Wait that returns for a wake-up has not looked: what ran before it and what runs
 // after it are one batch.
 func TestG13AWaitThatDoesNotLookIsNoLook(t *testing.T) {
 	var c tally
-	parked, err := newParkedPoller(nil, 0, c.kernel())
+	inner, err := epoll.NewNetpoll(nil, 0, c.calls())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var l *EventLoop
 	bursts, over := 0, make(chan struct{})
-	l = loopWith(t, unasleep{parked, func() {
+	l = loopWith(t, unasleep{inner, func() {
 		if bursts++; bursts > 100 {
 			return
 		}
@@ -192,7 +193,7 @@ func onOneProcessor(t *testing.T, disturb func(), f func()) {
 // looks at the set all the same, after a bounded number of them.
 func TestG13AWakeUpFoundBySpinningCounts(t *testing.T) {
 	var c tally
-	p, err := newParkedPoller(nil, maxSpin, c.kernel())
+	p, err := epoll.NewNetpoll(nil, maxSpin, c.calls())
 	if err != nil {
 		t.Fatal(err)
 	}

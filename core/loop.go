@@ -1,6 +1,9 @@
 package core
 
-import "eventide/core/internal/tasks"
+import (
+	"eventide/core/internal/poll"
+	"eventide/core/internal/tasks"
+)
 
 // turnTasks bounds the tasks of one turn: a task that always resubmits itself
 // delays timers, tail tasks, hooks and the close by no more than this (Netty's
@@ -247,7 +250,7 @@ func (e *Executor) noteLook() {
 	if e.io == nil || e.broken != nil {
 		return
 	}
-	if p, ok := e.io.poller.(looker); !ok || p.looked() {
+	if p, ok := e.io.poller.(poll.Looker); !ok || p.Looked() {
 		e.looked()
 	}
 }

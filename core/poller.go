@@ -1,9 +1,6 @@
 package core
 
-import (
-	"sync/atomic"
-	"time"
-)
+import "eventide/core/internal/poll"
 
 // Poller is where a loop sleeps: the seam between the executor and whatever can
 // wake it. The executor decides when to sleep and until when; the poller only
@@ -30,91 +27,46 @@ type Poller interface {
 	Close() error
 }
 
-// parkPoller sleeps on a channel: portable, no descriptor, and durable in the
-// sense of testing/synctest, so a bubble's virtual time advances past it.
-type parkPoller struct {
-	clock Clock
-	token chan struct{} // capacity 1: a pending wake-up
-	fired atomic.Uint64 // calls of expire that have done their work
-
-	// Loop goroutine only.
-	alarm   Alarm
-	armedAt time.Time // the deadline that alarm was last set for
-	arms    uint64    // calls of expire that have happened or will
-	lag     clockLag
-}
-
-// NewParkPoller returns the default poller of an Executor: the loop's goroutine
-// parks on a channel, and deadlines come from clock (nil: the system's). It
-// serves one executor; give it to WithPoller.
-func NewParkPoller(clock Clock) Poller { return newParkPoller(clock) }
-
-func newParkPoller(clock Clock) *parkPoller {
-	if clock == nil {
-		clock = systemClock{}
-	}
-	return &parkPoller{clock: clock, token: make(chan struct{}, 1)}
-}
-
-func (p *parkPoller) Wait(until Deadline) error {
-	if !until.IsZero() && !p.arm(until) {
-		select {
-		case <-p.token: // as sticky as it gets: not left for the next Wait
-		default:
-		}
-		return nil
-	}
-	<-p.token
-	return nil
-}
-
-// arm makes sure that a token comes at until or earlier by the clock; false means that
-// until has passed. An alarm that is set too early costs one spurious return, which is
-// cheaper than to move it each time the loop falls asleep.
+// IOPoller is a Poller that watches descriptors too: where an EventLoop sleeps.
+// The epoll pollers are; a test may bring one that is scripted.
 //
-// Whether the alarm has gone off is read off its calls and not off the clock, which may
-// be behind the alarm: see clockLag.
-func (p *parkPoller) arm(until time.Time) bool {
-	now := p.clock.Now()
-	d := until.Sub(now)
-	if d <= 0 {
-		return false
-	}
-	pending := p.fired.Load() != p.arms
-	if pending && p.armedAt.After(now) && !p.armedAt.After(until) {
-		return true
-	}
-	d = p.lag.delay(d, !pending && p.alarm != nil && p.armedAt.After(now))
-	if p.alarm == nil {
-		p.alarm = p.clock.AfterFunc(d, p.expire)
-		p.arms++
-	} else if !p.alarm.Reset(d) {
-		p.arms++
-	}
-	p.armedAt = until
-	return true
+// A descriptor is added under a token, which comes back with each of its events.
+// Tokens are never used twice, so that an event which was fetched before its
+// descriptor was removed, or reused under the same number, cannot be taken for
+// one of the newer registration.
+//
+// A panic of Add, Modify or Remove reaches who called Register, Modify or Close, and has
+// changed nothing; but Close and End have ended the registration all the same. Where the
+// loop made the call for itself it ends the executor, as do panics of Wait, Poll, Ready
+// and Reopen, and of Wake, which never reach who called (G15).
+type IOPoller interface {
+	Poller
+
+	// Add begins to watch fd. Add, Modify and Remove may be called while the
+	// loop is in Wait, but not at the same time as one another.
+	Add(fd int, interest Interest, token uint64) error
+	// Modify replaces the interest. An edge-triggered descriptor that is ready
+	// is reported again.
+	Modify(fd int, interest Interest, token uint64) error
+	// Remove ends it. What was fetched before may still be in Ready.
+	Remove(fd int) error
+
+	// Poll collects events without blocking. Loop only. Errors are as of Wait.
+	Poll() error
+	// Ready returns what the last Wait or Poll collected. It is valid until the
+	// next. Loop only.
+	Ready() []PollEvent
+
+	// Reopen replaces what the operating system provides by a new one that
+	// watches nothing: the caller adds every descriptor again. After an error
+	// the old one is still there. Loop only.
+	Reopen() error
 }
 
-func (p *parkPoller) expire() {
-	p.fired.Add(1) // before the token: Close looks at it after taking one
-	p.Wake()
-}
-
-func (p *parkPoller) Wake() {
-	select {
-	case p.token <- struct{}{}:
-	default: // one is pending; it will do
-	}
-}
-
-// Close stops the alarm. If its function has begun, Close waits for it: after
-// done no goroutine of ours is left (G24).
-func (p *parkPoller) Close() error {
-	if p.alarm != nil && p.alarm.Stop() {
-		p.arms--
-	}
-	for p.fired.Load() != p.arms {
-		<-p.token
-	}
-	return nil
-}
+// PollEvent is what a poller found out about one descriptor:
+//
+//	type PollEvent struct {
+//		Token     uint64 // under which the descriptor was added
+//		Readiness Readiness
+//	}
+type PollEvent = poll.Event

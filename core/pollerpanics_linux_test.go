@@ -45,7 +45,7 @@ func (p *touchy) Remove(fd int) error {
 
 func newTouchy(t *testing.T, in string, opts ...core.Option) (*touchy, *core.EventLoop) {
 	t.Helper()
-	inner, err := core.ParkedPoller(nil, 0, core.RealCalls())
+	inner, err := core.NetpollPoller(nil, 0, core.RealCalls())
 	must(t, err)
 	p := &touchy{IOPoller: inner, in: in}
 	l, err := core.NewEventLoop(append(opts, core.WithPoller(p))...)

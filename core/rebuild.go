@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"eventide/core/internal/poll"
 	"log/slog"
 )
 
@@ -19,14 +20,10 @@ func (e *Executor) pollerFailed(err error) {
 	}
 }
 
-// alarmed is a poller that sleeps by an Alarm of the user's. stopAlarm stops it, and
-// the next Wait sets another. Loop only.
-type alarmed interface{ stopAlarm() (begun bool) }
-
 // rebuild builds the poller anew. Loop only.
 func (e *Executor) rebuild(why error) error {
-	if p, ok := e.io.poller.(alarmed); ok {
-		p.stopAlarm() // Reopen would, with the lock: a Clock is never called so
+	if p, ok := e.io.poller.(poll.AlarmStopper); ok {
+		p.StopAlarm() // Reopen would, with the lock: a Clock is never called so
 	}
 	moved, lost, err := e.reopen()
 	if err != nil {

@@ -107,7 +107,7 @@ func TestG15APollerThatPanicsInARebuild(t *testing.T) {
 		return
 	}
 	for _, in := range []string{"Ready", "Reopen", "Add"} {
-		inner, err := core.ParkedPoller(nil, 0, core.RealCalls())
+		inner, err := core.NetpollPoller(nil, 0, core.RealCalls())
 		must(t, err)
 		p := &panicky{IOPoller: inner, in: in}
 		l, err := core.NewEventLoop(core.WithPoller(p))

@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"eventide/core/internal/poll"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -126,7 +127,7 @@ func (e *Executor) addOrUnlock(r *Registration) (replaced *Registration, err err
 }
 
 func checkInterest(call string, interest Interest) error {
-	if interest&^interestMask != 0 {
+	if interest&^poll.InterestMask != 0 {
 		return argumentError(call, "interest is %#x, want a combination of Readable, Writable and EdgeTriggered", uint8(interest))
 	}
 	return nil

@@ -97,7 +97,7 @@ func TestSignalsDoNoHarm(t *testing.T) {
 // returns an error instead of sleeping on.
 func TestParkedPollerClosedWhileWaiting(t *testing.T) {
 	for range 100 {
-		p, err := core.ParkedPoller(nil, 0, core.RealCalls())
+		p, err := core.NetpollPoller(nil, 0, core.RealCalls())
 		must(t, err)
 		result := make(chan error, 1)
 		go func() {

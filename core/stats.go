@@ -1,5 +1,7 @@
 package core
 
+import "eventide/core/internal/poll"
+
 // Stats is a snapshot of an executor, or the sum over a group's children.
 //
 // Of one executor it is consistent: Accepted = Ran + Cancelled + Pending at any
@@ -52,7 +54,7 @@ func (e *Executor) Stats() Stats {
 	if e.io != nil {
 		s.Registrations, s.Rebuilds = int64(e.io.open), e.io.rebuilds
 	}
-	if sleeps, ok := e.poller.(sleepCounter); ok {
+	if sleeps, ok := e.poller.(poll.SleepCounter); ok {
 		// The sum is what the loop has announced, or a wake-up between the announcement
 		// and the park would be one too many (G12). Until a sleep is a park it counts as
 		// a spin: so Parks, which people wait for, never goes back.

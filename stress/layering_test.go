@@ -37,6 +37,13 @@ func layers() []layer {
 			return standard || within(dep, module+"/core") || within(dep, module+"/vocabulary") || within(dep, "golang.org/x/sys") || within(dep, "github.com/petermattis/goid")
 		}, "core depends on the standard library, the vocabulary, golang.org/x/sys and goid alone"},
 		{"core/internal/tasks", func(dep string, standard bool) bool { return standard || within(dep, module+"/core/internal/tasks") }, "the task queue depends on the standard library alone"},
+		{"core/internal/poll", func(dep string, standard bool) bool { return standard || within(dep, module+"/core/internal/poll") }, "the words of pollers depend on the standard library alone"},
+		{"core/internal/epoll", func(dep string, standard bool) bool {
+			return standard || within(dep, module+"/core/internal/epoll") || within(dep, module+"/core/internal/poll") || within(dep, "golang.org/x/sys")
+		}, "the epoll pollers depend on the standard library, golang.org/x/sys and core/internal/poll alone"},
+		{"core/internal/netpoll", func(dep string, standard bool) bool {
+			return standard || within(dep, module+"/core/internal/netpoll") || within(dep, "golang.org/x/sys")
+		}, "the check of Go's poller depends on the standard library and golang.org/x/sys alone"},
 		{"vocabulary", func(dep string, standard bool) bool { return standard || within(dep, module+"/vocabulary") }, "the vocabulary depends on the standard library alone"},
 		{"model", func(dep string, standard bool) bool {
 			return standard || within(dep, module+"/model") || within(dep, module+"/vocabulary")
@@ -184,6 +191,9 @@ func TestLayeringFails(t *testing.T) {
 			{ImportPath: "pgregory.net/rapid", Deps: []string{"testing"}},
 			{ImportPath: "eventide/vocabulary", Deps: []string{"sync"}},
 			{ImportPath: "eventide/core", Deps: []string{"sync", goid, sys, "eventide/vocabulary", "eventide/core/internal/tasks"}},
+			{ImportPath: "eventide/core/internal/poll", Deps: []string{"sync"}},
+			{ImportPath: "eventide/core/internal/epoll", Deps: []string{"sync", sys, "eventide/core/internal/poll"}},
+			{ImportPath: "eventide/core/internal/netpoll", Deps: []string{"sync", sys}},
 			{ImportPath: "eventide/core/internal/tasks", Deps: []string{"sync"}},
 			{ImportPath: "eventide/model", Deps: []string{"sync"}},
 			{ImportPath: "eventide/model/cmd/explore", Deps: []string{"sync", "eventide/model", "eventide/internal/command"}},
@@ -207,6 +217,12 @@ func TestLayeringFails(t *testing.T) {
 		{"eventide/core", "pgregory.net/rapid", "eventide/core reaches pgregory.net/rapid"},
 		{"eventide/core", "eventide/corelike", "eventide/core reaches eventide/corelike"},
 		{"eventide/core/internal/tasks", "eventide/core", "eventide/core/internal/tasks reaches eventide/core"},
+		{"eventide/core/internal/tasks", "eventide/core/internal/poll", "eventide/core/internal/tasks reaches eventide/core/internal/poll"},
+		{"eventide/core/internal/poll", "eventide/core/internal/epoll", "eventide/core/internal/poll reaches eventide/core/internal/epoll"},
+		{"eventide/core/internal/poll", sys, "eventide/core/internal/poll reaches " + sys},
+		{"eventide/core/internal/epoll", "eventide/core", "eventide/core/internal/epoll reaches eventide/core"},
+		{"eventide/core/internal/epoll", "eventide/core/internal/tasks", "eventide/core/internal/epoll reaches eventide/core/internal/tasks"},
+		{"eventide/core/internal/netpoll", "eventide/core/internal/epoll", "eventide/core/internal/netpoll reaches eventide/core/internal/epoll"},
 		{"eventide/core/internal/tasks", goid, "eventide/core/internal/tasks reaches " + goid},
 		{"eventide/model", goid, "eventide/model reaches " + goid},
 		{"eventide/model", "eventide/core", "eventide/model reaches eventide/core"},

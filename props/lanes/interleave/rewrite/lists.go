@@ -91,11 +91,8 @@ var harness = map[string]map[string]string{
 
 // kernelFiles lists files of core that talk to the operating system, and why the
 // lane can do without them. They are rewritten as well, but for their system calls.
+// The epoll pollers, in core/internal/epoll, are not rewritten: the lane's loops sleep on
+// the park poller, or on its model poller.
 var kernelFiles = map[string]string{
-	"blockingpoller_linux.go": "sleeps in epoll_wait: the lane's loops sleep on the park poller, or on its model poller",
-	"callerror_linux.go":      "the error of a system call that the kernel refused",
-	"epoll_linux.go":          "the epoll instance under the two pollers",
-	"kernel_linux.go":         "the table of system calls",
-	"parkedpoller_linux.go":   "sleeps in the runtime's network poller: as blockingpoller_linux.go",
-	"yield_linux.go":          "one call, which changes nothing, at a backlog that no program of the lane has",
+	"yieldthread_linux.go": "one call, which changes nothing, at a backlog that no program of the lane has",
 }

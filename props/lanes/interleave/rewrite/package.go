@@ -36,7 +36,7 @@ type Overlay struct {
 }
 
 // targets are the packages with files to rewrite, from the root.
-var targets = []string{"core", "core/internal/tasks", "props", "props/history", "props/lanes/interleave/toy", "props/lanes/interleave/bare"}
+var targets = []string{"core", "core/internal/poll", "core/internal/tasks", "props", "props/history", "props/lanes/interleave/toy", "props/lanes/interleave/bare"}
 
 // Rewrite rewrites core as a whole, and the harness of the property tests where it
 // waits, starts goroutines, or reads the time. An error names every place that

@@ -1,4 +1,4 @@
-package core
+package epoll
 
 import (
 	"math"
@@ -9,30 +9,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernel is the system calls of the epoll pollers: a seam for the tests that
-// inject what a kernel refuses once in a year.
-type kernel struct {
-	create      func() (int, error)
-	control     func(epfd, op, fd int, ev *unix.EpollEvent) error
-	poll        func(epfd int, events []unix.EpollEvent) (int, error) // does not block
-	wait        func(epfd int, events []unix.EpollEvent) (int, error) // blocks
-	createTimer func() (int, error)
-	setTimer    func(fd int, d time.Duration) error
-	createEvent func() (int, error)
+// Calls is the table of system calls that the pollers make: a seam for tests that inject
+// what a kernel refuses once in a year.
+type Calls struct {
+	Create      func() (int, error)
+	Control     func(epfd, op, fd int, ev *unix.EpollEvent) error
+	Poll        func(epfd int, events []unix.EpollEvent) (int, error) // does not block
+	Wait        func(epfd int, events []unix.EpollEvent) (int, error) // blocks
+	CreateTimer func() (int, error)
+	SetTimer    func(fd int, d time.Duration) error
+	CreateEvent func() (int, error)
 }
 
-// systemKernel retries what a signal has interrupted. Calls that cannot block do
-// not tell the scheduler: that would cost more than they do.
-var systemKernel = kernel{
-	create:  func() (int, error) { return unix.EpollCreate1(unix.EPOLL_CLOEXEC) },
-	control: epollControl,
-	poll:    epollPoll,
-	wait:    epollWait,
-	createTimer: func() (int, error) {
-		return unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
-	},
-	setTimer:    setTimer,
-	createEvent: func() (int, error) { return unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC) },
+// System returns the calls of the kernel. Each retries what a signal has interrupted.
+// Those that cannot block do not tell the Go scheduler: that would cost more than the
+// calls do.
+func System() Calls {
+	return Calls{
+		Create:  func() (int, error) { return unix.EpollCreate1(unix.EPOLL_CLOEXEC) },
+		Control: epollControl,
+		Poll:    epollPoll,
+		Wait:    epollWait,
+		CreateTimer: func() (int, error) {
+			return unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+		},
+		SetTimer:    setTimer,
+		CreateEvent: func() (int, error) { return unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC) },
+	}
 }
 
 func epollControl(epfd, op, fd int, ev *unix.EpollEvent) error {

@@ -1,4 +1,4 @@
-package core
+package epoll
 
 import "time"
 
@@ -62,23 +62,23 @@ func (s *spinner) miss() {
 	s.skip = 1<<s.misses - 1
 }
 
-// courtesy decides whether to yield once before parking, so that whoever waits for
+// yieldBackoff decides whether to yield once before parking, so that whoever waits for
 // what the loop has just done does not wait for the loop to fall asleep as well.
 // Where many others need the processor a yield is long, and readiness would wait for
 // its end: each so many yields are timed, and a long one stops the next ones. To
 // time all of them would cost a good part of what they gain. Loop only.
-type courtesy struct {
+type yieldBackoff struct {
 	count int       // of yields, or below zero of parks to go by without one
 	began time.Time // of the yield that is being timed
 }
 
 const (
-	timedYield = 16  // each so many yields are timed
-	rudeParks  = 256 // parks without a yield after a slow one
+	timedYield     = 16  // each so many yields are timed
+	unyieldedParks = 256 // parks without a yield after a slow one
 )
 
 // begin reports whether to yield.
-func (c *courtesy) begin() bool {
+func (c *yieldBackoff) begin() bool {
 	c.count++
 	if c.count == timedYield {
 		c.began = time.Now()
@@ -87,16 +87,16 @@ func (c *courtesy) begin() bool {
 }
 
 // end is called after the yield.
-func (c *courtesy) end() {
+func (c *yieldBackoff) end() {
 	if c.count == timedYield {
 		c.took(time.Since(c.began))
 	}
 }
 
 // took says how long the yield was that has been timed.
-func (c *courtesy) took(d time.Duration) {
+func (c *yieldBackoff) took(d time.Duration) {
 	c.count = 0
 	if int64(d) > slowYield {
-		c.count = -rudeParks
+		c.count = -unyieldedParks
 	}
 }

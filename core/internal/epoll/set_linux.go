@@ -1,6 +1,7 @@
-package core
+package epoll
 
 import (
+	"eventide/core/internal/poll"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -9,36 +10,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newEpollPoller returns the poller that the options ask for.
-func newEpollPoller(cfg config) (IOPoller, error) {
-	if cfg.blocking {
-		return newBlockingPoller(cfg.clock, systemKernel)
-	}
-	return newParkedPoller(cfg.clock, cfg.spin, systemKernel)
-}
-
-// epollSet is an epoll instance with a timerfd in it, and what the two epoll
+// set is an epoll instance with a timerfd in it, and what the two epoll
 // pollers have in common: they differ in how they sleep and are woken.
-type epollSet struct {
+type set struct {
 	// Set once.
-	kernel kernel
-	clock  Clock  // nil: the system's, and the timer is a timerfd
-	wake   func() // the poller's Wake, for the timer of another clock
+	calls Calls
+	clock poll.Clock // nil: the system's, and the timer is a timerfd
+	wake  func()     // the poller's Wake, for the timer of another clock
 
 	// Written by Reopen, with the executor's lock held.
 	fd int
 
-	// Atomic. Incremented before a descriptor is added: see parkedPoller.
+	// Atomic. Incremented before a descriptor is added: see NetpollPoller.
 	watched atomic.Int32 // descriptors in the set, those of our own excepted
 
 	// Loop only.
 	timer  int          // the timerfd; -1 if there is none
 	setTo  time.Time    // the deadline that it, or alarm, was last set for; may have passed. Zero: the timerfd has gone off
 	alarm  *wakeAlarm   // the timer of another clock
-	lag    clockLag     // of that clock
+	lag    poll.Lag     // of that clock
 	late   []*wakeAlarm // those that could not be stopped any more, and may still run
 	buf    []unix.EpollEvent
-	events []PollEvent
+	events []poll.Event
 }
 
 // Tokens of descriptors of the poller's own. Those of registrations begin at 1<<32.
@@ -49,21 +42,21 @@ const (
 
 const (
 	firstEvents = 16
-	mostEvents  = 1024 // in one look: what they bring is one turn's work
+	MostEvents  = 1024 // in one look: what they bring is one turn's work
 )
 
 // openSet makes an epoll instance. The descriptor is the caller's to close.
-func openSet(k kernel, clock Clock) (*epollSet, error) {
-	fd, err := k.create()
+func openSet(k Calls, clock poll.Clock) (*set, error) {
+	fd, err := k.Create()
 	if err != nil {
 		return nil, callError("epoll_create1", "make an epoll set", err)
 	}
-	return &epollSet{kernel: k, clock: clock, fd: fd, timer: -1}, nil
+	return &set{calls: k, clock: clock, fd: fd, timer: -1}, nil
 }
 
 // replaceBy takes over a new set that watches nothing. The old descriptor is the
 // caller's to close.
-func (s *epollSet) replaceBy(next *epollSet) {
+func (s *set) replaceBy(next *set) {
 	s.closeTimer()
 	s.fd, s.timer, s.setTo, s.events = next.fd, next.timer, time.Time{}, s.events[:0]
 	s.watched.Store(0)
@@ -72,12 +65,12 @@ func (s *epollSet) replaceBy(next *epollSet) {
 // openTimer makes the timerfd and puts it into the set. A timer of the runtime's
 // would do, but its poller waits in whole milliseconds: it is late by a half of one
 // where this is late by tens of microseconds.
-func (s *epollSet) openTimer() error {
+func (s *set) openTimer() error {
 	s.timer = -1
 	if s.clock != nil {
 		return nil
 	}
-	fd, err := s.kernel.createTimer()
+	fd, err := s.calls.CreateTimer()
 	if err != nil {
 		return callError("timerfd_create", "make the loop's timer", err)
 	}
@@ -91,18 +84,18 @@ func (s *epollSet) openTimer() error {
 }
 
 // closeTimer also ends the timer of another clock. Close waits for it, too.
-func (s *epollSet) closeTimer() {
+func (s *set) closeTimer() {
 	if s.timer >= 0 {
 		_ = unix.Close(s.timer)
 		s.timer = -1
 	}
-	s.stopAlarm()
+	s.StopAlarm()
 }
 
-// stopAlarm ends the timer of another clock. It does not wait for a function that
+// StopAlarm ends the timer of another clock. It does not wait for a function that
 // has begun: a clock may be late, and the loop would stand still for as long. It
 // reports whether one has.
-func (s *epollSet) stopAlarm() (begun bool) {
+func (s *set) StopAlarm() (begun bool) {
 	s.late = slices.DeleteFunc(s.late, (*wakeAlarm).isOver)
 	if s.alarm != nil && !s.alarm.alarm.Stop() {
 		s.late = append(s.late, s.alarm)
@@ -113,19 +106,19 @@ func (s *epollSet) stopAlarm() (begun bool) {
 }
 
 // awaitAlarms returns when no function of an alarm runs, or will (G24).
-func (s *epollSet) awaitAlarms() {
+func (s *set) awaitAlarms() {
 	for _, a := range s.late {
 		<-a.over
 	}
 }
 
-func (s *epollSet) control(op, fd int, events uint32, token uint64) error {
+func (s *set) control(op, fd int, events uint32, token uint64) error {
 	ev := unix.EpollEvent{Events: events, Fd: int32(token), Pad: int32(token >> 32)}
-	return controlError(op, fd, s.kernel.control(s.fd, op, fd, &ev))
+	return controlError(op, fd, s.calls.Control(s.fd, op, fd, &ev))
 }
 
 // Add is IOPoller's.
-func (s *epollSet) Add(fd int, interest Interest, token uint64) error {
+func (s *set) Add(fd int, interest poll.Interest, token uint64) error {
 	s.watched.Add(1)
 	err := s.control(unix.EPOLL_CTL_ADD, fd, epollEvents(interest), token)
 	if err != nil {
@@ -135,40 +128,40 @@ func (s *epollSet) Add(fd int, interest Interest, token uint64) error {
 }
 
 // Modify is IOPoller's.
-func (s *epollSet) Modify(fd int, interest Interest, token uint64) error {
+func (s *set) Modify(fd int, interest poll.Interest, token uint64) error {
 	return s.control(unix.EPOLL_CTL_MOD, fd, epollEvents(interest), token)
 }
 
 // Remove is IOPoller's.
-func (s *epollSet) Remove(fd int) error {
+func (s *set) Remove(fd int) error {
 	err := s.control(unix.EPOLL_CTL_DEL, fd, 0, 0)
 	s.watched.Add(-1)
 	return err
 }
 
-// forgot is forgetter's.
-func (s *epollSet) forgot() { s.watched.Add(-1) }
+// Forgot is poll.Forgetter's.
+func (s *set) Forgot() { s.watched.Add(-1) }
 
-func epollEvents(i Interest) uint32 {
+func epollEvents(i poll.Interest) uint32 {
 	var events uint32
-	if i&Readable != 0 {
+	if i&poll.Readable != 0 {
 		events |= unix.EPOLLIN | unix.EPOLLRDHUP
 	}
-	if i&Writable != 0 {
+	if i&poll.Writable != 0 {
 		events |= unix.EPOLLOUT
 	}
-	if i&EdgeTriggered != 0 {
+	if i&poll.EdgeTriggered != 0 {
 		events |= unix.EPOLLET
 	}
 	// Not with levels: urgent data that nobody takes would be reported for ever.
-	if i&EdgeTriggered != 0 && i&Readable != 0 {
+	if i&poll.EdgeTriggered != 0 && i&poll.Readable != 0 {
 		events |= unix.EPOLLPRI
 	}
 	return events
 }
 
-func epollReadiness(events uint32) Readiness {
-	r := NewReadiness(
+func epollReadiness(events uint32) poll.Readiness {
+	r := poll.NewReadiness(
 		events&(unix.EPOLLIN|unix.EPOLLRDHUP) != 0,
 		events&unix.EPOLLOUT != 0,
 		events&(unix.EPOLLRDHUP|unix.EPOLLHUP) != 0,
@@ -179,21 +172,32 @@ func epollReadiness(events uint32) Readiness {
 	return r
 }
 
+// FD returns the number of the epoll descriptor.
+func (s *set) FD() int { return s.fd }
+
+// Watched returns how many descriptors the set is believed to watch, the poller's own
+// excepted.
+func (s *set) Watched() int { return int(s.watched.Load()) }
+
+// SetFirstLook makes the first look bring at most n events. It is to be called before the
+// first Wait and Poll.
+func (s *set) SetFirstLook(n int) { s.buf = make([]unix.EpollEvent, n) }
+
 // Ready is IOPoller's.
-func (s *epollSet) Ready() []PollEvent { return s.events }
+func (s *set) Ready() []poll.Event { return s.events }
 
 // look asks the kernel without blocking and reports whether there is anything, a
 // timer included. Loop only.
-func (s *epollSet) look() (bool, error) {
+func (s *set) look() (bool, error) {
 	if s.buf == nil {
 		s.buf = make([]unix.EpollEvent, firstEvents)
 	}
-	n, err := s.kernel.poll(s.fd, s.buf)
+	n, err := s.calls.Poll(s.fd, s.buf)
 	return s.take(n, err)
 }
 
 // take converts what the kernel has put into buf.
-func (s *epollSet) take(n int, err error) (bool, error) {
+func (s *set) take(n int, err error) (bool, error) {
 	s.events = s.events[:0]
 	if err != nil {
 		return false, callError("epoll_wait", fmt.Sprintf("look at epoll set %d", s.fd), err)
@@ -206,10 +210,10 @@ func (s *epollSet) take(n int, err error) (bool, error) {
 		case timerToken:
 			s.setTo = time.Time{}
 		default:
-			s.events = append(s.events, PollEvent{Token: token, Readiness: epollReadiness(ev.Events)})
+			s.events = append(s.events, poll.Event{Token: token, Readiness: epollReadiness(ev.Events)})
 		}
 	}
-	if n == len(s.buf) && n < mostEvents {
+	if n == len(s.buf) && n < MostEvents {
 		s.buf = make([]unix.EpollEvent, 4*n) // what is left comes with the next look
 	}
 	return n > 0, nil
@@ -218,7 +222,7 @@ func (s *epollSet) take(n int, err error) (bool, error) {
 // arm makes sure that there is an event at until or earlier, and reports false if
 // until has passed. A setting that is too early costs one look for nothing, which
 // is cheaper than to move it each time the loop falls asleep. Loop only.
-func (s *epollSet) arm(until Deadline) bool {
+func (s *set) arm(until poll.Deadline) bool {
 	if until.IsZero() {
 		return true
 	}
@@ -233,7 +237,7 @@ func (s *epollSet) arm(until Deadline) bool {
 	if !s.setTo.IsZero() && s.setTo.After(now) && !s.setTo.After(until) {
 		return true
 	}
-	if s.kernel.setTimer(s.timer, d) != nil {
+	if s.calls.SetTimer(s.timer, d) != nil {
 		return false // look again at once: late is worse than busy, and it cannot happen to a timerfd of ours
 	}
 	s.setTo = until
@@ -241,26 +245,26 @@ func (s *epollSet) arm(until Deadline) bool {
 }
 
 // armAlarm is arm for another clock than the system's, which may be behind its alarms:
-// see clockLag.
-func (s *epollSet) armAlarm(until Deadline) bool {
-	wentOff := s.stopAlarm()
+// see poll.Lag.
+func (s *set) armAlarm(until poll.Deadline) bool {
+	wentOff := s.StopAlarm()
 	now := s.clock.Now()
 	d := until.Sub(now)
 	if d <= 0 {
 		return false
 	}
-	d = s.lag.delay(d, wentOff && s.setTo.After(now))
+	d = s.lag.Delay(d, wentOff && s.setTo.After(now))
 	s.alarm, s.setTo = newWakeAlarm(s.clock, d, s.wake), until
 	return true
 }
 
 // wakeAlarm is an alarm that wakes a poller, and can be waited for.
 type wakeAlarm struct {
-	alarm Alarm
+	alarm poll.Alarm
 	over  chan struct{}
 }
 
-func newWakeAlarm(clock Clock, d time.Duration, wake func()) *wakeAlarm {
+func newWakeAlarm(clock poll.Clock, d time.Duration, wake func()) *wakeAlarm {
 	a := &wakeAlarm{over: make(chan struct{})}
 	a.alarm = clock.AfterFunc(d, func() {
 		defer close(a.over)

@@ -1,7 +1,8 @@
-package core
+package epoll
 
 import (
 	"errors"
+	"eventide/core/internal/poll"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -9,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// blockingPoller sleeps with its thread in epoll_wait and is woken by a write to an
+// BlockingPoller sleeps with its thread in epoll_wait and is woken by a write to an
 // eventfd: see WithBlockingEpoll.
-type blockingPoller struct {
-	epollSet
+type BlockingPoller struct {
+	set
 
 	// Atomic.
 	sleep atomic.Int32
@@ -25,8 +26,8 @@ type blockingPoller struct {
 	skipped int
 }
 
-func newBlockingPoller(clock Clock, k kernel) (*blockingPoller, error) {
-	p := &blockingPoller{epollSet: epollSet{kernel: k, clock: clock, fd: -1, timer: -1}}
+func NewBlocking(clock poll.Clock, k Calls) (*BlockingPoller, error) {
+	p := &BlockingPoller{set: set{calls: k, clock: clock, fd: -1, timer: -1}}
 	p.wake = p.Wake
 	if err := p.Reopen(); err != nil {
 		return nil, err
@@ -35,8 +36,8 @@ func newBlockingPoller(clock Clock, k kernel) (*blockingPoller, error) {
 }
 
 // Reopen is IOPoller's.
-func (p *blockingPoller) Reopen() error {
-	next, err := openSet(p.kernel, p.clock)
+func (p *BlockingPoller) Reopen() error {
+	next, err := openSet(p.calls, p.clock)
 	if err != nil {
 		return err
 	}
@@ -60,8 +61,8 @@ func (p *blockingPoller) Reopen() error {
 }
 
 // openEvent puts an eventfd into the set, edge-triggered: nobody has to read it.
-func (s *epollSet) openEvent() (*os.File, error) {
-	fd, err := s.kernel.createEvent()
+func (s *set) openEvent() (*os.File, error) {
+	fd, err := s.calls.CreateEvent()
 	if err != nil {
 		return nil, callError("eventfd", "make what wakes the loop", err)
 	}
@@ -74,7 +75,7 @@ func (s *epollSet) openEvent() (*os.File, error) {
 }
 
 // Wake is Poller's: one system call if the loop is asleep.
-func (p *blockingPoller) Wake() {
+func (p *BlockingPoller) Wake() {
 	if p.sleep.Load() != sleepNotified && p.sleep.Swap(sleepNotified) == sleepAsleep {
 		signal(p.event.Load())
 	}
@@ -104,9 +105,9 @@ func signal(event *os.File) {
 }
 
 // Wait is Poller's.
-func (p *blockingPoller) Wait(until Deadline) error {
+func (p *BlockingPoller) Wait(until poll.Deadline) error {
 	p.events = p.events[:0]
-	if !p.arm(until) || p.skipped >= busyTurns {
+	if !p.arm(until) || p.skipped >= poll.BusyTurns {
 		p.spins.Add(1)
 		return p.Poll()
 	}
@@ -121,28 +122,28 @@ func (p *blockingPoller) Wait(until Deadline) error {
 	}
 	p.skipped = 0
 	p.parks.Add(1)
-	n, err := p.kernel.wait(p.fd, p.buf)
+	n, err := p.calls.Wait(p.fd, p.buf)
 	p.sleep.Swap(sleepAwake)
 	_, err = p.take(n, err)
 	return err
 }
 
-// looked is looker's.
-func (p *blockingPoller) looked() bool { return p.skipped == 0 }
+// Looked is poll.Looker's.
+func (p *BlockingPoller) Looked() bool { return p.skipped == 0 }
 
 // Poll is IOPoller's.
-func (p *blockingPoller) Poll() error {
+func (p *BlockingPoller) Poll() error {
 	p.skipped = 0
 	_, err := p.look()
 	return err
 }
 
-// Parks and Spins are sleepCounter's.
-func (p *blockingPoller) Parks() int64 { return p.parks.Load() }
-func (p *blockingPoller) Spins() int64 { return p.spins.Load() }
+// Parks and Spins are poll.SleepCounter's.
+func (p *BlockingPoller) Parks() int64 { return p.parks.Load() }
+func (p *BlockingPoller) Spins() int64 { return p.spins.Load() }
 
 // Close is Poller's.
-func (p *blockingPoller) Close() error {
+func (p *BlockingPoller) Close() error {
 	p.closeTimer()
 	p.awaitAlarms()
 	err := p.event.Load().Close()

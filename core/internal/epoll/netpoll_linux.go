@@ -1,6 +1,7 @@
-package core
+package epoll
 
 import (
+	"eventide/core/internal/poll"
 	"fmt"
 	"os"
 	"runtime"
@@ -11,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// parkedPoller is the poller of an EventLoop. The loop's goroutine parks in Go's
+// NetpollPoller is the poller of an EventLoop. The loop's goroutine parks in Go's
 // own network poller, on the descriptor of its epoll set (which is pollable like
 // any other), and is woken without a system call, by a read deadline in the past.
 //
@@ -32,8 +33,8 @@ import (
 //  4. A return means "look again" and nothing else. A slow waker's deadline may land
 //     in a later sleep; and if it has passed already, Read returns without a look at
 //     the set, so that under a stream of wake-ups the set is looked at by count.
-type parkedPoller struct {
-	epollSet
+type NetpollPoller struct {
+	set
 
 	// Atomic.
 	sleep atomic.Int32
@@ -51,7 +52,7 @@ type parkedPoller struct {
 	dirty   bool // the file's deadline is in the past, or may come to be
 	skipped int  // calls of Wait that have begun since the last look
 	spin    spinner
-	yield   courtesy
+	yield   yieldBackoff
 }
 
 // The handshake of sleep. The loop alone moves to awake and, from there, to
@@ -65,8 +66,8 @@ const (
 // longPast is monotonic: steps of the wall clock do not move it.
 var longPast = time.Now().Add(-time.Hour)
 
-func newParkedPoller(clock Clock, spin time.Duration, k kernel) (*parkedPoller, error) {
-	p := &parkedPoller{epollSet: epollSet{kernel: k, clock: clock, fd: -1, timer: -1}}
+func NewNetpoll(clock poll.Clock, spin time.Duration, k Calls) (*NetpollPoller, error) {
+	p := &NetpollPoller{set: set{calls: k, clock: clock, fd: -1, timer: -1}}
 	p.spin.max = int64(spin)
 	p.ready = p.lookThenPark
 	p.wake = p.Wake
@@ -78,8 +79,8 @@ func newParkedPoller(clock Clock, spin time.Duration, k kernel) (*parkedPoller, 
 
 // Reopen is IOPoller's. A waker that is slow may still hold the old file: it will
 // find it closed, and its wake-up was for a sleep that is over.
-func (p *parkedPoller) Reopen() error {
-	next, err := openSet(p.kernel, p.clock)
+func (p *NetpollPoller) Reopen() error {
+	next, err := openSet(p.calls, p.clock)
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func pollable(fd int) (*os.File, syscall.RawConn, error) {
 }
 
 // Wake is Poller's: no system call, and a single load if one is pending.
-func (p *parkedPoller) Wake() {
+func (p *NetpollPoller) Wake() {
 	if p.sleep.Load() != sleepNotified && p.sleep.Swap(sleepNotified) == sleepAsleep {
 		_ = p.file.Load().SetReadDeadline(longPast) // fails after Close: as it should
 	}
@@ -129,12 +130,12 @@ func (p *parkedPoller) Wake() {
 
 // taken reports whether a Wake was pending, and takes it. Nobody saw the loop
 // asleep, so that the deadline was not touched. Loop only.
-func (p *parkedPoller) taken() bool {
+func (p *NetpollPoller) taken() bool {
 	return p.sleep.Load() == sleepNotified && p.sleep.CompareAndSwap(sleepNotified, sleepAwake)
 }
 
 // Wait is Poller's.
-func (p *parkedPoller) Wait(until Deadline) error {
+func (p *NetpollPoller) Wait(until poll.Deadline) error {
 	p.events = p.events[:0]
 	p.skipped++ // a look takes it back: a call that returns without one counts, whatever its way out
 	found, err := p.beforeParking(until)
@@ -162,10 +163,10 @@ func (p *parkedPoller) Wait(until Deadline) error {
 }
 
 // beforeParking does what comes before a park, in the order that the comment of
-// parkedPoller gives reasons for, and reports whether something was found on the
+// NetpollPoller gives reasons for, and reports whether something was found on the
 // way. If not, sleep is announced and the park must follow.
-func (p *parkedPoller) beforeParking(until Deadline) (found bool, err error) {
-	if p.skipped > busyTurns {
+func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err error) {
+	if p.skipped > poll.BusyTurns {
 		if found, err := p.look(); found || err != nil {
 			return found, err
 		}
@@ -204,7 +205,7 @@ func (p *parkedPoller) beforeParking(until Deadline) (found bool, err error) {
 }
 
 // lookThenPark is called by the runtime until it returns true; false parks.
-func (p *parkedPoller) lookThenPark(uintptr) bool {
+func (p *NetpollPoller) lookThenPark(uintptr) bool {
 	first := p.first
 	p.first = false
 	// With no deadline and no descriptor nothing can be ready; after an edge look in
@@ -218,24 +219,24 @@ func (p *parkedPoller) lookThenPark(uintptr) bool {
 	return found || err != nil
 }
 
-// look shadows epollSet's to count.
-func (p *parkedPoller) look() (bool, error) {
+// look shadows set's to count.
+func (p *NetpollPoller) look() (bool, error) {
 	p.skipped = 0
-	return p.epollSet.look()
+	return p.set.look()
 }
 
-// looked is looker's.
-func (p *parkedPoller) looked() bool { return p.skipped == 0 }
+// Looked is poll.Looker's.
+func (p *NetpollPoller) Looked() bool { return p.skipped == 0 }
 
 // Poll is IOPoller's.
-func (p *parkedPoller) Poll() error {
+func (p *NetpollPoller) Poll() error {
 	_, err := p.look()
 	return err
 }
 
 // spinFor looks for events and wake-ups for a while, if the loop was busy a moment
 // ago and spinning has paid lately.
-func (p *parkedPoller) spinFor(until Deadline) (found bool, err error) {
+func (p *NetpollPoller) spinFor(until poll.Deadline) (found bool, err error) {
 	if !p.spin.begin() {
 		return false, nil
 	}
@@ -260,12 +261,12 @@ func (p *parkedPoller) spinFor(until Deadline) (found bool, err error) {
 	return false, nil
 }
 
-// Parks and Spins are sleepCounter's.
-func (p *parkedPoller) Parks() int64 { return p.parks.Load() }
-func (p *parkedPoller) Spins() int64 { return p.spins.Load() }
+// Parks and Spins are poll.SleepCounter's.
+func (p *NetpollPoller) Parks() int64 { return p.parks.Load() }
+func (p *NetpollPoller) Spins() int64 { return p.spins.Load() }
 
 // Close is Poller's.
-func (p *parkedPoller) Close() error {
+func (p *NetpollPoller) Close() error {
 	p.closeTimer()
 	p.awaitAlarms()
 	return p.file.Load().Close()

@@ -1,0 +1,27 @@
+package poll
+
+import "time"
+
+// Clock is core.Clock.
+type Clock interface {
+	Now() time.Time
+	AfterFunc(d time.Duration, f func()) Alarm
+}
+
+// Alarm is core.Alarm.
+type Alarm interface {
+	Stop() bool
+	Reset(d time.Duration) bool
+}
+
+// Deadline is core.Deadline: a moment on a Clock. The zero value is "never".
+type Deadline = time.Time
+
+// SystemClock is the runtime's monotonic clock.
+type SystemClock struct{}
+
+// Now is Clock's.
+func (SystemClock) Now() time.Time { return time.Now() }
+
+// AfterFunc is Clock's.
+func (SystemClock) AfterFunc(d time.Duration, f func()) Alarm { return time.AfterFunc(d, f) }
