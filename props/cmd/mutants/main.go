@@ -1,8 +1,8 @@
-// Command mutants plants every bug of testdata/mutants, of the directories in it but
-// survivors, and of testdata/interleave/mutants, one after the other, and lets the properties look for
-// it: first the property of the guarantee that it breaks, then all of them, then the
-// lane that chooses schedules. A file may say that another lane, or a test, is to look
-// for it. A bug that nobody sees is a hole in the checks.
+// Command mutants plants every bug of testdata/mutants, of its directories except
+// survivors, and of testdata/interleave/mutants, one after the other, and searches for
+// it: with the property of the guarantee that it breaks, then with all properties, then
+// with the lane that chooses schedules. A file may name another lane, or a test, instead.
+// A bug that no check finds is a hole in the checks.
 //
 //	go run ./props/cmd/mutants                   all; out/mutants.json is kept up to date
 //	go run ./props/cmd/mutants -run g4-lifo-segment
@@ -10,16 +10,16 @@
 //	go run ./props/cmd/mutants -stress           what plain stress sees; kept in testdata/mutants/stress.json
 //	go run ./props/cmd/mutants -alone            which properties see what; kept in testdata/mutants/alone.json
 //
-// The last two are slow, and are shown beside the verdicts of the others. A property
-// that, with all others switched off, sees no bug of its guarantee fails -alone.
+// The last two are slow; their results are shown beside the verdicts. A property
+// that, with all others switched off, finds no bug of its guarantee fails -alone.
 //
-// With -auto 60 it draws 60 mechanical mutants instead, which nobody has selected, by the
-// seed of -seed; out/auto.json keeps what became of each (see packages auto and score).
-// The exit code is 0 then, whatever the score is: the gate compares scores.
+// With -auto 60 it draws 60 mechanical mutants instead, by the seed of -seed;
+// out/auto.json keeps the outcome of each (see packages auto and score). The exit code is
+// then 0, whatever the score is: the gate compares scores.
 //
-// A verdict is taken from out/mutants.json if the mutant, core and the checks are
-// what they were. Exit code 0: every one was killed; 1: one survived; 2: usage, a
-// mutant that does not apply or does not build, or a lane that showed nothing.
+// A verdict is taken from out/mutants.json if the planted bug, core and the checks have
+// not changed. Exit code 0: every one was killed; 1: one survived; 2: usage, a
+// planted bug that does not apply or does not build, or a lane that showed nothing.
 package main
 
 import (
@@ -66,22 +66,22 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	s := settings{}
 	f := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	f.StringVar(&s.root, "root", ".", "root of the module")
-	f.StringVar(&s.dir, "dir", strings.Join(defaultDirs, ","), "where the mutants are, from the root; separated by commas")
-	f.StringVar(&s.out, "out", "out", "where mutants.json and what it builds go, from the root")
-	f.StringVar(&s.only, "run", os.Getenv("MUTANT"), "run this one only; also by the environment variable MUTANT")
+	f.StringVar(&s.dir, "dir", strings.Join(defaultDirs, ","), "directories of planted bugs, from the root; separated by commas")
+	f.StringVar(&s.out, "out", "out", "directory of mutants.json and of built binaries, from the root")
+	f.StringVar(&s.only, "run", os.Getenv("MUTANT"), "run only the planted bug of this name; also the environment variable MUTANT")
 	f.BoolVar(&s.short, "short", false, fmt.Sprintf("run %d of them: %s", shortCount, shortShares()))
-	f.BoolVar(&s.force, "force", false, "run those too whose verdict is known")
-	f.IntVar(&s.parallel, "parallel", runtime.GOMAXPROCS(0), "how many at a time")
-	f.DurationVar(&s.own, "own", 4*time.Second, "how long the property of its guarantee may look for a mutant")
-	f.DurationVar(&s.all, "all", 12*time.Second, "how long all properties may look for it after that")
-	f.DurationVar(&s.interleave, "interleave", 10*time.Second, "how long the interleave lane may look for it after that; 0: do not ask it")
+	f.BoolVar(&s.force, "force", false, "run planted bugs again whose verdict is known")
+	f.IntVar(&s.parallel, "parallel", runtime.GOMAXPROCS(0), "planted bugs run at once")
+	f.DurationVar(&s.own, "own", 4*time.Second, "duration of the search by the property of the bug's guarantee")
+	f.DurationVar(&s.all, "all", 12*time.Second, "then, duration of the search by all properties")
+	f.DurationVar(&s.interleave, "interleave", 10*time.Second, "then, duration of the search by the interleave lane; 0: none")
 	f.DurationVar(&s.stall, "stall", 10*time.Second, "silence of a lane that counts as a hang")
-	f.BoolVar(&s.stress, "stress", false, "run the plain stress program with each of them instead, and keep what it saw")
-	f.DurationVar(&s.stressFor, "stress-for", 10*time.Second, "how long that is")
-	f.BoolVar(&s.alone, "alone", false, "ask instead which properties see each of them, and keep that")
-	f.DurationVar(&s.cross, "cross", 2*time.Second, "how long all properties look for it then")
+	f.BoolVar(&s.stress, "stress", false, "instead, run the plain stress program with each planted bug, and keep the outcome")
+	f.DurationVar(&s.stressFor, "stress-for", 10*time.Second, "duration of the stress program")
+	f.BoolVar(&s.alone, "alone", false, "instead, find which properties see each planted bug, and keep the outcome")
+	f.DurationVar(&s.cross, "cross", 2*time.Second, "with -alone: duration of the search by all properties")
 	f.Uint64Var(&s.seed, "seed", 1, "base of the seeds")
-	f.IntVar(&s.auto, "auto", 0, "draw so many mechanical mutants of "+strings.Join(measured, ", ")+" instead, by -seed, and keep their score in auto.json")
+	f.IntVar(&s.auto, "auto", 0, "instead, draw this many mechanical mutants of "+strings.Join(measured, ", ")+" by -seed, and keep their score in auto.json")
 	if err := command.Parse(f, args, stderr, s.check); err != nil {
 		return s, err
 	}

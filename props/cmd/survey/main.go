@@ -57,6 +57,7 @@ func init() {
 }
 
 func run() error {
+	flag.CommandLine.Init("survey", flag.ExitOnError) // go run builds it under a path
 	flag.Parse()
 	modules, err := survey.ReadList(*list)
 	if err != nil {

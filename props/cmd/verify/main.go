@@ -1,13 +1,12 @@
-// Command verify is the main job: it explores the model, judges the kept traces,
-// runs the properties on generated programs, and plants a bug for each guarantee
-// to show that its check can fail.
+// Command verify gives a verdict for each guarantee: it explores the model, judges the
+// kept traces, runs the properties on generated programs, and plants a bug for each
+// guarantee to show that its check can fail.
 //
 //	go run ./props/cmd/verify -budget 30s
 //
-// It prints a verdict per guarantee and writes verify.json; -show prints the verdicts of
-// such a file again. Exit code 0: no
-// violation; 1: a violation; 2: usage, or something could not be run; 3, with
-// -strict: a guarantee that this build checks did not count as passed.
+// It prints the verdicts and writes verify.json; -show prints the verdicts of such a file
+// again. Exit code 0: no violation; 1: a violation; 2: usage, or something could not be
+// run; 3, with -strict: a guarantee that this build checks did not count as passed.
 package main
 
 import (
@@ -43,11 +42,11 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 		s.budget = d
 	}
 	f := flag.NewFlagSet("verify", flag.ContinueOnError)
-	f.DurationVar(&s.budget, "budget", s.budget, "how long the lanes look, once they are built, and as long again for guarantees that lack their minimum; also by the environment variable BUDGET")
+	f.DurationVar(&s.budget, "budget", s.budget, "duration of the search, without builds; guarantees that were exercised too seldom get as much again; also the environment variable BUDGET")
 	f.Uint64Var(&s.seed, "seed", s.seed, "base of the seeds")
 	f.StringVar(&s.root, "root", ".", "root of the module")
-	f.StringVar(&s.out, "out", "out", "where verify.json and what it builds go, from the root")
-	f.BoolVar(&s.strict, "strict", false, "exit with 3 if a guarantee that is checked did not count as passed")
+	f.StringVar(&s.out, "out", "out", "directory of verify.json and of built binaries, from the root")
+	f.BoolVar(&s.strict, "strict", false, "exit with 3 unless every checked guarantee passed")
 	f.StringVar(&s.show, "show", "", "print the verdicts of a verify.json, and run nothing")
 	if err := command.Parse(f, args, stderr, func() error { return command.Positive("-budget", s.budget) }); err != nil {
 		return s, err
