@@ -28,6 +28,7 @@ import (
 	"syscall"
 
 	"eventide/bench/gate"
+	"eventide/internal/command"
 )
 
 const exitInterrupted = 130
@@ -50,7 +51,10 @@ type settings struct {
 func parse(args []string, stderr io.Writer) (settings, error) {
 	s := settings{Options: gate.Options{Progress: stderr}}
 	f := flag.NewFlagSet("gate", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // main says what is wrong, once
+	f.Usage = func() {
+		fmt.Fprintln(f.Output(), usage)
+		f.PrintDefaults()
+	}
 	f.StringVar(&s.Base, "base", "", "the `commit` to compare with; required")
 	f.StringVar(&s.Root, "root", ".", "root of the module, which is head")
 	f.StringVar(&s.out, "out", "out", "directory for gate.json and gate.md, from the root")
@@ -65,34 +69,23 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 		s.Tiers = strings.Split(v, ",")
 		return nil
 	})
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			f.SetOutput(stderr)
-			fmt.Fprintln(stderr, usage)
-			f.PrintDefaults()
+	return s, command.Parse(f, args, stderr, func() error {
+		switch {
+		case s.Base == "":
+			return errors.New("-base is empty, want a commit, as in make gate BASE=v1.2.0")
+		case strings.HasPrefix(s.Base, "-"):
+			return fmt.Errorf("-base is %q, want a commit", s.Base)
 		}
-		return s, err
-	}
-	switch {
-	case f.NArg() > 0:
-		return s, fmt.Errorf("got arguments %q, want none", f.Args())
-	case s.Base == "":
-		return s, errors.New("-base is empty, want a commit, as in make gate BASE=v1.2.0")
-	case strings.HasPrefix(s.Base, "-"):
-		return s, fmt.Errorf("-base is %q, want a commit", s.Base)
-	}
-	return s, nil
+		return nil
+	})
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	s, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return gate.ExitPass
+	if err != nil {
+		return command.Refuse(stderr, "gate", err)
 	}
-	var report gate.Report
-	if err == nil {
-		report, err = gate.Run(ctx, s.Options)
-	}
+	report, err := gate.Run(ctx, s.Options)
 	if ctx.Err() != nil {
 		fmt.Fprintln(stderr, "gate: interrupted; the worktree is removed")
 		return exitInterrupted

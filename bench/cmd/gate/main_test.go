@@ -33,6 +33,7 @@ func TestBadUsage(t *testing.T) {
 	require.Contains(t, help.String(), "-rounds")
 	require.Equal(t, gate.ExitUsage, run(t.Context(), []string{"-base", "HEAD", "-run", "nosuch("}, io.Discard, &twice))
 	require.Equal(t, 1, strings.Count(twice.String(), "missing closing"), "said once: %s", twice.String())
+	require.Equal(t, 1, strings.Count(twice.String(), "\n"), "said in one line: %s", twice.String())
 }
 
 // TestInterrupted: the code is its own, never a verdict.

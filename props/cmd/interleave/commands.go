@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
 
@@ -15,7 +16,7 @@ func test(args []string, stdout, stderr io.Writer) (int, error) {
 	}
 	var err error
 	if c.opts.Shard, err = shard.FromEnv(os.Getenv); err != nil {
-		return driver.ExitInput, inputError(err.Error())
+		return driver.ExitInput, err
 	}
 	return driver.Test(c.opts)
 }
@@ -27,7 +28,7 @@ func merge(args []string, stdout, stderr io.Writer) (int, error) {
 		return driver.ExitInput, err
 	}
 	if len(c.opts.Patterns) == 0 {
-		return driver.ExitInput, inputError("merge: want the files that -state of the shards named")
+		return driver.ExitInput, usageError{errors.New("merge: want the files that -state of the shards named")}
 	}
 	return driver.Merge(c.opts, c.opts.Patterns)
 }
@@ -40,7 +41,7 @@ func hunt(args []string, stdout, stderr io.Writer) (int, error) {
 		return driver.ExitInput, err
 	}
 	if c.opts.Run == "" {
-		return driver.ExitInput, inputError("hunt: -run names the test")
+		return driver.ExitInput, usageError{errors.New("hunt: -run names the test")}
 	}
 	return driver.Hunt(c.opts)
 }
@@ -51,7 +52,7 @@ func replay(args []string, stdout, stderr io.Writer) (int, error) {
 		return driver.ExitInput, err
 	}
 	if len(c.opts.Patterns) != 1 {
-		return driver.ExitInput, inputError("replay: want one file")
+		return driver.ExitInput, usageError{errors.New("replay: want one file")}
 	}
 	return driver.ReplayFile(c.opts, c.opts.Patterns[0])
 }
@@ -62,7 +63,7 @@ func doctor(args []string, stdout, stderr io.Writer) (int, error) {
 		return driver.ExitInput, err
 	}
 	if len(c.opts.Patterns) != 0 {
-		return driver.ExitInput, inputError("doctor takes no packages")
+		return driver.ExitInput, usageError{errors.New("doctor takes no packages")}
 	}
 	return driver.Doctor(c.opts)
 }
@@ -73,7 +74,7 @@ func bench(args []string, stdout, stderr io.Writer) (int, error) {
 		return driver.ExitInput, err
 	}
 	if len(c.opts.Patterns) != 0 {
-		return driver.ExitInput, inputError("bench takes no packages")
+		return driver.ExitInput, usageError{errors.New("bench takes no packages")}
 	}
 	return driver.Bench(c.opts)
 }

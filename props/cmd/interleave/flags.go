@@ -8,17 +8,17 @@ import (
 	"slices"
 	"strings"
 
+	commandline "eventide/internal/command"
 	"eventide/props/interleave/driver"
 )
 
-// errHelp is returned for -h, when the flags have been printed.
-var errHelp = flag.ErrHelp
+// arguments are what the commands take behind their flags.
+var arguments = map[string]string{"test": " [packages]", "hunt": " [package]", "replay": " FILE", "merge": " FILES"}
 
-// inputError wraps driver.ErrInput.
-type inputError string
+// A usageError is a mistake in the command line.
+type usageError struct{ error }
 
-func (e inputError) Error() string        { return string(e) }
-func (e inputError) Is(target error) bool { return target == driver.ErrInput }
+func (e usageError) Unwrap() error { return e.error }
 
 // A command is the flags of one command, and what they set.
 type command struct {
@@ -33,7 +33,10 @@ var refused = []string{"bench", "benchmem", "benchtime", "blockprofile", "cover"
 
 func newCommand(name string, stdout, stderr io.Writer) *command {
 	c := &command{set: flag.NewFlagSet(name, flag.ContinueOnError)}
-	c.set.SetOutput(io.Discard) // errors are returned, and printed once
+	c.set.Usage = func() {
+		fmt.Fprintf(c.set.Output(), "usage: interleave %s [flags]%s\n", name, arguments[name])
+		c.set.PrintDefaults()
+	}
 	c.opts.Stdout, c.opts.Stderr = stdout, stderr
 	o := &c.opts
 	c.set.StringVar(&o.Run, "run", "", "run only tests that match the `regexp`")
@@ -83,54 +86,64 @@ func (c *command) parse(args []string) error {
 			continue
 		}
 		if err := c.flag(args); err != nil {
-			return err
+			return usageError{err}
 		}
 		args = c.set.Args()
 	}
 	c.opts.Leaks = c.leaks
-	return c.check()
+	if err := c.check(); err != nil {
+		return usageError{err}
+	}
+	return nil
 }
 
 // flag parses flags up to the first argument that is none.
 func (c *command) flag(args []string) error {
-	err := c.set.Parse(args)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, flag.ErrHelp):
-		c.set.SetOutput(c.opts.Stdout)
-		fmt.Fprintf(c.opts.Stdout, "usage: interleave %s [flags] [packages]\n", c.set.Name())
-		c.set.PrintDefaults()
-		return errHelp
+	err := commandline.ParseFlags(c.set, args, c.opts.Stdout)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return err
 	}
 	for _, name := range refused {
 		if strings.HasSuffix(err.Error(), "not defined: -"+name) {
-			return inputError(fmt.Sprintf("-%s of go test is not supported: it has no meaning under chosen schedules", name))
+			return fmt.Errorf("-%s of go test is not supported: it has no meaning under chosen schedules", name)
 		}
 	}
-	return inputError(fmt.Sprintf("%v; interleave %s -h lists the flags", err, c.set.Name()))
+	return err
 }
 
 func (c *command) check() error {
-	given := map[string]bool{}
-	c.set.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	switch {
-	case given["exhaust"] && c.opts.Exhaust < 0:
-		return inputError(fmt.Sprintf("-exhaust %d: want 0 or more preemptions", c.opts.Exhaust))
-	case given["exhaust"] && given["strategy"]:
-		return inputError("-exhaust and -strategy exclude each other")
-	case given["exhaust"] && given["schedules"]:
-		return inputError("-exhaust and -schedules exclude each other")
-	case given["budget"] && c.opts.Budget <= 0:
-		return inputError(fmt.Sprintf("-budget %v: want a positive duration", c.opts.Budget))
-	case given["schedules"] && c.opts.Schedules == 0:
-		return inputError("-schedules 0: want a positive number")
-	case given["steps"] && c.opts.Steps == 0:
-		return inputError("-steps 0: want a positive number")
-	case given["count"] && c.opts.Count <= 0:
-		return inputError(fmt.Sprintf("-count %d: want a positive number", c.opts.Count))
-	case given["seed"] && c.opts.Seed == 0:
-		return inputError("-seed 0: want a positive number")
+	o := &c.opts
+	for _, err := range []error{
+		c.given("budget", commandline.Positive("-budget", o.Budget)),
+		c.given("schedules", commandline.Positive("-schedules", o.Schedules)),
+		c.given("steps", commandline.Positive("-steps", o.Steps)),
+		c.given("count", commandline.Positive("-count", o.Count)),
+		c.given("seed", commandline.Positive("-seed", o.Seed)),
+		c.given("timeout", commandline.Positive("-timeout", o.Timeout)),
+		c.given("p", commandline.Positive("-p", o.Processes)),
+		c.given("parallel", commandline.Positive("-parallel", o.Parallel)),
+		c.given("exhaust", commandline.AtLeast("-exhaust", o.Exhaust, 0)),
+		c.given("strategy", commandline.OneOf("-strategy", o.Strategy, driver.Strategies)),
+		c.given("time", commandline.OneOf("-time", o.Time, driver.Times)),
+		c.given("net", commandline.OneOf("-net", o.Net, driver.Nets)),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	for _, other := range []string{"strategy", "schedules"} {
+		if commandline.Given(c.set, "exhaust") && commandline.Given(c.set, other) {
+			return fmt.Errorf("-exhaust and -%s exclude each other", other)
+		}
+	}
+	return nil
+}
+
+// given is err if the flag was on the command line: a flag that was not has the driver's
+// default.
+func (c *command) given(name string, err error) error {
+	if commandline.Given(c.set, name) {
+		return err
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	commandline "eventide/internal/command"
 	"eventide/props/interleave/driver"
 )
 
@@ -78,9 +79,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "interleave: there is no command %q\n%s", name, usage)
 		return driver.ExitInput
 	}
+	var wrong usageError
 	switch {
-	case errors.Is(err, errHelp):
-		return driver.ExitNothing
+	case errors.As(err, &wrong):
+		return commandline.Refuse(stderr, "interleave "+args[0], wrong.error)
 	case err != nil:
 		fmt.Fprintf(stderr, "interleave: %v\n", err)
 	}

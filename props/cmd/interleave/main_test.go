@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -135,21 +134,30 @@ func TestBadFlags(t *testing.T) {
 		{"test -bench .", "-bench of go test is not supported"},
 		{"test . -cover", "-cover of go test is not supported"},
 		{"test -budget x", "invalid value"},
-		{"test -budget -1s", "want a positive duration"},
-		{"test -schedules 0", "want a positive number"},
-		{"test -steps 0", "want a positive number"},
-		{"test -count 0", "want a positive number"},
-		{"test -strategy best", "-strategy best: want one of"},
-		{"test -time fast", "-time fast: want idle, mixed or early"},
-		{"test -net virtual", "-net virtual: want memory or real"},
-		{"test -exhaust 2 -strategy walk", "exclude each other"},
+		{"test -budget -1s", "-budget is -1s, want more than 0"},
+		{"test -schedules 0", "-schedules is 0, want more than 0"},
+		{"test -count 0", "-count is 0, want more than 0"},
+		{"test -strategy best", `-strategy is "best", want one of mix, walk`},
+		{"test -time fast", `-time is "fast", want one of idle, mixed, early`},
+		{"test -net virtual", `-net is "virtual", want one of memory, real`},
+		{"test -exhaust 2 -strategy walk", "-exhaust and -strategy exclude each other"},
+		{"test -exhaust 2 -schedules 9", "-exhaust and -schedules exclude each other"},
+		{"test -exhaust -2", "-exhaust is -2, want at least 0"},
+		{"test -p 0", "-p is 0, want more than 0"},
+		{"test -seed 0", "-seed is 0, want more than 0"},
+		{"test -steps 0", "-steps is 0, want more than 0"},
+		{"test -parallel -1", "-parallel is -1, want more than 0"},
+		{"test -timeout 0s", "-timeout is 0s, want more than 0"},
 		{"test -run (", "-run (:"},
 		{"hunt", "-run names the test"},
 		{"replay", "want one file"},
 		{"replay nosuch.replay", "no such file"},
 		{"doctor x", "doctor takes no packages"},
 	} {
-		want(t, driver.ExitInput, strings.Fields(c.args), c.text)
+		out := want(t, driver.ExitInput, strings.Fields(c.args), "interleave", c.text)
+		if strings.Count(out, "\n") != 1 {
+			t.Errorf("interleave %s: want one line\n%s", c.args, out)
+		}
 	}
 }
 
@@ -216,11 +224,5 @@ func TestFlagsAroundPackages(t *testing.T) {
 	}
 	if got := fmt.Sprint(c.opts.Patterns, c.opts.Run, c.opts.Race, c.opts.Args, c.opts.Verbose); got != "[./a ./b]Xtrue [-v ./c] false" {
 		t.Errorf("got %s", got)
-	}
-}
-
-func TestInputErrorsAreInput(t *testing.T) {
-	if !errors.Is(inputError("x"), driver.ErrInput) {
-		t.Error("an inputError is no driver.ErrInput")
 	}
 }

@@ -18,11 +18,15 @@ import (
 	"sync"
 	"time"
 
+	"eventide/internal/command"
 	"eventide/props/interleave/evidence"
 	"eventide/props/interleave/survey"
 )
 
 func main() {
+	if err := command.Parse(set, os.Args[1:], os.Stderr, nil); err != nil {
+		os.Exit(command.Refuse(os.Stderr, "survey", err))
+	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "survey:", err)
 		os.Exit(1)
@@ -30,35 +34,34 @@ func main() {
 }
 
 var (
-	list     = flag.String("list", "testdata/interleave/modules.txt", "the modules")
-	kept     = flag.String("kept", "testdata/interleave/modules.json", "the results")
-	raced    = flag.String("raced", "testdata/interleave/modules-race.json", "the results with the race detector, for the page")
-	sound    = flag.String("sound", "testdata/interleave/healthy.json", "the results of tests without bugs")
-	classes  = flag.String("classes", "testdata/interleave/findings.txt", "what reading the findings showed")
-	page     = flag.String("page", "docs/interleave.md", "the page that states the results")
-	dir      = flag.String("dir", "out/modules", "sources and full reports of each module")
-	only     = flag.String("only", "", "explore only modules that match the `regexp`")
-	check    = flag.Bool("check", false, "compare the page with the kept results")
-	healthy  = flag.Bool("healthy", false, "explore tests without bugs")
-	render   = flag.Bool("render", false, "write the page from the kept results")
-	side     = flag.Int("side", 1, "modules explored side by side")
-	source   = flag.String("source", "", "of a child process: the module's directory")
-	reports  = flag.String("reports", "", "of a child process: where the reports go")
+	set      = flag.NewFlagSet("survey", flag.ContinueOnError)
+	list     = set.String("list", "testdata/interleave/modules.txt", "the modules")
+	kept     = set.String("kept", "testdata/interleave/modules.json", "the results")
+	raced    = set.String("raced", "testdata/interleave/modules-race.json", "the results with the race detector, for the page")
+	sound    = set.String("sound", "testdata/interleave/healthy.json", "the results of tests without bugs")
+	classes  = set.String("classes", "testdata/interleave/findings.txt", "what reading the findings showed")
+	page     = set.String("page", "docs/interleave.md", "the page that states the results")
+	dir      = set.String("dir", "out/modules", "sources and full reports of each module")
+	only     = set.String("only", "", "explore only modules that match the `regexp`")
+	check    = set.Bool("check", false, "compare the page with the kept results")
+	healthy  = set.Bool("healthy", false, "explore tests without bugs")
+	render   = set.Bool("render", false, "write the page from the kept results")
+	side     = set.Int("side", 1, "modules explored side by side")
+	source   = set.String("source", "", "of a child process: the module's directory")
+	reports  = set.String("reports", "", "of a child process: where the reports go")
 	settings survey.Options
 )
 
 func init() {
-	flag.Uint64Var(&settings.Schedules, "schedules", 200, "most schedules of a test")
-	flag.DurationVar(&settings.Budget, "budget", time.Minute, "of the search in all tests of a module")
-	flag.DurationVar(&settings.Limit, "limit", 4*time.Minute, "of a module with its build")
-	flag.BoolVar(&settings.Race, "race", false, "build with the race detector")
-	flag.BoolVar(&settings.Leaks, "leaks", false, "goroutines left behind are findings")
-	flag.IntVar(&settings.Processes, "p", 1, "processes of a module at once")
+	set.Uint64Var(&settings.Schedules, "schedules", 200, "most schedules of a test")
+	set.DurationVar(&settings.Budget, "budget", time.Minute, "of the search in all tests of a module")
+	set.DurationVar(&settings.Limit, "limit", 4*time.Minute, "of a module with its build")
+	set.BoolVar(&settings.Race, "race", false, "build with the race detector")
+	set.BoolVar(&settings.Leaks, "leaks", false, "goroutines left behind are findings")
+	set.IntVar(&settings.Processes, "p", 1, "processes of a module at once")
 }
 
 func run() error {
-	flag.CommandLine.Init("survey", flag.ExitOnError) // go run builds it under a path
-	flag.Parse()
 	modules, err := survey.ReadList(*list)
 	if err != nil {
 		return err

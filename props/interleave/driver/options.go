@@ -1,12 +1,14 @@
 package driver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"time"
 
+	"eventide/internal/command"
 	"eventide/internal/shard"
 	"eventide/props/interleave/protocol"
 )
@@ -81,6 +83,12 @@ func (f inputFailure) Unwrap() error      { return f.error }
 var Strategies = []string{protocol.StrategyMix, protocol.StrategyWalk, protocol.StrategyPCT2, protocol.StrategyPCT3, protocol.StrategyPCT4,
 	protocol.StrategyPCT5, protocol.StrategyPOS, protocol.StrategySURW, protocol.StrategyFeedback, protocol.StrategySticky}
 
+// Times and Nets are the values that Options.Time and Options.Net may have.
+var (
+	Times = []string{protocol.TimeIdle, protocol.TimeMixed, protocol.TimeEarly}
+	Nets  = []string{protocol.NetMemory, protocol.NetReal}
+)
+
 func (o *Options) complete() error {
 	if len(o.Patterns) == 0 {
 		o.Patterns = []string{"."}
@@ -116,23 +124,14 @@ func (o *Options) complete() error {
 }
 
 func (o *Options) check() error {
-	switch o.Time {
-	case "idle", "mixed", "early":
-	default:
-		return inputError("-time %s: want idle, mixed or early", o.Time)
-	}
-	switch o.Net {
-	case "", protocol.NetMemory, protocol.NetReal:
-	default:
-		return inputError("-net %s: want memory or real", o.Net)
-	}
-	known := false
-	for _, name := range Strategies {
-		known = known || name == o.Strategy
+	for _, err := range []error{
+		command.OneOf("-time", o.Time, Times), command.OneOf("-net", cmp.Or(o.Net, protocol.NetMemory), Nets), command.OneOf("-strategy", o.Strategy, Strategies),
+	} {
+		if err != nil {
+			return inputFailure{err}
+		}
 	}
 	switch {
-	case !known:
-		return inputError("-strategy %s: want one of %v", o.Strategy, Strategies)
 	case o.Count < 0:
 		return inputError("-count %d: want a positive number", o.Count)
 	case o.Budget < 0:

@@ -17,7 +17,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -28,12 +27,14 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"eventide/internal/command"
 )
 
 const (
 	exitPass        = 0
 	exitFail        = 1
-	exitUsage       = 2
+	exitUsage       = command.ExitUsage
 	exitNotRun      = 3
 	exitInterrupted = 130
 )
@@ -71,7 +72,10 @@ type settings struct {
 func parse(args []string, stderr io.Writer) (settings, error) {
 	s := settings{conditions: table(), grace: time.Minute}
 	f := flag.NewFlagSet("conditions", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // run prints the error once
+	f.Usage = func() {
+		fmt.Fprintln(f.Output(), "usage: conditions [flags] [packages]\nexit 0 pass, 1 a failure, 2 usage, 3 not run and -strict; more: go doc eventide/stress/cmd/conditions")
+		f.PrintDefaults()
+	}
 	f.Func("conditions", "run these `conditions` only, separated by commas; -list names them", func(v string) (err error) {
 		s.conditions, err = choose(table(), v)
 		return err
@@ -88,16 +92,11 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.BoolVar(&s.short, "short", true, "run the tests with -short")
 	f.BoolVar(&s.strict, "strict", false, "exit with 3 if something was not run")
 	f.BoolVar(&s.list, "list", false, "print the conditions and exit")
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			f.SetOutput(stderr)
-			fmt.Fprintln(stderr, "usage: conditions [flags] [packages]\nexit 0 pass, 1 a failure, 2 usage, 3 not run and -strict; more: go doc eventide/stress/cmd/conditions")
-			f.PrintDefaults()
-		}
+	if err := command.ParseFlags(f, args, stderr); err != nil {
 		return s, err
 	}
-	if s.timeout <= 0 {
-		return s, fmt.Errorf("-timeout is %v, want more than 0", s.timeout)
+	if err := command.Positive("-timeout", s.timeout); err != nil {
+		return s, err
 	}
 	s.packages = f.Args()
 	if len(s.packages) == 0 {
@@ -126,19 +125,16 @@ func (s *settings) absolute() (err error) {
 // run is the command without the process around it.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	s, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return exitPass
+	if err != nil {
+		return command.Refuse(stderr, "conditions", err)
 	}
-	if err == nil && s.list {
+	if s.list {
 		for _, c := range s.conditions {
 			fmt.Fprintf(stdout, "%-14s %s\n", c.Name, c.Text)
 		}
 		return exitPass
 	}
-	var r *report
-	if err == nil {
-		r, err = s.measure(ctx, stderr)
-	}
+	r, err := s.measure(ctx, stderr)
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintln(stderr, "conditions:", err)
 		return exitUsage

@@ -42,6 +42,7 @@ func TestUsage(t *testing.T) {
 		require.Equal(t, exitUsage, run(t.Context(), append([]string{"-out", t.TempDir()}, args...), &stdout, &stderr), "%v", args)
 		require.Contains(t, stderr.String(), want)
 		require.Empty(t, stdout.String())
+		require.Equal(t, 0, strings.Count(stderr.String(), "usage:"), "said once: %s", stderr.String())
 	}
 }
 
