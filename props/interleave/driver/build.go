@@ -94,10 +94,12 @@ func (b *builder) list(p *pkg, run, skip runPattern) (others []string, err error
 	if err != nil {
 		return nil, inputError("%s: the tests cannot be listed: %w\n%s", p.ImportPath, err, bytes.TrimSpace(errs.Bytes()))
 	}
+	seen := map[string]bool{}                      // a TestMain may run the tests twice
 	for name := range strings.Lines(string(out)) { // with what TestMain prints in between
-		if name = strings.TrimSpace(name); !testName.MatchString(name) {
+		if name = strings.TrimSpace(name); !testName.MatchString(name) || seen[name] {
 			continue
 		}
+		seen[name] = true
 		if strings.HasPrefix(name, "Test") {
 			p.all = append(p.all, name)
 		}

@@ -131,7 +131,7 @@ func relative(name string) string {
 // undecided says whether the search shows nothing about the test.
 func (s *search) undecided() bool {
 	c := &s.covered
-	return len(s.found) == 0 && (s.stopped == stoppedByTimeout || c.Schedules <= c.Undecided)
+	return len(s.found) == 0 && (s.stopped == stoppedByTimeout || s.stopped == stoppedByClose || c.Schedules <= c.Undecided)
 }
 
 // notices say what was not controlled, and what the reader must know of a test that
@@ -162,6 +162,9 @@ func (s *session) notices(x *search) []string {
 	}
 	if x.stopped == stoppedByPattern {
 		lines = append(lines, "not explored: "+x.stopped)
+	}
+	if x.stopped == stoppedByClose {
+		lines = append(lines, "undecided: "+x.stopped)
 	}
 	if x.stopped == stoppedByTimeout {
 		lines = append(lines, fmt.Sprintf("undecided: -timeout %v ended the search after %s", s.opts.Timeout, plural(int(c.Schedules), "schedule", "schedules")))

@@ -24,16 +24,20 @@ type toolchain struct {
 	Arch    string   `json:"GOARCH"`
 	Cgo     string   `json:"CGO_ENABLED"`
 	Cache   string   `json:"GOMODCACHE"`
+	Flags   string   `json:"GOFLAGS"`
 }
 
 func findToolchain(dir string) (*toolchain, error) {
 	t := &toolchain{dir: dir, name: "go", env: os.Environ()}
-	out, err := t.run("env", "-json", "GOROOT", "GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED", "GOMODCACHE")
+	out, err := t.run("env", "-json", "GOROOT", "GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED", "GOMODCACHE", "GOFLAGS")
 	if err != nil {
 		return nil, inputError("go env: %w", err)
 	}
 	if err := json.Unmarshal(out, t); err != nil {
 		return nil, inputError("go env: %w", err)
+	}
+	if err := t.checkFlags(); err != nil {
+		return nil, err
 	}
 	links, err := cacheDir("root")
 	if err != nil {
@@ -56,6 +60,20 @@ func (t *toolchain) supported() error {
 		return nil
 	}
 	return inputError("%s/%s is not supported: the supported systems are linux/amd64, and linux/arm64 without tests", t.OS, t.Arch)
+}
+
+// checkFlags refuses flags of GOFLAGS that have no meaning under chosen schedules.
+func (t *toolchain) checkFlags() error {
+	for _, word := range strings.Fields(t.Flags) {
+		name, _, _ := strings.Cut(strings.TrimLeft(strings.Trim(word, `'"`), "-"), "=")
+		switch name {
+		case "race":
+			return inputError("GOFLAGS has -race: give it to interleave instead")
+		case "overlay", "cover", "covermode", "coverpkg", "msan", "asan", "exec", "toolexec", "c", "o":
+			return inputError("GOFLAGS has -%s: it has no meaning under chosen schedules", name)
+		}
+	}
+	return nil
 }
 
 // command returns the go command with args, run in the toolchain's directory.

@@ -66,6 +66,7 @@ type ending struct {
 	output  string
 	code    int
 	hung    bool // killed, because it made no progress
+	cut     bool // the records ended before the process did
 	stalled *stall
 	took    time.Duration
 	cpu     time.Duration // processor time of the process
@@ -148,6 +149,7 @@ func (e *ending) finish(p *process) {
 		slices.SortFunc(e.finding.Goroutines, func(a, b protocol.Goroutine) int { return cmp.Compare(a.Number, b.Number) })
 	}
 	if e.finding != nil || e.code == 0 && !e.hung {
+		e.cut = e.finding == nil && !e.summary
 		return
 	}
 	f := &finding{Schedule: protocol.Schedule{Seed: p.request.Seed, Number: e.counts.Number, Strategy: p.request.Strategy, Cut: true}, Cold: p.request.Cold}

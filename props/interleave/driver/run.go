@@ -56,7 +56,10 @@ func Test(o Options) (int, error) {
 		}
 	}
 	trimCache(time.Now())
-	if err := s.selfCheck(); err != nil {
+	switch err := s.selfCheck(); {
+	case errors.Is(err, ErrInput):
+		return ExitInput, err
+	case err != nil:
 		return ExitUndecided, err
 	}
 	if err := s.prepare(); err != nil {

@@ -77,6 +77,10 @@ func (s *search) run() error {
 		s.spent += e.took
 		s.covered.add(e, p)
 		ran := e.counts.Schedules
+		if e.cut {
+			s.stopped = stoppedByClose
+			break
+		}
 		if e.finding == nil && e.summary && ran == 0 && s.opts.Run != "" {
 			s.stopped = stoppedByPattern
 			break
@@ -106,6 +110,7 @@ const (
 	stoppedByTimeout = "-timeout"
 	stoppedBySize    = "no schedule fits into the limit of operations"
 	stoppedByPattern = "no subtest matches -run"
+	stoppedByClose   = "the process closed the descriptor on which it reports"
 	stoppedByWait    = "a schedule waited for a process outside of control"
 )
 

@@ -120,6 +120,9 @@ var errSelfCheck = errors.New("self-check failed")
 // run, in each run. Only its binary comes from the cache.
 func (s *session) selfCheck() error {
 	b, p, err := s.builder.plantedPackage()
+	if errors.Is(err, errBuild) {
+		return inputError("the go command cannot compile with the overlay: %w", err)
+	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errSelfCheck, err)
 	}

@@ -226,14 +226,14 @@ type Counts struct {
 	Pruned    uint64 // pruned: schedules that dfs cut short at a state seen before
 	// PCT are sums of the chances that schedules of the strategies pct2 to pct5 have to
 	// show a bug of that depth, in units of PCTUnit: keys pct2 to pct5.
-	PCT       [4]uint64
-	Rescued   uint64 // rescued: schedules that ended only after a fair continuation
-	Raw       uint64 // raw: system calls that blocked and gave the turn away
-	Cgo       uint64 // cgo: calls of C functions
-	Sockets   uint64 // sockets: waits for a descriptor of the kernel, and requests for one that memory cannot serve
-	Children  uint64 // children: processes that were started
-	Signals   uint64 // signals that the program received
-	GC        uint64 // gc: collections that the program asked for
+	PCT      [4]uint64
+	Rescued  uint64 // rescued: schedules that ended only after a fair continuation
+	Raw      uint64 // raw: system calls that blocked and gave the turn away
+	Cgo      uint64 // cgo: calls of C functions
+	Sockets  uint64 // sockets: waits for a descriptor of the kernel, and requests for one that memory cannot serve
+	Children uint64 // children: processes that were started
+	Signals  uint64 // signals that the program received
+	GC       uint64 // gc: collections that the program asked for
 }
 
 // PCTUnit is the chance 1 in Counts.PCT.
