@@ -20,7 +20,8 @@ const patience = time.Minute
 // Outcome is what a run of a program showed.
 type Outcome struct {
 	Events     []history.Event
-	AlarmsLeft int // alarms of the executor that were still set after Done (G24)
+	AlarmsLeft int  // alarms of the executor that were still set after Done (G24)
+	Unfinished bool // the events end before the run does: nothing is missing yet
 }
 
 // Run runs the program on core, in the testing/synctest bubble of the caller.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"time"
 
 	"eventide/props/history"
 
@@ -16,51 +15,50 @@ type Verdict struct {
 	Violations []history.Violation
 	Exercised  map[string]bool // guarantees whose premise occurred
 	Undecided  bool            // whether the calls are linearizable was not decided in time
+	Unrefined  bool            // the model has no step for something in it, so it was not followed there
 	history    *history.History
 }
 
-// undecidedAfter is how long the search for an order of the calls may take.
-const undecidedAfter = time.Second
+// Judge judges a run in the lane Virtual.
+func Judge(p Program, out Outcome) (Verdict, error) { return JudgeIn(Virtual, p, out) }
 
-// RulesOf says what the history of a program shows, and how core was configured.
-func RulesOf(p Program) history.Rules {
-	rules := history.Rules{
-		Parts: history.All, Virtual: true, AtRest: true,
-		QueueBound: p.Limit, Timers: p.Timers, Spawner: len(p.Starts) > 0,
-		Drain: p.Drain, Breaks: p.breaks(),
-	}
-	if slices.Contains(p.Starts, StartSlow) {
-		// Then time passes that nothing accounts for.
-		rules.Virtual, rules.Slack = false, 10*slowStart
-	}
-	return rules
-}
+// Check is a check of a history that only some lanes can make. It returns nil, or what
+// is wrong.
+type Check func(events []history.Event) *history.Violation
 
-// Judge applies every predicate, the refinement and the linearizability check to
-// what a run of a program showed.
-func Judge(p Program, out Outcome) (Verdict, error) {
-	return judge(RulesOf(p), out)
-}
-
-func judge(rules history.Rules, out Outcome) (Verdict, error) {
-	events := out.Events
+// JudgeIn judges what a run of a program showed in a lane: by the checks that are
+// given, every predicate, the refinement and linearizability, less what the table of
+// relaxations takes away. All lanes judge by this function. An error means that the
+// harness is broken, not core.
+func JudgeIn(lane Lane, p Program, out Outcome, checks ...Check) (Verdict, error) {
+	events, terms := out.Events, termsOf(lane, p)
+	terms.rules.AtRest, terms.observed.AtRest = !out.Unfinished, !out.Unfinished
 	if broken := NameEnds(events); broken != nil {
 		return Verdict{Violations: []history.Violation{*broken}}, nil
 	}
-	h, err := history.Of(events, rules)
+	h, err := history.Of(events, terms.observed)
 	if err != nil {
-		return Verdict{}, err // the harness is broken, not core
+		return Verdict{}, err
 	}
 	v := Verdict{Exercised: map[string]bool{}, history: h}
+	for _, check := range checks { // they blame the step at fault: that is over soonest
+		v.addAny(check(events))
+	}
 	premises := map[string]int{}
 	for _, verdict := range h.Check() {
-		v.Violations = append(v.Violations, verdict.Violations...)
-		premises[verdict.Predicate.Name] = verdict.Premise
+		if !slices.Contains(terms.skipped, verdict.Predicate.Name) {
+			v.Violations = append(v.Violations, verdict.Violations...)
+			premises[verdict.Predicate.Name] = verdict.Premise
+		}
 	}
-	if broken := Refine(events, rules); broken != nil {
-		v.add(*broken)
+	steps, modelled := events, true
+	if terms.early {
+		steps, modelled = asModelled(events)
 	}
-	switch h.Linearizable(undecidedAfter) {
+	if v.Unrefined = !modelled; modelled {
+		v.addAny(Refine(steps, terms.rules))
+	}
+	switch linearizable(h, events, terms) {
 	case porcupine.Illegal:
 		v.add(history.Violation{
 			Guarantee: "G5", Predicate: "REF3", Sentence: "each call takes effect at one moment",
@@ -91,6 +89,12 @@ func (g Guarantee) exercised(events []history.Event, premises map[string]int) bo
 		}
 	}
 	return false
+}
+
+func (v *Verdict) addAny(w *history.Violation) {
+	if w != nil {
+		v.add(*w)
+	}
 }
 
 func (v *Verdict) add(w history.Violation) { v.Violations = append(v.Violations, w) }

@@ -183,7 +183,7 @@ func (l *laneRun) real(p Program) {
 	out, err := RunReal(p)
 	var v Verdict
 	if err == nil {
-		v, err = JudgeReal(p, out)
+		v, err = JudgeIn(Real, p, out)
 	}
 	if err != nil {
 		l.mu.Lock()

@@ -108,11 +108,11 @@ func (p Program) String() string {
 
 // breaks reports whether the poller may fail for good.
 func (p Program) breaks() bool {
-	return p.anyStep(func(s Step) bool { return s.Fault == FaultDead || s.Fault == FaultBroken || s.Fault == FaultFullBroken })
+	return p.AnyStep(func(s Step) bool { return s.Fault == FaultDead || s.Fault == FaultBroken || s.Fault == FaultFullBroken })
 }
 
-// anyStep reports whether what is true of any step, those of bodies included.
-func (p Program) anyStep(what func(Step) bool) bool {
+// AnyStep reports whether what is true of any step, including the steps of bodies.
+func (p Program) AnyStep(what func(Step) bool) bool {
 	var in func([]Step) bool
 	in = func(steps []Step) bool {
 		return slices.ContainsFunc(steps, func(s Step) bool {

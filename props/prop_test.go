@@ -183,7 +183,7 @@ func replayReal(t *testing.T, c Case, path string) {
 	for range replaysInRealTime {
 		out, err := RunReal(c.Program)
 		require.NoError(t, err)
-		v, err := JudgeReal(c.Program, out)
+		v, err := JudgeIn(Real, c.Program, out)
 		require.NoError(t, err)
 		if len(v.Violations) > 0 {
 			t.Errorf("reproduced: %s", v.Failure(c.Program, v.Violations[0], replayLine(path, "-realtime")))

@@ -34,17 +34,6 @@ func RunReal(p Program) (Outcome, error) {
 	return h.run(p), nil
 }
 
-// JudgeReal is Judge for an Outcome of RunReal. What needs exact time has no
-// opinion: that accepted work begins at the instant it is ready (V2), that the close
-// and done come no later than due (V3, V4, G7's phase), the deadline that a channel
-// is given (S20); nor what needs to know when a descriptor became ready (V10, V2).
-func JudgeReal(p Program, out Outcome) (Verdict, error) {
-	rules := RulesOf(p)
-	rules.Virtual, rules.Slack = false, realSlack
-	rules.Parts &^= history.Readiness
-	return judge(rules, out)
-}
-
 // realOp replaces a call that would take too long in real time.
 func realOp(op history.Op) history.Op {
 	if op == history.OpClose { // waits for a channel that never drains as long as its default timeout

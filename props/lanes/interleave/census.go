@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"eventide/props"
 	"eventide/props/history"
 	"eventide/props/lanes/interleave/det"
 )
@@ -90,14 +91,12 @@ func (f *Found) breach() (steps, lines int) {
 	for _, n := range f.Violation.At {
 		first = max(first, n)
 	}
-	rules := rules(f.Scenario)
-	rules.AtRest = false
 	for n := first; n < len(f.events); n++ {
-		j := &judgement{}
-		if err := j.history(f.Scenario, f.events[:n], rules); err != nil {
+		v, err := f.Scenario.judge(props.Outcome{Events: f.events[:n], Unfinished: true})
+		if err != nil {
 			continue // it is cut where it makes no sense
 		}
-		if slices.ContainsFunc(j.violations, func(v history.Violation) bool {
+		if slices.ContainsFunc(v.Violations, func(v history.Violation) bool {
 			return v.Guarantee == f.Violation.Guarantee && v.Predicate == f.Violation.Predicate && v.Text == f.Violation.Text
 		}) {
 			return f.result.Marks[n-1], n

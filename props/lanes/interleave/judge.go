@@ -2,15 +2,12 @@ package interleave
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"eventide/props"
 	"eventide/props/history"
 	"eventide/props/lanes/interleave/det"
-
-	"github.com/anishathalye/porcupine"
 )
 
 // judgement is what the properties say of one history. A history that comes again
@@ -22,20 +19,15 @@ type judgement struct {
 	unrefined  bool // the model was not asked, see asModelled
 }
 
-// rules says what a history of the lane shows. Where the clock moves only when
-// nobody can run, time is as exact as in the virtual lane. Where it may move between
-// any two steps, how late something is says nothing, and what is judged is the
-// order of things, and that nothing is early.
-func rules(sc Scenario) history.Rules {
-	r := props.RulesOf(sc.Program)
-	if sc.Time != det.Idle {
-		r.Virtual = false
-		r.Parts &^= history.QuietPeriod | history.Deadlines
+// lane says how strictly a history of the scenario is judged.
+func (sc Scenario) lane() props.Lane {
+	if sc.Time == det.Idle {
+		return props.Chosen
 	}
-	return r
+	return props.Ticking
 }
 
-// judge applies every predicate, the refinement and the check of linearizability.
+// judge judges a run, unless its history was judged before.
 func (x *Explorer) judge(sc Scenario, r *det.Result, out props.Outcome) (*judgement, error) {
 	if !sc.writesHistory() {
 		if sc.Group != nil && sc.Group.Exercises() {
@@ -102,80 +94,26 @@ func newJudgement(sc Scenario, r *det.Result, out props.Outcome) (*judgement, er
 	if out.Events == nil {
 		return j, nil // the driver did not come back
 	}
-	if broken := props.NameEnds(out.Events); broken != nil {
-		j.violations = append(j.violations, *broken)
-		return j, nil
-	}
-	if err := j.history(sc, out.Events, rules(sc)); err != nil {
+	v, err := sc.judge(out)
+	if err != nil {
 		return nil, err
 	}
-	if out.AlarmsLeft > 0 {
-		j.violations = append(j.violations, history.Violation{
-			Guarantee: "G24", Predicate: "S16", Sentence: "nothing is left behind",
-			Text: fmt.Sprintf("%d alarms were still set after done", out.AlarmsLeft),
-		})
+	j.violations = append(j.violations, v.Violations...)
+	j.undecided, j.unrefined = v.Undecided, v.Unrefined
+	for _, g := range props.Guarantees {
+		if v.Exercised[g.ID] {
+			j.exercised = append(j.exercised, g.ID)
+		}
 	}
 	return j, nil
 }
 
-// history judges what was written down.
-func (j *judgement) history(sc Scenario, events []history.Event, rules history.Rules) error {
-	forHistory := rules
-	if sc.Time != det.Idle {
-		forHistory.Timers = history.AnyTimers // which were due at the call depends on when it read the clock
-	}
-	h, err := history.Of(events, forHistory)
-	if err != nil {
-		return err
-	}
-	// First what blames the step at fault: it is over soonest.
-	for _, v := range []*history.Violation{overfull(sc.Program, events), unwoken(sc.Program, events), overslept(sc, events)} {
-		if v != nil {
-			j.violations = append(j.violations, *v)
-		}
-	}
-	premises := map[string]int{}
-	for _, v := range h.Check() {
-		if v.Predicate.Name == "V8" && listens(sc.Program) {
-			continue
-		}
-		if v.Predicate.Name == "V6" && sc.Time != det.Idle {
-			continue // alarms that were stopped too late may all come in one instant
-		}
-		j.violations = append(j.violations, v.Violations...)
-		premises[v.Predicate.Name] = v.Premise
-	}
-	if events, ok := asModelled(events); !ok {
-		j.unrefined = true
-	} else if broken := props.Refine(events, rules); broken != nil {
-		j.violations = append(j.violations, *broken)
-	}
-	switch linearizable(h, events, forHistory) {
-	case porcupine.Illegal:
-		j.violations = append(j.violations, history.Violation{
-			Guarantee: "G5", Predicate: "REF3", Sentence: "each call takes effect at one moment",
-			Text: "no order of the calls explains their answers",
-		})
-	case porcupine.Unknown:
-		j.undecided = true
-	}
-	j.exercised = exercised(events, premises)
-	return nil
-}
-
-func exercised(events []history.Event, premises map[string]int) (ids []string) {
-	for _, g := range props.Guarantees {
-		did := g.Premise != nil && g.Premise(events) > 0
-		if g.Premise == nil {
-			for _, name := range g.Predicates {
-				did = did || premises[name] > 0
-			}
-		}
-		if did {
-			ids = append(ids, g.ID)
-		}
-	}
-	return ids
+// judge judges a history, by the checks too that only chosen schedules allow.
+func (sc Scenario) judge(out props.Outcome) (props.Verdict, error) {
+	return props.JudgeIn(sc.lane(), sc.Program, out,
+		func(events []history.Event) *history.Violation { return overfull(sc.Program, events) },
+		func(events []history.Event) *history.Violation { return unwoken(sc.Program, events) },
+		func(events []history.Event) *history.Violation { return overslept(sc, events) })
 }
 
 // ending returns what is wrong with the way in which a run ended.
@@ -251,116 +189,4 @@ func (h *hasher) event(e *history.Event, g int) {
 			h.add(uint64(v))
 		}
 	}
-}
-
-// listens reports whether a listener may be added to a future that is complete: that
-// wakes the loop, and is no call that a history shows, so that V8 would blame it.
-func listens(p props.Program) bool {
-	return anyStep(p, func(s props.Step) bool { return s.Body != nil && s.Body.Listen })
-}
-
-// anyStep reports whether what is true of any step, those of bodies included.
-func anyStep(p props.Program, what func(props.Step) bool) bool {
-	var in func([]props.Step) bool
-	in = func(steps []props.Step) bool {
-		return slices.ContainsFunc(steps, func(s props.Step) bool {
-			b := s.Body
-			return what(s) || b != nil && (in(b.Steps) || b.Listener != nil && in(b.Listener.Steps))
-		})
-	}
-	return slices.ContainsFunc(p.Actors, func(a props.Actor) bool { return in(a.Steps) })
-}
-
-// asModelled returns the events with a few things put as the model puts them: where
-// a history shows a moment later than the one that counts. In the virtual lane
-// hardly anything comes in between the two; here everything does.
-//
-// If the timeout passes while the shutdown call is being made, the call closes
-// admission itself: to the model that is a call without a timeout.
-//
-// A start that failed before a shutdown call may be told to its callers after it. To
-// the model the refusal would be the end of the executor. That what was refused never
-// runs still holds without it.
-//
-// A cancel that came too late, because it was decided that the body begins, may be
-// there before the Begin. A refusal for a full queue may be there after bodies have
-// begun that made room. S11 and S4 judge those two, the model is not asked.
-//
-// A cancel of a periodic timer may come true after it was decided that a run begins,
-// which is then its last. The model has no step for that: false.
-func asModelled(events []history.Event) (_ []history.Event, ok bool) {
-	e := editor{events: events, open: map[int64]int{}}
-	for i := range events {
-		e.look(i)
-	}
-	return e.events, !e.beyond
-}
-
-type editor struct {
-	events []history.Event
-	copied bool
-	open   map[int64]int // goroutine -> Invoke of the graceful shutdown that it makes
-	asked  bool          // a shutdown call has come, or a failure
-	up     bool          // the loop has run
-	failed bool          // a start that failed has ended the executor
-	beyond bool          // the model has no step for something
-}
-
-func (e *editor) look(i int) {
-	ev := &e.events[i]
-	switch {
-	case ev.Kind == history.Admit && (ev.Op == history.OpShutdownGracefully || ev.Op == history.OpClose) && ev.Outcome == history.True:
-		e.open[ev.G] = ev.Call
-	case ev.Kind == history.Return && ev.Call == e.open[ev.G]:
-		delete(e.open, ev.G)
-	case ev.Kind == history.Transit && ev.To == history.Shutdown && e.open[ev.G] != 0:
-		e.edit()
-		call := &e.events[e.open[ev.G]-1]
-		call.Quiet, call.Timeout = 0, 0
-	case ev.Kind == history.Admit && ev.Outcome == history.Refused && e.asked && !e.failed && e.startFailed(ev.Call):
-		e.drop(ev.Call)
-	case ev.Kind == history.Admit && ev.Outcome == history.False && ev.Op == history.OpCancel && e.begins(i, ev.ID):
-		e.drop(ev.Call)
-	case ev.Kind == history.Admit && ev.Outcome == history.True && ev.Op == history.OpCancel && e.begins(i, ev.ID):
-		e.beyond = true
-	case ev.Kind == history.Return && ev.Outcome == history.RefusedQueueFull && e.begunSince(ev.Call, i):
-		e.drop(ev.Call)
-	}
-	e.up = e.up || ev.Kind == history.Park || ev.Kind == history.Transit && ev.To == history.Started
-	if ev.Kind == history.Transit && ev.To >= history.ShuttingDown {
-		e.asked = true
-		// Of one that has been up it is the poller that failed.
-		e.failed = e.failed || !e.up && ev.Cause.Failure()
-	}
-}
-
-// drop makes a call no step of the model.
-func (e *editor) drop(call int) {
-	e.edit()
-	e.events[call-1].Op = history.OpStats
-}
-
-// begins reports whether the body begins after the i-th event.
-func (e *editor) begins(i, id int) bool {
-	return slices.ContainsFunc(e.events[i:], func(ev history.Event) bool { return ev.Kind == history.Begin && ev.ID == id })
-}
-
-// begunSince reports whether a body has begun during a call.
-func (e *editor) begunSince(call, i int) bool {
-	return slices.ContainsFunc(e.events[call:i], func(ev history.Event) bool { return ev.Kind == history.Begin })
-}
-
-func (e *editor) edit() {
-	if !e.copied {
-		e.events, e.copied = append([]history.Event(nil), e.events...), true
-	}
-}
-
-func (e *editor) startFailed(call int) bool {
-	for _, ev := range e.events {
-		if ev.Kind == history.Return && ev.Call == call {
-			return ev.Outcome == history.RefusedStartFailed
-		}
-	}
-	return false
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"eventide/props"
+	"eventide/props/history"
 
 	"github.com/stretchr/testify/require"
 )
@@ -34,4 +35,11 @@ func TestG19Overfull(t *testing.T) {
 			require.Nil(t, overfull(props.Program{}, trace.Events), "no bound")
 		})
 	}
+}
+
+func parseTrace(t *testing.T, text string) history.Trace {
+	t.Helper()
+	trace, err := history.Parse(strings.NewReader("verdict: good\nrules: virtual rest states\n\n" + text))
+	require.NoError(t, err)
+	return trace
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"eventide/props"
 	"eventide/props/history"
 	"eventide/props/lanes/interleave/det"
 	"eventide/props/lanes/interleave/strategy"
@@ -45,7 +46,7 @@ func (f *Found) Write(w io.Writer, replay string) {
 }
 
 func (f *Found) historyText(w io.Writer) {
-	h, err := history.Of(f.events, rules(f.Scenario))
+	h, err := history.Of(f.events, props.RulesIn(f.Scenario.lane(), f.Scenario.Program))
 	if err != nil || len(f.events) == 0 {
 		return
 	}

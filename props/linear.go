@@ -1,4 +1,4 @@
-package interleave
+package props
 
 import (
 	"slices"
@@ -15,18 +15,18 @@ const undecidedAfter = time.Second
 // linearizable looks for an order of the calls that explains their answers. A
 // submission that starts the loop takes effect twice: it starts the loop, and if a
 // shutdown comes before it is admitted it is refused (G17). To the sequential executor
-// a call has one moment: where it finds no order, such a call may have had the
-// first. That its refusal came after the close S4 judges.
-func linearizable(h *history.History, events []history.Event, rules history.Rules) porcupine.CheckResult {
+// a call has one moment: where it finds no order and the log tells events late, such a
+// call may have had the first. That its refusal came after the close S4 judges.
+func linearizable(h *history.History, events []history.Event, t terms) porcupine.CheckResult {
 	result := h.Linearizable(undecidedAfter)
-	if result != porcupine.Illegal {
+	if result != porcupine.Illegal || !t.early {
 		return result
 	}
 	again := slices.Clone(events)
 	if !acceptStarters(again) {
 		return result
 	}
-	relaxed, err := history.Of(again, rules)
+	relaxed, err := history.Of(again, t.observed)
 	if err != nil {
 		return result
 	}

@@ -1,4 +1,4 @@
-package interleave
+package props
 
 import (
 	"testing"

@@ -1,0 +1,101 @@
+package props
+
+import (
+	"slices"
+
+	"eventide/props/history"
+)
+
+// asModelled returns the events with a few things put as the model puts them: where
+// a history shows a moment later than the one that counts. In the virtual lane
+// hardly anything comes in between the two; here everything does.
+//
+// If the timeout passes while the shutdown call is being made, the call closes
+// admission itself: to the model that is a call without a timeout.
+//
+// A start that failed before a shutdown call may be told to its callers after it. To
+// the model the refusal would be the end of the executor. That what was refused never
+// runs still holds without it.
+//
+// A cancel that came too late, because it was decided that the body begins, may be
+// there before the Begin. A refusal for a full queue may be there after bodies have
+// begun that made room. S11 and S4 judge those two, the model is not asked.
+//
+// A cancel of a periodic timer may come true after it was decided that a run begins,
+// which is then its last. The model has no step for that: false.
+func asModelled(events []history.Event) (_ []history.Event, ok bool) {
+	e := editor{events: events, open: map[int64]int{}}
+	for i := range events {
+		e.look(i)
+	}
+	return e.events, !e.beyond
+}
+
+type editor struct {
+	events []history.Event
+	copied bool
+	open   map[int64]int // goroutine -> Invoke of the graceful shutdown that it makes
+	asked  bool          // a shutdown call has come, or a failure
+	up     bool          // the loop has run
+	failed bool          // a start that failed has ended the executor
+	beyond bool          // the model has no step for something
+}
+
+func (e *editor) look(i int) {
+	ev := &e.events[i]
+	switch {
+	case ev.Kind == history.Admit && (ev.Op == history.OpShutdownGracefully || ev.Op == history.OpClose) && ev.Outcome == history.True:
+		e.open[ev.G] = ev.Call
+	case ev.Kind == history.Return && ev.Call == e.open[ev.G]:
+		delete(e.open, ev.G)
+	case ev.Kind == history.Transit && ev.To == history.Shutdown && e.open[ev.G] != 0:
+		e.edit()
+		call := &e.events[e.open[ev.G]-1]
+		call.Quiet, call.Timeout = 0, 0
+	case ev.Kind == history.Admit && ev.Outcome == history.Refused && e.asked && !e.failed && e.startFailed(ev.Call):
+		e.drop(ev.Call)
+	case ev.Kind == history.Admit && ev.Outcome == history.False && ev.Op == history.OpCancel && e.begins(i, ev.ID):
+		e.drop(ev.Call)
+	case ev.Kind == history.Admit && ev.Outcome == history.True && ev.Op == history.OpCancel && e.begins(i, ev.ID):
+		e.beyond = true
+	case ev.Kind == history.Return && ev.Outcome == history.RefusedQueueFull && e.begunSince(ev.Call, i):
+		e.drop(ev.Call)
+	}
+	e.up = e.up || ev.Kind == history.Park || ev.Kind == history.Transit && ev.To == history.Started
+	if ev.Kind == history.Transit && ev.To >= history.ShuttingDown {
+		e.asked = true
+		// Of one that has been up it is the poller that failed.
+		e.failed = e.failed || !e.up && ev.Cause.Failure()
+	}
+}
+
+// drop makes a call no step of the model.
+func (e *editor) drop(call int) {
+	e.edit()
+	e.events[call-1].Op = history.OpStats
+}
+
+// begins reports whether the body begins after the i-th event.
+func (e *editor) begins(i, id int) bool {
+	return slices.ContainsFunc(e.events[i:], func(ev history.Event) bool { return ev.Kind == history.Begin && ev.ID == id })
+}
+
+// begunSince reports whether a body has begun during a call.
+func (e *editor) begunSince(call, i int) bool {
+	return slices.ContainsFunc(e.events[call:i], func(ev history.Event) bool { return ev.Kind == history.Begin })
+}
+
+func (e *editor) edit() {
+	if !e.copied {
+		e.events, e.copied = append([]history.Event(nil), e.events...), true
+	}
+}
+
+func (e *editor) startFailed(call int) bool {
+	for _, ev := range e.events {
+		if ev.Kind == history.Return && ev.Call == call {
+			return ev.Outcome == history.RefusedStartFailed
+		}
+	}
+	return false
+}

@@ -1,0 +1,121 @@
+package props
+
+import (
+	"slices"
+	"time"
+
+	"eventide/props/history"
+)
+
+// Lane says under which conditions a history was made.
+type Lane uint8
+
+// The lanes.
+const (
+	Virtual Lane = 1 << iota // real goroutines; time is virtual and moves when all of them wait
+	Real                     // real time, and a real poller
+	Chosen                   // every step is chosen; time moves when no goroutine can run
+	Ticking                  // every step is chosen, and time moves between any two of them
+
+	everyLane = Virtual | Real | Chosen | Ticking
+)
+
+// relaxation is something that a lane does not hold against an executor.
+type relaxation struct {
+	lanes    Lane
+	programs func(Program) bool // nil: all
+
+	inexact    bool          // times are not exact
+	slack      time.Duration // with inexact: so much lateness is allowed
+	parts      history.Parts // the log does not show them, or nobody can promise them
+	predicates []string      // they are not judged
+	anyTimers  bool          // which timers a shutdown runs is left to the model
+	early      bool          // the log tells some events later than they counted: see asModelled, acceptStarters
+
+	why string
+}
+
+// relaxations is all that a lane does not hold against an executor. Everything else is
+// judged in every lane.
+var relaxations = []relaxation{
+	{
+		lanes: everyLane, programs: startsSlowly, inexact: true, slack: 10 * slowStart,
+		why: "a slow spawner takes time that no event accounts for",
+	},
+	{
+		lanes: Real, inexact: true, slack: realSlack,
+		why: "the machine runs other goroutines at the same time: only an event that is early, or later than a busy machine makes it, is wrong",
+	},
+	{
+		lanes: Real, parts: history.Readiness,
+		why: "nobody knows when the kernel makes a real descriptor ready",
+	},
+	{
+		lanes: Ticking, inexact: true, parts: history.QuietPeriod | history.Deadlines,
+		why: "time moves between any two steps, so lateness says nothing: the order of events counts, and nothing may be early",
+	},
+	{
+		lanes: Ticking, anyTimers: true,
+		why: "which timers were due at the shutdown call depends on when the call read the clock",
+	},
+	{
+		lanes: Ticking, predicates: []string{"V6"},
+		why: "alarms that were stopped too late may all fire in one instant",
+	},
+	{
+		lanes: Chosen | Ticking, programs: listens, predicates: []string{"V8"},
+		why: "a listener that is added to a complete future wakes the loop, and no call in the log shows that",
+	},
+	{
+		lanes: Chosen | Ticking, early: true,
+		why: "every step may come between a decision and the event that tells it; with free goroutines hardly any does",
+	},
+}
+
+// terms are what is left to judge by.
+type terms struct {
+	rules    history.Rules // for the model
+	observed history.Rules // for the predicates
+	skipped  []string      // predicates
+	early    bool
+}
+
+// RulesOf says what the history of a program shows in the lane Virtual, and how core was
+// configured.
+func RulesOf(p Program) history.Rules { return RulesIn(Virtual, p) }
+
+// RulesIn is RulesOf in any lane.
+func RulesIn(lane Lane, p Program) history.Rules { return termsOf(lane, p).rules }
+
+func termsOf(lane Lane, p Program) terms {
+	t := terms{rules: history.Rules{
+		Parts: history.All, Virtual: true, AtRest: true,
+		QueueBound: p.Limit, Timers: p.Timers, Spawner: len(p.Starts) > 0,
+		Drain: p.Drain, Breaks: p.breaks(),
+	}}
+	policy := p.Timers
+	for _, r := range relaxations {
+		if r.lanes&lane == 0 || r.programs != nil && !r.programs(p) {
+			continue
+		}
+		if r.inexact {
+			t.rules.Virtual, t.rules.Slack = false, max(t.rules.Slack, r.slack)
+		}
+		t.rules.Parts &^= r.parts
+		t.skipped = append(t.skipped, r.predicates...)
+		t.early = t.early || r.early
+		if r.anyTimers {
+			policy = history.AnyTimers
+		}
+	}
+	t.observed = t.rules
+	t.observed.Timers = policy
+	return t
+}
+
+func startsSlowly(p Program) bool { return slices.Contains(p.Starts, StartSlow) }
+
+// listens reports whether a listener is added to a future.
+func listens(p Program) bool {
+	return p.AnyStep(func(s Step) bool { return s.Body != nil && s.Body.Listen })
+}
