@@ -36,7 +36,7 @@
 //     runs.
 //   - G4 If Execute(a) returns before Execute(b) is called, a begins before b.
 //   - G5 Until admission closes only a full queue or a failed start refuses a task;
-//     then every task is refused.
+//     afterwards every task is refused.
 //   - G6 Every hook that is not removed runs exactly once, in order, and later tasks do
 //     not delay it.
 //   - G7 Timers never run early; they run in deadline order, and equal deadlines in the
@@ -51,7 +51,7 @@
 //   - G12 No wake-up is lost; a sleep takes at most one, and the loop never wakes
 //     itself.
 //   - G13 A task that resubmits itself delays timers, readiness, hooks and the close by
-//     a bounded batch only.
+//     a bounded batch at most.
 //   - G14 A panic or runtime.Goexit ends one body and nothing else; a panic is reported
 //     once.
 //   - G15 The state is Terminated if and only if Done is closed, and all cleanup is
@@ -65,8 +65,8 @@
 //   - G19 A queue bounded to n holds max(16, n) tasks that have not begun, and every
 //     refusal is an error.
 //   - G20 Every snapshot satisfies accepted = ran + cancelled + pending.
-//   - G21 A group ends after its last child, with the errors of all, and Next is
-//     exactly fair.
+//   - G21 A group ends after its last child, with the joined errors of its children,
+//     and Next is exactly fair.
 //   - G22 A channel or registration closes exactly once, in a fixed order of events,
 //     and its owner is notified.
 //   - G23 A shutdown drains each open channel or counts it as aborted; a drained
