@@ -30,7 +30,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 // settings are the flags.
 type settings struct {
 	kept, docs, dir string
-	args            []string
+	args            []string // flags that change the figures
 	side, load      int
 	rounds          int
 	budget          time.Duration
@@ -59,7 +59,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err := command.ParseFlags(f, args, stderr); err != nil {
 		return command.Refuse(stderr, "measure", err)
 	}
-	s.args = args[:len(args)-f.NArg()]
+	f.Visit(func(f *flag.Flag) {
+		if f.Name != "kept" && f.Name != "docs" && f.Name != "dir" { // places change no figure
+			s.args = append(s.args, "-"+f.Name, f.Value.String())
+		}
+	})
 	what, ok := subcommands[f.Arg(0)]
 	if !ok || f.NArg() != 1 {
 		return command.Refuse(stderr, "measure", fmt.Errorf("got arguments %q, want one of kernels, determinism, speed, pages, check", f.Args()))

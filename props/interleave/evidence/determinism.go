@@ -17,8 +17,9 @@ type Repeated struct {
 	Test    string
 	// Different counts the processes whose schedules differ from those of the first.
 	Different int
-	// Uncontrolled counts what the tool does not control in the first process: blocking
-	// system calls, sockets of the kernel, child processes, signals, collections.
+	// Uncontrolled counts what the tool does not control, in the process that has most
+	// of it: blocking system calls, sockets of the kernel, child processes, signals,
+	// collections.
 	Uncontrolled uint64
 }
 

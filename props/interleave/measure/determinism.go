@@ -109,9 +109,10 @@ func (b *binary) repeat(row *evidence.Repeated, schedules, processes int) error 
 		if e.finding != nil || len(e.hashes) != schedules {
 			return fmt.Errorf("%s: %d schedules of %d, finding %+v\n%s", row.Test, len(e.hashes), schedules, e.finding, e.output)
 		}
+		c := e.counts
+		row.Uncontrolled = max(row.Uncontrolled, c.Raw+c.Cgo+c.Sockets+c.Children+c.Signals+c.GC)
 		if i == 0 {
-			c := e.counts
-			first, row.Uncontrolled = e.hashes, c.Raw+c.Cgo+c.Sockets+c.Children+c.Signals+c.GC
+			first = e.hashes
 		} else if !slices.Equal(first, e.hashes) {
 			row.Different++
 		}
