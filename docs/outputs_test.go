@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"eventide/bench/gate"
+	"eventide/props/history"
 )
 
 var figures = regexp.MustCompile(`[-+]?\d+(\.\d+)?(e[-+]\d+)?`)
@@ -39,6 +40,24 @@ func shows(p page, with, output string, same func(string) string) error {
 		rest = rest[at+1:]
 	}
 	return nil
+}
+
+// TestConformancePageShowsAFinding: the words of the finding that the page shows are those of
+// the command interleave and of the kit. props/cmd/interleave runs the other page's example.
+func TestConformancePageShowsAFinding(t *testing.T) {
+	p := readPage(t, "docs/conformance.md")
+	var source strings.Builder
+	for _, text := range sources("props/interleave/driver", "props/interleave/protocol") {
+		source.Write(text)
+	}
+	for _, predicate := range history.Predicates() {
+		fmt.Fprintf(&source, "%s %s\n", predicate.Guarantee, predicate.Sentence)
+	}
+	for _, words := range []string{"the test failed", "found in schedule ", "confirmed in a fresh process", "G12 accepted work begins as soon as the loop is free"} {
+		if !strings.Contains(p.text, words) || !strings.Contains(source.String(), words) {
+			t.Errorf("%q: on the page: %v, printed: %v", words, strings.Contains(p.text, words), strings.Contains(source.String(), words))
+		}
+	}
 }
 
 // TestPagesShowOutputs compares what pages show with the kept report and the kept gate run;

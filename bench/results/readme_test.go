@@ -32,6 +32,12 @@ func TestReadmeRatiosAreChecked(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("# A\n"), 0o644))
 	require.ErrorContains(t, WriteReadme(kept, path), "has no table of comparisons")
 	dir := copyRaw(t)
+	verify := filepath.Join(dir, verifyFile)
+	text, err := os.ReadFile(verify)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(verify, []byte(strings.Replace(string(text), `"id": "G7"`, `"id": "G77"`, 1)), 0o644))
+	_, err = Generate(dir)
+	require.ErrorContains(t, err, `a row for "G77", which is no guarantee`)
 	require.NoError(t, os.Remove(filepath.Join(dir, peersFile)))
 	require.ErrorContains(t, CheckReadme(dir, readme), "peers.json has no ratio of execute/producers=64, core")
 }

@@ -167,7 +167,7 @@ func Generate(dir string) (Site, error) {
 	if err != nil {
 		return Site{}, err
 	}
-	t, err := template.New("RESULTS.md").Funcs(template.FuncMap{"sentence": contract.Sentence, "number": number, "cell": cell, "millions": func(n float64) float64 { return n / 1e6 }, "join": strings.Join}).Parse(page)
+	t, err := template.New("RESULTS.md").Funcs(template.FuncMap{"sentence": sentence, "number": number, "cell": cell, "millions": func(n float64) float64 { return n / 1e6 }, "join": strings.Join}).Parse(page)
 	if err != nil {
 		return Site{}, err
 	}
@@ -183,6 +183,14 @@ func Generate(dir string) (Site, error) {
 		site.Plots[f.File] = f.plot.svg()
 	}
 	return site, nil
+}
+
+// sentence is that of a guarantee of the contract; an error for any other.
+func sentence(id string) (string, error) {
+	if text := contract.Sentence(id); text != "" {
+		return text, nil
+	}
+	return "", fmt.Errorf("results: %s has a row for %q, which is no guarantee", verifyFile, id)
 }
 
 // cell keeps a text inside one cell of a table.
