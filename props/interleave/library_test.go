@@ -32,12 +32,16 @@ func TestUncontrolledFails(t *testing.T) {
 	}
 }
 
+// pageIndent is before the lines of a failure's text in the report of a finding.
+const pageIndent = "              "
+
 // Under control each bug is found, and nothing in the linearizable counter.
 func TestControlled(t *testing.T) {
 	t.Setenv("INTERLEAVE_CACHE", t.TempDir())
 	for name, want := range map[string]string{
-		"TestExplore":         "library_test.go:23: an update is lost",
-		"TestNotLinearizable": "interleave: not linearizable\n",
+		"TestExplore": "library_test.go:23: an update is lost",
+		// Two operations are enough, with the least argument.
+		"TestNotLinearizable": "interleave: not linearizable\n" + pageIndent + "  thread 0: Add(1)\n" + pageIndent + "  thread 1: Add(1)\n" + pageIndent + "history\n",
 		"TestLinearizable":    "",
 	} {
 		var out bytes.Buffer
@@ -48,6 +52,9 @@ func TestControlled(t *testing.T) {
 		}
 		if found := code == driver.ExitFinding; found != (want != "") || !strings.Contains(out.String(), want) {
 			t.Errorf("%s: exit code %d, want the output to contain %q\n%s", name, code, want, out.String())
+		}
+		if strings.Contains(out.String(), "engine.go") {
+			t.Errorf("%s: the schedule shows lines of a dependency\n%s", name, out.String())
 		}
 		if strings.Contains(out.String(), "without control") {
 			t.Errorf("%s: the run without control failed\n%s", name, out.String())

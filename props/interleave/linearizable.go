@@ -3,6 +3,7 @@ package interleave
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"eventide/props/interleave/control"
+	"eventide/props/interleave/protocol"
 
 	"github.com/anishathalye/porcupine"
 	"pgregory.net/rapid"
@@ -37,7 +39,9 @@ const (
 // Linearizable fails the test if a concurrent history of an object has no order of its
 // operations that the model allows and that keeps operations that do not overlap in
 // order. Each schedule has a program of its own: two or three goroutines with one to
-// four operations each, drawn from the seed of the schedule. fresh makes the object, and
+// four operations each, drawn from the seed of the schedule. The command leaves out
+// operations of a program that fails, and simplifies arguments, while it fails on some
+// schedule. fresh makes the object, and
 // model is the state of the model at that moment.
 //
 // Linearizable fails the test at once in a process that is not controlled.
@@ -47,11 +51,24 @@ func Linearizable[S, M any](t *testing.T, fresh func() S, model M, ops []Op[S, M
 	if len(ops) == 0 {
 		t.Fatal("interleave: Linearizable without operations")
 	}
-	program := drawProgram(ops)
+	shape, err := askedProgram()
+	if err != nil {
+		t.Fatalf("interleave: %v", err)
+	}
+	program := drawProgram(ops, &shape)
 	history := program.run(fresh())
 	if !control.Plain() && !porcupine.CheckOperations(modelOf(model), history) {
-		t.Fatalf("interleave: not linearizable\n%s", describe(history))
+		t.Fatalf("interleave: not linearizable\n%shistory\n%sprogram %v", program, describe(history), shape)
 	}
+}
+
+// askedProgram is the program that the command asks for, when it looks for the smallest
+// one that fails, or a new one from the seed of the schedule.
+func askedProgram() (protocol.Program, error) {
+	if text := os.Getenv(protocol.EnvProgram); text != "" {
+		return protocol.ParseProgram(text)
+	}
+	return protocol.Program{Seed: rand.Uint64()}, nil
 }
 
 // A call is an operation with its argument. It is the input of a porcupine operation.
@@ -70,19 +87,60 @@ func (c call[S, M]) String() string {
 // A program is the calls of each goroutine.
 type program[S, M any] [][]call[S, M]
 
-// drawProgram draws a program from package math/rand, whose seed is the schedule's.
-func drawProgram[S, M any](ops []Op[S, M]) program[S, M] {
-	p := make(program[S, M], 2+rand.IntN(mostThreads-1))
+// String has a line for each goroutine.
+func (p program[S, M]) String() string {
+	var b strings.Builder
+	for i, calls := range p {
+		words := make([]string, len(calls))
+		for k, c := range calls {
+			words[k] = c.String()
+		}
+		if len(calls) > 0 {
+			fmt.Fprintf(&b, "  thread %d: %s\n", i, strings.Join(words, ", "))
+		}
+	}
+	return b.String()
+}
+
+// drawProgram draws a program from a seed, without the operations that are left out, and
+// enters its sizes into the shape.
+func drawProgram[S, M any](ops []Op[S, M], shape *protocol.Program) program[S, M] {
+	r := rand.New(rand.NewPCG(shape.Seed, 0))
+	p := make(program[S, M], 2+r.IntN(mostThreads-1))
+	shape.Sizes = nil
 	for i := range p {
-		for range 1 + rand.IntN(mostOps) {
-			c := call[S, M]{op: ops[rand.IntN(len(ops))]}
+		n := 1 + r.IntN(mostOps)
+		shape.Sizes = append(shape.Sizes, n)
+		for k := range n {
+			c := call[S, M]{op: ops[r.IntN(len(ops))]}
 			if c.op.Args != nil {
-				c.arg = c.op.Args.Example(rand.IntN(1 << 30))
+				c.arg = c.op.Args.Example(r.IntN(1 << 30))
+				if slices.Contains(shape.Simple, protocol.Place{Thread: i, Op: k}) {
+					c.arg = simplest(c.op.Args)
+				}
 			}
-			p[i] = append(p[i], c)
+			if shape.Has(protocol.Place{Thread: i, Op: k}) {
+				p[i] = append(p[i], c)
+			}
 		}
 	}
 	return p
+}
+
+// examples is how many arguments simplest looks at.
+const examples = 32
+
+// simplest is the argument with the shortest and then least text among a few.
+func simplest(args *rapid.Generator[any]) any {
+	best := args.Example(0)
+	for i := 1; i < examples; i++ {
+		other := args.Example(i)
+		a, b := fmt.Sprint(other), fmt.Sprint(best)
+		if len(a) < len(b) || len(a) == len(b) && a < b {
+			best = other
+		}
+	}
+	return best
 }
 
 // run performs the program and returns its history.
@@ -130,8 +188,8 @@ func describe(history []porcupine.Operation) string {
 	var events []event
 	for _, op := range history {
 		events = append(events,
-			event{op.Call, fmt.Sprintf("thread %d calls   %v", op.ClientId, op.Input)},
-			event{op.Return, fmt.Sprintf("thread %d returns %v from %v", op.ClientId, op.Output, op.Input)})
+			event{op.Call, fmt.Sprintf("  thread %d calls   %v", op.ClientId, op.Input)},
+			event{op.Return, fmt.Sprintf("  thread %d returns %v from %v", op.ClientId, op.Output, op.Input)})
 	}
 	slices.SortFunc(events, func(a, b event) int { return int(a.at - b.at) })
 	var b strings.Builder

@@ -23,7 +23,12 @@ const minimiseLimit = 9 * time.Second
 // confirm repeats f in fresh processes, minimises its switches, and keeps the trace of
 // the last repetition for the report.
 func (s *search) confirm(f *found, e *ending) error {
-	m := &minimiser{search: s, cause: f.cause, end: time.Now().Add(minimiseLimit)}
+	begin, drawn := time.Now(), s
+	s, e, err := s.shrinkProgram(f.cause, e)
+	if err != nil {
+		return err
+	}
+	m := &minimiser{search: s, cause: f.cause, end: begin.Add(minimiseLimit)}
 	if e.hung {
 		f.state, f.repeat = repeatsNot, s.bySeed(e.finding, s.opts.Time)
 		f.replay, f.printed = e.finding, e.output
@@ -33,7 +38,6 @@ func (s *search) confirm(f *found, e *ending) error {
 		}
 		return err
 	}
-	begin := time.Now()
 	ok, err := m.run(e.finding)
 	f.minimising = time.Since(begin)
 	if err != nil {
@@ -53,7 +57,7 @@ func (s *search) confirm(f *found, e *ending) error {
 	if ok {
 		return s.trace(f, 1)
 	}
-	return s.prefix(f)
+	return drawn.prefix(f)
 }
 
 // prefix looks for the fewest schedules that have to run before in the same process.

@@ -62,6 +62,7 @@ func (s *search) writeHTML(f *found) (string, error) {
 		return "", inputError("-html: %w", err)
 	}
 	t := newTimeline(f, s.test.Name, &sourceLines{})
+	t.keepOwn(s.pkg.Root)
 	p := &page{search: s, found: f, line: t}
 	data := htmlPage{Package: s.pkg.ImportPath, Test: s.test.Name, Verdict: f.cause.Verdict, Sentence: sentences[f.cause.Verdict],
 		Confirmation: p.confirmation(), Message: f.cause.Message, Printed: strings.TrimSpace(f.printed)}

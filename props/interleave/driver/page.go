@@ -39,6 +39,7 @@ func (s *search) pageOf(f *found) string {
 		return f.kept.Page
 	}
 	p := &page{search: s, found: f, line: newTimeline(f, s.test.Name, &sourceLines{})}
+	p.line.keepOwn(s.pkg.Root)
 	p.sentence()
 	p.schedule()
 	p.printed()
@@ -118,6 +119,9 @@ func (p *page) schedule() {
 	}
 	if left > 0 {
 		p.printf("  (%d lines in the middle are left out)\n", left)
+	}
+	if p.line.others > 0 {
+		p.printf("  (%s of other modules are left out)\n", plural(p.line.others, "line", "lines"))
 	}
 	if f := p.found.replay; f != nil {
 		p.printf("  %d operations, %d decisions, %v of virtual time\n", f.Steps, f.Decisions, f.Virtual)

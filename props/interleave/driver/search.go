@@ -26,6 +26,7 @@ type search struct {
 	alone    string              // what it printed when it failed alone without control; "" if it did not
 	plainCut time.Duration       // after which a run without control was killed in this test
 	stopped  string              // why the search ended before its limit; "" if it did not
+	program  string              // of interleave.Linearizable; "" draws one for each schedule
 	next     uint64              // place of the first schedule that has not run
 	progress func(*search) error // called before each process; nil for none
 }
@@ -214,7 +215,7 @@ func (s *search) process(next uint64, budget time.Duration) *process {
 
 // base is what all requests of the search have in common.
 func (s *search) base() protocol.Request {
-	return protocol.Request{Seed: s.seed, Stride: s.stride(), IgnoreLeaks: !s.leaks, Time: protocol.TimeIdle, Net: s.opts.Net, Steps: s.opts.Steps, Largest: s.largest}
+	return protocol.Request{Seed: s.seed, Program: s.program, Stride: s.stride(), IgnoreLeaks: !s.leaks, Time: protocol.TimeIdle, Net: s.opts.Net, Steps: s.opts.Steps, Largest: s.largest}
 }
 
 // take counts the finding of e, and minimises and confirms it if it is new.

@@ -16,6 +16,7 @@ type timeline struct {
 	names   map[uint64]string // of objects, from the source lines that use them
 	lines   *sourceLines
 	skipped int // operations within the standard library
+	others  int // rows of other modules that are left out
 	clock   time.Duration
 }
 
@@ -194,6 +195,9 @@ func (t *timeline) emitSwitch(op protocol.Op) {
 	t.rows = append(t.rows, row{at: t.clock, g: op.Goroutine, file: op.File, line: op.Line, moved: true, to: op.Next})
 }
 
+// waitsForEver is the note of a goroutine's last row.
+const waitsForEver = "waits for ever"
+
 // markEnds marks the last row of each goroutine that waits for ever.
 func (t *timeline) markEnds(f *found) {
 	if f.replay == nil {
@@ -204,7 +208,7 @@ func (t *timeline) markEnds(f *found) {
 			continue
 		}
 		if i := t.lastRow(g.Number); i >= 0 {
-			t.rows[i].note = "waits for ever"
+			t.rows[i].note = waitsForEver
 		}
 	}
 }

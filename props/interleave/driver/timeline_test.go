@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"slices"
 	"testing"
 
 	"eventide/props/interleave/protocol"
@@ -22,5 +23,27 @@ func TestColumnOfTheTest(t *testing.T) {
 	}
 	if names[1] != "TestServe" || names[2] != "New.gowrap1" {
 		t.Errorf("columns are %v, want TestServe and New.gowrap1", names)
+	}
+}
+
+// Lines of other modules are left out, but for those at which the turn was taken away.
+func TestRowsOfOtherModules(t *testing.T) {
+	rows := []row{{file: "/m/a.go", line: 1}, {file: "/dep/b.go", line: 2}, {file: "/dep/b.go", line: 3, moved: true}, {file: "/dep/b.go", line: 3},
+		{file: "/dep/b.go", line: 4, note: waitsForEver}, {file: "/m/a.go", line: 5}, {file: "/m/a.go", line: 6}}
+	lines := func(rows []row) (all []uint64) {
+		for _, r := range rows {
+			all = append(all, r.line)
+		}
+		return all
+	}
+	some := &timeline{rows: slices.Clone(rows)}
+	some.keepOwn("/m")
+	if got := lines(some.rows); !slices.Equal(got, []uint64{1, 3, 3, 4, 5, 6}) || some.others != 1 {
+		t.Errorf("rows %v are left, %d are not", got, some.others)
+	}
+	all := &timeline{rows: slices.Clone(rows)}
+	all.keepOwn("/other")
+	if len(all.rows) != len(rows) {
+		t.Errorf("%d rows are left of a module that has none, want %d", len(all.rows), len(rows))
 	}
 }

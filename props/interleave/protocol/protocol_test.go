@@ -33,6 +33,7 @@ func TestRequestRoundTrip(t *testing.T) {
 			Budget:      time.Duration(rapid.Int64Min(0).Draw(t, "budget")),
 			Switches:    switches().Draw(t, "switches"),
 			Drops:       drops().Draw(t, "drops"),
+			Program:     rapid.SampledFrom([]string{"", "17:3,2:0.1,1.0:1.1", "18446744073709551615:1::"}).Draw(t, "program"),
 		}
 		got, err := ParseRequest(r.Encode())
 		if err != nil || !reflect.DeepEqual(got, r) {
@@ -104,6 +105,7 @@ func TestRequestErrors(t *testing.T) {
 		"v=1 fd=3 net=x":        `"x"`,
 		"v=1 fd=3 switches=1:1": "switch",
 		"v=1 fd=3 drops=3":      "part",
+		"v=1 fd=3 program=1:2":  "seed:sizes:out:simple",
 		"v=1 fd=3 drops=3-2":    "part",
 		"v=1 fd=3 drops=1-9999": "part",
 	} {
@@ -151,6 +153,23 @@ func TestRecords(t *testing.T) {
 	for _, bad := range []string{"\n", "a b\n", "a b=\"c\n", "a b=\"c\"d=1\n", "a =1\n"} {
 		if err := Read(strings.NewReader(bad), func(Record) error { return nil }); err == nil {
 			t.Errorf("%q is no error", bad)
+		}
+	}
+}
+
+func TestProgramForms(t *testing.T) {
+	const text = "17:3,2:0.1,1.0:1.1"
+	p, err := ParseProgram(text)
+	want := Program{17, []int{3, 2}, []Place{{0, 1}, {1, 0}}, []Place{{1, 1}}}
+	if err != nil || !reflect.DeepEqual(p, want) || p.String() != text {
+		t.Fatalf("%+v, %v, want %+v", p, err, want)
+	}
+	if p.Has(Place{0, 1}) || !p.Has(Place{0, 0}) {
+		t.Error("the operations that are left out are others")
+	}
+	for _, bad := range []string{"", "1", "a:1::", "1:x::", "1:1:0:", "1:1:0.a:", "1:1::0"} {
+		if p, err := ParseProgram(bad); err == nil {
+			t.Errorf("%q gives %+v, want an error", bad, p)
 		}
 	}
 }

@@ -76,6 +76,9 @@ type Request struct {
 	// the switches of part i. All schedules have the number First, and the process ends
 	// behind the last part.
 	Drops []Part
+	// program: what interleave.Linearizable runs, a Program's String; "" draws one for
+	// each schedule.
+	Program string
 }
 
 // Encode returns the value of the environment variable Env: the version, then
@@ -116,6 +119,7 @@ func (r Request) Encode() string {
 	number("budget", uint64(r.Budget))
 	text("switches", FormatSwitches(r.Switches))
 	text("drops", formatParts(r.Drops))
+	text("program", r.Program)
 	return b.String()
 }
 
@@ -185,6 +189,10 @@ func (r *Request) set(key, value string) error {
 		var err error
 		r.Switches, err = ParseSwitches(value)
 		return err
+	case "program":
+		r.Program = value
+		_, err := ParseProgram(value)
+		return err
 	case "drops":
 		var err error
 		r.Drops, err = parseParts(value)
@@ -235,6 +243,9 @@ func (r *Request) set(key, value string) error {
 // controlled process needs: one processor, and the collector only at the memory limit.
 // Later values win, so settings of the caller belong behind the result.
 func (r Request) Environ(base []string) []string {
+	if r.Program != "" {
+		base = append(slices.Clone(base), EnvProgram+"="+r.Program)
+	}
 	return append(slices.Clone(base), Env+"="+r.Encode(),
 		"GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=2GiB", "GORACE=atexit_sleep_ms=0")
 }
