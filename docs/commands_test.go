@@ -21,21 +21,22 @@ var run = map[string]string{
 	"docs/performance.md": "go run ./bench/cmd/results -check\n",
 }
 
-// elsewhere are the other pages that begin with commands, with what runs these.
-var elsewhere = map[string]string{
-	"docs/interleave.md":   "props/cmd/interleave/docs_test.go",
-	"docs/lane.md":         "props/cmd/verify/lane.go", // make verify builds and runs the lane
-	"docs/verification.md": ".ci/run",
-	"docs/gate.md":         "bench/gate/end_to_end_test.go",
+// elsewhere are the other pages that begin with commands, with the file that runs these
+// and what it has to contain.
+var elsewhere = map[string][2]string{
+	"docs/interleave.md":   {"props/cmd/interleave/docs_test.go", `exec.Command("sh", "-c", line)`},
+	"docs/lane.md":         {"props/cmd/verify/lane.go", "eventide/props/lanes/interleave"},
+	"docs/verification.md": {".ci/run", "make verify"},
+	"docs/gate.md":         {"bench/gate/end_to_end_test.go", "func TestEndToEnd("},
 }
 
 // TestOpeningCommands runs the command that each page begins with, or knows what runs it.
 func TestOpeningCommands(t *testing.T) {
 	for _, p := range readersPages(t) {
 		first := p.blocks()[0]
-		if other := elsewhere[p.name]; other != "" {
-			if _, err := os.Stat(filepath.Join(root, other)); err != nil {
-				t.Error(err)
+		if other, is := elsewhere[p.name]; is {
+			if text, err := os.ReadFile(filepath.Join(root, other[0])); err != nil || !bytes.Contains(text, []byte(other[1])) {
+				t.Errorf("%s: %s does not run its command: no %q in it, %v", p.name, other[0], other[1], err)
 			}
 			continue
 		}
