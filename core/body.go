@@ -2,9 +2,10 @@ package core
 
 import (
 	"context"
-	"eventide/core/internal/tasks"
 	"log/slog"
 	"time"
+
+	"eventide/core/internal/tasks"
 )
 
 // currentBody is the user function that runs, as far as the loop has to know to

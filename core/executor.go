@@ -2,11 +2,12 @@ package core
 
 import (
 	"context"
-	"eventide/core/internal/tasks"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"eventide/core/internal/tasks"
 
 	"github.com/petermattis/goid"
 )

@@ -2,8 +2,9 @@ package core
 
 import (
 	"errors"
-	"eventide/core/internal/poll"
 	"sync/atomic"
+
+	"eventide/core/internal/poll"
 )
 
 // loopIO is what an EventLoop has and an Executor has not.

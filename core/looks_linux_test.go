@@ -1,13 +1,14 @@
 package core
 
 import (
-	"eventide/core/internal/epoll"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"eventide/core/internal/epoll"
 
 	"golang.org/x/sys/unix"
 )

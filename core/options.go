@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"eventide/core/internal/netpoll"
+	"eventide/core/internal/transport"
 	"eventide/vocabulary"
 )
 
@@ -49,13 +50,8 @@ func newConfig(call string, opts []Option) (config, error) {
 		ioRatio: defaultIORatio,
 		spin:    DefaultSpin,
 	}
-	for i, opt := range opts {
-		if opt == nil {
-			return c, argumentError("options", "option %d is nil, want a value returned by a With function", i)
-		}
-		if err := opt(&c); err != nil {
-			return c, err
-		}
+	if err := transport.Apply("core", &c, opts); err != nil {
+		return c, err
 	}
 	if err := netpoll.Open(); err != nil {
 		return c, fmt.Errorf("core: %s: %w", call, err)

@@ -2,8 +2,9 @@ package core
 
 import (
 	"errors"
-	"eventide/core/internal/poll"
 	"log/slog"
+
+	"eventide/core/internal/poll"
 )
 
 // pollerFailed is what happens after an error of the poller: a loop builds it

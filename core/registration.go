@@ -2,10 +2,11 @@ package core
 
 import (
 	"errors"
-	"eventide/core/internal/poll"
 	"fmt"
 	"math"
 	"sync/atomic"
+
+	"eventide/core/internal/poll"
 )
 
 // ErrRegistrationClosed is returned by calls on a registration that has ended.

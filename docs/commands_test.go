@@ -18,6 +18,7 @@ var run = map[string]string{
 	"docs/conditions.md":  "go run ./stress/cmd/conditions -list\n",
 	"docs/failures.md":    "ok  ",
 	"docs/layout.md":      "ok  ",
+	"docs/options.md":     "ok  ",
 	"docs/performance.md": "go run ./bench/cmd/results -check\n",
 }
 

@@ -41,6 +41,9 @@ func layers() []layer {
 		{"core/internal/epoll", func(dep string, standard bool) bool {
 			return standard || within(dep, module+"/core/internal/epoll") || within(dep, module+"/core/internal/poll") || within(dep, "golang.org/x/sys")
 		}, "the epoll pollers depend on the standard library, golang.org/x/sys and core/internal/poll alone"},
+		{"core/internal/transport", func(dep string, standard bool) bool {
+			return standard || within(dep, module+"/core/internal/transport")
+		}, "what transports share depends on the standard library alone"},
 		{"core/internal/netpoll", func(dep string, standard bool) bool {
 			return standard || within(dep, module+"/core/internal/netpoll") || within(dep, "golang.org/x/sys")
 		}, "the check of Go's poller depends on the standard library and golang.org/x/sys alone"},
@@ -193,6 +196,7 @@ func TestLayeringFails(t *testing.T) {
 			{ImportPath: "eventide/core", Deps: []string{"sync", goid, sys, "eventide/vocabulary", "eventide/core/internal/tasks"}},
 			{ImportPath: "eventide/core/internal/poll", Deps: []string{"sync"}},
 			{ImportPath: "eventide/core/internal/epoll", Deps: []string{"sync", sys, "eventide/core/internal/poll"}},
+			{ImportPath: "eventide/core/internal/transport", Deps: []string{"sync"}},
 			{ImportPath: "eventide/core/internal/netpoll", Deps: []string{"sync", sys}},
 			{ImportPath: "eventide/core/internal/tasks", Deps: []string{"sync"}},
 			{ImportPath: "eventide/model", Deps: []string{"sync"}},
@@ -222,6 +226,7 @@ func TestLayeringFails(t *testing.T) {
 		{"eventide/core/internal/poll", sys, "eventide/core/internal/poll reaches " + sys},
 		{"eventide/core/internal/epoll", "eventide/core", "eventide/core/internal/epoll reaches eventide/core"},
 		{"eventide/core/internal/epoll", "eventide/core/internal/tasks", "eventide/core/internal/epoll reaches eventide/core/internal/tasks"},
+		{"eventide/core/internal/transport", "eventide/core", "eventide/core/internal/transport reaches eventide/core"},
 		{"eventide/core/internal/netpoll", "eventide/core/internal/epoll", "eventide/core/internal/netpoll reaches eventide/core/internal/epoll"},
 		{"eventide/core/internal/tasks", goid, "eventide/core/internal/tasks reaches " + goid},
 		{"eventide/model", goid, "eventide/model reaches " + goid},

@@ -17,7 +17,7 @@ type Channel struct {
 	child   *child
 	loop    *core.EventLoop
 	poller  *connPoller
-	conn    transport
+	conn    connection
 	handler Handler
 	cfg     *config
 	whenCut *core.Promise[struct{}] // CloseFuture

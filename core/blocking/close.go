@@ -196,7 +196,7 @@ func (ch *Channel) settle(cause error) core.ChannelEnd {
 	// connection finds it cut first.
 	loopEnds := ch.loop.State() >= core.StateShuttingDown
 	closing := ch.closing || loopEnds
-	ch.closed = &ClosedError{Cause: cause, Closing: closing}
+	ch.closed = closedError(cause, closing)
 	end := core.ChannelEnd{Kind: core.EndAborted, Discarded: ch.out.pending()}
 	// A shutdown that comes from here on has not ended the channel, nor one that found it
 	// about to close; one that cut the flush before the close has.

@@ -3,17 +3,20 @@ package blocking
 import (
 	"errors"
 	"fmt"
+
+	"eventide/core"
+	"eventide/core/internal/transport"
 )
 
 // Sentinels, to be compared with errors.Is.
 var (
 	// ErrChannelClosed is why a write fails whose channel is closed, or was closed
 	// before the connection took its bytes. A *ClosedError says why it was closed.
-	ErrChannelClosed = errors.New("blocking: channel is closed")
+	ErrChannelClosed = transport.NewSentinel("blocking: channel is closed", core.ErrChannelClosed)
 
 	// ErrChannelClosing is why a write is refused after CloseGracefully, or after
 	// the shutdown call of the channel's executor.
-	ErrChannelClosing = errors.New("blocking: channel is closing")
+	ErrChannelClosing = transport.NewSentinel("blocking: channel is closing", core.ErrChannelClosing)
 
 	// ErrTooManyChannels is why a connection is refused by a group that has as
 	// many as it may have. It comes as a *TooManyChannelsError.
@@ -21,11 +24,11 @@ var (
 
 	// ErrHandlerFailed is why a channel was closed whose handler panicked or
 	// called runtime.Goexit.
-	ErrHandlerFailed = errors.New("blocking: a handler method did not return")
+	ErrHandlerFailed = transport.NewSentinel("blocking: a handler method did not return", core.ErrHandlerFailed)
 
 	// ErrCloseDeadline is why CloseGracefully had to give up, or why a Close could
 	// not send what was flushed before it.
-	ErrCloseDeadline = errors.New("blocking: deadline of the close passed")
+	ErrCloseDeadline = transport.NewSentinel("blocking: deadline of the close passed", core.ErrCloseDeadline)
 )
 
 // TooManyChannelsError says how many channels the group may have. It is
@@ -41,37 +44,16 @@ func (e *TooManyChannelsError) Error() string {
 // Unwrap makes the sentinel visible to errors.Is.
 func (e *TooManyChannelsError) Unwrap() error { return ErrTooManyChannels }
 
-// ClosedError is what a write fails with when its channel is closed. It is
-// ErrChannelClosed and, by errors.Is and errors.As, its Cause; and also
-// ErrChannelClosing if a shutdown or a graceful close had begun.
-type ClosedError struct {
-	// Cause says why the channel was closed: io.EOF, the error of the connection,
-	// core.ErrShutdown or another cause of a shutdown, ErrHandlerFailed,
-	// ErrCloseDeadline. Nil: by Close, or by a drain that came to its end.
-	Cause error
+// ClosedError is core.ClosedError: what a write fails with when its channel is closed. It
+// is ErrChannelClosed and, by errors.Is and errors.As, its Cause; and also
+// ErrChannelClosing if its Closing says that a shutdown or a graceful close had begun.
+// A nil Cause says that the channel was closed by Close, or by a drain that came to its end.
+type ClosedError = core.ClosedError
 
-	// Closing: a shutdown or a graceful close had begun.
-	Closing bool
-}
+var sentinels = transport.Sentinels{Closed: ErrChannelClosed, Closing: ErrChannelClosing}
 
-func (e *ClosedError) Error() string {
-	if e.Cause == nil {
-		return ErrChannelClosed.Error()
-	}
-	return fmt.Sprintf("%v: %v", ErrChannelClosed, e.Cause)
-}
-
-// Unwrap makes the sentinels and the Cause visible to errors.Is.
-func (e *ClosedError) Unwrap() []error {
-	errs := []error{ErrChannelClosed}
-	if e.Closing {
-		errs = append(errs, ErrChannelClosing)
-	}
-	if e.Cause != nil {
-		errs = append(errs, e.Cause)
-	}
-	return errs
-}
+// closedError returns the error of a write to a channel that is closed.
+func closedError(cause error, closing bool) *ClosedError { return sentinels.NewClosed(cause, closing) }
 
 // argumentError is a bad argument: it names the call, the value and what was
 // expected. Nothing has happened.

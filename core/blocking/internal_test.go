@@ -37,7 +37,7 @@ func TestG12LoneWaker(t *testing.T) {
 				if connect != nil {
 					conn := connect(t)
 					defer func() { _ = conn.Close() }()
-					p.attach(newTransport(conn), 16)
+					p.attach(newConnection(conn), 16)
 					if err := p.Add(connFD, core.Readable, 1<<32); err != nil {
 						t.Fatal(err)
 					}
@@ -166,7 +166,7 @@ func TestG12PollerScript(t *testing.T) {
 	_ = p.Wait(time.Now().Add(-time.Second))
 
 	ours, theirs := net.Pipe()
-	p.attach(newTransport(ours), 4)
+	p.attach(newConnection(ours), 4)
 	if err := p.Add(7, core.Readable, 1); err == nil {
 		t.Errorf("Add of a descriptor: got nil, want an error")
 	}
@@ -224,7 +224,7 @@ func TestG12PollerScript(t *testing.T) {
 func TestG13InputUnderWakes(t *testing.T) {
 	ours, theirs := net.Pipe()
 	p := newConnPoller()
-	p.attach(newTransport(ours), 16)
+	p.attach(newConnection(ours), 16)
 	if err := p.Add(connFD, core.Readable, 1<<32); err != nil {
 		t.Fatal(err)
 	}

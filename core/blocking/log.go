@@ -1,18 +1,19 @@
 package blocking
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 
 	"eventide/core"
+	"eventide/core/internal/transport"
 )
 
-// WithLogger sets who hears of failures of which no caller is told: a handler that
-// panicked or called runtime.Goexit, a channel whose bytes a shutdown discarded or that
-// a shutdown's deadline aborted, and a Serve that cannot accept for a while. The default
-// is slog.Default(), at Warn and above; silence is slog.New(slog.DiscardHandler). Nil is
-// an error. A panic of the logger is ignored.
+// WithLogger sets the logger of failures that no caller is told: a handler that panicked or
+// called runtime.Goexit, a channel that a shutdown aborted at its deadline or with bytes in
+// its buffer, and a Serve that cannot accept for a while. Each is logged at Warn or Error.
+// The default is slog.Default as of that moment; silence is
+// slog.New(slog.DiscardHandler). A nil logger is an error. A panic of the logger is
+// ignored.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
 		if logger == nil {
@@ -23,10 +24,9 @@ func WithLogger(logger *slog.Logger) Option {
 	}
 }
 
-// log ignores a panic of the logger.
+// log writes to the logger of the options. It may not return: see transport.Log.
 func (c *config) log(level slog.Level, msg string, args ...any) {
-	defer func() { _ = recover() }()
-	c.logger.Log(context.Background(), level, msg, args...)
+	transport.Log(c.logger, level, msg, args...)
 }
 
 // logFailure logs an end of which no caller is told: that of a failed handler, or of a

@@ -3,10 +3,12 @@ package blocking
 import (
 	"log/slog"
 	"time"
+
+	"eventide/core/internal/transport"
 )
 
 // Option changes how Register and Serve make channels. A bad value is an error of
-// that call, and nothing has happened then.
+// that call, as is a nil option, and nothing has happened then.
 type Option func(*config) error
 
 // config is what the options say. It is not changed once a channel has it.
@@ -15,7 +17,7 @@ type config struct {
 	halfClosure      bool
 	handshakeTimeout time.Duration
 	closeTimeout     time.Duration
-	logger           *slog.Logger
+	logger           *slog.Logger // nil: slog.Default, as of the moment
 }
 
 // Defaults.
@@ -34,16 +36,8 @@ func newConfig(opts []Option) (*config, error) {
 		handshakeTimeout: DefaultHandshakeTimeout,
 		closeTimeout:     DefaultCloseTimeout,
 	}
-	for _, opt := range opts {
-		if opt == nil {
-			continue
-		}
-		if err := opt(c); err != nil {
-			return nil, err
-		}
-	}
-	if c.logger == nil {
-		c.logger = slog.Default()
+	if err := transport.Apply("blocking", c, opts); err != nil {
+		return nil, err
 	}
 	return c, nil
 }

@@ -45,8 +45,8 @@ type connPoller struct {
 
 	// Atomic.
 	sleep  atomic.Int32
-	conn   atomic.Pointer[transport] // nil: none is attached
-	landed atomic.Int64              // wakers who were to set a deadline, and have
+	conn   atomic.Pointer[connection] // nil: none is attached
+	landed atomic.Int64               // wakers who were to set a deadline, and have
 
 	// Loop goroutine only.
 	buf       []byte
@@ -96,7 +96,7 @@ func newConnPoller() *connPoller {
 }
 
 // attach gives the poller a connection. It is watched from Add on. Loop only.
-func (p *connPoller) attach(conn transport, size int) {
+func (p *connPoller) attach(conn connection, size int) {
 	p.buf = make([]byte, size)
 	p.dirty = true // by a waker of its predecessor, perhaps
 	p.conn.Store(&conn)
@@ -222,7 +222,7 @@ func (p *connPoller) noteLate() {
 
 // readOnce reads until the deadline that was set, and reports whether it found
 // anything: input, or an error that is not the deadline.
-func (p *connPoller) readOnce(conn *transport, until core.Deadline) (found bool) {
+func (p *connPoller) readOnce(conn *connection, until core.Deadline) (found bool) {
 	n, err := conn.read(p.buf)
 	if p.isDeadline(err, until) {
 		p.dirty = true

@@ -15,7 +15,7 @@ const (
 // receipt is what the channel knows about the peer having received what was sent.
 // The peer's end of the stream alone says nothing: who has ended its side, and does
 // not read, may reset the connection under an answer that is still with us. Where
-// the connection can be asked (transport.unreceived), its answer counts; where not,
+// the connection can be asked (connection.unreceived), its answer counts; where not,
 // an end that was read after we had ended our side, as peers answer one with the
 // other. Loop only.
 type receipt struct {

@@ -16,7 +16,7 @@ import (
 // An error is why the connection is broken. Reads do not return it any more once
 // they have returned the end of the stream, and then bytes may stay unreceived for
 // ever; or be none, because they were thrown away: so the error is asked for last.
-func (t transport) unreceived() (n int, known bool, err error) {
+func (t connection) unreceived() (n int, known bool, err error) {
 	defer contain(&err)
 	conn, ok := t.bottom.(syscall.Conn)
 	if !ok {

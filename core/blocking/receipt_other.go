@@ -3,4 +3,4 @@
 package blocking
 
 // unreceived cannot tell here.
-func (t transport) unreceived() (n int, known bool, err error) { return 0, false, nil }
+func (t connection) unreceived() (n int, known bool, err error) { return 0, false, nil }

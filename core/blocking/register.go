@@ -56,7 +56,7 @@ func (g *Group) register(conn net.Conn, h Handler, opts []Option) (*Channel, err
 		g.release()
 		return nil, fmt.Errorf("blocking: Register: conn is a %T that takes no deadlines, want one that does: %w", conn, err)
 	}
-	ch, err := g.place(newTransport(conn), h, cfg)
+	ch, err := g.place(newConnection(conn), h, cfg)
 	if err != nil {
 		g.release()
 		return nil, &refusedError{err}
@@ -93,7 +93,7 @@ func (g *Group) release() {
 
 // place finds an executor that takes the channel. One that was shut down by itself
 // does not: then another is tried. One that cannot be started stays for the next.
-func (g *Group) place(conn transport, h Handler, cfg *config) (*Channel, error) {
+func (g *Group) place(conn connection, h Handler, cfg *config) (*Channel, error) {
 	conn.noLinger() // now: once it is registered its loop may close it
 	for {
 		c, err := g.acquire()
@@ -111,7 +111,7 @@ func (g *Group) place(conn transport, h Handler, cfg *config) (*Channel, error) 
 	}
 }
 
-func newChannel(g *Group, c *child, conn transport, h Handler, cfg *config) *Channel {
+func newChannel(g *Group, c *child, conn connection, h Handler, cfg *config) *Channel {
 	ch := &Channel{
 		group: g, child: c, loop: c.loop, poller: c.poller, conn: conn, handler: h, cfg: cfg,
 		whenCut:   core.NewPromise[struct{}](c.loop),

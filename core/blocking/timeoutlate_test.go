@@ -47,7 +47,7 @@ func (s slowDeadline) Read(p []byte) (int, error) {
 func attached(t *testing.T, conn net.Conn) *connPoller {
 	t.Helper()
 	p := newConnPoller()
-	p.attach(newTransport(conn), 16)
+	p.attach(newConnection(conn), 16)
 	if err := p.Add(connFD, core.Readable, 1<<32); err != nil {
 		t.Fatal(err)
 	}

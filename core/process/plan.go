@@ -72,7 +72,7 @@ type Plan struct {
 
 	// Logger gets a line for each step, each part that still runs at the end, and the number
 	// of lost tasks: failures at Error, a Timeout that passed and aborted channels at Warn,
-	// the rest at Info. nil: slog.Default(); slog.New(slog.DiscardHandler) is silent. Its
+	// the rest at Info. nil: slog.Default, as of the moment; slog.New(slog.DiscardHandler) is silent. Its
 	// handler runs on a goroutine of its own, so a handler that blocks, panics or calls
 	// runtime.Goexit does not delay the exit; after a panic or a Goexit it gets the next
 	// lines. Lines that the handler has not written 100 ms after the exit are lost.
@@ -161,11 +161,4 @@ func (p *Plan) signals() []os.Signal {
 		return defaultSignals
 	}
 	return p.Signals
-}
-
-func (p *Plan) logger() *slog.Logger {
-	if p.Logger == nil {
-		return slog.Default()
-	}
-	return p.Logger
 }

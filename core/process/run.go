@@ -58,7 +58,7 @@ func subscribe(wanted []os.Signal) (<-chan os.Signal, func()) {
 }
 
 func runWith(ctx context.Context, plan Plan, from source) Report {
-	log := &scribe{logger: plan.logger(), ctx: context.Background()}
+	log := &scribe{logger: plan.Logger, ctx: context.Background()}
 	if err := netpoll.Open(); err != nil {
 		err = fmt.Errorf("process: Run: %w", err)
 		log.log(slog.LevelError, "not started", "error", err, "code", CodeFailed)

@@ -12,7 +12,7 @@ import (
 // not the exit. All methods may be called from many goroutines at once.
 type scribe struct {
 	// Set once.
-	logger *slog.Logger
+	logger *slog.Logger // nil: slog.Default, as of the moment
 	ctx    context.Context
 
 	// Guarded by mu.
@@ -74,7 +74,11 @@ func (s *scribe) next() (line, bool) {
 // would be the same handler.
 func (s *scribe) writeLine(l line) {
 	defer func() { _ = recover() }()
-	s.logger.Log(s.ctx, l.level, l.text, l.args...)
+	logger := s.logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	logger.Log(s.ctx, l.level, l.text, l.args...)
 }
 
 // flush returns when every line is written, or after limit.

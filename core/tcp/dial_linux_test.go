@@ -254,7 +254,7 @@ func TestOptions(t *testing.T) {
 		opt  tcp.Option
 		ok   bool
 	}{
-		{"nil", nil, true},
+		{"nil", nil, false},
 		{"marks", tcp.WithWriteBufferWaterMarks(1, 1), true},
 		{"marks: low 0", tcp.WithWriteBufferWaterMarks(0, 1), false},
 		{"marks: low > high", tcp.WithWriteBufferWaterMarks(2, 1), false},
@@ -274,7 +274,7 @@ func TestOptions(t *testing.T) {
 		{"backlog 0", tcp.WithBacklog(0), false},
 		{"reuse address", tcp.WithReuseAddr(false), true},
 		{"reuse port", tcp.WithReusePort(true), true},
-		{"nil logger", tcp.WithLogger(nil), true},
+		{"nil logger", tcp.WithLogger(nil), false},
 		{"logger", tcp.WithLogger(slog.Default()), true},
 	}
 	for _, c := range cases {

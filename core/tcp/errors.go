@@ -5,19 +5,20 @@ import (
 	"fmt"
 
 	"eventide/core"
+	"eventide/core/internal/transport"
 )
 
 // Sentinels, to be compared with errors.Is.
 var (
 	// ErrChannelClosed is why a write fails whose channel is closed, or was closed
 	// before its bytes reached the kernel. A *ClosedError says why it was closed.
-	ErrChannelClosed = errors.New("tcp: channel is closed")
+	ErrChannelClosed = transport.NewSentinel("tcp: channel is closed", core.ErrChannelClosed)
 
 	// ErrChannelClosing is why a write is refused after CloseGracefully, or after
 	// the shutdown call of the channel's loop; and where the end of the stream does as
 	// they do: while what was written before the peer's end is sent, and, with
 	// WithHalfClosure, when both sides have ended.
-	ErrChannelClosing = errors.New("tcp: channel is closing")
+	ErrChannelClosing = transport.NewSentinel("tcp: channel is closing", core.ErrChannelClosing)
 
 	// ErrOutputShutdown is why a write is refused after CloseOutput.
 	ErrOutputShutdown = errors.New("tcp: output of the channel is shut down")
@@ -27,44 +28,23 @@ var (
 
 	// ErrHandlerFailed is why a channel was closed whose handler panicked or
 	// called runtime.Goexit.
-	ErrHandlerFailed = errors.New("tcp: a handler method did not return")
+	ErrHandlerFailed = transport.NewSentinel("tcp: a handler method did not return", core.ErrHandlerFailed)
 
 	// ErrCloseDeadline is why CloseGracefully had to give up.
-	ErrCloseDeadline = errors.New("tcp: deadline of the graceful close passed")
+	ErrCloseDeadline = transport.NewSentinel("tcp: deadline of the graceful close passed", core.ErrCloseDeadline)
 )
 
-// ClosedError is what a write fails with when its channel is closed. It is
-// ErrChannelClosed and, by errors.Is and errors.As, its Cause; and also
-// ErrChannelClosing if a shutdown or a graceful close had begun, whether the write was
-// pending then or came later.
-type ClosedError struct {
-	// Cause says why the channel was closed: io.EOF, the error of the connection,
-	// core.ErrShutdown or another cause of a shutdown, ErrHandlerFailed,
-	// ErrCloseDeadline. Nil: by Close.
-	Cause error
+// ClosedError is core.ClosedError: what a write fails with when its channel is closed. It
+// is ErrChannelClosed and, by errors.Is and errors.As, its Cause; and also
+// ErrChannelClosing if its Closing says that a shutdown or a graceful close had begun. It is so
+// whether the write was pending then or came later.
+// A nil Cause says that the channel was closed by Close.
+type ClosedError = core.ClosedError
 
-	// Closing: a shutdown or a graceful close had begun.
-	Closing bool
-}
+var sentinels = transport.Sentinels{Closed: ErrChannelClosed, Closing: ErrChannelClosing}
 
-func (e *ClosedError) Error() string {
-	if e.Cause == nil {
-		return ErrChannelClosed.Error()
-	}
-	return fmt.Sprintf("%v: %v", ErrChannelClosed, e.Cause)
-}
-
-// Unwrap makes the sentinels and the Cause visible to errors.Is.
-func (e *ClosedError) Unwrap() []error {
-	errs := []error{ErrChannelClosed}
-	if e.Closing {
-		errs = append(errs, ErrChannelClosing)
-	}
-	if e.Cause != nil {
-		errs = append(errs, e.Cause)
-	}
-	return errs
-}
+// closedError returns the error of a write to a channel that is closed.
+func closedError(cause error, closing bool) *ClosedError { return sentinels.NewClosed(cause, closing) }
 
 // argumentError is a bad argument: it names the call, the value and what was
 // expected. Nothing has happened.

@@ -160,7 +160,7 @@ func (c *Channel) outputError() error {
 	if c.clean || c.outputShut {
 		return nil
 	}
-	return &ClosedError{Cause: c.failure, Closing: c.closing}
+	return closedError(c.failure, c.closing)
 }
 
 // finishOutput does what is due when everything is flushed: it shuts down the

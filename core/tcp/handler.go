@@ -1,5 +1,7 @@
 package tcp
 
+import "eventide/core/internal/transport"
+
 // Handler is what a channel calls, on its loop, one method at a time. Embed
 // HandlerBase for those you do not need. Each channel may have a handler of its
 // own, which then needs no lock.
@@ -51,28 +53,9 @@ type Handler interface {
 }
 
 // HandlerBase is a Handler that does nothing.
-type HandlerBase struct{}
-
-// Active does nothing.
-func (HandlerBase) Active(*Channel) {}
-
-// Read does nothing: the input is dropped.
-func (HandlerBase) Read(*Channel, []byte) {}
-
-// ReadComplete does nothing.
-func (HandlerBase) ReadComplete(*Channel) {}
+type HandlerBase struct {
+	transport.HandlerBase[*Channel]
+}
 
 // WritabilityChanged does nothing.
 func (HandlerBase) WritabilityChanged(*Channel) {}
-
-// InputShutdown does nothing.
-func (HandlerBase) InputShutdown(*Channel) {}
-
-// Inactive does nothing.
-func (HandlerBase) Inactive(*Channel) {}
-
-// Unregistered does nothing.
-func (HandlerBase) Unregistered(*Channel) {}
-
-// Error does nothing: the channel is closed in any case.
-func (HandlerBase) Error(*Channel, error) {}

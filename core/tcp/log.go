@@ -1,18 +1,16 @@
 package tcp
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 
 	"eventide/core"
+	"eventide/core/internal/transport"
 )
 
-// log ignores a panic of the logger, which may also call runtime.Goexit: it is the last
-// thing that a caller does, or what the caller has yet to do is deferred.
+// log writes to the logger of the options. It may not return: see transport.Log.
 func (c *config) log(level slog.Level, msg string, args ...any) {
-	defer func() { _ = recover() }()
-	c.logger.Log(context.Background(), level, msg, args...)
+	transport.Log(c.logger, level, msg, args...)
 }
 
 // logFailure logs an end of which no caller is told: that of a failed handler, or of a

@@ -4,10 +4,12 @@ import (
 	"log/slog"
 	"math"
 	"time"
+
+	"eventide/core/internal/transport"
 )
 
 // Option changes how Listen and Dial make channels. A bad value is an error of
-// that call, and nothing has happened then.
+// that call, as is a nil option, and nothing has happened then.
 type Option func(*config) error
 
 // config is what the options say. It is not changed once a channel has it.
@@ -24,8 +26,8 @@ type config struct {
 	backlog     int
 	noReuseAddr bool
 	reusePort   bool
-	logger      *slog.Logger
-	faults      *faults // tests only
+	logger      *slog.Logger // nil: slog.Default, as of the moment
+	faults      *faults      // tests only
 }
 
 // Defaults.
@@ -57,16 +59,8 @@ func newConfig(opts []Option) (*config, error) {
 		writeSpin: DefaultWriteSpin, readBuffer: DefaultReadBuffer,
 		backlog: DefaultBacklog, keepAlive: DefaultKeepAlive,
 	}
-	for _, opt := range opts {
-		if opt == nil {
-			continue
-		}
-		if err := opt(c); err != nil {
-			return nil, err
-		}
-	}
-	if c.logger == nil {
-		c.logger = slog.Default()
+	if err := transport.Apply("tcp", c, opts); err != nil {
+		return nil, err
 	}
 	return c, nil
 }
@@ -210,13 +204,17 @@ func WithReusePort(on bool) Option {
 	}
 }
 
-// WithLogger sets who hears of failures of which no caller is told: connections that were
+// WithLogger sets the logger of failures that no caller is told: a connection that was
 // accepted and had to be closed, a listener that cannot accept for a while, a handler that
 // panicked or called runtime.Goexit, and a channel that a shutdown aborted at its deadline
-// or with bytes in its buffer. The default, also for nil, is slog.Default(), at Warn and
-// above; silence is slog.New(slog.DiscardHandler). A panic of the logger is ignored.
+// or with bytes in its buffer. Each is logged at Warn or Error. The default is
+// slog.Default as of that moment; silence is slog.New(slog.DiscardHandler). A nil logger is
+// an error. A panic of the logger is ignored.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
+		if logger == nil {
+			return argumentError("WithLogger", "logger is nil, want a *slog.Logger")
+		}
 		c.logger = logger
 		return nil
 	}

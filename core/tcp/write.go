@@ -73,11 +73,11 @@ func (c *Channel) refusal(inLoop bool) error {
 	gone := c.loopEnds()
 	switch {
 	case c.state >= stateLingering:
-		return &ClosedError{Cause: c.failure, Closing: c.closing || gone}
+		return closedError(c.failure, c.closing || gone)
 	case c.state == stateDraining:
 		return ErrChannelClosing
 	case inLoop && c.broken != nil: // only the loop knows
-		return &ClosedError{Cause: c.broken, Closing: c.closing || gone}
+		return closedError(c.broken, c.closing || gone)
 	case c.noOutput:
 		return ErrOutputShutdown
 	case !inLoop && (c.closing || gone):

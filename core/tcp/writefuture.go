@@ -147,7 +147,7 @@ func (c *Channel) outcome(f WriteFuture) writeResult {
 	case c.sent >= f.end:
 		return writeResult{f.n, nil}
 	}
-	return writeResult{max(0, f.n-int(f.end-c.sent)), &ClosedError{Cause: c.failure, Closing: c.closing}}
+	return writeResult{max(0, f.n-int(f.end-c.sent)), closedError(c.failure, c.closing)}
 }
 
 // completeWrites completes the futures of writes that are over, in order, without

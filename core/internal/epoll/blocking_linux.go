@@ -2,10 +2,11 @@ package epoll
 
 import (
 	"errors"
-	"eventide/core/internal/poll"
 	"fmt"
 	"os"
 	"sync/atomic"
+
+	"eventide/core/internal/poll"
 
 	"golang.org/x/sys/unix"
 )

@@ -1,13 +1,14 @@
 package epoll
 
 import (
-	"eventide/core/internal/poll"
 	"fmt"
 	"os"
 	"runtime"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"eventide/core/internal/poll"
 
 	"golang.org/x/sys/unix"
 )

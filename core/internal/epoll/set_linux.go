@@ -1,11 +1,12 @@
 package epoll
 
 import (
-	"eventide/core/internal/poll"
 	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"eventide/core/internal/poll"
 
 	"golang.org/x/sys/unix"
 )

@@ -11,14 +11,14 @@ import (
 	"eventide/core"
 )
 
-// transport is a connection and what can be found out about it.
-type transport struct {
+// connection is a net.Conn and what can be found out about it.
+type connection struct {
 	net.Conn
 	bottom net.Conn // what a TLS connection, or another one with NetConn, is made of
 }
 
-func newTransport(conn net.Conn) transport {
-	t := transport{Conn: conn, bottom: conn}
+func newConnection(conn net.Conn) connection {
+	t := connection{Conn: conn, bottom: conn}
 	for {
 		upper, ok := t.bottom.(interface{ NetConn() net.Conn })
 		if !ok {
@@ -34,7 +34,7 @@ func newTransport(conn net.Conn) transport {
 
 // noLinger turns SO_LINGER off. With it close(2) blocks in the kernel, where no
 // deadline reaches it; what it is for, CloseGracefully does better (G22).
-func (t transport) noLinger() {
+func (t connection) noLinger() {
 	if c, ok := t.bottom.(interface{ SetLinger(int) error }); ok {
 		_ = c.SetLinger(-1)
 	}
@@ -42,7 +42,7 @@ func (t transport) noLinger() {
 
 // read and write are those of the connection, whose panics are its errors: it is the
 // connection that is broken then, and not the executor, nor the handler.
-func (t transport) read(p []byte) (n int, err error) {
+func (t connection) read(p []byte) (n int, err error) {
 	defer contain(&err)
 	n, err = t.Read(p)
 	if n < 0 || n > len(p) {
@@ -51,7 +51,7 @@ func (t transport) read(p []byte) (n int, err error) {
 	return n, err
 }
 
-func (t transport) write(p []byte) (n int, err error) {
+func (t connection) write(p []byte) (n int, err error) {
 	defer contain(&err)
 	n, err = t.Write(p)
 	if n < 0 || n > len(p) {
@@ -74,10 +74,10 @@ func contain(err *error) {
 // goes past TLS: the Close of that writes an alert first, and waits up to five
 // seconds for a peer that does not read. A write deadline in the past would not do
 // either, as TLS sets one of its own for the alert.
-func (t transport) cut() { _ = closeContained(t.bottom) }
+func (t connection) cut() { _ = closeContained(t.bottom) }
 
 // shut closes the connection in the proper way: TLS says goodbye.
-func (t transport) shut() error { return closeContained(t.Conn) }
+func (t connection) shut() error { return closeContained(t.Conn) }
 
 func closeContained(conn net.Conn) (err error) {
 	defer contain(&err)
@@ -87,7 +87,7 @@ func closeContained(conn net.Conn) (err error) {
 // handshake performs the handshake of a connection that has one. It must not be
 // left to the first read: reads are interrupted by deadlines, and a handshake that
 // was interrupted has failed for good.
-func (t transport) handshake(ctx context.Context) (err error) {
+func (t connection) handshake(ctx context.Context) (err error) {
 	defer contain(&err)
 	if c, ok := t.Conn.(interface{ HandshakeContext(context.Context) error }); ok {
 		return c.HandshakeContext(ctx)
@@ -97,7 +97,7 @@ func (t transport) handshake(ctx context.Context) (err error) {
 
 // halfClose tells the peer that there is no more. can is false if the connection
 // has no way to.
-func (t transport) halfClose() (can bool, err error) {
+func (t connection) halfClose() (can bool, err error) {
 	defer contain(&err)
 	c, can := t.Conn.(interface{ CloseWrite() error })
 	if !can {
