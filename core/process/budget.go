@@ -22,7 +22,13 @@ func (p *Plan) budget(i int, left time.Duration) budget {
 	s := &p.Steps[i]
 	kept := p.kept(i + 1)
 	if s.Executor == nil {
-		return budget{limit: orDefault(s.Deadline, min(DefaultStepDeadline, allBut(kept, left)))}
+		most := allBut(kept, left)
+		if s.patient {
+			most -= min(heedTime, most/2) // to say what it cut
+		} else {
+			most = min(DefaultStepDeadline, most)
+		}
+		return budget{limit: orDefault(s.Deadline, most)}
 	}
 	timeout := s.timeoutWithin(left)
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"eventide/core"
@@ -16,6 +17,9 @@ type exit struct {
 	terms   []*core.Termination // of each step's executor, or nil
 	log     *scribe
 	signals <-chan os.Signal
+	manager *supervisor
+	monitor *monitor
+	isReady sync.Once
 
 	// begun ends when the exit begins, forced ends with the second signal.
 	begun, forced context.Context
@@ -59,8 +63,13 @@ func (x *exit) receive(sig os.Signal, second bool) {
 
 // run is the life of the process.
 func (x *exit) run(values context.Context) Report {
-	startCtx, endStart := context.WithCancelCause(values)
+	startCtx, endStart := context.WithCancelCause(context.WithValue(values, startKey{}, x))
 	defer endStart(nil)
+	x.plan.Health.begin(x.monitor)
+	if x.plan.Start == nil {
+		x.ready()
+	}
+	defer x.manager.feed(x.monitor)()
 	if x.plan.Start != nil && x.begun.Err() == nil {
 		x.start = begin(startCtx, time.Now(), withoutCause(x.plan.Start))
 	}
@@ -72,6 +81,7 @@ func (x *exit) run(values context.Context) Report {
 	defer release()
 	x.logBegin(cause)
 
+	x.leave(cause)
 	x.turnNotReady()
 	x.preDrain()
 	endStart(cause)
@@ -84,6 +94,27 @@ func (x *exit) run(values context.Context) Report {
 	r := x.report(cause, began)
 	x.logExit(r)
 	return r
+}
+
+// ready is Ready, and the begin of a plan without Start.
+func (x *exit) ready() {
+	x.isReady.Do(func() {
+		if x.begun.Err() == nil {
+			x.plan.Health.set(ready, nil)
+			x.manager.say("READY=1")
+		}
+	})
+}
+
+// leave tells everybody outside of the process that the exit begins.
+func (x *exit) leave(cause error) {
+	x.plan.Health.set(exiting, cause)
+	x.manager.say("STOPPING=1")
+	for _, s := range x.plan.Steps {
+		if s.onExit != nil {
+			s.onExit()
+		}
+	}
 }
 
 // awaitCause waits for the begin of the exit and returns its cause.
@@ -139,6 +170,7 @@ func (x *exit) preDrain() {
 	preDrain := x.plan.preDrainTime(left)
 	x.preDrainCut = preDrain >= left
 	x.log.log(slog.LevelInfo, "still serving", "for", preDrain)
+	x.manager.extend(preDrain)
 	timer := time.NewTimer(preDrain)
 	defer timer.Stop()
 	for started := x.started(); ; started = nil {
@@ -191,6 +223,7 @@ func (x *exit) perform(name string, limit time.Duration, run func(context.Contex
 	ctx, release := x.until(began.Add(limit))
 	defer release()
 	x.log.log(slog.LevelInfo, "step begins", "step", name)
+	x.manager.extend(min(limit, x.left()))
 	a := begin(ctx, began, run)
 	a.wait(ctx, x.whole)
 	return a
@@ -213,6 +246,7 @@ func (x *exit) awaitStart() {
 	}
 	ctx, release := x.until(time.Now().Add(DefaultStepDeadline))
 	defer release()
+	x.manager.extend(DefaultStepDeadline)
 	x.start.wait(ctx, x.whole)
 	x.logStart()
 }

@@ -32,6 +32,11 @@ const (
 
 // Plan says how a process runs and ends. The zero value of every field is good;
 // the zero Plan waits for a signal and returns 0. Run does not change it.
+//
+// If a service manager with systemd's protocol started the process (NOTIFY_SOCKET), Run tells
+// it: READY=1 at Ready, STOPPING=1 when the exit begins, EXTEND_TIMEOUT_USEC before each part
+// of the exit, and WATCHDOG=1 as long as no executor of the plan is stuck, if the unit has
+// WatchdogSec.
 type Plan struct {
 	// Start is the application; nil: there is none to call. It runs on a goroutine of its
 	// own, after the signals have been subscribed. It is not called if the exit has begun
@@ -57,6 +62,10 @@ type Plan struct {
 	// delay. Run skips it if Start has failed: such a program serves no traffic. Run
 	// shortens it if NotReady took so long that the steps need the time.
 	PreDrain time.Duration
+
+	// Health is told of Ready and of the begin of the exit, and of the executors of the plan.
+	// nil: there is none.
+	Health *Health
 
 	// Steps run one after another.
 	Steps []Step
@@ -132,7 +141,10 @@ type Step struct {
 	// 0: see above. With Executor, at most one of Drain and Deadline may be set.
 	Deadline time.Duration
 
-	_ struct{}
+	// Of steps that HTTP and Graceful return.
+	patient bool   // without a Deadline it has the time that an executor has
+	onExit  func() // called when the exit begins; returns at once
+	mistake string // of the call that made the step
 }
 
 // Executor is the part of core.EventExecutor that a step needs. core.Executor, core.Group,

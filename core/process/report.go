@@ -24,6 +24,10 @@ var (
 	// and Report.Ended if Start did not return in the time it has after the last step.
 	ErrStepDeadline = errors.New("process: deadline of the step passed")
 
+	// ErrStopped is the failure of a step of Graceful that called Stop, because its time was
+	// over.
+	ErrStopped = errors.New("process: the server was stopped with requests in flight")
+
 	// ErrStartReturned is the cause of an exit that began because Start returned nil.
 	ErrStartReturned = errors.New("process: Start returned")
 )

@@ -77,7 +77,8 @@ func runWith(ctx context.Context, plan Plan, from source) Report {
 	defer stop()
 	defer log.flush(heedTime) // before stop: after it a broken pipe kills the process
 
-	x := &exit{plan: &plan, terms: terms, log: log, signals: signals, steps: make([]*attempt, len(plan.Steps))}
+	x := &exit{plan: &plan, terms: terms, log: log, signals: signals, steps: make([]*attempt, len(plan.Steps)),
+		manager: newSupervisor(os.Getenv, os.Getpid(), log), monitor: newMonitor(plan.Steps)}
 	x.begun, x.begin = context.WithCancelCause(ctx)
 	x.forced, x.force = context.WithCancelCause(values)
 	defer x.begin(nil)

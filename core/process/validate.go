@@ -18,6 +18,9 @@ func (p Plan) Validate() error {
 		notNegative("PreDrain", p.PreDrain),
 		notNegative("Deadline", p.Deadline),
 	}
+	if p.Health != nil {
+		errs = append(errs, notNegative("Health.StuckAfter", p.Health.StuckAfter))
+	}
 	if p.Deadline >= 0 && p.PreDrain >= p.deadline() {
 		errs = append(errs, planError("PreDrain is %v, want less than Deadline, which is %v", p.PreDrain, p.deadline()))
 	}
@@ -48,6 +51,8 @@ func (s *Step) check(where string) error {
 		errs = append(errs, planError("%s.Name is empty, want a name", where))
 	}
 	switch {
+	case s.mistake != "":
+		errs = append(errs, planError("%s: %s", where, s.mistake))
 	case s.Run == nil && s.Executor == nil:
 		errs = append(errs, planError("%s: Run and Executor are nil, want one of them", where))
 	case s.Run != nil && s.Executor != nil:

@@ -1,0 +1,55 @@
+package process
+
+import (
+	"cmp"
+	"context"
+	"reflect"
+	"slices"
+	"time"
+)
+
+// GracefulServer is a server that ends in two ways, such as a grpc.Server: GracefulStop
+// returns when all requests have ended, Stop cuts them and makes GracefulStop return.
+type GracefulServer interface {
+	GracefulStop()
+	Stop()
+}
+
+// Graceful returns the step that ends s without losing a request: it calls GracefulStop, and
+// Stop when the time of the step is over; then the step fails with ErrStopped. Without a
+// Deadline the step has the time until the Plan's Deadline, less the time reserved for later
+// steps. Its Name is "graceful stop"; a Plan with several such steps sets their names.
+//
+// GracefulStop alone waits for ever for a stream that never ends (grpc-go #2448).
+func Graceful(s GracefulServer) Step {
+	step := Step{Name: "graceful stop", patient: true}
+	if v := reflect.ValueOf(s); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		step.mistake = "Graceful: the server is nil, want one"
+		return step
+	}
+	step.Run = func(ctx context.Context) error {
+		call := begin(ctx, time.Now(), func(context.Context) error { s.GracefulStop(); return nil })
+		select {
+		case <-call.over:
+			return call.err
+		case <-ctx.Done():
+			s.Stop()
+			<-call.over
+			return cmp.Or[error](call.err, &stoppedError{context.Cause(ctx)})
+		}
+	}
+	return step
+}
+
+// stoppedError is ErrStopped and the reason for it.
+type stoppedError struct{ reason error }
+
+func (s *stoppedError) Error() string   { return ErrStopped.Error() + ": " + s.reason.Error() }
+func (s *stoppedError) Unwrap() []error { return []error{ErrStopped, s.reason} }
+
+// sortCut sorts requests by their begin, then by kind and name.
+func sortCut(all []CutRequest) {
+	slices.SortFunc(all, func(a, b CutRequest) int {
+		return cmp.Or(a.Began.Compare(b.Began), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.What, b.What))
+	})
+}

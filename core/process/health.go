@@ -1,0 +1,125 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// DefaultStuckAfter is the StuckAfter of a Health that sets none.
+const DefaultStuckAfter = 30 * time.Second
+
+// Health answers the probes of a supervisor. The zero Health is ready for use; set it as the
+// Plan's Health, and serve its handlers.
+//
+//	health := &process.Health{}
+//	mux.Handle("/readyz", health.Readiness())
+//	mux.Handle("/livez", health.Liveness())
+//
+// All methods may be called from many goroutines at once. A Health belongs to one Run.
+type Health struct {
+	// StuckAfter is how long an executor of the plan may run none of its waiting tasks
+	// before the process counts as not alive. 0: DefaultStuckAfter.
+	StuckAfter time.Duration
+
+	// Guarded by mu.
+	mu    sync.Mutex
+	state readiness
+	why   error    // of the exit
+	alive *monitor // of the plan's executors; nil before Run
+}
+
+type readiness uint8
+
+const (
+	starting readiness = iota
+	ready
+	exiting
+)
+
+// Readiness returns the handler of the readiness probe: 200 after Ready, until the exit
+// begins, and 503 before and after. A Plan without Start is ready from the begin of Run.
+func (h *Health) Readiness() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h.mu.Lock()
+		state, why := h.state, h.why
+		h.mu.Unlock()
+		switch state {
+		case ready:
+			answer(w, http.StatusOK, "ready")
+		case exiting:
+			answer(w, http.StatusServiceUnavailable, fmt.Sprintf("not ready: the exit has begun: %v", why))
+		default:
+			answer(w, http.StatusServiceUnavailable, "not ready: starting")
+		}
+	})
+}
+
+// Liveness returns the handler of the liveness probe: 200, or 503 while an executor of the
+// plan has waiting tasks and has run none of them for StuckAfter. The answer names such
+// executors. A probe sees what has changed since earlier probes, so the second one is the
+// first that can fail.
+func (h *Health) Liveness() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h.mu.Lock()
+		alive := h.alive
+		h.mu.Unlock()
+		if stuck := alive.stuck(time.Now(), orDefault(h.StuckAfter, DefaultStuckAfter)); len(stuck) > 0 {
+			answer(w, http.StatusServiceUnavailable, "stuck: "+strings.Join(stuck, ", "))
+			return
+		}
+		answer(w, http.StatusOK, "alive")
+	})
+}
+
+func answer(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	_, _ = fmt.Fprintln(w, text) // the prober may have gone
+}
+
+// begin connects h with a run. A nil Health is none.
+func (h *Health) begin(m *monitor) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.alive = m
+}
+
+// set moves h forward: no Ready that comes late undoes the begin of the exit.
+func (h *Health) set(to readiness, why error) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if to > h.state {
+		h.state, h.why = to, why
+	}
+}
+
+// startKey is where the context of Start keeps its exit.
+type startKey struct{}
+
+// Ready says that the program serves. Plan.Start calls it with its context, once its
+// listeners are open: then the Plan's Health is ready, and systemd hears READY=1 (see Plan).
+// A second call, and one after the begin of the exit, has no effect. It is an error if ctx is
+// not the context of Start, or derived from it.
+func Ready(ctx context.Context) error {
+	if ctx == nil {
+		return errors.New("process: Ready: ctx is nil, want the context of Plan.Start")
+	}
+	x, ok := ctx.Value(startKey{}).(*exit)
+	if !ok {
+		return errors.New("process: Ready: ctx is not the context of Plan.Start, want that or one derived from it")
+	}
+	x.ready()
+	return nil
+}

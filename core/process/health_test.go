@@ -1,0 +1,154 @@
+package process
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+)
+
+// probe returns the code and the text that a handler answers.
+func probe(h http.Handler) (int, string) {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	return w.Code, strings.TrimSpace(w.Body.String())
+}
+
+func wantProbe(t *testing.T, h http.Handler, code int, text string) {
+	t.Helper()
+	if gotCode, got := probe(h); gotCode != code || !strings.HasPrefix(got, text) {
+		t.Errorf("the probe answers %d %q, want %d %q", gotCode, got, code, text)
+	}
+}
+
+// TestReadiness: not ready before Ready, ready until the exit begins, and then never again.
+func TestReadiness(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &Health{}
+		wantProbe(t, h.Readiness(), 503, "not ready: starting")
+		wantProbe(t, h.Liveness(), 200, "alive")
+		serve := make(chan struct{})
+		tr := launch(t, t.Context(), Plan{Health: h, PreDrain: time.Second, Start: func(ctx context.Context) error {
+			<-serve
+			inner, cancel := context.WithCancel(ctx)
+			defer cancel()
+			for range 2 {
+				if err := Ready(inner); err != nil {
+					t.Error(err)
+				}
+			}
+			<-ctx.Done()
+			return Ready(ctx)
+		}})
+		wantProbe(t, h.Readiness(), 503, "not ready: starting")
+		close(serve)
+		synctest.Wait()
+		wantProbe(t, h.Readiness(), 200, "ready")
+		tr.signals <- os.Interrupt
+		synctest.Wait()
+		wantProbe(t, h.Readiness(), 503, "not ready: the exit has begun: process: signal: interrupt")
+		tr.wantCode(0)
+		wantProbe(t, h.Readiness(), 503, "not ready: the exit has begun")
+	})
+}
+
+// TestReadinessWithoutStart: such a plan is ready at once; one that ends at once never is.
+func TestReadinessWithoutStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &Health{}
+		tr := launch(t, t.Context(), Plan{Health: h})
+		wantProbe(t, h.Readiness(), 200, "ready")
+		tr.signals <- os.Interrupt
+		tr.wantCode(0)
+
+		h = &Health{}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		launch(t, ended, Plan{Health: h}).wantCode(0)
+		wantProbe(t, h.Readiness(), 503, "not ready: the exit has begun")
+	})
+}
+
+func TestReadyRefuses(t *testing.T) {
+	var none context.Context
+	for want, ctx := range map[string]context.Context{
+		"process: Ready: ctx is nil":                                 none,
+		"process: Ready: ctx is not the context of Plan.Start, want": t.Context(),
+	} {
+		if err := Ready(ctx); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	err := Plan{Health: &Health{StuckAfter: -1}}.Validate()
+	if err == nil || !strings.Contains(err.Error(), "Health.StuckAfter is -1ns, want 0 or more") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLiveness: an executor whose tasks wait behind a body that does not return is named; one
+// that has nothing to do, or makes progress, is alive. A probe submits nothing.
+func TestLiveness(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &Health{StuckAfter: 10 * time.Second}
+		engine, err := core.NewExecutor()
+		if err != nil {
+			t.Fatal(err)
+		}
+		group, err := core.NewExecutorGroup(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := launch(t, t.Context(), Plan{Health: h, Steps: []Step{
+			{Name: "engine", Executor: engine}, {Name: "group", Executor: group},
+			{Name: "close", Run: func(context.Context) error { return nil }},
+		}})
+		alive := func(want string) {
+			t.Helper()
+			if want == "" {
+				wantProbe(t, h.Liveness(), 200, "alive")
+				return
+			}
+			wantProbe(t, h.Liveness(), 503, "stuck: "+want)
+		}
+		alive("")
+		time.Sleep(time.Minute)
+		alive("") // it has nothing to do
+
+		gate := make(chan struct{})
+		children := []core.EventExecutor{group.Next(), group.Next()}
+		for _, ex := range append([]core.EventExecutor{engine}, children[1]) {
+			if err := ex.Execute(func() { <-gate }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		alive("") // the first look
+		time.Sleep(10*time.Second - 1)
+		alive("")
+		time.Sleep(time.Nanosecond)
+		alive("engine, group[1]")
+		if n := engine.Termination().Report().Accepted; n != 1 {
+			t.Errorf("G10: %d tasks accepted, want none of the probe's", n)
+		}
+		close(gate)
+		synctest.Wait()
+		alive("")
+		for range 5 { // slow, but it makes progress
+			if err := engine.Execute(func() { time.Sleep(8 * time.Second) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 5 {
+			alive("")
+			time.Sleep(8 * time.Second)
+		}
+		tr.signals <- os.Interrupt
+		tr.wantCode(0)
+	})
+}

@@ -1,0 +1,227 @@
+package process
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// HTTPOptions change the step of an http.Server. The zero value of every field is good.
+type HTTPOptions struct {
+	// Name is Step.Name. "": "http", with the server's Addr if it has one.
+	Name string
+
+	// Deadline is Step.Deadline. 0: the step has the time until the Plan's Deadline, less
+	// the time reserved for later steps, so that a slow request is not cut after
+	// DefaultStepDeadline.
+	Deadline time.Duration
+
+	_ struct{}
+}
+
+// HTTP returns the step that ends srv without losing a request. Call it before srv serves,
+// because it adds to the Handler, ConnState and ConnContext of srv.
+//
+//	srv := &http.Server{Addr: ":8080", Handler: mux}
+//	process.Run(ctx, process.Plan{
+//		Start:    func(context.Context) error { return process.Served(srv.ListenAndServe()) },
+//		PreDrain: 5 * time.Second,
+//		Steps:    []process.Step{process.HTTP(srv, process.HTTPOptions{})},
+//	})
+//
+// From the begin of the exit each HTTP/1 response asks its client to close the connection, so
+// that clients find another instance while PreDrain passes and srv still accepts connections.
+// The step then calls srv.Shutdown, which closes the listeners and idle connections and sends
+// HTTP/2 clients a GOAWAY, and waits for all handlers. That includes the handlers of hijacked
+// connections, such as WebSockets, for which srv.Shutdown does not wait: tell them by
+// srv.RegisterOnShutdown. A connection whose handler returned after Hijack is not waited for.
+//
+// When the time of the step is over, the step closes all connections and fails with a
+// *CutError that names the requests it cut. Nothing is cut before.
+//
+// The tempting wrong versions: srv.Close cuts every request. A main that returns when
+// ListenAndServe returns cuts them too, because srv.Shutdown makes ListenAndServe return at
+// once. Without PreDrain the load balancer sends requests to a closed port (golang/go #36946).
+func HTTP(srv *http.Server, opts HTTPOptions) Step {
+	if srv == nil {
+		return Step{Name: cmp.Or(opts.Name, "http"), mistake: "HTTP: srv is nil, want a server"}
+	}
+	h := &httpServer{srv: srv, next: srv.Handler, inFlight: map[*request]struct{}{}, hijacked: map[net.Conn]bool{}}
+	if h.next == nil {
+		h.next = http.DefaultServeMux
+	}
+	srv.Handler = h
+	h.watchConns()
+	return Step{
+		Name: cmp.Or(opts.Name, strings.TrimSpace("http "+srv.Addr)), Deadline: opts.Deadline,
+		Run: h.end, patient: true, onExit: h.leave,
+	}
+}
+
+// Served returns err, or nil if err is http.ErrServerClosed: ListenAndServe and Serve return
+// that after an orderly end, and Plan.Start takes every error for a failure.
+func Served(err error) error {
+	if err == http.ErrServerClosed {
+		return nil
+	}
+	return err
+}
+
+// CutError is the failure of a step that closed connections with requests in flight, because
+// its time was over.
+type CutError struct {
+	Requests []CutRequest // in the order in which they began
+	Reason   error        // why the time was over: ErrStepDeadline, ErrDeadline or a *SignalError
+}
+
+// CutRequest is a request whose handler was running when its connection was closed.
+type CutRequest struct {
+	Kind  string // "HTTP/1.1", "HTTP/2.0" or "hijacked"
+	What  string // method and path
+	Began time.Time
+}
+
+func (c *CutError) Error() string {
+	const most = 10
+	var names []string
+	for _, r := range c.Requests[:min(most, len(c.Requests))] {
+		names = append(names, r.Kind+" "+r.What)
+	}
+	if more := len(c.Requests) - most; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("process: %d requests cut (%v): %s", len(c.Requests), c.Reason, strings.Join(names, ", "))
+}
+
+// Unwrap returns the Reason.
+func (c *CutError) Unwrap() error { return c.Reason }
+
+// httpServer is the handler in front of that of a server, and counts its requests.
+type httpServer struct {
+	// Set once.
+	srv  *http.Server
+	next http.Handler
+
+	mu       sync.Mutex
+	leaving  bool                  // the exit has begun
+	inFlight map[*request]struct{} // handlers that run
+	hijacked map[net.Conn]bool     // connections of these that were hijacked
+	idle     chan struct{}         // closed when no handler runs; nil: nobody waits for that
+}
+
+type request struct {
+	proto, what string
+	conn        net.Conn
+	began       time.Time
+}
+
+// connKey is where ConnContext keeps the connection of a request.
+type connKey struct{}
+
+// watchConns chains the hooks of the server, so that a request knows its connection and a
+// hijacked connection is known as one.
+func (h *httpServer) watchConns() {
+	state, connContext := h.srv.ConnState, h.srv.ConnContext
+	h.srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		if connContext != nil {
+			ctx = connContext(ctx, c)
+		}
+		return context.WithValue(ctx, connKey{}, c)
+	}
+	h.srv.ConnState = func(c net.Conn, s http.ConnState) {
+		if s == http.StateHijacked {
+			h.mu.Lock()
+			h.hijacked[c] = true
+			h.mu.Unlock()
+		}
+		if state != nil {
+			state(c, s)
+		}
+	}
+}
+
+// ServeHTTP calls the server's own handler.
+func (h *httpServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	one := &request{proto: r.Proto, what: r.Method + " " + r.URL.Path, began: time.Now()}
+	one.conn, _ = r.Context().Value(connKey{}).(net.Conn)
+	h.mu.Lock()
+	h.inFlight[one] = struct{}{}
+	leaving := h.leaving
+	h.mu.Unlock()
+	defer h.served(one)
+	if leaving && r.ProtoMajor == 1 {
+		w.Header().Set("Connection", "close")
+	}
+	h.next.ServeHTTP(w, r)
+}
+
+func (h *httpServer) served(r *request) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.inFlight, r)
+	delete(h.hijacked, r.conn)
+	if len(h.inFlight) == 0 && h.idle != nil {
+		close(h.idle)
+		h.idle = nil
+	}
+}
+
+// leave is called when the exit begins.
+func (h *httpServer) leave() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.leaving = true
+}
+
+// end is the Run of the step.
+func (h *httpServer) end(ctx context.Context) error {
+	err := h.srv.Shutdown(ctx)
+	select {
+	case <-h.untilIdle():
+		if ctx.Err() == nil {
+			return err // of a listener
+		}
+	case <-ctx.Done():
+	}
+	if cut := h.running(); len(cut) > 0 {
+		err = &CutError{Requests: cut, Reason: context.Cause(ctx)}
+	}
+	_ = h.srv.Close() // its error is of a listener, which is closed by now
+	return err
+}
+
+// untilIdle returns a channel that is closed when no handler runs.
+func (h *httpServer) untilIdle() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.inFlight) == 0 {
+		none := make(chan struct{})
+		close(none)
+		return none
+	}
+	if h.idle == nil {
+		h.idle = make(chan struct{})
+	}
+	return h.idle
+}
+
+// running returns the requests whose handlers run, the oldest first.
+func (h *httpServer) running() []CutRequest {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var all []CutRequest
+	for r := range h.inFlight {
+		kind := r.proto
+		if h.hijacked[r.conn] {
+			kind = "hijacked"
+		}
+		all = append(all, CutRequest{kind, r.what, r.began})
+	}
+	sortCut(all)
+	return all
+}

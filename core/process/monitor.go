@@ -1,0 +1,89 @@
+package process
+
+import (
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"eventide/core"
+)
+
+// monitor sees whether the executors of a plan make progress. It reads their reports and
+// submits nothing: a task of its own would begin the quiet period anew. All methods may be
+// called from many goroutines at once.
+type monitor struct {
+	steps []Step // set once
+
+	mu   sync.Mutex
+	last map[string]progress // by the name of the executor
+}
+
+// progress is how many bodies an executor had run, and since when that number is the same
+// while tasks wait.
+type progress struct {
+	ran   int64
+	since time.Time
+}
+
+func newMonitor(steps []Step) *monitor {
+	return &monitor{steps: steps, last: map[string]progress{}}
+}
+
+// stuck names the executors that had waiting tasks and ran no body for limit. A nil monitor
+// has no executors.
+func (m *monitor) stuck(now time.Time, limit time.Duration) (names []string) {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.steps {
+		if s.Executor == nil {
+			continue
+		}
+		for i, term := range members(s.Executor) {
+			name := s.Name
+			if i >= 0 {
+				name = fmt.Sprintf("%s[%d]", s.Name, i)
+			}
+			if m.observe(name, term.Report(), now) >= limit {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// observe returns how long the executor has had waiting tasks without running a body. Requires
+// mu.
+func (m *monitor) observe(name string, r core.Report, now time.Time) time.Duration {
+	ran := r.Ran + r.Cancelled + r.TimersRun + r.HooksRun
+	before, known := m.last[name]
+	if !known || before.ran != ran || pending(r) == 0 {
+		m.last[name] = progress{ran, now}
+		return 0
+	}
+	return now.Sub(before.since)
+}
+
+// members returns the Termination of each member of a group, by its number, or that of an
+// executor alone, with the number -1.
+func members(ex Executor) iter.Seq2[int, *core.Termination] {
+	return func(yield func(int, *core.Termination) bool) {
+		group, ok := ex.(interface {
+			All() iter.Seq[core.EventExecutor]
+		})
+		if !ok {
+			yield(-1, ex.Termination())
+			return
+		}
+		i := 0
+		for member := range group.All() {
+			if !yield(i, member.Termination()) {
+				return
+			}
+			i++
+		}
+	}
+}
