@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,11 +22,15 @@ type HTTPOptions struct {
 	// DefaultStepDeadline.
 	Deadline time.Duration
 
+	// Listeners are those below a TLS listener that srv serves, if there is one. Without
+	// TLS, srv itself says which listeners it serves.
+	Listeners []net.Listener
+
 	_ struct{}
 }
 
 // HTTP returns the step that ends srv without losing a request. Call it before srv serves,
-// because it adds to the Handler, ConnState and ConnContext of srv.
+// because it adds to the Handler, BaseContext, ConnState and ConnContext of srv.
 //
 //	srv := &http.Server{Addr: ":8080", Handler: mux}
 //	process.Run(ctx, process.Plan{
@@ -36,7 +41,11 @@ type HTTPOptions struct {
 //
 // From the begin of the exit each HTTP/1 response asks its client to close the connection, so
 // that clients find another instance while PreDrain passes and srv still accepts connections.
-// The step then calls srv.Shutdown, which closes the listeners and idle connections and sends
+// The step first turns new connections away and lets srv accept those that have arrived,
+// because closing the listeners at once would reset them. Only Linux can do that, and only
+// for listeners without MPTCP: make them with a net.ListenConfig and SetMultipathTCP(false).
+// Otherwise connections that arrive in the last instant are reset. Then the step
+// calls srv.Shutdown, which closes the listeners and idle connections and sends
 // HTTP/2 clients a GOAWAY, and waits for all handlers. That includes the handlers of hijacked
 // connections, such as WebSockets, for which srv.Shutdown does not wait: tell them by
 // srv.RegisterOnShutdown. A connection whose handler returned after Hijack is not waited for.
@@ -51,7 +60,7 @@ func HTTP(srv *http.Server, opts HTTPOptions) Step {
 	if srv == nil {
 		return Step{Name: cmp.Or(opts.Name, "http"), mistake: "HTTP: srv is nil, want a server"}
 	}
-	h := &httpServer{srv: srv, next: srv.Handler, inFlight: map[*request]struct{}{}, hijacked: map[net.Conn]bool{}}
+	h := &httpServer{srv: srv, next: srv.Handler, listeners: opts.Listeners, inFlight: map[*request]struct{}{}, hijacked: map[net.Conn]bool{}}
 	if h.next == nil {
 		h.next = http.DefaultServeMux
 	}
@@ -107,11 +116,13 @@ type httpServer struct {
 	srv  *http.Server
 	next http.Handler
 
-	mu       sync.Mutex
-	leaving  bool                  // the exit has begun
-	inFlight map[*request]struct{} // handlers that run
-	hijacked map[net.Conn]bool     // connections of these that were hijacked
-	idle     chan struct{}         // closed when no handler runs; nil: nobody waits for that
+	// Guarded by mu.
+	mu        sync.Mutex
+	listeners []net.Listener
+	leaving   bool                  // the exit has begun
+	inFlight  map[*request]struct{} // handlers that run
+	hijacked  map[net.Conn]bool     // connections of these that were hijacked
+	idle      chan struct{}         // closed when no handler runs; nil: nobody waits for that
 }
 
 type request struct {
@@ -123,10 +134,19 @@ type request struct {
 // connKey is where ConnContext keeps the connection of a request.
 type connKey struct{}
 
-// watchConns chains the hooks of the server, so that a request knows its connection and a
-// hijacked connection is known as one.
+// watchConns chains the hooks of the server, so that its listeners are known, a request knows
+// its connection, and a hijacked connection is known as one.
 func (h *httpServer) watchConns() {
-	state, connContext := h.srv.ConnState, h.srv.ConnContext
+	state, connContext, baseContext := h.srv.ConnState, h.srv.ConnContext, h.srv.BaseContext
+	h.srv.BaseContext = func(l net.Listener) context.Context {
+		h.mu.Lock()
+		h.listeners = append(h.listeners, l)
+		h.mu.Unlock()
+		if baseContext != nil {
+			return baseContext(l)
+		}
+		return context.Background()
+	}
 	h.srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if connContext != nil {
 			ctx = connContext(ctx, c)
@@ -180,6 +200,10 @@ func (h *httpServer) leave() {
 
 // end is the Run of the step.
 func (h *httpServer) end(ctx context.Context) error {
+	h.mu.Lock()
+	listeners := slices.Clone(h.listeners)
+	h.mu.Unlock()
+	stopArrivals(ctx, listeners)
 	err := h.srv.Shutdown(ctx)
 	select {
 	case <-h.untilIdle():

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
@@ -308,6 +309,18 @@ type fakePointer struct{}
 
 func (*fakePointer) GracefulStop() {}
 func (*fakePointer) Stop()         {}
+
+// TestHTTPDefaultHandler: a server without a Handler serves http.DefaultServeMux, as before.
+func TestHTTPDefaultHandler(t *testing.T) {
+	http.HandleFunc("/process-test-default", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "default") })
+	srv := &http.Server{}
+	HTTP(srv, HTTPOptions{})
+	w := httptest.NewRecorder()
+	srv.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/process-test-default", nil))
+	if w.Body.String() != "default" {
+		t.Errorf("got %q, want the answer of the default handler", w.Body.String())
+	}
+}
 
 func TestServed(t *testing.T) {
 	if err := Served(http.ErrServerClosed); err != nil {

@@ -1,0 +1,114 @@
+package process
+
+import (
+	"context"
+	"net"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// settleTime is how long connections whose handshake has begun have to arrive, after the
+// last new one was turned away: a round trip to a client that is not far.
+const settleTime = 100 * time.Millisecond
+
+// stopArrivals turns new connections away and returns when those that have arrived are
+// accepted, at the end of ctx at the latest.
+//
+// The tempting wrong version closes the listener at once: the kernel resets the connections
+// in its accept queue, though their clients are connected and have perhaps sent a request. A
+// filter on the listener drops new SYN segments instead and lets handshakes that have begun
+// complete. A client that is turned away repeats its SYN a second later and is refused, or
+// reaches another instance.
+//
+// The kernel has no such filter for MPTCP, with which package net listens by default. There
+// stopArrivals waits for an empty queue alone, and a connection that arrives just before the
+// listener closes is reset. A listener that is no TCP socket is left as it is.
+func stopArrivals(ctx context.Context, listeners []net.Listener) {
+	var sockets []syscall.RawConn
+	settle := time.Duration(0)
+	for _, l := range listeners {
+		raw, ok := rawOf(l)
+		if !ok {
+			continue
+		}
+		sockets = append(sockets, raw)
+		if dropSYN(raw) == nil {
+			settle = settleTime
+		}
+	}
+	began := time.Now()
+	ticks := time.NewTicker(settleTime / 20)
+	defer ticks.Stop()
+	for waiting(sockets) || time.Since(began) < settle {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+	}
+}
+
+// rawOf returns the socket of a listener, if it shows it: that of tls.NewListener does not.
+func rawOf(l net.Listener) (syscall.RawConn, bool) {
+	c, ok := l.(syscall.Conn)
+	if !ok {
+		return nil, false
+	}
+	raw, err := c.SyscallConn()
+	return raw, err == nil
+}
+
+// The instructions of a classic BPF program that sees a segment from its TCP header on:
+// drop those with SYN and without ACK, keep the others whole.
+var onlyBegun = []unix.SockFilter{
+	{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: 13},                  // A = flags
+	{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: 0x12},               // A &= SYN|ACK
+	{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: 0x02, Jt: 0, Jf: 1}, // if A == SYN
+	{Code: unix.BPF_RET | unix.BPF_K, K: 0},                                 // drop
+	{Code: unix.BPF_RET | unix.BPF_K, K: 0xffffffff},                        // keep
+}
+
+// dropSYN attaches the filter to a TCP socket.
+func dropSYN(raw syscall.RawConn) error {
+	program := unix.SockFprog{Len: uint16(len(onlyBegun)), Filter: &onlyBegun[0]}
+	return control(raw, func(fd int) error {
+		protocol, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PROTOCOL)
+		if err != nil {
+			return err
+		}
+		if protocol != unix.IPPROTO_TCP {
+			return unix.EPROTONOSUPPORT
+		}
+		return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &program)
+	})
+}
+
+// waiting reports whether a listener has connections that nobody has accepted: of a listener
+// the kernel gives the length of its accept queue as tcpi_unacked.
+func waiting(sockets []syscall.RawConn) bool {
+	for _, raw := range sockets {
+		queued := uint32(0)
+		err := control(raw, func(fd int) error {
+			info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+			if err == nil {
+				queued = info.Unacked
+			}
+			return err
+		})
+		if err == nil && queued > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// control calls f with the descriptor, and returns its error or that of a closed socket.
+func control(raw syscall.RawConn, f func(fd int) error) error {
+	var failed error
+	if err := raw.Control(func(fd uintptr) { failed = f(int(fd)) }); err != nil {
+		return err
+	}
+	return failed
+}
