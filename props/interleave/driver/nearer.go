@@ -8,11 +8,11 @@ import (
 
 // Limits of the search for a smaller schedule of a finding.
 const (
-	nearerLimit = 2 * time.Second // if more than a few switches are left
-	nearerShort = nearerLimit / 8 // if a few are left
-	nearerMost  = 1 << 16         // schedules
-	nearerHits  = 3               // schedules with fewer switches
-	aFew        = 3               // switches
+	nearerLimit = 2 * time.Second
+	nearerMost  = 1 << 16 // schedules, if more than a few switches are left
+	nearerFew   = 1 << 12 // schedules, if a few are left
+	nearerHits  = 3       // schedules with fewer switches
+	aFew        = 3       // switches
 )
 
 // nearer looks for another schedule with the cause of m that has fewer switches than the
@@ -21,19 +21,19 @@ const (
 // switch is needed for the next, so that none can be left out. known says that the list
 // shows the cause. The result is nil if there is none, and else repeats by its switches.
 func (m *minimiser) nearer(known bool) (*finding, error) {
-	most, limit := protocol.MaxSwitches, nearerLimit
+	most, schedules := protocol.MaxSwitches, uint64(nearerMost)
 	if known {
 		most = len(m.list) - 1
 		if len(m.list) <= aFew {
-			limit = nearerShort
+			schedules = nearerFew
 		}
 	}
 	var best *finding
 	r := m.nearRequest()
-	until := time.Now().Add(limit)
-	for hits := 0; hits < nearerHits && r.First < nearerMost && most > 0 && time.Now().Before(until); {
+	until := time.Now().Add(nearerLimit)
+	for hits := 0; hits < nearerHits && r.First < schedules && most > 0 && time.Now().Before(until); {
 		r.Budget = time.Until(until)
-		count := nearerMost - r.First
+		count := schedules - r.First
 		if r.Cold {
 			count = 1
 		}
