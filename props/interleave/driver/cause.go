@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sort"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -148,15 +149,28 @@ func panicFrames(output string, p *pkg) []string {
 	return nil
 }
 
+// firstPlace returns the file and the line of the innermost frame of a printed stack that
+// is not of the standard library.
+func firstPlace(stack string) (file string, line uint64, ok bool) {
+	stack, _, _ = strings.Cut(stack, "\ncreated by ")
+	for text := range strings.Lines(stack) {
+		m := frameFile.FindStringSubmatch(strings.TrimRight(text, "\n"))
+		if m == nil || inStandardLibrary(m[1]) {
+			continue
+		}
+		i := strings.LastIndexByte(m[1], ':')
+		line, err := strconv.ParseUint(m[1][i+1:], 10, 32)
+		return m[1][:i], line, err == nil
+	}
+	return "", 0, false
+}
+
 // firstFrame returns the source line of the innermost frame of a printed stack that
 // is not of the standard library; "" if there is none. The frame of the go statement,
 // which the runtime prints last, does not count.
 func firstFrame(stack string, p *pkg) string {
-	stack, _, _ = strings.Cut(stack, "\ncreated by ")
-	for _, line := range strings.Split(stack, "\n") {
-		if m := frameFile.FindStringSubmatch(line); m != nil && !inStandardLibrary(m[1]) {
-			return p.file(m[1])
-		}
+	if file, line, ok := firstPlace(stack); ok {
+		return p.file(file + ":" + itoa(line))
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -53,14 +54,16 @@ func (t *timeline) wait(g protocol.Goroutine, holder map[uint64]uint64, p *pkg) 
 		}
 		fmt.Fprintf(&b, " holds %s and", strings.Join(names, ", "))
 	}
-	switch {
-	case g.Object != 0 && g.Op != "":
-		fmt.Fprintf(&b, " waits for %s (%s)", t.object(g.Object), g.Op)
-	default:
+	if object, op := t.waitsFor(g); object != "" {
+		fmt.Fprintf(&b, " waits for %s (%s)", object, op)
+	} else {
 		fmt.Fprintf(&b, " waits: %s", g.State)
 	}
 	if at := firstFrame(g.Stack, p); at != "" {
 		fmt.Fprintf(&b, " at %s", at)
+	}
+	if g.State == condWait {
+		return b.String() // its object is the mutex that it gave back
 	}
 	if h, ok := holder[g.Object]; ok && g.Object != 0 && h != g.Number {
 		fmt.Fprintf(&b, ", which g%d holds", h)
@@ -68,6 +71,26 @@ func (t *timeline) wait(g protocol.Goroutine, holder map[uint64]uint64, p *pkg) 
 		b.WriteString(", which it holds itself")
 	}
 	return b.String()
+}
+
+// condWait is the state of a goroutine that waits in Cond.Wait. Its last operation is the
+// Unlock there.
+const condWait = "sync.Cond.Wait"
+
+// waitsFor names the object that a goroutine waits for, and the operation; "" if neither
+// is known.
+func (t *timeline) waitsFor(g protocol.Goroutine) (object, op string) {
+	switch {
+	case g.State == condWait:
+		object = "a sync.Cond"
+		if file, line, ok := firstPlace(g.Stack); ok {
+			object = cmp.Or(objectName("wait", t.lines.at(file, line)), object)
+		}
+		return object, "Cond.Wait"
+	case g.Object != 0 && g.Op != "":
+		return t.object(g.Object), g.Op
+	}
+	return "", ""
 }
 
 func (t *timeline) laneName(g uint64) string {

@@ -56,6 +56,9 @@ func (p *page) sentence() {
 	if f.cause.Message != "" && words(f.cause.Message) != words(sentences[f.cause.Verdict]) {
 		p.block("  ", f.cause.Message)
 	}
+	if strings.HasPrefix(f.cause.Message, "panic: ") && len(f.cause.Where) == 1 {
+		p.printf("  at %s\n", f.cause.Where[0])
+	}
 	if f.replay != nil {
 		switch f.cause.Verdict {
 		case protocol.Deadlock, protocol.PartialDeadlock, protocol.Leak, protocol.Starvation:
@@ -279,8 +282,8 @@ func (p *page) stacks() {
 			continue
 		}
 		p.printf("  g%d, %s", g.Number, g.State)
-		if g.Op != "" && g.State != "running" && g.State != "ready" {
-			p.printf(": %s of %s", g.Op, p.line.object(g.Object))
+		if object, op := p.line.waitsFor(g); object != "" && g.State != "running" && g.State != "ready" {
+			p.printf(": %s of %s", op, object)
 		}
 		p.printf("\n")
 		for _, frame := range p.frames(g.Stack) {

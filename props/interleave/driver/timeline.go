@@ -144,7 +144,7 @@ func (t *timeline) collectLanes(f *found, testName string) {
 			if op.Goroutine == firstTest(f) {
 				name = testName
 			}
-		} else if start := f.born[op.Goroutine]; start != "" && !libraryFunc(start) {
+		} else if start := f.born[op.Goroutine]; start != "" && !libraryFunc(start) && !wrapper.MatchString(start) {
 			name = shortFunc(start)
 		}
 		if op.Goroutine == 1 {
@@ -204,6 +204,9 @@ func (t *timeline) markEnds(f *found) {
 		return
 	}
 	for _, g := range f.replay.Goroutines {
+		if f.panics(g) {
+			t.addPanic(g)
+		}
 		if g.Old || g.State == "running" || g.State == "ready" || g.Object == 0 {
 			continue
 		}
@@ -211,6 +214,25 @@ func (t *timeline) markEnds(f *found) {
 			t.rows[i].note = waitsForEver
 		}
 	}
+}
+
+// panics says whether g is the goroutine whose panic ended the process.
+func (f *found) panics(g protocol.Goroutine) bool {
+	return g.State == "running" && strings.HasPrefix(f.cause.Message, "panic: ") && firstLine(g.Stack) != ""
+}
+
+// addPanic adds the line at which a goroutine panicked: it need not be an operation.
+func (t *timeline) addPanic(g protocol.Goroutine) {
+	file, line, ok := firstPlace(g.Stack)
+	if !ok {
+		return
+	}
+	const note = "panics"
+	if i := t.lastRow(g.Number); i == len(t.rows)-1 && i >= 0 && t.rows[i].file == file && t.rows[i].line == line {
+		t.rows[i].note = note
+		return
+	}
+	t.rows = append(t.rows, row{at: t.clock, g: g.Number, file: file, line: line, text: t.lines.at(file, line), note: note})
 }
 
 // nameObjects tells objects apart that the source calls by the same name.
@@ -267,6 +289,10 @@ func (t *timeline) object(n uint64) string {
 func libraryFunc(name string) bool {
 	return strings.HasPrefix(name, "sync.") || strings.HasPrefix(name, "testing.") || strings.HasPrefix(name, "time.") || strings.HasPrefix(name, "context.")
 }
+
+// wrapper is the name of a function that the compiler makes of a go statement with
+// arguments. The function that it calls says more.
+var wrapper = regexp.MustCompile(`\.gowrap\d+$`)
 
 // shortFunc is the last element of a function's full name.
 func shortFunc(name string) string {

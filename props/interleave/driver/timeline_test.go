@@ -21,8 +21,8 @@ func TestColumnOfTheTest(t *testing.T) {
 	for _, l := range newTimeline(f, "TestServe", &sourceLines{}).lanes {
 		names[l.number] = l.name
 	}
-	if names[1] != "TestServe" || names[2] != "New.gowrap1" {
-		t.Errorf("columns are %v, want TestServe and New.gowrap1", names)
+	if names[1] != "TestServe" || names[2] != "(*T).serve" {
+		t.Errorf("columns are %v, want TestServe and (*T).serve", names)
 	}
 }
 
