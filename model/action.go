@@ -9,14 +9,14 @@ type ActionKind uint8
 const (
 	// Calls. Each is one step, taken at the moment the executor decides it.
 
-	KindSubmit             ActionKind = iota // Execute or Submit of Body, answered Accepted or Refused
-	KindSubmitLazy                           // ExecuteLazy: as KindSubmit, wakes nobody
+	KindSubmit             ActionKind = iota // Execute or Submit of Body
+	KindSubmitLazy                           // ExecuteLazy: as KindSubmit, without a wake-up
 	KindSubmitTail                           // ExecuteAfterIteration
 	KindSchedule                             // Schedule; with Periodic one of the periodic calls
-	KindCancel                               // Cancel of a future or timer, answered True or False
+	KindCancel                               // Cancel of a future or timer: True or False
 	KindAddHook                              // AddShutdownHook
-	KindRemoveHook                           // remove() of a hook, answered True or False
-	KindShutdownGracefully                   // with Quiet and Timeout telling whether each is > 0
+	KindRemoveHook                           // remove() of a hook: True or False
+	KindShutdownGracefully                   // Quiet and Timeout say whether each parameter is > 0
 	KindShutdown                             // Shutdown()
 	KindObserve                              // State() returned Phase
 	KindRegister                             // Register or RegisterChannel, as Body says
@@ -24,21 +24,21 @@ const (
 
 	// The environment.
 
-	KindStartOK      // the spawner accepted: from here on there is a loop
+	KindStartOK      // the spawner accepted: the loop exists from here on
 	KindStartFail    // the spawner refused
-	KindLoopFails    // loop or poller broke: admission closes (G15)
+	KindLoopFails    // the loop or its poller failed: admission closes (G15)
 	KindQuietElapses // no body ended for the quiet period
 	KindTimeoutFires // the shutdown deadline passed (G11)
-	KindLost         // the poller could not take Body over when it was built anew (G22)
+	KindLost         // the rebuilt poller could not take Body over (G22)
 
 	// The loop.
 
 	KindBegin      // Body begins
 	KindEnd        // Body ends, see Outcome
-	KindDiscard    // the loop drops a queued task that was cancelled, and counts it (G20)
+	KindDiscard    // the loop drops a queued task that was cancelled, and counts the task (G20)
 	KindTimerDies  // a timer ends with ErrCancelled by the timer policy
-	KindCloseFD    // the loop closes a plain registration, for a shutdown or because it is lost
-	KindTold       // the owner of a registration that has ended is told so (G3)
+	KindCloseFD    // the loop closes a plain registration: at a shutdown, or because it is lost
+	KindNotified   // the owner of a registration is notified that it has ended (G3)
 	KindLoopCloses // the loop closes admission: drained and quiet (G10)
 	KindDone       // Done is closed (G15)
 
@@ -53,37 +53,37 @@ type Body struct {
 	ID   int
 }
 
-// Task returns the Body of the task numbered id.
+// Task returns the Body of task id.
 func Task(id int) Body { return Body{TaskBody, id} }
 
-// Tail returns the Body of the tail task numbered id.
+// Tail returns the Body of tail task id.
 func Tail(id int) Body { return Body{TailBody, id} }
 
-// TimerNo returns the Body of the timer numbered id.
+// TimerNo returns the Body of timer id.
 func TimerNo(id int) Body { return Body{TimerBody, id} }
 
-// HookNo returns the Body of the shutdown hook numbered id.
+// HookNo returns the Body of shutdown hook id.
 func HookNo(id int) Body { return Body{HookBody, id} }
 
-// FD returns the Body of the plain registration numbered id.
+// FD returns the Body of plain registration id.
 func FD(id int) Body { return Body{FDBody, id} }
 
-// Channel returns the Body of the channel numbered id.
+// Channel returns the Body of channel id.
 func Channel(id int) Body { return Body{ChannelBody, id} }
 
 // registers reports whether b is a registration.
 func (b Body) registers() bool { return b.Kind.Registers() }
 
-// From says where a call came from.
+// From says where a call was made.
 type From uint8
 
 const (
-	Outside From = iota // any goroutine but the loop
-	Loop                // from inside the running body
+	Outside From = iota // on any goroutine other than the loop
+	Loop                // inside the running body
 )
 
-// Action is one step of a trace. Only the fields that its Kind needs are set,
-// so actions are comparable with ==.
+// Action is one step of a trace. Only the fields that its Kind needs are set, so that
+// equal actions compare equal with ==.
 type Action struct {
 	Kind ActionKind
 	From From // calls
@@ -129,9 +129,9 @@ var (
 	shutdowns = kinds(KindShutdownGracefully, KindShutdown)
 	calls     = admitting | shutdowns | kinds(KindCancel, KindRemoveHook, KindObserve, KindUnregister)
 	failures  = kinds(KindStartFail, KindLoopFails, KindLost)
-	loopSteps = kinds(KindBegin, KindEnd, KindDiscard, KindTimerDies, KindCloseFD, KindTold, KindLoopCloses, KindDone)
+	loopSteps = kinds(KindBegin, KindEnd, KindDiscard, KindTimerDies, KindCloseFD, KindNotified, KindLoopCloses, KindDone)
 )
 
-// IsCall reports whether a is a call of a user rather than a step of the
-// executor or its environment.
+// IsCall reports whether a is a call by a user, not a step of the executor or of its
+// environment.
 func (a Action) IsCall() bool { return calls.has(a.Kind) }

@@ -36,7 +36,7 @@ func TestActionText(t *testing.T) {
 		{"loop unregister fd 1", Action{Kind: KindUnregister, From: Loop, Body: FD(1)}},
 		{"begin channel 1 drain", Action{Kind: KindBegin, Body: Channel(1), Part: Drain}},
 		{"begin fd 3", Action{Kind: KindBegin, Body: FD(3)}},
-		{"told fd 1", Action{Kind: KindTold, Body: FD(1)}},
+		{"notified fd 1", Action{Kind: KindNotified, Body: FD(1)}},
 		{"begin tail 4", Action{Kind: KindBegin, Body: Tail(4)}},
 		{"done", Action{Kind: KindDone}},
 	} {

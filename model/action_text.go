@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// verb is one line of the text form: a word, what it stands for, and the fields
-// that follow. [Action.String] and [ParseAction] both read this table.
+// verb is one line of the text form: a word, the action that the word stands for, and
+// the fields after the word. [Action.String] and [ParseAction] both use this table.
 type verb struct {
 	word   string
 	means  Action
@@ -40,12 +40,12 @@ var verbs = []verb{
 	{"discard", Action{Kind: KindDiscard, Body: Body{Kind: TaskBody}}, []field{idField}},
 	{"timerDies", Action{Kind: KindTimerDies, Body: Body{Kind: TimerBody}}, []field{idField}},
 	{"closeFD", Action{Kind: KindCloseFD, Body: Body{Kind: FDBody}}, []field{idField}},
-	{"told", Action{Kind: KindTold}, []field{regField, idField}},
+	{"notified", Action{Kind: KindNotified}, []field{regField, idField}},
 	{"loopCloses", Action{Kind: KindLoopCloses}, nil},
 	{"done", Action{Kind: KindDone}, nil},
 }
 
-// loopWord stands before a call that was made from inside the running body.
+// loopWord precedes a call that was made inside the running body.
 const loopWord = "loop"
 
 // String returns the text form, as in "submit 3 refused:closed". A call from
@@ -68,7 +68,7 @@ func (a Action) String() string {
 	return strings.Join(words, " ")
 }
 
-// String returns the word a trace uses for the kind.
+// String returns the word for the kind in a trace.
 func (k ActionKind) String() string {
 	if v := verbOf(Action{Kind: k}); v != nil {
 		return v.word
@@ -90,8 +90,7 @@ func verbOf(a Action) *verb {
 	return nil
 }
 
-// ParseAction reads the text form. An error says what was expected and what was
-// found instead.
+// ParseAction reads the text form. An error says what was expected and what was found.
 func ParseAction(text string) (Action, error) {
 	rest := reader{words: strings.Fields(text)}
 	word, fromLoop := rest.next(), false

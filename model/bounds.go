@@ -2,23 +2,22 @@ package model
 
 // Bounds says which actions [Enabled] and [Explore] consider, and how many.
 //
-// A call is one step, so two states that differ only in which producer called
-// are the same state, and numbers are given in the order of the calls: Producers
-// x Tasks calls in any merged order are Producers*Tasks numbered submissions.
-// And the ledger is kept sort by sort, so it forgets whether a task or a hook was
-// submitted first, which no rule and no invariant asks. Both reductions lose
-// nothing; there are no others.
+// Two reductions keep the number of states small, and neither loses anything. A call is
+// one step, so states that differ only in the producer that called are one state:
+// Producers x Tasks calls in any merged order are Producers*Tasks submissions, numbered
+// in the order of the calls. The ledger is ordered by kind, so it does not record whether
+// a task or a hook was submitted first; no rule and no invariant needs that.
 type Bounds struct {
 	Config
 	Producers, Tasks int // submissions: Producers*Tasks
-	Tails            int // tail tasks beside them
+	Tails            int // tail tasks in addition
 	Timers, Periodic int // one-shot and periodic timers
 	Hooks            int
 	FDs, Channels    int  // registrations: plain ones and channels
 	Quiet, Timeout   bool // ShutdownGracefully also with quiet > 0 and timeout > 0
 	Graceful         bool // ShutdownGracefully is called
 	Shutdown         bool // Shutdown is called
-	InBody           bool // calls also come from inside bodies
+	InBody           bool // calls are also made inside bodies
 	Lazy             bool // ExecuteLazy as well as Execute
 	Panics           bool // bodies also panic and call Goexit
 	Cancel           bool // futures and timers are cancelled, hooks removed
@@ -28,9 +27,8 @@ type Bounds struct {
 	Observe          bool // State() is called
 }
 
-// DefaultBounds is what the explorer checks unless told otherwise: 2 producers
-// with 2 tasks each, a timer, 2 hooks, a quiet period, a timeout and both
-// shutdown calls.
+// DefaultBounds returns the bounds of an exploration without options: 2 producers with
+// 2 tasks each, a timer, 2 hooks, a quiet period, a timeout and both shutdown calls.
 func DefaultBounds() Bounds {
 	return Bounds{
 		Producers: 2, Tasks: 2, Timers: 1, Hooks: 2,
@@ -39,11 +37,10 @@ func DefaultBounds() Bounds {
 	}
 }
 
-// ChannelBounds is what the explorer checks of registrations: one that is plain
-// and one channel, beside a task, with every way to shut down and to
-// lose them. The product with [DefaultBounds] would say nothing more about
-// either: what a registration asks of the rest is whether a body runs, and which
-// phase it is.
+// ChannelBounds returns the bounds for registrations: a plain registration, a channel
+// and a task, with every way to shut down and to lose a registration. Together with
+// [DefaultBounds] they would show nothing more, because registrations depend on the rest
+// only through the phase and through whether a body runs.
 func ChannelBounds(p DrainPolicy) Bounds {
 	return Bounds{
 		Config: Config{Drain: p}, Producers: 1, Tasks: 1, FDs: 1, Channels: 1,
@@ -52,8 +49,8 @@ func ChannelBounds(p DrainPolicy) Bounds {
 	}
 }
 
-// room is how many bodies of a sort may be submitted.
-func (b *Bounds) room(k Op) int {
+// most returns how many bodies of a kind may be submitted.
+func (b *Bounds) most(k Op) int {
 	switch k {
 	case TaskBody:
 		return b.Producers * b.Tasks

@@ -2,16 +2,16 @@ package model
 
 import "slices"
 
-// The conditions that more than one rule needs, or that need a sentence.
+// Conditions that several rules share, or that need an explanation.
 
-// mayAddLastHook reports whether a is a call that adds a hook from inside a
-// hook that was accepted before the close, after the close (G6).
+// mayAddLastHook reports whether a adds a hook after the close, inside a hook that was
+// accepted before the close (G6).
 func mayAddLastHook(s *State, a *Action) bool {
 	return s.Phase == Shutdown && a.From == Loop && s.Running.Kind == HookBody && !s.LastHook
 }
 
-// cancellable reports whether Cancel of b would keep a body from beginning: a
-// queued task, a timer that waits, or the next run of a periodic timer.
+// cancellable reports whether Cancel of b would prevent a body from beginning: a queued
+// task, a waiting timer, or the next run of a periodic timer.
 func cancellable(s *State, b Body) bool {
 	switch b.Kind {
 	case TaskBody:
@@ -23,7 +23,7 @@ func cancellable(s *State, b Body) bool {
 	return false
 }
 
-// doomed reports whether b is a timer that the policy ends without another run.
+// doomed reports whether b is a timer that the policy cancels without another run.
 func doomed(s *State, b Body) bool {
 	if b.Kind != TimerBody {
 		return false
@@ -32,15 +32,15 @@ func doomed(s *State, b Body) bool {
 	return t != nil && t.Status == TimerDoomed
 }
 
-// timerToRun reports whether a timer holds the quiet period: one that is due,
-// or under [RunTimersUntilTimeout] one that still waits.
+// timerToRun reports whether a timer keeps the quiet period from ending: a due timer,
+// or under [RunTimersUntilTimeout] a waiting one.
 func timerToRun(s *State) bool {
 	return slices.ContainsFunc(s.Timers, func(t Timer) bool {
 		return t.Status == TimerDue || t.Status == TimerWaiting
 	})
 }
 
-// waiting reports whether b was accepted, has not ended and is not running.
+// waiting reports whether b was accepted, has not ended and does not run.
 func waiting(s *State, b Body) bool {
 	switch b.Kind {
 	case TaskBody:
@@ -64,21 +64,21 @@ func deaf(s *State, b Body) bool {
 	return b.registers() && r != nil && !r.Refused && s.open(b) == nil
 }
 
-// mayDrain reports whether b is a channel that the shutdown has yet to ask to
-// drain. It may still do so a moment after the close, before it asks for more.
+// mayDrain reports whether b is a channel whose drain the shutdown has not yet
+// requested. The request may still come shortly after the close, before the abort.
 func mayDrain(s *State, b Body) bool {
 	r := s.open(b)
 	return r != nil && b.Kind == ChannelBody && r.Asked == Ready &&
 		s.Drain == DrainChannels && s.Timeout && s.Phase >= ShuttingDown
 }
 
-// mayAbort reports whether b is a channel that is to end now and does not know.
+// mayAbort reports whether b is a channel that must end now and whose abort has not begun.
 func mayAbort(s *State, b Body) bool {
 	r := s.open(b)
 	return r != nil && b.Kind == ChannelBody && r.Asked != Abort && (r.Lost || s.Phase >= abortsFrom(s))
 }
 
-// abortsFrom is the phase from which open channels are aborted.
+// abortsFrom returns the phase from which on open channels are aborted.
 func abortsFrom(s *State) Phase {
 	if s.Drain == CloseChannels {
 		return ShuttingDown
@@ -86,7 +86,7 @@ func abortsFrom(s *State) Phase {
 	return Shutdown
 }
 
-// mayCloseFD reports whether b is a plain registration that the loop is to close.
+// mayCloseFD reports whether b is a plain registration that the loop must close.
 func mayCloseFD(s *State, b Body) bool {
 	r := s.open(b)
 	return r != nil && b.Kind == FDBody && (r.Lost || s.Phase >= ShuttingDown)
@@ -95,7 +95,7 @@ func mayCloseFD(s *State, b Body) bool {
 // removedHook reports whether b is a hook that was removed.
 func removedHook(s *State, b Body) bool { return b.Kind == HookBody && s.cancelled(b) }
 
-// headOfQueue reports whether no task of its sort stands before b.
+// headOfQueue reports whether no task of b's kind is queued before b.
 func headOfQueue(s *State, b Body) bool {
 	switch b.Kind {
 	case TaskBody:
@@ -106,8 +106,7 @@ func headOfQueue(s *State, b Body) bool {
 	return true
 }
 
-// later reports whether b is work, other than a hook, accepted after the first
-// shutdown call.
+// later reports whether b is not a hook and was accepted after the first shutdown call.
 func later(s *State, b Body) bool {
 	switch b.Kind {
 	case TaskBody:

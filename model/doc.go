@@ -1,27 +1,27 @@
-// Package model is the executor as an abstract state machine: small enough to
+// Package model specifies the executor as an abstract state machine: small enough to
 // read in one sitting, and checked over every reachable state.
 //
-// It is pure. It has no clock, no goroutine, no lock and no I/O, and it imports
-// nothing of Eventide. Core and model share only the words of a trace: [Action].
+// The package is pure. It has no clock, no goroutine, no lock and no I/O. Of Eventide
+// it imports only the vocabulary.
 //
 //	s := model.New(model.Config{})
 //	for _, next := range model.Next(s, model.Action{Kind: model.KindStartOK}) {
 //		fmt.Println(next)
 //	}
 //
-// [Next] answers with the set of states an action may lead to; an empty set
-// means that the action is not allowed. [Simulate] runs a whole trace that way.
+// [Next] returns the set of states that an action may lead to. An empty set means
+// that the action is not allowed. [Simulate] follows a whole trace in this way.
 // [Explore] visits every state within [Bounds] and checks the invariants.
 //
-// Time is abstract. That a quiet period has elapsed, that a deadline has passed
-// and that a timer was due at a call are choices, so a tie goes both ways.
+// Time is abstract. Whether a quiet period has elapsed, a deadline has passed or a
+// timer was due at a call is a choice, so a tie goes both ways.
 //
 // # What is modelled
 //
-// G1 to G8, G10, G11, G14 to G17, G19, G20, and of registrations and channels G22
-// and G23, each as far as the order of events shows it. The rules in rules.go say what may happen, effects.go says
-// what changes, and the invariants say, without looking at the rules, what must
-// hold. Start with phase.go, then state.go.
+// G1 to G8, G10, G11, G14 to G17, G19 and G20, and for registrations and channels G22
+// and G23, each as far as the order of events shows it. The rules in rules.go say what
+// may happen. The effects in effects.go say what changes. The invariants say what must
+// hold, independently of the rules. Start with phase.go, then state.go.
 //
 // # What is not
 //
@@ -31,6 +31,6 @@
 //   - Sleep and wake-ups (G12), listeners (G9), groups (G21), memory and file
 //     descriptors (G24).
 //   - What a channel does with its bytes (G23), and which descriptor a registration
-//     has: it is open, then ended, and its owner is told.
-//   - The inside of a call: each call is one step, at the moment it is decided.
+//     has. A registration is open, then it has ended, then its owner is notified.
+//   - The inside of a call. Each call is one step, at the moment of its decision.
 package model

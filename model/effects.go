@@ -2,9 +2,9 @@ package model
 
 import "slices"
 
-// effects says, for each kind of action, what changes. Effects are total: they
-// also apply where a rule would have refused, so that a broken rule shows as a
-// broken invariant and not as a crash.
+// effects maps each kind of action to what it changes. Effects are total: they also
+// apply where a rule refuses, so that a broken rule appears as a broken invariant and
+// not as a crash.
 var effects = [numKinds]func(s *State, a *Action){
 	KindSubmit:             submit,
 	KindSubmitLazy:         submit,
@@ -29,12 +29,12 @@ var effects = [numKinds]func(s *State, a *Action){
 	KindDiscard:            discard,
 	KindTimerDies:          func(s *State, a *Action) { endTimer(s, a.Body, true) },
 	KindCloseFD:            unregister,
-	KindTold:               told,
+	KindNotified:           notified,
 	KindLoopCloses:         func(s *State, a *Action) { closeAdmission(s, a.Kind) },
 	KindDone:               func(s *State, a *Action) { s.moveTo(Terminated, a.Kind) },
 }
 
-// enter writes the submission into the ledger and reports whether it was accepted.
+// enter records the submission in the ledger and reports whether it was accepted.
 func enter(s *State, a *Action) bool {
 	r := Record{Body: a.Body, Periodic: a.Periodic, Refused: a.Outcome.IsRefusal()}
 	if !r.Refused {
@@ -67,7 +67,7 @@ func schedule(s *State, a *Action) {
 	case s.Policy == RunTimersUntilTimeout:
 		t.Status = timerUnplaced
 	default:
-		t.Status = TimerDoomed // accepted, and ends within a turn
+		t.Status = TimerDoomed // accepted; it ends within a turn
 	}
 	s.Timers = append(s.Timers, t)
 }
@@ -78,8 +78,8 @@ func addHook(s *State, a *Action) {
 	}
 }
 
-// cancel leaves a cancelled task in the queue: the loop drops and counts it
-// when its turn comes (G20).
+// cancel leaves a cancelled task in the queue. The loop drops and counts it when it
+// reaches the head (G20).
 func cancel(s *State, a *Action) {
 	if a.Outcome == False {
 		if doomed(s, a.Body) {
@@ -105,8 +105,8 @@ func removeHook(s *State, a *Action) {
 	}
 }
 
-// shutdownGracefully: the first call's parameters are written before the state
-// (G16). A timeout of 0 has passed when it is given.
+// shutdownGracefully writes the parameters of the first call before the state (G16). A
+// timeout of 0 has already passed at the call.
 func shutdownGracefully(s *State, a *Action) {
 	switch {
 	case s.Phase >= ShuttingDown:
@@ -146,10 +146,10 @@ func ownStartFailed(s *State, a *Action) {
 	s.moveTo(Terminated, a.Kind)
 }
 
-// mark remembers which tasks the hooks wait for (G6).
+// mark records which tasks the hooks wait for (G6).
 func mark(s *State) { s.Marked, s.MarkedTail = len(s.Queue), len(s.Tails) }
 
-// closeAdmission is the close, whoever causes it.
+// closeAdmission is the close, whatever its cause.
 func closeAdmission(s *State, by ActionKind) {
 	settleTimers(s)
 	s.QuietElapsed = false
@@ -157,8 +157,8 @@ func closeAdmission(s *State, by ActionKind) {
 	s.moveTo(Shutdown, by)
 }
 
-// settleTimers decides, at a shutdown call or the close, about timers that
-// wait: under [CancelTimers] none runs, under the others those that are due do.
+// settleTimers decides about waiting timers at a shutdown call or at the close. Under
+// [CancelTimers] none runs; under the other policies the due ones run.
 func settleTimers(s *State) {
 	for i := range s.Timers {
 		t := &s.Timers[i]
@@ -172,8 +172,8 @@ func settleTimers(s *State) {
 	}
 }
 
-// placeTimers is the shutdown call under [RunTimersUntilTimeout]: those whose
-// deadline is before the timeout go on waiting, the others are doomed.
+// placeTimers is settleTimers for a shutdown call under [RunTimersUntilTimeout]: timers
+// whose deadline is before the timeout keep waiting, the others are doomed.
 func placeTimers(s *State) {
 	for i := range s.Timers {
 		if t := &s.Timers[i]; t.Status == TimerWaiting {
@@ -189,7 +189,7 @@ func startOK(s *State, a *Action) {
 	}
 }
 
-// startFail keeps nothing. A shutdown cannot wait for the next try (G17).
+// startFail keeps nothing. A shutdown does not wait for another start (G17).
 func startFail(s *State, a *Action) {
 	s.StartFailed = true
 	s.QuietElapsed = false
@@ -198,8 +198,8 @@ func startFail(s *State, a *Action) {
 	}
 }
 
-// loopFails ends the timers under every policy: nobody is left to wait for
-// them. Accepted tasks and hooks still run (G15).
+// loopFails ends the timers under every policy, because nothing waits for their
+// deadlines any more. Accepted tasks and hooks still run (G15).
 func loopFails(s *State, a *Action) {
 	if s.Phase < ShuttingDown {
 		mark(s)
@@ -216,7 +216,7 @@ func loopFails(s *State, a *Action) {
 
 func begin(s *State, a *Action) {
 	s.Running = a.Body
-	s.QuietElapsed = s.QuietElapsed && a.Body.registers() // those do not restart it
+	s.QuietElapsed = s.QuietElapsed && a.Body.registers() // bodies of registrations do not restart it
 	switch a.Body.Kind {
 	case TaskBody:
 		s.Queue, s.Marked = dequeue(s.Queue, a.Body.ID, s.Marked)
@@ -237,8 +237,8 @@ func begin(s *State, a *Action) {
 	r.Inside = true
 }
 
-// end is the same for a body that returned, panicked or called Goexit, but for
-// a periodic timer: one that does not return normally ends (G7, G14).
+// end has the same effect whether a body returned, panicked or called Goexit. Only a
+// periodic timer differs: it ends unless its body returned (G7, G14).
 func end(s *State, a *Action) {
 	r := s.entry(a.Body)
 	r.Inside = false
@@ -258,8 +258,8 @@ func end(s *State, a *Action) {
 	r.Ran = true
 }
 
-// rearm decides about the next run of a periodic timer. After the timers were
-// settled the next run may still have been due at that moment.
+// rearm decides about the next run of a periodic timer. Once the timers are settled, the
+// next run may still have been due at the moment of settling.
 func rearm(s *State, t *Timer) {
 	settled := s.Phase >= Shutdown || s.Phase == ShuttingDown && s.Policy != RunTimersUntilTimeout
 	switch {
@@ -276,13 +276,13 @@ func rearm(s *State, t *Timer) {
 	}
 }
 
-// discard drops a cancelled task and is the only one to count it (G20).
+// discard drops a cancelled task. No other effect counts it (G20).
 func discard(s *State, a *Action) {
 	s.Queue, s.Marked = dequeue(s.Queue, a.Body.ID, s.Marked)
 	s.Cancelled++
 }
 
-// dequeue takes id out of queue, of which the first marked entries are marked.
+// dequeue removes id from queue, whose first marked entries are marked.
 func dequeue(queue []int, id, marked int) ([]int, int) {
 	i := slices.Index(queue, id)
 	if i < 0 {
@@ -294,7 +294,7 @@ func dequeue(queue []int, id, marked int) ([]int, int) {
 	return slices.Delete(queue, i, i+1), marked
 }
 
-// dropHook takes a hook out of the pending ones and returns it.
+// dropHook removes a hook from the pending hooks and returns it.
 func dropHook(s *State, id int) (h Hook) {
 	if i := s.hook(id); i >= 0 {
 		h = s.Hooks[i]

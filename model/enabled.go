@@ -1,7 +1,7 @@
 package model
 
-// Enabled lists the actions that can happen in s within b. It does not change
-// s. Safe for simultaneous use.
+// Enabled returns the actions that can happen in s within b. It does not change s and
+// is safe for concurrent use.
 func Enabled(s State, b Bounds) []Action { return standard.enabled(&s, &b, nil) }
 
 // enabled appends to buf.
@@ -16,8 +16,8 @@ func (m *machine) enabled(s *State, b *Bounds, buf []Action) []Action {
 	return kept
 }
 
-// candidates lists every action within b, allowed or not: no rule is assumed
-// here, or the explorer could not see that the rule is broken.
+// candidates appends every action within b, allowed or not. It must not depend on the
+// rules: otherwise the explorer could not find a rule that is missing.
 func candidates(s *State, b *Bounds, to []Action) []Action {
 	to = callers(to, b, candidateCalls(s, b))
 	for _, k := range [...]Op{TaskBody, TailBody, TimerBody, HookBody, FDBody, ChannelBody} {
@@ -46,12 +46,12 @@ func candidates(s *State, b *Bounds, to []Action) []Action {
 	return to
 }
 
-// registrationSteps appends what the loop and the poller may do to a registration.
+// registrationSteps appends the steps of the loop and the poller that concern a registration.
 func registrationSteps(to []Action, b *Bounds, body Body) []Action {
 	if !body.registers() {
 		return to
 	}
-	to = append(to, Action{Kind: KindTold, Body: body}, Action{Kind: KindCloseFD, Body: body},
+	to = append(to, Action{Kind: KindNotified, Body: body}, Action{Kind: KindCloseFD, Body: body},
 		Action{Kind: KindBegin, Body: body, Part: Drain}, Action{Kind: KindBegin, Body: body, Part: Abort})
 	if b.Lost {
 		to = append(to, Action{Kind: KindLost, Body: body})
@@ -59,7 +59,7 @@ func registrationSteps(to []Action, b *Bounds, body Body) []Action {
 	return to
 }
 
-// callers appends the calls as made from outside and, if b says so, from a body.
+// callers appends the calls as made from outside and, if b allows it, inside a body.
 func callers(to []Action, b *Bounds, calls []Action) []Action {
 	to = append(to, calls...)
 	if b.InBody {
@@ -129,8 +129,8 @@ func shutdownCalls(to []Action, b *Bounds) []Action {
 	return to
 }
 
-// known returns the bodies of sort k that were submitted, and the next one if
-// b has room for it. Numbers are given in order.
+// known returns the submitted bodies of kind k, and the next body if b allows one more.
+// Numbers are assigned in order.
 func known(s *State, b *Bounds, k Op) []Body {
 	to := make([]Body, 0, 8)
 	next := 1
@@ -140,13 +140,13 @@ func known(s *State, b *Bounds, k Op) []Body {
 			next = max(next, r.ID+1)
 		}
 	}
-	if len(to) < b.room(k) {
+	if len(to) < b.most(k) {
 		to = append(to, Body{k, next})
 	}
 	return to
 }
 
-// answers appends a submission with each answer it could get.
+// answers appends a submission with each possible answer.
 func answers(to []Action, b *Bounds, a Action) []Action {
 	a.Outcome = Accepted
 	to = append(to, a)

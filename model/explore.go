@@ -1,14 +1,13 @@
 package model
 
-// Options are the ways to watch and to limit an exploration. The zero value
-// watches nothing and limits nothing.
+// Options observe and limit an exploration. The zero value does neither.
 type Options struct {
 	// Progress is called after each level of the search.
 	Progress func(states, edges, depth int)
-	// MaxStates stops the search when it has found more states; 0: never.
+	// MaxStates stops the search once it has found more states; 0 means no limit.
 	MaxStates int
-	// Stop is called before the steps from a state are taken, with how many states
-	// are known. If it returns true the search ends there, and is not complete.
+	// Stop is called before the steps from each state, with the number of known states.
+	// If it returns true, the search ends and is not complete.
 	Stop func(states int) bool
 
 	_ struct{}
@@ -21,16 +20,15 @@ type Result struct {
 	Depth    int            // steps to the farthest state
 	Complete bool           // every reachable state within the bounds was visited
 	Taken    map[string]int // edges by kind of action
-	// Violation is the first one found on a shortest path, or nil. The search
-	// stops there, so Complete is false.
+	// Violation is the first violation on a shortest path, or nil. The search stops
+	// at it, so Complete is false.
 	Violation *Violation
 }
 
-// Explore visits every state reachable within b, breadth first, and checks the
-// invariants on each state and each step, that work owed can always go on, and
-// that after a shutdown call done stays reachable without any further call. It
-// returns when it has seen everything or found a violation. Safe for
-// simultaneous use.
+// Explore visits every state that is reachable within b, breadth first. It checks the
+// invariants on each state and each step, that pending work can always proceed, and that
+// after a shutdown call done stays reachable without a further call. It returns when it
+// has visited every state or found a violation. It is safe for concurrent use.
 func Explore(b Bounds, o Options) Result { return standard.explore(b, o) }
 
 func (m *machine) explore(b Bounds, o Options) Result {
@@ -39,8 +37,8 @@ func (m *machine) explore(b Bounds, o Options) Result {
 	return e.result
 }
 
-// explorer is one breadth-first search. States are kept for the current level
-// only; a path is rebuilt from the parents.
+// explorer is one breadth-first search. It keeps only the states of the current level
+// and rebuilds paths from the parents.
 type explorer struct {
 	m      *machine
 	b      Bounds
@@ -54,7 +52,7 @@ type explorer struct {
 	next    []int32
 	later   []State
 	taken   [numKinds]int
-	back    []edge // steps that need no call and no failure, for reachability
+	back    []edge // steps that are neither calls nor failures, for reachability
 	actions []Action
 	must    []Action
 	key     []byte
@@ -130,12 +128,12 @@ func (e *explorer) expand(at int32, s *State) bool {
 		}
 	}
 	if owes(s) && !progress {
-		return e.fail(at, Action{}, &Violation{Guarantee: "G3", Sentence: "work that is owed can go on", Detail: "nothing can happen without a call", State: *s})
+		return e.fail(at, Action{}, &Violation{Guarantee: "G3", Sentence: "pending work can proceed", Detail: "nothing can happen without a call", State: *s})
 	}
 	return true
 }
 
-// successors is next, with an illegal move caught: it is a finding, not a crash.
+// successors is next, but returns an illegal move as a finding instead of panicking.
 func (e *explorer) successors(s *State, a Action) (to []State, illegal error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -149,8 +147,8 @@ func (e *explorer) successors(s *State, a Action) (to []State, illegal error) {
 	return e.m.next(s, a), nil
 }
 
-// visit checks and files a state unless it is known, and leaves its key in
-// e.key. It returns false at a violation.
+// visit checks and records a state unless it is known, and stores its key in e.key. It
+// returns false at a violation.
 func (e *explorer) visit(s State, parent int32, a Action) bool {
 	e.key = s.appendKey(e.key[:0])
 	if _, known := e.index[string(e.key)]; known {
@@ -171,8 +169,8 @@ func (e *explorer) visit(s State, parent int32, a Action) bool {
 	return true
 }
 
-// fail records v, found after taking a from the node at, and returns false.
-// A zero action stands for the node itself.
+// fail records v and returns false. The violation was found after action a from node
+// at, or, if a is zero, at the node itself.
 func (e *explorer) fail(at int32, a Action, v *Violation) bool {
 	v.Path = e.path(at)
 	if a != (Action{}) {
@@ -182,9 +180,9 @@ func (e *explorer) fail(at int32, a Action, v *Violation) bool {
 	return false
 }
 
-// happens reports whether a needs nobody to do something that he need not: it is
-// no call and no failure. That a channel ends which was asked to is its part of
-// the contract; one that was asked to drain may leave it to the deadline.
+// happens reports whether a occurs without a call or a failure that may also fail to
+// occur. An aborted channel must end, so its end happens. A draining channel may leave
+// its end to the deadline.
 func happens(s *State, a *Action) bool {
 	if a.Kind == KindUnregister {
 		r := s.reg(a.Body)
@@ -193,8 +191,8 @@ func happens(s *State, a *Action) bool {
 	return !a.IsCall() && !failures.has(a.Kind)
 }
 
-// owes reports whether the executor must do something by itself: a shutdown was
-// called, or work was accepted and a loop is there.
+// owes reports whether the executor must proceed by itself: a shutdown was called, or
+// accepted work is pending.
 func owes(s *State) bool {
 	if s.Phase >= ShuttingDown {
 		return s.Phase < Terminated

@@ -2,8 +2,7 @@ package model
 
 import "slices"
 
-// path returns the actions that lead to a node, by the way it was first found,
-// which is a shortest one.
+// path returns the actions on the first path found to a node, which is a shortest one.
 func (e *explorer) path(at int32) []Action {
 	var back []Action
 	for ; at > 0; at = e.nodes[at].parent {
@@ -13,9 +12,9 @@ func (e *explorer) path(at int32) []Action {
 	return back
 }
 
-// doneReachable checks that from every state after a shutdown call a terminated
-// state can be reached by steps that are neither calls nor failures. It walks
-// those steps backwards from the terminated states.
+// doneReachable checks that every state after a shutdown call leads to a terminated
+// state by steps that are neither calls nor failures. It walks these steps backwards
+// from the terminated states.
 func (e *explorer) doneReachable() bool {
 	into := make([]int32, len(e.nodes)+1) // into[n]: where the edges into n start, once summed
 	for _, b := range e.back {
@@ -58,8 +57,8 @@ func (e *explorer) doneReachable() bool {
 	return true
 }
 
-// replay returns a state at the end of the path to a node. States are not kept,
-// so it takes the steps again.
+// replay returns a state at the end of the path to a node. States are not kept, so
+// replay repeats the steps.
 func (e *explorer) replay(at int32) State {
 	set := []State{New(e.b.Config)}
 	for _, a := range e.path(at) {

@@ -2,11 +2,11 @@ package model
 
 import "fmt"
 
-// The invariants say what must hold of every state, every step and every
-// state's possibilities. They judge by the ledger and the counters, not by the
-// rules, so that a wrong rule contradicts them.
+// The invariants say what must hold for every state, for every step, and for what is
+// possible in every state. They use the ledger and the counters, not the rules, so that
+// a wrong rule contradicts them.
 
-// invariant is a sentence about one state. Its check returns "" or what is wrong.
+// invariant is a sentence about one state. Its check returns what is wrong, or "".
 type invariant struct {
 	g        string
 	sentence string
@@ -95,7 +95,7 @@ var invariants = [...]invariant{
 	}},
 }
 
-// find returns the name of the first body in the ledger of which bad is true.
+// find returns the name of the first body in the ledger for which bad is true.
 func (s *State) find(bad func(*Record) bool) string {
 	for i := range s.Ledger {
 		if bad(&s.Ledger[i]) {

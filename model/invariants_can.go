@@ -1,11 +1,11 @@
 package model
 
-// canInvariant is a sentence about what must be possible in a state. Without
-// these a model that refuses everything would be correct.
+// canInvariant is a sentence about what must be possible in a state. Without such
+// sentences a model that refuses every action would be correct.
 type canInvariant struct {
 	g        string
 	sentence string
-	// must returns actions of which each must be allowed in s.
+	// must appends actions that must be allowed in s.
 	must func(s *State, to []Action) []Action
 }
 
@@ -27,7 +27,7 @@ var canInvariants = [...]canInvariant{
 		}
 		return to
 	}},
-	{"G3", "a cancelled task whose turn has come can be dropped", func(s *State, to []Action) []Action {
+	{"G3", "a cancelled task at the head of the queue can be dropped", func(s *State, to []Action) []Action {
 		if s.Up && len(s.Queue) > 0 && s.cancelled(Task(s.Queue[0])) {
 			to = append(to, Action{Kind: KindDiscard, Body: Task(s.Queue[0])})
 		}
@@ -64,7 +64,7 @@ var canInvariants = [...]canInvariant{
 		}
 		return to
 	}},
-	{"G8", "what has not begun can be cancelled", func(s *State, to []Action) []Action {
+	{"G8", "a body that has not begun can be cancelled", func(s *State, to []Action) []Action {
 		for i := range s.Ledger {
 			if r := &s.Ledger[i]; !r.Refused && r.Begun == 0 && !r.Cancelled {
 				switch r.Kind {
@@ -136,20 +136,20 @@ var canInvariants = [...]canInvariant{
 		}
 		return to
 	}},
-	{"G22", "a shutdown closes what is registered, and who owns it can be told", func(s *State, to []Action) []Action {
+	{"G22", "a shutdown closes each registration, and its owner can be notified", func(s *State, to []Action) []Action {
 		for i := range s.Ledger {
 			r := &s.Ledger[i]
 			switch {
 			case !r.registers() || r.Refused || s.Running.Kind != NoBody:
 			case r.Closed && !r.Ran:
-				to = append(to, Action{Kind: KindTold, Body: r.Body})
+				to = append(to, Action{Kind: KindNotified, Body: r.Body})
 			case !r.Closed && s.Phase >= ShuttingDown && r.Kind == FDBody:
 				to = append(to, Action{Kind: KindCloseFD, Body: r.Body})
 			}
 		}
 		return to
 	}},
-	{"G23", "a graceful shutdown drains channels, and the close aborts those that are left", func(s *State, to []Action) []Action {
+	{"G23", "a graceful shutdown drains channels, and the close aborts the remaining ones", func(s *State, to []Action) []Action {
 		for i := range s.Ledger {
 			r := &s.Ledger[i]
 			switch drains := s.Drain == DrainChannels; {
@@ -177,7 +177,7 @@ var canInvariants = [...]canInvariant{
 	}},
 }
 
-// freshID returns a number no body has.
+// freshID returns a number that no body has.
 func (s *State) freshID() int {
 	id := 1
 	for i := range s.Ledger {
@@ -186,7 +186,7 @@ func (s *State) freshID() int {
 	return id
 }
 
-// freshCalls returns one submission of each sort, without an answer.
+// freshCalls returns one submission of each kind, without an answer.
 func (s *State) freshCalls() [6]Action {
 	id := s.freshID()
 	return [...]Action{

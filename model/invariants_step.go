@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// stepInvariant is a sentence about one step: what was, what happened, what is.
+// stepInvariant is a sentence about one step: the state before, the action, the state after.
 type stepInvariant struct {
 	g        string
 	sentence string
@@ -41,7 +41,7 @@ var stepInvariants = [...]stepInvariant{
 		}
 		return s.findBefore(a.Body)
 	}},
-	{"G5", "after the close nothing is accepted, before it refusals are honest", func(s *State, a *Action, t *State) string {
+	{"G5", "after the close nothing is accepted, and before it refusals give the true reason", func(s *State, a *Action, t *State) string {
 		if !admitting.has(a.Kind) || a.Kind == KindAddHook && s.Phase >= Shutdown {
 			return ""
 		}
@@ -66,7 +66,7 @@ var stepInvariants = [...]stepInvariant{
 		}
 		return s.find(earlyTaskLeft(s))
 	}},
-	{"G6", "later work does not hold hooks back", func(s *State, a *Action, t *State) string {
+	{"G6", "later work does not delay hooks", func(s *State, a *Action, t *State) string {
 		r := s.record(a.Body)
 		if a.Kind != KindBegin || a.Body.Kind == HookBody || a.Body.registers() || r == nil || r.At < ShuttingDown || s.find(earlyTaskLeft(s)) != "" {
 			return ""
@@ -88,7 +88,7 @@ var stepInvariants = [...]stepInvariant{
 		may := a.From == Loop && r != nil && r.Kind == HookBody && r.At < Shutdown
 		return when(a.Outcome == Accepted && !may || a.Outcome == RefusedClosed && may, "from %v", s.Running)
 	}},
-	{"G7", "a timer runs only as the policy lets it", func(s *State, a *Action, t *State) string {
+	{"G7", "a timer runs only if the policy allows it", func(s *State, a *Action, t *State) string {
 		if a.Kind != KindBegin || a.Body.Kind != TimerBody || s.Phase < ShuttingDown {
 			return ""
 		}
@@ -105,7 +105,7 @@ var stepInvariants = [...]stepInvariant{
 	{"G7", "a periodic timer that does not return ends", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == KindEnd && a.Outcome != Normal && a.Body.Kind == TimerBody && t.timer(a.Body.ID) != nil, "still there")
 	}},
-	{"G7", "the quiet period waits for timers that are to run", func(s *State, a *Action, t *State) string {
+	{"G7", "the quiet period waits for timers that will run", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == KindLoopCloses && slices.ContainsFunc(s.Timers, func(t Timer) bool { return t.Status != TimerDoomed }), "one is left")
 	}},
 	{"G8", "what was cancelled or removed is on record", func(s *State, a *Action, t *State) string {
@@ -140,7 +140,7 @@ var stepInvariants = [...]stepInvariant{
 		atOnce := a.Kind == KindShutdownGracefully && !a.Timeout && s.Phase < ShuttingDown
 		return when(a.Kind == KindTimeoutFires && (t.Phase != Shutdown || !s.Timeout) || atOnce && t.Phase < Shutdown, "%v", t.Phase)
 	}},
-	{"G14", "the end of a body, however it ends, leaves the rest to go on", func(s *State, a *Action, t *State) string {
+	{"G14", "however a body ends, all other work is unchanged", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == KindEnd && (t.Running.Kind != NoBody || !sameQueues(s, t)), "changed")
 	}},
 	{"G15", "after done there are only calls", func(s *State, a *Action, t *State) string {
@@ -172,15 +172,15 @@ var stepInvariants = [...]stepInvariant{
 }
 
 var registrationInvariants = [...]stepInvariant{
-	{"G22", "a registration that has ended hears nothing more", func(s *State, a *Action, t *State) string {
+	{"G22", "no body of an ended registration begins", func(s *State, a *Action, t *State) string {
 		r := s.record(a.Body)
 		return when(a.Kind == KindBegin && a.Body.registers() && (r == nil || r.Refused || r.Closed || r.Ran), "%v", a)
 	}},
-	{"G22", "the owner is told once, after the end", func(s *State, a *Action, t *State) string {
+	{"G22", "the owner is notified once, after the end", func(s *State, a *Action, t *State) string {
 		r := s.record(a.Body)
-		return when(a.Kind == KindTold && (r == nil || !r.Closed || r.Ran || !t.record(a.Body).Ran), "%v", a)
+		return when(a.Kind == KindNotified && (r == nil || !r.Closed || r.Ran || !t.record(a.Body).Ran), "%v", a)
 	}},
-	{"G22", "the loop closes plain registrations only, for a shutdown or a poller that lost them", func(s *State, a *Action, t *State) string {
+	{"G22", "the loop closes only plain registrations, at a shutdown or because the poller lost them", func(s *State, a *Action, t *State) string {
 		r := s.reg(a.Body)
 		legal := a.Body.Kind == FDBody && r != nil && !s.record(a.Body).Closed && (s.Phase >= ShuttingDown || r.Lost)
 		return when(a.Kind == KindCloseFD && (!legal || !t.record(a.Body).Closed), "in %v", s.Phase)
@@ -201,13 +201,13 @@ var registrationInvariants = [...]stepInvariant{
 		}
 		return ""
 	}},
-	{"G22", "the poller loses only what it watches, and nobody else", func(s *State, a *Action, t *State) string {
+	{"G22", "the poller loses only registrations that it watches", func(s *State, a *Action, t *State) string {
 		r := s.reg(a.Body)
 		known := r != nil && !r.Lost && !s.record(a.Body).Closed
 		now := t.reg(a.Body)
 		return when(a.Kind == KindLost && (!known || now == nil || !now.Lost), "%v", a)
 	}},
-	{"G23", "a channel is asked to drain once, by a graceful shutdown that drains, before anything harder", func(s *State, a *Action, t *State) string {
+	{"G23", "a graceful shutdown that drains asks a channel to drain once, before it aborts the channel", func(s *State, a *Action, t *State) string {
 		if a.Kind != KindBegin || a.Part != Drain {
 			return ""
 		}
@@ -224,7 +224,7 @@ var registrationInvariants = [...]stepInvariant{
 		time := s.Phase >= Shutdown || s.Phase == ShuttingDown && s.Drain == CloseChannels || reg != nil && reg.Lost
 		return when(r == nil || a.Body.Kind != ChannelBody || r.Aborts > 0 || !time || t.record(a.Body).Aborts != 1, "in %v", s.Phase)
 	}},
-	{"G23", "the loop closes and is done when every registration has ended and its owner was told", func(s *State, a *Action, t *State) string {
+	{"G23", "the loop closes and is done only after every registration has ended and its owner was notified", func(s *State, a *Action, t *State) string {
 		if a.Kind != KindLoopCloses && a.Kind != KindDone {
 			return ""
 		}
@@ -232,8 +232,8 @@ var registrationInvariants = [...]stepInvariant{
 	}},
 }
 
-// findBefore returns the name of an accepted body of b's sort, submitted before
-// b, that has neither begun nor been cancelled.
+// findBefore returns the name of an accepted body of b's kind that was submitted before
+// b and has neither begun nor been cancelled.
 func (s *State) findBefore(b Body) string {
 	for i := range s.Ledger {
 		r := &s.Ledger[i]
@@ -247,8 +247,8 @@ func (s *State) findBefore(b Body) string {
 	return ""
 }
 
-// earlyTaskLeft tells tasks accepted before the shutdown call that still wait,
-// the cancelled ones included: the loop has yet to come upon them.
+// earlyTaskLeft matches tasks that were accepted before the shutdown call and still
+// wait, including cancelled ones, which the loop has not yet dropped.
 func earlyTaskLeft(s *State) func(*Record) bool {
 	return func(r *Record) bool {
 		return (r.Kind == TaskBody || r.Kind == TailBody) && !r.Refused && r.At < ShuttingDown && waiting(s, r.Body)

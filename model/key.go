@@ -1,10 +1,10 @@
 package model
 
-// Key returns a compact text that is equal for equal states and only for them.
-// It is not meant for people; [State.String] is.
+// Key returns a compact encoding. Two states have the same key if and only if they are
+// equal. For a text to read, see [State.String].
 func (s State) Key() string {
-	var room [1024]byte // on the stack: most keys fit
-	return string(s.appendKey(room[:0]))
+	var buffer [1024]byte // on the stack: most keys fit
+	return string(s.appendKey(buffer[:0]))
 }
 
 func (s *State) appendKey(k []byte) []byte {
@@ -32,7 +32,7 @@ func (s *State) appendKey(k []byte) []byte {
 	return k
 }
 
-// number appends ns, each in 7-bit groups, so that no two lists look alike.
+// number appends ns in groups of 7 bits, so that no two lists have the same encoding.
 func number(k []byte, ns ...int) []byte {
 	for _, n := range ns {
 		for ; n >= 0x80; n >>= 7 {

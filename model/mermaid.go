@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Mermaid returns the phases and their moves as a Mermaid state diagram. It is
-// made from the table in phase.go, so it cannot disagree with it.
+// Mermaid returns the phases and their moves as a Mermaid state diagram, generated from
+// the table in phase.go.
 func Mermaid() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n    direction LR\n    [*] --> NotStarted\n")

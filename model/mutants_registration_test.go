@@ -60,7 +60,7 @@ var registrationMutants = []mutant{
 	{"the owner closes", "a lost one is left deaf (R196)", also("the owner closes", func(s *State, a *Action) bool {
 		return s.Phase >= Shutdown
 	})},
-	{"told of the end", "before the end", orElse("told of the end", func(s *State, a *Action) bool { return s.reg(a.Body) != nil })},
+	{"notified of the end", "before the end", orElse("notified of the end", func(s *State, a *Action) bool { return s.reg(a.Body) != nil })},
 
 	{"register", "a refused one stays (R212)", after(KindRegister, func(s *State, a *Action) {
 		if a.Outcome.IsRefusal() {
@@ -83,7 +83,7 @@ var registrationMutants = []mutant{
 		}
 	})},
 	{"closeFD", "forgets to tell (G3)", after(KindCloseFD, func(s *State, a *Action) { s.Regs = nil })},
-	{"told", "forgets that it was told", after(KindTold, func(s *State, a *Action) {
+	{"notified", "forgets that it was told", after(KindNotified, func(s *State, a *Action) {
 		s.Regs = append(s.Regs, Reg{Body: a.Body, Closed: true})
 	})},
 	{"lost", "the others too", after(KindLost, func(s *State, a *Action) { s.Regs = nil })},

@@ -1,7 +1,7 @@
 package model
 
-// machine is a set of rules and effects, and what is checked of them. There is
-// one in production; tests make others by breaking a rule or an effect.
+// machine is a set of rules and effects with their invariants. Production code uses the
+// machine standard; tests make others by breaking a rule or an effect.
 type machine struct {
 	rules   []rule
 	effects [numKinds]func(*State, *Action)
@@ -25,12 +25,12 @@ func newMachine(rs []rule, es [numKinds]func(*State, *Action)) *machine {
 	return m
 }
 
-// allSteps are the step invariants, those of registrations last.
+// allSteps are all step invariants; those of registrations come last.
 var allSteps = append(stepInvariants[:len(stepInvariants):len(stepInvariants)], registrationInvariants[:]...)
 
-// Next returns the states that a may lead to from s: none if a is not allowed,
-// several if a tie may go either way. It never changes s, and what it returns
-// shares nothing with s. Safe for simultaneous use.
+// Next returns the states that a may lead to from s: none if a is not allowed, several
+// if a tie may go either way. It does not change s, and the result shares no memory with
+// s. It is safe for concurrent use.
 func Next(s State, a Action) []State { return standard.next(&s, a) }
 
 func (m *machine) next(s *State, a Action) []State {
@@ -54,9 +54,9 @@ func (m *machine) refusedBy(s *State, a *Action) int {
 
 func (m *machine) allows(s *State, a Action) bool { return m.refusedBy(s, &a) < 0 }
 
-// settled appends s with each unsettled timer due or doomed, and each unplaced
-// one waiting or doomed: two states for each, since without a clock either may
-// be so (G7).
+// settled appends s with each unsettled timer due or doomed, and each unplaced timer
+// waiting or doomed: two states for each timer, because without a clock both are
+// possible (G7).
 func settled(to []State, s State) []State {
 	for i := range s.Timers {
 		var runs TimerStatus

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// NotAllowed is the error of a trace that the model cannot follow. It says which
-// guarantee the action breaks, as told by the rule that refused it.
+// NotAllowed is the error for a trace that the model cannot follow. It names the
+// guarantee that the action breaks, which is that of the rule that refused it.
 type NotAllowed struct {
 	At        int      // position of the action in the trace, from 0
 	Action    Action   // what is not allowed
 	Guarantee string   // "G3"
 	Rule      string   // the name of the rule
 	Sentence  string   // the rule in words
-	Last      []State  // the states that were possible before it
-	Nearest   []Action // what could have happened instead, the most alike first
+	Last      []State  // the possible states before it
+	Nearest   []Action // actions that were possible instead, the most similar first
 }
 
 // maxNearest and maxShown keep an error readable.
@@ -38,9 +38,9 @@ func (e *NotAllowed) Error() string {
 	return b.String()
 }
 
-// notAllowed finds out why no state of set allows a. The states may give
-// different reasons; the one that speaks is that of the state that satisfied
-// the most rules, since it came nearest.
+// notAllowed returns why no state of set allows a. The states may have different
+// reasons. It gives the reason of the state that satisfied the most rules, because that
+// state is the closest to allowing a.
 func notAllowed(set []State, at int, a Action) *NotAllowed {
 	best := -1
 	for i := range set {
@@ -53,8 +53,8 @@ func notAllowed(set []State, at int, a Action) *NotAllowed {
 	}
 }
 
-// nearest lists what the states of set allow, the most like a first. Calls are
-// always possible, so they tell something only about a call.
+// nearest returns the actions that the states of set allow, the most similar to a first.
+// Calls are always possible, so they are useful only if a is a call.
 func nearest(set []State, a Action) []Action {
 	var all []Action
 	for i := range set {
@@ -68,8 +68,8 @@ func nearest(set []State, a Action) []Action {
 	return all[:min(len(all), maxNearest)]
 }
 
-// unlike is small for actions that have much in common. Among strangers what the
-// loop would do by itself says most, and a failure least.
+// unlike returns how much two actions differ. Among actions of other kinds, a step of
+// the loop is the most helpful to a reader and a failure the least.
 func unlike(x, y Action) int {
 	d := 0
 	if x.Kind != y.Kind {
@@ -87,7 +87,7 @@ func unlike(x, y Action) int {
 	return d
 }
 
-// around returns bounds that let everything happen once more in s.
+// around returns bounds that allow each action once more in s.
 func around(s *State) Bounds {
 	count := func(k Op) int {
 		n := 1

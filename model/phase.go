@@ -2,14 +2,14 @@ package model
 
 import "fmt"
 
-// move is one legal change of phase: the actions that may cause it, and why.
+// move is one legal change of phase, with the actions that may cause it and the reason.
 type move struct {
 	from, to Phase
 	by       kindSet
 	who      string
 }
 
-// moves is the whole of G1. Whatever is not here cannot happen.
+// moves is the whole of G1. No other move is possible.
 var moves = [...]move{
 	{NotStarted, Started, kinds(KindStartOK), "first use, once the spawner has accepted"},
 	{NotStarted, ShuttingDown, kinds(KindShutdownGracefully), "a shutdown call"},
@@ -22,7 +22,7 @@ var moves = [...]move{
 	{Shutdown, Terminated, kinds(KindDone, KindStartFail), "nothing left, or the start failed"},
 }
 
-// illegalMove is what moveTo panics with.
+// illegalMove is the value with which moveTo panics.
 type illegalMove struct {
 	from, to Phase
 	by       ActionKind
@@ -33,8 +33,8 @@ func (e illegalMove) Error() string {
 	return fmt.Sprintf("model: illegal move %v -> %v by %v", e.from, e.to, e.by)
 }
 
-// moveTo is the only writer of Phase. A move that is not in the table is a
-// broken rule, not a condition of the executor, so it panics.
+// moveTo is the only writer of Phase. It panics on a move that is not in the table:
+// that is a broken rule of the model, not a condition of the executor.
 func (s *State) moveTo(to Phase, by ActionKind) {
 	for i := range moves {
 		if m := &moves[i]; m.from == s.Phase && m.to == to && m.by.has(by) {

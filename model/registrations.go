@@ -2,18 +2,18 @@ package model
 
 import "slices"
 
-// The effects on registrations. Records keep the history for the invariants, Regs
+// The effects on registrations. Records keep the history for the invariants; Regs keep
 // what the rules need.
 
 func register(s *State, a *Action) {
 	again := *a
-	again.Periodic = true // it may begin again and again
+	again.Periodic = true // it may begin more than once
 	if enter(s, &again) {
 		s.Regs = append(s.Regs, Reg{Body: a.Body})
 	}
 }
 
-// unregister ends a registration, whoever does it. A second time changes nothing.
+// unregister ends a registration, whoever the caller is. A second call changes nothing.
 func unregister(s *State, a *Action) {
 	if r := s.open(a.Body); r != nil {
 		r.Closed = true
@@ -21,20 +21,20 @@ func unregister(s *State, a *Action) {
 	}
 }
 
-// told lets go of a registration: its owner knows (G3).
-func told(s *State, a *Action) {
+// notified forgets a registration whose owner knows that it has ended (G3).
+func notified(s *State, a *Action) {
 	s.Regs = slices.DeleteFunc(s.Regs, func(r Reg) bool { return r.Body == a.Body })
 	s.entry(a.Body).Ran = true
 }
 
-// lost is the poller built anew, into which a registration could not be moved.
+// lost marks a registration that could not be moved into the rebuilt poller.
 func lost(s *State, a *Action) {
 	if r := s.open(a.Body); r != nil {
 		r.Lost = true
 	}
 }
 
-// beginPart notes what a channel has been asked.
+// beginPart records that a channel was asked to drain or to abort.
 func beginPart(s *State, r *Record, a *Action) {
 	if a.Part == Ready {
 		return

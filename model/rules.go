@@ -1,8 +1,8 @@
 package model
 
-// rule is one condition on actions. An action is allowed if every rule that
-// covers its kind holds. The first that does not is why it was refused, so in
-// the table the more telling rule stands first.
+// rule is one condition on actions. An action is allowed if every rule that covers its
+// kind holds. The first rule that does not hold is the reason of the refusal, so the
+// more specific rule comes first in the table.
 type rule struct {
 	name     string
 	g        string // the guarantee it expresses
@@ -12,7 +12,7 @@ type rule struct {
 }
 
 var rules = [...]rule{
-	// Whoever acts must exist.
+	// An action needs its actor.
 	{"nothing after done", "G15", loopSteps | failures | kinds(KindStartOK, KindQuietElapses, KindTimeoutFires),
 		"nothing happens after done",
 		func(s *State, a *Action) bool { return s.Phase < Terminated }},
@@ -65,7 +65,7 @@ var rules = [...]rule{
 		"ErrStarting is returned only before the start has ended",
 		func(s *State, a *Action) bool { return a.Outcome != RefusedStarting || !s.Up && s.Phase < Terminated }},
 
-	// Taking back.
+	// Cancelling.
 	{"cancel true", "G8", kinds(KindCancel),
 		"Cancel is true only if the body has not begun and was not cancelled",
 		func(s *State, a *Action) bool { return a.Outcome != True || cancellable(s, a.Body) }},
@@ -108,19 +108,19 @@ var rules = [...]rule{
 		"the loop does not close before the quiet period is over",
 		func(s *State, a *Action) bool { return !s.Quiet || s.QuietElapsed }},
 	{"close after timers", "G7", kinds(KindLoopCloses),
-		"the quiet period does not end while a timer is still to run",
+		"the quiet period does not end while a timer will still run",
 		func(s *State, a *Action) bool { return !timerToRun(s) }},
 
 	{"close after registrations", "G23", kinds(KindLoopCloses),
-		"the quiet period does not end before every registration has ended and its owner was told",
+		"the quiet period does not end before every registration has ended and its owner was notified",
 		func(s *State, a *Action) bool { return len(s.Regs) == 0 }},
 
 	// Registrations.
 	{"ended means ended", "G22", kinds(KindBegin),
-		"a registration that has ended hears nothing more",
+		"no body of an ended registration begins",
 		func(s *State, a *Action) bool { return !deaf(s, a.Body) }},
 	{"drain by policy", "G23", kinds(KindBegin),
-		"only an open channel is asked to drain, once, by a graceful shutdown whose policy says so",
+		"only an open channel is asked to drain, once, by a graceful shutdown with the policy DrainChannels",
 		func(s *State, a *Action) bool { return a.Part != Drain || mayDrain(s, a.Body) }},
 	{"abort by policy", "G23", kinds(KindBegin),
 		"an open channel is aborted once, at the close, by policy at the call, or when it is lost",
@@ -129,18 +129,18 @@ var rules = [...]rule{
 		"the loop closes only plain registrations that are open, for a shutdown or because they are lost",
 		func(s *State, a *Action) bool { return mayCloseFD(s, a.Body) }},
 	{"registered before", "G22", kinds(KindUnregister),
-		"only what was registered can be closed",
+		"only a registration that was accepted can be closed",
 		func(s *State, a *Action) bool { r := s.record(a.Body); return r != nil && !r.Refused }},
-	{"told of the end", "G22", kinds(KindTold),
-		"the owner is told once, of a registration that has ended",
+	{"notified of the end", "G22", kinds(KindNotified),
+		"the owner of an ended registration is notified once",
 		func(s *State, a *Action) bool { r := s.reg(a.Body); return r != nil && r.Closed }},
-	{"loses what it has", "G22", kinds(KindLost),
-		"the poller loses only what it watches",
+	{"loses what it watches", "G22", kinds(KindLost),
+		"the poller loses only registrations that it watches",
 		func(s *State, a *Action) bool { r := s.open(a.Body); return r != nil && !r.Lost }},
 
 	// Bodies.
-	{"one at a time", "G2", kinds(KindBegin, KindCloseFD, KindTold),
-		"bodies never overlap, and the loop does nothing else meanwhile",
+	{"one at a time", "G2", kinds(KindBegin, KindCloseFD, KindNotified),
+		"bodies never overlap, and the loop takes no other step while one runs",
 		func(s *State, a *Action) bool { return s.Running.Kind == NoBody }},
 	{"cancelled never begins", "G8", kinds(KindBegin),
 		"a cancelled body does not begin",
@@ -164,7 +164,7 @@ var rules = [...]rule{
 		"no hook begins before the tasks accepted before the shutdown call have run",
 		func(s *State, a *Action) bool { return a.Body.Kind != HookBody || !s.marksLeft() }},
 	{"hooks before later work", "G6", kinds(KindBegin),
-		"work accepted after the shutdown call does not hold hooks back",
+		"work accepted after the shutdown call does not delay hooks",
 		func(s *State, a *Action) bool {
 			return s.Phase < ShuttingDown || s.marksLeft() || !s.earlyHookPending() || !later(s, a.Body)
 		}},
@@ -175,12 +175,12 @@ var rules = [...]rule{
 		"only the running body ends",
 		func(s *State, a *Action) bool { return s.Running == a.Body }},
 	{"discard what was cancelled", "G3", kinds(KindDiscard),
-		"only a cancelled task is dropped, when its turn comes",
+		"only a cancelled task at the head of the queue is dropped",
 		func(s *State, a *Action) bool {
 			return len(s.Queue) > 0 && s.Queue[0] == a.Body.ID && s.cancelled(a.Body)
 		}},
 	{"policy ends only the doomed", "G7", kinds(KindTimerDies),
-		"the timer policy ends only timers that it does not run",
+		"the timer policy cancels only timers that it does not run",
 		func(s *State, a *Action) bool { return doomed(s, a.Body) }},
 
 	// Done.
@@ -200,6 +200,6 @@ var rules = [...]rule{
 		"an accepted timer completes before done",
 		func(s *State, a *Action) bool { return len(s.Timers) == 0 }},
 	{"done after registrations", "G3", kinds(KindDone),
-		"an accepted registration has ended and its owner was told before done",
+		"an accepted registration has ended and its owner was notified before done",
 		func(s *State, a *Action) bool { return len(s.Regs) == 0 }},
 }

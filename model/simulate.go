@@ -2,27 +2,27 @@ package model
 
 import "slices"
 
-// Simulation is a trace being followed: the set of states the executor may be
-// in after the actions seen so far. The zero value is not usable; see
-// [NewSimulation]. Not safe for simultaneous use.
+// Simulation follows a trace. It holds the set of states in which the executor may be
+// after the actions so far. Make one with [NewSimulation]. It is not safe for concurrent
+// use.
 type Simulation struct {
 	set    []State
 	hidden kindSet
 	seen   int
 }
 
-// DefaultHidden lists the steps that a trace seldom shows: that the quiet period
-// is over, that the loop dropped a cancelled task, that the timer policy ended a
-// timer.
+// DefaultHidden returns the steps that traces seldom show: the end of the quiet period,
+// the drop of a cancelled task, and the end of a timer by the timer policy.
 func DefaultHidden() []ActionKind { return []ActionKind{KindQuietElapses, KindDiscard, KindTimerDies} }
 
-// canHide holds the kinds that may be hidden: steps of the executor and its
-// environment that concern no body, or one that the state tells.
+// canHide contains the kinds that may be hidden: steps of the executor and of its
+// environment that concern no body, or a body that the state determines.
 var canHide = kinds(KindStartOK, KindStartFail, KindLoopFails, KindQuietElapses, KindTimeoutFires, KindDiscard, KindTimerDies, KindLoopCloses, KindDone)
 
-// NewSimulation starts at [New]. The kinds in hidden may happen between any two
-// actions without being shown; shown ones are followed like all others. Calls
-// and the begin and end of bodies are never hidden: such kinds are ignored.
+// NewSimulation returns a simulation in the state [New]. The kinds in hidden may happen
+// between any two actions of the trace; if the trace shows one, it is followed like any
+// other action. Calls and the begin and end of bodies cannot be hidden and are ignored
+// in hidden.
 func NewSimulation(c Config, hidden []ActionKind) *Simulation {
 	return &Simulation{set: []State{New(c)}, hidden: kinds(hidden...)}
 }
@@ -30,8 +30,8 @@ func NewSimulation(c Config, hidden []ActionKind) *Simulation {
 // Set returns the possible states. It is never empty.
 func (sim *Simulation) Set() []State { return slices.Clone(sim.set) }
 
-// Step follows one action. If no possible state allows it, the error is a
-// *[NotAllowed], and the simulation stays where it was.
+// Step follows one action. If no possible state allows it, Step returns a *[NotAllowed]
+// and does not change the simulation.
 func (sim *Simulation) Step(a Action) error {
 	closed := standard.closure(sim.set, sim.hidden)
 	after := standard.step(closed, a)
@@ -43,9 +43,9 @@ func (sim *Simulation) Step(a Action) error {
 	return nil
 }
 
-// Simulate follows a whole trace with the default hidden steps. It returns the
-// last set of states that was possible and how many actions were allowed; the
-// error is nil if that is all of them, else a *[NotAllowed].
+// Simulate follows a whole trace with the default hidden steps. It returns the last set
+// of possible states and the number of allowed actions. The error is nil if all actions
+// were allowed, and otherwise a *[NotAllowed].
 func Simulate(c Config, trace []Action) (last []State, at int, err error) {
 	sim := NewSimulation(c, DefaultHidden())
 	for _, a := range trace {
@@ -56,8 +56,8 @@ func Simulate(c Config, trace []Action) (last []State, at int, err error) {
 	return sim.Set(), sim.seen, nil
 }
 
-// Step returns the states that a may lead to from any of set. It does not close
-// over hidden steps. Safe for simultaneous use.
+// Step returns the states that a may lead to from any state of set. It does not add
+// hidden steps. It is safe for concurrent use.
 func Step(set []State, a Action) []State { return standard.step(set, a) }
 
 func (m *machine) step(set []State, a Action) []State {
@@ -70,7 +70,7 @@ func (m *machine) step(set []State, a Action) []State {
 	return to.states
 }
 
-// closure returns set and every state reached from it by hidden steps.
+// closure returns set and every state that hidden steps reach from it.
 func (m *machine) closure(set []State, hidden kindSet) []State {
 	var all stateSet
 	for _, s := range set {
@@ -89,10 +89,9 @@ func (m *machine) closure(set []State, hidden kindSet) []State {
 	return all.states
 }
 
-// hiddenSteps lists the hidden steps worth trying. Of several doomed timers only
-// the first is let die: they die in any order with the same effect, a Cancel
-// answers for each by itself, and trying every subset would double the set for
-// each timer.
+// hiddenSteps appends the hidden steps that are worth trying. Of several doomed timers
+// only the first ends: the order has no effect, a Cancel concerns one timer by itself,
+// and every subset of timers would double the set of states for each timer.
 func hiddenSteps(s *State, hidden kindSet, to []Action) []Action {
 	for _, k := range [...]ActionKind{KindStartOK, KindStartFail, KindLoopFails, KindQuietElapses, KindTimeoutFires, KindLoopCloses, KindDone} {
 		if hidden.has(k) {
@@ -110,7 +109,7 @@ func hiddenSteps(s *State, hidden kindSet, to []Action) []Action {
 	return to
 }
 
-// stateSet keeps each state once, in the order of arrival.
+// stateSet contains each state once, in the order in which they were added.
 type stateSet struct {
 	states []State
 	keys   map[string]struct{}

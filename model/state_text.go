@@ -19,7 +19,7 @@ func ParseDrainPolicy(text string) (p DrainPolicy, err error) {
 	return p, err
 }
 
-// String returns the registration and how far it is, as in "channel 1 asked to drain".
+// String returns the registration and its progress, as in "channel 1 asked to drain".
 func (r Reg) String() string {
 	text := r.Body.String()
 	if r.Asked != Ready {
@@ -37,7 +37,7 @@ func (r Reg) String() string {
 // String returns one word for the status.
 func (t TimerStatus) String() string { return statusNames[t] }
 
-// String returns the state in one line for people, what is empty left out:
+// String returns the state on one line for people and leaves out empty parts:
 //
 //	{Shutdown, running task 1, queue [2 3], hooks [1]}
 func (s State) String() string {

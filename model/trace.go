@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Trace is a trace file: what the model should say about it, and the actions.
+// Trace is a trace file: the verdict that the model must give, and the actions.
 //
 //	# remembers: netty #9603, task accepted late is dropped at termination
 //	verdict: bad G3
@@ -21,21 +21,21 @@ import (
 //	startOK
 //	submit 1 accepted
 //
-// Only the verdict is required. Lines that begin with # are comments; the first
-// says which bug the trace remembers.
+// Only the verdict is required. Lines that begin with # are comments; the first comment
+// names the bug that the trace shows.
 type Trace struct {
 	Remembers string
-	Broken    string // the guarantee the trace breaks; "" if it is good
+	Broken    string // the guarantee that the trace breaks; "" if it is good
 	Config    Config
-	Hidden    []ActionKind // steps not shown; see [DefaultHidden]
+	Hidden    []ActionKind // steps that are not shown; see [DefaultHidden]
 	Actions   []Action
 	Lines     []int // the line of each action, from 1
 }
 
 const remembers = "# remembers:"
 
-// ParseTrace reads a trace file. An error names the line, what was expected
-// there and what was found.
+// ParseTrace reads a trace file. An error names the line, what was expected there and
+// what was found.
 func ParseTrace(r io.Reader) (Trace, error) {
 	t := Trace{Hidden: DefaultHidden()}
 	verdict := false
@@ -123,13 +123,13 @@ func (t *Trace) header(key, value string) error {
 	return nil
 }
 
-// knownGuarantee reports whether some rule expresses g.
+// knownGuarantee reports whether a rule expresses g.
 func knownGuarantee(g string) bool {
 	return slices.ContainsFunc(rules[:], func(r rule) bool { return r.g == g })
 }
 
-// Check follows the trace. It returns nil if the model's verdict is the one in
-// the file, else an error that says what the verdict should have been.
+// Check follows the trace. It returns nil if the model's verdict is the verdict in the
+// file, and otherwise an error with both.
 func (t Trace) Check() error {
 	sim := NewSimulation(t.Config, t.Hidden)
 	for i, a := range t.Actions {

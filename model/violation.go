@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Violation is a guarantee that the model itself breaks, with the shortest way
-// to it.
+// Violation is a guarantee that the model itself breaks, with a shortest path to the
+// violation.
 type Violation struct {
 	Guarantee string   // "G3"
 	Sentence  string   // what should hold
 	Detail    string   // what was found
-	Path      []Action // the actions from [New] on; the last one shows it
+	Path      []Action // the actions from [New] on; the last one shows the violation
 	State     State    // where the path ends
 }
 
@@ -26,12 +26,12 @@ func (v *Violation) String() string {
 	return b.String()
 }
 
-// CheckState returns the first state invariant that s breaks, or nil. It does
-// not change s. Safe for simultaneous use.
+// CheckState returns the first state invariant that s breaks, or nil. It does not change
+// s and is safe for concurrent use.
 func CheckState(s State) *Violation { return standard.checkState(&s) }
 
-// CheckStep returns the first step invariant broken by a leading from s to t,
-// or nil. It changes nothing. Safe for simultaneous use.
+// CheckStep returns the first step invariant that the step a from s to t breaks, or nil.
+// It changes nothing and is safe for concurrent use.
 func CheckStep(s State, a Action, t State) *Violation { return standard.checkStep(&s, &a, &t) }
 
 func (m *machine) checkState(s *State) *Violation {
@@ -54,7 +54,7 @@ func (m *machine) checkStep(s *State, a *Action, t *State) *Violation {
 	return nil
 }
 
-// checkCan returns the first thing that should be possible in s and is not.
+// checkCan returns the first canInvariant that s breaks, or nil.
 func (m *machine) checkCan(s *State, buf []Action) *Violation {
 	for i := range m.cans {
 		inv := &m.cans[i]

@@ -91,7 +91,7 @@ func (r *refinement) ownerTold(e *history.Event) []model.Action {
 	if _, alone := r.unaware[e.ID]; alone {
 		return nil
 	}
-	return []model.Action{{Kind: model.KindTold, Body: body}}
+	return []model.Action{{Kind: model.KindNotified, Body: body}}
 }
 
 // tellUnaware is the model's word for the registrations that nobody waits for.
@@ -100,7 +100,7 @@ func (r *refinement) tellUnaware() []model.Action {
 	for _, id := range slices.Sorted(maps.Keys(r.unaware)) {
 		if r.unaware[id] {
 			r.unaware[id] = false
-			actions = append(actions, model.Action{Kind: model.KindTold, Body: r.named(id)})
+			actions = append(actions, model.Action{Kind: model.KindNotified, Body: r.named(id)})
 		}
 	}
 	return actions
