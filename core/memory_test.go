@@ -161,7 +161,7 @@ func TestG24NothingIsReferencedAfterDone(t *testing.T) {
 	runtime.KeepAlive(ex)
 }
 
-// A burst of a million tasks leaves no memory behind.
+// The memory that a burst of tasks takes is given back.
 func TestG24ABurstGivesItsMemoryBack(t *testing.T) {
 	ex := newExecutor(t)
 	release := occupy(t, ex)

@@ -113,6 +113,7 @@ var documentChecks = []struct {
 	{"kit", kit, "docs/conformance.md", "return mine{ex}", "return mine{nil}"},
 	{"make targets", makeTargets, "README.md", "`make verify` explores", "`make certain` explores"},
 	{"make targets, by the Makefile", makeTargets, "Makefile", "\nverify:", "\nverified:"},
+	{"rules explained", rulesExplained, "docs/netty.md", "| R37 |", "| - |"},
 	{"tests named", testsNamed, "docs/netty.md", "`TestPropG17Start`", "`TestPropG17Stop`"},
 	{"mutants named", mutantsNamed, "docs/netty.md", "`g3-no-final-drain`", "`g3-no-last-drain`"},
 	{"mutants listed", mutantsListed, "testdata/mutants/README.md", "| `g4-lifo-segment` | G4 |", "| `g4-lifo-segment` | G3 |"},
@@ -246,6 +247,34 @@ var (
 	testName     = regexp.MustCompile(`\b(Test[A-Z]\w*)`)
 	testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 )
+
+var ruleNumber = regexp.MustCompile(`\bR[1-9][0-9]{0,2}\b`)
+
+// rulesExplained looks for each rule of Netty that the source names by number.
+func rulesExplained(files texts) error {
+	explained := map[string]bool{}
+	for _, r := range ruleNumber.FindAllString(files["docs/netty.md"], -1) {
+		explained[r] = true
+	}
+	for _, dir := range []string{"core", "model", "props"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.Contains(file, "testdata") {
+				return err
+			}
+			data, err := os.ReadFile(file)
+			for _, r := range ruleNumber.FindAllString(string(data), -1) {
+				if !explained[r] && err == nil {
+					err = fmt.Errorf("%s names %s, which docs/netty.md does not explain", file, r)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // testsNamed looks for every test that a document names.
 func testsNamed(files texts) error {

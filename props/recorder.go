@@ -11,9 +11,8 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// recorder writes one history: what the program does, and, as the executor's
-// Tracer, what core says of itself. It is the one place that knows both
-// vocabularies.
+// recorder writes one history: the calls and bodies of the program and, as the
+// executor's Tracer, the events of core.
 type recorder struct {
 	log *history.Log
 

@@ -44,7 +44,7 @@ type refinement struct {
 func newRefinement(events []history.Event, rules history.Rules) *refinement {
 	limit := 0
 	if rules.QueueBound > 0 {
-		limit = rules.Room()
+		limit = rules.Capacity()
 	}
 	r := &refinement{
 		events:  events,

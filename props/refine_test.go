@@ -26,7 +26,7 @@ func refine(t *testing.T, lines string) *history.Violation {
 	t.Helper()
 	tr, err := history.Parse(strings.NewReader("verdict: good\nrules: virtual rest states bound=16\n" + lines))
 	require.NoError(t, err)
-	require.Equal(t, 16, tr.Rules.Room())
+	require.Equal(t, 16, tr.Rules.Capacity())
 	return props.Refine(tr.Events, tr.Rules)
 }
 

@@ -2,9 +2,9 @@ package history
 
 import "math"
 
-// judgeOnce is S1 (G3): a body begins at most once; the runs of a periodic
-// timer are counted 1, 2, ... without a gap or a repetition; a listener of one
-// future, told apart by Run, is called at most once (G9).
+// judgeOnce is S1 (G3): a body begins at most once. The runs of a periodic timer have the
+// numbers 1, 2, ... without a gap or a repetition. A listener, which Run identifies among
+// the listeners of one future, is called at most once (G9).
 func judgeOnce(j *judge) {
 	for _, e := range j.entries {
 		if e.registers() {
@@ -37,7 +37,7 @@ func (j *judge) runsInOrder(e *entry) {
 
 func (j *judge) listenersOnce(e *entry) {
 	called := map[int]int{}
-	for _, s := range e.notes {
+	for _, s := range e.listeners {
 		if before, twice := called[s.begin.Run]; twice {
 			j.blameOn("G9", "a listener is called once", at(before, s.begin.N), "listener %d of %s was called at #%d and again at #%d",
 				s.begin.Run, e.what(), before, s.begin.N)
@@ -46,9 +46,8 @@ func (j *judge) listenersOnce(e *entry) {
 	}
 }
 
-// judgeAcceptedRun is S2 (G3): when done, each accepted task has begun or was
-// cancelled, and each accepted timer and future is complete (G9). Accepted
-// hooks are S9's.
+// judgeAcceptedRun is S2 (G3): at done, each accepted task has begun or was cancelled,
+// and each accepted timer and future is complete (G9). S9 judges hooks.
 func judgeAcceptedRun(j *judge) {
 	if j.done == 0 {
 		return
@@ -77,12 +76,12 @@ func judgeAcceptedRun(j *judge) {
 	}
 }
 
-// owed reports whether what was submitted must have come to its end when done: it was
-// accepted, by a call that began before done. When the call returned does not matter: a
-// caller who looked at the gate and was held up before he queued the task returns after
-// done, and his task is the one that is lost (R26). That needs a log that ends at rest,
-// as what becomes of it may be written down late; and the end of a registration has no
-// name in the log before the call has returned.
+// owed reports whether the entry must have ended at done: it was accepted, by a call that
+// began before done. The call may return later. A caller that is delayed between the
+// check of admission and the enqueue returns after done, and its task is the lost one
+// (R26). That requires a log that ends at rest, because the end of the entry may be
+// written late; and for a registration that the call has returned, because only then does
+// the log name its end.
 func (j *judge) owed(e *entry) bool {
 	if !e.accepted() {
 		return false
@@ -90,14 +89,14 @@ func (j *judge) owed(e *entry) bool {
 	return e.submit.ret.N < j.done || e.submit.inv.N < j.done && j.Rules.AtRest && !e.registers()
 }
 
-// registrationEnded judges that an accepted registration has ended when done, and
-// that its owner, if he asked in time, was told (G3).
+// registrationEnded judges that an accepted registration has ended at done, and that its
+// owner was notified if the owner had added a listener in time (G3).
 func (j *judge) registrationEnded(e *entry) {
 	end := e.endedBy()
 	switch {
 	case end == nil || end.N > j.done:
 		j.blame(at(e.submit.ret.N, j.done), "%s, accepted at #%d, was still open when done, at #%d", e.what(), e.submit.ret.N, j.done)
-	case len(e.listens) > 0 && e.listens[0].returnedBefore(end.N) && (len(e.notes) == 0 || e.notes[0].begin.N > j.done):
+	case len(e.listens) > 0 && e.listens[0].returnedBefore(end.N) && (len(e.listeners) == 0 || e.listeners[0].begin.N > j.done):
 		j.blame(at(e.submit.ret.N, end.N), "the owner of %s, which ended at #%d, was not told before done", e.what(), end.N)
 	}
 }
@@ -112,9 +111,9 @@ func (j *judge) taskRan(e *entry) {
 	}
 }
 
-// completedRightly judges that a future or timer is complete with what became of its
-// body (G9); an executor without words for them may call everything that is not a
-// value an error.
+// completedRightly judges that a future or timer completed with the outcome of its body
+// (G9). An executor that does not distinguish outcomes may report every outcome other
+// than a value as an error.
 func (j *judge) completedRightly(e *entry) {
 	if len(e.complete) == 0 {
 		return
@@ -135,7 +134,7 @@ func (j *judge) completedRightly(e *entry) {
 	}
 }
 
-// ending says in words how the body of an entry ended.
+// ending returns in words how the body of an entry ended.
 func (e *entry) ending() string {
 	if !e.began() {
 		return "never began"
@@ -143,8 +142,8 @@ func (e *entry) ending() string {
 	return "ended " + e.runs[len(e.runs)-1].end.Outcome.String()
 }
 
-// listenersCalled is the part of S2 that is about listeners (G9): each that was given
-// to a future has been called when the executor is done and at rest.
+// listenersCalled is the part of S2 that concerns listeners (G9): each listener of a
+// future has been called once the executor is done and at rest.
 func (j *judge) listenersCalled() {
 	for _, e := range j.entries {
 		if e.registers() || !j.Rules.AtRest {
@@ -154,13 +153,13 @@ func (j *judge) listenersCalled() {
 		for _, c := range e.listens {
 			given += one(c.ret != nil)
 		}
-		if len(e.notes) < given {
-			j.blameOn("G9", "every listener is called once", at(e.listens[0].inv.N, j.done), "%d of the %d listeners of %s were called", len(e.notes), given, e.what())
+		if len(e.listeners) < given {
+			j.blameOn("G9", "every listener is called once", at(e.listens[0].inv.N, j.done), "%d of the %d listeners of %s were called", len(e.listeners), given, e.what())
 		}
 	}
 }
 
-// timerEnded reports whether a timer has come to its end in any way.
+// timerEnded reports whether a timer has ended in any way.
 func (e *entry) timerEnded() bool {
 	if len(e.complete) > 0 || e.cancelled() != nil {
 		return true
@@ -168,7 +167,7 @@ func (e *entry) timerEnded() bool {
 	return !e.periodic() && e.began()
 }
 
-// judgeRefusedNeverRun is S3 (G3): what was refused does not run, ever.
+// judgeRefusedNeverRun is S3 (G3): a refused body never runs.
 func judgeRefusedNeverRun(j *judge) {
 	for _, e := range j.entries {
 		if !e.submit.refused() {
@@ -181,17 +180,17 @@ func judgeRefusedNeverRun(j *judge) {
 	}
 }
 
-// judgeFIFO is S5 (G4): if one submission returned before another was called,
-// its body begins first, whichever goroutines called. Tail tasks have a queue
-// and an order of their own. Where the executor writes the moment of
-// admission, that order counts too, also between overlapping calls.
+// judgeFIFO is S5 (G4): if one submission returned before another was called, its body
+// begins first, whichever goroutines called. Tail tasks have a queue and an order of
+// their own. If the executor writes the moment of admission, the order of admission
+// counts too, even for overlapping calls.
 func judgeFIFO(j *judge) {
 	j.fifo(func(o Op) bool { return o.Tasks() && o != OpAfterIteration })
 	j.fifo(func(o Op) bool { return o == OpAfterIteration })
 }
 
-// fifo sweeps the log once. last is, of the submissions that are over, the one
-// whose body began last; whatever is submitted from then on must begin later.
+// fifo sweeps the log once. Among the completed submissions, last is the one whose body
+// began last; every later submission must begin after it.
 func (j *judge) fifo(class func(Op) bool) {
 	var last, lastAdmitted *entry
 	floor := map[*call]*entry{}
@@ -217,7 +216,7 @@ func (j *judge) fifo(class func(Op) bool) {
 	}
 }
 
-// callOf returns the call that an Invoke, Admit or Return belongs to.
+// callOf returns the call of an Invoke, Admit or Return.
 func (h *History) callOf(e *Event) *call {
 	switch e.Kind {
 	case Invoke:
@@ -247,5 +246,5 @@ func (j *judge) inOrder(before, after *entry) {
 	}
 }
 
-// neverN is a position no log reaches.
+// neverN is a position beyond every log.
 const neverN = math.MaxInt

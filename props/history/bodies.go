@@ -1,9 +1,8 @@
 package history
 
-// judgeOneAtATime is S6 (G2): bodies do not overlap. Where InEventLoop is
-// known it is true in every body and false everywhere else but in listeners;
-// with OneLoop, the goroutine that runs bodies changes only after Goexit took
-// the previous one (G14).
+// judgeOneAtATime is S6 (G2): bodies do not overlap. If the log has InEventLoop, it is
+// true in every body and false everywhere else except in listeners. With OneLoop, the
+// goroutine that runs bodies changes only after Goexit ended the previous one (G14).
 func judgeOneAtATime(j *judge) {
 	var last *span // of the bodies so far, the one that ended last
 	for _, s := range j.spans {
@@ -47,7 +46,7 @@ func (j *judge) knowsItsLoop(s *span) {
 func (j *judge) looksRight() {
 	for _, l := range j.looks {
 		saw := l.event.Outcome == True
-		if l.note || saw == (l.within != nil) {
+		if l.inListener || saw == (l.within != nil) {
 			continue
 		}
 		where := "outside every body"
@@ -58,8 +57,8 @@ func (j *judge) looksRight() {
 	}
 }
 
-// judgeNothingAfterDone is S8 (G15): when done, no body runs and none begins;
-// the loop does not sleep; the poller was closed after the last body.
+// judgeNothingAfterDone is S8 (G15): from done on, no body runs or begins and the loop does
+// not sleep. The poller was closed after the last body.
 func judgeNothingAfterDone(j *judge) {
 	if j.done == 0 {
 		return
@@ -105,9 +104,9 @@ func (j *judge) pollerClosedInTime() {
 	}
 }
 
-// judgeContained is S14 (G14): after a body that panicked or exited the loop
-// goes on. It is broken if, at rest, that body was the last, work waits, and
-// nothing is done; or if the executor ended behind it and nobody had asked.
+// judgeContained is S14 (G14): after a body that panicked or exited the loop continues. It
+// is broken if that body was the last one, and at rest work waits without done; or if the
+// executor then ended without a shutdown call.
 func judgeContained(j *judge) {
 	for _, s := range j.spans {
 		if s.end != nil && s.end.Outcome.Abrupt() {
@@ -136,8 +135,8 @@ func judgeContained(j *judge) {
 	}
 }
 
-// brokenBy returns the last body that began before n if it ended by a panic or by
-// Goexit before n, too.
+// brokenBy returns the last body that began before n, if it also ended before n, by a
+// panic or by Goexit.
 func (h *History) brokenBy(n int) *span {
 	var last *span
 	for _, s := range h.spans {
@@ -151,8 +150,8 @@ func (h *History) brokenBy(n int) *span {
 	return last
 }
 
-// diedIn returns the last body, if the log is at rest without being done and
-// that body ended by a panic or by Goexit.
+// diedIn returns the last body if it ended by a panic or by Goexit and the log is at rest
+// without done.
 func (h *History) diedIn() *span {
 	if !h.Rules.AtRest || h.done != 0 || len(h.spans) == 0 {
 		return nil
@@ -164,8 +163,8 @@ func (h *History) diedIn() *span {
 	return s
 }
 
-// stranded returns accepted work that should have begun by the end of a log
-// at rest and did not.
+// stranded returns accepted work that has not begun by the end of a log at rest, though
+// it should have.
 func (h *History) stranded() *entry {
 	for _, e := range h.entries {
 		if !e.accepted() || e.began() || e.cancelled() != nil || len(e.complete) > 0 {
@@ -193,12 +192,12 @@ func (h *History) stuck() *span {
 	return nil
 }
 
-// judgeReentrant is S18 (G18): a call made from inside a body returns, and one
-// that would wait for its own loop returns ErrInEventLoop.
+// judgeReentrant is S18 (G18): a call inside a body returns, and a call that would wait for
+// its own loop returns ErrInEventLoop.
 func judgeReentrant(j *judge) {
 	for _, c := range j.calls {
 		if c.within == nil {
-			if c.answered(RefusedInLoop) && !c.note {
+			if c.answered(RefusedInLoop) && !c.inListener {
 				j.blame(at(c.ret.N), "%v, called from outside at #%d, was refused as called in the loop", c.inv.Op, c.inv.N)
 			}
 			continue

@@ -1,8 +1,8 @@
 package history
 
-// judgeCancel is S11 (G8). A cancel that said true: the body of a task or of a
-// one-shot timer never begins, a periodic timer has no further run. A cancel
-// that said false: there was nothing left to cancel.
+// judgeCancel is S11 (G8). After a Cancel that returned true the body of a task or of a
+// one-shot timer never begins, and a periodic timer has no further run. If Cancel
+// returned false, there was nothing left to cancel.
 func judgeCancel(j *judge) {
 	for _, e := range j.entries {
 		if yes := e.cancelled(); yes != nil {
@@ -35,9 +35,8 @@ func (j *judge) staysCancelled(e *entry, yes *call) {
 	}
 }
 
-// taken reports whether the loop may have taken up the i-th run of a periodic
-// timer before n, where its cancel returned: it was due, and it is the next
-// body of the loop.
+// taken reports whether the loop may have dequeued the i-th run of a periodic timer before
+// n, where Cancel returned: the run was due and is the next body of the loop.
 func (h *History) taken(e *entry, i, n int) bool {
 	if e.due(i) > h.at(n) {
 		return false
@@ -50,8 +49,8 @@ func (h *History) taken(e *entry, i, n int) bool {
 	return false
 }
 
-// hadEnded judges a cancel that said false: the body began at some time, the
-// future was complete, or the executor is done and had refused it.
+// hadEnded judges a Cancel that returned false: the body began at some time, the future
+// was complete, or the executor is done and had refused the entry.
 func (j *judge) hadEnded(e *entry, c *call) {
 	if e.began() || len(e.complete) > 0 || !e.accepted() || j.done == 0 {
 		return

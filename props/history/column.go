@@ -51,9 +51,9 @@ func writeTrimmed(w io.Writer, line string) error {
 	return err
 }
 
-// goroutines names the goroutines of the log: loop, loop2, ... those that ran
-// bodies and never called from outside one, the others g1, g2, ..., each in
-// the order of appearance.
+// goroutines names the goroutines of the log in the order of appearance: loop, loop2, ...
+// for goroutines that ran bodies and made no call outside of one, and g1, g2, ... for the
+// others.
 func (h *History) goroutines() map[int64]string {
 	outside := map[int64]bool{}
 	for _, c := range h.calls {
@@ -90,7 +90,7 @@ func sortedNames(names map[int64]string) []string {
 	})
 }
 
-// columnGap is what keeps two columns apart.
+// columnGap is the space between two columns.
 const columnGap = 2
 
 func columnWidths(h *History, names map[int64]string, order []string) []int {
@@ -109,7 +109,7 @@ func columnWidths(h *History, names map[int64]string, order []string) []int {
 	return wide
 }
 
-// cell is what a reader sees of an event. A call and its answer stand on two lines.
+// cell returns the text of an event in its column. A call and its answer take two lines.
 func (h *History) cell(e *Event) string {
 	switch e.Kind {
 	case Invoke:

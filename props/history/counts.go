@@ -1,17 +1,17 @@
 package history
 
-// judgeConservation is S15 (G20). In every sample the counters add up and none
-// has gone back; they never run ahead of the log; the sample taken when done
-// agrees with it exactly.
+// judgeConservation is S15 (G20). In every sample the counters add up and none has
+// decreased. The counters are never ahead of the log, and the sample at done agrees with
+// the log exactly.
 func judgeConservation(j *judge) {
 	total, end := j.Tally(), 0
 	for i := range j.Events {
 		if j.Events[i].Kind == Sample {
-			end = j.Events[i].N // by then everybody has come back
+			end = j.Events[i].N // by then every call has returned
 		}
 	}
 	var seen Tally
-	last := map[int64]Stats{} // per goroutine: two that look at once may write in either order
+	last := map[int64]Stats{} // per goroutine: two concurrent samples may be written in either order
 	for i := range j.Events {
 		e := &j.Events[i]
 		seen.step(j.History, e)
@@ -29,8 +29,8 @@ func judgeConservation(j *judge) {
 	}
 }
 
-// takenAfter is the position after which the sample was taken: its own if the
-// executor wrote it, what its writer says if somebody asked for it.
+// takenAfter returns the position after which the sample was taken: its own if the
+// executor wrote it, or the position that the caller of Stats recorded.
 func (e *Event) takenAfter() int {
 	if e.Call != 0 {
 		return e.Call
@@ -38,21 +38,21 @@ func (e *Event) takenAfter() int {
 	return e.N
 }
 
-// Tally counts the tasks of a log: what Execute, ExecuteLazy, Submit and
-// ExecuteAfterIteration were given. Bodies count if their task was accepted;
-// that others do not run is S3's.
+// Tally counts the tasks of a log, which are the arguments of Execute, ExecuteLazy, Submit
+// and ExecuteAfterIteration. A body counts if its task was accepted; S3 judges that other
+// bodies do not run.
 type Tally struct {
 	Attempts  int // calls made
 	Accepted  int
 	Refused   int // bad arguments included
 	Begun     int
 	Ended     int
-	Cancelled int // cancels that said true
+	Cancelled int // calls of Cancel that returned true
 	Rejected  int // Refused without those for bad arguments
 	Panicked  int // bodies and listeners that panicked
 }
 
-// Tally counts the whole log.
+// Tally counts the tasks of the whole log.
 func (h *History) Tally() Tally {
 	var t Tally
 	for i := range h.Events {
@@ -95,8 +95,8 @@ func (j *judge) sample(e *Event, last Stats, seen Tally) {
 	}
 }
 
-// lastSample judges a sample taken when done by the whole log: a call that was
-// decided before may return after it.
+// lastSample compares a sample at done with the whole log: a call that was decided before
+// the sample may return after it.
 func (j *judge) lastSample(e *Event, total Tally) {
 	s, n := *e.Stats, e.N
 	switch {
@@ -110,9 +110,9 @@ func (j *judge) lastSample(e *Event, total Tally) {
 	}
 }
 
-// countedFromBelow judges, of the last sample, that what was refused and what panicked
-// was counted, by an executor that counts both. An earlier one may be taken between
-// the end of a listener on another goroutine and its count.
+// countedFromBelow judges that the last sample counts every refusal and every panic, if
+// the executor counts both. Earlier samples may be taken between the end of a listener on
+// another goroutine and its count.
 func (j *judge) countedFromBelow(e *Event, seen, total Tally) {
 	s, n := *e.Stats, e.N
 	if !j.Rules.Has(All &^ Readiness) {
@@ -126,9 +126,9 @@ func (j *judge) countedFromBelow(e *Event, seen, total Tally) {
 	}
 }
 
-// judgeNothingLeft is S16 (G24), as far as a log can show it: no signal to a
-// closed poller, whose descriptor may be somebody else's by then; no timer
-// left when done; no caller left inside a call.
+// judgeNothingLeft is S16 (G24), as far as a log can show it: no signal to a closed
+// poller, whose descriptor may have been reused; no timer left at done; no call that has
+// not returned.
 func judgeNothingLeft(j *judge) {
 	closed := 0
 	for i := range j.Events {

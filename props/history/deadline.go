@@ -2,12 +2,11 @@ package history
 
 import "time"
 
-// extreme is where a timeout stops being a number that anyone would wait for.
+// extreme is the least timeout for which no caller would wait.
 const extreme = 1000 * time.Hour
 
-// judgeDeadline is V3 (G11): admission ends no later than timeout after the
-// shutdown call, even while a body runs, and what keeps done from following
-// the close is bodies only.
+// judgeDeadline is V3 (G11): admission ends no later than timeout after the shutdown call,
+// even while a body runs, and only bodies delay done after the close.
 func judgeDeadline(j *judge) {
 	if j.first == nil || j.first.inv.Op != OpShutdownGracefully {
 		return
@@ -32,7 +31,7 @@ func judgeDeadline(j *judge) {
 	}
 }
 
-// acceptedLate judges an executor by what it accepts after the deadline.
+// acceptedLate blames an executor for accepting work after the deadline.
 func (j *judge) acceptedLate(late time.Duration) bool {
 	for _, c := range j.calls {
 		if !c.inv.Op.Submits() || c.inv.At <= late || c.ret == nil || c.inv.Op == OpAddHook {
@@ -48,8 +47,8 @@ func (j *judge) acceptedLate(late time.Duration) bool {
 	return false
 }
 
-// doneFollows judges that the time from the close, or from the deadline, to
-// done was all taken by bodies.
+// doneFollows judges that bodies took all the time from the close, or from the deadline,
+// to done.
 func (j *judge) doneFollows(limit time.Duration) {
 	if !j.Rules.Virtual || j.done == 0 || j.closed == 0 && j.at(j.done) < limit {
 		return
@@ -67,19 +66,19 @@ func (j *judge) doneFollows(limit time.Duration) {
 	}
 }
 
-// judgeExtremes is V5 (G15): parameters of zero, equal or huge are parameters
-// like others, and the shutdown ends.
+// judgeExtremes is V5 (G15): a shutdown with zero, equal or huge parameters ends like any
+// other.
 func judgeExtremes(j *judge) { j.mustEnd(true) }
 
-// judgeConverges is V9 (G15): whatever went wrong before, once a shutdown was
-// asked for and everything accepted has run, the executor is done.
+// judgeConverges is V9 (G15): after a shutdown call, once all accepted work has run, the
+// executor is done, whatever went wrong before.
 func judgeConverges(j *judge) {
 	j.mustEnd(false)
 	j.unasked()
 }
 
-// unasked judges that an executor does not end by itself, unless its poller has
-// failed for good or its start has. If a body broke it, that is S14's.
+// unasked judges that an executor does not end by itself, unless its poller or its start
+// has failed for good. S14 judges an executor that a body broke.
 func (j *judge) unasked() {
 	n, how := j.endedUnasked()
 	if n == 0 {
@@ -91,9 +90,9 @@ func (j *judge) unasked() {
 	}
 }
 
-// endedUnasked returns the position at which the executor began to end, or, if the log
-// does not show that, was done, though nobody had called for it and nothing had failed;
-// 0 if there is none.
+// endedUnasked returns the position at which the executor began to end without a shutdown
+// call or a failure, or, if the log does not show that, the position of done. It returns 0
+// if there is none.
 func (h *History) endedUnasked() (n int, how string) {
 	n, how = h.done, "was done"
 	if h.Rules.Has(States) && h.asked != 0 {
@@ -111,8 +110,8 @@ func (h *History) endedUnasked() (n int, how string) {
 	return n, how
 }
 
-// mustEnd judges that a shutdown ends, for parameters that are extreme or for
-// the others. Work that never began is V2's, and a loop that died in a body S14's.
+// mustEnd judges that a shutdown ends, either for extreme parameters or for all others. V2
+// judges work that never began, and S14 a loop that died in a body.
 func (j *judge) mustEnd(extremes bool) {
 	if j.first == nil || j.first.extreme() != extremes {
 		return

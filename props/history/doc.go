@@ -20,11 +20,11 @@
 //		}
 //	}
 //
-// The package knows no executor. It judges Eventide's core, a model, a trace
-// written by hand (see Parse) and any foreign executor with the same
-// predicates, as far as the log has the events that a predicate reads. What a
-// predicate cannot see it reports as not applicable, and what did not occur as
-// not exercised; neither is a pass.
+// The package depends on no executor. The same predicates judge Eventide's core, a model,
+// a trace written by hand (see Parse) and any other executor, as far as the log has the
+// events that a predicate reads. A predicate whose events the log lacks is not
+// applicable. A predicate whose premise did not occur is not exercised. Neither is a
+// pass.
 //
 // The predicates and the guarantees they judge:
 //
@@ -42,14 +42,14 @@
 //	S19       G22 registrations end cleanly   S20 S21  G23 drain and accounting
 //	S22       G6  tails before later tasks    S23      G7  cancelled timers end at once
 //
-// S17, the memory order, is the race detector's and needs no log.
+// S17, the memory order, is checked by the race detector and needs no log.
 //
 // # What writers promise
 //
-// The predicates are sound, that is they never blame a correct executor, if
-// each event is added where it happens: Invoke before the call and Return
-// after it, on the caller's goroutine; Begin first and End last inside the
-// body, on the goroutine that runs it; State, Park and Admit by the executor,
-// under the lock or at the atomic step that makes them true; Wake by the waker
-// after it has won the right to signal and before it does.
+// The predicates are sound: they never blame a correct executor, provided that each
+// event is added where it happens. Invoke is added before the call and Return after it,
+// on the caller's goroutine. Begin is the first and End the last event inside a body, on
+// the goroutine that runs the body. The executor adds Transit, Park and Admit while it
+// holds the lock, or at the atomic step that makes them true. The waker adds Wake after
+// it has won the right to signal and before it signals.
 package history

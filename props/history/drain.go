@@ -1,6 +1,6 @@
 package history
 
-// judgeDrain is S20 (G23): what a shutdown asks of the channels that are open.
+// judgeDrain is S20 (G23): the requests of a shutdown to open channels.
 func judgeDrain(j *judge) {
 	for _, e := range j.entries {
 		if e.op() != OpRegisterChannel || !e.accepted() {
@@ -13,7 +13,7 @@ func judgeDrain(j *judge) {
 	}
 }
 
-// asks is what a channel was asked, each in the order of the log.
+// asks has the requests to one channel, in the order of the log.
 type asks struct{ drains, aborts []*span }
 
 func (j *judge) asks(e *entry) (a asks) {
@@ -30,7 +30,7 @@ func (j *judge) asks(e *entry) (a asks) {
 	return a
 }
 
-// askedInOrder: each at most once, and the harder one last.
+// askedInOrder judges that each request comes at most once, and the abort last.
 func (j *judge) askedInOrder(e *entry, a asks) {
 	switch {
 	case len(a.drains) > 1:
@@ -42,9 +42,9 @@ func (j *judge) askedInOrder(e *entry, a asks) {
 	}
 }
 
-// askedByPolicy: nothing before the shutdown call or a fault; to drain only by a
-// graceful shutdown with that policy, with its deadline; and no abort before the
-// close if the policy is to drain.
+// askedByPolicy judges that no request comes before the shutdown call or a fault, that only
+// a graceful shutdown with the policy DrainChannels asks to drain, with its deadline, and
+// that this policy does not abort before the close.
 func (j *judge) askedByPolicy(e *entry, a asks) {
 	for _, s := range a.drains {
 		switch n := s.begin.N; {
@@ -69,7 +69,7 @@ func (j *judge) askedByPolicy(e *entry, a asks) {
 	}
 }
 
-// drainDeadline judges the deadline that the channel was given: that of admission.
+// drainDeadline judges that the channel was given the deadline of admission.
 func (j *judge) drainDeadline(e *entry, s *span) {
 	if !j.Rules.Virtual || s.begin.Until == 0 || j.first == nil || j.first.inv.Op != OpShutdownGracefully && j.first.inv.Timeout == 0 {
 		return
@@ -79,8 +79,8 @@ func (j *judge) drainDeadline(e *entry, s *span) {
 	}
 }
 
-// askedAtAll: a channel that is open in a shutdown is asked as soon as the loop is
-// free, and so it is again at the close.
+// askedAtAll judges that a channel that is open in a shutdown gets a request as soon as
+// the loop is free, and another one at the close.
 func (j *judge) askedAtAll(e *entry, a asks) {
 	if j.asked == 0 {
 		return
@@ -95,7 +95,7 @@ func (j *judge) askedAtAll(e *entry, a asks) {
 	}
 }
 
-// end is the position up to which the log says what happened.
+// end returns the position up to which the log is complete.
 func (j *judge) end() int {
 	if j.done != 0 {
 		return j.done
@@ -103,8 +103,8 @@ func (j *judge) end() int {
 	return len(j.Events)
 }
 
-// askedSoon judges one of the two moments: a channel that is open then and stays
-// open while the loop is free must have been asked.
+// askedSoon judges one of the two moments: a channel that is open at the moment, and stays
+// open while the loop is free, must have got the request.
 func (j *judge) askedSoon(e *entry, from, until int, what string, asked []*span) {
 	from = max(from, e.submit.ret.N)
 	if end := e.endedBy(); end != nil {
@@ -126,8 +126,8 @@ func (j *judge) askedSoon(e *entry, from, until int, what string, asked []*span)
 	}
 }
 
-// judgeChannelCounts is S21 (G23): the report has each channel that ended since
-// the shutdown call, as it ended, and the bytes that it gave up.
+// judgeChannelCounts is S21 (G23): the report counts each channel that ended since the
+// shutdown call as drained or aborted, and its discarded bytes.
 func judgeChannelCounts(j *judge) {
 	var sealed *Event
 	for i := range j.Events {
@@ -147,7 +147,7 @@ func judgeChannelCounts(j *judge) {
 		j.exercised()
 		by := e.closeThat(end)
 		if by == nil {
-			continue // given up by the executor: its number was used again
+			continue // the executor ended it because its number was used again
 		}
 		drained += one(by.inv.Outcome == Drained)
 		aborted += one(by.inv.Outcome == Aborted)

@@ -2,10 +2,9 @@ package history
 
 import "time"
 
-// judgeCancelledInTime is S23 (G7). The timers that a shutdown call cancels have
-// ended when the next body begins: from there on no snapshot counts them and no
-// Cancel finds one to cancel. Who hears of the shutdown in a body may wait for
-// their end.
+// judgeCancelledInTime is S23 (G7). The timers that a shutdown call cancels have ended when
+// the next body begins: from there on no snapshot counts them, and Cancel returns false.
+// A body may wait for their end.
 func judgeCancelledInTime(j *judge) {
 	if j.first == nil || j.Rules.Timers == AnyTimers {
 		return
@@ -36,8 +35,7 @@ func judgeCancelledInTime(j *judge) {
 	}
 }
 
-// nothingToCancel judges a Cancel that was called when the shutdown had ended the
-// timer.
+// nothingToCancel judges a Cancel that was called after the shutdown ended the timer.
 func (j *judge) nothingToCancel(c *call, behind *span, latest time.Duration) {
 	e := c.entry
 	if e == nil || !e.op().Timers() || e.firstDeadline() <= latest || c.inv.N < behind.begin.N {
@@ -50,10 +48,10 @@ func (j *judge) nothingToCancel(c *call, behind *span, latest time.Duration) {
 	}
 }
 
-// firstBehind returns the first body before which the loop has certainly seen the
-// shutdown call, nil if there is none: a hook, a task that was submitted when the call
-// was over, or the next one after a body that ended later than that. What the loop had
-// taken up before the call, or while it was under way, may begin after it.
+// firstBehind returns the first body before which the loop has certainly seen the shutdown
+// call, or nil: a hook, a task that was submitted after the call returned, or the next
+// body after one that ended after the call returned. Bodies that the loop had dequeued
+// before the call returned may begin after it.
 func (h *History) firstBehind() *span {
 	for i, s := range h.spans {
 		e := s.entry
@@ -66,15 +64,15 @@ func (h *History) firstBehind() *span {
 	return nil
 }
 
-// follows reports whether the body before s ended when the shutdown call was over, so
-// that s was taken up afterwards.
+// follows reports whether the body before s ended after the shutdown call returned, so
+// that the loop dequeued s afterwards.
 func (h *History) follows(before, s *span) bool {
 	return before.end != nil && h.first.returnedBefore(before.end.N) && before.end.N < s.begin.N
 }
 
-// latestKept is the latest deadline of a timer that the shutdown call may have left
-// waiting. Where neither the log nor the clock tells the moment of the call, it was
-// no later than the given one.
+// latestKept returns the latest deadline of a timer that the shutdown call may have left
+// waiting. If neither the log nor the clock shows the moment of the call, the call was no
+// later than the given instant.
 func (h *History) latestKept(by time.Duration) time.Duration {
 	latest, _ := h.timerHorizon()
 	if latest != beforeAll && !h.Rules.Virtual && !h.Rules.Has(States) {

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Never is the instant that does not come: the deadline of a Park without
-// one, and the sum of two durations that does not fit.
+// Never is an instant that does not come: the deadline of a Park without deadline, and
+// the sum of two durations that overflows.
 const Never time.Duration = math.MaxInt64
 
-// Event is one line of the log: something that happened on one goroutine at
-// one instant. Only the fields that the kind speaks of are set; the zero value
-// of any other means "not said".
+// Event is one line of the log: something that happened on one goroutine at one instant.
+// Only the fields that belong to the kind are set; in all others the zero value means
+// "unknown".
 type Event struct {
 	N       int           // position in the log, 1, 2, ...; assigned by Log
 	At      time.Duration // since the log began
-	G       int64         // goroutine of the writer; below zero a loop, by name (see Parse)
+	G       int64         // goroutine of the writer; negative for a loop that is named (see Parse)
 	Kind    LogKind
-	Op      Op      // Invoke, Return, Admit: the call; Observe: what was looked at
+	Op      Op      // Invoke, Return, Admit: the call; Observe: what was observed
 	Body    Body    // Begin, End
 	Outcome Outcome // Return: the answer; End: how; Complete: with what; Observe: True or False
-	ID      int     // program-wide label of the task, timer or hook it is about; 0 none
+	ID      int     // label, unique in the program, of the task, timer, hook or registration concerned; 0: none
 	Call    int     // Return, Admit: N of the Invoke
 	Run     int     // Begin, End of a periodic timer: which run, from 1
 	From    State   // Transit: the old state
@@ -31,15 +31,15 @@ type Event struct {
 	Period   time.Duration // Invoke of a periodic timer: period, or delay between runs
 	Quiet    time.Duration // Invoke of OpShutdownGracefully
 	Timeout  time.Duration // Invoke of OpShutdownGracefully
-	Deadline time.Duration // Park: sleeps until then, or Never
-	Next     time.Duration // Park: earliest deadline the loop has to meet, or Never
+	Deadline time.Duration // Park: the end of the sleep, or Never
+	Next     time.Duration // Park: the earliest deadline of the loop, or Never
 
-	InLoop bool          // Begin, End, Observe: what InEventLoop said there
-	Until  time.Duration // Begin of BodyDrain: the deadline that the channel was given
-	Bytes  int           // Invoke of OpEnd: bytes that were never handed to the kernel
+	InLoop bool          // Begin, End, Observe: the answer of InEventLoop
+	Until  time.Duration // Begin of BodyDrain: the deadline given to the channel
+	Bytes  int           // Invoke of OpEnd: bytes that were not handed to the kernel
 	Queued int           // Park: entries in the queue that are not lazy
 	Lazy   int           // Park: lazy entries in the queue
-	Token  bool          // Park: a wake is pending, the sleep will end at once
+	Token  bool          // Park: a wake-up is pending, so the sleep ends at once
 	Stats  *Stats        // Sample; Return of OpStats
 	Note   string        // free text for people; no check reads it
 }
@@ -47,25 +47,25 @@ type Event struct {
 // LogKind says what an event of the log tells.
 type LogKind uint8
 
-// The kinds. Invoke to End, Complete and Observe are written by whoever drives
-// the executor; the others by the executor, if it can.
+// The kinds. The driver of the executor writes Invoke to End, Complete and Observe. The
+// executor writes the others, if it can.
 const (
 	Invoke   LogKind = iota + 1 // a call on the executor begins
-	Admit                       // the moment inside a call at which the executor decided it
+	Admit                       // the moment at which the executor decides a call
 	Return                      // the call is over, with its answer
 	Begin                       // a body begins
 	End                         // a body has ended
 	Complete                    // a future or timer is complete, with its Outcome
 	Transit                     // the state changes; "state" in text
-	Park                        // the loop goes to sleep
+	Park                        // the loop begins to sleep
 	Unpark                      // the loop is awake again
-	Wake                        // a waker signals the sleeping loop
+	Wake                        // another goroutine signals the sleeping loop
 	Closed                      // the poller is closed
 	Done                        // the termination is done; no event of the executor follows
-	Sample                      // a snapshot of the counters, taken at this position; "stats" in text
-	Observe                     // somebody looked: at Done (OpDone), at State (OpState), at InEventLoop (OpInLoop)
-	Ended                       // a registration ends, Outcome: Normal by its owner, Errored by the executor; "ended" in text
-	Readied                     // the descriptor of a registration is ready, and it waits for that; "ready" in text
+	Sample                      // a snapshot of the counters at this position; "stats" in text
+	Observe                     // an observation of Done (OpDone), State (OpState) or InEventLoop (OpInLoop)
+	Ended                       // a registration ends; Outcome: Normal by its owner, Errored by the executor
+	Readied                     // the descriptor of a registration is ready and the registration watches for it; "ready" in text
 	Fault                       // the environment fails: False if a registration may be lost, Errored if the executor cannot go on; of one registration, or of the poller; RefusedByPoller if the new poller of the executor cannot take the registration
 	Sealed                      // the report of the termination; "report" in text
 )
@@ -88,8 +88,8 @@ type Stats struct {
 	Discarded     int // Sealed: bytes of these
 }
 
-// Later adds a delay to an instant, with two laws: a delay below zero is
-// zero, and a sum too large is Never (G7).
+// Later adds a delay to an instant. A negative delay counts as zero, and a sum that
+// overflows is Never (G7).
 func Later(at, delay time.Duration) time.Duration {
 	delay = max(delay, 0)
 	if at > Never-delay {

@@ -1,8 +1,8 @@
 package history
 
-// judgeFirstWins is S13 (G16): bad arguments are refused as such and good ones
-// are not; the parameters of the first shutdown call are the ones that count,
-// so the close is where they put it and not where a later call would have.
+// judgeFirstWins is S13 (G16): bad arguments are refused as bad arguments, and good ones
+// are not. The parameters of the first shutdown call decide the time of the close; those
+// of later calls do not.
 func judgeFirstWins(j *judge) {
 	for _, c := range j.calls {
 		if c.inv.Op != OpShutdownGracefully || c.ret == nil {
@@ -19,14 +19,14 @@ func judgeFirstWins(j *judge) {
 	}
 }
 
-// laterGraceful reports whether c is a good call that came after the first
-// shutdown call had returned, and so must change nothing.
+// laterGraceful reports whether c is a legal graceful call that was made after the first
+// shutdown call returned, and so must change nothing.
 func (h *History) laterGraceful(c *call) bool {
 	return c.inv.Op == OpShutdownGracefully && c.accepted() && c != h.first && h.first.returnedBefore(c.inv.N)
 }
 
-// overridden returns a later graceful call whose parameters explain a close
-// that those of the first call do not.
+// overridden returns a later graceful call whose parameters explain the time of the close,
+// if those of the first call do not.
 func (h *History) overridden() *call {
 	w, ok := h.closeWindow()
 	if !ok || !h.Rules.Virtual || w.legal() {

@@ -27,7 +27,7 @@ func Format(w io.Writer, t Trace) error {
 	return out.Flush()
 }
 
-// words are those of the event's line, without its time.
+// words returns the words of the event's line without its time.
 func (e Event) words() []string {
 	words := []string{goroutine(e.G), e.Kind.String()}
 	if int(e.Kind) >= len(shapes) {
@@ -51,9 +51,8 @@ func (e Event) words() []string {
 	return words
 }
 
-// lineWriter leaves out what the reader of a file can infer: a time equal to
-// that of the line before, and the call of a Return where it is the
-// goroutine's innermost open one.
+// lineWriter omits what Parse infers: a time that is equal to the time of the line
+// before, and the call of a Return if it is the innermost open call of the goroutine.
 type lineWriter struct {
 	now   time.Duration
 	calls openCalls
@@ -79,11 +78,10 @@ func (w *lineWriter) line(e Event) string {
 	return strings.Join(words, " ")
 }
 
-// openCalls keeps, per goroutine, the Invokes that have not returned.
+// openCalls has, for each goroutine, the Invokes that have not returned.
 type openCalls map[int64][]Event
 
-// find returns the position of the call that a Return or Admit most likely
-// belongs to, 0 if there is none.
+// find returns the position of the innermost open call that fits a Return or Admit, or 0.
 func (o openCalls) find(e Event) int {
 	open := o[e.G]
 	for i := len(open) - 1; i >= 0; i-- {

@@ -11,9 +11,9 @@ import (
 	"eventide/vocabulary"
 )
 
-// shape says how an event of one kind is written after its verb: words in a
-// fixed order, then name=value in any order. One table serves both ways, so
-// what Format writes is what Parse reads.
+// shape is the text form of an event of one kind after the kind's word: words in a fixed
+// order, then name=value in any order. Format and Parse use the same table, so Parse
+// reads whatever Format writes.
 type shape struct {
 	words []slot
 	attrs []attr
@@ -21,13 +21,13 @@ type shape struct {
 
 // slot is one word.
 type slot struct {
-	expected string // what a person should have written
+	expected string // for the error message
 	optional bool
 	read     func(*Event, string) bool
 	write    func(Event) string // "" leaves the word out
 }
 
-// attr is one name=value. Its value is left out where it is the usual one.
+// attr is one name=value. It is omitted if the value is the usual one.
 type attr struct {
 	name  string
 	read  func(*Event, string) error

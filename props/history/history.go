@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// History is a log indexed for the predicates. It is read-only after Of, so
-// it may be shared.
+// History is a log with an index for the predicates. It is read-only after Of, so
+// goroutines may share it.
 type History struct {
 	Rules  Rules
 	Events []Event // Events[i].N == i+1
@@ -16,35 +16,35 @@ type History struct {
 	byN     map[int]*call  // by N of the Invoke
 	entries []*entry       // in the order of their submission
 	byID    map[int]*entry // by ID
-	spans   []*span        // bodies, in the order of their Begin, listeners left out
+	spans   []*span        // bodies without listeners, in the order of their Begin
 	moves   []Event        // Transit events
-	looks   []look         // what was seen of InEventLoop
+	looks   []look         // observations of InEventLoop
 	loops   map[int64]bool // goroutines that ran a body or parked
-	first   *call          // the shutdown call that counts: the first that was not refused
-	asked   int            // N from which a shutdown is known to be under way; 0 never
-	closed  int            // N of the first Transit to Shutdown or further; 0 none seen
-	done    int            // N of the first Done, or of the first sight of it; 0 never
+	first   *call          // the first shutdown call that was not refused
+	asked   int            // N from which on a shutdown has certainly begun; 0: never
+	closed  int            // N of the first Transit to Shutdown or later; 0: none
+	done    int            // N of the first Done or of its first observation; 0: never
 	askedAt time.Duration  // At of asked, or of the first shutdown call
 }
 
 // call is one Invoke and its Return.
 type call struct {
-	inv, ret *Event // ret is nil while the call is open
-	admit    *Event // nil unless the executor writes it
-	entry    *entry // what it is about, if anything
-	within   *span  // the body it was made from, nil from outside
-	note     bool   // it was made from a listener
+	inv, ret   *Event // ret is nil while the call is open
+	admit      *Event // nil unless the executor writes it
+	entry      *entry // the task, timer, hook or registration concerned, or nil
+	within     *span  // the body that made it; nil if made outside
+	inListener bool   // it was made in a listener
 }
 
-// entry is one labelled thing: a task, a timer or a hook, from its submission on.
+// entry is a task, timer, hook or registration, from its submission on.
 type entry struct {
-	id       int
-	submit   *call
-	runs     []*span
-	notes    []*span // listeners
-	cancels  []*call // Cancel calls
-	removes  []*call // RemoveHook calls
-	complete []Event
+	id        int
+	submit    *call
+	runs      []*span
+	listeners []*span
+	cancels   []*call // Cancel calls
+	removes   []*call // RemoveHook calls
+	complete  []Event
 
 	// Of a registration.
 	ends    []*Event // Ended
@@ -55,9 +55,9 @@ type entry struct {
 
 // look is one observation of InEventLoop.
 type look struct {
-	event  *Event
-	within *span // the body it was made from
-	note   bool  // it was made from a listener
+	event      *Event
+	within     *span // the body that made it
+	inListener bool  // it was made in a listener
 }
 
 // span is one run of a body.
@@ -66,11 +66,10 @@ type span struct {
 	entry      *entry // nil if it was never submitted
 }
 
-// Of indexes the events. It returns an error for a log that no executor can
-// be blamed for, because its writer broke it: positions out of order, a
-// Return without its Invoke, an End without its Begin, a label used twice, or,
-// in virtual time, a clock that runs backwards. It does not keep the slice's
-// later changes out: do not change the events afterwards.
+// Of indexes the events. It returns an error for a log that its writer broke, and for
+// which no executor can be blamed: positions out of order, a Return without its Invoke,
+// an End without its Begin, a label that is used twice, or, in virtual time, a clock that
+// runs backwards. Of keeps the slice, so the caller must not change the events afterwards.
 func Of(events []Event, rules Rules) (*History, error) {
 	h := &History{
 		Rules:  rules,
@@ -96,7 +95,7 @@ func Of(events []Event, rules Rules) (*History, error) {
 	return h, nil
 }
 
-// findShutdown settles which call began the shutdown and when.
+// findShutdown finds the call that began the shutdown and its time.
 func (h *History) findShutdown() {
 	for _, c := range h.calls {
 		if c.inv.Op.Shuts() && c.begins() && (h.first == nil || c.decidedBefore(h.first)) {
@@ -117,14 +116,14 @@ func (h *History) findShutdown() {
 	}
 }
 
-// begins reports whether a shutdown call began one: Close does so from inside the
-// loop too, where it refuses to wait (G18).
+// begins reports whether a shutdown call began a shutdown. Close does so on the loop too,
+// where it refuses to wait (G18).
 func (c *call) begins() bool {
 	return !c.refused() || c.inv.Op == OpClose && c.answered(RefusedInLoop)
 }
 
-// decidedBefore reports whether the executor says that it decided c before d; of
-// two calls of which it says nothing the one that began first came first.
+// decidedBefore reports whether the log shows that the executor decided c before d. If
+// the log shows neither decision, the earlier Invoke counts as earlier.
 func (c *call) decidedBefore(d *call) bool {
 	return c.admit != nil && (d.admit == nil || c.admit.N < d.admit.N)
 }
@@ -137,7 +136,7 @@ func (c *call) answered(o Outcome) bool {
 	return c.ret != nil && c.ret.Outcome == o
 }
 
-// returnedBefore reports whether c was over before n.
+// returnedBefore reports whether c returned before n.
 func (c *call) returnedBefore(n int) bool { return c.ret != nil && c.ret.N < n }
 
 func (e *entry) op() Op         { return e.submit.inv.Op }
@@ -149,7 +148,7 @@ func (e *entry) periodic() bool { return e.op() == OpFixedRate || e.op() == OpFi
 // registers reports whether it is a registration.
 func (e *entry) registers() bool { return e.op().Registers() }
 
-// endedBy returns the first end of a registration, or nil.
+// endedBy returns the first Ended event of a registration, or nil.
 func (e *entry) endedBy() *Event {
 	if len(e.ends) == 0 {
 		return nil
@@ -157,7 +156,7 @@ func (e *entry) endedBy() *Event {
 	return e.ends[0]
 }
 
-// firstBegin is the position at which the body first began, 0 if it did not.
+// firstBegin returns the position at which the body first began, or 0.
 func (e *entry) firstBegin() int {
 	if !e.began() {
 		return 0
@@ -165,10 +164,10 @@ func (e *entry) firstBegin() int {
 	return e.runs[0].begin.N
 }
 
-// cancelled returns the Cancel call that said true, if one did.
+// cancelled returns the Cancel call that returned true, or nil.
 func (e *entry) cancelled() *call { return sayingTrue(e.cancels) }
 
-// removed returns the remove call that said true, if one did.
+// removed returns the remove call that returned true, or nil.
 func (e *entry) removed() *call { return sayingTrue(e.removes) }
 
 func sayingTrue(calls []*call) *call {
@@ -179,20 +178,20 @@ func sayingTrue(calls []*call) *call {
 	return calls[i]
 }
 
-// completedAs reports whether the future or timer was seen complete with o.
+// completedAs reports whether the log has the future or timer complete with o.
 func (e *entry) completedAs(o Outcome) bool {
 	return slices.ContainsFunc(e.complete, func(ev Event) bool { return ev.Outcome == o })
 }
 
-// firstDeadline is the earliest instant at which the timer may run first.
+// firstDeadline returns the earliest instant at which the timer may first run.
 func (e *entry) firstDeadline() time.Duration {
 	return Later(e.submit.inv.At, e.submit.inv.Delay)
 }
 
-// what names the entry in a message: "task 2".
+// what returns the name of the entry in messages, such as "task 2".
 func (e *entry) what() string { return fmt.Sprintf("%s %d", noun(e.op()), e.id) }
 
-// noun says what the call hands over.
+// noun returns what the call submits.
 func noun(o Op) string {
 	switch {
 	case o == OpAfterIteration:
@@ -210,7 +209,7 @@ func noun(o Op) string {
 	}
 }
 
-// endN is the position at which the body ended, or beyond the log.
+// endN returns the position at which the body ended, or a position beyond the log.
 func (s *span) endN(h *History) int {
 	if s.end == nil {
 		return len(h.Events) + 1

@@ -1,9 +1,8 @@
 package history
 
-// judgeHooks is S9 (G6). An accepted hook runs unless it was removed, not
-// before a shutdown is under way, in the order added, and not behind tasks
-// that came after the shutdown call; a hook may still be added after the close
-// from a hook that was accepted before it, and nowhere else.
+// judgeHooks is S9 (G6). An accepted hook runs unless it was removed: after a shutdown has
+// begun, in the order added, and not behind tasks that were submitted after the shutdown
+// call. After the close only a hook that was accepted before it may add a hook.
 func judgeHooks(j *judge) {
 	last := hookOrder{floor: map[*call]*entry{}}
 	for i := range j.Events {
@@ -23,7 +22,7 @@ func judgeHooks(j *judge) {
 	}
 }
 
-// hookOrder sweeps the log for hooks that began against the order added.
+// hookOrder sweeps the log for hooks that began out of order.
 type hookOrder struct {
 	last  *entry // of the hooks whose AddShutdownHook is over, the one that began last
 	floor map[*call]*entry
@@ -44,8 +43,8 @@ func (o *hookOrder) step(j *judge, e *Event, c *call) {
 	}
 }
 
-// hookRuns judges whether the hook ran: once shutting down, and if and only if
-// no remove said true.
+// hookRuns judges that the hook ran during the shutdown if and only if no remove returned
+// true.
 func (j *judge) hookRuns(e *entry) {
 	n, removed := e.firstBegin(), e.removed()
 	switch {
@@ -62,9 +61,9 @@ func (j *judge) hookRuns(e *entry) {
 	}
 }
 
-// heldBack judges that a hook added before the shutdown call does not wait for
-// tasks that came after it: such a task must not begin while the hook waits and
-// every task that may have come before the call has ended.
+// heldBack judges that later tasks do not delay a hook that was added before the shutdown
+// call: no task of after the call begins while the hook waits, once every task that may
+// have been submitted before the call has ended.
 func (j *judge) heldBack(hook *entry) {
 	if j.first == nil || !hook.submit.returnedBefore(j.first.inv.N) || hook.removed() != nil {
 		return
@@ -83,8 +82,8 @@ func (j *judge) heldBack(hook *entry) {
 	}
 }
 
-// olderWaits reports whether at n a task that may have been accepted before the
-// shutdown call had not ended.
+// olderWaits reports whether a task that may have been accepted before the shutdown call
+// had not ended at n.
 func (h *History) olderWaits(n int) bool {
 	for _, e := range h.entries {
 		if !e.op().Tasks() || !e.accepted() || h.first.returnedBefore(e.submit.inv.N) {
@@ -92,7 +91,7 @@ func (h *History) olderWaits(n int) bool {
 		}
 		if e.cancelled() != nil {
 			if !h.overtaken(e, n) {
-				return true // the loop has yet to come upon it and to drop it
+				return true // the loop has not yet dropped it
 			}
 			continue
 		}
@@ -103,8 +102,8 @@ func (h *History) olderWaits(n int) bool {
 	return false
 }
 
-// overtaken reports whether by n a task of the same queue had begun that was
-// submitted after e: then e is not in the queue any more.
+// overtaken reports whether a task that was submitted after e to the same queue had begun
+// by n: then e has left the queue.
 func (h *History) overtaken(e *entry, n int) bool {
 	for _, o := range h.entries {
 		sameQueue := o.op().Tasks() && (o.op() == OpAfterIteration) == (e.op() == OpAfterIteration)

@@ -47,11 +47,11 @@ func (ix *indexer) observe(e *Event) {
 	case e.Op == OpDone && e.Outcome == True:
 		ix.h.sawDone(e)
 	case e.Op == OpInLoop:
-		ix.h.looks = append(ix.h.looks, look{event: e, within: ix.running(e.G), note: ix.inListener(e.G)})
+		ix.h.looks = append(ix.h.looks, look{event: e, within: ix.running(e.G), inListener: ix.inListener(e.G)})
 	}
 }
 
-// registration files what happened to a registration.
+// registration records an event of a registration.
 func (ix *indexer) registration(e *Event) error {
 	ent := ix.h.byID[e.ID]
 	switch {
@@ -73,7 +73,7 @@ func (h *History) sawDone(e *Event) {
 
 func (ix *indexer) invoke(e *Event) error {
 	h := ix.h
-	c := &call{inv: e, within: ix.running(e.G), note: ix.inListener(e.G)}
+	c := &call{inv: e, within: ix.running(e.G), inListener: ix.inListener(e.G)}
 	h.calls = append(h.calls, c)
 	h.byN[e.N] = c
 	if e.ID == 0 {
@@ -105,7 +105,7 @@ func (ix *indexer) invoke(e *Event) error {
 	return nil
 }
 
-// running returns the body that the goroutine is in, looking through listeners.
+// running returns the innermost body on the goroutine that is not a listener.
 func (ix *indexer) running(g int64) *span {
 	for _, s := range slices.Backward(ix.open[g]) {
 		if s.begin.Body != BodyListener {
@@ -115,8 +115,8 @@ func (ix *indexer) running(g int64) *span {
 	return nil
 }
 
-// inListener reports whether the goroutine is in a listener, which may run on
-// the loop or anywhere else.
+// inListener reports whether the goroutine runs a listener, which may be on the loop or
+// on any other goroutine.
 func (ix *indexer) inListener(g int64) bool {
 	open := ix.open[g]
 	return len(open) > 0 && open[len(open)-1].begin.Body == BodyListener
@@ -146,7 +146,7 @@ func (ix *indexer) begin(e *Event) error {
 	}
 	ix.open[e.G] = append(ix.open[e.G], s)
 	if e.Body == BodyListener {
-		s.entry.notes = append(s.entry.notes, s)
+		s.entry.listeners = append(s.entry.listeners, s)
 		return nil
 	}
 	h.loops[e.G] = true
@@ -155,7 +155,7 @@ func (ix *indexer) begin(e *Event) error {
 	return nil
 }
 
-// end closes the innermost open body of the goroutine, which must be the one named.
+// end ends the innermost open body of the goroutine, which must be the body of e.
 func (ix *indexer) end(e *Event) error {
 	open := ix.open[e.G]
 	if len(open) == 0 {

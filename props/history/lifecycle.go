@@ -1,7 +1,7 @@
 package history
 
-// judgeStates is S7 (G1): each transition is legal and begins where the last
-// one ended, and nobody who looks twice sees the state go back.
+// judgeStates is S7 (G1): each transition is legal and begins in the state in which the
+// last one ended, and no later observation sees an earlier state.
 func judgeStates(j *judge) {
 	state := NotStarted
 	for i := range j.moves {
@@ -18,16 +18,16 @@ func judgeStates(j *judge) {
 	j.statesSeen()
 }
 
-// sighting is a state that somebody saw, and the position from which everybody
-// who begins to look has to see it or a later one.
+// sighting is an observed state, and the position from which on every new observation must
+// see this state or a later one.
 type sighting struct {
 	state State
 	n     int
 }
 
-// statesSeen compares each sighting with those that were over before it began:
-// a State call with every earlier one, a bare observation with those of its
-// own goroutine, as it does not say when it began.
+// statesSeen compares each sighting with the sightings that ended before it began: a State
+// call with all earlier ones, a bare observation, whose beginning is unknown, with those
+// of its own goroutine.
 func (j *judge) statesSeen() {
 	var latest sighting
 	floor := map[*call]sighting{}
@@ -69,8 +69,9 @@ func (j *judge) notBack(before sighting, e *Event) {
 	}
 }
 
-// judgeDoneOnce is S12 (G15): Done is written at most once and nobody sees it
-// before; who has seen Done closed or the state Terminated sees both from then on.
+// judgeDoneOnce is S12 (G15): Done is written at most once, and no observation precedes
+// it. A goroutine that has seen Done closed or the state Terminated sees both from then
+// on.
 func judgeDoneOnce(j *judge) {
 	written := 0
 	seen := map[int64]int{} // per goroutine, where it first saw the end
@@ -90,7 +91,7 @@ func judgeDoneOnce(j *judge) {
 	}
 }
 
-// seesTheEnd judges one look at Done or at the state against earlier looks of
+// seesTheEnd compares one observation of Done or of the state with earlier observations by
 // the same goroutine.
 func (j *judge) seesTheEnd(e *Event, seen map[int64]int) {
 	looked := e.Kind == Observe || e.Kind == Return
@@ -116,7 +117,7 @@ func (j *judge) seesTheEnd(e *Event, seen map[int64]int) {
 	}
 }
 
-// sight says what a look that did not see the end saw.
+// sight returns what an observation saw that did not see the end.
 func (e *Event) sight() string {
 	if e.Op == OpDone {
 		return "Done was open"

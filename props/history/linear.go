@@ -8,23 +8,22 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Linearizable is REF3: it looks for an order of the calls, one moment inside
-// each, that a sequential executor could have answered so. Illegal means that
-// there is none. Unknown means that the limit passed first: undecided, never a
-// pass. A limit of 0 is none. It must not be called in a testing/synctest
-// bubble, whose clock the limit would be measured with.
+// Linearizable is REF3: it searches for one moment inside each call, so that a sequential
+// executor gives the same answers in this order. Illegal means that there is none. Unknown
+// means that the limit passed first; it is never a pass. A limit of 0 is no limit. Do not
+// call Linearizable in a testing/synctest bubble, whose clock would measure the limit.
 func (h *History) Linearizable(limit time.Duration) porcupine.CheckResult {
 	return porcupine.CheckOperationsTimeout(h.CallModel(), h.Operations(), limit)
 }
 
-// Operations returns the calls that admission answers, and what was seen of
-// the state and of Done, in porcupine's words. A call that did not return ends
-// after everything, with an answer that nobody knows. Instants are twice the
-// positions, so that there is one between any two.
+// Operations returns the calls that admission answers, and the observations of the state
+// and of Done, as operations of porcupine. A call that did not return ends after all
+// others, with an unknown answer. Instants are twice the positions, so that there is an
+// instant between any two positions.
 func (h *History) Operations() []porcupine.Operation {
 	var ops []porcupine.Operation
 	clients := map[int64]int{}
-	last := map[int64]int64{} // the position after which a goroutine's observation was made
+	last := map[int64]int64{} // the position after which the observation of a goroutine was made
 	add := func(e *Event, op operation, from, to int64) {
 		client, known := clients[e.G]
 		if !known {
@@ -57,13 +56,13 @@ func (h *History) Operations() []porcupine.Operation {
 	return ops
 }
 
-// ordered reports whether the sequential executor has an opinion on the call.
+// ordered reports whether the sequential executor models the call.
 func (h *History) ordered(o Op) bool {
 	return o.Submits() || o.Shuts() || o == OpState
 }
 
-// operation is one call with its answer; answer 0 of a call with answers means
-// that it is not known.
+// operation is one call with its answer; 0 means that the answer is unknown, or that the
+// call has none.
 type operation struct {
 	op     Op
 	text   string
@@ -72,7 +71,7 @@ type operation struct {
 	state  State // answer of OpState
 }
 
-// phases is a set of states: those that the executor may be in.
+// phases is the set of states in which the executor may be.
 type phases uint8
 
 func only(s State) phases            { return 1 << s }
@@ -89,9 +88,8 @@ func (p phases) String() (s string) {
 	return "{" + s + " }"
 }
 
-// settle adds the states that the executor may have moved on to by itself:
-// once a shutdown was asked for, or its poller has failed, it ends admission and
-// terminates.
+// settle adds the states into which the executor may have moved by itself: after a
+// shutdown call, or after its poller has failed, it closes admission and terminates.
 func (h *History) settle(p phases) phases {
 	if p.has(ShuttingDown) || h.Rules.Breaks && p.has(Started) {
 		p = p.with(Shutdown)
@@ -102,8 +100,8 @@ func (h *History) settle(p phases) phases {
 	return p
 }
 
-// CallModel is the sequential executor: five states, and for each call the
-// states in which its answer is right and what it makes of them.
+// CallModel is the sequential executor: five states, and for each call the states in which
+// its answer is right and the states that follow.
 func (h *History) CallModel() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return only(NotStarted) },
@@ -122,8 +120,8 @@ func (h *History) CallModel() porcupine.Model {
 	}
 }
 
-// step returns the states after the operation, none if no state can have
-// answered so.
+// step returns the states after the operation, and none if the answer is wrong in every
+// state.
 func (h *History) step(from phases, op operation) phases {
 	var next phases
 	for s := NotStarted; s <= Terminated; s++ {

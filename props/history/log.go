@@ -8,9 +8,9 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// Log is a totally ordered list of events written by many goroutines. The
-// order of the list is the order in which Add took the log's lock; that is all
-// it claims, see "What writers promise" in the package documentation.
+// Log is a totally ordered list of events that many goroutines write. The order is that
+// in which Add took the log's lock, and nothing more; see "What writers promise" in the
+// package documentation.
 type Log struct {
 	clock func() time.Duration // set once in New
 

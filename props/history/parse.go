@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// Parse reads a trace file. The format is described in
-// testdata/traces/history/README.md. An error names the line and what was
-// expected there.
+// Parse reads a trace file in the format of testdata/traces/history/README.md. An error
+// names the line and what was expected there.
 func Parse(r io.Reader) (Trace, error) {
 	p := parser{calls: openCalls{}}
 	lines := bufio.NewScanner(r)
@@ -170,7 +169,7 @@ func (p *parser) event(text string) error {
 	return nil
 }
 
-// usual sets what goes without saying.
+// usual sets the values that a line need not state.
 func (e *Event) usual() {
 	switch e.Kind {
 	case Begin:
@@ -184,7 +183,7 @@ func (e *Event) usual() {
 	}
 }
 
-// rest reads what the kind's shape asks for.
+// rest reads the words and attributes of the kind's shape.
 func (p *parser) rest(e *Event, words []string) error {
 	s := shapes[e.Kind]
 	for _, slot := range s.words {

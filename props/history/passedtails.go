@@ -1,9 +1,9 @@
 package history
 
-// judgePassedTails is S22 (G6). While a hook waits for a tail task, both accepted
-// before the shutdown call, no task begins that was submitted after it: it would
-// hold both back. What may have been accepted on either side of the call, and a hook
-// that may have been removed, is not judged.
+// judgePassedTails is S22 (G6). While a hook waits for a tail task, both accepted before
+// the shutdown call, no task that was submitted after the call begins, because it would
+// delay both. Tasks that may have been accepted on either side of the call, and hooks that
+// may have been removed, are not judged.
 func judgePassedTails(j *judge) {
 	if j.first == nil {
 		return
@@ -27,8 +27,8 @@ func judgePassedTails(j *judge) {
 	}
 }
 
-// lastOlder returns, of the tail tasks or hooks that were certainly accepted before
-// the shutdown call, the one that began last or did not begin; nil if there is none.
+// lastOlder returns the last to begin of the tail tasks or hooks that were certainly
+// accepted before the shutdown call, or one that did not begin, or nil.
 func (h *History) lastOlder(o Op) (last *entry) {
 	for _, e := range h.entries {
 		if e.op() != o || !e.accepted() || !e.submit.returnedBefore(h.first.inv.N) || !e.began() && len(e.removes) > 0 {
@@ -41,7 +41,7 @@ func (h *History) lastOlder(o Op) (last *entry) {
 	return last
 }
 
-// beginN is firstBegin, beyond the log if the body did not begin.
+// beginN returns firstBegin, or a position beyond the log if the body did not begin.
 func (e *entry) beginN() int {
 	if !e.began() {
 		return neverN

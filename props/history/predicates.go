@@ -5,17 +5,17 @@ import (
 	"regexp"
 )
 
-// Predicate is one sentence that every history of a correct executor
-// satisfies, and the function that judges it.
+// Predicate is a sentence that every history of a correct executor satisfies, with the
+// function that checks it.
 type Predicate struct {
-	Name      string // as in the verification text: "S2"
-	Guarantee string // whose breach it shows: "G3"
-	Sentence  string // what holds, in words
-	needs     Parts  // what the log must show for the predicate to have a meaning
+	Name      string // "S2"; the package documentation lists them
+	Guarantee string // the guarantee that a violation breaks: "G3"
+	Sentence  string // what must hold, in words
+	needs     Parts  // what the log must show for the predicate to apply
 	judge     func(*judge)
 }
 
-// predicates is the whole suite, in the order in which findings are reported.
+// predicates is the whole suite, in the order of reports.
 var predicates = [...]Predicate{
 	{Name: "S1", Guarantee: "G3", Sentence: "accepted work runs at most once", judge: judgeOnce},
 	{Name: "S2", Guarantee: "G3", Sentence: "accepted tasks run before done", judge: judgeAcceptedRun},
@@ -54,22 +54,22 @@ var predicates = [...]Predicate{
 // Predicates returns the suite. The slice is the caller's.
 func Predicates() []Predicate { return append([]Predicate(nil), predicates[:]...) }
 
-// Violation is one breach of a guarantee, seen by one predicate.
+// Violation is one breach of a guarantee that one predicate found.
 type Violation struct {
-	Guarantee string // "G3"; may differ from the predicate's where one judges several
+	Guarantee string // "G3"; differs from the predicate's own where a predicate judges several
 	Predicate string // "S2"
 	Sentence  string // what should have held
 	Text      string // what happened: "task 2, accepted at #3, never ran"
-	At        []int  // positions in the log, the telling one last
+	At        []int  // positions in the log, the decisive one last
 }
 
-// String is the line that a failure begins with.
+// String returns the first line of a failure.
 func (v Violation) String() string {
 	return fmt.Sprintf("%s %s: %s", v.Guarantee, v.Sentence, v.Text)
 }
 
-// Cause is equal for violations that most likely have the same cause: the same predicate
-// saw the same thing of the same guarantee, whatever its labels, positions and times.
+// Cause returns a text that is equal for violations with probably the same cause: the
+// same predicate, guarantee and text, apart from labels, positions and times.
 func (v Violation) Cause() string {
 	return v.Guarantee + " " + v.Predicate + " " + numbers.ReplaceAllString(v.Text, "n")
 }
@@ -93,16 +93,16 @@ func (s Status) String() string {
 	return word("status", []string{"not applicable", "not exercised", "passed", "failed"}, int(s))
 }
 
-// Verdict is what one predicate says about one history.
+// Verdict is the result of one predicate for one history.
 type Verdict struct {
 	Predicate  Predicate
 	Status     Status
-	Premise    int // how often what the predicate speaks of really occurred
+	Premise    int // how often the premise of the predicate occurred
 	Violations []Violation
 }
 
-// Check judges the history with the named predicates, or with all of them, in
-// the order of the table. It panics on a name that is not in the table.
+// Check judges the history with the named predicates, or with all of them if none is
+// named. It panics on an unknown name.
 func (h *History) Check(names ...string) []Verdict {
 	var verdicts []Verdict
 	for _, name := range names {
@@ -116,7 +116,7 @@ func (h *History) Check(names ...string) []Verdict {
 	return verdicts
 }
 
-// Violations returns what Check finds, without the rest.
+// Violations returns the violations that Check finds.
 func (h *History) Violations(names ...string) []Violation {
 	var found []Violation
 	for _, v := range h.Check(names...) {
@@ -134,7 +134,7 @@ func lookup(name string) Predicate {
 	panic("history: no predicate " + name)
 }
 
-// Check judges the history. It changes nothing and may run beside others.
+// Check judges the history. It changes nothing and is safe for concurrent use.
 func (p Predicate) Check(h *History) Verdict {
 	if !h.Rules.Has(p.needs) {
 		return Verdict{Predicate: p, Status: NotApplicable}
@@ -151,7 +151,7 @@ func (p Predicate) Check(h *History) Verdict {
 	return v
 }
 
-// judge is one predicate at work on one history.
+// judge applies one predicate to one history.
 type judge struct {
 	*History
 	predicate *Predicate
@@ -162,7 +162,7 @@ type judge struct {
 // exercised counts one occurrence of the predicate's premise.
 func (j *judge) exercised() { j.premise++ }
 
-// at names positions in the log for blame; the telling one comes last.
+// at returns positions in the log for blame, the decisive one last.
 func at(positions ...int) []int { return positions }
 
 // blame records a violation of the predicate's guarantee.
@@ -170,7 +170,7 @@ func (j *judge) blame(where []int, format string, args ...any) {
 	j.blameOn(j.predicate.Guarantee, j.predicate.Sentence, where, format, args...)
 }
 
-// blameOn records a violation of another guarantee than the predicate's own.
+// blameOn records a violation of a guarantee other than the predicate's own.
 func (j *judge) blameOn(guarantee, sentence string, where []int, format string, args ...any) {
 	j.found = append(j.found, Violation{
 		Guarantee: guarantee,

@@ -2,10 +2,9 @@ package history
 
 import "time"
 
-// judgePrompt is V2 (G12). In virtual time, where only bodies take time,
-// accepted work begins at the instant it is ready or bodies fill the time in
-// between; at rest nothing that was accepted is still waiting. A lazy task may
-// wait for the next wake.
+// judgePrompt is V2 (G12). In virtual time, where only bodies take time, accepted work
+// begins at the instant at which it is ready, or bodies fill the time in between. At rest
+// no accepted work waits. A lazy task may wait for the next wake-up.
 func judgePrompt(j *judge) {
 	for _, e := range j.entries {
 		if !e.accepted() || !e.began() || e.op() == OpExecuteLazy || e.registers() {
@@ -26,7 +25,7 @@ func judgePrompt(j *judge) {
 	j.nothingWaits()
 }
 
-// readyAt is when the entry's body can begin, if that is known.
+// readyAt returns when the entry's body can begin, if that is known.
 func (h *History) readyAt(e *entry) (time.Duration, bool) {
 	ret := e.submit.ret.At
 	switch {
@@ -49,9 +48,9 @@ func (j *judge) nothingWaits() {
 	}
 }
 
-// judgeStarvation is V7 (G13): between the moment at which a timer, a tail task
-// or a hook is ready and its Begin, the loop begins no more tasks than the
-// rest of one batch and another whole one. It is exercised where tasks competed.
+// judgeStarvation is V7 (G13): between the moment at which a timer, a tail task or a hook
+// is ready and its Begin, the loop begins at most the rest of one batch and another whole
+// batch of tasks. It is exercised where tasks competed.
 func judgeStarvation(j *judge) {
 	bound := 2 * j.Rules.batch()
 	tasks, waiting := j.taskCounts()
@@ -77,8 +76,8 @@ func judgeStarvation(j *judge) {
 	}
 }
 
-// waitsUntil is where the wait of something that never began is over: it has
-// ended otherwise, or the log has.
+// waitsUntil returns where the wait of an entry that never began ends: at its end, or at
+// the end of the log.
 func (h *History) waitsUntil(e *entry) int {
 	n := len(h.Events)
 	if len(e.complete) > 0 {
@@ -90,8 +89,7 @@ func (h *History) waitsUntil(e *entry) int {
 	return n
 }
 
-// waitsFrom is the position from which the entry is ready, if it is one of
-// those that must not starve.
+// waitsFrom returns the position from which on the entry is ready, if it must not starve.
 func (h *History) waitsFrom(e *entry) (int, bool) {
 	ret := e.submit.ret.N
 	switch {
@@ -110,7 +108,7 @@ func (h *History) waitsFrom(e *entry) (int, bool) {
 	return 0, false
 }
 
-// hookReady is where the last task accepted before the shutdown call has begun.
+// hookReady returns where the last task that was accepted before the shutdown call began.
 func (h *History) hookReady(added int) (int, bool) {
 	if h.first == nil {
 		return 0, false
@@ -125,8 +123,8 @@ func (h *History) hookReady(added int) (int, bool) {
 	return ready, true
 }
 
-// taskCounts returns, for each position, how many tasks have begun up to it,
-// and how many had been accepted and were waiting.
+// taskCounts returns for each position how many tasks had begun, and how many accepted
+// tasks were waiting.
 func (h *History) taskCounts() (begun, waiting []int) {
 	begun, waiting = make([]int, len(h.Events)+1), make([]int, len(h.Events)+1)
 	for i := range h.Events {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// window is what G10 and G11 say about the instant at which admission ends:
-// the parameters of a graceful shutdown beside what the log shows.
+// window is what G10 and G11 require of the instant at which admission ends: the
+// parameters of a graceful shutdown and what the log shows.
 type window struct {
 	*History
 	start          time.Duration // the shutdown call
@@ -14,8 +14,8 @@ type window struct {
 	end            time.Duration // when admission ended; without States, when the executor was done
 }
 
-// closeWindow returns the window of the first shutdown call. It has none if
-// that call was not graceful or admission has not ended in the log.
+// closeWindow returns the window of the first shutdown call. There is none if that call
+// was not graceful, or if admission does not end in the log.
 func (h *History) closeWindow() (window, bool) {
 	w := window{History: h, start: h.askedAt, timeout: Never}
 	if h.first == nil || !h.Rules.Has(QuietPeriod) {
@@ -28,7 +28,7 @@ func (h *History) closeWindow() (window, bool) {
 	case OpShutdownGracefully:
 		w.quiet, w.timeout = h.first.inv.Quiet, h.first.inv.Timeout
 	case OpClose:
-		if h.first.inv.Timeout > 0 { // the executor's default, if the writer knows it
+		if h.first.inv.Timeout > 0 { // the default of the executor, if the writer knows it
 			w.timeout = h.first.inv.Timeout
 		}
 	default:
@@ -47,8 +47,8 @@ func (h *History) closeWindow() (window, bool) {
 	return w, true
 }
 
-// startFailed reports whether there was never a loop to wait for anything: a
-// quiet period without one is over at once (G17).
+// startFailed reports whether there was never a loop: without one a quiet period is over at
+// once (G17).
 func (h *History) startFailed() bool {
 	if !h.Rules.Spawner || len(h.spans) > 0 {
 		return false
@@ -56,7 +56,7 @@ func (h *History) startFailed() bool {
 	return !slices.ContainsFunc(h.Events, func(e Event) bool { return e.Kind == Park })
 }
 
-// limit is the latest instant of the close: the timeout, or a Shutdown call.
+// limit returns the latest instant of the close: the timeout, or a Shutdown call.
 func (w window) limit() time.Duration {
 	limit := Later(w.start, w.timeout)
 	for _, c := range w.calls {
@@ -67,8 +67,8 @@ func (w window) limit() time.Duration {
 	return limit
 }
 
-// legal reports whether admission ended at an instant that G10 allows. In real
-// time only too early can be told.
+// legal reports whether admission ended at an instant that G10 allows. In real time only a
+// close that is too early is illegal.
 func (w window) legal() bool {
 	if !w.Rules.Virtual || w.Rules.Spawner { // a slow spawner takes time
 		return w.end >= w.soonest()
@@ -81,10 +81,9 @@ func (w window) legal() bool {
 	return false
 }
 
-// soonest is the least instant of the close in real time: quiet after the call
-// and, where the close itself is in the log, after the last body between the two.
-// A body that ended while the call was on its way, before it took effect, is one
-// before the call.
+// soonest returns the earliest legal instant of the close in real time: quiet after the
+// call and, if the log has the close, after the last body between the two. A body that
+// ended before the call took effect counts as one before the call.
 func (w window) soonest() time.Duration {
 	idle := w.start
 	for _, s := range w.spans {
@@ -95,9 +94,9 @@ func (w window) soonest() time.Duration {
 	return min(Later(idle, w.quiet), w.limit())
 }
 
-// candidates returns the instants, in order, at which the close is legal in
-// virtual time. There is more than one if work arrived exactly at the end of
-// the quiet period: a tie, which may go either way.
+// candidates returns in order the instants at which the close is legal in virtual time.
+// There is more than one if work arrived exactly at the end of the quiet period: such a
+// tie may go either way.
 func (w window) candidates() []time.Duration {
 	var found []time.Duration
 	limit, idle, idleN := w.limit(), w.start, w.asked
@@ -123,7 +122,7 @@ func (w window) candidates() []time.Duration {
 	return append(found, min(w.held(Later(idle, w.quiet), limit), limit))
 }
 
-// ready is when the loop had a reason to run the body.
+// ready returns when the loop had a reason to run the body.
 func (s *span) ready() time.Duration {
 	if s.entry.op().Timers() {
 		return s.entry.due(max(s.begin.Run-1, 0))
@@ -131,9 +130,9 @@ func (s *span) ready() time.Duration {
 	return s.entry.submit.inv.At
 }
 
-// ties reports whether the body became ready at that very instant, so that the
-// close may have come before it or not: it was not yet queued when the loop
-// fell idle, and no policy had the close wait for it.
+// ties reports whether the body became ready at exactly the instant of the close, so that
+// either may come first: the body was not queued when the loop became idle, and no policy
+// makes the close wait for it.
 func (w window) ties(s *span, at time.Duration, idleN int) bool {
 	switch ret := s.entry.submit.ret; {
 	case s.ready() != at:
@@ -145,8 +144,8 @@ func (w window) ties(s *span, at time.Duration, idleN int) bool {
 	}
 }
 
-// held returns the first instant, from the given one on, at which no registration
-// is open and no timer that the policy waits for is pending.
+// held returns the first instant from the given one on at which no registration is open
+// and no timer is pending for which the policy waits.
 func (w window) held(at, limit time.Duration) time.Duration {
 	timers := w.Rules.Timers == RunTimersUntilTimeout || w.Rules.Timers == AnyTimers
 	for again := true; again && at < limit; {
@@ -166,15 +165,15 @@ func (w window) held(at, limit time.Duration) time.Duration {
 	return at
 }
 
-// pendingUntil is when a timer that is pending at the instant begins its next
-// run or ends without; 0 if it is not pending or not due before the timeout. A
-// foreign executor is only known to wait for runs that it makes.
+// pendingUntil returns when a timer that is pending at the instant begins its next run or
+// ends without one. It returns 0 if the timer is not pending or not due before the timeout.
+// An executor without a policy is known to wait only for runs that it makes.
 func (w window) pendingUntil(e *entry, at, limit time.Duration) time.Duration {
 	if !e.op().Timers() || !e.accepted() || e.submit.inv.At > at {
 		return 0
 	}
 	for _, s := range e.runs {
-		if s.begin.At > at { // one at this instant may be over: a body may take no time
+		if s.begin.At > at { // a body at this instant may be over: it may take no time
 			return s.begin.At
 		}
 	}
@@ -188,7 +187,7 @@ func (w window) pendingUntil(e *entry, at, limit time.Duration) time.Duration {
 // abrupt reports whether the body ended by a panic or by Goexit.
 func (s *span) abrupt() bool { return s.end != nil && s.end.Outcome.Abrupt() }
 
-// busy is how much of the time from one instant to another bodies took.
+// busy returns how much of the time between two instants bodies took.
 func (h *History) busy(from, to time.Duration) time.Duration {
 	var sum time.Duration
 	for _, s := range h.spans {
@@ -205,8 +204,8 @@ func (h *History) busy(from, to time.Duration) time.Duration {
 	return sum
 }
 
-// judgeQuiet is V4 (G10), in both directions. A close after the deadline is
-// V3's, one that a later call explains S13's.
+// judgeQuiet is V4 (G10), in both directions. V3 judges a close after the deadline, and S13
+// a close that a later call explains.
 func judgeQuiet(j *judge) {
 	w, ok := j.closeWindow()
 	if !ok || w.end > w.limit() && j.Rules.Virtual {
@@ -239,7 +238,7 @@ func (w window) endN() int {
 	return w.done
 }
 
-// lastBody says when the last body before the close ended.
+// lastBody returns in words when the last body before the close ended.
 func (w window) lastBody() string {
 	var last *span
 	for _, s := range w.spans {
@@ -253,8 +252,8 @@ func (w window) lastBody() string {
 	return "last body ended at " + last.end.At.String()
 }
 
-// refusedTooSoon judges an executor that shows no states by its refusals: the
-// first one for the close cannot precede every legal close.
+// refusedTooSoon judges an executor without states by its refusals: the first refusal for
+// the close may not precede every legal close.
 func (j *judge) refusedTooSoon(w window) {
 	if j.Rules.Has(States) || !j.Rules.Virtual {
 		return

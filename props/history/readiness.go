@@ -2,13 +2,12 @@ package history
 
 import "time"
 
-// readinessTurns is how many turns of tasks a busy loop may run between two looks
-// at its poller.
+// readinessTurns is how many turns of tasks a busy loop may run between two polls.
 const readinessTurns = 17
 
-// judgeReadinessStarves is V10 (G13): between the moment at which a descriptor is
-// ready and the call of its handler the loop begins no more than a bounded number
-// of tasks. It is exercised where tasks competed.
+// judgeReadinessStarves is V10 (G13): between the moment at which a descriptor is ready and
+// the call of its handler the loop begins a bounded number of tasks. It is exercised where
+// tasks competed.
 func judgeReadinessStarves(j *judge) {
 	bound := readinessTurns * j.Rules.batch()
 	var tasks []int
@@ -33,9 +32,9 @@ func judgeReadinessStarves(j *judge) {
 	}
 }
 
-// heardAt is where the wait for readiness is over: the handler began, the
-// registration ended or was changed, the poller was lost, or the log ends. It does not
-// begin where the change was under way: what the change itself wrote is behind it.
+// heardAt returns where the wait for readiness is over: the handler began, the registration
+// ended or changed, the poller was lost, or the log ends. There is no wait while another
+// goroutine changes the registration, because the change writes its events first.
 func (h *History) heardAt(e *entry, ready *Event) int {
 	if h.changesAt(e, ready) {
 		return ready.N
@@ -60,8 +59,8 @@ func (h *History) heardAt(e *entry, ready *Event) int {
 	return until
 }
 
-// changesAt reports whether another goroutine was in a call that changes the registration
-// or ends it.
+// changesAt reports whether another goroutine was in a call that changes or ends the
+// registration.
 func (h *History) changesAt(e *entry, ready *Event) bool {
 	for _, c := range h.calls {
 		if c.inv.N > ready.N {
@@ -75,9 +74,9 @@ func (h *History) changesAt(e *entry, ready *Event) bool {
 	return false
 }
 
-// readinessPrompt is the part of V2 that is about descriptors: in virtual time the
-// handler is called at the instant at which its descriptor is ready, or bodies fill
-// the time in between.
+// readinessPrompt is the part of V2 that concerns descriptors: in virtual time the handler
+// is called at the instant at which its descriptor is ready, or bodies fill the time in
+// between.
 func (j *judge) readinessPrompt() {
 	if !j.Rules.Virtual {
 		return
@@ -101,15 +100,15 @@ func (j *judge) readinessPrompt() {
 	}
 }
 
-// internal reports whether the body is one of a registration in a shutdown, which
+// internal reports whether the body belongs to a registration in a shutdown. Such a body
 // does not restart the quiet period.
 func (s *span) internal(asked int) bool {
 	return s.begin.Body.Registration() && (asked != 0 && s.begin.N > asked || s.begin.Body != BodyReadiness)
 }
 
-// slowHandlers reports whether handlers take time: whether one that begins about
-// the shutdown call restarts the quiet period depends on when the loop saw the
-// call, which no log shows.
+// slowHandlers reports whether handlers take time. Whether a handler that begins near the
+// shutdown call restarts the quiet period depends on when the loop saw the call, and no
+// log shows that.
 func (h *History) slowHandlers() bool {
 	for _, s := range h.spans {
 		if s.begin.Body.Registration() && (s.end == nil || s.end.At > s.begin.At) {
@@ -119,7 +118,7 @@ func (h *History) slowHandlers() bool {
 	return false
 }
 
-// broke reports whether the executor was closed by a failure of its poller.
+// broke reports whether a failure of the poller closed the executor.
 func (h *History) broke() bool {
 	if !h.Rules.Breaks {
 		return false
@@ -132,7 +131,7 @@ func (h *History) broke() bool {
 	return false
 }
 
-// openUntil is when a registration that is open at the instant ends; 0 if it is not.
+// openUntil returns when a registration ends that is open at the instant, and otherwise 0.
 func (w window) openUntil(e *entry, at, limit time.Duration) time.Duration {
 	if !e.registers() || !e.accepted() || e.submit.inv.At > at {
 		return 0
@@ -143,8 +142,8 @@ func (w window) openUntil(e *entry, at, limit time.Duration) time.Duration {
 	return limit
 }
 
-// lastRegistrationEnds is when the last registration ended that the end of the
-// executor had to wait for.
+// lastRegistrationEnds returns when the last registration ended for which the end of the
+// executor had to wait.
 func (h *History) lastRegistrationEnds() (last time.Duration) {
 	for _, e := range h.entries {
 		if end := e.endedBy(); end != nil && (h.done == 0 || end.N < h.done) {

@@ -1,8 +1,8 @@
 package history
 
-// judgeRefusal is S4 (G5). Before the close nothing is refused except for a
-// full queue or a failed start; from the moment it is known, everything is.
-// Hooks added after the close have rules of their own, see S9.
+// judgeRefusal is S4 (G5). Before the close, calls are refused only for a full queue or a
+// failed start. From the moment at which the close is known, every call is refused. S9
+// judges hooks that are added after the close.
 func judgeRefusal(j *judge) {
 	known, why := j.knownClosed()
 	for _, c := range j.calls {
@@ -25,7 +25,7 @@ func judgeRefusal(j *judge) {
 	j.shutdownCloses()
 }
 
-// name is what a message calls the subject of a call.
+// name returns the name of the subject of a call in messages.
 func (e *entry) name(c *call) string {
 	if e == nil {
 		return noun(c.inv.Op)
@@ -33,8 +33,8 @@ func (e *entry) name(c *call) string {
 	return e.what()
 }
 
-// knownClosed returns the first position from which every call has to be
-// refused, and what happened there.
+// knownClosed returns the first position from which on every call must be refused, and what
+// happened there.
 func (h *History) knownClosed() (n int, why string) {
 	n = neverN
 	note := func(at int, what string) {
@@ -56,7 +56,7 @@ func (h *History) knownClosed() (n int, why string) {
 	return n, why
 }
 
-// refusedAsClosed reports whether the refusal can only mean the close.
+// refusedAsClosed reports whether the close is the only possible reason of the refusal.
 func (h *History) refusedAsClosed(c *call) bool {
 	if c.answered(RefusedClosed) {
 		return true
@@ -64,7 +64,7 @@ func (h *History) refusedAsClosed(c *call) bool {
 	return c.answered(Refused) && h.Rules.QueueBound == 0 && !h.Rules.Spawner
 }
 
-// honest judges the reason that a refusal gave.
+// honest judges the reason of a refusal.
 func (j *judge) honest(c *call) {
 	what, n := c.entry.name(c), c.ret.N
 	switch c.ret.Outcome {
@@ -89,7 +89,7 @@ func (j *judge) honest(c *call) {
 	}
 }
 
-// mayBeClosed reports whether the close can have happened before the call returned.
+// mayBeClosed reports whether the close may have happened before the call returned.
 func (h *History) mayBeClosed(c *call) bool {
 	if h.Rules.Has(States) {
 		return h.closed != 0 && h.closed < c.ret.N
@@ -97,11 +97,11 @@ func (h *History) mayBeClosed(c *call) bool {
 	return h.first != nil && h.first.inv.N < c.ret.N
 }
 
-// mayBeFull reports whether the queue can have been full at some moment of the
-// call: enough tasks may have been accepted and not begun. Begin is written a
-// little after the fact, so the count errs on the executor's side.
+// mayBeFull reports whether the queue may have been full at some moment of the call:
+// enough tasks may have been accepted and not begun. Begin is written shortly after the
+// dequeue, so the count errs in favour of the executor.
 func (h *History) mayBeFull(c *call) bool {
-	room := h.Rules.Room()
+	room := h.Rules.Capacity()
 	if room == 0 || !c.inv.Op.Tasks() {
 		return false
 	}
@@ -120,8 +120,8 @@ func (h *History) mayBeFull(c *call) bool {
 	return waiting >= room
 }
 
-// admitOnItsSide judges the moment of decision, where the executor writes it:
-// yes before the close, no as closed after it.
+// admitOnItsSide judges the moment of decision, if the executor writes it: an acceptance
+// comes before the close, and a refusal as closed after it.
 func (j *judge) admitOnItsSide(c *call) {
 	if c.admit == nil || j.closed == 0 || c.inv.Op == OpAddHook {
 		return

@@ -1,8 +1,8 @@
 package history
 
-// judgeRegistrations is S19 (G22): a registration ends once; nothing of it begins
-// after its end; its owner is told once, not before, and with a cause if and only
-// if it was not he who ended it.
+// judgeRegistrations is S19 (G22): a registration ends once, and none of its bodies begins
+// after the end. Its owner is notified once, after the end, with an error if and only if
+// the owner did not end it.
 func judgeRegistrations(j *judge) {
 	for _, e := range j.entries {
 		if !e.registers() || !e.accepted() {
@@ -18,12 +18,12 @@ func judgeRegistrations(j *judge) {
 		j.deafAfter(e)
 		j.leftDeaf(e)
 		j.heardOfNothing(e)
-		j.toldOnce(e)
+		j.notifiedOnce(e)
 	}
 }
 
-// closed22 judges who ended it: its owner by a call, or the executor for a reason,
-// and no plain one before a shutdown or a fault.
+// closed22 judges why the registration ended: by a call of its owner, or by the executor
+// with a cause. The executor ends no plain registration before a shutdown or a fault.
 func (j *judge) closed22(e *entry) {
 	end := e.endedBy()
 	if end == nil || end.Outcome != Errored || e.op() != OpRegister || j.faultBefore(end.N) {
@@ -34,8 +34,7 @@ func (j *judge) closed22(e *entry) {
 	}
 }
 
-// faultBefore reports whether the environment can have taken a registration from
-// the executor by n.
+// faultBefore reports whether a fault may have cost the executor a registration by n.
 func (j *judge) faultBefore(n int) bool {
 	for i := range j.Events[:n] {
 		if e := &j.Events[i]; e.Kind == Fault && e.Outcome != 0 {
@@ -45,9 +44,9 @@ func (j *judge) faultBefore(n int) bool {
 	return false
 }
 
-// deafAfter judges that no body of the registration begins after its end. One that
-// the loop had taken up before may say so late, if it was not the loop that ended
-// the registration: then it is the next thing that the loop says.
+// deafAfter judges that no body of the registration begins after its end. If another
+// goroutine ended the registration, a body that the loop had already dequeued may write
+// its Begin late: then it is the next event of the loop.
 func (j *judge) deafAfter(e *entry) {
 	end := e.endedBy()
 	if end == nil {
@@ -62,8 +61,8 @@ func (j *judge) deafAfter(e *entry) {
 	}
 }
 
-// heardOfNothing judges that the handler is called no more often than there was
-// something to hear: an event of an older registration is not taken for one of this.
+// heardOfNothing judges that the handler is not called more often than its descriptor was
+// ready: an event of an older registration must not reach this one.
 func (j *judge) heardOfNothing(e *entry) {
 	if !j.Rules.Has(Readiness) {
 		return
@@ -87,8 +86,8 @@ func (j *judge) heardOfNothing(e *entry) {
 	}
 }
 
-// leftDeaf judges that a registration which a new poller could not take over ends,
-// or, a channel, is told to, as soon as the loop is free.
+// leftDeaf judges that a registration which a new poller could not take over ends as soon
+// as the loop is free; a channel is aborted instead.
 func (j *judge) leftDeaf(e *entry) {
 	for i := range j.Events {
 		f := &j.Events[i]
@@ -112,8 +111,8 @@ func (j *judge) leftDeaf(e *entry) {
 	}
 }
 
-// nextOfLoop is the position of the first thing after n that an awake loop says of
-// itself, 0 if it sleeps at n.
+// nextOfLoop returns the position of the first event after n that an awake loop writes
+// about itself, or 0 if the loop sleeps at n.
 func (h *History) nextOfLoop(n int) int {
 	said := func(e *Event) bool {
 		return e.Kind == Park || e.Kind == Unpark || e.Kind == Ended && e.Outcome == Errored && h.loops[e.G] || (e.Kind == Begin || e.Kind == End) && e.Body != BodyListener
@@ -134,15 +133,15 @@ func (h *History) nextOfLoop(n int) int {
 	return 0
 }
 
-// toldOnce judges the calls of the owner's listener.
-func (j *judge) toldOnce(e *entry) {
-	if len(e.notes) == 0 {
+// notifiedOnce judges the calls of the owner's listener.
+func (j *judge) notifiedOnce(e *entry) {
+	if len(e.listeners) == 0 {
 		return
 	}
-	told, end := e.notes[0].begin.N, e.endedBy()
+	told, end := e.listeners[0].begin.N, e.endedBy()
 	switch {
-	case len(e.notes) > len(e.listens):
-		j.blame(at(told, e.notes[1].begin.N), "the owner of %s was told at #%d and again at #%d", e.what(), told, e.notes[1].begin.N)
+	case len(e.listeners) > len(e.listens):
+		j.blame(at(told, e.listeners[1].begin.N), "the owner of %s was told at #%d and again at #%d", e.what(), told, e.listeners[1].begin.N)
 	case end == nil || end.N > told:
 		j.blame(at(told), "the owner of %s was told at #%d, before its end", e.what(), told)
 	case len(e.complete) > 0 && e.complete[0].Outcome != end.Outcome:
@@ -150,7 +149,7 @@ func (j *judge) toldOnce(e *entry) {
 	}
 }
 
-// registrationOpen reports whether some registration may be open at n.
+// registrationOpen reports whether a registration may be open at n.
 func (h *History) registrationOpen(n int) bool {
 	for _, e := range h.entries {
 		if !e.registers() || e.submit.refused() || e.submit.inv.N > n {

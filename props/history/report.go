@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// Report writes a violation for a person: the sentence, the program with one
-// line per call and its answer, the trace with one column per goroutine, and
-// the line to paste to see it again. It returns the first error of w.
+// Report writes a violation for people: the sentence, the program with one line for each
+// call and its answer, the trace with one column for each goroutine, and the command that
+// repeats the run. It returns the first error of w.
 func Report(w io.Writer, h *History, v Violation, replay string) error {
 	out := &firstError{w: w}
 	fmt.Fprintf(out, "%v\n\n", v)
@@ -19,7 +19,7 @@ func Report(w io.Writer, h *History, v Violation, replay string) error {
 	return out.err
 }
 
-// program lists the calls in the order made, under the goroutine that made them.
+// program writes the calls in order, each with the goroutine that made it.
 func (h *History) program(w io.Writer) {
 	names := h.goroutines()
 	for _, c := range h.calls {
@@ -35,7 +35,7 @@ func (h *History) program(w io.Writer) {
 	}
 }
 
-// firstError is a writer that remembers its first error and then writes nothing.
+// firstError is a writer that keeps its first error and writes nothing after it.
 type firstError struct {
 	w   io.Writer
 	err error

@@ -2,37 +2,36 @@ package history
 
 import "time"
 
-// Rules tells the predicates what the log can show and what the executor
-// under judgement was configured to do. The zero value suits any executor of
-// which only calls and bodies are seen, in real time.
+// Rules says what the log shows and how the executor under judgement was configured. The
+// zero value suits any executor whose log has only calls and bodies, in real time.
 type Rules struct {
-	Parts      Parts         // what the executor writes or the harness could see
+	Parts      Parts         // what the executor or the harness writes into the log
 	Virtual    bool          // times are exact and only bodies take time (a testing/synctest bubble)
-	AtRest     bool          // the log ends where nothing can happen any more, or the harness gave up waiting
-	Slack      time.Duration // without Virtual: lateness that is not held against anybody
-	QueueBound int           // room in the queue, 0 none; max(16, n) is what counts
-	Batch      int           // tasks the loop may run before it looks elsewhere; 0 means DefaultBatch
+	AtRest     bool          // the log ends when nothing can happen any more, or when the harness stopped waiting
+	Slack      time.Duration // without Virtual: lateness that is not a violation
+	QueueBound int           // capacity of the queue as configured; 0: unbounded; see Capacity
+	Batch      int           // tasks that the loop may run in one turn; 0: DefaultBatch
 	Timers     TimerPolicy   // what a shutdown does with waiting timers
 	Drain      DrainPolicy   // what a shutdown does with open channels
-	Spawner    bool          // the spawner may refuse: a start that fails is an honest refusal
-	Breaks     bool          // the poller may fail for good: the executor then closes by itself (G15)
+	Spawner    bool          // the spawner may refuse, so a failed start is a legal refusal
+	Breaks     bool          // the poller may fail for good, and then the executor closes by itself (G15)
 	_          struct{}
 }
 
-// DefaultBatch is the bound of a batch, 64 tasks as in Netty (R51).
+// DefaultBatch is the bound of a batch: 64 tasks, as in Netty (R51).
 const DefaultBatch = 64
 
-// minQueue is the least room a bounded queue has (G19, R29).
+// minQueue is the least capacity of a bounded queue (G19, R29).
 const minQueue = 16
 
-// Parts is a set of the things a log can show beyond calls and bodies.
+// Parts is a set of what a log can show beyond calls and bodies.
 type Parts uint16
 
 // The parts.
 const (
-	States      Parts = 1 << iota // Transit events, each where it happens
-	LoopKnown                     // InLoop of Begin, End and Observe is what InEventLoop said
-	OneLoop                       // one goroutine runs all bodies, until Goexit takes it
+	States      Parts = 1 << iota // Transit events, each at the moment of the change
+	LoopKnown                     // InLoop of Begin, End and Observe is the answer of InEventLoop
+	OneLoop                       // one goroutine runs all bodies until Goexit ends it
 	Parks                         // Park, Unpark, Wake, Closed
 	Samples                       // Sample events
 	Completions                   // Complete events of futures
@@ -48,9 +47,9 @@ const All = States | LoopKnown | OneLoop | Parks | Samples | Completions | Timer
 // Has reports whether the log shows all the parts.
 func (r Rules) Has(p Parts) bool { return r.Parts&p == p }
 
-// Room is how many accepted tasks that have not begun fit in the queue; 0
-// means no bound.
-func (r Rules) Room() int {
+// Capacity returns how many accepted tasks that have not begun the queue holds; 0 means
+// that it is unbounded.
+func (r Rules) Capacity() int {
 	if r.QueueBound == 0 {
 		return 0
 	}

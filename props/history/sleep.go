@@ -2,10 +2,10 @@ package history
 
 import "time"
 
-// judgeSleep is V1 (G12), the step form of "no lost wake-up": each time the
-// loop goes to sleep it leaves no work in the queue but lazy tasks, it will wake
-// for the next deadline, and it does not sleep without limit in a shutdown; or
-// a wake is pending. It catches a bug that a later wake would mask.
+// judgeSleep is V1 (G12), the step form of "no lost wake-up": whenever the loop begins to
+// sleep, the queue has only lazy tasks, the sleep ends by the next deadline, and in a
+// shutdown the sleep has a limit; or a wake-up is pending. V1 finds a bug that a later
+// wake-up would mask.
 func judgeSleep(j *judge) {
 	for i := range j.Events {
 		e := &j.Events[i]
@@ -25,7 +25,7 @@ func judgeSleep(j *judge) {
 	}
 }
 
-// until is an instant for people.
+// until returns an instant as text for people.
 func until(at time.Duration) string {
 	if at == Never {
 		return "never"
@@ -33,13 +33,13 @@ func until(at time.Duration) string {
 	return at.String()
 }
 
-// idleTurns is how often in a row a loop may wake, at one instant, for nothing:
-// an interrupted wait or a wake that other work has overtaken.
+// idleTurns is how often in a row, at one instant, a loop may wake for nothing: after an
+// interrupted wait, or after a wake-up whose work it had already run.
 const idleTurns = 3
 
-// judgeBusy is V6 (G12): a loop with nothing to do does not turn. A turn is
-// idle if nothing happened between two sleeps, nobody woke it, and either no
-// time passed or its deadline was already over when it lay down.
+// judgeBusy is V6 (G12): a loop with nothing to do sleeps. A turn is idle if nothing
+// happened between two sleeps, no goroutine woke the loop, and either no time passed or
+// the deadline had already passed when the sleep began.
 func judgeBusy(j *judge) {
 	var park *Event
 	idle, useful := 0, false
@@ -63,8 +63,8 @@ func judgeBusy(j *judge) {
 	}
 }
 
-// turn counts one turn of the loop, from one sleep to the next, into the
-// number of idle ones in a row.
+// turn returns the number of idle turns in a row after one more turn of the loop, from one
+// sleep to the next.
 func turn(idle int, from, to *Event, useful bool) int {
 	if useful || from.Token {
 		return 0
@@ -75,12 +75,12 @@ func turn(idle int, from, to *Event, useful bool) int {
 	return 0
 }
 
-// wakesPerSleep allows a wake of the sleep before, whose line was written late,
-// beside the one of this sleep.
+// wakesPerSleep allows the wake-up of this sleep, and one of the sleep before that was
+// written late.
 const wakesPerSleep = 2
 
-// judgeWakes is V8 (G12): no wake from the loop itself, at most one per sleep,
-// and no more than outside calls that can have changed something.
+// judgeWakes is V8 (G12): the loop does not wake itself, there is at most one wake-up per
+// sleep, and no more wake-ups than outside calls that may have changed something.
 func judgeWakes(j *judge) {
 	wakes, parks, causes, now := 0, 0, 0, 0
 	for i := range j.Events {
@@ -92,9 +92,9 @@ func judgeWakes(j *judge) {
 			now = 0
 		case Invoke:
 			if c := j.byN[e.N]; c.within == nil && givesWork(e.Op) && (e.Op != OpExecuteLazy || j.Rules.QueueBound > 0) {
-				causes++ // a lazy task too that may have taken the last room: nothing else could wake the loop
+				causes++ // a lazy task counts if it may have filled the queue: nothing else could wake the loop
 				if e.Op.Registers() {
-					causes++ // it may end an older one, whose number was used again
+					causes++ // it may end an older registration of the same descriptor number
 				}
 			}
 		case Transit:

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// judgeTimers is S10 (G7): never early, equal deadlines in the order
-// scheduled, phase kept, arguments checked, no run after a panic; and what the
-// policy says about timers at a shutdown.
+// judgeTimers is S10 (G7): no timer is early, equal deadlines run in the order scheduled, a
+// fixed rate keeps its phase, arguments are checked, and no run follows a panic. At a
+// shutdown the policy decides about timers.
 func judgeTimers(j *judge) {
 	for _, e := range j.entries {
 		if !e.op().Timers() || e.submit.ret == nil {
@@ -24,7 +24,7 @@ func judgeTimers(j *judge) {
 	j.timersAtShutdown()
 }
 
-// timerArguments judges the answer to a delay or period (R71, B51).
+// timerArguments judges the answer to a delay or a period (R71, B51).
 func (j *judge) timerArguments(e *entry) {
 	p, answer := e.submit.inv, e.submit.ret
 	bad := e.periodic() && (p.Delay < 0 || p.Period <= 0)
@@ -36,8 +36,8 @@ func (j *judge) timerArguments(e *entry) {
 	}
 }
 
-// runInTime judges the i-th run of a timer: not early, no run after an abrupt
-// end, and in virtual time no later than other bodies made it.
+// runInTime judges the i-th run of a timer: it is not early, it does not follow an abrupt
+// end, and in virtual time only other bodies make it late.
 func (j *judge) runInTime(e *entry, i int, s *span) {
 	due := e.due(i)
 	if s.begin.At < due {
@@ -56,8 +56,8 @@ func (j *judge) runInTime(e *entry, i int, s *span) {
 	}
 }
 
-// goesOn judges that a periodic timer has had every run that was due before it
-// ended, before the shutdown, or before the log did (B52).
+// goesOn judges that a periodic timer ran each time it was due before the timer, the log
+// or admission ended (B52).
 func (j *judge) goesOn(e *entry) {
 	if !e.periodic() || !e.began() || !j.Rules.Virtual {
 		return
@@ -76,8 +76,8 @@ func (j *judge) goesOn(e *entry) {
 	}
 }
 
-// lifeEnds is the instant, no later than end, from which a timer need not run
-// any more: it was cancelled or is complete.
+// lifeEnds returns the instant, no later than end, from which on a timer need not run,
+// because it was cancelled or is complete.
 func (h *History) lifeEnds(e *entry, end time.Duration) time.Duration {
 	if len(e.complete) > 0 {
 		end = min(end, e.complete[0].At)
@@ -88,8 +88,8 @@ func (h *History) lifeEnds(e *entry, end time.Duration) time.Duration {
 	return end
 }
 
-// due is the deadline of the i-th run: at a fixed rate counted from the first
-// deadline, with a fixed delay from the end of the run before.
+// due returns the deadline of the i-th run. A fixed rate counts from the first deadline, a
+// fixed delay from the end of the run before.
 func (e *entry) due(i int) time.Duration {
 	first := e.firstDeadline()
 	switch {
@@ -105,7 +105,7 @@ func (e *entry) due(i int) time.Duration {
 	return first
 }
 
-// run names one run in a message.
+// run returns the name of one run in messages.
 func (e *entry) run(i int) string {
 	if !e.periodic() {
 		return e.what()
@@ -113,13 +113,13 @@ func (e *entry) run(i int) string {
 	return fmt.Sprintf("run %d of %s", i+1, e.what())
 }
 
-// equalDeadlines judges the order of timers whose first deadlines are the same
-// instant. Only in virtual time is it known that they are.
+// equalDeadlines judges the order of timers whose first deadlines are equal. Only virtual
+// time shows that they are.
 func (j *judge) equalDeadlines() {
 	if !j.Rules.Virtual {
 		return
 	}
-	last := map[time.Duration]*entry{} // per deadline, of the timers scheduled so far the one that began last
+	last := map[time.Duration]*entry{} // per deadline: of the timers scheduled so far, the last to begin
 	for _, e := range j.entries {
 		exact := e.op().Timers() && e.accepted() && e.began() && e.submit.ret.At == e.submit.inv.At
 		if !exact {
@@ -138,8 +138,8 @@ func (j *judge) equalDeadlines() {
 	}
 }
 
-// timersAtShutdown judges the policy: which timers must not begin any more
-// once a shutdown is under way, and which must.
+// timersAtShutdown judges the policy: which timers may not begin after a shutdown has
+// begun, and which must.
 func (j *judge) timersAtShutdown() {
 	if j.asked == 0 || j.first == nil || j.Rules.Timers == AnyTimers {
 		return
@@ -165,22 +165,21 @@ func (j *judge) timersAtShutdown() {
 	}
 }
 
-// dueBefore reports whether the first deadline of a timer is certainly before that
-// of the policy: in real time a call took effect at some moment of it.
+// dueBefore reports whether the first deadline of a timer is certainly before the deadline
+// of the policy. In real time the call took effect at an unknown moment.
 func (h *History) dueBefore(e *entry, required time.Duration) bool {
 	if h.Rules.Virtual {
 		return e.firstDeadline() < required
 	}
-	late := max(0, h.askedAt-h.first.inv.At) // the executor may have failed before it was asked to end
+	late := max(0, h.askedAt-h.first.inv.At) // the executor may have failed before the shutdown call
 	return Later(e.submit.ret.At, e.submit.inv.Delay) < required-late
 }
 
 // beforeAll is earlier than every deadline.
 const beforeAll time.Duration = -1
 
-// timerHorizon returns the latest deadline that may still run after the
-// shutdown call, and the deadline before which each has to. At a tie both
-// are right.
+// timerHorizon returns the latest deadline of a timer that may run after the shutdown call,
+// and the deadline before which every timer must run. At a tie either is right.
 func (h *History) timerHorizon() (allowed, required time.Duration) {
 	switch h.Rules.Timers {
 	case RunDueTimers:
@@ -202,8 +201,8 @@ func (h *History) timerHorizon() (allowed, required time.Duration) {
 	}
 }
 
-// inFlight reports whether the loop may have taken up the i-th body before the
-// shutdown call: it is the first to begin after it, and none ran at the call.
+// inFlight reports whether the loop may have dequeued the i-th body before the shutdown
+// call: it is the first to begin after the call, and no body ran at the call.
 func (h *History) inFlight(i int) bool {
 	if i == 0 {
 		return true

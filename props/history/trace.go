@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Trace is a log kept as a file: what it remembers, the rules it is judged
-// under, the verdict it must get, and its events.
+// Trace is a log in a file: comments, the rules to judge it by, the required verdict, and
+// the events.
 type Trace struct {
 	Comments []string // header lines that begin with #, without it: what bug this remembers
 	Verdict  []Blame  // nothing if the trace is good
@@ -16,7 +16,7 @@ type Trace struct {
 	Events   []Event
 }
 
-// Blame names a guarantee and the predicate that sees it broken.
+// Blame names a guarantee and the predicate that finds it broken.
 type Blame struct {
 	Guarantee, Predicate string
 }
@@ -24,9 +24,8 @@ type Blame struct {
 // String is the pair as a verdict has it: "G3 S2".
 func (b Blame) String() string { return b.Guarantee + " " + b.Predicate }
 
-// Judge checks the events and compares what is found with the verdict inside.
-// It returns nil if they are the same, and otherwise an error that names what
-// was expected and each violation found.
+// Judge checks the events and compares the result with the trace's verdict. It returns
+// nil if they are equal, and otherwise an error with the verdict and each violation.
 func (t Trace) Judge() error {
 	h, err := Of(t.Events, t.Rules)
 	if err != nil {

@@ -23,7 +23,7 @@ func unwoken(p props.Program, events []history.Event) *history.Violation {
 		return nil
 	}
 	s := sleep{
-		room: props.RulesOf(p).Room(), events: events, timers: map[int]*timer{},
+		room: props.RulesOf(p).Capacity(), events: events, timers: map[int]*timer{},
 		open: map[int64]int{}, owed: map[int]string{}, free: map[int]string{},
 	}
 	for i := range events {
