@@ -15,6 +15,29 @@ import (
 // arguments are what the commands take behind their flags.
 var arguments = map[string]string{"test": " [packages]", "hunt": " [package]", "replay": " FILE", "merge": " FILES"}
 
+// meaningful are the flags of the commands that do not search.
+var meaningful = map[string][]string{
+	"replay": {"v", "html", "timeout", "mod", "modfile", "ldflags"},
+	"merge":  {"v", "json", "junit"},
+	"doctor": {"seed"},
+	"bench":  {"seed", "net"},
+}
+
+// keepMeaningful takes the flags away that mean nothing to the command.
+func (c *command) keepMeaningful() {
+	names, ok := meaningful[c.set.Name()]
+	if !ok {
+		return
+	}
+	kept := flag.NewFlagSet(c.set.Name(), flag.ContinueOnError)
+	for _, name := range names {
+		f := c.set.Lookup(name)
+		kept.Var(f.Value, f.Name, f.Usage)
+	}
+	kept.Usage = c.set.Usage
+	c.set = kept
+}
+
 // A usageError is a mistake in the command line.
 type usageError struct{ error }
 
@@ -71,6 +94,7 @@ func newCommand(name string, stdout, stderr io.Writer) *command {
 	c.set.StringVar(&o.JUnit, "junit", "", "write the results to `file` as JUnit XML")
 	c.set.StringVar(&o.HTML, "html", "", "write a timeline of each finding into `dir`")
 	c.set.BoolVar(&o.Write, "write", false, "write findings into testdata/interleave of the package")
+	c.keepMeaningful()
 	return c
 }
 

@@ -153,6 +153,10 @@ func TestBadFlags(t *testing.T) {
 		{"replay", "want one file"},
 		{"replay nosuch.replay", "no such file"},
 		{"doctor x", "doctor takes no packages"},
+		{"replay -budget 3s x", "not defined: -budget"},
+		{"merge -race x", "not defined: -race"},
+		{"doctor -schedules 3", "not defined: -schedules"},
+		{"bench -run X", "not defined: -run"},
 	} {
 		out := want(t, driver.ExitInput, strings.Fields(c.args), "interleave", c.text)
 		if strings.Count(out, "\n") != 1 {
