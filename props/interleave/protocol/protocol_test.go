@@ -47,7 +47,7 @@ func switches() *rapid.Generator[[]Switch] {
 		s := Switch{
 			G:    rapid.Uint32().Draw(t, "g"),
 			N:    rapid.Uint64().Draw(t, "n"),
-			Kind: rapid.SampledFrom([]byte{ToGoroutine, ToClock, ToCase, ToOrder}).Draw(t, "kind"),
+			Kind: rapid.SampledFrom([]byte{ToGoroutine, ToClock, ToCase, ToOrder, ToTimer}).Draw(t, "kind"),
 		}
 		if s.Kind != ToClock {
 			s.To = rapid.Uint32().Draw(t, "to")

@@ -22,6 +22,7 @@ func TestVerdicts(t *testing.T) {
 		{test: "TestPartialReachable", verdict: protocol.PartialDeadlock},
 		{test: "TestHorizon", verdict: protocol.Horizon},
 		{test: "TestLivelock", verdict: protocol.Livelock, message: "change nothing"},
+		{test: "TestSpinBesideSleeper", verdict: protocol.Livelock, message: "change nothing"},
 		{test: "TestPolite", verdict: protocol.Livelock},
 		{test: "TestStarvation", verdict: protocol.Starvation},
 		{test: "TestPoliteAtFirst", verdict: protocol.TooLarge, message: "at least 3000"},
@@ -33,6 +34,8 @@ func TestVerdicts(t *testing.T) {
 		{test: "TestSelect", verdict: protocol.Failed},
 		{test: "TestMapOrder", verdict: protocol.Failed},
 		{test: "TestTimers", verdict: protocol.Failed},
+		{test: "TestTimerOrder", verdict: protocol.Failed},
+		{test: "TestResultInTime", verdict: protocol.Failed},
 		{test: "TestEarly", verdict: protocol.Failed, request: protocol.Request{Time: protocol.TimeMixed}},
 	} {
 		t.Run(c.test+c.verdict, func(t *testing.T) {
@@ -68,6 +71,9 @@ func TestPromises(t *testing.T) {
 		{"TestEarly", 1000, protocol.Request{}},
 		{"TestLargeGuard", 5, protocol.Request{Steps: 100000}},
 		{"TestBusyWait", 5, protocol.Request{Steps: 100000}},
+		{"TestManyReady", 2, protocol.Request{Strategy: protocol.StrategyPOS}},
+		{"TestTimerOrder", 1, protocol.Request{Strategy: protocol.StrategyReplay}},
+		{"TestResultInTime", 1, protocol.Request{Strategy: protocol.StrategyReplay}},
 		{"TestRawCall", 20, protocol.Request{}},
 		{"TestLateSignal", 3, protocol.Request{}},
 		{"TestCollector", 100, protocol.Request{}},
