@@ -10,6 +10,7 @@ import (
 
 	commandline "eventide/internal/command"
 	"eventide/props/interleave/driver"
+	"eventide/props/interleave/protocol"
 )
 
 // arguments are what the commands take behind their flags.
@@ -87,6 +88,10 @@ func newCommand(name string, stdout, stderr io.Writer) *command {
 	c.set.StringVar(&o.Strategy, "strategy", "", "`name` of one of "+strings.Join(driver.Strategies, ", "))
 	c.set.StringVar(&o.Time, "time", "", "`when` the clock moves: idle, mixed or early")
 	c.set.StringVar(&o.Net, "net", "", "`where` sockets of this host live: in memory, or real for the kernel's")
+	c.set.Func("faults", "faults that may happen: all, or a `list` of "+strings.Join(protocol.Faults(), ", "), func(v string) error {
+		o.Faults = strings.Split(v, ",")
+		return nil
+	})
 	c.set.BoolVar(&c.leaks, "leaks", true, "goroutines that a test leaves behind are findings")
 	c.set.BoolVar(&o.Fresh, "fresh", false, "run each schedule in a process of its own")
 	c.set.IntVar(&o.Processes, "p", 0, "controlled processes at once; `n` is the number of processors by default")

@@ -20,6 +20,7 @@ type coverage struct {
 	Bound                       uint64
 	Complete                    bool
 	Rescued, Raw, Cgo, Sockets  uint64
+	Faults                      uint64
 	Children, Signals, GC       uint64
 	Processes                   uint64
 	Outside                     map[string]protocol.Outside // first of each kind
@@ -47,7 +48,7 @@ func (c *coverage) inconclusive(f *finding) {
 func (c *coverage) add(e *ending, p *process) {
 	n := e.counts
 	one := coverage{Schedules: n.Schedules, Steps: n.Steps, Decisions: n.Decisions, Classes: n.Classes, Singles: n.Singles, Most: n.Schedules,
-		Pairs: n.Pairs, PCT: n.PCT, Bound: n.Bound, Complete: n.Complete, Rescued: n.Rescued, Raw: n.Raw, Cgo: n.Cgo, Sockets: n.Sockets,
+		Pairs: n.Pairs, PCT: n.PCT, Bound: n.Bound, Complete: n.Complete, Rescued: n.Rescued, Faults: n.Faults, Raw: n.Raw, Cgo: n.Cgo, Sockets: n.Sockets,
 		Children: n.Children, Signals: n.Signals, GC: n.GC, Processes: 1, Outside: map[string]protocol.Outside{}}
 	if e.finding != nil && !e.finding.Warm && !e.summary {
 		one.Schedules++ // the last one did not end
@@ -78,6 +79,7 @@ func (c *coverage) merge(d *coverage) {
 	c.Bound = max(c.Bound, d.Bound)
 	c.Complete = c.Complete || d.Complete
 	c.Rescued += d.Rescued
+	c.Faults += d.Faults
 	c.Raw += d.Raw
 	c.Cgo += d.Cgo
 	c.Sockets += d.Sockets
@@ -131,6 +133,9 @@ func (c *coverage) lines(s *search) []string {
 		text += "; complete: there are no other schedules"
 	case c.Bound > 0:
 		text += fmt.Sprintf("; complete up to %s", plural(int(c.Bound-1), "preemption", "preemptions"))
+	}
+	if c.Faults > 0 {
+		text += "; " + plural(int(c.Faults), "fault", "faults")
 	}
 	if c.Rescued > 0 {
 		text += fmt.Sprintf("; %d ended only under a fair continuation", c.Rescued)

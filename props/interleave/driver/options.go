@@ -42,6 +42,7 @@ type Options struct {
 	Exhaust   int         // most preemptions of a complete search; negative is none
 	Time      string      // idle, mixed or early
 	Net       string      // memory or real; "" is memory
+	Faults    []string    // of the world outside, that may happen: names of protocol, or "all"
 	Leaks     bool        // goroutines left behind are findings
 	Fresh     bool        // a process for each schedule
 	Processes int         // controlled processes at once
@@ -130,6 +131,9 @@ func (o *Options) check() error {
 		if err != nil {
 			return inputFailure{err}
 		}
+	}
+	if err := o.checkFaults(); err != nil {
+		return err
 	}
 	switch {
 	case o.Count < 0:

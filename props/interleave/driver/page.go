@@ -72,6 +72,9 @@ func (p *page) sentence() {
 		p.printf(", and %d times more", f.times-1)
 	}
 	p.printf("\n%s\n", p.confirmation())
+	if text := faultsOf(f.repeat.Switches); text != "" {
+		p.printf("needs faults of the world outside: %s\n", text)
+	}
 	if f.timing {
 		p.printf("depends on timing: a timer has to expire while a goroutine can run, so the test may only rely on a fast machine\n")
 	}

@@ -215,7 +215,8 @@ func (s *search) process(next uint64, budget time.Duration) *process {
 
 // base is what all requests of the search have in common.
 func (s *search) base() protocol.Request {
-	return protocol.Request{Seed: s.seed, Program: s.program, Stride: s.stride(), IgnoreLeaks: !s.leaks, Time: protocol.TimeIdle, Net: s.opts.Net, Steps: s.opts.Steps, Largest: s.largest}
+	return protocol.Request{Seed: s.seed, Program: s.program, Stride: s.stride(), IgnoreLeaks: !s.leaks, Time: protocol.TimeIdle, Net: s.opts.Net,
+		Faults: s.opts.Faults, Steps: s.opts.Steps, Largest: s.largest}
 }
 
 // take counts the finding of e, and minimises and confirms it if it is new.

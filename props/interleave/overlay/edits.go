@@ -127,6 +127,9 @@ var shared = []edit{
 	{file: "net/fd_posix.go", in: "(*netFD).setAddr", at: replace, find: "runtime.SetFinalizer(fd, (*netFD).Close)", text: "ilvFinalizer(fd)"},
 	{file: "net/lookup.go", in: "(*Resolver).lookupIPAddr", at: enter, text: "if list := ilvLookup(network, host); list != nil { return list, nil }"},
 
+	// Faults, on request.
+	{file: "context/context.go", in: "WithDeadlineCause", at: replace, find: "time.Until", text: "ilvUntil"},
+
 	// The test runner: a schedule for each run of the tests.
 	{file: "testing/testing.go", in: "runTests", at: replace, find: "newMatcher", text: "ilvMatcher"},
 	{file: "testing/testing.go", in: "runTests", at: before, find: "tRunner(t, func(t *T) {})", text: "tests = ilvTests(tests, tstate.match); if !ilvRound(i) { break }"},

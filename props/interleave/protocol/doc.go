@@ -69,6 +69,15 @@ const (
 	NetReal = "real"
 )
 
+// Values of Request.Faults. Each occasion has one with a chance of 1/16.
+const (
+	FaultShort    = "short"    // a read or a write of a connection moves one byte
+	FaultReset    = "reset"    // a connection over TCP is reset
+	FaultSlow     = "slow"     // a connection has buffers of 64 bytes
+	FaultFiles    = "files"    // accept and dial fail: too many open files
+	FaultContexts = "contexts" // the deadline of a new context has passed
+)
+
 // Verdicts of a schedule.
 const (
 	Passed          = "passed"

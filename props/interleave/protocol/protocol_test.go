@@ -27,6 +27,7 @@ func TestRequestRoundTrip(t *testing.T) {
 			Detail:      rapid.IntRange(0, 2).Draw(t, "detail"),
 			Longest:     rapid.Uint64().Draw(t, "longest"),
 			Largest:     rapid.Uint64().Draw(t, "largest"),
+			Faults:      rapid.SampledFrom([][]string{nil, {FaultReset}, {FaultShort, FaultFiles}}).Draw(t, "faults"),
 			Net:         rapid.SampledFrom([]string{"", NetMemory, NetReal}).Draw(t, "net"),
 			Fair:        rapid.Uint64().Draw(t, "fair"),
 			Bound:       rapid.IntRange(0, 9).Draw(t, "bound"),
@@ -47,7 +48,7 @@ func switches() *rapid.Generator[[]Switch] {
 		s := Switch{
 			G:    rapid.Uint32().Draw(t, "g"),
 			N:    rapid.Uint64().Draw(t, "n"),
-			Kind: rapid.SampledFrom([]byte{ToGoroutine, ToClock, ToCase, ToOrder, ToTimer}).Draw(t, "kind"),
+			Kind: rapid.SampledFrom([]byte{ToGoroutine, ToClock, ToCase, ToOrder, ToTimer, ToFault}).Draw(t, "kind"),
 		}
 		if s.Kind != ToClock {
 			s.To = rapid.Uint32().Draw(t, "to")

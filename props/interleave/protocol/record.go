@@ -228,6 +228,7 @@ type Counts struct {
 	// show a bug of that depth, in units of PCTUnit: keys pct2 to pct5.
 	PCT      [4]uint64
 	Rescued  uint64 // rescued: schedules that ended only after a fair continuation
+	Faults   uint64 // faults that happened
 	Raw      uint64 // raw: system calls that blocked and gave the turn away
 	Cgo      uint64 // cgo: calls of C functions
 	Sockets  uint64 // sockets: waits for a descriptor of the kernel, and requests for one that memory cannot serve
@@ -243,7 +244,7 @@ const PCTUnit = 1e12
 func CountsOf(r Record) Counts {
 	return Counts{Schedules: r.Number("schedules"), Number: r.Number("schedule"), Steps: r.Number("steps"), Decisions: r.Number("decisions"),
 		Classes: r.Number("classes"), Singles: r.Number("singles"), Pairs: r.Number("pairs"), Bound: r.Number("bound"),
-		Complete: r.Number("complete") == 1, Pruned: r.Number("pruned"), Rescued: r.Number("rescued"),
+		Complete: r.Number("complete") == 1, Pruned: r.Number("pruned"), Rescued: r.Number("rescued"), Faults: r.Number("faults"),
 		PCT: [4]uint64{r.Number("pct2"), r.Number("pct3"), r.Number("pct4"), r.Number("pct5")}, Raw: r.Number("raw"),
 		Cgo: r.Number("cgo"), Sockets: r.Number("sockets"), Children: r.Number("children"), Signals: r.Number("signals"), GC: r.Number("gc")}
 }

@@ -61,6 +61,8 @@ type Request struct {
 	Largest uint64
 	// net: NetMemory or NetReal. Default memory.
 	Net string
+	// faults: the faults of the world outside that may happen. Default: none.
+	Faults []string
 	// fair: the most operations in a row of one goroutine while another can run.
 	// Default: 500, but 524288 in every schedule whose number is 3 modulo 4, and 50 if
 	// the number is 5 modulo 8.
@@ -114,6 +116,7 @@ func (r Request) Encode() string {
 	number("longest", r.Longest)
 	number("largest", r.Largest)
 	text("net", r.Net)
+	text("faults", strings.Join(r.Faults, ","))
 	number("fair", r.Fair)
 	number("bound", uint64(r.Bound))
 	number("budget", uint64(r.Budget))
@@ -130,6 +133,12 @@ var strategies = []string{StrategyMix, StrategyWalk, StrategyPCT2, StrategyPCT3,
 // Strategies returns the names of all strategies.
 func Strategies() []string { return slices.Clone(strategies) }
 
+// faults are the names that ParseRequest accepts.
+var faults = []string{FaultShort, FaultReset, FaultSlow, FaultFiles, FaultContexts}
+
+// Faults returns the names of all faults.
+func Faults() []string { return slices.Clone(faults) }
+
 // Validate returns an error for a request that a process would refuse.
 func (r Request) Validate() error {
 	switch {
@@ -141,6 +150,8 @@ func (r Request) Validate() error {
 		return fmt.Errorf("protocol: there is no time %q, want idle, mixed or early", r.Time)
 	case r.Net != "" && r.Net != NetMemory && r.Net != NetReal:
 		return fmt.Errorf("protocol: there is no net %q, want memory or real", r.Net)
+	case slices.ContainsFunc(r.Faults, func(f string) bool { return !slices.Contains(faults, f) }):
+		return fmt.Errorf("protocol: faults %v, want some of %v", r.Faults, faults)
 	case len(r.Drops) > MaxDrops:
 		return fmt.Errorf("protocol: %d drops, want at most %d", len(r.Drops), MaxDrops)
 	case len(r.Switches) > MaxSwitches:
@@ -184,6 +195,9 @@ func (r *Request) set(key, value string) error {
 		return nil
 	case "net":
 		r.Net = value
+		return nil
+	case "faults":
+		r.Faults = strings.Split(value, ",")
 		return nil
 	case "switches":
 		var err error

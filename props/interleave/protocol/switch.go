@@ -12,13 +12,15 @@ const (
 	ToClock     = byte('c') // the clock moves to the next timer; To is 0
 	ToCase      = byte('s') // a select takes the To-th of its ready cases: sends first, then receives, in source order
 	ToOrder     = byte('m') // a range over a map begins at place To
+	ToFault     = byte('f') // an operation has a fault: 1 short, 2 reset, 4 slow, 8 files, 16 contexts
 	ToTimer     = byte('t') // of timers that are due at once, the To-th runs alone; or, 1, they wait while a goroutine goes on
 )
 
 // A Switch is a decision that differs from the default. The default is: the running
 // goroutine goes on; if it cannot, the goroutine that has waited longest for the turn
 // gets it; the clock stays; a select takes its first ready case; a map is ranged over
-// in its own order; timers that are due run at once, in the order of their start.
+// in its own order; timers that are due run at once, in the order of their start;
+// nothing has a fault.
 //
 // A decision is identified by the goroutine that has the turn and by the number of its
 // operations so far. Operations of other goroutines do not count, so a switch keeps its
@@ -27,13 +29,13 @@ const (
 type Switch struct {
 	G    uint32 // goroutine that has, or loses, the turn; 0 is the test's first
 	N    uint64 // number of its operation, from 1
-	Kind byte   // ToGoroutine, ToClock, ToCase, ToOrder or ToTimer
+	Kind byte   // ToGoroutine, ToClock, ToCase, ToOrder, ToTimer or ToFault
 	To   uint32
 }
 
 // String returns the form that a request and a record have: 2.7:1 is "goroutine 1 gets
-// the turn before operation 7 of goroutine 2". The other kinds are 2.7:c, 2.7:s1, 2.7:m5
-// and 0.3:t1.
+// the turn before operation 7 of goroutine 2". The other kinds are 2.7:c, 2.7:s1, 2.7:m5,
+// 2.7:f1 and 0.3:t1.
 func (s Switch) String() string {
 	switch s.Kind {
 	case ToGoroutine:
@@ -82,7 +84,7 @@ func parseSwitch(word string) (Switch, error) {
 	switch {
 	case s.Kind == ToClock && to == "":
 		to = "0"
-	case s.Kind != ToGoroutine && s.Kind != ToCase && s.Kind != ToOrder && s.Kind != ToTimer:
+	case s.Kind != ToGoroutine && s.Kind != ToCase && s.Kind != ToOrder && s.Kind != ToTimer && s.Kind != ToFault:
 		return Switch{}, fmt.Errorf("protocol: switch %q: there is no kind %q", word, s.Kind)
 	}
 	numbers := [3]uint64{}

@@ -51,11 +51,21 @@ func TestRelease(t *testing.T) {
 	for name, verdict := range kernels {
 		finds(t, small, name, verdict, 2000, protocol.Request{})
 	}
+	sleeper := protocol.PartialDeadlock
+	if strings.HasPrefix(release, "go1.25") {
+		sleeper = protocol.Horizon // its collector cannot tell
+	}
 	verdicts := bin("verdicts")
 	for name, verdict := range map[string]string{"TestPolite": protocol.Livelock, "TestStarvation": protocol.Starvation,
-		"TestHorizon": protocol.Horizon, "TestLatePanic": protocol.LateFailure, "TestPartialDeadlock": protocol.PartialDeadlock} {
+		"TestHorizon": protocol.Horizon, "TestLatePanic": protocol.LateFailure, "TestPartialDeadlock": protocol.PartialDeadlock,
+		"TestPartialSleeper": sleeper, "TestSpinBesideSleeper": protocol.Livelock, "TestTimerOrder": protocol.Failed,
+		"TestResultInTime": protocol.Failed, "TestLargerGuard": protocol.TooLarge} {
 		finds(t, verdicts, name, verdict, 1000, protocol.Request{Steps: 100000})
 	}
+	faults := bin("faults")
+	finds(t, faults, "TestReset", protocol.Failed, 1000, protocol.Request{Faults: []string{protocol.FaultReset}})
+	finds(t, faults, "TestContexts", protocol.Failed, 1000, protocol.Request{Faults: []string{protocol.FaultContexts}})
+	passes(t, suite, "TestTinyTickers", 100, protocol.Request{}, "GODEBUG=asynctimerchan=1")
 	for _, name := range []string{"TestClock", "TestGuard", "TestRawCall", "TestChild"} {
 		passes(t, verdicts, name, 20, protocol.Request{})
 	}
@@ -66,7 +76,7 @@ func TestRelease(t *testing.T) {
 func module(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"suite", "web", "kernels", "verdicts"} {
+	for _, name := range []string{"suite", "web", "kernels", "verdicts", "faults"} {
 		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(directoryOf(name))); err != nil {
 			t.Fatal(err)
 		}
