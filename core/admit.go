@@ -169,8 +169,8 @@ func (e *Executor) refuse(op Op, err *RejectedError) error {
 	return &RejectedError{State: StateTerminated, Reason: e.shutdown.cause}
 }
 
-// tryAdmit decides once. The look at the gate and the push are one step: were
-// they two, a close between them would lose the task (netty #9603, R26; G3).
+// tryAdmit decides once. The check of the gate and the push are one step: in
+// two steps, a close between them would lose the task (netty #9603, R26; G3).
 func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
 	if err := e.lockOpen(op); err != nil {
 		return err
@@ -197,7 +197,7 @@ func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
 
 // full counts exactly. Requires mu.
 func (e *Executor) full() bool {
-	return e.tasks.Counts().NotBegun+e.tails.Counts().NotBegun >= e.cfg.limit
+	return e.counts().NotBegun >= e.cfg.limit
 }
 
 // lazyMustWake reports whether the lazy task just queued took the last room.
@@ -254,30 +254,30 @@ func (e *Executor) pause(d time.Duration) bool {
 	}
 }
 
-// note queues work of our own, such as the call of listeners: it takes no room,
-// is no task, and does not restart a quiet period (G9, G10). False means that the
-// loop has ended, and that the caller must see to it itself.
-func (e *Executor) note(work func()) bool {
+// postInternal queues an internal task, such as the call of listeners: it takes no room, is
+// no task, and does not restart a quiet period (G9, G10). False means that the loop has
+// ended or was never started, and that the caller must run work itself.
+func (e *Executor) postInternal(work func()) bool {
 	e.mu.Lock()
 	if State(e.state.Load()) == StateTerminated || e.gate&gateNotStarted != 0 {
 		e.mu.Unlock()
 		return false
 	}
-	e.addNote(work)
+	e.addInternal(work)
 	e.unlockAndWake()
 	return true
 }
 
-// addNote requires mu, and a loop that has not ended.
-func (e *Executor) addNote(work func()) {
-	e.notes = append(e.notes, work)
+// addInternal requires mu, and a loop that has not ended.
+func (e *Executor) addInternal(work func()) {
+	e.internalTasks = append(e.internalTasks, work)
 	e.stopBatch.Store(true)
 	e.hasNews()
 }
 
-// noteOrRun runs work on the loop, or, if that has ended, on the caller.
-func (e *Executor) noteOrRun(work func()) {
-	if !e.note(work) {
+// postInternalOrRun runs work on the loop, or, if that has ended, on the caller.
+func (e *Executor) postInternalOrRun(work func()) {
+	if !e.postInternal(work) {
 		offLoop(e.reportOffLoop, work)
 	}
 }

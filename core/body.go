@@ -8,9 +8,9 @@ import (
 	"eventide/core/internal/tasks"
 )
 
-// currentBody is the user function that runs, as far as the loop has to know to
-// settle it when it ends in an unusual way. It is written for each batch and each body:
-// the small fields share a word.
+// currentBody is what the loop has to know about the running user function to finish it
+// when it ends by a panic or Goexit. It is written for each batch and each body: the small
+// fields share a word.
 type currentBody struct {
 	kind     Body
 	outcome  Outcome      // 0 unless set by a Submit that was skipped, or recovered a panic itself
@@ -20,16 +20,16 @@ type currentBody struct {
 	queue    *tasks.Queue // task, tail task
 	timer    *Timer
 	hook     *hook
-	reg      *Registration // readiness, but for what a shutdown tells a channel
+	reg      *Registration // readiness; nil for a shutdown notice to a channel
 }
 
 func asDuration(at int64) time.Duration { return time.Duration(at) }
 
-// runQueue runs the tasks of the batch in hand up to upTo, and reports a panic of one
-// before it goes on with the next. It stops early if a listener is to be called: that
-// follows the body that completed its future, not the whole batch. But it runs one
-// drain at least: futures completed elsewhere, however fast, do not starve tasks. And it
-// stops for a shutdown call, which may end timers and bring hooks.
+// runQueue runs the tasks of the batch in hand up to upTo, and reports the panic of a task
+// before the next task begins. It stops early if an internal task waits: a listener
+// follows the body that completed its future, and not the whole batch. It makes at least
+// one drain, so that futures completed on other goroutines, however fast, do not starve
+// tasks. It also stops for a shutdown call, which may end timers and make hooks due.
 func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
 	n := int(e.upTo - q.Begun()) // not from the start: a body may have ended the goroutine
 	for stop := e.stateMoved(); n > 0 && !stop; stop = e.stopBatch.Load() {
@@ -40,10 +40,10 @@ func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
 	}
 }
 
-// drain runs up to n tasks and returns how many have begun: fewer than n if one
-// panicked, or brought a note. One deferred call serves them all.
+// drain runs up to n tasks and returns how many have begun: fewer than n if a task
+// panicked or posted an internal task. One deferred call serves them all.
 func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
-	defer e.contain()
+	defer e.recoverBody()
 	e.current = currentBody{kind: kind, queue: q}
 	q.Resume()
 	for begun < n {
@@ -53,14 +53,14 @@ func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 			e.trace(Event{Kind: EventBegin, Body: kind})
 		}
 		task()
-		// Decided before the end is published, which says whether another task is
-		// running: between the two it would count as begun, and is not (G19).
+		// Decide before End publishes whether another task is running. Decided after,
+		// the next task would count as begun for a moment, and it has not begun (G19).
 		goesOn := begun < n && len(e.panics) == 0 && !e.stopBatch.Load()
 		if e.current.outcome == 0 && e.cfg.tracer == nil {
 			q.End(tasks.Ran, goesOn)
 		} else {
 			e.current.goesOn = goesOn
-			e.settle(OutcomeNormal)
+			e.finishBody(OutcomeNormal)
 			e.current = currentBody{kind: kind, queue: q}
 		}
 		if !goesOn {
@@ -71,37 +71,37 @@ func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 	return begun
 }
 
-// protect runs a body that is not a task.
-func (e *Executor) protect(b currentBody, body func()) {
+// runBody runs a body that is not a task.
+func (e *Executor) runBody(b currentBody, body func()) {
 	e.current = b
 	e.body.Store(int32(b.kind))
-	defer e.contain()
+	defer e.recoverBody()
 	if e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventBegin, Body: b.kind})
 	}
 	body()
-	e.settle(OutcomeNormal)
+	e.finishBody(OutcomeNormal)
 }
 
-// contain is deferred around bodies. A panic stops here. Goexit cannot be
-// stopped: it is told from a normal end by the body not having been settled, and
-// goes on to exit after the books are in order. It may look like a panic, if a
-// deferred call of the body panicked on the way: so nothing that has to be done is
-// left to whoever called the body.
-func (e *Executor) contain() {
+// recoverBody is deferred around bodies. A panic stops here. Goexit cannot be stopped: a
+// body that is not finished and has no panic value has called it, and the goroutine goes
+// on to exit after recoverBody has brought the counters up to date. A Goexit may look like
+// a panic, if a deferred call of the body panicked on the way, so the caller of the body
+// has nothing left to do in either case.
+func (e *Executor) recoverBody() {
 	if e.current.kind == BodyNone {
 		return
 	}
 	if v := recover(); v != nil {
-		e.notePanic(newPanicError(v))
-		e.settle(OutcomePanicked)
+		e.recordPanic(newPanicError(v))
+		e.finishBody(OutcomePanicked)
 		return
 	}
-	e.settle(OutcomeExited)
+	e.finishBody(OutcomeExited)
 }
 
-// settle enters the end of the current body in the books.
-func (e *Executor) settle(outcome Outcome) {
+// finishBody counts the end of the current body, and publishes it.
+func (e *Executor) finishBody(outcome Outcome) {
 	b := e.current
 	e.current = currentBody{}
 	if b.outcome != 0 {
@@ -122,24 +122,25 @@ func (e *Executor) settle(outcome Outcome) {
 		}
 		return
 	case BodyTimer:
-		e.settleTimer(b.timer, outcome)
+		e.finishTimer(b.timer, outcome)
 	case BodyHook:
-		e.settleHook(b.hook)
+		e.finishHook(b.hook)
 	case BodyReadiness:
 		if b.reg != nil {
-			b.reg.settled()
+			b.reg.finishRun()
 		}
 	}
 	e.body.Store(int32(BodyNone))
 	e.bodiesEnded(b.kind != BodyListener && !b.internal)
 }
 
-// bodiesEnded restarts the quiet period if any body ran. The time is read here,
-// before listeners are called: they do not restart it (G10).
+// bodiesEnded restarts the quiet period if any body ran. It reads the time before
+// listeners are called: a listener does not restart the quiet period (G10).
 //
-// Before the shutdown call nobody needs it, unless the clock is the user's: who makes
-// the call reads that without the lock, and a body may end between the reading and the
-// lock. The system's is read once more with it (see beginShutdown).
+// Before the shutdown call the time is needed only if the clock is the user's. The caller
+// of ShutdownGracefully reads a user's clock without mu, and a body may end between the
+// reading and the lock. The system's clock is read again with mu held (see
+// beginShutdown).
 func (e *Executor) bodiesEnded(any bool) {
 	if !any {
 		return
@@ -150,40 +151,42 @@ func (e *Executor) bodiesEnded(any bool) {
 	}
 }
 
-// skipCurrent is called by a body that found its future cancelled: it counts as
-// cancelled, not as ran (G3, G20), and does not restart a quiet period. Not by what runs
-// inside of a body.
+// skipCurrent is called by a body that found its future cancelled: the body counts as
+// cancelled, not as ran (G3, G20), and does not restart a quiet period. Must be called by
+// the loop's own task function, not by code nested in a body.
 func (e *Executor) skipCurrent() { e.current.outcome = OutcomeSkipped }
 
-// panickedCurrent is called by a body that recovered the panic of its function, to put
-// it into a future, and has noted it. Not by what runs inside of a body.
+// panickedCurrent is called by a body that recovered the panic of its function to put it
+// into a future, after recordPanic. Must be called by the loop's own task function, not by
+// code nested in a body.
 func (e *Executor) panickedCurrent() { e.current.outcome = OutcomePanicked }
 
-// runNotes runs the notes of this turn.
-func (e *Executor) runNotes() {
-	for e.notePos < len(e.noted) && !e.stateMoved() {
-		work := e.noted[e.notePos]
-		e.noted[e.notePos] = nil
-		e.notePos++
-		e.protect(currentBody{kind: BodyListener}, work)
+// runInternal runs the internal tasks of this turn.
+func (e *Executor) runInternal() {
+	for e.hasInternal() && !e.stateMoved() {
+		work := e.internalBatch[e.internalPos]
+		e.internalBatch[e.internalPos] = nil
+		e.internalPos++
+		e.runBody(currentBody{kind: BodyListener}, work)
 		e.reportPanics()
 	}
 }
 
-// resumeNote puts back the note that runs, if the caller is a note, and reports whether
-// it is: what is left of it comes before the notes behind it. Loop only, or false.
-func (e *Executor) resumeNote(rest func()) bool {
-	if !e.InEventLoop() || e.current.kind != BodyListener || e.current.handler || e.notePos == 0 || e.noted[e.notePos-1] != nil {
+// resumeInternal puts rest in the place of the running internal task, so that it runs
+// before the internal tasks behind it, and reports true. It reports false if the caller is
+// not an internal task.
+func (e *Executor) resumeInternal(rest func()) bool {
+	if !e.InEventLoop() || e.current.kind != BodyListener || e.current.handler || e.internalPos == 0 || e.internalBatch[e.internalPos-1] != nil {
 		return false
 	}
-	e.notePos--
-	e.noted[e.notePos] = rest
+	e.internalPos--
+	e.internalBatch[e.internalPos] = rest
 	return true
 }
 
-// notePanic counts a recovered panic of a body and keeps it for reportPanics.
+// recordPanic counts a recovered panic of a body and keeps it for reportPanics.
 // Loop only.
-func (e *Executor) notePanic(p *PanicError) {
+func (e *Executor) recordPanic(p *PanicError) {
 	if e.current.handler {
 		e.log(slog.LevelError, "panic in the panic handler", "panic", p.Value, "stack", string(p.Stack))
 		return
@@ -203,7 +206,7 @@ func (e *Executor) reportPanics() {
 		if e.panics = e.panics[1:]; len(e.panics) == 0 {
 			e.panics = nil
 		}
-		e.protect(currentBody{kind: BodyListener, handler: true}, func() { e.report(p) })
+		e.runBody(currentBody{kind: BodyListener, handler: true}, func() { e.report(p) })
 	}
 }
 
@@ -215,7 +218,7 @@ func (e *Executor) report(p *PanicError) {
 	e.log(slog.LevelError, "panic in a body", "panic", p.Value, "stack", string(p.Stack))
 }
 
-// log writes to the user's logger, whose own panics are nobody's business.
+// log writes to the user's logger, and ignores a panic of the logger.
 func (e *Executor) log(level slog.Level, msg string, args ...any) {
 	defer func() { _ = recover() }()
 	logger := e.cfg.logger

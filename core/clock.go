@@ -15,9 +15,9 @@ import (
 // Now may be behind the alarms, as it is if it is cached or rounded: timers and quiet
 // periods end by Now, and late by no more than about as much as it lags (G7, G10, G12).
 //
-// A panic of Now or AfterFunc reaches who called Schedule or ShutdownGracefully, and has
-// changed nothing. On the loop it ends the executor, which goes on without the clock, as
-// Shutdown, the timeout and the end can always. A panic of Stop at the end is in
+// A panic of Now or AfterFunc reaches the caller of Schedule or ShutdownGracefully, and has
+// changed nothing. On the loop a panic of the clock ends the executor: Shutdown, the timeout
+// and termination never depend on the clock. A panic of Stop at the end is in
 // Termination.Err (G15).
 //
 // A Clock has two methods:
@@ -41,8 +41,8 @@ type Clock = poll.Clock
 //	Reset(d time.Duration) bool
 type Alarm = poll.Alarm
 
-// Deadline is a moment on the executor's clock. The zero value is "never": for a
-// deadline that falls on it stands the nanosecond before.
+// Deadline is a moment on the executor's clock. The zero value is "never": a deadline equal
+// to the zero Time is moved one nanosecond earlier.
 type Deadline = poll.Deadline
 
 // noDeadline is later than any deadline; sums saturate at it (G7).

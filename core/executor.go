@@ -16,12 +16,34 @@ import (
 // methods are those of EventExecutor, and AddShutdownHook and
 // ExecuteAfterIteration. All of them may be called from many goroutines at once.
 //
-// Every question has one owner. Which state, was this accepted, what is queued,
-// does the loop sleep: mu, so that the close and an enqueue, or the last look at
-// the queue and falling asleep, are one step. What is running and what is due:
-// the loop's goroutine alone.
+// Its fields are grouped by who may touch them. One mutex deliberately makes "closed",
+// "accepted" and "asleep" one decision: the close and an enqueue, or the last look at the
+// queue and falling asleep, are one step. The loop's goroutine alone knows what runs and
+// what is due.
 type Executor struct {
-	// Set once in New.
+	setup
+
+	// Atomic.
+	state     atomic.Int32 // moved with mu held
+	lastState atomic.Int32 // before Terminated
+	owner     atomic.Int64 // id of the loop's goroutine; 0: none
+	body      atomic.Int32 // Body that runs now, tasks excepted: they have progress
+	ctxEnded  sync.Once    // the parent has been notified of it
+	news      atomic.Bool  // pollOrSleep has to drain the inbox; written with mu held
+	stopBatch atomic.Bool  // an internal task waits, or a shutdown was called: the batch stops for it; likewise
+
+	_ [64]byte // producers write below, readers of the state above
+
+	mu sync.Mutex
+	shared
+
+	_ [64]byte
+
+	turn
+}
+
+// setup is what New sets, once.
+type setup struct {
 	self    EventExecutor // what Current reports
 	parent  *Group
 	cfg     config
@@ -32,55 +54,57 @@ type Executor struct {
 	cancel  context.CancelCauseFunc
 	io      *loopIO // of an EventLoop; nil in an Executor
 	hasRoom int     // below this many queued tasks a bounded queue need not be counted
+}
 
-	// Atomic.
-	state     atomic.Int32 // moved with mu held
-	lastState atomic.Int32 // before Terminated
-	owner     atomic.Int64 // id of the loop's goroutine; 0: none
-	body      atomic.Int32 // Body that runs now, tasks excepted: they have progress
-	ctxEnded  sync.Once    // the parent has heard of it
-	news      atomic.Bool  // there is something for look; written with mu held
-	stopBatch atomic.Bool  // there is a note, or a shutdown call: the batch stops for it; likewise
-
-	_ [64]byte // producers write below, readers of the state above
-
-	// Guarded by mu.
-	mu       sync.Mutex
-	gate     gate
-	asleep   bool // the loop waits, or is about to, and nobody has woken it
-	queued   int  // tasks in the segments of both queues
-	tasks    tasks.Queue
-	tails    tasks.Queue
-	notes    []func() // listeners to be called, and other work of our own
-	hooks    hookList
-	timers   timerIntake
-	shutdown shutdownRecord
-	starting *launch // the first start, while it is in progress
-	moving   *launch // a hand-over, while it is in progress
-	parks    int64
-	wakes    int64
-	panicked int64
+// shared is what callers and the loop share, guarded by Executor.mu. Its methods require
+// mu. The loop-only parts of the queues are the exception: see tasks.Queue.
+type shared struct {
+	gate          gate
+	asleep        bool // the loop waits, or is about to, and nobody has woken it
+	queued        int  // tasks in the segments of both queues
+	tasks         tasks.Queue
+	tails         tasks.Queue
+	internalTasks []func() // listeners to be called, and other work of our own
+	hooks         hookList
+	timers        timerInbox
+	shutdown      shutdownRecord
+	starting      *launch // the first start, while it is in progress
+	moving        *launch // a hand-over, while it is in progress
+	parks         int64
+	wakes         int64
+	panicked      int64
 
 	rejected     int64 // calls refused before Done
 	rejectedLate int64 // calls refused after it
+}
 
-	_ [64]byte
+// counts returns the counts of both queues, as of one instant.
+func (s *shared) counts() tasks.Counts { return s.tasks.Counts().Plus(s.tails.Counts()) }
 
-	// Loop goroutine only.
-	heap       timerHeap
-	noted      []func() // notes of this turn
-	notePos    int
-	step       turnStep // of this turn
-	upTo       int64    // this step begins the tasks of its queue up to this number
-	timersLeft int      // this step begins as many
-	current    currentBody
-	panics     []*PanicError // recovered, not yet reported
-	seen       State         // as of the last look
-	purged     int64         // horizon up to which the heap has been purged
-	finished   bool
-	broken     error // why the poller is not used any more
-	lastEnd    int64 // end of the last body, as far as the quiet period needs it
-	locals     map[any]any
+// turn is what the loop's goroutine alone touches. Its methods are called only there.
+type turn struct {
+	heap          timerHeap
+	internalBatch []func() // internal tasks of this turn
+	internalPos   int
+	step          turnStep // of this turn
+	upTo          int64    // this step begins the tasks of its queue up to this number
+	timersLeft    int      // this step begins as many
+	current       currentBody
+	panics        []*PanicError // recovered, not yet reported
+	seen          State         // as of the last pollOrSleep
+	purged        int64         // horizon up to which the heap has been purged
+	finished      bool
+	broken        error // why the poller is not used any more
+	lastEnd       int64 // end of the last body, as far as the quiet period needs it
+	locals        map[any]any
+}
+
+// hasInternal reports whether an internal task of this turn has not begun.
+func (t *turn) hasInternal() bool { return t.internalPos < len(t.internalBatch) }
+
+// release drops all that a loop which has ended still holds.
+func (t *turn) release() {
+	t.locals, t.internalBatch, t.panics, t.heap = nil, nil, nil, timerHeap{}
 }
 
 // keptCapacity is the largest capacity of an emptied slice that is kept for reuse. A

@@ -174,7 +174,7 @@ func (f *Future[T]) dispatch() {
 		switch home := f.home.(type) {
 		case nil:
 		case *Executor:
-			if home.note(f.notify) {
+			if home.postInternal(f.notify) {
 				return
 			}
 		default:
@@ -216,12 +216,12 @@ func (f *Future[T]) notify() {
 	}
 }
 
-// resume is dispatch, but to the front, of the trampoline or of the notes of the loop.
+// resume is dispatch, but to the front, of the trampoline or of the internal tasks of the loop.
 func (f *Future[T]) resume() {
 	if resumeOffLoop(f.onPanic(), f.notify) {
 		return
 	}
-	if e, ours := f.home.(*Executor); ours && e.resumeNote(f.notify) {
+	if e, ours := f.home.(*Executor); ours && e.resumeInternal(f.notify) {
 		return
 	}
 	f.dispatch()
@@ -281,7 +281,7 @@ func (f *Future[T]) call(body func() (T, error)) (panicked bool) {
 		panicked = true
 		p := newPanicError(v)
 		if e := f.loop(); e != nil {
-			e.notePanic(p)
+			e.recordPanic(p)
 			if f.direct { // not in run: after a Goexit this does not return there
 				e.panickedCurrent()
 			}
@@ -302,7 +302,7 @@ func calledByLoop() bool {
 	n := runtime.Callers(3, pcs[:]) // past Callers, calledByLoop, and the function
 	frame, _ := runtime.CallersFrames(pcs[:n]).Next()
 	return n > 0 && (frame.Entry == reflect.ValueOf((*Executor).drain).Pointer() ||
-		frame.Entry == reflect.ValueOf((*Executor).protect).Pointer())
+		frame.Entry == reflect.ValueOf((*Executor).runBody).Pointer())
 }
 
 // loop returns the executor of ours whose body the caller is, if it is home or home

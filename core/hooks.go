@@ -107,7 +107,7 @@ func (e *Executor) runHooks() {
 		if h == nil {
 			return
 		}
-		e.protect(currentBody{kind: BodyHook, hook: h}, run)
+		e.runBody(currentBody{kind: BodyHook, hook: h}, run)
 		e.reportPanics()
 		if e.stateMoved() {
 			return
@@ -128,7 +128,7 @@ func (e *Executor) beginHook() (*hook, func()) {
 	return h, run
 }
 
-func (e *Executor) settleHook(*hook) {
+func (e *Executor) finishHook(*hook) {
 	e.mu.Lock()
 	e.hooks.ran++
 	e.mu.Unlock()

@@ -20,7 +20,7 @@ type loopIO struct {
 	generation uint32           // upper half of the last token
 	open       int              // registrations that have not ended
 	channels   int              // of these, those of channels
-	untold     []*Registration  // registered after the shutdown call, not yet told of it
+	unnotified []*Registration  // registered after the shutdown call, not yet notified of it
 	drained    int64            // counts of channels that ended since the shutdown call
 	aborted    int64
 	discarded  int64
@@ -29,14 +29,14 @@ type loopIO struct {
 	// Loop only.
 	ready     []readyEvent // what is left of the last look at the poller
 	readyPos  int
-	telling   []told // to be said to registrations about the shutdown
-	tellPos   int
-	told      toldLevel // what everybody has been told, or is in telling to be
-	turns     int       // since the last look at the poller
-	lookedAt  int64     // tasks and tail tasks that had begun at that look
-	lookAt    int64     // when the tasks have had their share; 0: they have no limit
-	premature int       // returns of Wait in a row that had no reason
-	suspect   bool      // the poller was built anew because it failed, and has not worked since
+	notices   []notice // of the shutdown, for registrations
+	noticePos int
+	notified  noticeLevel // the highest level of the notices so far
+	turns     int         // since the last look at the poller
+	lookedAt  int64       // tasks and tail tasks that had begun at that look
+	lookAt    int64       // when the tasks have had their share; 0: they have no limit
+	premature int         // returns of Wait in a row that had no reason
+	suspect   bool        // the poller was built anew because it failed, and has not worked since
 
 	// Atomic.
 	broken   atomic.Bool   // the poller is given up: wake by fallback
@@ -186,9 +186,9 @@ func (io *loopIO) forget(fd int) {
 	}
 }
 
-// remove takes r out of the books, and reports whether forget is to follow: not if the
-// number of its descriptor belongs to a newer registration (netty e348bd9217). Requires
-// mu.
+// remove takes r out of the tables, and reports whether the caller has to call forget: not
+// if the number of its descriptor belongs to a newer registration (netty e348bd9217).
+// Requires mu.
 func (io *loopIO) remove(r *Registration) (watched bool) {
 	if io.watcher(r.fd) == r {
 		delete(io.byFD, int32(r.fd))
@@ -208,8 +208,8 @@ func (io *loopIO) remove(r *Registration) (watched bool) {
 	return watched
 }
 
-// found returns what the last look of the poller brought. It is asked without the lock:
-// one that panics must not leave with it (G15). Loop only.
+// found returns what the poller collected last. It is called without mu: a poller that
+// panics must not keep it locked (G15). Loop only.
 func (e *Executor) found() []PollEvent {
 	if e.io == nil || e.broken != nil {
 		return nil
@@ -254,9 +254,9 @@ func (e *Executor) untilLook() int {
 	return int(max(0, busyTasks-(e.begun()-e.io.lookedAt)))
 }
 
-// lookWhenBusy looks at the poller, if the tasks have had their share since the
+// pollWhenBusy looks at the poller, if the tasks have had their share since the
 // last look. Loop only.
-func (e *Executor) lookWhenBusy() {
+func (e *Executor) pollWhenBusy() {
 	io := e.io
 	if io == nil || !io.spent() || e.broken != nil {
 		return
@@ -291,7 +291,7 @@ func (e *Executor) runReady() {
 	for !io.spent() {
 		e.drainReady()
 		e.reportPanics()
-		e.runNotesInHand()
+		e.runInternalInHand()
 		if e.stateMoved() {
 			return
 		}
@@ -308,7 +308,7 @@ func (e *Executor) runReady() {
 // to be called. One deferred call serves them all.
 func (e *Executor) drainReady() {
 	io := e.io
-	defer e.contain()
+	defer e.recoverBody()
 	for !io.spent() {
 		ev := io.ready[io.readyPos]
 		io.readyPos++
@@ -321,20 +321,20 @@ func (e *Executor) drainReady() {
 			e.trace(Event{Kind: EventBegin, Body: BodyReadiness})
 		}
 		ev.r.target.Ready(ev.readiness)
-		e.settle(OutcomeNormal)
+		e.finishBody(OutcomeNormal)
 		if len(e.panics) > 0 || e.stopBatch.Load() {
 			return
 		}
 	}
 }
 
-// runNotesInHand runs listeners that the last body brought.
-func (e *Executor) runNotesInHand() {
+// runInternalInHand runs listeners that the last body brought.
+func (e *Executor) runInternalInHand() {
 	if !e.stopBatch.Load() {
 		return
 	}
 	e.mu.Lock()
-	e.intakeNotes()
+	e.drainInternalInbox()
 	e.mu.Unlock()
-	e.runNotes()
+	e.runInternal()
 }

@@ -18,8 +18,8 @@ const turnTimers = 64
 func (e *Executor) runLoop() {
 	outer := e.enter()
 	defer e.exit(outer)
-	for e.step != stepBegin || !e.look() {
-		e.turn()
+	for e.step != stepBegin || !e.pollOrSleep() {
+		e.runTurn()
 	}
 	err := e.broken
 	e.finished = true
@@ -29,13 +29,13 @@ func (e *Executor) runLoop() {
 
 // exit runs when runLoop ends in another way than by terminating.
 //
-// runtime.Goexit in a body: the deferred calls of the body have run, and so has
-// contain, so the books are in order and what the turn still has to do lies in
-// fields. The loop moves to a new goroutine; if the spawner refuses, it goes on
-// inside this deferred call, on the goroutine that is ending (G14).
+// After runtime.Goexit in a body: the deferred calls of the body and recoverBody have run,
+// so the counters are up to date, and the rest of the turn lies in fields. The loop moves
+// to a new goroutine. If the spawner refuses, the loop goes on inside this deferred call,
+// on the goroutine that is ending (G14).
 //
-// A panic that is not a body's (a clock, a poller, a tracer): the executor fails,
-// and goes on without the poller until what it accepted has run (G15).
+// After a panic outside a body (of a clock, a poller or a tracer): the executor fails, and
+// goes on without the poller until its accepted tasks have run (G15).
 func (e *Executor) exit(outer *Executor) {
 	if e.finished {
 		return
@@ -44,7 +44,7 @@ func (e *Executor) exit(outer *Executor) {
 	e.leave(outer)
 	if v != nil {
 		e.step = stepBegin // not into the same panic again
-		defer e.runLoop()  // whatever the logger does: it is told of the failure
+		defer e.runLoop()  // deferred, because fail calls the logger, which may not return
 		e.fail(newPanicError(v))
 		return
 	}
@@ -66,7 +66,7 @@ type turnStep uint8
 const (
 	stepBegin turnStep = iota
 	stepHooks
-	stepNotes
+	stepInternal
 	stepReady
 	stepTasks
 	stepLateHooks
@@ -74,11 +74,11 @@ const (
 	stepTails
 )
 
-// turn runs what look found: hooks, listeners, readiness, tasks, timers, tail tasks. In a
-// shutdown hooks have their chance wherever they may have become due: what was
-// accepted later does not go before them (G6). A state that has moved ends the turn: what
-// look then sees may go before the rest.
-func (e *Executor) turn() {
+// runTurn runs what pollOrSleep found: hooks, internal tasks, readiness, tasks, timers, tail
+// tasks. In a shutdown it runs hooks at each step where they may have become due, because
+// a task that was accepted later must not run before them (G6). The turn ends when the
+// state has moved: the next pollOrSleep may find work that goes before the rest.
+func (e *Executor) runTurn() {
 	if e.step != stepBegin && e.stateMoved() { // by the body that ended the goroutine
 		e.step = stepBegin
 		return
@@ -90,14 +90,14 @@ func (e *Executor) turn() {
 		fallthrough
 	case stepHooks:
 		e.runHooks()
-		e.step = stepNotes
+		e.step = stepInternal
 		fallthrough
-	case stepNotes:
-		e.runNotes()
+	case stepInternal:
+		e.runInternal()
 		if e.stateMoved() {
 			break
 		}
-		e.lookWhenBusy()
+		e.pollWhenBusy()
 		e.step = stepReady
 		fallthrough
 	case stepReady:
@@ -114,7 +114,7 @@ func (e *Executor) turn() {
 		fallthrough
 	case stepLateHooks:
 		e.runHooks()
-		e.intakeLate()
+		e.drainLate()
 		e.timersLeft = turnTimers
 		e.step = stepTimers
 		fallthrough
@@ -129,7 +129,7 @@ func (e *Executor) turn() {
 	e.step = stepBegin
 }
 
-// beginTurn does what a state that look has seen asks for, before any other body.
+// beginTurn acts on the state that pollOrSleep has seen, before any body of the turn.
 func (e *Executor) beginTurn() {
 	if e.seen >= StateShuttingDown {
 		e.purgeTimers()
@@ -138,27 +138,28 @@ func (e *Executor) beginTurn() {
 		e.endContext(e.shutdown.cause) // the one who closed has not come to it yet
 	}
 	e.reportPanics() // of a body that panicked while it exited
-	e.tellChannels()
+	e.notifyChannels()
 	if e.seen >= StateShuttingDown {
 		e.markHooks()
 	}
 }
 
-// stateMoved reports whether the state is not the one that look saw. Loop only.
+// stateMoved reports whether the state is another than pollOrSleep saw. Loop only.
 func (e *Executor) stateMoved() bool { return State(e.state.Load()) != e.seen }
 
-// intakeLate takes what the tasks of this turn have brought and this turn is to
+// drainLate takes what the tasks of this turn have brought and this turn is to
 // run: timers, or a later one that is in the heap would go before an earlier one
-// that is not; and tail tasks. The rest waits for look. If the state has moved, none of
+// that is not; and tail tasks. The rest waits for
+// pollOrSleep. If the state has moved, none of
 // it runs in this turn: hooks may come first.
-func (e *Executor) intakeLate() {
+func (e *Executor) drainLate() {
 	if !e.news.Load() {
 		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.intakeTimers()
-	e.intakeTails()
+	e.drainTimerInbox()
+	e.drainTailInbox()
 }
 
 // share is how many tasks of q this turn may run: no more than bound, nor than may run
@@ -179,24 +180,23 @@ func (e *Executor) share(q *tasks.Queue, bound int, mark *int64) int {
 	return n
 }
 
-// look is the boundary between two turns, and the only place where the loop
-// learns anything from outside. In one critical section it takes what is new; or
-// sees that nothing is, and then closes admission, or terminates, or announces
-// that it sleeps. Whoever brings news afterwards finds the announcement and wakes
-// the loop: nothing can come between the look and the sleep (G12). It returns
-// true when the executor has ended.
+// pollOrSleep is the boundary between two turns, and the only place where the loop takes
+// in what other goroutines have posted. In one critical section it drains the inbox; or, if
+// the inbox is empty, closes admission, or terminates, or announces that it sleeps. A
+// goroutine that posts work afterwards finds the announcement and wakes the loop: nothing
+// can come between the last look and the sleep (G12). It returns true when the executor
+// has ended.
 //
-// With tasks left of the batch in hand it does not take the lock, unless somebody
-// has said that there is more than tasks: that is one lock per segment instead of
-// one per turn.
-func (e *Executor) look() (over bool) {
+// While tasks of the batch in hand are left it does not take mu, unless hasNews was called:
+// that is one lock per segment instead of one per turn.
+func (e *Executor) pollOrSleep() (over bool) {
 	if e.tasks.Left() > 0 && !e.news.Load() {
 		return false // an event loop looks at its poller in turn
 	}
 	now, until := e.nextDeadline()
 	e.mu.Lock()
 	e.asleep = false
-	if e.intake() || e.busy() {
+	if e.drainInbox() || e.hasWork() {
 		e.mu.Unlock()
 		return false
 	}
@@ -226,12 +226,12 @@ func (e *Executor) sleepAndUnlock(until int64) {
 	e.tracePark(until)
 	e.mu.Unlock()
 	worked := e.sleep(until)
-	e.noteLook()
+	e.recordLook()
 	found := e.found()
 	e.mu.Lock()
 	woken := !e.asleep
 	e.asleep = false // before any body runs: the loop does not wake itself
-	news := e.intake() || e.busy()
+	news := e.drainInbox() || e.hasWork()
 	if e.io == nil || e.broken != nil {
 		e.mu.Unlock()
 		return
@@ -243,10 +243,10 @@ func (e *Executor) sleepAndUnlock(until int64) {
 	}
 }
 
-// noteLook begins a new share of the tasks after a sleep, unless the poller returned
+// recordLook begins a new share of the tasks after a sleep, unless the poller returned
 // without a look at what it watches: then the tasks after the sleep are of the same share
 // as those before it (G13). Loop only.
-func (e *Executor) noteLook() {
+func (e *Executor) recordLook() {
 	if e.io == nil || e.broken != nil {
 		return
 	}
@@ -257,7 +257,7 @@ func (e *Executor) noteLook() {
 
 // nextDeadline returns how long the loop may sleep if nothing is new: until the
 // first timer, or else until the quiet period ends. It reads the clock only for
-// the latter, and not after a failure: that has closed, whether look has seen it or not,
+// the latter, and not after a failure: that has closed, whether pollOrSleep has seen it or not,
 // and the clock may be what it came from (G15).
 func (e *Executor) nextDeadline() (now, until int64) {
 	if e.heap.len() > 0 {
@@ -269,46 +269,47 @@ func (e *Executor) nextDeadline() (now, until int64) {
 	return e.now(), addTime(max(e.shutdown.calledAt, e.lastEnd), e.shutdown.quiet)
 }
 
-// hasNews tells the loop to look though it has tasks in hand: whatever concerns it
-// and is not a task calls this. Requires mu.
+// hasNews makes the loop drain its inbox though it has tasks in hand. Every post that is not
+// a task calls it. Requires mu.
 func (e *Executor) hasNews() {
 	if !e.news.Load() {
 		e.news.Store(true)
 	}
 }
 
-// intake moves what is new to where the loop works on it, and reports whether
-// anything was. Requires mu.
-func (e *Executor) intake() (news bool) {
+// drainInbox moves what was posted to the fields of the turn, and reports whether anything
+// but tasks was. Requires mu.
+func (e *Executor) drainInbox() (news bool) {
 	e.news.Store(false)
 	if e.tasks.Left() == 0 && e.tasks.Size() > 0 {
 		e.queued -= e.tasks.Take()
 	}
-	e.intakeTails()
-	news = e.intakeTimers()
+	e.drainTailInbox()
+	news = e.drainTimerInbox()
 	if state := State(e.state.Load()); state != e.seen {
 		e.seen, news = state, true
 	}
-	e.intakeNotes()
-	return e.intakeTelling() || news || e.timers.horizon != e.purged
+	e.drainInternalInbox()
+	return e.drainNotices() || news || e.timers.horizon != e.purged
 }
 
-// intakeNotes takes the notes that wait, if none are in hand. Requires mu.
-func (e *Executor) intakeNotes() {
+// drainInternalInbox takes the internal tasks that wait, if none are in hand. Requires mu.
+func (e *Executor) drainInternalInbox() {
 	e.stopBatch.Store(e.stateMoved())
-	if e.notePos < len(e.noted) || len(e.notes) == 0 {
+	if e.hasInternal() || len(e.internalTasks) == 0 {
 		return
 	}
-	spent := e.noted[:0]
+	spent := e.internalBatch[:0]
 	if cap(spent) > keptCapacity {
 		spent = nil // give back the memory of a burst
 	}
-	e.noted, e.notePos, e.notes = e.notes, 0, spent
+	e.internalBatch, e.internalPos, e.internalTasks = e.internalTasks, 0, spent
 }
 
-// intakeTails takes the tail tasks that wait, if none are in hand. The tasks in hand may
-// wait for the rest of them (see share), so that look must not pass by. Requires mu.
-func (e *Executor) intakeTails() {
+// drainTailInbox takes the tail tasks that wait, if none are in hand. The tasks in hand may
+// wait for the rest of them (see share), so that the next pollOrSleep must take mu.
+// Requires mu.
+func (e *Executor) drainTailInbox() {
 	if e.tails.Left() == 0 && e.tails.Size() > 0 {
 		e.queued -= e.tails.Take()
 	}
@@ -317,10 +318,10 @@ func (e *Executor) intakeTails() {
 	}
 }
 
-// busy reports whether the loop has something in hand. Requires mu.
-func (e *Executor) busy() bool {
-	return e.tasks.Left() > 0 || e.tails.Left() > 0 || e.notePos < len(e.noted) || len(e.panics) > 0 || e.hooksDue() ||
-		e.io != nil && (!e.io.spent() || len(e.io.telling) > 0)
+// hasWork reports whether the loop has something in hand. Requires mu.
+func (e *Executor) hasWork() bool {
+	return e.tasks.Left() > 0 || e.tails.Left() > 0 || e.hasInternal() || len(e.panics) > 0 || e.hooksDue() ||
+		e.io != nil && (!e.io.spent() || len(e.io.notices) > 0)
 }
 
 // sleep waits on the poller, and reports whether that worked. A poller that fails ends
@@ -347,7 +348,7 @@ func (e *Executor) tracePark(until int64) {
 	}
 	ev := Event{
 		Kind: EventPark, To: e.seen, Until: -1, NextTimer: -1,
-		Queued: e.tasks.Counts().Pending + e.tails.Counts().Pending + len(e.notes),
+		Queued: e.counts().Pending + len(e.internalTasks),
 	}
 	if until != noDeadline {
 		ev.Until = asDuration(until)

@@ -34,10 +34,10 @@ func (e *Executor) rebuild(why error) error {
 	return nil
 }
 
-// reopen moves every registration into a new poller (netty's rebuildSelector,
-// R196). One that cannot move is not left deaf, as in Netty 4.2: a plain one is
-// closed with its error, a channel is told to abort. A poller that panics does not
-// leave with the lock: the loop fails then (G15). Loop only.
+// reopen moves every registration into a new poller (netty's rebuildSelector, R196). A
+// registration that cannot move ends, instead of hearing nothing as in Netty 4.2: a plain
+// one is closed with the error, a channel is asked to abort. mu is released even if the
+// poller panics, and the loop fails then (G15). Loop only.
 func (e *Executor) reopen() (moved, lost int, err error) {
 	io := e.io
 	e.mu.Lock()
@@ -52,12 +52,12 @@ func (e *Executor) reopen() (moved, lost int, err error) {
 		}
 		if err := io.poller.Add(r.fd, r.interest, r.token); err != nil {
 			delete(io.byFD, int32(r.fd))
-			io.telling = append(io.telling, told{r, toldAbort, err})
+			io.notices = append(io.notices, notice{r, noticeAbort, err})
 			continue
 		}
 		moved++
 	}
-	return moved, len(io.telling) - io.tellPos, nil
+	return moved, len(io.notices) - io.noticePos, nil
 }
 
 // errPremature is why a poller that does not wait is built anew.
@@ -101,8 +101,9 @@ func (e *Executor) wakeLoop() {
 	}
 }
 
-// wakePoller is Wake of the poller, which may be the user's. Who called has been accepted,
-// and is to get what his call returns: a Wake that panics is the poller's failure (G15).
+// wakePoller calls Wake of the poller, which may be user code. The caller's task is already
+// accepted, so a panic in Wake must not reach the caller: it is a failure of the poller
+// (G15).
 func (e *Executor) wakePoller() {
 	returned := false
 	defer func() {
@@ -114,20 +115,21 @@ func (e *Executor) wakePoller() {
 	returned = true
 }
 
-// wakeFailed tells the loop that Wake has panicked with v, or, if that is nil, has ended the
-// goroutine; and tries once more: the wake-up is not lost (G12). If Wake fails again the
-// loop is announced asleep as before, so that the next call that has news tries again.
+// wakeFailed posts the failure of Wake to the loop, and calls Wake once more, so that the
+// wake-up is not lost (G12). v is the value of the panic; nil means that Wake has called
+// Goexit. If Wake fails again the loop is announced asleep as before, so that the next
+// caller that posts work tries again.
 func (e *Executor) wakeFailed(v any) {
 	err := ErrGoexit
 	if v != nil {
 		err = newPanicError(v)
 	}
-	noted := e.note(func() {
+	posted := e.postInternal(func() {
 		if e.broken == nil {
 			e.fail(err)
 		}
 	})
-	if !noted {
+	if !posted {
 		return // the loop has woken by itself, and ended
 	}
 	var again error
@@ -139,11 +141,11 @@ func (e *Executor) wakeFailed(v any) {
 	attempt(&again, func() error { e.poller.Wake(); return nil })
 }
 
-// announceAgain takes the claim of a wake-up back that did not come about, unless the loop
-// has woken by itself: then it has taken the note.
+// announceAgain takes back the claim of a wake-up that failed, unless the loop has woken by
+// itself: then it has taken the internal task.
 func (e *Executor) announceAgain(err error) {
 	e.mu.Lock()
-	e.asleep = e.asleep || len(e.notes) > 0
+	e.asleep = e.asleep || len(e.internalTasks) > 0
 	e.mu.Unlock()
 	e.log(slog.LevelError, "the poller cannot wake the loop", "error", err)
 }

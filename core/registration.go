@@ -43,7 +43,7 @@ type Registration struct {
 
 	// Guarded by e.mu.
 	interest Interest
-	told     toldLevel // what of a shutdown the loop has told it, or is about to
+	notified noticeLevel // the highest level of a shutdown notice that the loop has given it, or is about to give
 }
 
 const (
@@ -52,13 +52,13 @@ const (
 	regClosed
 )
 
-// toldLevel orders what can be said to a registration about a shutdown.
-type toldLevel uint8
+// noticeLevel orders the notices of a shutdown to a registration.
+type noticeLevel uint8
 
 const (
-	toldNothing toldLevel = iota
-	toldDrain
-	toldAbort
+	noticeNone noticeLevel = iota
+	noticeDrain
+	noticeAbort
 )
 
 // Register watches fd, which must be non-blocking and stays its caller's, and
@@ -101,7 +101,7 @@ func (e *Executor) register(call string, r *Registration, fd int, interest Inter
 		return fmt.Errorf("core: %s: descriptor %d: %w", call, fd, err)
 	}
 	if e.shutdown.called {
-		e.io.untold = append(e.io.untold, r)
+		e.io.unnotified = append(e.io.unnotified, r)
 		e.hasNews()
 		e.unlockAndWake()
 	} else {
@@ -200,7 +200,7 @@ func (r *Registration) OnClose(listener func(error)) {
 	}
 	err := r.err
 	r.e.mu.Unlock()
-	r.e.noteOrRun(func() { listener(err) })
+	r.e.postInternalOrRun(func() { listener(err) })
 }
 
 // Post runs work on the loop, in order, and reports true; or false if the
@@ -218,7 +218,7 @@ func (r *Registration) Post(work func()) bool {
 		return false
 	}
 	// The loop does not end before this registration, so that work runs.
-	e.addNote(work)
+	e.addInternal(work)
 	e.unlockAndWake()
 	return true
 }
@@ -229,8 +229,8 @@ func (r *Registration) begin() bool {
 	return !r.paused.Load() && r.state.CompareAndSwap(regOpen, regRunning)
 }
 
-// settled undoes begin, unless the registration has ended meanwhile. Loop only.
-func (r *Registration) settled() { r.state.CompareAndSwap(regRunning, regOpen) }
+// finishRun undoes begin, unless the registration has ended meanwhile. Loop only.
+func (r *Registration) finishRun() { r.state.CompareAndSwap(regRunning, regOpen) }
 
 // close ends the registration for the reason err. The poller is asked last, and whether
 // it returns or not, the registration has ended and the lock is free (G15).
@@ -250,7 +250,7 @@ func (r *Registration) close(err error, end ChannelEnd) {
 	watched := e.io.remove(r)
 	e.countEnd(r, end)
 	for _, listener := range listeners {
-		e.addNote(func() { listener(err) })
+		e.addInternal(func() { listener(err) })
 	}
 	if e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventRegistrationClosed, Reason: err})

@@ -71,7 +71,7 @@ func (e *Executor) nowIfItCan() (now int64) {
 // reportAt fills in r, which is empty. (Returned, it would lie on the stack twice: see
 // joinAll.) Requires mu.
 func (e *Executor) reportAt(now int64, r *Report) {
-	c := e.tasks.Counts().Plus(e.tails.Counts())
+	c := e.counts()
 	r.Accepted, r.Ran, r.Cancelled = c.Accepted, c.Ran, c.Cancelled
 	r.Rejected, r.Panicked = e.rejected, e.panicked
 	r.HooksRun, r.TimersRun, r.TimersCancelled = e.hooks.ran, e.timers.runs, e.timers.dropped

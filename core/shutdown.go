@@ -43,8 +43,8 @@ func (e *Executor) newDeadline(timeout time.Duration) *deadline {
 	return d
 }
 
-// stop returns when the alarm's function will not run, or has run (G11, G24). It is
-// attempted: the clock is perhaps a user's. The error is nil.
+// stop returns when the alarm's function will not run, or has run (G11, G24). Call it
+// through attempt: Stop may be user code and may panic. It always returns nil.
 func (d *deadline) stop() error {
 	if d != nil && !d.alarm.Stop() {
 		<-d.over
@@ -126,7 +126,7 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 	if e.cfg.clock == nil {
 		// Who was held up between the clock and the lock would have the quiet
 		// period begin before the end of a body that ended meanwhile (G10). With a
-		// clock of the user's the loop has noted that end (see bodiesEnded).
+		// clock of the user's the loop has recorded that end (see bodiesEnded).
 		now = e.now()
 	}
 	first := !e.shutdown.called
@@ -252,7 +252,7 @@ type unfinished struct {
 
 // unfinished returns what is there at this moment, without the body. Requires mu.
 func (e *Executor) unfinished() (u unfinished) {
-	u.pending = e.tasks.Counts().Pending + e.tails.Counts().Pending
+	u.pending = e.counts().Pending
 	if e.io != nil {
 		u.channels = e.io.channels
 	}
@@ -320,7 +320,7 @@ func (e *Executor) finish(err error) {
 
 // closePoller lets go of what the loop had.
 func (e *Executor) closePoller(err *error) {
-	e.locals, e.noted, e.panics, e.heap = nil, nil, nil, timerHeap{}
+	e.release()
 	if e.io != nil {
 		e.io.ready = nil
 	}

@@ -41,7 +41,7 @@ type Stats struct {
 func (e *Executor) Stats() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c := e.tasks.Counts().Plus(e.tails.Counts())
+	c := e.counts()
 	s := Stats{
 		State:    e.State(),
 		Accepted: c.Accepted, Ran: c.Ran, Cancelled: c.Cancelled, Pending: int64(c.Pending),

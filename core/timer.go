@@ -41,7 +41,7 @@ type timerPlace uint8
 
 const (
 	placeNowhere timerPlace = iota
-	placeAdded              // in timerIntake.added: the canceller unlinks it
+	placeAdded              // in timerInbox.added: the canceller unlinks it
 	placeHeap               // in the heap: only the loop may touch that
 )
 

@@ -1,8 +1,8 @@
 package core
 
-// timerIntake is what the loop and its callers share about timers; the heap is
+// timerInbox is what the loop and its callers share about timers; the heap is
 // the loop's own. Guarded by Executor.mu.
-type timerIntake struct {
+type timerInbox struct {
 	added      *Timer // not yet in the heap, in the order scheduled: a ring
 	cancelled  *Timer // in the heap, to be taken out; linked by next
 	nCancelled int
@@ -47,7 +47,7 @@ func (e *Executor) addTimer(t *Timer) (wake bool) {
 	return e.asleep && t.at < in.sleepUntil
 }
 
-func (in *timerIntake) unlink(t *Timer) {
+func (in *timerInbox) unlink(t *Timer) {
 	if t.next == t {
 		in.added = nil
 	} else {
@@ -59,9 +59,9 @@ func (in *timerIntake) unlink(t *Timer) {
 	t.prev, t.next, t.place = nil, nil, placeNowhere
 }
 
-// intakeTimers puts added timers into the heap and takes cancelled ones out.
+// drainTimerInbox puts added timers into the heap and takes cancelled ones out.
 // Requires mu; loop only.
-func (e *Executor) intakeTimers() (news bool) {
+func (e *Executor) drainTimerInbox() (news bool) {
 	in := &e.timers
 	for in.cancelled != nil {
 		t := in.cancelled
@@ -142,7 +142,7 @@ func (e *Executor) runTimers() {
 		e.timersLeft--
 		t := e.heap.pop()
 		if body := e.beginTimer(t); body != nil {
-			e.protect(currentBody{kind: BodyTimer, timer: t}, body)
+			e.runBody(currentBody{kind: BodyTimer, timer: t}, body)
 			e.reportPanics()
 		}
 	}
@@ -165,9 +165,9 @@ func (e *Executor) beginTimer(t *Timer) func() {
 	return t.fn
 }
 
-// settleTimer ends t after a run, or arms it again. If the clock panics the loop
+// finishTimer ends t after a run, or arms it again. If the clock panics the loop
 // fails, and ends the timers that wait: so t is one of these, for never (G9).
-func (e *Executor) settleTimer(t *Timer, outcome Outcome) {
+func (e *Executor) finishTimer(t *Timer, outcome Outcome) {
 	now := noDeadline
 	defer func() { e.endRun(t, outcome, now) }()
 	if t.period < 0 {
@@ -175,7 +175,7 @@ func (e *Executor) settleTimer(t *Timer, outcome Outcome) {
 	}
 }
 
-// endRun enters the end of a run, at now, in the books.
+// endRun counts the end of a run, at now, and ends t or arms it again.
 func (e *Executor) endRun(t *Timer, outcome Outcome, now int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

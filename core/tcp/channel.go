@@ -43,24 +43,24 @@ type Channel struct {
 	clean      bool         // the end was in order (G23)
 
 	// Loop only.
-	active     bool // the handler has heard Active
-	inputReady bool // there may be input
-	toEAGAIN   bool // a short read has not emptied the socket: read until it would block
-	inputEnded bool // EOF was read
-	outputShut bool // our FIN is sent
-	finishing  bool // the output is to be shut down when it is flushed
-	reading    bool // the read loop is below us on the stack
-	told       bool // the writability the handler knows of
-	telling    bool // tellWritability is below us on the stack
+	active           bool // the handler has heard Active
+	inputReady       bool // there may be input
+	toEAGAIN         bool // a short read has not emptied the socket: read until it would block
+	inputEnded       bool // EOF was read
+	outputShut       bool // our FIN is sent
+	finishing        bool // the output is to be shut down when it is flushed
+	reading          bool // the read loop is below us on the stack
+	notifiedWritable bool // the writability the handler knows of
+	notifying        bool // notifyWritability is below us on the stack
 
 	// Guarded by mu, as above.
 	mu        sync.Mutex
 	out       outbound
 	written   int64
 	flushMark int64
-	sent      int64  // loop writes
-	failure   error  // why it closed; final once closed
-	asked     *asked // nil: nobody wants to hear of anything
+	sent      int64      // loop writes
+	failure   error      // why it closed; final once closed
+	observers *observers // nil: nobody has asked for one
 
 	// Loop only.
 	broken error   // of a send: the channel is about to be closed for it
@@ -141,7 +141,7 @@ func (c *Channel) activate() {
 	c.state = stateOpen
 	c.mu.Unlock()
 	c.writable.Store(true)
-	c.told, c.active = true, true
+	c.notifiedWritable, c.active = true, true
 	c.call(func() { c.handler.Active(c) })
 }
 
@@ -228,8 +228,8 @@ func (c *Channel) IsOpen() bool {
 
 // isOpen requires mu.
 func (c *Channel) isOpen() bool {
-	asked := c.closing || c.asked != nil && c.asked.close != nil
-	return c.state == stateOpen && !asked && !c.loopEnds()
+	closing := c.closing || c.observers != nil && c.observers.close != nil
+	return c.state == stateOpen && !closing && !c.loopEnds()
 }
 
 // loopEnds reports whether the loop has been told to shut down. It will tell its

@@ -6,9 +6,9 @@ import (
 	"eventide/core"
 )
 
-// asked is what somebody wants to hear of: made when the first one asks. Guarded by
-// Channel.mu; completed by the loop, without it.
-type asked struct {
+// observers are the promises and waiters for the end of a channel. They are made for the
+// first caller that wants one. Guarded by Channel.mu; the loop completes them without mu.
+type observers struct {
 	closed   *core.Promise[struct{}] // CloseFuture
 	close    *core.Promise[struct{}] // Close
 	graceful *core.Promise[struct{}] // CloseGracefully
@@ -18,12 +18,12 @@ type asked struct {
 	first    bool                    // Close was called before a shutdown of the loop
 }
 
-// asks returns what was asked for, made if it is not there. Requires mu.
-func (c *Channel) asks() *asked {
-	if c.asked == nil {
-		c.asked = new(asked)
+// observe returns the observers, and makes them if there are none. Requires mu.
+func (c *Channel) observe() *observers {
+	if c.observers == nil {
+		c.observers = new(observers)
 	}
-	return c.asked
+	return c.observers
 }
 
 // promise returns *p, made if it is not there. Requires mu.
@@ -50,7 +50,7 @@ func settle(p *core.Promise[struct{}], err error) {
 // whatever reason, always with nil. It cannot be cancelled.
 func (c *Channel) CloseFuture() *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed := c.promise(&c.asks().closed), c.state == stateClosed
+	p, closed := c.promise(&c.observe().closed), c.state == stateClosed
 	c.mu.Unlock()
 	if closed {
 		settle(p, nil)
@@ -68,9 +68,9 @@ func (c *Channel) CloseFuture() *core.Future[struct{}] {
 // what that has flushed before.
 func (c *Channel) Close() *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed, err := c.promise(&c.asks().close), c.state == stateClosed, c.asked.closeErr
+	p, closed, err := c.promise(&c.observe().close), c.state == stateClosed, c.observers.closeErr
 	c.writable.Store(false)
-	c.asked.first = c.asked.first || !c.loopEnds()
+	c.observers.first = c.observers.first || !c.loopEnds()
 	c.mu.Unlock()
 	if closed {
 		settle(p, err)
@@ -154,7 +154,7 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 	// about to close; one that cuts a linger short has. The tempting wrong version lets core
 	// decide by whether the shutdown had begun at reg.End: the last calls of the handler
 	// come before that.
-	closeFirst := c.asked != nil && c.asked.first
+	closeFirst := c.observers != nil && c.observers.first
 	counts := c.loopEnds() && (!closeFirst || c.state == stateLingering && cause != nil)
 	if c.state < stateLingering {
 		c.failure = cause
@@ -165,12 +165,12 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 	c.closing = c.closing || c.loopEnds() // for what is pending: a shutdown that aborts drains nothing
 	c.writable.Store(false)
 	if closeErr != nil {
-		c.asks().closeErr = closeErr // for who asks later
+		c.observe().closeErr = closeErr // for who asks later
 	}
 	c.out.release(&c.shared.pool)
-	var p asked
-	if c.asked != nil {
-		p = *c.asked
+	var p observers
+	if c.observers != nil {
+		p = *c.observers
 	}
 	graceErr, outputErr := c.graceError(), c.outputError()
 	c.mu.Unlock()
@@ -194,14 +194,14 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 		end.Kind = core.EndDrained
 	}
 	c.logFailure(cause, end)
-	c.tellTheEnd(end)
+	c.notifyEnd(end)
 }
 
-// tellTheEnd has the last two calls of the handler made, and lets go of the loop.
+// notifyEnd has the last two calls of the handler made, and lets go of the loop.
 // They are bodies of their own: the listeners of the futures that were completed
 // before run before them, and a panic of one does not keep the other from being
 // called. The loop ends after End only, so that somebody is there to call them.
-func (c *Channel) tellTheEnd(end core.ChannelEnd) {
+func (c *Channel) notifyEnd(end core.ChannelEnd) {
 	if !c.active {
 		c.reg.End(end)
 		return

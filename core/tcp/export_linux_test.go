@@ -35,7 +35,7 @@ func (c *Channel) Again() { c.onLoop(c.again) }
 // closing.
 func (c *Channel) OnClose(which string, listener func()) {
 	c.mu.Lock()
-	p := c.promise(map[string]**core.Promise[struct{}]{"close": &c.asks().close, "graceful": &c.asks().graceful}[which])
+	p := c.promise(map[string]**core.Promise[struct{}]{"close": &c.observe().close, "graceful": &c.observe().graceful}[which])
 	c.mu.Unlock()
 	p.Future().OnDone(func(struct{}, error) { listener() })
 }

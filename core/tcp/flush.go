@@ -12,7 +12,7 @@ import (
 func (c *Channel) flush() {
 	err := c.sendPending()
 	c.completeWrites()
-	c.tellWritability()
+	c.notifyWritability()
 	c.finishOutput()
 	if err != nil {
 		c.failSoon(err)

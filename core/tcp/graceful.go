@@ -24,7 +24,7 @@ import (
 // given to read by then it can still answer.
 func (c *Channel) CloseGracefully(deadline time.Time) *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed := c.promise(&c.asks().graceful), c.state == stateClosed
+	p, closed := c.promise(&c.observe().graceful), c.state == stateClosed
 	var err error
 	if closed {
 		err = c.graceError()
@@ -120,7 +120,7 @@ func (c *Channel) drain(cause error) {
 // second call returns the same future.
 func (c *Channel) CloseOutput() *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed := c.promise(&c.asks().output), c.state == stateClosed
+	p, closed := c.promise(&c.observe().output), c.state == stateClosed
 	var err error
 	if closed {
 		err = c.outputError()
@@ -148,8 +148,8 @@ func (c *Channel) closeOutput() {
 func (c *Channel) settleOutput() {
 	c.mu.Lock()
 	var p *core.Promise[struct{}]
-	if c.asked != nil {
-		p = c.asked.output
+	if c.observers != nil {
+		p = c.observers.output
 	}
 	c.mu.Unlock()
 	settle(p, nil)

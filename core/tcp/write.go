@@ -59,9 +59,9 @@ func (c *Channel) write(p []byte, flush bool) WriteFuture {
 	switch {
 	case !crossed:
 	case inLoop:
-		c.tellWritability()
+		c.notifyWritability()
 	default:
-		c.reg.Post(c.tellWritability)
+		c.reg.Post(c.notifyWritability)
 	}
 	return f
 }

@@ -97,14 +97,14 @@ func (f WriteFuture) future() *core.Future[writeResult] {
 	}
 	c := f.ch
 	c.mu.Lock()
-	waits := !c.over(f.end) && f.err == nil || c.over(f.end) && c.asked != nil && c.asked.waiters.before(f.end)
+	waits := !c.over(f.end) && f.err == nil || c.over(f.end) && c.observers != nil && c.observers.waiters.before(f.end)
 	if !waits {
 		r := c.outcome(f)
 		c.mu.Unlock()
 		return completed(c, r)
 	}
 	defer c.mu.Unlock()
-	list := c.asks().waiters.list
+	list := c.observe().waiters.list
 	at := len(list)
 	for at > 0 && f.isBefore(list[at-1].WriteFuture) {
 		at--
@@ -114,7 +114,7 @@ func (f WriteFuture) future() *core.Future[writeResult] {
 	}
 	p := core.NewPromise[writeResult](c.loop)
 	p.SetUncancellable()
-	c.asked.waiters.list = slices.Insert(list, at, waiter{f, p})
+	c.observers.waiters.list = slices.Insert(list, at, waiter{f, p})
 	return p.Future()
 }
 
@@ -155,10 +155,10 @@ func (c *Channel) outcome(f WriteFuture) writeResult {
 func (c *Channel) completeWrites() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.asked == nil || c.asked.waiters.completing {
+	if c.observers == nil || c.observers.waiters.completing {
 		return
 	}
-	w := &c.asked.waiters
+	w := &c.observers.waiters
 	w.completing = true
 	for len(w.list) > 0 && c.over(w.list[0].end) {
 		next := w.list[0]
