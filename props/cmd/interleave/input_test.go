@@ -78,3 +78,20 @@ func TestModuleCacheIsNotWritten(t *testing.T) {
 		t.Errorf("%d files, %v", seen, err)
 	}
 }
+
+// A file that cannot be written, and a regression file that cannot be read, are refused
+// before anything is explored.
+func TestBadFiles(t *testing.T) {
+	dir := module(t, "x_test.go", healthy)
+	below := filepath.Join(dir, "go.mod", "x") // not even root can make it
+	for _, flag := range []string{"-junit", "-html", "-state"} {
+		out := want(t, driver.ExitInput, []string{"test", "-v", flag, below}, "interleave: "+flag, "not a directory")
+		if strings.Contains(out, "TestHealthy") {
+			t.Errorf("%s: the test was explored\n%s", flag, out)
+		}
+	}
+	write(t, "testdata/interleave/a.replay", "interleave replay 9\n")
+	want(t, driver.ExitInput, []string{"test"}, "a.replay: replay file of version 9, want 1")
+	write(t, "testdata/interleave/a.replay", "nonsense\n")
+	want(t, driver.ExitInput, []string{"test"}, "a.replay: not a replay file: the first line is \"nonsense\"")
+}

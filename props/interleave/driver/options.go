@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -142,6 +144,29 @@ func (o *Options) check() error {
 		return inputError("-budget %v: want a positive duration", o.Budget)
 	case o.Timeout < 0:
 		return inputError("-timeout %v: want a positive duration", o.Timeout)
+	}
+	return nil
+}
+
+// canWrite fails if a file that the options name cannot be written. A run may take hours
+// before it comes to that.
+func (o *Options) canWrite() error {
+	if o.JUnit != "" {
+		f, err := os.OpenFile(o.JUnit, os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			return inputError("-junit: %w", err)
+		}
+		f.Close()
+	}
+	if o.HTML != "" {
+		if err := os.MkdirAll(o.HTML, 0o755); err != nil {
+			return inputError("-html: %w", err)
+		}
+	}
+	if o.State != "" {
+		if err := os.MkdirAll(filepath.Dir(o.State), 0o755); err != nil {
+			return inputError("-state: %w", err)
+		}
 	}
 	return nil
 }

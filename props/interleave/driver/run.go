@@ -55,6 +55,9 @@ func Test(o Options) (int, error) {
 			return ExitInput, err
 		}
 	}
+	if err := o.canWrite(); err != nil {
+		return ExitInput, err
+	}
 	trimCache(time.Now())
 	switch err := s.selfCheck(); {
 	case errors.Is(err, ErrInput):
@@ -65,7 +68,10 @@ func Test(o Options) (int, error) {
 	if err := s.prepare(); err != nil {
 		return ExitInput, err
 	}
-	if err := s.explore(); err != nil {
+	switch err := s.explore(); {
+	case errors.Is(err, ErrInput):
+		return ExitInput, err
+	case err != nil:
 		return ExitUndecided, err
 	}
 	if o.JUnit != "" {

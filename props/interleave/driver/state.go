@@ -69,7 +69,7 @@ func openState(name string, sh shard.Shard) (*state, error) {
 		return &state{Version: stateVersion, Shard: sh, Tests: map[string]*keptTest{}, name: name}, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, inputError("-state: %w", err)
 	}
 	if s.Shard != sh {
 		return nil, inputError("-state %s is of %s, and this is %s: remove it to begin anew", name, shardText(s.Shard), shardText(sh))
