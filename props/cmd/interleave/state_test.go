@@ -66,6 +66,9 @@ func TestStateIsKept(t *testing.T) {
 	if out = want(t, driver.ExitNothing, args); strings.Contains(out, "kept in ") {
 		t.Errorf("a test is kept that was explored with other flags\n%s", out)
 	}
+	if out = want(t, driver.ExitNothing, append(args[:len(args):len(args)], "-failfast")); strings.Contains(out, "kept in ") {
+		t.Errorf("a test is kept that was explored without -failfast\n%s", out)
+	}
 	write(t, filepath.Join(dir, "out/state.json"), "{}")
 	want(t, driver.ExitInput, args, "out/state.json is a file of state of version 0, want 1")
 }

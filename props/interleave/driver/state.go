@@ -165,7 +165,7 @@ func (p *pkg) contentHash() (string, error) {
 // Files outside of the package's testdata, and variables of the environment, are not
 // among it.
 func (o *Options) searchHash(content string, t test, seed uint64) string {
-	text := fmt.Sprintf("%s %q %d %q %v %v %d %d %d %d %d %q %q %q %q %v %v %q", content, t.Pattern, seed, o.Skip, o.Short, o.Race, o.Parallel,
+	text := fmt.Sprintf("%s %q %d %q %v %v %v %d %d %d %d %d %q %q %q %q %v %v %q", content, t.Pattern, seed, o.Skip, o.Short, o.Race, o.FailFast, o.Parallel,
 		o.Schedules, o.Budget, o.Exhaust, o.Steps, o.Strategy, o.Time, o.Net, o.Faults, o.Leaks, o.Fresh, o.Args)
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:32]
 }
