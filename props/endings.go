@@ -11,14 +11,14 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// fault records that the environment fails.
+// fault records a failure of the environment.
 func (r *recorder) fault(outcome history.Outcome) {
 	r.log.Add(history.Event{Kind: history.Fault, Outcome: outcome})
 }
 
-// watches returns the registration that a token belongs to, and notes that it is
-// the one that has the number now. The first time it is the one that this
-// goroutine registers, or whose interest it changes.
+// watches returns the registration of a token and records that it now has the descriptor
+// number. A new token belongs to the registration that this goroutine makes, or whose
+// interest it changes.
 func (r *recorder) watches(fd int, token uint64) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -33,8 +33,7 @@ func (r *recorder) watches(fd int, token uint64) int {
 	return id
 }
 
-// cannotMove records that a registration which the executor has cannot be watched
-// by its new poller.
+// cannotMove records that the rebuilt poller cannot watch a registration of the executor.
 func (r *recorder) cannotMove(token uint64) {
 	r.mu.Lock()
 	id, known := r.token[token]
@@ -45,9 +44,9 @@ func (r *recorder) cannotMove(token uint64) {
 	}
 }
 
-// ended records the end of a registration. Core does not say which: inside a call
-// that ends one it is that one; one whose number is used again is the one before;
-// of those that the loop ends by itself see NameEnds.
+// ended records the end of a registration. Core does not name the registration. Inside a
+// call that ends one, it is that one. If a descriptor number is used again, it is the
+// registration before. NameEnds names those that the loop ends by itself.
 func (r *recorder) ended(ev core.Event) {
 	r.mu.Lock()
 	c := r.calls[ev.Goroutine]
@@ -66,11 +65,11 @@ func (r *recorder) ended(ev core.Event) {
 	r.log.Add(e)
 }
 
-// NameEnds says of the ends that the loop made by itself, all of plain
-// registrations, which ones they are: of those that were registered before, the one
-// whose owner was told first afterwards; or was never told. An end that is left over is
-// a violation: as many have ended as there were, and one has ended twice (G22). There is
-// no history then to be judged.
+// NameEnds sets the ID of each Ended event that the loop wrote by itself. All of them are
+// of plain registrations: the earlier registration whose owner is the next to be notified,
+// or is never notified. An event that is left over is a violation, because more
+// registrations ended than were open, so one ended twice (G22). Such a history cannot be
+// judged further.
 func NameEnds(events []history.Event) *history.Violation {
 	candidates := endedByLoop(events)
 	for i := range events {
@@ -98,7 +97,7 @@ func NameEnds(events []history.Event) *history.Violation {
 	return nil
 }
 
-// ending is a plain registration that no call has ended.
+// ending is a plain registration that no call ended.
 type ending struct{ id, admitted, told int }
 
 func endedByLoop(events []history.Event) (list []ending) {

@@ -33,8 +33,8 @@ func linearizable(h *history.History, events []history.Event, t terms) porcupine
 	return relaxed.Linearizable(undecidedAfter)
 }
 
-// acceptStarters turns the answer of a submission that has started the loop and was
-// refused after a close into one that was accepted, and reports whether there is one.
+// acceptStarters changes the answer of each submission that started the loop and was refused
+// after the close into an acceptance, and reports whether there was one.
 func acceptStarters(events []history.Event) (found bool) {
 	open := map[int64][]int{} // goroutine -> Invokes of the submissions that it is in
 	started := map[int]bool{}

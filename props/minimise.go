@@ -6,10 +6,10 @@ import (
 	"eventide/props/history"
 )
 
-// Minimise returns a smaller program that still violates: it takes away actors,
-// calls, what bodies do, and times, as long as violates says yes. A program shows
-// one interleaving a run, so violates should try more than once. Rapid's own
-// shrinking takes a program that fails only sometimes for a good one, and stops.
+// Minimise returns a smaller program that still violates. It removes actors, calls, the
+// steps of bodies, and times, as long as violates returns true. A run shows one
+// interleaving, so violates should run a program more than once. Rapid's own shrinking
+// does not: it takes a program that fails only sometimes for a correct one, and stops.
 func Minimise(p Program, violates func(Program) bool) Program {
 	for again := true; again; {
 		again = false
@@ -27,8 +27,8 @@ func Minimise(p Program, violates func(Program) bool) Program {
 	return p
 }
 
-// reduced returns the program with its i-th possible reduction made, or false if
-// there are fewer. Larger reductions come first.
+// reduced returns the program after its i-th possible reduction, or false if there are
+// fewer. Larger reductions come first.
 func (p Program) reduced(i int) (Program, bool) {
 	r := &reducer{at: i}
 	p.Actors = r.actors(p.Actors)
@@ -43,8 +43,8 @@ func (p Program) reduced(i int) (Program, bool) {
 	return p, r.at < 0
 }
 
-// reducer walks a program and counts down to the reduction that it makes. What it
-// changes it copies first.
+// reducer walks a program and counts down to the reduction to make. It copies whatever it
+// changes.
 type reducer struct{ at int }
 
 func (r *reducer) hit() bool {

@@ -6,23 +6,23 @@ import (
 	"eventide/props/history"
 )
 
-// asModelled returns the events with a few things put as the model puts them: where
-// a history shows a moment later than the one that counts. In the virtual lane
-// hardly anything comes in between the two; here everything does.
+// asModelled returns the events with some of them adjusted to the model, where a history
+// shows an event later than the moment that counts. With free goroutines hardly anything
+// comes between the two; under chosen schedules everything does.
 //
 // If the timeout passes while the shutdown call is being made, the call closes
 // admission itself: to the model that is a call without a timeout.
 //
-// A start that failed before a shutdown call may be told to its callers after it. To
-// the model the refusal would be the end of the executor. That what was refused never
-// runs still holds without it.
+// Callers may learn of a start that failed before a shutdown call after the call. To the
+// model such a refusal would be the end of the executor, so it is dropped. The refused
+// body still may not run.
 //
-// A cancel that came too late, because it was decided that the body begins, may be
-// there before the Begin. A refusal for a full queue may be there after bodies have
-// begun that made room. S11 and S4 judge those two, the model is not asked.
+// A Cancel that came too late, because the loop had already dequeued the body, may precede
+// the Begin. A refusal for a full queue may follow bodies that have begun and made room.
+// S11 and S4 judge these two; the model does not see them.
 //
-// A cancel of a periodic timer may come true after it was decided that a run begins,
-// which is then its last. The model has no step for that: false.
+// Cancel of a periodic timer may return true after the loop has dequeued a run, which is
+// then the last. The model has no step for that, so asModelled returns false.
 func asModelled(events []history.Event) (_ []history.Event, ok bool) {
 	e := editor{events: events, open: map[int64]int{}}
 	for i := range events {

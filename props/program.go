@@ -10,17 +10,17 @@ import (
 	"eventide/props/history"
 )
 
-// Program is what several goroutines do to one executor: a test case as data, so
-// that it can be generated, shrunk, printed, kept in a file, and run again.
+// Program is what several goroutines do with one executor. It is a test case as data, so
+// that it can be generated, minimised, printed, kept in a file, and run again.
 type Program struct {
 	Limit   int                 `json:"limit,omitempty"` // WithMaxPendingTasks; 0: no bound
 	Retries int                 `json:"retries,omitempty"`
 	Timers  history.TimerPolicy `json:"timers,omitempty"`
-	Starts  []Start             `json:"starts,omitempty"` // what the spawner does, call by call; then StartOK
+	Starts  []Start             `json:"starts,omitempty"` // the answers of the spawner, in order; then StartOK
 	Actors  []Actor             `json:"actors"`
-	Main    bool                `json:"main,omitempty"` // the last actor is the goroutine that runs the program
+	Main    bool                `json:"main,omitempty"` // the goroutine that runs the program is the last actor
 
-	Loop  bool                `json:"loop,omitempty"`  // an event loop, over a poller that is scripted
+	Loop  bool                `json:"loop,omitempty"`  // an event loop over the scripted poller
 	Drain history.DrainPolicy `json:"drain,omitempty"` // of an event loop
 }
 
@@ -44,12 +44,12 @@ type Actor struct {
 	Steps []Step `json:"steps"`
 }
 
-// Step is one call. Time is virtual: a step waits, then calls.
+// Step is one call. A step waits in virtual time, then calls.
 type Step struct {
 	Wait    time.Duration `json:"wait,omitempty"`
 	Op      history.Op    `json:"op,omitempty"`
-	ID      int           `json:"id,omitempty"`     // label of what is submitted
-	Target  int           `json:"target,omitempty"` // label of what is cancelled or removed
+	ID      int           `json:"id,omitempty"`     // label of the submitted body
+	Target  int           `json:"target,omitempty"` // label of the body to cancel or to remove
 	Delay   time.Duration `json:"delay,omitempty"`
 	Period  time.Duration `json:"period,omitempty"`
 	Quiet   time.Duration `json:"quiet,omitempty"`
@@ -61,25 +61,25 @@ type Step struct {
 	Fault    Fault           `json:"fault,omitempty"`
 	FD       int             `json:"fd,omitempty"`
 	Interest core.Interest   `json:"interest,omitempty"`
-	Drain    time.Duration   `json:"drain,omitempty"`  // a channel that is asked to drain ends so long after; below zero: never
-	Linger   time.Duration   `json:"linger,omitempty"` // one that is aborted ends so long after
-	Bytes    int             `json:"bytes,omitempty"`  // what it gives up then
+	Drain    time.Duration   `json:"drain,omitempty"`  // a channel that is asked to drain ends after this time; negative: never
+	Linger   time.Duration   `json:"linger,omitempty"` // an aborted channel ends after this time
+	Bytes    int             `json:"bytes,omitempty"`  // bytes that an aborted channel discards
 	AskedEnd history.Outcome `json:"askedEnd,omitempty"`
 }
 
-// Script is what a body does: it takes time, makes calls, and ends.
+// Script is what a body does: it takes time, makes calls and ends.
 type Script struct {
 	Sleep    time.Duration   `json:"sleep,omitempty"`
 	Await    bool            `json:"await,omitempty"`    // waits for Context().Done()
-	Steps    []Step          `json:"steps,omitempty"`    // calls from inside the loop; their Wait is not used
+	Steps    []Step          `json:"steps,omitempty"`    // calls on the loop; their Wait is not used
 	End      history.Outcome `json:"end,omitempty"`      // Normal, Panicked or Exited
 	Listen   bool            `json:"listen,omitempty"`   // a Submit gets a listener
-	Again    int             `json:"again,omitempty"`    // a task resubmits itself so many times
+	Again    int             `json:"again,omitempty"`    // how often a task submits itself again
 	LastRun  int             `json:"lastRun,omitempty"`  // of a periodic timer: End applies to this run
-	Listener *Script         `json:"listener,omitempty"` // what the listener does
+	Listener *Script         `json:"listener,omitempty"` // the script of the listener
 }
 
-// GoString keeps %#v, by which rapid shows what it drew, to one line.
+// GoString returns one line. Rapid prints drawn values with %#v.
 func (p Program) GoString() string {
 	calls := 0
 	for _, a := range p.Actors {
@@ -88,7 +88,7 @@ func (p Program) GoString() string {
 	return fmt.Sprintf("props.Program{/* %d calls of %d actors */}", calls, len(p.Actors))
 }
 
-// String renders the program, one call per line.
+// String returns the program with one call per line.
 func (p Program) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "executor: limit=%d retries=%d timers=%v starts=%v\n", p.Limit, p.Retries, p.Timers, p.Starts)
@@ -111,7 +111,7 @@ func (p Program) breaks() bool {
 	return p.AnyStep(func(s Step) bool { return s.Fault == FaultDead || s.Fault == FaultBroken || s.Fault == FaultFullBroken })
 }
 
-// AnyStep reports whether what is true of any step, including the steps of bodies.
+// AnyStep reports whether what returns true for a step, including the steps of bodies.
 func (p Program) AnyStep(what func(Step) bool) bool {
 	var in func([]Step) bool
 	in = func(steps []Step) bool {
@@ -134,7 +134,7 @@ func writeSteps(b *strings.Builder, indent string, steps []Step) {
 	}
 }
 
-// String renders the call without the calls of its body.
+// String returns the call without the calls of its body.
 func (s Step) String() string {
 	var b strings.Builder
 	if s.Wait > 0 {

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// caseDir is where failing programs are kept: out/cases of the module, or, where the
-// tests of this package do not run inside of it, the user's cache. It outlives the test.
+// caseDir returns the directory for failing programs, which outlives the test: out/cases of
+// the module, or the user's cache if the tests of this package run outside the module.
 func caseDir() string {
 	if dir := os.Getenv("EVENTIDE_CASES"); dir != "" {
 		return dir
@@ -28,19 +28,18 @@ func caseDir() string {
 	return filepath.Join(cache, "eventide", "cases")
 }
 
-// replayLine is the command that runs a case again. It works anywhere in the module.
-// With -v it says so if the case does not fail; -count=1 has go test run it anew.
+// replayLine returns the command that runs a case again. It works anywhere in the module.
+// -v prints a line if the case does not fail, and -count=1 bypasses the cache of go test.
 func replayLine(path string, flags ...string) string {
 	return strings.Join(append([]string{"go test -count=1 -v -run '^TestReplay$' eventide/props -case " + ShellWord(path)}, flags...), " ")
 }
 
-// Property returns the property of one guarantee, for rapid.Check: whatever
-// program is generated, its run on core does not violate it. With id "" it is
-// the property of all of them. observe, if not nil, hears of each verdict.
+// Property returns the property of one guarantee, for rapid.Check: no run of a generated
+// program on core violates the guarantee. The id "" means all guarantees. observe, if not
+// nil, is called with each verdict.
 //
-// A violation is made smaller by Minimise, and from then on the property fails at
-// once with what was found: there is nothing left for rapid to shrink. Its own
-// shrinking is of no use here, see there; tests turn it off.
+// Minimise makes a failing program smaller. From then on the property fails at once with
+// that failure, so that rapid has nothing left to shrink; see Minimise for the reason.
 func Property(id string, observe func(Verdict)) func(*rapid.T) {
 	g, _ := Lookup(id)
 	return propertyWith(g.Profile, id, observe)
@@ -71,11 +70,11 @@ func propertyWith(profile Profile, id string, observe func(Verdict)) func(*rapid
 	}
 }
 
-// told is a failure in one line, and at length unless its cause was told before.
+// told is a failure in one line, and in full unless its cause was reported before.
 type told struct{ line, all string }
 
-// fail fails the run, if there is something to tell. Rapid repeats the reason of a
-// failure, so that is the line; what it logs it shows once.
+// fail fails the run if f is not nil. Rapid repeats the reason of a failure and prints the
+// log once, so the reason is the short line.
 func (f *told) fail(t *rapid.T) {
 	if f == nil {
 		return
@@ -86,13 +85,12 @@ func (f *told) fail(t *rapid.T) {
 	t.Fatal(f.line)
 }
 
-// minimiseTries is how often a smaller program has to run well before it counts
-// as one that does not violate: goroutines are real, so one run shows one
-// interleaving.
+// minimiseTries is how often a smaller program must pass before it counts as correct.
+// Goroutines are real, so one run shows one interleaving.
 const minimiseTries = 10
 
-// failure minimises the program, saves it as a case, and renders it with the
-// command that runs it again; unless something failed for the same cause before.
+// failure minimises the program, saves it as a case, and returns its text with the command
+// that runs it again. If the cause failed before, it returns a line that names the case.
 func failure(t *rapid.T, id string, p Program, v Verdict, judge func(Program) Verdict) *told {
 	first := v.Against(id)[0]
 	if path, known := failedBefore.known(first); known {
@@ -117,8 +115,8 @@ func failure(t *rapid.T, id string, p Program, v Verdict, judge func(Program) Ve
 	return &told{history.Clip(small.String()), bounded(all, path)}
 }
 
-// runInBubble judges one run. A bubble that cannot come to an end, because a
-// goroutine is left in it, is a violation too: the program is over by then.
+// runInBubble judges one run. A bubble that cannot end, because a goroutine is left in it
+// after the program, is a violation too.
 func runInBubble(t *rapid.T, p Program) (Verdict, error) {
 	out, stuck := inBubble(t, p)
 	v, err := Judge(p, out)
@@ -145,9 +143,8 @@ func inBubble(t *rapid.T, p Program) (out Outcome, stuck string) {
 	return out, ""
 }
 
-// CheckAll runs Property("") on a program that is given, as often as runs says,
-// and returns the first verdict with a violation. The goroutines of a program are
-// real, so one run shows one interleaving.
+// CheckAll judges up to runs runs of a program by all guarantees, and returns the first
+// verdict with a violation. Goroutines are real, so one run shows one interleaving.
 func CheckAll(t *testing.T, p Program, runs int, bubble func(*testing.T, func(*testing.T))) (v Verdict, violated bool) {
 	for range runs {
 		var out Outcome

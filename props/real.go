@@ -7,17 +7,16 @@ import (
 	"eventide/props/history"
 )
 
-// realSlack is the lateness that is not held against an executor in real time:
-// more than a machine that is busy with everything else takes to run a goroutine.
+// realSlack is the lateness that is not a violation in real time: more than a busy machine
+// takes to run a goroutine.
 const realSlack = 10 * time.Second
 
 // realPatience is how long a program may take to terminate in real time.
 const realPatience = 30 * time.Second
 
-// RunReal runs the program on an event loop of its own epoll instance, in real
-// time, with socket pairs as descriptors: what the scripted poller cannot show. Its
-// goroutines run at the same time as those of others, so an Outcome says nothing
-// about what is left of alarms; see the real lane for goroutines and descriptors.
+// RunReal runs the program in real time on an event loop with an epoll instance of its own
+// and socket pairs as descriptors, which shows what the scripted poller cannot. The Outcome
+// does not count alarms. The real lane counts goroutines and descriptors.
 func RunReal(p Program) (Outcome, error) {
 	kernel, err := newSockets()
 	if err != nil {

@@ -8,13 +8,12 @@ import (
 	"eventide/props/history"
 )
 
-// Refine is REF1: it follows a history of core in the model, and reports the
-// first thing that the model does not allow. The history must have been written
-// with core's Tracer, that is with Admit events: they say when a call took
-// effect, so that the set of possible states stays small.
+// Refine is REF1: it follows a history of core in the model and reports the first event
+// that the model does not allow. The history must have the Admit events of core's Tracer.
+// They show when a call took effect, so that the set of possible states stays small.
 //
-// What a history does not show is hidden in the model: a quiet period that is
-// over, a cancelled task that is skipped, a timer that the policy ends.
+// Steps that a history does not show are hidden in the model: the end of a quiet period, a
+// cancelled task that is skipped, a timer that the policy ends.
 func Refine(events []history.Event, rules history.Rules) *history.Violation {
 	r := newRefinement(events, rules)
 	for i := range events {
@@ -32,12 +31,12 @@ type refinement struct {
 	decided map[int]int              // Invoke -> its last Admit
 	outcome map[int]*history.Event   // Invoke -> its Return
 	loops   map[int64]bool           // goroutines that have been the loop
-	inside  map[int64][]history.Body // goroutine -> what it runs
+	inside  map[int64][]history.Body // goroutine -> its bodies
 	begun   map[int]bool             // Begin events that beginEarly has followed
 	regs    map[int]bool             // labels of registrations
-	unaware map[int]bool             // registrations that ended before their owner asked to be told: true until the model has been told
+	unaware map[int]bool             // registrations that ended before their owner added a listener: true until the model has the notification
 	up      bool                     // the loop has been started
-	closing bool                     // the transition that comes next is made by a call
+	closing bool                     // a call makes the next transition
 	full    int                      // the last event at which the model's queue was full
 }
 
@@ -80,8 +79,8 @@ func (r *refinement) event(e *history.Event) *history.Violation {
 	var actions []model.Action
 	switch e.Kind {
 	case history.Invoke:
-		// A future's Cancel is not admitted by the executor: a true one is taken
-		// to have happened at once, a false one at the end.
+		// The executor does not admit Cancel of a future. If it returns true, it
+		// counts as taking effect at the Invoke, otherwise at the Return.
 		if r.futureCancel(e.N) && r.answered(e.N, history.True) {
 			actions = r.call(e)
 		}
@@ -120,8 +119,8 @@ func (r *refinement) event(e *history.Event) *history.Violation {
 	return nil
 }
 
-// phase returns the state of the model; all of its possible states agree on it
-// wherever this is asked.
+// phase returns the phase of the model. All possible states agree on it wherever it is
+// called.
 func (r *refinement) phase() model.Phase { return r.sim.Set()[0].Phase }
 
 func refuted(e *history.Event, err error) *history.Violation {
@@ -143,7 +142,7 @@ func (r *refinement) answered(invoke int, out history.Outcome) bool {
 	return ret != nil && ret.Outcome == out
 }
 
-// started returns the start of the loop, if the history has not shown it yet.
+// started returns the start of the loop if no event has shown it yet.
 func (r *refinement) started() []model.Action {
 	if r.up {
 		return nil
@@ -161,7 +160,7 @@ var submissionKinds = map[history.Op]model.ActionKind{
 	history.OpShutdown: model.KindShutdown, history.OpRegister: model.KindRegister, history.OpRegisterChannel: model.KindRegister,
 }
 
-// call returns the step that a call is, at the moment it was decided.
+// call returns the step of a call, at the moment of its decision.
 func (r *refinement) call(inv *history.Event) []model.Action {
 	kind, ok := submissionKinds[inv.Op]
 	if !ok {
@@ -182,13 +181,13 @@ func (r *refinement) call(inv *history.Event) []model.Action {
 	return r.answer(inv, a)
 }
 
-// tookEffect reports whether core says that a shutdown call changed the state.
+// tookEffect reports whether the log shows that a shutdown call changed the state.
 func (r *refinement) tookEffect(inv *history.Event) bool {
 	n := r.decided[inv.N]
 	return n != 0 && r.events[n-1].Outcome == history.True
 }
 
-// from says whether the goroutine is inside a body of the loop.
+// from reports whether the goroutine is inside a body of the loop.
 func (r *refinement) from(g int64) model.From {
 	for _, b := range r.inside[g] {
 		if b != history.BodyListener {
@@ -198,7 +197,7 @@ func (r *refinement) from(g int64) model.From {
 	return model.Outside
 }
 
-// named returns the model's name for a label, by the call that submitted it.
+// named returns the model's body for a label, by the call that submitted it.
 func (r *refinement) named(id int) model.Body {
 	for i := range r.events {
 		e := &r.events[i]
@@ -221,8 +220,8 @@ func submittedBy(op history.Op) history.Op {
 	return op
 }
 
-// answer puts what the call returned into the step. A call that has not returned
-// when the history ends has been decided, and accepted if it has an Admit.
+// answer sets the outcome of the call in the step. A call that has not returned at the end
+// of the history has the outcome of its Admit, or is accepted without one.
 func (r *refinement) answer(inv *history.Event, a model.Action) []model.Action {
 	out := history.Accepted
 	if ret := r.outcome[inv.N]; ret != nil {
@@ -238,12 +237,12 @@ func (r *refinement) answer(inv *history.Event, a model.Action) []model.Action {
 	case history.True, history.False, history.RefusedQueueFull, history.RefusedStarting:
 		a.Outcome = out
 	case history.RefusedByPoller:
-		return r.started() // there is a loop, and nothing else has happened
+		return r.started() // the loop exists, and nothing else has changed
 	case history.RefusedStartFailed:
 		if phase := r.phase(); phase < model.Terminated && (r.up || phase >= model.ShuttingDown) {
-			// It says so after another caller's start has succeeded, or after a
-			// shutdown call: of a start that fails in a shutdown it is the transition
-			// that tells. That it never runs still holds: the model has never heard of it.
+			// The refusal comes after another caller's start has succeeded, or after
+			// a shutdown call; in a shutdown the transition shows the failed start.
+			// The model does not know the body, so the body still may not run.
 			return nil
 		}
 		a.Outcome = out
@@ -269,7 +268,7 @@ func (r *refinement) body(e *history.Event) []model.Action {
 	}
 	switch {
 	case e.Body == history.BodyListener && e.Kind == history.Begin:
-		return r.ownerTold(e)
+		return r.ownerNotified(e)
 	case e.Body == history.BodyListener || r.begun[e.N]:
 		return nil
 	case e.Kind == history.Begin:
@@ -278,8 +277,8 @@ func (r *refinement) body(e *history.Event) []model.Action {
 	return []model.Action{{Kind: model.KindEnd, Body: r.bodyOf(e), Outcome: e.Outcome}}
 }
 
-// startFails is the end of an executor whose start failed in a shutdown: one step
-// of the model, and up to two transitions of core.
+// startFails returns the end of an executor whose start failed in a shutdown: one step of
+// the model and up to two transitions of core.
 func (r *refinement) startFails(e *history.Event) []model.Action {
 	if e.To == history.Terminated && e.From == history.Shutdown && r.phase() == model.Terminated {
 		return nil
@@ -287,8 +286,8 @@ func (r *refinement) startFails(e *history.Event) []model.Action {
 	return []model.Action{{Kind: model.KindStartFail}}
 }
 
-// transition returns what changed the state, if it was not a call, and then the
-// claim that the model is in the same state.
+// transition returns the step that changed the state, unless a call did, and then an
+// observation that the model is in the same state.
 func (r *refinement) transition(e *history.Event) []model.Action {
 	seen := model.Action{Kind: model.KindObserve, Phase: e.To}
 	byCall := r.closing
@@ -302,14 +301,14 @@ func (r *refinement) transition(e *history.Event) []model.Action {
 	case e.To == history.Started:
 		return append(r.started(), seen)
 	case e.To == history.Terminated:
-		return append(append(r.started(), r.tellUnaware()...), model.Action{Kind: model.KindDone}, seen)
+		return append(append(r.started(), r.notifyUnaware()...), model.Action{Kind: model.KindDone}, seen)
 	case byCall && e.From < history.ShuttingDown && e.To == history.Shutdown && r.phase() == model.ShuttingDown:
-		// A short timeout passed while the call was on its way.
+		// A short timeout passed during the call.
 		return []model.Action{{Kind: model.KindTimeoutFires}, seen}
 	case byCall:
 		return []model.Action{seen}
 	case r.loops[e.G]:
-		return append(append(r.started(), r.tellUnaware()...), model.Action{Kind: model.KindLoopCloses}, seen)
+		return append(append(r.started(), r.notifyUnaware()...), model.Action{Kind: model.KindLoopCloses}, seen)
 	}
 	return []model.Action{{Kind: model.KindTimeoutFires}, seen}
 }

@@ -7,13 +7,12 @@ import (
 	"eventide/props/history"
 )
 
-// A log has one order, and what happens on two goroutines at once has none: an
-// event may be written down a moment after the fact, and another may come between.
-// Here is what the refinement allows for that, each with how far it reaches.
+// A log has one total order, but concurrent events have none: an event may be written a
+// moment after the fact, and another event may come between. This file has what the
+// refinement allows for that, each with its limits.
 
-// overtakes reports whether a is a shutdown call or a deadline, made elsewhere
-// than on the loop, whose effect on timers may have come too late for the one
-// whose Begin is the next thing that the loop shows.
+// overtakes reports whether a is a shutdown call or a deadline on another goroutine whose
+// effect may have come too late for the timer whose Begin is the next event of the loop.
 func (r *refinement) overtakes(e *history.Event, a model.Action) bool {
 	next := r.nextOfLoop(e.N)
 	switch a.Kind {

@@ -8,7 +8,7 @@ import (
 	"eventide/props/history"
 )
 
-// bodyOf is the model's name of what an event is about.
+// bodyOf returns the model's body for an event.
 func (r *refinement) bodyOf(e *history.Event) model.Body {
 	if name := bodyKinds[e.Body]; name != nil {
 		return name(e.ID)
@@ -16,7 +16,7 @@ func (r *refinement) bodyOf(e *history.Event) model.Body {
 	return r.named(e.ID)
 }
 
-// begins is the begin of a body.
+// begins returns the begin of a body.
 func (r *refinement) begins(e *history.Event) model.Action {
 	a := model.Action{Kind: model.KindBegin, Body: r.bodyOf(e)}
 	if e.Body == model.Drain || e.Body == model.Abort {
@@ -25,8 +25,8 @@ func (r *refinement) begins(e *history.Event) model.Action {
 	return a
 }
 
-// lostFirst puts in front of an abort that no shutdown explains that the poller has
-// lost the channel: no event says so, but the fault that did it is in the log.
+// lostFirst returns the loss of the channel before an abort that no shutdown explains. No
+// event shows the loss, but the log has the fault that caused it.
 func (r *refinement) lostFirst(e *history.Event, before []model.Action) []model.Action {
 	if e.Body != history.BodyAbort || !r.faultBefore(e.N) {
 		return before
@@ -34,7 +34,7 @@ func (r *refinement) lostFirst(e *history.Event, before []model.Action) []model.
 	return append(before, r.lost(e.ID)...)
 }
 
-// lost is that the poller loses a registration, if that is possible.
+// lost returns the loss of a registration by the poller, if the model allows it.
 func (r *refinement) lost(id int) []model.Action {
 	a := model.Action{Kind: model.KindLost, Body: r.named(id)}
 	if len(model.Step(r.sim.Set(), a)) == 0 {
@@ -52,9 +52,9 @@ func (r *refinement) faultBefore(n int) bool {
 	return false
 }
 
-// registrationEnds is the end of a registration: by a call, by another that has its
-// number now, or by the loop, for a shutdown or because the poller has lost it. An
-// owner who asked to be told only afterwards is told whenever that is.
+// registrationEnds returns the end of a registration: by a call, by a newer registration of
+// the same number, or by the loop, for a shutdown or because the poller lost it. An owner
+// that adds its listener later is notified at that time.
 func (r *refinement) registrationEnds(e *history.Event) []model.Action {
 	body := r.named(e.ID)
 	var actions []model.Action
@@ -67,12 +67,12 @@ func (r *refinement) registrationEnds(e *history.Event) []model.Action {
 		actions = []model.Action{{Kind: model.KindCloseFD, Body: body}}
 	}
 	if !r.listening(e.ID, e.N) {
-		r.unaware[e.ID] = true // nobody waits for him
+		r.unaware[e.ID] = true // the executor does not wait for its owner
 	}
 	return actions
 }
 
-// listening reports whether the owner of a registration had asked to be told by n.
+// listening reports whether the owner of a registration had added a listener by n.
 func (r *refinement) listening(id, n int) bool {
 	for i := range r.events[:n-1] {
 		if e := &r.events[i]; e.Kind == history.Return && e.Op == history.OpListen && e.ID == id {
@@ -82,8 +82,8 @@ func (r *refinement) listening(id, n int) bool {
 	return false
 }
 
-// ownerTold is the call of an owner's listener.
-func (r *refinement) ownerTold(e *history.Event) []model.Action {
+// ownerNotified returns the step of the call of an owner's listener.
+func (r *refinement) ownerNotified(e *history.Event) []model.Action {
 	body := r.named(e.ID)
 	if body.Kind != model.FDBody && body.Kind != model.ChannelBody {
 		return nil
@@ -94,8 +94,8 @@ func (r *refinement) ownerTold(e *history.Event) []model.Action {
 	return []model.Action{{Kind: model.KindNotified, Body: body}}
 }
 
-// tellUnaware is the model's word for the registrations that nobody waits for.
-func (r *refinement) tellUnaware() []model.Action {
+// notifyUnaware returns the notifications for registrations without a listener.
+func (r *refinement) notifyUnaware() []model.Action {
 	var actions []model.Action
 	for _, id := range slices.Sorted(maps.Keys(r.unaware)) {
 		if r.unaware[id] {

@@ -8,7 +8,7 @@ import (
 	"eventide/props/history"
 )
 
-// answer puts an error of core into the words of a history.
+// answer returns the outcome for an error of core.
 func answer(err error) history.Outcome {
 	switch {
 	case err == nil:
@@ -31,8 +31,8 @@ func answer(err error) history.Outcome {
 	return history.RefusedBadArgument
 }
 
-// waited puts the error of a call that waits for the end into words: the error of
-// the executor is an answer as good as none.
+// waited returns the outcome for the error of a call that waits for the end. The error may
+// be that of the executor.
 func waited(err error) history.Outcome {
 	if errors.Is(err, errPoller) {
 		return history.Errored
@@ -43,7 +43,7 @@ func waited(err error) history.Outcome {
 	return history.Errored
 }
 
-// result puts the error of a complete future or timer into words.
+// result returns the outcome for the error of a complete future or timer.
 func result(err error) history.Outcome {
 	var panicked *core.PanicError
 	switch {
@@ -76,7 +76,7 @@ func cause(err error) history.Cause {
 	return history.CauseOtherError
 }
 
-// text is what people read of an error in a log.
+// text returns the text of an error for a log.
 func text(err error) string {
 	if err == nil {
 		return ""
@@ -84,7 +84,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-// statsWords puts a snapshot of core into the words of a history.
+// statsWords returns a snapshot of core as the counters of a history.
 func statsWords(s core.Stats) history.Stats {
 	return history.Stats{
 		Accepted: int(s.Accepted), Ran: int(s.Ran), Cancelled: int(s.Cancelled), Pending: int(s.Pending),
