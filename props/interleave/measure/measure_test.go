@@ -276,3 +276,20 @@ func TestKeptKernels(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The kept comparison has a row for each package, and is of as many processes as the
+// pages claim.
+func TestKeptDeterminism(t *testing.T) {
+	d, err := evidence.ReadDeterminism("testdata/interleave/determinism.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Schedules < 100 || d.Processes < 20 || d.Load < 1 {
+		t.Errorf("%d schedules in %d processes beside %d busy goroutines, want 100, 20 and 1 at least", d.Schedules, d.Processes, d.Load)
+	}
+	for _, p := range controlledTests {
+		if !slices.ContainsFunc(d.Rows, func(r evidence.Repeated) bool { return r.Package == strings.TrimPrefix(p.dir, "props/interleave/") }) {
+			t.Errorf("there is no row of %s", p.dir)
+		}
+	}
+}
