@@ -1,52 +1,51 @@
-// Package exectest is a conformance kit for executors: it drives any of them
-// through programs made for each guarantee, writes down what happens, and
-// judges it with the predicates of package history.
+// Package exectest is a conformance kit for executors. It drives an executor through
+// programs for each guarantee, records a log of events, and judges the log with the
+// predicates of package history.
 //
-// Wrap the executor in the three methods of Subject, run the kit, and print what
-// it found; with -v it is printed for an executor that passes too:
+// Wrap the executor in the three methods of Subject, run the kit, and print the result;
+// go test -v prints it for an executor that passes too:
 //
 //	func TestConformance(t *testing.T) {
 //		r := exectest.Run(t, func() exectest.Subject { return wrap(myexecutor.New()) })
 //		t.Log("\n" + r.String())
 //	}
 //
-// Each guarantee is one subtest, with programs of its own. Every run answers for all
-// guarantees: a breach that only the programs of another one show is reported after the
-// subtests, under the name of the guarantee that it breaks. What else the executor can do it shows by
-// implementing Scheduler, Hooker, Stater, LoopTeller, Submitter, Counter or
-// Closer; a guarantee that needs a missing one is skipped with "not supported:
-// Hooker" and stands so in the result, never as passed. A guarantee whose
-// premise did not occur is inconclusive, which is not a pass either. What the
-// executor does not promise is declared: Without("G10", "no quiet period"). An
-// Abandoner is told when the kit has no more use for it.
+// Each guarantee is one subtest, with programs of its own. Every run is judged by all
+// guarantees. If only the programs of another guarantee show a breach, it is reported
+// after the subtests, under the guarantee that it breaks.
 //
-// The programs run in testing/synctest bubbles, where time is virtual: a quiet
-// period of an hour takes microseconds and is measured to the nanosecond. An
-// executor that cannot run in a bubble, because it waits for the network or
-// for a device, is run with RealTime; what only virtual time can tell is then
-// not supported.
+// An executor with more features implements Scheduler, Hooker, Stater, LoopTeller,
+// Submitter, Counter or Closer. A guarantee that needs a missing interface is skipped with
+// "not supported: Hooker", and the result lists it so, never as passed. A guarantee whose
+// premise did not occur is inconclusive, which is not a pass either. Declare what the
+// executor does not promise: Without("G10", "no quiet period"). The kit calls Abandon of
+// an Abandoner at the end of each run.
 //
-// G14 plants panics in tasks. They kill the test binary of an executor that does
-// not recover, so G14 is checked last, and the panic's text says what had failed
-// before. Either recover in the loop, or declare Without("G14", "why"); then hooks
-// and futures (G6, G9) are spared panics too.
+// The programs run in testing/synctest bubbles, where time is virtual: a quiet period of
+// an hour takes microseconds and is measured to the nanosecond. Use RealTime for an
+// executor that cannot run in a bubble, because it waits for the network or for a device.
+// Guarantees that only virtual time can check are then not supported.
+//
+// G14 plants panics in tasks. They kill the test binary of an executor that does not
+// recover. So G14 is checked last, and the panic's text lists the earlier failures. Either
+// recover in the loop, or declare Without("G14", "why"); then the programs for hooks and
+// futures (G6, G9) have no panics either.
 //
 // # What it can find
 //
-// A pass says that nothing was found. Programs with a log find what is wrong in
-// itself, exactly and with a trace. For races at the shutdown G2, G3, G4, G6 and G9
-// are hammered besides, without the log, whose lock would keep calls apart: many
-// producers, a shutdown in between, and a count afterwards. An executor that looks
-// at its closed flag and then sends on a channel fails G3 about once in 100 to 350
-// such runs, of which there are 4000. A failure that needs two particular
-// instructions to meet, or an order of memory that this processor does not show, may
-// be missed, and with GOMAXPROCS=1 any gap in which nothing yields is. Rounds makes
-// the search longer, in proportion.
+// A pass means that nothing was found. Programs with a log find errors of logic, exactly
+// and with a trace. For races at the shutdown, G2, G3, G4, G6 and G9 have further runs
+// without the log, because its lock would separate the calls: many producers, a shutdown
+// at the same time, and counts afterwards. An executor that checks its closed flag and
+// then sends on a channel fails G3 in about one of 100 to 350 such runs, of which there
+// are 4000. The kit may miss a failure that needs two particular instructions to meet, or
+// a memory order that this processor does not show. With GOMAXPROCS=1 it misses any gap in
+// which no goroutine yields. Rounds makes the search longer, in proportion.
 //
 // # Under chosen schedules
 //
-// The command interleave finds such failures. It runs the same test, and the executor's
-// own source as it is, under schedules that it chooses, some thousands in a second:
+// The command interleave finds such failures. It runs the same test and the unchanged
+// source of the executor under schedules that it chooses, some thousands per second:
 //
 //	go install eventide/props/cmd/interleave
 //	interleave test -run TestConformance -schedules 10000

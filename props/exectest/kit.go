@@ -29,12 +29,11 @@ type clause struct {
 	mayLack    bool                                    // simple executors do without it
 }
 
-// Check puts the executor under every guarantee and returns what it found. The
-// factory makes a fresh one for each program; in virtual time it is called
-// inside the bubble, so what it makes belongs there. Every run answers for every
-// guarantee. Check stops a guarantee's programs at its first breach and looks for a
-// smaller program that shows the same. It panics if an option names what does not
-// exist, or if the factory makes nothing.
+// Check checks the executor against every guarantee and returns the result. The factory
+// makes a fresh executor for each program; in virtual time the kit calls it inside the
+// bubble. Every run is judged by every guarantee. At the first breach Check stops the
+// programs of that guarantee and looks for a smaller program with the same breach. It
+// panics if an option is not valid, or if the factory returns nil.
 func Check(factory func() Subject, opts ...Option) Result {
 	if control.Chosen() {
 		r, err := underChosen(factory, opts)
@@ -61,10 +60,10 @@ func Check(factory func() Subject, opts ...Option) Result {
 	return r
 }
 
-// Run is Check as a test: one subtest per guarantee, skipped where it is not
-// supported or inconclusive. A breach that only the programs of another guarantee
-// show fails the test itself, after the subtests. Run returns the result for
-// printing. Where Check panics the test fails at once.
+// Run is Check as a test with one subtest per guarantee, which is skipped if the guarantee
+// is not supported or inconclusive. A breach that only the programs of another guarantee
+// show fails the test itself, after the subtests. Run returns the result for printing.
+// Where Check panics, Run fails the test at once.
 func Run(t *testing.T, factory func() Subject, opts ...Option) Result {
 	t.Helper()
 	if control.Chosen() {
@@ -95,9 +94,9 @@ func Run(t *testing.T, factory func() Subject, opts ...Option) Result {
 	return r
 }
 
-// plan is the clauses to check, in the order to check them: those whose bodies
-// panic come last, because an executor that does not recover dies of them, and
-// G14, which is about just that, at the very end.
+// plan returns the clauses to check, in order. Clauses whose bodies panic come last,
+// because they kill an executor that does not recover, and G14, which checks exactly that,
+// comes at the very end.
 func (c *config) plan() []*clause {
 	var plan, abrupt []*clause
 	var last []*clause
@@ -116,14 +115,14 @@ func (c *config) plan() []*clause {
 	return slices.Concat(plan, abrupt, last)
 }
 
-// remember keeps the failures so far, for the message of a process that dies.
+// remember keeps the failures so far for the last message of a process that dies.
 func (c *config) remember(row Row) {
 	if row.Status == Fail {
 		c.failures = append(c.failures, row.Text)
 	}
 }
 
-// supported tells whether there is anything to check, or why not.
+// supported reports whether the clause can be checked, or why not.
 func (cl *clause) supported(c *config) (ok bool, why string) {
 	if reason, declared := c.without[cl.name]; declared {
 		return false, reason
@@ -186,9 +185,9 @@ func (cl *clause) programs(row *Row, factory func() Subject, c *config) {
 	}
 }
 
-// generate makes the program of one round. Its actors come in an order that is
-// drawn too, for they are started in that order, and the one started last is the
-// first to run: a shutdown that always came last would come before everything.
+// generate makes the program of one round. The order of its actors is drawn too: they start
+// in that order, and the last to start is the first to run, so a shutdown that was always
+// last would always run first.
 func (cl *clause) generate(c *config, round int) program {
 	rng := rand.New(rand.NewPCG(c.seed, uint64(round)))
 	p := cl.program(rng, round)
@@ -209,7 +208,7 @@ func inWords(guarantee string) string {
 	return text
 }
 
-// howMany is the number of rounds: fewer in real time, where each takes a while.
+// howMany returns the number of rounds: fewer in real time, where a round takes long.
 func (cl *clause) howMany(c *config) int {
 	switch {
 	case c.rounds > 0:
@@ -221,8 +220,8 @@ func (cl *clause) howMany(c *config) int {
 	}
 }
 
-// explain fills the row with the smallest program of the clause that breaks the row's
-// guarantee, which may be another's.
+// explain fills the row with the smallest program of the clause that breaks the guarantee
+// of the row, which may differ from the guarantee of the clause.
 func (cl *clause) explain(row *Row, factory func() Subject, c *config, p program, found finding) {
 	if !found.run.hung && !c.realTime {
 		p, found = cl.shrink(row.Guarantee, factory, c, p, found)

@@ -42,11 +42,10 @@ type config struct {
 	others   *elsewhere      // what programs of another guarantee broke
 }
 
-// DefaultPatience is how long, in real time, a run may take before the kit
-// gives it up.
+// DefaultPatience is how long, in real time, a run may take before the kit abandons it.
 const DefaultPatience = time.Minute
 
-// configure applies the options and has a look at the subject.
+// configure applies the options and inspects the subject.
 func configure(factory func() Subject, opts []Option) (config, error) {
 	c := defaults()
 	for _, o := range opts {
@@ -69,7 +68,7 @@ func defaults() config {
 	}
 }
 
-// look learns what the subject lacks, unless nothing is to be run.
+// look finds which interfaces the subject lacks, unless there is nothing to run.
 func (c *config) look(factory func() Subject) error {
 	if !slices.ContainsFunc(c.plan(), func(cl *clause) bool { _, declared := c.without[cl.name]; return !declared }) {
 		return nil
@@ -97,22 +96,21 @@ func (c *config) look(factory func() Subject) error {
 	return fmt.Errorf("exectest: %w", r.err)
 }
 
-// give records an option for the line to paste.
+// give records an option for the replay line.
 func (c *config) give(format string, args ...any) {
 	c.given = append(c.given, "exectest."+fmt.Sprintf(format, args...))
 }
 
-// want records what is wrong with an option unless ok.
+// want records an error of an option unless ok is true.
 func (c *config) want(ok bool, format string, args ...any) {
 	if !ok {
 		c.bad = append(c.bad, fmt.Errorf("exectest: "+format, args...))
 	}
 }
 
-// RealTime runs the programs on the wall clock instead of in a bubble. It is
-// for subjects that wait for the network or for a device. Guarantees about
-// exact times are then checked only in the direction that a busy machine
-// cannot falsify.
+// RealTime runs the programs on the wall clock instead of in a bubble. It is for subjects
+// that wait for the network or for a device. Guarantees about exact times are then checked
+// only for events that are too early, because a busy machine makes any event late.
 func RealTime() Option {
 	return func(c *config) {
 		c.give("RealTime()")
@@ -120,12 +118,11 @@ func RealTime() Option {
 	}
 }
 
-// Seed sets where generated programs come from. The same seed gives the same
-// programs.
+// Seed sets the seed of generated programs. Equal seeds give equal programs.
 func Seed(seed uint64) Option { return func(c *config) { c.seed = seed } }
 
-// Rounds sets how many programs each guarantee gets; fixed ones come first.
-// Runs without the log grow and shrink with them.
+// Rounds sets the number of programs for each guarantee; fixed programs come first. The
+// number of runs without the log changes in proportion.
 func Rounds(n int) Option {
 	return func(c *config) {
 		c.give("Rounds(%d)", n)
@@ -134,8 +131,8 @@ func Rounds(n int) Option {
 	}
 }
 
-// Patience sets how long, in real time, a single run may take. A run that
-// takes longer is given up, its goroutines with it, and counts as a failure.
+// Patience sets how long, in real time, a single run may take. The kit abandons a run that
+// takes longer, together with its goroutines, and reports a failure.
 func Patience(d time.Duration) Option {
 	return func(c *config) {
 		c.give("Patience(%d)", d)
@@ -144,8 +141,8 @@ func Patience(d time.Duration) Option {
 	}
 }
 
-// QueueBound says that the subject refuses tasks when n, or 16 if that is
-// more, have been accepted and not begun (G19).
+// QueueBound declares that the subject refuses a task while max(16, n) accepted tasks have
+// not begun (G19).
 func QueueBound(n int) Option {
 	return func(c *config) {
 		c.give("QueueBound(%d)", n)
@@ -154,8 +151,8 @@ func QueueBound(n int) Option {
 	}
 }
 
-// Timers says what a shutdown does with waiting timers. Without it nothing is
-// expected of them.
+// Timers declares what a shutdown does with waiting timers. Without it the kit expects
+// nothing of them.
 func Timers(p history.TimerPolicy) Option {
 	return func(c *config) {
 		c.give("Timers(history.%s)", p)
@@ -163,9 +160,9 @@ func Timers(p history.TimerPolicy) Option {
 	}
 }
 
-// Classify tells the kit the reason for a refusal, given its error: one of
-// history's Refused outcomes. Without it a refusal has no reason, and only a
-// refusal for which there can be none is wrong.
+// Classify sets a function that returns the reason of a refusal for its error: one of
+// history's Refused outcomes. Without it refusals have no reason, and a refusal is wrong
+// only if no reason is possible.
 func Classify(f func(error) history.Outcome) Option {
 	return func(c *config) {
 		c.give("Classify(classify)")
@@ -174,8 +171,8 @@ func Classify(f func(error) history.Outcome) Option {
 	}
 }
 
-// Without says that the subject does not promise a guarantee, such as "G10",
-// and why. It is listed as not supported.
+// Without declares that the subject does not promise a guarantee, such as "G10", and why.
+// The result lists the guarantee as not supported.
 func Without(guarantee, reason string) Option {
 	return func(c *config) {
 		n := number(guarantee)
@@ -223,8 +220,8 @@ func PlainVariable() Option {
 	}
 }
 
-// PanicsEscape says that a panic in a task is known to kill the process. G14
-// then fails without being tried, which would end the test binary.
+// PanicsEscape declares that a panic in a task kills the process. G14 then fails without a
+// run, which would end the test binary.
 func PanicsEscape() Option {
 	return func(c *config) {
 		c.give("PanicsEscape()")

@@ -6,16 +6,16 @@ import (
 	"eventide/props/history"
 )
 
-// Subject is an executor under the kit. Its methods are called from many
-// goroutines at once and from inside its own tasks.
+// Subject is an executor under test. The kit calls its methods from many goroutines
+// concurrently and inside the subject's own tasks.
 type Subject interface {
-	// Execute hands over a task. A nil error is the promise that the task
-	// runs exactly once before Done closes; any other, that it never runs.
+	// Execute submits a task. A nil error promises that the task runs exactly once
+	// before Done closes; any other error promises that it never runs.
 	Execute(task func()) error
-	// Shutdown begins a graceful shutdown and does not wait for it. A quiet
-	// below zero or a timeout below quiet is an error.
+	// Shutdown begins a graceful shutdown and does not wait for its end. A negative
+	// quiet, or a timeout below quiet, is an error.
 	Shutdown(quiet, timeout time.Duration) error
-	// Done is closed once the shutdown is over.
+	// Done returns a channel that is closed at the end of the shutdown.
 	Done() <-chan struct{}
 }
 
@@ -29,48 +29,48 @@ type Hooker interface {
 	AddShutdownHook(hook func()) (remove func() bool, err error)
 }
 
-// Stater is a Subject that tells its state (G1, G15).
+// Stater is a Subject with a state (G1, G15).
 type Stater interface {
 	State() history.State
 }
 
-// LoopTeller is a Subject that knows whether it is running the caller (G2).
+// LoopTeller is a Subject that knows whether the caller runs on its loop (G2).
 type LoopTeller interface {
 	InEventLoop() bool
 }
 
 // Submitter is a Subject with futures (G9).
 type Submitter interface {
-	// Submit never returns nil: a refusal is the error of the future.
+	// Submit never returns nil. A refusal is the error of the future.
 	Submit(task func() error) Future
 }
 
-// Future is the outcome of a submitted task.
+// Future is the result of a submitted task.
 type Future interface {
 	Done() <-chan struct{}
 	Err() error    // nil before Done, and after it if the task returned nil
 	Refused() bool // the task was not accepted and never runs
 }
 
-// Counter is a Subject that counts (G20).
+// Counter is a Subject with counters (G20).
 type Counter interface {
 	Stats() history.Stats
 }
 
-// Closer is a Subject that can close admission at once: when ShutdownNow
-// returns nothing is accepted any more, and what was accepted still runs (G5).
+// Closer is a Subject that can close admission at once. When ShutdownNow returns, no task
+// is accepted any more, and accepted tasks still run (G5).
 type Closer interface {
 	ShutdownNow()
 }
 
-// Abandoner is a Subject that can be given up. The kit calls Abandon once at
-// the end of each run, whatever happened, so that a subject that did not end
-// can let go of its goroutines. A correct subject needs none.
+// Abandoner is a Subject that can be abandoned. The kit calls Abandon once at the end of
+// each run, whatever its result, so that a subject that did not end can stop its
+// goroutines. A correct subject does not need it.
 type Abandoner interface {
 	Abandon()
 }
 
-// parts returns what a log of the subject will show.
+// parts returns what a log of the subject shows.
 func parts(s Subject) history.Parts {
 	shown := history.QuietPeriod | history.Deadlines
 	if _, ok := s.(LoopTeller); ok {
@@ -85,7 +85,7 @@ func parts(s Subject) history.Parts {
 	return shown
 }
 
-// lacking returns which of the interfaces that a clause may need the subject lacks.
+// lacking returns the optional interfaces that the subject does not implement.
 func lacking(s Subject) map[string]bool {
 	_, schedules := s.(Scheduler)
 	_, hooks := s.(Hooker)
