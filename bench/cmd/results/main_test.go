@@ -16,6 +16,10 @@ func TestExitCodes(t *testing.T) {
 	dir := t.TempDir() // the plots are written beside the raw files
 	kept, page := filepath.Join(dir, "bench"), filepath.Join(dir, "RESULTS.md")
 	require.NoError(t, os.CopyFS(kept, os.DirFS("../../../testdata/bench")))
+	readme := filepath.Join(dir, "README.md")
+	text, err := os.ReadFile("../../../README.md")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(readme, text, 0o644))
 	for _, c := range []struct {
 		args []string
 		code int
@@ -25,10 +29,10 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"-raw"}, 2, "flag needs an argument: -raw"},
 		{[]string{"-h"}, 0, "directory of the raw files"},
 		{[]string{"extra"}, 2, `got arguments ["extra"], want none`},
-		{[]string{"-raw", t.TempDir(), "-page", page}, 1, "bench.json"},
-		{[]string{"-raw", kept, "-page", page, "-check"}, 1, "no such file"},
-		{[]string{"-raw", kept, "-page", page}, 0, ""},
-		{[]string{"-raw", kept, "-page", page, "-check"}, 0, ""},
+		{[]string{"-raw", t.TempDir(), "-page", page, "-readme", readme}, 1, "bench.json"},
+		{[]string{"-raw", kept, "-page", page, "-readme", readme, "-check"}, 1, "no such file"},
+		{[]string{"-raw", kept, "-page", page, "-readme", readme}, 0, ""},
+		{[]string{"-raw", kept, "-page", page, "-readme", readme, "-check"}, 0, ""},
 	} {
 		var stderr bytes.Buffer
 		require.Equal(t, c.code, run(c.args, &stderr), "%v: %s", c.args, stderr.String())
