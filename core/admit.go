@@ -50,10 +50,10 @@ const yieldEvery = 256
 // lockTries is how often lock yields before it queues up for the mutex.
 const lockTries = 16
 
-// lock is mu.Lock for those who hold it for nanoseconds and come in crowds. With
-// more producers than processors a sync.Mutex would put them to sleep, and after a
-// millisecond hand itself from one sleeper to the next, a switch of goroutines for
-// each task. To yield and try again is several times as fast.
+// lock is mu.Lock for callers that hold it for nanoseconds, many at a time. With more
+// producers than processors a sync.Mutex would put them to sleep, and after a millisecond
+// hand itself from one sleeper to the next: a switch of goroutines for each task. To yield
+// and try again is several times as fast (BenchmarkExecute with 16 and 64 producers).
 func (e *Executor) lock() {
 	if !e.mu.TryLock() {
 		e.lockContended()
@@ -100,7 +100,8 @@ func (e *Executor) claimWake() {
 	}
 }
 
-// unlockAndWake ends a critical section that gave the loop news.
+// unlockAndWake ends a critical section that posted work for the loop. Requires mu, and
+// releases it.
 func (e *Executor) unlockAndWake() {
 	wake := e.asleep
 	if wake {

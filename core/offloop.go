@@ -86,8 +86,8 @@ func (c offLoopCall) do() {
 	c.call()
 }
 
-// logListenerPanic logs the panic of a listener that has no executor whose handler could
-// hear of it. The logger's own panic is nobody's business.
+// logListenerPanic logs the panic of a listener that has no executor, and so no panic
+// handler. It ignores a panic of the logger.
 func logListenerPanic(p *PanicError) {
 	defer func() { _ = recover() }()
 	slog.Error("panic in a listener", "panic", p.Value, "stack", string(p.Stack))

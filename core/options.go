@@ -146,16 +146,16 @@ func WithTimersAtShutdown(policy TimersAtShutdown) Option {
 	}
 }
 
-// WithLogger sets where failures are logged that no result tells of, each at Warn or
-// Error: panics, a timeout of a shutdown that passed while a body was running, or tasks or
-// channels were left, a poller that was built anew, a failed loop, an end that was not in
-// order. The default is slog.Default, as it is at that moment. Silence is
+// WithLogger sets the logger of failures that no call returns: panics, the timeout of a
+// shutdown that passed while a body was running or while tasks or channels were left, a
+// poller that was rebuilt, a failed loop, and a termination with an error. Each is logged at
+// Warn or Error. The default is slog.Default as of that moment. Silence is
 // WithLogger(slog.New(slog.DiscardHandler)).
 //
-// The logger's handler is called where the thing happens, and its own panics are
-// ignored. It must not wait for the executor, which may be waiting for it:
-// AwaitTermination in it may never return. With WithTracer it must not call the executor
-// at all: see Tracer.
+// The logger's handler is called on the goroutine where the failure happens, and a panic of
+// the handler is ignored. The handler must not wait for the executor, which may be waiting
+// for the handler: AwaitTermination in it may never return. With WithTracer the handler must
+// not call the executor at all: see Tracer.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
 		if logger == nil {
@@ -166,10 +166,11 @@ func WithLogger(logger *slog.Logger) Option {
 	}
 }
 
-// WithPanicHandler sets who hears of each recovered panic of a body, once, instead of the
-// logger: on the loop after the body has ended; of a listener that runs off the loop, as
-// after a refused Submit, on the goroutine that runs the listener. A handler that wants
-// the process to die calls os.Exit; a panic of the handler itself is logged.
+// WithPanicHandler sets a function that is called once with each recovered panic of a body,
+// instead of the logger. It is called on the loop after the body has ended; for a listener
+// that runs off the loop, as after a refused Submit, on the goroutine that runs the
+// listener. To end the process, the handler calls os.Exit. A panic of the handler itself is
+// logged.
 func WithPanicHandler(handler func(*PanicError)) Option {
 	return func(c *config) error {
 		if handler == nil {
@@ -227,7 +228,7 @@ func WithClock(clock Clock) Option {
 	}
 }
 
-// WithPoller sets where the loop sleeps. A poller serves one executor: a group
+// WithPoller sets the poller in which the loop sleeps. A poller serves one executor: a group
 // refuses the option. The default is NewParkPoller.
 func WithPoller(poller Poller) Option {
 	return func(c *config) error {

@@ -16,10 +16,10 @@ type Poller interface {
 	Wait(until Deadline) error
 
 	// Wake makes the current or the next Wait return. Any goroutine may call
-	// it; it never blocks, and does nothing after Close. A panic of
-	// it ends the executor, as one of Wait does, and does not reach who called:
-	// what he brought was accepted. Wake is called once more then, and if that
-	// panics too, by whoever next has something for the loop (G12, G15).
+	// it; it never blocks, and does nothing after Close. A panic of Wake ends the
+	// executor, as a panic of Wait does, and does not reach the caller of Execute,
+	// whose task is already accepted. Wake is then called once more, and if that
+	// panics too, again by the next call that posts work (G12, G15).
 	Wake()
 
 	// Close frees what the poller holds. The executor calls it once, after the
@@ -28,17 +28,17 @@ type Poller interface {
 }
 
 // IOPoller is a Poller that watches descriptors too: where an EventLoop sleeps.
-// The epoll pollers are; a test may bring one that is scripted.
+// The epoll pollers are IOPollers; a test may bring a scripted one.
 //
 // A descriptor is added under a token, which comes back with each of its events.
 // Tokens are never used twice, so that an event which was fetched before its
 // descriptor was removed, or reused under the same number, cannot be taken for
 // one of the newer registration.
 //
-// A panic of Add, Modify or Remove reaches who called Register, Modify or Close, and has
-// changed nothing; but Close and End have ended the registration all the same. Where the
-// loop made the call for itself it ends the executor, as do panics of Wait, Poll, Ready
-// and Reopen, and of Wake, which never reach who called (G15).
+// A panic of Add, Modify or Remove reaches the caller of Register, Modify or Close, and has
+// changed nothing; but Close and End have ended the registration all the same. If the loop
+// itself made the call, the panic ends the executor, as do panics of Wait, Poll, Ready,
+// Reopen and Wake, which never reach a caller (G15).
 type IOPoller interface {
 	Poller
 
