@@ -1,6 +1,6 @@
 package core
 
-import "eventide/vocabulary"
+import "eventide/internal/vocabulary"
 
 // Channel is a descriptor with a life of its own, which a shutdown has to end in
 // an orderly way: a connection, or a listener. core/tcp makes them; bring your own

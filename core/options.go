@@ -7,7 +7,7 @@ import (
 
 	"eventide/core/internal/netpoll"
 	"eventide/core/internal/transport"
-	"eventide/vocabulary"
+	"eventide/internal/vocabulary"
 )
 
 // Option configures an executor. The constructors check every option; a bad one

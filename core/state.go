@@ -3,7 +3,7 @@ package core
 import (
 	"fmt"
 
-	"eventide/vocabulary"
+	"eventide/internal/vocabulary"
 )
 
 // State is the life-cycle state of an executor. States are ordered so that

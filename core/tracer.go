@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"time"
 
-	"eventide/vocabulary"
+	"eventide/internal/vocabulary"
 
 	"github.com/petermattis/goid"
 )

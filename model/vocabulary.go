@@ -1,6 +1,6 @@
 package model
 
-import "eventide/vocabulary"
+import "eventide/internal/vocabulary"
 
 // The vocabulary of package vocabulary, as far as the model needs it.
 type (

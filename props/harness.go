@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/internal/vocabulary"
 	"eventide/props/history"
-	"eventide/vocabulary"
 )
 
 // patience is how long, in virtual time, a program may take to terminate after

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/internal/vocabulary"
 	"eventide/props/history"
-	"eventide/vocabulary"
 
 	"github.com/petermattis/goid"
 )

@@ -34,7 +34,7 @@ type layer struct {
 func layers() []layer {
 	return []layer{
 		{"core", func(dep string, standard bool) bool {
-			return standard || within(dep, module+"/core") || within(dep, module+"/vocabulary") || within(dep, "golang.org/x/sys") || within(dep, "github.com/petermattis/goid")
+			return standard || within(dep, module+"/core") || within(dep, module+"/internal/vocabulary") || within(dep, "golang.org/x/sys") || within(dep, "github.com/petermattis/goid")
 		}, "core depends on the standard library, the vocabulary, golang.org/x/sys and goid alone"},
 		{"core/internal/tasks", func(dep string, standard bool) bool { return standard || within(dep, module+"/core/internal/tasks") }, "the task queue depends on the standard library alone"},
 		{"core/internal/poll", func(dep string, standard bool) bool { return standard || within(dep, module+"/core/internal/poll") }, "the words of pollers depend on the standard library alone"},
@@ -47,12 +47,12 @@ func layers() []layer {
 		{"core/internal/netpoll", func(dep string, standard bool) bool {
 			return standard || within(dep, module+"/core/internal/netpoll") || within(dep, "golang.org/x/sys")
 		}, "the check of Go's poller depends on the standard library and golang.org/x/sys alone"},
-		{"vocabulary", func(dep string, standard bool) bool { return standard || within(dep, module+"/vocabulary") }, "the vocabulary depends on the standard library alone"},
+		{"internal/vocabulary", func(dep string, standard bool) bool { return standard || within(dep, module+"/internal/vocabulary") }, "the vocabulary depends on the standard library alone"},
 		{"model", func(dep string, standard bool) bool {
-			return standard || within(dep, module+"/model") || within(dep, module+"/vocabulary")
+			return standard || within(dep, module+"/model") || within(dep, module+"/internal/vocabulary")
 		}, "model depends on the standard library and the vocabulary alone"},
 		{"model/cmd", func(dep string, standard bool) bool {
-			return standard || within(dep, module+"/model") || within(dep, module+"/vocabulary") || within(dep, module+"/internal/command")
+			return standard || within(dep, module+"/model") || within(dep, module+"/internal/vocabulary") || within(dep, module+"/internal/command")
 		}, "the model's command depends on the standard library, the vocabulary, the model and internal/command alone"},
 		{"internal/command", func(dep string, standard bool) bool { return standard || within(dep, module+"/internal/command") }, "internal/command depends on the standard library alone"},
 		{"internal/contract", func(dep string, standard bool) bool { return standard || within(dep, module+"/internal/contract") }, "everything may import the contract, so it depends on the standard library alone"},
@@ -192,8 +192,8 @@ func TestLayeringFails(t *testing.T) {
 			{ImportPath: goid},
 			{ImportPath: sys},
 			{ImportPath: "pgregory.net/rapid", Deps: []string{"testing"}},
-			{ImportPath: "eventide/vocabulary", Deps: []string{"sync"}},
-			{ImportPath: "eventide/core", Deps: []string{"sync", goid, sys, "eventide/vocabulary", "eventide/core/internal/tasks"}},
+			{ImportPath: "eventide/internal/vocabulary", Deps: []string{"sync"}},
+			{ImportPath: "eventide/core", Deps: []string{"sync", goid, sys, "eventide/internal/vocabulary", "eventide/core/internal/tasks"}},
 			{ImportPath: "eventide/core/internal/poll", Deps: []string{"sync"}},
 			{ImportPath: "eventide/core/internal/epoll", Deps: []string{"sync", sys, "eventide/core/internal/poll"}},
 			{ImportPath: "eventide/core/internal/transport", Deps: []string{"sync"}},
@@ -214,8 +214,8 @@ func TestLayeringFails(t *testing.T) {
 		t.Fatalf("a good module: %v", err)
 	}
 	for _, c := range []struct{ in, dep, want string }{
-		{"eventide/vocabulary", goid, "eventide/vocabulary reaches " + goid},
-		{"eventide/vocabulary", "eventide/core", "eventide/vocabulary reaches eventide/core"},
+		{"eventide/internal/vocabulary", goid, "eventide/internal/vocabulary reaches " + goid},
+		{"eventide/internal/vocabulary", "eventide/core", "eventide/internal/vocabulary reaches eventide/core"},
 		{"eventide/core", "eventide/props/history", "eventide/core reaches eventide/props/history"},
 		{"eventide/core", "eventide/model", "eventide/core reaches eventide/model"},
 		{"eventide/core", "pgregory.net/rapid", "eventide/core reaches pgregory.net/rapid"},

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"eventide/internal/vocabulary"
 	"eventide/props/history"
-	"eventide/vocabulary"
 )
 
 // driver carries out one program on one subject and writes the log.

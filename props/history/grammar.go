@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"eventide/vocabulary"
+	"eventide/internal/vocabulary"
 )
 
 // shape is the text form of an event of one kind after the kind's word: words in a fixed

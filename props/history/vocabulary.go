@@ -1,6 +1,6 @@
 package history
 
-import "eventide/vocabulary"
+import "eventide/internal/vocabulary"
 
 // The vocabulary of package vocabulary under the names that subjects and programs use.
 type (
