@@ -40,11 +40,11 @@ func (m *minimiser) run(of *finding) (bool, error) {
 			return false, err
 		}
 	}
+	m.end = end
 	near, err := m.nearer(known)
 	if err != nil || near == nil && !known {
 		return false, err
 	}
-	m.end = end
 	far := *m
 	if near != nil {
 		m.of, m.list = near, near.Switches

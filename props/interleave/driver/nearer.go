@@ -8,11 +8,13 @@ import (
 
 // Limits of the search for a smaller schedule of a finding.
 const (
-	nearerLimit = 2 * time.Second
-	nearerMost  = 1 << 16 // schedules, if more than a few switches are left
-	nearerFew   = 1 << 12 // schedules, if a few are left
-	nearerHits  = 3       // schedules with fewer switches
-	aFew        = 3       // switches
+	nearerLimit = 2 * time.Second   // of processor time: a loaded machine is not to leave more switches
+	nearerRest  = minimiseLimit / 4 // of the time for minimising, that stays for the smaller schedule
+	nearerFirst = 64                // schedules of the first process; each has twice as many as the one before
+	nearerMost  = 1 << 16           // schedules, if more than a few switches are left
+	nearerFew   = 1 << 12           // schedules, if a few are left
+	nearerHits  = 3                 // schedules with fewer switches
+	aFew        = 3                 // switches
 )
 
 // nearer looks for another schedule with the cause of m that has fewer switches than the
@@ -30,10 +32,11 @@ func (m *minimiser) nearer(known bool) (*finding, error) {
 	}
 	var best *finding
 	r := m.nearRequest()
-	until := time.Now().Add(nearerLimit)
-	for hits := 0; hits < nearerHits && r.First < schedules && most > 0 && time.Now().Before(until); {
-		r.Budget = time.Until(until)
-		count := schedules - r.First
+	end := m.end.Add(-nearerRest)
+	spent, batch := time.Duration(0), uint64(nearerFirst)
+	for hits := 0; hits < nearerHits && r.First < schedules && most > 0 && spent < nearerLimit && time.Now().Before(end); batch *= 2 {
+		r.Budget = time.Until(end)
+		count := min(batch, schedules-r.First)
 		if r.Cold {
 			count = 1
 		}
@@ -41,6 +44,7 @@ func (m *minimiser) nearer(known bool) (*finding, error) {
 		if err != nil {
 			return nil, err
 		}
+		spent += e.cpu
 		f := e.finding
 		if f == nil {
 			r.First += count

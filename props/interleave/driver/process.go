@@ -169,6 +169,9 @@ func (e *ending) take(r protocol.Record, watch *watchdog) error {
 	case protocol.KindError:
 		e.refused = r.Text("text")
 	case protocol.KindProgress, protocol.KindSummary:
+		if e.summary {
+			return nil // progress comes from another thread, and may come late
+		}
 		e.counts = protocol.CountsOf(r)
 		e.summary = r.Kind == protocol.KindSummary
 		watch.progress(e.counts.Schedules, e.counts.Steps)
