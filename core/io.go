@@ -36,7 +36,7 @@ type loopIO struct {
 	lookedAt  int64       // tasks and tail tasks that had begun at that look
 	lookAt    int64       // when the tasks have had their share; 0: they have no limit
 	premature int         // returns of Wait in a row that had no reason
-	suspect   bool        // the poller was built anew because it failed, and has not worked since
+	suspect   bool        // the poller was rebuilt because it failed, and has not worked since
 
 	// Atomic.
 	broken   atomic.Bool   // the poller is given up: wake by fallback

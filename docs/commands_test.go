@@ -47,13 +47,21 @@ func TestOpeningCommands(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command("sh", "-e", "-c", first.text)
-			cmd.Dir = root
+			cmd.Dir, cmd.Env = root, outsideMake()
 			out, err := cmd.CombinedOutput()
 			if want, known := run[p.name]; err != nil || !known || !strings.HasPrefix(string(out), want) {
 				t.Errorf("%s: %v, want %q, known %v\n%s", first.text, err, want, known, out)
 			}
 		})
 	}
+}
+
+// outsideMake is the environment without the variables of a make that runs the tests: by them
+// another make would print where it is.
+func outsideMake() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "MAKEFLAGS=") || strings.HasPrefix(v, "MAKELEVEL=") || strings.HasPrefix(v, "MFLAGS=")
+	})
 }
 
 // TestCommandsExist: each command of a page names a target, packages, tests and flags that
@@ -314,7 +322,9 @@ func checkHelp(t *testing.T, makefile string) error {
 	if err := os.WriteFile(file, []byte(makefile), 0o644); err != nil {
 		return err
 	}
-	help, err := exec.Command("make", "-f", file).Output()
+	cmd := exec.Command("make", "-f", file)
+	cmd.Env = outsideMake()
+	help, err := cmd.Output()
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"eventide/core/internal/transport"
 )
 
-// WithLogger sets the logger of failures that no caller is told: a handler that panicked or
+// WithLogger sets the logger of failures that no caller gets: a handler that panicked or
 // called runtime.Goexit, a channel that a shutdown aborted at its deadline or with bytes in
 // its buffer, and a Serve that cannot accept for a while. Each is logged at Warn or Error.
 // The default is slog.Default as of that moment; silence is

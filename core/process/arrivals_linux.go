@@ -13,8 +13,8 @@ import (
 // last new one was turned away: a round trip to a client that is not far.
 const settleTime = 100 * time.Millisecond
 
-// stopArrivals turns new connections away and returns when those that have arrived are
-// accepted, at the end of ctx at the latest.
+// stopArrivals turns new connections away and returns when the connections that have
+// arrived are accepted, at the end of ctx at the latest.
 //
 // The tempting wrong version closes the listener at once: the kernel resets the connections
 // in its accept queue, though their clients are connected and have perhaps sent a request. A

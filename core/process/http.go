@@ -41,7 +41,7 @@ type HTTPOptions struct {
 //
 // From the begin of the exit each HTTP/1 response asks its client to close the connection, so
 // that clients find another instance while PreDrain passes and srv still accepts connections.
-// The step first turns new connections away and lets srv accept those that have arrived,
+// The step first turns new connections away and lets srv accept arrived connections,
 // because closing the listeners at once would reset them. Only Linux can do that, and only
 // for listeners without MPTCP: make them with a net.ListenConfig and SetMultipathTCP(false).
 // Otherwise connections that arrive in the last instant are reset. Then the step

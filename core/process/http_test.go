@@ -170,7 +170,7 @@ func TestHTTPCutsAtTheDeadline(t *testing.T) {
 	})
 }
 
-// TestHTTPWaitsForHijacked: the handler of a hijacked connection is told by RegisterOnShutdown
+// TestHTTPWaitsForHijacked: the handler of a hijacked connection hears of the end by RegisterOnShutdown
 // and waited for; if it does not end, it is named as hijacked.
 func TestHTTPWaitsForHijacked(t *testing.T) {
 	for _, heeds := range []bool{true, false} {

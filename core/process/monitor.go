@@ -10,7 +10,7 @@ import (
 )
 
 // monitor sees whether the executors of a plan make progress. It reads their reports and
-// submits nothing: a task of its own would begin the quiet period anew. All methods may be
+// submits nothing: a task of its own would begin the quiet period again. All methods may be
 // called from many goroutines at once.
 type monitor struct {
 	steps []Step // set once

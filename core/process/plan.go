@@ -63,7 +63,8 @@ type Plan struct {
 	// shortens it if NotReady took so long that the steps need the time.
 	PreDrain time.Duration
 
-	// Health is told of Ready and of the begin of the exit, and of the executors of the plan.
+	// Health answers probes by Ready, by the begin of the exit, and by the progress of the
+	// plan's executors.
 	// nil: there is none.
 	Health *Health
 

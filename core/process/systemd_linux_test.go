@@ -240,7 +240,7 @@ func TestListeners(t *testing.T) {
 			t.Errorf("got %v, %v; want %s", all, err, want)
 		}
 		for i := range files {
-			_ = syscall.Close(first + i) // those that were not taken
+			_ = syscall.Close(first + i) // the test's own copies that were not taken
 		}
 	}
 	for name, values := range map[string][]string{"none": {}, "those of another": {"8", "2"}, "no descriptors": {"7", "0"}} {

@@ -111,7 +111,7 @@ func planError(format string, args ...any) error {
 	return fmt.Errorf("process: Plan: "+format, args...)
 }
 
-// checkCall finds mistakes in a call of Run, including those that the plan alone does not
+// checkCall finds mistakes in a call of Run, including mistakes that the plan alone does not
 // show.
 func checkCall(ctx context.Context, p *Plan) error {
 	if ctx == nil {

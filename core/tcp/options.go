@@ -204,7 +204,7 @@ func WithReusePort(on bool) Option {
 	}
 }
 
-// WithLogger sets the logger of failures that no caller is told: a connection that was
+// WithLogger sets the logger of failures that no caller gets: a connection that was
 // accepted and had to be closed, a listener that cannot accept for a while, a handler that
 // panicked or called runtime.Goexit, and a channel that a shutdown aborted at its deadline
 // or with bytes in its buffer. Each is logged at Warn or Error. The default is

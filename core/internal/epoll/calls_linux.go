@@ -22,7 +22,7 @@ type Calls struct {
 }
 
 // System returns the calls of the kernel. Each retries what a signal has interrupted.
-// Those that cannot block do not tell the Go scheduler: that would cost more than the
+// Calls that cannot block do not tell the Go scheduler: that would cost more than the
 // calls do.
 func System() Calls {
 	return Calls{

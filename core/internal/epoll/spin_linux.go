@@ -62,7 +62,7 @@ func (s *spinner) miss() {
 	s.skip = 1<<s.misses - 1
 }
 
-// yieldBackoff decides whether to yield once before parking, so that whoever waits for
+// yieldBackoff decides whether to yield once before parking, so that a goroutine that waits for
 // what the loop has just done does not wait for the loop to fall asleep as well.
 // Where many others need the processor a yield is long, and readiness would wait for
 // its end: each so many yields are timed, and a long one stops the next ones. To

@@ -61,7 +61,7 @@ func (r Readiness) Failed() bool { return r&readyError != 0 }
 
 // Urgent reports that there is urgent data in the input, which TCP lets a peer mark.
 // A read ends in front of it: one that brought less than it had room for has not
-// emptied the descriptor. It is told to registrations with EdgeTriggered only; the
+// emptied the descriptor. Only registrations with EdgeTriggered get it; the
 // others hear again of whatever is left.
 func (r Readiness) Urgent() bool { return r&readyUrgent != 0 }
 

@@ -72,7 +72,7 @@ func openState(name string, sh shard.Shard) (*state, error) {
 		return nil, inputError("-state: %w", err)
 	}
 	if s.Shard != sh {
-		return nil, inputError("-state %s is of %s, and this is %s: remove it to begin anew", name, shardText(s.Shard), shardText(sh))
+		return nil, inputError("-state %s is of %s, and this is %s: remove it to begin again", name, shardText(s.Shard), shardText(sh))
 	}
 	return s, nil
 }
@@ -87,7 +87,7 @@ func readState(name string) (*state, error) {
 		return nil, inputError("%s is no file of state: %w", name, err)
 	}
 	if s.Version != stateVersion || s.Tests == nil {
-		return nil, inputError("%s is a file of state of version %d, want %d: remove it to begin anew", name, s.Version, stateVersion)
+		return nil, inputError("%s is a file of state of version %d, want %d: remove it to begin again", name, s.Version, stateVersion)
 	}
 	return s, nil
 }
@@ -99,7 +99,7 @@ func shardText(s shard.Shard) string {
 	return fmt.Sprintf("shard %d of %d", s.Index+1, s.Of)
 }
 
-// put enters a test and writes the file, in one step for whoever reads it.
+// put enters a test and writes the file, in one step, so that no reader sees half of it.
 func (s *state) put(key string, t *keptTest) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

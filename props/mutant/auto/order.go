@@ -29,7 +29,7 @@ func findDefer(f *finder, n ast.Node) {
 }
 
 // plain reports whether a statement neither declares anything nor decides where the
-// function goes on: those that may change places.
+// function goes on. Such statements may change places.
 func plain(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.ExprStmt, *ast.IncDecStmt, *ast.SendStmt, *ast.GoStmt, *ast.DeferStmt, *ast.IfStmt:
