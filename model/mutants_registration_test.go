@@ -83,7 +83,7 @@ var registrationMutants = []mutant{
 		}
 	})},
 	{"closeFD", "forgets to tell (G3)", after(KindCloseFD, func(s *State, a *Action) { s.Regs = nil })},
-	{"notified", "forgets that it was told", after(KindNotified, func(s *State, a *Action) {
+	{"notified", "forgets that its owner was notified", after(KindNotified, func(s *State, a *Action) {
 		s.Regs = append(s.Regs, Reg{Body: a.Body, Closed: true})
 	})},
 	{"lost", "the others too", after(KindLost, func(s *State, a *Action) { s.Regs = nil })},

@@ -13,7 +13,7 @@ func register(s *State, a *Action) {
 	}
 }
 
-// unregister ends a registration, whoever the caller is. A second call changes nothing.
+// unregister ends a registration. Any caller may end it. A second call changes nothing.
 func unregister(s *State, a *Action) {
 	if r := s.open(a.Body); r != nil {
 		r.Closed = true

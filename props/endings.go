@@ -46,7 +46,7 @@ func (r *recorder) cannotMove(token uint64) {
 
 // ended records the end of a registration. Core does not name the registration. Inside a
 // call that ends one, it is that one. If a descriptor number is used again, it is the
-// registration before. NameEnds names those that the loop ends by itself.
+// registration before. NameEnds names the ends that the loop makes by itself.
 func (r *recorder) ended(ev core.Event) {
 	r.mu.Lock()
 	c := r.calls[ev.Goroutine]

@@ -55,6 +55,10 @@ func (s *supervisor) send(text string) error {
 		return err
 	}
 	defer conn.Close()
+	// A manager that does not read its socket would otherwise hold up the exit for ever.
+	if err := conn.SetWriteDeadline(time.Now().Add(heedTime)); err != nil {
+		return err
+	}
 	_, err = conn.Write([]byte(text))
 	return err
 }

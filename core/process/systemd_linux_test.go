@@ -258,3 +258,22 @@ func TestListeners(t *testing.T) {
 		t.Error("LISTEN_FDS is left in the environment")
 	}
 }
+
+// TestSystemdThatDoesNotRead: a manager whose queue is full is a warning, and does not hold up
+// the exit.
+func TestSystemdThatDoesNotRead(t *testing.T) {
+	path := filepath.Join(shortDir(t), "notify")
+	manager(t, path) // which nobody reads
+	var log logbook
+	written := &scribe{logger: slog.New(slog.NewTextHandler(&log, nil)), ctx: t.Context()}
+	s := &supervisor{address: path, log: written}
+	const most = 100_000 // datagrams: more than any queue has room for
+	for n := 0; log.String() == ""; n++ {
+		if n == most {
+			t.Fatalf("%d datagrams have room, want a queue that is full", most)
+		}
+		s.say("WATCHDOG=1")
+		written.flush(time.Minute)
+	}
+	wantLine(t, log.String(), "level=WARN", "the service manager was not notified", "i/o timeout")
+}

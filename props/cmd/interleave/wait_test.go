@@ -28,7 +28,7 @@ func TestChild(t *testing.T) {
 `
 }
 
-// A test that waits for a child process is told as what it is, and is no finding.
+// A test that waits for a child process is reported as waiting for that process, and is no finding.
 func TestWaitsForAChild(t *testing.T) {
 	module(t, "x_test.go", waits("cmd.Wait()"))
 	out := want(t, driver.ExitUndecided, []string{"test", "-schedules", "5", "-timeout", "3s"},

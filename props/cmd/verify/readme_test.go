@@ -52,7 +52,7 @@ func TestTheReadmeShowsTheKeptRun(t *testing.T) {
 	require.Equal(t, example(t), string(verifyExample.Find(text)), "`make docs` writes it")
 }
 
-// TestShow: what was written is printed as it was, and what is not of this version is refused.
+// TestShow: a result is printed as it was written, and a result of another version is refused.
 func TestShow(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "verify.json")
 	r := passing().report()

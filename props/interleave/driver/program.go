@@ -37,8 +37,8 @@ type programShrinker struct {
 }
 
 // shrinkProgram looks for the smallest program of a failure of interleave.Linearizable.
-// It returns a search for it and an ending that shows c; those that it was given, if the
-// failure has no program or none that is smaller fails.
+// It returns a search for that program and an ending that shows c. It returns s and e if the
+// failure has no program, or if no smaller program fails.
 func (s *search) shrinkProgram(c cause, e *ending) (*search, *ending, error) {
 	p, ok := programOf(e.output)
 	if !ok || s.program != "" {

@@ -2,7 +2,7 @@ package evidence
 
 import "testing"
 
-// Tests that use what is not controlled are a group of their own.
+// Tests that use uncontrolled parts of the system are a group of their own.
 func TestGroups(t *testing.T) {
 	d := &Determinism{Processes: 20, Rows: []Repeated{
 		{Package: "a", Test: "TestX"}, {Package: "a", Test: "TestY", Different: 3}, {Package: "a", Test: "TestZ", Uncontrolled: 1}, {Package: "b", Test: "TestX"},

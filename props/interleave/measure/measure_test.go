@@ -147,7 +147,7 @@ func TestOutOfTime(t *testing.T) {
 	}
 }
 
-// A test whose schedules depend on the process is told from one whose do not.
+// Schedules that depend on the process are told apart from schedules that do not.
 func TestRepeat(t *testing.T) {
 	source := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module x\n\ngo 1.26\n", "x_test.go": `package x
