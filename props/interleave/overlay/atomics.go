@@ -91,22 +91,3 @@ var renames = []struct {
 	{"runtime/race_amd64.s", regexp.MustCompile(`sync∕atomic·([A-Z])`), "sync∕atomic·raw$1"},
 	{"runtime/race_arm64.s", regexp.MustCompile(`sync∕atomic·([A-Z])`), "sync∕atomic·raw$1"},
 }
-
-// mapMethods returns sync/map.go with a point at the start of each exported method of
-// Map.
-func mapMethods(name string, src []byte) ([]edit, error) {
-	file, err := parser.ParseFile(token.NewFileSet(), name, src, parser.SkipObjectResolution)
-	if err != nil {
-		return nil, err
-	}
-	var edits []edit
-	for _, d := range file.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && f.Name.IsExported() && strings.HasPrefix(funcName(f), "(*Map).") {
-			edits = append(edits, edit{file: name, in: funcName(f), at: enter, text: "ilvPoint(unsafe.Pointer(m), ilvMap)"})
-		}
-	}
-	if len(edits) < 9 {
-		return nil, fmt.Errorf("%s: found %d methods of Map, want at least 9", name, len(edits))
-	}
-	return edits, nil
-}

@@ -101,6 +101,7 @@ var shared = []edit{
 	{file: "sync/cond.go", in: "(*Cond).Broadcast", at: enter, text: "ilvPoint(unsafe.Pointer(c), ilvSignal)"},
 	{file: "sync/waitgroup.go", in: "(*WaitGroup).Add", at: enter, text: "ilvPoint(unsafe.Pointer(wg), ilvAdd)"},
 	{file: "sync/waitgroup.go", in: "(*WaitGroup).Wait", at: enter, text: "ilvPoint(unsafe.Pointer(wg), ilvWait)"},
+	{file: "sync/pool.go", in: "(*Pool).pinSlow", at: enter, text: "ilvHush(); defer ilvLoud()"}, // how often it is called depends on the collector
 	{file: "sync/once.go", in: "(*Once).Do", at: enter, text: "ilvPoint(unsafe.Pointer(o), ilvOnce)"},
 
 	// The network in memory.

@@ -70,11 +70,7 @@ func Make(goroot, version, dir string) (string, error) {
 func edited(src string, edits []edit) (map[string][]byte, error) {
 	texts := map[string][]byte{}
 	read := func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(src, filepath.FromSlash(name))) }
-	b, err := read("sync/map.go")
-	if err != nil {
-		return nil, err
-	}
-	more, err := mapMethods("sync/map.go", b)
+	more, err := mapEdits(read)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +79,8 @@ func edited(src string, edits []edit) (map[string][]byte, error) {
 		byFile[e.file] = append(byFile[e.file], e)
 	}
 	for name, edits := range byFile {
-		if b, err = read(name); err != nil {
+		b, err := read(name)
+		if err != nil {
 			return nil, err
 		}
 		if texts[name], err = apply(name, b, edits); err != nil {
@@ -91,7 +88,8 @@ func edited(src string, edits []edit) (map[string][]byte, error) {
 		}
 	}
 	for _, name := range atomicFiles {
-		if b, err = read(name); err != nil {
+		b, err := read(name)
+		if err != nil {
 			return nil, err
 		}
 		if texts[name], err = wrapAtomics(name, b); err != nil {
@@ -99,7 +97,8 @@ func edited(src string, edits []edit) (map[string][]byte, error) {
 		}
 	}
 	for _, r := range renames {
-		if b, err = read(r.file); err != nil {
+		b, err := read(r.file)
+		if err != nil {
 			return nil, err
 		}
 		if !r.from.Match(b) {

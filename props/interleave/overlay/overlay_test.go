@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -97,6 +98,31 @@ func TestMissingPlaceIsNamed(t *testing.T) {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%q does not name %q", err, want)
 			}
+		}
+	}
+}
+
+// Go 1.25 has two files with a Map, and chooses one by a build constraint.
+func TestMapsOfBothFiles(t *testing.T) {
+	root, _ := goroot(t)
+	text, err := os.ReadFile(filepath.Join(root, "src", "sync", "map.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, present := range [][]string{mapFiles, mapFiles[:1], mapFiles[1:], nil} {
+		edits, err := mapEdits(func(name string) ([]byte, error) {
+			if !slices.Contains(present, name) {
+				return nil, os.ErrNotExist
+			}
+			return text, nil
+		})
+		for _, name := range present {
+			if n := slices.IndexFunc(edits, func(e edit) bool { return e.file == name && e.in == "(*Map).Range" }); n < 0 {
+				t.Errorf("with %v there is no edit of Range in %s", present, name)
+			}
+		}
+		if (err != nil) != (len(present) == 0) {
+			t.Errorf("with %v: %v", present, err)
 		}
 	}
 }

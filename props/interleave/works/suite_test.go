@@ -90,6 +90,20 @@ func TestTwoProcessors(t *testing.T) {
 	}
 }
 
+// TestOtherKeys has the same schedules whatever the keys of a sync.Map are.
+func TestOtherKeys(t *testing.T) {
+	bin := build(t, "suite")
+	first := passes(t, bin, "TestMapKeys", 100, protocol.Request{Detail: 1})
+	for _, key := range []string{"1000", "2000", "3000"} {
+		again := passes(t, bin, "TestMapKeys", 100, protocol.Request{Detail: 1}, "FIRST_KEY="+key)
+		for i, s := range again.schedules {
+			if want := first.schedules[i]; s.Steps != want.Steps || s.Hash != want.Hash || s.Class != want.Class {
+				t.Fatalf("schedule %d differs: %+v and %+v", i, want, s)
+			}
+		}
+	}
+}
+
 // TestNeighbours has the schedules of a test that is alone in its package: what else a
 // package has makes no difference.
 func TestNeighbours(t *testing.T) {
