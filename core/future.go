@@ -7,17 +7,17 @@ import (
 	"sync"
 )
 
-// Future is a result that is not there yet. All methods may be called from any
-// goroutine, at any time, and from inside the loop.
+// Future is the result of work that may not have ended yet. All methods may be called
+// from any goroutine, at any time, and from inside the loop.
 //
 // A future completes once: with a value, an error, ErrCancelled, ErrGoexit or a
-// *PanicError. Futures of Submit and Invoke have completed when the executor's
-// Done is closed (G9).
+// *PanicError. The futures of Submit and InvokeAll are complete when the executor's Done
+// is closed (G9).
 type Future[T any] struct {
 	// Set once.
-	home    EventExecutor // whose body and listeners these are: an *Executor if it is one of ours; nil: nobody's
-	refused bool          // home did not accept the body, and does not call the listeners
-	direct  bool          // home was given run itself: a run on the loop is the body
+	home    EventExecutor // runs the body and calls the listeners: an *Executor if it is ours or embeds one of ours; nil: none
+	refused bool          // home refused the body; the listeners run off the loop
+	direct  bool          // home runs the method run itself, as a task: run is then the current body
 
 	// Guarded by mu. value and err are final once state is futureDone.
 	mu        sync.Mutex
@@ -32,9 +32,10 @@ type Future[T any] struct {
 }
 
 const (
-	newRound = -1 // has not begun
-	// leastRound is how many listeners of a future are called in one go, if they add so
-	// many; else those that are there.
+	newRound = -1 // the round has not begun
+	// leastRound is the least bound of a round. A round calls the listeners that were
+	// there when it began, or, if there were fewer, up to leastRound of them and of those
+	// added meanwhile.
 	leastRound = 64
 )
 
@@ -42,7 +43,7 @@ type futureState uint8
 
 const (
 	futurePending       futureState = iota
-	futureUncancellable             // the body has begun, or the promise's owner said so
+	futureUncancellable             // the body has begun, or Promise.SetUncancellable was called
 	futureDone
 )
 
@@ -53,8 +54,9 @@ func newFuture[T any](ex EventExecutor) *Future[T] {
 	return &Future[T]{home: ex}
 }
 
-// loopOf is promoted to what embeds an executor. A Group has none: what embeds a group
-// would take one turn for the listeners and another for the function (G21).
+// loopOf returns e. A type that embeds an executor has this method too, and so gets its
+// listeners called by that executor. Group does not have it: a type that embeds a group
+// would run the function on one child and the listeners on another (G21).
 func (e *Executor) loopOf() *Executor { return e }
 
 // Done returns a channel that is closed when the future has completed.
@@ -70,10 +72,10 @@ func (f *Future[T]) Done() <-chan struct{} {
 	return f.done
 }
 
-// Wait waits for the result; or, if ctx ends first, returns the cause of ctx. If the
-// future is not complete, it returns ErrInEventLoop at once to a body of the executor,
-// and ErrStarting inside its spawner: the wait would be for itself (G18). It does not
-// cancel.
+// Wait waits until the future is complete and returns its result; or, if ctx ends first,
+// the cause of ctx. If the future is not complete, Wait returns ErrInEventLoop at once
+// when a body of the executor calls it, and ErrStarting when the spawner does: the loop
+// would wait for itself (G18). Wait does not cancel the future.
 func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	var none T
 	if ctx == nil {
@@ -96,42 +98,45 @@ func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	}
 }
 
-// waitError says why the caller must not wait for what ex runs, if it must not.
+// waitError returns the error of a caller that must not wait for work of ex, or nil.
 func waitError(ex EventExecutor) error {
 	if ex.InEventLoop() {
 		return ErrInEventLoop
 	}
 	if t := ex.Termination(); t != nil && t.waitError != nil {
-		return t.waitError() // it knows of spawners, through wrappers too
+		return t.waitError() // this also covers spawners, and wrappers of an executor
 	}
 	return nil
 }
 
-// result returns the outcome, and whether there is one.
+// result returns the value and the error, and whether the future is complete.
 func (f *Future[T]) result() (T, error, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.value, f.err, f.state == futureDone
 }
 
-// Cancel completes the future with ErrCancelled and reports true, unless its body
-// has begun, or it has completed, or its owner made it uncancellable: then it
-// reports false. After true the body never begins (G8). What the body holds is
-// released at once; the queued task is skipped when its turn comes.
+// Cancel completes the future with ErrCancelled and reports true. It reports false, and
+// has no effect, if the body has begun, the future is complete, or its owner has called
+// SetUncancellable. After true the body never begins (G8). What the body refers to is
+// released at once; the loop skips the queued task when its turn comes.
 func (f *Future[T]) Cancel() bool {
 	var none T
 	return f.finish(futurePending, none, ErrCancelled)
 }
 
-// OnDone calls listener with the result, once: on the executor while it lives,
-// else on the goroutine that completes the future, or on the caller if it has
-// completed. Listeners of one future run in order and one at a time; one that
-// panics does not keep the others from running; chains of them do not nest (G9): off
-// the executor, one that is added inside another runs after it. Those on the executor
-// take no room in its queue. A type that embeds *Executor or *EventLoop is such an
-// executor: its own Execute does not hear of them. To any other type that is not of this
-// package, one that wraps an executor or a group included, they are tasks. A nil
-// listener is ignored.
+// OnDone calls listener once with the result: on the executor while it lives; otherwise
+// on the goroutine that completes the future, or on the caller if the future is complete
+// already. A nil listener is ignored.
+//
+// Listeners of one future run in the order added, one at a time. A listener that panics
+// does not prevent the others from running. Chains of listeners do not nest: off the
+// executor, a listener added inside another one runs after it (G9).
+//
+// Listeners on an executor of this package take no room in its queue. This holds for a
+// type that embeds *Executor or *EventLoop too, whose own Execute method is not called
+// for listeners. Any other implementation of EventExecutor, such as one that wraps an
+// executor or a group, gets the listeners by its Execute method.
 func (f *Future[T]) OnDone(listener func(T, error)) {
 	if listener == nil {
 		return
@@ -148,7 +153,7 @@ func (f *Future[T]) OnDone(listener func(T, error)) {
 	}
 }
 
-// finish completes the future if its state is no later than upTo.
+// finish completes the future if its state is upTo or an earlier one.
 func (f *Future[T]) finish(upTo futureState, v T, err error) bool {
 	f.mu.Lock()
 	if f.state > upTo {
@@ -159,7 +164,7 @@ func (f *Future[T]) finish(upTo futureState, v T, err error) bool {
 	if f.done != nil {
 		close(f.done)
 	}
-	f.notifying, f.round = len(f.listeners) > 0, newRound // without any, nothing is queued (netty #8795)
+	f.notifying, f.round = len(f.listeners) > 0, newRound // without listeners nothing is queued (netty #8795)
 	start := f.notifying
 	f.mu.Unlock()
 	if start {
@@ -168,7 +173,8 @@ func (f *Future[T]) finish(upTo futureState, v T, err error) bool {
 	return true
 }
 
-// dispatch arranges for notify to run where listeners run.
+// dispatch queues notify on the executor, or runs it off the loop if the executor does
+// not take it.
 func (f *Future[T]) dispatch() {
 	if !f.refused {
 		switch home := f.home.(type) {
@@ -186,7 +192,8 @@ func (f *Future[T]) dispatch() {
 	offLoop(f.onPanic(), f.notify)
 }
 
-// onPanic is who hears of listeners that panic off the loop; nil: slog.Default.
+// onPanic returns the function that reports a panic of a listener off the loop; nil means
+// slog.Default.
 func (f *Future[T]) onPanic() func(*PanicError) {
 	if ours, ok := f.home.(interface{ reportOffLoop(*PanicError) }); ok {
 		return ours.reportOffLoop
@@ -194,10 +201,10 @@ func (f *Future[T]) onPanic() func(*PanicError) {
 	return nil
 }
 
-// notify calls the listeners that are there, and those that they add: without end, if
-// they always do, so that after a while it is queued again for the rest (G13). If one
-// panics or exits, the goroutine unwinds, and the rest goes on from where it was: before
-// what was to be called after them.
+// notify calls the listeners, including those added meanwhile. Listeners that always add
+// another one would keep it busy without end, so it is queued again after a round (G13).
+// If a listener panics or calls Goexit, the deferred call puts notify in front of all
+// other queued listeners, so that the remaining ones keep their order.
 func (f *Future[T]) notify() {
 	returned := false
 	defer func() {
@@ -216,7 +223,8 @@ func (f *Future[T]) notify() {
 	}
 }
 
-// resume is dispatch, but to the front, of the trampoline or of the internal tasks of the loop.
+// resume queues notify as dispatch does, but first: before the other calls of the
+// trampoline, or before the other internal tasks of the loop.
 func (f *Future[T]) resume() {
 	if resumeOffLoop(f.onPanic(), f.notify) {
 		return
@@ -227,8 +235,8 @@ func (f *Future[T]) resume() {
 	f.dispatch()
 }
 
-// nextListener returns the next listener of this round; or nil, and whether there are some
-// for another round.
+// nextListener returns the next listener of this round; or nil, and whether listeners are
+// left for another round.
 func (f *Future[T]) nextListener() (listener func(T, error), more bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -248,8 +256,9 @@ func (f *Future[T]) nextListener() (listener func(T, error), more bool) {
 	return listener, true
 }
 
-// run is the task that Submit gives to the executor. A wrapper may run it inside another
-// body, whose outcome it leaves alone: a panic is reported all the same.
+// run is the task that Submit gives to the executor. A wrapper of the executor may call
+// run inside another body: then the outcome of that body is not changed, but a panic is
+// still reported.
 func (f *Future[T]) run() {
 	body := f.begin()
 	if body == nil {
@@ -282,7 +291,7 @@ func (f *Future[T]) call(body func() (T, error)) (panicked bool) {
 		p := newPanicError(v)
 		if e := f.loop(); e != nil {
 			e.recordPanic(p)
-			if f.direct { // not in run: after a Goexit this does not return there
+			if f.direct { // here and not in run: after a Goexit that call does not return there
 				e.panickedCurrent()
 			}
 		}
@@ -294,20 +303,20 @@ func (f *Future[T]) call(body func() (T, error)) (panicked bool) {
 	return false
 }
 
-// calledByLoop reports whether the function that calls it was called by a loop itself: then
-// it is the current body, and not something inside of one. It walks the stack, and is for
-// what seldom happens.
+// calledByLoop reports whether the loop itself called the caller of calledByLoop, which
+// is then the current body and not code nested in one. It walks the stack, so it is only
+// for rare cases.
 func calledByLoop() bool {
 	var pcs [1]uintptr
-	n := runtime.Callers(3, pcs[:]) // past Callers, calledByLoop, and the function
+	n := runtime.Callers(3, pcs[:]) // skip Callers, calledByLoop and its caller
 	frame, _ := runtime.CallersFrames(pcs[:n]).Next()
 	return n > 0 && (frame.Entry == reflect.ValueOf((*Executor).drain).Pointer() ||
 		frame.Entry == reflect.ValueOf((*Executor).runBody).Pointer())
 }
 
-// loop returns the executor of ours whose body the caller is, if it is home or home
-// wraps it: it counts a task that was skipped, or that panicked. Nil if the task runs
-// elsewhere.
+// loop returns the executor of this package that runs the caller as a body, if that
+// executor is home or home wraps it. That executor counts the task as skipped or
+// panicked. It returns nil if the task runs anywhere else.
 func (f *Future[T]) loop() *Executor {
 	switch {
 	case f.home == nil || !f.home.InEventLoop():

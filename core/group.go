@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Group is a fixed number of executors that are used in turn and end together.
-// Its methods are those of EventExecutor, each on the child whose turn it is, and
-// may be called from many goroutines at once (G21).
+// Group is a fixed number of executors that are used in turn and end together. Its
+// methods are those of EventExecutor. A method that submits work calls the same method of
+// the next child. All may be called from any goroutine (G21).
 type Group struct {
 	// Set once in New.
 	children []*Executor
@@ -26,11 +26,11 @@ type Group struct {
 	open atomic.Int64  // children whose Context has not ended
 }
 
-// NewExecutorGroup returns a group of n executors without I/O. All are made now
-// and each starts with its first use. n < 1 is an error, and so is WithPoller: a
-// poller serves one executor. If a child cannot be made, those made before are
-// taken down at once (Netty's constructor waits two seconds for them, R171), and
-// the error says which and why.
+// NewExecutorGroup returns a group of n executors without I/O. It makes all of them; each
+// starts with its first use. n < 1 is an error, and so is WithPoller, because a poller
+// serves one executor. If a child cannot be made, the error names the child and the
+// reason, and the children made before are ended at once (Netty's constructor waits two
+// seconds for each, R171).
 func NewExecutorGroup(n int, opts ...Option) (*Group, error) {
 	cfg, err := newConfig("NewExecutorGroup", opts)
 	if err != nil {
@@ -75,7 +75,7 @@ func newGroup(call string, n int, newChild func(g *Group, i int) (*Executor, err
 	return g, nil
 }
 
-// discard ends an executor that nobody has seen: nothing to run, nobody to tell.
+// discard ends an executor that has never been used: it has no tasks and no listeners.
 func (e *Executor) discard() {
 	e.mu.Lock()
 	e.gate |= gateClosed
@@ -85,12 +85,12 @@ func (e *Executor) discard() {
 	e.finish(nil)
 }
 
-// Next returns the child whose turn it is: strictly round robin, whoever calls,
-// and so exactly fair. Children that are down keep their turn (R175). The same
-// pointer is returned for the same child.
+// Next returns the next child, strictly round robin over all callers, and so exactly
+// fair. Children that have terminated keep their turn (R175). Each child is always
+// returned as the same pointer.
 //
-// A counter taken modulo n would skip when it overflows, unless n is a power of
-// two (netty #10423); this one wraps at n.
+// The counter wraps at n. A counter taken modulo n would skip children when it overflows,
+// unless n is a power of two (netty #10423).
 func (g *Group) Next() EventExecutor {
 	for {
 		i := g.next.Load()
@@ -115,8 +115,8 @@ func (g *Group) All() iter.Seq[EventExecutor] {
 	}
 }
 
-// reportOffLoop is that of a child. It is promoted to what embeds a group, whose futures
-// then have who hears of panics.
+// reportOffLoop is the method of the first child. A type that embeds a group has this
+// method too, so that the panics of its futures' listeners are reported.
 func (g *Group) reportOffLoop(p *PanicError) { g.children[0].reportOffLoop(p) }
 
 // Execute is Execute of the next child.
@@ -150,8 +150,8 @@ func (g *Group) InEventLoop() bool {
 	return false
 }
 
-// State is the least of the children's states; Terminated only once the group's
-// own Done is closed.
+// State returns the least of the children's states. It is Terminated only once the
+// group's own Done is closed.
 func (g *Group) State() State {
 	s := StateTerminated
 	for _, child := range g.children {
@@ -169,7 +169,7 @@ func (g *Group) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, 
 		return nil, err
 	}
 	for _, child := range g.members {
-		_, _ = child.ShutdownGracefully(quiet, timeout) // the arguments are good
+		_, _ = child.ShutdownGracefully(quiet, timeout) // the arguments have been checked
 	}
 	return g.term, nil
 }
@@ -182,17 +182,18 @@ func (g *Group) Shutdown() *Termination {
 	return g.term
 }
 
-// Termination returns the group's own Termination: done after the last child's,
-// its error the children's joined, its report their sum.
+// Termination returns the group's own Termination. Its Done closes after that of the last
+// child; its error joins the errors of the children, and its report is their sum.
 func (g *Group) Termination() *Termination { return g.term }
 
-// AwaitTermination waits for the last child; ErrInEventLoop inside any of them.
+// AwaitTermination waits until the last child has terminated. It returns ErrInEventLoop
+// when a body of any child calls it.
 func (g *Group) AwaitTermination(ctx context.Context) error {
 	_, err := g.term.Wait(ctx)
 	return err
 }
 
-// waitError is the first that a child has.
+// waitError returns the first error of the children's waitError.
 func (g *Group) waitError() error {
 	for _, child := range g.children {
 		if err := child.waitError(); err != nil {
@@ -202,7 +203,7 @@ func (g *Group) waitError() error {
 	return nil
 }
 
-// Close is ShutdownGracefully(0, DefaultShutdownTimeout), and waits.
+// Close is ShutdownGracefully(0, DefaultShutdownTimeout) followed by AwaitTermination.
 func (g *Group) Close() error {
 	if _, err := g.ShutdownGracefully(0, DefaultShutdownTimeout); err != nil {
 		return err
@@ -210,7 +211,8 @@ func (g *Group) Close() error {
 	return g.AwaitTermination(context.Background())
 }
 
-// Context ends when the last child's does, with that child's cause.
+// Context returns a context that ends when the Contexts of all children have ended, with
+// the cause of the last.
 func (g *Group) Context() context.Context { return g.ctx }
 
 // Stats returns the sum over the children. Each child's part is consistent.
@@ -239,8 +241,8 @@ func (g *Group) childClosed(cause error) {
 	}
 }
 
-// childDone ends the group if the child was the last, and returns what calls the
-// group's listeners.
+// childDone ends the group if the child was the last, and returns a function that calls
+// the group's listeners.
 func (g *Group) childDone() (callListeners func()) {
 	if g.left.Add(-1) > 0 {
 		return

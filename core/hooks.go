@@ -14,24 +14,24 @@ const (
 type hook struct {
 	run   func()
 	state hookState
-	late  bool // added by a hook after the close: it may not add more
+	late  bool // added by a hook after the close: it may not add further hooks
 }
 
 // hookList holds the hooks that have not begun, in the order added. Guarded by
 // Executor.mu.
 type hookList struct {
 	waiting []*hook
-	fresh   int // the last so many of waiting have been added in this turn
+	fresh   int // how many at the end of waiting were added in this turn
 	ran     int64
 }
 
-// AddShutdownHook registers hook to run once on the loop when the executor shuts
-// down: at state ShuttingDown or later, in the order added, as soon as the tasks
-// accepted before the shutdown call have run (G6). One that is added during the
-// shutdown runs on the next turn. After the close only a hook that was accepted
-// before it may add one. remove takes the hook back, and reports true if and only
-// if it will never start. On an EventLoop channels are told to drain before hooks
-// run: a hook cannot write to them any more.
+// AddShutdownHook registers hook to run once on the loop when the executor shuts down, at
+// state ShuttingDown or later. Hooks run in the order added, as soon as the tasks
+// accepted before the shutdown call have run (G6). A hook added during the shutdown runs
+// in the next turn. After the close only a hook that was accepted before the close may
+// add one. remove takes the hook back, and reports true if and only if it will never
+// start. On an EventLoop channels are asked to drain before hooks run, so a hook can no
+// longer write to them.
 //
 // Netty runs hooks only in a pass that found no task, and so can skip them (R120).
 func (e *Executor) AddShutdownHook(run func()) (remove func() bool, err error) {
@@ -52,15 +52,15 @@ func (e *Executor) AddShutdownHook(run func()) (remove func() bool, err error) {
 		e.hasNews()
 		e.unlockAndWake()
 	} else {
-		e.mu.Unlock() // nothing for the loop to do yet
+		e.mu.Unlock() // the loop needs the hook only at a shutdown
 	}
 	return func() bool { return e.removeHook(h) }, nil
 }
 
-// inEarlyHook reports whether the caller is a hook that was accepted before the
-// close. Such a one may add another, closed or not: to look at the gate first, and
-// then to take the way of the others if it is open, would leave a moment for the
-// close to come between, and refuse it (G6).
+// inEarlyHook reports whether the caller is a hook that was accepted before the close.
+// Such a hook may add another one before and after the close. Testing the gate first
+// would leave a moment in which the close could come between the test and lockOpen, and
+// the hook would be refused (G6).
 func (e *Executor) inEarlyHook() bool {
 	return e.InEventLoop() && e.current.kind == BodyHook && !e.current.hook.late
 }
@@ -81,16 +81,17 @@ func (e *Executor) removeHook(h *hook) bool {
 	return removed
 }
 
-// hooksDue reports whether a hook is to run now. Requires mu; loop only.
+// hooksDue reports whether a hook has to run now. Requires mu; called only on the loop
+// goroutine.
 func (e *Executor) hooksDue() bool {
 	return e.seen >= StateShuttingDown && len(e.hooks.waiting) > 0 &&
 		e.tasks.Begun() >= e.shutdown.taskMark && e.tails.Begun() >= e.shutdown.tailMark
 }
 
-// markHooks begins a turn: what is added from here on has to wait for the next one,
-// whoever adds it, and at whichever of the turn's chances it would be due (G6). To
-// count those that wait at the first chance would be wrong: of two, the first may remove
-// the second and add another. Before a shutdown no turn has hooks of its own.
+// markHooks begins a turn: a hook added from here on waits for the next turn, whatever
+// adds it and at whichever step of this turn it would be due (G6). It would be wrong to
+// count the waiting hooks at the first step instead: of two hooks, the first may remove
+// the second and add another. Before a shutdown no turn runs hooks.
 func (e *Executor) markHooks() {
 	e.mu.Lock()
 	e.hooks.fresh = 0

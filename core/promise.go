@@ -1,16 +1,18 @@
 package core
 
-// Promise is a Future that its owner completes. Nobody else does, the executor's
-// end included (G9). All methods may be called from any goroutine.
+// Promise is a Future that its owner completes. Nothing else completes it, not even the
+// end of the executor (G9). All methods may be called from any goroutine.
 type Promise[T any] struct {
 	f *Future[T]
 }
 
-// NewPromise returns a promise whose listeners run on ex while it lives; with a
-// nil ex, on the goroutine that completes it, where their panics are contained and
-// reported to nobody. A nil *Executor, *EventLoop or *Group is a nil ex. A group lends
-// one of its children, and not to a type that wraps it.
-// It does not start an executor: until that is started listeners run on the
+// NewPromise returns a promise whose listeners run on ex while ex lives. With a nil ex
+// they run on the goroutine that completes the promise; their panics are recovered and
+// logged to slog.Default. A nil *Executor, *EventLoop or *Group counts as a nil ex. For a
+// Group, the listeners run on its next child; a type that wraps a Group gets them by its
+// Execute method.
+//
+// NewPromise does not start the executor. Until it is started, listeners run on the
 // completing goroutine.
 func NewPromise[T any](ex EventExecutor) *Promise[T] {
 	if isNil(ex) {
@@ -25,11 +27,12 @@ func NewPromise[T any](ex EventExecutor) *Promise[T] {
 // Future returns the promise's future, the same pointer every time.
 func (p *Promise[T]) Future() *Future[T] { return p.f }
 
-// TrySuccess completes the future with v, and reports whether this call did.
+// TrySuccess completes the future with v, and reports whether it did: false means that
+// the future was complete before.
 func (p *Promise[T]) TrySuccess(v T) bool { return p.f.finish(futureUncancellable, v, nil) }
 
-// TryFailure completes the future with err, and reports whether this call did. A
-// nil err is no failure: it reports false and changes nothing (netty #2728).
+// TryFailure completes the future with err, and reports whether it did. A nil err is not
+// a failure: the call reports false and changes nothing (netty #2728).
 func (p *Promise[T]) TryFailure(err error) bool {
 	if err == nil {
 		return false

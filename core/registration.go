@@ -12,17 +12,18 @@ import (
 // ErrRegistrationClosed is returned by calls on a registration that has ended.
 var ErrRegistrationClosed = errors.New("core: registration is closed")
 
-// ErrDescriptorReused is why a registration ended whose descriptor was closed
-// without it, and whose number was then registered again. A channel is not asked to
-// abort then: it would close a descriptor that is another's now.
+// ErrDescriptorReused is the reason for the end of a registration whose descriptor was
+// closed too early, and whose descriptor number was then registered again. The Abort
+// method of a channel is not called in this case: it would close the descriptor of the
+// new registration.
 var ErrDescriptorReused = errors.New("core: descriptor was closed while it was registered, and its number used again")
 
-// Registration is a descriptor that a loop watches. Its methods may be called from
-// any goroutine, from the handler too. It never closes the descriptor: that is its
-// owner's to do, after Close.
+// Registration is a descriptor that a loop watches. Its methods may be called from any
+// goroutine, and from the handler. It never closes the descriptor: its owner does that
+// after Close.
 type Registration struct {
-	// There are many of these: the order is that which takes the least room, and
-	// 80 bytes are what the allocator has.
+	// An executor may have a very large number of registrations. The order of the fields
+	// keeps the size at 80 bytes, which is a size class of the allocator.
 
 	// Set once by Register.
 	e      *Executor
@@ -32,18 +33,18 @@ type Registration struct {
 
 	// Guarded by e.mu.
 	err     error
-	onClose *[]func(error) // nil: nobody wants to hear of it
+	onClose *[]func(error) // nil: no listeners
 
 	// Atomic: regOpen, regRunning or regClosed. The loop moves between the first
 	// two around each call of the handler; the third is final.
 	state  atomic.Int32
-	paused atomic.Bool // the interest is nothing; set with e.mu held
+	paused atomic.Bool // interest has neither Readable nor Writable; set with e.mu held
 
 	isChannel bool // set once by Register
 
 	// Guarded by e.mu.
 	interest Interest
-	notified noticeLevel // the highest level of a shutdown notice that the loop has given it, or is about to give
+	notified noticeLevel // the highest level of a shutdown notice that the loop has given to it, or is about to give
 }
 
 const (
@@ -61,17 +62,17 @@ const (
 	noticeAbort
 )
 
-// Register watches fd, which must be non-blocking and stays its caller's, and
-// calls h on the loop with what it is ready for: again and again for as long as it
-// is, unless interest is EdgeTriggered. A nil error means that the registration is
-// accepted: it is watched until Close, or until a shutdown, which closes it and
-// says so to OnClose (G3, G22). One that is made while the executor is
-// ShuttingDown is accepted and closed in the next turn (R198); after the close it
-// is refused.
+// Register watches fd and calls h on the loop with its readiness. fd must be
+// non-blocking; the caller keeps owning it. h is called in each turn for as long as the
+// readiness lasts, or, with EdgeTriggered, once per change. A nil error means that the
+// registration is accepted: fd is watched until Close, or until a shutdown, which closes
+// the registration and calls the OnClose listeners (G3, G22). While the executor is
+// ShuttingDown, a registration is accepted and closed in the next turn (R198); after the
+// close it is refused.
 //
-// The other errors name the descriptor: one that is not open, cannot be polled
-// (a regular file), is registered already, or that the kernel has no room for. With
-// no interest the kernel is not asked: then Modify is what returns them.
+// Other errors name the descriptor: it is not open, cannot be polled (a regular file), is
+// registered already, or the kernel has no memory left for it. With interest 0 the kernel
+// is not called, so Modify returns these errors later.
 func (l *EventLoop) Register(fd int, interest Interest, h func(Readiness)) (*Registration, error) {
 	if h == nil {
 		return nil, nilFunc("Register", "h")
@@ -113,8 +114,8 @@ func (e *Executor) register(call string, r *Registration, fd int, interest Inter
 	return nil
 }
 
-// addOrUnlock is add. If the poller panics, nothing has changed, and the panic leaves
-// without the lock (G15). Requires mu.
+// addOrUnlock is add. If the poller panics, it releases mu and the tables are unchanged
+// (G15). Requires mu.
 func (e *Executor) addOrUnlock(r *Registration) (replaced *Registration, err error) {
 	returned := false
 	defer func() {
@@ -137,13 +138,17 @@ func checkInterest(call string, interest Interest) error {
 // FD returns the descriptor.
 func (r *Registration) FD() int { return r.fd }
 
-// Modify replaces the interest; zero pauses: no call of the handler begins until
-// the next Modify, and what was ready then is told after it. Any other counts from the
-// next look at the poller on: an event that the loop has in hand is still delivered. An
-// edge-triggered registration hears again of what is ready. It returns
-// ErrRegistrationClosed after the end. An error of another kind says that the poller
-// refused, that a newer registration has the number (ErrDescriptorReused), or that the
-// poller was built anew without this one: then it is about to end, as OnClose will tell.
+// Modify replaces the interest. Zero pauses the registration: no call of the handler
+// begins until the next Modify, and readiness that lasts is reported after it. Any other
+// interest takes effect when the loop polls next: an event that the loop has already
+// collected is still delivered. An edge-triggered registration is called again for
+// readiness that lasts.
+//
+// After the end Modify returns ErrRegistrationClosed. Other errors mean that the poller
+// refused; that a newer registration has the same descriptor number
+// (ErrDescriptorReused); or that the poller was rebuilt and this registration could not
+// be moved into the new one. In the last case the registration is about to end, and the
+// OnClose listeners get the reason.
 func (r *Registration) Modify(interest Interest) error {
 	if err := checkInterest("Modify", interest); err != nil {
 		return err
@@ -158,8 +163,8 @@ func (r *Registration) Modify(interest Interest) error {
 	return nil
 }
 
-// modify is deferred out of the lock: a poller that panics does not keep it, and has
-// changed nothing (G15).
+// modify unlocks in a deferred call, so that mu is released even if the poller panics;
+// the tables are unchanged then (G15).
 func (r *Registration) modify(interest Interest) (replaced *Registration, err error) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
@@ -172,19 +177,19 @@ func (r *Registration) modify(interest Interest) (replaced *Registration, err er
 	return replaced, nil
 }
 
-// Close ends the registration. When it returns the descriptor is not watched, no
-// call of the handler begins any more, and the owner may close the descriptor; if
-// the caller is not the loop, one call may be running, and find it closed. Only the
-// first Close has an effect. The error is always nil; io.Closer.
+// Close ends the registration. When it returns, the descriptor is not watched, no further
+// call of the handler begins, and the owner may close the descriptor. If the caller is
+// not the loop, one call of the handler may still be running. Only the first Close has an
+// effect. The error is always nil. It implements io.Closer.
 func (r *Registration) Close() error {
 	r.close(nil, ChannelEnd{Kind: EndAborted})
 	return nil
 }
 
-// OnClose calls listener once when the registration has ended, on the loop: with
-// nil after Close, with the cause of the shutdown that ended it, or with the error
-// for which the loop had to give it up. If it has ended, the listener is called
-// soon, or, if the loop is gone, on the caller. Nil listeners are ignored.
+// OnClose calls listener once on the loop when the registration has ended: with nil after
+// Close, with the cause of the shutdown that ended it, or with the error that made the
+// loop end it. If it has ended already, the listener is called soon, or, if the loop has
+// ended, on the caller. A nil listener is ignored.
 func (r *Registration) OnClose(listener func(error)) {
 	if listener == nil {
 		return
@@ -203,10 +208,10 @@ func (r *Registration) OnClose(listener func(error)) {
 	r.e.postInternalOrRun(func() { listener(err) })
 }
 
-// Post runs work on the loop, in order, and reports true; or false if the
-// registration has ended. It is how a channel gets onto its loop when it has to,
-// after the close too: work is no task, takes no room in a bounded queue, and
-// does not restart a quiet period.
+// Post runs work on the loop, after work posted before, and reports true; or reports
+// false if the registration has ended. A channel uses it to get onto its loop, even after
+// the close: work is not a task, takes no room in a bounded queue, and does not restart a
+// quiet period.
 func (r *Registration) Post(work func()) bool {
 	if work == nil {
 		return false
@@ -223,8 +228,8 @@ func (r *Registration) Post(work func()) bool {
 	return true
 }
 
-// begin reports whether the handler may be called. From here on its call has begun,
-// in the sense of Close. Loop only.
+// begin reports whether the handler may be called. After true, the call has begun in the
+// sense of Close. Loop only.
 func (r *Registration) begin() bool {
 	return !r.paused.Load() && r.state.CompareAndSwap(regOpen, regRunning)
 }
@@ -232,8 +237,8 @@ func (r *Registration) begin() bool {
 // finishRun undoes begin, unless the registration has ended meanwhile. Loop only.
 func (r *Registration) finishRun() { r.state.CompareAndSwap(regRunning, regOpen) }
 
-// close ends the registration for the reason err. The poller is asked last, and whether
-// it returns or not, the registration has ended and the lock is free (G15).
+// close ends the registration with the reason err. The poller is called last: even if it
+// panics, the registration has ended and mu is released (G15).
 func (r *Registration) close(err error, end ChannelEnd) {
 	e := r.e
 	e.mu.Lock()
@@ -261,10 +266,11 @@ func (r *Registration) close(err error, end ChannelEnd) {
 	}
 }
 
-// unlockAfterEnd requires mu, and releases it. A registration has ended.
-func (e *Executor) unlockAfterEnd(noted bool) {
-	if e.shutdown.called || noted {
-		e.hasNews() // it may have been what the end was waiting for
+// unlockAfterEnd requires mu, and releases it. A registration has ended. posted says that
+// internal tasks were added for its listeners.
+func (e *Executor) unlockAfterEnd(posted bool) {
+	if e.shutdown.called || posted {
+		e.hasNews() // the loop may be waiting for this end before it terminates
 		e.unlockAndWake()
 		return
 	}

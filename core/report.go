@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// Report says what a shutdown did. Termination.Report returns one at any time:
-// what has happened so far, and after Done the sealed one.
+// Report says what a shutdown did. Termination.Report returns one at any time: before
+// Done the progress so far, afterwards the sealed report.
 //
 // Rejected counts the refused tasks whose RejectedError has a State before Terminated.
 // That is exact, for an executor and for a group: a refusal in a race with the end is
 // counted if and only if its State is not Terminated. The Report of a group is the sum of
-// its children's, so that it does not count a refusal by a child that has ended, though
-// others have not. Stats.Rejected counts all refused tasks (G20). No figure counts a timer, hook
-// or registration that is refused.
+// its children's. So it does not count a refusal by a child that has terminated, even
+// while other children have not. Stats.Rejected counts all refused tasks (G20). Neither
+// counts refused timers, hooks or registrations.
 type Report struct {
 	Accepted  int64 // tasks accepted, in the executor's whole life
 	Ran       int64 // tasks that ran, those that panicked included
-	Rejected  int64 // tasks refused with a RejectedError whose State is before Terminated: see above
+	Rejected  int64 // tasks refused with a RejectedError whose State is before Terminated
 	Cancelled int64 // submitted functions skipped because their future was cancelled
 	Panicked  int64 // bodies that panicked
 
@@ -27,29 +27,30 @@ type Report struct {
 	TimersRun       int64 // timer bodies run: each run of a periodic timer counts
 	TimersCancelled int64 // timers that ended with ErrCancelled
 
-	// Of the channels that ended since the shutdown call (G23): those that were
-	// flushed and saw the peer's end, those that ended in another way, and the
-	// bytes of these that were never handed to the kernel. An executor without
+	// The channels that ended since the shutdown call (G23): drained ones were flushed
+	// and saw the end of the peer's stream, aborted ones ended in any other way.
+	// BytesDiscarded counts bytes accepted by writes that were never handed to the
+	// kernel. An executor without I/O has no channels.
 	// I/O has none.
 	ChannelsDrained int64
 	ChannelsAborted int64
 	BytesDiscarded  int64
 
-	// TimedOut: the close was made by the deadline. Not an error: everything
-	// accepted has run all the same.
+	// TimedOut: the deadline made the close. That is not an error: accepted work has
+	// still run.
 	TimedOut bool
 
-	// Running names the body that ran when the deadline passed, with its stack, or
-	// "(stack not found)" if it was not in the first megabyte of all goroutines'
-	// stacks: with some thousands of them it may not be. Empty if none ran.
+	// Running names the body that ran when the deadline passed, with its stack. It is ""
+	// if none ran. The stack is "(stack not found)" if it lies beyond the first MiB of
+	// the stacks of all goroutines, as it may with some thousands of them.
 	Running string
 
-	Quiet   time.Duration // as the first shutdown call gave it
+	Quiet   time.Duration // as given to the first shutdown call
 	Timeout time.Duration // likewise
-	Elapsed time.Duration // since the shutdown call, until now or done; 0 before
+	Elapsed time.Duration // since the shutdown call, until now or until Done; 0 before that call
 }
 
-// progressReport is Report before it is sealed.
+// progressReport returns the Report before it is sealed.
 func (e *Executor) progressReport() (r Report) {
 	now := int64(0)
 	if e.State() >= StateShuttingDown {
@@ -61,15 +62,15 @@ func (e *Executor) progressReport() (r Report) {
 	return r
 }
 
-// nowIfItCan is now, or 0 if the clock panics: it may be what made the loop fail, and
-// whoever asks has to go on without it.
+// nowIfItCan returns now(), or 0 if the clock panics. That panic may be the reason why
+// the loop failed, and a shutdown must go on without the clock.
 func (e *Executor) nowIfItCan() (now int64) {
 	defer func() { _ = recover() }()
 	return e.now()
 }
 
-// reportAt fills in r, which is empty. (Returned, it would lie on the stack twice: see
-// joinAll.) Requires mu.
+// reportAt fills in r, which must be zero. It does not return a Report, which would then
+// lie on the stack twice (see joinAll). Requires mu.
 func (e *Executor) reportAt(now int64, r *Report) {
 	c := e.counts()
 	r.Accepted, r.Ran, r.Cancelled = c.Accepted, c.Ran, c.Cancelled
@@ -85,8 +86,8 @@ func (e *Executor) reportAt(now int64, r *Report) {
 	}
 }
 
-// Plus returns the sum of two reports, of different executors. Times are the longer
-// ones.
+// Plus returns the sum of two reports of different executors. Of durations it keeps the
+// longer one.
 func (r Report) Plus(s Report) Report {
 	r.Accepted += s.Accepted
 	r.Ran += s.Ran
@@ -108,7 +109,7 @@ func (r Report) Plus(s Report) Report {
 	return r
 }
 
-// runningBody returns what the loop runs at this moment. Requires mu.
+// runningBody returns the kind of the body that the loop runs now. Requires mu.
 func (e *Executor) runningBody() Body {
 	if b := Body(e.body.Load()); b != BodyNone {
 		return b
@@ -122,10 +123,10 @@ func (e *Executor) runningBody() Body {
 	return BodyNone
 }
 
-// Running names the body that the loop runs at this moment, with its stack as in
-// Report.Running; "" if it runs none. It is for a program that gives up waiting: it stops the
-// world for the stacks of all goroutines. It may be called from any goroutine, the loop
-// included, and does not wait for the body.
+// Running names the body that the loop runs now, with its stack as in Report.Running, or
+// returns "" if none runs. It is for a program that gives up waiting: to get the stacks
+// it stops all goroutines. It may be called from any goroutine, the loop included, and
+// does not wait for the body.
 func (e *Executor) Running() string {
 	e.mu.Lock()
 	body, owner := e.runningBody(), e.owner.Load()
@@ -155,9 +156,10 @@ func noun(body Body) string {
 	return body.String()
 }
 
-// maxStackDump bounds what stackOf reads. The runtime gives one goroutine's
-// stack only as part of everybody's, and stops the world for it: good enough for
-// something that happens at most once in an executor's life, as long as it is short.
+// maxStackDump bounds what stackOf reads, in bytes. The runtime gives one goroutine's
+// stack only as part of the stacks of all, and stops the world for that. This is
+// acceptable for something that happens at most once in an executor's life, if it is
+// short.
 const maxStackDump = 1 << 20
 
 func stackOf(goroutine int64) string {
@@ -176,8 +178,8 @@ func stackOf(goroutine int64) string {
 	return "(stack not found)"
 }
 
-// findStack cuts one goroutine out of a dump. The last of a dump that is not all
-// may be cut off: then it is not found.
+// findStack returns the stack that begins with head. all says that dump holds the stacks
+// of all goroutines; otherwise the last one may be cut off, and is not returned.
 func findStack(dump, head []byte, all bool) ([]byte, bool) {
 	for len(dump) > 0 {
 		part, rest, more := bytes.Cut(dump, []byte("\n\n"))

@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// shutdownRecord is what is known of the shutdown. It is written once by the
-// first call, in the same critical section as the state, so that nobody can see
-// the one without the other (Netty writes the parameters after the state, R105;
-// G16), and once more by the close. Guarded by Executor.mu.
+// shutdownRecord describes the shutdown. The first shutdown call writes it in the
+// critical section that moves the state, so that no goroutine sees one without the other
+// (Netty writes the parameters after the state, R105; G16). The close writes its last
+// four fields. Guarded by Executor.mu.
 type shutdownRecord struct {
 	called         bool
 	calledAt       int64
 	quiet, timeout time.Duration
-	taskMark       int64 // tasks accepted before the call: hooks wait for these
+	taskMark       int64 // tasks accepted before the call: hooks run after these
 	tailMark       int64
 	deadline       *deadline
 
 	closedAt int64
 	cause    error // of the close: the reason of refusals from then on
 	timedOut bool
-	running  string // what ran when the deadline passed
+	running  string // the body that ran when the deadline passed, with its stack
 }
 
-// deadline closes admission when the timeout has passed. It is a timer of its
-// own because the loop cannot do it while a body runs (Netty's loop tries, and
-// one blocking task postpones its timeout for ever, R117; G11).
+// deadline closes admission when the timeout has passed. It has its own timer because the
+// loop cannot act while a body runs (Netty's loop tries to, and one blocking task
+// postpones its timeout for ever, R117; G11).
 type deadline struct {
 	alarm Alarm
 	over  chan struct{} // closed at the end of the alarm's function
@@ -54,16 +54,16 @@ func (d *deadline) stop() error {
 
 // ShutdownGracefully begins an orderly end, and returns the Termination at once.
 //
-// Until the close the state is ShuttingDown and tasks are accepted and run. The
-// close comes at the first moment at which nothing is queued or running and none
-// has run for quiet, counted from this call at the earliest (G10); or when
-// timeout has passed since this call, even if a body is running then (G11). After
-// it, what was accepted still runs, and then the executor has terminated.
+// Until the close the state is ShuttingDown, and tasks are accepted and run. The close
+// comes when nothing is queued or running and no body has run for quiet, counted from
+// this call or from the end of the last body, whichever is later (G10). It comes at the
+// latest when timeout has passed since this call, even while a body runs (G11). After the
+// close the accepted work still runs; then the executor terminates.
 //
-// The first call counts; a later one has no effect, and Shutdown shortens it
-// (G16). The error is about the arguments: a negative one, or timeout < quiet. On
-// an executor that was never started it starts the loop: hooks run, the quiet
-// period is kept (G17). It may be called from inside a body.
+// Only the first call sets quiet and timeout: a later one has no effect, except that
+// Shutdown closes at once (G16). The error is about the arguments: a negative one, or
+// timeout < quiet. The call starts an executor that was never started: hooks run, and the
+// quiet period is kept (G17). It may be called from inside a body.
 func (e *Executor) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error) {
 	if err := checkShutdown(quiet, timeout); err != nil {
 		return nil, err
@@ -84,10 +84,10 @@ func checkShutdown(quiet, timeout time.Duration) error {
 	return nil
 }
 
-// Shutdown closes admission, and returns the Termination: from its return on
-// nothing is accepted. What was accepted runs, hooks run, there is no quiet
-// period. During a graceful shutdown it closes at once (G16); Netty ignores it
-// then (R101). It may be called from inside a body.
+// Shutdown closes admission, and returns the Termination. When it returns, nothing more
+// is accepted. Accepted work and hooks still run; there is no quiet period. During a
+// graceful shutdown it closes at once (G16), where Netty ignores it (R101). It may be
+// called from inside a body.
 func (e *Executor) Shutdown() *Termination {
 	if e.State() < StateShutdown {
 		e.beginShutdown(OpShutdown, e.nowIfItCan(), 0, 0)
@@ -95,9 +95,9 @@ func (e *Executor) Shutdown() *Termination {
 	return e.term
 }
 
-// Close is ShutdownGracefully(0, DefaultShutdownTimeout) followed by a wait for
-// the end; its error is Termination().Err(). From inside a body it begins the
-// shutdown and returns ErrInEventLoop (G18). io.Closer.
+// Close is ShutdownGracefully(0, DefaultShutdownTimeout) followed by AwaitTermination;
+// its error is Termination().Err(). From inside a body it begins the shutdown and returns
+// ErrInEventLoop (G18). It implements io.Closer.
 func (e *Executor) Close() error {
 	if _, err := e.ShutdownGracefully(0, DefaultShutdownTimeout); err != nil {
 		return err
@@ -113,9 +113,9 @@ func (e *Executor) AwaitTermination(ctx context.Context) error {
 	return err
 }
 
-// beginShutdown is both shutdown calls: Shutdown is a graceful one whose timeout
-// has passed already. now is when it was called: a clock of the user's is not read with
-// the lock held.
+// beginShutdown implements both shutdown calls: Shutdown is a graceful one whose timeout
+// has passed already. now is the time of the call. The caller reads it, because a user's
+// clock is never called with mu held.
 func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 	var d *deadline
 	if timeout > 0 {
@@ -124,9 +124,10 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 	}
 	e.mu.Lock()
 	if e.cfg.clock == nil {
-		// Who was held up between the clock and the lock would have the quiet
-		// period begin before the end of a body that ended meanwhile (G10). With a
-		// clock of the user's the loop has recorded that end (see bodiesEnded).
+		// Read the system's clock again: a caller that was delayed between its reading
+		// and the lock would let the quiet period begin before the end of a body that
+		// ended meanwhile (G10). With a user's clock the loop has recorded that end (see
+		// bodiesEnded).
 		now = e.now()
 	}
 	first := !e.shutdown.called
@@ -143,7 +144,8 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 		e.closeAdmission(cause, now)
 	case closes:
 		if cause = e.zeroTimeoutCause(); cause == ErrShutdownTimeout {
-			// With the lock: the loop may end, and report, as soon as it is free.
+			// With mu held: the loop may terminate and seal the report as soon as mu is
+			// free.
 			left = e.unfinished()
 			left.running = e.describe(e.runningBody(), e.owner.Load())
 			e.shutdown.running = left.running
@@ -160,13 +162,13 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 	if closes {
 		e.endContext(cause)
 	}
-	defer e.startForShutdown() // whatever the logger does
+	defer e.startForShutdown() // deferred: the logger may call runtime.Goexit
 	if cause == ErrShutdownTimeout {
 		e.logTimeout(left)
 	}
 	if !first {
 		var late error
-		attempt(&late, d.stop) // an alarm that goes off all the same does nothing
+		attempt(&late, d.stop) // if the alarm still fires, it has no effect
 		if late != nil {
 			e.log(slog.LevelWarn, "the alarm of a second shutdown call could not be stopped", "error", late)
 		}
@@ -190,19 +192,20 @@ func (e *Executor) publishShutdown(now int64, quiet, timeout time.Duration, d *d
 	}
 }
 
-// zeroTimeoutCause is the cause of a close that a graceful call makes itself: the
-// deadline has passed, but if nothing is pending or running the queue is drained just
-// as well (G10, G11). A caller inside a body is one that runs. Requires mu.
+// zeroTimeoutCause returns the cause of the close for a graceful call whose timeout has
+// passed when it takes mu. If quiet is zero and no work is pending or running, the
+// shutdown is complete and has not timed out (G10, G11). A caller inside a body counts as
+// a running body. Requires mu.
 func (e *Executor) zeroTimeoutCause() error {
-	left := e.unfinished() // channels have no time to drain
+	left := e.unfinished() // counts open channels too: they have no time left to drain
 	if e.shutdown.quiet == 0 && left == (unfinished{}) && e.runningBody() == BodyNone {
 		return ErrShutdown
 	}
 	return ErrShutdownTimeout
 }
 
-// closeAdmission is the close: from here on nothing is accepted. Requires mu, and
-// that it has not happened. The caller cancels Context after it has unlocked.
+// closeAdmission is the close: from here on no work is accepted. Requires mu, and that
+// admission is open. The caller calls endContext after it has released mu.
 func (e *Executor) closeAdmission(cause error, now int64) {
 	e.gate |= gateClosed
 	e.shutdown.cause = cause
@@ -212,16 +215,18 @@ func (e *Executor) closeAdmission(cause error, now int64) {
 	e.moveTo(StateShutdown)
 }
 
-// endContext cancels Context. Whoever made the close calls it, and the loop does
-// before the final drain: it may be faster.
+// endContext cancels Context. The goroutine that closed admission calls it after it has
+// released mu. The loop calls it too, before the final drain, because the loop may get
+// there first.
 func (e *Executor) endContext(cause error) {
 	e.cancel(cause)
-	if e.parent != nil { // whoever comes second waits: the group's Context ends before its Done
+	if e.parent != nil { // a second caller waits in Do: the group's Context ends before its Done
 		e.ctxEnded.Do(func() { e.parent.childClosed(cause) })
 	}
 }
 
-// deadlinePassed runs on the alarm's goroutine. A panic there would end the process.
+// deadlinePassed closes admission because the timeout has passed. It runs on the alarm's
+// goroutine, where a panic would end the process.
 func (e *Executor) deadlinePassed(d *deadline) {
 	now := e.nowIfItCan()
 	e.mu.Lock()
@@ -233,7 +238,7 @@ func (e *Executor) deadlinePassed(d *deadline) {
 	e.closeAdmission(ErrShutdownTimeout, now)
 	body, owner, left := e.runningBody(), e.owner.Load(), e.unfinished()
 	e.unlockAndWake()
-	left.running = e.describe(body, owner) // before a body that listens to Context ends
+	left.running = e.describe(body, owner) // before endContext: a body that waits for Context ends then
 	e.endContext(ErrShutdownTimeout)
 	if left.running != "" {
 		e.mu.Lock()
@@ -243,14 +248,14 @@ func (e *Executor) deadlinePassed(d *deadline) {
 	e.logTimeout(left)
 }
 
-// unfinished is what a timeout found: accepted, and not ended.
+// unfinished is the accepted work that had not ended when a timeout passed.
 type unfinished struct {
 	pending  int    // tasks, the running one included
 	channels int    // open
 	running  string // the body that ran, with its stack
 }
 
-// unfinished returns what is there at this moment, without the body. Requires mu.
+// unfinished counts that work, without the running body. Requires mu.
 func (e *Executor) unfinished() (u unfinished) {
 	u.pending = e.counts().Pending
 	if e.io != nil {
@@ -259,7 +264,7 @@ func (e *Executor) unfinished() (u unfinished) {
 	return u
 }
 
-// logTimeout says what the timeout found, if that is anything.
+// logTimeout logs the work that the timeout found unfinished, if there is any.
 func (e *Executor) logTimeout(left unfinished) {
 	if left != (unfinished{}) {
 		e.log(slog.LevelWarn, "timeout of the graceful shutdown passed",
@@ -267,8 +272,8 @@ func (e *Executor) logTimeout(left unfinished) {
 	}
 }
 
-// fail ends an executor whose poller or loop is broken: admission is closed, what
-// was accepted runs without the poller, timers are cancelled (G15). Loop only.
+// fail ends an executor whose poller or loop is broken: it closes admission and cancels
+// timers, and accepted work runs without the poller (G15). Loop only.
 func (e *Executor) fail(err error) {
 	e.broken = errors.Join(e.broken, err)
 	if e.io != nil {
@@ -288,12 +293,13 @@ func (e *Executor) fail(err error) {
 	e.log(slog.LevelError, "the loop failed", "error", err)
 }
 
-// attempt calls f, which is the user's, when nobody is left to hear of a panic, and puts
-// its error into err: also if f panics, or ends the goroutine, with ErrGoexit. What is to
-// come after it whatever it does is deferred by the caller: as a function that attempt
-// calls, it would lie on top of it (see joinAll).
+// attempt calls f, a function of the user, where no caller can receive a panic. It sets
+// err to f's error, to a *PanicError if f panics, and to ErrGoexit if f ends the
+// goroutine. The caller defers the work that must follow even then. Passed to attempt as
+// a function, that work would run on top of this frame, and stack is scarce here (see
+// joinAll).
 func attempt(err *error, f func() error) {
-	*err = ErrGoexit // unless f comes back
+	*err = ErrGoexit // unless f returns
 	defer func() {
 		if v := recover(); v != nil {
 			*err = newPanicError(v)
@@ -302,9 +308,9 @@ func attempt(err *error, f func() error) {
 	*err = f()
 }
 
-// finish is the end of an executor, on the goroutine that was its loop, or that
-// failed to start it. The state says Terminated already, and whoever reads it
-// sees Shutdown until Done is closed: everything below happens before that (G15).
+// finish is the end of an executor, on the goroutine that was its loop, or that failed to
+// start it. The stored state is Terminated, but State returns the state before it until
+// Done is closed: everything below happens before that (G15).
 func (e *Executor) finish(err error) {
 	e.endContext(err) // no effect after the close; the cause of a failed start
 	e.mu.Lock()
@@ -318,7 +324,7 @@ func (e *Executor) finish(err error) {
 	attempt(&late[0], d.stop)
 }
 
-// closePoller lets go of what the loop had.
+// closePoller drops what the loop held, and closes the poller.
 func (e *Executor) closePoller(err *error) {
 	e.release()
 	if e.io != nil {
@@ -327,19 +333,20 @@ func (e *Executor) closePoller(err *error) {
 	attempt(err, e.poller.Close)
 }
 
-// complete is the rest of finish: nothing is left but to say so. reason is that of the
-// close, err that of the end, and late what went wrong since.
+// complete is the rest of finish. reason is the cause of the close, err the error of the
+// end, and late the errors of stopping the deadline and of closing the poller, which it
+// logs.
 func (e *Executor) complete(reason, err error, late *[2]error) {
 	if late[0] != nil || late[1] != nil {
 		err = joinAll(err, late)
-		defer e.end(reason, err) // whatever the logger does
+		defer e.end(reason, err) // deferred: the logger may call runtime.Goexit
 		e.log(slog.LevelError, "the executor did not end in order", "error", err)
 		return
 	}
 	e.end(reason, err)
 }
 
-// end says that the executor has terminated.
+// end publishes that the executor has terminated.
 func (e *Executor) end(reason, err error) {
 	if e.cfg.tracer != nil {
 		e.traceEnd(reason)
@@ -347,8 +354,8 @@ func (e *Executor) end(reason, err error) {
 	e.term.callListeners(e.seal(e.nowIfItCan(), err))
 }
 
-// seal closes Done, and returns the calls of its listeners. The report is taken in the
-// same critical section: nothing is counted between the two (G20).
+// seal closes Done, and returns the calls of its listeners. It takes the report in the
+// same critical section, so that nothing is counted between the two (G20).
 func (e *Executor) seal(now int64, err error) (calls []func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -357,8 +364,9 @@ func (e *Executor) seal(now int64, err error) (calls []func()) {
 	return e.term.seal(&report, err)
 }
 
-// joinAll is a function of its own for the stack that it takes: that of a loop which had
-// little to do has 2 kB, and finish comes close to that. To grow costs a microsecond.
+// joinAll is a separate function to keep the frame of its caller small. The stack of a
+// loop that had little to do has 2 kB, and finish nearly fills it; to grow it costs a
+// microsecond.
 //
 //go:noinline
 func joinAll(err error, late *[2]error) error { return errors.Join(err, late[0], late[1]) }

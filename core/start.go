@@ -8,18 +8,18 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// errInlineSpawner: had the loop run there, the call that started it would not
-// have returned before the executor's end.
+// errInlineSpawner is the error of a spawner that runs the loop before it returns: the
+// call that starts the executor would not return before the executor's end.
 var errInlineSpawner = errors.New("core: the spawner ran the loop on the calling goroutine, want another one")
 
-// A launch is one attempt to put the loop on a goroutine. It belongs to the
-// caller who makes it; others wait for decided and share err (G17).
+// A launch is one attempt to put the loop on a goroutine. One caller makes it; other
+// callers wait for decided and share err (G17).
 //
-// What the spawner got waits for the decision as well. So a spawner that runs
-// the loop and then returns an error, or runs it twice, or late, or on the spot,
-// starts nothing that nobody knows of.
+// The function that the spawner gets also waits for decided. So a spawner that runs it
+// and then returns an error, or runs it twice, late, or before it returns, cannot start a
+// loop that is not wanted.
 type launch struct {
-	caller  atomic.Int64  // goroutine that asks the spawner; 0: not yet known
+	caller  atomic.Int64  // goroutine that calls the spawner; 0: not yet known
 	decided chan struct{} // closed once err is set
 	err     error
 	claimed atomic.Bool
@@ -33,7 +33,7 @@ func newLaunch() *launch {
 // calledBy reports whether g is the goroutine that the spawner runs on.
 func (l *launch) calledBy(g int64) bool { return l.caller.Load() == g }
 
-// claim reports whether the calling goroutine is to be the loop.
+// claim reports whether the calling goroutine becomes the loop.
 func (l *launch) claim() bool {
 	if l.calledBy(goid.Get()) {
 		select {
@@ -47,16 +47,16 @@ func (l *launch) claim() bool {
 	return l.err == nil && l.claimed.CompareAndSwap(false, true)
 }
 
-// spawn asks the spawner, and calls settle with the outcome, whatever the
-// spawner does: return, panic, or runtime.Goexit.
-func (e *Executor) spawn(l *launch, settle func(error)) {
+// spawn calls the spawner, and publish with the outcome, even if the spawner panics or
+// calls runtime.Goexit.
+func (e *Executor) spawn(l *launch, publish func(error)) {
 	l.caller.Store(goid.Get())
-	err := ErrGoexit // unless the spawner comes back
+	err := ErrGoexit // unless the spawner returns
 	defer func() {
 		if v := recover(); v != nil {
 			err = newPanicError(v)
 		}
-		settle(err)
+		publish(err)
 	}()
 	err = e.cfg.spawner(func() {
 		if l.claim() {
@@ -68,9 +68,9 @@ func (e *Executor) spawn(l *launch, settle func(error)) {
 	}
 }
 
-// startAndUnlock makes sure that the loop runs, and returns nil, or the error of
-// the start. Requires mu and gateNotStarted; returns without mu. The state may be
-// anything then: the caller looks again.
+// startAndUnlock makes sure that the loop runs, and returns nil, or the error of the
+// start. Requires mu and gateNotStarted; releases mu. The caller has to test the state
+// again: it may have changed meanwhile.
 func (e *Executor) startAndUnlock() error {
 	if l := e.starting; l != nil {
 		e.mu.Unlock()
@@ -93,14 +93,14 @@ func (e *Executor) beginLaunchAndUnlock() *launch {
 	return l
 }
 
-// launch asks the spawner for the first time and publishes the outcome, which a
-// failed start in a shutdown makes the executor's end.
+// launch starts the loop for the first time and publishes the outcome. If the start fails
+// during a shutdown, the executor terminates with its error.
 func (e *Executor) launch(l *launch) {
 	e.spawn(l, func(err error) { e.decide(l, err) })
 }
 
-// decide publishes the outcome of the first launch. Started is published here,
-// after the spawner has accepted, and so never taken back (G1): Netty sets it
+// decide publishes the outcome of the first launch. The state moves to Started only after
+// the spawner has accepted, so that this never has to be undone (G1): Netty moves it
 // before, and must restore it if the start fails (#7483).
 func (e *Executor) decide(l *launch, err error) {
 	l.err = err
@@ -115,7 +115,8 @@ func (e *Executor) decide(l *launch, err error) {
 	}
 	end := err != nil && state >= StateShuttingDown
 	if end {
-		// In this same step, or another caller would start a second launch.
+		// In the same critical section: otherwise another caller could begin a second
+		// launch.
 		if state == StateShuttingDown {
 			e.closeAdmission(err, e.shutdown.calledAt)
 		}
@@ -125,15 +126,15 @@ func (e *Executor) decide(l *launch, err error) {
 	e.mu.Unlock()
 	close(l.decided)
 	if end {
-		defer e.finish(err) // whatever the logger does
+		defer e.finish(err) // deferred: the logger may call runtime.Goexit
 		e.log(slog.LevelError, "the loop could not be started for the shutdown", "error", err)
 	}
 }
 
-// startForShutdown starts a loop that has nothing to do but to end: hooks, the
-// quiet period and late tasks need one (G17). It does not wait for a start that
-// is in progress: that one sees the shutdown when it is decided. Nor does it wait
-// for a spawner of the user's, which may be slow: a shutdown call never blocks.
+// startForShutdown starts the loop of an executor that was never started, so that it can
+// end: hooks, the quiet period and late tasks need a loop (G17). A shutdown call never
+// blocks: it waits neither for a start in progress, which sees the shutdown when it is
+// decided, nor for a spawner of the user, which may be slow.
 func (e *Executor) startForShutdown() {
 	e.mu.Lock()
 	if e.gate&gateNotStarted == 0 || e.starting != nil || State(e.state.Load()) == StateTerminated {
@@ -148,8 +149,8 @@ func (e *Executor) startForShutdown() {
 	}
 }
 
-// handOver moves the loop to a new goroutine, because a body called
-// runtime.Goexit on this one. An error means that it has to go on here (G14).
+// handOver moves the loop to a new goroutine, because a body ended this one by
+// runtime.Goexit. After an error the loop must go on here (G14).
 func (e *Executor) handOver() error {
 	l := newLaunch()
 	e.setMoving(l)

@@ -34,9 +34,10 @@ const (
 	StateTerminated = vocabulary.Terminated
 )
 
-// legalMoves is the whole state machine (G1): a row is where it is, a column
-// where it may go. Terminated is reached from NotStarted and ShuttingDown only
-// by a start that failed.
+// legalMoves is the whole state machine (G1): the row is the current state, the column
+// the next one. NotStarted moves to Terminated only in discard. The table allows
+// ShuttingDown to move to Terminated, but no code does: a start that fails during a
+// shutdown closes admission first.
 var legalMoves = [...][5]bool{
 	/*                   NotSt  Start  ShDn   Shut   Term */
 	StateNotStarted:   {false, true, true, true, true},

@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-// Submit runs f on ex and returns its future, never nil. A refusal is the
-// future's error, and its listeners run on the caller. Safe from any goroutine,
-// from inside the loop too.
+// Submit runs f on ex and returns its future, never nil. If ex refuses f, the refusal is
+// the future's error, and its listeners run on the caller. It may be called from any
+// goroutine, and from inside the loop.
 func Submit[T any](ex EventExecutor, f func() (T, error)) *Future[T] {
 	if err := checkSubmit("Submit", ex, f == nil); err != nil {
 		return &Future[T]{state: futureDone, err: err}
@@ -22,7 +22,8 @@ func Submit[T any](ex EventExecutor, f func() (T, error)) *Future[T] {
 		fut.direct = true
 	}
 	if err := ex.Execute(fut.run); err != nil {
-		// Listeners run on the caller; the executor hears of their panics.
+		// Listeners run on the caller; the panic handler of the executor gets their
+		// panics.
 		return &Future[T]{home: fut.home, state: futureDone, err: err, refused: true}
 	}
 	return fut
@@ -52,10 +53,10 @@ func isNil(ex EventExecutor) bool {
 	return false
 }
 
-// InvokeAll submits every function and waits until all have completed. The error
-// is not theirs, which are in the futures, but of the call: a bad argument (then
-// nothing was submitted), the first refusal, or the cause of ctx; in the latter
-// two cases what had not begun is cancelled. From inside the loop it returns
+// InvokeAll submits every function and waits until all have completed. The errors of the
+// functions are in their futures. The returned error is a bad argument (nothing was
+// submitted), the first refusal, or the cause of ctx; in the latter two cases the
+// functions that have not begun are cancelled. From inside the loop it returns
 // ErrInEventLoop at once, and from inside the spawner ErrStarting, and submits nothing
 // (R36; G18).
 func InvokeAll[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, error)) ([]*Future[T], error) {
@@ -81,9 +82,9 @@ func InvokeAll[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, er
 	return futures, nil
 }
 
-// InvokeAny submits every function, returns the first success, and cancels those
-// that have not begun. If none succeeds it returns their joined errors; if ctx
-// ends first, its cause. Without functions it is an error. From inside the loop it
+// InvokeAny submits every function, returns the first success, and cancels the functions
+// that have not begun. If none succeeds it returns their joined errors; if ctx ends
+// first, its cause. Without functions it returns an error. From inside the loop it
 // returns ErrInEventLoop at once, and from inside the spawner ErrStarting, and submits
 // nothing (R36; G18).
 func InvokeAny[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, error)) (T, error) {
@@ -94,9 +95,9 @@ func InvokeAny[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, er
 	if len(fs) == 0 {
 		return none, argumentError("InvokeAny", "got 0 functions, want at least 1")
 	}
-	// Not by OnDone: from inside a listener those of a refused future would wait for
-	// the caller.
-	over := make(chan int, len(fs)) // room for all: who sends never waits
+	// Not by OnDone: if the caller is itself a listener off the loop, the listeners of a
+	// refused future would run only after the caller has returned.
+	over := make(chan int, len(fs)) // room for all: a send never blocks
 	futures := make([]*Future[T], len(fs))
 	for i, f := range fs {
 		futures[i] = Submit(ex, func() (T, error) {
@@ -112,7 +113,7 @@ func InvokeAny[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, er
 	for range fs {
 		select {
 		case i := <-over:
-			<-futures[i].Done() // its body is ending
+			<-futures[i].Done() // its body has sent i, and the future completes next
 			v, err, _ := futures[i].result()
 			if err == nil {
 				return v, nil

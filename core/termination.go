@@ -13,12 +13,13 @@ import (
 type Termination struct {
 	// Set once.
 	done      chan struct{}
-	waitError func() error      // why the caller must not wait, if it must not
-	live      func() Report     // before the report is sealed
-	onPanic   func(*PanicError) // hears of listeners that panic; nil: slog.Default
+	waitError func() error      // the error of a caller of Wait that must not wait, or nil
+	live      func() Report     // Report before it is sealed
+	onPanic   func(*PanicError) // reports a panic of a listener; nil: it is logged to slog.Default
 
-	// parent ends what t is a part of, if t was the last, and returns what calls the
-	// listeners of that; nil: nothing. Set once; nil for what is no part of anything.
+	// parent is called when t has ended. If t was the last child of its group, it ends
+	// the group and returns a function that calls the group's listeners; otherwise it
+	// returns nil. Set once; nil if t belongs to no group.
 	parent func() (callListeners func())
 
 	// Guarded by mu; final once done is closed.
@@ -28,20 +29,22 @@ type Termination struct {
 	listeners []func(Report, error)
 }
 
-// NewTermination returns the Termination of something that ends as executors do, such
-// as a number of them that another package has made into one, and the function that
-// ends it: who has no other but the Termination cannot (G15). It may then be an
-// Executor of a process.Plan.
+// NewTermination returns a Termination and the function that ends it, for a type that
+// ends as an executor does, such as a group of executors that another package makes. Such
+// a type may be an Executor of a process.Plan. Only end can complete the Termination: it
+// has no method for that (G15).
 //
-// waitError says why the caller of Wait must not wait (ErrInEventLoop, ErrStarting;
-// G18), nil: it may. live is what Report returns before the end. Both are called on
-// the goroutine that asks, from many at once. end seals the report, closes Done, and
-// calls the listeners on the caller's goroutine; only the first call has an effect
-// (Netty's termination future of a thread-per-channel group was completed twice,
-// caf91b9c06), and returns true. A nil waitError or live is an error.
+// waitError returns the error of a caller of Wait that must not wait (ErrInEventLoop,
+// ErrStarting; G18), or nil. live returns the Report before the end. Both are called on
+// the goroutine that calls Wait or Report, and from many goroutines at once. A nil
+// waitError or live is an error.
 //
-// A panic of a listener is contained, and logged to slog.Default: there is no executor
-// whose handler could hear of it.
+// end seals the report, closes Done, calls the listeners on the goroutine that calls end,
+// and returns true. Only the first call has an effect; later calls return false (Netty's
+// termination future of a thread-per-channel group was completed twice, caf91b9c06).
+//
+// A panic of a listener is recovered and logged to slog.Default: there is no executor
+// with a panic handler.
 func NewTermination(waitError func() error, live func() Report) (t *Termination, end func(Report, error) bool, err error) {
 	if waitError == nil {
 		return nil, nil, nilFunc("NewTermination", "waitError")
@@ -78,10 +81,10 @@ func (t *Termination) isDone() bool {
 	}
 }
 
-// Err returns nil before Done is closed and after an orderly end, the deadline
-// included (Report.TimedOut tells). It is the spawner's error if the loop could
-// not be started, or what made the loop or its poller fail; of a group, the
-// joined errors of the children.
+// Err returns nil before Done is closed, and after an orderly end, even one by the
+// deadline (Report.TimedOut says so). Otherwise it is the spawner's error if the loop
+// could not be started, or the error that made the loop or its poller fail. For a group
+// it joins the errors of the children.
 func (t *Termination) Err() error {
 	if !t.isDone() {
 		return nil
@@ -97,10 +100,10 @@ func (t *Termination) Report() Report {
 	return t.live()
 }
 
-// Wait waits until Done is closed and returns the sealed report and Err; or, if
-// ctx ends first, the report so far and the cause of ctx. From inside a body of
-// the executor it returns ErrInEventLoop at once, and from inside its spawner
-// ErrStarting, as it would wait for itself (Netty hangs, R137; G18).
+// Wait waits until Done is closed and returns the sealed report and Err; or, if ctx ends
+// first, the report so far and the cause of ctx. It returns ErrInEventLoop at once when a
+// body of the executor calls it, and ErrStarting when its spawner does: the loop would
+// wait for itself (Netty hangs, R137; G18).
 func (t *Termination) Wait(ctx context.Context) (Report, error) {
 	if ctx == nil {
 		return t.Report(), argumentError("Wait", "ctx is nil, want a context")
@@ -119,13 +122,15 @@ func (t *Termination) Wait(ctx context.Context) (Report, error) {
 	}
 }
 
-// OnDone calls listener once Done is closed: on the goroutine that closes it,
-// which is the loop's no longer, in the order added; or, if it is closed, on the
-// caller, before OnDone returns. From inside another listener that runs so, it is
-// called after that one: chains do not nest. A nil listener is ignored. A panic in
-// one is reported as one of a body, unless the Termination is of NewTermination, and
-// does not keep the others from being called; one that does not return does: of a
-// group, the listeners come after those of the child that ended last.
+// OnDone calls listener once, after Done is closed. Listeners run in the order added, on
+// the goroutine that closes Done, which is no longer the loop. If Done is closed already,
+// listener runs on the caller before OnDone returns; inside another such listener it runs
+// after that one, so that chains do not nest. A nil listener is ignored.
+//
+// A panic of a listener is reported like the panic of a body (see NewTermination for the
+// exception), and the other listeners are still called. A listener that does not return
+// prevents later ones from being called. The listeners of a group come after those of the
+// child that ended last.
 func (t *Termination) OnDone(listener func(Report, error)) {
 	if listener == nil {
 		return
@@ -145,20 +150,23 @@ func (t *Termination) complete(report *Report, err error) {
 	t.callListeners(t.seal(report, err))
 }
 
-// callListeners makes the calls that seal returned, and ends the parent. It is not one of
-// the listeners that ends the parent: inside a listener of something else they are called
-// when that has returned, and the parent's Done does not wait for it (G21).
+// callListeners makes the calls that seal returned, and ends the parent. The end of the
+// parent is not one of these calls: if the caller is inside an unrelated listener they
+// are made after that listener has returned, and the parent's Done must not wait for it
+// (G21).
 func (t *Termination) callListeners(calls []func()) {
 	if t.parent != nil {
 		if callListeners := t.parent(); callListeners != nil {
-			// First here, it puts them behind ours, but before what ours add.
+			// It comes first: it queues the group's listeners behind those of t, but in
+			// front of any that these add.
 			calls = append([]func(){callListeners}, calls...)
 		}
 	}
 	offLoop(t.onPanic, calls...)
 }
 
-// seal is the end of t but for the calls of its listeners, which it returns.
+// seal sets the report and the error, closes Done, and returns the calls of the
+// listeners.
 func (t *Termination) seal(report *Report, err error) (calls []func()) {
 	t.mu.Lock()
 	t.report, t.err = *report, err
@@ -168,7 +176,7 @@ func (t *Termination) seal(report *Report, err error) (calls []func()) {
 	t.mu.Unlock()
 	calls = make([]func(), len(listeners))
 	for i, listener := range listeners {
-		calls[i] = func() { listener(t.report, t.err) } // final now
+		calls[i] = func() { listener(t.report, t.err) } // report and err are final now
 	}
 	return calls
 }
