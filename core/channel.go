@@ -1,6 +1,10 @@
 package core
 
-import "eventide/internal/vocabulary"
+import (
+	"time"
+
+	"eventide/internal/vocabulary"
+)
 
 // Channel is a descriptor with a life of its own, which a shutdown has to end in
 // an orderly way: a connection, or a listener. core/tcp makes them; bring your own
@@ -58,6 +62,11 @@ func WithDrain(policy DrainPolicy) Option {
 type ChannelEnd struct {
 	Kind      ChannelEndKind
 	Discarded int64 // bytes accepted by a write that were never handed to the kernel
+
+	// Held names the channel, if a shutdown closed it while an answer was in flight since
+	// HeldSince: see Report.Held. Only with EndAborted.
+	Held      string
+	HeldSince time.Time
 }
 
 // ChannelEndKind is how a channel ended.

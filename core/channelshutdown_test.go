@@ -1,6 +1,8 @@
 package core_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,5 +108,47 @@ func TestG3RegisterChannelReturnsOneOrTheOther(t *testing.T) {
 		l.Shutdown()
 		refuse("after the close", m.Open().FD(), core.Readable, &fakeChannel{})
 		awaitDone(t, l)
+	})
+}
+
+// Report.Held names the channels that were held longest, in that order, and counts the rest;
+// that of a group has those of all children.
+func TestG23HeldChannelsAreNamed(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		report := func(channels, held int) core.Report {
+			l, m := modelLoop(t)
+			begin := time.Now()
+			for i := range channels {
+				var r *core.Registration
+				r = mustRegisterChannel(t, l, m.Open().FD(), &fakeChannel{abort: func(error) {
+					end := core.ChannelEnd{Kind: core.EndAborted}
+					if i < held { // the last one was held first
+						end.Held, end.HeldSince = fmt.Sprintf("channel %d", i), begin.Add(-time.Duration(i)*time.Second)
+					}
+					r.End(end)
+				}})
+			}
+			l.Shutdown()
+			return awaitDone(t, l)
+		}
+		line := func(i int) string {
+			since := time.Now().Add(-time.Duration(i) * time.Second)
+			return fmt.Sprintf("channel %d, held since %s", i, since.Format("2006-01-02T15:04:05.000Z07:00"))
+		}
+		none, two, many := report(2, 0), report(3, 2), report(14, 13)
+		require.Zero(t, none.ChannelsHeld)
+		require.Empty(t, none.Held)
+		require.EqualValues(t, 2, two.ChannelsHeld)
+		require.EqualValues(t, 3, two.ChannelsAborted)
+		require.Equal(t, line(1)+"\n"+line(0), two.Held)
+		require.EqualValues(t, 13, many.ChannelsHeld)
+		var lines []string
+		for i := 12; i > 2; i-- {
+			lines = append(lines, line(i))
+		}
+		require.Equal(t, strings.Join(append(lines, "and 3 more"), "\n"), many.Held)
+		sum := two.Plus(none).Plus(two)
+		require.EqualValues(t, 4, sum.ChannelsHeld)
+		require.Equal(t, two.Held+"\n"+two.Held, sum.Held)
 	})
 }

@@ -288,6 +288,9 @@ func (e *Executor) countEnd(r *Registration, end ChannelEnd) {
 		e.io.drained++
 	default:
 		e.io.aborted++
+		if end.Held != "" {
+			e.io.held.add(end.Held, end.HeldSince)
+		}
 	}
 	e.io.discarded += max(end.Discarded, 0)
 }

@@ -36,6 +36,13 @@ type Report struct {
 	ChannelsAborted int64
 	BytesDiscarded  int64
 
+	// ChannelsHeld counts those of ChannelsAborted that the shutdown closed while an answer
+	// was in flight (core/tcp's Channel.Hold), so that an accepted request was not answered.
+	// Held names the ten of them that were held longest, a line for each with its addresses
+	// and the begin of its oldest hold, and says how many more there are.
+	ChannelsHeld int64
+	Held         string
+
 	// TimedOut: the deadline made the close. That is not an error: accepted work has
 	// still run.
 	TimedOut bool
@@ -80,6 +87,9 @@ func (e *Executor) reportAt(now int64, r *Report) {
 	r.Quiet, r.Timeout = e.shutdown.quiet, e.shutdown.timeout
 	if e.io != nil {
 		r.ChannelsDrained, r.ChannelsAborted, r.BytesDiscarded = e.io.drained, e.io.aborted, e.io.discarded
+		if r.ChannelsHeld = e.io.held.count; r.ChannelsHeld > 0 {
+			r.Held = e.io.held.String()
+		}
 	}
 	if e.shutdown.called {
 		r.Elapsed = max(0, asDuration(now-e.shutdown.calledAt))
@@ -100,6 +110,11 @@ func (r Report) Plus(s Report) Report {
 	r.ChannelsDrained += s.ChannelsDrained
 	r.ChannelsAborted += s.ChannelsAborted
 	r.BytesDiscarded += s.BytesDiscarded
+	r.ChannelsHeld += s.ChannelsHeld
+	if r.Held != "" && s.Held != "" {
+		r.Held += "\n"
+	}
+	r.Held += s.Held
 	r.TimedOut = r.TimedOut || s.TimedOut
 	if s.Running != "" {
 		r.Running += s.Running + "\n"

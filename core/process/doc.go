@@ -50,7 +50,8 @@
 //   - 0: every step ended in time and without an error, and every accepted task has run.
 //     Cancelled timers and channels that a Timeout aborted do not change the code: the
 //     report and the log count them.
-//   - 1: a deadline passed, accepted tasks were lost, or a step, Start or NotReady failed; or
+//   - 1: a deadline passed, accepted tasks were lost, a channel was closed while an answer was
+//     in flight (core.Report.ChannelsHeld), or a step, Start or NotReady failed; or
 //     nothing was started, because the process had no descriptors left for a timer.
 //   - 2: the Plan or the call is wrong; nothing was started.
 //   - 128+n: a second signal forced the exit; n is its number.

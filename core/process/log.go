@@ -35,6 +35,8 @@ func (x *exit) logStep(a *attempt, r StepReport) {
 		x.log.log(slog.LevelError, "step failed", args...)
 	case r.Lost > 0:
 		x.log.log(slog.LevelError, "step done, and accepted tasks were not run", args...)
+	case r.Work.ChannelsHeld > 0:
+		x.log.log(slog.LevelError, "step done, and channels were closed with answers in flight", args...)
 	case r.Work.TimedOut:
 		x.log.log(slog.LevelWarn, "step done after its timeout", args...)
 	case r.Work.ChannelsAborted > 0 || r.Work.BytesDiscarded > 0:
@@ -60,6 +62,9 @@ func resultArgs(r StepReport) (args []any) {
 	args = append(args, "accepted", w.Accepted, "ran", w.Ran, "lost", r.Lost,
 		"rejected", w.Rejected, "panicked", w.Panicked, "cancelled", w.Cancelled, "timers_cancelled", w.TimersCancelled,
 		"channels_drained", w.ChannelsDrained, "channels_aborted", w.ChannelsAborted, "bytes_discarded", w.BytesDiscarded)
+	if w.ChannelsHeld > 0 {
+		args = append(args, "channels_held", w.ChannelsHeld, "held", w.Held)
+	}
 	switch {
 	case r.Running != "":
 		args = append(args, "running", r.Running)

@@ -181,7 +181,7 @@ func (r Report) code() int {
 		return CodeFailed
 	}
 	for _, s := range r.all() {
-		if s.DeadlinePassed || s.Outcome == Failed || s.Outcome == StillRunning || s.Lost > 0 {
+		if s.DeadlinePassed || s.Outcome == Failed || s.Outcome == StillRunning || s.Lost > 0 || s.Work.ChannelsHeld > 0 {
 			return CodeFailed
 		}
 	}

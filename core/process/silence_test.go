@@ -60,6 +60,9 @@ func TestFailuresAreLoggedWithoutALogger(t *testing.T) {
 		{"channels are aborted", func(chan struct{}) Plan {
 			return Plan{Steps: []Step{{Name: "it", Executor: newEnded(core.Report{ChannelsAborted: 2})}}}
 		}, CodeClean, []string{"level=WARN", "step=it", "channels_aborted=2"}},
+		{"channels are aborted with an answer in flight", func(chan struct{}) Plan {
+			return Plan{Steps: []Step{{Name: "it", Executor: newEnded(core.Report{ChannelsAborted: 2, ChannelsHeld: 1, Held: "channel 7, held since"})}}}
+		}, CodeFailed, []string{"level=ERROR", "answers in flight", "step=it", "channels_held=1", "channel 7, held since"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
