@@ -238,9 +238,23 @@ func (c *Channel) loopEnds() bool { return c.loop.State() >= core.StateShuttingD
 
 // IsWritable reports whether a writer should go on: false from when more than the
 // high water mark waits to be sent until fewer than the low one do, and whenever
-// IsOpen is. It is advice; Write does not heed it. A writer that got false may wait for
-// Handler.WritabilityChanged: it is called with true, unless the channel closes.
-func (c *Channel) IsWritable() bool { return c.writable.Load() && !c.loopEnds() }
+// IsOpen is, unless the channel is held (Hold). It is advice; Write does not heed it. A
+// writer that got false may wait for Handler.WritabilityChanged: it is called with true,
+// unless the channel closes.
+func (c *Channel) IsWritable() bool {
+	if !c.writable.Load() {
+		return false
+	}
+	if !c.loopEnds() {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.held()
+}
+
+// isWritable is IsWritable. Requires mu.
+func (c *Channel) isWritable() bool { return c.writable.Load() && (!c.loopEnds() || c.held()) }
 
 // PendingBytes returns how many bytes were accepted by Write and not yet taken by
 // the kernel; after the close, how many never were.
@@ -257,7 +271,7 @@ func (c *Channel) pending() int64 { return c.written - c.sent }
 func (c *Channel) BytesBeforeUnwritable() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.IsWritable() {
+	if !c.isWritable() {
 		return 0
 	}
 	return max(0, int64(c.cfg.high)-c.pending()+1)
@@ -268,7 +282,7 @@ func (c *Channel) BytesBeforeUnwritable() int64 {
 func (c *Channel) BytesBeforeWritable() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.writable.Load() || !c.isOpen() {
+	if c.writable.Load() || !c.isOpen() && !c.held() {
 		return 0
 	}
 	return max(0, c.pending()-int64(c.cfg.low)+1)

@@ -15,6 +15,7 @@ type observers struct {
 	output   *core.Promise[struct{}] // CloseOutput
 	closeErr error                   // of close(2); final once closed
 	waiters  waiters                 // of write futures
+	holds    holds                   // answers in flight
 	first    bool                    // Close was called before a shutdown of the loop
 }
 
@@ -161,6 +162,11 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 	}
 	discarded := c.pending()
 	clean = clean && discarded == 0
+	var held string // only if it is our side that ends the connection
+	var heldSince time.Time
+	if cause != nil && c.broken == nil {
+		held, heldSince = c.describeHold()
+	}
 	c.state, c.clean = stateClosed, clean
 	c.closing = c.closing || c.loopEnds() // for what is pending: a shutdown that aborts drains nothing
 	c.writable.Store(false)
@@ -192,6 +198,8 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 		end.Kind = core.EndUncounted
 	case clean:
 		end.Kind = core.EndDrained
+	default:
+		end.Held, end.HeldSince = held, heldSince
 	}
 	c.logFailure(cause, end)
 	c.notifyEnd(end)

@@ -68,6 +68,9 @@
 // that answers within Read has answered all that it was ever given. It is the same
 // with CloseGracefully.
 //
+// A handler that hands requests to other goroutines holds the channel for each of them
+// (Channel.Hold): writes are accepted, and the drain waits, until the last release.
+//
 // A listener takes what the kernel has accepted by then, and ends: at once, unless a
 // worker's queue is bounded and full, and then when there is room. Workers that have
 // ended by then are passed over. A connection whose handshake ends just in between is

@@ -63,3 +63,6 @@ func NoIPv6(err error) bool { return noIPv6(err) }
 
 // FirstIPv4 is firstIPv4.
 func FirstIPv4(addrs []netip.AddrPort) netip.AddrPort { return firstIPv4(addrs) }
+
+// InputEnded reports whether the end of the input was read. Loop only.
+func (c *Channel) InputEnded() bool { return c.inputEnded }

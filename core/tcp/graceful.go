@@ -30,7 +30,9 @@ func (c *Channel) CloseGracefully(deadline time.Time) *core.Future[struct{}] {
 		err = c.graceError()
 	} else {
 		c.closing = true
-		c.writable.Store(false)
+		if !c.held() {
+			c.writable.Store(false)
+		}
 	}
 	c.mu.Unlock()
 	if closed {
@@ -100,15 +102,28 @@ func (c *Channel) drain(cause error) {
 	}
 	c.mu.Lock()
 	c.state, c.closing, c.flushMark = stateDraining, true, c.written
-	c.writable.Store(false)
+	held := c.waitForRelease()
+	if !held {
+		c.writable.Store(false)
+	}
 	c.mu.Unlock()
-	c.finishing, c.atEdge().drainedFor = true, cause
+	c.finishing, c.atEdge().drainedFor = !held, cause
 	// A peer that only writes must be read from now, or it never comes to read.
 	c.inputReady = true
 	c.flush()
 	// Not c.read(): the caller may be the Read of another channel of this loop, whose
 	// input is in the buffer that all of them share.
 	c.reg.Post(c.read)
+}
+
+// endOutput shuts down the output once everything that was written is sent. Nothing more
+// is accepted. Loop only.
+func (c *Channel) endOutput() {
+	c.mu.Lock()
+	c.flushMark = c.written
+	c.mu.Unlock()
+	c.finishing = true
+	c.flush()
 }
 
 // CloseOutput ends our side of the stream: writes are refused from now on with
@@ -124,7 +139,7 @@ func (c *Channel) CloseOutput() *core.Future[struct{}] {
 	var err error
 	if closed {
 		err = c.outputError()
-	} else if c.state == stateOpen {
+	} else if c.state == stateOpen || c.held() {
 		c.noOutput, c.flushMark = true, c.written
 	}
 	c.mu.Unlock()

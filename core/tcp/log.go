@@ -24,7 +24,7 @@ func (c *Channel) logFailure(cause error, end core.ChannelEnd) {
 			c.cfg.log(slog.LevelError, "tcp: a handler method did not return, and its channel is closed",
 				"local", c.LocalAddr(), "remote", c.RemoteAddr())
 		})
-	case end.Kind != core.EndAborted || !errors.Is(cause, core.ErrShutdownTimeout) && end.Discarded == 0:
+	case end.Kind != core.EndAborted || !errors.Is(cause, core.ErrShutdownTimeout) && end.Discarded == 0 && end.Held == "":
 	default:
 		c.shared.aborted++
 		n := c.shared.aborted
@@ -32,8 +32,11 @@ func (c *Channel) logFailure(cause error, end core.ChannelEnd) {
 			return // of many not each one
 		}
 		c.reg.Post(func() {
-			c.cfg.log(slog.LevelWarn, "tcp: a shutdown aborted a channel", "local", c.LocalAddr(), "remote", c.RemoteAddr(),
-				"error", cause, "bytes discarded", end.Discarded, "so far on this loop", n)
+			args := []any{"local", c.LocalAddr(), "remote", c.RemoteAddr(), "error", cause, "bytes discarded", end.Discarded, "so far on this loop", n}
+			if end.Held != "" {
+				args = append(args, "answer in flight since", end.HeldSince)
+			}
+			c.cfg.log(slog.LevelWarn, "tcp: a shutdown aborted a channel", args...)
 		})
 	}
 }

@@ -110,12 +110,13 @@ func (c *Channel) endForEOF() {
 	c.mu.Lock()
 	pending, graceful := c.pending(), c.closing || c.loopEnds()
 	owed := pending > 0 || c.noOutput // CloseOutput has promised to flush
-	if !graceful && !owed {
+	held := !graceful && c.waitForRelease()
+	if !graceful && !owed && !held {
 		c.leave(io.EOF, clean)
 	}
 	c.mu.Unlock()
 	switch {
-	case graceful:
+	case graceful, held:
 	case owed:
 		c.drain(io.EOF)
 	case c.cfg.linger > 0:

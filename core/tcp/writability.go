@@ -34,7 +34,7 @@ func (c *Channel) notifyWritability() {
 func (c *Channel) writabilityIsNews(notify bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.isOpen() {
+	if !c.isOpen() && !c.held() {
 		return false
 	}
 	if c.pending() < int64(c.cfg.low) {

@@ -66,10 +66,20 @@ func (c *Channel) write(p []byte, flush bool) WriteFuture {
 	return f
 }
 
-// refusal returns why a write is not accepted, or nil. On the loop a graceful close
-// begins when the loop begins it, elsewhere with the call that asks for it: so a
-// handler can answer what it was given. Requires mu.
+// refusal returns why a write is not accepted, or nil. A channel that is held accepts
+// writes after its close has begun. Requires mu.
 func (c *Channel) refusal(inLoop bool) error {
+	err := c.closeRefusal(inLoop)
+	if err == ErrChannelClosing && c.held() && !(inLoop && c.broken != nil) {
+		return nil
+	}
+	return err
+}
+
+// closeRefusal returns why nothing new may begin on the channel, or nil. On the loop a
+// graceful close begins when the loop begins it, elsewhere with the call that asks for it:
+// so a handler can answer what it was given. Requires mu.
+func (c *Channel) closeRefusal(inLoop bool) error {
 	gone := c.loopEnds()
 	switch {
 	case c.state >= stateLingering:

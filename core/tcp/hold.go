@@ -1,0 +1,154 @@
+package tcp
+
+import (
+	"fmt"
+	"time"
+)
+
+// Hold keeps the channel open for an answer that is computed off the loop, until release
+// is called. Call it before the request leaves the handler:
+//
+//	func (h *handler) Read(ch *tcp.Channel, p []byte) {
+//		release, err := ch.Hold()
+//		if err != nil {
+//			return // the channel is closing, and the request was not accepted
+//		}
+//		request := bytes.Clone(p)
+//		err = h.workers.Execute(func() {
+//			defer release()
+//			ch.WriteAndFlush(answer(request))
+//		})
+//		if err != nil { // refused: the function never runs
+//			release()
+//			ch.Close()
+//		}
+//	}
+//
+// While a channel is held, CloseGracefully, a graceful shutdown of the loop and the peer's
+// end of the stream wait with the end of the output. Input is no longer delivered, as
+// always; but writes are accepted from every goroutine, IsWritable and WritabilityChanged
+// go on, and IsOpen is false. With the last release the writes end, what was written is
+// sent, and the close goes on. The deadline of the close does not wait: a held channel that
+// it closes is counted and named in core.Report. Close, an error of the connection,
+// CloseOutput and Handler.InputShutdown do not wait either; after them a hold has no effect.
+//
+// release may be called from any goroutine, at any time, the end of the channel included,
+// and more than once: only the first call has an effect. A hold that is never released
+// keeps a graceful close until its deadline.
+//
+// The error is that of a write, with one difference: a channel that is held does not accept
+// another hold after its close has begun (ErrChannelClosing). On the loop the close begins
+// when the loop begins it, so a handler can hold for each request that it was given to
+// read. From another goroutine it begins with the call. release is never nil.
+func (c *Channel) Hold() (release func(), err error) {
+	inLoop := c.loop.InEventLoop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.closeRefusal(inLoop); err != nil {
+		return func() {}, err
+	}
+	h := &hold{since: time.Now()}
+	c.observe().holds.add(h)
+	return func() { c.release(h) }, nil
+}
+
+// hold is one answer in flight. Guarded by Channel.mu.
+type hold struct {
+	prev, next *hold
+	since      time.Time
+	released   bool
+}
+
+// holds are the holds of a channel in the order in which they began. Guarded by Channel.mu.
+type holds struct {
+	first, last *hold
+	count       int
+	awaited     bool // the loop waits for the last release
+}
+
+func (l *holds) add(h *hold) {
+	h.prev = l.last
+	if l.last == nil {
+		l.first = h
+	} else {
+		l.last.next = h
+	}
+	l.last = h
+	l.count++
+}
+
+func (l *holds) remove(h *hold) {
+	if h.prev == nil {
+		l.first = h.next
+	} else {
+		h.prev.next = h.next
+	}
+	if h.next == nil {
+		l.last = h.prev
+	} else {
+		h.next.prev = h.prev
+	}
+	h.prev, h.next = nil, nil
+	l.count--
+}
+
+// release ends h.
+func (c *Channel) release(h *hold) {
+	c.mu.Lock()
+	if h.released {
+		c.mu.Unlock()
+		return
+	}
+	h.released = true
+	all := &c.observers.holds
+	all.remove(h)
+	awaited := all.awaited && all.count == 0
+	if awaited {
+		all.awaited = false
+	}
+	if all.count == 0 && c.closing {
+		c.writable.Store(false)
+	}
+	c.mu.Unlock()
+	if awaited {
+		c.onLoop(c.lastReleased)
+	}
+}
+
+// held reports whether a hold has an effect. Requires mu.
+func (c *Channel) held() bool {
+	return c.observers != nil && c.observers.holds.count > 0 && !c.noOutput && c.state <= stateDraining
+}
+
+// waitForRelease reports whether the channel is held. If so, lastReleased will be called:
+// a hold is released before the two, or after. Requires mu; loop only.
+func (c *Channel) waitForRelease() bool {
+	if !c.held() {
+		return false
+	}
+	c.observers.holds.awaited = true
+	return true
+}
+
+// lastReleased goes on with the close that has waited. While the peer's end of the stream
+// waits, the channel is open, and another hold may have begun: endForEOF looks again. Loop
+// only.
+func (c *Channel) lastReleased() {
+	switch {
+	case c.broken != nil: // fail closes the channel
+	case c.state == stateDraining:
+		c.endOutput()
+	case c.state == stateOpen && c.inputEnded && !c.cfg.halfClosure:
+		c.endForEOF()
+	}
+}
+
+// describeHold names the channel for the Report, if it is held, and says since when.
+// Requires mu.
+func (c *Channel) describeHold() (name string, since time.Time) {
+	if !c.held() {
+		return "", time.Time{}
+	}
+	all := &c.observers.holds
+	return fmt.Sprintf("tcp %v to %v, holds %d", c.local, c.remote, all.count), all.first.since
+}

@@ -1,0 +1,401 @@
+package tcp_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"eventide/core"
+	"eventide/core/tcp"
+)
+
+// gracefulEnds are the two ways in which a channel is asked to end in order.
+var gracefulEnds = map[string]func(p *pair){
+	"CloseGracefully":    func(p *pair) { p.ch.CloseGracefully(time.Time{}) },
+	"ShutdownGracefully": func(p *pair) { _, _ = p.group.ShutdownGracefully(0, hangGuard) },
+}
+
+// heldPair returns a pair whose handler has read a question and holds the channel for it.
+func heldPair(t *testing.T, opts ...tcp.Option) (p *pair, release func()) {
+	t.Helper()
+	releases := make(chan func(), 1)
+	p = newPair(t, func(at string, ch *tcp.Channel, b []byte) {
+		if at != "Read" {
+			return
+		}
+		if string(b) != "question" {
+			t.Errorf("the handler read %q, want the question alone", b)
+			return
+		}
+		release, err := ch.Hold()
+		wantErr(t, "Hold in Read", err, nil)
+		releases <- release
+	}, opts...)
+	_, _ = p.peer.Write([]byte("question"))
+	select {
+	case release = <-releases:
+	case <-time.After(hangGuard):
+		t.Fatal("waited for the hold in vain")
+	}
+	return p, release
+}
+
+// TestG23HeldChannelWaitsForTheAnswer: the answer is written from another goroutine, after
+// the end was asked for and the loop has begun it.
+func TestG23HeldChannelWaitsForTheAnswer(t *testing.T) {
+	for name, end := range gracefulEnds {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			p, release := heldPair(t)
+			end(p)
+			_, _ = p.peer.Write([]byte("not accepted")) // it is neither delivered nor does it reset the connection
+			on(t, p.ch.EventLoop(), func() {})
+			if p.ch.IsOpen() {
+				t.Error("the channel says that it is open")
+			}
+			for _, part := range []string{"the ", "answer"} {
+				wantErr(t, "G23: a write while the channel is held", awaitWrite(t, p.ch.WriteAndFlush([]byte(part))), nil)
+			}
+			inLoop := make(chan tcp.WriteFuture, 1)
+			on(t, p.ch.EventLoop(), func() { inLoop <- p.ch.Write([]byte("!")) }) // not flushed: it is sent all the same
+			last := <-inLoop
+			wantErr(t, "G23: a write on the loop while the channel is held", last.Err(), nil)
+			release()
+			wantErr(t, "G22: a write after the release", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
+			got, err := io.ReadAll(p.peer)
+			if string(got) != "the answer!" || err != nil {
+				t.Errorf("G23: the peer got %q, %v; want the answer, and the end", got, err)
+			}
+			_ = p.peer.Close()
+			p.await(t, "Unregistered")
+			wantErr(t, "G23: the close", awaitErr(t, "it", p.ch.CloseGracefully(time.Time{})), nil)
+			wantErr(t, "G23: the last write", last.Err(), nil)
+			if name == "ShutdownGracefully" {
+				if r := awaitGroup(t, p.group); r.ChannelsDrained != 1 || r.ChannelsHeld != 0 || r.Held != "" {
+					t.Errorf("G23: the report is %+v, want 1 drained and none held", r)
+				}
+			}
+		})
+	}
+}
+
+// TestG23PeersEndWaitsForTheAnswer: a client that half-closes after its last question waits
+// for the answer, as nc -N does. The end of the stream must not overtake it.
+func TestG23PeersEndWaitsForTheAnswer(t *testing.T) {
+	for name, end := range map[string]func(p *pair){
+		"open":               func(*pair) {},
+		"CloseGracefully":    gracefulEnds["CloseGracefully"],
+		"ShutdownGracefully": gracefulEnds["ShutdownGracefully"],
+	} {
+		for _, first := range []bool{false, true} { // the end of the stream comes first
+			t.Run(fmt.Sprintf("%s, end of stream first: %v", name, first), func(t *testing.T) {
+				checkLeaks(t)
+				p, release := heldPair(t)
+				if !first {
+					end(p)
+				}
+				_ = p.peer.CloseWrite()
+				awaitThat(t, "the end of the stream to be seen", func() (ended bool) {
+					on(t, p.ch.EventLoop(), func() { ended = p.ch.InputEnded() })
+					return ended
+				})
+				if first {
+					end(p)
+				}
+				// A second answer begins and ends while the first one is computed.
+				if another, err := p.ch.Hold(); name == "open" {
+					wantErr(t, "G23: another hold", err, nil)
+					another()
+				}
+				wantErr(t, "G23: the answer", p.ch.WriteAndFlush([]byte("answer")).Err(), nil)
+				release()
+				got, err := io.ReadAll(p.peer)
+				if string(got) != "answer" || err != nil {
+					t.Errorf("G23: the peer got %q, %v; want the answer, and the end", got, err)
+				}
+				_ = p.peer.Close()
+				p.await(t, "Unregistered")
+			})
+		}
+	}
+}
+
+// TestHoldAfterTheReleaseThatTheEndAwaits: between the last release and the loop another
+// hold begins. The end of the stream waits for that one too.
+func TestHoldAfterTheReleaseThatTheEndAwaits(t *testing.T) {
+	checkLeaks(t)
+	p, release := heldPair(t)
+	_ = p.peer.CloseWrite()
+	awaitThat(t, "the end of the stream to be seen", func() (ended bool) {
+		on(t, p.ch.EventLoop(), func() { ended = p.ch.InputEnded() })
+		return ended
+	})
+	var second func()
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	if err := p.ch.EventLoop().Execute(func() { close(stopped); <-stop }); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the loop to stop", stopped)
+	release()
+	second, err := p.ch.Hold()
+	wantErr(t, "a hold before the loop has seen the release", err, nil)
+	close(stop)
+	on(t, p.ch.EventLoop(), func() {})
+	wantErr(t, "G23: the second answer", p.ch.WriteAndFlush([]byte("answer")).Err(), nil)
+	second()
+	got, err := io.ReadAll(p.peer)
+	if string(got) != "answer" || err != nil {
+		t.Errorf("G23: the peer got %q, %v; want the answer, and the end", got, err)
+	}
+	_ = p.peer.Close()
+	p.await(t, "Unregistered")
+}
+
+// TestHoldIsRefused by a channel that closes, with the error of a write.
+func TestHoldIsRefused(t *testing.T) {
+	wantRefused := func(t *testing.T, what string, ch *tcp.Channel, want ...error) {
+		t.Helper()
+		release, err := ch.Hold()
+		wantErr(t, what, err, want...)
+		release() // does nothing
+	}
+	for name, end := range gracefulEnds {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			p, release := heldPair(t)
+			end(p)
+			wantRefused(t, "a second hold after the call", p.ch, tcp.ErrChannelClosing)
+			on(t, p.ch.EventLoop(), func() {
+				wantRefused(t, "a second hold on the loop that drains", p.ch, tcp.ErrChannelClosing)
+			})
+			wantErr(t, "G23: a write after the refusals", p.ch.Write([]byte("x")).Err(), nil)
+			release()
+			_ = p.peer.Close()
+			p.await(t, "Unregistered")
+			wantRefused(t, "a hold after the end", p.ch, tcp.ErrChannelClosed, tcp.ErrChannelClosing)
+		})
+	}
+	t.Run("Close", func(t *testing.T) {
+		checkLeaks(t)
+		p, release := heldPair(t)
+		wantErr(t, "Close", awaitErr(t, "it does not wait", p.ch.Close()), nil)
+		wantErr(t, "a write of the holder", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed)
+		wantRefused(t, "a hold", p.ch, tcp.ErrChannelClosed)
+		p.await(t, "Unregistered")
+		release()
+	})
+	t.Run("CloseOutput", func(t *testing.T) {
+		checkLeaks(t)
+		p, release := heldPair(t)
+		wantErr(t, "CloseOutput", awaitErr(t, "it does not wait", p.ch.CloseOutput()), nil)
+		wantErr(t, "a write of the holder", p.ch.Write([]byte("x")).Err(), tcp.ErrOutputShutdown)
+		wantRefused(t, "a hold", p.ch, tcp.ErrOutputShutdown)
+		p.ch.CloseGracefully(time.Time{})
+		_ = p.peer.Close()
+		p.await(t, "Unregistered")
+		release()
+	})
+	t.Run("CloseOutput while it drains", func(t *testing.T) {
+		checkLeaks(t)
+		p, release := heldPair(t)
+		p.ch.CloseGracefully(time.Time{})
+		wantErr(t, "the answer", p.ch.Write([]byte("answer")).Err(), nil)
+		wantErr(t, "CloseOutput", awaitErr(t, "it does not wait", p.ch.CloseOutput()), nil)
+		wantErr(t, "a write of the holder", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
+		got, err := io.ReadAll(p.peer)
+		if string(got) != "answer" || err != nil {
+			t.Errorf("the peer got %q, %v; want the answer", got, err)
+		}
+		_ = p.peer.Close()
+		p.await(t, "Unregistered")
+		release()
+	})
+}
+
+// TestHoldIsReleasedOnce: the second call of a release does not end the hold of another.
+func TestHoldIsReleasedOnce(t *testing.T) {
+	checkLeaks(t)
+	p, first := heldPair(t)
+	var others []func()
+	for range 3 {
+		release, err := p.ch.Hold()
+		wantErr(t, "Hold", err, nil)
+		others = append(others, release)
+	}
+	p.ch.CloseGracefully(time.Time{})
+	for _, release := range []func(){others[1], others[1], first, others[1], first, others[2], others[2]} {
+		release()
+		wantErr(t, "G23: a write while one hold is left", p.ch.WriteAndFlush([]byte("x")).Err(), nil)
+	}
+	others[0]()
+	wantErr(t, "G22: a write after the last release", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
+	if got, err := io.ReadAll(p.peer); string(got) != "xxxxxxx" || err != nil {
+		t.Errorf("G23: the peer got %q, %v; want what was accepted", got, err)
+	}
+	_ = p.peer.Close()
+	p.await(t, "Unregistered")
+	first()
+	others[0]()
+}
+
+// TestG23HeldAtTheDeadline: the deadline does not wait. Only a channel that our side ended
+// is reported as held: nobody waits for the answer of a peer that is gone.
+func TestG23HeldAtTheDeadline(t *testing.T) {
+	const soon = 50 * time.Millisecond
+	for name, c := range map[string]struct {
+		end  func(p *pair) core.Report
+		held int64
+	}{
+		"timeout": {func(p *pair) core.Report {
+			_, _ = p.group.ShutdownGracefully(0, soon)
+			return awaitGroup(t, p.group)
+		}, 1},
+		"Shutdown": {func(p *pair) core.Report {
+			p.group.Shutdown()
+			return awaitGroup(t, p.group)
+		}, 1},
+		"deadline of CloseGracefully in a shutdown": {func(p *pair) core.Report {
+			_, _ = p.group.ShutdownGracefully(0, hangGuard)
+			f := p.ch.CloseGracefully(time.Now().Add(soon))
+			wantErr(t, "G23: CloseGracefully", awaitErr(t, "it", f), tcp.ErrCloseDeadline)
+			return awaitGroup(t, p.group)
+		}, 1},
+		"reset by the peer": {func(p *pair) core.Report {
+			_, _ = p.group.ShutdownGracefully(0, hangGuard)
+			_ = p.peer.SetLinger(0)
+			_ = p.peer.Close()
+			return awaitGroup(t, p.group)
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			before := time.Now().Truncate(time.Millisecond)
+			p, release := heldPair(t)
+			defer release()
+			held := time.Now()
+			r := c.end(p)
+			if r.ChannelsAborted != 1 || r.ChannelsDrained != 0 || r.ChannelsHeld != c.held {
+				t.Errorf("G23: the report is %+v, want 1 aborted and %d held", r, c.held)
+			}
+			name, since, _ := strings.Cut(r.Held, ", held since ")
+			if c.held == 0 {
+				if r.Held != "" {
+					t.Errorf("Held is %q, want none", r.Held)
+				}
+				return
+			}
+			if want := fmt.Sprintf("tcp %v to %v, holds 1", p.ch.LocalAddr(), p.ch.RemoteAddr()); name != want {
+				t.Errorf("Held names %q, want %q", name, want)
+			}
+			if at, err := time.Parse("2006-01-02T15:04:05.000Z07:00", since); err != nil || at.Before(before) || at.After(held) {
+				t.Errorf("held since %q (%v), want %v to %v", since, err, before, held)
+			}
+			wantErr(t, "G22: a write of the holder", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed, tcp.ErrChannelClosing)
+		})
+	}
+}
+
+// TestWritabilityWhileHeld: an answer that is larger than the high water mark is written
+// while the channel closes, by a writer that heeds the marks.
+func TestWritabilityWhileHeld(t *testing.T) {
+	for name, end := range gracefulEnds {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			const part = 32 << 10
+			releases, again := make(chan func(), 1), make(chan struct{}, 1)
+			p := newPair(t, func(at string, ch *tcp.Channel, _ []byte) {
+				switch at {
+				case "Read":
+					release, err := ch.Hold()
+					wantErr(t, "Hold", err, nil)
+					releases <- release
+				case "WritabilityChanged":
+					select {
+					case again <- struct{}{}:
+					default:
+					}
+				}
+			})
+			size := p.kernelHolds(t)
+			_, _ = p.peer.Write([]byte("question"))
+			release := <-releases
+			end(p)
+			on(t, p.ch.EventLoop(), func() {})
+			unwritable := 0
+			received := make(chan int64, 1)
+			for sent := 0; sent < size+1<<20; sent += part {
+				for !p.ch.IsWritable() {
+					if unwritable++; unwritable == 1 { // the peer begins to read
+						go func() { n, _ := readAll(p.peer); _ = p.peer.Close(); received <- n }()
+					}
+					await(t, "the channel to be writable", after(again))
+				}
+				wantErr(t, "G23: a part of the answer", p.ch.WriteAndFlush(make([]byte, part)).Err(), nil)
+			}
+			if unwritable == 0 {
+				t.Fatal("not exercised: the channel was writable all the time")
+			}
+			release()
+			if p.ch.IsWritable() {
+				t.Error("the channel is writable after the release")
+			}
+			want := int64((size + 1<<20 + part - 1) / part * part)
+			if got := <-received; got != want {
+				t.Errorf("G23: the peer got %d bytes, want %d", got, want)
+			}
+			p.await(t, "Unregistered")
+		})
+	}
+}
+
+// after returns a channel that is closed when c has a value.
+func after(c <-chan struct{}) <-chan struct{} {
+	done := make(chan struct{})
+	go func() { <-c; close(done) }()
+	return done
+}
+
+// TestG23HoldsRaceTheShutdown: goroutines hold, write and release while the shutdown comes.
+// Whoever was granted a hold can write until its release, and the peer gets every byte.
+func TestG23HoldsRaceTheShutdown(t *testing.T) {
+	for name, end := range gracefulEnds {
+		t.Run(name, func(t *testing.T) {
+			checkLeaks(t)
+			for range 30 {
+				p := newPair(t, nil)
+				var accepted, begun atomic.Int64
+				var writers sync.WaitGroup
+				for range 4 {
+					writers.Go(func() {
+						for {
+							release, err := p.ch.Hold()
+							if err != nil {
+								wantErr(t, "Hold", err, tcp.ErrChannelClosing)
+								return
+							}
+							begun.Add(1)
+							for range 3 {
+								wantErr(t, "G23: a write of a holder", p.ch.WriteAndFlush([]byte("x")).Err(), nil)
+								accepted.Add(1)
+							}
+							release()
+						}
+					})
+				}
+				received := make(chan int64, 1)
+				go func() { n, _ := readAll(p.peer); _ = p.peer.Close(); received <- n }()
+				awaitThat(t, "some answers", func() bool { return begun.Load() > 20 })
+				end(p)
+				writers.Wait()
+				if got := <-received; got != accepted.Load() {
+					t.Fatalf("G23: the peer got %d bytes of %d that were accepted", got, accepted.Load())
+				}
+				p.await(t, "Unregistered")
+			}
+		})
+	}
+}
