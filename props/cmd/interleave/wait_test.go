@@ -38,6 +38,37 @@ func TestWaitsForAChild(t *testing.T) {
 	}
 }
 
+// A test that waits for a system call for ever is reported as that, and is no finding.
+func TestWaitsForTheKernel(t *testing.T) {
+	module(t, "x_test.go", `package x
+
+import (
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestRead(t *testing.T) {
+	var p [2]int
+	if err := syscall.Pipe(p[:]); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan bool)
+	go func() { syscall.Read(p[0], make([]byte, 1)); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(time.Hour):
+		t.Error("the clock ran ahead")
+	}
+}
+`)
+	out := want(t, driver.ExitUndecided, []string{"test", "-schedules", "5", "-timeout", "3s"},
+		"1 schedule undecided: the test waits for a system call or a descriptor of the kernel, which are outside of control", "blocking system call")
+	if strings.Contains(out, "hung") || strings.Contains(out, "FAIL") {
+		t.Errorf("the wait counts as a finding\n%s", out)
+	}
+}
+
 // A test that spins while a child runs hangs by itself.
 func TestSpinsBesideAChild(t *testing.T) {
 	module(t, "x_test.go", waits("for {\n\t\tn++\n\t}"))

@@ -174,7 +174,7 @@ func (e *ending) take(r protocol.Record, watch *watchdog) error {
 		}
 		e.counts = protocol.CountsOf(r)
 		e.summary = r.Kind == protocol.KindSummary
-		watch.progress(e.counts.Schedules, e.counts.Steps)
+		watch.progress(e.counts)
 	case protocol.KindSchedule:
 		s, err := protocol.ScheduleOf(r)
 		e.hashes = append(e.hashes, s.Hash)
@@ -240,17 +240,18 @@ type watchdog struct {
 	timer     *time.Timer
 	schedules uint64
 	steps     uint64
+	away      bool
 	fired     bool
 }
 
-func newWatchdog(limit time.Duration, over func() bool, kill func()) *watchdog {
+func newWatchdog(limit time.Duration, over func(away bool) bool, kill func()) *watchdog {
 	w := &watchdog{limit: limit}
 	w.mu.Lock() // the timer may expire before it is known
 	defer w.mu.Unlock()
 	w.timer = time.AfterFunc(limit, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if !over() {
+		if !over(w.away) {
 			w.timer.Reset(limit)
 			return
 		}
@@ -260,12 +261,13 @@ func newWatchdog(limit time.Duration, over func() bool, kill func()) *watchdog {
 	return w
 }
 
-// progress restarts the limit if one of the counts has changed.
-func (w *watchdog) progress(schedules, steps uint64) {
+// progress restarts the limit if schedules or steps have changed.
+func (w *watchdog) progress(c protocol.Counts) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.fired && (schedules != w.schedules || steps != w.steps) {
-		w.schedules, w.steps = schedules, steps
+	w.away = c.Away
+	if !w.fired && (c.Schedules != w.schedules || c.Steps != w.steps) {
+		w.schedules, w.steps = c.Schedules, c.Steps
 		w.timer.Reset(w.limit)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // A progress record that comes behind the summary, from another thread, changes nothing:
 // the process ended in order, and each schedule counts once.
 func TestProgressBehindSummary(t *testing.T) {
-	watch := newWatchdog(time.Hour, func() bool { return false }, func() {})
+	watch := newWatchdog(time.Hour, func(bool) bool { return false }, func() {})
 	defer watch.stop()
 	e := &ending{}
 	for _, line := range []string{"progress schedules=3", "summary schedules=5", "progress schedules=5"} {

@@ -78,6 +78,11 @@ func TestPromises(t *testing.T) {
 		{"TestLateSignal", 3, protocol.Request{}},
 		{"TestCollector", 100, protocol.Request{}},
 		{"TestChild", 3, protocol.Request{}},
+		{"TestSlowReader", 8, protocol.Request{}},
+		{"TestSlowReaderSpin", 8, protocol.Request{}},
+		{"TestSlowReaderLate", 8, protocol.Request{}},
+		{"TestSlowChild", 8, protocol.Request{}},
+		{"TestNoReader", 8, protocol.Request{}},
 	} {
 		t.Run(c.test+c.request.Time, func(t *testing.T) {
 			t.Parallel()

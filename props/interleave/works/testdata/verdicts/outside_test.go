@@ -1,0 +1,121 @@
+package verdicts
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The world outside is slow in these tests, and no guard may fire because of that.
+
+// slowWrite returns a function that writes to a pipe whose reader begins to read after
+// a tenth of a second, and blocks for so long.
+func slowWrite(t *testing.T) (write func()) {
+	var p [2]int
+	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+	from := os.NewFile(uintptr(p[0]), "pipe")
+	cmd := exec.Command("sh", "-c", "sleep 0.1; exec cat > /dev/null")
+	cmd.Stdin = from
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	from.Close()
+	return func() {
+		for left := 1 << 17; left > 0; { // more than a pipe holds
+			n, err := syscall.Write(p[1], make([]byte, left))
+			if err != nil {
+				panic(err)
+			}
+			left -= n
+		}
+		syscall.Close(p[1])
+		cmd.Wait()
+	}
+}
+
+func TestSlowReader(t *testing.T) {
+	write := slowWrite(t)
+	done := make(chan bool)
+	go func() { write(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(2 * time.Minute):
+		t.Error("the guard has fired")
+	}
+}
+
+// A goroutine waits in a loop for one whose write blocks.
+func TestSlowReaderSpin(t *testing.T) {
+	write := slowWrite(t)
+	var done atomic.Bool
+	go func() { write(); done.Store(true) }()
+	for begin := time.Now(); !done.Load(); {
+		if time.Since(begin) > 2*time.Minute {
+			t.Fatal("the guard has fired")
+		}
+	}
+}
+
+// The test returns before the write does. Another goroutine waits for that.
+func TestSlowReaderLate(t *testing.T) {
+	write := slowWrite(t)
+	done := make(chan bool)
+	go func() { write(); close(done) }()
+	go func() { <-done }()
+}
+
+// A goroutine waits for the first words of a child process.
+func TestSlowChild(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "sleep 0.1; echo ready")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready := make(chan string)
+	go func() {
+		line, _ := bufio.NewReader(out).ReadString('\n')
+		ready <- line
+	}()
+	select {
+	case line := <-ready:
+		if line != "ready\n" {
+			t.Error(line)
+		}
+	case <-time.After(2 * time.Minute):
+		t.Error("the guard has fired")
+	}
+	cmd.Wait()
+}
+
+// Nobody reads, and a guard is there for that.
+func TestNoReader(t *testing.T) {
+	var p [2]int
+	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan bool)
+	go func() { syscall.Write(p[1], make([]byte, 1<<17)); close(done) }()
+	select {
+	case <-done:
+		t.Error("there is no reader")
+	case <-time.After(100 * time.Millisecond):
+	}
+	go func() { // lets the write return
+		for b := make([]byte, 1<<16); ; {
+			if n, err := syscall.Read(p[0], b); n == 0 || err != nil {
+				return
+			}
+		}
+	}()
+	<-done
+	syscall.Close(p[1])
+}
