@@ -7,15 +7,14 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// Execute runs task on the loop. A nil error means that task runs exactly once
-// before Done is closed; an error, that it never runs (G3). It starts the loop
-// if that has not been done, and otherwise takes one short lock and never waits
-// for the loop, except by a WithRejectedHandler that says so.
+// Execute runs task on the loop. A nil error means that task runs exactly once before
+// Done is closed; an error means that it never runs (G3). It starts the loop if it is not
+// started. Otherwise it takes one short lock, and never waits for the loop, unless a
+// WithRejectedHandler retries.
 //
-// A producer that has run ahead of the loop by some hundred tasks offers it the
-// processor now and then: a backlog costs memory, memory costs more time than the
-// yield, and the loop may be waiting for the very processor on which the producer
-// runs.
+// A producer that is some hundred tasks ahead of the loop yields the processor now and
+// then: a backlog costs memory, which costs more time than the yield, and the loop may be
+// waiting for the processor of the producer.
 func (e *Executor) Execute(task func()) error {
 	if task == nil {
 		return nilFunc("Execute", "task")
@@ -42,18 +41,19 @@ func (e *Executor) Execute(task func()) error {
 	return nil
 }
 
-// yieldEvery is the backlog at whose multiples Execute yields, the goroutine and the
-// thread: a system call for so many tasks is not to be seen in their time, and with
-// one producer the 99th percentile of a task's wait is 0.1 ms with it and 4 without.
+// yieldEvery: each time the backlog is a multiple of it, Execute yields the goroutine and
+// the thread. One system call for so many tasks is too cheap to be measured. With one
+// producer, the 99th percentile of a task's wait is 0.1 ms with it and 4 ms without.
 const yieldEvery = 256
 
-// lockTries is how often lock yields before it queues up for the mutex.
+// lockTries is how often lock yields before it blocks on the mutex.
 const lockTries = 16
 
-// lock is mu.Lock for callers that hold it for nanoseconds, many at a time. With more
-// producers than processors a sync.Mutex would put them to sleep, and after a millisecond
-// hand itself from one sleeper to the next: a switch of goroutines for each task. To yield
-// and try again is several times as fast (BenchmarkExecute with 16 and 64 producers).
+// lock is mu.Lock for many callers at a time that each hold it for nanoseconds. With more
+// producers than processors, a sync.Mutex puts them to sleep, and after a millisecond
+// hands itself from one sleeper to the next, with a switch of goroutines for each task.
+// To yield and try again is several times as fast (BenchmarkExecute with 16 and 64
+// producers).
 func (e *Executor) lock() {
 	if !e.mu.TryLock() {
 		e.lockContended()
@@ -79,9 +79,9 @@ func (e *Executor) ExecuteLazy(task func()) error {
 	return e.admit(OpExecuteLazy, task)
 }
 
-// ExecuteAfterIteration runs task at the end of a turn of the loop, after the
-// turn's tasks and timers. A tail task that adds a tail task adds it to the next
-// turn (G13). In everything else it is Execute.
+// ExecuteAfterIteration runs task at the end of a turn of the loop, after the turn's
+// tasks and timers. A tail task added by a tail task runs in the next turn (G13).
+// Otherwise it is like Execute.
 func (e *Executor) ExecuteAfterIteration(task func()) error {
 	if task == nil {
 		return nilFunc("ExecuteAfterIteration", "task")
@@ -89,9 +89,9 @@ func (e *Executor) ExecuteAfterIteration(task func()) error {
 	return e.admit(OpExecuteAfterIteration, task)
 }
 
-// claimWake makes the caller the one who wakes the sleeping loop: at most one
-// does per sleep (G12). Requires mu and e.asleep; the caller then unlocks and
-// calls e.wakeLoop.
+// claimWake claims the wake-up of the sleeping loop for the caller: at most one caller
+// wakes it per sleep (G12). Requires mu and e.asleep. The caller then releases mu and
+// calls wakeLoop.
 func (e *Executor) claimWake() {
 	e.asleep = false
 	e.wakes++
@@ -113,15 +113,15 @@ func (e *Executor) unlockAndWake() {
 	}
 }
 
-// admit is the way in for every case that Execute does not do itself: not
-// started, closed, bounded, traced, lazy, tail.
+// admit accepts or refuses a task in every case that Execute leaves to it: not started,
+// closed, bounded, traced, lazy, tail.
 func (e *Executor) admit(op Op, task func()) error {
 	for attempt, open := 1, true; ; attempt++ {
 		err := e.tryAdmit(op, task)
 		if err == nil {
 			return nil
 		}
-		if !open || err.Reason != ErrQueueFull { // not errors.Is: a spawner's error may be another queue's
+		if !open || err.Reason != ErrQueueFull { // not errors.Is: the error of a spawner may wrap ErrQueueFull of another queue
 			return e.refuse(op, err)
 		}
 		if e.waitError() != nil { // the loop would wait for the retries, and make no room meanwhile (G19)
@@ -131,12 +131,13 @@ func (e *Executor) admit(op Op, task func()) error {
 		if retry, open = e.askToRetry(op, attempt, err); !retry {
 			return e.refuse(op, err)
 		}
-		// After the close the next attempt is the last: its error says why (G5).
+		// After the close the next attempt is the last: its error gives the reason (G5).
 	}
 }
 
-// askToRetry asks the handler, and waits if it wants another attempt. open is as of
-// pause. If the handler does not return, the call has been refused in its way (G20).
+// askToRetry calls the handler, and waits if it wants another attempt. open is false if
+// the close came first. If the handler panics or calls runtime.Goexit, the call counts as
+// refused (G20).
 func (e *Executor) askToRetry(op Op, attempt int, err *RejectedError) (retry, open bool) {
 	returned := false
 	defer func() {
@@ -150,11 +151,11 @@ func (e *Executor) askToRetry(op Op, attempt int, err *RejectedError) (retry, op
 	return retry, open
 }
 
-// refuse counts a refused task: once per call, however many attempts it made. The Report
-// is sealed under the same lock, so that the count and the State of the error agree: the
-// Report has the refusals in a state before Terminated (G20). A call that made its last
-// attempt before the end, and comes here after it, is refused by the end: that is one more
-// attempt, which the tracer sees too.
+// refuse counts a refused task, once per call, however many attempts it made. The Report
+// is sealed under the same lock, so that it counts exactly the refusals whose error has a
+// State before Terminated (G20). If the executor has terminated since the last attempt of
+// the call, that is the reason of the refusal: refuse traces one more attempt, and
+// returns its error.
 func (e *Executor) refuse(op Op, err *RejectedError) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -170,8 +171,8 @@ func (e *Executor) refuse(op Op, err *RejectedError) error {
 	return &RejectedError{State: StateTerminated, Reason: e.shutdown.cause}
 }
 
-// tryAdmit decides once. The check of the gate and the push are one step: in
-// two steps, a close between them would lose the task (netty #9603, R26; G3).
+// tryAdmit makes one attempt. It checks the gate and pushes the task in one critical
+// section: a close between the two would lose the task (netty #9603, R26; G3).
 func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
 	if err := e.lockOpen(op); err != nil {
 		return err
@@ -196,17 +197,18 @@ func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
 	return nil
 }
 
-// full counts exactly. Requires mu.
+// full reports whether a bounded queue is full, by an exact count. Requires mu.
 func (e *Executor) full() bool {
 	return e.counts().NotBegun >= e.cfg.limit
 }
 
-// lazyMustWake reports whether the lazy task just queued took the last room.
-// Nothing that wakes the loop could be queued after it, so it has to. Requires mu.
+// lazyMustWake reports whether the lazy task just queued has filled the queue. No task
+// could be queued after it to wake the loop, so it has to. Requires mu.
 func (e *Executor) lazyMustWake() bool { return e.queued >= e.hasRoom && e.full() }
 
-// lockOpen returns nil with mu held and the executor started and open. It starts
-// the loop if nobody has, and shares the outcome of a start in progress (G17).
+// lockOpen returns nil, with mu held, if the executor is started and open; otherwise the
+// refusal, without mu. It starts the loop, or waits for a start in progress and shares
+// its outcome (G17).
 func (e *Executor) lockOpen(op Op) *RejectedError {
 	for {
 		e.lock()
@@ -238,7 +240,7 @@ func (e *Executor) traceAdmit(op Op, accepted bool) {
 	}
 }
 
-// pause waits between two attempts; false means that the close came first.
+// pause waits between two attempts, and returns false if the close came first.
 func (e *Executor) pause(d time.Duration) bool {
 	if d <= 0 {
 		runtime.Gosched()
@@ -255,9 +257,9 @@ func (e *Executor) pause(d time.Duration) bool {
 	}
 }
 
-// postInternal queues an internal task, such as the call of listeners: it takes no room, is
-// no task, and does not restart a quiet period (G9, G10). False means that the loop has
-// ended or was never started, and that the caller must run work itself.
+// postInternal queues an internal task, such as the call of listeners: it takes no room,
+// does not count as a task, and does not restart a quiet period (G9, G10). It returns
+// false if the loop has ended or was never started; then the caller must run work itself.
 func (e *Executor) postInternal(work func()) bool {
 	e.mu.Lock()
 	if State(e.state.Load()) == StateTerminated || e.gate&gateNotStarted != 0 {
@@ -276,16 +278,16 @@ func (e *Executor) addInternal(work func()) {
 	e.hasNews()
 }
 
-// postInternalOrRun runs work on the loop, or, if that has ended, on the caller.
+// postInternalOrRun runs work on the loop, or on the caller if the loop cannot.
 func (e *Executor) postInternalOrRun(work func()) {
 	if !e.postInternal(work) {
 		offLoop(e.reportOffLoop, work)
 	}
 }
 
-// waitError returns the error of a call that would wait for the loop and that the
-// loop would have to wait for: from one of its bodies, or from inside the spawner
-// that is to give it a goroutine (G17, G18).
+// waitError returns the error of a call that would wait for the loop while the loop waits
+// for the caller: a body of the executor, or the spawner that is to give it a goroutine
+// (G17, G18).
 func (e *Executor) waitError() error {
 	if e.InEventLoop() {
 		return ErrInEventLoop

@@ -13,14 +13,14 @@ import (
 // fields share a word.
 type currentBody struct {
 	kind     Body
-	outcome  Outcome      // 0 unless set by a Submit that was skipped, or recovered a panic itself
+	outcome  Outcome      // 0, unless skipCurrent or panickedCurrent was called
 	internal bool         // it does not restart a quiet period, whatever its kind
-	goesOn   bool         // task: the next one begins in the instant in which this one ends
+	goesOn   bool         // task: the next task begins in the same instant in which this one ends
 	handler  bool         // it is the panic handler: its own panic is only logged
 	queue    *tasks.Queue // task, tail task
 	timer    *Timer
 	hook     *hook
-	reg      *Registration // readiness; nil for a shutdown notice to a channel
+	reg      *Registration // readiness; nil for Drain and Abort of a channel
 }
 
 func asDuration(at int64) time.Duration { return time.Duration(at) }
@@ -31,12 +31,12 @@ func asDuration(at int64) time.Duration { return time.Duration(at) }
 // one drain, so that futures completed on other goroutines, however fast, do not starve
 // tasks. It also stops for a shutdown call, which may end timers and make hooks due.
 func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
-	n := int(e.upTo - q.Begun()) // not from the start: a body may have ended the goroutine
+	n := int(e.upTo - q.Begun()) // less than the share if a body ended the goroutine
 	for stop := e.stateMoved(); n > 0 && !stop; stop = e.stopBatch.Load() {
 		ran := q.Ran()
 		n -= e.drain(q, kind, n)
 		e.bodiesEnded(q.Ran() > ran)
-		e.reportPanics() // after the time was taken: the handler is no body
+		e.reportPanics() // after bodiesEnded has read the time: the panic handler is no body
 	}
 }
 

@@ -6,47 +6,46 @@ import (
 	"eventide/internal/vocabulary"
 )
 
-// Channel is a descriptor with a life of its own, which a shutdown has to end in
-// an orderly way: a connection, or a listener. core/tcp makes them; bring your own
-// for other transports. A loop terminates only when every channel registered with
-// it has ended.
+// Channel is a descriptor that a shutdown has to end in an orderly way: a connection, or
+// a listener. Package core/tcp has implementations; write your own for other transports.
+// A loop terminates only when every channel registered with it has ended.
 //
-// The loop calls these methods, each as a body: one at a time, and a panic in one
-// is contained. After Registration.End none is called.
+// The loop calls these methods, each as a body: one at a time, and a panic is recovered
+// and reported. After Registration.End no method is called.
 type Channel interface {
-	// Ready tells what the descriptor is ready for.
+	// Ready is called with what the descriptor is ready for.
 	Ready(Readiness)
 
-	// Drain is called once, when a shutdown with the policy DrainChannels has
-	// begun: the channel is to stop delivering input, to flush, and to end by
-	// until at the latest.
+	// Drain is called once, when a shutdown with the policy DrainChannels has begun. The
+	// channel must stop delivering input, flush its output, and end by until at the
+	// latest.
 	Drain(until Deadline)
 
-	// Abort is called once, with the cause of the close, when the channel is to
-	// end now: by the policy CloseChannels, by Shutdown, by the deadline of a
-	// graceful shutdown, or because the loop's poller is broken or could not
-	// take the descriptor over into a new one. It may end later, by Post or from
-	// elsewhere; but whatever happens in Abort, a panic included, end it must: the
-	// loop waits for it.
+	// Abort is called once, with the cause of the close, when the channel must end now:
+	// by the policy CloseChannels, by Shutdown, by the deadline of a graceful shutdown,
+	// or because the loop's poller is broken or could not be rebuilt with this
+	// descriptor. The channel may call End after Abort has returned, by Post or on any
+	// goroutine. But it must call End in any case, even if Abort panics: the loop waits
+	// for it.
 	Abort(cause error)
 }
 
-// DrainPolicy says what a shutdown does with channels that are open.
+// DrainPolicy says what a shutdown does with open channels.
 type DrainPolicy = vocabulary.DrainPolicy
 
 const (
-	// DrainChannels: ShutdownGracefully drains each channel, which keeps the
-	// quiet period from ending, and aborts at its deadline those that are left.
-	// Shutdown aborts.
+	// DrainChannels: ShutdownGracefully drains each channel, and aborts at its deadline
+	// those that are still open. The quiet period does not end while a channel is open.
+	// Shutdown aborts channels.
 	DrainChannels = vocabulary.DrainChannels
 
-	// CloseChannels: every channel is aborted at the shutdown call, whatever it
-	// has not yet flushed (as in Netty, R199).
+	// CloseChannels: the shutdown call aborts every channel, even one with output that is
+	// not flushed (as in Netty, R199).
 	CloseChannels = vocabulary.CloseChannels
 )
 
-// WithDrain sets the policy for channels. The default is DrainChannels. It has no
-// effect on an Executor, which has none.
+// WithDrain sets the policy for channels. The default is DrainChannels. The option has no
+// effect on an Executor, which has no channels.
 func WithDrain(policy DrainPolicy) Option {
 	return func(c *config) error {
 		if policy != DrainChannels && policy != CloseChannels {
@@ -73,19 +72,19 @@ type ChannelEnd struct {
 type ChannelEndKind uint8
 
 const (
-	// EndUncounted: no connection, such as a listener.
+	// EndUncounted: the channel is not a connection, but a listener for example.
 	EndUncounted ChannelEndKind = iota
-	// EndDrained: everything was flushed, and the peer's end of the stream was
-	// seen, so that it has received what was sent (G23).
+	// EndDrained: all output was flushed, and the end of the peer's stream was seen, so
+	// that the peer has received everything (G23).
 	EndDrained
-	// EndAborted: anything else.
+	// EndAborted: any other end.
 	EndAborted
 )
 
-// RegisterChannel is Register for a Channel: the shutdown is told to the channel,
-// which must call Registration.End when it has ended. Call it from a task of the
-// loop: from elsewhere the loop may call the channel before it knows its
-// registration.
+// RegisterChannel is Register for a Channel. A shutdown calls methods of the channel,
+// which must call Registration.End when it has ended. Call RegisterChannel in a body of
+// the loop: on another goroutine, the loop may call methods of the channel before
+// RegisterChannel has returned the registration.
 func (l *EventLoop) RegisterChannel(fd int, interest Interest, ch Channel) (*Registration, error) {
 	if ch == nil {
 		return nil, argumentError("RegisterChannel", "ch is nil, want a Channel")
@@ -97,14 +96,14 @@ func (l *EventLoop) RegisterChannel(fd int, interest Interest, ch Channel) (*Reg
 	return r, nil
 }
 
-// End closes the registration of a channel and counts how it ended, if a shutdown
-// has begun. It is Close in everything else, and like it has no effect the second
-// time.
+// End closes the registration of a channel, and counts how it ended if a shutdown has
+// begun. Otherwise it is like Close, and like Close it has an effect only the first time.
 func (r *Registration) End(end ChannelEnd) {
 	r.close(nil, end)
 }
 
-// plainHandler is what Register makes of a function. Shutdown closes it.
+// plainHandler is the Channel of a registration by Register. A shutdown closes that
+// registration itself, and calls neither Drain nor Abort.
 type plainHandler func(Readiness)
 
 func (h plainHandler) Ready(r Readiness) { h(r) }

@@ -36,10 +36,9 @@ func (e *Executor) drainNotices() (news bool) {
 	return news
 }
 
-// notifyChannels says to each registration what the shutdown asks of it: this is
-// where handlers of plain descriptors hear that theirs was closed, and channels
-// that they have to drain or to end (G22, G23). What was accepted before runs
-// after it, and finds the channels draining.
+// notifyChannels delivers the notices: it closes plain registrations, and asks channels
+// to drain or to abort (G22, G23). Tasks accepted before run later, and find the channels
+// draining.
 func (e *Executor) notifyChannels() {
 	io := e.io
 	if io == nil || len(io.notices) == 0 {
@@ -72,6 +71,6 @@ func (e *Executor) notify(t notice) {
 	}
 }
 
-// channelsEnded reports whether no registration keeps the shutdown from going on.
-// Requires mu.
+// channelsEnded reports whether every registration has ended, so that the shutdown can go
+// on. Requires mu.
 func (e *Executor) channelsEnded() bool { return e.io == nil || e.io.open == 0 }

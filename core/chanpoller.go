@@ -7,12 +7,13 @@ import (
 	"eventide/core/internal/poll"
 )
 
-// chanPoller sleeps on a channel: portable, no descriptor, and durable in the
-// sense of testing/synctest, so a bubble's virtual time advances past it.
+// chanPoller sleeps by a receive from a channel. It is portable and needs no descriptor.
+// The sleep is a durable block in the sense of testing/synctest, so that virtual time
+// advances in a bubble.
 type chanPoller struct {
 	clock Clock
 	token chan struct{} // capacity 1: a pending wake-up
-	fired atomic.Uint64 // calls of expire that have done their work
+	fired atomic.Uint64 // calls of expire that have begun
 
 	// Loop goroutine only.
 	alarm   Alarm
@@ -36,7 +37,7 @@ func newChanPoller(clock Clock) *chanPoller {
 func (p *chanPoller) Wait(until Deadline) error {
 	if !until.IsZero() && !p.arm(until) {
 		select {
-		case <-p.token: // as sticky as it gets: not left for the next Wait
+		case <-p.token: // the wake-up ends this Wait, and must not end the next one too
 		default:
 		}
 		return nil
@@ -45,12 +46,12 @@ func (p *chanPoller) Wait(until Deadline) error {
 	return nil
 }
 
-// arm makes sure that a token comes at until or earlier by the clock; false means that
-// until has passed. An alarm that is set too early costs one spurious return, which is
-// cheaper than to move it each time the loop falls asleep.
+// arm makes sure that a token comes at until or earlier by the clock. It reports false if
+// until has passed. An alarm that goes off early costs one spurious return, which is
+// cheaper than resetting it for each sleep.
 //
-// Whether the alarm has gone off is read off its calls and not off the clock, which may
-// be behind the alarm: see poll.Lag.
+// The calls of expire say whether the alarm has gone off. The clock cannot say that,
+// because it may be behind the alarm: see poll.Lag.
 func (p *chanPoller) arm(until time.Time) bool {
 	now := p.clock.Now()
 	d := until.Sub(now)
@@ -73,19 +74,19 @@ func (p *chanPoller) arm(until time.Time) bool {
 }
 
 func (p *chanPoller) expire() {
-	p.fired.Add(1) // before the token: Close looks at it after taking one
+	p.fired.Add(1) // before the token: Close reads it after it has taken one
 	p.Wake()
 }
 
 func (p *chanPoller) Wake() {
 	select {
 	case p.token <- struct{}{}:
-	default: // one is pending; it will do
+	default: // a wake-up is pending already
 	}
 }
 
-// Close stops the alarm. If its function has begun, Close waits for it: after
-// done no goroutine of ours is left (G24).
+// Close stops the alarm. If its function has begun, Close waits for it, so that no
+// goroutine is left after Done (G24).
 func (p *chanPoller) Close() error {
 	if p.alarm != nil && p.alarm.Stop() {
 		p.arms--

@@ -6,18 +6,18 @@ import (
 	"eventide/core/internal/poll"
 )
 
-// Clock is where an executor gets its time from: all of it, so that a program
-// can be run in virtual time. The default is the runtime's monotonic clock.
+// Clock is the source of all time of an executor, so that a program can be run in virtual
+// time. The default is the runtime's monotonic clock.
 //
 // Implementations must be safe for simultaneous use. Time must not go
 // backwards. The executor never calls a Clock while it holds a lock.
 //
-// Now may be behind the alarms, as it is if it is cached or rounded: timers and quiet
-// periods end by Now, and late by no more than about as much as it lags (G7, G10, G12).
+// Now may be behind the alarms, as a cached or rounded clock is. Timers and quiet periods
+// end by Now, and are late by about that lag at most (G7, G10, G12).
 //
-// A panic of Now or AfterFunc reaches the caller of Schedule or ShutdownGracefully, and has
-// changed nothing. On the loop a panic of the clock ends the executor: Shutdown, the timeout
-// and termination never depend on the clock. A panic of Stop at the end is in
+// A panic of Now or AfterFunc reaches the caller of Schedule or ShutdownGracefully, and
+// the call has no effect. On the loop a panic of the clock ends the executor: Shutdown,
+// the timeout and termination never depend on the clock. A panic of Stop at the end is in
 // Termination.Err (G15).
 //
 // A Clock has two methods:
@@ -48,8 +48,8 @@ type Deadline = poll.Deadline
 // noDeadline is later than any deadline; sums saturate at it (G7).
 const noDeadline = int64(1<<63 - 1)
 
-// now returns nanoseconds since the executor was made. Internally every time is
-// such an offset: one word, and comparable with a single instruction.
+// now returns the nanoseconds since the executor was made. All internal times are such
+// offsets: one word, compared by a single instruction.
 func (e *Executor) now() int64 {
 	if e.cfg.clock == nil {
 		return int64(time.Since(e.epoch))
@@ -65,9 +65,9 @@ func (e *Executor) afterFunc(d time.Duration, f func()) Alarm {
 	return e.cfg.clock.AfterFunc(d, f)
 }
 
-// deadlineAt converts an offset into a Deadline. A moment that is the zero Time would
-// mean "never" (G12). To move it to the nanosecond after it would not do: on a clock that
-// stands still the loop would sleep with a timer that is due.
+// deadlineAt converts an offset into a Deadline. The zero Time would mean "never", so it
+// is moved one nanosecond earlier (G12). One nanosecond later would be wrong: on a clock
+// that stands still the loop would sleep with a timer that is due.
 func (e *Executor) deadlineAt(at int64) Deadline {
 	if at == noDeadline {
 		return Deadline{}

@@ -6,13 +6,13 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// loops maps the id of a goroutine to the executor whose loop it is. A spawner
-// may run a loop inside a body of another executor: then the inner one counts,
-// and the outer one again when it has ended.
+// loops maps the id of a goroutine to the executor whose loop it is. A spawner may run a
+// loop inside a body of another executor. Then the entry is the inner executor, and the
+// outer one again when the inner loop has ended.
 var loops sync.Map // int64 -> *Executor
 
-// Current returns the executor of which the caller is a body, or false if it is
-// none (Netty's ThreadExecutorMap; G2).
+// Current returns the executor of which the caller is a body, or false if the caller is
+// not a body (Netty's ThreadExecutorMap; G2).
 func Current() (EventExecutor, bool) {
 	if e := currentExecutor(); e != nil {
 		return e.self, true
@@ -27,7 +27,8 @@ func currentExecutor() *Executor {
 	return nil
 }
 
-// enter makes the calling goroutine the loop, and returns whose loop it was.
+// enter makes the calling goroutine the loop, and returns the executor whose loop it was
+// before.
 func (e *Executor) enter() (outer *Executor) {
 	id := goid.Get()
 	outer = currentExecutor()
@@ -36,7 +37,7 @@ func (e *Executor) enter() (outer *Executor) {
 	return outer
 }
 
-// leave undoes enter. From here on the goroutine is like any other.
+// leave undoes enter: the goroutine is not a loop, or the loop of outer again.
 func (e *Executor) leave(outer *Executor) {
 	e.owner.Store(0)
 	if outer != nil {

@@ -17,10 +17,10 @@
 //	return ex.Close() // everything accepted has run
 //
 // An executor is one goroutine, started by its first use, that runs bodies: tasks,
-// timers, shutdown hooks. Its state goes forward through NotStarted, Started,
-// ShuttingDown, Shutdown and Terminated. ShutdownGracefully lets it finish: tasks
-// are accepted until none has come for a quiet period, or until a timeout, which
-// is a deadline that no running body can postpone.
+// timers, shutdown hooks. Its state moves forward through NotStarted, Started,
+// ShuttingDown, Shutdown and Terminated. ShutdownGracefully lets it finish: tasks are
+// accepted until none has run for a quiet period, or until a timeout that no running body
+// can postpone.
 //
 // # Guarantees
 //
@@ -83,10 +83,10 @@
 //	...
 //	reg, err := loop.Register(fd, core.Readable, func(r core.Readiness) { ... })
 //
-// Package tcp has connections and listeners on top of it, package blocking one
-// executor per connection for what epoll cannot serve, such as TLS, and package
-// process the way from a signal to the exit code. A shutdown closes registrations
-// and tells their handlers, and drains channels (WithDrain).
+// Package tcp has connections and listeners on top of event loops. Package blocking has
+// one executor per connection, for transports that epoll cannot serve, such as TLS.
+// Package process takes a program from a signal to its exit code. A shutdown closes
+// registrations, calls their OnClose listeners, and drains channels (WithDrain).
 //
 // The R numbers in comments are rules of Netty that are kept or departed from;
 // docs/netty.md lists both.

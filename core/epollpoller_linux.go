@@ -2,7 +2,7 @@ package core
 
 import "eventide/core/internal/epoll"
 
-// newEpollPoller returns the poller that the options ask for.
+// newEpollPoller returns the poller that the options select.
 func newEpollPoller(cfg config) (IOPoller, error) {
 	if cfg.blocking {
 		p, err := epoll.NewBlocking(cfg.clock, epoll.System())

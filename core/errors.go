@@ -8,44 +8,44 @@ import (
 
 // Sentinels, to be compared with errors.Is.
 var (
-	// ErrRejected is in the chain of every refusal of work. Bad arguments are
-	// not refusals: they are mistakes of the caller, in any state.
+	// ErrRejected is in the chain of every refusal of work. A bad argument is not a
+	// refusal: it is a mistake of the caller, in any state.
 	ErrRejected = errors.New("core: rejected")
 
 	// ErrQueueFull is the reason of a refusal by WithMaxPendingTasks.
 	ErrQueueFull = errors.New("core: task queue is full")
 
-	// ErrStarting is the reason of a refusal of a call that an executor's own
-	// spawner makes on it: to wait for the start would be to wait for itself.
+	// ErrStarting is the error of a call that an executor's own spawner makes on that
+	// executor: the spawner would wait for itself.
 	ErrStarting = errors.New("core: called from inside the executor's own spawner")
 
 	// ErrCancelled is the result of a cancelled Future or Timer.
 	ErrCancelled = errors.New("core: cancelled")
 
-	// ErrGoexit is the result of a Future or Timer whose body called
-	// runtime.Goexit (a t.FailNow does).
+	// ErrGoexit is the result of a Future or Timer whose body called runtime.Goexit, as
+	// t.FailNow does.
 	ErrGoexit = errors.New("core: body called runtime.Goexit")
 
-	// ErrShutdown is the cause of Context, and the reason of refusals, after a
-	// close that the loop or Shutdown made.
+	// ErrShutdown is the cause of Context, and the reason of refusals, after a close by
+	// Shutdown or at the end of a quiet period.
 	ErrShutdown = errors.New("core: executor is shut down")
 
-	// ErrShutdownTimeout is the same after a close that the deadline of
-	// ShutdownGracefully made.
+	// ErrShutdownTimeout is the cause of Context, and the reason of refusals, after a
+	// close by the timeout of ShutdownGracefully.
 	ErrShutdownTimeout = errors.New("core: executor is shut down: timeout of the graceful shutdown passed")
 
-	// ErrInEventLoop is returned by calls that would wait for the loop and were
-	// made from it (G18).
+	// ErrInEventLoop is returned by calls that would wait for the loop, when a body of
+	// the loop makes them (G18).
 	ErrInEventLoop = errors.New("core: would wait for the loop from inside it")
 
 	// ErrNotInEventLoop is returned by calls that only a body may make.
 	ErrNotInEventLoop = errors.New("core: not called from inside a loop")
 )
 
-// RejectedError says that work was not accepted, in which state, and why. The
-// work never runs (G3). It is ErrRejected and, by errors.Is and errors.As, its
-// Reason: ErrQueueFull, ErrStarting, ErrShutdown, ErrShutdownTimeout, the
-// spawner's error, or the error that ended the loop.
+// RejectedError says that work was not accepted, in which state, and why. The work never
+// runs (G3). By errors.Is and errors.As it is ErrRejected and its Reason: ErrQueueFull,
+// ErrStarting, ErrShutdown, ErrShutdownTimeout, the spawner's error, or the error that
+// ended the loop.
 type RejectedError struct {
 	State  State // when the call was refused
 	Reason error
@@ -77,8 +77,9 @@ func (p *PanicError) Unwrap() error {
 	return err
 }
 
-// argumentError is a bad argument: it names the call, the value, and what was
-// expected. It has no effect in any state and is not ErrRejected.
+// argumentError returns the error of a bad argument: it names the call, the value, and
+// the expected value. A call with a bad argument has no effect in any state, and its
+// error is not ErrRejected.
 func argumentError(call, format string, args ...any) error {
 	return fmt.Errorf("core: %s: %s", call, fmt.Sprintf(format, args...))
 }

@@ -6,18 +6,17 @@ import (
 	"time"
 )
 
-// EventLoop is an Executor that watches descriptors: the same machine, with the
-// same guarantees, that sleeps in an epoll instance of its own. Handlers of what is
-// ready run before the tasks of a turn. Linux only; the rest of the package is
-// portable.
+// EventLoop is an Executor that watches descriptors. It has the same guarantees, and
+// sleeps in its own epoll instance. Handlers of ready descriptors run before the tasks of
+// a turn. Linux only; the rest of the package is portable.
 type EventLoop struct {
 	Executor
 }
 
-// NewEventLoop returns an event loop that has no goroutine yet. It holds two
-// descriptors from now on, three with WithBlockingEpoll: use it or shut it down. An
-// error is about an option, or says what the operating system refused; off Linux,
-// that there is no epoll.
+// NewEventLoop returns an event loop that has no goroutine yet. From now on it holds two
+// descriptors, or three with WithBlockingEpoll, which only a shutdown releases. The error
+// is about an option, or says what the operating system refused; on other systems than
+// Linux, that there is no epoll.
 //
 // A poller given by WithPoller must be an IOPoller.
 func NewEventLoop(opts ...Option) (*EventLoop, error) {
@@ -51,9 +50,9 @@ func newEventLoop(call string, cfg config, parent *Group) (*EventLoop, error) {
 	return l, nil
 }
 
-// NewGroup returns a group of n event loops: NewExecutorGroup in everything else.
-// As many loops as processors (runtime.GOMAXPROCS(0)) is right for most servers; a
-// group of one loop more, for the listeners, is what Netty calls the boss.
+// NewGroup returns a group of n event loops. Otherwise it is like NewExecutorGroup. For
+// most servers, as many loops as processors (runtime.GOMAXPROCS(0)) are right; a second
+// group of one loop, for the listeners, corresponds to Netty's boss group.
 func NewGroup(n int, opts ...Option) (*Group, error) {
 	cfg, err := newConfig("NewGroup", opts)
 	if err != nil {
@@ -75,11 +74,10 @@ func NewGroup(n int, opts ...Option) (*Group, error) {
 	})
 }
 
-// WithSpin sets for how long a loop that has just worked looks for more before it
-// parks: an answer that comes at once then costs no sleep, at the price of the
-// processor time. It adapts: a loop that finds nothing by spinning does it less and
-// less often, and one that had no work does not spin at all. 0 turns it off; the
-// default is DefaultSpin.
+// WithSpin sets for how long a loop that has run out of work polls for more before it
+// parks. An answer that comes at once then costs no sleep, but the spinning costs
+// processor time. A loop that finds nothing by spinning spins less and less often. 0
+// turns spinning off; the default is DefaultSpin.
 func WithSpin(d time.Duration) Option {
 	return func(c *config) error {
 		if d < 0 || d > maxSpin {
@@ -90,18 +88,18 @@ func WithSpin(d time.Duration) Option {
 	}
 }
 
-// DefaultSpin is the longest spin before a park. A shorter one never sees an answer
-// that only comes fast if somebody waits for it.
+// DefaultSpin is the longest spin before a park. A shorter one would miss an answer that
+// comes fast only because the loop is awake.
 const DefaultSpin = 50 * time.Microsecond
 
 const maxSpin = 10 * time.Millisecond
 
-// WithBlockingEpoll lets the loop block its thread in epoll_wait, and be woken by
-// a write to an eventfd, instead of parking its goroutine in Go's network poller.
-// To wake it takes several times as long. It is for a process whose processors are
-// all busy with computing: then the runtime looks at the network every ten
-// milliseconds only, and a thread of its own hears of readiness earlier, most of
-// the time. Measure before you use it. No effect on an Executor.
+// WithBlockingEpoll lets the loop block its thread in epoll_wait, woken by a write to an
+// eventfd, instead of parking its goroutine in Go's network poller. To wake it takes
+// several times as long. The option is for a process whose processors are all busy with
+// computation: there the runtime polls the network only every 10 ms, and a thread of its
+// own usually gets readiness earlier. Measure before you use it. It has no effect on an
+// Executor.
 func WithBlockingEpoll() Option {
 	return func(c *config) error {
 		c.blocking = true

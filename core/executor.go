@@ -12,25 +12,25 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// Executor is a single-goroutine executor without I/O: the portable one. Its
-// methods are those of EventExecutor, and AddShutdownHook and
-// ExecuteAfterIteration. All of them may be called from many goroutines at once.
+// Executor is a single-goroutine executor without I/O, for all systems. It has the
+// methods of EventExecutor, and others such as AddShutdownHook. All of them may be called
+// from any goroutine.
 //
-// Its fields are grouped by who may touch them. One mutex deliberately makes "closed",
-// "accepted" and "asleep" one decision: the close and an enqueue, or the last look at the
-// queue and falling asleep, are one step. The loop's goroutine alone knows what runs and
-// what is due.
+// Its fields are grouped by the goroutines that may access them. One mutex guards
+// admission, the queues and the announcement of a sleep, on purpose: an enqueue cannot
+// fall between the last look at the queue and the sleep, nor between the close and the
+// last drain. Only the loop's goroutine knows what runs and what is due.
 type Executor struct {
 	setup
 
 	// Atomic.
 	state     atomic.Int32 // moved with mu held
-	lastState atomic.Int32 // before Terminated
+	lastState atomic.Int32 // the state before Terminated
 	owner     atomic.Int64 // id of the loop's goroutine; 0: none
-	body      atomic.Int32 // Body that runs now, tasks excepted: they have progress
-	ctxEnded  sync.Once    // the parent has been notified of it
+	body      atomic.Int32 // kind of the running body; not set for tasks, whose queue says it
+	ctxEnded  sync.Once    // the end of ctx has been reported to the parent
 	news      atomic.Bool  // pollOrSleep has to drain the inbox; written with mu held
-	stopBatch atomic.Bool  // an internal task waits, or a shutdown was called: the batch stops for it; likewise
+	stopBatch atomic.Bool  // the batch has to stop: an internal task waits, or the state has moved; written with mu held
 
 	_ [64]byte // producers write below, readers of the state above
 
@@ -42,9 +42,9 @@ type Executor struct {
 	turn
 }
 
-// setup is what New sets, once.
+// setup is set once, by New.
 type setup struct {
-	self    EventExecutor // what Current reports
+	self    EventExecutor // the result of Current: the executor, or the type that embeds it
 	parent  *Group
 	cfg     config
 	poller  Poller
@@ -53,18 +53,18 @@ type setup struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	io      *loopIO // of an EventLoop; nil in an Executor
-	hasRoom int     // below this many queued tasks a bounded queue need not be counted
+	hasRoom int     // with fewer queued tasks than this, a bounded queue is not full
 }
 
-// shared is what callers and the loop share, guarded by Executor.mu. Its methods require
-// mu. The loop-only parts of the queues are the exception: see tasks.Queue.
+// shared is accessed by callers and the loop, guarded by Executor.mu. Its methods require
+// mu. Exception: only the loop accesses some parts of the queues (see tasks.Queue).
 type shared struct {
 	gate          gate
-	asleep        bool // the loop waits, or is about to, and nobody has woken it
+	asleep        bool // the loop sleeps, or is about to, and no caller has claimed its wake-up
 	queued        int  // tasks in the segments of both queues
 	tasks         tasks.Queue
 	tails         tasks.Queue
-	internalTasks []func() // listeners to be called, and other work of our own
+	internalTasks []func() // calls of listeners, and other internal work
 	hooks         hookList
 	timers        timerInbox
 	shutdown      shutdownRecord
@@ -81,20 +81,20 @@ type shared struct {
 // counts returns the counts of both queues, as of one instant.
 func (s *shared) counts() tasks.Counts { return s.tasks.Counts().Plus(s.tails.Counts()) }
 
-// turn is what the loop's goroutine alone touches. Its methods are called only there.
+// turn is accessed only by the loop's goroutine. Its methods are called only there.
 type turn struct {
 	heap          timerHeap
 	internalBatch []func() // internal tasks of this turn
 	internalPos   int
 	step          turnStep // of this turn
-	upTo          int64    // this step begins the tasks of its queue up to this number
-	timersLeft    int      // this step begins as many
+	upTo          int64    // the number of the last task of its queue that this step may begin
+	timersLeft    int      // how many timers this step may still begin
 	current       currentBody
 	panics        []*PanicError // recovered, not yet reported
-	seen          State         // as of the last pollOrSleep
-	purged        int64         // horizon up to which the heap has been purged
+	seen          State         // the state at the last pollOrSleep
+	purged        int64         // the horizon at the last purge of the heap
 	finished      bool
-	broken        error // why the poller is not used any more
+	broken        error // the error after which the poller is not used any more
 	lastEnd       int64 // end of the last body, as far as the quiet period needs it
 	locals        map[any]any
 }
@@ -102,7 +102,7 @@ type turn struct {
 // hasInternal reports whether an internal task of this turn has not begun.
 func (t *turn) hasInternal() bool { return t.internalPos < len(t.internalBatch) }
 
-// release drops all that a loop which has ended still holds.
+// release drops everything that the ended loop still refers to.
 func (t *turn) release() {
 	t.locals, t.internalBatch, t.panics, t.heap = nil, nil, nil, timerHeap{}
 }
@@ -111,8 +111,8 @@ func (t *turn) release() {
 // larger one is the memory of a burst, and goes back to the garbage collector (G24).
 const keptCapacity = 256
 
-// gate is what Execute has to look at besides the queue. Zero is the common
-// case: started, open, untraced.
+// gate says what Execute has to do besides to enqueue the task. Zero is the common case:
+// started, open, not traced.
 type gate uint8
 
 const (
@@ -121,11 +121,12 @@ const (
 	gateTraced
 )
 
-// NewExecutor returns an executor that has no goroutine yet: the first accepted
-// call, or a shutdown call, starts it. An error is about an option, or says that the
-// process has no descriptors for its first timer, without which Go's runtime ends it. The
-// first constructor cannot tell whether that timer was set before: it needs two free
-// descriptors in any case.
+// NewExecutor returns an executor that has no goroutine yet: the first accepted call, or
+// a shutdown call, starts it. It returns an error for a bad option, or if the process has
+// no free descriptors for the network poller of Go's runtime: the loop's first timer
+// would open that poller, and the runtime ends the process if it cannot. The first
+// constructor of a process needs two free descriptors, even if the poller is open
+// already.
 func NewExecutor(opts ...Option) (*Executor, error) {
 	cfg, err := newConfig("NewExecutor", opts)
 	if err != nil {
@@ -140,7 +141,7 @@ func newExecutor(cfg config, parent *Group) *Executor {
 	return e
 }
 
-// init makes e what New returns. self is e, or what embeds it.
+// init initialises e. self is e, or the type that embeds it.
 func (e *Executor) init(cfg config, parent *Group, self EventExecutor) {
 	e.cfg, e.parent, e.self = cfg, parent, self
 	e.poller, e.gate = cfg.poller, gateNotStarted
@@ -152,7 +153,8 @@ func (e *Executor) init(cfg config, parent *Group, self EventExecutor) {
 	}
 	e.hasRoom = cfg.limit
 	if cfg.limit != unbounded {
-		// The two batches in hand can hold this many that are not in queued.
+		// The batches in hand, one per queue, hold at most this many tasks that are not
+		// in queued.
 		e.hasRoom = cfg.limit - 2*tasks.SegmentSize
 	}
 	if cfg.tracer != nil {
@@ -170,7 +172,7 @@ func (e *Executor) init(cfg config, parent *Group, self EventExecutor) {
 
 var executorCount atomic.Uint64
 
-// Name returns the name given by WithName, or one made up.
+// Name returns the name given by WithName, or a generated one.
 func (e *Executor) Name() string { return e.cfg.name }
 
 // String returns the name and the state, for logs.

@@ -42,7 +42,7 @@ func Watched(l *EventLoop) int { return l.io.poller.(interface{ Watched() int })
 
 // SetFirstEvents makes the first look of an epoll poller bring at most n events.
 // It is to be called before the poller is used.
-func SetFirstEvents(p IOPoller, n int) { p.(interface{ SetFirstLook(int) }).SetFirstLook(n) }
+func SetFirstEvents(p IOPoller, n int) { p.(interface{ SetFirstBatch(int) }).SetFirstBatch(n) }
 
 // The bounds that tests count up to.
 const (

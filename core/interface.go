@@ -5,54 +5,54 @@ import (
 	"time"
 )
 
-// What Netty's shutdownGracefully() without arguments takes. Close has the timeout of
-// these, and no quiet period.
+// The values of Netty's shutdownGracefully() without arguments. Close uses this timeout,
+// and no quiet period.
 const (
 	DefaultQuietPeriod     = 2 * time.Second
 	DefaultShutdownTimeout = 15 * time.Second
 )
 
-// EventExecutor is what an Executor and a Group have in common. Every method may
-// be called from any goroutine, from inside a body, before the start and after
-// the end; those that would wait for the loop return ErrInEventLoop when a body
-// of it calls them (G18).
+// EventExecutor has the methods that an Executor and a Group have in common. Every method
+// may be called from any goroutine, from inside a body, before the start and after the
+// end. A method that would wait for the loop returns ErrInEventLoop when a body of the
+// loop calls it (G18).
 type EventExecutor interface {
-	// Execute runs task on the loop. A nil error means that it is accepted: it
-	// runs exactly once before Termination().Done() is closed. Any other means
-	// that it never runs (G3). Tasks begin in the order in which the calls
-	// happened (G4). It does not wait for the task.
+	// Execute runs task on the loop. A nil error means that it is accepted: it runs
+	// exactly once before Termination().Done() is closed. An error means that it never
+	// runs (G3). Tasks begin in the order of the calls (G4). Execute does not wait for
+	// the task.
 	Execute(task func()) error
 
 	// ExecuteLazy is Execute, but does not wake a sleeping loop: the task runs
 	// no later than the next wake-up, timer, or shutdown (G12).
 	ExecuteLazy(task func()) error
 
-	// Schedule runs task once, delay from now, never early (G7). A negative
-	// delay is zero. What shutdown does with it: WithTimersAtShutdown.
+	// Schedule runs task once, delay from now, never early (G7). A negative delay counts
+	// as zero. WithTimersAtShutdown says what a shutdown does with it.
 	Schedule(delay time.Duration, task func()) (*Timer, error)
 
-	// ScheduleAtFixedRate runs task at initial, initial+period, ... from now.
-	// It keeps its phase: runs that are late follow one another at once.
+	// ScheduleAtFixedRate runs task at initial, initial+period, ... from now. It keeps
+	// its phase: late runs follow each other at once.
 	ScheduleAtFixedRate(initial, period time.Duration, task func()) (*Timer, error)
 
-	// ScheduleWithFixedDelay runs task at initial from now, and again delay
-	// after each end of it.
+	// ScheduleWithFixedDelay runs task after initial, and again delay after the end of
+	// each run.
 	ScheduleWithFixedDelay(initial, delay time.Duration, task func()) (*Timer, error)
 
 	// InEventLoop reports whether the caller is a body of this executor.
 	InEventLoop() bool
 
-	// State returns where in its life the executor is (G1).
+	// State returns the current state in the executor's life (G1).
 	State() State
 
-	// ShutdownGracefully begins an orderly end and does not wait for it. Tasks
-	// are still accepted until nothing has run for quiet, and no longer than
-	// timeout. The first call counts; a later one changes nothing (G16). The
-	// error is about the arguments: negative, or timeout < quiet.
+	// ShutdownGracefully begins an orderly end and does not wait for it. Tasks are still
+	// accepted until no body has run for quiet, and no longer than timeout. Only the
+	// first call sets them (G16). The error is about the arguments: a negative one, or
+	// timeout < quiet.
 	ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error)
 
-	// Shutdown closes admission now: when it returns, nothing more is accepted.
-	// What was accepted still runs. It also shortens a graceful shutdown.
+	// Shutdown closes admission now: when it returns, nothing more is accepted. Accepted
+	// work still runs. It also shortens a graceful shutdown.
 	Shutdown() *Termination
 
 	// Termination returns the one Termination of this executor.
@@ -63,13 +63,14 @@ type EventExecutor interface {
 	// begin a shutdown.
 	AwaitTermination(ctx context.Context) error
 
-	// Close is ShutdownGracefully(0, DefaultShutdownTimeout), and waits. From
-	// inside the loop it begins the shutdown and returns ErrInEventLoop.
+	// Close is ShutdownGracefully(0, DefaultShutdownTimeout) followed by
+	// AwaitTermination. From inside the loop it begins the shutdown and returns
+	// ErrInEventLoop.
 	Close() error
 
-	// Context is cancelled at the close, with ErrShutdown, ErrShutdownTimeout or
-	// the loop's error as its cause: this is how a running body learns that it
-	// should end.
+	// Context returns a context that is cancelled at the close, with ErrShutdown,
+	// ErrShutdownTimeout or the loop's error as its cause. A body that runs for long
+	// should end then.
 	Context() context.Context
 
 	// Stats returns one consistent snapshot.

@@ -7,7 +7,7 @@ import (
 	"eventide/core/internal/poll"
 )
 
-// loopIO is what an EventLoop has and an Executor has not.
+// loopIO is the part of an EventLoop that a plain Executor does not have.
 type loopIO struct {
 	// Set once in New.
 	poller IOPoller
@@ -16,10 +16,10 @@ type loopIO struct {
 	// Guarded by Executor.mu.
 	slots      []*Registration  // by the lower half of the token
 	free       []uint32         // empty slots
-	byFD       map[int32]uint32 // watched descriptor -> slot of the one that watches it: half the room of a pointer
+	byFD       map[int32]uint32 // watched descriptor -> slot of its registration: half the size of a pointer
 	generation uint32           // upper half of the last token
 	open       int              // registrations that have not ended
-	channels   int              // of these, those of channels
+	channels   int              // open registrations of channels
 	unnotified []*Registration  // registered after the shutdown call, not yet notified of it
 	drained    int64            // counts of channels that ended since the shutdown call
 	aborted    int64
@@ -28,39 +28,39 @@ type loopIO struct {
 	rebuilds   int64
 
 	// Loop only.
-	ready     []readyEvent // what is left of the last look at the poller
-	readyPos  int
-	notices   []notice // of the shutdown, for registrations
-	noticePos int
-	notified  noticeLevel // the highest level of the notices so far
-	turns     int         // since the last look at the poller
-	lookedAt  int64       // tasks and tail tasks that had begun at that look
-	lookAt    int64       // when the tasks have had their share; 0: they have no limit
-	premature int         // returns of Wait in a row that had no reason
-	suspect   bool        // the poller was rebuilt because it failed, and has not worked since
+	ready       []readyEvent // events of the last poll that are not handled yet
+	readyPos    int
+	notices     []notice // of the shutdown, for registrations
+	noticePos   int
+	notified    noticeLevel // the highest level of the notices so far
+	turns       int         // since the last poll
+	begunAtPoll int64       // tasks and tail tasks that had begun at the last poll
+	pollAt      int64       // when the loop has to poll again, because the tasks have had their share; 0: no limit
+	premature   int         // consecutive returns of Wait without a reason
+	suspect     bool        // the poller was rebuilt because it failed, and has not worked since
 
 	// Atomic.
-	broken   atomic.Bool   // the poller is given up: wake by fallback
+	broken   atomic.Bool   // the poller is not used any more: fallback wakes the loop
 	fallback chan struct{} // capacity 1
 }
 
-// readyEvent is one call of a handler that is to be made.
+// readyEvent is a call of a handler that has not been made yet.
 type readyEvent struct {
 	r         *Registration
 	readiness Readiness
 }
 
 const (
-	// busyTurns bounds the turns between two looks at the poller: with tasks
-	// without end the loop never sleeps, and sleeping is what looks (G13).
+	// busyTurns bounds the turns between two polls. A loop that always has tasks never
+	// sleeps, and would not poll otherwise (G13).
 	busyTurns = poll.BusyTurns
 
-	// busyTasks bounds the tasks that begin between two looks, tail tasks included (G13).
-	// Timers and handlers are not among them: each turn has a bound for those.
+	// busyTasks bounds the tasks, tail tasks included, that begin between two polls
+	// (G13). Timers and handlers do not count: each turn bounds them.
 	busyTasks = busyTurns * turnTasks
 
-	// maxPremature returns of Wait without any reason in a row, and the poller is
-	// built anew (R195; netty's selectorAutoRebuildThreshold).
+	// maxPremature is the number of consecutive returns of Wait without a reason after
+	// which the poller is rebuilt (R195; netty's selectorAutoRebuildThreshold).
 	maxPremature = 512
 
 	defaultIORatio = 50
@@ -74,11 +74,11 @@ func newLoopIO(poller IOPoller, ratio int) *loopIO {
 	}
 }
 
-// WithIORatio sets which part of its time, in percent from 1 to 100, a loop that
-// is busy with both gives to readiness; the rest goes to tasks (R191). 100 sets no
-// limit to the tasks but the one that holds for all, and that cuts their share short
-// if it is large: after 1,024 of them, tail tasks included, readiness is looked at (G13).
-// The default is 50. It has no effect on an Executor, which has no readiness.
+// WithIORatio sets which part of its time, in percent from 1 to 100, a loop that is busy
+// with both gives to readiness handlers; the rest goes to tasks (R191). With any ratio
+// the loop polls for readiness after at most 1,024 tasks, tail tasks included (G13),
+// which may cut a large share of the tasks short. With 100 the tasks have no other limit.
+// The default is 50. The option has no effect on an Executor, which has no readiness.
 func WithIORatio(percent int) Option {
 	return func(c *config) error {
 		if percent < 1 || percent > 100 {
@@ -89,9 +89,9 @@ func WithIORatio(percent int) Option {
 	}
 }
 
-// add gives r a slot and a token and watches its descriptor. replaced is a
-// registration of the same number, which the kernel has forgotten: its descriptor
-// was closed. Requires mu.
+// add gives r a slot and a token, and watches its descriptor. replaced is an older
+// registration of the same number that the kernel has dropped because its descriptor was
+// closed. Requires mu.
 func (io *loopIO) add(r *Registration) (replaced *Registration, err error) {
 	var slot uint32
 	if n := len(io.free); n > 0 {
@@ -122,11 +122,11 @@ func (io *loopIO) add(r *Registration) (replaced *Registration, err error) {
 	return replaced, nil
 }
 
-// errLost is returned by Modify between a rebuild and the word to r that it could not be
-// moved: OnClose, or Abort, says why.
+// errLost is returned by Modify after a rebuild that could not move r, until the loop has
+// ended r. OnClose or Abort gets the reason.
 var errLost = errors.New("the registration could not be moved into the new poller, and ends")
 
-// modify requires mu and an open r. replaced is as of add.
+// modify requires mu and an open r. replaced has the same meaning as in add.
 func (io *loopIO) modify(r *Registration, interest Interest) (replaced *Registration, err error) {
 	const watched = Readable | Writable
 	was, is := r.interest&watched != 0, interest&watched != 0
@@ -168,7 +168,7 @@ func (io *loopIO) watcher(fd int) *Registration {
 }
 
 // takeNumber makes r, which has just been added to the poller, the owner of its
-// descriptor's number, and returns who was. Requires mu.
+// descriptor's number, and returns the previous owner. Requires mu.
 func (io *loopIO) takeNumber(r *Registration) (replaced *Registration) {
 	replaced = io.watcher(r.fd)
 	io.byFD[int32(r.fd)] = uint32(r.token)
@@ -178,17 +178,17 @@ func (io *loopIO) takeNumber(r *Registration) (replaced *Registration) {
 	return replaced
 }
 
-// forget takes fd out of the poller. An error means that the kernel has forgotten it
-// already, because it was closed: that is what was wanted. A poller that is given up is
-// not asked: nobody waits for what it watches. Requires mu.
+// forget takes fd out of the poller. An error means that the kernel has dropped fd
+// already, because it was closed, and is ignored. A broken poller is not called: nothing
+// waits for its events. Requires mu.
 func (io *loopIO) forget(fd int) {
 	if !io.broken.Load() {
 		_ = io.poller.Remove(fd)
 	}
 }
 
-// remove takes r out of the tables, and reports whether the caller has to call forget: not
-// if the number of its descriptor belongs to a newer registration (netty e348bd9217).
+// remove takes r out of the tables, and reports whether the caller has to call forget:
+// not if its descriptor number belongs to a newer registration (netty e348bd9217).
 // Requires mu.
 func (io *loopIO) remove(r *Registration) (watched bool) {
 	if io.watcher(r.fd) == r {
@@ -209,8 +209,8 @@ func (io *loopIO) remove(r *Registration) (watched bool) {
 	return watched
 }
 
-// found returns what the poller collected last. It is called without mu: a poller that
-// panics must not keep it locked (G15). Loop only.
+// found returns what the poller collected last. Called without mu held, because a poller
+// that panics must not keep it locked (G15). Loop only.
 func (e *Executor) found() []PollEvent {
 	if e.io == nil || e.broken != nil {
 		return nil
@@ -218,8 +218,8 @@ func (e *Executor) found() []PollEvent {
 	return e.io.poller.Ready()
 }
 
-// collect takes over what the poller found. Events of registrations that have
-// ended fall away here, or in runReady: nobody hears of a stale descriptor.
+// collect appends what the poller found to ready. Events of ended registrations are
+// dropped here or in runReady, so that no handler is called for a stale descriptor.
 // Requires mu; loop only.
 func (io *loopIO) collect(found []PollEvent) {
 	for _, ev := range found {
@@ -233,37 +233,36 @@ func (io *loopIO) collect(found []PollEvent) {
 	}
 }
 
-// spent reports whether every event in hand has been handled. Loop only.
+// spent reports whether every collected event has been handled. Loop only.
 func (io *loopIO) spent() bool { return io.readyPos == len(io.ready) }
 
-// looked begins a new share of the tasks, after a look at the poller. Loop only.
-func (e *Executor) looked() {
+// beginShare begins a new share of the tasks, after a poll. Loop only.
+func (e *Executor) beginShare() {
 	io := e.io
-	io.turns, io.lookAt = 0, 0
-	io.lookedAt = e.begun()
+	io.turns, io.pollAt = 0, 0
+	io.begunAtPoll = e.begun()
 }
 
 // begun returns how many tasks and tail tasks have begun. Loop only.
 func (e *Executor) begun() int64 { return e.tasks.Begun() + e.tails.Begun() }
 
-// untilLook returns how many tasks and tail tasks may begin before the next look at the
-// poller (G13). Loop only.
-func (e *Executor) untilLook() int {
+// untilPoll returns how many tasks and tail tasks may begin before the next poll (G13).
+// Loop only.
+func (e *Executor) untilPoll() int {
 	if e.io == nil || e.broken != nil {
 		return unbounded
 	}
-	return int(max(0, busyTasks-(e.begun()-e.io.lookedAt)))
+	return int(max(0, busyTasks-(e.begun()-e.io.begunAtPoll)))
 }
 
-// pollWhenBusy looks at the poller, if the tasks have had their share since the
-// last look. Loop only.
+// pollWhenBusy polls if the tasks have had their share since the last poll. Loop only.
 func (e *Executor) pollWhenBusy() {
 	io := e.io
 	if io == nil || !io.spent() || e.broken != nil {
 		return
 	}
 	io.turns++
-	if io.turns < busyTurns && e.untilLook() >= turnTasks && (io.lookAt == 0 || e.now() < io.lookAt) {
+	if io.turns < busyTurns && e.untilPoll() >= turnTasks && (io.pollAt == 0 || e.now() < io.pollAt) {
 		return
 	}
 	if err := io.poller.Poll(); err != nil {
@@ -271,21 +270,21 @@ func (e *Executor) pollWhenBusy() {
 		return
 	}
 	io.suspect = false
-	e.looked()
+	e.beginShare()
 	found := e.found()
 	e.mu.Lock()
 	io.collect(found)
 	e.mu.Unlock()
 }
 
-// runReady calls the handlers of what is ready, before the tasks of the turn.
+// runReady calls the handlers of ready descriptors, before the tasks of the turn.
 func (e *Executor) runReady() {
 	io := e.io
 	if io == nil || len(io.ready) == 0 {
 		return
 	}
 	began := int64(0)
-	timed := io.ratio < 100 && e.broken == nil // the clock may be what is broken
+	timed := io.ratio < 100 && e.broken == nil // a broken executor does not read the clock, which may be the reason
 	if timed {
 		began = e.now()
 	}
@@ -298,15 +297,15 @@ func (e *Executor) runReady() {
 		}
 	}
 	clear(io.ready)
-	io.ready, io.readyPos, io.lookAt = io.ready[:0], 0, 0
+	io.ready, io.readyPos, io.pollAt = io.ready[:0], 0, 0
 	if timed {
 		now := e.now()
-		io.lookAt = now + (now-began)*(100-io.ratio)/io.ratio
+		io.pollAt = now + (now-began)*(100-io.ratio)/io.ratio
 	}
 }
 
-// drainReady handles events until there is none, one panicked, or a listener is
-// to be called. One deferred call serves them all.
+// drainReady handles events until none is left, a handler panicked, or an internal task
+// waits. One deferred call serves them all.
 func (e *Executor) drainReady() {
 	io := e.io
 	defer e.recoverBody()
@@ -329,7 +328,7 @@ func (e *Executor) drainReady() {
 	}
 }
 
-// runInternalInHand runs listeners that the last body brought.
+// runInternalInHand runs the internal tasks that the last bodies have posted.
 func (e *Executor) runInternalInHand() {
 	if !e.stopBatch.Load() {
 		return

@@ -1,20 +1,20 @@
 package core
 
-// Local is a value that each executor has for itself: what a thread-local is to a
-// thread. It belongs to the executor, not to the goroutine, and so survives a body
-// that calls runtime.Goexit. Values are dropped when the executor terminates
+// Local is a variable of which each executor has its own value, as each thread has of a
+// thread-local. The value belongs to the executor, not to the goroutine, and so survives
+// a body that calls runtime.Goexit. Values are dropped when the executor terminates
 // (netty's FastThreadLocal.removeAll, #6596; G15).
 //
-// The methods may be called by bodies only; others get ErrNotInEventLoop.
+// Only bodies may call the methods; any other caller gets ErrNotInEventLoop.
 type Local[T any] struct {
 	init func() T
 }
 
-// NewLocal returns a Local whose value is init() where it was not set; a nil init
-// means the zero value.
+// NewLocal returns a Local. Get returns init() where no value was set; a nil init means
+// the zero value.
 func NewLocal[T any](init func() T) *Local[T] { return &Local[T]{init: init} }
 
-// Get returns the calling executor's value, made by init if there is none.
+// Get returns the calling executor's value, and sets it to init() if there is none.
 func (l *Local[T]) Get() (T, error) {
 	var v T
 	e := currentExecutor()
@@ -22,7 +22,7 @@ func (l *Local[T]) Get() (T, error) {
 		return v, ErrNotInEventLoop
 	}
 	if stored, ok := e.locals[l]; ok {
-		v, _ = stored.(T) // not ok only for a nil of an interface type
+		v, _ = stored.(T) // false only for a nil of an interface type
 		return v, nil
 	}
 	if l.init != nil {

@@ -135,7 +135,7 @@ func (e *Executor) beginTurn() {
 		e.purgeTimers()
 	}
 	if e.seen == StateShutdown && e.ctx.Err() == nil {
-		e.endContext(e.shutdown.cause) // the one who closed has not come to it yet
+		e.endContext(e.shutdown.cause) // the goroutine that closed admission has not called it yet
 	}
 	e.reportPanics() // of a body that panicked while it exited
 	e.notifyChannels()
@@ -147,11 +147,10 @@ func (e *Executor) beginTurn() {
 // stateMoved reports whether the state is another than pollOrSleep saw. Loop only.
 func (e *Executor) stateMoved() bool { return State(e.state.Load()) != e.seen }
 
-// drainLate takes what the tasks of this turn have brought and this turn is to
-// run: timers, or a later one that is in the heap would go before an earlier one
-// that is not; and tail tasks. The rest waits for
-// pollOrSleep. If the state has moved, none of
-// it runs in this turn: hooks may come first.
+// drainLate takes in the timers and tail tasks that the tasks of this turn have added. An
+// earlier timer that is not in the heap yet must run before a later one that is. All
+// other posts wait for pollOrSleep. If the state has moved, none of them runs in this
+// turn: hooks may come first.
 func (e *Executor) drainLate() {
 	if !e.news.Load() {
 		return
@@ -162,12 +161,13 @@ func (e *Executor) drainLate() {
 	e.drainTailInbox()
 }
 
-// share is how many tasks of q this turn may run: no more than bound, nor than may run
-// before the next look at the poller (G13), and in a shutdown not past the mark that the
-// call set, and no later task while a tail task before its mark holds back the hooks (G6).
-// The marks may be read only once the shutdown was seen.
+// share returns how many tasks of q this turn may run: at most bound, and at most as many
+// as may run before the next poll (G13). In a shutdown it stops at mark, the number of
+// tasks of q accepted before the shutdown call, so that hooks can run there; and it
+// returns 0 for later tasks while a tail task before its own mark holds back the hooks
+// (G6). The marks may be read only once the shutdown was seen.
 func (e *Executor) share(q *tasks.Queue, bound int, mark *int64) int {
-	n := min(bound, q.Left(), e.untilLook())
+	n := min(bound, q.Left(), e.untilPoll())
 	if e.seen < StateShuttingDown {
 		return n
 	}
@@ -191,7 +191,7 @@ func (e *Executor) share(q *tasks.Queue, bound int, mark *int64) int {
 // that is one lock per segment instead of one per turn.
 func (e *Executor) pollOrSleep() (over bool) {
 	if e.tasks.Left() > 0 && !e.news.Load() {
-		return false // an event loop looks at its poller in turn
+		return false // an event loop polls in a later step of the turn
 	}
 	now, until := e.nextDeadline()
 	e.mu.Lock()
@@ -211,7 +211,7 @@ func (e *Executor) pollOrSleep() (over bool) {
 		e.mu.Unlock()
 		return true
 	case e.seen == StateShuttingDown && e.heap.len() == 0 && !ended:
-		until = noDeadline // whatever the quiet period says: the last channel wakes the loop
+		until = noDeadline // even if the quiet period has ended: the last channel wakes the loop
 	}
 	e.sleepAndUnlock(until)
 	return false
@@ -226,7 +226,7 @@ func (e *Executor) sleepAndUnlock(until int64) {
 	e.tracePark(until)
 	e.mu.Unlock()
 	worked := e.sleep(until)
-	e.recordLook()
+	e.recordPoll()
 	found := e.found()
 	e.mu.Lock()
 	woken := !e.asleep
@@ -238,27 +238,26 @@ func (e *Executor) sleepAndUnlock(until int64) {
 	}
 	e.io.collect(found)
 	e.mu.Unlock()
-	if worked { // whoever called meanwhile, an error is no proof that the poller works
+	if worked { // after an error the poller may still be broken, even if a caller woke the loop meanwhile
 		e.judgeReturn(woken || news || !e.io.spent(), until)
 	}
 }
 
-// recordLook begins a new share of the tasks after a sleep, unless the poller returned
-// without a look at what it watches: then the tasks after the sleep are of the same share
-// as those before it (G13). Loop only.
-func (e *Executor) recordLook() {
+// recordPoll begins a new share of the tasks after a sleep, unless the poller returned
+// without a poll: then the share from before the sleep goes on (G13). Loop only.
+func (e *Executor) recordPoll() {
 	if e.io == nil || e.broken != nil {
 		return
 	}
-	if p, ok := e.io.poller.(poll.Looker); !ok || p.Looked() {
-		e.looked()
+	if p, ok := e.io.poller.(poll.PollTracker); !ok || p.Polled() {
+		e.beginShare()
 	}
 }
 
-// nextDeadline returns how long the loop may sleep if nothing is new: until the
-// first timer, or else until the quiet period ends. It reads the clock only for
-// the latter, and not after a failure: that has closed, whether pollOrSleep has seen it or not,
-// and the clock may be what it came from (G15).
+// nextDeadline returns until when the loop may sleep if nothing is new: the deadline of
+// the first timer, or else the end of the quiet period. It reads the clock only for the
+// latter, and never after a failure: admission is closed then, even if pollOrSleep has
+// not seen it, and the clock may be the cause (G15).
 func (e *Executor) nextDeadline() (now, until int64) {
 	if e.heap.len() > 0 {
 		return 0, e.heap.first()

@@ -7,11 +7,10 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// Listeners that cannot run on a loop, because it has ended, run on the goroutine
-// that completes the future (G9). Called plainly, a listener that completes the
-// next future, whose listener completes the next, would nest without bound. So
-// the outermost call on a goroutine owns a trampoline, and the ones inside it
-// only add to it.
+// trampoline makes the calls of listeners that cannot run on a loop, because it has
+// ended: they run on the goroutine that completes the future (G9). Plain calls would nest
+// without bound, where each listener completes the next future. So the outermost call on
+// a goroutine owns a trampoline, and calls inside it only append to it.
 type trampoline struct {
 	calls []offLoopCall // touched by its goroutine alone
 }
@@ -23,8 +22,9 @@ type offLoopCall struct {
 
 var trampolines sync.Map // goroutine id -> *trampoline
 
-// offLoop runs calls in order on the calling goroutine: now, or, from inside
-// another such call, after it. A panic is contained and given to onPanic; nil: it is logged.
+// offLoop runs calls in order on the calling goroutine: now, or, inside another such
+// call, after it. A panic is recovered and passed to onPanic, or logged if onPanic is
+// nil.
 func offLoop(onPanic func(*PanicError), calls ...func()) {
 	id := goid.Get()
 	var t *trampoline
@@ -43,8 +43,8 @@ func offLoop(onPanic func(*PanicError), calls ...func()) {
 	}
 }
 
-// resumeOffLoop puts call before what is still to be run, if the caller is inside of
-// such a call, and reports whether it is.
+// resumeOffLoop puts call before the calls that have not been made. It reports false, and
+// does nothing, if the caller is not inside such a call.
 func resumeOffLoop(onPanic func(*PanicError), call func()) bool {
 	v, inside := trampolines.Load(goid.Get())
 	if inside {
@@ -54,9 +54,8 @@ func resumeOffLoop(onPanic func(*PanicError), call func()) bool {
 	return inside
 }
 
-// run empties the trampoline. If a call ends the goroutine by runtime.Goexit, the
-// rest runs in the deferred call: each listener is called once, whatever another
-// does.
+// run makes all calls. If a call ends the goroutine by runtime.Goexit, the deferred call
+// makes the others, so that each listener is called exactly once.
 func (t *trampoline) run(id int64) {
 	defer func() {
 		if len(t.calls) > 0 {

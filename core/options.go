@@ -14,13 +14,13 @@ import (
 // is an error that names the value and what was expected.
 type Option func(*config) error
 
-// config is what the options set. Set once in New.
+// config holds the values of the options. Set once in New.
 type config struct {
 	name         string
-	limit        int // most tasks accepted and not begun
+	limit        int // most tasks that are accepted and have not begun
 	onFull       func(attempt int, err *RejectedError) (retryAfter time.Duration, retry bool)
 	timers       TimersAtShutdown
-	logger       *slog.Logger // nil: slog.Default, as of the moment
+	logger       *slog.Logger // nil: slog.Default at the time of the call
 	panicHandler func(*PanicError)
 	spawner      func(func()) error
 	ownSpawner   bool // spawner is the user's: it may be slow
@@ -40,8 +40,9 @@ const minPendingTasks = 16
 
 const unbounded = int(^uint(0) >> 1)
 
-// newConfig returns the options of a constructor. It also makes sure that the loop's first
-// timer cannot end the process, as it would without descriptors.
+// newConfig applies the options of a constructor. It also opens the network poller of
+// Go's runtime, because without free descriptors the loop's first timer would end the
+// process.
 func newConfig(call string, opts []Option) (config, error) {
 	c := config{
 		limit:   unbounded,
@@ -84,13 +85,12 @@ func WithMaxPendingTasks(n int) Option {
 	}
 }
 
-// WithRejectedHandler sets what happens when the queue is full: the handler says
-// whether to try again, and after how long. attempt counts from 1. It runs on
-// the caller's goroutine, never sees the task, and cannot turn a refusal into
-// anything but an error. It is not asked when the caller is the loop itself, or
-// the spawner that is to give the loop its next goroutine: the loop would wait for
-// the retries and make no room. Retries end at the close (G19). RefuseWhenFull and
-// BackOff are given.
+// WithRejectedHandler sets what happens when the queue is full: the handler says whether
+// to try again, and after how long. attempt counts from 1. The handler runs on the
+// caller's goroutine, does not get the task, and cannot turn a refusal into anything but
+// an error. It is not called when the caller is the loop itself, or the spawner that is
+// to give the loop its next goroutine: the loop would wait for the retries and make no
+// room. Retries end at the close (G19). RefuseWhenFull and BackOff are such handlers.
 func WithRejectedHandler(handler func(attempt int, err *RejectedError) (retryAfter time.Duration, retry bool)) Option {
 	return func(c *config) error {
 		if handler == nil {
@@ -118,20 +118,19 @@ func BackOff(retries int, pause time.Duration) func(int, *RejectedError) (time.D
 type TimersAtShutdown = vocabulary.TimerPolicy
 
 const (
-	// CancelTimers: from the shutdown call on no timer's body begins. Each ends
-	// with ErrCancelled, as soon as the loop has ended the body it is in; one
-	// scheduled later is accepted and ends likewise, at once.
+	// CancelTimers: no timer body begins after the shutdown call. Each timer ends with
+	// ErrCancelled as soon as the loop's current body has ended. A timer scheduled later
+	// is accepted and ends at once, likewise with ErrCancelled.
 	CancelTimers = vocabulary.CancelTimers
 
-	// RunDueTimers: those that are due at the shutdown call run, and of a fixed rate
-	// that is late each run that was due then, one after the other, until admission
-	// ends; the rest are cancelled.
+	// RunDueTimers: timers that are due at the shutdown call run, and the others are
+	// cancelled. A fixed-rate timer that is late makes each run that was due at the call,
+	// one after the other, until admission closes.
 	RunDueTimers = vocabulary.RunDueTimers
 
-	// RunTimersUntilTimeout: those due before the timeout run at their time,
-	// periodic ones again and again, and the quiet period does not end while one
-	// is pending. Shutdown runs those that are due, as RunDueTimers does, and cancels
-	// the rest.
+	// RunTimersUntilTimeout: timers due before the timeout run at their time, periodic
+	// ones repeatedly, and the quiet period does not end while such a timer is pending.
+	// Shutdown runs timers that are due, as RunDueTimers does, and cancels the others.
 	RunTimersUntilTimeout = vocabulary.RunTimersUntilTimeout
 )
 
@@ -181,15 +180,15 @@ func WithPanicHandler(handler func(*PanicError)) Option {
 	}
 }
 
-// WithSpawner sets where the loop's goroutine comes from. The spawner must
-// arrange for loop to be called once, on another goroutine, and return nil; or
-// return an error and not call it. The default is the go statement. It is asked
-// when the executor starts, and again when a body calls runtime.Goexit, which
-// ends its goroutine (G14, G17).
+// WithSpawner sets the function that starts the loop's goroutine. The spawner must
+// arrange for loop to be called once, on another goroutine, and return nil; or return an
+// error and not call loop. The default is the go statement. It is called when the
+// executor starts, and again when a body calls runtime.Goexit, which ends the loop's
+// goroutine (G14, G17).
 //
-// If it refuses then, the loop goes on inside the goroutine that is ending, some
-// frames deeper. So it may refuse often, but not for ever: after about a million such
-// exits in a row the stack, 1 GB by default, is full, and the process dies of that.
+// If it then returns an error, the loop goes on inside the goroutine that is ending, some
+// stack frames deeper. After about a million such errors in a row the stack reaches its
+// limit, 1 GB by default, and the process ends.
 func WithSpawner(spawner func(loop func()) error) Option {
 	return func(c *config) error {
 		if spawner == nil {
@@ -205,8 +204,8 @@ func goSpawner(loop func()) error {
 	return nil
 }
 
-// WithTracer sets an observer of every event, which must not call the executor: nor
-// must the logger then (see Tracer). The default is none, which is free.
+// WithTracer sets an observer of every event. The tracer must not call the executor, and
+// then the logger must not either (see Tracer). By default there is no tracer.
 func WithTracer(tracer Tracer) Option {
 	return func(c *config) error {
 		if tracer == nil {
@@ -217,7 +216,7 @@ func WithTracer(tracer Tracer) Option {
 	}
 }
 
-// WithClock sets where time comes from. The default is the system's clock.
+// WithClock sets the clock of the executor. The default is the system's clock.
 func WithClock(clock Clock) Option {
 	return func(c *config) error {
 		if clock == nil {

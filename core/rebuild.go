@@ -7,9 +7,9 @@ import (
 	"eventide/core/internal/poll"
 )
 
-// pollerFailed is what happens after an error of the poller: a loop builds it
-// anew once, and if that does not help, or there is nothing to build, the
-// executor ends (G15). Loop only.
+// pollerFailed handles an error of the poller. An event loop rebuilds its poller once. If
+// the poller fails again before it has worked, or cannot be rebuilt, or the executor is
+// not an event loop, the executor ends (G15). Loop only.
 func (e *Executor) pollerFailed(err error) {
 	if e.io == nil || e.io.suspect {
 		e.fail(err)
@@ -21,23 +21,23 @@ func (e *Executor) pollerFailed(err error) {
 	}
 }
 
-// rebuild builds the poller anew. Loop only.
+// rebuild replaces what the poller holds by something new, and logs why. Loop only.
 func (e *Executor) rebuild(why error) error {
 	if p, ok := e.io.poller.(poll.AlarmStopper); ok {
-		p.StopAlarm() // Reopen would, with the lock: a Clock is never called so
+		p.StopAlarm() // Reopen would stop it with mu held: a Clock is never called so
 	}
 	moved, lost, err := e.reopen()
 	if err != nil {
 		return err
 	}
-	e.log(slog.LevelWarn, "the poller was built anew", "why", why, "moved", moved, "lost", lost)
+	e.log(slog.LevelWarn, "the poller was rebuilt", "why", why, "moved", moved, "lost", lost)
 	return nil
 }
 
-// reopen moves every registration into a new poller (netty's rebuildSelector, R196). A
-// registration that cannot move ends, instead of hearing nothing as in Netty 4.2: a plain
-// one is closed with the error, a channel is asked to abort. mu is released even if the
-// poller panics, and the loop fails then (G15). Loop only.
+// reopen reopens the poller and adds every registration to it (netty's rebuildSelector,
+// R196). A registration that cannot be added ends, where Netty 4.2 leaves it without
+// events: a plain one is closed with the error, a channel is asked to abort. mu is
+// released even if the poller panics; the loop fails then (G15). Loop only.
 func (e *Executor) reopen() (moved, lost int, err error) {
 	io := e.io
 	e.mu.Lock()
@@ -60,12 +60,13 @@ func (e *Executor) reopen() (moved, lost int, err error) {
 	return moved, len(io.notices) - io.noticePos, nil
 }
 
-// errPremature is why a poller that does not wait is built anew.
+// errPremature is the reason for a rebuild of a poller that does not wait.
 var errPremature = errors.New("core: the poller returns without a reason, again and again")
 
-// judgeReturn counts returns of Wait that nothing explains. A kernel that reports
-// a descriptor nobody watches any more, because a copy of it is open somewhere,
-// would otherwise keep the loop busy for ever (R195, R205). Loop only.
+// judgeReturn counts returns of Wait without a reason, and rebuilds the poller after
+// maxPremature of them. Otherwise a kernel that reports a removed descriptor, because a
+// duplicate of it is still open, would keep the loop busy for ever (R195, R205). Loop
+// only.
 func (e *Executor) judgeReturn(explained bool, until int64) {
 	io := e.io
 	if explained || until != noDeadline && e.now() >= until {
@@ -77,12 +78,12 @@ func (e *Executor) judgeReturn(explained bool, until int64) {
 	}
 	io.premature = 0
 	if err := e.rebuild(errPremature); err != nil {
-		e.log(slog.LevelWarn, "the poller could not be built anew, the old one stays", "error", err)
+		e.log(slog.LevelWarn, "the poller could not be rebuilt, the old one stays", "error", err)
 	}
 }
 
-// sleepWithoutPoller is the sleep of an executor whose poller is broken. It still
-// has to wait for channels that end on other goroutines.
+// sleepWithoutPoller is the sleep of an executor whose poller is broken. An event loop
+// then still waits for channels that end on other goroutines.
 func (e *Executor) sleepWithoutPoller() {
 	if e.io != nil {
 		<-e.io.fallback
@@ -97,7 +98,7 @@ func (e *Executor) wakeLoop() {
 	}
 	select {
 	case e.io.fallback <- struct{}{}:
-	default: // one is pending; it will do
+	default: // a wake-up is pending already
 	}
 }
 
@@ -130,7 +131,7 @@ func (e *Executor) wakeFailed(v any) {
 		}
 	})
 	if !posted {
-		return // the loop has woken by itself, and ended
+		return // the loop has woken by itself, and has ended
 	}
 	var again error
 	defer func() {
@@ -141,8 +142,8 @@ func (e *Executor) wakeFailed(v any) {
 	attempt(&again, func() error { e.poller.Wake(); return nil })
 }
 
-// announceAgain takes back the claim of a wake-up that failed, unless the loop has woken by
-// itself: then it has taken the internal task.
+// announceAgain takes back the claim of a wake-up that failed. If the loop has woken by
+// itself, it has taken the internal task, and nothing is to be taken back.
 func (e *Executor) announceAgain(err error) {
 	e.mu.Lock()
 	e.asleep = e.asleep || len(e.internalTasks) > 0

@@ -4,40 +4,41 @@ import "eventide/core/internal/poll"
 
 // Stats is a snapshot of an executor, or the sum over a group's children.
 //
-// Of one executor it is consistent: Accepted = Ran + Cancelled + Pending at any
-// time, though each is counted on its own (G20), and likewise
-// TimersScheduled = TimersEnded + TimersCancelled + Timers.
+// A snapshot of one executor is consistent: Accepted = Ran + Cancelled + Pending at any
+// time, though each is counted on its own (G20), and likewise TimersScheduled =
+// TimersEnded + TimersCancelled + Timers.
 type Stats struct {
 	State State // of a group: the least of the children's
 
 	Accepted  int64 // tasks
-	Ran       int64 // those that panicked or exited included
+	Ran       int64 // including tasks that panicked or exited
 	Cancelled int64 // submitted functions skipped because their future was cancelled
-	Pending   int64 // accepted and not ended: the running one included
-	Rejected  int64 // tasks refused, after done too: Accepted + Rejected is how many were offered
+	Pending   int64 // accepted and not ended, including the running one
+	Rejected  int64 // tasks refused, even after Done: Accepted + Rejected tasks were offered
 	Panicked  int64 // bodies that panicked
 
 	Timers          int64 // waiting or running
 	TimersScheduled int64
-	TimersEnded     int64 // by having run for the last time
+	TimersEnded     int64 // timers whose last run has ended
 	TimersCancelled int64
 	TimersRun       int64 // timer bodies run
 	Hooks           int64 // waiting
 	HooksRun        int64
 
-	// Parks counts sleeps of the loop's goroutine: those that the loop has announced,
-	// and from which a wake-up may have kept it; but on the pollers of an EventLoop
-	// those that came about. Spins counts the rest.
+	// Parks counts sleeps of the loop's goroutine. The pollers of an EventLoop count a
+	// sleep when the goroutine parks. With another poller a sleep counts when the loop
+	// announces it, even if a wake-up then prevents it. Spins counts the other announced
+	// sleeps.
 	Parks int64
-	Spins int64 // times it was about to sleep and found something first (WithSpin)
-	Wakes int64 // times a call woke it: at most one for each of both (G12)
+	Spins int64 // sleeps that found work or a wake-up before the goroutine parked (WithSpin)
+	Wakes int64 // calls that woke the loop: at most one for each park or spin (G12)
 
 	Registrations int64 // open
-	Rebuilds      int64 // times the poller was built anew
+	Rebuilds      int64 // times the poller was rebuilt
 }
 
-// Stats returns a snapshot. It takes the lock that Execute takes, for a few
-// nanoseconds, and does not start or disturb the loop.
+// Stats returns a snapshot. It holds the lock of Execute for a few nanoseconds, and does
+// not start or wake the loop.
 func (e *Executor) Stats() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -55,17 +56,18 @@ func (e *Executor) Stats() Stats {
 		s.Registrations, s.Rebuilds = int64(e.io.open), e.io.rebuilds
 	}
 	if sleeps, ok := e.poller.(poll.SleepCounter); ok {
-		// The sum is what the loop has announced, or a wake-up between the announcement
-		// and the park would be one too many (G12). Until a sleep is a park it counts as
-		// a spin: so Parks, which people wait for, never goes back.
+		// Parks + Spins must be the number of announced sleeps: otherwise a wake-up
+		// between the announcement and the park would be one too many (G12). A sleep
+		// counts as a spin until it is a park, so that Parks never decreases: tests wait
+		// for it.
 		s.Parks = min(sleeps.Parks(), e.parks)
 		s.Spins = e.parks - s.Parks
 	}
 	return s
 }
 
-// Plus returns the sum of two snapshots, of different executors. Its State is the
-// lesser one.
+// Plus returns the sum of two snapshots of different executors. Its State is the lesser
+// one.
 func (s Stats) Plus(t Stats) Stats {
 	s.State = min(s.State, t.State)
 	s.Accepted += t.Accepted

@@ -10,9 +10,9 @@ type Timer struct {
 	id     uint64
 	period time.Duration // > 0: fixed rate; < 0: fixed delay, negated; 0: once
 
-	// Guarded by e.mu. at is read by the loop's heap only after it was set.
-	// The small ones are together: a timer has 96 bytes, which the allocator has.
-	at     int64 // deadline of the next run, or of the one that goes on; after the end: ranAt
+	// Guarded by e.mu. The loop's heap reads at only after it was set. The small fields
+	// are together: a Timer has 96 bytes, which is a size class of the allocator.
+	at     int64 // deadline of the next run, or of the running one; after the end: ranAt
 	ranAt  int64 // deadline of the last run that has begun; noDeadline: none
 	fn     func()
 	done   chan struct{} // made by the first Done
@@ -36,19 +36,21 @@ const (
 	timerOver
 )
 
-// timerPlace says who has to forget the timer when it is cancelled.
+// timerPlace says where a timer is stored, and so which goroutine removes it after
+// Cancel.
 type timerPlace uint8
 
 const (
 	placeNowhere timerPlace = iota
 	placeAdded              // in timerInbox.added: the canceller unlinks it
-	placeHeap               // in the heap: only the loop may touch that
+	placeHeap               // in the heap: only the loop may touch it
 )
 
-// Schedule runs task once, delay from now, never early (G7). A negative delay is
-// zero; one up to MaxInt64 is legal. The Timer ends before Done is closed: run,
-// or cancelled by Cancel or by the policy at shutdown (WithTimersAtShutdown).
-// Refused after the close, from inside the loop too (G5).
+// Schedule runs task once, delay from now, never early (G7). A negative delay counts as
+// zero; every other value is allowed. The Timer ends before Done is closed: its body
+// runs, or it is cancelled, by Cancel or by the policy at shutdown
+// (WithTimersAtShutdown). After the close Schedule is refused, from inside the loop too
+// (G5).
 func (e *Executor) Schedule(delay time.Duration, task func()) (*Timer, error) {
 	if task == nil {
 		return nil, nilFunc("Schedule", "task")
@@ -56,10 +58,10 @@ func (e *Executor) Schedule(delay time.Duration, task func()) (*Timer, error) {
 	return e.schedule(max(delay, 0), 0, task)
 }
 
-// ScheduleAtFixedRate runs task at initial, initial+period, initial+2*period, ...
-// from now, at most one run at a time. A run that is late does not shift the
-// next: those that are due follow at once. A body that panics or exits ends the
-// timer. initial must not be negative and period must be positive (R71).
+// ScheduleAtFixedRate runs task at initial, initial+period, initial+2*period, ... from
+// now, at most one run at a time. A late run does not shift the next one: all runs that
+// are due follow at once. A body that panics or exits ends the timer. initial must not be
+// negative, and period must be positive (R71).
 func (e *Executor) ScheduleAtFixedRate(initial, period time.Duration, task func()) (*Timer, error) {
 	if err := checkPeriodic("ScheduleAtFixedRate", "period", initial, period, task); err != nil {
 		return nil, err
@@ -67,8 +69,8 @@ func (e *Executor) ScheduleAtFixedRate(initial, period time.Duration, task func(
 	return e.schedule(initial, period, task)
 }
 
-// ScheduleWithFixedDelay runs task at initial from now, and then each time delay
-// after the end of the run before. In everything else it is ScheduleAtFixedRate.
+// ScheduleWithFixedDelay runs task after initial, and then again delay after the end of
+// each run. Otherwise it is like ScheduleAtFixedRate.
 func (e *Executor) ScheduleWithFixedDelay(initial, delay time.Duration, task func()) (*Timer, error) {
 	if err := checkPeriodic("ScheduleWithFixedDelay", "delay", initial, delay, task); err != nil {
 		return nil, err
@@ -89,7 +91,7 @@ func checkPeriodic(call, name string, initial, period time.Duration, task func()
 }
 
 func (e *Executor) schedule(delay, period time.Duration, task func()) (*Timer, error) {
-	// The deadline counts from the call, not from when the loop hears of it (R72).
+	// The deadline counts from this call, not from when the loop takes the timer (R72).
 	t := &Timer{e: e, at: addTime(e.now(), delay), ranAt: noDeadline, period: period, fn: task, index: -1}
 	if err := e.lockOpen(OpSchedule); err != nil {
 		return nil, err
@@ -103,10 +105,10 @@ func (e *Executor) schedule(delay, period time.Duration, task func()) (*Timer, e
 	return t, nil
 }
 
-// Cancel keeps the body from beginning, and reports true, or reports false if it
-// is too late: exactly one of "cancelled" and "ran" is true of a one-shot timer.
-// A periodic timer may be cancelled during a run: that run is its last. What the
-// closure holds is released at once (G8).
+// Cancel prevents the body from beginning and reports true, or reports false if it is too
+// late. A one-shot timer either runs or is cancelled, never both. A periodic timer may be
+// cancelled during a run, which is then its last. What the closure refers to is released
+// at once (G8).
 func (t *Timer) Cancel() bool {
 	t.e.mu.Lock()
 	wake, cancelled := t.e.cancelTimer(t)
@@ -119,9 +121,10 @@ func (t *Timer) Cancel() bool {
 	return cancelled
 }
 
-// Deadline returns when the next run of the body is due; during a run, when that run was
-// due. After the end it returns when the last run was due, or the zero Time if none has
-// begun: it never names a run that will not happen (G7). It may be called from anywhere.
+// Deadline returns when the next run of the body is due, or, during a run, when that run
+// was due. After the end it returns when the last run was due, or the zero Time if none
+// has begun: it never names a run that will not happen (G7). It may be called from any
+// goroutine.
 func (t *Timer) Deadline() time.Time {
 	t.e.mu.Lock()
 	at, never := t.at, t.ended && t.at == noDeadline
@@ -132,8 +135,8 @@ func (t *Timer) Deadline() time.Time {
 	return t.e.epoch.Add(time.Duration(at))
 }
 
-// Done returns a channel that is closed when no run of the body will begin any
-// more, and none is running.
+// Done returns a channel that is closed once no run of the body is running and none will
+// begin.
 func (t *Timer) Done() <-chan struct{} {
 	t.e.mu.Lock()
 	defer t.e.mu.Unlock()
@@ -146,7 +149,7 @@ func (t *Timer) Done() <-chan struct{} {
 	return t.done
 }
 
-// Err returns nil until Done is closed, and after a one-shot timer has run; then
+// Err returns nil before Done is closed, and after a one-shot timer has run; otherwise
 // ErrCancelled, ErrGoexit, or a *PanicError.
 func (t *Timer) Err() error {
 	t.e.mu.Lock()

@@ -1,9 +1,9 @@
 package core
 
-// timerHeap is a 4-ary heap of the timers that wait, ordered by deadline and
-// then by id, that is by the order in which they were scheduled (G7): equal
-// deadlines without a second key would run in any order (netty #9599, #15492).
-// The keys lie in the heap, so that a comparison touches no timer. Loop only.
+// timerHeap is a 4-ary heap of the waiting timers, ordered by deadline and then by id,
+// that is by the order in which they were scheduled (G7): without the second key, timers
+// with equal deadlines would run in any order (netty #9599, #15492). The entries hold the
+// keys, so that a comparison reads no Timer. Loop only.
 type timerHeap struct {
 	entries []timerEntry
 }
@@ -37,7 +37,7 @@ func (h *timerHeap) pop() *Timer {
 	return t
 }
 
-// remove takes t out; no effect if it is not in.
+// remove takes t out of the heap. It has no effect if t is not in the heap.
 func (h *timerHeap) remove(t *Timer) {
 	i := int(t.index)
 	if i < 0 {
@@ -58,7 +58,7 @@ func (h *timerHeap) remove(t *Timer) {
 	h.shrink()
 }
 
-// removeAfter takes out every timer whose deadline is after at, in one pass.
+// removeAfter takes out all timers whose deadline is after at, in one pass.
 func (h *timerHeap) removeAfter(at int64) []*Timer {
 	var out []*Timer
 	kept := h.entries[:0]
@@ -79,7 +79,7 @@ func (h *timerHeap) removeAfter(at int64) []*Timer {
 	return out
 }
 
-// shrink gives back the memory of a burst (G24).
+// shrink releases the memory of a burst (G24).
 func (h *timerHeap) shrink() {
 	if c := cap(h.entries); c > 1024 && len(h.entries) < c/8 {
 		h.entries = append(make([]timerEntry, 0, c/4), h.entries...)

@@ -1,16 +1,16 @@
 package core
 
-// timerInbox is what the loop and its callers share about timers; the heap is
-// the loop's own. Guarded by Executor.mu.
+// timerInbox is the part of the timers that callers and the loop share; only the loop
+// touches the heap. Guarded by Executor.mu.
 type timerInbox struct {
-	added      *Timer // not yet in the heap, in the order scheduled: a ring
-	cancelled  *Timer // in the heap, to be taken out; linked by next
+	added      *Timer // not yet in the heap: a ring, in the order scheduled
+	cancelled  *Timer // in the heap, to be taken out by the loop; linked by next
 	nCancelled int
 	inHeap     int
 	lastID     uint64
 
-	// horizon is the latest deadline that may still run. Everything may until a
-	// shutdown call moves it, by the policy, and the close moves it once more.
+	// horizon is the latest deadline that may still run. Until a shutdown call it is
+	// noDeadline; the call sets it by the policy, and the close may lower it.
 	horizon int64
 
 	// sleepUntil is when the sleeping loop wakes by itself.
@@ -19,7 +19,7 @@ type timerInbox struct {
 	scheduled int64
 	pending   int64
 	runs      int64 // bodies run
-	ended     int64 // timers that ended in another way than cancelled
+	ended     int64 // timers that ended in another way than with ErrCancelled
 	dropped   int64 // timers that ended with ErrCancelled
 }
 
@@ -75,8 +75,8 @@ func (e *Executor) drainTimerInbox() (news bool) {
 		in.unlink(t)
 		news = true
 		if t.at > in.horizon {
-			// The shutdown has moved the horizon since it was accepted, and the
-			// heap may have been purged: nobody would look at it again.
+			// The shutdown has moved the horizon since t was accepted. The heap may have
+			// been purged already, so that nothing would end t later.
 			e.endTimer(t, ErrCancelled)
 			continue
 		}
@@ -148,9 +148,9 @@ func (e *Executor) runTimers() {
 	}
 }
 
-// beginTimer makes t running and returns its body, or ends it if the shutdown
-// came first, or returns nil if a cancel did. This and Cancel are ordered by mu:
-// there is no third case (G8).
+// beginTimer marks t as running and returns its body. It returns nil if t was cancelled,
+// or if a shutdown has moved the horizon before its deadline, in which case it ends t. mu
+// orders this and Cancel, so that one of the two comes first (G8).
 func (e *Executor) beginTimer(t *Timer) func() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -165,8 +165,9 @@ func (e *Executor) beginTimer(t *Timer) func() {
 	return t.fn
 }
 
-// finishTimer ends t after a run, or arms it again. If the clock panics the loop
-// fails, and ends the timers that wait: so t is one of these, for never (G9).
+// finishTimer ends t after a run, or arms it again. If the clock panics, endRun gets
+// noDeadline as the time, so that t waits for ever; the loop fails then, and cancels t
+// with the other waiting timers (G9).
 func (e *Executor) finishTimer(t *Timer, outcome Outcome) {
 	now := noDeadline
 	defer func() { e.endRun(t, outcome, now) }()
@@ -175,7 +176,7 @@ func (e *Executor) finishTimer(t *Timer, outcome Outcome) {
 	}
 }
 
-// endRun counts the end of a run, at now, and ends t or arms it again.
+// endRun counts a run that ended at now, and ends t or arms it again.
 func (e *Executor) endRun(t *Timer, outcome Outcome, now int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -214,8 +215,8 @@ func (e *Executor) rearm(t *Timer, now int64) {
 // purgeChunk bounds the timers that purgeTimers cancels under one hold of mu.
 const purgeChunk = 256
 
-// purgeTimers cancels the timers that a shutdown call, or the close, has put
-// beyond the horizon. It takes time linear in the timers, once per such change.
+// purgeTimers cancels the timers whose deadline is after the horizon that a shutdown call
+// or the close has set. It takes time linear in the number of timers, once per change.
 func (e *Executor) purgeTimers() {
 	e.mu.Lock()
 	horizon := e.timers.horizon
@@ -239,8 +240,8 @@ func (e *Executor) purgeTimers() {
 	e.purged = horizon
 }
 
-// earliestTimer returns the earliest deadline that the loop or anybody else
-// knows of. Requires mu; loop only.
+// earliestTimer returns the earliest deadline of the timers in the heap and in the inbox.
+// Requires mu; loop only.
 func (e *Executor) earliestTimer() int64 {
 	next := noDeadline
 	if e.heap.len() > 0 {

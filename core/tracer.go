@@ -9,21 +9,22 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// Tracer observes an executor. With none, the cost is a comparison with nil.
+// Tracer observes an executor. Without one, tracing costs a comparison with nil.
 //
-// Trace is called where the thing happens, for some events with the executor's
-// lock held, so that their order in the trace is their order in fact. It must be
-// quick, must not call the executor, and must return. Calls come from many goroutines
-// at once. A panic of Trace is logged and otherwise ignored. It is logged where it
-// happens, perhaps with the lock held: the logger must not call the executor either.
+// Trace is called where the event happens, for some events with the executor's lock held,
+// so that the order of the trace is the order of the events. Trace must be fast, must not
+// call the executor, and must return. Many goroutines call it at the same time. A panic
+// of Trace is logged and otherwise ignored. It is logged on the spot, perhaps with the
+// lock held, so the logger must not call the executor either.
 type Tracer interface{ Trace(Event) }
 
 // EventKind says what an Event is about.
 type EventKind uint8
 
 const (
-	// EventAdmit: a call was decided; Op, Accepted. With the lock held. A call that a
-	// WithRejectedHandler tries again has one for each attempt: only the last decides.
+	// EventAdmit: a call was accepted or refused; Op, Accepted. With the lock held. If a
+	// WithRejectedHandler retries a call, each attempt has an event, and the last one is
+	// the result.
 	EventAdmit EventKind = iota + 1
 	// EventBegin: a body begins; Body.
 	EventBegin
@@ -31,8 +32,9 @@ const (
 	EventEnd
 	// EventState: From, To. With the lock held.
 	EventState
-	// EventPark: the loop announces that it sleeps; Until, Queued, NextTimer.
-	// With the lock held: nothing can be queued between the look and the event.
+	// EventPark: the loop announces that it sleeps; Until, Queued, NextTimer. With the
+	// lock held: nothing can be queued between the loop's last look at the queues and
+	// this event.
 	EventPark
 	// EventUnpark: the poller's Wait has returned.
 	EventUnpark
@@ -75,12 +77,13 @@ const (
 	OpRegister              = vocabulary.OpRegister
 )
 
-// Body is a kind of user function that a loop runs. A listener is not a body in the
-// sense of the guarantees (it does not restart a quiet period), but is contained and
-// traced like one.
+// Body is a kind of user function that a loop runs. A listener is not a body in the sense
+// of the guarantees (it does not restart a quiet period), but its panics are recovered,
+// and it is traced, like those of a body.
 type Body = vocabulary.Body
 
-// The kinds of body. What a shutdown asks of a channel is traced as BodyReadiness.
+// The kinds of body. The calls of Channel.Drain and Channel.Abort are traced as
+// BodyReadiness.
 const (
 	BodyNone      = vocabulary.NoBody
 	BodyTask      = vocabulary.BodyTask
@@ -94,8 +97,8 @@ const (
 // Outcome says how a body ended.
 type Outcome = vocabulary.Outcome
 
-// The outcomes of a body. Skipped is a submitted function whose future was cancelled
-// first.
+// The outcomes of a body. OutcomeSkipped is the outcome of a submitted function whose
+// future was cancelled before it began.
 const (
 	OutcomeNormal   = vocabulary.Normal
 	OutcomePanicked = vocabulary.Panicked
@@ -110,7 +113,7 @@ type Event struct {
 	Op        Op
 	Body      Body
 	Outcome   Outcome
-	Accepted  bool          // Admit: the answer
+	Accepted  bool          // Admit
 	From, To  State         // State; Park: To is the state that the loop has acted on
 	Reason    error         // State, from Shutdown on: why admission was closed
 	Goroutine int64         // id of the goroutine on which it happened
@@ -119,7 +122,7 @@ type Event struct {
 	Queued    int           // Park: tasks, tail tasks and listeners waiting
 }
 
-// trace completes ev and hands it on. Callers test e.cfg.tracer first.
+// trace completes ev and passes it to the tracer. Callers test e.cfg.tracer first.
 func (e *Executor) trace(ev Event) {
 	defer func() {
 		if v := recover(); v != nil {

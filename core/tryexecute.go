@@ -1,9 +1,9 @@
 package core
 
-// TryExecute is Execute that asks no WithRejectedHandler: when the queue is full the
-// error is ErrQueueFull, at once (G3, G19). It is for those who have something better to
-// do than to retry, and for handlers that run on another loop, which a retry would hold
-// up. It may be called from anywhere, and never waits for the loop.
+// TryExecute is Execute without the WithRejectedHandler: when the queue is full it
+// returns ErrQueueFull at once (G3, G19). It is for callers that can do something better
+// than retry, and for bodies of another loop, which a retry would block. It may be called
+// from any goroutine, and never waits for the loop.
 func (e *Executor) TryExecute(task func()) error {
 	if task == nil {
 		return nilFunc("TryExecute", "task")

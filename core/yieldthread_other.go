@@ -2,5 +2,5 @@
 
 package core
 
-// yieldThread does nothing where there is no such call.
+// yieldThread does nothing: only Linux needs it, or has the call.
 func yieldThread() {}

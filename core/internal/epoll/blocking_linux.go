@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BlockingPoller sleeps with its thread in epoll_wait and is woken by a write to an
-// eventfd: see WithBlockingEpoll.
+// BlockingPoller blocks its thread in epoll_wait, and a write to an eventfd wakes it: see
+// core.WithBlockingEpoll.
 type BlockingPoller struct {
 	set
 
@@ -21,7 +21,7 @@ type BlockingPoller struct {
 	_     [60]byte
 	parks atomic.Int64
 	spins atomic.Int64
-	event atomic.Pointer[os.File] // the eventfd. As a file: a late Wake finds it closed (netty #9362)
+	event atomic.Pointer[os.File] // the eventfd. It is a file so that a late Wake finds it closed (netty #9362)
 
 	// Loop only.
 	skipped int
@@ -61,7 +61,7 @@ func (p *BlockingPoller) Reopen() error {
 	return nil
 }
 
-// openEvent puts an eventfd into the set, edge-triggered: nobody has to read it.
+// openEvent adds an eventfd to the set, edge-triggered: it need not be read.
 func (s *set) openEvent() (*os.File, error) {
 	fd, err := s.calls.CreateEvent()
 	if err != nil {
@@ -82,16 +82,16 @@ func (p *BlockingPoller) Wake() {
 	}
 }
 
-// signal adds one to an eventfd. Its counter is never read, so that after 2^64-2
-// of them, or if somebody else has filled it, there is no room: then it is read
-// once (netty #9192).
+// signal adds one to the counter of an eventfd. The counter is never read, so after
+// 2^64-2 additions, or if other code has filled it, a write fails with EAGAIN. Then
+// signal reads it once (netty #9192).
 func signal(event *os.File) {
 	raw, err := event.SyscallConn()
 	if err != nil {
 		return
 	}
 	one := [8]byte{0: 1}
-	_ = raw.Control(func(fd uintptr) { // fails after Close: as it should
+	_ = raw.Control(func(fd uintptr) { // fails after Close: the wake-up is not needed then
 		for {
 			switch _, err := unix.Write(int(fd), one[:]); err {
 			case unix.EINTR:
@@ -129,13 +129,13 @@ func (p *BlockingPoller) Wait(until poll.Deadline) error {
 	return err
 }
 
-// Looked is poll.Looker's.
-func (p *BlockingPoller) Looked() bool { return p.skipped == 0 }
+// Polled is poll.PollTracker's.
+func (p *BlockingPoller) Polled() bool { return p.skipped == 0 }
 
 // Poll is IOPoller's.
 func (p *BlockingPoller) Poll() error {
 	p.skipped = 0
-	_, err := p.look()
+	_, err := p.collect()
 	return err
 }
 

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Calls is the table of system calls that the pollers make: a seam for tests that inject
-// what a kernel refuses once in a year.
+// Calls is the table of system calls that the pollers make. Tests replace entries to
+// inject errors that a kernel returns rarely.
 type Calls struct {
 	Create      func() (int, error)
 	Control     func(epfd, op, fd int, ev *unix.EpollEvent) error
@@ -21,9 +21,9 @@ type Calls struct {
 	CreateEvent func() (int, error)
 }
 
-// System returns the calls of the kernel. Each retries what a signal has interrupted.
-// Calls that cannot block do not tell the Go scheduler: that would cost more than the
-// calls do.
+// System returns the calls of the kernel. Each call is repeated when a signal interrupts
+// it. Calls that cannot block do not notify the Go scheduler, which would cost more than
+// the call itself.
 func System() Calls {
 	return Calls{
 		Create:  func() (int, error) { return unix.EpollCreate1(unix.EPOLL_CLOEXEC) },
@@ -59,8 +59,8 @@ func epollPoll(epfd int, events []unix.EpollEvent) (int, error) {
 	}
 }
 
-// epollWait has no timeout: timers are descriptors in the set, so that there is
-// none to be recomputed after a signal (netty #14368).
+// epollWait has no timeout: deadlines are timerfds in the set, so no timeout has to be
+// recomputed after a signal (netty #14368).
 func epollWait(epfd int, events []unix.EpollEvent) (int, error) {
 	for {
 		n, err := unix.EpollWait(epfd, events, -1)
@@ -70,8 +70,8 @@ func epollWait(epfd int, events []unix.EpollEvent) (int, error) {
 	}
 }
 
-// setTimer sets a timerfd to go off once, d from now. Zero would disarm it, and
-// the kernel refuses more seconds than time_t has (netty #8350).
+// setTimer sets a timerfd to expire once, d from now. A value of zero would disarm it,
+// and the kernel refuses more seconds than time_t holds (netty #8350).
 func setTimer(fd int, d time.Duration) error {
 	d = min(max(d, 1), math.MaxInt64/2)
 	return unix.TimerfdSettime(fd, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}, nil)

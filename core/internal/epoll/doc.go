@@ -1,3 +1,4 @@
-// Package epoll has the pollers of event loops: two ways to sleep and to be woken over one
-// epoll set. Linux only; elsewhere the package is empty.
+// Package epoll has the two pollers of event loops. They share one type for the epoll
+// set, and differ in how the loop sleeps and is woken. Linux only; elsewhere the package
+// is empty.
 package epoll

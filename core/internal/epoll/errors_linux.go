@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// callError is the error of a system call: which call, what it was to do on what, what the
-// refusal means and what was expected, and the errno, which errors.Is finds. It is nil if
-// err is.
+// callError returns the error of a system call, or nil if err is nil. The text names the
+// call, what it was to do, what the errno means, and what was expected. errors.Is finds
+// the errno.
 func callError(call, doing string, err error) error {
 	if err == nil {
 		return nil
@@ -22,7 +22,7 @@ func callError(call, doing string, err error) error {
 	return os.NewSyscallError(call, fmt.Errorf("%s: %w", doing, err))
 }
 
-// controlError is callError of epoll_ctl on descriptor fd.
+// controlError returns the error of epoll_ctl on descriptor fd.
 func controlError(op, fd int, err error) error {
 	if err == nil {
 		return nil
@@ -31,7 +31,7 @@ func controlError(op, fd int, err error) error {
 	return callError("epoll_ctl", fmt.Sprintf("%s descriptor %d", doing, fd), err)
 }
 
-// What refusals of the kernel mean, and what was expected.
+// What the errors of the kernel mean, and what was expected.
 var (
 	noNumber = "the process has as many open descriptors as RLIMIT_NOFILE allows, want room for one more"
 	noFile   = "the system has as many open files as fs.file-max allows, want room for one more"

@@ -13,64 +13,66 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NetpollPoller is the poller of an EventLoop. The loop's goroutine parks in Go's
-// own network poller, on the descriptor of its epoll set (which is pollable like
-// any other), and is woken without a system call, by a read deadline in the past.
+// NetpollPoller is the default poller of an EventLoop. The loop's goroutine parks in the
+// network poller of Go's runtime, on the descriptor of its own epoll set, which can be
+// polled like any other. It is woken without a system call, by a read deadline in the
+// past.
 //
-// What keeps a wake-up from being lost:
+// These rules keep wake-ups from being lost:
 //
-//  1. Wakers only ever set a deadline in the past, and only after they moved sleep
-//     from asleep to notified. The loop sets any other deadline only while awake.
-//     So from the announcement until the loop is awake again nobody can overwrite a
-//     deadline in the past. (A deadline in the future set from outside, to arm a
-//     timer, loses a wake-up: the runtime takes it for the newest word.)
-//  2. The deadline is reset before the sleep is announced. The other way round the
-//     reset may wipe out the wake-up of one who saw the announcement.
-//  3. A park follows a look at the set that found nothing, within the same Read: the
-//     runtime forgets older edges at the beginning of a Read and remembers later
-//     ones. A park without that look loses edges, unless the set is empty; and that
-//     must be asked within the Read too, of a count that goes up before a descriptor
-//     is added.
-//  4. A return means "look again" and nothing else. A slow waker's deadline may land
-//     in a later sleep; and if it has passed already, Read returns without a look at
-//     the set, so that under a stream of wake-ups the set is looked at by count.
+//  1. Wakers set only deadlines in the past, and only after they have moved sleep from
+//     asleep to notified. The loop sets other deadlines only while awake. So between the
+//     announcement of the sleep and its end, no goroutine overwrites a deadline in the
+//     past. (A waker that sets a deadline in the future, to arm a timer, can lose a
+//     wake-up: the runtime keeps only the newest deadline.)
+//  2. The loop resets the deadline before it announces the sleep. A reset after the
+//     announcement could erase the wake-up of a goroutine that has seen it.
+//  3. A park follows a poll of the set that found nothing, within the same Read: the
+//     runtime forgets older edges at the beginning of a Read and remembers later ones. A
+//     park without that poll loses edges, unless the set is empty. Emptiness, too, must
+//     be tested within the Read, by a counter that is incremented before a descriptor is
+//     added.
+//  4. A return of Wait only means that the loop has to look for work. The deadline of a
+//     slow waker may take effect in a later sleep. If it has passed already, Read
+//     returns without a poll. So under a stream of wake-ups, Wait polls after a fixed
+//     number of such returns.
 type NetpollPoller struct {
 	set
 
 	// Atomic.
 	sleep atomic.Int32
 	_     [60]byte
-	file  atomic.Pointer[os.File] // owns the epoll descriptor: a late Wake finds it closed, never its number reused
+	file  atomic.Pointer[os.File] // owns the epoll descriptor: a late Wake finds it closed, and never a reused number
 	parks atomic.Int64
 	spins atomic.Int64
 
 	// Loop only.
-	raw     syscall.RawConn
-	ready   func(uintptr) bool // bound once: no allocation per park
-	lookErr error
-	first   bool // the first call of ready in this Read
-	timed   bool // this sleep has a deadline
-	dirty   bool // the file's deadline is in the past, or may come to be
-	skipped int  // calls of Wait that have begun since the last look
-	spin    spinner
-	yield   yieldBackoff
+	raw        syscall.RawConn
+	ready      func(uintptr) bool // collectThenPark, bound once: no allocation per park
+	collectErr error
+	first      bool // the next call of ready is the first in this Read
+	timed      bool // this sleep has a deadline
+	dirty      bool // the file's deadline is in the past, or a waker may still set it so
+	skipped    int  // calls of Wait that have begun since the last poll
+	spin       spinner
+	yield      yieldBackoff
 }
 
-// The handshake of sleep. The loop alone moves to awake and, from there, to
-// asleep; wakers move to notified.
+// States of sleep. Only the loop moves it to awake, and from awake to asleep; wakers move
+// it to notified.
 const (
 	sleepAwake int32 = iota
 	sleepAsleep
 	sleepNotified
 )
 
-// longPast is monotonic: steps of the wall clock do not move it.
+// longPast has a monotonic reading, so that steps of the wall clock do not change it.
 var longPast = time.Now().Add(-time.Hour)
 
 func NewNetpoll(clock poll.Clock, spin time.Duration, k Calls) (*NetpollPoller, error) {
 	p := &NetpollPoller{set: set{calls: k, clock: clock, fd: -1, timer: -1}}
 	p.spin.max = int64(spin)
-	p.ready = p.lookThenPark
+	p.ready = p.collectThenPark
 	p.wake = p.Wake
 	if err := p.Reopen(); err != nil {
 		return nil, err
@@ -78,8 +80,8 @@ func NewNetpoll(clock poll.Clock, spin time.Duration, k Calls) (*NetpollPoller, 
 	return p, nil
 }
 
-// Reopen is IOPoller's. A waker that is slow may still hold the old file: it will
-// find it closed, and its wake-up was for a sleep that is over.
+// Reopen implements core.IOPoller. A slow waker may still hold the old file. It finds the
+// file closed, and its wake-up was for a sleep that has ended.
 func (p *NetpollPoller) Reopen() error {
 	next, err := openSet(p.calls, p.clock)
 	if err != nil {
@@ -102,8 +104,8 @@ func (p *NetpollPoller) Reopen() error {
 	return nil
 }
 
-// pollable gives an epoll descriptor to the runtime's poller. It closes fd if
-// that fails.
+// pollable registers an epoll descriptor with the runtime's poller. On an error it closes
+// fd.
 func pollable(fd int) (*os.File, syscall.RawConn, error) {
 	// os.NewFile registers a descriptor only if it is already non-blocking.
 	if err := unix.SetNonblock(fd, true); err != nil {
@@ -113,7 +115,7 @@ func pollable(fd int) (*os.File, syscall.RawConn, error) {
 	file := os.NewFile(uintptr(fd), "epoll")
 	raw, err := file.SyscallConn()
 	if err == nil {
-		err = file.SetReadDeadline(time.Time{}) // fails if the runtime did not take it
+		err = file.SetReadDeadline(time.Time{}) // fails if the runtime has not registered it
 	}
 	if err != nil {
 		_ = file.Close()
@@ -122,23 +124,24 @@ func pollable(fd int) (*os.File, syscall.RawConn, error) {
 	return file, raw, nil
 }
 
-// Wake is Poller's: no system call, and a single load if one is pending.
+// Wake implements core.Poller: no system call, and a single atomic load if a wake-up is
+// pending.
 func (p *NetpollPoller) Wake() {
 	if p.sleep.Load() != sleepNotified && p.sleep.Swap(sleepNotified) == sleepAsleep {
-		_ = p.file.Load().SetReadDeadline(longPast) // fails after Close: as it should
+		_ = p.file.Load().SetReadDeadline(longPast) // fails after Close: the wake-up is not needed then
 	}
 }
 
-// taken reports whether a Wake was pending, and takes it. Nobody saw the loop
-// asleep, so that the deadline was not touched. Loop only.
+// taken reports whether a Wake was pending, and consumes it. The waker did not see the
+// loop asleep, so it has not set the deadline. Loop only.
 func (p *NetpollPoller) taken() bool {
 	return p.sleep.Load() == sleepNotified && p.sleep.CompareAndSwap(sleepNotified, sleepAwake)
 }
 
-// Wait is Poller's.
+// Wait implements core.Poller.
 func (p *NetpollPoller) Wait(until poll.Deadline) error {
 	p.events = p.events[:0]
-	p.skipped++ // a look takes it back: a call that returns without one counts, whatever its way out
+	p.skipped++ // collect resets it: each return without a poll counts
 	found, err := p.beforeParking(until)
 	if found || err != nil {
 		p.spins.Add(1)
@@ -147,15 +150,15 @@ func (p *NetpollPoller) Wait(until poll.Deadline) error {
 	p.parks.Add(1)
 	err = p.raw.Read(p.ready)
 	if p.sleep.Swap(sleepAwake) == sleepNotified {
-		p.dirty = true // by a waker who has set the deadline, or will in a moment
+		p.dirty = true // a waker has set the deadline, or will set it in a moment
 	}
 	switch {
-	case p.lookErr != nil:
-		err, p.lookErr = p.lookErr, nil
+	case p.collectErr != nil:
+		err, p.collectErr = p.collectErr, nil
 		return err
 	case err == nil:
 		return nil
-	case err == os.ErrDeadlineExceeded: // bare, through a RawConn
+	case err == os.ErrDeadlineExceeded: // a RawConn does not wrap it
 		p.dirty = true
 		return nil
 	default:
@@ -163,12 +166,12 @@ func (p *NetpollPoller) Wait(until poll.Deadline) error {
 	}
 }
 
-// beforeParking does what comes before a park, in the order that the comment of
-// NetpollPoller gives reasons for, and reports whether something was found on the
-// way. If not, sleep is announced and the park must follow.
+// beforeParking does what precedes a park, in the order that the rules of NetpollPoller
+// require, and reports whether it found anything. If not, the sleep is announced and the
+// caller must park.
 func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err error) {
 	if p.skipped > poll.BusyTurns {
-		if found, err := p.look(); found || err != nil {
+		if found, err := p.collect(); found || err != nil {
 			return found, err
 		}
 	}
@@ -179,8 +182,8 @@ func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err erro
 		return found, err
 	}
 	if p.yield.begin() {
-		// What comes next is system calls, and costs more than all the rest of a round
-		// trip: those whom the last tasks have made runnable go first.
+		// What follows is system calls, which cost more than the rest of a round trip. So
+		// goroutines that the last tasks have made runnable run first.
 		runtime.Gosched()
 		p.yield.end()
 		if p.taken() {
@@ -188,7 +191,7 @@ func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err erro
 		}
 	}
 	if !p.arm(until) {
-		_, err := p.look()
+		_, err := p.collect()
 		return true, err
 	}
 	if p.dirty {
@@ -205,38 +208,40 @@ func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err erro
 	return false, nil
 }
 
-// lookThenPark is called by the runtime until it returns true; false parks.
-func (p *NetpollPoller) lookThenPark(uintptr) bool {
+// collectThenPark is called by the runtime until it returns true. After false the runtime
+// parks the goroutine until the next edge.
+func (p *NetpollPoller) collectThenPark(uintptr) bool {
 	first := p.first
 	p.first = false
-	// With no deadline and no descriptor nothing can be ready; after an edge look in
-	// any case. To ask whether the timer is still running instead would be wrong: it
-	// may have gone off since it was set, and this Read has forgotten that edge.
+	// Without a deadline and without descriptors nothing can be ready at the first call;
+	// after an edge it polls in any case. To test whether the timer is still running
+	// would be wrong: the timer may have expired since it was set, and this Read has
+	// forgotten that edge.
 	if first && !p.timed && p.watched.Load() == 0 {
 		return false
 	}
-	found, err := p.look()
-	p.lookErr = err
+	found, err := p.collect()
+	p.collectErr = err
 	return found || err != nil
 }
 
-// look shadows set's to count.
-func (p *NetpollPoller) look() (bool, error) {
+// collect is set.collect, and resets skipped.
+func (p *NetpollPoller) collect() (bool, error) {
 	p.skipped = 0
-	return p.set.look()
+	return p.set.collect()
 }
 
-// Looked is poll.Looker's.
-func (p *NetpollPoller) Looked() bool { return p.skipped == 0 }
+// Polled implements poll.PollTracker.
+func (p *NetpollPoller) Polled() bool { return p.skipped == 0 }
 
-// Poll is IOPoller's.
+// Poll implements core.IOPoller.
 func (p *NetpollPoller) Poll() error {
-	_, err := p.look()
+	_, err := p.collect()
 	return err
 }
 
-// spinFor looks for events and wake-ups for a while, if the loop was busy a moment
-// ago and spinning has paid lately.
+// spinFor polls for events and wake-ups for a while, unless recent spins have found
+// nothing.
 func (p *NetpollPoller) spinFor(until poll.Deadline) (found bool, err error) {
 	if !p.spin.begin() {
 		return false, nil
@@ -247,9 +252,9 @@ func (p *NetpollPoller) spinFor(until poll.Deadline) (found bool, err error) {
 			p.spin.hit()
 			return true, nil
 		}
-		// A look is a system call: in every turn it would delay the tasks.
+		// A poll is a system call: one in every turn would delay the tasks.
 		if p.watched.Load() > 0 && turn&3 == 0 {
-			if found, err := p.look(); found || err != nil {
+			if found, err := p.collect(); found || err != nil {
 				p.spin.hit()
 				return found, err
 			}
@@ -262,11 +267,11 @@ func (p *NetpollPoller) spinFor(until poll.Deadline) (found bool, err error) {
 	return false, nil
 }
 
-// Parks and Spins are poll.SleepCounter's.
+// Parks and Spins implement poll.SleepCounter.
 func (p *NetpollPoller) Parks() int64 { return p.parks.Load() }
 func (p *NetpollPoller) Spins() int64 { return p.spins.Load() }
 
-// Close is Poller's.
+// Close implements core.Poller.
 func (p *NetpollPoller) Close() error {
 	p.closeTimer()
 	p.awaitAlarms()

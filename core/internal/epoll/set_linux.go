@@ -11,31 +11,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// set is an epoll instance with a timerfd in it, and what the two epoll
-// pollers have in common: they differ in how they sleep and are woken.
+// set is an epoll instance with a timerfd in it: the part that both pollers share.
 type set struct {
 	// Set once.
 	calls Calls
-	clock poll.Clock // nil: the system's, and the timer is a timerfd
-	wake  func()     // the poller's Wake, for the timer of another clock
+	clock poll.Clock // nil: the system's clock, with a timerfd as the timer
+	wake  func()     // the poller's Wake, which alarms of another clock call
 
 	// Written by Reopen, with the executor's lock held.
 	fd int
 
 	// Atomic. Incremented before a descriptor is added: see NetpollPoller.
-	watched atomic.Int32 // descriptors in the set, those of our own excepted
+	watched atomic.Int32 // descriptors in the set, without the poller's own
 
 	// Loop only.
 	timer  int          // the timerfd; -1 if there is none
-	setTo  time.Time    // the deadline that it, or alarm, was last set for; may have passed. Zero: the timerfd has gone off
-	alarm  *wakeAlarm   // the timer of another clock
+	setTo  time.Time    // the deadline for which timer or alarm was last set; may have passed. Zero: the timerfd has expired
+	alarm  *wakeAlarm   // the pending alarm of another clock
 	lag    poll.Lag     // of that clock
-	late   []*wakeAlarm // those that could not be stopped any more, and may still run
+	late   []*wakeAlarm // alarms that could not be stopped and may still run
 	buf    []unix.EpollEvent
 	events []poll.Event
 }
 
-// Tokens of descriptors of the poller's own. Those of registrations begin at 1<<32.
+// Tokens of the poller's own descriptors. The tokens of registrations begin at 1<<32.
 const (
 	ownToken   = 0
 	timerToken = 1
@@ -43,10 +42,10 @@ const (
 
 const (
 	firstEvents = 16
-	MostEvents  = 1024 // in one look: what they bring is one turn's work
+	MostEvents  = 1024 // of one poll: they bring the work of one turn
 )
 
-// openSet makes an epoll instance. The descriptor is the caller's to close.
+// openSet makes an epoll instance. The caller has to close its descriptor.
 func openSet(k Calls, clock poll.Clock) (*set, error) {
 	fd, err := k.Create()
 	if err != nil {
@@ -55,17 +54,17 @@ func openSet(k Calls, clock poll.Clock) (*set, error) {
 	return &set{calls: k, clock: clock, fd: fd, timer: -1}, nil
 }
 
-// replaceBy takes over a new set that watches nothing. The old descriptor is the
-// caller's to close.
+// replaceBy takes over next, a new set that watches nothing. The caller has to close the
+// old descriptor.
 func (s *set) replaceBy(next *set) {
 	s.closeTimer()
 	s.fd, s.timer, s.setTo, s.events = next.fd, next.timer, time.Time{}, s.events[:0]
 	s.watched.Store(0)
 }
 
-// openTimer makes the timerfd and puts it into the set. A timer of the runtime's
-// would do, but its poller waits in whole milliseconds: it is late by a half of one
-// where this is late by tens of microseconds.
+// openTimer makes a timerfd and adds it to the set. A timer of the Go runtime would be
+// late by half a millisecond, because the runtime's poller waits in whole milliseconds; a
+// timerfd is late by tens of microseconds.
 func (s *set) openTimer() error {
 	s.timer = -1
 	if s.clock != nil {
@@ -75,7 +74,7 @@ func (s *set) openTimer() error {
 	if err != nil {
 		return callError("timerfd_create", "make the loop's timer", err)
 	}
-	// Edge-triggered: every expiry is an event, and nobody has to read it.
+	// Edge-triggered: every expiry is an event, and the timerfd need not be read.
 	if err := s.control(unix.EPOLL_CTL_ADD, fd, unix.EPOLLIN|unix.EPOLLET, timerToken); err != nil {
 		_ = unix.Close(fd)
 		return err
@@ -84,7 +83,8 @@ func (s *set) openTimer() error {
 	return nil
 }
 
-// closeTimer also ends the timer of another clock. Close waits for it, too.
+// closeTimer closes the timerfd and stops the alarm. A call of the alarm that has begun
+// is left to awaitAlarms.
 func (s *set) closeTimer() {
 	if s.timer >= 0 {
 		_ = unix.Close(s.timer)
@@ -93,9 +93,8 @@ func (s *set) closeTimer() {
 	s.StopAlarm()
 }
 
-// StopAlarm ends the timer of another clock. It does not wait for a function that
-// has begun: a clock may be late, and the loop would stand still for as long. It
-// reports whether one has.
+// StopAlarm implements poll.AlarmStopper. It does not wait for a call that has begun: a
+// clock may be late, and the loop would stand still for that time.
 func (s *set) StopAlarm() (begun bool) {
 	s.late = slices.DeleteFunc(s.late, (*wakeAlarm).isOver)
 	if s.alarm != nil && !s.alarm.alarm.Stop() {
@@ -106,7 +105,7 @@ func (s *set) StopAlarm() (begun bool) {
 	return begun
 }
 
-// awaitAlarms returns when no function of an alarm runs, or will (G24).
+// awaitAlarms returns when no call of an alarm is running or pending (G24).
 func (s *set) awaitAlarms() {
 	for _, a := range s.late {
 		<-a.over
@@ -118,7 +117,7 @@ func (s *set) control(op, fd int, events uint32, token uint64) error {
 	return controlError(op, fd, s.calls.Control(s.fd, op, fd, &ev))
 }
 
-// Add is IOPoller's.
+// Add implements core.IOPoller.
 func (s *set) Add(fd int, interest poll.Interest, token uint64) error {
 	s.watched.Add(1)
 	err := s.control(unix.EPOLL_CTL_ADD, fd, epollEvents(interest), token)
@@ -128,19 +127,19 @@ func (s *set) Add(fd int, interest poll.Interest, token uint64) error {
 	return err
 }
 
-// Modify is IOPoller's.
+// Modify implements core.IOPoller.
 func (s *set) Modify(fd int, interest poll.Interest, token uint64) error {
 	return s.control(unix.EPOLL_CTL_MOD, fd, epollEvents(interest), token)
 }
 
-// Remove is IOPoller's.
+// Remove implements core.IOPoller.
 func (s *set) Remove(fd int) error {
 	err := s.control(unix.EPOLL_CTL_DEL, fd, 0, 0)
 	s.watched.Add(-1)
 	return err
 }
 
-// Forgot is poll.Forgetter's.
+// Forgot implements poll.Forgetter.
 func (s *set) Forgot() { s.watched.Add(-1) }
 
 func epollEvents(i poll.Interest) uint32 {
@@ -154,7 +153,8 @@ func epollEvents(i poll.Interest) uint32 {
 	if i&poll.EdgeTriggered != 0 {
 		events |= unix.EPOLLET
 	}
-	// Not with levels: urgent data that nobody takes would be reported for ever.
+	// Only with edges: level-triggered urgent data that nobody reads would be reported
+	// for ever.
 	if i&poll.EdgeTriggered != 0 && i&poll.Readable != 0 {
 		events |= unix.EPOLLPRI
 	}
@@ -176,20 +176,20 @@ func epollReadiness(events uint32) poll.Readiness {
 // FD returns the number of the epoll descriptor.
 func (s *set) FD() int { return s.fd }
 
-// Watched returns how many descriptors the set is believed to watch, the poller's own
-// excepted.
+// Watched returns how many descriptors the set watches, without the poller's own, as far
+// as the poller has been told.
 func (s *set) Watched() int { return int(s.watched.Load()) }
 
-// SetFirstLook makes the first look bring at most n events. It is to be called before the
-// first Wait and Poll.
-func (s *set) SetFirstLook(n int) { s.buf = make([]unix.EpollEvent, n) }
+// SetFirstBatch makes the first poll collect at most n events. It must be called before
+// the first Wait or Poll.
+func (s *set) SetFirstBatch(n int) { s.buf = make([]unix.EpollEvent, n) }
 
-// Ready is IOPoller's.
+// Ready implements core.IOPoller.
 func (s *set) Ready() []poll.Event { return s.events }
 
-// look asks the kernel without blocking and reports whether there is anything, a
-// timer included. Loop only.
-func (s *set) look() (bool, error) {
+// collect polls the kernel without blocking, and reports whether there is an event, of
+// the timer too. Loop only.
+func (s *set) collect() (bool, error) {
 	if s.buf == nil {
 		s.buf = make([]unix.EpollEvent, firstEvents)
 	}
@@ -197,7 +197,7 @@ func (s *set) look() (bool, error) {
 	return s.take(n, err)
 }
 
-// take converts what the kernel has put into buf.
+// take converts the n events in buf.
 func (s *set) take(n int, err error) (bool, error) {
 	s.events = s.events[:0]
 	if err != nil {
@@ -215,14 +215,14 @@ func (s *set) take(n int, err error) (bool, error) {
 		}
 	}
 	if n == len(s.buf) && n < MostEvents {
-		s.buf = make([]unix.EpollEvent, 4*n) // what is left comes with the next look
+		s.buf = make([]unix.EpollEvent, 4*n) // the next poll collects the rest
 	}
 	return n > 0, nil
 }
 
-// arm makes sure that there is an event at until or earlier, and reports false if
-// until has passed. A setting that is too early costs one look for nothing, which
-// is cheaper than to move it each time the loop falls asleep. Loop only.
+// arm makes sure that an event comes at until or earlier. It reports false if until has
+// passed. A timer that is set too early costs one spurious return, which is cheaper than
+// setting it again for each sleep. Loop only.
 func (s *set) arm(until poll.Deadline) bool {
 	if until.IsZero() {
 		return true
@@ -239,13 +239,13 @@ func (s *set) arm(until poll.Deadline) bool {
 		return true
 	}
 	if s.calls.SetTimer(s.timer, d) != nil {
-		return false // look again at once: late is worse than busy, and it cannot happen to a timerfd of ours
+		return false // return at once: busy is better than late, and timerfd_settime cannot fail on our own timerfd
 	}
 	s.setTo = until
 	return true
 }
 
-// armAlarm is arm for another clock than the system's, which may be behind its alarms:
+// armAlarm is arm for a clock other than the system's, which may be behind its alarms:
 // see poll.Lag.
 func (s *set) armAlarm(until poll.Deadline) bool {
 	wentOff := s.StopAlarm()
@@ -259,7 +259,7 @@ func (s *set) armAlarm(until poll.Deadline) bool {
 	return true
 }
 
-// wakeAlarm is an alarm that wakes a poller, and can be waited for.
+// wakeAlarm is an alarm that wakes a poller. over is closed at the end of its call.
 type wakeAlarm struct {
 	alarm poll.Alarm
 	over  chan struct{}

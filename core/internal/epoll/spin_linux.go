@@ -2,26 +2,27 @@ package epoll
 
 import "time"
 
-// spinner decides whether to look for work once more before parking. It spins for
-// the full time or not at all: a short spin never sees the answer that comes fast
-// only if somebody waits for it. What adapts is how often: a miss doubles the
-// number of sleeps that go by without a spin, a hit makes it zero. Loop only.
+// spinner decides whether to spin before a park, which is to poll for a while. It spins
+// for the full time or not at all: a shorter spin would miss an answer that comes fast
+// only because the loop is awake. How often it spins adapts: a miss doubles the number of
+// parks without a spin, a hit sets it to zero. Loop only.
 type spinner struct {
 	max    int64 // nanoseconds; 0: never
 	since  time.Time
-	last   int64 // nanoseconds spun, as of the turn before
+	last   int64 // nanoseconds spun until the last turn
 	misses int
-	skip   int // sleeps to go by
+	skip   int // the next so many parks have no spin
 }
 
 const (
-	// slowYield is how long a yield takes if others need the processor: one who
-	// yields queues behind all of them, while one who is woken runs next.
+	// slowYield is how long a yield takes, in nanoseconds, when other goroutines need the
+	// processor. A goroutine that yields queues behind all of them, while one that is
+	// woken runs next.
 	slowYield = int64(50 * time.Microsecond)
 	maxMisses = 8
 )
 
-// begin reports whether to spin before this sleep.
+// begin reports whether to spin before this park.
 func (s *spinner) begin() bool {
 	if s.max == 0 {
 		return false
@@ -33,9 +34,9 @@ func (s *spinner) begin() bool {
 	return true
 }
 
-// goesOn is asked before each turn, which begins with a yield. It does not read
-// the clock before the first: work that is there after one yield is the common
-// case of a busy loop, and to read the clock takes as long.
+// goesOn is called before each turn, which begins with a yield. It does not read the
+// clock before the first turn: in a busy loop work is usually there after one yield, and
+// reading the clock takes as long as that.
 func (s *spinner) goesOn(turn int) bool {
 	switch turn {
 	case 0:
@@ -53,27 +54,27 @@ func (s *spinner) goesOn(turn int) bool {
 	return !slow && spun < s.max
 }
 
-// hit says that spinning has found work.
+// hit records that spinning has found work.
 func (s *spinner) hit() { s.misses = 0 }
 
-// miss says that it has not.
+// miss records that spinning has found nothing.
 func (s *spinner) miss() {
 	s.misses = min(s.misses+1, maxMisses)
 	s.skip = 1<<s.misses - 1
 }
 
-// yieldBackoff decides whether to yield once before parking, so that a goroutine that waits for
-// what the loop has just done does not wait for the loop to fall asleep as well.
-// Where many others need the processor a yield is long, and readiness would wait for
-// its end: each so many yields are timed, and a long one stops the next ones. To
-// time all of them would cost a good part of what they gain. Loop only.
+// yieldBackoff decides whether to yield once before parking, so that a goroutine that
+// waits for a result of the last tasks need not also wait until the loop sleeps. When
+// many goroutines need the processor a yield is long, and readiness waits for its end. So
+// one yield in timedYield is timed, and a long one stops yielding for the next parks. To
+// time all of them would cost much of what they gain. Loop only.
 type yieldBackoff struct {
-	count int       // of yields, or below zero of parks to go by without one
-	began time.Time // of the yield that is being timed
+	count int       // yields since the last timed one; below zero: parks left without a yield
+	began time.Time // when the timed yield began
 }
 
 const (
-	timedYield     = 16  // each so many yields are timed
+	timedYield     = 16  // one yield in so many is timed
 	unyieldedParks = 256 // parks without a yield after a slow one
 )
 
@@ -93,7 +94,7 @@ func (c *yieldBackoff) end() {
 	}
 }
 
-// took says how long the yield was that has been timed.
+// took records the duration of the timed yield.
 func (c *yieldBackoff) took(d time.Duration) {
 	c.count = 0
 	if int64(d) > slowYield {

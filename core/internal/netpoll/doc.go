@@ -1,3 +1,3 @@
 // Package netpoll makes sure that the network poller of Go's runtime can be opened,
-// before something opens it that cannot report an error.
+// before a timer or a socket opens it and cannot report the error.
 package netpoll

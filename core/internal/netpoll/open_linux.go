@@ -10,20 +10,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// poller is the network poller of Go's runtime. The runtime opens it with the first timer,
-// socket or os.File that can be polled, and ends the process if the kernel refuses.
+// poller is the state of the network poller of Go's runtime. The runtime opens it with
+// the first timer, socket or pollable os.File, and ends the process if the kernel
+// refuses.
 var poller struct {
 	mu   sync.Mutex
-	open bool // known to be
+	open bool // certainly open; false means unknown
 }
 
 // Open makes sure that Go's network poller is open, or returns the error for which it
 // cannot be opened. It makes the two descriptors that the runtime needs, an epoll set and
-// an eventfd, closes them, and has the runtime open its poller in their place. A goroutine
-// that takes the last descriptors of the process in this moment can still end the process,
-// as it can at the first timer of any Go program. The runtime does not say whether its
-// poller is open already, so the first call needs two free descriptors even then. Any
-// goroutine may call it.
+// an eventfd, closes them, and then makes the runtime open its poller. A goroutine that
+// takes the last descriptors of the process in between can still end the process, as with
+// the first timer of any Go program. The runtime does not say whether its poller is open
+// already, so the first call needs two free descriptors in any case. Any goroutine may
+// call it.
 func Open() error {
 	poller.mu.Lock()
 	defer poller.mu.Unlock()
@@ -38,7 +39,7 @@ func Open() error {
 	return nil
 }
 
-// reserve reports whether the kernel has what the runtime's poller takes.
+// reserve returns an error if the kernel has no descriptors for the runtime's poller.
 func reserve() error {
 	set, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {

@@ -2,5 +2,6 @@
 
 package netpoll
 
-// Open does nothing: elsewhere the runtime's poller is left to the runtime.
+// Open does nothing: on other systems opening the runtime's poller is left to the
+// runtime.
 func Open() error { return nil }

@@ -2,13 +2,13 @@ package poll
 
 import "time"
 
-// Clock is core.Clock.
+// Clock is documented as core.Clock.
 type Clock interface {
 	Now() time.Time
 	AfterFunc(d time.Duration, f func()) Alarm
 }
 
-// Alarm is core.Alarm.
+// Alarm is documented as core.Alarm.
 type Alarm interface {
 	Stop() bool
 	Reset(d time.Duration) bool
@@ -20,8 +20,8 @@ type Deadline = time.Time
 // SystemClock is the runtime's monotonic clock.
 type SystemClock struct{}
 
-// Now is Clock's.
+// Now implements Clock.
 func (SystemClock) Now() time.Time { return time.Now() }
 
-// AfterFunc is Clock's.
+// AfterFunc implements Clock.
 func (SystemClock) AfterFunc(d time.Duration, f func()) Alarm { return time.AfterFunc(d, f) }

@@ -1,4 +1,4 @@
-// Package poll is the vocabulary that pollers and the executor share: what to wait for,
-// what was found, and the clock that deadlines are on. Package core aliases what its users
+// Package poll has the types that pollers and the executor share: interest, readiness,
+// events, and the clock of deadlines. Package core has aliases for those that its users
 // need.
 package poll

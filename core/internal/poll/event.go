@@ -7,7 +7,7 @@ type Event struct {
 	Readiness Readiness
 }
 
-// BusyTurns bounds the turns of a loop between two looks at what its poller watches: with
-// tasks without end the loop never sleeps, and sleeping is what looks (G13). A poller whose
-// Wait may return without a look counts those returns up to the same bound.
+// BusyTurns bounds the turns of a loop between two polls. A loop that always has tasks
+// never sleeps, and would not poll otherwise (G13). A poller whose Wait may return
+// without a poll bounds such consecutive returns by it too.
 const BusyTurns = 16

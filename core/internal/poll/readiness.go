@@ -2,8 +2,7 @@ package poll
 
 import "strings"
 
-// Interest says what a Registration waits for. The zero value is nothing: the
-// registration is paused and its descriptor is not watched at all.
+// Interest is documented as core.Interest.
 type Interest uint8
 
 const (
@@ -11,9 +10,8 @@ const (
 	Readable Interest = 1 << iota
 	// Writable: room for output, or the end of a connect.
 	Writable
-	// EdgeTriggered asks to be told of each change once, instead of in every
-	// turn for as long as it lasts. The handler must then go on until the
-	// descriptor would block, or it will not hear of what it left.
+	// EdgeTriggered: the handler is called once for each change, instead of in every turn
+	// for as long as the readiness lasts.
 	EdgeTriggered
 )
 
@@ -24,7 +22,7 @@ func (i Interest) String() string {
 	return flagNames(uint8(i), "Readable", "Writable", "EdgeTriggered")
 }
 
-// Readiness is what a poller found out about a descriptor.
+// Readiness is documented as core.Readiness.
 type Readiness uint8
 
 const (
@@ -35,7 +33,7 @@ const (
 	readyUrgent
 )
 
-// NewReadiness returns a Readiness with these answers: for pollers.
+// NewReadiness returns a Readiness with these answers, for pollers.
 func NewReadiness(readable, writable, hungUp, failed bool) Readiness {
 	var r Readiness
 	for i, set := range [...]bool{readable, writable, hungUp, failed} {
@@ -46,11 +44,11 @@ func NewReadiness(readable, writable, hungUp, failed bool) Readiness {
 	return r
 }
 
-// Readable reports whether a read would not block: there is input, or its end, or
-// an error to be fetched.
+// Readable reports whether a read would not block: there is input, the end of the input,
+// or a pending error.
 func (r Readiness) Readable() bool { return r&(readyRead|readyHangUp|readyError) != 0 }
 
-// Writable reports whether a write would not block, if only because it would fail.
+// Writable reports whether a write would not block, possibly because it fails.
 func (r Readiness) Writable() bool { return r&(readyWrite|readyError) != 0 }
 
 // HungUp reports that the peer has ended its side. Input may still be there.
@@ -59,13 +57,11 @@ func (r Readiness) HungUp() bool { return r&readyHangUp != 0 }
 // Failed reports an error on the descriptor, which a read or write will return.
 func (r Readiness) Failed() bool { return r&readyError != 0 }
 
-// Urgent reports that there is urgent data in the input, which TCP lets a peer mark.
-// A read ends in front of it: one that brought less than it had room for has not
-// emptied the descriptor. Only registrations with EdgeTriggered get it; the
-// others hear again of whatever is left.
+// Urgent reports that the input has urgent data. Only registrations with EdgeTriggered
+// get it: see core.Readiness.
 func (r Readiness) Urgent() bool { return r&readyUrgent != 0 }
 
-// WithUrgent returns r with Urgent, which makes it Readable too: for pollers.
+// WithUrgent returns r with Urgent, which implies Readable. For pollers.
 func (r Readiness) WithUrgent() Readiness { return r | readyRead | readyUrgent }
 
 func (r Readiness) String() string {

@@ -1,15 +1,15 @@
 package tasks
 
-// progress is the state of the batch in hand, in one word, so that "one more ran" and
-// "one less is pending" are the same instant for every reader:
+// progress is the state of the batch in hand in one word, so that "one more ran" and "one
+// less is pending" become visible in the same instant:
 //
 //	 48..        32..47     16..31  0..15
 //	+---------+-----------+-------+------+
 //	| running | cancelled |  ran  | left |
 //	+---------+-----------+-------+------+
 //
-// left counts the tasks of the batch that have not ended; running is 1 while
-// the first of them has begun.
+// left counts the tasks of the batch that have not ended; running is 1 while the first of
+// these has begun.
 type progress uint64
 
 const (
@@ -18,32 +18,32 @@ const (
 	progressMask progress = 1<<16 - 1
 )
 
-// Ending is how a task has ended: one unit of the count that it goes to.
+// Ending says how a task has ended: it is one unit of the count to increment.
 type Ending progress
 
 // The endings of a task.
 const (
 	Ran       Ending = 1 << 16
-	Cancelled Ending = 1 << 32 // skipped, because its future was cancelled
+	Cancelled Ending = 1 << 32 // skipped because its future was cancelled
 )
 
 func (p progress) left() int        { return int(p & progressMask) }
 func (p progress) ran() int64       { return int64(p >> 16 & progressMask) }
 func (p progress) cancelled() int64 { return int64(p >> 32 & progressMask) }
 
-// notBegun is left without the task that is running.
+// notBegun is left without the running task.
 func (p progress) notBegun() int { return p.left() - int(p>>48) }
 
-// Counts are the terms of conservation: Accepted = Ran + Cancelled + Pending.
+// Counts are the terms of the invariant Accepted = Ran + Cancelled + Pending.
 type Counts struct {
 	Accepted, Ran, Cancelled int64
-	Pending                  int // a running body included
-	NotBegun                 int // pending without it
+	Pending                  int // including the running task
+	NotBegun                 int // Pending without it
 	Running                  bool
 }
 
-// Counts returns a consistent snapshot. The lock is held, which keeps the
-// loop from taking a new batch between the two reads.
+// Counts returns a consistent snapshot. The lock is held, so that the loop cannot take a
+// new batch between the two reads.
 func (q *Queue) Counts() Counts {
 	p := progress(q.progress.Load())
 	return Counts{

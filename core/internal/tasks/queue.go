@@ -1,5 +1,5 @@
 // Package tasks is the task queue of an executor: a FIFO with many producers and one
-// consumer, that can say at any instant what has become of each accepted task.
+// consumer, which counts at any instant how each accepted task has ended.
 package tasks
 
 import "sync/atomic"
@@ -9,8 +9,8 @@ import "sync/atomic"
 // the fields of progress.
 const SegmentSize = 256
 
-// maxFreeSegments is how many spent segments a queue keeps for reuse. The rest
-// of a burst goes back to the garbage collector (G24).
+// maxFreeSegments is how many spent segments a queue keeps for reuse. Other segments of a
+// burst go back to the garbage collector (G24).
 const maxFreeSegments = 4
 
 type segment struct {
@@ -19,14 +19,13 @@ type segment struct {
 	tasks [SegmentSize]func()
 }
 
-// Queue is a FIFO of tasks. Producers push under the owner's lock. The consumer, the
-// loop, takes a segment at a time under the same lock and runs it without: that
-// segment is the batch in hand. The zero value is an empty queue.
+// Queue is a FIFO of tasks. Producers push under the owner's lock. The consumer, which is
+// the loop, takes one segment at a time under the same lock, and runs it without the
+// lock: that segment is the batch in hand. The zero value is an empty queue.
 //
-// The queue is also the place where conservation lives (G20): accepted is counted
-// when a task is pushed, ran and cancelled when it ends, and pending is read off the
-// segments. Each count is made on its own, and a snapshot of the four under the lock
-// adds up at any instant.
+// The queue also keeps the counters of G20. accepted is incremented when a task is
+// pushed, ran and cancelled when it ends; pending is computed from the segments. A
+// snapshot of the four under the lock satisfies the invariant at any instant.
 type Queue struct {
 	// Guarded by the owner's lock.
 	head, tail *segment // not yet taken
@@ -34,10 +33,10 @@ type Queue struct {
 	free       *segment
 	nfree      int
 	accepted   int64
-	ran        int64 // of the batches before the one in hand
+	ran        int64 // in the batches before the one in hand
 	cancelled  int64 // likewise
 
-	_ [64]byte // producers write above, the loop below, both for each task
+	_ [64]byte // producers write above, the loop writes below, both for each task
 
 	// Loop only.
 	batch *segment
@@ -45,7 +44,7 @@ type Queue struct {
 	first int64 // number of tasks taken before batch
 	mark  progress
 
-	// Atomic: mark, published after each task.
+	// Atomic: a copy of mark, stored after each task.
 	progress atomic.Uint64
 
 	_ [64]byte
@@ -80,14 +79,14 @@ func (q *Queue) grow() *segment {
 	return s
 }
 
-// Size returns how many tasks wait outside of the batch in hand. The lock is held.
+// Size returns how many tasks wait, without the batch in hand. The lock is held.
 func (q *Queue) Size() int { return q.size }
 
 // Accepted returns how many tasks have been pushed. The lock is held.
 func (q *Queue) Accepted() int64 { return q.accepted }
 
-// Take replaces the batch in hand, which must be spent, by the oldest segment,
-// and returns its number of tasks. The lock is held; loop only.
+// Take replaces the batch in hand, which must be spent, by the oldest segment, and
+// returns the number of its tasks. The lock is held; loop only.
 func (q *Queue) Take() int {
 	spent := q.batch
 	q.ran += q.mark.ran()
@@ -110,8 +109,7 @@ func (q *Queue) Take() int {
 	return q.mark.left()
 }
 
-// recycle keeps a spent segment for reuse, or drops it. Its slots were cleared
-// as the tasks began.
+// recycle keeps a spent segment for reuse, or drops it. Next has cleared its slots.
 func (q *Queue) recycle(s *segment) {
 	if q.nfree == maxFreeSegments {
 		return
@@ -137,8 +135,8 @@ func (q *Queue) publish(p progress) {
 	q.progress.Store(uint64(p))
 }
 
-// Next returns the next task of the batch, of which one must be left, and clears its
-// slot. Loop only.
+// Next returns the next task of the batch, and clears its slot. The batch must have one
+// left. Loop only.
 func (q *Queue) Next() func() {
 	slot := &q.batch.tasks[q.pos]
 	task := *slot
@@ -147,8 +145,8 @@ func (q *Queue) Next() func() {
 	return task
 }
 
-// End publishes how the task that Next returned has ended. goesOn says that the next
-// one begins in the same instant; if not, or if none is left, none is running. Loop
+// End publishes how the task that Next returned has ended. goesOn says that the next task
+// begins in the same instant; otherwise, or if no task is left, none is running. Loop
 // only.
 func (q *Queue) End(how Ending, goesOn bool) {
 	p := q.mark + progress(how) - oneLeft
@@ -159,7 +157,7 @@ func (q *Queue) End(how Ending, goesOn bool) {
 	q.progress.Store(uint64(p))
 }
 
-// Release drops all memory of an empty queue. The lock is held.
+// Release drops the segments of an empty queue. The lock is held.
 func (q *Queue) Release() {
 	q.Take()
 	q.free, q.nfree = nil, 0

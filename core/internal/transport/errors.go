@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// The sentinels of core, which those of every transport wrap.
+// The sentinels of core. The sentinels of every transport wrap them.
 var (
 	ErrChannelClosed  = errors.New("core: channel is closed")
 	ErrChannelClosing = errors.New("core: channel is closing")
@@ -13,13 +13,13 @@ var (
 	ErrCloseDeadline  = errors.New("core: deadline of the close passed")
 )
 
-// sentinel is an error of one transport that is also one of core's.
+// sentinel is an error of one transport that wraps the sentinel of core.
 type sentinel struct {
 	text string
 	is   error
 }
 
-// NewSentinel returns an error with this text that is, by errors.Is, the sentinel of core.
+// NewSentinel returns an error with this text that wraps ofCore, a sentinel of core.
 func NewSentinel(text string, ofCore error) error { return &sentinel{text, ofCore} }
 
 func (s *sentinel) Error() string { return s.text }
@@ -30,7 +30,7 @@ type Sentinels struct {
 	Closed, Closing error
 }
 
-// NewClosed returns the error of a write to a channel of this transport that is closed.
+// NewClosed returns the error of a write to a closed channel of this transport.
 func (s *Sentinels) NewClosed(cause error, closing bool) *ClosedError {
 	return &ClosedError{Cause: cause, Closing: closing, of: s}
 }
@@ -40,7 +40,7 @@ type ClosedError struct {
 	Cause   error
 	Closing bool
 
-	of *Sentinels // of the transport; nil: core's
+	of *Sentinels // the transport's; nil: core's
 }
 
 var ofCore = Sentinels{ErrChannelClosed, ErrChannelClosing}

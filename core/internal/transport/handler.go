@@ -1,7 +1,7 @@
 package transport
 
-// HandlerBase has the methods that the handlers of every transport have, for channels of
-// type C. They do nothing.
+// HandlerBase has the handler methods that all transports share, for channels of type C.
+// They do nothing.
 type HandlerBase[C any] struct{}
 
 // Active does nothing.

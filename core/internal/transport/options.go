@@ -6,8 +6,8 @@ import (
 	"log/slog"
 )
 
-// Apply gives c to each option in order. A nil option is an error that names its index, and
-// the first error of an option ends the call: the caller then drops c.
+// Apply applies the options to c in order. It returns an error that names the index of a
+// nil option, or the first error of an option; the caller must drop c then.
 func Apply[C any, O ~func(*C) error](pkg string, c *C, opts []O) error {
 	for i, opt := range opts {
 		if opt == nil {
@@ -20,9 +20,9 @@ func Apply[C any, O ~func(*C) error](pkg string, c *C, opts []O) error {
 	return nil
 }
 
-// Log writes to logger, or to slog.Default as of now if logger is nil. A panic of the
-// logger is ignored. A logger may call runtime.Goexit, and then Log does not return: it is
-// the last thing that a caller does, or the rest of the caller's work is deferred.
+// Log writes to logger, or to slog.Default() if logger is nil. A panic of the logger is
+// ignored. A logger may call runtime.Goexit, and then Log does not return: so callers
+// call it last, or defer the work that follows.
 func Log(logger *slog.Logger, level slog.Level, msg string, args ...any) {
 	defer func() { _ = recover() }()
 	if logger == nil {

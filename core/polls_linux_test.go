@@ -13,13 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostTasksBetweenLooks is what the documentation of WithIORatio promises (G13).
-const mostTasksBetweenLooks = 1024
+// mostTasksBetweenPolls is what the doc comment of WithIORatio promises (G13).
+const mostTasksBetweenPolls = 1024
 
-// tally counts the tasks, tail tasks included, that begin between two looks of an epoll
-// poller at what it watches.
+// tally counts the tasks, tail tasks included, that begin between two polls of an epoll
+// poller.
 type tally struct {
-	since, most, tasks, looks atomic.Int64
+	since, most, tasks, polls atomic.Int64
 }
 
 func (c *tally) task() {
@@ -29,30 +29,30 @@ func (c *tally) task() {
 	}
 }
 
-// calls are the system's, and count the looks.
+// calls returns the calls of the kernel, with the polls counted.
 func (c *tally) calls() epoll.Calls {
 	k := epoll.System()
-	looked := func() {
-		c.looks.Add(1)
+	polled := func() {
+		c.polls.Add(1)
 		c.since.Store(0)
 	}
 	poll, wait := k.Poll, k.Wait
-	k.Poll = func(fd int, events []unix.EpollEvent) (int, error) { looked(); return poll(fd, events) }
-	k.Wait = func(fd int, events []unix.EpollEvent) (int, error) { defer looked(); return wait(fd, events) }
+	k.Poll = func(fd int, events []unix.EpollEvent) (int, error) { polled(); return poll(fd, events) }
+	k.Wait = func(fd int, events []unix.EpollEvent) (int, error) { defer polled(); return wait(fd, events) }
 	return k
 }
 
 func (c *tally) check(t *testing.T) {
 	t.Helper()
-	if most := c.most.Load(); most > mostTasksBetweenLooks {
-		t.Errorf("G13: %d tasks and tail tasks began between two looks at the poller, want %d or fewer", most, mostTasksBetweenLooks)
+	if most := c.most.Load(); most > mostTasksBetweenPolls {
+		t.Errorf("G13: %d tasks and tail tasks began between two polls, want %d or fewer", most, mostTasksBetweenPolls)
 	}
-	if tasks, looks := c.tasks.Load(), c.looks.Load(); looks < tasks/mostTasksBetweenLooks {
-		t.Errorf("G13: %d looks in %d tasks", looks, tasks)
+	if tasks, polls := c.tasks.Load(), c.polls.Load(); polls < tasks/mostTasksBetweenPolls {
+		t.Errorf("G13: %d polls in %d tasks, want %d or more", polls, tasks, tasks/mostTasksBetweenPolls)
 	}
 }
 
-// countingLoop returns an event loop whose looks c counts, and that ends with the test.
+// countingLoop returns an event loop whose polls c counts, and which ends with the test.
 func countingLoop(t *testing.T, c *tally, blocking bool, opts ...Option) *EventLoop {
 	t.Helper()
 	var p IOPoller
@@ -79,8 +79,8 @@ func loopWith(t *testing.T, p IOPoller, opts ...Option) *EventLoop {
 }
 
 // The property: programs of tasks and tail tasks that add tasks and tail tasks, at
-// random, never begin more than the bound of them between two looks.
-func TestG13TasksAndTailsBetweenTwoLooks(t *testing.T) {
+// random, never begin more than that number of them between two polls.
+func TestG13TasksAndTailsBetweenTwoPolls(t *testing.T) {
 	seeds := uint64(24)
 	if testing.Short() {
 		seeds = 6
@@ -146,9 +146,9 @@ func (p unasleep) Wait(until Deadline) error {
 	return p.NetpollPoller.Wait(until)
 }
 
-// A Wait that returns for a wake-up has not looked: what ran before it and what runs
-// after it are one batch.
-func TestG13AWaitThatDoesNotLookIsNoLook(t *testing.T) {
+// A Wait that returns for a pending wake-up has not polled: the tasks before and after it
+// are of one share.
+func TestG13AWaitWithoutAPollKeepsTheShare(t *testing.T) {
 	var c tally
 	inner, err := epoll.NewNetpoll(nil, 0, c.calls())
 	if err != nil {
@@ -190,8 +190,8 @@ func onOneProcessor(t *testing.T, disturb func(), f func()) {
 	other.Wait()
 }
 
-// A wake-up that is found by spinning hides readiness as one that is pending does: Wait
-// looks at the set all the same, after a bounded number of them.
+// A wake-up found by spinning hides readiness as a pending one does: after a bounded
+// number of such returns Wait still polls.
 func TestG13AWakeUpFoundBySpinningCounts(t *testing.T) {
 	var c tally
 	p, err := epoll.NewNetpoll(nil, maxSpin, c.calls())
@@ -206,23 +206,23 @@ func TestG13AWakeUpFoundBySpinningCounts(t *testing.T) {
 	}
 	onOneProcessor(t, p.Wake, func() {
 		for range 40 * busyTurns {
-			c.task() // here: a call of Wait
+			c.task() // counts a call of Wait here
 			if err := p.Wait(Deadline{}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	})
 	if most := c.most.Load(); most > busyTurns+1 {
-		t.Errorf("G13: Wait returned %d times in a row without a look at what is watched, want %d or fewer", most, busyTurns+1)
+		t.Errorf("G13: Wait returned %d times in a row without a poll, want %d or fewer", most, busyTurns+1)
 	}
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// The same on a loop: a task that comes each time the loop yields does not keep it from
-// its descriptors.
-func TestG13ASpinningLoopLooksAtItsDescriptors(t *testing.T) {
+// The same on a loop: tasks that are added each time the loop yields do not keep it from
+// polling.
+func TestG13ASpinningLoopPollsItsDescriptors(t *testing.T) {
 	l, err := NewEventLoop(WithSpin(maxSpin))
 	if err != nil {
 		t.Fatal(err)
@@ -231,11 +231,11 @@ func TestG13ASpinningLoopLooksAtItsDescriptors(t *testing.T) {
 	r, w := pipe(t)
 	defer r.Close()
 	defer w.Close()
-	var heard atomic.Bool
+	var called atomic.Bool
 	const most = 20_000
 	tasks := 0
 	onOneProcessor(t, func() { _ = l.Execute(func() { tasks++ }) }, func() {
-		if _, err := l.Register(int(r.Fd()), Readable, func(Readiness) { heard.Store(true) }); err != nil {
+		if _, err := l.Register(int(r.Fd()), Readable, func(Readiness) { called.Store(true) }); err != nil {
 			t.Fatal(err)
 		}
 		for l.Stats().Accepted < 1000 { // until the loop is in the rhythm
@@ -244,12 +244,12 @@ func TestG13ASpinningLoopLooksAtItsDescriptors(t *testing.T) {
 		if _, err := w.Write([]byte{1}); err != nil {
 			t.Fatal(err)
 		}
-		for l.Stats().Accepted < most && !heard.Load() {
+		for l.Stats().Accepted < most && !called.Load() {
 			runtime.Gosched()
 		}
 	})
-	if !heard.Load() {
-		t.Errorf("G13: a spinning loop ran %d tasks and did not hear of a descriptor that is ready", most)
+	if !called.Load() {
+		t.Errorf("G13: a spinning loop ran %d tasks and did not call the handler of a ready descriptor", most)
 	}
 }
 
