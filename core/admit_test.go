@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // offer is one way to hand a task to an executor.
@@ -78,7 +79,7 @@ func TestG3AdmissionIsExactUnderRacingShutdown(t *testing.T) {
 
 func raceAdmission(t *testing.T, o offer, e ender, round int) {
 	const producers, atMost = 3, 2000
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	var ran [producers][atMost]atomic.Int32
 	var accepted [producers][]bool
 	var offered atomic.Int64
@@ -99,7 +100,7 @@ func raceAdmission(t *testing.T, o offer, e ender, round int) {
 		runtime.Gosched()
 	}
 	e.end(ex)
-	report := awaitDone(t, ex)
+	report := coretest.AwaitDone(t, ex)
 	wg.Wait()
 	sum := int64(0)
 	for p := range producers {
@@ -123,7 +124,7 @@ func raceAdmission(t *testing.T, o offer, e ender, round int) {
 // What Shutdown refused once it has returned stays refused, and the answer says
 // why and in which state.
 func TestG5EveryCallIsRefusedAfterTheClose(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)
 	ex.Shutdown()
 	calls := map[string]func() error{
@@ -154,13 +155,13 @@ func TestG5EveryCallIsRefusedAfterTheClose(t *testing.T) {
 	}
 	check("while a task runs", core.StateShutdown)
 	release()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	check("after done", core.StateTerminated)
 }
 
 func TestG5ARunningTaskIsRefusedAfterTheCloseToo(t *testing.T) {
-	ex := newExecutor(t)
-	onLoop(t, ex, func() {
+	ex := coretest.NewExecutor(t)
+	coretest.OnLoop(t, ex, func() {
 		ex.Shutdown()
 		for _, o := range offers {
 			if err := o.give(ex, func() { t.Errorf("G3: a refused %s ran", o.name) }); !errors.Is(err, core.ErrShutdown) {
@@ -172,18 +173,18 @@ func TestG5ARunningTaskIsRefusedAfterTheCloseToo(t *testing.T) {
 
 func TestG5TasksAreAcceptedUntilTheClose(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
-		mustShutdownGracefully(t, ex, time.Second, time.Hour)
-		var ran journal
+		ex := coretest.NewExecutor(t)
+		coretest.MustShutdownGracefully(t, ex, time.Second, time.Hour)
+		var ran coretest.Journal
 		for i := range 5 {
 			for _, o := range offers {
-				if err := o.give(ex, ran.note("x")); err != nil {
+				if err := o.give(ex, ran.Adds("x")); err != nil {
 					t.Errorf("G5: %s %d before the close: got %v, want nil", o.name, i, err)
 				}
 			}
 			time.Sleep(900 * time.Millisecond)
 		}
-		report := awaitDone(t, ex)
+		report := coretest.AwaitDone(t, ex)
 		if want := int64(5 * len(offers)); report.Ran != want {
 			t.Errorf("G3: ran %d, want %d", report.Ran, want)
 		}
@@ -193,7 +194,7 @@ func TestG5TasksAreAcceptedUntilTheClose(t *testing.T) {
 // A happens-before chain of calls across goroutines is the order of the begins.
 func TestG4FIFOAcrossGoroutines(t *testing.T) {
 	const goroutines, n = 4, 2000
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	var next []int // the loop's alone until done
 	var turns [goroutines]chan int
 	for g := range turns {
@@ -219,7 +220,7 @@ func TestG4FIFOAcrossGoroutines(t *testing.T) {
 	turns[0] <- 0
 	wg.Wait()
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	for i, k := range next {
 		if i != k {
 			t.Fatalf("G4: task %d began at place %d; Execute(%d) had returned before Execute(%d) was called", k, i, k-1, k)
@@ -232,7 +233,7 @@ func TestG4FIFOAcrossGoroutines(t *testing.T) {
 
 func TestG1StatesOnlyMoveForward(t *testing.T) {
 	for round := range 50 {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() {
@@ -248,7 +249,7 @@ func TestG1StatesOnlyMoveForward(t *testing.T) {
 				}
 			})
 		}
-		mustExecute(t, ex, func() {})
+		coretest.MustExecute(t, ex, func() {})
 		wg.Go(func() { _, _ = ex.ShutdownGracefully(0, time.Hour) })
 		if round%2 == 0 {
 			wg.Go(func() { ex.Shutdown() })
@@ -258,9 +259,9 @@ func TestG1StatesOnlyMoveForward(t *testing.T) {
 }
 
 func TestG5RejectedErrorSaysStateAndReason(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	err := ex.Execute(func() {})
 	want := "core: rejected in state Terminated: core: executor is shut down"
 	if fmt.Sprint(err) != want {

@@ -1,43 +1,24 @@
 package core_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/pollertest"
 )
-
-// lockedBuffer is a bytes.Buffer for many goroutines.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
 
 // heard returns what f, in virtual time, brings slog.Default to write at Warn or above.
 func heard(t *testing.T, f func(t *testing.T)) string {
 	t.Helper()
-	var out lockedBuffer
+	var out coretest.Log
 	was := slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	defer slog.SetDefault(was)
@@ -57,59 +38,59 @@ func TestFailuresAreAudibleByDefault(t *testing.T) {
 		want []string
 	}{
 		"panic": {func(t *testing.T, opts ...core.Option) {
-			mustExecute(t, newExecutor(t, opts...), func() { panic("boom") })
+			coretest.MustExecute(t, coretest.NewExecutor(t, opts...), func() { panic("boom") })
 		}, []string{"level=ERROR", "panic in a body", "boom"}},
 		"panic in the panic handler": {func(t *testing.T, opts ...core.Option) {
-			ex := newExecutor(t, append(opts, core.WithPanicHandler(func(*core.PanicError) { panic("again") }))...)
-			mustExecute(t, ex, func() { panic("boom") })
+			ex := coretest.NewExecutor(t, append(opts, core.WithPanicHandler(func(*core.PanicError) { panic("again") }))...)
+			coretest.MustExecute(t, ex, func() { panic("boom") })
 		}, []string{"level=ERROR", "panic in the panic handler", "again"}},
 		"loop failure": {func(t *testing.T, opts ...core.Option) {
 			f := &faulty{Poller: core.NewParkPoller(nil), wait: func() error { return errBroken }}
-			ex := newExecutor(t, append(opts, core.WithPoller(f))...)
+			ex := coretest.NewExecutor(t, append(opts, core.WithPoller(f))...)
 			f.broken.Store(true)
 			_ = ex.Execute(func() {})
-			awaitDone(t, ex)
+			coretest.AwaitDone(t, ex)
 		}, []string{"level=ERROR", "the loop failed", "broken"}},
 		"close of the poller": {func(t *testing.T, opts ...core.Option) {
 			f := &faulty{Poller: core.NewParkPoller(nil), close: func() error { return errBroken }}
-			ex := newExecutor(t, append(opts, core.WithPoller(f))...)
+			ex := coretest.NewExecutor(t, append(opts, core.WithPoller(f))...)
 			ex.Shutdown()
-			awaitDone(t, ex)
+			coretest.AwaitDone(t, ex)
 		}, []string{"level=ERROR", "did not end in order", "broken"}},
 		"start refused in a shutdown": {func(t *testing.T, opts ...core.Option) {
-			ex := newExecutor(t, append(opts, core.WithSpawner(func(func()) error { return errBroken }))...)
+			ex := coretest.NewExecutor(t, append(opts, core.WithSpawner(func(func()) error { return errBroken }))...)
 			ex.Shutdown()
-			awaitDone(t, ex)
+			coretest.AwaitDone(t, ex)
 		}, []string{"level=ERROR", "could not be started", "broken"}},
 		"timeout with a body that runs": {func(t *testing.T, opts ...core.Option) {
-			ex := newExecutor(t, opts...)
+			ex := coretest.NewExecutor(t, opts...)
 			release := occupy(t, ex)
-			mustExecute(t, ex, func() {})
-			mustShutdownGracefully(t, ex, 0, time.Second)
+			coretest.MustExecute(t, ex, func() {})
+			coretest.MustShutdownGracefully(t, ex, 0, time.Second)
 			time.Sleep(2 * time.Second)
 			release()
-			awaitDone(t, ex)
+			coretest.AwaitDone(t, ex)
 		}, []string{"level=WARN", "timeout of the graceful shutdown passed", "a task was running", "pending=2"}},
 		"timeout with a channel that is open": {func(t *testing.T, opts ...core.Option) {
 			m := pollertest.NewModel(nil)
 			l := loopOn(t, m, opts...)
 			ch := &fakeChannel{}
 			reg := mustRegisterChannel(t, l, m.Open().FD(), ch)
-			mustShutdownGracefully(t, l, 0, time.Second)
+			coretest.MustShutdownGracefully(t, l, 0, time.Second)
 			time.Sleep(2 * time.Second)
 			reg.End(core.ChannelEnd{Kind: core.EndAborted})
-			awaitDone(t, l)
+			coretest.AwaitDone(t, l)
 		}, []string{"level=WARN", "timeout of the graceful shutdown passed", "channels=1"}},
 		"zero timeout with tasks": {func(t *testing.T, opts ...core.Option) {
-			ex := newExecutor(t, opts...)
+			ex := coretest.NewExecutor(t, opts...)
 			release := occupy(t, ex)
-			mustShutdownGracefully(t, ex, 0, 0)
+			coretest.MustShutdownGracefully(t, ex, 0, 0)
 			release()
-			awaitDone(t, ex)
+			coretest.AwaitDone(t, ex)
 		}, []string{"level=WARN", "timeout of the graceful shutdown passed", "pending=1"}},
 		"panic of a listener without an executor": {func(t *testing.T, _ ...core.Option) {
 			term, end, err := core.NewTermination(func() error { return nil }, func() core.Report { return core.Report{} })
-			must(t, err)
+			coretest.Must(t, err)
 			term.OnDone(func(core.Report, error) { panic("boom") })
 			end(core.Report{}, nil)
 		}, []string{"level=ERROR", "panic in a listener", "boom"}},
@@ -135,17 +116,17 @@ func TestFailuresAreAudibleByDefault(t *testing.T) {
 // nothing pending.
 func TestAnOrderlyEndIsSilentByDefault(t *testing.T) {
 	got := heard(t, func(t *testing.T) {
-		ex := newExecutor(t)
-		mustExecute(t, ex, func() {})
+		ex := coretest.NewExecutor(t)
+		coretest.MustExecute(t, ex, func() {})
 		if err := ex.Close(); err != nil {
 			t.Error(err)
 		}
-		ex = newExecutor(t)
+		ex = coretest.NewExecutor(t)
 		mustSchedule(t, ex, time.Hour, func() {})
-		mustShutdownGracefully(t, ex, time.Second, time.Second)
+		coretest.MustShutdownGracefully(t, ex, time.Second, time.Second)
 		time.Sleep(time.Second / 2)
-		mustExecute(t, ex, func() {})
-		if report := awaitDone(t, ex); !report.TimedOut {
+		coretest.MustExecute(t, ex, func() {})
+		if report := coretest.AwaitDone(t, ex); !report.TimedOut {
 			t.Errorf("not exercised: %+v, want TimedOut", report)
 		}
 	})
@@ -166,14 +147,14 @@ func (l leaver) WithGroup(string) slog.Handler           { return l }
 func TestG15ALoggerThatLeavesAtTheEnd(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		f := &faulty{Poller: core.NewParkPoller(nil), close: func() error { return errors.New("broken") }}
-		ex := newExecutor(t, core.WithPoller(f), core.WithLogger(slog.New(leaver{})))
+		ex := coretest.NewExecutor(t, core.WithPoller(f), core.WithLogger(slog.New(leaver{})))
 		ex.Shutdown()
-		awaitDone(t, ex)
+		coretest.AwaitDone(t, ex)
 		if ex.Termination().Err() == nil {
 			t.Error("G15: Err is nil, want that of the poller")
 		}
-		refused := newExecutor(t, core.WithSpawner(func(func()) error { return errors.New("no goroutine") }), core.WithLogger(slog.New(leaver{})))
+		refused := coretest.NewExecutor(t, core.WithSpawner(func(func()) error { return errors.New("no goroutine") }), core.WithLogger(slog.New(leaver{})))
 		go refused.Shutdown()
-		awaitDone(t, refused)
+		coretest.AwaitDone(t, refused)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // A bad argument is an error that names the call, the value, and what was
@@ -141,13 +142,13 @@ func TestBadCallsChangeNothing(t *testing.T) {
 		core.StateStarted:    func(ex *core.Executor) { occupy(t, ex) },
 		core.StateShuttingDown: func(ex *core.Executor) {
 			occupy(t, ex)
-			mustShutdownGracefully(t, ex, time.Hour, 2*time.Hour)
+			coretest.MustShutdownGracefully(t, ex, time.Hour, 2*time.Hour)
 		},
 		core.StateShutdown:   func(ex *core.Executor) { occupy(t, ex); ex.Shutdown() },
-		core.StateTerminated: func(ex *core.Executor) { ex.Shutdown(); awaitDone(t, ex) },
+		core.StateTerminated: func(ex *core.Executor) { ex.Shutdown(); coretest.AwaitDone(t, ex) },
 	}
 	for state, prepare := range states {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		prepare(ex)
 		before := ex.Stats()
 		for _, tt := range badCalls() {
@@ -163,7 +164,7 @@ func TestBadCallsChangeNothing(t *testing.T) {
 }
 
 func TestBadCallsOnAGroupChangeNothing(t *testing.T) {
-	g := newGroup(t, 2)
+	g := coretest.NewExecutorGroup(t, 2)
 	before := g.Stats()
 	for _, tt := range badCalls() {
 		switch tt.name {
@@ -182,7 +183,7 @@ func TestBadCallsOnAGroupChangeNothing(t *testing.T) {
 
 // A nil listener is no mistake that anybody could be told of.
 func TestNilListenersAreIgnored(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	ex.Termination().OnDone(nil)
 	core.NewPromise[int](ex).Future().OnDone(nil)
 	if s := ex.State(); s != core.StateNotStarted {

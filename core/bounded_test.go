@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // fill executes tasks until one is refused, and returns how many were accepted.
@@ -31,7 +32,7 @@ func fill(t testing.TB, ex *core.Executor, task func()) (accepted int) {
 func TestG19RoomIsForTasksNotBegun(t *testing.T) {
 	for n, room := range map[int]int{1: 16, 15: 16, 16: 16, 17: 17, 511: 511, 512: 512, 513: 513, 600: 600, 2000: 2000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			ex := newExecutor(t, core.WithMaxPendingTasks(n))
+			ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(n))
 			release := occupy(t, ex)
 			// Not counted: the running one, timers, hooks.
 			mustSchedule(t, ex, time.Hour, func() {})
@@ -44,7 +45,7 @@ func TestG19RoomIsForTasksNotBegun(t *testing.T) {
 			}
 			release()
 			ex.Shutdown()
-			if report := awaitDone(t, ex); report.Ran != int64(room)+1 {
+			if report := coretest.AwaitDone(t, ex); report.Ran != int64(room)+1 {
 				t.Errorf("G3: ran %d, want %d", report.Ran, room+1)
 			}
 		})
@@ -55,7 +56,7 @@ func TestG19RoomIsForTasksNotBegun(t *testing.T) {
 // tasks, lazy tasks and tail tasks share the room.
 func TestG19RoomComesBackTaskByTask(t *testing.T) {
 	for _, limit := range []int{20, 600, 1200} {
-		ex := newExecutor(t, core.WithMaxPendingTasks(limit))
+		ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(limit))
 		release := occupy(t, ex)
 		step := make(chan struct{})
 		began := make(chan struct{})
@@ -78,8 +79,8 @@ func TestG19RoomComesBackTaskByTask(t *testing.T) {
 // A lazy task that takes the last room wakes the loop: nothing could after it.
 func TestG19ALazyTaskThatTakesTheLastRoomWakes(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t, core.WithMaxPendingTasks(16))
-		onLoop(t, ex, func() {})
+		ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(16))
+		coretest.OnLoop(t, ex, func() {})
 		synctest.Wait()
 		ran := 0
 		for i := range 16 {
@@ -100,10 +101,10 @@ func TestG19ALazyTaskThatTakesTheLastRoomWakes(t *testing.T) {
 
 func TestG19BackOffRetriesAndThenRefuses(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t, core.WithMaxPendingTasks(16), core.WithRejectedHandler(core.BackOff(3, time.Second)))
+		ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(16), core.WithRejectedHandler(core.BackOff(3, time.Second)))
 		release := occupy(t, ex)
 		for range 16 {
-			mustExecute(t, ex, func() {})
+			coretest.MustExecute(t, ex, func() {})
 		}
 		start := time.Now()
 		err := ex.Execute(func() { t.Error("G3: a refused task ran") })
@@ -130,18 +131,18 @@ func TestG19NoRetryInTheSpawnerOfAHandOver(t *testing.T) {
 		var spawned spawnLog
 		var got error
 		moved := make(chan struct{})
-		ex = newExecutor(t, core.WithMaxPendingTasks(16), core.WithRejectedHandler(core.BackOff(3, time.Second)),
+		ex = coretest.NewExecutor(t, core.WithMaxPendingTasks(16), core.WithRejectedHandler(core.BackOff(3, time.Second)),
 			spawned.plan(spawnIt, func(loop func()) error {
 				defer close(moved)
 				got = ex.Execute(func() { t.Error("G3: a refused task ran") })
 				return spawnIt(loop)
 			}))
 		full := make(chan struct{})
-		mustExecute(t, ex, func() { <-full; goexit() })
+		coretest.MustExecute(t, ex, func() { <-full; goexit() })
 		synctest.Wait() // it is out of the queue
 		start := time.Now()
 		for range 16 {
-			mustExecute(t, ex, func() {
+			coretest.MustExecute(t, ex, func() {
 				if late := time.Since(start); late != 0 {
 					t.Errorf("G12: began %v after it was submitted to a free loop", late)
 				}
@@ -150,7 +151,7 @@ func TestG19NoRetryInTheSpawnerOfAHandOver(t *testing.T) {
 		close(full)
 		<-moved
 		ex.Shutdown()
-		awaitDone(t, ex)
+		coretest.AwaitDone(t, ex)
 		if !errors.Is(got, core.ErrQueueFull) {
 			t.Errorf("G19: in the spawner of a hand-over: got %v, want ErrQueueFull at once", got)
 		}
@@ -161,7 +162,7 @@ func TestG19RetriesEndAtTheClose(t *testing.T) {
 	for _, pause := range []time.Duration{0, time.Hour} {
 		inBubble(t, func(t *testing.T) {
 			attempts := 0
-			ex := newExecutor(t, core.WithMaxPendingTasks(16),
+			ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(16),
 				core.WithRejectedHandler(func(attempt int, _ *core.RejectedError) (time.Duration, bool) {
 					if attempts++; attempts != attempt {
 						t.Errorf("attempt is %d, want %d", attempt, attempts)
@@ -170,7 +171,7 @@ func TestG19RetriesEndAtTheClose(t *testing.T) {
 				}))
 			release := occupy(t, ex)
 			for range 16 {
-				mustExecute(t, ex, func() {})
+				coretest.MustExecute(t, ex, func() {})
 			}
 			if pause == 0 {
 				attempts = 0
@@ -191,12 +192,12 @@ func TestG19RetriesEndAtTheClose(t *testing.T) {
 }
 
 func TestG19TheHandlerIsNotAskedFromTheLoop(t *testing.T) {
-	ex := newExecutor(t, core.WithMaxPendingTasks(16),
+	ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(16),
 		core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
 			t.Error("G19: the handler was asked from the loop")
 			return 0, false
 		}))
-	onLoop(t, ex, func() {
+	coretest.OnLoop(t, ex, func() {
 		if got := fill(t, ex, func() {}); got != 16 {
 			t.Errorf("G19: room for %d from the loop, want 16", got)
 		}
@@ -204,7 +205,7 @@ func TestG19TheHandlerIsNotAskedFromTheLoop(t *testing.T) {
 }
 
 func TestG19TheHandlerIsAskedForAFullQueueOnly(t *testing.T) {
-	ex := newExecutor(t, core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
+	ex := coretest.NewExecutor(t, core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
 		t.Error("G19: the handler was asked after the close")
 		return 0, true
 	}))
@@ -216,10 +217,10 @@ func TestG19TheHandlerIsAskedForAFullQueueOnly(t *testing.T) {
 
 // A spawner's error may be another executor's full queue: nothing to retry here.
 func TestG19AStartRefusedByAnotherFullQueueIsNotRetried(t *testing.T) {
-	full := newExecutor(t, core.WithMaxPendingTasks(16))
+	full := coretest.NewExecutor(t, core.WithMaxPendingTasks(16))
 	release := occupy(t, full)
 	fill(t, full, func() {})
-	ex := newExecutor(t,
+	ex := coretest.NewExecutor(t,
 		core.WithSpawner(func(loop func()) error { return full.Execute(loop) }),
 		core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
 			t.Error("G19: the handler was asked about a failed start")
@@ -234,7 +235,7 @@ func TestG19AStartRefusedByAnotherFullQueueIsNotRetried(t *testing.T) {
 // The bound holds at every moment, and nothing is lost, whoever submits.
 func TestG19TheBoundHoldsUnderLoad(t *testing.T) {
 	const limit = 16
-	ex := newExecutor(t, core.WithMaxPendingTasks(limit))
+	ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(limit))
 	var accepted, begun, refused atomic.Int64
 	var wg sync.WaitGroup
 	for range 4 {
@@ -254,7 +255,7 @@ func TestG19TheBoundHoldsUnderLoad(t *testing.T) {
 	}
 	wg.Wait()
 	ex.Shutdown()
-	report := awaitDone(t, ex)
+	report := coretest.AwaitDone(t, ex)
 	if begun.Load() != accepted.Load() || report.Rejected != int64(refused.Load()) {
 		t.Errorf("G3: accepted %d, ran %d, refused %d, counted %d", accepted.Load(), begun.Load(), refused.Load(), report.Rejected)
 	}

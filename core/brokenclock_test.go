@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/pollertest"
 )
 
@@ -35,7 +36,7 @@ func newStopped() *stopped {
 // wantClock checks that ex has ended with the panic of the clock.
 func wantClock(t *testing.T, ex core.EventExecutor) {
 	t.Helper()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	if err := ex.Termination().Err(); !errors.Is(err, errClock) {
 		t.Errorf("G15: Err %v, want the clock's panic", err)
 	}
@@ -52,9 +53,9 @@ func TestG15AClockThatGoesOnPanicking(t *testing.T) {
 	debug.SetMaxStack(1 << 20)
 	inBubble(t, func(t *testing.T) { // in the quiet period
 		clock := newStopped()
-		ex := newExecutor(t, core.WithClock(clock))
-		mustExecute(t, ex, func() {})
-		mustShutdownGracefully(t, ex, time.Second, time.Hour)
+		ex := coretest.NewExecutor(t, core.WithClock(clock))
+		coretest.MustExecute(t, ex, func() {})
+		coretest.MustShutdownGracefully(t, ex, time.Second, time.Hour)
 		synctest.Wait()
 		clock.broken.Store(true)
 		ran := false
@@ -74,17 +75,17 @@ func TestG15AClockThatGoesOnPanicking(t *testing.T) {
 		mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { _ = d.Drain() })
 		synctest.Wait()
 		clock.broken.Store(true)
-		must(t, d.Input())
+		coretest.Must(t, d.Input())
 		wantClock(t, l)
 	})
 	inBubble(t, func(t *testing.T) { // with timers
 		clock := newStopped()
-		ex := newExecutor(t, core.WithClock(clock), core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+		ex := coretest.NewExecutor(t, core.WithClock(clock), core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
 		timer := mustSchedule(t, ex, time.Hour, func() {})
-		mustShutdownGracefully(t, ex, time.Second, 2*time.Hour)
+		coretest.MustShutdownGracefully(t, ex, time.Second, 2*time.Hour)
 		synctest.Wait()
 		clock.broken.Store(true)
-		mustExecute(t, ex, func() {})
+		coretest.MustExecute(t, ex, func() {})
 		wantClock(t, ex)
 		if err := timer.Err(); err != core.ErrCancelled {
 			t.Errorf("G9: the timer ended with %v, want ErrCancelled", err)
@@ -100,12 +101,12 @@ func TestG11TheDeadlineNeedsNoClock(t *testing.T) {
 	}
 	inBubble(t, func(t *testing.T) {
 		clock := newStopped()
-		ex := newExecutor(t, core.WithClock(clock))
+		ex := coretest.NewExecutor(t, core.WithClock(clock))
 		release := occupy(t, ex)
-		mustShutdownGracefully(t, ex, 0, time.Hour)
+		coretest.MustShutdownGracefully(t, ex, 0, time.Hour)
 		clock.broken.Store(true)
 		clock.advance(time.Hour)
-		await(t, "the close", ex.Context().Done())
+		coretest.Await(t, "the close", ex.Context().Done())
 		if cause := context.Cause(ex.Context()); cause != core.ErrShutdownTimeout {
 			t.Errorf("G11: closed for %v, want ErrShutdownTimeout", cause)
 		}
@@ -113,7 +114,7 @@ func TestG11TheDeadlineNeedsNoClock(t *testing.T) {
 			t.Errorf("G11: the report so far is %+v, want TimedOut", report)
 		}
 		release()
-		if report := awaitDone(t, ex); !report.TimedOut || report.Elapsed < 0 {
+		if report := coretest.AwaitDone(t, ex); !report.TimedOut || report.Elapsed < 0 {
 			t.Errorf("G11: report %+v, want TimedOut", report)
 		}
 	})
@@ -124,8 +125,8 @@ func TestG11TheDeadlineNeedsNoClock(t *testing.T) {
 func TestG15ShutdownNeedsNoClock(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		clock := newStopped()
-		ex := newExecutor(t, core.WithClock(clock))
-		mustExecute(t, ex, func() {})
+		ex := coretest.NewExecutor(t, core.WithClock(clock))
+		coretest.MustExecute(t, ex, func() {})
 		synctest.Wait()
 		clock.broken.Store(true)
 		if v := panicked(func() { _, _ = ex.ShutdownGracefully(0, time.Hour) }); v != errClock {
@@ -137,7 +138,7 @@ func TestG15ShutdownNeedsNoClock(t *testing.T) {
 		if v := panicked(func() { ex.Shutdown() }); v != nil {
 			t.Errorf("G15: Shutdown panicked with %v", v)
 		}
-		awaitDone(t, ex)
+		coretest.AwaitDone(t, ex)
 	})
 }
 
@@ -188,36 +189,36 @@ func TestG15AnAlarmThatDoesNotStop(t *testing.T) {
 	}{{"panic", func() { panic(errClock) }, errClock}, {"Goexit", runtime.Goexit, core.ErrGoexit}} {
 		inBubble(t, func(t *testing.T) {
 			clock := &wild{leave: c.leave, onSet: func() {}}
-			ex := newExecutor(t, core.WithClock(clock))
-			mustExecute(t, ex, func() {})
+			ex := coretest.NewExecutor(t, core.WithClock(clock))
+			coretest.MustExecute(t, ex, func() {})
 			synctest.Wait()
 			clock.armed.Store(true)
-			mustShutdownGracefully(t, ex, 0, time.Hour)
-			awaitDone(t, ex)
+			coretest.MustShutdownGracefully(t, ex, 0, time.Hour)
+			coretest.AwaitDone(t, ex)
 			if err := ex.Termination().Err(); !errors.Is(err, c.want) {
 				t.Errorf("G15: %s: Err %v, want %v", c.name, err, c.want)
 			}
 		})
 		inBubble(t, func(t *testing.T) { // that of a call that comes second: nothing depends on it
 			clock := &wild{leave: c.leave}
-			ex := newExecutor(t, core.WithClock(clock))
+			ex := coretest.NewExecutor(t, core.WithClock(clock))
 			release := occupy(t, ex)
 			clock.onSet = func() {
 				clock.onSet = func() {}
-				mustShutdownGracefully(t, ex, 0, time.Hour)
+				coretest.MustShutdownGracefully(t, ex, 0, time.Hour)
 				clock.armed.Store(true)
 			}
 			over := make(chan any, 1)
 			go func() {
 				defer func() { over <- recover() }()
-				mustShutdownGracefully(t, ex, 0, time.Minute)
+				coretest.MustShutdownGracefully(t, ex, 0, time.Minute)
 			}()
 			if v := <-over; v != nil {
 				t.Errorf("G15: %s: ShutdownGracefully panicked with %v", c.name, v)
 			}
 			clock.armed.Store(false)
 			release()
-			if report := awaitDone(t, ex); report.Timeout != time.Hour {
+			if report := coretest.AwaitDone(t, ex); report.Timeout != time.Hour {
 				t.Errorf("G16: %s: timeout %v, want that of the first call, 1h", c.name, report.Timeout)
 			}
 		})
@@ -243,15 +244,15 @@ func TestG9ATimerWhoseClockPanicsEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := newManualClock()
-			ex := newExecutor(t, core.WithClock(clock))
+			ex := coretest.NewExecutor(t, core.WithClock(clock))
 			gate := make(chan struct{})
-			mustExecute(t, ex, func() { <-gate })
+			coretest.MustExecute(t, ex, func() { <-gate })
 			timer, err := c.schedule(ex, func() {
 				clock.onNow = func() { clock.onNow = func() {}; panic(errClock) } // once
 			})
-			must(t, err)
+			coretest.Must(t, err)
 			close(gate)
-			awaitDone(t, ex)
+			coretest.AwaitDone(t, ex)
 			if err := ex.Termination().Err(); !errors.Is(err, errClock) {
 				t.Errorf("G15: Err %v, want the clock's panic", err)
 			}

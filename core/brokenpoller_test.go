@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/pollertest"
 )
 
@@ -47,7 +48,7 @@ func TestG15APollerThatNeverWorksIsGivenUp(t *testing.T) {
 			t.Errorf("G15: no Wait has worked: state %v, %d rebuilds; want Terminated, 1", s.State, s.Rebuilds)
 		}
 		l.Shutdown()
-		awaitDone(t, l)
+		coretest.AwaitDone(t, l)
 		if err := l.Termination().Err(); !errors.Is(err, errPoller) {
 			t.Errorf("G15: Err %v, want the poller's", err)
 		}
@@ -91,12 +92,12 @@ func TestG15ALoggerThatExitsWhenTheLoopFails(t *testing.T) {
 					var lines atomic.Int32
 					logger := slog.New(exitingHandler{slog.NewTextHandler(t.Output(), nil), &lines})
 					added := make(chan struct{}) // a loop that fails before it refuses the hook
-					ex := newExecutor(t, core.WithLogger(logger), withHandOver(spawn),
+					ex := coretest.NewExecutor(t, core.WithLogger(logger), withHandOver(spawn),
 						core.WithPoller(restless{core.NewParkPoller(nil), func() error { <-added; return wait() }}))
 					ran := false
 					mustHook(t, ex, func() { ran = true })
 					close(added)
-					awaitDone(t, ex)
+					coretest.AwaitDone(t, ex)
 					if err := ex.Termination().Err(); !errors.Is(err, errPoller) || !ran {
 						t.Errorf("G15: Err %v, the hook ran: %v; want the poller's, true", err, ran)
 					}
@@ -131,11 +132,11 @@ func TestG15APollerWhoseCloseDoesNotReturn(t *testing.T) {
 				"not started": {core.WithSpawner(func(func()) error { return errSpawn })},
 			} {
 				inBubble(t, func(t *testing.T) {
-					ex := newExecutor(t, append(opts, core.WithPoller(unclosed{core.NewParkPoller(nil), c.leave}))...)
+					ex := coretest.NewExecutor(t, append(opts, core.WithPoller(unclosed{core.NewParkPoller(nil), c.leave}))...)
 					heard := make(chan error, 1)
 					ex.Termination().OnDone(func(_ core.Report, err error) { heard <- err })
 					go ex.Shutdown() // the loop may end on it
-					awaitDone(t, ex)
+					coretest.AwaitDone(t, ex)
 					if err := ex.Termination().Err(); !errors.Is(err, c.want) || opts != nil && !errors.Is(err, errSpawn) {
 						t.Errorf("G15: %s: Err %v, want %v", how, err, c.want)
 					}
@@ -180,8 +181,8 @@ func TestG12AWakeThatDoesNotReturn(t *testing.T) {
 			t.Run(name+"/"+call, func(t *testing.T) {
 				inBubble(t, func(t *testing.T) {
 					p := &deafening{Poller: core.NewParkPoller(nil), leave: c.leave}
-					ex := newExecutor(t, core.WithPoller(p))
-					mustExecute(t, ex, func() {})
+					ex := coretest.NewExecutor(t, core.WithPoller(p))
+					coretest.MustExecute(t, ex, func() {})
 					synctest.Wait()
 					p.times.Store(1)
 					over := make(chan any, 1)
@@ -198,7 +199,7 @@ func TestG12AWakeThatDoesNotReturn(t *testing.T) {
 					if s := ex.Stats(); s.State != core.StateTerminated {
 						t.Errorf("G12: state %v, %d tasks and %d timers wait; want Terminated", s.State, s.Pending, s.Timers)
 					}
-					awaitDone(t, ex)
+					coretest.AwaitDone(t, ex)
 					if err := ex.Termination().Err(); !errors.Is(err, c.want) {
 						t.Errorf("G15: Err %v, want %v", err, c.want)
 					}
@@ -216,8 +217,8 @@ func TestG12AWakeThatDoesNotReturnTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				p := &deafening{Poller: core.NewParkPoller(nil), leave: c.leave}
-				ex := newExecutor(t, core.WithPoller(p))
-				mustExecute(t, ex, func() {})
+				ex := coretest.NewExecutor(t, core.WithPoller(p))
+				coretest.MustExecute(t, ex, func() {})
 				synctest.Wait()
 				p.times.Store(4)
 				ran := 0
@@ -229,7 +230,7 @@ func TestG12AWakeThatDoesNotReturnTwice(t *testing.T) {
 					}()
 					synctest.Wait()
 				}
-				awaitDone(t, ex)
+				coretest.AwaitDone(t, ex)
 				if err := ex.Termination().Err(); ran != 3 || !errors.Is(err, c.want) {
 					t.Errorf("G12, G15: %d tasks ran, Err %v; want 3, %v", ran, err, c.want)
 				} else if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 1 {
@@ -249,13 +250,13 @@ func TestG11AWakeThatDoesNotReturnAtTheDeadline(t *testing.T) {
 	for name, c := range leaves {
 		inBubble(t, func(t *testing.T) {
 			p := &deafening{Poller: core.NewParkPoller(nil), leave: c.leave}
-			ex := newExecutor(t, core.WithPoller(p))
-			mustShutdownGracefully(t, ex, time.Hour, 90*time.Minute)
+			ex := coretest.NewExecutor(t, core.WithPoller(p))
+			coretest.MustShutdownGracefully(t, ex, time.Hour, 90*time.Minute)
 			time.Sleep(time.Hour - 1)
-			mustExecute(t, ex, func() {}) // the quiet period would end after the timeout
+			coretest.MustExecute(t, ex, func() {}) // the quiet period would end after the timeout
 			synctest.Wait()
 			p.times.Store(1)
-			if report := awaitLong(t, ex); report.Elapsed != 90*time.Minute {
+			if report := coretest.AwaitDoneWithin(t, ex, 24*time.Hour); report.Elapsed != 90*time.Minute {
 				t.Errorf("G11: %s: ended after %v, want 1h30m", name, report.Elapsed)
 			}
 			if cause := context.Cause(ex.Context()); cause != core.ErrShutdownTimeout {
@@ -263,16 +264,4 @@ func TestG11AWakeThatDoesNotReturnAtTheDeadline(t *testing.T) {
 			}
 		})
 	}
-}
-
-// awaitLong waits for the end of ex, which is hours of virtual time away.
-func awaitLong(t *testing.T, ex *core.Executor) core.Report {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 24*time.Hour)
-	defer cancel()
-	report, err := ex.Termination().Wait(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("G15: the executor never terminated; state %v", ex.State())
-	}
-	return report
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 
 	"golang.org/x/sys/unix"
 )
@@ -52,12 +53,12 @@ func TestErrorsOfSystemCallsSayWhatTheyMean(t *testing.T) {
 	} {
 		for _, e := range epolls {
 			t.Run(tt.name+"/"+e.name, func(t *testing.T) {
-				checkDescriptors(t)
+				coretest.CheckLeaks(t)
 				s := core.RealCalls()
 				tt.fault(&s, tt.errno)
 				p, err := e.make(nil, s)
 				if tt.call != nil {
-					must(t, err)
+					coretest.Must(t, err)
 					err = tt.call(p)
 					defer p.Close()
 				}

@@ -2,14 +2,14 @@ package core_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // endingChannel ends as soon as it is asked to, in either way.
@@ -44,18 +44,20 @@ func TestG11NoTimeToDrainIsATimeout(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				l, m := modelLoop(t)
 				ch := &endingChannel{}
-				onLoop(t, l, func() { // so that the loop cannot call before reg is set
+				coretest.OnLoop(t, l, func() { // so that the loop cannot call before reg is set
 					if tc.channel {
 						ch.reg = mustRegisterChannel(t, l, m.Open().FD(), ch)
 					}
 				})
 				synctest.Wait() // a body that still runs is something that is pending
-				mustShutdownGracefully(t, l, 0, 0)
-				report := awaitDone(t, l)
+				coretest.MustShutdownGracefully(t, l, 0, 0)
+				report := coretest.AwaitDone(t, l)
 				got := core.Report{TimedOut: report.TimedOut, ChannelsAborted: report.ChannelsAborted, BytesDiscarded: report.BytesDiscarded}
-				require.Equal(t, tc.want, got, "G11, G23: %+v", report)
+				coretest.Want(t, "G11, G23: report", got, tc.want)
 				if tc.channel {
-					require.Equal(t, []string{"abort"}, ch.events, "G23: there was no time to drain")
+					if !slices.Equal(ch.events, []string{"abort"}) {
+						t.Errorf("G23: the channel was told %q, want abort alone: there was no time to drain", ch.events)
+					}
 				}
 			})
 		})
@@ -79,10 +81,10 @@ func TestG23AnEndOutOfRange(t *testing.T) {
 				ch := &fakeChannel{}
 				r := mustRegisterChannel(t, l, m.Open().FD(), ch)
 				ch.drain = func(core.Deadline) { r.End(tc.end) }
-				mustShutdownGracefully(t, l, 0, time.Hour)
-				report := awaitDone(t, l)
+				coretest.MustShutdownGracefully(t, l, 0, time.Hour)
+				report := coretest.AwaitDone(t, l)
 				got := [3]int64{report.ChannelsDrained, report.ChannelsAborted, report.BytesDiscarded}
-				require.Equal(t, tc.want, got, "G23: drained, aborted, discarded after End(%+v)", tc.end)
+				coretest.Want(t, fmt.Sprintf("G23: drained, aborted, discarded after End(%+v)", tc.end), got, tc.want)
 			})
 		})
 	}
@@ -96,8 +98,9 @@ func TestG3RegisterChannelReturnsOneOrTheOther(t *testing.T) {
 		refuse := func(what string, fd int, interest core.Interest, ch core.Channel) {
 			t.Helper()
 			r, err := l.RegisterChannel(fd, interest, ch)
-			require.Error(t, err, what)
-			require.Nil(t, r, "G3: %s: a registration came with %v", what, err)
+			if err == nil || r != nil {
+				t.Errorf("G3: %s: got a registration %v and error %v, want a refusal alone", what, r, err)
+			}
 		}
 		refuse("no channel", open, core.Readable, nil)
 		refuse("negative descriptor", -1, core.Readable, &fakeChannel{})
@@ -107,7 +110,7 @@ func TestG3RegisterChannelReturnsOneOrTheOther(t *testing.T) {
 		refuse("registered descriptor", open, core.Readable, &fakeChannel{})
 		l.Shutdown()
 		refuse("after the close", m.Open().FD(), core.Readable, &fakeChannel{})
-		awaitDone(t, l)
+		coretest.AwaitDone(t, l)
 	})
 }
 
@@ -129,26 +132,26 @@ func TestG23HeldChannelsAreNamed(t *testing.T) {
 				}})
 			}
 			l.Shutdown()
-			return awaitDone(t, l)
+			return coretest.AwaitDone(t, l)
 		}
 		line := func(i int) string {
 			since := time.Now().Add(-time.Duration(i) * time.Second)
 			return fmt.Sprintf("channel %d, held since %s", i, since.Format("2006-01-02T15:04:05.000Z07:00"))
 		}
 		none, two, many := report(2, 0), report(3, 2), report(14, 13)
-		require.Zero(t, none.ChannelsHeld)
-		require.Empty(t, none.Held)
-		require.EqualValues(t, 2, two.ChannelsHeld)
-		require.EqualValues(t, 3, two.ChannelsAborted)
-		require.Equal(t, line(1)+"\n"+line(0), two.Held)
-		require.EqualValues(t, 13, many.ChannelsHeld)
+		coretest.Want(t, "G23: held of none", none.ChannelsHeld, 0)
+		coretest.Want(t, "G23: names of none", none.Held, "")
+		coretest.Want(t, "G23: held of two", two.ChannelsHeld, 2)
+		coretest.Want(t, "G23: aborted", two.ChannelsAborted, 3)
+		coretest.Want(t, "G23: names of two", two.Held, line(1)+"\n"+line(0))
+		coretest.Want(t, "G23: held of many", many.ChannelsHeld, 13)
 		var lines []string
 		for i := 12; i > 2; i-- {
 			lines = append(lines, line(i))
 		}
-		require.Equal(t, strings.Join(append(lines, "and 3 more"), "\n"), many.Held)
+		coretest.Want(t, "G23: names of many", many.Held, strings.Join(append(lines, "and 3 more"), "\n"))
 		sum := two.Plus(none).Plus(two)
-		require.EqualValues(t, 4, sum.ChannelsHeld)
-		require.Equal(t, two.Held+"\n"+two.Held, sum.Held)
+		coretest.Want(t, "G23: held of the sum", sum.ChannelsHeld, 4)
+		coretest.Want(t, "G23: names of the sum", sum.Held, two.Held+"\n"+two.Held)
 	})
 }

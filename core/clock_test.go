@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/pollertest"
 )
 
@@ -108,33 +109,33 @@ func (c *manualClock) armed() (n int) {
 func TestClockIsTheOnlySourceOfTime(t *testing.T) {
 	clock := newManualClock()
 	start := clock.now
-	ex := newExecutor(t, core.WithClock(clock))
+	ex := coretest.NewExecutor(t, core.WithClock(clock))
 	timer := mustSchedule(t, ex, time.Hour, func() {})
 	if got, want := timer.Deadline(), start.Add(time.Hour); !got.Equal(want) {
 		t.Errorf("Deadline: got %v, want %v", got, want)
 	}
 	clock.awaitAlarm(start.Add(time.Hour))
 	clock.advance(time.Hour - 1)
-	onLoop(t, ex, func() {})
-	onLoop(t, ex, func() {}) // a turn and its timers lie between the two
+	coretest.OnLoop(t, ex, func() {})
+	coretest.OnLoop(t, ex, func() {}) // a turn and its timers lie between the two
 	select {
 	case <-timer.Done():
 		t.Error("G7: the timer ran early")
 	default:
 	}
 	clock.advance(1)
-	await(t, "the timer", timer.Done())
+	coretest.Await(t, "the timer", timer.Done())
 
-	mustShutdownGracefully(t, ex, time.Minute, time.Hour)
+	coretest.MustShutdownGracefully(t, ex, time.Minute, time.Hour)
 	clock.advance(time.Minute - 1)
 	parks := int64(0)
-	onLoop(t, ex, func() { parks = ex.Stats().Parks }) // before the end, by the clock: accepted
-	for ex.Stats().Parks == parks {                    // the end of the task has been noted
+	coretest.OnLoop(t, ex, func() { parks = ex.Stats().Parks }) // before the end, by the clock: accepted
+	for ex.Stats().Parks == parks {                             // the end of the task has been noted
 		runtime.Gosched()
 	}
 	clock.awaitAlarm(start.Add(time.Hour + 2*time.Minute - 1))
 	clock.advance(time.Minute)
-	if report := awaitDone(t, ex); report.TimedOut || report.Elapsed != 2*time.Minute-1 {
+	if report := coretest.AwaitDone(t, ex); report.TimedOut || report.Elapsed != 2*time.Minute-1 {
 		t.Errorf("G10: report %+v, want the end of the quiet period on the clock", report)
 	}
 	if n := clock.armed(); n != 0 {
@@ -144,15 +145,15 @@ func TestClockIsTheOnlySourceOfTime(t *testing.T) {
 
 func TestG11TheDeadlineIsOnTheClock(t *testing.T) {
 	clock := newManualClock()
-	ex := newExecutor(t, core.WithClock(clock))
+	ex := coretest.NewExecutor(t, core.WithClock(clock))
 	release := occupy(t, ex)
-	mustShutdownGracefully(t, ex, time.Minute, time.Hour)
+	coretest.MustShutdownGracefully(t, ex, time.Minute, time.Hour)
 	clock.advance(time.Hour - 1)
-	mustExecute(t, ex, func() {})
+	coretest.MustExecute(t, ex, func() {})
 	clock.advance(1)
-	await(t, "the close", ex.Context().Done())
+	coretest.Await(t, "the close", ex.Context().Done())
 	release()
-	if report := awaitDone(t, ex); !report.TimedOut || report.Elapsed != time.Hour {
+	if report := coretest.AwaitDone(t, ex); !report.TimedOut || report.Elapsed != time.Hour {
 		t.Errorf("G11: timed out %v after %v, want true, 1h", report.TimedOut, report.Elapsed)
 	}
 }
@@ -161,7 +162,7 @@ func TestG11TheDeadlineIsOnTheClock(t *testing.T) {
 // executor something would not come back.
 func TestClockIsCalledWithoutLocks(t *testing.T) {
 	clock := newManualClock()
-	ex := newExecutor(t, core.WithClock(clock), core.WithMaxPendingTasks(16),
+	ex := coretest.NewExecutor(t, core.WithClock(clock), core.WithMaxPendingTasks(16),
 		core.WithRejectedHandler(core.BackOff(1, time.Second)), core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
 	clock.mu.Lock()
 	clock.onNow = func() { _, _ = ex.Stats(), ex.State() }
@@ -171,12 +172,12 @@ func TestClockIsCalledWithoutLocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	onLoop(t, ex, func() {})
-	mustShutdownGracefully(t, ex, time.Second, time.Minute)
-	onLoop(t, ex, func() {})
+	coretest.OnLoop(t, ex, func() {})
+	coretest.MustShutdownGracefully(t, ex, time.Second, time.Minute)
+	coretest.OnLoop(t, ex, func() {})
 	clock.advance(time.Minute)
 	_ = ex.Termination().Report()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 }
 
 // A clock that panics on the loop is the loop's failure: it ends the executor
@@ -187,16 +188,16 @@ func TestG15AClockThatPanicsEndsTheExecutor(t *testing.T) {
 	}
 	errClock := errors.New("time is out of joint")
 	clock := newManualClock()
-	ex := newExecutor(t, core.WithClock(clock))
+	ex := coretest.NewExecutor(t, core.WithClock(clock))
 	ran := false
-	mustExecute(t, ex, func() {
+	coretest.MustExecute(t, ex, func() {
 		_, _ = ex.Schedule(0, func() {})
 		clock.onNow = func() { panic(errClock) }
 	})
 	if err := ex.Execute(func() { ran = true }); err != nil {
 		ran = true // refused: the loop was faster
 	}
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	if err := ex.Termination().Err(); !errors.Is(err, errClock) || !ran {
 		t.Errorf("G15: Err %v, ran %v; want the clock's panic, true", err, ran)
 	}
@@ -219,9 +220,9 @@ func TestG12ADeadlineAtTheZeroTime(t *testing.T) {
 	clock := newManualClock()
 	clock.now = time.Time{}.Add(-5 * time.Second)
 	p := askedPoller{core.NewParkPoller(clock), make(chan core.Deadline, 100)}
-	ex := newExecutor(t, core.WithClock(clock), core.WithPoller(p))
+	ex := coretest.NewExecutor(t, core.WithClock(clock), core.WithPoller(p))
 	var timer *core.Timer
-	onLoop(t, ex, func() { // the first sleep after it has the timer
+	coretest.OnLoop(t, ex, func() { // the first sleep after it has the timer
 		for len(p.asked) > 0 {
 			<-p.asked
 		}
@@ -232,21 +233,21 @@ func TestG12ADeadlineAtTheZeroTime(t *testing.T) {
 	}
 	clock.awaitAlarm(time.Time{})
 	clock.advance(5 * time.Second)
-	await(t, "a timer that is due at the zero Time (G7, G12)", timer.Done())
+	coretest.Await(t, "a timer that is due at the zero Time (G7, G12)", timer.Done())
 }
 
 // Nor if the clock stands at it, and more are due than a turn runs.
 func TestG12AClockThatStandsAtTheZeroTime(t *testing.T) {
 	clock := newManualClock()
 	clock.now = time.Time{}
-	ex := newExecutor(t, core.WithClock(clock))
+	ex := coretest.NewExecutor(t, core.WithClock(clock))
 	var last *core.Timer
-	onLoop(t, ex, func() {
+	coretest.OnLoop(t, ex, func() {
 		for range 200 {
 			last, _ = ex.Schedule(0, func() {})
 		}
 	})
-	await(t, "200 timers that are due at the zero Time (G7, G12)", last.Done())
+	coretest.Await(t, "200 timers that are due at the zero Time (G7, G12)", last.Done())
 }
 
 // Nor is a channel told that it has for ever to drain.
@@ -258,7 +259,7 @@ func TestG23ADrainDeadlineAtTheZeroTime(t *testing.T) {
 	told := make(chan core.Deadline, 1)
 	ch := &fakeChannel{drain: func(until core.Deadline) { told <- until }}
 	reg := mustRegisterChannel(t, l, m.Open().FD(), ch)
-	mustShutdownGracefully(t, l, 0, 5*time.Second)
+	coretest.MustShutdownGracefully(t, l, 0, 5*time.Second)
 	if until := <-told; until.IsZero() || until.After(time.Time{}) {
 		t.Errorf("G23: told to drain until %v, and the timeout passes at the zero Time; want no later, and not never", until)
 	}
@@ -296,16 +297,16 @@ func TestG10ACallerHeldUpAfterItsClock(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				clock := &heldUpClock{}
-				ex := newExecutor(t, core.WithClock(clock))
-				mustExecute(t, ex, func() {})
+				ex := coretest.NewExecutor(t, core.WithClock(clock))
+				coretest.MustExecute(t, ex, func() {})
 				synctest.Wait()
 				var end time.Time
 				hold := func() {
-					must(t, give(ex, func() { time.Sleep(900 * time.Millisecond); end = time.Now() }))
+					coretest.Must(t, give(ex, func() { time.Sleep(900 * time.Millisecond); end = time.Now() }))
 					time.Sleep(950 * time.Millisecond)
 				}
 				clock.hold.Store(&hold)
-				mustShutdownGracefully(t, ex, time.Second, time.Hour)
+				coretest.MustShutdownGracefully(t, ex, time.Second, time.Hour)
 				if got := elapsedAtClose(t, ex, end); got != time.Second {
 					t.Errorf("G10: closed %v after the end of the last body, want 1s", got)
 				}

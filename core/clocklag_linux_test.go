@@ -5,19 +5,20 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 func TestG12TheEpollPollersOnAClockThatIsRounded(t *testing.T) {
 	t.Run("parked", func(t *testing.T) {
 		clock := &countedClock{}
 		p, err := core.NetpollPoller(clock, 0, core.RealCalls())
-		must(t, err)
+		coretest.Must(t, err)
 		checkLateWaits(t, clock, p)
 	})
 	t.Run("blocking", func(t *testing.T) {
 		clock := &countedClock{}
 		p, err := core.BlockingPoller(clock, core.RealCalls())
-		must(t, err)
+		coretest.Must(t, err)
 		checkLateWaits(t, clock, p)
 	})
 }
@@ -29,10 +30,10 @@ func TestG10G12EventLoopsOnAClockThatLags(t *testing.T) {
 			epollLoops(t, func(t *testing.T, l *core.EventLoop) {
 				for range 5 {
 					timer := mustSchedule(t, l, 21*time.Millisecond, func() {})
-					await(t, "a timer on a clock that lags (G12)", timer.Done())
+					coretest.Await(t, "a timer on a clock that lags (G12)", timer.Done())
 				}
-				mustShutdownGracefully(t, l, 20*time.Millisecond, time.Hour)
-				awaitDone(t, l)
+				coretest.MustShutdownGracefully(t, l, 20*time.Millisecond, time.Hour)
+				coretest.AwaitDone(t, l)
 			}, core.WithClock(shownClock{show()}))
 		})
 	}
@@ -50,11 +51,11 @@ func TestG12ATimerOfTheKernelThatIsEarly(t *testing.T) {
 			set := s.SetTimer
 			s.SetTimer = func(fd int, d time.Duration) error { return set(fd, d/2) }
 			p, err := open(s)
-			must(t, err)
+			coretest.Must(t, err)
 			l := loopOn(t, p)
 			for range 5 {
 				timer := mustSchedule(t, l, 5*time.Millisecond, func() {})
-				await(t, "a timer that the kernel rang too early for (G12)", timer.Done())
+				coretest.Await(t, "a timer that the kernel rang too early for (G12)", timer.Done())
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // shownClock is the system's clock, shown through show: a clock that lags or rounds. Its
@@ -73,14 +74,14 @@ const mostOvershoot = 2*mostLag + time.Millisecond
 // wakes it, and not more often than it has to.
 func TestG7G12TimersOnAClockThatLags(t *testing.T) {
 	onShownClocks(t, func(t *testing.T, clock core.Clock) {
-		ex := newExecutor(t, core.WithClock(clock))
+		ex := coretest.NewExecutor(t, core.WithClock(clock))
 		for i := range 100 {
 			delay := 21*time.Millisecond + time.Duration(i)*time.Millisecond/7
 			began, before := time.Now(), ex.Stats().Parks
 			early := false
 			var timer *core.Timer
 			timer = mustSchedule(t, ex, delay, func() { early = clock.Now().Before(timer.Deadline()) })
-			await(t, "a timer on a clock that lags (G12)", timer.Done())
+			coretest.Await(t, "a timer on a clock that lags (G12)", timer.Done())
 			if took := time.Since(began); early || took > delay+mostOvershoot {
 				t.Errorf("G7: a timer of %v ran after %v, early by its own clock: %v; want no more than %v later, and never early", delay, took, early, mostOvershoot)
 			}
@@ -93,10 +94,10 @@ func TestG7G12TimersOnAClockThatLags(t *testing.T) {
 
 func TestG7G12APeriodicTimerOnAClockThatLags(t *testing.T) {
 	onShownClocks(t, func(t *testing.T, clock core.Clock) {
-		ex := newExecutor(t, core.WithClock(clock))
+		ex := coretest.NewExecutor(t, core.WithClock(clock))
 		runs, over := 0, make(chan struct{})
 		var timer *core.Timer
-		onLoop(t, ex, func() { // the timer is known before it runs
+		coretest.OnLoop(t, ex, func() { // the timer is known before it runs
 			timer, _ = ex.ScheduleAtFixedRate(time.Millisecond, 3*time.Millisecond, func() {
 				if runs++; runs == 200 {
 					timer.Cancel()
@@ -104,17 +105,17 @@ func TestG7G12APeriodicTimerOnAClockThatLags(t *testing.T) {
 				}
 			})
 		})
-		await(t, "200 runs of a periodic timer on a clock that lags (G12)", over)
+		coretest.Await(t, "200 runs of a periodic timer on a clock that lags (G12)", over)
 	})
 }
 
 func TestG10G12TheQuietPeriodOnAClockThatLags(t *testing.T) {
 	onShownClocks(t, func(t *testing.T, clock core.Clock) {
-		ex := newExecutor(t, core.WithClock(clock))
-		mustExecute(t, ex, func() {})
+		ex := coretest.NewExecutor(t, core.WithClock(clock))
+		coretest.MustExecute(t, ex, func() {})
 		began := time.Now()
-		mustShutdownGracefully(t, ex, 21*time.Millisecond, 3*time.Second)
-		report := awaitDone(t, ex)
+		coretest.MustShutdownGracefully(t, ex, 21*time.Millisecond, 3*time.Second)
+		report := coretest.AwaitDone(t, ex)
 		if took := time.Since(began); report.TimedOut || took > 21*time.Millisecond+mostOvershoot {
 			t.Errorf("G10: a quiet period of 21ms took %v, timed out: %v; want no more than %v longer", took, report.TimedOut, mostOvershoot)
 		}
@@ -123,20 +124,20 @@ func TestG10G12TheQuietPeriodOnAClockThatLags(t *testing.T) {
 
 func TestG11G12TheTimeoutOnAClockThatLags(t *testing.T) {
 	onShownClocks(t, func(t *testing.T, clock core.Clock) {
-		ex := newExecutor(t, core.WithClock(clock), core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+		ex := coretest.NewExecutor(t, core.WithClock(clock), core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
 		scheduled := time.Now()
 		var ran time.Duration
 		inTime := mustSchedule(t, ex, 41*time.Millisecond, func() { ran = time.Since(scheduled) })
 		late := mustSchedule(t, ex, time.Hour, func() {})
 		release := occupy(t, ex)
 		began := time.Now()
-		mustShutdownGracefully(t, ex, 20*time.Millisecond, 100*time.Millisecond)
+		coretest.MustShutdownGracefully(t, ex, 20*time.Millisecond, 100*time.Millisecond)
 		release()
-		await(t, "the close (G11)", ex.Context().Done())
+		coretest.Await(t, "the close (G11)", ex.Context().Done())
 		if took := time.Since(began); took > 100*time.Millisecond+mostOvershoot {
 			t.Errorf("G11: closed after %v, want 100ms", took)
 		}
-		awaitDone(t, ex)
+		coretest.AwaitDone(t, ex)
 		if inTime.Err() != nil || ran > 41*time.Millisecond+mostOvershoot {
 			t.Errorf("G12: the timer before the timeout ran after %v and ended with %v; want 41ms and no more than %v later, nil", ran, inTime.Err(), mostOvershoot)
 		}
@@ -217,13 +218,13 @@ func checkLateWaits(t *testing.T, clock *countedClock, p core.Poller) {
 			go func() { result <- p.Wait(until) }()
 			select {
 			case err := <-result:
-				must(t, err)
-			case <-time.After(hangGuard):
+				coretest.Must(t, err)
+			case <-time.After(coretest.HangGuard):
 				t.Fatalf("G12: Wait number %d for one deadline sleeps without an alarm, with the clock %v before it", n+1, until.Sub(clock.Now()))
 			}
 		}
 	}
-	must(t, p.Close())
+	coretest.Must(t, p.Close())
 }
 
 func TestG12TheParkPollerOnAClockThatIsRounded(t *testing.T) {

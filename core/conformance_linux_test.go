@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/pollertest"
 
 	"golang.org/x/sys/unix"
@@ -29,7 +30,7 @@ var epolls = []struct {
 // The epoll pollers do what the model does, also with a clock of the user's, and
 // with a look that brings one event.
 func TestEpollPollersConform(t *testing.T) {
-	checkDescriptors(t)
+	coretest.CheckLeaks(t)
 	for _, e := range epolls {
 		for _, v := range []struct {
 			name  string
@@ -70,9 +71,9 @@ type source struct {
 // beside what is open and what a case opens on its own.
 func sourcesAllowed(t *testing.T) int {
 	var limit unix.Rlimit
-	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	coretest.Must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
 	const own = 32
-	room := int(min(limit.Cur, math.MaxInt32)) - len(descriptors(t)) - own
+	room := int(min(limit.Cur, math.MaxInt32)) - len(coretest.Descriptors(t)) - own
 	return max(1, room/2)
 }
 
@@ -146,42 +147,4 @@ func (s *source) Close() error {
 		return nil
 	}
 	return unix.Close(s.fd)
-}
-
-// descriptors returns what the process has open: number to what it is.
-func descriptors(t testing.TB) map[string]string {
-	t.Helper()
-	const dir = "/proc/self/fd"
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	open := make(map[string]string)
-	for _, e := range entries {
-		if target, err := os.Readlink(dir + "/" + e.Name()); err == nil { // the one of ReadDir is gone
-			open[e.Name()] = target
-		}
-	}
-	return open
-}
-
-// checkDescriptors fails the test if it ends with descriptors that it did not begin
-// with (G24). It is to be called first: what was registered with t.Cleanup later is
-// closed before.
-func checkDescriptors(t testing.TB) {
-	t.Helper()
-	// The runtime opens descriptors for its poller at first use, for good.
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _ = r.Close(), w.Close()
-	before := descriptors(t)
-	t.Cleanup(func() {
-		for fd, what := range descriptors(t) {
-			if _, ok := before[fd]; !ok {
-				t.Errorf("G24: descriptor %s, %s, was left open", fd, what)
-			}
-		}
-	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 
 	"golang.org/x/sys/unix"
 )
@@ -40,7 +41,7 @@ func TestConstructorFaults(t *testing.T) {
 			}
 			for _, errno := range []error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.ENOSPC} {
 				t.Run(fmt.Sprintf("%s/%s/%v", e.name, call, errno), func(t *testing.T) {
-					checkDescriptors(t)
+					coretest.CheckLeaks(t)
 					s := core.RealCalls()
 					fault(&s, errno)
 					p, err := e.make(nil, s)
@@ -63,14 +64,14 @@ func TestNewEventLoopWithoutDescriptors(t *testing.T) {
 	// This opens the network poller of Go's runtime. Without it the constructors fail
 	// before they make a child: TestConstructorsAtEachCountOfFreeDescriptors.
 	_, err := core.NewExecutor()
-	must(t, err)
-	checkDescriptors(t)
+	coretest.Must(t, err)
+	coretest.CheckLeaks(t)
 	var limit unix.Rlimit
-	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	coretest.Must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
 	const most = 8 // descriptors that are free at the end; a loop needs fewer
 	low := limit
-	low.Cur = uint64(len(descriptors(t)) + most)
-	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &low))
+	low.Cur = uint64(len(coretest.Descriptors(t)) + most)
+	coretest.Must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &low))
 	// A number that was passed to the process may be above the limit, and leave room
 	// below it.
 	var hoard []int
@@ -79,7 +80,7 @@ func TestNewEventLoopWithoutDescriptors(t *testing.T) {
 		if errors.Is(err, unix.EMFILE) {
 			break
 		}
-		must(t, err)
+		coretest.Must(t, err)
 		hoard = append(hoard, fd)
 	}
 	if len(hoard) < most {
@@ -93,7 +94,7 @@ func TestNewEventLoopWithoutDescriptors(t *testing.T) {
 			case err == nil:
 				made++
 				l.Shutdown()
-				awaitDone(t, l)
+				coretest.AwaitDone(t, l)
 			case errors.Is(err, unix.EMFILE) && strings.HasPrefix(err.Error(), "core: NewEventLoop: "):
 				refused++
 			default:
@@ -111,12 +112,12 @@ func TestNewEventLoopWithoutDescriptors(t *testing.T) {
 				t.Errorf("NewGroup with %d free numbers: %v, want EMFILE and the child", free, err)
 			}
 		}
-		must(t, unix.Close(hoard[free]))
+		coretest.Must(t, unix.Close(hoard[free]))
 	}
 	for _, fd := range hoard[most:] {
-		must(t, unix.Close(fd))
+		coretest.Must(t, unix.Close(fd))
 	}
-	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+	coretest.Must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
 	if made == 0 || refused == 0 {
 		t.Errorf("not exercised: with 0 to %d numbers %d were made and %d refused", most-1, made, refused)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/pollertest"
 )
 
@@ -25,14 +26,7 @@ func modelLoop(t testing.TB, opts ...core.Option) (*core.EventLoop, *pollertest.
 func loopOn(t testing.TB, p core.IOPoller, opts ...core.Option) *core.EventLoop {
 	t.Helper()
 	l, err := core.NewEventLoop(append(opts, core.WithPoller(p))...)
-	if err != nil {
-		t.Fatalf("NewEventLoop: %v", err)
-	}
-	t.Cleanup(func() {
-		l.Shutdown()
-		awaitDone(t, l)
-	})
-	return l
+	return coretest.EndWithTest(t, l, err)
 }
 
 func mustRegister(t testing.TB, l *core.EventLoop, fd int, i core.Interest, h func(core.Readiness)) *core.Registration {
@@ -42,14 +36,6 @@ func mustRegister(t testing.TB, l *core.EventLoop, fd int, i core.Interest, h fu
 		t.Fatalf("Register(%d, %v): %v", fd, i, err)
 	}
 	return r
-}
-
-// must fails the test if a step of its own fails.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // ignore is a handler.
@@ -94,7 +80,7 @@ func TestEventLoopBadArguments(t *testing.T) {
 		t.Errorf("watched %v for %v after bad calls, want Readable", ok, i)
 	}
 	l.Shutdown()
-	awaitDone(t, l)
+	coretest.AwaitDone(t, l)
 	check("terminated")
 	if n := l.Stats().Rejected; n != 0 {
 		t.Errorf("%d tasks are counted as refused, want 0", n)
@@ -153,7 +139,7 @@ func TestRegisterThatFails(t *testing.T) {
 		if _, err := l.Register(d.FD(), core.Writable, ignore); !errors.Is(err, syscall.EEXIST) {
 			t.Errorf("Register of a registered descriptor: %v, want EEXIST", err)
 		}
-		must(t, r.Modify(core.Writable)) // the first one is still the owner
+		coretest.Must(t, r.Modify(core.Writable)) // the first one is still the owner
 		if _, err := l.Register(1<<30, core.Readable, ignore); !errors.Is(err, syscall.EBADF) {
 			t.Errorf("Register of a number that is not open: %v, want EBADF", err)
 		}
@@ -183,8 +169,8 @@ func TestG17RegisterStartsTheLoop(t *testing.T) {
 		}
 		refuse = false
 		calls := make(chan struct{}, 1)
-		must(t, d.Input())
-		mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { must(t, d.Drain()); calls <- struct{}{} })
+		coretest.Must(t, d.Input())
+		mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { coretest.Must(t, d.Drain()); calls <- struct{}{} })
 		<-calls
 		if s := l.State(); s != core.StateStarted {
 			t.Errorf("G17: the state is %v, want Started", s)
@@ -203,7 +189,7 @@ func TestG17ALoopThatNeverStarted(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				l, m := modelLoop(t)
 				end(l)
-				awaitDone(t, l)
+				coretest.AwaitDone(t, l)
 				if m.Count(pollertest.Close) != 1 {
 					t.Errorf("G24: the poller was closed %d times, want 1", m.Count(pollertest.Close))
 				}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 
 	"golang.org/x/sys/unix"
 )
@@ -103,10 +104,10 @@ func times(n int, err error) []error {
 func faultyLoops(t *testing.T, f func(t *testing.T, l *core.EventLoop, k *tamper, w *watched)) {
 	for _, e := range epolls {
 		t.Run(e.name, func(t *testing.T) {
-			checkDescriptors(t)
+			coretest.CheckLeaks(t)
 			k := newTamper()
 			p, err := e.make(nil, k.SystemCalls)
-			must(t, err)
+			coretest.Must(t, err)
 			l := loopOn(t, p)
 			w := &watched{heard: newCounter()}
 			for i := range w.sources {
@@ -115,7 +116,7 @@ func faultyLoops(t *testing.T, f func(t *testing.T, l *core.EventLoop, k *tamper
 				w.regs[i] = mustRegister(t, l, s.fd, core.Readable, func(core.Readiness) { _ = s.Drain(); w.heard.add() })
 				w.regs[i].OnClose(w.ends[i].hear)
 			}
-			onLoop(t, l, func() {})
+			coretest.OnLoop(t, l, func() {})
 			f(t, l, k, w)
 		})
 	}
@@ -134,7 +135,7 @@ type watched struct {
 func (w *watched) look(t *testing.T) {
 	t.Helper()
 	if err := w.sources[0].Input(); err != unix.EAGAIN { // full: nobody reads any more
-		must(t, err)
+		coretest.Must(t, err)
 	}
 }
 
@@ -145,11 +146,11 @@ func (w *watched) work(t *testing.T, but ...int) {
 		if len(but) > 0 && but[0] == i {
 			continue
 		}
-		must(t, s.Drain())
+		coretest.Must(t, s.Drain())
 		for len(w.heard.last) > 0 {
 			<-w.heard.last
 		}
-		must(t, s.Input())
+		coretest.Must(t, s.Input())
 		w.heard.await(t, fmt.Sprintf("input of source %d", i))
 	}
 }
@@ -163,11 +164,11 @@ func TestEpollWaitFailsOnce(t *testing.T) {
 			k.fail("poll", unix.EBADF)
 			for l.Stats().Rebuilds <= int64(i) {
 				w.look(t)
-				onLoop(t, l, func() {})
+				coretest.OnLoop(t, l, func() {})
 			}
 			w.work(t)
 		}
-		await(t, "a timer that was set before the rebuilds", timer.Done())
+		coretest.Await(t, "a timer that was set before the rebuilds", timer.Done())
 		if s := l.Stats(); s.Registrations != 4 || s.State != core.StateStarted || s.Rebuilds != 3 {
 			t.Errorf("R196: %d registrations, state %v, %d rebuilds; want 4, Started, 3", s.Registrations, s.State, s.Rebuilds)
 		}
@@ -179,15 +180,15 @@ func TestEpollWaitFailsOnce(t *testing.T) {
 func TestG15EpollWaitFailsTwice(t *testing.T) {
 	faultyLoops(t, func(t *testing.T, l *core.EventLoop, k *tamper, w *watched) {
 		release := occupy(t, &l.Executor)
-		var j journal
-		mustHook(t, &l.Executor, j.note("hook"))
+		var j coretest.Journal
+		mustHook(t, &l.Executor, j.Adds("hook"))
 		timer := mustSchedule(t, l, time.Hour, func() {})
-		mustExecute(t, l, j.note("task"))
+		coretest.MustExecute(t, l, j.Adds("task"))
 		k.fail("poll", times(100, unix.EBADF)...)
 		w.look(t)
 		release()
-		awaitDone(t, l)
-		j.want(t, "G15", "task hook")
+		coretest.AwaitDone(t, l)
+		j.Want(t, "G15", "task hook")
 		if err := l.Termination().Err(); !errors.Is(err, unix.EBADF) {
 			t.Errorf("G15: Err is %v, want EBADF", err)
 		}
@@ -214,7 +215,7 @@ func TestG15TheRebuildFails(t *testing.T) {
 					w.look(t)
 					_ = l.Execute(func() {})
 				}
-				awaitDone(t, l)
+				coretest.AwaitDone(t, l)
 				if err := l.Termination().Err(); !errors.Is(err, unix.EBADF) || !errors.Is(err, errno) {
 					t.Errorf("G15: Err is %v, want EBADF and %v", err, errno)
 				}
@@ -243,7 +244,7 @@ func TestG22NoRoomInTheNewSet(t *testing.T) {
 			select {
 			case <-ended:
 			default:
-				onLoop(t, l, func() {})
+				coretest.OnLoop(t, l, func() {})
 				if i < 1e6 {
 					continue
 				}
@@ -267,12 +268,12 @@ func TestNoRoomForAWatch(t *testing.T) {
 		if r != nil || !errors.Is(err, unix.ENOSPC) || !strings.Contains(err.Error(), fmt.Sprintf("descriptor %d: epoll_ctl", s.fd)) {
 			t.Errorf("Register: got %v, %v, want ENOSPC with the descriptor and the call", r, err)
 		}
-		must(t, w.regs[0].Modify(0))
+		coretest.Must(t, w.regs[0].Modify(0))
 		k.fail("add", unix.ENOSPC)
 		if err := w.regs[0].Modify(core.Readable); !errors.Is(err, unix.ENOSPC) {
 			t.Errorf("Modify: %v, want ENOSPC", err)
 		}
-		must(t, w.regs[0].Modify(core.Readable))
+		coretest.Must(t, w.regs[0].Modify(core.Readable))
 		w.work(t)
 		if n := l.Stats().Registrations; n != 4 {
 			t.Errorf("Stats.Registrations is %d, want 4", n)
@@ -287,7 +288,7 @@ func TestTimerCannotBeSet(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			faultyLoops(t, func(t *testing.T, l *core.EventLoop, k *tamper, w *watched) {
 				k.fail("set timer", times(n, unix.EINVAL)...)
-				for guard := time.Now().Add(hangGuard); k.failed.Load() == 0; {
+				for guard := time.Now().Add(coretest.HangGuard); k.failed.Load() == 0; {
 					if time.Now().After(guard) {
 						t.Fatal("not exercised: no call has failed")
 					}
@@ -297,7 +298,7 @@ func TestTimerCannotBeSet(t *testing.T) {
 							t.Errorf("G7: the timer ran after %v, want 5ms", d)
 						}
 					})
-					await(t, "a timer", timer.Done())
+					coretest.Await(t, "a timer", timer.Done())
 				}
 				w.work(t)
 				if s := l.Stats(); s.State != core.StateStarted {

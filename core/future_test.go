@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 func TestG9AFutureCompletesOnceWithItsResult(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	cause := errors.New("cause")
 	f := core.Submit(ex, func() (int, error) { return 7, nil })
 	if v, err := f.Wait(neverEnds); v != 7 || err != nil {
@@ -28,7 +29,7 @@ func TestG9AFutureCompletesOnceWithItsResult(t *testing.T) {
 
 func TestG9EveryFutureIsCompleteWhenDoneIs(t *testing.T) {
 	for round := range 30 {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		var mu sync.Mutex
 		var futures []*core.Future[int]
 		var timers []*core.Timer
@@ -53,8 +54,8 @@ func TestG9EveryFutureIsCompleteWhenDoneIs(t *testing.T) {
 		for range round {
 			runtime.Gosched()
 		}
-		mustShutdownGracefully(t, ex, 0, time.Hour)
-		awaitDone(t, ex)
+		coretest.MustShutdownGracefully(t, ex, 0, time.Hour)
+		coretest.AwaitDone(t, ex)
 		mu.Lock()
 		atDone, timersAtDone := futures[:len(futures):len(futures)], timers[:len(timers):len(timers)]
 		mu.Unlock()
@@ -78,7 +79,7 @@ func TestG9EveryFutureIsCompleteWhenDoneIs(t *testing.T) {
 }
 
 func TestG8CancelOfASubmitBeforeItBegins(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)
 	f := core.Submit(ex, func() (int, error) { t.Error("G8: a cancelled function ran"); return 0, nil })
 	first, second := f.Cancel(), f.Cancel()
@@ -90,16 +91,16 @@ func TestG8CancelOfASubmitBeforeItBegins(t *testing.T) {
 	}
 	release()
 	ex.Shutdown()
-	if report := awaitDone(t, ex); report.Accepted != 2 || report.Cancelled != 1 || report.Ran != 1 {
+	if report := coretest.AwaitDone(t, ex); report.Accepted != 2 || report.Cancelled != 1 || report.Ran != 1 {
 		t.Errorf("G3, G20: accepted %d, cancelled %d, ran %d; want 2, 1, 1", report.Accepted, report.Cancelled, report.Ran)
 	}
 }
 
 func TestG8CancelOfARunningSubmitIsFalse(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	began, gate := make(chan struct{}), make(chan struct{})
 	f := core.Submit(ex, func() (int, error) { close(began); <-gate; return 1, nil })
-	await(t, "the function", began)
+	coretest.Await(t, "the function", began)
 	if f.Cancel() {
 		t.Error("G8: Cancel of a running function: got true, want false")
 	}
@@ -110,7 +111,7 @@ func TestG8CancelOfARunningSubmitIsFalse(t *testing.T) {
 }
 
 func TestG8SubmitCancelRacesTheRun(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	cancels := int64(0)
 	for i := range 2000 {
 		ran := false
@@ -120,7 +121,7 @@ func TestG8SubmitCancelRacesTheRun(t *testing.T) {
 		}
 		cancelled := f.Cancel()
 		_, err := f.Wait(neverEnds)
-		onLoop(t, ex, func() {}) // ran is read after the task would have been
+		coretest.OnLoop(t, ex, func() {}) // ran is read after the task would have been
 		if ran == cancelled || cancelled != (err == core.ErrCancelled) {
 			t.Fatalf("G8: submit %d: cancelled %v, ran %v, result %v; want exactly one", i, cancelled, ran, err)
 		}
@@ -129,7 +130,7 @@ func TestG8SubmitCancelRacesTheRun(t *testing.T) {
 		}
 	}
 	ex.Shutdown()
-	if report := awaitDone(t, ex); report.Cancelled != cancels {
+	if report := coretest.AwaitDone(t, ex); report.Cancelled != cancels {
 		t.Errorf("G20: cancelled %d, want %d", report.Cancelled, cancels)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 func goexit() { runtime.Goexit() }
@@ -90,25 +91,25 @@ func TestG14BadEndsOfEveryKindOfBodyStayInside(t *testing.T) {
 // checkContained puts a body with a bad end between two tasks and two hooks.
 func checkContained(t *testing.T, spawner core.Option, give func(*core.Executor, func()) error, body func(), panicked int64) {
 	var log panicLog
-	ex := newExecutor(t, spawner, core.WithPanicHandler(log.handle), core.WithTimersAtShutdown(core.RunDueTimers))
+	ex := coretest.NewExecutor(t, spawner, core.WithPanicHandler(log.handle), core.WithTimersAtShutdown(core.RunDueTimers))
 	release := occupy(t, ex)
-	var j journal
-	mustHook(t, ex, j.note("hook1"))
-	mustExecute(t, ex, j.note("before"))
+	var j coretest.Journal
+	mustHook(t, ex, j.Adds("hook1"))
+	coretest.MustExecute(t, ex, j.Adds("before"))
 	if err := give(ex, body); err != nil {
 		t.Fatal(err)
 	}
-	mustExecute(t, ex, func() {
-		j.add("after")
+	coretest.MustExecute(t, ex, func() {
+		j.Add("after")
 		if !ex.InEventLoop() {
 			t.Error("G14: the owner id did not change before the next body")
 		}
 	})
-	mustHook(t, ex, j.note("hook2"))
+	mustHook(t, ex, j.Adds("hook2"))
 	ex.Shutdown()
 	release()
-	report := awaitDone(t, ex)
-	j.want(t, "G14", "before after hook1 hook2")
+	report := coretest.AwaitDone(t, ex)
+	j.Want(t, "G14", "before after hook1 hook2")
 	checkConserved(t, ex.Stats())
 	if report.Ran != report.Accepted {
 		t.Errorf("G14: accepted %d, ran %d; one that ended badly ran", report.Accepted, report.Ran)
@@ -120,7 +121,7 @@ func checkContained(t *testing.T, spawner core.Option, give func(*core.Executor,
 
 func TestG14AFutureGetsThePanicOrErrGoexit(t *testing.T) {
 	var log panicLog
-	ex := newExecutor(t, core.WithPanicHandler(log.handle))
+	ex := coretest.NewExecutor(t, core.WithPanicHandler(log.handle))
 	cause := errors.New("cause")
 	_, err := core.Submit(ex, func() (int, error) { panic(cause) }).Wait(neverEnds)
 	var p *core.PanicError
@@ -131,10 +132,10 @@ func TestG14AFutureGetsThePanicOrErrGoexit(t *testing.T) {
 	if _, err := core.Submit(ex, func() (int, error) { goexit(); return 1, nil }).Wait(neverEnds); err != core.ErrGoexit {
 		t.Errorf("G14: got %v, want ErrGoexit", err)
 	}
-	if await(t, "the timer", timer.Done()); timer.Err() != core.ErrGoexit {
+	if coretest.Await(t, "the timer", timer.Done()); timer.Err() != core.ErrGoexit {
 		t.Errorf("G14: timer: got %v, want ErrGoexit", timer.Err())
 	}
-	onLoop(t, ex, func() {})
+	coretest.OnLoop(t, ex, func() {})
 	if seen := log.all(); len(seen) != 1 || seen[0] != p {
 		t.Errorf("G14: the handler heard of %v, want exactly the future's panic", seen)
 	}
@@ -145,11 +146,11 @@ func TestG14TheRestOfTheBatchRuns(t *testing.T) {
 	for how, step := range handOvers {
 		for _, n := range []int{1, 2, 63, 64, 65, 256, 257} {
 			for _, at := range []int{0, n / 2, n - 1} {
-				ex := newExecutor(t, withHandOver(step))
+				ex := coretest.NewExecutor(t, withHandOver(step))
 				release := occupy(t, ex)
 				var order []int
 				for i := range n {
-					mustExecute(t, ex, func() {
+					coretest.MustExecute(t, ex, func() {
 						order = append(order, i)
 						if i == at {
 							goexit()
@@ -158,7 +159,7 @@ func TestG14TheRestOfTheBatchRuns(t *testing.T) {
 				}
 				release()
 				ex.Shutdown()
-				awaitDone(t, ex)
+				coretest.AwaitDone(t, ex)
 				if len(order) != n || order[n-1] != n-1 {
 					t.Errorf("G14: %s, Goexit in task %d of %d: ran %v", how, at, n, order)
 				}
@@ -174,22 +175,22 @@ func TestG14GoexitManyTimesInARow(t *testing.T) {
 	}
 	for how, step := range handOvers {
 		t.Run(how, func(t *testing.T) {
-			ex := newExecutor(t, withHandOver(step))
+			ex := coretest.NewExecutor(t, withHandOver(step))
 			local := core.NewLocal[int](nil)
 			for range n {
-				mustExecute(t, ex, func() {
+				coretest.MustExecute(t, ex, func() {
 					v, _ := local.Get()
 					_ = local.Set(v + 1)
 					goexit()
 				})
 			}
-			onLoop(t, ex, func() {
+			coretest.OnLoop(t, ex, func() {
 				if v, err := local.Get(); v != n || err != nil {
 					t.Errorf("G14: the loop-local value is %d, %v after %d Goexits, want it kept", v, err, n)
 				}
 			})
 			ex.Shutdown()
-			if report := awaitDone(t, ex); report.Ran != int64(n)+1 {
+			if report := coretest.AwaitDone(t, ex); report.Ran != int64(n)+1 {
 				t.Errorf("G14: ran %d, want %d", report.Ran, n+1)
 			}
 		})
@@ -200,42 +201,42 @@ func TestG14GoexitManyTimesInARow(t *testing.T) {
 // refuses like any other: the loop goes on in the deferred call.
 func TestG14ASpawnerThatGoexitsAtTheHandOver(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t, withHandOver(func(func()) error { goexit(); return nil }))
-		var j journal
-		mustExecute(t, ex, goexit)
-		mustExecute(t, ex, j.note("next"))
+		ex := coretest.NewExecutor(t, withHandOver(func(func()) error { goexit(); return nil }))
+		var j coretest.Journal
+		coretest.MustExecute(t, ex, goexit)
+		coretest.MustExecute(t, ex, j.Adds("next"))
 		time.Sleep(time.Second)
-		j.want(t, "G14: after a spawner that Goexits", "next")
+		j.Want(t, "G14: after a spawner that Goexits", "next")
 	})
 }
 
 // The deferred calls of the body run first, on the old goroutine, in the loop.
 func TestG14TheBodysOwnDefersRunBeforeTheLoopMoves(t *testing.T) {
-	ex := newExecutor(t)
-	var j journal
-	mustExecute(t, ex, func() {
-		defer func() { j.add(fmt.Sprint("deferred:", ex.InEventLoop())) }()
+	ex := coretest.NewExecutor(t)
+	var j coretest.Journal
+	coretest.MustExecute(t, ex, func() {
+		defer func() { j.Add(fmt.Sprint("deferred:", ex.InEventLoop())) }()
 		goexit()
 	})
-	onLoop(t, ex, j.note("next"))
-	j.want(t, "G14", "deferred:true next")
+	coretest.OnLoop(t, ex, j.Adds("next"))
+	j.Want(t, "G14", "deferred:true next")
 }
 
 func TestG14APanicHandlerThatEndsBadly(t *testing.T) {
 	for end, bad := range badEnds {
 		for how, step := range handOvers {
 			asked := 0
-			ex := newExecutor(t, withHandOver(step), core.WithPanicHandler(func(*core.PanicError) { asked++; bad.body() }))
+			ex := coretest.NewExecutor(t, withHandOver(step), core.WithPanicHandler(func(*core.PanicError) { asked++; bad.body() }))
 			release := occupy(t, ex)
 			for range 5 {
-				mustExecute(t, ex, panics)
+				coretest.MustExecute(t, ex, panics)
 			}
 			mustSchedule(t, ex, 0, panics)
 			mustHook(t, ex, panics)
 			release()
-			onLoop(t, ex, func() {})
+			coretest.OnLoop(t, ex, func() {})
 			ex.Shutdown()
-			report := awaitDone(t, ex)
+			report := coretest.AwaitDone(t, ex)
 			if want := 6 + int(report.TimersRun); asked != want || report.Panicked != int64(want) || report.Ran != 7 {
 				t.Errorf("G14: handler %s, spawner %s: asked %d times, panicked %d, ran %d; want %d, %d, 7",
 					end, how, asked, report.Panicked, report.Ran, want, want)
@@ -250,11 +251,11 @@ func TestG10ABadEndRestartsTheQuietPeriod(t *testing.T) {
 		for handlerEnds, handler := range map[string]func(){"returns": func() {}, "Goexits": goexit, "panics": panics} {
 			t.Run(end+", handler "+handlerEnds, func(t *testing.T) {
 				inBubble(t, func(t *testing.T) {
-					ex := newExecutor(t, core.WithPanicHandler(func(*core.PanicError) { handler() }))
+					ex := coretest.NewExecutor(t, core.WithPanicHandler(func(*core.PanicError) { handler() }))
 					start := time.Now()
-					mustShutdownGracefully(t, ex, time.Second, time.Minute)
+					coretest.MustShutdownGracefully(t, ex, time.Second, time.Minute)
 					time.Sleep(700 * time.Millisecond)
-					mustExecute(t, ex, bad.body)
+					coretest.MustExecute(t, ex, bad.body)
 					if got, want := elapsedAtClose(t, ex, start), 1700*time.Millisecond; got != want {
 						t.Errorf("G10: closed at %v, want %v: the last body ended at 700ms", got, want)
 					}

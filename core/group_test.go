@@ -11,27 +11,14 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
-
-// newGroup returns a group that has terminated when the test ends.
-func newGroup(t testing.TB, n int, opts ...core.Option) *core.Group {
-	t.Helper()
-	g, err := core.NewExecutorGroup(n, opts...)
-	if err != nil {
-		t.Fatalf("NewExecutorGroup(%d): %v", n, err)
-	}
-	t.Cleanup(func() {
-		g.Shutdown()
-		awaitDone(t, g)
-	})
-	return g
-}
 
 func childOf(ex core.EventExecutor) *core.Executor { return ex.(*core.Executor) }
 
 func TestG21ChildrenAreMadeAtOnceAndStartLazily(t *testing.T) {
 	var spawned spawnLog
-	g := newGroup(t, 3, spawned.plan(), core.WithName("crew"))
+	g := coretest.NewExecutorGroup(t, 3, spawned.plan(), core.WithName("crew"))
 	children := slices.Collect(g.All())
 	if len(children) != 3 || spawned.asked.Load() != 0 || g.State() != core.StateNotStarted {
 		t.Fatalf("G21: %d children, %d started, state %v; want 3, 0, NotStarted", len(children), spawned.asked.Load(), g.State())
@@ -41,7 +28,7 @@ func TestG21ChildrenAreMadeAtOnceAndStartLazily(t *testing.T) {
 			t.Errorf("G21: child %d is called %q with parent %v", i, name, childOf(child).Parent())
 		}
 	}
-	onLoop(t, g, func() {})
+	coretest.OnLoop(t, g, func() {})
 	if n := spawned.asked.Load(); n != 1 || g.State() != core.StateNotStarted {
 		t.Errorf("G21: %d children started by one task, state %v; want 1, and NotStarted, the least", n, g.State())
 	}
@@ -52,7 +39,7 @@ func TestG21ChildrenAreMadeAtOnceAndStartLazily(t *testing.T) {
 
 func TestG21RoundRobinIsExactlyFair(t *testing.T) {
 	const n, rounds, callers = 3, 400, 4
-	g := newGroup(t, n)
+	g := coretest.NewExecutorGroup(t, n)
 	all := slices.Collect(g.All())
 	for i := range 2 * n {
 		if got := g.Next(); got != all[i%n] {
@@ -84,10 +71,10 @@ func TestG21RoundRobinIsExactlyFair(t *testing.T) {
 }
 
 func TestG21ChildrenThatAreDownKeepTheirTurn(t *testing.T) {
-	g := newGroup(t, 2)
+	g := coretest.NewExecutorGroup(t, 2)
 	down := g.Next()
 	down.Shutdown()
-	awaitDone(t, down)
+	coretest.AwaitDone(t, down)
 	if err := g.Execute(func() {}); err != nil {
 		t.Errorf("G21: the turn of the child that is up: got %v, want nil", err)
 	}
@@ -101,7 +88,7 @@ func TestG21ChildrenThatAreDownKeepTheirTurn(t *testing.T) {
 
 func TestG21TerminationComesAfterTheLastChildsAndSumsUp(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		g := newGroup(t, 3)
+		g := coretest.NewExecutorGroup(t, 3)
 		for i := range 6 {
 			if err := g.Execute(func() { time.Sleep(time.Duration(i) * time.Second) }); err != nil {
 				t.Fatal(err)
@@ -111,7 +98,7 @@ func TestG21TerminationComesAfterTheLastChildsAndSumsUp(t *testing.T) {
 		for child := range g.All() {
 			mustHook(t, childOf(child), func() {})
 		}
-		mustShutdownGracefully(t, g, time.Second, time.Minute)
+		coretest.MustShutdownGracefully(t, g, time.Second, time.Minute)
 		if err := g.AwaitTermination(neverEnds); err != nil {
 			t.Errorf("AwaitTermination: %v", err)
 		}
@@ -141,7 +128,7 @@ func TestG15AGroupIsTerminatedIfAndOnlyIfDoneIsClosed(t *testing.T) {
 		}
 	}
 	for range 100 {
-		g := newGroup(t, 3)
+		g := coretest.NewExecutorGroup(t, 3)
 		g.Shutdown()
 		for {
 			state, stats := g.State(), g.Stats().State
@@ -160,7 +147,7 @@ func TestG15AGroupIsTerminatedIfAndOnlyIfDoneIsClosed(t *testing.T) {
 }
 
 func TestG21ErrorsOfChildrenAreJoined(t *testing.T) {
-	g := newGroup(t, 3, core.WithSpawner(refuseIt))
+	g := coretest.NewExecutorGroup(t, 3, core.WithSpawner(refuseIt))
 	err := g.Close()
 	if !errors.Is(err, errSpawn) || err != g.Termination().Err() {
 		t.Errorf("G21: Close: got %v, want the spawner's error; Err is %v", err, g.Termination().Err())
@@ -173,30 +160,30 @@ func TestG21ErrorsOfChildrenAreJoined(t *testing.T) {
 
 func TestG21ContextEndsWithTheLastChilds(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		g := newGroup(t, 2)
+		g := coretest.NewExecutorGroup(t, 2)
 		slow := g.Next()
-		mustExecute(t, slow, func() { time.Sleep(10 * time.Second) })
+		coretest.MustExecute(t, slow, func() { time.Sleep(10 * time.Second) })
 		start := time.Now()
-		mustShutdownGracefully(t, g, 0, 3*time.Second)
+		coretest.MustShutdownGracefully(t, g, 0, 3*time.Second)
 		synctest.Wait()
 		if g.Context().Err() != nil {
 			t.Error("G21: Context has ended before the last child's close")
 		}
-		await(t, "the group's Context", g.Context().Done())
+		coretest.Await(t, "the group's Context", g.Context().Done())
 		if at, cause := time.Since(start), context.Cause(g.Context()); at != 3*time.Second || cause != core.ErrShutdownTimeout {
 			t.Errorf("G21: Context ended at %v with %v, want 3s, the last child's ErrShutdownTimeout", at, cause)
 		}
-		if report := awaitDone(t, g); !report.TimedOut || report.Running == "" {
+		if report := coretest.AwaitDone(t, g); !report.TimedOut || report.Running == "" {
 			t.Errorf("G21: TimedOut %v, Running %q; want the slow child's", report.TimedOut, report.Running)
 		}
 	})
 }
 
 func TestG21CallsInAChild(t *testing.T) {
-	g := newGroup(t, 2)
+	g := coretest.NewExecutorGroup(t, 2)
 	pending := core.NewPromise[int](g.Next())
 	for child := range g.All() {
-		onLoop(t, child, func() {
+		coretest.OnLoop(t, child, func() {
 			if current, ok := core.Current(); !g.InEventLoop() || !ok || current != child {
 				t.Errorf("G21: in a child: InEventLoop %v, Current %v", g.InEventLoop(), current)
 			}
@@ -213,18 +200,18 @@ func TestG21CallsInAChild(t *testing.T) {
 	if g.InEventLoop() {
 		t.Error("G21: InEventLoop outside: got true")
 	}
-	onLoop(t, g, func() {
+	coretest.OnLoop(t, g, func() {
 		if err := g.Close(); err != core.ErrInEventLoop {
 			t.Errorf("G18, G21: Close in a child: got %v, want ErrInEventLoop", err)
 		}
 	})
-	awaitDone(t, g)
+	coretest.AwaitDone(t, g)
 }
 
 // Every method that a group has for its children reaches them.
 func TestG21TheGroupIsAnEventExecutor(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		g := newGroup(t, 2)
+		g := coretest.NewExecutorGroup(t, 2)
 		ran := make(chan struct{}, 8)
 		body := func() { ran <- struct{}{} }
 		if err := g.Execute(body); err != nil {

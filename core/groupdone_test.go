@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // A group is done when its last child is, also if that ends inside a listener of
 // something else: what comes after that listener is no part of the group.
 func TestG21DoneDoesNotWaitForAnUnrelatedListener(t *testing.T) {
 	var g *core.Group
-	g = newGroup(t, 1, core.WithSpawner(func(func()) error {
+	g = coretest.NewExecutorGroup(t, 1, core.WithSpawner(func(func()) error {
 		g.Shutdown()
 		return errSpawn
 	}))
@@ -44,9 +45,9 @@ func TestG21DoneDoesNotWaitForAnUnrelatedListener(t *testing.T) {
 // what these add; a listener that does not return takes none of them with it.
 func TestG21ListenersOfTheGroupComeAfterTheLastChilds(t *testing.T) {
 	var log panicLog
-	g := newGroup(t, 1, core.WithPanicHandler(log.handle))
+	g := coretest.NewExecutorGroup(t, 1, core.WithPanicHandler(log.handle))
 	child := g.Next()
-	var j journal
+	var j coretest.Journal
 	all := make(chan struct{})
 	child.Termination().OnDone(func(core.Report, error) {
 		select {
@@ -54,15 +55,15 @@ func TestG21ListenersOfTheGroupComeAfterTheLastChilds(t *testing.T) {
 		default:
 			t.Error("G21: a listener of the last child is called, and the group is not done")
 		}
-		j.add("child")
-		child.Termination().OnDone(func(core.Report, error) { j.add("added"); close(all) })
+		j.Add("child")
+		child.Termination().OnDone(func(core.Report, error) { j.Add("added"); close(all) })
 	})
-	child.Termination().OnDone(func(core.Report, error) { j.add("child, exits"); goexit() })
-	g.Termination().OnDone(func(core.Report, error) { j.add("group, panics"); panics() })
-	g.Termination().OnDone(func(core.Report, error) { j.add("group") })
+	child.Termination().OnDone(func(core.Report, error) { j.Add("child, exits"); goexit() })
+	g.Termination().OnDone(func(core.Report, error) { j.Add("group, panics"); panics() })
+	g.Termination().OnDone(func(core.Report, error) { j.Add("group") })
 	g.Shutdown()
-	await(t, "the last listener", all)
-	j.want(t, "G21", "child child, exits group, panics group added")
+	coretest.Await(t, "the last listener", all)
+	j.Want(t, "G21", "child child, exits group, panics group added")
 	if n := len(log.all()); n != 1 {
 		t.Errorf("G14: %d panics of listeners reported, want 1", n)
 	}

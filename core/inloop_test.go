@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // neverEnds is a context for calls that must not need it.
@@ -16,26 +17,20 @@ var neverEnds = context.Background()
 // returns when the executor has terminated.
 func bodies(t *testing.T, body func(ex *core.Executor, kind string)) *core.Executor {
 	t.Helper()
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	in := func(kind string) func() { return func() { body(ex, kind) } }
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	mustHook(t, ex, in("hook"))
-	must(ex.Execute(in("task")))
-	must(ex.ExecuteLazy(in("lazy task")))
-	must(ex.ExecuteAfterIteration(in("tail task")))
+	coretest.Must(t, ex.Execute(in("task")))
+	coretest.Must(t, ex.ExecuteLazy(in("lazy task")))
+	coretest.Must(t, ex.ExecuteAfterIteration(in("tail task")))
 	submitted := core.Submit(ex, func() (int, error) { body(ex, "submitted function"); return 0, nil })
 	heard := make(chan struct{})
 	submitted.OnDone(func(int, error) { body(ex, "listener"); close(heard) })
 	timer := mustSchedule(t, ex, 0, in("timer"))
-	await(t, "the timer", timer.Done())
-	await(t, "the listener", heard)
+	coretest.Await(t, "the timer", timer.Done())
+	coretest.Await(t, "the listener", heard)
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	return ex
 }
 
@@ -61,7 +56,7 @@ func TestG2InEventLoopAndCurrentAreRightInEveryBody(t *testing.T) {
 func TestG2NotInTheLoopAfterDoneOnTheLoopsGoroutine(t *testing.T) {
 	ended := make(chan struct{})
 	var ex *core.Executor
-	ex = newExecutor(t, core.WithSpawner(func(loop func()) error {
+	ex = coretest.NewExecutor(t, core.WithSpawner(func(loop func()) error {
 		go func() {
 			defer close(ended)
 			loop()
@@ -77,12 +72,12 @@ func TestG2NotInTheLoopAfterDoneOnTheLoopsGoroutine(t *testing.T) {
 		}
 	})
 	ex.Shutdown()
-	await(t, "the spawner's goroutine", ended)
+	coretest.Await(t, "the spawner's goroutine", ended)
 }
 
 // Plain variables: the race detector is the judge.
 func TestG2BodiesNeverOverlapAndSeeEachOther(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	count, inside := 0, false
 	body := func() {
 		if inside {
@@ -108,7 +103,7 @@ func TestG2BodiesNeverOverlapAndSeeEachOther(t *testing.T) {
 	}
 	timer.Cancel()
 	ex.Shutdown()
-	report := awaitDone(t, ex)
+	report := coretest.AwaitDone(t, ex)
 	if want := accepted + int(report.TimersRun) + 1; count != want {
 		t.Errorf("G2: %d bodies left their mark, want %d", count, want)
 	}
@@ -145,21 +140,21 @@ func TestG18CallsThatWaitReturnErrInEventLoop(t *testing.T) {
 }
 
 func TestG18CloseInTheLoopBeginsTheShutdown(t *testing.T) {
-	ex := newExecutor(t)
-	onLoop(t, ex, func() {
+	ex := coretest.NewExecutor(t)
+	coretest.OnLoop(t, ex, func() {
 		if err := ex.Close(); err != core.ErrInEventLoop {
 			t.Errorf("G18: Close in the loop: got %v, want ErrInEventLoop", err)
 		}
 	})
-	if report := awaitDone(t, ex); report.Timeout != core.DefaultShutdownTimeout || report.Quiet != 0 {
+	if report := coretest.AwaitDone(t, ex); report.Timeout != core.DefaultShutdownTimeout || report.Quiet != 0 {
 		t.Errorf("G18: Close began a shutdown with (%v, %v), want (0, %v)", report.Quiet, report.Timeout, core.DefaultShutdownTimeout)
 	}
 }
 
 func TestG18InvokeInTheLoopSubmitsNothing(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	body := func() (int, error) { t.Error("G18: it ran"); return 0, nil }
-	onLoop(t, ex, func() {
+	coretest.OnLoop(t, ex, func() {
 		before := ex.Stats().Accepted
 		_, errAll := core.InvokeAll(neverEnds, ex, body)
 		_, errAny := core.InvokeAny(neverEnds, ex, body)
@@ -171,10 +166,10 @@ func TestG18InvokeInTheLoopSubmitsNothing(t *testing.T) {
 
 // A complete future needs no waiting, wherever it is asked.
 func TestG18WaitForACompleteFutureIsLegalInTheLoop(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	f := core.Submit(ex, func() (int, error) { return 7, nil })
-	await(t, "the future", f.Done())
-	onLoop(t, ex, func() {
+	coretest.Await(t, "the future", f.Done())
+	coretest.OnLoop(t, ex, func() {
 		if v, err := f.Wait(neverEnds); v != 7 || err != nil {
 			t.Errorf("G18: Wait for a complete future in the loop: got %d, %v, want 7, nil", v, err)
 		}
@@ -183,8 +178,8 @@ func TestG18WaitForACompleteFutureIsLegalInTheLoop(t *testing.T) {
 
 // Calls on another executor may wait.
 func TestG18WaitForAnotherExecutorIsLegalInTheLoop(t *testing.T) {
-	ex, other := newExecutor(t), newExecutor(t)
-	onLoop(t, ex, func() {
+	ex, other := coretest.NewExecutor(t), coretest.NewExecutor(t)
+	coretest.OnLoop(t, ex, func() {
 		if v, err := core.Submit(other, func() (int, error) { return 7, nil }).Wait(neverEnds); v != 7 || err != nil {
 			t.Errorf("G18: Wait for another executor's future: got %d, %v, want 7, nil", v, err)
 		}
@@ -195,7 +190,7 @@ func TestG18WaitForAnotherExecutorIsLegalInTheLoop(t *testing.T) {
 }
 
 func TestAwaitTerminationReturnsTheCauseOfItsContext(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(neverEnds)
 	cancel(cause)

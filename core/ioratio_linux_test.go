@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/pollertest"
 )
 
@@ -22,9 +23,9 @@ func busyLoop(t *testing.T, l *core.EventLoop, cost time.Duration, ran *int, ove
 			_ = l.Execute(task) // refused at the end of the test
 		}
 	}
-	onLoop(t, l, func() {
+	coretest.OnLoop(t, l, func() {
 		for range core.TurnTasks {
-			must(t, l.Execute(task))
+			coretest.Must(t, l.Execute(task))
 		}
 	})
 }
@@ -56,12 +57,12 @@ func TestG13IORatio(t *testing.T) {
 			l, m := modelLoop(t, core.WithIORatio(tt.percent))
 			d := m.Open()
 			ran, last, calls := 0, 0, 0
-			must(t, d.Input())
+			coretest.Must(t, d.Input())
 			busyLoop(t, l, time.Millisecond, &ran, func() bool { return calls > 20 })
 			mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) {
 				time.Sleep(tt.handler)
 				if calls++; calls > 20 {
-					must(t, d.Drain())
+					coretest.Must(t, d.Drain())
 				} else if calls > 2 && ran-last != tt.turns*core.TurnTasks {
 					t.Errorf("G13: ratio %d, handler %v: %d tasks between two calls, want %d turns of %d",
 						tt.percent, tt.handler, ran-last, tt.turns, core.TurnTasks)
@@ -69,7 +70,7 @@ func TestG13IORatio(t *testing.T) {
 				last = ran
 			})
 			time.Sleep(10 * time.Hour)
-			onLoop(t, l, func() {}) // what handlers wrote is visible
+			coretest.OnLoop(t, l, func() {}) // what handlers wrote is visible
 			if calls <= 20 {
 				t.Errorf("G13: ratio %d, handler %v: %d calls of the handler in ten hours, want more than 20", tt.percent, tt.handler, calls)
 			}
@@ -83,8 +84,8 @@ func TestABusyLoopWithoutReadinessLooksRarely(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)
 		d := m.Open()
-		mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { time.Sleep(time.Millisecond); must(t, d.Drain()) })
-		must(t, d.Input())
+		mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { time.Sleep(time.Millisecond); coretest.Must(t, d.Drain()) })
+		coretest.Must(t, d.Input())
 		synctest.Wait()
 		const turns = 1600
 		ran := 0
@@ -106,7 +107,7 @@ func TestG13ReadinessWithoutEndStarvesNobody(t *testing.T) {
 			calls := 0
 			for range 50 {
 				d := m.Open()
-				must(t, d.Input())
+				coretest.Must(t, d.Input())
 				mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { calls++; time.Sleep(time.Millisecond) })
 			}
 			time.Sleep(time.Second)
@@ -120,20 +121,20 @@ func TestG13ReadinessWithoutEndStarvesNobody(t *testing.T) {
 					heard <- what
 				}
 			}
-			onLoop(t, l, func() {
+			coretest.OnLoop(t, l, func() {
 				at = calls
-				must(t, l.Execute(say("task")))
-				must(t, l.ExecuteAfterIteration(say("tail task")))
+				coretest.Must(t, l.Execute(say("task")))
+				coretest.Must(t, l.ExecuteAfterIteration(say("tail task")))
 				_, err := l.Schedule(0, say("timer"))
-				must(t, err)
+				coretest.Must(t, err)
 			})
 			for range 3 {
 				<-heard
 			}
 			mustHook(t, &l.Executor, say("hook"))
-			onLoop(t, l, func() { at = calls })
+			coretest.OnLoop(t, l, func() { at = calls })
 			l.Shutdown()
-			awaitDone(t, l)
+			coretest.AwaitDone(t, l)
 			<-heard
 		})
 	}
@@ -147,7 +148,7 @@ func TestG13TasksWithoutEndDoNotStarveReadiness(t *testing.T) {
 		ran, at, calls := 0, 0, 0
 		mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) {
 			calls++
-			must(t, d.Drain())
+			coretest.Must(t, d.Drain())
 			if got, most := ran-at, (core.BusyTurns+1)*core.TurnTasks; got > most {
 				t.Errorf("G13: %d tasks ran between input and its handler, want at most %d", got, most)
 			}
@@ -155,12 +156,12 @@ func TestG13TasksWithoutEndDoNotStarveReadiness(t *testing.T) {
 		busyLoop(t, l, time.Millisecond, &ran, func() bool { return calls == 10 })
 		for i := range 10 {
 			in := make(chan struct{})
-			must(t, l.Execute(func() { at = ran; must(t, d.Input()); close(in) }))
+			coretest.Must(t, l.Execute(func() { at = ran; coretest.Must(t, d.Input()); close(in) }))
 			<-in
 			time.Sleep(time.Duration(2*i+2) * time.Second)
 		}
 		time.Sleep(time.Minute)
-		onLoop(t, l, func() {}) // what handlers wrote is visible
+		coretest.OnLoop(t, l, func() {}) // what handlers wrote is visible
 		if calls != 10 {
 			t.Errorf("G13: %d calls for 10 inputs, far apart, want 10", calls)
 		}
@@ -182,7 +183,7 @@ func TestRebuildAfterPrematureReturns(t *testing.T) {
 			if i%4 == 3 {
 				interest = 0 // paused: nothing to move
 			}
-			mustRegister(t, l, all[i].FD(), interest, func(core.Readiness) { calls++; must(t, all[i].Drain()) }).OnClose(ends[i].hear)
+			mustRegister(t, l, all[i].FD(), interest, func(core.Readiness) { calls++; coretest.Must(t, all[i].Drain()) }).OnClose(ends[i].hear)
 		}
 		synctest.Wait()
 		m.Spurious(core.MaxPremature - 1)
@@ -190,7 +191,7 @@ func TestRebuildAfterPrematureReturns(t *testing.T) {
 		if got := l.Stats().Rebuilds; got != 0 {
 			t.Fatalf("R195: %d rebuilds after %d premature returns, want 0", got, core.MaxPremature-1)
 		}
-		onLoop(t, l, func() {}) // a return with a reason: the count begins again
+		coretest.OnLoop(t, l, func() {}) // a return with a reason: the count begins again
 		m.Spurious(core.MaxPremature - 1)
 		synctest.Wait()
 		if got := l.Stats().Rebuilds; got != 0 {
@@ -205,7 +206,7 @@ func TestRebuildAfterPrematureReturns(t *testing.T) {
 			if _, _, ok := m.Watched(d.FD()); ok != (i%4 != 3) {
 				t.Errorf("R196: descriptor %d watched: %v", i, ok)
 			}
-			must(t, d.Input())
+			coretest.Must(t, d.Input())
 		}
 		synctest.Wait()
 		if calls != n*3/4 {
@@ -233,7 +234,7 @@ func TestG22OneThatCannotMoveIsClosed(t *testing.T) {
 				r = mustRegisterChannel(t, l, all[i].FD(), &fakeChannel{abort: func(err error) { ends[i].hear(err); r.End(core.ChannelEnd{}) }})
 				continue
 			}
-			mustRegister(t, l, all[i].FD(), core.Readable, func(core.Readiness) { calls++; must(t, all[i].Drain()) }).OnClose(ends[i].hear)
+			mustRegister(t, l, all[i].FD(), core.Readable, func(core.Readiness) { calls++; coretest.Must(t, all[i].Drain()) }).OnClose(ends[i].hear)
 		}
 		synctest.Wait()
 		m.Fail(pollertest.Add, nil, noRoom, noRoom, nil)
@@ -242,14 +243,14 @@ func TestG22OneThatCannotMoveIsClosed(t *testing.T) {
 		ends[1].want(t, "G22: one that cannot move", noRoom)
 		ends[2].want(t, "G22: a channel that cannot move", noRoom)
 		for _, d := range all {
-			must(t, d.Input())
+			coretest.Must(t, d.Input())
 		}
 		synctest.Wait()
 		if s := l.Stats(); calls != 2 || s.Registrations != 2 || s.Rebuilds != 1 || s.State != core.StateStarted {
 			t.Errorf("R196: %d calls, %d registrations, %d rebuilds, state %v; want 2, 2, 1, Started", calls, s.Registrations, s.Rebuilds, s.State)
 		}
 		again := mustRegister(t, l, all[1].FD(), core.Readable, ignore) // the owner may try again
-		must(t, again.Close())
+		coretest.Must(t, again.Close())
 	})
 }
 
@@ -275,20 +276,20 @@ func TestG15APollerThatFailsIsBuiltAnewOnce(t *testing.T) {
 				d := m.Open()
 				var e ending
 				calls := 0
-				mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { calls++; must(t, d.Drain()) }).OnClose(e.hear)
+				mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { calls++; coretest.Must(t, d.Drain()) }).OnClose(e.hear)
 				timer := mustSchedule(t, l, time.Hour, func() {})
 				synctest.Wait()
 				tt.fail(m)
 				synctest.Wait()
 				if tt.works {
-					must(t, d.Input())
+					coretest.Must(t, d.Input())
 					synctest.Wait()
 					if s := l.Stats(); calls != 1 || s.Rebuilds != 1 || s.State != core.StateStarted {
 						t.Errorf("%d calls, %d rebuilds, state %v; want 1, 1, Started", calls, s.Rebuilds, s.State)
 					}
 					return
 				}
-				awaitDone(t, l)
+				coretest.AwaitDone(t, l)
 				err := l.Termination().Err()
 				if !errors.Is(err, again) {
 					t.Errorf("G15: Err is %v, want the error of the poller", err)
@@ -316,7 +317,7 @@ func TestG15FailuresFarApart(t *testing.T) {
 			synctest.Wait()
 			m.Fail(pollertest.Wait, errPoller)
 			synctest.Wait()
-			onLoop(t, l, func() {})
+			coretest.OnLoop(t, l, func() {})
 		}
 		if s := l.Stats(); s.State != core.StateStarted || s.Rebuilds != 5 {
 			t.Errorf("G15: state %v, %d rebuilds; want Started, 5", s.State, s.Rebuilds)
@@ -331,7 +332,7 @@ func TestG15FailuresFarApart(t *testing.T) {
 		if s := l.Stats(); s.State != core.StateStarted || s.Rebuilds != 10 {
 			t.Errorf("G15: a busy loop whose poller fails once in a minute: state %v with %v, %d rebuilds; want Started, 10", s.State, l.Termination().Report(), s.Rebuilds)
 		}
-		onLoop(t, l, func() { stop = true })
+		coretest.OnLoop(t, l, func() { stop = true })
 	})
 }
 
@@ -341,12 +342,12 @@ func TestRebuildThatFailsKeepsThePoller(t *testing.T) {
 		l, m := modelLoop(t)
 		d := m.Open()
 		calls := 0
-		mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { calls++; must(t, d.Drain()) })
+		mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { calls++; coretest.Must(t, d.Drain()) })
 		synctest.Wait()
 		m.Fail(pollertest.Reopen, errPoller)
 		m.Spurious(core.MaxPremature)
 		synctest.Wait()
-		must(t, d.Input())
+		coretest.Must(t, d.Input())
 		synctest.Wait()
 		if s := l.Stats(); calls != 1 || s.Rebuilds != 0 || s.State != core.StateStarted {
 			t.Errorf("%d calls, %d rebuilds, state %v; want 1, 0, Started", calls, s.Rebuilds, s.State)
@@ -381,7 +382,7 @@ func TestG15ABrokenPollerWaitsForChannels(t *testing.T) {
 		}
 		<-ran
 		time.AfterFunc(time.Second, func() { r.End(core.ChannelEnd{Kind: core.EndAborted}) })
-		awaitDone(t, l)
+		coretest.AwaitDone(t, l)
 		if err := l.Termination().Err(); !errors.Is(err, errPoller) {
 			t.Errorf("G15: Err %v, want the poller's", err)
 		}

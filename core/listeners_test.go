@@ -9,29 +9,30 @@ import (
 	"testing/synctest"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 func TestG9ListenersRunInOrderOnTheLoop(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)
 	f := core.Submit(ex, func() (int, error) { return 7, nil })
-	var j journal
+	var j coretest.Journal
 	done := make(chan struct{})
 	for i := range 3 {
 		f.OnDone(func(v int, err error) {
 			if v != 7 || err != nil || !ex.InEventLoop() {
 				t.Errorf("G9: listener got %d, %v, in the loop %v; want 7, nil, true", v, err, ex.InEventLoop())
 			}
-			j.add(fmt.Sprint(i))
+			j.Add(fmt.Sprint(i))
 			if i == 0 {
-				f.OnDone(func(int, error) { j.add("added"); close(done) })
+				f.OnDone(func(int, error) { j.Add("added"); close(done) })
 			}
 		})
 	}
 	f.OnDone(nil)
 	release()
-	await(t, "the listener added by a listener", done)
-	j.want(t, "G9", "0 1 2 added")
+	coretest.Await(t, "the listener added by a listener", done)
+	j.Want(t, "G9", "0 1 2 added")
 	last := make(chan bool, 1)
 	f.OnDone(func(int, error) { last <- ex.InEventLoop() })
 	if !<-last {
@@ -44,29 +45,29 @@ func TestG9AListenerThatEndsBadlyStopsNoOther(t *testing.T) {
 	for end, bad := range badEnds {
 		for _, where := range []string{"on the loop", "off the loop", "no executor"} {
 			var log panicLog
-			ex := newExecutor(t, core.WithPanicHandler(log.handle))
+			ex := coretest.NewExecutor(t, core.WithPanicHandler(log.handle))
 			var p *core.Promise[int]
 			switch where {
 			case "on the loop":
-				onLoop(t, ex, func() {})
+				coretest.OnLoop(t, ex, func() {})
 				p = core.NewPromise[int](ex)
 			case "off the loop":
 				ex.Shutdown()
-				awaitDone(t, ex)
+				coretest.AwaitDone(t, ex)
 				p = core.NewPromise[int](ex)
 			default:
 				p = core.NewPromise[int](nil)
 			}
-			var j journal
-			p.Future().OnDone(func(int, error) { j.add("a") })
-			p.Future().OnDone(func(int, error) { j.add("bad"); bad.body() })
-			p.Future().OnDone(func(int, error) { j.add("b") })
+			var j coretest.Journal
+			p.Future().OnDone(func(int, error) { j.Add("a") })
+			p.Future().OnDone(func(int, error) { j.Add("bad"); bad.body() })
+			p.Future().OnDone(func(int, error) { j.Add("b") })
 			var wg sync.WaitGroup
 			wg.Go(func() { p.TrySuccess(1) }) // a Goexit ends this goroutine
 			wg.Wait()
 			ex.Shutdown()
-			awaitDone(t, ex)
-			j.want(t, "G9: "+end+" "+where, "a bad b")
+			coretest.AwaitDone(t, ex)
+			j.Want(t, "G9: "+end+" "+where, "a bad b")
 			if got := int64(len(log.all())); where != "no executor" && (got != bad.panicked || ex.Stats().Panicked != got) {
 				t.Errorf("G14: %s %s: %d panics reported, %d counted; want %d", end, where, got, ex.Stats().Panicked, bad.panicked)
 			}
@@ -76,16 +77,16 @@ func TestG9AListenerThatEndsBadlyStopsNoOther(t *testing.T) {
 
 // A listener follows the body that completed its future, not the batch.
 func TestG9AListenerFollowsItsBody(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)
-	var j journal
-	f := core.Submit(ex, func() (int, error) { j.add("body"); return 1, nil })
-	f.OnDone(func(int, error) { j.add("listener") })
-	mustExecute(t, ex, j.note("next"))
+	var j coretest.Journal
+	f := core.Submit(ex, func() (int, error) { j.Add("body"); return 1, nil })
+	f.OnDone(func(int, error) { j.Add("listener") })
+	coretest.MustExecute(t, ex, j.Adds("next"))
 	release()
 	ex.Shutdown()
-	awaitDone(t, ex)
-	j.want(t, "G9", "body listener next")
+	coretest.AwaitDone(t, ex)
+	j.Want(t, "G9", "body listener next")
 }
 
 // What is left of the listeners of a future comes before those of others behind it, if
@@ -93,27 +94,27 @@ func TestG9AListenerFollowsItsBody(t *testing.T) {
 func TestG9TheRestGoesOnWhereItWas(t *testing.T) {
 	for end, bad := range badEnds {
 		for _, where := range []string{"on the loop", "off the loop"} {
-			ex := newExecutor(t, core.WithPanicHandler(func(*core.PanicError) {}))
+			ex := coretest.NewExecutor(t, core.WithPanicHandler(func(*core.PanicError) {}))
 			first, second := core.NewPromise[int](ex), core.NewPromise[int](ex)
-			var j journal
-			first.Future().OnDone(func(int, error) { j.add("1a"); bad.body() })
-			first.Future().OnDone(func(int, error) { j.add("1b") })
-			second.Future().OnDone(func(int, error) { j.add("2") })
+			var j coretest.Journal
+			first.Future().OnDone(func(int, error) { j.Add("1a"); bad.body() })
+			first.Future().OnDone(func(int, error) { j.Add("1b") })
+			second.Future().OnDone(func(int, error) { j.Add("2") })
 			both := func() { first.TrySuccess(1); second.TrySuccess(1) }
 			if where == "on the loop" {
-				onLoop(t, ex, both) // the listeners follow the body
+				coretest.OnLoop(t, ex, both) // the listeners follow the body
 				ex.Shutdown()
-				awaitDone(t, ex)
+				coretest.AwaitDone(t, ex)
 			} else {
 				ex.Shutdown()
-				awaitDone(t, ex)
+				coretest.AwaitDone(t, ex)
 				outer := core.NewPromise[int](ex)
 				outer.Future().OnDone(func(int, error) { both() })
 				var wg sync.WaitGroup
 				wg.Go(func() { outer.TrySuccess(1) }) // a Goexit ends this goroutine
 				wg.Wait()
 			}
-			j.want(t, "G9: "+end+" "+where, "1a 1b 2")
+			j.Want(t, "G9: "+end+" "+where, "1a 1b 2")
 		}
 	}
 }
@@ -121,9 +122,9 @@ func TestG9TheRestGoesOnWhereItWas(t *testing.T) {
 // The executor of a refused Submit is known: a panic of a listener is its own.
 func TestG14AListenerOfARefusedSubmitThatPanicsIsReported(t *testing.T) {
 	var log panicLog
-	ex := newExecutor(t, core.WithPanicHandler(log.handle))
+	ex := coretest.NewExecutor(t, core.WithPanicHandler(log.handle))
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	called := false
 	core.Submit(ex, func() (int, error) { return 0, nil }).OnDone(func(_ int, err error) {
 		called = true
@@ -145,15 +146,15 @@ func TestG9ChainsOfListenersDoNotNest(t *testing.T) {
 	for _, where := range []string{"on the loop", "off the loop", "no executor"} {
 		t.Run(where, func(t *testing.T) {
 			var owner core.EventExecutor
-			ex := newExecutor(t)
+			ex := coretest.NewExecutor(t)
 			switch where {
 			case "on the loop":
-				onLoop(t, ex, func() {})
+				coretest.OnLoop(t, ex, func() {})
 				owner = ex
 			case "off the loop":
 				owner = ex
 				ex.Shutdown()
-				awaitDone(t, ex)
+				coretest.AwaitDone(t, ex)
 			}
 			promises := make([]*core.Promise[int], n)
 			for i := range promises {
@@ -174,7 +175,7 @@ func TestG9ChainsOfListenersDoNotNest(t *testing.T) {
 				t.Errorf("G9: the end of the chain has %d, %v; want %d, nil", v, err, n)
 			}
 			ex.Shutdown()
-			awaitDone(t, ex)
+			coretest.AwaitDone(t, ex)
 			if depth == 0 || depth > 100 {
 				t.Errorf("G9: the last of %d listeners ran at depth %d, want a bounded one", n, depth)
 			}
@@ -185,9 +186,9 @@ func TestG9ChainsOfListenersDoNotNest(t *testing.T) {
 // Completed in one goroutine, listened to in others: each called once, one at a
 // time.
 func TestG9ListenersOfOneFutureNeverOverlap(t *testing.T) {
-	for _, owner := range []core.EventExecutor{nil, newExecutor(t)} {
+	for _, owner := range []core.EventExecutor{nil, coretest.NewExecutor(t)} {
 		if owner != nil {
-			onLoop(t, owner, func() {})
+			coretest.OnLoop(t, owner, func() {})
 		}
 		for range 200 {
 			p := core.NewPromise[int](owner)
@@ -225,7 +226,7 @@ func TestG9ListenersOfOneFutureNeverOverlap(t *testing.T) {
 
 // Notification takes no room in a bounded queue.
 func TestG9ListenersRunWhenTheQueueIsFull(t *testing.T) {
-	ex := newExecutor(t, core.WithMaxPendingTasks(16))
+	ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(16))
 	release := occupy(t, ex)
 	heard := make(chan struct{})
 	p := core.NewPromise[int](ex)
@@ -234,22 +235,22 @@ func TestG9ListenersRunWhenTheQueueIsFull(t *testing.T) {
 	}
 	p.TrySuccess(1)
 	release()
-	await(t, "the listener", heard)
+	coretest.Await(t, "the listener", heard)
 }
 
 // A listener added in the loop to a complete future runs later, not inside.
 func TestG9AListenerAddedInTheLoopRunsAfterTheBody(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		p := core.NewPromise[int](ex)
 		p.TrySuccess(1)
-		var j journal
-		onLoop(t, ex, func() {
-			p.Future().OnDone(func(int, error) { j.add("listener") })
-			j.add("body")
+		var j coretest.Journal
+		coretest.OnLoop(t, ex, func() {
+			p.Future().OnDone(func(int, error) { j.Add("listener") })
+			j.Add("body")
 		})
 		synctest.Wait()
-		j.want(t, "G9", "body listener")
+		j.Want(t, "G9", "body listener")
 	})
 }
 
@@ -257,7 +258,7 @@ func TestG9AListenerAddedInTheLoopRunsAfterTheBody(t *testing.T) {
 // before, delay tasks by no more than a turn.
 func TestG13ListenersWithoutEndDoNotStarveTasks(t *testing.T) {
 	const most = 100_000
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	listeners, stop := 0, false // touched on the loop alone
 	var next func()
 	next = func() {
@@ -278,7 +279,7 @@ func TestG13ListenersWithoutEndDoNotStarveTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	if listeners >= most {
 		t.Errorf("G13: the task ran after all %d listeners, want it between them", most)
 	}
@@ -293,7 +294,7 @@ func TestG13AListenerThatAddsItselfDoesNotStarveTasks(t *testing.T) {
 	}{{"returns", func() {}}, {"panics", func() { panic("planted") }}, {"exits", runtime.Goexit}} {
 		t.Run(end.name, func(t *testing.T) {
 			const most = 1000
-			ex := newExecutor(t, core.WithPanicHandler(func(*core.PanicError) {}))
+			ex := coretest.NewExecutor(t, core.WithPanicHandler(func(*core.PanicError) {}))
 			p := core.NewPromise[int](ex)
 			listeners, ran := 0, 0 // touched on the loop alone
 			var again func(int, error)
@@ -303,13 +304,13 @@ func TestG13AListenerThatAddsItselfDoesNotStarveTasks(t *testing.T) {
 				}
 				end.f()
 			}
-			mustExecute(t, ex, func() {
+			coretest.MustExecute(t, ex, func() {
 				p.Future().OnDone(again)
 				p.TrySuccess(0)
-				mustExecute(t, ex, func() { ran = listeners })
+				coretest.MustExecute(t, ex, func() { ran = listeners })
 				ex.Shutdown()
 			})
-			awaitDone(t, ex)
+			coretest.AwaitDone(t, ex)
 			if ran > 64 || listeners != most {
 				t.Errorf("G13: the task ran after %d of %d listeners, want at most 64 of %d", ran, listeners, most)
 			}

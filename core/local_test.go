@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 func TestLocalValueBelongsToTheExecutor(t *testing.T) {
-	a, b := newExecutor(t), newExecutor(t)
+	a, b := coretest.NewExecutor(t), coretest.NewExecutor(t)
 	made := 0
 	local := core.NewLocal(func() int { made++; return 10 * made })
 	get := func(ex *core.Executor, want int) {
 		t.Helper()
-		onLoop(t, ex, func() {
+		coretest.OnLoop(t, ex, func() {
 			if v, err := local.Get(); v != want || err != nil {
 				t.Errorf("Get: got %d, %v, want %d, nil", v, err, want)
 			}
@@ -22,14 +23,14 @@ func TestLocalValueBelongsToTheExecutor(t *testing.T) {
 	get(a, 10)
 	get(a, 10)
 	get(b, 20)
-	onLoop(t, a, func() {
+	coretest.OnLoop(t, a, func() {
 		if err := local.Set(5); err != nil {
 			t.Errorf("Set: %v", err)
 		}
 	})
 	get(a, 5)
 	get(b, 20)
-	onLoop(t, a, func() {
+	coretest.OnLoop(t, a, func() {
 		if err := local.Remove(); err != nil {
 			t.Errorf("Remove: %v", err)
 		}
@@ -38,7 +39,7 @@ func TestLocalValueBelongsToTheExecutor(t *testing.T) {
 }
 
 func TestLocalOutsideOfALoop(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	local := core.NewLocal(func() int { t.Error("init was called"); return 1 })
 	check := func(where string) {
 		_, err := local.Get()
@@ -49,12 +50,12 @@ func TestLocalOutsideOfALoop(t *testing.T) {
 	check("outside")
 	ex.Termination().OnDone(func(core.Report, error) { check("in a listener of the termination") })
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 }
 
 // nil is a value like any other.
 func TestLocalOfAnInterfaceType(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	local := core.NewLocal[error](nil)
 	for range 2 {
 		_, err := core.Submit(ex, func() (int, error) {
@@ -71,10 +72,10 @@ func TestLocalOfAnInterfaceType(t *testing.T) {
 
 // Hooks are bodies: they still see the values. After done nothing holds them.
 func TestG15LocalValuesAreDroppedAtTermination(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	local := core.NewLocal[*[1 << 16]byte](nil)
 	dropped := make(chan struct{})
-	onLoop(t, ex, func() {
+	coretest.OnLoop(t, ex, func() {
 		v := new([1 << 16]byte)
 		runtime.AddCleanup(v, func(int) { close(dropped) }, 0)
 		_ = local.Set(v)
@@ -85,7 +86,7 @@ func TestG15LocalValuesAreDroppedAtTermination(t *testing.T) {
 		}
 	})
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	collected(t, "G15: the loop-local value", dropped)
 	runtime.KeepAlive(ex)
 	runtime.KeepAlive(local)

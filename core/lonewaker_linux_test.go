@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,7 +35,7 @@ func loneWakers(t *testing.T, f func(t *testing.T, w *loneWaker)) {
 	length := loneTime
 	if soak := os.Getenv("EVENTIDE_SOAK"); soak != "" {
 		d, err := time.ParseDuration(soak)
-		must(t, err)
+		coretest.Must(t, err)
 		if d <= 0 {
 			t.Fatalf("EVENTIDE_SOAK is %q, want a duration such as 10m", soak)
 		}
@@ -121,9 +122,9 @@ func TestLoneWake(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/fds=%d", p.name, sources), func(t *testing.T) {
 				loneWakers(t, func(t *testing.T, w *loneWaker) {
 					poller, err := p.make()
-					must(t, err)
+					coretest.Must(t, err)
 					if sources > 0 {
-						must(t, poller.(core.IOPoller).Add(mustSource(t).fd, core.Readable, 1<<32))
+						coretest.Must(t, poller.(core.IOPoller).Add(mustSource(t).fd, core.Readable, 1<<32))
 					}
 					var sent atomic.Int64
 					var stop atomic.Bool
@@ -145,7 +146,7 @@ func TestLoneWake(t *testing.T) {
 					}
 					stop.Store(true)
 					poller.Wake()
-					must(t, <-over)
+					coretest.Must(t, <-over)
 				})
 			})
 		}
@@ -168,12 +169,12 @@ func loneLoops(t *testing.T, f func(t *testing.T, ex *core.Executor, w *loneWake
 		t.Run(fmt.Sprintf("%s/fds=%d", kind.name, kind.fds), func(t *testing.T) {
 			loneWakers(t, func(t *testing.T, w *loneWaker) {
 				if kind.name == "park" {
-					f(t, newExecutor(t), w)
+					f(t, coretest.NewExecutor(t), w)
 					return
 				}
 				l, err := core.NewEventLoop(kind.opts...)
-				must(t, err)
-				t.Cleanup(func() { l.Shutdown(); awaitDone(t, l) })
+				coretest.Must(t, err)
+				t.Cleanup(func() { l.Shutdown(); coretest.AwaitDone(t, l) })
 				if kind.fds > 0 {
 					mustRegister(t, l, mustSource(t).fd, core.Readable, ignore)
 				}
@@ -191,7 +192,7 @@ func TestLoneProducer(t *testing.T) {
 	loneLoops(t, func(t *testing.T, ex *core.Executor, w *loneWaker) {
 		task := func() { w.seen.Add(1) }
 		for w.goesOn() {
-			mustExecute(t, ex, task)
+			coretest.MustExecute(t, ex, task)
 			w.await(t, 1500)
 		}
 	})
@@ -215,7 +216,7 @@ func TestLoneTimerOfATask(t *testing.T) {
 		body := func() { w.seen.Add(1) }
 		for w.goesOn() {
 			d := time.Duration(w.rng.IntN(4000))
-			mustExecute(t, ex, func() { mustSchedule(t, ex, d, body) })
+			coretest.MustExecute(t, ex, func() { mustSchedule(t, ex, d, body) })
 			w.await(t, 500)
 		}
 	})
@@ -235,7 +236,7 @@ func TestLoneProducerBesideATimer(t *testing.T) {
 			for range w.rng.IntN(800) {
 				w.seen.Load()
 			}
-			mustExecute(t, ex, task)
+			coretest.MustExecute(t, ex, task)
 			w.await(t, 500)
 		}
 	})
@@ -249,11 +250,11 @@ func TestLoneEdge(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%v", e.name, interest), func(t *testing.T) {
 				loneWakers(t, func(t *testing.T, w *loneWaker) {
 					p, err := e.make(nil, core.RealCalls())
-					must(t, err)
+					coretest.Must(t, err)
 					core.SetFirstEvents(p, 1)
 					l := loopOn(t, p)
 					fd, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
-					must(t, err)
+					coretest.Must(t, err)
 					defer unix.Close(fd)
 					r := mustRegister(t, l, fd, interest, func(core.Readiness) {
 						var b [8]byte
@@ -265,7 +266,7 @@ func TestLoneEdge(t *testing.T) {
 					one := []byte{0: 1, 7: 0}
 					for w.goesOn() {
 						_, err := unix.Write(fd, one)
-						must(t, err)
+						coretest.Must(t, err)
 						w.await(t, 3000)
 					}
 				})
@@ -282,9 +283,9 @@ func TestLoneAdd(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			loneWakers(t, func(t *testing.T, w *loneWaker) {
 				p, err := e.make(nil, core.RealCalls())
-				must(t, err)
+				coretest.Must(t, err)
 				s := mustSource(t)
-				must(t, s.Input())
+				coretest.Must(t, s.Input())
 				var returns atomic.Int64
 				over := make(chan error, 1)
 				go func() {
@@ -312,14 +313,14 @@ func TestLoneAdd(t *testing.T) {
 					for range w.rng.IntN(400) {
 						w.seen.Load()
 					}
-					must(t, p.Add(s.fd, core.Readable|core.EdgeTriggered, 1<<32))
+					coretest.Must(t, p.Add(s.fd, core.Readable|core.EdgeTriggered, 1<<32))
 					w.await(t, 10)
-					must(t, p.Remove(s.fd))
+					coretest.Must(t, p.Remove(s.fd))
 				}
 				w.seen.Store(-1)
 				p.Wake()
-				must(t, <-over)
-				must(t, p.Close())
+				coretest.Must(t, <-over)
+				coretest.Must(t, p.Close())
 			})
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // collected fails the test unless the garbage collector has found what done
@@ -50,17 +51,17 @@ func TestG24NoReferenceIsKeptToWhatIsOver(t *testing.T) {
 	tests := map[string]func(t *testing.T, ex *core.Executor) <-chan struct{}{
 		"a task that ran": func(t *testing.T, ex *core.Executor) <-chan struct{} {
 			body, gone := traced(nothing)
-			onLoop(t, ex, body)
+			coretest.OnLoop(t, ex, body)
 			return gone
 		},
 		"a task that panicked": func(t *testing.T, ex *core.Executor) <-chan struct{} {
 			body, gone := traced(panics)
-			mustExecute(t, ex, body)
+			coretest.MustExecute(t, ex, body)
 			return gone
 		},
 		"a task that exited": func(t *testing.T, ex *core.Executor) <-chan struct{} {
 			body, gone := traced(goexit)
-			mustExecute(t, ex, body)
+			coretest.MustExecute(t, ex, body)
 			return gone
 		},
 		"a tail task": func(t *testing.T, ex *core.Executor) <-chan struct{} {
@@ -71,7 +72,7 @@ func TestG24NoReferenceIsKeptToWhatIsOver(t *testing.T) {
 		"a timer that ran, the handle kept": func(t *testing.T, ex *core.Executor) <-chan struct{} {
 			body, gone := traced(nothing)
 			timer := mustSchedule(t, ex, 0, body)
-			await(t, "the timer", timer.Done())
+			coretest.Await(t, "the timer", timer.Done())
 			t.Cleanup(func() { runtime.KeepAlive(timer) })
 			return gone
 		},
@@ -81,7 +82,7 @@ func TestG24NoReferenceIsKeptToWhatIsOver(t *testing.T) {
 			}
 			body, gone := traced(nothing)
 			timer := mustSchedule(t, ex, 2*time.Hour, body)
-			onLoop(t, ex, nothing)
+			coretest.OnLoop(t, ex, nothing)
 			timer.Cancel()
 			t.Cleanup(func() { runtime.KeepAlive(timer) })
 			return gone
@@ -116,7 +117,7 @@ func TestG24NoReferenceIsKeptToWhatIsOver(t *testing.T) {
 		},
 		"the value of a panic": func(t *testing.T, ex *core.Executor) <-chan struct{} {
 			done := make(chan struct{})
-			mustExecute(t, ex, func() {
+			coretest.MustExecute(t, ex, func() {
 				held := new([4096]byte)
 				runtime.AddCleanup(held, func(int) { close(done) }, 0)
 				panic(held)
@@ -126,7 +127,7 @@ func TestG24NoReferenceIsKeptToWhatIsOver(t *testing.T) {
 	}
 	for name, prepare := range tests {
 		t.Run(name, func(t *testing.T) {
-			ex := newExecutor(t)
+			ex := coretest.NewExecutor(t)
 			collected(t, "G24: "+name, prepare(t, ex))
 			runtime.KeepAlive(ex)
 		})
@@ -135,7 +136,7 @@ func TestG24NoReferenceIsKeptToWhatIsOver(t *testing.T) {
 
 // A terminated executor that somebody still holds keeps nothing of ours alive.
 func TestG24NothingIsReferencedAfterDone(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	ran := func() {}
 	var gone []<-chan struct{}
 	add := func(give func(body func()) error) {
@@ -154,7 +155,7 @@ func TestG24NothingIsReferencedAfterDone(t *testing.T) {
 		return nil
 	})
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	for i, done := range gone {
 		collected(t, []string{"G24: the task", "G24: the tail task", "G24: the hook", "G24: the timer", "G24: the listener"}[i], done)
 	}
@@ -163,20 +164,20 @@ func TestG24NothingIsReferencedAfterDone(t *testing.T) {
 
 // The memory that a burst of tasks takes is given back.
 func TestG24ABurstGivesItsMemoryBack(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)
 	before := heapInUse()
 	const n = 300_000
 	task := func() {}
 	for range n {
-		mustExecute(t, ex, task)
+		coretest.MustExecute(t, ex, task)
 	}
 	if grown := heapInUse() - before; grown < n*4 {
 		t.Fatalf("the burst took %d bytes only: this test measures nothing", grown)
 	}
 	release()
-	onLoop(t, ex, func() {})
-	onLoop(t, ex, func() {})
+	coretest.OnLoop(t, ex, func() {})
+	coretest.OnLoop(t, ex, func() {})
 	if kept := heapInUse() - before; kept > n*8/20 {
 		t.Errorf("G24: %d bytes kept after a burst of %d tasks, want a small part", kept, n)
 	}
@@ -184,21 +185,21 @@ func TestG24ABurstGivesItsMemoryBack(t *testing.T) {
 }
 
 func TestG24ABurstOfTimersGivesItsMemoryBack(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	const n = 50_000
 	timers := make([]*core.Timer, n)
-	onLoop(t, ex, func() {})
+	coretest.OnLoop(t, ex, func() {})
 	before := heapInUse()
 	for i := range timers {
 		timers[i] = mustSchedule(t, ex, time.Hour, func() {})
 	}
-	onLoop(t, ex, func() {})
+	coretest.OnLoop(t, ex, func() {})
 	for _, timer := range timers {
 		timer.Cancel()
 	}
 	clear(timers)
-	onLoop(t, ex, func() {})
-	onLoop(t, ex, func() {})
+	coretest.OnLoop(t, ex, func() {})
+	coretest.OnLoop(t, ex, func() {})
 	if kept := heapInUse() - before; kept > n*24/10 {
 		t.Errorf("G24: %d bytes kept after a burst of %d timers, want a small part", kept, n)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // faulty is a park poller whose calls fail when they are told to.
@@ -54,21 +55,21 @@ func TestG15APollerThatFailsEndsTheExecutor(t *testing.T) {
 		} {
 			t.Run(name+" while "+when, func(t *testing.T) {
 				f := &faulty{Poller: core.NewParkPoller(nil), wait: wait}
-				ex := newExecutor(t, core.WithPoller(f), core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+				ex := coretest.NewExecutor(t, core.WithPoller(f), core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
 				release := occupy(t, ex)
-				var j journal
-				mustHook(t, ex, j.note("hook"))
+				var j coretest.Journal
+				mustHook(t, ex, j.Adds("hook"))
 				timer := mustSchedule(t, ex, time.Hour, func() { t.Error("G15: the timer ran") })
 				prepare(ex)
-				mustExecute(t, ex, j.note("task"))
+				coretest.MustExecute(t, ex, j.Adds("task"))
 				f.broken.Store(true)
 				release()
-				awaitDone(t, ex)
+				coretest.AwaitDone(t, ex)
 				want := "task hook"
 				if when == "shutting down" {
 					want = "hook task" // later work does not hold hooks back
 				}
-				j.want(t, "G15", want)
+				j.Want(t, "G15", want)
 				if err := ex.Termination().Err(); !errors.Is(err, errPoller) {
 					t.Errorf("G15: Err %v, want the poller's error", err)
 				}
@@ -91,12 +92,12 @@ func TestG15APollerThatFailsEndsTheExecutor(t *testing.T) {
 func TestReportElapsedOfAnExecutorThatFails(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		f := &faulty{Poller: core.NewParkPoller(nil), wait: func() error { return errPoller }}
-		ex := newExecutor(t, core.WithPoller(f))
-		onLoop(t, ex, func() {})
+		ex := coretest.NewExecutor(t, core.WithPoller(f))
+		coretest.OnLoop(t, ex, func() {})
 		time.Sleep(time.Hour)
 		f.broken.Store(true)
-		mustExecute(t, ex, func() {})
-		if report := awaitDone(t, ex); report.Elapsed != 0 {
+		coretest.MustExecute(t, ex, func() {})
+		if report := coretest.AwaitDone(t, ex); report.Elapsed != 0 {
 			t.Errorf("Elapsed is %v for an executor that failed and ended at once, want 0", report.Elapsed)
 		}
 	})
@@ -104,8 +105,8 @@ func TestReportElapsedOfAnExecutorThatFails(t *testing.T) {
 
 func TestG15APollerThatFailsToClose(t *testing.T) {
 	f := &faulty{Poller: core.NewParkPoller(nil), close: func() error { return errPoller }}
-	ex := newExecutor(t, core.WithPoller(f))
-	onLoop(t, ex, func() {})
+	ex := coretest.NewExecutor(t, core.WithPoller(f))
+	coretest.OnLoop(t, ex, func() {})
 	if err := ex.Close(); !errors.Is(err, errPoller) || f.closed.Load() != 1 {
 		t.Errorf("G15: Close: got %v, the poller closed %d times; want its error, 1", err, f.closed.Load())
 	}
@@ -114,9 +115,9 @@ func TestG15APollerThatFailsToClose(t *testing.T) {
 func TestG15WaitAndCloseBothFail(t *testing.T) {
 	errClose := errors.New("cannot close")
 	f := &faulty{Poller: core.NewParkPoller(nil), wait: func() error { return errPoller }, close: func() error { return errClose }}
-	ex := newExecutor(t, core.WithPoller(f))
-	mustExecute(t, ex, func() { f.broken.Store(true) }) // not before, or the loop may refuse the task
-	awaitDone(t, ex)
+	ex := coretest.NewExecutor(t, core.WithPoller(f))
+	coretest.MustExecute(t, ex, func() { f.broken.Store(true) }) // not before, or the loop may refuse the task
+	coretest.AwaitDone(t, ex)
 	if err := ex.Termination().Err(); !errors.Is(err, errPoller) || !errors.Is(err, errClose) {
 		t.Errorf("G15: Err %v, want both errors", err)
 	}
@@ -134,8 +135,8 @@ func TestASpuriousReturnOfThePollerIsHarmless(t *testing.T) {
 		return nil
 	}
 	f.broken.Store(true)
-	ex := newExecutor(t, core.WithPoller(f))
-	onLoop(t, ex, func() {})
+	ex := coretest.NewExecutor(t, core.WithPoller(f))
+	coretest.OnLoop(t, ex, func() {})
 	if err := ex.Close(); err != nil {
 		t.Errorf("Close: %v", err)
 	}
@@ -223,8 +224,8 @@ func TestG15APollerThatPanicsInClose(t *testing.T) {
 		return
 	}
 	f := &faulty{Poller: core.NewParkPoller(nil), close: func() error { panic(errPoller) }}
-	ex := newExecutor(t, core.WithPoller(f))
-	onLoop(t, ex, func() {})
+	ex := coretest.NewExecutor(t, core.WithPoller(f))
+	coretest.OnLoop(t, ex, func() {})
 	if err := ex.Close(); !errors.Is(err, errPoller) {
 		t.Errorf("G15: Close: got %v, want the poller's panic", err)
 	}

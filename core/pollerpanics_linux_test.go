@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // touchy is a poller that panics in one of the calls that may come from anybody.
@@ -46,10 +47,10 @@ func (p *touchy) Remove(fd int) error {
 func newTouchy(t *testing.T, in string, opts ...core.Option) (*touchy, *core.EventLoop) {
 	t.Helper()
 	inner, err := core.NetpollPoller(nil, 0, core.RealCalls())
-	must(t, err)
+	coretest.Must(t, err)
 	p := &touchy{IOPoller: inner, in: in}
 	l, err := core.NewEventLoop(append(opts, core.WithPoller(p))...)
-	must(t, err)
+	coretest.Must(t, err)
 	return p, l
 }
 
@@ -105,12 +106,12 @@ func TestG15APollerThatPanicsInACallFromOutside(t *testing.T) {
 		if n := l.Stats().Registrations; n != row.open { // it takes the lock
 			t.Errorf("G15: %s: %d registrations after the panic, want %d", row.name, n, row.open)
 		}
-		must(t, s.Input())
+		coretest.Must(t, s.Input())
 		if row.heard {
-			await(t, row.name+": the handler, after the panic", heard)
+			coretest.Await(t, row.name+": the handler, after the panic", heard)
 		} else {
-			onLoop(t, l, func() {})
-			onLoop(t, l, func() {}) // behind a look at the poller
+			coretest.OnLoop(t, l, func() {})
+			coretest.OnLoop(t, l, func() {}) // behind a look at the poller
 			if len(heard) > 0 {
 				t.Errorf("G22: %s: the handler was called", row.name)
 			}
@@ -143,18 +144,18 @@ func TestG14APollerThatPanicsInsideAHandler(t *testing.T) {
 	s := mustSource(t)
 	calls, twice := 0, make(chan struct{})
 	var r *core.Registration
-	onLoop(t, l, func() {
+	coretest.OnLoop(t, l, func() {
 		r = mustRegister(t, l, s.fd, core.Readable, func(core.Readiness) {
 			if calls++; calls == 2 {
 				_ = s.Drain()
 				close(twice)
 			}
-			must(t, r.Modify(core.Readable))
+			coretest.Must(t, r.Modify(core.Readable))
 		})
 		p.armed.Store(true)
 	})
-	must(t, s.Input())
-	await(t, "the handler, once more", twice)
+	coretest.Must(t, s.Input())
+	coretest.Await(t, "the handler, once more", twice)
 	if err := l.Close(); err != nil {
 		t.Errorf("G14: Close: %v", err)
 	}
@@ -183,7 +184,7 @@ func TestG15APollerThatPanicsWhenAShutdownCloses(t *testing.T) {
 		}
 		p.armed.Store(true)
 		shutDown(l)
-		awaitDone(t, l)
+		coretest.AwaitDone(t, l)
 		var panicked *core.PanicError
 		if err := l.Termination().Err(); !errors.As(err, &panicked) || !errors.Is(err, errPoller) {
 			t.Errorf("G15: %s: Err %v, want the poller's panic", name, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 func TestPromiseCompletesOnce(t *testing.T) {
@@ -61,11 +62,11 @@ func TestPromiseSetUncancellable(t *testing.T) {
 
 // A promise is its owner's: the end of the executor does not complete it.
 func TestG9APromiseOutlivesItsExecutor(t *testing.T) {
-	ex := newExecutor(t)
-	onLoop(t, ex, func() {})
+	ex := coretest.NewExecutor(t)
+	coretest.OnLoop(t, ex, func() {})
 	p := core.NewPromise[int](ex)
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	select {
 	case <-p.Future().Done():
 		t.Fatal("G9: the promise completed with its executor")
@@ -103,9 +104,9 @@ func TestPromiseRaceHasOneWinner(t *testing.T) {
 }
 
 func TestPromiseOfAGroupIsServedByAChild(t *testing.T) {
-	g := newGroup(t, 2)
+	g := coretest.NewExecutorGroup(t, 2)
 	for range 2 {
-		onLoop(t, g, func() {})
+		coretest.OnLoop(t, g, func() {})
 	}
 	p := core.NewPromise[int](g)
 	heard := make(chan bool, 1)

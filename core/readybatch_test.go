@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/pollertest"
 )
 
@@ -20,7 +21,7 @@ func batch(t *testing.T, l *core.EventLoop, ready ...*pollertest.Descriptor) {
 	t.Helper()
 	release := occupy(t, &l.Executor)
 	for _, d := range ready {
-		must(t, d.Input())
+		coretest.Must(t, d.Input())
 	}
 	release()
 	synctest.Wait()
@@ -38,13 +39,13 @@ func TestClosedEarlierInTheBatch(t *testing.T) {
 			return func(core.Readiness) {
 				calls++
 				_ = regs[1-me].Close()
-				must(t, []*pollertest.Descriptor{a, b}[me].Drain())
+				coretest.Must(t, []*pollertest.Descriptor{a, b}[me].Drain())
 			}
 		}
 		regs[0] = mustRegister(t, l, a.FD(), core.Readable, handle(0))
 		regs[1] = mustRegister(t, l, b.FD(), core.Readable, handle(1))
 		batch(t, l, a, b)
-		onLoop(t, l, func() {
+		coretest.OnLoop(t, l, func() {
 			if calls != 1 {
 				t.Errorf("%d handlers were called, want 1: it closed the other", calls)
 			}
@@ -60,15 +61,15 @@ func TestPausedEarlierInTheBatch(t *testing.T) {
 		var paused *core.Registration
 		calls := 0
 		mustRegister(t, l, a.FD(), core.Readable, func(core.Readiness) {
-			must(t, a.Drain())
-			must(t, paused.Modify(0))
+			coretest.Must(t, a.Drain())
+			coretest.Must(t, paused.Modify(0))
 		})
-		paused = mustRegister(t, l, b.FD(), core.Readable, func(core.Readiness) { calls++; must(t, b.Drain()) })
+		paused = mustRegister(t, l, b.FD(), core.Readable, func(core.Readiness) { calls++; coretest.Must(t, b.Drain()) })
 		batch(t, l, a, b)
 		if calls != 0 {
 			t.Errorf("the paused handler was called %d times, want 0", calls)
 		}
-		must(t, paused.Modify(core.Readable))
+		coretest.Must(t, paused.Modify(core.Readable))
 		synctest.Wait()
 		if calls != 1 {
 			t.Errorf("after the pause: %d calls, want 1", calls)
@@ -83,24 +84,24 @@ func TestDescriptorNumberReusedWithinABatch(t *testing.T) {
 		l, m := modelLoop(t)
 		a, b := m.Open(), m.Open()
 		var c *pollertest.Descriptor
-		var j journal
+		var j coretest.Journal
 		var old *core.Registration
 		mustRegister(t, l, a.FD(), core.Readable, func(core.Readiness) {
-			j.add("a")
-			must(t, a.Drain())
+			j.Add("a")
+			coretest.Must(t, a.Drain())
 			_ = old.Close()
-			must(t, b.Close())
+			coretest.Must(t, b.Close())
 			if c = m.Open(); c.FD() != b.FD() {
 				t.Errorf("the number of the new descriptor is %d, want %d again", c.FD(), b.FD())
 			}
-			mustRegister(t, l, c.FD(), core.Readable, func(core.Readiness) { j.add("c"); must(t, c.Drain()) })
+			mustRegister(t, l, c.FD(), core.Readable, func(core.Readiness) { j.Add("c"); coretest.Must(t, c.Drain()) })
 		})
-		old = mustRegister(t, l, b.FD(), core.Readable, func(core.Readiness) { j.add("b") })
+		old = mustRegister(t, l, b.FD(), core.Readable, func(core.Readiness) { j.Add("b") })
 		batch(t, l, a, b)
-		j.want(t, "an event of the old descriptor", "a")
-		must(t, c.Input())
+		j.Want(t, "an event of the old descriptor", "a")
+		coretest.Must(t, c.Input())
 		synctest.Wait()
-		j.want(t, "an event of the new one", "a c")
+		j.Want(t, "an event of the new one", "a c")
 	})
 }
 
@@ -119,7 +120,7 @@ func TestStaleEventsAreForNobody(t *testing.T) {
 		m.Inject(event(token))
 		synctest.Wait()
 		calls := 0
-		mustRegister(t, l, a.FD(), core.Readable, func(core.Readiness) { calls++; must(t, a.Drain()) })
+		mustRegister(t, l, a.FD(), core.Readable, func(core.Readiness) { calls++; coretest.Must(t, a.Drain()) })
 		next, _, _ := m.Watched(a.FD())
 		if next == token || uint32(next) != uint32(token) {
 			t.Errorf("tokens %#x, then %#x; want the same slot and another generation", token, next)
@@ -129,7 +130,7 @@ func TestStaleEventsAreForNobody(t *testing.T) {
 		if calls != 0 {
 			t.Error("the handler was called with an event of the slot's last owner")
 		}
-		must(t, a.Input())
+		coretest.Must(t, a.Input())
 		synctest.Wait()
 		if calls != 1 {
 			t.Errorf("%d calls for one input, want 1", calls)
@@ -147,7 +148,7 @@ func TestDescriptorClosedWithoutItsRegistration(t *testing.T) {
 		var e ending
 		old := mustRegister(t, l, a.FD(), core.Readable, func(core.Readiness) { t.Error("the old handler was called") })
 		old.OnClose(e.hear)
-		must(t, a.Close())
+		coretest.Must(t, a.Close())
 		if err := old.Modify(core.Writable); !errors.Is(err, syscall.EBADF) {
 			t.Errorf("Modify of a closed descriptor: %v, want EBADF", err)
 		}
@@ -156,7 +157,7 @@ func TestDescriptorClosedWithoutItsRegistration(t *testing.T) {
 			t.Errorf("Modify of a number that is used again: %v, want ENOENT", err)
 		}
 		calls := 0
-		mustRegister(t, l, b.FD(), core.Readable, func(core.Readiness) { calls++; must(t, b.Drain()) })
+		mustRegister(t, l, b.FD(), core.Readable, func(core.Readiness) { calls++; coretest.Must(t, b.Drain()) })
 		synctest.Wait()
 		e.want(t, "G3: the replaced registration", core.ErrDescriptorReused)
 		if err := old.Modify(core.Readable); err != core.ErrRegistrationClosed {
@@ -166,7 +167,7 @@ func TestDescriptorClosedWithoutItsRegistration(t *testing.T) {
 		if n := l.Stats().Registrations; n != 1 {
 			t.Errorf("Stats.Registrations is %d, want 1", n)
 		}
-		must(t, b.Input())
+		coretest.Must(t, b.Input())
 		synctest.Wait()
 		if calls != 1 {
 			t.Errorf("the new handler was called %d times for one input, want 1", calls)
@@ -183,9 +184,9 @@ func TestCloseAfterTheDescriptor(t *testing.T) {
 		var e ending
 		r := mustRegister(t, l, a.FD(), core.Readable, ignore)
 		r.OnClose(e.hear)
-		must(t, a.Close())
+		coretest.Must(t, a.Close())
 		b := m.Open() // the number, not registered
-		must(t, r.Close())
+		coretest.Must(t, r.Close())
 		synctest.Wait()
 		e.want(t, "G3", nil)
 		mustRegister(t, l, b.FD(), core.Readable, ignore)
@@ -207,7 +208,7 @@ func TestG14TheRestOfTheReadyEvents(t *testing.T) {
 					go loop()
 					return nil
 				}))
-				var j journal
+				var j coretest.Journal
 				var looks, last int
 				behave := []func(){func() {}, func() { panic("handler") }, runtime.Goexit, func() {}, func() { panic("again") }, runtime.Goexit, runtime.Goexit, func() {}}
 				var all []*pollertest.Descriptor
@@ -215,7 +216,7 @@ func TestG14TheRestOfTheReadyEvents(t *testing.T) {
 					d := m.Open()
 					all = append(all, d)
 					mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) {
-						must(t, d.Drain())
+						coretest.Must(t, d.Drain())
 						now := m.Count(pollertest.Wait) + m.Count(pollertest.Poll)
 						if last != 0 && last != now {
 							looks++
@@ -224,7 +225,7 @@ func TestG14TheRestOfTheReadyEvents(t *testing.T) {
 						if me, ok := core.Current(); !ok || me != core.EventExecutor(l) || !l.InEventLoop() {
 							t.Error("G2: Current or InEventLoop is wrong in a handler")
 						}
-						j.add(fmt.Sprint(i))
+						j.Add(fmt.Sprint(i))
 						f()
 					})
 				}
@@ -232,7 +233,7 @@ func TestG14TheRestOfTheReadyEvents(t *testing.T) {
 					last = 0
 					batch(t, l, all...)
 					want := strings.TrimSpace(strings.Repeat("0 1 2 3 4 5 6 7 ", round+1))
-					j.want(t, "G14", want)
+					j.Want(t, "G14", want)
 				}
 				if looks != 0 {
 					t.Errorf("G14: the poller was looked at %d times within a batch, want 0", looks)
@@ -272,17 +273,17 @@ func TestReadinessBeforeTasks(t *testing.T) {
 		g := &gated{Model: pollertest.NewModel(nil), found: make(chan struct{}), gate: make(chan struct{})}
 		l := loopOn(t, g)
 		d := g.Open()
-		var j journal
-		mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { must(t, d.Drain()); j.add("ready") })
+		var j coretest.Journal
+		mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { coretest.Must(t, d.Drain()); j.Add("ready") })
 		synctest.Wait()
 		g.armed.Store(true)
-		must(t, d.Input())
+		coretest.Must(t, d.Input())
 		<-g.found
-		mustExecute(t, l, j.note("task"))
-		must(t, l.ExecuteAfterIteration(j.note("tail")))
-		mustSchedule(t, l, 0, j.note("timer"))
+		coretest.MustExecute(t, l, j.Adds("task"))
+		coretest.Must(t, l.ExecuteAfterIteration(j.Adds("tail")))
+		mustSchedule(t, l, 0, j.Adds("timer"))
 		close(g.gate)
 		synctest.Wait()
-		j.want(t, "R190", "ready task timer tail")
+		j.Want(t, "R190", "ready task timer tail")
 	})
 }

@@ -4,17 +4,22 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
 
 // TestG24ReadyEventsOfHandlersThatExit: what is left of the events in hand goes with the
 // last of them, though the handlers that they were for have ended the goroutine.
 func TestG24ReadyEventsOfHandlersThatExit(t *testing.T) {
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	l, err := NewEventLoop()
-	require.NoError(t, err)
+	must(err)
 	var fds [2]int
-	require.NoError(t, unix.Pipe2(fds[:], unix.O_NONBLOCK|unix.O_CLOEXEC))
+	must(unix.Pipe2(fds[:], unix.O_NONBLOCK|unix.O_CLOEXEC))
 	defer unix.Close(fds[0])
 	defer unix.Close(fds[1])
 	const calls = 200
@@ -26,13 +31,15 @@ func TestG24ReadyEventsOfHandlersThatExit(t *testing.T) {
 		}
 		<-registered
 		_ = r.Close()
-		require.NoError(t, l.Execute(func() { held <- len(l.io.ready) }))
+		must(l.Execute(func() { held <- len(l.io.ready) }))
 		runtime.Goexit()
 	})
-	require.NoError(t, err)
+	must(err)
 	close(registered)
 	_, err = unix.Write(fds[1], []byte{1})
-	require.NoError(t, err)
-	require.Zero(t, <-held, "G24: ready events that the loop still holds")
-	require.NoError(t, l.Close())
+	must(err)
+	if n := <-held; n != 0 {
+		t.Errorf("G24: the loop still holds %d ready events", n)
+	}
+	must(l.Close())
 }

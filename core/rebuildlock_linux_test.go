@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 var errPlanted = errors.New("planted")
@@ -47,22 +48,22 @@ func TestG18TheAlarmOfARebuildIsStoppedWithoutTheLock(t *testing.T) {
 		clock := nosyClock{ask: func() { l.Stats() }, set: make(chan struct{}, 1)}
 		k := newTamper()
 		p, err := e.make(clock, k.SystemCalls)
-		must(t, err)
+		coretest.Must(t, err)
 		l, err = core.NewEventLoop(core.WithPoller(p), core.WithClock(clock))
-		must(t, err)
+		coretest.Must(t, err)
 		s := mustSource(t)
 		heard := make(chan struct{}, 16)
 		mustRegister(t, l, s.fd, core.Readable, func(core.Readiness) { _ = s.Drain(); heard <- struct{}{} })
 		mustSchedule(t, l, time.Hour, func() {})
-		await(t, "the alarm", clock.set)
+		coretest.Await(t, "the alarm", clock.set)
 		k.fail("poll", errPlanted)
-		must(t, s.Input())
-		await(t, e.name+": the handler", heard)
+		coretest.Must(t, s.Input())
+		coretest.Await(t, e.name+": the handler", heard)
 		for l.Stats().Rebuilds == 0 {
 			runtime.Gosched() // a Wait that had begun before only fails the next time
 		}
-		must(t, s.Input())
-		await(t, e.name+": the handler, after the rebuild", heard)
+		coretest.Must(t, s.Input())
+		coretest.Await(t, e.name+": the handler, after the rebuild", heard)
 		if err := l.Close(); err != nil {
 			t.Errorf("%s: Close: %v", e.name, err)
 		}
@@ -108,19 +109,19 @@ func TestG15APollerThatPanicsInARebuild(t *testing.T) {
 	}
 	for _, in := range []string{"Ready", "Reopen", "Add"} {
 		inner, err := core.NetpollPoller(nil, 0, core.RealCalls())
-		must(t, err)
+		coretest.Must(t, err)
 		p := &panicky{IOPoller: inner, in: in}
 		l, err := core.NewEventLoop(core.WithPoller(p))
-		must(t, err)
+		coretest.Must(t, err)
 		r := mustRegister(t, l, mustSource(t).fd, core.Readable, func(core.Readiness) {})
 		ended := make(chan error, 1)
 		r.OnClose(func(err error) { ended <- err })
-		onLoop(t, l, func() { p.armed.Store(true) })
+		coretest.OnLoop(t, l, func() { p.armed.Store(true) })
 		ran := false
 		if err := l.Execute(func() { ran = true }); err != nil {
 			ran = true // refused: the loop was faster
 		}
-		await(t, in+": the end", l.Termination().Done())
+		coretest.Await(t, in+": the end", l.Termination().Done())
 		if err := l.Termination().Err(); !errors.Is(err, errPoller) || !ran {
 			t.Errorf("G15: %s: Err %v, ran %v; want the panic, true", in, err, ran)
 		}

@@ -8,18 +8,17 @@ import (
 	"time"
 
 	"eventide/core"
-
-	"github.com/stretchr/testify/require"
+	"eventide/core/internal/coretest"
 )
 
 // full returns an executor without room, whose loop is held up until the end of the
 // test, or release, and how many tasks it has been offered.
 func full(t testing.TB, opts ...core.Option) (ex *core.Executor, release func(), offered int64) {
 	t.Helper()
-	ex = newExecutor(t, append(opts, core.WithMaxPendingTasks(16))...)
+	ex = coretest.NewExecutor(t, append(opts, core.WithMaxPendingTasks(16))...)
 	release = occupy(t, ex)
 	for range 16 {
-		mustExecute(t, ex, func() {})
+		coretest.MustExecute(t, ex, func() {})
 	}
 	return ex, release, 17
 }
@@ -47,7 +46,7 @@ func TestG5ARefusalByTheCloseSaysSo(t *testing.T) {
 					t.Errorf("G5: a waiter that the close refused: got %v, want state Shutdown, %v", err, c.want)
 				}
 				release()
-				if got := awaitDone(t, ex); got.Accepted != offered || got.Rejected != 1 {
+				if got := coretest.AwaitDone(t, ex); got.Accepted != offered || got.Rejected != 1 {
 					t.Errorf("G20: accepted %d, rejected %d; want %d, 1", got.Accepted, got.Rejected, offered)
 				}
 			})
@@ -87,7 +86,7 @@ func TestG20ACallThatItsHandlerDoesNotReturnFromIsCounted(t *testing.T) {
 				defer func() { _ = recover() }()
 				_ = ex.Execute(func() { t.Error("G3: a task that was refused ran") })
 			}()
-			await(t, "the end of the call", left)
+			coretest.Await(t, "the end of the call", left)
 			if s := ex.Stats(); s.Accepted != offered || s.Rejected != 1 {
 				t.Errorf("G20: accepted %d, rejected %d; want %d, 1: so many were offered", s.Accepted, s.Rejected, offered)
 			}
@@ -102,19 +101,19 @@ func TestG19RoomWhileTheLoopMoves(t *testing.T) {
 	const limit = 16
 	var ex *core.Executor
 	room, moving := 0, false
-	ex = newExecutor(t, core.WithMaxPendingTasks(limit), core.WithSpawner(func(run func()) error {
+	ex = coretest.NewExecutor(t, core.WithMaxPendingTasks(limit), core.WithSpawner(func(run func()) error {
 		for ; moving && ex.Execute(func() {}) == nil; room++ {
 		}
 		go run()
 		return nil
 	}))
 	release := occupy(t, ex)
-	mustExecute(t, ex, func() { moving = true; runtime.Goexit() })
+	coretest.MustExecute(t, ex, func() { moving = true; runtime.Goexit() })
 	for range limit - 1 {
-		mustExecute(t, ex, func() { moving = false })
+		coretest.MustExecute(t, ex, func() { moving = false })
 	}
 	release()
-	mustShutdownGracefully(t, ex, 0, time.Minute)
-	awaitDone(t, ex)
-	require.Equal(t, 1, room, "G19: the room that the one task left which had begun")
+	coretest.MustShutdownGracefully(t, ex, 0, time.Minute)
+	coretest.AwaitDone(t, ex)
+	coretest.Want(t, "G19: the room that the one task left which had begun", room, 1)
 }

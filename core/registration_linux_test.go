@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,16 +27,9 @@ func epollLoops(t *testing.T, f func(t *testing.T, l *core.EventLoop), opts ...c
 		{"blocking", []core.Option{core.WithBlockingEpoll()}},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
-			checkDescriptors(t)
+			coretest.CheckLeaks(t)
 			l, err := core.NewEventLoop(append(kind.opts, opts...)...)
-			if err != nil {
-				t.Fatalf("NewEventLoop: %v", err)
-			}
-			t.Cleanup(func() {
-				l.Shutdown()
-				awaitDone(t, l)
-			})
-			f(t, l)
+			f(t, coretest.EndWithTest(t, l, err))
 		})
 	}
 }
@@ -52,18 +46,14 @@ func (c *counter) add() { c.last <- c.n.Add(1) }
 
 func (c *counter) await(t testing.TB, what string) {
 	t.Helper()
-	select {
-	case <-c.last:
-	case <-time.After(hangGuard):
-		t.Fatalf("waited for %s in vain", what)
-	}
+	coretest.Await(t, what, c.last)
 }
 
 // The kernel's refusals of a registration reach the caller, and keep nothing.
 func TestRegisterRefusedByTheKernel(t *testing.T) {
 	epollLoops(t, func(t *testing.T, l *core.EventLoop) {
 		file, err := os.Create(filepath.Join(t.TempDir(), "regular"))
-		must(t, err)
+		coretest.Must(t, err)
 		defer file.Close()
 		s := mustSource(t)
 		r := mustRegister(t, l, s.fd, core.Readable, ignore)
@@ -87,7 +77,7 @@ func TestRegisterRefusedByTheKernel(t *testing.T) {
 		if n := l.Stats().Registrations; n != 1 {
 			t.Errorf("Stats.Registrations is %d, want 1", n)
 		}
-		must(t, r.Modify(core.Writable)) // the one that was first is as it was
+		coretest.Must(t, r.Modify(core.Writable)) // the one that was first is as it was
 	})
 }
 
@@ -98,7 +88,7 @@ func TestDescriptorNumbersReused(t *testing.T) {
 		numbers := make(map[int]int)
 		for i := range 200 {
 			s, err := newSource()
-			must(t, err)
+			coretest.Must(t, err)
 			numbers[s.fd]++
 			heard := newCounter()
 			r := mustRegister(t, l, s.fd, core.Readable, func(got core.Readiness) {
@@ -110,12 +100,12 @@ func TestDescriptorNumbersReused(t *testing.T) {
 				}
 				heard.add()
 			})
-			must(t, s.Input())
+			coretest.Must(t, s.Input())
 			heard.await(t, "input")
-			must(t, s.Input()) // an event may be under way when it is closed
-			must(t, r.Close())
-			onLoop(t, l, func() {})
-			must(t, s.Close())
+			coretest.Must(t, s.Input()) // an event may be under way when it is closed
+			coretest.Must(t, r.Close())
+			coretest.OnLoop(t, l, func() {})
+			coretest.Must(t, s.Close())
 		}
 		if len(numbers) > 100 {
 			t.Errorf("not exercised: %d numbers in 200 uses", len(numbers))
@@ -133,15 +123,15 @@ func TestDescriptorReusedIsSeen(t *testing.T) {
 		old := mustRegister(t, l, s.fd, core.Readable, func(core.Readiness) { t.Error("the old handler was called") })
 		old.OnClose(func(err error) { e.hear(err); close(ended) })
 		other := mustSource(t)
-		must(t, unix.Dup3(other.fd, s.fd, unix.O_CLOEXEC)) // closes, and takes the number
+		coretest.Must(t, unix.Dup3(other.fd, s.fd, unix.O_CLOEXEC)) // closes, and takes the number
 		heard := newCounter()
 		last := mustRegister(t, l, s.fd, core.Readable, func(core.Readiness) { _ = other.Drain(); heard.add() })
-		await(t, "the end of the old registration", ended)
+		coretest.Await(t, "the end of the old registration", ended)
 		e.want(t, "G3", core.ErrDescriptorReused)
-		must(t, old.Close())
-		must(t, other.Input())
+		coretest.Must(t, old.Close())
+		coretest.Must(t, other.Input())
 		heard.await(t, "input of the new one")
-		must(t, last.Close())
+		coretest.Must(t, last.Close())
 		if n := core.Watched(l); n != 0 {
 			t.Errorf("the poller believes to watch %d descriptors, want none: each park would look at an empty set", n)
 		}
@@ -159,14 +149,14 @@ func TestPausedDescriptor(t *testing.T) {
 			if !got.HungUp() || !got.Readable() {
 				t.Errorf("got %v, want hung up and readable", got)
 			}
-			must(t, r.Modify(0))
+			coretest.Must(t, r.Modify(0))
 			heard.add()
 		})
-		must(t, s.HangUp())
+		coretest.Must(t, s.HangUp())
 		for i := range 20 {
 			before := l.Stats()
 			for range 100 {
-				onLoop(t, l, func() {})
+				coretest.OnLoop(t, l, func() {})
 			}
 			if got := heard.n.Load(); got != int64(i) {
 				t.Fatalf("%d calls, want %d: it is paused", got, i)
@@ -174,7 +164,7 @@ func TestPausedDescriptor(t *testing.T) {
 			if got := l.Stats().Parks + l.Stats().Spins - before.Parks - before.Spins; got > 300 {
 				t.Errorf("%d sleeps in 100 tasks: a paused descriptor keeps the loop busy", got)
 			}
-			must(t, r.Modify(core.Readable))
+			coretest.Must(t, r.Modify(core.Readable))
 			heard.await(t, "the end of the stream")
 		}
 	})
@@ -190,26 +180,26 @@ func TestPhantomDescriptor(t *testing.T) {
 		mustRegister(t, l, live.fd, core.Readable, func(core.Readiness) { _ = live.Drain(); heard.add() })
 		r := mustRegister(t, l, ghost.fd, core.Readable, func(core.Readiness) { _ = ghost.Drain() })
 		duplicate, err := unix.FcntlInt(uintptr(ghost.fd), unix.F_DUPFD_CLOEXEC, 0)
-		must(t, err)
+		coretest.Must(t, err)
 		defer unix.Close(duplicate)
-		must(t, unix.Close(ghost.fd))
+		coretest.Must(t, unix.Close(ghost.fd))
 		ghost.closed.Store(true) // not to be closed again
-		must(t, r.Close())
-		must(t, ghost.Input())
-		for guard := time.Now().Add(hangGuard); l.Stats().Rebuilds == 0; {
+		coretest.Must(t, r.Close())
+		coretest.Must(t, ghost.Input())
+		for guard := time.Now().Add(coretest.HangGuard); l.Stats().Rebuilds == 0; {
 			if time.Now().After(guard) {
 				t.Fatalf("R195: not rebuilt: %+v", l.Stats())
 			}
 			time.Sleep(100 * time.Microsecond) // to look; a task would be a reason to return
 		}
 		for range 10 {
-			must(t, live.Input())
+			coretest.Must(t, live.Input())
 			heard.await(t, "input after the rebuild")
 		}
 		// Quiet: no more returns than there are reasons.
 		before := l.Stats()
 		for range 100 {
-			onLoop(t, l, func() {})
+			coretest.OnLoop(t, l, func() {})
 		}
 		after := l.Stats()
 		if got := after.Parks + after.Spins - before.Parks - before.Spins; got > 300 {
@@ -226,9 +216,9 @@ func TestPhantomDescriptor(t *testing.T) {
 func TestBrokenEpollDescriptor(t *testing.T) {
 	for _, e := range epolls {
 		t.Run(e.name, func(t *testing.T) {
-			checkDescriptors(t)
+			coretest.CheckLeaks(t)
 			p, err := e.make(nil, core.RealCalls())
-			must(t, err)
+			coretest.Must(t, err)
 			l := loopOn(t, p)
 			var sources [8]*source
 			heard := newCounter()
@@ -238,18 +228,18 @@ func TestBrokenEpollDescriptor(t *testing.T) {
 				mustRegister(t, l, s.fd, core.Readable, func(core.Readiness) { _ = s.Drain(); heard.add() })
 			}
 			null, err := os.Open(os.DevNull)
-			must(t, err)
+			coretest.Must(t, err)
 			defer null.Close()
-			onLoop(t, l, func() { must(t, unix.Dup3(int(null.Fd()), core.EpollOf(p), unix.O_CLOEXEC)) })
+			coretest.OnLoop(t, l, func() { coretest.Must(t, unix.Dup3(int(null.Fd()), core.EpollOf(p), unix.O_CLOEXEC)) })
 			for range 2 * core.BusyTurns { // a stream of wakes: it looks by count
-				onLoop(t, l, func() {})
+				coretest.OnLoop(t, l, func() {})
 			}
 			for _, s := range sources {
-				must(t, s.Input())
+				coretest.Must(t, s.Input())
 				heard.await(t, "input after the rebuild")
 			}
 			timer := mustSchedule(t, l, time.Millisecond, func() {})
-			await(t, "a timer after the rebuild", timer.Done())
+			coretest.Await(t, "a timer after the rebuild", timer.Done())
 			if s := l.Stats(); s.Rebuilds != 1 || s.Registrations != int64(len(sources)) {
 				t.Errorf("R196: %d rebuilds, %d registrations; want 1, %d", s.Rebuilds, s.Registrations, len(sources))
 			}
@@ -268,10 +258,10 @@ func TestG24ALoopReturnsItsDescriptors(t *testing.T) {
 			}
 			if i&2 != 0 {
 				mustSchedule(t, l, time.Hour, func() {})
-				onLoop(t, l, func() {})
+				coretest.OnLoop(t, l, func() {})
 			}
 			l.Shutdown()
-			awaitDone(t, l)
+			coretest.AwaitDone(t, l)
 			l.Shutdown() // and a late wake goes nowhere
 		})
 	}
@@ -284,7 +274,7 @@ func TestG24NoWakeReachesAReusedDescriptor(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			for range 50 {
 				p, err := e.make(nil, core.RealCalls())
-				must(t, err)
+				coretest.Must(t, err)
 				slept := make(chan error, 1)
 				go func() { slept <- p.Wait(core.Deadline{}) }()
 				stop, over := make(chan struct{}), make(chan struct{})
@@ -299,13 +289,13 @@ func TestG24NoWakeReachesAReusedDescriptor(t *testing.T) {
 						}
 					}
 				}()
-				must(t, <-slept)
-				must(t, p.Close())
+				coretest.Must(t, <-slept)
+				coretest.Must(t, p.Close())
 				// Eventfds count what is written to them, and take the lowest numbers.
 				var traps [8]int
 				for i := range traps {
 					traps[i], err = unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
-					must(t, err)
+					coretest.Must(t, err)
 				}
 				for range 100 {
 					p.Wake()
@@ -317,7 +307,7 @@ func TestG24NoWakeReachesAReusedDescriptor(t *testing.T) {
 					if n, err := unix.Read(fd, b[:]); err != unix.EAGAIN {
 						t.Errorf("G24: a late Wake wrote to descriptor %d: %d bytes, %v", fd, n, err)
 					}
-					must(t, unix.Close(fd))
+					coretest.Must(t, unix.Close(fd))
 				}
 			}
 		})
@@ -342,16 +332,16 @@ func TestHangUpsOfSockets(t *testing.T) {
 				_ = r.Close()
 				hung <- n
 			})
-			onLoop(t, l, func() {})
+			coretest.OnLoop(t, l, func() {})
 			_, err := unix.Write(s.peer, []byte("last words"))
-			must(t, err)
-			must(t, s.HangUp())
+			coretest.Must(t, err)
+			coretest.Must(t, s.HangUp())
 			select {
 			case n := <-hung:
 				if n != len("last words") {
 					t.Errorf("%v: %d bytes were there with the end, want %d", interest, n, len("last words"))
 				}
-			case <-time.After(hangGuard):
+			case <-time.After(coretest.HangGuard):
 				t.Fatalf("%v: the end was not heard of", interest)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/pollertest"
 )
 
@@ -81,7 +82,7 @@ func TestG3ARegistrationHearsOfItsEnd(t *testing.T) {
 				synctest.Wait()
 				tt.end(l, m, r)
 				if !tt.lives {
-					awaitDone(t, l)
+					coretest.AwaitDone(t, l)
 				}
 				synctest.Wait()
 				e.want(t, "G3, G22", tt.cause)
@@ -126,9 +127,9 @@ func TestCloseFromAnotherGoroutine(t *testing.T) {
 			close(inside)
 			<-gate
 		})
-		must(t, d.Input()) // and it stays there: level-triggered
+		coretest.Must(t, d.Input()) // and it stays there: level-triggered
 		<-inside
-		must(t, r.Close()) // does not wait for the handler
+		coretest.Must(t, r.Close()) // does not wait for the handler
 		close(gate)
 		synctest.Wait()
 		if calls != 1 {
@@ -158,7 +159,7 @@ func TestOnCloseOnce(t *testing.T) {
 			for i := range e {
 				e[i].want(t, "G3", nil)
 			}
-			must(t, d.Close())
+			coretest.Must(t, d.Close())
 		}
 	})
 }
@@ -169,19 +170,19 @@ func TestOnCloseOrderAndAfterDone(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var p panicLog
 		l, m := modelLoop(t, core.WithPanicHandler(p.handle))
-		var j journal
+		var j coretest.Journal
 		r := mustRegister(t, l, m.Open().FD(), core.Readable, ignore)
 		for i := range 5 {
-			r.OnClose(func(error) { j.add(fmt.Sprint(i)) })
+			r.OnClose(func(error) { j.Add(fmt.Sprint(i)) })
 		}
 		r.OnClose(func(error) { panic("listener") })
-		r.OnClose(func(error) { j.add("last") })
+		r.OnClose(func(error) { j.Add("last") })
 		l.Shutdown()
-		awaitDone(t, l)
-		j.want(t, "G9", "0 1 2 3 4 last")
-		r.OnClose(func(err error) { j.add(fmt.Sprint("late ", errors.Is(err, core.ErrShutdown))) })
+		coretest.AwaitDone(t, l)
+		j.Want(t, "G9", "0 1 2 3 4 last")
+		r.OnClose(func(err error) { j.Add(fmt.Sprint("late ", errors.Is(err, core.ErrShutdown))) })
 		r.OnClose(func(error) { panic("late listener") })
-		j.want(t, "G9", "0 1 2 3 4 last late true")
+		j.Want(t, "G9", "0 1 2 3 4 last late true")
 		if got := len(p.all()); got != 2 {
 			t.Errorf("G14: %d panics were reported, want 2", got)
 		}
@@ -212,10 +213,10 @@ func TestModify(t *testing.T) {
 			{core.Readable | core.EdgeTriggered, nil, 5, core.NewReadiness(true, false, false, false)}, // it was there meanwhile
 			{core.Readable | core.EdgeTriggered, d.HangUp, 7, core.NewReadiness(true, false, true, false)},
 		} {
-			must(t, r.Modify(step.interest))
+			coretest.Must(t, r.Modify(step.interest))
 			synctest.Wait()
 			if step.change != nil {
-				must(t, step.change())
+				coretest.Must(t, step.change())
 			}
 			synctest.Wait()
 			if i == 0 {
@@ -246,13 +247,13 @@ func TestModifyThatFails(t *testing.T) {
 		if _, i, ok := m.Watched(d.FD()); !ok || i != core.Readable {
 			t.Errorf("watched %v for %v, want Readable as before", ok, i)
 		}
-		must(t, r.Modify(0))
+		coretest.Must(t, r.Modify(0))
 		m.Fail(pollertest.Add, refused)
 		if err := r.Modify(core.Readable); !errors.Is(err, refused) {
 			t.Errorf("Modify of a paused registration: %v, want the kernel's error", err)
 		}
-		must(t, r.Modify(core.Writable)) // it was still paused, and open
-		must(t, r.Close())
+		coretest.Must(t, r.Modify(core.Writable)) // it was still paused, and open
+		coretest.Must(t, r.Close())
 		if _, _, ok := m.Watched(d.FD()); ok {
 			t.Error("G24: watched after Close")
 		}
@@ -264,25 +265,25 @@ func TestModifyThatFails(t *testing.T) {
 func TestPost(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t, core.WithMaxPendingTasks(16))
-		var j journal
+		var j coretest.Journal
 		r := mustRegister(t, l, m.Open().FD(), core.Readable, ignore)
 		if r.Post(nil) {
 			t.Error("Post(nil): true, want false")
 		}
 		release := occupy(t, &l.Executor)
 		for range 16 {
-			mustExecute(t, l, func() {})
+			coretest.MustExecute(t, l, func() {})
 		}
 		if err := l.Execute(func() {}); !errors.Is(err, core.ErrQueueFull) {
 			t.Fatalf("Execute on a full queue: %v", err)
 		}
 		for i := range 100 {
-			if !r.Post(j.note(fmt.Sprint(i))) {
+			if !r.Post(j.Adds(fmt.Sprint(i))) {
 				t.Error("G19: Post to a full queue: false, want true")
 			}
 		}
-		must(t, r.Close())
-		if r.Post(j.note("late")) {
+		coretest.Must(t, r.Close())
+		if r.Post(j.Adds("late")) {
 			t.Error("Post after Close: true, want false")
 		}
 		release()
@@ -291,7 +292,7 @@ func TestPost(t *testing.T) {
 		for i := range 100 {
 			want = append(want, fmt.Sprint(i))
 		}
-		j.want(t, "what Post accepted runs in order", strings.Join(want, " "))
+		j.Want(t, "what Post accepted runs in order", strings.Join(want, " "))
 		if s := l.Stats(); s.Accepted != 17 {
 			t.Errorf("G20: %d tasks accepted, want 17: what is posted is none", s.Accepted)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // In a shutdown each registration is closed, however many there are, and none of
@@ -26,14 +27,14 @@ func TestG22AShutdownClosesEveryRegistration(t *testing.T) {
 					t.Error("G22: a handler was called after its registration was closed")
 				}
 			})
-			r.OnClose(func(err error) { ends[i].hear(err); must(t, d.Input()) })
+			r.OnClose(func(err error) { ends[i].hear(err); coretest.Must(t, d.Input()) })
 		}
 		if got := l.Stats().Registrations; got != n {
 			t.Errorf("Stats.Registrations is %d, want %d", got, n)
 		}
-		mustShutdownGracefully(t, l, 20*time.Second, time.Hour)
+		coretest.MustShutdownGracefully(t, l, 20*time.Second, time.Hour)
 		start := time.Now()
-		awaitDone(t, l)
+		coretest.AwaitDone(t, l)
 		for i := range ends {
 			ends[i].want(t, "G22", core.ErrShutdown)
 		}
@@ -51,24 +52,24 @@ func TestG22RegisteredWhileShuttingDown(t *testing.T) {
 			l, m := modelLoop(t, core.WithDrain(policy))
 			first := m.Open()
 			mustRegister(t, l, first.FD(), core.Readable, ignore)
-			mustShutdownGracefully(t, l, 20*time.Second, time.Hour)
+			coretest.MustShutdownGracefully(t, l, 20*time.Second, time.Hour)
 			start := time.Now()
 			for range 3 {
 				synctest.Wait()
 				var e ending
 				d := m.Open()
-				must(t, d.Input())
-				mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { must(t, d.Drain()) }).OnClose(e.hear)
+				coretest.Must(t, d.Input())
+				mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { coretest.Must(t, d.Drain()) }).OnClose(e.hear)
 				synctest.Wait()
 				e.want(t, "G22: registered while ShuttingDown", core.ErrShutdown)
 			}
 			// From inside a hook or task, too.
 			var e ending
 			d := m.Open()
-			onLoop(t, l, func() { mustRegister(t, l, d.FD(), core.Readable, ignore).OnClose(e.hear) })
+			coretest.OnLoop(t, l, func() { mustRegister(t, l, d.FD(), core.Readable, ignore).OnClose(e.hear) })
 			synctest.Wait()
 			e.want(t, "G22: registered by a task while ShuttingDown", core.ErrShutdown)
-			awaitDone(t, l)
+			coretest.AwaitDone(t, l)
 			if got := time.Since(start); got != 20*time.Second {
 				t.Errorf("G10: the end came after %v, want 20s", got)
 			}
@@ -115,8 +116,8 @@ func mustRegisterChannel(t testing.TB, l *core.EventLoop, fd int, c core.Channel
 func TestPostAfterTheClose(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)
-		var j journal
-		r := mustRegisterChannel(t, l, m.Open().FD(), &fakeChannel{abort: func(cause error) { j.add(fmt.Sprint(cause == core.ErrShutdown)) }})
+		var j coretest.Journal
+		r := mustRegisterChannel(t, l, m.Open().FD(), &fakeChannel{abort: func(cause error) { j.Add(fmt.Sprint(cause == core.ErrShutdown)) }})
 		l.Shutdown()
 		synctest.Wait()
 		if s := l.State(); s != core.StateShutdown {
@@ -126,12 +127,12 @@ func TestPostAfterTheClose(t *testing.T) {
 			t.Errorf("G5: Execute after the close: %v", err)
 		}
 		time.Sleep(time.Hour)
-		if !r.Post(j.note("posted")) {
+		if !r.Post(j.Adds("posted")) {
 			t.Error("Post after the close: false, want true")
 		}
 		r.End(core.ChannelEnd{Kind: core.EndAborted, Discarded: 5})
-		report := awaitDone(t, l)
-		j.want(t, "G22", "true posted")
+		report := coretest.AwaitDone(t, l)
+		j.Want(t, "G22", "true posted")
 		if report.ChannelsAborted != 1 || report.BytesDiscarded != 5 || report.ChannelsDrained != 0 {
 			t.Errorf("G23: Report: %d aborted, %d bytes discarded, %d drained; want 1, 5, 0", report.ChannelsAborted, report.BytesDiscarded, report.ChannelsDrained)
 		}
@@ -170,9 +171,9 @@ func TestG23WhatChannelsAreTold(t *testing.T) {
 						r.End(core.ChannelEnd{Kind: core.EndDrained}) // no effect
 					},
 				})
-				onLoop(t, l, func() {})
+				coretest.OnLoop(t, l, func() {})
 				tt.end(l)
-				report := awaitDone(t, l)
+				report := coretest.AwaitDone(t, l)
 				if got := strings.Join(told, "; "); got != tt.want {
 					t.Errorf("G23: told %q, want %q", got, tt.want)
 				}
@@ -202,8 +203,8 @@ func TestG14EveryChannelIsTold(t *testing.T) {
 				}
 			}})
 		}
-		mustShutdownGracefully(t, l, 0, time.Hour)
-		report := awaitDone(t, l)
+		coretest.MustShutdownGracefully(t, l, 0, time.Hour)
+		report := coretest.AwaitDone(t, l)
 		if told != 9 || report.ChannelsDrained != 9 || report.Panicked != 3 {
 			t.Errorf("G14: told %d, drained %d, panicked %d; want 9, 9, 3", told, report.ChannelsDrained, report.Panicked)
 		}
@@ -215,14 +216,14 @@ func TestG22TheLastChannelEndsTheShutdown(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)
 		r := mustRegisterChannel(t, l, m.Open().FD(), &fakeChannel{})
-		mustShutdownGracefully(t, l, 0, time.Hour)
+		coretest.MustShutdownGracefully(t, l, 0, time.Hour)
 		start := time.Now()
 		time.Sleep(time.Minute)
 		if s := l.State(); s != core.StateShuttingDown {
 			t.Fatalf("G23: the state is %v while a channel drains, want ShuttingDown", s)
 		}
 		r.End(core.ChannelEnd{Kind: core.EndDrained})
-		report := awaitDone(t, l)
+		report := coretest.AwaitDone(t, l)
 		if got := time.Since(start); got != time.Minute || report.ChannelsDrained != 1 || report.TimedOut {
 			t.Errorf("G23: ended after %v, %d drained, timed out %v; want 1m, 1, false", got, report.ChannelsDrained, report.TimedOut)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // refusals are what callers saw: by the State of the RejectedError, which says whether
@@ -63,13 +64,13 @@ func TestG20TheReportCountsRefusalsBeforeTerminated(t *testing.T) {
 		},
 	}
 	for name, open := range map[string]func(t *testing.T) core.EventExecutor{
-		"executor": func(t *testing.T) core.EventExecutor { return newExecutor(t) },
+		"executor": func(t *testing.T) core.EventExecutor { return coretest.NewExecutor(t) },
 		"bounded": func(t *testing.T) core.EventExecutor {
-			return newExecutor(t, core.WithMaxPendingTasks(16), core.WithRejectedHandler(core.BackOff(2, time.Microsecond)))
+			return coretest.NewExecutor(t, core.WithMaxPendingTasks(16), core.WithRejectedHandler(core.BackOff(2, time.Microsecond)))
 		},
 		"group": func(t *testing.T) core.EventExecutor {
 			g, err := core.NewExecutorGroup(3)
-			must(t, err)
+			coretest.Must(t, err)
 			return g
 		},
 	} {
@@ -90,7 +91,7 @@ func TestG20TheReportCountsRefusalsBeforeTerminated(t *testing.T) {
 					})
 				}
 				ex.Shutdown()
-				report := awaitDone(t, ex)
+				report := coretest.AwaitDone(t, ex)
 				callers.Wait()
 				seen.check(t, ex, report)
 			}
@@ -110,10 +111,10 @@ func TestG20ARefusalThatIsDecidedAfterTheEnd(t *testing.T) {
 	}))
 	result := make(chan error, 1)
 	go func() { result <- ex.Execute(func() { t.Error("G3: a refused task ran") }) }()
-	await(t, "the handler", asked)
+	coretest.Await(t, "the handler", asked)
 	ex.Shutdown()
 	release()
-	report := awaitDone(t, ex)
+	report := coretest.AwaitDone(t, ex)
 	close(ended)
 	err := <-result
 	var seen refusals
@@ -136,10 +137,10 @@ func TestG5ATracerSeesTheRefusalByTheEnd(t *testing.T) {
 	}))
 	result := make(chan error, 1)
 	go func() { result <- ex.Execute(func() {}) }()
-	await(t, "the handler", asked)
+	coretest.Await(t, "the handler", asked)
 	ex.Shutdown()
 	release()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	close(ended)
 	if err := <-result; !errors.Is(err, core.ErrShutdown) {
 		t.Errorf("G5: got %v, want ErrShutdown", err)
@@ -154,17 +155,17 @@ func TestG5ATracerSeesTheRefusalByTheEnd(t *testing.T) {
 // refusal, whether the group has ended or not.
 func TestG20G21TheReportOfAGroupCountsRefusalsOfEachChildBeforeItsEnd(t *testing.T) {
 	g, err := core.NewExecutorGroup(2)
-	must(t, err)
+	coretest.Must(t, err)
 	first, second := g.Next().(*core.Executor), g.Next().(*core.Executor)
 	release := occupy(t, second)
 	g.Shutdown()
-	awaitDone(t, first)
+	coretest.AwaitDone(t, first)
 	var seen refusals
 	for range 50 {
 		seen.add(t, g.Execute(func() {}))
 	}
 	release()
-	report := awaitDone(t, g)
+	report := coretest.AwaitDone(t, g)
 	if before, after := seen.before.Load(), seen.after.Load(); before != 25 || after != 25 {
 		t.Errorf("G21: %d refusals by the child that had not ended and %d by the one that had, want 25 of each", before, after)
 	}

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // elapsedAtClose waits for the close of ex and returns when it was, since start.
 func elapsedAtClose(t testing.TB, ex core.EventExecutor, start time.Time) time.Duration {
 	t.Helper()
-	await(t, "the close", ex.Context().Done())
+	coretest.Await(t, "the close", ex.Context().Done())
 	return time.Since(start)
 }
 
@@ -28,11 +29,11 @@ func TestG10QuietPeriodIsExact(t *testing.T) {
 		{"nothing happens", func(*testing.T, *core.Executor) {}, 1000 * ms},
 		{"a task restarts it", func(t *testing.T, ex *core.Executor) {
 			time.Sleep(700 * ms)
-			mustExecute(t, ex, func() {})
+			coretest.MustExecute(t, ex, func() {})
 		}, 1700 * ms},
 		{"from the end of the body, not its begin", func(t *testing.T, ex *core.Executor) {
 			time.Sleep(700 * ms)
-			mustExecute(t, ex, func() { time.Sleep(600 * ms) })
+			coretest.MustExecute(t, ex, func() { time.Sleep(600 * ms) })
 		}, 2300 * ms},
 		{"a tail task restarts it", func(t *testing.T, ex *core.Executor) {
 			time.Sleep(700 * ms)
@@ -50,7 +51,7 @@ func TestG10QuietPeriodIsExact(t *testing.T) {
 		}, 2000 * ms},
 		{"a task that panics restarts it", func(t *testing.T, ex *core.Executor) {
 			time.Sleep(700 * ms)
-			mustExecute(t, ex, func() { panic("boom") })
+			coretest.MustExecute(t, ex, func() { panic("boom") })
 		}, 1700 * ms},
 		{"a cancelled submit does not", func(t *testing.T, ex *core.Executor) {
 			time.Sleep(500 * ms)
@@ -73,7 +74,7 @@ func TestG10QuietPeriodIsExact(t *testing.T) {
 			p.TrySuccess(1)
 		}, 1200 * ms},
 		{"the panic handler does not", func(t *testing.T, ex *core.Executor) {
-			mustExecute(t, ex, func() { panic("handler sleeps") })
+			coretest.MustExecute(t, ex, func() { panic("handler sleeps") })
 		}, 1000 * ms},
 		{"a timer that the policy cancels does not", func(t *testing.T, ex *core.Executor) {
 			time.Sleep(500 * ms)
@@ -81,30 +82,30 @@ func TestG10QuietPeriodIsExact(t *testing.T) {
 		}, 1000 * ms},
 		{"a removed hook does not", func(t *testing.T, ex *core.Executor) {
 			time.Sleep(500 * ms)
-			mustExecute(t, ex, func() { mustHook(t, ex, func() { t.Error("it ran") })() })
+			coretest.MustExecute(t, ex, func() { mustHook(t, ex, func() { t.Error("it ran") })() })
 		}, 1500 * ms},
 		{"a second shutdown call does not", func(t *testing.T, ex *core.Executor) {
 			time.Sleep(500 * ms)
-			mustShutdownGracefully(t, ex, 10*time.Second, time.Hour)
+			coretest.MustShutdownGracefully(t, ex, 10*time.Second, time.Hour)
 		}, 1000 * ms},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
-				ex := newExecutor(t, core.WithPanicHandler(func(p *core.PanicError) {
+				ex := coretest.NewExecutor(t, core.WithPanicHandler(func(p *core.PanicError) {
 					if p.Value == "handler sleeps" {
 						time.Sleep(500 * ms)
 					}
 				}))
-				mustExecute(t, ex, func() {})
+				coretest.MustExecute(t, ex, func() {})
 				time.Sleep(5 * time.Second) // work long before the call does not count (R113)
 				start := time.Now()
-				mustShutdownGracefully(t, ex, time.Second, time.Hour)
+				coretest.MustShutdownGracefully(t, ex, time.Second, time.Hour)
 				tt.during(t, ex)
 				if got := elapsedAtClose(t, ex, start); got != tt.closeAt {
 					t.Errorf("G10: closed %v after the call, want %v = quiet + max(call, end of the last body)", got, tt.closeAt)
 				}
-				if report := awaitDone(t, ex); report.TimedOut || context.Cause(ex.Context()) != core.ErrShutdown {
+				if report := coretest.AwaitDone(t, ex); report.TimedOut || context.Cause(ex.Context()) != core.ErrShutdown {
 					t.Errorf("G10: TimedOut %v, cause %v; want false, ErrShutdown", report.TimedOut, context.Cause(ex.Context()))
 				}
 			})
@@ -114,11 +115,11 @@ func TestG10QuietPeriodIsExact(t *testing.T) {
 
 func TestG10ABodyThatRunsAtTheCallCountsWhenItEnds(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		start := time.Now()
-		mustExecute(t, ex, func() { time.Sleep(3 * time.Second) })
+		coretest.MustExecute(t, ex, func() { time.Sleep(3 * time.Second) })
 		time.Sleep(time.Second)
-		mustShutdownGracefully(t, ex, time.Second, time.Hour)
+		coretest.MustShutdownGracefully(t, ex, time.Second, time.Hour)
 		if got, want := elapsedAtClose(t, ex, start), 4*time.Second; got != want {
 			t.Errorf("G10: closed at %v, want %v", got, want)
 		}
@@ -127,12 +128,12 @@ func TestG10ABodyThatRunsAtTheCallCountsWhenItEnds(t *testing.T) {
 
 func TestG10QuietZeroClosesWhenDrained(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		start := time.Now()
 		for range 3 {
-			mustExecute(t, ex, func() { time.Sleep(time.Second) })
+			coretest.MustExecute(t, ex, func() { time.Sleep(time.Second) })
 		}
-		mustShutdownGracefully(t, ex, 0, time.Hour)
+		coretest.MustShutdownGracefully(t, ex, 0, time.Hour)
 		if got, want := elapsedAtClose(t, ex, start), 3*time.Second; got != want {
 			t.Errorf("G10: closed at %v, want %v, when the queue is drained", got, want)
 		}
@@ -141,35 +142,25 @@ func TestG10QuietZeroClosesWhenDrained(t *testing.T) {
 
 func TestG10TheQuietPeriodIsNotPolled(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
-		mustExecute(t, ex, func() {})
+		ex := coretest.NewExecutor(t)
+		coretest.MustExecute(t, ex, func() {})
 		synctest.Wait()
 		before := ex.Stats().Parks
-		mustShutdownGracefully(t, ex, 24*time.Hour, 48*time.Hour)
-		awaitCtx(t, ex)
+		coretest.MustShutdownGracefully(t, ex, 24*time.Hour, 48*time.Hour)
+		coretest.AwaitDoneWithin(t, ex, 72*time.Hour)
 		if got := ex.Stats().Parks - before; got > 2 {
 			t.Errorf("G10: the loop fell asleep %d times in a quiet period without work, want at most 2", got)
 		}
 	})
 }
 
-// awaitCtx waits for the end of ex, however long.
-func awaitCtx(t testing.TB, ex core.EventExecutor) core.Report {
-	t.Helper()
-	report, err := ex.Termination().Wait(neverEnds)
-	if err != nil {
-		t.Fatalf("Wait: %v", err)
-	}
-	return report
-}
-
 // A body learns from its Context that the deadline has passed, at that instant.
 func TestG11TheTimeoutClosesAdmissionWhileABodyRuns(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		start := time.Now()
 		var ended time.Duration
-		mustExecute(t, ex, func() {
+		coretest.MustExecute(t, ex, func() {
 			<-ex.Context().Done()
 			ended = time.Since(start)
 			if s := ex.State(); s != core.StateShutdown {
@@ -183,8 +174,8 @@ func TestG11TheTimeoutClosesAdmissionWhileABodyRuns(t *testing.T) {
 			}
 		})
 		time.Sleep(time.Second)
-		mustShutdownGracefully(t, ex, time.Second, 3*time.Second)
-		report := awaitDone(t, ex)
+		coretest.MustShutdownGracefully(t, ex, time.Second, 3*time.Second)
+		report := coretest.AwaitDone(t, ex)
 		if want := 4 * time.Second; ended != want {
 			t.Errorf("G11: the body heard of the close at %v, want %v = call + timeout", ended, want)
 		}
@@ -217,13 +208,13 @@ func TestG11TheReportNamesTheBodyThatOverran(t *testing.T) {
 		} {
 			t.Run(kind+" "+name, func(t *testing.T) {
 				inBubble(t, func(t *testing.T) {
-					ex := newExecutor(t, core.WithName("bakery"))
+					ex := coretest.NewExecutor(t, core.WithName("bakery"))
 					if err := give(ex, func() { overrun(ex) }); err != nil {
 						t.Fatal(err)
 					}
 					synctest.Wait()
-					mustShutdownGracefully(t, ex, 0, time.Second)
-					running := awaitDone(t, ex).Running
+					coretest.MustShutdownGracefully(t, ex, 0, time.Second)
+					running := coretest.AwaitDone(t, ex).Running
 					if !strings.Contains(running, "bakery") || !strings.Contains(running, kind) {
 						t.Errorf("G11: Running is %q, want the executor's name and %q", running, kind)
 					}
@@ -241,11 +232,11 @@ func sleepsThroughTheDeadline(*core.Executor) { time.Sleep(time.Minute / 2) }
 
 func TestG11RunningIsEmptyIfNoBodyOverran(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
-		mustShutdownGracefully(t, ex, time.Second, 1500*time.Millisecond)
+		ex := coretest.NewExecutor(t)
+		coretest.MustShutdownGracefully(t, ex, time.Second, 1500*time.Millisecond)
 		time.Sleep(900 * time.Millisecond)
-		mustExecute(t, ex, func() {})
-		if report := awaitDone(t, ex); !report.TimedOut || report.Running != "" {
+		coretest.MustExecute(t, ex, func() {})
+		if report := coretest.AwaitDone(t, ex); !report.TimedOut || report.Running != "" {
 			t.Errorf("G11: TimedOut %v, Running %q; want true and nothing: the loop slept at the deadline", report.TimedOut, report.Running)
 		}
 	})
@@ -254,12 +245,12 @@ func TestG11RunningIsEmptyIfNoBodyOverran(t *testing.T) {
 // Producers that never stop cannot postpone the close.
 func TestG11WorkThatNeverStopsDoesNotPostponeTheClose(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
-		mustShutdownGracefully(t, ex, time.Second, 10*time.Second)
+		ex := coretest.NewExecutor(t)
+		coretest.MustShutdownGracefully(t, ex, time.Second, 10*time.Second)
 		for ex.Execute(func() {}) == nil {
 			time.Sleep(300 * time.Millisecond)
 		}
-		if report := awaitDone(t, ex); !report.TimedOut || report.Elapsed != 10*time.Second {
+		if report := coretest.AwaitDone(t, ex); !report.TimedOut || report.Elapsed != 10*time.Second {
 			t.Errorf("G11: done after %v, timed out %v; want 10s, true", report.Elapsed, report.TimedOut)
 		}
 	})
@@ -268,25 +259,25 @@ func TestG11WorkThatNeverStopsDoesNotPostponeTheClose(t *testing.T) {
 // Accepted before the deadline, blocked behind a body that overran it.
 func TestG3WhatTheDeadlineFindsQueuedStillRuns(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
-		var j journal
-		mustHook(t, ex, j.note("hook"))
-		mustExecute(t, ex, func() { time.Sleep(time.Minute / 2) })
-		mustExecute(t, ex, j.note("before"))
-		mustShutdownGracefully(t, ex, 0, time.Second)
-		mustExecute(t, ex, j.note("after"))
-		awaitDone(t, ex)
-		j.want(t, "G3, G6", "before hook after")
+		ex := coretest.NewExecutor(t)
+		var j coretest.Journal
+		mustHook(t, ex, j.Adds("hook"))
+		coretest.MustExecute(t, ex, func() { time.Sleep(time.Minute / 2) })
+		coretest.MustExecute(t, ex, j.Adds("before"))
+		coretest.MustShutdownGracefully(t, ex, 0, time.Second)
+		coretest.MustExecute(t, ex, j.Adds("after"))
+		coretest.AwaitDone(t, ex)
+		j.Want(t, "G3, G6", "before hook after")
 	})
 }
 
 func TestG16TheFirstCallWinsAndShutdownShortens(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		start := time.Now()
-		mustShutdownGracefully(t, ex, 5*time.Second, time.Minute)
-		mustShutdownGracefully(t, ex, 0, 0)
-		mustShutdownGracefully(t, ex, time.Second, time.Second)
+		coretest.MustShutdownGracefully(t, ex, 5*time.Second, time.Minute)
+		coretest.MustShutdownGracefully(t, ex, 0, 0)
+		coretest.MustShutdownGracefully(t, ex, time.Second, time.Second)
 		synctest.Wait()
 		if s := ex.State(); s != core.StateShuttingDown {
 			t.Fatalf("G16: a later graceful call moved the state to %v, want ShuttingDown", s)
@@ -299,7 +290,7 @@ func TestG16TheFirstCallWinsAndShutdownShortens(t *testing.T) {
 		if got, want := elapsedAtClose(t, ex, start), 2*time.Second; got != want {
 			t.Errorf("G16: closed at %v, want %v, when Shutdown was called", got, want)
 		}
-		report := awaitDone(t, ex)
+		report := coretest.AwaitDone(t, ex)
 		if report.Quiet != 5*time.Second || report.Timeout != time.Minute || report.TimedOut {
 			t.Errorf("G16: report has (%v, %v, timed out %v), want the first call's (5s, 1m, false)", report.Quiet, report.Timeout, report.TimedOut)
 		}
@@ -307,12 +298,12 @@ func TestG16TheFirstCallWinsAndShutdownShortens(t *testing.T) {
 }
 
 func TestG16NothingLengthensAShutdown(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)
 	ex.Shutdown()
-	mustShutdownGracefully(t, ex, time.Hour, 2*time.Hour)
+	coretest.MustShutdownGracefully(t, ex, time.Hour, 2*time.Hour)
 	release()
-	if report := awaitDone(t, ex); report.Quiet != 0 || report.Timeout != 0 {
+	if report := coretest.AwaitDone(t, ex); report.Quiet != 0 || report.Timeout != 0 {
 		t.Errorf("G16: report has (%v, %v), want (0, 0)", report.Quiet, report.Timeout)
 	}
 }
@@ -324,10 +315,10 @@ func TestExtremeShutdownParametersEnd(t *testing.T) {
 	} {
 		t.Run(p.quiet.String()+","+p.timeout.String(), func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
-				ex := newExecutor(t)
+				ex := coretest.NewExecutor(t)
 				start := time.Now()
-				mustExecute(t, ex, func() {})
-				mustShutdownGracefully(t, ex, p.quiet, p.timeout)
+				coretest.MustExecute(t, ex, func() {})
+				coretest.MustShutdownGracefully(t, ex, p.quiet, p.timeout)
 				if got := elapsedAtClose(t, ex, start); got != p.quiet {
 					t.Errorf("G10: closed at %v, want %v", got, p.quiet)
 				}
@@ -336,14 +327,14 @@ func TestExtremeShutdownParametersEnd(t *testing.T) {
 	}
 	t.Run("quiet for ever is ended by Shutdown", func(t *testing.T) {
 		inBubble(t, func(t *testing.T) {
-			ex := newExecutor(t)
-			mustShutdownGracefully(t, ex, huge, huge)
+			ex := coretest.NewExecutor(t)
+			coretest.MustShutdownGracefully(t, ex, huge, huge)
 			time.Sleep(1000 * time.Hour)
 			if s := ex.State(); s != core.StateShuttingDown {
 				t.Errorf("G10: state %v, want ShuttingDown", s)
 			}
 			ex.Shutdown()
-			awaitDone(t, ex)
+			coretest.AwaitDone(t, ex)
 		})
 	})
 }

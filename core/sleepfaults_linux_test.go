@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 
 	"golang.org/x/sys/unix"
 )
 
 // EINTR: a thread that a signal interrupts in epoll_wait goes back to sleep.
 func TestEpollWaitIsInterrupted(t *testing.T) {
-	checkDescriptors(t)
+	coretest.CheckLeaks(t)
 	s := core.RealCalls()
 	tid := make(chan int, 1)
 	wait := s.Wait
@@ -25,15 +26,15 @@ func TestEpollWaitIsInterrupted(t *testing.T) {
 		return wait(epfd, events)
 	}
 	p, err := core.BlockingPoller(nil, s)
-	must(t, err)
+	coretest.Must(t, err)
 	result := make(chan error, 1)
 	go func() { result <- p.Wait(core.Deadline{}) }()
 	thread := <-tid
 	for range 20 {
 		slept := sleeps(t, thread)
 		// SIGURG is what the Go runtime uses itself: its handler does nothing.
-		must(t, unix.Tgkill(unix.Getpid(), thread, unix.SIGURG))
-		for guard := time.Now().Add(hangGuard); sleeps(t, thread) == slept; {
+		coretest.Must(t, unix.Tgkill(unix.Getpid(), thread, unix.SIGURG))
+		for guard := time.Now().Add(coretest.HangGuard); sleeps(t, thread) == slept; {
 			if len(result) > 0 || time.Now().After(guard) {
 				t.Fatalf("the thread did not go back to sleep after a signal")
 			}
@@ -42,18 +43,18 @@ func TestEpollWaitIsInterrupted(t *testing.T) {
 	p.Wake()
 	select {
 	case err := <-result:
-		must(t, err)
-	case <-time.After(hangGuard):
+		coretest.Must(t, err)
+	case <-time.After(coretest.HangGuard):
 		t.Fatal("Wake did not end the Wait that was interrupted")
 	}
-	must(t, p.Close())
+	coretest.Must(t, p.Close())
 }
 
 // sleeps returns how often a thread has gone to sleep.
 func sleeps(t *testing.T, thread int) string {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/status", thread))
-	must(t, err)
+	coretest.Must(t, err)
 	_, after, ok := strings.Cut(string(status), "\nvoluntary_ctxt_switches:")
 	if !ok {
 		t.Fatalf("no voluntary_ctxt_switches in %s", status)
@@ -82,11 +83,11 @@ func TestSignalsDoNoHarm(t *testing.T) {
 			}
 		}()
 		for range 300 {
-			must(t, s.Input())
+			coretest.Must(t, s.Input())
 			heard.await(t, "input")
-			onLoop(t, l, func() {})
+			coretest.OnLoop(t, l, func() {})
 			timer := mustSchedule(t, l, 50*time.Microsecond, func() {})
-			await(t, "a timer", timer.Done())
+			coretest.Await(t, "a timer", timer.Done())
 		}
 		close(stop)
 		<-over
@@ -98,7 +99,7 @@ func TestSignalsDoNoHarm(t *testing.T) {
 func TestParkedPollerClosedWhileWaiting(t *testing.T) {
 	for range 100 {
 		p, err := core.NetpollPoller(nil, 0, core.RealCalls())
-		must(t, err)
+		coretest.Must(t, err)
 		result := make(chan error, 1)
 		go func() {
 			for {
@@ -109,14 +110,14 @@ func TestParkedPollerClosedWhileWaiting(t *testing.T) {
 			}
 		}()
 		p.Wake()
-		must(t, p.Close())
+		coretest.Must(t, p.Close())
 		p.Wake()
 		select {
 		case err := <-result:
 			if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Errorf("Wait after Close: %v, want that it is closed", err)
 			}
-		case <-time.After(hangGuard):
+		case <-time.After(coretest.HangGuard):
 			t.Fatal("Wait sleeps on after Close")
 		}
 	}
@@ -138,28 +139,28 @@ func TestSignalledTooOften(t *testing.T) {
 		return wait(epfd, events)
 	}
 	p, err := core.BlockingPoller(nil, s)
-	must(t, err)
+	coretest.Must(t, err)
 	for range 3 {
 		_, err = unix.Write(event, []byte{0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
-		must(t, err)
-		must(t, p.Wait(core.Deadline{})) // that write is an event
+		coretest.Must(t, err)
+		coretest.Must(t, p.Wait(core.Deadline{})) // that write is an event
 		<-asleep
 		result := make(chan error, 1)
 		go func() { result <- p.Wait(core.Deadline{}) }()
-		await(t, "sleep to be announced", asleep)
+		coretest.Await(t, "sleep to be announced", asleep)
 		woken := make(chan struct{})
 		go func() { p.Wake(); close(woken) }()
-		await(t, "Wake, with no room in the counter", woken)
+		coretest.Await(t, "Wake, with no room in the counter", woken)
 		select {
 		case err := <-result:
-			must(t, err)
-		case <-time.After(hangGuard):
+			coretest.Must(t, err)
+		case <-time.After(coretest.HangGuard):
 			t.Fatal("the wake-up was lost, for the counter was full")
 		}
 		var b [8]byte
 		_, _ = unix.Read(event, b[:])
 	}
-	must(t, p.Close())
+	coretest.Must(t, p.Close())
 }
 
 // lateClock is the system's, whose alarms go off late: when they are let.
@@ -184,7 +185,7 @@ func TestALateClockDoesNotStopTheLoop(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			clock := lateClock{due: make(chan struct{}, 100), release: make(chan struct{})}
 			p, err := e.make(clock, core.RealCalls())
-			must(t, err)
+			coretest.Must(t, err)
 			l := loopOn(t, p, core.WithClock(clock))
 			mustSchedule(t, l, time.Hour, func() {})
 			defer close(clock.release) // before the loop is shut down
@@ -196,9 +197,9 @@ func TestALateClockDoesNotStopTheLoop(t *testing.T) {
 				case <-clock.due:
 					late++
 				}
-				onLoop(t, l, func() {})
-				await(t, "the timer, with the wake-up of a task", soon.Done())
-				onLoop(t, l, func() {})
+				coretest.OnLoop(t, l, func() {})
+				coretest.Await(t, "the timer, with the wake-up of a task", soon.Done())
+				coretest.OnLoop(t, l, func() {})
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // Calls on an executor from inside its own spawner do not wait for themselves.
@@ -30,7 +31,7 @@ func TestG17CallsFromTheOwnSpawnerReturnErrStarting(t *testing.T) {
 				var ex *core.Executor
 				var got error
 				var spawned spawnLog
-				ex = newExecutor(t, spawned.plan(func(loop func()) error {
+				ex = coretest.NewExecutor(t, spawned.plan(func(loop func()) error {
 					ctx, cancel := context.WithTimeout(neverEnds, time.Second)
 					defer cancel()
 					got = call(ctx, ex)
@@ -49,13 +50,13 @@ func TestG17ShutdownCallsFromTheOwnSpawnerAreRecorded(t *testing.T) {
 	for _, e := range enders {
 		var ex *core.Executor
 		var spawned spawnLog
-		ex = newExecutor(t, spawned.plan(func(loop func()) error {
+		ex = coretest.NewExecutor(t, spawned.plan(func(loop func()) error {
 			e.end(ex)
 			return spawnIt(loop)
 		}))
 		ran := false
 		err := ex.Execute(func() { ran = true })
-		awaitDone(t, ex)
+		coretest.AwaitDone(t, ex)
 		if accepted := err == nil; accepted != ran {
 			t.Errorf("G3: %s in the spawner: accepted %v, ran %v", e.name, accepted, ran)
 		}
@@ -72,13 +73,13 @@ func TestG18WaitsInTheSpawnerOfAHandOver(t *testing.T) {
 		var ex *core.Executor
 		var got error
 		var spawned spawnLog
-		ex = newExecutor(t, spawned.plan(spawnIt, func(loop func()) error {
+		ex = coretest.NewExecutor(t, spawned.plan(spawnIt, func(loop func()) error {
 			ctx, cancel := context.WithTimeout(neverEnds, time.Second)
 			defer cancel()
 			got = ex.AwaitTermination(ctx)
 			return spawnIt(loop)
 		}))
-		mustExecute(t, ex, goexit)
+		coretest.MustExecute(t, ex, goexit)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if got != core.ErrStarting && got != core.ErrInEventLoop {
@@ -90,10 +91,10 @@ func TestG18WaitsInTheSpawnerOfAHandOver(t *testing.T) {
 func TestG17ASpawnerThatRunsTheLoopTwice(t *testing.T) {
 	twice := func(loop func()) error { go loop(); go loop(); return nil }
 	var spawned spawnLog
-	ex := newExecutor(t, spawned.plan(twice, twice))
+	ex := coretest.NewExecutor(t, spawned.plan(twice, twice))
 	inside := 0 // the race detector sees a second loop
 	for i := range 200 {
-		mustExecute(t, ex, func() {
+		coretest.MustExecute(t, ex, func() {
 			inside++
 			if i == 100 {
 				goexit()
@@ -101,7 +102,7 @@ func TestG17ASpawnerThatRunsTheLoopTwice(t *testing.T) {
 		})
 	}
 	ex.Shutdown()
-	if report := awaitDone(t, ex); report.Ran != 200 || inside != 200 {
+	if report := coretest.AwaitDone(t, ex); report.Ran != 200 || inside != 200 {
 		t.Errorf("G2: ran %d, counted %d; want 200, 200", report.Ran, inside)
 	}
 }
@@ -110,7 +111,7 @@ func TestG17ASpawnerThatRunsTheLoopTwice(t *testing.T) {
 func TestG17ALoopThatWasRefusedAndRunsLate(t *testing.T) {
 	var kept func()
 	var spawned spawnLog
-	ex := newExecutor(t, spawned.plan(func(loop func()) error { kept = loop; return errSpawn }))
+	ex := coretest.NewExecutor(t, spawned.plan(func(loop func()) error { kept = loop; return errSpawn }))
 	if err := ex.Execute(func() { t.Error("G3: it ran") }); !errors.Is(err, errSpawn) {
 		t.Errorf("G17: got %v, want the spawner's error", err)
 	}
@@ -118,10 +119,10 @@ func TestG17ALoopThatWasRefusedAndRunsLate(t *testing.T) {
 	if s := ex.State(); s != core.StateNotStarted {
 		t.Errorf("G17: state %v, want NotStarted", s)
 	}
-	onLoop(t, ex, func() {})
+	coretest.OnLoop(t, ex, func() {})
 	kept() // and it is not a second loop
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	kept() // and nothing after done
 }
 
@@ -129,9 +130,9 @@ func TestG17ALoopThatWasRefusedAndRunsLate(t *testing.T) {
 func TestG17ALoopThatRunsLateOnTheCallersGoroutine(t *testing.T) {
 	var kept func()
 	var spawned spawnLog
-	ex := newExecutor(t, spawned.plan(func(loop func()) error { kept = loop; return nil }))
+	ex := coretest.NewExecutor(t, spawned.plan(func(loop func()) error { kept = loop; return nil }))
 	ran := false
-	mustExecute(t, ex, func() { ran = true; ex.Shutdown() })
+	coretest.MustExecute(t, ex, func() { ran = true; ex.Shutdown() })
 	kept()
 	if !ran || ex.State() != core.StateTerminated {
 		t.Errorf("G17: ran %v, state %v; want true, Terminated", ran, ex.State())
@@ -143,10 +144,10 @@ func TestG11ASpawnerThatNeverRunsWhatItTook(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var kept func()
 		var spawned spawnLog
-		ex := newExecutor(t, spawned.plan(func(loop func()) error { kept = loop; return nil }))
-		mustExecute(t, ex, func() {})
+		ex := coretest.NewExecutor(t, spawned.plan(func(loop func()) error { kept = loop; return nil }))
+		coretest.MustExecute(t, ex, func() {})
 		start := time.Now()
-		mustShutdownGracefully(t, ex, 0, 3*time.Second)
+		coretest.MustShutdownGracefully(t, ex, 0, 3*time.Second)
 		if got, want := elapsedAtClose(t, ex, start), 3*time.Second; got != want {
 			t.Errorf("G11: closed at %v, want %v: the deadline does not need the loop", got, want)
 		}
@@ -165,13 +166,13 @@ func TestG11ASpawnerThatNeverRunsWhatItTook(t *testing.T) {
 // The spawner may run the loop inside a body of another executor: then the inner
 // one is Current, and afterwards the outer one again.
 func TestG2ALoopInsideABodyOfAnotherExecutor(t *testing.T) {
-	outer := newExecutor(t)
-	inner := newExecutor(t, core.WithSpawner(func(loop func()) error { return outer.Execute(loop) }))
+	outer := coretest.NewExecutor(t)
+	inner := coretest.NewExecutor(t, core.WithSpawner(func(loop func()) error { return outer.Execute(loop) }))
 	var during, after core.EventExecutor
-	mustExecute(t, inner, func() { during, _ = core.Current() })
+	coretest.MustExecute(t, inner, func() { during, _ = core.Current() })
 	inner.Shutdown()
-	awaitDone(t, inner)
-	onLoop(t, outer, func() { after, _ = core.Current() })
+	coretest.AwaitDone(t, inner)
+	coretest.OnLoop(t, outer, func() { after, _ = core.Current() })
 	if during != core.EventExecutor(inner) || after != core.EventExecutor(outer) {
 		t.Errorf("G2: Current is %v in the inner loop and %v after it, want the inner and the outer executor", during, after)
 	}
@@ -181,7 +182,7 @@ func TestG2ALoopInsideABodyOfAnotherExecutor(t *testing.T) {
 func TestG3AdmissionIsExactWhileStartsFail(t *testing.T) {
 	for round := range 100 {
 		var asked, ran, accepted atomic.Int32
-		ex := newExecutor(t, core.WithSpawner(func(loop func()) error {
+		ex := coretest.NewExecutor(t, core.WithSpawner(func(loop func()) error {
 			if asked.Add(1) <= int32(round%4) {
 				return errSpawn
 			}
@@ -205,7 +206,7 @@ func TestG3AdmissionIsExactWhileStartsFail(t *testing.T) {
 			<-done
 		}
 		ex.Shutdown()
-		awaitDone(t, ex)
+		coretest.AwaitDone(t, ex)
 		if ran.Load() != accepted.Load() {
 			t.Fatalf("G3: %d accepted, %d ran", accepted.Load(), ran.Load())
 		}

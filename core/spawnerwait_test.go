@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // The calls of this file wait for functions that only the loop can run.
@@ -40,14 +41,14 @@ func TestG18FunctionsAwaitedInTheSpawnerOfAHandOver(t *testing.T) {
 				inBubble(t, func(t *testing.T) {
 					var ex core.EventExecutor
 					var got error
-					g := newGroup(t, 1, withHandOver(func(loop func()) error {
+					g := coretest.NewExecutorGroup(t, 1, withHandOver(func(loop func()) error {
 						ctx, cancel := context.WithTimeout(neverEnds, time.Second)
 						defer cancel()
 						got = wait(ctx, ex)
 						return spawnIt(loop)
 					}))
 					ex = wrap(g)
-					mustExecute(t, g, goexit)
+					coretest.MustExecute(t, g, goexit)
 					time.Sleep(2 * time.Second)
 					synctest.Wait()
 					if got != core.ErrStarting {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // spawnLog counts what a spawner was asked.
@@ -59,7 +60,7 @@ func (o offer) with(task func()) func(*core.Executor) error {
 func TestG17TheFirstAcceptedCallStartsTheLoopOnce(t *testing.T) {
 	for name, use := range firstUses {
 		var spawned spawnLog
-		ex := newExecutor(t, spawned.plan())
+		ex := coretest.NewExecutor(t, spawned.plan())
 		for range 2 {
 			if err := use(ex); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -73,7 +74,7 @@ func TestG17TheFirstAcceptedCallStartsTheLoopOnce(t *testing.T) {
 
 func TestG17LookingDoesNotStartTheLoop(t *testing.T) {
 	var spawned spawnLog
-	ex := newExecutor(t, spawned.plan())
+	ex := coretest.NewExecutor(t, spawned.plan())
 	p := core.NewPromise[int](ex)
 	heard := false
 	p.Future().OnDone(func(int, error) { heard = true })
@@ -87,18 +88,18 @@ func TestG17LookingDoesNotStartTheLoop(t *testing.T) {
 
 func TestG17ShutdownOfANeverStartedExecutor(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		start := time.Now()
-		mustShutdownGracefully(t, ex, time.Second, time.Minute)
+		coretest.MustShutdownGracefully(t, ex, time.Second, time.Minute)
 		time.Sleep(500 * time.Millisecond)
-		var j journal
-		mustHook(t, ex, j.note("hook"))
-		mustExecute(t, ex, j.note("task"))
+		var j coretest.Journal
+		mustHook(t, ex, j.Adds("hook"))
+		coretest.MustExecute(t, ex, j.Adds("task"))
 		if got, want := elapsedAtClose(t, ex, start), 1500*time.Millisecond; got != want {
 			t.Errorf("G17: closed at %v, want %v: the quiet period is kept", got, want)
 		}
-		awaitDone(t, ex)
-		j.want(t, "G17", "hook task")
+		coretest.AwaitDone(t, ex)
+		j.Want(t, "G17", "hook task")
 	})
 }
 
@@ -123,7 +124,7 @@ func TestG17ARefusedStartKeepsNothing(t *testing.T) {
 	for how, h := range hows {
 		for name, use := range firstUses {
 			var spawned spawnLog
-			ex := newExecutor(t, spawned.plan(h.step, h.step))
+			ex := coretest.NewExecutor(t, spawned.plan(h.step, h.step))
 			for range 2 {
 				err := use(ex)
 				if !errors.Is(err, core.ErrRejected) || !h.is(err) {
@@ -143,20 +144,20 @@ func TestG17ARefusedStartKeepsNothing(t *testing.T) {
 // The caller's goroutine ends, but the executor is as if it had not been called.
 func TestG17ASpawnerThatGoexits(t *testing.T) {
 	var spawned spawnLog
-	ex := newExecutor(t, spawned.plan(func(func()) error { runtime.Goexit(); return nil }))
+	ex := coretest.NewExecutor(t, spawned.plan(func(func()) error { runtime.Goexit(); return nil }))
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = ex.Execute(func() { t.Error("G3: it ran") }) })
 	wg.Wait()
 	if s := ex.Stats(); s.State != core.StateNotStarted || s.Accepted != 0 {
 		t.Errorf("G17: kept %+v, want nothing", s)
 	}
-	onLoop(t, ex, func() {})
+	coretest.OnLoop(t, ex, func() {})
 }
 
 func TestG17ARefusedStartInAShutdownTerminates(t *testing.T) {
 	for _, e := range enders {
 		var spawned spawnLog
-		ex := newExecutor(t, spawned.plan(refuseIt))
+		ex := coretest.NewExecutor(t, spawned.plan(refuseIt))
 		heard := make(chan error, 1)
 		ex.Termination().OnDone(func(_ core.Report, err error) { heard <- err })
 		e.end(ex)
@@ -211,7 +212,7 @@ func TestG17SubmittersShareTheOutcomeOfASlowStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				spawner := newSlow()
-				ex := newExecutor(t, core.WithSpawner(spawnIt), spawner.option())
+				ex := coretest.NewExecutor(t, core.WithSpawner(spawnIt), spawner.option())
 				var ran, refused atomic.Int32
 				for range 5 {
 					go func() {
@@ -248,18 +249,18 @@ func TestG17AShutdownCallDoesNotWaitForASlowStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				spawner := newSlow()
-				ex := newExecutor(t, spawner.option())
+				ex := coretest.NewExecutor(t, spawner.option())
 				executed := make(chan error, 1)
 				ran := false
 				go func() { executed <- ex.Execute(func() { ran = true }) }()
 				<-spawner.asked
-				mustShutdownGracefully(t, ex, time.Second, time.Minute) // a hang here is a deadlock of the bubble
+				coretest.MustShutdownGracefully(t, ex, time.Second, time.Minute) // a hang here is a deadlock of the bubble
 				if s := ex.State(); s != core.StateShuttingDown {
 					t.Errorf("G17: state %v after the call, want ShuttingDown", s)
 				}
 				spawner.decide <- outcome
 				err := <-executed
-				awaitDone(t, ex)
+				coretest.AwaitDone(t, ex)
 				if got := ex.Termination().Err(); name == "refuses" && (!errors.Is(err, errSpawn) || got != errSpawn || ran) {
 					t.Errorf("G17: Execute got %v, Err %v, ran %v; want the spawner's error and no run", err, got, ran)
 				} else if name == "accepts" && (err != nil || got != nil || !ran) {
@@ -273,12 +274,12 @@ func TestG17AShutdownCallDoesNotWaitForASlowStart(t *testing.T) {
 func TestG11TheDeadlinePassesDuringASlowStart(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		spawner := newSlow()
-		ex := newExecutor(t, spawner.option())
+		ex := coretest.NewExecutor(t, spawner.option())
 		executed := make(chan error, 1)
 		go func() { executed <- ex.Execute(func() { t.Error("G3: it ran") }) }()
 		<-spawner.asked
 		start := time.Now()
-		mustShutdownGracefully(t, ex, time.Second, 2*time.Second)
+		coretest.MustShutdownGracefully(t, ex, time.Second, 2*time.Second)
 		if got, want := elapsedAtClose(t, ex, start), 2*time.Second; got != want {
 			t.Errorf("G11: closed at %v, want %v", got, want)
 		}
@@ -286,7 +287,7 @@ func TestG11TheDeadlinePassesDuringASlowStart(t *testing.T) {
 		if err := <-executed; !errors.Is(err, core.ErrShutdownTimeout) {
 			t.Errorf("G5: Execute got %v, want ErrShutdownTimeout", err)
 		}
-		if report := awaitDone(t, ex); !report.TimedOut {
+		if report := coretest.AwaitDone(t, ex); !report.TimedOut {
 			t.Error("G11: TimedOut is false, want true")
 		}
 	})

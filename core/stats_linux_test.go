@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/pollertest"
 )
 
@@ -38,9 +39,9 @@ func TestG12AWakeBeforeTheParkIsCounted(t *testing.T) {
 		p := &lateSleeper{Model: pollertest.NewModel(nil), arrived: make(chan struct{}), gate: make(chan struct{})}
 		l := loopOn(t, p)
 		p.armed.Store(true)
-		mustExecute(t, l, func() {})
+		coretest.MustExecute(t, l, func() {})
 		<-p.arrived
-		mustExecute(t, l, func() {})
+		coretest.MustExecute(t, l, func() {})
 		if s := l.Stats(); s.Wakes != 1 || s.Wakes > s.Parks+s.Spins {
 			t.Errorf("G12: %d wakes, %d parks, %d spins before the park, want 1 and a sum of at least 1", s.Wakes, s.Parks, s.Spins)
 		}

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // Snapshots taken at any time add up, while everything goes on at once.
 func TestG20EverySnapshotAddsUp(t *testing.T) {
-	ex := newExecutor(t, core.WithMaxPendingTasks(700))
+	ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(700))
 	stop := make(chan struct{})
 	var load, samplers sync.WaitGroup
 	rounds := 300
@@ -59,7 +60,7 @@ func TestG20EverySnapshotAddsUp(t *testing.T) {
 	}
 	load.Wait()
 	ex.Shutdown()
-	report := awaitDone(t, ex)
+	report := coretest.AwaitDone(t, ex)
 	close(stop)
 	samplers.Wait()
 	s := ex.Stats()
@@ -72,13 +73,13 @@ func TestG20EverySnapshotAddsUp(t *testing.T) {
 }
 
 func TestG20ARunningBodyIsPending(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)
 	if s := ex.Stats(); s.Pending != 1 || s.Ran != 0 || s.Accepted != 1 {
 		t.Errorf("G20: while the first task runs: %+v, want one pending, none ran", s)
 	}
 	release()
-	onLoop(t, ex, func() {
+	coretest.OnLoop(t, ex, func() {
 		if s := ex.Stats(); s.Pending != 1 || s.Ran != 1 {
 			t.Errorf("G20: in the second task: %+v, want one pending, one ran", s)
 		}
@@ -86,7 +87,7 @@ func TestG20ARunningBodyIsPending(t *testing.T) {
 }
 
 func TestReportRejectedStopsAtDone(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)
 	ex.Shutdown()
 	_ = ex.Execute(func() {})
@@ -94,7 +95,7 @@ func TestReportRejectedStopsAtDone(t *testing.T) {
 		t.Errorf("in progress: %+v, want 1 rejected, 1 accepted, none ran", live)
 	}
 	release()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	_ = ex.Execute(func() {})
 	if sealed, s := ex.Termination().Report(), ex.Stats(); sealed.Rejected != 1 || s.Rejected != 2 {
 		t.Errorf("G20: the sealed report says rejected %d, stats %d; want 1, 2", sealed.Rejected, s.Rejected)
@@ -110,16 +111,16 @@ func TestG12ALoneProducerIsNeverForgotten(t *testing.T) {
 	if testing.Short() {
 		n = 30_000
 	}
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	var ran atomic.Int64
 	task := func() { ran.Add(1) }
 	for i := range int64(n) {
-		mustExecute(t, ex, task)
+		coretest.MustExecute(t, ex, task)
 		spins, begin := 0, time.Now()
 		for ran.Load() <= i {
 			if spins++; spins%1000 == 0 {
 				runtime.Gosched()
-				if time.Since(begin) > hangGuard {
+				if time.Since(begin) > coretest.HangGuard {
 					t.Fatalf("G12: task %d never ran; stats %+v", i, ex.Stats())
 				}
 			}
@@ -138,11 +139,11 @@ func spin() {}
 
 func TestG12EachSleepIsWokenAtMostOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		for range 10 {
 			before := ex.Stats()
 			for range 5 {
-				mustExecute(t, ex, func() {})
+				coretest.MustExecute(t, ex, func() {})
 			}
 			mustSchedule(t, ex, time.Hour, func() {})
 			synctest.Wait()
@@ -159,7 +160,7 @@ func TestG12EachSleepIsWokenAtMostOnce(t *testing.T) {
 // The loop does not wake itself, and news that change nothing wake nobody.
 func TestG12WhoDoesNotWake(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		mustSchedule(t, ex, time.Hour, func() {})
 		synctest.Wait()
 		before := ex.Stats()
@@ -189,7 +190,7 @@ func TestG12WhoDoesNotWake(t *testing.T) {
 
 func TestG12ALazyTaskRunsWithTheNextWake(t *testing.T) {
 	nextWakes := map[string]func(t *testing.T, ex *core.Executor){
-		"a task":             func(t *testing.T, ex *core.Executor) { mustExecute(t, ex, func() {}) },
+		"a task":             func(t *testing.T, ex *core.Executor) { coretest.MustExecute(t, ex, func() {}) },
 		"a tail task":        func(t *testing.T, ex *core.Executor) { mustTail(t, ex, func() {}) },
 		"an earlier timer":   func(t *testing.T, ex *core.Executor) { mustSchedule(t, ex, 0, func() {}) },
 		"a shutdown":         func(t *testing.T, ex *core.Executor) { ex.Shutdown() },
@@ -197,7 +198,7 @@ func TestG12ALazyTaskRunsWithTheNextWake(t *testing.T) {
 	}
 	for name, wake := range nextWakes {
 		inBubble(t, func(t *testing.T) {
-			ex := newExecutor(t)
+			ex := coretest.NewExecutor(t)
 			mustSchedule(t, ex, time.Hour, func() {})
 			synctest.Wait()
 			var ran atomic.Bool

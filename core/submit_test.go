@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 func give(v int) func() (int, error) { return func() (int, error) { return v, nil } }
@@ -16,9 +17,9 @@ func give(v int) func() (int, error) { return func() (int, error) { return v, ni
 func fail(err error) func() (int, error) { return func() (int, error) { return 0, err } }
 
 func TestSubmitRefusedIsTheFuturesError(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	f := core.Submit(ex, give(1))
 	if f == nil {
 		t.Fatal("Submit returned nil")
@@ -35,7 +36,7 @@ func TestSubmitRefusedIsTheFuturesError(t *testing.T) {
 }
 
 func TestInvokeAllReturnsWhenAllAreComplete(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	cause := errors.New("cause")
 	futures, err := core.InvokeAll(neverEnds, ex, give(1), fail(cause), give(3))
 	if err != nil || len(futures) != 3 {
@@ -61,7 +62,7 @@ func TestInvokeAllReturnsWhenAllAreComplete(t *testing.T) {
 
 func TestInvokeAllEndsWithItsContext(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		ctx, cancel := context.WithTimeout(neverEnds, time.Second)
 		defer cancel()
 		long := func() (int, error) { time.Sleep(3 * time.Second); return 1, nil }
@@ -79,7 +80,7 @@ func TestInvokeAllEndsWithItsContext(t *testing.T) {
 }
 
 func TestInvokeAllReturnsTheFirstRefusal(t *testing.T) {
-	ex := newExecutor(t, core.WithMaxPendingTasks(16))
+	ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(16))
 	release := occupy(t, ex)
 	var fs []func() (int, error)
 	for i := range 20 {
@@ -98,7 +99,7 @@ func TestInvokeAllReturnsTheFirstRefusal(t *testing.T) {
 }
 
 func TestInvokeAnyReturnsTheFirstSuccess(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	if v, err := core.InvokeAny(neverEnds, ex, fail(errors.New("x")), give(2), give(3)); v != 2 || err != nil {
 		t.Errorf("got %d, %v, want 2, nil", v, err)
 	}
@@ -108,7 +109,7 @@ func TestInvokeAnyReturnsTheFirstSuccess(t *testing.T) {
 // lie in one batch.
 func TestInvokeAnyReturnsAtTheFirstSuccessAndCancelsTheRest(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		release := occupy(t, ex)
 		result := make(chan int, 1)
 		go func() {
@@ -132,13 +133,13 @@ func TestInvokeAnyReturnsAtTheFirstSuccessAndCancelsTheRest(t *testing.T) {
 }
 
 func TestInvokeAnyJoinsTheErrors(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	a, b := errors.New("a"), errors.New("b")
 	if _, err := core.InvokeAny(neverEnds, ex, fail(a), fail(b)); !errors.Is(err, a) || !errors.Is(err, b) {
 		t.Errorf("got %v, want both errors", err)
 	}
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	if _, err := core.InvokeAny(neverEnds, ex, give(1), give(2)); !errors.Is(err, core.ErrShutdown) {
 		t.Errorf("after done: got %v, want ErrShutdown", err)
 	}
@@ -146,7 +147,7 @@ func TestInvokeAnyJoinsTheErrors(t *testing.T) {
 
 func TestInvokeAnyEndsWithItsContext(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		ctx, cancel := context.WithTimeout(neverEnds, time.Second)
 		defer cancel()
 		_, err := core.InvokeAny(ctx, ex, func() (int, error) { time.Sleep(3 * time.Second); return 1, nil })
@@ -158,7 +159,7 @@ func TestInvokeAnyEndsWithItsContext(t *testing.T) {
 
 // The child that runs the function also runs the listener.
 func TestSubmitToAGroupUsesOneChild(t *testing.T) {
-	g := newGroup(t, 3)
+	g := coretest.NewExecutorGroup(t, 3)
 	var in core.EventExecutor
 	heard := make(chan core.EventExecutor, 1)
 	f := core.Submit(g, func() (int, error) { in, _ = core.Current(); return 0, nil })
@@ -172,7 +173,7 @@ func TestSubmitToAGroupUsesOneChild(t *testing.T) {
 type foreign struct{ core.EventExecutor }
 
 func TestSubmitToAForeignExecutor(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	f := core.Submit(foreign{ex}, give(1))
 	heard := make(chan bool, 1)
 	f.OnDone(func(int, error) { heard <- ex.InEventLoop() })
@@ -183,7 +184,7 @@ func TestSubmitToAForeignExecutor(t *testing.T) {
 		t.Error("the listener ran off the executor")
 	}
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	f.OnDone(func(int, error) { heard <- true })
 	<-heard // G9: on the caller, the executor is gone
 }
@@ -192,7 +193,7 @@ func TestSubmitToAForeignExecutor(t *testing.T) {
 // guarantee: it has the executor's InEventLoop.
 func TestSubmitToAWrapperOfOurExecutor(t *testing.T) {
 	var log panicLog
-	ex := newExecutor(t, core.WithPanicHandler(log.handle))
+	ex := coretest.NewExecutor(t, core.WithPanicHandler(log.handle))
 	release := occupy(t, ex)
 	cancelled := core.Submit(foreign{ex}, give(1))
 	if !cancelled.Cancel() {
@@ -211,7 +212,7 @@ func TestSubmitToAWrapperOfOurExecutor(t *testing.T) {
 		t.Errorf("G14: the future of the function that panics: got %v, want a *PanicError", err)
 	}
 	ex.Shutdown()
-	report := awaitDone(t, ex)
+	report := coretest.AwaitDone(t, ex)
 	if report.Accepted != 5 || report.Ran != 4 || report.Cancelled != 1 {
 		t.Errorf("G20: accepted %d, ran %d, cancelled %d; want 5, 4, 1", report.Accepted, report.Ran, report.Cancelled)
 	}
@@ -222,8 +223,8 @@ func TestSubmitToAWrapperOfOurExecutor(t *testing.T) {
 
 // The listener of a refused function would run after the listener that waits for it.
 func TestG18InvokeAnyInAListenerOffTheLoop(t *testing.T) {
-	ex := newExecutor(t)
-	onLoop(t, ex, func() {})
+	ex := coretest.NewExecutor(t)
+	coretest.OnLoop(t, ex, func() {})
 	var got error
 	called := make(chan struct{})
 	ex.Termination().OnDone(func(core.Report, error) {
@@ -231,7 +232,7 @@ func TestG18InvokeAnyInAListenerOffTheLoop(t *testing.T) {
 		_, got = core.InvokeAny(neverEnds, ex, give(1), give(2))
 	})
 	ex.Shutdown()
-	await(t, "InvokeAny in a listener (G18)", called)
+	coretest.Await(t, "InvokeAny in a listener (G18)", called)
 	if !errors.Is(got, core.ErrRejected) {
 		t.Errorf("got %v, want ErrRejected", got)
 	}

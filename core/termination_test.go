@@ -9,23 +9,24 @@ import (
 	"testing"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 func TestG15TerminationIsTheSameAlways(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	term := ex.Termination()
 	graceful, err := ex.ShutdownGracefully(0, 0)
 	if err != nil || graceful != term || ex.Shutdown() != term || ex.Termination() != term {
 		t.Errorf("G15: got %p, %v, %p, want always %p", graceful, err, ex.Termination(), term)
 	}
-	if awaitDone(t, ex); ex.Termination() != term {
+	if coretest.AwaitDone(t, ex); ex.Termination() != term {
 		t.Error("G15: another Termination after done")
 	}
 }
 
 func TestG15TerminatedIfAndOnlyIfDoneIsClosed(t *testing.T) {
 	for range 200 {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		mustHook(t, ex, func() {})
 		var wg sync.WaitGroup
 		wg.Go(func() {
@@ -53,30 +54,30 @@ func TestG15TerminatedIfAndOnlyIfDoneIsClosed(t *testing.T) {
 
 func TestG15ListenersOfTheTerminationRunAfterDoneInOrder(t *testing.T) {
 	var log panicLog
-	ex := newExecutor(t, core.WithPanicHandler(log.handle))
-	var j journal
+	ex := coretest.NewExecutor(t, core.WithPanicHandler(log.handle))
+	var j coretest.Journal
 	all := make(chan struct{})
 	listener := func(name string, end func()) {
 		ex.Termination().OnDone(func(report core.Report, err error) {
 			if ex.State() != core.StateTerminated || err != nil || report != ex.Termination().Report() {
 				t.Errorf("G15: listener %s: state %v, error %v", name, ex.State(), err)
 			}
-			j.add(name)
+			j.Add(name)
 			end()
 		})
 	}
 	listener("a", func() {
-		ex.Termination().OnDone(func(core.Report, error) { j.add("added"); close(all) })
+		ex.Termination().OnDone(func(core.Report, error) { j.Add("added"); close(all) })
 	})
 	listener("b", panics)
 	listener("c", goexit)
 	listener("d", func() {})
 	ex.Shutdown()
-	await(t, "the last listener", all)
-	j.want(t, "G15", "a b c d added")
+	coretest.Await(t, "the last listener", all)
+	j.Want(t, "G15", "a b c d added")
 	late := make(chan struct{})
 	ex.Termination().OnDone(func(core.Report, error) { close(late) })
-	await(t, "a listener added after done, on the caller", late)
+	coretest.Await(t, "a listener added after done, on the caller", late)
 	if n := len(log.all()); n != 1 {
 		t.Errorf("G14: %d panics of listeners reported, want 1", n)
 	}
@@ -85,10 +86,10 @@ func TestG15ListenersOfTheTerminationRunAfterDoneInOrder(t *testing.T) {
 // What the loop did before done is visible to those who saw it: plain variables.
 func TestG15DoneHappensAfterEverything(t *testing.T) {
 	for range 50 {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		count := 0
 		for range 10 {
-			mustExecute(t, ex, func() { count++ })
+			coretest.MustExecute(t, ex, func() { count++ })
 			mustHook(t, ex, func() { count++ })
 			mustTail(t, ex, func() { count++ })
 		}
@@ -101,7 +102,7 @@ func TestG15DoneHappensAfterEverything(t *testing.T) {
 }
 
 func TestContextEndsOnceAtTheClose(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)
 	if first, second := ex.Context(), ex.Context(); first != second || first.Err() != nil {
 		t.Error("Context: want the same one, not ended")
@@ -114,11 +115,11 @@ func TestContextEndsOnceAtTheClose(t *testing.T) {
 }
 
 func TestNamesOfExecutors(t *testing.T) {
-	named := newExecutor(t, core.WithName("bakery"))
+	named := coretest.NewExecutor(t, core.WithName("bakery"))
 	if named.Name() != "bakery" || fmt.Sprint(named) != "bakery (NotStarted)" || named.Parent() != nil {
 		t.Errorf("got %q, %q, parent %v", named.Name(), named, named.Parent())
 	}
-	a, b := newExecutor(t), newExecutor(t)
+	a, b := coretest.NewExecutor(t), coretest.NewExecutor(t)
 	if a.Name() == "" || a.Name() == b.Name() {
 		t.Errorf("made-up names are %q and %q, want two", a.Name(), b.Name())
 	}

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 const maxDelay = time.Duration(math.MaxInt64)
 
 func TestG7OneShotRunsAtItsDeadlineNotBefore(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		start := time.Now()
 		for _, delay := range []time.Duration{3, time.Second, math.MinInt64, -1, 0, time.Hour, 1} {
 			ran := time.Duration(-1)
@@ -24,7 +25,7 @@ func TestG7OneShotRunsAtItsDeadlineNotBefore(t *testing.T) {
 			if got := timer.Deadline().Sub(start); got != want {
 				t.Errorf("G7: Deadline of Schedule(%v) is %v from now, want %v", delay, got, want)
 			}
-			await(t, "the timer", afterHours(t, timer))
+			coretest.Await(t, "the timer", afterHours(t, timer))
 			if ran != want || timer.Err() != nil {
 				t.Errorf("G7: Schedule(%v) ran at %v, Err %v; want at %v, nil", delay, ran, timer.Err(), want)
 			}
@@ -42,7 +43,7 @@ func afterHours(t testing.TB, timer *core.Timer) <-chan struct{} {
 
 func TestG7EqualDeadlinesRunInTheOrderScheduled(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		const n = 300 // more than a turn runs
 		var order []int
 		at := time.Now().Add(time.Second)
@@ -69,25 +70,25 @@ func TestG7EqualDeadlinesRunInTheOrderScheduled(t *testing.T) {
 // body began, the other was scheduled meanwhile, and is due earlier.
 func TestG7DueTimersRunInTheOrderOfTheirDeadlines(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
-		var j journal
-		mustSchedule(t, ex, 2*time.Second, j.note("2s"))
-		onLoop(t, ex, func() {})
-		mustExecute(t, ex, func() { time.Sleep(3 * time.Second) })
+		ex := coretest.NewExecutor(t)
+		var j coretest.Journal
+		mustSchedule(t, ex, 2*time.Second, j.Adds("2s"))
+		coretest.OnLoop(t, ex, func() {})
+		coretest.MustExecute(t, ex, func() { time.Sleep(3 * time.Second) })
 		synctest.Wait()
-		mustSchedule(t, ex, time.Second, j.note("1s"))
+		mustSchedule(t, ex, time.Second, j.Adds("1s"))
 		time.Sleep(4 * time.Second)
-		j.want(t, "G7", "1s 2s")
+		j.Want(t, "G7", "1s 2s")
 	})
 }
 
 func TestG7FixedRateKeepsItsPhaseAndCatchesUp(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		start := time.Now()
-		var j journal
+		var j coretest.Journal
 		timer, err := ex.ScheduleAtFixedRate(time.Second, 2*time.Second, func() {
-			j.add(fmt.Sprint(time.Since(start)))
+			j.Add(fmt.Sprint(time.Since(start)))
 			if time.Since(start) == 3*time.Second {
 				time.Sleep(7 * time.Second) // the runs due at 5, 7 and 9 are late
 			}
@@ -97,17 +98,17 @@ func TestG7FixedRateKeepsItsPhaseAndCatchesUp(t *testing.T) {
 		}
 		time.Sleep(14 * time.Second)
 		timer.Cancel()
-		j.want(t, "G7: fixed rate", "1s 3s 10s 10s 10s 11s 13s")
+		j.Want(t, "G7: fixed rate", "1s 3s 10s 10s 10s 11s 13s")
 	})
 }
 
 func TestG7FixedDelayCountsFromTheEndOfTheBody(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		start := time.Now()
-		var j journal
+		var j coretest.Journal
 		timer, err := ex.ScheduleWithFixedDelay(0, 2*time.Second, func() {
-			j.add(fmt.Sprint(time.Since(start)))
+			j.Add(fmt.Sprint(time.Since(start)))
 			time.Sleep(time.Second)
 		})
 		if err != nil {
@@ -115,29 +116,29 @@ func TestG7FixedDelayCountsFromTheEndOfTheBody(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		timer.Cancel()
-		j.want(t, "G7: fixed delay", "0s 3s 6s 9s")
+		j.Want(t, "G7: fixed delay", "0s 3s 6s 9s")
 	})
 }
 
 // A rearmed fixed-rate timer stays where its Schedule put it among equals (R76).
 func TestG7RearmedTimersKeepTheirPlace(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
-		var j journal
+		ex := coretest.NewExecutor(t)
+		var j coretest.Journal
 		for _, name := range []string{"a", "b"} {
-			if _, err := ex.ScheduleAtFixedRate(time.Second, time.Second, j.note(name)); err != nil {
+			if _, err := ex.ScheduleAtFixedRate(time.Second, time.Second, j.Adds(name)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		mustSchedule(t, ex, 2*time.Second, j.note("once"))
+		mustSchedule(t, ex, 2*time.Second, j.Adds("once"))
 		time.Sleep(3500 * time.Millisecond)
-		j.want(t, "G7", "a b a b once a b")
+		j.Want(t, "G7", "a b a b once a b")
 	})
 }
 
 func TestG7ExtremeDelaysSaturate(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		time.Sleep(time.Hour) // so that now + MaxInt64 overflows
 		fail := func() { t.Error("G7: a timer that is never due ran") }
 		var timers []*core.Timer
@@ -166,7 +167,7 @@ func TestG7ExtremeDelaysSaturate(t *testing.T) {
 }
 
 func TestG7ABodyThatSchedulesAtOnceDoesNotStarveOthers(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	stop := make(chan struct{})
 	var again func()
 	again = func() {
@@ -177,15 +178,15 @@ func TestG7ABodyThatSchedulesAtOnceDoesNotStarveOthers(t *testing.T) {
 		}
 	}
 	mustSchedule(t, ex, 0, again)
-	onLoop(t, ex, func() {}) // a task runs all the same (G13)
+	coretest.OnLoop(t, ex, func() {}) // a task runs all the same (G13)
 	done := mustSchedule(t, ex, 0, func() {}).Done()
-	await(t, "another timer (G13)", done)
+	coretest.Await(t, "another timer (G13)", done)
 	close(stop)
 }
 
 func TestG8CancelBeforeTheDeadline(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		timer := mustSchedule(t, ex, time.Second, func() { t.Error("G8: a cancelled timer ran") })
 		synctest.Wait()
 		if timer.Err() != nil {
@@ -195,14 +196,14 @@ func TestG8CancelBeforeTheDeadline(t *testing.T) {
 		if !first || second || timer.Err() != core.ErrCancelled {
 			t.Errorf("G8: Cancel said %v then %v, Err %v; want true, false, ErrCancelled", first, second, timer.Err())
 		}
-		await(t, "Done of the cancelled timer (G9)", timer.Done())
+		coretest.Await(t, "Done of the cancelled timer (G9)", timer.Done())
 		time.Sleep(2 * time.Second)
 	})
 }
 
 func TestG8CancelInEveryState(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		release := occupy(t, ex)
 		added := mustSchedule(t, ex, 0, func() { t.Error("G8: ran") })
 		if !added.Cancel() {
@@ -224,7 +225,7 @@ func TestG8CancelInEveryState(t *testing.T) {
 			}
 		})
 		inside = mustSchedule(t, ex, 2*time.Second, func() { t.Error("G8: ran") })
-		onLoop(t, ex, func() {}) // the body sees both variables
+		coretest.OnLoop(t, ex, func() {}) // the body sees both variables
 		time.Sleep(3 * time.Second)
 		if self.Err() != nil || inside.Err() != core.ErrCancelled {
 			t.Errorf("G8: Err %v and %v, want nil and ErrCancelled", self.Err(), inside.Err())
@@ -234,7 +235,7 @@ func TestG8CancelInEveryState(t *testing.T) {
 
 func TestG8APeriodicTimerCancelledDuringARunEndsWithIt(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		runs := 0
 		var timer *core.Timer
 		timer, err := ex.ScheduleWithFixedDelay(time.Second, time.Second, func() {
@@ -253,7 +254,7 @@ func TestG8APeriodicTimerCancelledDuringARunEndsWithIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		onLoop(t, ex, func() {}) // the body sees timer
+		coretest.OnLoop(t, ex, func() {}) // the body sees timer
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if runs != 2 || timer.Err() != core.ErrCancelled {
@@ -265,13 +266,13 @@ func TestG8APeriodicTimerCancelledDuringARunEndsWithIt(t *testing.T) {
 // Due, in the loop's hands, and cancelled while the loop is in another body.
 func TestG8CancelOfADuePeriodicTimer(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		timer, err := ex.ScheduleAtFixedRate(time.Second, time.Second, func() { t.Error("G8: it ran") })
 		if err != nil {
 			t.Fatal(err)
 		}
-		onLoop(t, ex, func() {})
-		mustExecute(t, ex, func() { time.Sleep(3 * time.Second) })
+		coretest.OnLoop(t, ex, func() {})
+		coretest.MustExecute(t, ex, func() { time.Sleep(3 * time.Second) })
 		time.Sleep(2 * time.Second)
 		first := timer.Cancel()
 		time.Sleep(2 * time.Second)
@@ -282,10 +283,10 @@ func TestG8CancelOfADuePeriodicTimer(t *testing.T) {
 }
 
 func TestG8CancelAfterDoneIsFalse(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	timer := mustSchedule(t, ex, time.Hour, func() {})
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	if timer.Cancel() || timer.Err() != core.ErrCancelled {
 		t.Errorf("G8: Cancel after done: want false and ErrCancelled, got Err %v", timer.Err())
 	}
@@ -293,12 +294,12 @@ func TestG8CancelAfterDoneIsFalse(t *testing.T) {
 
 // One of "cancelled" and "ran", never both or neither.
 func TestG8CancelRacesTheRun(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	for i := range 2000 {
 		ran := false
 		timer := mustSchedule(t, ex, time.Duration(i%5)*time.Microsecond, func() { ran = true })
 		cancelled := timer.Cancel()
-		await(t, "the timer", timer.Done())
+		coretest.Await(t, "the timer", timer.Done())
 		if ran == cancelled {
 			t.Fatalf("G8: timer %d: cancelled=%v and ran=%v, want exactly one", i, cancelled, ran)
 		}
@@ -309,7 +310,7 @@ func TestG8CancelRacesTheRun(t *testing.T) {
 // A sleeping loop is woken when the dead are the majority, and they are few.
 func TestG8CancelledTimersAreTakenOutOfASleepingLoop(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		var timers []*core.Timer
 		for i := range 100 {
 			timers = append(timers, mustSchedule(t, ex, time.Hour+time.Duration(i), func() { t.Error("G8: ran") }))
@@ -337,7 +338,7 @@ func TestG8CancelledTimersAreTakenOutOfASleepingLoop(t *testing.T) {
 
 func TestG9TimersOfEveryKindEnd(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		rate, err := ex.ScheduleAtFixedRate(0, time.Second, func() {})
 		if err != nil {
 			t.Fatal(err)
@@ -354,8 +355,8 @@ func TestG9TimersOfEveryKindEnd(t *testing.T) {
 			}
 		}
 		ex.Shutdown()
-		report := awaitDone(t, ex)
-		await(t, "the periodic timer (G9)", rate.Done())
+		report := coretest.AwaitDone(t, ex)
+		coretest.Await(t, "the periodic timer (G9)", rate.Done())
 		if rate.Err() != core.ErrCancelled || report.TimersRun != 5 || report.TimersCancelled != 1 || report.Panicked != 2 {
 			t.Errorf("G9: Err %v, run %d, cancelled %d, panicked %d; want ErrCancelled, 5, 1, 2",
 				rate.Err(), report.TimersRun, report.TimersCancelled, report.Panicked)

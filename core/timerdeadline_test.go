@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // Deadline of a timer that has ended is that of its last run, and the zero Time if none
@@ -52,10 +53,10 @@ func TestG7DeadlineAfterTheEnd(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
-				ex := newExecutor(t, core.WithPanicHandler(func(*core.PanicError) {}))
+				ex := coretest.NewExecutor(t, core.WithPanicHandler(func(*core.PanicError) {}))
 				start, runs := time.Now(), 0
 				var timer *core.Timer
-				onLoop(t, ex, func() {
+				coretest.OnLoop(t, ex, func() {
 					timer, _ = tt.make(ex, func() {
 						runs++
 						if due := timer.Deadline(); due.After(time.Now()) {
@@ -71,7 +72,7 @@ func TestG7DeadlineAfterTheEnd(t *testing.T) {
 				if tt.end != nil {
 					tt.end(ex, timer)
 				}
-				await(t, "the end of the timer", timer.Done())
+				coretest.Await(t, "the end of the timer", timer.Done())
 				synctest.Wait()
 				if err := timer.Err(); err != tt.err && !tt.panics {
 					t.Errorf("G8: the timer ended with %v, want %v", err, tt.err)
@@ -104,11 +105,11 @@ func at(n int, f func(*core.Timer)) func(int, *core.Timer) {
 // that a policy at the close has put beyond the horizon.
 func TestG7DeadlineOfATimerThatAShutdownRefuses(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		before := mustSchedule(t, ex, time.Hour, func() {})
-		mustShutdownGracefully(t, ex, time.Second, time.Minute)
+		coretest.MustShutdownGracefully(t, ex, time.Second, time.Minute)
 		during := mustSchedule(t, ex, 0, func() {})
-		awaitDone(t, ex)
+		coretest.AwaitDone(t, ex)
 		for name, timer := range map[string]*core.Timer{"before": before, "during": during} {
 			if got := timer.Deadline(); !got.IsZero() {
 				t.Errorf("G7: Deadline of a timer scheduled %s the shutdown, which never ran, is %v, want the zero Time", name, got)
@@ -120,7 +121,7 @@ func TestG7DeadlineOfATimerThatAShutdownRefuses(t *testing.T) {
 // A delay that saturates is no end.
 func TestG7DeadlineOfATimerThatNeverComes(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		timer := mustSchedule(t, ex, maxDelay, func() {})
 		if timer.Deadline().IsZero() {
 			t.Error("G7: Deadline of a timer that waits is the zero Time")

@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // Timers at shutdown: what each policy does with timers due before, at, and
 // after the call, for each way to end.
 func TestG9TimersAtShutdownFollowThePolicy(t *testing.T) {
 	const sec = time.Second
-	graceful := func(t *testing.T, ex *core.Executor) { mustShutdownGracefully(t, ex, 0, 5*sec) }
+	graceful := func(t *testing.T, ex *core.Executor) { coretest.MustShutdownGracefully(t, ex, 0, 5*sec) }
 	now := func(_ *testing.T, ex *core.Executor) { ex.Shutdown() }
 	gracefulThenNow := func(t *testing.T, ex *core.Executor) {
-		mustShutdownGracefully(t, ex, 3*sec, 5*sec)
+		coretest.MustShutdownGracefully(t, ex, 3*sec, 5*sec)
 		time.AfterFunc(2500*time.Millisecond, func() { ex.Shutdown() })
 	}
 	// A task occupies the loop from 0 to 2 s; the call comes at 1 s. Timers are
@@ -40,13 +41,13 @@ func TestG9TimersAtShutdownFollowThePolicy(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%d/%s", tt.policy, tt.name), func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
-				ex := newExecutor(t, core.WithTimersAtShutdown(tt.policy))
+				ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(tt.policy))
 				start := time.Now()
-				var j journal
+				var j coretest.Journal
 				body := func(name string) func() {
-					return func() { j.add(name + "@" + time.Since(start).String()) }
+					return func() { j.Add(name + "@" + time.Since(start).String()) }
 				}
-				mustExecute(t, ex, func() { time.Sleep(2 * sec) })
+				coretest.MustExecute(t, ex, func() { time.Sleep(2 * sec) })
 				synctest.Wait()
 				var timers []*core.Timer
 				for _, at := range []time.Duration{900 * time.Millisecond, sec, 1500 * time.Millisecond, 3 * sec, 6 * sec, 7 * sec} {
@@ -58,11 +59,11 @@ func TestG9TimersAtShutdownFollowThePolicy(t *testing.T) {
 				}
 				time.Sleep(sec)
 				tt.end(t, ex)
-				report := awaitDone(t, ex)
-				j.want(t, "timers at shutdown", tt.want)
+				report := coretest.AwaitDone(t, ex)
+				j.Want(t, "timers at shutdown", tt.want)
 				cancelled := int64(0)
 				for i, timer := range append(timers, periodic) {
-					await(t, "a timer (G9)", timer.Done())
+					coretest.Await(t, "a timer (G9)", timer.Done())
 					if err := timer.Err(); err == core.ErrCancelled {
 						cancelled++
 					} else if err != nil {
@@ -83,10 +84,10 @@ func TestG9TimersAtShutdownFollowThePolicy(t *testing.T) {
 
 func TestRunTimersUntilTimeoutHoldsTheQuietPeriod(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+		ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
 		start := time.Now()
 		mustSchedule(t, ex, 10*time.Second, func() {})
-		mustShutdownGracefully(t, ex, time.Second, time.Minute)
+		coretest.MustShutdownGracefully(t, ex, time.Second, time.Minute)
 		if got, want := elapsedAtClose(t, ex, start), 11*time.Second; got != want {
 			t.Errorf("closed at %v, want %v: the quiet period does not end while a timer is pending", got, want)
 		}
@@ -96,10 +97,10 @@ func TestRunTimersUntilTimeoutHoldsTheQuietPeriod(t *testing.T) {
 // A timer that is cancelled holds nothing.
 func TestRunTimersUntilTimeoutACancelledTimerDoesNotHoldTheQuietPeriod(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+		ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
 		start := time.Now()
 		timer := mustSchedule(t, ex, 10*time.Second, func() { t.Error("G8: it ran") })
-		mustShutdownGracefully(t, ex, time.Second, time.Minute)
+		coretest.MustShutdownGracefully(t, ex, time.Second, time.Minute)
 		time.Sleep(3 * time.Second)
 		timer.Cancel()
 		if got, want := elapsedAtClose(t, ex, start), 3*time.Second; got != want {
@@ -110,11 +111,11 @@ func TestRunTimersUntilTimeoutACancelledTimerDoesNotHoldTheQuietPeriod(t *testin
 
 func TestG10TwoTimersCancelledOneAfterTheOther(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+		ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
 		start := time.Now()
 		early := mustSchedule(t, ex, 10*time.Second, func() { t.Error("G8: it ran") })
 		late := mustSchedule(t, ex, 20*time.Second, func() { t.Error("G8: it ran") })
-		mustShutdownGracefully(t, ex, time.Second, time.Minute)
+		coretest.MustShutdownGracefully(t, ex, time.Second, time.Minute)
 		time.Sleep(3 * time.Second)
 		early.Cancel()
 		time.Sleep(time.Second)
@@ -129,13 +130,13 @@ func TestG10TwoTimersCancelledOneAfterTheOther(t *testing.T) {
 // time: the last one is not, and the close must come after the other's run.
 func TestG10AnotherTimerCancelledMeanwhile(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+		ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
 		start := time.Now()
 		for range 3 {
 			mustSchedule(t, ex, 2*time.Second, func() {})
 		}
 		late := mustSchedule(t, ex, 50*time.Second, func() { t.Error("G8: it ran") })
-		mustShutdownGracefully(t, ex, time.Second, time.Minute)
+		coretest.MustShutdownGracefully(t, ex, time.Second, time.Minute)
 		synctest.Wait()
 		late.Cancel()
 		if got, want := elapsedAtClose(t, ex, start), 3*time.Second; got != want {
@@ -147,12 +148,12 @@ func TestG10AnotherTimerCancelledMeanwhile(t *testing.T) {
 func TestATimerScheduledAfterTheCallIsAcceptedAndEnds(t *testing.T) {
 	for _, policy := range []core.TimersAtShutdown{core.CancelTimers, core.RunDueTimers} {
 		inBubble(t, func(t *testing.T) {
-			ex := newExecutor(t, core.WithTimersAtShutdown(policy))
-			mustShutdownGracefully(t, ex, time.Second, time.Minute)
+			ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(policy))
+			coretest.MustShutdownGracefully(t, ex, time.Second, time.Minute)
 			time.Sleep(500 * time.Millisecond)
 			timer := mustSchedule(t, ex, 0, func() { t.Errorf("policy %d: it ran", policy) })
 			synctest.Wait()
-			await(t, "the timer", timer.Done())
+			coretest.Await(t, "the timer", timer.Done())
 			if timer.Err() != core.ErrCancelled {
 				t.Errorf("policy %d: Err %v, want ErrCancelled", policy, timer.Err())
 			}
@@ -163,33 +164,33 @@ func TestATimerScheduledAfterTheCallIsAcceptedAndEnds(t *testing.T) {
 // A tie: due exactly at call + timeout is not "before", so it is cancelled.
 func TestRunTimersUntilTimeoutExcludesTheTimeoutItself(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
-		var j journal
-		mustSchedule(t, ex, 5*time.Second-1, j.note("before"))
-		mustSchedule(t, ex, 5*time.Second, j.note("at"))
-		mustShutdownGracefully(t, ex, 0, 5*time.Second)
-		awaitDone(t, ex)
-		j.want(t, "RunTimersUntilTimeout", "before")
+		ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+		var j coretest.Journal
+		mustSchedule(t, ex, 5*time.Second-1, j.Adds("before"))
+		mustSchedule(t, ex, 5*time.Second, j.Adds("at"))
+		coretest.MustShutdownGracefully(t, ex, 0, 5*time.Second)
+		coretest.AwaitDone(t, ex)
+		j.Want(t, "RunTimersUntilTimeout", "before")
 	})
 }
 
 // The deadline may pass while a body runs: what was due before it still runs.
 func TestRunTimersUntilTimeoutDuringABodyThatOverruns(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
-		var j journal
-		mustExecute(t, ex, func() { time.Sleep(10 * time.Second) })
-		mustSchedule(t, ex, 4*time.Second, j.note("before"))
-		mustSchedule(t, ex, 6*time.Second, j.note("after"))
-		mustShutdownGracefully(t, ex, 0, 5*time.Second)
-		awaitDone(t, ex)
-		j.want(t, "RunTimersUntilTimeout", "before")
+		ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+		var j coretest.Journal
+		coretest.MustExecute(t, ex, func() { time.Sleep(10 * time.Second) })
+		mustSchedule(t, ex, 4*time.Second, j.Adds("before"))
+		mustSchedule(t, ex, 6*time.Second, j.Adds("after"))
+		coretest.MustShutdownGracefully(t, ex, 0, 5*time.Second)
+		coretest.AwaitDone(t, ex)
+		j.Want(t, "RunTimersUntilTimeout", "before")
 	})
 }
 
 // More of them than a turn runs.
 func TestRunDueTimersRunsAllThatAreDue(t *testing.T) {
-	ex := newExecutor(t, core.WithTimersAtShutdown(core.RunDueTimers))
+	ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(core.RunDueTimers))
 	release := occupy(t, ex)
 	const n = 500
 	for range n {
@@ -197,7 +198,7 @@ func TestRunDueTimersRunsAllThatAreDue(t *testing.T) {
 	}
 	ex.Shutdown()
 	release()
-	if report := awaitDone(t, ex); report.TimersRun != n || report.TimersCancelled != 0 {
+	if report := coretest.AwaitDone(t, ex); report.TimersRun != n || report.TimersCancelled != 0 {
 		t.Errorf("G3: %d due timers ran, %d were cancelled; want %d, 0", report.TimersRun, report.TimersCancelled, n)
 	}
 }
@@ -211,23 +212,23 @@ func TestG7ALateFixedRateEndsWithAdmission(t *testing.T) {
 		call func(t *testing.T, ex *core.Executor)
 		want int
 	}{
-		{"graceful", func(t *testing.T, ex *core.Executor) { mustShutdownGracefully(t, ex, 0, 500*time.Millisecond) }, 3},
+		{"graceful", func(t *testing.T, ex *core.Executor) { coretest.MustShutdownGracefully(t, ex, 0, 500*time.Millisecond) }, 3},
 		{"Shutdown", func(_ *testing.T, ex *core.Executor) { ex.Shutdown() }, 1},
-		{"a timeout that passes meanwhile", func(t *testing.T, ex *core.Executor) { mustShutdownGracefully(t, ex, 0, 50*time.Millisecond) }, 1},
+		{"a timeout that passes meanwhile", func(t *testing.T, ex *core.Executor) { coretest.MustShutdownGracefully(t, ex, 0, 50*time.Millisecond) }, 1},
 	} {
 		for _, policy := range []core.TimersAtShutdown{core.RunDueTimers, core.RunTimersUntilTimeout} {
 			t.Run(fmt.Sprintf("%s, policy %d", tt.name, policy), func(t *testing.T) {
 				inBubble(t, func(t *testing.T) {
-					ex := newExecutor(t, core.WithTimersAtShutdown(policy))
+					ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(policy))
 					runs := 0
 					_, err := ex.ScheduleAtFixedRate(time.Second, time.Second, func() { runs++ })
-					must(t, err)
-					mustExecute(t, ex, func() {
+					coretest.Must(t, err)
+					coretest.MustExecute(t, ex, func() {
 						time.Sleep(3400 * time.Millisecond)
 						tt.call(t, ex)
 						time.Sleep(100 * time.Millisecond)
 					})
-					awaitDone(t, ex)
+					coretest.AwaitDone(t, ex)
 					if runs != tt.want {
 						t.Errorf("G7: %d runs, want %d", runs, tt.want)
 					}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // recorder keeps the events of one executor.
@@ -59,19 +60,19 @@ func word(ev core.Event) string {
 func TestTracerSeesTheLifeOfAnExecutorInOrder(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var r recorder
-		ex := newExecutor(t, core.WithTracer(&r))
+		ex := coretest.NewExecutor(t, core.WithTracer(&r))
 		release := occupy(t, ex)
-		mustExecute(t, ex, panics)
+		coretest.MustExecute(t, ex, panics)
 		core.Submit(ex, give(1)).Cancel()
 		timer := mustSchedule(t, ex, time.Hour, func() {})
 		timer.Cancel()
 		mustHook(t, ex, goexit)
 		mustHook(t, ex, func() {})()
-		mustShutdownGracefully(t, ex, time.Second, time.Minute)
+		coretest.MustShutdownGracefully(t, ex, time.Second, time.Minute)
 		ex.Shutdown()
 		_ = ex.Execute(func() {})
 		release()
-		awaitDone(t, ex)
+		coretest.AwaitDone(t, ex)
 		calls := "execute:true execute:true execute:true schedule:true cancel:true hook:true " +
 			"hook:true unhook:true graceful:true shutdown:true execute:false"
 		if got := r.text(core.EventAdmit); got != calls {
@@ -92,10 +93,10 @@ func TestTracerSeesTheLifeOfAnExecutorInOrder(t *testing.T) {
 // Terminated comes after the poller is closed, Done comes last.
 func TestG15TheLastEvents(t *testing.T) {
 	var r recorder
-	ex := newExecutor(t, core.WithTracer(&r))
+	ex := coretest.NewExecutor(t, core.WithTracer(&r))
 	mustHook(t, ex, func() {})
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	_ = ex.Execute(func() {})
 	events := r.all()
 	var last []string
@@ -119,15 +120,15 @@ func TestG15TheLastEvents(t *testing.T) {
 func TestG12WhatAParkAnnounces(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var r recorder
-		ex := newExecutor(t, core.WithTracer(&r), core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
-		onLoop(t, ex, func() {})
+		ex := coretest.NewExecutor(t, core.WithTracer(&r), core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+		coretest.OnLoop(t, ex, func() {})
 		synctest.Wait() // it parks without a deadline
 		mustSchedule(t, ex, 2*time.Hour, func() {})
 		synctest.Wait()
 		mustSchedule(t, ex, time.Hour, func() { mustSchedule(t, ex, time.Minute, func() {}) })
 		time.Sleep(3 * time.Hour)
-		mustShutdownGracefully(t, ex, time.Second, time.Minute)
-		awaitDone(t, ex)
+		coretest.MustShutdownGracefully(t, ex, time.Second, time.Minute)
+		coretest.AwaitDone(t, ex)
 		var parks []string
 		for _, ev := range r.all() {
 			if ev.Kind != core.EventPark {
@@ -150,11 +151,11 @@ func TestG12WhatAParkAnnounces(t *testing.T) {
 func TestTracerSeesWakesAndUnparks(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var r recorder
-		ex := newExecutor(t, core.WithTracer(&r))
-		onLoop(t, ex, func() {})
+		ex := coretest.NewExecutor(t, core.WithTracer(&r))
+		coretest.OnLoop(t, ex, func() {})
 		synctest.Wait()
 		before := len(r.all())
-		mustExecute(t, ex, func() {})
+		coretest.MustExecute(t, ex, func() {})
 		synctest.Wait()
 		var words []string
 		for _, ev := range r.all()[before:] {
@@ -169,12 +170,12 @@ func TestTracerSeesWakesAndUnparks(t *testing.T) {
 
 func TestTimersCancelledByThePolicyAreTraced(t *testing.T) {
 	var r recorder
-	ex := newExecutor(t, core.WithTracer(&r))
+	ex := coretest.NewExecutor(t, core.WithTracer(&r))
 	for range 3 {
 		mustSchedule(t, ex, time.Hour, func() {})
 	}
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	if got, want := r.text(core.EventTimerCancelled), "TimerCancelled TimerCancelled TimerCancelled"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -183,10 +184,10 @@ func TestTimersCancelledByThePolicyAreTraced(t *testing.T) {
 // Events of bodies are stamped with the loop's goroutine, calls with the caller's.
 func TestTracerGoroutines(t *testing.T) {
 	var r recorder
-	ex := newExecutor(t, core.WithTracer(&r))
-	onLoop(t, ex, func() {})
+	ex := coretest.NewExecutor(t, core.WithTracer(&r))
+	coretest.OnLoop(t, ex, func() {})
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	var caller, loop int64
 	for _, ev := range r.all() {
 		switch ev.Kind {
@@ -211,9 +212,9 @@ type panickingTracer struct{}
 func (panickingTracer) Trace(core.Event) { panic("tracer") }
 
 func TestATracerThatPanicsIsIgnored(t *testing.T) {
-	ex := newExecutor(t, core.WithTracer(panickingTracer{}))
+	ex := coretest.NewExecutor(t, core.WithTracer(panickingTracer{}))
 	ran := false
-	onLoop(t, ex, func() { ran = true })
+	coretest.OnLoop(t, ex, func() { ran = true })
 	if err := ex.Close(); err != nil || !ran {
 		t.Errorf("Close: %v, ran %v; want nil, true", err, ran)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // TestG19TryExecuteAsksNobody: a full queue refuses at once, and one attempt is counted;
@@ -13,7 +14,7 @@ import (
 func TestG19TryExecuteAsksNobody(t *testing.T) {
 	const room = 16
 	asked := 0
-	ex := newExecutor(t, core.WithMaxPendingTasks(room), core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
+	ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(room), core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
 		asked++
 		return 0, false
 	}))
@@ -33,7 +34,7 @@ func TestG19TryExecuteAsksNobody(t *testing.T) {
 	}
 	release()
 	ex.Shutdown()
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 	for i, n := range ran {
 		if i != n {
 			t.Fatalf("G4: ran %v", ran)
@@ -46,7 +47,7 @@ func TestG19TryExecuteAsksNobody(t *testing.T) {
 
 // TestG3TryExecute starts the loop, wakes it, and is refused after the close.
 func TestG3TryExecute(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	for range 2 {
 		done := make(chan struct{})
 		if err := ex.TryExecute(func() { close(done) }); err != nil {
@@ -62,5 +63,5 @@ func TestG3TryExecute(t *testing.T) {
 	if !errors.Is(err, core.ErrRejected) || !errors.Is(err, core.ErrShutdown) {
 		t.Errorf("G5: after the close: got %v, want ErrRejected and ErrShutdown", err)
 	}
-	awaitDone(t, ex)
+	coretest.AwaitDone(t, ex)
 }

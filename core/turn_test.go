@@ -7,44 +7,43 @@ import (
 	"time"
 
 	"eventide/core"
-
-	"github.com/stretchr/testify/require"
+	"eventide/core/internal/coretest"
 )
 
 // TestG6LaterTasksDoNotPassATail: a tail task accepted before the shutdown call comes
 // before the hooks, and so before the tasks that were accepted after it.
 func TestG6LaterTasksDoNotPassATail(t *testing.T) {
 	for _, tails := range []int{1, 600} { // more than a turn has
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		release := occupy(t, ex)
-		var j journal
-		mustHook(t, ex, j.note("hook"))
+		var j coretest.Journal
+		mustHook(t, ex, j.Adds("hook"))
 		for range tails - 1 {
 			mustTail(t, ex, func() {})
 		}
-		mustTail(t, ex, j.note("tail"))
-		mustShutdownGracefully(t, ex, 0, time.Hour)
+		mustTail(t, ex, j.Adds("tail"))
+		coretest.MustShutdownGracefully(t, ex, 0, time.Hour)
 		for range 3 {
-			mustExecute(t, ex, j.note("later"))
+			coretest.MustExecute(t, ex, j.Adds("later"))
 		}
 		release()
-		awaitDone(t, ex)
-		j.want(t, "G6", "tail hook later later later")
+		coretest.AwaitDone(t, ex)
+		j.Want(t, "G6", "tail hook later later later")
 	}
 }
 
 // TestG6ALaterTaskMayWaitForAHook: what was accepted later does not hold hooks back.
 func TestG6ALaterTaskMayWaitForAHook(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		release := occupy(t, ex)
 		hooked := make(chan struct{})
 		mustHook(t, ex, func() { close(hooked) })
 		mustTail(t, ex, func() {})
-		mustShutdownGracefully(t, ex, 0, time.Hour)
-		mustExecute(t, ex, func() { requireSoon(t, hooked, "G6: the hook, for which a later task waits") })
+		coretest.MustShutdownGracefully(t, ex, 0, time.Hour)
+		coretest.MustExecute(t, ex, func() { requireSoon(t, hooked, "G6: the hook, for which a later task waits") })
 		release()
-		awaitDone(t, ex)
+		coretest.AwaitDone(t, ex)
 	})
 }
 
@@ -72,21 +71,21 @@ func TestG7CancelledBeforeTheNextBody(t *testing.T) {
 		for _, graceful := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, graceful %t", name, graceful), func(t *testing.T) {
 				inBubble(t, func(t *testing.T) {
-					ex := newExecutor(t)
+					ex := coretest.NewExecutor(t)
 					timer := mustSchedule(t, ex, time.Hour, func() {})
-					onLoop(t, ex, func() {}) // the loop has taken it
+					coretest.OnLoop(t, ex, func() {}) // the loop has taken it
 					release := occupy(t, ex)
-					mustExecute(t, ex, func() {
+					coretest.MustExecute(t, ex, func() {
 						if graceful {
-							mustShutdownGracefully(t, ex, 0, 10*time.Minute)
+							coretest.MustShutdownGracefully(t, ex, 0, 10*time.Minute)
 						} else {
 							ex.Shutdown()
 						}
 					})
-					require.NoError(t, next(ex, func() { requireSoon(t, timer.Done(), "G7: the end of a timer in the next body") }))
+					coretest.Must(t, next(ex, func() { requireSoon(t, timer.Done(), "G7: the end of a timer in the next body") }))
 					release()
-					awaitDone(t, ex)
-					require.ErrorIs(t, timer.Err(), core.ErrCancelled)
+					coretest.AwaitDone(t, ex)
+					coretest.WantErr(t, "G7: the timer", timer.Err(), core.ErrCancelled)
 				})
 			})
 		}
@@ -121,20 +120,20 @@ func TestG7CancelledBeforeTheBodyAfterAnExit(t *testing.T) {
 		a, b := m.Open(), m.Open()
 		mustRegister(t, l, a.FD(), core.Readable, handler)
 		mustRegister(t, l, b.FD(), core.Readable, handler)
-		mustExecute(t, &l.Executor, func() { must(t, a.Input()); must(t, b.Input()) })
-		awaitDone(t, l)
-		require.False(t, first, "no handler was called")
-		require.ErrorIs(t, timer.Err(), core.ErrCancelled)
+		coretest.MustExecute(t, &l.Executor, func() { coretest.Must(t, a.Input()); coretest.Must(t, b.Input()) })
+		coretest.AwaitDone(t, l)
+		coretest.Want(t, "no handler was called", first, false)
+		coretest.WantErr(t, "G7: the timer", timer.Err(), core.ErrCancelled)
 	})
 	t.Run("hooks", func(t *testing.T) {
-		ex := newExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+		ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
 		timer := mustSchedule(t, ex, time.Hour, func() {})
 		mustHook(t, ex, func() { ex.Shutdown(); runtime.Goexit() })
 		mustHook(t, ex, ended(t, timer))
-		mustExecute(t, ex, func() {})
-		mustShutdownGracefully(t, ex, 0, time.Hour)
-		awaitDone(t, ex)
-		require.ErrorIs(t, timer.Err(), core.ErrCancelled)
+		coretest.MustExecute(t, ex, func() {})
+		coretest.MustShutdownGracefully(t, ex, 0, time.Hour)
+		coretest.AwaitDone(t, ex)
+		coretest.WantErr(t, "G7: the timer", timer.Err(), core.ErrCancelled)
 	})
 }
 
@@ -143,18 +142,18 @@ func TestG7CancelledBeforeTheBodyAfterAnExit(t *testing.T) {
 func TestG7OrderAcrossAShutdownInABody(t *testing.T) {
 	for _, policy := range []core.TimersAtShutdown{core.RunDueTimers, core.RunTimersUntilTimeout} {
 		inBubble(t, func(t *testing.T) {
-			ex := newExecutor(t, core.WithTimersAtShutdown(policy))
-			var j journal
-			mustSchedule(t, ex, 20*time.Millisecond, j.note("at20"))
-			onLoop(t, ex, func() {}) // it is in the heap
-			onLoop(t, ex, func() {
+			ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(policy))
+			var j coretest.Journal
+			mustSchedule(t, ex, 20*time.Millisecond, j.Adds("at20"))
+			coretest.OnLoop(t, ex, func() {}) // it is in the heap
+			coretest.OnLoop(t, ex, func() {
 				time.Sleep(10 * time.Millisecond)
-				mustSchedule(t, ex, 0, j.note("at10"))
+				mustSchedule(t, ex, 0, j.Adds("at10"))
 				time.Sleep(20 * time.Millisecond)
-				mustShutdownGracefully(t, ex, 0, time.Hour)
+				coretest.MustShutdownGracefully(t, ex, 0, time.Hour)
 			})
-			awaitDone(t, ex)
-			j.want(t, "G7", "at10 at20")
+			coretest.AwaitDone(t, ex)
+			j.Want(t, "G7", "at10 at20")
 		})
 	}
 }
@@ -176,7 +175,7 @@ func TestG13GoexitDoesNotStarve(t *testing.T) {
 	for endlessName, again := range endless {
 		for name, submit := range endless {
 			t.Run(endlessName+" before "+name, func(t *testing.T) {
-				ex := newExecutor(t)
+				ex := coretest.NewExecutor(t)
 				const most = 20_000 // each is a new goroutine
 				n, at, ran := 0, 0, make(chan struct{})
 				var body func()
@@ -189,11 +188,13 @@ func TestG13GoexitDoesNotStarve(t *testing.T) {
 						runtime.Goexit()
 					}
 				}
-				require.NoError(t, ex.Execute(func() { _ = again(ex, body) }))
+				coretest.Must(t, ex.Execute(func() { _ = again(ex, body) }))
 				<-ran
 				ex.Shutdown()
-				awaitDone(t, ex)
-				require.Less(t, at, 1000, "G13: bodies before it")
+				coretest.AwaitDone(t, ex)
+				if at >= 1000 {
+					t.Errorf("G13: %d bodies before it, want fewer than 1000", at)
+				}
 			})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,12 +33,12 @@ func TestR204UrgentDataIsToldOfEdgesOnly(t *testing.T) {
 					close(read)
 				}
 			})
-			must(t, unix.Sendto(peer, []byte("abc!"), unix.MSG_OOB, nil))
-			await(t, "input", read)
+			coretest.Must(t, unix.Sendto(peer, []byte("abc!"), unix.MSG_OOB, nil))
+			coretest.Await(t, "input", read)
 			for range turns {
-				onLoop(t, l, func() {})
+				coretest.OnLoop(t, l, func() {})
 			}
-			onLoop(t, l, func() {
+			coretest.OnLoop(t, l, func() {
 				if edges := interest&core.EdgeTriggered != 0; string(got) != "abc" || !all.Readable() || all.Urgent() != edges {
 					t.Errorf("R204: %v: read %q and heard of %v, want \"abc\", readable, and urgent: %v", interest, got, all, edges)
 				}
@@ -45,7 +46,7 @@ func TestR204UrgentDataIsToldOfEdgesOnly(t *testing.T) {
 					t.Errorf("R204: %v: %d calls in %d turns for one message", interest, calls, turns)
 				}
 			})
-			must(t, r.Close())
+			coretest.Must(t, r.Close())
 		}
 	})
 }
@@ -55,18 +56,18 @@ func tcpPair(t *testing.T) (fd, peer int) {
 	t.Helper()
 	socket := func() int {
 		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-		must(t, err)
+		coretest.Must(t, err)
 		t.Cleanup(func() { _ = unix.Close(fd) })
 		return fd
 	}
 	listener, peer := socket(), socket()
-	must(t, unix.Bind(listener, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
-	must(t, unix.Listen(listener, 1))
+	coretest.Must(t, unix.Bind(listener, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	coretest.Must(t, unix.Listen(listener, 1))
 	addr, err := unix.Getsockname(listener)
-	must(t, err)
-	must(t, unix.Connect(peer, addr))
+	coretest.Must(t, err)
+	coretest.Must(t, unix.Connect(peer, addr))
 	fd, _, err = unix.Accept4(listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
-	must(t, err)
+	coretest.Must(t, err)
 	t.Cleanup(func() { _ = unix.Close(fd) })
 	return fd, peer
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // countingGroup embeds a group and counts what goes through it.
@@ -27,7 +28,7 @@ var wrappedGroups = map[string]func(g *core.Group) core.EventExecutor{
 
 func TestG21SubmitToAWrappedGroupTakesOneTurn(t *testing.T) {
 	for how, wrap := range wrappedGroups {
-		g := newGroup(t, 2)
+		g := coretest.NewExecutorGroup(t, 2)
 		ex := wrap(g)
 		for range 10 {
 			if _, err := core.Submit(ex, give(1)).Wait(neverEnds); err != nil {
@@ -48,7 +49,7 @@ func TestG21SubmitToAWrappedGroupTakesOneTurn(t *testing.T) {
 func TestG14G20SubmitToAWrappedGroup(t *testing.T) {
 	for how, wrap := range wrappedGroups {
 		var log panicLog
-		g := newGroup(t, 2, core.WithPanicHandler(log.handle))
+		g := coretest.NewExecutorGroup(t, 2, core.WithPanicHandler(log.handle))
 		ex := wrap(g)
 		_, err := core.Submit(ex, func() (int, error) { panic("planted") }).Wait(neverEnds)
 		if !errors.As(err, new(*core.PanicError)) {
@@ -65,7 +66,7 @@ func TestG14G20SubmitToAWrappedGroup(t *testing.T) {
 			release()
 		}
 		g.Shutdown()
-		report := awaitDone(t, g)
+		report := coretest.AwaitDone(t, g)
 		if n := len(log.all()); n != 1 || report.Panicked != 1 {
 			t.Errorf("G14: group %s: %d panics reported, %d counted; want 1, 1", how, n, report.Panicked)
 		}
@@ -78,7 +79,7 @@ func TestG14G20SubmitToAWrappedGroup(t *testing.T) {
 func TestG18WaitInAChildOfAWrappedGroup(t *testing.T) {
 	for how, wrap := range wrappedGroups {
 		inBubble(t, func(t *testing.T) {
-			ex := wrap(newGroup(t, 2))
+			ex := wrap(coretest.NewExecutorGroup(t, 2))
 			ctx, cancel := context.WithTimeout(neverEnds, time.Second)
 			defer cancel()
 			inside := core.Submit(ex, func() (error, error) {
@@ -97,9 +98,9 @@ func TestG18WaitInAChildOfAWrappedGroup(t *testing.T) {
 // A refused function of a group that is embedded: its listeners are the group's.
 func TestG14AListenerOfAFunctionThatAWrappedGroupRefused(t *testing.T) {
 	var log panicLog
-	g := newGroup(t, 2, core.WithPanicHandler(log.handle))
+	g := coretest.NewExecutorGroup(t, 2, core.WithPanicHandler(log.handle))
 	g.Shutdown()
-	awaitDone(t, g)
+	coretest.AwaitDone(t, g)
 	core.Submit(&countingGroup{Group: g}, give(1)).OnDone(func(int, error) { panics() })
 	if n := len(log.all()); n != 1 || g.Stats().Panicked != 1 {
 		t.Errorf("G14: %d panics reported, %d counted; want 1, 1", n, g.Stats().Panicked)
@@ -132,7 +133,7 @@ func TestG7APanicSubmittedInsideATimerDoesNotEndIt(t *testing.T) {
 	for how, wrap := range inlines {
 		inBubble(t, func(t *testing.T) {
 			var log panicLog
-			ex := newExecutor(t, core.WithPanicHandler(log.handle))
+			ex := coretest.NewExecutor(t, core.WithPanicHandler(log.handle))
 			runs := 0
 			timer, err := ex.ScheduleAtFixedRate(0, time.Second, func() {
 				runs++
@@ -142,7 +143,7 @@ func TestG7APanicSubmittedInsideATimerDoesNotEndIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(3500 * time.Millisecond)
-			onLoop(t, ex, func() {})
+			coretest.OnLoop(t, ex, func() {})
 			if runs != 4 || timer.Err() != nil {
 				t.Errorf("G7: inline, %s: %d runs, Err %v; want 4, nil: the timer never panicked", how, runs, timer.Err())
 			}
@@ -158,7 +159,7 @@ func TestG14AnOutcomeIsOfTheBodyItself(t *testing.T) {
 	for how, wrap := range inlines {
 		for end, body := range map[string]func(){"returns": func() {}, "panics": panics} {
 			rec := new(recorder)
-			ex := newExecutor(t, core.WithTracer(rec), core.WithPanicHandler(func(*core.PanicError) {}))
+			ex := coretest.NewExecutor(t, core.WithTracer(rec), core.WithPanicHandler(func(*core.PanicError) {}))
 			in := wrap(ex)
 			core.Submit(in, func() (int, error) {
 				core.Submit(in, func() (int, error) { panic("planted") })
@@ -166,7 +167,7 @@ func TestG14AnOutcomeIsOfTheBodyItself(t *testing.T) {
 				return 0, nil
 			})
 			ex.Shutdown()
-			awaitDone(t, ex)
+			coretest.AwaitDone(t, ex)
 			want := core.OutcomeNormal
 			if end == "panics" {
 				want = core.OutcomePanicked
@@ -196,12 +197,12 @@ type batching struct {
 func (b batching) Execute(task func()) error { *b.tasks = append(*b.tasks, task); return nil }
 
 func TestG20ATaskThatSkipsAFunctionRan(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	var tasks []func()
 	core.Submit(batching{ex, &tasks}, give(1)).Cancel()
-	onLoop(t, ex, func() { tasks[0]() })
+	coretest.OnLoop(t, ex, func() { tasks[0]() })
 	ex.Shutdown()
-	if r := awaitDone(t, ex); r.Ran != 1 || r.Cancelled != 0 {
+	if r := coretest.AwaitDone(t, ex); r.Ran != 1 || r.Cancelled != 0 {
 		t.Errorf("G20: ran %d, cancelled %d; want 1, 0: the only task ran", r.Ran, r.Cancelled)
 	}
 }
@@ -216,7 +217,7 @@ func (e *embedding) Execute(task func()) error { e.calls++; return e.Executor.Ex
 
 // To a type that embeds an executor listeners are notes, and no tasks.
 func TestG9ListenersOfAnEmbeddedExecutorAreNotes(t *testing.T) {
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)
 	w := &embedding{Executor: ex}
 	f := core.Submit(w, give(1))
@@ -225,9 +226,9 @@ func TestG9ListenersOfAnEmbeddedExecutorAreNotes(t *testing.T) {
 	heard := make(chan struct{})
 	f.OnDone(func(int, error) { close(heard) })
 	release()
-	await(t, "the listener", heard)
+	coretest.Await(t, "the listener", heard)
 	ex.Shutdown()
-	if r := awaitDone(t, ex); r.Accepted != 3 || r.Ran != 2 || r.Cancelled != 1 || w.calls != 2 {
+	if r := coretest.AwaitDone(t, ex); r.Accepted != 3 || r.Ran != 2 || r.Cancelled != 1 || w.calls != 2 {
 		t.Errorf("G9, G20: accepted %d, ran %d, cancelled %d, calls of Execute %d; want 3, 2, 1, 2",
 			r.Accepted, r.Ran, r.Cancelled, w.calls)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/pollertest"
 )
 
@@ -14,7 +15,9 @@ import (
 // it is not drained then, whatever kind of body that is, and whoever calls.
 func TestG11AZeroTimeoutWhileABodyRuns(t *testing.T) {
 	for kind, give := range map[string]func(t *testing.T, l *core.EventLoop, m *pollertest.Model, body func()){
-		"task": func(t *testing.T, l *core.EventLoop, _ *pollertest.Model, body func()) { mustExecute(t, l, body) },
+		"task": func(t *testing.T, l *core.EventLoop, _ *pollertest.Model, body func()) {
+			coretest.MustExecute(t, l, body)
+		},
 		"tail task": func(t *testing.T, l *core.EventLoop, _ *pollertest.Model, body func()) {
 			mustTail(t, &l.Executor, body)
 		},
@@ -25,7 +28,7 @@ func TestG11AZeroTimeoutWhileABodyRuns(t *testing.T) {
 		"readiness handler": func(t *testing.T, l *core.EventLoop, m *pollertest.Model, body func()) {
 			d := m.Open()
 			mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { body() })
-			must(t, d.Input())
+			coretest.Must(t, d.Input())
 		},
 	} {
 		for _, from := range []string{"outside", "inside"} {
@@ -33,7 +36,7 @@ func TestG11AZeroTimeoutWhileABodyRuns(t *testing.T) {
 				l, m := modelLoop(t)
 				called := make(chan struct{})
 				shutdown := func() {
-					mustShutdownGracefully(t, l, 0, 0)
+					coretest.MustShutdownGracefully(t, l, 0, 0)
 					if cause := context.Cause(l.Context()); cause != core.ErrShutdownTimeout {
 						t.Errorf("G11: cause %v with a %s running, want ErrShutdownTimeout", cause, kind)
 					}
@@ -51,7 +54,7 @@ func TestG11AZeroTimeoutWhileABodyRuns(t *testing.T) {
 				if from == "outside" {
 					shutdown()
 				}
-				report := awaitDone(t, l)
+				report := coretest.AwaitDone(t, l)
 				if !report.TimedOut || !strings.Contains(report.Running, "a "+kind+" was running") {
 					t.Errorf("G11: TimedOut %v, Running %q; want true, a %s", report.TimedOut, report.Running, kind)
 				}
@@ -63,11 +66,11 @@ func TestG11AZeroTimeoutWhileABodyRuns(t *testing.T) {
 // If nothing is queued or running it is drained.
 func TestG10AZeroTimeoutWhileNothingRuns(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		mustSchedule(t, ex, 0, func() {})
 		synctest.Wait()
-		mustShutdownGracefully(t, ex, 0, 0)
-		report := awaitDone(t, ex)
+		coretest.MustShutdownGracefully(t, ex, 0, 0)
+		report := coretest.AwaitDone(t, ex)
 		if cause := context.Cause(ex.Context()); report.TimedOut || report.Running != "" || cause != core.ErrShutdown {
 			t.Errorf("G10: TimedOut %v, Running %q, cause %v; want false, nothing, ErrShutdown", report.TimedOut, report.Running, cause)
 		}

@@ -47,6 +47,9 @@ func layers() []layer {
 		{"core/internal/netpoll", func(dep string, standard bool) bool {
 			return standard || within(dep, module+"/core/internal/netpoll") || within(dep, "golang.org/x/sys")
 		}, "the check of Go's poller depends on the standard library and golang.org/x/sys alone"},
+		{"core/internal/coretest", func(dep string, standard bool) bool {
+			return standard || within(dep, module+"/core") || within(dep, module+"/internal/vocabulary") || within(dep, "golang.org/x/sys") || within(dep, "github.com/petermattis/goid") || within(dep, "go.uber.org/goleak")
+		}, "the helpers of core's tests depend on what core depends on, and goleak, alone"},
 		{"internal/vocabulary", func(dep string, standard bool) bool { return standard || within(dep, module+"/internal/vocabulary") }, "the vocabulary depends on the standard library alone"},
 		{"model", func(dep string, standard bool) bool {
 			return standard || within(dep, module+"/model") || within(dep, module+"/internal/vocabulary")
@@ -72,13 +75,13 @@ func without(dirs ...string) func(string, bool) bool {
 	}
 }
 
-// ends are the directories that nothing outside of them may reach.
-var ends = []string{"bench", "stress"}
+// ends are the directories that nothing outside of them may reach but tests.
+var ends = []string{"bench", "stress", "core/internal/coretest"}
 
 // mayTest are the directories whose non-test files may import testing: the
-// properties and the public kit run under it, and bench counts allocations with it
-// in a command.
-var mayTest = []string{"props", "bench"}
+// properties and the public kit run under it, bench counts allocations with it in a
+// command, and only tests import coretest.
+var mayTest = []string{"props", "bench", "core/internal/coretest"}
 
 // checkLayers returns every violation, joined.
 func checkLayers(pkgs []pkg) error {
@@ -197,6 +200,7 @@ func TestLayeringFails(t *testing.T) {
 			{ImportPath: "eventide/core/internal/poll", Deps: []string{"sync"}},
 			{ImportPath: "eventide/core/internal/epoll", Deps: []string{"sync", sys, "eventide/core/internal/poll"}},
 			{ImportPath: "eventide/core/internal/transport", Deps: []string{"sync"}},
+			{ImportPath: "eventide/core/internal/coretest", Imports: []string{"testing"}, Deps: []string{"testing", "eventide/core", goid, sys}},
 			{ImportPath: "eventide/core/internal/netpoll", Deps: []string{"sync", sys}},
 			{ImportPath: "eventide/core/internal/tasks", Deps: []string{"sync"}},
 			{ImportPath: "eventide/model", Deps: []string{"sync"}},
@@ -228,6 +232,8 @@ func TestLayeringFails(t *testing.T) {
 		{"eventide/core/internal/epoll", "eventide/core/internal/tasks", "eventide/core/internal/epoll reaches eventide/core/internal/tasks"},
 		{"eventide/core/internal/transport", "eventide/core", "eventide/core/internal/transport reaches eventide/core"},
 		{"eventide/core/internal/netpoll", "eventide/core/internal/epoll", "eventide/core/internal/netpoll reaches eventide/core/internal/epoll"},
+		{"eventide/core/internal/coretest", "eventide/model", "eventide/core/internal/coretest reaches eventide/model"},
+		{"eventide/core", "eventide/core/internal/coretest", "eventide/core reaches eventide/core/internal/coretest"},
 		{"eventide/core/internal/tasks", goid, "eventide/core/internal/tasks reaches " + goid},
 		{"eventide/model", goid, "eventide/model reaches " + goid},
 		{"eventide/model", "eventide/core", "eventide/model reaches eventide/core"},

@@ -14,6 +14,7 @@ import (
 
 	"eventide/core"
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 // An echo over every kind of connection, with tasks and timers that interrupt the
@@ -49,7 +50,7 @@ func TestG12EchoWhileInterrupted(t *testing.T) {
 			for i := range sent {
 				sent[i] = byte(i * i >> 8)
 			}
-			until(t, "G13: a task to run during an echo", func() bool {
+			coretest.Until(t, "G13: a task to run during an echo", func() bool {
 				before := ran.Load()
 				writeErr := make(chan error, 1)
 				go func() { _, err := theirs.Write(sent); writeErr <- err }()
@@ -69,7 +70,7 @@ func TestG12EchoWhileInterrupted(t *testing.T) {
 			<-stopped
 			timer.Cancel()
 			_ = theirs.Close()
-			await(t, "the close", ch.CloseFuture().Done())
+			coretest.Await(t, "the close", ch.CloseFuture().Done())
 		})
 	}
 }
@@ -103,16 +104,16 @@ func TestG22CloseOrder(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			g := newGroup(t, 0)
 			ours, theirs := tcpPair(t)
-			var j journal
+			var j coretest.Journal
 			over := make(chan struct{})
 			ch := mustRegister(t, g, ours, &handler{
-				active:       func(*blocking.Channel) { j.add("active") },
-				failed:       func(*blocking.Channel, error) { j.add("error") },
-				inactive:     func(*blocking.Channel) { j.add("inactive") },
-				unregistered: func(*blocking.Channel) { j.add("unregistered"); close(over) },
+				active:       func(*blocking.Channel) { j.Add("active") },
+				failed:       func(*blocking.Channel, error) { j.Add("error") },
+				inactive:     func(*blocking.Channel) { j.Add("inactive") },
+				unregistered: func(*blocking.Channel) { j.Add("unregistered"); close(over) },
 			})
 			ch.CloseFuture().OnDone(func(struct{}, error) {
-				j.add("closeFuture")
+				j.Add("closeFuture")
 				if _, err := ours.Write([]byte("x")); !errors.Is(err, net.ErrClosed) {
 					t.Errorf("G22: a write to the connection at CloseFuture: %v, want that it is closed", err)
 				}
@@ -121,11 +122,11 @@ func TestG22CloseOrder(t *testing.T) {
 			onLoop(t, ch, func() {
 				for i, name := range []string{"write1", "write2"} {
 					writes[i] = ch.Write([]byte("never flushed"))
-					writes[i].OnDone(func(int, error) { j.add(name) })
+					writes[i].OnDone(func(int, error) { j.Add(name) })
 				}
 			})
 			row.close(g, ch, theirs)
-			await(t, "Unregistered", over)
+			coretest.Await(t, "Unregistered", over)
 			if got := j.String(); got != row.want {
 				t.Errorf("G22: got order %q, want %q", got, row.want)
 			}
@@ -153,20 +154,20 @@ func TestG22CloseOrder(t *testing.T) {
 func TestG22ClosePromiseOrder(t *testing.T) {
 	g := newGroup(t, 0)
 	ours, _ := tcpPair(t)
-	var j journal
+	var j coretest.Journal
 	over := make(chan struct{})
 	ch := mustRegister(t, g, ours, &handler{unregistered: func(*blocking.Channel) { close(over) }})
 	onLoop(t, ch, func() { // what Close returns is not complete before this task has ended
-		ch.Write([]byte("x")).OnDone(func(int, error) { j.add("write") })
+		ch.Write([]byte("x")).OnDone(func(int, error) { j.Add("write") })
 	})
 	begun, gate := make(chan struct{}), make(chan struct{})
 	if err := ch.EventLoop().Execute(func() { close(begun); <-gate }); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the task", begun) // a close comes before a task that has not begun
+	coretest.Await(t, "the task", begun) // a close comes before a task that has not begun
 	first := ch.Close()
-	first.OnDone(func(struct{}, error) { j.add("promise") })
-	ch.CloseFuture().OnDone(func(struct{}, error) { j.add("future") })
+	first.OnDone(func(struct{}, error) { j.Add("promise") })
+	ch.CloseFuture().OnDone(func(struct{}, error) { j.Add("future") })
 	if second := ch.Close(); second != first {
 		t.Errorf("R211: a second Close returned another future")
 	}
@@ -174,7 +175,7 @@ func TestG22ClosePromiseOrder(t *testing.T) {
 		t.Errorf("G22: the future of a close was cancelled by somebody")
 	}
 	close(gate)
-	await(t, "Unregistered", over)
+	coretest.Await(t, "Unregistered", over)
 	if got, want := j.String(), "future promise write"; got != want {
 		t.Errorf("G22: got order %q, want %q", got, want)
 	}
@@ -226,7 +227,7 @@ func TestG22WriteFuturesInOrder(t *testing.T) {
 		}
 	})
 	ch.Close()
-	await(t, "Unregistered", over)
+	coretest.Await(t, "Unregistered", over)
 	if len(order) != flushed+lost {
 		t.Fatalf("G22: %d futures completed, want %d", len(order), flushed+lost)
 	}
@@ -265,7 +266,7 @@ func TestG13BusyLoopReads(t *testing.T) {
 				if _, err := theirs.Write([]byte("ping")); err != nil {
 					t.Fatal(err)
 				}
-				_ = theirs.SetReadDeadline(time.Now().Add(hangGuard))
+				_ = theirs.SetReadDeadline(time.Now().Add(coretest.HangGuard))
 				if _, err := io.ReadFull(theirs, make([]byte, 4)); err != nil {
 					t.Fatalf("G13: no echo from a busy executor: %v", err)
 				}
@@ -285,7 +286,7 @@ func TestG7TimersWhileReading(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		await(t, "the timer", timer.Done())
+		coretest.Await(t, "the timer", timer.Done())
 		if took := (<-ended).Sub(began); took < delay {
 			t.Errorf("G7: a timer of %v ran after %v", delay, took)
 		}
@@ -310,7 +311,7 @@ func TestG14HandlerFails(t *testing.T) {
 						f()
 					}
 				}
-				var j journal
+				var j coretest.Journal
 				over := make(chan struct{})
 				h := &handler{
 					active:        func(*blocking.Channel) { at("active") },
@@ -318,8 +319,8 @@ func TestG14HandlerFails(t *testing.T) {
 					readComplete:  func(*blocking.Channel) { at("readComplete") },
 					inputShutdown: func(*blocking.Channel) { at("inputShutdown") },
 					failed:        func(*blocking.Channel, error) { at("error") },
-					inactive:      func(*blocking.Channel) { j.add("inactive"); at("inactive") },
-					unregistered:  func(*blocking.Channel) { j.add("unregistered"); defer close(over); at("unregistered") },
+					inactive:      func(*blocking.Channel) { j.Add("inactive"); at("inactive") },
+					unregistered:  func(*blocking.Channel) { j.Add("unregistered"); defer close(over); at("unregistered") },
 				}
 				ch := mustRegister(t, g, ours, h, blocking.WithHalfClosure(where == "inputShutdown"))
 				w := ch.Write([]byte("x"))
@@ -330,12 +331,12 @@ func TestG14HandlerFails(t *testing.T) {
 					_ = theirs.(*net.TCPConn).SetLinger(0)
 				}
 				_ = theirs.Close()
-				await(t, "the close", ch.CloseFuture().Done())
-				await(t, "Unregistered", over)
+				coretest.Await(t, "the close", ch.CloseFuture().Done())
+				coretest.Await(t, "Unregistered", over)
 				if got := j.String(); got != "inactive unregistered" {
 					t.Errorf("G14: got %q, want inactive unregistered", got)
 				}
-				await(t, "the write future", w.Done())
+				coretest.Await(t, "the write future", w.Done())
 				switch where {
 				case "active", "read", "readComplete", "inputShutdown":
 					if err := ch.CloseCause(); !errors.Is(err, blocking.ErrHandlerFailed) {
@@ -343,7 +344,7 @@ func TestG14HandlerFails(t *testing.T) {
 					}
 				}
 				// The executor is as good as new.
-				until(t, "the executor to be idle", func() bool { return g.Stats().Idle == 1 })
+				coretest.Until(t, "the executor to be idle", func() bool { return g.Stats().Idle == 1 })
 				conn, peer := tcpPair(t)
 				next := mustRegister(t, g, conn, echo())
 				if next.EventLoop() != ch.EventLoop() {

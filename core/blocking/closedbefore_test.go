@@ -5,13 +5,14 @@ import (
 
 	"eventide/core"
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 // A channel that was closed before the shutdown call is none of those that the shutdown
 // ended, though its last events, or its close, come after it.
 func TestG23ClosedBeforeTheShutdown(t *testing.T) {
 	for how, shutdown := range map[string]func(g *blocking.Group) *core.Termination{
-		"ShutdownGracefully": func(g *blocking.Group) *core.Termination { return mustShutdownGracefully(t, g, 0, long) },
+		"ShutdownGracefully": func(g *blocking.Group) *core.Termination { return coretest.MustShutdownGracefully(t, g, 0, long) },
 		"Shutdown":           func(g *blocking.Group) *core.Termination { return g.Shutdown() },
 	} {
 		for _, at := range []string{"Inactive", "Unregistered", "on its way"} {
@@ -32,14 +33,14 @@ func TestG23ClosedBeforeTheShutdown(t *testing.T) {
 					if err := ch.EventLoop().Execute(func() { close(held); <-gate }); err != nil {
 						t.Fatal(err)
 					}
-					await(t, "the task", held)
+					coretest.Await(t, "the task", held)
 					ch.Close()
 					shutdown(g)
 					close(gate)
 				} else {
 					ch.Close()
 				}
-				r := awaitDone(t, g)
+				r := coretest.AwaitDone(t, g)
 				if r.ChannelsDrained != 0 || r.ChannelsAborted != 0 || r.BytesDiscarded != 0 {
 					t.Errorf("G23: drained %d, aborted %d, discarded %d bytes of a channel that was closed before; want 0", r.ChannelsDrained, r.ChannelsAborted, r.BytesDiscarded)
 				}

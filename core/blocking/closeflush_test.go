@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 // Close does not wait for ever for a write to a peer that does not read.
@@ -20,7 +21,7 @@ func TestCloseCutsBlockedWrite(t *testing.T) {
 		ch := mustRegister(t, g, ours, echo(), blocking.WithCloseTimeout(timeout))
 		w := ch.WriteAndFlush(make([]byte, 16<<20))
 		ch.Close()
-		await(t, "the close", ch.CloseFuture().Done())
+		coretest.Await(t, "the close", ch.CloseFuture().Done())
 		// It fails after CloseFuture has completed (G22).
 		if _, err := w.Wait(t.Context()); !errors.Is(err, blocking.ErrChannelClosed) {
 			t.Errorf("the blocked write: got %v, want ErrChannelClosed", err)
@@ -56,7 +57,7 @@ func TestCloseOnLoopSendsWhatOthersFlushed(t *testing.T) {
 			flushed = ch.WriteAndFlush([]byte("flushed"))
 			written = ch.Write([]byte("only written"))
 		}()
-		await(t, "the other goroutine", done)
+		coretest.Await(t, "the other goroutine", done)
 		ch.Close()
 		if !closed(ch) {
 			t.Errorf("Close on the executor has returned, and the channel is open")
@@ -92,7 +93,7 @@ func TestCloseOnLoopBeforeItBegins(t *testing.T) {
 	first, _ := tcpPair(t)
 	ch := mustRegister(t, g, first, &handler{})
 	<-ch.Close().Done()
-	until(t, "the executor to be idle", func() bool { return g.Stats().Idle == 1 })
+	coretest.Until(t, "the executor to be idle", func() bool { return g.Stats().Idle == 1 })
 	ours, theirs := tlsPair(t)
 	onLoop(t, ch, func() {
 		next := mustRegister(t, g, ours, &handler{})
@@ -153,11 +154,11 @@ func TestCloseTimeoutIsForWritesInAll(t *testing.T) {
 			if _, err := io.ReadFull(theirs, make([]byte, 3)); err != nil {
 				t.Errorf("the first write: %v", err)
 			}
-			await(t, "the close", ch.CloseFuture().Done())
+			coretest.Await(t, "the close", ch.CloseFuture().Done())
 			if took, want := time.Since(begun), timeout+busy; took != want { // virtual, so exact
 				t.Errorf("the close took %v, want %v: %v in writes and %v at a task", took, want, timeout, busy)
 			}
-			await(t, "the task", over)
+			coretest.Await(t, "the task", over)
 			if n, err := one.Wait(t.Context()); n != 3 || err != nil {
 				t.Errorf("the first write, blocked for %v: got %d, %v, want 3, nil", each, n, err)
 			}
@@ -217,7 +218,7 @@ func TestCloseTimeoutIsForTLSToo(t *testing.T) {
 					synctest.Wait()
 					begun := time.Now()
 					on(t, ch, func() { ch.Close() })
-					await(t, "the close", ch.CloseFuture().Done())
+					coretest.Await(t, "the close", ch.CloseFuture().Done())
 					if took := time.Since(begun); took != time.Second {
 						t.Errorf("the close took %v, want %v", took, time.Second)
 					}

@@ -10,6 +10,7 @@ import (
 
 	"eventide/core"
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 // CloseGracefully drains one channel, by its own deadline, and leaves the group alone.
@@ -35,7 +36,7 @@ func TestG23CloseGracefully(t *testing.T) {
 				if tr == "tls" {
 					_, _ = theirs.Write([]byte("x"))
 				}
-				await(t, "Active", started)
+				coretest.Await(t, "Active", started)
 				w := ch.WriteAndFlush(make([]byte, size))
 				closed := ch.CloseGracefully(row.deadline())
 				if err := ch.Write([]byte("late")).Err(); !errors.Is(err, blocking.ErrChannelClosing) && !errors.Is(err, blocking.ErrChannelClosed) {
@@ -43,12 +44,12 @@ func TestG23CloseGracefully(t *testing.T) {
 				}
 				if row.reads {
 					r := receive(theirs, 0)
-					await(t, "the peer", r.over)
+					coretest.Await(t, "the peer", r.over)
 					if len(r.got) != size {
 						t.Errorf("G23: the peer got %d bytes (%v), want %d", len(r.got), r.err, size)
 					}
 				}
-				await(t, "the close", closed.Done())
+				coretest.Await(t, "the close", closed.Done())
 				if _, err := closed.Wait(t.Context()); !errors.Is(err, row.cause) || (err == nil) != (row.cause == nil) {
 					t.Errorf("the future of CloseGracefully: got %v, want %v", err, row.cause)
 				}
@@ -89,7 +90,7 @@ func TestG23EarlierDeadlineWins(t *testing.T) {
 			for _, d := range deadlines {
 				ch.CloseGracefully(time.Now().Add(d))
 			}
-			await(t, "the close by the earlier deadline", ch.CloseFuture().Done())
+			coretest.Await(t, "the close by the earlier deadline", ch.CloseFuture().Done())
 		})
 	}
 }
@@ -152,7 +153,7 @@ func TestG23ShutdownInTheLastRead(t *testing.T) {
 	if got, err := io.ReadAll(theirs); string(got) != "x" || err != nil {
 		t.Errorf("G23: the peer got %q, %v, want the answer", got, err)
 	}
-	if report := awaitDone(t, g); report.BytesDiscarded != 0 || ch.CloseCause() != nil {
+	if report := coretest.AwaitDone(t, g); report.BytesDiscarded != 0 || ch.CloseCause() != nil {
 		t.Errorf("G23: report %+v, cause %v, want nothing discarded, no cause", report, ch.CloseCause())
 	}
 }

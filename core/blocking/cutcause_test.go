@@ -10,6 +10,7 @@ import (
 
 	"eventide/core"
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 // endsWhenClosed is a connection whose Read ends with io.EOF when it is closed here, as
@@ -63,7 +64,7 @@ func TestG23EndByOurOwnCutIsNotThePeers(t *testing.T) {
 					t.Fatal(err)
 				}
 				closed := row.end(g, ch)
-				await(t, "the close", ch.CloseFuture().Done())
+				coretest.Await(t, "the close", ch.CloseFuture().Done())
 				if closed != nil {
 					if _, err := closed.Wait(t.Context()); !errors.Is(err, row.cause) {
 						t.Errorf("G22: %s, half closure %v: the future of CloseGracefully: got %v, want %v", row.name, half, err, row.cause)
@@ -73,7 +74,7 @@ func TestG23EndByOurOwnCutIsNotThePeers(t *testing.T) {
 					t.Errorf("G22: %s, half closure %v: CloseCause: got %v, want %v", row.name, half, got, row.cause)
 				}
 				g.Shutdown()
-				if report := awaitDone(t, g); report.ChannelsDrained != 0 {
+				if report := coretest.AwaitDone(t, g); report.ChannelsDrained != 0 {
 					t.Errorf("G23: %s, half closure %v: report %+v, want none drained: the peer has not ended", row.name, half, report)
 				}
 			})

@@ -12,6 +12,7 @@ import (
 
 	"eventide/core"
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 // long is a deadline that no test reaches, short one that a test waits for.
@@ -58,13 +59,13 @@ func TestG23DrainedSentIsReceived(t *testing.T) {
 				ch := mustRegister(t, g, ours, echo())
 				sent := bytes.Repeat([]byte("0123456789abcdef"), (size+15)/16)
 				w := ch.Write(sent)
-				term := mustShutdownGracefully(t, g, 0, long)
+				term := coretest.MustShutdownGracefully(t, g, 0, long)
 				if err := ch.Write([]byte("late")).Err(); !errors.Is(err, blocking.ErrChannelClosing) {
 					t.Errorf("G22: a write after the shutdown call: got %v, want ErrChannelClosing", err)
 				}
 				r := receive(theirs, 100*time.Microsecond)
-				report := awaitDone(t, g)
-				await(t, "the peer", r.over)
+				report := coretest.AwaitDone(t, g)
+				coretest.Await(t, "the peer", r.over)
 				if !bytes.Equal(r.got, sent) {
 					t.Errorf("G23: the peer got %d bytes (%v), want the %d sent", len(r.got), r.err, len(sent))
 				}
@@ -127,7 +128,7 @@ func TestG23Aborted(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				await(t, "Active", started)
+				coretest.Await(t, "Active", started)
 				var r *receiver
 				if p.peer != nil {
 					r = p.peer(theirs)
@@ -135,18 +136,18 @@ func TestG23Aborted(t *testing.T) {
 				w := ch.WriteAndFlush(make([]byte, p.size))
 				var report core.Report
 				if p.end == nil {
-					mustShutdownGracefully(t, g, 0, short)
+					coretest.MustShutdownGracefully(t, g, 0, short)
 				} else {
 					p.end(g)
 				}
-				report = awaitDone(t, g)
+				report = coretest.AwaitDone(t, g)
 				if r == nil { // what has arrived is there to be read
-					_ = theirs.SetReadDeadline(time.Now().Add(hangGuard))
+					_ = theirs.SetReadDeadline(time.Now().Add(coretest.HangGuard))
 					got, err := io.ReadAll(theirs)
 					r = &receiver{got: got, err: err, over: make(chan struct{})}
 					close(r.over)
 				}
-				await(t, "the peer", r.over)
+				coretest.Await(t, "the peer", r.over)
 				if report.ChannelsDrained != 0 || report.ChannelsAborted != 1 {
 					t.Errorf("G23: report %+v, want 1 aborted", report)
 				}
@@ -183,8 +184,8 @@ func TestG22LingerIsTurnedOff(t *testing.T) {
 	}
 	ch := mustRegister(t, g, ours, echo())
 	ch.WriteAndFlush(make([]byte, 16<<20)) // to a dead reader
-	mustShutdownGracefully(t, g, 0, short)
-	if report := awaitDone(t, g); report.Elapsed > 15*time.Second {
+	coretest.MustShutdownGracefully(t, g, 0, short)
+	if report := coretest.AwaitDone(t, g); report.Elapsed > 15*time.Second {
 		t.Errorf("G22: report %+v, want an end at %v: close(2) has lingered", report, short)
 	}
 }
@@ -231,10 +232,10 @@ func TestG22HandlerAnswersAllItWasGiven(t *testing.T) {
 				}
 			}
 		})
-		await(t, "the first answer", first)
-		mustShutdownGracefully(t, g, 0, long)
+		coretest.Await(t, "the first answer", first)
+		coretest.MustShutdownGracefully(t, g, 0, long)
 		close(stop)
-		report := awaitDone(t, g)
+		report := coretest.AwaitDone(t, g)
 		wg.Wait()
 		if refused || got != given || report.ChannelsDrained != 1 {
 			t.Fatalf("G23: %d bytes were given to the handler, %d came back, refused %v, report %+v", given, got, refused, report)
@@ -265,10 +266,10 @@ func TestG22WhoWritesUntilWhen(t *testing.T) {
 		}
 	})
 	r := receive(theirs, 0)
-	if report := awaitDone(t, g); report.ChannelsDrained != 1 {
+	if report := coretest.AwaitDone(t, g); report.ChannelsDrained != 1 {
 		t.Errorf("G23: report %+v, want 1 drained", report)
 	}
-	await(t, "the peer", r.over)
+	coretest.Await(t, "the peer", r.over)
 	if string(r.got) != "answer" {
 		t.Errorf("G23: the peer got %q, want what was accepted", r.got)
 	}
@@ -280,7 +281,7 @@ func TestG23EndSeenButNotFlushed(t *testing.T) {
 	for name, end := range map[string]func(*blocking.Group, *blocking.Channel){
 		"dead reader": func(g *blocking.Group, ch *blocking.Channel) {
 			ch.Write(make([]byte, 16<<20))
-			mustShutdownGracefully(t, g, 0, short)
+			coretest.MustShutdownGracefully(t, g, 0, short)
 		},
 		"closed in the shutdown": func(g *blocking.Group, ch *blocking.Channel) {
 			onLoop(t, ch, func() {
@@ -296,9 +297,9 @@ func TestG23EndSeenButNotFlushed(t *testing.T) {
 			ended := make(chan struct{})
 			ch := mustRegister(t, g, ours, &handler{inputShutdown: func(*blocking.Channel) { close(ended) }}, blocking.WithHalfClosure(true))
 			_ = theirs.(*net.TCPConn).CloseWrite()
-			await(t, "the end of the input", ended)
+			coretest.Await(t, "the end of the input", ended)
 			end(g, ch)
-			if report := awaitDone(t, g); report.ChannelsAborted != 1 || report.ChannelsDrained != 0 || report.BytesDiscarded == 0 {
+			if report := coretest.AwaitDone(t, g); report.ChannelsAborted != 1 || report.ChannelsDrained != 0 || report.BytesDiscarded == 0 {
 				t.Errorf("G23: report %+v, want 1 aborted with bytes discarded", report)
 			}
 		})
@@ -311,8 +312,8 @@ func TestG23CloseChannelsPolicy(t *testing.T) {
 	ours, _ := tcpPair(t)
 	ch := mustRegister(t, g, ours, echo())
 	ch.Write([]byte("dropped"))
-	mustShutdownGracefully(t, g, 0, long)
-	if report := awaitDone(t, g); report.ChannelsAborted != 1 || report.BytesDiscarded != 7 || report.TimedOut {
+	coretest.MustShutdownGracefully(t, g, 0, long)
+	if report := coretest.AwaitDone(t, g); report.ChannelsAborted != 1 || report.BytesDiscarded != 7 || report.TimedOut {
 		t.Errorf("G23: report %+v, want 1 aborted, 7 discarded", report)
 	}
 	if !errors.Is(ch.CloseCause(), core.ErrShutdown) {
@@ -328,7 +329,7 @@ func TestG16ShutdownShortens(t *testing.T) {
 		ch := mustRegister(t, g, ours, echo())
 		ch.WriteAndFlush(make([]byte, 16<<20))
 	}
-	mustShutdownGracefully(t, g, time.Hour, time.Hour)
+	coretest.MustShutdownGracefully(t, g, time.Hour, time.Hour)
 	if s := g.State(); s != core.StateShuttingDown {
 		t.Errorf("G21: state %v after ShutdownGracefully, want ShuttingDown", s)
 	}
@@ -336,7 +337,7 @@ func TestG16ShutdownShortens(t *testing.T) {
 	if s := g.State(); s < core.StateShutdown {
 		t.Errorf("G5: state %v after Shutdown, want Shutdown or later", s)
 	}
-	if report := awaitDone(t, g); report.ChannelsAborted != int64(len(transports)) {
+	if report := coretest.AwaitDone(t, g); report.ChannelsAborted != int64(len(transports)) {
 		t.Errorf("G16: report %+v, want %d aborted", report, len(transports))
 	}
 }

@@ -10,20 +10,19 @@ import (
 
 	"eventide/core"
 	"eventide/core/blocking"
-
-	"github.com/stretchr/testify/require"
+	"eventide/core/internal/coretest"
 )
 
 // heard is a handler that notes each call.
-func heard(j *journal) *handler {
+func heard(j *coretest.Journal) *handler {
 	note := func(what string) func(*blocking.Channel) {
-		return func(*blocking.Channel) { j.add(what) }
+		return func(*blocking.Channel) { j.Add(what) }
 	}
 	return &handler{
 		active: note("Active"), readComplete: note("ReadComplete"), inputShutdown: note("InputShutdown"),
 		inactive: note("Inactive"), unregistered: note("Unregistered"),
-		read:   func(*blocking.Channel, []byte) { j.add("Read") },
-		failed: func(_ *blocking.Channel, err error) { j.add("Error(" + err.Error() + ")") },
+		read:   func(*blocking.Channel, []byte) { j.Add("Read") },
+		failed: func(_ *blocking.Channel, err error) { j.Add("Error(" + err.Error() + ")") },
 	}
 }
 
@@ -71,27 +70,27 @@ func TestG22NeverActiveHearsOnlyError(t *testing.T) {
 				before := mustRegister(t, g, first, &handler{})
 				<-before.Close().Done()
 				synctest.Wait()
-				require.Equal(t, 1, g.Stats().Idle, "the executor is to serve the next channel too")
+				coretest.Want(t, "idle executors, to serve the next channel", g.Stats().Idle, 1)
 
 				ours, theirs := net.Pipe()
 				closeAtEnd(t, theirs)
-				var calls journal
+				var calls coretest.Journal
 				var ch *blocking.Channel
 				onLoop(t, before, func() { // which cannot start the channel meanwhile
 					ch = mustRegister(t, g, tt.conn(ours), heard(&calls))
-					require.NoError(t, ch.Write([]byte(words)).Err())
-					mustShutdownGracefully(t, g, 0, short)
+					coretest.Must(t, ch.Write([]byte(words)).Err())
+					coretest.MustShutdownGracefully(t, g, 0, short)
 				})
 				if tt.reads {
 					got, err := io.ReadAll(theirs)
-					require.NoError(t, err)
+					coretest.Must(t, err)
 					if tt.cause == nil {
-						require.Equal(t, words, string(got), "G23: the peer gets what was accepted")
+						coretest.Want(t, "G23: accepted bytes at the peer", string(got), words)
 					}
 				}
-				awaitDone(t, g)
-				require.Equal(t, tt.want, calls.String(), "G22: what the handler has heard")
-				require.ErrorIs(t, ch.CloseCause(), tt.cause)
+				coretest.AwaitDone(t, g)
+				calls.Want(t, "G22: calls of the handler", tt.want)
+				coretest.WantErr(t, "the close cause", ch.CloseCause(), tt.cause)
 			})
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 // A Flush on the loop sends before it returns, also when one from elsewhere is on its
@@ -20,7 +21,7 @@ func TestFlushOnLoopDoesNotWaitForAnother(t *testing.T) {
 			defer close(flushed)
 			ch.WriteAndFlush([]byte("other"))
 		}()
-		await(t, "the other flush", flushed)
+		coretest.Await(t, "the other flush", flushed)
 		if n, err := ch.WriteAndFlush([]byte("mine")).Wait(t.Context()); n != 4 || err != nil {
 			t.Errorf("the write on the loop after its Flush: got %d, %v, want 4, nil", n, err)
 		}

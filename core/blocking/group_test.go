@@ -12,6 +12,7 @@ import (
 
 	"eventide/core"
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 func TestNewGroupArguments(t *testing.T) {
@@ -87,8 +88,8 @@ func TestG21RegisterAgainstShutdown(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		report := awaitDone(t, g)
-		until(t, "the listener of the termination", func() bool { return completed.Load() > 0 }) // it comes after Done
+		report := coretest.AwaitDone(t, g)
+		coretest.Until(t, "the listener of the termination", func() bool { return completed.Load() > 0 }) // it comes after Done
 		for _, conn := range append(accepted, refused...) {
 			if _, err := conn.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
 				t.Errorf("G24: a connection is left open: %v", err)
@@ -143,7 +144,7 @@ func TestG16ShutdownArguments(t *testing.T) {
 	if s := g.State(); s != core.StateStarted {
 		t.Errorf("state %v, want Started", s)
 	}
-	if g.Termination() != mustShutdownGracefully(t, g, 0, time.Hour) || g.Termination() != g.Shutdown() {
+	if g.Termination() != coretest.MustShutdownGracefully(t, g, 0, time.Hour) || g.Termination() != g.Shutdown() {
 		t.Errorf("G15: not the same *Termination every time")
 	}
 }
@@ -190,8 +191,8 @@ func TestG21ExecutorShutDownAlone(t *testing.T) {
 	ch := mustRegister(t, g, conn, echo())
 	onLoop(t, ch, func() {})
 	ch.EventLoop().Shutdown()
-	await(t, "the executor", ch.EventLoop().Termination().Done())
-	until(t, "the group to forget it", func() bool { return g.Stats().Executors == 0 })
+	coretest.Await(t, "the executor", ch.EventLoop().Termination().Done())
+	coretest.Until(t, "the group to forget it", func() bool { return g.Stats().Executors == 0 })
 	if g.State() != core.StateStarted {
 		t.Errorf("G1: state %v, want Started", g.State())
 	}
@@ -203,7 +204,7 @@ func TestG21ExecutorShutDownAlone(t *testing.T) {
 	idle, _ := tcpPair(t)
 	third := mustRegister(t, g, idle, echo())
 	third.Close()
-	until(t, "an idle executor", func() bool { return g.Stats().Idle == 1 })
+	coretest.Until(t, "an idle executor", func() bool { return g.Stats().Idle == 1 })
 	if _, err := third.EventLoop().ShutdownGracefully(time.Hour, time.Hour); err != nil {
 		t.Fatal(err)
 	}
@@ -213,10 +214,10 @@ func TestG21ExecutorShutDownAlone(t *testing.T) {
 	} else {
 		fourth.Close()
 		// Its registration ends after its CloseFuture (G22), and must have before the shutdown.
-		until(t, "its executor to be idle", func() bool { return g.Stats().Idle == 1 })
+		coretest.Until(t, "its executor to be idle", func() bool { return g.Stats().Idle == 1 })
 	}
 	g.Shutdown()
-	if report := awaitDone(t, g); report.Accepted != 1 || report.ChannelsAborted != 2 {
+	if report := coretest.AwaitDone(t, g); report.Accepted != 1 || report.ChannelsAborted != 2 {
 		t.Errorf("G20: report %+v, want 1 task and 2 aborted channels", report)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"eventide/core"
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 // A group is done when its last executor is, also if that ends inside a listener of
@@ -83,7 +84,7 @@ func TestG21ListenersOfTheGroupComeAfterTheLastExecutors(t *testing.T) {
 	g := newGroup(t, 0)
 	conn, _ := tcpPair(t)
 	ch := mustRegister(t, g, conn, echo())
-	var j journal
+	var j coretest.Journal
 	all := make(chan struct{})
 	ch.EventLoop().Termination().OnDone(func(core.Report, error) {
 		select {
@@ -91,11 +92,11 @@ func TestG21ListenersOfTheGroupComeAfterTheLastExecutors(t *testing.T) {
 		default:
 			t.Error("G21: a listener of the last executor is called, and the group is not done")
 		}
-		j.add("executor")
+		j.Add("executor")
 	})
-	g.Termination().OnDone(func(core.Report, error) { j.add("group"); close(all) })
+	g.Termination().OnDone(func(core.Report, error) { j.Add("group"); close(all) })
 	g.Shutdown()
-	await(t, "the last listener", all)
+	coretest.Await(t, "the last listener", all)
 	if got := j.String(); got != "executor group" {
 		t.Errorf("G21: got %q, want the listeners of the executor first", got)
 	}

@@ -7,19 +7,20 @@ import (
 	"testing"
 
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 // R220: with half closure the end of the input is heard once, and writes go on.
 func TestR220HalfClosure(t *testing.T) {
 	g := newGroup(t, 0)
 	ours, theirs := tcpPair(t)
-	var j journal
+	var j coretest.Journal
 	ended, over := make(chan struct{}), make(chan struct{})
 	ch := mustRegister(t, g, ours, &handler{
-		read:          func(_ *blocking.Channel, p []byte) { j.add("read:" + string(p)) },
-		readComplete:  func(*blocking.Channel) { j.add("complete") },
-		inputShutdown: func(*blocking.Channel) { j.add("inputShutdown"); close(ended) },
-		inactive:      func(*blocking.Channel) { j.add("inactive") },
+		read:          func(_ *blocking.Channel, p []byte) { j.Add("read:" + string(p)) },
+		readComplete:  func(*blocking.Channel) { j.Add("complete") },
+		inputShutdown: func(*blocking.Channel) { j.Add("inputShutdown"); close(ended) },
+		inactive:      func(*blocking.Channel) { j.Add("inactive") },
 		unregistered:  func(*blocking.Channel) { close(over) },
 	}, blocking.WithHalfClosure(true))
 	if _, err := theirs.Write([]byte("hi")); err != nil {
@@ -28,7 +29,7 @@ func TestR220HalfClosure(t *testing.T) {
 	if err := theirs.(*net.TCPConn).CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "InputShutdown", ended)
+	coretest.Await(t, "InputShutdown", ended)
 	parks := ch.EventLoop().Stats().Parks
 	if n, err := ch.WriteAndFlush([]byte("bye")).Wait(context.Background()); n != 3 || err != nil {
 		t.Errorf("a write after the peer's end: got %d, %v, want 3, nil", n, err)
@@ -37,7 +38,7 @@ func TestR220HalfClosure(t *testing.T) {
 		t.Errorf("netty #7801: the loop fell asleep %d times for one write: it reads the end again and again", spun)
 	}
 	ch.Close()
-	await(t, "Unregistered", over)
+	coretest.Await(t, "Unregistered", over)
 	if got, want := j.String(), "read:hi complete inputShutdown complete inactive"; got != want {
 		t.Errorf("R220: got %q, want %q", got, want)
 	}
@@ -64,7 +65,7 @@ func TestR220EndOfInputBeforeTheAnswerIsSent(t *testing.T) {
 	if got, err := io.ReadAll(theirs); string(got) != "answer" || err != nil {
 		t.Errorf("R220: the peer got %q, %v, want the answer", got, err)
 	}
-	await(t, "Unregistered", over)
+	coretest.Await(t, "Unregistered", over)
 	if cause := ch.CloseCause(); cause != io.EOF {
 		t.Errorf("R220: the cause is %v, want EOF", cause)
 	}

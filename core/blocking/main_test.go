@@ -1,7 +1,6 @@
 package blocking_test
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -15,14 +14,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"eventide/core"
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 
 	"go.uber.org/goleak"
 )
@@ -35,80 +33,13 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// hangGuard turns a hang into a failure that says what was waited for. It is no
-// measure of speed.
-const hangGuard = time.Minute
-
 // newGroup returns a group that has terminated when the test ends, and checks then
 // that neither goroutines nor descriptors are left (G24).
 func newGroup(t testing.TB, maxChannels int, opts ...core.Option) *blocking.Group {
 	t.Helper()
-	checkNoLeak(t)
+	coretest.CheckLeaks(t)
 	g, err := blocking.NewGroup(maxChannels, opts...)
-	if err != nil {
-		t.Fatalf("NewGroup: %v", err)
-	}
-	t.Cleanup(func() {
-		g.Shutdown()
-		awaitDone(t, g)
-	})
-	return g
-}
-
-// checkNoLeak compares at the end of the test, after all later cleanups.
-func checkNoLeak(t testing.TB) {
-	goroutines := goleak.IgnoreCurrent()
-	before := openFDs()
-	t.Cleanup(func() {
-		if err := goleak.Find(goroutines); err != nil {
-			t.Errorf("G24: %v", err)
-		}
-		if after := openFDs(); after > before {
-			t.Errorf("G24: %d descriptors open after the test, want %d as before", after, before)
-		}
-	})
-}
-
-// openFDs is 0 where it cannot be known.
-func openFDs() int {
-	if runtime.GOOS != "linux" {
-		return 0
-	}
-	names, _ := os.ReadDir("/proc/self/fd")
-	return len(names)
-}
-
-func awaitDone(t testing.TB, g *blocking.Group) core.Report {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), hangGuard)
-	defer cancel()
-	report, err := g.Termination().Wait(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("G15: the group never terminated: %+v", g.Stats())
-	}
-	return report
-}
-
-func await(t testing.TB, what string, done <-chan struct{}) {
-	t.Helper()
-	guard := time.NewTimer(hangGuard)
-	defer guard.Stop()
-	select {
-	case <-done:
-	case <-guard.C:
-		buf := make([]byte, 1<<16)
-		t.Fatalf("waited for %s in vain\n%s", what, buf[:runtime.Stack(buf, true)])
-	}
-}
-
-// until waits for a condition that nothing announces.
-func until(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(hangGuard); !holds(); runtime.Gosched() {
-		if time.Now().After(end) {
-			t.Fatalf("waited for %s in vain", what)
-		}
-	}
+	return coretest.EndWithTest(t, g, err)
 }
 
 func mustRegister(t testing.TB, g *blocking.Group, conn net.Conn, h blocking.Handler, opts ...blocking.Option) *blocking.Channel {
@@ -120,23 +51,10 @@ func mustRegister(t testing.TB, g *blocking.Group, conn net.Conn, h blocking.Han
 	return ch
 }
 
-func mustShutdownGracefully(t testing.TB, g *blocking.Group, quiet, timeout time.Duration) *core.Termination {
-	t.Helper()
-	term, err := g.ShutdownGracefully(quiet, timeout)
-	if err != nil {
-		t.Fatalf("ShutdownGracefully(%v, %v): %v", quiet, timeout, err)
-	}
-	return term
-}
-
 // onLoop runs f on the channel's executor and waits for its end.
 func onLoop(t testing.TB, ch *blocking.Channel, f func()) {
 	t.Helper()
-	done := make(chan struct{})
-	if err := ch.EventLoop().Execute(func() { defer close(done); f() }); err != nil {
-		t.Fatalf("Execute: %v", err)
-	}
-	await(t, "a task", done)
+	coretest.OnLoop(t, ch.EventLoop(), f)
 }
 
 // handler is a Handler made of functions; nil ones do nothing.
@@ -171,24 +89,6 @@ func (h *handler) Error(ch *blocking.Channel, err error) {
 // echo answers with what it gets.
 func echo() *handler {
 	return &handler{read: func(ch *blocking.Channel, p []byte) { ch.WriteAndFlush(p) }}
-}
-
-// journal is what happened, in order.
-type journal struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-func (j *journal) add(line string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.lines = append(j.lines, line)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return strings.Join(j.lines, " ")
 }
 
 // transports are the kinds of connection that a test is made for.

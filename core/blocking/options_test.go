@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"eventide/core/blocking"
-
-	"github.com/stretchr/testify/require"
+	"eventide/core/internal/coretest"
 )
 
 // TestOptionsBeyondBounds: a bad value is an error of the call, which names it and what
@@ -31,19 +30,19 @@ func TestOptionsBeyondBounds(t *testing.T) {
 			ours, theirs := tcpPair(t)
 			defer func() { _ = ours.Close() }()
 			ch, err := g.Register(ours, echo(), row.opt)
-			require.EqualError(t, err, "blocking: "+row.want, "Register")
-			require.Nil(t, ch)
+			coretest.WantText(t, "Register", err, "blocking: "+row.want)
+			coretest.Want(t, "Register", ch, nil)
 			_, err = theirs.Write([]byte("x"))
-			require.NoError(t, err)
+			coretest.Must(t, err)
 			_, err = io.ReadFull(ours, make([]byte, 1))
-			require.NoError(t, err, "the connection was not left alone")
+			coretest.WantErr(t, "the connection, which was to be left alone", err, nil)
 
 			ln, err := net.Listen("tcp", "127.0.0.1:0")
-			require.NoError(t, err)
+			coretest.Must(t, err)
 			err = g.Serve(ln, func() blocking.Handler { return echo() }, row.opt)
-			require.EqualError(t, err, "blocking: "+row.want, "Serve")
-			require.NoError(t, ln.Close(), "the listener was not left open")
-			require.Zero(t, g.Stats().Channels)
+			coretest.WantText(t, "Serve", err, "blocking: "+row.want)
+			coretest.WantErr(t, "the listener, which was to be left open", ln.Close(), nil)
+			coretest.Want(t, "channels", g.Stats().Channels, 0)
 		})
 	}
 }
@@ -58,21 +57,21 @@ func TestHugeOptions(t *testing.T) {
 			ch := mustRegister(t, g, ours, echo(),
 				blocking.WithHandshakeTimeout(math.MaxInt64), blocking.WithCloseTimeout(math.MaxInt64))
 			_, err := theirs.Write([]byte("hello"))
-			require.NoError(t, err)
+			coretest.Must(t, err)
 			got := make([]byte, 5)
 			_, err = io.ReadFull(theirs, got)
-			require.NoError(t, err)
-			require.Equal(t, "hello", string(got))
+			coretest.Must(t, err)
+			coretest.Want(t, "echo", string(got), "hello")
 
 			sent := make([]byte, 8<<20)
 			write := ch.WriteAndFlush(sent)
 			end := ch.Close()
 			n, err := io.Copy(io.Discard, theirs)
-			require.NoError(t, err)
-			require.EqualValues(t, len(sent), n)
-			await(t, "the close", end.Done())
-			await(t, "the write", write.Done())
-			require.NoError(t, write.Err())
+			coretest.Must(t, err)
+			coretest.Want(t, "bytes received", n, int64(len(sent)))
+			coretest.Await(t, "the close", end.Done())
+			coretest.Await(t, "the write", write.Done())
+			coretest.Must(t, write.Err())
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 // G23: the peer's end of the stream was seen before the answer was sent: it says
@@ -52,13 +53,13 @@ func TestG23EndOfInputBeforeTheAnswer(t *testing.T) {
 				if err := theirs.(interface{ CloseWrite() error }).CloseWrite(); err != nil {
 					t.Fatal(err)
 				}
-				await(t, "the end of the input", ended)
+				coretest.Await(t, "the end of the input", ended)
 				if n, err := ch.WriteAndFlush(make([]byte, size)).Wait(t.Context()); n != size || err != nil {
 					t.Fatalf("our kernel took %d of %d bytes, %v: the test needs it to take all", n, size, err)
 				}
-				mustShutdownGracefully(t, g, 0, p.timeout)
+				coretest.MustShutdownGracefully(t, g, 0, p.timeout)
 				p.behave(t, theirs, bottom)
-				report := awaitDone(t, g)
+				report := coretest.AwaitDone(t, g)
 				if report.ChannelsDrained != p.drained || report.ChannelsAborted != 1-p.drained || report.BytesDiscarded != 0 {
 					t.Errorf("G23: report %+v, want %d drained, %d aborted, 0 discarded", report, p.drained, 1-p.drained)
 				}
@@ -83,7 +84,7 @@ func TestG23CloseGracefullyWaitsForReceipt(t *testing.T) {
 		inputShutdown: func(*blocking.Channel) { close(ended) },
 	}, blocking.WithHalfClosure(true))
 	_ = theirs.(*net.TCPConn).CloseWrite()
-	await(t, "the end of the input", ended)
+	coretest.Await(t, "the end of the input", ended)
 	ch.Write(make([]byte, 64<<10))
 	_, err := ch.CloseGracefully(time.Now().Add(short)).Wait(t.Context())
 	if !errors.Is(err, blocking.ErrCloseDeadline) {
@@ -108,9 +109,9 @@ func TestG23TLSPeerThatHasGoneIsDrained(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = theirs.Close()
-	await(t, "the end of the input", ended)
-	mustShutdownGracefully(t, g, 0, long)
-	if report := awaitDone(t, g); report.ChannelsDrained != 1 || report.ChannelsAborted != 0 {
+	coretest.Await(t, "the end of the input", ended)
+	coretest.MustShutdownGracefully(t, g, 0, long)
+	if report := coretest.AwaitDone(t, g); report.ChannelsDrained != 1 || report.ChannelsAborted != 0 {
 		t.Errorf("G23: report %+v, want 1 drained", report)
 	}
 }
@@ -124,7 +125,7 @@ func TestG23ReceiptAtAClose(t *testing.T) {
 		ended := make(chan struct{})
 		ch := mustRegister(t, g, ours, &handler{inputShutdown: func(*blocking.Channel) { close(ended) }}, blocking.WithHalfClosure(true))
 		_ = theirs.(*net.UnixConn).CloseWrite()
-		await(t, "the end of the input", ended)
+		coretest.Await(t, "the end of the input", ended)
 		if _, err := ch.WriteAndFlush([]byte("answer")).Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +140,7 @@ func TestG23ReceiptAtAClose(t *testing.T) {
 			_, _ = g.ShutdownGracefully(0, long)
 			ch.Close()
 		})
-		if report := awaitDone(t, g); report.ChannelsDrained != drained || report.ChannelsAborted != 1-drained {
+		if report := coretest.AwaitDone(t, g); report.ChannelsDrained != drained || report.ChannelsAborted != 1-drained {
 			t.Errorf("G23: report %+v, want %d drained, as the peer has read the answer: %v", report, drained, reads)
 		}
 	}

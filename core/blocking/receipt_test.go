@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 // halfClosing is a connection that nobody can be asked about, with a way to half-close.
@@ -59,11 +60,11 @@ func TestG23OrderOfTheEndsWhereNobodyCanBeAsked(t *testing.T) {
 				inputShutdown: func(*blocking.Channel) { close(ended) },
 			}, blocking.WithHalfClosure(true))
 			if row.early {
-				await(t, "the end of the input", ended)
+				coretest.Await(t, "the end of the input", ended)
 			}
 			ch.WriteAndFlush([]byte(row.answer))
-			mustShutdownGracefully(t, g, 0, long)
-			report := awaitDone(t, g)
+			coretest.MustShutdownGracefully(t, g, 0, long)
+			report := coretest.AwaitDone(t, g)
 			if report.ChannelsDrained != row.drained || report.ChannelsAborted != 1-row.drained || report.BytesDiscarded != 0 {
 				t.Errorf("G23: report %+v, want %d drained, %d aborted, 0 discarded", report, row.drained, 1-row.drained)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"eventide/core"
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 // R177: who is registered, who is refused, with what error, and what becomes of the
@@ -40,16 +41,16 @@ func TestR177Register(t *testing.T) {
 		{name: "as many as may be", before: func(t *testing.T, g *blocking.Group) {
 			conn, _ := tcpPair(t)
 			ch := mustRegister(t, g, conn, echo())
-			await(t, "the close", ch.Close().Done())
+			coretest.Await(t, "the close", ch.Close().Done())
 		}, h: echo(), wantOpen: true},
 		{name: "after Shutdown", before: func(_ *testing.T, g *blocking.Group) { g.Shutdown() },
 			h: echo(), want: core.ErrRejected, wantErr: true},
 		{name: "after the shutdown of a full group", before: func(t *testing.T, g *blocking.Group) {
 			conn, _ := tcpPair(t)
 			mustRegister(t, g, conn, echo())
-			mustShutdownGracefully(t, g, 0, long)
+			coretest.MustShutdownGracefully(t, g, 0, long)
 		}, h: echo(), want: core.ErrRejected, wantErr: true},
-		{name: "after ShutdownGracefully", before: func(t *testing.T, g *blocking.Group) { mustShutdownGracefully(t, g, 0, time.Second) },
+		{name: "after ShutdownGracefully", before: func(t *testing.T, g *blocking.Group) { coretest.MustShutdownGracefully(t, g, 0, time.Second) },
 			h: echo(), want: core.ErrRejected, wantErr: true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -124,7 +125,7 @@ func TestR177Reuse(t *testing.T) {
 		ch := mustRegister(t, g, conn, echo())
 		loops = append(loops, ch.EventLoop())
 		ch.Close()
-		until(t, "the executor to be idle", func() bool { return g.Stats().Idle == 1 })
+		coretest.Until(t, "the executor to be idle", func() bool { return g.Stats().Idle == 1 })
 	}
 	for i, loop := range loops {
 		if loop != loops[0] {
@@ -141,27 +142,20 @@ func TestR177Reuse(t *testing.T) {
 	onLoop(t, ch, func() {
 		ch.Close()
 		for range 10 { // each is a turn, in which the executor could go idle too early
-			mustExecute(t, ch.EventLoop(), func() {})
+			coretest.MustExecute(t, ch.EventLoop(), func() {})
 		}
-		mustExecute(t, ch.EventLoop(), func() { close(second); <-gate })
+		coretest.MustExecute(t, ch.EventLoop(), func() { close(second); <-gate })
 	})
-	await(t, "the tasks after the close", second)
+	coretest.Await(t, "the tasks after the close", second)
 	other, _ := tcpPair(t)
 	next := mustRegister(t, g, other, echo())
 	if next.EventLoop() == ch.EventLoop() {
 		t.Errorf("R177: an executor with tasks left got the next channel")
 	}
 	close(gate)
-	until(t, "the executor to be idle", func() bool { return g.Stats().Idle == 1 })
+	coretest.Until(t, "the executor to be idle", func() bool { return g.Stats().Idle == 1 })
 	if s := ch.EventLoop().Stats(); s.Pending != 0 {
 		t.Errorf("R177: an idle executor has %d tasks", s.Pending)
-	}
-}
-
-func mustExecute(t testing.TB, ex core.EventExecutor, task func()) {
-	t.Helper()
-	if err := ex.Execute(task); err != nil {
-		t.Fatalf("Execute: %v", err)
 	}
 }
 
@@ -191,11 +185,11 @@ func TestR177MaxChannelsExact(t *testing.T) {
 				}
 				// The first ones stay until all slots are taken and counted, and a call
 				// has been refused. A refusal alone can come before the last one is counted.
-				until(t, "all slots and a refusal", func() bool { return most.Load() >= limit && refused.Load() > 0 })
+				coretest.Until(t, "all slots and a refusal", func() bool { return most.Load() >= limit && refused.Load() > 0 })
 				_, _ = theirs.Write([]byte("x"))
 				_, _ = io.ReadFull(theirs, make([]byte, 1))
 				open.Add(-1)
-				await(t, "the close", ch.Close().Done())
+				coretest.Await(t, "the close", ch.Close().Done())
 				_ = theirs.Close()
 			}
 		})

@@ -11,6 +11,7 @@ import (
 
 	"eventide/core"
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 func listen(t testing.TB) net.Listener {
@@ -89,7 +90,7 @@ func TestServeWaitsForRoomAtShutdown(t *testing.T) {
 		conns[i] = conn
 		<-made
 	}
-	mustShutdownGracefully(t, g, 0, long)
+	coretest.MustShutdownGracefully(t, g, 0, long)
 	if err := <-served; err != nil { // while the first channel still drains
 		t.Errorf("Serve: %v, want nil", err)
 	}
@@ -97,7 +98,7 @@ func TestServeWaitsForRoomAtShutdown(t *testing.T) {
 		_ = conn.(*net.TCPConn).CloseWrite()
 		_, _ = io.ReadAll(conn) // ends
 	}
-	if report := awaitDone(t, g); report.ChannelsDrained != 1 {
+	if report := coretest.AwaitDone(t, g); report.ChannelsDrained != 1 {
 		t.Errorf("G23: report %+v, want 1 drained", report)
 	}
 }
@@ -129,7 +130,7 @@ func TestServeOutOfDescriptors(t *testing.T) {
 	ln := &scripted{Listener: listen(t), forever: syscall.EMFILE}
 	served := make(chan error, 1)
 	go func() { served <- g.Serve(ln, newEcho) }()
-	until(t, "three tries", func() bool { return ln.calls.Load() >= 3 })
+	coretest.Until(t, "three tries", func() bool { return ln.calls.Load() >= 3 })
 	g.Shutdown()
 	if err := <-served; err != nil {
 		t.Errorf("Serve: %v, want nil", err)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"eventide/core/internal/coretest"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -25,8 +27,8 @@ func TestG23ConnectionGivenUpByTheKernelIsNotDrained(t *testing.T) {
 	if n, err := ch.WriteAndFlush(make([]byte, size)).Wait(t.Context()); n != size || err != nil {
 		t.Fatalf("our kernel took %d of %d bytes (%v): the test needs it to take all", n, size, err)
 	}
-	mustShutdownGracefully(t, g, 0, long) // the peer never reads
-	report := awaitDone(t, g)
+	coretest.MustShutdownGracefully(t, g, 0, long) // the peer never reads
+	report := coretest.AwaitDone(t, g)
 	received, err := io.Copy(io.Discard, theirs)
 	if received >= int64(size) {
 		t.Fatalf("the peer received all %d bytes (%v): the test needs a connection that dies", received, err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 // timeoutError is a timeout as connections that are not of package net have it: it is
@@ -79,7 +80,7 @@ func TestG12ReadIsInterrupted(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					await(t, "the timer", timer.Done())
+					coretest.Await(t, "the timer", timer.Done())
 				}
 				if _, err := theirs.Write([]byte("ping")); err != nil {
 					t.Fatalf("G12: after the interruptions: %v", err)
@@ -116,7 +117,7 @@ func TestG23TimeoutOfTheConnectionIsAnError(t *testing.T) {
 				failed:       func(_ *blocking.Channel, err error) { heard = append(heard, err) },
 				unregistered: func(*blocking.Channel) { close(over) },
 			})
-			await(t, "Unregistered", over)
+			coretest.Await(t, "Unregistered", over)
 			if len(heard) != 1 || heard[0] != row.errs[0] || ch.CloseCause() != row.errs[0] {
 				t.Errorf("the handler heard %v, the cause is %v, want %v both", heard, ch.CloseCause(), row.errs[0])
 			}

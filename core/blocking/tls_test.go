@@ -10,6 +10,7 @@ import (
 
 	"eventide/core"
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 // A peer that does not shake hands is given up after the timeout, and the handler
@@ -31,8 +32,8 @@ func TestTLSHandshakeFails(t *testing.T) {
 				failed: func(_ *blocking.Channel, err error) { heard <- err },
 			}, blocking.WithHandshakeTimeout(short))
 			peer(client)
-			await(t, "the close", ch.CloseFuture().Done())
-			until(t, "the executor to be idle", func() bool { return g.Stats().Idle == 1 })
+			coretest.Await(t, "the close", ch.CloseFuture().Done())
+			coretest.Until(t, "the executor to be idle", func() bool { return g.Stats().Idle == 1 })
 			if len(heard) != 1 || !errors.Is(ch.CloseCause(), <-heard) {
 				t.Errorf("the handler was called %d times, want once with the cause %v", len(heard), ch.CloseCause())
 			}
@@ -56,7 +57,7 @@ func TestG11ShutdownDuringHandshake(t *testing.T) {
 			}, blocking.WithHandshakeTimeout(long))
 			w := ch.WriteAndFlush([]byte("waits for the handshake"))
 			shutDown(g)
-			report := awaitDone(t, g)
+			report := coretest.AwaitDone(t, g)
 			if report.ChannelsAborted != 1 || report.BytesDiscarded != 23 {
 				t.Errorf("G23: report %+v, want 1 aborted, 23 discarded", report)
 			}
@@ -90,9 +91,9 @@ func TestG11TLSGoodbyeUnheard(t *testing.T) {
 			if err := peer.HandshakeContext(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			await(t, "Active", started)
+			coretest.Await(t, "Active", started)
 			shutDown(g)
-			report := awaitDone(t, g)
+			report := coretest.AwaitDone(t, g)
 			if report.ChannelsAborted != 1 || report.Elapsed > 4*time.Second {
 				t.Errorf("G11: report %+v, want 1 aborted by the deadline of %v", report, short)
 			}
@@ -141,7 +142,7 @@ func TestTLSRecordInPieces(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := make([]byte, 9)
-	_ = client.SetReadDeadline(time.Now().Add(hangGuard))
+	_ = client.SetReadDeadline(time.Now().Add(coretest.HangGuard))
 	if _, err := io.ReadFull(client, got); string(got) != "in pieces" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
 )
 
 // G4, G22: many goroutines write at once, with a graceful shutdown in between: what
@@ -54,11 +55,11 @@ func TestG22ConcurrentWriters(t *testing.T) {
 					}
 				})
 			}
-			await(t, "writes", enough)
-			mustShutdownGracefully(t, g, 0, long)
-			report := awaitDone(t, g)
+			coretest.Await(t, "writes", enough)
+			coretest.MustShutdownGracefully(t, g, 0, long)
+			report := coretest.AwaitDone(t, g)
 			wg.Wait()
-			await(t, "the peer", r.over)
+			coretest.Await(t, "the peer", r.over)
 			var next [writers]uint32
 			for m := r.got; len(m) > 0; m = m[5:] {
 				if w, n := m[0], binary.BigEndian.Uint32(m[1:]); n != next[w] {
@@ -69,7 +70,7 @@ func TestG22ConcurrentWriters(t *testing.T) {
 			if next != accepted {
 				t.Errorf("G23: arrived %v, want what was accepted, %v", next, accepted)
 			}
-			until(t, "the futures", func() bool { return completed.Load() >= total.Load() })
+			coretest.Until(t, "the futures", func() bool { return completed.Load() >= total.Load() })
 			if completed.Load() != total.Load() || failed.Load() != 0 || report.BytesDiscarded != 0 {
 				t.Errorf("G22: %d of %d futures completed, %d failed, report %+v", completed.Load(), total.Load(), failed.Load(), report)
 			}
@@ -105,15 +106,15 @@ func TestG23ManyChannels(t *testing.T) {
 			if err != nil {
 				t.Errorf("before the shutdown: %v", err)
 			}
-			_ = conn.SetReadDeadline(time.Now().Add(hangGuard))
+			_ = conn.SetReadDeadline(time.Now().Add(coretest.HangGuard))
 			if rest, err := io.ReadAll(conn); err != nil || len(rest) != 0 {
 				t.Errorf("G23: at the shutdown: got %q, %v, want the end of the stream", rest, err)
 			}
 		})
 	}
 	ready.Wait()
-	mustShutdownGracefully(t, g, 0, long)
-	report := awaitDone(t, g)
+	coretest.MustShutdownGracefully(t, g, 0, long)
+	report := coretest.AwaitDone(t, g)
 	wg.Wait()
 	if report.ChannelsDrained != int64(n) || report.ChannelsAborted != 0 {
 		t.Errorf("G23: report %+v, want %d drained", report, n)

@@ -10,16 +10,17 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // A Timeout bounds admission (G11). Tasks that were accepted have the time that the
 // Plan has left (G3), and the next step, which closes what they use, waits for them.
 func TestG3AcceptedTasksOutliveTheTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		const tasks = 180
 		for range tasks {
-			mustExecute(t, ex, func() { time.Sleep(100 * time.Millisecond) })
+			coretest.MustExecute(t, ex, func() { time.Sleep(100 * time.Millisecond) })
 		}
 		c := newCalls()
 		tr := launch(t, t.Context(), Plan{Deadline: 20 * time.Second, Steps: []Step{
@@ -41,9 +42,9 @@ func TestG3AcceptedTasksOutliveTheTimeout(t *testing.T) {
 // then, and the report says how many were not run.
 func TestG3DrainLimitsAcceptedTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ex := newExecutor(t, core.WithName("engine"))
+		ex := coretest.NewExecutor(t, core.WithName("engine"))
 		for range 10 {
-			mustExecute(t, ex, func() { time.Sleep(time.Second) })
+			coretest.MustExecute(t, ex, func() { time.Sleep(time.Second) })
 		}
 		c := newCalls()
 		tr := launch(t, t.Context(), Plan{Steps: []Step{
@@ -68,7 +69,7 @@ func TestG11StuckExecutorLeavesTheTimeOfLaterSteps(t *testing.T) {
 	hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	run := func(deadline time.Duration) Step { return Step{Run: hang, Deadline: deadline} }
 	shut := func(quiet, timeout, drain time.Duration) Step {
-		return Step{Executor: newExecutor(t), Quiet: quiet, Timeout: timeout, Drain: drain}
+		return Step{Executor: coretest.NewExecutor(t), Quiet: quiet, Timeout: timeout, Drain: drain}
 	}
 	tests := []struct {
 		name    string
@@ -115,8 +116,8 @@ func TestG11EveryStuckStepOfAShortPlanBegins(t *testing.T) {
 				gate := make(chan struct{})
 				var steps []Step
 				for i := range 3 {
-					ex := newExecutor(t)
-					mustExecute(t, ex, held(gate))
+					ex := coretest.NewExecutor(t)
+					coretest.MustExecute(t, ex, held(gate))
 					steps = append(steps, Step{Name: fmt.Sprint("engine ", i), Executor: ex}, Step{Name: fmt.Sprint("stuck ", i), Run: until(gate)})
 				}
 				tr := launch(t, t.Context(), Plan{Deadline: deadline, Steps: steps})
@@ -173,9 +174,9 @@ func TestG11StuckNotReadyStarvesNoStep(t *testing.T) {
 // What a step that had no turn has lost is in the log by its name.
 func TestG20LostTasksOfAStepThatHadNoTurnAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gate, ex := make(chan struct{}), newExecutor(t)
+		gate, ex := make(chan struct{}), coretest.NewExecutor(t)
 		for range 3 {
-			mustExecute(t, ex, held(gate))
+			coretest.MustExecute(t, ex, held(gate))
 		}
 		tr := launch(t, t.Context(), Plan{Deadline: time.Second, Steps: []Step{
 			{Name: "stuck", Deadline: time.Hour, Run: until(gate)},
@@ -193,9 +194,9 @@ func TestG20LostTasksOfAStepThatHadNoTurnAreLogged(t *testing.T) {
 // when the step ends, perhaps long after.
 func TestG11TimeoutThatPassesIsLoggedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		for range 5 {
-			mustExecute(t, ex, func() { time.Sleep(time.Second) })
+			coretest.MustExecute(t, ex, func() { time.Sleep(time.Second) })
 		}
 		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "workers", Executor: ex, Timeout: 1500 * time.Millisecond}}})
 		tr.signals <- os.Interrupt

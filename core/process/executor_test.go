@@ -12,20 +12,21 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 func TestExecutorsEndInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		boss := newExecutor(t, core.WithName("boss"))
+		boss := coretest.NewExecutor(t, core.WithName("boss"))
 		workers, err := core.NewExecutorGroup(2, core.WithName("worker"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := newCalls()
 		ran := 0
-		mustExecute(t, boss, func() { time.Sleep(time.Second); c.note("boss") })
+		coretest.MustExecute(t, boss, func() { time.Sleep(time.Second); c.note("boss") })
 		for range 4 {
-			mustExecute(t, workers.Next(), func() { time.Sleep(time.Second) })
+			coretest.MustExecute(t, workers.Next(), func() { time.Sleep(time.Second) })
 		}
 		tr := launch(t, t.Context(), Plan{Steps: []Step{
 			{Name: "acceptors", Executor: boss},
@@ -50,9 +51,9 @@ func TestExecutorsEndInOrder(t *testing.T) {
 
 func TestStuckTaskIsNamedAndLostWorkCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ex, gate := newExecutor(t, core.WithName("engine")), make(chan struct{})
-		mustExecute(t, ex, func() { stuckTask(gate) })
-		mustExecute(t, ex, func() {})
+		ex, gate := coretest.NewExecutor(t, core.WithName("engine")), make(chan struct{})
+		coretest.MustExecute(t, ex, func() { stuckTask(gate) })
+		coretest.MustExecute(t, ex, func() {})
 		cancelled := core.Submit(ex, func() (int, error) { return 0, nil })
 		cancelled.Cancel()
 		if _, err := ex.Schedule(time.Hour, func() {}); err != nil {
@@ -97,8 +98,8 @@ func TestTimeoutIsShortenedToFitTheDeadline(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%v of %v", tt.want, tt.deadline), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ex, gate := newExecutor(t), make(chan struct{})
-				mustExecute(t, ex, func() { stuckTask(gate) })
+				ex, gate := coretest.NewExecutor(t), make(chan struct{})
+				coretest.MustExecute(t, ex, func() { stuckTask(gate) })
 				tr := launch(t, t.Context(), Plan{Deadline: tt.deadline, Steps: []Step{
 					{Name: "engine", Executor: ex, Quiet: tt.quiet, Timeout: tt.timeout, Deadline: time.Hour},
 				}})
@@ -122,8 +123,8 @@ func TestTimeoutIsShortenedToFitTheDeadline(t *testing.T) {
 // A short Deadline is time all the same: what is brought meanwhile is accepted, and runs.
 func TestG11ShortDeadlineLeavesTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ex, gate := newExecutor(t), make(chan struct{})
-		mustExecute(t, ex, held(gate))
+		ex, gate := coretest.NewExecutor(t), make(chan struct{})
+		coretest.MustExecute(t, ex, held(gate))
 		tr := launch(t, t.Context(), Plan{Deadline: time.Second, Steps: []Step{{Name: "engine", Executor: ex}}})
 		tr.signals <- os.Interrupt
 		time.Sleep(400 * time.Millisecond)
@@ -145,8 +146,8 @@ func stuckTask(gate <-chan struct{}) { <-gate }
 // What is over in time is no failure, though the timeout had to close admission.
 func TestTimeoutThatPassesIsAWarning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ex := newExecutor(t)
-		mustExecute(t, ex, func() { time.Sleep(1500 * time.Millisecond) })
+		ex := coretest.NewExecutor(t)
+		coretest.MustExecute(t, ex, func() { time.Sleep(1500 * time.Millisecond) })
 		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "engine", Executor: ex, Timeout: time.Second}}})
 		tr.signals <- os.Interrupt
 		tr.wantCode(0)
@@ -157,7 +158,7 @@ func TestTimeoutThatPassesIsAWarning(t *testing.T) {
 func TestExecutorThatFailsIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := errors.New("no goroutine today")
-		ex := newExecutor(t, core.WithSpawner(func(func()) error { return refused }))
+		ex := coretest.NewExecutor(t, core.WithSpawner(func(func()) error { return refused }))
 		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "engine", Executor: ex}}})
 		tr.signals <- os.Interrupt
 		tr.wantCode(1)
@@ -168,10 +169,10 @@ func TestExecutorThatFailsIsReported(t *testing.T) {
 // Nothing more is accepted that would be lost.
 func TestG5ForcedExitClosesEveryExecutor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ex, idle, gate := newExecutor(t), newExecutor(t), make(chan struct{})
-		mustExecute(t, ex, held(gate))
+		ex, idle, gate := coretest.NewExecutor(t), coretest.NewExecutor(t), make(chan struct{})
+		coretest.MustExecute(t, ex, held(gate))
 		for range 3 {
-			mustExecute(t, idle, held(gate))
+			coretest.MustExecute(t, idle, held(gate))
 		}
 		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "engine", Executor: ex}, {Name: "idle", Executor: idle}}})
 		tr.signals <- os.Interrupt
@@ -200,7 +201,7 @@ func TestG18RunInsideAnExecutorOfThePlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	single := newExecutor(t)
+	single := coretest.NewExecutor(t)
 	tests := []struct {
 		name string
 		ex   interface {
@@ -231,12 +232,12 @@ func TestG18RunInsideAnExecutorOfThePlan(t *testing.T) {
 func TestG18RunInsideTheSpawnerOfAnExecutorOfThePlan(t *testing.T) {
 	var ex *core.Executor
 	var r Report
-	ex = newExecutor(t, core.WithSpawner(func(loop func()) error {
+	ex = coretest.NewExecutor(t, core.WithSpawner(func(loop func()) error {
 		r = RunReport(context.Background(), Plan{Steps: []Step{{Name: "it", Executor: ex}}, Logger: slog.New(slog.DiscardHandler)})
 		go loop()
 		return nil
 	}))
-	mustExecute(t, ex, func() {})
+	coretest.MustExecute(t, ex, func() {})
 	if r.Code != CodeBadPlan || !errors.Is(r.Err, core.ErrStarting) {
 		t.Errorf("G18: code %d, %v; want %d, ErrStarting", r.Code, r.Err, CodeBadPlan)
 	}
@@ -248,7 +249,7 @@ func TestG18RunInsideTheSpawnerOfAnExecutorOfThePlan(t *testing.T) {
 // Its error says ErrStarting, and is not the answer to a call of ours.
 func TestExecutorThatHasEndedWithErrStarting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ex := newExecutor(t, core.WithSpawner(func(func()) error { return fmt.Errorf("no luck: %w", core.ErrStarting) }))
+		ex := coretest.NewExecutor(t, core.WithSpawner(func(func()) error { return fmt.Errorf("no luck: %w", core.ErrStarting) }))
 		<-ex.Shutdown().Done()
 		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "engine", Executor: ex}}})
 		tr.signals <- os.Interrupt
@@ -260,7 +261,7 @@ func TestExecutorThatHasEndedWithErrStarting(t *testing.T) {
 // An executor that has ended already is a step that is done.
 func TestExecutorThatHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ex := newExecutor(t)
+		ex := coretest.NewExecutor(t)
 		if err := ex.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +282,7 @@ func (refusing) ShutdownGracefully(quiet, timeout time.Duration) (*core.Terminat
 func TestExecutorThatRefusesIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := launch(t, t.Context(), Plan{Steps: []Step{
-			{Name: "engine", Executor: refusing{newExecutor(t)}, Quiet: time.Second, Timeout: 2 * time.Second},
+			{Name: "engine", Executor: refusing{coretest.NewExecutor(t)}, Quiet: time.Second, Timeout: 2 * time.Second},
 		}})
 		tr.signals <- os.Interrupt
 		tr.wantCode(1)
@@ -300,7 +301,7 @@ func (s stubborn) Shutdown() *core.Termination { <-s.gate; return s.Executor.Shu
 // Nothing that an executor does keeps a forced exit.
 func TestExecutorThatDoesNotCloseDoesNotHoldUpTheExit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ex, gate := newExecutor(t), make(chan struct{})
+		ex, gate := coretest.NewExecutor(t), make(chan struct{})
 		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "stuck", Run: until(gate)}, {Name: "engine", Executor: stubborn{ex, gate}}}})
 		tr.signals <- os.Interrupt
 		synctest.Wait()
@@ -322,8 +323,8 @@ func (d deaf) ShutdownGracefully(quiet, _ time.Duration) (*core.Termination, err
 // An executor that is left behind accepts nothing more that the next step might not wait for.
 func TestG5ExecutorThatIsLeftBehindIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ex, gate := newExecutor(t), make(chan struct{})
-		mustExecute(t, ex, held(gate))
+		ex, gate := coretest.NewExecutor(t), make(chan struct{})
+		coretest.MustExecute(t, ex, held(gate))
 		tr := launch(t, t.Context(), Plan{Steps: []Step{
 			{Name: "engine", Executor: deaf{ex}, Timeout: time.Second, Drain: time.Second},
 			{Name: "next", Run: func(context.Context) error {

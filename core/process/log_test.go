@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/require"
+	"eventide/core/internal/coretest"
 )
 
 // A step that the second signal left running, and that ended between the two looks, had
@@ -82,7 +82,8 @@ func TestLoggerThatDoesNotReturnHearsEveryLine(t *testing.T) {
 				tr.signals <- os.Interrupt
 				tr.wantCode(CodeClean)
 				synctest.Wait()
-				require.Equal(t, 4, lines, "the handler hears of the exit's begin, the step's begin and end, and the exit")
+				// The exit's begin, the step's begin and end, and the exit.
+				coretest.Want(t, "lines that the handler got", lines, 4)
 				tr.wantTook(time.Second)
 			})
 		})

@@ -1,17 +1,15 @@
 package process
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"eventide/core"
+	"eventide/core/internal/coretest"
 
 	"go.uber.org/goleak"
 )
@@ -31,30 +29,12 @@ const childVariable = "EVENTIDE_PROCESS_CHILD"
 // children are added by the files that start them: not each system has what these need.
 var children = map[string]func() int{}
 
-// logbook collects log lines.
-type logbook struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logbook) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logbook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // trial is one Run in a bubble.
 type trial struct {
 	t       *testing.T
 	began   time.Time
 	signals chan os.Signal
-	log     *logbook
+	log     *coretest.Log
 	report  Report        // once ended is closed
 	took    time.Duration // likewise
 	ended   chan struct{}
@@ -67,7 +47,7 @@ func launch(t *testing.T, ctx context.Context, plan Plan) *trial {
 }
 
 func launchOn(t *testing.T, signals chan os.Signal, ctx context.Context, plan Plan) *trial {
-	tr := &trial{t: t, began: time.Now(), signals: signals, log: &logbook{}, ended: make(chan struct{})}
+	tr := &trial{t: t, began: time.Now(), signals: signals, log: &coretest.Log{}, ended: make(chan struct{})}
 	if plan.Logger == nil {
 		plan.Logger = slog.New(slog.NewTextHandler(tr.log, nil))
 	}
@@ -143,53 +123,24 @@ func discard(t *testing.T) *scribe {
 	return &scribe{logger: slog.New(slog.DiscardHandler), ctx: t.Context()}
 }
 
-// calls notes what was called when, since the bubble began.
+// calls is what was called when, since the bubble began.
 type calls struct {
+	coretest.Journal
 	began time.Time
-	mu    sync.Mutex
-	notes []string
 }
 
 func newCalls() *calls { return &calls{began: time.Now()} }
 
-func (c *calls) note(what string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.notes = append(c.notes, what+"@"+time.Since(c.began).String())
-}
+func (c *calls) note(what string) { c.Add(what + "@" + time.Since(c.began).String()) }
 
 // step is a Run that notes its name and returns nil.
 func (c *calls) step(name string) Step {
 	return Step{Name: name, Run: func(context.Context) error { c.note(name); return nil }}
 }
 
-func (c *calls) String() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return strings.Join(c.notes, " ")
-}
-
 func (c *calls) want(t *testing.T, want ...string) {
 	t.Helper()
-	if got := c.String(); got != strings.Join(want, " ") {
-		t.Errorf("called %s, want %s", got, strings.Join(want, " "))
-	}
-}
-
-func newExecutor(t *testing.T, opts ...core.Option) *core.Executor {
-	t.Helper()
-	ex, err := core.NewExecutor(opts...)
-	if err != nil {
-		t.Fatalf("NewExecutor: %v", err)
-	}
-	return ex
-}
-
-func mustExecute(t *testing.T, ex core.EventExecutor, task func()) {
-	t.Helper()
-	if err := ex.Execute(task); err != nil {
-		t.Fatalf("Execute: %v", err)
-	}
+	c.Want(t, "calls", strings.Join(want, " "))
 }
 
 // until returns a Run that ends when gate is closed, whatever its context says.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // TestPropG3ExitsOfGeneratedPlans runs generated plans in virtual time: steps with all
@@ -106,7 +107,7 @@ func (p *program) executorStep(o *part) Step {
 	case 1:
 		s.Deadline = orDefault(s.Timeout, DefaultStepDeadline) + p.between(0, 5*time.Second)
 	}
-	o.ex = newExecutor(p.t)
+	o.ex = coretest.NewExecutor(p.t)
 	o.ex.Termination().OnDone(func(core.Report, error) { p.stamp(&o.ended) })
 	s.Executor = observed{o.ex, p, o}
 	length := p.between(time.Millisecond, time.Second)

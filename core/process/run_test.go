@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/require"
+	"eventide/core/internal/coretest"
 )
 
 func TestWhatBeginsTheExit(t *testing.T) {
@@ -270,9 +270,9 @@ func TestEndedSaysWhatWasCutShort(t *testing.T) {
 				tr := launch(t, t.Context(), tt.plan(gate))
 				tr.signals <- os.Interrupt
 				r := tr.wait()
-				require.Equal(t, tt.start, r.Start.Outcome)
-				require.Equal(t, tt.want, r.Ended)
-				require.Equal(t, tt.code, r.Code)
+				coretest.Want(t, "outcome of the start", r.Start.Outcome, tt.start)
+				coretest.Want(t, "cause of the exit", r.Ended, tt.want)
+				coretest.Want(t, "exit code", r.Code, tt.code)
 				if tt.want != nil {
 					tr.wantLine("msg=exit", "still_running=", "Start", tt.want.Error())
 				}

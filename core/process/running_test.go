@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // The log and the report name the task that runs when the step's time is over: the one
@@ -17,7 +18,7 @@ func TestG11TheTaskThatRunsAtTheEndIsNamed(t *testing.T) {
 		name string
 		make func(t *testing.T) core.EventExecutor
 	}{
-		{"executor", func(t *testing.T) core.EventExecutor { return newExecutor(t, core.WithName("engine")) }},
+		{"executor", func(t *testing.T) core.EventExecutor { return coretest.NewExecutor(t, core.WithName("engine")) }},
 		{"group", func(t *testing.T) core.EventExecutor {
 			g, err := core.NewExecutorGroup(2, core.WithName("engine"))
 			if err != nil {
@@ -30,11 +31,11 @@ func TestG11TheTaskThatRunsAtTheEndIsNamed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ex, gate := tt.make(t), make(chan struct{})
-				mustExecute(t, ex, func() { slowTask() })
+				coretest.MustExecute(t, ex, func() { slowTask() })
 				if tt.name == "group" { // the next turn is the other child's
-					mustExecute(t, ex, func() {})
+					coretest.MustExecute(t, ex, func() {})
 				}
-				mustExecute(t, ex, func() { stuckTask(gate) })
+				coretest.MustExecute(t, ex, func() { stuckTask(gate) })
 				c := newCalls()
 				tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "engine", Executor: ex, Timeout: time.Second, Drain: 5 * time.Second}, c.step("next")}})
 				tr.signals <- os.Interrupt

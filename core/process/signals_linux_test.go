@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"eventide/core/internal/coretest"
 )
 
 // Of SIGPROF the Go runtime delivers nothing, and 32 to 34 belong to the C library's
@@ -55,7 +57,7 @@ func TestSignalsThatAreAcceptedArrive(t *testing.T) {
 			if got != n {
 				t.Errorf("signal %d: got %v", int(n), got)
 			}
-		case <-time.After(hangGuard):
+		case <-time.After(coretest.HangGuard):
 			t.Fatalf("signal %d never came", int(n))
 		}
 		stop()

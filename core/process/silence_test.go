@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
-// captureDefault has slog.Default write warnings and errors to the logbook.
-func captureDefault(t *testing.T) *logbook {
+// captureDefault has slog.Default write warnings and errors to the coretest.Log.
+func captureDefault(t *testing.T) *coretest.Log {
 	t.Helper()
 	old, writer, flags := slog.Default(), log.Writer(), log.Flags()
 	t.Cleanup(func() {
@@ -22,7 +23,7 @@ func captureDefault(t *testing.T) *logbook {
 		log.SetOutput(writer) // SetDefault has redirected package log
 		log.SetFlags(flags)
 	})
-	lines := &logbook{}
+	lines := &coretest.Log{}
 	slog.SetDefault(slog.New(slog.NewTextHandler(lines, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	return lines
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 
 	"golang.org/x/sys/unix"
 )
@@ -94,7 +95,7 @@ func TestSystemdWatchdog(t *testing.T) {
 		"NOTIFY_SOCKET": "@" + strings.TrimPrefix(conn.LocalAddr().String(), "@"), "WATCHDOG_USEC": "20000", "WATCHDOG_PID": "7",
 	}
 	getenv := func(name string) string { return environment[name] }
-	var log logbook
+	var log coretest.Log
 	s := newSupervisor(getenv, 7, &scribe{logger: slog.New(slog.NewTextHandler(&log, nil)), ctx: t.Context()})
 	ex, err := core.NewExecutor()
 	if err != nil {
@@ -145,7 +146,7 @@ func TestSystemdWatchdog(t *testing.T) {
 // TestSystemdIsAbsent: a manager that does not listen is a warning, and no failure.
 func TestSystemdIsAbsent(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", filepath.Join(shortDir(t), "nobody"))
-	var log logbook
+	var log coretest.Log
 	if code := Run(t.Context(), Plan{Start: func(ctx context.Context) error { return Ready(ctx) }, Logger: slog.New(slog.NewTextHandler(&log, nil))}); code != CodeClean {
 		t.Errorf("exit code %d, want 0", code)
 	}
@@ -264,7 +265,7 @@ func TestListeners(t *testing.T) {
 func TestSystemdThatDoesNotRead(t *testing.T) {
 	path := filepath.Join(shortDir(t), "notify")
 	manager(t, path) // which nobody reads
-	var log logbook
+	var log coretest.Log
 	written := &scribe{logger: slog.New(slog.NewTextHandler(&log, nil)), ctx: t.Context()}
 	s := &supervisor{address: path, log: written}
 	const most = 100_000 // datagrams: more than any queue has room for

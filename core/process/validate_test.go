@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 type noTermination struct{ Executor }
@@ -24,7 +25,7 @@ func (flag) String() string { return "a flag" }
 
 func TestValidate(t *testing.T) {
 	ok := func(context.Context) error { return nil }
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	steps := func(s ...Step) Plan { return Plan{Steps: s} }
 	tests := []struct {
 		name string
@@ -83,7 +84,7 @@ func TestValidate(t *testing.T) {
 // Nothing starts, and the error is logged.
 func TestBadCallsStartNothing(t *testing.T) {
 	forbidden := func(context.Context) error { t.Error("it was called"); return nil }
-	ex := newExecutor(t)
+	ex := coretest.NewExecutor(t)
 	tests := []struct {
 		name string
 		ctx  context.Context
@@ -98,7 +99,7 @@ func TestBadCallsStartNothing(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			log := &logbook{}
+			log := &coretest.Log{}
 			tt.plan.Logger = slog.New(slog.NewTextHandler(log, nil))
 			r := RunReport(tt.ctx, tt.plan)
 			if r.Code != CodeBadPlan || r.Err == nil || !strings.Contains(r.Err.Error(), tt.want) {
@@ -114,7 +115,7 @@ func TestBadCallsStartNothing(t *testing.T) {
 
 func TestLongDurationsDoNotOverflow(t *testing.T) {
 	const forever = time.Duration(1<<63 - 1)
-	step := Step{Executor: newExecutor(t), Timeout: forever, Drain: forever}
+	step := Step{Executor: coretest.NewExecutor(t), Timeout: forever, Drain: forever}
 	p := Plan{Steps: []Step{step, step, step}}
 	if got := step.declared(); got != forever {
 		t.Errorf("the step's own time is %v, want %v", got, forever)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -31,8 +32,8 @@ func TestG22RefusedByWorker(t *testing.T) {
 		"newHandler panics": {func() tcp.Handler { panic("boom") }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
-			boss, worker := newGroup(t, 1), newGroup(t, 1)
+			coretest.CheckLeaks(t)
+			boss, worker := coretest.NewGroup(t, 1), coretest.NewGroup(t, 1)
 			var logged atomic.Int32
 			logger := slog.New(countingHandler{&logged})
 			l, err := tcp.Listen(boss, worker, "127.0.0.1:0", c.handler, tcp.WithLogger(logger))
@@ -41,14 +42,14 @@ func TestG22RefusedByWorker(t *testing.T) {
 			}
 			if c.down {
 				worker.Shutdown()
-				awaitGroup(t, worker)
+				coretest.AwaitDone(t, worker)
 			}
 			for range 5 {
 				if n, _ := readAll(mustDial(t, l.Addr())); n != 0 {
 					t.Errorf("got %d bytes from a connection that nobody took", n)
 				}
 			}
-			awaitErr(t, "the close", l.Close())
+			coretest.AwaitErr(t, "the close", l.Close())
 			if s := l.Stats(); s.Accepted != 5 || s.Refused != 5 {
 				t.Errorf("got %+v, want 5 accepted and refused", s)
 			}
@@ -69,16 +70,16 @@ func (h countingHandler) WithGroup(string) slog.Handler             { return h }
 // TestG22AcceptAgainstShutdown has clients connect while the workers are shut down:
 // each connection becomes a channel that ends in order, or is closed by the listener.
 func TestG22AcceptAgainstShutdown(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	rounds := 50
 	if testing.Short() {
 		rounds = 10
 	}
 	for range rounds {
-		boss, worker := newGroup(t, 1), newGroup(t, 2)
+		boss, worker := coretest.NewGroup(t, 1), coretest.NewGroup(t, 2)
 		var active, gone atomic.Int64
 		l, err := tcp.Listen(boss, worker, "127.0.0.1:0", func() tcp.Handler {
-			return &recorder{log: newLog(), then: func(at string, _ *tcp.Channel, _ []byte) {
+			return &recorder{then: func(at string, _ *tcp.Channel, _ []byte) {
 				switch at {
 				case "Active":
 					active.Add(1)
@@ -103,11 +104,11 @@ func TestG22AcceptAgainstShutdown(t *testing.T) {
 				_ = c.Close()
 			}()
 		}
-		awaitThat(t, "5 connections to be accepted", func() bool { return l.Stats().Accepted >= 5 })
-		_, _ = worker.ShutdownGracefully(0, hangGuard)
-		awaitGroup(t, worker)
-		_, _ = boss.ShutdownGracefully(0, hangGuard)
-		awaitGroup(t, boss)
+		coretest.Until(t, "5 connections to be accepted", func() bool { return l.Stats().Accepted >= 5 })
+		_, _ = worker.ShutdownGracefully(0, coretest.HangGuard)
+		coretest.AwaitDone(t, worker)
+		_, _ = boss.ShutdownGracefully(0, coretest.HangGuard)
+		coretest.AwaitDone(t, boss)
 		wg.Wait()
 		s := l.Stats()
 		if active.Load() != gone.Load() || s.Accepted != active.Load()+s.Refused {
@@ -169,7 +170,7 @@ func childWithoutDescriptors() {
 	began := time.Now()
 	check(syscall.Connect(second, &syscall.SockaddrInet4{Port: addr.Port, Addr: [4]byte(addr.IP.To4())}))
 	for l.Stats().Paused < 6 {
-		if time.Since(began) > hangGuard {
+		if time.Since(began) > coretest.HangGuard {
 			fmt.Printf("the listener does not pause without descriptors: %+v, want 6 pauses\n", l.Stats())
 			os.Exit(1)
 		}

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -24,10 +25,10 @@ func TestAcceptErrorsThatStay(t *testing.T) {
 		{syscall.ECONNABORTED, oneConnections}, {syscall.ENETDOWN, oneConnections}, {syscall.EPROTO, oneConnections},
 	} {
 		t.Run(c.errno.Error(), func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			const pauses = 3
 			var attempts atomic.Int64
-			g := newGroup(t, 1)
+			g := coretest.NewGroup(t, 1)
 			l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
 				if op == "accept" && attempts.Add(1) <= pauses*c.attempts {
 					return n, c.errno
@@ -53,7 +54,7 @@ func TestAcceptErrorsOfOneConnection(t *testing.T) {
 		syscall.ENETDOWN, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.EHOSTUNREACH, syscall.ENONET, syscall.EINTR,
 	} {
 		t.Run(errno.Error(), func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			var attempts atomic.Int64
 			conns, l, release := heldListener(t, 3, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
 				if op == "accept" && attempts.Add(1)%2 == 1 {
@@ -76,8 +77,8 @@ func TestAcceptErrorsOfOneConnection(t *testing.T) {
 func TestAcceptErrorsOfTheListener(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.EBADF, syscall.EINVAL, syscall.ENOTSOCK} {
 		t.Run(errno.Error(), func(t *testing.T) {
-			checkLeaks(t)
-			g := newGroup(t, 1)
+			coretest.CheckLeaks(t)
+			g := coretest.NewGroup(t, 1)
 			l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
 				if op == "accept" {
 					return n, errno
@@ -90,8 +91,8 @@ func TestAcceptErrorsOfTheListener(t *testing.T) {
 			if c, err := net.Dial("tcp", l.Addr().String()); err == nil { // it may be reset at once
 				defer c.Close()
 			}
-			awaitErr(t, "the close", l.CloseFuture())
-			wantErr(t, "the cause", l.CloseCause(), errno)
+			coretest.AwaitErr(t, "the close", l.CloseFuture())
+			coretest.WantErr(t, "the cause", l.CloseCause(), errno)
 		})
 	}
 }

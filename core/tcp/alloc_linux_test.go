@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -42,14 +43,13 @@ func TestNoAllocationPerEcho(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			opts := []tcp.Option(nil)
 			if name == "past the water mark" {
 				opts = append(opts, tcp.WithWriteBufferWaterMarks(1, 8))
 			}
 			p := newPair(t, nil, opts...)
-			on(t, p.ch.EventLoop(), func() { *p.recorder = recorder{log: p.recorder.log, ch: p.ch} })
-			on(t, p.ch.EventLoop(), func() { p.then = answer })
+			coretest.OnLoop(t, p.ch.EventLoop(), func() { p.then = answer })
 			quiet.Store(true)
 			defer quiet.Store(false)
 			message := make([]byte, 64)
@@ -86,7 +86,7 @@ func BenchmarkEcho(b *testing.B) {
 }
 
 func serveEcho(b *testing.B) net.Addr {
-	g := newGroup(b, 2)
+	g := coretest.NewGroup(b, 2)
 	l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho)
 	if err != nil {
 		b.Fatal(err)

@@ -1,42 +1,15 @@
 package tcp_test
 
 import (
-	"bytes"
 	"log/slog"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
-
-// defaultLog is what reaches slog.Default at Warn or above while a test runs.
-type defaultLog struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (h *defaultLog) Write(p []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.b.Write(p)
-}
-
-func (h *defaultLog) String() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.b.String()
-}
-
-func hearDefault(t *testing.T) *defaultLog {
-	t.Helper()
-	h, before := new(defaultLog), slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(h, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	t.Cleanup(func() { slog.SetDefault(before) })
-	return h
-}
 
 // TestG23FailuresAreLogged: by default a failure that no caller is told of reaches
 // slog.Default. A logger that discards is silence.
@@ -49,23 +22,23 @@ func TestG23FailuresAreLogged(t *testing.T) {
 				}
 			}, opts...)
 			_, _ = p.peer.Write([]byte("x"))
-			p.await(t, "Unregistered")
+			p.Await(t, 1, "Unregistered")
 			awaitGroupDown(t, p.group)
 		},
 		"a deadline aborts a channel": func(t *testing.T, opts ...tcp.Option) {
 			p := newPair(t, nil, opts...)
 			_, _ = p.group.ShutdownGracefully(0, time.Millisecond) // the peer does not end its side
-			awaitGroup(t, p.group)
-			wantLog(t, "events", p.String(), "Active Inactive Unregistered")
+			coretest.AwaitDone(t, p.group)
+			p.Want(t, "events", "Active Inactive Unregistered")
 		},
 		"a shutdown discards a write": func(t *testing.T, opts ...tcp.Option) {
-			p := newPairOn(t, newGroup(t, 1, core.WithDrain(core.CloseChannels)), nil, opts...)
+			p := newPairOn(t, coretest.NewGroup(t, 1, core.WithDrain(core.CloseChannels)), nil, opts...)
 			p.fill(t)
-			_, _ = p.group.ShutdownGracefully(0, hangGuard)
-			awaitGroup(t, p.group)
+			_, _ = p.group.ShutdownGracefully(0, coretest.HangGuard)
+			coretest.AwaitDone(t, p.group)
 		},
 		"accept fails": func(t *testing.T, opts ...tcp.Option) {
-			g := newGroup(t, 1)
+			g := coretest.NewGroup(t, 1)
 			l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho, append(opts, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
 				if op == "accept" {
 					return n, syscall.EMFILE
@@ -76,20 +49,20 @@ func TestG23FailuresAreLogged(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer mustDial(t, l.Addr()).Close()
-			awaitThat(t, "a pause", func() bool { return l.Stats().Paused > 0 })
-			on(t, g, func() {}) // behind the line
+			coretest.Until(t, "a pause", func() bool { return l.Stats().Paused > 0 })
+			coretest.OnLoop(t, g, func() {}) // behind the line
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
-			h := hearDefault(t)
+			coretest.CheckLeaks(t)
+			h := coretest.DefaultLog(t)
 			if fails(t); h.String() == "" {
 				t.Error("G23: nothing was logged by default")
 			}
 		})
 		t.Run(name+", silence asked for", func(t *testing.T) {
-			checkLeaks(t)
-			h := hearDefault(t)
+			coretest.CheckLeaks(t)
+			h := coretest.DefaultLog(t)
 			if fails(t, tcp.WithLogger(slog.New(slog.DiscardHandler))); h.String() != "" {
 				t.Errorf("G23: logged although silence was asked for: %s", h)
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -21,12 +22,12 @@ func TestG23BacklogIsTaken(t *testing.T) {
 		served bool
 	}{
 		"Close":              {func(_ *core.Group, l *tcp.Listener) { l.Close() }, true},
-		"ShutdownGracefully": {func(boss *core.Group, _ *tcp.Listener) { _, _ = boss.ShutdownGracefully(0, hangGuard) }, true},
+		"ShutdownGracefully": {func(boss *core.Group, _ *tcp.Listener) { _, _ = boss.ShutdownGracefully(0, coretest.HangGuard) }, true},
 		"Shutdown":           {func(boss *core.Group, _ *tcp.Listener) { boss.Shutdown() }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
-			boss, worker := newGroup(t, 1), newGroup(t, 1)
+			coretest.CheckLeaks(t)
+			boss, worker := coretest.NewGroup(t, 1), coretest.NewGroup(t, 1)
 			l, err := tcp.Listen(boss, worker, "127.0.0.1:0", newEcho)
 			if err != nil {
 				t.Fatal(err)
@@ -51,11 +52,11 @@ func TestG23BacklogOfOneLoop(t *testing.T) {
 		served bool
 	}{
 		"Close":              {func(_ *core.EventLoop, l *tcp.Listener) { l.Close() }, true},
-		"ShutdownGracefully": {func(loop *core.EventLoop, _ *tcp.Listener) { _, _ = loop.ShutdownGracefully(0, hangGuard) }, false},
+		"ShutdownGracefully": {func(loop *core.EventLoop, _ *tcp.Listener) { _, _ = loop.ShutdownGracefully(0, coretest.HangGuard) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
-			g := newGroup(t, 1)
+			coretest.CheckLeaks(t)
+			g := coretest.NewGroup(t, 1)
 			loop := g.Next().(*core.EventLoop)
 			l, err := tcp.ListenOn(loop, "127.0.0.1:0", newEcho)
 			if err != nil {
@@ -76,7 +77,7 @@ func TestG23BacklogOfOneLoop(t *testing.T) {
 			if c.served {
 				return
 			}
-			if r := awaitGroup(t, g); r.ChannelsDrained != int64(len(conns)) || r.ChannelsAborted != 0 {
+			if r := coretest.AwaitDone(t, g); r.ChannelsDrained != int64(len(conns)) || r.ChannelsAborted != 0 {
 				t.Errorf("G23: %+v, want %d drained", r, len(conns))
 			}
 		})
@@ -88,11 +89,11 @@ func TestG23BacklogOfOneLoop(t *testing.T) {
 func TestG23TheWholeBacklogIsTaken(t *testing.T) {
 	for _, backlog := range []int{1, 4} {
 		t.Run(fmt.Sprint(backlog), func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			conns, l, release := heldListener(t, backlog+1, tcp.WithBacklog(backlog))
 			l.Close()
 			release()
-			awaitErr(t, "the close", l.CloseFuture())
+			coretest.AwaitErr(t, "the close", l.CloseFuture())
 			if s := l.Stats(); s.Accepted != int64(backlog)+1 {
 				t.Errorf("G23: accepted %d connections of a backlog of %d, want %d", s.Accepted, backlog, backlog+1)
 			}
@@ -114,7 +115,7 @@ func TestG23BacklogWithFaults(t *testing.T) {
 		{syscall.EMFILE, false}, {syscall.ENOBUFS, false},
 	} {
 		t.Run(c.errno.Error(), func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			var failed atomic.Bool
 			var logged atomic.Int32
 			conns, l, release := heldListener(t, 3, tcp.WithLogger(slog.New(countingHandler{&logged})),
@@ -126,7 +127,7 @@ func TestG23BacklogWithFaults(t *testing.T) {
 				}))
 			l.Close()
 			release()
-			awaitErr(t, "the close", l.CloseFuture())
+			coretest.AwaitErr(t, "the close", l.CloseFuture())
 			for _, conn := range conns {
 				if c.served {
 					mustEcho(t, conn)
@@ -152,7 +153,7 @@ func heldListener(t *testing.T, n int, opts ...tcp.Option) (conns []net.Conn, l 
 // heldListenerOf returns the workers too.
 func heldListenerOf(t *testing.T, n int, opts ...tcp.Option) (conns []net.Conn, l *tcp.Listener, worker *core.Group, release func()) {
 	t.Helper()
-	boss, worker := newGroup(t, 1), newGroup(t, 1)
+	boss, worker := coretest.NewGroup(t, 1), coretest.NewGroup(t, 1)
 	l, err := tcp.Listen(boss, worker, "127.0.0.1:0", newEcho, opts...)
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +164,7 @@ func heldListenerOf(t *testing.T, n int, opts ...tcp.Option) (conns []net.Conn, 
 	}
 	release = sync.OnceFunc(func() { close(gate) })
 	t.Cleanup(release)
-	await(t, "the task", held)
+	coretest.Await(t, "the task", held)
 	for range n {
 		conns = append(conns, mustDial(t, l.Addr()))
 	}
@@ -178,13 +179,13 @@ func endWithBacklog(t *testing.T, loop core.EventExecutor, l *tcp.Listener, end 
 	if err := loop.Execute(func() { close(held); <-release }); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the task", held)
+	coretest.Await(t, "the task", held)
 	conns := make([]net.Conn, 10)
 	for i := range conns {
 		conns[i] = mustDial(t, l.Addr())
 	}
 	end()
 	close(release)
-	awaitErr(t, "the close", l.CloseFuture())
+	coretest.AwaitErr(t, "the close", l.CloseFuture())
 	return conns
 }

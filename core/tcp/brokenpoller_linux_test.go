@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -80,17 +81,17 @@ func TestG22APollerThatDoesNotLetGo(t *testing.T) {
 		end  func(ch *tcp.Channel, l *tcp.Listener)
 	}{
 		"Close":             {nil, func(ch *tcp.Channel, l *tcp.Listener) { ch.Close(); l.Close() }},
-		"Close with linger": {[]tcp.Option{tcp.WithLinger(hangGuard)}, func(ch *tcp.Channel, l *tcp.Listener) { ch.Close(); l.Close() }},
+		"Close with linger": {[]tcp.Option{tcp.WithLinger(coretest.HangGuard)}, func(ch *tcp.Channel, l *tcp.Listener) { ch.Close(); l.Close() }},
 		"Shutdown":          {nil, func(ch *tcp.Channel, _ *tcp.Listener) { ch.EventLoop().Shutdown() }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			p := newClingy()
 			loop, err := core.NewEventLoop(core.WithPoller(p), core.WithPanicHandler(func(*core.PanicError) {}))
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := &recorder{log: newLog()}
+			r := &recorder{}
 			l, err := tcp.ListenOn(loop, "127.0.0.1:0", func() tcp.Handler { return r }, c.opts...)
 			if err != nil {
 				t.Fatal(err)
@@ -100,15 +101,15 @@ func TestG22APollerThatDoesNotLetGo(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer peer.Close()
-			awaitThat(t, "a channel", func() bool { p.Wake(); return len(r.all()) > 0 })
+			coretest.Until(t, "a channel", func() bool { p.Wake(); return len(r.All()) > 0 })
 			p.armed.Store(true)
 			c.end(r.ch, l)
 			wantEnd(t, peer)
-			awaitErr(t, "the end of the channel", r.ch.CloseFuture())
-			awaitErr(t, "the end of the listener", l.CloseFuture())
+			coretest.AwaitErr(t, "the end of the channel", r.ch.CloseFuture())
+			coretest.AwaitErr(t, "the end of the listener", l.CloseFuture())
 			loop.Shutdown()
-			await(t, "the end of the loop", loop.Termination().Done())
-			if all := r.all(); !slices.Contains(all, "Inactive") || all[len(all)-1] != "Unregistered" {
+			coretest.Await(t, "the end of the loop", loop.Termination().Done())
+			if all := r.All(); !slices.Contains(all, "Inactive") || all[len(all)-1] != "Unregistered" {
 				t.Errorf("G22: the handler heard %v, want Inactive, and Unregistered at last", all)
 			}
 		})
@@ -118,7 +119,7 @@ func TestG22APollerThatDoesNotLetGo(t *testing.T) {
 // TestG22APollerThatDoesNotLetGoOfAPausedListener: it panics when a listener that cannot
 // accept is to be left alone for a while. The listener goes on after that while.
 func TestG22APollerThatDoesNotLetGoOfAPausedListener(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p, panicked := newClingy(), make(chan struct{}, 1)
 	loop, err := core.NewEventLoop(core.WithPoller(p), core.WithPanicHandler(func(*core.PanicError) {
 		select {
@@ -144,13 +145,13 @@ func TestG22APollerThatDoesNotLetGoOfAPausedListener(t *testing.T) {
 	p.Wake()
 	<-panicked
 	willRetry := false
-	on(t, loop, func() { willRetry = l.WillRetry() })
+	coretest.OnLoop(t, loop, func() { willRetry = l.WillRetry() })
 	if !willRetry {
 		t.Error("G22: the listener has set itself no time to go on")
 	}
 	p.armed.Store(false)
 	none.Store(false)
 	loop.Shutdown()
-	awaitErr(t, "the end of the listener", l.CloseFuture())
-	await(t, "the end of the loop", loop.Termination().Done())
+	coretest.AwaitErr(t, "the end of the listener", l.CloseFuture())
+	coretest.Await(t, "the end of the loop", loop.Termination().Done())
 }

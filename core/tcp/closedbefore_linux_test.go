@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -11,7 +12,7 @@ import (
 // of those that the shutdown ended, though its last events, or its close, come after it.
 func TestG23ClosedBeforeTheShutdown(t *testing.T) {
 	shutdowns := map[string]func(g *core.Group){
-		"ShutdownGracefully": func(g *core.Group) { _, _ = g.ShutdownGracefully(0, hangGuard) },
+		"ShutdownGracefully": func(g *core.Group) { _, _ = g.ShutdownGracefully(0, coretest.HangGuard) },
 		"Shutdown":           func(g *core.Group) { g.Shutdown() },
 	}
 	for how, shutdown := range shutdowns {
@@ -34,18 +35,18 @@ func TestG23ClosedBeforeTheShutdown(t *testing.T) {
 				if err := p.group.Execute(func() { close(held); <-gate }); err != nil {
 					t.Fatal(err)
 				}
-				await(t, "the task", held)
+				coretest.Await(t, "the task", held)
 				p.ch.Close()
 				shutdown(p.group)
 				close(gate)
 			},
 		} {
 			t.Run(how+", "+name, func(t *testing.T) {
-				checkLeaks(t)
+				coretest.CheckLeaks(t)
 				p := newPair(t, nil)
 				p.ch.Write([]byte("never flushed"))
 				run(t, p)
-				r := awaitGroup(t, p.group)
+				r := coretest.AwaitDone(t, p.group)
 				if r.ChannelsDrained != 0 || r.ChannelsAborted != 0 || r.BytesDiscarded != 0 {
 					t.Errorf("G23: drained %d, aborted %d, discarded %d bytes of a channel that was closed before; want 0", r.ChannelsDrained, r.ChannelsAborted, r.BytesDiscarded)
 				}
@@ -56,26 +57,26 @@ func TestG23ClosedBeforeTheShutdown(t *testing.T) {
 
 // TestG23ClosedAfterTheShutdownCall: what Close does to a channel that drains is counted.
 func TestG23ClosedAfterTheShutdownCall(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil)
 	p.fill(t)
-	if _, err := p.group.ShutdownGracefully(0, hangGuard); err != nil {
+	if _, err := p.group.ShutdownGracefully(0, coretest.HangGuard); err != nil {
 		t.Fatal(err)
 	}
 	p.ch.Close()
-	if r := awaitGroup(t, p.group); r.ChannelsDrained != 0 || r.ChannelsAborted != 1 || r.BytesDiscarded == 0 {
+	if r := coretest.AwaitDone(t, p.group); r.ChannelsDrained != 0 || r.ChannelsAborted != 1 || r.BytesDiscarded == 0 {
 		t.Errorf("G23: drained %d, aborted %d, discarded %d bytes; want 0, 1, more than 0", r.ChannelsDrained, r.ChannelsAborted, r.BytesDiscarded)
 	}
 }
 
 // TestG23LingeringAtTheShutdown: a shutdown that cuts a linger short has ended the channel.
 func TestG23LingeringAtTheShutdown(t *testing.T) {
-	checkLeaks(t)
-	p := newPair(t, nil, tcp.WithLinger(hangGuard))
+	coretest.CheckLeaks(t)
+	p := newPair(t, nil, tcp.WithLinger(coretest.HangGuard))
 	p.fill(t)
-	on(t, p.group, func() { p.ch.Close() })
+	coretest.OnLoop(t, p.group, func() { p.ch.Close() })
 	p.group.Shutdown()
-	if r := awaitGroup(t, p.group); r.ChannelsDrained != 0 || r.ChannelsAborted != 1 {
+	if r := coretest.AwaitDone(t, p.group); r.ChannelsDrained != 0 || r.ChannelsAborted != 1 {
 		t.Errorf("G23: drained %d, aborted %d; want 0, 1", r.ChannelsDrained, r.ChannelsAborted)
 	}
 }

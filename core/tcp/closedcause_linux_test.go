@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -20,23 +21,23 @@ func TestG22PendingWritesSayThatAShutdownHadBegun(t *testing.T) {
 		closing bool
 	}{
 		"Shutdown":      {end: func(t *testing.T, p *pair) { p.group.Shutdown() }, closing: true},
-		"CloseChannels": {opts: []core.Option{core.WithDrain(core.CloseChannels)}, end: func(t *testing.T, p *pair) { _, _ = p.group.ShutdownGracefully(0, hangGuard) }, closing: true},
-		"Shutdown while it lingers": {channel: []tcp.Option{tcp.WithLinger(hangGuard)}, fill: true, end: func(t *testing.T, p *pair) {
-			on(t, p.ch.EventLoop(), func() { p.ch.Close(); p.group.Shutdown() })
+		"CloseChannels": {opts: []core.Option{core.WithDrain(core.CloseChannels)}, end: func(t *testing.T, p *pair) { _, _ = p.group.ShutdownGracefully(0, coretest.HangGuard) }, closing: true},
+		"Shutdown while it lingers": {channel: []tcp.Option{tcp.WithLinger(coretest.HangGuard)}, fill: true, end: func(t *testing.T, p *pair) {
+			coretest.OnLoop(t, p.ch.EventLoop(), func() { p.ch.Close(); p.group.Shutdown() })
 		}, closing: true},
 		"Close":                      {end: func(t *testing.T, p *pair) { p.ch.Close() }},
-		"Close, and then a shutdown": {end: func(t *testing.T, p *pair) { await(t, "the close", p.ch.Close().Done()); p.group.Shutdown() }},
+		"Close, and then a shutdown": {end: func(t *testing.T, p *pair) { coretest.Await(t, "the close", p.ch.Close().Done()); p.group.Shutdown() }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
-			p := newPairOn(t, newGroup(t, 1, c.opts...), nil, c.channel...)
+			coretest.CheckLeaks(t)
+			p := newPairOn(t, coretest.NewGroup(t, 1, c.opts...), nil, c.channel...)
 			if c.fill {
 				p.fill(t)
 			}
 			write := p.ch.Write([]byte("never flushed"))
 			c.end(t, p)
-			p.await(t, "Unregistered")
-			output := awaitErr(t, "the output", p.ch.CloseOutput())
+			p.Await(t, 1, "Unregistered")
+			output := coretest.AwaitErr(t, "the output", p.ch.CloseOutput())
 			for what, err := range map[string]error{"the pending write": awaitWrite(t, write), "CloseOutput": output} {
 				var closed *tcp.ClosedError
 				if !errors.As(err, &closed) || closed.Closing != c.closing || errors.Is(err, tcp.ErrChannelClosing) != c.closing {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 
 	"golang.org/x/sys/unix"
@@ -37,16 +38,16 @@ func TestCloseGracefully(t *testing.T) {
 		{"shutdown with an earlier deadline", func() time.Time { return time.Now().Add(time.Hour) }, nil,
 			func(p *pair) { _, _ = p.group.ShutdownGracefully(0, 50*time.Millisecond) }, core.ErrShutdownTimeout},
 		{"shutdown with a later one", func() time.Time { return time.Now().Add(50 * time.Millisecond) }, nil,
-			func(p *pair) { _, _ = p.group.ShutdownGracefully(0, hangGuard) }, tcp.ErrCloseDeadline},
+			func(p *pair) { _, _ = p.group.ShutdownGracefully(0, coretest.HangGuard) }, tcp.ErrCloseDeadline},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			p := newPair(t, nil)
 			sent := p.kernelHolds(t) + 1
 			write := p.ch.Write(make([]byte, sent)) // not flushed: it is sent all the same
 			f := p.ch.CloseGracefully(c.deadline())
-			wantErr(t, "G22: write after CloseGracefully", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
+			coretest.WantErr(t, "G22: write after CloseGracefully", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
 			if p.ch.IsOpen() {
 				t.Error("the channel says that it is open")
 			}
@@ -56,16 +57,16 @@ func TestCloseGracefully(t *testing.T) {
 			if c.after != nil {
 				c.after(p)
 			}
-			err := awaitErr(t, "the graceful close", f)
-			wantErr(t, "CloseGracefully", err, c.want)
+			err := coretest.AwaitErr(t, "the graceful close", f)
+			coretest.WantErr(t, "CloseGracefully", err, c.want)
 			n, writeErr := write.Wait(context.Background())
 			if c.want == nil && (n != sent || writeErr != nil) {
 				t.Errorf("the write: got %d and %v, want %d", n, writeErr, sent)
 			}
 			if c.want != nil {
-				wantErr(t, "the write", writeErr, tcp.ErrChannelClosed)
+				coretest.WantErr(t, "the write", writeErr, tcp.ErrChannelClosed)
 			}
-			wantErr(t, "CloseGracefully again", awaitErr(t, "the second call", p.ch.CloseGracefully(time.Time{})), c.want)
+			coretest.WantErr(t, "CloseGracefully again", coretest.AwaitErr(t, "the second call", p.ch.CloseGracefully(time.Time{})), c.want)
 		})
 	}
 }
@@ -73,8 +74,8 @@ func TestCloseGracefully(t *testing.T) {
 // TestG23UnreadInput shows what the tempting wrong version does, and that the
 // right one does not: the peer has sent something that nobody reads.
 func TestG23UnreadInput(t *testing.T) {
-	checkLeaks(t)
-	g := newGroup(t, 1)
+	coretest.CheckLeaks(t)
+	g := coretest.NewGroup(t, 1)
 	lost := 0
 	for _, graceful := range []bool{false, true} {
 		for range 20 {
@@ -83,11 +84,11 @@ func TestG23UnreadInput(t *testing.T) {
 			p.ch.SetAutoRead(false)
 			_, _ = p.peer.Write([]byte("unread"))
 			write := p.ch.WriteAndFlush(make([]byte, sent))
-			await(t, "the write", write.Done())
+			coretest.Await(t, "the write", write.Done())
 			if graceful {
 				p.ch.CloseGracefully(time.Time{})
 			} else {
-				awaitErr(t, "the close", p.ch.Close())
+				coretest.AwaitErr(t, "the close", p.ch.Close())
 			}
 			n, err := readAll(p.peer)
 			_ = p.peer.Close()
@@ -97,7 +98,7 @@ func TestG23UnreadInput(t *testing.T) {
 			if graceful && (n != int64(sent) || err != nil) {
 				t.Errorf("G23: received %d of %d: %v", n, sent, err)
 			}
-			awaitErr(t, "the close", p.ch.CloseFuture())
+			coretest.AwaitErr(t, "the close", p.ch.CloseFuture())
 		}
 	}
 	t.Logf("a plain close lost bytes in %d of 20 tries", lost)
@@ -107,14 +108,14 @@ func TestG23UnreadInput(t *testing.T) {
 // of its loop: its input, which the drain discards, must not be read into the buffer that
 // this Read still looks at.
 func TestG23DrainInsideTheReadOfAnother(t *testing.T) {
-	checkLeaks(t)
-	g := newGroup(t, 1)
+	coretest.CheckLeaks(t)
+	g := coretest.NewGroup(t, 1)
 	b := newPairOn(t, g, nil)
 	b.ch.SetAutoRead(false)
-	on(t, g, func() {})
+	coretest.OnLoop(t, g, func() {})
 	_, _ = b.peer.Write(bytes.Repeat([]byte("B"), 100))
 	input := []unix.PollFd{{Fd: int32(b.ch.FD()), Events: unix.POLLIN}}
-	if n, err := unix.Poll(input, int(hangGuard.Milliseconds())); n != 1 || err != nil {
+	if n, err := unix.Poll(input, int(coretest.HangGuard.Milliseconds())); n != 1 || err != nil {
 		t.Fatalf("poll: %d, %v: b has no input", n, err)
 	}
 	want := bytes.Repeat([]byte("A"), 50)
@@ -126,42 +127,42 @@ func TestG23DrainInsideTheReadOfAnother(t *testing.T) {
 		}
 	})
 	_, _ = a.peer.Write(want)
-	a.await(t, "ReadComplete")
+	a.Await(t, 1, "ReadComplete")
 	if p := <-got; !bytes.Equal(p, want) {
 		t.Errorf("G23: what a was given to read became %q, want %q", p, want)
 	}
 	_ = b.peer.CloseWrite()
-	awaitErr(t, "the graceful close", b.ch.CloseFuture()) // its input was discarded all the same
+	coretest.AwaitErr(t, "the graceful close", b.ch.CloseFuture()) // its input was discarded all the same
 }
 
 // TestG23WritesOnTheLoopWhileDraining: what comes after the end has begun is refused on
 // the loop too, and the peer gets what was accepted before and nothing else.
 func TestG23WritesOnTheLoopWhileDraining(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil)
 	const sent = 16 << 20 // more than the kernels hold, and the peer does not read yet
 	write := p.ch.WriteAndFlush(make([]byte, sent))
 	closed := p.ch.CloseGracefully(time.Time{})
-	on(t, p.ch.EventLoop(), func() {
-		wantErr(t, "G23: a write on the loop that drains", p.ch.WriteAndFlush([]byte("x")).Err(), tcp.ErrChannelClosing)
+	coretest.OnLoop(t, p.ch.EventLoop(), func() {
+		coretest.WantErr(t, "G23: a write on the loop that drains", p.ch.WriteAndFlush([]byte("x")).Err(), tcp.ErrChannelClosing)
 	})
 	n, err := readAll(p.peer)
 	if n != sent || err != nil {
 		t.Errorf("G23: received %d of %d: %v", n, int64(sent), err)
 	}
 	_ = p.peer.Close()
-	wantErr(t, "G23: the write", awaitWrite(t, write), nil)
-	wantErr(t, "G23: the close", awaitErr(t, "the close", closed), nil)
+	coretest.WantErr(t, "G23: the write", awaitWrite(t, write), nil)
+	coretest.WantErr(t, "G23: the close", coretest.AwaitErr(t, "the close", closed), nil)
 }
 
 // TestG23DeadlineOfAClockThatIsSetBack: the deadline has no monotonic reading, as one
 // that a caller was sent has none, and the clock is set back while its timer runs. The
 // timer is set again; a timer that was superseded meanwhile leaves one behind, not two.
 func TestG23DeadlineOfAClockThatIsSetBack(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil)
 	f := p.ch.CloseGracefully(time.Now().Add(time.Hour).Round(0))
-	on(t, p.ch.EventLoop(), func() {
+	coretest.OnLoop(t, p.ch.EventLoop(), func() {
 		for i := range 2 {
 			if !p.ch.GraceFiresEarly() {
 				t.Errorf("G23: early for the time number %d, the timer of the graceful close is not set again", i+1)
@@ -169,6 +170,6 @@ func TestG23DeadlineOfAClockThatIsSetBack(t *testing.T) {
 		}
 	})
 	p.ch.CloseGracefully(time.Now().Add(-time.Second))
-	wantErr(t, "G23: CloseGracefully", awaitErr(t, "the graceful close", f), tcp.ErrCloseDeadline)
-	p.await(t, "Unregistered")
+	coretest.WantErr(t, "G23: CloseGracefully", coretest.AwaitErr(t, "the graceful close", f), tcp.ErrCloseDeadline)
+	p.Await(t, 1, "Unregistered")
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 
 	"golang.org/x/sys/unix"
@@ -29,7 +30,7 @@ func TestG22CloseOrder(t *testing.T) {
 		cause error // of the writes; nil: they succeed
 	}{
 		{name: "Close", close: func(t *testing.T, p *pair) { p.ch.Close() }, want: end, cause: tcp.ErrChannelClosed},
-		{name: "Close on the loop", close: func(t *testing.T, p *pair) { on(t, p.ch.EventLoop(), func() { p.ch.Close() }) }, want: end, cause: tcp.ErrChannelClosed},
+		{name: "Close on the loop", close: func(t *testing.T, p *pair) { coretest.OnLoop(t, p.ch.EventLoop(), func() { p.ch.Close() }) }, want: end, cause: tcp.ErrChannelClosed},
 		{name: "Close twice", close: func(t *testing.T, p *pair) {
 			if first, second := p.ch.Close(), p.ch.Close(); first != second {
 				t.Error("G22: the second Close returned another future")
@@ -59,42 +60,42 @@ func TestG22CloseOrder(t *testing.T) {
 		{name: "CloseGracefully", close: func(t *testing.T, p *pair) { p.ch.CloseGracefully(time.Time{}); _ = p.peer.CloseWrite() },
 			want: "w1 w2 closed close graceful Inactive Unregistered"},
 		{name: "drain", close: func(t *testing.T, p *pair) {
-			_, _ = p.group.ShutdownGracefully(0, hangGuard)
+			_, _ = p.group.ShutdownGracefully(0, coretest.HangGuard)
 			_ = p.peer.CloseWrite()
 		}, want: "w1 w2 closed close graceful Inactive Unregistered"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			p := newPair(t, nil, c.opts...)
 			var errs [2]error
-			on(t, p.ch.EventLoop(), func() {
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {
 				// Added in an order that is not the one in which they complete.
 				w1, w2 := p.ch.Write([]byte("one")), p.ch.Write([]byte("two"))
-				w2.OnDone(func(_ int, err error) { errs[1] = err; p.add("w2") })
-				w1.OnDone(func(_ int, err error) { errs[0] = err; p.add("w1") })
+				w2.OnDone(func(_ int, err error) { errs[1] = err; p.Add("w2") })
+				w1.OnDone(func(_ int, err error) { errs[0] = err; p.Add("w1") })
 				p.ch.CloseFuture().OnDone(func(struct{}, error) {
 					if _, err := unix.FcntlInt(uintptr(p.ch.FD()), unix.F_GETFD, 0); err == nil {
 						t.Error("G22: the socket is open when CloseFuture completes")
 					}
-					p.add("closed")
+					p.Add("closed")
 				})
 			})
 			// The futures that the calls would return, without the calls.
-			p.ch.OnClose("close", func() { p.add("close") })
-			p.ch.OnClose("graceful", func() { p.add("graceful") })
+			p.ch.OnClose("close", func() { p.Add("close") })
+			p.ch.OnClose("graceful", func() { p.Add("graceful") })
 			c.close(t, p)
-			p.await(t, "Unregistered")
-			wantLog(t, "G22: order", p.String(), "Active "+c.want)
+			p.Await(t, 1, "Unregistered")
+			p.Want(t, "G22: order", "Active "+c.want)
 			for i, err := range errs {
 				switch {
 				case c.cause == nil && err != nil:
 					t.Errorf("G22: write %d failed: %v", i+1, err)
 				case c.cause != nil:
-					wantErr(t, "G22: the write", err, tcp.ErrChannelClosed, c.cause)
+					coretest.WantErr(t, "G22: the write", err, tcp.ErrChannelClosed, c.cause)
 				}
 			}
-			wantErr(t, "G22: a write after the close", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed)
+			coretest.WantErr(t, "G22: a write after the close", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed)
 		})
 	}
 }
@@ -119,54 +120,35 @@ func TestG22CloseInsideEveryCallback(t *testing.T) {
 			"Goexit":          func(*tcp.Channel) { runtime.Goexit() },
 		} {
 			t.Run(how+" in "+event, func(t *testing.T) {
-				checkLeaks(t)
+				coretest.CheckLeaks(t)
 				p := newPair(t, func(at string, ch *tcp.Channel, _ []byte) {
 					if at == event {
 						closes(ch)
 					}
 					if at == "Inactive" {
-						wantErr(t, "G22: write in Inactive", ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed)
-						wantErr(t, "G22: flush in Inactive", ch.Flush().Err(), tcp.ErrChannelClosed)
+						coretest.WantErr(t, "G22: write in Inactive", ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed)
+						coretest.WantErr(t, "G22: flush in Inactive", ch.Flush().Err(), tcp.ErrChannelClosed)
 					}
 				}, tcp.WithHalfClosure(true), tcp.WithWriteBufferWaterMarks(1, 1))
 				p.ch.Write([]byte("abc"))
 				if event != "Active" && event != "WritabilityChanged" {
-					p.await(t, "WritabilityChanged")
+					p.Await(t, 1, "WritabilityChanged")
 				}
 				_, _ = p.peer.Write([]byte("x"))
 				if !strings.Contains(want, "InputShutdown") {
-					p.await(t, "Unregistered")
+					p.Await(t, 1, "Unregistered")
 				} else {
-					p.await(t, "ReadComplete")
+					p.Await(t, 1, "ReadComplete")
 					_ = p.peer.CloseWrite()
 					if event != "InputShutdown" {
-						awaitCount(t, p.log, "ReadComplete", 2)
+						p.Await(t, 2, "ReadComplete")
 						p.ch.Close()
 					}
 				}
-				p.await(t, "Unregistered")
-				on(t, p.ch.EventLoop(), func() {}) // whatever else would be called has been
-				wantLog(t, "G22: events", p.String(), want)
+				p.Await(t, 1, "Unregistered")
+				coretest.OnLoop(t, p.ch.EventLoop(), func() {}) // whatever else would be called has been
+				p.Want(t, "G22: events", want)
 			})
-		}
-	}
-}
-
-func awaitCount(t testing.TB, l *log, entry string, n int) {
-	t.Helper()
-	guard := time.NewTimer(hangGuard)
-	defer guard.Stop()
-	for {
-		l.mu.Lock()
-		changed := l.changed
-		l.mu.Unlock()
-		if strings.Count(l.String(), entry) >= n {
-			return
-		}
-		select {
-		case <-changed:
-		case <-guard.C:
-			t.Fatalf("waited for %d times %q in vain; got %v", n, entry, l)
 		}
 	}
 }
@@ -181,9 +163,9 @@ func TestG22ErrorCloses(t *testing.T) {
 		"panic":           func(*tcp.Channel) { panic("boom") },
 		"Goexit":          func(*tcp.Channel) { runtime.Goexit() },
 	} {
-		for linger, opts := range map[string][]tcp.Option{"": nil, " with linger": {tcp.WithLinger(hangGuard)}} {
+		for linger, opts := range map[string][]tcp.Option{"": nil, " with linger": {tcp.WithLinger(coretest.HangGuard)}} {
 			t.Run(how+linger, func(t *testing.T) {
-				checkLeaks(t)
+				coretest.CheckLeaks(t)
 				p := newPair(t, func(at string, ch *tcp.Channel, _ []byte) {
 					if at == "Error" {
 						act(ch)
@@ -192,10 +174,10 @@ func TestG22ErrorCloses(t *testing.T) {
 				write := p.ch.Write([]byte("never flushed"))
 				_ = p.peer.SetLinger(0)
 				_ = p.peer.Close()
-				p.await(t, "Unregistered")
-				wantLog(t, "G22: events", p.String(), "Active Error Inactive Unregistered")
-				wantErr(t, "G22: the cause", p.ch.CloseCause(), syscall.ECONNRESET)
-				wantErr(t, "G22: the write", awaitWrite(t, write), tcp.ErrChannelClosed, syscall.ECONNRESET)
+				p.Await(t, 1, "Unregistered")
+				p.Want(t, "G22: events", "Active Error Inactive Unregistered")
+				coretest.WantErr(t, "G22: the cause", p.ch.CloseCause(), syscall.ECONNRESET)
+				coretest.WantErr(t, "G22: the write", awaitWrite(t, write), tcp.ErrChannelClosed, syscall.ECONNRESET)
 			})
 		}
 	}
@@ -205,12 +187,12 @@ func TestG22ErrorCloses(t *testing.T) {
 // closed by yet another: each future completes once, in the order of the offsets,
 // the successful ones first, and the bytes are accounted for.
 func TestG22WriteFuturesOnceInOrder(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	rounds := 40
 	if testing.Short() {
 		rounds = 10
 	}
-	g := newGroup(t, 1)
+	g := coretest.NewGroup(t, 1)
 	for round := range rounds {
 		p := newPairOn(t, g, nil)
 		go func() { _, _ = readAll(p.peer) }()
@@ -252,8 +234,8 @@ func TestG22WriteFuturesOnceInOrder(t *testing.T) {
 		}
 		p.ch.Close()
 		wg.Wait()
-		p.await(t, "Unregistered")
-		on(t, p.ch.EventLoop(), func() {})
+		p.Await(t, 1, "Unregistered")
+		coretest.OnLoop(t, p.ch.EventLoop(), func() {})
 		order.Range(func(k, v any) bool { t.Error(k, v); return true })
 		for i := range calls {
 			if n := calls[i].Load(); n != 1 {
@@ -268,37 +250,37 @@ func TestG22WriteFuturesOnceInOrder(t *testing.T) {
 // behind everything that is said of the close, unless a listener of the same future adds
 // it.
 func TestG22ListenersAddedLate(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil)
-	on(t, p.ch.EventLoop(), func() {
+	coretest.OnLoop(t, p.ch.EventLoop(), func() {
 		p.ch.CloseFuture().OnDone(func(struct{}, error) {
-			p.add("A")
-			p.ch.CloseFuture().OnDone(func(struct{}, error) { p.add("next") })
+			p.Add("A")
+			p.ch.CloseFuture().OnDone(func(struct{}, error) { p.Add("next") })
 		})
 		p.ch.OnClose("close", func() {
-			p.add("C")
-			p.ch.CloseFuture().OnDone(func(struct{}, error) { p.add("behind") })
+			p.Add("C")
+			p.ch.CloseFuture().OnDone(func(struct{}, error) { p.Add("behind") })
 		})
 		p.ch.Close()
 	})
-	p.await(t, "behind")
-	wantLog(t, "G22: order", p.String(), "Active A next C Inactive Unregistered behind")
+	p.Await(t, 1, "behind")
+	p.Want(t, "G22: order", "Active A next C Inactive Unregistered behind")
 }
 
 // TestG22ListenerThatPanics: those behind it keep their place in the order.
 func TestG22ListenerThatPanics(t *testing.T) {
 	for name, fail := range map[string]func(){"panic": func() { panic("boom") }, "Goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			p := newPair(t, nil)
-			p.ch.CloseFuture().OnDone(func(struct{}, error) { p.add("A"); fail() })
-			p.ch.CloseFuture().OnDone(func(struct{}, error) { p.add("B") })
-			p.ch.Write([]byte("x")).OnDone(func(int, error) { p.add("W") })
-			p.ch.OnClose("close", func() { p.add("C") })
+			p.ch.CloseFuture().OnDone(func(struct{}, error) { p.Add("A"); fail() })
+			p.ch.CloseFuture().OnDone(func(struct{}, error) { p.Add("B") })
+			p.ch.Write([]byte("x")).OnDone(func(int, error) { p.Add("W") })
+			p.ch.OnClose("close", func() { p.Add("C") })
 			p.ch.Close()
-			p.await(t, "Unregistered")
-			on(t, p.ch.EventLoop(), func() {})
-			wantLog(t, "G22: order", p.String(), "Active A B C W Inactive Unregistered")
+			p.Await(t, 1, "Unregistered")
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {})
+			p.Want(t, "G22: order", "Active A B C W Inactive Unregistered")
 		})
 	}
 }
@@ -309,7 +291,7 @@ func TestG22ListenerThatPanics(t *testing.T) {
 func TestG22NothingIsSentAfterTheHandlerFailed(t *testing.T) {
 	for name, fail := range map[string]func(){"panic": func() { panic("boom") }, "Goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			var errs [3]error
 			p := newPair(t, func(at string, ch *tcp.Channel, _ []byte) {
 				if at != "Read" {
@@ -323,9 +305,9 @@ func TestG22NothingIsSentAfterTheHandlerFailed(t *testing.T) {
 				fail()
 			})
 			_, _ = p.peer.Write([]byte("x"))
-			p.await(t, "Unregistered")
+			p.Await(t, 1, "Unregistered")
 			for i, err := range errs {
-				wantErr(t, "G22: "+[]string{"WriteAndFlush", "Write", "Flush"}[i], err, tcp.ErrChannelClosed, tcp.ErrHandlerFailed)
+				coretest.WantErr(t, "G22: "+[]string{"WriteAndFlush", "Write", "Flush"}[i], err, tcp.ErrChannelClosed, tcp.ErrHandlerFailed)
 			}
 			if b, err := io.ReadAll(p.peer); len(b) > 0 || err != nil {
 				t.Errorf("G22: the peer got %q, %v; want the end of the stream", b, err)

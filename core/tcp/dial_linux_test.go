@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 
 	"golang.org/x/sys/unix"
@@ -51,29 +52,29 @@ func TestDialErrors(t *testing.T) {
 		{"cancelled while it waits", func(t *testing.T, g *core.Group, h tcp.Handler) error {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			f := tcp.DialAsync(ctx, g, silentAddr(t), h)
-			on(t, g.Next(), func() {})
+			coretest.OnLoop(t, g.Next(), func() {})
 			cancel(cause)
-			return awaitErr(t, "the dial", f)
+			return coretest.AwaitErr(t, "the dial", f)
 		}, []error{cause}},
 		{"loop is shut down meanwhile", func(t *testing.T, g *core.Group, h tcp.Handler) error {
 			f := tcp.DialAsync(context.Background(), g, silentAddr(t), h)
-			_, _ = g.ShutdownGracefully(0, hangGuard)
-			return awaitErr(t, "the dial", f)
+			_, _ = g.ShutdownGracefully(0, coretest.HangGuard)
+			return coretest.AwaitErr(t, "the dial", f)
 		}, []error{core.ErrShutdown}},
 		{"loop is aborted meanwhile", func(t *testing.T, g *core.Group, h tcp.Handler) error {
 			f := tcp.DialAsync(context.Background(), g, silentAddr(t), h)
 			g.Shutdown()
-			return awaitErr(t, "the dial", f)
+			return coretest.AwaitErr(t, "the dial", f)
 		}, []error{core.ErrShutdown}},
 		{"loop has ended", func(t *testing.T, g *core.Group, h tcp.Handler) error {
 			g.Shutdown()
-			awaitGroup(t, g)
+			coretest.AwaitDone(t, g)
 			return dialErr(context.Background(), g, closedAddr(t), h)
 		}, []error{core.ErrRejected, core.ErrShutdown}},
 		{"loop has ended, async by name", func(t *testing.T, g *core.Group, h tcp.Handler) error {
 			g.Shutdown()
-			awaitGroup(t, g)
-			return awaitErr(t, "the dial", tcp.DialAsync(context.Background(), g, "localhost:1", h))
+			coretest.AwaitDone(t, g)
+			return coretest.AwaitErr(t, "the dial", tcp.DialAsync(context.Background(), g, "localhost:1", h))
 		}, []error{core.ErrRejected}},
 		{"bad address", func(t *testing.T, g *core.Group, h tcp.Handler) error {
 			return dialErr(context.Background(), g, "no port", h)
@@ -95,7 +96,7 @@ func TestDialErrors(t *testing.T) {
 			return dialErr(context.Background(), g, "127.0.0.1:1", nil)
 		}, nil},
 		{"nil handler, async", func(t *testing.T, g *core.Group, h tcp.Handler) error {
-			return awaitErr(t, "the dial", tcp.DialAsync(context.Background(), g, "127.0.0.1:1", nil))
+			return coretest.AwaitErr(t, "the dial", tcp.DialAsync(context.Background(), g, "127.0.0.1:1", nil))
 		}, nil},
 		{"bad option", func(t *testing.T, g *core.Group, h tcp.Handler) error {
 			_, err := tcp.Dial(context.Background(), g, "127.0.0.1:1", h, tcp.WithWriteSpin(0))
@@ -104,17 +105,17 @@ func TestDialErrors(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			checkLeaks(t)
-			g := newGroup(t, 1)
-			h := &recorder{log: newLog()}
+			coretest.CheckLeaks(t)
+			g := coretest.NewGroup(t, 1)
+			h := &recorder{}
 			err := c.dial(t, g, h)
 			if err == nil {
 				t.Fatal("got no error")
 			}
-			wantErr(t, "Dial", err, c.wants...)
+			coretest.WantErr(t, "Dial", err, c.wants...)
 			g.Shutdown()
-			awaitGroup(t, g)
-			wantLog(t, "events", h.String(), "")
+			coretest.AwaitDone(t, g)
+			h.Want(t, "events", "")
 		})
 	}
 }
@@ -163,8 +164,8 @@ func silentAddr(t *testing.T) string {
 // TestG22DialAgainstShutdown has dials race with a shutdown of their loop: each future
 // completes, with a channel that has ended in order or with an error.
 func TestG22DialAgainstShutdown(t *testing.T) {
-	checkLeaks(t)
-	servers := newGroup(t, 1)
+	coretest.CheckLeaks(t)
+	servers := coretest.NewGroup(t, 1)
 	l, err := tcp.Listen(servers, servers, "127.0.0.1:0", newEcho)
 	if err != nil {
 		t.Fatal(err)
@@ -175,12 +176,12 @@ func TestG22DialAgainstShutdown(t *testing.T) {
 	}
 	opened, failed := 0, 0
 	for round := range rounds {
-		g := newGroup(t, 1)
+		g := coretest.NewGroup(t, 1)
 		var logs [4]*recorder
 		var futures [4]*core.Future[*tcp.Channel]
 		var wg sync.WaitGroup
 		for i := range futures {
-			logs[i] = &recorder{log: newLog()}
+			logs[i] = &recorder{}
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
@@ -196,16 +197,16 @@ func TestG22DialAgainstShutdown(t *testing.T) {
 			_, _ = g.ShutdownGracefully(0, 10*time.Millisecond)
 		}
 		wg.Wait()
-		awaitGroup(t, g)
+		coretest.AwaitDone(t, g)
 		for i, f := range futures {
 			want := "Active Inactive Unregistered"
-			if err := awaitErr(t, "a dial", f); err != nil {
+			if err := coretest.AwaitErr(t, "a dial", f); err != nil {
 				want = ""
 				failed++
 			} else {
 				opened++
 			}
-			wantLog(t, "G22: events", logs[i].String(), want)
+			logs[i].Want(t, "G22: events", want)
 		}
 	}
 	t.Logf("%d opened, %d failed", opened, failed)
@@ -213,8 +214,8 @@ func TestG22DialAgainstShutdown(t *testing.T) {
 
 // TestListenErrors is the same for Listen.
 func TestListenErrors(t *testing.T) {
-	checkLeaks(t)
-	g := newGroup(t, 1)
+	coretest.CheckLeaks(t)
+	g := coretest.NewGroup(t, 1)
 	executors, err := core.NewExecutorGroup(1)
 	if err != nil {
 		t.Fatal(err)
@@ -247,8 +248,8 @@ func TestListenErrors(t *testing.T) {
 
 // TestOptions is a table of good and bad values.
 func TestOptions(t *testing.T) {
-	checkLeaks(t)
-	g := newGroup(t, 1)
+	coretest.CheckLeaks(t)
+	g := coretest.NewGroup(t, 1)
 	cases := []struct {
 		name string
 		opt  tcp.Option
@@ -286,7 +287,7 @@ func TestOptions(t *testing.T) {
 			conn := mustDial(t, l.Addr())
 			mustEcho(t, conn)
 			_ = conn.Close()
-			awaitErr(t, "the close", l.Close())
+			coretest.AwaitErr(t, "the close", l.Close())
 		}
 	}
 }
@@ -294,8 +295,8 @@ func TestOptions(t *testing.T) {
 // TestSocketOptions reads back what the options have set on a connection, on both
 // sides.
 func TestSocketOptions(t *testing.T) {
-	checkLeaks(t)
-	g := newGroup(t, 1)
+	coretest.CheckLeaks(t)
+	g := coretest.NewGroup(t, 1)
 	cases := []struct {
 		name          string
 		opts          []tcp.Option
@@ -314,7 +315,7 @@ func TestSocketOptions(t *testing.T) {
 	for _, c := range cases {
 		accepted := make(chan *tcp.Channel, 1)
 		l, err := tcp.Listen(g, g, "127.0.0.1:0", func() tcp.Handler {
-			return &recorder{log: newLog(), then: func(at string, ch *tcp.Channel, _ []byte) {
+			return &recorder{then: func(at string, ch *tcp.Channel, _ []byte) {
 				if at == "Active" {
 					accepted <- ch
 				}
@@ -332,16 +333,16 @@ func TestSocketOptions(t *testing.T) {
 				t.Errorf("%s, %s: got %d, %v, want %d", c.name, side, got, err, c.want)
 			}
 		}
-		awaitErr(t, "the close", dialled.Close())
-		awaitErr(t, "the close", l.Close())
+		coretest.AwaitErr(t, "the close", dialled.Close())
+		coretest.AwaitErr(t, "the close", l.Close())
 	}
 }
 
 // TestLingerOfZeroResets: the peer hears a reset, not an end.
 func TestLingerOfZeroResets(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil, tcp.WithLinger(0))
-	awaitErr(t, "the close", p.ch.Close())
+	coretest.AwaitErr(t, "the close", p.ch.Close())
 	if _, err := readAll(p.peer); !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("the peer got %v, want ECONNRESET", err)
 	}

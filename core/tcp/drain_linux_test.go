@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 
 	"golang.org/x/sys/unix"
@@ -28,30 +29,30 @@ func TestG23Drain(t *testing.T) {
 		peer    func(c *net.TCPConn) int64 // from the shutdown call on; returns what it received
 		drained bool
 	}{
-		{"reader", hangGuard, reader, true},
-		{endedBefore, hangGuard, reader, true},
-		{"slow reader", hangGuard, func(c *net.TCPConn) int64 { n := readSlowly(c); _ = c.Close(); return n }, true},
-		{"reader that ends its side first", hangGuard, func(c *net.TCPConn) int64 {
+		{"reader", coretest.HangGuard, reader, true},
+		{endedBefore, coretest.HangGuard, reader, true},
+		{"slow reader", coretest.HangGuard, func(c *net.TCPConn) int64 { n := readSlowly(c); _ = c.Close(); return n }, true},
+		{"reader that ends its side first", coretest.HangGuard, func(c *net.TCPConn) int64 {
 			_ = c.CloseWrite()
 			n, _ := readAll(c)
 			_ = c.Close()
 			return n
 		}, true},
-		{"reader that keeps sending until it has all", hangGuard, func(c *net.TCPConn) int64 {
+		{"reader that keeps sending until it has all", coretest.HangGuard, func(c *net.TCPConn) int64 {
 			stop := flood(c)
 			n, _ := readAll(c)
 			stop()
 			_ = c.Close()
 			return n
 		}, true},
-		{"peer that sends first and then reads", hangGuard, func(c *net.TCPConn) int64 {
+		{"peer that sends first and then reads", coretest.HangGuard, func(c *net.TCPConn) int64 {
 			_, _ = c.Write(make([]byte, 32<<20)) // more than the kernels hold: it must be read
 			_ = c.CloseWrite()
 			n, _ := readAll(c)
 			_ = c.Close()
 			return n
 		}, true},
-		{"half a message", hangGuard, func(c *net.TCPConn) int64 {
+		{"half a message", coretest.HangGuard, func(c *net.TCPConn) int64 {
 			_, _ = c.Write([]byte("half a mess"))
 			n, _ := readAll(c)
 			_, _ = c.Write([]byte("age"))
@@ -66,7 +67,7 @@ func TestG23Drain(t *testing.T) {
 			stop()
 			return n
 		}, false},
-		{"reset", hangGuard, func(c *net.TCPConn) int64 {
+		{"reset", coretest.HangGuard, func(c *net.TCPConn) int64 {
 			n, _ := io.CopyN(io.Discard, c, 1<<20)
 			_ = c.SetLinger(0)
 			_ = c.Close()
@@ -75,27 +76,27 @@ func TestG23Drain(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			p := newPair(t, nil, tcp.WithHalfClosure(c.name == endedBefore))
 			p.kernelHolds(t)
 			setBuffer(t, fdOf(t, p.peer), unix.SO_SNDBUF, pinnedBuffer)
 			write := p.ch.WriteAndFlush(make([]byte, sent))
 			if c.name == endedBefore { // without half closure that would be the end of the channel
 				_ = p.peer.CloseWrite()
-				p.await(t, "InputShutdown")
+				p.Await(t, 1, "InputShutdown")
 			}
 			if _, err := p.group.ShutdownGracefully(0, c.timeout); err != nil {
 				t.Fatal(err)
 			}
-			wantErr(t, "G22: write after the shutdown call", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
-			wantErr(t, "G22: flush after the shutdown call", p.ch.Flush().Err(), tcp.ErrChannelClosing)
+			coretest.WantErr(t, "G22: write after the shutdown call", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
+			coretest.WantErr(t, "G22: flush after the shutdown call", p.ch.Flush().Err(), tcp.ErrChannelClosing)
 			received := make(chan int64, 1)
 			if c.peer != nil {
 				go func() { received <- c.peer(p.peer) }()
 			}
 			began := time.Now()
-			r := awaitGroup(t, p.group)
-			if took := time.Since(began); !c.drained && c.timeout == soon && took > soon+hangGuard/2 {
+			r := coretest.AwaitDone(t, p.group)
+			if took := time.Since(began); !c.drained && c.timeout == soon && took > soon+coretest.HangGuard/2 {
 				t.Errorf("G23: the shutdown took %v, its deadline was %v", took, soon)
 			}
 			if c.peer == nil {
@@ -112,7 +113,7 @@ func TestG23Drain(t *testing.T) {
 			if r.ChannelsDrained != 0 || r.ChannelsAborted != 1 || got > sent-r.BytesDiscarded || int64(n) != sent-r.BytesDiscarded {
 				t.Errorf("G23: aborted: sent %d, received %d, the kernel took %d, report %+v", int64(sent), got, n, r)
 			}
-			wantErr(t, "G22: a write after everything", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing, tcp.ErrChannelClosed)
+			coretest.WantErr(t, "G22: a write after everything", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing, tcp.ErrChannelClosed)
 		})
 	}
 }
@@ -152,7 +153,7 @@ func flood(c *net.TCPConn) (stop func()) {
 // TestG23InputIsAnswered: what a handler was given before the shutdown was told to
 // the loop it can still answer, and it is given nothing after.
 func TestG23InputIsAnswered(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	var given, answered atomic.Int64
 	var draining atomic.Bool
 	p := newPair(t, func(at string, ch *tcp.Channel, b []byte) {
@@ -172,15 +173,15 @@ func TestG23InputIsAnswered(t *testing.T) {
 	stop := flood(p.peer)
 	received := make(chan int64, 1)
 	go func() { n, _ := readAll(p.peer); received <- n }()
-	awaitCount(t, p.log, "Read", 20)
-	on(t, p.ch.EventLoop(), func() {
+	p.Await(t, 20, "Read")
+	coretest.OnLoop(t, p.ch.EventLoop(), func() {
 		p.ch.CloseGracefully(time.Time{})
 		draining.Store(true)
 	})
 	got := <-received
 	stop()
 	_ = p.peer.Close()
-	awaitErr(t, "the close", p.ch.CloseFuture())
+	coretest.AwaitErr(t, "the close", p.ch.CloseFuture())
 	if got != given.Load() || got != answered.Load() {
 		t.Errorf("G23: given %d bytes, answered %d, the peer received %d", given.Load(), answered.Load(), got)
 	}
@@ -191,10 +192,10 @@ func TestG23InputIsAnswered(t *testing.T) {
 func TestG23AnswerWithinRead(t *testing.T) {
 	for name, end := range map[string]func(p *pair){
 		"CloseGracefully":    func(p *pair) { p.ch.CloseGracefully(time.Time{}) },
-		"ShutdownGracefully": func(p *pair) { _, _ = p.group.ShutdownGracefully(0, hangGuard) },
+		"ShutdownGracefully": func(p *pair) { _, _ = p.group.ShutdownGracefully(0, coretest.HangGuard) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			reading, asked := make(chan struct{}), make(chan struct{})
 			var answer tcp.WriteFuture
 			p := newPair(t, func(at string, ch *tcp.Channel, b []byte) {
@@ -205,17 +206,17 @@ func TestG23AnswerWithinRead(t *testing.T) {
 				}
 			})
 			_, _ = p.peer.Write([]byte("question"))
-			await(t, "the read", reading)
+			coretest.Await(t, "the read", reading)
 			end(p)
-			wantErr(t, "G22: write from outside", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
+			coretest.WantErr(t, "G22: write from outside", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
 			close(asked)
 			got, err := io.ReadAll(p.peer)
 			if string(got) != "answer" || err != nil {
 				t.Errorf("G23: the peer got %q, %v; want the answer", got, err)
 			}
 			_ = p.peer.Close()
-			p.await(t, "Unregistered")
-			wantErr(t, "G23: the answer", awaitWrite(t, answer), nil)
+			p.Await(t, 1, "Unregistered")
+			coretest.WantErr(t, "G23: the answer", awaitWrite(t, answer), nil)
 		})
 	}
 }
@@ -224,14 +225,14 @@ func TestG23AnswerWithinRead(t *testing.T) {
 // graceful end and before the loop comes to it. What was promised holds: the peer gets
 // everything, which takes more than our kernel having it, and the channel has drained.
 func TestG23EndOfInputBeforeDrain(t *testing.T) {
-	for name, opts := range map[string][]tcp.Option{"": nil, ", linger 0": {tcp.WithLinger(0)}, ", linger": {tcp.WithLinger(hangGuard)}} {
+	for name, opts := range map[string][]tcp.Option{"": nil, ", linger 0": {tcp.WithLinger(0)}, ", linger": {tcp.WithLinger(coretest.HangGuard)}} {
 		for _, more := range []bool{false, true} { // than the peer's kernel acknowledges before the peer reads
 			for how, end := range map[string]func(p *pair){
 				"CloseGracefully":    func(p *pair) { p.ch.CloseGracefully(time.Time{}) },
-				"ShutdownGracefully": func(p *pair) { _, _ = p.group.ShutdownGracefully(0, hangGuard) },
+				"ShutdownGracefully": func(p *pair) { _, _ = p.group.ShutdownGracefully(0, coretest.HangGuard) },
 			} {
 				t.Run(how+", more "+strconv.FormatBool(more)+name, func(t *testing.T) {
-					checkLeaks(t)
+					coretest.CheckLeaks(t)
 					reading, ended := make(chan struct{}), make(chan struct{})
 					var left int64 = -1
 					size := 10
@@ -247,12 +248,12 @@ func TestG23EndOfInputBeforeDrain(t *testing.T) {
 						size = p.ourKernelTakes(t)
 					}
 					_, _ = p.peer.Write([]byte("x"))
-					await(t, "the read", reading)
+					coretest.Await(t, "the read", reading)
 					_ = p.peer.CloseWrite()
 					end(p)
 					close(ended)
 					if more {
-						on(t, p.ch.EventLoop(), func() {}) // the end was read, and the peer has not begun to
+						coretest.OnLoop(t, p.ch.EventLoop(), func() {}) // the end was read, and the peer has not begun to
 						if left != 0 {
 							t.Fatalf("the kernel did not take %d of %d bytes: this is no test of what it holds", left, size)
 						}
@@ -260,10 +261,10 @@ func TestG23EndOfInputBeforeDrain(t *testing.T) {
 					if n, err := readAll(p.peer); n != int64(size) || err != nil {
 						t.Errorf("G23: the peer got %d of %d bytes, %v", n, size, err)
 					}
-					awaitErr(t, "the close", p.ch.CloseFuture())
-					wantErr(t, "G23: CloseGracefully", awaitErr(t, "it", p.ch.CloseGracefully(time.Time{})), nil)
+					coretest.AwaitErr(t, "the close", p.ch.CloseFuture())
+					coretest.WantErr(t, "G23: CloseGracefully", coretest.AwaitErr(t, "it", p.ch.CloseGracefully(time.Time{})), nil)
 					if how == "ShutdownGracefully" {
-						if r := awaitGroup(t, p.group); r.ChannelsDrained != 1 || r.ChannelsAborted != 0 {
+						if r := coretest.AwaitDone(t, p.group); r.ChannelsDrained != 1 || r.ChannelsAborted != 0 {
 							t.Errorf("G23: %d drained, %d aborted; want 1, 0", r.ChannelsDrained, r.ChannelsAborted)
 						}
 					}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -19,7 +20,7 @@ import (
 // process: each peer that reads gets everything, each that does not is aborted and
 // accounted for.
 func TestG23ManyChannels(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	n := 10_000
 	if testing.Short() {
 		n = 500
@@ -37,9 +38,9 @@ func TestG23ManyChannels(t *testing.T) {
 	active.Add(n)
 	drained.Add(n - int(dead))
 	var ended atomic.Int64
-	boss, workers := newGroup(t, 1), newGroup(t, 2)
+	boss, workers := coretest.NewGroup(t, 1), coretest.NewGroup(t, 2)
 	l, err := tcp.Listen(boss, workers, "127.0.0.1:0", func() tcp.Handler {
-		return &recorder{log: newLog(), then: func(at string, ch *tcp.Channel, _ []byte) {
+		return &recorder{then: func(at string, ch *tcp.Channel, _ []byte) {
 			switch at {
 			case "Active":
 				ch.WriteAndFlush(make([]byte, manySize))
@@ -69,17 +70,17 @@ func TestG23ManyChannels(t *testing.T) {
 		t.Fatal(err)
 	}
 	active.Wait()
-	if _, err := boss.ShutdownGracefully(0, hangGuard); err != nil {
+	if _, err := boss.ShutdownGracefully(0, coretest.HangGuard); err != nil {
 		t.Fatal(err)
 	}
-	awaitGroup(t, boss)
-	if _, err := workers.ShutdownGracefully(0, hangGuard); err != nil {
+	coretest.AwaitDone(t, boss)
+	if _, err := workers.ShutdownGracefully(0, coretest.HangGuard); err != nil {
 		t.Fatal(err)
 	}
 	_, _ = in.Write([]byte("read\n"))
 	drained.Wait()
 	workers.Shutdown() // aborts the rest
-	r := awaitGroup(t, workers)
+	r := coretest.AwaitDone(t, workers)
 	_, _ = in.Write([]byte("read the dead\n"))
 	var received, late int64
 	if _, err := fmt.Fscan(out, &received, &late); err != nil {

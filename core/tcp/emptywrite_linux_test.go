@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -15,7 +16,7 @@ import (
 // complete in the order of the calls. Empty ones with no write between them end in the
 // same moment, and their listeners run in the order in which they were added.
 func TestG22EmptyWritesKeepTheirPlace(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	var full atomic.Bool // the kernel has no room
 	p := newPair(t, nil, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
 		if op == "send" && full.Load() {
@@ -30,7 +31,7 @@ func TestG22EmptyWritesKeepTheirPlace(t *testing.T) {
 		for _, order := range orders {
 			var got, want []int
 			all := make(chan struct{}) // the kernel may need several turns
-			on(t, p.ch.EventLoop(), func() {
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {
 				full.Store(true)
 				futures, place := emptyAndOther(p.ch, calls)
 				for _, i := range order {
@@ -46,7 +47,7 @@ func TestG22EmptyWritesKeepTheirPlace(t *testing.T) {
 				want = slices.Clone(order)
 				slices.SortStableFunc(want, func(a, b int) int { return place[a] - place[b] })
 			})
-			await(t, "the listeners", all)
+			coretest.Await(t, "the listeners", all)
 			if !slices.Equal(got, want) {
 				t.Fatalf("G22: of the calls %q (write, empty write, flush), listened to as %v, the futures completed as %v, want %v", calls, order, got, want)
 			}
@@ -91,21 +92,21 @@ func permutations(n int) [][]int {
 
 // TestG22EmptyWritesOfAClose is the same when the channel is closed: they fail, in order.
 func TestG22EmptyWritesOfAClose(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil)
-	on(t, p.ch.EventLoop(), func() {
+	coretest.OnLoop(t, p.ch.EventLoop(), func() {
 		futures := make(map[string]tcp.WriteFuture)
 		for _, name := range []string{"w1", "e1", "w2", "e2"} {
 			futures[name] = p.ch.Write(make([]byte, strings.Count(name, "w")))
 		}
 		for _, name := range []string{"e2", "w2", "e1", "w1"} {
 			futures[name].OnDone(func(_ int, err error) {
-				wantErr(t, "G22: "+name, err, tcp.ErrChannelClosed)
-				p.add("%s", name)
+				coretest.WantErr(t, "G22: "+name, err, tcp.ErrChannelClosed)
+				p.Add(name)
 			})
 		}
 		p.ch.Close()
 	})
-	p.await(t, "Unregistered")
-	wantLog(t, "G22: order", p.String(), "Active w1 e1 w2 e2 Inactive Unregistered")
+	p.Await(t, 1, "Unregistered")
+	p.Want(t, "G22: order", "Active w1 e1 w2 e2 Inactive Unregistered")
 }

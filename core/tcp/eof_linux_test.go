@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 
 	"golang.org/x/sys/unix"
@@ -40,21 +41,21 @@ func (i *interruption) option() tcp.Option {
 // drained, or a nil of what was asked for, covers every byte that was accepted.
 func TestG23WriteAtThePeersEnd(t *testing.T) {
 	for name, ask := range map[string]func(p *pair) error{
-		"ShutdownGracefully": func(p *pair) error { _, err := p.group.ShutdownGracefully(0, hangGuard); return err },
+		"ShutdownGracefully": func(p *pair) error { _, err := p.group.ShutdownGracefully(0, coretest.HangGuard); return err },
 		"CloseGracefully":    func(p *pair) error { p.ch.CloseGracefully(time.Time{}); return nil },
 		"CloseOutput":        func(p *pair) error { p.ch.CloseOutput(); return nil },
 	} {
 		for _, op := range []string{"close", "shutdown"} {
 			t.Run(name+" at "+op, func(t *testing.T) {
-				checkLeaks(t)
+				coretest.CheckLeaks(t)
 				seam := &interruption{op: op}
 				opts := []tcp.Option{seam.option()}
 				if op == "shutdown" {
-					opts = append(opts, tcp.WithLinger(hangGuard))
+					opts = append(opts, tcp.WithLinger(coretest.HangGuard))
 				}
 				p := newPair(t, nil, opts...)
 				var write tcp.WriteFuture
-				on(t, p.group, func() {
+				coretest.OnLoop(t, p.group, func() {
 					seam.run = func() {
 						write = p.ch.Write([]byte("x"))
 						if err := ask(p); err != nil {
@@ -67,18 +68,18 @@ func TestG23WriteAtThePeersEnd(t *testing.T) {
 					_, _ = readAll(p.peer)
 					_ = p.peer.Close()
 				}
-				p.await(t, "Unregistered")
-				wantErr(t, "G23: a write while the channel closes", awaitWrite(t, write), tcp.ErrChannelClosed)
+				p.Await(t, 1, "Unregistered")
+				coretest.WantErr(t, "G23: a write while the channel closes", awaitWrite(t, write), tcp.ErrChannelClosed)
 				if n := p.ch.PendingBytes(); n != 0 {
 					t.Errorf("G23: %d accepted bytes never reached the kernel, want none", n)
 				}
 				switch name {
 				case "CloseGracefully":
-					wantErr(t, "G23: "+name, awaitErr(t, name, p.ch.CloseGracefully(time.Time{})), nil)
+					coretest.WantErr(t, "G23: "+name, coretest.AwaitErr(t, name, p.ch.CloseGracefully(time.Time{})), nil)
 				case "CloseOutput":
-					wantErr(t, "G23: "+name, awaitErr(t, name, p.ch.CloseOutput()), nil)
+					coretest.WantErr(t, "G23: "+name, coretest.AwaitErr(t, name, p.ch.CloseOutput()), nil)
 				default:
-					if r := awaitGroup(t, p.group); r.ChannelsDrained != 1 || r.ChannelsAborted != 0 || r.BytesDiscarded != 0 {
+					if r := coretest.AwaitDone(t, p.group); r.ChannelsDrained != 1 || r.ChannelsAborted != 0 || r.BytesDiscarded != 0 {
 						t.Errorf("G23: drained %d, aborted %d, discarded %d bytes; want 1, 0, 0", r.ChannelsDrained, r.ChannelsAborted, r.BytesDiscarded)
 					}
 				}
@@ -91,13 +92,13 @@ func TestG23WriteAtThePeersEnd(t *testing.T) {
 // and is on its way to the loop. It is kept: the output is shut down behind what the
 // peer has not yet acknowledged.
 func TestG23CloseOutputAtThePeersEnd(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	seam := &interruption{op: "read"}
 	p := newPair(t, nil, seam.option())
 	sent := p.ourKernelTakes(t)
 	asked := make(chan *core.Future[struct{}], 1)
-	on(t, p.group, func() {
-		wantErr(t, "the write", p.ch.WriteAndFlush(make([]byte, sent)).Err(), nil)
+	coretest.OnLoop(t, p.group, func() {
+		coretest.WantErr(t, "the write", p.ch.WriteAndFlush(make([]byte, sent)).Err(), nil)
 		left, err := unix.IoctlGetInt(p.ch.FD(), unix.SIOCOUTQ)
 		if pending := p.ch.PendingBytes(); pending != 0 || left == 0 || err != nil {
 			t.Fatalf("pending %d, unacknowledged %d, %v: want none, some", pending, left, err)
@@ -105,12 +106,12 @@ func TestG23CloseOutputAtThePeersEnd(t *testing.T) {
 		seam.run = func() { asked <- p.ch.CloseOutput() }
 	})
 	_ = p.peer.CloseWrite()
-	wantErr(t, "G23: CloseOutput", awaitErr(t, "CloseOutput", <-asked), nil)
+	coretest.WantErr(t, "G23: CloseOutput", coretest.AwaitErr(t, "CloseOutput", <-asked), nil)
 	if n, err := readAll(p.peer); n != int64(sent) || err != nil {
 		t.Errorf("G23: received %d of %d: %v", n, sent, err)
 	}
 	_ = p.peer.Close()
-	awaitErr(t, "the close", p.ch.CloseFuture())
+	coretest.AwaitErr(t, "the close", p.ch.CloseFuture())
 }
 
 // TestG23WritesRaceThePeersEnd is the same without a seam, for the steps that have none:
@@ -131,10 +132,10 @@ func TestG23WritesRaceThePeersEnd(t *testing.T) {
 		},
 	}
 	for name, ask := range asks {
-		for _, linger := range []time.Duration{0, hangGuard} {
+		for _, linger := range []time.Duration{0, coretest.HangGuard} {
 			t.Run(fmt.Sprintf("%s, linger %v", name, linger), func(t *testing.T) {
-				checkLeaks(t)
-				g := newGroup(t, 1)
+				coretest.CheckLeaks(t)
+				g := coretest.NewGroup(t, 1)
 				var lost atomic.Int32
 				for i := range rounds {
 					var reads atomic.Bool
@@ -165,7 +166,7 @@ func TestG23WritesRaceThePeersEnd(t *testing.T) {
 					_, _ = readAll(p.peer)
 					_ = p.peer.Close()
 					wg.Wait()
-					p.await(t, "Unregistered")
+					p.Await(t, 1, "Unregistered")
 				}
 				if n := lost.Load(); n > 0 {
 					t.Errorf("G23: in %d of %d rounds the answer was nil, and accepted bytes never reached the kernel", n, rounds)

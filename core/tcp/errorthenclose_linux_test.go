@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -21,56 +22,56 @@ func sendsFail(op string, n int) (int, syscall.Errno) {
 // did has ended somebody closes the channel. The error is why it closes, and the handler
 // gets it: once, behind that body, and before the close.
 func TestG22ErrorIsToldThoughCloseFollows(t *testing.T) {
-	for name, opts := range map[string][]tcp.Option{"": nil, " with linger": {tcp.WithLinger(hangGuard)}, " with linger 0": {tcp.WithLinger(0)}} {
+	for name, opts := range map[string][]tcp.Option{"": nil, " with linger": {tcp.WithLinger(coretest.HangGuard)}, " with linger 0": {tcp.WithLinger(0)}} {
 		closes := func(p *pair, ch *tcp.Channel) {
 			ch.WriteAndFlush([]byte("x"))
-			ch.Close().OnDone(func(struct{}, error) { p.add("close") })
+			ch.Close().OnDone(func(struct{}, error) { p.Add("close") })
 			ch.Close()
-			p.add("body")
+			p.Add("body")
 		}
 		check := func(t *testing.T, p *pair, want string) {
 			t.Helper()
-			p.await(t, "Unregistered")
-			wantLog(t, "G22: events", p.String(), want)
-			wantErr(t, "G22: the cause", p.ch.CloseCause(), syscall.EPIPE)
+			p.Await(t, 1, "Unregistered")
+			p.Want(t, "G22: events", want)
+			coretest.WantErr(t, "G22: the cause", p.ch.CloseCause(), syscall.EPIPE)
 		}
 		opts = append(opts, tcp.WithFaults(sendsFail))
 		t.Run("in a task"+name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			p := newPair(t, nil, opts...)
 			write := p.ch.Write([]byte("never sent"))
-			on(t, p.ch.EventLoop(), func() { closes(p, p.ch) })
+			coretest.OnLoop(t, p.ch.EventLoop(), func() { closes(p, p.ch) })
 			check(t, p, "Active body Error close Inactive Unregistered")
-			wantErr(t, "G22: the write", awaitWrite(t, write), tcp.ErrChannelClosed, syscall.EPIPE)
+			coretest.WantErr(t, "G22: the write", awaitWrite(t, write), tcp.ErrChannelClosed, syscall.EPIPE)
 		})
 		t.Run("in Read"+name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			p := newPair(t, nil, opts...)
 			p.on(t, "Read", func() { closes(p, p.ch) })
 			_, _ = p.peer.Write([]byte("x"))
-			p.await(t, "Unregistered")
+			p.Await(t, 1, "Unregistered")
 			check(t, p, "Active Read body ReadComplete Error close Inactive Unregistered")
 		})
 		t.Run("from outside"+name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			p := newPair(t, nil, opts...)
-			on(t, p.ch.EventLoop(), func() {
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {
 				asked := make(chan struct{})
 				go func() { defer close(asked); p.ch.Close() }()
-				await(t, "the call of Close", asked)
+				coretest.Await(t, "the call of Close", asked)
 				p.ch.WriteAndFlush([]byte("x"))
 			})
 			check(t, p, "Active Error Inactive Unregistered")
 		})
 		t.Run("by a deadline"+name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			p := newPair(t, nil, opts...)
-			on(t, p.ch.EventLoop(), func() {
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {
 				p.ch.Write([]byte("x"))
 				p.ch.CloseGracefully(time.Now().Add(time.Hour)) // sends it
 				p.ch.CloseGracefully(time.Now().Add(-time.Hour))
 				p.ch.GraceIsOver()
-				p.add("body")
+				p.Add("body")
 			})
 			check(t, p, "Active body Error Inactive Unregistered")
 		})
@@ -82,7 +83,7 @@ func TestG22ErrorIsToldThoughCloseFollows(t *testing.T) {
 func TestG22ErrorIsToldThoughTheInputEnds(t *testing.T) {
 	for name, opts := range map[string][]tcp.Option{"": nil, " with half closure": {tcp.WithHalfClosure(true)}} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			var ended atomic.Bool // the end of the input was read
 			p := newPair(t, nil, append(opts, tcp.WithReadBuffer(1), tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
 				if op == "read" && ended.Load() {
@@ -90,7 +91,7 @@ func TestG22ErrorIsToldThoughTheInputEnds(t *testing.T) {
 				}
 				return sendsFail(op, n)
 			}))...)
-			on(t, p.ch.EventLoop(), func() {
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {
 				p.then = func(at string, ch *tcp.Channel, b []byte) {
 					switch at {
 					case "Read":
@@ -101,9 +102,9 @@ func TestG22ErrorIsToldThoughTheInputEnds(t *testing.T) {
 				}
 			})
 			_, _ = p.peer.Write([]byte("xx")) // more than the buffer has room for: it reads on
-			p.await(t, "Unregistered")
-			wantLog(t, "G22: events", p.String(), "Active Read ReadComplete Error Inactive Unregistered")
-			wantErr(t, "G22: the cause", p.ch.CloseCause(), syscall.EPIPE)
+			p.Await(t, 1, "Unregistered")
+			p.Want(t, "G22: events", "Active Read ReadComplete Error Inactive Unregistered")
+			coretest.WantErr(t, "G22: the cause", p.ch.CloseCause(), syscall.EPIPE)
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -24,7 +25,7 @@ func TestFaultsOfStreams(t *testing.T) {
 	t.Logf("seed %d", seed)
 	for _, fault := range []string{"short", "EINTR", "EAGAIN", "all"} {
 		t.Run(fault, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			rng := rand.New(rand.NewPCG(seed, 2)) // used on the loop only
 			var ch *tcp.Channel
 			var on atomic.Bool
@@ -78,7 +79,7 @@ func TestFaultsOfStreams(t *testing.T) {
 			if counts[0] != counts[1] || got[0] != sent[0] {
 				t.Error("the stream is not what was written, twice")
 			}
-			awaitErr(t, "the close", p.ch.CloseOutput())
+			coretest.AwaitErr(t, "the close", p.ch.CloseOutput())
 		})
 	}
 }
@@ -106,7 +107,7 @@ func TestFaultsThatClose(t *testing.T) {
 	for _, c := range cases {
 		for _, where := range []string{"outside", "loop"} {
 			t.Run(c.op+" "+c.errno.Error()+" "+where, func(t *testing.T) {
-				checkLeaks(t)
+				coretest.CheckLeaks(t)
 				p := newPair(t, nil, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
 					if op == c.op {
 						return n, c.errno
@@ -116,18 +117,18 @@ func TestFaultsThatClose(t *testing.T) {
 				var closes atomic.Int32
 				p.ch.CloseFuture().OnDone(func(_ struct{}, err error) {
 					closes.Add(1)
-					wantErr(t, "R213: CloseFuture", err, nil)
+					coretest.WantErr(t, "R213: CloseFuture", err, nil)
 				})
 				write := p.ch.Write([]byte("pending"))
 				if where == "loop" {
-					on(t, p.ch.EventLoop(), func() { c.act(p) })
+					coretest.OnLoop(t, p.ch.EventLoop(), func() { c.act(p) })
 				} else {
 					c.act(p)
 				}
-				p.await(t, "Unregistered")
-				wantLog(t, "events", p.String(), c.events)
-				wantErr(t, "the cause", p.ch.CloseCause(), c.cause)
-				wantErr(t, "R213: Close", awaitErr(t, "the close", p.ch.Close()), c.err)
+				p.Await(t, 1, "Unregistered")
+				p.Want(t, "events", c.events)
+				coretest.WantErr(t, "the cause", p.ch.CloseCause(), c.cause)
+				coretest.WantErr(t, "R213: Close", coretest.AwaitErr(t, "the close", p.ch.Close()), c.err)
 				if closes.Load() != 1 {
 					t.Errorf("CloseFuture completed %d times, want once", closes.Load())
 				}
@@ -147,7 +148,7 @@ func TestFaultsThatClose(t *testing.T) {
 // closes the channel after that call, and what the handler writes meanwhile fails
 // with it.
 func TestR216FlushAfterFailure(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	var later tcp.WriteFuture
 	p := newPair(t, func(at string, ch *tcp.Channel, b []byte) {
 		if at == "Read" {
@@ -164,9 +165,9 @@ func TestR216FlushAfterFailure(t *testing.T) {
 		return n, 0
 	}))
 	_, _ = p.peer.Write([]byte("x"))
-	p.await(t, "Unregistered")
-	wantLog(t, "events", p.String(), "Active Read ReadComplete Error Inactive Unregistered")
-	wantErr(t, "R216: the second write", awaitWrite(t, later), syscall.EPIPE)
+	p.Await(t, 1, "Unregistered")
+	p.Want(t, "events", "Active Read ReadComplete Error Inactive Unregistered")
+	coretest.WantErr(t, "R216: the second write", awaitWrite(t, later), syscall.EPIPE)
 }
 
 // TestFaultsOfAccept: errors of one connection are passed over, those of the listener
@@ -181,8 +182,8 @@ func TestFaultsOfAccept(t *testing.T) {
 		{syscall.EINVAL, true}, {syscall.EBADF, true},
 	} {
 		t.Run(c.errno.Error(), func(t *testing.T) {
-			checkLeaks(t)
-			g := newGroup(t, 1)
+			coretest.CheckLeaks(t)
+			g := coretest.NewGroup(t, 1)
 			var failures atomic.Int32
 			l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
 				if op == "accept" && failures.Add(1) <= 3 {
@@ -201,8 +202,8 @@ func TestFaultsOfAccept(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.ends {
-				wantErr(t, "the listener", awaitErr(t, "the close", l.CloseFuture()), nil)
-				wantErr(t, "the cause", l.CloseCause(), c.errno)
+				coretest.WantErr(t, "the listener", coretest.AwaitErr(t, "the close", l.CloseFuture()), nil)
+				coretest.WantErr(t, "the cause", l.CloseCause(), c.errno)
 				return
 			}
 			mustEcho(t, conn)
@@ -212,8 +213,8 @@ func TestFaultsOfAccept(t *testing.T) {
 
 // TestFaultsOfConnect: an error of the handshake is the dial's, and names the call.
 func TestFaultsOfConnect(t *testing.T) {
-	checkLeaks(t)
-	g := newGroup(t, 1)
+	coretest.CheckLeaks(t)
+	g := coretest.NewGroup(t, 1)
 	l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho)
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +225,7 @@ func TestFaultsOfConnect(t *testing.T) {
 		}
 		return n, 0
 	}))
-	wantErr(t, "Dial", err, syscall.EHOSTUNREACH)
+	coretest.WantErr(t, "Dial", err, syscall.EHOSTUNREACH)
 	if err == nil || !bytes.Contains([]byte(err.Error()), []byte("connect")) {
 		t.Errorf("got %v, want the call's name in it", err)
 	}
@@ -233,7 +234,7 @@ func TestFaultsOfConnect(t *testing.T) {
 // TestG22NobodyGetsAhead: a future that is asked for after its bytes were sent, but
 // before those in front of it have been told, waits for them.
 func TestG22NobodyGetsAhead(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	var w [3]tcp.WriteFuture
 	var p *pair
 	sends := 0
@@ -244,26 +245,26 @@ func TestG22NobodyGetsAhead(t *testing.T) {
 		if sends++; sends == 1 {
 			return 6, 0 // the first two writes
 		}
-		w[1].OnDone(func(int, error) { p.add("w2") })
+		w[1].OnDone(func(int, error) { p.Add("w2") })
 		return n, 0
 	}))
-	on(t, p.ch.EventLoop(), func() {
+	coretest.OnLoop(t, p.ch.EventLoop(), func() {
 		for i := range w {
 			w[i] = p.ch.Write([]byte("abc"))
 		}
-		w[2].OnDone(func(int, error) { p.add("w3") })
-		w[0].OnDone(func(int, error) { p.add("w1") })
+		w[2].OnDone(func(int, error) { p.Add("w3") })
+		w[0].OnDone(func(int, error) { p.Add("w1") })
 		p.ch.Flush()
 	})
-	p.await(t, "w3")
-	wantLog(t, "G22: order", p.String(), "Active w1 w2 w3")
+	p.Await(t, 1, "w3")
+	p.Want(t, "G22: order", "Active w1 w2 w3")
 }
 
 // TestR218WriteSpin: a flush ends after so many system calls, and the rest follows.
 func TestR218WriteSpin(t *testing.T) {
 	for _, spin := range []int{1, 3, tcp.DefaultWriteSpin} {
 		t.Run(strconv.Itoa(spin), func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			p := newPair(t, nil, tcp.WithWriteSpin(spin), tcp.WithSocketBuffers(0, pinnedBuffer), tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
 				if op == "send" {
 					return 1, 0
@@ -271,7 +272,7 @@ func TestR218WriteSpin(t *testing.T) {
 				return n, 0
 			}))
 			var write tcp.WriteFuture
-			on(t, p.ch.EventLoop(), func() {
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {
 				write = p.ch.Write(make([]byte, 100))
 				p.ch.Flush()
 				if left := p.ch.PendingBytes(); left != int64(100-spin) {
@@ -287,10 +288,10 @@ func TestR218WriteSpin(t *testing.T) {
 
 // TestG13ReadsOfOneReadiness are bounded, whatever there is to read.
 func TestG13ReadsOfOneReadiness(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil, tcp.WithReadBuffer(1))
 	_, _ = p.peer.Write(make([]byte, 1000))
-	awaitCount(t, p.log, "Read ", 1000)
+	p.Await(t, 1000, "Read")
 	for _, reads := range strings.Split(p.String(), "ReadComplete") {
 		if n := strings.Count(reads, "Read"); n > 16 {
 			t.Errorf("G13: %d reads without a pause, want at most 16", n)
@@ -301,7 +302,7 @@ func TestG13ReadsOfOneReadiness(t *testing.T) {
 // TestR222LowMarkIsStrict: with exactly the low mark pending the channel is not yet
 // writable again.
 func TestR222LowMarkIsStrict(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	take := []int{7, 0, 1, 0, 0, 3} // bytes of each send; 0: it would block
 	p := newPair(t, nil, tcp.WithWriteBufferWaterMarks(4, 10), tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
 		if op != "send" {
@@ -319,7 +320,7 @@ func TestR222LowMarkIsStrict(t *testing.T) {
 		writable bool
 		events   int
 	}{{4, false, 1}, {3, true, 2}, {3, true, 2}, {0, true, 2}} {
-		on(t, p.ch.EventLoop(), func() {
+		coretest.OnLoop(t, p.ch.EventLoop(), func() {
 			if i == 0 {
 				p.ch.Write(make([]byte, 11))
 				p.ch.Flush()

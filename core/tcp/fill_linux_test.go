@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 
 	"golang.org/x/sys/unix"
@@ -47,7 +48,7 @@ func noWaterMarks() tcp.Option { return tcp.WithWriteBufferWaterMarks(math.MaxIn
 // the peer reads, whatever the socket buffers of the machine.
 func (p *pair) fill(t testing.TB) (w tcp.WriteFuture) {
 	t.Helper()
-	on(t, p.ch.EventLoop(), func() { w = p.fillInLoop(t) })
+	coretest.OnLoop(t, p.ch.EventLoop(), func() { w = p.fillInLoop(t) })
 	return w
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -26,14 +27,14 @@ const (
 // too where they are the same.
 func fullWorkers(t *testing.T, oneLoop bool, peers int, opts ...tcp.Option) (l *tcp.Listener, boss *core.Group, conns []net.Conn, release func()) {
 	t.Helper()
-	worker := newGroup(t, 1, core.WithMaxPendingTasks(fewTasks))
+	worker := coretest.NewGroup(t, 1, core.WithMaxPendingTasks(fewTasks))
 	boss = worker
 	if !oneLoop {
-		boss = newGroup(t, 1)
+		boss = coretest.NewGroup(t, 1)
 	}
 	l, conns, release = heldWorkers(t, boss, worker, peers, opts...)
 	if !oneLoop {
-		awaitThat(t, "the listener to pause", func() bool { return l.Stats().Paused > 0 })
+		coretest.Until(t, "the listener to pause", func() bool { return l.Stats().Paused > 0 })
 		if s := l.Stats(); s.Accepted > fewTasks+1 || s.Refused > 0 {
 			t.Errorf("G19: %+v with a worker that has room for %d: the rest belongs into the backlog", s, fewTasks)
 		}
@@ -54,7 +55,7 @@ func heldWorkers(t *testing.T, boss, worker *core.Group, peers int, opts ...tcp.
 	}
 	release = sync.OnceFunc(func() { close(gate) })
 	t.Cleanup(release)
-	await(t, "the task", held)
+	coretest.Await(t, "the task", held)
 	for range peers {
 		conns = append(conns, mustDial(t, l.Addr()))
 	}
@@ -67,7 +68,7 @@ func TestG19BurstOnABoundedLoop(t *testing.T) {
 	for name, oneLoop := range map[string]bool{"one loop": true, "boss and worker": false} {
 		for _, peers := range []int{oneMore, manyPeers} {
 			t.Run(fmt.Sprintf("%s, %d peers", name, peers), func(t *testing.T) {
-				checkLeaks(t)
+				coretest.CheckLeaks(t)
 				l, _, conns, release := fullWorkers(t, oneLoop, peers)
 				release()
 				for _, c := range conns {
@@ -90,21 +91,21 @@ func TestG23EndWithAFullWorker(t *testing.T) {
 	}{
 		"Close":              {func(_ *core.Group, l *tcp.Listener) { l.Close() }, true},
 		"Close twice":        {func(_ *core.Group, l *tcp.Listener) { l.Close(); l.Close() }, true},
-		"ShutdownGracefully": {func(boss *core.Group, _ *tcp.Listener) { _, _ = boss.ShutdownGracefully(0, hangGuard) }, true},
+		"ShutdownGracefully": {func(boss *core.Group, _ *tcp.Listener) { _, _ = boss.ShutdownGracefully(0, coretest.HangGuard) }, true},
 		"Close and then ShutdownGracefully": {func(boss *core.Group, l *tcp.Listener) {
 			l.Close()
-			_, _ = boss.ShutdownGracefully(0, hangGuard)
+			_, _ = boss.ShutdownGracefully(0, coretest.HangGuard)
 		}, true},
 		"Shutdown": {func(boss *core.Group, _ *tcp.Listener) { boss.Shutdown() }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			l, boss, conns, release := fullWorkers(t, false, manyPeers)
 			c.end(boss, l)
 			if c.served {
 				on := make(chan struct{}) // the boss has come to it, and waits
 				if boss.Execute(func() { close(on) }) == nil {
-					await(t, "a task", on)
+					coretest.Await(t, "a task", on)
 				}
 				if l.CloseCause() != nil {
 					t.Errorf("G23: the listener closed with connections in hand: %v", l.CloseCause())
@@ -113,13 +114,13 @@ func TestG23EndWithAFullWorker(t *testing.T) {
 				for _, conn := range conns {
 					mustEcho(t, conn)
 				}
-				awaitErr(t, "the close", l.CloseFuture())
+				coretest.AwaitErr(t, "the close", l.CloseFuture())
 				if s := l.Stats(); s.Accepted != manyPeers || s.Refused != 0 {
 					t.Errorf("G23: %+v, want %d accepted and none refused", s, manyPeers)
 				}
 				return
 			}
-			awaitErr(t, "the close", l.CloseFuture())
+			coretest.AwaitErr(t, "the close", l.CloseFuture())
 			if s := l.Stats(); s.Accepted != fewTasks+1 || s.Refused != 1 {
 				t.Errorf("G22: %+v, want the one that was in hand refused, and no other", s)
 			}
@@ -147,10 +148,10 @@ func (h closingHandler) Handle(ctx context.Context, r slog.Record) error {
 // TestG23CloseInsideAccept: the logger is called on the loop of the listener, inside
 // accept, and may close the listener: that ends in order all the same.
 func TestG23CloseInsideAccept(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	var listener atomic.Pointer[tcp.Listener]
 	var failures atomic.Int32
-	boss, worker := newGroup(t, 1), newGroup(t, 1)
+	boss, worker := coretest.NewGroup(t, 1), coretest.NewGroup(t, 1)
 	l, err := tcp.Listen(boss, worker, "127.0.0.1:0", newEcho,
 		tcp.WithLogger(slog.New(closingHandler{countingHandler{&failures}, &listener})))
 	if err != nil {
@@ -158,19 +159,19 @@ func TestG23CloseInsideAccept(t *testing.T) {
 	}
 	listener.Store(l)
 	worker.Shutdown()
-	awaitGroup(t, worker)
+	coretest.AwaitDone(t, worker)
 	held, gate := make(chan struct{}), make(chan struct{})
 	if err := boss.Execute(func() { close(held); <-gate }); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the task", held)
+	coretest.Await(t, "the task", held)
 	for range manyPeers {
 		mustDial(t, l.Addr())
 	}
 	close(gate)
-	awaitErr(t, "the close", l.CloseFuture())
-	on(t, boss, func() {}) // what has closed it has returned
-	wantErr(t, "the cause", l.CloseCause(), tcp.ErrListenerClosed)
+	coretest.AwaitErr(t, "the close", l.CloseFuture())
+	coretest.OnLoop(t, boss, func() {}) // what has closed it has returned
+	coretest.WantErr(t, "the cause", l.CloseCause(), tcp.ErrListenerClosed)
 	if s := l.Stats(); s.Accepted != manyPeers || s.Refused != manyPeers || failures.Load() != 0 {
 		t.Errorf("G23: %+v and %d errors logged, want %d accepted and refused, and no errors", s, failures.Load(), manyPeers)
 	}
@@ -179,7 +180,7 @@ func TestG23CloseInsideAccept(t *testing.T) {
 // TestG23CloseInsideTheEnd: the logger closes a listener that ends, and whose accept
 // fails. It ends once.
 func TestG23CloseInsideTheEnd(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	var listener atomic.Pointer[tcp.Listener]
 	var failures atomic.Int32
 	_, l, release := heldListener(t, 1, tcp.WithLogger(slog.New(closingHandler{countingHandler{&failures}, &listener})),
@@ -192,26 +193,26 @@ func TestG23CloseInsideTheEnd(t *testing.T) {
 	listener.Store(l)
 	l.Close()
 	release()
-	wantErr(t, "the close", awaitErr(t, "the close", l.CloseFuture()), nil)
-	wantErr(t, "the cause", l.CloseCause(), tcp.ErrListenerClosed)
+	coretest.WantErr(t, "the close", coretest.AwaitErr(t, "the close", l.CloseFuture()), nil)
+	coretest.WantErr(t, "the cause", l.CloseCause(), tcp.ErrListenerClosed)
 }
 
 // TestG23CloseInsideAPause: the logger closes a listener that pauses, again and again.
 // That waits for room.
 func TestG23CloseInsideAPause(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	var listener atomic.Pointer[tcp.Listener]
 	var failures atomic.Int32
 	l, boss, conns, release := fullWorkers(t, false, manyPeers, tcp.WithLogger(slog.New(closingHandler{countingHandler{&failures}, &listener})))
 	listener.Store(l)
 	paused := l.Stats().Paused
-	awaitThat(t, "two more pauses", func() bool { return l.Stats().Paused >= paused+2 })
-	on(t, boss, func() {}) // the loop goes on meanwhile
+	coretest.Until(t, "two more pauses", func() bool { return l.Stats().Paused >= paused+2 })
+	coretest.OnLoop(t, boss, func() {}) // the loop goes on meanwhile
 	release()
 	for _, c := range conns {
 		mustEcho(t, c)
 	}
-	awaitErr(t, "the close", l.CloseFuture())
+	coretest.AwaitErr(t, "the close", l.CloseFuture())
 	if s := l.Stats(); s.Accepted != manyPeers || s.Refused != 0 || failures.Load() != 0 {
 		t.Errorf("G23: %+v and %d errors logged, want %d accepted, none refused, and no errors", s, failures.Load(), manyPeers)
 	}
@@ -219,8 +220,8 @@ func TestG23CloseInsideAPause(t *testing.T) {
 
 // TestG23WorkerThatIsDown: the turn of a worker that was shut down is another's.
 func TestG23WorkerThatIsDown(t *testing.T) {
-	checkLeaks(t)
-	boss, workers := newGroup(t, 1), newGroup(t, 3)
+	coretest.CheckLeaks(t)
+	boss, workers := coretest.NewGroup(t, 1), coretest.NewGroup(t, 3)
 	l, err := tcp.Listen(boss, workers, "127.0.0.1:0", newEcho)
 	if err != nil {
 		t.Fatal(err)
@@ -234,10 +235,10 @@ func TestG23WorkerThatIsDown(t *testing.T) {
 		}
 		if left > 0 {
 			child.Shutdown()
-			await(t, "the worker", child.Termination().Done())
+			coretest.Await(t, "the worker", child.Termination().Done())
 		}
 	}
-	awaitErr(t, "the close", l.Close())
+	coretest.AwaitErr(t, "the close", l.Close())
 	if s := l.Stats(); s.Accepted != peers || s.Refused != 0 {
 		t.Errorf("G23: %+v, want %d accepted and none refused", s, peers)
 	}
@@ -253,10 +254,10 @@ func TestG23BacklogOfOneGroup(t *testing.T) {
 }
 
 func backlogOfOneGroup(t *testing.T, others bool) {
-	checkLeaks(t)
-	g := newGroup(t, 2)
+	coretest.CheckLeaks(t)
+	g := coretest.NewGroup(t, 2)
 	l, err := tcp.Listen(g, g, "127.0.0.1:0", func() tcp.Handler {
-		return &recorder{log: newLog(), then: func(at string, ch *tcp.Channel, _ []byte) {
+		return &recorder{then: func(at string, ch *tcp.Channel, _ []byte) {
 			if at == "Active" {
 				ch.WriteAndFlush([]byte("hello"))
 			}
@@ -269,16 +270,16 @@ func backlogOfOneGroup(t *testing.T, others bool) {
 	if err := l.EventLoop().Execute(func() { close(held); <-gate }); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the task", held)
+	coretest.Await(t, "the task", held)
 	const peers = 60
 	var conns []net.Conn
 	for range peers {
 		conns = append(conns, mustDial(t, l.Addr()))
 	}
-	_, _ = g.ShutdownGracefully(0, hangGuard)
+	_, _ = g.ShutdownGracefully(0, coretest.HangGuard)
 	for child := range g.All() {
 		if child != core.EventExecutor(l.EventLoop()) {
-			await(t, "the idle loop", child.Termination().Done())
+			coretest.Await(t, "the idle loop", child.Termination().Done())
 		}
 	}
 	if others {
@@ -299,7 +300,7 @@ func backlogOfOneGroup(t *testing.T, others bool) {
 		}
 		_ = c.Close()
 	}
-	r := awaitGroup(t, g)
+	r := coretest.AwaitDone(t, g)
 	if s := l.Stats(); s.Accepted != peers || s.Refused != 0 || r.ChannelsDrained != peers {
 		t.Errorf("G23: %+v, %d drained, want %d accepted and drained, none refused", s, r.ChannelsDrained, peers)
 	}

@@ -6,28 +6,29 @@ import (
 	"testing"
 	"time"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
 // TestCloseOutput: what was written is sent, then our side ends, the other goes on.
 func TestCloseOutput(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil, tcp.WithHalfClosure(true))
 	const sent = 8 << 20
 	p.ch.Write(make([]byte, sent))
 	f := p.ch.CloseOutput()
-	wantErr(t, "write after CloseOutput", p.ch.Write([]byte("x")).Err(), tcp.ErrOutputShutdown)
+	coretest.WantErr(t, "write after CloseOutput", p.ch.Write([]byte("x")).Err(), tcp.ErrOutputShutdown)
 	if n, err := readAll(p.peer); n != sent || err != nil {
 		t.Errorf("received %d of %d: %v", n, sent, err)
 	}
-	wantErr(t, "CloseOutput", awaitErr(t, "CloseOutput", f), nil)
+	coretest.WantErr(t, "CloseOutput", coretest.AwaitErr(t, "CloseOutput", f), nil)
 	_, _ = p.peer.Write([]byte("x"))
-	p.await(t, "Read")
+	p.Await(t, 1, "Read")
 	_ = p.peer.CloseWrite()
-	p.await(t, "Unregistered")
-	wantLog(t, "events", p.String(), "Active WritabilityChanged WritabilityChanged Read ReadComplete InputShutdown ReadComplete Inactive Unregistered")
-	wantErr(t, "the cause", p.ch.CloseCause(), io.EOF)
-	wantErr(t, "CloseOutput after the close", awaitErr(t, "it", p.ch.CloseOutput()), nil)
+	p.Await(t, 1, "Unregistered")
+	p.Want(t, "events", "Active WritabilityChanged WritabilityChanged Read ReadComplete InputShutdown ReadComplete Inactive Unregistered")
+	coretest.WantErr(t, "the cause", p.ch.CloseCause(), io.EOF)
+	coretest.WantErr(t, "CloseOutput after the close", coretest.AwaitErr(t, "it", p.ch.CloseOutput()), nil)
 }
 
 // TestG22CloseOutputAfterTheFIN asks for the future when a graceful close has shut the
@@ -35,17 +36,17 @@ func TestCloseOutput(t *testing.T) {
 func TestG22CloseOutputAfterTheFIN(t *testing.T) {
 	for name, endBefore := range map[string]bool{"while it waits for the peer": false, "after Close": true} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			p := newPair(t, nil)
 			p.ch.CloseGracefully(time.Time{})
 			if n, err := readAll(p.peer); n != 0 || err != nil {
 				t.Fatalf("the peer got %d bytes and %v, want the end of the stream", n, err)
 			}
-			on(t, p.ch.EventLoop(), func() {}) // the body that sent the FIN has ended
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {}) // the body that sent the FIN has ended
 			if endBefore {
-				awaitErr(t, "the close", p.ch.Close())
+				coretest.AwaitErr(t, "the close", p.ch.Close())
 			}
-			wantErr(t, "G22: CloseOutput", awaitErr(t, "CloseOutput", p.ch.CloseOutput()), nil)
+			coretest.WantErr(t, "G22: CloseOutput", coretest.AwaitErr(t, "CloseOutput", p.ch.CloseOutput()), nil)
 			if cause := p.ch.CloseCause(); cause != nil {
 				t.Errorf("the channel closed for %v, want it to wait for the peer, or to be closed by Close", cause)
 			}
@@ -55,11 +56,11 @@ func TestG22CloseOutputAfterTheFIN(t *testing.T) {
 
 // TestR220HalfClosure: the end of the input is told once, and writes go on.
 func TestR220HalfClosure(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil, tcp.WithHalfClosure(true))
 	_, _ = p.peer.Write([]byte("x"))
 	_ = p.peer.CloseWrite()
-	p.await(t, "InputShutdown")
+	p.Await(t, 1, "InputShutdown")
 	if err := awaitWrite(t, p.ch.WriteAndFlush([]byte("answer"))); err != nil {
 		t.Errorf("R220: write after the end of the input: %v", err)
 	}
@@ -68,16 +69,16 @@ func TestR220HalfClosure(t *testing.T) {
 		t.Errorf("R220: received %q, %v", b, err)
 	}
 	parks := p.group.Stats().Parks
-	on(t, p.ch.EventLoop(), func() {})
-	on(t, p.ch.EventLoop(), func() {})
+	coretest.OnLoop(t, p.ch.EventLoop(), func() {})
+	coretest.OnLoop(t, p.ch.EventLoop(), func() {})
 	if n := p.group.Stats().Parks - parks; n > 10 {
 		t.Errorf("R220: the loop spins on a half-closed channel: %d parks", n)
 	}
-	awaitErr(t, "the close", p.ch.Close())
-	p.await(t, "Unregistered")
+	coretest.AwaitErr(t, "the close", p.ch.Close())
+	p.Await(t, 1, "Unregistered")
 	want := "Active Read ReadComplete InputShutdown ReadComplete Inactive Unregistered"
 	if got := p.String(); got != want && got != "Active Read InputShutdown ReadComplete Inactive Unregistered" {
-		wantLog(t, "R220: events", got, want)
+		t.Errorf("R220: events:\n got %q\nwant %q", got, want)
 	}
 }
 
@@ -86,7 +87,7 @@ func TestR220HalfClosure(t *testing.T) {
 func TestR220EndOfInputBeforeTheAnswerIsSent(t *testing.T) {
 	for name, flushed := range map[string]bool{"flushed": true, "not flushed": false} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			var write tcp.WriteFuture
 			var sent atomic.Int64 // set when the pair is there; no socket orders it for the race detector
 			p := newPair(t, func(event string, ch *tcp.Channel, _ []byte) {
@@ -103,9 +104,9 @@ func TestR220EndOfInputBeforeTheAnswerIsSent(t *testing.T) {
 			if n, err := readAll(p.peer); n != sent.Load() || err != nil {
 				t.Errorf("R220: received %d of %d: %v", n, sent.Load(), err)
 			}
-			p.await(t, "Unregistered")
-			wantErr(t, "R220: the write", awaitWrite(t, write), nil)
-			wantErr(t, "R220: the cause", p.ch.CloseCause(), io.EOF)
+			p.Await(t, 1, "Unregistered")
+			coretest.WantErr(t, "R220: the write", awaitWrite(t, write), nil)
+			coretest.WantErr(t, "R220: the cause", p.ch.CloseCause(), io.EOF)
 		})
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
 // gracefulEnds are the two ways in which a channel is asked to end in order.
 var gracefulEnds = map[string]func(p *pair){
 	"CloseGracefully":    func(p *pair) { p.ch.CloseGracefully(time.Time{}) },
-	"ShutdownGracefully": func(p *pair) { _, _ = p.group.ShutdownGracefully(0, hangGuard) },
+	"ShutdownGracefully": func(p *pair) { _, _ = p.group.ShutdownGracefully(0, coretest.HangGuard) },
 }
 
 // heldPair returns a pair whose handler has read a question and holds the channel for it.
@@ -32,13 +33,13 @@ func heldPair(t *testing.T, opts ...tcp.Option) (p *pair, release func()) {
 			return
 		}
 		release, err := ch.Hold()
-		wantErr(t, "Hold in Read", err, nil)
+		coretest.WantErr(t, "Hold in Read", err, nil)
 		releases <- release
 	}, opts...)
 	_, _ = p.peer.Write([]byte("question"))
 	select {
 	case release = <-releases:
-	case <-time.After(hangGuard):
+	case <-time.After(coretest.HangGuard):
 		t.Fatal("waited for the hold in vain")
 	}
 	return p, release
@@ -49,33 +50,33 @@ func heldPair(t *testing.T, opts ...tcp.Option) (p *pair, release func()) {
 func TestG23HeldChannelWaitsForTheAnswer(t *testing.T) {
 	for name, end := range gracefulEnds {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			p, release := heldPair(t)
 			end(p)
 			_, _ = p.peer.Write([]byte("not accepted")) // it is neither delivered nor does it reset the connection
-			on(t, p.ch.EventLoop(), func() {})
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {})
 			if p.ch.IsOpen() {
 				t.Error("the channel says that it is open")
 			}
 			for _, part := range []string{"the ", "answer"} {
-				wantErr(t, "G23: a write while the channel is held", awaitWrite(t, p.ch.WriteAndFlush([]byte(part))), nil)
+				coretest.WantErr(t, "G23: a write while the channel is held", awaitWrite(t, p.ch.WriteAndFlush([]byte(part))), nil)
 			}
 			inLoop := make(chan tcp.WriteFuture, 1)
-			on(t, p.ch.EventLoop(), func() { inLoop <- p.ch.Write([]byte("!")) }) // not flushed: it is sent all the same
+			coretest.OnLoop(t, p.ch.EventLoop(), func() { inLoop <- p.ch.Write([]byte("!")) }) // not flushed: it is sent all the same
 			last := <-inLoop
-			wantErr(t, "G23: a write on the loop while the channel is held", last.Err(), nil)
+			coretest.WantErr(t, "G23: a write on the loop while the channel is held", last.Err(), nil)
 			release()
-			wantErr(t, "G22: a write after the release", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
+			coretest.WantErr(t, "G22: a write after the release", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
 			got, err := io.ReadAll(p.peer)
 			if string(got) != "the answer!" || err != nil {
 				t.Errorf("G23: the peer got %q, %v; want the answer, and the end", got, err)
 			}
 			_ = p.peer.Close()
-			p.await(t, "Unregistered")
-			wantErr(t, "G23: the close", awaitErr(t, "it", p.ch.CloseGracefully(time.Time{})), nil)
-			wantErr(t, "G23: the last write", last.Err(), nil)
+			p.Await(t, 1, "Unregistered")
+			coretest.WantErr(t, "G23: the close", coretest.AwaitErr(t, "it", p.ch.CloseGracefully(time.Time{})), nil)
+			coretest.WantErr(t, "G23: the last write", last.Err(), nil)
 			if name == "ShutdownGracefully" {
-				if r := awaitGroup(t, p.group); r.ChannelsDrained != 1 || r.ChannelsHeld != 0 || r.Held != "" {
+				if r := coretest.AwaitDone(t, p.group); r.ChannelsDrained != 1 || r.ChannelsHeld != 0 || r.Held != "" {
 					t.Errorf("G23: the report is %+v, want 1 drained and none held", r)
 				}
 			}
@@ -93,14 +94,14 @@ func TestG23PeersEndWaitsForTheAnswer(t *testing.T) {
 	} {
 		for _, first := range []bool{false, true} { // the end of the stream comes first
 			t.Run(fmt.Sprintf("%s, end of stream first: %v", name, first), func(t *testing.T) {
-				checkLeaks(t)
+				coretest.CheckLeaks(t)
 				p, release := heldPair(t)
 				if !first {
 					end(p)
 				}
 				_ = p.peer.CloseWrite()
-				awaitThat(t, "the end of the stream to be seen", func() (ended bool) {
-					on(t, p.ch.EventLoop(), func() { ended = p.ch.InputEnded() })
+				coretest.Until(t, "the end of the stream to be seen", func() (ended bool) {
+					coretest.OnLoop(t, p.ch.EventLoop(), func() { ended = p.ch.InputEnded() })
 					return ended
 				})
 				if first {
@@ -108,17 +109,17 @@ func TestG23PeersEndWaitsForTheAnswer(t *testing.T) {
 				}
 				// A second answer begins and ends while the first one is computed.
 				if another, err := p.ch.Hold(); name == "open" {
-					wantErr(t, "G23: another hold", err, nil)
+					coretest.WantErr(t, "G23: another hold", err, nil)
 					another()
 				}
-				wantErr(t, "G23: the answer", p.ch.WriteAndFlush([]byte("answer")).Err(), nil)
+				coretest.WantErr(t, "G23: the answer", p.ch.WriteAndFlush([]byte("answer")).Err(), nil)
 				release()
 				got, err := io.ReadAll(p.peer)
 				if string(got) != "answer" || err != nil {
 					t.Errorf("G23: the peer got %q, %v; want the answer, and the end", got, err)
 				}
 				_ = p.peer.Close()
-				p.await(t, "Unregistered")
+				p.Await(t, 1, "Unregistered")
 			})
 		}
 	}
@@ -127,11 +128,11 @@ func TestG23PeersEndWaitsForTheAnswer(t *testing.T) {
 // TestHoldAfterTheReleaseThatTheEndAwaits: between the last release and the loop another
 // hold begins. The end of the stream waits for that one too.
 func TestHoldAfterTheReleaseThatTheEndAwaits(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p, release := heldPair(t)
 	_ = p.peer.CloseWrite()
-	awaitThat(t, "the end of the stream to be seen", func() (ended bool) {
-		on(t, p.ch.EventLoop(), func() { ended = p.ch.InputEnded() })
+	coretest.Until(t, "the end of the stream to be seen", func() (ended bool) {
+		coretest.OnLoop(t, p.ch.EventLoop(), func() { ended = p.ch.InputEnded() })
 		return ended
 	})
 	var second func()
@@ -139,20 +140,20 @@ func TestHoldAfterTheReleaseThatTheEndAwaits(t *testing.T) {
 	if err := p.ch.EventLoop().Execute(func() { close(stopped); <-stop }); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the loop to stop", stopped)
+	coretest.Await(t, "the loop to stop", stopped)
 	release()
 	second, err := p.ch.Hold()
-	wantErr(t, "a hold before the loop has seen the release", err, nil)
+	coretest.WantErr(t, "a hold before the loop has seen the release", err, nil)
 	close(stop)
-	on(t, p.ch.EventLoop(), func() {})
-	wantErr(t, "G23: the second answer", p.ch.WriteAndFlush([]byte("answer")).Err(), nil)
+	coretest.OnLoop(t, p.ch.EventLoop(), func() {})
+	coretest.WantErr(t, "G23: the second answer", p.ch.WriteAndFlush([]byte("answer")).Err(), nil)
 	second()
 	got, err := io.ReadAll(p.peer)
 	if string(got) != "answer" || err != nil {
 		t.Errorf("G23: the peer got %q, %v; want the answer, and the end", got, err)
 	}
 	_ = p.peer.Close()
-	p.await(t, "Unregistered")
+	p.Await(t, 1, "Unregistered")
 }
 
 // TestHoldIsRefused by a channel that closes, with the error of a write.
@@ -160,84 +161,84 @@ func TestHoldIsRefused(t *testing.T) {
 	wantRefused := func(t *testing.T, what string, ch *tcp.Channel, want ...error) {
 		t.Helper()
 		release, err := ch.Hold()
-		wantErr(t, what, err, want...)
+		coretest.WantErr(t, what, err, want...)
 		release() // does nothing
 	}
 	for name, end := range gracefulEnds {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			p, release := heldPair(t)
 			end(p)
 			wantRefused(t, "a second hold after the call", p.ch, tcp.ErrChannelClosing)
-			on(t, p.ch.EventLoop(), func() {
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {
 				wantRefused(t, "a second hold on the loop that drains", p.ch, tcp.ErrChannelClosing)
 			})
-			wantErr(t, "G23: a write after the refusals", p.ch.Write([]byte("x")).Err(), nil)
+			coretest.WantErr(t, "G23: a write after the refusals", p.ch.Write([]byte("x")).Err(), nil)
 			release()
 			_ = p.peer.Close()
-			p.await(t, "Unregistered")
+			p.Await(t, 1, "Unregistered")
 			wantRefused(t, "a hold after the end", p.ch, tcp.ErrChannelClosed, tcp.ErrChannelClosing)
 		})
 	}
 	t.Run("Close", func(t *testing.T) {
-		checkLeaks(t)
+		coretest.CheckLeaks(t)
 		p, release := heldPair(t)
-		wantErr(t, "Close", awaitErr(t, "it does not wait", p.ch.Close()), nil)
-		wantErr(t, "a write of the holder", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed)
+		coretest.WantErr(t, "Close", coretest.AwaitErr(t, "it does not wait", p.ch.Close()), nil)
+		coretest.WantErr(t, "a write of the holder", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed)
 		wantRefused(t, "a hold", p.ch, tcp.ErrChannelClosed)
-		p.await(t, "Unregistered")
+		p.Await(t, 1, "Unregistered")
 		release()
 	})
 	t.Run("CloseOutput", func(t *testing.T) {
-		checkLeaks(t)
+		coretest.CheckLeaks(t)
 		p, release := heldPair(t)
-		wantErr(t, "CloseOutput", awaitErr(t, "it does not wait", p.ch.CloseOutput()), nil)
-		wantErr(t, "a write of the holder", p.ch.Write([]byte("x")).Err(), tcp.ErrOutputShutdown)
+		coretest.WantErr(t, "CloseOutput", coretest.AwaitErr(t, "it does not wait", p.ch.CloseOutput()), nil)
+		coretest.WantErr(t, "a write of the holder", p.ch.Write([]byte("x")).Err(), tcp.ErrOutputShutdown)
 		wantRefused(t, "a hold", p.ch, tcp.ErrOutputShutdown)
 		p.ch.CloseGracefully(time.Time{})
 		_ = p.peer.Close()
-		p.await(t, "Unregistered")
+		p.Await(t, 1, "Unregistered")
 		release()
 	})
 	t.Run("CloseOutput while it drains", func(t *testing.T) {
-		checkLeaks(t)
+		coretest.CheckLeaks(t)
 		p, release := heldPair(t)
 		p.ch.CloseGracefully(time.Time{})
-		wantErr(t, "the answer", p.ch.Write([]byte("answer")).Err(), nil)
-		wantErr(t, "CloseOutput", awaitErr(t, "it does not wait", p.ch.CloseOutput()), nil)
-		wantErr(t, "a write of the holder", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
+		coretest.WantErr(t, "the answer", p.ch.Write([]byte("answer")).Err(), nil)
+		coretest.WantErr(t, "CloseOutput", coretest.AwaitErr(t, "it does not wait", p.ch.CloseOutput()), nil)
+		coretest.WantErr(t, "a write of the holder", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
 		got, err := io.ReadAll(p.peer)
 		if string(got) != "answer" || err != nil {
 			t.Errorf("the peer got %q, %v; want the answer", got, err)
 		}
 		_ = p.peer.Close()
-		p.await(t, "Unregistered")
+		p.Await(t, 1, "Unregistered")
 		release()
 	})
 }
 
 // TestHoldIsReleasedOnce: the second call of a release does not end the hold of another.
 func TestHoldIsReleasedOnce(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p, first := heldPair(t)
 	var others []func()
 	for range 3 {
 		release, err := p.ch.Hold()
-		wantErr(t, "Hold", err, nil)
+		coretest.WantErr(t, "Hold", err, nil)
 		others = append(others, release)
 	}
 	p.ch.CloseGracefully(time.Time{})
 	for _, release := range []func(){others[1], others[1], first, others[1], first, others[2], others[2]} {
 		release()
-		wantErr(t, "G23: a write while one hold is left", p.ch.WriteAndFlush([]byte("x")).Err(), nil)
+		coretest.WantErr(t, "G23: a write while one hold is left", p.ch.WriteAndFlush([]byte("x")).Err(), nil)
 	}
 	others[0]()
-	wantErr(t, "G22: a write after the last release", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
+	coretest.WantErr(t, "G22: a write after the last release", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
 	if got, err := io.ReadAll(p.peer); string(got) != "xxxxxxx" || err != nil {
 		t.Errorf("G23: the peer got %q, %v; want what was accepted", got, err)
 	}
 	_ = p.peer.Close()
-	p.await(t, "Unregistered")
+	p.Await(t, 1, "Unregistered")
 	first()
 	others[0]()
 }
@@ -252,27 +253,27 @@ func TestG23HeldAtTheDeadline(t *testing.T) {
 	}{
 		"timeout": {func(p *pair) core.Report {
 			_, _ = p.group.ShutdownGracefully(0, soon)
-			return awaitGroup(t, p.group)
+			return coretest.AwaitDone(t, p.group)
 		}, 1},
 		"Shutdown": {func(p *pair) core.Report {
 			p.group.Shutdown()
-			return awaitGroup(t, p.group)
+			return coretest.AwaitDone(t, p.group)
 		}, 1},
 		"deadline of CloseGracefully in a shutdown": {func(p *pair) core.Report {
-			_, _ = p.group.ShutdownGracefully(0, hangGuard)
+			_, _ = p.group.ShutdownGracefully(0, coretest.HangGuard)
 			f := p.ch.CloseGracefully(time.Now().Add(soon))
-			wantErr(t, "G23: CloseGracefully", awaitErr(t, "it", f), tcp.ErrCloseDeadline)
-			return awaitGroup(t, p.group)
+			coretest.WantErr(t, "G23: CloseGracefully", coretest.AwaitErr(t, "it", f), tcp.ErrCloseDeadline)
+			return coretest.AwaitDone(t, p.group)
 		}, 1},
 		"reset by the peer": {func(p *pair) core.Report {
-			_, _ = p.group.ShutdownGracefully(0, hangGuard)
+			_, _ = p.group.ShutdownGracefully(0, coretest.HangGuard)
 			_ = p.peer.SetLinger(0)
 			_ = p.peer.Close()
-			return awaitGroup(t, p.group)
+			return coretest.AwaitDone(t, p.group)
 		}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			before := time.Now().Truncate(time.Millisecond)
 			p, release := heldPair(t)
 			defer release()
@@ -294,7 +295,7 @@ func TestG23HeldAtTheDeadline(t *testing.T) {
 			if at, err := time.Parse("2006-01-02T15:04:05.000Z07:00", since); err != nil || at.Before(before) || at.After(held) {
 				t.Errorf("held since %q (%v), want %v to %v", since, err, before, held)
 			}
-			wantErr(t, "G22: a write of the holder", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed, tcp.ErrChannelClosing)
+			coretest.WantErr(t, "G22: a write of the holder", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed, tcp.ErrChannelClosing)
 		})
 	}
 }
@@ -304,14 +305,14 @@ func TestG23HeldAtTheDeadline(t *testing.T) {
 func TestWritabilityWhileHeld(t *testing.T) {
 	for name, end := range gracefulEnds {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			const part = 32 << 10
 			releases, again := make(chan func(), 1), make(chan struct{}, 1)
 			p := newPair(t, func(at string, ch *tcp.Channel, _ []byte) {
 				switch at {
 				case "Read":
 					release, err := ch.Hold()
-					wantErr(t, "Hold", err, nil)
+					coretest.WantErr(t, "Hold", err, nil)
 					releases <- release
 				case "WritabilityChanged":
 					select {
@@ -324,7 +325,7 @@ func TestWritabilityWhileHeld(t *testing.T) {
 			_, _ = p.peer.Write([]byte("question"))
 			release := <-releases
 			end(p)
-			on(t, p.ch.EventLoop(), func() {})
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {})
 			unwritable := 0
 			received := make(chan int64, 1)
 			for sent := 0; sent < size+1<<20; sent += part {
@@ -332,9 +333,9 @@ func TestWritabilityWhileHeld(t *testing.T) {
 					if unwritable++; unwritable == 1 { // the peer begins to read
 						go func() { n, _ := readAll(p.peer); _ = p.peer.Close(); received <- n }()
 					}
-					await(t, "the channel to be writable", after(again))
+					coretest.Await(t, "the channel to be writable", after(again))
 				}
-				wantErr(t, "G23: a part of the answer", p.ch.WriteAndFlush(make([]byte, part)).Err(), nil)
+				coretest.WantErr(t, "G23: a part of the answer", p.ch.WriteAndFlush(make([]byte, part)).Err(), nil)
 			}
 			if unwritable == 0 {
 				t.Fatal("not exercised: the channel was writable all the time")
@@ -347,7 +348,7 @@ func TestWritabilityWhileHeld(t *testing.T) {
 			if got := <-received; got != want {
 				t.Errorf("G23: the peer got %d bytes, want %d", got, want)
 			}
-			p.await(t, "Unregistered")
+			p.Await(t, 1, "Unregistered")
 		})
 	}
 }
@@ -364,7 +365,7 @@ func after(c <-chan struct{}) <-chan struct{} {
 func TestG23HoldsRaceTheShutdown(t *testing.T) {
 	for name, end := range gracefulEnds {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			for range 30 {
 				p := newPair(t, nil)
 				var accepted, begun atomic.Int64
@@ -374,12 +375,12 @@ func TestG23HoldsRaceTheShutdown(t *testing.T) {
 						for {
 							release, err := p.ch.Hold()
 							if err != nil {
-								wantErr(t, "Hold", err, tcp.ErrChannelClosing)
+								coretest.WantErr(t, "Hold", err, tcp.ErrChannelClosing)
 								return
 							}
 							begun.Add(1)
 							for range 3 {
-								wantErr(t, "G23: a write of a holder", p.ch.WriteAndFlush([]byte("x")).Err(), nil)
+								coretest.WantErr(t, "G23: a write of a holder", p.ch.WriteAndFlush([]byte("x")).Err(), nil)
 								accepted.Add(1)
 							}
 							release()
@@ -388,13 +389,13 @@ func TestG23HoldsRaceTheShutdown(t *testing.T) {
 				}
 				received := make(chan int64, 1)
 				go func() { n, _ := readAll(p.peer); _ = p.peer.Close(); received <- n }()
-				awaitThat(t, "some answers", func() bool { return begun.Load() > 20 })
+				coretest.Until(t, "some answers", func() bool { return begun.Load() > 20 })
 				end(p)
 				writers.Wait()
 				if got := <-received; got != accepted.Load() {
 					t.Fatalf("G23: the peer got %d bytes of %d that were accepted", got, accepted.Load())
 				}
-				p.await(t, "Unregistered")
+				p.Await(t, 1, "Unregistered")
 			}
 		})
 	}

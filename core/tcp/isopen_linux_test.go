@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -14,17 +15,17 @@ func TestG22IsOpenEndsWithTheCall(t *testing.T) {
 	for name, end := range map[string]func(p *pair){
 		"Close":              func(p *pair) { p.ch.Close() },
 		"CloseGracefully":    func(p *pair) { p.ch.CloseGracefully(time.Time{}) },
-		"ShutdownGracefully": func(p *pair) { _, _ = p.group.ShutdownGracefully(0, hangGuard) },
+		"ShutdownGracefully": func(p *pair) { _, _ = p.group.ShutdownGracefully(0, coretest.HangGuard) },
 		"Shutdown":           func(p *pair) { p.group.Shutdown() },
 	} {
 		for _, before := range []string{"writable", "unwritable"} {
 			t.Run(name+", "+before, func(t *testing.T) {
-				checkLeaks(t)
+				coretest.CheckLeaks(t)
 				p := newPair(t, nil, tcp.WithWriteBufferWaterMarks(1, 1))
 				events := "Active"
 				if before == "unwritable" {
 					p.ch.Write([]byte("abc"))
-					p.await(t, "WritabilityChanged")
+					p.Await(t, 1, "WritabilityChanged")
 					events += " WritabilityChanged"
 				}
 				if !p.ch.IsOpen() || p.ch.IsWritable() != (before == "writable") {
@@ -39,18 +40,18 @@ func TestG22IsOpenEndsWithTheCall(t *testing.T) {
 				}); err != nil {
 					t.Fatal(err)
 				}
-				await(t, "the task", held)
+				coretest.Await(t, "the task", held)
 				end(p)
 				if p.ch.IsOpen() || p.ch.IsWritable() || p.ch.BytesBeforeUnwritable() != 0 || p.ch.BytesBeforeWritable() != 0 {
 					t.Errorf("G22: IsOpen %v, IsWritable %v, %d bytes before unwritable and %d before writable; want false, false, 0, 0",
 						p.ch.IsOpen(), p.ch.IsWritable(), p.ch.BytesBeforeUnwritable(), p.ch.BytesBeforeWritable())
 				}
 				close(release)
-				wantErr(t, "G22: a write on the loop, which has not come to the end yet", <-flushed, nil)
+				coretest.WantErr(t, "G22: a write on the loop, which has not come to the end yet", <-flushed, nil)
 				_, _ = readAll(p.peer)
 				_ = p.peer.Close()
-				p.await(t, "Unregistered")
-				wantLog(t, "R224: events", p.String(), events+" Inactive Unregistered")
+				p.Await(t, 1, "Unregistered")
+				p.Want(t, "R224: events", events+" Inactive Unregistered")
 			})
 		}
 	}
@@ -60,12 +61,12 @@ func TestG22IsOpenEndsWithTheCall(t *testing.T) {
 // never finds it writable afterwards. To find it so takes an instant between two lines: with
 // the store behind the lock about every second run of this test sees it, in one round.
 func TestG22NotWritableOnceNotOpen(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	rounds := 300
 	if testing.Short() {
 		rounds = 50
 	}
-	g := newGroup(t, 1)
+	g := coretest.NewGroup(t, 1)
 	for name, end := range map[string]func(p *pair){
 		"reset":                   func(p *pair) { _ = p.peer.SetLinger(0); _ = p.peer.Close() },
 		"both sides have ended":   func(p *pair) { p.ch.CloseOutput(); _ = p.peer.Close() },
@@ -87,7 +88,7 @@ func TestG22NotWritableOnceNotOpen(t *testing.T) {
 				writable++
 			}
 			_ = p.peer.Close()
-			p.await(t, "Unregistered")
+			p.Await(t, 1, "Unregistered")
 		}
 		if writable > 0 {
 			t.Errorf("G22: %s: writable though not open in %d of %d rounds", name, writable, rounds)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -14,7 +15,7 @@ func TestLinger(t *testing.T) {
 		linger time.Duration
 		then   func(t *testing.T, p *pair, closed <-chan struct{})
 	}{
-		"until it is acknowledged": {hangGuard, func(t *testing.T, p *pair, closed <-chan struct{}) {
+		"until it is acknowledged": {coretest.HangGuard, func(t *testing.T, p *pair, closed <-chan struct{}) {
 			select {
 			case <-closed:
 				t.Error("closed before the peer had read")
@@ -27,20 +28,20 @@ func TestLinger(t *testing.T) {
 			_ = p.peer.Close()
 		}},
 		"until the time is over": {50 * time.Millisecond, func(*testing.T, *pair, <-chan struct{}) {}},
-		"until a shutdown": {hangGuard, func(_ *testing.T, p *pair, _ <-chan struct{}) {
+		"until a shutdown": {coretest.HangGuard, func(_ *testing.T, p *pair, _ <-chan struct{}) {
 			_, _ = p.group.ShutdownGracefully(0, time.Millisecond)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			p := newPair(t, nil, tcp.WithLinger(c.linger))
 			p.fill(t)
 			f := p.ch.Close()
-			on(t, p.ch.EventLoop(), func() {}) // the loop is not blocked
-			wantErr(t, "write while it lingers", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed)
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {}) // the loop is not blocked
+			coretest.WantErr(t, "write while it lingers", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosed)
 			c.then(t, p, f.Done())
-			wantErr(t, "the close", awaitErr(t, "the close", f), nil)
-			p.await(t, "Unregistered")
+			coretest.WantErr(t, "the close", coretest.AwaitErr(t, "the close", f), nil)
+			p.Await(t, 1, "Unregistered")
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -24,7 +25,7 @@ func newEcho() tcp.Handler { return echo{} }
 // mustEcho sends a message and wants it back.
 func mustEcho(t testing.TB, c net.Conn) {
 	t.Helper()
-	_ = c.SetDeadline(time.Now().Add(hangGuard))
+	_ = c.SetDeadline(time.Now().Add(coretest.HangGuard))
 	if _, err := c.Write([]byte("message")); err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +49,8 @@ func mustDial(t testing.TB, addr net.Addr) net.Conn {
 func TestListen(t *testing.T) {
 	for _, addr := range []string{"127.0.0.1:0", "localhost:0", ":0", "0.0.0.0:0", "[::]:0", "[::1]:0"} {
 		t.Run(addr, func(t *testing.T) {
-			checkLeaks(t)
-			g := newGroup(t, 2)
+			coretest.CheckLeaks(t)
+			g := coretest.NewGroup(t, 2)
 			l, err := tcp.Listen(g, g, addr, newEcho, tcp.WithReusePort(true), tcp.WithBacklog(10), tcp.WithSocketBuffers(1<<16, 1<<16))
 			noIPv6 := errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT)
 			if strings.Contains(addr, "::") && noIPv6 { // any other refusal is a failure
@@ -76,7 +77,7 @@ func (addrOf) Network() string  { return "tcp" }
 func (a addrOf) String() string { return string(a) }
 
 func TestListenOn(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	loop, err := core.NewEventLoop()
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +87,7 @@ func TestListenOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &recorder{log: newLog()}
+	h := &recorder{}
 	ch, err := tcp.DialOn(context.Background(), loop, l.Addr().String(), h)
 	if err != nil {
 		t.Fatal(err)
@@ -95,16 +96,16 @@ func TestListenOn(t *testing.T) {
 		t.Error("not on the loop that was given")
 	}
 	ch.WriteAndFlush([]byte("x"))
-	h.await(t, "Read")
+	h.Await(t, 1, "Read")
 	ch.Close()
-	h.await(t, "Unregistered")
+	h.Await(t, 1, "Unregistered")
 }
 
 // TestListenerClose: the address is free when the future completes, channels go on,
 // and a second call returns the same future.
 func TestListenerClose(t *testing.T) {
-	checkLeaks(t)
-	g := newGroup(t, 1)
+	coretest.CheckLeaks(t)
+	g := coretest.NewGroup(t, 1)
 	l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho)
 	if err != nil {
 		t.Fatal(err)
@@ -118,10 +119,10 @@ func TestListenerClose(t *testing.T) {
 	if l.Close() != f {
 		t.Error("the second Close returned another future")
 	}
-	wantErr(t, "Close", awaitErr(t, "the close", f), nil)
-	wantErr(t, "CloseFuture", awaitErr(t, "the close", l.CloseFuture()), nil)
-	wantErr(t, "the cause", l.CloseCause(), tcp.ErrListenerClosed)
-	wantErr(t, "Close again", awaitErr(t, "the close", l.Close()), nil)
+	coretest.WantErr(t, "Close", coretest.AwaitErr(t, "the close", f), nil)
+	coretest.WantErr(t, "CloseFuture", coretest.AwaitErr(t, "the close", l.CloseFuture()), nil)
+	coretest.WantErr(t, "the cause", l.CloseCause(), tcp.ErrListenerClosed)
+	coretest.WantErr(t, "Close again", coretest.AwaitErr(t, "the close", l.Close()), nil)
 	if _, err := net.Dial("tcp", l.Addr().String()); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("dial after the close: got %v, want ECONNREFUSED", err)
 	}
@@ -130,36 +131,36 @@ func TestListenerClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	on(t, again.EventLoop(), func() { again.Close() })
-	awaitErr(t, "the close", again.CloseFuture())
+	coretest.OnLoop(t, again.EventLoop(), func() { again.Close() })
+	coretest.AwaitErr(t, "the close", again.CloseFuture())
 }
 
 // TestG23ListenerEndsAtShutdown: at once, uncounted, by either kind of shutdown.
 func TestG23ListenerEndsAtShutdown(t *testing.T) {
 	for name, end := range map[string]func(*core.Group){
-		"graceful":      func(g *core.Group) { _, _ = g.ShutdownGracefully(0, hangGuard) },
+		"graceful":      func(g *core.Group) { _, _ = g.ShutdownGracefully(0, coretest.HangGuard) },
 		"Shutdown":      func(g *core.Group) { g.Shutdown() },
-		"CloseChannels": func(g *core.Group) { _, _ = g.ShutdownGracefully(0, hangGuard) },
+		"CloseChannels": func(g *core.Group) { _, _ = g.ShutdownGracefully(0, coretest.HangGuard) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			var opts []core.Option
 			if name == "CloseChannels" {
 				opts = append(opts, core.WithDrain(core.CloseChannels))
 			}
-			g := newGroup(t, 1, opts...)
+			g := coretest.NewGroup(t, 1, opts...)
 			l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho)
 			if err != nil {
 				t.Fatal(err)
 			}
 			end(g)
-			if r := awaitGroup(t, g); r.ChannelsDrained+r.ChannelsAborted != 0 || r.TimedOut {
+			if r := coretest.AwaitDone(t, g); r.ChannelsDrained+r.ChannelsAborted != 0 || r.TimedOut {
 				t.Errorf("G23: %+v, want no channel", r)
 			}
-			wantErr(t, "the cause", l.CloseCause(), core.ErrShutdown)
-			awaitErr(t, "the close", l.Close())
+			coretest.WantErr(t, "the cause", l.CloseCause(), core.ErrShutdown)
+			coretest.AwaitErr(t, "the close", l.Close())
 			_, err = tcp.Listen(g, g, "127.0.0.1:0", newEcho)
-			wantErr(t, "Listen after the end", err, core.ErrRejected)
+			coretest.WantErr(t, "Listen after the end", err, core.ErrRejected)
 		})
 	}
 }

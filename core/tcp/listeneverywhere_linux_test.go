@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -18,9 +19,9 @@ import (
 func TestListenEverywhere(t *testing.T) {
 	for _, host := range []string{"", "0.0.0.0", "[::]", "[::ffff:0.0.0.0]", "[::%lo]"} {
 		t.Run(host, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			model, want := net.Listen("tcp", host+":0")
-			g := newGroup(t, 1)
+			g := coretest.NewGroup(t, 1)
 			l, err := tcp.Listen(g, g, host+":0", newEcho)
 			if (err == nil) != (want == nil) {
 				t.Fatalf("Listen: %v, and %v with package net", err, want)
@@ -52,8 +53,8 @@ func reaches(a net.Addr, host string) bool {
 // TestListenEverywhereButOnATakenPort: a port that is taken for one of the two families
 // is an error. The other one alone is not what was asked for.
 func TestListenEverywhereButOnATakenPort(t *testing.T) {
-	checkLeaks(t)
-	g := newGroup(t, 1)
+	coretest.CheckLeaks(t)
+	g := coretest.NewGroup(t, 1)
 	for family, hosts := range map[string][]string{"tcp4": {"", "0.0.0.0"}, "tcp6": {"", "0.0.0.0", "[::]"}} {
 		taken, err := net.Listen(family, ":0")
 		switch {
@@ -122,13 +123,13 @@ func TestListenOnAName(t *testing.T) {
 // TestG22ListenWithoutAnAddress listens on a free port of every address, as package net does
 // with "tcp" and "".
 func TestG22ListenWithoutAnAddress(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	theirs, err := net.Listen("tcp", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer theirs.Close()
-	g := newGroup(t, 1)
+	g := coretest.NewGroup(t, 1)
 	ours, err := tcp.Listen(g, g, "", newEcho)
 	if err != nil {
 		t.Fatalf("G22: Listen(%q): %v; package net listens", "", err)
@@ -143,7 +144,7 @@ func TestG22ListenWithoutAnAddress(t *testing.T) {
 	}
 	mustEcho(t, conn)
 	_ = conn.Close()
-	awaitErr(t, "the close", ours.Close())
+	coretest.AwaitErr(t, "the close", ours.Close())
 	if _, err := tcp.Dial(t.Context(), g, "", tcp.HandlerBase{}); err == nil {
 		t.Error("G22: Dial of an empty address: got no error, want one as in package net")
 	}

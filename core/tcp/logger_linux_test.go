@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -41,7 +42,7 @@ func TestG24LoggerThatDoesNotReturn(t *testing.T) {
 	for how, leave := range map[string]func(){"panic": func() { panic("the logger") }, "Goexit": runtime.Goexit} {
 		for name, run := range cases {
 			t.Run(name+", "+how, func(t *testing.T) {
-				checkLeaks(t)
+				coretest.CheckLeaks(t)
 				var lines atomic.Int32
 				t.Cleanup(func() { // after the loops: a line may come after the future of the close
 					if lines.Load() == 0 {
@@ -55,7 +56,7 @@ func TestG24LoggerThatDoesNotReturn(t *testing.T) {
 }
 
 func refusedByHandler(t *testing.T, logger tcp.Option) {
-	g := newGroup(t, 1)
+	g := coretest.NewGroup(t, 1)
 	l, err := tcp.Listen(g, g, "127.0.0.1:0", func() tcp.Handler { return nil }, logger)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +64,7 @@ func refusedByHandler(t *testing.T, logger tcp.Option) {
 	for range 5 {
 		wantEnd(t, mustDial(t, l.Addr()))
 	}
-	awaitErr(t, "the close", l.Close())
+	coretest.AwaitErr(t, "the close", l.Close())
 	awaitGroupDown(t, g)
 }
 
@@ -72,10 +73,10 @@ func refusedByWorker(t *testing.T, logger tcp.Option) {
 	const peers = 4 // the last refusal is logged, and no readiness follows
 	conns, l, worker, release := heldListenerOf(t, peers, logger)
 	worker.Shutdown()
-	awaitGroup(t, worker)
+	coretest.AwaitDone(t, worker)
 	l.Close()
 	release()
-	awaitErr(t, "the close", l.CloseFuture())
+	coretest.AwaitErr(t, "the close", l.CloseFuture())
 	for _, c := range conns {
 		wantEnd(t, c)
 	}
@@ -90,14 +91,14 @@ func pausesAndGoesOn(t *testing.T, logger tcp.Option) {
 	for _, c := range conns {
 		mustEcho(t, c)
 	}
-	awaitErr(t, "the close", l.Close())
+	coretest.AwaitErr(t, "the close", l.Close())
 }
 
 func abortsWithOneInHand(t *testing.T, logger tcp.Option) {
 	l, boss, _, release := fullWorkers(t, false, oneMore, logger)
 	boss.Shutdown()
-	awaitGroup(t, boss)
-	awaitErr(t, "the close", l.CloseFuture())
+	coretest.AwaitDone(t, boss)
+	coretest.AwaitErr(t, "the close", l.CloseFuture())
 	if s := l.Stats(); s.Refused != 1 {
 		t.Errorf("G22: %+v, want the one in hand refused", s)
 	}
@@ -105,7 +106,7 @@ func abortsWithOneInHand(t *testing.T, logger tcp.Option) {
 }
 
 func breaks(t *testing.T, logger tcp.Option) {
-	g := newGroup(t, 1)
+	g := coretest.NewGroup(t, 1)
 	l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho, logger, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
 		if op == "accept" {
 			return n, syscall.EINVAL
@@ -118,8 +119,8 @@ func breaks(t *testing.T, logger tcp.Option) {
 	if c, err := net.Dial("tcp", l.Addr().String()); err == nil { // the listener may have ended already
 		defer c.Close()
 	}
-	awaitErr(t, "the close", l.CloseFuture())
-	wantErr(t, "the cause", l.CloseCause(), syscall.EINVAL)
+	coretest.AwaitErr(t, "the close", l.CloseFuture())
+	coretest.WantErr(t, "the cause", l.CloseCause(), syscall.EINVAL)
 }
 
 func failsAtTheEnd(t *testing.T, logger tcp.Option) {
@@ -131,19 +132,19 @@ func failsAtTheEnd(t *testing.T, logger tcp.Option) {
 	}))
 	l.Close()
 	release()
-	awaitErr(t, "the close", l.CloseFuture())
+	coretest.AwaitErr(t, "the close", l.CloseFuture())
 }
 
 // awaitGroupDown shuts g down in order.
 func awaitGroupDown(t *testing.T, g *core.Group) {
 	t.Helper()
-	_, _ = g.ShutdownGracefully(0, hangGuard)
-	awaitGroup(t, g)
+	_, _ = g.ShutdownGracefully(0, coretest.HangGuard)
+	coretest.AwaitDone(t, g)
 }
 
 func wantEnd(t *testing.T, c net.Conn) {
 	t.Helper()
-	_ = c.SetDeadline(time.Now().Add(hangGuard))
+	_ = c.SetDeadline(time.Now().Add(coretest.HangGuard))
 	if n, err := readAll(c); n != 0 || err != nil {
 		t.Errorf("G24: got %d bytes and %v, want the end", n, err)
 	}

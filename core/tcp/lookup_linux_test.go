@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -41,21 +42,21 @@ func TestG22DialEndsInTheLookup(t *testing.T) {
 		"cancelled": {func(_ *core.Group, cancel context.CancelCauseFunc) { cancel(cause) }, []error{cause}},
 		"shut down": {func(g *core.Group, _ context.CancelCauseFunc) { g.Shutdown() }, []error{core.ErrRejected, core.ErrShutdown}},
 		"shut down gracefully": {func(g *core.Group, _ context.CancelCauseFunc) {
-			_, _ = g.ShutdownGracefully(0, hangGuard)
+			_, _ = g.ShutdownGracefully(0, coretest.HangGuard)
 		}, []error{core.ErrRejected, core.ErrShutdown}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			asked := silentResolver(t)
-			g := newGroup(t, 1)
-			h := &recorder{log: newLog()}
+			g := coretest.NewGroup(t, 1)
+			h := &recorder{}
 			ctx, cancel := context.WithCancelCause(context.Background())
 			defer cancel(nil)
 			f := tcp.DialAsync(ctx, g, "name.invalid.:80", h)
-			await(t, "the look-up", asked)
+			coretest.Await(t, "the look-up", asked)
 			c.end(g, cancel)
-			wantErr(t, "G22: DialAsync", awaitErr(t, "the dial", f), c.wants...)
-			wantLog(t, "events", h.String(), "")
+			coretest.WantErr(t, "G22: DialAsync", coretest.AwaitErr(t, "the dial", f), c.wants...)
+			h.Want(t, "events", "")
 		})
 	}
 }
@@ -66,29 +67,29 @@ func TestG22DialEndsInTheLookup(t *testing.T) {
 func TestG9DialFutureIsCompleteAtDone(t *testing.T) {
 	for name, end := range map[string]func(g *core.Group){
 		"Shutdown":           func(g *core.Group) { g.Shutdown() },
-		"ShutdownGracefully": func(g *core.Group) { _, _ = g.ShutdownGracefully(0, hangGuard) },
+		"ShutdownGracefully": func(g *core.Group) { _, _ = g.ShutdownGracefully(0, coretest.HangGuard) },
 		"with no time":       func(g *core.Group) { _, _ = g.ShutdownGracefully(0, 0) },
-		"CloseChannels":      func(g *core.Group) { _, _ = g.ShutdownGracefully(0, hangGuard) },
+		"CloseChannels":      func(g *core.Group) { _, _ = g.ShutdownGracefully(0, coretest.HangGuard) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			asked := silentResolver(t)
 			var opts []core.Option
 			if name == "CloseChannels" {
 				opts = append(opts, core.WithDrain(core.CloseChannels))
 			}
 			for range 50 {
-				g := newGroup(t, 1, opts...)
+				g := coretest.NewGroup(t, 1, opts...)
 				f := tcp.DialAsync(context.Background(), g, "name.invalid.:80", tcp.HandlerBase{})
 				var inLoop atomic.Bool
 				f.OnDone(func(*tcp.Channel, error) { inLoop.Store(g.InEventLoop()) })
-				await(t, "the look-up", asked)
+				coretest.Await(t, "the look-up", asked)
 				if n := g.Stats().Registrations; n != 1 {
 					t.Errorf("G24: %d registrations while a name is looked up, want 1: the loop would not wait for it", n)
 				}
 				end(g)
 				done := f.Done()
-				await(t, "Done", g.Termination().Done())
+				coretest.Await(t, "Done", g.Termination().Done())
 				complete := false
 				select {
 				case <-done:
@@ -98,8 +99,8 @@ func TestG9DialFutureIsCompleteAtDone(t *testing.T) {
 				if !complete || !inLoop.Load() {
 					t.Fatalf("G9: when Done was closed the future had completed: %v, and its listener had run on the loop: %v", complete, inLoop.Load())
 				}
-				wantErr(t, "DialAsync", awaitErr(t, "the dial", f), core.ErrRejected)
-				if r := awaitGroup(t, g); r.ChannelsDrained+r.ChannelsAborted != 0 {
+				coretest.WantErr(t, "DialAsync", coretest.AwaitErr(t, "the dial", f), core.ErrRejected)
+				if r := coretest.AwaitDone(t, g); r.ChannelsDrained+r.ChannelsAborted != 0 {
 					t.Errorf("G23: %+v, want no channel: there was none yet", r)
 				}
 			}
@@ -110,8 +111,8 @@ func TestG9DialFutureIsCompleteAtDone(t *testing.T) {
 // TestG24LookupEndsWithTheDial: a dial of a name that has succeeded holds its loop no
 // longer than its channel does, and what ends the look-up does not end the channel.
 func TestG24LookupEndsWithTheDial(t *testing.T) {
-	checkLeaks(t)
-	servers, g := newGroup(t, 1), newGroup(t, 1)
+	coretest.CheckLeaks(t)
+	servers, g := coretest.NewGroup(t, 1), coretest.NewGroup(t, 1)
 	l, err := tcp.Listen(servers, servers, "localhost:0", newEcho)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ func TestG24LookupEndsWithTheDial(t *testing.T) {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	addr := net.JoinHostPort("localhost", port)
 	for _, how := range []string{"Dial", "DialAsync"} {
-		h := &recorder{log: newLog()}
+		h := &recorder{}
 		ctx, cancel := context.WithCancel(context.Background())
 		ch, err := (*tcp.Channel)(nil), error(nil)
 		if how == "Dial" {
@@ -130,11 +131,11 @@ func TestG24LookupEndsWithTheDial(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		awaitThat(t, "the look-up to end", func() bool { return g.Stats().Registrations == 1 })
+		coretest.Until(t, "the look-up to end", func() bool { return g.Stats().Registrations == 1 })
 		cancel()
-		on(t, g, func() {})
-		wantErr(t, how+": a write", awaitWrite(t, ch.WriteAndFlush([]byte("x"))), nil)
-		h.await(t, "Read")
-		awaitErr(t, "the close", ch.Close())
+		coretest.OnLoop(t, g, func() {})
+		coretest.WantErr(t, how+": a write", awaitWrite(t, ch.WriteAndFlush([]byte("x"))), nil)
+		h.Await(t, 1, "Read")
+		coretest.AwaitErr(t, "the close", ch.Close())
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 
-	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
 
@@ -53,20 +53,20 @@ func TestOptionsBeyondBounds(t *testing.T) {
 			"WithBacklog: n is 9223372036854775807, want 1 to 2147483646"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			checkLeaks(t)
-			g := newGroup(t, 1)
+			coretest.CheckLeaks(t)
+			g := coretest.NewGroup(t, 1)
 			peer, err := net.Listen("tcp", "127.0.0.1:0")
-			require.NoError(t, err)
+			coretest.Must(t, err)
 			defer peer.Close()
 
 			l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho, c.opt)
-			require.EqualError(t, err, "tcp: "+c.want, "Listen")
-			require.Nil(t, l)
+			coretest.WantText(t, "Listen", err, "tcp: "+c.want)
+			coretest.Want(t, "Listen", l, nil)
 			ch, err := tcp.Dial(t.Context(), g, peer.Addr().String(), tcp.HandlerBase{}, c.opt)
-			require.EqualError(t, err, "tcp: "+c.want, "Dial")
-			require.Nil(t, ch)
+			coretest.WantText(t, "Dial", err, "tcp: "+c.want)
+			coretest.Want(t, "Dial", ch, nil)
 			f := tcp.DialAsync(t.Context(), g, peer.Addr().String(), tcp.HandlerBase{}, c.opt)
-			require.EqualError(t, awaitErr(t, "the dial", f), "tcp: "+c.want, "DialAsync")
+			coretest.WantText(t, "DialAsync", coretest.AwaitErr(t, "the dial", f), "tcp: "+c.want)
 		})
 	}
 }
@@ -90,23 +90,23 @@ func TestOptionsAtBounds(t *testing.T) {
 		{"send buffer", tcp.WithSocketBuffers(0, math.MaxInt32/2), unix.SOL_SOCKET, unix.SO_SNDBUF, most(t, unix.SO_SNDBUF)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			checkLeaks(t)
-			g := newGroup(t, 1)
+			coretest.CheckLeaks(t)
+			g := coretest.NewGroup(t, 1)
 			accepted := make(chan *tcp.Channel, 1)
 			l, err := tcp.Listen(g, g, "127.0.0.1:0", func() tcp.Handler {
-				return &recorder{log: newLog(), then: func(at string, ch *tcp.Channel, _ []byte) {
+				return &recorder{then: func(at string, ch *tcp.Channel, _ []byte) {
 					if at == "Active" {
 						accepted <- ch
 					}
 				}}
 			}, c.opt)
-			require.NoError(t, err)
+			coretest.Must(t, err)
 			dialled, err := tcp.Dial(t.Context(), g, l.Addr().String(), tcp.HandlerBase{}, c.opt)
-			require.NoError(t, err)
+			coretest.Must(t, err)
 			for side, ch := range map[string]*tcp.Channel{"accepted": <-accepted, "dialled": dialled} {
 				got, err := unix.GetsockoptInt(ch.FD(), c.level, c.option)
-				require.NoError(t, err, side)
-				require.Equal(t, c.want, got, side)
+				coretest.Must(t, err)
+				coretest.Want(t, side, got, c.want)
 			}
 		})
 	}
@@ -116,40 +116,42 @@ func TestOptionsAtBounds(t *testing.T) {
 func most(t *testing.T, option int) int {
 	t.Helper()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	require.NoError(t, err)
+	coretest.Must(t, err)
 	defer unix.Close(fd)
-	require.NoError(t, unix.SetsockoptInt(fd, unix.SOL_SOCKET, option, math.MaxInt32))
+	coretest.Must(t, unix.SetsockoptInt(fd, unix.SOL_SOCKET, option, math.MaxInt32))
 	n, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, option)
-	require.NoError(t, err)
+	coretest.Must(t, err)
 	return n
 }
 
 // TestReadBufferAtBound: it is not allocated before there is something to read.
 func TestReadBufferAtBound(t *testing.T) {
-	checkLeaks(t)
-	l, err := tcp.Listen(newGroup(t, 1), newGroup(t, 1), "127.0.0.1:0", newEcho, tcp.WithReadBuffer(tcp.MaxReadBuffer))
-	require.NoError(t, err)
-	require.NoError(t, awaitErr(t, "the close", l.Close()))
+	coretest.CheckLeaks(t)
+	l, err := tcp.Listen(coretest.NewGroup(t, 1), coretest.NewGroup(t, 1), "127.0.0.1:0", newEcho, tcp.WithReadBuffer(tcp.MaxReadBuffer))
+	coretest.Must(t, err)
+	coretest.Must(t, coretest.AwaitErr(t, "the close", l.Close()))
 }
 
 // TestG23BacklogAtBound: the greatest backlog is that of the kernel, and Close serves it.
 func TestG23BacklogAtBound(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	before := listening()
 	conns, l, release := heldListener(t, 10, tcp.WithBacklog(math.MaxInt32-1))
 	ours := listening()
 	maps.DeleteFunc(ours, func(fd int, _ uint32) bool { _, old := before[fd]; return old })
-	require.Len(t, ours, 1)
+	coretest.Want(t, "listening descriptors", len(ours), 1)
 	for _, backlog := range ours {
-		require.GreaterOrEqual(t, backlog, uint32(10), "the kernel's backlog")
+		if backlog < 10 {
+			t.Errorf("the kernel's backlog is %d, want at least 10", backlog)
+		}
 	}
 	l.Close()
 	release()
-	require.NoError(t, awaitErr(t, "the close", l.CloseFuture()))
+	coretest.Must(t, coretest.AwaitErr(t, "the close", l.CloseFuture()))
 	for _, conn := range conns {
 		mustEcho(t, conn)
 	}
-	require.EqualValues(t, 10, l.Stats().Accepted, "G23")
+	coretest.Want(t, "G23: accepted", l.Stats().Accepted, 10)
 }
 
 // listening returns the backlog of each listening socket of this process.
@@ -166,30 +168,32 @@ func listening() map[int]uint32 {
 
 // TestHugeWaterMarks: with the greatest mark a channel is as far from it as it says.
 func TestHugeWaterMarks(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil, tcp.WithWriteBufferWaterMarks(math.MaxInt-1, math.MaxInt-1))
-	require.True(t, p.ch.IsWritable())
-	require.EqualValues(t, math.MaxInt, p.ch.BytesBeforeUnwritable())
+	coretest.Want(t, "writable", p.ch.IsWritable(), true)
+	coretest.Want(t, "bytes before unwritable", p.ch.BytesBeforeUnwritable(), math.MaxInt)
 	p.ch.Write([]byte("x"))
-	require.True(t, p.ch.IsWritable())
-	require.EqualValues(t, math.MaxInt-1, p.ch.BytesBeforeUnwritable())
+	coretest.Want(t, "writable after a write", p.ch.IsWritable(), true)
+	coretest.Want(t, "bytes before unwritable after a write", p.ch.BytesBeforeUnwritable(), math.MaxInt-1)
 }
 
 // TestHugeSpinAndLinger: the greatest values are as good as any. The close waits for the
 // peer, and no longer.
 func TestHugeSpinAndLinger(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil, tcp.WithWriteSpin(math.MaxInt), tcp.WithLinger(math.MaxInt64))
 	p.fill(t)
 	f := p.ch.Close()
-	on(t, p.ch.EventLoop(), func() {})
+	coretest.OnLoop(t, p.ch.EventLoop(), func() {})
 	select {
 	case <-f.Done():
-		require.Fail(t, "closed before the peer had read")
+		t.Fatal("closed before the peer had read")
 	default:
 	}
 	n, err := io.Copy(io.Discard, p.peer)
-	require.NoError(t, err)
-	require.Positive(t, n)
-	require.NoError(t, awaitErr(t, "the close", f))
+	coretest.Must(t, err)
+	if n == 0 {
+		t.Error("the peer read nothing")
+	}
+	coretest.Must(t, coretest.AwaitErr(t, "the close", f))
 }

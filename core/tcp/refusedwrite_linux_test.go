@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -18,22 +19,22 @@ func TestG22ARefusedWriteHasFailedAlready(t *testing.T) {
 		want   error // of the refused write
 		failed bool  // so do the writes before it
 	}{
-		"Close with linger": {[]tcp.Option{tcp.WithLinger(hangGuard)}, func(ch *tcp.Channel) { ch.Close() }, tcp.ErrChannelClosed, true},
+		"Close with linger": {[]tcp.Option{tcp.WithLinger(coretest.HangGuard)}, func(ch *tcp.Channel) { ch.Close() }, tcp.ErrChannelClosed, true},
 		"CloseGracefully":   {nil, func(ch *tcp.Channel) { ch.CloseGracefully(time.Time{}) }, tcp.ErrChannelClosing, false},
 		"CloseOutput":       {nil, func(ch *tcp.Channel) { ch.CloseOutput() }, tcp.ErrOutputShutdown, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			p := newPair(t, nil, append(c.opts, noWaterMarks())...)
 			listen := func(w string, f tcp.WriteFuture) {
 				f.OnDone(func(_ int, err error) {
 					if (err != nil) != (c.failed || w == "refused") {
 						t.Errorf("G22: %s ended with %v", w, err)
 					}
-					p.add("%s", w)
+					p.Add(w)
 				})
 			}
-			on(t, p.ch.EventLoop(), func() {
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {
 				p.fillInLoop(t)
 				w1, w2 := p.ch.WriteAndFlush([]byte("one")), p.ch.Write([]byte("two"))
 				c.close(p.ch)
@@ -47,14 +48,14 @@ func TestG22ARefusedWriteHasFailedAlready(t *testing.T) {
 					t.Error("G22: the refused write is pending")
 				}
 				_, err := refused.Wait(context.Background())
-				wantErr(t, "G18: Wait for the refused write, on the loop", err, c.want)
+				coretest.WantErr(t, "G18: Wait for the refused write, on the loop", err, c.want)
 			})
-			on(t, p.ch.EventLoop(), func() {}) // behind the listener
-			wantLog(t, "G22: before the peer reads", p.String(), "Active refused")
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {}) // behind the listener
+			p.Want(t, "G22: before the peer reads", "Active refused")
 			_, _ = readAll(p.peer)
 			_ = p.peer.Close()
-			p.await(t, "Unregistered")
-			wantLog(t, "G22: order", p.String(), "Active refused w1 w2 Inactive Unregistered")
+			p.Await(t, 1, "Unregistered")
+			p.Want(t, "G22: order", "Active refused w1 w2 Inactive Unregistered")
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -36,16 +37,16 @@ func TestG19RejectedHandlerOfAWorker(t *testing.T) {
 	var asked atomic.Int32
 	for name, option := range rejectedHandlers(&asked) {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
-			boss, worker := newGroup(t, 1), newGroup(t, 1, core.WithMaxPendingTasks(fewTasks), option)
+			coretest.CheckLeaks(t)
+			boss, worker := coretest.NewGroup(t, 1), coretest.NewGroup(t, 1, core.WithMaxPendingTasks(fewTasks), option)
 			l, conns, release := heldWorkers(t, boss, worker, manyPeers)
-			awaitThat(t, "the listener to pause", func() bool { return l.Stats().Paused > 0 })
-			on(t, boss, func() {})
+			coretest.Until(t, "the listener to pause", func() bool { return l.Stats().Paused > 0 })
+			coretest.OnLoop(t, boss, func() {})
 			release()
 			for _, c := range conns {
 				mustEcho(t, c)
 			}
-			awaitErr(t, "the close", l.Close())
+			coretest.AwaitErr(t, "the close", l.Close())
 			if s := l.Stats(); s.Accepted != manyPeers || s.Refused != 0 || asked.Load() != 0 {
 				t.Errorf("G19: %+v, the handler was asked %d times; want %d accepted, none refused, never", s, asked.Load(), manyPeers)
 			}
@@ -59,12 +60,12 @@ func TestG19ShutdownWithAFullWorker(t *testing.T) {
 	var asked atomic.Int32
 	for name, option := range rejectedHandlers(&asked) {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
-			boss, worker := newGroup(t, 1), newGroup(t, 1, core.WithMaxPendingTasks(fewTasks), option)
+			coretest.CheckLeaks(t)
+			boss, worker := coretest.NewGroup(t, 1), coretest.NewGroup(t, 1, core.WithMaxPendingTasks(fewTasks), option)
 			l, _, release := heldWorkers(t, boss, worker, oneMore)
-			awaitThat(t, "the connections to be accepted", func() bool { return l.Stats().Accepted == oneMore })
+			coretest.Until(t, "the connections to be accepted", func() bool { return l.Stats().Accepted == oneMore })
 			_, _ = boss.ShutdownGracefully(0, 20*time.Millisecond)
-			awaitGroup(t, boss)
+			coretest.AwaitDone(t, boss)
 			release()
 		})
 	}
@@ -81,15 +82,15 @@ func TestG19RejectedHandlerOfADial(t *testing.T) {
 	var asked atomic.Int32
 	for name, option := range rejectedHandlers(&asked) {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
-			g := newGroup(t, 1, core.WithMaxPendingTasks(fewTasks), option)
+			coretest.CheckLeaks(t)
+			g := coretest.NewGroup(t, 1, core.WithMaxPendingTasks(fewTasks), option)
 			held, gate := make(chan struct{}), make(chan struct{})
 			release := sync.OnceFunc(func() { close(gate) })
 			t.Cleanup(release)
 			if err := g.Execute(func() { close(held); <-gate }); err != nil {
 				t.Fatal(err)
 			}
-			await(t, "the task", held)
+			coretest.Await(t, "the task", held)
 			for range fewTasks {
 				if err := g.Execute(func() {}); err != nil {
 					t.Fatal(err)
@@ -103,7 +104,7 @@ func TestG19RejectedHandlerOfADial(t *testing.T) {
 					defer func() { _ = recover() }()
 					errs <- f()
 				}()
-				await(t, "a dial", done)
+				coretest.Await(t, "a dial", done)
 			}
 			dial(func() error {
 				_, err := tcp.Dial(context.Background(), g, target.Addr().String(), tcp.HandlerBase{})
@@ -119,7 +120,7 @@ func TestG19RejectedHandlerOfADial(t *testing.T) {
 			dials := 0
 			for err := range errs {
 				dials++
-				wantErr(t, "G19: a dial", err, core.ErrQueueFull, core.ErrRejected)
+				coretest.WantErr(t, "G19: a dial", err, core.ErrQueueFull, core.ErrRejected)
 			}
 			if dials != 2 || asked.Load() != 0 {
 				t.Errorf("G19: %d dials returned, and the handler was asked %d times; want 2, never", dials, asked.Load())

@@ -10,21 +10,22 @@ import (
 	"weak"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
 // TestG24ClosedChannelIsReleased: nothing of ours, a timer least of all, holds a
 // channel that has closed before its deadline.
 func TestG24ClosedChannelIsReleased(t *testing.T) {
-	checkLeaks(t)
-	g := newGroup(t, 1)
+	coretest.CheckLeaks(t)
+	g := coretest.NewGroup(t, 1)
 	closed := closeEarly(t, g)
 	for range 100 {
 		runtime.GC()
 		if closed.Value() == nil {
 			return
 		}
-		on(t, g.Next(), func() {})
+		coretest.OnLoop(t, g.Next(), func() {})
 	}
 	t.Error("G24: a closed channel is still referred to")
 }
@@ -47,6 +48,6 @@ func closeEarly(t *testing.T, g *core.Group) weak.Pointer[tcp.Channel] {
 	f := ch.CloseGracefully(time.Now().Add(time.Hour))
 	_, _ = io.Copy(io.Discard, peer)
 	_ = peer.Close()
-	wantErr(t, "CloseGracefully", awaitErr(t, "the close", f), nil)
+	coretest.WantErr(t, "CloseGracefully", coretest.AwaitErr(t, "the close", f), nil)
 	return weak.Make(ch)
 }

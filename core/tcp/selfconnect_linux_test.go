@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 
 	"golang.org/x/sys/unix"
@@ -31,7 +32,7 @@ func TestG22DialNeverConnectsToItself(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "0.0.0.0", ""} {
 		for _, times := range []int{1, 2, 3, 100} {
 			t.Run(fmt.Sprintf("%q, %d times", host, times), func(t *testing.T) {
-				checkLeaks(t)
+				coretest.CheckLeaks(t)
 				port := deadPort(t)
 				var sockets atomic.Int32
 				bindFirst := tcp.WithSocketHook(func(fd int) error {
@@ -40,8 +41,8 @@ func TestG22DialNeverConnectsToItself(t *testing.T) {
 					}
 					return unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}})
 				})
-				ch, err := tcp.Dial(context.Background(), newGroup(t, 1), fmt.Sprintf("%s:%d", host, port), tcp.HandlerBase{}, bindFirst)
-				wantErr(t, "G22: a dial of an address that nobody listens on", err, syscall.ECONNREFUSED)
+				ch, err := tcp.Dial(context.Background(), coretest.NewGroup(t, 1), fmt.Sprintf("%s:%d", host, port), tcp.HandlerBase{}, bindFirst)
+				coretest.WantErr(t, "G22: a dial of an address that nobody listens on", err, syscall.ECONNREFUSED)
 				if ch != nil {
 					t.Errorf("G22: connected %v to %v", ch.LocalAddr(), ch.RemoteAddr())
 				}
@@ -56,7 +57,7 @@ func TestG22DialNeverConnectsToItself(t *testing.T) {
 // TestG22DialsOfADeadPort dials again and again, with few local ports to choose from if the
 // kernel can be asked for that (Linux 6.3): one of them is the port that is dialled.
 func TestG22DialsOfADeadPort(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	port := deadPort(t)
 	const few, optionPortRange = 4, 51 // IP_LOCAL_PORT_RANGE
 	least := max(1024, port-few/2)
@@ -64,7 +65,7 @@ func TestG22DialsOfADeadPort(t *testing.T) {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IP, optionPortRange, min(least+few, 65535)<<16|least)
 		return nil
 	})
-	g := newGroup(t, 1)
+	g := coretest.NewGroup(t, 1)
 	for i := range 200 {
 		ch, err := tcp.Dial(context.Background(), g, fmt.Sprintf("127.0.0.1:%d", port), tcp.HandlerBase{}, narrow)
 		if err == nil {

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 
 	"golang.org/x/sys/unix"
@@ -27,7 +28,7 @@ func TestR204UrgentDataHoldsNothingUp(t *testing.T) {
 		"the whole": {[]string{"!"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			var got []byte
 			var reads atomic.Int64
 			p := newPair(t, func(at string, _ *tcp.Channel, b []byte) {
@@ -56,11 +57,11 @@ func TestR204UrgentDataHoldsNothingUp(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			on(t, p.ch.EventLoop(), func() { // so that it is one edge
+			coretest.OnLoop(t, p.ch.EventLoop(), func() { // so that it is one edge
 				for _, part := range c.parts {
 					send(part)
 				}
-				awaitThat(t, "our kernel to have it", func() (all bool) {
+				coretest.Until(t, "our kernel to have it", func() (all bool) {
 					_ = raw.Control(func(fd uintptr) {
 						n, err := unix.IoctlGetInt(int(fd), unix.SIOCOUTQ)
 						all = n == 0 && err == nil
@@ -69,9 +70,9 @@ func TestR204UrgentDataHoldsNothingUp(t *testing.T) {
 				})
 			})
 			if c.want != "" {
-				p.await(t, "ReadComplete")
+				p.Await(t, 1, "ReadComplete")
 			}
-			on(t, p.ch.EventLoop(), func() {
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {
 				if string(got) != c.want {
 					t.Errorf("R204: got %q of what was there, want %q", got, c.want)
 				}
@@ -81,8 +82,8 @@ func TestR204UrgentDataHoldsNothingUp(t *testing.T) {
 			before := reads.Load()
 			for i := range messages {
 				_, _ = p.peer.Write([]byte("Z"))
-				awaitThat(t, "a message", func() (there bool) {
-					on(t, p.ch.EventLoop(), func() { there = len(got) == len(c.want)+i+1 })
+				coretest.Until(t, "a message", func() (there bool) {
+					coretest.OnLoop(t, p.ch.EventLoop(), func() { there = len(got) == len(c.want)+i+1 })
 					return there
 				})
 			}
@@ -90,7 +91,7 @@ func TestR204UrgentDataHoldsNothingUp(t *testing.T) {
 				t.Errorf("R204: %d reads of %d messages behind the urgent data", n, messages)
 			}
 			_ = p.peer.CloseWrite()
-			p.await(t, "Unregistered")
+			p.Await(t, 1, "Unregistered")
 			if want := c.want + strings.Repeat("Z", messages); string(got) != want {
 				t.Errorf("R204: got %q in all, want %q", got, want)
 			}

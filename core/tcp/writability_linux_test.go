@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -66,7 +67,7 @@ func (p *pair) settled(t testing.TB) bool {
 	t.Helper()
 	sent := p.ch.PendingBytes() == 0
 	for range 2 { // behind what the first one finds posted
-		on(t, p.ch.EventLoop(), func() {})
+		coretest.OnLoop(t, p.ch.EventLoop(), func() {})
 	}
 	return sent && p.ch.PendingBytes() == 0
 }
@@ -77,7 +78,7 @@ func (p *pair) settled(t testing.TB) bool {
 func TestR222ProducerInWritabilityChanged(t *testing.T) {
 	for _, marks := range [][2]int{{1, 10}, {10, 10}, {tcp.DefaultLowWaterMark, tcp.DefaultHighWaterMark}} {
 		t.Run(fmt.Sprint(marks), func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			const enough = 50
 			bursts := 0 // loop only
 			burst := func(ch *tcp.Channel) {
@@ -92,12 +93,12 @@ func TestR222ProducerInWritabilityChanged(t *testing.T) {
 				}
 			}, tcp.WithWriteBufferWaterMarks(marks[0], marks[1]))
 			go func() { _, _ = readAll(p.peer) }()
-			on(t, p.ch.EventLoop(), func() { burst(p.ch) })
+			coretest.OnLoop(t, p.ch.EventLoop(), func() { burst(p.ch) })
 			for before, now := 0, 1; now <= enough; {
 				if before = now; !p.settled(t) {
 					continue
 				}
-				if on(t, p.ch.EventLoop(), func() { now = bursts }); now == before {
+				if coretest.OnLoop(t, p.ch.EventLoop(), func() { now = bursts }); now == before {
 					t.Fatalf("R222: a producer that writes in WritabilityChanged has stalled after %d bursts of %d", now, enough)
 				}
 			}
@@ -111,7 +112,7 @@ func TestR222ProducerInWritabilityChanged(t *testing.T) {
 func TestR222WriterThatWaitsForTheEvent(t *testing.T) {
 	for _, marks := range [][2]int{{1, 10}, {tcp.DefaultLowWaterMark, tcp.DefaultHighWaterMark}} {
 		t.Run(fmt.Sprint(marks), func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			events := make(chan struct{}, 2)
 			p := newPair(t, func(at string, ch *tcp.Channel, _ []byte) {
 				if at == "WritabilityChanged" && ch.IsWritable() {
@@ -123,7 +124,7 @@ func TestR222WriterThatWaitsForTheEvent(t *testing.T) {
 			if err := p.ch.EventLoop().Execute(func() { close(held); <-gate }); err != nil {
 				t.Fatal(err)
 			}
-			await(t, "the task", held)
+			coretest.Await(t, "the task", held)
 			p.ch.WriteAndFlush([]byte("x")) // the flush is on its way
 			p.ch.Write(make([]byte, marks[1]))
 			if p.ch.IsWritable() {
@@ -131,7 +132,7 @@ func TestR222WriterThatWaitsForTheEvent(t *testing.T) {
 			}
 			p.ch.Flush() // goes with the one that is on its way
 			close(gate)
-			awaitThat(t, "everything to be sent", func() bool { return p.settled(t) })
+			coretest.Until(t, "everything to be sent", func() bool { return p.settled(t) })
 			if n := len(events); n != 1 || !p.ch.IsWritable() {
 				t.Errorf("R222: %d events, writable %v; want 1, true", n, p.ch.IsWritable())
 			}
@@ -143,7 +144,7 @@ func TestR222WriterThatWaitsForTheEvent(t *testing.T) {
 // of their own, with sends that are short or would block. Each waits for the event whenever
 // it has seen false, and all of them finish.
 func TestR222NoProducerStalls(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	rounds := 60
 	if testing.Short() {
 		rounds = 15
@@ -193,7 +194,7 @@ func producersFinish(t *testing.T, seed uint64) {
 	for i := range rng.IntN(4) {
 		outside = append(outside, newProducer(p, seed+uint64(i)+1, each, 2*high))
 	}
-	on(t, p.ch.EventLoop(), func() { ch.Store(p.ch); inLoop.burst() })
+	coretest.OnLoop(t, p.ch.EventLoop(), func() { ch.Store(p.ch); inLoop.burst() })
 	got := make(chan int64, 1)
 	go func() { n, _ := readAll(p.peer); got <- n }()
 	var running sync.WaitGroup
@@ -202,17 +203,17 @@ func producersFinish(t *testing.T, seed uint64) {
 	}
 	over := make(chan struct{})
 	go func() { running.Wait(); close(over) }()
-	await(t, fmt.Sprintf("R222: the producers of seed %d", seed), over)
+	coretest.Await(t, fmt.Sprintf("R222: the producers of seed %d", seed), over)
 	finished := false
-	awaitThat(t, fmt.Sprintf("R222: the producer in the handler of seed %d", seed), func() bool {
-		on(t, p.ch.EventLoop(), func() { finished = inLoop.left == 0 })
+	coretest.Until(t, fmt.Sprintf("R222: the producer in the handler of seed %d", seed), func() bool {
+		coretest.OnLoop(t, p.ch.EventLoop(), func() { finished = inLoop.left == 0 })
 		return finished
 	})
-	awaitErr(t, "the output", p.ch.CloseOutput())
+	coretest.AwaitErr(t, "the output", p.ch.CloseOutput())
 	want := int64(each * (1 + len(outside)))
 	if n := <-got; n != want {
 		t.Errorf("seed %d: the peer received %d bytes, want %d", seed, n, want)
 	}
-	awaitErr(t, "the close", p.ch.Close())
+	coretest.AwaitErr(t, "the close", p.ch.Close())
 	_ = p.peer.Close()
 }

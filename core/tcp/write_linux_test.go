@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 )
 
@@ -43,14 +44,14 @@ func TestR222WaterMarks(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			events := 0
 			p := newPair(t, func(at string, ch *tcp.Channel, _ []byte) {
 				if at == "WritabilityChanged" {
 					events++
 				}
 			}, tcp.WithWriteBufferWaterMarks(c.low, c.high))
-			on(t, p.ch.EventLoop(), func() {
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {
 				for i, s := range c.steps {
 					if s.write > 0 {
 						p.ch.Write(make([]byte, s.write))
@@ -80,15 +81,15 @@ func TestR222WaterMarks(t *testing.T) {
 // TestR223WritabilityFromOutside: a write on another goroutine that makes the channel
 // unwritable is told on the loop.
 func TestR223WritabilityFromOutside(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil, tcp.WithWriteBufferWaterMarks(1, 10))
 	p.ch.Write(make([]byte, 11))
-	p.await(t, "WritabilityChanged")
+	p.Await(t, 1, "WritabilityChanged")
 	if p.ch.IsWritable() {
 		t.Error("R222: writable with 11 bytes pending and a high mark of 10")
 	}
 	p.ch.Flush()
-	awaitCount(t, p.log, "WritabilityChanged", 2)
+	p.Await(t, 2, "WritabilityChanged")
 	if !p.ch.IsWritable() {
 		t.Error("R222: not writable with nothing pending")
 	}
@@ -97,7 +98,7 @@ func TestR223WritabilityFromOutside(t *testing.T) {
 // TestWritabilityIsNotEntered: a handler that writes whenever it may is not called
 // from inside itself, and does not keep the loop.
 func TestWritabilityIsNotEntered(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	depth, rounds := 0, 0
 	p := newPair(t, func(at string, ch *tcp.Channel, _ []byte) {
 		if at != "WritabilityChanged" {
@@ -117,8 +118,8 @@ func TestWritabilityIsNotEntered(t *testing.T) {
 		}
 	}, tcp.WithWriteBufferWaterMarks(1, 10))
 	go func() { _, _ = readAll(p.peer) }()
-	on(t, p.ch.EventLoop(), func() { p.ch.Write(make([]byte, 11)) })
-	awaitCount(t, p.log, "WritabilityChanged", 500)
+	coretest.OnLoop(t, p.ch.EventLoop(), func() { p.ch.Write(make([]byte, 11)) })
+	p.Await(t, 500, "WritabilityChanged")
 }
 
 // TestStreamIsWhole sends a stream in writes of many sizes, from the loop and from
@@ -129,7 +130,7 @@ func TestStreamIsWhole(t *testing.T) {
 	t.Logf("seed %d", seed)
 	for _, where := range []string{"outside", "loop", "both"} {
 		t.Run(where, func(t *testing.T) {
-			checkLeaks(t)
+			coretest.CheckLeaks(t)
 			rng := rand.New(rand.NewPCG(seed, 1))
 			p := newPair(t, nil, tcp.WithSocketBuffers(0, 64<<10), tcp.WithWriteSpin(3))
 			const total = 4 << 20
@@ -152,7 +153,7 @@ func TestStreamIsWhole(t *testing.T) {
 				}
 				b := slices.Clone(want[sent : sent+n])
 				if where == "loop" || where == "both" && rng.IntN(2) == 0 {
-					on(t, p.ch.EventLoop(), func() { futures = append(futures, write(b)) })
+					coretest.OnLoop(t, p.ch.EventLoop(), func() { futures = append(futures, write(b)) })
 				} else {
 					futures = append(futures, write(b))
 				}
@@ -162,7 +163,7 @@ func TestStreamIsWhole(t *testing.T) {
 			}
 			p.ch.Flush()
 			for i, f := range futures {
-				await(t, "a write", f.Done())
+				coretest.Await(t, "a write", f.Done())
 				if n, err := f.Wait(context.Background()); n != sizes[i] || err != nil {
 					t.Fatalf("write %d: got %d and %v, want %d", i, n, err, sizes[i])
 				}
@@ -170,7 +171,7 @@ func TestStreamIsWhole(t *testing.T) {
 			if n := p.ch.PendingBytes(); n != 0 {
 				t.Errorf("pending: got %d, want 0", n)
 			}
-			on(t, p.ch.EventLoop(), func() { p.ch.CloseOutput() })
+			coretest.OnLoop(t, p.ch.EventLoop(), func() { p.ch.CloseOutput() })
 			if b := <-got; !bytes.Equal(b, want) {
 				t.Errorf("the stream is not what was written: %d bytes of %d", len(b), total)
 			}
@@ -181,7 +182,7 @@ func TestStreamIsWhole(t *testing.T) {
 // TestWritersKeepTheirOrder has many goroutines write numbered messages: those of
 // each arrive whole and in order.
 func TestWritersKeepTheirOrder(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil)
 	const writers, writes = 8, 2000
 	for w := range writers {
@@ -214,8 +215,8 @@ func TestWritersKeepTheirOrder(t *testing.T) {
 func TestOthersGetTheirTurn(t *testing.T) {
 	for _, what := range []string{"reads", "writes"} {
 		t.Run(what, func(t *testing.T) {
-			checkLeaks(t)
-			g := newGroup(t, 1)
+			coretest.CheckLeaks(t)
+			g := coretest.NewGroup(t, 1)
 			busy := newPairOn(t, g, nil)
 			stop := make(chan struct{})
 			var wg sync.WaitGroup
@@ -234,7 +235,7 @@ func TestOthersGetTheirTurn(t *testing.T) {
 			}
 			big := make([]byte, 1<<20)
 			if what == "reads" {
-				on(t, g.Next(), func() { busy.then = nil; busy.recorder.log = newLog() })
+				coretest.OnLoop(t, g.Next(), func() { busy.then = nil })
 				run(func() error { _, err := busy.peer.Write(big); return err })
 			} else {
 				run(func() error { _, err := busy.peer.Read(make([]byte, 1<<16)); return err })
@@ -245,7 +246,7 @@ func TestOthersGetTheirTurn(t *testing.T) {
 					ch.WriteAndFlush(b)
 				}
 			})
-			_ = other.peer.SetDeadline(time.Now().Add(hangGuard))
+			_ = other.peer.SetDeadline(time.Now().Add(coretest.HangGuard))
 			for i := range 200 {
 				if _, err := other.peer.Write([]byte("ping")); err != nil {
 					t.Fatal(err)
@@ -266,11 +267,11 @@ func TestOthersGetTheirTurn(t *testing.T) {
 // TestG18WaitOnTheLoop: a wait for the loop from inside it is an error at once, and
 // so is Dial; a write that has completed has a result there too.
 func TestG18WaitOnTheLoop(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil)
-	on(t, p.ch.EventLoop(), func() {
+	coretest.OnLoop(t, p.ch.EventLoop(), func() {
 		_, err := p.ch.Write([]byte("x")).Wait(context.Background())
-		wantErr(t, "G18: Wait of a pending write on the loop", err, core.ErrInEventLoop)
+		coretest.WantErr(t, "G18: Wait of a pending write on the loop", err, core.ErrInEventLoop)
 		if n, err := p.ch.WriteAndFlush([]byte("xyz")).Wait(context.Background()); n != 3 || err != nil {
 			t.Errorf("Wait of a write that is over, on the loop: got %d and %v, want 3", n, err)
 		}
@@ -279,19 +280,19 @@ func TestG18WaitOnTheLoop(t *testing.T) {
 			t.Error(err)
 		}
 		_, err = tcp.Dial(context.Background(), p.group, "127.0.0.1:1", tcp.HandlerBase{})
-		wantErr(t, "G18: Dial on the loop", err, core.ErrInEventLoop)
+		coretest.WantErr(t, "G18: Dial on the loop", err, core.ErrInEventLoop)
 	})
 }
 
 // TestWriteFutureValues is what futures say in the corner cases.
 func TestWriteFutureValues(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil)
 	var zero tcp.WriteFuture
 	if n, err := zero.Wait(context.Background()); n != 0 || err != nil || zero.Err() != nil {
 		t.Errorf("the zero future: got %d and %v, want success", n, err)
 	}
-	on(t, p.ch.EventLoop(), func() {
+	coretest.OnLoop(t, p.ch.EventLoop(), func() {
 		if n, err := p.ch.WriteAndFlush(nil).Wait(context.Background()); n != 0 || err != nil {
 			t.Errorf("an empty write: got %d and %v, want success", n, err)
 		}
@@ -311,13 +312,13 @@ func TestWriteFutureValues(t *testing.T) {
 		t.Errorf("a flushed write: got %d and %v, want 3", n, err)
 	}
 	first.OnDone(nil)
-	awaitErr(t, "the close", p.ch.Close())
+	coretest.AwaitErr(t, "the close", p.ch.Close())
 	if n, err := first.Wait(context.Background()); n != 3 || err != nil {
 		t.Errorf("a flushed write after the close: got %d and %v, want 3", n, err)
 	}
 	late := p.ch.Write([]byte("late"))
 	n, err := late.Wait(context.Background())
-	wantErr(t, "a write after the close", err, tcp.ErrChannelClosed)
+	coretest.WantErr(t, "a write after the close", err, tcp.ErrChannelClosed)
 	if n != 0 {
 		t.Errorf("a write after the close took %d bytes, want 0", n)
 	}
@@ -325,14 +326,14 @@ func TestWriteFutureValues(t *testing.T) {
 
 // TestAddresses are known, also after the close.
 func TestAddresses(t *testing.T) {
-	checkLeaks(t)
+	coretest.CheckLeaks(t)
 	p := newPair(t, nil)
 	same := func(what string, got, want net.Addr) {
 		if got.String() != want.String() {
 			t.Errorf("%s: got %v, want %v", what, got, want)
 		}
 	}
-	awaitErr(t, "the close", p.ch.Close())
+	coretest.AwaitErr(t, "the close", p.ch.Close())
 	same("LocalAddr", p.ch.LocalAddr(), p.peer.RemoteAddr())
 	same("RemoteAddr", p.ch.RemoteAddr(), p.peer.LocalAddr())
 }

@@ -15,26 +15,12 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// is fails unless got is want.
-func is[T comparable](t *testing.T, what string, got, want T) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s: got %v, want %v", what, got, want)
-	}
-}
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
@@ -48,21 +34,21 @@ func sleep(d time.Duration) func(context.Context) error {
 func TestG3ZeroGroup(t *testing.T) {
 	var g Group
 	var ran atomic.Int64
-	is(t, "state", g.State(), core.StateNotStarted)
+	coretest.Want(t, "state", g.State(), core.StateNotStarted)
 	for range 100 {
-		must(t, g.Go("one", func(context.Context) error { ran.Add(1); return nil }))
+		coretest.Must(t, g.Go("one", func(context.Context) error { ran.Add(1); return nil }))
 	}
-	must(t, g.Execute(func() { ran.Add(1) }))
-	must(t, g.Close())
-	is(t, "G3: functions that ran", ran.Load(), 101)
-	is(t, "G15: state", g.State(), core.StateTerminated)
+	coretest.Must(t, g.Execute(func() { ran.Add(1) }))
+	coretest.Must(t, g.Close())
+	coretest.Want(t, "G3: functions that ran", ran.Load(), 101)
+	coretest.Want(t, "G15: state", g.State(), core.StateTerminated)
 	var rejected *core.RejectedError
 	for _, err := range []error{g.Go("late", sleep(0)), g.TryGo("late", sleep(0)), g.Execute(func() {})} {
 		if !errors.As(err, &rejected) || !errors.Is(err, core.ErrShutdown) || rejected.State != core.StateTerminated {
 			t.Errorf("G5: a call after the end: %v, want a refusal in state Terminated by ErrShutdown", err)
 		}
 	}
-	is(t, "report", g.Report().Plus(core.Report{}).Rejected, 0)
+	coretest.Want(t, "report", g.Report().Plus(core.Report{}).Rejected, 0)
 }
 
 // TestG3NoneIsLost: many callers race the shutdown. The functions that ran are those whose
@@ -92,15 +78,15 @@ func TestG3NoneIsLost(t *testing.T) {
 		if round%2 == 0 {
 			g.Shutdown()
 		}
-		must(t, g.Close())
+		coretest.Must(t, g.Close())
 		at := ended.Load()
 		callers.Wait()
 		if at != accepted.Load() || began.Load() != at {
 			t.Fatalf("G3: round %d: %d accepted, %d began, %d had ended at Done", round, accepted.Load(), began.Load(), at)
 		}
 		r := g.Report()
-		is(t, "G20: accepted", r.Accepted, accepted.Load())
-		is(t, "G20: ran", r.Ran, accepted.Load())
+		coretest.Want(t, "G20: accepted", r.Accepted, accepted.Load())
+		coretest.Want(t, "G20: ran", r.Ran, accepted.Load())
 	}
 }
 
@@ -124,20 +110,20 @@ func TestG14Failures(t *testing.T) {
 		var log bytes.Buffer
 		g = NewGroup(WithLogger(slog.New(slog.NewTextHandler(&log, nil))), WithErrorHandler(func(name string, err error) {
 			handled = append(handled, name+": "+err.Error())
-			is(t, "G18: Close from inside", g.AwaitTermination(context.Background()), core.ErrInEventLoop)
+			coretest.Want(t, "G18: Close from inside", g.AwaitTermination(context.Background()), core.ErrInEventLoop)
 			if rude {
 				panic("rude")
 			}
 		}))
 		for _, c := range failures {
 			done := make(chan struct{})
-			must(t, g.Go(c.name, func(ctx context.Context) error { defer close(done); return c.f(ctx) }))
+			coretest.Must(t, g.Go(c.name, func(ctx context.Context) error { defer close(done); return c.f(ctx) }))
 			<-done
 			for len(g.Functions()) > 0 {
 				runtime.Gosched()
 			}
 		}
-		must(t, g.Go("fine", func(context.Context) error { return nil }))
+		coretest.Must(t, g.Go("fine", func(context.Context) error { return nil }))
 		if err := g.Close(); !errors.Is(err, boom) || err.Error() != "tracked: fails: boom" {
 			t.Errorf("Close: %v, want the first error", err)
 		}
@@ -147,9 +133,9 @@ func TestG14Failures(t *testing.T) {
 			}
 		}
 		r := g.Report()
-		is(t, "panicked", r.Panicked, 2)
-		is(t, "G20: ran", r.Ran, 5)
-		is(t, "log of a handler that panics", strings.Contains(log.String(), "error handler panicked"), rude)
+		coretest.Want(t, "panicked", r.Panicked, 2)
+		coretest.Want(t, "G20: ran", r.Ran, 5)
+		coretest.Want(t, "log of a handler that panics", strings.Contains(log.String(), "error handler panicked"), rude)
 	}
 }
 
@@ -161,7 +147,7 @@ func TestFailuresAreHeard(t *testing.T) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 	var none context.Context
 	g := NewGroup(WithLogger(nil), WithErrorHandler(nil), WithContext(none))
-	must(t, g.Go("mailer", func(context.Context) error { return errors.New("no mail") }))
+	coretest.Must(t, g.Go("mailer", func(context.Context) error { return errors.New("no mail") }))
 	if err := g.Close(); err == nil {
 		t.Error("got nil, want the error")
 	}
@@ -174,13 +160,13 @@ func TestFailuresAreHeard(t *testing.T) {
 func TestG18Inside(t *testing.T) {
 	var g Group
 	result := make(chan error, 2)
-	must(t, g.Go("self", func(context.Context) error {
+	coretest.Must(t, g.Go("self", func(context.Context) error {
 		result <- g.AwaitTermination(context.Background())
 		result <- g.Close()
 		return nil
 	}))
-	is(t, "AwaitTermination", <-result, core.ErrInEventLoop)
-	is(t, "Close", <-result, core.ErrInEventLoop)
+	coretest.Want(t, "AwaitTermination", <-result, core.ErrInEventLoop)
+	coretest.Want(t, "Close", <-result, core.ErrInEventLoop)
 	<-g.Termination().Done()
 }
 
@@ -190,8 +176,8 @@ func TestLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGroup(WithLogger(quiet()))
 		g.SetLimit(2)
-		must(t, g.Go("a", sleep(10*time.Second)))
-		must(t, g.Go("b", sleep(20*time.Second)))
+		coretest.Must(t, g.Go("a", sleep(10*time.Second)))
+		coretest.Must(t, g.Go("b", sleep(20*time.Second)))
 		if err := g.TryGo("c", sleep(0)); !errors.Is(err, ErrLimit) || !errors.Is(err, core.ErrRejected) {
 			t.Errorf("TryGo: %v, want ErrLimit", err)
 		}
@@ -206,21 +192,21 @@ func TestLimit(t *testing.T) {
 			go func() { err := g.Go(name, sleep(time.Hour)); entries <- entry{name, time.Since(start), err} }()
 			synctest.Wait() // their order
 		}
-		is(t, "the first", <-entries, entry{"d", 10 * time.Second, nil})
-		is(t, "the second", <-entries, entry{"e", 20 * time.Second, nil})
-		is(t, "running", len(g.Functions()), 2)
+		coretest.Want(t, "the first", <-entries, entry{"d", 10 * time.Second, nil})
+		coretest.Want(t, "the second", <-entries, entry{"e", 20 * time.Second, nil})
+		coretest.Want(t, "running", len(g.Functions()), 2)
 		g.SetLimit(3)
-		is(t, "the third", <-entries, entry{"f", 20 * time.Second, nil})
+		coretest.Want(t, "the third", <-entries, entry{"f", 20 * time.Second, nil})
 		g.SetLimit(1) // running functions continue
 		_, err := g.ShutdownGracefully(0, time.Minute)
-		must(t, err)
+		coretest.Must(t, err)
 		last := <-entries
-		is(t, "the fourth", last.at, 20*time.Second+time.Minute)
+		coretest.Want(t, "the fourth", last.at, 20*time.Second+time.Minute)
 		if !errors.Is(last.err, core.ErrShutdownTimeout) {
 			t.Errorf("G5: a call that waited for the limit: %v, want a refusal", last.err)
 		}
 		<-g.Termination().Done()
-		is(t, "G20: accepted", g.Report().Accepted, 5)
+		coretest.Want(t, "G20: accepted", g.Report().Accepted, 5)
 	})
 }
 
@@ -236,8 +222,8 @@ func TestLimitZero(t *testing.T) {
 		held := make(chan error, 1)
 		go func() { held <- g.Go("b", sleep(0)) }()
 		synctest.Wait()
-		is(t, "state", g.State(), core.StateNotStarted)
-		must(t, g.Close())
+		coretest.Want(t, "state", g.State(), core.StateNotStarted)
+		coretest.Must(t, g.Close())
 		if err := <-held; !errors.Is(err, core.ErrShutdown) {
 			t.Errorf("Go: %v, want a refusal", err)
 		}
@@ -253,7 +239,7 @@ func TestFunctions(t *testing.T) {
 		}
 		start := time.Now()
 		for _, name := range []string{"first", "second"} {
-			must(t, g.Go(name, sleep(time.Minute)))
+			coretest.Must(t, g.Go(name, sleep(time.Minute)))
 			time.Sleep(time.Second)
 		}
 		if got := g.Functions(); !slices.Equal(got, []Function{{"first", start}, {"second", start.Add(time.Second)}}) {
@@ -262,7 +248,7 @@ func TestFunctions(t *testing.T) {
 		if text := g.Running(); !strings.Contains(text, "first runs since") || !strings.Contains(text, "second runs since") {
 			t.Errorf("got %s", text)
 		}
-		must(t, g.Close())
+		coretest.Must(t, g.Close())
 	})
 }
 
@@ -280,7 +266,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	is(t, "state", g.State(), core.StateNotStarted)
-	must(t, g.Go("fine", sleep(0)))
-	must(t, g.Close())
+	coretest.Want(t, "state", g.State(), core.StateNotStarted)
+	coretest.Must(t, g.Go("fine", sleep(0)))
+	coretest.Must(t, g.Close())
 }

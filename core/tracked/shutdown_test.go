@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // TestG10QuietPeriod: the close comes one quiet period after the call, or after the last
@@ -30,20 +31,20 @@ func TestG10QuietPeriod(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var g Group
 				if c.before > 0 {
-					must(t, g.Go("before", sleep(c.before)))
+					coretest.Must(t, g.Go("before", sleep(c.before)))
 				}
 				began := time.Now()
 				term, err := g.ShutdownGracefully(10*time.Second, time.Hour)
-				must(t, err)
+				coretest.Must(t, err)
 				time.Sleep(5 * time.Second)
 				if c.during > 0 {
-					must(t, g.Go("during", sleep(c.during)))
+					coretest.Must(t, g.Go("during", sleep(c.during)))
 				}
 				<-term.Done()
-				is(t, "G10: the end", time.Since(began), c.want)
+				coretest.Want(t, "G10: the end", time.Since(began), c.want)
 				r := g.Report()
-				is(t, "G11: timed out", r.TimedOut, false)
-				is(t, "elapsed", r.Elapsed, c.want)
+				coretest.Want(t, "G11: timed out", r.TimedOut, false)
+				coretest.Want(t, "elapsed", r.Elapsed, c.want)
 			})
 		})
 	}
@@ -55,28 +56,28 @@ func TestG11Deadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		g := NewGroup(WithName("jobs"), WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		must(t, g.Go("slow", sleepsLong))
+		coretest.Must(t, g.Go("slow", sleepsLong))
 		time.Sleep(time.Second)
-		must(t, g.Go("slower", func(ctx context.Context) error {
+		coretest.Must(t, g.Go("slower", func(ctx context.Context) error {
 			<-ctx.Done()
-			is(t, "cause", context.Cause(ctx), core.ErrShutdownTimeout)
+			coretest.Want(t, "cause", context.Cause(ctx), core.ErrShutdownTimeout)
 			return nil
 		}))
 		term, err := g.ShutdownGracefully(0, time.Minute)
-		must(t, err)
+		coretest.Must(t, err)
 		time.Sleep(time.Minute - 1)
-		must(t, g.TryGo("just in time", sleep(0)))
+		coretest.Must(t, g.TryGo("just in time", sleep(0)))
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if err := g.Go("late", sleep(0)); !errors.Is(err, core.ErrShutdownTimeout) {
 			t.Errorf("G11: a call at the deadline: %v, want ErrShutdownTimeout", err)
 		}
-		is(t, "G1: state", g.State(), core.StateShutdown)
-		is(t, "G20: refused before the end", g.Report().Rejected, 1)
+		coretest.Want(t, "G1: state", g.State(), core.StateShutdown)
+		coretest.Want(t, "G20: refused before the end", g.Report().Rejected, 1)
 		<-term.Done()
 		r, err := term.Wait(t.Context())
-		must(t, err)
-		is(t, "timed out", r.TimedOut, true)
+		coretest.Must(t, err)
+		coretest.Want(t, "timed out", r.TimedOut, true)
 		for _, want := range []string{"slow runs since", "sleepsLong", "slower runs since"} {
 			if !strings.Contains(r.Running, want) {
 				t.Errorf("the report lacks %q:\n%s", want, r.Running)
@@ -101,16 +102,16 @@ func TestG11TieIsTheDeadlines(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var g Group
 			term, err := g.ShutdownGracefully(time.Second, time.Second)
-			must(t, err)
+			coretest.Must(t, err)
 			<-term.Done()
-			is(t, "G11: timed out", g.Report().TimedOut, true)
+			coretest.Want(t, "G11: timed out", g.Report().TimedOut, true)
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGroup(WithLogger(quiet()))
-		must(t, g.Go("one", sleep(time.Second)))
+		coretest.Must(t, g.Go("one", sleep(time.Second)))
 		term, err := g.ShutdownGracefully(0, 0)
-		must(t, err)
+		coretest.Must(t, err)
 		if err := g.Go("late", sleep(0)); !errors.Is(err, core.ErrShutdownTimeout) {
 			t.Errorf("got %v, want ErrShutdownTimeout", err)
 		}
@@ -122,20 +123,20 @@ func TestG11TieIsTheDeadlines(t *testing.T) {
 func TestG16FirstShutdownCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
-		must(t, g.Go("one", sleep(time.Minute)))
+		coretest.Must(t, g.Go("one", sleep(time.Minute)))
 		first, err := g.ShutdownGracefully(time.Second, 2*time.Hour)
-		must(t, err)
+		coretest.Must(t, err)
 		second, err := g.ShutdownGracefully(time.Hour, time.Hour)
-		must(t, err)
-		is(t, "Termination", second, first)
-		is(t, "quiet", g.Report().Quiet, time.Second)
+		coretest.Must(t, err)
+		coretest.Want(t, "Termination", second, first)
+		coretest.Want(t, "quiet", g.Report().Quiet, time.Second)
 		g.Shutdown()
 		if err := g.Go("late", sleep(0)); !errors.Is(err, core.ErrShutdown) {
 			t.Errorf("G16: after Shutdown: %v, want ErrShutdown", err)
 		}
 		<-first.Done()
-		is(t, "timed out", g.Report().TimedOut, false)
-		is(t, "elapsed", g.Report().Elapsed, time.Minute)
+		coretest.Want(t, "timed out", g.Report().TimedOut, false)
+		coretest.Want(t, "elapsed", g.Report().Elapsed, time.Minute)
 	})
 }
 
@@ -149,9 +150,9 @@ func TestContexts(t *testing.T) {
 		cancel()
 		var begun, closed time.Duration
 		start := time.Now()
-		must(t, g.Go("worker", func(ctx context.Context) error {
-			is(t, "value", ctx.Value(key{}), any(7))
-			is(t, "value", g.ShutdownContext().Value(key{}), any(7))
+		coretest.Must(t, g.Go("worker", func(ctx context.Context) error {
+			coretest.Want(t, "value", ctx.Value(key{}), any(7))
+			coretest.Want(t, "value", g.ShutdownContext().Value(key{}), any(7))
 			<-g.ShutdownContext().Done()
 			begun = time.Since(start)
 			<-ctx.Done()
@@ -160,11 +161,11 @@ func TestContexts(t *testing.T) {
 		}))
 		time.Sleep(time.Second)
 		_, err := g.ShutdownGracefully(0, time.Minute)
-		must(t, err)
+		coretest.Must(t, err)
 		<-g.Termination().Done()
-		is(t, "ShutdownContext", begun, time.Second)
-		is(t, "the function's context", closed, time.Second+time.Minute)
-		is(t, "cause", context.Cause(g.ShutdownContext()), core.ErrShutdown)
+		coretest.Want(t, "ShutdownContext", begun, time.Second)
+		coretest.Want(t, "the function's context", closed, time.Second+time.Minute)
+		coretest.Want(t, "cause", context.Cause(g.ShutdownContext()), core.ErrShutdown)
 		if err := g.Err(); !errors.Is(err, core.ErrShutdownTimeout) || !strings.HasPrefix(err.Error(), "tracked: worker: ") {
 			t.Errorf("Err: %v, want the worker's", err)
 		}
@@ -176,15 +177,15 @@ func TestContexts(t *testing.T) {
 func TestShutdownAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
-		is(t, "report of a group that nobody used", g.Report().Accepted, 0)
-		must(t, g.Go("a", func(ctx context.Context) error {
+		coretest.Want(t, "report of a group that nobody used", g.Report().Accepted, 0)
+		coretest.Must(t, g.Go("a", func(ctx context.Context) error {
 			<-g.ShutdownContext().Done()
 			<-ctx.Done()
-			is(t, "cause", context.Cause(ctx), core.ErrShutdown)
+			coretest.Want(t, "cause", context.Cause(ctx), core.ErrShutdown)
 			time.Sleep(time.Second)
 			return nil
 		}))
 		<-g.Shutdown().Done()
-		is(t, "elapsed", g.Report().Elapsed, time.Second)
+		coretest.Want(t, "elapsed", g.Report().Elapsed, time.Second)
 	})
 }

@@ -1,0 +1,81 @@
+package coretest
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+
+	"eventide/core"
+)
+
+// HangGuard turns a hang into a failure that names what the test waited for. It is no measure
+// of speed, and in a bubble of testing/synctest it is virtual.
+const HangGuard = time.Minute
+
+// Await returns when done is closed, or receives. If that takes longer than HangGuard, it fails
+// the test with what and the stack of every goroutine.
+func Await[T any](t testing.TB, what string, done <-chan T) {
+	t.Helper()
+	guard := time.NewTimer(HangGuard)
+	defer guard.Stop()
+	select {
+	case <-done:
+	case <-guard.C:
+		t.Fatalf("waited for %s in vain\n%s", what, stacks())
+	}
+}
+
+// Until returns when holds does. It is for a condition that nothing announces, and so it calls
+// holds again and again, on the caller's goroutine. If holds is false for HangGuard, Until fails
+// the test.
+func Until(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(HangGuard); !holds(); runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("waited for %s in vain\n%s", what, stacks())
+		}
+	}
+}
+
+// Terminating is an executor, or a group of executors, as far as its end goes.
+type Terminating interface {
+	Shutdown() *core.Termination
+	Termination() *core.Termination
+	State() core.State
+}
+
+// AwaitDone returns the sealed report of ex once ex has terminated. If that takes longer than
+// HangGuard, it fails the test.
+func AwaitDone(t testing.TB, ex Terminating) core.Report {
+	t.Helper()
+	return AwaitDoneWithin(t, ex, HangGuard)
+}
+
+// AwaitDoneWithin is AwaitDone with a guard of its own. It is for an end that is far away in
+// virtual time.
+func AwaitDoneWithin(t testing.TB, ex Terminating, guard time.Duration) core.Report {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), guard)
+	defer cancel()
+	report, err := ex.Termination().Wait(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("G15: no termination within %v; state %v, report %+v\n%s", guard, ex.State(), report, stacks())
+	}
+	return report
+}
+
+// AwaitErr returns the error of a future that has to complete.
+func AwaitErr[T any](t testing.TB, what string, f *core.Future[T]) error {
+	t.Helper()
+	Await(t, what, f.Done())
+	_, err := f.Wait(context.Background())
+	return err
+}
+
+// stacks is the stack of every goroutine, as far as 64 KiB hold them.
+func stacks() []byte {
+	buf := make([]byte, 1<<16)
+	return buf[:runtime.Stack(buf, true)]
+}

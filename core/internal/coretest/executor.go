@@ -1,0 +1,73 @@
+package coretest
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"eventide/core"
+)
+
+// EndWithTest returns ex, which a constructor returned with err, and shuts ex down when the test
+// ends. The cleanup returns when ex has terminated. It fails the test if err is not nil.
+func EndWithTest[E Terminating](t testing.TB, ex E, err error) E {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("constructor: %v", err)
+	}
+	t.Cleanup(func() {
+		ex.Shutdown()
+		AwaitDone(t, ex)
+	})
+	return ex
+}
+
+// NewExecutor returns an executor that has terminated when the test ends.
+func NewExecutor(t testing.TB, opts ...core.Option) *core.Executor {
+	t.Helper()
+	ex, err := core.NewExecutor(opts...)
+	return EndWithTest(t, ex, err)
+}
+
+// NewExecutorGroup returns a group of n executors that has terminated when the test ends.
+func NewExecutorGroup(t testing.TB, n int, opts ...core.Option) *core.Group {
+	t.Helper()
+	g, err := core.NewExecutorGroup(n, opts...)
+	return EndWithTest(t, g, err)
+}
+
+// NewGroup returns a group of n event loops that has terminated when the test ends. It logs
+// nothing unless opts have a logger: a test of a transport listens to the transport's logger.
+func NewGroup(t testing.TB, n int, opts ...core.Option) *core.Group {
+	t.Helper()
+	g, err := core.NewGroup(n, append([]core.Option{core.WithLogger(slog.New(slog.DiscardHandler))}, opts...)...)
+	return EndWithTest(t, g, err)
+}
+
+// MustExecute has ex accept task, or fails the test.
+func MustExecute(t testing.TB, ex core.EventExecutor, task func()) {
+	t.Helper()
+	if err := ex.Execute(task); err != nil {
+		t.Fatalf("Execute: %v", err)
+	}
+}
+
+// OnLoop runs f as a task of ex and returns when f has returned.
+func OnLoop(t testing.TB, ex core.EventExecutor, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	MustExecute(t, ex, func() { defer close(done); f() })
+	Await(t, "a task", done)
+}
+
+// MustShutdownGracefully begins a graceful shutdown of ex, or fails the test.
+func MustShutdownGracefully(t testing.TB, ex interface {
+	ShutdownGracefully(quiet, timeout time.Duration) (*core.Termination, error)
+}, quiet, timeout time.Duration) *core.Termination {
+	t.Helper()
+	term, err := ex.ShutdownGracefully(quiet, timeout)
+	if err != nil {
+		t.Fatalf("ShutdownGracefully(%v, %v): %v", quiet, timeout, err)
+	}
+	return term
+}

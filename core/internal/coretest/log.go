@@ -1,0 +1,39 @@
+package coretest
+
+import (
+	"bytes"
+	"log/slog"
+	"sync"
+	"testing"
+)
+
+// Log is the text that loggers write to it. The zero Log is empty. Any goroutine may call its
+// methods.
+type Log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write appends p. It returns no error.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// String returns the text so far.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// DefaultLog returns what reaches slog.Default at Warn or above until the test ends. A test that
+// calls it must not run in parallel with others.
+func DefaultLog(t testing.TB) *Log {
+	t.Helper()
+	l, before := new(Log), slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	t.Cleanup(func() { slog.SetDefault(before) })
+	return l
+}
