@@ -32,6 +32,12 @@ prop: ## all properties
 mutants: ## every planted bug; MUTANT=name for one, SHORT=1 for twelve; AUTO=60 SEED=n for mechanical ones
 	go run ./props/cmd/mutants $(if $(MUTANT),-run $(MUTANT)) $(if $(SHORT),-short) $(if $(AUTO),-auto $(AUTO) $(if $(SEED),-seed $(SEED)))
 
+mutants-nightly: ## judge mechanical mutants of today's sources and keep the verdicts; AUTO=60, SEED=n (default: the day)
+	go run ./props/cmd/mutants -auto $(or $(AUTO),60) -seed $(or $(SEED),$$(date +%Y%m%d)) -parallel 1 -keep
+
+mutants-check: ## fail if the score of the newest kept run of mechanical mutants fell by more than chance explains
+	go run ./props/cmd/mutants -auto-check
+
 mutants-columns: ## measure the other columns of the planted bugs: plain stress, and each property alone
 	go run ./props/cmd/mutants -stress
 	go run ./props/cmd/mutants -alone

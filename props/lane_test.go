@@ -109,6 +109,7 @@ type laneRun struct {
 	undecided int
 	exercised map[string]int
 	failed    map[string]string // guarantee -> the smallest failure found
+	seen      map[string]string // the first violation, before the program is made smaller
 }
 
 func newLane(t *testing.T, name string) *laneRun {
@@ -254,7 +255,12 @@ func (l *laneRun) observe(v Verdict) {
 			l.failed[lastMark+g.ID] = w.String() // the last of a failing check is its smallest
 		}
 	}
-	if time.Since(l.printed) > 250*time.Millisecond {
+	first := l.seen == nil && len(v.Violations) > 0
+	if first {
+		w := v.Violations[0]
+		l.seen = map[string]string{w.Guarantee: w.String()}
+	}
+	if first || time.Since(l.printed) > 250*time.Millisecond {
 		l.printed = time.Now()
 		l.printLocked()
 	}
@@ -295,6 +301,7 @@ type laneLine struct {
 	Undecided int               `json:"undecided"`
 	Exercised map[string]int    `json:"exercised"`
 	Failed    map[string]string `json:"failed,omitempty"`
+	Seen      map[string]string `json:"seen,omitempty"`
 }
 
 func (l *laneRun) printLocked() {
@@ -304,7 +311,7 @@ func (l *laneRun) printLocked() {
 			failed[id] = text
 		}
 	}
-	line, err := json.Marshal(laneLine{l.name, l.seed, time.Since(l.began).Seconds(), l.runs, l.undecided, l.exercised, failed})
+	line, err := json.Marshal(laneLine{l.name, l.seed, time.Since(l.began).Seconds(), l.runs, l.undecided, l.exercised, failed, l.seen})
 	if err != nil {
 		panic(err)
 	}

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"os/exec"
 	"strings"
@@ -17,11 +18,20 @@ type check struct {
 var checks = []check{
 	{TierProperties, []string{"go", "test", "-json", "-run", "Prop", "-short", "./..."}, whyTests},
 	{TierMutants, []string{"go", "run", "./props/cmd/mutants", "-short"}, whyCommand},
+	{TierMutants, []string{"go", "run", "./props/cmd/mutants", "-auto-check"}, whyKept},
 }
 
 func whyTests(output []byte) (Verdict, string) { return readTestLog(output).verdict() }
 
 func whyCommand(output []byte) (Verdict, string) { return Failed, tail(output) }
+
+// whyKept is whyCommand for a command that may have too few kept runs to compare.
+func whyKept(output []byte) (Verdict, string) {
+	if bytes.HasPrefix(output, []byte("not run: ")) {
+		return NotRun, tail(output)
+	}
+	return whyCommand(output)
+}
 
 func (c check) run(ctx context.Context, root string) (Finding, error) {
 	f := Finding{Tier: c.tier, Benchmark: strings.Join(c.args, " "), Metric: "exit code", P: 1, Verdict: Pass}

@@ -102,6 +102,16 @@ func TestFailedCheck(t *testing.T) {
 	require.Contains(t, f.Note, "nothing")
 }
 
+// TestTooFewKeptRuns: a comparison of kept runs that has nothing to compare is not run; any
+// other failure of it is one.
+func TestTooFewKeptRuns(t *testing.T) {
+	verdict, note := whyKept([]byte("not run: score.json has 1 runs, want two to compare\nexit status 3\n"))
+	require.Equal(t, NotRun, verdict)
+	require.Contains(t, note, "has 1 runs")
+	verdict, _ = whyKept([]byte("generic checks: HAS FALLEN\nexit status 1\n"))
+	require.Equal(t, Failed, verdict)
+}
+
 // TestOwnWorkloads: head's workloads use what base's core does not have. Each side
 // then has its own.
 func TestOwnWorkloads(t *testing.T) {

@@ -139,6 +139,7 @@ type raw struct {
 	Matrix  *matrix
 	Gate    *gateReport
 	Chosen  chosen
+	Auto    *mechanical // nil: no run is kept
 	Figures []Figure
 
 	// Survivors counts the planted bugs that the properties did not see, and that
@@ -151,6 +152,9 @@ var page string
 
 //go:embed chosen.md.tmpl
 var chosenPart string
+
+//go:embed mechanical.md.tmpl
+var mechanicalPart string
 
 // A Site is RESULTS.md and its plots, by their name.
 type Site struct {
@@ -171,8 +175,10 @@ func Generate(dir string) (Site, error) {
 	if err != nil {
 		return Site{}, err
 	}
-	if _, err := t.New("chosen").Parse(chosenPart); err != nil {
-		return Site{}, err
+	for name, part := range map[string]string{"chosen": chosenPart, "mechanical": mechanicalPart} {
+		if _, err := t.New(name).Parse(part); err != nil {
+			return Site{}, err
+		}
 	}
 	var out bytes.Buffer
 	if err := t.Execute(&out, r); err != nil {
@@ -235,6 +241,9 @@ func readAll(dir string) (raw, error) {
 		return r, err
 	}
 	if r.Chosen, err = readChosen(filepath.Join(dir, "..", "interleave")); err != nil {
+		return r, err
+	}
+	if r.Auto, err = readMechanical(filepath.Join(dir, "..", "mutants", "auto", "score.json")); err != nil {
 		return r, err
 	}
 	r.Figures = figures(r.Bench.Rows, histograms, r.Peers)

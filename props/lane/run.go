@@ -21,6 +21,7 @@ type Result struct {
 	Undecided int               `json:"undecided"`
 	Exercised map[string]int    `json:"exercised"`
 	Failed    map[string]string `json:"failed"` // by guarantee: what was found
+	Seen      map[string]string `json:"seen"`   // by guarantee: found in a run that is not made smaller yet; of the virtual lane
 
 	// Of the interleave lane, whose runs are schedules.
 	Classes     int            `json:"classes"` // that differ in what happens before what

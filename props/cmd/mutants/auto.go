@@ -5,16 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"eventide/props/mutant"
 	"eventide/props/mutant/auto"
 	"eventide/props/mutant/score"
 )
-
-// measured are the packages whose mechanical mutants -auto draws.
-var measured = []string{"core", "core/tcp", "core/blocking", "core/process"}
 
 // classified is where survivors are kept that change no behaviour, with the reason.
 var classified = filepath.Join("testdata", "mutants", "auto")
@@ -26,11 +25,57 @@ func (s settings) runAutoMode(stdout, stderr io.Writer) int {
 	if f != nil {
 		f.Table(stdout, operatorNames())
 	}
+	if err == nil && s.keep {
+		err = s.keepRun(f)
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, "mutants:", err)
 		return 2
 	}
 	return 0
+}
+
+// keptRuns is where runs are kept, beside the classes of their survivors.
+var keptRuns = filepath.Join(classified, "score.json")
+
+// keepRun adds a run to those that are kept.
+func (s settings) keepRun(f *score.File) error {
+	path := s.inRoot(keptRuns)
+	k, err := score.ReadKept(path)
+	if err != nil {
+		return err
+	}
+	classes, err := readClasses(s.root, s.inRoot(classified))
+	if err != nil {
+		return err
+	}
+	k.Keep(f)
+	classes.fill(k)
+	return k.Write(path)
+}
+
+// checkKept compares the newest of the kept runs with those before it. Its exit code is 1
+// if a score fell, and 3 if there are no two runs to compare.
+func (s settings) checkKept(stdout, stderr io.Writer) int {
+	k, err := score.ReadKept(s.inRoot(keptRuns))
+	if err != nil {
+		fmt.Fprintln(stderr, "mutants:", err)
+		return 2
+	}
+	falls := k.Falls()
+	if falls == nil {
+		fmt.Fprintf(stdout, "not run: %s has %d runs, want two to compare\n", keptRuns, len(k.Runs))
+		return 3
+	}
+	code := 0
+	for _, f := range falls {
+		verdict := "has not fallen"
+		if f.Fell() {
+			verdict, code = "HAS FALLEN", 1
+		}
+		fmt.Fprintf(stdout, "%s: killed %v of the newest run, %v of those before: %s (p = %.3f)\n", f.What, f.Now, f.Before, verdict, f.P)
+	}
+	return code
 }
 
 func operatorNames() (names []string) {
@@ -56,7 +101,9 @@ func (s settings) judgePicks(progress io.Writer) (*score.File, error) {
 		return f, err
 	}
 	var todo []auto.Pick
-	for _, p := range picks {
+	nth := map[string]int{}
+	for i, p := range picks {
+		nth[p.Name()] = i
 		if old, known := f.Known(p.Name()); !known || s.force {
 			todo = append(todo, p)
 		} else if err := classes.reconsider(f, p, old); err != nil {
@@ -65,12 +112,16 @@ func (s settings) judgePicks(progress io.Writer) (*score.File, error) {
 	}
 	fmt.Fprintf(progress, "%d picks of %d sites, seed %d, %d draws did not compile; %d of them known from %s\n",
 		len(picks), sites, s.seed, draw.Stillborn, len(picks)-len(todo), s.scoreFile())
+	judge, err := newAutoJudge(s)
+	if err != nil {
+		return f, err
+	}
 	if len(todo) > 0 { // a lane that finds something without a mutant shows nothing
-		if err := newSearcher(s).control(); err != nil {
+		if err := judge.control(); err != nil {
 			return f, err
 		}
 	}
-	j := &autoJob{settings: s, judge: newAutoJudge(s).judge, classes: classes, file: f, progress: progress}
+	j := &autoJob{settings: s, judge: judge.judge, classes: classes, nth: nth, file: f, progress: progress}
 	return f, j.run(todo)
 }
 
@@ -107,7 +158,24 @@ func (s settings) openScore(sites int, progress io.Writer) (*score.File, error) 
 	if stale {
 		fmt.Fprintf(progress, "%s is of other sources or checks: every pick is judged again\n", s.scoreFile())
 	}
+	if err == nil {
+		f.Budget = autoBudget()
+		f.Revision, err = s.revision()
+	}
 	return f, err
+}
+
+// revision is the commit of the repository at the root, with "+changes" if the tree differs
+// from it, and "" outside of a repository.
+func (s settings) revision() (string, error) {
+	cmd := exec.Command("git", "describe", "--always", "--dirty=+changes", "--abbrev=10", "--exclude=*")
+	cmd.Dir = s.root
+	out, err := cmd.Output()
+	var none *exec.ExitError
+	if errors.As(err, &none) {
+		return "", nil
+	}
+	return strings.TrimSpace(string(out)), err
 }
 
 // autoJob judges picks side by side and keeps each verdict as it comes.
@@ -115,6 +183,7 @@ type autoJob struct {
 	settings
 	judge    func(auto.Pick) (score.Pick, error)
 	classes  classes
+	nth      map[string]int // of its seed, by name
 	progress io.Writer
 
 	mu   sync.Mutex
@@ -136,8 +205,11 @@ func (j *autoJob) run(todo []auto.Pick) error {
 func (j *autoJob) one(p auto.Pick, of int) error {
 	v, err := j.judge(p)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.Name(), err)
+		err = fmt.Errorf("%s: %w", p.Name(), err)
+		fmt.Fprintf(j.progress, "not judged: %v\n", err) // now, since a run takes hours
+		return err
 	}
+	v.Nth = j.nth[p.Name()]
 	v, err = j.classes.apply(p, v)
 	if err != nil {
 		return err
@@ -145,7 +217,7 @@ func (j *autoJob) one(p auto.Pick, of int) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.done++
-	fmt.Fprintf(j.progress, "[%d/%d] %s: %s %s, %.1f s\n", j.done, of, v.Place, v.Verdict, v.By, v.Seconds)
+	fmt.Fprintf(j.progress, "[%d/%d] %s: %s %s, %.1f s\n", j.done, of, v.Place, v.Verdict, v.By(), v.Seconds)
 	return j.file.Put(v)
 }
 
@@ -156,13 +228,19 @@ func (s *settings) checkAuto() error {
 		return fmt.Errorf("-auto is %d, want at least 1", s.auto)
 	case s.auto > 0 && (s.only != "" || s.short || s.stress || s.alone):
 		return errors.New("got -auto and one of -run, -short, -stress and -alone, want -auto alone")
+	case s.keep && s.auto == 0:
+		return errors.New("got -keep without -auto")
+	case s.autoCheck && (s.auto > 0 || s.only != "" || s.short || s.stress || s.alone):
+		return errors.New("got -auto-check and another mode, want it alone")
 	}
 	return nil
 }
 
 // newScore is a pick about which nothing is known.
 func newScore(p auto.Pick, seed uint64) score.Pick {
+	e := p.Mutant().Edits[0]
 	return score.Pick{
+		Edit: score.Edit{File: e.File, Old: e.Old, New: e.New},
 		Name: p.Name(), Seed: seed, Package: p.Package(), Operator: p.Operator,
 		Function: cmp.Or(p.Function, "(package)"), Place: p.String(), Verdict: score.Survived,
 	}

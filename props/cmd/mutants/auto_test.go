@@ -3,11 +3,12 @@ package main
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"eventide/props/lane"
 	"eventide/props/mutant"
@@ -32,55 +33,130 @@ func autoSettings(t *testing.T, n int) settings {
 	return settings{root: module, out: t.TempDir(), auto: n, seed: 7, parallel: 2, room: newRoom(2)}
 }
 
-// TestAutoJudgeStopsAtTheFirstKill: the checks look in the order of the score, and the first
-// that sees the pick is named.
-func TestAutoJudgeStopsAtTheFirstKill(t *testing.T) {
-	p := somePicks(t, 1)[0]
-	for i, killer := range append(score.Order(), "") {
+// TestAutoJudge: each generic check looks for every pick and has a verdict of its own; the
+// others look for what all before them missed, and the race detector only for mutants that
+// may be races.
+func TestAutoJudge(t *testing.T) {
+	picks := somePicks(t, 60)
+	locks := picks[slices.IndexFunc(picks, func(p auto.Pick) bool { return aboutLocks[p.Operator] })]
+	other := picks[slices.IndexFunc(picks, func(p auto.Pick) bool { return !aboutLocks[p.Operator] })]
+	all := []score.By{score.ByVirtual, score.ByInterleave, score.ByReal, score.ByKit, score.ByRaceLane, score.ByTest, score.ByRaceTest}
+	for _, c := range []struct {
+		p      auto.Pick
+		killer score.By
+		tried  []score.By
+	}{
+		{locks, "", all},
+		{locks, score.ByRaceTest, all},
+		{locks, score.ByRaceLane, all[:5]},
+		{locks, score.ByVirtual, all[:4]},
+		{other, score.ByKit, all[:4]},
+		{other, score.ByTest, []score.By{score.ByVirtual, score.ByInterleave, score.ByReal, score.ByKit, score.ByTest}},
+	} {
 		var tried []score.By
 		j := &autoJudge{settings: autoSettings(t, 1), checks: map[score.By]autoCheck{}}
 		for _, by := range score.Order() {
-			j.checks[by] = func(m mutant.Mutant, pkg, dir string) (string, bool, error) {
-				require.Equal(t, p.Package(), pkg)
+			j.checks[by] = func(m mutant.Mutant, pkg, dir string) (score.Look, bool, error) {
+				require.Equal(t, c.p.Package(), pkg)
 				require.Empty(t, m.Guarantee, "every property looks for it")
 				tried = append(tried, by)
-				return "seen", by == killer, nil
+				return score.Look{Killed: by == c.killer, What: "seen\ngoroutine 1"}, true, nil
 			}
 		}
-		v, err := j.judge(p)
+		v, err := j.judge(c.p)
 		require.NoError(t, err)
-		require.Equal(t, killer, v.By)
-		require.Len(t, tried, min(i+1, len(score.Order())))
-		if killer == "" {
+		require.Equal(t, c.tried, tried)
+		require.Equal(t, c.killer, v.By())
+		require.Len(t, v.Looks, len(tried))
+		if c.killer == "" {
 			require.Equal(t, score.Survived, v.Verdict)
 			continue
 		}
 		require.Equal(t, score.Killed, v.Verdict)
-		require.Equal(t, "seen", v.What)
+		require.Equal(t, "seen", v.What(), "without the stack, which names files of one machine")
 	}
+
+	j := &autoJudge{settings: autoSettings(t, 1), checks: map[score.By]autoCheck{}}
+	for _, by := range score.Order() {
+		j.checks[by] = func(mutant.Mutant, string, string) (score.Look, bool, error) {
+			return score.Look{}, by == score.ByTest, nil
+		}
+	}
+	v, err := j.judge(other)
+	require.NoError(t, err)
+	require.Len(t, v.Looks, 1, "a check that does not run the package has no verdict")
 }
 
-// TestAutoCheckOfALane: a lane that ends before its first run has killed a mechanical
-// mutant; a lane that could not be asked is an error.
-func TestAutoCheckOfALane(t *testing.T) {
-	m := planted("G3")
+// TestAutoLook: a lane that ends before its first run has killed a mechanical mutant; a
+// lane that could not be asked is an error.
+func TestAutoLook(t *testing.T) {
 	for name, c := range map[string]struct {
+		r      lane.Result
 		err    error
 		killed bool
 		what   string
 	}{
-		"crash":       {lane.ErrSilent{Ending: lane.Crashed, Output: "panic: nil map\n"}, true, "before its first run: panic: nil map"},
-		"hang, twice": {errors.Join(lane.ErrSilent{Ending: lane.Hung}), true, "before its first run"},
-		"no go":       {errors.New("no go command"), false, ""},
+		"crash":       {err: lane.ErrSilent{Ending: lane.Crashed, Output: "panic: nil map\n"}, killed: true, what: "before its first run: panic: nil map"},
+		"hang, twice": {err: errors.Join(lane.ErrSilent{Ending: lane.Hung}), killed: true, what: "before its first run"},
+		"no go":       {err: errors.New("no go command")},
+		"a violation": {r: lane.Result{Runs: 3, Failed: map[string]string{"G3": "G3 lost"}}, killed: true, what: "G3 lost"},
+		"nothing":     {r: lane.Result{Runs: 3}},
 	} {
-		what, killed, err := inLane(func(mutant.Mutant, *entry, string) (bool, error) { return false, c.err })(m, "core", t.TempDir())
-		require.Equal(t, c.killed, killed, name)
-		require.Contains(t, what, c.what)
-		require.Equal(t, c.killed, err == nil)
+		look, looked, err := lookOf(c.r, c.err)
+		require.Equal(t, c.killed, look.Killed, name)
+		require.Contains(t, look.What, c.what)
+		require.Equal(t, looked, err == nil)
+		require.Equal(t, c.r.Runs, look.Runs)
 	}
-	_, killed, err := onlyCore(func(mutant.Mutant, string, string) (string, bool, error) { return "", true, nil })(m, "core/tcp", "")
+	a := &autoLanes{settings: autoSettings(t, 1)}
+	for _, check := range []autoCheck{a.virtual, a.real, a.schedules(false, 1)} {
+		_, looked, err := check(planted("G3"), "core/tcp", "")
+		require.NoError(t, err)
+		require.False(t, looked, "the lanes do not run core/tcp")
+	}
+}
+
+// TestEveryPackageIsMeasured: each package below core is measured, or has a reason not to be.
+func TestEveryPackageIsMeasured(t *testing.T) {
+	tree, err := coreTree(module)
 	require.NoError(t, err)
-	require.False(t, killed, "the lane does not instrument core/tcp")
+	there := map[string]bool{}
+	for _, p := range tree {
+		there[p.name()] = true
+		require.True(t, slices.Contains(measured, p.name()) != (unmeasured[p.name()] != ""), "%s is to be in measured or in unmeasured", p.name())
+	}
+	for _, name := range append(slices.Collect(maps.Keys(unmeasured)), measured...) {
+		require.True(t, there[name], "there is no %s", name)
+	}
+	require.Equal(t, []string{"core/tracked"}, packagesFor("core/tracked", tree))
+	all := packagesFor("core", tree)
+	require.Equal(t, "core", all[0], "its own tests first")
+	require.Subset(t, all, []string{"core/tcp", "core/blocking", "core/process", "core/tracked", "core/pollertest"})
+	require.NotContains(t, packagesFor("core/internal/netpoll", tree), "core/internal/netpoll", "it has no tests")
+}
+
+// TestLikelyTestsFirst: the tests in the files named after the mutated one run before all.
+func TestLikelyTestsFirst(t *testing.T) {
+	r := newTestRunner(autoSettings(t, 1), nil)
+	pattern := r.likely("core", "core/timerheap.go")
+	require.Regexp(t, `^\^\(\w+(\|\w+)*\)\$$`, pattern)
+	text, err := os.ReadFile(filepath.Join(module, "core", "timerheap_test.go"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "func "+strings.FieldsFunc(pattern, func(c rune) bool { return strings.ContainsRune("^(|)$", c) })[0]+"(")
+	require.Empty(t, r.likely("core/tcp", "core/timerheap.go"), "another package")
+	require.Empty(t, r.likely("core", "core/nothing.go"))
+}
+
+// TestFailedTest: the test to run again is the first that failed, or that ran when the time
+// was over.
+func TestFailedTest(t *testing.T) {
+	for out, want := range map[string]string{
+		"--- FAIL: TestA (0.1s)\n    --- FAIL: TestA/b (0.0s)\n--- FAIL: TestC (0.1s)\n": "TestA",
+		"panic: test timed out after 30s\n\trunning tests:\n\t\tTestSlow (29s)\n":        "TestSlow",
+		"panic: out of luck\n": "",
+	} {
+		require.Equal(t, want, failedTest(out), out)
+	}
 }
 
 // TestAutoGoesOn: what is judged is kept, and judged once; a pick that cannot be judged is
@@ -129,7 +205,7 @@ func TestAutoClasses(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, verdict, v.Verdict)
 		require.Equal(t, "because", v.Proof)
-		v.Verdict, v.By, v.What = score.Killed, score.ByTest, "it is seen"
+		v.Verdict, v.Looks = score.Killed, []score.Look{{By: score.ByTest, Killed: true, What: "it is seen"}}
 		_, err = all.apply(p, v)
 		require.ErrorContains(t, err, "one is said to be "+string(verdict)+" (because), and tests see it: it is seen")
 	}
@@ -150,15 +226,62 @@ func TestAutoTestsSee(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs tests of a package three times")
 	}
-	r := newTestRunner(autoSettings(t, 1))
-	r.usual["internal/commandfalse"] = time.Minute
+	tree, err := coreTree(module)
+	require.NoError(t, err)
+	r := newTestRunner(autoSettings(t, 1), tree)
 	for change, want := range map[string]bool{"return ExitUsage + 1\n": true, "return ExitUsage + 0\n": false} {
 		m := mutant.Mutant{Name: "m", Edits: []mutant.Edit{{File: "internal/command/command.go", Old: "\treturn ExitUsage\n", New: "\t" + change}}}
-		what, killed, err := r.try(m, "internal/command", t.TempDir(), false)
+		what, killed, err := r.try(tests{"internal/command", false, ""}, m, t.TempDir())
 		require.NoError(t, err)
 		require.Equal(t, want, killed, what)
 		require.Equal(t, want, strings.Contains(what, "_test.go:"), what)
 	}
-	_, err := r.control("props/nowhere", false)
+	_, err = r.control(tests{"props/nowhere", false, ""})
 	require.ErrorContains(t, err, "nowhere")
+}
+
+// TestKeptRuns: -keep adds a run to those that are kept, with the classes of its survivors,
+// and -auto-check compares the newest with the others.
+func TestKeptRuns(t *testing.T) {
+	root := t.TempDir()
+	s := settings{root: root}
+	of := func(sources string, kills, n int) *score.File {
+		f := &score.File{Schema: 2, Sources: sources, Draws: []score.Draw{{Seed: 7, Picks: n}}}
+		for i := range n {
+			p := score.Pick{Seed: 7, Nth: i, Verdict: score.Survived}
+			if i < kills {
+				p.Verdict, p.Looks = score.Killed, []score.Look{{By: score.ByKit, Killed: true}}
+			}
+			f.Picks = append(f.Picks, p)
+		}
+		return f
+	}
+	check := func() (int, string) {
+		var stdout, stderr bytes.Buffer
+		code := s.checkKept(&stdout, &stderr)
+		require.Empty(t, stderr.String())
+		return code, stdout.String()
+	}
+	require.NoError(t, s.keepRun(of("a", 50, 60)))
+	code, text := check()
+	require.Equal(t, 3, code)
+	require.Contains(t, text, "has 1 runs, want two to compare")
+	require.NoError(t, s.keepRun(of("b", 49, 60)))
+	code, text = check()
+	require.Zero(t, code)
+	require.Contains(t, text, "generic checks: killed 81.7 %")
+	require.NoError(t, s.keepRun(of("c", 30, 60)))
+	code, text = check()
+	require.Equal(t, 1, code)
+	require.Contains(t, text, "HAS FALLEN")
+
+	keep := filepath.Join(root, classified, "one.mutant")
+	require.NoError(t, os.WriteFile(filepath.Join(root, "a.go"), []byte("old\n"), 0o644))
+	require.NoError(t, os.WriteFile(keep, []byte("guarantee: all\nstands for: it\n# memory: because\nfile: a.go\n<<<<\nold\n====\nnew\n>>>>\n"), 0o644))
+	f := of("c", 30, 60)
+	f.Picks[59].Edit = score.Edit{File: "a.go", Old: "old\n", New: "new\n"}
+	require.NoError(t, s.keepRun(f))
+	k, err := score.ReadKept(filepath.Join(root, keptRuns))
+	require.NoError(t, err)
+	require.Equal(t, 1, score.Total(k.Picks()).Aside)
 }

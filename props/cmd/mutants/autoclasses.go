@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"eventide/props/mutant"
@@ -24,6 +25,7 @@ type classifiedMutant struct {
 	name    string
 	verdict score.Verdict
 	proof   string
+	edit    score.Edit
 	changed map[string]string // the files, as the mutant makes them
 }
 
@@ -47,6 +49,7 @@ func readClasses(root, dir string) (classes, error) {
 			return nil, err
 		}
 		c.name = m.Name
+		c.edit = score.Edit{File: m.Edits[0].File, Old: m.Edits[0].Old, New: m.Edits[0].New}
 		all = append(all, c)
 	}
 	return all, nil
@@ -79,12 +82,26 @@ func (all classes) apply(p auto.Pick, v score.Pick) (score.Pick, error) {
 		switch {
 		case !maps.Equal(c.changed, p.Changed()):
 		case v.Verdict == score.Killed:
-			return v, fmt.Errorf("%s is said to be %s (%s), and %s see it: %s", c.name, c.verdict, c.proof, v.By, v.What)
+			return v, fmt.Errorf("%s is said to be %s (%s), and %s see it: %s", c.name, c.verdict, c.proof, v.By(), v.What())
 		default:
 			v.Verdict, v.Proof = c.verdict, c.proof
 		}
 	}
 	return v, nil
+}
+
+// fill gives survivors of kept runs the class of their file. What was set aside stays so:
+// its file may have changed with the sources.
+func (all classes) fill(k *score.Kept) {
+	for _, r := range k.Runs {
+		for i := range r.Picks {
+			p := &r.Picks[i]
+			at := slices.IndexFunc(all, func(c classifiedMutant) bool { return c.edit == p.Edit })
+			if at >= 0 && p.Verdict == score.Survived {
+				p.Verdict, p.Proof = all[at].verdict, all[at].proof
+			}
+		}
+	}
 }
 
 // reconsider gives a survivor that is known the class that it has today.
@@ -93,7 +110,7 @@ func (all classes) reconsider(f *score.File, p auto.Pick, old score.Pick) error 
 		old.Verdict, old.Proof = score.Survived, ""
 	}
 	v, err := all.apply(p, old)
-	if err != nil || v == old && v.Verdict == score.Killed {
+	if err != nil || v.Verdict == score.Killed {
 		return err
 	}
 	return f.Put(v)

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"eventide/props/lane"
@@ -17,31 +14,16 @@ import (
 	"eventide/props/mutant/score"
 )
 
-// autoJudge lets each kind of check look for a pick, in the order of score.Order, until one
-// of them kills it.
+// autoJudge lets each kind of check look for a pick, in the order of score.Order.
 type autoJudge struct {
 	settings
-	checks map[score.By]autoCheck
+	checks  map[score.By]autoCheck
+	control func() error // that the lanes find nothing without a mutant
 }
 
-// autoCheck reports whether a kind of check kills a mutant, and what it said. A check that
-// does not look at the mutated package kills nothing.
-type autoCheck func(m mutant.Mutant, pkg, dir string) (what string, killed bool, err error)
-
-func newAutoJudge(s settings) *autoJudge {
-	search, inter, tests := newSearcher(s), newInterleaver(s), newTestRunner(s)
-	return &autoJudge{settings: s, checks: map[score.By]autoCheck{
-		score.ByVirtual: inLane(func(m mutant.Mutant, e *entry, dir string) (bool, error) { return search.virtual(m, e, dir) }),
-		score.ByInterleave: onlyCore(inLane(func(m mutant.Mutant, e *entry, dir string) (bool, error) {
-			return inter.try(m, e, dir, false)
-		})),
-		score.ByRaceLane: onlyCore(inLane(func(m mutant.Mutant, e *entry, dir string) (bool, error) {
-			return inter.try(m, e, dir, true)
-		})),
-		score.ByTest:     func(m mutant.Mutant, pkg, dir string) (string, bool, error) { return tests.try(m, pkg, dir, false) },
-		score.ByRaceTest: func(m mutant.Mutant, pkg, dir string) (string, bool, error) { return tests.try(m, pkg, dir, true) },
-	}}
-}
+// autoCheck looks for a mutant of a package, and may leave what it builds in dir for the
+// checks behind it. The second result is false if it does not run the package.
+type autoCheck func(m mutant.Mutant, pkg, dir string) (look score.Look, looked bool, err error)
 
 // judge returns what became of a pick.
 func (j *autoJudge) judge(p auto.Pick) (score.Pick, error) {
@@ -55,145 +37,194 @@ func (j *autoJudge) judge(p auto.Pick) (score.Pick, error) {
 	defer os.RemoveAll(dir)
 	began := time.Now()
 	for _, by := range score.Order() {
-		what, killed, err := j.checks[by](m, p.Package(), filepath.Join(dir, strings.ReplaceAll(string(by), " ", "-")))
+		if v.Verdict == score.Killed && !by.Always() || by.Races() && !aboutLocks[p.Operator] {
+			continue
+		}
+		at := time.Now()
+		look, looked, err := j.checks[by](m, p.Package(), dir)
 		if err != nil {
 			return v, fmt.Errorf("%s: %w", by, err)
 		}
-		if killed {
-			v.Verdict, v.By, v.What = score.Killed, by, withoutStack(what)
-			break
+		if !looked {
+			continue
+		}
+		look.By, look.Seconds, look.What = by, time.Since(at).Seconds(), withoutStack(look.What)
+		v.Looks = append(v.Looks, look)
+		if look.Killed {
+			v.Verdict = score.Killed
 		}
 	}
 	v.Seconds = time.Since(began).Seconds()
 	return v, nil
 }
 
-// inLane makes a check of a lane. A lane that crashes or hangs before it has run anything
+// aboutLocks are the operators whose mutants may be data races and nothing else. The race
+// detector looks for these only: its programs are slow to build and to run.
+var aboutLocks = map[string]bool{"drop-lock": true, "move-lock": true, "defer": true, "swap": true}
+
+// The most that a lane does for one pick. It is counted in programs and schedules, so that
+// a busy machine takes longer and finds the same.
+const (
+	virtualPrograms     = 6_000
+	interleaveSchedules = 40_000
+	raceSchedules       = 4_000
+	realPrograms        = 600
+)
+
+// autoBudget is the most that each kind of check does for one pick, for people.
+func autoBudget() map[score.By]string {
+	return map[score.By]string{
+		score.ByVirtual:    fmt.Sprintf("%d programs", virtualPrograms),
+		score.ByInterleave: fmt.Sprintf("%d schedules", interleaveSchedules),
+		score.ByReal:       fmt.Sprintf("%d programs", realPrograms),
+		score.ByKit:        "every program of the kits, once",
+		score.ByRaceLane:   fmt.Sprintf("%d schedules", raceSchedules),
+		score.ByTest:       "every test of the package and of those that are built with it, once",
+		score.ByRaceTest:   "the same with -race -short",
+	}
+}
+
+const (
+	autoWall  = 3 * time.Minute  // the most that a lane may take
+	autoStall = 30 * time.Second // silence of a lane that counts as a hang
+)
+
+func newAutoJudge(s settings) (*autoJudge, error) {
+	tree, err := coreTree(s.root)
+	if err != nil {
+		return nil, err
+	}
+	s.stall, s.interleave = autoStall, autoWall
+	lanes := &autoLanes{settings: s}
+	tests := newTestRunner(s, tree)
+	return &autoJudge{settings: s, control: lanes.control, checks: map[score.By]autoCheck{
+		score.ByVirtual:    lanes.virtual,
+		score.ByInterleave: lanes.schedules(false, interleaveSchedules),
+		score.ByReal:       lanes.real,
+		score.ByKit:        tests.kits,
+		score.ByRaceLane:   lanes.schedules(true, raceSchedules),
+		score.ByTest:       tests.all(false),
+		score.ByRaceTest:   tests.all(true),
+	}}, nil
+}
+
+// autoLanes lets the lanes look for mechanical mutants.
+type autoLanes struct{ settings }
+
+// inVirtual are the packages that programs in virtual time and under chosen schedules run:
+// core, and what it is made of that is not a poller of the kernel.
+func inVirtual(pkg string) bool {
+	return pkg == "core" || pkg == "core/internal/tasks" || pkg == "core/internal/poll"
+}
+
+// inReal are the packages that programs in real time run.
+func inReal(pkg string) bool {
+	return inVirtual(pkg) || pkg == "core/internal/epoll" || pkg == "core/internal/netpoll"
+}
+
+// control runs the lanes of generated programs on core as it is. What they find there they
+// would find with every mutant.
+func (a *autoLanes) control() error {
+	dir, err := filepath.Abs(filepath.Join(a.out, "auto", "control"))
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	none := mutant.Mutant{Name: "control"}
+	for name, check := range map[string]autoCheck{"virtual": a.virtual, "real": a.real} {
+		look, _, err := check(none, "core", dir)
+		if err != nil {
+			return fmt.Errorf("lane %s without a mutant: %w", name, err)
+		}
+		if look.Killed {
+			return fmt.Errorf("lane %s finds something without a mutant, so what it finds with one means nothing: %s", name, look.What)
+		}
+	}
+	return nil
+}
+
+// properties builds the properties with a mutant, once for the checks that run them.
+func (s settings) properties(m mutant.Mutant, dir string) (bin string, err error) {
+	bin = filepath.Join(dir, "properties.test")
+	if _, err := os.Stat(bin); err == nil {
+		return bin, nil
+	}
+	overlay := ""
+	if len(m.Edits) > 0 {
+		if overlay, err = m.Overlay(s.root, filepath.Join(dir, "overlay")); err != nil {
+			return "", err
+		}
+	}
+	return lane.Build(s.root, dir, "properties", overlay)
+}
+
+func (a *autoLanes) virtual(m mutant.Mutant, pkg, dir string) (score.Look, bool, error) {
+	if !inVirtual(pkg) {
+		return score.Look{}, false, nil
+	}
+	return a.generated(m, dir, lane.Run{}, virtualPrograms)
+}
+
+// real runs programs in real time. On a busy machine one of them may fail by itself, so a
+// finding counts if the same programs give one again.
+func (a *autoLanes) real(m mutant.Mutant, pkg, dir string) (score.Look, bool, error) {
+	if !inReal(pkg) {
+		return score.Look{}, false, nil
+	}
+	look, looked, err := a.generated(m, dir, lane.Run{Lane: "TestRealLane"}, realPrograms)
+	if err != nil || !look.Killed {
+		return look, looked, err
+	}
+	return a.generated(m, dir, lane.Run{Lane: "TestRealLane"}, realPrograms)
+}
+
+// generated runs a lane of the properties until it has found something or has run so many
+// programs.
+func (a *autoLanes) generated(m mutant.Mutant, dir string, run lane.Run, most int) (score.Look, bool, error) {
+	bin, err := a.properties(m, dir)
+	if err != nil {
+		return score.Look{}, false, err
+	}
+	run.Bin, run.Budget, run.Seed, run.Stall, run.MaxMemory = bin, autoWall, a.seed, a.stall, maxMemory
+	run.Cases = filepath.Join(dir, "cases")
+	run.Until = func(r lane.Result) bool { return len(r.Failed)+len(r.Seen) > 0 || r.Runs >= most }
+	r, err := twiceIfHung(run.Budget, func() (lane.Result, error) { return run.Do(a.root) })
+	if len(r.Failed) == 0 {
+		r.Failed = r.Seen
+	}
+	return lookOf(r, err)
+}
+
+// schedules is the check by the lane that chooses schedules.
+func (a *autoLanes) schedules(race bool, most int) autoCheck {
+	inter := newInterleaver(a.settings)
+	inter.look = func(bin, cases, lean string, race bool, budget time.Duration) (lane.Result, error) {
+		return a.lookForSchedules(bin, cases, lean, race, budget, most)
+	}
+	return func(m mutant.Mutant, pkg, dir string) (score.Look, bool, error) {
+		if !inVirtual(pkg) {
+			return score.Look{}, false, nil
+		}
+		e := newEntry(m)
+		killed, err := inter.try(m, &e, filepath.Join(dir, fmt.Sprint("schedules-race-", race)), race)
+		if err != nil {
+			return lookOf(lane.Result{}, err)
+		}
+		return score.Look{Killed: killed, What: e.Reason, Runs: e.Schedules}, true, nil
+	}
+}
+
+// lookOf is what a lane found. A lane that crashes or hangs before it has run anything
 // shows nothing of a planted bug, which is to break one guarantee; a mechanical mutant may
 // well break everything, and the lane without it does run.
-func inLane(try func(mutant.Mutant, *entry, string) (bool, error)) autoCheck {
-	return func(m mutant.Mutant, _, dir string) (string, bool, error) {
-		e := newEntry(m)
-		killed, err := try(m, &e, dir)
-		var silent lane.ErrSilent
-		switch {
-		case errors.As(err, &silent):
-			return fmt.Sprintf("the lane ended before its first run: %s", lastPanic(silent.Output)), true, nil
-		case err != nil:
-			return "", false, err
-		}
-		return e.Reason, killed, nil
-	}
-}
-
-// onlyCore asks the lanes of chosen schedules about package core only: they instrument
-// nothing else.
-func onlyCore(check autoCheck) autoCheck {
-	return func(m mutant.Mutant, pkg, dir string) (string, bool, error) {
-		if pkg != "core" {
-			return "", false, nil
-		}
-		return check(m, pkg, dir)
-	}
-}
-
-// testRunner runs the tests that somebody wrote: those of the mutated package, and of the
-// measured packages that import it.
-type testRunner struct {
-	settings
-	mu     sync.Mutex
-	usual  map[string]time.Duration // how long the tests of a package take without a mutant
-	broken map[string]error         // why they say nothing
-}
-
-func newTestRunner(s settings) *testRunner {
-	return &testRunner{settings: s, usual: map[string]time.Duration{}, broken: map[string]error{}}
-}
-
-// packagesFor are those whose tests look for a mutant of pkg.
-func packagesFor(pkg string) []string {
-	if pkg == "core" {
-		return measured
-	}
-	return []string{pkg}
-}
-
-func (r *testRunner) try(m mutant.Mutant, pkg, dir string, race bool) (string, bool, error) {
-	overlay, err := m.Overlay(r.root, dir)
-	if err != nil {
-		return "", false, err
-	}
-	for _, other := range packagesFor(pkg) {
-		usual, err := r.control(other, race)
-		if err != nil {
-			return "", false, err
-		}
-		out, passed, err := r.runAll(other, overlay, race, usual, 3*usual+time.Minute)
-		if err != nil {
-			return "", false, err
-		}
-		if !passed && !sawTooLittle(out) {
-			return firstComplaint(out), true, nil
-		}
-	}
-	return "", false, nil
-}
-
-// control runs the tests of a package without a mutant, once, and returns how long they
-// take. Tests that fail then show nothing.
-func (r *testRunner) control(pkg string, race bool) (time.Duration, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	key := fmt.Sprint(pkg, race)
-	if usual, ok := r.usual[key]; ok {
-		return usual, r.broken[key]
-	}
-	began := time.Now()
-	out, passed, err := r.runAll(pkg, "", race, 30*time.Minute, 30*time.Minute)
-	if err == nil && !passed {
-		err = fmt.Errorf("the tests of %s fail without a mutant, so that they fail with one means nothing:\n%s", pkg, out)
-	}
-	r.usual[key], r.broken[key] = time.Since(began), err
-	return r.usual[key], err
-}
-
-// runAll builds and runs the tests of a package until the first that fails. Another mutant
-// has its turn once they take longer than usual. Tests that take longer than the limit, or more memory than there may be, have failed.
-func (r *testRunner) runAll(pkg, overlay string, race bool, usual, limit time.Duration) (out string, passed bool, err error) {
-	bin, err := os.CreateTemp("", "tests")
-	if err != nil {
-		return "", false, err
-	}
-	bin.Close()
-	defer os.Remove(bin.Name())
-	var args []string
-	if race {
-		args = []string{"-race"}
-	}
-	if err := r.buildTestsWith(pkg, bin.Name(), overlay, args...); err != nil {
-		return "", false, err
-	}
-	cmd := exec.Command(bin.Name(), "-test.failfast", "-test.timeout", limit.String(), fmt.Sprint("-test.short=", race))
-	cmd.Dir = filepath.Join(r.root, pkg)
-	var text bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &text, &text
-	if err := cmd.Start(); err != nil {
-		return "", false, err
-	}
-	full := lane.KillAbove(cmd.Process, maxMemory)
-	back := r.room.lend(usual + patience) // tests that hang sleep
-	err = cmd.Wait()
-	back()
-	var failed *exec.ExitError
+func lookOf(r lane.Result, err error) (score.Look, bool, error) {
+	var silent lane.ErrSilent
 	switch {
-	case full():
-		return fmt.Sprintf("more than %d MiB of memory", maxMemory>>20), false, nil
-	case errors.As(err, &failed):
-		return text.String(), false, nil
+	case errors.As(err, &silent):
+		return score.Look{Killed: true, What: "the lane ended before its first run: " + lastPanic(silent.Output)}, true, nil
+	case err != nil:
+		return score.Look{}, false, err
 	}
-	return text.String(), err == nil, err
+	k, found := killOf(r, "")
+	return score.Look{Killed: found, What: strings.TrimSpace(k.what), Runs: r.Runs}, true, nil
 }
-
-// maxMemory is the most that a program with a mutant in it may have. Without one, none
-// needs a quarter of it.
-const maxMemory = 6 << 30

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -85,9 +86,14 @@ func (i *interleaver) try(m mutant.Mutant, e *entry, dir string, race bool) (boo
 
 // lookForSchedule runs the lane until it has found something or the budget is spent.
 func (s settings) lookForSchedule(bin, cases, lean string, race bool, budget time.Duration) (lane.Result, error) {
+	return s.lookForSchedules(bin, cases, lean, race, budget, math.MaxInt)
+}
+
+// lookForSchedules is lookForSchedule with a limit of the schedules.
+func (s settings) lookForSchedules(bin, cases, lean string, race bool, budget time.Duration, most int) (lane.Result, error) {
 	r := lane.Run{
 		Bin: bin, Budget: budget, Seed: s.seed, Cases: cases, MaxMemory: maxMemory, Args: []string{"-quick", "-first", "-1"},
-		Until: func(r lane.Result) bool { return len(r.Failed) > 0 },
+		Until: func(r lane.Result) bool { return len(r.Failed) > 0 || r.Runs >= most },
 		Env:   []string{"GORACE=exitcode=0"}, // one race is planted, to see that the detector works
 	}
 	if lean != "" {

@@ -15,7 +15,9 @@
 //
 // With -auto 60 it draws 60 mechanical mutants instead, by the seed of -seed;
 // out/auto.json keeps the outcome of each (see packages auto and score). The exit code is
-// then 0, whatever the score is: the gate compares scores.
+// then 0, whatever the score is. -keep adds the run to testdata/mutants/auto/score.json,
+// and -auto-check compares the newest run there with those before it: exit code 1 if a
+// score fell by more than chance explains, 3 if there are no two runs.
 //
 // A verdict is taken from out/mutants.json if the planted bug, core and the checks have
 // not changed. Exit code 0: every one was killed; 1: one survived; 2: usage, a
@@ -53,7 +55,10 @@ type settings struct {
 	own, all time.Duration // for the property of its guarantee, for all properties
 	stall    time.Duration
 	seed     uint64
-	auto     int // mechanical mutants to draw; 0: planted bugs
+	auto     int  // mechanical mutants to draw; 0: planted bugs
+	keep     bool // their verdicts
+
+	autoCheck bool // instead, compare the kept runs of mechanical mutants
 
 	stress, alone    bool          // instead of the verdicts
 	stressFor, cross time.Duration // for each mutant
@@ -82,6 +87,8 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.DurationVar(&s.cross, "cross", 2*time.Second, "with -alone: duration of the search by all properties")
 	f.Uint64Var(&s.seed, "seed", 1, "base of the seeds")
 	f.IntVar(&s.auto, "auto", 0, "instead, draw this many mechanical mutants of "+strings.Join(measured, ", ")+" by -seed, and keep their score in auto.json")
+	f.BoolVar(&s.keep, "keep", false, "with -auto: add the run to "+keptRuns)
+	f.BoolVar(&s.autoCheck, "auto-check", false, "instead, compare the newest run of "+keptRuns+" with those before it")
 	if err := command.Parse(f, args, stderr, s.check); err != nil {
 		return s, err
 	}
@@ -130,6 +137,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	s, err := parse(args, stderr)
 	if err != nil {
 		return command.Refuse(stderr, "mutants", err)
+	}
+	if s.autoCheck {
+		return s.checkKept(stdout, stderr)
 	}
 	if s.auto > 0 {
 		return s.runAutoMode(stdout, stderr)

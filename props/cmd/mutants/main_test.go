@@ -36,6 +36,8 @@ func TestUsage(t *testing.T) {
 		"flag provided but not defined":      {"-colour"},
 		"-auto is -1, want at least 1":       {"-auto", "-1"},
 		"got -auto and one of -run, -short":  {"-auto", "3", "-short"},
+		"got -keep without -auto":            {"-keep"},
+		"got -auto-check and another mode":   {"-auto-check", "-auto", "3"},
 		`-run is "g0-none", want one of the`: {"-run", "g0-none"},
 		"mutant: no *.mutant in":             {"-dir", "props"},
 		"is -root the root of the module":    {"-out", t.TempDir(), "-root", "..", "-dir", "../../testdata/mutants"},

@@ -12,18 +12,20 @@ import (
 
 // schema is the version of the file. Fields are added and keep their meaning; a change of
 // meaning is another version.
-const schema = 1
+const schema = 2
 
 // File is what is known of the picks of one state of the sources. A pick is judged once: a
 // run that is interrupted goes on where it was, and a larger number of picks, or another
 // seed, adds to it.
 type File struct {
-	Schema  int    `json:"schema"`
-	Sources string `json:"sources"` // hash of the files that are mutated
-	Checks  string `json:"checks"`  // hash of the files that look for the mutants
-	Sites   int    `json:"sites"`   // places that could be drawn
-	Draws   []Draw `json:"draws"`
-	Picks   []Pick `json:"picks"`
+	Schema   int           `json:"schema"`
+	Revision string        `json:"revision"` // of the repository
+	Sources  string        `json:"sources"`  // hash of the files that are mutated
+	Checks   string        `json:"checks"`   // hash of the files that look for the mutants
+	Sites    int           `json:"sites"`    // places that could be drawn
+	Budget   map[By]string `json:"budget"`   // the most that each kind of check may do for one pick
+	Draws    []Draw        `json:"draws"`
+	Picks    []Pick        `json:"picks"`
 
 	path string
 }
@@ -101,16 +103,19 @@ func (f *File) Put(p Pick) error {
 	return f.write()
 }
 
-func (f *File) write() error {
-	data, err := json.MarshalIndent(f, "", " ")
+func (f *File) write() error { return replace(f.path, f) }
+
+// replace writes a file of JSON in one step.
+func replace(path string, value any) error {
+	data, err := json.MarshalIndent(value, "", " ")
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(f.path+".new", append(data, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(path+".new", append(data, '\n'), 0o644); err != nil {
 		return err
 	}
-	return os.Rename(f.path+".new", f.path)
+	return os.Rename(path+".new", path)
 }

@@ -24,37 +24,91 @@ const (
 	Larger     Verdict = "memory"      // it changes memory only: Proof names the figure
 )
 
-// By is the kind of check that killed a pick: the first of the order below that did.
+// By is a kind of check.
 type By string
 
-// The kinds of checks. The first three are generic: nobody wrote them for one bug.
+// The kinds of checks. The first five are generic: nobody wrote them for one bug.
 const (
 	ByVirtual    By = "virtual"    // generated programs in virtual time
 	ByInterleave By = "interleave" // generated programs under chosen schedules
-	ByRaceLane   By = "race"       // the same, with the race detector
+	ByReal       By = "real"       // generated programs in real time, on the kernel's poller
+	ByKit        By = "kit"        // the conformance kits for executors and for pollers
+	ByRaceLane   By = "race"       // as interleave, with the race detector
 	ByTest       By = "tests"      // tests that somebody wrote
 	ByRaceTest   By = "race tests" // the same, with the race detector
 )
 
 // Order is the order in which the checks look for a pick.
-func Order() []By { return []By{ByVirtual, ByInterleave, ByRaceLane, ByTest, ByRaceTest} }
+func Order() []By {
+	return []By{ByVirtual, ByInterleave, ByReal, ByKit, ByRaceLane, ByTest, ByRaceTest}
+}
 
 // Generic reports whether the checks of this kind are made from the contract, by machine.
-func (b By) Generic() bool { return b == ByVirtual || b == ByInterleave || b == ByRaceLane }
+func (b By) Generic() bool { return b != ByTest && b != ByRaceTest }
+
+// Always reports whether this kind of check looks for every pick of the packages that it
+// runs, so that its share of them is its own. The others look only for picks that all kinds
+// before them have missed.
+func (b By) Always() bool { return b.Generic() && b != ByRaceLane }
+
+// Races reports whether this kind of check runs with the race detector.
+func (b By) Races() bool { return b == ByRaceLane || b == ByRaceTest }
+
+// Look is what one kind of check made of a pick.
+type Look struct {
+	By      By      `json:"by"`
+	Killed  bool    `json:"killed"`
+	What    string  `json:"what,omitempty"` // what the check said
+	Runs    int     `json:"runs,omitempty"` // programs or schedules
+	Seconds float64 `json:"seconds"`
+}
+
+// Edit is the text that a pick replaces, in whole lines.
+type Edit struct {
+	File string `json:"file"`
+	Old  string `json:"old"`
+	New  string `json:"new"`
+}
 
 // Pick is what became of one pick.
 type Pick struct {
 	Name     string  `json:"name"`
 	Seed     uint64  `json:"seed"` // that it was drawn by
+	Nth      int     `json:"nth"`  // pick of the seed, from 0
 	Package  string  `json:"package"`
 	Operator string  `json:"operator"`
 	Function string  `json:"function"`
 	Place    string  `json:"place"` // file, line and what was changed to what
+	Edit     Edit    `json:"edit"`
 	Verdict  Verdict `json:"verdict"`
-	By       By      `json:"by,omitempty"`
-	What     string  `json:"what,omitempty"`  // what the check said
+	Looks    []Look  `json:"looks"`           // in the order of Order
 	Proof    string  `json:"proof,omitempty"` // of what is neither killed nor a survivor
 	Seconds  float64 `json:"seconds"`
+}
+
+// By is the first kind of check that killed the pick, or "".
+func (p Pick) By() By {
+	for _, l := range p.Looks {
+		if l.Killed {
+			return l.By
+		}
+	}
+	return ""
+}
+
+// What is what the first kind of check that killed the pick said, or "".
+func (p Pick) What() string {
+	l, _ := p.Look(p.By())
+	return l.What
+}
+
+// Look returns what one kind of check made of the pick, and whether it looked at all.
+func (p Pick) Look(by By) (Look, bool) {
+	at := slices.IndexFunc(p.Looks, func(l Look) bool { return l.By == by })
+	if at < 0 {
+		return Look{}, false
+	}
+	return p.Looks[at], true
 }
 
 // Counts reports whether a pick changes behaviour, as far as is known: whether it is part
@@ -77,7 +131,7 @@ func (s *Share) add(p Pick) {
 		return
 	case p.Verdict == Survived:
 		s.Survived++
-	case p.By.Generic():
+	case p.By().Generic():
 		s.Generic++
 	default:
 		s.Tests++

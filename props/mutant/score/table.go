@@ -13,15 +13,9 @@ func (f *File) Table(w io.Writer, operators []string) {
 	fmt.Fprintf(w, "generic checks killed %v, all checks %v\n\n", all.GenericScore(), all.Score())
 	table(w, "package", Rows(f.Picks, func(p Pick) string { return p.Package }))
 	table(w, "operator", Rows(f.Picks, func(p Pick) string { return p.Operator }, operators...))
-	fmt.Fprintf(w, "%-12s %7s\n", "killed by", "picks")
-	for _, by := range Order() {
-		n := 0
-		for _, p := range f.Picks {
-			if p.Verdict == Killed && p.By == by {
-				n++
-			}
-		}
-		fmt.Fprintf(w, "%-12s %7d\n", by, n)
+	fmt.Fprintf(w, "%-14s %6s %6s %6s  %s\n", "check", "looked", "killed", "alone", "share of those it looked for")
+	for _, k := range Kinds(f.Picks) {
+		fmt.Fprintf(w, "%-14s %6d %6d %6d  %v\n", k.By, k.Looked, k.Killed, k.Alone, k.Share())
 	}
 	fmt.Fprintf(w, "\n%d survivors\n", all.Survived)
 	for _, p := range f.Picks {
@@ -32,9 +26,9 @@ func (f *File) Table(w io.Writer, operators []string) {
 }
 
 func table(w io.Writer, name string, rows []Row) {
-	fmt.Fprintf(w, "%-14s %5s  %-26s %-26s %8s\n", name, "picks", "generic", "all", "survived")
+	fmt.Fprintf(w, "%-24s %5s  %-26s %-26s %8s\n", name, "picks", "generic", "all", "survived")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%-14s %5d  %-26v %-26v %8d\n", r.Name, r.Of, r.GenericScore(), r.Score(), r.Survived)
+		fmt.Fprintf(w, "%-24s %5d  %-26v %-26v %8d\n", r.Name, r.Of, r.GenericScore(), r.Score(), r.Survived)
 	}
 	fmt.Fprintln(w)
 }

@@ -1,0 +1,86 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"eventide/props/mutant/auto"
+	"eventide/props/mutant/score"
+)
+
+// mechanical is what the page shows of the kept runs of mechanical mutants.
+type mechanical struct{ kept *score.Kept }
+
+// readMechanical returns nil if no run is kept.
+func readMechanical(path string) (*mechanical, error) {
+	k, err := score.ReadKept(path)
+	if err != nil {
+		return nil, fmt.Errorf("results: %w", err)
+	}
+	if len(k.Runs) == 0 {
+		return nil, nil
+	}
+	return &mechanical{k}, nil
+}
+
+// ByPackage has a row for all packages, and then one for each.
+func (m *mechanical) ByPackage() []score.Row {
+	picks := m.kept.Picks()
+	return append([]score.Row{{Name: "all", Share: score.Total(picks)}}, score.Rows(picks, func(p score.Pick) string { return p.Package })...)
+}
+
+func (m *mechanical) ByOperator() []score.Row {
+	var order []string
+	for _, o := range auto.Operators() {
+		order = append(order, o[0])
+	}
+	return score.Rows(m.kept.Picks(), func(p score.Pick) string { return p.Operator }, order...)
+}
+
+// mechanicalCheck is one kind of check, and the most that it does for a pick.
+type mechanicalCheck struct {
+	score.Kind
+	Budget string // in the newest run
+}
+
+// Always reports whether it looks for every pick of the packages that it runs.
+func (c mechanicalCheck) Always() bool { return c.By.Always() }
+
+func (m *mechanical) Checks() (all []mechanicalCheck) {
+	newest := m.kept.Runs[len(m.kept.Runs)-1]
+	for _, k := range score.Kinds(m.kept.Picks()) {
+		all = append(all, mechanicalCheck{k, newest.Budget[k.By]})
+	}
+	return all
+}
+
+// mechanicalRun is the picks of one state of the sources.
+type mechanicalRun struct {
+	score.Share
+	Revision, Seeds string
+	Sites           int
+}
+
+func (m *mechanical) Runs() (all []mechanicalRun) {
+	for _, r := range m.kept.Runs {
+		var seeds []string
+		for _, d := range r.Draws {
+			seeds = append(seeds, fmt.Sprint(d.Seed))
+		}
+		all = append(all, mechanicalRun{score.Total(r.Picks), r.Revision, strings.Join(seeds, ", "), r.Sites})
+	}
+	return all
+}
+
+func (m *mechanical) Survivors() []score.Pick {
+	return m.where(func(p score.Pick) bool { return p.Verdict == score.Survived })
+}
+
+func (m *mechanical) Aside() []score.Pick {
+	return m.where(func(p score.Pick) bool { return !p.Counts() })
+}
+
+func (m *mechanical) where(is func(score.Pick) bool) []score.Pick {
+	return slices.DeleteFunc(m.kept.Picks(), func(p score.Pick) bool { return !is(p) })
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"eventide/props/lane"
+	"eventide/props/mutant"
+	"eventide/props/mutant/score"
+)
+
+// kit is a test that runs a conformance kit, and which packages it runs.
+type kit struct {
+	pkg, test string
+	runs      func(pkg string) bool
+}
+
+var kits = []kit{
+	{"props", "^TestPropCoreConforms$", inVirtual},
+	{"core/tracked", "^TestConformance$", func(pkg string) bool { return pkg == "core/tracked" }},
+	{"core", "^TestEpollPollersConform$", inReal},
+}
+
+// testRunner runs tests with a mechanical mutant in what they test.
+type testRunner struct {
+	settings
+	tree []goPackage
+
+	mu      sync.Mutex
+	usual   map[string]time.Duration // how long tests take without a mutant
+	refused map[string]error         // why they say nothing
+}
+
+func newTestRunner(s settings, tree []goPackage) *testRunner {
+	return &testRunner{settings: s, tree: tree, usual: map[string]time.Duration{}, refused: map[string]error{}}
+}
+
+// tests are some tests of one package.
+type tests struct {
+	pkg  string
+	race bool
+	run  string // pattern; "": all
+}
+
+// all is the check by the tests of the mutated package, and of those that are built with it.
+func (r *testRunner) all(race bool) autoCheck {
+	return func(m mutant.Mutant, pkg, dir string) (score.Look, bool, error) {
+		var look score.Look
+		for _, other := range packagesFor(pkg, r.tree) {
+			some := []tests{{other, race, ""}}
+			if likely := r.likely(other, m.Edits[0].File); likely != "" {
+				some = []tests{{other, race, likely}, {other, race, ""}}
+			}
+			for _, t := range some {
+				what, killed, err := r.try(t, m, dir)
+				if err != nil || killed {
+					return score.Look{Killed: killed, What: what}, true, err
+				}
+			}
+			look.Runs++
+		}
+		return look, true, nil
+	}
+}
+
+// kits is the check by the conformance kits.
+func (r *testRunner) kits(m mutant.Mutant, pkg, dir string) (look score.Look, looked bool, err error) {
+	for _, k := range kits {
+		if !k.runs(pkg) {
+			continue
+		}
+		looked = true
+		what, killed, err := r.try(tests{k.pkg, false, k.test}, m, dir)
+		if err != nil || killed {
+			return score.Look{Killed: killed, What: what}, true, err
+		}
+	}
+	return look, looked, nil
+}
+
+// declared matches the tests that a file declares.
+var declared = regexp.MustCompile(`(?m)^func ((?:Test|Example|Fuzz)\w*)\(`)
+
+// likely is the pattern of the tests that are likely to see a mutant of a file: those of
+// the files named after it.
+func (r *testRunner) likely(pkg, file string) string {
+	stem := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".go"), "_linux")
+	paths, err := filepath.Glob(filepath.Join(r.root, pkg, stem+"*_test.go"))
+	if err != nil || pkg != filepath.ToSlash(filepath.Dir(file)) {
+		return ""
+	}
+	var names []string
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it is a matter of speed: all tests run afterwards
+		}
+		for _, match := range declared.FindAllSubmatch(text, -1) {
+			names = append(names, string(match[1]))
+		}
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { return n == "TestMain" })
+	if len(names) == 0 {
+		return ""
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
+}
+
+// confirmations is how often a test that failed runs again alone: a test that fails once on
+// a busy machine has shown nothing, unless it does so again.
+const confirmations = 4
+
+// try runs tests with a mutant, and reports whether one of them sees it.
+func (r *testRunner) try(t tests, m mutant.Mutant, dir string) (what string, killed bool, err error) {
+	usual, err := r.control(t)
+	if err != nil {
+		return "", false, err
+	}
+	bin, err := r.binary(t, m, dir)
+	if err != nil {
+		return "", false, err
+	}
+	out, passed, err := r.runAll(t, bin, usual, 3*usual+30*time.Second)
+	if err != nil || passed || sawTooLittle(out) {
+		return "", false, err
+	}
+	failed := failedTest(out)
+	again := tests{t.pkg, t.race, "^" + failed + "$"}
+	if failed == "" {
+		again.run = t.run // the program ended before a test could fail
+	}
+	for range confirmations {
+		out, passed, err := r.runAll(again, bin, usual, usual+30*time.Second)
+		if err != nil {
+			return "", false, err
+		}
+		if !passed && !sawTooLittle(out) {
+			return strings.TrimSpace(failed + " " + firstComplaint(out)), true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// failedTest is the first test of the top level that failed, or that ran when the program
+// ended, or "".
+func failedTest(out string) string {
+	if match := failing.FindStringSubmatch(out); match != nil {
+		return match[1]
+	}
+	if match := running.FindStringSubmatch(out); match != nil {
+		return match[1]
+	}
+	return ""
+}
+
+var (
+	failing = regexp.MustCompile(`(?m)^--- FAIL: (\w+) `)
+	running = regexp.MustCompile(`(?m)^\t\t(\w+)\S* \([^)]*\)$`) // of what a timeout prints
+)
+
+// binary builds the tests of a package with a mutant, once.
+func (r *testRunner) binary(t tests, m mutant.Mutant, dir string) (string, error) {
+	if t.pkg == "props" {
+		return r.properties(m, dir)
+	}
+	name := strings.ReplaceAll(t.pkg, "/", "-")
+	var args []string
+	if t.race {
+		name, args = name+"-race", []string{"-race"}
+	}
+	bin := filepath.Join(dir, name+".test")
+	if _, err := os.Stat(bin); err == nil {
+		return bin, nil
+	}
+	overlay := ""
+	if len(m.Edits) > 0 {
+		var err error
+		if overlay, err = m.Overlay(r.root, filepath.Join(dir, "overlay")); err != nil {
+			return "", err
+		}
+	}
+	return bin, r.buildTestsWith(t.pkg, bin, overlay, args...)
+}
+
+// control runs tests without a mutant, once, and returns how long they take. Tests that
+// fail then show nothing.
+func (r *testRunner) control(t tests) (time.Duration, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t.pkg != "props" && !slices.ContainsFunc(kits, func(k kit) bool { return k.test == t.run }) {
+		t.run = "" // the others are a part of them
+	}
+	key := fmt.Sprint(t)
+	if usual, ok := r.usual[key]; ok {
+		return usual, r.refused[key]
+	}
+	dir, err := os.MkdirTemp("", "control")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	bin, err := r.binary(t, mutant.Mutant{}, dir)
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	out, passed, err := r.runAll(t, bin, 10*time.Minute, 10*time.Minute)
+	if err == nil && !passed {
+		err = fmt.Errorf("the tests of %s fail without a mutant, so that they fail with one means nothing:\n%s", t.pkg, out)
+	}
+	r.usual[key], r.refused[key] = time.Since(began), err
+	return r.usual[key], err
+}
+
+// runAll runs tests until the first that fails. Another mutant has its turn once they take
+// longer than usual. Tests that take longer than the limit, or more memory than there may
+// be, have failed.
+func (r *testRunner) runAll(t tests, bin string, usual, limit time.Duration) (out string, passed bool, err error) {
+	if bin, err = filepath.Abs(bin); err != nil {
+		return "", false, err
+	}
+	cmd := exec.Command(bin, "-test.failfast", "-test.timeout", limit.String(), fmt.Sprint("-test.short=", t.race))
+	if t.run != "" {
+		cmd.Args = append(cmd.Args, "-test.run", t.run)
+	}
+	cmd.Dir = filepath.Join(r.root, t.pkg)
+	var text bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &text, &text
+	if err := cmd.Start(); err != nil {
+		return "", false, err
+	}
+	full := lane.KillAbove(cmd.Process, maxMemory)
+	back := r.room.lend(usual + patience) // tests that hang sleep
+	err = cmd.Wait()
+	back()
+	var failed *exec.ExitError
+	switch {
+	case full():
+		return fmt.Sprintf("more than %d MiB of memory", maxMemory>>20), false, nil
+	case errors.As(err, &failed):
+		return text.String(), false, nil
+	}
+	return text.String(), err == nil, err
+}
+
+// maxMemory is the most that a program with a mutant in it may have. Without one, none
+// needs a quarter of it.
+const maxMemory = 6 << 30
