@@ -21,6 +21,7 @@ var measured = []string{
 // unmeasured are the packages below core whose mechanical mutants -auto does not draw, and
 // why.
 var unmeasured = map[string]string{
+	"core/internal/coretest":      "helpers of tests",
 	"core/pollertest":             "it is a check: what looks for bugs in it are the planted bugs of testdata/mutants/checks",
 	"core/tcp/examples/closing":   "an example of the documentation",
 	"core/tcp/examples/echo":      "an example of the documentation",
