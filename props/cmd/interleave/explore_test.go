@@ -211,6 +211,35 @@ func TestOnce(t *testing.T) {
 	want(t, driver.ExitNothing, []string{"test", "-v", "-schedules", "5"}, "it cannot run twice in one process", "5 schedules")
 }
 
+// A first run that is much longer than the second one, which fails at its start, does not
+// hide that the test cannot run twice.
+func TestOnceInAProcessAfterALongRun(t *testing.T) {
+	module(t, "x_test.go", `package x
+
+import (
+	"sync"
+	"testing"
+)
+
+var ran bool
+var mu sync.Mutex
+
+func TestOnce(t *testing.T) {
+	if ran {
+		t.Fatal("it ran before")
+	}
+	ran = true
+	for range 100000 {
+		mu.Lock()
+		mu.Unlock()
+	}
+}
+
+func TestReset(t *testing.T) { ran = false }
+`)
+	want(t, driver.ExitNothing, []string{"test", "-v", "-schedules", "5"}, "it cannot run twice in one process", "5 schedules")
+}
+
 // A test that cannot run twice in one process gets a process for each schedule.
 func TestCannotRunTwice(t *testing.T) {
 	module(t, "x_test.go", "package x\n\nimport \"testing\"\n\nvar ran bool\n\nfunc TestOnce(t *testing.T) {\n\tif ran {\n\t\tt.Fatal(\"again\")\n\t}\n\tran = true\n}\n")

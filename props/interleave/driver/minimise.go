@@ -74,10 +74,12 @@ func (m *minimiser) holds(of *finding, list []protocol.Switch) (bool, error) {
 }
 
 // limit bounds the operations of a candidate: one that has gone another way for so long
-// does not come back. A failure that the limit itself tells needs all of it.
+// does not come back. The warm-up needs as many as it had, which may be more than those
+// of a schedule that fails at its start. A failure that the limit itself tells needs all
+// of it.
 func (m *minimiser) limit(r *protocol.Request) {
 	if !m.cause.endless() {
-		r.Steps = 2*m.of.Steps + 20000
+		r.Steps = 2*max(m.of.Steps, m.of.Largest) + 20000
 	}
 }
 

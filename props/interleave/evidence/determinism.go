@@ -21,6 +21,8 @@ type Repeated struct {
 	// of it: blocking system calls, sockets of the kernel, child processes, signals,
 	// collections.
 	Uncontrolled uint64
+	// Outside are the first of these of each kind, such as raw in os.Open.
+	Outside []string `json:",omitempty"`
 }
 
 // ReadDeterminism reads determinism.json.

@@ -52,6 +52,7 @@ type ending struct {
 	finding *protocol.Schedule
 	hashes  []string // decisions and class of each schedule, at detail 1
 	counts  protocol.Counts
+	outside []string // what is not controlled: the first of each kind, and where
 	cpu     time.Duration
 	output  string
 }
@@ -110,6 +111,9 @@ func (e *ending) take(r protocol.Record) error {
 		e.hashes = append(e.hashes, fmt.Sprintf("%x %x", s.Hash, s.Class))
 	case protocol.KindProgress, protocol.KindSummary:
 		e.counts = protocol.CountsOf(r)
+	case protocol.KindOutside:
+		o := protocol.OutsideOf(r)
+		e.outside = append(e.outside, o.Kind+" in "+o.Func)
 	case protocol.KindError:
 		return fmt.Errorf("the process refused its request: %s", r.Text("text"))
 	}

@@ -111,6 +111,11 @@ func (b *binary) repeat(row *evidence.Repeated, schedules, processes int) error 
 		}
 		c := e.counts
 		row.Uncontrolled = max(row.Uncontrolled, c.Raw+c.Cgo+c.Sockets+c.Children+c.Signals+c.GC)
+		for _, place := range e.outside {
+			if !slices.Contains(row.Outside, place) {
+				row.Outside = append(row.Outside, place)
+			}
+		}
 		if i == 0 {
 			first = e.hashes
 		} else if !slices.Equal(first, e.hashes) {
