@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// alarm is a call that will be made on another goroutine, and can be called off, or
-// waited for: after the executor's end nobody of ours is left (G24).
+// alarm is a call that will be made on another goroutine. It can be stopped, or waited
+// for, so that no goroutine is left after the executor's end (G24).
 type alarm struct {
 	stop func() bool
 	over chan struct{}
@@ -38,11 +38,11 @@ func (a alarm) end() {
 	}
 }
 
-// closeDeadline is the earliest of those that CloseGracefully was given.
-// Guarded by Channel.mu.
+// closeDeadline is the earliest deadline of the calls of CloseGracefully. Guarded by
+// Channel.mu.
 type closeDeadline struct {
 	at     time.Time // zero: none
-	alarms []alarm   // one for each time that it became earlier
+	alarms []alarm   // one for each time that at became earlier
 }
 
 // earlier reports whether at shortens the deadline, and makes it the deadline.

@@ -8,9 +8,9 @@ import (
 	"eventide/core"
 )
 
-// Channel is a connection on an executor of its own. Its methods may be called from
-// any goroutine, at any time, from inside every method of its handler too. Register
-// and Serve make channels.
+// Channel is a connection on an executor of its own. Its methods may be called from any
+// goroutine, at any time, and from inside every method of its handler. Register and Serve
+// make channels.
 type Channel struct {
 	// Set once.
 	group   *Group
@@ -24,34 +24,35 @@ type Channel struct {
 	onClose *core.Promise[struct{}] // what Close returns
 	onGrace *core.Promise[struct{}] // what CloseGracefully returns
 
-	// Set by register before published is closed. The loop may be faster.
+	// Set by register before published is closed. The loop may run first, and waits for
+	// that.
 	published chan struct{}
 	reg       *core.Registration
-	byLoop    alarm // cuts at the close of the executor
+	byLoop    alarm // cuts the connection at the close of the executor
 
 	// Guarded by mu.
 	mu         sync.Mutex
 	out        outbound
-	refusal    error // why Write refuses callers other than the loop
+	refusal    error // the reason why Write refuses callers outside the loop
 	drained    bool  // Write refuses the loop too: the drain has begun
 	flushing   bool  // a flush is on its way to the loop
-	cutBy      error // why the connection was closed under whoever used it
+	cutBy      error // the cause of cut
 	closed     error // *ClosedError: set when the connection has been closed
 	closeFirst bool  // Close was called before a shutdown of the executor
 	closing    bool  // a shutdown or a graceful close has begun
-	// The write futures that were pending have failed. Later than closed, as the
-	// futures of the close come between (G22).
+	// The pending write futures have failed. That is later than closed, because the
+	// futures of the close complete in between (G22).
 	writesFailed bool
 	deadline     closeDeadline // of CloseGracefully
 	closeLimit   closeLimit    // of Close
 
 	// Loop goroutine only.
 	started  bool // the handshake is over
-	active   bool // the handler has heard Active
-	draining bool // the handler hears no more input
+	active   bool // Handler.Active was called
+	draining bool // the handler gets no more input
 	inFlush  bool
 	eof      bool // the peer's end was seen
-	clean    bool // the drain has come to its end
+	clean    bool // the drain is complete
 	finished bool
 	receipt  receipt
 }
@@ -62,10 +63,10 @@ func (ch *Channel) LocalAddr() net.Addr { return ch.conn.LocalAddr() }
 // RemoteAddr returns the connection's remote address.
 func (ch *Channel) RemoteAddr() net.Addr { return ch.conn.RemoteAddr() }
 
-// EventLoop returns the channel's executor: for tasks, timers and hooks. It is the
-// channel's alone until the channel has ended, and may then serve another one. To
-// close a channel close the channel: to shut its executor down works, but the
-// group then needs a new one for the next.
+// EventLoop returns the channel's executor: for tasks, timers and hooks. It belongs to
+// the channel until the channel has ended, and may then serve another one. To end a
+// channel, close the channel: shutting down its executor works too, but the group then
+// has to make a new one.
 func (ch *Channel) EventLoop() *core.EventLoop { return ch.loop }
 
 // IsOpen reports whether the channel is neither closed nor closing.
@@ -75,20 +76,20 @@ func (ch *Channel) IsOpen() bool {
 	return ch.refuses(false) == nil && !ch.closing
 }
 
-// PendingBytes returns how many bytes were accepted by Write and not yet taken by
-// the connection; after the close, how many never were.
+// PendingBytes returns how many bytes Write has accepted and the connection has not
+// taken; after the close, how many it never took.
 func (ch *Channel) PendingBytes() int64 {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
 	return ch.out.pending()
 }
 
-// CloseFuture returns the future that completes, with nil, when the connection has
-// been closed, whoever closed it. The same pointer every time.
+// CloseFuture returns the future that completes, with nil, when the connection has been
+// closed for any reason. It returns the same pointer every time.
 func (ch *Channel) CloseFuture() *core.Future[struct{}] { return ch.whenCut.Future() }
 
-// CloseCause returns nil until the channel is closed, and if it was closed by Close
-// or by a drain that came to its end; else why, as in ClosedError.Cause.
+// CloseCause returns nil until the channel is closed, and after a Close or a complete
+// drain; otherwise the reason, as in ClosedError.Cause.
 func (ch *Channel) CloseCause() error {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
@@ -98,10 +99,11 @@ func (ch *Channel) CloseCause() error {
 	return nil
 }
 
-// guarded runs a part of the channel's life on its loop. If that does not return,
-// because a method of the handler panicked or exited, the channel is closed: nobody
-// knows in which state the handler is. The panic goes on to core, which contains and
-// reports it (G14); it has not been unwound yet, so that its stack is complete.
+// guarded runs user code or a step of the channel on its loop. If f does not return,
+// because a handler method panicked or called Goexit, it closes the channel: the state of
+// the handler is unknown then. The panic continues to core, which recovers and reports it
+// (G14). The frames of the handler are still on the stack at that point, so that the
+// reported stack is complete.
 func (ch *Channel) guarded(f func()) {
 	returned := false
 	defer func() {
@@ -120,13 +122,14 @@ func (ch *Channel) guarded(f func()) {
 	returned = true
 }
 
-// handlerError is ErrHandlerFailed, and how.
+// handlerError is ErrHandlerFailed, with what the handler did.
 type handlerError struct{ how error }
 
 func (e *handlerError) Error() string   { return ErrHandlerFailed.Error() + ": " + e.how.Error() }
 func (e *handlerError) Unwrap() []error { return []error{ErrHandlerFailed, e.how} }
 
-// post runs f on the loop, in order; false if the channel has ended.
+// post runs f on the loop, after earlier posts. It returns false if the channel has
+// ended.
 func (ch *Channel) post(f func()) bool {
 	return ch.reg.Post(func() { ch.guarded(f) })
 }

@@ -10,15 +10,16 @@ import (
 	"eventide/core"
 )
 
-// Close closes the channel and returns the future of that, the same for every call;
-// it fails with the connection's error if that could not be closed properly. What
-// was flushed before is sent first, in order; what was only written fails, as in
+// Close closes the channel and returns a future, the same one for every call. The future
+// fails with the connection's error if the connection could not be closed properly. Bytes
+// flushed before Close are sent first, in order; writes that were not flushed fail, as in
 // Netty (R215).
 //
 // On the channel's executor the connection is closed when Close returns, or, if its
-// handshake is still to come, after that. From elsewhere the executor does it when it
-// has ended what it is at. Neither waits longer than WithCloseTimeout for a peer that
-// does not read: then the connection is cut, and what it has not taken fails.
+// handshake has not been made, after that. On another goroutine Close returns at once,
+// and the executor closes the connection after the body it runs. Neither waits longer
+// than WithCloseTimeout for a peer that does not read: then the connection is cut, and
+// writes whose bytes were not taken fail.
 func (ch *Channel) Close() *core.Future[struct{}] {
 	now := ch.loop.InEventLoop() && ch.started
 	ch.mu.Lock()
@@ -36,27 +37,27 @@ func (ch *Channel) Close() *core.Future[struct{}] {
 	return ch.onClose.Future()
 }
 
-// closeNow sends what is marked first: a flush from elsewhere may have returned, and
-// still be on its way to the loop. Loop only.
+// closeNow sends the marked bytes first: a Flush on another goroutine may have returned
+// while its flush has not reached the loop. Loop only.
 func (ch *Channel) closeNow() {
 	ch.flush()
 	ch.finish(nil)
 }
 
-// CloseGracefully drains the channel as a shutdown does (G23): the handler hears no
-// more input, what was written is sent, the connection is half-closed, input is
-// discarded until the peer's end, and the connection is closed when the peer has
-// received everything, where that can be known (see the package comment). Whatever is
-// not done by deadline is given up; the zero deadline is never. Writes fail with
-// ErrChannelClosing from now on; on the channel's executor from the moment at which
-// it begins, which is after the running body, or when the peer's end is read in it.
+// CloseGracefully drains the channel as a shutdown does (G23). The handler gets no more
+// input, the written bytes are sent, the connection is half-closed, and input is
+// discarded until the peer's end. The connection is closed when the peer has received
+// everything, where that can be known (see the package comment). At deadline, whatever is
+// not done is given up; the zero deadline means none. Writes fail with ErrChannelClosing
+// from now on. On the channel's executor they fail from the beginning of the drain, which
+// is after the running body, or when the body reads the peer's end.
 //
-// The future completes when the connection is closed: with nil if all of this has
-// happened, as far as the connection can half-close and be asked; else with the
-// reason, such as ErrCloseDeadline. A second call returns the same future. The
-// earliest deadline counts, of all calls and of a shutdown. Close ends it: at once, or,
-// where the executor is blocked in a write or in the handshake, after WithCloseTimeout
-// at the latest.
+// The future completes when the connection is closed: with nil if all of this was done,
+// as far as the connection can half-close and can be asked; otherwise with the reason,
+// such as ErrCloseDeadline. A second call returns the same future. Of all calls and a
+// shutdown, the earliest deadline counts. Close ends the drain: at once, or, while the
+// executor is blocked in a write or in the handshake, after WithCloseTimeout at the
+// latest.
 func (ch *Channel) CloseGracefully(deadline core.Deadline) *core.Future[struct{}] {
 	ch.mu.Lock()
 	if ch.refusal == nil {
@@ -69,16 +70,16 @@ func (ch *Channel) CloseGracefully(deadline core.Deadline) *core.Future[struct{}
 	return ch.onGrace.Future()
 }
 
-// cutAt makes sure that the connection is closed at the given moment, or before,
-// under whatever is blocked in it. Requires mu.
+// cutAt makes sure that the connection is closed at the given time or before, even while
+// a call is blocked in it. Requires mu.
 func (ch *Channel) cutAt(at time.Time) {
 	if ch.closed == nil && ch.deadline.earlier(at) {
 		ch.deadline.alarms = append(ch.deadline.alarms, whenPassed(time.Until(at), func() { ch.cut(ErrCloseDeadline) }))
 	}
 }
 
-// cut closes the connection under whatever is blocked in it; the loop finds out and
-// ends the channel for the reason why. Any goroutine may call it.
+// cut closes the connection even while a call is blocked in it. The call returns an
+// error, and the loop ends the channel with the cause why. Any goroutine may call it.
 func (ch *Channel) cut(why error) {
 	ch.mu.Lock()
 	if ch.cutBy == nil {
@@ -88,14 +89,14 @@ func (ch *Channel) cut(why error) {
 	ch.conn.cut()
 }
 
-// fail ends the channel after an error of the connection, whose reason may be that
-// it was cut. Loop only.
+// fail ends the channel after an error of the connection, which cut may have caused. Loop
+// only.
 func (ch *Channel) fail(err error) {
 	ch.mu.Lock()
 	cutBy := ch.cutBy
 	ch.mu.Unlock()
 	if cutBy == nil {
-		cutBy = context.Cause(ch.loop.Context()) // the one who cuts may be slower
+		cutBy = context.Cause(ch.loop.Context()) // the goroutine that calls cut may be slower
 	}
 	if cutBy != nil {
 		ch.finish(cutBy)
@@ -104,12 +105,12 @@ func (ch *Channel) fail(err error) {
 	ch.finish(&connError{err})
 }
 
-// connError marks a cause of which Handler.Error hears.
+// connError marks a cause that Handler.Error gets.
 type connError struct{ error }
 
-// finish ends the channel, in the order of G22. Each step that is somebody's code is
-// a body of its own, so that whatever one does the others follow. Only the first
-// call has an effect. Loop only; never inside a flush.
+// finish ends the channel, in the order of G22. Each step that calls user code is a body
+// of its own, so that the other steps follow even if it panics. Only the first call has
+// an effect. Loop only; never inside a flush.
 func (ch *Channel) finish(cause error) {
 	if ch.finished {
 		return
@@ -120,14 +121,14 @@ func (ch *Channel) finish(cause error) {
 		cause = failure.error
 	}
 	if ch.eof && (cause == nil || cause == io.EOF) {
-		_, _ = ch.checkReceipt() // while it can be asked; for other reasons it may be cut already
+		_, _ = ch.checkReceipt() // before the connection is closed; with another cause it may be cut already
 	}
 	closeErr := ch.shut(cause)
-	end := ch.settle(cause)
+	end := ch.markClosed(cause)
 	ch.group.release()
 	ch.whenCut.TrySuccess(struct{}{})
 	if closeErr != nil {
-		ch.onClose.TryFailure(closeErr) // the channel is closed all the same (R213)
+		ch.onClose.TryFailure(closeErr) // the channel is closed nevertheless (R213)
 	} else {
 		ch.onClose.TrySuccess(struct{}{})
 	}
@@ -151,7 +152,7 @@ func (ch *Channel) finish(cause error) {
 	})
 }
 
-// graceError is how a graceful close ended.
+// graceError returns the error of a graceful close, or nil.
 func graceError(clean bool, cause error) error {
 	if clean || cause != nil {
 		return cause
@@ -159,8 +160,8 @@ func graceError(clean bool, cause error) error {
 	return ErrChannelClosed
 }
 
-// shut closes the connection. Who ends a channel for a reason, other than its own
-// end, has no time for farewells.
+// shut closes the connection. With a cause other than the peer's end it is cut first:
+// there is no time for the close alert of TLS.
 func (ch *Channel) shut(cause error) error {
 	_ = ch.reg.Modify(0)
 	ch.poller.detach()
@@ -172,34 +173,35 @@ func (ch *Channel) shut(cause error) error {
 	}
 	err := ch.conn.shut()
 	ch.byLoop.end()
-	ch.receipt.look.end()
+	ch.receipt.next.end()
 	ch.mu.Lock()
 	ch.leave()
-	alarms, cutBy := append(ch.deadline.alarms, ch.closeLimit.rung...), ch.cutBy
-	ch.deadline.alarms, ch.closeLimit.rung = nil, nil
-	ch.deadline.at = longPast // no more of them
+	alarms, cutBy := append(ch.deadline.alarms, ch.closeLimit.fired...), ch.cutBy
+	ch.deadline.alarms, ch.closeLimit.fired = nil, nil
+	ch.deadline.at = longPast // after this no further alarm is set
 	ch.mu.Unlock()
 	for _, a := range alarms {
 		a.end()
 	}
 	if cause != nil || cutBy != nil || errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrClosedPipe) {
-		return nil // it is closed, and CloseCause says why
+		return nil // the connection is closed, and CloseCause gives the reason
 	}
 	return err
 }
 
-// settle makes the end known to Write and to those who ask, and says what to report.
-func (ch *Channel) settle(cause error) core.ChannelEnd {
+// markClosed makes the end visible to Write and to the methods of Channel, and returns what
+// the core.Report is to count.
+func (ch *Channel) markClosed(cause error) core.ChannelEnd {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
-	// The loop may not have been told of a shutdown yet: one that was blocked in the
-	// connection finds it cut first.
+	// The loop may not have seen a shutdown yet: if it was blocked in the connection, it
+	// finds the connection cut first.
 	loopEnds := ch.loop.State() >= core.StateShuttingDown
 	closing := ch.closing || loopEnds
 	ch.closed = closedError(cause, closing)
 	end := core.ChannelEnd{Kind: core.EndAborted, Discarded: ch.out.pending()}
-	// A shutdown that comes from here on has not ended the channel, nor one that found it
-	// about to close; one that cut the flush before the close has.
+	// A shutdown does not count the channel if it comes from here on, or if Close was
+	// called before it; but it does if it cut the flush of that Close.
 	counts := loopEnds && (!ch.closeFirst || cause != nil && end.Discarded > 0)
 	if ch.eof && end.Discarded == 0 {
 		end.Kind = ch.endKind()
@@ -211,12 +213,12 @@ func (ch *Channel) settle(cause error) core.ChannelEnd {
 	return end
 }
 
-// failWrites completes the write futures that are pending. Those who ask from now on
-// see the outcome without waiting.
+// failWrites completes the write futures that are pending. Later calls see the outcome
+// without waiting.
 func (ch *Channel) failWrites() {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
 	ch.writesFailed = true
-	settleAll(ch.out.waiters)
+	completeWrites(ch.out.waiters)
 	ch.out.waiters = nil
 }

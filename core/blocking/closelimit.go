@@ -2,21 +2,21 @@ package blocking
 
 import "time"
 
-// closeLimit is the time that Close leaves to what blocks in the connection: writes,
-// the handshake, the goodbye of TLS. Only time in these counts: an executor that is
-// at a task holds up nothing that a cut could free, and what was flushed would be
-// lost though the peer reads. Guarded by Channel.mu.
+// closeLimit is the time that Close leaves to calls that block in the connection: writes,
+// the handshake, the close alert of TLS. Only time inside the connection counts. While
+// the executor runs a task, a cut would not free anything, and flushed bytes would be
+// lost although the peer reads. Guarded by Channel.mu.
 type closeLimit struct {
-	inside bool // the executor is in the connection
+	inside bool // the executor is inside the connection
 	set    bool // by Close
 	left   time.Duration
-	since  time.Time // from when left is running out; zero: it is not
-	alarm  alarm     // for its end
-	turn   int       // counts alarms: one that was too late does nothing
-	rung   []alarm   // that could not be called off; shut waits for them
+	since  time.Time // since when left is running out; zero: it is not
+	alarm  alarm     // for the end of left
+	turn   int       // counts alarms: an alarm of an earlier turn has no effect
+	fired  []alarm   // alarms that could not be stopped; shut waits for them
 }
 
-// limit makes the limit that of a Close. The first call counts. Requires mu.
+// limit starts the limit for Close. Only the first call has an effect. Requires mu.
 func (ch *Channel) limit() {
 	l := &ch.closeLimit
 	if l.set {
@@ -28,8 +28,8 @@ func (ch *Channel) limit() {
 	}
 }
 
-// enter comes before what may block in the connection, and leave after it. If Close
-// has left no time for it, that is the error. Loop only; requires mu.
+// enter precedes a call that may block in the connection, and leave follows it. enter
+// returns an error if Close has left no time for the call. Loop only; requires mu.
 func (ch *Channel) enter() error {
 	l := &ch.closeLimit
 	if l.set && l.left <= 0 {
@@ -55,7 +55,7 @@ func (ch *Channel) leave() {
 	l.left -= time.Since(l.since)
 	l.since = time.Time{}
 	if !l.alarm.stop() {
-		l.rung = append(l.rung, l.alarm)
+		l.fired = append(l.fired, l.alarm)
 	}
 }
 

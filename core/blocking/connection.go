@@ -11,10 +11,10 @@ import (
 	"eventide/core"
 )
 
-// connection is a net.Conn and what can be found out about it.
+// connection is a net.Conn, with the connection below it.
 type connection struct {
 	net.Conn
-	bottom net.Conn // what a TLS connection, or another one with NetConn, is made of
+	bottom net.Conn // the lowest connection, below TLS and other types with a NetConn method
 }
 
 func newConnection(conn net.Conn) connection {
@@ -32,18 +32,18 @@ func newConnection(conn net.Conn) connection {
 	}
 }
 
-// noLinger turns SO_LINGER off. With it close(2) blocks in the kernel, where no
-// deadline reaches it; what it is for, CloseGracefully does better (G22).
+// noLinger turns SO_LINGER off. With it close(2) may block in the kernel, where no
+// deadline applies. CloseGracefully does better what SO_LINGER is for (G22).
 func (t connection) noLinger() {
 	if c, ok := t.bottom.(interface{ SetLinger(int) error }); ok {
 		_ = c.SetLinger(-1)
 	}
 }
 
-// read and write are those of the connection, whose panics are its errors: it is the
-// connection that is broken then, and not the executor, nor the handler.
+// read and write call the connection, and return its panics as errors: they are failures
+// of the connection, not of the executor or the handler.
 func (t connection) read(p []byte) (n int, err error) {
-	defer contain(&err)
+	defer panicToError(&err)
 	n, err = t.Read(p)
 	if n < 0 || n > len(p) {
 		return 0, fmt.Errorf("blocking: Read of a %T returned %d for %d bytes", t.Conn, n, len(p))
@@ -52,7 +52,7 @@ func (t connection) read(p []byte) (n int, err error) {
 }
 
 func (t connection) write(p []byte) (n int, err error) {
-	defer contain(&err)
+	defer panicToError(&err)
 	n, err = t.Write(p)
 	if n < 0 || n > len(p) {
 		return 0, fmt.Errorf("blocking: Write of a %T returned %d for %d bytes", t.Conn, n, len(p))
@@ -63,42 +63,41 @@ func (t connection) write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// contain is deferred around calls of a connection.
-func contain(err *error) {
+// panicToError is deferred around calls of a connection.
+func panicToError(err *error) {
 	if v := recover(); v != nil {
 		*err = &core.PanicError{Value: v, Stack: debug.Stack()}
 	}
 }
 
-// cut ends whatever is blocked in the connection. Any goroutine may call it. It
-// goes past TLS: the Close of that writes an alert first, and waits up to five
-// seconds for a peer that does not read. A write deadline in the past would not do
-// either, as TLS sets one of its own for the alert.
-func (t connection) cut() { _ = closeContained(t.bottom) }
+// cut ends all calls that are blocked in the connection. Any goroutine may call it. It
+// closes the connection below TLS: Close of a TLS connection writes an alert first, and
+// waits up to five seconds for a peer that does not read. A write deadline in the past
+// would not help, because TLS sets its own for the alert.
+func (t connection) cut() { _ = closeConn(t.bottom) }
 
-// shut closes the connection in the proper way: TLS says goodbye.
-func (t connection) shut() error { return closeContained(t.Conn) }
+// shut closes the connection properly: TLS sends its close alert.
+func (t connection) shut() error { return closeConn(t.Conn) }
 
-func closeContained(conn net.Conn) (err error) {
-	defer contain(&err)
+func closeConn(conn net.Conn) (err error) {
+	defer panicToError(&err)
 	return conn.Close()
 }
 
-// handshake performs the handshake of a connection that has one. It must not be
-// left to the first read: reads are interrupted by deadlines, and a handshake that
-// was interrupted has failed for good.
+// handshake makes the handshake of a connection that has one. It must not be left to the
+// first read: deadlines interrupt reads, and an interrupted handshake has failed for
+// good.
 func (t connection) handshake(ctx context.Context) (err error) {
-	defer contain(&err)
+	defer panicToError(&err)
 	if c, ok := t.Conn.(interface{ HandshakeContext(context.Context) error }); ok {
 		return c.HandshakeContext(ctx)
 	}
 	return nil
 }
 
-// halfClose tells the peer that there is no more. can is false if the connection
-// has no way to.
+// halfClose ends the output. can is false if the connection cannot do that.
 func (t connection) halfClose() (can bool, err error) {
-	defer contain(&err)
+	defer panicToError(&err)
 	c, can := t.Conn.(interface{ CloseWrite() error })
 	if !can {
 		return false, nil

@@ -10,29 +10,28 @@ import (
 
 // Sentinels, to be compared with errors.Is.
 var (
-	// ErrChannelClosed is why a write fails whose channel is closed, or was closed
-	// before the connection took its bytes. A *ClosedError says why it was closed.
+	// ErrChannelClosed is the error of a write whose channel is closed, or was closed
+	// before the connection took its bytes. A *ClosedError gives the reason.
 	ErrChannelClosed = transport.NewSentinel("blocking: channel is closed", core.ErrChannelClosed)
 
-	// ErrChannelClosing is why a write is refused after CloseGracefully, or after
-	// the shutdown call of the channel's executor.
+	// ErrChannelClosing is the error of a write after CloseGracefully, or after the
+	// shutdown call of the channel's executor.
 	ErrChannelClosing = transport.NewSentinel("blocking: channel is closing", core.ErrChannelClosing)
 
-	// ErrTooManyChannels is why a connection is refused by a group that has as
-	// many as it may have. It comes as a *TooManyChannelsError.
+	// ErrTooManyChannels is the error of Register when the group has its maximum of
+	// channels. It comes as a *TooManyChannelsError.
 	ErrTooManyChannels = errors.New("blocking: too many channels")
 
-	// ErrHandlerFailed is why a channel was closed whose handler panicked or
+	// ErrHandlerFailed is the cause of the close of a channel whose handler panicked or
 	// called runtime.Goexit.
 	ErrHandlerFailed = transport.NewSentinel("blocking: a handler method did not return", core.ErrHandlerFailed)
 
-	// ErrCloseDeadline is why CloseGracefully had to give up, or why a Close could
-	// not send what was flushed before it.
+	// ErrCloseDeadline is the cause when CloseGracefully reached its deadline, or when
+	// Close could not send in time what was flushed before it.
 	ErrCloseDeadline = transport.NewSentinel("blocking: deadline of the close passed", core.ErrCloseDeadline)
 )
 
-// TooManyChannelsError says how many channels the group may have. It is
-// ErrTooManyChannels.
+// TooManyChannelsError gives the maximum of the group. It wraps ErrTooManyChannels.
 type TooManyChannelsError struct {
 	Max int
 }
@@ -44,10 +43,10 @@ func (e *TooManyChannelsError) Error() string {
 // Unwrap makes the sentinel visible to errors.Is.
 func (e *TooManyChannelsError) Unwrap() error { return ErrTooManyChannels }
 
-// ClosedError is core.ClosedError: what a write fails with when its channel is closed. It
-// is ErrChannelClosed and, by errors.Is and errors.As, its Cause; and also
+// ClosedError is core.ClosedError, the error of a write whose channel is closed. By
+// errors.Is and errors.As it is ErrChannelClosed and its Cause; and also
 // ErrChannelClosing if its Closing says that a shutdown or a graceful close had begun.
-// A nil Cause says that the channel was closed by Close, or by a drain that came to its end.
+// Cause is nil after a Close or a complete drain.
 type ClosedError = core.ClosedError
 
 var sentinels = transport.Sentinels{Closed: ErrChannelClosed, Closing: ErrChannelClosing}
@@ -55,8 +54,8 @@ var sentinels = transport.Sentinels{Closed: ErrChannelClosed, Closing: ErrChanne
 // closedError returns the error of a write to a channel that is closed.
 func closedError(cause error, closing bool) *ClosedError { return sentinels.NewClosed(cause, closing) }
 
-// argumentError is a bad argument: it names the call, the value and what was
-// expected. Nothing has happened.
+// argumentError returns the error of a bad argument: it names the call, the value and the
+// expected value. The call has had no effect.
 func argumentError(call, format string, args ...any) error {
 	return fmt.Errorf("blocking: %s: %s", call, fmt.Sprintf(format, args...))
 }

@@ -12,13 +12,13 @@ import (
 	"eventide/core"
 )
 
-// Group is a number of executors, each of which serves one channel at a time. It
-// makes them when they are needed and keeps them when they are not (Netty's
-// ThreadPerChannelEventLoopGroup, R177). Its methods may be called from many
-// goroutines at once, from inside its executors too.
+// Group is a number of executors, each of which serves one channel at a time. It makes
+// executors on demand, and keeps idle ones for later channels (Netty's
+// ThreadPerChannelEventLoopGroup, R177). Its methods may be called from any goroutine,
+// and from inside its executors.
 //
-// It has no Execute: there is no next executor to run a task on (R177). Use that of
-// a channel.
+// It has no Execute method, because there is no next executor to run a task on (R177).
+// Use the executor of a channel.
 type Group struct {
 	// Set once in NewGroup.
 	max  int
@@ -26,33 +26,33 @@ type Group struct {
 	term *core.Termination
 	end  func(core.Report, error) bool // of term
 
-	aborted atomic.Int64 // channels of which logFailure had to say that a shutdown aborted them
+	aborted atomic.Int64 // channels that a shutdown aborted and that logFailure has counted
 
 	// Guarded by mu.
 	mu        sync.Mutex
-	room      sync.Cond // somebody may be waiting for a channel to end, or for the shutdown
-	children  []*child  // that have not terminated, in the order made
-	idle      []*child  // of these, the ones that have no channel; the last one is used next
-	made      bool      // there has been an executor
-	open      int       // channels that are open, or being registered
+	room      sync.Cond // signals that a channel has ended, or that the shutdown has begun
+	children  []*child  // executors that have not terminated, in the order made
+	idle      []*child  // those of children that have no channel; the last one is used next
+	made      bool      // an executor has been made
+	open      int       // channels that are open or being registered
 	services  []*service
 	phase     phase
-	past      core.Report // of executors that have terminated
+	past      core.Report // reports of executors that have terminated
 	pastStats core.Stats
 	errs      []error
 }
 
-// phase is how far the group's shutdown has come. Executors have states of their
-// own, which may lag behind while they are told.
+// phase is the progress of the group's shutdown. The states of the executors follow one
+// by one.
 type phase uint8
 
 const (
 	phaseOpen     phase = iota
-	phaseGraceful       // no connection is registered any more
-	phaseClosed         // every executor has been told to close admission
+	phaseGraceful       // connections are no longer registered
+	phaseClosed         // admission of every executor has been closed
 )
 
-// child is one executor of a group. Guarded by Group.mu but for what is set once.
+// child is one executor of a group. Guarded by Group.mu, except for what is set once.
 type child struct {
 	loop   *core.EventLoop
 	poller *connPoller
@@ -60,19 +60,19 @@ type child struct {
 	gone   bool // terminated
 }
 
-// NewGroup returns a group without executors, which may have up to maxChannels
-// channels at a time; 0 sets no limit. An error is about an argument: a negative
-// maxChannels, or an option that core.NewGroup refuses, such as WithPoller.
+// NewGroup returns a group without executors, with at most maxChannels channels at a
+// time; 0 means no limit. It returns an error for a negative maxChannels, or for an
+// option that core.NewGroup refuses, such as WithPoller.
 //
-// The options are for the executors. All of them get the name that WithName gives.
-// WithDrain says what a shutdown does with channels. WithClock must give the
-// system's time: the executors wait for connections, whose deadlines are that. What
-// concerns epoll has no effect.
+// The options are for the executors. All of them get the name of WithName. WithDrain says
+// what a shutdown does with channels. A clock of WithClock must return the system's time,
+// because deadlines of connections are in system time. Options about epoll have no
+// effect.
 func NewGroup(maxChannels int, opts ...core.Option) (*Group, error) {
 	if maxChannels < 0 {
 		return nil, argumentError("NewGroup", "maxChannels is %d, want 0 or more", maxChannels)
 	}
-	// Nothing is started by this, and nothing held: it checks the options.
+	// This checks the options. It starts nothing and holds nothing.
 	if _, err := core.NewExecutorGroup(1, opts...); err != nil {
 		return nil, fmt.Errorf("blocking: NewGroup: %w", err)
 	}
@@ -115,11 +115,12 @@ func (g *Group) newChild() (*child, error) {
 	return c, nil
 }
 
-// childEnds is called on the goroutine that is about to end c, just before. Where that
-// is inside a listener of something else, those of c's Termination wait for it to
-// return, childDone with them, and the group's Done would too (G21): then another
-// goroutine, which ends when c has, is what hears of it. The group's listeners are called
-// there; else they come after those of c.
+// childEnds is called just before c ends, on the goroutine that ends it. If that
+// goroutine is inside an unrelated listener, the listeners of c's Termination, childDone
+// among them, are called only after that listener has returned, and the group's Done
+// would wait for it too (G21). So another goroutine then waits for c and calls childDone,
+// and with it the group's listeners. Otherwise the group's listeners come after those of
+// c.
 func (g *Group) childEnds(c *child) {
 	if !insideListener() {
 		return
@@ -131,8 +132,8 @@ func (g *Group) childEnds(c *child) {
 	}()
 }
 
-// insideListener reports whether the caller is inside a listener that runs off the
-// loops: one that is added there is not called at once.
+// insideListener reports whether the caller is inside a listener off the loops: there a
+// listener that is added is not called at once.
 func insideListener() bool {
 	called := false
 	p := core.NewPromise[struct{}](nil)
@@ -151,33 +152,33 @@ func (g *Group) putIdle(c *child) {
 	}
 }
 
-// retire makes c available when the tasks it has accepted by now have run (R177).
-// What it waits with is no task: it takes no room in a bounded queue, is not counted,
-// and does not restart a quiet period. On c's loop.
+// retire makes c available when the tasks it has accepted by now have run (R177). It
+// waits by internal tasks, which take no room in a bounded queue, are not counted, and do
+// not restart a quiet period. Called on c's loop.
 func (g *Group) retire(c *child) {
 	accepted := c.loop.Stats().Accepted
-	var look func()
-	look = func() {
+	var check func()
+	check = func() {
 		if s := c.loop.Stats(); s.Ran+s.Cancelled < accepted {
-			onLoop(c.loop, look)
+			onLoop(c.loop, check)
 			return
 		}
 		g.putIdle(c)
 	}
-	onLoop(c.loop, look)
+	onLoop(c.loop, check)
 }
 
-// onLoop runs f on the loop, after the listeners that wait there; or, if the loop is
-// gone, on the caller.
+// onLoop runs f on the loop, after the internal tasks queued there, or on the caller if
+// the loop has ended.
 func onLoop(loop *core.EventLoop, f func()) {
 	p := core.NewPromise[struct{}](loop)
 	p.Future().OnDone(func(struct{}, error) { f() })
 	p.TrySuccess(struct{}{})
 }
 
-// childDone takes c out, and completes the group's end if it was the last. An
-// executor may have been shut down by itself: then the group goes on without it. Only the
-// first call has an effect: childEnds may see to another.
+// childDone removes c, and completes the group's end if c was the last. An executor that
+// was shut down on its own is only removed. Only the first call for c has an effect:
+// childEnds may cause a second.
 func (g *Group) childDone(c *child, report core.Report, err error) {
 	g.mu.Lock()
 	if c.gone {
@@ -196,8 +197,8 @@ func (g *Group) childDone(c *child, report core.Report, err error) {
 	g.completeIfEnded()
 }
 
-// completeIfEnded completes the termination if the shutdown has begun and no executor
-// is left. Several callers may find so: the first completes it.
+// completeIfEnded completes the termination if the shutdown has begun and no executor is
+// left. Of several calls that find this, the first one completes it.
 func (g *Group) completeIfEnded() {
 	g.mu.Lock()
 	ended := g.phase != phaseOpen && len(g.children) == 0
@@ -208,8 +209,8 @@ func (g *Group) completeIfEnded() {
 	}
 }
 
-// All iterates over the executors that have not terminated, in the order in which
-// they were made, as of the call.
+// All iterates over the executors that have not terminated at the time of the call, in
+// the order in which they were made.
 func (g *Group) All() iter.Seq[core.EventExecutor] {
 	return func(yield func(core.EventExecutor) bool) {
 		for _, c := range g.snapshot() {
@@ -226,11 +227,11 @@ func (g *Group) snapshot() []*child {
 	return slices.Clone(g.children)
 }
 
-// InEventLoop reports whether the caller is a body of any executor of the group, also
-// from inside the loop of another executor that runs in such a body.
+// InEventLoop reports whether the caller is a body of any executor of the group. A body
+// of another executor, whose loop runs inside such a body, counts too.
 func (g *Group) InEventLoop() bool {
 	if _, ok := core.Current(); !ok {
-		return false // without a look at the executors, of which there may be many
+		return false // fast path: there may be many executors
 	}
 	for _, c := range g.snapshot() {
 		if c.loop.InEventLoop() {
@@ -240,7 +241,7 @@ func (g *Group) InEventLoop() bool {
 	return false
 }
 
-// waitError is why the caller must not wait for the group, if it must not.
+// waitError returns the error of a caller that must not wait for the group, or nil.
 func (g *Group) waitError() error {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()

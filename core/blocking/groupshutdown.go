@@ -8,20 +8,19 @@ import (
 	"eventide/core"
 )
 
-// ShutdownGracefully begins an orderly end of the group, and returns its
-// Termination at once: from its return on no connection is registered, and those who
-// Serve accept no more. Then it is ShutdownGracefully of each executor, in the order
-// made: channels drain, until timeout at the latest. A group without executors
-// terminates at once.
+// ShutdownGracefully begins an orderly end of the group, and returns its Termination at
+// once. When it returns, no further connection is registered, and calls of Serve accept
+// no more. It calls ShutdownGracefully of each executor, in the order made: channels
+// drain, until timeout at the latest. A group without executors terminates at once.
 //
-// The first call counts; a later one has no effect, and Shutdown shortens it (G16).
-// The error is about the arguments: a negative one, or timeout < quiet.
+// Only the first call counts: a later one has no effect, except that Shutdown shortens it
+// (G16). The error is about the arguments: a negative one, or timeout < quiet.
 func (g *Group) ShutdownGracefully(quiet, timeout time.Duration) (*core.Termination, error) {
 	if err := checkShutdown(quiet, timeout); err != nil {
 		return nil, err
 	}
 	g.begin(phaseGraceful, func(loop *core.EventLoop) {
-		_, _ = loop.ShutdownGracefully(quiet, timeout) // the arguments are good
+		_, _ = loop.ShutdownGracefully(quiet, timeout) // the arguments have been checked
 	})
 	return g.term, nil
 }
@@ -36,16 +35,16 @@ func checkShutdown(quiet, timeout time.Duration) error {
 	return nil
 }
 
-// Shutdown ends the group without grace: channels are closed at once, and what their
-// executors had accepted runs. It also shortens a graceful shutdown (G16).
+// Shutdown ends the group at once: it closes channels, and the accepted tasks of their
+// executors run. It also shortens a graceful shutdown (G16).
 func (g *Group) Shutdown() *core.Termination {
 	g.begin(phaseClosed, func(loop *core.EventLoop) { loop.Shutdown() })
 	return g.term
 }
 
-// begin tells every executor. No new one is made after the phase was set, so that
-// none is missed.
-func (g *Group) begin(to phase, tell func(*core.EventLoop)) {
+// begin calls shutDown for every executor. No executor is made after the phase was set,
+// so that none is missed.
+func (g *Group) begin(to phase, shutDown func(*core.EventLoop)) {
 	g.mu.Lock()
 	if g.phase == phaseOpen {
 		g.phase = phaseGraceful
@@ -53,7 +52,7 @@ func (g *Group) begin(to phase, tell func(*core.EventLoop)) {
 	services := g.services
 	g.services = nil
 	for _, s := range services {
-		close(s.stopped) // in this same step: who is refused finds out why
+		close(s.stopped) // in the same critical section: Serve, when it is refused, finds the reason
 	}
 	g.room.Broadcast()
 	g.mu.Unlock()
@@ -61,7 +60,7 @@ func (g *Group) begin(to phase, tell func(*core.EventLoop)) {
 		_ = s.ln.Close()
 	}
 	for _, c := range g.snapshot() {
-		tell(c.loop)
+		shutDown(c.loop)
 	}
 	g.mu.Lock()
 	g.phase = max(g.phase, to)
@@ -80,9 +79,9 @@ func (g *Group) AwaitTermination(ctx context.Context) error {
 	return err
 }
 
-// Close is ShutdownGracefully(0, core.DefaultShutdownTimeout), and waits. Inside an
-// executor of the group it begins the shutdown and returns core.ErrInEventLoop.
-// io.Closer.
+// Close is ShutdownGracefully(0, core.DefaultShutdownTimeout) followed by
+// AwaitTermination. Inside an executor of the group it begins the shutdown and returns
+// core.ErrInEventLoop. It implements io.Closer.
 func (g *Group) Close() error {
 	if _, err := g.ShutdownGracefully(0, core.DefaultShutdownTimeout); err != nil {
 		return err
@@ -90,9 +89,9 @@ func (g *Group) Close() error {
 	return g.AwaitTermination(context.Background())
 }
 
-// State is, before the shutdown call, Started once there has been an executor, and
-// NotStarted until then; after it the least of the executors' states; Terminated only
-// once Done is closed.
+// State returns, before the shutdown call, Started if an executor has been made, and
+// NotStarted otherwise; after the call the least of the executors' states, and Terminated
+// only once Done is closed.
 func (g *Group) State() core.State {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -112,7 +111,7 @@ func (g *Group) stateLocked() core.State {
 		}
 		return core.StateNotStarted
 	}
-	s := core.StateShutdown // of those that have ended
+	s := core.StateShutdown // the state of executors that have ended
 	for _, c := range g.children {
 		s = min(s, c.loop.State())
 	}
@@ -120,7 +119,7 @@ func (g *Group) stateLocked() core.State {
 	if g.phase == phaseClosed {
 		least = core.StateShutdown
 	}
-	return max(s, least) // some may not have been told yet
+	return max(s, least) // some executors may not have got the shutdown call yet
 }
 
 // String returns the state and the number of channels, for logs.

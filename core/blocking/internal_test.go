@@ -135,7 +135,7 @@ func TestG24RungAlarmIsWaitedFor(t *testing.T) {
 	begun := make(chan struct{})
 	var over atomic.Bool
 	ch.mu.Lock()
-	ch.closeLimit.rung = []alarm{whenPassed(0, func() {
+	ch.closeLimit.fired = []alarm{whenPassed(0, func() {
 		close(begun)
 		for range 1000 {
 			runtime.Gosched()

@@ -7,38 +7,37 @@ import (
 	"eventide/core"
 )
 
-// lifecycle is what the loop calls: core.Channel, kept apart from the methods of
-// Channel that users see.
+// lifecycle implements core.Channel, apart from the exported methods of Channel.
 type lifecycle struct{ ch *Channel }
 
-// Ready is core.Channel's: something was read.
+// Ready implements core.Channel: something was read.
 func (l lifecycle) Ready(core.Readiness) {
 	<-l.ch.published
 	l.ch.guarded(l.ch.input)
 }
 
-// Drain is core.Channel's. Its deadline is that of the close, at which the channel
-// is cut.
+// Drain implements core.Channel. It ignores the deadline, at which the close of the
+// executor cuts the channel.
 func (l lifecycle) Drain(core.Deadline) {
 	<-l.ch.published
 	l.ch.guarded(l.ch.drain)
 }
 
-// Abort is core.Channel's.
+// Abort implements core.Channel.
 func (l lifecycle) Abort(cause error) {
 	<-l.ch.published
-	l.ch.noteClosing()
+	l.ch.markClosing()
 	l.ch.finish(cause)
 }
 
-func (ch *Channel) noteClosing() {
+func (ch *Channel) markClosing() {
 	ch.mu.Lock()
 	ch.closing, ch.drained = true, true
 	ch.mu.Unlock()
 }
 
-// start begins the channel's life on its loop. A drain may have been told before:
-// then what was written is sent, and the handler hears nothing but an Error of that.
+// start begins the channel's life on its loop. If a drain was requested before, what was
+// written is sent, and of the handler only Error is called, if that fails.
 func (ch *Channel) start() {
 	if ch.finished {
 		return
@@ -59,7 +58,7 @@ func (ch *Channel) start() {
 	}
 	ch.active = true
 	ch.handler.Active(ch)
-	ch.flush() // what others have flushed during the handshake
+	ch.flush() // bytes that other goroutines have flushed during the handshake
 }
 
 func (ch *Channel) handshake() error {
@@ -81,7 +80,7 @@ func (ch *Channel) blocked(f func() error) error {
 	return f()
 }
 
-// input hands over what was read.
+// input passes what was read to the handler.
 func (ch *Channel) input() {
 	if ch.finished {
 		return
@@ -102,11 +101,11 @@ func (ch *Channel) input() {
 	}
 }
 
-// inputEnded is the peer's end of the stream (R220). It may come before the drain
-// that was asked for meanwhile, in the same Read as the last input even: that drain
-// begins now, since nothing else is left to be heard. Many connections that are not of
-// package net end their Read like that when they are closed here: once ours is cut, the
-// end is nobody else's, and says nothing about the peer.
+// inputEnded handles the peer's end of the stream (R220). The end may be read before a
+// drain that was requested meanwhile, even in the same Read as the last input. The drain
+// then begins now, because no more input can come. Many connections outside package net
+// return an end from Read when this side closes them: after a cut, an end says nothing
+// about the peer.
 func (ch *Channel) inputEnded() {
 	if ch.isCut() {
 		ch.fail(io.EOF)
@@ -127,50 +126,50 @@ func (ch *Channel) inputEnded() {
 		ch.finish(io.EOF)
 		return
 	}
-	_ = ch.reg.Modify(0) // no more reads: the end would be read for ever
+	_ = ch.reg.Modify(0) // no more reads: each would return the end again
 	ch.handler.InputShutdown(ch)
 	if !ch.finished {
 		ch.handler.ReadComplete(ch)
 	}
 }
 
-// isCut reports whether the connection is closed under whoever uses it, or about to be.
+// isCut reports whether cut was called.
 func (ch *Channel) isCut() bool {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
 	return ch.cutBy != nil
 }
 
-// isClosing reports whether a drain is on its way to the loop.
+// isClosing reports whether a drain was requested.
 func (ch *Channel) isClosing() bool {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
 	return ch.closing || ch.loop.State() == core.StateShuttingDown
 }
 
-// drain begins to end the channel in good order (G23). From here on the loop's own
-// writes are refused too.
+// drain begins the orderly end of the channel (G23). From here on writes on the loop are
+// refused too.
 func (ch *Channel) drain() {
 	if ch.finished || ch.draining {
 		return
 	}
 	ch.draining = true
-	ch.noteClosing()
+	ch.markClosing()
 	if ch.started {
 		ch.drainNow()
 	}
 }
 
-// drainNow sends what was accepted, and says that there is no more. Then input goes
-// on being read, and discarded, until the peer's end: to close with unread input
-// resets the connection, and the peer loses what is in flight.
+// drainNow sends the accepted bytes and half-closes. Input is still read, and discarded,
+// until the peer's end: a close with unread input resets the connection, and the peer
+// loses bytes in flight.
 func (ch *Channel) drainNow() {
 	ch.flushAll()
 	if ch.finished {
 		return
 	}
-	// Before the goodbye: TLS peers that close at the same time answer that with a
-	// reset, though they have received everything else.
+	// Before the close alert: a TLS peer that closes at the same time answers it with a
+	// reset, though it has received everything else.
 	if _, err := ch.checkReceipt(); err != nil {
 		ch.fail(err)
 		return
@@ -190,7 +189,7 @@ func (ch *Channel) drainNow() {
 	}
 }
 
-// flushAll sends what was written, flushed or not.
+// flushAll sends all written bytes, flushed or not.
 func (ch *Channel) flushAll() {
 	ch.mu.Lock()
 	ch.out.marked = ch.out.accepted
@@ -198,7 +197,7 @@ func (ch *Channel) flushAll() {
 	ch.flush()
 }
 
-// finishClean is the proper end of a drain.
+// finishClean ends a complete drain.
 func (ch *Channel) finishClean() {
 	ch.clean = true
 	ch.finish(nil)

@@ -9,9 +9,9 @@ import (
 )
 
 // WithLogger sets the logger of failures that no caller gets: a handler that panicked or
-// called runtime.Goexit, a channel that a shutdown aborted at its deadline or with bytes in
-// its buffer, and a Serve that cannot accept for a while. Each is logged at Warn or Error.
-// The default is slog.Default as of that moment; silence is
+// called runtime.Goexit, a channel that a shutdown aborted at its deadline or with bytes
+// in its buffer, and a Serve that cannot accept for a while. Each is logged at Warn or
+// Error. The default is slog.Default() at the time of the record; to turn it off pass
 // slog.New(slog.DiscardHandler). A nil logger is an error. A panic of the logger is
 // ignored.
 func WithLogger(logger *slog.Logger) Option {
@@ -29,10 +29,10 @@ func (c *config) log(level slog.Level, msg string, args ...any) {
 	transport.Log(c.logger, level, msg, args...)
 }
 
-// logFailure logs an end of which no caller is told: that of a failed handler, or of a
-// channel that a shutdown aborted at its deadline or with bytes in its buffer. Other ends
-// have a handler, a future or a caller. It logs in a body of its own: the logger may not
-// return. Loop only, before End.
+// logFailure logs an end that no caller gets: of a channel whose handler failed, or that
+// a shutdown aborted at its deadline or with bytes in its buffer. For other ends there is
+// a handler, a future or a caller. It logs in a body of its own, because the logger may
+// not return. Loop only, before End.
 func (ch *Channel) logFailure(cause error, end core.ChannelEnd) {
 	switch {
 	case errors.Is(cause, ErrHandlerFailed):
@@ -44,7 +44,7 @@ func (ch *Channel) logFailure(cause error, end core.ChannelEnd) {
 	default:
 		n := ch.group.aborted.Add(1)
 		if n&(n-1) != 0 {
-			return // of many not each one
+			return // logs the first, and then each time the number has doubled
 		}
 		ch.reg.Post(func() {
 			ch.cfg.log(slog.LevelWarn, "blocking: a shutdown aborted a channel", "local", ch.LocalAddr(), "remote", ch.RemoteAddr(),

@@ -7,17 +7,17 @@ import (
 	"eventide/core/internal/transport"
 )
 
-// Option changes how Register and Serve make channels. A bad value is an error of
-// that call, as is a nil option, and nothing has happened then.
+// Option changes how Register and Serve make channels. A bad value or a nil option is an
+// error of that call, which then has no effect.
 type Option func(*config) error
 
-// config is what the options say. It is not changed once a channel has it.
+// config holds the values of the options. It does not change once a channel has it.
 type config struct {
 	readBuffer       int
 	halfClosure      bool
 	handshakeTimeout time.Duration
 	closeTimeout     time.Duration
-	logger           *slog.Logger // nil: slog.Default, as of the moment
+	logger           *slog.Logger // nil: slog.Default() at the time of the record
 }
 
 // Defaults.
@@ -27,7 +27,7 @@ const (
 	DefaultCloseTimeout     = 5 * time.Second
 )
 
-// MaxReadBuffer is the greatest read buffer: 1 GiB.
+// MaxReadBuffer is the largest read buffer, in bytes: 1 GiB.
 const MaxReadBuffer = 1 << 30
 
 func newConfig(opts []Option) (*config, error) {
@@ -42,9 +42,9 @@ func newConfig(opts []Option) (*config, error) {
 	return c, nil
 }
 
-// WithReadBuffer bounds the bytes of one call of Handler.Read. Each channel has a
-// buffer of this size while it is open. The default is 16 KiB, which is a TLS
-// record, the most MaxReadBuffer.
+// WithReadBuffer bounds the bytes of one call of Handler.Read. Each open channel has a
+// buffer of this size. The default is 16 KiB, which is a TLS record; the maximum is
+// MaxReadBuffer.
 func WithReadBuffer(size int) Option {
 	return func(c *config) error {
 		if size < 1 || size > MaxReadBuffer {
@@ -56,9 +56,9 @@ func WithReadBuffer(size int) Option {
 }
 
 // WithHalfClosure(true) keeps a channel open when the peer has ended its side:
-// Handler.InputShutdown is called, and writes go on until the channel is closed.
-// The default is false: what was written until then is sent, flushed or not, and the
-// channel is closed. (Netty drops it, R220.)
+// Handler.InputShutdown is called, and writes are possible until the channel is closed.
+// The default is false: what was written by then is sent, flushed or not, and the channel
+// is closed. (Netty drops it, R220.)
 func WithHalfClosure(on bool) Option {
 	return func(c *config) error {
 		c.halfClosure = on
@@ -67,7 +67,7 @@ func WithHalfClosure(on bool) Option {
 }
 
 // WithHandshakeTimeout bounds the handshake of a connection that has one (a method
-// HandshakeContext, as of *tls.Conn); the executor performs it before
+// HandshakeContext, as *tls.Conn has). The executor makes the handshake before
 // Handler.Active. The default is 10 s.
 func WithHandshakeTimeout(d time.Duration) Option {
 	return func(c *config) error {
@@ -79,12 +79,11 @@ func WithHandshakeTimeout(d time.Duration) Option {
 	}
 }
 
-// WithCloseTimeout sets how long the executor may be blocked in the connection from
-// Close on, in all: in a handshake, in writes to a peer that does not read, in the
-// goodbye of TLS. After that the connection is closed under it. What it does elsewhere
-// does not count: an executor that is busy sends what was flushed before Close when
-// it comes to it, however late that is. 0 leaves no time: what blocks is cut at once,
-// and nothing more is sent. The default is 5 s.
+// WithCloseTimeout sets for how long in total the executor may be blocked in the
+// connection after Close: in a handshake, in writes to a peer that does not read, in the
+// close alert of TLS. After that the connection is cut. Other time does not count: a busy
+// executor sends what was flushed before Close when it gets to it, however late. With 0 a
+// blocked call is cut at once, and nothing more is sent. The default is 5 s.
 func WithCloseTimeout(d time.Duration) Option {
 	return func(c *config) error {
 		if d < 0 {

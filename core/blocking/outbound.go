@@ -7,38 +7,38 @@ import (
 	"eventide/core"
 )
 
-// outbound is what was written and the connection has not taken. Offsets count
-// bytes from the beginning of the stream: flushed <= marked <= accepted. Guarded by
-// Channel.mu.
+// outbound holds the bytes that were written and that the connection has not taken.
+// Offsets count bytes from the beginning of the stream: flushed <= marked <= accepted.
+// Guarded by Channel.mu.
 type outbound struct {
-	accepted int64 // by Write
+	accepted int64 // bytes accepted by Write
 	writes   int64 // calls of Write that were accepted
-	marked   int64 // to be sent by the next flush
-	flushed  int64 // the connection has taken them
+	marked   int64 // the next flush sends up to here
+	flushed  int64 // the connection has taken up to here
 
 	queue   []byte // ends with the byte at accepted
 	head    int    // queue[head] is the byte at flushed
 	waiters []waiter
 }
 
-// waiter is somebody who wants to hear of a write. Waiters are in the order of the
-// writes: by number, as offsets are not different for empty ones.
+// waiter is a write future with a promise to complete. Waiters are in the order of the
+// writes, by number, because an empty write has the same offset as its predecessor.
 type waiter struct {
 	f       WriteFuture
 	promise *core.Promise[int]
 }
 
 const (
-	// mostAtOnce bounds one Write of the connection, so that a long flush shows
-	// its progress.
+	// mostAtOnce bounds one Write of the connection, so that the progress of a long flush
+	// is visible.
 	mostAtOnce = 64 << 10
 
-	// mostKept is the capacity of a queue that is kept when it is empty: the
-	// memory of a burst is given back.
+	// mostKept is the largest capacity of an empty queue that is kept: the memory of a
+	// burst is released.
 	mostKept = 64 << 10
 )
 
-// push copies p.
+// push appends a copy of p.
 func (o *outbound) push(p []byte) {
 	if o.head > 0 && len(o.queue)+len(p) > cap(o.queue) {
 		// Into new memory, as a flush may be reading the old.
@@ -51,14 +51,14 @@ func (o *outbound) push(p []byte) {
 	o.writes++
 }
 
-// next returns what a flush up to the offset upTo sends next. It stays valid until
-// sent.
+// next returns the bytes that a flush up to the offset upTo sends next. They are valid
+// until the call of sent.
 func (o *outbound) next(upTo int64) []byte {
 	n := min(upTo-o.flushed, mostAtOnce)
 	return o.queue[o.head : o.head+int(n)]
 }
 
-// sent enters that the connection has taken n more bytes.
+// sent records that the connection has taken n more bytes.
 func (o *outbound) sent(n int) {
 	o.flushed += int64(n)
 	o.head += n
@@ -73,16 +73,16 @@ func (o *outbound) sent(n int) {
 	}
 }
 
-// pending is how many bytes were accepted and not taken.
+// pending returns how many bytes were accepted and not taken.
 func (o *outbound) pending() int64 { return o.accepted - o.flushed }
 
-// add keeps the waiters in the order of the writes.
+// add inserts w in the order of the writes.
 func (o *outbound) add(w waiter) {
 	i, _ := slices.BinarySearchFunc(o.waiters, w.f.number+1, func(x waiter, number int64) int { return cmp.Compare(x.f.number, number) })
 	o.waiters = slices.Insert(o.waiters, i, w)
 }
 
-// completed takes out the waiters whose bytes have gone.
+// completed removes and returns the waiters whose bytes the connection has taken.
 func (o *outbound) completed() []waiter {
 	n := 0
 	for n < len(o.waiters) && o.waiters[n].f.end <= o.flushed {

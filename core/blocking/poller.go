@@ -13,59 +13,60 @@ import (
 	"eventide/core"
 )
 
-// connFD is the number under which the connection is registered with its loop. It
-// stands for no descriptor; nobody's real one is as large.
+// connFD is the number under which the connection is registered with its loop. It is no
+// real descriptor: no process has one as large.
 const connFD = math.MaxInt32
 
-// errOneConnection is why an executor does not watch a descriptor.
+// errOneConnection is the error for any other descriptor.
 var errOneConnection = errors.New("the executor of a blocking channel watches its connection only")
 
-// connPoller is where the executor of a channel sleeps: in a Read of the
-// connection. To wake it is to set the read deadline to the past. Without a
-// connection, or when nobody wants its input, it sleeps on a Go channel.
+// connPoller is what the executor of a channel sleeps in: a Read of the connection. A
+// waker sets the read deadline to the past. Without a connection, or while the channel
+// wants no input, the executor sleeps on a Go channel instead.
 //
-// What keeps a wake-up from being lost (as in core's parked poller):
+// These rules keep wake-ups from being lost (as in core's NetpollPoller):
 //
-//  1. Wakers set a deadline only in the past, and only after they have moved sleep
-//     from sleepReading to sleepNotified. The loop sets any other deadline only
-//     while awake. So from the announcement until the loop is awake again nobody can
-//     overwrite a deadline in the past.
-//  2. The deadline is set before the sleep is announced. The other way round that
-//     may overwrite the wake-up of one who saw the announcement.
-//  3. A return means "look again" and nothing else. A slow waker's deadline may land
-//     in a later sleep. If it has passed when Read begins, that returns without
-//     looking for input; so under a stream of wake-ups input is looked for by count.
+//  1. Wakers set only deadlines in the past, and only after they have moved sleep
+//     from sleepReading to sleepNotified. The loop sets other deadlines only while
+//     awake. So between the announcement of the sleep and its end, no goroutine
+//     overwrites a deadline in the past.
+//  2. The loop sets its deadline before it announces the sleep. A deadline set after the
+//     announcement could overwrite the wake-up of a goroutine that has seen it.
+//  3. A return of Wait only means that the loop has to look for work. The deadline of a
+//     slow waker may take effect in a later sleep. If it has passed when Read begins,
+//     Read returns without reading. So under a stream of wake-ups, Wait reads after a
+//     fixed number of such returns.
 //
-// What was read stays here until the channel takes it, and no Read begins before
-// that: readiness is a level, as with epoll.
+// Input that was read stays here until the channel takes it, and no Read begins before
+// that: readiness is level-triggered.
 type connPoller struct {
 	// Set once.
-	token  chan struct{} // capacity 1: wakes who sleeps without a connection
-	closes func()        // called by Close; nil: nobody wants to know
+	token  chan struct{} // capacity 1: wakes a loop that sleeps without a connection
+	closes func()        // called by Close; nil: nothing
 
 	// Atomic.
 	sleep  atomic.Int32
 	conn   atomic.Pointer[connection] // nil: none is attached
-	landed atomic.Int64               // wakers who were to set a deadline, and have
+	landed atomic.Int64               // wakers that had to set a deadline and have set it
 
 	// Loop goroutine only.
 	buf       []byte
-	filled    int   // bytes of buf that the channel has not taken
-	err       error // what the last Read ended with, if it was not a deadline
-	unread    bool  // filled or err is there to be taken
+	filled    int   // bytes in buf that the channel has not taken
+	err       error // the error of the last Read, unless a deadline
+	unread    bool  // the channel has not taken buf or err
 	watched   bool  // the channel wants input
 	id        uint64
 	events    []core.PollEvent
 	timer     *time.Timer
 	dirty     bool  // conn has a deadline, or a waker is about to set one
-	called    int64 // wakers who were to set a deadline
-	late      bool  // one of them had not yet, when the loop last set its own
-	skipped   int   // calls of Wait since input was last looked for
-	fruitless int   // looks in a row that found nothing
+	called    int64 // wakers that had to set a deadline
+	late      bool  // when the loop last set its own deadline, one of them had not set its yet
+	skipped   int   // calls of Wait since the last poll
+	fruitless int   // consecutive polls that found nothing
 }
 
-// The handshake of sleep. The loop alone moves to awake and, from there, to parked
-// or reading; wakers move to notified.
+// States of sleep. Only the loop moves it to awake, and from awake to parked or reading;
+// wakers move it to notified.
 const (
 	sleepAwake int32 = iota
 	sleepParked
@@ -74,51 +75,50 @@ const (
 )
 
 const (
-	// lookEvery bounds the calls of Wait that return without looking for input.
-	lookEvery = 16
+	// pollEvery bounds the consecutive calls of Wait that return without a poll.
+	pollEvery = 16
 
-	// A look without waiting is a Read with a deadline that is short, but not so
-	// short that it has passed before Read begins: then it would not look. In case
-	// it has, time and again, because the processors are busy, each sixteenth is
-	// given more.
-	shortLook    = 5 * time.Microsecond
-	longLook     = time.Millisecond
-	looksPerLong = 16
+	// A poll is a Read with a short deadline. If the deadline has passed before Read
+	// begins, Read does not read. So it is not too short, and one poll in pollsPerLong
+	// gets a longer one, in case busy processors always make the short one pass too
+	// early.
+	shortPoll    = 5 * time.Microsecond
+	longPoll     = time.Millisecond
+	pollsPerLong = 16
 )
 
-// longPast is in the past of every clock: of one that was stepped back, and of the
-// virtual one of a test with testing/synctest, which begins in the year 2000. The
-// tempting wrong one, an hour before the start of the program, is in its future.
+// longPast is in the past of every clock: of a clock that was stepped back, and of the
+// virtual clock of testing/synctest, which begins in the year 2000. An hour before the
+// start of the program would be in the future of that clock.
 var longPast = time.Unix(1, 0)
 
 func newConnPoller() *connPoller {
 	return &connPoller{token: make(chan struct{}, 1), events: make([]core.PollEvent, 0, 1)}
 }
 
-// attach gives the poller a connection. It is watched from Add on. Loop only.
+// attach gives the poller a connection. Add begins to watch it. Loop only.
 func (p *connPoller) attach(conn connection, size int) {
 	p.buf = make([]byte, size)
-	p.dirty = true // by a waker of its predecessor, perhaps
+	p.dirty = true // a waker may still set the deadline of a previous sleep
 	p.conn.Store(&conn)
 }
 
 // detach undoes attach, after Remove. Loop only. A slow waker may still hold the
-// connection: it sets the deadline of one that nobody reads any more.
+// connection: it sets the deadline of a connection that is not read any more.
 func (p *connPoller) detach() {
 	p.conn.Store(nil)
 	p.buf, p.filled, p.err, p.unread, p.dirty = nil, 0, nil, false, false
 	p.skipped, p.fruitless = 0, 0
 }
 
-// take hands over what was read. The bytes are valid until the next Wait or Poll.
-// Loop only.
+// take returns what was read. The bytes are valid until the next Wait or Poll. Loop only.
 func (p *connPoller) take() ([]byte, error) {
 	b, err := p.buf[:p.filled], p.err
 	p.filled, p.unread, p.err = 0, false, nil
 	return b, err
 }
 
-// Wake is Poller's.
+// Wake implements core.Poller.
 func (p *connPoller) Wake() {
 	if p.sleep.Load() == sleepNotified {
 		return
@@ -127,7 +127,7 @@ func (p *connPoller) Wake() {
 	case sleepParked:
 		select {
 		case p.token <- struct{}{}:
-		default: // a slow waker's is still there; it will do
+		default: // the token of a slow waker is still there
 		}
 	case sleepReading:
 		if conn := p.conn.Load(); conn != nil {
@@ -137,18 +137,19 @@ func (p *connPoller) Wake() {
 	}
 }
 
-// taken reports whether a Wake was pending, and takes it. Nobody saw the loop
-// asleep, so that neither the deadline nor the token was touched. Loop only.
+// taken reports whether a Wake was pending, and consumes it. The waker did not see the
+// loop asleep, so it has set neither the deadline nor the token. Loop only.
 func (p *connPoller) taken() bool {
 	return p.sleep.Load() == sleepNotified && p.sleep.CompareAndSwap(sleepNotified, sleepAwake)
 }
 
-// Wait is Poller's. It never fails: an error of the connection is the channel's.
+// Wait implements core.Poller. It never fails: the channel handles errors of the
+// connection.
 func (p *connPoller) Wait(until core.Deadline) error {
 	if p.offer() {
 		return nil
 	}
-	if p.skipped >= lookEvery && p.look() {
+	if p.skipped >= pollEvery && p.poll() {
 		return nil
 	}
 	if p.taken() {
@@ -156,7 +157,7 @@ func (p *connPoller) Wait(until core.Deadline) error {
 		return nil
 	}
 	if !until.IsZero() && time.Until(until) <= 0 {
-		p.look()
+		p.poll()
 		return nil
 	}
 	if p.watched {
@@ -168,12 +169,12 @@ func (p *connPoller) Wait(until core.Deadline) error {
 	return nil
 }
 
-// read sleeps in the connection.
+// read sleeps in a Read of the connection.
 func (p *connPoller) read(until core.Deadline) {
 	conn := p.conn.Load()
-	p.noteLate()
+	p.recordLate()
 	if p.dirty || !until.IsZero() {
-		_ = conn.SetReadDeadline(until) // fails if it is closed: Read will say so
+		_ = conn.SetReadDeadline(until) // fails if it is closed: Read returns that error
 		p.dirty = !until.IsZero()
 	}
 	if !p.sleep.CompareAndSwap(sleepAwake, sleepReading) {
@@ -181,17 +182,17 @@ func (p *connPoller) read(until core.Deadline) {
 		p.skipped++
 		return
 	}
-	looked := p.readOnce(conn, until)
+	found := p.readOnce(conn, until)
 	if p.sleep.Swap(sleepAwake) == sleepNotified {
 		p.called++
-		p.dirty = true // by a waker who has set the deadline, or will in a moment
+		p.dirty = true // a waker has set the deadline, or will set it in a moment
 	}
-	if !looked {
+	if !found {
 		p.skipped++
 	}
 }
 
-// park sleeps without the connection.
+// park sleeps on the Go channel.
 func (p *connPoller) park(until core.Deadline) {
 	var expired <-chan time.Time
 	if !until.IsZero() {
@@ -213,15 +214,15 @@ func (p *connPoller) park(until core.Deadline) {
 	p.sleep.Store(sleepAwake)
 }
 
-// noteLate is called before the loop sets a deadline: that of a waker who is still
-// on the way will be in force instead, one day.
-func (p *connPoller) noteLate() {
+// recordLate is called before the loop sets a deadline. If a waker has not set its
+// deadline yet, that deadline will replace the loop's.
+func (p *connPoller) recordLate() {
 	p.dirty = p.dirty || p.late
 	p.late = p.landed.Load() != p.called
 }
 
-// readOnce reads until the deadline that was set, and reports whether it found
-// anything: input, or an error that is not the deadline.
+// readOnce reads until the deadline that was set, and reports whether it found anything:
+// input, or an error other than the deadline.
 func (p *connPoller) readOnce(conn *connection, until core.Deadline) (found bool) {
 	n, err := conn.read(p.buf)
 	if p.isDeadline(err, until) {
@@ -236,14 +237,14 @@ func (p *connPoller) readOnce(conn *connection, until core.Deadline) (found bool
 	return true
 }
 
-// isDeadline reports whether err says that a deadline has passed which the loop, with
-// until, or a waker has set. It is not enough that it is a timeout: a dead connection
-// is one too, for the kernel (ETIMEDOUT, which a read returns once, and then the end
-// of the stream) and for a protocol that knows when its peer is silent for too long.
-// Whoever looks again then finds an orderly end, or looks for ever. But neither may
-// it be os.ErrDeadlineExceeded alone: many connections that are not of package net
-// have a timeout of their own for it. From them it is believed if there was a
-// deadline that has passed.
+// isDeadline reports whether err says that a deadline of the loop (until) or of a waker
+// has passed. A timeout alone does not say so: the kernel reports a dead connection as a
+// timeout too (ETIMEDOUT, which one read returns, and the next returns the end of the
+// stream), and so does a protocol whose peer was silent for too long. Ignored as a
+// deadline, such an error would look like an orderly end, or would be polled for ever.
+// os.ErrDeadlineExceeded alone is not enough either: many connections outside package net
+// return their own timeout error for a deadline. Such an error counts as a deadline if a
+// deadline was set and has passed.
 func (p *connPoller) isDeadline(err error, until core.Deadline) bool {
 	switch {
 	case err == nil || err == io.EOF || errors.Is(err, syscall.ETIMEDOUT):
@@ -259,20 +260,20 @@ func (p *connPoller) isDeadline(err error, until core.Deadline) bool {
 	return passed || p.late || p.sleep.Load() == sleepNotified
 }
 
-// look asks for input without waiting for it, as far as that is possible with a
-// net.Conn. Loop only, and awake: no waker touches the deadline.
-func (p *connPoller) look() (found bool) {
+// poll looks for input without waiting for it, as far as a net.Conn allows that. Loop
+// only, while awake: no waker sets the deadline.
+func (p *connPoller) poll() (found bool) {
 	p.skipped = 0
 	if !p.watched || p.unread {
 		return p.offer()
 	}
-	patience := shortLook
-	if p.fruitless++; p.fruitless%looksPerLong == 0 {
-		patience = longLook
+	patience := shortPoll
+	if p.fruitless++; p.fruitless%pollsPerLong == 0 {
+		patience = longPoll
 	}
 	conn := p.conn.Load()
 	until := time.Now().Add(patience)
-	p.noteLate()
+	p.recordLate()
 	_ = conn.SetReadDeadline(until)
 	p.dirty = true
 	if p.readOnce(conn, until) {
@@ -281,7 +282,7 @@ func (p *connPoller) look() (found bool) {
 	return p.offer()
 }
 
-// offer makes an event of what is there to be taken.
+// offer makes an event of what was read and not taken, and reports whether there is one.
 func (p *connPoller) offer() bool {
 	p.events = p.events[:0]
 	if p.unread && p.watched {
@@ -294,18 +295,18 @@ func (p *connPoller) offer() bool {
 	return len(p.events) > 0
 }
 
-// Poll is IOPoller's.
+// Poll implements core.IOPoller.
 func (p *connPoller) Poll() error {
-	p.look()
+	p.poll()
 	return nil
 }
 
-// Ready is IOPoller's.
+// Ready implements core.IOPoller.
 func (p *connPoller) Ready() []core.PollEvent { return p.events }
 
-// Add is IOPoller's. The channel calls it, and Modify and Remove, by its
-// registration and on its loop: they need no lock. What others try to register is
-// refused before any field is touched.
+// Add implements core.IOPoller. The channel calls Add, Modify and Remove by its
+// registration and on its loop, so they need no lock. Any other descriptor is refused
+// before a field is touched.
 func (p *connPoller) Add(fd int, interest core.Interest, token uint64) error {
 	if fd != connFD || p.conn.Load() == nil {
 		return errOneConnection
@@ -314,12 +315,12 @@ func (p *connPoller) Add(fd int, interest core.Interest, token uint64) error {
 	return nil
 }
 
-// Modify is IOPoller's.
+// Modify implements core.IOPoller.
 func (p *connPoller) Modify(fd int, interest core.Interest, token uint64) error {
 	return p.Add(fd, interest, token)
 }
 
-// Remove is IOPoller's.
+// Remove implements core.IOPoller.
 func (p *connPoller) Remove(fd int) error {
 	if fd == connFD {
 		p.watched = false
@@ -327,13 +328,14 @@ func (p *connPoller) Remove(fd int) error {
 	return nil
 }
 
-// Reopen is IOPoller's: there is nothing of the operating system's to replace.
+// Reopen implements core.IOPoller. The poller has no resource of the operating system to
+// replace.
 func (p *connPoller) Reopen() error {
 	p.watched = false
 	return nil
 }
 
-// Close is Poller's. The executor ends on this goroutine, soon after.
+// Close implements core.Poller. The executor ends on this goroutine soon afterwards.
 func (p *connPoller) Close() error {
 	if p.closes != nil {
 		p.closes()

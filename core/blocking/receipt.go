@@ -6,27 +6,26 @@ import (
 	"eventide/core"
 )
 
-// Between two looks at what the peer has received.
+// The delay between two checks of what the peer has received.
 const (
 	firstReceiptDelay = time.Millisecond
 	mostReceiptDelay  = 16 * time.Millisecond
 )
 
-// receipt is what the channel knows about the peer having received what was sent.
-// The peer's end of the stream alone says nothing: who has ended its side, and does
-// not read, may reset the connection under an answer that is still with us. Where
-// the connection can be asked (connection.unreceived), its answer counts; where not,
-// an end that was read after we had ended our side, as peers answer one with the
-// other. Loop only.
+// receipt is what the channel knows about what the peer has received. The peer's end of
+// the stream alone says nothing: a peer that has ended its side and does not read may
+// reset the connection while an answer is still on the way. Where the connection can be
+// asked (connection.unreceived), its answer counts. Otherwise an end that was read after
+// this side had ended counts, because a peer answers one end with the other. Loop only.
 type receipt struct {
-	received bool          // everything that the connection has taken
-	answered bool          // the peer's end was read after ours was sent
-	look     alarm         // the next one
-	delay    time.Duration // before it
+	received bool          // the peer has received everything that the connection has taken
+	answered bool          // the peer's end was read after this side's end was sent
+	next     alarm         // of the next check
+	delay    time.Duration // before the next check
 }
 
-// checkReceipt finds out whether the peer has received everything by now. An error is
-// one of the connection, which nobody else will hear of.
+// checkReceipt finds out whether the peer has received everything by now. An error is an
+// error of the connection, which no other call will return.
 func (ch *Channel) checkReceipt() (known bool, err error) {
 	n, known, err := ch.conn.unreceived()
 	if known && err == nil && n == 0 {
@@ -35,11 +34,11 @@ func (ch *Channel) checkReceipt() (known bool, err error) {
 	return known, err
 }
 
-// bothEnded is the end of a drain when both sides have ended: at once if the peer has
-// received everything, or if nobody can tell; else when it has. The deadline of the
-// close, and a reset, end the wait for that.
+// bothEnded ends a drain when both sides have ended: at once if the peer has received
+// everything, or if the connection cannot be asked; otherwise when the peer has. The
+// deadline of the close, or a reset, ends that wait.
 func (ch *Channel) bothEnded() {
-	_ = ch.reg.Modify(0) // no more reads: the end would be read for ever
+	_ = ch.reg.Modify(0) // no more reads: each would return the end again
 	ch.awaitReceipt()
 }
 
@@ -63,12 +62,12 @@ func (ch *Channel) awaitReceipt() {
 		ch.finishClean()
 	default:
 		r.delay = min(max(2*r.delay, firstReceiptDelay), mostReceiptDelay)
-		r.look.end() // it has run
-		r.look = whenPassed(r.delay, func() { ch.post(ch.awaitReceipt) })
+		r.next.end() // it has fired
+		r.next = whenPassed(r.delay, func() { ch.post(ch.awaitReceipt) })
 	}
 }
 
-// endKind is how a channel has ended that has sent everything and seen the peer's
+// endKind returns how a channel has ended that has sent everything and seen the peer's
 // end. Requires mu.
 func (ch *Channel) endKind() core.ChannelEndKind {
 	if ch.receipt.received || ch.out.flushed == 0 {

@@ -8,16 +8,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unreceived returns how many bytes the peer has not received of those that the
-// connection has taken: its kernel has not acknowledged them (TCP, the end of the
-// stream included), or it has not read them (unix sockets). known is false if the
-// connection cannot be asked.
+// unreceived returns how many of the bytes that the connection has taken the peer has not
+// received: its kernel has not acknowledged them (TCP, including the end of the stream),
+// or it has not read them (unix sockets). known is false if the connection cannot be
+// asked.
 //
-// An error is why the connection is broken. Reads do not return it any more once
-// they have returned the end of the stream, and then bytes may stay unreceived for
-// ever; or be none, because they were thrown away: so the error is asked for last.
+// An error says that the connection is broken. After a Read has returned the end of the
+// stream, reads do not return such an error any more. Bytes may then stay unreceived for
+// ever, or their number may be zero because they were thrown away: so the error is
+// fetched after the number.
 func (t connection) unreceived() (n int, known bool, err error) {
-	defer contain(&err)
+	defer panicToError(&err)
 	conn, ok := t.bottom.(syscall.Conn)
 	if !ok {
 		return 0, false, nil

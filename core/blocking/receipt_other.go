@@ -2,5 +2,5 @@
 
 package blocking
 
-// unreceived cannot tell here.
+// unreceived asks nothing: only Linux can tell.
 func (t connection) unreceived() (n int, known bool, err error) { return 0, false, nil }

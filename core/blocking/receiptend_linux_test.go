@@ -42,7 +42,7 @@ func TestG24LookIsCalledOff(t *testing.T) {
 			return
 		}
 		ch.Close()
-		calledOff <- !ch.receipt.look.stop()
+		calledOff <- !ch.receipt.next.stop()
 	}
 	_ = ch.loop.Execute(look)
 	if !<-calledOff {

@@ -10,19 +10,19 @@ import (
 	"eventide/core"
 )
 
-// Register gives conn to an executor, an idle one or a new one, and makes a channel
-// of it that calls h. A nil error means that it is accepted: from then on conn is
-// the channel's, which closes it.
+// Register gives conn to an executor, an idle one or a new one, and makes it a channel
+// that calls h. A nil error means that conn is accepted: it belongs to the channel, which
+// closes it.
 //
-// It does not wait: a handshake is the executor's to perform. It may be called from
-// the executors of the group. If it is refused, conn has been closed: with
-// *TooManyChannelsError, which is ErrTooManyChannels, if the group has as many
-// channels as it may have; with core.ErrRejected after a shutdown call, or if the
-// spawner gives no goroutine. A bad argument (nil, a bad option, a connection without
-// deadlines) is another error, and leaves conn alone.
+// Register does not wait: the executor makes the handshake. Executors of the group may
+// call it. If the connection is refused, Register closes conn and returns a
+// *TooManyChannelsError, which is ErrTooManyChannels, if the group has its maximum of
+// channels; or an error that is core.ErrRejected after a shutdown call, or if the spawner
+// gives no goroutine. A bad argument (nil, a bad option, a connection without deadlines)
+// is another error, and conn stays open.
 //
-// An open channel counts until its connection is closed: whoever waits for
-// CloseFuture can register the next one.
+// An open channel counts until its connection is closed: after CloseFuture has completed,
+// the next connection can be registered.
 func (g *Group) Register(conn net.Conn, h Handler, opts ...Option) (*Channel, error) {
 	ch, err := g.register(conn, h, opts)
 	var refused *refusedError
@@ -33,7 +33,7 @@ func (g *Group) Register(conn net.Conn, h Handler, opts ...Option) (*Channel, er
 	return ch, err
 }
 
-// refusedError marks an error after which the connection is to be closed.
+// refusedError marks an error after which Register closes the connection.
 type refusedError struct{ error }
 
 func (e *refusedError) Unwrap() error { return e.error }
@@ -64,7 +64,7 @@ func (g *Group) register(conn net.Conn, h Handler, opts []Option) (*Channel, err
 	return ch, nil
 }
 
-// reserve counts one more channel, if there may be one.
+// reserve counts one more channel, or returns an error if there may be none.
 func (g *Group) reserve() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -78,7 +78,7 @@ func (g *Group) reserve() error {
 	return nil
 }
 
-// refusal is the error of who comes after the shutdown call. Requires mu.
+// refusal returns the error of a call after the shutdown call. Requires mu.
 func (g *Group) refusal() error {
 	return &core.RejectedError{State: g.stateLocked(), Reason: core.ErrShutdown}
 }
@@ -91,10 +91,11 @@ func (g *Group) release() {
 	g.mu.Unlock()
 }
 
-// place finds an executor that takes the channel. One that was shut down by itself
-// does not: then another is tried. One that cannot be started stays for the next.
+// place finds an executor that takes the channel. If an executor was shut down on its
+// own, place tries another one. If an executor cannot be started, it stays idle for the
+// next channel.
 func (g *Group) place(conn connection, h Handler, cfg *config) (*Channel, error) {
-	conn.noLinger() // now: once it is registered its loop may close it
+	conn.noLinger() // now: once the channel is registered its loop may close conn
 	for {
 		c, err := g.acquire()
 		if err != nil {
@@ -125,8 +126,8 @@ func newChannel(g *Group, c *child, conn connection, h Handler, cfg *config) *Ch
 	return ch
 }
 
-// register is the admission of the channel. It is registered without interest: the
-// loop gives the connection to its poller, when it starts the channel.
+// register admits the channel. It is registered without interest: the loop gives the
+// connection to its poller when it starts the channel.
 func (ch *Channel) register() error {
 	reg, err := ch.loop.RegisterChannel(connFD, 0, lifecycle{ch})
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"eventide/core"
 )
 
-// Serve accepts connections from ln and registers each with a handler of its own,
-// until the shutdown call of the group, which closes ln; then it returns nil. While
-// the group has as many channels as it may have, the next connection waits, and
-// those after it stay in the kernel's backlog: none is refused.
+// Serve accepts connections from ln and registers each with its own handler, until the
+// shutdown call of the group, which closes ln; then it returns nil. While the group has
+// its maximum of channels, the next connection waits, and later ones stay in the kernel's
+// backlog: none is refused.
 //
-// It returns early with the error of ln or of Register, after having closed ln; a
-// listener that is out of descriptors is asked again after a pause. newHandler is
-// called on the caller's goroutine. From inside an executor of the group, whose
-// channel would wait for it, it returns core.ErrInEventLoop at once (G18). A bad
-// argument is an error that leaves ln open.
+// Serve returns early with an error of ln or of Register, after it has closed ln. If the
+// process is out of descriptors, it pauses and accepts again. It calls newHandler on its
+// own goroutine. From inside an executor of the group, whose channel would wait for
+// Serve, it returns core.ErrInEventLoop at once (G18). After a bad argument ln stays
+// open.
 func (g *Group) Serve(ln net.Listener, newHandler func() Handler, opts ...Option) error {
 	switch {
 	case ln == nil:
@@ -49,8 +49,8 @@ type service struct {
 	ln         net.Listener
 	newHandler func() Handler
 	opts       []Option
-	cfg        *config       // of opts
-	stopped    chan struct{} // closed by the group's shutdown, which closes ln after that
+	cfg        *config       // made of opts
+	stopped    chan struct{} // closed by the group's shutdown, before it closes ln
 }
 
 const (
@@ -92,8 +92,8 @@ func (s *service) run() error {
 	}
 }
 
-// passesAway reports whether an error of Accept is worth another try: there are no
-// descriptors or buffers just now, or the peer has given up.
+// passesAway reports whether an error of Accept is temporary: there are no descriptors or
+// buffers at the moment, or the peer has given up.
 func passesAway(err error) bool {
 	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED} {
 		if errors.Is(err, errno) {
@@ -113,12 +113,12 @@ func (s *service) rest(d time.Duration) {
 	}
 }
 
-// register makes a channel of conn as soon as there may be one more.
+// register makes conn a channel as soon as the group has room for one.
 func (s *service) register(conn net.Conn) error {
 	taken := false
 	defer func() {
 		if !taken {
-			_ = conn.Close() // newHandler may have panicked, too
+			_ = conn.Close() // also if newHandler panics
 		}
 	}()
 	h := s.newHandler()
@@ -132,7 +132,7 @@ func (s *service) register(conn net.Conn) error {
 	}
 }
 
-// waitForRoom returns when there may be another channel, or the shutdown has begun.
+// waitForRoom returns when the group has room for a channel, or its shutdown has begun.
 func (g *Group) waitForRoom() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -4,11 +4,11 @@ import "eventide/core"
 
 // Stats is a snapshot of a group.
 type Stats struct {
-	core.Stats // the sum over the executors, those that have terminated included
+	core.Stats // the sum over all executors, including those that have terminated
 
-	Channels  int // open, or being registered
+	Channels  int // open or being registered
 	Executors int // that have not terminated
-	Idle      int // of these, the ones that wait for a channel
+	Idle      int // executors that wait for a channel
 }
 
 // Stats returns a snapshot. Each executor's part is consistent.
@@ -23,7 +23,7 @@ func (g *Group) Stats() Stats {
 	return s
 }
 
-// report is the sum of what the executors report.
+// report returns the sum of the executors' reports.
 func (g *Group) report() core.Report {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -2,13 +2,13 @@ package blocking
 
 import "eventide/core"
 
-// Write appends p to what waits to be flushed, and returns at once. It copies p.
-// Bytes leave in the order in which the calls happened. The future fails if the
-// write is refused: after CloseGracefully and after the shutdown call of the
-// executor with ErrChannelClosing, after Close with ErrChannelClosed.
+// Write appends a copy of p to the bytes that wait for a Flush, and returns at once.
+// Bytes leave in the order of the calls. The future fails if the write is refused: with
+// ErrChannelClosing after CloseGracefully and after the shutdown call of the executor,
+// with ErrChannelClosed after Close.
 //
-// There is no bound on what waits: who writes faster than the peer reads looks at
-// PendingBytes, or waits for the future.
+// There is no bound on the waiting bytes: a caller that writes faster than the peer reads
+// should check PendingBytes, or wait for the future.
 func (ch *Channel) Write(p []byte) WriteFuture {
 	onLoop := ch.loop.InEventLoop()
 	ch.mu.Lock()
@@ -21,9 +21,10 @@ func (ch *Channel) Write(p []byte) WriteFuture {
 	return f
 }
 
-// refuses returns why a write is not accepted. On the loop that begins when the
-// drain does: so a handler that answers within Read has answered all that it was
-// ever given. Others hear of a shutdown from the return of the call on. Requires mu.
+// refuses returns the reason why a write is not accepted, or nil. On the loop, writes are
+// refused only from the beginning of the drain: so a handler can answer in Read all input
+// that it gets. Other goroutines are refused from the return of the shutdown call on.
+// Requires mu.
 func (ch *Channel) refuses(onLoop bool) error {
 	switch {
 	case ch.closed != nil:
@@ -41,9 +42,9 @@ func (ch *Channel) refuses(onLoop bool) error {
 }
 
 // Flush sends what was written before. On the channel's executor it returns when the
-// connection has taken it, or the channel is closed; from elsewhere it is handed to
-// the executor and returns at once. Its future completes with 0 and the last of these
-// writes; it fails like that of a Write.
+// connection has taken it, or the channel is closed; on another goroutine it passes the
+// flush to the executor and returns at once. Its future completes with 0 when the last of
+// these writes completes, and fails like the future of a Write.
 func (ch *Channel) Flush() WriteFuture {
 	onLoop := ch.loop.InEventLoop()
 	ch.mu.Lock()
@@ -52,7 +53,7 @@ func (ch *Channel) Flush() WriteFuture {
 		ch.mu.Unlock()
 		return f
 	}
-	// Where something is marked, a flush is on its way that will see the mark.
+	// If bytes are marked, a flush that will see the mark is on its way.
 	first := ch.out.marked < ch.out.accepted && !ch.flushing
 	ch.out.marked = ch.out.accepted
 	ch.flushing = ch.flushing || first && !onLoop
@@ -80,14 +81,14 @@ func (ch *Channel) WriteAndFlush(p []byte) WriteFuture {
 	return f
 }
 
-// flush sends what is marked now. What is marked while it is at it has a flush of
-// its own: writers without end do not keep the loop from reading. Loop only.
+// flush sends what is marked now. Bytes marked meanwhile get their own flush, so that
+// endless writers do not keep the loop from reading. Loop only.
 func (ch *Channel) flush() {
 	if !ch.started || ch.finished || ch.inFlush {
 		return
 	}
 	if err := ch.send(); err != nil {
-		// After the flush has returned, never inside it.
+		// After the flush has returned: finish must not run inside it.
 		ch.fail(err)
 	}
 }
@@ -101,7 +102,7 @@ func (ch *Channel) send() error {
 	for ch.out.flushed < upTo {
 		n, err := ch.sendNext(upTo)
 		ch.out.sent(n)
-		settleAll(ch.out.completed())
+		completeWrites(ch.out.completed())
 		if err != nil {
 			return err
 		}
@@ -109,7 +110,7 @@ func (ch *Channel) send() error {
 	return nil
 }
 
-// sendNext gives the connection one piece, without the lock. Requires mu.
+// sendNext passes one piece to the connection, with mu released. Requires mu.
 func (ch *Channel) sendNext(upTo int64) (int, error) {
 	if err := ch.enter(); err != nil {
 		return 0, err

@@ -6,23 +6,23 @@ import (
 	"eventide/core"
 )
 
-// WriteFuture is the outcome of a write: complete when the connection has taken its
-// bytes and those of all writes before it, failed when the channel closed first. It
-// is a value, no larger than a few words, and costs nothing more unless somebody
-// waits. All methods may be called from any goroutine. The zero value is of no use.
+// WriteFuture is the outcome of a write. It is complete when the connection has taken the
+// bytes of this write and of all writes before it, and has failed if the channel closed
+// first. It is a small value, and needs memory only when a caller waits for it. All
+// methods may be called from any goroutine. The zero value must not be used.
 //
-// Write futures of a channel complete in the order of the writes, each once (G22); that
-// of a write which is refused has failed already, and does not wait for those before it.
+// Write futures of a channel complete in the order of the writes, each once (G22). The
+// future of a refused write has failed already, and does not wait for earlier ones.
 type WriteFuture struct {
 	ch     *Channel
 	number int64 // of the write
 	end    int64 // offset after the last byte of the write
 	size   int
-	err    error // the write was refused
+	err    error // not nil: the write was refused
 }
 
-// result returns the outcome, and whether there is one: how many bytes of this
-// write the connection has taken, and why not all. Requires ch.mu.
+// result returns how many bytes of this write the connection has taken, the reason if
+// these are not all, and whether the write is complete. Requires ch.mu.
 func (f WriteFuture) result() (n int, err error, done bool) {
 	out := &f.ch.out
 	n = int(min(int64(f.size), max(0, out.flushed-f.end+int64(f.size))))
@@ -36,8 +36,8 @@ func (f WriteFuture) result() (n int, err error, done bool) {
 	}
 }
 
-// Err returns nil until the write has completed, and after success; then a
-// *ClosedError, or, if the write was refused, ErrChannelClosing, ErrChannelClosed.
+// Err returns nil until the write is complete, and after success; otherwise a
+// *ClosedError, or ErrChannelClosing or ErrChannelClosed if the write was refused.
 func (f WriteFuture) Err() error {
 	f.ch.mu.Lock()
 	defer f.ch.mu.Unlock()
@@ -47,13 +47,13 @@ func (f WriteFuture) Err() error {
 	return nil
 }
 
-// Done returns a channel that is closed when the write has completed.
+// Done returns a channel that is closed when the write is complete.
 func (f WriteFuture) Done() <-chan struct{} { return f.future().Done() }
 
-// Wait waits for the outcome: how many bytes of this write the connection has taken
-// and, if not all, why. If ctx ends first it returns the cause of ctx. On the
-// channel's executor it returns core.ErrInEventLoop unless the write has completed
-// (G18); there Flush completes what it sends before it returns.
+// Wait waits until the write is complete. It returns how many bytes of this write the
+// connection has taken and, if these are not all, the reason; or the cause of ctx if ctx
+// ends first. On the channel's executor it returns core.ErrInEventLoop unless the write
+// is complete (G18); there, Flush returns only when what it sends is complete.
 func (f WriteFuture) Wait(ctx context.Context) (int, error) {
 	if ctx == nil {
 		return 0, argumentError("Wait", "ctx is nil, want a context")
@@ -78,9 +78,9 @@ func (f WriteFuture) Wait(ctx context.Context) (int, error) {
 	}
 }
 
-// OnDone calls listener once with what Wait would return: on the channel's executor
-// while that lives, else on the caller. Listeners are called in the order of the
-// writes. A nil listener is ignored.
+// OnDone calls listener once with the results of Wait: on the channel's executor while it
+// lives, otherwise on the caller. Listeners are called in the order of the writes. A nil
+// listener is ignored.
 func (f WriteFuture) OnDone(listener func(n int, err error)) {
 	if listener == nil {
 		return
@@ -93,7 +93,7 @@ func (f WriteFuture) OnDone(listener func(n int, err error)) {
 	})
 }
 
-// future makes the machinery that waiting needs.
+// future returns a core.Future of the write, and registers it as a waiter.
 func (f WriteFuture) future() *core.Future[int] {
 	p := core.NewPromise[int](f.ch.loop)
 	p.SetUncancellable()
@@ -104,13 +104,13 @@ func (f WriteFuture) future() *core.Future[int] {
 	}
 	f.ch.mu.Unlock()
 	if done {
-		settle(p, n, err)
+		completeWrite(p, n, err)
 	}
 	return p.Future()
 }
 
-// settle completes a promise of a write. Of a failed one only the error is kept.
-func settle(p *core.Promise[int], n int, err error) {
+// completeWrite completes the promise of a write. Of a failed write it keeps only the error.
+func completeWrite(p *core.Promise[int], n int, err error) {
 	if err != nil {
 		p.TryFailure(err)
 		return
@@ -118,12 +118,12 @@ func settle(p *core.Promise[int], n int, err error) {
 	p.TrySuccess(n)
 }
 
-// settleAll completes the promises of waiters in order. Requires ch.mu: nobody who
-// asks later may hear earlier. Their listeners do not run here, as the loop is there
-// to run them until the channel's registration has ended.
-func settleAll(waiters []waiter) {
+// completeWrites completes the promises of waiters in order. Requires ch.mu, so that a
+// later caller does not see its write complete before these. Listeners do not run here:
+// until the channel's registration has ended, they run on the loop.
+func completeWrites(waiters []waiter) {
 	for _, w := range waiters {
 		n, err, _ := w.f.result()
-		settle(w.promise, n, err)
+		completeWrite(w.promise, n, err)
 	}
 }

@@ -16,17 +16,17 @@ import (
 // ErrLimit is the reason of a refusal by TryGo when as many functions run as SetLimit allows.
 var ErrLimit = errors.New("tracked: as many functions run as the limit allows")
 
-// Group is a number of goroutines that end together. The zero Group is ready for use, has no
-// limit, and logs to slog.Default; NewGroup takes options. A Group must not be copied. All
-// methods may be called from many goroutines at once and from inside its functions, but
-// where a method says that it waits.
+// Group is a number of goroutines that end together. The zero Group is ready for use, has
+// no limit, and logs to slog.Default(); NewGroup takes options. A Group must not be
+// copied. All methods may be called from any goroutine, and from inside the group's
+// functions, unless a method says that it waits.
 type Group struct {
 	// Set once: by NewGroup, or else by the first use.
 	once  sync.Once
 	cfg   config
 	term  *core.Termination
 	end   func(core.Report, error) bool
-	ctx   context.Context // of the functions: ends at the close
+	ctx   context.Context // context of the functions: ends at the close
 	begun context.Context // ShutdownContext
 
 	closeContext, beginContext context.CancelCauseFunc
@@ -41,25 +41,25 @@ type shared struct {
 	limit     int        // functions that may run at once; below 0: any number
 	limited   bool       // limit was set
 	running   map[*function]struct{}
-	waiting   []*waiter // calls of Go that the limit holds up, in their order
+	waiting   []*waiter // calls of Go that wait for the limit, in order
 	firstErr  error
 	firstFrom string // the name of the function that returned firstErr
 	counts    counts
 	shutdown  shutdown
 }
 
-// counts are the figures of the report.
+// counts are the counters of the report.
 type counts struct{ accepted, ran, rejected, panicked int64 }
 
-// function is one that was accepted.
+// function is an accepted function.
 type function struct {
 	name      string
 	began     time.Time
 	goroutine int64 // 0 until it runs
 }
 
-// waiter is a call of Go that the limit holds up. over is closed when its function is
-// accepted or refused; then the rest is final.
+// waiter is a call of Go that waits for the limit. over is closed when its function is
+// accepted or refused; refused is final then.
 type waiter struct {
 	f       *function
 	over    chan struct{}
@@ -84,8 +84,8 @@ func (g *Group) init() {
 		if parent == nil {
 			parent = context.Background()
 		}
-		// The end of the parent does not end the contexts: accepted work is not cut by
-		// what merely asks for the end. See WithContext.
+		// The end of the parent does not end the contexts: it only asks for a shutdown,
+		// which must not interrupt accepted work. See WithContext.
 		parent = context.WithoutCancel(parent)
 		g.ctx, g.closeContext = context.WithCancelCause(parent)
 		g.begun, g.beginContext = context.WithCancelCause(parent)
@@ -98,8 +98,8 @@ func (g *Group) init() {
 	})
 }
 
-// waitError says why the caller must not wait for the group: it is one of its functions,
-// and would wait for itself (G18).
+// waitError returns an error if the caller must not wait for the group, because it is one
+// of its functions and would wait for itself (G18).
 func (g *Group) waitError() error {
 	caller := goid.Get()
 	g.mu.Lock()
@@ -112,24 +112,25 @@ func (g *Group) waitError() error {
 	return nil
 }
 
-// Go runs f in a goroutine of its own. If as many functions run as the limit allows, it
-// waits for one of them to return, in the order of the calls; a function that makes such a
-// call may wait for itself, as with errgroup.
+// Go runs f in its own goroutine. While as many functions run as the limit allows, Go
+// waits for one of them to return, in the order of the calls; a function of the group
+// that calls Go may then wait for itself, as with errgroup.
 //
-// The error is nil if and only if f runs (G3). Otherwise it is a *core.RejectedError, or is
-// about a nil f. ctx ends when the group closes, with core.ErrShutdown or
-// core.ErrShutdownTimeout as its cause. The name is for people: it may be used several times.
+// The error is nil if and only if f runs (G3). Otherwise it is a *core.RejectedError, or
+// says that f is nil. ctx ends when the group closes, with core.ErrShutdown or
+// core.ErrShutdownTimeout as its cause. The name is for reports and logs, and need not be
+// unique.
 func (g *Group) Go(name string, f func(ctx context.Context) error) error {
 	return g.admit("Go", name, f, true)
 }
 
-// TryGo is Go, but never waits: the limit is a refusal with the reason ErrLimit.
+// TryGo is Go, but never waits: at the limit it is refused with the reason ErrLimit.
 func (g *Group) TryGo(name string, f func(ctx context.Context) error) error {
 	return g.admit("TryGo", name, f, false)
 }
 
-// Execute is Go for a function that neither fails nor hears of the end, so that a Group can
-// stand where a core.Executor does.
+// Execute is Go for a function that returns no error and needs no context. It has the
+// signature of Execute of package core.
 func (g *Group) Execute(f func()) error {
 	if f == nil {
 		return nilFunc("Execute")
@@ -173,9 +174,9 @@ func (g *Group) admit(call, name string, f func(context.Context) error, wait boo
 	return err
 }
 
-// SetLimit sets how many functions may run at once; below 0 it is any number, and with 0 none
-// begins. Unlike errgroup's it may be called at any time: a lower limit holds for functions
-// that have not begun.
+// SetLimit sets how many functions may run at once. A negative n means no limit; with 0
+// no further function begins. Unlike errgroup's SetLimit it may be called at any time: a
+// lower limit applies to functions that have not begun.
 func (g *Group) SetLimit(n int) {
 	g.init()
 	g.mu.Lock()
@@ -184,17 +185,17 @@ func (g *Group) SetLimit(n int) {
 	g.acceptWaiting()
 }
 
-// ShutdownContext returns the context that ends when the shutdown begins, with
-// core.ErrShutdown as its cause: a loop that waits for more work ends by it. It has the
-// values of WithContext's.
+// ShutdownContext returns a context that ends when the shutdown begins, with
+// core.ErrShutdown as its cause: a loop that waits for more work should return then. It
+// has the values of the context of WithContext.
 func (g *Group) ShutdownContext() context.Context {
 	g.init()
 	return g.begun
 }
 
-// Err returns the first error that a function returned, or what a panic or Goexit made of
-// one, with the name of the function; nil while there is none. It is Termination().Err after
-// the end.
+// Err returns the first error of a function, with its name, or nil. A panic counts as a
+// *core.PanicError, a Goexit as core.ErrGoexit. After the end, Termination().Err returns
+// the same.
 func (g *Group) Err() error {
 	g.init()
 	g.mu.Lock()
@@ -210,7 +211,7 @@ func (s *shared) failure() error {
 	return fmt.Errorf("tracked: %s: %w", s.firstFrom, s.firstErr)
 }
 
-// Option changes how a group behaves.
+// Option configures a group.
 type Option func(*config)
 
 // config is set once.
@@ -224,19 +225,21 @@ type config struct {
 // WithName names the group in logs and reports.
 func WithName(name string) Option { return func(c *config) { c.name = name } }
 
-// WithContext makes the contexts of the functions carry the values of ctx. Its end does not
-// end them: call Shutdown or ShutdownGracefully, for example by context.AfterFunc. nil means
-// context.Background.
+// WithContext gives the contexts of the functions the values of ctx. The end of ctx does
+// not end them: call Shutdown or ShutdownGracefully then, for example by
+// context.AfterFunc. nil means context.Background().
 func WithContext(ctx context.Context) Option { return func(c *config) { c.ctx = ctx } }
 
-// WithLogger sets where failures of functions are logged that no WithErrorHandler gets: each
-// error, panic and Goexit, at level Error. nil means slog.Default.
+// WithLogger sets the logger of errors, panics and Goexits of functions, at level Error,
+// if there is no WithErrorHandler; and of a timeout that passes while functions run. nil
+// means slog.Default().
 func WithLogger(logger *slog.Logger) Option { return func(c *config) { c.logger = logger } }
 
-// WithErrorHandler makes handle get each error of a function, with its name, in place of the
-// log. handle runs on the function's goroutine, before the function counts as returned; it
-// may begin the shutdown, which makes a group one of errgroup's kind. A panic is a
-// *core.PanicError, a runtime.Goexit is core.ErrGoexit. nil means the log.
+// WithErrorHandler makes handle get each error of a function, with its name, instead of
+// the logger. A panic is a *core.PanicError, a Goexit is core.ErrGoexit. handle runs on
+// the function's goroutine, before the function counts as returned. It may begin the
+// shutdown, so that the group ends with the first error, as an errgroup does. nil means
+// the logger.
 func WithErrorHandler(handle func(name string, err error)) Option {
 	return func(c *config) { c.onError = handle }
 }

@@ -12,13 +12,13 @@ import (
 	"eventide/core"
 )
 
-// Function is a function that runs at the moment.
+// Function is a function that is running.
 type Function struct {
 	Name  string
 	Began time.Time // when it was accepted
 }
 
-// Functions returns the functions that run at this moment, the oldest first.
+// Functions returns the running functions, the oldest first.
 func (g *Group) Functions() []Function {
 	g.init()
 	g.mu.Lock()
@@ -42,8 +42,8 @@ func (s *shared) oldestFirst() []*function {
 	return all
 }
 
-// Running names the functions that run at this moment, since when and with their stacks; "" if
-// none runs. It stops the world for the stacks of all goroutines: it is for a program that
+// Running names the running functions, with their start times and stacks, or returns ""
+// if there are none. To get the stacks it stops all goroutines: it is for a program that
 // gives up waiting. A process.Plan calls it then.
 func (g *Group) Running() string {
 	g.init()
@@ -69,11 +69,11 @@ func (g *Group) stillRunning() string {
 	return text.String()
 }
 
-// mostStacks bounds what is read of the stacks of all goroutines, in bytes.
+// mostStacks bounds the stacks of all goroutines that are read, in bytes.
 const mostStacks = 4 << 20
 
-// stacksByGoroutine returns the stack of each goroutine by its number, as far as all of them
-// together fit into mostStacks.
+// stacksByGoroutine returns the stacks by the id of the goroutine. If all stacks together
+// do not fit into mostStacks, some are missing.
 func stacksByGoroutine() map[int64]string {
 	var dump []byte
 	for size := 64 << 10; size <= mostStacks; size *= 4 {
@@ -93,7 +93,7 @@ func stacksByGoroutine() map[int64]string {
 	return stacks
 }
 
-// progress is the report before the end.
+// progress returns the report before the end.
 func (g *Group) progress() core.Report {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -113,8 +113,8 @@ func (g *Group) report() core.Report {
 	return r
 }
 
-// Report returns what has happened so far, or after Done the sealed report:
-// Termination().Report.
+// Report returns the progress so far, or, after Done, the sealed report. It is
+// Termination().Report().
 func (g *Group) Report() core.Report {
 	g.init()
 	return g.term.Report()

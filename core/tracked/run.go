@@ -12,7 +12,8 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// refusal returns the error of a call after the close, or nil. Requires mu.
+// refusal counts a call after the close, and returns its error; before the close it
+// returns nil. Requires mu.
 func (g *Group) refusal() error {
 	if g.state < core.StateShutdown {
 		return nil
@@ -23,7 +24,7 @@ func (g *Group) refusal() error {
 // refuse counts a refusal and returns its error. Requires mu.
 func (g *Group) refuse(reason error) error {
 	state := g.stateNow()
-	if state != core.StateTerminated { // as core.Report.Rejected says
+	if state != core.StateTerminated { // as core.Report.Rejected requires
 		g.counts.rejected++
 	}
 	return &core.RejectedError{State: state, Reason: reason}
@@ -36,8 +37,8 @@ func (s *shared) hasRoom() bool {
 
 func (s *shared) belowLimit() bool { return s.limit < 0 || len(s.running) < s.limit }
 
-// accept makes the promise for a function: from now on the group does not end before it
-// has returned. Requires mu.
+// accept accepts a function: from now on the group does not end before it has returned.
+// Requires mu.
 func (g *Group) accept(f *function) {
 	f.began = time.Now()
 	g.running[f] = struct{}{}
@@ -48,7 +49,7 @@ func (g *Group) accept(f *function) {
 	g.stopQuiet()
 }
 
-// acceptWaiting accepts the calls that the limit no longer holds up. Requires mu.
+// acceptWaiting accepts the waiting calls that the limit now allows. Requires mu.
 func (g *Group) acceptWaiting() {
 	for len(g.waiting) > 0 && g.belowLimit() {
 		w := g.waiting[0]
@@ -58,7 +59,7 @@ func (g *Group) acceptWaiting() {
 	}
 }
 
-// refuseWaiting refuses them all: the group is closed. Requires mu.
+// refuseWaiting refuses all waiting calls, because the group is closed. Requires mu.
 func (g *Group) refuseWaiting() {
 	for _, w := range g.waiting {
 		w.refused = g.refusal()
@@ -73,7 +74,7 @@ func (g *Group) run(one *function, f func(context.Context) error) {
 	one.goroutine = goid.Get()
 	g.mu.Unlock()
 	var err error
-	defer func() { g.returned(one) }() // also if the handler panics or calls Goexit: see report
+	defer func() { g.returned(one) }() // deferred, because the handler may panic or call Goexit
 	defer func() {
 		if err != nil {
 			g.failed(one.name, err)
@@ -84,12 +85,12 @@ func (g *Group) run(one *function, f func(context.Context) error) {
 			err = &core.PanicError{Value: v, Stack: debug.Stack()}
 		}
 	}()
-	err = core.ErrGoexit // what it is if f neither returns nor panics
+	err = core.ErrGoexit // the error unless f returns or panics
 	err = f(g.ctx)
 }
 
-// failed keeps the first error and hands each to the handler or the log. A panic of the
-// handler is logged: it must not keep the group from its end.
+// failed keeps the first error, and passes each error to the handler or the logger. A
+// panic of the handler is logged, so that the group can still end.
 func (g *Group) failed(name string, err error) {
 	var panicked *core.PanicError
 	g.mu.Lock()
@@ -123,7 +124,7 @@ func (g *Group) log(level slog.Level, text string, args ...any) {
 	logger.Log(context.Background(), level, "tracked: "+text, args...)
 }
 
-// returned is the end of an accepted function. The last one ends the group.
+// returned counts the end of an accepted function, and ends the group if it was the last.
 func (g *Group) returned(f *function) {
 	g.mu.Lock()
 	delete(g.running, f)

@@ -9,15 +9,15 @@ import (
 	"eventide/core"
 )
 
-// shutdown is what is known of the shutdown. Guarded by Group.mu.
+// shutdown is the state of the shutdown. Guarded by Group.mu.
 type shutdown struct {
 	called         bool
 	calledAt       time.Time
 	quiet, timeout time.Duration
 	deadline       *time.Timer
-	quietTimer     *time.Timer // runs while no function does
-	quietSince     int         // tells the timers of one quiet period from those of another
-	cause          error       // of the close, once it is made
+	quietTimer     *time.Timer // set while no function runs
+	quietSince     int         // number of the quiet period: a timer of an earlier one has no effect
+	cause          error       // of the close, once it has happened
 	timedOut       bool
 	ended          bool // Done is closed, or is about to be
 	stillRan       string
@@ -41,13 +41,14 @@ func (g *Group) stateNow() core.State {
 	}
 }
 
-// ShutdownGracefully begins an orderly end and returns the Termination at once. Until the
-// close Go accepts functions; ShutdownContext has ended. The close comes as soon as no
-// function runs and none has run for quiet, counted from this call at the earliest (G10); or
-// when timeout has passed since this call (G11). Accepted functions are waited for then too.
+// ShutdownGracefully begins an orderly end and returns the Termination at once.
+// ShutdownContext ends. Until the close Go accepts functions. The close comes when no
+// function runs and none has run for quiet, counted from this call at the earliest (G10);
+// or when timeout has passed since this call (G11). The group ends only after all
+// accepted functions have returned.
 //
-// The first call counts; a later one has no effect, and Shutdown shortens it (G16). The error
-// is about the arguments: a negative quiet, or a timeout below quiet.
+// Only the first call counts: a later one has no effect, except that Shutdown shortens it
+// (G16). The error is about the arguments: a negative quiet, or a timeout below quiet.
 func (g *Group) ShutdownGracefully(quiet, timeout time.Duration) (*core.Termination, error) {
 	switch {
 	case quiet < 0:
@@ -59,7 +60,7 @@ func (g *Group) ShutdownGracefully(quiet, timeout time.Duration) (*core.Terminat
 	return g.term, nil
 }
 
-// shutdownGracefully is ShutdownGracefully with arguments that are right.
+// shutdownGracefully is ShutdownGracefully without the check of the arguments.
 func (g *Group) shutdownGracefully(quiet, timeout time.Duration) {
 	g.init()
 	g.mu.Lock()
@@ -75,8 +76,9 @@ func (g *Group) shutdownGracefully(quiet, timeout time.Duration) {
 	g.warn(still)
 }
 
-// Shutdown closes the group and returns the Termination: from its return on every call of Go
-// is refused. Accepted functions are waited for, and their context has ended.
+// Shutdown closes the group and returns the Termination. When it returns, every call of
+// Go is refused, and the context of accepted functions has ended; the group ends when
+// they have returned.
 func (g *Group) Shutdown() *core.Termination {
 	g.init()
 	g.mu.Lock()
@@ -88,9 +90,9 @@ func (g *Group) Shutdown() *core.Termination {
 	return g.term
 }
 
-// Close is ShutdownGracefully(0, core.DefaultShutdownTimeout) followed by a wait for the end;
-// its error is Err. From inside a function of the group it begins the shutdown and returns
-// core.ErrInEventLoop (G18). io.Closer.
+// Close is ShutdownGracefully(0, core.DefaultShutdownTimeout) followed by
+// AwaitTermination; its error is Err. From inside a function of the group it begins the
+// shutdown and returns core.ErrInEventLoop (G18). It implements io.Closer.
 func (g *Group) Close() error {
 	g.shutdownGracefully(0, core.DefaultShutdownTimeout)
 	return g.AwaitTermination(context.Background())
@@ -105,13 +107,14 @@ func (g *Group) AwaitTermination(ctx context.Context) error {
 	return err
 }
 
-// Termination returns the end of the group: the same pointer every time.
+// Termination returns the Termination of the group: the same pointer every time.
 func (g *Group) Termination() *core.Termination {
 	g.init()
 	return g.term
 }
 
-// begin records the first shutdown call and reports whether this is it. Requires mu.
+// begin records the first shutdown call, and reports whether this call is the first.
+// Requires mu.
 func (g *Group) begin(quiet, timeout time.Duration) bool {
 	s := &g.shutdown
 	if s.called {
@@ -132,7 +135,7 @@ func (g *Group) idle() {
 	case s.quiet == 0:
 		g.close(core.ErrShutdown)
 	case time.Since(s.calledAt)+s.quiet >= s.timeout:
-		// The deadline comes first; in the same instant it is the deadline that closes.
+		// The deadline comes first, and closes the group, even in the same instant.
 	default:
 		s.quietSince++
 		since := s.quietSince
@@ -140,10 +143,11 @@ func (g *Group) idle() {
 	}
 }
 
-// stopQuiet ends the quiet period: a function was accepted. Requires mu.
+// stopQuiet ends the quiet period, because a function was accepted or the group closes.
+// Requires mu.
 func (g *Group) stopQuiet() {
 	if g.shutdown.quietTimer != nil {
-		g.shutdown.quietSince++ // its timer may be waiting for mu
+		g.shutdown.quietSince++ // the timer's function may be waiting for mu
 		g.shutdown.quietTimer.Stop()
 		g.shutdown.quietTimer = nil
 	}
@@ -168,22 +172,22 @@ func (g *Group) deadlinePassed() {
 	g.warn(still)
 }
 
-// close is the close of admission. Requires mu; the state is before Shutdown.
+// close closes admission. Requires mu, and a state before Shutdown.
 func (g *Group) close(cause error) {
 	s := &g.shutdown
 	g.state, s.cause, s.timedOut = core.StateShutdown, cause, cause == core.ErrShutdownTimeout
 	g.stopQuiet()
 	if s.deadline != nil {
-		s.deadline.Stop() // one that has fired finds the state
+		s.deadline.Stop() // if it has fired, its function finds the state changed
 	}
 	g.refuseWaiting()
 	if s.timedOut {
-		s.stillRan = g.stillRunning() // before they hear of it
+		s.stillRan = g.stillRunning() // before the context ends, on which they may return
 	}
 	g.closeContext(cause)
 }
 
-// unlockAndEnd gives up mu and ends the group, if it is closed and nothing runs.
+// unlockAndEnd releases mu and ends the group, if it is closed and no function runs.
 func (g *Group) unlockAndEnd() {
 	s := &g.shutdown
 	ends := g.state == core.StateShutdown && len(g.running) == 0 && !s.ended
@@ -197,7 +201,8 @@ func (g *Group) unlockAndEnd() {
 	g.end(report, err)
 }
 
-// warn says that the timeout has passed while functions run. It is for the caller of close.
+// warn logs that the timeout has passed while functions run. The caller of close calls
+// it, without mu.
 func (g *Group) warn(still string) {
 	if still != "" {
 		g.log(slog.LevelWarn, "timeout of the graceful shutdown passed", "running", still)
