@@ -69,7 +69,9 @@
 // with CloseGracefully.
 //
 // A handler that hands requests to other goroutines holds the channel for each of them
-// (Channel.Hold): writes are accepted, and the drain waits, until the last release.
+// (Channel.Hold): writes are accepted, and the drain waits, until the last release. If its
+// handlers do not, a program stops the input (Quiesce) before it ends the executors that
+// compute the answers.
 //
 // A listener takes what the kernel has accepted by then, and ends: at once, unless a
 // worker's queue is bounded and full, and then when there is room. Workers that have

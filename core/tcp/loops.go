@@ -1,6 +1,8 @@
 package tcp
 
 import (
+	"iter"
+
 	"eventide/core"
 )
 
@@ -31,6 +33,21 @@ func (l loops) next() *core.EventLoop {
 		return l.loop
 	}
 	return l.group.Next().(*core.EventLoop)
+}
+
+// all yields the loops.
+func (l loops) all() iter.Seq[*core.EventLoop] {
+	return func(yield func(*core.EventLoop) bool) {
+		if l.loop != nil {
+			yield(l.loop)
+			return
+		}
+		for child := range l.group.All() {
+			if !yield(child.(*core.EventLoop)) {
+				return
+			}
+		}
+	}
 }
 
 func (l loops) inEventLoop() bool {

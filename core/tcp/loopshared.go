@@ -9,6 +9,7 @@ type loopShared struct {
 	// Loop only.
 	scratch []byte // for reads; its content is valid during one call of a handler
 	vector  vector // for gathering writes
+	noInput bool   // Quiesce was called: no handler gets a Read any more
 	aborted int64  // channels of which logFailure had to say that a shutdown aborted them
 }
 

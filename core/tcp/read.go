@@ -14,7 +14,7 @@ func (c *Channel) wantsInput() bool {
 	if c.inputEnded || c.broken != nil {
 		return false
 	}
-	return c.state == stateDraining || c.state == stateOpen && !c.paused.Load()
+	return c.state == stateDraining || c.state == stateOpen && !c.paused.Load() && !c.shared.noInput
 }
 
 // read delivers what there is, or discards it while the channel drains. With edges
