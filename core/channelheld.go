@@ -38,10 +38,7 @@ func (h *heldChannels) add(name string, since time.Time) {
 	h.named = slices.Insert(h.named, at, heldChannel{name, since})
 }
 
-// String returns a line for each named channel, and one for the rest. It is no part of
-// reportAt, because the stack of a loop that ends is small: see joinAll.
-//
-//go:noinline
+// String returns a line for each named channel, and one for the rest.
 func (h *heldChannels) String() string {
 	var lines []string
 	for _, c := range h.named {

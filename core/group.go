@@ -254,6 +254,6 @@ func (g *Group) childDone() (callListeners func()) {
 		}
 	}
 	report := g.report()
-	calls := g.term.seal(&report, errors.Join(errs...))
+	calls := g.term.seal(report, errors.Join(errs...))
 	return func() { offLoop(g.term.onPanic, calls...) }
 }

@@ -58,15 +58,14 @@ type Report struct {
 }
 
 // progressReport returns the Report before it is sealed.
-func (e *Executor) progressReport() (r Report) {
+func (e *Executor) progressReport() Report {
 	now := int64(0)
 	if e.State() >= StateShuttingDown {
 		now = e.nowIfItCan()
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.reportAt(now, &r)
-	return r
+	return e.reportAt(now)
 }
 
 // nowIfItCan returns now(), or 0 if the clock panics. That panic may be the reason why
@@ -76,9 +75,8 @@ func (e *Executor) nowIfItCan() (now int64) {
 	return e.now()
 }
 
-// reportAt fills in r, which must be zero. It does not return a Report, which would then
-// lie on the stack twice (see joinAll). Requires mu.
-func (e *Executor) reportAt(now int64, r *Report) {
+// reportAt returns the Report at now. Requires mu.
+func (e *Executor) reportAt(now int64) (r Report) {
 	c := e.counts()
 	r.Accepted, r.Ran, r.Cancelled = c.Accepted, c.Ran, c.Cancelled
 	r.Rejected, r.Panicked = e.rejected, e.panicked
@@ -94,6 +92,7 @@ func (e *Executor) reportAt(now int64, r *Report) {
 	if e.shutdown.called {
 		r.Elapsed = max(0, asDuration(now-e.shutdown.calledAt))
 	}
+	return r
 }
 
 // Plus returns the sum of two reports of different executors. Of durations it keeps the

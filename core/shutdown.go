@@ -295,9 +295,7 @@ func (e *Executor) fail(err error) {
 
 // attempt calls f, a function of the user, where no caller can receive a panic. It sets
 // err to f's error, to a *PanicError if f panics, and to ErrGoexit if f ends the
-// goroutine. The caller defers the work that must follow even then. Passed to attempt as
-// a function, that work would run on top of this frame, and stack is scarce here (see
-// joinAll).
+// goroutine. The caller defers the work that must follow even then.
 func attempt(err *error, f func() error) {
 	*err = ErrGoexit // unless f returns
 	defer func() {
@@ -318,27 +316,24 @@ func (e *Executor) finish(err error) {
 	e.tasks.Release()
 	e.tails.Release()
 	e.mu.Unlock()
-	var late [2]error
-	defer e.complete(reason, err, &late)
-	defer e.closePoller(&late[1])
-	attempt(&late[0], d.stop)
-}
-
-// closePoller drops what the loop held, and closes the poller.
-func (e *Executor) closePoller(err *error) {
-	e.release()
-	if e.io != nil {
-		e.io.ready = nil
-	}
-	attempt(err, e.poller.Close)
+	var stopErr, closeErr error
+	defer func() { e.complete(reason, err, stopErr, closeErr) }()
+	defer func() {
+		e.release()
+		if e.io != nil {
+			e.io.ready = nil
+		}
+		attempt(&closeErr, e.poller.Close)
+	}()
+	attempt(&stopErr, d.stop)
 }
 
 // complete is the rest of finish. reason is the cause of the close, err the error of the
-// end, and late the errors of stopping the deadline and of closing the poller, which it
-// logs.
-func (e *Executor) complete(reason, err error, late *[2]error) {
-	if late[0] != nil || late[1] != nil {
-		err = joinAll(err, late)
+// end, and stopErr and closeErr the errors of stopping the deadline and of closing the
+// poller, which complete logs.
+func (e *Executor) complete(reason, err, stopErr, closeErr error) {
+	if stopErr != nil || closeErr != nil {
+		err = errors.Join(err, stopErr, closeErr)
 		defer e.end(reason, err) // deferred: the logger may call runtime.Goexit
 		e.log(slog.LevelError, "the executor did not end in order", "error", err)
 		return
@@ -359,17 +354,8 @@ func (e *Executor) end(reason, err error) {
 func (e *Executor) seal(now int64, err error) (calls []func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var report Report
-	e.reportAt(now, &report)
-	return e.term.seal(&report, err)
+	return e.term.seal(e.reportAt(now), err)
 }
-
-// joinAll is a separate function to keep the frame of its caller small. The stack of a
-// loop that had little to do has 2 kB, and finish nearly fills it; to grow it costs a
-// microsecond.
-//
-//go:noinline
-func joinAll(err error, late *[2]error) error { return errors.Join(err, late[0], late[1]) }
 
 func (e *Executor) traceEnd(reason error) {
 	e.trace(Event{Kind: EventPollerClosed})

@@ -58,7 +58,7 @@ func NewTermination(waitError func() error, live func() Report) (t *Termination,
 		if !ended.CompareAndSwap(false, true) {
 			return false
 		}
-		t.complete(&report, err)
+		t.complete(report, err)
 		return true
 	}, nil
 }
@@ -146,7 +146,7 @@ func (t *Termination) OnDone(listener func(Report, error)) {
 }
 
 // complete seals the report, closes Done, and calls the listeners.
-func (t *Termination) complete(report *Report, err error) {
+func (t *Termination) complete(report Report, err error) {
 	t.callListeners(t.seal(report, err))
 }
 
@@ -167,9 +167,9 @@ func (t *Termination) callListeners(calls []func()) {
 
 // seal sets the report and the error, closes Done, and returns the calls of the
 // listeners.
-func (t *Termination) seal(report *Report, err error) (calls []func()) {
+func (t *Termination) seal(report Report, err error) (calls []func()) {
 	t.mu.Lock()
-	t.report, t.err = *report, err
+	t.report, t.err = report, err
 	listeners := t.listeners
 	t.listeners = nil
 	close(t.done)
