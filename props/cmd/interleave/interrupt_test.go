@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -45,14 +46,14 @@ func TestInterrupt(t *testing.T) {
 		}
 		cmd := exec.Command(bin, "test", "-budget", "1h", "-timeout", "2h")
 		cmd.Env = append(os.Environ(), "PIPE="+pipe)
-		if err := cmd.Start(); err != nil {
+		pid, wait, err := controlled(cmd, pipe)
+		if err != nil {
 			t.Fatal(err)
 		}
-		pid := controlledPID(t, pipe)
 		if err := cmd.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
-		err := cmd.Wait()
+		err = wait()
 		var exit *exec.ExitError
 		if sig == syscall.SIGINT && (!errors.As(err, &exit) || exit.ExitCode() != driver.ExitUndecided) {
 			t.Errorf("%v: %v, want exit code %d", sig, err, driver.ExitUndecided)
@@ -63,14 +64,35 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// controlledPID reads the number of the process that has run the test more than often.
-func controlledPID(t *testing.T, pipe string) int {
-	t.Helper()
-	f, err := os.OpenFile(pipe, os.O_RDWR, 0)
-	if err != nil {
+// A command that ends before a test process has written to the pipe is an error.
+func TestInterruptOfNothing(t *testing.T) {
+	bin := installed(t)
+	pipe := module(t, "x_test.go", endless) + "/pipe"
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if pid, _, err := controlled(exec.Command(bin, "test", "-run", "TestNone"), pipe); err == nil {
+		t.Errorf("process %d, want an error", pid)
+	}
+}
+
+// controlled starts the command, and returns the number of the test process that has
+// run the test more than often, and what waits for the end of the command. If the
+// command ends first, that is an error.
+func controlled(cmd *exec.Cmd, pipe string) (pid int, wait func() error, err error) {
+	f, err := os.OpenFile(pipe, os.O_RDWR, 0) // has no end of file: closing it ends the reading
+	if err != nil {
+		return 0, nil, err
+	}
 	defer f.Close()
+	if err := cmd.Start(); err != nil {
+		return 0, nil, err
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- cmd.Wait()
+		f.Close()
+	}()
 	last, times := "", 0
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		if lines.Text() != last {
@@ -80,11 +102,11 @@ func controlledPID(t *testing.T, pipe string) int {
 			break
 		}
 	}
-	pid, err := strconv.Atoi(last)
-	if err != nil {
-		t.Fatal(err)
+	if times < 50 {
+		return 0, nil, fmt.Errorf("%v ended, and process %q had run the test %d times: %v", cmd.Args, last, times, <-ended)
 	}
-	return pid
+	pid, err = strconv.Atoi(last)
+	return pid, func() error { return <-ended }, err
 }
 
 // drain reads what is in the pipe, so that its writers go on.

@@ -10,11 +10,12 @@ import (
 )
 
 // A coverage adds up the counts of a search's processes. Shards add up to the coverage
-// of one search, but for classes and pairs, which are counted by process.
+// of one search, but for classes and pairs: each process counts its own, so the largest
+// number is a lower bound.
 type coverage struct {
 	Schedules, Steps, Decisions uint64
-	Classes, Singles            uint64 // of the process that saw most schedules
-	Most                        uint64 // schedules of that process
+	Classes                     uint64
+	Singles, Most               uint64 // classes that one schedule had, and schedules, of the process with most schedules
 	Pairs                       uint64
 	PCT                         [4]uint64 // sums of chances, as in protocol.Counts
 	Bound                       uint64
@@ -69,8 +70,9 @@ func (c *coverage) merge(d *coverage) {
 	c.Schedules += d.Schedules
 	c.Steps += d.Steps
 	c.Decisions += d.Decisions
+	c.Classes = max(c.Classes, d.Classes)
 	if d.Most >= c.Most {
-		c.Most, c.Classes, c.Singles = d.Most, d.Classes, d.Singles
+		c.Most, c.Singles = d.Most, d.Singles
 	}
 	c.Pairs = max(c.Pairs, d.Pairs)
 	for i := range c.PCT {
@@ -120,13 +122,20 @@ func (c *coverage) granted(depth int) float64 {
 
 // lines say how much was covered, for a reader of -v and of a failure.
 func (c *coverage) lines(s *search) []string {
-	text := fmt.Sprintf("%s in %v, %s", plural(int(c.Schedules), "schedule", "schedules"), s.spent.Round(time.Millisecond),
-		plural(int(c.Classes), "class", "classes"))
+	least := ""
+	if c.Processes > 1 {
+		least = "at least "
+	}
+	text := fmt.Sprintf("%s in %v, %s%s", plural(int(c.Schedules), "schedule", "schedules"), s.spent.Round(time.Millisecond),
+		least, plural(int(c.Classes), "class", "classes"))
 	if c.Most > 1 && s.opts.Exhaust < 0 {
 		text += fmt.Sprintf("; chance that the next schedule has a new class: %.2g", c.unseen())
+		if c.Most < c.Schedules {
+			text += fmt.Sprintf(" after %s", plural(int(c.Most), "schedule", "schedules"))
+		}
 	}
 	if c.Pairs > 0 {
-		text += fmt.Sprintf("; %s of conflicting operations", plural(int(c.Pairs), "pair", "pairs"))
+		text += fmt.Sprintf("; %s%s of conflicting operations", least, plural(int(c.Pairs), "pair", "pairs"))
 	}
 	switch {
 	case c.Complete:

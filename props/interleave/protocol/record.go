@@ -235,6 +235,7 @@ type Counts struct {
 	Children uint64 // children: processes that were started
 	Signals  uint64 // signals that the program received
 	GC       uint64 // gc: collections that the program asked for
+	Scans    uint64 // scans: looks at all goroutines for one that waits for the kernel
 	Away     bool   // away: of a progress record, nothing goes on because of a system call or a descriptor of the kernel
 }
 
@@ -247,7 +248,8 @@ func CountsOf(r Record) Counts {
 		Classes: r.Number("classes"), Singles: r.Number("singles"), Pairs: r.Number("pairs"), Bound: r.Number("bound"),
 		Complete: r.Number("complete") == 1, Pruned: r.Number("pruned"), Rescued: r.Number("rescued"), Faults: r.Number("faults"),
 		PCT: [4]uint64{r.Number("pct2"), r.Number("pct3"), r.Number("pct4"), r.Number("pct5")}, Raw: r.Number("raw"),
-		Cgo: r.Number("cgo"), Sockets: r.Number("sockets"), Children: r.Number("children"), Signals: r.Number("signals"), GC: r.Number("gc"), Away: r.Number("away") == 1}
+		Cgo: r.Number("cgo"), Sockets: r.Number("sockets"), Children: r.Number("children"), Signals: r.Number("signals"), GC: r.Number("gc"), Scans: r.Number("scans"),
+		Away: r.Number("away") == 1}
 }
 
 // Outside is the content of an outside record.

@@ -134,6 +134,15 @@ func TestOutside(t *testing.T) {
 	}
 }
 
+// TestScans looks at all goroutines for one that waits for the kernel only while there is
+// one.
+func TestScans(t *testing.T) {
+	got := passes(t, build(t, "verdicts"), "TestPipeOnce", 10, protocol.Request{})
+	if n := got.summary.Scans; n == 0 || n > 300 {
+		t.Errorf("%d looks at all goroutines, want a few for each schedule", n)
+	}
+}
+
 // TestBadRequest is answered by an error record.
 func TestBadRequest(t *testing.T) {
 	bin := build(t, "verdicts")

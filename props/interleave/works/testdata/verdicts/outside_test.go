@@ -96,6 +96,26 @@ func TestSlowChild(t *testing.T) {
 	cmd.Wait()
 }
 
+// A pipe of the kernel is used once, and no longer matters then.
+func TestPipeOnce(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		time.Sleep(time.Millisecond)
+		w.Write([]byte("x"))
+	}()
+	if _, err := r.Read(make([]byte, 1)); err != nil {
+		t.Error(err)
+	}
+	r.Close()
+	w.Close()
+	for range 500 {
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // Nobody reads, and a guard is there for that.
 func TestNoReader(t *testing.T) {
 	var p [2]int
