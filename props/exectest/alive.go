@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// labelKey is the profiler label that the goroutines of a run carry: those
-// that a labelled goroutine starts inherit it.
+// labelKey is the profiler label of the goroutines of a run. A goroutine inherits it from
+// the goroutine that starts it.
 const labelKey = "exectest-run"
 
-// counter returns a function that counts the living goroutines of a run, for a call
-// now and later ones. In a bubble these are the bubble's; in real time those that carry
-// the run's label, which leaves out the ones that the runtime's timers start. Unless
-// exact is wanted, it counts nothing in real time, and in a bubble only if the process
-// has more goroutines than now: a stack dump takes longer than most runs.
+// counter returns a function that counts the living goroutines of a run. In a bubble it
+// counts the goroutines of the bubble; in real time those with the label of the run,
+// which does not include goroutines that timers of the runtime start. If exact is false,
+// it counts nothing in real time, and in a bubble only if the process has more goroutines
+// than at the call of counter: a stack dump takes longer than most runs.
 func counter(c *config, label string, exact bool) func() int {
 	switch {
 	case exact && c.realTime:
@@ -36,11 +36,11 @@ func counter(c *config, label string, exact bool) func() int {
 	}
 }
 
-// inFreshBubble is the number of goroutines of a bubble in which nothing has happened.
+// inFreshBubble returns the number of goroutines in a new bubble.
 var inFreshBubble = sync.OnceValue(bubbled)
 
-// bubbled counts the goroutines of the caller's bubble. Their headers in a
-// stack dump name it: goroutine 7 [select (durable), synctest bubble 3]:
+// bubbled counts the goroutines of the caller's bubble. Their headers in a stack dump
+// name the bubble: goroutine 7 [select (durable), synctest bubble 3]:
 func bubbled() int {
 	const mark = ", synctest bubble "
 	var own, all []byte
@@ -59,7 +59,7 @@ func bubbled() int {
 		}
 		id := bytes.TrimRight(line[i+len(mark):], "]:\n")
 		if own == nil {
-			own = id // the caller comes first
+			own = id // the caller's stack comes first
 		}
 		if bytes.Equal(id, own) {
 			count++
@@ -68,14 +68,14 @@ func bubbled() int {
 	return count
 }
 
-// labelled counts the goroutines that carry the label.
+// labelled counts the goroutines with the label.
 func labelled(label string) int {
 	var profile bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
 		panic(fmt.Sprintf("exectest: goroutine profile: %v", err))
 	}
 	mark := []byte(strconv.Quote(labelKey) + ":" + strconv.Quote(label))
-	sum, alike := 0, 0 // a line "3 @ ..." opens each group of goroutines that are alike
+	sum, alike := 0, 0 // a line "3 @ ..." begins each group of equal stacks
 	for line := range bytes.Lines(profile.Bytes()) {
 		if i := bytes.IndexByte(line, '@'); i > 0 {
 			alike, _ = strconv.Atoi(string(bytes.TrimSpace(line[:i])))

@@ -16,28 +16,28 @@ import (
 	"eventide/props/history"
 )
 
-// run is what came of one program on one subject.
+// run is the result of one program on one subject.
 type run struct {
 	history *history.History
-	hung    bool    // it did not come to rest within the kit's patience
-	early   int     // goroutines of the subject before its first use, see counter
-	left    int     // goroutines of the subject after done, see counter
+	hung    bool    // it did not end within the kit's patience
+	early   int     // goroutines of the subject before its first use: see counter
+	left    int     // goroutines of the subject after Done: see counter
 	done    bool    // Done was closed
-	err     error   // there is nothing to judge, or the log makes no sense
+	err     error   // why there is nothing to judge, or why the log is inconsistent
 	verdict verdict // of a hammer
 }
 
-// execute runs the program on a fresh subject. Counting goroutines exactly costs more
-// than most runs, so it is asked for; see counter.
+// execute runs the program on a fresh subject. With exact it counts goroutines exactly,
+// which costs more than most runs: see counter.
 func execute(factory func() Subject, p program, c *config, exact bool) run {
 	return carryOut(c, func(alive func(bool) func() int) run { return oneRun(factory, p, c, alive(exact)) })
 }
 
-// carryOut calls f in a bubble, or in real time, and returns what it does. It
-// returns after the kit's patience at the latest; goroutines that are stuck then
-// stay so. f is given what makes a counter of its goroutines.
+// carryOut calls f in a bubble, or in real time, and returns its result. It returns after
+// the kit's patience at the latest, and then abandons the goroutines of f. f gets a
+// function that makes a counter of its goroutines.
 func carryOut(c *config, f func(alive func(bool) func() int) run) run {
-	finished := make(chan run, 1) // buffered: nobody may be waiting any more
+	finished := make(chan run, 1) // buffered: carryOut may have returned
 	go func() {
 		r := run{err: errCutShort}
 		defer func() { finished <- r }()
@@ -56,15 +56,15 @@ func carryOut(c *config, f func(alive func(bool) func() int) run) run {
 	}
 }
 
-// Reasons for a run of which there is nothing to judge.
+// Reasons why there is nothing to judge in a run.
 var (
 	errNoSubject = errors.New("the factory returned nil, want a fresh Subject")
 	errCutShort  = errors.New("the run was cut short by runtime.Goexit: t.Fatal or t.Skip in the factory, or in a method of the subject")
 )
 
-// inBubble calls f in a bubble, or plainly in real time. A bubble whose subject
-// leaves goroutines behind ends in a panic of synctest; what f has found by then
-// stands, so it is enough to get out.
+// inBubble calls f in a bubble, or directly in real time. If the subject leaves
+// goroutines behind, synctest panics at the end of the bubble. f has stored its results
+// by then, so the panic is ignored.
 func inBubble(c *config, f func()) {
 	if c.realTime {
 		f()
@@ -78,9 +78,9 @@ func inBubble(c *config, f func()) {
 	synctest.Test(c.testingT(), func(*testing.T) { f() })
 }
 
-// testingT is the test that bubbles belong to. synctest asks for one, and for
-// Check, which may be called outside of any test, an empty one serves: nothing
-// is ever reported to it. TestCheckOutsideTests keeps this so.
+// testingT returns the test that bubbles belong to. synctest needs one. Check may be
+// called outside of a test; then an empty one is enough, because nothing is reported to
+// it. TestCheckOutsideTests checks that.
 func (c *config) testingT() *testing.T {
 	if c.t != nil {
 		return c.t
@@ -108,7 +108,7 @@ func oneRun(factory func() Subject, p program, c *config, alive func() int) run 
 	return r
 }
 
-// fresh calls the factory. A nil pointer in a Subject is none either.
+// fresh calls the factory. A nil pointer in a Subject is an error too.
 func fresh(factory func() Subject) (Subject, error) {
 	s := factory()
 	if v := reflect.ValueOf(s); s == nil || v.Kind() == reflect.Pointer && v.IsNil() {
@@ -132,8 +132,8 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// settle returns a function that returns when nothing moves any more. In real
-// time nobody can tell, so it gives the subject a while.
+// settle returns a function that waits until no goroutine of the bubble can run. In real
+// time that cannot be known, so it sleeps for a while.
 func (c *config) settle() func() {
 	if c.realTime {
 		return func() { time.Sleep(unit) }
@@ -141,7 +141,7 @@ func (c *config) settle() func() {
 	return synctest.Wait
 }
 
-// rules are those that the subject's log is judged under.
+// rules returns the rules for the log of the subject.
 func (c *config) rules(s Subject) history.Rules {
 	return history.Rules{
 		Parts:      parts(s),

@@ -15,7 +15,7 @@ import (
 )
 
 // underChosen is Check in a process of the command interleave, which calls it once for
-// each schedule: one scene on one subject, judged by every predicate.
+// each schedule. It runs one scene on one subject, and judges the run by every predicate.
 func underChosen(factory func() Subject, opts []Option) (Result, error) {
 	c := defaults()
 	for _, o := range opts {
@@ -24,9 +24,9 @@ func underChosen(factory func() Subject, opts []Option) (Result, error) {
 	if err := errors.Join(c.bad...); err != nil {
 		return Result{}, err
 	}
-	c.chosen, c.realTime = true, true // time is virtual, but operations take some
+	c.chosen, c.realTime = true, true // time is virtual, but operations take some of it
 	if c.timers != history.CancelTimers {
-		c.timers = history.AnyTimers // the others compare a deadline with the moment inside a call
+		c.timers = history.AnyTimers // the other policies compare a deadline with the moment inside a call
 	}
 	s, err := fresh(factory)
 	if err != nil {
@@ -38,7 +38,7 @@ func underChosen(factory func() Subject, opts []Option) (Result, error) {
 	return c.follow(s, drawScene(rng, menuOf(s, &c)))
 }
 
-// follow runs the scene and judges it.
+// follow runs the scene and judges the run.
 func (c *config) follow(s Subject, sc scene) (Result, error) {
 	d, trace := newChosenDriver(s, c)
 	defer trace.close()
@@ -67,14 +67,14 @@ func newChosenDriver(s Subject, c *config) (*driver, *trace) {
 	return d, trace
 }
 
-// wave starts the actors of p and waits until nothing moves. It reports whether each
-// call has returned and each accepted task has run; after the last wave, also whether
-// Done was seen.
+// wave starts the actors of p and waits until no goroutine can run. It reports whether
+// each call has returned and each accepted task has run; after the last wave, also
+// whether Done was seen closed.
 func (d *driver) wave(t *trace, p program, last bool) bool {
 	t.act(len(p.actors))
 	for _, steps := range p.actors {
 		steps = slices.Clone(steps)
-		steps[0].pause = max(0, steps[0].pause-t.now()) // it is a time since the beginning
+		steps[0].pause = max(0, steps[0].pause-t.now()) // the first pause counts from the beginning of the scene
 		go func() {
 			defer t.act(-1)
 			d.steps(steps)
@@ -83,23 +83,24 @@ func (d *driver) wave(t *trace, p program, last bool) bool {
 	return t.untilRest(func() bool { return t.atRest() && (!last || t.isDone()) })
 }
 
-// Pauses of untilRest. The command moves the clock when no goroutine can run, and for a
-// goroutine that waits in a loop. The last pause is longer than timers may expire early.
+// Pauses of untilRest. The command moves the clock when no goroutine can run, and when a
+// goroutine polls in a loop. The last pause is longer than the error by which timers may
+// expire early.
 const (
 	firstPause = 50 * time.Microsecond
 	lastPause  = 20 * time.Second
 	checkPause = 2 * time.Second
 )
 
-// spinOperations in a checkPause are those of a goroutine that waits in a loop. A timer
-// that expires each millisecond makes fewer.
+// spinOperations is the least number of operations in a checkPause from which a goroutine
+// is taken to poll in a loop. A timer that expires each millisecond makes fewer.
 const spinOperations = 25000
 
 // untilRest waits for the condition, in longer and longer pauses, and reports whether it
-// holds in the end. It gives up when nothing moves any more. While a goroutine waits in a
-// loop, another that can run may have to wait for half a million operations in a row:
-// then the condition is awaited without pauses, which would begin a new row, and the
-// command judges a loop that does not end.
+// holds in the end. It gives up when nothing happens any more. While a goroutine polls in
+// a loop, another one that can run may have to wait for half a million consecutive
+// operations. Then untilRest waits without pauses, each of which would interrupt that
+// sequence, and leaves it to the command to judge an endless loop.
 func (t *trace) untilRest(holds func() bool) bool {
 	for pause := firstPause; pause < lastPause; pause *= 4 {
 		time.Sleep(pause)
@@ -119,8 +120,8 @@ func (t *trace) untilRest(holds func() bool) bool {
 	return true
 }
 
-// violations are those that count. A call that never returned where nothing else is
-// wrong is one too.
+// violations returns the violations that count. If there are none, a call that has not
+// returned is one.
 func (c *config) violations(verdicts []history.Verdict, r run) []history.Violation {
 	var found []history.Violation
 	add := func(violations ...history.Violation) {
@@ -142,7 +143,7 @@ func (c *config) violations(verdicts []history.Verdict, r run) []history.Violati
 	return found
 }
 
-// neverReturned finds a call that has not returned when nothing moves any more.
+// neverReturned finds a call that has not returned at the end.
 func neverReturned(h *history.History) []history.Violation {
 	open := map[int]history.Event{}
 	for _, e := range h.Events {
@@ -164,8 +165,8 @@ func neverReturned(h *history.History) []history.Violation {
 	return nil
 }
 
-// chosenReport begins with a line that has no times and labels: the command tells findings
-// apart by it.
+// chosenReport begins with lines without times and labels, by which the command tells
+// findings apart.
 func chosenReport(sc scene, h *history.History, found []history.Violation) string {
 	var b strings.Builder
 	v := found[0]
@@ -179,7 +180,8 @@ func chosenReport(sc scene, h *history.History, found []history.Violation) strin
 	return b.String()
 }
 
-// chosenResult has a row for each guarantee that the schedule says something of.
+// chosenResult has a row for each guarantee whose premise occurred, and for each
+// violation.
 func chosenResult(verdicts []history.Verdict, found []history.Violation, sc scene, h *history.History) Result {
 	var r Result
 	row := func(guarantee, sentence string) *Row {
@@ -209,7 +211,7 @@ func chosenResult(verdicts []history.Verdict, found []history.Violation, sc scen
 }
 
 // runChosen is Run in a process of the command interleave. Only the first violation has a
-// report: what follows may come of it.
+// report: the others may follow from it.
 func runChosen(t *testing.T, factory func() Subject, opts []Option) Result {
 	t.Helper()
 	r, err := underChosen(factory, opts)

@@ -1,6 +1,6 @@
 package exectest
 
-// withoutClause has the guarantees for which the kit has no programs, and why.
+// withoutClause has the guarantees for which the kit has no programs, with the reason.
 var withoutClause = map[string]string{
 	"G19": "no method of Subject bounds a queue",
 	"G21": "a Subject is one executor",
@@ -8,9 +8,9 @@ var withoutClause = map[string]string{
 	"G23": "a Subject has no channels",
 }
 
-// clauses is the kit: one entry per guarantee, in the order of their numbers.
-// Each has programs of its own, which keep clear of what the other guarantees
-// speak of, so that most defects break one guarantee. All of them answer for all.
+// clauses is the kit: one entry per guarantee, in the order of their numbers. The
+// programs of an entry avoid the premises of other guarantees, so that most defects break
+// one guarantee. Every run is judged by all guarantees.
 var clauses = [...]clause{
 	{name: "G1",
 		predicates: []string{"S7"}, needs: []string{"Stater"}, rounds: 40, program: watched},

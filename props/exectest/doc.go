@@ -50,26 +50,26 @@
 //	go install eventide/props/cmd/interleave
 //	interleave test -run TestConformance -schedules 10000
 //
-// In a process of that command Run and Check do not hammer. Each schedule has one small
-// program, drawn from the seed of the schedule: one to three waves of up to five goroutines
-// with one to three calls each, every wave begun when nothing of the one before can run
-// any more, and one or two shutdowns in the last. A task that is stranded has nobody who
-// wakes the loop for it. Every predicate judges the run. The first line of a failure is
-// the same for all schedules that show it, and the program and the trace follow.
+// In a process of that command, Run and Check have no runs without the log. Each schedule
+// runs one small program, drawn from the seed of the schedule: one to three waves of up
+// to five goroutines with one to three calls each, and one or two shutdowns in the last
+// wave. A wave begins when nothing of the one before can run any more, so that no later
+// call wakes the loop for a stranded task. Every predicate judges the run. The first line
+// of a failure is the same for all schedules that show it; the program and the trace
+// follow.
 //
-//   - The subtests of the guarantees are not run. Only narrows what is judged, Without
-//     leaves a guarantee out. Rounds, Seed, Patience and RealTime have no effect.
-//   - The result has a row for each guarantee of which the schedule says something.
-//   - Operations take virtual time, so nothing is held against an executor that is late.
-//     G11, that no goroutine runs before the first use (G17), and which timers a shutdown
-//     still runs are for go test to check.
-//     A goroutine that is left behind is a finding of the command.
-//   - Nothing of the kit synchronises bodies, so -race sees those that the executor
-//     does not order; PlainVariable makes every body write one variable.
-//   - Small limits of the executor help: one or two workers, a short queue. Its timers are
-//     met at 1 ms, 10 ms, 100 ms, 1 s, 2 s, 5 s and 10 s after its making, and
-//     elsewhere with -time mixed.
+//   - The subtests of the guarantees are not run. Only narrows what is judged, and
+//     Without leaves a guarantee out. Rounds, Seed, Patience and RealTime have no effect.
+//   - The result has a row for each guarantee whose premise occurred in the schedule.
+//   - Operations take virtual time, so being late is not a failure. Use go test to check
+//     G11, that no goroutine runs before the first use (G17), and which timers still run
+//     in a shutdown. A goroutine that is left behind is a finding of the command.
+//   - The kit does not synchronise bodies, so -race reports bodies that the executor does
+//     not order; PlainVariable makes every body write one variable.
+//   - Small limits of the executor help: one or two workers, a short queue. Calls come 1
+//     ms, 10 ms, 100 ms, 1 s, 2 s, 5 s and 10 s after its construction, where its timers
+//     may expire; with -time mixed also at other times.
 //
-// The documentation of package core has the guarantees by their numbers. The kit has no
+// The documentation of package core lists the guarantees by number. The kit has no
 // programs for G19 and for G21 to G23, which need a bounded queue, a group or channels.
 package exectest

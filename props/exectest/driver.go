@@ -10,18 +10,18 @@ import (
 	"eventide/props/history"
 )
 
-// driver carries out one program on one subject and writes the log.
+// driver runs one program on one subject and writes the log.
 type driver struct {
 	subject Subject
 	config  *config
 	log     recorder
-	quit    chan struct{}  // closed when the driver stops watching
+	quit    chan struct{}  // closed when the watchers have to end
 	watch   sync.WaitGroup // the watchers of Done and of futures
 
 	mu    sync.Mutex
 	undos map[int]func() bool // cancel and remove functions by label
 
-	plain int // see PlainVariable; written by bodies only
+	plain int // see PlainVariable; only bodies write it
 }
 
 func newDriver(s Subject, c *config) *driver {
@@ -34,8 +34,8 @@ func newDriver(s Subject, c *config) *driver {
 	}
 }
 
-// drive runs the actors, waits for Done no longer than the program can need,
-// and lets the after-effects settle. settle returns once nothing moves.
+// drive runs the actors, waits for Done for as long as the program can need, and lets
+// late effects happen. settle returns when no goroutine can run.
 func (d *driver) drive(p program, settle func()) {
 	deadline := time.NewTimer(p.rest())
 	defer deadline.Stop()
@@ -44,20 +44,20 @@ func (d *driver) drive(p program, settle func()) {
 	go d.act(p, actors)
 	if within(actors, deadline) {
 		within(d.subject.Done(), deadline)
-		time.Sleep(d.config.linger(p)) // what wrongly runs after done has time to show
+		time.Sleep(d.config.linger(p)) // a body that wrongly runs after Done has time to be seen
 	}
 	settle()
 	close(d.quit)
 	d.watch.Wait()
 }
 
-// within waits for the channel, and reports whether it closed in time.
+// within waits for the channel, and reports whether it was closed in time.
 func within(c <-chan struct{}, deadline *time.Timer) bool {
 	select {
 	case <-c:
 		return true
 	case <-deadline.C:
-		deadline.Reset(0) // so that whoever waits next does not wait
+		deadline.Reset(0) // so that a later wait does not wait
 		return false
 	}
 }
@@ -72,7 +72,7 @@ func (d *driver) act(p program, finished chan<- struct{}) {
 	actors.Wait()
 }
 
-// watchDone writes down when Done is seen closed, with no delay.
+// watchDone records without delay when it sees Done closed.
 func (d *driver) watchDone() {
 	select {
 	case <-d.subject.Done():
@@ -95,7 +95,7 @@ func (d *driver) steps(steps []step) {
 	}
 }
 
-// step makes one call, if the subject has it.
+// step makes one call, if the subject has the method.
 func (d *driver) step(s step) {
 	switch s.op {
 	case history.OpExecute:
@@ -115,12 +115,12 @@ func (d *driver) step(s step) {
 			d.call(s, func() history.Outcome { c.ShutdownNow(); return history.Returned })
 		}
 	default:
-		d.look(s)
+		d.query(s)
 	}
 }
 
-// look asks the subject about itself.
-func (d *driver) look(s step) {
+// query calls a method that returns something about the subject, and records the answer.
+func (d *driver) query(s step) {
 	switch s.op {
 	case history.OpState:
 		if st, ok := d.subject.(Stater); ok {
@@ -144,7 +144,7 @@ func (d *driver) look(s step) {
 	}
 }
 
-// call writes Invoke and Return around f.
+// call records Invoke, calls f, and records Return.
 func (d *driver) call(s step, f func() history.Outcome) {
 	n := d.log.Add(history.Event{
 		Kind: history.Invoke, Op: s.op, ID: s.id,
@@ -154,7 +154,7 @@ func (d *driver) call(s step, f func() history.Outcome) {
 	d.log.Add(history.Event{Kind: history.Return, Op: s.op, ID: s.id, Call: n, Outcome: answer})
 }
 
-// answer is the outcome that an error stands for.
+// answer returns the outcome for an error of a call.
 func (d *driver) answer(err error) history.Outcome {
 	if err == nil {
 		return history.Accepted
@@ -186,7 +186,7 @@ func (d *driver) addHook(s step) {
 	})
 }
 
-// submit hands over a task with a future and watches the future.
+// submit submits a task with a future, and watches the future.
 func (d *driver) submit(s step) {
 	sub, ok := d.subject.(Submitter)
 	if !ok {
@@ -204,9 +204,9 @@ func (d *driver) submit(s step) {
 	d.watcher(func() { d.watchFuture(s.id, f) })
 }
 
-// watcher starts a goroutine that ends once it has seen what it watches, or quit is closed.
-// Under a chosen schedule it counts as an actor: a WaitGroup to which goroutines add that
-// nothing orders with the wait is a race to the detector.
+// watcher starts a goroutine that ends when it has seen what it watches, or when quit is
+// closed. Under a chosen schedule it counts as an actor: a WaitGroup would be a data race
+// to the detector, because nothing orders Add with Wait.
 func (d *driver) watcher(watch func()) {
 	t, ok := d.log.(*trace)
 	if !ok {
@@ -232,7 +232,7 @@ func (d *driver) watchFuture(id int, f Future) {
 	}
 }
 
-// keep remembers how to undo a submission.
+// keep stores the function that undoes a submission.
 func (d *driver) keep(id int, undo func() bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -241,7 +241,7 @@ func (d *driver) keep(id int, undo func() bool) {
 	}
 }
 
-// undo cancels a timer or removes a hook, if that was accepted.
+// undo cancels a timer or removes a hook, if it was accepted.
 func (d *driver) undo(s step) {
 	d.mu.Lock()
 	undo := d.undos[s.id]
@@ -251,15 +251,15 @@ func (d *driver) undo(s step) {
 	}
 }
 
-// plantedPanic is what a panicking body panics with. If it kills the process,
-// its text is the last that there is to read.
+// plantedPanic is the value of a planted panic. If it kills the process, its text is the
+// last output.
 type plantedPanic struct {
 	id     int
-	found  []string // failures of the guarantees that were checked before
-	replay string   // the line to paste
+	found  []string // earlier failures
+	replay string   // the command that repeats it
 }
 
-// Error is what the process dies with if nobody recovers.
+// Error is the text with which the process dies if the executor does not recover.
 func (p plantedPanic) Error() string {
 	text := "exectest: G14: a panic planted in a task has escaped the executor and kills the process.\n" +
 		"Recover in your loop, or declare that you do not: exectest.Without(\"G14\", \"why\").\n" +
@@ -270,14 +270,14 @@ func (p plantedPanic) Error() string {
 	return text + "What had failed before:\n" + strings.Join(p.found, "\n")
 }
 
-// body returns the function that the executor is given.
+// body returns the function that the driver gives to the executor.
 func (d *driver) body(s step, kind history.Body) func() {
 	return func() {
 		outcome := s.body.ends
 		if !outcome.Abrupt() {
 			outcome = history.Normal
 		}
-		if d.config.chosen && closed(d.subject.Done()) { // no watcher is as quick
+		if d.config.chosen && closed(d.subject.Done()) { // no watcher is as fast
 			d.log.Add(history.Event{Kind: history.Observe, Op: history.OpDone, Outcome: history.True})
 		}
 		d.log.Add(history.Event{Kind: history.Begin, Body: kind, ID: s.id, InLoop: d.inLoop()})

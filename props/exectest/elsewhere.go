@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// elsewhere keeps, for each guarantee, the first breach that a program or a hammer of
-// another one showed. Its own programs show it better, so it counts only if they have
-// found nothing when all have run.
+// elsewhere keeps, for each guarantee, the first breach in a run that was made for
+// another guarantee. The guarantee's own programs show a breach better, so it counts only
+// if they find nothing.
 type elsewhere struct {
 	found []sighting
 }
 
-// sighting is such a breach.
+// sighting is a breach in a run that was made for another guarantee.
 type sighting struct {
 	guarantee, sentence string
 	text                string
-	explain             func(*Row) // fills the row; it takes a while
+	explain             func(*Row) // fills the row; slow
 }
 
-// note keeps the sighting unless there is one of its guarantee.
-func (e *elsewhere) note(s sighting) {
+// add keeps the sighting, unless there is one of the same guarantee.
+func (e *elsewhere) add(s sighting) {
 	if !e.has(s.guarantee) {
 		e.found = append(e.found, s)
 	}
 }
 
-// texts are those of the sightings, each on a line with the guarantee.
+// texts returns one line for each sighting, with the guarantee.
 func (e *elsewhere) texts() []string {
 	var texts []string
 	for _, s := range e.found {
@@ -39,12 +39,12 @@ func (e *elsewhere) has(guarantee string) bool {
 	return slices.ContainsFunc(e.found, func(s sighting) bool { return s.guarantee == guarantee })
 }
 
-// settle puts the sightings into the rows of guarantees that have not failed, sorts the
-// rows, and returns those that it has made fail.
-func (e *elsewhere) settle(r *Result) (failed []Row) {
+// report puts the sightings into the rows of guarantees that have not failed, sorts the
+// rows, and returns the rows that now fail.
+func (e *elsewhere) report(r *Result) (failed []Row) {
 	for _, s := range e.found {
 		at := slices.IndexFunc(r.Rows, func(row Row) bool { return row.Guarantee == s.guarantee })
-		if at < 0 { // -run left its subtest out, or the kit has no programs for it
+		if at < 0 { // -run has left out its subtest, or the kit has no programs for it
 			at = len(r.Rows)
 			r.Rows = append(r.Rows, Row{Guarantee: s.guarantee, Sentence: s.sentence})
 		}
@@ -58,19 +58,19 @@ func (e *elsewhere) settle(r *Result) (failed []Row) {
 	return failed
 }
 
-// breaksOthers notes what else the run broke. A run counts for the first guarantee only,
-// as what follows may come of it.
+// breaksOthers adds a sighting of the first guarantee that the run broke. Other breaches
+// in the same run may follow from the first.
 func (cl *clause) breaksOthers(factory func() Subject, c *config, p program, found finding) {
 	if len(found.violations) == 0 {
 		return
 	}
 	v := found.violations[0]
 	own := c.outside(cl, v.Guarantee)
-	c.others.note(sighting{v.Guarantee, v.Sentence, v.Text, func(row *Row) { cl.explain(row, factory, own, p, found) }})
+	c.others.add(sighting{v.Guarantee, v.Sentence, v.Text, func(row *Row) { cl.explain(row, factory, own, p, found) }})
 }
 
-// outside is the configuration for what is done when the clause's subtest is over, about
-// another guarantee.
+// outside returns the configuration for work on another guarantee, after the clause's
+// subtest has ended.
 func (c *config) outside(cl *clause, guarantee string) *config {
 	own := *c
 	own.line = c.replay(cl, guarantee)
@@ -78,7 +78,8 @@ func (c *config) outside(cl *clause, guarantee string) *config {
 	return &own
 }
 
-// madeFor says in a failure of the row's guarantee whose program or hammer this was.
+// madeFor names, for the failure text of another guarantee, the clause whose program or
+// hammer it was.
 func (cl *clause) madeFor(row *Row) string {
 	if cl.name == row.Guarantee {
 		return ""

@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// hammer is a run without the log: producers submit as fast as they can while a
-// shutdown comes in between, and afterwards it is counted what became of each
-// call. The log of the programs takes a lock around every call, which keeps
-// producers apart; a gap of a few instructions in Execute is then never met. The
-// price is that a failure has no trace, so it is told as a test to paste.
+// hammer describes a run without the log: producers submit as fast as they can while a
+// shutdown begins, and afterwards the results of all calls are counted. The log of the
+// programs takes a lock around every call, which separates the producers, so that they
+// never hit a gap of a few instructions in Execute. In exchange a failure has no trace;
+// the report has the source of an equivalent test instead.
 type hammer struct {
 	call      call
 	producers int
 	calls     int // of each producer
-	yields    int // runtime.Gosched before the shutdown
-	dwell     int // runtime.Gosched in each body
+	yields    int // calls of runtime.Gosched before the shutdown
+	dwell     int // calls of runtime.Gosched in each body
 	busy      bool
 	inside    bool
 	timeout   bool
 }
 
-// call is what the producers call.
+// call is the method that the producers call.
 type call int
 
 const (
@@ -33,22 +33,22 @@ const (
 	callAddHook
 )
 
-// Times of a hammer's shutdown. It asks for no quiet period, unless its timeout
-// is to close admission: then producers begin exactly at its end.
+// Times of a hammer's shutdown. The quiet period is 0, unless the timeout has to close
+// admission: then producers begin exactly when the timeout passes.
 const (
 	hammerTimeout = 100 * unit
 	hammerClosing = unit / 10
 )
 
-// fewInside is how many calls there are at most beside a task that calls Shutdown, so
-// that queues of the usual sizes have room: see patienceInside.
+// fewInside is the most calls beside a task that calls Shutdown, so that queues of the
+// usual sizes have room: see patienceInside.
 const fewInside = 1000
 
-// hammered draws a hammer. The weights were measured, on executors that lose in
-// gaps of different kinds: many calls matter most, as each is one chance; more
-// producers than processors queue up at the executor's locks, and are held up there;
-// a shutdown called by a task leaves the loop the shortest way to its end, and finds
-// several times as often the gap between a flag and a lock.
+// hammered draws a hammer. The weights were measured on executors that lose tasks in
+// different kinds of gaps. Many calls matter most, because each is one chance. More
+// producers than processors queue up at the executor's locks, and are delayed there. If a
+// task calls the shutdown, the loop ends by the shortest way, which finds the gap between
+// a flag and a lock several times as often.
 func hammered(rng *rand.Rand, c call) hammer {
 	h := hammer{
 		call:      c,
@@ -68,13 +68,13 @@ func hammered(rng *rand.Rand, c call) hammer {
 	return h
 }
 
-// slot is what became of one call. All of it is atomic, as calls that never return
-// and bodies that run too late may write while it is read.
+// slot is the result of one call. All fields are atomic, because a call that never
+// returns, or a body that runs too late, may write while the slot is read.
 type slot struct {
 	stage  atomic.Int32
 	future atomic.Pointer[Future]
 	ran    atomic.Int32
-	late   atomic.Bool // began when Done was closed
+	late   atomic.Bool // a body began after Done was closed
 }
 
 // Stages of a call.
@@ -93,17 +93,17 @@ func (s *slot) answer(yes bool) {
 	}
 }
 
-// strike carries out a hammer on one subject.
+// strike runs a hammer on one subject.
 type strike struct {
 	hammer
 	subject Subject
 	done    <-chan struct{}
-	slots   []slot // producer by producer, and then the held task and the one that shuts down
+	slots   []slot // the calls of each producer, then the held task and the task that shuts down
 	held    chan struct{}
 
-	running    atomic.Int32   // bodies now
-	overlapped atomic.Bool    // two at once
-	last       []atomic.Int64 // per producer, the call whose body began last
+	running    atomic.Int32   // bodies that run now
+	overlapped atomic.Bool    // two bodies ran at the same time
+	last       []atomic.Int64 // per producer, the number of the call whose body began last
 	disordered atomic.Bool
 }
 
@@ -116,8 +116,8 @@ func newStrike(h hammer, s Subject) *strike {
 	}
 }
 
-// run strikes and reports whether there is something to judge. There is not if the
-// executor does not end, which is for other guarantees to tell.
+// run makes the calls, and reports whether there is something to judge. If the executor
+// does not terminate, other guarantees judge that.
 func (k *strike) run(settle func(), realTime bool) bool {
 	deadline := time.NewTimer(4 * hammerTimeout)
 	defer deadline.Stop()
@@ -135,14 +135,14 @@ func (k *strike) run(settle func(), realTime bool) bool {
 			within((*f).Done(), deadline)
 		}
 	}
-	if !realTime || k.suspicious() { // in real time settling is slow
+	if !realTime || k.suspicious() { // settling is slow in real time
 		settle()
 	}
 	return true
 }
 
-// play makes all calls and returns when they have returned. As everywhere in the
-// kit the subject is called from many goroutines at once.
+// play makes all calls and returns when they have returned. The subject is called
+// concurrently.
 func (k *strike) play() {
 	held, stop := &k.slots[len(k.slots)-2], &k.slots[len(k.slots)-1]
 	shut := make(chan struct{})
@@ -150,7 +150,7 @@ func (k *strike) play() {
 	if k.busy {
 		k.execute(held, func() { <-k.held })
 	}
-	if k.busy && k.inside { // now, as a full queue may let nobody in while the loop is held
+	if k.busy && k.inside { // before the producers: a full queue may admit no task while the loop is held
 		k.execute(stop, shutInside)
 	}
 	if k.timeout {
@@ -177,7 +177,7 @@ func (k *strike) play() {
 	producers.Wait()
 }
 
-// insist calls Shutdown if the task that was to do so does not run.
+// insist calls Shutdown if the task that was to call it has not run.
 func (k *strike) insist(stop *slot, shut <-chan struct{}) {
 	timer := time.NewTimer(hammerTimeout)
 	defer timer.Stop()
@@ -187,11 +187,11 @@ func (k *strike) insist(stop *slot, shut <-chan struct{}) {
 }
 
 func (k *strike) shutdown(quiet, timeout time.Duration) {
-	_ = k.subject.Shutdown(quiet, timeout) // without one it does not end, and is not judged
+	_ = k.subject.Shutdown(quiet, timeout) // after an error the executor does not terminate, and the run is not judged
 }
 
-// produce makes the calls of one producer, until the executor is done: what is
-// said yes to after that is for G5 to tell.
+// produce makes the calls of one producer, until Done is closed. G5 judges calls after
+// that.
 func (k *strike) produce(p int) {
 	if k.timeout {
 		time.Sleep(hammerClosing)
@@ -253,7 +253,7 @@ func (k *strike) body(s *slot, then func()) func() {
 	}
 }
 
-// ordered notes that the body of a producer's n-th call begins.
+// ordered records that the body of a producer's n-th call begins.
 func (k *strike) ordered(producer, n int) {
 	if k.last[producer].Swap(int64(n)) > int64(n) {
 		k.disordered.Store(true)

@@ -7,8 +7,8 @@ import (
 	"text/template"
 )
 
-// source is the hammer as a test to paste, in a file of its own. It needs nothing
-// of this package, so that it can be changed and kept.
+// source returns the hammer as a complete test file. It does not use this package, so
+// that it can be changed and kept.
 func (h hammer) source(guarantee string, bubble bool) string {
 	var b strings.Builder
 	err := sourceText.Execute(&b, map[string]any{
@@ -20,7 +20,7 @@ func (h hammer) source(guarantee string, bubble bool) string {
 		"closing": int(hammerClosing.Milliseconds()), "timeout": int(hammerTimeout.Milliseconds()),
 	})
 	if err != nil {
-		panic(fmt.Sprintf("exectest: %v", err)) // the template is ours
+		panic(fmt.Sprintf("exectest: %v", err)) // the template is a constant
 	}
 	text, err := format.Source([]byte(b.String()))
 	if err != nil {

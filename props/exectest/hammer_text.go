@@ -8,18 +8,18 @@ import (
 	"eventide/props/history"
 )
 
-// String is the hammer on one line.
+// String returns the hammer on one line.
 func (h hammer) String() string {
-	parts := []string{fmt.Sprintf("%d producers, each %d times %v", h.producers, h.calls, h.call)}
+	parts := []string{fmt.Sprintf("%d producers that each call %v %d times", h.producers, h.call, h.calls)}
 	if h.busy {
-		parts = append(parts, "with a task that holds the loop")
+		parts = append(parts, "while a task blocks the loop")
 	}
 	if h.yields > 0 {
-		parts = append(parts, fmt.Sprintf("%d times runtime.Gosched", h.yields))
+		parts = append(parts, fmt.Sprintf("%d calls of runtime.Gosched", h.yields))
 	}
 	switch {
 	case h.timeout:
-		parts = append(parts, "when the timeout of a shutdown passes")
+		parts = append(parts, "from the moment when the timeout of a shutdown passes")
 	case h.inside:
 		parts = append(parts, "then Shutdown from a task")
 	default:
@@ -28,19 +28,19 @@ func (h hammer) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// String is the name of the method.
+// String returns the name of the method.
 func (c call) String() string { return [...]string{"Execute", "Submit", "AddShutdownHook"}[c] }
 
-// repetitions is how often a hammer that has broken something is tried again, so
-// that the report can say how rare it is, and how long that may take.
+// repetitions is how often a hammer that has found something is repeated, so that the
+// report can say how rare the failure is.
 const (
 	repetitions        = 1000
 	timeForRepetitions = time.Second
 )
 
-// tellHammer fills the row of a hammer that has found something. There is no
-// trace, so the report has a test that does the same, and how often it fails.
-func (cl *clause) tellHammer(row *Row, factory func() Subject, c *config, h hammer, text string) {
+// explainHammer fills the row of a hammer that has found something. Instead of a trace the
+// report has an equivalent test, and how often it fails.
+func (cl *clause) explainHammer(row *Row, factory func() Subject, c *config, h hammer, text string) {
 	v := history.Violation{Guarantee: row.Guarantee, Sentence: row.Sentence, Text: text}
 	row.Status, row.cause, row.line = Fail, v.Cause(), c.line
 	row.Text = fmt.Sprintf("%v [hammer%s: %v]", v, cl.madeFor(row), h)
@@ -49,9 +49,9 @@ func (cl *clause) tellHammer(row *Row, factory func() Subject, c *config, h hamm
 		tries, failed = cl.repeat(row.Guarantee, factory, c, h)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v\n\nThere is no trace: this run was made without the log, which keeps calls apart.\n", v)
-	fmt.Fprintf(&b, "What was done: %v.\n", h)
-	fmt.Fprintf(&b, "Done again %d times it failed %d times. The test does the same.\n\n", tries, failed)
+	fmt.Fprintf(&b, "%v\n\nThere is no trace: this run was made without the log, whose lock would separate the calls.\n", v)
+	fmt.Fprintf(&b, "The run: %v.\n", h)
+	fmt.Fprintf(&b, "It was repeated %d times and failed %d times. This test does the same:\n\n", tries, failed)
 	b.WriteString(h.source(row.Guarantee, !c.realTime))
 	fmt.Fprintf(&b, "\nreplay  %s\n", c.line)
 	row.Report = b.String() + inWords(row.Guarantee)

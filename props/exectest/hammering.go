@@ -9,10 +9,10 @@ import (
 	"eventide/internal/contract"
 )
 
-// count is what became of the calls of a strike.
+// count has the results of the calls of a strike.
 type count struct {
 	made, accepted, refused       int
-	stuck                         int // never returned
+	stuck                         int // calls that have not returned
 	lost, late, twice, refusedRan int
 	futures, open                 int
 }
@@ -50,14 +50,14 @@ func one(b bool) int {
 	return 0
 }
 
-// suspicious reports whether something is missing that may still come.
+// suspicious reports whether something is missing that may still happen.
 func (k *strike) suspicious() bool {
 	c := k.count()
 	return c.lost+c.stuck > 0
 }
 
-// The judges of strikes. Each returns "" or what is wrong, and how often what its
-// guarantee speaks of occurred.
+// The judges of strikes. Each returns what is wrong, or "", and how often the premise of
+// its guarantee occurred.
 
 func exactlyOnce(k *strike) (string, int) {
 	c := k.count()
@@ -100,18 +100,17 @@ func inOrder(k *strike) (string, int) {
 	return "", k.count().accepted
 }
 
-// hammering is how a clause uses hammers.
+// hammering says how a clause uses hammers.
 type hammering struct {
 	call  call
 	dwell int
-	runs  int // with the clause's own number of rounds
+	runs  int // unless Rounds is given
 	judge judgeOfStrikes
 }
 
 type judgeOfStrikes func(*strike) (text string, exercised int)
 
-// judges are those of every strike in which the call was made, by the guarantee that
-// they judge.
+// judges returns the judges of every strike with this call, each with its guarantee.
 func (c call) judges() []struct {
 	guarantee string
 	judge     judgeOfStrikes
@@ -126,7 +125,7 @@ func (c call) judges() []struct {
 	}{{"G2", oneAtATime}, {once, exactlyOnce}, {order, inOrder}, {"G9", everyFutureEnds}}
 }
 
-// judgeStrike judges a strike: by the clause's own judge and then by all others.
+// judgeStrike judges a strike by the clause's own judge, and then by all others.
 func (cl *clause) judgeStrike(c *config, k *strike) verdict {
 	text, exercised := cl.hammering.judge(k)
 	v := verdict{guarantee: cl.name, text: text, exercised: exercised, judged: true}
@@ -139,12 +138,12 @@ func (cl *clause) judgeStrike(c *config, k *strike) verdict {
 	return v
 }
 
-// timeForHammers is how long a clause may hammer with its own number of rounds. An
-// executor of this process needs a fraction of it; for one behind a pipe, where a
-// call takes a tenth of a millisecond, or under the race detector, it is the limit.
+// timeForHammers is how long a clause may hammer, unless Rounds is given. An executor in
+// this process needs a fraction of it. It limits an executor behind a pipe, where a call
+// takes 0.1 ms, and runs under the race detector.
 const timeForHammers = time.Second
 
-// hammer strikes until something breaks, and fills the row then.
+// hammer strikes until something breaks, and then fills the row.
 func (cl *clause) hammer(row *Row, factory func() Subject, c *config) {
 	runs, limit := cl.hammers(c)
 	began := time.Now()
@@ -161,25 +160,25 @@ func (cl *clause) hammer(row *Row, factory func() Subject, c *config) {
 		row.Exercised += v.exercised
 		switch {
 		case v.text != "" && v.guarantee == cl.name:
-			cl.tellHammer(row, factory, c, h, v.text)
+			cl.explainHammer(row, factory, c, h, v.text)
 			return
 		case v.text != "":
 			own := c.outside(cl, v.guarantee)
-			c.others.note(sighting{v.guarantee, contract.Sentence(v.guarantee), v.text, func(row *Row) { cl.tellHammer(row, factory, own, h, v.text) }})
+			c.others.add(sighting{v.guarantee, contract.Sentence(v.guarantee), v.text, func(row *Row) { cl.explainHammer(row, factory, own, h, v.text) }})
 		case v.judged:
 		case h.inside:
-			inside = false     // a task that shuts down waits for itself, which is for G18 to tell
-			began = time.Now() // and the others are to have their time
+			inside = false     // a task that calls Shutdown waits for itself, which G18 judges
+			began = time.Now() // the other strikes get the full time
 		case c.realTime:
-			return // each would wait as long
+			return // each strike would wait as long
 		}
 	}
 }
 
-// hammerStream keeps the random numbers of hammers apart from those of programs.
+// hammerStream separates the random numbers of hammers from those of programs.
 const hammerStream = 1 << 32
 
-// hammers is the number of strikes and the time for them, in proportion to the rounds.
+// hammers returns the number of strikes and the time for them, in proportion to Rounds.
 func (cl *clause) hammers(c *config) (runs int, limit time.Duration) {
 	if c.rounds == 0 {
 		return cl.hammering.runs, timeForHammers
@@ -188,7 +187,7 @@ func (cl *clause) hammers(c *config) (runs int, limit time.Duration) {
 	return max(1, cl.hammering.runs*c.rounds/cl.rounds), limit
 }
 
-// strike carries out a hammer on a fresh subject and judges it.
+// strike runs a hammer on a fresh subject and judges it.
 func (cl *clause) strike(factory func() Subject, c *config, h hammer) verdict {
 	own := *c
 	if h.inside {
@@ -201,7 +200,7 @@ func (cl *clause) strike(factory func() Subject, c *config, h hammer) verdict {
 		}
 		defer abandon(s)
 		if k := newStrike(h, s); k.run(c.settle(), c.realTime) {
-			r.verdict = cl.judgeStrike(c, k) // here, because its channels are the bubble's
+			r.verdict = cl.judgeStrike(c, k) // here, because the channels belong to the bubble
 		}
 		return r
 	})
@@ -217,14 +216,14 @@ func (cl *clause) strike(factory func() Subject, c *config, h hammer) verdict {
 	}
 }
 
-// patienceInside is how long a run may take in which a task calls Shutdown. Where
-// the caller of Execute waits for room with a lock that Shutdown wants, and the queue
-// is full, the loop then waits for itself.
+// patienceInside is how long a run may take in which a task calls Shutdown. If Execute
+// waits for room with a lock that Shutdown needs, and the queue is full, the loop waits
+// for itself.
 const patienceInside = 2 * time.Second
 
-// verdict is what came of a strike.
+// verdict is the judgement of a strike.
 type verdict struct {
-	guarantee string // that is broken, if one is
+	guarantee string // the broken guarantee, if any
 	text      string // what is wrong, or ""
 	exercised int
 	judged    bool

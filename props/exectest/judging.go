@@ -8,8 +8,8 @@ import (
 	"eventide/props/history"
 )
 
-// finding is what became of one run: how often what the clause of its program speaks of
-// occurred, and what was broken, of any guarantee that is to be judged.
+// finding is the judgement of one run: how often the premise of its clause occurred, and
+// the violations of all guarantees that are judged.
 type finding struct {
 	exercised  int
 	violations []history.Violation
@@ -29,8 +29,8 @@ func (f finding) against(guarantee string) []history.Violation {
 
 func (f finding) breaks(guarantee string) bool { return len(f.against(guarantee)) > 0 }
 
-// judge judges one run of a program of the clause by every predicate. A run that never
-// came to rest breaks the clause whose program it ran.
+// judge judges one run of a program of the clause by every predicate. A run that did not
+// end breaks the clause whose program it ran.
 func (cl *clause) judge(c *config, r run) finding {
 	f := finding{run: r}
 	switch {
@@ -51,22 +51,22 @@ func (cl *clause) judge(c *config, r run) finding {
 		f.exercised++
 		f.violations = append(f.violations, cl.extra(r)...)
 	}
-	if len(f.violations) == 0 { // else the counts may follow from what the log tells better
+	if len(f.violations) == 0 { // otherwise the counts may follow from what the log shows better
 		f.violations = slices.Concat(startsLazily(r), nothingLeft(r), addsUp(r))
 	}
 	f.violations = slices.DeleteFunc(f.violations, func(v history.Violation) bool { return !c.judges(v.Guarantee) })
 	return f
 }
 
-// restless says what is wrong with a run that the kit had to give up.
-const restless = "a run did not come to rest: a goroutine spins, or waits for a lock that nobody gives back"
+// restless is the failure text of a run that the kit had to abandon.
+const restless = "a run did not come to rest: a goroutine spins, or waits for a lock that is never released"
 
 func (cl *clause) violation(text string) history.Violation {
 	return history.Violation{Guarantee: cl.name, Sentence: contract.Sentence(cl.name), Text: text}
 }
 
-// judges reports whether a breach of the guarantee counts: it was not declared, and if
-// the kit has a clause for it, that clause is to be checked and can be.
+// judges reports whether a breach of the guarantee counts: it was not declared with
+// Without, and, if the kit has a clause for it, that clause is selected and supported.
 func (c *config) judges(guarantee string) bool {
 	if _, declared := c.without[guarantee]; declared {
 		return false
@@ -87,7 +87,7 @@ func clauseOf(guarantee string) *clause {
 	return &clauses[i]
 }
 
-// startsLazily is G17, as far as goroutines tell it.
+// startsLazily is G17, as far as counting goroutines shows it.
 func startsLazily(r run) []history.Violation {
 	if r.early > 0 {
 		return []history.Violation{{
@@ -106,26 +106,26 @@ func startsUnused(r run) []history.Violation {
 	if !r.done {
 		return []history.Violation{{
 			Guarantee: "G17", Sentence: "a shutdown starts a loop that never ran",
-			Text: "done never came, though after a task it does",
+			Text: "Done was not closed, though it is in a program that begins with a task",
 		}}
 	}
 	return nil
 }
 
-// nothingLeft is G24 for goroutines. An executor that is never done is not
-// judged: that is G15's.
+// nothingLeft is G24 for goroutines. It does not judge an executor that is never done:
+// G15 does.
 func nothingLeft(r run) []history.Violation {
 	if r.done && r.left > 0 {
 		return []history.Violation{{
 			Guarantee: "G24", Sentence: "no goroutine is left after done",
-			Text: fmt.Sprintf("%d still ran when nothing moved any more", r.left),
+			Text: fmt.Sprintf("%d goroutines were left when nothing could run any more", r.left),
 		}}
 	}
 	return nil
 }
 
-// addsUp is G20 by what was seen from outside, for every executor: each attempt
-// was answered, and each accepted task ran.
+// addsUp is G20 as seen from outside, for every executor: each attempt was answered, and
+// each accepted task ran.
 func addsUp(r run) []history.Violation {
 	t := r.history.Tally()
 	if !r.done || t.Attempts == t.Accepted+t.Refused && t.Accepted == t.Ended+t.Cancelled {

@@ -12,21 +12,21 @@ import (
 	"eventide/props/interleave/control"
 )
 
-// clause is how the kit checks one guarantee.
+// clause describes how the kit checks one guarantee.
 type clause struct {
 	name       string   // of the guarantee
-	predicates []string // those whose premise its programs are made for
-	needs      []string // interfaces without which there is nothing to check
-	virtual    bool     // only virtual time can tell
-	exact      bool     // and not where operations take time, as under chosen schedules
+	predicates []string // the predicates whose premise its programs are made for
+	needs      []string // interfaces that it needs
+	virtual    bool     // it can be checked only in virtual time
+	exact      bool     // and not under chosen schedules, where operations take time
 	rounds     int
 	program    func(rng *rand.Rand, round int) program // the program of one round, from 0
 	hammering  hammering                               // runs without the log, after the programs
 	extra      func(run) []history.Violation           // judges what the log does not show
-	counts     bool                                    // its runs' goroutines are counted exactly
-	control    func() program                          // must end for the clause to mean anything
-	abrupt     bool                                    // bodies panic, which may be the end of the process
-	mayLack    bool                                    // simple executors do without it
+	counts     bool                                    // count the goroutines of its runs exactly
+	control    func() program                          // a program that must end; otherwise the clause is inconclusive
+	abrupt     bool                                    // bodies panic, which may end the process
+	mayLack    bool                                    // simple executors may not promise it
 }
 
 // Check checks the executor against every guarantee and returns the result. The factory
@@ -51,12 +51,12 @@ func Check(factory func() Subject, opts ...Option) Result {
 	}
 	var r Result
 	for _, cl := range c.plan() {
-		own := c // what was given up may still read it
+		own := c // an abandoned run may still read it
 		row := cl.check(factory, &own)
 		r.Rows = append(r.Rows, row)
 		c.remember(row)
 	}
-	c.others.settle(&r)
+	c.others.report(&r)
 	return r
 }
 
@@ -74,7 +74,7 @@ func Run(t *testing.T, factory func() Subject, opts ...Option) Result {
 		t.Fatal(err)
 	}
 	if control.Plain() {
-		return Result{} // configure has tried the factory
+		return Result{} // configure has called the factory
 	}
 	var r Result
 	for _, cl := range c.plan() {
@@ -84,11 +84,11 @@ func Run(t *testing.T, factory func() Subject, opts ...Option) Result {
 			own.t = t
 			row := cl.check(factory, &own)
 			r.Rows = append(r.Rows, row)
-			c.remember(row) // here, as -run may leave this subtest out
+			c.remember(row) // inside the subtest, which -run may leave out
 			row.tell(t, &own)
 		})
 	}
-	for _, row := range c.others.settle(&r) {
+	for _, row := range c.others.report(&r) {
 		row.tell(t, &c)
 	}
 	return r
@@ -115,14 +115,14 @@ func (c *config) plan() []*clause {
 	return slices.Concat(plan, abrupt, last)
 }
 
-// remember keeps the failures so far for the last message of a process that dies.
+// remember keeps the failure texts for plantedPanic.
 func (c *config) remember(row Row) {
 	if row.Status == Fail {
 		c.failures = append(c.failures, row.Text)
 	}
 }
 
-// supported reports whether the clause can be checked, or why not.
+// supported reports whether the clause can be checked, and otherwise the reason.
 func (cl *clause) supported(c *config) (ok bool, why string) {
 	if reason, declared := c.without[cl.name]; declared {
 		return false, reason
@@ -153,7 +153,7 @@ func (cl *clause) check(factory func() Subject, c *config) Row {
 		return row
 	}
 	if cl.control != nil && !execute(factory, cl.control(), c, false).done {
-		row.Text = "the executor does not end even in the plainest program"
+		row.Text = "the executor does not terminate even after one task and a shutdown"
 		return row
 	}
 	cl.programs(&row, factory, c)
@@ -165,12 +165,12 @@ func (cl *clause) check(factory func() Subject, c *config) Row {
 	case row.Exercised > 0:
 		row.Status = Pass
 	default:
-		row.Text = "what it speaks of did not occur"
+		row.Text = "its premise did not occur in any run"
 	}
 	return row
 }
 
-// programs runs the clause's programs until one breaks it, and fills the row then.
+// programs runs the clause's programs until one breaks it, and then fills the row.
 func (cl *clause) programs(row *Row, factory func() Subject, c *config) {
 	for i := range cl.howMany(c) {
 		p := cl.generate(c, i)
@@ -185,9 +185,9 @@ func (cl *clause) programs(row *Row, factory func() Subject, c *config) {
 	}
 }
 
-// generate makes the program of one round. The order of its actors is drawn too: they start
-// in that order, and the last to start is the first to run, so a shutdown that was always
-// last would always run first.
+// generate makes the program of one round. It also draws the order of the actors. They
+// start in that order, and the last one to start runs first, so a shutdown that was
+// always the last actor would always run first.
 func (cl *clause) generate(c *config, round int) program {
 	rng := rand.New(rand.NewPCG(c.seed, uint64(round)))
 	p := cl.program(rng, round)
@@ -198,8 +198,8 @@ func (cl *clause) generate(c *config, round int) program {
 	return p
 }
 
-// inWords ends a failure: the guarantee in words and, if a simple executor may do without
-// it, how to say so.
+// inWords returns the end of a failure text: the guarantee in words and, if a simple
+// executor may not promise it, how to declare that.
 func inWords(guarantee string) string {
 	text := fmt.Sprintf("\n%s: %s.\n", guarantee, contract.Sentence(guarantee))
 	if cl := clauseOf(guarantee); cl != nil && cl.mayLack {

@@ -31,15 +31,15 @@ type config struct {
 	panicsEscape bool
 	only         []string
 	t            *testing.T // nil in Check
-	root         *testing.T // that of Run's caller
-	given        []string   // the options as Go expressions, but for Only and Seed
-	bad          []error    // what is wrong with the options
+	root         *testing.T // the test of Run's caller
+	given        []string   // the options as Go expressions, without Only and Seed
+	bad          []error    // errors of the options
 
 	lacks    map[string]bool // see lacking
 	subject  string          // the type of the subject
 	failures []string        // found so far
-	line     string          // to paste, of the clause that is being checked
-	others   *elsewhere      // what programs of another guarantee broke
+	line     string          // the replay line of the clause that is being checked
+	others   *elsewhere      // breaches in runs made for another guarantee
 }
 
 // DefaultPatience is how long, in real time, a run may take before the kit abandons it.
@@ -54,7 +54,7 @@ func configure(factory func() Subject, opts []Option) (config, error) {
 	if err := errors.Join(c.bad...); err != nil {
 		return c, err
 	}
-	return c, c.look(factory)
+	return c, c.inspect(factory)
 }
 
 func defaults() config {
@@ -68,12 +68,12 @@ func defaults() config {
 	}
 }
 
-// look finds which interfaces the subject lacks, unless there is nothing to run.
-func (c *config) look(factory func() Subject) error {
+// inspect finds which interfaces the subject lacks, unless there is nothing to run.
+func (c *config) inspect(factory func() Subject) error {
 	if !slices.ContainsFunc(c.plan(), func(cl *clause) bool { _, declared := c.without[cl.name]; return !declared }) {
 		return nil
 	}
-	var lacks atomic.Pointer[map[string]bool] // the run may hang and go on beside us
+	var lacks atomic.Pointer[map[string]bool] // an abandoned run may still write it
 	var kind atomic.Value
 	probe := func() Subject {
 		s, err := fresh(factory)
@@ -184,8 +184,8 @@ func Without(guarantee, reason string) Option {
 	}
 }
 
-// lastGuarantee is the highest number of a guarantee. A few of them have no clause here:
-// nobody needs to be without them, and may be.
+// lastGuarantee is the highest number of a guarantee. Without accepts guarantees that the
+// kit has no clause for, too.
 var lastGuarantee = len(contract.Guarantees)
 
 // Only limits the run to the programs of the named guarantees, such as "G3", and the
@@ -201,7 +201,7 @@ func Only(guarantees ...string) Option {
 	}
 }
 
-// names are the guarantees of the kit.
+// names returns the guarantees of the kit.
 func names() []string {
 	var all []string
 	for i := range clauses {
@@ -210,9 +210,9 @@ func names() []string {
 	return all
 }
 
-// PlainVariable lets every body write one ordinary variable, so that under
-// -race the detector proves that each body sees the effects of the one before
-// (G2). Without -race it shows nothing.
+// PlainVariable lets every body write one ordinary variable, so that with -race the
+// detector checks that each body sees the effects of the one before (G2). Without -race
+// it has no effect.
 func PlainVariable() Option {
 	return func(c *config) {
 		c.give("PlainVariable()")

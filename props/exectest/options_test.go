@@ -128,7 +128,7 @@ func TestRealTime(t *testing.T) {
 	}
 }
 
-// spinner waits for a lock that nobody gives back, which freezes virtual time.
+// spinner waits for a lock that is never released, which freezes virtual time.
 type spinner struct {
 	*simple
 	lock *sync.Mutex

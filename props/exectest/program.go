@@ -8,12 +8,12 @@ import (
 	"eventide/props/history"
 )
 
-// unit is the grain of the programs' times. It is long enough to be told from
+// unit is the grain of the programs' times. It is long enough to be distinct from
 // scheduling noise in real time.
 const unit = 10 * time.Millisecond
 
-// program is what several goroutines do with a fresh subject. They are started in
-// the order of the slice, so it matters.
+// program is what several goroutines, the actors, do with a fresh subject. They are
+// started in the order of the slice, which matters.
 type program struct {
 	actors [][]step
 }
@@ -23,10 +23,10 @@ type step struct {
 	pause          time.Duration
 	yields         int // runtime.Gosched, after the pause
 	op             history.Op
-	id             int           // label of what it submits, or of what it cancels or removes
+	id             int           // label of the submission, or of the one to cancel or remove
 	delay          time.Duration // OpSchedule
 	quiet, timeout time.Duration // OpShutdownGracefully
-	body           body          // of what it submits
+	body           body          // of the submission
 }
 
 // body is what a task, timer or hook does.
@@ -36,7 +36,7 @@ type body struct {
 	ends  history.Outcome // Panicked, Exited, or anything else for normal
 }
 
-// labels hands out program-wide labels.
+// labels generates labels that are unique in a program.
 type labels int
 
 func (l *labels) next() int {
@@ -44,8 +44,8 @@ func (l *labels) next() int {
 	return int(*l)
 }
 
-// rest is how long to wait, in the program's time, until nothing can happen
-// any more that a correct executor would still do.
+// rest returns how long to wait, in the program's time, until a correct executor has
+// nothing left to do.
 func (p program) rest() time.Duration {
 	sum := 100 * unit
 	p.each(func(s *step) {
@@ -57,7 +57,7 @@ func (p program) rest() time.Duration {
 	return 2 * sum
 }
 
-// linger is how long bodies can still run after done, if they wrongly do.
+// linger returns for how long bodies could still run after Done, if they wrongly do.
 func (c *config) linger(p program) time.Duration {
 	if c.realTime {
 		return unit
@@ -67,7 +67,7 @@ func (c *config) linger(p program) time.Duration {
 	return sum
 }
 
-// each visits every step, those of bodies too.
+// each visits every step, including the steps of bodies.
 func (p program) each(visit func(*step)) {
 	for _, steps := range p.actors {
 		eachStep(steps, visit)
@@ -81,7 +81,7 @@ func eachStep(steps []step, visit func(*step)) {
 	}
 }
 
-// clone copies the program, so that a smaller one can be made of it.
+// clone copies the program, so that shrink can change the copy.
 func (p program) clone() program {
 	var c program
 	for _, steps := range p.actors {
@@ -98,7 +98,7 @@ func cloneSteps(steps []step) []step {
 	return c
 }
 
-// String writes the program on one line: g1: +10ms execute(1 takes 5ms); ...
+// String returns the program on one line: g1: +10ms execute(1 takes 5ms); ...
 func (p program) String() string {
 	var actors []string
 	for i, steps := range p.actors {
@@ -109,7 +109,7 @@ func (p program) String() string {
 	return strings.Join(actors, " | ")
 }
 
-// A program's text shows so many steps in a row and bodies so deep.
+// The text of a program shows this many steps in a row, and bodies to this depth.
 const (
 	maxSteps = 8
 	maxDepth = 3

@@ -7,8 +7,8 @@ import (
 	"eventide/props/history"
 )
 
-// The programs of the guarantees about tasks. Each is a function of its random
-// source and of the round, so a seed names them all.
+// The programs of the guarantees about tasks. Each depends only on its random source and
+// on the round, so a seed identifies it.
 
 func execute1(id int, b body) step { return step{op: history.OpExecute, id: id, body: b} }
 
@@ -16,7 +16,8 @@ func shutdown(pause, quiet, timeout time.Duration) step {
 	return step{op: history.OpShutdownGracefully, pause: pause, quiet: quiet, timeout: timeout}
 }
 
-// patient is a shutdown that no program here outlasts, after everything else.
+// patient is a shutdown after everything else, with a timeout that no program here
+// reaches.
 func patient() step { return shutdown(20*unit, unit, 50*unit) }
 
 // pick returns one of the choices.
@@ -75,7 +76,7 @@ func racing(rng *rand.Rand, _ int) program {
 	quiet := pick(rng, 0, 0, unit/2, unit)
 	timeout := quiet + pick(rng, 0, unit, 5*unit)
 	stop := shutdown(pick(rng, 0, 0, unit/2, unit), quiet, timeout)
-	if rng.IntN(2) == 0 { // as close together as can be
+	if rng.IntN(2) == 0 { // all calls as close together as possible
 		for _, steps := range actors {
 			for i := range steps {
 				steps[i].pause, steps[i].body.takes = 0, 0
@@ -86,8 +87,8 @@ func racing(rng *rand.Rand, _ int) program {
 	return program{append(actors, []step{stop})}
 }
 
-// relayed has one producer after the other: each begins after the one before
-// has returned, so the order between them is fixed.
+// relayed has one producer after the other: each begins after the calls of the one before
+// have returned, so the order between them is fixed.
 func relayed(rng *rand.Rand, _ int) program {
 	var l labels
 	var actors [][]step
@@ -114,7 +115,7 @@ func closing(rng *rand.Rand, round int) program {
 	}
 	stop := shutdown(unit, pick(rng, 0, unit/2), unit)
 	if round%2 == 1 {
-		stop = step{op: history.OpShutdown, pause: unit} // nothing, without a Closer
+		stop = step{op: history.OpShutdown, pause: unit} // no effect without a Closer
 	}
 	late := execute1(l.next(), body{})
 	late.pause = 10 * unit
@@ -125,8 +126,8 @@ func closing(rng *rand.Rand, round int) program {
 	}}
 }
 
-// quiet puts work at chosen times around the quiet period: none, before it, in
-// it, exactly at its end, across the timeout.
+// quiet has work at chosen times around the quiet period: none, before it, in it, exactly
+// at its end, across the timeout.
 func quiet(rng *rand.Rand, round int) program {
 	var l labels
 	fixed := [][]step{
@@ -185,7 +186,7 @@ func idling(rng *rand.Rand, _ int) program {
 	return program{append(actors, []step{shutdown(20*unit, 5*unit, 50*unit)}, []step{during})}
 }
 
-// dying has tasks that panic or call Goexit, and others after them.
+// dying has tasks that panic or call Goexit, and later tasks.
 func dying(rng *rand.Rand, _ int) program {
 	var l labels
 	var steps []step
@@ -198,7 +199,7 @@ func dying(rng *rand.Rand, _ int) program {
 	return program{[][]step{append(steps, execute1(l.next(), body{}), patient())}}
 }
 
-// ending ends in many ways: at once, with work left, with extreme parameters.
+// ending shuts down in many ways: at once, with work left, with extreme arguments.
 func ending(rng *rand.Rand, _ int) program {
 	var l labels
 	actors := producers(rng, &l, 2, 4)
@@ -212,7 +213,7 @@ func ending(rng *rand.Rand, _ int) program {
 	return program{append(actors, looks, []step{first, shutdown(pick(rng, 0, unit/2, unit), quiet, timeout)})}
 }
 
-// insisting asks for a shutdown more than once, and with bad arguments.
+// insisting calls Shutdown more than once, and with bad arguments.
 func insisting(rng *rand.Rand, round int) program {
 	var l labels
 	first := shutdown(0, 5*unit, 20*unit)
@@ -242,8 +243,8 @@ func unused(rng *rand.Rand, _ int) program {
 	return program{[][]step{{shutdown(0, 5*unit, 20*unit)}, {during}}[:1+rng.IntN(2)]}
 }
 
-// nested calls everything from inside a task, more often than a small buffer
-// could hold.
+// nested makes every call from inside a task, some more often than a small buffer could
+// hold.
 func nested(rng *rand.Rand, _ int) program {
 	var l labels
 	var inside []step
@@ -259,9 +260,9 @@ func nested(rng *rand.Rand, _ int) program {
 	return program{[][]step{{execute1(l.next(), body{then: inside}), patient()}}}
 }
 
-// counted submits, waits until everything has run, and shuts down, so that
-// every counter has one right value; the last task overruns the timeout, so
-// that one more is refused.
+// counted submits, waits until everything has run, and shuts down, so that every counter
+// has one right value. The last task overruns the timeout, so that one further task is
+// refused.
 func counted(rng *rand.Rand, _ int) program {
 	var l labels
 	actors := producers(rng, &l, 2, 6)

@@ -35,8 +35,8 @@ func hooked(rng *rand.Rand, round int) program {
 	}}
 }
 
-// timed schedules timers, some with the same deadline, some while the loop is
-// busy, and shuts down after the last.
+// timed schedules timers, some with the same deadline, some while the loop is busy, and
+// shuts down after the last one.
 func timed(rng *rand.Rand, _ int) program {
 	var l labels
 	var actors [][]step
@@ -92,7 +92,7 @@ func promised(rng *rand.Rand, _ int) program {
 	return program{append(actors, []step{shutdown(pick(rng, 0, unit), 0, 10*unit)})}
 }
 
-// hogging has a task that submits itself again and again, beside a timer.
+// hogging has a task that repeatedly submits itself, beside a timer.
 func hogging(_ *rand.Rand, round int) program {
 	const times = 400
 	var l labels

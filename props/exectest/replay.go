@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// replay is the line to paste that runs the programs of the clause again, and judges
-// the guarantee by them: a command for a shell anywhere in the module if a test runs the
-// kit, else the call with its options.
+// replay returns the line that runs the programs of the clause again and judges the
+// guarantee by them: a shell command for any directory of the module if a test runs the
+// kit, otherwise the call of Check with its options.
 func (c *config) replay(cl *clause, guarantee string) string {
 	if c.t == nil {
 		only := strconv.Quote(guarantee)
@@ -19,7 +19,7 @@ func (c *config) replay(cl *clause, guarantee string) string {
 			only += ", " + strconv.Quote(cl.name)
 		}
 		if clauseOf(guarantee) == nil {
-			only = "" // Only does not know it
+			only = "" // Only does not accept it
 		}
 		args := append([]string{"factory", "exectest.Only(" + only + ")", fmt.Sprintf("exectest.Seed(%d)", c.seed)}, c.given...)
 		if only == "" {
@@ -30,8 +30,8 @@ func (c *config) replay(cl *clause, guarantee string) string {
 	return goTestLine(c.t.Name())
 }
 
-// goTestLine is the command that runs one test of this binary again, built the same way.
-// -count=1 keeps go test from answering with the result of an earlier run.
+// goTestLine returns the command that runs one test of this binary again, built in the
+// same way. -count=1 prevents a cached result.
 func goTestLine(test string) string {
 	line := "go test -count=1"
 	pkg := ""
@@ -54,7 +54,7 @@ func goTestLine(test string) string {
 	return line
 }
 
-// shellQuoted is the text as one word of a POSIX shell.
+// shellQuoted returns the text as one word of a POSIX shell.
 func shellQuoted(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

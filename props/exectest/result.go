@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Status is what the kit found out about one guarantee.
+// Status is the result for one guarantee.
 type Status uint8
 
 // The results. Only Pass is a pass.
 const (
-	Inconclusive Status = iota // what the guarantee speaks of did not occur
+	Inconclusive Status = iota // the premise of the guarantee did not occur
 	Pass
 	Fail
-	NotSupported // the subject cannot do, or does not promise, what it speaks of
+	NotSupported // the subject cannot do, or does not promise, what the guarantee is about
 )
 
-// String is the status as the table has it.
+// String returns the status as it is in the table.
 func (s Status) String() string {
 	return [...]string{"inconclusive", "pass", "FAIL", "not supported"}[s]
 }
@@ -28,13 +28,13 @@ type Row struct {
 	Guarantee string // "G3"
 	Sentence  string
 	Status    Status
-	Exercised int    // how often what the guarantee speaks of really occurred
+	Exercised int    // how often the premise of the guarantee occurred
 	Programs  int    // how many programs were run
 	Hammers   int    // how many runs without the log were judged
-	Text      string // Fail: the breach and what was done; NotSupported: what is missing
-	Report    string // Fail: the whole story for a person, the breach included
-	cause     string // Fail: equal for failures that have the same cause
-	line      string // Fail: to paste
+	Text      string // Fail: the breach and the program; NotSupported: what is missing
+	Report    string // Fail: the full report, including the breach
+	cause     string // Fail: equal for failures with the same cause
+	line      string // Fail: the replay line
 }
 
 // Result has one row for each guarantee, in the order of their numbers.
@@ -53,7 +53,7 @@ func (r Result) Failed() []string {
 	return names
 }
 
-// Row returns the row of a guarantee; its zero value if the kit has none.
+// Row returns the row of a guarantee, or the zero Row if there is none.
 func (r Result) Row(guarantee string) Row {
 	for _, row := range r.Rows {
 		if row.Guarantee == guarantee {
@@ -63,18 +63,18 @@ func (r Result) Row(guarantee string) Row {
 	return Row{}
 }
 
-// sort puts the rows in the order of their numbers, whichever was checked first.
+// sort puts the rows in the order of their numbers.
 func (r *Result) sort() {
 	slices.SortFunc(r.Rows, func(a, b Row) int { return number(a.Guarantee) - number(b.Guarantee) })
 }
 
-// number is that of the guarantee: 3 of G3; 0 if the name has none.
+// number returns the number of a guarantee: 3 for G3; 0 if the name has none.
 func number(guarantee string) int {
 	n, _ := strconv.Atoi(strings.TrimPrefix(guarantee, "G"))
 	return n
 }
 
-// String is the result as a table: a heading, and one line per guarantee.
+// String returns the result as a table: a heading, and one line per guarantee.
 func (r Result) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, tableLine, "", "verdict", "exercised", "guarantee")
@@ -86,8 +86,8 @@ func (r Result) String() string {
 
 const tableLine = "%-4s %-13s %9s  %s\n"
 
-// says is the sentence, with what is missing; of a failure the breach, which has a
-// sentence of its own.
+// says returns the last column: the sentence, with what is missing; or the breach, which
+// has its own sentence.
 func (row Row) says() string {
 	switch {
 	case row.Status == Fail:

@@ -8,12 +8,12 @@ import (
 	"eventide/props/history"
 )
 
-// scene is a small program for a chosen schedule: waves of actors, each begun when the
-// one before has come to rest. A task that is stranded then has nobody to wake the loop
-// for it. The last wave shuts down.
+// scene is a small program for a chosen schedule: waves of actors, each begun when
+// nothing of the one before can run. So no later call wakes the loop for a stranded task.
+// The last wave shuts down.
 type scene []program
 
-// menu is what the calls of a scene are drawn from, of what the subject has.
+// menu is the set of calls that a scene is drawn from, as far as the subject has them.
 type menu struct {
 	ops    []history.Op
 	closer bool
@@ -54,13 +54,14 @@ func drawScene(rng *rand.Rand, m menu) scene {
 	return append(s, last)
 }
 
-// idlePause is a round time, as those after which executors give up idle goroutines.
+// idlePause draws a round duration, such as those after which executors end idle
+// goroutines.
 func idlePause(rng *rand.Rand) time.Duration {
 	return pick(rng, time.Millisecond, 10*time.Millisecond, 100*time.Millisecond, time.Second, time.Second, 2*time.Second, 2*time.Second, 5*time.Second, 10*time.Second)
 }
 
 // wave has n actors with one to three calls each. The first calls come at a round time
-// since the subject was made, where a timer of its own may expire beside them.
+// after the construction of the subject, when one of its own timers may expire.
 func (m menu) wave(rng *rand.Rand, l *labels, n int, at time.Duration) program {
 	var p program
 	for range n {
@@ -74,7 +75,7 @@ func (m menu) wave(rng *rand.Rand, l *labels, n int, at time.Duration) program {
 	return p
 }
 
-// call draws a call, and by chance what undoes it.
+// call draws a call, and sometimes the call that undoes it.
 func (m menu) call(rng *rand.Rand, l *labels, before []step) []step {
 	s := step{op: m.ops[rng.IntN(len(m.ops))]}
 	if s.op == history.OpState {
@@ -96,7 +97,7 @@ func (m menu) call(rng *rand.Rand, l *labels, before []step) []step {
 	return steps
 }
 
-// body is mostly short. It may lose its turn, take time, submit a task, or end abruptly.
+// body is usually empty. It may yield, take time, submit a task, or end abruptly.
 func (m menu) body(rng *rand.Rand, l *labels) body {
 	switch rng.IntN(16) {
 	case 0, 1, 2:
@@ -113,8 +114,9 @@ func (m menu) body(rng *rand.Rand, l *labels) body {
 	return body{}
 }
 
-// stops are one or two actors that shut down, at once or from inside a task. Calls that
-// overlap are alike: which of them is the first one does not show from outside.
+// stops returns one or two actors that shut down, directly or inside a task. Overlapping
+// shutdown calls have equal arguments, because it cannot be seen from outside which call
+// was the first.
 func (m menu) stops(rng *rand.Rand, l *labels, at time.Duration) [][]step {
 	quiet := pick(rng, 0, 0, 0, unit)
 	stop := shutdown(0, quiet, quiet+pick(rng, 0, 50*unit, 50*unit))
@@ -133,11 +135,11 @@ func (m menu) stops(rng *rand.Rand, l *labels, at time.Duration) [][]step {
 	return actors
 }
 
-// String is the programs of the waves.
+// String returns the programs of the waves.
 func (s scene) String() string {
 	var waves []string
 	for _, p := range s {
 		waves = append(waves, p.String())
 	}
-	return strings.Join(waves, "\n  then, when nothing moves: ")
+	return strings.Join(waves, "\n  then, when nothing can run: ")
 }

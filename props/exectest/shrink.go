@@ -2,15 +2,15 @@ package exectest
 
 import "eventide/props/history"
 
-// attempts is how often a smaller program is run before it counts as harmless:
-// a breach that takes a race shows up only in some runs.
+// attempts is how often a smaller program is run before it counts as correct: a breach by
+// a race shows only in some runs.
 const attempts = 5
 
 // maxShrinks bounds the search for a smaller program.
 const maxShrinks = 400
 
-// shrink makes the program smaller, one change at a time, as long as it still
-// breaks the guarantee, and returns the smallest with what it showed.
+// shrink makes the program smaller, one change at a time, as long as it still breaks the
+// guarantee. It returns the smallest one, with its finding.
 func (cl *clause) shrink(guarantee string, factory func() Subject, c *config, p program, found finding) (program, finding) {
 	left := maxShrinks
 	for smaller := true; smaller; {
@@ -40,15 +40,15 @@ func (cl *clause) stillBroken(guarantee string, factory func() Subject, c *confi
 	return finding{}, false
 }
 
-// wellFormed reports whether the program still shuts down, without which there
-// is nothing to judge.
+// wellFormed reports whether the program still shuts down; otherwise there is nothing to
+// judge.
 func (p program) wellFormed() bool {
 	shuts := false
 	p.each(func(s *step) { shuts = shuts || s.op.Shuts() })
 	return shuts
 }
 
-// changes is how many ways there are to make the program smaller by one step.
+// changes returns the number of ways to make the program smaller by one step.
 func (p program) changes() int {
 	n := 0
 	for i := range p.actors {
@@ -65,8 +65,7 @@ func changesIn(steps []step) int {
 	return n
 }
 
-// changesOf is one for leaving the step out, and one for each thing about it
-// that could be less.
+// changesOf counts leaving the step out, and each part of it that can be reduced.
 func changesOf(s *step) int { return 1 + len(s.reducible()) }
 
 // reducible returns functions that each make the step simpler.
@@ -97,7 +96,7 @@ func (p program) change(i int) {
 	}
 }
 
-// changeIn applies the i-th change of the steps, or returns what is left of i.
+// changeIn applies the i-th change of the steps, or returns the rest of i.
 func changeIn(steps []step, i int) ([]step, int, bool) {
 	for k := range steps {
 		s := &steps[k]

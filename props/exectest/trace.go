@@ -9,49 +9,49 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// recorder is where a driver writes the events of a run, in their order.
+// recorder is where a driver writes the events of a run, in order.
 type recorder interface {
 	Add(e history.Event) (n int)
 	Events() []history.Event
 }
 
-// trace is the recorder of a run under a chosen schedule, where one goroutine has the
-// turn and keeps it until its next operation. It has no lock and makes no operation, so
-// it keeps no calls apart, and its functions are hidden from the race detector, which
-// then sees no order that the subject did not make.
+// trace is the recorder of a run under a chosen schedule, where one goroutine runs until
+// its next operation. It has no lock and makes no operation, so that it does not separate
+// calls. Its functions are hidden from the race detector, which therefore sees only the
+// order that the subject makes.
 type trace struct {
 	events []history.Event
 	start  time.Duration
 	over   bool // nothing is recorded any more
 
 	accepted, ended int // tasks
-	bodies          int // that run now
-	actors          int // that have steps left
+	bodies          int // bodies that run now
+	actors          int // actors that have steps left
 	done            bool
 
-	awaited func() bool   // nil, or what await waits for
-	holds   chan struct{} // closed when it does
+	awaited func() bool   // the condition of await, or nil
+	holds   chan struct{} // closed when the condition holds
 }
 
-// traceRoom holds the events of one schedule after the other.
-var traceRoom []history.Event
+// spareEvents is the memory for the events of the next schedule.
+var spareEvents []history.Event
 
-func newTrace() *trace { return &trace{events: traceRoom[:0], start: control.Now()} }
+func newTrace() *trace { return &trace{events: spareEvents[:0], start: control.Now()} }
 
-// close ends the recording and keeps the room for the next schedule.
+// close ends the recording and keeps the memory for the next schedule.
 //
 //go:norace
 func (t *trace) close() {
 	t.over = true
-	traceRoom = t.events
+	spareEvents = t.events
 }
 
-// now is the time since the beginning.
+// now returns the time since the beginning.
 //
 //go:norace
 func (t *trace) now() time.Duration { return control.Now() - t.start }
 
-// Add is as that of history.Log.
+// Add is as in history.Log.
 //
 //go:norace
 func (t *trace) Add(e history.Event) int {
@@ -62,7 +62,7 @@ func (t *trace) Add(e history.Event) int {
 	e.At = t.now()
 	e.N = len(t.events) + 1
 	if e.Stats != nil {
-		stats := *e.Stats // the detector knows who wrote the original
+		stats := *e.Stats // a copy: the detector knows which goroutine wrote the original
 		e.Stats = &stats
 	}
 	t.events = append(t.events, e)
@@ -102,12 +102,12 @@ func (t *trace) signal() {
 	}
 }
 
-// Events returns what was recorded, and not a copy.
+// Events returns the recorded events, not a copy.
 //
 //go:norace
 func (t *trace) Events() []history.Event { return t.events }
 
-// act counts the actors that have steps left.
+// act adds n to the number of actors that have steps left.
 //
 //go:norace
 func (t *trace) act(n int) {
