@@ -61,6 +61,8 @@ func layers() []layer {
 		{"internal/contract", func(dep string, standard bool) bool { return standard || within(dep, module+"/internal/contract") }, "everything may import the contract, so it depends on the standard library alone"},
 		{"props/history", without("core", "model"), "the predicates judge any executor"},
 		{"props/exectest", without("core", "model"), "the kit judges any executor"},
+		{"props/draintest", without("core", "model"), "the kit judges any server"},
+		{"props/draintest/subjects", without("model"), "its subjects are servers on core"},
 		{"bench", without("model"), "bench measures core, not the model"},
 	}
 }
@@ -210,6 +212,8 @@ func TestLayeringFails(t *testing.T) {
 			{ImportPath: "eventide/props", Imports: []string{"testing"}, Deps: []string{"eventide/core", "eventide/model", "pgregory.net/rapid"}},
 			{ImportPath: "eventide/props/history", Deps: []string{goid}},
 			{ImportPath: "eventide/props/exectest", Imports: []string{"testing"}, Deps: []string{"eventide/props/history"}},
+			{ImportPath: "eventide/props/draintest", Imports: []string{"testing"}},
+			{ImportPath: "eventide/props/draintest/subjects", Deps: []string{"eventide/core", "eventide/props/draintest"}},
 			{ImportPath: "eventide/bench", Deps: []string{"eventide/core"}},
 			{ImportPath: "eventide/stress", Deps: []string{"eventide/core", "eventide/model"}},
 		}
@@ -245,6 +249,8 @@ func TestLayeringFails(t *testing.T) {
 		{"eventide/props/history", "eventide/core", "eventide/props/history reaches eventide/core"},
 		{"eventide/props/history", "eventide/model", "eventide/props/history reaches eventide/model"},
 		{"eventide/props/exectest", "eventide/core", "eventide/props/exectest reaches eventide/core"},
+		{"eventide/props/draintest", "eventide/core", "eventide/props/draintest reaches eventide/core"},
+		{"eventide/props/draintest/subjects", "eventide/model", "eventide/props/draintest/subjects reaches eventide/model"},
 		{"eventide/bench", "eventide/model", "eventide/bench reaches eventide/model"},
 		{"eventide/props", "eventide/bench", "eventide/props reaches eventide/bench"},
 		{"eventide/props", "eventide/stress", "eventide/props reaches eventide/stress"},

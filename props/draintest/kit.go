@@ -1,0 +1,159 @@
+package draintest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// Server is a server that runs, as a Start function returns it.
+type Server struct {
+	// Addr is where the server listens: "host:port" of TCP.
+	Addr string
+
+	// Readiness is the URL of the readiness probe, or its path on Addr. "": "/readyz".
+	// NoReadiness: the server has no probe, and ReadyFirst is not run.
+	Readiness string
+
+	// Shutdown begins the shutdown. The kit calls it once, on a goroutine of its own; it may
+	// wait for the end or return at once.
+	Shutdown func()
+
+	// Done is closed when the server has ended: where its process would exit.
+	Done <-chan struct{}
+
+	// Endpoint is the kit's half in a server of this process: by it the kit knows which
+	// handlers began. nil: the kit knows by the answers alone.
+	Endpoint *Endpoint
+
+	// Abandon ends whatever a server that failed has left. The kit calls it after each
+	// round. nil: there is nothing to call.
+	Abandon func()
+
+	elsewhere bool // in another process
+}
+
+// NoReadiness is the Readiness of a server that has no readiness probe.
+const NoReadiness = "none"
+
+// Start starts a fresh server, and returns when the server listens.
+type Start func() (Server, error)
+
+// Kit holds the options. The zero Kit is what Run uses.
+type Kit struct {
+	// Clients are the kinds of clients. nil: HTTP().
+	Clients []Client
+
+	// Workers is how many clients of each kind there are at once. 0: 2.
+	Workers int
+
+	// Rounds is how many servers are started and shut down. 0: 3. NothingLeft needs two,
+	// because the first use of many packages starts a goroutine that stays.
+	Rounds int
+
+	// Lag is how late the load balancer learns of the readiness probe: it sends requests
+	// for so long after the last probe that found the server ready. A server with a delay
+	// between its readiness and its listeners (process.Plan.PreDrain) of more than Lag
+	// passes ReadyFirst. 0: DefaultLag.
+	Lag time.Duration
+
+	// Deadline is when the server must have ended, counted from the call of Shutdown. What
+	// the server cuts later is not held against it. 0: DefaultDeadline.
+	Deadline time.Duration
+
+	// Patience bounds what the kit waits for before the shutdown: that the server is ready
+	// and has answered each kind of client. 0: one minute.
+	Patience time.Duration
+
+	_ struct{}
+}
+
+// The defaults of a Kit.
+const (
+	DefaultLag      = 100 * time.Millisecond
+	DefaultDeadline = 30 * time.Second // after which Kubernetes kills
+)
+
+// Run checks the server with the zero Kit. See Kit.Run.
+func Run(t *testing.T, start Start) Result {
+	t.Helper()
+	return Kit{}.Run(t, start)
+}
+
+// Run is Check as a test with one subtest for each verdict, which is skipped if the verdict
+// was not run or is inconclusive. It logs the table, and fails the test at once if Check
+// returns an error.
+//
+// The kit counts the goroutines and descriptors of the process: no other test may run
+// beside it.
+func (k Kit) Run(t *testing.T, start Start) Result {
+	t.Helper()
+	result, err := k.Check(start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log("\n" + result.String())
+	for _, row := range result.Rows {
+		t.Run(row.Verdict, func(t *testing.T) {
+			t.Helper()
+			switch row.Status {
+			case Fail:
+				t.Error(row.Report)
+			case Pass:
+			default:
+				t.Skipf("%s: %s: %s", row.Status, row.Sentence, row.Text)
+			}
+		})
+	}
+	return result
+}
+
+// Check starts the server once for each round, sends it requests, shuts it down meanwhile,
+// and judges what the clients saw. While a verdict is inconclusive and none has failed, there
+// are more rounds, up to four times as many. The error says that there is nothing to judge: an option is wrong,
+// the server did not start, or it did not answer a kind of client before the shutdown.
+func (k Kit) Check(start Start) (Result, error) {
+	k.Clients, k.Workers, k.Rounds = orDefault(k.Clients), cmp.Or(k.Workers, 2), cmp.Or(k.Rounds, 3)
+	k.Lag, k.Deadline, k.Patience = cmp.Or(k.Lag, DefaultLag), cmp.Or(k.Deadline, DefaultDeadline), cmp.Or(k.Patience, time.Minute)
+	if err := k.validate(start); err != nil {
+		return Result{}, err
+	}
+	var j judge
+	for n := 0; n < k.Rounds || n < 4*k.Rounds && j.open(); n++ {
+		r, err := k.round(n, start)
+		if err != nil {
+			return Result{}, fmt.Errorf("draintest: round %d: %w", n+1, err)
+		}
+		j.add(r)
+	}
+	return j.result(), nil
+}
+
+func orDefault(clients []Client) []Client {
+	if clients == nil {
+		return HTTP()
+	}
+	return clients
+}
+
+func (k Kit) validate(start Start) error {
+	var errs []error
+	want := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("draintest: "+format, args...))
+		}
+	}
+	want(start != nil, "start is nil, want a function")
+	want(len(k.Clients) > 0, "Clients is empty, want at least one")
+	for i, c := range k.Clients {
+		want(c.Name != "" && c.Open != nil, "Clients[%d] is %q with Open nil %v, want a name and a function", i, c.Name, c.Open == nil)
+	}
+	want(k.Workers > 0, "Workers is %d, want more than 0", k.Workers)
+	want(k.Rounds > 0, "Rounds is %d, want more than 0", k.Rounds)
+	want(k.Lag > 0, "Lag is %v, want more than 0", k.Lag)
+	want(k.Deadline > 0, "Deadline is %v, want more than 0", k.Deadline)
+	want(k.Patience > 0, "Patience is %v, want more than 0", k.Patience)
+	return errors.Join(errs...)
+}

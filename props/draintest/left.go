@@ -1,0 +1,56 @@
+package draintest
+
+import (
+	"bytes"
+	"maps"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// goroutines returns the stacks of all goroutines of the process, by their headers without
+// the state: "goroutine 7".
+func goroutines() map[string]string {
+	text := make([]byte, 1<<20)
+	for {
+		n := runtime.Stack(text, true)
+		if n < len(text) {
+			text = text[:n]
+			break
+		}
+		text = make([]byte, 2*len(text))
+	}
+	all := map[string]string{}
+	for stack := range bytes.SplitSeq(text, []byte("\n\n")) {
+		name, _, _ := bytes.Cut(stack, []byte(" ["))
+		all[string(name)] = string(stack)
+	}
+	return all
+}
+
+// left returns what there is that was not there before the server started: goroutines with
+// their stacks, and descriptors. It returns nil as soon as there is nothing, and looks for
+// graceTicks: a goroutine that has closed Done may not have returned.
+func (r *round) left(before map[string]string, descriptorsBefore map[string]bool) []string {
+	var found []string
+	for range graceTicks {
+		found = nil
+		now := goroutines()
+		for _, name := range slices.Sorted(maps.Keys(now)) {
+			if _, old := before[name]; !old {
+				found = append(found, now[name])
+			}
+		}
+		open, _ := descriptors()
+		for _, d := range slices.Sorted(maps.Keys(open)) {
+			if !descriptorsBefore[d] {
+				found = append(found, "descriptor "+d)
+			}
+		}
+		if found == nil {
+			return nil
+		}
+		time.Sleep(tick) // between two looks: nothing tells when a goroutine has returned
+	}
+	return found
+}
