@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"eventide/internal/timeline"
 	"eventide/props/mutant"
 
 	"github.com/stretchr/testify/require"
@@ -67,14 +68,24 @@ func TestOneBugIsToldOnce(t *testing.T) {
 	require.NotEmpty(t, replays, "%s", out)
 	told := map[string]bool{}
 	for _, r := range replays {
-		path := filepath.Join("..", "props", r[2])
-		require.FileExists(t, path)
-		t.Cleanup(func() {
-			os.Remove(path)
-			os.Remove(strings.TrimSuffix(path, ".case") + ".txt")
-		})
 		require.NotContains(t, told, r[2], "a case is told twice:\n%s", out)
 		told[r[2]] = true
+		path := filepath.Join("..", "props", r[2])
+		require.FileExists(t, path)
+		picture := strings.TrimSuffix(path, ".case") + timeline.Extension
+		t.Cleanup(func() {
+			os.Remove(path)
+			os.Remove(picture)
+			os.Remove(strings.TrimSuffix(path, ".case") + ".txt")
+		})
+		kept, err := LoadCase(path)
+		require.NoError(t, err)
+		if kept.Group != nil {
+			continue // groups record no history
+		}
+		l, err := timeline.Load(picture)
+		require.NoError(t, err, "the page of make verify shows it")
+		require.Equal(t, r[1], l.Replay)
 	}
 	again := regexp.MustCompile(`the same cause as that of (\S+)`).FindAllStringSubmatch(out, -1)
 	require.NotEmpty(t, again, "no failure names the case of another:\n%s", out)

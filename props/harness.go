@@ -11,6 +11,8 @@ import (
 	"eventide/core"
 	"eventide/internal/vocabulary"
 	"eventide/props/history"
+
+	"github.com/petermattis/goid"
 )
 
 // patience is how long, in virtual time, a program may take to terminate after
@@ -22,6 +24,8 @@ type Outcome struct {
 	Events     []history.Event
 	AlarmsLeft int  // alarms of the executor that were still set after Done (G24)
 	Unfinished bool // the events end before the run does: nothing is missing yet
+
+	Goroutines []int64 // of the actors of the program, in their order; 0: it did not begin
 }
 
 // Run runs the program on core, in the testing/synctest bubble of the caller.
@@ -41,13 +45,20 @@ func (h *harness) run(p Program) Outcome {
 	if n := len(others); p.Main && n > 0 {
 		others, own = others[:n-1], others[n-1]
 	}
-	for _, a := range others {
-		actors.Go(func() { h.steps(a.Steps, true) })
+	goroutines := make([]int64, len(p.Actors))
+	for i, a := range others {
+		actors.Go(func() {
+			goroutines[i] = goid.Get()
+			h.steps(a.Steps, true)
+		})
+	}
+	if p.Main && len(p.Actors) > 0 {
+		goroutines[len(others)] = goid.Get()
 	}
 	h.steps(own.Steps, true)
 	actors.Wait()
 	h.end()
-	return Outcome{Events: h.rec.log.Take(), AlarmsLeft: h.alarmsLeft}
+	return Outcome{Events: h.rec.log.Take(), AlarmsLeft: h.alarmsLeft, Goroutines: goroutines}
 }
 
 // harness drives one executor.

@@ -3,8 +3,11 @@ package props
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
+	"eventide/internal/timeline"
 	"eventide/props/history"
 
 	"github.com/anishathalye/porcupine"
@@ -17,6 +20,7 @@ type Verdict struct {
 	Undecided  bool            // whether the calls are linearizable was not decided in time
 	Unrefined  bool            // the model has no step for something in it, so it was not followed there
 	history    *history.History
+	goroutines []int64 // of the actors, in history
 }
 
 // Judge judges a run in the lane Virtual.
@@ -40,7 +44,7 @@ func JudgeIn(lane Lane, p Program, out Outcome, checks ...Check) (Verdict, error
 	if err != nil {
 		return Verdict{}, err
 	}
-	v := Verdict{Exercised: map[string]bool{}, history: h}
+	v := Verdict{Exercised: map[string]bool{}, history: h, goroutines: out.Goroutines}
 	for _, check := range checks { // they blame the step at fault: that is over soonest
 		v.addAny(check(events))
 	}
@@ -116,13 +120,39 @@ func (v Verdict) Against(id string) []history.Violation {
 	return found
 }
 
+// named is the history with the names that the program has for its goroutines.
+func (v Verdict) named(p Program) *history.History {
+	v.history.Name(p.namesOf(v.goroutines))
+	return v.history
+}
+
+// Timeline returns the run as a timeline in which the violation is marked, with the program
+// and the command that runs it again. It is nil if the program did not come to its end.
+func (v Verdict) Timeline(p Program, first history.Violation, replay string) *timeline.Timeline {
+	if v.history == nil {
+		return nil
+	}
+	t := v.named(p).Timeline(first)
+	t.Replay, t.Program = replay, p.String()
+	return t
+}
+
+// saveTimeline saves the timeline of a failure beside its case, for the page of make verify.
+func (v Verdict) saveTimeline(path string, p Program, first history.Violation, flags ...string) error {
+	t := v.Timeline(p, first, replayLine(path, flags...))
+	if t == nil {
+		return nil
+	}
+	return t.Save(strings.TrimSuffix(path, filepath.Ext(path)) + timeline.Extension)
+}
+
 // Failure renders the first violation for a person: the sentence, the program,
 // the trace in columns, and the line to paste.
 func (v Verdict) Failure(p Program, first history.Violation, replay string) string {
 	var b bytes.Buffer
 	if v.history == nil {
 		fmt.Fprintf(&b, "%v\n\nreplay  %s\n", first, replay) // it never came back
-	} else if err := history.Report(&b, v.history, first, replay); err != nil {
+	} else if err := history.Report(&b, v.named(p), first, replay); err != nil {
 		fmt.Fprintf(&b, "(%v)\n", err)
 	}
 	for _, other := range v.Violations {

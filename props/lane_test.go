@@ -200,6 +200,8 @@ func (l *laneRun) real(p Program) {
 	path, err := Case{Guarantee: first.Guarantee, Text: first.Text, Program: p}.Save(caseDir())
 	if err != nil {
 		path = err.Error()
+	} else if err := v.saveTimeline(path, p, first, "-realtime"); err != nil {
+		fmt.Println("props: the timeline could not be saved:", err)
 	}
 	fmt.Println(v.Failure(p, first, replayLine(path, "-realtime")))
 	l.mu.Lock()

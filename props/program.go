@@ -96,14 +96,29 @@ func (p Program) String() string {
 		fmt.Fprintf(&b, "event loop: drain=%v\n", p.Drain)
 	}
 	for i, a := range p.Actors {
-		if p.Main && i == len(p.Actors)-1 {
-			b.WriteString("main:\n")
-		} else {
-			fmt.Fprintf(&b, "g%d:\n", i+1)
-		}
+		fmt.Fprintf(&b, "%s:\n", p.nameOf(i))
 		writeSteps(&b, "  ", a.Steps)
 	}
 	return b.String()
+}
+
+// nameOf is the name of an actor in the text of the program and in reports.
+func (p Program) nameOf(actor int) string {
+	if p.Main && actor == len(p.Actors)-1 {
+		return "main"
+	}
+	return fmt.Sprintf("g%d", actor+1)
+}
+
+// namesOf are the names of the goroutines that ran the actors.
+func (p Program) namesOf(goroutines []int64) map[int64]string {
+	names := make(map[int64]string, len(goroutines))
+	for i, g := range goroutines {
+		if g != 0 {
+			names[g] = p.nameOf(i)
+		}
+	}
+	return names
 }
 
 // breaks reports whether the poller may fail for good.

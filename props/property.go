@@ -110,6 +110,9 @@ func failure(t *rapid.T, id string, p Program, v Verdict, judge func(Program) Ve
 	if err != nil {
 		t.Logf("props: the case could not be saved: %v", err)
 	}
+	if err := v.saveTimeline(path, least, small); err != nil {
+		t.Logf("props: the timeline could not be saved: %v", err)
+	}
 	failedBefore.add(path, first, small)
 	all := fmt.Sprintf("%s\nmade smaller from\n%v", v.Failure(least, small, replayLine(path)), p)
 	return &told{history.Clip(small.String()), bounded(all, path)}

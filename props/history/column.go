@@ -51,9 +51,9 @@ func writeTrimmed(w io.Writer, line string) error {
 	return err
 }
 
-// goroutines names the goroutines of the log in the order of appearance: loop, loop2, ...
-// for goroutines that ran bodies and made no call outside of one, and g1, g2, ... for the
-// others.
+// goroutines names the goroutines of the log. Those that Name did not name are, in the order
+// of appearance, loop, loop2, ... if they ran bodies and made no call outside of one, and
+// else g1, g2, ...
 func (h *History) goroutines() map[int64]string {
 	outside := map[int64]bool{}
 	for _, c := range h.calls {
@@ -61,20 +61,29 @@ func (h *History) goroutines() map[int64]string {
 			outside[c.inv.G] = true
 		}
 	}
-	names := map[int64]string{}
+	names, used := map[int64]string{}, map[string]bool{}
+	for _, name := range h.named {
+		used[name] = true
+	}
+	next := func(from *int64, step int64) string {
+		for {
+			*from += step
+			if name := goroutine(*from); !used[name] {
+				return name
+			}
+		}
+	}
 	loops, others := int64(0), int64(0)
 	for i := range h.Events {
-		g := h.Events[i].G
-		if names[g] != "" {
-			continue
+		switch g := h.Events[i].G; {
+		case names[g] != "":
+		case h.named[g] != "":
+			names[g] = h.named[g]
+		case g < 0 || h.loops[g] && !outside[g]:
+			names[g] = next(&loops, -1)
+		default:
+			names[g] = next(&others, 1)
 		}
-		if g < 0 || h.loops[g] && !outside[g] {
-			loops--
-			names[g] = goroutine(loops)
-			continue
-		}
-		others++
-		names[g] = goroutine(others)
 	}
 	return names
 }

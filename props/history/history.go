@@ -12,19 +12,20 @@ type History struct {
 	Rules  Rules
 	Events []Event // Events[i].N == i+1
 
-	calls   []*call        // in the order of their Invoke
-	byN     map[int]*call  // by N of the Invoke
-	entries []*entry       // in the order of their submission
-	byID    map[int]*entry // by ID
-	spans   []*span        // bodies without listeners, in the order of their Begin
-	moves   []Event        // Transit events
-	looks   []look         // observations of InEventLoop
-	loops   map[int64]bool // goroutines that ran a body or parked
-	first   *call          // the first shutdown call that was not refused
-	asked   int            // N from which on a shutdown has certainly begun; 0: never
-	closed  int            // N of the first Transit to Shutdown or later; 0: none
-	done    int            // N of the first Done or of its first observation; 0: never
-	askedAt time.Duration  // At of asked, or of the first shutdown call
+	calls   []*call          // in the order of their Invoke
+	byN     map[int]*call    // by N of the Invoke
+	entries []*entry         // in the order of their submission
+	byID    map[int]*entry   // by ID
+	spans   []*span          // bodies without listeners, in the order of their Begin
+	moves   []Event          // Transit events
+	looks   []look           // observations of InEventLoop
+	loops   map[int64]bool   // goroutines that ran a body or parked
+	named   map[int64]string // goroutines that Name named
+	first   *call            // the first shutdown call that was not refused
+	asked   int              // N from which on a shutdown has certainly begun; 0: never
+	closed  int              // N of the first Transit to Shutdown or later; 0: none
+	done    int              // N of the first Done or of its first observation; 0: never
+	askedAt time.Duration    // At of asked, or of the first shutdown call
 }
 
 // call is one Invoke and its Return.
@@ -65,6 +66,11 @@ type span struct {
 	begin, end *Event // end is nil while it runs
 	entry      *entry // nil if it was never submitted
 }
+
+// Name names goroutines of the log, so that reports call them as the program does. Those
+// without a name are called loop, loop2, ... or g1, g2, ..., without the names in use. Call
+// it before other goroutines use h.
+func (h *History) Name(names map[int64]string) { h.named = names }
 
 // Of indexes the events. It returns an error for a log that its writer broke, and for
 // which no executor can be blamed: positions out of order, a Return without its Invoke,

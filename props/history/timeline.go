@@ -1,0 +1,54 @@
+package history
+
+import (
+	"slices"
+
+	"eventide/internal/timeline"
+	"eventide/internal/vocabulary"
+)
+
+// Timeline returns the log as a timeline with a column for each goroutine, for a page. The
+// events that the violation cites are marked, the decisive one as the breach. A violation
+// that cites none, because what should have happened did not, is marked at the end of the
+// log. With the zero Violation nothing is marked and the title says that nothing broke.
+func (h *History) Timeline(v Violation) *timeline.Timeline {
+	names := h.goroutines()
+	order := sortedNames(names)
+	t := &timeline.Timeline{Title: v.String(), Actors: order}
+	if v.Text == "" {
+		t.Title = "Nothing broke in this run"
+	}
+	if len(h.moves) > 0 { // the executor writes its states into the log
+		for s := vocabulary.NotStarted; s <= vocabulary.Terminated; s++ {
+			t.States = append(t.States, s.String())
+		}
+	}
+	state := 0
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Kind == Transit {
+			state = max(state, int(e.To)) // a step back is what the text of the row says
+		}
+		t.Rows = append(t.Rows, timeline.Row{
+			At: e.At.String(), Actor: slices.Index(order, names[e.G]), Text: h.cell(e),
+			State: state, Kind: v.kindOf(e), After: e.Call,
+		})
+	}
+	if v.Text != "" && len(v.At) == 0 {
+		t.Rows = append(t.Rows, timeline.Row{Actor: -1, Text: "the run has ended: " + v.Text, State: state, Kind: timeline.Breach})
+	}
+	return t
+}
+
+// kindOf says how the timeline of the violation shows the event.
+func (v Violation) kindOf(e *Event) timeline.Kind {
+	switch i := slices.Index(v.At, e.N); {
+	case i >= 0 && e.N == v.At[len(v.At)-1]:
+		return timeline.Breach
+	case i >= 0:
+		return timeline.Cited
+	case e.Kind == Sample || e.Kind == Admit:
+		return timeline.Minor
+	}
+	return timeline.Plain
+}
