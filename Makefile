@@ -24,6 +24,7 @@ lint: ## gofmt, vet, staticcheck
 	@test -z "$$(gofmt -l . | tee -a /dev/stderr)" || { echo 'gofmt would change the files above'; exit 1; }
 	go vet ./...
 	go vet -tags verify ./props
+	go vet -tags browser ./props/cmd/verify
 	go tool staticcheck ./...
 
 prop: ## all properties
@@ -54,6 +55,10 @@ fuzz: ## coverage-guided programs of executors and of groups; FUZZTIME=1m for ea
 
 conditions: ## every test binary with other buffers, processors, limits, load; ARGS='-race -conditions load ./core/...'
 	go run ./stress/cmd/conditions $(ARGS)
+
+report-browser: ## open the page of make verify in a headless Chromium, which is installed from Debian if there is none; BROWSER=name
+	command -v $(or $(BROWSER),chromium) >/dev/null || { apt-get update && apt-get install -y --no-install-recommends chromium; }
+	BROWSER=$(or $(BROWSER),chromium) go test -count=1 -tags browser -run TestBrowser ./props/cmd/verify
 
 ##@ Chosen schedules for any package
 

@@ -58,6 +58,7 @@ func layers() []layer {
 			return standard || within(dep, module+"/model") || within(dep, module+"/internal/vocabulary") || within(dep, module+"/internal/command")
 		}, "the model's command depends on the standard library, the vocabulary, the model and internal/command alone"},
 		{"internal/command", func(dep string, standard bool) bool { return standard || within(dep, module+"/internal/command") }, "internal/command depends on the standard library alone"},
+		{"internal/timeline", func(dep string, standard bool) bool { return standard || within(dep, module+"/internal/timeline") }, "a timeline depends on the standard library alone"},
 		{"internal/contract", func(dep string, standard bool) bool { return standard || within(dep, module+"/internal/contract") }, "everything may import the contract, so it depends on the standard library alone"},
 		{"props/history", without("core", "model"), "the predicates judge any executor"},
 		{"props/exectest", without("core", "model"), "the kit judges any executor"},

@@ -105,9 +105,9 @@ func (j *judge) taskRan(e *entry) {
 	switch {
 	case e.cancelled() != nil || e.completedAs(Cancelled):
 	case !e.began():
-		j.blame(at(e.submit.ret.N), "%s, accepted at #%d, never ran", e.what(), e.submit.ret.N)
+		j.blame(at(e.submit.ret.N, j.done), "%s, accepted at #%d, never ran", e.what(), e.submit.ret.N)
 	case e.op() == OpSubmit && j.Rules.Has(Completions) && len(e.complete) == 0:
-		j.blameOn("G9", "every future ends", at(e.submit.ret.N), "the future of %s, accepted at #%d, was never completed", e.what(), e.submit.ret.N)
+		j.blameOn("G9", "every future ends", at(e.submit.ret.N, j.done), "the future of %s, accepted at #%d, was never completed", e.what(), e.submit.ret.N)
 	}
 }
 

@@ -206,7 +206,7 @@ func judgeReentrant(j *judge) {
 		waits := c.inv.Op == OpAwait || c.inv.Op == OpClose
 		switch {
 		case c.ret == nil && j.Rules.AtRest:
-			j.blame(at(c.inv.N), "%v, called at #%d inside %s, never returned", c.inv.Op, c.inv.N, c.within.entry.what())
+			j.blameAbsence(at(c.inv.N), "%v, called at #%d inside %s, never returned", c.inv.Op, c.inv.N, c.within.entry.what())
 		case c.ret != nil && c.inv.Op == OpClose && c.answered(RefusedInLoop) && j.Rules.Has(States) && (j.asked == 0 || j.asked > c.ret.N):
 			j.blame(at(c.inv.N, c.ret.N), "%v, called at #%d inside %s, has not begun a shutdown", c.inv.Op, c.inv.N, c.within.entry.what())
 		case c.ret != nil && waits && c.ret.Outcome != RefusedInLoop:

@@ -148,7 +148,7 @@ func judgeNothingLeft(j *judge) {
 	j.exercised()
 	for _, c := range j.calls {
 		if c.ret == nil && c.within == nil {
-			j.blame(at(c.inv.N), "%v, called at #%d, never returned", c.inv.Op, c.inv.N)
+			j.blameAbsence(at(c.inv.N), "%v, called at #%d, never returned", c.inv.Op, c.inv.N)
 		}
 	}
 }

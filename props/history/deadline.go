@@ -120,7 +120,7 @@ func (j *judge) mustEnd(extremes bool) {
 	if !j.Rules.AtRest || j.done != 0 || j.stuck() != nil || j.diedIn() != nil || j.stranded() != nil {
 		return
 	}
-	j.blame(at(j.first.inv.N), "asked for at #%d with quiet %v and timeout %v, everything accepted has run, and done never came",
+	j.blameAbsence(at(j.first.inv.N), "asked for at #%d with quiet %v and timeout %v, everything accepted has run, and done never came",
 		j.first.inv.N, j.first.inv.Quiet, j.first.inv.Timeout)
 }
 

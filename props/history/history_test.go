@@ -202,7 +202,7 @@ func Example() {
 	// >    2          0s    execute(1) -> accepted
 	//      3          0s  shutdown()
 	//      4          0s    shutdown() -> returned
-	//      5          0s                            done
+	// >    5          0s                            done
 	//
 	// replay  go test ./mine
 }

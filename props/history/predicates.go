@@ -61,6 +61,7 @@ type Violation struct {
 	Sentence  string // what should have held
 	Text      string // what happened: "task 2, accepted at #3, never ran"
 	At        []int  // positions in the log, the decisive one last
+	Absent    bool   // until the end of the log something did not happen: no position is decisive
 }
 
 // String returns the first line of a failure.
@@ -168,6 +169,13 @@ func at(positions ...int) []int { return positions }
 // blame records a violation of the predicate's guarantee.
 func (j *judge) blame(where []int, format string, args ...any) {
 	j.blameOn(j.predicate.Guarantee, j.predicate.Sentence, where, format, args...)
+}
+
+// blameAbsence records a violation of the predicate's guarantee: what the events at these
+// positions demanded did not happen until the end of the log.
+func (j *judge) blameAbsence(where []int, format string, args ...any) {
+	j.blame(where, format, args...)
+	j.found[len(j.found)-1].Absent = true
 }
 
 // blameOn records a violation of a guarantee other than the predicate's own.

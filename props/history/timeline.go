@@ -8,9 +8,8 @@ import (
 )
 
 // Timeline returns the log as a timeline with a column for each goroutine, for a page. The
-// events that the violation cites are marked, the decisive one as the breach. A violation
-// that cites none, because what should have happened did not, is marked at the end of the
-// log. With the zero Violation nothing is marked and the title says that nothing broke.
+// events that the violation cites are marked, the decisive one as the breach. What did not
+// happen is marked in a row of its own at the end of the log. With the zero Violation nothing is marked and the title says that nothing broke.
 func (h *History) Timeline(v Violation) *timeline.Timeline {
 	names := h.goroutines()
 	order := sortedNames(names)
@@ -31,19 +30,22 @@ func (h *History) Timeline(v Violation) *timeline.Timeline {
 		}
 		t.Rows = append(t.Rows, timeline.Row{
 			At: e.At.String(), Actor: slices.Index(order, names[e.G]), Text: h.cell(e),
-			State: state, Kind: v.kindOf(e), After: e.Call,
+			State: state, Kind: v.kindOf(e),
 		})
 	}
-	if v.Text != "" && len(v.At) == 0 {
+	if v.Text != "" && v.absent() {
 		t.Rows = append(t.Rows, timeline.Row{Actor: -1, Text: "the run has ended: " + v.Text, State: state, Kind: timeline.Breach})
 	}
 	return t
 }
 
+// absent says whether no event of the log is the breach.
+func (v Violation) absent() bool { return v.Absent || len(v.At) == 0 }
+
 // kindOf says how the timeline of the violation shows the event.
 func (v Violation) kindOf(e *Event) timeline.Kind {
 	switch i := slices.Index(v.At, e.N); {
-	case i >= 0 && e.N == v.At[len(v.At)-1]:
+	case i == len(v.At)-1 && i >= 0 && !v.absent():
 		return timeline.Breach
 	case i >= 0:
 		return timeline.Cited

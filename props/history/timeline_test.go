@@ -56,3 +56,34 @@ func TestNamesOfTheProgram(t *testing.T) {
 		t.Errorf("the columns are %q, want %q", got, want)
 	}
 }
+
+// TestBreachIsWhereTheRuleIsBroken: a task that is accepted and never runs breaks the rule at
+// done, not where it was accepted; what never comes breaks it at the end of the log.
+func TestBreachIsWhereTheRuleIsBroken(t *testing.T) {
+	absent := 0
+	for name, tr := range traces(t) {
+		h, err := history.Of(tr.Events, tr.Rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range h.Violations() {
+			rows := h.Timeline(v).Rows
+			last, want := rows[len(rows)-1], ""
+			switch {
+			case v.Absent:
+				absent++
+				want = "the run has ended: " + v.Text
+			case name == "bad-9603-task-lost-at-termination":
+				want = "done"
+			default:
+				continue
+			}
+			if last.Kind != timeline.Breach || last.Text != want {
+				t.Errorf("%s: the last row is %+v, want the breach, %q", name, last, want)
+			}
+		}
+	}
+	if absent == 0 {
+		t.Error("no kept trace has a violation by absence: nothing was checked")
+	}
+}

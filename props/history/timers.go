@@ -72,7 +72,7 @@ func (j *judge) goesOn(e *entry) {
 	}
 	due, until := e.due(len(e.runs)), j.lifeEnds(e, end)
 	if due < until && until-due > j.busy(due, until) {
-		j.blame(at(last.end.N), "%s was due at %v and never began, up to %v", e.run(len(e.runs)), due, until)
+		j.blameAbsence(at(last.end.N), "%s was due at %v and never began, up to %v", e.run(len(e.runs)), due, until)
 	}
 }
 

@@ -69,7 +69,7 @@ func (v *verification) runInterleave() error {
 	if err != nil {
 		return err
 	}
-	v.interleave, err = lane.Run{Bin: bin, Budget: v.budget / 2, Seed: v.seed, Cases: filepath.Join(out, "cases"), Args: []string{"-html", filepath.Join(out, "report.html"), "-free", free}, Hear: func(r lane.Result) {
+	v.interleave, err = lane.Run{Bin: bin, Budget: v.budget / 2, Seed: v.seed, Cases: filepath.Join(out, "cases"), Args: []string{"-free", free}, Hear: func(r lane.Result) {
 		v.live.set(func(l *live) { l.schedules, l.classes, l.coverage = r.Runs, r.Classes, r.Coverage })
 	}}.Do(v.root)
 	if err == nil {

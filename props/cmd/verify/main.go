@@ -4,8 +4,8 @@
 //
 //	go run ./props/cmd/verify -budget 30s
 //
-// It prints the verdicts and writes verify.json; -show prints the verdicts of such a file
-// again. Exit code 0: no violation; 1: a violation; 2: usage, or something could not be
+// It prints the verdicts, and writes verify.json and a page for people, report.html; -show
+// prints the verdicts of a verify.json again. Exit code 0: no violation; 1: a violation; 2: usage, or something could not be
 // run; 3, with -strict: a guarantee that this build checks did not count as passed.
 package main
 
@@ -78,6 +78,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	report.table(stdout)
+	page := filepath.Join(s.out, "report.html")
+	if err := report.writePage(page, s.root, filepath.Join(s.out, "cases")); err != nil {
+		fmt.Fprintln(stderr, "verify:", err)
+		return 2
+	}
+	fmt.Fprintf(stdout, "with the runs that failed, step by step: %s\n", page)
 	return report.exitCode(s.strict)
 }
 

@@ -5,7 +5,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"eventide/internal/timeline"
 	"eventide/model"
 	"eventide/props/history"
 )
@@ -16,6 +18,8 @@ type traceResult struct {
 	Model   int      `json:"model"`   // traces of the model's actions
 	History int      `json:"history"` // logs of calls and bodies
 	Wrong   []string `json:"wrong"`   // those whose verdict was not found
+
+	recorded []*timeline.Timeline // of the bad ones of History
 }
 
 func (v *verification) judgeTraces() error {
@@ -35,9 +39,28 @@ func (v *verification) judgeTraces() error {
 		if err != nil {
 			return err
 		}
-		return t.Judge()
+		if err := t.Judge(); err != nil {
+			return err
+		}
+		return v.traces.record(t)
 	})
 	return err
+}
+
+// record adds the timeline of a bad trace to those that the page shows. The comments of
+// the trace say what it remembers.
+func (r *traceResult) record(t history.Trace) error {
+	if len(t.Verdict) == 0 {
+		return nil
+	}
+	h, err := history.Of(t.Events, t.Rules)
+	if err != nil {
+		return err
+	}
+	l := h.Timeline(h.Violations()[0])
+	l.Text = strings.Join(t.Comments, "\n")
+	r.recorded = append(r.recorded, l)
+	return nil
 }
 
 func (v *verification) judgeDir(name string, judge func(io.Reader) error) (int, error) {

@@ -32,6 +32,8 @@ type report struct {
 	Commit     string         `json:"commit"`
 	Go         string         `json:"go"`
 	Seconds    float64        `json:"seconds"`
+	Began      time.Time      `json:"began"`
+	Seed       uint64         `json:"seed"`
 	Model      modelReport    `json:"model"`
 	Channels   modelReport    `json:"model_channels"`
 	Traces     traceResult    `json:"traces"`
@@ -80,7 +82,7 @@ type laneReport struct {
 
 func (v *verification) report() report {
 	r := report{
-		Schema: schema, Commit: commit(v.root), Go: runtime.Version(), Seconds: time.Since(v.began).Seconds(),
+		Schema: schema, Commit: commit(v.root), Go: runtime.Version(), Seconds: time.Since(v.began).Seconds(), Began: v.began, Seed: v.seed,
 		Model: modelOf(v.model), Channels: modelOf(v.regs),
 		Traces: v.traces, Undecided: v.lane.Undecided + v.real.Undecided + v.interleave.Undecided,
 		Interleave: schedulesOf(v.interleave),
