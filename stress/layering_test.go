@@ -210,6 +210,7 @@ func TestLayeringFails(t *testing.T) {
 			{ImportPath: "eventide/model/cmd/explore", Deps: []string{"sync", "eventide/model", "eventide/internal/command"}},
 			{ImportPath: "eventide/internal/command", Deps: []string{"sync"}},
 			{ImportPath: "eventide/internal/contract", Deps: []string{"sync"}},
+			{ImportPath: "eventide/internal/timeline", Deps: []string{"sync"}},
 			{ImportPath: "eventide/props", Imports: []string{"testing"}, Deps: []string{"eventide/core", "eventide/model", "pgregory.net/rapid"}},
 			{ImportPath: "eventide/props/history", Deps: []string{goid}},
 			{ImportPath: "eventide/props/exectest", Imports: []string{"testing"}, Deps: []string{"eventide/props/history"}},
@@ -225,6 +226,7 @@ func TestLayeringFails(t *testing.T) {
 	for _, c := range []struct{ in, dep, want string }{
 		{"eventide/internal/vocabulary", goid, "eventide/internal/vocabulary reaches " + goid},
 		{"eventide/internal/vocabulary", "eventide/core", "eventide/internal/vocabulary reaches eventide/core"},
+		{"eventide/internal/timeline", "eventide/props/history", "eventide/internal/timeline reaches eventide/props/history"},
 		{"eventide/core", "eventide/props/history", "eventide/core reaches eventide/props/history"},
 		{"eventide/core", "eventide/model", "eventide/core reaches eventide/model"},
 		{"eventide/core", "pgregory.net/rapid", "eventide/core reaches pgregory.net/rapid"},
