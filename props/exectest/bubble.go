@@ -147,6 +147,7 @@ func (c *config) rules(s Subject) history.Rules {
 		Parts:      parts(s),
 		Virtual:    !c.realTime,
 		AtRest:     true,
+		Overlap:    c.without["G2"] != "",
 		QueueBound: c.queueBound,
 		Timers:     c.timers,
 	}

@@ -172,7 +172,9 @@ func Classify(f func(error) history.Outcome) Option {
 }
 
 // Without declares that the subject does not promise a guarantee, such as "G10", and why.
-// The result lists the guarantee as not supported.
+// The result lists the guarantee as not supported. Without("G2", ...) also says that bodies may
+// overlap: then a task may begin while a hook runs, and timers with the same deadline begin
+// together.
 func Without(guarantee, reason string) Option {
 	return func(c *config) {
 		n := number(guarantee)

@@ -1,6 +1,6 @@
 package history
 
-// judgeOneAtATime is S6 (G2): bodies do not overlap. If the log has InEventLoop, it is
+// judgeOneAtATime is S6 (G2): bodies do not overlap, unless the rules say that they may. If the log has InEventLoop, it is
 // true in every body and false everywhere else except in listeners. With OneLoop, the
 // goroutine that runs bodies changes only after Goexit ended the previous one (G14).
 func judgeOneAtATime(j *judge) {
@@ -25,6 +25,7 @@ func judgeOneAtATime(j *judge) {
 func (j *judge) apart(before, s *span) {
 	n := s.begin.N
 	switch {
+	case j.Rules.Overlap:
 	case before.endN(j.History) > n:
 		j.blame(at(before.begin.N, n), "%s began at #%d while %s, begun at #%d, was running",
 			s.entry.what(), n, before.entry.what(), before.begin.N)

@@ -123,6 +123,7 @@ func formatRules(r Rules) string {
 	add(r.Virtual, "virtual")
 	add(r.AtRest, "rest")
 	add(r.Spawner, "spawner")
+	add(r.Overlap, "overlap")
 	add(r.Breaks, "breaks")
 	for i, w := range partWords {
 		add(r.Has(1<<i), w)

@@ -63,7 +63,7 @@ func (j *judge) hookRuns(e *entry) {
 
 // heldBack judges that later tasks do not delay a hook that was added before the shutdown
 // call: no task of after the call begins while the hook waits, once every task that may
-// have been submitted before the call has ended.
+// have been submitted before the call has ended. Where bodies may overlap, see couldHaveRun.
 func (j *judge) heldBack(hook *entry) {
 	if j.first == nil || !hook.submit.returnedBefore(j.first.inv.N) || hook.removed() != nil {
 		return
@@ -74,6 +74,9 @@ func (j *judge) heldBack(hook *entry) {
 			return
 		}
 		if !task.op().Tasks() || !j.first.returnedBefore(task.submit.inv.N) || j.olderWaits(s.begin.N) {
+			continue
+		}
+		if j.Rules.Overlap && !j.couldHaveRun(hook, s.begin) {
 			continue
 		}
 		j.blame(at(hook.submit.ret.N, s.begin.N), "%s, submitted after the shutdown call, began at #%d while %s, added at #%d, was waiting",
@@ -100,6 +103,25 @@ func (h *History) olderWaits(n int) bool {
 		}
 	}
 	return false
+}
+
+// couldHaveRun reports whether nothing kept hook from running at the instant before a later
+// task began, where bodies may overlap. A task that begins while another hook runs delays
+// nothing, and one that begins in the instant in which the last older task ended may have been
+// taken before it ended. So only virtual time shows a delay.
+func (h *History) couldHaveRun(hook *entry, task *Event) bool {
+	free := max(h.first.ret.At, hook.submit.ret.At)
+	for _, s := range h.spans {
+		if s.begin.N > task.N || s.entry == hook {
+			continue
+		}
+		if running := s.end == nil || s.end.N > task.N; running && s.entry.hook() {
+			return false
+		} else if !running {
+			free = max(free, s.end.At)
+		}
+	}
+	return h.Rules.Virtual && task.At > free
 }
 
 // overtaken reports whether a task that was submitted after e to the same queue had begun

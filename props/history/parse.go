@@ -101,6 +101,8 @@ func (p *parser) rules(value string) error {
 			r.AtRest = true
 		case "spawner":
 			r.Spawner = true
+		case "overlap":
+			r.Overlap = true
 		case "breaks":
 			r.Breaks = true
 		case "drain":

@@ -14,6 +14,7 @@ type Rules struct {
 	Timers     TimerPolicy   // what a shutdown does with waiting timers
 	Drain      DrainPolicy   // what a shutdown does with open channels
 	Spawner    bool          // the spawner may refuse, so a failed start is a legal refusal
+	Overlap    bool          // bodies may overlap, as in a pool: G2 is not promised
 	Breaks     bool          // the poller may fail for good, and then the executor closes by itself (G15)
 	_          struct{}
 }

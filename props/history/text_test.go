@@ -63,6 +63,7 @@ func traceGen(t *rapid.T) history.Trace {
 			Virtual:    rapid.Bool().Draw(t, "virtual"),
 			AtRest:     rapid.Bool().Draw(t, "rest"),
 			Spawner:    rapid.Bool().Draw(t, "spawner"),
+			Overlap:    rapid.Bool().Draw(t, "overlap"),
 			QueueBound: rapid.IntRange(0, 99).Draw(t, "bound"),
 			Batch:      rapid.IntRange(0, 99).Draw(t, "batch"),
 			Slack:      time.Duration(rapid.IntRange(0, 1e9).Draw(t, "slack")),

@@ -114,9 +114,10 @@ func (e *entry) run(i int) string {
 }
 
 // equalDeadlines judges the order of timers whose first deadlines are equal. Only virtual
-// time shows that they are.
+// time shows that they are. Where bodies may overlap, timers that are due together begin
+// together.
 func (j *judge) equalDeadlines() {
-	if !j.Rules.Virtual {
+	if !j.Rules.Virtual || j.Rules.Overlap {
 		return
 	}
 	last := map[time.Duration]*entry{} // per deadline: of the timers scheduled so far, the last to begin
