@@ -2,6 +2,7 @@ package core
 
 import (
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/petermattis/goid"
@@ -56,18 +57,18 @@ const lockTries = 16
 // producers).
 func (e *Executor) lock() {
 	if !e.mu.TryLock() {
-		e.lockContended()
+		lockContended(&e.mu)
 	}
 }
 
-func (e *Executor) lockContended() {
+func lockContended(mu *sync.Mutex) {
 	for range lockTries {
 		runtime.Gosched()
-		if e.mu.TryLock() {
+		if mu.TryLock() {
 			return
 		}
 	}
-	e.mu.Lock()
+	mu.Lock()
 }
 
 // ExecuteLazy is Execute, but does not wake a sleeping loop: the task runs no
@@ -128,7 +129,7 @@ func (e *Executor) admit(op Op, task func()) error {
 			return e.refuse(op, err)
 		}
 		var retry bool
-		if retry, open = e.askToRetry(op, attempt, err); !retry {
+		if retry, open = e.askToRetry(attempt, err, func() { _ = e.refuse(op, err) }); !retry {
 			return e.refuse(op, err)
 		}
 		// After the close the next attempt is the last: its error gives the reason (G5).
@@ -136,17 +137,17 @@ func (e *Executor) admit(op Op, task func()) error {
 }
 
 // askToRetry calls the handler, and waits if it wants another attempt. open is false if
-// the close came first. If the handler panics or calls runtime.Goexit, the call counts as
-// refused (G20).
-func (e *Executor) askToRetry(op Op, attempt int, err *RejectedError) (retry, open bool) {
+// the close came first. If the handler panics or calls runtime.Goexit, refuse is called
+// (G20).
+func (s *setup) askToRetry(attempt int, err *RejectedError, refuse func()) (retry, open bool) {
 	returned := false
 	defer func() {
 		if !returned {
-			_ = e.refuse(op, err)
+			refuse()
 		}
 	}()
-	pause, retry := e.cfg.onFull(attempt, err)
-	open = !retry || e.pause(pause)
+	pause, retry := s.cfg.onFull(attempt, err)
+	open = !retry || s.pause(pause)
 	returned = true
 	return retry, open
 }
@@ -241,18 +242,18 @@ func (e *Executor) traceAdmit(op Op, accepted bool) {
 }
 
 // pause waits between two attempts, and returns false if the close came first.
-func (e *Executor) pause(d time.Duration) bool {
+func (s *setup) pause(d time.Duration) bool {
 	if d <= 0 {
 		runtime.Gosched()
-		return e.ctx.Err() == nil
+		return s.ctx.Err() == nil
 	}
 	over := make(chan struct{})
-	alarm := e.afterFunc(d, func() { close(over) })
+	alarm := s.afterFunc(d, func() { close(over) })
 	defer alarm.Stop()
 	select {
 	case <-over:
 		return true
-	case <-e.ctx.Done():
+	case <-s.ctx.Done():
 		return false
 	}
 }

@@ -210,22 +210,22 @@ func (e *Executor) reportPanics() {
 	}
 }
 
-func (e *Executor) report(p *PanicError) {
-	if e.cfg.panicHandler != nil {
-		e.cfg.panicHandler(p)
+func (s *setup) report(p *PanicError) {
+	if s.cfg.panicHandler != nil {
+		s.cfg.panicHandler(p)
 		return
 	}
-	e.log(slog.LevelError, "panic in a body", "panic", p.Value, "stack", string(p.Stack))
+	s.log(slog.LevelError, "panic in a body", "panic", p.Value, "stack", string(p.Stack))
 }
 
 // log writes to the user's logger, and ignores a panic of the logger.
-func (e *Executor) log(level slog.Level, msg string, args ...any) {
+func (s *setup) log(level slog.Level, msg string, args ...any) {
 	defer func() { _ = recover() }()
-	logger := e.cfg.logger
+	logger := s.cfg.logger
 	if logger == nil {
 		logger = slog.Default()
 	}
-	logger.With("executor", e.cfg.name).Log(context.Background(), level, msg, args...)
+	logger.With("executor", s.cfg.name).Log(context.Background(), level, msg, args...)
 }
 
 // reportOffLoop counts and reports a panic of a listener that ran on another
@@ -234,10 +234,16 @@ func (e *Executor) reportOffLoop(p *PanicError) {
 	e.mu.Lock()
 	e.panicked++
 	e.mu.Unlock()
+	e.reportContained(p)
+}
+
+// reportContained is report, on a goroutine that nothing else keeps from a panic of the
+// handler.
+func (s *setup) reportContained(p *PanicError) {
 	defer func() {
 		if v := recover(); v != nil {
-			e.log(slog.LevelError, "panic in the panic handler", "panic", v)
+			s.log(slog.LevelError, "panic in the panic handler", "panic", v)
 		}
 	}()
-	e.report(p)
+	s.report(p)
 }

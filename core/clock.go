@@ -50,29 +50,36 @@ const noDeadline = int64(1<<63 - 1)
 
 // now returns the nanoseconds since the executor was made. All internal times are such
 // offsets: one word, compared by a single instruction.
-func (e *Executor) now() int64 {
-	if e.cfg.clock == nil {
-		return int64(time.Since(e.epoch))
+func (s *setup) now() int64 {
+	if s.cfg.clock == nil {
+		return int64(time.Since(s.epoch))
 	}
-	return int64(e.cfg.clock.Now().Sub(e.epoch))
+	return int64(s.cfg.clock.Now().Sub(s.epoch))
+}
+
+// nowIfItCan is now, or 0 if the clock panics: it may be what made the loop fail, and the
+// caller has to go on without it.
+func (s *setup) nowIfItCan() (now int64) {
+	defer func() { _ = recover() }()
+	return s.now()
 }
 
 // afterFunc is Clock.AfterFunc of the executor's clock.
-func (e *Executor) afterFunc(d time.Duration, f func()) Alarm {
-	if e.cfg.clock == nil {
+func (s *setup) afterFunc(d time.Duration, f func()) Alarm {
+	if s.cfg.clock == nil {
 		return time.AfterFunc(d, f)
 	}
-	return e.cfg.clock.AfterFunc(d, f)
+	return s.cfg.clock.AfterFunc(d, f)
 }
 
 // deadlineAt converts an offset into a Deadline. The zero Time would mean "never", so it
 // is moved one nanosecond earlier (G12). One nanosecond later would be wrong: on a clock
 // that stands still the loop would sleep with a timer that is due.
-func (e *Executor) deadlineAt(at int64) Deadline {
+func (s *setup) deadlineAt(at int64) Deadline {
 	if at == noDeadline {
 		return Deadline{}
 	}
-	if d := e.epoch.Add(time.Duration(at)); !d.IsZero() {
+	if d := s.epoch.Add(time.Duration(at)); !d.IsZero() {
 		return d
 	}
 	return Deadline{}.Add(-1)

@@ -45,6 +45,7 @@ type Executor struct {
 // setup is set once, by New.
 type setup struct {
 	self    EventExecutor // the result of Current: the executor, or the type that embeds it
+	keeper  timerKeeper   // itself, for its timers
 	parent  *Group
 	cfg     config
 	poller  Poller
@@ -143,7 +144,7 @@ func newExecutor(cfg config, parent *Group) *Executor {
 
 // init initialises e. self is e, or the type that embeds it.
 func (e *Executor) init(cfg config, parent *Group, self EventExecutor) {
-	e.cfg, e.parent, e.self = cfg, parent, self
+	e.cfg, e.parent, e.self, e.keeper = cfg, parent, self, e
 	e.poller, e.gate = cfg.poller, gateNotStarted
 	if e.cfg.name == "" {
 		e.cfg.name = fmt.Sprintf("executor-%d", executorCount.Add(1))
@@ -160,17 +161,22 @@ func (e *Executor) init(cfg config, parent *Group, self EventExecutor) {
 	if cfg.tracer != nil {
 		e.gate |= gateTraced
 	}
-	e.epoch = time.Now()
-	if cfg.clock != nil {
-		e.epoch = cfg.clock.Now()
-	}
-	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	e.initLife()
 	e.term = newTermination(e.waitError, e.progressReport)
 	e.term.onPanic = e.reportOffLoop
 	e.timers.horizon, e.purged = noDeadline, noDeadline
 }
 
 var executorCount atomic.Uint64
+
+// initLife begins the time and the Context of an executor.
+func (s *setup) initLife() {
+	s.epoch = time.Now()
+	if s.cfg.clock != nil {
+		s.epoch = s.cfg.clock.Now()
+	}
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+}
 
 // Name returns the name given by WithName, or a generated one.
 func (e *Executor) Name() string { return e.cfg.name }

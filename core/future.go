@@ -15,7 +15,7 @@ import (
 // is closed (G9).
 type Future[T any] struct {
 	// Set once.
-	home    EventExecutor // runs the body and calls the listeners: an *Executor if it is ours or embeds one of ours; nil: none
+	home    EventExecutor // runs the body and calls the listeners: a notifier if it is ours or embeds one of ours; nil: none
 	refused bool          // home refused the body; the listeners run off the loop
 	direct  bool          // home runs the method run itself, as a task: run is then the current body
 
@@ -48,7 +48,7 @@ const (
 )
 
 func newFuture[T any](ex EventExecutor) *Future[T] {
-	if ours, ok := ex.(interface{ loopOf() *Executor }); ok {
+	if ours, ok := ex.(interface{ loopOf() notifier }); ok {
 		ex = ours.loopOf()
 	}
 	return &Future[T]{home: ex}
@@ -57,7 +57,14 @@ func newFuture[T any](ex EventExecutor) *Future[T] {
 // loopOf returns e. A type that embeds an executor has this method too, and so gets its
 // listeners called by that executor. Group does not have it: a type that embeds a group
 // would run the function on one child and the listeners on another (G21).
-func (e *Executor) loopOf() *Executor { return e }
+func (e *Executor) loopOf() notifier { return e }
+
+// notifier is an executor that calls listeners without taking room in its queue.
+type notifier interface {
+	EventExecutor
+	postInternal(work func()) bool
+	resumeInternal(rest func()) bool
+}
 
 // Done returns a channel that is closed when the future has completed.
 func (f *Future[T]) Done() <-chan struct{} {
@@ -179,7 +186,7 @@ func (f *Future[T]) dispatch() {
 	if !f.refused {
 		switch home := f.home.(type) {
 		case nil:
-		case *Executor:
+		case notifier:
 			if home.postInternal(f.notify) {
 				return
 			}
@@ -229,7 +236,7 @@ func (f *Future[T]) resume() {
 	if resumeOffLoop(f.onPanic(), f.notify) {
 		return
 	}
-	if e, ours := f.home.(*Executor); ours && e.resumeInternal(f.notify) {
+	if e, ours := f.home.(notifier); ours && e.resumeInternal(f.notify) {
 		return
 	}
 	f.dispatch()
@@ -262,14 +269,14 @@ func (f *Future[T]) nextListener() (listener func(T, error), more bool) {
 func (f *Future[T]) run() {
 	body := f.begin()
 	if body == nil {
-		if e := f.loop(); e != nil && (f.direct || calledByLoop()) {
-			e.skipCurrent()
+		if r := f.runner(); r != nil && (f.direct || calledByLoop()) {
+			r.skipCurrent()
 		}
 		return
 	}
 	if f.call(body) && !f.direct && calledByLoop() {
-		if e := f.loop(); e != nil {
-			e.panickedCurrent()
+		if r := f.runner(); r != nil {
+			r.panickedCurrent()
 		}
 	}
 }
@@ -289,10 +296,10 @@ func (f *Future[T]) call(body func() (T, error)) (panicked bool) {
 		}
 		panicked = true
 		p := newPanicError(v)
-		if e := f.loop(); e != nil {
-			e.recordPanic(p)
+		if r := f.runner(); r != nil {
+			r.recordPanic(p)
 			if f.direct { // here and not in run: after a Goexit that call does not return there
-				e.panickedCurrent()
+				r.panickedCurrent()
 			}
 		}
 		f.finish(futureUncancellable, none, p)
@@ -317,12 +324,12 @@ func calledByLoop() bool {
 // loop returns the executor of this package that runs the caller as a body, if that
 // executor is home or home wraps it. That executor counts the task as skipped or
 // panicked. It returns nil if the task runs anywhere else.
-func (f *Future[T]) loop() *Executor {
+func (f *Future[T]) runner() runner {
 	switch {
 	case f.home == nil || !f.home.InEventLoop():
 		return nil
 	default:
-		return currentExecutor()
+		return currentRunner()
 	}
 }
 

@@ -68,17 +68,23 @@ func (e *Executor) inEarlyHook() bool {
 func (e *Executor) removeHook(h *hook) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	removed := h.state == hookWaiting
-	if removed {
-		h.state, h.run = hookRemoved, nil
-		i := slices.Index(e.hooks.waiting, h)
-		if i >= len(e.hooks.waiting)-e.hooks.fresh {
-			e.hooks.fresh--
-		}
-		e.hooks.waiting = slices.Delete(e.hooks.waiting, i, i+1)
-	}
+	removed := e.hooks.remove(h)
 	e.traceAdmit(OpRemoveShutdownHook, removed)
 	return removed
+}
+
+// remove takes h back, and reports whether it had not begun.
+func (l *hookList) remove(h *hook) bool {
+	if h.state != hookWaiting {
+		return false
+	}
+	h.state, h.run = hookRemoved, nil
+	i := slices.Index(l.waiting, h)
+	if i >= len(l.waiting)-l.fresh {
+		l.fresh--
+	}
+	l.waiting = slices.Delete(l.waiting, i, i+1)
+	return true
 }
 
 // hooksDue reports whether a hook has to run now. Requires mu; called only on the loop

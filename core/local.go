@@ -17,11 +17,11 @@ func NewLocal[T any](init func() T) *Local[T] { return &Local[T]{init: init} }
 // Get returns the calling executor's value, and sets it to init() if there is none.
 func (l *Local[T]) Get() (T, error) {
 	var v T
-	e := currentExecutor()
-	if e == nil {
+	r := currentRunner()
+	if r == nil {
 		return v, ErrNotInEventLoop
 	}
-	if stored, ok := e.locals[l]; ok {
+	if stored, ok := (*r.localValues())[l]; ok {
 		v, _ = stored.(T) // false only for a nil of an interface type
 		return v, nil
 	}
@@ -33,23 +33,24 @@ func (l *Local[T]) Get() (T, error) {
 
 // Set replaces the calling executor's value.
 func (l *Local[T]) Set(v T) error {
-	e := currentExecutor()
-	if e == nil {
+	r := currentRunner()
+	if r == nil {
 		return ErrNotInEventLoop
 	}
-	if e.locals == nil {
-		e.locals = make(map[any]any)
+	values := r.localValues()
+	if *values == nil {
+		*values = make(map[any]any)
 	}
-	e.locals[l] = v
+	(*values)[l] = v
 	return nil
 }
 
 // Remove drops the calling executor's value; the next Get calls init again.
 func (l *Local[T]) Remove() error {
-	e := currentExecutor()
-	if e == nil {
+	r := currentRunner()
+	if r == nil {
 		return ErrNotInEventLoop
 	}
-	delete(e.locals, l)
+	delete(*r.localValues(), l)
 	return nil
 }

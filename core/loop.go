@@ -36,7 +36,7 @@ func (e *Executor) runLoop() {
 //
 // After a panic outside a body (of a clock, a poller or a tracer): the executor fails, and
 // goes on without the poller until its accepted tasks have run (G15).
-func (e *Executor) exit(outer *Executor) {
+func (e *Executor) exit(outer runner) {
 	if e.finished {
 		return
 	}

@@ -68,13 +68,6 @@ func (e *Executor) progressReport() Report {
 	return e.reportAt(now)
 }
 
-// nowIfItCan returns now(), or 0 if the clock panics. That panic may be the reason why
-// the loop failed, and a shutdown must go on without the clock.
-func (e *Executor) nowIfItCan() (now int64) {
-	defer func() { _ = recover() }()
-	return e.now()
-}
-
 // reportAt returns the Report at now. Requires mu.
 func (e *Executor) reportAt(now int64) (r Report) {
 	c := e.counts()
@@ -176,20 +169,26 @@ func noun(body Body) string {
 // short.
 const maxStackDump = 1 << 20
 
-func stackOf(goroutine int64) string {
-	head := fmt.Appendf(nil, "goroutine %d ", goroutine)
+func stackOf(goroutine int64) string { return stacksOf(goroutine)[0] }
+
+// stacksOf returns the stack of each goroutine, from one dump.
+func stacksOf(goroutines ...int64) []string {
+	stacks := make([]string, len(goroutines))
 	for size := 64 << 10; size <= maxStackDump; size *= 4 {
 		dump := make([]byte, size)
 		dump = dump[:runtime.Stack(dump, true)]
-		all := len(dump) < size
-		if stack, ok := findStack(dump, head, all); ok {
-			return string(stack)
+		all, missing := len(dump) < size, 0
+		for i, goroutine := range goroutines {
+			stack, ok := findStack(dump, fmt.Appendf(nil, "goroutine %d ", goroutine), all)
+			if stacks[i] = string(stack); !ok {
+				stacks[i], missing = "(stack not found)", missing+1
+			}
 		}
-		if all {
+		if missing == 0 || all {
 			break
 		}
 	}
-	return "(stack not found)"
+	return stacks
 }
 
 // findStack returns the stack that begins with head. all says that dump holds the stacks

@@ -34,11 +34,12 @@ type deadline struct {
 	fired bool          // guarded by Executor.mu
 }
 
-func (e *Executor) newDeadline(timeout time.Duration) *deadline {
+// newDeadline calls passed, on a goroutine of its own, when timeout has passed.
+func (s *setup) newDeadline(timeout time.Duration, passed func(*deadline)) *deadline {
 	d := &deadline{over: make(chan struct{})}
-	d.alarm = e.afterFunc(timeout, func() {
+	d.alarm = s.afterFunc(timeout, func() {
 		defer close(d.over)
-		e.deadlinePassed(d)
+		passed(d)
 	})
 	return d
 }
@@ -120,7 +121,7 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 	var d *deadline
 	if timeout > 0 {
 		// Before the state is published: a loop that ends at once must find it.
-		d = e.newDeadline(timeout)
+		d = e.newDeadline(timeout, e.deadlinePassed)
 	}
 	e.mu.Lock()
 	if e.cfg.clock == nil {
@@ -182,14 +183,18 @@ func (e *Executor) publishShutdown(now int64, quiet, timeout time.Duration, d *d
 		called: true, calledAt: now, quiet: quiet, timeout: timeout, deadline: d,
 		taskMark: e.tasks.Accepted(), tailMark: e.tails.Accepted(),
 	}
-	switch e.cfg.timers {
-	case CancelTimers:
-		e.timers.horizon = -1
+	e.timers.horizon = e.cfg.horizon(now, timeout)
+}
+
+// horizon returns the latest deadline of a timer that may run after a shutdown call at now.
+func (c *config) horizon(now int64, timeout time.Duration) int64 {
+	switch c.timers {
 	case RunDueTimers:
-		e.timers.horizon = now
+		return now
 	case RunTimersUntilTimeout:
-		e.timers.horizon = max(now, addTime(now, timeout)-1)
+		return max(now, addTime(now, timeout)-1)
 	}
+	return -1
 }
 
 // zeroTimeoutCause returns the cause of the close for a graceful call whose timeout has

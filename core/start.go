@@ -47,9 +47,9 @@ func (l *launch) claim() bool {
 	return l.err == nil && l.claimed.CompareAndSwap(false, true)
 }
 
-// spawn calls the spawner, and publish with the outcome, even if the spawner panics or
-// calls runtime.Goexit.
-func (e *Executor) spawn(l *launch, publish func(error)) {
+// spawn calls the spawner with a function that runs loop, and publish with the outcome, even
+// if the spawner panics or calls runtime.Goexit.
+func (s *setup) spawn(l *launch, loop func(), publish func(error)) {
 	l.caller.Store(goid.Get())
 	err := ErrGoexit // unless the spawner returns
 	defer func() {
@@ -58,9 +58,9 @@ func (e *Executor) spawn(l *launch, publish func(error)) {
 		}
 		publish(err)
 	}()
-	err = e.cfg.spawner(func() {
+	err = s.cfg.spawner(func() {
 		if l.claim() {
-			e.runLoop()
+			loop()
 		}
 	})
 	if err == nil && l.inline {
@@ -96,7 +96,7 @@ func (e *Executor) beginLaunchAndUnlock() *launch {
 // launch starts the loop for the first time and publishes the outcome. If the start fails
 // during a shutdown, the executor terminates with its error.
 func (e *Executor) launch(l *launch) {
-	e.spawn(l, func(err error) { e.decide(l, err) })
+	e.spawn(l, e.runLoop, func(err error) { e.decide(l, err) })
 }
 
 // decide publishes the outcome of the first launch. The state moves to Started only after
@@ -154,7 +154,7 @@ func (e *Executor) startForShutdown() {
 func (e *Executor) handOver() error {
 	l := newLaunch()
 	e.setMoving(l)
-	e.spawn(l, func(err error) {
+	e.spawn(l, e.runLoop, func(err error) {
 		l.err = err
 		e.setMoving(nil)
 		close(l.decided)

@@ -1,16 +1,19 @@
 package core
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // Timer is a task that was scheduled. Its methods may be called from any
 // goroutine, from its own body too.
 type Timer struct {
 	// Set once by Schedule.
-	e      *Executor
+	home   *setup
 	id     uint64
 	period time.Duration // > 0: fixed rate; < 0: fixed delay, negated; 0: once
 
-	// Guarded by e.mu. The loop's heap reads at only after it was set. The small fields
+	// Guarded by the executor's mutex. The loop's heap reads at only after it was set. The small fields
 	// are together: a Timer has 96 bytes, which is a size class of the allocator.
 	at     int64 // deadline of the next run, or of the running one; after the end: ranAt
 	ranAt  int64 // deadline of the last run that has begun; noDeadline: none
@@ -92,7 +95,7 @@ func checkPeriodic(call, name string, initial, period time.Duration, task func()
 
 func (e *Executor) schedule(delay, period time.Duration, task func()) (*Timer, error) {
 	// The deadline counts from this call, not from when the loop takes the timer (R72).
-	t := &Timer{e: e, at: addTime(e.now(), delay), ranAt: noDeadline, period: period, fn: task, index: -1}
+	t := &Timer{home: &e.setup, at: addTime(e.now(), delay), ranAt: noDeadline, period: period, fn: task, index: -1}
 	if err := e.lockOpen(OpSchedule); err != nil {
 		return nil, err
 	}
@@ -110,36 +113,54 @@ func (e *Executor) schedule(delay, period time.Duration, task func()) (*Timer, e
 // cancelled during a run, which is then its last. What the closure refers to is released
 // at once (G8).
 func (t *Timer) Cancel() bool {
-	t.e.mu.Lock()
-	wake, cancelled := t.e.cancelTimer(t)
-	t.e.traceAdmit(OpCancelTimer, cancelled)
+	return t.home.keeper.stopTimer(t)
+}
+
+// timerKeeper is what a timer calls of its executor.
+type timerKeeper interface {
+	mutex() *sync.Mutex // which guards the timer
+	stopTimer(t *Timer) bool
+}
+
+func (e *Executor) mutex() *sync.Mutex { return &e.mu }
+
+// stopTimer is Timer.Cancel.
+func (e *Executor) stopTimer(t *Timer) bool {
+	e.mu.Lock()
+	wake, cancelled := e.cancelTimer(t)
+	e.traceAdmit(OpCancelTimer, cancelled)
 	if wake {
-		t.e.unlockAndWake()
+		e.unlockAndWake()
 	} else {
-		t.e.mu.Unlock()
+		e.mu.Unlock()
 	}
 	return cancelled
 }
+
+// mutex returns the mutex that guards t.
+func (t *Timer) mutex() *sync.Mutex { return t.home.keeper.mutex() }
 
 // Deadline returns when the next run of the body is due, or, during a run, when that run
 // was due. After the end it returns when the last run was due, or the zero Time if none
 // has begun: it never names a run that will not happen (G7). It may be called from any
 // goroutine.
 func (t *Timer) Deadline() time.Time {
-	t.e.mu.Lock()
+	mu := t.mutex()
+	mu.Lock()
 	at, never := t.at, t.ended && t.at == noDeadline
-	t.e.mu.Unlock()
+	mu.Unlock()
 	if never {
 		return time.Time{}
 	}
-	return t.e.epoch.Add(time.Duration(at))
+	return t.home.epoch.Add(time.Duration(at))
 }
 
 // Done returns a channel that is closed once no run of the body is running and none will
 // begin.
 func (t *Timer) Done() <-chan struct{} {
-	t.e.mu.Lock()
-	defer t.e.mu.Unlock()
+	mu := t.mutex()
+	mu.Lock()
+	defer mu.Unlock()
 	if t.done == nil {
 		t.done = make(chan struct{})
 		if t.ended {
@@ -152,7 +173,8 @@ func (t *Timer) Done() <-chan struct{} {
 // Err returns nil before Done is closed, and after a one-shot timer has run; otherwise
 // ErrCancelled, ErrGoexit, or a *PanicError.
 func (t *Timer) Err() error {
-	t.e.mu.Lock()
-	defer t.e.mu.Unlock()
+	mu := t.mutex()
+	mu.Lock()
+	defer mu.Unlock()
 	return t.err
 }

@@ -7,15 +7,20 @@ type timerInbox struct {
 	cancelled  *Timer // in the heap, to be taken out by the loop; linked by next
 	nCancelled int
 	inHeap     int
-	lastID     uint64
-
-	// horizon is the latest deadline that may still run. Until a shutdown call it is
-	// noDeadline; the call sets it by the policy, and the close may lower it.
-	horizon int64
 
 	// sleepUntil is when the sleeping loop wakes by itself.
 	sleepUntil int64
 
+	timerCounts
+}
+
+// timerCounts is the life of an executor's timers. Guarded by its mutex.
+type timerCounts struct {
+	// horizon is the latest deadline that may still run. Everything may until a
+	// shutdown call moves it, by the policy, and the close moves it once more.
+	horizon int64
+
+	lastID    uint64
 	scheduled int64
 	pending   int64
 	runs      int64 // bodies run
@@ -27,10 +32,7 @@ type timerInbox struct {
 // due before the loop wakes by itself (G12). Requires mu.
 func (e *Executor) addTimer(t *Timer) (wake bool) {
 	in := &e.timers
-	in.lastID++
-	in.scheduled++
-	in.pending++
-	t.id = in.lastID
+	in.accept(t)
 	tooLate := e.shutdown.called && e.cfg.timers != RunTimersUntilTimeout // even if due at the same instant
 	if tooLate || t.at > in.horizon {
 		e.endTimer(t, ErrCancelled)
@@ -45,6 +47,14 @@ func (e *Executor) addTimer(t *Timer) (wake bool) {
 		t.prev, t.next, last.next, first.prev = last, first, t, t
 	}
 	return e.asleep && t.at < in.sleepUntil
+}
+
+// accept counts an accepted timer.
+func (c *timerCounts) accept(t *Timer) {
+	c.lastID++
+	c.scheduled++
+	c.pending++
+	t.id = c.lastID
 }
 
 func (in *timerInbox) unlink(t *Timer) {
@@ -116,20 +126,25 @@ func (e *Executor) cancelTimer(t *Timer) (wake, cancelled bool) {
 
 // endTimer completes t. Requires mu.
 func (e *Executor) endTimer(t *Timer, err error) {
+	e.timers.end(t, err)
+	if err == ErrCancelled && e.cfg.tracer != nil {
+		e.trace(Event{Kind: EventTimerCancelled})
+	}
+}
+
+// end completes t and counts how it ended.
+func (c *timerCounts) end(t *Timer, err error) {
 	t.state, t.place, t.fn, t.err, t.ended = timerOver, placeNowhere, nil, err, true
 	t.at = t.ranAt
 	if t.done != nil {
 		close(t.done)
 	}
-	e.timers.pending--
+	c.pending--
 	if err != ErrCancelled {
-		e.timers.ended++
+		c.ended++
 		return
 	}
-	e.timers.dropped++
-	if e.cfg.tracer != nil {
-		e.trace(Event{Kind: EventTimerCancelled})
-	}
+	c.dropped++
 }
 
 // runTimers runs the timers that are due. One clock reading serves a turn.
@@ -198,11 +213,7 @@ func (e *Executor) endRun(t *Timer, outcome Outcome, now int64) {
 // rearm puts a periodic timer back, with its old id: among equal deadlines it
 // stays where its Schedule put it (R76). Requires mu.
 func (e *Executor) rearm(t *Timer, now int64) {
-	if t.period > 0 {
-		t.at = addTime(t.at, t.period)
-	} else {
-		t.at = addTime(now, -t.period)
-	}
+	t.nextRun(now)
 	if e.gate&gateClosed != 0 || t.at > e.timers.horizon {
 		e.endTimer(t, ErrCancelled)
 		return
@@ -210,6 +221,16 @@ func (e *Executor) rearm(t *Timer, now int64) {
 	t.state, t.place = timerWaiting, placeHeap
 	e.heap.push(t)
 	e.timers.inHeap = e.heap.len()
+}
+
+// nextRun sets the deadline of a periodic timer to that of the run after the one that has
+// ended at now.
+func (t *Timer) nextRun(now int64) {
+	if t.period > 0 {
+		t.at = addTime(t.at, t.period)
+	} else {
+		t.at = addTime(now, -t.period)
+	}
 }
 
 // purgeChunk bounds the timers that purgeTimers cancels under one hold of mu.

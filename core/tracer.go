@@ -123,12 +123,12 @@ type Event struct {
 }
 
 // trace completes ev and passes it to the tracer. Callers test e.cfg.tracer first.
-func (e *Executor) trace(ev Event) {
+func (s *setup) trace(ev Event) {
 	defer func() {
 		if v := recover(); v != nil {
-			e.log(slog.LevelError, "panic in the tracer", "event", ev.Kind.String(), "panic", v)
+			s.log(slog.LevelError, "panic in the tracer", "event", ev.Kind.String(), "panic", v)
 		}
 	}()
 	ev.Goroutine = goid.Get()
-	e.cfg.tracer.Trace(ev)
+	s.cfg.tracer.Trace(ev)
 }
