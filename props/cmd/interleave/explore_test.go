@@ -240,6 +240,38 @@ func TestReset(t *testing.T) { ran = false }
 	want(t, driver.ExitNothing, []string{"test", "-v", "-schedules", "5"}, "it cannot run twice in one process", "5 schedules")
 }
 
+// A second run that takes so long that there is no time to minimise its failure does not
+// hide that the test cannot run twice either.
+func TestOnceInAProcessSlowly(t *testing.T) {
+	module(t, "x_test.go", `package x
+
+import (
+	"sync"
+	"syscall"
+	"testing"
+)
+
+var ran bool
+
+func TestOnce(t *testing.T) {
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {})
+	}
+	wg.Wait()
+	if ran {
+		pause := syscall.NsecToTimespec(5e9)
+		syscall.Nanosleep(&pause, nil)
+		t.Fatal("it ran before")
+	}
+	ran = true
+}
+
+func TestReset(t *testing.T) { ran = false }
+`)
+	want(t, driver.ExitNothing, []string{"test", "-v", "-schedules", "5"}, "it cannot run twice in one process", "5 schedules")
+}
+
 // A test that cannot run twice in one process gets a process for each schedule.
 func TestCannotRunTwice(t *testing.T) {
 	module(t, "x_test.go", "package x\n\nimport \"testing\"\n\nvar ran bool\n\nfunc TestOnce(t *testing.T) {\n\tif ran {\n\t\tt.Fatal(\"again\")\n\t}\n\tran = true\n}\n")

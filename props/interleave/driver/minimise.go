@@ -20,9 +20,14 @@ type minimiser struct {
 }
 
 // run looks for the fewest switches that show the cause of m. It returns false if no
-// list of switches shows it in a fresh process.
+// list of switches shows it in a fresh process. The default schedule comes first, however
+// little time there is: a failure of it is no matter of schedules.
 func (m *minimiser) run(of *finding) (bool, error) {
-	m.of, m.list = of, of.Switches
+	m.of = of
+	if ok, err := m.holds(of, nil); ok || err != nil {
+		return ok, err
+	}
+	m.list = of.Switches
 	known := false
 	if !of.Cut {
 		var err error
