@@ -2,6 +2,7 @@ package main
 
 import (
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -106,5 +107,14 @@ func TestHTML(t *testing.T) {
 	names, err := filepath.Glob("out/*.html")
 	if err != nil || len(names) != 1 {
 		t.Fatalf("%v %v, want one timeline", names, err)
+	}
+	text, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`<tr class="row switch"`, `<tr class="row breach"`, "interleave replay "} {
+		if strings.Count(string(text), part) != 1 {
+			t.Errorf("the page has %d times %q, want once", strings.Count(string(text), part), part)
+		}
 	}
 }

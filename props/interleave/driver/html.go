@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	picture "eventide/internal/timeline"
 )
 
 // timelinePage is one file: it loads nothing from a network.
@@ -12,48 +14,27 @@ var timelinePage = template.Must(template.New("timeline").Parse(`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>{{.Test}}: {{.Verdict}}</title>
-<style>
-body { font: 14px/1.4 system-ui, sans-serif; margin: 2em; color: #222; }
-h1 { font-size: 1.3em; }
-pre, td, th { font: 12px/1.5 ui-monospace, monospace; }
-table { border-collapse: collapse; }
-th, td { text-align: left; padding: 2px 10px; border-left: 1px solid #ddd; vertical-align: top; white-space: pre; }
-th { position: sticky; top: 0; background: #fff; border-bottom: 1px solid #999; }
-td.time { color: #888; border-left: 0; text-align: right; }
-td.ran { background: #eef4ff; }
-td.moved { background: #fff3d6; color: #7a5500; }
-td.last { background: #ffe3e0; }
-tr:hover td { outline: 1px solid #bbb; }
-</style>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{{.Title}}</title>
+<style>body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 90rem; padding: 1rem; }
+@media (prefers-color-scheme: dark) { body { color: #e4e7ec; background: #16181d; } }
+{{.Style}}</style>
 </head>
 <body>
-<h1>{{.Package}} {{.Test}}: {{.Verdict}}</h1>
-<p>{{.Sentence}}. {{.Confirmation}}.</p>
-{{if .Message}}<pre>{{.Message}}</pre>{{end}}
-{{if .Waits}}<ul>{{range .Waits}}<li>{{.}}</li>{{end}}</ul>{{end}}
-<table>
-<tr><th>time</th>{{range .Lanes}}<th>{{.}}</th>{{end}}</tr>
-{{range .Rows}}<tr><td class="time">{{.Time}}</td>{{range .Cells}}<td{{if .Class}} class="{{.Class}}" title="{{.Title}}"{{end}}>{{.Text}}</td>{{end}}</tr>
-{{end}}</table>
-{{if .Printed}}<h2>The test printed</h2><pre>{{.Printed}}</pre>{{end}}
-{{if .Replay}}<p>Replay: <code>{{.Replay}}</code></p>{{end}}
+{{.Timeline}}
+<p>Keys: j and k go to the next and the previous row, Enter opens a row, b goes to the row where the rule is broken.</p>
+<script>{{.Script}}</script>
 </body>
 </html>
 `))
 
 type htmlPage struct {
-	Package, Test, Verdict, Sentence, Confirmation, Message, Printed, Replay string
-	Waits, Lanes                                                             []string
-	Rows                                                                     []htmlRow
+	Title    string
+	Style    template.CSS
+	Script   template.JS
+	Timeline template.HTML
 }
-
-type htmlRow struct {
-	Time  string
-	Cells []htmlCell
-}
-
-type htmlCell struct{ Text, Class, Title string }
 
 // writeHTML writes the timeline of a finding into the directory of -html, and returns
 // the name of the file.
@@ -61,23 +42,10 @@ func (s *search) writeHTML(f *found) (string, error) {
 	if err := os.MkdirAll(s.opts.HTML, 0o755); err != nil {
 		return "", inputError("-html: %w", err)
 	}
-	t := newTimeline(f, s.test.Name, &sourceLines{})
-	t.keepOwn(s.pkg.Root)
-	p := &page{search: s, found: f, line: t}
-	data := htmlPage{Package: s.pkg.ImportPath, Test: s.test.Name, Verdict: f.cause.Verdict, Sentence: sentences[f.cause.Verdict],
-		Confirmation: p.confirmation(), Message: f.cause.Message, Printed: strings.TrimSpace(f.printed)}
-	if f.replay != nil {
-		data.Waits = t.waits(f.replay, s.pkg)
-	}
-	if f.file != "" {
-		data.Replay = s.opts.Command + " replay " + quoted(f.file)
-	}
-	lanes := t.active(t.rows)
-	for _, l := range lanes {
-		data.Lanes = append(data.Lanes, "g"+itoa(l.number)+" "+l.name)
-	}
-	for _, r := range t.rows {
-		data.Rows = append(data.Rows, t.htmlRow(r, lanes))
+	p := s.picture(f)
+	drawn, err := p.HTML()
+	if err != nil {
+		return "", err
 	}
 	name := filepath.Join(s.opts.HTML, unsafeName.ReplaceAllString(s.test.Name, "_")+"-"+f.cause.Verdict+"-"+shortHash(f.cause.key())+".html")
 	out, err := os.Create(name)
@@ -85,29 +53,68 @@ func (s *search) writeHTML(f *found) (string, error) {
 		return "", inputError("-html: %w", err)
 	}
 	defer out.Close()
-	if err := timelinePage.Execute(out, data); err != nil {
+	if err := timelinePage.Execute(out, htmlPage{p.Title, picture.Style(), picture.Script(), drawn}); err != nil {
 		return "", err
 	}
 	return name, out.Close()
 }
 
-func (t *timeline) htmlRow(r row, lanes []lane) htmlRow {
-	out := htmlRow{Time: shortDuration(r.at)}
-	for _, l := range lanes {
-		var c htmlCell
-		if l.number == r.g {
-			c = htmlCell{Text: t.cell(r), Class: "ran", Title: r.op}
-			if r.obj != 0 {
-				c.Title += " of " + t.object(r.obj)
-			}
-			switch {
-			case r.moved:
-				c.Class = "moved"
-			case r.note != "":
-				c.Class = "last"
-			}
-		}
-		out.Cells = append(out.Cells, c)
+// picture is the minimal schedule of a finding, with what the page in text says about it.
+func (s *search) picture(f *found) *picture.Timeline {
+	t := newTimeline(f, s.test.Name, &sourceLines{})
+	t.keepOwn(s.pkg.Root)
+	p := &page{search: s, found: f, line: t}
+	out := &picture.Timeline{
+		Title: s.pkg.ImportPath + " " + s.test.Name + ": " + f.cause.Verdict + ", " + sentences[f.cause.Verdict],
+	}
+	about := []string{p.confirmation()}
+	if f.cause.Message != "" && words(f.cause.Message) != words(sentences[f.cause.Verdict]) {
+		about = append(about, f.cause.Message)
+	}
+	if f.replay != nil {
+		about = append(about, t.waits(f.replay, s.pkg)...)
+	}
+	if printed := strings.TrimSpace(f.printed); printed != "" {
+		about = append(about, "the test printed:", printed)
+	}
+	out.Text = strings.Join(about, "\n")
+	if f.file != "" {
+		out.Replay = s.opts.Command + " replay " + quoted(f.file)
+	}
+	columns := map[uint64]int{}
+	for i, l := range t.active(t.rows) {
+		columns[l.number] = i
+		out.Actors = append(out.Actors, "g"+itoa(l.number)+" "+l.name)
+	}
+	for _, r := range t.rows {
+		out.Rows = append(out.Rows, t.pictureRow(r, columns[r.g]))
+	}
+	markBreach(out, f.cause.Verdict)
+	return out
+}
+
+func (t *timeline) pictureRow(r row, column int) picture.Row {
+	out := picture.Row{At: shortDuration(r.at), Actor: column, Text: t.cell(r), Detail: r.op}
+	if r.obj != 0 {
+		out.Detail += " of " + t.object(r.obj)
+	}
+	switch {
+	case r.moved:
+		out.Kind, out.Detail = picture.Switch, ""
+	case r.note != "":
+		out.Kind = picture.Cited
 	}
 	return out
+}
+
+// markBreach makes the last row with a note the breach, and, if no row has one, adds a row
+// that says how the schedule ended.
+func markBreach(t *picture.Timeline, verdict string) {
+	for i := len(t.Rows) - 1; i >= 0; i-- {
+		if t.Rows[i].Kind == picture.Cited {
+			t.Rows[i].Kind = picture.Breach
+			return
+		}
+	}
+	t.Rows = append(t.Rows, picture.Row{Actor: -1, Text: "the schedule ends: " + verdict, Kind: picture.Breach})
 }
