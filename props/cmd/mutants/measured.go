@@ -14,19 +14,23 @@ import (
 
 // measured are the packages whose mechanical mutants -auto draws.
 var measured = []string{
-	"core", "core/tcp", "core/blocking", "core/process", "core/tracked",
+	"core", "core/tcp", "core/blocking", "core/process", "core/tracked", "core/frame",
 	"core/internal/epoll", "core/internal/netpoll", "core/internal/poll", "core/internal/tasks", "core/internal/transport",
 }
 
 // unmeasured are the packages below core whose mechanical mutants -auto does not draw, and
 // why.
 var unmeasured = map[string]string{
-	"core/internal/coretest":      "helpers of tests",
-	"core/pollertest":             "it is a check: what looks for bugs in it are the planted bugs of testdata/mutants/checks",
-	"core/tcp/examples/closing":   "an example of the documentation",
-	"core/tcp/examples/echo":      "an example of the documentation",
-	"core/tcp/examples/failover":  "an example of the documentation",
-	"core/tcp/internal/echobench": "a benchmark",
+	"core/internal/coretest":           "helpers of tests",
+	"core/internal/coretest/underload": "helpers of tests",
+	"core/blocking/examples/lines":     "an example of the documentation",
+	"core/pollertest":                  "it is a check: what looks for bugs in it are the planted bugs of testdata/mutants/checks",
+	"core/tcp/examples/closing":        "an example of the documentation",
+	"core/tcp/examples/echo":           "an example of the documentation",
+	"core/tcp/examples/failover":       "an example of the documentation",
+	"core/tcp/examples/lengths":        "an example of the documentation",
+	"core/tcp/examples/lines":          "an example of the documentation",
+	"core/tcp/internal/echobench":      "a benchmark",
 }
 
 // goPackage is what the go command says of a package of the module.

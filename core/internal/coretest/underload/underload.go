@@ -1,0 +1,182 @@
+// Package underload ends an example server with SIGTERM while clients load it, and counts
+// what they got. The server is the test binary itself, as a process of its own.
+package underload
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"eventide/core/frame"
+)
+
+const (
+	clients = 20
+	window  = 64 // requests of a client without an answer, at most
+	guard   = 2 * time.Minute
+)
+
+// Protocol is how requests and answers are framed.
+type Protocol struct {
+	Append func(dst, message []byte) []byte
+	Cutter func() frame.Cutter
+}
+
+// Lines has a message on each line.
+func Lines() Protocol {
+	return Protocol{frame.AppendLine, func() frame.Cutter { return &frame.Lines{} }}
+}
+
+// Lengths has a length of 4 bytes in front of each message.
+func Lengths() Protocol {
+	return Protocol{func(dst, message []byte) []byte {
+		dst, err := new(frame.Lengths).Append(dst, message)
+		if err != nil {
+			panic(err)
+		}
+		return dst
+	}, func() frame.Cutter { return &frame.Lengths{} }}
+}
+
+// Main calls main if this process is the server. TestMain calls it first.
+func Main(main func()) {
+	if os.Getenv("EVENTIDE_EXAMPLE") != "" {
+		main()
+		os.Exit(0)
+	}
+}
+
+// Test starts the server, loads it, and sends SIGTERM. A request is a number, and its answer
+// the SHA-256 of the request in hexadecimal digits. Each client must get the answers to its
+// first requests, in order, and then the end of the stream without an error. The server
+// prints "listening on ADDRESS" at first, and "accepted N" at last; the answers that the
+// clients counted must be as many. Its exit code must be 0.
+func Test(t *testing.T, p Protocol, args ...string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "EVENTIDE_EXAMPLE=1")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kill := time.AfterFunc(guard, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	out := bufio.NewReader(stdout)
+	line, err := out.ReadString('\n')
+	if err != nil {
+		_ = cmd.Wait()
+		t.Fatalf("the server does not listen: %v\n%s", err, stderr.String())
+	}
+	answered, unanswered := load(t, p, strings.TrimSpace(strings.TrimPrefix(line, "listening on ")), func() {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+	})
+	rest, _ := io.ReadAll(out)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the server ended with %v, want exit code 0\n%s", err, stderr.String())
+	}
+	if want := fmt.Sprintf("accepted %d\n", answered); string(rest) != want {
+		t.Errorf("the server says %q, want %q: the answers that the clients got\n%s", rest, want, stderr.String())
+	}
+	t.Logf("%d requests answered, %d not accepted", answered, unanswered)
+}
+
+// load runs the clients until the server ends their streams. It calls begun when each has
+// filled its window several times.
+func load(t *testing.T, p Protocol, addr string, begun func()) (answered, unanswered int64) {
+	var got, sent atomic.Int64
+	var flowing, over sync.WaitGroup
+	flowing.Add(clients)
+	for i := range clients {
+		over.Go(func() {
+			c := &client{protocol: p, flowing: sync.OnceFunc(flowing.Done), room: make(chan struct{}, window), ended: make(chan struct{})}
+			if err := c.run(addr); err != nil {
+				t.Errorf("client %d: after %d answers: %v", i, c.answered, err)
+			}
+			got.Add(c.answered)
+			sent.Add(c.sent)
+		})
+	}
+	flowing.Wait()
+	begun()
+	over.Wait()
+	return got.Load(), sent.Load() - got.Load()
+}
+
+type client struct {
+	protocol       Protocol
+	flowing        func()
+	room           chan struct{} // a value for each request without an answer
+	ended          chan struct{}
+	sent, answered int64
+}
+
+func (c *client) run(addr string) error {
+	defer c.flowing()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var writer sync.WaitGroup
+	writer.Go(func() { c.write(conn) })
+	defer writer.Wait()
+	defer func() { close(c.ended); _ = conn.SetWriteDeadline(time.Unix(1, 0)) }()
+	for answer, err := range frame.Messages(conn, c.protocol.Cutter()) {
+		if err != nil {
+			return err
+		}
+		if want := Answer(request(c.answered)); !bytes.Equal(answer, want) {
+			return fmt.Errorf("got %q, want %q", answer, want)
+		}
+		<-c.room
+		if c.answered++; c.answered == 5*window {
+			c.flowing()
+		}
+	}
+	if c.answered < 5*window {
+		return errors.New("the server ended the stream before the load began")
+	}
+	return nil
+}
+
+// write sends requests until the stream ends.
+func (c *client) write(conn net.Conn) {
+	for ; ; c.sent++ {
+		select {
+		case c.room <- struct{}{}:
+		case <-c.ended:
+			return
+		}
+		if _, err := conn.Write(c.protocol.Append(nil, request(c.sent))); err != nil {
+			return
+		}
+	}
+}
+
+func request(i int64) []byte { return fmt.Append(nil, i) }
+
+// Answer is what the servers compute.
+func Answer(request []byte) []byte {
+	sum := sha256.Sum256(request)
+	return hex.AppendEncode(nil, sum[:])
+}
