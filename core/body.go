@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"time"
+	"unsafe"
 
 	"eventide/core/internal/tasks"
 )
@@ -21,6 +22,7 @@ type currentBody struct {
 	timer    *Timer
 	hook     *hook
 	reg      *Registration // readiness; nil for Drain and Abort of a channel
+	call     func()        // what the loop calls: see isCurrent
 }
 
 func asDuration(at int64) time.Duration { return time.Duration(at) }
@@ -49,6 +51,7 @@ func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 	for begun < n {
 		begun++
 		task := q.Next()
+		e.current.call = task
 		if e.cfg.tracer != nil {
 			e.trace(Event{Kind: EventBegin, Body: kind})
 		}
@@ -67,13 +70,13 @@ func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 			break
 		}
 	}
-	e.current.kind = BodyNone
+	e.current = currentBody{}
 	return begun
 }
 
 // runBody runs a body that is not a task.
 func (e *Executor) runBody(b currentBody, body func()) {
-	e.current = b
+	e.current, e.current.call = b, body
 	e.body.Store(int32(b.kind))
 	defer e.recoverBody()
 	if e.cfg.tracer != nil {
@@ -149,6 +152,16 @@ func (e *Executor) bodiesEnded(any bool) {
 	if state == StateShuttingDown || state < StateShuttingDown && e.cfg.clock != nil {
 		e.lastEnd = e.now()
 	}
+}
+
+// isCurrent reports whether the loop itself calls f now: f is then the current body, and
+// not code nested in one. Loop only.
+func (e *Executor) isCurrent(f func()) bool { return sameFunc(e.current.call, f) }
+
+// sameFunc reports whether a and b are one function value. Two closures of one function
+// are two function values.
+func sameFunc(a, b func()) bool {
+	return *(*unsafe.Pointer)(unsafe.Pointer(&a)) == *(*unsafe.Pointer)(unsafe.Pointer(&b))
 }
 
 // skipCurrent is called by a body that found its future cancelled: the body counts as

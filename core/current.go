@@ -16,6 +16,7 @@ var loops sync.Map // int64 -> runner
 type runner interface {
 	executor() EventExecutor
 	localValues() *map[any]any
+	isCurrent(f func()) bool
 	skipCurrent()
 	panickedCurrent()
 	recordPanic(*PanicError)

@@ -2,8 +2,6 @@ package core
 
 import (
 	"context"
-	"reflect"
-	"runtime"
 	"sync"
 )
 
@@ -15,20 +13,21 @@ import (
 // is closed (G9).
 type Future[T any] struct {
 	// Set once.
-	home    EventExecutor // runs the body and calls the listeners: a notifier if it is ours or embeds one of ours; nil: none
-	refused bool          // home refused the body; the listeners run off the loop
-	direct  bool          // home runs the method run itself, as a task: run is then the current body
+	home EventExecutor // runs the body and calls the listeners: a notifier if it is ours or embeds one of ours; nil: none
+	task func()        // the method run, as Submit gave it to home
 
-	// Guarded by mu. value and err are final once state is futureDone.
+	// Guarded by mu. value and err are final once state is futureDone. The four small fields
+	// share a word: without that a future is of the next size class of the allocator.
 	mu        sync.Mutex
 	state     futureState
+	refused   bool  // set once: home refused the body; the listeners run off the loop
+	notifying bool  // notify is running, or queued to run
+	round     int32 // listeners that notify still calls before it is queued again, or newRound
 	value     T
 	err       error
 	body      func() (T, error) // of Submit, until it begins
 	done      chan struct{}     // made by the first Done
 	listeners []func(T, error)
-	notifying bool  // notify is running, or queued to run
-	round     int32 // listeners that notify still calls before it is queued again, or newRound
 }
 
 const (
@@ -267,22 +266,15 @@ func (f *Future[T]) nextListener() (listener func(T, error), more bool) {
 // run inside another body: then the outcome of that body is not changed, but a panic is
 // still reported.
 func (f *Future[T]) run() {
-	body := f.begin()
-	if body == nil {
-		if r := f.runner(); r != nil && (f.direct || calledByLoop()) {
-			r.skipCurrent()
-		}
-		return
-	}
-	if f.call(body) && !f.direct && calledByLoop() {
-		if r := f.runner(); r != nil {
-			r.panickedCurrent()
-		}
+	if body := f.begin(); body != nil {
+		f.call(body)
+	} else if r := f.runner(); r != nil && r.isCurrent(f.task) {
+		r.skipCurrent()
 	}
 }
 
-// call runs body, completes the future, and reports whether body panicked.
-func (f *Future[T]) call(body func() (T, error)) (panicked bool) {
+// call runs body and completes the future.
+func (f *Future[T]) call(body func() (T, error)) {
 	var none T
 	returned := false
 	defer func() {
@@ -294,11 +286,10 @@ func (f *Future[T]) call(body func() (T, error)) (panicked bool) {
 			f.finish(futureUncancellable, none, ErrGoexit)
 			return
 		}
-		panicked = true
 		p := newPanicError(v)
 		if r := f.runner(); r != nil {
 			r.recordPanic(p)
-			if f.direct { // here and not in run: after a Goexit that call does not return there
+			if r.isCurrent(f.task) {
 				r.panickedCurrent()
 			}
 		}
@@ -307,18 +298,6 @@ func (f *Future[T]) call(body func() (T, error)) (panicked bool) {
 	v, err := body()
 	returned = true
 	f.finish(futureUncancellable, v, err)
-	return false
-}
-
-// calledByLoop reports whether the loop itself called the caller of calledByLoop, which
-// is then the current body and not code nested in one. It walks the stack, so it is only
-// for rare cases.
-func calledByLoop() bool {
-	var pcs [1]uintptr
-	n := runtime.Callers(3, pcs[:]) // skip Callers, calledByLoop and its caller
-	frame, _ := runtime.CallersFrames(pcs[:n]).Next()
-	return n > 0 && (frame.Entry == reflect.ValueOf((*Executor).drain).Pointer() ||
-		frame.Entry == reflect.ValueOf((*Executor).runBody).Pointer())
 }
 
 // loop returns the executor of this package that runs the caller as a body, if that

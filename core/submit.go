@@ -16,12 +16,8 @@ func Submit[T any](ex EventExecutor, f func() (T, error)) *Future[T] {
 		ex = g.Next() // the child that runs the body also runs the listeners
 	}
 	fut := newFuture[T](ex)
-	fut.body = f
-	switch ex.(type) {
-	case *Executor, *EventLoop:
-		fut.direct = true
-	}
-	if err := ex.Execute(fut.run); err != nil {
+	fut.body, fut.task = f, fut.run
+	if err := ex.Execute(fut.task); err != nil {
 		// Listeners run on the caller; the panic handler of the executor gets their
 		// panics.
 		return &Future[T]{home: fut.home, state: futureDone, err: err, refused: true}
