@@ -123,7 +123,7 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"schema":1,"commit":"c","go":"g","cpu":"p","procs":2,"command":"compare",` +
-		`"rows":[{"workload":"W","impl":"core","unit":"ns/op","median":5.5,"rounds":10,"ratio":5.5,"low":2,"high":9}],` +
+		`"rows":[{"workload":"W","impl":"core","unit":"ns/op","median":5.5,"rounds":10,"median_low":2,"median_high":9,"ratio":5.5,"low":2,"high":9}],` +
 		`"targets":[{"name":"t","ratio":0.5,"limit":0.6,"met":true}]}`
 	if got := strings.TrimSpace(compact.String()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -20,6 +20,11 @@ type Row struct {
 	Median   float64 `json:"median"` // ns, over the rounds
 	Rounds   int     `json:"rounds"`
 
+	// MedianLow and MedianHigh are the 95 % confidence interval of Median. Both are 0 in
+	// files that were written before they were kept.
+	MedianLow  float64 `json:"median_low,omitempty"`
+	MedianHigh float64 `json:"median_high,omitempty"`
+
 	// Ratio is the median of the rounds' ratios to the implementation that the
 	// workload is measured against, Low and High its 95 % confidence interval.
 	// All are 0 if there is none.
@@ -70,7 +75,8 @@ func (r Results) Rows() []Row {
 
 func (r Results) row(s series, f figure) Row {
 	own := s.values(f)
-	row := Row{Workload: s.Workload, Impl: s.Impl, Unit: f.prefix + s.Unit, Rounds: len(own), Median: median(own).Center}
+	cost := median(own)
+	row := Row{Workload: s.Workload, Impl: s.Impl, Unit: f.prefix + s.Unit, Rounds: len(own), Median: cost.Center, MedianLow: finite(cost.Lo), MedianHigh: finite(cost.Hi)}
 	for _, slice := range s.slices {
 		row.Void += slice.Void
 	}
@@ -101,6 +107,15 @@ func ratios(own, against []float64) []float64 {
 		r[i] = own[i] / against[i]
 	}
 	return r
+}
+
+// finite is v, or 0 if v is no number that JSON can hold: the interval of too few rounds has
+// no end.
+func finite(v float64) float64 {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return 0
+	}
+	return v
 }
 
 // median returns the median and its 95 % confidence interval.

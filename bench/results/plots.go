@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -89,7 +90,7 @@ func (p peers) measured() []compare.Row {
 	var rows []compare.Row
 	for _, r := range p.Rows {
 		if r.Rounds > 0 {
-			rows = append(rows, compare.Row{Workload: r.Workload, Impl: r.Impl, Unit: r.Unit, Median: r.Median})
+			rows = append(rows, compare.Row{Workload: r.Workload, Impl: r.Impl, Unit: r.Unit, Median: r.Median, MedianLow: r.Low, MedianHigh: r.High})
 		}
 	}
 	return rows
@@ -119,11 +120,11 @@ func (c curve) lines(rows []compare.Row) []series {
 				continue
 			}
 			if n, err := strconv.ParseFloat(m[1], 64); err == nil && n > 0 {
-				s.xy = append(s.xy, [2]float64{n, r.Median})
+				s.points = append(s.points, point{n, r.Median, r.MedianLow, r.MedianHigh})
 			}
 		}
-		slices.SortFunc(s.xy, func(a, b [2]float64) int { return int(math.Copysign(1, a[0]-b[0])) })
-		if len(s.xy) > 1 {
+		slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
+		if len(s.points) > 1 {
 			all = append(all, s)
 		}
 	}
@@ -147,7 +148,7 @@ func distributions(workload string, histograms []compare.Histogram) []series {
 			s := series{name: impl}
 			for x := 0.0; x <= nines(99.99); x += nines(99.99) / 80 {
 				v := float64(h.ValueAtQuantile(100 * (1 - math.Pow(10, -x))))
-				s.xy = append(s.xy, [2]float64{x, max(1, v)})
+				s.points = append(s.points, point{x: x, y: max(1, v)})
 			}
 			all = append(all, s)
 		}

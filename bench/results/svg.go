@@ -28,8 +28,19 @@ type tick struct {
 }
 
 type series struct {
-	name string
-	xy   [][2]float64
+	name   string // of an implementation: it has a look of its own in all plots
+	points []point
+}
+
+// A point is a value with the ends of its 95 % interval, or 0 if none was kept.
+type point struct{ x, y, low, high float64 }
+
+// value is the point's place on axis i.
+func (p point) value(i int) float64 { return [...]float64{p.x, p.y}[i] }
+
+// spans reports whether the point has an interval that the axis can show.
+func (p point) spans(logarithmic bool) bool {
+	return p.high > 0 && p.low <= p.y && p.y <= p.high && (!logarithmic || p.low > 0)
 }
 
 // The page of a plot, in its own units.
@@ -41,16 +52,41 @@ const (
 
 // style has colours that keep their distance on white and on black, and to each other
 // also for most who do not see red and green apart (Okabe and Ito's, made lighter in
-// the dark); every series has a mark and a dash of its own too.
+// the dark).
 const style = `<style>
 svg{font:13px system-ui,sans-serif;--paper:#fff;--ink:#24292f;--faint:#d0d7de;--c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#b0508e;--c4:#8a6d00;--c5:#57606a}
 @media(prefers-color-scheme:dark){svg{--paper:#0d1117;--ink:#e6edf3;--faint:#3d444d;--c0:#56b4e9;--c1:#ff9b54;--c2:#3fd0a4;--c3:#e79ac6;--c4:#f0d048;--c5:#9da7b3}}
-.paper{fill:var(--paper)}text{fill:var(--ink)}.title{font-size:15px;font-weight:600}.grid{stroke:var(--faint);stroke-width:1}.line{fill:none;stroke-width:2.2}
+.paper{fill:var(--paper)}text{fill:var(--ink)}.title{font-size:15px;font-weight:600}.grid{stroke:var(--faint);stroke-width:1}.line{fill:none;stroke-width:2.2}.bar{fill:none;stroke-width:5;stroke-opacity:.35}
 </style>
 `
 
-// dashes tell the series apart without colours.
-var dashes = []string{"", "7 3", "2 3", "10 3 2 3", "4 4", "1 4"}
+// A look is how an implementation is drawn: one colour and one dash, in every plot. Two may
+// have one colour, but then their dashes differ, and so they do in print.
+type look struct {
+	colour int // of style
+	dash   string
+}
+
+// looks are those of all implementations that have a plot. An event loop of core is loop in
+// the comparisons within Go and core-loop beside other libraries.
+var looks = map[string]look{
+	"core":          {0, ""},
+	"core-bounded":  {0, "2 3"},
+	"loop":          {1, "7 3"},
+	"core-loop":     {1, "7 3"},
+	"loop-blocking": {1, "1 4"},
+	"channel":       {2, "10 3 2 3"},
+	"unbuffered":    {2, "2 3"},
+	"mutex":         {5, "4 4"},
+	"afterfunc":     {5, ""},
+	"netty-nio":     {3, ""},
+	"netty-default": {3, "7 3"},
+	"gnet":          {4, ""},
+	"pond":          {4, "7 3"},
+	"net":           {2, ""},
+	"libuv":         {5, "7 3"},
+	"asio":          {5, "2 3"},
+}
 
 // svg draws the plot. It is a function of its data alone: equal data give equal bytes.
 func (p plot) svg() []byte {
@@ -58,14 +94,27 @@ func (p plot) svg() []byte {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+"\n", plotWidth, plotHeight, plotWidth, plotHeight)
 	fmt.Fprintf(&b, "<title>%s</title>\n%s", escape(p.title), style)
 	b.WriteString(`<rect class="paper" width="100%" height="100%" rx="6"/>` + "\n") // a page's own may be of the other kind
-	fmt.Fprintf(&b, `<text class="title" x="%d" y="24">%s</text>`+"\n", left, escape(p.title))
+	fmt.Fprintf(&b, `<text class="title" x="%d" y="20">%s</text>`+"\n", left, escape(p.title))
+	fmt.Fprintf(&b, `<text x="%d" y="37">%s</text>`+"\n", left, escape(p.note()))
 	xs, ys := p.scales()
 	p.frame(&b, xs, ys)
 	for i, s := range p.series {
-		s.draw(&b, i, xs, ys)
+		s.draw(&b, i, looks[s.name], xs, ys)
 	}
 	b.WriteString("</svg>\n")
 	return []byte(b.String())
+}
+
+// note says how to read the plot.
+func (p plot) note() string {
+	for _, s := range p.series {
+		for _, point := range s.points {
+			if point.spans(p.y.log) {
+				return "Less is better. Bars: 95 % interval of the median."
+			}
+		}
+	}
+	return "Less is better."
 }
 
 // A scale turns a value into a place on the page.
@@ -88,8 +137,11 @@ func (p plot) scales() (x, y scale) {
 	for i, s := range []*scale{&x, &y} {
 		low, high := math.Inf(1), math.Inf(-1)
 		for _, line := range p.series {
-			for _, point := range line.xy {
-				low, high = min(low, point[i]), max(high, point[i])
+			for _, point := range line.points {
+				low, high = min(low, point.value(i)), max(high, point.value(i))
+				if i == 1 && point.spans(s.log) {
+					low, high = min(low, point.low), max(high, point.high)
+				}
 			}
 		}
 		s.from, s.to = low, high
@@ -167,21 +219,25 @@ func (p plot) frame(b *strings.Builder, xs, ys scale) {
 	fmt.Fprintf(b, `<text transform="translate(20 %d) rotate(-90)" text-anchor="middle">%s</text>`+"\n", (top+plotHeight-bottom)/2, escape(p.y.label))
 }
 
-// draw draws the line, its marks and its entry in the legend.
-func (s series) draw(b *strings.Builder, i int, xs, ys scale) {
-	colour := fmt.Sprintf("var(--c%d)", i%6)
+// draw draws the line, its intervals, its marks and its entry in the legend.
+func (s series) draw(b *strings.Builder, i int, l look, xs, ys scale) {
+	colour := fmt.Sprintf("var(--c%d)", l.colour)
 	var points []string
-	for _, p := range s.xy {
-		points = append(points, fmt.Sprintf("%.1f,%.1f", xs.place(p[0]), ys.place(p[1])))
+	for _, p := range s.points {
+		x := xs.place(p.x)
+		points = append(points, fmt.Sprintf("%.1f,%.1f", x, ys.place(p.y)))
+		if p.spans(ys.log) {
+			fmt.Fprintf(b, `<path class="bar" style="stroke:%s" d="M%.1f,%.1fV%.1f"/>`+"\n", colour, x, ys.place(p.low), ys.place(p.high))
+		}
 	}
-	fmt.Fprintf(b, `<polyline class="line" style="stroke:%s" stroke-dasharray="%s" points="%s"/>`+"\n", colour, dashes[i%len(dashes)], strings.Join(points, " "))
-	if len(s.xy) <= 12 {
-		for _, p := range s.xy {
-			fmt.Fprintf(b, `<circle r="3.2" style="fill:%s" cx="%.1f" cy="%.1f"/>`+"\n", colour, xs.place(p[0]), ys.place(p[1]))
+	fmt.Fprintf(b, `<polyline class="line" style="stroke:%s" stroke-dasharray="%s" points="%s"/>`+"\n", colour, l.dash, strings.Join(points, " "))
+	if len(s.points) <= 12 {
+		for _, p := range s.points {
+			fmt.Fprintf(b, `<circle r="3.2" style="fill:%s" cx="%.1f" cy="%.1f"/>`+"\n", colour, xs.place(p.x), ys.place(p.y))
 		}
 	}
 	y := top + 10 + 22*i
-	fmt.Fprintf(b, `<line class="line" style="stroke:%s" stroke-dasharray="%s" x1="%d" x2="%d" y1="%d" y2="%d"/>`, colour, dashes[i%len(dashes)], plotWidth-right+16, plotWidth-right+44, y, y)
+	fmt.Fprintf(b, `<line class="line" style="stroke:%s" stroke-dasharray="%s" x1="%d" x2="%d" y1="%d" y2="%d"/>`, colour, l.dash, plotWidth-right+16, plotWidth-right+44, y, y)
 	fmt.Fprintf(b, `<text x="%d" y="%d">%s</text>`+"\n", plotWidth-right+50, y+4, escape(s.name))
 }
 

@@ -2,7 +2,9 @@ package results
 
 import (
 	"encoding/xml"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +28,7 @@ func TestPlaces(t *testing.T) {
 func TestPlotIsOnThePage(t *testing.T) {
 	p := plot{
 		title: "a < b & c", x: axis{label: "n", log: true}, y: axis{label: "time", log: true, time: true},
-		series: []series{{"one", [][2]float64{{1, 3}, {100, 70_000}}}, {"two", [][2]float64{{1, 5}, {100, 5}}}},
+		series: []series{{"core", []point{{1, 3, 1, 4}, {100, 70_000, 60_000, 700_000}}}, {"channel", []point{{x: 1, y: 5}, {x: 100, y: 5}}}},
 	}
 	text := p.svg()
 	require.Equal(t, text, p.svg())
@@ -40,10 +42,13 @@ func TestPlotIsOnThePage(t *testing.T) {
 	}
 	xs, ys := p.scales()
 	for _, s := range p.series {
-		for _, point := range s.xy {
-			x, y := xs.place(point[0]), ys.place(point[1])
+		for _, point := range s.points {
+			x := xs.place(point.x)
 			require.True(t, left <= x && x <= plotWidth-right, "x of %v is %v", point, x)
-			require.True(t, top <= y && y <= plotHeight-bottom, "y of %v is %v", point, y)
+			for _, v := range []float64{point.low, point.y, point.high} {
+				y := ys.place(v)
+				require.True(t, v == 0 || top <= y && y <= plotHeight-bottom, "y of %v is %v", v, y)
+			}
 		}
 	}
 	require.Contains(t, string(text), "prefers-color-scheme:dark")
@@ -61,5 +66,41 @@ func TestCurvesNeedPoints(t *testing.T) {
 	found := figures([]compare.Row{row("Execute/producers=4", "ns/task", 12), row("Execute/producers=1", "ns/task", 10)}, nil, nil)
 	require.Len(t, found, 1)
 	require.Equal(t, "producers.svg", found[0].File)
-	require.Equal(t, [][2]float64{{1, 10}, {4, 12}}, found[0].plot.series[0].xy, "in order")
+	require.Equal(t, []point{{x: 1, y: 10}, {x: 4, y: 12}}, found[0].plot.series[0].points, "in order")
+}
+
+// TestEachImplementationHasOneLook: every implementation that a plot may have is in the
+// table, no two look alike, and the one in the legend is the one of the line.
+func TestEachImplementationHasOneLook(t *testing.T) {
+	seen := map[look]string{}
+	for _, c := range append(slices.Clone(curves), peersCurves...) {
+		for _, impl := range c.impls {
+			require.Contains(t, looks, impl, c.file)
+		}
+	}
+	for impl, l := range looks {
+		if impl == "core-loop" {
+			require.Equal(t, looks["loop"], l, "they are one implementation")
+			continue
+		}
+		require.Empty(t, seen[l], "%s looks as another", impl)
+		seen[l] = impl
+		p := plot{x: axis{log: true}, y: axis{log: true}, series: []series{{impl, []point{{x: 1, y: 1}, {x: 10, y: 10}}}}}
+		drawn := fmt.Sprintf(`style="stroke:var(--c%d)" stroke-dasharray="%s"`, l.colour, l.dash)
+		require.Equal(t, 2, strings.Count(string(p.svg()), drawn), impl)
+	}
+}
+
+// TestIntervals: a plot has a bar for each interval that was kept, and says what it is.
+func TestIntervals(t *testing.T) {
+	points := func(low, high float64) plot {
+		return plot{y: axis{log: true}, series: []series{{"core", []point{{1, 3, low, high}, {2, 3, low, high}}}}}
+	}
+	with, without := string(points(2, 4).svg()), string(points(0, 0).svg())
+	require.Equal(t, 2, strings.Count(with, `class="bar"`))
+	require.Contains(t, with, "95 % interval of the median")
+	require.NotContains(t, without, `class="bar"`)
+	require.NotContains(t, without, "interval")
+	require.Contains(t, without, "Less is better.")
+	require.NotContains(t, string(points(5, 9).svg()), `class="bar"`, "an interval without the value is none")
 }
