@@ -27,6 +27,9 @@ lint: ## gofmt, vet, staticcheck
 	go vet -tags browser ./props/cmd/verify
 	go tool staticcheck ./...
 
+demo: ## in under a minute: tasks lost by a channel and not by core, a planted bug minimised, a deadlock found
+	go run ./props/cmd/demo
+
 prop: ## all properties
 	go test -run Prop ./...
 
