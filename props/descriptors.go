@@ -10,28 +10,28 @@ import (
 	"eventide/props/history"
 )
 
-// Env is something that happens to descriptors and is no call on the executor.
+// Env is an event of a descriptor or of the poller that is not a call on the executor.
 type Env string
 
-// What may happen.
+// The events.
 const (
 	EnvInput   Env = "input"   // descriptor FD becomes readable
-	EnvCloseFD Env = "closefd" // its owner closes it, and its number is used for another
+	EnvCloseFD Env = "closefd" // its owner closes it, and opens another one with the same number
 	EnvFault   Env = "fault"   // the poller fails as Fault says
 )
 
-// Fault is a way in which a poller fails.
+// Fault is a way in which the poller fails.
 type Fault string
 
-// The ways.
+// The faults.
 const (
-	FaultSpurious   Fault = "spurious"    // Wait returns for no reason
-	FaultStorm      Fault = "storm"       // it goes on doing so: the loop builds a new poller
-	FaultStale      Fault = "stale"       // what is not watched any more is reported
+	FaultSpurious   Fault = "spurious"    // Wait returns without a reason
+	FaultStorm      Fault = "storm"       // Wait returns without a reason again and again: the loop rebuilds its poller
+	FaultStale      Fault = "stale"       // the poller reports descriptors that are no longer watched
 	FaultFull       Fault = "full"        // a descriptor cannot be added
-	FaultBroken     Fault = "broken"      // Wait fails, and a new poller works
-	FaultFullBroken Fault = "full broken" // and has no room for two of the descriptors
-	FaultDead       Fault = "dead"        // Wait fails, and so does every attempt to make a new one
+	FaultBroken     Fault = "broken"      // Wait fails, and works after Reopen
+	FaultFullBroken Fault = "full broken" // the same, and two descriptors cannot be added again
+	FaultDead       Fault = "dead"        // Wait and Reopen fail from now on
 )
 
 // cannotWatch reports whether a registration failed because of its descriptor.
@@ -39,16 +39,16 @@ func cannotWatch(err error) bool {
 	return err != nil && !errors.Is(err, core.ErrRejected) && !errors.Is(err, core.ErrRegistrationClosed)
 }
 
-// registration is what the harness knows of one.
+// registration is the harness's record of one registration.
 type registration struct {
 	step    Step
 	mu      sync.Mutex
 	reg     *core.Registration
-	pending *core.ChannelEnd // it ended before RegisterChannel had returned
-	drain   *time.Timer      // to end by itself
+	pending *core.ChannelEnd // how it ended before RegisterChannel had returned
+	drain   *time.Timer      // ends it later
 }
 
-// descriptors are a harness's registrations.
+// descriptors holds the registrations of a harness.
 type descriptors struct {
 	loop   *core.EventLoop // nil: a program without descriptors
 	kernel kernel
@@ -58,11 +58,11 @@ type descriptors struct {
 	timers sync.WaitGroup
 }
 
-// kernel is where descriptors come from: numbers of a script, or real ones.
+// kernel provides the descriptors: scripted ones, or those of the operating system.
 type kernel interface {
 	number(fd int) int
 	input(fd int)
-	consume(fd, id int) // by the handler of a registration
+	consume(fd, id int) // called by the handler of a registration
 	closeFD(fd int)
 	fail(Fault)
 }
@@ -76,7 +76,7 @@ func (h *harness) registrationOf(id int) *registration {
 	return h.fds.byID[id]
 }
 
-// register makes one of the two calls.
+// register calls Register or RegisterChannel.
 func (h *harness) register(s Step) history.Outcome {
 	if h.fds.loop == nil {
 		return history.RefusedBadArgument
@@ -108,8 +108,8 @@ func (h *harness) register(s Step) history.Outcome {
 	return history.Accepted
 }
 
-// listen asks to be told of the end of a registration, and makes good an end that
-// came before there was anything to end.
+// listen adds a listener for the end of a registration. If a channel ended before
+// RegisterChannel had returned, listen makes the call of End that was not possible then.
 func (h *harness) listen(s Step) {
 	r := h.registrationOf(s.ID)
 	if r == nil {
@@ -143,13 +143,13 @@ func (h *harness) note(id int, f func()) {
 	h.rec.log.Add(ev)
 }
 
-// readiness is the handler of a plain descriptor, and of a channel.
+// readiness handles readiness of a plain registration or of a channel.
 func (h *harness) readiness(s Step) {
 	h.fds.kernel.consume(s.FD, s.ID)
 	h.body(history.BodyReadiness, s)()
 }
 
-// channel is a core.Channel that does what its step says.
+// channel is a core.Channel that follows its step.
 type channel struct {
 	h *harness
 	r *registration
@@ -160,7 +160,7 @@ func (c *channel) Ready(core.Readiness) { c.h.readiness(c.r.step) }
 
 // Drain implements core.Channel.
 func (c *channel) Drain(until core.Deadline) {
-	c.h.asked(c.r, history.BodyDrain, c.h.sinceStart(until), func() {
+	c.h.shutdownCall(c.r, history.BodyDrain, c.h.sinceStart(until), func() {
 		plan := c.r.step.Drain
 		switch {
 		case plan == 0:
@@ -173,7 +173,7 @@ func (c *channel) Drain(until core.Deadline) {
 
 // Abort implements core.Channel.
 func (c *channel) Abort(error) {
-	c.h.asked(c.r, history.BodyAbort, 0, func() {
+	c.h.shutdownCall(c.r, history.BodyAbort, 0, func() {
 		end := core.ChannelEnd{Kind: core.EndAborted, Discarded: int64(c.r.step.Bytes)}
 		if c.r.step.Linger > 0 {
 			c.h.endLater(c.r, c.r.step.Linger, end)
@@ -183,8 +183,8 @@ func (c *channel) Abort(error) {
 	})
 }
 
-// asked is what a shutdown asks of a channel, as a body of the log.
-func (h *harness) asked(r *registration, body history.Body, until time.Duration, do func()) {
+// shutdownCall runs a call of Drain or Abort as a body of the log.
+func (h *harness) shutdownCall(r *registration, body history.Body, until time.Duration, do func()) {
 	ev := history.Event{Kind: history.Begin, Body: body, ID: r.step.ID, InLoop: h.ex.InEventLoop(), Until: until}
 	h.rec.log.Add(ev)
 	do()
@@ -197,7 +197,7 @@ func (h *harness) asked(r *registration, body history.Body, until time.Duration,
 	finish(end)
 }
 
-// sinceStart is the deadline in the log's words; Never for none.
+// sinceStart converts the deadline to a time of the log; Never means none.
 func (h *harness) sinceStart(until core.Deadline) time.Duration {
 	if until.IsZero() {
 		return history.Never
@@ -205,7 +205,7 @@ func (h *harness) sinceStart(until core.Deadline) time.Duration {
 	return until.Sub(h.start)
 }
 
-// endLater ends the channel on another goroutine, unless it has ended by then.
+// endLater ends the channel later, on another goroutine, unless it has ended by then.
 func (h *harness) endLater(r *registration, after time.Duration, end core.ChannelEnd) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -219,7 +219,7 @@ func (h *harness) endLater(r *registration, after time.Duration, end core.Channe
 	})
 }
 
-// endChannel calls End.
+// endChannel calls End, or keeps end for listen if the registration is not known yet.
 func (h *harness) endChannel(r *registration, end core.ChannelEnd) {
 	r.mu.Lock()
 	reg := r.reg
@@ -240,7 +240,7 @@ func (h *harness) endChannel(r *registration, end core.ChannelEnd) {
 	h.rec.call(inv, func() history.Outcome { reg.End(end); return history.Returned })
 }
 
-// closeRegistration is Close of a plain registration; of a channel its End.
+// closeRegistration calls Close of a plain registration, or End of a channel.
 func (h *harness) closeRegistration(id int) {
 	r := h.registrationOf(id)
 	if r == nil {
@@ -265,7 +265,7 @@ func answerOfClose(err error) history.Outcome {
 	return history.Returned
 }
 
-// modify changes the interest.
+// modify changes the interest of a registration.
 func (h *harness) modify(s Step) {
 	r := h.registrationOf(s.Target)
 	if r == nil {
@@ -289,8 +289,8 @@ func (h *harness) modify(s Step) {
 	})
 }
 
-// happen is a step that is no call.
-func (h *harness) happen(s Step) {
+// apply applies an Env step.
+func (h *harness) apply(s Step) {
 	if h.fds.loop == nil {
 		return
 	}
@@ -302,13 +302,13 @@ func (h *harness) happen(s Step) {
 	case EnvFault:
 		h.fds.kernel.fail(s.Fault)
 	default:
-		panic(fmt.Sprintf("props: no such happening: %q", s.Env))
+		panic(fmt.Sprintf("props: no such event: %q", s.Env))
 	}
 }
 
-// settle waits for the ends that are under way. The executor is done, so that none
-// of them can have an effect.
-func (d *descriptors) settle() {
+// stopTimers stops the pending ends of channels, and waits for those that have begun. The
+// executor has terminated, so they have no effect.
+func (d *descriptors) stopTimers() {
 	d.mu.Lock()
 	for _, r := range d.byID {
 		r.mu.Lock()

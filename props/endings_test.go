@@ -39,7 +39,7 @@ func TestNameEnds(t *testing.T) {
 	require.Equal(t, "G22", broken.Guarantee)
 	require.Equal(t, "the end at #7 is that of no registration that was open", broken.Text)
 
-	v, err := JudgeIn(Virtual, Program{}, Outcome{Events: log(append(two, end, end, end)...)})
+	v, err := JudgeIn(Virtual, Program{}, Recording{Events: log(append(two, end, end, end)...)})
 	require.NoError(t, err)
 	require.Len(t, v.Against("G22"), 1)
 }

@@ -9,18 +9,18 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Profile leans the generator towards what one guarantee speaks of. The zero
-// value is an even mix.
+// Profile makes the generator prefer the premise of one guarantee. The zero value is an
+// even mix.
 type Profile struct {
 	Ops     map[history.Op]int // extra weight of a call
 	Limit   bool               // a bounded queue, and enough tasks to fill it
-	Spawner bool               // a spawner that misbehaves
+	Spawner bool               // a spawner that breaks its contract
 	Timers  bool               // all three timer policies
 	Abrupt  bool               // bodies that panic or exit
 	Long    bool               // bodies that take time, or wait for Context
 	Again   bool               // tasks that resubmit themselves
 	Loop    bool               // an event loop with registrations
-	Real    bool               // to be run in real time: nothing takes long, and the poller is what it is
+	Real    bool               // for real time: nothing takes long, and the poller is epoll
 }
 
 // Programs generates whole programs: producers, bodies that submit tasks, hooks
@@ -39,19 +39,19 @@ type generator struct {
 	profile Profile
 	policy  history.TimerPolicy
 	timers  int  // submitted so far
-	huge    bool // timeouts of centuries: then nothing, and no channel, may wait for one
+	huge    bool // timeouts of centuries: then no body and no channel may wait for one
 	lastID  int
 	ids     []int // submitted so far, in the order of generation
 	hooks   []int
 	loop    bool  // there are descriptors
 	regs    []int // registered so far
-	broken  bool  // the poller is to fail for good
+	broken  bool  // the poller will fail permanently
 }
 
 // one draws an integer in [0, n).
 func (g *generator) one(n int, label string) int { return rapid.IntRange(0, n-1).Draw(g.T, label) }
 
-// chance is true in about one of n draws, and shrinks to false.
+// chance returns true in about one of n draws, and shrinks to false.
 func (g *generator) chance(n int, label string) bool { return g.one(n, label) == n-1 }
 
 func (g *generator) program() Program {
@@ -88,7 +88,7 @@ func (g *generator) program() Program {
 	return p
 }
 
-// flood submits more than a bounded queue holds, behind a body that keeps the loop.
+// flood submits more tasks than a bounded queue holds, while a body blocks the loop.
 func (g *generator) flood() []Step {
 	steps := make([]Step, 15+g.one(8, "flood"))
 	for i := range steps {
@@ -125,7 +125,7 @@ var evenMix = map[history.Op]int{
 	history.OpShutdownGracefully: 3, history.OpShutdown: 1, history.OpClose: 1, history.OpAwait: 1, history.OpState: 1, history.OpListen: 2,
 }
 
-// mixOrder is the order in which calls shrink: the simplest first.
+// mixOrder is the order in which calls shrink: the simplest is first.
 var mixOrder = []history.Op{
 	history.OpExecute, history.OpSubmit, history.OpExecuteLazy, history.OpAfterIteration, history.OpState,
 	history.OpAddHook, history.OpSchedule, history.OpShutdownGracefully, history.OpShutdown, history.OpCancel,
@@ -147,8 +147,8 @@ func (g *generator) op() history.Op {
 	return history.OpExecute
 }
 
-// mostTimers bounds the timers of a program whose policy may let them run: for the
-// model, which has no clock, each of them is due or not, and so doubles the states.
+// mostTimers bounds the timers of a program whose policy may let them run. The model has
+// no clock: each timer is due or not, and so doubles the number of states.
 const mostTimers = 6
 
 func (g *generator) step(depth int) Step {
@@ -191,7 +191,7 @@ func (g *generator) step(depth int) Step {
 	return s
 }
 
-// pick draws a label; 0, which nothing bears, if there is none yet.
+// pick draws a label, or returns 0, which no step has, if there is none yet.
 func (g *generator) pick(ids []int, label string) int {
 	if len(ids) == 0 {
 		return 0
@@ -254,10 +254,11 @@ func (g *generator) script(op history.Op, depth int) *Script {
 	return b
 }
 
-// grid is where durations lie; two of them often meet.
+// grid holds the durations of programs. There are few, so that two of them often
+// coincide.
 var grid = []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 15 * time.Millisecond, 20 * time.Millisecond}
 
-// duration draws a point of the grid, or its neighbour.
+// duration draws a point of the grid, or a value one nanosecond from it.
 func (g *generator) duration(label string) time.Duration {
 	d := rapid.SampledFrom(grid).Draw(g.T, label)
 	switch g.one(8, label+" beside") {
@@ -269,7 +270,7 @@ func (g *generator) duration(label string) time.Duration {
 	return d
 }
 
-// slack draws timeout - quiet.
+// slack draws timeout minus quiet.
 func (g *generator) slack() time.Duration {
 	if g.huge && g.chance(2, "huge") {
 		return rapid.SampledFrom([]time.Duration{math.MaxInt64, math.MaxInt64 / 2, 200 * 365 * 24 * time.Hour}).Draw(g.T, "centuries")

@@ -8,11 +8,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// burst is a shutdown call in the midst of work: behind a body that keeps the loop
-// there are hooks, timers, tail tasks and tasks, then comes the call, or a body makes
-// it, and behind it more of them. Their bodies look at the executor. What a call must
-// have brought about before the next body, and what may not pass what, shows where all
-// of it is there at once (G6, G7).
+// burst is a shutdown call among waiting work. While a body blocks the loop, hooks,
+// timers, tail tasks and tasks are added; then an actor or one of the bodies makes the
+// call, and adds more of them. Their bodies call the executor. With all kinds of work
+// waiting at once, it shows what the call must do before the next body begins, and which
+// work must not overtake which (G6, G7).
 func (g *generator) burst() []Step {
 	steps := []Step{{Op: history.OpExecute, ID: g.newID(), Wait: g.duration("burst at"), Body: &Script{Sleep: time.Millisecond}}}
 	for range 2 + g.one(5, "before the call") {
@@ -23,7 +23,7 @@ func (g *generator) burst() []Step {
 		call = append(call, g.inBurst())
 	}
 	if by := g.one(len(steps)+1, "called by"); by < len(steps) {
-		body := steps[by].Body // a timer or a hook too, though its turn may not come
+		body := steps[by].Body // also of a timer or a hook, which may never run
 		body.Steps = append(body.Steps, call...)
 		return steps
 	}
@@ -39,7 +39,7 @@ func (g *generator) burstCall() Step {
 	return Step{Op: history.OpShutdownGracefully, Quiet: quiet, Timeout: quiet + 100*time.Millisecond}
 }
 
-// inBurst draws one thing that waits for the loop, and what its body does.
+// inBurst draws one piece of waiting work, and what its body does.
 func (g *generator) inBurst() Step {
 	ops := []history.Op{
 		history.OpExecute, history.OpAfterIteration, history.OpAddHook, history.OpSchedule,

@@ -18,7 +18,7 @@ func TestProgramsShowWhatAShutdownCallOrders(t *testing.T) {
 	all := Programs(Profile{})
 	for seed := range programs {
 		p := all.Example(seed)
-		var out Outcome
+		var out Recording
 		synctest.Test(t, func(*testing.T) { out = Run(p) })
 		require.Nil(t, NameEnds(out.Events))
 		h, err := history.Of(out.Events, RulesOf(p))

@@ -9,8 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fdNumbers is how many descriptors a program has: few, so that numbers are used
-// again.
+// fdNumbers is how many descriptors a program has: few, so that numbers are reused.
 const fdNumbers = 4
 
 // descriptors decides whether the program has an event loop.
@@ -24,7 +23,7 @@ func (g *generator) descriptors(p *Program) {
 	}
 }
 
-// descriptorStep draws a call about a registration, or what happens to descriptors.
+// descriptorStep draws a call on a registration, or an event of a descriptor.
 func (g *generator) descriptorStep(depth int) Step {
 	s := Step{}
 	if depth == 0 && g.chance(2, "waits") {
@@ -59,10 +58,11 @@ func (g *generator) interest() core.Interest {
 func (g *generator) fault() Fault {
 	faults := []Fault{FaultSpurious, FaultStale, FaultFull}
 	if g.chance(2, "hard fault") && !g.broken {
-		// One that may be the end: a second without a good moment between them is.
+		// The loop survives one of these faults, but not a second one before the poller
+		// has worked.
 		faults = []Fault{FaultBroken, FaultFullBroken, FaultStorm}
 		if g.policy == history.CancelTimers {
-			faults = append(faults, FaultDead) // it cancels timers whatever the policy
+			faults = append(faults, FaultDead) // it cancels timers, whatever the policy
 		}
 		g.broken = true
 	}
@@ -94,15 +94,15 @@ func (g *generator) registration(s *Step, op history.Op, depth int) {
 	}
 }
 
-// newLabel is newID for what cannot be cancelled.
+// newLabel is newID for registrations, which Cancel does not take.
 func (g *generator) newLabel() int {
 	g.lastID++
 	g.regs = append(g.regs, g.lastID)
 	return g.lastID
 }
 
-// busyLoop is a program whose loop is never idle, while a descriptor is ready: more
-// tasks, one from the other, than the loop may run before it looks at its poller.
+// busyLoop is a program whose loop is never idle while a descriptor is ready: one task
+// adds the next, and there are more than may run before the loop polls.
 func (g *generator) busyLoop(p Program) Program {
 	p.Loop, p.Limit, p.Starts = true, 0, nil
 	fd := 1 + g.one(fdNumbers, "fd")
@@ -112,7 +112,7 @@ func (g *generator) busyLoop(p Program) Program {
 			Again: 1200 + g.one(200, "times"),
 			Steps: []Step{{Env: EnvInput, FD: fd}},
 		}},
-		{Op: history.OpState, Wait: time.Millisecond}, // when the loop is idle: a shutdown ends the registration
+		{Op: history.OpState, Wait: time.Millisecond}, // the loop is idle then: without a call, a shutdown ends the registration
 	}}}
 	return p
 }

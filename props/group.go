@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// GroupProgram is a test case for a group, as data: some callers take turns, and the
+// GroupProgram is a test case for a group, as data: some callers submit tasks, and the
 // group is shut down meanwhile.
 type GroupProgram struct {
 	Children   int           `json:"children"`
@@ -25,8 +25,8 @@ type GroupProgram struct {
 	Timeout    time.Duration `json:"timeout,omitempty"`
 	Hard       bool          `json:"hard,omitempty"`     // Shutdown instead of ShutdownGracefully
 	Twice      bool          `json:"twice,omitempty"`    // another goroutine calls Shutdown too
-	OneFirst   bool          `json:"oneFirst,omitempty"` // the first child is shut down by itself before
-	Main       bool          `json:"main,omitempty"`     // the goroutine that shuts down is one of the callers too, and whoever looks at the group beside them
+	OneFirst   bool          `json:"oneFirst,omitempty"` // the first child is shut down on its own before
+	Main       bool          `json:"main,omitempty"`     // the goroutine that shuts down also makes the calls of one caller, and checks the group instead of a watching goroutine
 }
 
 // GroupPrograms generates test cases for groups.
@@ -47,7 +47,7 @@ func GroupPrograms() *rapid.Generator[GroupProgram] {
 	})
 }
 
-// MinimiseGroup returns a smaller program that still violates, as Minimise does.
+// MinimiseGroup returns a smaller program that is still a violation, as Minimise does.
 func MinimiseGroup(p GroupProgram, violates func(GroupProgram) bool) GroupProgram {
 	for {
 		at := slices.IndexFunc(p.smaller(), violates)
@@ -58,7 +58,7 @@ func MinimiseGroup(p GroupProgram, violates func(GroupProgram) bool) GroupProgra
 	}
 }
 
-// smaller are the programs that are a step smaller.
+// smaller returns the programs that are one step smaller.
 func (p GroupProgram) smaller() (list []GroupProgram) {
 	keep := func(q GroupProgram) {
 		if q != p && q.Children > 0 && q.Callers > 0 && q.Calls >= 0 {
@@ -80,18 +80,17 @@ func (p GroupProgram) smaller() (list []GroupProgram) {
 	return list
 }
 
-// Exercises reports whether a run of the program says anything of G21.
+// Exercises reports whether the program has the premise of G21.
 func (p GroupProgram) Exercises() bool { return p.Children > 1 && p.Calls > 0 }
 
-// Violation is what a run that showed the text means.
+// Violation returns the violation for a text that Run returned.
 func (p GroupProgram) Violation(text string) history.Violation {
 	return history.Violation{Guarantee: "G21", Predicate: "GroupProperty", Sentence: "a group ends as one", Text: text}
 }
 
-// GroupProperty is the property of G21: Next is exactly fair whoever calls, a
-// shutdown of the group reaches every child, the group is done after its last
-// child and not before, its report is the sum of theirs, and what they accepted
-// has run.
+// GroupProperty is the property of G21: Next is exactly fair over all callers, a shutdown
+// of the group reaches every child, the group's Done closes only after the last child's,
+// its report is the sum of theirs, and their accepted tasks have run.
 func GroupProperty(observe func(Verdict)) func(*rapid.T) {
 	programs := GroupPrograms()
 	var found *told
@@ -117,7 +116,7 @@ func GroupProperty(observe func(Verdict)) func(*rapid.T) {
 	}
 }
 
-// groupFailure is failure for a program of a group.
+// groupFailure is failure for a group program.
 func groupFailure(t *rapid.T, p GroupProgram, broken string, judge func(GroupProgram) string) *told {
 	if path, known := failedBefore.known(p.Violation(broken)); known {
 		return &told{line: again(p.Violation(broken), path)}
@@ -142,13 +141,13 @@ func groupFailure(t *rapid.T, p GroupProgram, broken string, judge func(GroupPro
 	return &told{history.Clip(small.String()), bounded(all, path)}
 }
 
-// Run runs the program in the caller's bubble and says what was wrong, or "".
+// Run runs the program in the caller's bubble, and returns a violation as text, or "".
 func (p GroupProgram) Run() string {
 	g, err := core.NewExecutorGroup(p.Children)
 	if err != nil {
 		return err.Error()
 	}
-	if text := p.turns(g); text != "" { // before anything has started, and again when all has ended
+	if text := p.turns(g); text != "" { // before any child has started; turns is called again after all have ended
 		return text
 	}
 	watch := watchGroup(g, !p.Main)
@@ -202,7 +201,7 @@ func (p GroupProgram) Run() string {
 	case accepted != ran || report.Accepted != int64(accepted) || report.Ran != int64(ran):
 		return fmt.Sprintf("accepted %d, ran %d, and the report says %d and %d", accepted, ran, report.Accepted, report.Ran)
 	}
-	if text := endsMeet(g); text != "" {
+	if text := unfinished(g); text != "" {
 		return text
 	}
 	for _, text := range watch() {
@@ -213,9 +212,9 @@ func (p GroupProgram) Run() string {
 	return p.turns(g)
 }
 
-// withOneChildLess shuts one child down, if there are others, and says whether the
+// withOneChildLess shuts one child down, if there are others. It returns a text if the
 // group took that for its own end: its State is the least of the children's, and its
-// Context ends with the last of them.
+// Context ends with that of the last child.
 func (p GroupProgram) withOneChildLess(g *core.Group) string {
 	if !p.OneFirst || p.Children < 2 {
 		return ""
@@ -231,29 +230,29 @@ func (p GroupProgram) withOneChildLess(g *core.Group) string {
 	return ""
 }
 
-// watchGroup returns a function that says whether Done was closed too early. Two look:
-// a listener of the group's, which runs as Done is closed, and a goroutine that waits
-// for it: one of its own, or the caller of that function.
+// watchGroup returns a function that checks whether Done was closed too early. A listener
+// of the group checks it, which runs when Done is closed; and a goroutine that waits for
+// Done: a separate one, or the caller of that function.
 func watchGroup(g *core.Group, byAnother bool) func() [2]string {
-	heard, saw := make(chan string, 1), make(chan string, 1)
-	g.Termination().OnDone(func(core.Report, error) { heard <- endsMeet(g) })
-	look := func() {
+	listened, waited := make(chan string, 1), make(chan string, 1)
+	g.Termination().OnDone(func(core.Report, error) { listened <- unfinished(g) })
+	wait := func() {
 		<-g.Termination().Done()
-		saw <- endsMeet(g)
+		waited <- unfinished(g)
 	}
 	if byAnother {
-		go look()
+		go wait()
 	}
 	return func() [2]string {
 		if !byAnother {
-			look()
+			wait()
 		}
-		return [2]string{<-heard, <-saw}
+		return [2]string{<-listened, <-waited}
 	}
 }
 
-// endsMeet says what is still to come though the group's Done is closed.
-func endsMeet(g *core.Group) string {
+// unfinished returns what has not ended although the group's Done is closed, or "".
+func unfinished(g *core.Group) string {
 	for child := range g.All() {
 		switch {
 		case child.State() != core.StateTerminated:
@@ -273,8 +272,8 @@ func endsMeet(g *core.Group) string {
 	return ""
 }
 
-// turns calls Next from many goroutines, or from Main alone: k calls per child, each
-// child k times.
+// turns calls Next from many goroutines, or from one if Main is set: k calls per child.
+// It returns a text unless each child was returned k times.
 func (p GroupProgram) turns(g *core.Group) string {
 	var mu sync.Mutex
 	counts := map[core.EventExecutor]int{}

@@ -15,31 +15,29 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// patience is how long, in virtual time, a program may take to terminate after
-// its last call: longer than every timeout that a program may have to wait for.
+// patience is how long a program may take to terminate after its last call, in virtual
+// time: longer than any timeout of a program that has to pass.
 const patience = time.Minute
 
-// Outcome is what a run of a program showed.
-type Outcome struct {
+// Recording is what was observed in a run of a program.
+type Recording struct {
 	Events     []history.Event
 	AlarmsLeft int  // alarms of the executor that were still set after Done (G24)
-	Unfinished bool // the events end before the run does: nothing is missing yet
+	Unfinished bool // the events end before the run does: missing events are no violation
 
-	Goroutines []int64 // of the actors of the program, in their order; 0: it did not begin
+	Goroutines []int64 // of the actors of the program, in their order; 0: the actor did not begin
 }
 
-// Run runs the program on core, in the testing/synctest bubble of the caller.
-// Goroutines are real; time is virtual. It returns when the executor has
-// terminated and every goroutine of the program has ended, or when patience is
-// over.
-func Run(p Program) Outcome { return RunIn(nil, p) }
+// Run runs the program on core, in the testing/synctest bubble of the caller. Goroutines
+// are real; time is virtual. Run returns when the executor has terminated and every
+// goroutine of the program has ended, or when patience is over.
+func Run(p Program) Recording { return RunIn(nil, p) }
 
-// RunIn is Run for who makes one run after the other: the events of the outcome are
-// where those of room were, as far as its capacity goes, and the caller gives room
-// away.
-func RunIn(room []history.Event, p Program) Outcome { return newHarness(p, room).run(p) }
+// RunIn is Run with a buffer for the events, for a caller that makes one run after
+// another. The recording takes over buf; the caller must not use it any more.
+func RunIn(buf []history.Event, p Program) Recording { return newHarness(p, buf).run(p) }
 
-func (h *harness) run(p Program) Outcome {
+func (h *harness) run(p Program) Recording {
 	var actors sync.WaitGroup
 	others, own := p.Actors, Actor{}
 	if n := len(others); p.Main && n > 0 {
@@ -58,7 +56,7 @@ func (h *harness) run(p Program) Outcome {
 	h.steps(own.Steps, true)
 	actors.Wait()
 	h.end()
-	return Outcome{Events: h.rec.log.Take(), AlarmsLeft: h.alarmsLeft, Goroutines: goroutines}
+	return Recording{Events: h.rec.log.Take(), AlarmsLeft: h.alarmsLeft, Goroutines: goroutines}
 }
 
 // harness drives one executor.
@@ -67,40 +65,40 @@ type harness struct {
 	ex    *core.Executor
 	fds   descriptors
 	start time.Time // of the log
-	real  bool      // in real time
+	real  bool      // runs in real time
 
 	clock      clock
 	alarmsLeft int         // set by end
 	gaveUp     atomic.Bool // the executor did not terminate
 
 	sampling sync.Mutex
-	samples  []history.Stats // guarded by sampling: room for those to come
+	samples  []history.Stats // guarded by sampling: memory for the next samples
 	extra    atomic.Int64
 
-	mu      sync.Mutex
-	starts  []Start // what the spawner still has to answer
-	futures map[int]*core.Future[int]
-	timers  map[int]*core.Timer
-	removes map[int]func() bool
-	runs    map[int]int
-	notes   map[int]int // listeners given to a future
+	mu        sync.Mutex
+	starts    []Start // the next results of the spawner
+	futures   map[int]*core.Future[int]
+	timers    map[int]*core.Timer
+	removes   map[int]func() bool
+	runs      map[int]int
+	listeners map[int]int // number of listeners added to a future
 }
 
-func emptyHarness(p Program, room []history.Event) *harness {
+func emptyHarness(p Program, buf []history.Event) *harness {
 	return &harness{
-		rec: newRecorder(room), starts: p.Starts,
+		rec: newRecorder(buf), starts: p.Starts,
 		futures: map[int]*core.Future[int]{}, timers: map[int]*core.Timer{},
-		removes: map[int]func() bool{}, runs: map[int]int{}, notes: map[int]int{}, start: time.Now(),
+		removes: map[int]func() bool{}, runs: map[int]int{}, listeners: map[int]int{}, start: time.Now(),
 		fds: descriptors{byID: map[int]*registration{}},
 	}
 }
 
-// options are those of both lanes.
+// options returns the options of both lanes.
 func (h *harness) options(p Program) []core.Option {
 	opts := []core.Option{
 		core.WithTracer(h.rec), core.WithSpawner(h.spawn),
 		core.WithTimersAtShutdown(p.Timers),
-		core.WithLogger(slog.New(slog.DiscardHandler)), // many programs panic
+		core.WithLogger(slog.New(slog.DiscardHandler)), // panics of programs are expected
 	}
 	if p.Limit > 0 {
 		opts = append(opts, core.WithMaxPendingTasks(p.Limit))
@@ -111,8 +109,8 @@ func (h *harness) options(p Program) []core.Option {
 	return opts
 }
 
-func newHarness(p Program, room []history.Event) *harness {
-	h := emptyHarness(p, room)
+func newHarness(p Program, buf []history.Event) *harness {
+	h := emptyHarness(p, buf)
 	opts := append(h.options(p), core.WithClock(&h.clock))
 	if p.Loop {
 		kernel := newPoller(&h.clock, h.rec)
@@ -125,16 +123,16 @@ func newHarness(p Program, room []history.Event) *harness {
 	}
 	ex, err := core.NewExecutor(opts...)
 	if err != nil {
-		panic(err) // a generator that makes bad options is broken
+		panic(err) // the generator makes only valid options
 	}
 	h.ex = ex
 	return h
 }
 
-// extraIDs is where the labels of tasks begin that no program contains.
+// extraIDs is the first label of tasks that are not part of the program.
 const extraIDs = 1 << 20
 
-// extraTask is a task of the harness itself.
+// extraTask returns a task of the harness itself.
 func (h *harness) extraTask() Step {
 	return Step{Op: history.OpExecute, ID: int(extraIDs + h.extra.Add(1)), Body: &Script{}}
 }
@@ -151,7 +149,7 @@ func (h *harness) steps(steps []Step, wait bool) {
 }
 
 func (h *harness) sample() {
-	h.sampling.Lock() // samples are in the log in the order in which they were taken
+	h.sampling.Lock() // the log has samples in the order in which they were taken
 	defer h.sampling.Unlock()
 	after := h.rec.log.Len()
 	if len(h.samples) == 0 {
@@ -173,7 +171,7 @@ func (h *harness) call(s Step) {
 	}
 	switch {
 	case s.Env != "":
-		h.happen(s)
+		h.apply(s)
 		return
 	case s.Op == history.OpEnd:
 		h.closeRegistration(s.Target)
@@ -185,14 +183,14 @@ func (h *harness) call(s Step) {
 		h.modify(s)
 		return
 	case s.Op.Registers() && h.fds.loop == nil:
-		return // a smaller program may have lost its loop
+		return // minimising may have removed the event loop
 	case s.Op == history.OpState:
 		h.observeState()
 		return
 	case (s.Op == history.OpCancel || s.Op == history.OpRemoveHook) && !h.known(s):
-		return // not submitted yet, or refused: there is nothing to call
+		return // not submitted yet, or refused: there is nothing to cancel
 	}
-	var listen func() // after the call: on a refused future the listener runs at once
+	var listen func() // added after the call: a refused future calls it at once
 	h.rec.call(inv, func() (out history.Outcome) {
 		if s.Op == history.OpSubmit {
 			out, listen = h.submit(s)
@@ -305,7 +303,7 @@ func (h *harness) cancel(id int) history.Outcome {
 	return vocabulary.Truth(t.Cancel())
 }
 
-// end sees to it that the executor terminates, and looks at what is left.
+// end makes the executor terminate, and records what is left.
 func (h *harness) end() {
 	patience, last := patience, time.Second
 	if h.real {
@@ -319,9 +317,9 @@ func (h *harness) end() {
 	_, err := h.ex.Termination().Wait(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		h.gaveUp.Store(true)
-		return // no Done in the log: the predicates say what that means
+		return // the log has no Done, and the predicates judge that
 	}
-	h.fds.settle()
+	h.fds.stopTimers()
 	h.alarmsLeft = h.clock.pending()
 	h.rec.log.Add(history.Event{Kind: history.Observe, Op: history.OpDone, Outcome: history.True})
 	h.observeState()
@@ -331,7 +329,7 @@ func (h *harness) end() {
 	h.sealed()
 }
 
-// sealed records what the report says of channels.
+// sealed records the counts of channels in the report.
 func (h *harness) sealed() {
 	if h.fds.loop == nil {
 		return
@@ -343,8 +341,8 @@ func (h *harness) sealed() {
 	}})
 }
 
-// completions records which futures and timers are complete now that Done is
-// closed, and how (G9).
+// completions records which futures and timers are complete after Done, and with which
+// result (G9).
 func (h *harness) completions() {
 	for id, f := range h.futures {
 		if isClosed(f.Done()) {

@@ -8,14 +8,15 @@ import (
 	"eventide/props/history"
 )
 
-// submit submits the step's body. listen, unless it is nil, gives its future a listener.
+// submit submits the step's body. listen adds a listener to the future; nil: no listener.
 func (h *harness) submit(s Step) (out history.Outcome, listen func()) {
 	body := h.body(history.BodyTask, s)
 	f := core.Submit(h.ex, func() (int, error) { body(); return s.ID, nil })
 	if s.Body.Listen {
 		listen = func() { h.onDone(s, f) }
 	}
-	// Only a refused future is complete with this error.
+	// A future with this error was refused: any other future is not complete yet, or has
+	// another error.
 	if _, err := f.Wait(expired); errors.Is(err, core.ErrRejected) {
 		return answer(err), listen
 	}
@@ -25,11 +26,11 @@ func (h *harness) submit(s Step) (out history.Outcome, listen func()) {
 	return history.Accepted, listen
 }
 
-// onDone gives the future a listener.
+// onDone adds a listener to the future.
 func (h *harness) onDone(s Step, f *core.Future[int]) {
 	h.mu.Lock()
-	h.notes[s.ID]++
-	n := h.notes[s.ID]
+	h.listeners[s.ID]++
+	n := h.listeners[s.ID]
 	h.mu.Unlock()
 	h.rec.call(history.Event{Op: history.OpListen, ID: s.ID}, func() history.Outcome {
 		f.OnDone(func(int, error) { h.listener(s, n) })
@@ -37,7 +38,7 @@ func (h *harness) onDone(s Step, f *core.Future[int]) {
 	})
 }
 
-// listenLate gives a future, if it is one, a listener with nothing to do.
+// listenLate adds a listener without steps, if the label is that of a future.
 func (h *harness) listenLate(id int) {
 	h.mu.Lock()
 	f := h.futures[id]
@@ -47,7 +48,7 @@ func (h *harness) listenLate(id int) {
 	}
 }
 
-// expired is a context that has ended: Wait with it looks and does not wait.
+// expired is a context that has ended, so that Wait returns at once.
 var expired = func() context.Context {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()

@@ -24,7 +24,7 @@ type Verdict struct {
 }
 
 // Judge judges a run in the lane Virtual.
-func Judge(p Program, out Outcome) (Verdict, error) { return JudgeIn(Virtual, p, out) }
+func Judge(p Program, out Recording) (Verdict, error) { return JudgeIn(Virtual, p, out) }
 
 // Check is a check of a history that only some lanes can make. It returns nil, or what
 // is wrong.
@@ -34,7 +34,7 @@ type Check func(events []history.Event) *history.Violation
 // given, every predicate, the refinement and linearizability, less what the table of
 // relaxations takes away. All lanes judge by this function. An error means that the
 // harness is broken, not core.
-func JudgeIn(lane Lane, p Program, out Outcome, checks ...Check) (Verdict, error) {
+func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, error) {
 	events, terms := out.Events, termsOf(lane, p)
 	terms.rules.AtRest, terms.observed.AtRest = !out.Unfinished, !out.Unfinished
 	if broken := NameEnds(events); broken != nil {

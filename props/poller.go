@@ -11,32 +11,32 @@ import (
 	"eventide/props/history"
 )
 
-// poller is a core.IOPoller whose descriptors are numbers and whose readiness is a
-// script: with it an event loop runs in a testing/synctest bubble. It sleeps as an
-// Executor does, and fails when it is told to.
+// poller is a core.IOPoller with scripted descriptors, so that an event loop can run in a
+// testing/synctest bubble. It sleeps like the poller of an Executor, and fails when the
+// script says so.
 type poller struct {
-	sleep core.Poller // of an Executor: durable in a bubble
+	sleep core.Poller // the poller of an Executor, which blocks durably in a bubble
 	rec   *recorder
 
 	mu       sync.Mutex
 	readable map[int]bool
 	watched  map[int]*watch
-	stale    []uint64 // tokens that are not watched any more
-	staleNow bool     // the next look returns them
-	full     int      // so many calls of Add fail
-	early    int      // so many calls of Wait return at once
+	stale    []uint64 // tokens that are no longer watched
+	staleNow bool     // the next poll reports them
+	full     int      // how many calls of Add fail
+	early    int      // how many calls of Wait return at once
 	broken   bool     // the next Wait fails
-	dead     bool     // so does every later one, and Reopen
+	dead     bool     // every later Wait fails, and Reopen does too
 	ready    []core.PollEvent
 }
 
-// watch is one descriptor that is watched.
+// watch is one watched descriptor.
 type watch struct {
 	id       int // label of the registration
 	interest core.Interest
 	token    uint64
-	told     bool // edge-triggered: this readiness was reported
-	unsaid   bool // it is ready since the poller is dead, and the log does not say so
+	reported bool // edge-triggered: this readiness was reported
+	unlogged bool // it became ready after the poller was dead, and the log does not show that
 }
 
 var errPoller = errors.New("props: the poller is broken")
@@ -95,7 +95,7 @@ func (p *poller) Poll() error {
 // Ready implements core.IOPoller.
 func (p *poller) Ready() []core.PollEvent { return p.ready }
 
-// collect fills ready, and reports whether there is anything in it. Requires mu.
+// collect fills ready, and reports whether it is not empty. Requires mu.
 func (p *poller) collect() bool {
 	p.ready = nil
 	if p.staleNow {
@@ -106,12 +106,12 @@ func (p *poller) collect() bool {
 	}
 	for _, fd := range slices.Sorted(maps.Keys(p.watched)) {
 		w := p.watched[fd]
-		if !p.readable[fd] || w.interest&core.Readable == 0 || w.told {
+		if !p.readable[fd] || w.interest&core.Readable == 0 || w.reported {
 			continue
 		}
-		w.told = w.interest&core.EdgeTriggered != 0
-		if w.unsaid {
-			w.unsaid = false
+		w.reported = w.interest&core.EdgeTriggered != 0
+		if w.unlogged {
+			w.unlogged = false
 			p.rec.log.Add(history.Event{Kind: history.Readied, ID: w.id})
 		}
 		p.ready = append(p.ready, core.PollEvent{Token: w.token, Readiness: core.NewReadiness(true, false, false, false)})
@@ -131,8 +131,8 @@ func (p *poller) Add(fd int, interest core.Interest, token uint64) error {
 		p.rec.cannotMove(token)
 		return syscall.ENOSPC
 	}
-	// It is no event of a registration that has ended any more: this one was paused, and
-	// goes on under its old token.
+	// The token is not stale any more: this registration was paused, and continues with
+	// its old token.
 	p.stale = slices.DeleteFunc(p.stale, func(t uint64) bool { return t == token })
 	w := &watch{id: p.rec.watches(fd, token), interest: interest, token: token}
 	p.watched[fd] = w
@@ -148,17 +148,17 @@ func (p *poller) Modify(fd int, interest core.Interest, token uint64) error {
 	if w == nil {
 		return syscall.ENOENT
 	}
-	w.interest, w.told = interest, false
+	w.interest, w.reported = interest, false
 	p.becomesReady(fd, w)
 	return nil
 }
 
-// becomesReady notes that the registration has something to hear. Requires mu.
+// becomesReady records that the registration has readiness to handle. Requires mu.
 func (p *poller) becomesReady(fd int, w *watch) {
 	switch {
 	case !p.readable[fd] || w.interest&core.Readable == 0:
-	case p.dead: // nobody is owed it any more; a busy loop may find it all the same
-		w.unsaid = true
+	case p.dead: // the loop need not report it any more, but a busy loop may
+		w.unlogged = true
 	default:
 		p.rec.log.Add(history.Event{Kind: history.Readied, ID: w.id})
 		p.sleep.Wake()
@@ -198,14 +198,14 @@ func (p *poller) input(fd int) {
 	}
 	p.readable[fd] = true
 	if w := p.watched[fd]; w != nil {
-		w.told = false
+		w.reported = false
 		p.becomesReady(fd, w)
 	}
 }
 
-// consume reads all there is: the descriptor is not readable any more. A handler whose
-// registration ended as it was called finds that out: what a newer one of the same
-// number has to hear it leaves alone.
+// consume empties the descriptor, which is then not readable any more. If id is not the
+// registration that watches fd, the readiness belongs to the newer one, and consume does
+// nothing.
 func (p *poller) consume(fd, id int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -214,8 +214,8 @@ func (p *poller) consume(fd, id int) {
 	}
 }
 
-// closeFD closes the descriptor without a word to the loop, and opens another
-// under its number.
+// closeFD closes the descriptor without notice to the loop, and opens another one with
+// its number.
 func (p *poller) closeFD(fd int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -226,7 +226,7 @@ func (p *poller) closeFD(fd int) {
 	}
 }
 
-// fail makes the environment fail in the way that is named.
+// fail makes the poller fail in the given way.
 func (p *poller) fail(how Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -252,5 +252,5 @@ func (p *poller) fail(how Fault) {
 	p.sleep.Wake()
 }
 
-// stormReturns is more than a loop lets pass before it builds its poller anew.
+// stormReturns is more than the number of returns after which a loop rebuilds its poller.
 const stormReturns = 520

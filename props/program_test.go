@@ -17,7 +17,7 @@ func TestMainOfAProgram(t *testing.T) {
 	p := Program{Main: true, Actors: []Actor{{Steps: call(1)}, {Steps: call(2)}}}
 	require.Contains(t, p.String(), "g1:\n")
 	require.Contains(t, p.String(), "main:\n")
-	var out Outcome
+	var out Recording
 	var main int64
 	synctest.Test(t, func(*testing.T) { main, out = goid.Get(), Run(p) })
 	by := map[int]bool{}

@@ -132,7 +132,7 @@ func runInBubble(t *rapid.T, p Program) (Verdict, error) {
 	return v, err
 }
 
-func inBubble(t *rapid.T, p Program) (out Outcome, stuck string) {
+func inBubble(t *rapid.T, p Program) (out Recording, stuck string) {
 	defer func() {
 		r := recover()
 		if r == nil {
@@ -150,7 +150,7 @@ func inBubble(t *rapid.T, p Program) (out Outcome, stuck string) {
 // verdict with a violation. Goroutines are real, so one run shows one interleaving.
 func CheckAll(t *testing.T, p Program, runs int, bubble func(*testing.T, func(*testing.T))) (v Verdict, violated bool) {
 	for range runs {
-		var out Outcome
+		var out Recording
 		bubble(t, func(*testing.T) { out = Run(p) })
 		var err error
 		if v, err = Judge(p, out); err != nil {

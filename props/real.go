@@ -15,19 +15,19 @@ const realSlack = 10 * time.Second
 const realPatience = 30 * time.Second
 
 // RunReal runs the program in real time on an event loop with an epoll instance of its own
-// and socket pairs as descriptors, which shows what the scripted poller cannot. The Outcome
+// and socket pairs as descriptors, which shows what the scripted poller cannot. The Recording
 // does not count alarms. The real lane counts goroutines and descriptors.
-func RunReal(p Program) (Outcome, error) {
+func RunReal(p Program) (Recording, error) {
 	kernel, err := newSockets()
 	if err != nil {
-		return Outcome{}, err
+		return Recording{}, err
 	}
 	defer kernel.close()
 	h := emptyHarness(p, nil)
 	h.real = true
 	loop, err := core.NewEventLoop(append(h.options(p), core.WithDrain(p.Drain))...)
 	if err != nil {
-		return Outcome{}, err
+		return Recording{}, err
 	}
 	h.fds.loop, h.fds.kernel, h.ex = loop, kernel, &loop.Executor
 	return h.run(p), nil

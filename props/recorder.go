@@ -17,9 +17,9 @@ type recorder struct {
 	log *history.Log
 
 	mu    sync.Mutex
-	calls map[int64]pendingCall // by goroutine: the call that it is in
-	last  map[int]int           // by descriptor: the registration watched last
-	older map[int]int           // by registration: the one before it, of the same number
+	calls map[int64]pendingCall // by goroutine: the call that it makes
+	last  map[int]int           // by descriptor: the registration that was added last
+	older map[int]int           // by registration: the previous one of the same descriptor number
 	token map[uint64]int        // by token: the registration
 }
 
@@ -29,14 +29,14 @@ type pendingCall struct {
 	id     int
 }
 
-func newRecorder(room []history.Event) *recorder {
+func newRecorder(buf []history.Event) *recorder {
 	return &recorder{
-		log: history.NewIn(room, nil), calls: map[int64]pendingCall{},
+		log: history.NewIn(buf, nil), calls: map[int64]pendingCall{},
 		last: map[int]int{}, older: map[int]int{}, token: map[uint64]int{},
 	}
 }
 
-// call records a call around f, which returns its answer.
+// call records a call around f, and returns the outcome of f.
 func (r *recorder) call(inv history.Event, f func() history.Outcome) history.Outcome {
 	g := goid.Get()
 	inv.Kind = history.Invoke
@@ -91,8 +91,8 @@ func (r *recorder) Trace(ev core.Event) {
 	}
 }
 
-// admit records the moment at which the executor decided the call that this
-// goroutine is in.
+// admit records the moment at which the executor decided the call that this goroutine
+// makes.
 func (r *recorder) admit(ev core.Event) {
 	r.mu.Lock()
 	c, known := r.calls[ev.Goroutine]

@@ -24,11 +24,10 @@ func (r *refinement) overtakes(e *history.Event, a model.Action) bool {
 	return false
 }
 
-// beginEarly lets the body that begins next begin before position n, and reports
-// whether it could. For core a body has begun when it is decided that it will, a
-// moment before it can say so itself: a cancel in that moment is too late, and a
-// task takes no room in a bounded queue any more. It must be the next thing that
-// an awake loop shows.
+// beginEarly moves the begin of the next body before position n, and reports whether that
+// was possible. In core a body has begun when the loop has decided to run it, shortly
+// before the log shows it: a cancel in between is too late, and the task takes no room in
+// a bounded queue any more. The begin must be the next event of an awake loop.
 func (r *refinement) beginEarly(n int) bool {
 	e := r.nextOfLoop(n)
 	if e == nil || e.Kind != history.Begin || r.begun[e.N] || e.Body == history.BodyListener {
@@ -48,9 +47,9 @@ func (r *refinement) beginEarly(n int) bool {
 	return true
 }
 
-// justEnded reports whether a cancels a periodic timer whose body has said that it
-// ends, and whose end the loop has not yet settled: for core it runs still, and
-// that no further run begins is true.
+// justEnded reports whether a cancels a periodic timer whose End is in the log, but which
+// core has not finished yet: in core it is still running, and Cancel returns true,
+// because no further run begins.
 func (r *refinement) justEnded(n int, a model.Action) bool {
 	if a.Kind != model.KindCancel || a.Outcome != history.True || a.Body.Kind != model.TimerBody {
 		return false
@@ -70,11 +69,10 @@ func (r *refinement) isFull() bool {
 	})
 }
 
-// wasFull reports whether a is the refusal of a call for a queue that was full a
-// moment before: core counts, then writes down what it decided, and between the two
-// the loop may begin a task, for which it needs no lock. Everything else that could
-// come between does need it, so the moment reaches back over nothing but the loop's
-// bodies and what callers write about themselves, and not beyond the call.
+// wasFull reports whether a is a refusal for a queue that was full a moment before. core
+// counts, then logs its decision, and in between the loop may begin a task, for which it
+// needs no lock. All other events that could come between need the lock. So wasFull
+// searches back only over Begin, End, Invoke and Return events, and not beyond the call.
 func (r *refinement) wasFull(e *history.Event, a model.Action) bool {
 	if a.Outcome != history.RefusedQueueFull {
 		return false
@@ -92,8 +90,8 @@ func (r *refinement) wasFull(e *history.Event, a model.Action) bool {
 	return false
 }
 
-// nextOfLoop returns the first event after position n that the loop writes of
-// itself, if it is awake at n.
+// nextOfLoop returns the first event of the loop itself after position n, or nil if the
+// loop is asleep at n.
 func (r *refinement) nextOfLoop(n int) *history.Event {
 	for i := n - 1; i >= 0; i-- {
 		if e := &r.events[i]; e.Kind == history.Park {
@@ -116,7 +114,7 @@ func (r *refinement) ofLoop(e *history.Event) bool {
 		return e.Body != history.BodyListener || r.regs[e.ID] && r.loops[e.G]
 	case history.Park, history.Unpark:
 		return true
-	case history.Ended: // by the loop itself
+	case history.Ended: // ended by the loop itself
 		return e.Outcome == history.Errored && e.Cause != history.CauseReused
 	}
 	return false

@@ -18,13 +18,13 @@ func TestRewordedErrorsChangeNoVerdict(t *testing.T) {
 	programs := Programs(Profile{Loop: true, Spawner: true, Long: true})
 	for seed := range 400 {
 		p := programs.Example(seed)
-		var out Outcome
+		var out Recording
 		synctest.Test(t, func(*testing.T) { out = Run(p) })
 		want, err := Judge(p, out)
 		require.NoError(t, err)
 		require.Empty(t, want.Violations, "%v", p)
 
-		reworded := Outcome{Events: slices.Clone(out.Events), AlarmsLeft: out.AlarmsLeft}
+		reworded := Recording{Events: slices.Clone(out.Events), AlarmsLeft: out.AlarmsLeft}
 		for i := range reworded.Events {
 			if e := &reworded.Events[i]; e.Note != "" {
 				causes[e.Cause]++

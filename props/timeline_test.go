@@ -19,7 +19,7 @@ func TestTimelineNamesActorsAsTheProgram(t *testing.T) {
 		{Steps: []Step{{Op: history.OpExecute, ID: 2, Body: &Script{}}}},
 		{Steps: []Step{{Wait: time.Minute, Op: history.OpShutdownGracefully}}},
 	}}
-	var out Outcome
+	var out Recording
 	synctest.Test(t, func(*testing.T) { out = Run(p) })
 	v, err := Judge(p, out)
 	require.NoError(t, err)

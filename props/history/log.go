@@ -18,8 +18,8 @@ type Log struct {
 	events []Event
 }
 
-// roomAtFirst is how many events the log of a small program has.
-const roomAtFirst = 64
+// firstCapacity is how many events the log of a small program has.
+const firstCapacity = 64
 
 // New returns an empty log. The clock gives the time since the log began; nil
 // means time.Since now, which inside a testing/synctest bubble is the bubble's
@@ -28,17 +28,17 @@ func New(clock func() time.Duration) *Log {
 	return NewIn(nil, clock)
 }
 
-// NewIn is New for who makes one log after the other: the events go where those of
-// room are, as far as its capacity goes, and the caller gives room away.
-func NewIn(room []Event, clock func() time.Duration) *Log {
+// NewIn is New with a buffer, for a caller that makes one log after another. The log
+// takes over buf and overwrites its events; the caller must not use buf any more.
+func NewIn(buf []Event, clock func() time.Duration) *Log {
 	if clock == nil {
 		start := time.Now()
 		clock = func() time.Duration { return time.Since(start) }
 	}
-	if cap(room) == 0 {
-		room = make([]Event, 0, roomAtFirst)
+	if cap(buf) == 0 {
+		buf = make([]Event, 0, firstCapacity)
 	}
-	return &Log{clock: clock, events: room[:0]}
+	return &Log{clock: clock, events: buf[:0]}
 }
 
 // Add appends the event and returns its position, which a Return passes on as

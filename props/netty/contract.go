@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// contract is what Eventide promises, for the same programs: the guarantees, by a
-// machine that knows nothing of core. What they leave open is in variant: a program
-// whose outcome depends on that says nothing, and is not used.
+// contract is a machine that runs a program by Eventide's guarantees. It does not use
+// core. A variant decides what the guarantees leave open: a program whose outcome depends
+// on the variant shows nothing, and is not used.
 type contract struct {
 	*world
 	p     *Program
 	fails int
 
 	state    int
-	queue    []*Step // nil: the hold
+	queue    []*Step // nil: a hold
 	tails    []*Step
 	timers   []*conTimer
 	hooks    []*conHook
-	dead     int // timers that were cancelled since the loop's last turn: they are in its heap
+	dead     int // cancelled timers that are still in the loop's heap, since its last turn
 	by       map[int]*conFuture
 	byHook   map[int]*conHook
 	early    map[int]bool
 	running  bool
 	woken    bool
-	holds    []int // the numbers of those that are queued
-	held     int   // so far
+	holds    []int // the numbers of the queued holds
+	held     int   // number of the last hold
 	releases int
 	inHook   *conHook
 
@@ -37,17 +37,16 @@ type contract struct {
 	tailsIn, tailsBegun int
 	purgeDue            bool
 	origin, order       int
-	rng                 *rand.Rand // nil: the fixed order
+	rng                 *rand.Rand // nil: variant 0, the fixed order
 }
 
-// variant is a way to fill in what the guarantees leave open: which of a task, a
-// timer that is due, a tail task and a hook that was added during the shutdown goes
-// first, and when after a shutdown call the timers are cancelled. 0 is a fixed order,
-// every other number a random one.
+// variant is a choice of what the guarantees leave open: the order of a task, a timer
+// that is due, a tail task and a hook added during the shutdown; and when after a
+// shutdown call the timers are cancelled. 0 is a fixed order, other numbers are seeds of
+// a random one.
 type variant uint64
 
-// variants are tried on each program. One whose outcome differs between two says
-// nothing, and is not used.
+// variants is how many variants of each program are compared.
 const variants = 24
 
 type conFuture struct {
@@ -89,7 +88,7 @@ func runContract(p *Program, v variant) *contract {
 		c.rest()
 	})
 	if !ended {
-		c.state = 0 // it is not terminated, whatever it says
+		c.state = 0 // not terminated: the program does not end
 		return c
 	}
 	ops, at := map[int]byte{}, map[int]status{}
@@ -100,8 +99,8 @@ func runContract(p *Program, v variant) *contract {
 	return c
 }
 
-// admit is what every submission goes through: closed is closed (G5), and a start
-// that fails keeps nothing (G17).
+// admit decides every submission: after the close it is refused (G5), and a failed start
+// keeps no task (G17).
 func (c *contract) admit() bool {
 	if c.closed || c.state == 4 {
 		return false
@@ -142,7 +141,7 @@ func (c *contract) call(s *Step, inLoop bool) bool {
 	case opListen:
 		if f := c.by[s.A]; f != nil {
 			f.listeners = append(f.listeners, s.Label)
-			c.woken = c.woken || f.status != pending // it runs on the executor (G9)
+			c.woken = c.woken || f.status != pending // the listener runs on the executor (G9)
 			c.notify(f)
 		}
 	case opGraceful:
@@ -227,7 +226,7 @@ func (c *contract) arm(t *conTimer) {
 	c.timers = slices.Insert(c.timers, i, t)
 }
 
-// purge ends the timers that wait (CancelTimers).
+// purge cancels the waiting timers (CancelTimers).
 func (c *contract) purge() {
 	for _, t := range c.timers {
 		t.status = cancelled
@@ -235,7 +234,8 @@ func (c *contract) purge() {
 	c.timers, c.purgeDue = nil, false
 }
 
-// addHook is G6: after the close only a hook that was accepted before may add one.
+// addHook follows G6: after the close only a hook that was accepted before it may add
+// one.
 func (c *contract) addHook(s *Step, inLoop bool) {
 	ok := inLoop && c.inHook != nil && !c.inHook.late || c.admit()
 	if ok {
@@ -243,7 +243,7 @@ func (c *contract) addHook(s *Step, inLoop bool) {
 		c.hooks = append(c.hooks, h)
 		c.byHook[s.Label] = h
 		c.early[s.Label] = !c.called
-		c.woken = c.woken || c.called // before, it has nothing to do (G12)
+		c.woken = c.woken || c.called // before a shutdown the loop need not wake for it (G12)
 	}
 	c.answer(inLoop, s.Label, sign(ok))
 }
@@ -264,13 +264,13 @@ func (c *contract) cancel(s *Step, inLoop bool) {
 		waiting := len(c.timers)
 		c.timers = slices.DeleteFunc(c.timers, func(t *conTimer) bool { return t.conFuture == f })
 		c.dead += waiting - len(c.timers)
-		c.woken = c.woken || c.dead > len(c.timers) // more than half of the heap (G8)
+		c.woken = c.woken || c.dead > len(c.timers) // cancelled timers are more than half of the heap (G8)
 		c.notify(f)
 	}
 	c.answer(inLoop, s.Label, "+")
 }
 
-// notify calls the listeners of a future that is complete: always (G9).
+// notify calls the listeners of a future if it is complete (G9).
 func (c *contract) notify(f *conFuture) {
 	if f.status == pending {
 		return
@@ -292,7 +292,7 @@ func (c *contract) graceful(s *Step, inLoop bool) {
 	}
 }
 
-// shutdown is both calls (G11, G16, G17).
+// shutdown is ShutdownGracefully and Shutdown (G11, G16, G17).
 func (c *contract) shutdown(quiet, timeout int, now bool) {
 	if c.closed || c.state == 4 {
 		return

@@ -24,15 +24,16 @@ func (c *contract) loop() {
 		}
 		c.woken, c.dead = false, 0
 		if !c.park(func() bool { return c.woken }, until) {
-			return // nobody shuts it down
+			return // no shutdown call will come
 		}
 	}
 }
 
-// maybe is false in the fixed order, and else one or the other.
+// maybe is false in the fixed order, and otherwise random.
 func (c *contract) maybe() bool { return c.rng != nil && c.rng.IntN(2) == 0 }
 
-// runOne runs a body that may begin now, or cancels timers; false: nothing is to do.
+// runOne runs one body that may begin now, or cancels timers. It returns false if there
+// is nothing to do.
 func (c *contract) runOne() bool {
 	if c.hooksDue() && c.early[c.hooks[0].step.Label] {
 		if c.purgeDue && c.maybe() {

@@ -1,13 +1,13 @@
 package netty
 
-// A Departure is a row of the table "Departures from Netty" of the contract: where
-// Netty does something else, by the numbers of its rules.
+// A Departure is a row of the table "Departures from Netty" of the contract. It names the
+// rules of Netty that Eventide departs from.
 type Departure struct {
 	Rules   []string
 	Netty   string
 	Program bool   // sequential programs on Netty 4.1.48 can show it, and must
-	Show    string // else the word of the driver that shows it by a test of its own
-	Reason  string // else why it is not shown
+	Show    string // otherwise: the command of the driver that shows it by its own test
+	Reason  string // otherwise: why it is not shown
 }
 
 // Departures is the whole table of docs/netty.md.
@@ -43,14 +43,14 @@ var Departures = []Departure{
 	{Rules: []string{"R214"}, Netty: "channelInactive is lost when the loop is gone", Reason: "needs I/O"},
 }
 
-// A Tally counts verdicts.
+// A Tally counts the verdicts of programs.
 type Tally struct {
 	Programs int
-	Equal    int            // Netty and core had the same outcome
-	Differ   int            // they had not, as the rules say
-	Wrong    []Verdict      // something no rule predicts
-	Shown    map[string]int // programs that differ in which a rule showed
-	Alone    map[string]int // and no other did
+	Equal    int            // programs with equal outcomes on Netty and core
+	Differ   int            // programs with different outcomes, as predicted
+	Wrong    []Verdict      // verdicts that no rule predicts
+	Shown    map[string]int // programs that differ and show the rule
+	Alone    map[string]int // programs that differ and show only this rule
 }
 
 // Add counts a verdict.
@@ -76,7 +76,7 @@ func (t *Tally) Add(v Verdict) {
 	}
 }
 
-// Missing returns the departures that programs can show and none did.
+// Missing returns the departures that programs can show and that no program has shown.
 func (t *Tally) Missing() []Departure {
 	var missing []Departure
 	for _, d := range Departures {

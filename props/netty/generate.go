@@ -2,17 +2,16 @@ package netty
 
 import "math/rand/v2"
 
-// Slack is how many milliseconds must lie between two moments of a program that
-// decide something and that nothing orders: less, and a machine that is busy for a
-// moment turns them round.
+// Slack is how many milliseconds must lie between two times of a program that decide
+// something and have no other order. A busy machine could swap closer ones.
 const Slack = 9
 
-// longest is how long a program may take, in milliseconds.
+// longest is the longest duration of a program, in milliseconds.
 const longest = 1200
 
-// Generate returns the program of a seed and a number, and how many were thrown
-// away before it: programs whose outcome the contract leaves open, that hang on less
-// than Slack, or that do not end.
+// Generate returns the program for a seed and a number, and how many programs it rejected
+// before: those whose outcome the contract leaves open, that have times closer than
+// Slack, or that do not end.
 func Generate(seed uint64, id int) (*Program, int) {
 	rng := rand.New(rand.NewPCG(seed, uint64(id)))
 	for thrown := 0; ; thrown++ {
@@ -24,11 +23,11 @@ func Generate(seed uint64, id int) (*Program, int) {
 	}
 }
 
-// usable tells whether the outcome of p is settled, and p is short.
+// usable reports whether the outcome of p is settled, and p is short.
 func usable(p *Program) bool { return settled(p, longest) }
 
-// settled tells whether the outcome of p is settled, and reached within so many
-// milliseconds.
+// settled reports whether p ends within that many milliseconds, with the same outcome in
+// all variants.
 func settled(p *Program, within int) bool {
 	r := runReference(p)
 	if !sound(p, r.world, r.state) || r.now > within {
@@ -55,7 +54,7 @@ func sound(p *Program, w *world, state int) bool {
 		}
 		for _, tok := range w.trace.Outer {
 			if tok == token(s.Label, "-") {
-				return false // a hold that is refused holds nothing
+				return false // a refused hold does not block the loop
 			}
 		}
 	}
@@ -66,7 +65,7 @@ type generator struct {
 	rng    *rand.Rand
 	nio    bool
 	labels int
-	timers []int // labels, with the futures: what can be cancelled
+	timers []int // labels of timers and futures, which can be cancelled
 	futs   []int
 	hooks  []int
 }
@@ -90,7 +89,7 @@ func (g *generator) program(id int) *Program {
 	for range after {
 		p.Steps = append(p.Steps, g.outside(true)...)
 	}
-	// Whatever came before, it ends; and then it is asked once more.
+	// Every program ends with a graceful shutdown, sometimes followed by further calls.
 	p.Steps = append(p.Steps, g.step(opGraceful, 0, 0))
 	if g.chance(1, 2) {
 		p.Steps = append(p.Steps, g.step(opPause, 230, 0), g.step(opAwait, 50, 0), g.submission(opExecute, 0))
@@ -113,7 +112,7 @@ func (g *generator) step(op byte, a, b int) *Step {
 	return &Step{Op: op, Label: g.labels, A: a, B: b}
 }
 
-// stop is a shutdown call, perhaps a held one, perhaps from a body.
+// stop is a shutdown call, sometimes while the loop is held, sometimes from a body.
 func (g *generator) stop() []*Step {
 	call := g.shutdownCall()
 	switch g.rng.IntN(5) {
@@ -158,7 +157,7 @@ func (g *generator) shutdownCall() *Step {
 	}
 }
 
-// outside is what the goroutine outside does next.
+// outside draws the next steps of the goroutine outside.
 func (g *generator) outside(stopping bool) []*Step {
 	switch g.rng.IntN(10) {
 	case 0, 1:
@@ -183,7 +182,7 @@ func (g *generator) outside(stopping bool) []*Step {
 	}
 }
 
-// simple is one call from outside.
+// simple draws one call from outside.
 func (g *generator) simple(held bool) *Step {
 	if held && g.chance(1, 6) {
 		return g.step(opPause, g.pick([]int{10, 30, 50}), 0)
@@ -212,7 +211,7 @@ func (g *generator) simple(held bool) *Step {
 	}
 }
 
-// submission is a step with a body, which nests no deeper than depth.
+// submission is a step with a body, nested at most depth deep.
 func (g *generator) submission(op byte, depth int) *Step {
 	s := g.step(op, 0, 0)
 	switch op {
@@ -241,7 +240,7 @@ func (g *generator) timer(depth int) *Step {
 	return s
 }
 
-// inside is what a body does.
+// inside draws the steps of a body.
 func (g *generator) inside(depth int) []*Step {
 	var steps []*Step
 	for range 1 + g.rng.IntN(3) {

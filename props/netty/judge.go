@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// A Verdict is what came of one program.
+// A Verdict is the judgement of one program.
 type Verdict struct {
 	Program *Program
 	Differs bool     // Netty and core had different outcomes
-	Rules   []string // the departures that showed in Netty's run, by R number
-	Wrong   []string // what no rule predicts: empty, or something is broken
+	Rules   []string // the departures in Netty's run, by R number
+	Wrong   []string // what no rule predicts; not empty means an error
 }
 
-// Judge compares what Netty did, what core did, and what the rules of both say. The
-// outcomes of Netty and core must be equal, or be what a named departure predicts:
-// Netty must have done exactly what its rules say, core exactly what the contract
-// says, and where these two differ a departure must have shown.
+// Judge compares the runs of Netty and core with the two machines. Netty must have done
+// exactly what reference does, and core exactly what contract does. Where the outcomes of
+// Netty and core differ, the run of reference must have shown a departure.
 func Judge(p *Program, netty, core Trace) Verdict {
 	r := runReference(p)
 	c := runContract(p, 0)
@@ -39,13 +38,13 @@ func Judge(p *Program, netty, core Trace) Verdict {
 	return v
 }
 
-// String says what is wrong, with the program.
+// String returns what is wrong, with the program.
 func (v Verdict) String() string {
 	return fmt.Sprintf("program %v\n\tdepartures: %s\n\t%s", v.Program, strings.Join(v.Rules, " "), strings.Join(v.Wrong, "\n\t"))
 }
 
-// Predicted returns the departures by which, as the rules of both say, Netty and core
-// differ in p; none if they do not differ.
+// Predicted returns the departures by which Netty and core differ in p according to the
+// two machines; none if they do not differ.
 func Predicted(p *Program) (rules []string) {
 	r, c := runReference(p), runContract(p, 0)
 	if len(outcomeOf(p, r.trace, c.early).differences("", outcomeOf(p, c.trace, c.early), "")) == 0 {
@@ -58,7 +57,7 @@ func Predicted(p *Program) (rules []string) {
 	return rules
 }
 
-// SameOutcome tells whether two runs of p on Netty came to the same.
+// SameOutcome reports whether two runs of p on Netty had the same outcome.
 func SameOutcome(p *Program, a, b Trace) bool {
 	early := runContract(p, 0).early
 	return len(outcomeOf(p, a, early).differences("", outcomeOf(p, b, early), "")) == 0

@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// A Program is what one goroutine outside of an executor does with it, and what its
-// bodies do. Its text, one line, is what the driver of Netty reads:
+// A Program is a sequence of calls that one goroutine outside of an executor makes, with
+// the calls of its bodies. The driver of Netty reads its text, which is one line:
 //
 //	7 nio fail=0 x1{q2 s3(25){}} p4(40) g5(30,100)
 //
 // Every step is a letter, a label that is unique in the program, arguments in
-// milliseconds, and for what submits a function, its body.
+// milliseconds, and, if the step submits a function, its body.
 type Program struct {
 	ID    int
-	Kind  string // "nio" or "default": which executor of Netty
-	Fail  int    // so many attempts to start the loop fail
+	Kind  string // "nio" or "default": the kind of Netty's executor
+	Fail  int    // how many attempts to start the loop fail
 	Steps []*Step
 }
 
-// Step is one call, of the goroutine outside or of a body.
+// Step is one call, outside or in a body.
 type Step struct {
 	Op    byte
 	Label int
-	A, B  int // milliseconds; of cancel, remove and listen, A is the label they speak of
+	A, B  int // milliseconds; A of cancel, remove and listen is the label of the other step
 	Body  []*Step
 }
 
@@ -32,24 +32,24 @@ type Step struct {
 const (
 	opExecute  = 'x' // a body
 	opSubmit   = 'u' // a body with a future
-	opLazy     = 'z' // a body that wakes nobody
-	opTail     = 't' // a body after the iteration; nio only
+	opLazy     = 'z' // a body that does not wake the loop
+	opTail     = 't' // a body at the end of the iteration; nio only
 	opSchedule = 's' // (delay) a body
-	opRate     = 'f' // (initial, period) a body again and again
-	opDelay    = 'd' // (initial, delay) likewise
+	opRate     = 'f' // (initial, period) a periodic body
+	opDelay    = 'd' // (initial, delay) a body with a fixed delay
 	opHook     = 'h' // a shutdown hook
 	opCancel   = 'c' // (label) a timer or a future
 	opRemove   = 'r' // (label) a hook
-	opListen   = 'l' // (label) to a future
+	opListen   = 'l' // (label) adds a listener to a future
 	opGraceful = 'g' // (quiet, timeout)
-	opShutdown = 'n' // shut down now
+	opShutdown = 'n' // shutdown at once
 	opQuery    = 'q' // the state
-	opAwait    = 'a' // (ms) outside: wait for the termination so long
-	opWait     = 'w' // (ms) in a body: wait for the termination future so long
+	opAwait    = 'a' // (ms) outside: wait for the termination for that time
+	opWait     = 'w' // (ms) in a body: wait for the termination future for that time
 	opPause    = 'p' // (ms)
-	opHold     = 'H' // outside: a task that holds the loop
-	opRelease  = 'R' // outside: and lets it go
-	opThrow    = '!' // in a body, the last step
+	opHold     = 'H' // outside: a task that blocks the loop
+	opRelease  = 'R' // outside: ends that task
+	opThrow    = '!' // throws; the last step of a body
 )
 
 // arity is the number of arguments of each step.
@@ -60,15 +60,15 @@ var arity = map[byte]int{
 	opShutdown: 0, opQuery: 0, opHold: 0, opRelease: 0, opThrow: 0,
 }
 
-// submits tells whether a step has a body.
+// submits reports whether the step has a body.
 func submits(op byte) bool { return strings.IndexByte("xuztsfdh", op) >= 0 }
 
-// isTask tells whether the body is a task: what FIFO is about.
+// isTask reports whether the body is a task, to which FIFO order applies.
 func isTask(op byte) bool { return op == opExecute || op == opSubmit || op == opLazy }
 
 func isTimer(op byte) bool { return op == opSchedule || op == opRate || op == opDelay }
 
-// String is the line.
+// String returns the line.
 func (p *Program) String() string {
 	return fmt.Sprintf("%d %s fail=%d %s", p.ID, p.Kind, p.Fail, stepsText(p.Steps))
 }
@@ -110,7 +110,7 @@ func (p *Program) byLabel() map[int]*Step {
 	return all
 }
 
-// Parse reads a line.
+// Parse parses a line.
 func Parse(line string) (*Program, error) {
 	head := strings.SplitN(line, " ", 4)
 	if len(head) < 4 {
@@ -134,7 +134,7 @@ func Parse(line string) (*Program, error) {
 	return p, nil
 }
 
-// reader reads steps by recursive descent.
+// reader parses steps by recursive descent.
 type reader struct {
 	text string
 	at   int

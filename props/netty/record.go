@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// A Record is a program and what Netty did.
+// A Record is a program and the trace of its run on Netty.
 type Record struct {
 	Program *Program
 	Netty   Trace
 }
 
-// Write writes records as text: comment lines, and for each record the program and,
-// after "= ", the trace.
+// Write writes records as text: comment lines, and for each record the program and, after
+// "= ", the trace.
 func Write(w io.Writer, comment string, records []Record) error {
 	b := bufio.NewWriter(w)
 	for line := range strings.Lines(comment) {
@@ -26,7 +26,7 @@ func Write(w io.Writer, comment string, records []Record) error {
 	return b.Flush()
 }
 
-// Read reads what Write wrote.
+// Read reads the output of Write.
 func Read(r io.Reader) (comment string, records []Record, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)

@@ -2,16 +2,16 @@ package netty
 
 import "slices"
 
-// reference is Netty 4.1 for sequential programs: SingleThreadEventExecutor, as
-// DefaultEventExecutor and NioEventLoop use it. It says what Netty does, and where
-// that is a departure from the contract: recordings of the real one must agree with
-// it to the letter, so that a difference between the recordings and core is one that
-// a named rule has predicted, and no other.
+// reference is a machine that runs a program as Netty 4.1 does for sequential programs:
+// SingleThreadEventExecutor, as DefaultEventExecutor and NioEventLoop use it. It records
+// the departures from the contract that a run applies. Recordings of the real Netty must
+// agree with it exactly, so that each difference between them and core is predicted by a
+// named rule.
 type reference struct {
 	*world
 	p     *Program
 	nio   bool
-	fails int // starts that are still to fail
+	fails int // how many further starts fail
 
 	state      int // 0 not started, 1 started, 2 shutting down, 3 shut down, 4 terminated
 	queue      []refItem
@@ -19,27 +19,27 @@ type reference struct {
 	tails      []*Step
 	hooks      []*Step
 	woken      bool
-	wakeAt     int // when the sleeping loop wakes by itself; -1: it is awake
+	wakeAt     int // when the sleeping loop wakes without a call; -1: it is awake
 	lastExec   int
-	began      int // of the first pass; far: none yet
+	began      int // time of the first pass of the shutdown; far: none yet
 	quiet      int
 	timeout    int
-	called     int // when shutdownGracefully was; -1: not yet
+	called     int // time of the call of shutdownGracefully; -1: none yet
 	ids        int
 	running    bool // the loop's thread exists
-	holds      int  // so far
+	holds      int  // number of holds
 	releases   int
-	brokenWait bool // awaitTermination sleeps all its time (R14)
-	sleeping   bool // in the 100 ms of a pass
+	brokenWait bool // awaitTermination always waits for its whole time (R14)
+	sleeping   bool // in the 100 ms pause of a pass
 	inTail     bool
 	origin     int
 
 	early map[int]bool // hooks added before the shutdown call
-	made  map[int]bool // hooks that have been made
-	batch []*Step      // hooks that have been taken out, and run next
-	gone  map[int]bool // hooks that a call from outside removes, once its task has its turn
+	made  map[int]bool // hooks that a step has added or tried to add
+	batch []*Step      // hooks of the current batch that run next
+	gone  map[int]bool // hooks that a call from outside removes, by a queued task
 
-	hookCalls, hookAdded int // calls that add one; the latest of those whose hook is there
+	hookCalls, hookAdded int // calls that add a hook; the latest of these whose hook was added
 	by                   map[int]*refFuture
 }
 
@@ -50,7 +50,7 @@ const (
 	refHold
 	refBody
 	refTimerItem
-	refCall // internal work of Netty's own: it counts as a task
+	refCall // an internal call of Netty, which counts as a task
 )
 
 type refItem struct {
@@ -59,7 +59,7 @@ type refItem struct {
 	timer *refTimer
 	call  func()
 	hold  int  // the number of the hold
-	after bool // it came after the shutdown call
+	after bool // queued after the shutdown call
 }
 
 type refTimer struct {
@@ -70,10 +70,10 @@ type refTimer struct {
 	origin   int
 }
 
-// sleepStep is the pause of a pass that waits for the quiet period.
+// sleepStep is the pause of a pass that waits for the quiet period, in milliseconds.
 const sleepStep = 100
 
-// runReference plays p on Netty's machine.
+// runReference runs p on Netty's machine.
 func runReference(p *Program) *reference {
 	r := &reference{
 		world: newWorld(p), p: p, nio: p.Kind == "nio", fails: p.Fail, wakeAt: -1, began: far, called: -1, origin: 1,
@@ -90,7 +90,7 @@ func runReference(p *Program) *reference {
 		r.rest()
 	})
 	if !ended {
-		r.state = 0 // it is not terminated, whatever it says
+		r.state = 0 // not terminated: the program does not end
 		return r
 	}
 	ops, at := map[int]byte{}, map[int]status{}
@@ -118,8 +118,8 @@ func runReference(p *Program) *reference {
 	return r
 }
 
-// start is startThread of a call that has queued something. False: the start failed,
-// and the call throws.
+// start is startThread for a call that has queued something. After false the start has
+// failed, and the call throws.
 func (r *reference) start() bool {
 	if r.state != 0 {
 		return true
@@ -132,7 +132,7 @@ func (r *reference) start() bool {
 	return true
 }
 
-// offer is execute, without and with a wake-up.
+// offer is execute, with or without a wake-up.
 func (r *reference) offer(it refItem, inLoop, wakes bool) bool {
 	if r.state >= 3 {
 		return false
@@ -152,7 +152,7 @@ func (r *reference) offer(it refItem, inLoop, wakes bool) bool {
 	return true
 }
 
-// overdue notes that the timeout has passed and the state is what it was.
+// overdue records that the timeout has passed and the state has not changed.
 func (r *reference) overdue() {
 	if r.state == 2 && r.called >= 0 && (r.timeout == 0 || r.now > r.called+r.timeout) {
 		r.hit("R116")
@@ -166,7 +166,7 @@ func sign(ok bool) string {
 	return "-"
 }
 
-// call makes a step, from outside or from a body. It returns true for a throw.
+// call makes a step, outside or in a body. It returns true for a throw.
 func (r *reference) call(s *Step, inLoop bool) bool {
 	r.overdue()
 	switch s.Op {
@@ -220,7 +220,7 @@ func (r *reference) call(s *Step, inLoop bool) bool {
 	return false
 }
 
-// pass lets a body take time.
+// pass advances the time by that of a body.
 func (r *reference) pass(ms int) {
 	r.origin++
 	r.tick(r.now+ms, r.origin)
@@ -248,7 +248,7 @@ func (r *reference) schedule(s *Step, inLoop bool) {
 		return
 	}
 	f := &refFuture{op: s.Op, status: pending}
-	r.ids++ // the deadline is in nanoseconds, of the call: no two are equal
+	r.ids++ // deadlines have nanoseconds of the call, so that no two are equal
 	t := &refTimer{refFuture: f, step: s, deadline: r.now + max(0, s.A), id: r.ids, origin: r.timerOrigin(s.A)}
 	f.timer = t
 	if s.A > 0 {
@@ -269,8 +269,8 @@ func (r *reference) schedule(s *Step, inLoop bool) {
 	r.answer(inLoop, s.Label, sign(ok))
 }
 
-// timerOrigin is the same for timers that come at the same moment with the same
-// delay: these are due in the order in which they came.
+// timerOrigin is equal for timers that are scheduled at the same time with the same
+// delay: these are due in the order of the calls.
 func (r *reference) timerOrigin(delay int) int { return -(r.now*10_000 + delay + 1) }
 
 func (r *reference) insert(t *refTimer) {
@@ -310,18 +310,18 @@ func (r *reference) addHook(s *Step, inLoop bool) {
 	r.answer(inLoop, s.Label, sign(ok))
 }
 
-// wakesForLazy notes that a call about hooks, which is a task, wakes a loop that sleeps
-// on lazy tasks.
+// wakesForLazy records that a call about hooks, which queues a task, wakes a loop that
+// sleeps although lazy tasks are queued.
 func (r *reference) wakesForLazy() {
 	if r.wakeAt >= 0 && !r.woken && len(r.queue) > 0 {
 		r.hit("R119 task")
 	}
 }
 
-// removeHook has no answer.
+// removeHook gives no answer.
 func (r *reference) removeHook(s *Step, inLoop bool) {
 	if !r.made[s.A] {
-		return // nobody can speak of it yet
+		return // the hook has not been added yet
 	}
 	remove := func() {
 		if slices.ContainsFunc(r.batch, func(h *Step) bool { return h.Label == s.A }) {
@@ -364,7 +364,7 @@ func (r *reference) shutdown(s *Step, inLoop bool) {
 	r.toward(3)
 }
 
-// toward moves on to a shutdown, and starts a thread for it if there is none.
+// toward changes to a state of the shutdown, and starts the thread if there is none.
 func (r *reference) toward(state int) {
 	started := r.state != 0
 	r.state = state
@@ -380,8 +380,8 @@ func (r *reference) toward(state int) {
 	r.woken = true
 }
 
-// await is awaitTermination from outside. Of an executor that could not be started
-// for its shutdown it sleeps all the time (R14).
+// await is awaitTermination from outside. If the executor could not be started for its
+// shutdown, the call waits for its whole time (R14).
 func (r *reference) await(s *Step) {
 	if r.state == 4 && !r.brokenWait {
 		r.answer(false, s.Label, "+")

@@ -2,7 +2,7 @@ package netty
 
 import "slices"
 
-// refFuture is of a timer or of a submitted body.
+// refFuture is the future of a timer or of a submitted body.
 type refFuture struct {
 	op            byte
 	status        status
@@ -14,7 +14,7 @@ type refFuture struct {
 func (r *reference) cancel(s *Step, inLoop bool) {
 	f := r.by[s.A]
 	if f == nil {
-		return // what was refused cannot be cancelled
+		return // a refused submission has no future
 	}
 	if f.status != pending || f.uncancellable {
 		r.answer(inLoop, s.Label, "-")
@@ -38,8 +38,8 @@ func (r *reference) cancel(s *Step, inLoop bool) {
 	r.answer(inLoop, s.Label, answer)
 }
 
-// complete ends a future and has its listeners called: at once on the loop, by a
-// task from outside, and never if the loop refuses that.
+// complete completes a future and notifies its listeners: directly on the loop, by a task
+// from outside, and never if the loop refuses that task.
 func (r *reference) complete(f *refFuture, as status, inLoop bool) {
 	f.status = as
 	heard := f.listeners

@@ -2,11 +2,11 @@ package netty
 
 import "slices"
 
-// thread is the loop's, from its start to its end.
+// thread runs the loop from its start to its end.
 func (r *reference) thread() {
 	r.lastExec = r.now
 	if r.nio && !r.runNIO() || !r.nio && !r.runDefault() {
-		return // it waits for ever: the program does not shut it down
+		return // the loop waits for ever: the program has no shutdown call
 	}
 	if r.state < 2 {
 		r.state = 2
@@ -69,7 +69,7 @@ func (r *reference) runDefault() bool {
 	}
 }
 
-// take is takeTask: nil for a wake-up that was waited for without timers.
+// take is takeTask. It returns a nil item for a wake-up task if there are no timers.
 func (r *reference) take() (*refItem, bool) {
 	for {
 		deadline := far
@@ -102,7 +102,7 @@ func (r *reference) pop() refItem {
 	return it
 }
 
-// fetch moves the timers that are due to the queue.
+// fetch moves due timers to the queue.
 func (r *reference) fetch() {
 	for len(r.timers) > 0 && r.timers[0].deadline <= r.now {
 		r.queue = append(r.queue, refItem{kind: refTimerItem, timer: r.timers[0]})
@@ -110,7 +110,7 @@ func (r *reference) fetch() {
 	}
 }
 
-// drain runs the queue until it is empty and reports whether anything ran.
+// drain runs the queue until it is empty, and reports whether anything ran.
 func (r *reference) drain() bool {
 	ran := false
 	for len(r.queue) > 0 {
@@ -134,7 +134,7 @@ func (r *reference) runTails() {
 	r.inTail = false
 }
 
-// run runs one item and reports whether it threw.
+// run runs one item, and reports whether it threw.
 func (r *reference) run(it refItem) bool {
 	if it.after && len(r.hooks) > 0 {
 		r.hit("R120")
@@ -151,7 +151,7 @@ func (r *reference) run(it refItem) bool {
 			return r.body(it.step)
 		}
 		f := r.by[it.step.Label]
-		if f == nil { // submit threw, and kept the task all the same
+		if f == nil { // submit threw, but the task stayed in the queue
 			f = &refFuture{}
 		}
 		if f.status == cancelled {
@@ -200,7 +200,7 @@ func (r *reference) runTimer(t *refTimer) {
 		return
 	}
 	if r.state >= 3 {
-		return // neither armed again nor completed
+		return // Netty neither arms it again nor completes its future
 	}
 	if t.op == opRate {
 		t.deadline += t.step.B
@@ -213,15 +213,16 @@ func (r *reference) runTimer(t *refTimer) {
 	}
 }
 
-// overtakes tells whether an earlier timer waits while t runs: t came from outside and
-// was due when it was polled, so that it never went to the others.
+// overtakes reports whether an earlier timer waits while t runs. That happens if t was
+// scheduled from outside and was already due when its task ran, so that it never went
+// into the timer queue.
 func (r *reference) overtakes(t *refTimer) bool {
 	earlier := func(o *refTimer) bool { return o.deadline < t.deadline && o.status == pending }
 	return slices.ContainsFunc(r.timers, earlier) ||
 		slices.ContainsFunc(r.queue, func(it refItem) bool { return it.kind == refTimerItem && earlier(it.timer) })
 }
 
-// body runs a function of the program and reports whether it threw.
+// body runs a function of the program, and reports whether it threw.
 func (r *reference) body(s *Step) bool {
 	r.begin(s.Label)
 	for _, next := range s.Body {
@@ -232,7 +233,7 @@ func (r *reference) body(s *Step) bool {
 	return false
 }
 
-// confirm is confirmShutdown: one pass.
+// confirm is confirmShutdown: one pass of the shutdown.
 func (r *reference) confirm() bool {
 	for _, t := range r.timers {
 		if t.status == pending {
@@ -280,7 +281,7 @@ func (r *reference) confirm() bool {
 	return false
 }
 
-// expired tells whether the timeout has passed since the first pass.
+// expired reports whether the timeout has passed since the first pass.
 func (r *reference) expired() bool {
 	if r.timeout > 0 {
 		r.compare(r.now-r.began, r.timeout)

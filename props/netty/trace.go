@@ -7,23 +7,24 @@ import (
 	"strings"
 )
 
-// A Trace is what was seen of one run. Its text has three parts:
+// A Trace is the observation of one run. Its text has three parts:
 //
 //	1+ 4+ 5+ | >1 2=0 >3 | s3=ok end=3
 //
-// the answers that the goroutine outside got; what happened on the loop, a body
-// that begins (>label), the answers that bodies got, and listeners that were called
-// (L, in no order); and how every timer and future stands at the end, and the state.
+// The first part has the answers to the goroutine outside. The second has the events on
+// the loop: a body that begins (>label), the answers to bodies, and calls of listeners
+// (L, in any order). The third has the final status of every timer and future, and the
+// state.
 //
-// An answer is + accepted or done, - refused or not done, ! refused as a mistake of
-// the caller, ~ only after all the time that one was willing to wait, =n the state:
-// 0 before a shutdown, 1 shutting down, 2 shut down, 3 terminated; ? a body found
-// itself outside of the loop.
+// An answer is + accepted or done, - refused or not done, ! refused as a mistake of the
+// caller, ~ only after the whole time of the wait, =n the state: 0 before a shutdown, 1
+// shutting down, 2 shut down, 3 terminated. A ? says that a body found itself outside of
+// the loop.
 type Trace struct {
 	Outer, Loop, End []string
 }
 
-// String is the text.
+// String returns the text.
 func (t Trace) String() string {
 	parts := [][]string{t.Outer, t.Loop, t.End}
 	texts := make([]string, len(parts))
@@ -33,7 +34,7 @@ func (t Trace) String() string {
 	return strings.Join(texts, " | ")
 }
 
-// ParseTrace reads a text.
+// ParseTrace parses a text.
 func ParseTrace(text string) (Trace, error) {
 	parts := strings.Split(text, "|")
 	if len(parts) != 3 {
@@ -46,23 +47,23 @@ func token(label int, answer string) string { return strconv.Itoa(label) + answe
 func begins(label int) string               { return ">" + strconv.Itoa(label) }
 func listener(label int) string             { return "L" + strconv.Itoa(label) }
 
-// outcome is what two traces of a program must have in common: all that Netty or
-// Eventide promises. Which of a task and a timer goes first if both could is not
-// among it, nor is when a listener is called.
+// outcome is the part of a trace that must be equal in two runs of a program: all that
+// Netty or Eventide promises. The order of a task and a timer that are both ready is not
+// promised, nor is the time of a listener's call.
 type outcome struct {
 	Outer   string
 	Tasks   string         // in the order in which they began
 	Timers  string         // runs
-	Hooks   string         // those added before the shutdown call: with the number of tasks begun before
-	Late    string         // those added later
+	Hooks   string         // hooks added before the shutdown call, each with the number of tasks begun before it
+	Late    string         // hooks added later
 	Tails   string         //
 	Answers map[int]string // by label of the call
 	Heard   string         // listeners called, sorted
 	End     string
 }
 
-// outcomeOf projects a trace. early are the hooks that were added before the
-// shutdown call.
+// outcomeOf extracts the outcome of a trace. early are the hooks that were added before
+// the shutdown call.
 func outcomeOf(p *Program, t Trace, early map[int]bool) outcome {
 	o := outcome{Outer: strings.Join(t.Outer, " "), End: strings.Join(t.End, " "), Answers: map[int]string{}}
 	all := p.byLabel()
@@ -108,7 +109,7 @@ func outcomeOf(p *Program, t Trace, early map[int]bool) outcome {
 	return o
 }
 
-// differences names what two outcomes do not have in common.
+// differences returns the differences of two outcomes as texts.
 func (o outcome) differences(of string, other outcome, than string) []string {
 	var d []string
 	add := func(what, a, b string) {

@@ -3,9 +3,8 @@ package netty
 import "slices"
 
 // Widen returns p with all its times multiplied by a factor, for a machine that keeps
-// times badly. It is false if that would be another program: one of which the rules of
-// Netty or the contract predict something else, or which has no more room between the
-// moments that decide something.
+// times badly. ok is false if Netty's rules or the contract predict another outcome for
+// the result, or if its deciding times are not further apart.
 func Widen(p *Program, factor int) (wide *Program, ok bool) {
 	wide = &Program{ID: p.ID, Kind: p.Kind, Fail: p.Fail, Steps: widened(p.Steps, factor)}
 	if !settled(wide, factor*longest) {
@@ -21,7 +20,8 @@ func Widen(p *Program, factor int) (wide *Program, ok bool) {
 	return wide, len(rules) == 0 && len(contract) == 0
 }
 
-// widened multiplies the arguments that are times; those of some steps are labels.
+// widened multiplies the arguments that are times. The arguments of some steps are
+// labels.
 func widened(steps []*Step, factor int) []*Step {
 	var wide []*Step
 	for _, s := range steps {

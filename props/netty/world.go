@@ -5,23 +5,23 @@ import (
 	"strconv"
 )
 
-// gap is the time in milliseconds from one step outside to the next, unless the loop
-// is held: enough for the loop to come to rest.
+// gap is the time in milliseconds between two steps outside, unless the loop is held:
+// enough for the loop to finish.
 const gap = 20
 
-// world is the time of a machine, and what happens in it by itself: the steps
-// outside, at fixed times, and alarms. The machine runs on, and lets time pass when
-// its loop sleeps or a body takes time.
+// world is the time of a machine and the events that do not depend on the loop: the steps
+// outside, at fixed times, and alarms. The machine runs until its loop sleeps or a body
+// takes time, and then lets the world advance.
 type world struct {
 	now     int
-	steps   []timedStep // of the goroutine outside, not yet made
+	steps   []timedStep // steps of the goroutine outside that have not been made
 	outside func(*Step)
 	alarms  []alarm
 	trace   Trace
-	hits    map[string]bool // departures that showed
+	hits    map[string]bool // departures that the run has applied
 
-	instants []instant // at which something happens by the clock
-	close    int       // the least distance of two compared times that nothing orders
+	instants []instant // times at which something happens by the clock
+	close    int       // the least distance of two compared times without a defined order
 }
 
 type timedStep struct {
@@ -34,8 +34,8 @@ type alarm struct {
 	run func()
 }
 
-// instant is a moment by the clock. Two that lie close to one another may come in
-// either order on a real machine, unless they have the same origin.
+// instant is a time by the clock. Two close instants may come in either order on a real
+// machine, unless they have the same origin.
 type instant struct {
 	at, origin int
 }
@@ -67,13 +67,13 @@ func newWorld(p *Program) *world {
 
 func (w *world) hit(rule string) { w.hits[rule] = true }
 
-// tick notes that something happens at a time. Origin 0 is the goroutine outside.
+// tick records an instant. Origin 0 is the goroutine outside.
 func (w *world) tick(at, origin int) { w.instants = append(w.instants, instant{at, origin}) }
 
-// compare notes that two times were compared that no cause orders.
+// compare records the comparison of two times without a defined order.
 func (w *world) compare(a, b int) { w.close = min(w.close, max(a-b, b-a)) }
 
-// next returns when the world does something next; far: never.
+// next returns the time of the next event; far: there is none.
 func (w *world) next() int {
 	at := far
 	if len(w.steps) > 0 {
@@ -85,7 +85,7 @@ func (w *world) next() int {
 	return at
 }
 
-// one lets the next thing happen.
+// one runs the next event.
 func (w *world) one() {
 	at := w.next()
 	w.now = max(w.now, at)
@@ -100,11 +100,11 @@ func (w *world) one() {
 	w.outside(s.step)
 }
 
-// endless is what a machine panics with in a program that never ends: Netty does not
-// come to the end of a timer whose body takes longer than its period (R117).
+// endless is the panic value of a machine whose program never ends: Netty repeats a timer
+// for ever whose body takes longer than its period (R117).
 type endless struct{}
 
-// toTheEnd runs a machine, and reports whether that has an end.
+// toTheEnd runs a machine, and reports whether it ends.
 func toTheEnd(run func()) (ended bool) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -118,7 +118,7 @@ func toTheEnd(run func()) (ended bool) {
 	return true
 }
 
-// until lets time pass, with what happens in it.
+// until advances the time, and runs the events up to it.
 func (w *world) until(at int) {
 	if at > 10*longest {
 		panic(endless{})
@@ -129,7 +129,8 @@ func (w *world) until(at int) {
 	w.now = max(w.now, at)
 }
 
-// park lets time pass until woken or the deadline. False: nothing will ever happen.
+// park advances the time until woken returns true or the deadline has come. It returns
+// false if there is neither an event nor a deadline.
 func (w *world) park(woken func() bool, deadline int) bool {
 	for !woken() {
 		if w.next() > deadline || w.next() == far && deadline == far {
@@ -144,15 +145,15 @@ func (w *world) park(woken func() bool, deadline int) bool {
 	return true
 }
 
-// rest plays what is left once there is no loop any more.
+// rest runs the remaining events after the loop has ended.
 func (w *world) rest() {
 	for w.next() != far {
 		w.one()
 	}
 }
 
-// slack is the least distance between two moments that decided something and had
-// nothing to do with one another.
+// slack returns the least distance between two times that decide something and have no
+// defined order.
 func (w *world) slack() int {
 	least := w.close
 	sorted := slices.Clone(w.instants)
@@ -179,7 +180,7 @@ func (w *world) begin(label int) { w.trace.Loop = append(w.trace.Loop, begins(la
 
 func (w *world) heard(label int) { w.trace.Loop = append(w.trace.Loop, listener(label)) }
 
-// status is how a timer or a future stands.
+// status is the status of a timer or a future.
 type status string
 
 const (
@@ -189,7 +190,7 @@ const (
 	cancelled status = "cancelled"
 )
 
-// ending writes the third part.
+// ending appends the third part of the trace.
 func (w *world) ending(of map[int]status, ops map[int]byte, state int) {
 	var labels []int
 	for l := range of {

@@ -60,7 +60,7 @@ type Explorer struct {
 
 	Coverage
 	breaches []bare.Breach   // of the last run
-	room     []history.Event // of the last run, for the next
+	spare    []history.Event // buffer of the last run, reused by the next
 	classes  map[uint64]uint8
 	judged   map[[2]uint64]*judgement
 	cost     time.Duration // of judging
@@ -80,8 +80,8 @@ func (x *Explorer) Forget() {
 }
 
 // run makes one schedule. What it returns is gone with the next one.
-func (x *Explorer) run(sc Scenario, st det.Strategy, trace bool) (*det.Result, props.Outcome) {
-	var out props.Outcome
+func (x *Explorer) run(sc Scenario, st det.Strategy, trace bool) (*det.Result, props.Recording) {
+	var out props.Recording
 	opt := x.Options
 	opt.Time, opt.Trace = sc.Time, trace
 	x.breaches = nil
@@ -95,8 +95,8 @@ func (x *Explorer) run(sc Scenario, st det.Strategy, trace bool) (*det.Result, p
 			}
 		}), out
 	}
-	r := det.Run(st, opt, func() { out = props.RunIn(x.room, sc.Program) })
-	x.room = out.Events[:0]
+	r := det.Run(st, opt, func() { out = props.RunIn(x.spare, sc.Program) })
+	x.spare = out.Events[:0]
 	return r, out
 }
 

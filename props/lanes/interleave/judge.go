@@ -28,7 +28,7 @@ func (sc Scenario) lane() props.Lane {
 }
 
 // judge judges a run, unless its history was judged before.
-func (x *Explorer) judge(sc Scenario, r *det.Result, out props.Outcome) (*judgement, error) {
+func (x *Explorer) judge(sc Scenario, r *det.Result, out props.Recording) (*judgement, error) {
 	if !sc.writesHistory() {
 		if sc.Group != nil && sc.Group.Exercises() {
 			x.Exercised["G21"]++
@@ -83,7 +83,7 @@ func raceViolation(r *det.Result) history.Violation {
 	}
 }
 
-func newJudgement(sc Scenario, r *det.Result, out props.Outcome) (*judgement, error) {
+func newJudgement(sc Scenario, r *det.Result, out props.Recording) (*judgement, error) {
 	j := &judgement{}
 	if v := ending(r); v != nil {
 		j.violations = append(j.violations, *v)
@@ -109,7 +109,7 @@ func newJudgement(sc Scenario, r *det.Result, out props.Outcome) (*judgement, er
 }
 
 // judge judges a history, by the checks too that only chosen schedules allow.
-func (sc Scenario) judge(out props.Outcome) (props.Verdict, error) {
+func (sc Scenario) judge(out props.Recording) (props.Verdict, error) {
 	return props.JudgeIn(sc.lane(), sc.Program, out,
 		func(events []history.Event) *history.Violation { return overfull(sc.Program, events) },
 		func(events []history.Event) *history.Violation { return unwoken(sc.Program, events) },
@@ -134,7 +134,7 @@ func ending(r *det.Result) *history.Violation {
 
 // historyHash is the same for histories that differ only in the numbers of
 // goroutines.
-func historyHash(r *det.Result, out props.Outcome) [2]uint64 {
+func historyHash(r *det.Result, out props.Recording) [2]uint64 {
 	h := hasher{uint64(r.Verdict) + 1, uint64(out.AlarmsLeft) + 7}
 	if out.Events == nil {
 		h.add(r.Class)
