@@ -1,0 +1,94 @@
+package core_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"eventide/core"
+	"eventide/core/internal/coretest"
+)
+
+// A channel that stays is seen exactly once by each iteration, though others come and go,
+// and a plain registration is none.
+func TestChannelsAreSeenOnce(t *testing.T) {
+	l, m := modelLoop(t)
+	const stay = 3*256 + 7
+	register := func() (*fakeChannel, *core.Registration) {
+		ch := &fakeChannel{}
+		return ch, mustRegisterChannel(t, l, m.Open().FD(), ch)
+	}
+	want := map[core.Channel]int{}
+	var others []*core.Registration
+	for i := range stay {
+		ch, r := register()
+		ch.abort = func(error) { r.End(core.ChannelEnd{}) }
+		want[ch] = 1
+		if i%3 == 0 {
+			_, other := register()
+			others = append(others, other)
+		}
+	}
+	mustRegister(t, l, m.Open().FD(), core.Readable, ignore)
+	for _, r := range others[:len(others)/2] { // their slots are free
+		r.End(core.ChannelEnd{})
+	}
+	others = others[len(others)/2:]
+	stop := make(chan struct{})
+	var churn sync.WaitGroup
+	churn.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				for _, r := range others {
+					r.End(core.ChannelEnd{})
+				}
+				return
+			default:
+				others[i%len(others)].End(core.ChannelEnd{})
+				_, others[i%len(others)] = register()
+			}
+		}
+	})
+	for range 50 {
+		seen := map[core.Channel]int{}
+		for ch := range l.Channels() {
+			if want[ch] > 0 {
+				seen[ch]++
+			}
+		}
+		require.Equal(t, want, seen)
+	}
+	close(stop)
+	churn.Wait()
+	n := 0
+	for range l.Channels() {
+		if n++; n == 5 {
+			break
+		}
+	}
+	require.Equal(t, 5, n, "an iteration with a break")
+}
+
+// An iteration is legal from a body of the loop, and on a loop that has ended.
+func TestG18ChannelsOnTheLoop(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l, m := modelLoop(t)
+		ch := &fakeChannel{}
+		r := mustRegisterChannel(t, l, m.Open().FD(), ch)
+		ch.abort = func(error) { r.End(core.ChannelEnd{}) }
+		coretest.OnLoop(t, l, func() {
+			var got []core.Channel
+			for ch := range l.Channels() {
+				got = append(got, ch)
+			}
+			require.Equal(t, []core.Channel{ch}, got)
+		})
+		l.Shutdown()
+		coretest.AwaitDone(t, l)
+		for range l.Channels() {
+			t.Error("a loop that has ended has a channel")
+		}
+	})
+}
