@@ -26,6 +26,7 @@ type Recording struct {
 	Unfinished bool // the events end before the run does: missing events are no violation
 
 	Goroutines []int64 // of the actors of the program, in their order; 0: the actor did not begin
+	Final      *Final  // nil: the executor has not terminated, or nobody asked it
 }
 
 // Run runs the program on core, in the testing/synctest bubble of the caller. Goroutines
@@ -56,7 +57,7 @@ func (h *harness) run(p Program) Recording {
 	h.steps(own.Steps, true)
 	actors.Wait()
 	h.end()
-	return Recording{Events: h.rec.log.Take(), AlarmsLeft: h.alarmsLeft, Goroutines: goroutines}
+	return Recording{Events: h.rec.log.Take(), AlarmsLeft: h.alarmsLeft, Goroutines: goroutines, Final: h.said}
 }
 
 // harness drives one executor.
@@ -70,6 +71,9 @@ type harness struct {
 	clock      clock
 	alarmsLeft int         // set by end
 	gaveUp     atomic.Bool // the executor did not terminate
+	said       *Final      // set by end
+
+	refusedEarly atomic.Int64 // see Final
 
 	sampling sync.Mutex
 	samples  []history.Stats // guarded by sampling: memory for the next samples
@@ -215,11 +219,11 @@ func (h *harness) observeState() {
 func (h *harness) do(s Step) history.Outcome {
 	switch s.Op {
 	case history.OpExecute:
-		return answer(h.ex.Execute(h.body(history.BodyTask, s)))
+		return answer(h.refusal(h.ex.Execute(h.body(history.BodyTask, s))))
 	case history.OpExecuteLazy:
-		return answer(h.ex.ExecuteLazy(h.body(history.BodyTask, s)))
+		return answer(h.refusal(h.ex.ExecuteLazy(h.body(history.BodyTask, s))))
 	case history.OpAfterIteration:
-		return answer(h.ex.ExecuteAfterIteration(h.body(history.BodyTail, s)))
+		return answer(h.refusal(h.ex.ExecuteAfterIteration(h.body(history.BodyTail, s))))
 	case history.OpSchedule, history.OpFixedRate, history.OpFixedDelay:
 		return h.schedule(s)
 	case history.OpAddHook:
@@ -327,6 +331,7 @@ func (h *harness) end() {
 	h.sample()
 	h.completions()
 	h.sealed()
+	h.said = h.final()
 }
 
 // sealed records the counts of channels in the report.

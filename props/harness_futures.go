@@ -18,7 +18,7 @@ func (h *harness) submit(s Step) (out history.Outcome, listen func()) {
 	// A future with this error was refused: any other future is not complete yet, or has
 	// another error.
 	if _, err := f.Wait(expired); errors.Is(err, core.ErrRejected) {
-		return answer(err), listen
+		return answer(h.refusal(err)), listen
 	}
 	h.mu.Lock()
 	h.futures[s.ID] = f

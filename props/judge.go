@@ -48,6 +48,7 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 	for _, check := range checks { // they blame the step at fault: that is over soonest
 		v.addAny(check(events))
 	}
+	v.addAny(checkFinal(h, terms.observed, out.Final))
 	premises := map[string]int{}
 	for _, verdict := range h.Check() {
 		if !slices.Contains(terms.skipped, verdict.Predicate.Name) {

@@ -34,6 +34,9 @@ func (j *autoJudge) judge(p auto.Pick) (score.Pick, error) {
 	if err != nil {
 		return v, err
 	}
+	if err := os.RemoveAll(dir); err != nil { // of an interrupted run: its binaries may be of other sources
+		return v, err
+	}
 	defer os.RemoveAll(dir)
 	began := time.Now()
 	for _, by := range score.Order() {

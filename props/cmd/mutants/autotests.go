@@ -129,7 +129,7 @@ func (r *testRunner) try(t tests, m mutant.Mutant, dir string) (what string, kil
 	if err != nil {
 		return "", false, err
 	}
-	out, passed, err := r.runAll(t, bin, usual, 3*usual+30*time.Second)
+	out, passed, err := r.runAll(t, bin, 3*usual+30*time.Second)
 	if err != nil || passed || sawTooLittle(out) {
 		return "", false, err
 	}
@@ -139,7 +139,7 @@ func (r *testRunner) try(t tests, m mutant.Mutant, dir string) (what string, kil
 		again.run = t.run // the program ended before a test could fail
 	}
 	for range confirmations {
-		out, passed, err := r.runAll(again, bin, usual, usual+30*time.Second)
+		out, passed, err := r.runAll(again, bin, usual+30*time.Second)
 		if err != nil {
 			return "", false, err
 		}
@@ -213,7 +213,7 @@ func (r *testRunner) control(t tests) (time.Duration, error) {
 		return 0, err
 	}
 	began := time.Now()
-	out, passed, err := r.runAll(t, bin, 10*time.Minute, 10*time.Minute)
+	out, passed, err := r.runAll(t, bin, 10*time.Minute)
 	if err == nil && !passed {
 		err = fmt.Errorf("the tests of %s fail without a mutant, so that they fail with one means nothing:\n%s", t.pkg, out)
 	}
@@ -221,10 +221,9 @@ func (r *testRunner) control(t tests) (time.Duration, error) {
 	return r.usual[key], err
 }
 
-// runAll runs tests until the first that fails. Another mutant has its turn once they take
-// longer than usual. Tests that take longer than the limit, or more memory than there may
-// be, have failed.
-func (r *testRunner) runAll(t tests, bin string, usual, limit time.Duration) (out string, passed bool, err error) {
+// runAll runs tests until the first that fails. Tests that take longer than the limit, or
+// more memory than there may be, have failed.
+func (r *testRunner) runAll(t tests, bin string, limit time.Duration) (out string, passed bool, err error) {
 	if bin, err = filepath.Abs(bin); err != nil {
 		return "", false, err
 	}
@@ -239,9 +238,7 @@ func (r *testRunner) runAll(t tests, bin string, usual, limit time.Duration) (ou
 		return "", false, err
 	}
 	full := lane.KillAbove(cmd.Process, maxMemory)
-	back := r.room.lend(usual + patience) // tests that hang sleep
 	err = cmd.Wait()
-	back()
 	var failed *exec.ExitError
 	switch {
 	case full():

@@ -65,8 +65,8 @@ func coreTree(root string) ([]goPackage, error) {
 	}
 }
 
-// packagesFor are those whose tests look for a mutant of pkg: its own first, and then those
-// below core that are built with it.
+// packagesFor are those whose tests look for a mutant of pkg: its own first, and then the
+// measured ones, and the kit for pollers, that are built with it.
 func packagesFor(pkg string, tree []goPackage) []string {
 	var own, others []string
 	for _, p := range tree {
@@ -74,6 +74,7 @@ func packagesFor(pkg string, tree []goPackage) []string {
 		case len(p.TestGoFiles)+len(p.XTestGoFiles) == 0:
 		case p.name() == pkg:
 			own = append(own, pkg)
+		case !slices.Contains(measured, p.name()) && p.name() != "core/pollertest":
 		case slices.Contains(p.Deps, path.Join(modulePath, pkg)):
 			others = append(others, p.name())
 		}

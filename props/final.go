@@ -1,0 +1,183 @@
+package props
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"eventide/core"
+	"eventide/props/history"
+)
+
+// Final is what a terminated executor says of itself. The log has all of it from another
+// source: from the calls, the bodies and the transitions.
+type Final struct {
+	Report core.Report
+	Stats  core.Stats
+	Err    error // of the Termination
+	Early  int   // tasks that were refused with a State before Terminated
+}
+
+// final reads it. Requires that the executor has terminated.
+func (h *harness) final() *Final {
+	t := h.ex.Termination()
+	return &Final{Report: t.Report(), Stats: h.ex.Stats(), Err: t.Err(), Early: int(h.refusedEarly.Load())}
+}
+
+// refusal counts the error of a call that submits a task, for Final.Early.
+func (h *harness) refusal(err error) error {
+	var refused *core.RejectedError
+	if errors.As(err, &refused) && refused.State < core.StateTerminated {
+		h.refusedEarly.Add(1)
+	}
+	return err
+}
+
+// fromLog is what the log says of the same.
+type fromLog struct {
+	tally                      history.Tally
+	hooks, timerRuns           int // bodies that began
+	scheduled, timersCancelled int
+	parks, wakes               int
+	panicked                   int            // bodies, without listeners
+	first                      *history.Event // the Invoke of the shutdown call that took effect first
+	firstAt, closedAt, done    time.Duration
+	timedOut, failed           bool
+	kept, asleep               bool // at a close by the timeout: a body ran before and after that instant; the loop slept
+}
+
+// readLog reads it.
+func readLog(h *history.History) (l fromLog) {
+	l.tally = h.Tally()
+	timers := map[int]bool{}
+	bodies := map[int64][]*history.Event{}
+	asleep := false
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch e.Kind {
+		case history.Begin:
+			if e.Body != history.BodyListener {
+				bodies[e.G] = append(bodies[e.G], e)
+			}
+			l.hooks += one(e.Body == history.BodyHook)
+			l.timerRuns += one(e.Body == history.BodyTimer)
+		case history.End:
+			l.panicked += one(e.Outcome == history.Panicked && e.Body != history.BodyListener)
+			if open := bodies[e.G]; e.Body != history.BodyListener && len(open) > 0 {
+				begin := open[len(open)-1]
+				l.kept = l.kept || l.timedOut && begin.At < l.closedAt && l.closedAt < e.At
+				bodies[e.G] = open[:len(open)-1]
+			}
+		case history.Return:
+			if e.Op.Timers() && e.Outcome == history.Accepted {
+				l.scheduled++
+				timers[e.ID] = true
+			}
+		case history.Complete:
+			l.timersCancelled += one(timers[e.ID] && e.Outcome == history.Cancelled)
+		case history.Park:
+			l.parks++
+			asleep = true
+		case history.Unpark:
+			asleep = false
+		case history.Wake:
+			l.wakes++
+		case history.Admit:
+			if e.Op.Shuts() && e.Outcome == history.True && l.first == nil {
+				l.first, l.firstAt = &h.Events[e.Call-1], e.At
+			}
+		case history.Transit:
+			l.failed = l.failed || e.Cause.Failure()
+			if e.Cause == history.CauseTimeout && e.To == history.Shutdown {
+				l.timedOut, l.closedAt = true, e.At
+				l.asleep = asleep
+			}
+		case history.Done:
+			l.done = e.At
+		}
+	}
+	return l
+}
+
+// checkFinal compares what the executor says of itself with the log. Times are compared
+// only where they are exact.
+func checkFinal(h *history.History, rules history.Rules, f *Final) *history.Violation {
+	if f == nil {
+		return nil
+	}
+	l := readLog(h)
+	r, s := f.Report, f.Stats
+	var wrong string
+	equal := func(what string, says int64, log int) {
+		if wrong == "" && says != int64(log) {
+			wrong = fmt.Sprintf("%s is %d, and the log has %d", what, says, log)
+		}
+	}
+	equal("Report.Accepted", r.Accepted, l.tally.Accepted)
+	equal("Report.Ran", r.Ran, l.tally.Begun)
+	equal("Report.Cancelled", r.Cancelled, l.tally.Accepted-l.tally.Begun)
+	equal("Report.Rejected", r.Rejected, f.Early)
+	equal("Report.HooksRun", r.HooksRun, l.hooks)
+	equal("Report.TimersRun", r.TimersRun, l.timerRuns)
+	equal("Report.TimersCancelled", r.TimersCancelled, l.timersCancelled)
+	for what, n := range map[string]int64{"Report.Panicked": r.Panicked, "Stats.Panicked": s.Panicked} {
+		// A listener's panic may come after the report is sealed.
+		equal(what, n, min(max(int(n), l.panicked), l.tally.Panicked))
+	}
+	equal("Stats.Accepted", s.Accepted, l.tally.Accepted)
+	equal("Stats.Ran", s.Ran, l.tally.Begun)
+	equal("Stats.Cancelled", s.Cancelled, l.tally.Accepted-l.tally.Begun)
+	equal("Stats.Pending", s.Pending, 0)
+	equal("Stats.Rejected", s.Rejected, l.tally.Rejected)
+	equal("Stats.Timers", s.Timers, 0)
+	equal("Stats.Registrations", s.Registrations, 0)
+	equal("Stats.HooksRun", s.HooksRun, l.hooks)
+	equal("Stats.Hooks", s.Hooks, 0)
+	equal("Stats.TimersScheduled", s.TimersScheduled, l.scheduled)
+	equal("Stats.TimersEnded", s.TimersEnded, l.scheduled-l.timersCancelled)
+	equal("Stats.TimersCancelled", s.TimersCancelled, l.timersCancelled)
+	equal("Stats.TimersRun", s.TimersRun, l.timerRuns)
+	equal("Stats.Parks + Stats.Spins", s.Parks+s.Spins, l.parks)
+	equal("Stats.Wakes", s.Wakes, l.wakes)
+	equal("Stats.State", int64(s.State), int(core.StateTerminated))
+	if wrong == "" {
+		wrong = checkEnd(l, rules, f)
+	}
+	if wrong == "" {
+		return nil
+	}
+	return &history.Violation{Guarantee: "G20", Predicate: "Final", Sentence: "the report and the last snapshot agree with the log", Text: wrong}
+}
+
+// checkEnd compares what the report says of the shutdown.
+func checkEnd(l fromLog, rules history.Rules, f *Final) string {
+	r := f.Report
+	quiet, timeout := time.Duration(0), time.Duration(0)
+	if l.first != nil {
+		quiet, timeout = l.first.Quiet, l.first.Timeout
+	}
+	switch {
+	case l.first == nil && !l.failed:
+		return "" // whoever called for it is not in the log
+	case r.Quiet != quiet || r.Timeout != timeout:
+		return fmt.Sprintf("Report.Quiet and Timeout are %v and %v, and the first call gave %v and %v", r.Quiet, r.Timeout, quiet, timeout)
+	case r.TimedOut != l.timedOut:
+		return fmt.Sprintf("Report.TimedOut is %v, and the log has %v", r.TimedOut, l.timedOut)
+	case l.failed && f.Err == nil, f.Err != nil && !l.failed && !rules.Breaks && !rules.Spawner: // it may fail after the close
+		return fmt.Sprintf("Termination.Err is %v, and by the log the executor failed: %v", f.Err, l.failed)
+	case rules.Virtual && l.first != nil && r.Elapsed != l.done-l.firstAt:
+		return fmt.Sprintf("Report.Elapsed is %v, and the log has %v", r.Elapsed, l.done-l.firstAt)
+	case rules.Virtual && l.kept && r.Running == "":
+		return fmt.Sprintf("Report.Running is empty, and a body ran as the timeout passed at %v", l.closedAt)
+	case rules.Virtual && (l.asleep || !l.timedOut) && r.Running != "":
+		return fmt.Sprintf("Report.Running names a body, and none ran as the timeout passed (timed out: %v): %s", l.timedOut, r.Running)
+	}
+	return ""
+}
+
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
