@@ -1,46 +1,33 @@
 package model
 
-import "strings"
+import (
+	"strings"
 
-// ActionKind says what happened. Calls come first, then steps of the environment,
-// then steps of the loop.
-type ActionKind uint8
+	"eventide/internal/vocabulary"
+)
 
+// The steps that an executor or its environment takes by itself. They continue the list of
+// calls, so that one value says what happened: an Op of package vocabulary, or one of these.
 const (
-	// Calls. Each is one step, taken at the moment the executor decides it.
-
-	KindSubmit             ActionKind = iota // Execute or Submit of Body
-	KindSubmitLazy                           // ExecuteLazy: as KindSubmit, without a wake-up
-	KindSubmitTail                           // ExecuteAfterIteration
-	KindSchedule                             // Schedule; with Periodic one of the periodic calls
-	KindCancel                               // Cancel of a future or timer: True or False
-	KindAddHook                              // AddShutdownHook
-	KindRemoveHook                           // remove() of a hook: True or False
-	KindShutdownGracefully                   // Quiet and Timeout say whether each parameter is > 0
-	KindShutdown                             // Shutdown()
-	KindObserve                              // State() returned Phase
-	KindRegister                             // Register or RegisterChannel, as Body says
-	KindUnregister                           // Close of a registration; End of a channel
-
 	// The environment.
 
-	KindStartOK      // the spawner accepted: the loop exists from here on
-	KindStartFail    // the spawner refused
-	KindLoopFails    // the loop or its poller failed: admission closes (G15)
-	KindQuietElapses // no body ended for the quiet period
-	KindTimeoutFires // the shutdown deadline passed (G11)
-	KindLost         // the rebuilt poller could not take Body over (G22)
+	StepStartOK      Op = vocabulary.FirstStep + iota // the spawner accepted: the loop exists from here on
+	StepStartFail                                     // the spawner refused
+	StepLoopFails                                     // the loop or its poller failed: admission closes (G15)
+	StepQuietElapses                                  // no body ended for the quiet period
+	StepTimeoutFires                                  // the shutdown deadline passed (G11)
+	StepLost                                          // the rebuilt poller could not take Body over (G22)
 
 	// The loop.
 
-	KindBegin      // Body begins
-	KindEnd        // Body ends, see Outcome
-	KindDiscard    // the loop drops a queued task that was cancelled, and counts the task (G20)
-	KindTimerDies  // a timer ends with ErrCancelled by the timer policy
-	KindCloseFD    // the loop closes a plain registration: at a shutdown, or because it is lost
-	KindNotified   // the owner of a registration is notified that it has ended (G3)
-	KindLoopCloses // the loop closes admission: drained and quiet (G10)
-	KindDone       // Done is closed (G15)
+	StepBegin      // Body begins
+	StepEnd        // Body ends, see Outcome
+	StepDiscard    // the loop drops a queued task that was cancelled, and counts the task (G20)
+	StepTimerDies  // a timer ends with ErrCancelled by the timer policy
+	StepCloseFD    // the loop closes a plain registration: at a shutdown, or because it is lost
+	StepNotified   // the owner of a registration is notified that it has ended (G3)
+	StepLoopCloses // the loop closes admission: drained and quiet (G10)
+	StepDone       // Done is closed (G15)
 
 	numKinds
 )
@@ -85,24 +72,24 @@ const (
 // Action is one step of a trace. Only the fields that its Kind needs are set, so that
 // equal actions compare equal with ==.
 type Action struct {
-	Kind ActionKind
+	Kind Op   // what happened: a call, taken at the moment the executor decides it, or a step
 	From From // calls
 	// Outcome is the answer of a call, or how a body ended. The answer belongs to the
 	// action, so that a dishonest answer is an action that is not allowed (G5, G8). A
 	// shutdown call has none unless its own start failed.
 	Outcome  Outcome
-	Phase    Phase // KindObserve
-	Periodic bool  // KindSchedule
-	Part     Part  // KindBegin of a channel: Drain, Abort, or Ready
-	Quiet    bool  // KindShutdownGracefully: quiet > 0
-	Timeout  bool  // KindShutdownGracefully: timeout > 0
+	Phase    Phase // OpState: what it returned
+	Periodic bool  // OpSchedule: one of the periodic calls
+	Part     Part  // StepBegin of a channel: Drain, Abort, or Ready
+	Quiet    bool  // OpShutdownGracefully: quiet > 0
+	Timeout  bool  // OpShutdownGracefully: timeout > 0
 	Body     Body  // what the action is about, if it is about a body
 }
 
 // kindSet is a set of kinds.
-type kindSet uint32
+type kindSet uint64
 
-func kinds(ks ...ActionKind) kindSet {
+func kinds(ks ...Op) kindSet {
 	var set kindSet
 	for _, k := range ks {
 		set |= 1 << k
@@ -110,26 +97,28 @@ func kinds(ks ...ActionKind) kindSet {
 	return set
 }
 
-func (set kindSet) has(k ActionKind) bool { return set&(1<<k) != 0 }
+func (set kindSet) has(k Op) bool { return set&(1<<k) != 0 }
 
 // String returns the words of the kinds, as in "shutdown|loopCloses".
 func (set kindSet) String() string {
 	var words []string
 	for k := range numKinds {
 		if set.has(k) {
-			words = append(words, k.String())
+			words = append(words, kindWord(k))
 		}
 	}
 	return strings.Join(words, "|")
 }
 
 var (
-	submits   = kinds(KindSubmit, KindSubmitLazy, KindSubmitTail)
-	admitting = submits | kinds(KindSchedule, KindAddHook, KindRegister)
-	shutdowns = kinds(KindShutdownGracefully, KindShutdown)
-	calls     = admitting | shutdowns | kinds(KindCancel, KindRemoveHook, KindObserve, KindUnregister)
-	failures  = kinds(KindStartFail, KindLoopFails, KindLost)
-	loopSteps = kinds(KindBegin, KindEnd, KindDiscard, KindTimerDies, KindCloseFD, KindNotified, KindLoopCloses, KindDone)
+	submits      = kinds(OpExecute, OpExecuteLazy, OpAfterIteration)
+	admitting    = submits | kinds(OpSchedule, OpAddHook, OpRegister)
+	shutdowns    = kinds(OpShutdownGracefully, OpShutdown)
+	calls        = admitting | shutdowns | kinds(OpCancel, OpRemoveHook, OpState, OpEnd)
+	surroundings = kinds(StepStartOK, StepStartFail, StepLoopFails, StepQuietElapses, StepTimeoutFires, StepLost)
+	failures     = kinds(StepStartFail, StepLoopFails, StepLost)
+	loopSteps    = kinds(StepBegin, StepEnd, StepDiscard, StepTimerDies, StepCloseFD, StepNotified, StepLoopCloses, StepDone)
+	everyKind    = calls | surroundings | loopSteps
 )
 
 // IsCall reports whether a is a call by a user, not a step of the executor or of its

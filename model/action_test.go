@@ -24,21 +24,21 @@ func TestActionText(t *testing.T) {
 		text string
 		want Action
 	}{
-		{"submit 3 refused:full", Action{Kind: KindSubmit, Body: Task(3), Outcome: RefusedQueueFull}},
-		{"loop submitLazy 300 accepted", Action{Kind: KindSubmitLazy, From: Loop, Body: Task(300), Outcome: Accepted}},
-		{"schedulePeriodic 1 accepted", Action{Kind: KindSchedule, Periodic: true, Body: TimerNo(1), Outcome: Accepted}},
-		{"cancel timer 2 false", Action{Kind: KindCancel, Body: TimerNo(2), Outcome: False}},
-		{"shutdownGracefully quiet=0 timeout=1", Action{Kind: KindShutdownGracefully, Timeout: true}},
-		{"shutdown refused:startfailed", Action{Kind: KindShutdown, Outcome: RefusedStartFailed}},
-		{"end hook 1 exited", Action{Kind: KindEnd, Body: HookNo(1), Outcome: Exited}},
-		{"state ShuttingDown", Action{Kind: KindObserve, Phase: ShuttingDown}},
-		{"register channel 2 refused:closed", Action{Kind: KindRegister, Body: Channel(2), Outcome: RefusedClosed}},
-		{"loop unregister fd 1", Action{Kind: KindUnregister, From: Loop, Body: FD(1)}},
-		{"begin channel 1 drain", Action{Kind: KindBegin, Body: Channel(1), Part: Drain}},
-		{"begin fd 3", Action{Kind: KindBegin, Body: FD(3)}},
-		{"notified fd 1", Action{Kind: KindNotified, Body: FD(1)}},
-		{"begin tail 4", Action{Kind: KindBegin, Body: Tail(4)}},
-		{"done", Action{Kind: KindDone}},
+		{"submit 3 refused:full", Action{Kind: OpExecute, Body: Task(3), Outcome: RefusedQueueFull}},
+		{"loop submitLazy 300 accepted", Action{Kind: OpExecuteLazy, From: Loop, Body: Task(300), Outcome: Accepted}},
+		{"schedulePeriodic 1 accepted", Action{Kind: OpSchedule, Periodic: true, Body: TimerNo(1), Outcome: Accepted}},
+		{"cancel timer 2 false", Action{Kind: OpCancel, Body: TimerNo(2), Outcome: False}},
+		{"shutdownGracefully quiet=0 timeout=1", Action{Kind: OpShutdownGracefully, Timeout: true}},
+		{"shutdown refused:startfailed", Action{Kind: OpShutdown, Outcome: RefusedStartFailed}},
+		{"end hook 1 exited", Action{Kind: StepEnd, Body: HookNo(1), Outcome: Exited}},
+		{"state ShuttingDown", Action{Kind: OpState, Phase: ShuttingDown}},
+		{"register channel 2 refused:closed", Action{Kind: OpRegister, Body: Channel(2), Outcome: RefusedClosed}},
+		{"loop unregister fd 1", Action{Kind: OpEnd, From: Loop, Body: FD(1)}},
+		{"begin channel 1 drain", Action{Kind: StepBegin, Body: Channel(1), Part: Drain}},
+		{"begin fd 3", Action{Kind: StepBegin, Body: FD(3)}},
+		{"notified fd 1", Action{Kind: StepNotified, Body: FD(1)}},
+		{"begin tail 4", Action{Kind: StepBegin, Body: Tail(4)}},
+		{"done", Action{Kind: StepDone}},
 	} {
 		got, err := ParseAction(tc.text)
 		noError(t, err, tc.text)
@@ -73,6 +73,6 @@ func TestParseActionErrors(t *testing.T) {
 // Values without a name print as numbers, so that no message hides them.
 func TestNamesOfUnknownValues(t *testing.T) {
 	equal(t, Phase(9).String(), "State(9)", "phase")
-	equal(t, ActionKind(99).String(), "ActionKind(99)", "kind")
+	equal(t, kindWord(99), "Op(99)", "kind")
 	equal(t, Action{Kind: 99}.String(), "Action(kind 99)", "action")
 }

@@ -16,33 +16,33 @@ type verb struct {
 }
 
 var verbs = []verb{
-	{"submit", Action{Kind: KindSubmit, Body: Body{Kind: TaskBody}}, []field{idField, admissionField}},
-	{"submitLazy", Action{Kind: KindSubmitLazy, Body: Body{Kind: TaskBody}}, []field{idField, admissionField}},
-	{"submitTail", Action{Kind: KindSubmitTail, Body: Body{Kind: TailBody}}, []field{idField, admissionField}},
-	{"schedule", Action{Kind: KindSchedule, Body: Body{Kind: TimerBody}}, []field{idField, admissionField}},
-	{"schedulePeriodic", Action{Kind: KindSchedule, Periodic: true, Body: Body{Kind: TimerBody}}, []field{idField, admissionField}},
-	{"cancel", Action{Kind: KindCancel}, []field{bodyField, idField, boolField}},
-	{"addHook", Action{Kind: KindAddHook, Body: Body{Kind: HookBody}}, []field{idField, admissionField}},
-	{"removeHook", Action{Kind: KindRemoveHook, Body: Body{Kind: HookBody}}, []field{idField, boolField}},
-	{"shutdownGracefully", Action{Kind: KindShutdownGracefully}, []field{quietField, timeoutField, ownStartField}},
-	{"shutdown", Action{Kind: KindShutdown}, []field{ownStartField}},
-	{"register", Action{Kind: KindRegister}, []field{regField, idField, admissionField}},
-	{"unregister", Action{Kind: KindUnregister}, []field{regField, idField}},
-	{"state", Action{Kind: KindObserve}, []field{phaseField}},
-	{"startOK", Action{Kind: KindStartOK}, nil},
-	{"startFail", Action{Kind: KindStartFail}, nil},
-	{"loopFails", Action{Kind: KindLoopFails}, nil},
-	{"quietElapses", Action{Kind: KindQuietElapses}, nil},
-	{"timeoutFires", Action{Kind: KindTimeoutFires}, nil},
-	{"lost", Action{Kind: KindLost}, []field{regField, idField}},
-	{"begin", Action{Kind: KindBegin}, []field{bodyField, idField, partField}},
-	{"end", Action{Kind: KindEnd}, []field{bodyField, idField, howField}},
-	{"discard", Action{Kind: KindDiscard, Body: Body{Kind: TaskBody}}, []field{idField}},
-	{"timerDies", Action{Kind: KindTimerDies, Body: Body{Kind: TimerBody}}, []field{idField}},
-	{"closeFD", Action{Kind: KindCloseFD, Body: Body{Kind: FDBody}}, []field{idField}},
-	{"notified", Action{Kind: KindNotified}, []field{regField, idField}},
-	{"loopCloses", Action{Kind: KindLoopCloses}, nil},
-	{"done", Action{Kind: KindDone}, nil},
+	{"submit", Action{Kind: OpExecute, Body: Body{Kind: TaskBody}}, []field{idField, admissionField}},
+	{"submitLazy", Action{Kind: OpExecuteLazy, Body: Body{Kind: TaskBody}}, []field{idField, admissionField}},
+	{"submitTail", Action{Kind: OpAfterIteration, Body: Body{Kind: TailBody}}, []field{idField, admissionField}},
+	{"schedule", Action{Kind: OpSchedule, Body: Body{Kind: TimerBody}}, []field{idField, admissionField}},
+	{"schedulePeriodic", Action{Kind: OpSchedule, Periodic: true, Body: Body{Kind: TimerBody}}, []field{idField, admissionField}},
+	{"cancel", Action{Kind: OpCancel}, []field{bodyField, idField, boolField}},
+	{"addHook", Action{Kind: OpAddHook, Body: Body{Kind: HookBody}}, []field{idField, admissionField}},
+	{"removeHook", Action{Kind: OpRemoveHook, Body: Body{Kind: HookBody}}, []field{idField, boolField}},
+	{"shutdownGracefully", Action{Kind: OpShutdownGracefully}, []field{quietField, timeoutField, ownStartField}},
+	{"shutdown", Action{Kind: OpShutdown}, []field{ownStartField}},
+	{"register", Action{Kind: OpRegister}, []field{regField, idField, admissionField}},
+	{"unregister", Action{Kind: OpEnd}, []field{regField, idField}},
+	{"state", Action{Kind: OpState}, []field{phaseField}},
+	{"startOK", Action{Kind: StepStartOK}, nil},
+	{"startFail", Action{Kind: StepStartFail}, nil},
+	{"loopFails", Action{Kind: StepLoopFails}, nil},
+	{"quietElapses", Action{Kind: StepQuietElapses}, nil},
+	{"timeoutFires", Action{Kind: StepTimeoutFires}, nil},
+	{"lost", Action{Kind: StepLost}, []field{regField, idField}},
+	{"begin", Action{Kind: StepBegin}, []field{bodyField, idField, partField}},
+	{"end", Action{Kind: StepEnd}, []field{bodyField, idField, howField}},
+	{"discard", Action{Kind: StepDiscard, Body: Body{Kind: TaskBody}}, []field{idField}},
+	{"timerDies", Action{Kind: StepTimerDies, Body: Body{Kind: TimerBody}}, []field{idField}},
+	{"closeFD", Action{Kind: StepCloseFD, Body: Body{Kind: FDBody}}, []field{idField}},
+	{"notified", Action{Kind: StepNotified}, []field{regField, idField}},
+	{"loopCloses", Action{Kind: StepLoopCloses}, nil},
+	{"done", Action{Kind: StepDone}, nil},
 }
 
 // loopWord precedes a call that was made inside the running body.
@@ -68,12 +68,12 @@ func (a Action) String() string {
 	return strings.Join(words, " ")
 }
 
-// String returns the word for the kind in a trace.
-func (k ActionKind) String() string {
+// kindWord returns the word for the kind in a trace.
+func kindWord(k Op) string {
 	if v := verbOf(Action{Kind: k}); v != nil {
 		return v.word
 	}
-	return fmt.Sprintf("ActionKind(%d)", uint8(k))
+	return k.String()
 }
 
 // String returns the body as in "task 3".

@@ -5,7 +5,7 @@
 // it imports only the vocabulary.
 //
 //	s := model.New(model.Config{})
-//	for _, next := range model.Next(s, model.Action{Kind: model.KindStartOK}) {
+//	for _, next := range model.Next(s, model.Action{Kind: model.StepStartOK}) {
 //		fmt.Println(next)
 //	}
 //

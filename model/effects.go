@@ -6,32 +6,32 @@ import "slices"
 // apply where a rule refuses, so that a broken rule appears as a broken invariant and
 // not as a crash.
 var effects = [numKinds]func(s *State, a *Action){
-	KindSubmit:             submit,
-	KindSubmitLazy:         submit,
-	KindSubmitTail:         submit,
-	KindSchedule:           schedule,
-	KindCancel:             cancel,
-	KindAddHook:            addHook,
-	KindRemoveHook:         removeHook,
-	KindShutdownGracefully: shutdownGracefully,
-	KindShutdown:           shutdown,
-	KindObserve:            func(*State, *Action) {},
-	KindRegister:           register,
-	KindUnregister:         unregister,
-	KindStartOK:            startOK,
-	KindStartFail:          startFail,
-	KindLoopFails:          loopFails,
-	KindQuietElapses:       func(s *State, _ *Action) { s.QuietElapsed = true },
-	KindTimeoutFires:       func(s *State, a *Action) { closeAdmission(s, a.Kind) },
-	KindLost:               lost,
-	KindBegin:              begin,
-	KindEnd:                end,
-	KindDiscard:            discard,
-	KindTimerDies:          func(s *State, a *Action) { endTimer(s, a.Body, true) },
-	KindCloseFD:            unregister,
-	KindNotified:           notified,
-	KindLoopCloses:         func(s *State, a *Action) { closeAdmission(s, a.Kind) },
-	KindDone:               func(s *State, a *Action) { s.moveTo(Terminated, a.Kind) },
+	OpExecute:            submit,
+	OpExecuteLazy:        submit,
+	OpAfterIteration:     submit,
+	OpSchedule:           schedule,
+	OpCancel:             cancel,
+	OpAddHook:            addHook,
+	OpRemoveHook:         removeHook,
+	OpShutdownGracefully: shutdownGracefully,
+	OpShutdown:           shutdown,
+	OpState:              func(*State, *Action) {},
+	OpRegister:           register,
+	OpEnd:                unregister,
+	StepStartOK:          startOK,
+	StepStartFail:        startFail,
+	StepLoopFails:        loopFails,
+	StepQuietElapses:     func(s *State, _ *Action) { s.QuietElapsed = true },
+	StepTimeoutFires:     func(s *State, a *Action) { closeAdmission(s, a.Kind) },
+	StepLost:             lost,
+	StepBegin:            begin,
+	StepEnd:              end,
+	StepDiscard:          discard,
+	StepTimerDies:        func(s *State, a *Action) { endTimer(s, a.Body, true) },
+	StepCloseFD:          unregister,
+	StepNotified:         notified,
+	StepLoopCloses:       func(s *State, a *Action) { closeAdmission(s, a.Kind) },
+	StepDone:             func(s *State, a *Action) { s.moveTo(Terminated, a.Kind) },
 }
 
 // enter records the submission in the ledger and reports whether it was accepted.
@@ -150,7 +150,7 @@ func ownStartFailed(s *State, a *Action) {
 func mark(s *State) { s.Marked, s.MarkedTail = len(s.Queue), len(s.Tails) }
 
 // closeAdmission is the close, whatever its cause.
-func closeAdmission(s *State, by ActionKind) {
+func closeAdmission(s *State, by Op) {
 	settleTimers(s)
 	s.QuietElapsed = false
 	s.ClosedBy = by
@@ -269,7 +269,7 @@ func rearm(s *State, t *Timer) {
 		t.Status = timerUnplaced
 	case !settled:
 		t.Status = TimerWaiting
-	case s.Policy == CancelTimers || s.ClosedBy == KindLoopFails:
+	case s.Policy == CancelTimers || s.ClosedBy == StepLoopFails:
 		t.Status = TimerDoomed
 	default:
 		t.Status = timerUnsettled

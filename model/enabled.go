@@ -22,26 +22,26 @@ func candidates(s *State, b *Bounds, to []Action) []Action {
 	to = callers(to, b, candidateCalls(s, b))
 	for _, k := range [...]Op{TaskBody, TailBody, TimerBody, HookBody, FDBody, ChannelBody} {
 		for _, body := range known(s, b, k) {
-			to = append(to, Action{Kind: KindBegin, Body: body}, Action{Kind: KindEnd, Body: body, Outcome: Normal})
+			to = append(to, Action{Kind: StepBegin, Body: body}, Action{Kind: StepEnd, Body: body, Outcome: Normal})
 			if b.Panics {
-				to = append(to, Action{Kind: KindEnd, Body: body, Outcome: Panicked}, Action{Kind: KindEnd, Body: body, Outcome: Exited})
+				to = append(to, Action{Kind: StepEnd, Body: body, Outcome: Panicked}, Action{Kind: StepEnd, Body: body, Outcome: Exited})
 			}
 			if k == TaskBody && b.Cancel {
-				to = append(to, Action{Kind: KindDiscard, Body: body})
+				to = append(to, Action{Kind: StepDiscard, Body: body})
 			}
 			if k == TimerBody {
-				to = append(to, Action{Kind: KindTimerDies, Body: body})
+				to = append(to, Action{Kind: StepTimerDies, Body: body})
 			}
 			to = registrationSteps(to, b, body)
 		}
 	}
-	to = append(to, Action{Kind: KindStartOK}, Action{Kind: KindQuietElapses}, Action{Kind: KindTimeoutFires},
-		Action{Kind: KindLoopCloses}, Action{Kind: KindDone})
+	to = append(to, Action{Kind: StepStartOK}, Action{Kind: StepQuietElapses}, Action{Kind: StepTimeoutFires},
+		Action{Kind: StepLoopCloses}, Action{Kind: StepDone})
 	if b.StartFailures {
-		to = append(to, Action{Kind: KindStartFail})
+		to = append(to, Action{Kind: StepStartFail})
 	}
 	if b.LoopFailure {
-		to = append(to, Action{Kind: KindLoopFails})
+		to = append(to, Action{Kind: StepLoopFails})
 	}
 	return to
 }
@@ -51,10 +51,10 @@ func registrationSteps(to []Action, b *Bounds, body Body) []Action {
 	if !body.registers() {
 		return to
 	}
-	to = append(to, Action{Kind: KindNotified, Body: body}, Action{Kind: KindCloseFD, Body: body},
-		Action{Kind: KindBegin, Body: body, Part: Drain}, Action{Kind: KindBegin, Body: body, Part: Abort})
+	to = append(to, Action{Kind: StepNotified, Body: body}, Action{Kind: StepCloseFD, Body: body},
+		Action{Kind: StepBegin, Body: body, Part: Drain}, Action{Kind: StepBegin, Body: body, Part: Abort})
 	if b.Lost {
-		to = append(to, Action{Kind: KindLost, Body: body})
+		to = append(to, Action{Kind: StepLost, Body: body})
 	}
 	return to
 }
@@ -74,27 +74,27 @@ func callers(to []Action, b *Bounds, calls []Action) []Action {
 func candidateCalls(s *State, b *Bounds) []Action {
 	to := make([]Action, 0, 48)
 	for _, body := range known(s, b, TaskBody) {
-		to = answers(to, b, Action{Kind: KindSubmit, Body: body})
+		to = answers(to, b, Action{Kind: OpExecute, Body: body})
 		if b.Lazy {
-			to = answers(to, b, Action{Kind: KindSubmitLazy, Body: body})
+			to = answers(to, b, Action{Kind: OpExecuteLazy, Body: body})
 		}
-		to = cancels(to, b, KindCancel, body)
+		to = cancels(to, b, OpCancel, body)
 	}
 	for _, body := range known(s, b, TailBody) {
-		to = answers(to, b, Action{Kind: KindSubmitTail, Body: body})
+		to = answers(to, b, Action{Kind: OpAfterIteration, Body: body})
 	}
 	for _, body := range known(s, b, TimerBody) {
-		to = answers(to, b, Action{Kind: KindSchedule, Body: body, Periodic: body.ID > b.Timers})
-		to = cancels(to, b, KindCancel, body)
+		to = answers(to, b, Action{Kind: OpSchedule, Body: body, Periodic: body.ID > b.Timers})
+		to = cancels(to, b, OpCancel, body)
 	}
 	for _, body := range known(s, b, HookBody) {
-		to = answers(to, b, Action{Kind: KindAddHook, Body: body})
-		to = cancels(to, b, KindRemoveHook, body)
+		to = answers(to, b, Action{Kind: OpAddHook, Body: body})
+		to = cancels(to, b, OpRemoveHook, body)
 	}
 	for _, k := range [...]Op{FDBody, ChannelBody} {
 		for _, body := range known(s, b, k) {
-			to = answers(to, b, Action{Kind: KindRegister, Body: body})
-			to = append(to, Action{Kind: KindUnregister, Body: body})
+			to = answers(to, b, Action{Kind: OpRegister, Body: body})
+			to = append(to, Action{Kind: OpEnd, Body: body})
 		}
 	}
 	return shutdownCalls(to, b)
@@ -103,17 +103,17 @@ func candidateCalls(s *State, b *Bounds) []Action {
 func shutdownCalls(to []Action, b *Bounds) []Action {
 	first := len(to)
 	if b.Graceful {
-		to = append(to, Action{Kind: KindShutdownGracefully})
+		to = append(to, Action{Kind: OpShutdownGracefully})
 		if b.Timeout {
-			to = append(to, Action{Kind: KindShutdownGracefully, Timeout: true})
+			to = append(to, Action{Kind: OpShutdownGracefully, Timeout: true})
 		}
 		if b.Quiet {
-			to = append(to, Action{Kind: KindShutdownGracefully, Quiet: true, Timeout: true},
-				Action{Kind: KindShutdownGracefully, Quiet: true})
+			to = append(to, Action{Kind: OpShutdownGracefully, Quiet: true, Timeout: true},
+				Action{Kind: OpShutdownGracefully, Quiet: true})
 		}
 	}
 	if b.Shutdown {
-		to = append(to, Action{Kind: KindShutdown})
+		to = append(to, Action{Kind: OpShutdown})
 	}
 	if b.StartFailures {
 		for _, a := range to[first:] {
@@ -123,7 +123,7 @@ func shutdownCalls(to []Action, b *Bounds) []Action {
 	}
 	if b.Observe {
 		for p := NotStarted; p <= Terminated; p++ {
-			to = append(to, Action{Kind: KindObserve, Phase: p})
+			to = append(to, Action{Kind: OpState, Phase: p})
 		}
 	}
 	return to
@@ -165,7 +165,7 @@ func answers(to []Action, b *Bounds, a Action) []Action {
 	return to
 }
 
-func cancels(to []Action, b *Bounds, k ActionKind, body Body) []Action {
+func cancels(to []Action, b *Bounds, k Op, body Body) []Action {
 	if b.Cancel {
 		to = append(to, Action{Kind: k, Body: body, Outcome: True}, Action{Kind: k, Body: body, Outcome: False})
 	}

@@ -8,10 +8,10 @@ import (
 
 func ExampleNext() {
 	s := model.New(model.Config{})
-	for _, next := range model.Next(s, model.Action{Kind: model.KindStartOK}) {
+	for _, next := range model.Next(s, model.Action{Kind: model.StepStartOK}) {
 		fmt.Println(next)
 	}
-	fmt.Println(len(model.Next(s, model.Action{Kind: model.KindDone})))
+	fmt.Println(len(model.Next(s, model.Action{Kind: model.StepDone})))
 	// Output:
 	// {Started}
 	// 0
@@ -19,10 +19,10 @@ func ExampleNext() {
 
 func ExampleSimulate() {
 	_, _, err := model.Simulate(model.Config{}, []model.Action{
-		{Kind: model.KindStartOK},
-		{Kind: model.KindSubmit, Body: model.Task(1), Outcome: model.Accepted},
-		{Kind: model.KindShutdown},
-		{Kind: model.KindDone},
+		{Kind: model.StepStartOK},
+		{Kind: model.OpExecute, Body: model.Task(1), Outcome: model.Accepted},
+		{Kind: model.OpShutdown},
+		{Kind: model.StepDone},
 	})
 	not := err.(*model.NotAllowed)
 	fmt.Println(not.Guarantee, not.Sentence)

@@ -96,9 +96,9 @@ func (e *explorer) run() {
 func (e *explorer) finish() {
 	e.result.States = len(e.nodes)
 	e.result.Taken = map[string]int{}
-	for k, n := range e.taken {
-		if n > 0 {
-			e.result.Taken[ActionKind(k).String()] = n
+	for k := range numKinds {
+		if n := e.taken[k]; n > 0 {
+			e.result.Taken[kindWord(k)] = n
 		}
 	}
 }
@@ -184,7 +184,7 @@ func (e *explorer) fail(at int32, a Action, v *Violation) bool {
 // occur. An aborted channel must end, so its end happens. A draining channel may leave
 // its end to the deadline.
 func happens(s *State, a *Action) bool {
-	if a.Kind == KindUnregister {
+	if a.Kind == OpEnd {
 		r := s.reg(a.Body)
 		return r != nil && r.Asked == Abort && !r.Closed
 	}

@@ -29,8 +29,8 @@ func TestExplore(t *testing.T) {
 			if r.Violation != nil || !r.Complete {
 				t.Fatalf("complete=%v, want true and no violation: %v", r.Complete, r.Violation)
 			}
-			for _, k := range []ActionKind{KindSubmit, KindShutdown, KindShutdownGracefully, KindTimeoutFires, KindLoopCloses, KindDone} {
-				if r.Taken[k.String()] == 0 && (k != KindSubmit || tc.b.Tasks > 0) {
+			for _, k := range []Op{OpExecute, OpShutdown, OpShutdownGracefully, StepTimeoutFires, StepLoopCloses, StepDone} {
+				if r.Taken[kindWord(k)] == 0 && (k != OpExecute || tc.b.Tasks > 0) {
 					t.Errorf("%v was never taken", k)
 				}
 			}
@@ -50,7 +50,7 @@ func sized(b Bounds) Bounds {
 // yet done is out of reach.
 func TestExploreFindsLivelock(t *testing.T) {
 	m := newMachine(rules[:], effects)
-	m.effects[KindEnd] = func(s *State, a *Action) {
+	m.effects[StepEnd] = func(s *State, a *Action) {
 		end(s, a)
 		for i := range s.Timers {
 			if s.Timers[i].Status == timerUnsettled {

@@ -15,21 +15,21 @@ var canInvariants = [...]canInvariant{
 			return to
 		}
 		if len(s.Queue) > 0 && !s.cancelled(Task(s.Queue[0])) {
-			to = append(to, Action{Kind: KindBegin, Body: Task(s.Queue[0])})
+			to = append(to, Action{Kind: StepBegin, Body: Task(s.Queue[0])})
 		}
 		if len(s.Tails) > 0 {
-			to = append(to, Action{Kind: KindBegin, Body: Tail(s.Tails[0])})
+			to = append(to, Action{Kind: StepBegin, Body: Tail(s.Tails[0])})
 		}
 		for _, t := range s.Timers {
 			if t.Status <= TimerDue {
-				to = append(to, Action{Kind: KindBegin, Body: TimerNo(t.ID)})
+				to = append(to, Action{Kind: StepBegin, Body: TimerNo(t.ID)})
 			}
 		}
 		return to
 	}},
 	{"G3", "a cancelled task at the head of the queue can be dropped", func(s *State, to []Action) []Action {
 		if s.Up && len(s.Queue) > 0 && s.cancelled(Task(s.Queue[0])) {
-			to = append(to, Action{Kind: KindDiscard, Body: Task(s.Queue[0])})
+			to = append(to, Action{Kind: StepDiscard, Body: Task(s.Queue[0])})
 		}
 		return to
 	}},
@@ -41,7 +41,7 @@ var canInvariants = [...]canInvariant{
 				a.Outcome = RefusedQueueFull
 			case accept:
 				a.Outcome = Accepted
-			case s.Phase >= Shutdown && (a.Kind != KindAddHook || s.Running.Kind != HookBody):
+			case s.Phase >= Shutdown && (a.Kind != OpAddHook || s.Running.Kind != HookBody):
 				a.Outcome = RefusedClosed
 			case s.StartFailed:
 				a.Outcome = RefusedStartFailed
@@ -54,13 +54,13 @@ var canInvariants = [...]canInvariant{
 	}},
 	{"G6", "once the marked tasks have run, the first hook can begin", func(s *State, to []Action) []Action {
 		if s.Up && s.Phase >= ShuttingDown && s.Running.Kind == NoBody && len(s.Hooks) > 0 && s.find(earlyTaskLeft(s)) == "" {
-			to = append(to, Action{Kind: KindBegin, Body: HookNo(s.Hooks[0].ID)})
+			to = append(to, Action{Kind: StepBegin, Body: HookNo(s.Hooks[0].ID)})
 		}
 		return to
 	}},
 	{"G6", "a running hook accepted before the close can add a hook", func(s *State, to []Action) []Action {
 		if r := s.record(s.Running); r != nil && r.Kind == HookBody && r.At < Shutdown {
-			to = append(to, Action{Kind: KindAddHook, From: Loop, Body: HookNo(s.freshID()), Outcome: Accepted})
+			to = append(to, Action{Kind: OpAddHook, From: Loop, Body: HookNo(s.freshID()), Outcome: Accepted})
 		}
 		return to
 	}},
@@ -69,9 +69,9 @@ var canInvariants = [...]canInvariant{
 			if r := &s.Ledger[i]; !r.Refused && r.Begun == 0 && !r.Cancelled {
 				switch r.Kind {
 				case TaskBody, TimerBody:
-					to = append(to, Action{Kind: KindCancel, Body: r.Body, Outcome: True})
+					to = append(to, Action{Kind: OpCancel, Body: r.Body, Outcome: True})
 				case HookBody:
-					to = append(to, Action{Kind: KindRemoveHook, Body: r.Body, Outcome: True})
+					to = append(to, Action{Kind: OpRemoveHook, Body: r.Body, Outcome: True})
 				}
 			}
 		}
@@ -80,43 +80,43 @@ var canInvariants = [...]canInvariant{
 	{"G10", "drained and quiet, the loop can close", func(s *State, to []Action) []Action {
 		idle := s.queued() == 0 && len(s.Hooks) == 0 && s.Running.Kind == NoBody && !timerToRun(s) && len(s.Regs) == 0
 		if s.Up && s.Phase == ShuttingDown && idle && (s.QuietElapsed || !s.Quiet) {
-			to = append(to, Action{Kind: KindLoopCloses})
+			to = append(to, Action{Kind: StepLoopCloses})
 		}
 		return to
 	}},
 	{"G10", "while no body runs, the quiet period can elapse", func(s *State, to []Action) []Action {
 		if s.Phase == ShuttingDown && s.Quiet && !s.QuietElapsed && !s.restarts() {
-			to = append(to, Action{Kind: KindQuietElapses})
+			to = append(to, Action{Kind: StepQuietElapses})
 		}
 		return to
 	}},
 	{"G11", "the timeout can fire at any moment of a shutdown, even while a body runs", func(s *State, to []Action) []Action {
 		if s.Phase == ShuttingDown && s.Timeout {
-			to = append(to, Action{Kind: KindTimeoutFires})
+			to = append(to, Action{Kind: StepTimeoutFires})
 		}
 		return to
 	}},
 	{"G14", "a running body can end in any way", func(s *State, to []Action) []Action {
 		if s.Running.Kind != NoBody {
 			for _, how := range [...]Outcome{Normal, Panicked, Exited} {
-				to = append(to, Action{Kind: KindEnd, Body: s.Running, Outcome: how})
+				to = append(to, Action{Kind: StepEnd, Body: s.Running, Outcome: how})
 			}
 		}
 		return to
 	}},
 	{"G15", "when nothing is left after the close, done can come", func(s *State, to []Action) []Action {
 		if s.Up && s.Phase == Shutdown && s.queued() == 0 && len(s.Hooks) == 0 && s.Running.Kind == NoBody && len(s.Timers) == 0 && len(s.Regs) == 0 {
-			to = append(to, Action{Kind: KindDone})
+			to = append(to, Action{Kind: StepDone})
 		}
 		return to
 	}},
 	{"G16", "a shutdown call is legal at any moment", func(s *State, to []Action) []Action {
-		return append(to, Action{Kind: KindShutdown}, Action{Kind: KindShutdownGracefully},
-			Action{Kind: KindShutdownGracefully, Quiet: true, Timeout: true})
+		return append(to, Action{Kind: OpShutdown}, Action{Kind: OpShutdownGracefully},
+			Action{Kind: OpShutdownGracefully, Quiet: true, Timeout: true})
 	}},
 	{"G17", "until it has terminated, an executor without a loop can start", func(s *State, to []Action) []Action {
 		if !s.Up && s.Phase < Terminated {
-			to = append(to, Action{Kind: KindStartOK}, Action{Kind: KindStartFail})
+			to = append(to, Action{Kind: StepStartOK}, Action{Kind: StepStartFail})
 		}
 		return to
 	}},
@@ -126,12 +126,12 @@ var canInvariants = [...]canInvariant{
 			if !r.registers() || r.Refused {
 				continue
 			}
-			to = append(to, Action{Kind: KindUnregister, Body: r.Body})
+			to = append(to, Action{Kind: OpEnd, Body: r.Body})
 			if !r.Closed && s.Running.Kind == NoBody {
-				to = append(to, Action{Kind: KindBegin, Body: r.Body})
+				to = append(to, Action{Kind: StepBegin, Body: r.Body})
 			}
 			if reg := s.reg(r.Body); reg != nil && !r.Closed && !reg.Lost {
-				to = append(to, Action{Kind: KindLost, Body: r.Body})
+				to = append(to, Action{Kind: StepLost, Body: r.Body})
 			}
 		}
 		return to
@@ -142,9 +142,9 @@ var canInvariants = [...]canInvariant{
 			switch {
 			case !r.registers() || r.Refused || s.Running.Kind != NoBody:
 			case r.Closed && !r.Ran:
-				to = append(to, Action{Kind: KindNotified, Body: r.Body})
+				to = append(to, Action{Kind: StepNotified, Body: r.Body})
 			case !r.Closed && s.Phase >= ShuttingDown && r.Kind == FDBody:
-				to = append(to, Action{Kind: KindCloseFD, Body: r.Body})
+				to = append(to, Action{Kind: StepCloseFD, Body: r.Body})
 			}
 		}
 		return to
@@ -155,9 +155,9 @@ var canInvariants = [...]canInvariant{
 			switch drains := s.Drain == DrainChannels; {
 			case r.Kind != ChannelBody || r.Refused || r.Closed || s.Running.Kind != NoBody:
 			case s.Phase == ShuttingDown && drains && r.Drains == 0 && r.Aborts == 0:
-				to = append(to, Action{Kind: KindBegin, Body: r.Body, Part: Drain})
+				to = append(to, Action{Kind: StepBegin, Body: r.Body, Part: Drain})
 			case (s.Phase >= Shutdown || s.Phase == ShuttingDown && !drains) && r.Aborts == 0:
-				to = append(to, Action{Kind: KindBegin, Body: r.Body, Part: Abort})
+				to = append(to, Action{Kind: StepBegin, Body: r.Body, Part: Abort})
 			}
 		}
 		return to
@@ -166,14 +166,14 @@ var canInvariants = [...]canInvariant{
 		if s.Running.Kind == NoBody {
 			return to
 		}
-		a := Action{Kind: KindSubmit, From: Loop, Body: Task(s.freshID()), Outcome: Accepted}
+		a := Action{Kind: OpExecute, From: Loop, Body: Task(s.freshID()), Outcome: Accepted}
 		switch {
 		case s.Phase >= Shutdown:
 			a.Outcome = RefusedClosed
 		case s.full():
 			a.Outcome = RefusedQueueFull
 		}
-		return append(to, a, Action{Kind: KindShutdown, From: Loop}, Action{Kind: KindObserve, From: Loop, Phase: s.Phase})
+		return append(to, a, Action{Kind: OpShutdown, From: Loop}, Action{Kind: OpState, From: Loop, Phase: s.Phase})
 	}},
 }
 
@@ -190,11 +190,11 @@ func (s *State) freshID() int {
 func (s *State) freshCalls() [6]Action {
 	id := s.freshID()
 	return [...]Action{
-		{Kind: KindSubmit, Body: Task(id)},
-		{Kind: KindSubmitTail, Body: Tail(id)},
-		{Kind: KindSchedule, Body: TimerNo(id)},
-		{Kind: KindAddHook, Body: HookNo(id)},
-		{Kind: KindRegister, Body: FD(id)},
-		{Kind: KindRegister, Body: Channel(id)},
+		{Kind: OpExecute, Body: Task(id)},
+		{Kind: OpAfterIteration, Body: Tail(id)},
+		{Kind: OpSchedule, Body: TimerNo(id)},
+		{Kind: OpAddHook, Body: HookNo(id)},
+		{Kind: OpRegister, Body: FD(id)},
+		{Kind: OpRegister, Body: Channel(id)},
 	}
 }

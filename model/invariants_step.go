@@ -20,10 +20,10 @@ var stepInvariants = [...]stepInvariant{
 		return when(!legal, "%v -> %v", s.Phase, t.Phase)
 	}},
 	{"G1", "State returns the phase", func(s *State, a *Action, t *State) string {
-		return when(a.Kind == KindObserve && a.Phase != s.Phase, "%v", s.Phase)
+		return when(a.Kind == OpState && a.Phase != s.Phase, "%v", s.Phase)
 	}},
 	{"G2", "a call from the loop is made by the running body, and only that one ends", func(s *State, a *Action, t *State) string {
-		return when(a.From == Loop && s.Running.Kind == NoBody || a.Kind == KindEnd && s.Running != a.Body, "running: %v", s.Running)
+		return when(a.From == Loop && s.Running.Kind == NoBody || a.Kind == StepEnd && s.Running != a.Body, "running: %v", s.Running)
 	}},
 	{"G3", "a refused call changes nothing but the count of refusals", func(s *State, a *Action, t *State) string {
 		return when(admitting.has(a.Kind) && a.Outcome.IsRefusal() && !sameWork(s, t), "changed")
@@ -33,16 +33,16 @@ var stepInvariants = [...]stepInvariant{
 		return when(admitting.has(a.Kind) && (r == nil || r.Refused != (a.Outcome.IsRefusal()) || r.Refused == waiting(t, a.Body)), "%v", a)
 	}},
 	{"G3", "only a cancelled task is dropped", func(s *State, a *Action, t *State) string {
-		return when(a.Kind == KindDiscard && !s.cancelled(a.Body), "not cancelled")
+		return when(a.Kind == StepDiscard && !s.cancelled(a.Body), "not cancelled")
 	}},
 	{"G4", "tasks begin in the order they were accepted", func(s *State, a *Action, t *State) string {
-		if a.Kind != KindBegin || a.Body.Kind != TaskBody && a.Body.Kind != TailBody {
+		if a.Kind != StepBegin || a.Body.Kind != TaskBody && a.Body.Kind != TailBody {
 			return ""
 		}
 		return s.findBefore(a.Body)
 	}},
 	{"G5", "after the close nothing is accepted, and before it refusals give the true reason", func(s *State, a *Action, t *State) string {
-		if !admitting.has(a.Kind) || a.Kind == KindAddHook && s.Phase >= Shutdown {
+		if !admitting.has(a.Kind) || a.Kind == OpAddHook && s.Phase >= Shutdown {
 			return ""
 		}
 		dishonest := a.Outcome == Accepted && s.Phase >= Shutdown ||
@@ -52,23 +52,23 @@ var stepInvariants = [...]stepInvariant{
 		return when(dishonest, "in %v", s.Phase)
 	}},
 	{"G5", "Shutdown has closed admission when it returns", func(s *State, a *Action, t *State) string {
-		return when(a.Kind == KindShutdown && t.Phase < Shutdown, "%v", t.Phase)
+		return when(a.Kind == OpShutdown && t.Phase < Shutdown, "%v", t.Phase)
 	}},
 	{"G6", "hooks begin in the order they were added", func(s *State, a *Action, t *State) string {
-		if a.Kind != KindBegin || a.Body.Kind != HookBody {
+		if a.Kind != StepBegin || a.Body.Kind != HookBody {
 			return ""
 		}
 		return s.findBefore(a.Body)
 	}},
 	{"G6", "hooks begin after the tasks accepted before the shutdown call", func(s *State, a *Action, t *State) string {
-		if a.Kind != KindBegin || a.Body.Kind != HookBody {
+		if a.Kind != StepBegin || a.Body.Kind != HookBody {
 			return ""
 		}
 		return s.find(earlyTaskLeft(s))
 	}},
 	{"G6", "later work does not delay hooks", func(s *State, a *Action, t *State) string {
 		r := s.record(a.Body)
-		if a.Kind != KindBegin || a.Body.Kind == HookBody || a.Body.registers() || r == nil || r.At < ShuttingDown || s.find(earlyTaskLeft(s)) != "" {
+		if a.Kind != StepBegin || a.Body.Kind == HookBody || a.Body.registers() || r == nil || r.At < ShuttingDown || s.find(earlyTaskLeft(s)) != "" {
 			return ""
 		}
 		return s.find(func(h *Record) bool {
@@ -78,10 +78,10 @@ var stepInvariants = [...]stepInvariant{
 	{"G6", "remove answers whether the hook will begin", func(s *State, a *Action, t *State) string {
 		r := s.record(a.Body)
 		pending := r != nil && !r.Refused && !r.Cancelled && r.Begun == 0
-		return when(a.Kind == KindRemoveHook && pending != (a.Outcome == True), "pending: %v", pending)
+		return when(a.Kind == OpRemoveHook && pending != (a.Outcome == True), "pending: %v", pending)
 	}},
 	{"G6", "after the close a hook accepted before it may add hooks, and nobody else", func(s *State, a *Action, t *State) string {
-		if a.Kind != KindAddHook || s.Phase < Shutdown {
+		if a.Kind != OpAddHook || s.Phase < Shutdown {
 			return ""
 		}
 		r := s.record(s.Running)
@@ -89,33 +89,33 @@ var stepInvariants = [...]stepInvariant{
 		return when(a.Outcome == Accepted && !may || a.Outcome == RefusedClosed && may, "from %v", s.Running)
 	}},
 	{"G7", "a timer runs only if the policy allows it", func(s *State, a *Action, t *State) string {
-		if a.Kind != KindBegin || a.Body.Kind != TimerBody || s.Phase < ShuttingDown {
+		if a.Kind != StepBegin || a.Body.Kind != TimerBody || s.Phase < ShuttingDown {
 			return ""
 		}
 		r := s.record(a.Body)
 		late := s.Policy == RunDueTimers && r != nil && r.At >= ShuttingDown
-		return when(s.Policy == CancelTimers || late || s.ClosedBy == KindLoopFails || doomed(s, a.Body), "in %v", s.Phase)
+		return when(s.Policy == CancelTimers || late || s.ClosedBy == StepLoopFails || doomed(s, a.Body), "in %v", s.Phase)
 	}},
 	{"G7", "the policy ends no timer that it runs", func(s *State, a *Action, t *State) string {
-		if a.Kind != KindTimerDies {
+		if a.Kind != StepTimerDies {
 			return ""
 		}
 		return when(s.Phase < ShuttingDown || !doomed(s, a.Body), "in %v", s.Phase)
 	}},
 	{"G7", "a periodic timer that does not return ends", func(s *State, a *Action, t *State) string {
-		return when(a.Kind == KindEnd && a.Outcome != Normal && a.Body.Kind == TimerBody && t.timer(a.Body.ID) != nil, "still there")
+		return when(a.Kind == StepEnd && a.Outcome != Normal && a.Body.Kind == TimerBody && t.timer(a.Body.ID) != nil, "still there")
 	}},
 	{"G7", "the quiet period waits for timers that will run", func(s *State, a *Action, t *State) string {
-		return when(a.Kind == KindLoopCloses && slices.ContainsFunc(s.Timers, func(t Timer) bool { return t.Status != TimerDoomed }), "one is left")
+		return when(a.Kind == StepLoopCloses && slices.ContainsFunc(s.Timers, func(t Timer) bool { return t.Status != TimerDoomed }), "one is left")
 	}},
 	{"G8", "what was cancelled or removed is on record", func(s *State, a *Action, t *State) string {
 		return when(a.Outcome == True && !t.cancelled(a.Body), "not cancelled")
 	}},
 	{"G8", "a cancelled body does not begin", func(s *State, a *Action, t *State) string {
-		return when(a.Kind == KindBegin && a.Body.Kind != HookBody && s.cancelled(a.Body), "cancelled")
+		return when(a.Kind == StepBegin && a.Body.Kind != HookBody && s.cancelled(a.Body), "cancelled")
 	}},
 	{"G8", "Cancel answers whether the body will begin", func(s *State, a *Action, t *State) string {
-		if a.Kind != KindCancel {
+		if a.Kind != OpCancel {
 			return ""
 		}
 		r := s.record(a.Body)
@@ -123,7 +123,7 @@ var stepInvariants = [...]stepInvariant{
 		return when(a.Outcome == True && !live || a.Outcome == False && live && !doomed(s, a.Body), "live: %v", live)
 	}},
 	{"G10", "the loop closes when everything accepted has ended and the quiet period is over", func(s *State, a *Action, t *State) string {
-		if a.Kind != KindLoopCloses {
+		if a.Kind != StepLoopCloses {
 			return ""
 		}
 		if s.Quiet && !s.QuietElapsed {
@@ -134,23 +134,23 @@ var stepInvariants = [...]stepInvariant{
 		})
 	}},
 	{"G10", "the loop's close ends the shutdown's first half, and the quiet period ends once", func(s *State, a *Action, t *State) string {
-		return when(a.Kind == KindLoopCloses && t.Phase != Shutdown || a.Kind == KindQuietElapses && (s.QuietElapsed || !t.QuietElapsed), "%v", t.Phase)
+		return when(a.Kind == StepLoopCloses && t.Phase != Shutdown || a.Kind == StepQuietElapses && (s.QuietElapsed || !t.QuietElapsed), "%v", t.Phase)
 	}},
 	{"G11", "the timeout closes admission, a timeout of 0 at the call", func(s *State, a *Action, t *State) string {
-		atOnce := a.Kind == KindShutdownGracefully && !a.Timeout && s.Phase < ShuttingDown
-		return when(a.Kind == KindTimeoutFires && (t.Phase != Shutdown || !s.Timeout) || atOnce && t.Phase < Shutdown, "%v", t.Phase)
+		atOnce := a.Kind == OpShutdownGracefully && !a.Timeout && s.Phase < ShuttingDown
+		return when(a.Kind == StepTimeoutFires && (t.Phase != Shutdown || !s.Timeout) || atOnce && t.Phase < Shutdown, "%v", t.Phase)
 	}},
 	{"G14", "however a body ends, all other work is unchanged", func(s *State, a *Action, t *State) string {
-		return when(a.Kind == KindEnd && (t.Running.Kind != NoBody || !sameQueues(s, t)), "changed")
+		return when(a.Kind == StepEnd && (t.Running.Kind != NoBody || !sameQueues(s, t)), "changed")
 	}},
 	{"G15", "after done there are only calls", func(s *State, a *Action, t *State) string {
-		return when(s.Phase == Terminated && !a.IsCall() || a.Kind == KindDone && t.Phase != Terminated, "%v", t.Phase)
+		return when(s.Phase == Terminated && !a.IsCall() || a.Kind == StepDone && t.Phase != Terminated, "%v", t.Phase)
 	}},
 	{"G15", "a broken loop closes admission and cancels timers", func(s *State, a *Action, t *State) string {
-		return when(a.Kind == KindLoopFails && (t.Phase < Shutdown || timerToRun(t)), "%v", t.Phase)
+		return when(a.Kind == StepLoopFails && (t.Phase < Shutdown || timerToRun(t)), "%v", t.Phase)
 	}},
 	{"G16", "the first shutdown call's parameters stand", func(s *State, a *Action, t *State) string {
-		first := s.Phase < ShuttingDown && a.Kind == KindShutdownGracefully && !a.Outcome.IsRefusal()
+		first := s.Phase < ShuttingDown && a.Kind == OpShutdownGracefully && !a.Outcome.IsRefusal()
 		quiet, timeout := s.Quiet, s.Timeout
 		if first {
 			quiet, timeout = a.Quiet, a.Timeout
@@ -158,13 +158,13 @@ var stepInvariants = [...]stepInvariant{
 		return when(t.Quiet != quiet || t.Timeout != timeout, "quiet=%v timeout=%v", t.Quiet, t.Timeout)
 	}},
 	{"G17", "a failed start keeps nothing, and ends a shutdown", func(s *State, a *Action, t *State) string {
-		failed := a.Kind == KindStartFail || shutdowns.has(a.Kind) && a.Outcome.IsRefusal()
-		ended := s.Phase >= ShuttingDown || a.Kind != KindStartFail
+		failed := a.Kind == StepStartFail || shutdowns.has(a.Kind) && a.Outcome.IsRefusal()
+		ended := s.Phase >= ShuttingDown || a.Kind != StepStartFail
 		return when(failed && (!sameWork(s, t) || t.Up || !t.StartFailed || ended != (t.Phase == Terminated)), "%v", t.Phase)
 	}},
 	{"G17", "the loop is started once, and does nothing before", func(s *State, a *Action, t *State) string {
-		return when(a.Kind == KindStartOK && (s.Up || !t.Up) || a.Kind != KindStartOK && s.Up != t.Up ||
-			(loopSteps.has(a.Kind) || a.Kind == KindLoopFails) && !s.Up, "up: %v", s.Up)
+		return when(a.Kind == StepStartOK && (s.Up || !t.Up) || a.Kind != StepStartOK && s.Up != t.Up ||
+			(loopSteps.has(a.Kind) || a.Kind == StepLoopFails) && !s.Up, "up: %v", s.Up)
 	}},
 	{"G17", "ErrStarting is returned only before the start has ended", func(s *State, a *Action, t *State) string {
 		return when(a.Outcome == RefusedStarting && (s.Up || s.Phase == Terminated), "in %v", s.Phase)
@@ -174,28 +174,28 @@ var stepInvariants = [...]stepInvariant{
 var registrationInvariants = [...]stepInvariant{
 	{"G22", "no body of an ended registration begins", func(s *State, a *Action, t *State) string {
 		r := s.record(a.Body)
-		return when(a.Kind == KindBegin && a.Body.registers() && (r == nil || r.Refused || r.Closed || r.Ran), "%v", a)
+		return when(a.Kind == StepBegin && a.Body.registers() && (r == nil || r.Refused || r.Closed || r.Ran), "%v", a)
 	}},
 	{"G22", "the owner is notified once, after the end", func(s *State, a *Action, t *State) string {
 		r := s.record(a.Body)
-		return when(a.Kind == KindNotified && (r == nil || !r.Closed || r.Ran || !t.record(a.Body).Ran), "%v", a)
+		return when(a.Kind == StepNotified && (r == nil || !r.Closed || r.Ran || !t.record(a.Body).Ran), "%v", a)
 	}},
 	{"G22", "the loop closes only plain registrations, at a shutdown or because the poller lost them", func(s *State, a *Action, t *State) string {
 		r := s.reg(a.Body)
 		legal := a.Body.Kind == FDBody && r != nil && !s.record(a.Body).Closed && (s.Phase >= ShuttingDown || r.Lost)
-		return when(a.Kind == KindCloseFD && (!legal || !t.record(a.Body).Closed), "in %v", s.Phase)
+		return when(a.Kind == StepCloseFD && (!legal || !t.record(a.Body).Closed), "in %v", s.Phase)
 	}},
 	{"G22", "a registration ends by being closed, and stays ended", func(s *State, a *Action, t *State) string {
 		if len(s.Ledger) == 0 || !s.Ledger[len(s.Ledger)-1].registers() {
-			return when(a.Kind == KindUnregister, "nothing is registered")
+			return when(a.Kind == OpEnd, "nothing is registered")
 		}
 		was, is := s.record(a.Body), t.record(a.Body)
-		if a.Kind == KindUnregister && (was == nil || was.Refused || !is.Closed) {
+		if a.Kind == OpEnd && (was == nil || was.Refused || !is.Closed) {
 			return "not closed"
 		}
 		for i := range s.Ledger {
 			r := &s.Ledger[i]
-			if now := t.record(r.Body); r.registers() && now.Closed != r.Closed && (r.Closed || r.Body != a.Body || a.Kind != KindUnregister && a.Kind != KindCloseFD) {
+			if now := t.record(r.Body); r.registers() && now.Closed != r.Closed && (r.Closed || r.Body != a.Body || a.Kind != OpEnd && a.Kind != StepCloseFD) {
 				return r.Body.String()
 			}
 		}
@@ -205,10 +205,10 @@ var registrationInvariants = [...]stepInvariant{
 		r := s.reg(a.Body)
 		known := r != nil && !r.Lost && !s.record(a.Body).Closed
 		now := t.reg(a.Body)
-		return when(a.Kind == KindLost && (!known || now == nil || !now.Lost), "%v", a)
+		return when(a.Kind == StepLost && (!known || now == nil || !now.Lost), "%v", a)
 	}},
 	{"G23", "a graceful shutdown that drains asks a channel to drain once, before it aborts the channel", func(s *State, a *Action, t *State) string {
-		if a.Kind != KindBegin || a.Part != Drain {
+		if a.Kind != StepBegin || a.Part != Drain {
 			return ""
 		}
 		r := s.record(a.Body)
@@ -217,7 +217,7 @@ var registrationInvariants = [...]stepInvariant{
 		return when(!legal || t.record(a.Body).Drains != 1, "in %v", s.Phase)
 	}},
 	{"G23", "a channel is aborted once, and not while it may drain", func(s *State, a *Action, t *State) string {
-		if a.Kind != KindBegin || a.Part != Abort {
+		if a.Kind != StepBegin || a.Part != Abort {
 			return ""
 		}
 		r, reg := s.record(a.Body), s.reg(a.Body)
@@ -225,7 +225,7 @@ var registrationInvariants = [...]stepInvariant{
 		return when(r == nil || a.Body.Kind != ChannelBody || r.Aborts > 0 || !time || t.record(a.Body).Aborts != 1, "in %v", s.Phase)
 	}},
 	{"G23", "the loop closes and is done only after every registration has ended and its owner was notified", func(s *State, a *Action, t *State) string {
-		if a.Kind != KindLoopCloses && a.Kind != KindDone {
+		if a.Kind != StepLoopCloses && a.Kind != StepDone {
 			return ""
 		}
 		return s.find(func(r *Record) bool { return r.registers() && !r.Refused && !(r.Closed && r.Ran) })

@@ -4,10 +4,10 @@ package model
 
 var registrationMutants = []mutant{
 	{"closed means closed", "a loop that shuts down refuses registrations (R198)", also("closed means closed", func(s *State, a *Action) bool {
-		return a.Kind != KindRegister || a.Outcome != Accepted || s.Phase < ShuttingDown
+		return a.Kind != OpRegister || a.Outcome != Accepted || s.Phase < ShuttingDown
 	})},
 	{"closed means closed", "registrations are accepted until done", orElse("closed means closed", func(s *State, a *Action) bool {
-		return a.Kind == KindRegister && s.Phase < Terminated
+		return a.Kind == OpRegister && s.Phase < Terminated
 	})},
 	{"close after registrations", "channels do not hold the quiet period", orElse("close after registrations", func(s *State, a *Action) bool {
 		return s.Quiet
@@ -62,19 +62,19 @@ var registrationMutants = []mutant{
 	})},
 	{"notified of the end", "before the end", orElse("notified of the end", func(s *State, a *Action) bool { return s.reg(a.Body) != nil })},
 
-	{"register", "a refused one stays (R212)", after(KindRegister, func(s *State, a *Action) {
+	{"register", "a refused one stays (R212)", after(OpRegister, func(s *State, a *Action) {
 		if a.Outcome.IsRefusal() {
 			s.Regs = append(s.Regs, Reg{Body: a.Body})
 		}
 	})},
-	{"register", "not kept", after(KindRegister, func(s *State, a *Action) { s.Regs = nil })},
-	{"unregister", "forgets to tell", after(KindUnregister, func(s *State, a *Action) { s.Regs = nil })},
-	{"unregister", "closes the others", after(KindUnregister, func(s *State, a *Action) {
+	{"register", "not kept", after(OpRegister, func(s *State, a *Action) { s.Regs = nil })},
+	{"unregister", "forgets to tell", after(OpEnd, func(s *State, a *Action) { s.Regs = nil })},
+	{"unregister", "closes the others", after(OpEnd, func(s *State, a *Action) {
 		for i := range s.Ledger {
 			s.Ledger[i].Closed = s.Ledger[i].registers()
 		}
 	})},
-	{"unregister", "opens it again", after(KindUnregister, func(s *State, a *Action) {
+	{"unregister", "opens it again", after(OpEnd, func(s *State, a *Action) {
 		for i := range s.Regs {
 			s.Regs[i].Closed = false
 		}
@@ -82,21 +82,21 @@ var registrationMutants = []mutant{
 			s.Ledger[i].Closed = false
 		}
 	})},
-	{"closeFD", "forgets to tell (G3)", after(KindCloseFD, func(s *State, a *Action) { s.Regs = nil })},
-	{"notified", "forgets that its owner was notified", after(KindNotified, func(s *State, a *Action) {
+	{"closeFD", "forgets to tell (G3)", after(StepCloseFD, func(s *State, a *Action) { s.Regs = nil })},
+	{"notified", "forgets that its owner was notified", after(StepNotified, func(s *State, a *Action) {
 		s.Regs = append(s.Regs, Reg{Body: a.Body, Closed: true})
 	})},
-	{"lost", "the others too", after(KindLost, func(s *State, a *Action) { s.Regs = nil })},
-	{"shutdownGracefully", "the call itself forgets registrations", after(KindShutdownGracefully, func(s *State, a *Action) { s.Regs = nil })},
-	{"timeoutFires", "loses the channels", after(KindTimeoutFires, func(s *State, a *Action) { s.Regs = nil })},
+	{"lost", "the others too", after(StepLost, func(s *State, a *Action) { s.Regs = nil })},
+	{"shutdownGracefully", "the call itself forgets registrations", after(OpShutdownGracefully, func(s *State, a *Action) { s.Regs = nil })},
+	{"timeoutFires", "loses the channels", after(StepTimeoutFires, func(s *State, a *Action) { s.Regs = nil })},
 	{"begin", "does not know that it asked", func(m *machine) {
-		m.effects[KindBegin] = func(s *State, a *Action) {
+		m.effects[StepBegin] = func(s *State, a *Action) {
 			regs := s.clone().Regs
 			begin(s, a)
 			s.Regs = regs
 		}
 	}},
-	{"end", "the last call of a handler ends it", after(KindEnd, func(s *State, a *Action) {
+	{"end", "the last call of a handler ends it", after(StepEnd, func(s *State, a *Action) {
 		if a.Body.registers() {
 			s.entry(a.Body).Ran = true
 		}

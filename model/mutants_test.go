@@ -29,7 +29,7 @@ var ruleMutants = []mutant{
 		return s.Phase < Terminated
 	})},
 	{"closed means closed", "the loop may still schedule (R73)", orElse("closed means closed", func(s *State, a *Action) bool {
-		return a.From == Loop && a.Kind == KindSchedule
+		return a.From == Loop && a.Kind == OpSchedule
 	})},
 	{"hook chain ends", "any hook may add hooks (R119)", orElse("hook chain ends", func(s *State, a *Action) bool {
 		return s.Phase == Shutdown && s.Running.Kind == HookBody
@@ -76,14 +76,14 @@ var ruleMutants = []mutant{
 }
 
 // before runs a function in front of an effect, after behind it.
-func before(k ActionKind, f func(*State, *Action)) func(*machine) {
+func before(k Op, f func(*State, *Action)) func(*machine) {
 	return func(m *machine) {
 		old := m.effects[k]
 		m.effects[k] = func(s *State, a *Action) { f(s, a); old(s, a) }
 	}
 }
 
-func after(k ActionKind, f func(*State, *Action)) func(*machine) {
+func after(k Op, f func(*State, *Action)) func(*machine) {
 	return func(m *machine) {
 		old := m.effects[k]
 		m.effects[k] = func(s *State, a *Action) { old(s, a); f(s, a) }
@@ -93,53 +93,53 @@ func after(k ActionKind, f func(*State, *Action)) func(*machine) {
 func loseQueue(s *State, _ *Action) { s.Queue, s.Marked = nil, 0 }
 
 var effectMutants = []mutant{
-	{"submit", "a refused task stays queued (R11)", after(KindSubmit, func(s *State, a *Action) {
+	{"submit", "a refused task stays queued (R11)", after(OpExecute, func(s *State, a *Action) {
 		if a.Outcome.IsRefusal() {
 			s.Queue = append(s.Queue, a.Body.ID)
 		}
 	})},
-	{"submit", "not counted", after(KindSubmit, func(s *State, a *Action) { s.Accepted = 0 })},
-	{"submitTail", "not queued (R39)", after(KindSubmitTail, func(s *State, a *Action) { s.Tails = nil })},
-	{"schedule", "the policy forgets late timers", after(KindSchedule, func(s *State, a *Action) {
+	{"submit", "not counted", after(OpExecute, func(s *State, a *Action) { s.Accepted = 0 })},
+	{"submitTail", "not queued (R39)", after(OpAfterIteration, func(s *State, a *Action) { s.Tails = nil })},
+	{"schedule", "the policy forgets late timers", after(OpSchedule, func(s *State, a *Action) {
 		if t := s.timer(a.Body.ID); t != nil {
 			t.Status = TimerWaiting
 		}
 	})},
-	{"cancel", "counted at the call and by the loop", after(KindCancel, func(s *State, a *Action) {
+	{"cancel", "counted at the call and by the loop", after(OpCancel, func(s *State, a *Action) {
 		if a.Outcome == True && a.Body.Kind == TaskBody {
 			s.Cancelled++
 		}
 	})},
-	{"cancel", "dropped without being counted", after(KindCancel, func(s *State, a *Action) {
+	{"cancel", "dropped without being counted", after(OpCancel, func(s *State, a *Action) {
 		if a.Outcome == True && a.Body.Kind == TaskBody {
 			s.Queue, s.Marked = dequeue(s.Queue, a.Body.ID, s.Marked)
 		}
 	})},
-	{"cancel", "a periodic timer goes on", after(KindCancel, func(s *State, a *Action) {
+	{"cancel", "a periodic timer goes on", after(OpCancel, func(s *State, a *Action) {
 		if t := s.timer(a.Body.ID); t != nil && t.Status == TimerLastRun {
 			t.Status = TimerRunning
 		}
 	})},
 	{"removeHook", "the hook stays", func(m *machine) {
-		m.effects[KindRemoveHook] = func(s *State, a *Action) {
+		m.effects[OpRemoveHook] = func(s *State, a *Action) {
 			if a.Outcome == True {
 				s.entry(a.Body).Cancelled = true
 			}
 		}
 	}},
-	{"removeHook", "removes another (R25)", before(KindRemoveHook, func(s *State, a *Action) {
+	{"removeHook", "removes another (R25)", before(OpRemoveHook, func(s *State, a *Action) {
 		if a.Outcome == True {
 			s.Hooks = nil
 		}
 	})},
-	{"state", "observing starts the loop", func(m *machine) { m.effects[KindObserve] = startOK }},
-	{"shutdownGracefully", "a later call overwrites (R105)", after(KindShutdownGracefully, func(s *State, a *Action) {
+	{"state", "observing starts the loop", func(m *machine) { m.effects[OpState] = startOK }},
+	{"shutdownGracefully", "a later call overwrites (R105)", after(OpShutdownGracefully, func(s *State, a *Action) {
 		s.Quiet, s.Timeout = a.Quiet, a.Timeout
 	})},
-	{"shutdownGracefully", "nothing is marked", after(KindShutdownGracefully, func(s *State, a *Action) { s.Marked, s.MarkedTail = 0, 0 })},
-	{"shutdownGracefully", "a later call marks again", after(KindShutdownGracefully, func(s *State, a *Action) { mark(s) })},
+	{"shutdownGracefully", "nothing is marked", after(OpShutdownGracefully, func(s *State, a *Action) { s.Marked, s.MarkedTail = 0, 0 })},
+	{"shutdownGracefully", "a later call marks again", after(OpShutdownGracefully, func(s *State, a *Action) { mark(s) })},
 	{"shutdownGracefully", "a timeout of 0 waits", func(m *machine) {
-		m.effects[KindShutdownGracefully] = func(s *State, a *Action) {
+		m.effects[OpShutdownGracefully] = func(s *State, a *Action) {
 			if s.Phase < ShuttingDown && !a.Outcome.IsRefusal() {
 				s.Quiet, s.Timeout = a.Quiet, a.Timeout
 				mark(s)
@@ -148,63 +148,63 @@ var effectMutants = []mutant{
 		}
 	}},
 	{"shutdown", "ignored while shutting down (R101)", func(m *machine) {
-		m.effects[KindShutdown] = func(s *State, a *Action) {
+		m.effects[OpShutdown] = func(s *State, a *Action) {
 			if s.Phase < ShuttingDown {
 				shutdown(s, a)
 			}
 		}
 	}},
-	{"shutdown", "loses the queue (B7, #9603)", after(KindShutdown, loseQueue)},
-	{"timeoutFires", "loses the queue (B7, #9603)", after(KindTimeoutFires, loseQueue)},
-	{"timeoutFires", "loses the hooks (R120)", after(KindTimeoutFires, func(s *State, _ *Action) { s.Hooks = nil })},
+	{"shutdown", "loses the queue (B7, #9603)", after(OpShutdown, loseQueue)},
+	{"timeoutFires", "loses the queue (B7, #9603)", after(StepTimeoutFires, loseQueue)},
+	{"timeoutFires", "loses the hooks (R120)", after(StepTimeoutFires, func(s *State, _ *Action) { s.Hooks = nil })},
 	{"timeoutFires", "timers keep waiting", func(m *machine) {
-		m.effects[KindTimeoutFires] = func(s *State, a *Action) { s.QuietElapsed = false; s.moveTo(Shutdown, a.Kind) }
+		m.effects[StepTimeoutFires] = func(s *State, a *Action) { s.QuietElapsed = false; s.moveTo(Shutdown, a.Kind) }
 	}},
 	{"startOK", "takes back the shutdown", func(m *machine) {
-		m.effects[KindStartOK] = func(s *State, a *Action) { s.Up = true; s.Phase = Started }
+		m.effects[StepStartOK] = func(s *State, a *Action) { s.Up = true; s.Phase = Started }
 	}},
-	{"startFail", "the loop counts as started (B1, #7483)", after(KindStartFail, func(s *State, _ *Action) { s.Up = true })},
+	{"startFail", "the loop counts as started (B1, #7483)", after(StepStartFail, func(s *State, _ *Action) { s.Up = true })},
 	{"startFail", "a shutdown waits for ever (R14)", func(m *machine) {
-		m.effects[KindStartFail] = func(s *State, _ *Action) { s.StartFailed = true }
+		m.effects[StepStartFail] = func(s *State, _ *Action) { s.StartFailed = true }
 	}},
-	{"loopFails", "timers are left to a dead poller", after(KindLoopFails, func(s *State, _ *Action) {
+	{"loopFails", "timers are left to a dead poller", after(StepLoopFails, func(s *State, _ *Action) {
 		for i := range s.Timers {
 			s.Timers[i].Status = TimerWaiting
 		}
 	})},
 	{"begin", "does not restart the quiet period", func(m *machine) {
-		m.effects[KindBegin] = func(s *State, a *Action) { q := s.QuietElapsed; begin(s, a); s.QuietElapsed = q }
+		m.effects[StepBegin] = func(s *State, a *Action) { q := s.QuietElapsed; begin(s, a); s.QuietElapsed = q }
 	}},
-	{"begin", "the task stays queued", after(KindBegin, func(s *State, a *Action) {
+	{"begin", "the task stays queued", after(StepBegin, func(s *State, a *Action) {
 		if a.Body.Kind == TaskBody {
 			s.Queue = append([]int{a.Body.ID}, s.Queue...)
 		}
 	})},
 	{"begin", "marks are not taken off", func(m *machine) {
-		m.effects[KindBegin] = func(s *State, a *Action) {
+		m.effects[StepBegin] = func(s *State, a *Action) {
 			n := s.Marked
 			begin(s, a)
 			s.Marked = n
 		}
 	}},
-	{"begin", "hooks after the close may add hooks (R119)", after(KindBegin, func(s *State, _ *Action) { s.LastHook = false })},
-	{"end", "a panic loses the rest of the batch (B13, #16102)", after(KindEnd, func(s *State, a *Action) {
+	{"begin", "hooks after the close may add hooks (R119)", after(StepBegin, func(s *State, _ *Action) { s.LastHook = false })},
+	{"end", "a panic loses the rest of the batch (B13, #16102)", after(StepEnd, func(s *State, a *Action) {
 		if a.Outcome == Panicked {
 			loseQueue(s, a)
 		}
 	})},
-	{"end", "a panicking hook stops the others (G6)", after(KindEnd, func(s *State, a *Action) {
+	{"end", "a panicking hook stops the others (G6)", after(StepEnd, func(s *State, a *Action) {
 		if a.Outcome == Panicked && a.Body.Kind == HookBody {
 			s.Hooks = nil
 		}
 	})},
-	{"end", "a body that panicked is not counted", after(KindEnd, func(s *State, a *Action) {
+	{"end", "a body that panicked is not counted", after(StepEnd, func(s *State, a *Action) {
 		if a.Outcome == Panicked && a.Body.Kind == TaskBody {
 			s.Ran--
 		}
 	})},
 	{"end", "a periodic timer that panicked goes on", func(m *machine) {
-		m.effects[KindEnd] = func(s *State, a *Action) {
+		m.effects[StepEnd] = func(s *State, a *Action) {
 			b := *a
 			if b.Body.Kind == TimerBody {
 				b.Outcome = Normal
@@ -212,17 +212,17 @@ var effectMutants = []mutant{
 			end(s, &b)
 		}
 	}},
-	{"end", "after Goexit the loop is gone", after(KindEnd, func(s *State, a *Action) { s.Up = a.Outcome != Exited })},
-	{"discard", "not counted", after(KindDiscard, func(s *State, _ *Action) { s.Cancelled-- })},
+	{"end", "after Goexit the loop is gone", after(StepEnd, func(s *State, a *Action) { s.Up = a.Outcome != Exited })},
+	{"discard", "not counted", after(StepDiscard, func(s *State, _ *Action) { s.Cancelled-- })},
 	{"discard", "the mark stays", func(m *machine) {
-		m.effects[KindDiscard] = func(s *State, a *Action) {
+		m.effects[StepDiscard] = func(s *State, a *Action) {
 			n := s.Marked
 			discard(s, a)
 			s.Marked = n
 		}
 	}},
 	{"timerDies", "its future never ends (R83)", func(m *machine) {
-		m.effects[KindTimerDies] = func(s *State, a *Action) { s.Timers = nil }
+		m.effects[StepTimerDies] = func(s *State, a *Action) { s.Timers = nil }
 	}},
-	{"loopCloses", "loses late submissions", after(KindLoopCloses, func(s *State, _ *Action) { s.Timers = nil })},
+	{"loopCloses", "loses late submissions", after(StepLoopCloses, func(s *State, _ *Action) { s.Timers = nil })},
 }

@@ -11,31 +11,31 @@ type move struct {
 
 // moves is the whole of G1. No other move is possible.
 var moves = [...]move{
-	{NotStarted, Started, kinds(KindStartOK), "first use, once the spawner has accepted"},
-	{NotStarted, ShuttingDown, kinds(KindShutdownGracefully), "a shutdown call"},
-	{NotStarted, Shutdown, kinds(KindShutdownGracefully, KindShutdown), "Shutdown, or a timeout of 0"},
-	{NotStarted, Terminated, kinds(KindShutdownGracefully, KindShutdown), "a shutdown call whose own start failed"},
-	{Started, ShuttingDown, kinds(KindShutdownGracefully), "a shutdown call"},
-	{Started, Shutdown, kinds(KindShutdownGracefully, KindShutdown, KindLoopFails), "Shutdown, a timeout of 0, or a broken loop"},
-	{ShuttingDown, Shutdown, kinds(KindLoopCloses, KindTimeoutFires, KindShutdown, KindLoopFails), "quiet period over, timeout, Shutdown, or a broken loop"},
-	{ShuttingDown, Terminated, kinds(KindStartFail), "the start failed during the shutdown"},
-	{Shutdown, Terminated, kinds(KindDone, KindStartFail), "nothing left, or the start failed"},
+	{NotStarted, Started, kinds(StepStartOK), "first use, once the spawner has accepted"},
+	{NotStarted, ShuttingDown, kinds(OpShutdownGracefully), "a shutdown call"},
+	{NotStarted, Shutdown, kinds(OpShutdownGracefully, OpShutdown), "Shutdown, or a timeout of 0"},
+	{NotStarted, Terminated, kinds(OpShutdownGracefully, OpShutdown), "a shutdown call whose own start failed"},
+	{Started, ShuttingDown, kinds(OpShutdownGracefully), "a shutdown call"},
+	{Started, Shutdown, kinds(OpShutdownGracefully, OpShutdown, StepLoopFails), "Shutdown, a timeout of 0, or a broken loop"},
+	{ShuttingDown, Shutdown, kinds(StepLoopCloses, StepTimeoutFires, OpShutdown, StepLoopFails), "quiet period over, timeout, Shutdown, or a broken loop"},
+	{ShuttingDown, Terminated, kinds(StepStartFail), "the start failed during the shutdown"},
+	{Shutdown, Terminated, kinds(StepDone, StepStartFail), "nothing left, or the start failed"},
 }
 
 // illegalMove is the value with which moveTo panics.
 type illegalMove struct {
 	from, to Phase
-	by       ActionKind
+	by       Op
 }
 
 // Error names both ends and the action.
 func (e illegalMove) Error() string {
-	return fmt.Sprintf("model: illegal move %v -> %v by %v", e.from, e.to, e.by)
+	return fmt.Sprintf("model: illegal move %v -> %v by %v", e.from, e.to, kindWord(e.by))
 }
 
 // moveTo is the only writer of Phase. It panics on a move that is not in the table:
 // that is a broken rule of the model, not a condition of the executor.
-func (s *State) moveTo(to Phase, by ActionKind) {
+func (s *State) moveTo(to Phase, by Op) {
 	for i := range moves {
 		if m := &moves[i]; m.from == s.Phase && m.to == to && m.by.has(by) {
 			s.Phase = to

@@ -19,9 +19,9 @@ func TestMoves(t *testing.T) {
 				panicked := catch(func() { s.moveTo(to, by) })
 				switch {
 				case legal && (panicked != "" || s.Phase != to):
-					t.Errorf("G1: %v -> %v by %v: got %q and %v, want the move", from, to, by, panicked, s.Phase)
-				case !legal && panicked != fmt.Sprintf("model: illegal move %v -> %v by %v", from, to, by):
-					t.Errorf("G1: %v -> %v by %v: got %q, want a panic that names both ends", from, to, by, panicked)
+					t.Errorf("G1: %v -> %v by %v: got %q and %v, want the move", from, to, kindWord(by), panicked, s.Phase)
+				case !legal && panicked != fmt.Sprintf("model: illegal move %v -> %v by %v", from, to, kindWord(by)):
+					t.Errorf("G1: %v -> %v by %v: got %q, want a panic that names both ends", from, to, kindWord(by), panicked)
 				}
 			}
 		}
@@ -47,7 +47,7 @@ func catch(f func()) (message string) {
 func TestEveryMoveIsTaken(t *testing.T) {
 	type step struct {
 		from, to Phase
-		by       ActionKind
+		by       Op
 	}
 	taken := map[step]bool{}
 	m := newMachine(rules[:], effects)
@@ -63,7 +63,7 @@ func TestEveryMoveIsTaken(t *testing.T) {
 	for _, mv := range moves {
 		for by := range numKinds {
 			if mv.by.has(by) && !taken[step{mv.from, mv.to, by}] {
-				t.Errorf("never taken: %v -> %v by %v", mv.from, mv.to, by)
+				t.Errorf("never taken: %v -> %v by %v", mv.from, mv.to, kindWord(by))
 			}
 		}
 	}

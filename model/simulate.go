@@ -13,17 +13,17 @@ type Simulation struct {
 
 // DefaultHidden returns the steps that traces seldom show: the end of the quiet period,
 // the drop of a cancelled task, and the end of a timer by the timer policy.
-func DefaultHidden() []ActionKind { return []ActionKind{KindQuietElapses, KindDiscard, KindTimerDies} }
+func DefaultHidden() []Op { return []Op{StepQuietElapses, StepDiscard, StepTimerDies} }
 
 // canHide contains the kinds that may be hidden: steps of the executor and of its
 // environment that concern no body, or a body that the state determines.
-var canHide = kinds(KindStartOK, KindStartFail, KindLoopFails, KindQuietElapses, KindTimeoutFires, KindDiscard, KindTimerDies, KindLoopCloses, KindDone)
+var canHide = kinds(StepStartOK, StepStartFail, StepLoopFails, StepQuietElapses, StepTimeoutFires, StepDiscard, StepTimerDies, StepLoopCloses, StepDone)
 
 // NewSimulation returns a simulation in the state [New]. The kinds in hidden may happen
 // between any two actions of the trace; if the trace shows one, it is followed like any
 // other action. Calls and the begin and end of bodies cannot be hidden and are ignored
 // in hidden.
-func NewSimulation(c Config, hidden []ActionKind) *Simulation {
+func NewSimulation(c Config, hidden []Op) *Simulation {
 	return &Simulation{set: []State{New(c)}, hidden: kinds(hidden...)}
 }
 
@@ -93,17 +93,17 @@ func (m *machine) closure(set []State, hidden kindSet) []State {
 // only the first ends: the order has no effect, a Cancel concerns one timer by itself,
 // and every subset of timers would double the set of states for each timer.
 func hiddenSteps(s *State, hidden kindSet, to []Action) []Action {
-	for _, k := range [...]ActionKind{KindStartOK, KindStartFail, KindLoopFails, KindQuietElapses, KindTimeoutFires, KindLoopCloses, KindDone} {
+	for _, k := range [...]Op{StepStartOK, StepStartFail, StepLoopFails, StepQuietElapses, StepTimeoutFires, StepLoopCloses, StepDone} {
 		if hidden.has(k) {
 			to = append(to, Action{Kind: k})
 		}
 	}
-	if hidden.has(KindDiscard) && len(s.Queue) > 0 {
-		to = append(to, Action{Kind: KindDiscard, Body: Task(s.Queue[0])})
+	if hidden.has(StepDiscard) && len(s.Queue) > 0 {
+		to = append(to, Action{Kind: StepDiscard, Body: Task(s.Queue[0])})
 	}
-	if hidden.has(KindTimerDies) {
+	if hidden.has(StepTimerDies) {
 		if i := slices.IndexFunc(s.Timers, func(t Timer) bool { return t.Status == TimerDoomed }); i >= 0 {
-			to = append(to, Action{Kind: KindTimerDies, Body: TimerNo(s.Timers[i].ID)})
+			to = append(to, Action{Kind: StepTimerDies, Body: TimerNo(s.Timers[i].ID)})
 		}
 	}
 	return to

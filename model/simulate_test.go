@@ -38,9 +38,9 @@ func TestSimulationStaysAfterRefusal(t *testing.T) {
 		noError(t, sim.Step(a), a.String())
 	}
 	before := sim.Set()[0].Key()
-	equal(t, sim.Step(Action{Kind: KindDone}) != nil, true, "done is refused")
+	equal(t, sim.Step(Action{Kind: StepDone}) != nil, true, "done is refused")
 	equal(t, sim.Set()[0].Key(), before, "state")
-	noError(t, sim.Step(Action{Kind: KindBegin, Body: Task(1)}), "begin")
+	noError(t, sim.Step(Action{Kind: StepBegin, Body: Task(1)}), "begin")
 }
 
 // G7: under RunDueTimers each timer waiting at the call was due or was not, under
@@ -75,19 +75,19 @@ func TestTimerTie(t *testing.T) {
 // ended without a trace.
 func TestHiddenStepsDoNotMultiply(t *testing.T) {
 	sim := NewSimulation(Config{}, DefaultHidden())
-	noError(t, sim.Step(Action{Kind: KindStartOK}), "start")
+	noError(t, sim.Step(Action{Kind: StepStartOK}), "start")
 	const n = 40
 	for id := 1; id <= n; id++ {
-		noError(t, sim.Step(Action{Kind: KindSchedule, Body: TimerNo(id), Outcome: Accepted}), "schedule")
-		noError(t, sim.Step(Action{Kind: KindSubmit, Body: Task(id), Outcome: Accepted}), "submit")
-		noError(t, sim.Step(Action{Kind: KindCancel, Body: Task(id), Outcome: True}), "cancel")
+		noError(t, sim.Step(Action{Kind: OpSchedule, Body: TimerNo(id), Outcome: Accepted}), "schedule")
+		noError(t, sim.Step(Action{Kind: OpExecute, Body: Task(id), Outcome: Accepted}), "submit")
+		noError(t, sim.Step(Action{Kind: OpCancel, Body: Task(id), Outcome: True}), "cancel")
 	}
-	noError(t, sim.Step(Action{Kind: KindShutdown}), "shutdown")
-	noError(t, sim.Step(Action{Kind: KindObserve, Phase: Shutdown}), "observe")
+	noError(t, sim.Step(Action{Kind: OpShutdown}), "shutdown")
+	noError(t, sim.Step(Action{Kind: OpState, Phase: Shutdown}), "observe")
 	if got, most := len(sim.Set()), (n+1)*(n+1); got > most {
 		t.Errorf("got %d states, want at most %d", got, most)
 	}
-	noError(t, sim.Step(Action{Kind: KindDone}), "done")
+	noError(t, sim.Step(Action{Kind: StepDone}), "done")
 	equal(t, len(sim.Set()), 1, "states at done")
 }
 

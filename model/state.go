@@ -20,10 +20,10 @@ type State struct {
 	StartFailed bool // a start failed; a waiter may return its error late
 
 	// The shutdown, with the parameters of the first call (G16).
-	Quiet        bool       // quiet > 0
-	Timeout      bool       // timeout > 0
-	QuietElapsed bool       // no body has ended for the quiet period
-	ClosedBy     ActionKind // what ended admission; meaningful from Shutdown on
+	Quiet        bool // quiet > 0
+	Timeout      bool // timeout > 0
+	QuietElapsed bool // no body has ended for the quiet period
+	ClosedBy     Op   // what ended admission; meaningful from Shutdown on
 
 	// Accepted work that has not ended.
 	Running    Body    // the running body (G2)

@@ -50,7 +50,7 @@ func (s State) String() string {
 	add(!s.Up && s.Phase < Terminated, "no loop")
 	add(s.StartFailed, "a start failed")
 	add(s.Phase == ShuttingDown && s.Quiet, "quiet period %v", map[bool]string{false: "running", true: "over"}[s.QuietElapsed])
-	add(s.Phase >= Shutdown && s.ClosedBy != 0, "closed by %v", s.ClosedBy)
+	add(s.Phase >= Shutdown && s.ClosedBy != 0, "closed by %v", kindWord(s.ClosedBy))
 	add(s.Running.Kind != NoBody, "running %v", s.Running)
 	add(len(s.Queue) > 0, "queue %v", s.Queue)
 	add(len(s.Tails) > 0, "tails %v", s.Tails)

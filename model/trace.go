@@ -27,7 +27,7 @@ type Trace struct {
 	Remembers string
 	Broken    string // the guarantee that the trace breaks; "" if it is good
 	Config    Config
-	Hidden    []ActionKind // steps that are not shown; see [DefaultHidden]
+	Hidden    []Op // steps that are not shown; see [DefaultHidden]
 	Actions   []Action
 	Lines     []int // the line of each action, from 1
 }

@@ -20,6 +20,22 @@ const (
 	Terminated   = vocabulary.Terminated
 )
 
+// The calls that the model knows, each in its plainest form.
+const (
+	OpExecute            = vocabulary.OpExecute        // Submit too
+	OpExecuteLazy        = vocabulary.OpExecuteLazy    // as OpExecute, without a wake-up
+	OpAfterIteration     = vocabulary.OpAfterIteration // ExecuteAfterIteration
+	OpSchedule           = vocabulary.OpSchedule       // every Schedule call; see Action.Periodic
+	OpCancel             = vocabulary.OpCancel         // of a future or timer: True or False
+	OpAddHook            = vocabulary.OpAddHook
+	OpRemoveHook         = vocabulary.OpRemoveHook         // True or False
+	OpShutdownGracefully = vocabulary.OpShutdownGracefully // Quiet and Timeout say whether each parameter is > 0
+	OpShutdown           = vocabulary.OpShutdown
+	OpState              = vocabulary.OpState    // State() returned Phase
+	OpRegister           = vocabulary.OpRegister // or RegisterChannel, as Body says
+	OpEnd                = vocabulary.OpEnd      // Close of a registration; End of a channel
+)
+
 // The kinds of submitted bodies, named after the call that submits them.
 const (
 	NoBody      Op = 0

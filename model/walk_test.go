@@ -105,7 +105,7 @@ func TestKeySeesEveryField(t *testing.T) {
 		func(s *State) { s.Policy = RunDueTimers }, func(s *State) { s.Limit = 1 }, func(s *State) { s.Limit = 200 },
 		func(s *State) { s.Phase = Started }, func(s *State) { s.Up = true }, func(s *State) { s.StartFailed = true },
 		func(s *State) { s.Quiet = true }, func(s *State) { s.Timeout = true }, func(s *State) { s.QuietElapsed = true },
-		func(s *State) { s.ClosedBy = KindShutdown }, func(s *State) { s.Running = Task(1) }, func(s *State) { s.Running = Tail(1) },
+		func(s *State) { s.ClosedBy = OpShutdown }, func(s *State) { s.Running = Task(1) }, func(s *State) { s.Running = Tail(1) },
 		func(s *State) { s.LastHook = true }, func(s *State) { s.Queue = []int{1, 2} }, func(s *State) { s.Queue[0] = 2 },
 		func(s *State) { s.Tails[0] = 2 }, func(s *State) { s.Tails = nil }, func(s *State) { s.Marked = 1 }, func(s *State) { s.MarkedTail = 1 },
 		func(s *State) { s.Timers[0].ID = 2 }, func(s *State) { s.Timers[0].At = 1 }, func(s *State) { s.Timers[0].Status = 1 },

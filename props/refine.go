@@ -148,31 +148,38 @@ func (r *refinement) started() []model.Action {
 		return nil
 	}
 	r.up = true
-	return []model.Action{{Kind: model.KindStartOK}}
+	return []model.Action{{Kind: model.StepStartOK}}
 }
 
-var submissionKinds = map[history.Op]model.ActionKind{
-	history.OpExecute: model.KindSubmit, history.OpSubmit: model.KindSubmit,
-	history.OpExecuteLazy: model.KindSubmitLazy, history.OpAfterIteration: model.KindSubmitTail,
-	history.OpSchedule: model.KindSchedule, history.OpFixedRate: model.KindSchedule, history.OpFixedDelay: model.KindSchedule,
-	history.OpAddHook: model.KindAddHook, history.OpRemoveHook: model.KindRemoveHook, history.OpCancel: model.KindCancel,
-	history.OpShutdownGracefully: model.KindShutdownGracefully, history.OpClose: model.KindShutdownGracefully,
-	history.OpShutdown: model.KindShutdown, history.OpRegister: model.KindRegister, history.OpRegisterChannel: model.KindRegister,
+// modelled returns the form in which the model knows a call, or false for a call that has no
+// step of its own, or one elsewhere: an observation, or what the owner of a registration does.
+func modelled(op history.Op) (form history.Op, ok bool) {
+	switch {
+	case op == history.OpSubmit:
+		return history.OpExecute, true
+	case op.Timers():
+		return history.OpSchedule, true
+	case op.Registers():
+		return history.OpRegister, true
+	case op == history.OpClose:
+		return history.OpShutdownGracefully, true
+	}
+	return op, op.Submits() || op.Shuts() || op == history.OpRemoveHook || op == history.OpCancel
 }
 
 // call returns the step of a call, at the moment of its decision.
 func (r *refinement) call(inv *history.Event) []model.Action {
-	kind, ok := submissionKinds[inv.Op]
+	kind, ok := modelled(inv.Op)
 	if !ok {
 		return nil
 	}
 	a := model.Action{Kind: kind, From: r.from(inv.G)}
 	switch kind {
-	case model.KindShutdownGracefully:
+	case model.OpShutdownGracefully:
 		a.Quiet, a.Timeout = inv.Quiet > 0, inv.Timeout > 0
 		r.closing = r.tookEffect(inv)
 		return []model.Action{a}
-	case model.KindShutdown:
+	case model.OpShutdown:
 		r.closing = r.tookEffect(inv)
 		return []model.Action{a}
 	}
@@ -247,7 +254,7 @@ func (r *refinement) answer(inv *history.Event, a model.Action) []model.Action {
 		}
 		a.Outcome = out
 		if r.phase() == model.NotStarted {
-			before = []model.Action{{Kind: model.KindStartFail}}
+			before = []model.Action{{Kind: model.StepStartFail}}
 		}
 	default:
 		a.Outcome = history.RefusedClosed
@@ -274,7 +281,7 @@ func (r *refinement) body(e *history.Event) []model.Action {
 	case e.Kind == history.Begin:
 		return append(r.lostFirst(e, r.started()), r.begins(e))
 	}
-	return []model.Action{{Kind: model.KindEnd, Body: r.bodyOf(e), Outcome: e.Outcome}}
+	return []model.Action{{Kind: model.StepEnd, Body: r.bodyOf(e), Outcome: e.Outcome}}
 }
 
 // startFails returns the end of an executor whose start failed in a shutdown: one step of
@@ -283,13 +290,13 @@ func (r *refinement) startFails(e *history.Event) []model.Action {
 	if e.To == history.Terminated && e.From == history.Shutdown && r.phase() == model.Terminated {
 		return nil
 	}
-	return []model.Action{{Kind: model.KindStartFail}}
+	return []model.Action{{Kind: model.StepStartFail}}
 }
 
 // transition returns the step that changed the state, unless a call did, and then an
 // observation that the model is in the same state.
 func (r *refinement) transition(e *history.Event) []model.Action {
-	seen := model.Action{Kind: model.KindObserve, Phase: e.To}
+	seen := model.Action{Kind: model.OpState, Phase: e.To}
 	byCall := r.closing
 	r.closing = false
 	failed := e.Cause.Failure()
@@ -297,18 +304,18 @@ func (r *refinement) transition(e *history.Event) []model.Action {
 	case failed && !r.up:
 		return r.startFails(e)
 	case failed && e.To == history.Shutdown && !byCall:
-		return []model.Action{{Kind: model.KindLoopFails}, seen}
+		return []model.Action{{Kind: model.StepLoopFails}, seen}
 	case e.To == history.Started:
 		return append(r.started(), seen)
 	case e.To == history.Terminated:
-		return append(append(r.started(), r.notifyUnaware()...), model.Action{Kind: model.KindDone}, seen)
+		return append(append(r.started(), r.notifyUnaware()...), model.Action{Kind: model.StepDone}, seen)
 	case byCall && e.From < history.ShuttingDown && e.To == history.Shutdown && r.phase() == model.ShuttingDown:
 		// A short timeout passed during the call.
-		return []model.Action{{Kind: model.KindTimeoutFires}, seen}
+		return []model.Action{{Kind: model.StepTimeoutFires}, seen}
 	case byCall:
 		return []model.Action{seen}
 	case r.loops[e.G]:
-		return append(append(r.started(), r.notifyUnaware()...), model.Action{Kind: model.KindLoopCloses}, seen)
+		return append(append(r.started(), r.notifyUnaware()...), model.Action{Kind: model.StepLoopCloses}, seen)
 	}
-	return []model.Action{{Kind: model.KindTimeoutFires}, seen}
+	return []model.Action{{Kind: model.StepTimeoutFires}, seen}
 }

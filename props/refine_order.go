@@ -16,9 +16,9 @@ import (
 func (r *refinement) overtakes(e *history.Event, a model.Action) bool {
 	next := r.nextOfLoop(e.N)
 	switch a.Kind {
-	case model.KindUnregister:
+	case model.OpEnd:
 		return a.From == model.Outside && next != nil && next.Kind == history.Begin && next.Body.Registration() && next.ID == e.ID
-	case model.KindShutdown, model.KindShutdownGracefully, model.KindTimeoutFires:
+	case model.OpShutdown, model.OpShutdownGracefully, model.StepTimeoutFires:
 		return a.From == model.Outside && next != nil && next.Kind == history.Begin && next.Body == history.BodyTimer
 	}
 	return false
@@ -51,7 +51,7 @@ func (r *refinement) beginEarly(n int) bool {
 // core has not finished yet: in core it is still running, and Cancel returns true,
 // because no further run begins.
 func (r *refinement) justEnded(n int, a model.Action) bool {
-	if a.Kind != model.KindCancel || a.Outcome != history.True || a.Body.Kind != model.TimerBody {
+	if a.Kind != model.OpCancel || a.Outcome != history.True || a.Body.Kind != model.TimerBody {
 		return false
 	}
 	for i := n - 1; i >= 0; i-- {

@@ -18,7 +18,7 @@ func (r *refinement) bodyOf(e *history.Event) model.Body {
 
 // begins returns the begin of a body.
 func (r *refinement) begins(e *history.Event) model.Action {
-	a := model.Action{Kind: model.KindBegin, Body: r.bodyOf(e)}
+	a := model.Action{Kind: model.StepBegin, Body: r.bodyOf(e)}
 	if e.Body == model.Drain || e.Body == model.Abort {
 		a.Part = e.Body
 	}
@@ -36,7 +36,7 @@ func (r *refinement) lostFirst(e *history.Event, before []model.Action) []model.
 
 // lost returns the loss of a registration by the poller, if the model allows it.
 func (r *refinement) lost(id int) []model.Action {
-	a := model.Action{Kind: model.KindLost, Body: r.named(id)}
+	a := model.Action{Kind: model.StepLost, Body: r.named(id)}
 	if len(model.Step(r.sim.Set(), a)) == 0 {
 		return nil
 	}
@@ -60,11 +60,11 @@ func (r *refinement) registrationEnds(e *history.Event) []model.Action {
 	var actions []model.Action
 	switch {
 	case e.Outcome == history.Normal || e.Cause == history.CauseReused:
-		actions = []model.Action{{Kind: model.KindUnregister, From: r.from(e.G), Body: body}}
+		actions = []model.Action{{Kind: model.OpEnd, From: r.from(e.G), Body: body}}
 	case e.Cause == history.CauseOtherError:
-		actions = append(r.lost(e.ID), model.Action{Kind: model.KindCloseFD, Body: body})
+		actions = append(r.lost(e.ID), model.Action{Kind: model.StepCloseFD, Body: body})
 	default:
-		actions = []model.Action{{Kind: model.KindCloseFD, Body: body}}
+		actions = []model.Action{{Kind: model.StepCloseFD, Body: body}}
 	}
 	if !r.listening(e.ID, e.N) {
 		r.unaware[e.ID] = true // the executor does not wait for its owner
@@ -91,7 +91,7 @@ func (r *refinement) ownerNotified(e *history.Event) []model.Action {
 	if _, alone := r.unaware[e.ID]; alone {
 		return nil
 	}
-	return []model.Action{{Kind: model.KindNotified, Body: body}}
+	return []model.Action{{Kind: model.StepNotified, Body: body}}
 }
 
 // notifyUnaware returns the notifications for registrations without a listener.
@@ -100,7 +100,7 @@ func (r *refinement) notifyUnaware() []model.Action {
 	for _, id := range slices.Sorted(maps.Keys(r.unaware)) {
 		if r.unaware[id] {
 			r.unaware[id] = false
-			actions = append(actions, model.Action{Kind: model.KindNotified, Body: r.named(id)})
+			actions = append(actions, model.Action{Kind: model.StepNotified, Body: r.named(id)})
 		}
 	}
 	return actions

@@ -28,6 +28,10 @@ const (
 	OpModify          // of a registration's interest
 	OpEnd             // Close of a registration, or End of a channel
 	OpListen          // OnDone of a future, OnClose of a registration
+
+	// FirstStep is the first value that names no call. A package that tells a life by calls
+	// and by steps that nobody calls for names its steps from here on.
+	FirstStep
 )
 
 var opWords = []string{

@@ -92,7 +92,7 @@ func TestRunJSON(t *testing.T) {
 func TestReportViolation(t *testing.T) {
 	r := model.Result{States: 3, Edges: 2, Depth: 1, Violation: &model.Violation{
 		Guarantee: "G3", Sentence: "no accepted body is lost", Detail: "task 1",
-		Path: []model.Action{{Kind: model.KindStartOK}}, State: model.New(model.Config{}),
+		Path: []model.Action{{Kind: model.StepStartOK}}, State: model.New(model.Config{}),
 	}}
 	var line strings.Builder
 	if code := report(&line, search{name: "given bounds"}, r, time.Second, false); code != 1 {
