@@ -119,6 +119,9 @@ oracle: ## generated programs on Netty and on core; SEED=n PROGRAMS=n
 matrix: ## which executors keep which guarantee; writes out/matrix.json
 	cd bench/peers && go run ./cmd/matrix
 
+servers: ## which servers keep which verdict of a shutdown, gRPC and gnet too; writes out/drain.json
+	cd bench/peers && go run ./cmd/servers
+
 ##@ Documents
 
 docs: ## write what documents take from the code: guarantees, diagrams, example outputs
@@ -129,9 +132,9 @@ results: ## write RESULTS.md, and what the README shows of it, from the kept fil
 	go run ./bench/cmd/results
 	go test ./props/cmd/verify -run '^TestTheReadmeShowsTheKeptRun$$' -update
 
-results-keep: ## keep what verify, mutants, compare, peers, matrix and gate wrote to out
+results-keep: ## keep what verify, mutants, compare, peers, matrix, servers and gate wrote to out
 	mkdir -p testdata/bench
-	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json out/histograms.txt out/peers.json out/matrix.json out/gate.json) testdata/bench/
+	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json out/histograms.txt out/peers.json out/matrix.json out/drain.json out/gate.json) testdata/bench/
 
 results-check: ## fail if RESULTS.md and the pages about chosen schedules are not what the raw files give
 	go run ./bench/cmd/results -check

@@ -66,6 +66,18 @@ func (m matrix) Verdict(subject, guarantee string) string {
 	return "not run"
 }
 
+// drain is what it shows of drain.json, which `make servers` writes.
+type drain struct {
+	Schema   int      `json:"schema"`
+	Verdicts []string `json:"verdicts"`
+	Servers  []struct {
+		Name, Breaks string
+		NotRun       string `json:"not_run"`
+		Rounds       int
+		Cells        []struct{ Verdict, Status, Text string }
+	} `json:"servers"`
+}
+
 // gateReport is what it shows of gate.json, which `make gate` writes.
 type gateReport struct {
 	Schema            int `json:"schema"`

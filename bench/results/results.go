@@ -1,6 +1,6 @@
 // Package results writes RESULTS.md from raw files that are kept in
 // testdata/bench: what `make compare`, `make verify`, `make mutants`, `make peers`,
-// `make matrix` and `make gate` wrote, and of those about chosen schedules in
+// `make matrix`, `make servers` and `make gate` wrote, and of those about chosen schedules in
 // testdata/interleave. No number in it is typed by hand, and its plots are drawn from
 // the same files.
 package results
@@ -31,6 +31,7 @@ const (
 	histFile    = "histograms.txt"
 	peersFile   = "peers.json"
 	matrixFile  = "matrix.json"
+	drainFile   = "drain.json"
 	gateFile    = "gate.json"
 )
 
@@ -137,6 +138,7 @@ type raw struct {
 	Mutants *mutants // nil: not kept
 	Peers   *peers
 	Matrix  *matrix
+	Drain   *drain
 	Gate    *gateReport
 	Chosen  chosen
 	Auto    *mechanical // nil: no run is kept
@@ -216,6 +218,7 @@ func readAll(dir string) (raw, error) {
 		m mutants
 		p peers
 		x matrix
+		d drain
 		g gateReport
 	)
 	for _, optional := range []struct {
@@ -227,6 +230,7 @@ func readAll(dir string) (raw, error) {
 		{mutantsFile, &m, &m.Schema, func() { r.Mutants = &m }},
 		{peersFile, &p, &p.Schema, func() { r.Peers = &p }},
 		{matrixFile, &x, &x.Schema, func() { r.Matrix = &x }},
+		{drainFile, &d, &d.Schema, func() { r.Drain = &d }},
 		{gateFile, &g, &g.Schema, func() { r.Gate = &g }},
 	} {
 		switch err := read(dir, optional.name, optional.into, optional.version); {

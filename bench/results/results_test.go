@@ -91,22 +91,26 @@ const (
 		{"name":"slow","ratio":2.5,"low":2,"high":3,"limit":0.6}
 	]}`
 	smallTable = `{"schema":1,"seed":7,"guarantees":[{"guarantee":"G3"},{"guarantee":"G4"}],"cells":[{"subject":"core","guarantee":"G3","verdict":"yes"},{"subject":"other","guarantee":"G3","verdict":"no","by":"its README","text":"task 2 | lost"}]}`
-	oneGate    = `{"schema":1,"exit":1,"verdict":"REGRESSION: 1 findings","base":"abc","findings":[{"verdict":"pass"},{"verdict":"pass"},{"verdict":"REGRESSION"}]}`
+	fewServers = `{"schema":1,"verdicts":["none-lost","ended"],"servers":[
+		{"name":"good","rounds":3,"cells":[{"verdict":"none-lost","status":"pass"},{"verdict":"ended","status":"pass"}]},
+		{"name":"bad","breaks":"ended","rounds":2,"cells":[{"verdict":"none-lost","status":"inconclusive","text":"it did | not occur"},{"verdict":"ended","status":"FAIL","text":"not in 1 s"}]},
+		{"name":"away","not_run":"no port"}]}`
+	oneGate = `{"schema":1,"exit":1,"verdict":"REGRESSION: 1 findings","base":"abc","findings":[{"verdict":"pass"},{"verdict":"pass"},{"verdict":"REGRESSION"}]}`
 )
 
 // TestSections: what others write appears when it is there, and is said to be missing
 // when it is not.
 func TestSections(t *testing.T) {
 	dir := copyRaw(t)
-	for _, name := range []string{peersFile, matrixFile, gateFile} {
+	for _, name := range []string{peersFile, matrixFile, drainFile, gateFile} {
 		require.NoError(t, os.RemoveAll(filepath.Join(dir, name)))
 	}
 	without, err := Generate(dir)
 	require.NoError(t, err)
-	for _, want := range []string{"no testdata/bench/peers.json", "no testdata/bench/matrix.json", "no testdata/bench/gate.json"} {
+	for _, want := range []string{"no testdata/bench/peers.json", "no testdata/bench/matrix.json", "no testdata/bench/drain.json", "no testdata/bench/gate.json"} {
 		require.Contains(t, string(without.Page), want)
 	}
-	for name, text := range map[string]string{peersFile: fewPeers, matrixFile: smallTable, gateFile: oneGate} {
+	for name, text := range map[string]string{peersFile: fewPeers, matrixFile: smallTable, drainFile: fewServers, gateFile: oneGate} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	with, err := Generate(dir)
@@ -119,6 +123,8 @@ func TestSections(t *testing.T) {
 		"* not offered: core, ants: no I/O (echo/connections, echo, readiness/idle)",
 		"(testdata/bench/plots/shutdown-channels.svg)",
 		"| G3 | yes | no |", "| G4 | not run | not run |", `* other, G3, by its README: task 2 \| lost`,
+		"| good | pass | pass |", "| bad | inconclusive | **FAIL** |", "| away | NOT RUN | NOT RUN |", "* away: NOT RUN: no port",
+		`* bad, none-lost, inconclusive: it did \| not occur; 2 rounds`, "* bad, ended, FAIL: not in 1 s; 2 rounds",
 		"REGRESSION: 1 findings", "1 REGRESSION; 2 pass;",
 	} {
 		require.Contains(t, string(with.Page), want)
