@@ -18,7 +18,7 @@ import (
 // counts refused timers, hooks or registrations.
 type Report struct {
 	Accepted  int64 // tasks accepted, in the executor's whole life
-	Ran       int64 // tasks that ran, those that panicked included
+	Ran       int64 // tasks that ran, including those that panicked
 	Rejected  int64 // tasks refused with a RejectedError whose State is before Terminated
 	Cancelled int64 // submitted functions skipped because their future was cancelled
 	Panicked  int64 // bodies that panicked

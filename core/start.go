@@ -85,7 +85,8 @@ func (e *Executor) startAndUnlock() error {
 	return l.err
 }
 
-// beginLaunchAndUnlock makes the caller the one who starts the loop. Requires mu.
+// beginLaunchAndUnlock registers a launch by the caller, so that no other caller starts
+// the loop. Requires mu, and releases it.
 func (e *Executor) beginLaunchAndUnlock() *launch {
 	l := newLaunch()
 	e.starting = l

@@ -72,10 +72,10 @@ func (e *Executor) moveTo(to State) {
 		e.lastState.Store(int32(from))
 	}
 	if e.cfg.tracer != nil && to != StateTerminated {
-		// First the event: who sees the state without the lock acts after it.
+		// The event comes first: a goroutine that reads the new state without mu acts after it.
 		e.trace(Event{Kind: EventState, From: from, To: to, Reason: e.shutdown.cause})
 	}
 	e.state.Store(int32(to))
-	e.stopBatch.Store(true) // the body that runs is the last before the loop sees it
+	e.stopBatch.Store(true) // the batch ends after the running body, and the loop sees the state
 	e.hasNews()
 }

@@ -7,11 +7,11 @@ import (
 	"eventide/props/history"
 )
 
-// body wraps a script so that it records itself.
+// body returns the function for a script, which records its begin and end.
 func (h *harness) body(kind history.Body, s Step) func() {
 	return func() {
 		if h.gaveUp.Load() {
-			select {} // a timer that nobody ends would keep virtual time going
+			select {} // a periodic timer that is never cancelled would keep virtual time advancing
 		}
 		h.mu.Lock()
 		h.runs[s.ID]++
@@ -29,7 +29,7 @@ func (h *harness) body(kind history.Body, s Step) func() {
 	}
 }
 
-// play does what a script says, and returns how the body is to end.
+// play runs a script, and returns how the body has to end.
 func (h *harness) play(s *Script, run int) history.Outcome {
 	if s.Await {
 		<-h.ex.Context().Done()

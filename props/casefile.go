@@ -14,12 +14,12 @@ import (
 // caseVersion is the version of the format of case files.
 const caseVersion = 2
 
-// Case is a program that once failed, in a form that outlives the generator that
-// found it: rapid's own files do not survive a change of the generator.
+// Case is a program that failed once, in a format that does not depend on the generator:
+// rapid's own files become useless when the generator changes.
 type Case struct {
 	Version   int           `json:"version"`
-	Guarantee string        `json:"guarantee"` // what it broke
-	Text      string        `json:"text"`      // how
+	Guarantee string        `json:"guarantee"` // the guarantee that it broke
+	Text      string        `json:"text"`      // the violation
 	Program   Program       `json:"program"`
 	Group     *GroupProgram `json:"group,omitempty"` // instead of Program
 }
@@ -66,11 +66,11 @@ func (c Case) Save(dir string) (string, error) {
 	return path, os.WriteFile(path, append(data, '\n'), 0o644)
 }
 
-// plainWord is what a shell takes as it stands.
+// plainWord is a text that needs no quotes in a shell.
 var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
-// ShellWord is the text as one word of a POSIX shell: the path of a case in a line to
-// paste may have a space in it.
+// ShellWord returns the text as one word of a POSIX shell: the path of a case in a
+// command may have a space.
 func ShellWord(text string) string {
 	if plainWord.MatchString(text) {
 		return text

@@ -8,8 +8,8 @@ import (
 	"eventide/props/history"
 )
 
-// Case files of version 1 have numbers where later ones have words. The numbers are
-// those of the constants at that time, and never change.
+// Case files of version 1 have numbers where later versions have words. The numbers are
+// the constants of that time, and never change.
 var (
 	opsOfVersion1 = map[int64]history.Op{
 		1: history.OpExecute, 2: history.OpExecuteLazy, 3: history.OpSubmit, 4: history.OpAfterIteration,
@@ -23,14 +23,14 @@ var (
 	drainsOfVersion1 = map[int64]history.DrainPolicy{0: history.DrainChannels, 1: history.CloseChannels}
 )
 
-// upgraded returns a case file of version 1 as one of this version, and any other file
-// as it is.
+// upgraded converts a case file of version 1 to this version, and returns any other file
+// unchanged.
 func upgraded(data []byte) ([]byte, error) {
 	var file struct {
 		Version int `json:"version"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil || file.Version != 1 {
-		return data, nil // LoadCase says what is wrong with it
+		return data, nil // LoadCase returns the error
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -52,13 +52,13 @@ func upgraded(data []byte) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// upgrade turns numbers into words, and keeps the first error.
+// upgrade replaces numbers by words, and keeps the first error.
 type upgrade struct{ err error }
 
-// steps goes through the steps of an actor or a body.
+// steps converts the steps of an actor or a body.
 func (u *upgrade) steps(in object) {
 	for _, s := range in.children("steps") {
-		if s["op"] == json.Number("0") { // it has an env instead
+		if s["op"] == json.Number("0") { // a step with an env
 			delete(s, "op")
 		}
 		toWord(u, s, "op", opsOfVersion1)
@@ -76,7 +76,7 @@ func (u *upgrade) script(body object) {
 	u.script(body.child("listener"))
 }
 
-// toWord replaces the number of a field, if it is there.
+// toWord replaces the number of a field, if the field exists.
 func toWord[T fmt.Stringer](u *upgrade, o object, field string, values map[int64]T) {
 	text, there := o[field].(json.Number)
 	if !there {
@@ -91,7 +91,7 @@ func toWord[T fmt.Stringer](u *upgrade, o object, field string, values map[int64
 	o[field] = v.String()
 }
 
-// object is an object of JSON; nil if it is not there.
+// object returns a field as a JSON object, or nil if it does not exist.
 type object map[string]any
 
 func (o object) child(name string) object {

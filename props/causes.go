@@ -10,10 +10,10 @@ import (
 	"eventide/props/history"
 )
 
-// causes are what has failed in this process, each under the name of the case that shows
-// it best: the first one, which was made as small as can be. What fails for the same cause
-// later names that case instead of telling it again. A process is the test binary of one
-// package; go test gives packages no way to share more.
+// causes are the causes of failures in this process, each with the case that shows it
+// best: the first one, which was minimised. A later failure with the same cause names
+// that case instead of repeating the report. A process is the test binary of one package;
+// go test has no way for packages to share more.
 type causes struct {
 	mu    sync.Mutex
 	cases map[string]string // by Violation.Cause
@@ -29,7 +29,7 @@ func (c *causes) known(v history.Violation) (path string, known bool) {
 	return path, known
 }
 
-// add names the case of each cause that has none.
+// add stores the path as the case of each cause that has none.
 func (c *causes) add(path string, violations ...history.Violation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,7 +43,7 @@ func (c *causes) add(path string, violations ...history.Violation) {
 	}
 }
 
-// again is the line of a failure whose cause is known.
+// again returns the line of a failure whose cause is known.
 func again(v history.Violation, path string) string {
 	return history.Clip(v.String()) + ": the same cause as that of " + path
 }
@@ -51,8 +51,8 @@ func again(v history.Violation, path string) string {
 // maxFailure bounds, in bytes, what one failure prints.
 const maxFailure = 6 << 10
 
-// bounded returns the text, or, if it is too long, what matters most of it, and then
-// writes all of it beside the case.
+// bounded returns the text. If it is too long, it returns the most important part, and
+// writes the whole text to a file beside the case.
 func bounded(text, casePath string) string {
 	short, left := history.Bound(text, maxFailure)
 	if left == 0 {

@@ -7,7 +7,7 @@ import (
 	"eventide/core"
 )
 
-// clock is the bubble's virtual time, and knows how many alarms are set.
+// clock is the bubble's virtual time. It counts the alarms that are set.
 type clock struct {
 	mu  sync.Mutex
 	set map[*alarm]struct{}

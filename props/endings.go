@@ -37,7 +37,7 @@ func (r *recorder) watches(fd int, token uint64) int {
 func (r *recorder) cannotMove(token uint64) {
 	r.mu.Lock()
 	id, known := r.token[token]
-	_, called := r.calls[goid.Get()] // then the caller is told
+	_, called := r.calls[goid.Get()] // a call returns the error itself
 	r.mu.Unlock()
 	if known && !called {
 		r.log.Add(history.Event{Kind: history.Fault, ID: id, Outcome: history.RefusedByPoller})
@@ -79,8 +79,8 @@ func NameEnds(events []history.Event) *history.Violation {
 		}
 		best := -1
 		for k, c := range candidates {
-			fits := c.admitted < e.N && c.told > e.N
-			if fits && (best < 0 || c.told < candidates[best].told) {
+			fits := c.admitted < e.N && c.notified > e.N
+			if fits && (best < 0 || c.notified < candidates[best].notified) {
 				best = k
 			}
 		}
@@ -98,24 +98,24 @@ func NameEnds(events []history.Event) *history.Violation {
 }
 
 // ending is a plain registration that no call ended.
-type ending struct{ id, admitted, told int }
+type ending struct{ id, admitted, notified int }
 
 func endedByLoop(events []history.Event) (list []ending) {
-	known, told := map[int]bool{}, map[int]int{}
+	known, notified := map[int]bool{}, map[int]int{}
 	for i := range events {
 		switch e := &events[i]; {
 		case e.Kind == history.Ended:
 			known[e.ID] = true
-		case e.Kind == history.Begin && e.Body == history.BodyListener && told[e.ID] == 0:
-			told[e.ID] = e.N
+		case e.Kind == history.Begin && e.Body == history.BodyListener && notified[e.ID] == 0:
+			notified[e.ID] = e.N
 		}
 	}
 	for i := range events {
 		e := &events[i]
 		if e.Kind == history.Admit && e.Op == history.OpRegister && e.Outcome == history.Accepted && !known[e.ID] {
-			c := ending{e.ID, e.N, told[e.ID]}
-			if c.told == 0 {
-				c.told = len(events) + 1
+			c := ending{e.ID, e.N, notified[e.ID]}
+			if c.notified == 0 {
+				c.notified = len(events) + 1
 			}
 			list = append(list, c)
 		}

@@ -5,35 +5,35 @@ import (
 	"eventide/props/history"
 )
 
-// Guarantee is one row of the verdict table: a sentence of the contract, what
-// judges it, and what has to have happened before "no violation" means anything.
+// Guarantee is one row of the verdict table: a sentence of the contract, the checks that
+// judge it, and the premise without which "no violation" means nothing.
 type Guarantee struct {
 	ID       string
 	Sentence string // from package contract
 
-	// Predicates judge it; the first whose premise occurs counts a run as one
-	// that exercised the guarantee. Empty: no lane of this build checks it.
+	// Predicates judge it. A run has exercised the guarantee if the premise of the first
+	// of them that has one occurred. Empty: no lane of this build checks it.
 	Predicates []string
 
-	// Premise counts instead, if set: how often what the guarantee speaks of
-	// really occurred in a history.
+	// Premise, if set, replaces the premise of the predicates: it returns how often the
+	// premise of the guarantee occurred in a history.
 	Premise func(events []history.Event) int
 
-	// Profile leans the generator towards the premise.
+	// Profile makes the generator prefer the premise.
 	Profile Profile
 
-	// Minimum is how many runs must have exercised it, in each lane that checks
-	// it, before it counts as passed.
+	// Minimum is how many runs must exercise it, in each lane that checks it, before it
+	// counts as passed.
 	Minimum int
 
-	// Mutant names the planted bug, in testdata/mutants, that this build must be
-	// seen to catch before the guarantee counts as passed.
+	// Mutant names the planted bug in testdata/mutants that this build must catch before
+	// the guarantee counts as passed.
 	Mutant string
 }
 
 const defaultMinimum = 200
 
-// Guarantees has a row for each guarantee of package contract, in order. Those without
+// Guarantees has a row for each guarantee of package contract, in order. Rows without
 // predicates and premise are listed as not run.
 var Guarantees = withSentences([]Guarantee{
 	{
@@ -152,7 +152,7 @@ func Lookup(id string) (Guarantee, bool) {
 // Checked reports whether the virtual lane checks the guarantee.
 func (g Guarantee) Checked() bool { return len(g.Predicates) > 0 || g.Premise != nil }
 
-// Needed is Minimum or its default.
+// Needed returns Minimum or its default.
 func (g Guarantee) Needed() int {
 	if g.Minimum > 0 {
 		return g.Minimum
@@ -160,8 +160,8 @@ func (g Guarantee) Needed() int {
 	return defaultMinimum
 }
 
-// admissions is 1 if tasks were accepted and refused, both by an open or closed
-// gate and not for another reason.
+// admissions returns 1 if tasks were both accepted and refused, and the refusals were by
+// closed admission.
 func admissions(events []history.Event) int {
 	accepted, refused := false, false
 	for i := range events {
@@ -192,7 +192,7 @@ func fullQueues(events []history.Event) int {
 	})
 }
 
-// timeouts counts closes that came while a body ran.
+// timeouts counts closes of admission while a body ran.
 func timeouts(events []history.Event) int {
 	open := 0
 	for i := range events {
@@ -210,8 +210,8 @@ func timeouts(events []history.Event) int {
 	return 0
 }
 
-// groups is the premise of G21, whose programs write no history: GroupProperty
-// says itself what was exercised.
+// groups is the premise of G21. The programs of G21 write no history: GroupProperty
+// counts itself.
 func groups([]history.Event) int { return 0 }
 
 func count(events []history.Event, what func(*history.Event) bool) int {

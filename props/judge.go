@@ -13,12 +13,12 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Verdict is what the properties say about one run of a program.
+// Verdict is the judgement of one run of a program.
 type Verdict struct {
 	Violations []history.Violation
 	Exercised  map[string]bool // guarantees whose premise occurred
-	Undecided  bool            // whether the calls are linearizable was not decided in time
-	Unrefined  bool            // the model has no step for something in it, so it was not followed there
+	Undecided  bool            // the search for an order of the calls was not finished in time
+	Unrefined  bool            // the model has no step for some event, so the run was not followed there
 	history    *history.History
 	goroutines []int64 // of the actors, in history
 }
@@ -26,14 +26,13 @@ type Verdict struct {
 // Judge judges a run in the lane Virtual.
 func Judge(p Program, out Recording) (Verdict, error) { return JudgeIn(Virtual, p, out) }
 
-// Check is a check of a history that only some lanes can make. It returns nil, or what
-// is wrong.
+// Check is a check of a history that only some lanes can make. It returns nil or a
+// violation.
 type Check func(events []history.Event) *history.Violation
 
-// JudgeIn judges what a run of a program showed in a lane: by the checks that are
-// given, every predicate, the refinement and linearizability, less what the table of
-// relaxations takes away. All lanes judge by this function. An error means that the
-// harness is broken, not core.
+// JudgeIn judges a recording in a lane: by the given checks, every predicate, the
+// refinement and linearizability, without what the table of relaxations takes away. All
+// lanes judge by this function. An error means that the harness is broken, not core.
 func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, error) {
 	events, terms := out.Events, termsOf(lane, p)
 	terms.rules.AtRest, terms.observed.AtRest = !out.Unfinished, !out.Unfinished
@@ -45,7 +44,7 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 		return Verdict{}, err
 	}
 	v := Verdict{Exercised: map[string]bool{}, history: h, goroutines: out.Goroutines}
-	for _, check := range checks { // they blame the step at fault: that is over soonest
+	for _, check := range checks { // first: they name the faulty step and are fast
 		v.addAny(check(events))
 	}
 	v.addAny(checkFinal(h, terms.observed, out.Final))
@@ -104,9 +103,9 @@ func (v *Verdict) addAny(w *history.Violation) {
 
 func (v *Verdict) add(w history.Violation) { v.Violations = append(v.Violations, w) }
 
-// Against returns the violations of one guarantee; of all, if id is "". They are
-// those that name it, and, in a run that exercised it, those of its predicates: a
-// refused task that runs breaks G3, and G17 if it was refused by a failed start.
+// Against returns the violations of one guarantee, or all of them if id is "". They are
+// the violations that name it and, in a run that exercised it, those of its predicates: a
+// refused task that runs breaks G3, and also G17 if a failed start refused it.
 func (v Verdict) Against(id string) []history.Violation {
 	if id == "" {
 		return v.Violations
@@ -147,12 +146,12 @@ func (v Verdict) saveTimeline(path string, p Program, first history.Violation, f
 	return t.Save(strings.TrimSuffix(path, filepath.Ext(path)) + timeline.Extension)
 }
 
-// Failure renders the first violation for a person: the sentence, the program,
-// the trace in columns, and the line to paste.
+// Failure returns the text of the first violation: the sentence, the program, the trace
+// in columns, and the replay command.
 func (v Verdict) Failure(p Program, first history.Violation, replay string) string {
 	var b bytes.Buffer
 	if v.history == nil {
-		fmt.Fprintf(&b, "%v\n\nreplay  %s\n", first, replay) // it never came back
+		fmt.Fprintf(&b, "%v\n\nreplay  %s\n", first, replay) // the run did not end
 	} else if err := history.Report(&b, v.named(p), first, replay); err != nil {
 		fmt.Fprintf(&b, "(%v)\n", err)
 	}

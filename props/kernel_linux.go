@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sockets is the kernel of the real lane: each number is one end of a socket pair,
-// which the harness writes to from the other.
+// sockets is the kernel of the real lane: each descriptor number is one end of a socket
+// pair, and the harness writes to the other end.
 type sockets struct {
 	mu    sync.Mutex
-	pairs map[int][2]int // by number: watched end, our end
+	pairs map[int][2]int // by number: the watched end and the harness's end
 }
 
 func newSockets() (*sockets, error) {
@@ -38,7 +38,7 @@ func (s *sockets) number(fd int) int {
 func (s *sockets) input(fd int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, _ = unix.Write(s.pairs[fd][1], []byte{1}) // full: then it is readable already
+	_, _ = unix.Write(s.pairs[fd][1], []byte{1}) // an error means that it is full, and so readable already
 }
 
 // consume implements kernel: it reads until the descriptor would block.
@@ -53,7 +53,7 @@ func (s *sockets) consume(fd, _ int) {
 	}
 }
 
-// closeFD and fail implement kernel. Real descriptors do neither.
+// closeFD and fail implement kernel. They do nothing with real descriptors.
 func (s *sockets) closeFD(int) {}
 func (s *sockets) fail(Fault)  {}
 

@@ -9,14 +9,14 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// undecidedAfter is how long the search for an order of the calls may take.
+// undecidedAfter bounds the time of the search for an order of the calls.
 const undecidedAfter = time.Second
 
-// linearizable looks for an order of the calls that explains their answers. A
+// linearizable searches for an order of the calls that explains their answers. A
 // submission that starts the loop takes effect twice: it starts the loop, and if a
-// shutdown comes before it is admitted it is refused (G17). To the sequential executor
-// a call has one moment: where it finds no order and the log tells events late, such a
-// call may have had the first. That its refusal came after the close S4 judges.
+// shutdown comes before its admission it is refused (G17). In the sequential executor a
+// call takes effect once. If there is no order, and the log may show events late, such a
+// call is tried as accepted too. S4 judges that its refusal came after the close.
 func linearizable(h *history.History, events []history.Event, t terms) porcupine.CheckResult {
 	result := h.Linearizable(undecidedAfter)
 	if result != porcupine.Illegal || !t.early {
@@ -36,7 +36,7 @@ func linearizable(h *history.History, events []history.Event, t terms) porcupine
 // acceptStarters changes the answer of each submission that started the loop and was refused
 // after the close into an acceptance, and reports whether there was one.
 func acceptStarters(events []history.Event) (found bool) {
-	open := map[int64][]int{} // goroutine -> Invokes of the submissions that it is in
+	open := map[int64][]int{} // goroutine -> Invokes of its submissions that have not returned
 	started := map[int]bool{}
 	for i := range events {
 		e := &events[i]
@@ -44,7 +44,7 @@ func acceptStarters(events []history.Event) (found bool) {
 		case e.Kind == history.Invoke && e.Op.Submits():
 			open[e.G] = append(open[e.G], e.N)
 		case e.Kind == history.Transit && e.From == history.NotStarted && e.To == history.Started:
-			if in := open[e.G]; len(in) > 0 { // a spawner that calls back makes more than one
+			if in := open[e.G]; len(in) > 0 { // more than one if a spawner calls the executor
 				started[in[len(in)-1]] = true
 			}
 		case e.Kind == history.Return && e.Op.Submits():

@@ -34,11 +34,11 @@ func asModelled(events []history.Event) (_ []history.Event, ok bool) {
 type editor struct {
 	events []history.Event
 	copied bool
-	open   map[int64]int // goroutine -> Invoke of the graceful shutdown that it makes
-	asked  bool          // a shutdown call has come, or a failure
+	open   map[int64]int // goroutine -> Invoke of its graceful shutdown
+	asked  bool          // a shutdown call or a failure has come
 	up     bool          // the loop has run
-	failed bool          // a start that failed has ended the executor
-	beyond bool          // the model has no step for something
+	failed bool          // a failed start has ended the executor
+	beyond bool          // the model has no step for some event
 }
 
 func (e *editor) look(i int) {
@@ -64,12 +64,12 @@ func (e *editor) look(i int) {
 	e.up = e.up || ev.Kind == history.Park || ev.Kind == history.Transit && ev.To == history.Started
 	if ev.Kind == history.Transit && ev.To >= history.ShuttingDown {
 		e.asked = true
-		// Of one that has been up it is the poller that failed.
+		// If the loop has run, the poller has failed.
 		e.failed = e.failed || !e.up && ev.Cause.Failure()
 	}
 }
 
-// drop makes a call no step of the model.
+// drop removes a call from the steps of the model.
 func (e *editor) drop(call int) {
 	e.edit()
 	e.events[call-1].Op = history.OpStats

@@ -16,7 +16,7 @@ type Program struct {
 	Limit   int                 `json:"limit,omitempty"` // WithMaxPendingTasks; 0: no bound
 	Retries int                 `json:"retries,omitempty"`
 	Timers  history.TimerPolicy `json:"timers,omitempty"`
-	Starts  []Start             `json:"starts,omitempty"` // the answers of the spawner, in order; then StartOK
+	Starts  []Start             `json:"starts,omitempty"` // results of the spawner, in order; then StartOK
 	Actors  []Actor             `json:"actors"`
 	Main    bool                `json:"main,omitempty"` // the goroutine that runs the program is the last actor
 
@@ -24,18 +24,18 @@ type Program struct {
 	Drain history.DrainPolicy `json:"drain,omitempty"` // of an event loop
 }
 
-// Start is one answer of the spawner.
+// Start is one result of the spawner.
 type Start string
 
-// The answers.
+// The results.
 const (
 	StartOK       Start = "ok"
 	StartRefused  Start = "refused"  // returns an error
 	StartSlow     Start = "slow"     // sleeps first
 	StartCallback Start = "callback" // calls Execute on the executor: ErrStarting
-	StartInline   Start = "inline"   // runs the loop on the calling goroutine
+	StartInline   Start = "inline"   // runs the loop on the calling goroutine, before it returns
 	StartTwice    Start = "twice"    // runs it on two goroutines
-	StartLate     Start = "late"     // runs it, and returns an error all the same
+	StartLate     Start = "late"     // starts the loop, but returns an error
 	StartPanic    Start = "panic"
 )
 
@@ -44,7 +44,7 @@ type Actor struct {
 	Steps []Step `json:"steps"`
 }
 
-// Step is one call. A step waits in virtual time, then calls.
+// Step is one call, after a wait in virtual time.
 type Step struct {
 	Wait    time.Duration `json:"wait,omitempty"`
 	Op      history.Op    `json:"op,omitempty"`
@@ -56,30 +56,30 @@ type Step struct {
 	Timeout time.Duration `json:"timeout,omitempty"`
 	Body    *Script       `json:"body,omitempty"`
 
-	// Of descriptors. A step with an Env is no call and has no Op.
+	// For descriptors. A step with an Env is not a call, and has no Op.
 	Env      Env             `json:"env,omitempty"`
 	Fault    Fault           `json:"fault,omitempty"`
 	FD       int             `json:"fd,omitempty"`
 	Interest core.Interest   `json:"interest,omitempty"`
-	Drain    time.Duration   `json:"drain,omitempty"`  // a channel that is asked to drain ends after this time; negative: never
+	Drain    time.Duration   `json:"drain,omitempty"`  // a channel ends this time after Drain; negative: never
 	Linger   time.Duration   `json:"linger,omitempty"` // an aborted channel ends after this time
 	Bytes    int             `json:"bytes,omitempty"`  // bytes that an aborted channel discards
 	AskedEnd history.Outcome `json:"askedEnd,omitempty"`
 }
 
-// Script is what a body does: it takes time, makes calls and ends.
+// Script describes a body: it takes time, makes calls and ends.
 type Script struct {
 	Sleep    time.Duration   `json:"sleep,omitempty"`
 	Await    bool            `json:"await,omitempty"`    // waits for Context().Done()
 	Steps    []Step          `json:"steps,omitempty"`    // calls on the loop; their Wait is not used
 	End      history.Outcome `json:"end,omitempty"`      // Normal, Panicked or Exited
 	Listen   bool            `json:"listen,omitempty"`   // a Submit gets a listener
-	Again    int             `json:"again,omitempty"`    // how often a task submits itself again
+	Again    int             `json:"again,omitempty"`    // how often a task submits itself
 	LastRun  int             `json:"lastRun,omitempty"`  // of a periodic timer: End applies to this run
 	Listener *Script         `json:"listener,omitempty"` // the script of the listener
 }
 
-// GoString returns one line. Rapid prints drawn values with %#v.
+// GoString returns one line, because rapid prints drawn values with %#v.
 func (p Program) GoString() string {
 	calls := 0
 	for _, a := range p.Actors {
@@ -121,12 +121,12 @@ func (p Program) namesOf(goroutines []int64) map[int64]string {
 	return names
 }
 
-// breaks reports whether the poller may fail for good.
+// breaks reports whether the poller of the program may fail permanently.
 func (p Program) breaks() bool {
 	return p.AnyStep(func(s Step) bool { return s.Fault == FaultDead || s.Fault == FaultBroken || s.Fault == FaultFullBroken })
 }
 
-// AnyStep reports whether what returns true for a step, including the steps of bodies.
+// AnyStep reports whether is returns true for some step, including the steps of bodies.
 func (p Program) AnyStep(what func(Step) bool) bool {
 	var in func([]Step) bool
 	in = func(steps []Step) bool {

@@ -7,12 +7,12 @@ import (
 	"eventide/props/history"
 )
 
-// Lane says under which conditions a history was made.
+// Lane is the kind of environment in which a history was made.
 type Lane uint8
 
-// The lanes.
+// The kinds.
 const (
-	Virtual Lane = 1 << iota // real goroutines; time is virtual and moves when all of them wait
+	Virtual Lane = 1 << iota // real goroutines; time is virtual and advances when all of them wait
 	Real                     // real time, and a real poller
 	Chosen                   // every step is chosen; time moves when no goroutine can run
 	Ticking                  // every step is chosen, and time moves between any two of them
@@ -20,23 +20,22 @@ const (
 	everyLane = Virtual | Real | Chosen | Ticking
 )
 
-// relaxation is something that a lane does not hold against an executor.
+// relaxation is an exception: what a lane does not judge.
 type relaxation struct {
 	lanes    Lane
-	programs func(Program) bool // nil: all
+	programs func(Program) bool // for which programs; nil: all
 
 	inexact    bool          // times are not exact
-	slack      time.Duration // with inexact: so much lateness is allowed
-	parts      history.Parts // the log does not show them, or nobody can promise them
-	predicates []string      // they are not judged
-	anyTimers  bool          // which timers a shutdown runs is left to the model
-	early      bool          // the log tells some events later than they counted: see asModelled, acceptStarters
+	slack      time.Duration // with inexact: the lateness that is allowed
+	parts      history.Parts // parts that the log does not have, or that cannot be promised
+	predicates []string      // predicates that are not judged
+	anyTimers  bool          // the model alone judges which timers a shutdown runs
+	early      bool          // the log may show events later than they took effect: see asModelled, acceptStarters
 
 	why string
 }
 
-// relaxations is all that a lane does not hold against an executor. Everything else is
-// judged in every lane.
+// relaxations has all exceptions of the lanes. Everything else is judged in every lane.
 var relaxations = []relaxation{
 	{
 		lanes: everyLane, programs: startsSlowly, inexact: true, slack: 10 * slowStart,
@@ -72,7 +71,7 @@ var relaxations = []relaxation{
 	},
 }
 
-// terms are what is left to judge by.
+// terms are the rules that remain.
 type terms struct {
 	rules    history.Rules // for the model
 	observed history.Rules // for the predicates
@@ -80,8 +79,8 @@ type terms struct {
 	early    bool
 }
 
-// RulesOf says what the history of a program shows in the lane Virtual, and how core was
-// configured.
+// RulesOf returns which parts the history of a program has in the lane Virtual, and the
+// configuration of core.
 func RulesOf(p Program) history.Rules { return RulesIn(Virtual, p) }
 
 // RulesIn is RulesOf in any lane.

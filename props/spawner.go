@@ -10,7 +10,7 @@ const slowStart = 5 * time.Millisecond
 
 var errRefusedStart = errors.New("props: the spawner refuses")
 
-// spawn is the executor's spawner: it answers as the program says.
+// spawn is the executor's spawner: it returns the results of the program.
 func (h *harness) spawn(loop func()) error {
 	h.mu.Lock()
 	start := StartOK

@@ -8,77 +8,77 @@ import (
 	"eventide/core"
 )
 
-// Subject is a poller that is to be judged, with the world it watches. A case has
-// one to itself, and closes it.
+// Subject is a poller under test, with its descriptors. Each case gets its own Subject,
+// and closes it.
 type Subject struct {
 	Poller core.Poller
 
-	// Open makes something to watch. Nil if Poller is no core.IOPoller: the cases
-	// that need one are not for it.
+	// Open makes a descriptor to watch. It is nil if Poller is no core.IOPoller; cases
+	// with IO set must then be left out.
 	Open func() (Source, error)
 
-	// Sources is how many sources may be open at once. 0, or more than 400: no case
-	// opens more than 400. Set it where the process may not have as many descriptors.
+	// Sources is how many sources may be open at once; 0 means 400, which no case
+	// exceeds. Set it if the process may not have as many descriptors.
 	Sources int
 
-	// Clock is the poller's; nil: the system's.
+	// Clock is the clock of Poller; nil: the system's.
 	Clock core.Clock
 }
 
-// Case is one script.
+// Case is one scripted check.
 type Case struct {
 	Name string
 	IO   bool // it needs a core.IOPoller
 	Run  func(*Subject) error
 }
 
-// Cases returns the scripts, in a fixed order. Each returns what is wrong, or nil.
+// Cases returns the cases, in a fixed order. Each returns what is wrong, or nil.
 //
-// A return of Wait means "look again" and nothing else, so no case takes one for
-// more: it waits again, until what it expects is there. What is not allowed is to
-// sleep through it, and to return for nothing all the time: a case gives up after
-// a number of returns that no poller of quality needs.
+// A return of Wait only means that the loop has to look for work, so a case waits again
+// until what it expects has come. A poller must neither sleep through it nor return
+// without a reason all the time: a case gives up after a number of returns that no good
+// poller needs.
 func Cases() []Case {
 	all := sleepCases()
 	return append(all, readinessCases()...)
 }
 
-// Patience is how long a case waits for a call that must return: long, as it is no
-// measure of speed. In a synctest bubble it is virtual.
+// Patience is how long a case waits for a call that must return. It is long, because it
+// does not measure speed. In a synctest bubble it is virtual.
 const Patience = 10 * time.Second
 
-// mostReturns bounds the returns of Wait that a case takes for one thing. A stream
-// of wake-ups may hide readiness for a bounded number of them.
+// mostReturns bounds the returns of Wait until one expected event. A stream of wake-ups
+// may hide readiness for a bounded number of returns.
 const mostReturns = 200
 
-// script is a subject and what has gone wrong with it.
+// script is a running case.
 type script struct {
 	*Subject
 	io core.IOPoller
 }
 
-// run makes a Case's function of a script.
+// run converts a script to the Run function of a Case.
 func run(f func(*script) error) func(*Subject) error {
 	return func(s *Subject) error {
 		sc := &script{Subject: s}
 		sc.io, _ = s.Poller.(core.IOPoller)
 		err := f(sc)
 		if errors.Is(err, errAsleep) {
-			return err // Close is not for a poller that sleeps
+			return err // Close must not be called while Wait runs
 		}
 		return errors.Join(err, s.Poller.Close())
 	}
 }
 
-// errAsleep marks errors after which a goroutine is left in Wait.
+// errAsleep marks errors after which a goroutine is still in Wait.
 var errAsleep = errors.New("asleep")
 
-// wait calls Wait, and returns an error if that does not come back.
+// wait calls Wait, and returns an error if Wait does not return.
 func (s *script) wait(until core.Deadline) error {
 	return within("Wait", func() error { return s.Poller.Wait(until) })
 }
 
-// within calls f, and returns an error if that does not come back.
+// within calls f, and returns an error if f does not return.
 func within(what string, f func() error) error {
 	result := make(chan error, 1)
 	go func() { result <- f() }()
@@ -99,8 +99,8 @@ func (s *script) now() time.Time {
 	return s.Clock.Now()
 }
 
-// seen waits until the poller reports token, and returns with what. Other tokens
-// are an error.
+// seen waits until the poller reports token, and returns its readiness. A report of
+// another token is an error.
 func (s *script) seen(token uint64, until core.Deadline) (core.Readiness, error) {
 	for range mostReturns {
 		if err := s.wait(until); err != nil {
@@ -113,7 +113,7 @@ func (s *script) seen(token uint64, until core.Deadline) (core.Readiness, error)
 	return 0, fmt.Errorf("token %d was not reported in %d returns of Wait", token, mostReturns)
 }
 
-// reported looks through Ready for token. Another one is an error.
+// reported searches Ready for token. Another token is an error.
 func (s *script) reported(token uint64) (r core.Readiness, ok bool, err error) {
 	for _, ev := range s.io.Ready() {
 		if ev.Token != token {
@@ -124,7 +124,7 @@ func (s *script) reported(token uint64) (r core.Readiness, ok bool, err error) {
 	return r, ok, nil
 }
 
-// quiet polls, and returns an error if anything is reported.
+// quiet polls a few times, and returns an error if anything is reported.
 func (s *script) quiet(why string) error {
 	for range 3 {
 		if err := s.io.Poll(); err != nil {
@@ -137,12 +137,12 @@ func (s *script) quiet(why string) error {
 	return nil
 }
 
-// sources opens n and closes them at the end of f.
+// sources opens n sources, calls f, and closes them.
 func (s *script) sources(n int, f func([]Source) error) error {
 	var all []Source
 	defer func() {
 		for _, src := range all {
-			_ = src.Close() // a case may have closed it
+			_ = src.Close() // the case may have closed it
 		}
 	}()
 	for range n {
@@ -155,7 +155,7 @@ func (s *script) sources(n int, f func([]Source) error) error {
 	return f(all)
 }
 
-// watching opens one source, and adds it under token 1<<32.
+// watching opens one source, and adds it with firstToken.
 func watching(interest core.Interest, f func(*script, Source) error) func(*Subject) error {
 	return run(func(s *script) error {
 		return s.sources(1, func(all []Source) error {
@@ -167,7 +167,7 @@ func watching(interest core.Interest, f func(*script, Source) error) func(*Subje
 	})
 }
 
-// firstToken is the least that a loop uses.
+// firstToken is the least token that a loop uses.
 const firstToken = uint64(1) << 32
 
 // inOrder runs steps until one fails.

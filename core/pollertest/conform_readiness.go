@@ -9,7 +9,7 @@ import (
 	"eventide/core"
 )
 
-// readinessCases are about descriptors.
+// readinessCases are the cases about descriptors.
 func readinessCases() []Case {
 	const edge = core.EdgeTriggered
 	cases := []Case{
@@ -28,7 +28,7 @@ func readinessCases() []Case {
 		{Name: "readiness under a stream of wakes", Run: watching(core.Readable, readinessUnderWakes)},
 		{Name: "readiness beside a deadline", Run: watching(core.Readable, readinessBesideDeadline)},
 		{Name: "poll while busy", Run: watching(core.Readable, pollWhileBusy)},
-		{Name: "what a look found is gone with the next", Run: watching(core.Readable|edge, readyIsOfTheLastLook)},
+		{Name: "events of a poll are gone after the next", Run: watching(core.Readable|edge, readyIsOfTheLastPoll)},
 		{Name: "many descriptors", Run: run(manyDescriptors)},
 		{Name: "one descriptor does not starve others", Run: run(noStarvation)},
 		{Name: "errors change nothing", Run: run(errorsChangeNothing)},
@@ -42,7 +42,7 @@ func readinessCases() []Case {
 	return cases
 }
 
-// sees returns a step that waits for the token and wants it readable, writable.
+// sees returns a step that waits for the token and checks its readiness.
 func (s *script) sees(token uint64, readable, writable bool) func() error {
 	return func() error {
 		r, err := s.seen(token, core.Deadline{})
@@ -66,7 +66,7 @@ func edgeInput(s *script, d Source) error {
 	saw := s.sees(firstToken, true, false)
 	return inOrder(
 		d.Input, saw, s.isQuiet("the edge was reported"),
-		d.Input, saw, s.isQuiet("the second edge was reported"), // there was input all the time
+		d.Input, saw, s.isQuiet("the second edge was reported"), // there was input in between, too
 		d.Drain, d.Input, saw)
 }
 
@@ -75,8 +75,8 @@ func room(s *script, d Source) error {
 	return inOrder(saw, saw, d.Fill, s.isQuiet("it is full"), d.Room, saw, d.Fill, s.isQuiet("it is full again"), d.Room, saw)
 }
 
-// edgeRoom is what a channel does: one registration for both directions, and no
-// call when a write does not fit.
+// edgeRoom does what a channel does: one registration for both directions, which gets no
+// event while a write does not fit.
 func edgeRoom(s *script, d Source) error {
 	return inOrder(
 		s.sees(firstToken, false, true),
@@ -102,7 +102,7 @@ func hangUp(s *script, d Source) error {
 	})
 }
 
-// inputAndHangUp: the end comes with the data, in one edge.
+// inputAndHangUp: the end comes together with the input, in one edge.
 func inputAndHangUp(s *script, d Source) error {
 	return inOrder(d.Input, func() error { return hangUp(s, d) })
 }
@@ -128,7 +128,7 @@ func remove(s *script, d Source) error {
 	return inOrder(d.Input, gone, s.isQuiet("it was removed"), again, s.sees(firstToken+7, true, false), gone, s.isQuiet("it was removed again"))
 }
 
-// addWhileWaiting: what is ready when it is added ends the sleep.
+// addWhileWaiting: a descriptor that is ready when it is added ends the sleep.
 func addWhileWaiting(s *script) error {
 	return s.sources(20, func(all []Source) error {
 		for i, d := range all {
@@ -163,7 +163,7 @@ func inputWhileWaiting(s *script, d Source) error {
 	return nil
 }
 
-// readinessUnderWakes: a loop that never sleeps has to look all the same (G13).
+// readinessUnderWakes: a loop that never sleeps must poll nevertheless (G13).
 func readinessUnderWakes(s *script, d Source) error {
 	if err := d.Input(); err != nil {
 		return err
@@ -198,7 +198,7 @@ func readinessBesideDeadline(s *script, d Source) error {
 	return nil
 }
 
-// pollWhileBusy: Poll neither blocks nor uses up a wake-up.
+// pollWhileBusy: Poll neither blocks nor consumes a wake-up.
 func pollWhileBusy(s *script, d Source) error {
 	for range 20 {
 		s.Poller.Wake()
@@ -216,16 +216,16 @@ func pollWhileBusy(s *script, d Source) error {
 	return nil
 }
 
-// readyIsOfTheLastLook: a return without an event must not leave those of the look
-// before, or they would be handled twice.
-func readyIsOfTheLastLook(s *script, d Source) error {
+// readyIsOfTheLastPoll: after a return without an event, Ready must not have the events of
+// the poll before, or they would be handled twice.
+func readyIsOfTheLastPoll(s *script, d Source) error {
 	woken := func() error {
 		s.Poller.Wake()
 		return s.wait(core.Deadline{})
 	}
 	empty := func() error {
 		if got := s.io.Ready(); len(got) > 0 {
-			return fmt.Errorf("Ready is %v after a wake-up, want nothing: it was reported before", got)
+			return fmt.Errorf("Ready is %v after a wake-up, want nothing: these events were reported before", got)
 		}
 		return nil
 	}
@@ -233,8 +233,8 @@ func readyIsOfTheLastLook(s *script, d Source) error {
 	return inOrder(d.Input, s.sees(firstToken, true, false), woken, empty, past, empty, woken, empty)
 }
 
-// manyDescriptors are more than one look brings: each is reported, in a number of
-// looks that is in proportion.
+// manyDescriptors: more descriptors are ready than one poll collects. Each is reported,
+// and the number of polls is in proportion.
 func manyDescriptors(s *script) error {
 	n := 400
 	if 0 < s.Sources && s.Sources < n {
@@ -247,9 +247,9 @@ func manyDescriptors(s *script) error {
 			}
 		}
 		reported := make(map[uint64]bool)
-		for looks := 0; len(reported) < n; looks++ {
-			if looks == n {
-				return fmt.Errorf("%d of %d reported in %d looks", len(reported), n, looks)
+		for polls := 0; len(reported) < n; polls++ {
+			if polls == n {
+				return fmt.Errorf("%d of %d descriptors reported in %d polls", len(reported), n, polls)
 			}
 			if err := s.wait(core.Deadline{}); err != nil {
 				return err
@@ -257,7 +257,7 @@ func manyDescriptors(s *script) error {
 			for _, ev := range s.io.Ready() {
 				i := ev.Token - firstToken
 				if i >= uint64(n) || reported[ev.Token] {
-					return fmt.Errorf("token %#x was reported though nothing is there, or it was read", ev.Token)
+					return fmt.Errorf("token %#x was reported, but is not in use, or its input was read", ev.Token)
 				}
 				reported[ev.Token] = true
 				if err := all[i].Drain(); err != nil {
@@ -269,7 +269,7 @@ func manyDescriptors(s *script) error {
 	})
 }
 
-// noStarvation: those that are always ready leave room for the others.
+// noStarvation: descriptors that are always ready do not keep others from being reported.
 func noStarvation(s *script) error {
 	const n = 100
 	return s.sources(n, func(all []Source) error {
@@ -288,7 +288,7 @@ func noStarvation(s *script) error {
 			}
 		}
 		if len(reported) < n {
-			return fmt.Errorf("G13: %d of %d were reported in %d looks", len(reported), n, n)
+			return fmt.Errorf("G13: %d of %d descriptors were reported in %d polls", len(reported), n, n)
 		}
 		return nil
 	})
@@ -317,7 +317,8 @@ func errorsChangeNothing(s *script) error {
 	})
 }
 
-// numberReused: a descriptor that is closed is forgotten, and its number is free.
+// numberReused: a poller forgets a descriptor when it is closed, and its number may be
+// added again.
 func numberReused(s *script) error {
 	for i := range uint64(20) {
 		err := s.sources(1, func(all []Source) error {
@@ -333,7 +334,7 @@ func numberReused(s *script) error {
 	return nil
 }
 
-// reopen: what comes after it watches nothing, and works.
+// reopen: after Reopen the poller watches nothing, and works.
 func reopen(s *script, d Source) error {
 	again := func() error { return s.io.Add(d.FD(), core.Readable, firstToken+1) }
 	for range 3 {

@@ -10,7 +10,7 @@ import (
 	"eventide/core"
 )
 
-// sleepCases are about Wait, Wake and deadlines.
+// sleepCases are the cases about Wait, Wake and deadlines.
 func sleepCases() []Case {
 	return []Case{
 		{Name: "wake before wait", Run: run(wakeBeforeWait)},
@@ -42,7 +42,7 @@ func wakeBeforeWait(s *script) error {
 	return nil
 }
 
-// wakeWhileWaiting has no other waker that would make up for a lost one.
+// wakeWhileWaiting has no other waker that could make up for a lost wake-up.
 func wakeWhileWaiting(s *script) error {
 	for i := range 500 {
 		var waker sync.WaitGroup
@@ -57,7 +57,8 @@ func wakeWhileWaiting(s *script) error {
 		if err != nil {
 			return fmt.Errorf("wake %d: %w", i, err)
 		}
-		// It may have come after a return for no reason: then it is still pending.
+		// The wake-up may have come after a return without a reason: then it is still
+		// pending.
 		if err := s.returnsUntil(s.now().Add(10 * time.Microsecond)); err != nil {
 			return fmt.Errorf("after wake %d: %w", i, err)
 		}
@@ -65,8 +66,8 @@ func wakeWhileWaiting(s *script) error {
 	return nil
 }
 
-// returnsUntil waits until the deadline has come, and returns an error if Wait
-// returns too often on the way.
+// returnsUntil waits until the deadline has passed, and returns an error if Wait returns
+// too often before it.
 func (s *script) returnsUntil(until core.Deadline) error {
 	for n := 0; s.now().Before(until); n++ {
 		if n == mostEarly {
@@ -79,9 +80,8 @@ func (s *script) returnsUntil(until core.Deadline) error {
 	return nil
 }
 
-// mostEarly is how often Wait may return before one deadline: for a wake-up that
-// was pending, for one that came late, for an earlier deadline that it was still
-// set to, and once more.
+// mostEarly is how often Wait may return before a deadline: for a pending wake-up, for a
+// late one, for an earlier deadline of its timer, and once more.
 const mostEarly = 4
 
 func coalescedWakes(s *script) error {
@@ -103,14 +103,14 @@ func wakeIsForOneWait(s *script) error {
 			return err
 		}
 		if err := s.returnsUntil(s.now().Add(2 * time.Millisecond)); err != nil {
-			return fmt.Errorf("the wake-up was used before: %w", err)
+			return fmt.Errorf("the wake-up was consumed before: %w", err)
 		}
 	}
 	return nil
 }
 
-// deadlines goes through short ones, where an event may come between the setting
-// of a timer and the sleep, and some that are longer.
+// deadlines uses short deadlines, which may pass between the setting of a timer and the
+// sleep, and some longer ones.
 func deadlines(s *script) error {
 	for d := time.Duration(0); d < 30*time.Microsecond; d += 97 * time.Nanosecond {
 		if err := s.returnsUntil(s.now().Add(d)); err != nil {
@@ -136,7 +136,7 @@ func pastDeadline(s *script) error {
 	return nil
 }
 
-// farDeadline: such a deadline is as good as none, and setting it must not fail.
+// farDeadline: a deadline in centuries is like none, and must not be an error.
 func farDeadline(s *script) error {
 	for range 3 {
 		s.Poller.Wake()
@@ -144,7 +144,7 @@ func farDeadline(s *script) error {
 			return err
 		}
 	}
-	// The timer is still set to it: the next one is earlier.
+	// The timer may still be set to the far deadline: the next one is earlier.
 	return s.returnsUntil(s.now().Add(time.Millisecond))
 }
 
@@ -199,7 +199,7 @@ func wakeAtDeadline(s *script) error {
 	return nil
 }
 
-// lateWake: what a slow waker does after Close goes nowhere.
+// lateWake: wake-ups by slow wakers after Close have no effect.
 func lateWake(s *script) error {
 	s.Poller.Wake()
 	if err := s.wait(core.Deadline{}); err != nil {
@@ -224,7 +224,7 @@ func lateWake(s *script) error {
 	return err
 }
 
-// closedAlready keeps run from closing it again: Close is called once.
+// closedAlready prevents run from closing the poller a second time.
 type closedAlready struct{ core.Poller }
 
 func (closedAlready) Close() error { return nil }

@@ -2,9 +2,9 @@ package pollertest
 
 import "errors"
 
-// Source is something that can be watched: a connection of which one end is
-// registered and the other is the script's. A Descriptor is one; those of an
-// operating system are brought by whoever tests a poller that is real.
+// Source is a descriptor to watch: a connection of which one end is registered and the
+// case has the other. Descriptor is a Source of Model. Tests of real pollers bring their
+// own.
 type Source interface {
 	FD() int
 	Input() error  // brings something to read
@@ -25,8 +25,8 @@ type Descriptor struct {
 	closed                      bool
 }
 
-// Open returns a new descriptor under the lowest free number: nothing to read, and
-// room for output.
+// Open returns a new descriptor with the lowest free number. It has no input, and room
+// for output.
 func (m *Model) Open() *Descriptor {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -42,27 +42,26 @@ func (m *Model) Open() *Descriptor {
 // FD returns the number.
 func (d *Descriptor) FD() int { return d.fd }
 
-// Input brings something to read. If there was something already it is a new edge
-// all the same, as it is with epoll.
+// Input adds input. If there is input already it is still a new edge, as with epoll.
 func (d *Descriptor) Input() error { return d.change(func() { d.input = true }) }
 
-// Drain reads everything.
+// Drain reads all input.
 func (d *Descriptor) Drain() error { return d.quietly(func() { d.input = false }) }
 
 // Fill writes until there is no room.
 func (d *Descriptor) Fill() error { return d.quietly(func() { d.full = true }) }
 
-// Room takes what was written.
+// Room reads what was written.
 func (d *Descriptor) Room() error { return d.change(func() { d.full = false }) }
 
 // HangUp closes the script's end.
 func (d *Descriptor) HangUp() error { return d.change(func() { d.hungUp = true }) }
 
-// Fault puts an error onto the descriptor.
+// Fault sets an error on the descriptor.
 func (d *Descriptor) Fault() error { return d.change(func() { d.failed = true }) }
 
-// Close closes the registered end: its number is free from now on, and a poller
-// that still watches it forgets it, without a word, as an operating system does.
+// Close closes the registered end: its number is free from now on, and a poller that
+// still watches it drops it without notice, as an operating system does.
 func (d *Descriptor) Close() error {
 	return d.quietly(func() {
 		d.closed = true
@@ -71,7 +70,7 @@ func (d *Descriptor) Close() error {
 	})
 }
 
-// change is what a poller has to report.
+// change applies a change that the poller has to report.
 func (d *Descriptor) change(f func()) error {
 	return d.quietly(func() {
 		f()

@@ -1,8 +1,8 @@
-// Package pollertest is for those who test pollers, and executors on pollers.
+// Package pollertest is for tests of pollers, and of executors with pollers.
 //
-// [Model] is a core.IOPoller without an operating system: its descriptors become
-// ready, and its calls fail, when a test says so. With a virtual clock, or in a
-// testing/synctest bubble, it is deterministic.
+// [Model] is a core.IOPoller without an operating system: a test makes its descriptors
+// ready and its calls fail. With a virtual clock, or in a testing/synctest bubble, it is
+// deterministic.
 //
 //	m := pollertest.NewModel(nil)
 //	loop, err := core.NewEventLoop(core.WithPoller(m))
@@ -11,8 +11,8 @@
 //	loop.Register(d.FD(), core.Readable, handle)
 //	d.Input() // handle is called on the loop
 //
-// [Cases] is what a poller has to do, as scripts that know nothing of how it does
-// it: the same for the pollers of package core, for Model, and for yours.
+// [Cases] checks what a poller must do, by scripts that do not depend on how it does it.
+// They are the same for the pollers of package core, for Model, and for yours.
 //
-// Nothing in package core but its tests imports this package.
+// In package core only tests import this package.
 package pollertest

@@ -10,13 +10,13 @@ import (
 	"eventide/core"
 )
 
-// Model is a core.IOPoller whose descriptors and faults are a test's. Its methods
-// beyond those of core.IOPoller may be called from any goroutine, at any time.
+// Model is a core.IOPoller whose descriptors and faults a test controls. The methods that
+// are not of core.IOPoller may be called from any goroutine, at any time.
 //
-// It behaves as epoll does where the contract leaves no choice, and is strict where
-// epoll is not: looks report descriptors in the order in which they were added,
-// rotated by what was reported before. Numbers of descriptors are reused, the
-// lowest first, and a descriptor that is closed is forgotten.
+// It behaves as epoll does where the contract requires it, and is stricter elsewhere: a
+// poll reports descriptors in the order in which they were added, rotated by the previous
+// reports. Numbers of descriptors are reused, the lowest first, and a descriptor that is
+// closed is dropped.
 type Model struct {
 	// Set once in NewModel.
 	clock core.Clock // nil: the system's
@@ -24,14 +24,14 @@ type Model struct {
 	mu sync.Mutex
 	// Guarded by mu.
 	open     map[int]*Descriptor
-	watched  []*watch // in the order in which they will be reported
-	limit    int      // most events of one look; 0: no limit
+	watched  []*watch // in the order of the next report
+	limit    int      // most events of one poll; 0: no limit
 	woken    bool     // a Wake is pending
-	spurious int      // calls of Wait that are to return for no reason
+	spurious int      // calls of Wait that return without a reason
 	injected []core.PollEvent
 	faults   map[Call][]error
 	counts   map[Call]int
-	changed  chan struct{} // closed when something changes; nil: nobody waits
+	changed  chan struct{} // closed when something changes; nil: no Wait sleeps
 	closed   bool
 
 	// Loop only.
@@ -43,7 +43,7 @@ type watch struct {
 	d        *Descriptor
 	interest core.Interest
 	token    uint64
-	edge     bool // something has changed since it was last reported
+	edge     bool // something has changed since the last report
 }
 
 // Call names a method of core.IOPoller, for Fail and Count.
@@ -58,17 +58,17 @@ const (
 	Remove Call = "Remove"
 	Reopen Call = "Reopen"
 	Close  Call = "Close"
-	Wake   Call = "Wake" // is counted, and cannot fail
+	Wake   Call = "Wake" // counted, but cannot fail
 )
 
-// NewModel returns a model that watches nothing. Deadlines are of clock (nil: the
-// system's).
+// NewModel returns a model that watches nothing. Deadlines are by clock; nil: the
+// system's.
 func NewModel(clock core.Clock) *Model {
 	return &Model{clock: clock, open: make(map[int]*Descriptor), faults: make(map[Call][]error), counts: make(map[Call]int)}
 }
 
-// Fail makes the next calls of that name fail, with these errors in order; nil is
-// a call that works. A Wait that sleeps returns the error at once.
+// Fail makes the next calls with that name return these errors, in order; nil is a call
+// that works. A sleeping Wait returns the error at once.
 func (m *Model) Fail(call Call, errs ...error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,8 +84,8 @@ func (m *Model) Spurious(n int) {
 	m.signal()
 }
 
-// Inject makes the next look report these events besides what is ready, whatever
-// is watched: as a look does that raced with Remove, or a phantom descriptor.
+// Inject makes the next poll report these events too, even if nothing watches them: as a
+// poll that races with Remove does, or one that reports a phantom descriptor.
 func (m *Model) Inject(events ...core.PollEvent) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -93,7 +93,7 @@ func (m *Model) Inject(events ...core.PollEvent) {
 	m.signal()
 }
 
-// Limit makes a look report n events at most; 0 is no limit.
+// Limit makes a poll report n events at most; 0 means no limit.
 func (m *Model) Limit(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -107,7 +107,7 @@ func (m *Model) Count(call Call) int {
 	return m.counts[call]
 }
 
-// Watched returns under which token and for what fd is watched.
+// Watched returns the token and the interest with which fd is watched.
 func (m *Model) Watched(fd int) (token uint64, interest core.Interest, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,7 +133,7 @@ func (m *Model) find(fd int) *watch {
 	return m.watched[i]
 }
 
-// signal makes a sleeping Wait look again. Requires mu.
+// signal makes a sleeping Wait check again. Requires mu.
 func (m *Model) signal() {
 	if m.changed != nil {
 		close(m.changed)
@@ -141,7 +141,7 @@ func (m *Model) signal() {
 	}
 }
 
-// begin counts a call and returns the error that it is to fail with. Requires mu.
+// begin counts a call and returns its planned error. Requires mu.
 func (m *Model) begin(call Call) error {
 	m.counts[call]++
 	return m.fault(call)
@@ -156,7 +156,7 @@ func (m *Model) fault(call Call) error {
 	return errs[0]
 }
 
-// Wait is core.Poller's.
+// Wait implements core.Poller.
 func (m *Model) Wait(until core.Deadline) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -165,7 +165,7 @@ func (m *Model) Wait(until core.Deadline) error {
 		return err
 	}
 	for {
-		m.look()
+		m.collect()
 		switch {
 		case len(m.ready) > 0:
 			return nil
@@ -185,8 +185,8 @@ func (m *Model) Wait(until core.Deadline) error {
 	}
 }
 
-// sleep returns when something has changed or until has come. Requires mu, and
-// gives it up meanwhile.
+// sleep returns when something has changed or until has passed. Requires mu, which it
+// releases meanwhile.
 func (m *Model) sleep(until core.Deadline) {
 	changed := make(chan struct{})
 	m.changed = changed
@@ -201,7 +201,7 @@ func (m *Model) sleep(until core.Deadline) {
 	select {
 	case <-changed:
 		if !alarm.Stop() {
-			<-due // or its goroutine could outlive us
+			<-due // otherwise its goroutine could outlive the sleep
 		}
 	case <-due:
 	}
@@ -221,7 +221,7 @@ func (m *Model) afterFunc(d time.Duration, f func()) core.Alarm {
 	return m.clock.AfterFunc(d, f)
 }
 
-// Wake is core.Poller's.
+// Wake implements core.Poller.
 func (m *Model) Wake() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -230,7 +230,7 @@ func (m *Model) Wake() {
 	m.signal()
 }
 
-// Close is core.Poller's.
+// Close implements core.Poller.
 func (m *Model) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -238,7 +238,7 @@ func (m *Model) Close() error {
 	return m.begin(Close)
 }
 
-// Add is core.IOPoller's.
+// Add implements core.IOPoller.
 func (m *Model) Add(fd int, interest core.Interest, token uint64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -257,7 +257,7 @@ func (m *Model) Add(fd int, interest core.Interest, token uint64) error {
 	return nil
 }
 
-// Modify is core.IOPoller's.
+// Modify implements core.IOPoller.
 func (m *Model) Modify(fd int, interest core.Interest, token uint64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -273,7 +273,7 @@ func (m *Model) Modify(fd int, interest core.Interest, token uint64) error {
 	return nil
 }
 
-// Remove is core.IOPoller's.
+// Remove implements core.IOPoller.
 func (m *Model) Remove(fd int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -287,7 +287,7 @@ func (m *Model) Remove(fd int) error {
 	return nil
 }
 
-// missing is the error for a descriptor that is not watched. Requires mu.
+// missing returns the error for a descriptor that is not watched. Requires mu.
 func (m *Model) missing(fd int) error {
 	if m.open[fd] == nil {
 		return syscall.EBADF
@@ -299,7 +299,7 @@ func (m *Model) forget(fd int) {
 	m.watched = slices.DeleteFunc(m.watched, func(w *watch) bool { return w.d.fd == fd })
 }
 
-// Poll is core.IOPoller's.
+// Poll implements core.IOPoller.
 func (m *Model) Poll() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -307,12 +307,12 @@ func (m *Model) Poll() error {
 	if err := m.begin(Poll); err != nil {
 		return err
 	}
-	m.look()
+	m.collect()
 	return nil
 }
 
-// look fills ready. What was reported goes to the end of the order. Requires mu.
-func (m *Model) look() {
+// collect fills ready. Reported descriptors move to the end of the order. Requires mu.
+func (m *Model) collect() {
 	m.ready, m.injected = m.injected, nil
 	reported := make(map[*watch]bool)
 	for _, w := range m.watched {
@@ -334,7 +334,7 @@ func (m *Model) look() {
 	slices.SortStableFunc(m.watched, func(a, b *watch) int { return cmp.Compare(order(a), order(b)) })
 }
 
-// report returns what w is ready for, if it is to be reported now.
+// report returns the readiness of w, if it has to be reported now.
 func (w *watch) report() (core.Readiness, bool) {
 	if w.interest&core.EdgeTriggered != 0 && !w.edge {
 		return 0, false
@@ -346,10 +346,10 @@ func (w *watch) report() (core.Readiness, bool) {
 	return r, r != 0
 }
 
-// Ready is core.IOPoller's.
+// Ready implements core.IOPoller.
 func (m *Model) Ready() []core.PollEvent { return m.ready }
 
-// Reopen is core.IOPoller's.
+// Reopen implements core.IOPoller.
 func (m *Model) Reopen() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -205,7 +205,7 @@ func TestCasesSeeDefects(t *testing.T) {
 				return kept
 			}
 			return b
-		}, []string{"what a look found is gone with the next", "number reused", "remove"}},
+		}, []string{"events of a poll are gone after the next", "number reused", "remove"}},
 		{"all readiness is everything", func() *broken {
 			return &broken{ready: func(m *model) (all []core.PollEvent) {
 				for _, ev := range m.Ready() {
