@@ -124,6 +124,6 @@ func TestNoSuchProgram(t *testing.T) {
 
 func TestBuildSaysWhatTheGoCommandSaid(t *testing.T) {
 	_, err := Build(t.TempDir(), t.TempDir(), "none", "")
-	require.ErrorContains(t, err, "go test -c of none")
+	require.ErrorContains(t, err, "none.test")
 	require.ErrorContains(t, err, "go.mod file not found")
 }

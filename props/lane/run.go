@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"eventide/props/internal/runner"
 )
 
 // Result is the last line that the program printed, and how it ended.
@@ -95,7 +97,7 @@ func (r Run) Do(root string) (Result, error) {
 	w := r.watch(cmd.Process)
 	full := func() bool { return false }
 	if r.MaxMemory > 0 {
-		full = KillAbove(cmd.Process, r.MaxMemory)
+		full = runner.KillAbove(cmd.Process, r.MaxMemory)
 	}
 	last, err := r.read(pipe, w)
 	w.stop()

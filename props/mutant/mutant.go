@@ -5,12 +5,13 @@ package mutant
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"eventide/props/internal/runner"
 )
 
 // Mutant is one planted bug. Its file format is described in
@@ -151,28 +152,5 @@ func (m Mutant) Overlay(root, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	root, err = filepath.Abs(root)
-	if err != nil {
-		return "", err
-	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	replace := map[string]string{}
-	for file, text := range changed {
-		path := filepath.Join(dir, strings.ReplaceAll(file, "/", "_")+".txt") // not .go: the go command would see it
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			return "", err
-		}
-		replace[filepath.Join(root, file)] = path
-	}
-	data, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "overlay.json")
-	return path, os.WriteFile(path, data, 0o644)
+	return runner.Overlay(root, dir, changed)
 }

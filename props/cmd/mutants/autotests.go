@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"eventide/props/lane"
+	"eventide/props/internal/runner"
 	"eventide/props/mutant"
 	"eventide/props/mutant/score"
 )
@@ -188,7 +185,7 @@ func (r *testRunner) binary(t tests, m mutant.Mutant, dir string) (string, error
 			return "", err
 		}
 	}
-	return bin, r.buildTestsWith(t.pkg, bin, overlay, args...)
+	return runner.Tests{Root: r.root, Package: t.pkg, Bin: bin, Overlay: overlay, Args: args}.Build()
 }
 
 // control runs tests without a mutant, once, and returns how long they take. Tests that
@@ -227,26 +224,15 @@ func (r *testRunner) runAll(t tests, bin string, limit time.Duration) (out strin
 	if bin, err = filepath.Abs(bin); err != nil {
 		return "", false, err
 	}
-	cmd := exec.Command(bin, "-test.failfast", "-test.timeout", limit.String(), fmt.Sprint("-test.short=", t.race))
+	args := []string{"-test.failfast", "-test.timeout", limit.String(), fmt.Sprint("-test.short=", t.race)}
 	if t.run != "" {
-		cmd.Args = append(cmd.Args, "-test.run", t.run)
+		args = append(args, "-test.run", t.run)
 	}
-	cmd.Dir = filepath.Join(r.root, t.pkg)
-	var text bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &text, &text
-	if err := cmd.Start(); err != nil {
-		return "", false, err
-	}
-	full := lane.KillAbove(cmd.Process, maxMemory)
-	err = cmd.Wait()
-	var failed *exec.ExitError
-	switch {
-	case full():
+	exit, err := runner.Process{Bin: bin, Dir: filepath.Join(r.root, t.pkg), Args: args, MaxMemory: maxMemory}.Run()
+	if exit.Full {
 		return fmt.Sprintf("more than %d MiB of memory", maxMemory>>20), false, nil
-	case errors.As(err, &failed):
-		return text.String(), false, nil
 	}
-	return text.String(), err == nil, err
+	return exit.Output, err == nil && !exit.Failed, err
 }
 
 // maxMemory is the most that a program with a mutant in it may have. Without one, none

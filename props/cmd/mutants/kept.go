@@ -1,13 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 
+	"eventide/props/internal/runner"
 	"eventide/props/mutant"
 )
 
@@ -29,16 +27,12 @@ type result[T any] struct {
 // readKept returns an empty file if there is none, or one of another schema.
 func readKept[T any](path string) (*kept[T], error) {
 	k := &kept[T]{Schema: schema, Mutants: map[string]result[T]{}, path: path}
-	data, err := os.ReadFile(path)
+	old, err := runner.ReadJSON[kept[T]](path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return k, nil
 	}
 	if err != nil {
-		return nil, err
-	}
-	var old kept[T]
-	if err := json.Unmarshal(data, &old); err != nil {
-		return nil, fmt.Errorf("%s: %w (remove it to begin anew)", path, err)
+		return nil, fmt.Errorf("%w (remove it to begin anew)", err)
 	}
 	if old.Schema == schema && old.Mutants != nil {
 		k.Mutants = old.Mutants
@@ -71,21 +65,4 @@ func (k *kept[T]) prune(all []mutant.Mutant) {
 	}
 }
 
-func (k *kept[T]) write() error {
-	data, err := json.MarshalIndent(k, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(k.path), 0o755); err != nil {
-		return err
-	}
-	return replaceFile(k.path, append(data, '\n'))
-}
-
-// replaceFile writes a file in one step.
-func replaceFile(path string, data []byte) error {
-	if err := os.WriteFile(path+".new", data, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
-}
+func (k *kept[T]) write() error { return runner.WriteJSON(k.path, k) }

@@ -2,17 +2,15 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"eventide/props/internal/runner"
 	"eventide/props/mutant"
 )
 
@@ -188,31 +186,17 @@ func (c columns) fill(e *entry, m mutant.Mutant) {
 
 // readReport returns an empty report if there is none, or one of another schema.
 func readReport(path string) (report, error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	r, err := runner.ReadJSON[report](path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return report{}, nil
-	}
-	if err != nil {
-		return report{}, err
-	}
-	var r report
-	if err := json.Unmarshal(data, &r); err != nil {
-		return report{}, fmt.Errorf("%s: %w (remove it to begin anew)", path, err)
-	}
-	if r.Schema != schema {
+	case err != nil:
+		return report{}, fmt.Errorf("%w (remove it to begin anew)", err)
+	case r.Schema != schema:
 		return report{}, nil
 	}
 	return r, nil
 }
 
-// write replaces the file in one step: who is interrupted keeps the one before.
-func (r report) write(path string) error {
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return replaceFile(path, append(data, '\n'))
-}
+// write replaces the file in one step: if the command is interrupted, the one before stays.
+func (r report) write(path string) error { return runner.WriteJSON(path, r) }

@@ -1,18 +1,16 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"eventide/props/internal/runner"
 	"eventide/props/mutant"
 )
 
@@ -104,22 +102,14 @@ func (t *stresser) plant(m mutant.Mutant) (output string, failed bool, err error
 
 // runStress runs the program for d. A hang is a failure.
 func (s settings) runStress(bin string, d time.Duration) (string, bool, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), d+stressGrace)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, bin, "-test.run", stressTest, "-test.timeout", "0")
-	cmd.Dir = filepath.Join(s.root, stressPackage)
-	cmd.Env = append(os.Environ(), "EVENTIDE_SOAK="+d.String())
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	var ended *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
+	exit, err := runner.Process{
+		Bin: bin, Dir: filepath.Join(s.root, stressPackage), Args: []string{"-test.run", stressTest, "-test.timeout", "0"},
+		Env: []string{"EVENTIDE_SOAK=" + d.String()}, Limit: d + stressGrace,
+	}.Run()
+	if exit.Hung {
 		return fmt.Sprintf("panic: it did not end within %v", d+stressGrace), true, nil
-	case errors.As(err, &ended):
-		return out.String(), true, nil
 	}
-	return out.String(), false, err
+	return exit.Output, exit.Failed, err
 }
 
 // leastStressed is how many mutants must survive plain stress: of fewer, they are too

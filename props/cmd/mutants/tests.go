@@ -1,18 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"time"
 
+	"eventide/props/internal/runner"
 	"eventide/props/lane"
 	"eventide/props/mutant"
 )
@@ -109,28 +107,8 @@ func (t *tester) control(pkg, killer string) error {
 }
 
 func (s settings) buildTests(pkg, bin, overlay string) error {
-	return s.buildTestsWith(pkg, bin, overlay)
-}
-
-// buildTestsWith is buildTests with more arguments of the go command.
-func (s settings) buildTestsWith(pkg, bin, overlay string, more ...string) error {
-	bin, err := filepath.Abs(bin)
-	if err != nil {
-		return err
-	}
-	args := append([]string{"test", "-c", "-vet=off", "-o", bin}, more...)
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
-	}
-	cmd := exec.Command("go", append(args, "./"+pkg)...)
-	cmd.Dir = s.root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go test -c of %s: %w\n%s", pkg, err, out)
-	}
-	if _, err := os.Stat(bin); err != nil {
-		return fmt.Errorf("%s has no tests: a line \"# package: \" is to say where they are", pkg)
-	}
-	return nil
+	_, err := runner.Tests{Root: s.root, Package: pkg, Bin: bin, Overlay: overlay}.Build()
+	return err
 }
 
 // patience is after how long a test is taken to hang: others have their turn meanwhile.
@@ -142,17 +120,11 @@ func (s settings) runTests(pkg, bin, killer string) (string, bool, error) {
 	if err != nil {
 		return "", false, err
 	}
-	cmd := exec.Command(bin, "-test.run", killer, "-test.timeout", "1m")
-	cmd.Dir = filepath.Join(s.root, pkg)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
 	defer s.room.lend(patience)()
-	err = cmd.Run()
-	var ended *exec.ExitError
-	if errors.As(err, &ended) {
-		return out.String(), true, nil
-	}
-	return out.String(), false, err
+	exit, err := runner.Process{
+		Bin: bin, Dir: filepath.Join(s.root, pkg), Args: []string{"-test.run", killer, "-test.timeout", "1m"},
+	}.Run()
+	return exit.Output, exit.Failed, err
 }
 
 // tooLittle matches the complaint of a property that was not exercised.

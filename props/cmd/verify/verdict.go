@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
@@ -14,6 +12,7 @@ import (
 	"eventide/internal/contract"
 	"eventide/model"
 	"eventide/props"
+	"eventide/props/internal/runner"
 )
 
 // The verdicts. Only pass is a pass.
@@ -172,23 +171,13 @@ func commit(root string) string {
 	return id
 }
 
-func (r report) write(path string) error {
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(data, '\n'), 0o644)
-}
+func (r report) write(path string) error { return runner.WriteJSON(path, r) }
 
 // readReport reads what write wrote. Sentences are those of the contract now.
 func readReport(path string) (report, error) {
-	var r report
-	data, err := os.ReadFile(path)
+	r, err := runner.ReadJSON[report](path)
 	if err != nil {
 		return r, err
-	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return r, fmt.Errorf("%s: %w", path, err)
 	}
 	if r.Schema != schema {
 		return r, fmt.Errorf("%s: schema is %d, want %d", path, r.Schema, schema)

@@ -1,13 +1,12 @@
 package score
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
+
+	"eventide/props/internal/runner"
 )
 
 // schema is the version of the file. Fields are added and keep their meaning; a change of
@@ -58,13 +57,9 @@ func Open(path, sources, checks string, sites int) (f *File, stale bool, err err
 
 // Read reads a file. It is an error if there is none.
 func Read(path string) (*File, error) {
-	data, err := os.ReadFile(path)
+	f, err := runner.ReadJSON[File](path)
 	if err != nil {
-		return nil, err
-	}
-	var f File
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("%s: %w (remove it to begin again)", path, err)
+		return nil, fmt.Errorf("%w (remove it to begin again)", err)
 	}
 	if f.Schema != schema {
 		return nil, fmt.Errorf("%s: its schema is %d, want %d (remove it to begin again)", path, f.Schema, schema)
@@ -103,19 +98,4 @@ func (f *File) Put(p Pick) error {
 	return f.write()
 }
 
-func (f *File) write() error { return replace(f.path, f) }
-
-// replace writes a file of JSON in one step.
-func replace(path string, value any) error {
-	data, err := json.MarshalIndent(value, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path+".new", append(data, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
-}
+func (f *File) write() error { return runner.WriteJSON(f.path, f) }

@@ -1,12 +1,12 @@
 package score
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
+
+	"eventide/props/internal/runner"
 )
 
 // Kept is what is kept of the runs on all states of the sources, from the oldest to the
@@ -18,16 +18,12 @@ type Kept struct {
 
 // ReadKept reads a file of Kept. Without one nothing is kept yet.
 func ReadKept(path string) (*Kept, error) {
-	data, err := os.ReadFile(path)
+	k, err := runner.ReadJSON[Kept](path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Kept{Schema: schema}, nil
 	}
 	if err != nil {
 		return nil, err
-	}
-	var k Kept
-	if err := json.Unmarshal(data, &k); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if k.Schema != schema {
 		return nil, fmt.Errorf("%s: its schema is %d, want %d", path, k.Schema, schema)
@@ -67,7 +63,7 @@ func (f *File) beginning(d Draw) (judged []Pick) {
 }
 
 // Write replaces the file in one step.
-func (k *Kept) Write(path string) error { return replace(path, k) }
+func (k *Kept) Write(path string) error { return runner.WriteJSON(path, k) }
 
 // Picks are those of all runs.
 func (k *Kept) Picks() (all []Pick) {

@@ -1,4 +1,4 @@
-package lane
+package runner
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package lane
+package runner
 
 import (
 	"io"
@@ -11,7 +11,7 @@ import (
 
 // TestKillAbove: a process that has more memory than it may have is killed, another is not.
 func TestKillAbove(t *testing.T) {
-	if os.Getenv("EVENTIDE_LANE_HOG") != "" {
+	if os.Getenv("EVENTIDE_RUNNER_HOG") != "" {
 		hog := make([]byte, 64<<20)
 		for i := range hog {
 			hog[i] = 1
@@ -23,7 +23,7 @@ func TestKillAbove(t *testing.T) {
 	}
 	for most, want := range map[int64]bool{32 << 20: true, 1 << 40: false} {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestKillAbove$")
-		cmd.Env = append(os.Environ(), "EVENTIDE_LANE_HOG=1")
+		cmd.Env = append(os.Environ(), "EVENTIDE_RUNNER_HOG=1")
 		in, err := cmd.StdinPipe()
 		require.NoError(t, err)
 		out, err := cmd.StdoutPipe()
