@@ -17,13 +17,15 @@ func TestChannelsAreSeenOnce(t *testing.T) {
 	const stay = 3*256 + 7
 	register := func() (*fakeChannel, *core.Registration) {
 		ch := &fakeChannel{}
-		return ch, mustRegisterChannel(t, l, m.Open().FD(), ch)
+		var r *core.Registration
+		ch.abort = func(error) { r.End(core.ChannelEnd{}) }
+		r = mustRegisterChannel(t, l, m.Open().FD(), ch)
+		return ch, r
 	}
 	want := map[core.Channel]int{}
 	var others []*core.Registration
 	for i := range stay {
-		ch, r := register()
-		ch.abort = func(error) { r.End(core.ChannelEnd{}) }
+		ch, _ := register()
 		want[ch] = 1
 		if i%3 == 0 {
 			_, other := register()
@@ -51,6 +53,7 @@ func TestChannelsAreSeenOnce(t *testing.T) {
 			}
 		}
 	})
+	defer func() { close(stop); churn.Wait() }()
 	for range 50 {
 		seen := map[core.Channel]int{}
 		for ch := range l.Channels() {
@@ -60,8 +63,6 @@ func TestChannelsAreSeenOnce(t *testing.T) {
 		}
 		require.Equal(t, want, seen)
 	}
-	close(stop)
-	churn.Wait()
 	n := 0
 	for range l.Channels() {
 		if n++; n == 5 {

@@ -84,8 +84,8 @@ var ends = []string{"bench", "stress", "core/internal/coretest"}
 
 // mayTest are the directories whose non-test files may import testing: the
 // properties and the public kit run under it, bench counts allocations with it in a
-// command, and only tests import coretest.
-var mayTest = []string{"props", "bench", "core/internal/coretest"}
+// command, and only tests import coretest and tcptest.
+var mayTest = []string{"props", "bench", "core/internal/coretest", "core/tcp/tcptest"}
 
 // checkLayers returns every violation, joined.
 func checkLayers(pkgs []pkg) error {

@@ -172,7 +172,7 @@ func (c *Channel) fetchError() {
 	if c.state != stateOpen && c.state != stateDraining || c.wantsInput() {
 		return
 	}
-	if errno := sysSocketError(c.cfg.faults, c.fd, opRead); errno != 0 {
+	if errno := c.sysSocketError(opRead); errno != 0 {
 		c.fail(readError(errno))
 	}
 }

@@ -145,10 +145,7 @@ func (c *Channel) closeNow(cause error, clean bool) {
 
 // closeSocket is closeNow once the poller has been asked to let go.
 func (c *Channel) closeSocket(cause error, clean bool) {
-	if c.cfg.lingers && c.cfg.linger == 0 {
-		sysResetOnClose(c.fd)
-	}
-	closeErr := sysClose(c.cfg.faults, c.fd)
+	closeErr := c.sysClose()
 
 	c.mu.Lock()
 	// A shutdown that comes from here on has not ended the channel, nor one that found it
@@ -237,7 +234,7 @@ func (c *Channel) startLinger() {
 
 // endOutputAndLinger is startLinger once the poller has been asked to let go.
 func (c *Channel) endOutputAndLinger() {
-	if sysShutdownWrite(c.cfg.faults, c.fd) != nil {
+	if c.sysShutdownWrite() != nil {
 		c.closeNow(c.failure, c.clean)
 		return
 	}
@@ -261,7 +258,7 @@ func (c *Channel) awaitAcks() {
 	if e.acks != nil {
 		e.acks.Stop() // a drain had one under way when Close came: one chain of looks is enough
 	}
-	left, err := sysUnacknowledged(c.fd)
+	left, err := c.sysUnacknowledged()
 	switch {
 	case err != nil || left == 0 || lingering && c.lingeredEnough():
 		if lingering {
@@ -286,5 +283,5 @@ func (c *Channel) awaitAcks() {
 // nothing will be acknowledged, and the kernel goes on counting it. A channel that
 // drains hears of that from its poller; one that lingers is not watched any more.
 func (c *Channel) lingeredEnough() bool {
-	return !time.Now().Before(c.edge.stop) || sysConnectionIsOver(c.fd)
+	return !time.Now().Before(c.edge.stop) || c.sysConnectionIsOver()
 }

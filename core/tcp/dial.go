@@ -193,7 +193,7 @@ func (c *Channel) beginConnect(ctx context.Context) {
 
 // connected is called with what the descriptor became ready for.
 func (c *Channel) connected(r core.Readiness) {
-	if errno := sysSocketError(c.cfg.faults, c.fd, opConnect); errno != 0 {
+	if errno := c.sysSocketError(opConnect); errno != 0 {
 		c.closeNow(os.NewSyscallError("connect", errno), false)
 		return
 	}

@@ -55,11 +55,11 @@ func (c *Channel) sendPending() error {
 func (c *Channel) sendSome() (int, syscall.Errno) {
 	left := c.flushMark - c.sent
 	head := c.out.head
-	if size := int64(head.to - head.from); size >= left || head.next == nil {
+	if size := int64(head.to - head.from); size >= left || head.next == nil || c.cfg.socket != nil {
 		p := head.buf[head.from : head.from+int(min(size, left))]
 		c.mu.Unlock()
 		defer c.mu.Lock()
-		return sysSend(c.cfg.faults, c.fd, p)
+		return c.sysSend(p)
 	}
 	total := c.shared.vector.gather(&c.out, left)
 	c.mu.Unlock()

@@ -189,7 +189,7 @@ func (c *Channel) finishOutput() {
 	flushed := c.pending() == 0
 	c.mu.Unlock()
 	if flushed && !c.outputShut {
-		if err := sysShutdownWrite(c.cfg.faults, c.fd); err != nil {
+		if err := c.sysShutdownWrite(); err != nil {
 			c.failSoon(err)
 			return
 		}

@@ -28,6 +28,7 @@ type config struct {
 	reusePort   bool
 	logger      *slog.Logger // nil: slog.Default, as of the moment
 	faults      *faults      // tests only
+	socket      Socket       // of Embed; nil: the kernel's
 }
 
 // Defaults.

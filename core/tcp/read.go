@@ -37,7 +37,7 @@ func (c *Channel) read() {
 			break
 		}
 		buf := c.shared.buffer(c.cfg.readBuffer)
-		n, errno := sysRead(c.cfg.faults, c.fd, buf)
+		n, errno := c.sysRead(buf)
 		if errno != 0 || n == 0 {
 			c.readEnds(delivered, errno)
 			return
@@ -105,7 +105,7 @@ func (c *Channel) inputEnds() {
 // tempting wrong version looks, and lets go of the lock before it closes: what is
 // written in between is accepted, and lost by an end that counts as drained (G23).
 func (c *Channel) endForEOF() {
-	left, err := sysUnacknowledged(c.fd)
+	left, err := c.sysUnacknowledged()
 	clean := left == 0 && err == nil
 	c.mu.Lock()
 	pending, graceful := c.pending(), c.closing || c.loopEnds()

@@ -101,7 +101,7 @@ func (c *Channel) closeRefusal(inLoop bool) error {
 // the call: nobody may get between the part that was sent and the rest. Requires mu;
 // loop only.
 func (c *Channel) sendDirect(p []byte) int {
-	n, errno := sysSend(c.cfg.faults, c.fd, p)
+	n, errno := c.sysSend(p)
 	if errno != 0 {
 		return 0
 	}

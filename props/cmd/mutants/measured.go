@@ -30,6 +30,7 @@ var unmeasured = map[string]string{
 	"core/tcp/examples/failover":       "an example of the documentation",
 	"core/tcp/examples/lengths":        "an example of the documentation",
 	"core/tcp/examples/lines":          "an example of the documentation",
+	"core/tcp/tcptest":                 "helpers of tests: TestSameAsASocket compares them with the kernel",
 	"core/tcp/internal/echobench":      "a benchmark",
 }
 
