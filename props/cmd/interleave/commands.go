@@ -41,7 +41,7 @@ func hunt(args []string, stdout, stderr io.Writer) (int, error) {
 		return driver.ExitInput, err
 	}
 	if c.opts.Run == "" {
-		return driver.ExitInput, usageError{errors.New("hunt: -run names the test")}
+		return driver.ExitInput, usageError{errors.New("-run has to name the test")}
 	}
 	return driver.Hunt(c.opts)
 }

@@ -151,7 +151,7 @@ func TestBadFlags(t *testing.T) {
 		{"test -faults fire", "-faults fire: want all, or some of [short reset slow files contexts]"},
 		{"test -faults all -exhaust 2", "exclude each other"},
 		{"test -run (", "-run (:"},
-		{"hunt", "-run names the test"},
+		{"hunt", "-run has to name the test"},
 		{"replay", "want one file"},
 		{"replay nosuch.replay", "no such file"},
 		{"doctor x", "doctor takes no packages"},

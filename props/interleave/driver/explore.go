@@ -243,28 +243,27 @@ func (p *pkg) selects(name string) bool {
 	return false
 }
 
-// summarise makes the suite of a package from the results of its tests.
-func (s *session) summarise(r *pkgRun, out *suite) {
+// introduce begins the suite of a package with what is known before its tests.
+func (s *session) introduce(r *pkgRun, out *suite) {
 	for _, one := range r.replays {
 		s.addReplay(r, out, one)
-	}
-	out.tests = append(out.tests, r.results...)
-	failed := 0
-	for _, t := range out.tests {
-		if t.result == "fail" {
-			failed++
-		}
-	}
-	if failed > 0 {
-		out.result = "fail"
-	}
-	out.tail = fmt.Sprintf("%s, %s", plural(len(r.tests), "test", "tests"), plural(int(r.schedules), "schedule", "schedules"))
-	if r.findings > 0 {
-		out.tail += fmt.Sprintf(", %s", plural(r.findings, "finding", "findings"))
 	}
 	if len(r.others) > 0 {
 		sort.Strings(r.others)
 		out.text = append(out.text, fmt.Sprintf("not explored: %s (%s)", plural(len(r.others), "example or fuzz test", "examples and fuzz tests"), strings.Join(r.others, ", ")))
+	}
+}
+
+// summarise ends the suite of a package, which has the results of its tests.
+func (s *session) summarise(r *pkgRun, out *suite) {
+	for _, t := range out.tests {
+		if t.result == "fail" {
+			out.result = "fail"
+		}
+	}
+	out.tail = fmt.Sprintf("%s, %s", plural(len(r.tests), "test", "tests"), plural(int(r.schedules), "schedule", "schedules"))
+	if r.findings > 0 {
+		out.tail += fmt.Sprintf(", %s", plural(r.findings, "finding", "findings"))
 	}
 }
 

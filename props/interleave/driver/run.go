@@ -209,6 +209,8 @@ func (s *session) testPackage(r *pkgRun, out *suite, left *budget) error {
 			for range r.results {
 				left.unused(left.share())
 			}
+			s.introduce(r, out)
+			out.tests = append(out.tests, r.results...)
 			s.summarise(r, out)
 			return nil
 		}
@@ -220,16 +222,29 @@ func (s *session) testPackage(r *pkgRun, out *suite, left *budget) error {
 	if r.plain, err = s.opts.plain(r.pkg); err != nil {
 		return err
 	}
+	s.introduce(r, out)
 	var wg sync.WaitGroup
+	var showing sync.Mutex
 	slots := make(chan struct{}, s.opts.Processes)
 	r.results = make([]*testResult, len(r.tests)*s.opts.Count)
 	errs := make([]error, len(r.results))
+	next := 0
+	ended := func(i int, result *testResult, err error) { // each test is shown behind those before it
+		showing.Lock()
+		defer showing.Unlock()
+		r.results[i], errs[i] = result, err
+		for ; next < len(r.results) && r.results[next] != nil; next++ {
+			out.tests = append(out.tests, r.results[next])
+		}
+		s.sink.show(out)
+	}
 	for i := range r.results {
 		t, round := r.tests[i%len(r.tests)], uint64(i/len(r.tests))
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			r.results[i], errs[i] = s.exploreTest(r, t, round, left, until)
+			result, err := s.exploreTest(r, t, round, left, until)
+			ended(i, result, err)
 		})
 	}
 	wg.Wait()

@@ -24,6 +24,8 @@ type suite struct {
 	tail   string // of the package's line
 	text   []string
 	tests  []*testResult
+	begun  bool // its first lines are printed
+	shown  int  // tests that are printed
 }
 
 // A testResult is the result of one test.
@@ -45,16 +47,25 @@ type event struct {
 	Output  string   `json:",omitempty"`
 }
 
-// put prints a package with its tests, as go test does.
-func (k *sink) put(s *suite) {
-	k.suites = append(k.suites, s)
-	k.event(event{Action: "start", Package: s.name})
-	for _, line := range s.text {
-		k.output(s.name, "", line+"\n")
+// show prints the tests of a package that it has not printed. More may follow.
+func (k *sink) show(s *suite) {
+	if !s.begun {
+		s.begun = true
+		k.suites = append(k.suites, s)
+		k.event(event{Action: "start", Package: s.name})
+		for _, line := range s.text {
+			k.output(s.name, "", line+"\n")
+		}
 	}
-	for _, t := range s.tests {
+	for _, t := range s.tests[s.shown:] {
 		k.putTest(s, t)
 	}
+	s.shown = len(s.tests)
+}
+
+// put prints a package with its tests, as go test does.
+func (k *sink) put(s *suite) {
+	k.show(s)
 	seconds := s.took.Seconds()
 	switch s.result {
 	case "fail":

@@ -30,9 +30,9 @@ type stall struct {
 // system call or a descriptor of the kernel. A process that waits for the world outside
 // has more time: that goes on in real time, and may be a compiler.
 func (s *stall) over(away bool) bool {
-	s.child, s.away = "", false
-	if !spins(s.pid) {
-		s.child, s.away = childOf(s.pid), away
+	s.child, s.away = "", away
+	if away || !spins(s.pid) {
+		s.child = childOf(s.pid)
 	}
 	return s.child == "" && !s.away || time.Now().Add(s.limit).After(s.until)
 }
