@@ -3,22 +3,17 @@
 package statefile
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
+
+	"eventide/props/internal/runner"
 )
 
 // Load reads a file of JSON whose schema, which of tells, must be the one wanted. The
 // error is fs.ErrNotExist if there is none.
 func Load[T any](path string, want int, of func(T) int) (state T, err error) {
 	var none T
-	data, err := os.ReadFile(path)
-	if err != nil {
+	if state, err = runner.ReadJSON[T](path); err != nil {
 		return none, err
-	}
-	if err := json.Unmarshal(data, &state); err != nil {
-		return none, fmt.Errorf("%s: %w", path, err)
 	}
 	if got := of(state); got != want {
 		return none, fmt.Errorf("%s: schema is %d, want %d", path, got, want)
@@ -26,17 +21,5 @@ func Load[T any](path string, want int, of func(T) int) (state T, err error) {
 	return state, nil
 }
 
-// Save replaces the file in one step: who is killed keeps the one before.
-func Save(path string, state any) error {
-	data, err := json.MarshalIndent(state, "", " ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path+".new", append(data, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
-}
+// Save replaces the file in one step: if the program is killed, the file is the one before.
+func Save(path string, state any) error { return runner.WriteJSON(path, state) }
