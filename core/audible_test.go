@@ -99,14 +99,14 @@ func TestFailuresAreAudibleByDefault(t *testing.T) {
 			got := heard(t, func(t *testing.T) { tt.run(t) })
 			for _, want := range tt.want {
 				if !strings.Contains(got, want) {
-					t.Errorf("G14, G15: slog.Default heard %q, want %q in it", got, want)
+					t.Errorf("G14, G15: slog.Default got %q, want %q in it", got, want)
 				}
 			}
 			if name == "panic of a listener without an executor" {
 				return // there is nobody to ask for silence
 			}
 			if got := heard(t, func(t *testing.T) { tt.run(t, core.WithLogger(slog.New(slog.DiscardHandler))) }); got != "" {
-				t.Errorf("with a logger that discards slog.Default heard %q, want nothing", got)
+				t.Errorf("with a logger that discards, slog.Default got %q, want nothing", got)
 			}
 		})
 	}
@@ -131,7 +131,7 @@ func TestAnOrderlyEndIsSilentByDefault(t *testing.T) {
 		}
 	})
 	if got != "" {
-		t.Errorf("slog.Default heard %q, want nothing", got)
+		t.Errorf("slog.Default got %q, want nothing", got)
 	}
 }
 
@@ -144,7 +144,7 @@ func (l leaver) WithAttrs([]slog.Attr) slog.Handler      { return l }
 func (l leaver) WithGroup(string) slog.Handler           { return l }
 
 // A logger that does not come back when it is told of the end keeps Done from nobody.
-func TestG15ALoggerThatLeavesAtTheEnd(t *testing.T) {
+func TestG15ALoggerThatExitsAtTheEnd(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		f := &faulty{Poller: core.NewParkPoller(nil), close: func() error { return errors.New("broken") }}
 		ex := coretest.NewExecutor(t, core.WithPoller(f), core.WithLogger(slog.New(leaver{})))

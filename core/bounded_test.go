@@ -191,10 +191,10 @@ func TestG19RetriesEndAtTheClose(t *testing.T) {
 	}
 }
 
-func TestG19TheHandlerIsNotAskedFromTheLoop(t *testing.T) {
+func TestG19TheHandlerIsNotCalledOnTheLoop(t *testing.T) {
 	ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(16),
 		core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
-			t.Error("G19: the handler was asked from the loop")
+			t.Error("G19: the rejected-handler was called on the loop")
 			return 0, false
 		}))
 	coretest.OnLoop(t, ex, func() {
@@ -204,9 +204,9 @@ func TestG19TheHandlerIsNotAskedFromTheLoop(t *testing.T) {
 	})
 }
 
-func TestG19TheHandlerIsAskedForAFullQueueOnly(t *testing.T) {
+func TestG19TheHandlerIsCalledForAFullQueueOnly(t *testing.T) {
 	ex := coretest.NewExecutor(t, core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
-		t.Error("G19: the handler was asked after the close")
+		t.Error("G19: the rejected-handler was called after the close")
 		return 0, true
 	}))
 	ex.Shutdown()
@@ -223,7 +223,7 @@ func TestG19AStartRefusedByAnotherFullQueueIsNotRetried(t *testing.T) {
 	ex := coretest.NewExecutor(t,
 		core.WithSpawner(func(loop func()) error { return full.Execute(loop) }),
 		core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
-			t.Error("G19: the handler was asked about a failed start")
+			t.Error("G19: the rejected-handler was called for a failed start")
 			return 0, false
 		}))
 	if err := ex.Execute(func() {}); !errors.Is(err, core.ErrQueueFull) || ex.State() != core.StateNotStarted {

@@ -142,7 +142,7 @@ func TestG15APollerWhoseCloseDoesNotReturn(t *testing.T) {
 					}
 					synctest.Wait()
 					if len(heard) != 1 {
-						t.Errorf("G15: %s: %d listeners heard of the end, want 1", how, len(heard))
+						t.Errorf("G15: %s: %d listeners were called at the end, want 1", how, len(heard))
 					}
 				})
 			}

@@ -56,7 +56,7 @@ func TestG11NoTimeToDrainIsATimeout(t *testing.T) {
 				coretest.Want(t, "G11, G23: report", got, tc.want)
 				if tc.channel {
 					if !slices.Equal(ch.events, []string{"abort"}) {
-						t.Errorf("G23: the channel was told %q, want abort alone: there was no time to drain", ch.events)
+						t.Errorf("G23: the channel got the notices %q, want abort alone: there was no time to drain", ch.events)
 					}
 				}
 			})

@@ -261,7 +261,7 @@ func TestG23ADrainDeadlineAtTheZeroTime(t *testing.T) {
 	reg := mustRegisterChannel(t, l, m.Open().FD(), ch)
 	coretest.MustShutdownGracefully(t, l, 0, 5*time.Second)
 	if until := <-told; until.IsZero() || until.After(time.Time{}) {
-		t.Errorf("G23: told to drain until %v, and the timeout passes at the zero Time; want no later, and not never", until)
+		t.Errorf("G23: Drain got the deadline %v, but the timeout passes at the zero Time; want a deadline no later than that", until)
 	}
 	reg.End(core.ChannelEnd{Kind: core.EndDrained})
 }
@@ -282,7 +282,7 @@ func (c *heldUpClock) Now() time.Time {
 
 // A caller who is held up after he has asked the clock has the quiet period begin no
 // earlier than the end of a body that ended meanwhile.
-func TestG10ACallerHeldUpAfterItsClock(t *testing.T) {
+func TestG10ACallerDelayedAfterReadingTheClock(t *testing.T) {
 	for kind, give := range map[string]func(ex *core.Executor, body func()) error{
 		"task":             func(ex *core.Executor, body func()) error { return ex.Execute(body) },
 		"task that panics": func(ex *core.Executor, body func()) error { return ex.Execute(func() { body(); panic("boom") }) },

@@ -212,7 +212,7 @@ func checkLateWaits(t *testing.T, clock *countedClock, p core.Poller) {
 		until := clock.Now().Add(3*clockStep + 1)
 		for n := 0; clock.Now().Before(until); n++ {
 			if n == 64 {
-				t.Fatalf("G12: Wait returned %d times and the clock is still %v before the deadline; want a pause between two looks", n, until.Sub(clock.Now()))
+				t.Fatalf("G12: Wait returned %d times and the clock is still %v before the deadline; want a pause between two returns", n, until.Sub(clock.Now()))
 			}
 			result := make(chan error, 1)
 			go func() { result <- p.Wait(until) }()

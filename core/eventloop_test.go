@@ -128,7 +128,7 @@ func TestRegisterThatFails(t *testing.T) {
 				t.Errorf("try %d: got %v, %v, want nil, %q", i, r, err, want)
 			}
 			m.Fail(pollertest.Add, full)
-			if r, err := l.RegisterChannel(d.FD(), core.Readable, &fakeChannel{abort: func(error) { t.Error("told") }}); !errors.Is(err, full) {
+			if r, err := l.RegisterChannel(d.FD(), core.Readable, &fakeChannel{abort: func(error) { t.Error("Abort was called for a refused channel") }}); !errors.Is(err, full) {
 				t.Errorf("RegisterChannel: got %v, %v, want the error", r, err)
 			}
 		}

@@ -137,7 +137,7 @@ func TestG14AFutureGetsThePanicOrErrGoexit(t *testing.T) {
 	}
 	coretest.OnLoop(t, ex, func() {})
 	if seen := log.all(); len(seen) != 1 || seen[0] != p {
-		t.Errorf("G14: the handler heard of %v, want exactly the future's panic", seen)
+		t.Errorf("G14: the panic handler got %v, want exactly the future's panic", seen)
 	}
 }
 
@@ -238,7 +238,7 @@ func TestG14APanicHandlerThatEndsBadly(t *testing.T) {
 			ex.Shutdown()
 			report := coretest.AwaitDone(t, ex)
 			if want := 6 + int(report.TimersRun); asked != want || report.Panicked != int64(want) || report.Ran != 7 {
-				t.Errorf("G14: handler %s, spawner %s: asked %d times, panicked %d, ran %d; want %d, %d, 7",
+				t.Errorf("G14: handler %s, spawner %s: spawner called %d times, panicked %d, ran %d; want %d, %d, 7",
 					end, how, asked, report.Panicked, report.Ran, want, want)
 			}
 		}

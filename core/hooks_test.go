@@ -277,7 +277,7 @@ func TestG6RemovalIsByRegistration(t *testing.T) {
 	}
 }
 
-func TestG6APanickingHookStopsNobody(t *testing.T) {
+func TestG6APanickingHookStopsNoOther(t *testing.T) {
 	var panics panicLog
 	ex := coretest.NewExecutor(t, core.WithPanicHandler(panics.handle))
 	var j coretest.Journal

@@ -80,7 +80,7 @@ func TestG13IORatio(t *testing.T) {
 
 // Once there is nothing ready any more, a busy loop looks each 16 turns again: its
 // tasks do not pay for what once was.
-func TestABusyLoopWithoutReadinessLooksRarely(t *testing.T) {
+func TestABusyLoopWithoutReadinessPollsRarely(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)
 		d := m.Open()
@@ -93,14 +93,14 @@ func TestABusyLoopWithoutReadinessLooksRarely(t *testing.T) {
 		busyLoop(t, l, time.Millisecond, &ran, func() bool { return ran > turns*core.TurnTasks })
 		time.Sleep(time.Hour)
 		if got, most := m.Count(pollertest.Poll)-before, turns/core.BusyTurns+5; got > most || got < turns/core.BusyTurns-5 {
-			t.Errorf("%d looks in %d turns without readiness, want about %d", got, turns, turns/core.BusyTurns)
+			t.Errorf("%d polls in %d turns without readiness, want about %d", got, turns, turns/core.BusyTurns)
 		}
 	})
 }
 
 // Readiness without end does not starve tasks, timers, tail tasks, hooks, or the
 // close.
-func TestG13ReadinessWithoutEndStarvesNobody(t *testing.T) {
+func TestG13ReadinessWithoutEndStarvesNothing(t *testing.T) {
 	for _, percent := range []int{1, 50, 100} {
 		inBubble(t, func(t *testing.T) {
 			l, m := modelLoop(t, core.WithIORatio(percent))
@@ -116,7 +116,7 @@ func TestG13ReadinessWithoutEndStarvesNobody(t *testing.T) {
 			say := func(what string) func() {
 				return func() {
 					if calls-at > 200 {
-						t.Errorf("G13: ratio %d: %s came after %d calls of handlers, want at most 200: 4 looks", percent, what, calls-at)
+						t.Errorf("G13: ratio %d: %s came after %d calls of handlers, want at most 200, which are 4 polls", percent, what, calls-at)
 					}
 					heard <- what
 				}
@@ -220,7 +220,7 @@ func TestRebuildAfterPrematureReturns(t *testing.T) {
 
 // One that cannot move is closed with its error; a channel is told to abort. The
 // others are not harmed (netty R196 may leave them deaf).
-func TestG22OneThatCannotMoveIsClosed(t *testing.T) {
+func TestG22ARegistrationThatCannotMoveIsClosed(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)
 		noRoom := errors.New("max_user_watches")
@@ -256,7 +256,7 @@ func TestG22OneThatCannotMoveIsClosed(t *testing.T) {
 
 // A poller that fails is built anew once; if it fails again before it has worked,
 // the executor ends with the error. In between is in between: of Wait and of Poll.
-func TestG15APollerThatFailsIsBuiltAnewOnce(t *testing.T) {
+func TestG15APollerThatFailsIsRebuiltOnce(t *testing.T) {
 	again := errors.New("again")
 	for _, tt := range []struct {
 		name  string
@@ -370,7 +370,7 @@ func TestG15ABrokenPollerWaitsForChannels(t *testing.T) {
 		synctest.Wait()
 		m.Fail(pollertest.Wait, errPoller, errPoller)
 		if err := <-told; !errors.Is(err, errPoller) {
-			t.Errorf("G15: the channel was told %v, want the poller's error", err)
+			t.Errorf("G15: Abort got %v, want the poller's error", err)
 		}
 		time.Sleep(time.Hour)
 		if s := l.State(); s != core.StateShutdown {

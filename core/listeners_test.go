@@ -91,7 +91,7 @@ func TestG9AListenerFollowsItsBody(t *testing.T) {
 
 // What is left of the listeners of a future comes before those of others behind it, if
 // one ends badly too.
-func TestG9TheRestGoesOnWhereItWas(t *testing.T) {
+func TestG9RemainingListenersKeepTheirPlace(t *testing.T) {
 	for end, bad := range badEnds {
 		for _, where := range []string{"on the loop", "off the loop"} {
 			ex := coretest.NewExecutor(t, core.WithPanicHandler(func(*core.PanicError) {}))

@@ -46,7 +46,7 @@ func traced(run func()) (body func(), gone <-chan struct{}) {
 
 // What has run, was cancelled, or was removed is let go of while the executor
 // goes on living.
-func TestG24NoReferenceIsKeptToWhatIsOver(t *testing.T) {
+func TestG24EndedWorkIsNotReferenced(t *testing.T) {
 	nothing := func() {}
 	tests := map[string]func(t *testing.T, ex *core.Executor) <-chan struct{}{
 		"a task that ran": func(t *testing.T, ex *core.Executor) <-chan struct{} {

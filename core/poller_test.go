@@ -80,7 +80,7 @@ func TestG15APollerThatFailsEndsTheExecutor(t *testing.T) {
 					t.Errorf("G5: Execute: got %v, want a refusal with the poller's error", err)
 				}
 				if w, c := f.waits.Load(), f.closed.Load(); w != 1 || c != 1 {
-					t.Errorf("G15: the broken poller was asked %d times and closed %d times, want 1, 1", w, c)
+					t.Errorf("G15: the broken poller was called %d times and closed %d times, want 1, 1", w, c)
 				}
 				checkConserved(t, ex.Stats())
 			})

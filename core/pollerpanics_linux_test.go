@@ -189,10 +189,10 @@ func TestG15APollerThatPanicsWhenAShutdownCloses(t *testing.T) {
 		if err := l.Termination().Err(); !errors.As(err, &panicked) || !errors.Is(err, errPoller) {
 			t.Errorf("G15: %s: Err %v, want the poller's panic", name, err)
 		} else if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 1 {
-			t.Errorf("G15: %s: the broken poller was asked again: %v", name, err)
+			t.Errorf("G15: %s: the broken poller was called again: %v", name, err)
 		}
 		if len(ended) != n {
-			t.Errorf("G22: %s: %d registrations heard of their end, want %d", name, len(ended), n)
+			t.Errorf("G22: %s: the OnClose listeners of %d registrations were called, want %d", name, len(ended), n)
 		}
 		for len(ended) > 0 {
 			if err := <-ended; !errors.Is(err, core.ErrShutdown) {

@@ -75,7 +75,7 @@ func TestG9APromiseOutlivesItsExecutor(t *testing.T) {
 	heard := 0
 	p.Future().OnDone(func(v int, _ error) { heard = v })
 	if !p.TrySuccess(5) || heard != 5 {
-		t.Errorf("G9: the listener heard %d, want 5, on the completing goroutine", heard)
+		t.Errorf("G9: the listener got %d, want 5, on the completing goroutine", heard)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestPromiseOfANilPointer(t *testing.T) {
 		heard := 0
 		p.Future().OnDone(func(v int, _ error) { heard = v })
 		if !p.TrySuccess(7) || heard != 7 {
-			t.Errorf("promise of a nil %T: the listener heard %d, want 7, on the completing goroutine", ex, heard)
+			t.Errorf("promise of a nil %T: the listener got %d, want 7, on the completing goroutine", ex, heard)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func TestDescriptorNumberReusedWithinABatch(t *testing.T) {
 
 // What a look fetched before its registration was closed, or for a slot that has a
 // new owner, is for nobody.
-func TestStaleEventsAreForNobody(t *testing.T) {
+func TestStaleEventsReachNoHandler(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)
 		event := func(token uint64) core.PollEvent {
@@ -236,7 +236,7 @@ func TestG14TheRestOfTheReadyEvents(t *testing.T) {
 					j.Want(t, "G14", want)
 				}
 				if looks != 0 {
-					t.Errorf("G14: the poller was looked at %d times within a batch, want 0", looks)
+					t.Errorf("G14: the loop polled %d times within a batch, want 0", looks)
 				}
 				if got := len(p.all()); got != 6 || l.Stats().Panicked != 6 {
 					t.Errorf("G14: %d panics reported, %d counted, want 6", got, l.Stats().Panicked)

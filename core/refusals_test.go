@@ -25,7 +25,7 @@ func full(t testing.TB, opts ...core.Option) (ex *core.Executor, release func(),
 
 // What waits for room is refused by the close, not by the full queue that it met
 // before: the error says so, whoever closed.
-func TestG5ARefusalByTheCloseSaysSo(t *testing.T) {
+func TestG5ARefusalByTheCloseGivesTheReason(t *testing.T) {
 	for name, c := range map[string]struct {
 		close func(ex *core.Executor)
 		want  error

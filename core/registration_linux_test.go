@@ -133,7 +133,7 @@ func TestDescriptorReusedIsSeen(t *testing.T) {
 		heard.await(t, "input of the new one")
 		coretest.Must(t, last.Close())
 		if n := core.Watched(l); n != 0 {
-			t.Errorf("the poller believes to watch %d descriptors, want none: each park would look at an empty set", n)
+			t.Errorf("the poller counts %d watched descriptors, want none: each park would poll an empty set", n)
 		}
 	})
 }
@@ -342,7 +342,7 @@ func TestHangUpsOfSockets(t *testing.T) {
 					t.Errorf("%v: %d bytes were there with the end, want %d", interest, n, len("last words"))
 				}
 			case <-time.After(coretest.HangGuard):
-				t.Fatalf("%v: the end was not heard of", interest)
+				t.Fatalf("%v: the handler was not called for the end of the input", interest)
 			}
 		}
 	})

@@ -33,13 +33,13 @@ func (e *ending) want(t testing.TB, guarantee string, cause error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.causes) != 1 || !errors.Is(e.causes[0], cause) || cause == nil && e.causes[0] != nil {
-		t.Errorf("%s: OnClose heard %v, want once, %v", guarantee, e.causes, cause)
+		t.Errorf("%s: the OnClose listener got %v, want one call with %v", guarantee, e.causes, cause)
 	}
 }
 
 // An accepted registration hears how it ended, once, on the loop; and a later one
 // is refused.
-func TestG3ARegistrationHearsOfItsEnd(t *testing.T) {
+func TestG3AnOwnerIsNotifiedOfTheEnd(t *testing.T) {
 	broken := errors.New("broken epoll descriptor")
 	for _, tt := range []struct {
 		name  string
@@ -319,11 +319,11 @@ func TestG22ModifyOfARegistrationThatCouldNotMove(t *testing.T) {
 		m.Fail(pollertest.Wait, errPoller)
 		synctest.Wait()
 		if modified == nil || errors.Is(modified, core.ErrDescriptorReused) || errors.Is(modified, core.ErrRegistrationClosed) {
-			t.Errorf("G22: Modify before it was told: got %v, want an error that is neither ErrDescriptorReused nor ErrRegistrationClosed", modified)
+			t.Errorf("G22: Modify before OnClose was called: got %v, want an error that is neither ErrDescriptorReused nor ErrRegistrationClosed", modified)
 		}
 		e.want(t, "G22: one that cannot move", noRoom)
 		if err := second.Modify(core.Writable); err != core.ErrRegistrationClosed {
-			t.Errorf("G22: Modify after it was told: got %v, want ErrRegistrationClosed", err)
+			t.Errorf("G22: Modify after OnClose was called: got %v, want ErrRegistrationClosed", err)
 		}
 	})
 }

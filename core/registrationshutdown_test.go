@@ -140,7 +140,7 @@ func TestPostAfterTheClose(t *testing.T) {
 }
 
 // A channel is told once to drain and once to abort, with its deadline, by policy.
-func TestG23WhatChannelsAreTold(t *testing.T) {
+func TestG23NoticesOfChannels(t *testing.T) {
 	const quiet, timeout = time.Second, 30 * time.Second
 	for _, tt := range []struct {
 		name   string
@@ -175,7 +175,7 @@ func TestG23WhatChannelsAreTold(t *testing.T) {
 				tt.end(l)
 				report := coretest.AwaitDone(t, l)
 				if got := strings.Join(told, "; "); got != tt.want {
-					t.Errorf("G23: told %q, want %q", got, tt.want)
+					t.Errorf("G23: the channel got the notices %q, want %q", got, tt.want)
 				}
 				if report.ChannelsAborted != 1 || report.ChannelsDrained != 0 {
 					t.Errorf("G23: %d aborted, %d drained, want 1, 0", report.ChannelsAborted, report.ChannelsDrained)
@@ -186,7 +186,7 @@ func TestG23WhatChannelsAreTold(t *testing.T) {
 }
 
 // A panic and a Goexit in what a shutdown tells channels stay inside: all are told.
-func TestG14EveryChannelIsTold(t *testing.T) {
+func TestG14EveryChannelIsNotified(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)
 		told := 0
@@ -206,7 +206,7 @@ func TestG14EveryChannelIsTold(t *testing.T) {
 		coretest.MustShutdownGracefully(t, l, 0, time.Hour)
 		report := coretest.AwaitDone(t, l)
 		if told != 9 || report.ChannelsDrained != 9 || report.Panicked != 3 {
-			t.Errorf("G14: told %d, drained %d, panicked %d; want 9, 9, 3", told, report.ChannelsDrained, report.Panicked)
+			t.Errorf("G14: %d channels notified, %d drained, %d panicked; want 9, 9, 3", told, report.ChannelsDrained, report.Panicked)
 		}
 	})
 }

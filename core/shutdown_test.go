@@ -177,7 +177,7 @@ func TestG11TheTimeoutClosesAdmissionWhileABodyRuns(t *testing.T) {
 		coretest.MustShutdownGracefully(t, ex, time.Second, 3*time.Second)
 		report := coretest.AwaitDone(t, ex)
 		if want := 4 * time.Second; ended != want {
-			t.Errorf("G11: the body heard of the close at %v, want %v = call + timeout", ended, want)
+			t.Errorf("G11: the Context of the body ended at %v, want %v = call + timeout", ended, want)
 		}
 		if !report.TimedOut || ex.Termination().Err() != nil {
 			t.Errorf("G11: TimedOut %v, Err %v; want true, nil", report.TimedOut, ex.Termination().Err())

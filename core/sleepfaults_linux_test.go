@@ -96,7 +96,7 @@ func TestSignalsDoNoHarm(t *testing.T) {
 
 // Close while a goroutine is parked, which the contract does not ask for: Wait
 // returns an error instead of sleeping on.
-func TestParkedPollerClosedWhileWaiting(t *testing.T) {
+func TestNetpollPollerClosedWhileWaiting(t *testing.T) {
 	for range 100 {
 		p, err := core.NetpollPoller(nil, 0, core.RealCalls())
 		coretest.Must(t, err)
@@ -124,7 +124,7 @@ func TestParkedPollerClosedWhileWaiting(t *testing.T) {
 }
 
 // More wake-ups than the eventfd counts to: somebody has filled it (netty #9192).
-func TestSignalledTooOften(t *testing.T) {
+func TestG12AFullEventCounterIsRead(t *testing.T) {
 	s := core.RealCalls()
 	event := -1
 	create := s.CreateEvent

@@ -61,7 +61,7 @@ func TestG17ShutdownCallsFromTheOwnSpawnerAreRecorded(t *testing.T) {
 			t.Errorf("G3: %s in the spawner: accepted %v, ran %v", e.name, accepted, ran)
 		}
 		if n := spawned.asked.Load(); n != 1 {
-			t.Errorf("G17: %s in the spawner: asked %d times, want 1", e.name, n)
+			t.Errorf("G17: %s in the spawner: the spawner was called %d times, want 1", e.name, n)
 		}
 	}
 }

@@ -67,12 +67,12 @@ func TestG17TheFirstAcceptedCallStartsTheLoopOnce(t *testing.T) {
 			}
 		}
 		if n, s := spawned.asked.Load(), ex.State(); n != 1 || s != core.StateStarted {
-			t.Errorf("G17: after %s the spawner was asked %d times, state %v; want 1, Started", name, n, s)
+			t.Errorf("G17: after %s the spawner was called %d times, state %v; want 1, Started", name, n, s)
 		}
 	}
 }
 
-func TestG17LookingDoesNotStartTheLoop(t *testing.T) {
+func TestG17QueriesDoNotStartTheLoop(t *testing.T) {
 	var spawned spawnLog
 	ex := coretest.NewExecutor(t, spawned.plan())
 	p := core.NewPromise[int](ex)
@@ -82,7 +82,7 @@ func TestG17LookingDoesNotStartTheLoop(t *testing.T) {
 	_, _, _, _, _, _ = ex.State(), ex.Termination(), ex.Context(), ex.InEventLoop(), ex.Stats(), ex.Termination().Report()
 	_ = ex.String() + ex.Name()
 	if n, s := spawned.asked.Load(), ex.State(); n != 0 || s != core.StateNotStarted || !heard {
-		t.Errorf("G17: the spawner was asked %d times, state %v, listener called %v; want 0, NotStarted, true", n, s, heard)
+		t.Errorf("G17: the spawner was called %d times, state %v, listener called %v; want 0, NotStarted, true", n, s, heard)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestG17ARefusedStartInAShutdownTerminates(t *testing.T) {
 			t.Errorf("G5: %s: Execute: got %v, want ErrRejected", e.name, err)
 		}
 		if n := spawned.asked.Load(); n != 1 {
-			t.Errorf("G17: %s: the spawner was asked %d times, want 1", e.name, n)
+			t.Errorf("G17: %s: the spawner was called %d times, want 1", e.name, n)
 		}
 	}
 }

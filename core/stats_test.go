@@ -158,7 +158,7 @@ func TestG12EachSleepIsWokenAtMostOnce(t *testing.T) {
 }
 
 // The loop does not wake itself, and news that change nothing wake nobody.
-func TestG12WhoDoesNotWake(t *testing.T) {
+func TestG12CallsThatDoNotWake(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t)
 		mustSchedule(t, ex, time.Hour, func() {})

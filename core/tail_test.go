@@ -53,7 +53,7 @@ func TestTailTasksKeepTheirOrder(t *testing.T) {
 }
 
 // A tail task that adds one adds it to the next turn: tasks and timers go on.
-func TestG13ATailTaskThatResubmitsItselfStarvesNobody(t *testing.T) {
+func TestG13ATailTaskThatResubmitsItselfStarvesNothing(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	stop := make(chan struct{})
 	var again func()
@@ -71,7 +71,7 @@ func TestG13ATailTaskThatResubmitsItselfStarvesNobody(t *testing.T) {
 }
 
 // A task that resubmits itself: timers, tail tasks, hooks and the close go on.
-func TestG13ATaskThatResubmitsItselfStarvesNobody(t *testing.T) {
+func TestG13ATaskThatResubmitsItselfStarvesNothing(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	var again func()
 	again = func() { _ = ex.Execute(again) }

@@ -9,9 +9,9 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// TestG19TryExecuteAsksNobody: a full queue refuses at once, and one attempt is counted;
+// TestG19TryExecuteCallsNoHandler: a full queue refuses at once, and one attempt is counted;
 // what was accepted runs, in order, and what was refused does not (G3, G4).
-func TestG19TryExecuteAsksNobody(t *testing.T) {
+func TestG19TryExecuteCallsNoHandler(t *testing.T) {
 	const room = 16
 	asked := 0
 	ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(room), core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
@@ -27,10 +27,10 @@ func TestG19TryExecuteAsksNobody(t *testing.T) {
 		}
 	}
 	if s := ex.Stats(); asked != 0 || s.Rejected != 2 || s.Pending != room+1 {
-		t.Errorf("G19: the handler was asked %d times, rejected %d, pending %d; want 0, 2, %d", asked, s.Rejected, s.Pending, room+1)
+		t.Errorf("G19: the rejected-handler was called %d times, rejected %d, pending %d; want 0, 2, %d", asked, s.Rejected, s.Pending, room+1)
 	}
 	if err := ex.Execute(func() {}); !errors.Is(err, core.ErrQueueFull) || asked != 1 {
-		t.Errorf("G19: Execute: got %v, asked %d times, want ErrQueueFull and once", err, asked)
+		t.Errorf("G19: Execute: got %v, rejected-handler called %d times, want ErrQueueFull and once", err, asked)
 	}
 	release()
 	ex.Shutdown()

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestR204UrgentDataIsToldOfEdgesOnly: a registration for edges hears that input has a
+// TestR204UrgentDataIsReportedForEdgesOnly: a registration for edges hears that input has a
 // mark, in front of which a read ends. One for levels would hear it again in every turn,
 // as long as nobody takes the urgent byte, which few know of: it hears of input alone.
-func TestR204UrgentDataIsToldOfEdgesOnly(t *testing.T) {
+func TestR204UrgentDataIsReportedForEdgesOnly(t *testing.T) {
 	const turns, mostCalls = 100, 5 // a call per turn is a spin; the kernel may make two edges of one segment
 	epollLoops(t, func(t *testing.T, l *core.EventLoop) {
 		for _, interest := range []core.Interest{core.Readable | core.EdgeTriggered, core.Readable} {
@@ -40,7 +40,7 @@ func TestR204UrgentDataIsToldOfEdgesOnly(t *testing.T) {
 			}
 			coretest.OnLoop(t, l, func() {
 				if edges := interest&core.EdgeTriggered != 0; string(got) != "abc" || !all.Readable() || all.Urgent() != edges {
-					t.Errorf("R204: %v: read %q and heard of %v, want \"abc\", readable, and urgent: %v", interest, got, all, edges)
+					t.Errorf("R204: %v: read %q with the readiness %v, want \"abc\", readable, and urgent: %v", interest, got, all, edges)
 				}
 				if calls > mostCalls {
 					t.Errorf("R204: %v: %d calls in %d turns for one message", interest, calls, turns)

@@ -216,7 +216,7 @@ type embedding struct {
 func (e *embedding) Execute(task func()) error { e.calls++; return e.Executor.Execute(task) }
 
 // To a type that embeds an executor listeners are notes, and no tasks.
-func TestG9ListenersOfAnEmbeddedExecutorAreNotes(t *testing.T) {
+func TestG9ListenersOfAnEmbeddedExecutorAreInternalTasks(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)
 	w := &embedding{Executor: ex}

@@ -172,7 +172,7 @@ func TestG22ClosePromiseOrder(t *testing.T) {
 		t.Errorf("R211: a second Close returned another future")
 	}
 	if first.Cancel() || ch.CloseFuture().Cancel() {
-		t.Errorf("G22: the future of a close was cancelled by somebody")
+		t.Errorf("G22: the future of Close was cancelled")
 	}
 	close(gate)
 	coretest.Await(t, "Unregistered", over)

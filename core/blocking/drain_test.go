@@ -164,7 +164,7 @@ func TestG23Aborted(t *testing.T) {
 					t.Errorf("G11: the end took %v, want about %v", report.Elapsed, short)
 				}
 				if p.size == size && report.BytesDiscarded == 0 {
-					t.Errorf("G23: nothing was discarded of %d bytes that nobody read", size)
+					t.Errorf("G23: BytesDiscarded is 0 after %d bytes that the peer did not read", size)
 				}
 				if err != nil && !errors.Is(err, core.ErrShutdownTimeout) && !errors.Is(err, core.ErrShutdown) {
 					t.Errorf("G22: the write failed with %v, want the cause of the shutdown", err)

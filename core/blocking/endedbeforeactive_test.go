@@ -45,7 +45,7 @@ func (wontShake) HandshakeContext(context.Context) error { return errBroken }
 
 // G22: of a channel whose shutdown comes before its start the handler hears nothing,
 // or only the Error of the connection.
-func TestG22NeverActiveHearsOnlyError(t *testing.T) {
+func TestG22NeverActiveGetsOnlyError(t *testing.T) {
 	const words = "last words"
 	failed := "Error(" + errBroken.Error() + ")"
 	tests := []struct {

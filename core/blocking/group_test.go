@@ -96,7 +96,7 @@ func TestG21RegisterAgainstShutdown(t *testing.T) {
 			}
 		}
 		if active.Load() != unregistered.Load() {
-			t.Errorf("G22: %d channels became active, %d were told of their end", active.Load(), unregistered.Load())
+			t.Errorf("G22: %d channels became active, Unregistered was called for %d", active.Load(), unregistered.Load())
 		}
 		if completed.Load() != 1 || g.State() != core.StateTerminated {
 			t.Errorf("G21: the termination completed %d times, state %v, want once and Terminated", completed.Load(), g.State())

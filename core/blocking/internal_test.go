@@ -238,7 +238,7 @@ func TestG13InputUnderWakes(t *testing.T) {
 		p.Wake() // pending at the beginning of every Wait
 		_ = p.Wait(core.Deadline{})
 		if time.Now().After(end) {
-			t.Fatal("G13: input was never looked for")
+			t.Fatal("G13: the poller never polled for input")
 		}
 	}
 	<-written

@@ -28,7 +28,7 @@ func (h *halfClosing) CloseWrite() error { h.closeWrite(); return nil }
 // G23: of a connection that cannot be asked what its peer has received, the order is
 // all that is known: an end of the input before our own, and after a write, is no
 // answer to it.
-func TestG23OrderOfTheEndsWhereNobodyCanBeAsked(t *testing.T) {
+func TestG23OrderOfTheEndsWithoutAReceipt(t *testing.T) {
 	for _, row := range []struct {
 		name    string
 		early   bool // the peer's end comes before our answer

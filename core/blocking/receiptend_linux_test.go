@@ -8,7 +8,7 @@ import (
 )
 
 // G24: the next look at what the peer has received is called off when the channel ends.
-func TestG24LookIsCalledOff(t *testing.T) {
+func TestG24ThePendingReceiptCheckIsStopped(t *testing.T) {
 	g, err := NewGroup(0)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestG24LookIsCalledOff(t *testing.T) {
 	}
 	_ = ch.loop.Execute(look)
 	if !<-calledOff {
-		t.Errorf("G24: the channel has ended, and its next look is still to come")
+		t.Errorf("G24: the channel has ended, but its next receipt check is still pending")
 	}
 	if err := g.Close(); err != nil {
 		t.Error(err)

@@ -119,7 +119,7 @@ func TestG23TimeoutOfTheConnectionIsAnError(t *testing.T) {
 			})
 			coretest.Await(t, "Unregistered", over)
 			if len(heard) != 1 || heard[0] != row.errs[0] || ch.CloseCause() != row.errs[0] {
-				t.Errorf("the handler heard %v, the cause is %v, want %v both", heard, ch.CloseCause(), row.errs[0])
+				t.Errorf("Handler.Error got %v, the close cause is %v, want %v for both", heard, ch.CloseCause(), row.errs[0])
 			}
 			if got := conn.reads.Load(); got != 1 {
 				t.Errorf("%d reads of a dead connection, want 1", got)

@@ -74,7 +74,7 @@ func TestG11ShutdownDuringHandshake(t *testing.T) {
 // A TLS connection says goodbye when it is half-closed, and again when it is closed,
 // and gives a peer that does not listen five seconds for it. A pipe holds nothing, so
 // that the peer has to listen for a single byte. The end does not wait for it.
-func TestG11TLSGoodbyeUnheard(t *testing.T) {
+func TestG11TLSCloseAlertIsNotRead(t *testing.T) {
 	for name, shutDown := range map[string]func(*blocking.Group){
 		"Shutdown":           func(g *blocking.Group) { g.Shutdown() },
 		"ShutdownGracefully": func(g *blocking.Group) { _, _ = g.ShutdownGracefully(0, short) },

@@ -139,8 +139,8 @@ func TestG14Failures(t *testing.T) {
 	}
 }
 
-// TestFailuresAreHeard: without a handler each failure is logged; a nil logger is the default.
-func TestFailuresAreHeard(t *testing.T) {
+// TestFailuresAreLoggedByDefault: without a handler each failure is logged; a nil logger is the default.
+func TestFailuresAreLoggedByDefault(t *testing.T) {
 	before := slog.Default()
 	defer slog.SetDefault(before)
 	var log bytes.Buffer
