@@ -27,6 +27,7 @@ type Recording struct {
 
 	Goroutines []int64 // of the actors of the program, in their order; 0: the actor did not begin
 	Final      *Final  // nil: the executor has not terminated, or nobody asked it
+	Wrong      string  // answers that contradict each other; see harness.look
 }
 
 // Run runs the program on core, in the testing/synctest bubble of the caller. Goroutines
@@ -57,7 +58,11 @@ func (h *harness) run(p Program) Recording {
 	h.steps(own.Steps, true)
 	actors.Wait()
 	h.end()
-	return Recording{Events: h.rec.log.Take(), AlarmsLeft: h.alarmsLeft, Goroutines: goroutines, Final: h.said}
+	out := Recording{Events: h.rec.log.Take(), AlarmsLeft: h.alarmsLeft, Goroutines: goroutines, Final: h.said}
+	if wrong := h.wrong.Load(); wrong != nil {
+		out.Wrong = *wrong
+	}
+	return out
 }
 
 // harness drives one executor.
@@ -73,7 +78,8 @@ type harness struct {
 	gaveUp     atomic.Bool // the executor did not terminate
 	said       *Final      // set by end
 
-	refusedEarly atomic.Int64 // see Final
+	refusedEarly atomic.Int64           // see Final
+	wrong        atomic.Pointer[string] // see look
 
 	sampling sync.Mutex
 	samples  []history.Stats // guarded by sampling: memory for the next samples
@@ -214,6 +220,7 @@ func (h *harness) observeState() {
 	n := h.rec.log.Add(history.Event{Kind: history.Invoke, Op: history.OpState})
 	state := h.ex.State()
 	h.rec.log.Add(history.Event{Kind: history.Return, Op: history.OpState, Call: n, To: state, Outcome: history.Returned})
+	h.look()
 }
 
 func (h *harness) do(s Step) history.Outcome {

@@ -48,6 +48,9 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 		v.addAny(check(events))
 	}
 	v.addAny(checkFinal(h, terms.observed, out.Final))
+	if out.Wrong != "" {
+		v.add(contradiction(out.Wrong))
+	}
 	premises := map[string]int{}
 	for _, verdict := range h.Check() {
 		if !slices.Contains(terms.skipped, verdict.Predicate.Name) {

@@ -1,0 +1,46 @@
+package props
+
+import (
+	"fmt"
+
+	"eventide/core"
+	"eventide/props/history"
+)
+
+// look calls what tells something of the executor and changes nothing, and compares the
+// answers with each other. What is wrong first is kept for the verdict.
+func (h *harness) look() {
+	inside := h.ex.InEventLoop()
+	current, ok := core.Current()
+	switch {
+	case ok != inside || ok && current.Termination() != h.ex.Termination():
+		h.blame("Current says %v and InEventLoop %v", ok, inside)
+	case inside && h.ex.Running() == "":
+		h.blame("Running is empty, and a body asks")
+	case h.ex.Parent() != nil:
+		h.blame("the executor is a child of a group")
+	case h.ex.Name() == "" || h.ex.String() == "":
+		h.blame("the executor has the name %q and is printed as %q", h.ex.Name(), h.ex.String())
+	}
+	// Admission ends before Context does, and Context before the executor.
+	ended := isClosed(h.ex.Context().Done())
+	if state := h.ex.State(); ended && state < core.StateShutdown {
+		h.blame("Context has ended, and the state is %v", state)
+	}
+	if isClosed(h.ex.Termination().Done()) && !isClosed(h.ex.Context().Done()) {
+		h.blame("the executor has terminated, and Context has not ended")
+	}
+	if r := h.ex.Termination().Report(); r.Elapsed < 0 || r.Ran+r.Cancelled > r.Accepted {
+		h.blame("the report has run %d and cancelled %d of %d tasks in %v", r.Ran, r.Cancelled, r.Accepted, r.Elapsed)
+	}
+}
+
+func (h *harness) blame(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	h.wrong.CompareAndSwap(nil, &text)
+}
+
+// contradiction is the violation of answers that contradict each other.
+func contradiction(text string) history.Violation {
+	return history.Violation{Guarantee: "G2", Predicate: "Looks", Sentence: "what an executor says of itself at one moment agrees", Text: text}
+}
