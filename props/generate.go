@@ -41,7 +41,8 @@ type generator struct {
 	timers  int  // submitted so far
 	huge    bool // timeouts of centuries: then no body and no channel may wait for one
 	lastID  int
-	ids     []int // submitted so far, in the order of generation
+	futures []int // submitted so far, in the order of generation
+	cancels []int // futures and timers, likewise
 	hooks   []int
 	loop    bool  // there are descriptors
 	regs    []int // registered so far
@@ -63,7 +64,7 @@ func (g *generator) program() Program {
 	g.descriptors(&p)
 	g.huge = !g.loop && !g.profile.Real && p.Timers != history.RunTimersUntilTimeout && g.chance(6, "huge timeouts")
 	if g.profile.Limit || g.chance(6, "limited") {
-		p.Limit = 16
+		p.Limit = rapid.SampledFrom([]int{16, 16, 1, 17, 20}).Draw(g.T, "limit") // less than 16 is 16
 		p.Retries = g.one(3, "retries")
 	}
 	if g.profile.Spawner || g.chance(8, "spawner") {
@@ -96,7 +97,7 @@ func (g *generator) flood() []Step {
 		if g.chance(4, "lazy flood") {
 			op = history.OpExecuteLazy
 		}
-		steps[i] = Step{Op: op, ID: g.newID(), Body: &Script{}}
+		steps[i] = Step{Op: op, ID: g.newID(), Body: &Script{}, Try: op == history.OpExecute && g.chance(4, "try")}
 	}
 	steps[0].Op, steps[0].Body.Sleep = history.OpExecute, time.Millisecond
 	steps[0].Wait = g.duration("flood at")
@@ -105,8 +106,17 @@ func (g *generator) flood() []Step {
 
 func (g *generator) newID() int {
 	g.lastID++
-	g.ids = append(g.ids, g.lastID)
 	return g.lastID
+}
+
+// submitted keeps the label of a step that a later one may cancel or listen to.
+func (g *generator) submitted(s Step) {
+	if s.Op == history.OpSubmit {
+		g.futures = append(g.futures, s.ID)
+	}
+	if s.Op == history.OpSubmit || s.Op.Timers() {
+		g.cancels = append(g.cancels, s.ID)
+	}
 }
 
 // steps draws the calls of an actor (depth 0) or of a body.
@@ -176,9 +186,9 @@ func (g *generator) step(depth int) Step {
 	case s.Op == history.OpRemoveHook:
 		s.Target = g.pick(g.hooks, "hook")
 	case s.Op == history.OpListen:
-		s.Target = g.pick(g.ids, "of")
+		s.Target = g.pick(g.futures, "of")
 	case s.Op == history.OpCancel:
-		s.Target = g.pick(g.ids, "of")
+		s.Target = g.pick(g.cancels, "of")
 	case s.Op == history.OpShutdownGracefully:
 		s.Quiet = g.duration("quiet")
 		s.Timeout = s.Quiet + g.slack()
@@ -201,6 +211,7 @@ func (g *generator) pick(ids []int, label string) int {
 
 func (g *generator) submission(s *Step, depth int) {
 	s.ID = g.newID()
+	g.submitted(*s)
 	if s.Op == history.OpAddHook {
 		g.hooks = append(g.hooks, s.ID)
 	}
@@ -219,6 +230,7 @@ func (g *generator) submission(s *Step, depth int) {
 			s.Period = math.MaxInt64
 		}
 	}
+	s.Try = s.Op == history.OpExecute && g.chance(5, "try")
 	s.Body = g.script(s.Op, depth)
 }
 

@@ -55,11 +55,12 @@ func (g *generator) inBurst() Step {
 	case 1:
 		s.Body.Steps = []Step{{Op: history.OpState}}
 	case 2:
-		s.Body.Steps = []Step{{Op: history.OpCancel, Target: g.pick(g.ids, "of")}}
+		s.Body.Steps = []Step{{Op: history.OpCancel, Target: g.pick(g.cancels, "of")}}
 	case 3:
 		s.Body.Steps = []Step{{Op: history.OpAfterIteration, ID: g.newID(), Body: &Script{}}}
 	}
 	s.ID = g.newID()
+	g.submitted(s)
 	switch s.Op {
 	case history.OpSchedule:
 		s.Delay = 5*time.Millisecond + g.duration("delay")

@@ -226,6 +226,9 @@ func (h *harness) observeState() {
 func (h *harness) do(s Step) history.Outcome {
 	switch s.Op {
 	case history.OpExecute:
+		if s.Try {
+			return answer(h.refusal(h.ex.TryExecute(h.body(history.BodyTask, s))))
+		}
 		return answer(h.refusal(h.ex.Execute(h.body(history.BodyTask, s))))
 	case history.OpExecuteLazy:
 		return answer(h.refusal(h.ex.ExecuteLazy(h.body(history.BodyTask, s))))

@@ -55,6 +55,7 @@ type Step struct {
 	Quiet   time.Duration `json:"quiet,omitempty"`
 	Timeout time.Duration `json:"timeout,omitempty"`
 	Body    *Script       `json:"body,omitempty"`
+	Try     bool          `json:"try,omitempty"` // of an Execute: it is a TryExecute
 
 	// For descriptors. A step with an Env is not a call, and has no Op.
 	Env      Env             `json:"env,omitempty"`
@@ -159,6 +160,9 @@ func (s Step) String() string {
 		fmt.Fprintf(&b, "%s %s", s.Env, s.Fault)
 	} else {
 		b.WriteString(s.Op.String())
+	}
+	if s.Try {
+		b.WriteString(" (try)")
 	}
 	for _, part := range []struct {
 		name  string

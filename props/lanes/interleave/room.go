@@ -26,7 +26,7 @@ func overfull(p props.Program, events []history.Event) *history.Violation {
 		}
 	}
 	skipped := cancelled(events)
-	waiting := 0
+	room, waiting := max(leastBound, p.Limit), 0
 	for i, e := range events {
 		switch {
 		case e.Kind == history.Admit && skipped[e.ID]:
@@ -34,13 +34,13 @@ func overfull(p props.Program, events []history.Event) *history.Violation {
 			waiting--
 		case e.Kind == history.Admit && e.Outcome == history.Accepted && queued(e.Op):
 			waiting++
-			if waiting <= p.Limit || !loops[e.G] && waiting == p.Limit+1 && nextBegins(events[i+1:], loops) {
+			if waiting <= room || !loops[e.G] && waiting == room+1 && nextBegins(events[i+1:], loops) {
 				continue
 			}
 			g, _ := props.Lookup("G19")
 			return &history.Violation{
 				Guarantee: g.ID, Predicate: "room", Sentence: g.Sentence, At: []int{e.N},
-				Text: fmt.Sprintf("at #%d %d tasks wait in a queue that has room for %d, and the loop does not begin one", e.N, waiting, p.Limit),
+				Text: fmt.Sprintf("at #%d %d tasks wait in a queue that has room for %d, and the loop does not begin one", e.N, waiting, room),
 			}
 		}
 	}

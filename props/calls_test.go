@@ -1,0 +1,337 @@
+package props
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"eventide/props/history"
+
+	"github.com/stretchr/testify/require"
+)
+
+var updateCalls = flag.Bool("update-calls", false, "write testdata/calls/table.md from the programs")
+
+// exportedCalls lists the exported functions and methods of core, from its types.
+func exportedCalls(t *testing.T) (names []string) {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Export", "eventide/core")
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	exports := map[string]string{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct{ ImportPath, Export string }
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else {
+			require.NoError(t, err)
+		}
+		exports[p.ImportPath] = p.Export
+	}
+	pkg, err := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	}).Import("eventide/core")
+	require.NoError(t, err)
+	for _, name := range pkg.Scope().Names() {
+		object := pkg.Scope().Lookup(name)
+		if _, is := object.(*types.Func); is && object.Exported() {
+			names = append(names, name)
+		}
+		if _, is := object.(*types.TypeName); !is || !object.Exported() {
+			continue
+		}
+		if named, is := object.Type().(*types.Named); is && !types.IsInterface(named) {
+			for m := range named.Methods() {
+				if m.Exported() {
+					names = append(names, name+"."+m.Name())
+				}
+			}
+		}
+	}
+	return names
+}
+
+// A place is where a call is made: the context of the caller, and the state of the executor.
+type place struct {
+	context string
+	state   history.State
+}
+
+// The contexts, in the order of the table.
+var contexts = []string{"goroutine", "spawner", "task", "tail", "timer", "hook", "listener", "readiness", "channel"}
+
+// unmadeContexts are those from which no program makes any call, and why.
+var unmadeContexts = map[string]string{
+	"panic handler":                       "programs set none: its panics and calls are in core's tests (TestG14)",
+	"tracer":                              "it must not call: the tracer is called with the executor's lock held",
+	"body of another loop":                "to the executor it is a goroutine that is not its own; groups (G21) call their children from one another's bodies",
+	"function given to Registration.Post": "its function is internal to a channel; the tests of core/tcp make it",
+}
+
+var contextOf = map[history.Body]string{
+	history.BodyTask: "task", history.BodyTail: "tail", history.BodyTimer: "timer", history.BodyHook: "hook",
+	history.BodyListener: "listener", history.BodyReadiness: "readiness", history.BodyDrain: "channel", history.BodyAbort: "channel",
+}
+
+// callOf are the calls that the log tells as an Op.
+var callOf = map[history.Op]string{
+	history.OpExecute: "Executor.Execute", history.OpExecuteLazy: "Executor.ExecuteLazy", history.OpSubmit: "Submit",
+	history.OpAfterIteration: "Executor.ExecuteAfterIteration", history.OpSchedule: "Executor.Schedule",
+	history.OpFixedRate: "Executor.ScheduleAtFixedRate", history.OpFixedDelay: "Executor.ScheduleWithFixedDelay",
+	history.OpAddHook: "Executor.AddShutdownHook", history.OpCancel: "Timer.Cancel",
+	history.OpShutdownGracefully: "Executor.ShutdownGracefully", history.OpShutdown: "Executor.Shutdown",
+	history.OpClose: "Executor.Close", history.OpAwait: "Executor.AwaitTermination", history.OpState: "Executor.State",
+	history.OpRegister: "EventLoop.Register", history.OpRegisterChannel: "EventLoop.RegisterChannel",
+	history.OpModify: "Registration.Modify", history.OpEnd: "Registration.Close", history.OpListen: "Future.OnDone",
+}
+
+// alongWith are calls that programs make at each place of another one.
+var alongWith = map[string]string{
+	"Executor.InEventLoop": "Executor.State", "Executor.Running": "Executor.State", "Executor.Name": "Executor.State",
+	"Executor.String": "Executor.State", "Executor.Parent": "Executor.State", "Executor.Context": "Executor.State",
+	"Executor.Termination": "Executor.State", "Termination.Done": "Executor.State", "Termination.Report": "Executor.State",
+	"Current": "Executor.State", "Registration.OnClose": "EventLoop.Register", "Registration.End": "Registration.Close",
+	"Future.Wait": "Submit",
+}
+
+// unmade are the calls that no program makes at a place that the table shows, and why.
+var unmade = map[string]string{
+	"EventLoop.Channels": "core's tests and those of core/tcp",
+	"NewExecutor":        "makes the executor of each program", "NewEventLoop": "makes the event loop of each program that has one",
+	"NewGroup": "event loops in groups are in core's tests; the programs of G21 have groups of executors", "NewExecutorGroup": "makes the group of each program of G21",
+	"NewParkPoller": "sleeps inside the scripted poller of each program", "NewReadiness": "makes the events of the scripted poller",
+	"BackOff": "is the rejected-handler of programs with retries", "RefuseWhenFull": "is the default: programs without retries have it",
+	"Termination.Err": "called after Done (props/final.go)", "Termination.Wait": "called at the end of each program", "Termination.OnDone": "core's tests: its listener runs after the log has ended",
+	"Timer.Done": "called after Done", "Timer.Err": "called after Done", "Timer.Deadline": "core's tests (timerdeadline_test.go)", "Future.Done": "called after Done",
+	"InvokeAll": "core's tests: it waits, so a program that calls it before its own shutdown call never ends", "InvokeAny": "core's tests, as InvokeAll",
+	"NewPromise":     "core's tests: a promise is its owner's to complete, so no guarantee of the executor depends on when that happens",
+	"Promise.Future": "core's tests", "Promise.TrySuccess": "core's tests", "Promise.TryFailure": "core's tests", "Promise.SetUncancellable": "core's tests",
+	"NewLocal": "core's tests (local_test.go)", "Local.Get": "core's tests", "Local.Set": "core's tests", "Local.Remove": "core's tests",
+	"NewTermination": "the tests of core/blocking and core/tracked, whose groups are made with it", "Registration.FD": "core's tests", "Registration.Post": "the tests of core/tcp, whose channels are made with it",
+	"EventKind.String": "text for people", "PanicError.Error": "text for people", "RejectedError.Error": "text for people",
+	"PanicError.Unwrap": "core's tests", "RejectedError.Unwrap": "by errors.Is, in the answer of each call",
+	"Report.Plus": "the programs of G21 compare sums", "Stats.Plus": "the programs of G21",
+	"WithBlockingEpoll": "core's tests and the kit for pollers: no virtual time passes in a system call", "WithSpin": "core's tests, as WithBlockingEpoll", "WithIORatio": "core's tests: it shares real time",
+	"WithClock": "every program of lane virtual", "WithDrain": "every program with an event loop", "WithLogger": "every program; what it is told is in core's tests",
+	"WithMaxPendingTasks": "programs with a bounded queue", "WithName": "core's tests", "WithPanicHandler": "core's tests", "WithPoller": "every program with an event loop",
+	"WithRejectedHandler": "programs with retries", "WithSpawner": "every program", "WithTimersAtShutdown": "every program", "WithTracer": "every program",
+}
+
+// places are where the calls of a run were made.
+func places(p Program, events []history.Event) map[string]map[place]int {
+	at := map[string]map[place]int{}
+	tries := map[int]bool{}
+	p.AnyStep(func(s Step) bool { tries[s.ID] = tries[s.ID] || s.Try; return false })
+	timers := map[int]bool{}
+	state, inside, calls := history.NotStarted, map[int64][]string{}, map[int64]int{}
+	for i := range events {
+		e := &events[i]
+		add := func(call string) {
+			context := "goroutine"
+			if open := inside[e.G]; len(open) > 0 {
+				context = open[len(open)-1]
+			} else if calls[e.G] > 0 {
+				context = "spawner"
+			}
+			if at[call] == nil {
+				at[call] = map[place]int{}
+			}
+			at[call][place{context, state}]++
+		}
+		switch {
+		case e.Kind == history.Transit:
+			state = e.To
+		case e.Kind == history.Begin:
+			inside[e.G] = append(inside[e.G], contextOf[e.Body])
+		case e.Kind == history.End:
+			inside[e.G] = inside[e.G][:len(inside[e.G])-1]
+		case e.Kind == history.Sample:
+			add("Executor.Stats")
+		case e.Kind == history.Return:
+			calls[e.G]--
+		case e.Kind == history.Invoke:
+			call := callOf[e.Op]
+			switch {
+			case e.Op.Timers():
+				timers[e.ID] = true
+			case e.Op == history.OpExecute && tries[e.ID]:
+				call = "Executor.TryExecute"
+			case e.Op == history.OpCancel && !timers[e.ID]:
+				call = "Future.Cancel"
+			}
+			if call != "" {
+				add(call)
+			}
+			calls[e.G]++
+		}
+	}
+	return at
+}
+
+const (
+	callPrograms = 150 // of each guarantee, for the table
+	callSeldom   = 15  // a place seen less often is not asserted
+	callLimit    = 600 // programs of each guarantee after which a place that was not seen is lost
+)
+
+// seenPlaces runs programs of every guarantee until enough holds, or the limit is reached.
+func seenPlaces(t *testing.T, limit int, enough func(map[string]map[place]int) bool) map[string]map[place]int {
+	t.Helper()
+	seen := map[string]map[place]int{}
+	for n := range limit {
+		for _, g := range Guarantees {
+			if !g.Checked() || g.ID == "G21" {
+				continue
+			}
+			p := Programs(g.Profile).Example(n)
+			var out Recording
+			synctest.Test(t, func(*testing.T) { out = Run(p) })
+			for call, at := range places(p, out.Events) {
+				if seen[call] == nil {
+					seen[call] = map[place]int{}
+				}
+				for where, n := range at {
+					seen[call][where] += n
+				}
+			}
+		}
+		if enough(seen) {
+			break
+		}
+	}
+	return seen
+}
+
+// stateLetters name the states in the table.
+const stateLetters = "NSDXT"
+
+// tableOf is the table as text: a row for each call and context, with a letter for each
+// state in which programs make the call often, and a dot for another.
+func tableOf(calls []string, seen map[string]map[place]int) string {
+	var b strings.Builder
+	b.WriteString("# Calls of core in generated programs\n\nWritten by `go test ./props -run TestEveryCall -update-calls`. A letter is a state in which programs of fixed seeds make the call in\nthat context: N not started, S started, D shutting down, X shut down, T terminated. The test fails if programs no longer make it there, or if\nan exported call has no row. Where a letter is missing,\n\n")
+	fmt.Fprintf(&b, "* no body runs in the states N and T, and listeners run off the loop in T;\n* a spawner calls Execute only, in the states in which the loop starts;\n* otherwise fewer than %d of the programs' calls were made there, too few to be asserted.\n\n", callSeldom)
+	fmt.Fprintf(&b, "| call | %s |\n|---%s|\n", strings.Join(contexts, " | "), strings.Repeat("|---", len(contexts)))
+	var missing []string
+	for _, call := range calls {
+		if why := unmade[call]; why != "" {
+			missing = append(missing, fmt.Sprintf("| `%s` | %s |\n", call, why))
+			continue
+		}
+		fmt.Fprintf(&b, "| `%s` |", call)
+		for _, context := range contexts {
+			fmt.Fprintf(&b, " %s |", cellOf(seen[base(call)], context))
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "\nCalls and options that are not in the table:\n\n| call | made by |\n|---|---|\n%s", strings.Join(missing, ""))
+	b.WriteString("\nContexts from which no program calls:\n\n| context | why |\n|---|---|\n")
+	var rest []string
+	for context, why := range unmadeContexts {
+		rest = append(rest, fmt.Sprintf("| %s | %s |\n", context, why))
+	}
+	slices.Sort(rest)
+	b.WriteString(strings.Join(rest, ""))
+	return b.String()
+}
+
+// base is the call beside which another one is made.
+func base(call string) string {
+	if other := alongWith[call]; other != "" {
+		return other
+	}
+	return call
+}
+
+func cellOf(at map[place]int, context string) string {
+	cell := ""
+	for s, letter := range stateLetters {
+		if at[place{context, history.State(s)}] >= callSeldom {
+			cell += string(letter)
+		}
+	}
+	if cell == "" {
+		return "-"
+	}
+	return cell
+}
+
+// TestEveryCall: each exported call and option of core has a row in the table, made from
+// the types of core, or a reason; and programs still make the calls where the table says.
+func TestEveryCall(t *testing.T) {
+	calls := exportedCalls(t)
+	groups := func(call string) bool { return strings.HasPrefix(call, "Group.") }
+	calls = slices.DeleteFunc(calls, groups) // the programs of G21 are of another kind
+	made := map[string]bool{"Executor.Stats": true, "Executor.TryExecute": true, "Future.Cancel": true}
+	for _, call := range callOf {
+		made[call] = true
+	}
+	for call := range alongWith {
+		made[call] = true
+	}
+	for _, call := range calls {
+		if made[call] == (unmade[call] != "") {
+			t.Errorf("%s: programs are to make it, or unmade is to say why not", call)
+		}
+	}
+	for call := range unmade {
+		require.Contains(t, calls, call, "there is no such call")
+	}
+	for call := range made {
+		require.Contains(t, calls, call, "there is no such call")
+	}
+
+	path := filepath.Join("..", "testdata", "calls", "table.md")
+	if *updateCalls {
+		seen := seenPlaces(t, callPrograms, func(map[string]map[place]int) bool { return false })
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(tableOf(calls, seen)), 0o644))
+	}
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lost := func(seen map[string]map[place]int) []string { return lostPlaces(calls, string(text), seen) }
+	seen := seenPlaces(t, callLimit, func(seen map[string]map[place]int) bool { return len(lost(seen)) == 0 })
+	require.Empty(t, lost(seen), "programs no longer make these calls; -update-calls writes the table")
+}
+
+// lostPlaces are the rows of the table that differ from the calls that there are, and the
+// places of the table at which no call was seen.
+func lostPlaces(calls []string, text string, seen map[string]map[place]int) (lost []string) {
+	for _, call := range calls {
+		row := ""
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "| `"+call+"` |") {
+				row = line
+			}
+		}
+		if row == "" {
+			lost = append(lost, call+" has no row")
+			continue
+		}
+		if unmade[call] != "" {
+			continue
+		}
+		cells := strings.Split(row, "|")
+		for i, context := range contexts {
+			for s, letter := range stateLetters {
+				if strings.ContainsRune(cells[2+i], letter) && seen[base(call)][place{context, history.State(s)}] == 0 {
+					lost = append(lost, fmt.Sprintf("%s in a %s, state %v", call, context, history.State(s)))
+				}
+			}
+		}
+	}
+	return lost
+}
