@@ -286,3 +286,10 @@ func TestKeptRuns(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, score.Total(k.Picks()).Aside)
 }
+
+// TestClassesApply: every mutant that is set aside applies to the sources, and has a reason.
+func TestClassesApply(t *testing.T) {
+	all, err := readClasses(module, filepath.Join(module, classified))
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+}
