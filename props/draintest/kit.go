@@ -56,7 +56,7 @@ type Kit struct {
 	// Lag is how late the load balancer learns of the readiness probe: it sends requests
 	// for so long after the last probe that found the server ready. A server with a delay
 	// between its readiness and its listeners (process.Plan.PreDrain) of more than Lag
-	// passes ReadyFirst. 0: DefaultLag.
+	// passes ReadyFirst. On a loaded machine a longer Lag shows more. 0: DefaultLag.
 	Lag time.Duration
 
 	// Deadline is when the server must have ended, counted from the call of Shutdown. What
