@@ -74,6 +74,12 @@
 //   - G24 Once Done is closed and its listeners have run, no goroutine, descriptor,
 //     timer or task remains.
 //
+// # Several goroutines
+//
+// NewExecutorGroup makes several executors, each with a private queue. NewPool makes workers
+// that share one queue, so that a task that blocks holds up nobody else; the documentation of
+// Pool says which guarantees that costs.
+//
 // # Event loops
 //
 // An EventLoop is an executor that watches descriptors, by epoll; NewGroup makes

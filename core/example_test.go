@@ -46,6 +46,36 @@ func ExampleNewExecutor() {
 	// core: rejected in state Terminated: core: executor is shut down
 }
 
+// One task blocks, and the others run beside it.
+func ExampleNewPool() {
+	pool, err := core.NewPool(2)
+	if err != nil {
+		panic(err)
+	}
+	unblock := make(chan struct{})
+	_ = pool.Execute(func() { <-unblock })
+	_ = pool.Execute(func() { fmt.Println("held up by nobody") })
+	_ = pool.Execute(func() { close(unblock) })
+	if err := pool.Close(); err != nil {
+		panic(err)
+	}
+	fmt.Println(pool.Stats().Ran, "ran")
+	// Output:
+	// held up by nobody
+	// 3 ran
+}
+
+func ExamplePool_Resize() {
+	pool, _ := core.NewPool(1)
+	fmt.Println(pool.Resize(0))
+	_ = pool.Resize(8)
+	fmt.Println("size:", pool.Size())
+	_ = pool.Close()
+	// Output:
+	// core: Resize: size is 0, want at least 1
+	// size: 8
+}
+
 func ExampleExecutor_AddShutdownHook() {
 	ex, _ := core.NewExecutor()
 	_, _ = ex.AddShutdownHook(func() { fmt.Println("flush the log") })

@@ -300,9 +300,8 @@ func (f *Future[T]) call(body func() (T, error)) {
 	f.finish(futureUncancellable, v, err)
 }
 
-// loop returns the executor of this package that runs the caller as a body, if that
-// executor is home or home wraps it. That executor counts the task as skipped or
-// panicked. It returns nil if the task runs anywhere else.
+// runner returns what runs the caller as a body, if its executor is home or home wraps it:
+// it counts the task as skipped or panicked. It returns nil if the task runs anywhere else.
 func (f *Future[T]) runner() runner {
 	switch {
 	case f.home == nil || !f.home.InEventLoop():

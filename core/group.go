@@ -12,6 +12,12 @@ import (
 // Group is a fixed number of executors that are used in turn and end together. Its
 // methods are those of EventExecutor. A method that submits work calls the same method of
 // the next child. All may be called from any goroutine (G21).
+//
+// A Group is not a pool. Each child has a private queue: a task that blocks holds up every
+// task behind it in the queue of its child, while other children are idle, and Next goes on
+// to return that child in its turn. A bound (WithMaxPendingTasks) is that of each child: a
+// task is refused if the queue of its child is full, whatever room the others have. Use a
+// Pool for tasks that may block, or for one bound.
 type Group struct {
 	// Set once in New.
 	children []*Executor
@@ -30,7 +36,8 @@ type Group struct {
 // starts with its first use. n < 1 is an error, and so is WithPoller, because a poller
 // serves one executor. If a child cannot be made, the error names the child and the
 // reason, and the children made before are ended at once (Netty's constructor waits two
-// seconds for each, R171).
+// seconds for each, R171). The children's queues are private, and a bound is that of each:
+// see Group, and NewPool for workers that share one queue.
 func NewExecutorGroup(n int, opts ...Option) (*Group, error) {
 	cfg, err := newConfig("NewExecutorGroup", opts)
 	if err != nil {

@@ -74,7 +74,8 @@ func WithName(name string) Option {
 
 // WithMaxPendingTasks bounds the tasks that are accepted and have not begun. The
 // least bound is 16: a smaller positive n means 16 (R29). Timers, hooks and
-// listeners take no room (G19). The default is no bound.
+// listeners take no room (G19). The default is no bound. In a Group the bound is that of
+// each child; in a Pool it is for the whole.
 func WithMaxPendingTasks(n int) Option {
 	return func(c *config) error {
 		if n < 1 {

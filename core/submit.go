@@ -45,6 +45,8 @@ func isNil(ex EventExecutor) bool {
 		return ex == nil
 	case *Group:
 		return ex == nil
+	case *Pool:
+		return ex == nil
 	}
 	return false
 }

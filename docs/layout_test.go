@@ -41,7 +41,7 @@ func TestLayoutCanBeWrong(t *testing.T) {
 
 // subjects are what the page must have a row for.
 var subjects = []string{
-	"quiet period", "deadline", "timer policy", "hooks", "wakes the loop", "bounded queue", "a poller", "UDP", "channel option",
+	"quiet period", "deadline", "timer policy", "hooks", "a pool", "wakes the loop", "bounded queue", "a poller", "UDP", "channel option",
 	"a guarantee", "strategy", "planted bug", "a benchmark", "tier of the gate", "a step of process",
 }
 

@@ -1,0 +1,283 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"eventide/core/internal/tasks"
+
+	"github.com/petermattis/goid"
+)
+
+// Pool runs bodies on up to n goroutines, its workers, that share one queue: a task that
+// blocks holds up nobody else while another worker is free. It ends as an Executor does,
+// without losing a task.
+//
+//	pool, err := core.NewPool(8)
+//	if err != nil {
+//		return err
+//	}
+//	for _, file := range files {
+//		if err := pool.Execute(func() { compress(file) }); err != nil {
+//			return err // not accepted: it will never run
+//		}
+//	}
+//	return pool.Close() // everything accepted has run
+//
+// Its methods are those of EventExecutor, and AddShutdownHook, TryExecute and Resize. All of
+// them may be called from many goroutines at once, and from inside its bodies. Submit,
+// InvokeAll, InvokeAny, NewPromise and Current take a Pool like any executor.
+//
+// # Guarantees
+//
+// A Pool gives up the order of bodies and that they run one at a time. A Pool of size 1 that
+// is not resized keeps every guarantee of an Executor.
+//
+//	G1        kept
+//	G2        not kept: bodies overlap, and only the queue orders them. InEventLoop is true
+//	          in each body, whichever worker runs it, and false elsewhere
+//	G3        kept
+//	G4        tasks leave the queue in the order of G4; two that are taken by two workers
+//	          begin at the same time
+//	G5        kept
+//	G6        kept: hooks run one at a time, in order, once every task that was accepted
+//	          before the shutdown call has ended
+//	G7        never early; due timers leave the heap in the order of G7, and may then overlap
+//	G8, G9    kept
+//	G10       kept, for the pool as a whole
+//	G11       kept; Report.Running has each body that runs, since when, and its stack
+//	G12       kept, for each worker
+//	G13       kept: a worker that has run a task takes a hook, listener or timer next if one
+//	          is due, and a worker that has run one of these takes a task
+//	G14       kept: a worker goes on after a panic, and on a new goroutine after Goexit
+//	G15, G16  kept
+//	G17       kept: the first use starts the first worker. The others start when there is
+//	          work and no worker is idle; a spawner that refuses one of them refuses no task
+//	G18       kept: a body that waits for its own pool gets ErrInEventLoop, though another
+//	          worker may be free. When all wait, nobody is
+//	G19, G20  kept, with one bound and one count for the whole pool
+//	G21-G23   do not apply: a pool has no children and no channels. So it has no Next
+//	G24       kept
+//
+// # Where bodies run
+//
+// Tasks, timers, hooks, listeners of futures and the panic handler all run on workers. Each
+// worker has its own values of a Local. Listeners of the Termination run on the goroutine
+// of the last worker. A body that never returns keeps its worker for ever and, like any
+// accepted task, delays Done for ever: Context tells bodies of the close, and Report and
+// Running name the ones that do not listen.
+//
+// An idle worker costs its goroutine and wakes for nothing: the one that parked last is
+// woken first, for a task of its own, and a worker that leaves work behind wakes the next.
+type Pool struct {
+	setup
+
+	// Atomic.
+	state     atomic.Int32 // moved with mu held
+	lastState atomic.Int32 // before Terminated
+	failed    atomic.Bool  // the clock is not asked any more
+	ctxEnded  sync.Once
+
+	owners sync.Map // goroutine id -> *worker
+
+	_ [64]byte // every call writes below
+
+	mu sync.Mutex
+	poolShared
+}
+
+// poolShared is guarded by Pool.mu. Its methods require mu.
+type poolShared struct {
+	gate     gate
+	size     int // workers that there may be
+	live     int // workers that there are, those about to start included
+	leaving  int // workers that have run their last body, and whose goroutine has not ended
+	starting int // of the live ones, those that have not come to look for work
+	busy     int // workers that run a body
+	first    *launch
+	launches []*launch // in progress: of workers that start or move to another goroutine
+	over     bool      // nothing is left to run: workers leave
+	workers  []*worker // live and started
+
+	sleepers
+	queue    tasks.Shared
+	internal internalQueue
+	heap     timerHeap
+	timers   timerCounts
+	doomed   []*Timer // out of the heap by the shutdown, and not yet cancelled
+	purged   int64    // horizon up to which the heap has been purged
+	hooks    hookList
+	hookRuns bool // a hook is running
+	gaveWay  bool // a task was taken since the last round of hooks
+
+	shutdown shutdownRecord
+	early    int   // tasks accepted before the shutdown call that have not ended
+	lastEnd  int64 // end of the last body, as far as the quiet period needs it
+	late     error // what went wrong while workers left
+
+	parks, wakes           int64
+	panicked               int64
+	rejected, rejectedLate int64
+}
+
+// NewPool returns a pool of size workers, none of which has started. size < 1 is an error, and
+// so is WithPoller: a poller serves one goroutine. The options are those of NewExecutor;
+// WithMaxPendingTasks bounds the one queue that all workers share.
+func NewPool(size int, opts ...Option) (*Pool, error) {
+	cfg, err := newConfig("NewPool", opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSize("NewPool", size); err != nil {
+		return nil, err
+	}
+	if cfg.poller != nil {
+		return nil, argumentError("NewPool", "WithPoller is set, want none: a poller serves one goroutine")
+	}
+	p := &Pool{}
+	p.cfg, p.self, p.keeper = cfg, p, p
+	p.gate, p.size = gateNotStarted, size
+	if p.cfg.name == "" {
+		p.cfg.name = fmt.Sprintf("pool-%d", poolCount.Add(1))
+	}
+	if cfg.tracer != nil {
+		p.gate |= gateTraced
+	}
+	p.initLife()
+	p.term = newTermination(p.waitError, p.progressReport)
+	p.term.onPanic = p.reportOffLoop
+	p.timers.horizon, p.purged, p.keeperUntil = noDeadline, noDeadline, noDeadline
+	return p, nil
+}
+
+var poolCount atomic.Uint64
+
+func checkSize(call string, size int) error {
+	if size < 1 {
+		return argumentError(call, "size is %d, want at least 1", size)
+	}
+	return nil
+}
+
+// Resize sets how many workers there may be, at any time. More of them start at once if tasks
+// are waiting; of too many, idle ones end now and each other one after the body it runs: no
+// body is interrupted. The error is about the argument: a size < 1, which changes nothing.
+// It does not wait. After the end it has no effect.
+func (p *Pool) Resize(size int) error {
+	if err := checkSize("Resize", size); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.size = size
+	woken := p.claimExcess()
+	p.unlockAndRouse()
+	for _, w := range woken {
+		w.poller.Wake()
+	}
+	return nil
+}
+
+// Size returns the number of workers that there may be: that of NewPool, or of the last Resize.
+func (p *Pool) Size() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.size
+}
+
+// Name returns the name given by WithName, or one made up.
+func (p *Pool) Name() string { return p.cfg.name }
+
+// String returns the name and the state, for logs.
+func (p *Pool) String() string { return fmt.Sprintf("%s (%v)", p.cfg.name, p.State()) }
+
+// InEventLoop reports whether the caller is a body of this pool, on any of its workers.
+func (p *Pool) InEventLoop() bool { return p.callingWorker() != nil }
+
+// callingWorker returns the worker whose body is the caller; nil: it is no body of p.
+func (p *Pool) callingWorker() *worker {
+	if v, ok := p.owners.Load(goid.Get()); ok {
+		return v.(*worker)
+	}
+	return nil
+}
+
+// Context returns a context that is cancelled at the close, before the final drain, with
+// ErrShutdown, ErrShutdownTimeout or the error that ended the pool as its cause (G11).
+func (p *Pool) Context() context.Context { return p.ctx }
+
+// Termination returns the one Termination of this pool, the same pointer every time (G15).
+func (p *Pool) Termination() *Termination { return p.term }
+
+// loopOf is promoted to what embeds a pool.
+func (p *Pool) loopOf() notifier { return p }
+
+// waitError returns the error of a call that would wait for the pool and that the pool might
+// have to wait for: from one of its bodies, or from inside its spawner (G17, G18).
+func (p *Pool) waitError() error {
+	if p.InEventLoop() {
+		return ErrInEventLoop
+	}
+	caller := goid.Get()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range p.launches {
+		if l.calledBy(caller) {
+			return ErrStarting
+		}
+	}
+	return nil
+}
+
+func (p *Pool) lock() {
+	if !p.mu.TryLock() {
+		lockContended(&p.mu)
+	}
+}
+
+func (p *Pool) mutex() *sync.Mutex { return &p.mu }
+
+// Execute runs task on a worker. A nil error means that task runs exactly once before Done is
+// closed; an error, that it never runs (G3). It takes one short lock and never waits for a
+// worker, except by a WithRejectedHandler that says so.
+func (p *Pool) Execute(task func()) error {
+	if task == nil {
+		return nilFunc("Execute", "task")
+	}
+	p.lock()
+	if p.gate != 0 || p.queue.Size() >= p.cfg.limit {
+		p.mu.Unlock()
+		return p.admit(OpExecute, task)
+	}
+	p.queue.Push(task)
+	ahead := p.queue.Size()%yieldEvery == 0
+	p.unlockAndRouse()
+	if ahead && !p.InEventLoop() {
+		runtime.Gosched()
+		yieldThread()
+	}
+	return nil
+}
+
+// ExecuteLazy is Execute, but does not wake a sleeping worker: the task runs no later than the
+// next wake-up, timer, end of a body, end of a quiet period, or shutdown (G12).
+func (p *Pool) ExecuteLazy(task func()) error {
+	if task == nil {
+		return nilFunc("ExecuteLazy", "task")
+	}
+	return p.admit(OpExecuteLazy, task)
+}
+
+// TryExecute is Execute that asks no WithRejectedHandler: when the queue is full the error is
+// ErrQueueFull, at once (G3, G19).
+func (p *Pool) TryExecute(task func()) error {
+	if task == nil {
+		return nilFunc("TryExecute", "task")
+	}
+	if err := p.tryAdmit(OpExecute, task); err != nil {
+		return p.refuse(OpExecute, err)
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package core
+
+// admit is the way in for every case that Execute does not do itself: not started, closed,
+// full, traced, lazy.
+func (p *Pool) admit(op Op, task func()) error {
+	for attempt, open := 1, true; ; attempt++ {
+		err := p.tryAdmit(op, task)
+		if err == nil {
+			return nil
+		}
+		if !open || err.Reason != ErrQueueFull { // not errors.Is: a spawner's error may be another queue's
+			return p.refuse(op, err)
+		}
+		if p.waitError() != nil { // every worker may come to wait for the retries (G19)
+			return p.refuse(op, err)
+		}
+		var retry bool
+		if retry, open = p.askToRetry(attempt, err, func() { _ = p.refuse(op, err) }); !retry {
+			return p.refuse(op, err)
+		}
+	}
+}
+
+// refuse counts a refused task, as of now: see Executor.refuse.
+func (p *Pool) refuse(op Op, err *RejectedError) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.State() < StateTerminated {
+		p.rejected++
+		return err
+	}
+	p.rejectedLate++
+	if err.State == StateTerminated {
+		return err
+	}
+	p.traceAdmit(op, false)
+	return &RejectedError{State: StateTerminated, Reason: p.shutdown.cause}
+}
+
+// tryAdmit decides once. The check of the gate and the push are one step (G3).
+func (p *Pool) tryAdmit(op Op, task func()) *RejectedError {
+	if err := p.lockOpen(op); err != nil {
+		return err
+	}
+	if p.full() {
+		p.traceAdmit(op, false)
+		return p.rejectAndUnlock(ErrQueueFull)
+	}
+	p.queue.Push(task)
+	p.traceAdmit(op, true)
+	if op == OpExecuteLazy && !p.full() { // if it is full now, nothing after this task could wake anybody
+		p.mu.Unlock()
+		return nil
+	}
+	p.unlockAndRouse()
+	return nil
+}
+
+// full requires mu.
+func (p *Pool) full() bool { return p.queue.Size() >= p.cfg.limit }
+
+// lockOpen returns nil with mu held and the pool started and open. It starts the first worker
+// if nobody has, and shares the outcome of a start in progress (G17).
+func (p *Pool) lockOpen(op Op) *RejectedError {
+	for {
+		p.lock()
+		if p.gate&gateClosed != 0 {
+			p.traceAdmit(op, false)
+			return p.rejectAndUnlock(p.shutdown.cause)
+		}
+		if p.gate&gateNotStarted == 0 {
+			return nil
+		}
+		if err := p.startAndUnlock(); err != nil {
+			p.mu.Lock()
+			p.traceAdmit(op, false)
+			return p.rejectAndUnlock(err)
+		}
+	}
+}
+
+// rejectAndUnlock requires mu.
+func (p *Pool) rejectAndUnlock(reason error) *RejectedError {
+	defer p.mu.Unlock()
+	return &RejectedError{State: p.State(), Reason: reason}
+}
+
+// traceAdmit requires mu.
+func (p *Pool) traceAdmit(op Op, accepted bool) {
+	if p.cfg.tracer != nil {
+		p.trace(Event{Kind: EventAdmit, Op: op, Accepted: accepted})
+	}
+}
+
+// internalQueue holds internal tasks, such as the calls of listeners, in order. Guarded by
+// Pool.mu.
+type internalQueue struct {
+	work []func()
+	pos  int
+}
+
+func (q *internalQueue) len() int { return len(q.work) - q.pos }
+
+func (q *internalQueue) push(work func()) { q.work = append(q.work, work) }
+
+// pushFront puts work before all others.
+func (q *internalQueue) pushFront(work func()) {
+	if q.pos == 0 {
+		q.work = append([]func(){work}, q.work...)
+		return
+	}
+	q.pos--
+	q.work[q.pos] = work
+}
+
+// pop requires len() > 0.
+func (q *internalQueue) pop() func() {
+	work := q.work[q.pos]
+	q.work[q.pos] = nil
+	if q.pos++; q.pos == len(q.work) {
+		q.work, q.pos = q.work[:0], 0
+		if cap(q.work) > keptCapacity {
+			q.work = nil // give back the memory of a burst
+		}
+	}
+	return work
+}
+
+// postInternal queues an internal task: it takes no room, is no task, and does not restart a
+// quiet period (G9, G10). False means that the pool has ended or was never started, and that
+// the caller must run work itself.
+func (p *Pool) postInternal(work func()) bool {
+	p.mu.Lock()
+	if State(p.state.Load()) == StateTerminated || p.gate&gateNotStarted != 0 {
+		p.mu.Unlock()
+		return false
+	}
+	p.internal.push(work)
+	p.unlockAndRouse()
+	return true
+}
+
+// resumeInternal puts rest before the internal tasks that wait, and reports true. It reports
+// false if the caller is not an internal task.
+func (p *Pool) resumeInternal(rest func()) bool {
+	w := p.callingWorker()
+	if w == nil || w.job.kind != BodyListener || w.job.handler {
+		return false
+	}
+	p.mu.Lock()
+	p.internal.pushFront(rest)
+	p.unlockAndRouse()
+	return true
+}

@@ -1,0 +1,97 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Stats returns one consistent snapshot of the pool: Pending counts the tasks that wait and
+// those that run. Workers and Busy are those of a pool.
+func (p *Pool) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.queue.Counts()
+	return Stats{
+		State:    p.State(),
+		Accepted: c.Accepted, Ran: c.Ran, Cancelled: c.Cancelled, Pending: int64(c.Pending),
+		Rejected: p.rejected + p.rejectedLate, Panicked: p.panicked,
+		Timers: p.timers.pending, TimersScheduled: p.timers.scheduled, TimersEnded: p.timers.ended,
+		TimersCancelled: p.timers.dropped, TimersRun: p.timers.runs,
+		Hooks: int64(len(p.hooks.waiting)), HooksRun: p.hooks.ran,
+		Parks: p.parks, Wakes: p.wakes,
+		Workers: int64(p.live - p.starting), Busy: int64(p.busy),
+	}
+}
+
+// progressReport is Report before it is sealed.
+func (p *Pool) progressReport() Report {
+	now := int64(0)
+	if p.State() >= StateShuttingDown {
+		now = p.nowIfItCan()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reportAt(now)
+}
+
+// reportAt requires mu.
+func (p *Pool) reportAt(now int64) Report {
+	c := p.queue.Counts()
+	r := Report{
+		Accepted: c.Accepted, Ran: c.Ran, Cancelled: c.Cancelled, Rejected: p.rejected, Panicked: p.panicked,
+		HooksRun: p.hooks.ran, TimersRun: p.timers.runs, TimersCancelled: p.timers.dropped,
+		TimedOut: p.shutdown.timedOut, Running: p.shutdown.running,
+		Quiet: p.shutdown.quiet, Timeout: p.shutdown.timeout,
+	}
+	if p.shutdown.called {
+		r.Elapsed = max(0, asDuration(now-p.shutdown.calledAt))
+	}
+	return r
+}
+
+// runningBody is what a worker runs.
+type runningBody struct {
+	kind      Body
+	since     time.Duration
+	goroutine int64
+}
+
+// runningBodies returns what the workers run, in the order in which they started. Requires mu.
+func (p *Pool) runningBodies(now int64) (running []runningBody) {
+	for _, w := range p.workers {
+		if w.job.kind != BodyNone {
+			running = append(running, runningBody{w.job.kind, max(0, asDuration(now-w.job.began)), w.goroutine})
+		}
+	}
+	return running
+}
+
+// Running names the bodies that the workers run at this moment, since when, and with their
+// stacks as in Report.Running; "" if none runs. It is for a program that gives up waiting: it
+// stops the world for the stacks of all goroutines. It may be called from any goroutine, and
+// does not wait for the bodies.
+func (p *Pool) Running() string {
+	now := p.nowIfItCan()
+	p.mu.Lock()
+	running := p.runningBodies(now)
+	p.mu.Unlock()
+	return p.describe(running)
+}
+
+// describe names each body, with its stack.
+func (p *Pool) describe(running []runningBody) string {
+	if len(running) == 0 {
+		return ""
+	}
+	ids := make([]int64, len(running))
+	for i, r := range running {
+		ids[i] = r.goroutine
+	}
+	stacks := stacksOf(ids...)
+	var text strings.Builder
+	for i, r := range running {
+		fmt.Fprintf(&text, "%s: a %s has been running for %v:\n%s\n", p.cfg.name, noun(r.kind), r.since.Round(time.Microsecond), stacks[i])
+	}
+	return text.String()
+}

@@ -1,0 +1,297 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// State returns the current state, as Executor.State does. It does not start a worker.
+func (p *Pool) State() State {
+	s := State(p.state.Load())
+	if s == StateTerminated && !p.term.isDone() {
+		return State(p.lastState.Load())
+	}
+	return s
+}
+
+// moveTo is the one place where the state changes. Requires mu.
+func (p *Pool) moveTo(to State) {
+	from := State(p.state.Load())
+	if !legalMoves[from][to] {
+		panic(fmt.Sprintf("core: illegal move of a pool's state from %v to %v", from, to))
+	}
+	if to == StateTerminated {
+		p.lastState.Store(int32(from)) // what State reports until Done is closed
+	} else if p.cfg.tracer != nil {
+		p.trace(Event{Kind: EventState, From: from, To: to, Reason: p.shutdown.cause})
+	}
+	p.state.Store(int32(to))
+}
+
+// ShutdownGracefully begins an orderly end, and returns the Termination at once. See
+// Executor.ShutdownGracefully: the quiet period is that of the pool as a whole, and ends at the
+// first moment at which no body runs on any worker and none has run for quiet.
+func (p *Pool) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error) {
+	if err := checkShutdown(quiet, timeout); err != nil {
+		return nil, err
+	}
+	if p.State() < StateShuttingDown {
+		p.beginShutdown(OpShutdownGracefully, p.now(), quiet, timeout)
+	}
+	return p.term, nil
+}
+
+// Shutdown closes admission, and returns the Termination: from its return on nothing is
+// accepted. Accepted tasks run, hooks run, there is no quiet period.
+func (p *Pool) Shutdown() *Termination {
+	if p.State() < StateShutdown {
+		p.beginShutdown(OpShutdown, p.nowIfItCan(), 0, 0)
+	}
+	return p.term
+}
+
+// Close is ShutdownGracefully(0, DefaultShutdownTimeout) followed by a wait for the end; its
+// error is Termination().Err(). From inside a body it begins the shutdown and returns
+// ErrInEventLoop (G18). io.Closer.
+func (p *Pool) Close() error {
+	if _, err := p.ShutdownGracefully(0, DefaultShutdownTimeout); err != nil {
+		return err
+	}
+	return p.AwaitTermination(context.Background())
+}
+
+// AwaitTermination waits for the end and returns Termination().Err(), or the cause of ctx if
+// that ends first. It does not begin a shutdown. From inside a body it returns ErrInEventLoop,
+// from inside the spawner ErrStarting (G18).
+func (p *Pool) AwaitTermination(ctx context.Context) error {
+	_, err := p.term.Wait(ctx)
+	return err
+}
+
+// beginShutdown is both shutdown calls: see Executor.beginShutdown.
+func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
+	var d *deadline
+	if timeout > 0 {
+		d = p.newDeadline(timeout, p.deadlinePassed) // before the state is published
+	}
+	p.mu.Lock()
+	if p.cfg.clock == nil {
+		now = p.now() // a body may have ended since the call
+	}
+	first := !p.shutdown.called
+	closes := p.gate&gateClosed == 0 && (op == OpShutdown || first && (timeout == 0 || d.fired))
+	p.traceAdmit(op, first || closes)
+	if first {
+		p.publishShutdown(now, quiet, timeout, d)
+	}
+	var cause error
+	var running []runningBody
+	switch {
+	case closes && op == OpShutdown:
+		cause = ErrShutdown
+		p.closeAdmission(cause, now)
+	case closes:
+		cause = ErrShutdown // drained, and the deadline has passed: one is as true as the other
+		if quiet > 0 || p.queue.Counts().Pending > 0 || p.busy > 0 {
+			cause = ErrShutdownTimeout
+			running = p.runningBodies(now)
+			p.shutdown.running = p.describe(running)
+		}
+		p.closeAdmission(cause, now)
+	case first:
+		p.moveTo(StateShuttingDown)
+	}
+	pending, text := p.queue.Counts().Pending, p.shutdown.running
+	if first || closes {
+		p.unlockAndRouseOne()
+	} else {
+		p.mu.Unlock()
+	}
+	if closes {
+		p.endContext(cause)
+	}
+	defer p.startForShutdown() // whatever the logger does
+	if cause == ErrShutdownTimeout {
+		p.logTimeout(pending, text)
+	}
+	if !first {
+		var late error
+		attempt(&late, d.stop)
+		if late != nil {
+			p.log(slog.LevelWarn, "the alarm of a second shutdown call could not be stopped", "error", late)
+		}
+	}
+}
+
+// publishShutdown records the first call. Requires mu; the state is moved in the same critical
+// section.
+func (p *Pool) publishShutdown(now int64, quiet, timeout time.Duration, d *deadline) {
+	c := p.queue.Counts()
+	p.shutdown = shutdownRecord{
+		called: true, calledAt: now, quiet: quiet, timeout: timeout, deadline: d, taskMark: c.Accepted,
+	}
+	p.early, p.hooks.fresh = c.Pending, 0
+	p.timers.horizon = p.cfg.horizon(now, timeout)
+}
+
+// closeAdmission is the close. Requires mu, and that it has not happened. The caller cancels
+// Context after it has unlocked.
+func (p *Pool) closeAdmission(cause error, now int64) {
+	p.gate |= gateClosed
+	p.shutdown.cause, p.shutdown.closedAt, p.shutdown.timedOut = cause, now, cause == ErrShutdownTimeout
+	p.timers.horizon = min(p.timers.horizon, now)
+	p.moveTo(StateShutdown)
+}
+
+// endContext cancels Context. Whoever made the close calls it, and a worker does before the
+// final drain: it may be faster.
+func (p *Pool) endContext(cause error) { p.ctxEnded.Do(func() { p.cancel(cause) }) }
+
+// deadlinePassed runs on the alarm's goroutine.
+func (p *Pool) deadlinePassed(d *deadline) {
+	now := p.nowIfItCan()
+	p.mu.Lock()
+	d.fired = true
+	if p.shutdown.deadline != d || p.gate&gateClosed != 0 {
+		p.mu.Unlock()
+		return
+	}
+	p.closeAdmission(ErrShutdownTimeout, now)
+	running, pending := p.runningBodies(now), p.queue.Counts().Pending
+	p.unlockAndRouseOne()
+	text := p.describe(running) // before a body that listens to Context ends
+	p.endContext(ErrShutdownTimeout)
+	if text != "" {
+		p.mu.Lock()
+		p.shutdown.running = text
+		p.mu.Unlock()
+	}
+	p.logTimeout(pending, text)
+}
+
+// logTimeout says what the timeout found, if that is anything.
+func (p *Pool) logTimeout(pending int, running string) {
+	if pending > 0 || running != "" {
+		p.log(slog.LevelWarn, "timeout of the graceful shutdown passed", "pending", pending, "running", running)
+	}
+}
+
+// fail ends a pool whose clock is broken: admission is closed, accepted tasks run, timers are
+// cancelled (G15).
+func (p *Pool) fail(err error) {
+	now := p.nowIfItCan()
+	p.mu.Lock()
+	p.failed.Store(true)
+	p.late = errors.Join(p.late, err)
+	if !p.shutdown.called {
+		p.publishShutdown(now, 0, 0, nil)
+	}
+	if p.gate&gateClosed == 0 {
+		p.closeAdmission(err, now)
+	}
+	p.timers.horizon = -1
+	p.unlockAndRouseOne()
+	p.endContext(err)
+	p.log(slog.LevelError, "the pool failed", "error", err)
+}
+
+// brokenBy returns what went wrong in the life of the workers.
+func (p *Pool) brokenBy() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.late
+}
+
+// followState does what a state asks for before any further body: Context ends with the close,
+// and timers beyond the horizon are cancelled. It reports whether it has released mu. Requires
+// mu, and holds it again.
+func (p *Pool) followState() bool {
+	if State(p.state.Load()) == StateShutdown && p.ctx.Err() == nil {
+		cause := p.shutdown.cause
+		p.mu.Unlock()
+		p.endContext(cause)
+		p.mu.Lock()
+		return true
+	}
+	return p.shutdown.called && p.purge()
+}
+
+// drained reports whether nothing is queued or running. Requires mu.
+func (p *Pool) drained() bool {
+	return p.busy == 0 && p.queue.Size() == 0 && p.internal.len() == 0 && len(p.hooks.waiting) == 0 && len(p.doomed) == 0
+}
+
+// quietEnd requires mu, and that a shutdown was called.
+func (p *Pool) quietEnd() int64 {
+	return addTime(max(p.shutdown.calledAt, p.lastEnd), p.shutdown.quiet)
+}
+
+// advance closes admission when the quiet period has ended, and ends a closed pool when nothing
+// is left. It reports whether it did either. Requires mu, and holds it again.
+func (p *Pool) advance(now int64) bool {
+	if p.gate&gateNotStarted != 0 || !p.drained() || p.heap.len() > 0 {
+		return false
+	}
+	switch state := State(p.state.Load()); {
+	case state == StateShuttingDown && p.quietEnd() <= now:
+		p.closeAdmission(ErrShutdown, now)
+		return true // the next look ends Context
+	case state == StateShutdown:
+		p.over = true
+		p.moveTo(StateTerminated)
+		var woken []*worker
+		for w := p.claim(); w != nil; w = p.claim() {
+			woken = append(woken, w)
+		}
+		p.mu.Unlock()
+		for _, w := range woken {
+			w.poller.Wake()
+		}
+		p.mu.Lock()
+		return true
+	}
+	return false
+}
+
+// finish is the end of a pool, on the goroutine that was its last worker, or that failed to
+// start the first. See Executor.finish.
+func (p *Pool) finish(err error) {
+	p.endContext(err) // no effect after the close; the cause of a failed start
+	p.mu.Lock()
+	d, reason := p.shutdown.deadline, p.shutdown.cause
+	p.queue.Release()
+	p.heap = timerHeap{}
+	p.mu.Unlock()
+	var late error
+	defer p.complete(reason, err, &late)
+	attempt(&late, d.stop)
+}
+
+// complete is the rest of finish, whatever an alarm of the user's clock does.
+func (p *Pool) complete(reason, err error, late *error) {
+	if *late != nil {
+		err = errors.Join(err, *late)
+		defer p.close(reason, err) // whatever the logger does
+		p.log(slog.LevelError, "the pool did not end in order", "error", err)
+		return
+	}
+	p.close(reason, err)
+}
+
+// close closes Done, and calls its listeners. The report is taken in the same critical section:
+// nothing is counted between the two (G20).
+func (p *Pool) close(reason, err error) {
+	if p.cfg.tracer != nil {
+		p.trace(Event{Kind: EventPollerClosed})
+		p.trace(Event{Kind: EventState, From: State(p.lastState.Load()), To: StateTerminated, Reason: reason})
+		p.trace(Event{Kind: EventDone})
+	}
+	now := p.nowIfItCan()
+	p.mu.Lock()
+	calls := p.term.seal(p.reportAt(now), err)
+	p.mu.Unlock()
+	p.term.callListeners(calls)
+}

@@ -1,0 +1,69 @@
+package core_test
+
+import (
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"eventide/core"
+	"eventide/core/internal/coretest"
+)
+
+// A spawner that ends the goroutine of the worker that asks it: the task which that worker has
+// taken runs all the same.
+func TestPoolG3ASpawnerThatExitsLosesNoTask(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var exit atomic.Bool
+		p := newPool(t, 2, core.WithSpawner(func(loop func()) error {
+			if exit.CompareAndSwap(true, false) {
+				runtime.Goexit()
+			}
+			go loop()
+			return nil
+		}))
+		release := block(t, p)
+		var ran atomic.Int64
+		for range 2 {
+			coretest.Must(t, p.ExecuteLazy(func() { ran.Add(1) })) // starts nobody
+		}
+		exit.Store(true)
+		release() // the worker takes the one, and starts another for the other
+		synctest.Wait()
+		coretest.Want(t, "ran", ran.Load(), 2)
+		coretest.Want(t, "the spawner was asked", exit.Load(), false)
+		coretest.Must(t, p.Close())
+		checkConserved(t, p.Stats())
+	})
+}
+
+// A start that fails in a shutdown is the end.
+func TestPoolG17AFailedStartInAShutdownIsTheEnd(t *testing.T) {
+	refused := errors.New("no goroutine")
+	p, err := core.NewPool(2, core.WithSpawner(func(func()) error { return refused }))
+	coretest.Must(t, err)
+	coretest.WantErr(t, "Execute", p.Execute(func() {}), core.ErrRejected, refused)
+	p.Shutdown()
+	coretest.Await(t, "the end", p.Termination().Done())
+	coretest.WantErr(t, "Err", p.Termination().Err(), refused)
+	coretest.Want(t, "state", p.State(), core.StateTerminated)
+}
+
+// A call inside of the pool's own spawner that would wait for the start gets an error.
+func TestPoolG17CallsInsideTheSpawner(t *testing.T) {
+	var p *core.Pool
+	var inside, waits error
+	p, err := core.NewPool(2, core.WithSpawner(func(loop func()) error {
+		if inside == nil {
+			inside, waits = p.Execute(func() {}), p.AwaitTermination(t.Context())
+		}
+		go loop()
+		return nil
+	}))
+	coretest.Must(t, err)
+	coretest.Must(t, p.Execute(func() {}))
+	coretest.WantErr(t, "Execute inside of the spawner", inside, core.ErrStarting, core.ErrRejected)
+	coretest.WantErr(t, "AwaitTermination inside of the spawner", waits, core.ErrStarting)
+	coretest.Must(t, p.Close())
+}

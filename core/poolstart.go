@@ -1,0 +1,183 @@
+package core
+
+import (
+	"errors"
+	"log/slog"
+	"slices"
+
+	"github.com/petermattis/goid"
+)
+
+// newWorker counts a worker that the caller is to start. Requires mu.
+func (p *Pool) newWorker() *worker {
+	p.live++
+	p.starting++
+	return &worker{pool: p, poller: newChanPoller(p.cfg.clock)}
+}
+
+// startAndUnlock makes sure that there is a worker, and returns nil, or the error of the start:
+// see Executor.startAndUnlock. Requires mu and gateNotStarted; returns without mu.
+func (p *Pool) startAndUnlock() error {
+	if l := p.first; l != nil {
+		p.mu.Unlock()
+		if l.calledBy(goid.Get()) {
+			return ErrStarting
+		}
+		<-l.decided
+		return l.err
+	}
+	l, w := p.firstLaunch()
+	p.mu.Unlock()
+	p.launch(l, w)
+	return l.err
+}
+
+// firstLaunch makes the caller the one who starts the first worker. Requires mu.
+func (p *Pool) firstLaunch() (*launch, *worker) {
+	l := newLaunch()
+	p.first = l
+	p.launches = append(p.launches, l)
+	return l, p.newWorker()
+}
+
+// launch asks the spawner for the first time, and publishes the outcome.
+func (p *Pool) launch(l *launch, w *worker) {
+	p.spawn(l, w.run, func(err error) { p.decide(l, w, err) })
+}
+
+// decide publishes the outcome of the first launch: Started, or, if it has failed in a
+// shutdown, the end (G17). See Executor.decide.
+func (p *Pool) decide(l *launch, w *worker, err error) {
+	l.err = err
+	p.mu.Lock()
+	p.first = nil
+	p.settleLaunch(l, w, err)
+	state := State(p.state.Load())
+	if err == nil {
+		p.gate &^= gateNotStarted
+		if state == StateNotStarted {
+			p.moveTo(StateStarted)
+		}
+	}
+	end := err != nil && state >= StateShuttingDown
+	if end {
+		if state == StateShuttingDown {
+			p.closeAdmission(err, p.shutdown.calledAt)
+		}
+		p.shutdown.cause = err
+		p.over = true
+		p.moveTo(StateTerminated)
+	}
+	p.mu.Unlock()
+	close(l.decided)
+	if end {
+		defer p.finish(err) // whatever the logger does
+		p.log(slog.LevelError, "the pool could not be started for the shutdown", "error", err)
+	}
+}
+
+// settleLaunch ends the record of a launch. Requires mu.
+func (p *Pool) settleLaunch(l *launch, w *worker, err error) {
+	i := slices.Index(p.launches, l)
+	p.launches = slices.Delete(p.launches, i, i+1)
+	if err != nil {
+		p.live--
+		p.starting--
+		return
+	}
+	p.workers = append(p.workers, w)
+}
+
+// startForShutdown starts a worker that has nothing to do but to end: see
+// Executor.startForShutdown.
+func (p *Pool) startForShutdown() {
+	p.mu.Lock()
+	if p.gate&gateNotStarted == 0 || p.first != nil || State(p.state.Load()) == StateTerminated {
+		p.mu.Unlock()
+		return
+	}
+	l, w := p.firstLaunch()
+	p.mu.Unlock()
+	if p.cfg.ownSpawner {
+		go p.launch(l, w)
+	} else {
+		p.launch(l, w)
+	}
+}
+
+// startWorker starts one more worker. A spawner that refuses refuses no task: those that wait
+// are left to the workers that there are.
+func (p *Pool) startWorker(w *worker) {
+	l := newLaunch()
+	p.mu.Lock()
+	p.launches = append(p.launches, l)
+	p.mu.Unlock()
+	p.spawn(l, w.run, func(err error) {
+		l.err = err
+		p.mu.Lock()
+		p.settleLaunch(l, w, err)
+		last := p.isLast()
+		p.mu.Unlock()
+		close(l.decided)
+		if last {
+			p.finish(p.brokenBy())
+		}
+	})
+}
+
+// move puts the worker on a new goroutine, because a body called runtime.Goexit on this one. An
+// error means that it has to go on here (G14).
+func (w *worker) move() error {
+	p, l := w.pool, newLaunch()
+	p.mu.Lock()
+	p.launches = append(p.launches, l)
+	p.mu.Unlock()
+	p.spawn(l, w.run, func(err error) {
+		l.err = err
+		p.mu.Lock()
+		i := slices.Index(p.launches, l)
+		p.launches = slices.Delete(p.launches, i, i+1)
+		p.mu.Unlock()
+		close(l.decided)
+	})
+	return l.err
+}
+
+// retire takes the worker out of the pool: it has no job and looks for none any more. Requires
+// mu, and releases it. Who is to come for what is left comes.
+func (w *worker) retire() {
+	p := w.pool
+	p.live--
+	p.leaving++
+	if i := slices.Index(p.workers, w); i >= 0 {
+		p.workers = slices.Delete(p.workers, i, i+1)
+	}
+	if p.over {
+		p.mu.Unlock()
+		return
+	}
+	p.unlockAndRouseOne()
+}
+
+// end closes what the worker has, on what was its goroutine. The last one ends the pool.
+func (w *worker) end() {
+	var err error
+	defer w.gone(&err) // whatever an alarm of the user's clock does
+	attempt(&err, w.poller.Close)
+}
+
+func (w *worker) gone(err *error) {
+	p := w.pool
+	w.locals = nil
+	p.mu.Lock()
+	p.leaving--
+	p.late = errors.Join(p.late, *err)
+	last := p.isLast()
+	p.mu.Unlock()
+	if last {
+		p.finish(p.brokenBy())
+	}
+}
+
+// isLast reports whether nobody is left, in a pool with nothing left to run. Requires mu.
+func (p *Pool) isLast() bool { return p.over && p.live == 0 && p.leaving == 0 }

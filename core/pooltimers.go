@@ -1,0 +1,146 @@
+package core
+
+import (
+	"slices"
+	"time"
+)
+
+// Schedule runs task once, delay from now, never early (G7). A negative delay is zero. See
+// Executor.Schedule.
+func (p *Pool) Schedule(delay time.Duration, task func()) (*Timer, error) {
+	if task == nil {
+		return nil, nilFunc("Schedule", "task")
+	}
+	return p.schedule(max(delay, 0), 0, task)
+}
+
+// ScheduleAtFixedRate runs task at initial, initial+period, ... from now, on any worker, at
+// most one run at a time. See Executor.ScheduleAtFixedRate.
+func (p *Pool) ScheduleAtFixedRate(initial, period time.Duration, task func()) (*Timer, error) {
+	if err := checkPeriodic("ScheduleAtFixedRate", "period", initial, period, task); err != nil {
+		return nil, err
+	}
+	return p.schedule(initial, period, task)
+}
+
+// ScheduleWithFixedDelay runs task at initial from now, and then each time delay after the end
+// of the run before. See Executor.ScheduleWithFixedDelay.
+func (p *Pool) ScheduleWithFixedDelay(initial, delay time.Duration, task func()) (*Timer, error) {
+	if err := checkPeriodic("ScheduleWithFixedDelay", "delay", initial, delay, task); err != nil {
+		return nil, err
+	}
+	return p.schedule(initial, -delay, task)
+}
+
+func (p *Pool) schedule(delay, period time.Duration, task func()) (*Timer, error) {
+	t := &Timer{home: &p.setup, at: addTime(p.now(), delay), ranAt: noDeadline, period: period, fn: task, index: -1}
+	if err := p.lockOpen(OpSchedule); err != nil {
+		return nil, err
+	}
+	p.traceAdmit(OpSchedule, true)
+	p.timers.accept(t)
+	tooLate := p.shutdown.called && p.cfg.timers != RunTimersUntilTimeout // even if due at the same instant
+	if tooLate || t.at > p.timers.horizon {
+		p.endTimer(t, ErrCancelled)
+	} else {
+		t.place = placeHeap
+		p.heap.push(t)
+	}
+	p.unlockAndRouse()
+	return t, nil
+}
+
+// stopTimer is Timer.Cancel.
+func (p *Pool) stopTimer(t *Timer) (cancelled bool) {
+	p.mu.Lock()
+	switch t.state {
+	case timerWaiting:
+		p.heap.remove(t)
+		p.endTimer(t, ErrCancelled)
+		cancelled = true
+	case timerRunning:
+		cancelled = t.period != 0 && !t.cancel
+		t.cancel = t.cancel || cancelled
+	}
+	p.traceAdmit(OpCancelTimer, cancelled)
+	if cancelled && p.shutdown.called {
+		p.unlockAndRouseOne() // the quiet period may end before the timer was due
+	} else {
+		p.mu.Unlock()
+	}
+	return cancelled
+}
+
+// endTimer completes t. Requires mu.
+func (p *Pool) endTimer(t *Timer, err error) {
+	p.timers.end(t, err)
+	if err == ErrCancelled && p.cfg.tracer != nil {
+		p.trace(Event{Kind: EventTimerCancelled})
+	}
+}
+
+// timerDue requires mu.
+func (p *Pool) timerDue(now int64) bool { return p.heap.len() > 0 && p.heap.first() <= now }
+
+// beginTimer takes the first timer and makes it running; or ends it if the shutdown came first,
+// and returns nil. Requires mu, and that there is one.
+func (p *Pool) beginTimer() *Timer {
+	t := p.heap.pop()
+	if t.at > p.timers.horizon {
+		p.endTimer(t, ErrCancelled)
+		return nil
+	}
+	t.state, t.place, t.ranAt = timerRunning, placeNowhere, t.at
+	return t
+}
+
+// endRun counts the end of a run, at now, and ends t or arms it again. Requires mu.
+func (p *Pool) endRun(t *Timer, outcome Outcome, panics []*PanicError, now int64) {
+	p.timers.runs++
+	switch {
+	case outcome == OutcomePanicked:
+		p.endTimer(t, panics[len(panics)-1])
+	case outcome == OutcomeExited:
+		p.endTimer(t, ErrGoexit)
+	case t.period == 0:
+		p.endTimer(t, nil)
+	case t.cancel:
+		p.endTimer(t, ErrCancelled)
+	default:
+		p.rearm(t, now)
+	}
+}
+
+// rearm puts a periodic timer back, with its old id. Requires mu.
+func (p *Pool) rearm(t *Timer, now int64) {
+	t.nextRun(now)
+	if p.gate&gateClosed != 0 || t.at > p.timers.horizon {
+		p.endTimer(t, ErrCancelled)
+		return
+	}
+	t.state, t.place = timerWaiting, placeHeap
+	p.heap.push(t)
+}
+
+// purge cancels timers that the shutdown has put beyond the horizon, and reports whether it did
+// anything: then it has released mu in between, so that a million of them hold up nobody.
+// Requires mu.
+func (p *Pool) purge() bool {
+	if p.heap.len() > 0 && p.timers.horizon != p.purged {
+		p.doomed = append(p.doomed, p.heap.removeAfter(p.timers.horizon)...)
+	}
+	p.purged = p.timers.horizon
+	if len(p.doomed) == 0 {
+		return false
+	}
+	n := min(len(p.doomed), purgeChunk)
+	for _, t := range p.doomed[:n] {
+		if t.state == timerWaiting {
+			p.endTimer(t, ErrCancelled)
+		}
+	}
+	p.doomed = slices.Delete(p.doomed, 0, n)
+	p.mu.Unlock()
+	p.mu.Lock()
+	return true
+}
