@@ -7,6 +7,9 @@
 // It runs from the root of the repository. What it prints was measured or found by this run.
 // The exit code is 1 if a part does not show what it is for, and 2 for usage. Output on a
 // terminal has colours, unless NO_COLOR is set.
+//
+// It took 3 s of processor time with a filled build cache. With an empty one it took 107 s,
+// most of them for compilers: just under a minute on two processors with nothing else to do.
 package main
 
 import (
