@@ -7,15 +7,21 @@ import (
 	"eventide/core"
 )
 
-// coreExecutor is core's Executor, or the one inside its EventLoop.
-type coreExecutor struct{ *core.Executor }
+// ofCore is what an Executor of core, the one inside an EventLoop, and a Pool have in common.
+type ofCore interface {
+	core.EventExecutor
+	executor
+}
+
+// coreExecutor is one of these.
+type coreExecutor struct{ ofCore }
 
 func (x coreExecutor) Parks() int64 { return x.Stats().Parks }
 
-func newCore() (*core.Executor, error) { return core.NewExecutor() }
+func newCore() (ofCore, error) { return core.NewExecutor() }
 
 // newCoreLoop returns the executor of an event loop: all its methods, epoll below.
-func newCoreLoop() (*core.Executor, error) {
+func newCoreLoop() (ofCore, error) {
 	l, err := core.NewEventLoop()
 	if err != nil {
 		return nil, err
@@ -24,13 +30,20 @@ func newCoreLoop() (*core.Executor, error) {
 }
 
 func coreImpl() impl {
-	im := ofCore(newCore)
+	im := implOf(newCore)
 	im.lacks = map[string]string{"echo": "an Executor has no I/O"}
 	return im
 }
 
+// corePoolImpl is a pool of one worker, as those of ants and pond are here.
+func corePoolImpl() impl {
+	im := implOf(func() (ofCore, error) { return core.NewPool(1) })
+	im.lacks = map[string]string{"echo": "a pool has no I/O"}
+	return im
+}
+
 func coreLoopImpl() impl {
-	im := ofCore(newCoreLoop)
+	im := implOf(newCoreLoop)
 	im.echo = func() (echoServer, error) { return coreEcho() }
 	return im
 }
@@ -46,7 +59,7 @@ func coreBlockingImpl() impl {
 	}
 }
 
-func ofCore(open func() (*core.Executor, error)) impl {
+func implOf(open func() (ofCore, error)) impl {
 	return impl{
 		version: goVersion() + " this-tree",
 		open: func() (executor, error) {

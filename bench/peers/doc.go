@@ -99,7 +99,7 @@
 // # What is not
 //
 // The others do less, or something else, and nothing is done to even that out: a
-// channel makes its producers wait where a queue grows, ants and pond are pools, here
+// channel makes its producers wait where a queue grows, core-pool, ants and pond are pools, here
 // of one worker, libuv has no queue of tasks at all. gnet keeps in memory what it did
 // not run before its end, so its backlog slices have a process each. A workload that an implementation
 // does not have is "not offered" with the reason, one whose driver is missing is
