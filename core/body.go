@@ -86,11 +86,11 @@ func (e *Executor) runBody(b currentBody, body func()) {
 	e.finishBody(OutcomeNormal)
 }
 
-// recoverBody is deferred around bodies. A panic stops here. Goexit cannot be stopped: a
-// body that is not finished and has no panic value has called it, and the goroutine goes
-// on to exit after recoverBody has brought the counters up to date. A Goexit may look like
-// a panic, if a deferred call of the body panicked on the way, so the caller of the body
-// has nothing left to do in either case.
+// recoverBody is deferred around bodies. It recovers a panic. It cannot stop a Goexit: if
+// the body has not finished and there is no panic value, the body has called Goexit. Then
+// recoverBody brings the counters up to date, and the goroutine runs exit. A Goexit may
+// look like a panic, if a deferred call of the body has panicked, so the caller of the
+// body must do nothing more in either case.
 func (e *Executor) recoverBody() {
 	if e.current.kind == BodyNone {
 		return
@@ -185,9 +185,9 @@ func (e *Executor) runInternal() {
 	}
 }
 
-// resumeInternal puts rest in the place of the running internal task, so that it runs
-// before the internal tasks behind it, and reports true. It reports false if the caller is
-// not an internal task.
+// resumeInternal replaces the running internal task by rest, so that rest runs before the
+// internal tasks behind it, and reports true. It reports false if the caller is not an
+// internal task.
 func (e *Executor) resumeInternal(rest func()) bool {
 	if !e.InEventLoop() || e.current.kind != BodyListener || e.current.handler || e.internalPos == 0 || e.internalBatch[e.internalPos-1] != nil {
 		return false
@@ -241,8 +241,8 @@ func (s *setup) log(level slog.Level, msg string, args ...any) {
 	logger.With("executor", s.cfg.name).Log(context.Background(), level, msg, args...)
 }
 
-// reportOffLoop counts and reports a panic of a listener that ran on another
-// goroutine than the loop, because the loop has ended.
+// reportOffLoop counts and reports a panic of a listener that ran off the loop, because
+// the loop has ended.
 func (e *Executor) reportOffLoop(p *PanicError) {
 	e.mu.Lock()
 	e.panicked++
@@ -250,8 +250,8 @@ func (e *Executor) reportOffLoop(p *PanicError) {
 	e.reportContained(p)
 }
 
-// reportContained is report, on a goroutine that nothing else keeps from a panic of the
-// handler.
+// reportContained is report, for a goroutine off the loop, which a panic of the panic handler
+// would end with the process. It logs such a panic.
 func (s *setup) reportContained(p *PanicError) {
 	defer func() {
 		if v := recover(); v != nil {

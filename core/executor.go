@@ -169,7 +169,7 @@ func (e *Executor) init(cfg config, parent *Group, self EventExecutor) {
 
 var executorCount atomic.Uint64
 
-// initLife begins the time and the Context of an executor.
+// initLife sets the epoch and the Context of an executor.
 func (s *setup) initLife() {
 	s.epoch = time.Now()
 	if s.cfg.clock != nil {

@@ -13,8 +13,8 @@ const turnTasks = 64
 // turnTimers bounds the timers of one turn in the same way.
 const turnTimers = 64
 
-// runLoop is the life of the loop on one goroutine. It ends when the executor
-// has terminated, or when a body ends the goroutine (see exit).
+// runLoop runs the loop on one goroutine. It returns when the executor has terminated; a
+// body may end the goroutine before (see exit).
 func (e *Executor) runLoop() {
 	outer := e.enter()
 	defer e.exit(outer)
@@ -27,15 +27,15 @@ func (e *Executor) runLoop() {
 	e.finish(err)
 }
 
-// exit runs when runLoop ends in another way than by terminating.
+// exit handles an end of runLoop before the executor has terminated.
 //
-// After runtime.Goexit in a body: the deferred calls of the body and recoverBody have run,
-// so the counters are up to date, and the rest of the turn lies in fields. The loop moves
-// to a new goroutine. If the spawner refuses, the loop goes on inside this deferred call,
-// on the goroutine that is ending (G14).
+// After runtime.Goexit in a body, the deferred calls of the body and recoverBody have
+// run, so the counters are up to date, and the rest of the turn is stored in fields. The
+// loop moves to a new goroutine. If the spawner refuses, the loop continues inside this
+// deferred call, on the goroutine that is ending (G14).
 //
-// After a panic outside a body (of a clock, a poller or a tracer): the executor fails, and
-// goes on without the poller until its accepted tasks have run (G15).
+// After a panic outside a body (of a clock, a poller or a tracer) the executor fails, and
+// continues without the poller until its accepted tasks have run (G15).
 func (e *Executor) exit(outer runner) {
 	if e.finished {
 		return
@@ -57,9 +57,9 @@ func (e *Executor) exit(outer runner) {
 	here = e.handOver() != nil
 }
 
-// turnStep is where a turn is. A step leaves what it could not finish in fields: a turn
-// that is cut short by Goexit goes on in its step, with what is left of its bound. Were
-// each exit the end of a turn, bodies that exit could starve what comes after them (G13,
+// turnStep is the current step of a turn. The unfinished part of a step is stored in
+// fields: a turn that Goexit cuts short continues in its step, with the rest of its
+// bound. If each exit ended the turn, bodies that exit could starve the later steps (G13,
 // G14).
 type turnStep uint8
 
@@ -74,12 +74,12 @@ const (
 	stepTails
 )
 
-// runTurn runs what pollOrSleep found: hooks, internal tasks, readiness, tasks, timers, tail
-// tasks. In a shutdown it runs hooks at each step where they may have become due, because
-// a task that was accepted later must not run before them (G6). The turn ends when the
-// state has moved: the next pollOrSleep may find work that goes before the rest.
+// runTurn runs what pollOrSleep found: hooks, internal tasks, readiness, tasks, timers,
+// tail tasks. In a shutdown it runs hooks at each step where they may have become due,
+// because a task that was accepted later must not run before them (G6). The turn ends
+// when the state has moved: the next pollOrSleep may find work that has precedence.
 func (e *Executor) runTurn() {
-	if e.step != stepBegin && e.stateMoved() { // by the body that ended the goroutine
+	if e.step != stepBegin && e.stateMoved() { // the body that ended the goroutine has moved it
 		e.step = stepBegin
 		return
 	}
@@ -137,14 +137,14 @@ func (e *Executor) beginTurn() {
 	if e.seen == StateShutdown && e.ctx.Err() == nil {
 		e.endContext(e.shutdown.cause) // the goroutine that closed admission has not called it yet
 	}
-	e.reportPanics() // of a body that panicked while it exited
+	e.reportPanics() // of a body that panicked during its Goexit
 	e.notifyChannels()
 	if e.seen >= StateShuttingDown {
 		e.markHooks()
 	}
 }
 
-// stateMoved reports whether the state is another than pollOrSleep saw. Loop only.
+// stateMoved reports whether the state has changed since pollOrSleep saw it. Loop only.
 func (e *Executor) stateMoved() bool { return State(e.state.Load()) != e.seen }
 
 // drainLate takes in the timers and tail tasks that the tasks of this turn have added. An
@@ -181,13 +181,13 @@ func (e *Executor) share(q *tasks.Queue, bound int, mark *int64) int {
 }
 
 // pollOrSleep is the boundary between two turns, and the only place where the loop takes
-// in what other goroutines have posted. In one critical section it drains the inbox; or, if
-// the inbox is empty, closes admission, or terminates, or announces that it sleeps. A
+// posts of other goroutines. In one critical section it drains the inbox; or, if the
+// inbox is empty, closes admission, or terminates, or announces that it sleeps. A
 // goroutine that posts work afterwards finds the announcement and wakes the loop: nothing
-// can come between the last look and the sleep (G12). It returns true when the executor
-// has ended.
+// can come between the test of the inbox and the announcement (G12). It returns true when
+// the executor has terminated.
 //
-// While tasks of the batch in hand are left it does not take mu, unless hasNews was called:
+// While the current batch has tasks left it does not take mu, unless hasNews was called:
 // that is one lock per segment instead of one per turn.
 func (e *Executor) pollOrSleep() (over bool) {
 	if e.tasks.Left() > 0 && !e.news.Load() {
@@ -217,8 +217,8 @@ func (e *Executor) pollOrSleep() (over bool) {
 	return false
 }
 
-// sleepAndUnlock announces the sleep, sleeps, and takes in what came meanwhile.
-// Requires mu.
+// sleepAndUnlock announces the sleep, sleeps, and drains the inbox. Requires mu, and
+// releases it.
 func (e *Executor) sleepAndUnlock(until int64) {
 	e.asleep = true
 	e.parks++
@@ -268,16 +268,16 @@ func (e *Executor) nextDeadline() (now, until int64) {
 	return e.now(), addTime(max(e.shutdown.calledAt, e.lastEnd), e.shutdown.quiet)
 }
 
-// hasNews makes the loop drain its inbox though it has tasks in hand. Every post that is not
-// a task calls it. Requires mu.
+// hasNews makes the loop drain its inbox even if its current batch has tasks left. Every
+// post other than a task calls it. Requires mu.
 func (e *Executor) hasNews() {
 	if !e.news.Load() {
 		e.news.Store(true)
 	}
 }
 
-// drainInbox moves what was posted to the fields of the turn, and reports whether anything
-// but tasks was. Requires mu.
+// drainInbox moves posts to the fields of the turn, and reports whether there was any
+// other than a task. Requires mu.
 func (e *Executor) drainInbox() (news bool) {
 	e.news.Store(false)
 	if e.tasks.Left() == 0 && e.tasks.Size() > 0 {

@@ -14,10 +14,11 @@ type timerInbox struct {
 	timerCounts
 }
 
-// timerCounts is the life of an executor's timers. Guarded by its mutex.
+// timerCounts counts the timers of an executor, and holds their horizon. Guarded by the
+// executor's mutex.
 type timerCounts struct {
-	// horizon is the latest deadline that may still run. Everything may until a
-	// shutdown call moves it, by the policy, and the close moves it once more.
+	// horizon is the latest deadline that may still run. Until a shutdown call it is
+	// noDeadline; the call sets it by the policy, and the close may lower it.
 	horizon int64
 
 	lastID    uint64
