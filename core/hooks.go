@@ -25,8 +25,8 @@ type hookList struct {
 	ran     int64
 }
 
-// AddShutdownHook registers hook to run once on the loop when the executor shuts down, at
-// state ShuttingDown or later. Hooks run in the order added, as soon as the tasks
+// AddShutdownHook registers run as a shutdown hook: it runs once on the loop when the
+// executor shuts down, at state ShuttingDown or later. Hooks run in the order added, as soon as the tasks
 // accepted before the shutdown call have run (G6). A hook added during the shutdown runs
 // in the next turn. After the close only a hook that was accepted before the close may
 // add one. remove takes the hook back, and reports true if and only if it will never

@@ -13,7 +13,7 @@ import (
 var ErrRegistrationClosed = errors.New("core: registration is closed")
 
 // ErrDescriptorReused is the reason for the end of a registration whose descriptor was
-// closed too early, and whose descriptor number was then registered again. The Abort
+// closed before the registration, and whose number was then registered again. The Abort
 // method of a channel is not called in this case: it would close the descriptor of the
 // new registration.
 var ErrDescriptorReused = errors.New("core: descriptor was closed while it was registered, and its number used again")
