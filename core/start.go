@@ -151,8 +151,8 @@ func (e *Executor) startForShutdown() {
 }
 
 // handOver moves the loop to a new goroutine, because a body ended this one by
-// runtime.Goexit. After an error the loop must continue on this
-// goroutine, inside its deferred call (G14).
+// runtime.Goexit. After an error the loop must continue on this goroutine, inside its
+// deferred call (G14).
 func (e *Executor) handOver() error {
 	l := newLaunch()
 	e.setMoving(l)
