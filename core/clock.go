@@ -64,6 +64,15 @@ func (s *setup) nowIfItCan() (now int64) {
 	return s.now()
 }
 
+// Now returns the present on the executor's clock: the clock of its timers. Any goroutine may
+// call it.
+func (e *Executor) Now() time.Time {
+	if e.cfg.clock == nil {
+		return time.Now()
+	}
+	return e.cfg.clock.Now()
+}
+
 // afterFunc is Clock.AfterFunc of the executor's clock.
 func (s *setup) afterFunc(d time.Duration, f func()) Alarm {
 	if s.cfg.clock == nil {

@@ -67,7 +67,7 @@ type Channel struct {
 	edge   *atEdge // nil: it is neither being connected nor ending
 }
 
-// atEdge is what a channel has at the edges of its life. Loop only.
+// atEdge is what a channel has at the edges of its life, or with idle timeouts. Loop only.
 type atEdge struct {
 	connect    *connectAttempt
 	drainedFor error         // the cause to name if the drain succeeds
@@ -76,6 +76,7 @@ type atEdge struct {
 	acks       *time.Timer   // the next look at what the peer has acknowledged, or nil
 	delay      time.Duration // before that
 	stop       time.Time     // lingering: the end of it
+	idle       *idleWatch    // or nil
 }
 
 // atEdge makes it if it is not there. Loop only, or before anybody has the channel.
@@ -96,6 +97,9 @@ func (e *atEdge) stopAll() {
 	}
 	if e.acks != nil {
 		e.acks.Stop()
+	}
+	if e.idle != nil {
+		e.idle.stop()
 	}
 }
 
@@ -142,6 +146,7 @@ func (c *Channel) activate() {
 	c.mu.Unlock()
 	c.writable.Store(true)
 	c.notifiedWritable, c.active = true, true
+	c.watchIdle()
 	c.call(func() { c.handler.Active(c) })
 }
 
@@ -295,7 +300,7 @@ func (c *Channel) BytesBeforeWritable() int64 {
 // input that was not read.
 func (c *Channel) SetAutoRead(on bool) {
 	if c.paused.Swap(!on) && on {
-		c.reg.Post(c.read)
+		c.reg.Post(c.resumeInput)
 	}
 }
 

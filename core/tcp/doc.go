@@ -43,6 +43,8 @@
 //   - An error of the connection: Handler.Error, then as Close. That of a send is told
 //     behind the body that met it, and the channel is closed then, though that body calls
 //     Close. If a shutdown aborts the channel before, Error is not called.
+//   - An idle timeout (WithIdleTimeouts), unless the handler is an IdleHandler: as an error
+//     of the connection, with an *IdleError.
 //   - A handler method that does not return (a panic, runtime.Goexit): core
 //     contains and reports it, and the channel is closed with ErrHandlerFailed, for
 //     nobody knows in which state the handler is.

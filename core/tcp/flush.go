@@ -46,6 +46,7 @@ func (c *Channel) sendPending() error {
 		}
 		c.out.drop(&c.shared.pool, n)
 		c.sent += int64(n)
+		c.hasWritten()
 	}
 	return nil
 }

@@ -107,6 +107,9 @@ func (c *Channel) drain(cause error) {
 		c.writable.Store(false)
 	}
 	c.mu.Unlock()
+	if w := c.idleWatch(); w != nil {
+		w.stop()
+	}
 	c.finishing, c.atEdge().drainedFor = !held, cause
 	// A peer that only writes must be read from now, or it never comes to read.
 	c.inputReady = true

@@ -63,7 +63,8 @@ type hold struct {
 type holds struct {
 	first, last *hold
 	count       int
-	awaited     bool // the loop waits for the last release
+	awaited     bool      // the loop waits for the last release
+	ended       time.Time // the last release, on the clock of the loop; only with idle timeouts
 }
 
 func (l *holds) add(h *hold) {
@@ -108,6 +109,9 @@ func (c *Channel) release(h *hold) {
 	}
 	if all.count == 0 && c.closing {
 		c.writable.Store(false)
+	}
+	if all.count == 0 && c.cfg.hasIdleTimeouts() {
+		all.ended = c.loop.Now()
 	}
 	c.mu.Unlock()
 	if awaited {

@@ -20,6 +20,7 @@ type config struct {
 	recv, send  int
 	linger      time.Duration
 	lingers     bool
+	idle        [3]time.Duration // by IdleKind; 0: none
 	halfClosure bool
 	delay       bool
 	keepAlive   time.Duration

@@ -39,6 +39,8 @@ func TestOptionsBeyondBounds(t *testing.T) {
 			"WithSocketBuffers: receive is 4294967297 and send is 0, want 0 to 1073741823"},
 		{"send buffer beyond 32 bits", tcp.WithSocketBuffers(0, 1<<32+1),
 			"WithSocketBuffers: receive is 0 and send is 4294967297, want 0 to 1073741823"},
+		{"idle before the beginning", tcp.WithIdleTimeouts(0, -1, 0),
+			"WithIdleTimeouts: read is 0s, write is -1ns and all is 0s, want 0 or more"},
 		{"keep alive + 1 ns", tcp.WithKeepAlive(mostKeepAlive + 1),
 			"WithKeepAlive: period is 9h6m7.000000001s, want 0 to 9h6m7s"},
 		{"keep alive of a day", tcp.WithKeepAlive(24 * time.Hour),

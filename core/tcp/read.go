@@ -42,6 +42,7 @@ func (c *Channel) read() {
 			c.readEnds(delivered, errno)
 			return
 		}
+		c.hasRead()
 		if n < len(buf) && !c.toEAGAIN {
 			c.inputReady = false
 		}
@@ -51,6 +52,12 @@ func (c *Channel) read() {
 		}
 	}
 	c.readComplete(delivered)
+}
+
+// resumeInput is SetAutoRead(true) after a pause. Loop only.
+func (c *Channel) resumeInput() {
+	c.inputWaits()
+	c.read()
 }
 
 // readEnds is after a read that brought nothing.

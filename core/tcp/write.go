@@ -108,6 +108,7 @@ func (c *Channel) sendDirect(p []byte) int {
 	c.written += int64(n)
 	c.sent += int64(n)
 	c.flushMark = c.written
+	c.hasWritten()
 	return n
 }
 
