@@ -306,7 +306,7 @@ func (h *harness) apply(s Step) {
 	}
 }
 
-// stopTimers stops the pending ends of channels, and waits for those that have begun. The
+// stopTimers stops the pending ends of channels, and waits for the ones that have begun. The
 // executor has terminated, so they have no effect.
 func (d *descriptors) stopTimers() {
 	d.mu.Lock()

@@ -66,7 +66,7 @@ func (e *IdleError) Timeout() bool { return true }
 // Idle is called, if it is an IdleHandler; otherwise Handler.Error is called with an
 // *IdleError and the channel is closed.
 //
-// The timeouts read and all pass only while a request is waited for: their time begins anew
+// The timeouts read and all pass only while a request is waited for: their time begins again
 // when the last hold is released (Channel.Hold), and when paused input goes on. None passes
 // after a close has begun, which has a deadline of its own.
 func WithIdleTimeouts(read, write, all time.Duration) Option {
@@ -162,7 +162,7 @@ func (w *idleWatch) last(kind IdleKind) time.Time {
 	return last
 }
 
-// expectInput begins the time of kind anew where it became the peer's turn: at the last
+// expectInput restarts the time of kind at the moment it became the peer's turn: at the last
 // release, or now if it is not the peer's turn.
 func (w *idleWatch) expectInput(c *Channel, kind IdleKind, now time.Time) {
 	c.mu.Lock()
@@ -176,7 +176,7 @@ func (w *idleWatch) expectInput(c *Channel, kind IdleKind, now time.Time) {
 	}
 }
 
-// inputWaits begins the times without input anew. Loop only.
+// inputWaits restarts the times without input. Loop only.
 func (c *Channel) inputWaits() {
 	if w := c.idleWatch(); w != nil {
 		w.began[ReadIdle] = c.loop.Now()

@@ -1,6 +1,6 @@
 // Package timeline shows what the goroutines of a program did, in order, as part of an
 // HTML page: a column for each actor, a row for each event, and the event that breaks a
-// rule marked. It knows neither executors nor schedulers; whoever has a trace converts it
+// rule marked. It knows neither executors nor schedulers; the owner of a trace converts it
 // to a Timeline. A Timeline is JSON too, so that the program that has the trace need not be
 // the one that draws it.
 package timeline

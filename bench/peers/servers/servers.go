@@ -24,7 +24,7 @@ type Server struct {
 	Foreign bool
 }
 
-// All returns the servers: those that are right, those of others, and those with a mistake.
+// All returns the servers: the right ones, those of other libraries, and the ones with a mistake.
 func All() []Server {
 	var all []Server
 	for _, s := range subjects.Right() {

@@ -38,7 +38,7 @@ func (s settings) runAutoMode(stdout, stderr io.Writer) int {
 // keptRuns is where runs are kept, beside the classes of their survivors.
 var keptRuns = filepath.Join(classified, "score.json")
 
-// keepRun adds a run to those that are kept.
+// keepRun adds a run to the kept runs.
 func (s settings) keepRun(f *score.File) error {
 	path := s.inRoot(keptRuns)
 	k, err := score.ReadKept(path)

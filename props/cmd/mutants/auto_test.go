@@ -241,7 +241,7 @@ func TestAutoTestsSee(t *testing.T) {
 	require.ErrorContains(t, err, "nowhere")
 }
 
-// TestKeptRuns: -keep adds a run to those that are kept, with the classes of its survivors,
+// TestKeptRuns: -keep adds a run to the kept runs, with the classes of its survivors,
 // and -auto-check compares the newest with the others.
 func TestKeptRuns(t *testing.T) {
 	root := t.TempDir()

@@ -82,7 +82,7 @@ func autoBudget() map[score.By]string {
 		score.ByReal:       fmt.Sprintf("%d programs", realPrograms),
 		score.ByKit:        "every program of the kits, once",
 		score.ByRaceLane:   fmt.Sprintf("%d schedules", raceSchedules),
-		score.ByTest:       "every test of the package and of those that are built with it, once",
+		score.ByTest:       "every test of the package and of the measured packages that import it, once",
 		score.ByRaceTest:   "the same with -race -short",
 	}
 }

@@ -48,7 +48,7 @@ type tests struct {
 	run  string // pattern; "": all
 }
 
-// all is the check by the tests of the mutated package, and of those that are built with it.
+// all is the check by the tests of the mutated package, and of the measured packages that import it.
 func (r *testRunner) all(race bool) autoCheck {
 	return func(m mutant.Mutant, pkg, dir string) (score.Look, bool, error) {
 		var look score.Look

@@ -32,7 +32,7 @@ func readKept[T any](path string) (*kept[T], error) {
 		return k, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w (remove it to begin anew)", err)
+		return nil, fmt.Errorf("%w (remove it to start over)", err)
 	}
 	if old.Schema == schema && old.Mutants != nil {
 		k.Mutants = old.Mutants

@@ -191,7 +191,7 @@ func readReport(path string) (report, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return report{}, nil
 	case err != nil:
-		return report{}, fmt.Errorf("%w (remove it to begin anew)", err)
+		return report{}, fmt.Errorf("%w (remove it to start over)", err)
 	case r.Schema != schema:
 		return report{}, nil
 	}

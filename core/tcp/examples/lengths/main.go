@@ -1,6 +1,6 @@
 // Command lengths is a server of messages with a length in front, which computes its
-// answers off the loops and does not hold its channels. It loses no answer when it is told
-// to end, because it stops all input before it ends the workers.
+// answers off the loops and does not hold its channels. At SIGTERM or SIGINT it loses no
+// answer, because it stops all input before it ends the workers.
 //
 //	go run ./core/tcp/examples/lengths -addr 127.0.0.1:7007
 //

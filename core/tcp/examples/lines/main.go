@@ -1,5 +1,5 @@
 // Command lines is a line server that computes its answers off the loops, and loses none
-// when it is told to end: every line that it has accepted is answered, and every answer
+// at SIGTERM or SIGINT: every line that it has accepted is answered, and every answer
 // arrives.
 //
 //	go run ./core/tcp/examples/lines -addr 127.0.0.1:7007
