@@ -111,7 +111,7 @@ var alongWith = map[string]string{
 var unmade = map[string]string{
 	"EventLoop.Channels": "core's tests and those of core/tcp",
 	"NewPool":            "core's tests (poolspec_test.go) and the kit", "Executor.Now": "core/tcp, whose idle timeouts are tested with it",
-	"NewExecutor":        "makes the executor of each program", "NewEventLoop": "makes the event loop of each program that has one",
+	"NewExecutor": "makes the executor of each program", "NewEventLoop": "makes the event loop of each program that has one",
 	"NewGroup": "event loops in groups are in core's tests; the programs of G21 have groups of executors", "NewExecutorGroup": "makes the group of each program of G21",
 	"NewParkPoller": "sleeps inside the scripted poller of each program", "NewReadiness": "makes the events of the scripted poller",
 	"BackOff": "is the rejected-handler of programs with retries", "RefuseWhenFull": "is the default: programs without retries have it",
