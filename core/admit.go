@@ -13,9 +13,9 @@ import (
 // started. Otherwise it takes one short lock, and never waits for the loop, unless a
 // WithRejectedHandler retries.
 //
-// A producer that is some hundred tasks ahead of the loop yields the processor now and
-// then: a backlog costs memory, which costs more time than the yield, and the loop may be
-// waiting for the processor of the producer.
+// Execute yields the processor at each 256th task of a backlog: a backlog costs memory,
+// which costs more time than the yield, and the loop may be waiting for the processor of
+// the producer.
 func (e *Executor) Execute(task func()) error {
 	if task == nil {
 		return nilFunc("Execute", "task")
@@ -203,8 +203,8 @@ func (e *Executor) full() bool {
 	return e.counts().NotBegun >= e.cfg.limit
 }
 
-// lazyMustWake reports whether the lazy task just queued has filled the queue. No task
-// could be queued after it to wake the loop, so it has to. Requires mu.
+// lazyMustWake reports whether the lazy task just queued has filled the queue. No later
+// task could wake the loop, because it would be refused; so this task must. Requires mu.
 func (e *Executor) lazyMustWake() bool { return e.queued >= e.hasRoom && e.full() }
 
 // lockOpen returns nil, with mu held, if the executor is started and open; otherwise the

@@ -16,7 +16,7 @@ type currentBody struct {
 	kind     Body
 	outcome  Outcome      // 0, unless skipCurrent or panickedCurrent was called
 	internal bool         // it does not restart a quiet period, whatever its kind
-	goesOn   bool         // task: the next task begins in the same instant in which this one ends
+	goesOn   bool         // task: the next task begins in the same instant (see tasks.Queue.End)
 	handler  bool         // it is the panic handler: its own panic is only logged
 	queue    *tasks.Queue // task, tail task
 	timer    *Timer
@@ -56,8 +56,9 @@ func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 			e.trace(Event{Kind: EventBegin, Body: kind})
 		}
 		task()
-		// Decide before End publishes whether another task is running. Decided after,
-		// the next task would count as begun for a moment, and it has not begun (G19).
+		// goesOn is computed before End, which publishes whether another task is running.
+		// If End simply assumed that, the next task would count as begun for a moment
+		// without having begun (G19).
 		goesOn := begun < n && len(e.panics) == 0 && !e.stopBatch.Load()
 		if e.current.outcome == 0 && e.cfg.tracer == nil {
 			q.End(tasks.Ran, goesOn)
@@ -241,8 +242,8 @@ func (s *setup) log(level slog.Level, msg string, args ...any) {
 	logger.With("executor", s.cfg.name).Log(context.Background(), level, msg, args...)
 }
 
-// reportOffLoop counts and reports a panic of a listener that ran off the loop, because
-// the loop has ended.
+// reportOffLoop counts and reports a panic of a listener that ran off the loop: see
+// offLoop.
 func (e *Executor) reportOffLoop(p *PanicError) {
 	e.mu.Lock()
 	e.panicked++
@@ -250,8 +251,8 @@ func (e *Executor) reportOffLoop(p *PanicError) {
 	e.reportContained(p)
 }
 
-// reportContained is report, for a goroutine off the loop, which a panic of the panic handler
-// would end with the process. It logs such a panic.
+// reportContained is report for a goroutine that is not the loop. A panic of the panic
+// handler would end the process there, so reportContained recovers and logs it.
 func (s *setup) reportContained(p *PanicError) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -72,7 +72,7 @@ type ChannelEnd struct {
 type ChannelEndKind uint8
 
 const (
-	// EndUncounted: the channel is not a connection, but a listener for example.
+	// EndUncounted: the channel is not a connection but, for example, a listener.
 	EndUncounted ChannelEndKind = iota
 	// EndDrained: all output was flushed, and the end of the peer's stream was seen, so
 	// that the peer has received everything (G23).
@@ -81,10 +81,10 @@ const (
 	EndAborted
 )
 
-// RegisterChannel is Register for a Channel. A shutdown calls methods of the channel,
-// which must call Registration.End when it has ended. Call RegisterChannel in a body of
-// the loop: on another goroutine, the loop may call methods of the channel before
-// RegisterChannel has returned the registration.
+// RegisterChannel is Register for a Channel. A shutdown calls the channel's Drain or
+// Abort method; the channel must call Registration.End when it has ended. Call
+// RegisterChannel in a body of the loop: on another goroutine, the loop may call methods
+// of the channel before RegisterChannel has returned the registration.
 func (l *EventLoop) RegisterChannel(fd int, interest Interest, ch Channel) (*Registration, error) {
 	if ch == nil {
 		return nil, argumentError("RegisterChannel", "ch is nil, want a Channel")

@@ -3,22 +3,23 @@ package core
 import "eventide/core/internal/transport"
 
 // Sentinels of channels, to be compared with errors.Is. Each transport has errors of its
-// own, such as tcp.ErrChannelClosed, with a text that names the transport; each of these is
-// also the sentinel of core of the same name.
+// own, such as tcp.ErrChannelClosed, with a text that names the transport. errors.Is
+// finds in each of these the sentinel of core that has the same name.
 var (
-	// ErrChannelClosed is why a write fails whose channel is closed, or was closed before
-	// the bytes were sent. A *ClosedError says why the channel was closed.
+	// ErrChannelClosed is the error of a write to a channel that is closed, or that was
+	// closed before the bytes were sent. A *ClosedError says why the channel was closed.
 	ErrChannelClosed = transport.ErrChannelClosed
 
-	// ErrChannelClosing is why a write is refused after CloseGracefully, or after the
+	// ErrChannelClosing is the error of a write after CloseGracefully, or after the
 	// shutdown call of the channel's executor.
 	ErrChannelClosing = transport.ErrChannelClosing
 
-	// ErrHandlerFailed is why a channel was closed whose handler panicked or called
-	// runtime.Goexit.
+	// ErrHandlerFailed is the reason for the close of a channel whose handler panicked or
+	// called runtime.Goexit.
 	ErrHandlerFailed = transport.ErrHandlerFailed
 
-	// ErrCloseDeadline is why a close had to give up.
+	// ErrCloseDeadline is the reason for a close whose deadline passed before the channel
+	// had ended in an orderly way.
 	ErrCloseDeadline = transport.ErrCloseDeadline
 )
 
@@ -34,6 +35,6 @@ var (
 //		Closing bool
 //	}
 //
-// By errors.Is and errors.As it is ErrChannelClosed, its Cause, and, if Closing,
+// errors.Is and errors.As find in it ErrChannelClosed, its Cause, and, if Closing is set,
 // ErrChannelClosing.
 type ClosedError = transport.ClosedError

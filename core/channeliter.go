@@ -5,11 +5,12 @@ import "iter"
 // channelBatch is how many slots Channels looks at while it holds mu.
 const channelBatch = 256
 
-// Channels iterates over the channels that are registered with the loop. Any goroutine may
-// iterate, bodies of the loop included. It sees each channel that is registered from the
-// begin of the loop statement to its end exactly once, and one that begins or ends meanwhile
-// at most once, unless it ends and registers again. mu is not held while the loop body runs,
-// so a channel may have ended when the body gets it.
+// Channels iterates over the channels that are registered with the loop. Any goroutine
+// may iterate, including a body of the loop. A channel that stays registered during the
+// whole iteration is seen exactly once. A channel that is registered or ends during the
+// iteration is seen at most once, unless it ends and is registered again. mu is not held
+// while the range statement's body runs, so a channel may have ended when that body gets
+// it.
 func (l *EventLoop) Channels() iter.Seq[Channel] {
 	return func(yield func(Channel) bool) {
 		var batch []Channel

@@ -37,8 +37,8 @@ func (e *Executor) drainNotices() (news bool) {
 }
 
 // notifyChannels delivers the notices: it closes plain registrations, and asks channels
-// to drain or to abort (G22, G23). Tasks accepted before run later, and find the channels
-// draining.
+// to drain or to abort (G22, G23). Tasks that were accepted before the shutdown call, but
+// have not begun, find the channels draining.
 func (e *Executor) notifyChannels() {
 	io := e.io
 	if io == nil || len(io.notices) == 0 {

@@ -18,7 +18,7 @@ type chanPoller struct {
 	// Loop goroutine only.
 	alarm   Alarm
 	armedAt time.Time // the deadline that alarm was last set for
-	arms    uint64    // calls of expire that have happened or will
+	arms    uint64    // calls of expire that have happened or will happen
 	lag     poll.Lag
 }
 
@@ -46,12 +46,12 @@ func (p *chanPoller) Wait(until Deadline) error {
 	return nil
 }
 
-// arm makes sure that a token comes at until or earlier by the clock. It reports false if
-// until has passed. An alarm that goes off early costs one spurious return, which is
-// cheaper than resetting it for each sleep.
+// arm ensures that a token comes when the clock reaches until, or earlier. It reports
+// false if until has passed. An alarm that goes off early costs one spurious return,
+// which is cheaper than resetting it for each sleep.
 //
-// The calls of expire say whether the alarm has gone off. The clock cannot say that,
-// because it may be behind the alarm: see poll.Lag.
+// The counts of calls of expire tell whether the alarm has gone off. The clock cannot
+// tell, because it may be behind the alarm: see poll.Lag.
 func (p *chanPoller) arm(until time.Time) bool {
 	now := p.clock.Now()
 	d := until.Sub(now)
@@ -74,7 +74,7 @@ func (p *chanPoller) arm(until time.Time) bool {
 }
 
 func (p *chanPoller) expire() {
-	p.fired.Add(1) // before the token: Close reads it after it has taken one
+	p.fired.Add(1) // before the token: Close reads fired after it has received a token
 	p.Wake()
 }
 

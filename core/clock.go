@@ -13,12 +13,12 @@ import (
 // backwards. The executor never calls a Clock while it holds a lock.
 //
 // Now may be behind the alarms, as a cached or rounded clock is. Timers and quiet periods
-// end by Now, and are late by about that lag at most (G7, G10, G12).
+// end when Now says so, and are late by at most about that lag (G7, G10, G12).
 //
 // A panic of Now or AfterFunc reaches the caller of Schedule or ShutdownGracefully, and
 // the call has no effect. On the loop a panic of the clock ends the executor: Shutdown,
-// the timeout and termination never depend on the clock. A panic of Stop at the end is in
-// Termination.Err (G15).
+// the timeout and termination never depend on the clock. If Stop panics during
+// termination, Termination.Err has the panic (G15).
 //
 // A Clock has two methods:
 //
@@ -57,8 +57,8 @@ func (s *setup) now() int64 {
 	return int64(s.cfg.clock.Now().Sub(s.epoch))
 }
 
-// nowIfItCan is now, or 0 if the clock panics: it may be what made the loop fail, and the
-// caller has to go on without it.
+// nowIfItCan is now, or 0 if the clock panics. A panic of the clock may be why the loop
+// has failed, and the caller must continue without the clock.
 func (s *setup) nowIfItCan() (now int64) {
 	defer func() { _ = recover() }()
 	return s.now()

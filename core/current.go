@@ -6,13 +6,13 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// loops maps the id of a goroutine to what runs bodies on it. A spawner may run a loop
-// inside a body of another executor: then the inner one counts, and the outer one again
-// when it has ended.
+// loops maps the id of a goroutine to the runner of bodies on it. A spawner may run a
+// loop inside a body of another executor: the map then has the inner runner, and again
+// the outer one after the inner loop has ended.
 var loops sync.Map // int64 -> runner
 
 // runner runs bodies on one goroutine at a time: the loop of an Executor, or a worker of
-// a Pool. All but executor are for the body that it runs.
+// a Pool. All methods but executor concern the running body.
 type runner interface {
 	executor() EventExecutor
 	localValues() *map[any]any
@@ -31,7 +31,8 @@ func Current() (EventExecutor, bool) {
 	return nil, false
 }
 
-// currentRunner returns what runs the body that is the caller; nil: it is none.
+// currentRunner returns the runner whose body the caller is, or nil if the caller is not
+// a body.
 func currentRunner() runner {
 	if v, ok := loops.Load(goid.Get()); ok {
 		return v.(runner)
@@ -42,7 +43,7 @@ func currentRunner() runner {
 func (e *Executor) executor() EventExecutor   { return e.self }
 func (e *Executor) localValues() *map[any]any { return &e.locals }
 
-// enter makes the calling goroutine the loop, and returns what it was before.
+// enter makes the calling goroutine the loop, and returns the runner that it had before.
 func (e *Executor) enter() (outer runner) {
 	id := goid.Get()
 	outer = currentRunner()
@@ -51,13 +52,13 @@ func (e *Executor) enter() (outer runner) {
 	return outer
 }
 
-// leave undoes enter: the goroutine is not a loop, or the loop of outer again.
+// leave undoes enter: the goroutine again belongs to outer, or to no runner.
 func (e *Executor) leave(outer runner) {
 	e.owner.Store(0)
 	restore(outer)
 }
 
-// restore makes the calling goroutine again what it was before the runner that leaves it.
+// restore makes outer the runner of the calling goroutine again; nil: none.
 func restore(outer runner) {
 	if outer != nil {
 		loops.Store(goid.Get(), outer)

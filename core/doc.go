@@ -76,14 +76,15 @@
 //
 // # Several goroutines
 //
-// NewExecutorGroup makes several executors, each with a private queue. NewPool makes workers
-// that share one queue, so that a task that blocks holds up nobody else; the documentation of
-// Pool says which guarantees that costs.
+// NewExecutorGroup makes several executors, each with a private queue. NewPool makes
+// workers that share one queue, so that a task that blocks does not delay other tasks
+// while another worker is free; the documentation of Pool says which guarantees a Pool
+// does not keep.
 //
 // # Event loops
 //
-// An EventLoop is an executor that watches descriptors, by epoll; NewGroup makes
-// several. It wakes without a system call, and readiness runs before tasks:
+// An EventLoop is an executor that watches descriptors, by epoll; NewGroup makes several.
+// By default a wake-up writes to no descriptor. Readiness runs before tasks:
 //
 //	loop, err := core.NewEventLoop()
 //	...

@@ -43,7 +43,7 @@ var (
 )
 
 // RejectedError says that work was not accepted, in which state, and why. The work never
-// runs (G3). By errors.Is and errors.As it is ErrRejected and its Reason: ErrQueueFull,
+// runs (G3). errors.Is and errors.As find ErrRejected and the Reason in it: ErrQueueFull,
 // ErrStarting, ErrShutdown, ErrShutdownTimeout, the spawner's error, or the error that
 // ended the loop.
 type RejectedError struct {

@@ -13,10 +13,10 @@ type EventLoop struct {
 	Executor
 }
 
-// NewEventLoop returns an event loop that has no goroutine yet. From now on it holds two
+// NewEventLoop returns an event loop that has no goroutine yet. The loop holds two
 // descriptors, or three with WithBlockingEpoll, which only a shutdown releases. The error
-// is about an option, or says what the operating system refused; on other systems than
-// Linux, that there is no epoll.
+// is about an option, or says what the operating system refused. Systems other than Linux
+// have no epoll: there the call fails without WithPoller.
 //
 // A poller given by WithPoller must be an IOPoller.
 func NewEventLoop(opts ...Option) (*EventLoop, error) {
@@ -75,7 +75,7 @@ func NewGroup(n int, opts ...Option) (*Group, error) {
 }
 
 // WithSpin sets for how long a loop that has run out of work polls for more before it
-// parks. An answer that comes at once then costs no sleep, but the spinning costs
+// parks. An answer that arrives during the spin costs no sleep, but the spinning costs
 // processor time. A loop that finds nothing by spinning spins less and less often. 0
 // turns spinning off; the default is DefaultSpin.
 func WithSpin(d time.Duration) Option {
@@ -88,18 +88,18 @@ func WithSpin(d time.Duration) Option {
 	}
 }
 
-// DefaultSpin is the longest spin before a park. A shorter one would miss an answer that
-// comes fast only because the loop is awake.
+// DefaultSpin is the longest spin before a park. A shorter spin would often end before a
+// fast peer has answered.
 const DefaultSpin = 50 * time.Microsecond
 
 const maxSpin = 10 * time.Millisecond
 
 // WithBlockingEpoll lets the loop block its thread in epoll_wait, woken by a write to an
-// eventfd, instead of parking its goroutine in Go's network poller. To wake it takes
+// eventfd, instead of parking its goroutine in Go's network poller. A wake-up takes
 // several times as long. The option is for a process whose processors are all busy with
 // computation: there the runtime polls the network only every 10 ms, and a thread of its
-// own usually gets readiness earlier. Measure before you use it. It has no effect on an
-// Executor.
+// own usually gets readiness earlier. Measure before you use it. The option has no effect
+// on an Executor.
 func WithBlockingEpoll() Option {
 	return func(c *config) error {
 		c.blocking = true

@@ -27,7 +27,7 @@ type Executor struct {
 	state     atomic.Int32 // moved with mu held
 	lastState atomic.Int32 // the state before Terminated
 	owner     atomic.Int64 // id of the loop's goroutine; 0: none
-	body      atomic.Int32 // kind of the running body; not set for tasks, whose queue says it
+	body      atomic.Int32 // kind of the running body; not set for tasks: the queue knows that one is running
 	ctxEnded  sync.Once    // the end of ctx has been reported to the parent
 	news      atomic.Bool  // pollOrSleep has to drain the inbox; written with mu held
 	stopBatch atomic.Bool  // the batch has to stop: an internal task waits, or the state has moved; written with mu held
@@ -42,10 +42,10 @@ type Executor struct {
 	turn
 }
 
-// setup is set once, by New.
+// setup is set once, by the constructor.
 type setup struct {
 	self    EventExecutor // the result of Current: the executor, or the type that embeds it
-	keeper  timerKeeper   // itself, for its timers
+	keeper  timerKeeper   // the executor or pool itself, as its timers see it
 	parent  *Group
 	cfg     config
 	poller  Poller
@@ -88,7 +88,7 @@ type turn struct {
 	internalBatch []func() // internal tasks of this turn
 	internalPos   int
 	step          turnStep // of this turn
-	upTo          int64    // the number of the last task of its queue that this step may begin
+	upTo          int64    // the number, in its queue, of the last task that this step may begin
 	timersLeft    int      // how many timers this step may still begin
 	current       currentBody
 	panics        []*PanicError // recovered, not yet reported
@@ -96,7 +96,7 @@ type turn struct {
 	purged        int64         // the horizon at the last purge of the heap
 	finished      bool
 	broken        error // the error after which the poller is not used any more
-	lastEnd       int64 // end of the last body, as far as the quiet period needs it
+	lastEnd       int64 // end of the last body; recorded only while the quiet period may depend on it (see bodiesEnded)
 	locals        map[any]any
 }
 
@@ -112,7 +112,7 @@ func (t *turn) release() {
 // larger one is the memory of a burst, and goes back to the garbage collector (G24).
 const keptCapacity = 256
 
-// gate says what Execute has to do besides to enqueue the task. Zero is the common case:
+// gate says what Execute has to do besides enqueueing the task. Zero is the common case:
 // started, open, not traced.
 type gate uint8
 
@@ -154,8 +154,8 @@ func (e *Executor) init(cfg config, parent *Group, self EventExecutor) {
 	}
 	e.hasRoom = cfg.limit
 	if cfg.limit != unbounded {
-		// The batches in hand, one per queue, hold at most this many tasks that are not
-		// in queued.
+		// queued does not count the batches in hand: one per queue, each of at most
+		// SegmentSize tasks.
 		e.hasRoom = cfg.limit - 2*tasks.SegmentSize
 	}
 	if cfg.tracer != nil {

@@ -13,11 +13,12 @@ import (
 // is closed (G9).
 type Future[T any] struct {
 	// Set once.
-	home EventExecutor // runs the body and calls the listeners: a notifier if it is ours or embeds one of ours; nil: none
+	home EventExecutor // runs the body and calls the listeners: a notifier if it is an executor of this package or embeds one; nil: none
 	task func()        // the method run, as Submit gave it to home
 
-	// Guarded by mu. value and err are final once state is futureDone. The four small fields
-	// share a word: without that a future is of the next size class of the allocator.
+	// Guarded by mu. value and err are final once state is futureDone. The four small
+	// fields share a word: otherwise a future would need the next size class of the
+	// allocator.
 	mu        sync.Mutex
 	state     futureState
 	refused   bool  // set once: home refused the body; the listeners run off the loop
@@ -33,8 +34,8 @@ type Future[T any] struct {
 const (
 	newRound = -1 // the round has not begun
 	// leastRound is the least bound of a round. A round calls the listeners that were
-	// there when it began, or, if there were fewer, up to leastRound of them and of those
-	// added meanwhile.
+	// present when it began. If these were fewer than leastRound, it also calls listeners
+	// added meanwhile, up to leastRound in all.
 	leastRound = 64
 )
 
@@ -140,9 +141,9 @@ func (f *Future[T]) Cancel() bool {
 // executor, a listener added inside another one runs after it (G9).
 //
 // Listeners on an executor of this package take no room in its queue. This holds for a
-// type that embeds *Executor or *EventLoop too, whose own Execute method is not called
-// for listeners. Any other implementation of EventExecutor, such as one that wraps an
-// executor or a group, gets the listeners by its Execute method.
+// type that embeds *Executor, *EventLoop or *Pool too, whose own Execute method is not
+// called for listeners. Any other implementation of EventExecutor, such as one that wraps
+// an executor or a group, gets the listeners by its Execute method.
 func (f *Future[T]) OnDone(listener func(T, error)) {
 	if listener == nil {
 		return
@@ -300,8 +301,8 @@ func (f *Future[T]) call(body func() (T, error)) {
 	f.finish(futureUncancellable, v, err)
 }
 
-// runner returns what runs the caller as a body, if its executor is home or home wraps it:
-// it counts the task as skipped or panicked. It returns nil if the task runs anywhere else.
+// runner returns the runner whose body the caller is, if its executor is home or is
+// wrapped by home; otherwise nil. That runner counts the task as skipped or panicked.
 func (f *Future[T]) runner() runner {
 	switch {
 	case f.home == nil || !f.home.InEventLoop():

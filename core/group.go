@@ -13,13 +13,13 @@ import (
 // methods are those of EventExecutor. A method that submits work calls the same method of
 // the next child. All may be called from any goroutine (G21).
 //
-// A Group is not a pool. Each child has a private queue: a task that blocks holds up every
-// task behind it in the queue of its child, while other children are idle, and Next goes on
-// to return that child in its turn. A bound (WithMaxPendingTasks) is that of each child: a
-// task is refused if the queue of its child is full, whatever room the others have. Use a
-// Pool for tasks that may block, or for one bound.
+// A Group is not a pool. Each child has a private queue: a task that blocks holds up
+// every task behind it in the queue of its child, while other children are idle, and Next
+// still returns that child in its turn. A bound (WithMaxPendingTasks) applies to each
+// child: a task is refused if the queue of its child is full, even if the other children
+// have room. Use a Pool for tasks that may block, or for one bound.
 type Group struct {
-	// Set once in New.
+	// Set once, by newGroup.
 	children []*Executor
 	members  []EventExecutor
 	term     *Termination
@@ -36,8 +36,8 @@ type Group struct {
 // starts with its first use. n < 1 is an error, and so is WithPoller, because a poller
 // serves one executor. If a child cannot be made, the error names the child and the
 // reason, and the children made before are ended at once (Netty's constructor waits two
-// seconds for each, R171). The children's queues are private, and a bound is that of each:
-// see Group, and NewPool for workers that share one queue.
+// seconds for each, R171). Each child has a private queue and a bound of its own: see
+// Group, and NewPool for workers that share one queue.
 func NewExecutorGroup(n int, opts ...Option) (*Group, error) {
 	cfg, err := newConfig("NewExecutorGroup", opts)
 	if err != nil {
@@ -122,7 +122,7 @@ func (g *Group) All() iter.Seq[EventExecutor] {
 	}
 }
 
-// reportOffLoop is the method of the first child. A type that embeds a group has this
+// reportOffLoop calls that method of the first child. A type that embeds a group has this
 // method too, so that the panics of its futures' listeners are reported.
 func (g *Group) reportOffLoop(p *PanicError) { g.children[0].reportOffLoop(p) }
 

@@ -10,18 +10,19 @@ const (
 	hookRemoved
 )
 
-// hook is one registration of a shutdown hook. Guarded by Executor.mu.
+// hook is one registration of a shutdown hook. Guarded by the mutex of its executor or
+// pool.
 type hook struct {
 	run   func()
 	state hookState
 	late  bool // added by a hook after the close: it may not add further hooks
 }
 
-// hookList holds the hooks that have not begun, in the order added. Guarded by
-// Executor.mu.
+// hookList holds the hooks that have not begun, in the order added. Guarded by the mutex
+// of the executor or pool.
 type hookList struct {
 	waiting []*hook
-	fresh   int // how many at the end of waiting were added in this turn
+	fresh   int // how many at the end of waiting were added in this turn; in a pool: since the last round of hooks began
 	ran     int64
 }
 

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The values of Netty's shutdownGracefully() without arguments. Close uses this timeout,
-// and no quiet period.
+// The values of Netty's shutdownGracefully() without arguments. Close uses
+// DefaultShutdownTimeout, and no quiet period.
 const (
 	DefaultQuietPeriod     = 2 * time.Second
 	DefaultShutdownTimeout = 15 * time.Second
@@ -28,7 +28,7 @@ type EventExecutor interface {
 	ExecuteLazy(task func()) error
 
 	// Schedule runs task once, delay from now, never early (G7). A negative delay counts
-	// as zero. WithTimersAtShutdown says what a shutdown does with it.
+	// as zero. WithTimersAtShutdown says what a shutdown does with the timer.
 	Schedule(delay time.Duration, task func()) (*Timer, error)
 
 	// ScheduleAtFixedRate runs task at initial, initial+period, ... from now. It keeps
@@ -47,8 +47,8 @@ type EventExecutor interface {
 
 	// ShutdownGracefully begins an orderly end and does not wait for it. Tasks are still
 	// accepted until no body has run for quiet, and no longer than timeout. Only the
-	// first call sets them (G16). The error is about the arguments: a negative one, or
-	// timeout < quiet.
+	// first call sets quiet and timeout (G16). The error is about the arguments: a
+	// negative one, or timeout < quiet.
 	ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error)
 
 	// Shutdown closes admission now: when it returns, nothing more is accepted. Accepted
@@ -68,9 +68,9 @@ type EventExecutor interface {
 	// ErrInEventLoop.
 	Close() error
 
-	// Context returns a context that is cancelled at the close, with ErrShutdown,
-	// ErrShutdownTimeout or the loop's error as its cause. A body that runs for long
-	// should end then.
+	// Context returns a context that is cancelled when admission closes, with
+	// ErrShutdown, ErrShutdownTimeout or the loop's error as its cause. A long-running
+	// body should return then.
 	Context() context.Context
 
 	// Stats returns one consistent snapshot.

@@ -9,7 +9,7 @@ import (
 
 // loopIO is the part of an EventLoop that a plain Executor does not have.
 type loopIO struct {
-	// Set once in New.
+	// Set once, by newLoopIO.
 	poller IOPoller
 	ratio  int64 // percent of its time that a busy loop gives to readiness
 
@@ -75,10 +75,11 @@ func newLoopIO(poller IOPoller, ratio int) *loopIO {
 }
 
 // WithIORatio sets which part of its time, in percent from 1 to 100, a loop that is busy
-// with both gives to readiness handlers; the rest goes to tasks (R191). With any ratio
-// the loop polls for readiness after at most 1,024 tasks, tail tasks included (G13),
-// which may cut a large share of the tasks short. With 100 the tasks have no other limit.
-// The default is 50. The option has no effect on an Executor, which has no readiness.
+// with readiness handlers and tasks gives to the handlers; the rest goes to tasks (R191).
+// With any ratio the loop polls for readiness after at most 1,024 tasks, tail tasks
+// included (G13), which may cut a large share of the tasks short. With 100 the tasks have
+// no other limit. The default is 50. The option has no effect on an Executor, which has
+// no readiness.
 func WithIORatio(percent int) Option {
 	return func(c *config) error {
 		if percent < 1 || percent > 100 {
@@ -99,7 +100,7 @@ func (io *loopIO) add(r *Registration) (replaced *Registration, err error) {
 	} else {
 		slot = uint32(len(io.slots))
 	}
-	generation := max(io.generation+1, 1) // 0 after a wrap would be the poller's own
+	generation := max(io.generation+1, 1) // token 0 is the poller's own: skip generation 0 after a wrap
 	r.token = uint64(generation)<<32 | uint64(slot)
 	if r.interest&(Readable|Writable) != 0 {
 		if err := io.poller.Add(r.fd, r.interest, r.token); err != nil {
@@ -150,7 +151,7 @@ func (io *loopIO) modify(r *Registration, interest Interest) (replaced *Registra
 	case was:
 		if io.watcher(r.fd) == r {
 			io.forget(r.fd)
-			delete(io.byFD, int32(r.fd)) // after: a poller that panics has changed nothing
+			delete(io.byFD, int32(r.fd)) // after forget: if the poller panics, nothing has changed
 		}
 	}
 	r.interest = interest

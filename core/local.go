@@ -1,9 +1,10 @@
 package core
 
 // Local is a variable of which each executor has its own value, as each thread has of a
-// thread-local. The value belongs to the executor, not to the goroutine, and so survives
-// a body that calls runtime.Goexit. Values are dropped when the executor terminates
-// (netty's FastThreadLocal.removeAll, #6596; G15).
+// thread-local; in a Pool each worker has its own. The value belongs to the executor or
+// worker, not to the goroutine, and so survives a body that calls runtime.Goexit. Values
+// are dropped when the executor terminates or the worker ends (netty's
+// FastThreadLocal.removeAll, #6596; G15).
 //
 // Only bodies may call the methods; any other caller gets ErrNotInEventLoop.
 type Local[T any] struct {

@@ -43,7 +43,7 @@ func (e *Executor) exit(outer runner) {
 	v := recover()
 	e.leave(outer)
 	if v != nil {
-		e.step = stepBegin // not into the same panic again
+		e.step = stepBegin // do not repeat the step that panicked
 		defer e.runLoop()  // deferred, because fail calls the logger, which may not return
 		e.fail(newPanicError(v))
 		return
@@ -149,8 +149,8 @@ func (e *Executor) stateMoved() bool { return State(e.state.Load()) != e.seen }
 
 // drainLate takes in the timers and tail tasks that the tasks of this turn have added. An
 // earlier timer that is not in the heap yet must run before a later one that is. All
-// other posts wait for pollOrSleep. If the state has moved, none of them runs in this
-// turn: hooks may come first.
+// other posts wait for pollOrSleep. If the state has moved, no timer and no tail task
+// runs in this turn: hooks may come first.
 func (e *Executor) drainLate() {
 	if !e.news.Load() {
 		return
@@ -243,8 +243,8 @@ func (e *Executor) sleepAndUnlock(until int64) {
 	}
 }
 
-// recordPoll begins a new share of the tasks after a sleep, unless the poller returned
-// without a poll: then the share from before the sleep goes on (G13). Loop only.
+// recordPoll begins a new share of the tasks after a sleep. If the poller returned
+// without a poll, the share from before the sleep continues (G13). Loop only.
 func (e *Executor) recordPoll() {
 	if e.io == nil || e.broken != nil {
 		return
@@ -305,9 +305,9 @@ func (e *Executor) drainInternalInbox() {
 	e.internalBatch, e.internalPos, e.internalTasks = e.internalTasks, 0, spent
 }
 
-// drainTailInbox takes the tail tasks that wait, if none are in hand. The tasks in hand may
-// wait for the rest of them (see share), so that the next pollOrSleep must take mu.
-// Requires mu.
+// drainTailInbox takes the tail tasks that wait, if none are in hand. If some are left,
+// it sets news, so that the next pollOrSleep takes mu: share may hold back the tasks in
+// hand until these tail tasks have begun. Requires mu.
 func (e *Executor) drainTailInbox() {
 	if e.tails.Left() == 0 && e.tails.Size() > 0 {
 		e.queued -= e.tails.Take()

@@ -7,10 +7,11 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// trampoline makes the calls of listeners that cannot run on a loop, because it has
-// ended: they run on the goroutine that completes the future (G9). Plain calls would nest
-// without bound, where each listener completes the next future. So the outermost call on
-// a goroutine owns a trampoline, and calls inside it only append to it.
+// trampoline calls listeners that cannot run on a loop: the loop has ended or was not
+// started, it refused the task, or there is no executor. They run on the goroutine that
+// completes the future (G9). Plain calls would nest without bound if each listener
+// completed the next future. So the outermost call of offLoop on a goroutine owns a
+// trampoline, and calls inside it only append to it.
 type trampoline struct {
 	calls []offLoopCall // touched by its goroutine alone
 }
@@ -22,9 +23,9 @@ type offLoopCall struct {
 
 var trampolines sync.Map // goroutine id -> *trampoline
 
-// offLoop runs calls in order on the calling goroutine: now, or, inside another such
-// call, after it. A panic is recovered and passed to onPanic, or logged if onPanic is
-// nil.
+// offLoop makes calls in order on the calling goroutine: now, or, if a trampoline already
+// runs on this goroutine, after the calls that it holds. A panic is recovered and passed
+// to onPanic, or logged if onPanic is nil.
 func offLoop(onPanic func(*PanicError), calls ...func()) {
 	id := goid.Get()
 	var t *trampoline
@@ -43,8 +44,8 @@ func offLoop(onPanic func(*PanicError), calls ...func()) {
 	}
 }
 
-// resumeOffLoop puts call before the calls that have not been made. It reports false, and
-// does nothing, if the caller is not inside such a call.
+// resumeOffLoop puts call before the calls that the running trampoline has not made. It
+// reports false, and does nothing, if no trampoline runs on this goroutine.
 func resumeOffLoop(onPanic func(*PanicError), call func()) bool {
 	v, inside := trampolines.Load(goid.Get())
 	if inside {

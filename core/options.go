@@ -14,10 +14,10 @@ import (
 // is an error that names the value and what was expected.
 type Option func(*config) error
 
-// config holds the values of the options. Set once in New.
+// config holds the values of the options. It is set once, by the constructor.
 type config struct {
 	name         string
-	limit        int // most tasks that are accepted and have not begun
+	limit        int // the largest number of tasks that are accepted and have not begun
 	onFull       func(attempt int, err *RejectedError) (retryAfter time.Duration, retry bool)
 	timers       TimersAtShutdown
 	logger       *slog.Logger // nil: slog.Default at the time of the call
@@ -91,7 +91,8 @@ func WithMaxPendingTasks(n int) Option {
 // caller's goroutine, does not get the task, and cannot turn a refusal into anything but
 // an error. It is not called when the caller is the loop itself, or the spawner that is
 // to give the loop its next goroutine: the loop would wait for the retries and make no
-// room. Retries end at the close (G19). RefuseWhenFull and BackOff are such handlers.
+// room. Retries end when admission closes (G19). RefuseWhenFull is such a handler, and
+// BackOff returns one.
 func WithRejectedHandler(handler func(attempt int, err *RejectedError) (retryAfter time.Duration, retry bool)) Option {
 	return func(c *config) error {
 		if handler == nil {
@@ -148,8 +149,8 @@ func WithTimersAtShutdown(policy TimersAtShutdown) Option {
 
 // WithLogger sets the logger of failures that no call returns: panics, the timeout of a
 // shutdown that passed while a body was running or while tasks or channels were left, a
-// poller that was rebuilt, a failed loop, and a termination with an error. Each is logged at
-// Warn or Error. The default is slog.Default as of that moment. Silence is
+// poller that was rebuilt, a failed loop, and a termination with an error. Each is logged
+// at Warn or Error. The default is slog.Default(), called at each failure. Silence is
 // WithLogger(slog.New(slog.DiscardHandler)).
 //
 // The logger's handler is called on the goroutine where the failure happens, and a panic of
@@ -183,13 +184,13 @@ func WithPanicHandler(handler func(*PanicError)) Option {
 
 // WithSpawner sets the function that starts the loop's goroutine. The spawner must
 // arrange for loop to be called once, on another goroutine, and return nil; or return an
-// error and not call loop. The default is the go statement. It is called when the
-// executor starts, and again when a body calls runtime.Goexit, which ends the loop's
+// error and not call loop. The default is the go statement. The spawner is called when
+// the executor starts, and again when a body calls runtime.Goexit, which ends the loop's
 // goroutine (G14, G17).
 //
-// If it then returns an error, the loop goes on inside the goroutine that is ending, some
-// stack frames deeper. After about a million such errors in a row the stack reaches its
-// limit, 1 GB by default, and the process ends.
+// If the spawner returns an error after a Goexit, the loop continues inside the goroutine
+// that is ending, some stack frames deeper. After about a million such errors in a row
+// the stack reaches its limit, 1 GB by default, and the process ends.
 func WithSpawner(spawner func(loop func()) error) Option {
 	return func(c *config) error {
 		if spawner == nil {
@@ -206,7 +207,8 @@ func goSpawner(loop func()) error {
 }
 
 // WithTracer sets an observer of every event. The tracer must not call the executor, and
-// then the logger must not either (see Tracer). By default there is no tracer.
+// with a tracer the logger must not call the executor either (see Tracer). By default
+// there is no tracer.
 func WithTracer(tracer Tracer) Option {
 	return func(c *config) error {
 		if tracer == nil {
@@ -228,8 +230,9 @@ func WithClock(clock Clock) Option {
 	}
 }
 
-// WithPoller sets the poller in which the loop sleeps. A poller serves one executor: a group
-// refuses the option. The default is NewParkPoller.
+// WithPoller sets the poller in which the loop sleeps. A poller serves one executor: a
+// group or a pool refuses the option. The default of an Executor is NewParkPoller, and
+// that of an EventLoop is an epoll poller.
 func WithPoller(poller Poller) Option {
 	return func(c *config) error {
 		if poller == nil {

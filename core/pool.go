@@ -12,8 +12,8 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// Pool runs bodies on up to n goroutines, its workers, that share one queue: a task that
-// blocks holds up nobody else while another worker is free. It ends as an Executor does,
+// Pool runs bodies on up to n goroutines, its workers, that share one queue: a task that blocks
+// does not delay other tasks while another worker is free. A Pool ends as an Executor does,
 // without losing a task.
 //
 //	pool, err := core.NewPool(8)
@@ -33,8 +33,8 @@ import (
 //
 // # Guarantees
 //
-// A Pool gives up the order of bodies and that they run one at a time. A Pool of size 1 that
-// is not resized keeps every guarantee of an Executor.
+// Bodies of a Pool may overlap, and only the queue orders them: a Pool gives up G2 and a part of
+// G4 and G7. A Pool of size 1 that is not resized keeps every guarantee of an Executor.
 //
 //	G1        kept
 //	G2        not kept: bodies overlap, and only the queue orders them. InEventLoop is true
@@ -78,7 +78,7 @@ type Pool struct {
 	// Atomic.
 	state     atomic.Int32 // moved with mu held
 	lastState atomic.Int32 // before Terminated
-	failed    atomic.Bool  // the clock is not asked any more
+	failed    atomic.Bool  // the clock has failed and is not read any more
 	ctxEnded  sync.Once
 
 	owners sync.Map // goroutine id -> *worker
@@ -92,10 +92,10 @@ type Pool struct {
 // poolShared is guarded by Pool.mu. Its methods require mu.
 type poolShared struct {
 	gate     gate
-	size     int // workers that there may be
-	live     int // workers that there are, those about to start included
+	size     int // the largest number of workers
+	live     int // workers that exist, including those about to start
 	leaving  int // workers that have run their last body, and whose goroutine has not ended
-	starting int // of the live ones, those that have not come to look for work
+	starting int // live workers that have not entered next yet
 	busy     int // workers that run a body
 	first    *launch
 	launches []*launch // in progress: of workers that start or move to another goroutine
@@ -107,7 +107,7 @@ type poolShared struct {
 	internal internalQueue
 	heap     timerHeap
 	timers   timerCounts
-	doomed   []*Timer // out of the heap by the shutdown, and not yet cancelled
+	doomed   []*Timer // removed from the heap by the shutdown, and not yet cancelled
 	purged   int64    // horizon up to which the heap has been purged
 	hooks    hookList
 	hookRuns bool // a hook is running
@@ -115,8 +115,8 @@ type poolShared struct {
 
 	shutdown shutdownRecord
 	early    int   // tasks accepted before the shutdown call that have not ended
-	lastEnd  int64 // end of the last body, as far as the quiet period needs it
-	late     error // what went wrong while workers left
+	lastEnd  int64 // end of the last body that restarts the quiet period
+	late     error // errors of a broken clock, and of workers that closed their pollers
 
 	parks, wakes           int64
 	panicked               int64
@@ -162,10 +162,10 @@ func checkSize(call string, size int) error {
 	return nil
 }
 
-// Resize sets how many workers there may be, at any time. More of them start at once if tasks
-// are waiting; of too many, idle ones end now and each other one after the body it runs: no
-// body is interrupted. The error is about the argument: a size < 1, which changes nothing.
-// It does not wait. After the end it has no effect.
+// Resize sets the largest number of workers; it may be called at any time. If work is waiting,
+// further workers start at once. Surplus idle workers end at once, and surplus busy ones after
+// their current body: no body is interrupted. A size < 1 is an error, and changes nothing. Resize
+// does not wait for workers. After the end it has no effect.
 func (p *Pool) Resize(size int) error {
 	if err := checkSize("Resize", size); err != nil {
 		return err
@@ -180,14 +180,14 @@ func (p *Pool) Resize(size int) error {
 	return nil
 }
 
-// Size returns the number of workers that there may be: that of NewPool, or of the last Resize.
+// Size returns the largest number of workers, as set by NewPool or the last Resize.
 func (p *Pool) Size() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.size
 }
 
-// Name returns the name given by WithName, or one made up.
+// Name returns the name given by WithName, or a generated one.
 func (p *Pool) Name() string { return p.cfg.name }
 
 // String returns the name and the state, for logs.
@@ -196,7 +196,8 @@ func (p *Pool) String() string { return fmt.Sprintf("%s (%v)", p.cfg.name, p.Sta
 // InEventLoop reports whether the caller is a body of this pool, on any of its workers.
 func (p *Pool) InEventLoop() bool { return p.callingWorker() != nil }
 
-// callingWorker returns the worker whose body is the caller; nil: it is no body of p.
+// callingWorker returns the worker whose body the caller is, or nil if the caller is not a body of
+// p.
 func (p *Pool) callingWorker() *worker {
 	if v, ok := p.owners.Load(goid.Get()); ok {
 		return v.(*worker)
@@ -211,11 +212,11 @@ func (p *Pool) Context() context.Context { return p.ctx }
 // Termination returns the one Termination of this pool, the same pointer every time (G15).
 func (p *Pool) Termination() *Termination { return p.term }
 
-// loopOf is promoted to what embeds a pool.
+// A type that embeds a pool has the method loopOf too: see Executor.loopOf.
 func (p *Pool) loopOf() notifier { return p }
 
-// waitError returns the error of a call that would wait for the pool and that the pool might
-// have to wait for: from one of its bodies, or from inside its spawner (G17, G18).
+// waitError returns the error of a call that would wait for the pool while the pool may wait for
+// the caller: a body of the pool, or its spawner (G17, G18).
 func (p *Pool) waitError() error {
 	if p.InEventLoop() {
 		return ErrInEventLoop
@@ -240,8 +241,8 @@ func (p *Pool) lock() {
 func (p *Pool) mutex() *sync.Mutex { return &p.mu }
 
 // Execute runs task on a worker. A nil error means that task runs exactly once before Done is
-// closed; an error, that it never runs (G3). It takes one short lock and never waits for a
-// worker, except by a WithRejectedHandler that says so.
+// closed; an error means that it never runs (G3). Execute takes one short lock, and never waits
+// for a worker, unless a WithRejectedHandler retries.
 func (p *Pool) Execute(task func()) error {
 	if task == nil {
 		return nilFunc("Execute", "task")
@@ -270,8 +271,8 @@ func (p *Pool) ExecuteLazy(task func()) error {
 	return p.admit(OpExecuteLazy, task)
 }
 
-// TryExecute is Execute that asks no WithRejectedHandler: when the queue is full the error is
-// ErrQueueFull, at once (G3, G19).
+// TryExecute is Execute without the WithRejectedHandler: when the queue is full, the reason of its
+// error is ErrQueueFull, at once (G3, G19).
 func (p *Pool) TryExecute(task func()) error {
 	if task == nil {
 		return nilFunc("TryExecute", "task")

@@ -1,6 +1,6 @@
 package core
 
-// admit is the way in for every case that Execute does not do itself: not started, closed,
+// admit accepts or refuses a task in every case that Execute leaves to it: not started, closed,
 // full, traced, lazy.
 func (p *Pool) admit(op Op, task func()) error {
 	for attempt, open := 1, true; ; attempt++ {
@@ -8,10 +8,10 @@ func (p *Pool) admit(op Op, task func()) error {
 		if err == nil {
 			return nil
 		}
-		if !open || err.Reason != ErrQueueFull { // not errors.Is: a spawner's error may be another queue's
+		if !open || err.Reason != ErrQueueFull { // not errors.Is: the error of a spawner may wrap ErrQueueFull of another queue
 			return p.refuse(op, err)
 		}
-		if p.waitError() != nil { // every worker may come to wait for the retries (G19)
+		if p.waitError() != nil { // all workers could wait for the retries, and make no room (G19)
 			return p.refuse(op, err)
 		}
 		var retry bool
@@ -21,7 +21,8 @@ func (p *Pool) admit(op Op, task func()) error {
 	}
 }
 
-// refuse counts a refused task, as of now: see Executor.refuse.
+// refuse counts a refused task, and updates the reason if the pool has terminated meanwhile: see
+// Executor.refuse.
 func (p *Pool) refuse(op Op, err *RejectedError) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,7 +49,7 @@ func (p *Pool) tryAdmit(op Op, task func()) *RejectedError {
 	}
 	p.queue.Push(task)
 	p.traceAdmit(op, true)
-	if op == OpExecuteLazy && !p.full() { // if it is full now, nothing after this task could wake anybody
+	if op == OpExecuteLazy && !p.full() { // if this task has filled the queue, no later task could wake a worker
 		p.mu.Unlock()
 		return nil
 	}
@@ -59,8 +60,9 @@ func (p *Pool) tryAdmit(op Op, task func()) *RejectedError {
 // full requires mu.
 func (p *Pool) full() bool { return p.queue.Size() >= p.cfg.limit }
 
-// lockOpen returns nil with mu held and the pool started and open. It starts the first worker
-// if nobody has, and shares the outcome of a start in progress (G17).
+// lockOpen returns nil, with mu held, if the pool is started and open; otherwise the refusal,
+// without mu. It starts the first worker, or waits for a start in progress and shares its outcome
+// (G17).
 func (p *Pool) lockOpen(op Op) *RejectedError {
 	for {
 		p.lock()

@@ -2,11 +2,11 @@ package core
 
 import "slices"
 
-// AddShutdownHook registers hook to run once on a worker when the pool shuts down: at state
-// ShuttingDown or later, one at a time, in the order added, once the tasks accepted before the
-// shutdown call have ended (G6). One that is added during the shutdown runs after those before
-// it. After the close only a hook that was accepted before it may add one. remove takes the
-// hook back, and reports true if and only if it will never start.
+// AddShutdownHook registers run as a shutdown hook: it runs once on a worker when the pool shuts
+// down, at state ShuttingDown or later. Hooks run one at a time, in the order added, once the
+// tasks accepted before the shutdown call have ended (G6). A hook added during the shutdown runs
+// after those added before it. After the close only a hook that was accepted before the close may
+// add one. remove takes the hook back, and reports true if and only if it will never start.
 func (p *Pool) AddShutdownHook(run func()) (remove func() bool, err error) {
 	if run == nil {
 		return nil, nilFunc("AddShutdownHook", "hook")
@@ -32,16 +32,16 @@ func (p *Pool) removeHook(h *hook) bool {
 	removed := p.hooks.remove(h)
 	p.traceAdmit(OpRemoveShutdownHook, removed)
 	if removed && p.shutdown.called {
-		p.unlockAndRouseOne() // it may have been the last thing to wait for
+		p.unlockAndRouseOne() // the pool may have waited for this hook only
 	} else {
 		p.mu.Unlock()
 	}
 	return removed
 }
 
-// hookReady reports whether a hook may begin. Hooks that were added in the shutdown are a round
-// of their own: a task goes in between, so that hooks which add hooks starve no task (G13).
-// Requires mu.
+// hookReady reports whether a hook may begin. Hooks added during the shutdown wait for the next
+// round, and a queued task runs between two rounds: otherwise hooks that add hooks would starve
+// tasks (G13). Requires mu.
 func (p *Pool) hookReady() bool {
 	return len(p.hooks.waiting) > 0 && p.shutdown.called && p.early == 0 && !p.hookRuns &&
 		(len(p.hooks.waiting) > p.hooks.fresh || p.gaveWay || p.queue.Size() == 0)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Stats returns one consistent snapshot of the pool: Pending counts the tasks that wait and
-// those that run. Workers and Busy are those of a pool.
+// Stats returns one consistent snapshot of the pool: Pending counts the tasks that wait and those
+// that run. Only a pool sets Workers and Busy.
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,14 +50,15 @@ func (p *Pool) reportAt(now int64) Report {
 	return r
 }
 
-// runningBody is what a worker runs.
+// runningBody describes a body that a worker is running.
 type runningBody struct {
 	kind      Body
 	since     time.Duration
 	goroutine int64
 }
 
-// runningBodies returns what the workers run, in the order in which they started. Requires mu.
+// runningBodies returns the running bodies, in the order in which their workers started. Requires
+// mu.
 func (p *Pool) runningBodies(now int64) (running []runningBody) {
 	for _, w := range p.workers {
 		if w.job.kind != BodyNone {
@@ -67,10 +68,10 @@ func (p *Pool) runningBodies(now int64) (running []runningBody) {
 	return running
 }
 
-// Running names the bodies that the workers run at this moment, since when, and with their
-// stacks as in Report.Running; "" if none runs. It is for a program that gives up waiting: it
-// stops the world for the stacks of all goroutines. It may be called from any goroutine, and
-// does not wait for the bodies.
+// Running names the bodies that are running, with their running times and with their stacks as in
+// Report.Running; "" if none runs. It is for a program that gives up waiting: it stops the world
+// for the stacks of all goroutines. It may be called from any goroutine, and does not wait for the
+// bodies.
 func (p *Pool) Running() string {
 	now := p.nowIfItCan()
 	p.mu.Lock()

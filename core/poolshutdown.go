@@ -44,8 +44,8 @@ func (p *Pool) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, e
 	return p.term, nil
 }
 
-// Shutdown closes admission, and returns the Termination: from its return on nothing is
-// accepted. Accepted tasks run, hooks run, there is no quiet period.
+// Shutdown closes admission, and returns the Termination. When it returns, nothing more is
+// accepted. Accepted tasks and hooks still run; there is no quiet period.
 func (p *Pool) Shutdown() *Termination {
 	if p.State() < StateShutdown {
 		p.beginShutdown(OpShutdown, p.nowIfItCan(), 0, 0)
@@ -53,9 +53,9 @@ func (p *Pool) Shutdown() *Termination {
 	return p.term
 }
 
-// Close is ShutdownGracefully(0, DefaultShutdownTimeout) followed by a wait for the end; its
-// error is Termination().Err(). From inside a body it begins the shutdown and returns
-// ErrInEventLoop (G18). io.Closer.
+// Close is ShutdownGracefully(0, DefaultShutdownTimeout) followed by AwaitTermination; its error
+// is Termination().Err(). From inside a body it begins the shutdown and returns ErrInEventLoop
+// (G18). It implements io.Closer.
 func (p *Pool) Close() error {
 	if _, err := p.ShutdownGracefully(0, DefaultShutdownTimeout); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (p *Pool) AwaitTermination(ctx context.Context) error {
 	return err
 }
 
-// beginShutdown is both shutdown calls: see Executor.beginShutdown.
+// beginShutdown implements both shutdown calls: see Executor.beginShutdown.
 func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 	var d *deadline
 	if timeout > 0 {
@@ -79,7 +79,7 @@ func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 	}
 	p.mu.Lock()
 	if p.cfg.clock == nil {
-		now = p.now() // a body may have ended since the call
+		now = p.now() // a body may have ended since the caller read the clock
 	}
 	first := !p.shutdown.called
 	closes := p.gate&gateClosed == 0 && (op == OpShutdown || first && (timeout == 0 || d.fired))
@@ -94,7 +94,7 @@ func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 		cause = ErrShutdown
 		p.closeAdmission(cause, now)
 	case closes:
-		cause = ErrShutdown // drained, and the deadline has passed: one is as true as the other
+		cause = ErrShutdown // if nothing is left, the shutdown is complete: see Executor.zeroTimeoutCause
 		if quiet > 0 || p.queue.Counts().Pending > 0 || p.busy > 0 {
 			cause = ErrShutdownTimeout
 			running = p.runningBodies(now)
@@ -113,7 +113,7 @@ func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 	if closes {
 		p.endContext(cause)
 	}
-	defer p.startForShutdown() // whatever the logger does
+	defer p.startForShutdown() // deferred: the logger may call runtime.Goexit
 	if cause == ErrShutdownTimeout {
 		p.logTimeout(pending, text)
 	}
@@ -137,8 +137,8 @@ func (p *Pool) publishShutdown(now int64, quiet, timeout time.Duration, d *deadl
 	p.timers.horizon = p.cfg.horizon(now, timeout)
 }
 
-// closeAdmission is the close. Requires mu, and that it has not happened. The caller cancels
-// Context after it has unlocked.
+// closeAdmission is the close: from here on no work is accepted. Requires mu, and that admission
+// is open. The caller calls endContext after it has released mu.
 func (p *Pool) closeAdmission(cause error, now int64) {
 	p.gate |= gateClosed
 	p.shutdown.cause, p.shutdown.closedAt, p.shutdown.timedOut = cause, now, cause == ErrShutdownTimeout
@@ -146,8 +146,8 @@ func (p *Pool) closeAdmission(cause error, now int64) {
 	p.moveTo(StateShutdown)
 }
 
-// endContext cancels Context. Whoever made the close calls it, and a worker does before the
-// final drain: it may be faster.
+// endContext cancels Context. The goroutine that closed admission calls it after it has released
+// mu. A worker calls it too, before the final drain, because the worker may get there first.
 func (p *Pool) endContext(cause error) { p.ctxEnded.Do(func() { p.cancel(cause) }) }
 
 // deadlinePassed runs on the alarm's goroutine.
@@ -162,7 +162,7 @@ func (p *Pool) deadlinePassed(d *deadline) {
 	p.closeAdmission(ErrShutdownTimeout, now)
 	running, pending := p.runningBodies(now), p.queue.Counts().Pending
 	p.unlockAndRouseOne()
-	text := p.describe(running) // before a body that listens to Context ends
+	text := p.describe(running) // before endContext: a body that waits for Context ends then
 	p.endContext(ErrShutdownTimeout)
 	if text != "" {
 		p.mu.Lock()
@@ -172,7 +172,7 @@ func (p *Pool) deadlinePassed(d *deadline) {
 	p.logTimeout(pending, text)
 }
 
-// logTimeout says what the timeout found, if that is anything.
+// logTimeout logs the work that the timeout found unfinished, if there is any.
 func (p *Pool) logTimeout(pending int, running string) {
 	if pending > 0 || running != "" {
 		p.log(slog.LevelWarn, "timeout of the graceful shutdown passed", "pending", pending, "running", running)
@@ -198,16 +198,16 @@ func (p *Pool) fail(err error) {
 	p.log(slog.LevelError, "the pool failed", "error", err)
 }
 
-// brokenBy returns what went wrong in the life of the workers.
+// brokenBy returns the errors of the clock and of closing the workers' pollers.
 func (p *Pool) brokenBy() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.late
 }
 
-// followState does what a state asks for before any further body: Context ends with the close,
-// and timers beyond the horizon are cancelled. It reports whether it has released mu. Requires
-// mu, and holds it again.
+// followState acts on the state before the next body: after the close it cancels Context, and
+// after a shutdown call it cancels timers beyond the horizon. Requires mu. It reports whether it
+// has released mu meanwhile; mu is held again when it returns.
 func (p *Pool) followState() bool {
 	if State(p.state.Load()) == StateShutdown && p.ctx.Err() == nil {
 		cause := p.shutdown.cause
@@ -229,8 +229,9 @@ func (p *Pool) quietEnd() int64 {
 	return addTime(max(p.shutdown.calledAt, p.lastEnd), p.shutdown.quiet)
 }
 
-// advance closes admission when the quiet period has ended, and ends a closed pool when nothing
-// is left. It reports whether it did either. Requires mu, and holds it again.
+// advance closes admission when the quiet period has ended, and ends a closed pool when nothing is
+// left. It reports whether it did either. Requires mu. It may release mu meanwhile; mu is held
+// again when it returns.
 func (p *Pool) advance(now int64) bool {
 	if p.gate&gateNotStarted != 0 || !p.drained() || p.heap.len() > 0 {
 		return false
@@ -238,7 +239,7 @@ func (p *Pool) advance(now int64) bool {
 	switch state := State(p.state.Load()); {
 	case state == StateShuttingDown && p.quietEnd() <= now:
 		p.closeAdmission(ErrShutdown, now)
-		return true // the next look ends Context
+		return true // followState then cancels Context
 	case state == StateShutdown:
 		p.over = true
 		p.moveTo(StateTerminated)
@@ -270,11 +271,12 @@ func (p *Pool) finish(err error) {
 	attempt(&late, d.stop)
 }
 
-// complete is the rest of finish, whatever an alarm of the user's clock does.
+// complete is the rest of finish. finish defers it, because stopping an alarm of the user's clock
+// may end the goroutine.
 func (p *Pool) complete(reason, err error, late *error) {
 	if *late != nil {
 		err = errors.Join(err, *late)
-		defer p.close(reason, err) // whatever the logger does
+		defer p.close(reason, err) // deferred: the logger may call runtime.Goexit
 		p.log(slog.LevelError, "the pool did not end in order", "error", err)
 		return
 	}

@@ -2,24 +2,24 @@ package core
 
 import "slices"
 
-// sleepers are the workers that sleep, or are about to: they have announced it with mu held
-// after a last look at all that could be run, and whoever posts work afterwards finds them
-// here (G12). Guarded by Pool.mu.
+// sleepers are the workers that sleep, or are about to. A worker joins them with mu held, after it
+// has found nothing to run; so a goroutine that posts work afterwards finds the worker here (G12).
+// Guarded by Pool.mu.
 //
-// The rule that no wake-up is lost by: with mu free, if something can be run that no lazy call
-// has posted, then no worker sleeps that nobody has woken, or one is on its way: woken > 0. A
-// woken worker that finds more than it takes wakes the next before it runs its body, so that
-// work is never left to a worker that blocks. One at a time is enough for that, and a burst
-// of short tasks does not wake everybody.
+// Invariant that prevents lost wake-ups: if mu is free and there is work other than lazy tasks,
+// then no worker sleeps, or woken > 0. A woken worker that leaves work behind wakes the next
+// worker before it runs its body, so that work does not wait for a worker that blocks. One wake-up
+// at a time suffices, and a burst of short tasks does not wake all workers.
 type sleepers struct {
-	idle        []*worker // sleep until they are woken; the last one parked last
-	keeper      *worker   // sleeps until keeperUntil at most: it keeps the time for all
+	idle        []*worker // sleep until they are woken; the last of them is woken first
+	keeper      *worker   // sleeps until keeperUntil at most, so that the others need no deadline
 	keeperUntil int64     // noDeadline: there is no keeper
 	woken       int       // workers that were woken and have not got mu since
 }
 
-// park announces that w sleeps, and returns until when. The one with the earliest deadline is
-// the keeper; one that was before sleeps on without the office, and wakes once for nothing.
+// park announces that w sleeps, and returns the deadline of its sleep. The worker with the
+// earliest deadline is the keeper. The keeper before it becomes an idle worker; its alarm is still
+// set, and wakes it once in vain.
 func (s *sleepers) park(w *worker, until int64) int64 {
 	w.parked = true
 	if until >= s.keeperUntil {
@@ -49,8 +49,8 @@ func (s *sleepers) arrive(w *worker) {
 	w.parked = false
 }
 
-// claimSleeper makes the caller the one who wakes a worker: at most one does per sleep (G12).
-// It returns nil if all are awake. The keeper is the last to be woken for work.
+// claimSleeper claims the wake-up of one worker for the caller: at most one caller wakes a worker
+// per sleep (G12). It returns nil if all are awake. The keeper is claimed last.
 func (s *sleepers) claimSleeper() *worker {
 	var w *worker
 	switch n := len(s.idle); {
@@ -66,7 +66,7 @@ func (s *sleepers) claimSleeper() *worker {
 	return w
 }
 
-// claim is claimSleeper of a pool: counted, traced. Requires mu.
+// claim is claimSleeper, and counts and traces the wake-up. Requires mu.
 func (p *Pool) claim() *worker {
 	w := p.claimSleeper()
 	if w != nil {
@@ -90,11 +90,12 @@ func (p *Pool) claimExcess() (woken []*worker) {
 	return woken
 }
 
-// rouse is who is to come for work: a sleeper to wake, or a worker to start. Requires mu; the
-// caller calls goOn when it has released mu. now is the time, as far as the caller knows it.
+// rouse claims a worker for work that can run or for an earlier deadline: a sleeper to wake, or a
+// new worker to start. Requires mu; the caller calls goOn after it has released mu. now is the
+// time, or -1 if the caller does not know it.
 func (p *Pool) rouse(now int64) (r roused) {
 	if p.woken > 0 {
-		return r // it will see to the rest
+		return r // the woken worker wakes the next one if work is left
 	}
 	if !p.canRun(now) && (p.heap.len() == 0 || p.heap.first() >= p.keeperUntil) {
 		return r
@@ -102,7 +103,7 @@ func (p *Pool) rouse(now int64) (r roused) {
 	return p.rouseOne()
 }
 
-// rouseOne is rouse, whether there is work or not. Requires mu.
+// rouseOne claims a worker even if there is no work. Requires mu.
 func (p *Pool) rouseOne() (r roused) {
 	if p.gate&gateNotStarted != 0 {
 		return r
@@ -122,7 +123,8 @@ type roused struct {
 	start   *worker
 }
 
-// goOn does what was claimed. It is called without mu, and may call the user's spawner.
+// goOn wakes or starts the worker that rouse has claimed. It is called without mu, and may call
+// the user's spawner.
 func (p *Pool) goOn(r roused) {
 	if r.sleeper != nil {
 		r.sleeper.poller.Wake()
@@ -139,8 +141,8 @@ func (p *Pool) unlockAndRouse() {
 	p.goOn(r)
 }
 
-// unlockAndRouseOne ends a critical section after which a worker has to look: for a state that
-// has moved, or for the end. Requires mu, and releases it.
+// unlockAndRouseOne ends a critical section after which a worker must run next, because the state
+// has moved or the pool may end. Requires mu, and releases it.
 func (p *Pool) unlockAndRouseOne() {
 	var r roused
 	if p.woken == 0 {
@@ -155,8 +157,8 @@ func (p *Pool) canRun(now int64) bool {
 	return p.queue.Size() > 0 || p.internal.len() > 0 || p.hookReady() || p.timerDue(now)
 }
 
-// sleep parks w and waits until it is woken, or until the next deadline. Requires mu, and
-// holds it again when it returns the time.
+// sleep parks w and waits until it is woken, or until the next deadline, and returns the time.
+// Requires mu. It releases mu meanwhile; mu is held again when it returns.
 func (w *worker) sleep(now int64) int64 {
 	p := w.pool
 	until := p.park(w, p.nextDeadline())
@@ -182,8 +184,8 @@ func (w *worker) sleep(now int64) int64 {
 	return now
 }
 
-// nextDeadline is when something has to be done though nobody wakes a worker: the first timer,
-// or the end of the quiet period, while nothing else stands against it. Requires mu.
+// nextDeadline returns when a worker has to act although no caller wakes it: at the first timer,
+// or, if the pool is drained, at the end of the quiet period. Requires mu.
 func (p *Pool) nextDeadline() int64 {
 	switch {
 	case p.failed.Load():

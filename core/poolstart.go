@@ -32,7 +32,7 @@ func (p *Pool) startAndUnlock() error {
 	return l.err
 }
 
-// firstLaunch makes the caller the one who starts the first worker. Requires mu.
+// firstLaunch registers a launch of the first worker by the caller. Requires mu.
 func (p *Pool) firstLaunch() (*launch, *worker) {
 	l := newLaunch()
 	p.first = l
@@ -40,7 +40,7 @@ func (p *Pool) firstLaunch() (*launch, *worker) {
 	return l, p.newWorker()
 }
 
-// launch asks the spawner for the first time, and publishes the outcome.
+// launch calls the spawner for the first worker, and publishes the outcome.
 func (p *Pool) launch(l *launch, w *worker) {
 	p.spawn(l, w.run, func(err error) { p.decide(l, w, err) })
 }
@@ -71,12 +71,12 @@ func (p *Pool) decide(l *launch, w *worker, err error) {
 	p.mu.Unlock()
 	close(l.decided)
 	if end {
-		defer p.finish(err) // whatever the logger does
+		defer p.finish(err) // deferred: the logger may call runtime.Goexit
 		p.log(slog.LevelError, "the pool could not be started for the shutdown", "error", err)
 	}
 }
 
-// settleLaunch ends the record of a launch. Requires mu.
+// settleLaunch removes l from the launches in progress, and counts the outcome. Requires mu.
 func (p *Pool) settleLaunch(l *launch, w *worker, err error) {
 	i := slices.Index(p.launches, l)
 	p.launches = slices.Delete(p.launches, i, i+1)
@@ -88,8 +88,8 @@ func (p *Pool) settleLaunch(l *launch, w *worker, err error) {
 	p.workers = append(p.workers, w)
 }
 
-// startForShutdown starts a worker that has nothing to do but to end: see
-// Executor.startForShutdown.
+// startForShutdown starts the first worker of a pool that was never started, so that the pool can
+// end: see Executor.startForShutdown.
 func (p *Pool) startForShutdown() {
 	p.mu.Lock()
 	if p.gate&gateNotStarted == 0 || p.first != nil || State(p.state.Load()) == StateTerminated {
@@ -105,8 +105,8 @@ func (p *Pool) startForShutdown() {
 	}
 }
 
-// startWorker starts one more worker. A spawner that refuses refuses no task: those that wait
-// are left to the workers that there are.
+// startWorker starts one more worker. If the spawner returns an error, no task is refused: the
+// queued tasks are left to the existing workers.
 func (p *Pool) startWorker(w *worker) {
 	l := newLaunch()
 	p.mu.Lock()
@@ -125,8 +125,8 @@ func (p *Pool) startWorker(w *worker) {
 	})
 }
 
-// move puts the worker on a new goroutine, because a body called runtime.Goexit on this one. An
-// error means that it has to go on here (G14).
+// move puts the worker on a new goroutine, because a body called runtime.Goexit on this one. After
+// an error the worker must continue on this goroutine, inside its deferred call (G14).
 func (w *worker) move() error {
 	p, l := w.pool, newLaunch()
 	p.mu.Lock()
@@ -143,8 +143,9 @@ func (w *worker) move() error {
 	return l.err
 }
 
-// retire takes the worker out of the pool: it has no job and looks for none any more. Requires
-// mu, and releases it. Who is to come for what is left comes.
+// retire takes the worker out of the pool. The worker has no job and takes no other one. Unless
+// the pool is over, retire claims another worker for the work that may be left. Requires mu, and
+// releases it.
 func (w *worker) retire() {
 	p := w.pool
 	p.live--
@@ -159,10 +160,11 @@ func (w *worker) retire() {
 	p.unlockAndRouseOne()
 }
 
-// end closes what the worker has, on what was its goroutine. The last one ends the pool.
+// end closes the worker's poller, on the goroutine that was the worker's. The last worker ends the
+// pool.
 func (w *worker) end() {
 	var err error
-	defer w.gone(&err) // whatever an alarm of the user's clock does
+	defer w.gone(&err) // deferred: an alarm of the user's clock may call runtime.Goexit
 	attempt(&err, w.poller.Close)
 }
 
@@ -179,5 +181,5 @@ func (w *worker) gone(err *error) {
 	}
 }
 
-// isLast reports whether nobody is left, in a pool with nothing left to run. Requires mu.
+// isLast reports whether nothing is left to run and every worker has ended. Requires mu.
 func (p *Pool) isLast() bool { return p.over && p.live == 0 && p.leaving == 0 }

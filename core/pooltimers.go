@@ -23,8 +23,8 @@ func (p *Pool) ScheduleAtFixedRate(initial, period time.Duration, task func()) (
 	return p.schedule(initial, period, task)
 }
 
-// ScheduleWithFixedDelay runs task at initial from now, and then each time delay after the end
-// of the run before. See Executor.ScheduleWithFixedDelay.
+// ScheduleWithFixedDelay runs task after initial, and then again delay after the end of each run.
+// See Executor.ScheduleWithFixedDelay.
 func (p *Pool) ScheduleWithFixedDelay(initial, delay time.Duration, task func()) (*Timer, error) {
 	if err := checkPeriodic("ScheduleWithFixedDelay", "delay", initial, delay, task); err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (p *Pool) schedule(delay, period time.Duration, task func()) (*Timer, error
 	}
 	p.traceAdmit(OpSchedule, true)
 	p.timers.accept(t)
-	tooLate := p.shutdown.called && p.cfg.timers != RunTimersUntilTimeout // even if due at the same instant
+	tooLate := p.shutdown.called && p.cfg.timers != RunTimersUntilTimeout // even if the timer is due at the instant of the shutdown call
 	if tooLate || t.at > p.timers.horizon {
 		p.endTimer(t, ErrCancelled)
 	} else {
@@ -64,7 +64,7 @@ func (p *Pool) stopTimer(t *Timer) (cancelled bool) {
 	}
 	p.traceAdmit(OpCancelTimer, cancelled)
 	if cancelled && p.shutdown.called {
-		p.unlockAndRouseOne() // the quiet period may end before the timer was due
+		p.unlockAndRouseOne() // without this timer the quiet period may end earlier
 	} else {
 		p.mu.Unlock()
 	}
@@ -122,9 +122,9 @@ func (p *Pool) rearm(t *Timer, now int64) {
 	p.heap.push(t)
 }
 
-// purge cancels timers that the shutdown has put beyond the horizon, and reports whether it did
-// anything: then it has released mu in between, so that a million of them hold up nobody.
-// Requires mu.
+// purge cancels timers that the shutdown has put beyond the horizon, one chunk per call, and
+// reports whether there were any. After a chunk it releases mu for a moment, so that a million
+// timers delay no caller. Requires mu; mu is held again when it returns.
 func (p *Pool) purge() bool {
 	if p.heap.len() > 0 && p.timers.horizon != p.purged {
 		p.doomed = append(p.doomed, p.heap.removeAfter(p.timers.horizon)...)

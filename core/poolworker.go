@@ -9,25 +9,25 @@ import (
 )
 
 // worker is one of the goroutines of a Pool. It outlives a goroutine that a body ends by
-// runtime.Goexit: what it needs to go on is in fields.
+// runtime.Goexit: the next goroutine continues from the fields.
 type worker struct {
 	pool   *Pool
 	poller *chanPoller // in which it sleeps
 
 	// Guarded by Pool.mu.
 	goroutine int64 // 0: none
-	arrived   bool  // it has looked for work: it is not starting any more
+	arrived   bool  // it has entered next, and is not counted in starting any more
 	parked    bool
 	woken     bool // counted in sleepers.woken
 
-	// Written by the worker's goroutine with mu held, while it takes or counts a body: the
-	// goroutine reads it without.
+	// Written only on the worker's goroutine and with mu held, when it takes or counts a body. So
+	// that goroutine reads it without mu.
 	job job
 
 	// The worker's goroutine only.
 	body     func()  // of the job, until it begins
 	calling  func()  // the body that has begun; nil: none has, or it has ended
-	outcome  Outcome // of the body; 0: it has not ended, and no Submit has said how it will
+	outcome  Outcome // of the body; 0: the body has not ended, and skipCurrent and panickedCurrent were not called
 	panics   []*PanicError
 	last     Body // that it ran
 	locals   map[any]any
@@ -50,7 +50,7 @@ func (w *worker) isCurrent(f func()) bool   { return w.calling != nil && sameFun
 func (w *worker) skipCurrent()              { w.outcome = OutcomeSkipped }
 func (w *worker) panickedCurrent()          { w.outcome = OutcomePanicked }
 
-// now returns the time, or before once the clock has failed.
+// now returns the time. After the clock has failed it returns the argument instead.
 func (w *worker) now(before int64) int64 {
 	if w.pool.failed.Load() {
 		return before
@@ -58,8 +58,8 @@ func (w *worker) now(before int64) int64 {
 	return w.pool.now()
 }
 
-// run is the life of a worker on one goroutine. It ends when the pool has too many or has
-// nothing left to run, or when a body ends the goroutine (see exit).
+// run runs the worker on one goroutine. It returns when the pool has too many workers or nothing
+// left to run; a body may end the goroutine before (see exit).
 func (w *worker) run() {
 	outer := w.enter()
 	defer w.exit(outer)
@@ -71,7 +71,7 @@ func (w *worker) run() {
 	w.end()
 }
 
-// enter makes the calling goroutine the worker's, and returns what it was.
+// enter makes the calling goroutine the worker's, and returns the runner that it had before.
 func (w *worker) enter() (outer runner) {
 	id := goid.Get()
 	outer = currentRunner()
@@ -89,10 +89,10 @@ func (w *worker) leave(outer runner) {
 	restore(outer)
 }
 
-// exit runs when run ends in another way than by leaving the pool: after runtime.Goexit in a
-// body the worker moves to a new goroutine, or goes on inside this deferred call if the
-// spawner refuses; after a panic outside of a body, which is one of the user's clock, the pool
-// fails and the worker goes on without the clock (G14, G15). See Executor.exit.
+// exit handles an end of run before the worker has left the pool. After runtime.Goexit in a body
+// the worker moves to a new goroutine, or, if the spawner refuses, continues inside this deferred
+// call. After a panic outside a body, which is a panic of the user's clock, the pool fails and the
+// worker continues without the clock (G14, G15). See Executor.exit.
 func (w *worker) exit(outer runner) {
 	if w.finished {
 		return
@@ -113,12 +113,12 @@ func (w *worker) exit(outer runner) {
 	here = w.move() != nil
 }
 
-// next counts the body that has ended, and takes the next one, as soon as there is one; false:
-// the worker is to leave. It is the one place where a worker looks at what there is, and falls
-// asleep: in one critical section.
+// next counts the body that has ended, and takes the next one; it sleeps until there is one. It
+// returns false if the worker must leave. Only next looks for work and sleeps, and it does both in
+// one critical section.
 func (w *worker) next() bool {
 	p := w.pool
-	if w.body != nil { // a spawner has ended the goroutine in front of it
+	if w.body != nil { // the spawner, called by goOn, ended the goroutine before the body began
 		return true
 	}
 	now := w.now(0)
@@ -145,7 +145,7 @@ func (w *worker) next() bool {
 	}
 }
 
-// arrive counts that a worker which was started has come. Requires mu.
+// arrive counts the worker as started. Requires mu.
 func (w *worker) arrive() {
 	if !w.arrived {
 		w.arrived = true
@@ -153,9 +153,10 @@ func (w *worker) arrive() {
 	}
 }
 
-// take makes the next body the worker's job, if there is one. Hooks go first: the tasks in the queue were
-// accepted after the shutdown call. Of the rest, a worker that has run something else than a
-// task takes a task if there is one, so that neither can starve the other (G13). Requires mu.
+// take makes the next body the worker's job, if there is one. The panic handler goes first, and
+// then hooks: a hook is ready only if the tasks accepted before the shutdown call have ended. Of
+// the rest, a worker whose last body was not a task takes a task if there is one, so that neither
+// kind can starve the other (G13). Requires mu.
 func (w *worker) take(now int64) bool {
 	p := w.pool
 	taskFirst := w.last != BodyTask && w.last != BodyNone && p.queue.Size() > 0
@@ -231,7 +232,7 @@ func (w *worker) call() {
 	w.bodyEnded(OutcomeNormal)
 }
 
-// recoverBody contains a panic, and takes note of a Goexit, which goes on: see
+// recoverBody recovers a panic. It cannot stop a Goexit, and only records it: see
 // Executor.recoverBody.
 func (w *worker) recoverBody() {
 	if w.calling == nil {
@@ -245,7 +246,7 @@ func (w *worker) recoverBody() {
 	w.bodyEnded(OutcomeExited)
 }
 
-// bodyEnded keeps how the body ended, unless a Submit has said so.
+// bodyEnded records how the body ended, unless skipCurrent or panickedCurrent has.
 func (w *worker) bodyEnded(outcome Outcome) {
 	w.calling = nil
 	if w.outcome == 0 {

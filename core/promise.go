@@ -1,16 +1,17 @@
 package core
 
-// Promise is a Future that its owner completes. Nothing else completes it, not even the
-// end of the executor (G9). All methods may be called from any goroutine.
+// Promise is a Future that its owner completes. Only Cancel of the Future completes it
+// otherwise: not even the end of the executor does (G9). All methods may be called from
+// any goroutine.
 type Promise[T any] struct {
 	f *Future[T]
 }
 
 // NewPromise returns a promise whose listeners run on ex while ex lives. With a nil ex
 // they run on the goroutine that completes the promise; their panics are recovered and
-// logged to slog.Default. A nil *Executor, *EventLoop or *Group counts as a nil ex. For a
-// Group, the listeners run on its next child; a type that wraps a Group gets them by its
-// Execute method.
+// logged to slog.Default. A nil *Executor, *EventLoop, *Group or *Pool counts as a nil
+// ex. For a Group, the listeners run on its next child; a type that wraps a Group gets
+// them by its Execute method.
 //
 // NewPromise does not start the executor. Until it is started, listeners run on the
 // completing goroutine.

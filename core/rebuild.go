@@ -21,10 +21,10 @@ func (e *Executor) pollerFailed(err error) {
 	}
 }
 
-// rebuild replaces what the poller holds by something new, and logs why. Loop only.
+// rebuild reopens the poller, moves the registrations into it, and logs why. Loop only.
 func (e *Executor) rebuild(why error) error {
 	if p, ok := e.io.poller.(poll.AlarmStopper); ok {
-		p.StopAlarm() // Reopen would stop it with mu held: a Clock is never called so
+		p.StopAlarm() // Reopen would stop it with mu held, and a Clock is never called with mu held
 	}
 	moved, lost, err := e.reopen()
 	if err != nil {

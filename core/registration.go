@@ -210,8 +210,8 @@ func (r *Registration) OnClose(listener func(error)) {
 
 // Post runs work on the loop, after work posted before, and reports true; or reports
 // false if the registration has ended. A channel uses it to get onto its loop, even after
-// the close: work is not a task, takes no room in a bounded queue, and does not restart a
-// quiet period.
+// admission has closed: work is not a task, takes no room in a bounded queue, and does
+// not restart a quiet period.
 func (r *Registration) Post(work func()) bool {
 	if work == nil {
 		return false

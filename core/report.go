@@ -31,20 +31,20 @@ type Report struct {
 	// and saw the end of the peer's stream, aborted ones ended in any other way.
 	// BytesDiscarded counts bytes accepted by writes that were never handed to the
 	// kernel. An executor without I/O has no channels.
-	// I/O has none.
 	ChannelsDrained int64
 	ChannelsAborted int64
 	BytesDiscarded  int64
 
-	// ChannelsHeld counts those of ChannelsAborted that the shutdown closed while an answer
-	// was in flight (core/tcp's Channel.Hold), so that an accepted request was not answered.
-	// Held names the ten of them that were held longest, a line for each with its addresses
-	// and the begin of its oldest hold, and says how many more there are.
+	// ChannelsHeld counts those of ChannelsAborted that the shutdown closed while an
+	// answer was in flight (core/tcp's Channel.Hold), so that an accepted request was not
+	// answered. Held names the ten of them that were held longest, a line for each with
+	// its addresses and the beginning of its oldest hold, and says how many more there
+	// are.
 	ChannelsHeld int64
 	Held         string
 
-	// TimedOut: the deadline made the close. That is not an error: accepted work has
-	// still run.
+	// TimedOut: admission was closed by the deadline. That is not an error: accepted work
+	// has still run.
 	TimedOut bool
 
 	// Running names the body that ran when the deadline passed, with its stack. It is ""
@@ -165,8 +165,8 @@ func noun(body Body) string {
 
 // maxStackDump bounds what stackOf reads, in bytes. The runtime gives one goroutine's
 // stack only as part of the stacks of all, and stops the world for that. This is
-// acceptable for something that happens at most once in an executor's life, if it is
-// short.
+// acceptable for the timeout of a shutdown, which passes at most once in an executor's
+// life, and for a call of Running.
 const maxStackDump = 1 << 20
 
 func stackOf(goroutine int64) string { return stacksOf(goroutine)[0] }

@@ -120,7 +120,7 @@ func (e *Executor) AwaitTermination(ctx context.Context) error {
 func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 	var d *deadline
 	if timeout > 0 {
-		// Before the state is published: a loop that ends at once must find it.
+		// Before the state is published: a loop that ends at once must find d.
 		d = e.newDeadline(timeout, e.deadlinePassed)
 	}
 	e.mu.Lock()
@@ -260,7 +260,7 @@ type unfinished struct {
 	running  string // the body that ran, with its stack
 }
 
-// unfinished counts that work, without the running body. Requires mu.
+// unfinished returns the counts of that work, and does not set running. Requires mu.
 func (e *Executor) unfinished() (u unfinished) {
 	u.pending = e.counts().Pending
 	if e.io != nil {

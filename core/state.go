@@ -16,8 +16,8 @@ import (
 type State = vocabulary.State
 
 const (
-	// StateNotStarted: no goroutine exists. The first accepted call that needs
-	// the loop, or a shutdown call, leaves it.
+	// StateNotStarted: no goroutine exists. The first accepted call that needs the loop,
+	// or a shutdown call, ends this state.
 	StateNotStarted = vocabulary.NotStarted
 
 	// StateStarted: the spawner has accepted the loop; tasks are accepted and run.
@@ -50,9 +50,9 @@ var legalMoves = [...][5]bool{
 // State returns the current state; any goroutine may call it, at any time. It
 // does not start the loop.
 //
-// Terminated is not stored anywhere: it is what the closed Done channel means.
-// Storing it as well would make two facts of one, and for a moment they would
-// disagree (Netty: isTerminated true before the future is done, R133; G15).
+// A stored Terminated counts only once Done is closed; until then State returns the state
+// before it. So State and Done never disagree (in Netty isTerminated is true before the
+// future is done, R133; G15).
 func (e *Executor) State() State {
 	s := State(e.state.Load())
 	if s == StateTerminated && !e.term.isDone() {
@@ -68,7 +68,7 @@ func (e *Executor) moveTo(to State) {
 		panic(fmt.Sprintf("core: illegal move of state from %v to %v", from, to))
 	}
 	if to == StateTerminated {
-		// What State reports until Done is closed; finish traces the move.
+		// State reports it until Done is closed; traceEnd traces the move.
 		e.lastState.Store(int32(from))
 	}
 	if e.cfg.tracer != nil && to != StateTerminated {

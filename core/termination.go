@@ -83,8 +83,9 @@ func (t *Termination) isDone() bool {
 
 // Err returns nil before Done is closed, and after an orderly end, even one by the
 // deadline (Report.TimedOut says so). Otherwise it is the spawner's error if the loop
-// could not be started, or the error that made the loop or its poller fail. For a group
-// it joins the errors of the children.
+// could not be started, the error that made the loop or its poller fail, or an error of
+// closing the poller or of stopping an alarm. For a group it joins the errors of the
+// children.
 func (t *Termination) Err() error {
 	if !t.isDone() {
 		return nil
@@ -157,8 +158,8 @@ func (t *Termination) complete(report Report, err error) {
 func (t *Termination) callListeners(calls []func()) {
 	if t.parent != nil {
 		if callListeners := t.parent(); callListeners != nil {
-			// It comes first: it queues the group's listeners behind those of t, but in
-			// front of any that these add.
+			// callListeners comes first: it queues the group's listeners behind those of
+			// t, but in front of any that these add.
 			calls = append([]func(){callListeners}, calls...)
 		}
 	}

@@ -13,9 +13,8 @@ type Timer struct {
 	id     uint64
 	period time.Duration // > 0: fixed rate; < 0: fixed delay, negated; 0: once
 
-	// Guarded by the executor's mutex. The loop's heap reads at only after it was set.
-	// The small fields are together: a Timer has 96 bytes, which is a size class of the
-	// allocator.
+	// Guarded by the executor's mutex. The small fields are together: a Timer has 96
+	// bytes, which is a size class of the allocator.
 	at     int64 // deadline of the next run, or of the running one; after the end: ranAt
 	ranAt  int64 // deadline of the last run that has begun; noDeadline: none
 	fn     func()

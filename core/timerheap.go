@@ -3,7 +3,8 @@ package core
 // timerHeap is a 4-ary heap of the waiting timers, ordered by deadline and then by id,
 // that is by the order in which they were scheduled (G7): without the second key, timers
 // with equal deadlines would run in any order (netty #9599, #15492). The entries hold the
-// keys, so that a comparison reads no Timer. Loop only.
+// keys, so that a comparison reads no Timer. In an Executor: loop only. In a Pool:
+// guarded by Pool.mu.
 type timerHeap struct {
 	entries []timerEntry
 }

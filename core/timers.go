@@ -17,8 +17,8 @@ type timerInbox struct {
 // timerCounts counts the timers of an executor, and holds their horizon. Guarded by the
 // executor's mutex.
 type timerCounts struct {
-	// horizon is the latest deadline that may still run. Until a shutdown call it is
-	// noDeadline; the call sets it by the policy, and the close may lower it.
+	// horizon is the latest deadline of a timer that may still run. Until a shutdown call
+	// it is noDeadline; the call sets it by the policy, and the close may lower it.
 	horizon int64
 
 	lastID    uint64
@@ -34,7 +34,7 @@ type timerCounts struct {
 func (e *Executor) addTimer(t *Timer) (wake bool) {
 	in := &e.timers
 	in.accept(t)
-	tooLate := e.shutdown.called && e.cfg.timers != RunTimersUntilTimeout // even if due at the same instant
+	tooLate := e.shutdown.called && e.cfg.timers != RunTimersUntilTimeout // even if the timer is due at the instant of the shutdown call
 	if tooLate || t.at > in.horizon {
 		e.endTimer(t, ErrCancelled)
 		return false
@@ -224,8 +224,8 @@ func (e *Executor) rearm(t *Timer, now int64) {
 	e.timers.inHeap = e.heap.len()
 }
 
-// nextRun sets the deadline of a periodic timer to that of the run after the one that has
-// ended at now.
+// nextRun sets the deadline of the next run of a periodic timer whose last run ended at
+// now.
 func (t *Timer) nextRun(now int64) {
 	if t.period > 0 {
 		t.at = addTime(t.at, t.period)

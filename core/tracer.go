@@ -21,6 +21,8 @@ type Tracer interface{ Trace(Event) }
 // EventKind says what an Event is about.
 type EventKind uint8
 
+// The fields of Event that a kind sets follow the semicolon. "With the lock held" means that
+// Trace is called with the executor's lock held.
 const (
 	// EventAdmit: a call was accepted or refused; Op, Accepted. With the lock held. If a
 	// WithRejectedHandler retries a call, each attempt has an event, and the last one is
@@ -30,7 +32,8 @@ const (
 	EventBegin
 	// EventEnd: a body ended; Body, Outcome.
 	EventEnd
-	// EventState: From, To. With the lock held.
+	// EventState: the state moved; From, To, Reason. With the lock held, except for the
+	// move to Terminated.
 	EventState
 	// EventPark: the loop announces that it sleeps; Until, Queued, NextTimer. With the
 	// lock held: nothing can be queued between the loop's last look at the queues and
@@ -78,8 +81,8 @@ const (
 )
 
 // Body is a kind of user function that a loop runs. A listener is not a body in the sense
-// of the guarantees (it does not restart a quiet period), but its panics are recovered,
-// and it is traced, like those of a body.
+// of the guarantees: it does not restart a quiet period. But it is traced, and its panics
+// are recovered, as for a body.
 type Body = vocabulary.Body
 
 // The kinds of body. The calls of Channel.Drain and Channel.Abort are traced as
@@ -115,7 +118,7 @@ type Event struct {
 	Outcome   Outcome
 	Accepted  bool          // Admit
 	From, To  State         // State; Park: To is the state that the loop has acted on
-	Reason    error         // State, from Shutdown on: why admission was closed
+	Reason    error         // State, from Shutdown on: why admission was closed; RegistrationClosed: why it ended
 	Goroutine int64         // id of the goroutine on which it happened
 	Until     time.Duration // Park: sleeps no longer than this; negative: no limit
 	NextTimer time.Duration // Park: earliest deadline known; negative: none
