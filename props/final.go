@@ -139,6 +139,8 @@ func checkFinal(h *history.History, rules history.Rules, f *Final) *history.Viol
 	equal("Stats.TimersRun", s.TimersRun, l.timerRuns)
 	equal("Stats.Parks + Stats.Spins", s.Parks+s.Spins, l.parks)
 	equal("Stats.Wakes", s.Wakes, l.wakes)
+	equal("Stats.Workers", s.Workers, 0) // an executor is no pool
+	equal("Stats.Busy", s.Busy, 0)
 	equal("Stats.State", int64(s.State), int(core.StateTerminated))
 	if wrong == "" {
 		wrong = checkEnd(l, rules, f)

@@ -186,7 +186,7 @@ type autoJob struct {
 	nth      map[string]int // of its seed, by name
 	progress io.Writer
 
-	mu   sync.Mutex
+	mu   sync.Mutex // also of what is written to progress
 	file *score.File
 	done int
 }
@@ -206,6 +206,8 @@ func (j *autoJob) one(p auto.Pick, of int) error {
 	v, err := j.judge(p)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", p.Name(), err)
+		j.mu.Lock()
+		defer j.mu.Unlock()
 		fmt.Fprintf(j.progress, "not judged: %v\n", err) // now, since a run takes hours
 		return err
 	}
