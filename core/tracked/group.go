@@ -232,7 +232,7 @@ func WithContext(ctx context.Context) Option { return func(c *config) { c.ctx = 
 
 // WithLogger sets the logger of errors, panics and Goexits of functions, at level Error,
 // if there is no WithErrorHandler; and of a timeout that passes while functions run. nil
-// means slog.Default().
+// means slog.Default(). A panic of the logger is ignored.
 func WithLogger(logger *slog.Logger) Option { return func(c *config) { c.logger = logger } }
 
 // WithErrorHandler makes handle get each error of a function, with its name, instead of

@@ -113,7 +113,9 @@ func (g *Group) failed(name string, err error) {
 	g.cfg.onError(name, err)
 }
 
+// log writes to the user's logger, and ignores a panic of the logger.
 func (g *Group) log(level slog.Level, text string, args ...any) {
+	defer func() { _ = recover() }()
 	logger := g.cfg.logger
 	if logger == nil {
 		logger = slog.Default()
