@@ -27,9 +27,9 @@ import (
 //	}
 //	return pool.Close() // everything accepted has run
 //
-// Its methods are those of EventExecutor, and AddShutdownHook, TryExecute and Resize. All of
-// them may be called from many goroutines at once, and from inside its bodies. Submit,
-// InvokeAll, InvokeAny, NewPromise and Current take a Pool like any executor.
+// A Pool implements EventExecutor. All its methods may be called from many goroutines at
+// once, and from inside its bodies. Submit, InvokeAll, InvokeAny, NewPromise and Current
+// take a Pool like any executor.
 //
 // # Guarantees
 //
@@ -40,8 +40,8 @@ import (
 //	G2        not kept: bodies overlap, and only the queue orders them. InEventLoop is true
 //	          in each body, whichever worker runs it, and false elsewhere
 //	G3        kept
-//	G4        tasks leave the queue in the order of G4; two that are taken by two workers
-//	          begin at the same time
+//	G4        tasks leave the queue in the order of G4; two tasks that two workers have
+//	          taken may begin in either order
 //	G5        kept
 //	G6        kept: hooks run one at a time, in order, once every task that was accepted
 //	          before the shutdown call has ended
@@ -52,12 +52,12 @@ import (
 //	G12       kept, for each worker
 //	G13       kept: a worker that has run a task takes a hook, listener or timer next if one
 //	          is due, and a worker that has run one of these takes a task
-//	G14       kept: a worker goes on after a panic, and on a new goroutine after Goexit
+//	G14       kept: a worker continues after a panic, and on a new goroutine after Goexit
 //	G15, G16  kept
 //	G17       kept: the first use starts the first worker. The others start when there is
 //	          work and no worker is idle; a spawner that refuses one of them refuses no task
-//	G18       kept: a body that waits for its own pool gets ErrInEventLoop, though another
-//	          worker may be free. When all wait, nobody is
+//	G18       kept: a body that waits for its own pool gets ErrInEventLoop, even if another
+//	          worker is free: if every body waited, no worker would be
 //	G19, G20  kept, with one bound and one count for the whole pool
 //	G21-G23   do not apply: a pool has no children and no channels. So it has no Next
 //	G24       kept
@@ -67,11 +67,11 @@ import (
 // Tasks, timers, hooks, listeners of futures and the panic handler all run on workers. Each
 // worker has its own values of a Local. Listeners of the Termination run on the goroutine
 // of the last worker. A body that never returns keeps its worker for ever and, like any
-// accepted task, delays Done for ever: Context tells bodies of the close, and Report and
-// Running name the ones that do not listen.
+// accepted task, delays Done for ever. Context ends at the close, so that bodies can
+// return then; Report and Running name the bodies that still run.
 //
-// An idle worker costs its goroutine and wakes for nothing: the one that parked last is
-// woken first, for a task of its own, and a worker that leaves work behind wakes the next.
+// An idle worker costs its goroutine and does not poll. The worker that parked last is
+// woken first. A worker that leaves work in the queue wakes the next one.
 type Pool struct {
 	setup
 
@@ -83,7 +83,7 @@ type Pool struct {
 
 	owners sync.Map // goroutine id -> *worker
 
-	_ [64]byte // every call writes below
+	_ [64]byte // keeps the fields above off the cache line that every call writes
 
 	mu sync.Mutex
 	poolShared

@@ -128,9 +128,9 @@ func (q *internalQueue) pop() func() {
 	return work
 }
 
-// postInternal queues an internal task: it takes no room, is no task, and does not restart a
-// quiet period (G9, G10). False means that the pool has ended or was never started, and that
-// the caller must run work itself.
+// postInternal queues an internal task. It does not count as a task or towards the limit,
+// and does not restart the quiet period (G9, G10). False means that the pool has ended or was
+// never started, and that the caller must run work itself.
 func (p *Pool) postInternal(work func()) bool {
 	p.mu.Lock()
 	if State(p.state.Load()) == StateTerminated || p.gate&gateNotStarted != 0 {

@@ -257,8 +257,8 @@ func (p *Pool) advance(now int64) bool {
 	return false
 }
 
-// finish is the end of a pool, on the goroutine that was its last worker, or that failed to
-// start the first. See Executor.finish.
+// finish ends the pool. It runs on the goroutine of the last worker, or on the one that failed
+// to start the first worker. See Executor.finish.
 func (p *Pool) finish(err error) {
 	p.endContext(err) // no effect after the close; the cause of a failed start
 	p.mu.Lock()

@@ -78,7 +78,7 @@ func (p *Pool) claim() *worker {
 	return w
 }
 
-// claimExcess claims as many sleepers as there are workers too many. Requires mu.
+// claimExcess claims one sleeper for each surplus worker, so that it can leave. Requires mu.
 func (p *Pool) claimExcess() (woken []*worker) {
 	for n := p.live - p.size - p.woken; n > 0; n-- {
 		w := p.claim()

@@ -8,7 +8,7 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// newWorker counts a worker that the caller is to start. Requires mu.
+// newWorker returns a worker that the caller must start; it already counts as live. Requires mu.
 func (p *Pool) newWorker() *worker {
 	p.live++
 	p.starting++

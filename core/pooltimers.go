@@ -82,8 +82,9 @@ func (p *Pool) endTimer(t *Timer, err error) {
 // timerDue requires mu.
 func (p *Pool) timerDue(now int64) bool { return p.heap.len() > 0 && p.heap.first() <= now }
 
-// beginTimer takes the first timer and makes it running; or ends it if the shutdown came first,
-// and returns nil. Requires mu, and that there is one.
+// beginTimer removes the first timer from the heap and returns it as running. If the shutdown
+// has cancelled the timer, beginTimer ends it and returns nil. Requires mu and a heap that is
+// not empty.
 func (p *Pool) beginTimer() *Timer {
 	t := p.heap.pop()
 	if t.at > p.timers.horizon {

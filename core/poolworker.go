@@ -29,7 +29,7 @@ type worker struct {
 	calling  func()  // the body that has begun; nil: none has, or it has ended
 	outcome  Outcome // of the body; 0: the body has not ended, and skipCurrent and panickedCurrent were not called
 	panics   []*PanicError
-	last     Body // that it ran
+	last     Body // kind of the body that it ran last
 	locals   map[any]any
 	finished bool
 }
@@ -257,7 +257,7 @@ func (w *worker) bodyEnded(outcome Outcome) {
 	}
 }
 
-// recordPanic counts a recovered panic of the worker's body, and keeps it to be reported.
+// recordPanic counts a recovered panic of the worker's body, and keeps it for the panic handler.
 func (w *worker) recordPanic(panicked *PanicError) {
 	p := w.pool
 	if w.job.handler {
@@ -270,7 +270,7 @@ func (w *worker) recordPanic(panicked *PanicError) {
 	w.panics = append(w.panics, panicked)
 }
 
-// reportOffLoop counts and reports a panic of a listener that ran elsewhere than on a worker.
+// reportOffLoop counts and reports a panic of a listener that ran on no worker.
 func (p *Pool) reportOffLoop(panicked *PanicError) {
 	p.mu.Lock()
 	p.panicked++

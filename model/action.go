@@ -6,15 +6,15 @@ import (
 	"eventide/internal/vocabulary"
 )
 
-// The steps that an executor or its environment takes by itself. They continue the list of
-// calls, so that one value says what happened: an Op of package vocabulary, or one of these.
+// The steps that an executor or its environment takes by itself. The constants continue
+// those of package vocabulary, so that an Op names either a call or a step.
 const (
 	// The environment.
 
 	StepStartOK      Op = vocabulary.FirstStep + iota // the spawner accepted: the loop exists from here on
 	StepStartFail                                     // the spawner refused
 	StepLoopFails                                     // the loop or its poller failed: admission closes (G15)
-	StepQuietElapses                                  // no body ended for the quiet period
+	StepQuietElapses                                  // the quiet period has passed since the shutdown call and the last body
 	StepTimeoutFires                                  // the shutdown deadline passed (G11)
 	StepLost                                          // the rebuilt poller could not take Body over (G22)
 
@@ -33,8 +33,7 @@ const (
 )
 
 // Body names one user function: the call that submits it, and a number that the
-// writer of the trace chooses. A number names one submission. Each kind has numbers
-// of its own.
+// writer of the trace chooses. Within a kind, a number is used for one submission only.
 type Body struct {
 	Kind Op // TaskBody, TailBody, TimerBody, HookBody, FDBody, ChannelBody; or NoBody
 	ID   int
@@ -72,8 +71,8 @@ const (
 // Action is one step of a trace. Only the fields that its Kind needs are set, so that
 // equal actions compare equal with ==.
 type Action struct {
-	Kind Op   // what happened: a call, taken at the moment the executor decides it, or a step
-	From From // calls
+	Kind Op   // a call, at the moment when the executor decides it, or a step
+	From From // of a call: where it was made
 	// Outcome is the answer of a call, or how a body ended. The answer belongs to the
 	// action, so that a dishonest answer is an action that is not allowed (G5, G8). A
 	// shutdown call has none unless its own start failed.
@@ -83,7 +82,7 @@ type Action struct {
 	Part     Part  // StepBegin of a channel: Drain, Abort, or Ready
 	Quiet    bool  // OpShutdownGracefully: quiet > 0
 	Timeout  bool  // OpShutdownGracefully: timeout > 0
-	Body     Body  // what the action is about, if it is about a body
+	Body     Body  // the body that the action concerns, if any
 }
 
 // kindSet is a set of kinds.

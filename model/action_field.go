@@ -58,7 +58,7 @@ var (
 	ownStartField  = field{writeOwnStart, readOwnStart}
 )
 
-// bodyFieldOf is a column with one of some kinds of bodies.
+// bodyFieldOf is a column that contains the kind of a body, one of kinds.
 func bodyFieldOf(kinds []Op) field {
 	return field{
 		func(a Action) string { return bodyNames[a.Body.Kind] },
@@ -74,7 +74,7 @@ func bodyFieldOf(kinds []Op) field {
 	}
 }
 
-// outcomeField is a column with one of some outcomes.
+// outcomeField is a column that contains one of outcomes.
 func outcomeField(outcomes ...Outcome) field {
 	return field{
 		func(a Action) string { return a.Outcome.String() },
@@ -82,7 +82,7 @@ func outcomeField(outcomes ...Outcome) field {
 	}
 }
 
-// readWord reads the word of one of some values into dst.
+// readWord reads one word and sets dst to the element of values that has this word.
 func readWord[T fmt.Stringer](r *reader, dst *T, values ...T) error {
 	w := r.next()
 	for _, v := range values {

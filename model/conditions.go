@@ -40,7 +40,8 @@ func timerToRun(s *State) bool {
 	})
 }
 
-// waiting reports whether b was accepted, has not ended and does not run.
+// waiting reports whether b was accepted, has not ended and does not run. A registration
+// waits until its owner is notified of the end, even while one of its bodies runs.
 func waiting(s *State, b Body) bool {
 	switch b.Kind {
 	case TaskBody:
@@ -107,6 +108,7 @@ func headOfQueue(s *State, b Body) bool {
 }
 
 // later reports whether b is not a hook and was accepted after the first shutdown call.
+// For tasks the answer is exact only once no marked task is queued.
 func later(s *State, b Body) bool {
 	switch b.Kind {
 	case TaskBody:

@@ -14,14 +14,15 @@
 // [Explore] visits every state within [Bounds] and checks the invariants.
 //
 // Time is abstract. Whether a quiet period has elapsed, a deadline has passed or a
-// timer was due at a call is a choice, so a tie goes both ways.
+// timer was due at a call is a choice. [Next] returns a state for each answer.
 //
 // # What is modelled
 //
 // G1 to G8, G10, G11, G14 to G17, G19 and G20, and for registrations and channels G22
-// and G23, each as far as the order of events shows it. The rules in rules.go say what
-// may happen. The effects in effects.go say what changes. The invariants say what must
-// hold, independently of the rules. Start with phase.go, then state.go.
+// and G23: of each guarantee, the part that the order of events shows. Of G18, only that
+// every call is legal from a body. The rules in rules.go say what may happen. The effects
+// in effects.go say what changes. The invariants say what must hold, independently of the
+// rules. Start with phase.go, then state.go.
 //
 // # What is not
 //

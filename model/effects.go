@@ -78,12 +78,12 @@ func addHook(s *State, a *Action) {
 	}
 }
 
-// cancel leaves a cancelled task in the queue. The loop drops and counts it when it
-// reaches the head (G20).
+// cancel leaves a cancelled task in the queue. The loop drops and counts the task once
+// the task is at the head (G20).
 func cancel(s *State, a *Action) {
 	if a.Outcome == False {
 		if doomed(s, a.Body) {
-			endTimer(s, a.Body, true) // the policy was first
+			endTimer(s, a.Body, true) // the timer policy has cancelled the timer before
 		}
 		return
 	}
@@ -105,7 +105,7 @@ func removeHook(s *State, a *Action) {
 	}
 }
 
-// shutdownGracefully writes the parameters of the first call before the state (G16). A
+// shutdownGracefully sets the parameters of the first call before the phase (G16). A
 // timeout of 0 has already passed at the call.
 func shutdownGracefully(s *State, a *Action) {
 	switch {
@@ -149,7 +149,7 @@ func ownStartFailed(s *State, a *Action) {
 // mark records which tasks the hooks wait for (G6).
 func mark(s *State) { s.Marked, s.MarkedTail = len(s.Queue), len(s.Tails) }
 
-// closeAdmission is the close, whatever its cause.
+// closeAdmission moves to Shutdown, whatever the cause: by is the action that closes.
 func closeAdmission(s *State, by Op) {
 	settleTimers(s)
 	s.QuietElapsed = false
@@ -189,7 +189,8 @@ func startOK(s *State, a *Action) {
 	}
 }
 
-// startFail keeps nothing. A shutdown does not wait for another start (G17).
+// startFail leaves no accepted work behind. During a shutdown it also terminates the
+// executor, because no other start follows (G17).
 func startFail(s *State, a *Action) {
 	s.StartFailed = true
 	s.QuietElapsed = false
@@ -258,8 +259,8 @@ func end(s *State, a *Action) {
 	r.Ran = true
 }
 
-// rearm decides about the next run of a periodic timer. Once the timers are settled, the
-// next run may still have been due at the moment of settling.
+// rearm decides about the next run of a periodic timer. If a shutdown call or the close
+// settled the timers during this run, the next run may have been due at that moment.
 func rearm(s *State, t *Timer) {
 	settled := s.Phase >= Shutdown || s.Phase == ShuttingDown && s.Policy != RunTimersUntilTimeout
 	switch {
@@ -282,7 +283,8 @@ func discard(s *State, a *Action) {
 	s.Cancelled++
 }
 
-// dequeue removes id from queue, whose first marked entries are marked.
+// dequeue removes id from queue. marked is the number of marked entries at the head; the
+// result is their number afterwards.
 func dequeue(queue []int, id, marked int) ([]int, int) {
 	i := slices.Index(queue, id)
 	if i < 0 {

@@ -4,7 +4,7 @@ package model
 // is safe for concurrent use.
 func Enabled(s State, b Bounds) []Action { return standard.enabled(&s, &b, nil) }
 
-// enabled appends to buf.
+// enabled appends the enabled actions to buf.
 func (m *machine) enabled(s *State, b *Bounds, buf []Action) []Action {
 	all := candidates(s, b, buf)
 	kept := all[:len(buf)]

@@ -4,7 +4,8 @@ package model
 type Options struct {
 	// Progress is called after each level of the search.
 	Progress func(states, edges, depth int)
-	// MaxStates stops the search once it has found more states; 0 means no limit.
+	// MaxStates stops the search once it has found more than MaxStates states; 0 means
+	// no limit.
 	MaxStates int
 	// Stop is called before the steps from each state, with the number of known states.
 	// If it returns true, the search ends and is not complete.
@@ -180,9 +181,9 @@ func (e *explorer) fail(at int32, a Action, v *Violation) bool {
 	return false
 }
 
-// happens reports whether a occurs without a call or a failure that may also fail to
-// occur. An aborted channel must end, so its end happens. A draining channel may leave
-// its end to the deadline.
+// happens reports whether a must occur eventually: it is neither a call nor a failure,
+// both of which may stay away. The end of an aborted channel is a call that must come.
+// That of a draining channel need not: the deadline may end the drain.
 func happens(s *State, a *Action) bool {
 	if a.Kind == OpEnd {
 		r := s.reg(a.Body)

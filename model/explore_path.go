@@ -51,7 +51,7 @@ func (e *explorer) doneReachable() bool {
 	for n := range e.nodes {
 		if e.nodes[n].phase >= ShuttingDown && !reached[n] {
 			return e.fail(int32(n), Action{}, &Violation{Guarantee: "G15", Sentence: "after a shutdown call done stays reachable",
-				Detail: "it is not", State: e.replay(int32(n))})
+				Detail: "no path without a call or a failure leads from this state to done", State: e.replay(int32(n))})
 		}
 	}
 	return true

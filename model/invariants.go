@@ -46,7 +46,7 @@ var invariants = [...]invariant{
 	{"G6", "a removed hook never began", func(s *State) string {
 		return s.find(func(r *Record) bool { return r.Kind == HookBody && r.Cancelled && r.Begun > 0 })
 	}},
-	{"G7", "once settled, a timer is due or doomed, and due only if the policy runs it", func(s *State) string {
+	{"G7", "once the timer policy has decided, no timer is waiting, and one is due only if the policy runs it", func(s *State) string {
 		for _, t := range s.Timers {
 			open := s.Phase < ShuttingDown || s.Phase == ShuttingDown && s.Policy == RunTimersUntilTimeout
 			if t.Status == TimerWaiting && !open || t.Status == TimerDue && (open || s.Policy == CancelTimers) {
@@ -58,13 +58,13 @@ var invariants = [...]invariant{
 	{"G8", "a one-shot is cancelled or runs, never both", func(s *State) string {
 		return s.find(func(r *Record) bool { return r.Cancelled && r.Begun > 0 && !r.Periodic && r.Kind != HookBody })
 	}},
-	{"G10", "the quiet period is over only in a shutdown that has one, and not while a body runs", func(s *State) string {
+	{"G10", "the quiet period is over only in a shutdown that has one, and not while a body runs that restarts it", func(s *State) string {
 		return when(s.QuietElapsed && (s.Phase != ShuttingDown || !s.Quiet || s.restarts()), "over")
 	}},
 	{"G16", "the quiet period fits into the timeout", func(s *State) string {
 		return when(s.Quiet && !s.Timeout, "quiet without a timeout")
 	}},
-	{"G17", "before the spawner accepted nothing is accepted, and Started means that it did", func(s *State) string {
+	{"G17", "before the loop exists nothing is accepted, and in Started the loop exists", func(s *State) string {
 		if s.Up == (s.Phase == NotStarted) && s.Phase <= Started {
 			return fmt.Sprintf("up=%v in %v", s.Up, s.Phase)
 		}
@@ -81,7 +81,7 @@ var invariants = [...]invariant{
 		return when(s.Accepted != s.Ran+s.Cancelled+pending,
 			"%d != %d + %d + %d", s.Accepted, s.Ran, s.Cancelled, pending)
 	}},
-	{"G20", "each counter counts what happened", func(s *State) string {
+	{"G20", "the counters agree with the ledger", func(s *State) string {
 		var accepted, ran, refused int
 		for i := range s.Ledger {
 			if r := &s.Ledger[i]; r.Kind == TaskBody || r.Kind == TailBody {

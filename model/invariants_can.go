@@ -84,7 +84,7 @@ var canInvariants = [...]canInvariant{
 		}
 		return to
 	}},
-	{"G10", "while no body runs, the quiet period can elapse", func(s *State, to []Action) []Action {
+	{"G10", "while no body runs that restarts it, the quiet period can elapse", func(s *State, to []Action) []Action {
 		if s.Phase == ShuttingDown && s.Quiet && !s.QuietElapsed && !s.restarts() {
 			to = append(to, Action{Kind: StepQuietElapses})
 		}
@@ -120,7 +120,7 @@ var canInvariants = [...]canInvariant{
 		}
 		return to
 	}},
-	{"G22", "while it is open a registration hears of readiness, and can be closed or lost at any moment", func(s *State, to []Action) []Action {
+	{"G22", "an open registration can be closed or lost at any moment, and its handler can begin if no body runs", func(s *State, to []Action) []Action {
 		for i := range s.Ledger {
 			r := &s.Ledger[i]
 			if !r.registers() || r.Refused {

@@ -22,13 +22,13 @@ var stepInvariants = [...]stepInvariant{
 	{"G1", "State returns the phase", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == OpState && a.Phase != s.Phase, "%v", s.Phase)
 	}},
-	{"G2", "a call from the loop is made by the running body, and only that one ends", func(s *State, a *Action, t *State) string {
+	{"G2", "a call from the loop is made by the running body, and only the running body ends", func(s *State, a *Action, t *State) string {
 		return when(a.From == Loop && s.Running.Kind == NoBody || a.Kind == StepEnd && s.Running != a.Body, "running: %v", s.Running)
 	}},
 	{"G3", "a refused call changes nothing but the count of refusals", func(s *State, a *Action, t *State) string {
 		return when(admitting.has(a.Kind) && a.Outcome.IsRefusal() && !sameWork(s, t), "changed")
 	}},
-	{"G3", "an accepted body waits from then on, a refused one does not", func(s *State, a *Action, t *State) string {
+	{"G3", "an accepted body waits after the call, a refused one does not", func(s *State, a *Action, t *State) string {
 		r := t.record(a.Body)
 		return when(admitting.has(a.Kind) && (r == nil || r.Refused != (a.Outcome.IsRefusal()) || r.Refused == waiting(t, a.Body)), "%v", a)
 	}},
@@ -80,7 +80,7 @@ var stepInvariants = [...]stepInvariant{
 		pending := r != nil && !r.Refused && !r.Cancelled && r.Begun == 0
 		return when(a.Kind == OpRemoveHook && pending != (a.Outcome == True), "pending: %v", pending)
 	}},
-	{"G6", "after the close a hook accepted before it may add hooks, and nobody else", func(s *State, a *Action, t *State) string {
+	{"G6", "after the close only a hook accepted before the close may add hooks", func(s *State, a *Action, t *State) string {
 		if a.Kind != OpAddHook || s.Phase < Shutdown {
 			return ""
 		}
@@ -96,19 +96,19 @@ var stepInvariants = [...]stepInvariant{
 		late := s.Policy == RunDueTimers && r != nil && r.At >= ShuttingDown
 		return when(s.Policy == CancelTimers || late || s.ClosedBy == StepLoopFails || doomed(s, a.Body), "in %v", s.Phase)
 	}},
-	{"G7", "the policy ends no timer that it runs", func(s *State, a *Action, t *State) string {
+	{"G7", "the timer policy cancels only doomed timers", func(s *State, a *Action, t *State) string {
 		if a.Kind != StepTimerDies {
 			return ""
 		}
 		return when(s.Phase < ShuttingDown || !doomed(s, a.Body), "in %v", s.Phase)
 	}},
-	{"G7", "a periodic timer that does not return ends", func(s *State, a *Action, t *State) string {
+	{"G7", "a periodic timer ends if its body does not return", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == StepEnd && a.Outcome != Normal && a.Body.Kind == TimerBody && t.timer(a.Body.ID) != nil, "still there")
 	}},
 	{"G7", "the quiet period waits for timers that will run", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == StepLoopCloses && slices.ContainsFunc(s.Timers, func(t Timer) bool { return t.Status != TimerDoomed }), "one is left")
 	}},
-	{"G8", "what was cancelled or removed is on record", func(s *State, a *Action, t *State) string {
+	{"G8", "a successful Cancel or remove is recorded", func(s *State, a *Action, t *State) string {
 		return when(a.Outcome == True && !t.cancelled(a.Body), "not cancelled")
 	}},
 	{"G8", "a cancelled body does not begin", func(s *State, a *Action, t *State) string {
@@ -133,10 +133,10 @@ var stepInvariants = [...]stepInvariant{
 			return r.Kind != TimerBody && !r.Refused && !r.Ran && (!r.Cancelled || slices.Contains(s.Queue, r.ID) && r.Kind == TaskBody)
 		})
 	}},
-	{"G10", "the loop's close ends the shutdown's first half, and the quiet period ends once", func(s *State, a *Action, t *State) string {
+	{"G10", "the loop's close moves the phase to Shutdown, and a quiet period that is over does not elapse again", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == StepLoopCloses && t.Phase != Shutdown || a.Kind == StepQuietElapses && (s.QuietElapsed || !t.QuietElapsed), "%v", t.Phase)
 	}},
-	{"G11", "the timeout closes admission, a timeout of 0 at the call", func(s *State, a *Action, t *State) string {
+	{"G11", "the timeout closes admission, and a timeout of 0 closes it at the call", func(s *State, a *Action, t *State) string {
 		atOnce := a.Kind == OpShutdownGracefully && !a.Timeout && s.Phase < ShuttingDown
 		return when(a.Kind == StepTimeoutFires && (t.Phase != Shutdown || !s.Timeout) || atOnce && t.Phase < Shutdown, "%v", t.Phase)
 	}},
@@ -157,12 +157,12 @@ var stepInvariants = [...]stepInvariant{
 		}
 		return when(t.Quiet != quiet || t.Timeout != timeout, "quiet=%v timeout=%v", t.Quiet, t.Timeout)
 	}},
-	{"G17", "a failed start keeps nothing, and ends a shutdown", func(s *State, a *Action, t *State) string {
+	{"G17", "a failed start accepts no work, and terminates a shutdown", func(s *State, a *Action, t *State) string {
 		failed := a.Kind == StepStartFail || shutdowns.has(a.Kind) && a.Outcome.IsRefusal()
 		ended := s.Phase >= ShuttingDown || a.Kind != StepStartFail
 		return when(failed && (!sameWork(s, t) || t.Up || !t.StartFailed || ended != (t.Phase == Terminated)), "%v", t.Phase)
 	}},
-	{"G17", "the loop is started once, and does nothing before", func(s *State, a *Action, t *State) string {
+	{"G17", "the loop is started once, and takes no step before its start", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == StepStartOK && (s.Up || !t.Up) || a.Kind != StepStartOK && s.Up != t.Up ||
 			(loopSteps.has(a.Kind) || a.Kind == StepLoopFails) && !s.Up, "up: %v", s.Up)
 	}},
@@ -207,7 +207,7 @@ var registrationInvariants = [...]stepInvariant{
 		now := t.reg(a.Body)
 		return when(a.Kind == StepLost && (!known || now == nil || !now.Lost), "%v", a)
 	}},
-	{"G23", "a graceful shutdown that drains asks a channel to drain once, before it aborts the channel", func(s *State, a *Action, t *State) string {
+	{"G23", "a graceful shutdown with DrainChannels asks a channel to drain once, before it aborts the channel", func(s *State, a *Action, t *State) string {
 		if a.Kind != StepBegin || a.Part != Drain {
 			return ""
 		}
@@ -255,7 +255,7 @@ func earlyTaskLeft(s *State) func(*Record) bool {
 	}
 }
 
-// sameQueues reports whether the same tasks and hooks wait in s and t.
+// sameQueues reports whether the same tasks, hooks and registrations wait in s and t.
 func sameQueues(s, t *State) bool {
 	return slices.Equal(s.Queue, t.Queue) && slices.Equal(s.Regs, t.Regs) && slices.Equal(s.Tails, t.Tails) && slices.Equal(s.Hooks, t.Hooks) &&
 		s.Marked == t.Marked && s.MarkedTail == t.MarkedTail

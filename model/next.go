@@ -1,7 +1,7 @@
 package model
 
 // machine is a set of rules and effects with their invariants. Production code uses the
-// machine standard; tests make others by breaking a rule or an effect.
+// variable standard. Tests make other machines by breaking a rule or an effect.
 type machine struct {
 	rules   []rule
 	effects [numKinds]func(*State, *Action)
@@ -54,9 +54,9 @@ func (m *machine) refusedBy(s *State, a *Action) int {
 
 func (m *machine) allows(s *State, a Action) bool { return m.refusedBy(s, &a) < 0 }
 
-// settled appends s with each unsettled timer due or doomed, and each unplaced timer
-// waiting or doomed: two states for each timer, because without a clock both are
-// possible (G7).
+// settled appends a state for each way to decide the undecided timers of s: an unsettled
+// timer is due or doomed, an unplaced one waiting or doomed. Without a clock both are
+// possible (G7), so each such timer doubles the number of states.
 func settled(to []State, s State) []State {
 	for i := range s.Timers {
 		var runs TimerStatus

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// NotAllowed is the error for a trace that the model cannot follow. It names the
-// guarantee that the action breaks, which is that of the rule that refused it.
+// NotAllowed is the error for a trace that the model cannot follow. The guarantee that it
+// names is that of the rule that refused the action.
 type NotAllowed struct {
 	At        int      // position of the action in the trace, from 0
 	Action    Action   // what is not allowed
@@ -87,7 +87,8 @@ func unlike(x, y Action) int {
 	return d
 }
 
-// around returns bounds that allow each action once more in s.
+// around returns bounds that allow one more body of each kind in s, and every action
+// except ExecuteLazy and the periodic calls.
 func around(s *State) Bounds {
 	count := func(k Op) int {
 		n := 1

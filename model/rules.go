@@ -20,7 +20,7 @@ var rules = [...]rule{
 		"a loop is started once",
 		func(s *State, a *Action) bool { return !s.Up }},
 	{"loop exists", "G17", loopSteps | kinds(StepLoopFails, StepLost),
-		"the loop does nothing before the spawner accepted",
+		"the loop takes no step before it exists",
 		func(s *State, a *Action) bool { return s.Up }},
 	{"loop calls from a body", "G2", calls,
 		"a call from the loop is made by the running body",
@@ -42,7 +42,7 @@ var rules = [...]rule{
 			return a.Outcome != Accepted || s.Phase < Shutdown || mayAddLastHook(s, a)
 		}},
 	{"accepted by a loop", "G17", admitting,
-		"nothing is accepted before the spawner accepted",
+		"nothing is accepted before the loop exists",
 		func(s *State, a *Action) bool { return a.Outcome != Accepted || s.Up }},
 	{"room in the queue", "G19", submits,
 		"a full queue accepts nothing",
@@ -70,7 +70,7 @@ var rules = [...]rule{
 		"Cancel is true only if the body has not begun and was not cancelled",
 		func(s *State, a *Action) bool { return a.Outcome != True || cancellable(s, a.Body) }},
 	{"cancel false", "G8", kinds(OpCancel),
-		"Cancel is false only if the body has begun or ended, or the timer policy was first",
+		"Cancel is false only if the body has begun or ended, or the timer policy has cancelled the timer",
 		func(s *State, a *Action) bool {
 			return a.Outcome != False || !cancellable(s, a.Body) || doomed(s, a.Body)
 		}},
@@ -86,10 +86,10 @@ var rules = [...]rule{
 		"a timeout shorter than the quiet period is an error",
 		func(s *State, a *Action) bool { return !a.Quiet || a.Timeout }},
 	{"own start failed", "G17", shutdowns,
-		"the start of a shutdown call fails only if nothing was started",
+		"a shutdown call fails to start the loop only in the phase NotStarted",
 		func(s *State, a *Action) bool { return !a.Outcome.IsRefusal() || s.Phase == NotStarted }},
 	{"quiet needs idleness", "G10", kinds(StepQuietElapses),
-		"the quiet period elapses in a shutdown that has one, while no body runs",
+		"the quiet period elapses in a shutdown that has one, while no body runs that restarts it",
 		func(s *State, a *Action) bool {
 			return s.Phase == ShuttingDown && s.Quiet && !s.QuietElapsed && !s.restarts()
 		}},
@@ -123,7 +123,7 @@ var rules = [...]rule{
 		"only an open channel is asked to drain, once, by a graceful shutdown with the policy DrainChannels",
 		func(s *State, a *Action) bool { return a.Part != Drain || mayDrain(s, a.Body) }},
 	{"abort by policy", "G23", kinds(StepBegin),
-		"an open channel is aborted once, at the close, by policy at the call, or when it is lost",
+		"an open channel is aborted once: at the close, from the shutdown call on with CloseChannels, or when it is lost",
 		func(s *State, a *Action) bool { return a.Part != Abort || mayAbort(s, a.Body) }},
 	{"the owner closes", "G22", kinds(StepCloseFD),
 		"the loop closes only plain registrations that are open, for a shutdown or because they are lost",
@@ -140,7 +140,7 @@ var rules = [...]rule{
 
 	// Bodies.
 	{"one at a time", "G2", kinds(StepBegin, StepCloseFD, StepNotified),
-		"bodies never overlap, and the loop takes no other step while one runs",
+		"bodies never overlap, and while one runs the loop closes no registration and notifies no owner",
 		func(s *State, a *Action) bool { return s.Running.Kind == NoBody }},
 	{"cancelled never begins", "G8", kinds(StepBegin),
 		"a cancelled body does not begin",
@@ -161,7 +161,7 @@ var rules = [...]rule{
 		"no hook begins before the shutdown call",
 		func(s *State, a *Action) bool { return a.Body.Kind != HookBody || s.Phase >= ShuttingDown }},
 	{"hooks after marked tasks", "G6", kinds(StepBegin),
-		"no hook begins before the tasks accepted before the shutdown call have run",
+		"hooks wait for the tasks that were accepted before the shutdown call",
 		func(s *State, a *Action) bool { return a.Body.Kind != HookBody || !s.marksLeft() }},
 	{"hooks before later work", "G6", kinds(StepBegin),
 		"work accepted after the shutdown call does not delay hooks",
@@ -180,7 +180,7 @@ var rules = [...]rule{
 			return len(s.Queue) > 0 && s.Queue[0] == a.Body.ID && s.cancelled(a.Body)
 		}},
 	{"policy ends only the doomed", "G7", kinds(StepTimerDies),
-		"the timer policy cancels only timers that it does not run",
+		"the timer policy cancels only doomed timers",
 		func(s *State, a *Action) bool { return doomed(s, a.Body) }},
 
 	// Done.

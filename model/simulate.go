@@ -89,9 +89,9 @@ func (m *machine) closure(set []State, hidden kindSet) []State {
 	return all.states
 }
 
-// hiddenSteps appends the hidden steps that are worth trying. Of several doomed timers
-// only the first ends: the order has no effect, a Cancel concerns one timer by itself,
-// and every subset of timers would double the set of states for each timer.
+// hiddenSteps appends the hidden steps that are worth trying. Of several doomed timers it
+// tries only the first: their order has no effect, and a Cancel that returns false ends
+// its own timer. Trying every subset would double the set of states for each timer.
 func hiddenSteps(s *State, hidden kindSet, to []Action) []Action {
 	for _, k := range [...]Op{StepStartOK, StepStartFail, StepLoopFails, StepQuietElapses, StepTimeoutFires, StepLoopCloses, StepDone} {
 		if hidden.has(k) {

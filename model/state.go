@@ -10,20 +10,20 @@ type Config struct {
 }
 
 // State is everything that the model knows at one moment. Only [New] and [Next] make
-// states. Two states share no slice that is written.
+// states. [Next] copies the slices, so a step never changes an earlier state.
 type State struct {
 	Config
 	Phase Phase
 
 	// Starting (G17).
 	Up          bool // the spawner accepted, so the loop exists
-	StartFailed bool // a start failed; a waiter may return its error late
+	StartFailed bool // a start failed; a call that waited for the start may return the error later
 
 	// The shutdown, with the parameters of the first call (G16).
 	Quiet        bool // quiet > 0
 	Timeout      bool // timeout > 0
-	QuietElapsed bool // no body has ended for the quiet period
-	ClosedBy     Op   // what ended admission; meaningful from Shutdown on
+	QuietElapsed bool // the quiet period has passed since the shutdown call and the last body
+	ClosedBy     Op   // the action that ended admission; meaningful from Shutdown on
 
 	// Accepted work that has not ended.
 	Running    Body    // the running body (G2)
@@ -31,7 +31,7 @@ type State struct {
 	Queue      []int   // tasks not begun, in order of acceptance (G4)
 	Tails      []int   // tail tasks not begun, likewise
 	Marked     int     // how many at the head of Queue were accepted before the first shutdown call (G6)
-	MarkedTail int     // the same of Tails
+	MarkedTail int     // the same count for Tails
 	Timers     []Timer // not ended
 	Hooks      []Hook  // not begun, in order of addition (G6)
 	Regs       []Reg   // registrations whose owners have not been notified of the end
@@ -40,8 +40,8 @@ type State struct {
 	Accepted, Ran, Cancelled, Refused int
 
 	// Ledger is the history of every submitted body, by kind and then in order. It
-	// serves the invariants. Rules read from it only whether a number was used before
-	// and whether a body was cancelled.
+	// serves the invariants. Rules read from it only whether a body was submitted,
+	// refused or cancelled.
 	Ledger []Record
 }
 
@@ -66,7 +66,7 @@ type TimerStatus uint8
 const (
 	// TimerWaiting may begin at any moment, because there is no clock.
 	TimerWaiting TimerStatus = iota
-	// TimerDue was due when the timers were settled, at a call or at the close. It must run.
+	// TimerDue was due at the shutdown call or at the close. It must run.
 	TimerDue
 	// TimerDoomed will end with ErrCancelled without another run.
 	TimerDoomed
@@ -75,10 +75,11 @@ const (
 	// TimerLastRun is a periodic timer that was cancelled while its body runs.
 	TimerLastRun
 
-	// timerUnsettled is due or doomed: [Next] returns a state for each.
+	// timerUnsettled is replaced before [Next] returns: by TimerDue in one state, and
+	// by TimerDoomed in another.
 	timerUnsettled
-	// timerUnplaced is waiting if its deadline is before the timeout of the shutdown,
-	// and doomed otherwise: [Next] returns a state for each.
+	// timerUnplaced is replaced likewise: by TimerWaiting, for a deadline before the
+	// timeout of the shutdown, and by TimerDoomed, for a later one.
 	timerUnplaced
 )
 
@@ -97,7 +98,7 @@ type Record struct {
 	Periodic  bool  // may begin again: a periodic timer, a registration
 	Refused   bool
 	Cancelled bool  // by its owner or by the timer policy
-	Begun     uint8 // 0, 1, or 2 for more than once; at most 1 for a body that may begin again
+	Begun     uint8 // times begun: 0, 1, or 2 for more; counting stops at 1 if Periodic
 	Inside    bool  // begun and not ended
 	Ran       bool  // ended, and will not run again; a registration: its owner was notified
 	Drains    uint8 // of a channel: requests to drain: 0, 1, or 2 for more

@@ -7,13 +7,13 @@ import (
 
 var statusNames = []string{"waiting", "due", "doomed", "running", "last run", "unsettled", "unplaced"}
 
-// ParsePolicy reads a policy for timers. An error lists the words.
+// ParsePolicy reads a policy for timers. The error lists the words that it accepts.
 func ParsePolicy(text string) (p TimerPolicy, err error) {
 	err = readWord(&reader{words: []string{text}}, &p, CancelTimers, RunDueTimers, RunTimersUntilTimeout)
 	return p, err
 }
 
-// ParseDrainPolicy reads a policy for channels. An error lists the words.
+// ParseDrainPolicy reads a policy for channels. The error lists the words that it accepts.
 func ParseDrainPolicy(text string) (p DrainPolicy, err error) {
 	err = readWord(&reader{words: []string{text}}, &p, DrainChannels, CloseChannels)
 	return p, err

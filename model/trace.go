@@ -21,13 +21,13 @@ import (
 //	startOK
 //	submit 1 accepted
 //
-// Only the verdict is required. Lines that begin with # are comments; the first comment
-// names the bug that the trace shows.
+// Only the verdict is required. Lines that begin with # are comments. The first one that
+// begins with "# remembers:" names the bug that the trace shows.
 type Trace struct {
 	Remembers string
 	Broken    string // the guarantee that the trace breaks; "" if it is good
 	Config    Config
-	Hidden    []Op // steps that are not shown; see [DefaultHidden]
+	Hidden    []Op // steps that the trace need not show; see [DefaultHidden]
 	Actions   []Action
 	Lines     []int // the line of each action, from 1
 }
@@ -43,7 +43,7 @@ func ParseTrace(r io.Reader) (Trace, error) {
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
 		key, value, isHeader := strings.Cut(line, ":")
-		isHeader = isHeader && !strings.Contains(key, " ") // an action has a word before "refused:closed"
+		isHeader = isHeader && !strings.Contains(key, " ") // in "submit 1 refused:closed" a space precedes the colon
 		var err error
 		switch {
 		case t.Remembers == "" && strings.HasPrefix(line, remembers):

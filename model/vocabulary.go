@@ -11,7 +11,7 @@ type (
 	DrainPolicy = vocabulary.DrainPolicy
 )
 
-// The phases. They are ordered: "at least this far" is a comparison.
+// The phases, in order: s.Phase >= Shutdown means Shutdown or later.
 const (
 	NotStarted   = vocabulary.NotStarted
 	Started      = vocabulary.Started
@@ -20,7 +20,8 @@ const (
 	Terminated   = vocabulary.Terminated
 )
 
-// The calls that the model knows, each in its plainest form.
+// The calls that the model knows. Calls that differ only in form, such as Execute and
+// Submit, share one Op.
 const (
 	OpExecute            = vocabulary.OpExecute        // Submit too
 	OpExecuteLazy        = vocabulary.OpExecuteLazy    // as OpExecute, without a wake-up
@@ -43,8 +44,8 @@ const (
 	TailBody       = vocabulary.OpAfterIteration
 	TimerBody      = vocabulary.OpSchedule // every Schedule call
 	HookBody       = vocabulary.OpAddHook
-	FDBody         = vocabulary.OpRegister        // begins for each readiness
-	ChannelBody    = vocabulary.OpRegisterChannel // likewise, and to be drained and aborted
+	FDBody         = vocabulary.OpRegister        // begins each time the descriptor is ready
+	ChannelBody    = vocabulary.OpRegisterChannel // likewise, and when the channel is drained or aborted
 )
 
 // Part says which function of a registration begins.

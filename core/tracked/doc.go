@@ -32,7 +32,7 @@
 //		for {
 //			select {
 //			case m := <-messages:
-//				handle(ctx, m) // finished also if the shutdown begins meanwhile
+//				handle(ctx, m) // runs to its end even if the shutdown begins meanwhile
 //			case <-g.ShutdownContext().Done():
 //				return nil
 //			}

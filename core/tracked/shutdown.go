@@ -16,7 +16,7 @@ type shutdown struct {
 	quiet, timeout time.Duration
 	deadline       *time.Timer
 	quietTimer     *time.Timer // set while no function runs
-	quietSince     int         // number of the quiet period: a timer of an earlier one has no effect
+	quietSince     int         // number of the current quiet period; the timer of an earlier one has no effect
 	cause          error       // of the close, once it has happened
 	timedOut       bool
 	ended          bool // Done is closed, or is about to be
@@ -47,8 +47,9 @@ func (g *Group) stateNow() core.State {
 // or when timeout has passed since this call (G11). The group ends only after all
 // accepted functions have returned.
 //
-// Only the first call counts: a later one has no effect, except that Shutdown shortens it
-// (G16). The error is about the arguments: a negative quiet, or a timeout below quiet.
+// Only the first call counts. A later one has no effect, except that Shutdown closes
+// admission at once (G16). The error is about the arguments: a negative quiet, or a
+// timeout below quiet.
 func (g *Group) ShutdownGracefully(quiet, timeout time.Duration) (*core.Termination, error) {
 	switch {
 	case quiet < 0:
@@ -182,7 +183,7 @@ func (g *Group) close(cause error) {
 	}
 	g.refuseWaiting()
 	if s.timedOut {
-		s.stillRan = g.stillRunning() // before the context ends, on which they may return
+		s.stillRan = g.stillRunning() // before the context ends, because a function may return then
 	}
 	g.closeContext(cause)
 }

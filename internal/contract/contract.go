@@ -15,7 +15,8 @@ type Guarantee struct {
 	Sentence string // without the period at its end
 }
 
-// Guarantees is the contract, in order. docs/layout.md has what else a new guarantee needs.
+// Guarantees is the contract, in order. docs/layout.md lists the other places that a new
+// guarantee needs.
 var Guarantees = []Guarantee{
 	{"G1", "The state of an executor only moves forward"},
 	{"G2", "Bodies never overlap, each sees the effects of the one before, and InEventLoop is true only in them"},

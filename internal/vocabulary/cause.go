@@ -1,8 +1,8 @@
 package vocabulary
 
-// Cause says why admission was closed or why a registration ended. The zero value says
-// nothing, or that its owner ended it. Checks decide by causes, never by the texts of
-// errors.
+// Cause says why admission was closed or why a registration ended. The zero value means
+// that no cause is known, or that the owner ended the registration. Checks compare
+// causes, never the texts of errors.
 type Cause uint8
 
 // The causes.

@@ -4,8 +4,8 @@
 //
 // The packages core, model, props/history and the verification lanes share these
 // types, so that a value means the same in all of them and needs no conversion.
-// Package core offers the part that its users need under names of its own.
+// Package core exports the types that its users need, under its own names.
 //
-// Each type is one word in files: it implements encoding.TextMarshaler and
+// A value of each type is one word in files: the type implements encoding.TextMarshaler and
 // encoding.TextUnmarshaler, and String returns the same word.
 package vocabulary

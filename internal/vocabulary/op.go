@@ -29,8 +29,8 @@ const (
 	OpEnd             // Close of a registration, or End of a channel
 	OpListen          // OnDone of a future, OnClose of a registration
 
-	// FirstStep is the first value that names no call. A package that tells a life by calls
-	// and by steps that nobody calls for names its steps from here on.
+	// FirstStep is the first value that names no call. A package that also records steps
+	// of an executor that are not calls numbers these steps from FirstStep on.
 	FirstStep
 )
 

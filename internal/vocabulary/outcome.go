@@ -12,7 +12,7 @@ const (
 	RefusedQueueFull                      // call: no room in the queue
 	RefusedStartFailed                    // call: the loop could not be started
 	RefusedStarting                       // call: made from inside the executor's own spawner
-	RefusedInLoop                         // call: it would wait for the loop that makes it
+	RefusedInLoop                         // call: made in the loop, it would wait for the loop
 	RefusedBadArgument                    // call: bad argument; nothing happened
 	True                                  // Cancel or remove: it took effect; an observation: it was so
 	False                                 // Cancel or remove: it had no effect; an observation: it was not so

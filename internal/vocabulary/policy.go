@@ -20,8 +20,8 @@ const (
 	// cancels the rest.
 	RunTimersUntilTimeout
 
-	// AnyTimers promises nothing. Only an executor under test may be judged by it;
-	// package core refuses it as an option.
+	// AnyTimers promises nothing about timers. It serves only to check an executor
+	// under test; package core refuses it as an option.
 	AnyTimers
 )
 

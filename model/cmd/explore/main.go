@@ -4,11 +4,13 @@
 //	go run ./model/cmd/explore -tasks 1 -cancel -panics -policy RunDueTimers
 //	go run ./model/cmd/explore -mermaid
 //
-// Without flags for the bounds it explores two sets of them, model.DefaultBounds
-// and model.ChannelBounds. For each it prints one line that begins with its name, and
-// while it searches a line on standard error every two seconds. Exit code 1, with the
-// shortest path: a guarantee is broken; 1 too: the search was cut short, by -max or
-// -memory; 2: usage; 130: interrupted, with what was seen until then.
+// Without flags for the bounds it explores model.DefaultBounds and then
+// model.ChannelBounds. It prints one line for each search, and during a search a line on
+// standard error every two seconds.
+//
+// The exit code is 0 if every search was complete; 1 if a guarantee is broken, which is
+// printed with a shortest path, or if -max or -memory ended a search; 2 if an argument is
+// wrong; and 130 if a signal ended a search, whose result so far is printed.
 package main
 
 import (
@@ -34,7 +36,7 @@ type settings struct {
 	mermaid, json bool
 	maxStates     int
 	memory        int  // MiB
-	bounded       bool // some flag is about the bounds
+	bounded       bool // a flag for the bounds was given
 }
 
 const exitInterrupted = 130
@@ -113,7 +115,7 @@ func parse(args []string, stderr io.Writer) (model.Bounds, settings, error) {
 	f.IntVar(&set.maxStates, "max", 0, "stop after this many states, 0: never")
 	f.BoolVar(&set.mermaid, "mermaid", false, "print the diagram of the phases and exit")
 	f.BoolVar(&set.json, "json", false, "print the result as JSON")
-	f.IntVar(&set.memory, "memory", availableMiB(), "stop when the states take more than so many MiB, 0: never")
+	f.IntVar(&set.memory, "memory", availableMiB(), "stop when the states take more than this many MiB, 0: never")
 	err := command.Parse(f, args, stderr, func() error {
 		return errors.Join(checkBounds(b), command.AtLeast("-max", set.maxStates, 0), command.AtLeast("-memory", set.memory, 0))
 	})
@@ -127,10 +129,11 @@ func parse(args []string, stderr io.Writer) (model.Bounds, settings, error) {
 	return b, set, err
 }
 
-// mostOfASort bounds each number of the command line, far above what ends.
+// mostOfASort is the largest value of a flag for the bounds. A search ends only with far
+// smaller ones.
 const mostOfASort = 1000
 
-// checkBounds refuses numbers that are no bounds.
+// checkBounds returns an error if a bound is negative or above mostOfASort.
 func checkBounds(b model.Bounds) error {
 	var errs []error
 	for _, f := range []struct {
@@ -142,7 +145,7 @@ func checkBounds(b model.Bounds) error {
 	} {
 		errs = append(errs, command.AtLeast(f.name, f.value, 0))
 		if f.value > mostOfASort {
-			errs = append(errs, fmt.Errorf("%s is %d, want at most %d: no search of so many comes to an end", f.name, f.value, mostOfASort))
+			errs = append(errs, fmt.Errorf("%s is %d, want at most %d: a search with so many would not end", f.name, f.value, mostOfASort))
 		}
 	}
 	return errors.Join(errs...)

@@ -28,7 +28,7 @@ func TestRun(t *testing.T) {
 		{"complete", nil, 0, `^given bounds: states=\d+ edges=\d+ depth=\d+ complete\n$`, ``},
 		{"cut short", []string{"-max=10"}, 1, `^given bounds: states=\d+ edges=\d+ depth=\d+ incomplete\n$`, ``},
 		{"negative", []string{"-tasks=-3"}, 2, `^$`, `^explore: -tasks is -3, want at least 0; -h lists the flags\n$`},
-		{"too many", []string{"-hooks=5000"}, 2, `^$`, `-hooks is 5000, want at most 1000: no search of so many comes to an end`},
+		{"too many", []string{"-hooks=5000"}, 2, `^$`, `-hooks is 5000, want at most 1000: a search with so many would not end`},
 		{"negative limit", []string{"-limit=-1"}, 2, `^$`, `-limit is -1, want at least 0`},
 		{"negative max", []string{"-max=-1"}, 2, `^$`, `-max is -1, want at least 0`},
 		{"negative memory", []string{"-memory=-1"}, 2, `^$`, `-memory is -1, want at least 0`},

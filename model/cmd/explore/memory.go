@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// availableMiB is half of the memory that the system could give a process now, or 0 if
-// it does not say.
+// availableMiB returns half of the memory that is available to a new process, in MiB, or
+// 0 if the system does not report it.
 func availableMiB() int {
 	file, err := os.Open("/proc/meminfo")
 	if err != nil {

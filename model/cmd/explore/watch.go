@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// saysEach is how far apart the lines about a search that goes on are.
+// saysEach is the time between two progress lines of a search.
 const saysEach = 2 * time.Second
 
-// watch follows one search: it says how far that is, and ends it when the user or the
-// memory does.
+// watch prints the progress of one search. It stops the search when ctx ends or the heap
+// exceeds memory.
 type watch struct {
 	ctx    context.Context
 	name   string
 	out    io.Writer
-	memory uint64 // the most bytes of heap; 0: any
+	memory uint64 // limit of the heap, in bytes; 0: none
 	heap   func() uint64
 	now    func() time.Time
 
 	began, said time.Time
-	measured    int   // states at the last look at the heap
+	measured    int   // number of states when the heap was last measured
 	levels      []int // how many states each level of the search has
-	known       int   // states up to the last of them
+	known       int   // sum of levels
 	depth       int
-	why         string // the search was ended
+	why         string // why stop ended the search; "" if it did not
 }
 
 func newWatch(ctx context.Context, name string, memory uint64, out io.Writer) *watch {
@@ -40,7 +40,7 @@ func (w *watch) level(states, _, depth int) {
 	w.known, w.depth = states, depth
 }
 
-// heapEach is after how many states the heap is measured again.
+// heapEach is the number of states between two measurements of the heap.
 const heapEach = 20_000
 
 // stop is model.Options.Stop.
@@ -64,8 +64,8 @@ func (w *watch) stop(states int) bool {
 	return false
 }
 
-// left estimates how long the rest takes. The levels of a search grow, and then shrink
-// about as they grew. While they grow, nobody knows how far.
+// left estimates the time that the rest of the search takes. The levels of a search grow
+// first, and then shrink about as they grew. No estimate is possible while they grow.
 func (w *watch) left(states int, now time.Time) string {
 	rate := float64(states) / max(now.Sub(w.began).Seconds(), 1e-3)
 	n := len(w.levels)
