@@ -168,7 +168,7 @@ func TestInconclusiveIsNoPass(t *testing.T) {
 		t.Errorf("got %+v, want inconclusive, with a reason", row)
 	}
 	row = exectest.Check(g, exectest.Only("G17")).Rows[0]
-	if row.Status != exectest.Inconclusive || !strings.Contains(row.Text, "does not end even") {
+	if row.Status != exectest.Inconclusive || !strings.Contains(row.Text, "does not terminate even") {
 		t.Errorf("got %+v, want inconclusive: it never ends", row)
 	}
 }

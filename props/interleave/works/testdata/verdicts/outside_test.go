@@ -13,14 +13,14 @@ import (
 // The world outside is slow in these tests, and no guard may fire because of that.
 
 // slowWrite returns a function that writes to a pipe whose reader begins to read after
-// a tenth of a second, and blocks for so long.
-func slowWrite(t *testing.T) (write func()) {
+// so many seconds, and blocks for so long.
+func slowWrite(t *testing.T, seconds string) (write func()) {
 	var p [2]int
 	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {
 		t.Fatal(err)
 	}
 	from := os.NewFile(uintptr(p[0]), "pipe")
-	cmd := exec.Command("sh", "-c", "sleep 0.1; exec cat > /dev/null")
+	cmd := exec.Command("sh", "-c", "sleep "+seconds+"; exec cat > /dev/null")
 	cmd.Stdin = from
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func slowWrite(t *testing.T) (write func()) {
 }
 
 func TestSlowReader(t *testing.T) {
-	write := slowWrite(t)
+	write := slowWrite(t, "0.1")
 	done := make(chan bool)
 	go func() { write(); close(done) }()
 	select {
@@ -50,9 +50,10 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// A goroutine waits in a loop for one whose write blocks.
+// A goroutine waits in a loop for one whose write blocks, so long that the clock would leap
+// if it made up for the wait when the write returns.
 func TestSlowReaderSpin(t *testing.T) {
-	write := slowWrite(t)
+	write := slowWrite(t, "0.4")
 	var done atomic.Bool
 	go func() { write(); done.Store(true) }()
 	for begin := time.Now(); !done.Load(); {
@@ -64,7 +65,7 @@ func TestSlowReaderSpin(t *testing.T) {
 
 // The test returns before the write does. Another goroutine waits for that.
 func TestSlowReaderLate(t *testing.T) {
-	write := slowWrite(t)
+	write := slowWrite(t, "0.1")
 	done := make(chan bool)
 	go func() { write(); close(done) }()
 	go func() { <-done }()
