@@ -215,7 +215,7 @@ func TestBrokenReport(t *testing.T) {
 	f := newFixture(t)
 	f.write("out/mutants.json", "{")
 	_, _, err := f.again()
-	require.ErrorContains(t, err, "remove it to begin anew")
+	require.ErrorContains(t, err, "remove it to start over")
 }
 
 func TestProgress(t *testing.T) {

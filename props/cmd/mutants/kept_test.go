@@ -42,7 +42,7 @@ func TestKept(t *testing.T) {
 	require.Len(t, k.Mutants, 1)
 	require.NoError(t, os.WriteFile(path, []byte("{"), 0o644))
 	_, err = readKept[stressed](path)
-	require.ErrorContains(t, err, "remove it to begin anew")
+	require.ErrorContains(t, err, "remove it to start over")
 }
 
 // pretender is a stresser that builds and runs nothing: what fails is told by the name

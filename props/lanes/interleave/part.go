@@ -49,7 +49,7 @@ func (s settings) open() (Part, error) {
 	case err != nil:
 		return Part{}, err
 	case p.Seed != s.seed || p.Shard != s.shard.Index || p.Of != s.shard.Of || p.Rounds != s.rounds:
-		return Part{}, fmt.Errorf("%s is of seed %d, shard %d of %d, %d rounds, want seed %d, shard %d of %d, %d rounds: remove it to begin anew",
+		return Part{}, fmt.Errorf("%s is of seed %d, shard %d of %d, %d rounds, want seed %d, shard %d of %d, %d rounds: remove it to start over",
 			s.part, p.Seed, p.Shard, p.Of, p.Rounds, s.seed, s.shard.Index, s.shard.Of, s.rounds)
 	}
 	return p, nil
