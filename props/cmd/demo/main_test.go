@@ -27,7 +27,7 @@ func TestDemo(t *testing.T) {
 		`(?m)^   caught     G4 tasks begin in the order submitted: task \d+ was accepted before task \d+ was, yet began`,
 		`(?m)^   minimised  from \d+ calls to \d+;`,
 		`(?m)^   explained  begin task \d+, then begin task \d+$`,
-		`(?m)^   go test -count=1000 (passes|finds the bug too)$`,
+		`(?m)^   go test -count=1000 (passes|finds the bug too|hangs until its time limit)$`,
 		`(?m)^   interleave test: deadlock: the test waits`,
 		`(?m)^   found in schedule \d+ `,
 		`to\.Lock\(\)  <- waits for ever`,
