@@ -33,8 +33,8 @@ type Stats struct {
 	Spins int64 // sleeps that found work or a wake-up before the goroutine parked (WithSpin)
 	Wakes int64 // calls that woke the loop: at most one for each park or spin (G12)
 
-	Workers int64 // of a pool: those that have started
-	Busy    int64 // of them, those that run a body
+	Workers int64 // of a pool: workers that have started
+	Busy    int64 // of a pool: workers that run a body
 
 	Registrations int64 // open
 	Rebuilds      int64 // times the poller was rebuilt

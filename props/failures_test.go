@@ -68,7 +68,7 @@ func TestOneBugIsToldOnce(t *testing.T) {
 	require.NotEmpty(t, replays, "%s", out)
 	told := map[string]bool{}
 	for _, r := range replays {
-		require.NotContains(t, told, r[2], "a case is told twice:\n%s", out)
+		require.NotContains(t, told, r[2], "a case is printed at length twice:\n%s", out)
 		told[r[2]] = true
 		path := filepath.Join("..", "props", r[2])
 		require.FileExists(t, path)

@@ -160,7 +160,7 @@ func checkEnd(l fromLog, rules history.Rules, f *Final) string {
 	}
 	switch {
 	case l.first == nil && !l.failed:
-		return "" // whoever called for it is not in the log
+		return "" // the caller of the shutdown is not in the log
 	case r.Quiet != quiet || r.Timeout != timeout:
 		return fmt.Sprintf("Report.Quiet and Timeout are %v and %v, and the first call gave %v and %v", r.Quiet, r.Timeout, quiet, timeout)
 	case r.TimedOut != l.timedOut:

@@ -51,7 +51,7 @@ func writeTrimmed(w io.Writer, line string) error {
 	return err
 }
 
-// goroutines names the goroutines of the log. Those that Name did not name are, in the order
+// goroutines names the goroutines of the log. Goroutines without a name by Name are, in the order
 // of appearance, loop, loop2, ... if they ran bodies and made no call outside of one, and
 // else g1, g2, ...
 func (h *History) goroutines() map[int64]string {

@@ -47,7 +47,7 @@ func (v *verification) judgeTraces() error {
 	return err
 }
 
-// record adds the timeline of a bad trace to those that the page shows. The comments of
+// record adds the timeline of a bad trace to the page. The comments of
 // the trace say what it remembers.
 func (r *traceResult) record(t history.Trace) error {
 	if len(t.Verdict) == 0 {

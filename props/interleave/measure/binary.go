@@ -52,7 +52,7 @@ type ending struct {
 	finding *protocol.Schedule
 	hashes  []string // decisions and class of each schedule, at detail 1
 	counts  protocol.Counts
-	outside []string // what is not controlled: the first of each kind, and where
+	outside []string // uncontrolled operations: the first of each kind, and where
 	cpu     time.Duration
 	output  string
 }
