@@ -102,8 +102,8 @@ compare: ## rivals interleaved round by round, ratios and targets; writes out/be
 	go run ./bench/cmd/compare $(ARGS)
 
 gate: ## the working tree beside an older commit, before a release; BASE=v1.2.0, ARGS for flags
-	go build -o out/gate ./bench/cmd/gate
-	out/gate -base "$(BASE)" $(ARGS)
+	go build -o out/release ./bench/cmd/release
+	out/release -base "$(BASE)" $(ARGS)
 
 peers-setup: ## install the libraries to compare with (apt, as root) and compile their drivers into out/peers
 	apt-get update && apt-get install -y --no-install-recommends libnetty-java libjctools-java openjdk-17-jdk-headless gcc g++ libuv1-dev libboost-dev

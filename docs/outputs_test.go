@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"eventide/bench/gate"
+	"eventide/bench/gate/release"
 	"eventide/props/history"
 )
 
@@ -77,7 +77,7 @@ func TestPagesShowOutputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept gate.Report
+	var kept release.Report
 	if err := json.Unmarshal(data, &kept); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestPagesShowOutputs(t *testing.T) {
 	if err := kept.WriteTable(&table); err != nil {
 		t.Fatal(err)
 	}
-	page := readPage(t, "docs/gate.md")
+	page := readPage(t, "docs/release.md")
 	if err := shows(page, "selftest", table.String(), shape); err != nil {
 		t.Error(err)
 	}

@@ -1,9 +1,9 @@
-// Command gate compares the working tree with an older commit before a release.
+// Command release compares the working tree with an older commit before a release.
 //
-//	go build -o out/gate ./bench/cmd/gate
-//	out/gate -base v1.2.0
-//	out/gate -base HEAD~10 -run 'RoundTrip|Execute/' -tiers exact,time
-//	out/gate -base HEAD -tiers selftest
+//	go build -o out/release ./bench/cmd/release
+//	out/release -base v1.2.0
+//	out/release -base HEAD~10 -run 'RoundTrip|Execute/' -tiers exact,time
+//	out/release -base HEAD -tiers selftest
 //
 // Build it: go run turns every exit code but 0 into 1, and make into 2. The third line
 // asks for a part only: what it finds counts, but it can not pass. The last one asks
@@ -27,14 +27,14 @@ import (
 	"strings"
 	"syscall"
 
-	"eventide/bench/gate"
+	"eventide/bench/gate/release"
 	"eventide/internal/command"
 )
 
 const exitInterrupted = 130
 
-const usage = `usage: gate -base commit [flags]
-exit 0 pass, 1 a regression, 2 usage, 3 inconclusive, 4 the gate did not see what it planted; more: go doc eventide/bench/gate`
+const usage = `usage: release -base commit [flags]
+exit 0 pass, 1 a regression, 2 usage, 3 inconclusive, 4 the gate did not see what it planted; more: go doc eventide/bench/gate/release`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -44,13 +44,13 @@ func main() {
 }
 
 type settings struct {
-	gate.Options
+	release.Options
 	out string
 }
 
 func parse(args []string, stderr io.Writer) (settings, error) {
-	s := settings{Options: gate.Options{Progress: stderr}}
-	f := flag.NewFlagSet("gate", flag.ContinueOnError)
+	s := settings{Options: release.Options{Progress: stderr}}
+	f := flag.NewFlagSet("release", flag.ContinueOnError)
 	f.Usage = func() {
 		fmt.Fprintln(f.Output(), usage)
 		f.PrintDefaults()
@@ -58,14 +58,14 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.StringVar(&s.Base, "base", "", "the `commit` to compare with; required")
 	f.StringVar(&s.Root, "root", ".", "root of the module, which is head")
 	f.StringVar(&s.out, "out", "out", "directory for gate.json and gate.md, from the root")
-	f.StringVar(&s.Waivers, "waivers", gate.WaiverFile, "file of waivers, from the root")
-	f.IntVar(&s.Rounds, "rounds", gate.DefaultRounds, fmt.Sprintf("rounds of the time tier, `n` >= %d", gate.MinRounds))
+	f.StringVar(&s.Waivers, "waivers", release.WaiverFile, "file of waivers, from the root")
+	f.IntVar(&s.Rounds, "rounds", release.DefaultRounds, fmt.Sprintf("rounds of the time tier, `n` >= %d", release.MinRounds))
 	f.BoolVar(&s.Strict, "strict", false, "a missing tool makes the verdict inconclusive")
 	f.Func("run", "compare the benchmarks whose name matches `regexp`", func(v string) (err error) {
 		s.Run, err = regexp.Compile(v)
 		return err
 	})
-	f.Func("tiers", "run these `tiers` only, separated by commas: "+strings.Join(gate.Tiers, ", "), func(v string) error {
+	f.Func("tiers", "run these `tiers` only, separated by commas: "+strings.Join(release.Tiers, ", "), func(v string) error {
 		s.Tiers = strings.Split(v, ",")
 		return nil
 	})
@@ -83,11 +83,11 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	s, err := parse(args, stderr)
 	if err != nil {
-		return command.Refuse(stderr, "gate", err)
+		return command.Refuse(stderr, "release", err)
 	}
-	report, err := gate.Run(ctx, s.Options)
+	report, err := release.Run(ctx, s.Options)
 	if ctx.Err() != nil {
-		fmt.Fprintln(stderr, "gate: interrupted; the worktree is removed")
+		fmt.Fprintln(stderr, "release: interrupted; the worktree is removed")
 		return exitInterrupted
 	}
 	if err == nil {
@@ -97,13 +97,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = errors.Join(report.WriteTable(stdout), save(s.out, report))
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "gate:", err)
-		return gate.ExitUsage
+		fmt.Fprintln(stderr, "release:", err)
+		return release.ExitUsage
 	}
 	return report.ExitCode()
 }
 
-func save(dir string, report gate.Report) error {
+func save(dir string, report release.Report) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}

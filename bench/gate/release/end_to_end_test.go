@@ -1,4 +1,4 @@
-package gate
+package release
 
 import (
 	"bytes"
@@ -215,7 +215,7 @@ var _ io.Writer = writerFunc(nil)
 // TestPlantsApply: what the self-test plants compiles in the core that is.
 func TestPlantsApply(t *testing.T) {
 	dir := t.TempDir()
-	root, err := filepath.Abs("../..")
+	root, err := filepath.Abs("../../..")
 	require.NoError(t, err)
 	overlay, err := plant(root, dir)
 	require.NoError(t, err)

@@ -1,8 +1,8 @@
-// Package gate compares two versions of the project before a release, and says
+// Package release compares two versions of the project before a release, and says
 // whether the newer one has become worse.
 //
 //	make gate BASE=v1.2.0
-//	go build -o out/gate ./bench/cmd/gate && out/gate -base v1.2.0; echo $?
+//	go build -o out/release ./bench/cmd/release && out/release -base v1.2.0; echo $?
 //
 // make turns every exit code but 0 into 2, go run into 1: where the code matters, build
 // the command. It wants a machine that does nothing else for a quarter of an hour.
@@ -47,4 +47,4 @@
 //
 // A known regression passes by a line in testdata/gate/waivers, see ParseWaivers.
 // A waiver that has expired, or names nothing that exists, is an error.
-package gate
+package release
