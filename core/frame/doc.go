@@ -1,6 +1,6 @@
-// Package frame cuts a stream of bytes into messages: lines, and messages with their length
-// in front. It is a few functions and two small types without goroutines or I/O, for the
-// Read of a handler of core/tcp or core/blocking:
+// Package frame cuts a stream of bytes into messages: lines, and messages with a length
+// prefix. It has no goroutines and does no I/O. Use it in the Read method of a handler of
+// core/tcp or core/blocking:
 //
 //	type handler struct {
 //		tcp.HandlerBase
@@ -17,17 +17,17 @@
 //		}
 //	}
 //
-// and, with Messages, for any io.Reader.
+// Messages does the same for any io.Reader.
 //
 // # Bounds
 //
-// Every message has a limit, and so has the memory: at most one incomplete message is kept,
-// as many bytes as have arrived, whatever length was announced. A message that lies within
-// one piece of input is not copied.
+// Every message has a size limit, and so has the memory: at most one incomplete message is
+// buffered, and only the bytes that have arrived, whatever its length prefix announces. A
+// message that lies within one argument of Feed is not copied.
 //
 // # The end of the stream
 //
-// A message is complete with its last byte. What is kept when the stream ends is no message:
-// End says so. A server that shuts down stops reading between two messages or inside one; a
-// request that is incomplete then was not accepted.
+// A message is yielded when its last byte has arrived. Bytes that are still buffered when
+// the stream ends are an incomplete message: End reports it. A server that shuts down stops
+// reading between two messages or inside one; an incomplete request was not accepted.
 package frame

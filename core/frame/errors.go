@@ -2,12 +2,13 @@ package frame
 
 import "fmt"
 
-// TooLongError is a message beyond the limit. The stream cannot be read any further.
+// TooLongError is the error of a message that exceeds the limit. The rest of the stream
+// cannot be cut.
 type TooLongError struct {
 	What  string // "line" or "message"
-	Limit int    // most bytes of a message
-	Got   uint64 // bytes of this one
-	More  bool   // the end has not arrived: the message is longer than Got
+	Limit int    // maximum size of a message, in bytes
+	Got   uint64 // size of this one, in bytes
+	More  bool   // its end has not arrived: the message is at least Got bytes
 }
 
 func (e *TooLongError) Error() string {

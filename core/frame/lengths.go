@@ -7,30 +7,31 @@ import (
 	"math"
 )
 
-// DefaultLengthLimit is the limit of Lengths that set none.
+// DefaultLengthLimit is the limit of a Lengths whose Limit is 0, in bytes.
 const DefaultLengthLimit = 1 << 20
 
-// Lengths cuts a stream into messages that have their length in front, as an unsigned
-// integer that does not count itself. The zero value is ready: 4 bytes, big endian, at most
-// 1 MiB. One goroutine at a time may use it: that of the stream.
+// Lengths cuts a stream into messages with a length prefix: an unsigned integer that
+// does not include its own size. The zero value is ready to use: 4 bytes, big endian, at
+// most 1 MiB. Feed, Buffered and End must not be called concurrently; Append may be.
 type Lengths struct {
-	// Size is the number of bytes of the length: 1, 2, 4 or 8. 0: 4.
+	// Size is the number of bytes of the length prefix: 1, 2, 4 or 8. 0 means 4.
 	Size int
 
-	// LittleEndian: the lowest byte of the length comes first.
+	// LittleEndian says that the least significant byte of the length comes first.
 	LittleEndian bool
 
-	// Limit is the most bytes of a message, without its length. 0: DefaultLengthLimit.
+	// Limit is the maximum size of a message in bytes, without its length prefix. 0 or less
+	// means DefaultLengthLimit.
 	Limit int
 
-	rest []byte // of earlier calls; rest[from:] is to be cut
+	rest []byte // of earlier calls; rest[from:] is not cut yet
 	from int
 	err  error
 }
 
-// Feed takes the next bytes of the stream, and yields each message that is complete with
-// them, without its length. All else is as in Lines.Feed. A message beyond the limit is
-// refused as soon as its length has arrived. A wrong Size is yielded as an error.
+// Feed takes the next bytes of the stream, and yields each message that they complete,
+// without its length prefix. It is otherwise like Lines.Feed. A message that exceeds the
+// limit is refused as soon as its length has arrived. For an invalid Size it yields an error.
 func (l *Lengths) Feed(p []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if l.err == nil && !l.sizeIsValid() {
@@ -53,8 +54,8 @@ func (l *Lengths) Feed(p []byte) iter.Seq2[[]byte, error] {
 	}
 }
 
-// next takes the next message from what is kept and from *p. If there is none, all of *p is
-// kept, or the length is beyond the limit.
+// next takes the next message from the buffered bytes and from *p. If there is none, either
+// all of *p is buffered now, or l.err is set because the length exceeds the limit.
 func (l *Lengths) next(p *[]byte) (message []byte, found bool) {
 	if l.from < len(l.rest) {
 		if message, found = l.cut(l.rest[l.from:]); found {
@@ -64,7 +65,7 @@ func (l *Lengths) next(p *[]byte) (message []byte, found bool) {
 		if l.err != nil {
 			return nil, false
 		}
-		// Of *p only what completes this message is copied: its length first.
+		// Copy only the bytes of *p that complete this message: those of its length first.
 		l.take(p, l.size())
 		if length, ok := l.length(l.rest[l.from:]); ok && l.fits(length) {
 			l.take(p, l.size()+int(length))
@@ -85,7 +86,7 @@ func (l *Lengths) next(p *[]byte) (message []byte, found bool) {
 	return nil, false
 }
 
-// take moves bytes from *p to what is kept, until that is size bytes.
+// take moves bytes from *p to the buffered ones, until those are size bytes.
 func (l *Lengths) take(p *[]byte, size int) {
 	n := min(len(*p), max(0, size-(len(l.rest)-l.from)))
 	l.append((*p)[:n])
@@ -126,7 +127,7 @@ func (l *Lengths) length(data []byte) (length uint64, ok bool) {
 
 func (l *Lengths) fits(length uint64) bool { return length <= uint64(l.limit()) }
 
-// append adds p to what is kept, and gives back what was cut.
+// append adds p to the buffered bytes, and releases the bytes that were cut.
 func (l *Lengths) append(p []byte) {
 	l.rest = compact(l.rest, l.from)
 	l.from = 0
@@ -155,16 +156,16 @@ func (l *Lengths) limit() int {
 	return DefaultLengthLimit
 }
 
-// Buffered returns how many bytes are kept for the next call of Feed.
+// Buffered returns how many bytes are buffered for the next call of Feed.
 func (l *Lengths) Buffered() int { return len(l.rest) - l.from }
 
-// End says what the end of the stream means: nil between two messages, io.ErrUnexpectedEOF
-// inside a message, and the error that Feed has yielded.
+// End returns the error of a stream that ends now: nil between two messages,
+// io.ErrUnexpectedEOF inside a message, or the error that Feed has yielded.
 func (l *Lengths) End() error { return end(l.err, l.Buffered()) }
 
-// Append appends the length of message and message to dst. A message that is longer than
-// Limit, or than Size can say, is a *TooLongError, and dst is returned as it was. Append does
-// not change l: any goroutine may call it.
+// Append appends the length prefix and message to dst. If message is longer than Limit, or
+// than Size bytes can express, it returns dst unchanged and a *TooLongError. Append does not
+// change l, so any goroutine may call it.
 func (l *Lengths) Append(dst, message []byte) ([]byte, error) {
 	if !l.sizeIsValid() {
 		return dst, fmt.Errorf("frame: Size is %d, want 1, 2, 4 or 8", l.Size)

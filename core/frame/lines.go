@@ -6,33 +6,34 @@ import (
 	"iter"
 )
 
-// DefaultLineLimit is the limit of Lines that set none.
+// DefaultLineLimit is the limit of a Lines whose Limit is 0, in bytes.
 const DefaultLineLimit = 64 << 10
 
-// mostKeptCapacity bounds the buffer that is kept for the next incomplete message, so that
-// one long message does not cost its memory for the life of an idle connection.
+// mostKeptCapacity bounds the buffer that is kept while it is empty, in bytes: an idle
+// connection does not retain the memory of one long message.
 const mostKeptCapacity = 4 << 10
 
-// Lines cuts a stream into lines, which end with "\n" or "\r\n". The zero value is ready. One
-// goroutine at a time may use it: that of the stream.
+// Lines cuts a stream into lines that end with "\n" or "\r\n". The zero value is ready to
+// use. Its methods must not be called concurrently.
 type Lines struct {
-	// Limit is the most bytes of a line, without its end. 0: DefaultLineLimit.
+	// Limit is the maximum size of a line in bytes, without its end. 0 or less means
+	// DefaultLineLimit.
 	Limit int
 
-	rest     []byte // of earlier calls; rest[from:] is to be cut
+	rest     []byte // of earlier calls; rest[from:] is not cut yet
 	from     int
 	searched int // rest[from:searched] has no "\n"
 	err      error
 }
 
-// Feed takes the next bytes of the stream, and yields each line that is complete with them,
-// without its end. A line is valid until the loop goes on; it lies in p, or in l if it began
-// in an earlier call. What is left after the last line is copied: p may be reused when the
-// loop is over.
+// Feed takes the next bytes of the stream, and yields each line that they complete,
+// without its end. A line is valid until the next iteration: it is a part of p, or of the
+// buffer of l if it began in an earlier call. Bytes after the last line are copied, so the
+// caller may reuse p after the loop.
 //
-// A line beyond the limit is yielded as a nil line with a *TooLongError, which ends the loop
-// and is yielded again by every later call. After a break the lines that were not yielded
-// are kept, and Feed(nil) yields them. Feed must not be called inside the loop.
+// A line that exceeds the limit is yielded as a nil line with a *TooLongError, which ends
+// the loop; every later call yields the error again. If the loop body breaks, the lines not
+// yielded stay buffered, and Feed(nil) yields them. Feed must not be called inside the loop.
 func (l *Lines) Feed(p []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for l.err == nil {
@@ -59,7 +60,7 @@ func (l *Lines) Feed(p []byte) iter.Seq2[[]byte, error] {
 	}
 }
 
-// next takes the next line, without its "\n", from what is kept and from *p.
+// next takes the next line, without its "\n", from the buffered bytes and from *p.
 func (l *Lines) next(p *[]byte) (line []byte, found bool) {
 	if i := bytes.IndexByte(l.rest[l.searched:], '\n'); i >= 0 {
 		line = l.rest[l.from : l.searched+i]
@@ -74,7 +75,7 @@ func (l *Lines) next(p *[]byte) (line []byte, found bool) {
 	}
 	line = (*p)[:i]
 	if l.from < len(l.rest) { // the line began in an earlier call
-		if n := len(l.rest) - l.from + i; n > l.limit()+1 { // it is too long, with a "\r" too
+		if n := len(l.rest) - l.from + i; n > l.limit()+1 { // too long even if it ends with "\r"
 			l.err = &TooLongError{"line", l.limit(), uint64(n), false}
 			return nil, false
 		}
@@ -87,13 +88,13 @@ func (l *Lines) next(p *[]byte) (line []byte, found bool) {
 	return line, true
 }
 
-// keep keeps p, which has no "\n", unless the line is beyond the limit by now.
+// keep buffers p, which has no "\n", unless the line exceeds the limit already.
 func (l *Lines) keep(p []byte) {
 	if l.err != nil {
 		return
 	}
 	n := len(l.rest) - l.from + len(p)
-	last := byte(0) // a "\r" may be half of the end
+	last := byte(0) // a "\r" may belong to the end of the line
 	if len(p) > 0 {
 		last = p[len(p)-1]
 	} else if n > 0 {
@@ -107,14 +108,14 @@ func (l *Lines) keep(p []byte) {
 	l.searched = len(l.rest)
 }
 
-// append adds p to what is kept, and gives back what was cut.
+// append adds p to the buffered bytes, and releases the bytes that were cut.
 func (l *Lines) append(p []byte) {
 	l.rest, l.searched = compact(l.rest, l.from), l.searched-l.from
 	l.from = 0
 	l.rest = append(l.rest, p...)
 }
 
-// compact drops the first from bytes of rest, and the buffer if it is empty and large.
+// compact removes the first from bytes of rest, and releases a large buffer that is empty.
 func compact(rest []byte, from int) []byte {
 	left := copy(rest, rest[from:])
 	if left == 0 && cap(rest) > mostKeptCapacity {
@@ -130,11 +131,11 @@ func (l *Lines) limit() int {
 	return DefaultLineLimit
 }
 
-// Buffered returns how many bytes are kept for the next call of Feed.
+// Buffered returns how many bytes are buffered for the next call of Feed.
 func (l *Lines) Buffered() int { return len(l.rest) - l.from }
 
-// End says what the end of the stream means: nil between two lines, io.ErrUnexpectedEOF
-// inside a line, and the error that Feed has yielded.
+// End returns the error of a stream that ends now: nil between two lines,
+// io.ErrUnexpectedEOF inside a line, or the error that Feed has yielded.
 func (l *Lines) End() error { return end(l.err, l.Buffered()) }
 
 func end(err error, buffered int) error {

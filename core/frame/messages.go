@@ -7,19 +7,20 @@ import (
 
 // Cutter cuts a stream into messages. *Lines and *Lengths are Cutters.
 type Cutter interface {
-	// Feed takes the next bytes, and yields the messages that are complete with them.
+	// Feed takes the next bytes of the stream, and yields the messages that they complete.
 	Feed(p []byte) iter.Seq2[[]byte, error]
 
-	// End says what the end of the stream means.
+	// End returns the error of a stream that ends now, or nil.
 	End() error
 }
 
-// Messages yields the messages of r as c cuts it, each valid until the loop goes on. An
-// error is yielded last, with a nil message: that of c, that of r, or io.ErrUnexpectedEOF if
-// r ends inside a message. After the end of r between two messages the loop is over.
+// Messages yields the messages of r as cut by c. Each is valid until the next iteration. The
+// last iteration yields a nil message and the error: that of c, that of r, or
+// io.ErrUnexpectedEOF if r ends inside a message. If r ends between two messages, the loop
+// ends without an error.
 //
-// After a break c keeps the messages that were not yielded, and a later Messages with the
-// same c goes on with them.
+// If the loop body breaks, c keeps the messages that were not yielded, and a later call of
+// Messages with the same c continues with them.
 func Messages(r io.Reader, c Cutter) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		var p []byte

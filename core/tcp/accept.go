@@ -12,29 +12,29 @@ import (
 )
 
 const (
-	// mostAccepts bounds the connections of one readiness. The listener is
-	// level-triggered: the rest is reported again.
+	// mostAccepts bounds the connections accepted per readiness event. The listener is
+	// level-triggered: the poller reports the rest in the next turn.
 	mostAccepts = 64
 
-	// A listener that cannot go on pauses, longer each time.
+	// A listener that cannot accept pauses; each pause is twice as long as the one before.
 	firstAcceptDelay = 5 * time.Millisecond
 	mostAcceptDelay  = time.Second
 )
 
-// accepted is a connection that nobody has adopted yet.
+// accepted is a connection that has no channel yet.
 type accepted struct {
 	fd     int
 	remote netip.AddrPort
 }
 
-// Ready is core.Channel's: accept until there is nothing to accept.
+// Ready implements core.Channel: it accepts connections.
 func (s *listenerLoopSide) Ready(core.Readiness) {
 	l := (*Listener)(s)
-	l.goOn(l.accept(mostAccepts))
+	l.afterAccept(l.accept(mostAccepts))
 }
 
-// goOn does what follows from what accept returned. Loop only.
-func (l *Listener) goOn(err error) {
+// afterAccept handles the result of accept: it closes or pauses the listener. Loop only.
+func (l *Listener) afterAccept(err error) {
 	switch {
 	case l.CloseCause() != nil:
 	case l.ending != nil:
@@ -44,12 +44,15 @@ func (l *Listener) goOn(err error) {
 	}
 }
 
-// accept takes connections from the kernel, n at most, and gives them to workers. The
-// error says why it cannot go on now, though there may be more: an error of accept that
-// is not one connection's, or core.ErrQueueFull of a worker. The rest stays in the
-// backlog then, where peers can wait. (Netty closes what a full queue refuses.) The
-// logger is called from here. It may call Close: that waits until the caller looks at
-// ending. If it does not return (runtime.Goexit) the listener goes on soon. Loop only.
+// accept takes at most n connections from the kernel and hands them to workers. An error
+// means that it cannot continue now, though there may be more connections: it is an error
+// of accept(2) that is not one connection's, or core.ErrQueueFull of a worker. The rest
+// stays in the kernel's backlog, where peers can wait. (Netty closes connections that a
+// full queue refuses.)
+//
+// The logger may call Close inside accept; the caller then finds l.ending set, and closes.
+// The logger may also call runtime.Goexit; the listener then resumes in a body of its own.
+// Loop only.
 func (l *Listener) accept(n int) error {
 	l.accepting = true
 	returns := false
@@ -65,7 +68,7 @@ func (l *Listener) accept(n int) error {
 }
 
 func (l *Listener) acceptSome(n int) error {
-	if l.holds && !l.handOver() {
+	if l.hasCurrent && !l.handOff() {
 		return core.ErrQueueFull
 	}
 	var last syscall.Errno
@@ -76,31 +79,31 @@ func (l *Listener) acceptSome(n int) error {
 		case errno == 0:
 			some = true
 			l.accepted.Add(1)
-			l.held, l.holds = accepted{fd, remote}, true
-			if !l.handOver() {
+			l.current, l.hasCurrent = accepted{fd, remote}, true
+			if !l.handOff() {
 				return core.ErrQueueFull
 			}
 		case errno == syscall.EAGAIN:
 			return nil
-		case ofListener(errno):
+		case isListenerError(errno):
 			l.close(os.NewSyscallError("accept", errno))
 			l.cfg.log(slog.LevelError, "tcp: the listener is broken", "address", l.Addr(), "error", errno)
 			return nil
-		case !ofConnection(errno):
+		case !isConnectionError(errno):
 			return os.NewSyscallError("accept", errno)
 		}
 	}
-	if !some && last != 0 { // of so many connections in a row? perhaps it stays
+	if !some && last != 0 { // n failed connections in a row: the error may be a lasting one
 		return os.NewSyscallError("accept", last)
 	}
 	return nil
 }
 
-// takeBacklog accepts what the kernel has accepted by now: a listener that ends in
-// order does not reset those who came before. It reports false if a worker's queue is
-// full: then there will be room. Loop only.
+// takeBacklog accepts the connections in the kernel's backlog, so that a listener that
+// closes in order does not reset them. It returns false if a worker's queue is full, and
+// the rest has to wait for room. Loop only.
 func (l *Listener) takeBacklog() bool {
-	err := l.accept(l.cfg.backlog + 1) // Linux queues one more than it was asked for
+	err := l.accept(l.cfg.backlog + 1) // Linux queues one more than the backlog
 	if err != nil && err != core.ErrQueueFull {
 		l.accepting = true      // the logger may call Close
 		defer l.close(l.ending) // or not return
@@ -109,66 +112,66 @@ func (l *Listener) takeBacklog() bool {
 	return err != core.ErrQueueFull
 }
 
-// handOver gives the connection in hand to a worker. If the queue of that one is full it
-// keeps the connection and reports false; if no worker takes any it closes it. Loop only.
-func (l *Listener) handOver() bool {
-	err := l.offer(l.held)
+// handOff offers the current connection to the workers. If the queue of a worker is full,
+// it keeps the connection and returns false. If no worker accepts any, it closes it. Loop
+// only.
+func (l *Listener) handOff() bool {
+	err := l.offer(l.current)
 	if errors.Is(err, core.ErrQueueFull) {
 		return false
 	}
-	l.holds = false
+	l.hasCurrent = false
 	if err != nil {
-		l.drop(l.held.fd, err)
+		l.drop(l.current.fd, err)
 		return true
 	}
 	l.delay = firstAcceptDelay
 	return true
 }
 
-// offer gives c to the next worker. One that was shut down is passed over: in a shutdown
-// of boss and workers together the idle ones end first, and their turns come all the
-// same. A full queue is not: there will be room. Loop only.
+// offer offers c to the next worker, and skips workers that were shut down: if boss and
+// workers are shut down together, idle workers end first, and the round robin still picks
+// them. It does not skip a worker with a full queue, which will have room again. Loop only.
 func (l *Listener) offer(c accepted) error {
-	err := l.give(l.workers.next(), c)
-	if isAnswer(err) || l.workers.group == nil {
+	err := l.offerTo(l.workers.next(), c)
+	if endsOffer(err) || l.workers.group == nil {
 		return err
 	}
 	ours := false
 	for worker := range l.workers.group.All() {
 		ours = ours || worker == core.EventExecutor(l.boss)
-		if err = l.give(l.workers.next(), c); isAnswer(err) {
+		if err = l.offerTo(l.workers.next(), c); endsOffer(err) {
 			return err
 		}
 	}
-	if ours { // others who use the group may have taken the turn of our own loop
-		return l.give(l.boss, c)
+	if ours { // other users of the group may have advanced the round robin past our own loop
+		return l.offerTo(l.boss, c)
 	}
 	return err
 }
 
-// isAnswer reports whether no other worker is to be asked.
-func isAnswer(err error) bool { return err == nil || errors.Is(err, core.ErrQueueFull) }
+// endsOffer reports whether err is a result of offerTo after which no other worker is tried.
+func endsOffer(err error) bool { return err == nil || errors.Is(err, core.ErrQueueFull) }
 
-// give offers c to one worker. Loop only.
-func (l *Listener) give(worker *core.EventLoop, c accepted) error {
+// offerTo offers c to one worker. Loop only.
+func (l *Listener) offerTo(worker *core.EventLoop, c accepted) error {
 	adopt := func() { l.adopt(worker, c) }
 	if worker != l.boss {
-		// Not Execute: a rejected-handler would hold up our loop.
+		// Not Execute: a rejected-handler would block our loop.
 		return worker.TryExecute(adopt)
 	}
-	// Not a task: it would take the room of our own queue, and a burst of them, which
-	// nobody begins before this body ends, would fill it. Of this work there is one
-	// readiness at most.
+	// Not a task: tasks would fill our own bounded queue, since none of them begins before
+	// this body ends. Posted work is bounded too: by the accepts of one readiness event.
 	if !l.registration().Post(adopt) {
 		return ErrListenerClosed
 	}
 	return nil
 }
 
-// adopt runs on the worker.
+// adopt makes c a channel of worker. It runs on worker.
 func (l *Listener) adopt(worker *core.EventLoop, c accepted) {
 	adopted := false
-	var why error = ErrHandlerFailed // if newHandler panics
+	var why error = ErrHandlerFailed // stays so if newHandler panics
 	defer func() {
 		if !adopted {
 			l.drop(c.fd, why)
@@ -188,22 +191,22 @@ func (l *Listener) adopt(worker *core.EventLoop, c accepted) {
 	ch.activate()
 }
 
-// drop closes a connection that nobody took, and says so before. Its peer may look at
-// the books as soon as it is closed.
+// drop counts and logs a refused connection, and then closes it: as soon as it is closed
+// its peer may read the counters.
 func (l *Listener) drop(fd int, why error) {
-	defer func() { _ = sysClose(nil, fd) }() // the logger may not return
+	defer func() { _ = sysClose(nil, fd) }() // also if the logger calls runtime.Goexit
 	l.logRefusal(l.refused.Add(1), why)
 }
 
-// logRefusal logs that the nth connection was refused: of many not each time.
+// logRefusal logs the nth refused connection, if n is a power of two.
 func (l *Listener) logRefusal(n int64, why error) {
 	if n&(n-1) == 0 {
 		l.cfg.log(slog.LevelWarn, "tcp: a connection was accepted and had to be closed", "listener", l.Addr(), "error", why, "so far", n)
 	}
 }
 
-// pause stops accepting for a while. What made accept fail is still there, and the
-// descriptor would be reported, and accept fail, without end. Loop only.
+// pause stops accepting for a while. Without it a lasting error of accept would make the
+// loop spin: the descriptor stays ready, and each accept fails. Loop only.
 func (l *Listener) pause(why error) {
 	reg := l.registration()
 	delay := l.delay
@@ -216,14 +219,15 @@ func (l *Listener) pause(why error) {
 	}
 	l.retry = time.AfterFunc(delay, func() { reg.Post(l.resume) })
 	l.delay = min(2*delay, mostAcceptDelay)
-	_ = reg.Modify(0)  // a poller may panic: the listener goes on all the same
-	l.accepting = true // the logger may call Close, which resume will see
+	_ = reg.Modify(0)  // if the poller panics, the timer is set already
+	l.accepting = true // if the logger calls Close, resume closes
 	defer func() { l.accepting = false }()
 	l.cfg.log(level, "tcp: the listener pauses", "listener", l.Addr(), "error", why, "pause", delay)
 }
 
-// resume goes on after a pause: with the end in order, if that was under way. What is
-// held would not be reported, so it does not wait for a readiness. Loop only.
+// resume ends a pause, or continues closeInOrder if the listener is closing. It accepts
+// at once: no readiness event reports the current connection, which the kernel has handed
+// out already. Loop only.
 func (l *Listener) resume() {
 	if l.CloseCause() != nil {
 		return
@@ -232,5 +236,5 @@ func (l *Listener) resume() {
 	if err == nil && l.CloseCause() == nil {
 		err = l.registration().Modify(core.Readable)
 	}
-	l.goOn(err)
+	l.afterAccept(err)
 }

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// literal parses an address that needs no look-up. An empty host gives an invalid
-// IP: every local address to a listener, this machine to a dialler.
+// literal parses an address that needs no look-up. For an empty host the IP is invalid:
+// a listener takes it as every local address, a dialler as this machine.
 func literal(addr string) (netip.AddrPort, bool) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -28,7 +28,7 @@ func literal(addr string) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(ip.Unmap(), uint16(n)), true
 }
 
-// resolve returns the addresses that addr names, at least one. It may ask the
+// resolve returns the addresses that addr names, at least one. It may wait for the
 // network.
 func resolve(ctx context.Context, addr string) ([]netip.AddrPort, error) {
 	if a, ok := literal(addr); ok {
@@ -59,8 +59,8 @@ func resolve(ctx context.Context, addr string) ([]netip.AddrPort, error) {
 	return addrs, nil
 }
 
-// firstIPv4 is where to listen for a name: as in package net the first IPv4 address, or
-// else the first of all.
+// firstIPv4 returns the address to listen on: like package net, the first IPv4 address,
+// or the first address if none is IPv4.
 func firstIPv4(addrs []netip.AddrPort) netip.AddrPort {
 	for _, a := range addrs {
 		if a.Addr().Is4() {
@@ -70,7 +70,7 @@ func firstIPv4(addrs []netip.AddrPort) netip.AddrPort {
 	return addrs[0]
 }
 
-// zoneID and zoneName translate the zone of a link-local IPv6 address.
+// zoneID returns the interface index of the zone of a link-local IPv6 address.
 func zoneID(zone string) uint32 {
 	if zone == "" {
 		return 0
@@ -82,6 +82,7 @@ func zoneID(zone string) uint32 {
 	return uint32(n)
 }
 
+// zoneName is the inverse of zoneID.
 func zoneName(id uint32) string {
 	if ifi, err := net.InterfaceByIndex(int(id)); err == nil {
 		return ifi.Name
@@ -89,7 +90,7 @@ func zoneName(id uint32) string {
 	return strconv.FormatUint(uint64(id), 10)
 }
 
-// netAddr is a as package net has it; nil if it is not known.
+// netAddr converts a to a net.Addr; nil if a is not valid.
 func netAddr(a netip.AddrPort) net.Addr {
 	if !a.IsValid() {
 		return nil

@@ -5,33 +5,33 @@ import (
 	"iter"
 )
 
-// BroadcastPolicy says what Broadcast does with a channel above its high water mark: one
-// whose peer reads slower than messages come.
+// BroadcastPolicy says what Broadcast does with a channel that is not writable: one whose
+// peer reads slower than messages arrive.
 type BroadcastPolicy uint8
 
 const (
-	// SkipUnwritable leaves the channel out: its peer misses this message.
+	// SkipUnwritable skips the channel: its peer misses this message.
 	SkipUnwritable BroadcastPolicy = iota
-	// WriteUnwritable writes to the channel all the same. Its buffer has no bound.
+	// WriteUnwritable writes to the channel nevertheless. Its buffer grows without bound.
 	WriteUnwritable
-	// CloseUnwritable closes the channel at once, so that its peer misses the rest and knows
-	// it.
+	// CloseUnwritable closes the channel at once: its peer misses the rest of the messages,
+	// and sees the close.
 	CloseUnwritable
 	// StopAtUnwritable ends the broadcast with an *UnwritableError.
 	StopAtUnwritable
 )
 
-// BroadcastResult counts the channels of a Broadcast by what became of the message.
+// BroadcastResult counts the channels of a Broadcast by the fate of the message.
 type BroadcastResult struct {
-	Accepted   int // the channel accepted the message, and has begun to send it
-	Unwritable int // the message was not written because of the policy
-	Refused    int // the channel was closing or closed
+	Accepted   int // Write accepted the message, and a flush was requested
+	Unwritable int // the channel was not writable: the policy was applied, nothing was written
+	Refused    int // the channel was closing or closed, or its output was shut down
 }
 
-// UnwritableError is why a Broadcast with StopAtUnwritable ended early.
+// UnwritableError is the error of a Broadcast that StopAtUnwritable ended.
 type UnwritableError struct {
 	Channel *Channel
-	Pending int64 // bytes that waited to be sent
+	Pending int64 // bytes that wait to be sent
 }
 
 func (e *UnwritableError) Error() string {
@@ -44,14 +44,14 @@ func (e *UnwritableError) Error() string {
 //	sent, err := tcp.Broadcast(tcp.Channels(loops), message, tcp.SkipUnwritable)
 //
 // It returns when every channel has accepted or refused its copy, and does not wait until
-// the copies are sent. Any goroutine may call it. Two broadcasts at a time may reach two
+// the copies are sent. Any goroutine may call it. Concurrent broadcasts may reach two
 // channels in different orders.
 //
-// Whether a channel is writable is looked at once, before its write: several broadcasts at
-// a time may take it above its mark by a message each.
+// It checks once whether a channel is writable, just before the write: each of several
+// concurrent broadcasts may take the channel above its mark by one message.
 //
-// The error is an *UnwritableError, or about the arguments; the result counts what happened
-// before.
+// The error is an *UnwritableError or an error of an argument. The result counts the
+// channels that Broadcast reached before the error.
 func Broadcast(channels iter.Seq[*Channel], p []byte, policy BroadcastPolicy) (sent BroadcastResult, err error) {
 	switch {
 	case channels == nil:
@@ -79,8 +79,8 @@ func Broadcast(channels iter.Seq[*Channel], p []byte, policy BroadcastPolicy) (s
 	return sent, nil
 }
 
-// isUnwritable reports whether the channel accepts writes and is above its high water mark,
-// or has not come below the low one since.
+// isUnwritable reports whether the channel accepts writes and is not writable by its water
+// marks.
 func (c *Channel) isUnwritable() bool {
 	if c.writable.Load() {
 		return false

@@ -11,13 +11,13 @@ import (
 )
 
 // Channel is a connection on an event loop. All methods may be called from any
-// goroutine, at any time, from inside its handler too; none waits.
+// goroutine, at any time, also inside its handler; none blocks.
 type Channel struct {
-	// There are many of these, and most are idle: the order is that which takes the
-	// least room, what few need is made when it is needed, and 240 bytes are what
-	// the allocator has.
+	// A server has many channels, most of them idle. The order of the fields avoids
+	// padding, rarely used state is allocated on demand, and the struct fits the
+	// allocator's size class of 240 bytes.
 
-	// Set once, before anybody else has the channel.
+	// Set once, before the channel is published.
 	loop    *core.EventLoop
 	handler Handler
 	cfg     *config
@@ -31,27 +31,27 @@ type Channel struct {
 	writable atomic.Bool // by the water marks, and not closing
 	paused   atomic.Bool // SetAutoRead(false)
 
-	// Guarded by mu; what is marked so is written by the loop only, which reads it
-	// without the lock. Offsets count the bytes that Write accepted:
+	// Guarded by mu. Fields marked "loop writes" are written by the loop only, and the loop
+	// reads them without mu. Offsets count the bytes that Write has accepted:
 	// sent <= flushMark <= written, and out holds [sent, written).
-	state      channelState // loop writes
-	blocked    bool         // loop writes: a readiness event will continue the flush
-	flushNoted bool         // a flush is on its way to the loop
-	closing    bool         // a graceful close was asked for
-	noOutput   bool         // CloseOutput was called
-	crossed    bool         // the high mark was, and that the channel is writable again is still to be told
-	clean      bool         // the end was in order (G23)
+	state       channelState // loop writes
+	blocked     bool         // loop writes: a readiness event will continue the flush
+	flushPosted bool         // a flush is posted to the loop
+	closing     bool         // CloseGracefully was called, or a drain has begun
+	noOutput    bool         // CloseOutput was called
+	crossed     bool         // the high mark was crossed, and the handler has not seen the channel writable since
+	clean       bool         // the end counts as graceful (G23)
 
 	// Loop only.
-	active           bool // the handler has heard Active
+	active           bool // Handler.Active was called
 	inputReady       bool // there may be input
-	toEAGAIN         bool // a short read has not emptied the socket: read until it would block
-	inputEnded       bool // EOF was read
+	toEAGAIN         bool // a short read does not show that the socket is empty: read until EAGAIN
+	inputEnded       bool // the end of the stream was read
 	outputShut       bool // our FIN is sent
-	finishing        bool // the output is to be shut down when it is flushed
-	reading          bool // the read loop is below us on the stack
-	notifiedWritable bool // the writability the handler knows of
-	notifying        bool // notifyWritability is below us on the stack
+	finishing        bool // shut down the output once it is flushed
+	reading          bool // read is on the stack
+	notifiedWritable bool // the writability at the last call of WritabilityChanged
+	notifying        bool // notifyWritability is on the stack
 
 	// Guarded by mu, as above.
 	mu        sync.Mutex
@@ -59,36 +59,38 @@ type Channel struct {
 	written   int64
 	flushMark int64
 	sent      int64      // loop writes
-	failure   error      // why it closed; final once closed
-	observers *observers // nil: nobody has asked for one
+	failure   error      // the cause of the close; final once closed
+	observers *observers // nil until a caller needs one
 
 	// Loop only.
-	broken error   // of a send: the channel is about to be closed for it
-	edge   *atEdge // nil: it is neither being connected nor ending
+	broken error      // the error of the connection: fail is posted, or running
+	rare   *rareState // nil until needed
 }
 
-// atEdge is what a channel has at the edges of its life, or with idle timeouts. Loop only.
-type atEdge struct {
+// rareState has the fields that a channel needs while it connects or ends, or with idle
+// timeouts. Loop only.
+type rareState struct {
 	connect    *connectAttempt
-	drainedFor error         // the cause to name if the drain succeeds
-	grace      *time.Timer   // the deadline of CloseGracefully, or nil
-	until      time.Time     // for when it is set
-	acks       *time.Timer   // the next look at what the peer has acknowledged, or nil
-	delay      time.Duration // before that
-	stop       time.Time     // lingering: the end of it
+	drainedFor error         // the cause of the close if the drain succeeds
+	grace      *time.Timer   // of the deadline of CloseGracefully, or nil
+	until      time.Time     // the deadline that grace is set for
+	acks       *time.Timer   // of the next call of awaitAcks, or nil
+	delay      time.Duration // before that call
+	stop       time.Time     // the end of WithLinger's wait
 	idle       *idleWatch    // or nil
 }
 
-// atEdge makes it if it is not there. Loop only, or before anybody has the channel.
-func (c *Channel) atEdge() *atEdge {
-	if c.edge == nil {
-		c.edge = new(atEdge)
+// rareState returns c.rare, and makes it if it is nil. Called on the loop, or before the
+// channel is published.
+func (c *Channel) rareState() *rareState {
+	if c.rare == nil {
+		c.rare = new(rareState)
 	}
-	return c.edge
+	return c.rare
 }
 
-// stopAll stops the timers. A nil e has none.
-func (e *atEdge) stopAll() {
+// stopTimers stops the timers. e may be nil.
+func (e *rareState) stopTimers() {
 	if e == nil {
 		return
 	}
@@ -103,32 +105,32 @@ func (e *atEdge) stopAll() {
 	}
 }
 
-// channelState is where in its life a channel is. Its order is that of time.
+// channelState is the state of a channel. It only increases.
 type channelState uint8
 
 const (
-	// stateConnecting: the handshake is under way; nobody has the channel.
+	// stateConnecting: the handshake is under way, and the channel is not published.
 	stateConnecting channelState = iota
-	// stateOpen: everything works.
+	// stateOpen: input is delivered, and writes are accepted.
 	stateOpen
-	// stateDraining: nothing is written or delivered any more; what was accepted is
-	// sent, input is discarded until it ends.
+	// stateDraining: writes are refused (unless the channel is held) and input is discarded;
+	// the buffer is sent, and the peer's end of the stream is awaited.
 	stateDraining
-	// stateLingering: closed for everybody, but the socket still delivers.
+	// stateLingering: closed for users; the kernel still sends (WithLinger).
 	stateLingering
 	// stateClosed: the socket is closed. Final.
 	stateClosed
 )
 
-// loopSide is the channel as its loop sees it (core.Channel), so that users do not
-// see these methods.
+// loopSide implements core.Channel for the loop. It is a type of its own so that Channel
+// does not export these methods.
 type loopSide Channel
 
-// interest of every channel: one registration for both directions, never changed,
-// so that a blocked write costs no system call but itself.
+// interest is the registration of every channel: one for both directions, which never
+// changes, so that a blocked write costs no epoll_ctl.
 const interest = core.Readable | core.Writable | core.EdgeTriggered
 
-// register puts the channel onto its loop. Loop only.
+// register registers the channel with its loop. Loop only.
 func (c *Channel) register() error {
 	shared, err := sharedOfLoop.Get()
 	if err != nil {
@@ -139,7 +141,7 @@ func (c *Channel) register() error {
 	return err
 }
 
-// activate opens the channel and tells its handler. Loop only.
+// activate opens the channel and calls Handler.Active. Loop only.
 func (c *Channel) activate() {
 	c.mu.Lock()
 	c.state = stateOpen
@@ -150,7 +152,7 @@ func (c *Channel) activate() {
 	c.call(func() { c.handler.Active(c) })
 }
 
-// Ready is core.Channel's: first the output, then the input (R204).
+// Ready implements core.Channel: output first, then input (R204).
 func (s *loopSide) Ready(r core.Readiness) {
 	c := (*Channel)(s)
 	if c.state == stateConnecting {
@@ -171,8 +173,8 @@ func (s *loopSide) Ready(r core.Readiness) {
 	}
 }
 
-// fetchError is for a channel that would not notice an error, because it does not
-// read. Loop only.
+// fetchError reads the error of a socket that the channel does not read from: no read
+// would return it. Loop only.
 func (c *Channel) fetchError() {
 	if c.state != stateOpen && c.state != stateDraining || c.wantsInput() {
 		return
@@ -182,18 +184,18 @@ func (c *Channel) fetchError() {
 	}
 }
 
-// again asks the poller to report once more what the channel is ready for: behind
-// everybody else who is ready, so that one fast peer does not keep a loop. A task
-// or a note would come before them. Loop only.
-func (c *Channel) again() {
+// rearm makes the poller report the channel's readiness again, behind the other channels
+// that are ready, so that one fast peer cannot occupy the loop. A task or posted work
+// would run before them. Loop only.
+func (c *Channel) rearm() {
 	if c.reg.Modify(interest) != nil {
 		c.reg.Post(func() { (*loopSide)(c).Ready(core.NewReadiness(true, true, false, false)) })
 	}
 }
 
-// call calls a method of the handler. If it does not return, the channel is closed
-// for that, soon: the panic is on its way to core, which contains and reports it.
-// The closure stays on the stack.
+// call runs a method of the handler. If the method panics or calls runtime.Goexit, fail
+// is posted to close the channel, and core contains and reports the panic.
+// The closure does not escape to the heap.
 func (c *Channel) call(method func()) {
 	returned := false
 	defer func() {
@@ -205,26 +207,26 @@ func (c *Channel) call(method func()) {
 	returned = true
 }
 
-// onLoop runs work now if the caller is a body of the loop, else soon.
+// onLoop runs work before it returns if the caller is on the loop; otherwise it posts work.
 func (c *Channel) onLoop(work func()) {
 	if c.loop.InEventLoop() {
 		work()
 		return
 	}
-	c.reg.Post(work) // refused only if the channel has ended
+	c.reg.Post(work) // Post refuses only if the channel has ended
 }
 
 // EventLoop returns the loop of the channel.
 func (c *Channel) EventLoop() *core.EventLoop { return c.loop }
 
-// LocalAddr returns our address, also after the close.
+// LocalAddr returns the local address, also after the close.
 func (c *Channel) LocalAddr() net.Addr { return netAddr(c.local) }
 
 // RemoteAddr returns the peer's address, also after the close.
 func (c *Channel) RemoteAddr() net.Addr { return netAddr(c.remote) }
 
-// IsOpen reports whether the channel is neither closed nor closing: false from the
-// return of Close, of CloseGracefully, or of the shutdown call of its loop on.
+// IsOpen reports whether the channel is neither closed nor closing. It is false once Close,
+// CloseGracefully or the shutdown call of the loop has returned.
 func (c *Channel) IsOpen() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -237,15 +239,15 @@ func (c *Channel) isOpen() bool {
 	return c.state == stateOpen && !closing && !c.loopEnds()
 }
 
-// loopEnds reports whether the loop has been told to shut down. It will tell its
-// channels, and may not have come to it yet.
+// loopEnds reports whether a shutdown of the loop has begun. The loop may not have drained
+// its channels yet.
 func (c *Channel) loopEnds() bool { return c.loop.State() >= core.StateShuttingDown }
 
-// IsWritable reports whether a writer should go on: false from when more than the
-// high water mark waits to be sent until fewer than the low one do, and whenever
-// IsOpen is, unless the channel is held (Hold). It is advice; Write does not heed it. A
-// writer that got false may wait for Handler.WritabilityChanged: it is called with true,
-// unless the channel closes.
+// IsWritable reports whether a writer should continue. It is false from the moment more
+// bytes than the high water mark wait to be sent until fewer than the low water mark do.
+// It is also false while IsOpen is false, unless the channel is held (Hold). It is advice:
+// Write ignores it. A writer that got false may wait for Handler.WritabilityChanged, which
+// is called when IsWritable is true again, unless the channel closes.
 func (c *Channel) IsWritable() bool {
 	if !c.writable.Load() {
 		return false
@@ -261,8 +263,8 @@ func (c *Channel) IsWritable() bool {
 // isWritable is IsWritable. Requires mu.
 func (c *Channel) isWritable() bool { return c.writable.Load() && (!c.loopEnds() || c.held()) }
 
-// PendingBytes returns how many bytes were accepted by Write and not yet taken by
-// the kernel; after the close, how many never were.
+// PendingBytes returns how many bytes Write has accepted and the kernel has not taken yet;
+// after the close, how many it never took.
 func (c *Channel) PendingBytes() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -271,8 +273,8 @@ func (c *Channel) PendingBytes() int64 {
 
 func (c *Channel) pending() int64 { return c.written - c.sent }
 
-// BytesBeforeUnwritable returns how many bytes make the channel unwritable; 0 if it
-// is (R225).
+// BytesBeforeUnwritable returns how many more bytes make the channel unwritable; 0 if it
+// is unwritable already (R225).
 func (c *Channel) BytesBeforeUnwritable() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -282,8 +284,8 @@ func (c *Channel) BytesBeforeUnwritable() int64 {
 	return max(0, int64(c.cfg.high)-c.pending()+1)
 }
 
-// BytesBeforeWritable returns how many bytes must be sent for the channel to become
-// writable; 0 if it is, or if it closes (R225).
+// BytesBeforeWritable returns how many bytes must be sent before the channel becomes
+// writable again; 0 if it is writable, or if it is closing (R225).
 func (c *Channel) BytesBeforeWritable() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -293,20 +295,20 @@ func (c *Channel) BytesBeforeWritable() int64 {
 	return max(0, c.pending()-int64(c.cfg.low)+1)
 }
 
-// SetAutoRead(false) pauses the input: no read begins until SetAutoRead(true). One
-// read that has begun on the loop may still be delivered, unless the caller is the
-// handler. While it is paused the peer is slowed down by the kernel's window, its
-// end of the stream is not noticed, and its reset closes the channel without the
-// input that was not read.
+// SetAutoRead(false) pauses the input: no read begins until SetAutoRead(true). A
+// read that has already begun on the loop may still be delivered, unless the caller is the
+// handler. During the pause the kernel's window slows down the peer, the peer's end of the
+// stream is not noticed, and a reset by the peer closes the channel and loses the unread
+// input.
 func (c *Channel) SetAutoRead(on bool) {
 	if c.paused.Swap(!on) && on {
 		c.reg.Post(c.resumeInput)
 	}
 }
 
-// CloseCause returns why the channel closed: the Cause of ClosedError. Nil before
-// that, and after Close. With WithLinger it is known from when writes are refused, and
-// the socket is closed later.
+// CloseCause returns the cause of the close: the Cause of ClosedError. It is nil before
+// the close, and after Close. With WithLinger it is set when writes are first refused,
+// which is before the socket is closed.
 func (c *Channel) CloseCause() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,20 +6,20 @@ import (
 	"eventide/core"
 )
 
-// observers are the promises and waiters for the end of a channel. They are made for the
-// first caller that wants one. Guarded by Channel.mu; the loop completes them without mu.
+// observers are the promises and waiters for the end of a channel. They are allocated for
+// the first caller that needs one. Guarded by Channel.mu; the loop completes them without mu.
 type observers struct {
-	closed   *core.Promise[struct{}] // CloseFuture
-	close    *core.Promise[struct{}] // Close
-	graceful *core.Promise[struct{}] // CloseGracefully
-	output   *core.Promise[struct{}] // CloseOutput
-	closeErr error                   // of close(2); final once closed
-	waiters  waiters                 // of write futures
-	holds    holds                   // answers in flight
-	first    bool                    // Close was called before a shutdown of the loop
+	closed      *core.Promise[struct{}] // CloseFuture
+	close       *core.Promise[struct{}] // Close
+	graceful    *core.Promise[struct{}] // CloseGracefully
+	output      *core.Promise[struct{}] // CloseOutput
+	closeErr    error                   // of close(2); final once closed
+	waiters     waiters                 // for pending writes
+	holds       holds                   // answers in flight
+	closedFirst bool                    // Close was called before a shutdown of the loop
 }
 
-// observe returns the observers, and makes them if there are none. Requires mu.
+// observe returns c.observers, and makes them if they are nil. Requires mu.
 func (c *Channel) observe() *observers {
 	if c.observers == nil {
 		c.observers = new(observers)
@@ -27,7 +27,7 @@ func (c *Channel) observe() *observers {
 	return c.observers
 }
 
-// promise returns *p, made if it is not there. Requires mu.
+// promise returns *p, and makes it if it is nil. Requires mu.
 func (c *Channel) promise(p **core.Promise[struct{}]) *core.Promise[struct{}] {
 	if *p == nil {
 		*p = core.NewPromise[struct{}](c.loop)
@@ -36,8 +36,8 @@ func (c *Channel) promise(p **core.Promise[struct{}]) *core.Promise[struct{}] {
 	return *p
 }
 
-// settle completes p, if there is one.
-func settle(p *core.Promise[struct{}], err error) {
+// completePromise completes p; p may be nil.
+func completePromise(p *core.Promise[struct{}], err error) {
 	switch {
 	case p == nil:
 	case err == nil:
@@ -47,34 +47,34 @@ func settle(p *core.Promise[struct{}], err error) {
 	}
 }
 
-// CloseFuture returns the future that completes when the socket is closed, for
-// whatever reason, always with nil. It cannot be cancelled.
+// CloseFuture returns the future that completes, always with nil, when the socket is
+// closed, whatever the cause. It cannot be cancelled.
 func (c *Channel) CloseFuture() *core.Future[struct{}] {
 	c.mu.Lock()
 	p, closed := c.promise(&c.observe().closed), c.state == stateClosed
 	c.mu.Unlock()
 	if closed {
-		settle(p, nil)
+		completePromise(p, nil)
 	}
 	return p.Future()
 }
 
-// Close closes the channel without flushing it: what the kernel has not taken fails
-// with a *ClosedError (R215). See the package comment for what follows in which
-// order. With WithLinger the socket is closed later. It also ends a graceful close
-// that is under way.
+// Close closes the channel without flushing it: writes with bytes that the kernel has not
+// taken fail with a *ClosedError (R215). The package comment lists the steps that follow.
+// With WithLinger the socket is closed later. Close also ends a graceful close that is
+// under way.
 //
 // The future completes when the socket is closed; its error is that of close(2). A
-// second call returns the same future. From another goroutine the close comes after
-// what that has flushed before.
+// second call returns the same future. From another goroutine the close is posted, behind
+// the flushes that the goroutine has requested before.
 func (c *Channel) Close() *core.Future[struct{}] {
 	c.mu.Lock()
 	p, closed, err := c.promise(&c.observe().close), c.state == stateClosed, c.observers.closeErr
 	c.writable.Store(false)
-	c.observers.first = c.observers.first || !c.loopEnds()
+	c.observers.closedFirst = c.observers.closedFirst || !c.loopEnds()
 	c.mu.Unlock()
 	if closed {
-		settle(p, err)
+		completePromise(p, err)
 	} else {
 		c.onLoop(c.closeOrLinger)
 	}
@@ -86,18 +86,18 @@ func (c *Channel) fail(err error) {
 	if c.state != stateOpen && c.state != stateDraining {
 		return
 	}
-	c.broken = err               // a Close inside Error is not why the channel closes
-	defer c.closeNow(err, false) // Error may panic
+	c.broken = err               // makes a Close inside Error a no-op
+	defer c.closeNow(err, false) // also if Error panics
 	if err != ErrHandlerFailed {
 		c.call(func() { c.handler.Error(c, err) })
 	}
 }
 
-// failSoon is fail after the body that found the error, which may be one of the
-// handler's. Nothing is sent or delivered from now on, and writes of the loop are
-// refused; those of others are accepted until fail, and fail with it. What else would
-// close the channel in between leaves that to fail, or the handler would not hear of the
-// error: only a shutdown does not. Loop only.
+// failSoon posts fail: the current body, which may be a method of the handler, returns
+// first. From now on nothing is sent or delivered, and writes on the loop are refused.
+// Writes of other goroutines are accepted until fail runs, and fail with the channel.
+// Until fail runs, only a shutdown may close the channel; otherwise Handler.Error would
+// never be called. Loop only.
 func (c *Channel) failSoon(err error) {
 	if c.broken != nil || c.state >= stateLingering {
 		return
@@ -106,16 +106,15 @@ func (c *Channel) failSoon(err error) {
 	c.reg.Post(func() { c.fail(err) })
 }
 
-// closeOrLinger is Close of a connection that works; fail closes one that does not: it
-// is on its way, or below us on the stack. Writes are accepted until closeNow or
-// startLinger: one that were refused before, by a close without linger, would complete
-// ahead of those that are pending (G22). Loop only.
+// closeOrLinger is Close on the loop. It leaves a broken channel to fail, which is posted
+// or on the stack. Writes are accepted until closeNow or startLinger: without linger, a
+// write refused earlier would complete ahead of pending ones (G22). Loop only.
 func (c *Channel) closeOrLinger() {
 	switch {
 	case c.state >= stateLingering || c.broken != nil:
 	case c.cfg.linger > 0:
 		c.mu.Lock()
-		c.leave(nil, false)
+		c.markClosed(nil, false)
 		c.mu.Unlock()
 		c.startLinger()
 	default:
@@ -123,52 +122,52 @@ func (c *Channel) closeOrLinger() {
 	}
 }
 
-// leave closes the channel for everybody: from here on writes are refused. startLinger
-// or closeNow has to follow. Requires mu; loop only.
-func (c *Channel) leave(cause error, clean bool) {
+// markClosed closes the channel for users: from here on writes are refused. startLinger
+// or closeNow must follow. Requires mu; loop only.
+func (c *Channel) markClosed(cause error, clean bool) {
 	c.state, c.failure, c.clean = stateLingering, cause, clean
 	c.writable.Store(false)
 }
 
-// closeNow is the one way in which a channel ends; the order of what it does is
-// G22's (R212). clean says that it counts as drained, unless accepted bytes are
-// discarded: then it never does (G23). Loop only.
+// closeNow ends a channel. Every end passes here, and the order of its steps is that of G22
+// (R212). clean requests that the end counts as drained; if accepted bytes are discarded, it
+// never does (G23). Loop only.
 func (c *Channel) closeNow(cause error, clean bool) {
 	if c.state == stateClosed {
 		return
 	}
-	c.edge.stopAll()
-	defer c.closeSocket(cause, clean) // a poller may panic: the channel ends all the same
-	// The poller lets go of the descriptor before its number may be used again.
+	c.rare.stopTimers()
+	defer c.closeSocket(cause, clean) // also if Modify panics: it is the code of a poller
+	// The poller must forget the descriptor before the kernel can reuse its number.
 	_ = c.reg.Modify(0)
 }
 
-// closeSocket is closeNow once the poller has been asked to let go.
+// closeSocket is the part of closeNow that follows Modify.
 func (c *Channel) closeSocket(cause error, clean bool) {
 	closeErr := c.sysClose()
 
 	c.mu.Lock()
-	// A shutdown that comes from here on has not ended the channel, nor one that found it
-	// about to close; one that cuts a linger short has. The tempting wrong version lets core
-	// decide by whether the shutdown had begun at reg.End: the last calls of the handler
-	// come before that.
-	closeFirst := c.observers != nil && c.observers.first
+	// Decide here whether a shutdown has ended this channel. One that begins after this
+	// line has not, nor one that began when Close had been called; one that cuts a linger
+	// short has. The tempting wrong version lets core decide at reg.End, and counts a
+	// shutdown that begins during the last calls of the handler.
+	closeFirst := c.observers != nil && c.observers.closedFirst
 	counts := c.loopEnds() && (!closeFirst || c.state == stateLingering && cause != nil)
 	if c.state < stateLingering {
 		c.failure = cause
 	}
 	discarded := c.pending()
 	clean = clean && discarded == 0
-	var held string // only if it is our side that ends the connection
+	var held string // set only if this side ends the connection
 	var heldSince time.Time
 	if cause != nil && c.broken == nil {
 		held, heldSince = c.describeHold()
 	}
 	c.state, c.clean = stateClosed, clean
-	c.closing = c.closing || c.loopEnds() // for what is pending: a shutdown that aborts drains nothing
+	c.closing = c.closing || c.loopEnds() // for the errors of pending writes, also if the shutdown aborts
 	c.writable.Store(false)
 	if closeErr != nil {
-		c.observe().closeErr = closeErr // for who asks later
+		c.observe().closeErr = closeErr // for later calls of Close
 	}
 	c.out.release(&c.shared.pool)
 	var p observers
@@ -178,12 +177,12 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 	graceErr, outputErr := c.graceError(), c.outputError()
 	c.mu.Unlock()
 
-	settle(p.closed, nil)
-	settle(p.close, closeErr)
-	settle(p.graceful, graceErr)
-	settle(p.output, outputErr)
-	if c.edge != nil && c.edge.connect != nil {
-		c.edge.connect.fails(cause)
+	completePromise(p.closed, nil)
+	completePromise(p.close, closeErr)
+	completePromise(p.graceful, graceErr)
+	completePromise(p.output, outputErr)
+	if c.rare != nil && c.rare.connect != nil {
+		c.rare.connect.fails(cause)
 	}
 	c.completeWrites()
 
@@ -202,10 +201,10 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 	c.notifyEnd(end)
 }
 
-// notifyEnd has the last two calls of the handler made, and lets go of the loop.
-// They are bodies of their own: the listeners of the futures that were completed
-// before run before them, and a panic of one does not keep the other from being
-// called. The loop ends after End only, so that somebody is there to call them.
+// notifyEnd posts the last two calls of the handler, and then ends the registration. Each
+// call is a body of its own: the listeners of the futures completed before run first, and
+// a panic of one call does not prevent the other. The loop does not terminate before End,
+// so both are called.
 func (c *Channel) notifyEnd(end core.ChannelEnd) {
 	if !c.active {
 		c.reg.End(end)
@@ -218,21 +217,21 @@ func (c *Channel) notifyEnd(end core.ChannelEnd) {
 	})
 }
 
-// Abort is core.Channel's: nothing more is tried. The socket is closed as always;
-// the kernel still delivers what it has, unless there is unread input.
+// Abort implements core.Channel: it closes the socket at once. The kernel still sends the
+// bytes it has, unless there is unread input.
 func (s *loopSide) Abort(cause error) { (*Channel)(s).closeNow(cause, false) }
 
-// startLinger leaves the socket of a channel that was closed for everybody to the
-// kernel, until the peer has acknowledged everything. Nothing blocks: the loop has a
-// look at it every few milliseconds (netty closes on another thread, as close(2) waits
-// there; and deregisters first, #4449). Loop only.
+// startLinger keeps the socket of a channel that is closed for users until the peer has
+// acknowledged all bytes. No thread blocks: a timer checks every few milliseconds (netty
+// closes on another thread, because close(2) blocks there; and deregisters first, #4449).
+// Loop only.
 func (c *Channel) startLinger() {
-	c.atEdge().stop = time.Now().Add(c.cfg.linger)
-	defer c.endOutputAndLinger() // as in closeNow
+	c.rareState().stop = time.Now().Add(c.cfg.linger)
+	defer c.endOutputAndLinger() // also if Modify panics
 	_ = c.reg.Modify(0)
 }
 
-// endOutputAndLinger is startLinger once the poller has been asked to let go.
+// endOutputAndLinger is the part of startLinger that follows Modify.
 func (c *Channel) endOutputAndLinger() {
 	if c.sysShutdownWrite() != nil {
 		c.closeNow(c.failure, c.clean)
@@ -241,26 +240,26 @@ func (c *Channel) endOutputAndLinger() {
 	c.awaitAcks()
 }
 
-// Between two looks at what the peer has acknowledged.
+// The delay between two calls of awaitAcks doubles, within these bounds.
 const (
 	firstAckDelay = time.Millisecond
 	mostAckDelay  = 16 * time.Millisecond
 )
 
-// awaitAcks closes the channel when the peer's kernel has acknowledged everything,
-// our FIN included, or cannot any more. Loop only.
+// awaitAcks closes the channel when the peer's kernel has acknowledged all bytes and our
+// FIN, or no longer can. Otherwise it sets a timer that calls it again. Loop only.
 func (c *Channel) awaitAcks() {
 	lingering := c.state == stateLingering
 	if !lingering && c.state != stateDraining {
 		return
 	}
-	e := c.atEdge()
+	e := c.rareState()
 	if e.acks != nil {
-		e.acks.Stop() // a drain had one under way when Close came: one chain of looks is enough
+		e.acks.Stop() // a drain had set it when Close was called: one chain of timers is enough
 	}
 	left, err := c.sysUnacknowledged()
 	switch {
-	case err != nil || left == 0 || lingering && c.lingeredEnough():
+	case err != nil || left == 0 || lingering && c.lingerEnded():
 		if lingering {
 			c.closeNow(c.failure, c.clean)
 		} else {
@@ -279,9 +278,9 @@ func (c *Channel) awaitAcks() {
 	e.acks = time.AfterFunc(delay, func() { c.reg.Post(c.awaitAcks) })
 }
 
-// lingeredEnough reports whether the time is over, or the connection is: after a reset
-// nothing will be acknowledged, and the kernel goes on counting it. A channel that
-// drains hears of that from its poller; one that lingers is not watched any more.
-func (c *Channel) lingeredEnough() bool {
-	return !time.Now().Before(c.edge.stop) || c.sysConnectionIsOver()
+// lingerEnded reports whether WithLinger's time has passed or the connection has ended.
+// After a reset nothing will be acknowledged, but the kernel still counts the bytes. A
+// draining channel gets the reset from its poller; a lingering one is not watched.
+func (c *Channel) lingerEnded() bool {
+	return !time.Now().Before(c.rare.stop) || c.sysConnectionIsOver()
 }

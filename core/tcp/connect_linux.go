@@ -9,29 +9,29 @@ import (
 
 // sysConnect returns a socket whose connect has begun.
 //
-// If the port that is dialled is free and of the ephemeral range, the kernel may choose
-// it for the local end too. The socket then connects to itself: TCP allows two ends to
-// open at once, and both ends are this one. As in package net, such a socket is given up
-// and another one is tried, which gets another port; after the last attempt the dial is
-// refused, since nobody listens on that port.
+// If no socket listens on the dialled port of this machine, and the port is in the
+// ephemeral range, the kernel may choose the same port for the local end. The socket then
+// connects to itself: TCP allows a simultaneous open, and both ends are this socket. Like
+// package net, sysConnect closes such a socket and tries another one, which gets another
+// port. After the last attempt it returns ECONNREFUSED, because no socket listens there.
 func sysConnect(c *config, addr netip.AddrPort) (int, error) {
 	for range mostConnects {
 		fd, err := connectOnce(c, addr)
 		if err != nil || !connectsToItself(fd, addr) {
 			return fd, err
 		}
-		sysResetOnClose(fd) // so that no connection of this address is left behind
+		sysResetOnClose(fd) // leaves no connection with this address in TIME_WAIT
 		_ = unix.Close(fd)
 	}
 	return -1, os.NewSyscallError("connect", unix.ECONNREFUSED)
 }
 
-// mostConnects is how many sockets a dial tries while they connect to themselves.
+// mostConnects bounds the sockets that one dial tries.
 const mostConnects = 3
 
-// connectsToItself reports whether fd, which connects to addr, is at addr itself. The kernel
-// has chosen the local address when connect(2) returns. An unspecified addr is the machine
-// itself, at the address that the local end has.
+// connectsToItself reports whether the local address of fd is addr, to which it connects.
+// The kernel has chosen the local address when connect(2) returns. An unspecified addr means
+// this machine, so then the ports alone decide.
 func connectsToItself(fd int, addr netip.AddrPort) bool {
 	local := sysLocalAddr(fd)
 	if local.Port() != addr.Port() {
@@ -40,7 +40,7 @@ func connectsToItself(fd int, addr netip.AddrPort) bool {
 	return addr.Addr().IsUnspecified() || local.Addr().WithZone("") == addr.Addr().WithZone("")
 }
 
-// connectOnce is one attempt of sysConnect.
+// connectOnce makes a socket and begins to connect it.
 func connectOnce(c *config, addr netip.AddrPort) (fd int, err error) {
 	fd, err = newSocket(addr.Addr())
 	if err != nil {

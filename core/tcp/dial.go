@@ -10,33 +10,36 @@ import (
 	"eventide/core"
 )
 
-// Dial connects to addr, "host:port", and returns the channel, on the next loop of
-// group, once it is active: Handler.Active has run, or is about to end. If addr is a
-// name with several addresses they are tried in turn. A connection is never one of a
-// socket with itself, which the kernel can make of a dial of a dead local port: the
-// error is that of a refused connection.
+// Dial connects to addr, "host:port", on the next loop of group, and returns the channel
+// once it is active: Handler.Active has been called, and may still be returning. If addr is a
+// name with several addresses, Dial tries them in turn. The kernel can connect a socket to
+// itself when a local port without a listener is dialled; Dial then returns the error of a
+// refused connection.
 //
-// It waits until then, or until ctx ends: then its cause is in the chain of the
-// error, and a connection that comes about all the same is closed. From inside a
-// loop of the group it returns core.ErrInEventLoop and does nothing (G18): see
-// DialAsync. A loop that is shut down refuses: the error is core.ErrRejected, or
-// names the shutdown. So does one whose queue is full, at once: the error is
-// core.ErrQueueFull, and its core.WithRejectedHandler is not asked. A handler whose connection has failed hears nothing; one whose
-// connection comes about at the very moment at which ctx ends hears Active, Inactive
-// and Unregistered, though the dial returns an error.
+// Dial blocks until the channel is active or ctx ends. If ctx ends first, its cause is in
+// the chain of the error, and a connection that is established later is closed. On a
+// loop of the group Dial returns core.ErrInEventLoop and has no effect (G18): use DialAsync.
+//
+// A loop that was shut down refuses the channel: the error matches core.ErrRejected or names
+// the shutdown. A loop with a full queue refuses it at once, with core.ErrQueueFull; a
+// core.WithRejectedHandler is not called.
+//
+// The handler of a failed dial is not called, with one exception: if the connection is
+// established just as ctx ends, the handler gets Active, Inactive and Unregistered, though
+// Dial returns an error.
 func Dial(ctx context.Context, group *core.Group, addr string, handler Handler, opts ...Option) (*Channel, error) {
 	return dial(ctx, "Dial", loops{group: group}, addr, handler, opts)
 }
 
-// DialOn is Dial with a loop instead of a group.
+// DialOn is Dial on the given loop.
 func DialOn(ctx context.Context, loop *core.EventLoop, addr string, handler Handler, opts ...Option) (*Channel, error) {
 	return dial(ctx, "DialOn", loops{loop: loop}, addr, handler, opts)
 }
 
-// DialAsync is Dial without the wait: it may be called from a loop. Listeners of the
-// future run on the loop of the channel. The future cannot be cancelled; ctx can. A
-// name is looked up on another goroutine, which the loop does not end without: a
-// shutdown ends the look-up, and the future is complete when Done is (G9).
+// DialAsync is Dial without blocking: it may be called on a loop. Listeners of the
+// future run on the loop of the channel. The future cannot be cancelled, but ctx can. A
+// name is resolved on another goroutine. A shutdown of the loop cancels the look-up, and
+// the loop does not terminate before the future is complete (G9).
 func DialAsync(ctx context.Context, group *core.Group, addr string, handler Handler, opts ...Option) *core.Future[*Channel] {
 	d, err := newDialer(ctx, "DialAsync", loops{group: group}, addr, handler, opts)
 	if err != nil {
@@ -56,7 +59,7 @@ func DialAsync(ctx context.Context, group *core.Group, addr string, handler Hand
 		return p.Future()
 	}
 	go func() {
-		defer l.end() // after the promise
+		defer l.end() // after the promise is completed: the loop may terminate then
 		c, err := d.dialName(ctx, loop)
 		if err != nil {
 			p.TryFailure(err)
@@ -87,7 +90,7 @@ func dial(ctx context.Context, call string, from loops, addr string, handler Han
 	return d.dialName(ctx, loop)
 }
 
-// dialer is the arguments of a dial, checked.
+// dialer has the checked arguments of a dial.
 type dialer struct {
 	call    string
 	loops   loops
@@ -118,7 +121,7 @@ func newDialer(ctx context.Context, call string, from loops, addr string, handle
 
 func (d *dialer) wrap(err error) error { return fmt.Errorf("tcp: %s %s: %w", d.call, d.addr, err) }
 
-// tryEach tries each address, and waits.
+// tryEach connects to addrs in turn until one succeeds, and blocks meanwhile.
 func (d *dialer) tryEach(ctx context.Context, loop *core.EventLoop, addrs ...netip.AddrPort) (*Channel, error) {
 	var errs []error
 	for _, a := range addrs {
@@ -140,14 +143,14 @@ func (d *dialer) tryEach(ctx context.Context, loop *core.EventLoop, addrs ...net
 	return nil, errors.Join(errs...)
 }
 
-// connectAttempt is a channel's handshake. Loop only.
+// connectAttempt is the handshake of a channel. Loop only.
 type connectAttempt struct {
 	d       *dialer
 	promise *core.Promise[*Channel]
-	stop    func() bool // of the watch on ctx
+	stop    func() bool // ends the watch of ctx
 }
 
-// start begins to connect, and returns the future channel.
+// start begins to connect, and returns the future of the channel.
 func (d *dialer) start(ctx context.Context, loop *core.EventLoop, addr netip.AddrPort) *core.Future[*Channel] {
 	p := core.NewPromise[*Channel](loop)
 	p.SetUncancellable()
@@ -165,9 +168,9 @@ func (d *dialer) start(ctx context.Context, loop *core.EventLoop, addr netip.Add
 	}
 	sysTune(d.cfg, fd)
 	c := &Channel{loop: loop, handler: d.handler, cfg: d.cfg, fd: fd, remote: addr}
-	c.atEdge().connect = &connectAttempt{d: d, promise: p}
-	// Not Execute: a rejected-handler may retry beyond ctx, and would hold up the loop
-	// that has called DialAsync.
+	c.rareState().connect = &connectAttempt{d: d, promise: p}
+	// Not Execute: a rejected-handler may retry after ctx has ended, and would block a loop
+	// that calls DialAsync.
 	if err := loop.TryExecute(func() { c.beginConnect(ctx) }); err != nil {
 		_ = sysClose(nil, fd)
 		p.TryFailure(refusedByLoop(d.call, err))
@@ -179,10 +182,10 @@ func (d *dialer) start(ctx context.Context, loop *core.EventLoop, addr netip.Add
 func (c *Channel) beginConnect(ctx context.Context) {
 	if err := c.register(); err != nil {
 		_ = sysClose(nil, c.fd)
-		c.edge.connect.promise.TryFailure(refusedByLoop(c.edge.connect.d.call, err))
+		c.rare.connect.promise.TryFailure(refusedByLoop(c.rare.connect.d.call, err))
 		return
 	}
-	c.edge.connect.stop = context.AfterFunc(ctx, func() {
+	c.rare.connect.stop = context.AfterFunc(ctx, func() {
 		c.reg.Post(func() {
 			if c.state == stateConnecting {
 				c.closeNow(context.Cause(ctx), false)
@@ -191,7 +194,8 @@ func (c *Channel) beginConnect(ctx context.Context) {
 	})
 }
 
-// connected is called with what the descriptor became ready for.
+// connected handles the first readiness events of a connecting channel: the handshake has
+// failed, or has succeeded once r is writable.
 func (c *Channel) connected(r core.Readiness) {
 	if errno := c.sysSocketError(opConnect); errno != 0 {
 		c.closeNow(os.NewSyscallError("connect", errno), false)
@@ -200,15 +204,15 @@ func (c *Channel) connected(r core.Readiness) {
 	if !r.Writable() {
 		return
 	}
-	a := c.edge.connect
-	c.edge = nil
+	a := c.rare.connect
+	c.rare = nil
 	a.stop()
 	c.local = sysLocalAddr(c.fd)
-	defer a.promise.TrySuccess(c) // Active may panic
+	defer a.promise.TrySuccess(c) // also if Active panics
 	c.activate()
 }
 
-// fails completes the dial, after the socket was closed.
+// fails completes the dial with an error. The socket is closed already.
 func (a *connectAttempt) fails(cause error) {
 	a.stop()
 	a.promise.TryFailure(a.d.wrap(cause))

@@ -29,7 +29,7 @@ func WithSocketHook(made func(fd int) error) Option {
 func (c *Channel) FD() int { return c.fd }
 
 // Again makes the poller report once more, as it does after a real EAGAIN.
-func (c *Channel) Again() { c.onLoop(c.again) }
+func (c *Channel) Again() { c.onLoop(c.rearm) }
 
 // OnClose listens to the future that Close or CloseGracefully would return, without
 // closing.
@@ -46,13 +46,13 @@ func (c *Channel) ContinueFlush() { c.flush() }
 // GraceFiresEarly is the timer of CloseGracefully firing before the deadline, as it can
 // when the clock was set back meanwhile, and reports whether it is set again. Loop only.
 func (c *Channel) GraceFiresEarly() bool {
-	c.edge.grace.Stop()
-	c.graceIsOver()
-	return c.edge.grace.Stop() // it returns false if there is nothing to stop
+	c.rare.grace.Stop()
+	c.graceTimerFired()
+	return c.rare.grace.Stop() // it returns false if there is nothing to stop
 }
 
 // GraceIsOver is what the timer of CloseGracefully does. Loop only.
-func (c *Channel) GraceIsOver() { c.graceIsOver() }
+func (c *Channel) GraceIsOver() { c.graceTimerFired() }
 
 // WillRetry reports whether the listener has set itself a time to go on. Loop only.
 func (l *Listener) WillRetry() bool { return l.retry != nil }

@@ -2,7 +2,7 @@ package tcp
 
 import "syscall"
 
-// operation is a system call that a test may let go wrong.
+// operation is a system call that a test may make fail.
 type operation uint8
 
 const (
@@ -14,12 +14,12 @@ const (
 	opConnect
 )
 
-// faults is the seam for tests: it is asked before each system call how many of
-// its bytes are to be attempted, or with which error it is to fail. It never sees
-// the buffer: if it did, every buffer of a caller would have to be on the heap.
+// faults lets tests inject faults. ask is called before each system call; it returns how
+// many bytes the call may transfer, or the errno with which the call fails. It does not get
+// the buffer, which would force every buffer of a caller onto the heap.
 type faults struct {
 	ask  func(op operation, n int) (limit int, errno syscall.Errno)
-	made func(fd int) error // a socket that is about to connect; nil: nobody wants to know
+	made func(fd int) error // called with each socket before it connects; may be nil
 }
 
 func (f *faults) socketMade(fd int) error {

@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// flush sends what is marked, and does what follows from that. Nothing of the
-// user's runs while bytes are being sent, and a failure closes the channel only
-// after: so that a flush is never entered twice, nor left by a panic, and needs no
+// flush sends the bytes up to flushMark, completes futures, and calls the handler. No code
+// of the user runs while bytes are being sent, and an error closes the channel only in a
+// later body. So a flush is never entered twice and never left by a panic, and needs no
 // flag that could stay set (netty #1600, #1609). Loop only.
 func (c *Channel) flush() {
 	err := c.sendPending()
@@ -19,10 +19,10 @@ func (c *Channel) flush() {
 	}
 }
 
-// sendPending sends until everything marked is sent, the kernel has no room, or the
-// spin is used up. Then blocked is set, and a readiness event will come: an edge
-// after EAGAIN, or one that again asks for. A short write is no EAGAIN: only that
-// promises an edge.
+// sendPending sends until all bytes up to flushMark are sent, the kernel has no room, or
+// the spin is used up. In the last two cases it sets blocked, and a readiness event will
+// follow: the poller's edge after EAGAIN, or the event of rearm. A short write does not end
+// the loop: only EAGAIN guarantees an edge.
 func (c *Channel) sendPending() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,7 +33,7 @@ func (c *Channel) sendPending() error {
 	for spin := 0; c.sent < c.flushMark; spin++ {
 		if spin == c.cfg.writeSpin {
 			c.blocked = true
-			c.again()
+			c.rearm()
 			return nil
 		}
 		n, errno := c.sendSome()
@@ -51,8 +51,8 @@ func (c *Channel) sendPending() error {
 	return nil
 }
 
-// sendSome is one system call. Others may append to the buffer meanwhile: what it
-// points to does not change. Requires mu, and lets go of it in between.
+// sendSome makes one system call. It releases mu during the call: other goroutines may
+// append to the buffer, which does not move the bytes that are being sent. Requires mu.
 func (c *Channel) sendSome() (int, syscall.Errno) {
 	left := c.flushMark - c.sent
 	head := c.out.head

@@ -7,21 +7,21 @@ import (
 	"eventide/core"
 )
 
-// CloseGracefully ends the channel without losing what was written: it refuses
-// writes with ErrChannelClosing, hears no more input, sends what is in the buffer,
-// whether flushed or not, shuts down the output, reads and discards until the peer
-// has ended its side, waits until the peer's kernel has acknowledged everything,
-// and closes. A peer that does not end its side, or does not read, holds it up: if
-// deadline passes before, the channel is closed with ErrCloseDeadline. The zero
-// deadline is none. A shutdown of the loop has a deadline too; the earlier one counts.
+// CloseGracefully closes the channel without losing written bytes. It refuses
+// further writes with ErrChannelClosing, delivers no more input, sends the buffer, flushed
+// or not, and shuts down the output. Then it reads and discards until the peer
+// has ended its side, waits until the peer's kernel has acknowledged all bytes,
+// and closes. A peer that does not read, or does not end its side, delays the close:
+// if deadline passes first, the channel is closed with ErrCloseDeadline. The zero
+// deadline means none. A shutdown of the loop has a deadline too; the earlier one applies.
 //
-// The future completes when the socket is closed: with nil if all of this has
-// happened, else with the reason. A second call returns the same future; it may
-// bring the deadline forward, and never back. Close ends it at once.
+// The future completes when the socket is closed: with nil if all steps have succeeded,
+// else with the cause. A second call returns the same future; it may make the deadline
+// earlier, but not later. Close ends the graceful close at once.
 //
-// From another goroutine writes of others are refused from the return of the call
-// on, those of the loop itself from when the loop begins the close: what it has been
-// given to read by then it can still answer.
+// Once a call from another goroutine has returned, writes of other goroutines are refused.
+// Writes on the loop are refused only when the loop begins the close, so a handler can
+// still answer the input it gets before that.
 func (c *Channel) CloseGracefully(deadline time.Time) *core.Future[struct{}] {
 	c.mu.Lock()
 	p, closed := c.promise(&c.observe().graceful), c.state == stateClosed
@@ -36,14 +36,15 @@ func (c *Channel) CloseGracefully(deadline time.Time) *core.Future[struct{}] {
 	}
 	c.mu.Unlock()
 	if closed {
-		settle(p, err)
+		completePromise(p, err)
 	} else {
 		c.onLoop(func() { c.closeGracefully(deadline) })
 	}
 	return p.Future()
 }
 
-// graceError is how a graceful close ended. Requires mu, and a closed channel.
+// graceError returns the error of CloseGracefully's future. The channel is closed.
+// Requires mu.
 func (c *Channel) graceError() error {
 	switch {
 	case c.clean:
@@ -59,38 +60,39 @@ func (c *Channel) closeGracefully(deadline time.Time) {
 	if c.state != stateDraining || deadline.IsZero() {
 		return
 	}
-	if t := c.atEdge(); t.grace == nil || deadline.Before(t.until) {
+	if t := c.rareState(); t.grace == nil || deadline.Before(t.until) {
 		t.until = deadline
-		c.setGrace()
+		c.setGraceTimer()
 	}
 }
 
-// setGrace sets the timer of the graceful close, anew if there is one. Loop only.
-func (c *Channel) setGrace() {
-	t := c.atEdge()
+// setGraceTimer sets the timer of the graceful close, and stops an earlier one. Loop only.
+func (c *Channel) setGraceTimer() {
+	t := c.rareState()
 	if t.grace != nil {
 		t.grace.Stop()
 	}
-	t.grace = time.AfterFunc(time.Until(t.until), func() { c.reg.Post(c.graceIsOver) })
+	t.grace = time.AfterFunc(time.Until(t.until), func() { c.reg.Post(c.graceTimerFired) })
 }
 
-// graceIsOver may come early: from a timer that was superseded, or if the clock was set
-// back and the deadline has no monotonic reading. Loop only.
-func (c *Channel) graceIsOver() {
+// graceTimerFired closes the channel if its deadline has passed. The call may be early: the
+// timer was superseded, or the clock was set back and the deadline has no monotonic
+// reading. Loop only.
+func (c *Channel) graceTimerFired() {
 	switch {
-	case c.state != stateDraining || c.broken != nil: // closed, or about to be, by fail
-	case time.Now().Before(c.atEdge().until):
-		c.setGrace()
+	case c.state != stateDraining || c.broken != nil: // closed, or fail is about to close it
+	case time.Now().Before(c.rareState().until):
+		c.setGraceTimer()
 	default:
 		c.closeNow(ErrCloseDeadline, false)
 	}
 }
 
-// Drain is core.Channel's. The deadline is core's to keep: it calls Abort.
+// Drain implements core.Channel. core keeps the deadline: it calls Abort when it passes.
 func (s *loopSide) Drain(core.Deadline) { (*Channel)(s).drain(core.ErrShutdown) }
 
-// drain begins the graceful end; cause is what to name when it has succeeded. Loop
-// only.
+// drain begins the graceful close. cause becomes the cause of the close if it succeeds.
+// Loop only.
 func (c *Channel) drain(cause error) {
 	switch c.state {
 	case stateConnecting:
@@ -110,17 +112,17 @@ func (c *Channel) drain(cause error) {
 	if w := c.idleWatch(); w != nil {
 		w.stop()
 	}
-	c.finishing, c.atEdge().drainedFor = !held, cause
-	// A peer that only writes must be read from now, or it never comes to read.
+	c.finishing, c.rareState().drainedFor = !held, cause
+	// Discard input from now on: a peer that writes before it reads would block otherwise.
 	c.inputReady = true
 	c.flush()
-	// Not c.read(): the caller may be the Read of another channel of this loop, whose
-	// input is in the buffer that all of them share.
+	// Not c.read(): the Read of another channel of this loop may be on the stack, and its
+	// input lies in the buffer that all channels of the loop share.
 	c.reg.Post(c.read)
 }
 
-// endOutput shuts down the output once everything that was written is sent. Nothing more
-// is accepted. Loop only.
+// endOutput shuts down the output once all written bytes are sent. The caller has made
+// sure that no more writes are accepted. Loop only.
 func (c *Channel) endOutput() {
 	c.mu.Lock()
 	c.flushMark = c.written
@@ -129,13 +131,13 @@ func (c *Channel) endOutput() {
 	c.flush()
 }
 
-// CloseOutput ends our side of the stream: writes are refused from now on with
-// ErrOutputShutdown; what was written before is flushed, and then the output is
-// shut down. (Netty's shutdownOutput drops it, R219.) Input goes on: with
-// WithHalfClosure until the peer ends its side, which closes the channel.
+// CloseOutput ends the local side of the stream: further writes are refused with
+// ErrOutputShutdown; earlier writes are flushed, and then the output is
+// shut down. (Netty's shutdownOutput drops them, R219.) Input is still delivered. When the
+// peer ends its side too, the channel closes.
 //
-// The future completes when the output is shut down, or with a *ClosedError. A
-// second call returns the same future.
+// The future completes when the output is shut down, or with a *ClosedError if the channel
+// closes first. A second call returns the same future.
 func (c *Channel) CloseOutput() *core.Future[struct{}] {
 	c.mu.Lock()
 	p, closed := c.promise(&c.observe().output), c.state == stateClosed
@@ -147,7 +149,7 @@ func (c *Channel) CloseOutput() *core.Future[struct{}] {
 	}
 	c.mu.Unlock()
 	if closed {
-		settle(p, err)
+		completePromise(p, err)
 	} else {
 		c.onLoop(c.closeOutput)
 	}
@@ -157,23 +159,24 @@ func (c *Channel) CloseOutput() *core.Future[struct{}] {
 func (c *Channel) closeOutput() {
 	c.finishing = true
 	c.flush()
-	if c.outputShut { // by a graceful close, before anybody asked for this future
-		c.settleOutput()
+	if c.outputShut { // a graceful close has shut it down before this future existed
+		c.completeOutput()
 	}
 }
 
-// settleOutput completes the future of CloseOutput, if somebody has asked for it.
-func (c *Channel) settleOutput() {
+// completeOutput completes the future of CloseOutput, if there is one.
+func (c *Channel) completeOutput() {
 	c.mu.Lock()
 	var p *core.Promise[struct{}]
 	if c.observers != nil {
 		p = c.observers.output
 	}
 	c.mu.Unlock()
-	settle(p, nil)
+	completePromise(p, nil)
 }
 
-// outputError is how CloseOutput ended. Requires mu, and a closed channel.
+// outputError returns the error of CloseOutput's future. The channel is closed.
+// Requires mu.
 func (c *Channel) outputError() error {
 	if c.clean || c.outputShut {
 		return nil
@@ -181,9 +184,8 @@ func (c *Channel) outputError() error {
 	return closedError(c.failure, c.closing)
 }
 
-// finishOutput does what is due when everything is flushed: it shuts down the
-// output, if that is wanted, and closes the channel when both sides have ended.
-// Loop only.
+// finishOutput does nothing unless finishing is set. Once all bytes are sent it shuts down
+// the output, and once the peer has ended its side too, it closes the channel. Loop only.
 func (c *Channel) finishOutput() {
 	if !c.finishing || c.broken != nil || c.state != stateOpen && c.state != stateDraining {
 		return
@@ -197,16 +199,16 @@ func (c *Channel) finishOutput() {
 			return
 		}
 		c.outputShut = true
-		c.settleOutput()
+		c.completeOutput()
 	}
 	if !c.outputShut || !c.inputEnded {
 		return
 	}
 	if c.state == stateOpen {
-		c.drain(io.EOF) // both sides have ended: nobody can do anything with it
+		c.drain(io.EOF) // both sides have ended: the channel is of no more use
 		return
 	}
-	if c.atEdge().acks == nil {
+	if c.rareState().acks == nil {
 		c.awaitAcks()
 	}
 }

@@ -24,22 +24,23 @@ import (
 //		}
 //	}
 //
-// While a channel is held, CloseGracefully, a graceful shutdown of the loop and the peer's
-// end of the stream wait with the end of the output. Input is no longer delivered, as
-// always; but writes are accepted from every goroutine, IsWritable and WritabilityChanged
-// go on, and IsOpen is false. With the last release the writes end, what was written is
-// sent, and the close goes on. The deadline of the close does not wait: a held channel that
-// it closes is counted and named in core.Report. Close, an error of the connection,
-// CloseOutput and Handler.InputShutdown do not wait either; after them a hold has no effect.
+// While a channel is held, a close by CloseGracefully, by a graceful shutdown of the loop or
+// by the peer's end of the stream keeps the output open. As in any close, input is no longer
+// delivered and IsOpen is false; but writes are accepted from every goroutine, and
+// IsWritable and WritabilityChanged keep working. At the last release writes are
+// refused again, the buffer is sent, and the close continues. The deadline of the close is
+// not extended: if it closes a held channel, core.Report counts and names the channel. Close,
+// an error of the connection, CloseOutput and Handler.InputShutdown do not wait for a
+// release either; after them a hold has no effect.
 //
-// release may be called from any goroutine, at any time, the end of the channel included,
+// release may be called from any goroutine, at any time, also after the end of the channel,
 // and more than once: only the first call has an effect. A hold that is never released
-// keeps a graceful close until its deadline.
+// delays a graceful close until its deadline.
 //
-// The error is that of a write, with one difference: a channel that is held does not accept
-// another hold after its close has begun (ErrChannelClosing). On the loop the close begins
-// when the loop begins it, so a handler can hold for each request that it was given to
-// read. From another goroutine it begins with the call. release is never nil.
+// The error is that of a write, with one exception: a held channel accepts no further hold
+// after its close has begun (ErrChannelClosing). For calls on the loop the close begins
+// when the loop begins it, so a handler can hold for each request that it gets in Read. For
+// calls from another goroutine it begins with the call that closes. release is never nil.
 func (c *Channel) Hold() (release func(), err error) {
 	inLoop := c.loop.InEventLoop()
 	c.mu.Lock()
@@ -125,7 +126,7 @@ func (c *Channel) held() bool {
 }
 
 // waitForRelease reports whether the channel is held. If so, lastReleased will be called:
-// a hold is released before the two, or after. Requires mu; loop only.
+// mu orders this call and every release. Requires mu; loop only.
 func (c *Channel) waitForRelease() bool {
 	if !c.held() {
 		return false
@@ -134,9 +135,9 @@ func (c *Channel) waitForRelease() bool {
 	return true
 }
 
-// lastReleased goes on with the close that has waited. While the peer's end of the stream
-// waits, the channel is open, and another hold may have begun: endForEOF looks again. Loop
-// only.
+// lastReleased continues the close that waited for the last release. After the peer's end of
+// the stream the channel is still open, and another hold may have begun: endForEOF checks
+// again. Loop only.
 func (c *Channel) lastReleased() {
 	switch {
 	case c.broken != nil: // fail closes the channel
@@ -147,8 +148,8 @@ func (c *Channel) lastReleased() {
 	}
 }
 
-// describeHold names the channel for the Report, if it is held, and says since when.
-// Requires mu.
+// describeHold returns a name of the channel for core.Report and the begin of its oldest
+// hold, if the channel is held. Requires mu.
 func (c *Channel) describeHold() (name string, since time.Time) {
 	if !c.held() {
 		return "", time.Time{}

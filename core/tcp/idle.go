@@ -8,16 +8,16 @@ import (
 	"eventide/core"
 )
 
-// IdleKind says what has not happened for a while.
+// IdleKind is a kind of inactivity.
 type IdleKind uint8
 
 const (
 	// ReadIdle: nothing was read.
 	ReadIdle IdleKind = iota
-	// WriteIdle: the kernel has taken no bytes. Either nothing was written, or the peer does
-	// not read: Channel.PendingBytes tells which.
+	// WriteIdle: the kernel took no bytes. Either nothing was written, or the peer does
+	// not read; in the second case Channel.PendingBytes is not 0.
 	WriteIdle
-	// AllIdle: neither.
+	// AllIdle: nothing was read, and the kernel took no bytes.
 	AllIdle
 )
 
@@ -33,21 +33,21 @@ func (k IdleKind) String() string {
 	return fmt.Sprintf("IdleKind(%d)", uint8(k))
 }
 
-// IdleHandler is a Handler that wants to be called when its channel is idle: to send a
-// heartbeat, or to close the channel in its own way. The channel of another handler is closed
-// with an *IdleError.
+// IdleHandler is a Handler that is called when its channel is idle: to send a
+// heartbeat, or to close the channel in its own way. A channel whose handler is not an
+// IdleHandler is closed with an *IdleError.
 type IdleHandler interface {
 	Handler
 
-	// Idle is called when the timeout of kind has passed, and again each time it passes
-	// once more without activity.
+	// Idle is called when the timeout of kind has passed without activity, and again after
+	// each further timeout without activity.
 	Idle(ch *Channel, kind IdleKind)
 }
 
-// ErrIdle is why a channel was closed whose handler is no IdleHandler. It is an *IdleError.
+// ErrIdle matches the *IdleError of a channel that an idle timeout has closed.
 var ErrIdle = errors.New("tcp: channel is idle")
 
-// IdleError is ErrIdle, and which timeout has passed.
+// IdleError is the error of a channel that an idle timeout has closed.
 type IdleError struct {
 	Kind  IdleKind
 	After time.Duration // the timeout
@@ -58,17 +58,17 @@ func (e *IdleError) Error() string { return fmt.Sprintf("%v: %v for %v", ErrIdle
 // Unwrap returns ErrIdle.
 func (e *IdleError) Unwrap() error { return ErrIdle }
 
-// Timeout returns true, as of a net.Error.
+// Timeout returns true, as that of a net.Error.
 func (e *IdleError) Timeout() bool { return true }
 
-// WithIdleTimeouts sets how long a channel may be without activity of each IdleKind, on the
-// clock of its loop; 0, the default, is for ever. When a timeout has passed the handler's
-// Idle is called, if it is an IdleHandler; otherwise Handler.Error is called with an
-// *IdleError and the channel is closed.
+// WithIdleTimeouts sets how long a channel may be without activity of each IdleKind, by the
+// clock of its loop. 0, the default, means no timeout. When a timeout has passed, the
+// channel calls IdleHandler.Idle if its handler has that method; otherwise it calls
+// Handler.Error with an *IdleError and closes.
 //
-// The timeouts read and all pass only while a request is waited for: their time begins again
-// when the last hold is released (Channel.Hold), and when paused input goes on. None passes
-// after a close has begun, which has a deadline of its own.
+// The timeouts read and all measure how long the peer sends no request: their time restarts
+// at the last release (Channel.Hold), and when input that was paused resumes. No idle
+// timeout passes after a graceful close has begun; that close has a deadline of its own.
 func WithIdleTimeouts(read, write, all time.Duration) Option {
 	return func(c *config) error {
 		if read < 0 || write < 0 || all < 0 {
@@ -81,29 +81,30 @@ func WithIdleTimeouts(read, write, all time.Duration) Option {
 
 func (c *config) hasIdleTimeouts() bool { return c.idle != [3]time.Duration{} }
 
-// idleWatch is the activity of a channel with idle timeouts. Loop only.
+// idleWatch records the activity of a channel with idle timeouts. Loop only.
 type idleWatch struct {
-	read, written time.Time      // the last time
-	began         [3]time.Time   // the time of this kind begins here, if that is later
+	read, written time.Time      // of the last read, and of the last bytes that the kernel took
+	began         [3]time.Time   // by kind: the idle time does not begin earlier
 	timers        [3]*core.Timer // nil: the kind has no timeout
 }
 
-// idleWatch returns nil if the channel has no idle timeouts, or is at its end. Loop only.
+// idleWatch returns the watch, or nil if the channel has no idle timeouts or is not active.
+// Loop only.
 func (c *Channel) idleWatch() *idleWatch {
-	if c.edge == nil {
+	if c.rare == nil {
 		return nil
 	}
-	return c.edge.idle
+	return c.rare.idle
 }
 
-// watchIdle begins to watch an active channel, if the options say so. Loop only.
+// watchIdle sets the idle timers of an active channel, if it has timeouts. Loop only.
 func (c *Channel) watchIdle() {
 	if !c.cfg.hasIdleTimeouts() {
 		return
 	}
 	now := c.loop.Now()
 	w := &idleWatch{read: now, written: now}
-	c.atEdge().idle = w
+	c.rareState().idle = w
 	for kind, timeout := range c.cfg.idle {
 		if timeout > 0 {
 			w.arm(c, IdleKind(kind), timeout)
@@ -111,13 +112,14 @@ func (c *Channel) watchIdle() {
 	}
 }
 
-// arm sets the timer of kind. A loop that refuses it is about to end the channel.
+// arm sets the timer of kind. If the loop refuses the timer, a shutdown is about to end the
+// channel.
 func (w *idleWatch) arm(c *Channel, kind IdleKind, d time.Duration) {
 	w.timers[kind], _ = c.loop.Schedule(d, func() { c.idlePassed(kind) })
 }
 
-// stop cancels the timers: so that none keeps a shutdown that runs timers, or the channel in
-// memory.
+// stop cancels the timers. A timer that is left would delay a shutdown that runs timers, and
+// keep the channel in memory.
 func (w *idleWatch) stop() {
 	for _, t := range w.timers {
 		if t != nil {
@@ -126,8 +128,8 @@ func (w *idleWatch) stop() {
 	}
 }
 
-// idlePassed is called when a timer has gone off. Activity does not move timers: most of
-// them find some, and are set again for the rest of the time. Loop only.
+// idlePassed runs when a timer fires. Activity does not move timers: if there was some, the
+// timer is set for the remaining time. Loop only.
 func (c *Channel) idlePassed(kind IdleKind) {
 	w := c.idleWatch()
 	if w == nil || c.state != stateOpen || c.broken != nil {
@@ -150,7 +152,7 @@ func (c *Channel) idlePassed(kind IdleKind) {
 	c.fail(&IdleError{kind, timeout})
 }
 
-// last returns the begin of the time without activity.
+// last returns when the current time without activity began.
 func (w *idleWatch) last(kind IdleKind) time.Time {
 	last := w.began[kind]
 	if kind != WriteIdle && w.read.After(last) {
@@ -162,8 +164,8 @@ func (w *idleWatch) last(kind IdleKind) time.Time {
 	return last
 }
 
-// expectInput restarts the time of kind at the moment it became the peer's turn: at the last
-// release, or now if it is not the peer's turn.
+// expectInput moves the begin of the idle time to the last release; or to now while the
+// channel is held or its input is paused, because then the peer owes no input.
 func (w *idleWatch) expectInput(c *Channel, kind IdleKind, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,7 +178,7 @@ func (w *idleWatch) expectInput(c *Channel, kind IdleKind, now time.Time) {
 	}
 }
 
-// inputWaits restarts the times without input. Loop only.
+// inputWaits restarts the idle times of input. Loop only.
 func (c *Channel) inputWaits() {
 	if w := c.idleWatch(); w != nil {
 		w.began[ReadIdle] = c.loop.Now()

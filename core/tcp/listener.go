@@ -13,9 +13,9 @@ import (
 	"eventide/core"
 )
 
-// Listener accepts connections on a loop of the boss group and gives each to the
-// next loop of the worker group. All methods may be called from any goroutine, from
-// the loops too; none waits.
+// Listener accepts connections on a loop of the boss group and makes each a channel on the
+// next loop of the worker group. All methods may be called from any goroutine, also on the
+// loops; none blocks.
 type Listener struct {
 	// Set once.
 	boss       *core.EventLoop
@@ -25,7 +25,7 @@ type Listener struct {
 	fd         int
 	addr       netip.AddrPort
 
-	// Set once by Listen, with mu held: the loop may come before it returns.
+	// Set once by register, with mu held: the loop may use it before Listen returns.
 	reg *core.Registration
 
 	// Atomic.
@@ -40,37 +40,38 @@ type Listener struct {
 	result   *core.Promise[struct{}]
 
 	// Loop only.
-	retry     *time.Timer
-	delay     time.Duration
-	held      accepted // on its way to a worker, which may have no room
-	holds     bool     // there is one
-	accepting bool     // accept is below us on the stack, or what follows it
-	ending    error    // why it is to close, once it has handed over what came before
+	retry      *time.Timer
+	delay      time.Duration
+	current    accepted // if hasCurrent: the connection to hand off, which may wait for room
+	hasCurrent bool
+	accepting  bool  // accept or its caller is on the stack; closeInOrder leaves the close to it
+	ending     error // the cause of a close that waits for the backlog to be handed off
 }
 
-// ListenerStats counts what a listener has done.
+// ListenerStats has the counters of a listener.
 type ListenerStats struct {
 	Accepted int64 // connections taken from the kernel
-	Refused  int64 // of these, closed because no worker or no handler took them
-	Paused   int64 // times it stopped for a while: accept failed, or a worker's queue was full
+	Refused  int64 // of these, closed because no worker accepted them or no handler was made
+	Paused   int64 // pauses, after an error of accept or because a worker's queue was full
 }
 
-// listenerLoopSide is the listener as its loop sees it (core.Channel).
+// listenerLoopSide implements core.Channel for the loop of the listener.
 type listenerLoopSide Listener
 
-// Listen listens on addr, "host:port" as in package net with "tcp": an empty host,
-// 0.0.0.0 and [::] are every local address, of IPv4 and of IPv6; of the addresses of a
-// name it takes the first, of IPv4 if there is one; port 0 is a free one, and so is that
-// of the empty addr. The listener
-// runs on the next loop of boss; each connection becomes a channel on the next loop of
-// worker, with a handler that newHandler returns, called there. Both groups may be the
-// same.
+// Listen listens on addr, "host:port" as in package net with "tcp". An empty host,
+// 0.0.0.0 and [::] mean every local address, of IPv4 and of IPv6. For a name, Listen takes
+// its first IPv4 address, or its first address if none is IPv4. Port 0, and an empty addr,
+// mean a free port.
 //
-// When it returns, connections are accepted. It waits only to look up a name, if
-// addr has one. While a worker's queue is full (core.WithMaxPendingTasks) the listener
+// The listener runs on the next loop of boss. Each connection becomes a channel on the next
+// loop of worker, and newHandler is called on that loop to make its handler. Both groups
+// may be the same.
+//
+// Connections are accepted once Listen has returned. It blocks only to look up a name in
+// addr. While a worker's queue is full (core.WithMaxPendingTasks) the listener
 // pauses, and connections wait in the kernel's backlog; a core.WithRejectedHandler is
-// not asked. A worker that was shut down is passed over, and a connection is closed
-// when all were. A shutdown of the boss ends the listener.
+// not called. Workers that were shut down are skipped; if all were, connections are closed.
+// A shutdown of the boss closes the listener.
 func Listen(boss, worker *core.Group, addr string, newHandler func() Handler, opts ...Option) (*Listener, error) {
 	return listen("Listen", loops{group: boss}, loops{group: worker}, addr, newHandler, opts)
 }
@@ -117,8 +118,8 @@ func listen(call string, boss, workers loops, addr string, newHandler func() Han
 	return l, nil
 }
 
-// register keeps the lock until the listener knows its registration: what the loop
-// has to say may come at once.
+// register holds mu until reg is set: the loop may call the listener before
+// RegisterChannel returns.
 func (l *Listener) register() (err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,31 +139,30 @@ func (l *Listener) Addr() net.Addr { return netAddr(l.addr) }
 // EventLoop returns the loop of the listener.
 func (l *Listener) EventLoop() *core.EventLoop { return l.boss }
 
-// Stats returns what has happened so far.
+// Stats returns the counters as of now.
 func (l *Listener) Stats() ListenerStats {
 	return ListenerStats{l.accepted.Load(), l.refused.Load(), l.paused.Load()}
 }
 
-// CloseCause returns why the listener closed: ErrListenerClosed after Close, the
-// cause of the shutdown, or the error of the socket. Nil before.
+// CloseCause returns the cause of the close: ErrListenerClosed after Close, the cause of
+// the shutdown, or the error of the socket. It is nil while the listener is open.
 func (l *Listener) CloseCause() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.cause
 }
 
-// Close ends the listener. Its channels go on, and connections that the kernel has
-// accepted become channels still; if a worker's queue is full it waits until there is
-// room for them. The future completes when the socket is closed: from then on
-// connections are refused, and the address is free. Its error is that of close(2). A
-// second call returns the same future.
+// Close closes the listener. Its channels stay open. Connections that the kernel has
+// accepted still become channels; if a worker's queue is full, the close waits for room. The
+// future completes when the socket is closed: from then on connections are refused, and the
+// address is free. Its error is that of close(2). A second call returns the same future.
 func (l *Listener) Close() *core.Future[struct{}] {
 	l.mu.Lock()
 	p, closed, err := l.promise(&l.result), l.closed, l.closeErr
 	l.mu.Unlock()
 	switch {
 	case closed:
-		settle(p, err)
+		completePromise(p, err)
 	case l.boss.InEventLoop():
 		l.closeInOrder(ErrListenerClosed)
 	default:
@@ -172,18 +172,18 @@ func (l *Listener) Close() *core.Future[struct{}] {
 }
 
 // CloseFuture returns the future that completes, always with nil, when the socket
-// is closed, for whatever reason.
+// is closed, whatever the cause.
 func (l *Listener) CloseFuture() *core.Future[struct{}] {
 	l.mu.Lock()
 	p, closed := l.promise(&l.future), l.closed
 	l.mu.Unlock()
 	if closed {
-		settle(p, nil)
+		completePromise(p, nil)
 	}
 	return p.Future()
 }
 
-// promise requires mu.
+// promise returns *p, and makes it if it is nil. Requires mu.
 func (l *Listener) promise(p **core.Promise[struct{}]) *core.Promise[struct{}] {
 	if *p == nil {
 		*p = core.NewPromise[struct{}](l.boss)
@@ -192,8 +192,8 @@ func (l *Listener) promise(p **core.Promise[struct{}]) *core.Promise[struct{}] {
 	return *p
 }
 
-// close is loop only. A connection in hand is closed and counted before, and logged at
-// last: the logger may not return.
+// close closes the listener at once. The current connection is closed and counted first,
+// and logged last, because the logger may panic or call runtime.Goexit. Loop only.
 func (l *Listener) close(cause error) {
 	reg := l.registration()
 	if l.CloseCause() != nil {
@@ -202,35 +202,35 @@ func (l *Listener) close(cause error) {
 	if l.retry != nil {
 		l.retry.Stop()
 	}
-	if l.holds {
-		l.holds = false
+	if l.hasCurrent {
+		l.hasCurrent = false
 		defer l.logRefusal(l.refused.Add(1), cause)
-		_ = sysClose(nil, l.held.fd)
+		_ = sysClose(nil, l.current.fd)
 	}
-	defer l.closeSocket(reg, cause) // a poller may panic: the listener ends all the same
-	_ = reg.Modify(0)               // before the number of the descriptor may be used again
+	defer l.closeSocket(reg, cause) // also if Modify panics: it is the code of a poller
+	_ = reg.Modify(0)               // before the kernel can reuse the number of the descriptor
 }
 
-// closeSocket is close once the poller has been asked to let go.
+// closeSocket is the part of close that follows Modify.
 func (l *Listener) closeSocket(reg *core.Registration, cause error) {
 	err := sysClose(l.cfg.faults, l.fd)
 	l.mu.Lock()
 	l.closed, l.cause, l.closeErr = true, cause, err
 	future, result := l.future, l.result
 	l.mu.Unlock()
-	settle(future, nil)
-	settle(result, err)
+	completePromise(future, nil)
+	completePromise(result, err)
 	reg.End(core.ChannelEnd{Kind: core.EndUncounted})
 }
 
-// closeInOrder closes the listener when all connections that came before have been
-// handed over: now, unless a worker's queue is full. Loop only.
+// closeInOrder closes the listener once the connections in its backlog have been handed
+// off: at once, unless a worker's queue is full. Loop only.
 func (l *Listener) closeInOrder(cause error) {
 	if l.ending == nil {
 		l.ending = cause
 	}
 	switch {
-	case l.accepting: // it follows
+	case l.accepting: // afterAccept or accept's caller closes
 	case l.CloseCause() == nil && !l.takeBacklog():
 		l.pause(core.ErrQueueFull)
 	default:
@@ -238,8 +238,8 @@ func (l *Listener) closeInOrder(cause error) {
 	}
 }
 
-// Drain is core.Channel's: all that a listener has to drain is its backlog.
+// Drain implements core.Channel: a listener drains its backlog.
 func (s *listenerLoopSide) Drain(core.Deadline) { (*Listener)(s).closeInOrder(core.ErrShutdown) }
 
-// Abort is core.Channel's.
+// Abort implements core.Channel.
 func (s *listenerLoopSide) Abort(cause error) { (*Listener)(s).close(cause) }

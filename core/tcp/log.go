@@ -8,15 +8,16 @@ import (
 	"eventide/core/internal/transport"
 )
 
-// log writes to the logger of the options. It may not return: see transport.Log.
+// log writes to the logger of the options. The logger may call runtime.Goexit: see
+// transport.Log.
 func (c *config) log(level slog.Level, msg string, args ...any) {
 	transport.Log(c.logger, level, msg, args...)
 }
 
-// logFailure logs an end of which no caller is told: that of a failed handler, or of a
+// logFailure logs an end that no caller can observe: that of a failed handler, or of a
 // channel that a shutdown aborted at its deadline or with bytes in its buffer. Other ends
-// have a handler, a future or a caller. It logs in a body of its own: the logger may not
-// return. Loop only, before End.
+// reach a handler, a future or a caller. It logs in a body of its own, because the logger
+// may call runtime.Goexit. Loop only, before End.
 func (c *Channel) logFailure(cause error, end core.ChannelEnd) {
 	switch {
 	case errors.Is(cause, ErrHandlerFailed):
@@ -29,7 +30,7 @@ func (c *Channel) logFailure(cause error, end core.ChannelEnd) {
 		c.shared.aborted++
 		n := c.shared.aborted
 		if n&(n-1) != 0 {
-			return // of many not each one
+			return // log only counts that are powers of two
 		}
 		c.reg.Post(func() {
 			args := []any{"local", c.LocalAddr(), "remote", c.RemoteAddr(), "error", cause, "bytes discarded", end.Discarded, "so far on this loop", n}

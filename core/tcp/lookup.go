@@ -6,23 +6,23 @@ import (
 	"eventide/core"
 )
 
-// lookup is the dial of a name as its loop sees it (core.Channel): it has no
-// descriptor, and lives on another goroutine, but the loop asks it to end and waits
-// for that, so that nothing of it is left behind (G24). A resolver that does not heed
-// its context does not hold the loop up: package net leaves it alone then.
+// lookup is the core.Channel of the dial of a name. It has no descriptor, and the dial runs
+// on another goroutine; but a shutdown of the loop stops the dial and waits for its end, so
+// that none of it outlives the loop (G24). A resolver that ignores its context does not
+// delay the loop: package net then returns without it.
 type lookup struct {
 	loop *core.EventLoop
 	stop context.CancelCauseFunc
 	reg  *core.Registration // of the goroutine that dials
 }
 
-// newLookup returns a lookup that is known to the loop, and the context that ends with
-// it. Its owner has to call end.
+// newLookup registers a lookup with loop. The context that it returns ends with the
+// lookup. The caller must call end.
 func (d *dialer) newLookup(ctx context.Context, loop *core.EventLoop) (*lookup, context.Context, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	l := &lookup{loop: loop, stop: stop}
 	var err error
-	// Without an interest no descriptor is watched, whichever it is.
+	// Without an interest the poller watches no descriptor, so the number 0 is unused.
 	if l.reg, err = loop.RegisterChannel(0, 0, l); err != nil {
 		stop(nil)
 		return nil, nil, refusedByLoop(d.call, err)
@@ -35,23 +35,23 @@ func (l *lookup) end() {
 	l.reg.End(core.ChannelEnd{Kind: core.EndUncounted})
 }
 
-// Ready is core.Channel's, and is not called.
+// Ready implements core.Channel. It is never called.
 func (l *lookup) Ready(core.Readiness) {}
 
-// Drain is core.Channel's: a dial is no channel yet, and there is nothing to drain.
+// Drain implements core.Channel: a dial has no channel yet, so there is nothing to drain.
 func (l *lookup) Drain(core.Deadline) { l.Abort(core.ErrShutdown) }
 
-// Abort is core.Channel's.
+// Abort implements core.Channel.
 func (l *lookup) Abort(cause error) {
 	l.stop(&core.RejectedError{State: l.loop.State(), Reason: cause})
 }
 
-// dialName looks the name up, tries each address, and waits.
+// dialName resolves the address and connects to each of its addresses until one succeeds.
 func (d *dialer) dialName(ctx context.Context, loop *core.EventLoop) (*Channel, error) {
 	addrs, err := resolve(ctx, d.addr)
 	if err != nil {
 		if ctx.Err() != nil {
-			err = context.Cause(ctx) // package net says only that it was cancelled
+			err = context.Cause(ctx) // package net reports only that it was cancelled
 		}
 		return nil, d.wrap(err)
 	}

@@ -6,13 +6,13 @@ import (
 	"eventide/core"
 )
 
-// loops is where channels get their loop from: a group, or one loop.
+// loops is a source of loops for channels: a group, or one loop.
 type loops struct {
 	group *core.Group
 	loop  *core.EventLoop
 }
 
-// check reports what is wrong with the argument called name.
+// check returns an error if the argument called name is not usable.
 func (l loops) check(call, name string) error {
 	switch {
 	case l.loop != nil:

@@ -2,15 +2,15 @@ package tcp
 
 import "eventide/core"
 
-// loopShared is what the channels of one loop share.
+// loopShared is the state that the channels of one loop share.
 type loopShared struct {
 	pool chunkPool // has a lock of its own
 
 	// Loop only.
-	scratch []byte // for reads; its content is valid during one call of a handler
+	scratch []byte // the read buffer; its content is valid during one call of Handler.Read
 	vector  vector // for gathering writes
-	noInput bool   // Quiesce was called: no handler gets a Read any more
-	aborted int64  // channels of which logFailure had to say that a shutdown aborted them
+	noInput bool   // Quiesce was called: no handler gets more input
+	aborted int64  // channels that logFailure counted as aborted by a shutdown
 }
 
 var sharedOfLoop = core.NewLocal(func() *loopShared { return new(loopShared) })

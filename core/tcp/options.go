@@ -8,11 +8,11 @@ import (
 	"eventide/core/internal/transport"
 )
 
-// Option changes how Listen and Dial make channels. A bad value is an error of
-// that call, as is a nil option, and nothing has happened then.
+// Option configures the channels and listeners that Listen, Dial and their variants make.
+// Those calls return an error for a bad value or a nil option, and then have no effect.
 type Option func(*config) error
 
-// config is what the options say. It is not changed once a channel has it.
+// config holds the values of the options. It does not change after newConfig.
 type config struct {
 	low, high   int
 	writeSpin   int
@@ -20,16 +20,16 @@ type config struct {
 	recv, send  int
 	linger      time.Duration
 	lingers     bool
-	idle        [3]time.Duration // by IdleKind; 0: none
+	idle        [3]time.Duration // indexed by IdleKind; 0: no timeout
 	halfClosure bool
 	delay       bool
 	keepAlive   time.Duration
 	backlog     int
 	noReuseAddr bool
 	reusePort   bool
-	logger      *slog.Logger // nil: slog.Default, as of the moment
+	logger      *slog.Logger // nil: slog.Default at the time of the message
 	faults      *faults      // tests only
-	socket      Socket       // of Embed; nil: the kernel's
+	socket      Socket       // set by Embed; nil: a socket of the kernel
 }
 
 // Defaults.
@@ -42,12 +42,13 @@ const (
 	DefaultKeepAlive     = 15 * time.Second
 )
 
-// MaxReadBuffer is the greatest read buffer: 1 GiB. One read(2) can fill it; of more
-// than 2 GiB it would not, and be taken for one that has emptied the socket.
+// MaxReadBuffer is the largest read buffer: 1 GiB. One read(2) can fill it. One read
+// cannot fill a buffer of 2 GiB, and a read that does not fill its buffer is taken as the
+// sign that the socket is empty.
 const MaxReadBuffer = 1 << 30
 
-// What options take at most: the kernel would refuse or cut what is more, or a sum
-// overflow, and nobody would hear of it.
+// Upper bounds of option values. The kernel would refuse or silently cut a larger value,
+// or a sum would overflow.
 const (
 	mostWaterMark    = math.MaxInt - 1     // the bytes that cross it can be counted
 	mostSocketBuffer = math.MaxInt32 / 2   // an int, doubled
@@ -67,11 +68,11 @@ func newConfig(opts []Option) (*config, error) {
 	return c, nil
 }
 
-// WithWriteBufferWaterMarks sets when a channel says that it is written to faster
-// than it can send: it is unwritable once more than high bytes wait, and writable
-// again once fewer than low do (R222). It is advice: Write always accepts.
-// 1 <= low <= high < math.MaxInt: with a low of 0 it would never be writable again. The
-// default is 32 and 64 KiB.
+// WithWriteBufferWaterMarks sets when Channel.IsWritable reports back-pressure: false once
+// more than high bytes wait to be sent, and true again once fewer than low do (R222). It
+// is advice: Write accepts bytes in both cases. The bounds are
+// 1 <= low <= high < math.MaxInt; with a low of 0 a channel would never become writable
+// again. The defaults are 32 KiB and 64 KiB.
 func WithWriteBufferWaterMarks(low, high int) Option {
 	return func(c *config) error {
 		if low < 1 || high < low || high > mostWaterMark {
@@ -82,8 +83,8 @@ func WithWriteBufferWaterMarks(low, high int) Option {
 	}
 }
 
-// WithWriteSpin bounds the system calls of one flush: after n of them others get
-// their turn, and the flush goes on later (R218). The default is 16.
+// WithWriteSpin bounds the system calls of one flush: after n of them the loop serves its
+// other channels, and then continues the flush (R218). The default is 16.
 func WithWriteSpin(n int) Option {
 	return func(c *config) error {
 		if n < 1 {
@@ -94,8 +95,8 @@ func WithWriteSpin(n int) Option {
 	}
 }
 
-// WithReadBuffer bounds the bytes of one call of Handler.Read. The buffer belongs
-// to the loop: its channels share it. The default is 64 KiB, the most MaxReadBuffer.
+// WithReadBuffer bounds the bytes of one call of Handler.Read. The buffer belongs to the
+// loop, and the loop's channels share it. The default is 64 KiB, the maximum MaxReadBuffer.
 func WithReadBuffer(size int) Option {
 	return func(c *config) error {
 		if size < 1 || size > MaxReadBuffer {
@@ -107,9 +108,9 @@ func WithReadBuffer(size int) Option {
 }
 
 // WithSocketBuffers sets the kernel's buffers of each connection, in bytes
-// (SO_RCVBUF, SO_SNDBUF; the kernel doubles them). 0 leaves one as it is, which
-// lets the kernel adapt it. The most is math.MaxInt32/2; the kernel's own limits
-// (net.core.rmem_max, wmem_max) hold too.
+// (SO_RCVBUF, SO_SNDBUF; the kernel doubles them). With 0 the kernel keeps adapting that
+// buffer. The maximum is math.MaxInt32/2; the kernel's own limits
+// (net.core.rmem_max, wmem_max) apply too.
 func WithSocketBuffers(receive, send int) Option {
 	return func(c *config) error {
 		if receive < 0 || send < 0 || receive > mostSocketBuffer || send > mostSocketBuffer {
@@ -120,14 +121,15 @@ func WithSocketBuffers(receive, send int) Option {
 	}
 }
 
-// WithLinger makes Close wait, off the loop, until the peer's kernel has
-// acknowledged what ours holds, or the connection has failed, for d at most. The future of Close completes
-// after that; an abort by a shutdown cuts it short. d = 0 resets the connection
-// instead: what the kernels hold is lost. Without this option the socket is closed
-// at once and the kernel delivers the rest in the background.
+// WithLinger makes Close keep the socket until the peer's kernel has acknowledged all sent
+// bytes or the connection has failed, for d at most. No thread blocks meanwhile: the loop
+// checks by timer. The future of Close completes when the socket is closed; an abort by a
+// shutdown ends the wait early. With d = 0 Close resets the connection instead: bytes in
+// the kernels' buffers are lost. Without this option Close closes the socket at once, and
+// the kernel delivers the rest in the background.
 //
-// SO_LINGER itself is not set for d > 0, as it makes close(2) block the thread, on
-// a non-blocking socket too.
+// With d > 0 the option does not set SO_LINGER, which would make close(2) block the
+// thread even on a non-blocking socket.
 func WithLinger(d time.Duration) Option {
 	return func(c *config) error {
 		if d < 0 {
@@ -148,11 +150,11 @@ func WithNoDelay(on bool) Option {
 }
 
 // WithHalfClosure(true) keeps a channel open when the peer has ended its side:
-// Handler.InputShutdown is called, and writes go on. The channel is closed when its
-// own output has been shut down too. The default is false: what was written until
-// then is sent, flushed or not, and the channel is closed, with io.EOF for a cause.
-// (Netty closes it at once, and drops what was not sent, R220.) A peer that does not
-// read holds that up as it does any write: CloseGracefully has a deadline.
+// Handler.InputShutdown is called, and writes are still accepted. The channel closes once
+// its own output has been shut down too. The default is false: at the peer's end the
+// channel sends its buffer, flushed or not, and closes with io.EOF as the cause. (Netty
+// closes it at once and drops the buffer, R220.) A peer that does not read delays that
+// close without bound; CloseGracefully sets a deadline.
 func WithHalfClosure(on bool) Option {
 	return func(c *config) error {
 		c.halfClosure = on
@@ -160,10 +162,10 @@ func WithHalfClosure(on bool) Option {
 	}
 }
 
-// WithKeepAlive sets after how long of silence, and then how often, the kernel
-// asks whether the peer is alive. 0 turns it off. The default is 15 s, as in
-// package net. The kernel counts in seconds: period is rounded up. The most is what
-// Linux takes, 32767 s (9h6m7s).
+// WithKeepAlive sets after how much silence, and then how often, the kernel probes
+// whether the peer is alive. 0 turns it off. The default is 15 s, as in package net. The
+// kernel counts in seconds: period is rounded up. The maximum is that of Linux, 32767 s
+// (9h6m7s).
 func WithKeepAlive(period time.Duration) Option {
 	return func(c *config) error {
 		if period < 0 || period > mostKeepAlive {
@@ -174,9 +176,9 @@ func WithKeepAlive(period time.Duration) Option {
 	}
 }
 
-// WithBacklog sets how many connections the kernel may have accepted that the
-// listener has not. The kernel's own limit (net.core.somaxconn) holds too. The
-// default is 4096, the most math.MaxInt32-1. No effect on Dial.
+// WithBacklog sets how many established connections may wait in the kernel for the
+// listener to accept them. The kernel's own limit (net.core.somaxconn) applies too. The
+// default is 4096, the maximum math.MaxInt32-1. It has no effect on Dial.
 func WithBacklog(n int) Option {
 	return func(c *config) error {
 		if n < 1 || n > mostBacklog {
@@ -187,9 +189,9 @@ func WithBacklog(n int) Option {
 	}
 }
 
-// WithReuseAddr(false) does not set SO_REUSEADDR on a listener: a restarted server
-// then has to wait for the connections of the one before to be forgotten. The
-// default is true. No effect on Dial.
+// WithReuseAddr(false) leaves SO_REUSEADDR unset on a listener: a restarted server then
+// cannot bind until the kernel has forgotten the connections of its predecessor. The
+// default is true. It has no effect on Dial.
 func WithReuseAddr(on bool) Option {
 	return func(c *config) error {
 		c.noReuseAddr = !on
@@ -197,8 +199,8 @@ func WithReuseAddr(on bool) Option {
 	}
 }
 
-// WithReusePort(true) lets several listeners have the same address; the kernel
-// spreads connections over them (SO_REUSEPORT). No effect on Dial.
+// WithReusePort(true) lets several listeners share one address; the kernel spreads
+// connections over them (SO_REUSEPORT). It has no effect on Dial.
 func WithReusePort(on bool) Option {
 	return func(c *config) error {
 		c.reusePort = on
@@ -206,12 +208,13 @@ func WithReusePort(on bool) Option {
 	}
 }
 
-// WithLogger sets the logger of failures that no caller gets: a connection that was
+// WithLogger sets the logger of failures that no call returns: a connection that was
 // accepted and had to be closed, a listener that cannot accept for a while, a handler that
 // panicked or called runtime.Goexit, and a channel that a shutdown aborted at its deadline
-// or with bytes in its buffer. Each is logged at Warn or Error. The default is
-// slog.Default as of that moment; silence is slog.New(slog.DiscardHandler). A nil logger is
-// an error. A panic of the logger is ignored.
+// or with bytes in its buffer. The level is Warn or Error, except that a listener that
+// keeps pausing logs the later short pauses at Debug. The default is slog.Default at the
+// time of each message; slog.New(slog.DiscardHandler) silences them. A nil logger is an
+// error. A panic of the logger is ignored.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
 		if logger == nil {

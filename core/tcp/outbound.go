@@ -12,12 +12,12 @@ type chunk struct {
 	buf      [chunkSize]byte
 }
 
-// outbound is the bytes that were accepted and not sent, in order. Its owner locks.
+// outbound holds the accepted bytes that are not sent yet, in order. The caller locks.
 type outbound struct {
 	head, tail *chunk
 }
 
-// append copies p to the end.
+// append copies p to the end of o.
 func (o *outbound) append(pool *chunkPool, p []byte) {
 	for len(p) > 0 {
 		if o.tail == nil || o.tail.to == chunkSize {
@@ -35,7 +35,7 @@ func (o *outbound) append(pool *chunkPool, p []byte) {
 	}
 }
 
-// drop removes the first n bytes. There are as many.
+// drop removes the first n bytes. o holds at least n.
 func (o *outbound) drop(pool *chunkPool, n int) {
 	for n > 0 {
 		c := o.head
@@ -53,7 +53,7 @@ func (o *outbound) drop(pool *chunkPool, n int) {
 	}
 }
 
-// release removes everything.
+// release removes all bytes.
 func (o *outbound) release(pool *chunkPool) {
 	for c := o.head; c != nil; {
 		next := c.next
@@ -63,14 +63,14 @@ func (o *outbound) release(pool *chunkPool) {
 	o.head, o.tail = nil, nil
 }
 
-// chunkPool keeps spare chunks of one loop. Writers on other goroutines use it too.
+// chunkPool keeps the spare chunks of one loop. Any goroutine may use it.
 type chunkPool struct {
 	mu   sync.Mutex
 	free *chunk
 	n    int
 }
 
-// mostSpare bounds what a pool keeps after a burst: 1 MiB.
+// mostSpare bounds the chunks that a pool keeps after a burst: 1 MiB.
 const mostSpare = 1 << 20 / chunkSize
 
 func (p *chunkPool) get() *chunk {

@@ -7,12 +7,12 @@ import (
 	"eventide/core"
 )
 
-// Quiesce stops the input of every channel of group, for good, and waits until no handler
-// is inside Read or gets another Read. A channel that becomes active later gets none either.
-// Writes go on: what was read can be answered.
+// Quiesce stops the input of every channel of group for good, and blocks until no handler
+// is inside Read or will be called with more input. That includes channels that become
+// active later. Writes are still accepted, so requests that were read can be answered.
 //
-// Call it between the end of the acceptors and the end of the executors that compute the
-// answers, if the handlers do not hold their channels (Channel.Hold):
+// Call it after the acceptors have ended and before the executors that compute the
+// answers end, if the handlers do not hold their channels (Channel.Hold):
 //
 //	Steps: []process.Step{
 //		{Name: "acceptors", Executor: boss},
@@ -21,18 +21,18 @@ import (
 //		{Name: "loops", Executor: loops},     // every answer is sent
 //	},
 //
-// The tempting wrong version leaves out the second step: while the workers end, the loops
-// go on reading requests that no worker accepts any more.
+// The tempting wrong version omits the second step: while the workers end, the loops
+// still read requests, and no worker accepts them any more.
 //
 // A request that the kernel has received and no handler has read is not accepted. The loops
-// discard it when they drain the channel, so that its client sees an orderly end of the
-// stream without an answer, and not a reset. Until then the end of a peer's stream is not
-// noticed.
+// discard it when they drain the channel, so its client sees an orderly end of the
+// stream without an answer, and not a reset. Until they drain it, the end of the peer's
+// stream is not noticed.
 //
-// The error is nil if the input has ended; core.ErrInEventLoop if the caller is a loop of
-// group, and nothing was done; the cause of ctx if that ends first, and the input ends soon.
-// A loop that is not started is started; one that was shut down ends its input by itself,
-// and Quiesce waits for its end.
+// The error is nil if the input has ended. It is core.ErrInEventLoop if the caller is on a
+// loop of group; the call then has no effect. It is the cause of ctx if ctx ends first; the
+// input then still ends soon. Quiesce starts loops that are not started. The input of a
+// loop that was shut down ends with the loop, and Quiesce waits for its termination.
 func Quiesce(ctx context.Context, group *core.Group) error {
 	return quiesce(ctx, "Quiesce", loops{group: group})
 }
@@ -70,7 +70,8 @@ func quiesce(ctx context.Context, call string, of loops) error {
 	return nil
 }
 
-// endInput ends the input of the loop's channels, and returns a channel that is closed then.
+// endInput ends the input of the loop's channels. It returns a channel that is closed when
+// the input has ended.
 func endInput(loop *core.EventLoop) (<-chan struct{}, error) {
 	done := make(chan struct{})
 	// Not a task: it would take room in a bounded queue, and restart a quiet period.
@@ -84,7 +85,7 @@ func endInput(loop *core.EventLoop) (<-chan struct{}, error) {
 	reg.Post(func() {
 		defer reg.End(core.ChannelEnd{Kind: core.EndUncounted})
 		shared, err := sharedOfLoop.Get()
-		if err == nil { // it is a body of the loop
+		if err == nil { // always: this is a body of the loop
 			shared.noInput = true
 		}
 		close(done)
@@ -92,8 +93,7 @@ func endInput(loop *core.EventLoop) (<-chan struct{}, error) {
 	return done, nil
 }
 
-// inputEnd is endInput as its loop sees it (core.Channel). It has no descriptor, and its
-// only task ends it.
+// inputEnd is the core.Channel of endInput. It has no descriptor, and its only body ends it.
 type inputEnd struct{}
 
 func (inputEnd) Ready(core.Readiness) {}

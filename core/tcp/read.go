@@ -6,10 +6,10 @@ import (
 	"syscall"
 )
 
-// mostReads bounds the reads of one readiness: after them it is the others' turn.
+// mostReads bounds the reads of one readiness event: then the loop serves other channels.
 const mostReads = 16
 
-// wantsInput reports whether to read: to deliver, or to discard. Loop only.
+// wantsInput reports whether to read, for delivery or to discard. Loop only.
 func (c *Channel) wantsInput() bool {
 	if c.inputEnded || c.broken != nil {
 		return false
@@ -17,23 +17,23 @@ func (c *Channel) wantsInput() bool {
 	return c.state == stateDraining || c.state == stateOpen && !c.paused.Load() && !c.shared.noInput
 }
 
-// read delivers what there is, or discards it while the channel drains. With edges
-// whatever is left must be remembered: inputReady is. A read that is not full has
-// emptied the socket, and what comes later is a new edge. That saves a read per
-// message (netty reads an edge until EAGAIN), and there are two exceptions, which
-// the readiness names: the end of the input, or an error, may have been part of this
-// edge; and a read ends in front of urgent data, whatever is behind. Then only
-// EAGAIN says that the socket is empty. Loop only.
+// read delivers the input, or discards it while the channel drains. The registration is
+// edge-triggered: inputReady records that input may be left. A read that does not fill the
+// buffer has emptied the socket, and later input causes a new edge; so one message
+// costs one read (netty reads each edge until EAGAIN). There are two exceptions, which the
+// readiness reports: the edge may include the end of the input or an error; and a read stops
+// in front of urgent data, whatever follows it. Then only EAGAIN shows that the socket is
+// empty. Loop only.
 func (c *Channel) read() {
 	if c.reading {
-		return // a handler resumed it: the loop below goes on
+		return // the handler called SetAutoRead(true): the loop below continues
 	}
 	c.reading = true
 	defer func() { c.reading = false }()
 	delivered := false
 	for i := 0; c.inputReady && c.wantsInput(); i++ {
 		if i == mostReads {
-			c.again()
+			c.rearm()
 			break
 		}
 		buf := c.shared.buffer(c.cfg.readBuffer)
@@ -54,13 +54,13 @@ func (c *Channel) read() {
 	c.readComplete(delivered)
 }
 
-// resumeInput is SetAutoRead(true) after a pause. Loop only.
+// resumeInput continues after SetAutoRead(true) has ended a pause. Loop only.
 func (c *Channel) resumeInput() {
 	c.inputWaits()
 	c.read()
 }
 
-// readEnds is after a read that brought nothing.
+// readEnds handles a read that returned no bytes.
 func (c *Channel) readEnds(delivered bool, errno syscall.Errno) {
 	c.inputReady = false
 	c.readComplete(delivered)
@@ -82,10 +82,10 @@ func (c *Channel) readComplete(delivered bool) {
 	}
 }
 
-// inputEnds is called once, when the peer's end of the stream was read (R220).
+// inputEnds handles the peer's end of the stream. It is called at most once (R220).
 func (c *Channel) inputEnds() {
 	if c.broken != nil || c.state != stateOpen && c.state != stateDraining {
-		return // ReadComplete has closed it, or it is about to be closed for what failed there
+		return // ReadComplete has closed the channel, or fail is posted
 	}
 	c.inputEnded = true
 	switch {
@@ -102,24 +102,24 @@ func (c *Channel) inputEnds() {
 	}
 }
 
-// endForEOF is the end without half closure. A peer that has ended its side may wait
-// for the rest of its answer, and most do: what was written is sent first. (Netty
-// closes, and drops it: R220.) If a graceful end was asked for, it is on its way to
-// the loop, and is the one that has promised more: to close for the end of the input
-// before it comes would lose what the peer's kernel has not acknowledged (G23).
+// endForEOF ends a channel without half closure at the peer's end of the stream. The peer
+// may still wait for the rest of an answer, so the buffer is sent first. (Netty closes, and
+// drops it: R220.) If a graceful close was requested, the loop will begin it, and it decides
+// the end: it waits for acknowledgements, which a close for the end of the stream does not,
+// and bytes could be lost (G23).
 //
-// That nothing is left to send, and that nothing more is accepted, is one step. The
-// tempting wrong version looks, and lets go of the lock before it closes: what is
-// written in between is accepted, and lost by an end that counts as drained (G23).
+// The check that the buffer is empty and the refusal of further writes are one critical
+// section. The tempting wrong version releases mu between them: a write in between is
+// accepted, and lost by an end that counts as drained (G23).
 func (c *Channel) endForEOF() {
 	left, err := c.sysUnacknowledged()
 	clean := left == 0 && err == nil
 	c.mu.Lock()
 	pending, graceful := c.pending(), c.closing || c.loopEnds()
-	owed := pending > 0 || c.noOutput // CloseOutput has promised to flush
+	owed := pending > 0 || c.noOutput // CloseOutput promises to flush
 	held := !graceful && c.waitForRelease()
 	if !graceful && !owed && !held {
-		c.leave(io.EOF, clean)
+		c.markClosed(io.EOF, clean)
 	}
 	c.mu.Unlock()
 	switch {

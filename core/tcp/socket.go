@@ -8,42 +8,44 @@ import (
 	"eventide/core"
 )
 
-// Socket is a connection that is not the kernel's: what a channel needs of its descriptor.
-// Package tcptest has one in memory, for tests of handlers. The loop calls the methods, one
-// at a time; none may block. An errno of 0 is success.
+// Socket replaces the kernel's socket of a channel: it has the operations that a channel
+// needs. Package tcptest implements it in memory, for tests of handlers. The loop calls the
+// methods, one at a time; none may block. An errno of 0 means success.
 type Socket interface {
-	// FD returns the number under which the poller of the loop knows the connection. The
-	// poller must be one that was given by core.WithPoller.
+	// FD returns the number that identifies the connection to the poller of the loop. The
+	// poller must be one given by core.WithPoller that knows the number.
 	FD() int
 
-	// Read reads into p: 0 and 0 at the end of the stream, EAGAIN if there is nothing.
+	// Read reads into p. It returns 0 and 0 at the end of the stream, and EAGAIN if there
+	// is no input.
 	Read(p []byte) (int, syscall.Errno)
 
-	// Send takes bytes of p, at least one, or EAGAIN if there is no room.
+	// Send takes at least one byte of p, or returns EAGAIN if there is no room.
 	Send(p []byte) (int, syscall.Errno)
 
 	// ShutdownWrite ends the output.
 	ShutdownWrite() error
 
-	// Close closes the connection; with reset, so that the peer sees no orderly end.
+	// Close closes the connection. With reset, the peer gets a reset instead of an orderly
+	// end.
 	Close(reset bool) error
 
-	// Unacknowledged returns how many sent bytes the peer has not acknowledged.
+	// Unacknowledged returns how many sent bytes the peer has not acknowledged yet.
 	Unacknowledged() int
 
 	// Err returns the error of the connection, or 0.
 	Err() syscall.Errno
 
-	// Addrs returns the two addresses.
+	// Addrs returns the addresses of both ends.
 	Addrs() (local, remote netip.AddrPort)
 }
 
-// Embed makes an active channel of socket on loop, which must have been given a poller that
-// knows the socket. It is for tests of handlers, see package tcptest, and works on every
-// system. Options of the kernel's socket have no effect.
+// Embed makes socket an active channel of loop. The poller of loop must know the
+// socket. Embed is for tests of handlers, see package tcptest, and works on every
+// system. Options for a kernel's socket have no effect.
 //
-// Listeners of the future run on loop. Handler.Active has run when it completes. On an error
-// socket is still the caller's.
+// The future completes when Handler.Active has returned or panicked. Its listeners run on
+// loop. If it completes with an error, the caller still owns socket.
 func Embed(loop *core.EventLoop, socket Socket, handler Handler, opts ...Option) *core.Future[*Channel] {
 	p := core.NewPromise[*Channel](loop)
 	p.SetUncancellable()
@@ -64,7 +66,7 @@ func Embed(loop *core.EventLoop, socket Socket, handler Handler, opts ...Option)
 				p.TryFailure(refusedByLoop("Embed", err))
 				return
 			}
-			defer p.TrySuccess(c) // Active may panic
+			defer p.TrySuccess(c) // also if Active panics
 			c.activate()
 		})
 		if err != nil {
@@ -77,8 +79,8 @@ func Embed(loop *core.EventLoop, socket Socket, handler Handler, opts ...Option)
 	return p.Future()
 }
 
-// The system calls of a channel. Those of an embedded one get copies of the buffers: an
-// interface that saw a caller's buffer would move every buffer of every caller to the heap.
+// The system calls of a channel. A Socket gets copies of the buffers: passing a caller's
+// buffer to an interface would force every buffer of every caller onto the heap.
 
 func (c *Channel) sysRead(p []byte) (int, syscall.Errno) {
 	if c.cfg.socket == nil {
@@ -104,7 +106,7 @@ func (c *Channel) sysShutdownWrite() error {
 	return c.cfg.socket.ShutdownWrite()
 }
 
-// sysClose closes the connection: with a reset, if the options say so.
+// sysClose closes the connection, with a reset after WithLinger(0).
 func (c *Channel) sysClose() error {
 	reset := c.cfg.lingers && c.cfg.linger == 0
 	if c.cfg.socket != nil {

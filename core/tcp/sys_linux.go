@@ -11,13 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The data calls are raw: they never block, as every descriptor is non-blocking,
-// so that the scheduler need not hear of them. Each is retried after EINTR.
+// The calls that transfer data are raw system calls, which the scheduler does not see: they
+// never block, because every descriptor is non-blocking. Each is retried after EINTR.
 
 const supported = true
 
-// vector is the argument of a gathering write. 64 chunks are half a megabyte, and
-// well below IOV_MAX, which is 1024.
+// vector is the argument of a gathering write. Its 64 chunks are 512 KiB; IOV_MAX would
+// allow 1024 chunks.
 type vector struct {
 	iov [64]unix.Iovec
 	msg unix.Msghdr
@@ -36,7 +36,7 @@ func sysRead(f *faults, fd int, p []byte) (int, syscall.Errno) {
 	}
 }
 
-// sysSend is send(2) without the SIGPIPE.
+// sysSend is send(2) with MSG_NOSIGNAL, so that it raises no SIGPIPE.
 func sysSend(f *faults, fd int, p []byte) (int, syscall.Errno) {
 	for {
 		limit, errno := f.before(opSend, len(p))
@@ -50,10 +50,10 @@ func sysSend(f *faults, fd int, p []byte) (int, syscall.Errno) {
 	}
 }
 
-// sysSendChunks sends at most total bytes from the head of o, in one call. writev
-// would do, but has no way to say MSG_NOSIGNAL.
+// sysSendChunks sends at most total bytes of the gathered chunks in one call. It is
+// sendmsg(2), because writev(2) cannot take MSG_NOSIGNAL.
 func sysSendChunks(f *faults, fd int, v *vector, total int) (int, syscall.Errno) {
-	defer clear(v.iov[:]) // they point into chunks
+	defer clear(v.iov[:]) // so that v does not retain chunks
 	for {
 		limit, errno := f.before(opSend, total)
 		if limit < total {
@@ -69,7 +69,7 @@ func sysSendChunks(f *faults, fd int, v *vector, total int) (int, syscall.Errno)
 	}
 }
 
-// gather points v to the first bytes of o, at most limit, and returns how many.
+// gather points v to the first bytes of o, at most limit, and returns their number.
 func (v *vector) gather(o *outbound, limit int64) (total int) {
 	n := 0
 	for c := o.head; c != nil && n < len(v.iov) && limit > 0; c = c.next {
@@ -113,20 +113,20 @@ func sysClose(f *faults, fd int) error {
 		err = errno
 	}
 	if err == unix.EINTR {
-		return nil // it is closed all the same, on Linux
+		return nil // Linux has closed the descriptor nevertheless
 	}
 	return os.NewSyscallError("close", err)
 }
 
-// sysUnacknowledged returns how many bytes, and the FIN, the peer's kernel has not
-// acknowledged.
+// sysUnacknowledged returns how many sent bytes the peer's kernel has not acknowledged. Our
+// FIN counts as one.
 func sysUnacknowledged(fd int) (int, error) {
 	n, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
 	return n, os.NewSyscallError("ioctl", err)
 }
 
-// sysConnectionIsOver reports whether the connection has ended: nothing is sent any
-// more, whatever was not acknowledged. SO_ERROR would say why, and forget it.
+// sysConnectionIsOver reports whether the connection has ended: the kernel sends no more
+// bytes, acknowledged or not. SO_ERROR would return the cause, but also clear it.
 func sysConnectionIsOver(fd int) bool {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	return err != nil || info.State == unix.BPF_TCP_CLOSE
@@ -137,7 +137,8 @@ func sysResetOnClose(fd int) {
 	_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 }
 
-// sysSocketError takes the error that the socket holds, the end of a connect included.
+// sysSocketError returns and clears the pending error of the socket, which may be that of
+// a connect.
 func sysSocketError(f *faults, fd int, op operation) syscall.Errno {
 	if _, errno := f.before(op, 0); errno != 0 {
 		return errno
@@ -150,7 +151,7 @@ func sysSocketError(f *faults, fd int, op operation) syscall.Errno {
 	return syscall.Errno(v)
 }
 
-// sysAccept returns a non-blocking connection, or the errno.
+// sysAccept returns a non-blocking connection, or an errno other than EINTR.
 func sysAccept(f *faults, fd int) (conn int, remote netip.AddrPort, errno syscall.Errno) {
 	for {
 		if _, errno := f.before(opAccept, 0); errno != 0 {
@@ -169,9 +170,10 @@ func sysAccept(f *faults, fd int) (conn int, remote netip.AddrPort, errno syscal
 	}
 }
 
-// ofConnection: errors of accept that concern one connection, which is gone. Linux
-// passes on what had happened to it before (accept(2), "Error handling").
-func ofConnection(errno syscall.Errno) bool {
+// isConnectionError reports whether an error of accept concerns one connection only, which
+// is gone. Linux returns errors that the connection had before (accept(2), "Error
+// handling").
+func isConnectionError(errno syscall.Errno) bool {
 	switch errno {
 	case unix.ECONNABORTED, unix.ETIMEDOUT, unix.EPROTO, unix.ENOPROTOOPT, unix.EOPNOTSUPP,
 		unix.ENETDOWN, unix.ENETUNREACH, unix.EHOSTDOWN, unix.EHOSTUNREACH, unix.ENONET:
@@ -180,17 +182,17 @@ func ofConnection(errno syscall.Errno) bool {
 	return false
 }
 
-// ofListener: errors of accept after which none will succeed. All those that are of
-// neither kind may stay and may go: no descriptors, no memory, a firewall's EPERM. The
-// tempting wrong version takes what it does not know for a connection's, and accepts
-// again without end.
-func ofListener(errno syscall.Errno) bool {
+// isListenerError reports whether no later accept can succeed. Errors of neither kind may
+// be lasting or not: no descriptors, no memory, EPERM by a firewall. The tempting
+// wrong version treats unknown errors as those of one connection, and accepts in a busy
+// loop.
+func isListenerError(errno syscall.Errno) bool {
 	return errno == unix.EBADF || errno == unix.EINVAL || errno == unix.ENOTSOCK
 }
 
-// sysListen returns a listening socket. An address that is not valid, and the
-// unspecified one of either family, is every local address, of both families where there
-// are two: as in package net, where only an IPv6 address insists on IPv6.
+// sysListen returns a listening socket. An invalid addr, and the unspecified address of
+// either family, mean every local address of all families that the system has. As in
+// package net, only a specific IPv6 address makes the socket IPv6-only.
 func sysListen(c *config, addr netip.AddrPort) (fd int, err error) {
 	ip := addr.Addr().WithZone("")
 	if ip.IsValid() && !ip.IsUnspecified() {
@@ -203,10 +205,10 @@ func sysListen(c *config, addr netip.AddrPort) (fd int, err error) {
 	return fd, err
 }
 
-// noIPv6 reports whether err says that the system has no IPv6: the kernel has no such
-// sockets, or nothing to bind them to. The tempting wrong version takes every error for
-// that, and a port that is taken for IPv6 becomes a listener that half of the clients do
-// not find.
+// noIPv6 reports whether err means that the system has no IPv6: the kernel has no such
+// sockets, or no address to bind them to. The tempting wrong version takes every error for
+// that: if the IPv6 port is taken, it listens on IPv4 alone, and clients that use IPv6 reach
+// the other listener.
 func noIPv6(err error) bool {
 	return errors.Is(err, unix.EAFNOSUPPORT) || errors.Is(err, unix.EPROTONOSUPPORT) || errors.Is(err, unix.EADDRNOTAVAIL)
 }
@@ -257,8 +259,8 @@ func newSocket(ip netip.Addr) (int, error) {
 	return fd, os.NewSyscallError("socket", err)
 }
 
-// setBuffers is done before listen and connect: the size of the receive buffer
-// decides about the window scale of the handshake.
+// setBuffers sets the socket buffers. Call it before listen or connect: the size of the
+// receive buffer determines the window scale of the handshake.
 func setBuffers(c *config, set func(level, option, value int)) {
 	if c.recv > 0 {
 		set(unix.SOL_SOCKET, unix.SO_RCVBUF, c.recv)
@@ -268,7 +270,8 @@ func setBuffers(c *config, set func(level, option, value int)) {
 	}
 }
 
-// sysTune sets the options of a connection. They are not worth an error.
+// sysTune sets the options of a connection. It ignores errors: the connection works
+// without them.
 func sysTune(c *config, fd int) {
 	if !c.delay {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)

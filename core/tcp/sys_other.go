@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Elsewhere than on Linux there is no event loop, and so no channel: Listen and
-// Dial say so before any of these could be called.
+// Event loops exist on Linux only. On other systems Listen and Dial return
+// errors.ErrUnsupported before they call any of these functions.
 
 const supported = false
 
@@ -26,8 +26,8 @@ func sysShutdownWrite(*faults, int) error                           { return err
 func sysClose(*faults, int) error                                   { return errors.ErrUnsupported }
 func sysUnacknowledged(int) (int, error)                            { return 0, errors.ErrUnsupported }
 func sysConnectionIsOver(int) bool                                  { return true }
-func ofConnection(syscall.Errno) bool                               { return false }
-func ofListener(syscall.Errno) bool                                 { return true }
+func isConnectionError(syscall.Errno) bool                          { return false }
+func isListenerError(syscall.Errno) bool                            { return true }
 func sysResetOnClose(int)                                           {}
 func sysSocketError(*faults, int, operation) syscall.Errno          { return notSupported }
 func sysTune(*config, int)                                          {}

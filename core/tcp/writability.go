@@ -1,25 +1,26 @@
 package tcp
 
-// mostNotifications bounds the calls of WritabilityChanged in one body. Without it the body of
-// a handler that writes whenever it may, to a peer as fast, would not end.
+// mostNotifications bounds the calls of WritabilityChanged in one body. Without the bound,
+// the body of a handler that always writes, to a peer that reads as fast, would not end.
 const mostNotifications = 16
 
-// notifyWritability calls the handler if the channel's writability is not the one that
-// the handler knows, or if the channel is writable again after an unwritability that
-// ended unheard: inside a call of the handler, or before the loop had heard of a write
-// from outside. A writer may have seen that unwritability, and wait for the event.
-// The tempting wrong version compares the two values alone, and that writer waits for
-// ever. notifyWritability is not entered twice: after a handler has written in
-// WritabilityChanged, the call for the next change follows when that call has returned.
-// Loop only.
+// notifyWritability calls WritabilityChanged if the writability differs from that at the
+// previous call, or if the channel became unwritable and writable again without a call in
+// between. That happens inside a call of the handler, and before the loop handles a write
+// of another goroutine. The writer may have seen the channel unwritable, and then waits for
+// the call: the tempting wrong version compares the two values alone, and that writer waits
+// for ever.
+//
+// Calls are not nested: if the handler writes inside WritabilityChanged, the next call
+// follows after the current one has returned. Loop only.
 func (c *Channel) notifyWritability() {
 	if c.notifying {
-		c.writabilityIsNews(false)
+		c.takeWritabilityChange(false)
 		return
 	}
 	c.notifying = true
 	defer func() { c.notifying = false }()
-	for i := 0; c.writabilityIsNews(i < mostNotifications); i++ {
+	for i := 0; c.takeWritabilityChange(i < mostNotifications); i++ {
 		if i == mostNotifications {
 			c.reg.Post(c.notifyWritability)
 			return
@@ -28,10 +29,11 @@ func (c *Channel) notifyWritability() {
 	}
 }
 
-// writabilityIsNews makes the channel writable if it is below the low mark, and reports
-// whether the handler is to be called. If so, and notify is set, the caller is about to
-// call it. The handler is not called because the channel closes (R224). Loop only.
-func (c *Channel) writabilityIsNews(notify bool) bool {
+// takeWritabilityChange makes the channel writable if it is below the low mark, and reports
+// whether the handler has to be called. If so and notify is set, it records the change as
+// notified; the caller must make the call. It returns false for a channel that closes
+// (R224). Loop only.
+func (c *Channel) takeWritabilityChange(notify bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.isOpen() && !c.held() {

@@ -1,21 +1,21 @@
 package tcp
 
-// Write appends a copy of p to what is to be sent, and does not send it: Flush
-// does. The caller may reuse p at once. The order of writes is that of the calls,
-// whichever goroutines made them.
+// Write appends a copy of p to the outbound buffer. It does not send: Flush
+// does. The caller may reuse p at once. Bytes are sent in the order of the calls of Write,
+// on whatever goroutines.
 //
-// The future of a write that is not accepted has failed already, with
-// ErrChannelClosing, ErrOutputShutdown or a *ClosedError; nothing of p was taken.
+// If the write is refused, its future has already failed, with ErrChannelClosing,
+// ErrOutputShutdown or a *ClosedError, and no byte of p was accepted.
 func (c *Channel) Write(p []byte) WriteFuture { return c.write(p, false) }
 
-// WriteAndFlush is Write followed by Flush. On the loop, with nothing waiting, p
-// goes to the kernel directly, and only what that does not take is copied.
+// WriteAndFlush is Write followed by Flush. On the loop, with an empty buffer, it offers p
+// to the kernel directly, and copies only the bytes that the kernel does not take.
 func (c *Channel) WriteAndFlush(p []byte) WriteFuture { return c.write(p, true) }
 
-// Flush sends what was written before: on the loop now, as far as the kernel takes
-// it and the write spin allows, and the rest when the kernel has room. From another
-// goroutine it goes to the loop first. Its future completes with 0 and the last of
-// these writes.
+// Flush sends the bytes of earlier writes. On the loop it sends at once, as far as the
+// kernel has room and the write spin allows; the rest follows when the kernel has room.
+// From another goroutine the flush is posted to the loop. Its future completes, with 0
+// bytes, together with the last of these writes.
 func (c *Channel) Flush() WriteFuture {
 	inLoop := c.loop.InEventLoop()
 	c.mu.Lock()
@@ -66,8 +66,8 @@ func (c *Channel) write(p []byte, flush bool) WriteFuture {
 	return f
 }
 
-// refusal returns why a write is not accepted, or nil. A channel that is held accepts
-// writes after its close has begun. Requires mu.
+// refusal returns the error of a write, or nil if the write is accepted. A held channel
+// accepts writes after its close has begun. Requires mu.
 func (c *Channel) refusal(inLoop bool) error {
 	err := c.closeRefusal(inLoop)
 	if err == ErrChannelClosing && c.held() && !(inLoop && c.broken != nil) {
@@ -76,9 +76,9 @@ func (c *Channel) refusal(inLoop bool) error {
 	return err
 }
 
-// closeRefusal returns why nothing new may begin on the channel, or nil. On the loop a
-// graceful close begins when the loop begins it, elsewhere with the call that asks for it:
-// so a handler can answer what it was given. Requires mu.
+// closeRefusal returns the error of a new write or hold, or nil. For calls on the loop a
+// graceful close begins when the loop begins it, for other calls when it is requested: so
+// a handler can answer the input that it was given. Requires mu.
 func (c *Channel) closeRefusal(inLoop bool) error {
 	gone := c.loopEnds()
 	switch {
@@ -96,10 +96,10 @@ func (c *Channel) closeRefusal(inLoop bool) error {
 	return nil
 }
 
-// sendDirect offers p to the kernel, before it is copied, and returns how much was
-// taken. An error is found again by the flush that follows. It keeps the lock during
-// the call: nobody may get between the part that was sent and the rest. Requires mu;
-// loop only.
+// sendDirect offers p to the kernel without copying it, and returns how many bytes the
+// kernel took. It drops an error: the flush that follows gets it again. mu is held during
+// the call, so that no other write gets between the sent part of p and the rest. Requires
+// mu; loop only.
 func (c *Channel) sendDirect(p []byte) int {
 	n, errno := c.sysSend(p)
 	if errno != 0 {
@@ -112,17 +112,17 @@ func (c *Channel) sendDirect(p []byte) int {
 	return n
 }
 
-// startFlush marks what is written as to be sent, and sends it or has it sent.
+// startFlush marks all written bytes for sending, and flushes or posts a flush.
 // Requires mu, and releases it.
 func (c *Channel) startFlush(inLoop bool) {
 	c.flushMark = c.written
-	idle := c.flushMark == c.sent || c.blocked || !inLoop && c.flushNoted
+	idle := c.flushMark == c.sent || c.blocked || !inLoop && c.flushPosted
 	if !idle && !inLoop {
-		c.flushNoted = true
+		c.flushPosted = true
 	}
 	c.mu.Unlock()
 	switch {
-	case idle: // nothing to do, or it is on its way
+	case idle: // nothing to send, or a flush is already due
 	case inLoop:
 		c.flush()
 	default:
@@ -132,7 +132,7 @@ func (c *Channel) startFlush(inLoop bool) {
 
 func (c *Channel) flushFromOutside() {
 	c.mu.Lock()
-	c.flushNoted = false
+	c.flushPosted = false
 	c.mu.Unlock()
 	c.flush()
 }

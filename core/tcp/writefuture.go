@@ -8,29 +8,31 @@ import (
 	"eventide/core"
 )
 
-// WriteFuture is the outcome of a write: a small value, that costs nothing unless
-// somebody asks it. It completes when the kernel has taken the last byte of the
-// write, or when the channel is closed before. The futures of a channel complete in
-// the order of its writes, empty ones and flushes too, each once (G22); that of a write
-// which is refused has failed already, and does not wait for those before it, which may
-// be pending for long. All methods may be called from any goroutine; the zero value has
-// succeeded.
+// WriteFuture is the future of a write: a small value, which allocates only when a caller
+// uses it as a future. It completes when the kernel has taken the last byte of the
+// write, or when the channel is closed before.
 //
-// That the kernel has taken a byte does not mean that the peer has it; see
-// CloseGracefully for that.
+// The futures of a channel complete in the order of its writes, empty writes and flushes
+// included, each once (G22). The exception is a refused write: its future has already
+// failed, and does not wait for earlier writes, which may be pending for long. All methods
+// may be called from any goroutine. The zero value has succeeded.
+//
+// A byte that the kernel has taken may never reach the peer. CloseGracefully waits for the
+// peer's acknowledgement.
 type WriteFuture struct {
 	ch  *Channel
 	end int64 // offset of the first byte after the write
 	n   int
-	err error // it was not accepted
+	err error // of a refused write
 }
 
 // Done returns a channel that is closed when the write has completed.
 func (f WriteFuture) Done() <-chan struct{} { return f.future().Done() }
 
-// Wait waits for the outcome: how many bytes of the write the kernel has taken, and
-// nil if these are all; or, if ctx ends first, 0 and the cause of ctx. On the loop
-// it returns core.ErrInEventLoop at once, unless the write has completed (G18).
+// Wait blocks until the write has completed, and returns how many of its bytes the kernel
+// has taken; the error is nil if the kernel has taken all. If ctx ends first, it returns 0
+// and the cause of ctx. On the loop it never blocks: if the write has not completed, it
+// returns core.ErrInEventLoop at once (G18).
 func (f WriteFuture) Wait(ctx context.Context) (int, error) {
 	r, err := f.future().Wait(ctx)
 	if err != nil {
@@ -39,16 +41,16 @@ func (f WriteFuture) Wait(ctx context.Context) (int, error) {
 	return r.n, r.err
 }
 
-// OnDone calls listener with the outcome, once, as core.Future does: on the loop
-// while it lives, after the body that completed the write.
-// A nil listener is ignored.
+// OnDone calls listener once with the results of Wait, as core.Future does: on the loop,
+// in a body after the one that completed the write. If the loop has terminated, the
+// goroutine of the caller runs it. A nil listener is ignored.
 func (f WriteFuture) OnDone(listener func(int, error)) {
 	if listener != nil {
 		f.future().OnDone(func(r writeResult, _ error) { listener(r.n, r.err) })
 	}
 }
 
-// Err returns why the write failed; nil if it has not, or has not completed.
+// Err returns the error of the write; nil if it succeeded or has not completed.
 func (f WriteFuture) Err() error {
 	if f.ch == nil || f.err != nil {
 		return f.err
@@ -61,39 +63,40 @@ func (f WriteFuture) Err() error {
 	return f.ch.outcome(f).err
 }
 
-// writeResult is the value of a write's promise, as a failed promise has none: a
-// write that failed may have been sent in part.
+// writeResult is the value of a write's promise. A failed write succeeds the promise with
+// a writeResult that has an error, because part of its bytes may have been sent, and a
+// failed promise has no value.
 type writeResult struct {
 	n   int
 	err error
 }
 
-// waiter is somebody who wants to hear of a write.
+// waiter is a promise for the future of a pending write.
 type waiter struct {
 	WriteFuture
 	promise *core.Promise[writeResult]
 }
 
-// waiters are in the order of the calls (isBefore). completing is set while the loop
-// completes some.
+// waiters are in the order of isBefore. completing is set while the loop completes some of
+// them.
 type waiters struct {
 	list       []waiter
 	completing bool
 }
 
-// before reports whether somebody who waits for end or less is not told yet. The
-// loop is about to: nobody gets ahead of them.
+// before reports whether a waiter for an offset up to end has not been completed. The loop
+// is about to complete it, and no later future may complete ahead of it.
 func (w *waiters) before(end int64) bool {
 	return w.completing || len(w.list) > 0 && w.list[0].end <= end
 }
 
-// future returns the write's future as core has it.
+// future returns the core.Future of the write.
 func (f WriteFuture) future() *core.Future[writeResult] {
 	if f.ch == nil {
 		return completed(nil, writeResult{})
 	}
 	if f.err != nil {
-		f.n, f.end = 0, math.MaxInt64 // after those that the close is completing
+		f.n, f.end = 0, math.MaxInt64 // behind the waiters that the close is completing
 	}
 	c := f.ch
 	c.mu.Lock()
@@ -118,15 +121,15 @@ func (f WriteFuture) future() *core.Future[writeResult] {
 	return p.Future()
 }
 
-// isBefore reports whether f was written before g. Of those that end at one offset only
-// the first has bytes; the empty ones behind it, those of Flush among them, are the same
-// future. The tempting wrong version looks at the offset alone: who asks for the empty
-// one first gets it ahead of the write before it.
+// isBefore reports whether f completes before g. Of the writes that end at one offset only
+// the first has bytes; the empty writes and flushes behind it share one future. The
+// tempting wrong version compares the offsets alone: then a future of an empty write that
+// is requested first would complete before the write in front of it.
 func (f WriteFuture) isBefore(g WriteFuture) bool {
 	return f.end < g.end || f.end == g.end && f.n > 0 && g.n == 0
 }
 
-// completed returns a future that is.
+// completed returns a completed future.
 func completed(c *Channel, r writeResult) *core.Future[writeResult] {
 	p := core.NewPromise[writeResult](nil)
 	if c != nil {
@@ -136,10 +139,10 @@ func completed(c *Channel, r writeResult) *core.Future[writeResult] {
 	return p.Future()
 }
 
-// over reports whether the outcome of a write is known. Requires mu.
+// over reports whether the result of a write that ends at end is known. Requires mu.
 func (c *Channel) over(end int64) bool { return c.sent >= end || c.state == stateClosed }
 
-// outcome of a write that is over, or was not accepted. Requires mu.
+// outcome returns the result of a write that is over or was refused. Requires mu.
 func (c *Channel) outcome(f WriteFuture) writeResult {
 	switch {
 	case f.err != nil:
@@ -150,8 +153,8 @@ func (c *Channel) outcome(f WriteFuture) writeResult {
 	return writeResult{max(0, f.n-int(f.end-c.sent)), closedError(c.failure, c.closing)}
 }
 
-// completeWrites completes the futures of writes that are over, in order, without
-// the lock, as listeners may run at once. Loop only.
+// completeWrites completes the futures of writes that are over, in order. It does so
+// without mu, because a listener may run at once. Loop only.
 func (c *Channel) completeWrites() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package tcptest tests handlers of core/tcp without a socket: the peer of a channel is the
-// test, and the clock is that of a testing/synctest bubble.
+// Package tcptest tests handlers of core/tcp without sockets: the test is the peer of the
+// channel, and time is that of a testing/synctest bubble.
 //
 //	func TestEcho(t *testing.T) {
 //		synctest.Test(t, func(t *testing.T) {
@@ -8,12 +8,12 @@
 //			if got := string(peer.Received()); got != "hello" {
 //				t.Errorf("got %q, want hello", got)
 //			}
-//			time.Sleep(time.Hour) // passes at once, with every timer that is due
+//			time.Sleep(time.Hour) // virtual: it returns at once, and fires timers due by then
 //		})
 //	}
 //
-// The channel is that of core/tcp on an event loop of core: handlers are called in the same
-// order, and it ends in the same way (G22, G23). Only the kernel is replaced, by a peer
+// The channel is one of core/tcp on an event loop of core: it calls its handler in the same
+// order and ends in the same way (G22, G23). Only the kernel is replaced, by a peer
 // whose receive buffer the test controls. The package works on every system.
 package tcptest
 
@@ -31,18 +31,18 @@ import (
 	"eventide/core/tcp"
 )
 
-// Peer is the other end of an embedded channel. Its methods return when every other
-// goroutine of the bubble waits (synctest.Wait), so one goroutine at a time may call them,
-// and bodies of a loop may not.
+// Peer is the remote end of an embedded channel. Its methods, except Channel and EventLoop,
+// return when every other goroutine of the bubble is durably blocked (synctest.Wait). So
+// only one goroutine at a time may call them, and bodies of the loop must not.
 type Peer struct {
 	loop *core.EventLoop
 	ch   *tcp.Channel
 	end  *end
 }
 
-// Connect returns the peer of a channel with handler, whose Active has run. The caller is in
-// a testing/synctest bubble, and t is the bubble's. The loop of the channel is shut down
-// when the test ends.
+// Connect makes a channel with handler, waits until Handler.Active has returned, and returns
+// the peer. It must be called in a testing/synctest bubble with the bubble's t. The loop of
+// the channel is shut down when the test ends.
 func Connect(t testing.TB, handler tcp.Handler, opts ...tcp.Option) *Peer {
 	t.Helper()
 	m := pollertest.NewModel(nil)
@@ -65,12 +65,11 @@ func Connect(t testing.TB, handler tcp.Handler, opts ...tcp.Option) *Peer {
 // Channel returns the channel under test.
 func (p *Peer) Channel() *tcp.Channel { return p.ch }
 
-// EventLoop returns the loop of the channel, which has no other one.
+// EventLoop returns the loop of the channel. It has no other channels.
 func (p *Peer) EventLoop() *core.EventLoop { return p.loop }
 
-// Send sends b to the channel. Each call is a segment of its own, though one Read may get
-// several, as always in TCP. What is sent after End or Reset, or to a closed channel, is
-// dropped.
+// Send sends b to the channel. As in TCP, one Read may get the bytes of several calls.
+// After End or Reset, and once the channel is closed, Send drops b.
 func (p *Peer) Send(b []byte) {
 	p.change(func(e *end) {
 		if e.ended || e.broken != 0 || e.closed {
@@ -90,18 +89,18 @@ func (p *Peer) End() {
 	})
 }
 
-// Reset breaks the connection: input that was not read is lost.
+// Reset resets the connection: input that the channel has not read is lost.
 func (p *Peer) Reset() {
 	p.change(func(e *end) {
 		e.broken, e.input = syscall.ECONNRESET, nil
 		_ = e.d.Input()
 		_ = e.d.HangUp()
-		_ = e.d.Room() // a send that waits fails
+		_ = e.d.Room() // a blocked send fails
 	})
 }
 
-// SetRoom sets how many bytes the peer takes from now on: it is a reader that stops. A
-// negative n, the default, is no limit.
+// SetRoom sets how many more bytes the peer receives. With 0 it is a peer that stops
+// reading. A negative n, the default, sets no limit.
 func (p *Peer) SetRoom(n int) {
 	p.change(func(e *end) {
 		e.room = n
@@ -111,7 +110,7 @@ func (p *Peer) SetRoom(n int) {
 	})
 }
 
-// change changes the connection, and waits until the channel has done what follows.
+// change runs f with the lock held, and waits until the channel has handled the change.
 func (p *Peer) change(f func(e *end)) {
 	p.end.mu.Lock()
 	f(p.end)
@@ -119,7 +118,7 @@ func (p *Peer) change(f func(e *end)) {
 	synctest.Wait()
 }
 
-// Received returns what the peer has received since the last call.
+// Received returns the bytes that the peer has received since the previous call.
 func (p *Peer) Received() []byte {
 	synctest.Wait()
 	p.end.mu.Lock()
@@ -129,9 +128,9 @@ func (p *Peer) Received() []byte {
 	return b
 }
 
-// Err returns nil while the channel's side of the stream goes on, io.EOF after its orderly
+// Err returns nil while the channel's side of the stream is open, io.EOF after its orderly
 // end, and syscall.ECONNRESET after a reset: by Reset, by WithLinger(0), or by a close with
-// input that was not read, which loses on a network what the peer had not received yet.
+// unread input. On a network, the last one loses bytes that the peer has not received yet.
 func (p *Peer) Err() error {
 	synctest.Wait()
 	p.end.mu.Lock()
@@ -145,21 +144,21 @@ func (p *Peer) Err() error {
 	return nil
 }
 
-// end is a connection in memory. Guarded by mu.
+// end is a connection in memory. Fields below mu are guarded by it.
 type end struct {
 	d *pollertest.Descriptor
 
 	mu          sync.Mutex
-	input       []byte // sent by the peer, not read
+	input       []byte // sent by the peer, not read yet
 	ended       bool   // the peer's side has ended
 	output      []byte // received by the peer
 	outputEnded bool
-	room        int // bytes that the peer takes; negative: no limit
+	room        int // bytes that the peer still receives; negative: no limit
 	broken      syscall.Errno
 	closed      bool
 }
 
-// socket is the connection as the channel sees it (tcp.Socket).
+// socket implements tcp.Socket over end.
 type socket end
 
 func (s *socket) FD() int { return s.d.FD() }
@@ -220,7 +219,7 @@ func (s *socket) Close(reset bool) error {
 	return s.d.Close()
 }
 
-// Unacknowledged is 0: the peer's kernel acknowledges what it takes.
+// Unacknowledged returns 0: the peer acknowledges bytes when it receives them.
 func (s *socket) Unacknowledged() int { return 0 }
 
 func (s *socket) Err() syscall.Errno {
@@ -229,7 +228,7 @@ func (s *socket) Err() syscall.Errno {
 	return s.broken
 }
 
-// Addrs returns addresses of TEST-NET-1, which no network has.
+// Addrs returns addresses of TEST-NET-1, which are reserved for documentation.
 func (s *socket) Addrs() (local, remote netip.AddrPort) {
 	return netip.MustParseAddrPort("192.0.2.1:7"), netip.MustParseAddrPort("192.0.2.2:49152")
 }

@@ -1,5 +1,5 @@
-// Command closing shows a mistake, and the right way: to end one connection by
-// shutting down its loop. The loop serves others too, and ends all of them.
+// Command closing shows how not to close one connection, and how to: shutting down its loop
+// ends all connections of that loop, closing the channel ends one.
 //
 //	go run ./core/tcp/examples/closing
 package main
@@ -30,7 +30,7 @@ func main() {
 }
 
 // show opens two connections to a server with one loop, closes the first one, and
-// says what has become of the second.
+// prints whether the second one is open.
 func show(name string, closeIt func(ch *tcp.Channel)) error {
 	servers, err := core.NewGroup(1)
 	if err != nil {
@@ -58,7 +58,7 @@ func show(name string, closeIt func(ch *tcp.Channel)) error {
 	closeIt(atServer[0])
 	<-connections[0].CloseFuture().Done()
 
-	// The second one, if it still is there, takes a message.
+	// A channel that is open accepts a write.
 	fmt.Println(name)
 	fmt.Println("  first: closed")
 	if err := atServer[1].WriteAndFlush([]byte("still there")).Err(); err != nil {

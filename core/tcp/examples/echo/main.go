@@ -1,11 +1,11 @@
-// Command echo is an echo server with a boss and two workers that loses nothing when
-// it is told to end: what it has read it answers, and every answer arrives.
+// Command echo is an echo server with a boss and two workers that loses no answer when it is
+// stopped: it answers everything it has read, and every answer arrives.
 //
 //	go run ./core/tcp/examples/echo -addr 127.0.0.1:7007
 //
-// It ends with SIGINT or SIGTERM. The boss goes first, so that nothing new arrives.
-// Then the workers: each channel stops reading, sends what it has still to send,
-// half-closes, and waits for the client to end its side.
+// It stops at SIGINT or SIGTERM. The boss ends first, so that no new connection is accepted.
+// Then the workers end: each channel stops reading, sends its buffer, shuts down its output,
+// and waits for the client to end its side.
 package main
 
 import (
@@ -53,7 +53,7 @@ func run() int {
 		Steps: []process.Step{
 			{Name: "boss", Executor: boss},
 			{Name: "workers", Executor: workers, Timeout: *grace},
-			// A step, and not after Run: then SIGPIPE kills if nobody reads the output.
+			// A step, because after Run SIGPIPE is fatal again if the reader of the output is gone.
 			{Name: "figures", Run: func(context.Context) error { printFigures(workers, read.Load()); return nil }},
 		},
 		Deadline: *grace + 5*time.Second,
@@ -67,7 +67,7 @@ func printFigures(workers *core.Group, read int64) {
 		read, end.ChannelsDrained, end.ChannelsAborted, end.BytesDiscarded)
 }
 
-// echo answers with what it reads. One for each channel.
+// echo writes back its input. Each channel has one.
 type echo struct {
 	tcp.HandlerBase
 	read *atomic.Int64
@@ -80,6 +80,6 @@ func (e *echo) Read(ch *tcp.Channel, p []byte) {
 
 func (*echo) ReadComplete(ch *tcp.Channel) { ch.Flush() }
 
-// WritabilityChanged stops reading from a client that does not read: what it is
-// owed has to be kept in memory.
+// WritabilityChanged stops reading from a client that does not read: its answers would
+// accumulate in memory.
 func (*echo) WritabilityChanged(ch *tcp.Channel) { ch.SetAutoRead(ch.IsWritable()) }

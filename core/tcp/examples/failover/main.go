@@ -1,13 +1,13 @@
-// Command failover is a client that goes on with the next server when one shuts
-// down, and the server for it. No request is lost, and none is done twice.
+// Command failover is a client that continues with the next server when one shuts
+// down, and the server for it. No request is lost or executed twice.
 //
 //	go run ./core/tcp/examples/failover -role server
 //	go run ./core/tcp/examples/failover -role client -servers 127.0.0.1:PORT,127.0.0.1:PORT
 //
-// A request is a line, and so is its answer. What makes it work is that a server
-// which drains answers everything it has read, and that all of its answers arrive:
-// when the connection ends, the requests without an answer are those that the server
-// has not done. To do them again elsewhere is then safe.
+// A request is a line, and so is its answer. A draining server answers every request that
+// it has read, and all of its answers arrive. So when the connection ends, the requests
+// without an answer are those that the server has not executed, and the client can safely
+// send them to the next server.
 package main
 
 import (
@@ -44,7 +44,7 @@ func run() int {
 	return 0
 }
 
-// serve answers until it is told to end.
+// serve answers requests until SIGINT or SIGTERM.
 func serve(addr string) int {
 	loops, err := core.NewGroup(1)
 	if err != nil {
@@ -70,14 +70,14 @@ func serve(addr string) int {
 	})
 }
 
-// busy is how many requests a server does before it says so.
+// busy is the number of requests after which a server prints "busy".
 const busy = 1000
 
-// server answers each line with itself.
+// server writes back each line.
 type server struct {
 	tcp.HandlerBase
 	done *atomic.Int64
-	half []byte // of a line
+	half []byte // the incomplete line
 }
 
 func (s *server) Read(ch *tcp.Channel, p []byte) {
@@ -93,7 +93,7 @@ func (s *server) Read(ch *tcp.Channel, p []byte) {
 
 func (s *server) WritabilityChanged(ch *tcp.Channel) { ch.SetAutoRead(ch.IsWritable()) }
 
-// ask sends n requests, and returns when all are answered.
+// ask sends n requests, and returns when all are answered or no server is left.
 func ask(servers []string, n int) error {
 	loops, err := core.NewGroup(1)
 	if err != nil {
@@ -111,14 +111,15 @@ func ask(servers []string, n int) error {
 	return nil
 }
 
-// client asks in order, and many at a time. Its fields belong to the loop.
+// client sends requests in order, without waiting for each answer. Its fields are used on
+// the loop only.
 type client struct {
 	tcp.HandlerBase
 	loops    *core.Group
 	servers  []string
 	n        int
-	answered int // requests 0 to answered-1 have their answer
-	asked    int // and those before this one were written to the current server
+	answered int // requests 0 to answered-1 are answered
+	asked    int // requests answered to asked-1 were written to the current server
 	half     []byte
 
 	connections, failures int
@@ -142,15 +143,15 @@ func (c *client) connect() {
 	})
 }
 
-// Active asks again what was not answered.
+// Active sends the requests that were not answered to the new server.
 func (c *client) Active(ch *tcp.Channel) {
 	c.connections++
 	c.asked, c.half = c.answered, nil
 	c.askMore(ch)
 }
 
-// askMore writes until the channel is unwritable. WritabilityChanged follows each time it
-// was, also if the flush below makes it writable at once.
+// askMore writes requests until the channel is unwritable. WritabilityChanged is called when
+// it is writable again, even if the flush below makes it so at once.
 func (c *client) askMore(ch *tcp.Channel) {
 	for c.asked < c.n && ch.IsWritable() {
 		if ch.Write(fmt.Appendf(nil, "request %d\n", c.asked)).Err() != nil {
@@ -189,7 +190,7 @@ func (c *client) Read(ch *tcp.Channel, p []byte) {
 
 func (c *client) ReadComplete(ch *tcp.Channel) { c.askMore(ch) }
 
-// Inactive goes on with the next server, or has finished.
+// Inactive connects to the next server, unless all requests are answered.
 func (c *client) Inactive(ch *tcp.Channel) {
 	if c.answered == c.n {
 		c.end(nil)

@@ -1,11 +1,11 @@
-// Command lengths is a server of messages with a length in front, which computes its
-// answers off the loops and does not hold its channels. At SIGTERM or SIGINT it loses no
+// Command lengths is a server for messages with a length prefix. It computes its
+// answers off the loops, and does not hold its channels. At SIGTERM or SIGINT it loses no
 // answer, because it stops all input before it ends the workers.
 //
 //	go run ./core/tcp/examples/lengths -addr 127.0.0.1:7007
 //
-// It answers each message with its SHA-256. It ends with SIGINT or SIGTERM: the acceptors
-// first, then the input, then the workers, which compute the answers to everything that was
+// The answer to a message is its SHA-256. At SIGINT or SIGTERM the server ends the acceptors,
+// then the input, then the workers, which compute the answers to all messages that were
 // read, and at last the loops, which send them.
 package main
 
@@ -62,7 +62,7 @@ func run() int {
 			{Name: "input", Run: func(ctx context.Context) error { return tcp.Quiesce(ctx, loops) }},
 			{Name: "workers", Executor: workers},
 			{Name: "loops", Executor: loops, Timeout: *grace},
-			// A step, and not after Run: then SIGPIPE kills if nobody reads the output.
+			// A step, because after Run SIGPIPE is fatal again if the reader of the output is gone.
 			{Name: "figures", Run: func(context.Context) error { fmt.Println("accepted", accepted.Load()); return nil }},
 		},
 		Deadline: *grace + 5*time.Second,
@@ -73,12 +73,12 @@ func run() int {
 // connection is the handler of one client. Its fields are used on its loop only.
 type connection struct {
 	tcp.HandlerBase
-	worker   core.EventExecutor // one, so that answers come in the order of the messages
+	worker   core.EventExecutor // one per connection, so that answers keep the order of the messages
 	accepted *atomic.Int64
 	messages frame.Lengths
 }
 
-// Read takes messages, and ends the connection at one that is too long.
+// Read accepts messages, and closes the connection if one is too long.
 func (c *connection) Read(ch *tcp.Channel, p []byte) {
 	for message, err := range c.messages.Feed(p) {
 		if err != nil {
@@ -104,6 +104,6 @@ func (c *connection) answer(ch *tcp.Channel, request []byte) {
 	ch.WriteAndFlush(answer)
 }
 
-// WritabilityChanged stops reading from a client that does not read: what it is
-// owed has to be kept in memory.
+// WritabilityChanged stops reading from a client that does not read: its answers would
+// accumulate in memory.
 func (*connection) WritabilityChanged(ch *tcp.Channel) { ch.SetAutoRead(ch.IsWritable()) }

@@ -1,11 +1,11 @@
 // Command lines is a line server that computes its answers off the loops, and loses none
-// at SIGTERM or SIGINT: every line that it has accepted is answered, and every answer
+// at SIGTERM or SIGINT: it answers every line that it has accepted, and every answer
 // arrives.
 //
 //	go run ./core/tcp/examples/lines -addr 127.0.0.1:7007
 //
-// It answers each line with its SHA-256. It ends with SIGINT or SIGTERM: the acceptors
-// first, then the loops, whose channels are held for each answer, and then the workers that
+// The answer to a line is its SHA-256. At SIGINT or SIGTERM the server ends the acceptors,
+// then the loops, whose channels are held for each answer, and then the workers that
 // compute the answers.
 package main
 
@@ -61,7 +61,7 @@ func run() int {
 			{Name: "acceptors", Executor: acceptors},
 			{Name: "loops", Executor: loops, Timeout: *grace}, // waits for the answers
 			{Name: "workers", Executor: workers},
-			// A step, and not after Run: then SIGPIPE kills if nobody reads the output.
+			// A step, because after Run SIGPIPE is fatal again if the reader of the output is gone.
 			{Name: "figures", Run: func(context.Context) error { fmt.Println("accepted", accepted.Load()); return nil }},
 		},
 		Deadline: *grace + 5*time.Second,
@@ -69,8 +69,8 @@ func run() int {
 	})
 }
 
-// Bounds of the answers that one client may be owed: above mostOwed its input pauses, and at
-// resumeAt it goes on.
+// Bounds of the unsent answers of one client: above mostOwed its input pauses, and at
+// resumeAt it resumes.
 const (
 	mostOwed = 128
 	resumeAt = 64
@@ -79,13 +79,13 @@ const (
 // connection is the handler of one client. Its fields are used on its loop only.
 type connection struct {
 	tcp.HandlerBase
-	worker   core.EventExecutor // one, so that answers come in the order of the lines
+	worker   core.EventExecutor // one per connection, so that answers keep the order of the lines
 	accepted *atomic.Int64
 	lines    frame.Lines
-	owed     int // answers that the kernel does not have yet
+	owed     int // accepted lines whose answers the kernel has not taken yet
 }
 
-// Read takes lines, and ends the connection at one that is too long.
+// Read accepts lines, and closes the connection if one is too long.
 func (c *connection) Read(ch *tcp.Channel, p []byte) {
 	for line, err := range c.lines.Feed(p) {
 		if err != nil {
@@ -98,7 +98,7 @@ func (c *connection) Read(ch *tcp.Channel, p []byte) {
 	}
 }
 
-// accept hands a line to the worker. It reports false if the connection ends.
+// accept passes a line to the worker. It returns false if the connection is closing.
 func (c *connection) accept(ch *tcp.Channel, line []byte) bool {
 	release, err := ch.Hold()
 	if err != nil {
@@ -121,7 +121,7 @@ func (c *connection) accept(ch *tcp.Channel, line []byte) bool {
 	return true
 }
 
-// paid is called when an answer was sent.
+// paid runs on the loop when the kernel has taken an answer.
 func (c *connection) paid(ch *tcp.Channel) {
 	if c.owed--; c.owed == resumeAt {
 		ch.SetAutoRead(true)

@@ -1,9 +1,9 @@
 //go:build linux
 
-// Command echobench compares echo servers: this package's and plain net with a
-// goroutine per connection. Server and client are processes of their own; the
-// servers take turns round by round, in an order that alternates, and the number to
-// look at is the median of the ratios within a round.
+// Command echobench compares echo servers: core/tcp, and package net with a
+// goroutine per connection. Server and client are separate processes. The servers take
+// turns round by round, in alternating order; the result to compare is the median of the
+// ratios within a round.
 //
 //	go run ./core/tcp/internal/echobench -conns 1,50,1000 -duration 2s -rounds 5
 package main
