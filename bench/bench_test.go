@@ -27,10 +27,13 @@ func BenchmarkSubmit(b *testing.B)        { benchmarkGroup(b, submitCases()) }
 func BenchmarkReadiness(b *testing.B)     { benchmarkGroup(b, readinessCases()) }
 func BenchmarkTimerLateness(b *testing.B) { benchmarkGroup(b, latenessCases()) }
 
-func BenchmarkSubmitLatency(b *testing.B) {
+func BenchmarkSubmitLatency(b *testing.B) { benchmarkLoads(b, latencyCases) }
+func BenchmarkSubmitStart(b *testing.B)   { benchmarkLoads(b, startCases) }
+
+func benchmarkLoads(b *testing.B, cases func(load, producers int) Group) {
 	for _, load := range Loads {
 		for _, producers := range Producers {
-			benchmarkGroup(b, loadCases(load, producers))
+			benchmarkGroup(b, cases(load, producers))
 		}
 	}
 }

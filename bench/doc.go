@@ -27,7 +27,7 @@
 //	producers  goroutines that submit at once
 //	quiet      length of the quiet period
 //	timers     timers that are pending all the while, or when the end is asked for
-//	load       percent of a channel's peak rate, see SubmitLatency
+//	load       percent of a channel's peak rate, see SubmitLatency and SubmitStart
 //	tasks      tasks queued when the end is asked for
 //	hooks      shutdown hooks then
 //	registrations  idle pipes that the loop watches then
@@ -48,12 +48,15 @@
 //	                fence per 64 pairs: a task that is waited for.
 //	ShutdownIdle    Close of an idle executor that has run one task: p50 and p99.
 //	SubmitLatency   from the moment a task is due until it begins: p50, p99, p99.9 and
-//	                the maximum. The producers offer an open load: a task is due at
+//	                the maximum, of at least one second of steady load (in compare)
+//	                after a warm-up of a fifth of that. The producers offer an open load: a task is due at
 //	                its time whatever became of those before, and one that could not
 //	                be submitted in time has waited since (no coordinated omission).
 //	                Between two tasks a producer yields; it neither sleeps nor spins.
-//	                100 % is what the same implementation, producers and tasks reach
-//	                at full speed, measured before: not the same rate for all.
+//	                100 % is what a channel reaches at full speed with the same
+//	                producers and tasks, measured before: one rate for all.
+//	SubmitStart     the same for the first five milliseconds of the load, each time on
+//	                a new executor: what starts with the first task is in here.
 //	Readiness       from before a byte is written into a pipe until the handler that
 //	                watches it runs, on a loop that had time to park: p50 and p99.
 //	TimerLateness   by how much timers of 1 to 21 ms, 100 at a time, fire after they

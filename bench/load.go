@@ -1,127 +1,70 @@
 package bench
 
 import (
-	"fmt"
 	"runtime"
-	"slices"
 	"time"
 )
 
-// Loads are the shares of the peak at which the latency is measured, in percent.
-var Loads = []int{10, 50, 90}
-
-// loadOps gives a percentile 99.9 that is not simply the maximum.
-const loadOps = 4000
-
-// loadCases measure how long a submitted task waits for its turn, at a share of the
-// rate that a channel, with the same producers and tasks, reaches at full speed. The
-// rate is the same for all: at a share of its own peak whoever is faster would be
-// given more to do, and be the slower for it.
-func loadCases(load, producers int) Group {
-	var g Group
-	for _, x := range withLoops() {
-		g = append(g, Case{
-			Workload: fmt.Sprintf("SubmitLatency/load=%d/producers=%d", load, producers),
-			Impl:     x.impl, Against: "channel", Unit: "task", MinOps: loadOps, Tail: true,
-			Open: func() (Runner, error) {
-				ex, err := x.open()
-				if err != nil {
-					return nil, err
-				}
-				return &loadRunner{Executor: ex, load: load, producers: producers}, nil
-			},
-		})
-	}
-	return g
+// A Load is what producers offer to an executor.
+type Load struct {
+	Producers int
+	Rate      float64 // tasks per second, shared evenly; 0: as fast as the producers can
+	Warm      int     // tasks that are submitted first and not measured
+	Tasks     int     // tasks that are measured
 }
 
-// loadRunner keeps the peak of a channel, measured before its first slice.
-type loadRunner struct {
-	Executor
-	load, producers int
-	peak            float64 // tasks per second
-}
-
-// peakOps is how many tasks the peak is measured with, and peakTries how often: the
-// fastest counts, or a disturbance would lower the load of all that follows.
-const (
-	peakOps   = 20_000
-	peakTries = 5
-)
-
-func (r *loadRunner) Run(n int) (Slice, error) {
-	if r.peak == 0 {
-		if err := r.measurePeak(); err != nil {
-			return Slice{}, err
-		}
-	}
-	return Offer(r.Executor, r.producers, n, r.peak*float64(r.load)/100)
-}
-
-func (r *loadRunner) measurePeak() error {
-	channel, err := NewChannel()
-	if err != nil {
-		return err
-	}
-	defer channel.Close()
-	for range peakTries {
-		s, err := Offer(channel, r.producers, peakOps, 0)
-		if err != nil {
-			return err
-		}
-		r.peak = max(r.peak, 1e9/s.NsPerOp())
-	}
-	return nil
-}
-
-// lead is how long the producers have to come up before the first task is due.
+// lead is the time that the producers have to start before the first task is due.
 const lead = 200 * time.Microsecond
 
-// Offer has producers submit n tasks at a rate per second that they share evenly, or
-// with 0 as fast as they can. The slice has each task's wait in Latency; its Elapsed
-// ends when the last task begins.
+// Offer has producers submit the load. It returns when the last task has begun.
 //
-// The load is open: a task is due at its time whatever became of those before it,
-// and its latency counts from then. To count from the call of Execute instead would
-// leave out the waiting of all the tasks that a stall keeps from being submitted
-// (coordinated omission).
-func Offer(x Executor, producers, n int, rate float64) (Slice, error) {
-	share := max(1, n/producers)
-	all := make([]*producer, producers)
-	errs := make(chan error, producers)
-	runtime.GC()
-	began := time.Now()
-	if rate > 0 {
-		began = began.Add(lead)
-	}
+// The slice counts the measured tasks. Its Elapsed reaches from the time at which the
+// first of them is due until the last begins. With a Rate, Latency has the wait of each:
+// the load is open, which means that a task is due at its time whatever became of the
+// tasks before, and its wait counts from then. To count from the call of Execute instead
+// would leave out the waits of all tasks that a stall keeps from being submitted
+// (coordinated omission). Without a Rate no task is due at any time, and Latency is nil.
+func Offer(x Executor, l Load) (Slice, error) {
+	all := make([]*producer, l.Producers)
 	for i := range all {
-		all[i] = newProducer(x, share, began)
-		if rate > 0 {
-			all[i].every = float64(producers) * 1e9 / rate
-			all[i].offset = float64(i) * 1e9 / rate
-		}
+		all[i] = newProducer(x, l, i)
 	}
+	runtime.GC()
+	base := time.Now()
+	if l.Rate > 0 {
+		base = base.Add(lead)
+	}
+	errs := make(chan error, l.Producers)
 	for _, p := range all {
-		go func() { errs <- p.produce() }()
+		go func() { errs <- p.produce(base) }()
 	}
 	for range all {
 		if err := <-errs; err != nil {
 			return Slice{}, err
 		}
 	}
-	end := int64(0)
+	return collect(all)
+}
+
+// collect waits for the last tasks, and makes a slice of what they measured.
+func collect(all []*producer) (Slice, error) {
+	s := Slice{}
+	began, end := all[0].due(all[0].warm), int64(0)
 	samples := newLatencies()
 	for _, p := range all {
 		<-p.done
-		end = max(end, slices.Max(p.begun))
-		for i, began := range p.begun {
-			if err := samples.add(time.Duration(max(0, began-p.due[i]))); err != nil {
+		end = max(end, p.end)
+		s.Ops += p.total - p.warm
+		for _, wait := range p.waits {
+			if err := samples.add(time.Duration(max(0, wait))); err != nil {
 				return Slice{}, err
 			}
 		}
 	}
-	s := samples.slice(0)
-	s.Elapsed = time.Duration(end)
+	s.Elapsed = time.Duration(end - began)
+	if samples.count() > 0 {
+		s.Latency = samples.histogram
+	}
 	return s, nil
 }
 
@@ -130,25 +73,36 @@ func Offer(x Executor, producers, n int, rate float64) (Slice, error) {
 type producer struct {
 	x             Executor
 	base          time.Time
-	offset, every float64 // nanoseconds from base to the first task, and between two
-	due, begun    []int64 // nanoseconds from base
-	next          int     // of begun; touched by tasks alone
+	offset, every float64 // nanoseconds from base to the first task, and between two; 0: no rate
+	warm, total   int     // tasks: not measured, and all
 	done          chan struct{}
+
+	// Written by tasks alone, and read when done is closed.
+	next  int     // number of the next task
+	end   int64   // when the last began, in nanoseconds from base
+	waits []int64 // of the measured tasks, if there is a rate
 }
 
-func newProducer(x Executor, n int, base time.Time) *producer {
-	return &producer{x: x, base: base, due: make([]int64, n), begun: make([]int64, n), done: make(chan struct{})}
-}
-
-func (p *producer) produce() error {
-	task := func() {
-		p.begun[p.next] = int64(time.Since(p.base))
-		if p.next++; p.next == len(p.begun) {
-			close(p.done)
-		}
+// newProducer returns producer i of the load. It writes to every page of waits: a page
+// fault in the middle of the load, at which the kernel clears up to 2 MB, would be
+// measured as a stall of the executor.
+func newProducer(x Executor, l Load, i int) *producer {
+	p := &producer{x: x, warm: l.Warm / l.Producers, done: make(chan struct{})}
+	p.total = p.warm + max(1, l.Tasks/l.Producers)
+	if l.Rate > 0 {
+		p.every = float64(l.Producers) * 1e9 / l.Rate
+		p.offset = float64(i) * 1e9 / l.Rate
+		p.waits = make([]int64, p.total-p.warm)
+		clear(p.waits)
 	}
-	for i := range p.due {
-		p.due[i] = p.await(int64(p.offset + float64(i)*p.every))
+	return p
+}
+
+func (p *producer) produce(base time.Time) error {
+	p.base = base
+	task := p.measure // one func for all calls
+	for i := range p.total {
+		p.await(p.due(i))
 		if err := p.x.Execute(task); err != nil {
 			return err
 		}
@@ -156,22 +110,33 @@ func (p *producer) produce() error {
 	return nil
 }
 
-// await returns when it is time, and what time the task is due: now, if the rate is
-// not given.
+// measure is the task.
+func (p *producer) measure() {
+	now := int64(time.Since(p.base))
+	if i := p.next - p.warm; i >= 0 && p.waits != nil {
+		p.waits[i] = now - p.due(p.next)
+	}
+	if p.next++; p.next == p.total {
+		p.end = now
+		close(p.done)
+	}
+}
+
+// due returns the time of task i, in nanoseconds from base; without a rate it is 0.
+func (p *producer) due(i int) int64 { return int64(p.offset + float64(i)*p.every) }
+
+// await returns when it is time.
 //
 // It yields until then. It does not sleep: the next task is due in less than some
 // microseconds, and a timer is late by more than what is measured. Nor does it spin
 // without yielding: where goroutines share processors, a loop that the producer has
 // woken is queued behind the producer itself, and what would be measured is how long
 // the Go scheduler takes to move it to another processor.
-func (p *producer) await(due int64) int64 {
-	now := int64(time.Since(p.base))
+func (p *producer) await(due int64) {
 	if p.every == 0 {
-		return now
+		return
 	}
-	for now < due {
+	for int64(time.Since(p.base)) < due {
 		runtime.Gosched()
-		now = int64(time.Since(p.base))
 	}
-	return due
 }

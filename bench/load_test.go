@@ -28,7 +28,7 @@ func TestAStallIsNotLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	const perSecond = 10_000
-	s, err := Offer(&stalling{Executor: x, at: 100, stall: 40 * time.Millisecond}, 1, 1000, perSecond)
+	s, err := Offer(&stalling{Executor: x, at: 100, stall: 40 * time.Millisecond}, Load{Producers: 1, Rate: perSecond, Tasks: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestTheLoadIsOffered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Offer(x, producers, 500, 10_000)
+		s, err := Offer(x, Load{Producers: producers, Rate: 10_000, Tasks: 500})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,3 +92,55 @@ func TestEarlyTimersAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// TestTheWarmUpIsNotMeasured: tasks that have been due for a second all wait so long, and
+// only those after the warm-up count.
+func TestTheWarmUpIsNotMeasured(t *testing.T) {
+	p := newProducer(nil, Load{Producers: 1, Rate: 1e9, Warm: 3, Tasks: 2}, 0)
+	p.base = time.Now().Add(-time.Second)
+	for range 3 {
+		p.measure()
+	}
+	if p.waits[0] != 0 {
+		t.Errorf("got a wait of %v after 3 tasks of warm-up, want none", time.Duration(p.waits[0]))
+	}
+	p.measure()
+	p.measure()
+	s, err := collect([]*producer{p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Ops != 2 || s.Latency.TotalCount() != 2 || s.Latency.Min() < int64(990*time.Millisecond) || s.Elapsed < 990*time.Millisecond {
+		t.Errorf("got %d tasks, %d waits of %v or more, in %v; want 2, each of a second", s.Ops, s.Latency.TotalCount(), time.Duration(s.Latency.Min()), s.Elapsed)
+	}
+}
+
+// TestEachStartHasAnExecutorOfItsOwn: the first milliseconds are of a new executor, and each
+// is closed.
+func TestEachStartHasAnExecutorOfItsOwn(t *testing.T) {
+	opened, closed := 0, 0
+	r := &loadRunner{load: 50, producers: 1, peak: 2 * 100_000, run: startSlice, open: func() (Executor, error) {
+		opened++
+		x, err := NewMutex()
+		return &closing{x, &closed}, err
+	}}
+	// 100,000 tasks per second are 500 in five milliseconds.
+	s, err := r.Run(1200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opened != 3 || closed != 3 || s.Ops != 1500 {
+		t.Errorf("got %d tasks on %d executors, %d closed; want 1500 on 3, all closed", s.Ops, opened, closed)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// closing counts calls of Close.
+type closing struct {
+	Executor
+	closed *int
+}
+
+func (c *closing) Close() error { *c.closed++; return c.Executor.Close() }

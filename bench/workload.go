@@ -24,6 +24,8 @@ type Case struct {
 	// MinOps is the least number of operations of a slice whose percentiles
 	// mean something.
 	MinOps int
+	// MinTime is the least time that such a slice lasts; 0: any.
+	MinTime time.Duration
 	// Tail: p99.9 and the maximum matter too.
 	Tail bool
 
@@ -87,7 +89,7 @@ func Groups(sizes []int) []Group {
 	}
 	for _, load := range Loads {
 		for _, producers := range Producers {
-			groups = append(groups, loadCases(load, producers))
+			groups = append(groups, latencyCases(load, producers), startCases(load, producers))
 		}
 	}
 	groups = append(groups,

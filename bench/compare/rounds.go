@@ -136,7 +136,7 @@ func calibrate(g bench.Group, runners []bench.Runner, slice time.Duration) ([]in
 		if reference(c).Name() != c.Name() {
 			continue
 		}
-		n, err := fitting(c, runners[i], slice)
+		n, err := fitting(c, runners[i], max(slice, c.MinTime))
 		if err != nil {
 			return nil, err
 		}

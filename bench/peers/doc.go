@@ -40,7 +40,11 @@
 //	                        its time whatever became of those before it, and one that
 //	                        could not be submitted in time has waited since (no
 //	                        coordinated omission). Between two tasks the producer
-//	                        yields the processor, in every language; see below
+//	                        yields the processor, in every language; see below. A
+//	                        slice is one second of steady load, after a fifth of a
+//	                        second that is not measured: p50, p99, p99.9 and maximum
+//	latency-start/load=P    the first five milliseconds of the same load, on a new
+//	                        executor that has run one task
 //	schedule-cancel/W       one schedule and one cancel of a timer far away, from
 //	                        within the loop or outside of it, the heap's work included
 //	timer-lateness          by how much timers of 1 to 20 ms are late

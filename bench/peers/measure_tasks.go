@@ -146,7 +146,7 @@ func measurePeak(im impl, r Request) (Answer, error) {
 		return Answer{}, err
 	}
 	return on(im, func(x executor) (Answer, error) {
-		s, err := bench.Offer(x, 1, n, 0)
+		s, err := bench.Offer(x, bench.Load{Producers: 1, Tasks: n})
 		return Answer{Ops: s.Ops, Elapsed: int64(s.Elapsed)}, err
 	})
 }
@@ -165,8 +165,12 @@ func measureLatency(im impl, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	warm, err := r.Int("warm")
+	if err != nil {
+		return Answer{}, err
+	}
 	return on(im, func(x executor) (Answer, error) {
-		s, err := bench.Offer(x, 1, n, float64(rate))
+		s, err := bench.Offer(x, bench.Load{Producers: 1, Rate: float64(rate), Warm: warm, Tasks: n})
 		if err != nil {
 			return Answer{}, err
 		}

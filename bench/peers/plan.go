@@ -98,8 +98,12 @@ func perChannel() []Figure {
 func quantiles(percents ...float64) []Figure {
 	var figures []Figure
 	for _, p := range percents {
+		name := fmt.Sprintf("/p%v", p)
+		if p == 100 {
+			name = "/max"
+		}
 		figures = append(figures, Figure{
-			Suffix: fmt.Sprintf("/p%v", p), Unit: "ns",
+			Suffix: name, Unit: "ns",
 			Of: func(a Answer) float64 { return a.Samples.Quantile(p) },
 		})
 	}
@@ -112,15 +116,16 @@ func asked(word string, pairs ...any) func(s *session, im Impl) (Answer, error) 
 }
 
 // The sizes of the workloads. They are the same for everybody, and such that a
-// slice takes some ten milliseconds, but a curve's largest.
+// slice takes some ten milliseconds, except for a steady load and the largest of a curve.
 const (
 	executeTasks   = 500_000
 	idleTrips      = 200
 	idlePause      = 200 * time.Microsecond
 	busyTrips      = 2_000
-	latencyLeast   = 10_000
-	latencyMost    = 300_000
-	latencyTime    = 30 * time.Millisecond
+	steadyTime     = time.Second
+	warmShare      = 5 // measured tasks for each that warms up
+	startTime      = 5 * time.Millisecond
+	startLeast     = 2_000 // tasks, for a percentile 99.9 that is not simply the maximum
 	timerPairs     = 16_000
 	lateTimers     = 200
 	idleShutdowns  = 20
@@ -151,8 +156,11 @@ func Workloads() []Workload {
 	)
 	for _, load := range []int{10, 50, 90} {
 		all = append(all, Workload{
-			Name: fmt.Sprintf("latency/load=%d", load), Base: "netty-nio", Figures: quantiles(50, 99, 99.9), warm: true,
+			Name: fmt.Sprintf("latency/load=%d", load), Base: "netty-nio", Figures: quantiles(50, 99, 99.9, 100), warm: true,
 			run: func(s *session, im Impl) (Answer, error) { return s.latency(im, load) },
+		}, Workload{
+			Name: fmt.Sprintf("latency-start/load=%d", load), Base: "netty-nio", Figures: quantiles(50, 99, 99.9, 100), warm: true,
+			run: func(s *session, im Impl) (Answer, error) { return s.start(im, load) },
 		})
 	}
 	all = append(all,

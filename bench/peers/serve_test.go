@@ -13,7 +13,7 @@ import (
 // requests are one of each, small.
 var requests = []string{
 	"about", "execute producers=2 n=2000", "inloop n=2000", "roundtrip pause=200000 n=20", "roundtrip pause=0 n=50",
-	"peak n=2000", "latency rate=100000 n=200", "schedulecancel where=loop n=640", "schedulecancel where=outside n=640",
+	"peak n=2000", "latency rate=100000 warm=50 n=200", "schedulecancel where=loop n=640", "schedulecancel where=outside n=640",
 	"lateness n=20", "shutdown n=2", "overshoot quiet=5000000 n=2", "backlog tasks=100", "echo-start", "memory", "echo-stop", "echo-start burn=1", "echo-stop",
 }
 
@@ -136,7 +136,7 @@ func TestLatencyCountsFromWhenATaskIsDue(t *testing.T) {
 		t.Fatal(err)
 	}
 	im.slowStop, im.kept = true, &x
-	a, err := measureLatency(im, request("latency", "rate", 100_000, "n", 1000))
+	a, err := measureLatency(im, request("latency", "rate", 100_000, "warm", 0, "n", 1000))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,25 +89,43 @@ const peakSlices = 7
 // yardstick is the implementation whose peak is the load of latencies.
 var yardstick, _ = implNamed("channel")
 
-// latency measures at a share of the yardstick's peak, which is measured before the
-// first time, for about latencyTime. The rate is the same for everybody: at a share of
-// its own peak whoever is faster would be given more to do, and be the slower for it.
+// latency measures a steady load, after a warm-up. See rate.
 func (s *session) latency(im Impl, load int) (Answer, error) {
+	rate, a, err := s.rate(load)
+	if rate == 0 {
+		return a, err
+	}
+	n := int(rate * steadyTime.Seconds())
+	return s.ask(im, "latency", "rate", int(rate), "warm", n/warmShare, "n", n)
+}
+
+// start measures the first milliseconds of the same load on a new executor.
+func (s *session) start(im Impl, load int) (Answer, error) {
+	rate, a, err := s.rate(load)
+	if rate == 0 {
+		return a, err
+	}
+	return s.ask(im, "latency", "rate", int(rate), "warm", 0, "n", max(startLeast, int(rate*startTime.Seconds())))
+}
+
+// rate returns a share, in percent, of the yardstick's peak, which is measured before
+// the first time; or 0 and the yardstick's answer. The rate is the same for everybody:
+// at a share of its own peak the fastest would be given the most to do, and be the
+// slower for it.
+func (s *session) rate(load int) (float64, Answer, error) {
 	if s.peak == 0 {
 		var rates []float64
 		for range peakSlices {
 			a, err := s.ask(yardstick, "peak", "n", executeTasks)
 			if err != nil || a.None != "" {
-				return a, err
+				return 0, a, err
 			}
 			rates = append(rates, float64(a.Ops)/time.Duration(a.Elapsed).Seconds())
 		}
 		slices.Sort(rates)
 		s.peak = rates[peakSlices/2]
 	}
-	rate := s.peak * float64(load) / 100
-	n := max(latencyLeast, min(latencyMost, int(rate*latencyTime.Seconds())))
-	return s.ask(im, "latency", "rate", int(rate), "n", n)
+	return s.peak * float64(load) / 100, Answer{}, nil
 }
 
 // backlog asks a driver of its own if im hoards.

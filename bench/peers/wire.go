@@ -15,7 +15,8 @@ import (
 //	inloop n=N                   ops= elapsed=
 //	roundtrip pause=NS n=N       samples= void=
 //	peak n=N                     ops= elapsed=, of tasks that read the clock
-//	latency rate=R n=N           samples=, R tasks per second, from when each was due
+//	latency rate=R warm=W n=N    samples=, R tasks per second, from when each was due; W
+//	                             tasks before them are not measured
 //	schedulecancel where=W n=N   ops= elapsed=, W is loop or outside
 //	lateness n=N                 samples=
 //	shutdown n=N                 samples=

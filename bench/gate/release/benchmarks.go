@@ -21,7 +21,7 @@ var ours = regexp.MustCompile(`/impl=(core|core-bounded|loop)(/|$)`)
 // leftOut are cases that another one of the same curve stands for: whose preparation
 // alone would take longer than a round, or whose times are the load generator's as
 // much as the loop's.
-var leftOut = regexp.MustCompile(`^SubmitLatency/|^Shutdown/.*=(0|100)$`)
+var leftOut = regexp.MustCompile(`^Submit(Latency|Start)/|^Shutdown/.*=(0|100)$`)
 
 // plans give the benchmarks of a workload their lengths: a
 // millisecond or so a slice, and for percentiles as many operations as they need.

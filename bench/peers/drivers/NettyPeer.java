@@ -73,7 +73,7 @@ public final class NettyPeer {
       case "inloop": return inLoop(num(a, "n"));
       case "roundtrip": return roundTrips(num(a, "pause"), num(a, "n"));
       case "peak": return peak(num(a, "n"));
-      case "latency": return latency(num(a, "rate"), num(a, "n"));
+      case "latency": return latency(num(a, "rate"), num(a, "warm"), num(a, "n"));
       case "schedulecancel": return scheduleCancel(a.get("where").equals("loop"), num(a, "n"));
       case "lateness": return lateness(num(a, "n"));
       case "shutdown": return shutdowns(num(a, "n"));
@@ -247,13 +247,14 @@ public final class NettyPeer {
     });
   }
 
-  static String latency(int rate, int n) throws Exception {
+  /** latency measures n tasks that follow warm others. */
+  static String latency(int rate, int warm, int n) throws Exception {
     return on(x -> {
-      Stamps s = new Stamps(n);
+      Stamps s = new Stamps(warm + n);
       s.submit(x, rate);
       s.done.await();
       long[] waits = new long[n];
-      for (int i = 0; i < n; i++) waits[i] = s.begun[i] - s.due[i];
+      for (int i = 0; i < n; i++) waits[i] = s.begun[warm + i] - s.due[warm + i];
       return samples(waits);
     });
   }

@@ -143,12 +143,13 @@ void peak(int n) {
   say_ops(n, elapsed);
 }
 
-void latency(int64_t rate, int n) {
+// latency measures n tasks that follow warm others.
+void latency(int64_t rate, int warm, int n) {
   Peer p;
-  std::vector<int64_t> due(n), begun(n);
+  std::vector<int64_t> due(warm + n), begun(warm + n);
   stamps(p, rate, due, begun);
   p.stop();
-  for (int i = 0; i < n; i++) begun[i] -= due[i];
+  for (int i = 0; i < n; i++) begun[i] = begun[warm + i] - due[warm + i];
   say_samples(begun.data(), n);
 }
 
@@ -271,7 +272,7 @@ int main() {
     else if (is(line, "inloop")) in_loop(int(arg(line, "n")));
     else if (is(line, "roundtrip")) roundtrips(arg(line, "pause"), int(arg(line, "n")));
     else if (is(line, "peak")) peak(int(arg(line, "n")));
-    else if (is(line, "latency")) latency(arg(line, "rate"), int(arg(line, "n")));
+    else if (is(line, "latency")) latency(arg(line, "rate"), int(arg(line, "warm")), int(arg(line, "n")));
     else if (is(line, "schedulecancel") && strstr(line, "where=loop")) schedule_cancel(int(arg(line, "n")));
     else if (is(line, "schedulecancel")) printf("none a timer of Asio may be used by one thread at a time\n");
     else if (is(line, "lateness")) lateness(int(arg(line, "n")));
