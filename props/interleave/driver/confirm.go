@@ -23,7 +23,7 @@ const minimiseLimit = 9 * time.Second
 // confirm repeats f in fresh processes, minimises its switches, and keeps the trace of
 // the last repetition for the report.
 func (s *search) confirm(f *found, e *ending) error {
-	begin, drawn := time.Now(), s
+	begin, drawn, before := time.Now(), s, s.cpu
 	s, e, err := s.shrinkProgram(f.cause, e)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (s *search) confirm(f *found, e *ending) error {
 		return err
 	}
 	ok, err := m.run(e.finding)
-	f.minimising = time.Since(begin)
+	f.minimising, f.cpu = time.Since(begin), s.cpu-before
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,11 @@ func (s *search) bySeed(f *finding, clock string) protocol.Request {
 
 // once runs one request in a fresh process.
 func (s *search) once(r protocol.Request, count uint64) (*ending, error) {
-	return (&process{pkg: s.pkg, opts: s.opts, pattern: s.test.Pattern, request: r, count: count}).start()
+	e, err := (&process{pkg: s.pkg, opts: s.opts, pattern: s.test.Pattern, request: r, count: count}).start()
+	if e != nil {
+		s.cpu += e.cpu
+	}
+	return e, err
 }
 
 func (s *search) repeats(r protocol.Request, count uint64, c cause) (bool, error) {

@@ -29,6 +29,7 @@ type Finding struct {
 	Switches   int           // of the minimal schedule; -1 if it is not minimal
 	Before     int           // switches before minimising; 0 if they were too many to be listed
 	Minimising time.Duration // how long it took
+	Processor  time.Duration `json:",omitempty"` // time of processors for that, which other load on the machine does not lengthen
 	Repeats    string        // minimal, seed, prefix or not: how it repeats in a fresh process
 	Timing     bool          `json:",omitempty"` // a timer has to expire while a goroutine can run
 	Replay     string        `json:",omitempty"` // name of the replay file
@@ -69,7 +70,7 @@ func (f *found) report() Finding {
 		one.Times = f.times
 		return one
 	}
-	one := Finding{Verdict: f.cause.Verdict, Message: f.cause.Message, Schedule: f.first.Number, Times: f.times, Switches: -1, Before: f.original, Minimising: f.minimising,
+	one := Finding{Verdict: f.cause.Verdict, Message: f.cause.Message, Schedule: f.first.Number, Times: f.times, Switches: -1, Before: f.original, Minimising: f.minimising, Processor: f.cpu,
 		Repeats: f.state.String(), Timing: f.timing, Replay: f.file}
 	if f.state == repeatsMinimal {
 		one.Switches = len(f.repeat.Switches)

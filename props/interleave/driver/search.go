@@ -23,6 +23,7 @@ type search struct {
 	covered  coverage
 	found    []*found
 	spent    time.Duration
+	cpu      time.Duration       // processor time of the processes of once
 	alone    string              // what it printed when it failed alone without control; "" if it did not
 	plainCut time.Duration       // after which a run without control was killed in this test
 	stopped  string              // why the search ended before its limit; "" if it did not
@@ -52,6 +53,7 @@ type found struct {
 	html       string // timeline
 	original   int    // switches before minimising; 0 if they were too many to be listed
 	minimising time.Duration
+	cpu        time.Duration // processor time of the processes that minimised
 }
 
 // maxNew bounds the distinct findings of a test that are minimised and shown.
