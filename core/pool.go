@@ -12,9 +12,9 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// Pool runs bodies on up to n goroutines, its workers, that share one queue: a task that blocks
-// does not delay other tasks while another worker is free. A Pool ends as an Executor does,
-// without losing a task.
+// Pool runs bodies on up to n goroutines, its workers, which share one queue: a task that blocks
+// does not delay other tasks while another worker is free. Like an Executor, a Pool ends without
+// losing a task.
 //
 //	pool, err := core.NewPool(8)
 //	if err != nil {
@@ -33,12 +33,12 @@ import (
 //
 // # Guarantees
 //
-// Bodies of a Pool may overlap, and only the queue orders them: a Pool gives up G2 and a part of
-// G4 and G7. A Pool of size 1 that is not resized keeps every guarantee of an Executor.
+// Bodies of a Pool may overlap. So a Pool does not keep G2, and keeps only the parts of G4 and
+// G7 below. A Pool of size 1 that is not resized keeps every guarantee of an Executor.
 //
 //	G1        kept
-//	G2        not kept: bodies overlap, and only the queue orders them. InEventLoop is true
-//	          in each body, whichever worker runs it, and false elsewhere
+//	G2        not kept: bodies overlap. InEventLoop is true in each body, on every worker,
+//	          and false elsewhere
 //	G3        kept
 //	G4        tasks leave the queue in the order of G4; two tasks that two workers have
 //	          taken may begin in either order
@@ -48,42 +48,43 @@ import (
 //	G7        never early; due timers leave the heap in the order of G7, and may then overlap
 //	G8, G9    kept
 //	G10       kept, for the pool as a whole
-//	G11       kept; Report.Running has each body that runs, since when, and its stack
+//	G11       kept; Report.Running names each running body, with its running time and stack
 //	G12       kept, for each worker
-//	G13       kept: a worker that has run a task takes a hook, listener or timer next if one
-//	          is due, and a worker that has run one of these takes a task
+//	G13       kept: after a task, a worker prefers a hook, listener or due timer; after one of
+//	          these, it prefers a task
 //	G14       kept: a worker continues after a panic, and on a new goroutine after Goexit
 //	G15, G16  kept
-//	G17       kept: the first use starts the first worker. The others start when there is
-//	          work and no worker is idle; a spawner that refuses one of them refuses no task
+//	G17       kept: the first use starts the first worker. Another worker starts when work
+//	          waits and no worker is idle. If the spawner refuses to start it, no task is
+//	          refused
 //	G18       kept: a body that waits for its own pool gets ErrInEventLoop, even if another
-//	          worker is free: if every body waited, no worker would be
+//	          worker is free: bodies that wait on every worker would wait for ever
 //	G19, G20  kept, with one bound and one count for the whole pool
-//	G21-G23   do not apply: a pool has no children and no channels. So it has no Next
+//	G21-G23   do not apply: a pool has no children, and so no Next, and no channels
 //	G24       kept
 //
 // # Where bodies run
 //
 // Tasks, timers, hooks, listeners of futures and the panic handler all run on workers. Each
 // worker has its own values of a Local. Listeners of the Termination run on the goroutine
-// of the last worker. A body that never returns keeps its worker for ever and, like any
-// accepted task, delays Done for ever. Context ends at the close, so that bodies can
-// return then; Report and Running name the bodies that still run.
+// of the last worker. A body that never returns occupies its worker for ever and, like any
+// accepted task, delays Done for ever. The close cancels Context, so bodies can watch it to
+// return in time; Report and Running name the bodies that still run.
 //
-// An idle worker costs its goroutine and does not poll. The worker that parked last is
-// woken first. A worker that leaves work in the queue wakes the next one.
+// An idle worker costs its goroutine and does not poll. Of the idle workers the one that parked
+// last is woken first. A woken worker that leaves work in the queue wakes the next one.
 type Pool struct {
 	setup
 
 	// Atomic.
 	state     atomic.Int32 // moved with mu held
-	lastState atomic.Int32 // before Terminated
-	failed    atomic.Bool  // the clock has failed and is not read any more
+	lastState atomic.Int32 // the state before Terminated
+	failed    atomic.Bool  // the clock has panicked, and is not used any more
 	ctxEnded  sync.Once
 
 	owners sync.Map // goroutine id -> *worker
 
-	_ [64]byte // keeps the fields above off the cache line that every call writes
+	_ [64]byte // keeps the fields above off the cache line of mu, which every call writes
 
 	mu sync.Mutex
 	poolShared
@@ -92,14 +93,14 @@ type Pool struct {
 // poolShared is guarded by Pool.mu. Its methods require mu.
 type poolShared struct {
 	gate     gate
-	size     int // the largest number of workers
-	live     int // workers that exist, including those about to start
-	leaving  int // workers that have run their last body, and whose goroutine has not ended
-	starting int // live workers that have not entered next yet
-	busy     int // workers that run a body
-	first    *launch
-	launches []*launch // in progress: of workers that start or move to another goroutine
-	over     bool      // nothing is left to run: workers leave
+	size     int       // the largest number of workers
+	live     int       // workers that exist, including those about to start
+	leaving  int       // workers that run no more bodies, and whose goroutine has not ended
+	starting int       // live workers that have not called next yet
+	busy     int       // workers that run a body
+	first    *launch   // the start of the first worker, while it is in progress
+	launches []*launch // in progress: starts of workers, and moves to another goroutine
+	over     bool      // no work is left: workers leave
 	workers  []*worker // live and started
 
 	sleepers
@@ -107,23 +108,23 @@ type poolShared struct {
 	internal internalQueue
 	heap     timerHeap
 	timers   timerCounts
-	doomed   []*Timer // removed from the heap by the shutdown, and not yet cancelled
+	doomed   []*Timer // removed from the heap by the shutdown, not cancelled yet
 	purged   int64    // horizon up to which the heap has been purged
 	hooks    hookList
 	hookRuns bool // a hook is running
-	gaveWay  bool // a task was taken since the last round of hooks
+	gaveWay  bool // a worker has taken a task since the last round of hooks
 
-	shutdown shutdownRecord
-	early    int   // tasks accepted before the shutdown call that have not ended
-	lastEnd  int64 // end of the last body that restarts the quiet period
-	late     error // errors of a broken clock, and of workers that closed their pollers
+	shutdown   shutdownRecord
+	earlyTasks int   // tasks accepted before the shutdown call that have not ended
+	lastEnd    int64 // when the last body that restarts the quiet period ended
+	late       error // errors of a broken clock, and of closing workers' pollers
 
 	parks, wakes           int64
 	panicked               int64
 	rejected, rejectedLate int64
 }
 
-// NewPool returns a pool of size workers, none of which has started. size < 1 is an error, and
+// NewPool returns a pool of at most size workers, none of them started. size < 1 is an error, and
 // so is WithPoller: a poller serves one goroutine. The options are those of NewExecutor;
 // WithMaxPendingTasks bounds the one queue that all workers share.
 func NewPool(size int, opts ...Option) (*Pool, error) {
@@ -164,8 +165,8 @@ func checkSize(call string, size int) error {
 
 // Resize sets the largest number of workers; it may be called at any time. If work is waiting,
 // further workers start at once. Surplus idle workers end at once, and surplus busy ones after
-// their current body: no body is interrupted. A size < 1 is an error, and changes nothing. Resize
-// does not wait for workers. After the end it has no effect.
+// their current body: no body is interrupted. A size < 1 is an error, and then nothing changes.
+// Resize does not wait for workers. After termination it changes only Size.
 func (p *Pool) Resize(size int) error {
 	if err := checkSize("Resize", size); err != nil {
 		return err
@@ -173,7 +174,7 @@ func (p *Pool) Resize(size int) error {
 	p.mu.Lock()
 	p.size = size
 	woken := p.claimExcess()
-	p.unlockAndRouse()
+	p.unlockAndWake()
 	for _, w := range woken {
 		w.poller.Wake()
 	}
@@ -196,8 +197,8 @@ func (p *Pool) String() string { return fmt.Sprintf("%s (%v)", p.cfg.name, p.Sta
 // InEventLoop reports whether the caller is a body of this pool, on any of its workers.
 func (p *Pool) InEventLoop() bool { return p.callingWorker() != nil }
 
-// callingWorker returns the worker whose body the caller is, or nil if the caller is not a body of
-// p.
+// callingWorker returns the worker on whose goroutine the caller runs, or nil if it runs on no
+// worker of p.
 func (p *Pool) callingWorker() *worker {
 	if v, ok := p.owners.Load(goid.Get()); ok {
 		return v.(*worker)
@@ -209,14 +210,14 @@ func (p *Pool) callingWorker() *worker {
 // ErrShutdown, ErrShutdownTimeout or the error that ended the pool as its cause (G11).
 func (p *Pool) Context() context.Context { return p.ctx }
 
-// Termination returns the one Termination of this pool, the same pointer every time (G15).
+// Termination returns the Termination of this pool, always the same pointer (G15).
 func (p *Pool) Termination() *Termination { return p.term }
 
-// A type that embeds a pool has the method loopOf too: see Executor.loopOf.
+// loopOf is promoted to types that embed a pool: see Executor.loopOf.
 func (p *Pool) loopOf() notifier { return p }
 
-// waitError returns the error of a call that would wait for the pool while the pool may wait for
-// the caller: a body of the pool, or its spawner (G17, G18).
+// waitError returns the error of a blocking call by a body of the pool (G18) or by its spawner
+// (G17): the pool may wait for that caller to return. It returns nil for other callers.
 func (p *Pool) waitError() error {
 	if p.InEventLoop() {
 		return ErrInEventLoop
@@ -241,8 +242,8 @@ func (p *Pool) lock() {
 func (p *Pool) mutex() *sync.Mutex { return &p.mu }
 
 // Execute runs task on a worker. A nil error means that task runs exactly once before Done is
-// closed; an error means that it never runs (G3). Execute takes one short lock, and never waits
-// for a worker, unless a WithRejectedHandler retries.
+// closed; an error means that it never runs (G3). Execute holds one lock briefly, and does not
+// wait for a worker. While the queue is full, a WithRejectedHandler may make it retry.
 func (p *Pool) Execute(task func()) error {
 	if task == nil {
 		return nilFunc("Execute", "task")
@@ -254,7 +255,7 @@ func (p *Pool) Execute(task func()) error {
 	}
 	p.queue.Push(task)
 	ahead := p.queue.Size()%yieldEvery == 0
-	p.unlockAndRouse()
+	p.unlockAndWake()
 	if ahead && !p.InEventLoop() {
 		runtime.Gosched()
 		yieldThread()

@@ -1,7 +1,7 @@
 package core
 
-// admit accepts or refuses a task in every case that Execute leaves to it: not started, closed,
-// full, traced, lazy.
+// admit is the slow path of Execute: the pool is not started, closed, full or traced, or the
+// call is lazy.
 func (p *Pool) admit(op Op, task func()) error {
 	for attempt, open := 1, true; ; attempt++ {
 		err := p.tryAdmit(op, task)
@@ -11,7 +11,7 @@ func (p *Pool) admit(op Op, task func()) error {
 		if !open || err.Reason != ErrQueueFull { // not errors.Is: the error of a spawner may wrap ErrQueueFull of another queue
 			return p.refuse(op, err)
 		}
-		if p.waitError() != nil { // all workers could wait for the retries, and make no room (G19)
+		if p.waitError() != nil { // retries on every worker would leave none to make room (G19)
 			return p.refuse(op, err)
 		}
 		var retry bool
@@ -38,7 +38,8 @@ func (p *Pool) refuse(op Op, err *RejectedError) error {
 	return &RejectedError{State: StateTerminated, Reason: p.shutdown.cause}
 }
 
-// tryAdmit decides once. The check of the gate and the push are one step (G3).
+// tryAdmit accepts or refuses a task without retries. The check of the gate and the push are one
+// critical section (G3).
 func (p *Pool) tryAdmit(op Op, task func()) *RejectedError {
 	if err := p.lockOpen(op); err != nil {
 		return err
@@ -53,16 +54,16 @@ func (p *Pool) tryAdmit(op Op, task func()) *RejectedError {
 		p.mu.Unlock()
 		return nil
 	}
-	p.unlockAndRouse()
+	p.unlockAndWake()
 	return nil
 }
 
-// full requires mu.
+// full reports whether the queue is at its limit. Requires mu.
 func (p *Pool) full() bool { return p.queue.Size() >= p.cfg.limit }
 
-// lockOpen returns nil, with mu held, if the pool is started and open; otherwise the refusal,
-// without mu. It starts the first worker, or waits for a start in progress and shares its outcome
-// (G17).
+// lockOpen returns nil with mu held if the pool is started and open; otherwise it returns the
+// refusal without mu. It starts the first worker, or waits for a start in progress and returns
+// the error of that start (G17).
 func (p *Pool) lockOpen(op Op) *RejectedError {
 	for {
 		p.lock()
@@ -81,13 +82,13 @@ func (p *Pool) lockOpen(op Op) *RejectedError {
 	}
 }
 
-// rejectAndUnlock requires mu.
+// rejectAndUnlock returns the refusal for reason. Requires mu, and releases it.
 func (p *Pool) rejectAndUnlock(reason error) *RejectedError {
 	defer p.mu.Unlock()
 	return &RejectedError{State: p.State(), Reason: reason}
 }
 
-// traceAdmit requires mu.
+// traceAdmit traces the result of op. Requires mu.
 func (p *Pool) traceAdmit(op Op, accepted bool) {
 	if p.cfg.tracer != nil {
 		p.trace(Event{Kind: EventAdmit, Op: op, Accepted: accepted})
@@ -129,8 +130,8 @@ func (q *internalQueue) pop() func() {
 }
 
 // postInternal queues an internal task. It does not count as a task or towards the limit,
-// and does not restart the quiet period (G9, G10). False means that the pool has ended or was
-// never started, and that the caller must run work itself.
+// and does not restart the quiet period (G9, G10). It returns false if the pool has terminated or
+// was never started; the caller must then run work itself.
 func (p *Pool) postInternal(work func()) bool {
 	p.mu.Lock()
 	if State(p.state.Load()) == StateTerminated || p.gate&gateNotStarted != 0 {
@@ -138,11 +139,11 @@ func (p *Pool) postInternal(work func()) bool {
 		return false
 	}
 	p.internal.push(work)
-	p.unlockAndRouse()
+	p.unlockAndWake()
 	return true
 }
 
-// resumeInternal puts rest before the internal tasks that wait, and reports true. It reports
+// resumeInternal queues rest in front of the waiting internal tasks, and returns true. It returns
 // false if the caller is not an internal task.
 func (p *Pool) resumeInternal(rest func()) bool {
 	w := p.callingWorker()
@@ -151,6 +152,6 @@ func (p *Pool) resumeInternal(rest func()) bool {
 	}
 	p.mu.Lock()
 	p.internal.pushFront(rest)
-	p.unlockAndRouse()
+	p.unlockAndWake()
 	return true
 }

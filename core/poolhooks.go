@@ -5,8 +5,8 @@ import "slices"
 // AddShutdownHook registers run as a shutdown hook: it runs once on a worker when the pool shuts
 // down, at state ShuttingDown or later. Hooks run one at a time, in the order added, once the
 // tasks accepted before the shutdown call have ended (G6). A hook added during the shutdown runs
-// after those added before it. After the close only a hook that was accepted before the close may
-// add one. remove takes the hook back, and reports true if and only if it will never start.
+// after the earlier ones. After the close only a hook that was accepted before the close may
+// add one. remove removes the hook; it returns true if and only if the hook will never start.
 func (p *Pool) AddShutdownHook(run func()) (remove func() bool, err error) {
 	if run == nil {
 		return nil, nilFunc("AddShutdownHook", "hook")
@@ -23,7 +23,7 @@ func (p *Pool) AddShutdownHook(run func()) (remove func() bool, err error) {
 	if p.shutdown.called {
 		p.hooks.fresh++
 	}
-	p.unlockAndRouse()
+	p.unlockAndWake()
 	return func() bool { return p.removeHook(h) }, nil
 }
 
@@ -32,7 +32,7 @@ func (p *Pool) removeHook(h *hook) bool {
 	removed := p.hooks.remove(h)
 	p.traceAdmit(OpRemoveShutdownHook, removed)
 	if removed && p.shutdown.called {
-		p.unlockAndRouseOne() // the pool may have waited for this hook only
+		p.unlockAndWakeOne() // this hook may have been the last work
 	} else {
 		p.mu.Unlock()
 	}
@@ -43,11 +43,11 @@ func (p *Pool) removeHook(h *hook) bool {
 // round, and a queued task runs between two rounds: otherwise hooks that add hooks would starve
 // tasks (G13). Requires mu.
 func (p *Pool) hookReady() bool {
-	return len(p.hooks.waiting) > 0 && p.shutdown.called && p.early == 0 && !p.hookRuns &&
+	return len(p.hooks.waiting) > 0 && p.shutdown.called && p.earlyTasks == 0 && !p.hookRuns &&
 		(len(p.hooks.waiting) > p.hooks.fresh || p.gaveWay || p.queue.Size() == 0)
 }
 
-// nextHook begins the hook whose turn it is. Requires mu and hookReady.
+// nextHook removes the next hook from the list, and marks it as begun. Requires mu and hookReady.
 func (p *Pool) nextHook() *hook {
 	if len(p.hooks.waiting) == p.hooks.fresh {
 		p.hooks.fresh = 0

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Stats returns one consistent snapshot of the pool: Pending counts the tasks that wait and those
-// that run. Only a pool sets Workers and Busy.
+// Stats returns one consistent snapshot of the pool. Pending counts queued and running tasks.
+// Only a pool sets Workers and Busy.
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -24,7 +24,7 @@ func (p *Pool) Stats() Stats {
 	}
 }
 
-// progressReport is Report before it is sealed.
+// progressReport implements Termination.Report before the report is sealed.
 func (p *Pool) progressReport() Report {
 	now := int64(0)
 	if p.State() >= StateShuttingDown {
@@ -35,7 +35,7 @@ func (p *Pool) progressReport() Report {
 	return p.reportAt(now)
 }
 
-// reportAt requires mu.
+// reportAt returns the report as of now. Requires mu.
 func (p *Pool) reportAt(now int64) Report {
 	c := p.queue.Counts()
 	r := Report{
@@ -68,10 +68,10 @@ func (p *Pool) runningBodies(now int64) (running []runningBody) {
 	return running
 }
 
-// Running names the bodies that are running, with their running times and with their stacks as in
-// Report.Running; "" if none runs. It is for a program that gives up waiting: it stops the world
-// for the stacks of all goroutines. It may be called from any goroutine, and does not wait for the
-// bodies.
+// Running describes the bodies that are running, each with its running time and its stack as in
+// Report.Running; "" if none runs. It is for a program that gives up waiting, because it is
+// expensive: to get the stacks it stops the world. It may be called from any goroutine, and does
+// not wait for the bodies.
 func (p *Pool) Running() string {
 	now := p.nowIfItCan()
 	p.mu.Lock()
@@ -80,7 +80,7 @@ func (p *Pool) Running() string {
 	return p.describe(running)
 }
 
-// describe names each body, with its stack.
+// describe returns the text of Running for the given bodies.
 func (p *Pool) describe(running []runningBody) string {
 	if len(running) == 0 {
 		return ""

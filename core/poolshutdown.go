@@ -17,7 +17,7 @@ func (p *Pool) State() State {
 	return s
 }
 
-// moveTo is the one place where the state changes. Requires mu.
+// moveTo changes the state; no other code does. Requires mu.
 func (p *Pool) moveTo(to State) {
 	from := State(p.state.Load())
 	if !legalMoves[from][to] {
@@ -31,9 +31,9 @@ func (p *Pool) moveTo(to State) {
 	p.state.Store(int32(to))
 }
 
-// ShutdownGracefully begins an orderly end, and returns the Termination at once. See
-// Executor.ShutdownGracefully: the quiet period is that of the pool as a whole, and ends at the
-// first moment at which no body runs on any worker and none has run for quiet.
+// ShutdownGracefully begins an orderly end, and returns the Termination at once: see
+// Executor.ShutdownGracefully. The quiet period is that of the pool as a whole: it ends once no
+// body runs on any worker and none has run for quiet.
 func (p *Pool) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error) {
 	if err := checkShutdown(quiet, timeout); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (p *Pool) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, e
 	return p.term, nil
 }
 
-// Shutdown closes admission, and returns the Termination. When it returns, nothing more is
+// Shutdown closes admission, and returns the Termination. Once it has returned, no more work is
 // accepted. Accepted tasks and hooks still run; there is no quiet period.
 func (p *Pool) Shutdown() *Termination {
 	if p.State() < StateShutdown {
@@ -63,9 +63,9 @@ func (p *Pool) Close() error {
 	return p.AwaitTermination(context.Background())
 }
 
-// AwaitTermination waits for the end and returns Termination().Err(), or the cause of ctx if
-// that ends first. It does not begin a shutdown. From inside a body it returns ErrInEventLoop,
-// from inside the spawner ErrStarting (G18).
+// AwaitTermination blocks until Done is closed, and returns Termination().Err(); or the cause of
+// ctx if ctx ends first. It does not begin a shutdown. In a body it returns ErrInEventLoop,
+// in the spawner ErrStarting (G18).
 func (p *Pool) AwaitTermination(ctx context.Context) error {
 	_, err := p.term.Wait(ctx)
 	return err
@@ -75,7 +75,7 @@ func (p *Pool) AwaitTermination(ctx context.Context) error {
 func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 	var d *deadline
 	if timeout > 0 {
-		d = p.newDeadline(timeout, p.deadlinePassed) // before the state is published
+		d = p.newDeadline(timeout, p.deadlinePassed) // armed before the state is published
 	}
 	p.mu.Lock()
 	if p.cfg.clock == nil {
@@ -94,7 +94,7 @@ func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 		cause = ErrShutdown
 		p.closeAdmission(cause, now)
 	case closes:
-		cause = ErrShutdown // if nothing is left, the shutdown is complete: see Executor.zeroTimeoutCause
+		cause = ErrShutdown // complete if no work is left: see Executor.zeroTimeoutCause
 		if quiet > 0 || p.queue.Counts().Pending > 0 || p.busy > 0 {
 			cause = ErrShutdownTimeout
 			running = p.runningBodies(now)
@@ -106,7 +106,7 @@ func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 	}
 	pending, text := p.queue.Counts().Pending, p.shutdown.running
 	if first || closes {
-		p.unlockAndRouseOne()
+		p.unlockAndWakeOne()
 	} else {
 		p.mu.Unlock()
 	}
@@ -126,19 +126,19 @@ func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 	}
 }
 
-// publishShutdown records the first call. Requires mu; the state is moved in the same critical
-// section.
+// publishShutdown records the first shutdown call. The caller moves the state in the same
+// critical section. Requires mu.
 func (p *Pool) publishShutdown(now int64, quiet, timeout time.Duration, d *deadline) {
 	c := p.queue.Counts()
 	p.shutdown = shutdownRecord{
 		called: true, calledAt: now, quiet: quiet, timeout: timeout, deadline: d, taskMark: c.Accepted,
 	}
-	p.early, p.hooks.fresh = c.Pending, 0
+	p.earlyTasks, p.hooks.fresh = c.Pending, 0
 	p.timers.horizon = p.cfg.horizon(now, timeout)
 }
 
-// closeAdmission is the close: from here on no work is accepted. Requires mu, and that admission
-// is open. The caller calls endContext after it has released mu.
+// closeAdmission is the close: from here on no work is accepted. Admission must be open. The
+// caller must call endContext after it has released mu. Requires mu.
 func (p *Pool) closeAdmission(cause error, now int64) {
 	p.gate |= gateClosed
 	p.shutdown.cause, p.shutdown.closedAt, p.shutdown.timedOut = cause, now, cause == ErrShutdownTimeout
@@ -146,11 +146,12 @@ func (p *Pool) closeAdmission(cause error, now int64) {
 	p.moveTo(StateShutdown)
 }
 
-// endContext cancels Context. The goroutine that closed admission calls it after it has released
-// mu. A worker calls it too, before the final drain, because the worker may get there first.
+// endContext cancels Context, once. The goroutine that closed admission calls it after it has
+// released mu. A worker that begins the final drain before that call makes it too (followState).
 func (p *Pool) endContext(cause error) { p.ctxEnded.Do(func() { p.cancel(cause) }) }
 
-// deadlinePassed runs on the alarm's goroutine.
+// deadlinePassed closes admission if d is still the deadline of an open shutdown. It runs on the
+// goroutine of the alarm.
 func (p *Pool) deadlinePassed(d *deadline) {
 	now := p.nowIfItCan()
 	p.mu.Lock()
@@ -161,8 +162,8 @@ func (p *Pool) deadlinePassed(d *deadline) {
 	}
 	p.closeAdmission(ErrShutdownTimeout, now)
 	running, pending := p.runningBodies(now), p.queue.Counts().Pending
-	p.unlockAndRouseOne()
-	text := p.describe(running) // before endContext: a body that waits for Context ends then
+	p.unlockAndWakeOne()
+	text := p.describe(running) // before endContext, at which bodies may return
 	p.endContext(ErrShutdownTimeout)
 	if text != "" {
 		p.mu.Lock()
@@ -172,15 +173,15 @@ func (p *Pool) deadlinePassed(d *deadline) {
 	p.logTimeout(pending, text)
 }
 
-// logTimeout logs the work that the timeout found unfinished, if there is any.
+// logTimeout logs the work that was unfinished at the timeout, if there was any.
 func (p *Pool) logTimeout(pending int, running string) {
 	if pending > 0 || running != "" {
 		p.log(slog.LevelWarn, "timeout of the graceful shutdown passed", "pending", pending, "running", running)
 	}
 }
 
-// fail ends a pool whose clock is broken: admission is closed, accepted tasks run, timers are
-// cancelled (G15).
+// fail shuts down a pool whose clock is broken: it closes admission; accepted tasks still run,
+// and timers are cancelled (G15).
 func (p *Pool) fail(err error) {
 	now := p.nowIfItCan()
 	p.mu.Lock()
@@ -193,7 +194,7 @@ func (p *Pool) fail(err error) {
 		p.closeAdmission(err, now)
 	}
 	p.timers.horizon = -1
-	p.unlockAndRouseOne()
+	p.unlockAndWakeOne()
 	p.endContext(err)
 	p.log(slog.LevelError, "the pool failed", "error", err)
 }
@@ -205,9 +206,9 @@ func (p *Pool) brokenBy() error {
 	return p.late
 }
 
-// followState acts on the state before the next body: after the close it cancels Context, and
-// after a shutdown call it cancels timers beyond the horizon. Requires mu. It reports whether it
-// has released mu meanwhile; mu is held again when it returns.
+// followState runs before each body: after the close it cancels Context, and after a shutdown
+// call it cancels timers beyond the horizon. It reports whether it has released mu meanwhile; mu
+// is held when it returns. Requires mu.
 func (p *Pool) followState() bool {
 	if State(p.state.Load()) == StateShutdown && p.ctx.Err() == nil {
 		cause := p.shutdown.cause
@@ -219,19 +220,20 @@ func (p *Pool) followState() bool {
 	return p.shutdown.called && p.purge()
 }
 
-// drained reports whether nothing is queued or running. Requires mu.
+// drained reports whether no work is queued or running, timers apart. Requires mu.
 func (p *Pool) drained() bool {
 	return p.busy == 0 && p.queue.Size() == 0 && p.internal.len() == 0 && len(p.hooks.waiting) == 0 && len(p.doomed) == 0
 }
 
-// quietEnd requires mu, and that a shutdown was called.
+// quietEnd returns when the quiet period ends if no further body runs. A shutdown must have been
+// called. Requires mu.
 func (p *Pool) quietEnd() int64 {
 	return addTime(max(p.shutdown.calledAt, p.lastEnd), p.shutdown.quiet)
 }
 
-// advance closes admission when the quiet period has ended, and ends a closed pool when nothing is
-// left. It reports whether it did either. Requires mu. It may release mu meanwhile; mu is held
-// again when it returns.
+// advance closes admission if the quiet period has ended, and ends a closed pool if no work is
+// left. It reports whether it did either. It may release mu meanwhile; mu is held when it
+// returns. Requires mu.
 func (p *Pool) advance(now int64) bool {
 	if p.gate&gateNotStarted != 0 || !p.drained() || p.heap.len() > 0 {
 		return false
@@ -257,8 +259,8 @@ func (p *Pool) advance(now int64) bool {
 	return false
 }
 
-// finish ends the pool. It runs on the goroutine of the last worker, or on the one that failed
-// to start the first worker. See Executor.finish.
+// finish terminates the pool. It runs on the goroutine of the last worker, or on the one that
+// failed to start the first worker. See Executor.finish.
 func (p *Pool) finish(err error) {
 	p.endContext(err) // no effect after the close; the cause of a failed start
 	p.mu.Lock()
@@ -271,8 +273,8 @@ func (p *Pool) finish(err error) {
 	attempt(&late, d.stop)
 }
 
-// complete is the rest of finish. finish defers it, because stopping an alarm of the user's clock
-// may end the goroutine.
+// complete is the last part of finish. finish defers it, because stopping an alarm of the user's
+// clock may call runtime.Goexit.
 func (p *Pool) complete(reason, err error, late *error) {
 	if *late != nil {
 		err = errors.Join(err, *late)
@@ -283,8 +285,8 @@ func (p *Pool) complete(reason, err error, late *error) {
 	p.close(reason, err)
 }
 
-// close closes Done, and calls its listeners. The report is taken in the same critical section:
-// nothing is counted between the two (G20).
+// close closes Done, and calls its listeners. It takes the report in the critical section of the
+// last counts, so that the report is final (G20).
 func (p *Pool) close(reason, err error) {
 	if p.cfg.tracer != nil {
 		p.trace(Event{Kind: EventPollerClosed})

@@ -2,24 +2,24 @@ package core
 
 import "slices"
 
-// sleepers are the workers that sleep, or are about to. A worker joins them with mu held, after it
-// has found nothing to run; so a goroutine that posts work afterwards finds the worker here (G12).
-// Guarded by Pool.mu.
+// sleepers are the workers that sleep or are about to. A worker joins them in the critical
+// section in which it has found no work, so a goroutine that posts work afterwards finds the
+// worker here (G12). Guarded by Pool.mu.
 //
-// Invariant that prevents lost wake-ups: if mu is free and there is work other than lazy tasks,
-// then no worker sleeps, or woken > 0. A woken worker that leaves work behind wakes the next
-// worker before it runs its body, so that work does not wait for a worker that blocks. One wake-up
-// at a time suffices, and a burst of short tasks does not wake all workers.
+// Invariant, which prevents lost wake-ups: if mu is free and there is work other than lazy tasks,
+// then no worker sleeps, or woken > 0. A woken worker that leaves work in the queue wakes the next
+// worker before it runs its body, so work never waits for a body that blocks while a worker
+// sleeps. So one wake-up at a time suffices, and a burst of short tasks does not wake all workers.
 type sleepers struct {
-	idle        []*worker // sleep until they are woken; the last of them is woken first
-	keeper      *worker   // sleeps until keeperUntil at most, so that the others need no deadline
-	keeperUntil int64     // noDeadline: there is no keeper
-	woken       int       // workers that were woken and have not got mu since
+	idle        []*worker // without a deadline; the last one is woken first
+	keeper      *worker   // the one worker with a deadline, or nil
+	keeperUntil int64     // the keeper's deadline; noDeadline if there is no keeper
+	woken       int       // workers whose wake-up was claimed and that have not locked mu since
 }
 
-// park announces that w sleeps, and returns the deadline of its sleep. The worker with the
-// earliest deadline is the keeper. The keeper before it becomes an idle worker; its alarm is still
-// set, and wakes it once in vain.
+// park adds w to the sleepers, and returns the deadline of its sleep. The worker with the
+// earliest deadline becomes the keeper. The previous keeper becomes an idle worker; its alarm is
+// still set, and causes one spurious wake-up.
 func (s *sleepers) park(w *worker, until int64) int64 {
 	w.parked = true
 	if until >= s.keeperUntil {
@@ -33,7 +33,7 @@ func (s *sleepers) park(w *worker, until int64) int64 {
 	return until
 }
 
-// arrive undoes park: w is awake and has mu.
+// arrive removes w from the sleepers: w is awake and holds mu.
 func (s *sleepers) arrive(w *worker) {
 	switch {
 	case w.woken:
@@ -49,8 +49,8 @@ func (s *sleepers) arrive(w *worker) {
 	w.parked = false
 }
 
-// claimSleeper claims the wake-up of one worker for the caller: at most one caller wakes a worker
-// per sleep (G12). It returns nil if all are awake. The keeper is claimed last.
+// claimSleeper claims the wake-up of one worker, which the caller must then wake: each sleep has
+// at most one claim (G12). It returns nil if no worker sleeps. The keeper is claimed last.
 func (s *sleepers) claimSleeper() *worker {
 	var w *worker
 	switch n := len(s.idle); {
@@ -66,7 +66,7 @@ func (s *sleepers) claimSleeper() *worker {
 	return w
 }
 
-// claim is claimSleeper, and counts and traces the wake-up. Requires mu.
+// claim calls claimSleeper, and counts and traces the wake-up. Requires mu.
 func (p *Pool) claim() *worker {
 	w := p.claimSleeper()
 	if w != nil {
@@ -90,21 +90,22 @@ func (p *Pool) claimExcess() (woken []*worker) {
 	return woken
 }
 
-// rouse claims a worker for work that can run or for an earlier deadline: a sleeper to wake, or a
-// new worker to start. Requires mu; the caller calls goOn after it has released mu. now is the
-// time, or -1 if the caller does not know it.
-func (p *Pool) rouse(now int64) (r roused) {
+// claimForWork claims a worker if there is work that can run, or a timer earlier than the
+// keeper's deadline: a sleeper to wake, or a new worker to start. The caller must call
+// wakeOrStart after it has released mu. now is the time, or -1 if the caller does not know it.
+// Requires mu.
+func (p *Pool) claimForWork(now int64) (r claimed) {
 	if p.woken > 0 {
 		return r // the woken worker wakes the next one if work is left
 	}
 	if !p.canRun(now) && (p.heap.len() == 0 || p.heap.first() >= p.keeperUntil) {
 		return r
 	}
-	return p.rouseOne()
+	return p.claimWorker()
 }
 
-// rouseOne claims a worker even if there is no work. Requires mu.
-func (p *Pool) rouseOne() (r roused) {
+// claimWorker claims a sleeper or a new worker, even if there is no work. Requires mu.
+func (p *Pool) claimWorker() (r claimed) {
 	if p.gate&gateNotStarted != 0 {
 		return r
 	}
@@ -117,15 +118,15 @@ func (p *Pool) rouseOne() (r roused) {
 	return r
 }
 
-// roused is what rouse has claimed.
-type roused struct {
-	sleeper *worker
-	start   *worker
+// claimed is a claimed worker; at most one field is set.
+type claimed struct {
+	sleeper *worker // to wake
+	start   *worker // to start
 }
 
-// goOn wakes or starts the worker that rouse has claimed. It is called without mu, and may call
-// the user's spawner.
-func (p *Pool) goOn(r roused) {
+// wakeOrStart wakes or starts a claimed worker. It may call the user's spawner, so the caller
+// must not hold mu.
+func (p *Pool) wakeOrStart(r claimed) {
 	if r.sleeper != nil {
 		r.sleeper.poller.Wake()
 	}
@@ -134,31 +135,31 @@ func (p *Pool) goOn(r roused) {
 	}
 }
 
-// unlockAndRouse ends a critical section that posted work. Requires mu, and releases it.
-func (p *Pool) unlockAndRouse() {
-	r := p.rouse(-1)
+// unlockAndWake ends a critical section that posted work. Requires mu, and releases it.
+func (p *Pool) unlockAndWake() {
+	r := p.claimForWork(-1)
 	p.mu.Unlock()
-	p.goOn(r)
+	p.wakeOrStart(r)
 }
 
-// unlockAndRouseOne ends a critical section after which a worker must run next, because the state
-// has moved or the pool may end. Requires mu, and releases it.
-func (p *Pool) unlockAndRouseOne() {
-	var r roused
+// unlockAndWakeOne ends a critical section after which a worker must run even without work: the
+// state has changed, or the pool may end. Requires mu, and releases it.
+func (p *Pool) unlockAndWakeOne() {
+	var r claimed
 	if p.woken == 0 {
-		r = p.rouseOne()
+		r = p.claimWorker()
 	}
 	p.mu.Unlock()
-	p.goOn(r)
+	p.wakeOrStart(r)
 }
 
-// canRun reports whether a worker that came now would find a body. Requires mu.
+// canRun reports whether a free worker would find a body to run. Requires mu.
 func (p *Pool) canRun(now int64) bool {
 	return p.queue.Size() > 0 || p.internal.len() > 0 || p.hookReady() || p.timerDue(now)
 }
 
-// sleep parks w and waits until it is woken, or until the next deadline, and returns the time.
-// Requires mu. It releases mu meanwhile; mu is held again when it returns.
+// sleep parks w until it is woken or its deadline passes, and returns the time. It releases mu
+// meanwhile; mu is held when it returns. Requires mu.
 func (w *worker) sleep(now int64) int64 {
 	p := w.pool
 	until := p.park(w, p.nextDeadline())
@@ -184,8 +185,8 @@ func (w *worker) sleep(now int64) int64 {
 	return now
 }
 
-// nextDeadline returns when a worker has to act although no caller wakes it: at the first timer,
-// or, if the pool is drained, at the end of the quiet period. Requires mu.
+// nextDeadline returns when a worker must act without a wake-up: at the first timer, or at the end
+// of the quiet period if the pool is drained. Requires mu.
 func (p *Pool) nextDeadline() int64 {
 	switch {
 	case p.failed.Load():

@@ -8,15 +8,15 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// newWorker returns a worker that the caller must start; it already counts as live. Requires mu.
+// newWorker returns a worker that already counts as live. The caller must start it. Requires mu.
 func (p *Pool) newWorker() *worker {
 	p.live++
 	p.starting++
 	return &worker{pool: p, poller: newChanPoller(p.cfg.clock)}
 }
 
-// startAndUnlock makes sure that there is a worker, and returns nil, or the error of the start:
-// see Executor.startAndUnlock. Requires mu and gateNotStarted; returns without mu.
+// startAndUnlock starts the first worker, or waits for a start in progress, and returns the error
+// of the start: see Executor.startAndUnlock. Requires mu and gateNotStarted; releases mu.
 func (p *Pool) startAndUnlock() error {
 	if l := p.first; l != nil {
 		p.mu.Unlock()
@@ -32,7 +32,7 @@ func (p *Pool) startAndUnlock() error {
 	return l.err
 }
 
-// firstLaunch registers a launch of the first worker by the caller. Requires mu.
+// firstLaunch registers a launch of the first worker, which the caller must make. Requires mu.
 func (p *Pool) firstLaunch() (*launch, *worker) {
 	l := newLaunch()
 	p.first = l
@@ -40,18 +40,18 @@ func (p *Pool) firstLaunch() (*launch, *worker) {
 	return l, p.newWorker()
 }
 
-// launch calls the spawner for the first worker, and publishes the outcome.
+// launch calls the spawner for the first worker, and publishes the result.
 func (p *Pool) launch(l *launch, w *worker) {
 	p.spawn(l, w.run, func(err error) { p.decide(l, w, err) })
 }
 
-// decide publishes the outcome of the first launch: Started, or, if it has failed in a
-// shutdown, the end (G17). See Executor.decide.
+// decide publishes the result of the first launch: state Started, or Terminated if the launch
+// failed during a shutdown (G17). See Executor.decide.
 func (p *Pool) decide(l *launch, w *worker, err error) {
 	l.err = err
 	p.mu.Lock()
 	p.first = nil
-	p.settleLaunch(l, w, err)
+	p.endLaunch(l, w, err)
 	state := State(p.state.Load())
 	if err == nil {
 		p.gate &^= gateNotStarted
@@ -76,8 +76,8 @@ func (p *Pool) decide(l *launch, w *worker, err error) {
 	}
 }
 
-// settleLaunch removes l from the launches in progress, and counts the outcome. Requires mu.
-func (p *Pool) settleLaunch(l *launch, w *worker, err error) {
+// endLaunch removes l from the launches in progress, and counts the result. Requires mu.
+func (p *Pool) endLaunch(l *launch, w *worker, err error) {
 	i := slices.Index(p.launches, l)
 	p.launches = slices.Delete(p.launches, i, i+1)
 	if err != nil {
@@ -88,8 +88,8 @@ func (p *Pool) settleLaunch(l *launch, w *worker, err error) {
 	p.workers = append(p.workers, w)
 }
 
-// startForShutdown starts the first worker of a pool that was never started, so that the pool can
-// end: see Executor.startForShutdown.
+// startForShutdown starts the first worker of a pool that is shut down before its first use,
+// because a worker must end it: see Executor.startForShutdown.
 func (p *Pool) startForShutdown() {
 	p.mu.Lock()
 	if p.gate&gateNotStarted == 0 || p.first != nil || State(p.state.Load()) == StateTerminated {
@@ -105,8 +105,8 @@ func (p *Pool) startForShutdown() {
 	}
 }
 
-// startWorker starts one more worker. If the spawner returns an error, no task is refused: the
-// queued tasks are left to the existing workers.
+// startWorker starts an additional worker. If the spawner returns an error, no task is refused:
+// the existing workers run the queued tasks.
 func (p *Pool) startWorker(w *worker) {
 	l := newLaunch()
 	p.mu.Lock()
@@ -115,7 +115,7 @@ func (p *Pool) startWorker(w *worker) {
 	p.spawn(l, w.run, func(err error) {
 		l.err = err
 		p.mu.Lock()
-		p.settleLaunch(l, w, err)
+		p.endLaunch(l, w, err)
 		last := p.isLast()
 		p.mu.Unlock()
 		close(l.decided)
@@ -125,8 +125,8 @@ func (p *Pool) startWorker(w *worker) {
 	})
 }
 
-// move puts the worker on a new goroutine, because a body called runtime.Goexit on this one. After
-// an error the worker must continue on this goroutine, inside its deferred call (G14).
+// move moves the worker to a new goroutine, because a body called runtime.Goexit on this one. If
+// it returns an error, the worker must continue on this goroutine, inside its deferred call (G14).
 func (w *worker) move() error {
 	p, l := w.pool, newLaunch()
 	p.mu.Lock()
@@ -143,9 +143,8 @@ func (w *worker) move() error {
 	return l.err
 }
 
-// retire takes the worker out of the pool. The worker has no job and takes no other one. Unless
-// the pool is over, retire claims another worker for the work that may be left. Requires mu, and
-// releases it.
+// retire removes the worker, which has no job, from the pool. Unless the pool is over, it claims
+// another worker for work that may be left. Requires mu, and releases it.
 func (w *worker) retire() {
 	p := w.pool
 	p.live--
@@ -157,17 +156,18 @@ func (w *worker) retire() {
 		p.mu.Unlock()
 		return
 	}
-	p.unlockAndRouseOne()
+	p.unlockAndWakeOne()
 }
 
-// end closes the worker's poller, on the goroutine that was the worker's. The last worker ends the
-// pool.
+// end closes the worker's poller, on the worker's last goroutine. The last worker to end
+// terminates the pool.
 func (w *worker) end() {
 	var err error
 	defer w.gone(&err) // deferred: an alarm of the user's clock may call runtime.Goexit
 	attempt(&err, w.poller.Close)
 }
 
+// gone counts the end of the worker, and calls finish if it was the last one.
 func (w *worker) gone(err *error) {
 	p := w.pool
 	w.locals = nil
@@ -181,5 +181,5 @@ func (w *worker) gone(err *error) {
 	}
 }
 
-// isLast reports whether nothing is left to run and every worker has ended. Requires mu.
+// isLast reports whether no work is left and every worker has ended. Requires mu.
 func (p *Pool) isLast() bool { return p.over && p.live == 0 && p.leaving == 0 }

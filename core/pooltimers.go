@@ -14,8 +14,8 @@ func (p *Pool) Schedule(delay time.Duration, task func()) (*Timer, error) {
 	return p.schedule(max(delay, 0), 0, task)
 }
 
-// ScheduleAtFixedRate runs task at initial, initial+period, ... from now, on any worker, at
-// most one run at a time. See Executor.ScheduleAtFixedRate.
+// ScheduleAtFixedRate runs task at initial, initial+period, and so on from now, on any worker.
+// Runs of one timer do not overlap. See Executor.ScheduleAtFixedRate.
 func (p *Pool) ScheduleAtFixedRate(initial, period time.Duration, task func()) (*Timer, error) {
 	if err := checkPeriodic("ScheduleAtFixedRate", "period", initial, period, task); err != nil {
 		return nil, err
@@ -46,11 +46,11 @@ func (p *Pool) schedule(delay, period time.Duration, task func()) (*Timer, error
 		t.place = placeHeap
 		p.heap.push(t)
 	}
-	p.unlockAndRouse()
+	p.unlockAndWake()
 	return t, nil
 }
 
-// stopTimer is Timer.Cancel.
+// stopTimer implements Timer.Cancel.
 func (p *Pool) stopTimer(t *Timer) (cancelled bool) {
 	p.mu.Lock()
 	switch t.state {
@@ -64,7 +64,7 @@ func (p *Pool) stopTimer(t *Timer) (cancelled bool) {
 	}
 	p.traceAdmit(OpCancelTimer, cancelled)
 	if cancelled && p.shutdown.called {
-		p.unlockAndRouseOne() // without this timer the quiet period may end earlier
+		p.unlockAndWakeOne() // without this timer the quiet period may end earlier
 	} else {
 		p.mu.Unlock()
 	}
@@ -79,12 +79,12 @@ func (p *Pool) endTimer(t *Timer, err error) {
 	}
 }
 
-// timerDue requires mu.
+// timerDue reports whether a timer is due at now. Requires mu.
 func (p *Pool) timerDue(now int64) bool { return p.heap.len() > 0 && p.heap.first() <= now }
 
-// beginTimer removes the first timer from the heap and returns it as running. If the shutdown
-// has cancelled the timer, beginTimer ends it and returns nil. Requires mu and a heap that is
-// not empty.
+// beginTimer removes the first timer from the heap, marks it as running and returns it. If the
+// shutdown has cancelled that timer, it ends it and returns nil. The heap must not be empty.
+// Requires mu.
 func (p *Pool) beginTimer() *Timer {
 	t := p.heap.pop()
 	if t.at > p.timers.horizon {
@@ -95,7 +95,8 @@ func (p *Pool) beginTimer() *Timer {
 	return t
 }
 
-// endRun counts the end of a run, at now, and ends t or arms it again. Requires mu.
+// endRun counts a run that ended at now, and then completes t or schedules its next run.
+// Requires mu.
 func (p *Pool) endRun(t *Timer, outcome Outcome, panics []*PanicError, now int64) {
 	p.timers.runs++
 	switch {
@@ -112,7 +113,7 @@ func (p *Pool) endRun(t *Timer, outcome Outcome, panics []*PanicError, now int64
 	}
 }
 
-// rearm puts a periodic timer back, with its old id. Requires mu.
+// rearm schedules the next run of a periodic timer; the timer keeps its id. Requires mu.
 func (p *Pool) rearm(t *Timer, now int64) {
 	t.nextRun(now)
 	if p.gate&gateClosed != 0 || t.at > p.timers.horizon {
@@ -123,9 +124,9 @@ func (p *Pool) rearm(t *Timer, now int64) {
 	p.heap.push(t)
 }
 
-// purge cancels timers that the shutdown has put beyond the horizon, one chunk per call, and
+// purge cancels timers beyond the horizon that a shutdown has set, one chunk per call, and
 // reports whether there were any. After a chunk it releases mu for a moment, so that a million
-// timers delay no caller. Requires mu; mu is held again when it returns.
+// timers do not block callers for long. mu is held when it returns. Requires mu.
 func (p *Pool) purge() bool {
 	if p.heap.len() > 0 && p.timers.horizon != p.purged {
 		p.doomed = append(p.doomed, p.heap.removeAfter(p.timers.horizon)...)

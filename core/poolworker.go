@@ -8,38 +8,38 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// worker is one of the goroutines of a Pool. It outlives a goroutine that a body ends by
-// runtime.Goexit: the next goroutine continues from the fields.
+// worker runs bodies of a Pool on one goroutine at a time. If a body ends that goroutine by
+// runtime.Goexit, the worker continues on a new one: its state is in these fields.
 type worker struct {
 	pool   *Pool
-	poller *chanPoller // in which it sleeps
+	poller *chanPoller // the worker sleeps in its Wait
 
 	// Guarded by Pool.mu.
-	goroutine int64 // 0: none
-	arrived   bool  // it has entered next, and is not counted in starting any more
+	goroutine int64 // id of the current goroutine; 0 before the first
+	started   bool  // has called next, and no longer counts in poolShared.starting
 	parked    bool
 	woken     bool // counted in sleepers.woken
 
-	// Written only on the worker's goroutine and with mu held, when it takes or counts a body. So
-	// that goroutine reads it without mu.
+	// Written only on the worker's goroutine with mu held. So that goroutine reads it without
+	// mu, and other goroutines with mu.
 	job job
 
-	// The worker's goroutine only.
-	body     func()  // of the job, until it begins
-	calling  func()  // the body that has begun; nil: none has, or it has ended
-	outcome  Outcome // of the body; 0: the body has not ended, and skipCurrent and panickedCurrent were not called
-	panics   []*PanicError
-	last     Body // kind of the body that it ran last
+	// Used on the worker's goroutine only.
+	body     func()        // of the job, until it begins
+	calling  func()        // the running body, or nil
+	outcome  Outcome       // of the body; 0 until it ends or calls skipCurrent or panickedCurrent
+	panics   []*PanicError // not reported to the panic handler yet
+	last     Body          // kind of the last body
 	locals   map[any]any
 	finished bool
 }
 
-// job is the body that a worker runs. The zero job is none.
+// job describes the body that a worker runs. The zero job means that it runs none.
 type job struct {
 	kind    Body
-	handler bool // it is the panic handler: its own panic is only logged
+	handler bool // it is the panic handler: a panic in it is only logged
 	began   int64
-	number  int64 // of a task: its place in the queue
+	number  int64 // of a task: its number in the order of acceptance
 	timer   *Timer
 	hook    *hook
 }
@@ -50,7 +50,7 @@ func (w *worker) isCurrent(f func()) bool   { return w.calling != nil && sameFun
 func (w *worker) skipCurrent()              { w.outcome = OutcomeSkipped }
 func (w *worker) panickedCurrent()          { w.outcome = OutcomePanicked }
 
-// now returns the time. After the clock has failed it returns the argument instead.
+// now returns the time, or before if the clock has failed.
 func (w *worker) now(before int64) int64 {
 	if w.pool.failed.Load() {
 		return before
@@ -58,8 +58,8 @@ func (w *worker) now(before int64) int64 {
 	return w.pool.now()
 }
 
-// run runs the worker on one goroutine. It returns when the pool has too many workers or nothing
-// left to run; a body may end the goroutine before (see exit).
+// run runs the worker on the calling goroutine. It returns when the pool has surplus workers or
+// no work left. If a body ends the goroutine earlier, exit handles that.
 func (w *worker) run() {
 	outer := w.enter()
 	defer w.exit(outer)
@@ -71,7 +71,8 @@ func (w *worker) run() {
 	w.end()
 }
 
-// enter makes the calling goroutine the worker's, and returns the runner that it had before.
+// enter makes the calling goroutine the worker's, and returns the runner of that goroutine until
+// now, for leave.
 func (w *worker) enter() (outer runner) {
 	id := goid.Get()
 	outer = currentRunner()
@@ -83,15 +84,15 @@ func (w *worker) enter() (outer runner) {
 	return outer
 }
 
-// leave undoes enter. From here on the goroutine is like any other.
+// leave undoes enter: the goroutine no longer belongs to the pool.
 func (w *worker) leave(outer runner) {
 	w.pool.owners.Delete(goid.Get())
 	restore(outer)
 }
 
-// exit handles an end of run before the worker has left the pool. After runtime.Goexit in a body
-// the worker moves to a new goroutine, or, if the spawner refuses, continues inside this deferred
-// call. After a panic outside a body, which is a panic of the user's clock, the pool fails and the
+// exit handles a run that ended before the worker left the pool. After runtime.Goexit in a body
+// the worker moves to a new goroutine; if the spawner refuses, it continues inside this deferred
+// call. After a panic outside a body, which comes from the user's clock, the pool fails and the
 // worker continues without the clock (G14, G15). See Executor.exit.
 func (w *worker) exit(outer runner) {
 	if w.finished {
@@ -100,11 +101,11 @@ func (w *worker) exit(outer runner) {
 	v := recover()
 	w.leave(outer)
 	if v != nil {
-		defer w.run() // deferred, because fail calls the logger, which may not return
+		defer w.run() // deferred: the logger, called by fail, may call runtime.Goexit
 		w.pool.fail(newPanicError(v))
 		return
 	}
-	here := true // a spawner may call Goexit too: then move does not return
+	here := true // stays true if the spawner calls runtime.Goexit, so that move does not return
 	defer func() {
 		if here {
 			w.run()
@@ -113,19 +114,19 @@ func (w *worker) exit(outer runner) {
 	here = w.move() != nil
 }
 
-// next counts the body that has ended, and takes the next one; it sleeps until there is one. It
-// returns false if the worker must leave. Only next looks for work and sleeps, and it does both in
-// one critical section.
+// next counts the end of the last body, and takes the next one; it sleeps until there is one. It
+// returns false if the worker must leave. The search for work and park are in one critical
+// section, and no other code does either.
 func (w *worker) next() bool {
 	p := w.pool
-	if w.body != nil { // the spawner, called by goOn, ended the goroutine before the body began
+	if w.body != nil { // the spawner, called by wakeOrStart, ended the goroutine before the body began
 		return true
 	}
 	now := w.now(0)
 	p.lock()
 	p.arrive(w)
-	w.arrive()
-	w.settle(now)
+	w.countStart()
+	w.countEnd(now)
 	for {
 		if len(w.panics) == 0 && (p.over || p.live > p.size) {
 			w.retire()
@@ -134,9 +135,9 @@ func (w *worker) next() bool {
 		switch {
 		case p.followState():
 		case w.take(now):
-			r := p.rouse(now)
+			r := p.claimForWork(now)
 			p.mu.Unlock()
-			p.goOn(r)
+			p.wakeOrStart(r)
 			return true
 		case p.advance(now):
 		default:
@@ -145,18 +146,18 @@ func (w *worker) next() bool {
 	}
 }
 
-// arrive counts the worker as started. Requires mu.
-func (w *worker) arrive() {
-	if !w.arrived {
-		w.arrived = true
+// countStart counts the worker as started, once. Requires mu.
+func (w *worker) countStart() {
+	if !w.started {
+		w.started = true
 		w.pool.starting--
 	}
 }
 
-// take makes the next body the worker's job, if there is one. The panic handler goes first, and
-// then hooks: a hook is ready only if the tasks accepted before the shutdown call have ended. Of
-// the rest, a worker whose last body was not a task takes a task if there is one, so that neither
-// kind can starve the other (G13). Requires mu.
+// take makes the next body the worker's job; it returns false if there is none. The panic handler
+// has priority over all others, and a ready hook over the rest: it is ready only if the tasks
+// accepted before the shutdown call have ended. Of the rest, a worker whose last body was not a
+// task prefers a task, so that neither kind starves the other (G13). Requires mu.
 func (w *worker) take(now int64) bool {
 	p := w.pool
 	taskFirst := w.last != BodyTask && w.last != BodyNone && p.queue.Size() > 0
@@ -190,8 +191,8 @@ func (w *worker) take(now int64) bool {
 	return true
 }
 
-// settle counts the end of the worker's job, if it has one. Requires mu.
-func (w *worker) settle(now int64) {
+// countEnd counts the end of the worker's job, if it has one. Requires mu.
+func (w *worker) countEnd(now int64) {
 	p, j := w.pool, w.job
 	if j.kind == BodyNone {
 		return
@@ -207,7 +208,7 @@ func (w *worker) settle(now int64) {
 		}
 		p.queue.End(how)
 		if j.number <= p.shutdown.taskMark {
-			p.early--
+			p.earlyTasks--
 		}
 	case BodyTimer:
 		p.endRun(j.timer, outcome, w.panics, now)
@@ -232,7 +233,7 @@ func (w *worker) call() {
 	w.bodyEnded(OutcomeNormal)
 }
 
-// recoverBody recovers a panic. It cannot stop a Goexit, and only records it: see
+// recoverBody recovers a panic. It cannot recover a Goexit, and only records it: see
 // Executor.recoverBody.
 func (w *worker) recoverBody() {
 	if w.calling == nil {
@@ -246,7 +247,7 @@ func (w *worker) recoverBody() {
 	w.bodyEnded(OutcomeExited)
 }
 
-// bodyEnded records how the body ended, unless skipCurrent or panickedCurrent has.
+// bodyEnded records the outcome, unless skipCurrent or panickedCurrent has set one.
 func (w *worker) bodyEnded(outcome Outcome) {
 	w.calling = nil
 	if w.outcome == 0 {
@@ -257,7 +258,7 @@ func (w *worker) bodyEnded(outcome Outcome) {
 	}
 }
 
-// recordPanic counts a recovered panic of the worker's body, and keeps it for the panic handler.
+// recordPanic counts a recovered panic of the worker's body, and queues it for the panic handler.
 func (w *worker) recordPanic(panicked *PanicError) {
 	p := w.pool
 	if w.job.handler {
@@ -270,7 +271,7 @@ func (w *worker) recordPanic(panicked *PanicError) {
 	w.panics = append(w.panics, panicked)
 }
 
-// reportOffLoop counts and reports a panic of a listener that ran on no worker.
+// reportOffLoop counts and reports a panic of a listener that did not run on a worker.
 func (p *Pool) reportOffLoop(panicked *PanicError) {
 	p.mu.Lock()
 	p.panicked++
