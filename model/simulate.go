@@ -2,12 +2,12 @@ package model
 
 import "slices"
 
-// Simulation follows a trace. It holds the set of states in which the executor may be
-// after the actions so far. Make one with [NewSimulation]. It is not safe for concurrent
-// use.
+// Simulation follows a trace. It holds the states in which the executor may be after the
+// actions so far. Make one with [NewSimulation]. It is not safe for concurrent use.
 type Simulation struct {
-	set    []State
+	set    []State // no other owner has a part of their memory
 	hidden kindSet
+	lazy   bool // see Step
 	seen   int
 }
 
@@ -24,23 +24,107 @@ var canHide = kinds(StepStartOK, StepStartFail, StepLoopFails, StepQuietElapses,
 // other action. Calls and the begin and end of bodies cannot be hidden and are ignored
 // in hidden.
 func NewSimulation(c Config, hidden []Op) *Simulation {
-	return &Simulation{set: []State{New(c)}, hidden: kinds(hidden...)}
+	set := kinds(hidden...)
+	return &Simulation{set: []State{New(c)}, hidden: set, lazy: set&^deferrable == 0}
 }
 
-// Set returns the possible states. It is never empty.
-func (sim *Simulation) Set() []State { return slices.Clone(sim.set) }
+// Set returns the possible states after the actions so far. It is never empty. With the
+// hidden steps of [DefaultHidden] alone it leaves out the states that only hidden steps
+// after the last action reach.
+func (sim *Simulation) Set() []State {
+	set := make([]State, len(sim.set))
+	for i := range sim.set {
+		set[i] = sim.set[i].clone()
+	}
+	return set
+}
+
+// Phase returns the phase of one possible state. They differ only if a step that changes
+// the phase is hidden.
+func (sim *Simulation) Phase() Phase { return sim.set[0].Phase }
+
+// MayBeFull reports whether the queue is full in one of the possible states (G19).
+func (sim *Simulation) MayBeFull() bool {
+	return slices.ContainsFunc(sim.set, func(s State) bool { return s.full() })
+}
+
+// Allows reports whether one of the possible states allows a without a hidden step.
+func (sim *Simulation) Allows(a Action) bool {
+	return slices.ContainsFunc(sim.set, func(s State) bool { return standard.allows(&s, a) })
+}
+
+// deferrable contains the hidden steps that any other action may overtake: if a state
+// allows both such a step and another action, it allows the step after the action as well,
+// and both orders end in the same state, unless the action makes the step needless.
+// TestHiddenStepsMayWait shows that for every state within bounds.
+var deferrable = kinds(DefaultHidden()...)
 
 // Step follows one action. If no possible state allows it, Step returns a *[NotAllowed]
 // and does not change the simulation.
+//
+// If all hidden steps are deferrable, a state takes them only if it does not allow the
+// action without them. The set stays small, and most actions change one state in place.
 func (sim *Simulation) Step(a Action) error {
-	closed := standard.closure(sim.set, sim.hidden)
-	after := standard.step(closed, a)
+	after := sim.allowing(a)
 	if len(after) == 0 {
+		var closed []State
+		for _, s := range standard.closure(sim.set, sim.hidden) {
+			closed = append(closed, s.clone())
+		}
 		return notAllowed(closed, sim.seen, a)
 	}
-	sim.set = after
+	var to []State
+	for i := range after {
+		standard.effects[a.Kind](&after[i], &a)
+		to = settled(to, after[i])
+	}
+	if len(after) > 1 {
+		var distinct stateSet
+		for _, s := range to {
+			distinct.add(s)
+		}
+		to = distinct.states
+	}
+	sim.set = to
 	sim.seen++
 	return nil
+}
+
+// allowing returns the states that allow a, reached by as few hidden steps as possible if
+// these are deferrable, and by any number of them otherwise.
+func (sim *Simulation) allowing(a Action) (to []State) {
+	var tried stateSet
+	if !sim.lazy {
+		tried.states = standard.closure(sim.set, sim.hidden)
+		for i := range tried.states {
+			if standard.allows(&tried.states[i], a) {
+				to = append(to, tried.states[i].clone())
+			}
+		}
+		return to
+	}
+	for i := range sim.set {
+		if standard.allows(&sim.set[i], a) {
+			to = append(to, sim.set[i])
+		} else {
+			tried.add(sim.set[i])
+		}
+	}
+	var steps []Action
+	for i := 0; i < len(tried.states); i++ {
+		s := tried.states[i]
+		steps = hiddenSteps(&s, sim.hidden, steps[:0])
+		for _, h := range steps {
+			for _, t := range standard.next(&s, h) {
+				if standard.allows(&t, a) {
+					to = append(to, t)
+				} else {
+					tried.add(t)
+				}
+			}
+		}
+	}
+	return to
 }
 
 // Simulate follows a whole trace with the default hidden steps. It returns the last set

@@ -3,6 +3,8 @@ package model
 import (
 	"errors"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // An action that is not allowed: the error names the guarantee, the last states
@@ -107,4 +109,26 @@ func TestCancelOfADoomedTimer(t *testing.T) {
 		_, _, err := Simulate(Config{}, parse(t, prefix+tc.calls))
 		equal(t, err == nil, tc.ok, tc.calls)
 	}
+}
+
+// TestHiddenStepsMayWait: what a state reaches by hidden steps and then an action that it
+// allows at once, it also reaches by the action and then hidden steps. Simulation relies on
+// that: a state that allows an action takes no hidden step before it.
+func TestHiddenStepsMayWait(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := wide(TimerPolicy(rapid.IntRange(0, 2).Draw(t, "policy")))
+		s := walk(t, b)
+		one := []State{*s}
+		for _, a := range Enabled(*s, b) {
+			var later stateSet
+			for _, state := range standard.closure(standard.step(one, a), deferrable) {
+				later.add(state)
+			}
+			for _, state := range standard.step(standard.closure(one, deferrable), a) {
+				if _, found := later.keys[state.Key()]; !found {
+					t.Fatalf("from %v, %v after hidden steps leads to %v, which no order of the action before them reaches", s, a, state)
+				}
+			}
+		}
+	})
 }

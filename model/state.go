@@ -169,14 +169,26 @@ func (s *State) open(b Body) *Reg {
 	return nil
 }
 
-// record returns the ledger's entry for b, or nil if b was never submitted.
+// record returns the ledger's entry for b, or nil if b was never submitted. It searches
+// from the latest of b's kind, which is what most actions concern.
 func (s *State) record(b Body) *Record {
-	for i := range s.Ledger {
-		if s.Ledger[i].Body == b {
+	for i := s.after(b.Kind) - 1; i >= 0 && s.Ledger[i].Kind == b.Kind; i-- {
+		if s.Ledger[i].ID == b.ID {
 			return &s.Ledger[i]
 		}
 	}
 	return nil
+}
+
+// after returns the position in the ledger after the records of kind k.
+func (s *State) after(k Op) int {
+	i, _ := slices.BinarySearchFunc(s.Ledger, k, func(r Record, k Op) int {
+		if r.Kind <= k {
+			return -1
+		}
+		return 1
+	})
+	return i
 }
 
 // entry returns the ledger's entry for b, and adds one if b was never submitted.
@@ -189,10 +201,7 @@ func (s *State) entry(b Body) *Record {
 
 // insert adds r after the records of its kind.
 func (s *State) insert(r Record) *Record {
-	i := slices.IndexFunc(s.Ledger, func(o Record) bool { return o.Kind > r.Kind })
-	if i < 0 {
-		i = len(s.Ledger)
-	}
+	i := s.after(r.Kind)
 	s.Ledger = slices.Insert(s.Ledger, i, r)
 	return &s.Ledger[i]
 }

@@ -100,7 +100,7 @@ var callOf = map[history.Op]string{
 
 // alongWith are calls that programs make at each place of another one.
 var alongWith = map[string]string{
-	"Executor.InEventLoop": "Executor.State", "Executor.Running": "Executor.State", "Executor.Name": "Executor.State",
+	"Executor.InEventLoop": "Executor.State", "Executor.Name": "Executor.State",
 	"Executor.String": "Executor.State", "Executor.Parent": "Executor.State", "Executor.Context": "Executor.State",
 	"Executor.Termination": "Executor.State", "Termination.Done": "Executor.State", "Termination.Report": "Executor.State",
 	"Current": "Executor.State", "Registration.OnClose": "EventLoop.Register", "Registration.End": "Registration.Close",
@@ -137,6 +137,7 @@ func places(p Program, events []history.Event) map[string]map[place]int {
 	tries := map[int]bool{}
 	p.AnyStep(func(s Step) bool { tries[s.ID] = tries[s.ID] || s.Try; return false })
 	timers := map[int]bool{}
+	traced := false
 	state, inside, calls := history.NotStarted, map[int64][]string{}, map[int64]int{}
 	for i := range events {
 		e := &events[i]
@@ -175,6 +176,10 @@ func places(p Program, events []history.Event) map[string]map[place]int {
 			}
 			if call != "" {
 				add(call)
+			}
+			if open := inside[e.G]; e.Op == history.OpState && !traced && len(open) > 0 && !slices.Contains(open, "listener") {
+				traced = true // see look
+				add("Executor.Running")
 			}
 			calls[e.G]++
 		}
@@ -278,7 +283,7 @@ func TestEveryCall(t *testing.T) {
 		return strings.HasPrefix(call, "Group.") || // the programs of G21 are of another kind
 			strings.HasPrefix(call, "Pool.") // programs are for one loop; TestPoolBehavesLikeItsSpecification generates calls of a pool, and the kit makes them
 	})
-	made := map[string]bool{"Executor.Stats": true, "Executor.TryExecute": true, "Future.Cancel": true}
+	made := map[string]bool{"Executor.Stats": true, "Executor.Running": true, "Executor.TryExecute": true, "Future.Cancel": true}
 	for _, call := range callOf {
 		made[call] = true
 	}

@@ -80,6 +80,7 @@ type harness struct {
 
 	refusedEarly atomic.Int64           // see Final
 	wrong        atomic.Pointer[string] // see look
+	traced       atomic.Bool            // Running was called inside a body
 
 	sampling sync.Mutex
 	samples  []history.Stats // guarded by sampling: memory for the next samples

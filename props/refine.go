@@ -33,6 +33,9 @@ type refinement struct {
 	loops   map[int64]bool           // goroutines that have been the loop
 	inside  map[int64][]history.Body // goroutine -> its bodies
 	begun   map[int]bool             // Begin events that beginEarly has followed
+	calls   map[int]history.Op       // label -> the call that submitted its body
+	heard   map[int]int              // label -> Return of the first OnDone or OnClose
+	fault   int                      // the first Fault; 0: none
 	regs    map[int]bool             // labels of registrations
 	unaware map[int]bool             // registrations that ended before their owner added a listener: true until the model has the notification
 	up      bool                     // the loop has been started
@@ -50,16 +53,27 @@ func newRefinement(events []history.Event, rules history.Rules) *refinement {
 		sim:     model.NewSimulation(model.Config{Policy: rules.Timers, Drain: rules.Drain, Limit: limit}, model.DefaultHidden()),
 		decided: map[int]int{}, outcome: map[int]*history.Event{},
 		loops: map[int64]bool{}, inside: map[int64][]history.Body{}, begun: map[int]bool{}, unaware: map[int]bool{}, regs: map[int]bool{},
+		calls: map[int]history.Op{}, heard: map[int]int{},
 	}
 	for i := range events {
 		e := &events[i]
 		switch e.Kind {
 		case history.Invoke:
 			r.regs[e.ID] = r.regs[e.ID] || e.Op.Registers()
+			if _, known := r.calls[e.ID]; !known && e.Op.Submits() {
+				r.calls[e.ID] = e.Op
+			}
 		case history.Admit:
 			r.decided[e.Call] = e.N
 		case history.Return:
 			r.outcome[e.Call] = e
+			if e.Op == history.OpListen && r.heard[e.ID] == 0 {
+				r.heard[e.ID] = e.N
+			}
+		case history.Fault:
+			if r.fault == 0 {
+				r.fault = e.N
+			}
 		case history.Park, history.Closed, history.Done:
 			r.loops[e.G] = true
 		case history.Begin:
@@ -73,7 +87,7 @@ func newRefinement(events []history.Event, rules history.Rules) *refinement {
 
 // event translates one event into steps of the model.
 func (r *refinement) event(e *history.Event) *history.Violation {
-	if r.isFull() {
+	if r.sim.MayBeFull() {
 		r.full = e.N
 	}
 	var actions []model.Action
@@ -118,10 +132,6 @@ func (r *refinement) event(e *history.Event) *history.Violation {
 	}
 	return nil
 }
-
-// phase returns the phase of the model. All possible states agree on it wherever it is
-// called.
-func (r *refinement) phase() model.Phase { return r.sim.Set()[0].Phase }
 
 func refuted(e *history.Event, err error) *history.Violation {
 	v := &history.Violation{Guarantee: "REF1", Predicate: "REF1", Text: err.Error(), At: []int{e.N}}
@@ -206,14 +216,11 @@ func (r *refinement) from(g int64) model.From {
 
 // named returns the model's body for a label, by the call that submitted it.
 func (r *refinement) named(id int) model.Body {
-	for i := range r.events {
-		e := &r.events[i]
-		if e.Kind != history.Invoke || e.ID != id || !e.Op.Submits() {
-			continue
-		}
-		return model.Body{Kind: submittedBy(e.Op), ID: id}
+	op, known := r.calls[id]
+	if !known {
+		return model.Body{}
 	}
-	return model.Body{}
+	return model.Body{Kind: submittedBy(op), ID: id}
 }
 
 // submittedBy is the kind of body that a call submits, by the call's plainest form.
@@ -246,14 +253,14 @@ func (r *refinement) answer(inv *history.Event, a model.Action) []model.Action {
 	case history.RefusedByPoller:
 		return r.started() // the loop exists, and nothing else has changed
 	case history.RefusedStartFailed:
-		if phase := r.phase(); phase < model.Terminated && (r.up || phase >= model.ShuttingDown) {
+		if phase := r.sim.Phase(); phase < model.Terminated && (r.up || phase >= model.ShuttingDown) {
 			// The refusal comes after another caller's start has succeeded, or after
 			// a shutdown call; in a shutdown the transition shows the failed start.
 			// The model does not know the body, so the body still may not run.
 			return nil
 		}
 		a.Outcome = out
-		if r.phase() == model.NotStarted {
+		if r.sim.Phase() == model.NotStarted {
 			before = []model.Action{{Kind: model.StepStartFail}}
 		}
 	default:
@@ -287,7 +294,7 @@ func (r *refinement) body(e *history.Event) []model.Action {
 // startFails returns the end of an executor whose start failed in a shutdown: one step of
 // the model and up to two transitions of core.
 func (r *refinement) startFails(e *history.Event) []model.Action {
-	if e.To == history.Terminated && e.From == history.Shutdown && r.phase() == model.Terminated {
+	if e.To == history.Terminated && e.From == history.Shutdown && r.sim.Phase() == model.Terminated {
 		return nil
 	}
 	return []model.Action{{Kind: model.StepStartFail}}
@@ -309,7 +316,7 @@ func (r *refinement) transition(e *history.Event) []model.Action {
 		return append(r.started(), seen)
 	case e.To == history.Terminated:
 		return append(append(r.started(), r.notifyUnaware()...), model.Action{Kind: model.StepDone}, seen)
-	case byCall && e.From < history.ShuttingDown && e.To == history.Shutdown && r.phase() == model.ShuttingDown:
+	case byCall && e.From < history.ShuttingDown && e.To == history.Shutdown && r.sim.Phase() == model.ShuttingDown:
 		// A short timeout passed during the call.
 		return []model.Action{{Kind: model.StepTimeoutFires}, seen}
 	case byCall:

@@ -1,8 +1,6 @@
 package props
 
 import (
-	"slices"
-
 	"eventide/model"
 	"eventide/props/history"
 )
@@ -60,13 +58,6 @@ func (r *refinement) justEnded(n int, a model.Action) bool {
 		}
 	}
 	return false
-}
-
-// isFull reports whether the model's queue may be full.
-func (r *refinement) isFull() bool {
-	return slices.ContainsFunc(r.sim.Set(), func(s model.State) bool {
-		return s.Limit > 0 && len(s.Queue)+len(s.Tails) >= s.Limit
-	})
 }
 
 // wasFull reports whether a is a refusal for a queue that was full a moment before. core

@@ -37,20 +37,13 @@ func (r *refinement) lostFirst(e *history.Event, before []model.Action) []model.
 // lost returns the loss of a registration by the poller, if the model allows it.
 func (r *refinement) lost(id int) []model.Action {
 	a := model.Action{Kind: model.StepLost, Body: r.named(id)}
-	if len(model.Step(r.sim.Set(), a)) == 0 {
+	if !r.sim.Allows(a) {
 		return nil
 	}
 	return []model.Action{a}
 }
 
-func (r *refinement) faultBefore(n int) bool {
-	for i := range r.events[:n-1] {
-		if r.events[i].Kind == history.Fault {
-			return true
-		}
-	}
-	return false
-}
+func (r *refinement) faultBefore(n int) bool { return r.fault != 0 && r.fault < n }
 
 // registrationEnds returns the end of a registration: by a call, by a newer registration of
 // the same number, or by the loop, for a shutdown or because the poller lost it. An owner
@@ -73,14 +66,7 @@ func (r *refinement) registrationEnds(e *history.Event) []model.Action {
 }
 
 // listening reports whether the owner of a registration had added a listener by n.
-func (r *refinement) listening(id, n int) bool {
-	for i := range r.events[:n-1] {
-		if e := &r.events[i]; e.Kind == history.Return && e.Op == history.OpListen && e.ID == id {
-			return true
-		}
-	}
-	return false
-}
+func (r *refinement) listening(id, n int) bool { return r.heard[id] != 0 && r.heard[id] < n }
 
 // ownerNotified returns the step of the call of an owner's listener.
 func (r *refinement) ownerNotified(e *history.Event) []model.Action {
