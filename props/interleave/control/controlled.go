@@ -23,4 +23,13 @@ func now() int64
 //go:linkname operations runtime.ilvOperations
 func operations() uint64
 
+//go:linkname hush runtime.ilvHush
+func hush()
+
+//go:linkname loud runtime.ilvLoud
+func loud()
+
+//go:linkname mark runtime.ilvEmbeddedMark
+func mark()
+
 var plain = os.Getenv(protocol.EnvPlain) != ""

@@ -12,6 +12,7 @@ var shared = []edit{
 	{file: "runtime/proc.go", in: "park_m", at: after, find: "mp := getg().m", text: "ilvParking(gp)"},
 	{file: "runtime/proc.go", in: "park_m", at: before, find: "execute(gp, true)", text: "ilvStayed(gp)"},
 	{file: "runtime/proc.go", in: "park_m", at: before, find: "schedule()", text: "ilvParked(gp)"},
+	{file: "runtime/proc.go", in: "goexit1", at: enter, text: "ilvEmbeddedEnds()"},
 	{file: "runtime/proc.go", in: "goexit0", at: before, find: "gdestroy(gp)", text: "ilvEnding(gp)"},
 	{file: "runtime/proc.go", in: "goexit0", at: before, find: "schedule()", text: "ilvEnded()"},
 	{file: "runtime/proc.go", in: "gdestroy", at: before, find: "gogo(&mp.g0.sched)", text: "ilvEnded()"},
@@ -45,6 +46,7 @@ var shared = []edit{
 	{file: "runtime/panic.go", in: "dopanic_m", at: enter, text: "ilvDying(gp, pc, sp)"},
 	{file: "runtime/panic.go", in: "throw", at: enter, text: "ilvFatal(s)"},
 	{file: "runtime/panic.go", in: "fatal", at: enter, text: "ilvFatal(s)"},
+	{file: "runtime/panic.go", in: "gopanic", at: before, find: "fatalpanic(&p)", text: "ilvEmbeddedPanics(e)"},
 	{file: "runtime/print.go", in: "gwrite", at: enter, text: "if ilvHear(b) { return }"},
 
 	// Channels.
