@@ -53,6 +53,9 @@ explore: ## every reachable state of the model; ARGS='-tasks 1 -cancel'
 stress: ## the stress tests with the race detector; EVENTIDE_SOAK=10m for longer
 	go test -race -count=1 -timeout 0 -v ./stress
 
+soak: ## lifecycles in real time under changing conditions, with a line each 5 s; it goes on where it was ended; ARGS='-for 1h -seed 2'
+	go run ./props/cmd/soak $(ARGS)
+
 fuzz: ## coverage-guided programs of executors and of groups; FUZZTIME=1m for each
 	go test -run '^$$' -fuzz '^FuzzPropAll$$' -fuzzminimizetime 1x -fuzztime $(or $(FUZZTIME),1m) ./props
 	go test -run '^$$' -fuzz '^FuzzPropG21Group$$' -fuzzminimizetime 1x -fuzztime $(or $(FUZZTIME),1m) ./props

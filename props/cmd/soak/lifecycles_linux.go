@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"eventide/core"
+	"eventide/core/tcp"
+	"eventide/props"
+)
+
+// kinds are the kinds of lifecycle. Each runs one, and returns what it violates, or "".
+var kinds = map[string]func(*rand.Rand, features) string{
+	"programs":    runProgram,
+	"executors":   runExecutor,
+	"groups":      runGroup,
+	"pools":       runPool,
+	"connections": runConnections,
+}
+
+// runProgram runs a generated program on an event loop over epoll.
+func runProgram(rng *rand.Rand, f features) string {
+	p := props.Programs(f.profile).Example(int(rng.Uint32()))
+	for i := range p.Actors {
+		p.Actors[i].Steps = f.keep(p.Actors[i].Steps)
+	}
+	out, err := props.RunReal(p)
+	if err != nil {
+		return err.Error()
+	}
+	v, err := props.JudgeIn(props.Real, p, out)
+	if err != nil {
+		return err.Error()
+	}
+	if len(v.Violations) == 0 {
+		return ""
+	}
+	first := v.Violations[0]
+	path, err := props.Case{Guarantee: first.Guarantee, Text: first.Text, Program: p}.Save("out/cases")
+	if err != nil {
+		path = err.Error()
+	}
+	return fmt.Sprintf("%v [%s]", first, path)
+}
+
+// keep removes the steps whose call is left out.
+func (f features) keep(steps []props.Step) []props.Step {
+	var kept []props.Step
+	for _, s := range steps {
+		if !f.without[s.Op] {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+func runExecutor(rng *rand.Rand, _ features) string {
+	ex, err := core.NewExecutor()
+	if err != nil {
+		return err.Error()
+	}
+	return useAndEnd(rng, ex)
+}
+
+func runGroup(rng *rand.Rand, _ features) string {
+	group, err := core.NewGroup(1 + rng.IntN(4))
+	if err != nil {
+		return err.Error()
+	}
+	return useAndEnd(rng, group)
+}
+
+func runPool(rng *rand.Rand, _ features) string {
+	pool, err := core.NewPool(1 + rng.IntN(4))
+	if err != nil {
+		return err.Error()
+	}
+	return useAndEnd(rng, pool)
+}
+
+// patience turns a hang into a finding. It is no measure of speed.
+const patience = 2 * time.Minute
+
+// executor is what useAndEnd needs of a subject.
+type executor interface {
+	Execute(task func()) error
+	ShutdownGracefully(quiet, timeout time.Duration) (*core.Termination, error)
+	Shutdown() *core.Termination
+}
+
+// useAndEnd has producers submit tasks while the executor shuts down, and wants each
+// accepted task, and no refused one, to have run once before Done closes (G3).
+func useAndEnd(rng *rand.Rand, ex executor) string {
+	const producers = 4
+	calls := 1 + rng.IntN(200)
+	ran := make([]atomic.Int32, producers*calls)
+	accepted := make([]bool, producers*calls)
+	finished := make(chan struct{}, producers)
+	for p := range producers {
+		go func() {
+			defer func() { finished <- struct{}{} }()
+			for i := p * calls; i < (p+1)*calls; i++ {
+				accepted[i] = ex.Execute(func() { ran[i].Add(1) }) == nil
+			}
+		}()
+	}
+	time.Sleep(time.Duration(rng.IntN(2000)) * time.Microsecond)
+	termination := end(rng, ex)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	select {
+	case <-termination.Done():
+	case <-ctx.Done():
+		return "G15: Done was not closed"
+	}
+	for range producers {
+		<-finished
+	}
+	for i := range ran {
+		want := int32(0)
+		if accepted[i] {
+			want = 1
+		}
+		if got := ran[i].Load(); got != want {
+			return fmt.Sprintf("G3: task %d of %d, accepted: %v, ran %d times", i, len(ran), accepted[i], got)
+		}
+	}
+	return ""
+}
+
+func end(rng *rand.Rand, ex executor) *core.Termination {
+	if rng.IntN(3) == 0 {
+		return ex.Shutdown()
+	}
+	quiet := time.Duration(rng.IntN(2)) * time.Millisecond
+	termination, err := ex.ShutdownGracefully(quiet, quiet+time.Second)
+	if err != nil {
+		panic(fmt.Sprintf("soak: ShutdownGracefully: %v", err)) // the arguments are valid
+	}
+	return termination
+}
+
+// echo writes back its input, in short writes.
+type echo struct{ tcp.HandlerBase }
+
+func (echo) Read(ch *tcp.Channel, p []byte)     { ch.Write(p) }
+func (echo) ReadComplete(ch *tcp.Channel)       { ch.Flush() }
+func (echo) WritabilityChanged(ch *tcp.Channel) { ch.SetAutoRead(ch.IsWritable()) }
+
+// runConnections has clients of an echo server that read everything, and others that reset
+// the connection while the server writes.
+func runConnections(rng *rand.Rand, _ features) string {
+	group, err := core.NewGroup(2)
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { <-group.Shutdown().Done() }()
+	listener, err := tcp.Listen(group, group, "127.0.0.1:0", func() tcp.Handler { return echo{} }, tcp.WithSocketBuffers(4096, 4096))
+	if err != nil {
+		return err.Error()
+	}
+	addr := listener.Addr().String()
+	clients := 1 + rng.IntN(6)
+	results := make(chan error, clients)
+	for range clients {
+		size, rude := 1+rng.IntN(200_000), rng.IntN(2) == 0
+		go func() { results <- client(addr, size, rude) }()
+	}
+	for range clients {
+		err = errors.Join(err, <-results)
+	}
+	termination, errShutdown := group.ShutdownGracefully(0, patience)
+	if err = errors.Join(err, errShutdown); err != nil {
+		return err.Error()
+	}
+	<-termination.Done()
+	return ""
+}
+
+// client sends bytes, and either wants them back or resets the connection half-way.
+func client(addr string, size int, rude bool) error {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	conn := c.(*net.TCPConn)
+	defer conn.Close()
+	sent := bytes.Repeat([]byte("eventide"), size/8+1)
+	wrote := make(chan error, 1)
+	go func() {
+		_, err := conn.Write(sent)
+		if !rude {
+			err = errors.Join(err, conn.CloseWrite())
+		}
+		wrote <- err
+	}()
+	if rude {
+		_, _ = io.CopyN(io.Discard, conn, int64(size/2))
+		_ = conn.SetLinger(0)
+		_ = conn.Close()
+		<-wrote
+		return nil
+	}
+	got, err := io.ReadAll(conn)
+	if err = errors.Join(err, <-wrote); err != nil {
+		return fmt.Errorf("a client that reads everything: %w", err)
+	}
+	if !bytes.Equal(got, sent) {
+		return fmt.Errorf("a client sent %d bytes and got %d others", len(sent), len(got))
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+//go:build !linux
+
+// Command soak needs Linux.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	fmt.Fprintln(os.Stderr, "soak: it needs Linux")
+	os.Exit(2)
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+
+	"eventide/props"
+	"eventide/props/history"
+)
+
+// together is how many lifecycles of a round run at once, and perLane how many run one
+// after the other.
+const (
+	together = 6
+	perLane  = 3
+)
+
+// features are what a round has. The rest is left out.
+type features struct {
+	kinds      []string
+	without    map[history.Op]bool // calls that its generated programs do not make
+	profile    props.Profile
+	processors int
+	conditions []condition
+}
+
+// draw draws the features of a round: each is in about every second round.
+func draw(rng *rand.Rand) features {
+	half := func() bool { return rng.IntN(2) == 0 }
+	f := features{without: map[history.Op]bool{}, processors: 1 + rng.IntN(8)}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) { // in an order, so that the seed decides
+		if half() {
+			f.kinds = append(f.kinds, kind)
+		}
+	}
+	if len(f.kinds) == 0 {
+		f.kinds = []string{"programs"}
+	}
+	for _, op := range leftOut {
+		if rng.IntN(3) == 0 {
+			f.without[op] = true
+		}
+	}
+	f.profile = props.Profile{
+		Real: true, Limit: half(), Spawner: half(), Timers: half(), Abrupt: half(), Long: half(), Loop: half(),
+	}
+	for _, c := range conditions {
+		if half() {
+			f.conditions = append(f.conditions, c)
+		}
+	}
+	return f
+}
+
+// leftOut are the calls that a round may leave out.
+var leftOut = []history.Op{
+	history.OpSubmit, history.OpSchedule, history.OpAddHook, history.OpRemoveHook, history.OpCancel,
+	history.OpExecuteLazy, history.OpState, history.OpStats,
+}
+
+// outcome is what a round found.
+type outcome struct {
+	lifecycles map[string]int // by kind
+	refused    int
+	found      []string
+}
+
+// round runs the round with this number.
+func round(seed uint64, number int) outcome {
+	rng := rand.New(rand.NewPCG(seed, uint64(number)))
+	f := draw(rng)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(f.processors))
+	o := outcome{lifecycles: map[string]int{}}
+	var mu sync.Mutex
+	var lanes sync.WaitGroup
+	stop := disturb(f.conditions)
+	for range together {
+		own := rand.New(rand.NewPCG(rng.Uint64(), 0))
+		lanes.Go(func() {
+			for range perLane {
+				kind := f.kinds[own.IntN(len(f.kinds))]
+				broken := kinds[kind](own, f)
+				mu.Lock()
+				o.lifecycles[kind]++
+				if broken != "" {
+					o.found = append(o.found, fmt.Sprintf("round %d of seed %d: %s: %s", number, seed, kind, broken))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	lanes.Wait()
+	stop()
+	refused, broken := scarce(rng)
+	if o.refused = refused; broken != "" {
+		o.found = append(o.found, fmt.Sprintf("round %d of seed %d: few descriptors: %s", number, seed, broken))
+	}
+	return o
+}
+
+// warmUp runs a lifecycle of each kind, from which on the runtime has its own descriptors
+// and goroutines.
+func warmUp(seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 1<<63))
+	stop := disturb(conditions)
+	for _, lifecycle := range kinds {
+		lifecycle(rng, features{profile: props.Profile{Real: true}})
+	}
+	stop()
+	scarce(rng)
+}
