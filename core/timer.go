@@ -15,17 +15,17 @@ type Timer struct {
 
 	// Guarded by the executor's mutex. The small fields are together: a Timer has 96
 	// bytes, which is a size class of the allocator.
-	at     int64 // deadline of the next run, or of the running one; after the end: ranAt
+	at     int64 // deadline of the next run, or of the running one unless moved; after the end: ranAt
 	ranAt  int64 // deadline of the last run that has begun; noDeadline: none
 	fn     func()
 	done   chan struct{} // made by the first Done
 	err    error
 	prev   *Timer // in the list of added timers
-	next   *Timer // in that list, or in the list of cancelled ones
+	next   *Timer // in that list, or in the list of changed ones
 	state  timerState
 	place  timerPlace
-	ended  bool
 	cancel bool // cancelled while its body runs
+	moved  bool // by Reset while its body runs: at is the deadline of the next run
 
 	// Loop only. Last, for the size.
 	index int32 // in the heap; -1: not in it
@@ -47,6 +47,7 @@ const (
 	placeNowhere timerPlace = iota
 	placeAdded              // in timerInbox.added: the canceller unlinks it
 	placeHeap               // in the heap: only the loop may touch it
+	placeChanged            // in timerInbox.changed, and in the heap unless the loop has dequeued it meanwhile
 )
 
 // Schedule runs task once, delay from now, never early (G7). A negative delay counts as
@@ -120,6 +121,7 @@ func (t *Timer) Cancel() bool {
 type timerKeeper interface {
 	mutex() *sync.Mutex // which guards the timer
 	stopTimer(t *Timer) bool
+	resetTimer(t *Timer, delay time.Duration) bool
 }
 
 func (e *Executor) mutex() *sync.Mutex { return &e.mu }
@@ -147,7 +149,11 @@ func (t *Timer) mutex() *sync.Mutex { return t.home.keeper.mutex() }
 func (t *Timer) Deadline() time.Time {
 	mu := t.mutex()
 	mu.Lock()
-	at, never := t.at, t.ended && t.at == noDeadline
+	at := t.at
+	if t.state == timerRunning {
+		at = t.ranAt
+	}
+	never := t.state == timerOver && at == noDeadline
 	mu.Unlock()
 	if never {
 		return time.Time{}
@@ -163,7 +169,7 @@ func (t *Timer) Done() <-chan struct{} {
 	defer mu.Unlock()
 	if t.done == nil {
 		t.done = make(chan struct{})
-		if t.ended {
+		if t.state == timerOver {
 			close(t.done)
 		}
 	}

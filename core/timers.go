@@ -4,8 +4,8 @@ package core
 // touches the heap. Guarded by Executor.mu.
 type timerInbox struct {
 	added      *Timer // not yet in the heap: a ring, in the order scheduled
-	cancelled  *Timer // in the heap, to be taken out by the loop; linked by next
-	nCancelled int
+	changed    *Timer // in the heap when they were cancelled or moved, which the loop has yet to apply; linked by next
+	nCancelled int    // of those
 	inHeap     int
 
 	// sleepUntil is when the sleeping loop wakes by itself.
@@ -70,14 +70,17 @@ func (in *timerInbox) unlink(t *Timer) {
 	t.prev, t.next, t.place = nil, nil, placeNowhere
 }
 
-// drainTimerInbox puts added timers into the heap and takes cancelled ones out.
-// Requires mu; loop only.
+// drainTimerInbox puts added timers into the heap, takes cancelled ones out, and gives
+// moved ones their new place. Requires mu; loop only.
 func (e *Executor) drainTimerInbox() (news bool) {
 	in := &e.timers
-	for in.cancelled != nil {
-		t := in.cancelled
-		in.cancelled, t.next = t.next, nil
+	for in.changed != nil {
+		t := in.changed
+		in.changed, t.next = t.next, nil
 		e.heap.remove(t)
+		if t.state == timerWaiting { // moved
+			e.placeTimer(t)
+		}
 		news = true
 	}
 	in.nCancelled = 0
@@ -85,17 +88,22 @@ func (e *Executor) drainTimerInbox() (news bool) {
 		t := in.added
 		in.unlink(t)
 		news = true
-		if t.at > in.horizon {
-			// The shutdown has moved the horizon since t was accepted. The heap may have
-			// been purged already, so that nothing would end t later.
-			e.endTimer(t, ErrCancelled)
-			continue
-		}
-		t.place = placeHeap
-		e.heap.push(t)
+		e.placeTimer(t)
 	}
 	in.inHeap = e.heap.len()
 	return news
+}
+
+// placeTimer puts a waiting timer of the inbox into the heap. Requires mu; loop only.
+func (e *Executor) placeTimer(t *Timer) {
+	if t.at > e.timers.horizon {
+		// The shutdown has moved the horizon since t was accepted. The heap may have
+		// been purged already, so that nothing would end t later.
+		e.endTimer(t, ErrCancelled)
+		return
+	}
+	t.place = placeHeap
+	e.heap.push(t)
 }
 
 // cancelTimer is Timer.Cancel. Requires mu.
@@ -116,7 +124,9 @@ func (e *Executor) cancelTimer(t *Timer) (wake, cancelled bool) {
 		e.heap.remove(t)
 		in.inHeap = e.heap.len()
 	default:
-		t.next, in.cancelled = in.cancelled, t
+		if t.place != placeChanged {
+			in.list(t)
+		}
 		in.nCancelled++
 		e.hasNews()
 		wake = 2*in.nCancelled > in.inHeap
@@ -135,7 +145,7 @@ func (e *Executor) endTimer(t *Timer, err error) {
 
 // end completes t and counts how it ended.
 func (c *timerCounts) end(t *Timer, err error) {
-	t.state, t.place, t.fn, t.err, t.ended = timerOver, placeNowhere, nil, err, true
+	t.state, t.place, t.fn, t.err = timerOver, placeNowhere, nil, err
 	t.at = t.ranAt
 	if t.done != nil {
 		close(t.done)
@@ -164,13 +174,14 @@ func (e *Executor) runTimers() {
 	}
 }
 
-// beginTimer marks t as running and returns its body. It returns nil if t was cancelled,
-// or if a shutdown has moved the horizon before its deadline, in which case it ends t. mu
-// orders this and Cancel, so that one of the two comes first (G8).
+// beginTimer marks t as running and returns its body. It returns nil if t was cancelled, if
+// it was moved, in which case drainTimerInbox puts it back, or if a shutdown has moved the
+// horizon before its deadline, in which case beginTimer ends it. mu orders this and Cancel
+// or Reset, so that one of the two comes first (G8).
 func (e *Executor) beginTimer(t *Timer) func() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if t.state != timerWaiting {
+	if t.state != timerWaiting || t.place == placeChanged {
 		return nil
 	}
 	if t.at > e.timers.horizon {
@@ -227,9 +238,12 @@ func (e *Executor) rearm(t *Timer, now int64) {
 // nextRun sets the deadline of the next run of a periodic timer whose last run ended at
 // now.
 func (t *Timer) nextRun(now int64) {
-	if t.period > 0 {
+	switch {
+	case t.moved:
+		t.moved = false // at is set already
+	case t.period > 0:
 		t.at = addTime(t.at, t.period)
-	} else {
+	default:
 		t.at = addTime(now, -t.period)
 	}
 }
@@ -251,7 +265,7 @@ func (e *Executor) purgeTimers() {
 		n := min(len(doomed), purgeChunk)
 		e.mu.Lock()
 		for _, t := range doomed[:n] {
-			if t.state == timerWaiting {
+			if t.state == timerWaiting && t.at > horizon { // else: moved, and drainTimerInbox puts it back
 				e.endTimer(t, ErrCancelled)
 			}
 		}

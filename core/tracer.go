@@ -73,6 +73,7 @@ const (
 	OpExecuteAfterIteration = vocabulary.OpAfterIteration
 	OpSchedule              = vocabulary.OpSchedule
 	OpCancelTimer           = vocabulary.OpCancel
+	OpResetTimer            = vocabulary.OpReset
 	OpAddShutdownHook       = vocabulary.OpAddHook
 	OpRemoveShutdownHook    = vocabulary.OpRemoveHook
 	OpShutdownGracefully    = vocabulary.OpShutdownGracefully

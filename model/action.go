@@ -113,7 +113,7 @@ var (
 	submits      = kinds(OpExecute, OpExecuteLazy, OpAfterIteration)
 	admitting    = submits | kinds(OpSchedule, OpAddHook, OpRegister)
 	shutdowns    = kinds(OpShutdownGracefully, OpShutdown)
-	calls        = admitting | shutdowns | kinds(OpCancel, OpRemoveHook, OpState, OpEnd)
+	calls        = admitting | shutdowns | kinds(OpCancel, OpReset, OpRemoveHook, OpState, OpEnd)
 	surroundings = kinds(StepStartOK, StepStartFail, StepLoopFails, StepQuietElapses, StepTimeoutFires, StepLost)
 	failures     = kinds(StepStartFail, StepLoopFails, StepLost)
 	loopSteps    = kinds(StepBegin, StepEnd, StepDiscard, StepTimerDies, StepCloseFD, StepNotified, StepLoopCloses, StepDone)

@@ -22,6 +22,7 @@ var verbs = []verb{
 	{"schedule", Action{Kind: OpSchedule, Body: Body{Kind: TimerBody}}, []field{idField, admissionField}},
 	{"schedulePeriodic", Action{Kind: OpSchedule, Periodic: true, Body: Body{Kind: TimerBody}}, []field{idField, admissionField}},
 	{"cancel", Action{Kind: OpCancel}, []field{bodyField, idField, boolField}},
+	{"reset", Action{Kind: OpReset, Body: Body{Kind: TimerBody}}, []field{idField, boolField}},
 	{"addHook", Action{Kind: OpAddHook, Body: Body{Kind: HookBody}}, []field{idField, admissionField}},
 	{"removeHook", Action{Kind: OpRemoveHook, Body: Body{Kind: HookBody}}, []field{idField, boolField}},
 	{"shutdownGracefully", Action{Kind: OpShutdownGracefully}, []field{quietField, timeoutField, ownStartField}},

@@ -20,7 +20,7 @@ type Bounds struct {
 	InBody           bool // calls are also made inside bodies
 	Lazy             bool // ExecuteLazy as well as Execute
 	Panics           bool // bodies also panic and call Goexit
-	Cancel           bool // futures and timers are cancelled, hooks removed
+	Cancel           bool // futures and timers are cancelled, timers moved, hooks removed
 	StartFailures    bool // the spawner may refuse
 	LoopFailure      bool // the loop may break
 	Lost             bool // the poller may lose a registration

@@ -23,6 +23,13 @@ func cancellable(s *State, b Body) bool {
 	return false
 }
 
+// movable reports whether Reset may move a run of timer b: it waits, or is periodic, and no
+// shutdown has decided about it.
+func movable(s *State, b Body) bool {
+	undecided := s.Phase < ShuttingDown || s.Phase == ShuttingDown && s.Policy == RunTimersUntilTimeout
+	return undecided && cancellable(s, b) && !doomed(s, b)
+}
+
 // doomed reports whether b is a timer that the policy cancels without another run.
 func doomed(s *State, b Body) bool {
 	if b.Kind != TimerBody {

@@ -11,6 +11,7 @@ var effects = [numKinds]func(s *State, a *Action){
 	OpAfterIteration:     submit,
 	OpSchedule:           schedule,
 	OpCancel:             cancel,
+	OpReset:              func(*State, *Action) {},
 	OpAddHook:            addHook,
 	OpRemoveHook:         removeHook,
 	OpShutdownGracefully: shutdownGracefully,

@@ -86,6 +86,7 @@ func candidateCalls(s *State, b *Bounds) []Action {
 	for _, body := range known(s, b, TimerBody) {
 		to = answers(to, b, Action{Kind: OpSchedule, Body: body, Periodic: body.ID > b.Timers})
 		to = cancels(to, b, OpCancel, body)
+		to = cancels(to, b, OpReset, body)
 	}
 	for _, body := range known(s, b, HookBody) {
 		to = answers(to, b, Action{Kind: OpAddHook, Body: body})

@@ -77,6 +77,14 @@ var canInvariants = [...]canInvariant{
 		}
 		return to
 	}},
+	{"G8", "before a shutdown a timer that has not begun can be moved", func(s *State, to []Action) []Action {
+		for i := range s.Ledger {
+			if r := &s.Ledger[i]; r.Kind == TimerBody && !r.Refused && r.Begun == 0 && !r.Cancelled && s.Phase < ShuttingDown {
+				to = append(to, Action{Kind: OpReset, Body: r.Body, Outcome: True})
+			}
+		}
+		return to
+	}},
 	{"G10", "drained and quiet, the loop can close", func(s *State, to []Action) []Action {
 		idle := s.queued() == 0 && len(s.Hooks) == 0 && s.Running.Kind == NoBody && !timerToRun(s) && len(s.Regs) == 0
 		if s.Up && s.Phase == ShuttingDown && idle && (s.QuietElapsed || !s.Quiet) {

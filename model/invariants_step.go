@@ -109,7 +109,7 @@ var stepInvariants = [...]stepInvariant{
 		return when(a.Kind == StepLoopCloses && slices.ContainsFunc(s.Timers, func(t Timer) bool { return t.Status != TimerDoomed }), "one is left")
 	}},
 	{"G8", "a successful Cancel or remove is recorded", func(s *State, a *Action, t *State) string {
-		return when(a.Outcome == True && !t.cancelled(a.Body), "not cancelled")
+		return when(a.Outcome == True && a.Kind != OpReset && !t.cancelled(a.Body), "not cancelled")
 	}},
 	{"G8", "a cancelled body does not begin", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == StepBegin && a.Body.Kind != HookBody && s.cancelled(a.Body), "cancelled")
@@ -121,6 +121,18 @@ var stepInvariants = [...]stepInvariant{
 		r := s.record(a.Body)
 		live := r != nil && !r.Refused && !r.Cancelled && !r.Ran && (r.Begun == 0 || r.Periodic)
 		return when(a.Outcome == True && !live || a.Outcome == False && live && !doomed(s, a.Body), "live: %v", live)
+	}},
+	{"G8", "Reset answers whether a run of the timer can still be moved", func(s *State, a *Action, t *State) string {
+		if a.Kind != OpReset {
+			return ""
+		}
+		r := s.record(a.Body)
+		live := r != nil && !r.Refused && !r.Cancelled && !r.Ran && (r.Begun == 0 || r.Periodic)
+		decided := s.Phase >= Shutdown || s.Phase == ShuttingDown && s.Policy != RunTimersUntilTimeout || doomed(s, a.Body)
+		return when(a.Outcome == True && (!live || decided) || a.Outcome == False && live && s.Phase < ShuttingDown, "live: %v", live)
+	}},
+	{"G8", "Reset neither ends a timer nor begins one", func(s *State, a *Action, t *State) string {
+		return when(a.Kind == OpReset && !sameWork(s, t), "changed")
 	}},
 	{"G10", "the loop closes when everything accepted has ended and the quiet period is over", func(s *State, a *Action, t *State) string {
 		if a.Kind != StepLoopCloses {

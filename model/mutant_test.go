@@ -126,7 +126,7 @@ func allMutants() []mutant {
 			}})
 	}
 	for k := range numKinds {
-		if everyKind.has(k) && k != OpState { // it has none
+		if everyKind.has(k) && k != OpState && k != OpReset { // they have none
 			all = append(all, mutant{kindWord(k), "no effect", func(m *machine) { m.effects[k] = func(*State, *Action) {} }})
 		}
 	}

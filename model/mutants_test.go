@@ -120,6 +120,16 @@ var effectMutants = []mutant{
 			t.Status = TimerRunning
 		}
 	})},
+	{"reset", "ends a timer whose new deadline a shutdown would not reach", after(OpReset, func(s *State, a *Action) {
+		if a.Outcome == False && s.Phase == ShuttingDown {
+			endTimer(s, a.Body, true)
+		}
+	})},
+	{"reset", "starts an ended timer again, as time.Timer does", after(OpReset, func(s *State, a *Action) {
+		if a.Outcome == False && s.timer(a.Body.ID) == nil {
+			s.Timers = append(s.Timers, Timer{ID: a.Body.ID, At: s.Phase})
+		}
+	})},
 	{"removeHook", "the hook stays", func(m *machine) {
 		m.effects[OpRemoveHook] = func(s *State, a *Action) {
 			if a.Outcome == True {

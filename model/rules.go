@@ -74,6 +74,14 @@ var rules = [...]rule{
 		func(s *State, a *Action) bool {
 			return a.Outcome != False || !cancellable(s, a.Body) || doomed(s, a.Body)
 		}},
+	{"reset true", "G8", kinds(OpReset),
+		"Reset is true only if a run of the timer has yet to begin and no shutdown has decided about it",
+		func(s *State, a *Action) bool { return a.Outcome != True || movable(s, a.Body) }},
+	{"reset false", "G8", kinds(OpReset),
+		"Reset is false only if the body has begun, the timer has ended, or a shutdown has begun",
+		func(s *State, a *Action) bool {
+			return a.Outcome != False || s.Phase >= ShuttingDown || !movable(s, a.Body)
+		}},
 	{"remove true", "G6", kinds(OpRemoveHook),
 		"remove is true only if the hook has not begun",
 		func(s *State, a *Action) bool { return a.Outcome != True || s.hook(a.Body.ID) >= 0 }},

@@ -28,6 +28,7 @@ const (
 	OpAfterIteration     = vocabulary.OpAfterIteration // ExecuteAfterIteration
 	OpSchedule           = vocabulary.OpSchedule       // every Schedule call; see Action.Periodic
 	OpCancel             = vocabulary.OpCancel         // of a future or timer: True or False
+	OpReset              = vocabulary.OpReset          // of a timer: True or False; the model has no clock, so it changes nothing
 	OpAddHook            = vocabulary.OpAddHook
 	OpRemoveHook         = vocabulary.OpRemoveHook         // True or False
 	OpShutdownGracefully = vocabulary.OpShutdownGracefully // Quiet and Timeout say whether each parameter is > 0

@@ -91,7 +91,7 @@ var callOf = map[history.Op]string{
 	history.OpExecute: "Executor.Execute", history.OpExecuteLazy: "Executor.ExecuteLazy", history.OpSubmit: "Submit",
 	history.OpAfterIteration: "Executor.ExecuteAfterIteration", history.OpSchedule: "Executor.Schedule",
 	history.OpFixedRate: "Executor.ScheduleAtFixedRate", history.OpFixedDelay: "Executor.ScheduleWithFixedDelay",
-	history.OpAddHook: "Executor.AddShutdownHook", history.OpCancel: "Timer.Cancel",
+	history.OpAddHook: "Executor.AddShutdownHook", history.OpCancel: "Timer.Cancel", history.OpReset: "Timer.Reset",
 	history.OpShutdownGracefully: "Executor.ShutdownGracefully", history.OpShutdown: "Executor.Shutdown",
 	history.OpClose: "Executor.Close", history.OpAwait: "Executor.AwaitTermination", history.OpState: "Executor.State",
 	history.OpRegister: "EventLoop.Register", history.OpRegisterChannel: "EventLoop.RegisterChannel",
@@ -188,7 +188,7 @@ func places(p Program, events []history.Event) map[string]map[place]int {
 }
 
 const (
-	callPrograms = 150 // of each guarantee, for the table
+	callPrograms = 180 // of each guarantee, for the table
 	callSeldom   = 15  // a place seen less often is not asserted
 	callLimit    = 600 // programs of each guarantee after which a place that was not seen is lost
 )

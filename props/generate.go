@@ -43,6 +43,7 @@ type generator struct {
 	lastID  int
 	futures []int // submitted so far, in the order of generation
 	cancels []int // futures and timers, likewise
+	resets  []int // timers, likewise
 	hooks   []int
 	loop    bool  // there are descriptors
 	regs    []int // registered so far
@@ -117,6 +118,9 @@ func (g *generator) submitted(s Step) {
 	if s.Op == history.OpSubmit || s.Op.Timers() {
 		g.cancels = append(g.cancels, s.ID)
 	}
+	if s.Op.Timers() {
+		g.resets = append(g.resets, s.ID)
+	}
 }
 
 // steps draws the calls of an actor (depth 0) or of a body.
@@ -131,7 +135,7 @@ func (g *generator) steps(most, depth int) []Step {
 var evenMix = map[history.Op]int{
 	history.OpExecute: 8, history.OpExecuteLazy: 2, history.OpSubmit: 4, history.OpAfterIteration: 2,
 	history.OpSchedule: 3, history.OpFixedRate: 1, history.OpFixedDelay: 1,
-	history.OpAddHook: 3, history.OpRemoveHook: 1, history.OpCancel: 3,
+	history.OpAddHook: 3, history.OpRemoveHook: 1, history.OpCancel: 3, history.OpReset: 2,
 	history.OpShutdownGracefully: 3, history.OpShutdown: 1, history.OpClose: 1, history.OpAwait: 1, history.OpState: 1, history.OpListen: 2,
 }
 
@@ -139,7 +143,7 @@ var evenMix = map[history.Op]int{
 var mixOrder = []history.Op{
 	history.OpExecute, history.OpSubmit, history.OpExecuteLazy, history.OpAfterIteration, history.OpState,
 	history.OpAddHook, history.OpSchedule, history.OpShutdownGracefully, history.OpShutdown, history.OpCancel,
-	history.OpListen, history.OpRemoveHook, history.OpFixedRate, history.OpFixedDelay, history.OpAwait, history.OpClose,
+	history.OpListen, history.OpRemoveHook, history.OpFixedRate, history.OpFixedDelay, history.OpAwait, history.OpClose, history.OpReset,
 }
 
 func (g *generator) op() history.Op {
@@ -189,6 +193,9 @@ func (g *generator) step(depth int) Step {
 		s.Target = g.pick(g.futures, "of")
 	case s.Op == history.OpCancel:
 		s.Target = g.pick(g.cancels, "of")
+	case s.Op == history.OpReset:
+		s.Target = g.pick(g.resets, "of")
+		s.Delay = g.delay(history.OpReset)
 	case s.Op == history.OpShutdownGracefully:
 		s.Quiet = g.duration("quiet")
 		s.Timeout = s.Quiet + g.slack()
@@ -216,13 +223,7 @@ func (g *generator) submission(s *Step, depth int) {
 		g.hooks = append(g.hooks, s.ID)
 	}
 	if s.Op.Timers() {
-		s.Delay = g.duration("delay")
-		if g.chance(12, "extreme delay") {
-			s.Delay = rapid.SampledFrom([]time.Duration{-time.Second, math.MinInt64, math.MaxInt64, math.MaxInt64 - 1}).Draw(g.T, "extreme")
-			if s.Op != history.OpSchedule {
-				s.Delay = math.MaxInt64
-			}
-		}
+		s.Delay = g.delay(s.Op)
 	}
 	if s.Op == history.OpFixedRate || s.Op == history.OpFixedDelay {
 		s.Period = 5*time.Millisecond + g.duration("period")
@@ -232,6 +233,19 @@ func (g *generator) submission(s *Step, depth int) {
 	}
 	s.Try = s.Op == history.OpExecute && g.chance(5, "try")
 	s.Body = g.script(s.Op, depth)
+}
+
+// delay draws the delay of a timer, or of its Reset.
+func (g *generator) delay(op history.Op) time.Duration {
+	d := g.duration("delay")
+	if !g.chance(12, "extreme delay") {
+		return d
+	}
+	d = rapid.SampledFrom([]time.Duration{-time.Second, math.MinInt64, math.MaxInt64, math.MaxInt64 - 1}).Draw(g.T, "extreme")
+	if op == history.OpFixedRate || op == history.OpFixedDelay {
+		return math.MaxInt64
+	}
+	return d
 }
 
 func (g *generator) script(op history.Op, depth int) *Script {

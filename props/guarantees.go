@@ -67,7 +67,7 @@ var Guarantees = withSentences([]Guarantee{
 	},
 	{
 		ID: "G8", Predicates: []string{"S11"},
-		Profile: Profile{Ops: map[history.Op]int{history.OpCancel: 12, history.OpSubmit: 6, history.OpSchedule: 6}, Timers: true}, Mutant: "g8-cancel-does-not-stop",
+		Profile: Profile{Ops: map[history.Op]int{history.OpCancel: 12, history.OpReset: 6, history.OpSubmit: 6, history.OpSchedule: 6}, Timers: true}, Mutant: "g8-cancel-does-not-stop",
 	},
 	{
 		ID: "G9", Predicates: []string{"S1", "S2"}, Premise: listeners,

@@ -198,7 +198,7 @@ func (h *harness) call(s Step) {
 	case s.Op == history.OpState:
 		h.observeState()
 		return
-	case (s.Op == history.OpCancel || s.Op == history.OpRemoveHook) && !h.known(s):
+	case (s.Op == history.OpCancel || s.Op == history.OpReset || s.Op == history.OpRemoveHook) && !h.known(s):
 		return // not submitted yet, or refused: there is nothing to cancel
 	}
 	var listen func() // added after the call: a refused future calls it at once
@@ -245,6 +245,8 @@ func (h *harness) do(s Step) history.Outcome {
 		return h.removeHook(s.Target)
 	case history.OpCancel:
 		return h.cancel(s.Target)
+	case history.OpReset:
+		return h.reset(s)
 	case history.OpShutdownGracefully:
 		_, err := h.ex.ShutdownGracefully(s.Quiet, s.Timeout)
 		return answer(err)
@@ -295,8 +297,11 @@ func (h *harness) addHook(s Step) history.Outcome {
 func (h *harness) known(s Step) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if s.Op == history.OpRemoveHook {
+	switch s.Op {
+	case history.OpRemoveHook:
 		return h.removes[s.Target] != nil
+	case history.OpReset:
+		return h.timers[s.Target] != nil
 	}
 	return h.futures[s.Target] != nil || h.timers[s.Target] != nil
 }
@@ -316,6 +321,13 @@ func (h *harness) cancel(id int) history.Outcome {
 		return vocabulary.Truth(f.Cancel())
 	}
 	return vocabulary.Truth(t.Cancel())
+}
+
+func (h *harness) reset(s Step) history.Outcome {
+	h.mu.Lock()
+	t := h.timers[s.Target]
+	h.mu.Unlock()
+	return vocabulary.Truth(t.Reset(s.Delay))
 }
 
 // end makes the executor terminate, and records what is left.

@@ -17,8 +17,8 @@ import (
 // model such a refusal would be the end of the executor, so it is dropped. The refused
 // body still may not run.
 //
-// A Cancel that came too late, because the loop had already dequeued the body, may precede
-// the Begin. A refusal for a full queue may follow bodies that have begun and made room.
+// A Cancel or a Reset that came too late, because the loop had already dequeued the body,
+// may precede the Begin. A refusal for a full queue may follow bodies that have begun and made room.
 // S11 and S4 judge these two; the model does not see them.
 //
 // Cancel of a periodic timer may return true after the loop has dequeued a run, which is
@@ -54,7 +54,7 @@ func (e *editor) look(i int) {
 		call.Quiet, call.Timeout = 0, 0
 	case ev.Kind == history.Admit && ev.Outcome == history.Refused && e.asked && !e.failed && e.startFailed(ev.Call):
 		e.drop(ev.Call)
-	case ev.Kind == history.Admit && ev.Outcome == history.False && ev.Op == history.OpCancel && e.begins(i, ev.ID):
+	case ev.Kind == history.Admit && ev.Outcome == history.False && (ev.Op == history.OpCancel || ev.Op == history.OpReset) && e.begins(i, ev.ID):
 		e.drop(ev.Call)
 	case ev.Kind == history.Admit && ev.Outcome == history.True && ev.Op == history.OpCancel && e.begins(i, ev.ID):
 		e.beyond = true

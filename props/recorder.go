@@ -105,7 +105,7 @@ func (r *recorder) admit(ev core.Event) {
 		out = history.Accepted
 	}
 	switch ev.Op {
-	case core.OpCancelTimer, core.OpRemoveShutdownHook:
+	case core.OpCancelTimer, core.OpResetTimer, core.OpRemoveShutdownHook:
 		out = vocabulary.Truth(ev.Accepted)
 	case core.OpShutdown, core.OpShutdownGracefully:
 		out = vocabulary.Truth(ev.Accepted)

@@ -174,7 +174,7 @@ func modelled(op history.Op) (form history.Op, ok bool) {
 	case op == history.OpClose:
 		return history.OpShutdownGracefully, true
 	}
-	return op, op.Submits() || op.Shuts() || op == history.OpRemoveHook || op == history.OpCancel
+	return op, op.Submits() || op.Shuts() || op == history.OpRemoveHook || op == history.OpCancel || op == history.OpReset
 }
 
 // call returns the step of a call, at the moment of its decision.

@@ -45,11 +45,10 @@ func (r *refinement) beginEarly(n int) bool {
 	return true
 }
 
-// justEnded reports whether a cancels a periodic timer whose End is in the log, but which
-// core has not finished yet: in core it is still running, and Cancel returns true,
-// because no further run begins.
+// justEnded reports whether a cancels or moves a periodic timer whose End is in the log, but
+// which core has not finished yet: in core it is still running, and the call returns true.
 func (r *refinement) justEnded(n int, a model.Action) bool {
-	if a.Kind != model.OpCancel || a.Outcome != history.True || a.Body.Kind != model.TimerBody {
+	if a.Kind != model.OpCancel && a.Kind != model.OpReset || a.Outcome != history.True || a.Body.Kind != model.TimerBody {
 		return false
 	}
 	for i := n - 1; i >= 0; i-- {

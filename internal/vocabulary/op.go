@@ -15,6 +15,7 @@ const (
 	OpAddHook
 	OpRemoveHook
 	OpCancel // of a Submit's future or of a timer
+	OpReset  // of a timer
 	OpShutdownGracefully
 	OpShutdown
 	OpClose // ShutdownGracefully(0, default) and wait
@@ -37,7 +38,7 @@ const (
 var opWords = []string{
 	OpExecute: "execute", OpExecuteLazy: "lazy", OpSubmit: "submit", OpAfterIteration: "tail",
 	OpSchedule: "schedule", OpFixedRate: "rate", OpFixedDelay: "delay", OpAddHook: "hook", OpRemoveHook: "unhook",
-	OpCancel: "cancel", OpShutdownGracefully: "graceful", OpShutdown: "shutdown", OpClose: "close",
+	OpCancel: "cancel", OpReset: "reset", OpShutdownGracefully: "graceful", OpShutdown: "shutdown", OpClose: "close",
 	OpAwait: "await", OpState: "state", OpDone: "done", OpInLoop: "inloop", OpStats: "stats",
 	OpRegister: "register", OpRegisterChannel: "channel", OpModify: "modify", OpEnd: "end", OpListen: "onclose",
 }

@@ -175,7 +175,7 @@ func (h *History) stranded() *entry {
 		case e.registers():
 		case e.op() == OpExecuteLazy && h.first == nil:
 		case e.hook() && (h.first == nil || e.removed() != nil):
-		case e.op().Timers() && (h.first != nil || e.firstDeadline() > h.Events[len(h.Events)-1].At):
+		case e.op().Timers() && (h.first != nil || e.due(0) > h.Events[len(h.Events)-1].At):
 		default:
 			return e
 		}

@@ -2,9 +2,11 @@ package history
 
 // judgeCancel is S11 (G8). After a Cancel that returned true the body of a task or of a
 // one-shot timer never begins, and a periodic timer has no further run. If Cancel
-// returned false, there was nothing left to cancel.
+// returned false, there was nothing left to cancel. Likewise Reset returns true only for a
+// run that has not begun, and false only if there was nothing left to move.
 func judgeCancel(j *judge) {
 	for _, e := range j.entries {
+		j.movable(e)
 		if yes := e.cancelled(); yes != nil {
 			j.exercised()
 			j.staysCancelled(e, yes)
@@ -38,15 +40,7 @@ func (j *judge) staysCancelled(e *entry, yes *call) {
 // taken reports whether the loop may have dequeued the i-th run of a periodic timer before
 // n, where Cancel returned: the run was due and is the next body of the loop.
 func (h *History) taken(e *entry, i, n int) bool {
-	if e.due(i) > h.at(n) {
-		return false
-	}
-	for _, s := range h.spans {
-		if s.endN(h) > n {
-			return s == e.runs[i]
-		}
-	}
-	return false
+	return e.due(i) <= h.at(n) && h.nextBody(e.runs[i], n)
 }
 
 // hadEnded judges a Cancel that returned false: the body began at some time, the future

@@ -17,7 +17,7 @@ func judgeCancelledInTime(j *judge) {
 	kept, ended := 0, 0 // timers submitted so far, by whether their deadline lets them run
 	for i := range j.Events {
 		switch e := &j.Events[i]; {
-		case e.Kind == Invoke && e.Op.Timers() && Later(e.At, e.Delay) > latest:
+		case e.Kind == Invoke && e.Op.Timers() && j.soonestOf(e) > latest:
 			ended++
 		case e.Kind == Invoke && e.Op.Timers():
 			kept++
@@ -38,7 +38,7 @@ func judgeCancelledInTime(j *judge) {
 // nothingToCancel judges a Cancel that was called after the shutdown ended the timer.
 func (j *judge) nothingToCancel(c *call, behind *span, latest time.Duration) {
 	e := c.entry
-	if e == nil || !e.op().Timers() || e.firstDeadline() <= latest || c.inv.N < behind.begin.N {
+	if e == nil || !e.op().Timers() || e.soonest() <= latest || c.inv.N < behind.begin.N {
 		return
 	}
 	j.exercised()
@@ -79,4 +79,12 @@ func (h *History) latestKept(by time.Duration) time.Duration {
 		latest = Later(latest, by-h.askedAt)
 	}
 	return latest
+}
+
+// soonestOf returns the earliest deadline that the timer of an Invoke may have had.
+func (h *History) soonestOf(inv *Event) time.Duration {
+	if e := h.byN[inv.N].entry; e != nil {
+		return e.soonest()
+	}
+	return Later(inv.At, inv.Delay)
 }

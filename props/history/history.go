@@ -44,8 +44,10 @@ type entry struct {
 	runs      []*span
 	listeners []*span
 	cancels   []*call // Cancel calls
+	resets    []*call // Reset calls
 	removes   []*call // RemoveHook calls
 	complete  []Event
+	deadlines []deadline // of the runs and of the next one, if the timer was moved
 
 	// Of a registration.
 	ends    []*Event // Ended
@@ -98,6 +100,7 @@ func Of(events []Event, rules Rules) (*History, error) {
 		}
 	}
 	h.findShutdown()
+	h.placeMoves()
 	return h, nil
 }
 
@@ -189,7 +192,8 @@ func (e *entry) completedAs(o Outcome) bool {
 	return slices.ContainsFunc(e.complete, func(ev Event) bool { return ev.Outcome == o })
 }
 
-// firstDeadline returns the earliest instant at which the timer may first run.
+// firstDeadline returns the earliest instant at which the timer may first run, unless Reset
+// moves it.
 func (e *entry) firstDeadline() time.Duration {
 	return Later(e.submit.inv.At, e.submit.inv.Delay)
 }

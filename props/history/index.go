@@ -95,6 +95,8 @@ func (ix *indexer) invoke(e *Event) error {
 	switch e.Op {
 	case OpCancel:
 		ent.cancels = append(ent.cancels, c)
+	case OpReset:
+		ent.resets = append(ent.resets, c)
 	case OpRemoveHook:
 		ent.removes = append(ent.removes, c)
 	case OpListen:

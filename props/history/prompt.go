@@ -30,7 +30,7 @@ func (h *History) readyAt(e *entry) (time.Duration, bool) {
 	ret := e.submit.ret.At
 	switch {
 	case e.op().Timers():
-		return Later(ret, e.submit.inv.Delay), true
+		return e.deadline(0).known(), true
 	case e.hook():
 		return max(ret, h.askedAt), h.asked != 0
 	default:
@@ -98,8 +98,9 @@ func (h *History) waitsFrom(e *entry) (int, bool) {
 	case e.hook():
 		return h.hookReady(ret)
 	case e.op().Timers():
-		due := Later(e.submit.ret.At, e.submit.inv.Delay)
-		for n := ret; n <= len(h.Events); n++ {
+		set := e.deadline(0)
+		due := set.known()
+		for n := set.by.ret.N; n <= len(h.Events); n++ {
 			if h.at(n) >= due {
 				return n, true
 			}

@@ -111,7 +111,7 @@ func judgeWakes(j *judge) {
 
 // givesWork reports whether the call may give the loop something to do.
 func givesWork(o Op) bool {
-	return o.Submits() || o.Shuts() || o == OpCancel || o == OpRemoveHook || o == OpEnd || o == OpListen
+	return o.Submits() || o.Shuts() || o == OpCancel || o == OpReset || o == OpRemoveHook || o == OpEnd || o == OpListen
 }
 
 func (j *judge) wake(e *Event, wakes, parks, causes, now int) {

@@ -88,9 +88,12 @@ func (h *History) lifeEnds(e *entry, end time.Duration) time.Duration {
 	return end
 }
 
-// due returns the deadline of the i-th run. A fixed rate counts from the first deadline, a
-// fixed delay from the end of the run before.
-func (e *entry) due(i int) time.Duration {
+// due returns the deadline of the i-th run.
+func (e *entry) due(i int) time.Duration { return e.deadline(i).at }
+
+// unmoved returns the deadline of the i-th run of a timer that was not moved. A fixed rate
+// counts from the first deadline, a fixed delay from the end of the run before.
+func (e *entry) unmoved(i int) time.Duration {
 	first := e.firstDeadline()
 	switch {
 	case i == 0:
@@ -113,6 +116,13 @@ func (e *entry) run(i int) string {
 	return fmt.Sprintf("run %d of %s", i+1, e.what())
 }
 
+// exact reports whether the log shows the deadline to the nanosecond, and the loop knew it
+// before it was reached, even if it replaced another deadline.
+func (d deadline) exact() bool {
+	c := d.by
+	return c.ret != nil && c.ret.At == c.inv.At && (c.inv.Op != OpReset || c.inv.Delay > 0)
+}
+
 // equalDeadlines judges the order of timers whose first deadlines are equal. Only virtual
 // time shows that they are. Where bodies may overlap, timers that are due together begin
 // together.
@@ -122,11 +132,10 @@ func (j *judge) equalDeadlines() {
 	}
 	last := map[time.Duration]*entry{} // per deadline: of the timers scheduled so far, the last to begin
 	for _, e := range j.entries {
-		exact := e.op().Timers() && e.accepted() && e.began() && e.submit.ret.At == e.submit.inv.At
-		if !exact {
+		if !e.op().Timers() || !e.accepted() || !e.began() || !e.deadline(0).exact() {
 			continue
 		}
-		due := e.firstDeadline()
+		due := e.due(0)
 		before := last[due]
 		if before != nil && before.submit.returnedBefore(e.submit.inv.N) {
 			j.exercised()
@@ -161,7 +170,7 @@ func (j *judge) timersAtShutdown() {
 	for _, e := range j.entries {
 		must := e.op().Timers() && e.submit.returnedBefore(j.asked) && e.accepted() && j.dueBefore(e, required)
 		if must && !e.began() && e.cancelled() == nil && j.done != 0 {
-			j.blame(at(e.submit.ret.N, j.asked), "%s, due at %v, did not run (policy %v)", e.what(), e.firstDeadline(), j.Rules.Timers)
+			j.blame(at(e.submit.ret.N, j.asked), "%s, due at %v, did not run (policy %v)", e.what(), e.due(0), j.Rules.Timers)
 		}
 	}
 }
@@ -170,10 +179,10 @@ func (j *judge) timersAtShutdown() {
 // of the policy. In real time the call took effect at an unknown moment.
 func (h *History) dueBefore(e *entry, required time.Duration) bool {
 	if h.Rules.Virtual {
-		return e.firstDeadline() < required
+		return e.due(0) < required
 	}
 	late := max(0, h.askedAt-h.first.inv.At) // the executor may have failed before the shutdown call
-	return Later(e.submit.ret.At, e.submit.inv.Delay) < required-late
+	return e.deadline(0).known() < required-late
 }
 
 // beforeAll is earlier than every deadline.

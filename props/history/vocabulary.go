@@ -34,6 +34,7 @@ const (
 	OpAddHook            = vocabulary.OpAddHook
 	OpRemoveHook         = vocabulary.OpRemoveHook
 	OpCancel             = vocabulary.OpCancel
+	OpReset              = vocabulary.OpReset
 	OpShutdownGracefully = vocabulary.OpShutdownGracefully
 	OpShutdown           = vocabulary.OpShutdown
 	OpClose              = vocabulary.OpClose

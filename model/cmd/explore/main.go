@@ -97,7 +97,7 @@ func parse(args []string, stderr io.Writer) (model.Bounds, settings, error) {
 	f.BoolVar(&b.InBody, "inbody", b.InBody, "calls from inside bodies")
 	f.BoolVar(&b.Lazy, "lazy", b.Lazy, "ExecuteLazy as well")
 	f.BoolVar(&b.Panics, "panics", b.Panics, "bodies panic or call Goexit")
-	f.BoolVar(&b.Cancel, "cancel", b.Cancel, "cancel futures and timers, remove hooks")
+	f.BoolVar(&b.Cancel, "cancel", b.Cancel, "cancel futures and timers, move timers, remove hooks")
 	f.BoolVar(&b.StartFailures, "startfailures", b.StartFailures, "the spawner may refuse")
 	f.BoolVar(&b.LoopFailure, "loopfailure", b.LoopFailure, "the loop may break")
 	f.BoolVar(&b.Lost, "lost", b.Lost, "the poller may lose a registration")

@@ -1,0 +1,105 @@
+package core
+
+import "time"
+
+// Reset moves the next run of the timer to delay from now and reports true, or changes
+// nothing and reports false. A negative delay counts as zero. It may be called from any
+// goroutine, and from inside bodies; it never waits for the loop.
+//
+// It reports true while the timer waits, even if the deadline has passed, and during a run
+// of a periodic timer, for the run after it. A fixed rate counts its further runs from
+// the new deadline. Among equal deadlines the timer keeps the place of its Schedule (G7).
+//
+// It reports false once the body of a one-shot timer has begun and once the timer has
+// ended. Unlike time.Timer.Reset it does not start an ended timer again, because Done is
+// closed then: schedule a new one. From a shutdown call on it reports false too, and the
+// policy decides about the deadline as it is. Exception: under RunTimersUntilTimeout it
+// moves a run from one instant before the timeout to another, until admission closes.
+func (t *Timer) Reset(delay time.Duration) bool {
+	return t.home.keeper.resetTimer(t, max(delay, 0))
+}
+
+// resetTimer is Timer.Reset.
+func (e *Executor) resetTimer(t *Timer, delay time.Duration) bool {
+	at := addTime(e.now(), delay) // before the lock: the clock may be a user's
+	e.mu.Lock()
+	wake, moved := e.moveTimer(t, at)
+	e.traceAdmit(OpResetTimer, moved)
+	if wake {
+		e.unlockAndWake()
+	} else {
+		e.mu.Unlock()
+	}
+	return moved
+}
+
+// moveTimer sets the deadline of the next run of t, if that may still be done. wake reports
+// whether the run is due before the loop wakes by itself (G12). Requires mu.
+func (e *Executor) moveTimer(t *Timer, at int64) (wake, moved bool) {
+	in := &e.timers
+	if e.timersDecided(e.gate, &e.shutdown) || !t.mayMove(at, in.horizon) {
+		return false, false
+	}
+	t.at = at
+	switch {
+	case t.state == timerRunning:
+		t.moved = true
+		return false, true
+	case t.place != placeHeap:
+		// The loop has not taken t from the inbox yet, and reads t.at when it does.
+	case e.InEventLoop():
+		e.heap.remove(t)
+		e.heap.push(t)
+	default:
+		in.list(t)
+		e.hasNews()
+	}
+	return e.asleep && at < in.sleepUntil, true
+}
+
+// timersDecided reports whether a shutdown has decided which of the waiting timers run.
+// Requires the executor's mutex.
+func (s *setup) timersDecided(g gate, r *shutdownRecord) bool {
+	return g&gateClosed != 0 || r.called && s.cfg.timers != RunTimersUntilTimeout
+}
+
+// mayMove reports whether Reset may set the deadline of the next run to at. A waiting timer
+// beyond the horizon is cancelled already, even if the loop has not ended it yet. Requires
+// the executor's mutex.
+func (t *Timer) mayMove(at, horizon int64) bool {
+	switch t.state {
+	case timerWaiting:
+		return max(at, t.at) <= horizon
+	case timerRunning:
+		return t.period != 0 && !t.cancel && at <= horizon
+	}
+	return false
+}
+
+// list tells the loop that t, which is in the heap, was cancelled or moved. Requires mu.
+func (in *timerInbox) list(t *Timer) {
+	t.place = placeChanged
+	t.next, in.changed = in.changed, t
+}
+
+// resetTimer is Timer.Reset.
+func (p *Pool) resetTimer(t *Timer, delay time.Duration) bool {
+	at := addTime(p.now(), delay)
+	p.mu.Lock()
+	moved := !p.timersDecided(p.gate, &p.shutdown) && t.mayMove(at, p.timers.horizon)
+	p.traceAdmit(OpResetTimer, moved)
+	if !moved {
+		p.mu.Unlock()
+		return false
+	}
+	t.at = at
+	if t.state == timerRunning {
+		t.moved = true
+		p.mu.Unlock()
+		return true
+	}
+	p.heap.remove(t)
+	p.heap.push(t)
+	p.unlockAndWake()
+	return true
+}
