@@ -1,6 +1,8 @@
 package tcp_test
 
 import (
+	"io"
+	"syscall"
 	"testing"
 	"time"
 
@@ -44,4 +46,17 @@ func TestLinger(t *testing.T) {
 			p.Await(t, 1, "Unregistered")
 		})
 	}
+}
+
+// TestG23ResetIsNoEndInOrder: a channel whose close resets the connection has not closed
+// gracefully when the peer ends its stream: the peer sees a reset.
+func TestG23ResetIsNoEndInOrder(t *testing.T) {
+	coretest.CheckLeaks(t)
+	p := newPair(t, nil, tcp.WithLinger(0))
+	if err := p.peer.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	p.Await(t, 1, "Unregistered")
+	coretest.WantErr(t, "the peer's read", func() error { _, err := readAll(p.peer); return err }(), syscall.ECONNRESET)
+	coretest.WantErr(t, "the graceful close", coretest.AwaitErr(t, "the graceful close", p.ch.CloseGracefully(time.Time{})), io.EOF)
 }

@@ -32,6 +32,9 @@ type config struct {
 	socket      Socket       // set by Embed; nil: a socket of the kernel
 }
 
+// resetsOnClose reports whether the close of a socket is a reset: see WithLinger.
+func (c *config) resetsOnClose() bool { return c.lingers && c.linger == 0 }
+
 // Defaults.
 const (
 	DefaultLowWaterMark  = 32 << 10

@@ -108,12 +108,14 @@ func (c *Channel) inputEnds() {
 // the end: it waits for acknowledgements, which a close for the end of the stream does not,
 // and bytes could be lost (G23).
 //
+// With WithLinger(0) the close is a reset, so that the end is not in order (G23).
+//
 // The check that the buffer is empty and the refusal of further writes are one critical
 // section. The tempting wrong version releases mu between them: a write in between is
 // accepted, and lost by an end that counts as drained (G23).
 func (c *Channel) endForEOF() {
 	left, err := c.sysUnacknowledged()
-	clean := left == 0 && err == nil
+	clean := left == 0 && err == nil && !c.cfg.resetsOnClose()
 	c.mu.Lock()
 	pending, graceful := c.pending(), c.closing || c.loopEnds()
 	owed := pending > 0 || c.noOutput // CloseOutput promises to flush

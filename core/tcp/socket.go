@@ -108,7 +108,7 @@ func (c *Channel) sysShutdownWrite() error {
 
 // sysClose closes the connection, with a reset after WithLinger(0).
 func (c *Channel) sysClose() error {
-	reset := c.cfg.lingers && c.cfg.linger == 0
+	reset := c.cfg.resetsOnClose()
 	if c.cfg.socket != nil {
 		return c.cfg.socket.Close(reset)
 	}
