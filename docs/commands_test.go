@@ -29,6 +29,7 @@ var elsewhere = map[string][2]string{
 	"docs/lane.md":         {"props/cmd/verify/lane.go", "eventide/props/lanes/interleave"},
 	"docs/verification.md": {".ci/run", "make verify"},
 	"docs/release.md":      {"bench/gate/release/end_to_end_test.go", "func TestEndToEnd("},
+	"docs/sockets.md":      {"props/lanes/sockets/prop_test.go", "func TestPropSockets("},
 }
 
 // TestOpeningCommands runs the command that each page begins with, or knows what runs it.

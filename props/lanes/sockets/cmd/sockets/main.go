@@ -1,0 +1,54 @@
+// Command sockets runs generated programs of connections on core/tcp, over a model of the
+// kernel's sockets and in virtual time. See package sockets. Its exit code is 1 if a program
+// violated something, and 2 if none could be run.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"eventide/props/lane"
+	"eventide/props/lanes/sockets/shadow"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	budget := flag.Duration("budget", 10*time.Second, "how long programs are run")
+	seed := flag.Uint64("seed", 7, "base of the seeds")
+	race := flag.Bool("race", false, "with the race detector")
+	keep := flag.String("o", "", "directory for the binary, which is kept (default: a temporary one)")
+	flag.Parse()
+	dir := *keep
+	if dir == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "sockets"); err != nil {
+			return fail(err)
+		}
+		defer os.RemoveAll(dir)
+	}
+	bin, err := shadow.Lane{Root: ".", Dir: dir, Race: *race}.Build()
+	if err != nil {
+		return fail(err)
+	}
+	r, err := lane.Run{Bin: bin, Budget: *budget, Seed: *seed}.Do(".")
+	if err != nil {
+		return fail(err)
+	}
+	fmt.Printf("%d programs in %.1f s\n", r.Runs, r.Seconds)
+	if r.Ending == lane.Ended && len(r.Failed) == 0 {
+		return 0
+	}
+	fmt.Println(r.Failed["sockets"])
+	if r.Ending != lane.Ended || r.Failed["sockets"] == "" {
+		fmt.Println(r.Output)
+	}
+	return 1
+}
+
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, "sockets:", err)
+	return 2
+}

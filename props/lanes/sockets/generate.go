@@ -1,0 +1,162 @@
+//go:build linux
+
+package sockets
+
+import (
+	"eventide/props/lanes/sockets/kernel"
+
+	"pgregory.net/rapid"
+)
+
+// Programs generates programs.
+func Programs() *rapid.Generator[Program] { return rapid.Custom(drawProgram) }
+
+// lastEvent bounds the times of a program, in milliseconds.
+const lastEvent = 40
+
+func drawProgram(t *rapid.T) Program {
+	p := Program{
+		Workers:  rapid.IntRange(1, 2).Draw(t, "workers"),
+		Boss:     rapid.Bool().Draw(t, "boss"),
+		Blocking: rapid.Bool().Draw(t, "blocking"),
+		Pending:  rapid.SampledFrom([]int{0, 0, 0, 0, 1, 3}).Draw(t, "pending"),
+		Aborts:   oneIn(t, 8, "aborts"),
+		Options:  drawOptions(t),
+		Kernel:   drawMachine(t),
+		End: End{
+			At: rapid.IntRange(0, lastEvent).Draw(t, "end"), Now: oneIn(t, 5, "now"),
+			Quiet: rapid.SampledFrom([]int{0, 0, 2, 20}).Draw(t, "quiet"), Timeout: rapid.SampledFrom([]int{100, 100, 3000, 20}).Draw(t, "timeout"),
+		},
+	}
+	n := rapid.SampledFrom([]int{1, 1, 1, 2, 3}).Draw(t, "conns")
+	sizes := sizesOf(p)
+	for range n {
+		p.Conns = append(p.Conns, drawConn(t, sizes))
+	}
+	p.Calls = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Call {
+		return Call{At: drawTime(t), Conn: rapid.IntRange(0, n-1).Draw(t, "conn"), Do: drawAction(t, sizes, outside)}
+	}), 0, 6).Draw(t, "calls")
+	return p
+}
+
+func oneIn(t *rapid.T, n int, label string) bool { return rapid.IntRange(1, n).Draw(t, label) == n }
+
+func drawTime(t *rapid.T) int { return rapid.IntRange(0, lastEvent).Draw(t, "at") }
+
+func drawOptions(t *rapid.T) Options {
+	marks := rapid.SampledFrom([][2]int{{1, 1}, {50, 200}, {1000, 3000}, {9000, 20000}, {32 << 10, 64 << 10}}).Draw(t, "marks")
+	o := Options{
+		Low: marks[0], High: marks[1],
+		Spin:        rapid.SampledFrom([]int{1, 2, 16}).Draw(t, "spin"),
+		ReadBuffer:  rapid.SampledFrom([]int{1, 100, 1000, 64 << 10}).Draw(t, "read buffer"),
+		Recv:        rapid.SampledFrom([]int{0, 0, 0, 500}).Draw(t, "recv"),
+		Send:        rapid.SampledFrom([]int{0, 0, 0, 500}).Draw(t, "send"),
+		Linger:      rapid.SampledFrom([]int{-1, -1, -1, 0, 5, 50}).Draw(t, "linger"),
+		HalfClosure: oneIn(t, 3, "half closure"),
+		HearsIdle:   rapid.Bool().Draw(t, "hears idle"),
+		Backlog:     rapid.SampledFrom([]int{1, 4096}).Draw(t, "backlog"),
+	}
+	if oneIn(t, 4, "idle") {
+		for kind := range o.Idle {
+			o.Idle[kind] = rapid.SampledFrom([]int{0, 3, 17}).Draw(t, "idle timeout")
+		}
+	}
+	return o
+}
+
+func drawMachine(t *rapid.T) Machine {
+	m := Machine{
+		Send:    rapid.SampledFrom([]int{0, 1, 300, 4000, 20000}).Draw(t, "send buffer"),
+		Receive: rapid.SampledFrom([]int{0, 1, 300, 4000, 20000}).Draw(t, "receive buffer"),
+		Latency: rapid.SampledFrom([]int{0, 0, 3, 21}).Draw(t, "latency"),
+	}
+	if oneIn(t, 6, "few files") {
+		m.Files = rapid.IntRange(1, 4).Draw(t, "files")
+	}
+	if oneIn(t, 3, "faults") {
+		m.Faults = rapid.SliceOfN(rapid.Custom(drawFault), 1, 3).Draw(t, "list of faults")
+	}
+	return m
+}
+
+func drawFault(t *rapid.T) kernel.Fault {
+	op := kernel.Op(rapid.IntRange(0, len(faulty)-1).Draw(t, "op"))
+	f := kernel.Fault{Op: op, Nth: rapid.IntRange(1, 8).Draw(t, "nth"), Errno: rapid.SampledFrom(faulty[op]).Draw(t, "errno")}
+	if f.Errno == 0 {
+		f.Short = rapid.SampledFrom([]int{1, 10, 100}).Draw(t, "short")
+	}
+	return f
+}
+
+// sizesOf are numbers of bytes at which something changes, and their neighbours.
+func sizesOf(p Program) []int {
+	if p.Kernel.Send == 1 || p.Kernel.Receive == 1 {
+		return []int{0, 1, 2, 30, 300} // each byte is a system call
+	}
+	all := []int{0, 1, 2, 100, 8 << 10}
+	for _, n := range []int{p.Options.Low, p.Options.High, p.Kernel.Send, p.Kernel.Receive, p.Options.ReadBuffer, 8 << 10} {
+		if n > 1 && n <= 30_000 {
+			all = append(all, n-1, n, n+1)
+		}
+	}
+	return append(all, 3000, 25_000)
+}
+
+func drawConn(t *rapid.T, sizes []int) Conn {
+	c := Conn{
+		At:         rapid.IntRange(0, 10).Draw(t, "at"),
+		Dialled:    oneIn(t, 3, "dialled"),
+		Send:       rapid.SampledFrom([]int{0, 0, 200, 5000}).Draw(t, "peer's send buffer"),
+		Recv:       rapid.SampledFrom([]int{0, 0, 200, 5000}).Draw(t, "peer's receive buffer"),
+		CloseOnEnd: !oneIn(t, 4, "stays"),
+		Echo:       oneIn(t, 3, "echo"),
+	}
+	c.Writer = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) PeerStep {
+		return PeerStep{
+			Wait: rapid.SampledFrom([]int{0, 0, 1, 5, 20}).Draw(t, "wait"),
+			Kind: rapid.SampledFrom([]string{"send", "send", "send", "send", "end", "close", "reset"}).Draw(t, "step"),
+			N:    rapid.SampledFrom(sizes).Draw(t, "n"),
+		}
+	}), 0, 5).Draw(t, "writer")
+	c.Reader = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) PeerStep {
+		return PeerStep{
+			Wait: rapid.SampledFrom([]int{0, 0, 1, 5, 20}).Draw(t, "wait"),
+			Kind: "read",
+			N:    rapid.SampledFrom(sizes).Draw(t, "n"),
+		}
+	}), 0, 3).Draw(t, "reader")
+	if !oneIn(t, 5, "stalls") {
+		c.Reader = append(c.Reader, PeerStep{Kind: "drain", Wait: rapid.SampledFrom([]int{0, 0, 10}).Draw(t, "wait")})
+	}
+	c.Handler = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Reaction {
+		return Reaction{
+			On:  rapid.SampledFrom([]string{"Active", "Active", "Read", "Read", "ReadComplete", "WritabilityChanged", "InputShutdown", "Idle", "Inactive", "Error", "written"}).Draw(t, "on"),
+			Nth: rapid.SampledFrom([]int{1, 1, 1, 2, 0}).Draw(t, "nth"),
+			Do:  drawAction(t, sizes, inside),
+		}
+	}), 0, 4).Draw(t, "handler")
+	return c
+}
+
+// Where an action is called.
+const (
+	outside = iota // by another goroutine
+	inside         // by the handler
+)
+
+func drawAction(t *rapid.T, sizes []int, where int) Action {
+	kinds := []string{
+		"Write", "Write", "WriteAndFlush", "WriteAndFlush", "WriteAndFlush", "Flush", "Flush", "Close", "CloseGracefully", "CloseOutput",
+		"Hold", "Answer", "Pause", "Resume", "Broadcast",
+	}
+	if where == inside {
+		kinds = append(kinds, "Panic", "Goexit")
+	} else {
+		kinds = append(kinds, "Quiesce", "CloseListener", "Fill")
+	}
+	return Action{
+		Kind: rapid.SampledFrom(kinds).Draw(t, "action"),
+		N:    rapid.SampledFrom(sizes).Draw(t, "n"),
+		Wait: rapid.SampledFrom([]int{0, 1, 4, 30}).Draw(t, "pause"),
+	}
+}

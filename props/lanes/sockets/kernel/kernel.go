@@ -1,0 +1,202 @@
+//go:build linux
+
+package kernel
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Config is what a Kernel is made of. The zero value of a field is the default.
+type Config struct {
+	Send    int           // bytes of a send buffer; default 64 KiB
+	Receive int           // bytes of a receive buffer; default 64 KiB
+	Latency time.Duration // how long bytes, ends of streams and handshakes are on their way; 0: they arrive within the call
+}
+
+// Fault makes one call of the process under test go wrong.
+type Fault struct {
+	Op    Op
+	Nth   int           // which call of Op, from 1
+	Errno syscall.Errno // what it returns; 0: it moves Short bytes at most
+	Short int
+}
+
+// Op is a system call that can go wrong.
+type Op uint8
+
+// The calls with faults.
+const (
+	OpRead Op = iota
+	OpSend
+	OpAccept
+	OpSocket
+	OpConnect
+	OpShutdown
+	OpAdd
+	OpWait
+	ops // how many there are
+)
+
+func (o Op) String() string {
+	return [...]string{"read", "send", "accept", "socket", "connect", "shutdown", "add to a set", "epoll_wait"}[o]
+}
+
+// Kernel is a machine with one network and the descriptor table of one process. All methods
+// may be called from any goroutine.
+type Kernel struct {
+	cfg Config
+
+	mu        sync.Mutex // also of everything that belongs to the kernel
+	open      map[int]file
+	listeners []*socket
+	ephemeral uint16
+	calls     [ops]int
+	made      []*Connection
+	misuse    []string
+	total     int64
+	faults    []Fault
+	files     int // the most descriptors that may be open at once; 0: no limit
+}
+
+// New returns a kernel with nothing in it.
+func New(cfg Config) *Kernel {
+	if cfg.Send == 0 {
+		cfg.Send = defaultBuffer
+	}
+	if cfg.Receive == 0 {
+		cfg.Receive = defaultBuffer
+	}
+	return &Kernel{cfg: cfg, open: map[int]file{}, ephemeral: firstEphemeral}
+}
+
+const defaultBuffer = 64 << 10
+
+// current is the kernel that the replaced packages call.
+var current atomic.Pointer[Kernel]
+
+// Use makes k the kernel of the process under test, until the next call. The kernel of a
+// program must be set before the program begins.
+func Use(k *Kernel) { current.Store(k) }
+
+// Current returns the kernel of the process under test. It panics if there is none.
+func Current() *Kernel {
+	k := current.Load()
+	if k == nil {
+		panic("kernel: a system call without a kernel, want a call of Use before")
+	}
+	return k
+}
+
+// Misbehave lets calls go wrong from now on, which are counted from here, and at most room
+// more descriptors be open than there are now; room 0 is no limit.
+func (k *Kernel) Misbehave(faults []Fault, room int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.faults, k.calls = faults, [ops]int{}
+	if room > 0 {
+		k.files = len(k.open) + room
+	}
+}
+
+// file is an open descriptor. The kernel's mu is held in all methods.
+type file interface {
+	base() *node
+	poll() uint32 // what it is ready for
+	closed()      // the last descriptor of it was closed
+}
+
+// firstDescriptor is the number that the first descriptor gets, after those of the standard
+// streams.
+const firstDescriptor = 3
+
+// install gives f the lowest free number. Requires mu.
+func (k *Kernel) install(f file) (int, syscall.Errno) {
+	if k.files > 0 && len(k.open) >= k.files {
+		return -1, syscall.EMFILE
+	}
+	fd := firstDescriptor
+	for k.open[fd] != nil {
+		fd++
+	}
+	k.open[fd] = f
+	return fd, 0
+}
+
+// lookup returns the file of fd. A number that is not open is a mistake of the process under
+// test: nothing but a bug closes a descriptor of its own too early, and the number may be
+// another file's by the next call. Requires mu.
+func (k *Kernel) lookup(call string, fd int) (file, syscall.Errno) {
+	if f := k.open[fd]; f != nil {
+		return f, 0
+	}
+	k.misuse = append(k.misuse, fmt.Sprintf("%s of descriptor %d, which is not open", call, fd))
+	return nil, syscall.EBADF
+}
+
+// fault counts a call and returns what goes wrong with it. Requires mu.
+func (k *Kernel) fault(op Op) (short int, errno syscall.Errno) {
+	k.calls[op]++
+	k.total++
+	for _, f := range k.faults {
+		if f.Op == op && f.Nth == k.calls[op] {
+			return f.Short, f.Errno
+		}
+	}
+	return 0, 0
+}
+
+// Close is close(2) of the process under test.
+func (k *Kernel) Close(fd int) syscall.Errno {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f, errno := k.lookup("close", fd)
+	if errno != 0 {
+		return errno
+	}
+	delete(k.open, fd)
+	b := f.base()
+	for len(b.watches) > 0 {
+		b.watches[0].remove()
+	}
+	f.closed()
+	b.wake(0)
+	return 0
+}
+
+// Open returns the kinds of the open descriptors, by number.
+func (k *Kernel) Open() map[int]string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	kinds := map[int]string{}
+	for fd, f := range k.open {
+		kinds[fd] = fmt.Sprintf("%T", f)
+	}
+	return kinds
+}
+
+// Misuse returns what the process under test did to descriptors that were not open.
+func (k *Kernel) Misuse() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return append([]string(nil), k.misuse...)
+}
+
+// Calls returns how many calls with possible faults the process under test has made.
+func (k *Kernel) Calls() int64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.total
+}
+
+// after calls f with mu held, d later.
+func (k *Kernel) after(d time.Duration, f func()) {
+	time.AfterFunc(d, func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		f()
+	})
+}

@@ -1,0 +1,100 @@
+//go:build linux
+
+package kernel
+
+import "net/netip"
+
+// Connection is what became of a connection, for a judge. Kernel.Connections returns copies.
+type Connection struct {
+	Client, Server netip.AddrPort
+	Ends           [2]End // of the client and of the server
+	Broken         bool   // a RST was sent
+	Established    bool
+	NeverAccepted  bool // the listener was closed before
+
+	client, server *socket
+}
+
+// End is one end of a connection.
+type End struct {
+	Ours      bool  // it is the process under test
+	Taken     int64 // bytes that send accepted
+	Delivered int64 // of these, in the receive buffer of the other end: they are acknowledged
+	Read      int64 // bytes that receive returned here
+	Ended     bool  // its FIN is acknowledged
+	Closed    bool  // no descriptor is left
+
+	Stream  []byte // what send accepted, of the process under test
+	EndRead bool   // receive has returned the end of the stream
+
+	Waiting int  // bytes in its receive buffer
+	Roomy   bool // epoll reports room
+	EndSeen bool // the FIN of the other end has come
+	Failed  bool // an error waits for a call that takes it
+	Live    bool // the connection is neither reset nor over
+}
+
+func newConnection(client *socket) *Connection {
+	c := &Connection{Client: client.local, Server: client.remote, client: client}
+	c.Ends[0].Ours = client.ours
+	return c
+}
+
+func (c *Connection) end(s *socket) *End {
+	if s == c.client {
+		return &c.Ends[0]
+	}
+	return &c.Ends[1]
+}
+
+func (c *Connection) accepts(server *socket) {
+	c.server, c.Established = server, true
+	c.Ends[1].Ours = server.ours
+}
+
+func (c *Connection) neverAccepted()             { c.NeverAccepted = true }
+func (c *Connection) broken()                    { c.Broken = c.Established }
+func (c *Connection) delivered(s *socket, n int) { c.end(s).Delivered += int64(n) }
+func (c *Connection) read(s *socket, n int)      { c.end(s).Read += int64(n) }
+func (c *Connection) readEnd(s *socket)          { c.end(s).EndRead = true }
+func (c *Connection) ended(s *socket)            { c.end(s).Ended = true }
+
+func (c *Connection) sent(s *socket, p []byte) {
+	e := c.end(s)
+	e.Taken += int64(len(p))
+	if s.ours {
+		e.Stream = append(e.Stream, p...)
+	}
+}
+
+// Queued returns how many connections the listeners of the process under test have not
+// accepted.
+func (k *Kernel) Queued() (n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, l := range k.listeners {
+		if l.ours {
+			n += len(l.queue)
+		}
+	}
+	return n
+}
+
+// Connections returns the connections in the order of their connect calls.
+func (k *Kernel) Connections() []Connection {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := make([]Connection, len(k.made))
+	for i, c := range k.made {
+		all[i] = *c
+		for side, s := range []*socket{c.client, c.server} {
+			if s == nil {
+				continue
+			}
+			e := &all[i].Ends[side]
+			e.Closed, e.Waiting, e.EndSeen, e.Failed = s.dead, len(s.input), s.done, s.err != 0
+			e.Roomy, e.Live = s.roomy(), s.connected()
+		}
+	}
+	return all
+}

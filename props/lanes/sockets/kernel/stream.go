@@ -1,0 +1,163 @@
+//go:build linux
+
+package kernel
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// send is tcp_sendmsg without a wait: it takes at most short bytes if short is not 0.
+func (s *socket) send(p []byte, short int) (int, syscall.Errno) {
+	switch {
+	case s.state == synSent:
+		return 0, syscall.EAGAIN
+	case s.err != 0 || s.noOutput || s.state != established && s.state != closeWait:
+		if errno := s.takeError(); errno != 0 {
+			return 0, errno
+		}
+		return 0, syscall.EPIPE
+	}
+	n := min(len(p), s.sendBuffer-len(s.output))
+	if n < len(p) {
+		s.noSpace = true
+	}
+	if n <= 0 && len(p) > 0 {
+		return 0, syscall.EAGAIN
+	}
+	if short > 0 {
+		n = min(n, short)
+	}
+	s.output = append(s.output, p[:n]...)
+	s.record.sent(s, p[:n])
+	s.moves()
+	return n, 0
+}
+
+// receive is tcp_recvmsg without a wait.
+func (s *socket) receive(p []byte) (int, syscall.Errno) {
+	switch {
+	case s.state == listening:
+		return 0, syscall.ENOTCONN
+	case len(s.input) > 0:
+		n := copy(p, s.input)
+		s.input = s.input[n:]
+		if s.record != nil {
+			s.record.read(s, n)
+		}
+		if s.other != nil && s.connected() {
+			s.other.moves()
+		}
+		return n, 0
+	case s.done:
+		s.record.readEnd(s)
+		return 0, 0
+	case s.err != 0:
+		return 0, s.takeError()
+	case s.noInput:
+		return 0, 0
+	case s.state == closed:
+		return 0, syscall.ENOTCONN
+	}
+	return 0, syscall.EAGAIN
+}
+
+// shutdownOutput is shutdown(2) with SHUT_WR. It wakes whoever watches the socket, also when
+// it fails.
+func (s *socket) shutdownOutput() (errno syscall.Errno) {
+	if s.state == closed {
+		errno = syscall.ENOTCONN
+	}
+	s.endsOutput()
+	s.wake(0)
+	return errno
+}
+
+// moves brings output to the other end, after the latency.
+func (s *socket) moves() {
+	if s.k.cfg.Latency == 0 {
+		s.arrives()
+		return
+	}
+	if s.moving {
+		return
+	}
+	s.moving = true
+	s.k.after(s.k.cfg.Latency, func() {
+		s.moving = false
+		s.arrives()
+	})
+}
+
+// arrives moves output into the receive buffer of the other end, as far as there is room,
+// and then the FIN, which needs an open window too.
+func (s *socket) arrives() {
+	o := s.other
+	if o == nil || !s.connected() {
+		return
+	}
+	if len(s.output) > 0 && o.noInput { // it was closed, or it is over
+		o.state = closed
+		o.dropOutput()
+		s.breaks()
+		return
+	}
+	n := min(len(s.output), o.recvBuffer-len(o.input))
+	if n > 0 {
+		o.input = append(o.input, s.output[:n]...)
+		s.output = s.output[n:]
+		s.record.delivered(s, n)
+		o.wake(unix.EPOLLIN | unix.EPOLLPRI | unix.EPOLLRDNORM | unix.EPOLLRDBAND)
+		s.spaceAgain()
+	}
+	if s.finWaits && len(s.output) == 0 && len(o.input) < o.recvBuffer {
+		s.finWaits = false
+		s.record.ended(s)
+		o.finArrives()
+		s.finAcknowledged()
+	}
+}
+
+// spaceAgain is sk_stream_write_space.
+func (s *socket) spaceAgain() {
+	if s.noSpace && s.roomy() {
+		s.noSpace = false
+		s.wake(unix.EPOLLOUT | unix.EPOLLWRNORM | unix.EPOLLWRBAND)
+	}
+}
+
+// finArrives is tcp_fin.
+func (s *socket) finArrives() {
+	s.noInput, s.done = true, true
+	switch s.state {
+	case established:
+		s.state = closeWait
+	case finWait1:
+		s.state = closing
+	case finWait2:
+		s.ends() // TIME_WAIT is not the socket's any more
+		return
+	}
+	s.wake(0)
+}
+
+// finAcknowledged is the ACK of our FIN.
+func (s *socket) finAcknowledged() {
+	switch s.state {
+	case finWait1:
+		s.state = finWait2
+		s.wake(0)
+	case closing, lastAck:
+		s.ends()
+	}
+}
+
+// unacknowledged is SIOCOUTQ.
+func (s *socket) unacknowledged() int {
+	n := s.unsent + len(s.output)
+	if s.finWaits {
+		n++
+	}
+	return n
+}

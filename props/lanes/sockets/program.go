@@ -1,0 +1,118 @@
+//go:build linux
+
+package sockets
+
+import (
+	"encoding/json"
+	"syscall"
+	"time"
+
+	"eventide/props/lanes/sockets/kernel"
+)
+
+// Program is what a run does: connections between core and peers, calls of channels, and an
+// end. Times are milliseconds of virtual time from the start.
+type Program struct {
+	Workers  int
+	Boss     bool // the listener has a loop of its own
+	Blocking bool // pollers block in epoll_wait instead of parking
+	Pending  int  // WithMaxPendingTasks of the workers; 0: no limit
+	Aborts   bool // CloseChannels instead of DrainChannels
+	Options  Options
+	Kernel   Machine
+	Conns    []Conn
+	Calls    []Call // by goroutines of their own
+	End      End
+}
+
+// Options are those of the channels.
+type Options struct {
+	Low, High   int // water marks
+	Spin        int
+	ReadBuffer  int
+	Recv, Send  int // of the kernel; 0: its default
+	Linger      int // milliseconds; -1: no option
+	HalfClosure bool
+	Idle        [3]int // milliseconds, by tcp.IdleKind
+	HearsIdle   bool   // handlers are IdleHandlers
+	Backlog     int
+}
+
+// Machine is the kernel.
+type Machine struct {
+	Send, Receive int
+	Latency       int // 100 microseconds
+	Files         int // room for descriptors; 0: no limit
+	Faults        []kernel.Fault
+}
+
+// Conn is a connection.
+type Conn struct {
+	At         int
+	Dialled    bool // core dials the peer
+	Send, Recv int  // buffers of the peer
+	Writer     []PeerStep
+	Reader     []PeerStep
+	CloseOnEnd bool // the peer closes when it has read the end of the stream
+	Echo       bool
+	Handler    []Reaction
+}
+
+// PeerStep is what a peer does: Kind is send, end, close or reset in a writer, and read or
+// drain in a reader. It begins after a pause of Wait milliseconds.
+type PeerStep struct {
+	Wait int
+	Kind string
+	N    int
+}
+
+// Reaction is what a handler does at the nth event of a name, from 1; 0 is at each.
+type Reaction struct {
+	On  string
+	Nth int
+	Do  Action
+}
+
+// Call is an action of a goroutine of its own.
+type Call struct {
+	At   int
+	Conn int // of this connection
+	Do   Action
+}
+
+// Action is a call of a channel, or of package tcp.
+type Action struct {
+	Kind string
+	N    int // bytes, or milliseconds
+	Wait int // milliseconds
+}
+
+// End is how the program ends.
+type End struct {
+	At             int
+	Now            bool // Shutdown instead of ShutdownGracefully
+	Quiet, Timeout int
+}
+
+// String is the program as JSON.
+func (p Program) String() string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// Errnos that a fault may give, by operation.
+var faulty = map[kernel.Op][]syscall.Errno{
+	kernel.OpRead:     {syscall.EINTR, syscall.EINTR, syscall.ENOBUFS},
+	kernel.OpSend:     {syscall.EINTR, 0, 0, 0, syscall.ENOBUFS},
+	kernel.OpAccept:   {syscall.EINTR, syscall.ECONNABORTED, syscall.EMFILE, syscall.ENOBUFS, syscall.EPERM, syscall.EPROTO},
+	kernel.OpSocket:   {syscall.EMFILE, syscall.ENOBUFS},
+	kernel.OpConnect:  {syscall.EADDRNOTAVAIL, syscall.EINTR},
+	kernel.OpShutdown: {syscall.ENOTCONN},
+	kernel.OpAdd:      {syscall.ENOMEM},
+	kernel.OpWait:     {syscall.EINTR},
+}

@@ -1,0 +1,119 @@
+// Package shadow builds programs in which core runs on a model of the kernel. The few files
+// of core that make system calls get other imports: packages with the names and the calls of
+// the real ones, which call the model. Everything else of core is compiled as it is.
+package shadow
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"eventide/props/internal/runner"
+)
+
+// Files are the files of core whose system calls the model answers, by their path from the
+// root of the module.
+var Files = []string{
+	"core/tcp/sys_linux.go",
+	"core/tcp/connect_linux.go",
+	"core/internal/epoll/blocking_linux.go",
+	"core/internal/epoll/calls_linux.go",
+	"core/internal/epoll/netpoll_linux.go",
+	"core/internal/epoll/set_linux.go",
+	"core/internal/netpoll/open_linux.go",
+}
+
+// calls is where the packages with the calls of the model are.
+const calls = "eventide/props/lanes/sockets/calls/"
+
+// replaced are the imports of Files that are replaced: what they become.
+var replaced = map[string]map[string]string{
+	"core/tcp/sys_linux.go": {"golang.org/x/sys/unix": calls + "unix", "syscall": calls + "syscall"},
+	"":                      {"golang.org/x/sys/unix": calls + "unix", "syscall": calls + "syscall", "os": calls + "os"},
+}
+
+// Changed returns the texts of Files with the other imports, and the files of changed, which
+// may be some of Files.
+func Changed(root string, changed map[string]string) (map[string]string, error) {
+	all := maps.Clone(changed)
+	if all == nil {
+		all = map[string]string{}
+	}
+	for _, name := range Files {
+		text, ok := all[name]
+		if !ok {
+			data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+			if err != nil {
+				return nil, err
+			}
+			text = string(data)
+		}
+		imports := replaced[name]
+		if imports == nil {
+			imports = replaced[""]
+		}
+		var err error
+		if all[name], err = rewrite(name, text, imports); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// rewrite replaces imports. A file without any of them is an error.
+func rewrite(name, text string, imports map[string]string) (string, error) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, name, text, parser.ImportsOnly)
+	if err != nil {
+		return "", err
+	}
+	some := false
+	for i := len(f.Imports) - 1; i >= 0; i-- { // from the end, so that offsets stay right
+		spec := f.Imports[i].Path
+		path, err := strconv.Unquote(spec.Value)
+		if err != nil {
+			return "", err
+		}
+		if to := imports[path]; to != "" {
+			some = true
+			from, end := fset.Position(spec.Pos()).Offset, fset.Position(spec.End()).Offset
+			text = text[:from] + strconv.Quote(to) + text[end:]
+		}
+	}
+	if !some {
+		return "", fmt.Errorf("%s makes no system call any more, want it left out of the files of package shadow", name)
+	}
+	return text, nil
+}
+
+// Lane says which binary.
+type Lane struct {
+	Root    string            // of the module
+	Dir     string            // where the overlay and the binary go
+	Changed map[string]string // files that are not as on disk: those of a mutant
+	Race    bool
+}
+
+// Build builds the test binary of package sockets on the model, and returns its path. A
+// system call of core that the model lacks is an error of the compiler.
+func (l Lane) Build() (string, error) {
+	changed, err := Changed(l.Root, l.Changed)
+	if err != nil {
+		return "", err
+	}
+	overlay, err := runner.Overlay(l.Root, filepath.Join(l.Dir, "overlay"), changed)
+	if err != nil {
+		return "", err
+	}
+	args := []string{"-tags", "sockets"}
+	if l.Race {
+		args = append(args, "-race")
+	}
+	return runner.Tests{
+		Root: l.Root, Package: "props/lanes/sockets", Bin: filepath.Join(l.Dir, "sockets.test"), Overlay: overlay, Args: args,
+	}.Build()
+}
