@@ -9,13 +9,12 @@ import (
 )
 
 // Execute runs task on the loop. A nil error means that task runs exactly once before
-// Done is closed; an error means that it never runs (G3). It starts the loop if it is not
-// started. Otherwise it takes one short lock, and never waits for the loop, unless a
-// WithRejectedHandler retries.
+// Done is closed; an error means that it never runs (G3). The first call starts the loop,
+// and waits for the spawner. Every other call holds one lock briefly, and does not wait for
+// the loop; while the queue is full, a WithRejectedHandler may make it retry.
 //
-// Execute yields the processor at each 256th task of a backlog: a backlog costs memory,
-// which costs more time than the yield, and the loop may be waiting for the processor of
-// the producer.
+// Execute yields the processor at each 256th task of a backlog. The loop may be waiting for
+// the processor of the producer, and a growing backlog costs cache misses and memory.
 func (e *Executor) Execute(task func()) error {
 	if task == nil {
 		return nilFunc("Execute", "task")
@@ -42,18 +41,19 @@ func (e *Executor) Execute(task func()) error {
 	return nil
 }
 
-// yieldEvery: each time the backlog is a multiple of it, Execute yields the goroutine and
-// the thread. One system call for so many tasks is too cheap to be measured. With one
-// producer, the 99th percentile of a task's wait is 0.1 ms with it and 4 ms without.
+// yieldEvery is the length of a backlog after which Execute yields the goroutine and the
+// thread, and again after each further one. The cost is one system call for that many
+// tasks. It bounds how long the loop's thread can wait for the producer's time slice, which
+// SubmitLatency of package bench measures.
 const yieldEvery = 256
 
 // lockTries is how often lock yields before it blocks on the mutex.
 const lockTries = 16
 
-// lock is mu.Lock for many callers at a time that each hold it for nanoseconds. With more
-// producers than processors, a sync.Mutex puts them to sleep, and after a millisecond
-// hands itself from one sleeper to the next, with a switch of goroutines for each task.
-// To yield and try again is several times as fast (BenchmarkExecute with 16 and 64
+// lock locks mu. It is meant for many callers that each hold mu for nanoseconds. With more
+// producers than processors, sync.Mutex would put callers to sleep, and after a millisecond
+// enter its starvation mode, with a switch of goroutines for each task. Yielding and trying
+// again is several times as fast (BenchmarkExecute of package bench with 16 and 64
 // producers).
 func (e *Executor) lock() {
 	if !e.mu.TryLock() {
@@ -90,9 +90,8 @@ func (e *Executor) ExecuteAfterIteration(task func()) error {
 	return e.admit(OpExecuteAfterIteration, task)
 }
 
-// claimWake claims the wake-up of the sleeping loop for the caller: at most one caller
-// wakes it per sleep (G12). Requires mu and e.asleep. The caller then releases mu and
-// calls wakeLoop.
+// claimWake claims the wake-up of the sleeping loop: each sleep has at most one claim (G12).
+// The caller must release mu and then call wakeLoop. Requires mu and e.asleep.
 func (e *Executor) claimWake() {
 	e.asleep = false
 	e.wakes++
@@ -114,8 +113,8 @@ func (e *Executor) unlockAndWake() {
 	}
 }
 
-// admit accepts or refuses a task in every case that Execute leaves to it: not started,
-// closed, bounded, traced, lazy, tail.
+// admit is the slow path of Execute: the executor is not started, closed, full or traced, or
+// the task is a lazy or a tail task.
 func (e *Executor) admit(op Op, task func()) error {
 	for attempt, open := 1, true; ; attempt++ {
 		err := e.tryAdmit(op, task)
@@ -125,7 +124,7 @@ func (e *Executor) admit(op Op, task func()) error {
 		if !open || err.Reason != ErrQueueFull { // not errors.Is: the error of a spawner may wrap ErrQueueFull of another queue
 			return e.refuse(op, err)
 		}
-		if e.waitError() != nil { // the loop would wait for the retries, and make no room meanwhile (G19)
+		if e.waitError() != nil { // the loop itself would retry, and not make room (G19)
 			return e.refuse(op, err)
 		}
 		var retry bool
@@ -136,9 +135,9 @@ func (e *Executor) admit(op Op, task func()) error {
 	}
 }
 
-// askToRetry calls the handler, and waits if it wants another attempt. open is false if
-// the close came first. If the handler panics or calls runtime.Goexit, refuse is called
-// (G20).
+// askToRetry calls the rejected-handler, and pauses if it returns true for another attempt.
+// open is false if admission closed during the pause. If the handler panics or calls
+// runtime.Goexit, refuse is called (G20).
 func (s *setup) askToRetry(attempt int, err *RejectedError, refuse func()) (retry, open bool) {
 	returned := false
 	defer func() {
@@ -153,10 +152,9 @@ func (s *setup) askToRetry(attempt int, err *RejectedError, refuse func()) (retr
 }
 
 // refuse counts a refused task, once per call, however many attempts it made. The Report
-// is sealed under the same lock, so that it counts exactly the refusals whose error has a
-// State before Terminated (G20). If the executor has terminated since the last attempt of
-// the call, that is the reason of the refusal: refuse traces one more attempt, and
-// returns its error.
+// is sealed under the same lock, so it counts exactly the refusals whose error has a
+// State before Terminated (G20). If the executor has terminated since the last attempt,
+// refuse traces one more attempt, and returns the error of that one.
 func (e *Executor) refuse(op Op, err *RejectedError) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -198,7 +196,7 @@ func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
 	return nil
 }
 
-// full reports whether a bounded queue is full, by an exact count. Requires mu.
+// full reports whether the queue is at its bound, by an exact count. Requires mu.
 func (e *Executor) full() bool {
 	return e.counts().NotBegun >= e.cfg.limit
 }
@@ -207,9 +205,9 @@ func (e *Executor) full() bool {
 // task could wake the loop, because it would be refused; so this task must. Requires mu.
 func (e *Executor) lazyMustWake() bool { return e.queued >= e.hasRoom && e.full() }
 
-// lockOpen returns nil, with mu held, if the executor is started and open; otherwise the
-// refusal, without mu. It starts the loop, or waits for a start in progress and shares
-// its outcome (G17).
+// lockOpen returns nil with mu held if the executor is started and open; otherwise it
+// returns the refusal without mu. It starts the loop, or waits for a start in progress and
+// returns the error of that start (G17).
 func (e *Executor) lockOpen(op Op) *RejectedError {
 	for {
 		e.lock()
@@ -228,20 +226,20 @@ func (e *Executor) lockOpen(op Op) *RejectedError {
 	}
 }
 
-// rejectAndUnlock requires mu.
+// rejectAndUnlock returns the refusal for reason. Requires mu, and releases it.
 func (e *Executor) rejectAndUnlock(reason error) *RejectedError {
 	defer e.mu.Unlock()
 	return &RejectedError{State: e.State(), Reason: reason}
 }
 
-// traceAdmit requires mu.
+// traceAdmit traces the result of op. Requires mu.
 func (e *Executor) traceAdmit(op Op, accepted bool) {
 	if e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventAdmit, Op: op, Accepted: accepted})
 	}
 }
 
-// pause waits between two attempts, and returns false if the close came first.
+// pause waits between two attempts, and returns false if admission closes first.
 func (s *setup) pause(d time.Duration) bool {
 	if d <= 0 {
 		runtime.Gosched()
@@ -260,7 +258,7 @@ func (s *setup) pause(d time.Duration) bool {
 
 // postInternal queues an internal task, such as the call of listeners: it takes no room,
 // does not count as a task, and does not restart a quiet period (G9, G10). It returns
-// false if the loop has ended or was never started; then the caller must run work itself.
+// false if the loop has ended or was never started; the caller must then run work itself.
 func (e *Executor) postInternal(work func()) bool {
 	e.mu.Lock()
 	if State(e.state.Load()) == StateTerminated || e.gate&gateNotStarted != 0 {
@@ -272,7 +270,7 @@ func (e *Executor) postInternal(work func()) bool {
 	return true
 }
 
-// addInternal requires mu, and a loop that has not ended.
+// addInternal queues an internal task. The loop must not have ended. Requires mu.
 func (e *Executor) addInternal(work func()) {
 	e.internalTasks = append(e.internalTasks, work)
 	e.stopBatch.Store(true)
@@ -286,9 +284,9 @@ func (e *Executor) postInternalOrRun(work func()) {
 	}
 }
 
-// waitError returns the error of a call that would wait for the loop while the loop waits
-// for the caller: a body of the executor, or the spawner that is to give it a goroutine
-// (G17, G18).
+// waitError returns the error of a blocking call by a body of the executor (G18) or by its
+// spawner (G17): the loop may wait for that caller to return. It returns nil for other
+// callers.
 func (e *Executor) waitError() error {
 	if e.InEventLoop() {
 		return ErrInEventLoop

@@ -9,15 +9,14 @@ import (
 	"eventide/core/internal/tasks"
 )
 
-// currentBody is what the loop has to know about the running user function to finish it
-// when it ends by a panic or Goexit. It is written for each batch and each body: the small
-// fields share a word.
+// currentBody describes the running body, so that the loop can finish it after a panic or
+// Goexit. It is written for each batch and each body: the small fields share a word.
 type currentBody struct {
 	kind     Body
 	outcome  Outcome      // 0, unless skipCurrent or panickedCurrent was called
-	internal bool         // it does not restart a quiet period, whatever its kind
+	internal bool         // it never restarts a quiet period
 	goesOn   bool         // task: the next task begins in the same instant (see tasks.Queue.End)
-	handler  bool         // it is the panic handler: its own panic is only logged
+	handler  bool         // it is the panic handler: a panic in it is only logged
 	queue    *tasks.Queue // task, tail task
 	timer    *Timer
 	hook     *hook
@@ -28,22 +27,22 @@ type currentBody struct {
 func asDuration(at int64) time.Duration { return time.Duration(at) }
 
 // runQueue runs the tasks of the batch in hand up to upTo, and reports the panic of a task
-// before the next task begins. It stops early if an internal task waits: a listener
-// follows the body that completed its future, and not the whole batch. It makes at least
-// one drain, so that futures completed on other goroutines, however fast, do not starve
-// tasks. It also stops for a shutdown call, which may end timers and make hooks due.
+// before the next task begins. It stops early if an internal task waits, because a listener
+// runs right after the body that completed its future, or if the state has moved, because a
+// shutdown call may end timers and make hooks due. It calls drain at least once, so that
+// futures completed on other goroutines, however fast, do not starve tasks.
 func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
 	n := int(e.upTo - q.Begun()) // less than the share if a body ended the goroutine
 	for stop := e.stateMoved(); n > 0 && !stop; stop = e.stopBatch.Load() {
 		ran := q.Ran()
 		n -= e.drain(q, kind, n)
 		e.bodiesEnded(q.Ran() > ran)
-		e.reportPanics() // after bodiesEnded has read the time: the panic handler is no body
+		e.reportPanics() // after bodiesEnded has read the time: the panic handler does not restart a quiet period
 	}
 }
 
 // drain runs up to n tasks and returns how many have begun: fewer than n if a task
-// panicked or posted an internal task. One deferred call serves them all.
+// panicked or an internal task was posted. One deferred call serves them all.
 func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 	defer e.recoverBody()
 	e.current = currentBody{kind: kind, queue: q}
@@ -87,11 +86,11 @@ func (e *Executor) runBody(b currentBody, body func()) {
 	e.finishBody(OutcomeNormal)
 }
 
-// recoverBody is deferred around bodies. It recovers a panic. It cannot stop a Goexit: if
+// recoverBody is deferred around bodies. It recovers a panic. It cannot recover a Goexit: if
 // the body has not finished and there is no panic value, the body has called Goexit. Then
-// recoverBody brings the counters up to date, and the goroutine runs exit. A Goexit may
-// look like a panic, if a deferred call of the body has panicked, so the caller of the
-// body must do nothing more in either case.
+// recoverBody updates the counters, and the exit method runs next on the ending goroutine. If
+// a deferred call of the body panics during a Goexit, recoverBody sees a panic, but the
+// goroutine still ends. So the caller of the body must do nothing after it in either case.
 func (e *Executor) recoverBody() {
 	if e.current.kind == BodyNone {
 		return
@@ -155,8 +154,8 @@ func (e *Executor) bodiesEnded(any bool) {
 	}
 }
 
-// isCurrent reports whether the loop itself calls f now: f is then the current body, and
-// not code nested in one. Loop only.
+// isCurrent reports whether f is the current body: the function that the loop has called,
+// and not one that this function calls. Loop only.
 func (e *Executor) isCurrent(f func()) bool { return sameFunc(e.current.call, f) }
 
 // sameFunc reports whether a and b are one function value. Two closures of one function
@@ -251,7 +250,7 @@ func (e *Executor) reportOffLoop(p *PanicError) {
 	e.reportContained(p)
 }
 
-// reportContained is report for a goroutine that is not the loop. A panic of the panic
+// reportContained reports a panic on a goroutine that is not the loop. A panic of the panic
 // handler would end the process there, so reportContained recovers and logs it.
 func (s *setup) reportContained(p *PanicError) {
 	defer func() {

@@ -6,8 +6,8 @@ import (
 	"eventide/internal/vocabulary"
 )
 
-// Channel is a descriptor that a shutdown has to end in an orderly way: a connection, or
-// a listener. Package core/tcp has implementations; write your own for other transports.
+// Channel is a descriptor that a shutdown ends in an orderly way: a connection, or a
+// listener. Package core/tcp has implementations; write your own for other transports.
 // A loop terminates only when every channel registered with it has ended.
 //
 // The loop calls these methods, each as a body: one at a time, and a panic is recovered
@@ -56,14 +56,14 @@ func WithDrain(policy DrainPolicy) Option {
 	}
 }
 
-// ChannelEnd says how a channel ended, for the Report. A Kind that is none of the
-// three counts as EndAborted, and a negative Discarded as 0.
+// ChannelEnd says how a channel ended, for the Report. An unknown Kind counts as
+// EndAborted, and a negative Discarded as 0.
 type ChannelEnd struct {
 	Kind      ChannelEndKind
 	Discarded int64 // bytes accepted by a write that were never handed to the kernel
 
-	// Held names the channel, if a shutdown closed it while an answer was in flight since
-	// HeldSince: see Report.Held. Only with EndAborted.
+	// Held is a name of the channel if a shutdown closed it while an answer was in flight,
+	// and HeldSince is since when: see Report.Held. Both are used only with EndAborted.
 	Held      string
 	HeldSince time.Time
 }
@@ -81,10 +81,10 @@ const (
 	EndAborted
 )
 
-// RegisterChannel is Register for a Channel. A shutdown calls the channel's Drain or
-// Abort method; the channel must call Registration.End when it has ended. Call
-// RegisterChannel in a body of the loop: on another goroutine, the loop may call methods
-// of the channel before RegisterChannel has returned the registration.
+// RegisterChannel registers a Channel, as Register registers a function. A shutdown calls
+// the channel's Drain or Abort method; the channel must call Registration.End when it has
+// ended. If RegisterChannel is not called on the loop, the loop may call methods of the
+// channel before RegisterChannel has returned the registration.
 func (l *EventLoop) RegisterChannel(fd int, interest Interest, ch Channel) (*Registration, error) {
 	if ch == nil {
 		return nil, argumentError("RegisterChannel", "ch is nil, want a Channel")
@@ -96,8 +96,8 @@ func (l *EventLoop) RegisterChannel(fd int, interest Interest, ch Channel) (*Reg
 	return r, nil
 }
 
-// End closes the registration of a channel, and counts how it ended if a shutdown has
-// begun. Otherwise it is like Close, and like Close it has an effect only the first time.
+// End closes the registration of a channel, like Close. If a shutdown has begun, it also
+// counts how the channel ended. Only the first call of End or Close has an effect.
 func (r *Registration) End(end ChannelEnd) {
 	r.close(nil, end)
 }

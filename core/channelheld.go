@@ -10,8 +10,8 @@ import (
 // mostHeldNamed bounds the channels that Report.Held names.
 const mostHeldNamed = 10
 
-// heldChannels are the channels that a shutdown closed while they were held: while an
-// answer was in flight (see Report.Held). Guarded by Executor.mu.
+// heldChannels counts the channels that a shutdown closed while an answer was in flight, and
+// names some of them (see Report.Held). Guarded by Executor.mu.
 type heldChannels struct {
 	count int64
 	named []heldChannel // those held longest, in that order; at most mostHeldNamed

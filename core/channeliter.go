@@ -2,15 +2,14 @@ package core
 
 import "iter"
 
-// channelBatch is how many slots Channels looks at while it holds mu.
+// channelBatch is the number of slots that Channels reads in one critical section.
 const channelBatch = 256
 
 // Channels iterates over the channels that are registered with the loop. Any goroutine
-// may iterate, including a body of the loop. A channel that stays registered during the
-// whole iteration is seen exactly once. A channel that is registered or ends during the
-// iteration is seen at most once, unless it ends and is registered again. mu is not held
-// while the range statement's body runs, so a channel may have ended when that body gets
-// it.
+// may iterate, including a body of the loop. It yields a channel that stays registered
+// during the whole iteration exactly once. It yields a channel that is registered or ends
+// meanwhile at most once, unless that channel ends and is registered again. The loop body of
+// the range statement runs without mu, so a channel may have ended by then.
 func (l *EventLoop) Channels() iter.Seq[Channel] {
 	return func(yield func(Channel) bool) {
 		var batch []Channel

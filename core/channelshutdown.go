@@ -1,15 +1,16 @@
 package core
 
-// notice is what a shutdown asks of one registration.
+// notice is a request of a shutdown to one registration: to drain or to abort.
 type notice struct {
 	r     *Registration
 	level noticeLevel
 	cause error
 }
 
-// drainNotices makes the notices of the shutdown: to every registration when the shutdown
-// begins and, if channels were asked to drain, again at the close; and to registrations
-// made in between. It reports whether there are new ones. Requires mu; loop only.
+// drainNotices makes the notices of a shutdown. Every registration gets one when the
+// shutdown begins and, if that one asked channels to drain, another one at the close.
+// Registrations made in between get one too. It reports whether it made any. Requires mu;
+// loop only.
 func (e *Executor) drainNotices() (news bool) {
 	io := e.io
 	if io == nil || e.seen < StateShuttingDown {
@@ -36,9 +37,9 @@ func (e *Executor) drainNotices() (news bool) {
 	return news
 }
 
-// notifyChannels delivers the notices: it closes plain registrations, and asks channels
-// to drain or to abort (G22, G23). Tasks that were accepted before the shutdown call, but
-// have not begun, find the channels draining.
+// notifyChannels delivers the notices: it closes plain registrations, and calls Drain or
+// Abort of channels (G22, G23). It runs before the tasks of the turn: tasks that were
+// accepted before the shutdown call but have not begun find the channels draining.
 func (e *Executor) notifyChannels() {
 	io := e.io
 	if io == nil || len(io.notices) == 0 {
@@ -71,6 +72,6 @@ func (e *Executor) notify(t notice) {
 	}
 }
 
-// channelsEnded reports whether every registration has ended, so that the shutdown can go
-// on. Requires mu.
+// channelsEnded reports whether every registration has ended, so that the shutdown can
+// continue. Requires mu.
 func (e *Executor) channelsEnded() bool { return e.io == nil || e.io.open == 0 }

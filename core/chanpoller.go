@@ -22,9 +22,9 @@ type chanPoller struct {
 	lag     poll.Lag
 }
 
-// NewParkPoller returns the default poller of an Executor: the loop's goroutine
-// parks on a channel, and deadlines come from clock (nil: the system's). It
-// serves one executor; give it to WithPoller.
+// NewParkPoller returns a poller like the default one of an Executor: the loop's goroutine
+// parks on a channel, and deadlines are those of clock (nil: the system's). It serves one
+// executor, which gets it by WithPoller.
 func NewParkPoller(clock Clock) Poller { return newChanPoller(clock) }
 
 func newChanPoller(clock Clock) *chanPoller {
@@ -46,12 +46,12 @@ func (p *chanPoller) Wait(until Deadline) error {
 	return nil
 }
 
-// arm ensures that a token comes when the clock reaches until, or earlier. It reports
-// false if until has passed. An alarm that goes off early costs one spurious return,
+// arm ensures that a token arrives when the clock reaches until, or earlier. It returns
+// false if until has passed. An alarm that fires early costs one spurious return,
 // which is cheaper than resetting it for each sleep.
 //
-// The counts of calls of expire tell whether the alarm has gone off. The clock cannot
-// tell, because it may be behind the alarm: see poll.Lag.
+// Whether the alarm has fired is decided by the counts of calls of expire. The clock cannot
+// decide it, because it may be behind the alarm: see poll.Lag.
 func (p *chanPoller) arm(until time.Time) bool {
 	now := p.clock.Now()
 	d := until.Sub(now)

@@ -6,14 +6,14 @@ import (
 	"eventide/core/internal/poll"
 )
 
-// Clock is the source of all time of an executor, so that a program can be run in virtual
-// time. The default is the runtime's monotonic clock.
+// Clock is the source of all time of an executor, so a program can run in virtual time. The
+// default is the runtime's monotonic clock.
 //
-// Implementations must be safe for simultaneous use. Time must not go
+// Its methods must be safe for concurrent use. Time must not go
 // backwards. The executor never calls a Clock while it holds a lock.
 //
-// Now may be behind the alarms, as a cached or rounded clock is. Timers and quiet periods
-// end when Now says so, and are late by at most about that lag (G7, G10, G12).
+// Now may be behind the alarms, as with a cached or rounded clock. Timers and quiet periods
+// end when Now has reached their end, and are late by at most about that lag (G7, G10, G12).
 //
 // A panic of Now or AfterFunc reaches the caller of Schedule or ShutdownGracefully, and
 // the call has no effect. On the loop a panic of the clock ends the executor: Shutdown,
@@ -22,7 +22,7 @@ import (
 //
 // A Clock has two methods:
 //
-//	// Now returns the present. It should carry a monotonic reading.
+//	// Now returns the current time. It should carry a monotonic reading.
 //	Now() time.Time
 //
 //	// AfterFunc calls f once, on a goroutine of its own, when d has passed.
@@ -57,15 +57,15 @@ func (s *setup) now() int64 {
 	return int64(s.cfg.clock.Now().Sub(s.epoch))
 }
 
-// nowIfItCan is now, or 0 if the clock panics. A panic of the clock may be why the loop
-// has failed, and the caller must continue without the clock.
+// nowIfItCan returns now, or 0 if the clock panics. A panic of the clock may be the failure
+// that the caller handles, so the caller must continue without the clock.
 func (s *setup) nowIfItCan() (now int64) {
 	defer func() { _ = recover() }()
 	return s.now()
 }
 
-// Now returns the present on the executor's clock: the clock of its timers. Any goroutine may
-// call it.
+// Now returns the current time by the executor's clock, which its timers use. Any goroutine
+// may call it.
 func (e *Executor) Now() time.Time {
 	if e.cfg.clock == nil {
 		return time.Now()
@@ -73,7 +73,7 @@ func (e *Executor) Now() time.Time {
 	return e.cfg.clock.Now()
 }
 
-// afterFunc is Clock.AfterFunc of the executor's clock.
+// afterFunc calls AfterFunc of the executor's clock.
 func (s *setup) afterFunc(d time.Duration, f func()) Alarm {
 	if s.cfg.clock == nil {
 		return time.AfterFunc(d, f)

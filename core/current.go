@@ -7,8 +7,8 @@ import (
 )
 
 // loops maps the id of a goroutine to the runner of bodies on it. A spawner may run a
-// loop inside a body of another executor: the map then has the inner runner, and again
-// the outer one after the inner loop has ended.
+// loop inside a body of another executor: the entry is then the inner runner until the inner
+// loop ends, and the outer one again after that.
 var loops sync.Map // int64 -> runner
 
 // runner runs bodies on one goroutine at a time: the loop of an Executor, or a worker of
@@ -22,7 +22,7 @@ type runner interface {
 	recordPanic(*PanicError)
 }
 
-// Current returns the executor of which the caller is a body, or false if the caller is
+// Current returns the executor whose body the caller is, and true; or false if the caller is
 // not a body (Netty's ThreadExecutorMap; G2).
 func Current() (EventExecutor, bool) {
 	if r := currentRunner(); r != nil {
@@ -43,7 +43,8 @@ func currentRunner() runner {
 func (e *Executor) executor() EventExecutor   { return e.self }
 func (e *Executor) localValues() *map[any]any { return &e.locals }
 
-// enter makes the calling goroutine the loop, and returns the runner that it had before.
+// enter makes the calling goroutine the loop's, and returns the runner of that goroutine
+// until now, for leave.
 func (e *Executor) enter() (outer runner) {
 	id := goid.Get()
 	outer = currentRunner()

@@ -1,5 +1,4 @@
-// Package core is an event-loop executor that can be shut down without losing
-// work, and that can prove it.
+// Package core has event-loop executors that can be shut down without losing accepted work.
 //
 // The promise: Execute returned nil if and only if the task runs exactly once
 // before Termination().Done() is closed.

@@ -9,14 +9,14 @@ import (
 // Sentinels, to be compared with errors.Is.
 var (
 	// ErrRejected is in the chain of every refusal of work. A bad argument is not a
-	// refusal: it is a mistake of the caller, in any state.
+	// refusal: its error is the same in every state, and does not match ErrRejected.
 	ErrRejected = errors.New("core: rejected")
 
 	// ErrQueueFull is the reason of a refusal by WithMaxPendingTasks.
 	ErrQueueFull = errors.New("core: task queue is full")
 
 	// ErrStarting is the error of a call that an executor's own spawner makes on that
-	// executor: the spawner would wait for itself.
+	// executor and that would wait for the start: the spawner would wait for itself.
 	ErrStarting = errors.New("core: called from inside the executor's own spawner")
 
 	// ErrCancelled is the result of a cancelled Future or Timer.
@@ -42,12 +42,11 @@ var (
 	ErrNotInEventLoop = errors.New("core: not called from inside a loop")
 )
 
-// RejectedError says that work was not accepted, in which state, and why. The work never
-// runs (G3). errors.Is and errors.As find ErrRejected and the Reason in it: ErrQueueFull,
-// ErrStarting, ErrShutdown, ErrShutdownTimeout, the spawner's error, or the error that
-// ended the loop.
+// RejectedError is the error of refused work, which never runs (G3). errors.Is and
+// errors.As find ErrRejected and the Reason in it: ErrQueueFull, ErrStarting, ErrShutdown,
+// ErrShutdownTimeout, the spawner's error, or the error that ended the loop.
 type RejectedError struct {
-	State  State // when the call was refused
+	State  State // of the executor at the refusal
 	Reason error
 }
 
@@ -58,10 +57,10 @@ func (r *RejectedError) Error() string {
 // Unwrap makes both ErrRejected and the Reason visible to errors.Is.
 func (r *RejectedError) Unwrap() []error { return []error{ErrRejected, r.Reason} }
 
-// PanicError is a recovered panic of a body. It is the result of the Future or
-// Timer whose body panicked, and what WithPanicHandler receives.
+// PanicError is a recovered panic of a body. It is the error of the Future or Timer whose
+// body panicked, and the argument of the function set by WithPanicHandler.
 type PanicError struct {
-	Value any    // what panic was called with
+	Value any    // the argument of panic
 	Stack []byte // of the panicking goroutine, at the panic
 }
 

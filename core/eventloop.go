@@ -14,8 +14,8 @@ type EventLoop struct {
 }
 
 // NewEventLoop returns an event loop that has no goroutine yet. The loop holds two
-// descriptors, or three with WithBlockingEpoll, which only a shutdown releases. The error
-// is about an option, or says what the operating system refused. Systems other than Linux
+// descriptors, or three with WithBlockingEpoll, until it terminates. The error
+// is that of an option or of the operating system. Systems other than Linux
 // have no epoll: there the call fails without WithPoller.
 //
 // A poller given by WithPoller must be an IOPoller.
@@ -75,8 +75,8 @@ func NewGroup(n int, opts ...Option) (*Group, error) {
 }
 
 // WithSpin sets for how long a loop that has run out of work polls for more before it
-// parks. An answer that arrives during the spin costs no sleep, but the spinning costs
-// processor time. A loop that finds nothing by spinning spins less and less often. 0
+// parks. Work that arrives during the spin costs no park and no wake-up, but the spinning
+// costs processor time. If spins find no work, the loop spins less and less often. 0
 // turns spinning off; the default is DefaultSpin.
 func WithSpin(d time.Duration) Option {
 	return func(c *config) error {
@@ -94,12 +94,12 @@ const DefaultSpin = 50 * time.Microsecond
 
 const maxSpin = 10 * time.Millisecond
 
-// WithBlockingEpoll lets the loop block its thread in epoll_wait, woken by a write to an
-// eventfd, instead of parking its goroutine in Go's network poller. A wake-up takes
-// several times as long. The option is for a process whose processors are all busy with
-// computation: there the runtime polls the network only every 10 ms, and a thread of its
-// own usually gets readiness earlier. Measure before you use it. The option has no effect
-// on an Executor.
+// WithBlockingEpoll makes the loop block its thread in epoll_wait, woken by a write to an
+// eventfd, instead of parking its goroutine in Go's network poller. Each wake-up then costs a
+// system call and a switch of threads. The option is for a process whose processors are all
+// busy with computation: there the runtime polls the network only every 10 ms, and a thread
+// that blocks in epoll_wait usually gets readiness earlier. Measure before you use it. The
+// option has no effect on an Executor.
 func WithBlockingEpoll() Option {
 	return func(c *config) error {
 		c.blocking = true

@@ -18,8 +18,8 @@ import (
 //
 // Its fields are grouped by the goroutines that may access them. One mutex guards
 // admission, the queues and the announcement of a sleep, on purpose: an enqueue cannot
-// fall between the last look at the queue and the sleep, nor between the close and the
-// last drain. Only the loop's goroutine knows what runs and what is due.
+// fall between the last check of the queue and the sleep, nor between the close and the
+// last drain. The running body and the due timers are known to the loop's goroutine only.
 type Executor struct {
 	setup
 
@@ -28,11 +28,11 @@ type Executor struct {
 	lastState atomic.Int32 // the state before Terminated
 	owner     atomic.Int64 // id of the loop's goroutine; 0: none
 	body      atomic.Int32 // kind of the running body; not set for tasks: the queue knows that one is running
-	ctxEnded  sync.Once    // the end of ctx has been reported to the parent
+	ctxEnded  sync.Once    // reports the end of ctx to the parent
 	news      atomic.Bool  // pollOrSleep has to drain the inbox; written with mu held
-	stopBatch atomic.Bool  // the batch has to stop: an internal task waits, or the state has moved; written with mu held
+	stopBatch atomic.Bool  // the batch must stop: an internal task waits, or the state has moved; written with mu held
 
-	_ [64]byte // producers write below, readers of the state above
+	_ [64]byte // producers write the fields below; the fields above are mostly read
 
 	mu sync.Mutex
 	shared
@@ -45,7 +45,7 @@ type Executor struct {
 // setup is set once, by the constructor.
 type setup struct {
 	self    EventExecutor // the result of Current: the executor, or the type that embeds it
-	keeper  timerKeeper   // the executor or pool itself, as its timers see it
+	keeper  timerKeeper   // the executor or pool itself, for its timers
 	parent  *Group
 	cfg     config
 	poller  Poller
@@ -54,7 +54,7 @@ type setup struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	io      *loopIO // of an EventLoop; nil in an Executor
-	hasRoom int     // with fewer queued tasks than this, a bounded queue is not full
+	hasRoom int     // a bounded queue with fewer queued tasks than this is not full
 }
 
 // shared is accessed by callers and the loop, guarded by Executor.mu. Its methods require
@@ -70,16 +70,16 @@ type shared struct {
 	timers        timerInbox
 	shutdown      shutdownRecord
 	starting      *launch // the first start, while it is in progress
-	moving        *launch // a hand-over, while it is in progress
+	moving        *launch // a move to another goroutine, while it is in progress
 	parks         int64
 	wakes         int64
 	panicked      int64
 
 	rejected     int64 // calls refused before Done
-	rejectedLate int64 // calls refused after it
+	rejectedLate int64 // calls refused after Done
 }
 
-// counts returns the counts of both queues, as of one instant.
+// counts returns the sum of the counts of both queues, as of one instant.
 func (s *shared) counts() tasks.Counts { return s.tasks.Counts().Plus(s.tails.Counts()) }
 
 // turn is accessed only by the loop's goroutine. Its methods are called only there.
@@ -109,10 +109,10 @@ func (t *turn) release() {
 }
 
 // keptCapacity is the largest capacity of an emptied slice that is kept for reuse. A
-// larger one is the memory of a burst, and goes back to the garbage collector (G24).
+// larger one is left to the garbage collector, because it is the memory of a burst (G24).
 const keptCapacity = 256
 
-// gate says what Execute has to do besides enqueueing the task. Zero is the common case:
+// gate has the conditions under which Execute takes its slow path. Zero is the common case:
 // started, open, not traced.
 type gate uint8
 
@@ -123,11 +123,10 @@ const (
 )
 
 // NewExecutor returns an executor that has no goroutine yet: the first accepted call, or
-// a shutdown call, starts it. It returns an error for a bad option, or if the process has
-// no free descriptors for the network poller of Go's runtime: the loop's first timer
-// would open that poller, and the runtime ends the process if it cannot. The first
-// constructor of a process needs two free descriptors, even if the poller is open
-// already.
+// a shutdown call, starts it. The error is that of a bad option, or says that the process has
+// no free descriptors for the network poller of Go's runtime. The loop's first timer would
+// open that poller, and the runtime ends the process if it cannot. The first
+// constructor of a process needs two free descriptors, even if the poller is open already.
 func NewExecutor(opts ...Option) (*Executor, error) {
 	cfg, err := newConfig("NewExecutor", opts)
 	if err != nil {
@@ -184,7 +183,7 @@ func (e *Executor) Name() string { return e.cfg.name }
 // String returns the name and the state, for logs.
 func (e *Executor) String() string { return fmt.Sprintf("%s (%v)", e.cfg.name, e.State()) }
 
-// Parent returns the group this executor is a child of, or nil.
+// Parent returns the group of which this executor is a child, or nil.
 func (e *Executor) Parent() *Group { return e.parent }
 
 // InEventLoop reports whether the caller is a body of this executor (G2).
@@ -198,6 +197,6 @@ func (e *Executor) InEventLoop() bool {
 // (G11). It does not start the loop.
 func (e *Executor) Context() context.Context { return e.ctx }
 
-// Termination returns the one Termination of this executor, the same pointer
-// every time (G15). It does not start the loop.
+// Termination returns the Termination of this executor, always the same pointer (G15). It
+// does not start the loop.
 func (e *Executor) Termination() *Termination { return e.term }

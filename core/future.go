@@ -13,8 +13,8 @@ import (
 // is closed (G9).
 type Future[T any] struct {
 	// Set once.
-	home EventExecutor // runs the body and calls the listeners: a notifier if it is an executor of this package or embeds one; nil: none
-	task func()        // the method run, as Submit gave it to home
+	home EventExecutor // runs the body and calls the listeners, or nil; a notifier if it is or embeds an executor of this package
+	task func()        // the method value run that Submit has passed to home
 
 	// Guarded by mu. value and err are final once state is futureDone. The four small
 	// fields share a word: otherwise a future would need the next size class of the
@@ -54,8 +54,8 @@ func newFuture[T any](ex EventExecutor) *Future[T] {
 	return &Future[T]{home: ex}
 }
 
-// loopOf returns e. A type that embeds an executor has this method too, and so gets its
-// listeners called by that executor. Group does not have it: a type that embeds a group
+// loopOf returns e. It is promoted to types that embed an executor, so that this executor
+// calls their listeners. Group does not have it: a type that embeds a group
 // would run the function on one child and the listeners on another (G21).
 func (e *Executor) loopOf() notifier { return e }
 
@@ -79,10 +79,10 @@ func (f *Future[T]) Done() <-chan struct{} {
 	return f.done
 }
 
-// Wait waits until the future is complete and returns its result; or, if ctx ends first,
-// the cause of ctx. If the future is not complete, Wait returns ErrInEventLoop at once
-// when a body of the executor calls it, and ErrStarting when the spawner does: the loop
-// would wait for itself (G18). Wait does not cancel the future.
+// Wait blocks until the future is complete, and returns its result; or, if ctx ends first,
+// the cause of ctx. Wait does not cancel the future. If the future is not complete, Wait
+// returns ErrInEventLoop at once in a body of the executor, and ErrStarting at once in its
+// spawner: the loop would wait for itself (G18).
 func (f *Future[T]) Wait(ctx context.Context) (T, error) {
 	var none T
 	if ctx == nil {
@@ -123,9 +123,9 @@ func (f *Future[T]) result() (T, error, bool) {
 	return f.value, f.err, f.state == futureDone
 }
 
-// Cancel completes the future with ErrCancelled and reports true. It reports false, and
+// Cancel completes the future with ErrCancelled and returns true. It returns false, and
 // has no effect, if the body has begun, the future is complete, or its owner has called
-// SetUncancellable. After true the body never begins (G8). What the body refers to is
+// SetUncancellable. After true the body never begins (G8). The function value is
 // released at once; the loop skips the queued task when its turn comes.
 func (f *Future[T]) Cancel() bool {
 	var none T
@@ -208,9 +208,9 @@ func (f *Future[T]) onPanic() func(*PanicError) {
 	return nil
 }
 
-// notify calls the listeners, including those added meanwhile. Listeners that always add
-// another one would keep it busy without end, so it is queued again after a round (G13).
-// If a listener panics or calls Goexit, the deferred call puts notify in front of all
+// notify calls the listeners, including those added meanwhile. A listener that always adds
+// another one would keep notify busy for ever, so notify is queued again after a round (G13).
+// If a listener panics or calls Goexit, the deferred call queues notify in front of all
 // other queued listeners, so that the remaining ones keep their order.
 func (f *Future[T]) notify() {
 	returned := false
@@ -230,8 +230,8 @@ func (f *Future[T]) notify() {
 	}
 }
 
-// resume queues notify as dispatch does, but first: before the other calls of the
-// trampoline, or before the other internal tasks of the loop.
+// resume queues notify like dispatch, but in front of the other calls of the trampoline or
+// of the other internal tasks of the loop.
 func (f *Future[T]) resume() {
 	if resumeOffLoop(f.onPanic(), f.notify) {
 		return
@@ -263,9 +263,9 @@ func (f *Future[T]) nextListener() (listener func(T, error), more bool) {
 	return listener, true
 }
 
-// run is the task that Submit gives to the executor. A wrapper of the executor may call
-// run inside another body: then the outcome of that body is not changed, but a panic is
-// still reported.
+// run is the task that Submit passes to the executor. A wrapper of the executor may call
+// run inside another body: then run does not change the outcome of that body, but it still
+// reports a panic.
 func (f *Future[T]) run() {
 	if body := f.begin(); body != nil {
 		f.call(body)
@@ -302,7 +302,7 @@ func (f *Future[T]) call(body func() (T, error)) {
 }
 
 // runner returns the runner whose body the caller is, if its executor is home or is
-// wrapped by home; otherwise nil. That runner counts the task as skipped or panicked.
+// wrapped by home; otherwise nil. The result counts the task as skipped or panicked.
 func (f *Future[T]) runner() runner {
 	switch {
 	case f.home == nil || !f.home.InEventLoop():

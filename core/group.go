@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Group is a fixed number of executors that are used in turn and end together. Its
-// methods are those of EventExecutor. A method that submits work calls the same method of
+// Group is a fixed number of executors, its children, that are used in turn and end together.
+// Its methods are those of EventExecutor; one that submits work calls the same method of
 // the next child. All may be called from any goroutine (G21).
 //
-// A Group is not a pool. Each child has a private queue: a task that blocks holds up
-// every task behind it in the queue of its child, while other children are idle, and Next
-// still returns that child in its turn. A bound (WithMaxPendingTasks) applies to each
+// A Group is not a pool. Each child has a private queue: a task that blocks delays
+// every task behind it in the queue of its child, even while other children are idle, and
+// Next still returns that child in its turn. A bound (WithMaxPendingTasks) applies to each
 // child: a task is refused if the queue of its child is full, even if the other children
-// have room. Use a Pool for tasks that may block, or for one bound.
+// have room. Use a Pool for tasks that may block, or for one common bound.
 type Group struct {
 	// Set once, by newGroup.
 	children []*Executor
@@ -35,9 +35,8 @@ type Group struct {
 // NewExecutorGroup returns a group of n executors without I/O. It makes all of them; each
 // starts with its first use. n < 1 is an error, and so is WithPoller, because a poller
 // serves one executor. If a child cannot be made, the error names the child and the
-// reason, and the children made before are ended at once (Netty's constructor waits two
-// seconds for each, R171). Each child has a private queue and a bound of its own: see
-// Group, and NewPool for workers that share one queue.
+// reason, and the children made before are terminated at once (Netty's constructor waits two
+// seconds for each, R171).
 func NewExecutorGroup(n int, opts ...Option) (*Group, error) {
 	cfg, err := newConfig("NewExecutorGroup", opts)
 	if err != nil {
@@ -82,7 +81,7 @@ func newGroup(call string, n int, newChild func(g *Group, i int) (*Executor, err
 	return g, nil
 }
 
-// discard ends an executor that has never been used: it has no tasks and no listeners.
+// discard terminates an executor that was never used: it has no tasks and no listeners.
 func (e *Executor) discard() {
 	e.mu.Lock()
 	e.gate |= gateClosed
@@ -92,9 +91,9 @@ func (e *Executor) discard() {
 	e.finish(nil)
 }
 
-// Next returns the next child, strictly round robin over all callers, and so exactly
-// fair. Children that have terminated keep their turn (R175). Each child is always
-// returned as the same pointer.
+// Next returns the next child in strict round robin over all callers, so it is exactly
+// fair. It does not skip terminated children (R175). Each child is always returned as the
+// same pointer.
 //
 // The counter wraps at n. A counter taken modulo n would skip children when it overflows,
 // unless n is a power of two (netty #10423).
@@ -122,27 +121,27 @@ func (g *Group) All() iter.Seq[EventExecutor] {
 	}
 }
 
-// reportOffLoop calls that method of the first child. A type that embeds a group has this
-// method too, so that the panics of its futures' listeners are reported.
+// reportOffLoop calls the method of the first child. It is promoted to types that embed a
+// group, so that panics of their futures' listeners are reported.
 func (g *Group) reportOffLoop(p *PanicError) { g.children[0].reportOffLoop(p) }
 
-// Execute is Execute of the next child.
+// Execute calls Execute of the next child.
 func (g *Group) Execute(task func()) error { return g.Next().Execute(task) }
 
-// ExecuteLazy is ExecuteLazy of the next child.
+// ExecuteLazy calls ExecuteLazy of the next child.
 func (g *Group) ExecuteLazy(task func()) error { return g.Next().ExecuteLazy(task) }
 
-// Schedule is Schedule of the next child.
+// Schedule calls Schedule of the next child.
 func (g *Group) Schedule(delay time.Duration, task func()) (*Timer, error) {
 	return g.Next().Schedule(delay, task)
 }
 
-// ScheduleAtFixedRate is ScheduleAtFixedRate of the next child.
+// ScheduleAtFixedRate calls ScheduleAtFixedRate of the next child.
 func (g *Group) ScheduleAtFixedRate(initial, period time.Duration, task func()) (*Timer, error) {
 	return g.Next().ScheduleAtFixedRate(initial, period, task)
 }
 
-// ScheduleWithFixedDelay is ScheduleWithFixedDelay of the next child.
+// ScheduleWithFixedDelay calls ScheduleWithFixedDelay of the next child.
 func (g *Group) ScheduleWithFixedDelay(initial, delay time.Duration, task func()) (*Timer, error) {
 	return g.Next().ScheduleWithFixedDelay(initial, delay, task)
 }
@@ -170,7 +169,7 @@ func (g *Group) State() State {
 	return s
 }
 
-// ShutdownGracefully is ShutdownGracefully of each child, in order.
+// ShutdownGracefully calls ShutdownGracefully of each child, in order.
 func (g *Group) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error) {
 	if err := checkShutdown(quiet, timeout); err != nil {
 		return nil, err
@@ -181,7 +180,7 @@ func (g *Group) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, 
 	return g.term, nil
 }
 
-// Shutdown is Shutdown of each child, in order.
+// Shutdown calls Shutdown of each child, in order.
 func (g *Group) Shutdown() *Termination {
 	for _, child := range g.members {
 		child.Shutdown()
@@ -189,8 +188,8 @@ func (g *Group) Shutdown() *Termination {
 	return g.term
 }
 
-// Termination returns the group's own Termination. Its Done closes after that of the last
-// child; its error joins the errors of the children, and its report is their sum.
+// Termination returns the group's own Termination. Its Done closes after that of every
+// child; its error joins the errors of the children, and its report is the sum of theirs.
 func (g *Group) Termination() *Termination { return g.term }
 
 // AwaitTermination waits until the last child has terminated. It returns ErrInEventLoop
@@ -248,8 +247,8 @@ func (g *Group) childClosed(cause error) {
 	}
 }
 
-// childDone ends the group if the child was the last, and returns a function that calls
-// the group's listeners.
+// childDone ends the group if the child was the last one; it then returns a function that
+// calls the group's listeners, otherwise nil.
 func (g *Group) childDone() (callListeners func()) {
 	if g.left.Add(-1) > 0 {
 		return

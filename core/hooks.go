@@ -22,16 +22,16 @@ type hook struct {
 // of the executor or pool.
 type hookList struct {
 	waiting []*hook
-	fresh   int // how many at the end of waiting were added in this turn; in a pool: since the last round of hooks began
+	fresh   int // how many at the end of waiting were added in this turn (in a pool: since the last round of hooks began)
 	ran     int64
 }
 
 // AddShutdownHook registers run as a shutdown hook: it runs once on the loop when the
 // executor shuts down, at state ShuttingDown or later. Hooks run in the order added, as
 // soon as the tasks accepted before the shutdown call have run (G6). A hook added during
-// the shutdown runs in the next turn. After the close only a hook that was accepted
-// before the close may add one. remove takes the hook back, and reports true if and only
-// if it will never start. On an EventLoop channels are asked to drain before hooks run,
+// the shutdown runs in a later turn. After the close only a hook that was accepted
+// before the close may add one. remove removes the hook; it returns true if and only
+// if the hook will never start. On an EventLoop channels begin to drain before hooks run,
 // so a hook can no longer write to them.
 //
 // Netty runs hooks only in a pass that found no task, and so can skip them (R120).
@@ -59,9 +59,9 @@ func (e *Executor) AddShutdownHook(run func()) (remove func() bool, err error) {
 }
 
 // inEarlyHook reports whether the caller is a hook that was accepted before the close.
-// Such a hook may add another one before and after the close. Testing the gate first
-// would leave a moment in which the close could come between the test and lockOpen, and
-// the hook would be refused (G6).
+// Such a hook may add another one before and after the close, so the gate does not matter.
+// Testing the gate first would be wrong: the close could come between that test and
+// lockOpen, and the hook would be refused (G6).
 func (e *Executor) inEarlyHook() bool {
 	return e.InEventLoop() && e.current.kind == BodyHook && !e.current.hook.late
 }
@@ -74,7 +74,7 @@ func (e *Executor) removeHook(h *hook) bool {
 	return removed
 }
 
-// remove takes h back, and reports whether it had not begun.
+// remove removes h, and reports whether h had not begun.
 func (l *hookList) remove(h *hook) bool {
 	if h.state != hookWaiting {
 		return false
@@ -96,9 +96,9 @@ func (e *Executor) hooksDue() bool {
 }
 
 // markHooks begins a turn: a hook added from here on waits for the next turn, whatever
-// adds it and at whichever step of this turn it would be due (G6). It would be wrong to
-// count the waiting hooks at the first step instead: of two hooks, the first may remove
-// the second and add another. Before a shutdown no turn runs hooks.
+// adds it and at whichever step of this turn it would be due (G6). The tempting wrong
+// version counts the waiting hooks at the first step instead: of two hooks, the first may
+// remove the second and add another. Before a shutdown no turn runs hooks.
 func (e *Executor) markHooks() {
 	e.mu.Lock()
 	e.hooks.fresh = 0

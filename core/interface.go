@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// The values of Netty's shutdownGracefully() without arguments. Close uses
-// DefaultShutdownTimeout, and no quiet period.
+// The defaults of Netty's shutdownGracefully(). Close uses DefaultShutdownTimeout, and no
+// quiet period.
 const (
 	DefaultQuietPeriod     = 2 * time.Second
 	DefaultShutdownTimeout = 15 * time.Second
 )
 
-// EventExecutor has the methods that an Executor and a Group have in common. Every method
-// may be called from any goroutine, from inside a body, before the start and after the
-// end. A method that would wait for the loop returns ErrInEventLoop when a body of the
-// loop calls it (G18).
+// EventExecutor has the methods that Executor, EventLoop, Group and Pool have in common.
+// Every method may be called from any goroutine, in a body, before the start and after the
+// end. A method that would wait for the loop returns ErrInEventLoop in a body of the loop
+// (G18).
 type EventExecutor interface {
 	// Execute runs task on the loop. A nil error means that it is accepted: it runs
 	// exactly once before Termination().Done() is closed. An error means that it never
@@ -23,16 +23,16 @@ type EventExecutor interface {
 	// the task.
 	Execute(task func()) error
 
-	// ExecuteLazy is Execute, but does not wake a sleeping loop: the task runs
-	// no later than the next wake-up, timer, or shutdown (G12).
+	// ExecuteLazy is Execute, but does not wake a sleeping loop: the task runs no later
+	// than the next wake-up, timer, end of a quiet period, or shutdown (G12).
 	ExecuteLazy(task func()) error
 
 	// Schedule runs task once, delay from now, never early (G7). A negative delay counts
 	// as zero. WithTimersAtShutdown says what a shutdown does with the timer.
 	Schedule(delay time.Duration, task func()) (*Timer, error)
 
-	// ScheduleAtFixedRate runs task at initial, initial+period, ... from now. It keeps
-	// its phase: late runs follow each other at once.
+	// ScheduleAtFixedRate runs task at initial, initial+period, and so on from now. It keeps
+	// its phase: runs that are late follow each other without a pause.
 	ScheduleAtFixedRate(initial, period time.Duration, task func()) (*Timer, error)
 
 	// ScheduleWithFixedDelay runs task after initial, and again delay after the end of
@@ -51,16 +51,16 @@ type EventExecutor interface {
 	// negative one, or timeout < quiet.
 	ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error)
 
-	// Shutdown closes admission now: when it returns, nothing more is accepted. Accepted
+	// Shutdown closes admission: once it has returned, no more work is accepted. Accepted
 	// work still runs. It also shortens a graceful shutdown.
 	Shutdown() *Termination
 
-	// Termination returns the one Termination of this executor.
+	// Termination returns the Termination of this executor, always the same pointer.
 	Termination() *Termination
 
-	// AwaitTermination waits until the executor has terminated, and returns
-	// Termination().Err(), or the cause of ctx if that ends first. It does not
-	// begin a shutdown.
+	// AwaitTermination blocks until the executor has terminated, and returns
+	// Termination().Err(); or the cause of ctx if ctx ends first. It does not begin a
+	// shutdown.
 	AwaitTermination(ctx context.Context) error
 
 	// Close is ShutdownGracefully(0, DefaultShutdownTimeout) followed by

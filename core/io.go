@@ -11,12 +11,12 @@ import (
 type loopIO struct {
 	// Set once, by newLoopIO.
 	poller IOPoller
-	ratio  int64 // percent of its time that a busy loop gives to readiness
+	ratio  int64 // WithIORatio
 
 	// Guarded by Executor.mu.
 	slots      []*Registration  // by the lower half of the token
 	free       []uint32         // empty slots
-	byFD       map[int32]uint32 // watched descriptor -> slot of its registration: half the size of a pointer
+	byFD       map[int32]uint32 // watched descriptor -> slot of its registration; a slot is half the size of a pointer
 	generation uint32           // upper half of the last token
 	open       int              // registrations that have not ended
 	channels   int              // open registrations of channels
@@ -35,7 +35,7 @@ type loopIO struct {
 	notified    noticeLevel // the highest level of the notices so far
 	turns       int         // since the last poll
 	begunAtPoll int64       // tasks and tail tasks that had begun at the last poll
-	pollAt      int64       // when the loop has to poll again, because the tasks have had their share; 0: no limit
+	pollAt      int64       // when the tasks have used their share and the loop must poll; 0: no limit
 	premature   int         // consecutive returns of Wait without a reason
 	suspect     bool        // the poller was rebuilt because it failed, and has not worked since
 
@@ -74,8 +74,8 @@ func newLoopIO(poller IOPoller, ratio int) *loopIO {
 	}
 }
 
-// WithIORatio sets which part of its time, in percent from 1 to 100, a loop that is busy
-// with readiness handlers and tasks gives to the handlers; the rest goes to tasks (R191).
+// WithIORatio sets the share of its time, in percent from 1 to 100, that a loop busy with
+// readiness handlers and tasks spends on the handlers; tasks get the rest (R191).
 // With any ratio the loop polls for readiness after at most 1,024 tasks, tail tasks
 // included (G13), which may cut a large share of the tasks short. With 100 the tasks have
 // no other limit. The default is 50. The option has no effect on an Executor, which has
@@ -127,7 +127,7 @@ func (io *loopIO) add(r *Registration) (replaced *Registration, err error) {
 // ended r. OnClose or Abort gets the reason.
 var errLost = errors.New("the registration could not be moved into the new poller, and ends")
 
-// modify requires mu and an open r. replaced has the same meaning as in add.
+// modify replaces the interest of r, which must be open. replaced is as in add. Requires mu.
 func (io *loopIO) modify(r *Registration, interest Interest) (replaced *Registration, err error) {
 	const watched = Readable | Writable
 	was, is := r.interest&watched != 0, interest&watched != 0
@@ -179,17 +179,17 @@ func (io *loopIO) takeNumber(r *Registration) (replaced *Registration) {
 	return replaced
 }
 
-// forget takes fd out of the poller. An error means that the kernel has dropped fd
-// already, because it was closed, and is ignored. A broken poller is not called: nothing
-// waits for its events. Requires mu.
+// forget removes fd from the poller. It ignores an error, which means that the kernel has
+// dropped fd already because it was closed. It does not call a broken poller, whose events
+// are not used any more. Requires mu.
 func (io *loopIO) forget(fd int) {
 	if !io.broken.Load() {
 		_ = io.poller.Remove(fd)
 	}
 }
 
-// remove takes r out of the tables, and reports whether the caller has to call forget:
-// not if its descriptor number belongs to a newer registration (netty e348bd9217).
+// remove removes r from the tables. It returns true if the caller must call forget, and
+// false if a newer registration has the same descriptor number (netty e348bd9217).
 // Requires mu.
 func (io *loopIO) remove(r *Registration) (watched bool) {
 	if io.watcher(r.fd) == r {
@@ -210,8 +210,8 @@ func (io *loopIO) remove(r *Registration) (watched bool) {
 	return watched
 }
 
-// found returns what the poller collected last. Called without mu held, because a poller
-// that panics must not keep it locked (G15). Loop only.
+// found returns the events that the poller collected last. It calls the poller without mu: a
+// poller that panics must not leave mu locked (G15). Loop only.
 func (e *Executor) found() []PollEvent {
 	if e.io == nil || e.broken != nil {
 		return nil
@@ -219,7 +219,7 @@ func (e *Executor) found() []PollEvent {
 	return e.io.poller.Ready()
 }
 
-// collect appends what the poller found to ready. Events of ended registrations are
+// collect appends the events that the poller found to ready. Events of ended registrations are
 // dropped here or in runReady, so that no handler is called for a stale descriptor.
 // Requires mu; loop only.
 func (io *loopIO) collect(found []PollEvent) {
@@ -285,7 +285,7 @@ func (e *Executor) runReady() {
 		return
 	}
 	began := int64(0)
-	timed := io.ratio < 100 && e.broken == nil // a broken executor does not read the clock, which may be the reason
+	timed := io.ratio < 100 && e.broken == nil // the clock may be what is broken: do not call it then
 	if timed {
 		began = e.now()
 	}
@@ -305,8 +305,8 @@ func (e *Executor) runReady() {
 	}
 }
 
-// drainReady handles events until none is left, a handler panicked, or an internal task
-// waits. One deferred call serves them all.
+// drainReady calls the handlers of events until none is left, a handler panics, or an internal
+// task waits. One deferred call serves them all.
 func (e *Executor) drainReady() {
 	io := e.io
 	defer e.recoverBody()

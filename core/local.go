@@ -1,7 +1,7 @@
 package core
 
-// Local is a variable of which each executor has its own value, as each thread has of a
-// thread-local; in a Pool each worker has its own. The value belongs to the executor or
+// Local is a variable with one value per executor, like a thread-local; in a Pool, with one
+// value per worker. The value belongs to the executor or
 // worker, not to the goroutine, and so survives a body that calls runtime.Goexit. Values
 // are dropped when the executor terminates or the worker ends (netty's
 // FastThreadLocal.removeAll, #6596; G15).
@@ -11,11 +11,11 @@ type Local[T any] struct {
 	init func() T
 }
 
-// NewLocal returns a Local. Get returns init() where no value was set; a nil init means
-// the zero value.
+// NewLocal returns a Local. Its initial value is init() in each executor, or the zero value
+// if init is nil.
 func NewLocal[T any](init func() T) *Local[T] { return &Local[T]{init: init} }
 
-// Get returns the calling executor's value, and sets it to init() if there is none.
+// Get returns the calling executor's value. If there is none, it sets the value to init().
 func (l *Local[T]) Get() (T, error) {
 	var v T
 	r := currentRunner()

@@ -13,7 +13,7 @@ import (
 // completed the next future. So the outermost call of offLoop on a goroutine owns a
 // trampoline, and calls inside it only append to it.
 type trampoline struct {
-	calls []offLoopCall // touched by its goroutine alone
+	calls []offLoopCall // accessed by its goroutine only
 }
 
 type offLoopCall struct {
@@ -44,8 +44,8 @@ func offLoop(onPanic func(*PanicError), calls ...func()) {
 	}
 }
 
-// resumeOffLoop puts call before the calls that the running trampoline has not made. It
-// reports false, and does nothing, if no trampoline runs on this goroutine.
+// resumeOffLoop queues call in front of the remaining calls of the running trampoline, and
+// returns true. It returns false, and has no effect, if no trampoline runs on this goroutine.
 func resumeOffLoop(onPanic func(*PanicError), call func()) bool {
 	v, inside := trampolines.Load(goid.Get())
 	if inside {

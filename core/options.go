@@ -73,9 +73,9 @@ func WithName(name string) Option {
 }
 
 // WithMaxPendingTasks bounds the tasks that are accepted and have not begun. The
-// least bound is 16: a smaller positive n means 16 (R29). Timers, hooks and
-// listeners take no room (G19). The default is no bound. In a Group the bound is that of
-// each child; in a Pool it is for the whole.
+// smallest bound is 16: a smaller positive n means 16 (R29). Timers, hooks and
+// listeners do not count (G19). The default is no bound. In a Group each child has this
+// bound; a Pool has it as a whole.
 func WithMaxPendingTasks(n int) Option {
 	return func(c *config) error {
 		if n < 1 {
@@ -86,13 +86,12 @@ func WithMaxPendingTasks(n int) Option {
 	}
 }
 
-// WithRejectedHandler sets what happens when the queue is full: the handler says whether
-// to try again, and after how long. attempt counts from 1. The handler runs on the
-// caller's goroutine, does not get the task, and cannot turn a refusal into anything but
-// an error. It is not called when the caller is the loop itself, or the spawner that is
-// to give the loop its next goroutine: the loop would wait for the retries and make no
-// room. Retries end when admission closes (G19). RefuseWhenFull is such a handler, and
-// BackOff returns one.
+// WithRejectedHandler sets the handler of a full queue: it returns whether to try again, and
+// after how long. attempt counts from 1. The handler runs on the caller's goroutine, does not
+// get the task, and cannot make a refused call succeed. It is not called in a body of the
+// executor, nor in its spawner: the loop would wait for the retries and make no room.
+// Retries end when admission closes (G19). RefuseWhenFull and the results of BackOff are
+// such handlers.
 func WithRejectedHandler(handler func(attempt int, err *RejectedError) (retryAfter time.Duration, retry bool)) Option {
 	return func(c *config) error {
 		if handler == nil {
@@ -122,7 +121,7 @@ type TimersAtShutdown = vocabulary.TimerPolicy
 const (
 	// CancelTimers: no timer body begins after the shutdown call. Each timer ends with
 	// ErrCancelled as soon as the loop's current body has ended. A timer scheduled later
-	// is accepted and ends at once, likewise with ErrCancelled.
+	// is accepted, and ends with ErrCancelled at once.
 	CancelTimers = vocabulary.CancelTimers
 
 	// RunDueTimers: timers that are due at the shutdown call run, and the others are
@@ -183,7 +182,7 @@ func WithPanicHandler(handler func(*PanicError)) Option {
 }
 
 // WithSpawner sets the function that starts the loop's goroutine. The spawner must
-// arrange for loop to be called once, on another goroutine, and return nil; or return an
+// make another goroutine call loop once, and return nil; or it must return an
 // error and not call loop. The default is the go statement. The spawner is called when
 // the executor starts, and again when a body calls runtime.Goexit, which ends the loop's
 // goroutine (G14, G17).

@@ -2,15 +2,15 @@ package core
 
 import "eventide/core/internal/poll"
 
-// Poller is what a loop sleeps in. The executor decides when to sleep and until when; the
-// poller implements the sleep and the wake-up.
+// Poller implements the sleep and the wake-up of a loop. The executor decides when to sleep
+// and until when.
 //
 // Wake is sticky: a Wake before Wait makes the next Wait return at once. A return of Wait
-// only means that the loop has to look for work. Wait may return early, without a reason,
+// only means that the loop must check for work. Wait may return early without a reason,
 // or late by the latency of the operating system.
 type Poller interface {
-	// Wait blocks until Wake or until the deadline (zero: none), or returns earlier. Only
-	// the loop calls it. After an error the executor closes admission, runs the accepted
+	// Wait blocks until Wake is called or until the deadline (zero: none), or returns earlier.
+	// Only the loop calls it. After an error the executor closes admission, runs the accepted
 	// work, and terminates with that error; an IOPoller is first reopened.
 	Wait(until Deadline) error
 
@@ -21,8 +21,8 @@ type Poller interface {
 	// that posts work calls it again (G12, G15).
 	Wake()
 
-	// Close frees what the poller holds. The executor calls it once, after the
-	// last Wait has returned. Its error, or panic, is in Termination.Err.
+	// Close releases the resources of the poller. The executor calls it once, after the
+	// last Wait has returned. Termination.Err has its error or panic.
 	Close() error
 }
 

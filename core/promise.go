@@ -1,8 +1,8 @@
 package core
 
-// Promise is a Future that its owner completes. Only Cancel of the Future completes it
-// otherwise: not even the end of the executor does (G9). All methods may be called from
-// any goroutine.
+// Promise is a Future that its owner completes. Nothing else completes it, not even the end
+// of the executor, except Cancel of the Future (G9). All methods may be called from any
+// goroutine.
 type Promise[T any] struct {
 	f *Future[T]
 }

@@ -21,7 +21,7 @@ func (e *Executor) pollerFailed(err error) {
 	}
 }
 
-// rebuild reopens the poller, moves the registrations into it, and logs why. Loop only.
+// rebuild reopens the poller, moves the registrations into it, and logs the reason. Loop only.
 func (e *Executor) rebuild(why error) error {
 	if p, ok := e.io.poller.(poll.AlarmStopper); ok {
 		p.StopAlarm() // Reopen would stop it with mu held, and a Clock is never called with mu held
@@ -35,9 +35,9 @@ func (e *Executor) rebuild(why error) error {
 }
 
 // reopen reopens the poller and adds every registration to it (netty's rebuildSelector,
-// R196). A registration that cannot be added ends, where Netty 4.2 leaves it without
-// events: a plain one is closed with the error, a channel is asked to abort. mu is
-// released even if the poller panics; the loop fails then (G15). Loop only.
+// R196). A registration that cannot be added ends (Netty 4.2 leaves it without
+// events): a plain one is closed with the error, the Abort method of a channel is called. mu
+// is released even if the poller panics; the loop fails then (G15). Loop only.
 func (e *Executor) reopen() (moved, lost int, err error) {
 	io := e.io
 	e.mu.Lock()
@@ -131,7 +131,7 @@ func (e *Executor) wakeFailed(v any) {
 		}
 	})
 	if !posted {
-		return // the loop has woken by itself, and has ended
+		return // the loop has woken without Wake, and has ended
 	}
 	var again error
 	defer func() {
@@ -142,8 +142,8 @@ func (e *Executor) wakeFailed(v any) {
 	attempt(&again, func() error { e.poller.Wake(); return nil })
 }
 
-// announceAgain takes back the claim of a wake-up that failed. If the loop has woken by
-// itself, it has taken the internal task, and nothing is to be taken back.
+// announceAgain undoes the claim of a failed wake-up. If the loop has woken without Wake, it
+// has taken the internal task, and there is nothing to undo.
 func (e *Executor) announceAgain(err error) {
 	e.mu.Lock()
 	e.asleep = e.asleep || len(e.internalTasks) > 0

@@ -19,8 +19,8 @@ var ErrRegistrationClosed = errors.New("core: registration is closed")
 var ErrDescriptorReused = errors.New("core: descriptor was closed while it was registered, and its number used again")
 
 // Registration is a descriptor that a loop watches. Its methods may be called from any
-// goroutine, and from the handler. It never closes the descriptor: its owner does that
-// after Close.
+// goroutine, and in the handler. The registration never closes the descriptor: the owner
+// does, after Close.
 type Registration struct {
 	// An executor may have a very large number of registrations. The order of the fields
 	// keeps the size at 80 bytes, which is a size class of the allocator.
@@ -38,13 +38,13 @@ type Registration struct {
 	// Atomic: regOpen, regRunning or regClosed. The loop moves between the first
 	// two around each call of the handler; the third is final.
 	state  atomic.Int32
-	paused atomic.Bool // interest has neither Readable nor Writable; set with e.mu held
+	paused atomic.Bool // interest has neither Readable nor Writable; written with e.mu held
 
 	isChannel bool // set once by Register
 
 	// Guarded by e.mu.
 	interest Interest
-	notified noticeLevel // the highest level of a shutdown notice that the loop has given to it, or is about to give
+	notified noticeLevel // the highest level of a shutdown notice that was delivered, or is being delivered
 }
 
 const (
@@ -64,7 +64,7 @@ const (
 
 // Register watches fd and calls h on the loop with its readiness. fd must be
 // non-blocking; the caller keeps owning it. h is called in each turn for as long as the
-// readiness lasts, or, with EdgeTriggered, once per change. A nil error means that the
+// readiness lasts; with EdgeTriggered, once per change. A nil error means that the
 // registration is accepted: fd is watched until Close, or until a shutdown, which closes
 // the registration and calls the OnClose listeners (G3, G22). While the executor is
 // ShuttingDown, a registration is accepted and closed in the next turn (R198); after the
@@ -114,7 +114,7 @@ func (e *Executor) register(call string, r *Registration, fd int, interest Inter
 	return nil
 }
 
-// addOrUnlock is add. If the poller panics, it releases mu and the tables are unchanged
+// addOrUnlock calls add. If the poller panics, it releases mu, and the tables are unchanged
 // (G15). Requires mu.
 func (e *Executor) addOrUnlock(r *Registration) (replaced *Registration, err error) {
 	returned := false
@@ -139,7 +139,7 @@ func checkInterest(call string, interest Interest) error {
 func (r *Registration) FD() int { return r.fd }
 
 // Modify replaces the interest. Zero pauses the registration: no call of the handler
-// begins until the next Modify, and readiness that lasts is reported after it. Any other
+// begins until the next Modify, which reports readiness that still lasts. Any other
 // interest takes effect when the loop polls next: an event that the loop has already
 // collected is still delivered. An edge-triggered registration is called again for
 // readiness that lasts.
@@ -208,8 +208,8 @@ func (r *Registration) OnClose(listener func(error)) {
 	r.e.postInternalOrRun(func() { listener(err) })
 }
 
-// Post runs work on the loop, after work posted before, and reports true; or reports
-// false if the registration has ended. A channel uses it to get onto its loop, even after
+// Post runs work on the loop, behind work posted before, and returns true; it returns
+// false if the registration has ended. A channel uses it to run code on its loop, even after
 // admission has closed: work is not a task, takes no room in a bounded queue, and does
 // not restart a quiet period.
 func (r *Registration) Post(work func()) bool {
@@ -266,8 +266,8 @@ func (r *Registration) close(err error, end ChannelEnd) {
 	}
 }
 
-// unlockAfterEnd requires mu, and releases it. A registration has ended. posted says that
-// internal tasks were added for its listeners.
+// unlockAfterEnd wakes the loop after the end of a registration, if the loop may depend on
+// it. posted says that internal tasks were added for listeners. Requires mu, and releases it.
 func (e *Executor) unlockAfterEnd(posted bool) {
 	if e.shutdown.called || posted {
 		e.hasNews() // the loop may be waiting for this end before it terminates
@@ -277,7 +277,7 @@ func (e *Executor) unlockAfterEnd(posted bool) {
 	e.mu.Unlock()
 }
 
-// countEnd requires mu.
+// countEnd counts the end of a channel, if a shutdown has begun. Requires mu.
 func (e *Executor) countEnd(r *Registration, end ChannelEnd) {
 	if !r.isChannel || !e.shutdown.called {
 		return

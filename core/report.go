@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Report says what a shutdown did. Termination.Report returns one at any time: before
-// Done the progress so far, afterwards the sealed report.
+// Report has the counters of an executor and its shutdown. Termination.Report returns one at
+// any time: before Done the progress so far, afterwards the sealed report.
 //
 // Rejected counts the refused tasks whose RejectedError has a State before Terminated.
 // That is exact, for an executor and for a group: a refusal in a race with the end is
 // counted if and only if its State is not Terminated. The Report of a group is the sum of
-// its children's. So it does not count a refusal by a child that has terminated, even
-// while other children have not. Stats.Rejected counts all refused tasks (G20). Neither
-// counts refused timers, hooks or registrations.
+// its children's, so it does not count a refusal by a child that has terminated, even
+// while other children have not. Stats.Rejected counts all refused tasks (G20). Refused
+// timers, hooks and registrations are in neither count.
 type Report struct {
 	Accepted  int64 // tasks accepted, in the executor's whole life
 	Ran       int64 // tasks that ran, including those that panicked
@@ -37,9 +37,9 @@ type Report struct {
 
 	// ChannelsHeld counts those of ChannelsAborted that the shutdown closed while an
 	// answer was in flight (core/tcp's Channel.Hold), so that an accepted request was not
-	// answered. Held names the ten of them that were held longest, a line for each with
-	// its addresses and the beginning of its oldest hold, and says how many more there
-	// are.
+	// answered. Held names the ten of them that were held longest: one line each with
+	// the addresses and the beginning of the oldest hold, and a last line with the number of
+	// the others.
 	ChannelsHeld int64
 	Held         string
 

@@ -22,7 +22,7 @@ type shutdownRecord struct {
 	closedAt int64
 	cause    error // of the close: the reason of refusals from then on
 	timedOut bool
-	running  string // the body that ran when the deadline passed, with its stack
+	running  string // describes the body that ran when the deadline passed, with its stack
 }
 
 // deadline closes admission when the timeout has passed. It has its own timer because the
@@ -34,7 +34,8 @@ type deadline struct {
 	fired bool          // guarded by Executor.mu
 }
 
-// newDeadline calls passed, on a goroutine of its own, when timeout has passed.
+// newDeadline returns a deadline that calls passed, on a goroutine of its own, when timeout
+// has passed.
 func (s *setup) newDeadline(timeout time.Duration, passed func(*deadline)) *deadline {
 	d := &deadline{over: make(chan struct{})}
 	d.alarm = s.afterFunc(timeout, func() {
@@ -62,8 +63,8 @@ func (d *deadline) stop() error {
 // close the accepted work still runs; then the executor terminates.
 //
 // Only the first call sets quiet and timeout: a later one has no effect, except that
-// Shutdown closes at once (G16). The error is about the arguments: a negative one, or
-// timeout < quiet. The call starts an executor that was never started: hooks run, and the
+// Shutdown closes admission at once (G16). The error is that of an argument: a negative one,
+// or timeout < quiet. The call starts an executor that was never started: hooks run, and the
 // quiet period is kept (G17). It may be called from inside a body.
 func (e *Executor) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error) {
 	if err := checkShutdown(quiet, timeout); err != nil {
@@ -85,10 +86,10 @@ func checkShutdown(quiet, timeout time.Duration) error {
 	return nil
 }
 
-// Shutdown closes admission, and returns the Termination. When it returns, nothing more
+// Shutdown closes admission, and returns the Termination. Once it has returned, no more work
 // is accepted. Accepted work and hooks still run; there is no quiet period. During a
-// graceful shutdown it closes at once (G16), where Netty ignores it (R101). It may be
-// called from inside a body.
+// graceful shutdown it closes admission at once (G16); Netty ignores the call (R101). It may
+// be called from inside a body.
 func (e *Executor) Shutdown() *Termination {
 	if e.State() < StateShutdown {
 		e.beginShutdown(OpShutdown, e.nowIfItCan(), 0, 0)
@@ -176,8 +177,8 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 	}
 }
 
-// publishShutdown records the first call. Requires mu; the state is moved in the
-// same critical section.
+// publishShutdown records the first shutdown call. The caller moves the state in the same
+// critical section. Requires mu.
 func (e *Executor) publishShutdown(now int64, quiet, timeout time.Duration, d *deadline) {
 	e.shutdown = shutdownRecord{
 		called: true, calledAt: now, quiet: quiet, timeout: timeout, deadline: d,
@@ -260,7 +261,7 @@ type unfinished struct {
 	running  string // the body that ran, with its stack
 }
 
-// unfinished returns the counts of that work, and does not set running. Requires mu.
+// unfinished returns the counts of unfinished work, and does not set running. Requires mu.
 func (e *Executor) unfinished() (u unfinished) {
 	u.pending = e.counts().Pending
 	if e.io != nil {
@@ -269,7 +270,7 @@ func (e *Executor) unfinished() (u unfinished) {
 	return u
 }
 
-// logTimeout logs the work that the timeout found unfinished, if there is any.
+// logTimeout logs the work that was unfinished at the timeout, if there was any.
 func (e *Executor) logTimeout(left unfinished) {
 	if left != (unfinished{}) {
 		e.log(slog.LevelWarn, "timeout of the graceful shutdown passed",
@@ -298,9 +299,9 @@ func (e *Executor) fail(err error) {
 	e.log(slog.LevelError, "the loop failed", "error", err)
 }
 
-// attempt calls f, a function of the user, where no caller can receive a panic. It sets
+// attempt calls f, user code that may panic, where a panic must not reach a caller. It sets
 // err to f's error, to a *PanicError if f panics, and to ErrGoexit if f ends the
-// goroutine. The caller defers the work that must follow even then.
+// goroutine. Work that must follow even a Goexit must be deferred by the caller.
 func attempt(err *error, f func() error) {
 	*err = ErrGoexit // unless f returns
 	defer func() {
@@ -311,9 +312,9 @@ func attempt(err *error, f func() error) {
 	*err = f()
 }
 
-// finish is the end of an executor, on the goroutine that was its loop, or that failed to
+// finish terminates the executor, on the goroutine that was its loop or that failed to
 // start it. The stored state is Terminated, but State returns the state before it until
-// Done is closed: everything below happens before that (G15).
+// Done is closed: all cleanup comes before that (G15).
 func (e *Executor) finish(err error) {
 	e.endContext(err) // no effect after the close; the cause of a failed start
 	e.mu.Lock()
@@ -333,9 +334,9 @@ func (e *Executor) finish(err error) {
 	attempt(&stopErr, d.stop)
 }
 
-// complete is the rest of finish. reason is the cause of the close, err the error of the
-// end, and stopErr and closeErr the errors of stopping the deadline and of closing the
-// poller, which complete logs.
+// complete is the last part of finish. reason is the cause of the close, and err the error of
+// the end. complete logs stopErr and closeErr, the errors of stopping the deadline and of
+// closing the poller.
 func (e *Executor) complete(reason, err, stopErr, closeErr error) {
 	if stopErr != nil || closeErr != nil {
 		err = errors.Join(err, stopErr, closeErr)
@@ -355,7 +356,7 @@ func (e *Executor) end(reason, err error) {
 }
 
 // seal closes Done, and returns the calls of its listeners. It takes the report in the
-// same critical section, so that nothing is counted between the two (G20).
+// same critical section, so no count can change between the two (G20).
 func (e *Executor) seal(now int64, err error) (calls []func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -12,18 +12,18 @@ import (
 // call that starts the executor would not return before the executor's end.
 var errInlineSpawner = errors.New("core: the spawner ran the loop on the calling goroutine, want another one")
 
-// A launch is one attempt to put the loop on a goroutine. One caller makes it; other
-// callers wait for decided and share err (G17).
+// A launch is one attempt to start the loop on a goroutine. One caller makes it; other
+// callers wait for decided and return the same err (G17).
 //
-// The function that the spawner gets also waits for decided. So a spawner that runs it
-// and then returns an error, or runs it twice, late, or before it returns, cannot start a
-// loop that is not wanted.
+// The function that the spawner gets also waits for decided. So no loop runs that is not
+// wanted, even if the spawner calls the function and then returns an error, or calls it
+// twice, late, or before it returns.
 type launch struct {
 	caller  atomic.Int64  // goroutine that calls the spawner; 0: not yet known
 	decided chan struct{} // closed once err is set
 	err     error
 	claimed atomic.Bool
-	inline  bool // touched by caller alone
+	inline  bool // accessed by caller only
 }
 
 func newLaunch() *launch {
@@ -47,8 +47,8 @@ func (l *launch) claim() bool {
 	return l.err == nil && l.claimed.CompareAndSwap(false, true)
 }
 
-// spawn calls the spawner with a function that runs loop, and publish with the outcome, even
-// if the spawner panics or calls runtime.Goexit.
+// spawn calls the spawner with a function that runs loop. It then calls publish with the
+// result, even if the spawner panics or calls runtime.Goexit.
 func (s *setup) spawn(l *launch, loop func(), publish func(error)) {
 	l.caller.Store(goid.Get())
 	err := ErrGoexit // unless the spawner returns
@@ -68,9 +68,9 @@ func (s *setup) spawn(l *launch, loop func(), publish func(error)) {
 	}
 }
 
-// startAndUnlock makes sure that the loop runs, and returns nil, or the error of the
-// start. Requires mu and gateNotStarted; releases mu. The caller has to test the state
-// again: it may have changed meanwhile.
+// startAndUnlock starts the loop, or waits for a start in progress, and returns the error of
+// the start. The caller must test the state again, which may have changed meanwhile.
+// Requires mu and gateNotStarted; releases mu.
 func (e *Executor) startAndUnlock() error {
 	if l := e.starting; l != nil {
 		e.mu.Unlock()
@@ -94,13 +94,13 @@ func (e *Executor) beginLaunchAndUnlock() *launch {
 	return l
 }
 
-// launch starts the loop for the first time and publishes the outcome. If the start fails
-// during a shutdown, the executor terminates with its error.
+// launch starts the loop for the first time and publishes the result. If the start fails
+// during a shutdown, the executor terminates with the error of the start.
 func (e *Executor) launch(l *launch) {
 	e.spawn(l, e.runLoop, func(err error) { e.decide(l, err) })
 }
 
-// decide publishes the outcome of the first launch. The state moves to Started only after
+// decide publishes the result of the first launch. The state moves to Started only after
 // the spawner has accepted, so that this never has to be undone (G1): Netty moves it
 // before, and must restore it if the start fails (#7483).
 func (e *Executor) decide(l *launch, err error) {
@@ -151,8 +151,8 @@ func (e *Executor) startForShutdown() {
 }
 
 // handOver moves the loop to a new goroutine, because a body ended this one by
-// runtime.Goexit. After an error the loop must continue on this goroutine, inside its
-// deferred call (G14).
+// runtime.Goexit. If it returns an error, the loop must continue on this goroutine, inside
+// its deferred call (G14).
 func (e *Executor) handOver() error {
 	l := newLaunch()
 	e.setMoving(l)

@@ -50,8 +50,8 @@ var legalMoves = [...][5]bool{
 // State returns the current state; any goroutine may call it, at any time. It
 // does not start the loop.
 //
-// A stored Terminated counts only once Done is closed; until then State returns the state
-// before it. So State and Done never disagree (in Netty isTerminated is true before the
+// While the stored state is Terminated but Done is not closed, State returns the state
+// before. So State and Done never disagree (in Netty isTerminated is true before the
 // future is done, R133; G15).
 func (e *Executor) State() State {
 	s := State(e.state.Load())
@@ -61,7 +61,7 @@ func (e *Executor) State() State {
 	return s
 }
 
-// moveTo is the one place where the state changes. Requires e.mu.
+// moveTo changes the state; no other code does. Requires e.mu.
 func (e *Executor) moveTo(to State) {
 	from := State(e.state.Load())
 	if !legalMoves[from][to] {

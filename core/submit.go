@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-// Submit runs f on ex and returns its future, never nil. If ex refuses f, the refusal is
-// the future's error, and its listeners run on the caller. It may be called from any
-// goroutine, and from inside the loop.
+// Submit runs f on ex and returns its future, never nil. If ex refuses f, the future fails
+// with that error, and its listeners run on the goroutine that adds them. Submit may be
+// called from any goroutine, and in a body of ex.
 func Submit[T any](ex EventExecutor, f func() (T, error)) *Future[T] {
 	if err := checkSubmit("Submit", ex, f == nil); err != nil {
 		return &Future[T]{state: futureDone, err: err}
@@ -51,12 +51,11 @@ func isNil(ex EventExecutor) bool {
 	return false
 }
 
-// InvokeAll submits every function and waits until all have completed. The errors of the
-// functions are in their futures. The returned error is a bad argument (nothing was
+// InvokeAll submits every function and blocks until all have completed. The errors of the
+// functions are in their futures. The returned error is that of a bad argument (nothing was
 // submitted), the first refusal, or the cause of ctx; in the latter two cases the
-// functions that have not begun are cancelled. From inside the loop it returns
-// ErrInEventLoop at once, and from inside the spawner ErrStarting, and submits nothing
-// (R36; G18).
+// functions that have not begun are cancelled. In a body of ex it returns ErrInEventLoop at
+// once, in the spawner ErrStarting, and submits nothing (R36; G18).
 func InvokeAll[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, error)) ([]*Future[T], error) {
 	if err := checkInvoke("InvokeAll", ctx, ex, fs); err != nil {
 		return nil, err
@@ -82,9 +81,8 @@ func InvokeAll[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, er
 
 // InvokeAny submits every function, returns the first success, and cancels the functions
 // that have not begun. If none succeeds it returns their joined errors; if ctx ends
-// first, its cause. Without functions it returns an error. From inside the loop it
-// returns ErrInEventLoop at once, and from inside the spawner ErrStarting, and submits
-// nothing (R36; G18).
+// first, its cause. Without functions it returns an error. In a body of ex it returns
+// ErrInEventLoop at once, in the spawner ErrStarting, and submits nothing (R36; G18).
 func InvokeAny[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, error)) (T, error) {
 	var none T
 	if err := checkInvoke("InvokeAny", ctx, ex, fs); err != nil {

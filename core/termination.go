@@ -6,18 +6,17 @@ import (
 	"sync/atomic"
 )
 
-// Termination is the end of an executor or a group: one per executor, the same
-// pointer every time. It is read-only: nobody can complete or cancel it (Netty's
-// can be cancelled by anybody, R138; G15). All methods may be called from any
-// goroutine, at any time.
+// Termination represents the end of an executor or group, which has exactly one. It is
+// read-only: no caller can complete or cancel it (in Netty any caller can cancel it, R138;
+// G15). All methods may be called from any goroutine, at any time.
 type Termination struct {
 	// Set once.
 	done      chan struct{}
-	waitError func() error      // the error of a caller of Wait that must not wait, or nil
+	waitError func() error      // the error of Wait for a caller that must not block, or nil
 	live      func() Report     // Report before it is sealed
-	onPanic   func(*PanicError) // reports a panic of a listener; nil: it is logged to slog.Default
+	onPanic   func(*PanicError) // reports a panic of a listener; nil: log it to slog.Default
 
-	// parent is called when t has ended. If t was the last child of its group, it ends
+	// parent is called when t has ended. If t was the last child of its group, parent ends
 	// the group and returns a function that calls the group's listeners; otherwise it
 	// returns nil. Set once; nil if t belongs to no group.
 	parent func() (callListeners func())
@@ -29,15 +28,15 @@ type Termination struct {
 	listeners []func(Report, error)
 }
 
-// NewTermination returns a Termination and the function that ends it, for a type that
-// ends as an executor does, such as a group of executors that another package makes. Such
-// a type may be an Executor of a process.Plan. Only end can complete the Termination: it
-// has no method for that (G15).
+// NewTermination returns a Termination and the function that completes it, for a type that
+// ends as an executor does, such as a group whose executors another package makes. Such a
+// type can be an Executor of a process.Plan. Only end completes the Termination, which has no
+// method for that (G15).
 //
-// waitError returns the error of a caller of Wait that must not wait (ErrInEventLoop,
+// waitError returns the error of Wait for a caller that must not block (ErrInEventLoop,
 // ErrStarting; G18), or nil. live returns the Report before the end. Both are called on
-// the goroutine that calls Wait or Report, and from many goroutines at once. A nil
-// waitError or live is an error.
+// the goroutine that calls Wait or Report, and concurrently. A nil waitError or live is an
+// error.
 //
 // end seals the report, closes Done, calls the listeners on the goroutine that calls end,
 // and returns true. Only the first call has an effect; later calls return false (Netty's
@@ -82,10 +81,10 @@ func (t *Termination) isDone() bool {
 }
 
 // Err returns nil before Done is closed, and after an orderly end, even one by the
-// deadline (Report.TimedOut says so). Otherwise it is the spawner's error if the loop
-// could not be started, the error that made the loop or its poller fail, or an error of
-// closing the poller or of stopping an alarm. For a group it joins the errors of the
-// children.
+// deadline (see Report.TimedOut). Otherwise it is the spawner's error if the loop
+// could not be started, the error of the loop or its poller that ended the executor, or an
+// error of closing the poller or of stopping an alarm. For a group it joins the errors of
+// the children.
 func (t *Termination) Err() error {
 	if !t.isDone() {
 		return nil
@@ -101,10 +100,10 @@ func (t *Termination) Report() Report {
 	return t.live()
 }
 
-// Wait waits until Done is closed and returns the sealed report and Err; or, if ctx ends
-// first, the report so far and the cause of ctx. It returns ErrInEventLoop at once when a
-// body of the executor calls it, and ErrStarting when its spawner does: the loop would
-// wait for itself (Netty hangs, R137; G18).
+// Wait blocks until Done is closed, and returns the sealed report and Err; or, if ctx ends
+// first, the report so far and the cause of ctx. It returns ErrInEventLoop at once in a body
+// of the executor, and ErrStarting in its spawner: the loop would wait for itself (Netty
+// hangs, R137; G18).
 func (t *Termination) Wait(ctx context.Context) (Report, error) {
 	if ctx == nil {
 		return t.Report(), argumentError("Wait", "ctx is nil, want a context")

@@ -1,10 +1,9 @@
 package core
 
-// timerHeap is a 4-ary heap of the waiting timers, ordered by deadline and then by id,
-// that is by the order in which they were scheduled (G7): without the second key, timers
-// with equal deadlines would run in any order (netty #9599, #15492). The entries hold the
-// keys, so that a comparison reads no Timer. In an Executor: loop only. In a Pool:
-// guarded by Pool.mu.
+// timerHeap is a 4-ary heap of the waiting timers. Its order is by deadline, then by id, which
+// is the order of scheduling (G7): without the second key, timers with equal deadlines would
+// run in any order (netty #9599, #15492). The entries hold the keys, so a comparison reads
+// no Timer. In an Executor it is used on the loop only; in a Pool it is guarded by Pool.mu.
 type timerHeap struct {
 	entries []timerEntry
 }
@@ -38,7 +37,7 @@ func (h *timerHeap) pop() *Timer {
 	return t
 }
 
-// remove takes t out of the heap. It has no effect if t is not in the heap.
+// remove removes t from the heap. It has no effect if t is not in the heap.
 func (h *timerHeap) remove(t *Timer) {
 	i := int(t.index)
 	if i < 0 {
@@ -59,7 +58,7 @@ func (h *timerHeap) remove(t *Timer) {
 	h.shrink()
 }
 
-// removeAfter takes out all timers whose deadline is after at, in one pass.
+// removeAfter removes and returns all timers whose deadline is after at, in one pass.
 func (h *timerHeap) removeAfter(at int64) []*Timer {
 	var out []*Timer
 	kept := h.entries[:0]

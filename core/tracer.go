@@ -9,16 +9,17 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// Tracer observes an executor. Without one, tracing costs a comparison with nil.
+// Tracer observes an executor. An executor without a tracer pays one comparison with nil per
+// event.
 //
 // Trace is called where the event happens, for some events with the executor's lock held,
 // so that the order of the trace is the order of the events. Trace must be fast, must not
-// call the executor, and must return. Many goroutines call it at the same time. A panic
-// of Trace is logged and otherwise ignored. It is logged on the spot, perhaps with the
-// lock held, so the logger must not call the executor either.
+// call the executor, and must return. It is called concurrently. A panic of Trace is logged
+// and otherwise ignored. The lock may be held then, so the logger must not call the executor
+// either.
 type Tracer interface{ Trace(Event) }
 
-// EventKind says what an Event is about.
+// EventKind is the kind of an Event.
 type EventKind uint8
 
 // The fields of Event that a kind sets follow the semicolon. "With the lock held" means that
@@ -36,12 +37,12 @@ const (
 	// move to Terminated.
 	EventState
 	// EventPark: the loop announces that it sleeps; Until, Queued, NextTimer. With the
-	// lock held: nothing can be queued between the loop's last look at the queues and
+	// lock held: no work can be queued between the loop's last check of the queues and
 	// this event.
 	EventPark
 	// EventUnpark: the poller's Wait has returned.
 	EventUnpark
-	// EventWake: a caller will wake the sleeping loop. With the lock held.
+	// EventWake: a caller has claimed the wake-up of the sleeping loop. With the lock held.
 	EventWake
 	// EventTimerCancelled: a timer ended with ErrCancelled, by Cancel or by the
 	// policy at shutdown. With the lock held.
@@ -119,8 +120,8 @@ type Event struct {
 	Outcome   Outcome
 	Accepted  bool          // Admit
 	From, To  State         // State; Park: To is the state that the loop has acted on
-	Reason    error         // State, from Shutdown on: why admission was closed; RegistrationClosed: why it ended
-	Goroutine int64         // id of the goroutine on which it happened
+	Reason    error         // State, from Shutdown on: the cause of the close; RegistrationClosed: the cause of the end
+	Goroutine int64         // id of the goroutine of the event
 	Until     time.Duration // Park: sleeps no longer than this; negative: no limit
 	NextTimer time.Duration // Park: earliest deadline known; negative: none
 	Queued    int           // Park: tasks, tail tasks and listeners waiting

@@ -3,11 +3,12 @@ package poll
 import "time"
 
 // Lag delays the alarms that a poller sets while its Clock is behind them. With a clock
-// that caches or rounds its readings, an alarm can go off before Now has reached the time
+// that caches or rounds its readings, an alarm can fire before Now has reached the time
 // of the alarm. The poller must then set another alarm, or the loop would sleep for ever.
-// Set for the rest alone, perhaps one nanosecond, it would keep the loop busy until the
-// clock moves. So the delay doubles from one such alarm to the next: the loop is late by
-// about the lag of the clock at most, and reads it only a few times (G12). Loop only.
+// An alarm for the remaining time alone, perhaps one nanosecond, would keep the loop busy
+// until the clock moves. So the delay doubles from one such alarm to the next: the loop is
+// late by about the lag of the clock at most, and reads the clock only a few times (G12). Loop
+// only.
 type Lag struct {
 	pause time.Duration // delay of the last alarm that found the clock behind; 0: the clock is not behind
 }

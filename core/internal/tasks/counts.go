@@ -1,7 +1,7 @@
 package tasks
 
-// progress is the state of the batch in hand in one word, so that "one more ran" and "one
-// less is pending" become visible in the same instant:
+// progress is the state of the batch in hand in one word, so that the end of a task changes
+// all of its counts at one instant:
 //
 //	 48..        32..47     16..31  0..15
 //	+---------+-----------+-------+------+
@@ -18,7 +18,7 @@ const (
 	progressMask progress = 1<<16 - 1
 )
 
-// Ending says how a task has ended: it is one unit of the count to increment.
+// Ending says how a task ended: it is one unit of the count to increment.
 type Ending progress
 
 // The endings of a task.
@@ -38,7 +38,7 @@ func (p progress) notBegun() int { return p.left() - int(p>>48) }
 type Counts struct {
 	Accepted, Ran, Cancelled int64
 	Pending                  int // including the running task
-	NotBegun                 int // Pending without it
+	NotBegun                 int // Pending without the running task
 	Running                  bool
 }
 

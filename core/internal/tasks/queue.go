@@ -1,5 +1,5 @@
-// Package tasks is the task queue of an executor: a FIFO with many producers and one
-// consumer, which counts at any instant how each accepted task has ended.
+// Package tasks has the task queues of executors and pools. Each also counts how its accepted
+// tasks have ended.
 package tasks
 
 import "sync/atomic"
@@ -36,7 +36,7 @@ type Queue struct {
 	ran        int64 // in the batches before the one in hand
 	cancelled  int64 // likewise
 
-	_ [64]byte // producers write above, the loop writes below, both for each task
+	_ [64]byte // producers write the fields above, the loop those below, for each task
 
 	// Loop only.
 	batch *segment

@@ -1,16 +1,16 @@
 package tasks
 
 // Shared is a FIFO of tasks with many producers and many consumers: the queue of a pool.
-// Its owner's lock is held for every call. A consumer takes one task at a time, so that the
-// tasks behind one that blocks are left to the other consumers. The zero value is an empty
+// Every call requires the owner's lock. A consumer takes one task at a time, so the tasks
+// behind one that blocks are left to the other consumers. The zero value is an empty
 // queue.
 //
-// It counts as Queue does (G20): accepted when a task is pushed, ran and cancelled when it
-// ends, and pending is what waits and what runs.
+// It keeps the same counters as Queue (G20): accepted is incremented when a task is pushed,
+// ran or cancelled when it ends; pending is the number of queued and running tasks.
 type Shared struct {
 	head, tail *segment
 	pos        int // of the next task in head
-	size       int // tasks that wait
+	size       int // queued tasks
 	free       *segment
 	nfree      int
 
@@ -47,8 +47,8 @@ func (q *Shared) grow() *segment {
 	return s
 }
 
-// Pop takes the oldest task, of which there must be one, and returns it with its number: 1
-// for the first that was pushed. The task counts as running until End.
+// Pop removes the oldest task and returns it with its number, which is 1 for the first task
+// ever pushed. The queue must not be empty. The task counts as running until End.
 func (q *Shared) Pop() (task func(), number int64) {
 	s := q.head
 	task, s.tasks[q.pos] = s.tasks[q.pos], nil
@@ -62,7 +62,7 @@ func (q *Shared) Pop() (task func(), number int64) {
 	return task, q.begun
 }
 
-// next lets go of the spent segment at the head. The only one is used again at once.
+// next releases the spent segment at the head. If it is the only one, it is reused in place.
 func (q *Shared) next() {
 	s := q.head
 	q.pos, s.n = 0, 0
@@ -87,7 +87,7 @@ func (q *Shared) End(how Ending) {
 	}
 }
 
-// Size returns how many tasks wait.
+// Size returns the number of queued tasks.
 func (q *Shared) Size() int { return q.size }
 
 // Counts returns a consistent snapshot.
