@@ -73,11 +73,11 @@ const (
 type Action struct {
 	Kind Op   // a call, at the moment when the executor decides it, or a step
 	From From // of a call: where it was made
-	// Outcome is the answer of a call, or how a body ended. The answer belongs to the
-	// action, so that a dishonest answer is an action that is not allowed (G5, G8). A
-	// shutdown call has none unless its own start failed.
+	// Outcome is the result of a call, or how a body ended. It is a part of the
+	// action, so a false result is an action that is not allowed (G5, G8). A
+	// shutdown call has no Outcome unless its own start failed.
 	Outcome  Outcome
-	Phase    Phase // OpState: what it returned
+	Phase    Phase // OpState: the result
 	Periodic bool  // OpSchedule: one of the periodic calls
 	Part     Part  // StepBegin of a channel: Drain, Abort, or Ready
 	Quiet    bool  // OpShutdownGracefully: quiet > 0

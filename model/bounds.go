@@ -1,12 +1,12 @@
 package model
 
-// Bounds says which actions [Enabled] and [Explore] consider, and how many.
+// Bounds limits the kinds and numbers of actions that [Enabled] and [Explore] consider.
 //
-// Two reductions keep the number of states small, and neither loses anything. A call is
-// one step, so states that differ only in the producer that called are one state:
-// Producers x Tasks calls in any merged order are Producers*Tasks submissions, numbered
-// in the order of the calls. The ledger is ordered by kind, so it does not record whether
-// a task or a hook was submitted first; no rule and no invariant needs that.
+// Two reductions keep the number of states small without hiding a violation. A call is
+// one step, and the producer that makes it is not recorded: Producers x Tasks calls in any
+// merged order are Producers*Tasks submissions, numbered in the order of the calls. The
+// ledger is ordered by kind, so it does not record whether a task or a hook was submitted
+// first; no rule and no invariant needs that.
 type Bounds struct {
 	Config
 	Producers, Tasks int // submissions: Producers*Tasks
@@ -38,9 +38,9 @@ func DefaultBounds() Bounds {
 }
 
 // ChannelBounds returns the bounds for registrations: a plain registration, a channel
-// and a task, with every way to shut down and to lose a registration. Together with
-// [DefaultBounds] they would show nothing more, because registrations depend on the rest
-// only through the phase and through whether a body runs.
+// and a task, with every way to shut down and to lose a registration. An exploration of
+// these together with [DefaultBounds] would find no further violation, because registrations
+// depend on the rest only through the phase and through whether a body runs.
 func ChannelBounds(p DrainPolicy) Bounds {
 	return Bounds{
 		Config: Config{Drain: p}, Producers: 1, Tasks: 1, FDs: 1, Channels: 1,

@@ -66,8 +66,8 @@ func waiting(s *State, b Body) bool {
 	return false
 }
 
-// deaf reports whether b is a registration that has ended.
-func deaf(s *State, b Body) bool {
+// endedRegistration reports whether b is a registration that has ended.
+func endedRegistration(s *State, b Body) bool {
 	r := s.record(b)
 	return b.registers() && r != nil && !r.Refused && s.open(b) == nil
 }

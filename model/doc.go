@@ -1,8 +1,8 @@
-// Package model specifies the executor as an abstract state machine: small enough to
-// read in one sitting, and checked over every reachable state.
+// Package model specifies the executor as an abstract state machine. The invariants are
+// checked in every reachable state within bounds.
 //
-// The package is pure. It has no clock, no goroutine, no lock and no I/O. Of Eventide
-// it imports only the vocabulary.
+// The package has no clock, no goroutine, no lock and no I/O. Of Eventide it imports only
+// the vocabulary.
 //
 //	s := model.New(model.Config{})
 //	for _, next := range model.Next(s, model.Action{Kind: model.StepStartOK}) {
@@ -13,15 +13,15 @@
 // that the action is not allowed. [Simulate] follows a whole trace in this way.
 // [Explore] visits every state within [Bounds] and checks the invariants.
 //
-// Time is abstract. Whether a quiet period has elapsed, a deadline has passed or a
-// timer was due at a call is a choice. [Next] returns a state for each answer.
+// Time is abstract. The state does not tell whether a quiet period has elapsed, a deadline
+// has passed or a timer was due at a call: [Next] returns a state for each possibility.
 //
 // # What is modelled
 //
-// G1 to G8, G10, G11, G14 to G17, G19 and G20, and for registrations and channels G22
-// and G23: of each guarantee, the part that the order of events shows. Of G18, only that
-// every call is legal from a body. The rules in rules.go say what may happen. The effects
-// in effects.go say what changes. The invariants say what must hold, independently of the
+// Of G1 to G8, G10, G11, G14 to G17, G19 and G20, and for registrations and channels of G22
+// and G23: the part that the order of events shows. Of G18: that every call is legal from a
+// body. The rules in rules.go say which actions are allowed. The effects in effects.go say
+// how they change the state. The invariants say what must hold, independently of the
 // rules. Start with phase.go, then state.go.
 //
 // # What is not

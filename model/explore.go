@@ -14,7 +14,7 @@ type Options struct {
 	_ struct{}
 }
 
-// Result is what an exploration found.
+// Result is the result of an exploration.
 type Result struct {
 	States   int
 	Edges    int
@@ -182,8 +182,8 @@ func (e *explorer) fail(at int32, a Action, v *Violation) bool {
 }
 
 // happens reports whether a must occur eventually: it is neither a call nor a failure,
-// both of which may stay away. The end of an aborted channel is a call that must come.
-// That of a draining channel need not: the deadline may end the drain.
+// neither of which has to occur. The exception is the end of an aborted channel, a call that
+// must come. The end of a draining channel need not come: the deadline may end the drain.
 func happens(s *State, a *Action) bool {
 	if a.Kind == OpEnd {
 		r := s.reg(a.Body)

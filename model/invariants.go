@@ -2,9 +2,9 @@ package model
 
 import "fmt"
 
-// The invariants say what must hold for every state, for every step, and for what is
-// possible in every state. They use the ledger and the counters, not the rules, so that
-// a wrong rule contradicts them.
+// The invariants state what must hold in every state, what must hold for every step, and
+// which actions must be possible in every state. They use the ledger and the counters, not
+// the rules, so a wrong rule contradicts an invariant.
 
 // invariant is a sentence about one state. Its check returns what is wrong, or "".
 type invariant struct {

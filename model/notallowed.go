@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// NotAllowed is the error for a trace that the model cannot follow. The guarantee that it
-// names is that of the rule that refused the action.
+// NotAllowed is the error for a trace that the model cannot follow. Its Guarantee is that of
+// the rule that refused the action.
 type NotAllowed struct {
 	At        int      // position of the action in the trace, from 0
-	Action    Action   // what is not allowed
+	Action    Action   // the action that is not allowed
 	Guarantee string   // "G3"
 	Rule      string   // the name of the rule
 	Sentence  string   // the rule in words
-	Last      []State  // the possible states before it
+	Last      []State  // the possible states before the action
 	Nearest   []Action // actions that were possible instead, the most similar first
 }
 

@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// The effects on registrations. Records keep the history for the invariants; Regs keep
-// what the rules need.
+// The effects on registrations. Records keep the history, for the invariants; Regs keep the
+// present state, for the rules.
 
 func register(s *State, a *Action) {
 	again := *a
@@ -21,7 +21,7 @@ func unregister(s *State, a *Action) {
 	}
 }
 
-// notified forgets a registration whose owner knows that it has ended (G3).
+// notified removes a registration from Regs: its owner knows that it has ended (G3).
 func notified(s *State, a *Action) {
 	s.Regs = slices.DeleteFunc(s.Regs, func(r Reg) bool { return r.Body == a.Body })
 	s.entry(a.Body).Ran = true

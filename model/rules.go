@@ -126,7 +126,7 @@ var rules = [...]rule{
 	// Registrations.
 	{"ended means ended", "G22", kinds(StepBegin),
 		"no body of an ended registration begins",
-		func(s *State, a *Action) bool { return !deaf(s, a.Body) }},
+		func(s *State, a *Action) bool { return !endedRegistration(s, a.Body) }},
 	{"drain by policy", "G23", kinds(StepBegin),
 		"only an open channel is asked to drain, once, by a graceful shutdown with the policy DrainChannels",
 		func(s *State, a *Action) bool { return a.Part != Drain || mayDrain(s, a.Body) }},

@@ -9,7 +9,7 @@ type Config struct {
 	Limit  int // capacity for tasks that are accepted and have not begun (G19); 0: unbounded
 }
 
-// State is everything that the model knows at one moment. Only [New] and [Next] make
+// State is the state of the model. Only [New] and [Next] make
 // states. [Next] copies the slices, so a step never changes an earlier state.
 type State struct {
 	Config

@@ -10,9 +10,9 @@ import (
 type Violation struct {
 	Guarantee string   // "G3"
 	Sentence  string   // what should hold
-	Detail    string   // what was found
+	Detail    string   // the observed state or action
 	Path      []Action // the actions from [New] on; the last one shows the violation
-	State     State    // where the path ends
+	State     State    // the last state of the path
 }
 
 // String returns the sentence first, then the path, one action per line.
