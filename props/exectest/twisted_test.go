@@ -222,7 +222,7 @@ var misplaced = []struct {
 				return cancel()
 			}, err
 		}
-	}), "G15", "everything accepted has run, and done never came"},
+	}), "G15", "never ended, though all accepted work has run"},
 	{"a timer runs after done", twist(none, func(e *twisted) {
 		var late atomic.Bool
 		e.inside = func() bool { return late.Load() || e.full.InEventLoop() }

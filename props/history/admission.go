@@ -97,7 +97,7 @@ func (j *judge) registrationEnded(e *entry) {
 	case end == nil || end.N > j.done:
 		j.blame(at(e.submit.ret.N, j.done), "%s, accepted at #%d, was still open when done, at #%d", e.what(), e.submit.ret.N, j.done)
 	case len(e.listens) > 0 && e.listens[0].returnedBefore(end.N) && (len(e.listeners) == 0 || e.listeners[0].begin.N > j.done):
-		j.blame(at(e.submit.ret.N, end.N), "the owner of %s, which ended at #%d, was not told before done", e.what(), end.N)
+		j.blame(at(e.submit.ret.N, end.N), "the owner of %s, which ended at #%d, was not notified before done", e.what(), end.N)
 	}
 }
 
@@ -130,7 +130,7 @@ func (j *judge) completedRightly(e *entry) {
 	}
 	got := e.complete[0]
 	if got.Outcome != want && !(got.Outcome == Errored && want != Normal) {
-		j.blameOn("G9", "a future ends with what became of its body", at(e.submit.ret.N, got.N), "%s is complete as %v, and its body %s", e.what(), got.Outcome, e.ending())
+		j.blameOn("G9", "a future completes with the outcome of its body", at(e.submit.ret.N, got.N), "%s is complete as %v, and its body %s", e.what(), got.Outcome, e.ending())
 	}
 }
 

@@ -1,8 +1,9 @@
 package history
 
-// judgeOneAtATime is S6 (G2): bodies do not overlap, unless the rules say that they may. If the log has InEventLoop, it is
-// true in every body and false everywhere else except in listeners. With OneLoop, the
-// goroutine that runs bodies changes only after Goexit ended the previous one (G14).
+// judgeOneAtATime is S6 (G2): bodies do not overlap, unless the rules allow it. If the log has
+// InEventLoop, it is true in every body and false everywhere else except in listeners. With
+// OneLoop, the goroutine that runs bodies changes only after Goexit ended the previous one
+// (G14).
 func judgeOneAtATime(j *judge) {
 	var last *span // of the bodies so far, the one that ended last
 	for _, s := range j.spans {
@@ -14,11 +15,11 @@ func judgeOneAtATime(j *judge) {
 			last = s
 		}
 		if j.Rules.Has(LoopKnown) {
-			j.knowsItsLoop(s)
+			j.inLoopIsTrue(s)
 		}
 	}
 	if j.Rules.Has(LoopKnown) {
-		j.looksRight()
+		j.observedRight()
 	}
 }
 
@@ -35,7 +36,7 @@ func (j *judge) apart(before, s *span) {
 	}
 }
 
-func (j *judge) knowsItsLoop(s *span) {
+func (j *judge) inLoopIsTrue(s *span) {
 	for _, e := range []*Event{s.begin, s.end} {
 		if e != nil && !e.InLoop {
 			j.blame(at(e.N), "InEventLoop was false inside %s, at #%d", s.entry.what(), e.N)
@@ -44,7 +45,7 @@ func (j *judge) knowsItsLoop(s *span) {
 	}
 }
 
-func (j *judge) looksRight() {
+func (j *judge) observedRight() {
 	for _, l := range j.looks {
 		saw := l.event.Outcome == True
 		if l.inListener || saw == (l.within != nil) {
@@ -114,9 +115,9 @@ func judgeContained(j *judge) {
 			j.exercised()
 		}
 	}
-	if n, how := j.endedUnasked(); n != 0 {
+	if n, how := j.endedUncalled(); n != 0 {
 		if s := j.brokenBy(n); s != nil {
-			j.blame(at(s.end.N, n), "%s %s at #%d, and the executor %s at #%d, though nobody had asked for a shutdown",
+			j.blame(at(s.end.N, n), "%s %s at #%d, and the executor %s at #%d, without a shutdown call",
 				s.entry.what(), s.end.Outcome, s.end.N, how, n)
 		}
 		return
@@ -131,7 +132,7 @@ func judgeContained(j *judge) {
 		return
 	}
 	if j.first != nil {
-		j.blame(at(s.end.N), "%s %s at #%d, and the shutdown asked for at #%d never ended",
+		j.blame(at(s.end.N), "%s %s at #%d, and the shutdown called at #%d never ended",
 			s.entry.what(), s.end.Outcome, s.end.N, j.first.inv.N)
 	}
 }

@@ -29,9 +29,9 @@ func (j *judge) staysCancelled(e *entry, yes *call) {
 		n := s.begin.N
 		switch {
 		case !e.periodic():
-			j.blame(at(yes.ret.N, n), "%s ran at #%d, and its cancel at #%d said true", e.what(), n, yes.ret.N)
+			j.blame(at(yes.ret.N, n), "%s ran at #%d, and its cancel at #%d returned true", e.what(), n, yes.ret.N)
 		case n > yes.ret.N && !j.taken(e, i, yes.ret.N):
-			j.blame(at(yes.ret.N, n), "%s began at #%d, after its cancel had said true at #%d", e.run(i), n, yes.ret.N)
+			j.blame(at(yes.ret.N, n), "%s began at #%d, after its cancel had returned true at #%d", e.run(i), n, yes.ret.N)
 			return
 		}
 	}
@@ -52,5 +52,5 @@ func (j *judge) hadEnded(e *entry, c *call) {
 	if c.ret.N > j.done || j.asked != 0 && e.op().Timers() && c.ret.N > j.asked {
 		return
 	}
-	j.blame(at(c.ret.N), "%s was neither run nor cancelled: its cancel at #%d said false", e.what(), c.ret.N)
+	j.blame(at(c.ret.N), "%s was neither run nor cancelled: its cancel at #%d returned false", e.what(), c.ret.N)
 }

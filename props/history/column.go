@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Columns writes the events as a table with one column per goroutine, loops
-// first, marking the given positions with an arrow.
+// Columns writes the events as a table with one column per goroutine, loops first. An arrow
+// marks the given positions.
 func Columns(w io.Writer, h *History, marked ...int) error {
 	names := h.goroutines()
 	order := sortedNames(names)
@@ -131,7 +131,7 @@ func (h *History) cell(e *Event) string {
 	}
 }
 
-// callText is a call as one would write it: schedule(3, delay=5ms).
+// callText returns a call as in Go source: schedule(3, delay=5ms).
 func (e *Event) callText() string {
 	var args []string
 	if e.ID != 0 {

@@ -74,26 +74,26 @@ func judgeExtremes(j *judge) { j.mustEnd(true) }
 // executor is done, whatever went wrong before.
 func judgeConverges(j *judge) {
 	j.mustEnd(false)
-	j.unasked()
+	j.endsUncalled()
 }
 
-// unasked judges that an executor does not end by itself, unless its poller or its start
+// endsUncalled judges that an executor does not end by itself, unless its poller or its start
 // has failed for good. S14 judges an executor that a body broke.
-func (j *judge) unasked() {
-	n, how := j.endedUnasked()
+func (j *judge) endsUncalled() {
+	n, how := j.endedUncalled()
 	if n == 0 {
 		return
 	}
 	j.exercised()
 	if j.brokenBy(n) == nil {
-		j.blame(at(n), "the executor %s at #%d, and nobody had asked for a shutdown", how, n)
+		j.blame(at(n), "the executor %s at #%d, without a shutdown call", how, n)
 	}
 }
 
-// endedUnasked returns the position at which the executor began to end without a shutdown
+// endedUncalled returns the position at which the executor began to end without a shutdown
 // call or a failure, or, if the log does not show that, the position of done. It returns 0
 // if there is none.
-func (h *History) endedUnasked() (n int, how string) {
+func (h *History) endedUncalled() (n int, how string) {
 	n, how = h.done, "was done"
 	if h.Rules.Has(States) && h.asked != 0 {
 		n, how = h.asked, "began to end"
@@ -120,7 +120,7 @@ func (j *judge) mustEnd(extremes bool) {
 	if !j.Rules.AtRest || j.done != 0 || j.stuck() != nil || j.diedIn() != nil || j.stranded() != nil {
 		return
 	}
-	j.blameAbsence(at(j.first.inv.N), "asked for at #%d with quiet %v and timeout %v, everything accepted has run, and done never came",
+	j.blameAbsence(at(j.first.inv.N), "the shutdown called at #%d with quiet %v and timeout %v never ended, though all accepted work has run",
 		j.first.inv.N, j.first.inv.Quiet, j.first.inv.Timeout)
 }
 

@@ -1,5 +1,5 @@
-// Package history records what an executor did as one totally ordered log of
-// events, and judges the log with small predicates, one per guarantee.
+// Package history records the events of an executor in one totally ordered log, and judges
+// the log with small predicates, one per guarantee.
 //
 // Writers on any goroutine add events while the program runs; afterwards the
 // log is indexed once and judged:
@@ -22,9 +22,9 @@
 //
 // The package depends on no executor. The same predicates judge Eventide's core, a model,
 // a trace written by hand (see Parse) and any other executor, as far as the log has the
-// events that a predicate reads. A predicate whose events the log lacks is not
-// applicable. A predicate whose premise did not occur is not exercised. Neither is a
-// pass.
+// events that a predicate reads. A predicate whose events are not in the log is not
+// applicable, and a predicate whose premise did not occur is not exercised. Neither result
+// is a pass.
 //
 // The predicates and the guarantees they judge:
 //

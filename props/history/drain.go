@@ -9,7 +9,7 @@ func judgeDrain(j *judge) {
 		a := j.asks(e)
 		j.askedInOrder(e, a)
 		j.askedByPolicy(e, a)
-		j.askedAtAll(e, a)
+		j.requested(e, a)
 	}
 }
 
@@ -79,19 +79,19 @@ func (j *judge) drainDeadline(e *entry, s *span) {
 	}
 }
 
-// askedAtAll judges that a channel that is open in a shutdown gets a request as soon as
+// requested judges that a channel that is open in a shutdown gets a request as soon as
 // the loop is free, and another one at the close.
-func (j *judge) askedAtAll(e *entry, a asks) {
+func (j *judge) requested(e *entry, a asks) {
 	if j.asked == 0 {
 		return
 	}
 	if j.Rules.Drain == CloseChannels || !j.Rules.Has(States) || j.asked == j.closed {
-		j.askedSoon(e, j.asked, j.end(), "aborted", a.aborts)
+		j.requestedSoon(e, j.asked, j.end(), "aborted", a.aborts)
 		return
 	}
-	j.askedSoon(e, j.asked, j.end(), "told of the shutdown", append(a.drains[:len(a.drains):len(a.drains)], a.aborts...))
+	j.requestedSoon(e, j.asked, j.end(), "asked to drain", append(a.drains[:len(a.drains):len(a.drains)], a.aborts...))
 	if j.closed != 0 {
-		j.askedSoon(e, j.closed, j.end(), "aborted", a.aborts)
+		j.requestedSoon(e, j.closed, j.end(), "aborted", a.aborts)
 	}
 }
 
@@ -103,9 +103,9 @@ func (j *judge) end() int {
 	return len(j.Events)
 }
 
-// askedSoon judges one of the two moments: a channel that is open at the moment, and stays
+// requestedSoon judges one of the two moments: a channel that is open at the moment, and stays
 // open while the loop is free, must have got the request.
-func (j *judge) askedSoon(e *entry, from, until int, what string, asked []*span) {
+func (j *judge) requestedSoon(e *entry, from, until int, what string, asked []*span) {
 	from = max(from, e.submit.ret.N)
 	if end := e.endedBy(); end != nil {
 		until = min(until, end.N)
@@ -158,7 +158,7 @@ func judgeChannelCounts(j *judge) {
 			s.Drained, s.Aborted, s.Discarded, drained, aborted, discarded)
 	}
 	if s := sealed.Stats; s.Registrations != 0 {
-		j.blameOn("G22", "a registration ends once, hears nothing more, and its owner is told", at(sealed.N), "%d registrations are open in the last snapshot", s.Registrations)
+		j.blameOn("G22", "a registration ends once, gets no call afterwards, and its owner is notified", at(sealed.N), "%d registrations are open in the last snapshot", s.Registrations)
 	}
 }
 

@@ -25,7 +25,7 @@ func judgeCancelledInTime(j *judge) {
 		case e.Stats != nil && e.takenAfter() >= from:
 			j.exercised()
 			if e.Stats.Timers > kept {
-				j.blame(at(j.asked, from, e.N), "%d timers were waiting at #%d, though the shutdown asked for at #%d had left no more than %d when %s began at #%d",
+				j.blame(at(j.asked, from, e.N), "%d timers were waiting at #%d, though the shutdown called at #%d had left no more than %d when %s began at #%d",
 					e.Stats.Timers, e.N, j.asked, kept, behind.entry.what(), from)
 				return
 			}
@@ -43,7 +43,7 @@ func (j *judge) nothingToCancel(c *call, behind *span, latest time.Duration) {
 	}
 	j.exercised()
 	if c.answered(True) {
-		j.blame(at(j.asked, behind.begin.N, c.ret.N), "the cancel of %s, called at #%d, said true: the shutdown asked for at #%d had not ended it when %s began at #%d",
+		j.blame(at(j.asked, behind.begin.N, c.ret.N), "the cancel of %s, called at #%d, returned true: the shutdown called at #%d had not ended it when %s began at #%d",
 			e.what(), c.inv.N, j.asked, behind.entry.what(), behind.begin.N)
 	}
 }

@@ -10,17 +10,16 @@ import (
 const Never time.Duration = math.MaxInt64
 
 // Event is one line of the log: something that happened on one goroutine at one instant.
-// Only the fields that belong to the kind are set; in all others the zero value means
-// "unknown".
+// Only the fields that the kind uses are set. In an unused or unknown field the value is zero.
 type Event struct {
 	N       int           // position in the log, 1, 2, ...; assigned by Log
 	At      time.Duration // since the log began
-	G       int64         // goroutine of the writer; negative for a loop that is named (see Parse)
+	G       int64         // id of the goroutine; negative for a loop (see Parse)
 	Kind    LogKind
 	Op      Op      // Invoke, Return, Admit: the call; Observe: what was observed
 	Body    Body    // Begin, End
-	Outcome Outcome // Return: the answer; End: how; Complete: with what; Observe: True or False
-	ID      int     // label, unique in the program, of the task, timer, hook or registration concerned; 0: none
+	Outcome Outcome // Return: the result of the call; End: of the body; Complete: of the future; Observe: True or False
+	ID      int     // label of the task, timer, hook or registration, unique in the program; 0: none
 	Call    int     // Return, Admit: N of the Invoke
 	Run     int     // Begin, End of a periodic timer: which run, from 1
 	From    State   // Transit: the old state
@@ -44,7 +43,7 @@ type Event struct {
 	Note   string        // free text for people; no check reads it
 }
 
-// LogKind says what an event of the log tells.
+// LogKind is the kind of an event of the log.
 type LogKind uint8
 
 // The kinds. The driver of the executor writes Invoke to End, Complete and Observe. The

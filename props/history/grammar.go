@@ -99,7 +99,7 @@ var (
 		},
 	}
 	endSlot = slot{
-		expected: "an outcome other than normal, which goes without saying",
+		expected: "an outcome other than normal, which is omitted",
 		read:     outcomeSlot.read,
 		write: func(e Event) string {
 			if e.Outcome == Normal {

@@ -50,7 +50,7 @@ func (j *judge) hookRuns(e *entry) {
 	switch {
 	case n != 0 && removed != nil:
 		j.exercised()
-		j.blame(at(removed.ret.N, n), "%s ran at #%d, though remove said true at #%d", e.what(), n, removed.ret.N)
+		j.blame(at(removed.ret.N, n), "%s ran at #%d, though remove returned true at #%d", e.what(), n, removed.ret.N)
 	case n != 0 && (j.asked == 0 || n < j.asked):
 		j.blame(at(n), "%s ran at #%d, before any shutdown", e.what(), n)
 	case n != 0:

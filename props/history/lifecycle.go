@@ -87,13 +87,13 @@ func judgeDoneOnce(j *judge) {
 			}
 			written = e.N
 		}
-		j.seesTheEnd(e, seen)
+		j.seesEndForGood(e, seen)
 	}
 }
 
-// seesTheEnd compares one observation of Done or of the state with earlier observations by
+// seesEndForGood compares one observation of Done or of the state with earlier observations by
 // the same goroutine.
-func (j *judge) seesTheEnd(e *Event, seen map[int64]int) {
+func (j *judge) seesEndForGood(e *Event, seen map[int64]int) {
 	looked := e.Kind == Observe || e.Kind == Return
 	var over bool
 	switch {

@@ -8,9 +8,9 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// Log is a totally ordered list of events that many goroutines write. The order is that
-// in which Add took the log's lock, and nothing more; see "What writers promise" in the
-// package documentation.
+// Log is a totally ordered list of events that many goroutines write. The order is that in
+// which the calls of Add locked the log; "What writers promise" in the package documentation
+// says what follows from it.
 type Log struct {
 	clock func() time.Duration // set once in New
 
@@ -18,7 +18,7 @@ type Log struct {
 	events []Event
 }
 
-// firstCapacity is how many events the log of a small program has.
+// firstCapacity is enough for the events of a small program.
 const firstCapacity = 64
 
 // New returns an empty log. The clock gives the time since the log began; nil
@@ -28,8 +28,8 @@ func New(clock func() time.Duration) *Log {
 	return NewIn(nil, clock)
 }
 
-// NewIn is New with a buffer, for a caller that makes one log after another. The log
-// takes over buf and overwrites its events; the caller must not use buf any more.
+// NewIn is New with a buffer, for a caller that makes one log after another. The log owns
+// buf from now on and overwrites its events.
 func NewIn(buf []Event, clock func() time.Duration) *Log {
 	if clock == nil {
 		start := time.Now()
@@ -41,11 +41,10 @@ func NewIn(buf []Event, clock func() time.Duration) *Log {
 	return &Log{clock: clock, events: buf[:0]}
 }
 
-// Add appends the event and returns its position, which a Return passes on as
-// its Call. It assigns N, and fills in At with the clock and G with the
-// goroutine where they are zero. Times it fills in never decrease along the
-// log, as the clock is read under the lock. Safe for simultaneous use; it
-// waits for nothing but other Adds.
+// Add appends the event and returns its position, which the event of the Return has in its
+// field Call. It assigns N. If At is zero it sets At by the clock, and if G is zero it sets G
+// to the calling goroutine. The clock is read under the lock, so these times never decrease
+// along the log. It is safe for concurrent use, and blocks only for other calls of Add.
 func (l *Log) Add(e Event) int {
 	if e.G == 0 {
 		e.G = goid.Get()
@@ -60,23 +59,23 @@ func (l *Log) Add(e Event) int {
 	return e.N
 }
 
-// Len returns how many events there are: the position of the last. Safe for
-// simultaneous use.
+// Len returns the number of events, which is the position of the last one. It is safe for
+// concurrent use.
 func (l *Log) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.events)
 }
 
-// Events returns a copy of what was added so far. Safe for simultaneous use.
+// Events returns a copy of the events so far. It is safe for concurrent use.
 func (l *Log) Events() []Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.events)
 }
 
-// Take returns what was added, not a copy of it, and leaves the log empty: what is added
-// from here on is of another list. Safe for simultaneous use.
+// Take returns the events so far, not a copy, and makes the log empty. It is safe for
+// concurrent use.
 func (l *Log) Take() []Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()

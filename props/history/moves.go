@@ -1,8 +1,7 @@
 package history
 
-// legalMoves is G1: legalMoves[from] has every state that may come next. The
-// moves from NotStarted and ShuttingDown straight to Terminated are a start
-// that failed.
+// legalMoves is G1: legalMoves[from] has every state that may follow. The moves from
+// NotStarted and ShuttingDown straight to Terminated are those of a failed start.
 var legalMoves = [...][]State{
 	NotStarted:   {Started, ShuttingDown, Shutdown, Terminated},
 	Started:      {ShuttingDown, Shutdown},

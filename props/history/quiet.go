@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// window is what G10 and G11 require of the instant at which admission ends: the
-// parameters of a graceful shutdown and what the log shows.
+// window has the parameters of a graceful shutdown and the instants that the log shows, by
+// which G10 and G11 judge the instant at which admission ended.
 type window struct {
 	*History
 	start          time.Duration // the shutdown call
@@ -227,7 +227,7 @@ func judgeQuiet(j *judge) {
 	if w.end < due {
 		how = "already"
 	}
-	j.blame(at(j.asked, w.endN()), "admission ended %s at %v, and %v was due: shutdown asked for at %v with quiet %v, %s",
+	j.blame(at(j.asked, w.endN()), "admission ended %s at %v, and %v was due: shutdown called at %v with quiet %v, %s",
 		how, w.end, due, w.start, w.quiet, w.lastBody())
 }
 
@@ -261,7 +261,7 @@ func (j *judge) refusedTooSoon(w window) {
 	soonest := w.candidates()[0]
 	for _, c := range j.calls {
 		if c.inv.Op.Submits() && c.inv.N > j.asked && c.ret != nil && j.refusedAsClosed(c) && c.ret.At < soonest {
-			j.blame(at(j.asked, c.ret.N), "%s was refused at %v, and admission was open until %v: shutdown asked for at %v with quiet %v",
+			j.blame(at(j.asked, c.ret.N), "%s was refused at %v, and admission was open until %v: shutdown called at %v with quiet %v",
 				c.entry.name(c), c.ret.At, soonest, w.start, w.quiet)
 			return
 		}

@@ -92,7 +92,7 @@ func (j *judge) readinessPrompt() {
 				to = max(j.asked, ready.N)
 			}
 			if idle := j.at(to) - ready.At - j.busy(ready.At, j.at(to)); idle > 0 {
-				j.blame(at(ready.N, to), "%s was ready at %v and did not hear of it until %v, with the loop free for %v in between",
+				j.blame(at(ready.N, to), "%s was ready at %v and its handler was not called until %v, with the loop free for %v in between",
 					e.what(), ready.At, j.at(to), idle)
 				return
 			}

@@ -14,17 +14,17 @@ func judgeRegistrations(j *judge) {
 		if len(e.ends) > 1 {
 			j.blame(at(e.ends[0].N, e.ends[1].N), "%s ended at #%d and again at #%d", e.what(), e.ends[0].N, e.ends[1].N)
 		}
-		j.closed22(e)
-		j.deafAfter(e)
-		j.leftDeaf(e)
-		j.heardOfNothing(e)
+		j.endedByOwner(e)
+		j.silentAfterEnd(e)
+		j.lostEnds(e)
+		j.calledOnlyWhenReady(e)
 		j.notifiedOnce(e)
 	}
 }
 
-// closed22 judges why the registration ended: by a call of its owner, or by the executor
-// with a cause. The executor ends no plain registration before a shutdown or a fault.
-func (j *judge) closed22(e *entry) {
+// endedByOwner judges that the executor ended no plain registration before a shutdown or a
+// fault: until then only its owner ends it.
+func (j *judge) endedByOwner(e *entry) {
 	end := e.endedBy()
 	if end == nil || end.Outcome != Errored || e.op() != OpRegister || j.faultBefore(end.N) {
 		return
@@ -44,10 +44,10 @@ func (j *judge) faultBefore(n int) bool {
 	return false
 }
 
-// deafAfter judges that no body of the registration begins after its end. If another
+// silentAfterEnd judges that no body of the registration begins after its end. If another
 // goroutine ended the registration, a body that the loop had already dequeued may write
 // its Begin late: then it is the next event of the loop.
-func (j *judge) deafAfter(e *entry) {
+func (j *judge) silentAfterEnd(e *entry) {
 	end := e.endedBy()
 	if end == nil {
 		return
@@ -61,9 +61,9 @@ func (j *judge) deafAfter(e *entry) {
 	}
 }
 
-// heardOfNothing judges that the handler is not called more often than its descriptor was
+// calledOnlyWhenReady judges that the handler is not called more often than its descriptor was
 // ready: an event of an older registration must not reach this one.
-func (j *judge) heardOfNothing(e *entry) {
+func (j *judge) calledOnlyWhenReady(e *entry) {
 	if !j.Rules.Has(Readiness) {
 		return
 	}
@@ -80,15 +80,15 @@ func (j *judge) heardOfNothing(e *entry) {
 			}
 		}
 		if heard > ready {
-			j.blame(at(s.begin.N), "the handler of %s was called for the %d. time at #%d, and there was something to hear %d times", e.what(), heard, s.begin.N, ready)
+			j.blame(at(s.begin.N), "the handler of %s was called for the %d. time at #%d, and its descriptor had been ready %d times", e.what(), heard, s.begin.N, ready)
 			return
 		}
 	}
 }
 
-// leftDeaf judges that a registration which a new poller could not take over ends as soon
+// lostEnds judges that a registration which a new poller could not take over ends as soon
 // as the loop is free; a channel is aborted instead.
-func (j *judge) leftDeaf(e *entry) {
+func (j *judge) lostEnds(e *entry) {
 	for i := range j.Events {
 		f := &j.Events[i]
 		if f.Kind != Fault || f.ID != e.id || f.Outcome != RefusedByPoller {
@@ -105,7 +105,7 @@ func (j *judge) leftDeaf(e *entry) {
 			}
 		}
 		if idle := j.at(heard) - f.At - j.busy(f.At, j.at(heard)); j.Rules.Virtual && heard > f.N && idle > 0 {
-			j.blame(at(f.N, heard), "%s was lost at #%d and heard of it at #%d, with the loop free for %v in between", e.what(), f.N, heard, idle)
+			j.blame(at(f.N, heard), "%s was lost at #%d and neither ended nor aborted until #%d, with the loop free for %v in between", e.what(), f.N, heard, idle)
 		}
 		return
 	}
@@ -138,14 +138,14 @@ func (j *judge) notifiedOnce(e *entry) {
 	if len(e.listeners) == 0 {
 		return
 	}
-	told, end := e.listeners[0].begin.N, e.endedBy()
+	notified, end := e.listeners[0].begin.N, e.endedBy()
 	switch {
 	case len(e.listeners) > len(e.listens):
-		j.blame(at(told, e.listeners[1].begin.N), "the owner of %s was told at #%d and again at #%d", e.what(), told, e.listeners[1].begin.N)
-	case end == nil || end.N > told:
-		j.blame(at(told), "the owner of %s was told at #%d, before its end", e.what(), told)
+		j.blame(at(notified, e.listeners[1].begin.N), "the owner of %s was notified at #%d and again at #%d", e.what(), notified, e.listeners[1].begin.N)
+	case end == nil || end.N > notified:
+		j.blame(at(notified), "the owner of %s was notified at #%d, before its end", e.what(), notified)
 	case len(e.complete) > 0 && e.complete[0].Outcome != end.Outcome:
-		j.blame(at(end.N, told), "%s ended as %v at #%d, and its owner was told %v at #%d", e.what(), end.Outcome, end.N, e.complete[0].Outcome, told)
+		j.blame(at(end.N, notified), "%s ended as %v at #%d, and its owner was notified of %v at #%d", e.what(), end.Outcome, end.N, e.complete[0].Outcome, notified)
 	}
 }
 

@@ -8,8 +8,9 @@ import (
 )
 
 // Timeline returns the log as a timeline with a column for each goroutine, for a page. The
-// events that the violation cites are marked, the decisive one as the breach. What did not
-// happen is marked in a row of its own at the end of the log. With the zero Violation nothing is marked and the title says that nothing broke.
+// events that the violation cites are marked, the decisive one as the breach. If the breach
+// is that an event is absent, a row at the end of the log marks it. With the zero Violation
+// no event is marked, and the title says that nothing broke.
 func (h *History) Timeline(v Violation) *timeline.Timeline {
 	names := h.goroutines()
 	order := sortedNames(names)
@@ -39,10 +40,10 @@ func (h *History) Timeline(v Violation) *timeline.Timeline {
 	return t
 }
 
-// absent says whether no event of the log is the breach.
+// absent reports whether the breach is the absence of an event.
 func (v Violation) absent() bool { return v.Absent || len(v.At) == 0 }
 
-// kindOf says how the timeline of the violation shows the event.
+// kindOf returns how the timeline shows the event.
 func (v Violation) kindOf(e *Event) timeline.Kind {
 	switch i := slices.Index(v.At, e.N); {
 	case i == len(v.At)-1 && i >= 0 && !v.absent():

@@ -18,7 +18,7 @@ func judgeTimers(j *judge) {
 			j.exercised()
 			j.runInTime(e, i, s)
 		}
-		j.goesOn(e)
+		j.runsWhileDue(e)
 	}
 	j.equalDeadlines()
 	j.timersAtShutdown()
@@ -56,9 +56,9 @@ func (j *judge) runInTime(e *entry, i int, s *span) {
 	}
 }
 
-// goesOn judges that a periodic timer ran each time it was due before the timer, the log
+// runsWhileDue judges that a periodic timer ran each time it was due before the timer, the log
 // or admission ended (B52).
-func (j *judge) goesOn(e *entry) {
+func (j *judge) runsWhileDue(e *entry) {
 	if !e.periodic() || !e.began() || !j.Rules.Virtual {
 		return
 	}
@@ -163,7 +163,7 @@ func (j *judge) timersAtShutdown() {
 		j.exercised()
 		run := s.begin.Run - 1
 		if due := e.due(max(run, 0)); due > allowed {
-			j.blame(at(j.asked, s.begin.N), "%s, due at %v, began at #%d, after the shutdown asked for at %v (policy %v)",
+			j.blame(at(j.asked, s.begin.N), "%s, due at %v, began at #%d, after the shutdown called at %v (policy %v)",
 				e.run(max(run, 0)), due, s.begin.N, j.askedAt, j.Rules.Timers)
 		}
 	}

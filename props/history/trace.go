@@ -9,8 +9,8 @@ import (
 // Trace is a log in a file: comments, the rules to judge it by, the required verdict, and
 // the events.
 type Trace struct {
-	Comments []string // header lines that begin with #, without it: what bug this remembers
-	Verdict  []Blame  // nothing if the trace is good
+	Comments []string // the lines that begin with #, without it: the bug that the trace shows
+	Verdict  []Blame  // empty if the trace is good
 	Because  string   // why a bad trace breaks more than one predicate
 	Rules    Rules
 	Events   []Event

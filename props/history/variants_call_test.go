@@ -42,9 +42,9 @@ const (
 
 var endedTimerVariants = []variant{
 	{"a timer waits in the next task", "", timed + queued3 + called + "loop begin task 3\n" + timers1 + "loop end task 3\n",
-		"S23 G7 1 timers were waiting at #13, though the shutdown asked for at #8 had left no more than 0 when task 3 began at #11"},
+		"S23 G7 1 timers were waiting at #13, though the shutdown called at #8 had left no more than 0 when task 3 began at #11"},
 	{"a timer is there to be cancelled in the next task", "", timed + queued3 + calledBy2 + "loop begin task 3\n" + cancel1 + "loop end task 3\n",
-		"S23 G7 the cancel of timer 1, called at #12, said true: the shutdown asked for at #8 had not ended it when task 3 began at #11"},
+		"S23 G7 the cancel of timer 1, called at #12, returned true: the shutdown called at #8 had not ended it when task 3 began at #11"},
 	{"somebody else sees it", "", timed + queued3 + calledBy2 + "loop begin task 3\ng2 stats timers=1\nloop end task 3\n", "S23 G7 1 timers were waiting at #12"},
 	{"a timer waits in the hook", "", hook3 + timer1 + graceful + "loop begin hook 3\n" + timers1 + "loop end hook 3\n", "S23 G7 1 timers were waiting at #9"},
 	{"a timer waits in a later task", "", timer1 + graceful + "g1 invoke execute 3\ng1 return execute 3 accepted\nloop begin task 3\n" + timers1 + "loop end task 3\n",
@@ -63,7 +63,7 @@ var endedTimerVariants = []variant{
 	{"the next handler follows one that exited", "", timer1 + twoReady + "loop end readiness 3 exited\nloop2 begin readiness 4\nloop2 stats timers=1\nloop2 end readiness 4\n", "S23 G7 1 timers were waiting at #12"},
 	{"a due timer may wait, by its policy", "timers=RunDueTimers", timed + queued3 + "@5ms " + called + "loop begin task 3\n" + timers1 + cancel1 + "loop end task 3\n", ""},
 	{"one that is not due may not", "timers=RunDueTimers", timed + queued3 + "g1 invoke schedule 4 delay=6ms\ng1 return schedule 4 accepted\n@5ms " + called +
-		"loop begin task 3\n" + timers2 + "loop end task 3\n", "S23 G7 2 timers were waiting at #15, though the shutdown asked for at #10 had left no more than 1"},
+		"loop begin task 3\n" + timers2 + "loop end task 3\n", "S23 G7 2 timers were waiting at #15, though the shutdown called at #10 had left no more than 1"},
 	{"it may have been due when the call was decided", "timers=RunDueTimers", timed + queued3 + "g2 invoke graceful quiet=1ms timeout=1s\n@5ms g2 return graceful accepted\nloop end task 2\n" +
 		"loop begin task 3\n" + timers1 + "loop end task 3\n", ""},
 	{"within the timeout it may wait", "timers=RunTimersUntilTimeout", timed + queued3 + called + "loop begin task 3\n" + timers1 + cancel1 + "loop end task 3\n", ""},

@@ -7,7 +7,7 @@ const (
 	modify1   = "g1 invoke modify 1\n"
 	modified1 = "g1 return modify 1 accepted\n"
 	heard1    = "@5ms loop begin readiness 1\nloop end readiness 1\n"
-	late1     = "V2 G12 registration 1 was ready at 1ms and did not hear of it until 5ms"
+	late1     = "V2 G12 registration 1 was ready at 1ms and its handler was not called until 5ms"
 )
 
 var readyVariants = []variant{

@@ -66,15 +66,15 @@ var bodyVariants = []variant{
 	{"poller closed too soon", "parks", task1 + "loop begin task 1\nloop closed\nloop end task 1\n" + done,
 		"S8 G15 the poller was closed at #4, before task 1 had ended"},
 	{"dies and never ends", "rest", task1 + "loop begin task 1\nloop end task 1 exited\n" + graceful,
-		"S14 G14 task 1 exited at #4, and the shutdown asked for at #5 never ended"},
-	{"exits, and is done unasked", "rest", task1 + "loop begin task 1\nloop end task 1 exited\n" + done,
-		"S14 G14 task 1 exited at #4, and the executor was done at #5, though nobody had asked for a shutdown"},
-	{"panics, and ends unasked", "rest states", "g1 invoke execute 1\ng1 state NotStarted->Started\ng1 return execute 1 accepted\nloop begin task 1\nloop end task 1 panicked\nloop state Started->Shutdown\nloop state Shutdown->Terminated\n" + done,
-		"S14 G14 task 1 panicked at #5, and the executor began to end at #6, though nobody had asked for a shutdown"},
+		"S14 G14 task 1 exited at #4, and the shutdown called at #5 never ended"},
+	{"exits, and is done endsUncalled", "rest", task1 + "loop begin task 1\nloop end task 1 exited\n" + done,
+		"S14 G14 task 1 exited at #4, and the executor was done at #5, without a shutdown call"},
+	{"panics, and ends endsUncalled", "rest states", "g1 invoke execute 1\ng1 state NotStarted->Started\ng1 return execute 1 accepted\nloop begin task 1\nloop end task 1 panicked\nloop state Started->Shutdown\nloop state Shutdown->Terminated\n" + done,
+		"S14 G14 task 1 panicked at #5, and the executor began to end at #6, without a shutdown call"},
 	{"exits, and is done as asked", "rest", graceful + task1 + "loop begin task 1\nloop end task 1 exited\n" + done, ""},
-	{"runs, and is done unasked", "rest", task1 + ran1 + done, "V9 G15 the executor was done at #5, and nobody had asked for a shutdown"},
-	{"exits, goes on, and is done unasked", "rest", task1 + "g1 invoke execute 2\ng1 return execute 2 accepted\nloop begin task 1\nloop end task 1 exited\n" +
-		"loop2 begin task 2\nloop2 end task 2\n" + done, "V9 G15 the executor was done at #9, and nobody had asked for a shutdown"},
+	{"runs, and is done endsUncalled", "rest", task1 + ran1 + done, "V9 G15 the executor was done at #5, without a shutdown call"},
+	{"exits, goes on, and is done endsUncalled", "rest", task1 + "g1 invoke execute 2\ng1 return execute 2 accepted\nloop begin task 1\nloop end task 1 exited\n" +
+		"loop2 begin task 2\nloop2 end task 2\n" + done, "V9 G15 the executor was done at #9, without a shutdown call"},
 	{"panics last, and all is well", "rest", task1 + "loop begin task 1\nloop end task 1 panicked\n", ""},
 	{"refused to an outsider", "", "g1 invoke await\ng1 return await refused:inloop\n", "S18 G18 await, called from outside at #1, was refused"},
 	{"refused to the loop", "", task1 + "loop begin task 1\nloop invoke await\nloop return await refused:inloop\nloop end task 1\n", ""},
@@ -148,10 +148,10 @@ var timerVariants = []variant{
 		"@5ms g1 invoke cancel 1\ng1 return cancel 1 true\nloop begin timer 1 run=2\nloop end timer 1 run=2\n", ""},
 	{"behind another body, so not taken up", "virtual", "g1 invoke rate 1 period=5ms\ng1 return rate 1 accepted\nloop begin timer 1 run=1\nloop end timer 1 run=1\n" +
 		"g1 invoke schedule 2 delay=4ms\ng1 return schedule 2 accepted\n@4ms loop begin timer 2\n@6ms g1 invoke cancel 1\ng1 return cancel 1 true\nloop end timer 2\n" +
-		"loop begin timer 1 run=2\nloop end timer 1 run=2\n", "S11 G8 run 2 of timer 1 began at #11, after its cancel had said true at #9"},
+		"loop begin timer 1 run=2\nloop end timer 1 run=2\n", "S11 G8 run 2 of timer 1 began at #11, after its cancel had returned true at #9"},
 	{"a nanosecond early", "virtual", timer1 + "@4999999ns loop begin timer 1\nloop end timer 1\n", "S10 G7 timer 1 began at 4.999999ms, 1ns before its deadline 5ms"},
 	{"begins while its cancel is under way, which then says true", "virtual", timer1 + "@5ms g1 invoke cancel 1\nloop begin timer 1\nloop end timer 1\ng1 return cancel 1 true\n",
-		"S11 G8 timer 1 ran at #4, and its cancel at #6 said true"},
+		"S11 G8 timer 1 ran at #4, and its cancel at #6 returned true"},
 	{"ran and cancelled", "", timer1 + "@5ms loop begin timer 1\nloop end timer 1\nloop complete 1 cancelled\n", "S11 G8 timer 1 both ran, at #3, and ended as cancelled"},
 	{"cancel after done", "", timer1 + shutdown + done + "g1 invoke cancel 1\ng1 return cancel 1 false\n", ""},
 	{"cancel after the policy's", "", timer1 + shutdown + "g1 invoke cancel 1\ng1 return cancel 1 false\n" + done, ""},
@@ -164,5 +164,5 @@ var timerVariants = []variant{
 		"@2ms g1 invoke shutdown\ng1 return shutdown returned\nloop done\n", ""},
 	{"policy until timeout, after it", "virtual timers=RunTimersUntilTimeout", "g1 invoke schedule 1 delay=30ms\ng1 return schedule 1 accepted\n" +
 		"g1 invoke execute 2\ng1 return execute 2 accepted\nloop begin task 2\ng1 invoke graceful quiet=1ms timeout=20ms\ng1 return graceful accepted\n" +
-		"@30ms loop end task 2\nloop begin timer 1\nloop end timer 1\nloop done\n", "S10 G7 timer 1, due at 30ms, began at #9, after the shutdown asked for at 0s"},
+		"@30ms loop end task 2\nloop begin timer 1\nloop end timer 1\nloop done\n", "S10 G7 timer 1, due at 30ms, began at #9, after the shutdown called at 0s"},
 }
