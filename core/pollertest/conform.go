@@ -13,12 +13,12 @@ import (
 type Subject struct {
 	Poller core.Poller
 
-	// Open makes a descriptor to watch. It is nil if Poller is no core.IOPoller; cases
-	// with IO set must then be left out.
+	// Open makes a descriptor to watch. It is nil if Poller is not a core.IOPoller; the
+	// caller must then skip cases that have IO set.
 	Open func() (Source, error)
 
-	// Sources is how many sources may be open at once; 0 means 400, which no case
-	// exceeds. Set it if the process may not have as many descriptors.
+	// Sources is the maximum number of open sources; 0 means 400, which is enough for every
+	// case. Set it if the process may have fewer descriptors.
 	Sources int
 
 	// Clock is the clock of Poller; nil: the system's.
@@ -32,19 +32,19 @@ type Case struct {
 	Run  func(*Subject) error
 }
 
-// Cases returns the cases, in a fixed order. Each returns what is wrong, or nil.
+// Cases returns the cases, in a fixed order. Each returns an error that says what is wrong, or
+// nil.
 //
-// A return of Wait only means that the loop has to look for work, so a case waits again
-// until what it expects has come. A poller must neither sleep through it nor return
-// without a reason all the time: a case gives up after a number of returns that no good
-// poller needs.
+// A return of Wait only means that the loop must check for work, so a case calls Wait again
+// until the expected event has arrived. A case fails if a Wait sleeps through the event, and
+// also if Wait returns without a reason more often than a correct poller has to.
 func Cases() []Case {
 	all := sleepCases()
 	return append(all, readinessCases()...)
 }
 
-// Patience is how long a case waits for a call that must return. It is long, because it
-// does not measure speed. In a synctest bubble it is virtual.
+// Patience bounds the wait for a call that must return. It is long, because it is no bound on
+// speed. In a synctest bubble it is virtual.
 const Patience = 10 * time.Second
 
 // mostReturns bounds the returns of Wait until one expected event. A stream of wake-ups

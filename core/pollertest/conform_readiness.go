@@ -75,8 +75,8 @@ func room(s *script, d Source) error {
 	return inOrder(saw, saw, d.Fill, s.isQuiet("it is full"), d.Room, saw, d.Fill, s.isQuiet("it is full again"), d.Room, saw)
 }
 
-// edgeRoom does what a channel does: one registration for both directions, which gets no
-// event while a write does not fit.
+// edgeRoom registers both directions at once, as a channel does. No event must come while a
+// write does not fit.
 func edgeRoom(s *script, d Source) error {
 	return inOrder(
 		s.sees(firstToken, false, true),

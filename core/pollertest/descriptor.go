@@ -2,17 +2,16 @@ package pollertest
 
 import "errors"
 
-// Source is a descriptor to watch: a connection of which one end is registered and the
-// case has the other. Descriptor is a Source of Model. Tests of real pollers bring their
-// own.
+// Source is one end of a connection, which the poller watches; the case has the other end.
+// Descriptor is a Source of Model. Tests of real pollers bring their own.
 type Source interface {
 	FD() int
-	Input() error  // brings something to read
-	Drain() error  // reads everything
+	Input() error  // sends input to the watched end
+	Drain() error  // reads all input
 	Fill() error   // writes until there is no room
-	Room() error   // takes what was written
-	HangUp() error // closes the script's end
-	Close() error  // closes the registered end
+	Room() error   // reads at the case's end what Fill has written
+	HangUp() error // closes the case's end
+	Close() error  // closes the watched end
 }
 
 // Descriptor is a Source of a Model.
@@ -51,7 +50,7 @@ func (d *Descriptor) Drain() error { return d.quietly(func() { d.input = false }
 // Fill writes until there is no room.
 func (d *Descriptor) Fill() error { return d.quietly(func() { d.full = true }) }
 
-// Room reads what was written.
+// Room makes room for output.
 func (d *Descriptor) Room() error { return d.change(func() { d.full = false }) }
 
 // HangUp closes the script's end.

@@ -10,8 +10,8 @@ import (
 	"eventide/core"
 )
 
-// Model is a core.IOPoller whose descriptors and faults a test controls. The methods that
-// are not of core.IOPoller may be called from any goroutine, at any time.
+// Model is a core.IOPoller whose descriptors and faults a test controls. Its methods besides
+// those of core.IOPoller may be called from any goroutine, at any time.
 //
 // It behaves as epoll does where the contract requires it, and is stricter elsewhere: a
 // poll reports descriptors in the order in which they were added, rotated by the previous
@@ -67,8 +67,8 @@ func NewModel(clock core.Clock) *Model {
 	return &Model{clock: clock, open: make(map[int]*Descriptor), faults: make(map[Call][]error), counts: make(map[Call]int)}
 }
 
-// Fail makes the next calls with that name return these errors, in order; nil is a call
-// that works. A sleeping Wait returns the error at once.
+// Fail makes the next calls with that name return these errors, in order; a nil error lets a
+// call succeed. A sleeping Wait returns the error at once.
 func (m *Model) Fail(call Call, errs ...error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,8 +84,8 @@ func (m *Model) Spurious(n int) {
 	m.signal()
 }
 
-// Inject makes the next poll report these events too, even if nothing watches them: as a
-// poll that races with Remove does, or one that reports a phantom descriptor.
+// Inject makes the next poll report these events too, even if their descriptors are not
+// watched. It simulates a poll that races with Remove, or a phantom event.
 func (m *Model) Inject(events ...core.PollEvent) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,12 +10,12 @@ import (
 	"eventide/core"
 )
 
-// HangGuard turns a hang into a failure that names what the test waited for. It is no measure
-// of speed, and in a bubble of testing/synctest it is virtual.
+// HangGuard bounds waits in tests: a hang becomes a failure that names the awaited event. It is
+// no bound on speed, and in a bubble of testing/synctest it is virtual.
 const HangGuard = time.Minute
 
-// Await returns when done is closed, or receives. If that takes longer than HangGuard, it fails
-// the test with what and the stack of every goroutine.
+// Await returns when done is closed or delivers a value. If that takes longer than HangGuard, it
+// fails the test with what and the stack of every goroutine.
 func Await[T any](t testing.TB, what string, done <-chan T) {
 	t.Helper()
 	guard := time.NewTimer(HangGuard)
@@ -27,9 +27,9 @@ func Await[T any](t testing.TB, what string, done <-chan T) {
 	}
 }
 
-// Until returns when holds does. It is for a condition that nothing announces, and so it calls
-// holds again and again, on the caller's goroutine. If holds is false for HangGuard, Until fails
-// the test.
+// Until polls holds on the caller's goroutine, and returns when holds returns true. It is for a
+// condition that no channel announces. If holds is still false after HangGuard, Until fails the
+// test.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(HangGuard); !holds(); runtime.Gosched() {
@@ -39,7 +39,7 @@ func Until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Terminating is an executor, or a group of executors, as far as its end goes.
+// Terminating has the methods of an executor or a group that concern its end.
 type Terminating interface {
 	Shutdown() *core.Termination
 	Termination() *core.Termination
@@ -53,8 +53,8 @@ func AwaitDone(t testing.TB, ex Terminating) core.Report {
 	return AwaitDoneWithin(t, ex, HangGuard)
 }
 
-// AwaitDoneWithin is AwaitDone with a guard of its own. It is for an end that is far away in
-// virtual time.
+// AwaitDoneWithin is AwaitDone with another guard. It is for an end that is far away in virtual
+// time.
 func AwaitDoneWithin(t testing.TB, ex Terminating, guard time.Duration) core.Report {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), guard)
@@ -66,7 +66,7 @@ func AwaitDoneWithin(t testing.TB, ex Terminating, guard time.Duration) core.Rep
 	return report
 }
 
-// AwaitErr returns the error of a future that has to complete.
+// AwaitErr waits until a future is complete, and returns its error.
 func AwaitErr[T any](t testing.TB, what string, f *core.Future[T]) error {
 	t.Helper()
 	Await(t, what, f.Done())
@@ -74,7 +74,7 @@ func AwaitErr[T any](t testing.TB, what string, f *core.Future[T]) error {
 	return err
 }
 
-// stacks is the stack of every goroutine, as far as 64 KiB hold them.
+// stacks returns the stacks of all goroutines, up to 64 KiB.
 func stacks() []byte {
 	buf := make([]byte, 1<<16)
 	return buf[:runtime.Stack(buf, true)]

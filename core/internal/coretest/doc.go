@@ -1,5 +1,5 @@
-// Package coretest holds what the tests of core and of the packages over it share: waiting
-// with a guard against hangs, executors that end with their test, a journal of what happened,
-// the text of a logger, and the check that nothing is left behind. Only tests import it; the
-// layering test says so.
+// Package coretest has helpers for the tests of core and of the packages over it: waiting with a
+// guard against hangs, executors that are shut down when their test ends, a journal of events,
+// the text of a logger, and a check for leaks. Only tests import it; the layering test checks
+// that.
 package coretest

@@ -22,29 +22,29 @@ func EndWithTest[E Terminating](t testing.TB, ex E, err error) E {
 	return ex
 }
 
-// NewExecutor returns an executor that has terminated when the test ends.
+// NewExecutor returns an executor that is terminated when the test ends.
 func NewExecutor(t testing.TB, opts ...core.Option) *core.Executor {
 	t.Helper()
 	ex, err := core.NewExecutor(opts...)
 	return EndWithTest(t, ex, err)
 }
 
-// NewExecutorGroup returns a group of n executors that has terminated when the test ends.
+// NewExecutorGroup returns a group of n executors that is terminated when the test ends.
 func NewExecutorGroup(t testing.TB, n int, opts ...core.Option) *core.Group {
 	t.Helper()
 	g, err := core.NewExecutorGroup(n, opts...)
 	return EndWithTest(t, g, err)
 }
 
-// NewGroup returns a group of n event loops that has terminated when the test ends. It logs
-// nothing unless opts have a logger: a test of a transport listens to the transport's logger.
+// NewGroup returns a group of n event loops that is terminated when the test ends. It logs only
+// if opts set a logger: a test of a transport checks the transport's logger.
 func NewGroup(t testing.TB, n int, opts ...core.Option) *core.Group {
 	t.Helper()
 	g, err := core.NewGroup(n, append([]core.Option{core.WithLogger(slog.New(slog.DiscardHandler))}, opts...)...)
 	return EndWithTest(t, g, err)
 }
 
-// MustExecute has ex accept task, or fails the test.
+// MustExecute calls ex.Execute(task), and fails the test if ex refuses.
 func MustExecute(t testing.TB, ex core.EventExecutor, task func()) {
 	t.Helper()
 	if err := ex.Execute(task); err != nil {
@@ -52,7 +52,7 @@ func MustExecute(t testing.TB, ex core.EventExecutor, task func()) {
 	}
 }
 
-// OnLoop runs f as a task of ex and returns when f has returned.
+// OnLoop runs f as a task of ex, and returns when f has returned.
 func OnLoop(t testing.TB, ex core.EventExecutor, f func()) {
 	t.Helper()
 	done := make(chan struct{})

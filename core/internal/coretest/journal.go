@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Journal is what happened, in order. The zero Journal is empty. Any goroutine may call its
+// Journal is an ordered list of events. The zero Journal is empty. Any goroutine may call its
 // methods.
 type Journal struct {
 	mu      sync.Mutex
@@ -40,8 +40,8 @@ func (j *Journal) All() []string {
 // String returns the entries so far with spaces between them.
 func (j *Journal) String() string { return strings.Join(j.All(), " ") }
 
-// Want fails the test unless the entries so far, with spaces between them, are want. what is the
-// guarantee, or what the test looks at.
+// Want fails the test unless the entries so far, with spaces between them, are want. what names
+// the guarantee or the behaviour under test.
 func (j *Journal) Want(t testing.TB, what, want string) {
 	t.Helper()
 	if got := j.String(); got != want {
@@ -49,8 +49,8 @@ func (j *Journal) Want(t testing.TB, what, want string) {
 	}
 }
 
-// Await returns when n entries equal to entry are there. If that takes longer than HangGuard, it
-// fails the test.
+// Await returns when the journal has n entries equal to entry. If that takes longer than
+// HangGuard, it fails the test.
 func (j *Journal) Await(t testing.TB, n int, entry string) {
 	t.Helper()
 	guard := time.NewTimer(HangGuard)
@@ -68,7 +68,8 @@ func (j *Journal) Await(t testing.TB, n int, entry string) {
 	}
 }
 
-// unless returns nil if n entries are entry, else a channel that the next Add closes.
+// unless returns nil if the journal has n entries equal to entry; otherwise it returns a channel
+// that the next Add closes.
 func (j *Journal) unless(n int, entry string) <-chan struct{} {
 	j.mu.Lock()
 	defer j.mu.Unlock()

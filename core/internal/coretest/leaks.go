@@ -9,10 +9,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-// CheckLeaks fails the test if it leaves a goroutine that was not there before, or other
-// descriptors open than before (G24). Call it first: cleanups that are registered later run before the check. A test that has
-// failed is not checked, because a failure may leave anything behind. Descriptors are known on
-// Linux alone.
+// CheckLeaks fails the test if, at its end, goroutines exist that did not exist before, or other
+// descriptors are open than before (G24). Call it first: cleanups that are registered later run
+// before the check. A failed test is not checked, because a failure may leave anything behind.
+// Descriptors are known on Linux only.
 func CheckLeaks(t testing.TB) {
 	t.Helper()
 	goroutines, before := goleak.IgnoreCurrent(), Descriptors(t)
@@ -29,8 +29,8 @@ func CheckLeaks(t testing.TB) {
 	})
 }
 
-// Descriptors returns what the process has open: each number and what it is. It is empty where
-// there is no /proc.
+// Descriptors returns the number and the target of each open descriptor of the process. It is
+// empty where there is no /proc.
 func Descriptors(t testing.TB) (open []string) {
 	t.Helper()
 	openPoller(t)
@@ -45,8 +45,8 @@ func Descriptors(t testing.TB) (open []string) {
 	return open
 }
 
-// openPoller makes the runtime open the descriptors of its network poller, which it keeps for
-// good. They must not appear in the middle of a test.
+// openPoller makes the runtime open its network poller, whose descriptors it never closes. They
+// must not appear in the middle of a test.
 func openPoller(t testing.TB) {
 	t.Helper()
 	r, w, err := os.Pipe()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Log is the text that loggers write to it. The zero Log is empty. Any goroutine may call its
-// methods.
+// Log is a writer for loggers that keeps the text. The zero Log is empty. Any goroutine may call
+// its methods.
 type Log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -28,8 +28,8 @@ func (l *Log) String() string {
 	return l.text.String()
 }
 
-// DefaultLog returns what reaches slog.Default at Warn or above until the test ends. A test that
-// calls it must not run in parallel with others.
+// DefaultLog returns a Log of the messages to slog.Default at Warn or above until the test ends.
+// A test that calls it must not run in parallel with others.
 func DefaultLog(t testing.TB) *Log {
 	t.Helper()
 	l, before := new(Log), slog.Default()

@@ -21,7 +21,7 @@ type BlockingPoller struct {
 	_     [60]byte
 	parks atomic.Int64
 	spins atomic.Int64
-	event atomic.Pointer[os.File] // the eventfd. It is a file so that a late Wake finds it closed (netty #9362)
+	event atomic.Pointer[os.File] // the eventfd; an os.File, so that a late Wake finds it closed (netty #9362)
 
 	// Loop only.
 	skipped int
@@ -36,7 +36,7 @@ func NewBlocking(clock poll.Clock, k Calls) (*BlockingPoller, error) {
 	return p, nil
 }
 
-// Reopen is IOPoller's.
+// Reopen implements core.IOPoller.
 func (p *BlockingPoller) Reopen() error {
 	next, err := openSet(p.calls, p.clock)
 	if err != nil {
@@ -75,7 +75,8 @@ func (s *set) openEvent() (*os.File, error) {
 	return file, nil
 }
 
-// Wake is Poller's: one system call if the loop is asleep.
+// Wake implements core.Poller. It makes one system call if the loop is asleep, and none
+// otherwise.
 func (p *BlockingPoller) Wake() {
 	if p.sleep.Load() != sleepNotified && p.sleep.Swap(sleepNotified) == sleepAsleep {
 		signal(p.event.Load())
@@ -105,7 +106,7 @@ func signal(event *os.File) {
 	})
 }
 
-// Wait is Poller's.
+// Wait implements core.Poller.
 func (p *BlockingPoller) Wait(until poll.Deadline) error {
 	p.events = p.events[:0]
 	if !p.arm(until) || p.skipped >= poll.BusyTurns {
@@ -129,21 +130,21 @@ func (p *BlockingPoller) Wait(until poll.Deadline) error {
 	return err
 }
 
-// Polled is poll.PollTracker's.
+// Polled implements poll.PollTracker.
 func (p *BlockingPoller) Polled() bool { return p.skipped == 0 }
 
-// Poll is IOPoller's.
+// Poll implements core.IOPoller.
 func (p *BlockingPoller) Poll() error {
 	p.skipped = 0
 	_, err := p.collect()
 	return err
 }
 
-// Parks and Spins are poll.SleepCounter's.
+// Parks and Spins implement poll.SleepCounter.
 func (p *BlockingPoller) Parks() int64 { return p.parks.Load() }
 func (p *BlockingPoller) Spins() int64 { return p.spins.Load() }
 
-// Close is Poller's.
+// Close implements core.Poller.
 func (p *BlockingPoller) Close() error {
 	p.closeTimer()
 	p.awaitAlarms()

@@ -166,9 +166,9 @@ func (p *NetpollPoller) Wait(until poll.Deadline) error {
 	}
 }
 
-// beforeParking does what precedes a park, in the order that the rules of NetpollPoller
-// require, and reports whether it found anything. If not, the sleep is announced and the
-// caller must park.
+// beforeParking does the work before a park, in the order that the rules of NetpollPoller
+// require, and reports whether it found an event or a wake-up. If it found none, the sleep is
+// announced and the caller must park.
 func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err error) {
 	if p.skipped > poll.BusyTurns {
 		if found, err := p.collect(); found || err != nil {
@@ -182,8 +182,8 @@ func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err erro
 		return found, err
 	}
 	if p.yield.begin() {
-		// What follows is system calls, which cost more than the rest of a round trip. So
-		// goroutines that the last tasks have made runnable run first.
+		// The rest makes system calls. Goroutines that the last tasks have made runnable run
+		// first.
 		runtime.Gosched()
 		p.yield.end()
 		if p.taken() {
@@ -225,7 +225,7 @@ func (p *NetpollPoller) collectThenPark(uintptr) bool {
 	return found || err != nil
 }
 
-// collect is set.collect, and resets skipped.
+// collect calls set.collect, and resets skipped.
 func (p *NetpollPoller) collect() (bool, error) {
 	p.skipped = 0
 	return p.set.collect()
@@ -246,7 +246,7 @@ func (p *NetpollPoller) spinFor(until poll.Deadline) (found bool, err error) {
 	if !p.spin.begin() {
 		return false, nil
 	}
-	for turn := 0; p.spin.goesOn(turn); turn++ {
+	for turn := 0; p.spin.spinsOn(turn); turn++ {
 		runtime.Gosched()
 		if p.taken() {
 			p.spin.hit()

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// set is an epoll instance with a timerfd in it: the part that both pollers share.
+// set is an epoll instance with a timerfd in it, which both pollers embed.
 type set struct {
 	// Set once.
 	calls Calls
@@ -45,7 +45,7 @@ const (
 	MostEvents  = 1024 // of one poll: they bring the work of one turn
 )
 
-// openSet makes an epoll instance. The caller has to close its descriptor.
+// openSet makes an epoll instance. The caller must close its descriptor.
 func openSet(k Calls, clock poll.Clock) (*set, error) {
 	fd, err := k.Create()
 	if err != nil {
@@ -54,8 +54,8 @@ func openSet(k Calls, clock poll.Clock) (*set, error) {
 	return &set{calls: k, clock: clock, fd: fd, timer: -1}, nil
 }
 
-// replaceBy takes over next, a new set that watches nothing. The caller has to close the
-// old descriptor.
+// replaceBy replaces the epoll instance by that of next, which watches nothing. The caller must
+// close the old descriptor.
 func (s *set) replaceBy(next *set) {
 	s.closeTimer()
 	s.fd, s.timer, s.setTo, s.events = next.fd, next.timer, time.Time{}, s.events[:0]
@@ -93,8 +93,8 @@ func (s *set) closeTimer() {
 	s.StopAlarm()
 }
 
-// StopAlarm implements poll.AlarmStopper. It does not wait for a call that has begun: a
-// clock may be late, and the loop would stand still for that time.
+// StopAlarm implements poll.AlarmStopper. It does not wait for a call of the alarm that has
+// begun, because a late clock would then block the loop.
 func (s *set) StopAlarm() (begun bool) {
 	s.late = slices.DeleteFunc(s.late, (*wakeAlarm).isOver)
 	if s.alarm != nil && !s.alarm.alarm.Stop() {
@@ -176,8 +176,8 @@ func epollReadiness(events uint32) poll.Readiness {
 // FD returns the number of the epoll descriptor.
 func (s *set) FD() int { return s.fd }
 
-// Watched returns how many descriptors the set watches, without the poller's own, as far
-// as the poller has been told.
+// Watched returns the number of descriptors that were added and not removed, without the
+// poller's own.
 func (s *set) Watched() int { return int(s.watched.Load()) }
 
 // SetFirstBatch makes the first poll collect at most n events. It must be called before
@@ -187,8 +187,8 @@ func (s *set) SetFirstBatch(n int) { s.buf = make([]unix.EpollEvent, n) }
 // Ready implements core.IOPoller.
 func (s *set) Ready() []poll.Event { return s.events }
 
-// collect polls the kernel without blocking, and reports whether there is an event, of
-// the timer too. Loop only.
+// collect polls the kernel without blocking, and reports whether there is an event; an expiry of
+// the timer counts. Loop only.
 func (s *set) collect() (bool, error) {
 	if s.buf == nil {
 		s.buf = make([]unix.EpollEvent, firstEvents)
@@ -220,7 +220,7 @@ func (s *set) take(n int, err error) (bool, error) {
 	return n > 0, nil
 }
 
-// arm makes sure that an event comes at until or earlier. It reports false if until has
+// arm ensures that an event comes at until or earlier. It returns false if until has
 // passed. A timer that is set too early costs one spurious return, which is cheaper than
 // setting it again for each sleep. Loop only.
 func (s *set) arm(until poll.Deadline) bool {

@@ -34,10 +34,10 @@ func (s *spinner) begin() bool {
 	return true
 }
 
-// goesOn is called before each turn, which begins with a yield. It does not read the
-// clock before the first turn: in a busy loop work is usually there after one yield, and
-// reading the clock takes as long as that.
-func (s *spinner) goesOn(turn int) bool {
+// spinsOn reports whether to spin for one more turn, which begins with a yield. It does not
+// read the clock before the first turn: in a busy loop work usually waits after one yield, so
+// that reading would be wasted.
+func (s *spinner) spinsOn(turn int) bool {
 	switch turn {
 	case 0:
 		return true
@@ -64,12 +64,12 @@ func (s *spinner) miss() {
 }
 
 // yieldBackoff decides whether to yield once before parking, so that a goroutine that
-// waits for a result of the last tasks need not also wait until the loop sleeps. When
-// many goroutines need the processor a yield is long, and readiness waits for its end. So
-// one yield in timedYield is timed, and a long one stops yielding for the next parks. To
-// time all of them would cost much of what they gain. Loop only.
+// waits for a result of the last tasks need not also wait until the loop sleeps. While
+// many goroutines need the processor a yield is long and delays readiness. So
+// one yield in timedYield is timed, and a long one stops yielding for the next parks. Timing
+// each yield would cost much of what yielding gains. Loop only.
 type yieldBackoff struct {
-	count int       // yields since the last timed one; below zero: parks left without a yield
+	count int       // yields since the last timed one; if negative, parks left without a yield
 	began time.Time // when the timed yield began
 }
 
