@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// alarm is a call that will be made on another goroutine. It can be stopped, or waited
-// for, so that no goroutine is left after the executor's end (G24).
+// alarm is a pending call on another goroutine. It can be stopped, or waited for, so that no
+// goroutine is left after the executor's end (G24).
 type alarm struct {
 	stop func() bool
 	over chan struct{}
@@ -31,7 +31,7 @@ func whenPassed(d time.Duration, f func()) alarm {
 	return alarm{over: over, stop: timer.Stop}
 }
 
-// end returns when f will not run, or has run. It may be called once.
+// end returns when f has run or will not run. It may be called once.
 func (a alarm) end() {
 	if a.stop != nil && !a.stop() {
 		<-a.over

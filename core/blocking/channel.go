@@ -20,9 +20,9 @@ type Channel struct {
 	conn    connection
 	handler Handler
 	cfg     *config
-	whenCut *core.Promise[struct{}] // CloseFuture
-	onClose *core.Promise[struct{}] // what Close returns
-	onGrace *core.Promise[struct{}] // what CloseGracefully returns
+	whenCut *core.Promise[struct{}] // for CloseFuture
+	onClose *core.Promise[struct{}] // for Close
+	onGrace *core.Promise[struct{}] // for CloseGracefully
 
 	// Set by register before published is closed. The loop may run first, and waits for
 	// that.
@@ -35,7 +35,7 @@ type Channel struct {
 	out        outbound
 	refusal    error // the reason why Write refuses callers outside the loop
 	drained    bool  // Write refuses the loop too: the drain has begun
-	flushing   bool  // a flush is on its way to the loop
+	flushing   bool  // a flush is posted to the loop
 	cutBy      error // the cause of cut
 	closed     error // *ClosedError: set when the connection has been closed
 	closeFirst bool  // Close was called before a shutdown of the executor
@@ -88,8 +88,8 @@ func (ch *Channel) PendingBytes() int64 {
 // closed for any reason. It returns the same pointer every time.
 func (ch *Channel) CloseFuture() *core.Future[struct{}] { return ch.whenCut.Future() }
 
-// CloseCause returns nil until the channel is closed, and after a Close or a complete
-// drain; otherwise the reason, as in ClosedError.Cause.
+// CloseCause returns the cause of the close, as in ClosedError.Cause. It is nil until the
+// channel is closed, and after a Close or a complete drain.
 func (ch *Channel) CloseCause() error {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
@@ -122,7 +122,7 @@ func (ch *Channel) guarded(f func()) {
 	returned = true
 }
 
-// handlerError is ErrHandlerFailed, with what the handler did.
+// handlerError is ErrHandlerFailed with the panic or Goexit of the handler.
 type handlerError struct{ how error }
 
 func (e *handlerError) Error() string   { return ErrHandlerFailed.Error() + ": " + e.how.Error() }

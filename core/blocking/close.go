@@ -15,11 +15,11 @@ import (
 // flushed before Close are sent first, in order; writes that were not flushed fail, as in
 // Netty (R215).
 //
-// On the channel's executor the connection is closed when Close returns, or, if its
-// handshake has not been made, after that. On another goroutine Close returns at once,
-// and the executor closes the connection after the body it runs. Neither waits longer
-// than WithCloseTimeout for a peer that does not read: then the connection is cut, and
-// writes whose bytes were not taken fail.
+// On the channel's executor Close returns when the connection is closed; before the handshake
+// it returns at once, and the connection is closed later. On another goroutine Close returns at
+// once, and the executor closes the connection after its current body. In each case a peer that
+// does not read delays the close by WithCloseTimeout at most: then the connection is cut, and
+// the futures of unsent writes fail.
 func (ch *Channel) Close() *core.Future[struct{}] {
 	now := ch.loop.InEventLoop() && ch.started
 	ch.mu.Lock()
@@ -47,17 +47,16 @@ func (ch *Channel) closeNow() {
 // CloseGracefully drains the channel as a shutdown does (G23). The handler gets no more
 // input, the written bytes are sent, the connection is half-closed, and input is
 // discarded until the peer's end. The connection is closed when the peer has received
-// everything, where that can be known (see the package comment). At deadline, whatever is
-// not done is given up; the zero deadline means none. Writes fail with ErrChannelClosing
-// from now on. On the channel's executor they fail from the beginning of the drain, which
-// is after the running body, or when the body reads the peer's end.
+// everything, where that can be known (see the package comment), or at deadline, whatever is
+// still missing. The zero deadline means none. Writes fail with ErrChannelClosing
+// from now on. On the channel's executor they fail once the drain has begun: after the
+// running body, or when that body reads the peer's end.
 //
-// The future completes when the connection is closed: with nil if all of this was done,
-// as far as the connection can half-close and can be asked; otherwise with the reason,
-// such as ErrCloseDeadline. A second call returns the same future. Of all calls and a
-// shutdown, the earliest deadline counts. Close ends the drain: at once, or, while the
-// executor is blocked in a write or in the handshake, after WithCloseTimeout at the
-// latest.
+// The future completes when the connection is closed: with nil if every step succeeded that
+// the connection supports; otherwise with the cause, such as ErrCloseDeadline. A second call
+// returns the same future. Of the deadlines of all calls and of a shutdown, the earliest
+// applies. Close ends the drain: at once, or, while the executor is blocked in a write or in the
+// handshake, after WithCloseTimeout at the latest.
 func (ch *Channel) CloseGracefully(deadline core.Deadline) *core.Future[struct{}] {
 	ch.mu.Lock()
 	if ch.refusal == nil {
@@ -105,7 +104,7 @@ func (ch *Channel) fail(err error) {
 	ch.finish(&connError{err})
 }
 
-// connError marks a cause that Handler.Error gets.
+// connError marks a cause that is passed to Handler.Error.
 type connError struct{ error }
 
 // finish ends the channel, in the order of G22. Each step that calls user code is a body
@@ -189,8 +188,8 @@ func (ch *Channel) shut(cause error) error {
 	return err
 }
 
-// markClosed makes the end visible to Write and to the methods of Channel, and returns what
-// the core.Report is to count.
+// markClosed makes the end visible to Write and to the methods of Channel, and returns it for
+// the core.Report.
 func (ch *Channel) markClosed(cause error) core.ChannelEnd {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()

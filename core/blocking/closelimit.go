@@ -4,13 +4,13 @@ import "time"
 
 // closeLimit is the time that Close leaves to calls that block in the connection: writes,
 // the handshake, the close alert of TLS. Only time inside the connection counts. While
-// the executor runs a task, a cut would not free anything, and flushed bytes would be
-// lost although the peer reads. Guarded by Channel.mu.
+// the executor runs a task, a cut would not free the executor, and would lose flushed bytes
+// although the peer reads. Guarded by Channel.mu.
 type closeLimit struct {
 	inside bool // the executor is inside the connection
 	set    bool // by Close
 	left   time.Duration
-	since  time.Time // since when left is running out; zero: it is not
+	since  time.Time // when left began to run down; zero: it does not
 	alarm  alarm     // for the end of left
 	turn   int       // counts alarms: an alarm of an earlier turn has no effect
 	fired  []alarm   // alarms that could not be stopped; shut waits for them
@@ -59,7 +59,7 @@ func (ch *Channel) leave() {
 	}
 }
 
-// startLimit requires mu.
+// startLimit sets the alarm for the rest of the limit. Requires mu.
 func (ch *Channel) startLimit() {
 	l := &ch.closeLimit
 	l.turn++

@@ -11,7 +11,7 @@ import (
 	"eventide/core"
 )
 
-// connection is a net.Conn, with the connection below it.
+// connection is a net.Conn and the lowest connection below it.
 type connection struct {
 	net.Conn
 	bottom net.Conn // the lowest connection, below TLS and other types with a NetConn method
@@ -32,8 +32,8 @@ func newConnection(conn net.Conn) connection {
 	}
 }
 
-// noLinger turns SO_LINGER off. With it close(2) may block in the kernel, where no
-// deadline applies. CloseGracefully does better what SO_LINGER is for (G22).
+// noLinger turns SO_LINGER off. With SO_LINGER close(2) may block in the kernel, where no
+// deadline applies. CloseGracefully waits for the peer instead (G22).
 func (t connection) noLinger() {
 	if c, ok := t.bottom.(interface{ SetLinger(int) error }); ok {
 		_ = c.SetLinger(-1)
@@ -84,9 +84,8 @@ func closeConn(conn net.Conn) (err error) {
 	return conn.Close()
 }
 
-// handshake makes the handshake of a connection that has one. It must not be left to the
-// first read: deadlines interrupt reads, and an interrupted handshake has failed for
-// good.
+// handshake makes the handshake of a connection that has one. The first read must not make it:
+// deadlines interrupt reads, and an interrupted handshake has failed for good.
 func (t connection) handshake(ctx context.Context) (err error) {
 	defer panicToError(&err)
 	if c, ok := t.Conn.(interface{ HandshakeContext(context.Context) error }); ok {

@@ -1,7 +1,7 @@
 // Package blocking gives each connection an executor of its own, which does blocking I/O
 // on any net.Conn: TCP, unix sockets, net.Pipe, and TLS, which event loops cannot serve
-// because it has no descriptor. It is Netty's OIO transport
-// (ThreadPerChannelEventLoopGroup, R177), with a reliable end.
+// because it has no descriptor. It corresponds to Netty's OIO transport
+// (ThreadPerChannelEventLoopGroup, R177), but no end loses accepted bytes silently.
 //
 //	g, _ := blocking.NewGroup(1000) // connections at a time; 0: no limit
 //	ln, _ := tls.Listen("tcp", ":443", config)
@@ -13,8 +13,8 @@
 //
 //	func (echo) Read(ch *blocking.Channel, p []byte) { ch.WriteAndFlush(p) }
 //
-// The types and methods are those of core/tcp. Use core/tcp for many connections, and
-// this package for few, for TLS, and on systems other than Linux: it is portable.
+// The types and methods are those of core/tcp. Use core/tcp for many connections. Use
+// this package for few connections, for TLS, and on systems other than Linux: it is portable.
 //
 // # Threads
 //
@@ -39,50 +39,49 @@
 //
 // # How a channel ends (G22)
 //
-// After any reason for the end, the following happen in this order, each exactly once:
+// Every end of a channel has these steps, in this order, each exactly once:
 // the connection is closed; CloseFuture completes; the futures of Close and
 // CloseGracefully complete; the pending write futures complete, in the order of the
-// writes; Handler.Error is called, after an error of the connection; Handler.Inactive;
-// Handler.Unregistered.
+// writes; Handler.Error is called, after an error of the connection; Handler.Inactive is
+// called, and then Handler.Unregistered.
 //
-// The reasons:
+// The causes of an end:
 //
-//   - Close: what was flushed before is sent, and nothing else. A peer that does not read
+//   - Close sends the bytes that were flushed before, and no others. A peer that does not read
 //     delays this by WithCloseTimeout at most.
-//   - CloseGracefully: what was written is sent, and then the channel waits for the
-//     peer's end.
-//   - The peer's end of the stream: what was written is sent, and then as with Close,
-//     unless WithHalfClosure is set.
-//   - An error of the connection: Handler.Error is called, and then as with Close. If the
-//     channel's own close of the connection makes a blocked Read return an error or an
-//     end, that is neither an error of the connection nor the peer's end.
+//   - CloseGracefully sends all written bytes, and then waits for the peer's end.
+//   - The peer's end of the stream: without WithHalfClosure all written bytes are sent, and the
+//     channel is closed as by Close.
+//   - An error of the connection: Handler.Error is called, and the channel is closed as by
+//     Close. An error or an end that a blocked Read returns because the channel itself closes
+//     the connection is neither an error of the connection nor the peer's end.
 //   - A handler method that does not return, because of a panic or runtime.Goexit: core
 //     recovers and reports it, and the channel is closed with ErrHandlerFailed.
 //   - A shutdown of its executor: see the next section.
 //
 // # Shutdown (G22, G23)
 //
-// At a graceful shutdown the handler gets no more input. The channel sends what was
-// written, half-closes (CloseWrite, where the connection has it), reads and discards
+// At a graceful shutdown the handler gets no more input. The channel sends all written
+// bytes, half-closes (CloseWrite, where the connection has it), reads and discards
 // input until the peer has ended its side, waits until the peer has received everything,
-// and closes. That counts as EndDrained in the core.Report. Any other end counts as
+// and closes. core.Report counts such an end as EndDrained. It counts any other end as
 // EndAborted, and the bytes that the connection never took as discarded.
 //
-// On Linux the channel asks the kernel what the peer has received, for TCP and unix
-// sockets, under TLS too: the kernel of a TCP peer has acknowledged it; the peer of a
-// unix socket has read it. For other connections only the order of the ends is known. A
-// peer's end that is read after the half-close is taken for the answer to it, and the
-// channel counts as drained. A peer that had ended its side before, and was sent
-// something, may have gone without reading it: the channel counts as aborted, with
-// nothing discarded. So does a connection that cannot half-close, such as net.Pipe: it
-// can tell its peer about the end only by closing.
+// On Linux the channel asks the kernel which bytes the peer has received, for TCP and unix
+// sockets, also under TLS: a TCP peer's kernel has acknowledged them; the peer of a
+// unix socket has read them. For other connections only the order of the ends is known. If the
+// peer's end is read after the half-close, it is taken as the answer to it, and the
+// channel counts as drained. If the peer had ended its side before, and bytes were sent to it
+// afterwards, it may not have read them: the channel counts as aborted, with no bytes
+// discarded. A connection that cannot half-close, such as net.Pipe, counts as aborted too: its
+// peer learns of the end only from the close.
 //
 // At the deadline, and at Shutdown, the connection is closed even while a read, write or
 // handshake is blocked in it, so that nothing outlives the deadline. An executor that is
 // blocked in a write or a handshake at the shutdown call acts on core.CloseChannels only
 // afterwards, or when the deadline cuts the connection.
 //
-// After the shutdown call a write fails with ErrChannelClosing: on other goroutines from
-// the return of that call on; on the loop from the moment when the loop begins to drain
-// the channel, which is between two bodies.
+// After the shutdown call a write fails with ErrChannelClosing: on other goroutines once
+// that call has returned, on the loop once the loop has begun to drain the channel, which it
+// does between two bodies.
 package blocking

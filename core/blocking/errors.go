@@ -26,8 +26,8 @@ var (
 	// called runtime.Goexit.
 	ErrHandlerFailed = transport.NewSentinel("blocking: a handler method did not return", core.ErrHandlerFailed)
 
-	// ErrCloseDeadline is the cause when CloseGracefully reached its deadline, or when
-	// Close could not send in time what was flushed before it.
+	// ErrCloseDeadline is the cause of a close by the deadline of CloseGracefully, and of a
+	// Close that could not send all flushed bytes in time.
 	ErrCloseDeadline = transport.NewSentinel("blocking: deadline of the close passed", core.ErrCloseDeadline)
 )
 
@@ -43,9 +43,9 @@ func (e *TooManyChannelsError) Error() string {
 // Unwrap makes the sentinel visible to errors.Is.
 func (e *TooManyChannelsError) Unwrap() error { return ErrTooManyChannels }
 
-// ClosedError is core.ClosedError, the error of a write whose channel is closed. By
-// errors.Is and errors.As it is ErrChannelClosed and its Cause; and also
-// ErrChannelClosing if its Closing says that a shutdown or a graceful close had begun.
+// ClosedError is core.ClosedError, the error of a write whose channel is closed. It matches
+// ErrChannelClosed and, through errors.Is and errors.As, its Cause. If Closing is set,
+// because a shutdown or a graceful close had begun, it matches ErrChannelClosing too.
 // Cause is nil after a Close or a complete drain.
 type ClosedError = core.ClosedError
 

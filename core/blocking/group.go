@@ -30,7 +30,7 @@ type Group struct {
 
 	// Guarded by mu.
 	mu        sync.Mutex
-	room      sync.Cond // signals that a channel has ended, or that the shutdown has begun
+	room      sync.Cond // signalled when a channel has ended, or the shutdown has begun
 	children  []*child  // executors that have not terminated, in the order made
 	idle      []*child  // those of children that have no channel; the last one is used next
 	made      bool      // an executor has been made
@@ -42,8 +42,8 @@ type Group struct {
 	errs      []error
 }
 
-// phase is the progress of the group's shutdown. The states of the executors follow one
-// by one.
+// phase is the progress of the group's shutdown. The states of the executors reach it one
+// after the other.
 type phase uint8
 
 const (
@@ -101,7 +101,7 @@ func (g *Group) acquire() (*child, error) {
 	return g.newChild()
 }
 
-// newChild requires mu.
+// newChild makes an executor. Requires mu.
 func (g *Group) newChild() (*child, error) {
 	poller := newConnPoller()
 	loop, err := core.NewEventLoop(append(slices.Clone(g.opts), core.WithPoller(poller))...)
@@ -132,8 +132,8 @@ func (g *Group) childEnds(c *child) {
 	}()
 }
 
-// insideListener reports whether the caller is inside a listener off the loops: there a
-// listener that is added is not called at once.
+// insideListener reports whether the caller is inside a listener off the loops, where a
+// listener that is added is called later.
 func insideListener() bool {
 	called := false
 	p := core.NewPromise[struct{}](nil)

@@ -9,12 +9,13 @@ import (
 )
 
 // ShutdownGracefully begins an orderly end of the group, and returns its Termination at
-// once. When it returns, no further connection is registered, and calls of Serve accept
-// no more. It calls ShutdownGracefully of each executor, in the order made: channels
+// once. Once it has returned, no further connection is registered, and calls of Serve accept
+// none. It calls ShutdownGracefully of each executor, in the order made: channels
 // drain, until timeout at the latest. A group without executors terminates at once.
 //
-// Only the first call counts: a later one has no effect, except that Shutdown shortens it
-// (G16). The error is about the arguments: a negative one, or timeout < quiet.
+// Only the first call sets quiet and timeout: a later one has no effect, except that Shutdown
+// shortens the shutdown (G16). The error is that of an argument: a negative one, or timeout <
+// quiet.
 func (g *Group) ShutdownGracefully(quiet, timeout time.Duration) (*core.Termination, error) {
 	if err := checkShutdown(quiet, timeout); err != nil {
 		return nil, err
@@ -35,8 +36,8 @@ func checkShutdown(quiet, timeout time.Duration) error {
 	return nil
 }
 
-// Shutdown ends the group at once: it closes channels, and the accepted tasks of their
-// executors run. It also shortens a graceful shutdown (G16).
+// Shutdown closes all channels at once. The accepted tasks of their executors still run. It
+// also shortens a graceful shutdown (G16).
 func (g *Group) Shutdown() *core.Termination {
 	g.begin(phaseClosed, func(loop *core.EventLoop) { loop.Shutdown() })
 	return g.term
@@ -98,7 +99,7 @@ func (g *Group) State() core.State {
 	return g.stateLocked()
 }
 
-// stateLocked requires mu.
+// stateLocked is State with mu held.
 func (g *Group) stateLocked() core.State {
 	select {
 	case <-g.term.Done():

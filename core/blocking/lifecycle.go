@@ -10,7 +10,7 @@ import (
 // lifecycle implements core.Channel, apart from the exported methods of Channel.
 type lifecycle struct{ ch *Channel }
 
-// Ready implements core.Channel: something was read.
+// Ready implements core.Channel: the poller has input, or an error of the connection.
 func (l lifecycle) Ready(core.Readiness) {
 	<-l.ch.published
 	l.ch.guarded(l.ch.input)
@@ -36,8 +36,8 @@ func (ch *Channel) markClosing() {
 	ch.mu.Unlock()
 }
 
-// start begins the channel's life on its loop. If a drain was requested before, what was
-// written is sent, and of the handler only Error is called, if that fails.
+// start starts the channel on its loop. If a drain was requested before, start sends the written
+// bytes, and calls Handler.Error if that fails, and no other method.
 func (ch *Channel) start() {
 	if ch.finished {
 		return
@@ -80,7 +80,7 @@ func (ch *Channel) blocked(f func() error) error {
 	return f()
 }
 
-// input passes what was read to the handler.
+// input passes the bytes that the poller has read to the handler.
 func (ch *Channel) input() {
 	if ch.finished {
 		return
@@ -148,7 +148,7 @@ func (ch *Channel) isClosing() bool {
 }
 
 // drain begins the orderly end of the channel (G23). From here on writes on the loop are
-// refused too.
+// refused, too.
 func (ch *Channel) drain() {
 	if ch.finished || ch.draining {
 		return

@@ -8,12 +8,12 @@ import (
 	"eventide/core/internal/transport"
 )
 
-// WithLogger sets the logger of failures that no caller gets: a handler that panicked or
+// WithLogger sets the logger of failures that no call returns: a handler that panicked or
 // called runtime.Goexit, a channel that a shutdown aborted at its deadline or with bytes
 // in its buffer, and a Serve that cannot accept for a while. Each is logged at Warn or
-// Error. The default is slog.Default() at the time of the record; to turn it off pass
-// slog.New(slog.DiscardHandler). A nil logger is an error. A panic of the logger is
-// ignored.
+// Error. The default is slog.Default() at the time of each message;
+// slog.New(slog.DiscardHandler) silences them. A nil logger is an error. A panic of the logger
+// is ignored.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
 		if logger == nil {
@@ -24,15 +24,16 @@ func WithLogger(logger *slog.Logger) Option {
 	}
 }
 
-// log writes to the logger of the options. It may not return: see transport.Log.
+// log writes to the logger of the options. The logger may call runtime.Goexit: see
+// transport.Log.
 func (c *config) log(level slog.Level, msg string, args ...any) {
 	transport.Log(c.logger, level, msg, args...)
 }
 
-// logFailure logs an end that no caller gets: of a channel whose handler failed, or that
-// a shutdown aborted at its deadline or with bytes in its buffer. For other ends there is
-// a handler, a future or a caller. It logs in a body of its own, because the logger may
-// not return. Loop only, before End.
+// logFailure logs an end that no caller can observe: that of a failed handler, or of a channel
+// that a shutdown aborted at its deadline or with bytes in its buffer. Other ends
+// reach a handler, a future or a caller. It logs in a body of its own, because the logger may
+// call runtime.Goexit. Loop only, before End.
 func (ch *Channel) logFailure(cause error, end core.ChannelEnd) {
 	switch {
 	case errors.Is(cause, ErrHandlerFailed):

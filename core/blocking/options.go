@@ -7,11 +7,11 @@ import (
 	"eventide/core/internal/transport"
 )
 
-// Option changes how Register and Serve make channels. A bad value or a nil option is an
-// error of that call, which then has no effect.
+// Option configures the channels that Register and Serve make. Those calls return an error for
+// a bad value or a nil option, and then have no effect.
 type Option func(*config) error
 
-// config holds the values of the options. It does not change once a channel has it.
+// config holds the values of the options. It does not change after it was made.
 type config struct {
 	readBuffer       int
 	halfClosure      bool
@@ -57,8 +57,8 @@ func WithReadBuffer(size int) Option {
 
 // WithHalfClosure(true) keeps a channel open when the peer has ended its side:
 // Handler.InputShutdown is called, and writes are possible until the channel is closed.
-// The default is false: what was written by then is sent, flushed or not, and the channel
-// is closed. (Netty drops it, R220.)
+// The default is false: at the peer's end all written bytes are sent, flushed or not, and the
+// channel is closed. (Netty drops them, R220.)
 func WithHalfClosure(on bool) Option {
 	return func(c *config) error {
 		c.halfClosure = on
@@ -81,9 +81,9 @@ func WithHandshakeTimeout(d time.Duration) Option {
 
 // WithCloseTimeout sets for how long in total the executor may be blocked in the
 // connection after Close: in a handshake, in writes to a peer that does not read, in the
-// close alert of TLS. After that the connection is cut. Other time does not count: a busy
-// executor sends what was flushed before Close when it gets to it, however late. With 0 a
-// blocked call is cut at once, and nothing more is sent. The default is 5 s.
+// close alert of TLS. After that the connection is cut. Other time does not count: an executor
+// that runs tasks sends the flushed bytes after them, however late. With 0 a
+// blocked call is cut at once, and no more bytes are sent. The default is 5 s.
 func WithCloseTimeout(d time.Duration) Option {
 	return func(c *config) error {
 		if d < 0 {

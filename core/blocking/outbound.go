@@ -7,7 +7,7 @@ import (
 	"eventide/core"
 )
 
-// outbound holds the bytes that were written and that the connection has not taken.
+// outbound holds the written bytes that the connection has not taken.
 // Offsets count bytes from the beginning of the stream: flushed <= marked <= accepted.
 // Guarded by Channel.mu.
 type outbound struct {

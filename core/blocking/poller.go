@@ -13,16 +13,16 @@ import (
 	"eventide/core"
 )
 
-// connFD is the number under which the connection is registered with its loop. It is no
-// real descriptor: no process has one as large.
+// connFD is the descriptor number under which the connection is registered with its loop. It is
+// not a real descriptor: no process has one that large.
 const connFD = math.MaxInt32
 
 // errOneConnection is the error for any other descriptor.
 var errOneConnection = errors.New("the executor of a blocking channel watches its connection only")
 
-// connPoller is what the executor of a channel sleeps in: a Read of the connection. A
-// waker sets the read deadline to the past. Without a connection, or while the channel
-// wants no input, the executor sleeps on a Go channel instead.
+// connPoller is the poller of the executor of a channel: the executor sleeps in a Read of the
+// connection, and a waker sets the read deadline to the past. Without a connection, or while
+// the channel wants no input, the executor sleeps on a Go channel instead.
 //
 // These rules keep wake-ups from being lost (as in core's NetpollPoller):
 //
@@ -32,7 +32,7 @@ var errOneConnection = errors.New("the executor of a blocking channel watches it
 //     overwrites a deadline in the past.
 //  2. The loop sets its deadline before it announces the sleep. A deadline set after the
 //     announcement could overwrite the wake-up of a goroutine that has seen it.
-//  3. A return of Wait only means that the loop has to look for work. The deadline of a
+//  3. A return of Wait only means that the loop must check for work. The deadline of a
 //     slow waker may take effect in a later sleep. If it has passed when Read begins,
 //     Read returns without reading. So under a stream of wake-ups, Wait reads after a
 //     fixed number of such returns.
@@ -60,7 +60,7 @@ type connPoller struct {
 	timer     *time.Timer
 	dirty     bool  // conn has a deadline, or a waker is about to set one
 	called    int64 // wakers that had to set a deadline
-	late      bool  // when the loop last set its own deadline, one of them had not set its yet
+	late      bool  // when the loop last set its own deadline, a waker had not set its deadline yet
 	skipped   int   // calls of Wait since the last poll
 	fruitless int   // consecutive polls that found nothing
 }
@@ -111,7 +111,8 @@ func (p *connPoller) detach() {
 	p.skipped, p.fruitless = 0, 0
 }
 
-// take returns what was read. The bytes are valid until the next Wait or Poll. Loop only.
+// take returns the bytes that were read, which are valid until the next Wait or Poll, and the
+// error. Loop only.
 func (p *connPoller) take() ([]byte, error) {
 	b, err := p.buf[:p.filled], p.err
 	p.filled, p.unread, p.err = 0, false, nil
@@ -260,8 +261,8 @@ func (p *connPoller) isDeadline(err error, until core.Deadline) bool {
 	return passed || p.late || p.sleep.Load() == sleepNotified
 }
 
-// poll looks for input without waiting for it, as far as a net.Conn allows that. Loop
-// only, while awake: no waker sets the deadline.
+// poll reads input that is already there, as far as a net.Conn allows that. Loop only, while
+// awake: no waker sets the deadline.
 func (p *connPoller) poll() (found bool) {
 	p.skipped = 0
 	if !p.watched || p.unread {
@@ -282,7 +283,8 @@ func (p *connPoller) poll() (found bool) {
 	return p.offer()
 }
 
-// offer makes an event of what was read and not taken, and reports whether there is one.
+// offer makes an event of the input or error that the channel has not taken, and reports whether
+// there is one.
 func (p *connPoller) offer() bool {
 	p.events = p.events[:0]
 	if p.unread && p.watched {

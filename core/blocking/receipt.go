@@ -6,17 +6,18 @@ import (
 	"eventide/core"
 )
 
-// The delay between two checks of what the peer has received.
+// The delay between two checks of the peer's receipt doubles, within these bounds.
 const (
 	firstReceiptDelay = time.Millisecond
 	mostReceiptDelay  = 16 * time.Millisecond
 )
 
-// receipt is what the channel knows about what the peer has received. The peer's end of
-// the stream alone says nothing: a peer that has ended its side and does not read may
-// reset the connection while an answer is still on the way. Where the connection can be
-// asked (connection.unreceived), its answer counts. Otherwise an end that was read after
-// this side had ended counts, because a peer answers one end with the other. Loop only.
+// receipt records how much the peer has received, as far as the channel knows. The peer's end of
+// the stream alone shows nothing: a peer that has ended its side and does not read may
+// reset the connection while an answer is in flight. Where the kernel can report it
+// (connection.unreceived), its answer decides. Otherwise an end that was read after
+// this side had ended counts as receipt, because a peer answers one end with the other. Loop
+// only.
 type receipt struct {
 	received bool          // the peer has received everything that the connection has taken
 	answered bool          // the peer's end was read after this side's end was sent
@@ -24,8 +25,8 @@ type receipt struct {
 	delay    time.Duration // before the next check
 }
 
-// checkReceipt finds out whether the peer has received everything by now. An error is an
-// error of the connection, which no other call will return.
+// checkReceipt finds out whether the peer has received everything by now. Its error is an
+// error of the connection that no other call will return.
 func (ch *Channel) checkReceipt() (known bool, err error) {
 	n, known, err := ch.conn.unreceived()
 	if known && err == nil && n == 0 {
@@ -34,9 +35,9 @@ func (ch *Channel) checkReceipt() (known bool, err error) {
 	return known, err
 }
 
-// bothEnded ends a drain when both sides have ended: at once if the peer has received
-// everything, or if the connection cannot be asked; otherwise when the peer has. The
-// deadline of the close, or a reset, ends that wait.
+// bothEnded ends a drain after both sides have ended: at once if the peer has received
+// everything, or if that cannot be known; otherwise when the peer has received everything, at
+// the deadline of the close, or at a reset.
 func (ch *Channel) bothEnded() {
 	_ = ch.reg.Modify(0) // no more reads: each would return the end again
 	ch.awaitReceipt()

@@ -10,19 +10,18 @@ import (
 	"eventide/core"
 )
 
-// Register gives conn to an executor, an idle one or a new one, and makes it a channel
-// that calls h. A nil error means that conn is accepted: it belongs to the channel, which
-// closes it.
+// Register makes conn a channel of an idle executor or of a new one, with handler h. A nil error
+// means that conn is accepted: it belongs to the channel, which closes it.
 //
-// Register does not wait: the executor makes the handshake. Executors of the group may
-// call it. If the connection is refused, Register closes conn and returns a
-// *TooManyChannelsError, which is ErrTooManyChannels, if the group has its maximum of
-// channels; or an error that is core.ErrRejected after a shutdown call, or if the spawner
-// gives no goroutine. A bad argument (nil, a bad option, a connection without deadlines)
-// is another error, and conn stays open.
+// Register does not wait for the handshake, which the executor makes. Executors of the group
+// may call it. If the connection is refused, Register closes conn. The error then is a
+// *TooManyChannelsError, which matches ErrTooManyChannels, if the group has its maximum of
+// channels; or it matches core.ErrRejected, after a shutdown call or if the spawner
+// starts no goroutine. After the error of a bad argument (nil, a bad option, a connection without
+// deadlines) conn stays open.
 //
-// An open channel counts until its connection is closed: after CloseFuture has completed,
-// the next connection can be registered.
+// A channel counts towards the maximum until its connection is closed: after CloseFuture has
+// completed, the next connection can be registered.
 func (g *Group) Register(conn net.Conn, h Handler, opts ...Option) (*Channel, error) {
 	ch, err := g.register(conn, h, opts)
 	var refused *refusedError

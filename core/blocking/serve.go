@@ -75,7 +75,7 @@ func (s *service) run() error {
 		case err == nil:
 			pause = 0
 			err = s.register(conn)
-		case passesAway(err):
+		case isTemporary(err):
 			if pause == 0 && !s.isStopped() {
 				s.cfg.log(slog.LevelWarn, "blocking: Serve pauses, as accept failed", "listener", s.ln.Addr(), "error", err)
 			}
@@ -92,9 +92,9 @@ func (s *service) run() error {
 	}
 }
 
-// passesAway reports whether an error of Accept is temporary: there are no descriptors or
-// buffers at the moment, or the peer has given up.
-func passesAway(err error) bool {
+// isTemporary reports whether an error of Accept is temporary: there are no descriptors or
+// buffers at the moment, or the peer has closed the connection.
+func isTemporary(err error) bool {
 	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED} {
 		if errors.Is(err, errno) {
 			return true
@@ -141,7 +141,7 @@ func (g *Group) waitForRoom() {
 	}
 }
 
-// addService reports whether the group is open.
+// addService adds s, and reports whether the group is open.
 func (g *Group) addService(s *service) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

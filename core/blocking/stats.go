@@ -7,7 +7,7 @@ type Stats struct {
 	core.Stats // the sum over all executors, including those that have terminated
 
 	Channels  int // open or being registered
-	Executors int // that have not terminated
+	Executors int // executors that have not terminated
 	Idle      int // executors that wait for a channel
 }
 

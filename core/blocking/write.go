@@ -41,8 +41,8 @@ func (ch *Channel) refuses(onLoop bool) error {
 	return nil
 }
 
-// Flush sends what was written before. On the channel's executor it returns when the
-// connection has taken it, or the channel is closed; on another goroutine it passes the
+// Flush sends the bytes of earlier writes. On the channel's executor it returns when the
+// connection has taken them, or the channel is closed; on another goroutine it passes the
 // flush to the executor and returns at once. Its future completes with 0 when the last of
 // these writes completes, and fails like the future of a Write.
 func (ch *Channel) Flush() WriteFuture {
@@ -53,7 +53,7 @@ func (ch *Channel) Flush() WriteFuture {
 		ch.mu.Unlock()
 		return f
 	}
-	// If bytes are marked, a flush that will see the mark is on its way.
+	// If bytes are marked, a flush that will see the mark is already posted.
 	first := ch.out.marked < ch.out.accepted && !ch.flushing
 	ch.out.marked = ch.out.accepted
 	ch.flushing = ch.flushing || first && !onLoop
@@ -81,8 +81,8 @@ func (ch *Channel) WriteAndFlush(p []byte) WriteFuture {
 	return f
 }
 
-// flush sends what is marked now. Bytes marked meanwhile get their own flush, so that
-// endless writers do not keep the loop from reading. Loop only.
+// flush sends the bytes that are marked when it begins. Bytes marked meanwhile get their own
+// flush, so that writers that never stop cannot keep the loop from reading. Loop only.
 func (ch *Channel) flush() {
 	if !ch.started || ch.finished || ch.inFlush {
 		return

@@ -6,9 +6,9 @@ import (
 	"eventide/core"
 )
 
-// WriteFuture is the outcome of a write. It is complete when the connection has taken the
-// bytes of this write and of all writes before it, and has failed if the channel closed
-// first. It is a small value, and needs memory only when a caller waits for it. All
+// WriteFuture is the future of a write. It completes when the connection has taken the
+// bytes of this write and of all writes before it, and fails if the channel closes
+// first. It is a small value, and allocates only when a caller uses it as a future. All
 // methods may be called from any goroutine. The zero value must not be used.
 //
 // Write futures of a channel complete in the order of the writes, each once (G22). The
@@ -21,8 +21,8 @@ type WriteFuture struct {
 	err    error // not nil: the write was refused
 }
 
-// result returns how many bytes of this write the connection has taken, the reason if
-// these are not all, and whether the write is complete. Requires ch.mu.
+// result returns how many bytes of this write the connection has taken, the error if
+// it has not taken all, and whether the write is complete. Requires ch.mu.
 func (f WriteFuture) result() (n int, err error, done bool) {
 	out := &f.ch.out
 	n = int(min(int64(f.size), max(0, out.flushed-f.end+int64(f.size))))
@@ -50,10 +50,10 @@ func (f WriteFuture) Err() error {
 // Done returns a channel that is closed when the write is complete.
 func (f WriteFuture) Done() <-chan struct{} { return f.future().Done() }
 
-// Wait waits until the write is complete. It returns how many bytes of this write the
-// connection has taken and, if these are not all, the reason; or the cause of ctx if ctx
+// Wait blocks until the write is complete. It returns how many bytes of this write the
+// connection has taken and, if it has not taken all, the error; or the cause of ctx if ctx
 // ends first. On the channel's executor it returns core.ErrInEventLoop unless the write
-// is complete (G18); there, Flush returns only when what it sends is complete.
+// is complete (G18); there, Flush returns only when its writes are complete.
 func (f WriteFuture) Wait(ctx context.Context) (int, error) {
 	if ctx == nil {
 		return 0, argumentError("Wait", "ctx is nil, want a context")
