@@ -20,8 +20,8 @@ import (
 	"eventide/core/tcp"
 )
 
-// TestG22RefusedByWorker: a connection that no worker takes is closed, counted and
-// logged, and no handler hears of it.
+// TestG22RefusedByWorker: a connection that no worker accepts is closed, counted and
+// logged, and no handler is called.
 func TestG22RefusedByWorker(t *testing.T) {
 	for name, c := range map[string]struct {
 		handler func() tcp.Handler
@@ -120,7 +120,7 @@ func TestG22AcceptAgainstShutdown(t *testing.T) {
 func init() { children["descriptors"] = childWithoutDescriptors }
 
 // TestAcceptWithoutDescriptors: a listener that has run out of descriptors pauses
-// instead of spinning, and goes on when there are some.
+// instead of spinning, and accepts again when there are some.
 func TestAcceptWithoutDescriptors(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "EVENTIDE_TCP_CHILD=descriptors")

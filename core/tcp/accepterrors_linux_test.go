@@ -10,10 +10,10 @@ import (
 	"eventide/core/tcp"
 )
 
-// TestAcceptErrorsThatStay: an error of accept that is not known to be one connection's
-// may stay, and the connection waits in the backlog meanwhile: the listener pauses after
-// each attempt instead of trying without end, and goes on when the error has gone. Errors
-// of single connections are no reason for a pause, but when nothing else comes.
+// TestAcceptErrorsThatStay: an error of accept that is not certainly one connection's
+// may last, and the connection waits in the backlog meanwhile: the listener pauses after
+// each attempt instead of spinning, and accepts again when the error has gone. Errors
+// of single connections cause a pause only if every accept of a readiness event fails.
 func TestAcceptErrorsThatStay(t *testing.T) {
 	const oneConnections = 64 // attempts of one readiness that fail one by one
 	for _, c := range []struct {
@@ -46,8 +46,8 @@ func TestAcceptErrorsThatStay(t *testing.T) {
 	}
 }
 
-// TestAcceptErrorsOfOneConnection: what had happened to a connection before it could be
-// accepted costs the others no pause.
+// TestAcceptErrorsOfOneConnection: an error that a connection had before it was accepted
+// causes no pause.
 func TestAcceptErrorsOfOneConnection(t *testing.T) {
 	for _, errno := range []syscall.Errno{
 		syscall.ECONNABORTED, syscall.ETIMEDOUT, syscall.EPROTO, syscall.ENOPROTOOPT, syscall.EOPNOTSUPP,

@@ -71,7 +71,7 @@ func TestNoAllocationPerEcho(t *testing.T) {
 	}
 }
 
-// quiet keeps the recorder from writing down what it hears.
+// quiet makes the recorder drop its events.
 var quiet atomic.Bool
 
 // BenchmarkEcho is echoes of 64 bytes over loopback, with client and server in one

@@ -11,8 +11,8 @@ import (
 	"eventide/core/tcp"
 )
 
-// TestG23FailuresAreLogged: by default a failure that no caller is told of reaches
-// slog.Default. A logger that discards is silence.
+// TestG23FailuresAreLogged: by default a failure that no call returns is logged to
+// slog.Default. A logger that discards keeps silent.
 func TestG23FailuresAreLogged(t *testing.T) {
 	for name, fails := range map[string]func(t *testing.T, opts ...tcp.Option){
 		"a handler panics": func(t *testing.T, opts ...tcp.Option) {

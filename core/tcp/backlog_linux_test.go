@@ -85,7 +85,7 @@ func TestG23BacklogOfOneLoop(t *testing.T) {
 }
 
 // TestG23TheWholeBacklogIsTaken fills the backlog: Linux queues one connection more
-// than listen(2) was asked for, and that one is served too.
+// than the backlog of listen(2), and that one becomes a channel too.
 func TestG23TheWholeBacklogIsTaken(t *testing.T) {
 	for _, backlog := range []int{1, 4} {
 		t.Run(fmt.Sprint(backlog), func(t *testing.T) {

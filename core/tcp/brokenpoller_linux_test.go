@@ -13,8 +13,8 @@ import (
 	"eventide/core/tcp"
 )
 
-// clingy is a poller that takes everything it watches for ready when it is woken, and,
-// once it is armed, panics when it is to let go of something.
+// clingy is a poller that reports every descriptor as ready when it is woken, and,
+// once it is armed, panics in Modify with interest 0 and in Remove.
 type clingy struct {
 	token chan struct{} // capacity 1: a pending wake-up
 	armed atomic.Bool
@@ -73,9 +73,9 @@ func (p *clingy) Ready() []core.PollEvent { return p.ready }
 func (p *clingy) Reopen() error           { return nil }
 func (p *clingy) Close() error            { return nil }
 
-// TestG22APollerThatDoesNotLetGo: it panics each time. Channel and listener are closed
-// all the same, whoever closes them, and the loop ends.
-func TestG22APollerThatDoesNotLetGo(t *testing.T) {
+// TestG22APollerThatPanicsAtTheClose: the poller panics whenever it must drop a descriptor. Channel
+// and listener are closed nevertheless, by every way to close, and the loop ends.
+func TestG22APollerThatPanicsAtTheClose(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts []tcp.Option
 		end  func(ch *tcp.Channel, l *tcp.Listener)
@@ -116,9 +116,9 @@ func TestG22APollerThatDoesNotLetGo(t *testing.T) {
 	}
 }
 
-// TestG22APollerThatDoesNotLetGoOfAPausedListener: it panics when a listener that cannot
-// accept is to be left alone for a while. The listener goes on after that while.
-func TestG22APollerThatDoesNotLetGoOfAPausedListener(t *testing.T) {
+// TestG22APollerThatPanicsInThePauseOfAListener: the poller panics when a listener that cannot
+// accept pauses. The listener accepts again after the pause.
+func TestG22APollerThatPanicsInThePauseOfAListener(t *testing.T) {
 	coretest.CheckLeaks(t)
 	p, panicked := newClingy(), make(chan struct{}, 1)
 	loop, err := core.NewEventLoop(core.WithPoller(p), core.WithPanicHandler(func(*core.PanicError) {

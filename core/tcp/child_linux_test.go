@@ -2,7 +2,7 @@ package tcp_test
 
 import "os"
 
-// children are what the test binary can be re-executed as.
+// children are the programs that the test binary can be re-executed as.
 var children = map[string]func(){}
 
 // runAsChild runs the part of a test that needs a process of its own.

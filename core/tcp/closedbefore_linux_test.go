@@ -55,7 +55,7 @@ func TestG23ClosedBeforeTheShutdown(t *testing.T) {
 	}
 }
 
-// TestG23ClosedAfterTheShutdownCall: what Close does to a channel that drains is counted.
+// TestG23ClosedAfterTheShutdownCall: the Report counts a Close of a draining channel.
 func TestG23ClosedAfterTheShutdownCall(t *testing.T) {
 	coretest.CheckLeaks(t)
 	p := newPair(t, nil)

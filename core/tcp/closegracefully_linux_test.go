@@ -71,8 +71,8 @@ func TestCloseGracefully(t *testing.T) {
 	}
 }
 
-// TestG23UnreadInput shows what the tempting wrong version does, and that the
-// right one does not: the peer has sent something that nobody reads.
+// TestG23UnreadInput shows that the tempting wrong version resets the connection, and that
+// CloseGracefully does not: the peer has sent input that is not read.
 func TestG23UnreadInput(t *testing.T) {
 	coretest.CheckLeaks(t)
 	g := coretest.NewGroup(t, 1)
@@ -104,9 +104,9 @@ func TestG23UnreadInput(t *testing.T) {
 	t.Logf("a plain close lost bytes in %d of 20 tries", lost)
 }
 
-// TestG23DrainInsideTheReadOfAnother ends a channel gracefully in the Read of another one
-// of its loop: its input, which the drain discards, must not be read into the buffer that
-// this Read still looks at.
+// TestG23DrainInsideTheReadOfAnother drains a channel inside the Read of another channel
+// of its loop: the input that the drain discards must not be read into the buffer of
+// this Read.
 func TestG23DrainInsideTheReadOfAnother(t *testing.T) {
 	coretest.CheckLeaks(t)
 	g := coretest.NewGroup(t, 1)
@@ -135,8 +135,8 @@ func TestG23DrainInsideTheReadOfAnother(t *testing.T) {
 	coretest.AwaitErr(t, "the graceful close", b.ch.CloseFuture()) // its input was discarded all the same
 }
 
-// TestG23WritesOnTheLoopWhileDraining: what comes after the end has begun is refused on
-// the loop too, and the peer gets what was accepted before and nothing else.
+// TestG23WritesOnTheLoopWhileDraining: once the drain has begun, writes on the loop are
+// refused too, and the peer gets the bytes accepted before and no others.
 func TestG23WritesOnTheLoopWhileDraining(t *testing.T) {
 	coretest.CheckLeaks(t)
 	p := newPair(t, nil)

@@ -100,8 +100,8 @@ func TestG22CloseOrder(t *testing.T) {
 	}
 }
 
-// TestG22CloseInsideEveryCallback closes in each method of the handler: what is said
-// about the channel afterwards, and that it is said once.
+// TestG22CloseInsideEveryCallback closes in each method of the handler, and checks the
+// calls that follow, each exactly once.
 func TestG22CloseInsideEveryCallback(t *testing.T) {
 	const end = " Inactive Unregistered"
 	for event, want := range map[string]string{
@@ -246,9 +246,8 @@ func TestG22WriteFuturesOnceInOrder(t *testing.T) {
 	}
 }
 
-// TestG22ListenersAddedLate: one that is added to a future that has completed comes
-// behind everything that is said of the close, unless a listener of the same future adds
-// it.
+// TestG22ListenersAddedLate: a listener that is added to a completed future runs
+// behind all steps of the close, unless a listener of the same future adds it.
 func TestG22ListenersAddedLate(t *testing.T) {
 	coretest.CheckLeaks(t)
 	p := newPair(t, nil)
@@ -285,8 +284,8 @@ func TestG22ListenerThatPanics(t *testing.T) {
 	}
 }
 
-// TestG22NothingIsSentAfterTheHandlerFailed: a listener that runs between the handler's
-// panic and the close for it is told why its write is refused, and the peer gets nothing
+// TestG22NothingIsSentAfterTheHandlerFailed: a listener runs between the handler's
+// panic and the close. Its write is refused with the cause, and the peer gets no byte
 // of it.
 func TestG22NothingIsSentAfterTheHandlerFailed(t *testing.T) {
 	for name, fail := range map[string]func(){"panic": func() { panic("boom") }, "Goexit": runtime.Goexit} {

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestDialErrors is every way in which a dial fails: which error, and that the
-// handler hears nothing.
+// TestDialErrors checks the error of every way in which a dial fails, and that no method
+// of the handler is called.
 func TestDialErrors(t *testing.T) {
 	cause := errors.New("enough")
 	ended, end := context.WithCancelCause(context.Background())
@@ -125,7 +125,7 @@ func dialErr(ctx context.Context, g *core.Group, addr string, h tcp.Handler) err
 	return err
 }
 
-// closedAddr is an address on which nobody listens.
+// closedAddr returns an address without a listener.
 func closedAddr(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -292,8 +292,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestSocketOptions reads back what the options have set on a connection, on both
-// sides.
+// TestSocketOptions reads the socket options of a connection back, on both sides.
 func TestSocketOptions(t *testing.T) {
 	coretest.CheckLeaks(t)
 	g := coretest.NewGroup(t, 1)
@@ -338,7 +337,7 @@ func TestSocketOptions(t *testing.T) {
 	}
 }
 
-// TestLingerOfZeroResets: the peer hears a reset, not an end.
+// TestLingerOfZeroResets: the peer gets a reset, not an end of the stream.
 func TestLingerOfZeroResets(t *testing.T) {
 	coretest.CheckLeaks(t)
 	p := newPair(t, nil, tcp.WithLinger(0))

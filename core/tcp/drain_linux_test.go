@@ -150,8 +150,8 @@ func flood(c *net.TCPConn) (stop func()) {
 	}
 }
 
-// TestG23InputIsAnswered: what a handler was given before the shutdown was told to
-// the loop it can still answer, and it is given nothing after.
+// TestG23InputIsAnswered: a handler can still answer the input that it got before the loop
+// began to drain, and gets no input afterwards.
 func TestG23InputIsAnswered(t *testing.T) {
 	coretest.CheckLeaks(t)
 	var given, answered atomic.Int64
@@ -187,8 +187,8 @@ func TestG23InputIsAnswered(t *testing.T) {
 	}
 }
 
-// TestG23AnswerWithinRead: a handler that is in Read when somebody else asks for the
-// end can still answer what it was given; everybody else is refused already.
+// TestG23AnswerWithinRead: if another goroutine requests the end while a handler is in
+// Read, the handler can still answer its input; writes of other goroutines are refused.
 func TestG23AnswerWithinRead(t *testing.T) {
 	for name, end := range map[string]func(p *pair){
 		"CloseGracefully":    func(p *pair) { p.ch.CloseGracefully(time.Time{}) },
@@ -221,9 +221,9 @@ func TestG23AnswerWithinRead(t *testing.T) {
 	}
 }
 
-// TestG23EndOfInputBeforeDrain: the peer's end is read after the call that asks for a
-// graceful end and before the loop comes to it. What was promised holds: the peer gets
-// everything, which takes more than our kernel having it, and the channel has drained.
+// TestG23EndOfInputBeforeDrain: the loop reads the peer's end after CloseGracefully was
+// called and before it begins the drain. The graceful close decides: the peer gets
+// every byte, not only our kernel, and the channel counts as drained.
 func TestG23EndOfInputBeforeDrain(t *testing.T) {
 	for name, opts := range map[string][]tcp.Option{"": nil, ", linger 0": {tcp.WithLinger(0)}, ", linger": {tcp.WithLinger(coretest.HangGuard)}} {
 		for _, more := range []bool{false, true} { // than the peer's kernel acknowledges before the peer reads

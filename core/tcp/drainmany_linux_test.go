@@ -104,8 +104,8 @@ func TestG23ManyChannels(t *testing.T) {
 	t.Logf("%d channels; the aborted ones discarded %d bytes", n, r.BytesDiscarded)
 }
 
-// Of the channels of TestG23ManyChannels: what each sends, and that one peer in so
-// many never reads in time.
+// The bytes that each channel of TestG23ManyChannels sends, and the share of peers that
+// never read in time.
 const (
 	manySize = 10_000
 	deadOf   = 100
@@ -113,8 +113,8 @@ const (
 
 func init() { children["peers"] = childOfPeers }
 
-// childOfPeers connects, reads when it is told to, and says how much; and then what
-// those had that did not read.
+// childOfPeers connects, reads at a command, and prints how many bytes it has received; then
+// also the bytes of the peers that did not read.
 func childOfPeers() {
 	n, _ := strconv.Atoi(os.Getenv("EVENTIDE_TCP_N"))
 	peers := make([]net.Conn, n)

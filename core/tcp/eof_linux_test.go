@@ -36,9 +36,9 @@ func (i *interruption) option() tcp.Option {
 	})
 }
 
-// TestG23WriteAtThePeersEnd has another goroutine write, and ask for an end in order,
+// TestG23WriteAtThePeersEnd has another goroutine write, and request a graceful close,
 // while a channel closes for its peer's end. The write is refused: an end that counts as
-// drained, or a nil of what was asked for, covers every byte that was accepted.
+// drained, and a future that completes with nil, cover every accepted byte.
 func TestG23WriteAtThePeersEnd(t *testing.T) {
 	for name, ask := range map[string]func(p *pair) error{
 		"ShutdownGracefully": func(p *pair) error { _, err := p.group.ShutdownGracefully(0, coretest.HangGuard); return err },
@@ -88,9 +88,9 @@ func TestG23WriteAtThePeersEnd(t *testing.T) {
 	}
 }
 
-// TestG23CloseOutputAtThePeersEnd: CloseOutput is called while the peer's end is read,
-// and is on its way to the loop. It is kept: the output is shut down behind what the
-// peer has not yet acknowledged.
+// TestG23CloseOutputAtThePeersEnd: CloseOutput is called while the peer's end is read, and
+// is posted to the loop. It is honoured: the output is shut down behind the bytes that the
+// peer has not acknowledged yet.
 func TestG23CloseOutputAtThePeersEnd(t *testing.T) {
 	coretest.CheckLeaks(t)
 	seam := &interruption{op: "read"}

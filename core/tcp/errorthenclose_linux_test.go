@@ -18,10 +18,10 @@ func sendsFail(op string, n int) (int, syscall.Errno) {
 	return n, 0
 }
 
-// TestG22ErrorIsToldThoughCloseFollows: a send fails, and before the body in which it
-// did has ended somebody closes the channel. The error is why it closes, and the handler
-// gets it: once, behind that body, and before the close.
-func TestG22ErrorIsToldThoughCloseFollows(t *testing.T) {
+// TestG22ErrorIsReportedThoughCloseFollows: a send fails, and before its body has ended another
+// goroutine closes the channel. The error is the cause of the close, and the handler
+// gets it: once, after that body, and before the close.
+func TestG22ErrorIsReportedThoughCloseFollows(t *testing.T) {
 	for name, opts := range map[string][]tcp.Option{"": nil, " with linger": {tcp.WithLinger(coretest.HangGuard)}, " with linger 0": {tcp.WithLinger(0)}} {
 		closes := func(p *pair, ch *tcp.Channel) {
 			ch.WriteAndFlush([]byte("x"))
@@ -70,7 +70,7 @@ func TestG22ErrorIsToldThoughCloseFollows(t *testing.T) {
 				p.ch.Write([]byte("x"))
 				p.ch.CloseGracefully(time.Now().Add(time.Hour)) // sends it
 				p.ch.CloseGracefully(time.Now().Add(-time.Hour))
-				p.ch.GraceIsOver()
+				p.ch.FireGraceTimer()
 				p.Add("body")
 			})
 			check(t, p, "Active body Error Inactive Unregistered")

@@ -11,7 +11,7 @@ import (
 	"eventide/core/tcp"
 )
 
-// echoHandler answers with what it reads, and stops reading from a peer that does not.
+// echoHandler writes back its input, and stops reading from a peer that does not read.
 type echoHandler struct{ tcp.HandlerBase }
 
 func (echoHandler) Read(ch *tcp.Channel, p []byte)     { ch.Write(p) }
@@ -19,7 +19,7 @@ func (echoHandler) ReadComplete(ch *tcp.Channel)       { ch.Flush() }
 func (echoHandler) WritabilityChanged(ch *tcp.Channel) { ch.SetAutoRead(ch.IsWritable()) }
 func (echoHandler) Error(_ *tcp.Channel, err error)    { fmt.Println("error:", err) }
 
-// printer hands over what it reads.
+// printer sends its input to a channel.
 type printer struct {
 	tcp.HandlerBase
 	lines chan string
@@ -61,7 +61,7 @@ func Example() {
 	// drained 1 aborted 0
 }
 
-// A write future costs nothing unless it is asked.
+// A write future allocates only when it is used as a future.
 func ExampleChannel_WriteAndFlush() {
 	loops, _ := core.NewGroup(1)
 	defer loops.Close()

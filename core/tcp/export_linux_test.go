@@ -40,7 +40,7 @@ func (c *Channel) OnClose(which string, listener func()) {
 	p.Future().OnDone(func(struct{}, error) { listener() })
 }
 
-// ContinueFlush is what readiness does after a send that would have blocked.
+// ContinueFlush does what a readiness event does after a send that would have blocked.
 func (c *Channel) ContinueFlush() { c.flush() }
 
 // GraceFiresEarly is the timer of CloseGracefully firing before the deadline, as it can
@@ -51,10 +51,10 @@ func (c *Channel) GraceFiresEarly() bool {
 	return c.rare.grace.Stop() // it returns false if there is nothing to stop
 }
 
-// GraceIsOver is what the timer of CloseGracefully does. Loop only.
-func (c *Channel) GraceIsOver() { c.graceTimerFired() }
+// FireGraceTimer does what the timer of CloseGracefully does. Loop only.
+func (c *Channel) FireGraceTimer() { c.graceTimerFired() }
 
-// WillRetry reports whether the listener has set itself a time to go on. Loop only.
+// WillRetry reports whether the listener has set a timer to accept again. Loop only.
 func (l *Listener) WillRetry() bool { return l.retry != nil }
 
 // NoIPv6 and FirstIPv4 are the decisions of Listen, without a system that lacks IPv6 and

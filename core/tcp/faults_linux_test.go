@@ -18,8 +18,8 @@ import (
 	"eventide/core/tcp"
 )
 
-// TestFaultsOfStreams lets system calls be short, interrupted, or say that they
-// would block: the stream is whole all the same.
+// TestFaultsOfStreams makes system calls short, interrupted, or fail with EAGAIN: the stream
+// still arrives whole.
 func TestFaultsOfStreams(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -84,8 +84,8 @@ func TestFaultsOfStreams(t *testing.T) {
 	}
 }
 
-// TestFaultsThatClose fails one system call: what the handler hears, and why a write
-// fails that was pending.
+// TestFaultsThatClose makes one system call fail, and checks the calls of the handler and
+// the error of a pending write.
 func TestFaultsThatClose(t *testing.T) {
 	cases := []struct {
 		op     string
@@ -145,7 +145,7 @@ func TestFaultsThatClose(t *testing.T) {
 }
 
 // TestR216FlushAfterFailure: a send that fails in the middle of a handler's call
-// closes the channel after that call, and what the handler writes meanwhile fails
+// closes the channel after that call, and the writes that the handler makes meanwhile fail
 // with it.
 func TestR216FlushAfterFailure(t *testing.T) {
 	coretest.CheckLeaks(t)
@@ -231,9 +231,9 @@ func TestFaultsOfConnect(t *testing.T) {
 	}
 }
 
-// TestG22NobodyGetsAhead: a future that is asked for after its bytes were sent, but
-// before those in front of it have been told, waits for them.
-func TestG22NobodyGetsAhead(t *testing.T) {
+// TestG22FuturesCompleteInTheOrderOfWrites: a future is requested after its bytes were sent, but before the
+// futures in front of it have completed. It completes after them.
+func TestG22FuturesCompleteInTheOrderOfWrites(t *testing.T) {
 	coretest.CheckLeaks(t)
 	var w [3]tcp.WriteFuture
 	var p *pair
@@ -286,7 +286,8 @@ func TestR218WriteSpin(t *testing.T) {
 	}
 }
 
-// TestG13ReadsOfOneReadiness are bounded, whatever there is to read.
+// TestG13ReadsOfOneReadiness: the reads of one readiness event are bounded, however much input
+// there is.
 func TestG13ReadsOfOneReadiness(t *testing.T) {
 	coretest.CheckLeaks(t)
 	p := newPair(t, nil, tcp.WithReadBuffer(1))

@@ -44,8 +44,8 @@ func listenForPeers() (net.Listener, error) {
 // the socket buffers of the machine.
 func noWaterMarks() tcp.Option { return tcp.WithWriteBufferWaterMarks(math.MaxInt32, math.MaxInt32) }
 
-// fill writes and flushes more than the two kernels can hold. The write is pending until
-// the peer reads, whatever the socket buffers of the machine.
+// fill writes and flushes more than the two kernels can buffer. The write is pending until
+// the peer reads, with every size of socket buffers.
 func (p *pair) fill(t testing.TB) (w tcp.WriteFuture) {
 	t.Helper()
 	coretest.OnLoop(t, p.ch.EventLoop(), func() { w = p.fillInLoop(t) })

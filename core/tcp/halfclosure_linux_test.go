@@ -10,7 +10,7 @@ import (
 	"eventide/core/tcp"
 )
 
-// TestCloseOutput: what was written is sent, then our side ends, the other goes on.
+// TestCloseOutput: the written bytes are sent, then our side ends, and input is still delivered.
 func TestCloseOutput(t *testing.T) {
 	coretest.CheckLeaks(t)
 	p := newPair(t, nil, tcp.WithHalfClosure(true))
@@ -31,8 +31,8 @@ func TestCloseOutput(t *testing.T) {
 	coretest.WantErr(t, "CloseOutput after the close", coretest.AwaitErr(t, "it", p.ch.CloseOutput()), nil)
 }
 
-// TestG22CloseOutputAfterTheFIN asks for the future when a graceful close has shut the
-// output down already: it completes at once, and with nil however the channel ends.
+// TestG22CloseOutputAfterTheFIN calls CloseOutput when a graceful close has shut the
+// output down already: the future completes at once, and with nil however the channel ends.
 func TestG22CloseOutputAfterTheFIN(t *testing.T) {
 	for name, endBefore := range map[string]bool{"while it waits for the peer": false, "after Close": true} {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestG22CloseOutputAfterTheFIN(t *testing.T) {
 	}
 }
 
-// TestR220HalfClosure: the end of the input is told once, and writes go on.
+// TestR220HalfClosure: InputShutdown is called once, and writes are still accepted.
 func TestR220HalfClosure(t *testing.T) {
 	coretest.CheckLeaks(t)
 	p := newPair(t, nil, tcp.WithHalfClosure(true))
@@ -82,8 +82,8 @@ func TestR220HalfClosure(t *testing.T) {
 	}
 }
 
-// TestR220EndOfInputBeforeTheAnswerIsSent: a client that ends its side when it has
-// said everything, as nc does, gets the whole answer.
+// TestR220EndOfInputBeforeTheAnswerIsSent: a client that ends its side after its request,
+// as nc does, gets the whole answer.
 func TestR220EndOfInputBeforeTheAnswerIsSent(t *testing.T) {
 	for name, flushed := range map[string]bool{"flushed": true, "not flushed": false} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"eventide/core/tcp"
 )
 
-// gracefulEnds are the two ways in which a channel is asked to end in order.
+// gracefulEnds are the two ways to request a graceful end of a channel.
 var gracefulEnds = map[string]func(p *pair){
 	"CloseGracefully":    func(p *pair) { p.ch.CloseGracefully(time.Time{}) },
 	"ShutdownGracefully": func(p *pair) { _, _ = p.group.ShutdownGracefully(0, coretest.HangGuard) },
@@ -43,8 +43,8 @@ func heldPair(t *testing.T, opts ...tcp.Option) (p *pair, release func()) {
 	return p, release
 }
 
-// TestG23HeldChannelWaitsForTheAnswer: the answer is written from another goroutine, after
-// the end was asked for and the loop has begun it.
+// TestG23HeldChannelWaitsForTheAnswer: the answer is written on another goroutine, after
+// the end was requested and the loop has begun it.
 func TestG23HeldChannelWaitsForTheAnswer(t *testing.T) {
 	for name, end := range gracefulEnds {
 		t.Run(name, func(t *testing.T) {
@@ -241,8 +241,8 @@ func TestHoldIsReleasedOnce(t *testing.T) {
 	others[0]()
 }
 
-// TestG23HeldAtTheDeadline: the deadline does not wait. Only a channel that our side ended
-// is reported as held: nobody waits for the answer of a peer that is gone.
+// TestG23HeldAtTheDeadline: the deadline does not wait for a release. Only a channel that our
+// side ended is reported as held: a peer that is gone waits for no answer.
 func TestG23HeldAtTheDeadline(t *testing.T) {
 	const soon = 50 * time.Millisecond
 	for name, c := range map[string]struct {

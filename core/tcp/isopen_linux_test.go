@@ -8,9 +8,9 @@ import (
 	"eventide/core/tcp"
 )
 
-// TestG22IsOpenEndsWithTheCall: who has asked for the end, in whichever way, sees the
-// channel closing at once, and not when the loop comes to it; and that it is not
-// writable for that is not told to the handler (R224).
+// TestG22IsOpenEndsWithTheCall: once a call that ends the channel has returned, of any kind,
+// its caller sees the channel as closing, even before the loop begins the close. The
+// handler is not notified of that unwritability (R224).
 func TestG22IsOpenEndsWithTheCall(t *testing.T) {
 	for name, end := range map[string]func(p *pair){
 		"Close":              func(p *pair) { p.ch.Close() },
@@ -57,9 +57,9 @@ func TestG22IsOpenEndsWithTheCall(t *testing.T) {
 	}
 }
 
-// TestG22NotWritableOnceNotOpen: who sees that a channel is not open, whoever closes it,
-// never finds it writable afterwards. To find it so takes an instant between two lines: with
-// the store behind the lock about every second run of this test sees it, in one round.
+// TestG22NotWritableOnceNotOpen: a goroutine that has seen IsOpen false, by any way to close,
+// never sees IsWritable true afterwards. The race is between two lines: if the store is moved
+// behind the lock, about every second run of this test fails, in one of its rounds.
 func TestG22NotWritableOnceNotOpen(t *testing.T) {
 	coretest.CheckLeaks(t)
 	rounds := 300

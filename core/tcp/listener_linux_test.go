@@ -101,7 +101,7 @@ func TestListenOn(t *testing.T) {
 	h.Await(t, 1, "Unregistered")
 }
 
-// TestListenerClose: the address is free when the future completes, channels go on,
+// TestListenerClose: the address is free when the future completes, channels stay open,
 // and a second call returns the same future.
 func TestListenerClose(t *testing.T) {
 	coretest.CheckLeaks(t)

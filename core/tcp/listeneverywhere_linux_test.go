@@ -13,9 +13,9 @@ import (
 	"eventide/core/tcp"
 )
 
-// TestListenEverywhere: every way to name all local addresses is what it is to package
-// net, which listens on both families where there are two, and refuses what insists on
-// IPv6 where there is none.
+// TestListenEverywhere: every way to name all local addresses means the same as in package
+// net, which listens on both families where there are two, and refuses an IPv6 address where
+// there is no IPv6.
 func TestListenEverywhere(t *testing.T) {
 	for _, host := range []string{"", "0.0.0.0", "[::]", "[::ffff:0.0.0.0]", "[::%lo]"} {
 		t.Run(host, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestListenEverywhere(t *testing.T) {
 	}
 }
 
-// reaches reports whether one who knows the port of a listener reaches it as host.
+// reaches reports whether a dial to the listener's port at host succeeds.
 func reaches(a net.Addr, host string) bool {
 	c, err := net.Dial("tcp", net.JoinHostPort(host, fmt.Sprint(a.(*net.TCPAddr).Port)))
 	if err != nil {
@@ -51,7 +51,7 @@ func reaches(a net.Addr, host string) bool {
 }
 
 // TestListenEverywhereButOnATakenPort: a port that is taken for one of the two families
-// is an error. The other one alone is not what was asked for.
+// is an error. Listening on the other family alone would be wrong.
 func TestListenEverywhereButOnATakenPort(t *testing.T) {
 	coretest.CheckLeaks(t)
 	g := coretest.NewGroup(t, 1)
@@ -78,8 +78,8 @@ func TestListenEverywhereButOnATakenPort(t *testing.T) {
 	}
 }
 
-// TestListenWithoutIPv6 is which refusals of an IPv6 socket say that there is no IPv6, so
-// that IPv4 is all that there is.
+// TestListenWithoutIPv6 checks which errors of an IPv6 socket mean that there is no IPv6, so
+// that the listener uses IPv4 alone.
 func TestListenWithoutIPv6(t *testing.T) {
 	for errno, want := range map[syscall.Errno]bool{
 		syscall.EAFNOSUPPORT: true, syscall.EPROTONOSUPPORT: true, syscall.EADDRNOTAVAIL: true,

@@ -28,8 +28,8 @@ func (b badLogger) Handle(context.Context, slog.Record) error {
 	return nil
 }
 
-// TestG24LoggerThatDoesNotReturn: whatever a listener has to say, it does what it has to
-// do. No descriptor is left, nobody waits in vain.
+// TestG24LoggerThatDoesNotReturn: a listener finishes its work even if each of its log
+// messages ends the goroutine. No descriptor is left open, and no caller waits in vain.
 func TestG24LoggerThatDoesNotReturn(t *testing.T) {
 	cases := map[string]func(t *testing.T, logger tcp.Option){
 		"no handler":           refusedByHandler,

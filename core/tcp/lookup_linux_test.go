@@ -12,8 +12,8 @@ import (
 	"eventide/core/tcp"
 )
 
-// silentResolver makes the look-up of a name take until its context ends, for the
-// test. It is asked when asked has something.
+// silentResolver installs, for the test, a resolver whose look-ups last until their context
+// ends. asked receives a value when a look-up begins.
 func silentResolver(t *testing.T) (asked <-chan struct{}) {
 	t.Helper()
 	real := net.DefaultResolver
@@ -30,9 +30,8 @@ func silentResolver(t *testing.T) (asked <-chan struct{}) {
 	return queries
 }
 
-// TestG22DialEndsInTheLookup ends a dial whose name is being looked up: it names the
-// cause, and a loop that has terminated does not leave a future behind that nobody
-// completes.
+// TestG22DialEndsInTheLookup ends a dial during the look-up of its name: the error has the
+// cause, and the future is complete when the loop has terminated.
 func TestG22DialEndsInTheLookup(t *testing.T) {
 	cause := errors.New("enough")
 	for name, c := range map[string]struct {
@@ -108,8 +107,8 @@ func TestG9DialFutureIsCompleteAtDone(t *testing.T) {
 	}
 }
 
-// TestG24LookupEndsWithTheDial: a dial of a name that has succeeded holds its loop no
-// longer than its channel does, and what ends the look-up does not end the channel.
+// TestG24LookupEndsWithTheDial: a successful dial of a name delays the end of its loop no
+// longer than its channel does, and the end of the look-up does not end the channel.
 func TestG24LookupEndsWithTheDial(t *testing.T) {
 	coretest.CheckLeaks(t)
 	servers, g := coretest.NewGroup(t, 1), coretest.NewGroup(t, 1)

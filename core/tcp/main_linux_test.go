@@ -31,8 +31,7 @@ func awaitWrite(t testing.TB, f tcp.WriteFuture) error {
 	return f.Err()
 }
 
-// recorder is a handler that writes down its calls, and then does what the test
-// wants.
+// recorder is a handler that records its calls, and then runs a function of the test.
 type recorder struct {
 	coretest.Journal
 	ch   *tcp.Channel

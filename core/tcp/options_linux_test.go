@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostKeepAlive is what the kernel takes: MAX_TCP_KEEPIDLE and MAX_TCP_KEEPINTVL.
+// mostKeepAlive is the maximum of the kernel: MAX_TCP_KEEPIDLE and MAX_TCP_KEEPINTVL.
 const mostKeepAlive = 32767 * time.Second
 
-// TestOptionsBeyondBounds: a value that the kernel would refuse or cut, or that would
-// overflow, is an error of the call, which names it and what was expected.
+// TestOptionsBeyondBounds: for a value that the kernel would refuse or cut, or that would
+// overflow, the call returns an error that names the call and the expected value.
 func TestOptionsBeyondBounds(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -73,8 +73,8 @@ func TestOptionsBeyondBounds(t *testing.T) {
 	}
 }
 
-// TestOptionsAtBounds reads back what the kernel has made of the greatest values, and of
-// a period that is no whole second, on both sides of a connection.
+// TestOptionsAtBounds reads back the kernel's values for the greatest option values, and for
+// a period that is not whole seconds, on both sides of a connection.
 func TestOptionsAtBounds(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -168,7 +168,7 @@ func listening() map[int]uint32 {
 	return backlogs
 }
 
-// TestHugeWaterMarks: with the greatest mark a channel is as far from it as it says.
+// TestHugeWaterMarks: BytesBeforeUnwritable is exact for the greatest mark.
 func TestHugeWaterMarks(t *testing.T) {
 	coretest.CheckLeaks(t)
 	p := newPair(t, nil, tcp.WithWriteBufferWaterMarks(math.MaxInt-1, math.MaxInt-1))

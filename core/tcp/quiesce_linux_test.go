@@ -84,7 +84,7 @@ func sendLines(addr net.Addr, flowing func(), inFlight *atomic.Int64) (answered 
 
 // TestG23QuiesceBeforeTheWorkersEnd: a line server under load ends in order. Every line that
 // a handler has read is answered, and the clients count the answers. Without the second
-// step, lines that are read while the workers end have no answer, and no exit code says so.
+// step, lines that are read while the workers end have no answer, and the exit code is still 0.
 func TestG23QuiesceBeforeTheWorkersEnd(t *testing.T) {
 	coretest.CheckLeaks(t)
 	const clients = 8
@@ -125,7 +125,7 @@ func TestG23QuiesceBeforeTheWorkersEnd(t *testing.T) {
 	}
 	before := read.Load()
 	end(workers)
-	// Other steps take time here. The clients send what their windows have room for.
+	// Other steps take time here. The clients send as much as their windows allow.
 	coretest.Until(t, "every client to wait for answers", func() bool { return inFlight.Load() == clients*window })
 	for loop := range loops.All() {
 		coretest.OnLoop(t, loop, func() {})
@@ -142,8 +142,8 @@ func TestG23QuiesceBeforeTheWorkersEnd(t *testing.T) {
 	t.Logf("%d lines were read and answered", read.Load())
 }
 
-// TestQuiesce: no Read begins after it, of channels that come later neither; what is written
-// goes on, and a drain finds the input as it is.
+// TestQuiesce: no Read begins after it, not even of later channels; writes are still accepted,
+// and a drain discards the unread input.
 func TestQuiesce(t *testing.T) {
 	coretest.CheckLeaks(t)
 	g := coretest.NewGroup(t, 2) // round robin: of two channels each loop has one

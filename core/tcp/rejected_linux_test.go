@@ -14,8 +14,8 @@ import (
 	"eventide/core/tcp"
 )
 
-// rejectedHandlers are what nobody wants to run on another loop: each counts that it was
-// asked.
+// rejectedHandlers are rejected-handlers that must not run on another loop: each counts its
+// calls.
 func rejectedHandlers(asked *atomic.Int32) map[string]core.Option {
 	handler := func(f func()) core.Option {
 		return core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
@@ -31,8 +31,8 @@ func rejectedHandlers(asked *atomic.Int32) map[string]core.Option {
 	}
 }
 
-// TestG19RejectedHandlerOfAWorker is not asked by a listener: that pauses, its loop goes
-// on, and no connection is lost or forgotten.
+// TestG19RejectedHandlerOfAWorker: a listener does not call it. The listener pauses, its loop
+// runs on, and no connection is lost or forgotten.
 func TestG19RejectedHandlerOfAWorker(t *testing.T) {
 	var asked atomic.Int32
 	for name, option := range rejectedHandlers(&asked) {
@@ -54,8 +54,8 @@ func TestG19RejectedHandlerOfAWorker(t *testing.T) {
 	}
 }
 
-// TestG19ShutdownWithAFullWorker: a listener that waits for room does not hold up the
-// deadline of its loop, whatever the worker's rejected-handler wants (G11).
+// TestG19ShutdownWithAFullWorker: a listener that waits for room does not delay the
+// deadline of its loop, whatever the worker's rejected-handler returns (G11).
 func TestG19ShutdownWithAFullWorker(t *testing.T) {
 	var asked atomic.Int32
 	for name, option := range rejectedHandlers(&asked) {
@@ -71,8 +71,8 @@ func TestG19ShutdownWithAFullWorker(t *testing.T) {
 	}
 }
 
-// TestG19RejectedHandlerOfADial is not asked either: a loop whose queue is full refuses
-// the channel at once, and no descriptor is left (G24).
+// TestG19RejectedHandlerOfADial: a dial does not call it either. A loop whose queue is full
+// refuses the channel at once, and no descriptor is left (G24).
 func TestG19RejectedHandlerOfADial(t *testing.T) {
 	target, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

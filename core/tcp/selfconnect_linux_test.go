@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deadPort returns a local port that nobody listens on.
+// deadPort returns a local port without a listener.
 func deadPort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -26,8 +26,8 @@ func deadPort(t testing.TB) int {
 }
 
 // TestG22DialNeverConnectsToItself: the kernel gives a dialling socket the very address that
-// it dials, and the handshake with itself succeeds. It is given up and tried again, with
-// another port; a dial that always gets that address is refused, as nobody listens.
+// it dials, and the handshake with itself succeeds. The dial closes it and tries again, with
+// another port; a dial that gets that address each time is refused, like one without a listener.
 func TestG22DialNeverConnectsToItself(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "0.0.0.0", ""} {
 		for _, times := range []int{1, 2, 3, 100} {
@@ -55,7 +55,7 @@ func TestG22DialNeverConnectsToItself(t *testing.T) {
 }
 
 // TestG22DialsOfADeadPort dials again and again, with few local ports to choose from if the
-// kernel can be asked for that (Linux 6.3): one of them is the port that is dialled.
+// kernel supports that (Linux 6.3): one of them is the dialled port.
 func TestG22DialsOfADeadPort(t *testing.T) {
 	coretest.CheckLeaks(t)
 	port := deadPort(t)

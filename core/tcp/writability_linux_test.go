@@ -12,8 +12,8 @@ import (
 	"eventide/core/tcp"
 )
 
-// producer writes while the channel is writable, flushes, and goes on with the next event
-// that says so, as a user's would.
+// producer writes while the channel is writable, flushes, and continues at the next call of
+// WritabilityChanged with true, as a user's writer would.
 type producer struct {
 	ch    *tcp.Channel
 	rng   *rand.Rand
@@ -43,7 +43,7 @@ func (p *producer) burst() {
 	}
 }
 
-// writable says that the event came.
+// writable reports that the call came.
 func (p *producer) writable() {
 	select {
 	case p.again <- struct{}{}:
@@ -62,7 +62,7 @@ func (p *producer) run() {
 	}
 }
 
-// settled reports whether everything is sent, and the loop has done what follows from that.
+// settled reports whether everything is sent and the loop has handled it.
 func (p *pair) settled(t testing.TB) bool {
 	t.Helper()
 	sent := p.ch.PendingBytes() == 0
@@ -107,8 +107,8 @@ func TestR222ProducerInWritabilityChanged(t *testing.T) {
 }
 
 // TestR222WriterThatWaitsForTheEvent: another goroutine makes the channel unwritable, and a
-// flush that is on its way to the loop makes it writable before the loop hears of that. The
-// writer has seen false, and waits: the event comes.
+// posted flush makes it writable before the loop has handled the write. The writer has seen
+// IsWritable false, and waits: WritabilityChanged is called.
 func TestR222WriterThatWaitsForTheEvent(t *testing.T) {
 	for _, marks := range [][2]int{{1, 10}, {tcp.DefaultLowWaterMark, tcp.DefaultHighWaterMark}} {
 		t.Run(fmt.Sprint(marks), func(t *testing.T) {

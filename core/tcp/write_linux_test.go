@@ -18,9 +18,9 @@ import (
 	"eventide/core/tcp"
 )
 
-// TestR222WaterMarks is a table of writes and flushes on the loop, and what the
-// channel says of itself after each. The peer reads nothing until the end; the
-// kernel takes everything that is flushed.
+// TestR222WaterMarks is a table of writes and flushes on the loop, with the writability and
+// the pending bytes after each. The peer does not read until the end; the
+// kernel takes all flushed bytes.
 func TestR222WaterMarks(t *testing.T) {
 	type step struct {
 		write    int // bytes; 0: flush
@@ -78,8 +78,8 @@ func TestR222WaterMarks(t *testing.T) {
 	}
 }
 
-// TestR223WritabilityFromOutside: a write on another goroutine that makes the channel
-// unwritable is told on the loop.
+// TestR223WritabilityFromOutside: if a write on another goroutine makes the channel
+// unwritable, WritabilityChanged is called on the loop.
 func TestR223WritabilityFromOutside(t *testing.T) {
 	coretest.CheckLeaks(t)
 	p := newPair(t, nil, tcp.WithWriteBufferWaterMarks(1, 10))
@@ -124,7 +124,8 @@ func TestWritabilityIsNotEntered(t *testing.T) {
 
 // TestStreamIsWhole sends a stream in writes of many sizes, from the loop and from
 // outside, flushed now and then, to a reader that is slow in between: every byte
-// arrives once, in order; each future tells the truth; and what is pending ends at 0.
+// arrives once, in order; the result of each future is right; and no bytes are pending at
+// the end.
 func TestStreamIsWhole(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -284,7 +285,7 @@ func TestG18WaitOnTheLoop(t *testing.T) {
 	})
 }
 
-// TestWriteFutureValues is what futures say in the corner cases.
+// TestWriteFutureValues checks the results of futures in the corner cases.
 func TestWriteFutureValues(t *testing.T) {
 	coretest.CheckLeaks(t)
 	p := newPair(t, nil)

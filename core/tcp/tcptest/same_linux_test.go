@@ -34,7 +34,7 @@ func (w *world) await(event string) { w.t.Helper(); w.journal.Await(w.t, 1, even
 // on runs f on the loop.
 func (w *world) on(f func()) { w.t.Helper(); coretest.OnLoop(w.t, w.loop, f) }
 
-// recorder is a handler that writes down its calls, and then does what the scenario wants.
+// recorder is a handler that records its calls, and then runs a function of the scenario.
 type recorder struct {
 	*coretest.Journal
 	then func(event string, ch *tcp.Channel, p []byte)
@@ -234,7 +234,7 @@ var scenarios = []scenario{
 }
 
 // TestSameAsASocket runs each scenario on a socket of the kernel and in memory: the calls of
-// the handler, what the peer gets, and the report are the same.
+// the handler, the bytes that the peer gets, and the report are equal.
 func TestSameAsASocket(t *testing.T) {
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {

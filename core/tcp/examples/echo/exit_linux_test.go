@@ -22,7 +22,7 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestPortIsTaken: the server ends, says why, and its exit code is not 0.
+// TestPortIsTaken: the server ends, prints the error, and its exit code is not 0.
 func TestPortIsTaken(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

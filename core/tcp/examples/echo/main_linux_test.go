@@ -25,9 +25,9 @@ func TestMain(m *testing.M) {
 }
 
 // TestNothingIsLost sends SIGTERM to the server while clients send as fast as they
-// can. Every byte that it has read was answered, and every answer has arrived: what
-// the clients got is, for each, the beginning of what it sent; and in sum what the
-// server says that it has read.
+// can. Every byte that the server has read was answered, and every answer has arrived: each
+// client has received a prefix of the bytes it sent, and the sum of these is the number of
+// bytes that the server prints.
 func TestNothingIsLost(t *testing.T) {
 	const clients = 20
 	cmd := exec.Command(os.Args[0], "-grace", "50s")
@@ -80,8 +80,8 @@ func TestNothingIsLost(t *testing.T) {
 	t.Logf("%d bytes over %d connections", received.Load(), clients)
 }
 
-// block is what clients send again and again. Its length is prime: bytes that are lost
-// or come twice shift it, whatever the size of what the kernel loses.
+// block is sent by the clients again and again. Its length is prime: bytes that are lost
+// or duplicated shift it, whatever unit the kernel loses.
 var block = func() []byte {
 	b := make([]byte, 65_521)
 	rand.NewChaCha8([32]byte{}).Read(b)

@@ -54,7 +54,7 @@ func startServer(t *testing.T) (*program, string) {
 	return p, strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
 }
 
-// rest waits for the end and returns what the program said until then.
+// rest waits for the end of the program and returns the rest of its output.
 func (p *program) rest(t *testing.T) string {
 	t.Helper()
 	out, _ := io.ReadAll(p.out)
@@ -65,8 +65,8 @@ func (p *program) rest(t *testing.T) string {
 }
 
 // TestFailover sends SIGTERM to one server and then to the next, under a client that
-// asks without a pause. Every request is answered, and none was done twice: the
-// servers have done as many as there were.
+// sends requests without a pause. Every request is answered, and none was executed twice: the
+// servers' counts add up to the number of requests.
 func TestFailover(t *testing.T) {
 	const n = 500_000
 	var servers [3]*program
