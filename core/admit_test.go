@@ -121,8 +121,8 @@ func raceAdmission(t *testing.T, o offer, e ender, round int) {
 	checkConserved(t, ex.Stats())
 }
 
-// What Shutdown refused once it has returned stays refused, and the answer says
-// why and in which state.
+// Once Shutdown has returned, every call is refused, and the error has the reason and
+// the state.
 func TestG5EveryCallIsRefusedAfterTheClose(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)

@@ -15,8 +15,8 @@ import (
 	"eventide/core/pollertest"
 )
 
-// heard returns what f, in virtual time, brings slog.Default to write at Warn or above.
-func heard(t *testing.T, f func(t *testing.T)) string {
+// logged returns the text that f, in virtual time, makes slog.Default write at Warn or above.
+func logged(t *testing.T, f func(t *testing.T)) string {
 	t.Helper()
 	var out coretest.Log
 	was := slog.Default()
@@ -29,8 +29,7 @@ func heard(t *testing.T, f func(t *testing.T)) string {
 	return out.String()
 }
 
-// Without a logger failures are heard all the same: what nobody is told by a result goes
-// to slog.Default, at Warn or Error.
+// Without a logger a failure that no call returns is logged to slog.Default, at Warn or Error.
 func TestFailuresAreAudibleByDefault(t *testing.T) {
 	errBroken := errors.New("broken")
 	for name, tt := range map[string]struct {
@@ -96,7 +95,7 @@ func TestFailuresAreAudibleByDefault(t *testing.T) {
 		}, []string{"level=ERROR", "panic in a listener", "boom"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := heard(t, func(t *testing.T) { tt.run(t) })
+			got := logged(t, func(t *testing.T) { tt.run(t) })
 			for _, want := range tt.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("G14, G15: slog.Default got %q, want %q in it", got, want)
@@ -105,17 +104,17 @@ func TestFailuresAreAudibleByDefault(t *testing.T) {
 			if name == "panic of a listener without an executor" {
 				return // there is nobody to ask for silence
 			}
-			if got := heard(t, func(t *testing.T) { tt.run(t, core.WithLogger(slog.New(slog.DiscardHandler))) }); got != "" {
+			if got := logged(t, func(t *testing.T) { tt.run(t, core.WithLogger(slog.New(slog.DiscardHandler))) }); got != "" {
 				t.Errorf("with a logger that discards, slog.Default got %q, want nothing", got)
 			}
 		})
 	}
 }
 
-// What ends in order says nothing: also a quiet period that the timeout cuts short, with
-// nothing pending.
+// An executor that ends in order logs nothing, even if the timeout cuts the quiet period short
+// with nothing pending.
 func TestAnOrderlyEndIsSilentByDefault(t *testing.T) {
-	got := heard(t, func(t *testing.T) {
+	got := logged(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t)
 		coretest.MustExecute(t, ex, func() {})
 		if err := ex.Close(); err != nil {
@@ -143,7 +142,7 @@ func (leaver) Handle(context.Context, slog.Record) error { runtime.Goexit(); ret
 func (l leaver) WithAttrs([]slog.Attr) slog.Handler      { return l }
 func (l leaver) WithGroup(string) slog.Handler           { return l }
 
-// A logger that does not come back when it is told of the end keeps Done from nobody.
+// A logger that ends the goroutine at the log message of the end does not prevent Done.
 func TestG15ALoggerThatExitsAtTheEnd(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		f := &faulty{Poller: core.NewParkPoller(nil), close: func() error { return errors.New("broken") }}

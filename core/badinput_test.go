@@ -13,8 +13,8 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// A bad argument is an error that names the call, the value, and what was
-// expected; the exact text is part of the vocabulary.
+// A bad argument is an error that names the call, the value, and the expected value; the
+// exact text is part of the vocabulary.
 func TestBadOptions(t *testing.T) {
 	tests := []struct {
 		name string
@@ -181,7 +181,7 @@ func TestBadCallsOnAGroupChangeNothing(t *testing.T) {
 	}
 }
 
-// A nil listener is no mistake that anybody could be told of.
+// A nil listener is ignored: there is no result that could report it.
 func TestNilListenersAreIgnored(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	ex.Termination().OnDone(nil)

@@ -123,8 +123,8 @@ func TestG19BackOffRetriesAndThenRefuses(t *testing.T) {
 	})
 }
 
-// The spawner of a hand-over runs in the place of the loop: while it retries there
-// is nobody to make room, and the tasks that wait begin too late.
+// The spawner of a hand-over runs in the place of the loop: while it retries, no goroutine
+// makes room, and the waiting tasks begin too late.
 func TestG19NoRetryInTheSpawnerOfAHandOver(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var ex *core.Executor
@@ -232,7 +232,7 @@ func TestG19AStartRefusedByAnotherFullQueueIsNotRetried(t *testing.T) {
 	release()
 }
 
-// The bound holds at every moment, and nothing is lost, whoever submits.
+// The bound holds at every moment, and no task is lost, on whatever goroutines submit.
 func TestG19TheBoundHoldsUnderLoad(t *testing.T) {
 	const limit = 16
 	ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(limit))

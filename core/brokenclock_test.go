@@ -43,9 +43,9 @@ func wantClock(t *testing.T, ex core.EventExecutor) {
 	checkConserved(t, ex.Stats())
 }
 
-// A clock that goes on panicking is not asked again by a loop that has failed of it: what
-// was accepted runs, and the executor ends. To ask again would be to fail again, without
-// end, one inside the other.
+// A loop that has failed because its clock panics does not call the clock again: accepted
+// work runs, and the executor ends. Another call would fail again, and so on in an endless
+// recursion.
 func TestG15AClockThatGoesOnPanicking(t *testing.T) {
 	if !crashes(t) { // a stack without end is the end of the process
 		return
@@ -142,7 +142,7 @@ func TestG15ShutdownNeedsNoClock(t *testing.T) {
 	})
 }
 
-// panicked is what call panics with.
+// panicked returns the value with which call panics.
 func panicked(call func()) (v any) {
 	defer func() { v = recover() }()
 	call()
@@ -176,8 +176,8 @@ func (a wildAlarm) Stop() bool {
 	return was
 }
 
-// The alarm of the timeout is stopped when the loop has ended: nobody is left to hear of
-// a panic but who reads Err.
+// The alarm of the timeout is stopped when the loop has ended: only Termination.Err can then
+// report a panic.
 func TestG15AnAlarmThatDoesNotStop(t *testing.T) {
 	if !crashes(t) {
 		return
@@ -225,8 +225,8 @@ func TestG15AnAlarmThatDoesNotStop(t *testing.T) {
 	}
 }
 
-// A clock that panics when the end of a timer's run is entered ends the executor. The
-// timer ends with the others: nobody else knows of it any more.
+// A clock that panics when the end of a timer's run is counted ends the executor. The
+// timer ends too, though it is in no queue at that moment.
 func TestG9ATimerWhoseClockPanicsEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		schedule func(ex *core.Executor, body func()) (*core.Timer, error)

@@ -58,7 +58,7 @@ func TestG15APollerThatNeverWorksIsGivenUp(t *testing.T) {
 	})
 }
 
-// exitingHandler ends the goroutine of whoever writes a line.
+// exitingHandler ends the goroutine that logs a message.
 type exitingHandler struct {
 	slog.Handler
 	lines *atomic.Int32
@@ -79,8 +79,7 @@ type restless struct {
 
 func (p restless) Wait(core.Deadline) error { return p.wait() }
 
-// A logger that ends the goroutine when it is told of the failure does not take the loop
-// with it.
+// A logger that ends the goroutine at the log message of the failure does not end the loop.
 func TestG15ALoggerThatExitsWhenTheLoopFails(t *testing.T) {
 	for name, wait := range map[string]func() error{
 		"panic": func() error { panic(errPoller) },
@@ -122,8 +121,8 @@ func (p unclosed) Close() error {
 	return nil
 }
 
-// Done is closed, and its listeners are called, whatever Close does: of a loop that has
-// run, and of one that could not be started.
+// Done is closed, and its listeners are called, whatever Close does: for a loop that has
+// run, and for one that could not be started.
 func TestG15APollerWhoseCloseDoesNotReturn(t *testing.T) {
 	for name, c := range leaves {
 		t.Run(name, func(t *testing.T) {
@@ -173,8 +172,8 @@ var wakers = map[string]func(ex *core.Executor) error{
 	"ShutdownGracefully":    func(ex *core.Executor) error { _, err := ex.ShutdownGracefully(0, time.Hour); return err },
 }
 
-// A Wake that does not return does not keep what it was called for from running. Who
-// called gets what the call returns; the loop fails.
+// If Wake does not return, the work that it was called for still runs. The caller gets the
+// result of its call; the loop fails.
 func TestG12AWakeThatDoesNotReturn(t *testing.T) {
 	for name, c := range leaves {
 		for call, wake := range wakers {
@@ -210,8 +209,8 @@ func TestG12AWakeThatDoesNotReturn(t *testing.T) {
 	}
 }
 
-// As long as Wake does not work the loop sleeps on: whoever next has something for it
-// tries again.
+// While Wake does not work the loop keeps sleeping: the next call that posts work calls Wake
+// again.
 func TestG12AWakeThatDoesNotReturnTwice(t *testing.T) {
 	for name, c := range leaves {
 		t.Run(name, func(t *testing.T) {

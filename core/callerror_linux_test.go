@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Every error of a system call says which call, what it was to do on what, what the
-// refusal means and what was expected, and is the errno.
+// Every error of a system call names the call and its object, the meaning of the errno and the
+// expected state, and wraps the errno.
 func TestErrorsOfSystemCallsSayWhatTheyMean(t *testing.T) {
 	type calls = core.SystemCalls
 	control := func(op int) func(*calls, error) {

@@ -12,7 +12,7 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// endingChannel ends as soon as it is asked to, in either way.
+// endingChannel ends as soon as it is asked to drain or to abort.
 type endingChannel struct {
 	reg    *core.Registration
 	events []string
@@ -64,7 +64,7 @@ func TestG11NoTimeToDrainIsATimeout(t *testing.T) {
 	}
 }
 
-// An end that no Kind names counts as aborted, and nobody can discard less than nothing.
+// An end of an unknown Kind counts as aborted, and a negative number of bytes as 0.
 func TestG23AnEndOutOfRange(t *testing.T) {
 	for name, tc := range map[string]struct {
 		end  core.ChannelEnd

@@ -67,7 +67,7 @@ func (a *manualAlarm) Reset(d time.Duration) bool {
 	return was
 }
 
-// advance moves the clock, and calls what is due, each on its own goroutine.
+// advance moves the clock, and calls the functions that are due, each on its own goroutine.
 func (c *manualClock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,8 +158,8 @@ func TestG11TheDeadlineIsOnTheClock(t *testing.T) {
 	}
 }
 
-// The executor never calls a Clock while it holds a lock: one that asks the
-// executor something would not come back.
+// The executor never calls a Clock while it holds a lock: a clock that calls the executor
+// would deadlock.
 func TestClockIsCalledWithoutLocks(t *testing.T) {
 	clock := newManualClock()
 	ex := coretest.NewExecutor(t, core.WithClock(clock), core.WithMaxPendingTasks(16),
@@ -250,7 +250,7 @@ func TestG12AClockThatStandsAtTheZeroTime(t *testing.T) {
 	coretest.Await(t, "200 timers that are due at the zero Time (G7, G12)", last.Done())
 }
 
-// Nor is a channel told that it has for ever to drain.
+// The same for the drain deadline of a channel: the zero Time would mean none.
 func TestG23ADrainDeadlineAtTheZeroTime(t *testing.T) {
 	clock := newManualClock()
 	clock.now = time.Time{}.Add(-5 * time.Second)
@@ -266,8 +266,8 @@ func TestG23ADrainDeadlineAtTheZeroTime(t *testing.T) {
 	reg.End(core.ChannelEnd{Kind: core.EndDrained})
 }
 
-// heldUpClock is the system's, and holds up one caller between its reading and what he
-// does with it.
+// heldUpClock is the system's clock, and delays one caller between its reading and the use of
+// it.
 type heldUpClock struct{ hold atomic.Pointer[func()] }
 
 func (c *heldUpClock) AfterFunc(d time.Duration, f func()) core.Alarm { return time.AfterFunc(d, f) }
@@ -280,7 +280,7 @@ func (c *heldUpClock) Now() time.Time {
 	return now
 }
 
-// A caller who is held up after he has asked the clock has the quiet period begin no
+// If a caller is delayed after it has read the clock, the quiet period still begins no
 // earlier than the end of a body that ended meanwhile.
 func TestG10ACallerDelayedAfterReadingTheClock(t *testing.T) {
 	for kind, give := range map[string]func(ex *core.Executor, body func()) error{

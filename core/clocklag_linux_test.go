@@ -39,8 +39,8 @@ func TestG10G12EventLoopsOnAClockThatLags(t *testing.T) {
 	}
 }
 
-// A timer of the kernel that goes off before the clock says so, as two clocks of one
-// machine may differ by a hair, is set again.
+// A kernel timer that fires before the clock reaches its time is set again: two clocks of one
+// machine may differ slightly.
 func TestG12ATimerOfTheKernelThatIsEarly(t *testing.T) {
 	for name, open := range map[string]func(s core.SystemCalls) (core.IOPoller, error){
 		"parked":   func(s core.SystemCalls) (core.IOPoller, error) { return core.NetpollPoller(nil, 0, s) },

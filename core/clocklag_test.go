@@ -65,13 +65,12 @@ func onShownClocks(t *testing.T, f func(t *testing.T, clock core.Clock)) {
 	}
 }
 
-// mostOvershoot is how much later than by its deadline a body may run on one of
-// shownClocks: the lag, and the last pause between two looks at the clock, which is no
-// longer than the time that was waited before it.
+// mostOvershoot bounds how late a body may run on one of shownClocks: by the lag, and the last
+// pause between two readings of the clock, which is no longer than the wait before it.
 const mostOvershoot = 2*mostLag + time.Millisecond
 
-// A loop whose alarm has gone off before its clock says so looks again, though nobody
-// wakes it, and not more often than it has to.
+// A loop whose alarm has fired before its clock reaches the time reads the clock again without
+// a wake-up, and no more often than necessary.
 func TestG7G12TimersOnAClockThatLags(t *testing.T) {
 	onShownClocks(t, func(t *testing.T, clock core.Clock) {
 		ex := coretest.NewExecutor(t, core.WithClock(clock))
@@ -147,8 +146,8 @@ func TestG11G12TheTimeoutOnAClockThatLags(t *testing.T) {
 	})
 }
 
-// countedClock counts what its alarms were set to instead of waiting for it: they go off
-// at once, and then as much time has passed. Now shows it rounded to 5 ms.
+// countedClock counts the delays of its alarms instead of waiting: an alarm fires at once, and
+// the time moves by its delay. Now returns it rounded to 5 ms.
 type countedClock struct {
 	mu     sync.Mutex
 	passed time.Duration

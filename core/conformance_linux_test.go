@@ -14,8 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// epolls are the pollers of event loops, as a user gets them and with what a test
-// injects.
+// epolls are the pollers of event loops, as a user gets them and with injected system calls.
 var epolls = []struct {
 	name string
 	make func(core.Clock, core.SystemCalls) (core.IOPoller, error)
@@ -27,8 +26,8 @@ var epolls = []struct {
 	{"blocking", core.BlockingPoller},
 }
 
-// The epoll pollers do what the model does, also with a clock of the user's, and
-// with a look that brings one event.
+// The epoll pollers pass the same cases as the model, also with a user's clock, and
+// with polls that return one event each.
 func TestEpollPollersConform(t *testing.T) {
 	coretest.CheckLeaks(t)
 	for _, e := range epolls {
@@ -54,7 +53,7 @@ func TestEpollPollersConform(t *testing.T) {
 	}
 }
 
-// systemClock is the system's clock, given as somebody else's.
+// systemClock is the system's clock as a user's Clock.
 type systemClock struct{}
 
 func (systemClock) Now() time.Time                                 { return time.Now() }
@@ -67,8 +66,8 @@ type source struct {
 	closed   atomic.Bool
 }
 
-// sourcesAllowed is for how many sources, of two descriptors each, the process has room
-// beside what is open and what a case opens on its own.
+// sourcesAllowed returns how many sources, of two descriptors each, the process can open
+// besides its open descriptors and those of a case.
 func sourcesAllowed(t *testing.T) int {
 	var limit unix.Rlimit
 	coretest.Must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A constructor that the kernel refuses, at whichever call, says which, and leaves
-// no descriptor open.
+// If the kernel refuses a system call of a constructor, the error names the call, and no
+// descriptor is left open.
 func TestConstructorFaults(t *testing.T) {
 	type calls = core.SystemCalls
 	inject := map[string]func(*calls, error){

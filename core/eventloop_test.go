@@ -113,8 +113,8 @@ func TestEventLoopBadOptions(t *testing.T) {
 	}
 }
 
-// A registration that the poller refuses leaves nothing behind, and says which
-// descriptor and why.
+// A registration that the poller refuses leaves nothing behind, and its error names the
+// descriptor and the reason.
 func TestRegisterThatFails(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)

@@ -10,7 +10,7 @@ import (
 // functions may be replaced before the poller is made.
 type SystemCalls = epoll.Calls
 
-// RealCalls returns what the pollers use when nothing is injected.
+// RealCalls returns the system calls that the pollers use without injection.
 func RealCalls() SystemCalls { return epoll.System() }
 
 // NetpollPoller returns the default poller of event loops over these calls.

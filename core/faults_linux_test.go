@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tamper is system calls that fail when they are told to.
+// tamper is a table of system calls that fail on command.
 type tamper struct {
 	core.SystemCalls
 	mu     sync.Mutex
@@ -130,16 +130,16 @@ type watched struct {
 	heard   *counter
 }
 
-// look makes the loop look at its descriptors, by an event: wakes would do it too,
-// after a while.
-func (w *watched) look(t *testing.T) {
+// pollOnce makes the loop poll its descriptors, by an event: wake-ups would do so too, after
+// a while.
+func (w *watched) pollOnce(t *testing.T) {
 	t.Helper()
 	if err := w.sources[0].Input(); err != unix.EAGAIN { // full: nobody reads any more
 		coretest.Must(t, err)
 	}
 }
 
-// work checks that the sources but the ones named are heard of.
+// work checks that the loop reports all sources except those in but.
 func (w *watched) work(t *testing.T, but ...int) {
 	t.Helper()
 	for i, s := range w.sources {
@@ -155,15 +155,15 @@ func (w *watched) work(t *testing.T, but ...int) {
 	}
 }
 
-// EBADF from epoll_wait: the poller is built anew, no registration is lost, and
-// timers go on.
+// EBADF from epoll_wait: the poller is rebuilt, no registration is lost, and
+// timers still run.
 func TestEpollWaitFailsOnce(t *testing.T) {
 	faultyLoops(t, func(t *testing.T, l *core.EventLoop, k *tamper, w *watched) {
 		timer := mustSchedule(t, l, 20*time.Millisecond, func() {})
 		for i := range 3 {
 			k.fail("poll", unix.EBADF)
 			for l.Stats().Rebuilds <= int64(i) {
-				w.look(t)
+				w.pollOnce(t)
 				coretest.OnLoop(t, l, func() {})
 			}
 			w.work(t)
@@ -175,8 +175,8 @@ func TestEpollWaitFailsOnce(t *testing.T) {
 	})
 }
 
-// Twice in a row: the executor closes admission, runs what it accepted and its
-// hooks, cancels its timers, tells its registrations, and ends with the error.
+// Twice in a row: the executor closes admission, runs its accepted tasks and its
+// hooks, cancels its timers, notifies its registrations, and ends with the error.
 func TestG15EpollWaitFailsTwice(t *testing.T) {
 	faultyLoops(t, func(t *testing.T, l *core.EventLoop, k *tamper, w *watched) {
 		release := occupy(t, &l.Executor)
@@ -185,7 +185,7 @@ func TestG15EpollWaitFailsTwice(t *testing.T) {
 		timer := mustSchedule(t, l, time.Hour, func() {})
 		coretest.MustExecute(t, l, j.Adds("task"))
 		k.fail("poll", times(100, unix.EBADF)...)
-		w.look(t)
+		w.pollOnce(t)
 		release()
 		coretest.AwaitDone(t, l)
 		j.Want(t, "G15", "task hook")
@@ -212,7 +212,7 @@ func TestG15TheRebuildFails(t *testing.T) {
 				k.fail(call, errno)
 				k.fail("poll", unix.EBADF)
 				for l.State() < core.StateShutdown {
-					w.look(t)
+					w.pollOnce(t)
 					_ = l.Execute(func() {})
 				}
 				coretest.AwaitDone(t, l)
@@ -240,7 +240,7 @@ func TestG22NoRoomInTheNewSet(t *testing.T) {
 		ended := make(chan struct{})
 		w.regs[2].OnClose(func(error) { close(ended) })
 		for i := 0; ; i++ {
-			w.look(t)
+			w.pollOnce(t)
 			select {
 			case <-ended:
 			default:
@@ -259,7 +259,7 @@ func TestG22NoRoomInTheNewSet(t *testing.T) {
 	})
 }
 
-// ENOSPC at Register and Modify: the caller hears, nothing is changed.
+// ENOSPC at Register and Modify: the call returns an error, and nothing is changed.
 func TestNoRoomForAWatch(t *testing.T) {
 	faultyLoops(t, func(t *testing.T, l *core.EventLoop, k *tamper, w *watched) {
 		s := mustSource(t)
@@ -281,8 +281,8 @@ func TestNoRoomForAWatch(t *testing.T) {
 	})
 }
 
-// timerfd_settime fails: timers are not lost. The loop looks again and again, and
-// builds its poller anew.
+// timerfd_settime fails: timers are not lost. The loop polls again and again, and
+// rebuilds its poller.
 func TestTimerCannotBeSet(t *testing.T) {
 	for _, n := range []int{1, core.MaxPremature / 2, 3 * core.MaxPremature} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {

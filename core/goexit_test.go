@@ -36,7 +36,7 @@ var badEnds = map[string]struct {
 	"recovered, then panic": {func() { defer panics(); defer func() { _ = recover() }(); panics() }, 1},
 }
 
-// handOvers are what a spawner may do when it is asked again, after a Goexit.
+// handOvers are the possible behaviours of a spawner at a hand-over after a Goexit.
 var handOvers = map[string]func(loop func()) error{
 	"accepted":            spawnIt,
 	"refused":             refuseIt,
@@ -141,7 +141,7 @@ func TestG14AFutureGetsThePanicOrErrGoexit(t *testing.T) {
 	}
 }
 
-// A batch goes on in the same turn where it was cut, wherever that is.
+// A batch that a Goexit cuts continues in the same turn where it was cut, wherever that is.
 func TestG14TheRestOfTheBatchRuns(t *testing.T) {
 	for how, step := range handOvers {
 		for _, n := range []int{1, 2, 63, 64, 65, 256, 257} {
@@ -197,8 +197,8 @@ func TestG14GoexitManyTimesInARow(t *testing.T) {
 	}
 }
 
-// A spawner that ends the goroutine on which it is asked to take the loop over
-// refuses like any other: the loop goes on in the deferred call.
+// A spawner that calls Goexit at a hand-over counts as one that refuses: the loop continues in
+// the deferred call.
 func TestG14ASpawnerThatGoexitsAtTheHandOver(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t, withHandOver(func(func()) error { goexit(); return nil }))

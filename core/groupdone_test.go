@@ -8,8 +8,8 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// A group is done when its last child is, also if that ends inside a listener of
-// something else: what comes after that listener is no part of the group.
+// A group is done when its last child is, even if that child ends inside an unrelated
+// listener: the rest of that listener does not delay the group.
 func TestG21DoneDoesNotWaitForAnUnrelatedListener(t *testing.T) {
 	var g *core.Group
 	g = coretest.NewExecutorGroup(t, 1, core.WithSpawner(func(func()) error {
@@ -41,8 +41,8 @@ func TestG21DoneDoesNotWaitForAnUnrelatedListener(t *testing.T) {
 	}
 }
 
-// The group's listeners come after those of the child that ended last, and before
-// what these add; a listener that does not return takes none of them with it.
+// The group's listeners run after those of the child that ended last, and before
+// the listeners that these add; if one of them does not return, the others still run.
 func TestG21ListenersOfTheGroupComeAfterTheLastChilds(t *testing.T) {
 	var log panicLog
 	g := coretest.NewExecutorGroup(t, 1, core.WithPanicHandler(log.handle))

@@ -164,7 +164,7 @@ func TestG18InvokeInTheLoopSubmitsNothing(t *testing.T) {
 	})
 }
 
-// A complete future needs no waiting, wherever it is asked.
+// A complete future needs no waiting, so Wait returns its result in the loop too.
 func TestG18WaitForACompleteFutureIsLegalInTheLoop(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	f := core.Submit(ex, func() (int, error) { return 7, nil })

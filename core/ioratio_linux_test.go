@@ -78,8 +78,8 @@ func TestG13IORatio(t *testing.T) {
 	}
 }
 
-// Once there is nothing ready any more, a busy loop looks each 16 turns again: its
-// tasks do not pay for what once was.
+// Once no descriptor is ready any more, a busy loop polls every 16 turns again: its
+// tasks do not pay for past readiness.
 func TestABusyLoopWithoutReadinessPollsRarely(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)
@@ -168,8 +168,8 @@ func TestG13TasksWithoutEndDoNotStarveReadiness(t *testing.T) {
 	})
 }
 
-// A poller that returns without a reason, again and again, is built anew; every
-// registration goes with it, and goes on.
+// A poller that returns without a reason, again and again, is rebuilt; every
+// registration is moved into the new one, and works.
 func TestRebuildAfterPrematureReturns(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)
@@ -218,8 +218,8 @@ func TestRebuildAfterPrematureReturns(t *testing.T) {
 	})
 }
 
-// One that cannot move is closed with its error; a channel is told to abort. The
-// others are not harmed (netty R196 may leave them deaf).
+// A registration that cannot be moved is closed with its error; a channel is aborted. The
+// others are not affected (netty R196 may leave them without events).
 func TestG22ARegistrationThatCannotMoveIsClosed(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)
@@ -254,8 +254,8 @@ func TestG22ARegistrationThatCannotMoveIsClosed(t *testing.T) {
 	})
 }
 
-// A poller that fails is built anew once; if it fails again before it has worked,
-// the executor ends with the error. In between is in between: of Wait and of Poll.
+// A poller that fails is rebuilt once; if it fails again before it has worked, the
+// executor ends with the error. This holds for failures of Wait and of Poll.
 func TestG15APollerThatFailsIsRebuiltOnce(t *testing.T) {
 	again := errors.New("again")
 	for _, tt := range []struct {
@@ -336,7 +336,7 @@ func TestG15FailuresFarApart(t *testing.T) {
 	})
 }
 
-// A poller that cannot be built anew when it returns prematurely is kept: it works.
+// A poller that cannot be rebuilt after premature returns is kept: it still works.
 func TestRebuildThatFailsKeepsThePoller(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)

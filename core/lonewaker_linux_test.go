@@ -111,8 +111,8 @@ var pollers = []struct {
 	{"blocking", func() (core.Poller, error) { return core.BlockingPoller(nil, core.RealCalls()) }},
 }
 
-// A Wake with no queue behind it. It is what needs the deadline to be reset before
-// sleep is announced.
+// A Wake without a queue. It is lost unless the deadline is reset before the sleep is
+// announced.
 func TestLoneWake(t *testing.T) {
 	for _, p := range pollers {
 		for _, sources := range []int{0, 1} {
@@ -210,7 +210,7 @@ func TestLoneTimer(t *testing.T) {
 	})
 }
 
-// The same for one that a task sets: nobody wakes the loop but the timer.
+// The same for a timer that a task sets: only the timer can wake the loop.
 func TestLoneTimerOfATask(t *testing.T) {
 	loneLoops(t, func(t *testing.T, ex *core.Executor, w *loneWaker) {
 		body := func() { w.seen.Add(1) }

@@ -9,8 +9,8 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// collected fails the test unless the garbage collector has found what done
-// stands for. It runs full cycles, each until the collector has also found an
+// collected fails the test unless the garbage collector has freed the object whose finalizer
+// closes done. It runs full cycles, each until the collector has also freed an
 // object that is certainly unreachable.
 func collected(t testing.TB, what string, done <-chan struct{}) {
 	t.Helper()
@@ -44,8 +44,7 @@ func traced(run func()) (body func(), gone <-chan struct{}) {
 	return func() { held[0]++; run() }, done
 }
 
-// What has run, was cancelled, or was removed is let go of while the executor
-// goes on living.
+// An executor does not reference work that has run, was cancelled, or was removed.
 func TestG24EndedWorkIsNotReferenced(t *testing.T) {
 	nothing := func() {}
 	tests := map[string]func(t *testing.T, ex *core.Executor) <-chan struct{}{
@@ -134,7 +133,7 @@ func TestG24EndedWorkIsNotReferenced(t *testing.T) {
 	}
 }
 
-// A terminated executor that somebody still holds keeps nothing of ours alive.
+// A terminated executor that is still referenced does not keep its work in memory.
 func TestG24NothingIsReferencedAfterDone(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	ran := func() {}

@@ -13,7 +13,7 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// faulty is a park poller whose calls fail when they are told to.
+// faulty is a park poller whose calls fail on command.
 type faulty struct {
 	core.Poller
 	wait   func() error // nil: as the park poller
@@ -42,8 +42,8 @@ func (f *faulty) Close() error {
 
 var errPoller = errors.New("bad descriptor")
 
-// A poller that fails ends the executor: it closes admission, runs what was
-// accepted, and terminates with that error.
+// A poller that fails ends the executor: it closes admission, runs accepted work, and
+// terminates with that error.
 func TestG15APollerThatFailsEndsTheExecutor(t *testing.T) {
 	for name, wait := range map[string]func() error{
 		"error": func() error { return errPoller },

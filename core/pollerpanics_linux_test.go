@@ -9,7 +9,7 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// touchy is a poller that panics in one of the calls that may come from anybody.
+// touchy is a poller that panics in one of the calls that any goroutine may make.
 type touchy struct {
 	core.IOPoller
 	in      string
@@ -54,15 +54,15 @@ func newTouchy(t *testing.T, in string, opts ...core.Option) (*touchy, *core.Eve
 	return p, l
 }
 
-// panicOf is what call panics with.
+// panicOf returns the value with which call panics.
 func panicOf(call func()) (v any) {
 	defer func() { v = recover() }()
 	call()
 	return nil
 }
 
-// The panic of a poller reaches who called, without the lock, and has changed nothing:
-// the same call works the next time. To end a registration cannot fail: it has ended.
+// The panic of a poller reaches the caller, releases the lock, and has changed nothing:
+// the same call works the next time. Close and End cannot fail: the registration has ended.
 func TestG15APollerThatPanicsInACallFromOutside(t *testing.T) {
 	if !crashes(t) { // a lock that is never released holds up whoever asks
 		return
@@ -164,8 +164,8 @@ func TestG14APollerThatPanicsInsideAHandler(t *testing.T) {
 	}
 }
 
-// In a call that the loop makes for itself it is a failure of the poller, which is not
-// asked again: each registration hears of its end once, and the executor ends.
+// If the loop itself makes the call, the panic is a failure of the poller, which is not
+// called again: each registration is notified of its end once, and the executor ends.
 func TestG15APollerThatPanicsWhenAShutdownCloses(t *testing.T) {
 	if !crashes(t) {
 		return

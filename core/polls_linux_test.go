@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostTasksBetweenPolls is what the doc comment of WithIORatio promises (G13).
+// mostTasksBetweenPolls is the bound in the doc comment of WithIORatio (G13).
 const mostTasksBetweenPolls = 1024
 
 // tally counts the tasks, tail tasks included, that begin between two polls of an epoll

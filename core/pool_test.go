@@ -55,7 +55,7 @@ func TestPoolOneBlockedTaskHoldsUpNobody(t *testing.T) {
 }
 
 // Both tasks are in the queue when one worker is woken: it takes the first, which blocks, and
-// has to wake the other worker for the second. The lazy task has woken nobody.
+// has to wake the other worker for the second. The lazy task has woken no worker.
 func TestPoolG12ALazyTaskThatBlocksHoldsUpNobody(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		p := newPool(t, 2)
@@ -119,7 +119,7 @@ func TestPoolG17WorkersStartWithWork(t *testing.T) {
 	})
 }
 
-// A spawner that refuses a further worker refuses no task, and is asked again.
+// A spawner that refuses a further worker causes no refusal of a task, and is called again.
 func TestPoolG17ASpawnerThatRefusesOneMoreWorker(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var refuse atomic.Bool

@@ -57,8 +57,8 @@ func (f poolFuture) Err() error {
 
 func (f poolFuture) Refused() bool { return errors.Is(f.Err(), core.ErrRejected) }
 
-// TestPoolConforms runs the kit against pools. One of size 1 keeps what an executor does; of a
-// larger one the kit says loudly what it does not promise.
+// TestPoolConforms runs the kit against pools. A pool of size 1 keeps the guarantees of an
+// executor; for a larger one the kit reports which it does not keep.
 func TestPoolConforms(t *testing.T) {
 	overlap := []exectest.Option{
 		exectest.Without("G2", "bodies overlap"),

@@ -51,7 +51,7 @@ func TestPoolG3SubmittersAgainstAShutdown(t *testing.T) {
 	}
 }
 
-// A wake-up that is lost leaves a task to nobody: the test does not end.
+// If a wake-up is lost, no worker runs a task, and the test does not end.
 func TestPoolG12TasksBesideASleepingWorker(t *testing.T) {
 	p, err := core.NewPool(2)
 	coretest.Must(t, err)

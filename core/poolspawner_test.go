@@ -11,8 +11,8 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// A spawner that ends the goroutine of the worker that asks it: the task which that worker has
-// taken runs all the same.
+// If a spawner ends the goroutine of the worker that calls it, the task which that worker has
+// taken still runs.
 func TestPoolG3ASpawnerThatExitsLosesNoTask(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var exit atomic.Bool

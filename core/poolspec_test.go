@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// poolSpec is what a pool is, one step at a time: a queue, the tasks that run, and how many may.
+// poolSpec specifies a pool, one step at a time: a queue, the running tasks, and their maximum.
 type poolSpec struct {
 	size            int
 	queue, running  []int
@@ -42,7 +42,7 @@ func TestPoolBehavesLikeItsSpecification(t *testing.T) {
 	})
 }
 
-// runPoolSpec returns what is wrong, or "".
+// runPoolSpec returns a description of the first difference, or "".
 func runPoolSpec(t *testing.T, size int, steps []int) (wrong string) {
 	p, err := core.NewPool(size)
 	coretest.Must(t, err)

@@ -77,8 +77,8 @@ func TestPausedEarlierInTheBatch(t *testing.T) {
 	})
 }
 
-// A number that is closed and used again within one batch is another descriptor:
-// what was found about the old one is not told to the new one.
+// A number that is closed and reused within one batch is another descriptor: an event
+// of the old one is not delivered to the new one.
 func TestDescriptorNumberReusedWithinABatch(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)
@@ -105,8 +105,8 @@ func TestDescriptorNumberReusedWithinABatch(t *testing.T) {
 	})
 }
 
-// What a look fetched before its registration was closed, or for a slot that has a
-// new owner, is for nobody.
+// An event that was collected before its registration was closed, or for a slot that has a
+// new registration, reaches no handler.
 func TestStaleEventsReachNoHandler(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)
@@ -138,9 +138,9 @@ func TestStaleEventsReachNoHandler(t *testing.T) {
 	})
 }
 
-// A descriptor that was closed without its registration, and whose number is
-// registered again: the old registration ends and says why, the new one works, and
-// a late Close of the old one does it no harm.
+// A descriptor is closed without its registration, and its number is registered again: the
+// old registration ends with the reason, the new one works, and a late Close of the old one
+// does not affect it.
 func TestDescriptorClosedWithoutItsRegistration(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)
@@ -193,8 +193,8 @@ func TestCloseAfterTheDescriptor(t *testing.T) {
 	})
 }
 
-// A panic and a Goexit in handlers, and in what channels are told, stay inside: the
-// rest of the batch runs, in order, without another look.
+// A panic and a Goexit in handlers, and in Drain and Abort of channels, stay inside: the
+// rest of the batch runs, in order, without another poll.
 func TestG14TheRestOfTheReadyEvents(t *testing.T) {
 	for _, spawner := range []string{"go", "refuses"} {
 		t.Run(spawner, func(t *testing.T) {

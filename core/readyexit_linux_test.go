@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestG24ReadyEventsOfHandlersThatExit: what is left of the events in hand goes with the
-// last of them, though the handlers that they were for have ended the goroutine.
+// TestG24ReadyEventsOfHandlersThatExit: the collected events are released with the last of
+// them, even if their handlers have ended the goroutine.
 func TestG24ReadyEventsOfHandlersThatExit(t *testing.T) {
 	must := func(err error) {
 		t.Helper()

@@ -37,8 +37,8 @@ type nosyAlarm struct {
 
 func (a nosyAlarm) Stop() bool { a.ask(); return a.Timer.Stop() }
 
-// The executor never calls a Clock while it holds a lock: not when the poller is built
-// anew either, and with it the alarm that it sleeps by.
+// The executor never calls a Clock while it holds a lock, not even to stop the poller's alarm
+// in a rebuild.
 func TestG18TheAlarmOfARebuildIsStoppedWithoutTheLock(t *testing.T) {
 	if !crashes(t) { // a loop that has locked itself out cannot be shut down
 		return
@@ -70,7 +70,7 @@ func TestG18TheAlarmOfARebuildIsStoppedWithoutTheLock(t *testing.T) {
 	}
 }
 
-// panicky is a poller that fails once, and panics when it is built anew.
+// panicky is a poller that fails once, and panics in Reopen.
 type panicky struct {
 	core.IOPoller
 	in    string
@@ -101,8 +101,8 @@ func (p *panicky) Add(fd int, i core.Interest, token uint64) error {
 	return p.IOPoller.Add(fd, i, token)
 }
 
-// A poller that panics while it is built anew is a loop that fails: what was accepted
-// runs, registrations hear of it, and the executor ends.
+// A poller that panics in a rebuild fails the loop: accepted work runs, registrations are
+// notified, and the executor ends.
 func TestG15APollerThatPanicsInARebuild(t *testing.T) {
 	if !crashes(t) { // a lock that is never released holds up whoever asks
 		return

@@ -23,8 +23,8 @@ func full(t testing.TB, opts ...core.Option) (ex *core.Executor, release func(),
 	return ex, release, 17
 }
 
-// What waits for room is refused by the close, not by the full queue that it met
-// before: the error says so, whoever closed.
+// A call that waits for room is refused by the close, and its error has that reason instead of
+// the full queue of the previous attempt, whatever closed admission.
 func TestG5ARefusalByTheCloseGivesTheReason(t *testing.T) {
 	for name, c := range map[string]struct {
 		close func(ex *core.Executor)
@@ -54,7 +54,7 @@ func TestG5ARefusalByTheCloseGivesTheReason(t *testing.T) {
 	}
 }
 
-// A handler that asks to try again at once does not know of the close either.
+// The same for a handler that retries at once, and so does not see the close either.
 func TestG5ARefusalByTheCloseBetweenTwoAttempts(t *testing.T) {
 	var ex *core.Executor
 	ex, release, _ := full(t, core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {

@@ -81,8 +81,8 @@ func TestRegisterRefusedByTheKernel(t *testing.T) {
 	})
 }
 
-// Numbers come back at once after close: each registration hears of its own
-// descriptor only.
+// The kernel reuses a number at once after close: each registration gets the events of its
+// own descriptor only.
 func TestDescriptorNumbersReused(t *testing.T) {
 	epollLoops(t, func(t *testing.T, l *core.EventLoop) {
 		numbers := make(map[int]int)
@@ -113,8 +113,8 @@ func TestDescriptorNumbersReused(t *testing.T) {
 	})
 }
 
-// A descriptor is closed without its registration, and the number is used by
-// another: ErrDescriptorReused, whatever kernel it is.
+// A descriptor is closed without its registration, and its number is reused by
+// another: ErrDescriptorReused, on every kernel.
 func TestDescriptorReusedIsSeen(t *testing.T) {
 	epollLoops(t, func(t *testing.T, l *core.EventLoop) {
 		s := mustSource(t)
@@ -138,8 +138,8 @@ func TestDescriptorReusedIsSeen(t *testing.T) {
 	})
 }
 
-// Pausing is no interest at all: a descriptor that is at its end, which epoll would
-// report for ever, costs nothing. And everything is heard of afterwards.
+// A paused registration has no interest: a descriptor at its end, which epoll would report
+// for ever, costs nothing. After the pause all readiness is reported.
 func TestPausedDescriptor(t *testing.T) {
 	epollLoops(t, func(t *testing.T, l *core.EventLoop) {
 		s := mustSource(t)
@@ -170,9 +170,9 @@ func TestPausedDescriptor(t *testing.T) {
 	})
 }
 
-// A phantom: the descriptor was closed, but a copy of it is open, so that the
-// kernel goes on reporting it and nobody can take it out. The loop builds its
-// poller anew, and is quiet again; nothing else is lost (R195, R205).
+// A phantom: the descriptor was closed, but a copy of it is open, so that the kernel
+// keeps reporting it and no call can remove it. The loop rebuilds its
+// poller, and is quiet again; nothing else is lost (R195, R205).
 func TestPhantomDescriptor(t *testing.T) {
 	epollLoops(t, func(t *testing.T, l *core.EventLoop) {
 		live, ghost := mustSource(t), mustSource(t)
@@ -267,8 +267,8 @@ func TestG24ALoopReturnsItsDescriptors(t *testing.T) {
 	}
 }
 
-// What a Wake of an ended loop would write to is not somebody else's: all numbers
-// are taken again while wakers go on.
+// A Wake of an ended loop writes to no reused descriptor: all numbers are reused while wakers
+// continue.
 func TestG24NoWakeReachesAReusedDescriptor(t *testing.T) {
 	for _, e := range epolls {
 		t.Run(e.name, func(t *testing.T) {

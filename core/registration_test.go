@@ -27,7 +27,7 @@ func (e *ending) hear(err error) {
 	e.causes = append(e.causes, err)
 }
 
-// want fails the test unless the end was heard once, with cause.
+// want fails the test unless the listener was called once, with cause.
 func (e *ending) want(t testing.TB, guarantee string, cause error) {
 	t.Helper()
 	e.mu.Lock()
@@ -37,8 +37,8 @@ func (e *ending) want(t testing.TB, guarantee string, cause error) {
 	}
 }
 
-// An accepted registration hears how it ended, once, on the loop; and a later one
-// is refused.
+// The listener of an accepted registration is called with its cause, once, on the loop; a
+// later registration is refused.
 func TestG3AnOwnerIsNotifiedOfTheEnd(t *testing.T) {
 	broken := errors.New("broken epoll descriptor")
 	for _, tt := range []struct {
@@ -299,8 +299,8 @@ func TestPost(t *testing.T) {
 	})
 }
 
-// A registration that could not be moved into a new poller, and has not been told yet,
-// cannot be modified; but nobody has used its number again.
+// A registration that could not be moved into a new poller, and has not been notified yet,
+// cannot be modified, though its number was not reused.
 func TestG22ModifyOfARegistrationThatCouldNotMove(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)

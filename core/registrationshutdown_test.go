@@ -139,7 +139,7 @@ func TestPostAfterTheClose(t *testing.T) {
 	})
 }
 
-// A channel is told once to drain and once to abort, with its deadline, by policy.
+// Drain and Abort of a channel are called once each, with the deadline, by policy.
 func TestG23NoticesOfChannels(t *testing.T) {
 	const quiet, timeout = time.Second, 30 * time.Second
 	for _, tt := range []struct {
@@ -185,7 +185,7 @@ func TestG23NoticesOfChannels(t *testing.T) {
 	}
 }
 
-// A panic and a Goexit in what a shutdown tells channels stay inside: all are told.
+// A panic and a Goexit in Drain or Abort stay inside: all other channels are notified.
 func TestG14EveryChannelIsNotified(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)

@@ -13,8 +13,8 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// refusals are what callers saw: by the State of the RejectedError, which says whether
-// the report counts the call.
+// refusals counts the refusals that callers got, by the State of the RejectedError, which
+// decides whether the report counts the call.
 type refusals struct{ before, after atomic.Int64 }
 
 // add enters the result of a call, and reports whether the executor has ended.
@@ -35,7 +35,7 @@ func (r *refusals) add(t testing.TB, err error) (ended bool) {
 	return true
 }
 
-// check compares what callers saw with the sealed report and with Stats.
+// check compares these counts with the sealed report and with Stats.
 func (r *refusals) check(t testing.TB, ex core.EventExecutor, report core.Report) {
 	t.Helper()
 	if got, want := report.Rejected, r.before.Load(); got != want {
@@ -99,8 +99,8 @@ func TestG20TheReportCountsRefusalsBeforeTerminated(t *testing.T) {
 	}
 }
 
-// A call whose handler thinks about a retry until the executor has ended is refused by
-// the end: its error says so, and the report, which is sealed, does not count it.
+// A rejected-handler returns only after the executor has ended. The call is refused because of
+// the end: its error says so, and the sealed report does not count it.
 func TestG20ARefusalThatIsDecidedAfterTheEnd(t *testing.T) {
 	ended := make(chan struct{})
 	asked := make(chan struct{})

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// The counter of round robin wraps at n, not at 2^64: no turn is skipped, of
-// whatever n (netty #10423).
+// The counter of the round robin wraps at n, not at 2^64: no turn is skipped for any n
+// (netty #10423).
 func TestG21RoundRobinWraps(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 7} {
 		g, err := NewExecutorGroup(n)

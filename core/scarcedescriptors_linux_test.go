@@ -16,11 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeEnv asks a process of the test binary to make executors with so many free
-// descriptors, before anything in it has opened Go's network poller.
+// freeEnv makes a process of the test binary make executors with that many free
+// descriptors, before the runtime has opened its network poller.
 const freeEnv = "EVENTIDE_FREE_DESCRIPTORS"
 
-// The calls that such a process makes; each ends what it has made.
+// The calls that such a process makes; each ends the executors that it has made.
 var scarce = map[string]func() error{
 	"NewExecutor": func() error { return endOf(core.NewExecutor()) },
 	"NewExecutor, with a shutdown": func() error {

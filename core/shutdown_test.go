@@ -188,8 +188,8 @@ func TestG11TheTimeoutClosesAdmissionWhileABodyRuns(t *testing.T) {
 	})
 }
 
-// The report names what overran the deadline: also a body that ends as soon as
-// its Context does, for it ran when the deadline passed.
+// The report names the body that overran the deadline, even if the body ends as soon as its
+// Context does.
 func TestG11TheReportNamesTheBodyThatOverran(t *testing.T) {
 	run := map[string]func(ex *core.Executor, body func()) error{
 		"task":      func(ex *core.Executor, body func()) error { return ex.Execute(body) },

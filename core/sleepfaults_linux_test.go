@@ -32,7 +32,7 @@ func TestEpollWaitIsInterrupted(t *testing.T) {
 	thread := <-tid
 	for range 20 {
 		slept := sleeps(t, thread)
-		// SIGURG is what the Go runtime uses itself: its handler does nothing.
+		// The Go runtime uses SIGURG itself: its handler does nothing.
 		coretest.Must(t, unix.Tgkill(unix.Getpid(), thread, unix.SIGURG))
 		for guard := time.Now().Add(coretest.HangGuard); sleeps(t, thread) == slept; {
 			if len(result) > 0 || time.Now().After(guard) {
@@ -123,7 +123,7 @@ func TestNetpollPollerClosedWhileWaiting(t *testing.T) {
 	}
 }
 
-// More wake-ups than the eventfd counts to: somebody has filled it (netty #9192).
+// More wake-ups than the eventfd can count: other code has filled it (netty #9192).
 func TestG12AFullEventCounterIsRead(t *testing.T) {
 	s := core.RealCalls()
 	event := -1

@@ -126,7 +126,7 @@ func TestG17ALoopThatWasRefusedAndRunsLate(t *testing.T) {
 	kept() // and nothing after done
 }
 
-// A loop that the spawner took and starts late, on the goroutine that asked.
+// A spawner accepts the loop, and runs it later on the goroutine that called the spawner.
 func TestG17ALoopThatRunsLateOnTheCallersGoroutine(t *testing.T) {
 	var kept func()
 	var spawned spawnLog
@@ -139,7 +139,7 @@ func TestG17ALoopThatRunsLateOnTheCallersGoroutine(t *testing.T) {
 	}
 }
 
-// Nobody can run a loop that the spawner lost. But nobody else may hang for it.
+// A loop that the spawner has accepted and never runs cannot run; but no other call may hang.
 func TestG11ASpawnerThatNeverRunsWhatItTook(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var kept func()

@@ -26,8 +26,8 @@ var functionWaits = map[string]func(ctx context.Context, ex core.EventExecutor) 
 	},
 }
 
-// The spawner of a hand-over runs in the place of the loop, whoever it is asked
-// through.
+// The spawner of a hand-over runs in the place of the loop, through whatever type a function is
+// awaited.
 func TestG18FunctionsAwaitedInTheSpawnerOfAHandOver(t *testing.T) {
 	for through, wrap := range map[string]func(g *core.Group) core.EventExecutor{
 		"the executor":         func(g *core.Group) core.EventExecutor { return g.Next() },

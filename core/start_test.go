@@ -14,11 +14,11 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// spawnLog counts what a spawner was asked.
+// spawnLog counts the calls of a spawner.
 type spawnLog struct{ asked atomic.Int32 }
 
-// plan is a spawner that does what step says for the n-th call, n from 1, and
-// after the last step spawns.
+// plan returns a spawner whose n-th call, n from 1, runs the n-th of steps, and spawns after
+// the last one.
 func (l *spawnLog) plan(steps ...func(loop func()) error) core.Option {
 	return core.WithSpawner(func(loop func()) error {
 		n := int(l.asked.Add(1))
@@ -191,7 +191,7 @@ func runAndRefuse(loop func()) error {
 	return errSpawn
 }
 
-// slow is a spawner that a test lets go on: it sends on asked, and does what it
+// slow is a spawner that waits for the test: it sends on asked, and returns the error that it
 // receives from decide.
 type slow struct {
 	asked  chan struct{}

@@ -13,7 +13,7 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// Snapshots taken at any time add up, while everything goes on at once.
+// Snapshots taken at any time add up, while all operations run concurrently.
 func TestG20EverySnapshotAddsUp(t *testing.T) {
 	ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(700))
 	stop := make(chan struct{})
@@ -102,10 +102,10 @@ func TestReportRejectedStopsAtDone(t *testing.T) {
 	}
 }
 
-// One producer and an idle loop: the case in which nobody else repairs a lost
-// wake-up. The producer does not sleep itself, or it would come too late: it
-// watches the task end, and submits the next while the loop is on its way to
-// sleep, each time at another place of it. A task that never runs is a hang.
+// One producer and an idle loop: no other goroutine repairs a lost wake-up. The producer does
+// not sleep itself, or it would come too late: it watches the task end, and submits the next
+// one while the loop is about to sleep, each time at another point. A task that never runs is a
+// hang.
 func TestG12ALoneProducerIsNeverForgotten(t *testing.T) {
 	n := 60_000
 	if testing.Short() {
@@ -157,7 +157,7 @@ func TestG12EachSleepIsWokenAtMostOnce(t *testing.T) {
 	})
 }
 
-// The loop does not wake itself, and news that change nothing wake nobody.
+// The loop does not wake itself, and calls that change nothing do not wake it.
 func TestG12CallsThatDoNotWake(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t)

@@ -105,8 +105,8 @@ func TestInvokeAnyReturnsTheFirstSuccess(t *testing.T) {
 	}
 }
 
-// At the first success, what has not begun is cancelled: also when all of them
-// lie in one batch.
+// At the first success, functions that have not begun are cancelled, even if all of them
+// are in one batch.
 func TestInvokeAnyReturnsAtTheFirstSuccessAndCancelsTheRest(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t)
@@ -169,7 +169,7 @@ func TestSubmitToAGroupUsesOneChild(t *testing.T) {
 	}
 }
 
-// foreign is an EventExecutor of somebody else, which wraps one of ours.
+// foreign is another implementation of EventExecutor, which wraps an Executor.
 type foreign struct{ core.EventExecutor }
 
 func TestSubmitToAForeignExecutor(t *testing.T) {
@@ -189,8 +189,8 @@ func TestSubmitToAForeignExecutor(t *testing.T) {
 	<-heard // G9: on the caller, the executor is gone
 }
 
-// A wrapper may count or limit what goes through it, and is no reason to lose a
-// guarantee: it has the executor's InEventLoop.
+// A wrapper may count or limit the calls it passes on, and loses no guarantee: it has the
+// executor's InEventLoop.
 func TestSubmitToAWrapperOfOurExecutor(t *testing.T) {
 	var log panicLog
 	ex := coretest.NewExecutor(t, core.WithPanicHandler(log.handle))

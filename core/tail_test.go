@@ -52,7 +52,7 @@ func TestTailTasksKeepTheirOrder(t *testing.T) {
 	j.Want(t, "tail tasks", "a b c")
 }
 
-// A tail task that adds one adds it to the next turn: tasks and timers go on.
+// A tail task that a tail task adds runs in the next turn: tasks and timers still run.
 func TestG13ATailTaskThatResubmitsItselfStarvesNothing(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	stop := make(chan struct{})
@@ -70,7 +70,7 @@ func TestG13ATailTaskThatResubmitsItselfStarvesNothing(t *testing.T) {
 	close(stop)
 }
 
-// A task that resubmits itself: timers, tail tasks, hooks and the close go on.
+// A task that resubmits itself: timers, tail tasks, hooks and the close still happen.
 func TestG13ATaskThatResubmitsItselfStarvesNothing(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	var again func()
@@ -89,7 +89,7 @@ func TestG13ATaskThatResubmitsItselfStarvesNothing(t *testing.T) {
 	coretest.AwaitDone(t, ex)
 }
 
-// By no more than a bounded batch: exactly what a turn may run.
+// They are delayed by no more than a bounded batch: exactly the bound of a turn.
 func TestG13ADueTimerWaitsForABoundedBatchOnly(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)

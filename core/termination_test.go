@@ -83,7 +83,7 @@ func TestG15ListenersOfTheTerminationRunAfterDoneInOrder(t *testing.T) {
 	}
 }
 
-// What the loop did before done is visible to those who saw it: plain variables.
+// A goroutine that has seen Done sees all earlier writes of the loop, to plain variables.
 func TestG15DoneHappensAfterEverything(t *testing.T) {
 	for range 50 {
 		ex := coretest.NewExecutor(t)

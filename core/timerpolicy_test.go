@@ -10,8 +10,8 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// Timers at shutdown: what each policy does with timers due before, at, and
-// after the call, for each way to end.
+// Timers at shutdown: each policy with timers due before, at, and after the call, for each way
+// to end.
 func TestG9TimersAtShutdownFollowThePolicy(t *testing.T) {
 	const sec = time.Second
 	graceful := func(t *testing.T, ex *core.Executor) { coretest.MustShutdownGracefully(t, ex, 0, 5*sec) }
@@ -174,7 +174,7 @@ func TestRunTimersUntilTimeoutExcludesTheTimeoutItself(t *testing.T) {
 	})
 }
 
-// The deadline may pass while a body runs: what was due before it still runs.
+// The deadline may pass while a body runs: timers that were due before it still run.
 func TestRunTimersUntilTimeoutDuringABodyThatOverruns(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))

@@ -10,7 +10,7 @@ import (
 )
 
 // TestG19TryExecuteCallsNoHandler: a full queue refuses at once, and one attempt is counted;
-// what was accepted runs, in order, and what was refused does not (G3, G4).
+// accepted tasks run, in order, and refused ones do not (G3, G4).
 func TestG19TryExecuteCallsNoHandler(t *testing.T) {
 	const room = 16
 	asked := 0

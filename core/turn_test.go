@@ -32,7 +32,7 @@ func TestG6LaterTasksDoNotPassATail(t *testing.T) {
 	}
 }
 
-// TestG6ALaterTaskMayWaitForAHook: what was accepted later does not hold hooks back.
+// TestG6ALaterTaskMayWaitForAHook: tasks accepted later do not delay hooks.
 func TestG6ALaterTaskMayWaitForAHook(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t)
@@ -158,8 +158,8 @@ func TestG7OrderAcrossAShutdownInABody(t *testing.T) {
 	}
 }
 
-// TestG13GoexitDoesNotStarve: bodies that end the goroutine, and bring another of their
-// kind, delay what comes behind them by as much as those that return.
+// TestG13GoexitDoesNotStarve: bodies that end the goroutine and post another of their
+// kind delay later work by no more than bodies that return.
 func TestG13GoexitDoesNotStarve(t *testing.T) {
 	endless := map[string]func(*core.Executor, func()) error{
 		"tasks":  func(ex *core.Executor, f func()) error { return ex.Execute(f) },

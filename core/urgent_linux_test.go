@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestR204UrgentDataIsReportedForEdgesOnly: a registration for edges hears that input has a
-// mark, in front of which a read ends. One for levels would hear it again in every turn,
-// as long as nobody takes the urgent byte, which few know of: it hears of input alone.
+// TestR204UrgentDataIsReportedForEdgesOnly: an edge-triggered registration is called for urgent
+// data, in front of which a read stops. A level-triggered one is called for input only: it
+// would be called for the urgent byte in every turn, until the handler reads that byte.
 func TestR204UrgentDataIsReportedForEdgesOnly(t *testing.T) {
 	const turns, mostCalls = 100, 5 // a call per turn is a spin; the kernel may make two edges of one segment
 	epollLoops(t, func(t *testing.T, l *core.EventLoop) {

@@ -10,7 +10,7 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// countingGroup embeds a group and counts what goes through it.
+// countingGroup embeds a group and counts the calls to it.
 type countingGroup struct {
 	*core.Group
 	calls int
@@ -107,7 +107,7 @@ func TestG14AListenerOfAFunctionThatAWrappedGroupRefused(t *testing.T) {
 	}
 }
 
-// inline runs at once what it is given inside the loop.
+// inline runs a task at once if Execute is called inside the loop.
 type inline struct{ core.EventExecutor }
 
 func (i inline) Execute(task func()) error {
@@ -118,7 +118,7 @@ func (i inline) Execute(task func()) error {
 	return nil
 }
 
-// inlineEmbedded is inline, and embeds what is ours.
+// inlineEmbedded is inline, and embeds an executor of core.
 type inlineEmbedded struct{ *core.Executor }
 
 func (i inlineEmbedded) Execute(task func()) error { return inline{i.Executor}.Execute(task) }
@@ -188,7 +188,7 @@ func taskOutcomes(rec *recorder) (outcomes []core.Outcome) {
 	return outcomes
 }
 
-// batching keeps what it is given, to be run in one task.
+// batching collects tasks, to run them in one task.
 type batching struct {
 	core.EventExecutor
 	tasks *[]func()
@@ -215,7 +215,7 @@ type embedding struct {
 
 func (e *embedding) Execute(task func()) error { e.calls++; return e.Executor.Execute(task) }
 
-// To a type that embeds an executor listeners are notes, and no tasks.
+// For a type that embeds an executor, listeners are internal tasks, not tasks.
 func TestG9ListenersOfAnEmbeddedExecutorAreInternalTasks(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)

@@ -11,8 +11,8 @@ import (
 	"eventide/core/pollertest"
 )
 
-// A graceful call whose time is over at once closes because of that, if anything runs:
-// it is not drained then, whatever kind of body that is, and whoever calls.
+// A graceful call with timeout 0 closes because of the timeout if a body runs: the executor is
+// not drained then, whatever kind of body it is and whatever goroutine calls.
 func TestG11AZeroTimeoutWhileABodyRuns(t *testing.T) {
 	for kind, give := range map[string]func(t *testing.T, l *core.EventLoop, m *pollertest.Model, body func()){
 		"task": func(t *testing.T, l *core.EventLoop, _ *pollertest.Model, body func()) {

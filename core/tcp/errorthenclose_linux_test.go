@@ -78,9 +78,9 @@ func TestG22ErrorIsReportedThoughCloseFollows(t *testing.T) {
 	}
 }
 
-// TestG22ErrorIsToldThoughTheInputEnds: a send fails in the ReadComplete that comes
+// TestG22ErrorIsReportedThoughTheInputEnds: a send fails in the ReadComplete that comes
 // between the last input and its end. The handler gets the error all the same.
-func TestG22ErrorIsToldThoughTheInputEnds(t *testing.T) {
+func TestG22ErrorIsReportedThoughTheInputEnds(t *testing.T) {
 	for name, opts := range map[string][]tcp.Option{"": nil, " with half closure": {tcp.WithHalfClosure(true)}} {
 		t.Run(name, func(t *testing.T) {
 			coretest.CheckLeaks(t)
