@@ -11,8 +11,8 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// By default a failure that no caller is told of reaches slog.Default. A logger that
-// discards is silence, for the group and for its channels.
+// By default a failure that no call returns is logged to slog.Default. With a logger that
+// discards, the group and its channels are silent.
 func TestG23FailuresAreLogged(t *testing.T) {
 	for name, fails := range map[string]func(t *testing.T, g *blocking.Group, opts ...blocking.Option){
 		"a handler panics": func(t *testing.T, g *blocking.Group, opts ...blocking.Option) {
@@ -63,7 +63,7 @@ func TestG23FailuresAreLogged(t *testing.T) {
 	}
 }
 
-// A nil logger is an error, as in core: it does not say whether silence is meant.
+// A nil logger is an error, as in core: it does not show whether silence is meant.
 func TestNilLoggerIsAnError(t *testing.T) {
 	g := newGroup(t, 1)
 	ours, _ := tcpPair(t)

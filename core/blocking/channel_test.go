@@ -75,7 +75,7 @@ func TestG12EchoWhileInterrupted(t *testing.T) {
 	}
 }
 
-// G22: the order of what happens at a close, whoever closes and whyever.
+// G22: the order of the steps of a close, for every way and every cause.
 func TestG22CloseOrder(t *testing.T) {
 	const sentFirst = "end of the peer's side"
 	rows := []struct {

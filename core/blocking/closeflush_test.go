@@ -108,8 +108,8 @@ func TestCloseOnLoopBeforeItBegins(t *testing.T) {
 	}
 }
 
-// The time of Close is for what blocks in the connection. An executor that is at a
-// task holds nothing up there: when it comes to the flush, the peer gets it.
+// The timeout of Close counts only time blocked in the connection. An executor that runs a
+// task meanwhile still flushes afterwards, and the peer gets the bytes.
 func TestCloseTimeoutIsNotForTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGroup(t, 0)
@@ -128,8 +128,8 @@ func TestCloseTimeoutIsNotForTasks(t *testing.T) {
 	})
 }
 
-// Of what is in the connection every bit counts, whatever comes between: a peer that
-// takes a little now and then does not hold a close up for ever.
+// All time blocked in the connection adds up: a peer that reads a little now and then
+// cannot delay a close for ever.
 func TestCloseTimeoutIsForWritesInAll(t *testing.T) {
 	const each, timeout = 6 * time.Second, 10 * time.Second
 	// The time that was set at Close passes in the second write, or in the task.

@@ -115,9 +115,9 @@ func TestCloseEndsCloseGracefully(t *testing.T) {
 	}
 }
 
-// The handler asks for the drain in the Read that brings the last input, and the end
-// of it: all of the drain is still to come, and succeeds. With half closure the
-// handler hears no more either.
+// The handler calls CloseGracefully in the Read of the last input, which also has the end of
+// the stream: the whole drain is still to come, and succeeds. With half closure the
+// handler gets no further call either.
 func TestG23CloseGracefullyInTheLastRead(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		g := newGroup(t, 0)
@@ -139,7 +139,7 @@ func TestG23CloseGracefullyInTheLastRead(t *testing.T) {
 	}
 }
 
-// G22, G23: the same at a shutdown that the channel has not been told of: the end of
+// G22, G23: the same for a shutdown that the loop has not seen yet: the end of
 // the input begins the drain.
 func TestG23ShutdownInTheLastRead(t *testing.T) {
 	g := newGroup(t, 0)

@@ -82,8 +82,8 @@ func TestG23EndByOurOwnCutIsNotThePeers(t *testing.T) {
 	}
 }
 
-// G22: a write that a shutdown cuts off says so, though the loop finds the connection
-// closed before it has been told of the shutdown.
+// G22: the error of a write that a shutdown cuts matches ErrChannelClosing, even if the loop
+// finds the connection closed before it sees the shutdown.
 func TestG22WriteCutByAShutdownSaysClosing(t *testing.T) {
 	for name, row := range map[string]struct {
 		end   func(*blocking.Group)

@@ -47,8 +47,8 @@ func receive(conn net.Conn, pause time.Duration) *receiver {
 	return r
 }
 
-// G23: a drained channel has sent what it accepted, and the peer has got it: also
-// what was written and never flushed, to a slow reader, more than the kernels hold.
+// G23: the peer of a drained channel has received all accepted bytes, including bytes that
+// were never flushed, with a slow reader, and with more bytes than the kernels buffer.
 func TestG23DrainedSentIsReceived(t *testing.T) {
 	sizes := map[string]int{"nothing": 0, "a little": 100, "more than the kernels hold": 16 << 20}
 	for _, tr := range transports {
@@ -87,8 +87,8 @@ func TestG23DrainedSentIsReceived(t *testing.T) {
 	}
 }
 
-// G23: aborted: received <= sent - discarded, both counted; nothing outlives the
-// deadline, whatever blocks.
+// G23: for an aborted channel received <= sent - discarded, both counted; nothing outlives the
+// deadline, whatever call is blocked.
 func TestG23Aborted(t *testing.T) {
 	const size = 16 << 20
 	peers := []struct {
@@ -158,8 +158,8 @@ func TestG23Aborted(t *testing.T) {
 				if n != p.size-int(report.BytesDiscarded) || (err == nil) != (n == p.size) {
 					t.Errorf("G23: the write: got %d, %v, discarded %d of %d", n, err, report.BytesDiscarded, p.size)
 				}
-				// A TLS close takes up to five seconds of its own to say goodbye to a
-				// peer that does not listen: it must not be what ends an abort.
+				// A TLS close tries for up to five seconds to send its alert to a peer that
+				// does not read: the abort must not wait for that.
 				if report.Elapsed > 4*time.Second {
 					t.Errorf("G11: the end took %v, want about %v", report.Elapsed, short)
 				}
@@ -190,8 +190,8 @@ func TestG22LingerIsTurnedOff(t *testing.T) {
 	}
 }
 
-// G22: what a handler writes inside Read is accepted until the loop tells its channel
-// to drain: who answers within Read has answered all that it was given.
+// G22: writes of a handler inside Read are accepted until the loop begins to drain its
+// channel: a handler that answers within Read has answered all of its input.
 func TestG22HandlerAnswersAllItWasGiven(t *testing.T) {
 	for range 20 {
 		g := newGroup(t, 0)
@@ -243,8 +243,8 @@ func TestG22HandlerAnswersAllItWasGiven(t *testing.T) {
 	}
 }
 
-// G22: the same at the exact moments: the loop that has called for the shutdown still
-// writes, others do not; once it has told its channel to drain, nobody does.
+// G22: the same at the exact moments: after the shutdown call, writes on the loop are
+// accepted and others are refused; once the drain has begun, all are refused.
 func TestG22WhoWritesUntilWhen(t *testing.T) {
 	g := newGroup(t, 0)
 	ours, theirs := tcpPair(t)
@@ -275,8 +275,8 @@ func TestG22WhoWritesUntilWhen(t *testing.T) {
 	}
 }
 
-// G23: a peer that has ended its side has not drained what the connection never took:
-// because the peer does not read, or because nobody flushed it.
+// G23: a channel whose peer has ended its side is not drained while the connection has not
+// taken all bytes, because the peer does not read or because no call has flushed them.
 func TestG23EndSeenButNotFlushed(t *testing.T) {
 	for name, end := range map[string]func(*blocking.Group, *blocking.Channel){
 		"dead reader": func(g *blocking.Group, ch *blocking.Channel) {

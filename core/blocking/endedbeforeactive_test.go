@@ -13,8 +13,8 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// heard is a handler that notes each call.
-func heard(j *coretest.Journal) *handler {
+// recording returns a handler that records each call.
+func recording(j *coretest.Journal) *handler {
 	note := func(what string) func(*blocking.Channel) {
 		return func(*blocking.Channel) { j.Add(what) }
 	}
@@ -43,8 +43,8 @@ func (wontRead) Read([]byte) (int, error)   { return 0, errBroken }
 
 func (wontShake) HandshakeContext(context.Context) error { return errBroken }
 
-// G22: of a channel whose shutdown comes before its start the handler hears nothing,
-// or only the Error of the connection.
+// G22: if a shutdown comes before the start of a channel, no method of its handler is called
+// except Error, with the error of the connection.
 func TestG22NeverActiveGetsOnlyError(t *testing.T) {
 	const words = "last words"
 	failed := "Error(" + errBroken.Error() + ")"
@@ -77,7 +77,7 @@ func TestG22NeverActiveGetsOnlyError(t *testing.T) {
 				var calls coretest.Journal
 				var ch *blocking.Channel
 				onLoop(t, before, func() { // which cannot start the channel meanwhile
-					ch = mustRegister(t, g, tt.conn(ours), heard(&calls))
+					ch = mustRegister(t, g, tt.conn(ours), recording(&calls))
 					coretest.Must(t, ch.Write([]byte(words)).Err())
 					coretest.MustShutdownGracefully(t, g, 0, short)
 				})

@@ -32,8 +32,9 @@ func TestNewGroupArguments(t *testing.T) {
 	}
 }
 
-// Register, Close and the shutdown calls at once: every connection accepted is told
-// of its end, every one refused is closed, and the termination completes once.
+// Register, Close and the shutdown calls concurrently: the handler of every accepted connection
+// is notified of its end, every refused connection is closed, and the termination completes
+// once.
 func TestG21RegisterAgainstShutdown(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -149,7 +150,7 @@ func TestG16ShutdownArguments(t *testing.T) {
 	}
 }
 
-// G18: who would wait for itself is told.
+// G18: a call that would wait for itself returns an error.
 func TestG18InsideAnExecutor(t *testing.T) {
 	g := newGroup(t, 0)
 	conn, _ := tcpPair(t)

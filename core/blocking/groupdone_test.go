@@ -11,8 +11,8 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// A group is done when its last executor is, also if that ends inside a listener of
-// something else: what comes after that listener is no part of the group.
+// A group is done when its last executor is, even if that executor ends inside an unrelated
+// listener: the rest of that listener does not delay the group.
 func TestG21DoneDoesNotWaitForAnUnrelatedListener(t *testing.T) {
 	errSpawn := errors.New("no goroutine")
 	register := func(g *blocking.Group) error {

@@ -10,7 +10,7 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// R220: with half closure the end of the input is heard once, and writes go on.
+// R220: with half closure InputShutdown is called once, and writes are still accepted.
 func TestR220HalfClosure(t *testing.T) {
 	g := newGroup(t, 0)
 	ours, theirs := tcpPair(t)
@@ -47,7 +47,7 @@ func TestR220HalfClosure(t *testing.T) {
 	}
 }
 
-// R220: a peer that has ended its side gets what was written until then, flushed or not.
+// R220: a peer that has ended its side gets all bytes written before, flushed or not.
 func TestR220EndOfInputBeforeTheAnswerIsSent(t *testing.T) {
 	g := newGroup(t, 0)
 	ours, theirs := tcpPair(t)

@@ -15,7 +15,7 @@ import (
 	"eventide/core"
 )
 
-// One waker, one wake at a time: a wake-up that is lost has nobody to make up for it.
+// One waker, one wake at a time: no other wake-up repairs a lost one.
 // (Many producers would hide it.) Jitter moves the wake over the whole of Wait.
 func TestG12LoneWaker(t *testing.T) {
 	rounds := 60_000
@@ -245,8 +245,8 @@ func TestG13InputUnderWakes(t *testing.T) {
 	_, _ = ours.Close(), theirs.Close()
 }
 
-// A burst does not keep its memory, and a queue that is never empty does not grow
-// with what has gone through it.
+// The memory of a burst is released, and a queue that is never empty does not grow
+// with the bytes that have passed through it.
 func TestG24OutboundMemory(t *testing.T) {
 	var o outbound
 	o.push(make([]byte, 10<<20))
@@ -274,8 +274,8 @@ func TestG24OutboundMemory(t *testing.T) {
 	}
 }
 
-// A flush reads its piece without the lock: whatever is written meanwhile leaves the
-// piece alone.
+// A flush reads its piece without the lock: later writes do not change or move the
+// piece.
 func TestG23PieceInFlightIsNotMoved(t *testing.T) {
 	for size := range 200 {
 		var o outbound

@@ -4,5 +4,5 @@ package blocking_test
 
 import "testing"
 
-// descriptorsFor returns n: only Linux is asked for its limit.
+// descriptorsFor returns n: only Linux has a limit that the tests must raise.
 func descriptorsFor(_ testing.TB, n int) int { return n }

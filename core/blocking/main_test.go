@@ -86,7 +86,7 @@ func (h *handler) Error(ch *blocking.Channel, err error) {
 	}
 }
 
-// echo answers with what it gets.
+// echo returns a handler that writes back its input.
 func echo() *handler {
 	return &handler{read: func(ch *blocking.Channel, p []byte) { ch.WriteAndFlush(p) }}
 }
@@ -134,8 +134,9 @@ func unixAddr(t testing.TB) string {
 	return filepath.Join(t.TempDir(), "s")
 }
 
-// pinnedBuffer is the size of the socket buffers of a tcpPair: what the kernels hold must
-// not depend on the machine. It is more than the largest segment of the loopback device.
+// pinnedBuffer is the size of the socket buffers of a tcpPair: the number of bytes in the
+// kernels must not depend on the machine. It is more than the largest segment of the loopback
+// device.
 const pinnedBuffer = 128 << 10
 
 func pair(t testing.TB, network, addr string) (ours, theirs net.Conn) {

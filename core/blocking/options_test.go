@@ -11,8 +11,8 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// TestOptionsBeyondBounds: a bad value is an error of the call, which names it and what
-// was expected, and leaves the connection or the listener open.
+// TestOptionsBeyondBounds: for a bad value the call returns an error that names the call and the
+// expected value, and leaves the connection or the listener open.
 func TestOptionsBeyondBounds(t *testing.T) {
 	for _, row := range []struct {
 		name string

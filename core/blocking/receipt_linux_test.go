@@ -12,9 +12,9 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// G23: the peer's end of the stream was seen before the answer was sent: it says
-// nothing about that. The channel counts as drained when the peer has received the
-// answer, and not before; as aborted if it never does, or throws it away.
+// G23: the peer's end of the stream was read before the answer was sent, so it does not show
+// that the peer has the answer. The channel counts as drained when the peer has received the
+// answer, and not before; as aborted if the peer never does, or discards it.
 func TestG23EndOfInputBeforeTheAnswer(t *testing.T) {
 	const size = 64 << 10 // our kernel takes it at once, and the peer's does not
 	peers := []struct {
@@ -74,8 +74,8 @@ func TestG23EndOfInputBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// The same for CloseGracefully, whose deadline is its own: nobody but the next look at
-// the connection notices that it has passed.
+// The same for CloseGracefully with its own deadline: only the next check of the receipt
+// notices that the deadline has passed.
 func TestG23CloseGracefullyWaitsForReceipt(t *testing.T) {
 	g := newGroup(t, 0)
 	ours, theirs, _ := smallPair(t, "tcp")
@@ -116,8 +116,8 @@ func TestG23TLSPeerThatHasGoneIsDrained(t *testing.T) {
 	}
 }
 
-// G23: a channel that is closed in a shutdown, rather than drained, is asked in its last
-// moment.
+// G23: if a channel is closed during a shutdown, and not drained, its receipt is checked just
+// before the close.
 func TestG23ReceiptAtAClose(t *testing.T) {
 	for _, reads := range []bool{true, false} {
 		g := newGroup(t, 0)
@@ -146,8 +146,8 @@ func TestG23ReceiptAtAClose(t *testing.T) {
 	}
 }
 
-// smallPair is a connection whose peer's kernel takes little. bottom is what theirs is
-// made of.
+// smallPair returns a connection whose peer's kernel buffers few bytes. bottom is the lowest
+// connection below theirs.
 func smallPair(t *testing.T, kind string) (ours, theirs, bottom net.Conn) {
 	t.Helper()
 	switch kind {

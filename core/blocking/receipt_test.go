@@ -9,7 +9,7 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// halfClosing is a connection that nobody can be asked about, with a way to half-close.
+// halfClosing is a connection without a receipt, with a way to half-close.
 type halfClosing struct {
 	net.Conn
 	closeWrite func()
@@ -25,9 +25,8 @@ func (h *halfClosing) Read(p []byte) (int, error) {
 
 func (h *halfClosing) CloseWrite() error { h.closeWrite(); return nil }
 
-// G23: of a connection that cannot be asked what its peer has received, the order is
-// all that is known: an end of the input before our own, and after a write, is no
-// answer to it.
+// G23: for a connection without a receipt only the order of the ends is known: an end of
+// the input that came before our own end, after a write, is not an answer to our end.
 func TestG23OrderOfTheEndsWithoutAReceipt(t *testing.T) {
 	for _, row := range []struct {
 		name    string

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// G24: the next look at what the peer has received is called off when the channel ends.
+// G24: the pending check of the receipt is stopped when the channel ends.
 func TestG24ThePendingReceiptCheckIsStopped(t *testing.T) {
 	g, err := NewGroup(0)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// R177: who is registered, who is refused, with what error, and what becomes of the
-// connection.
+// R177: which connections are registered, which are refused, with what error, and whether
+// they are closed.
 func TestR177Register(t *testing.T) {
 	closed := net.Conn(nil)
 	open := func(conn net.Conn, _ net.Conn) bool { return conn.SetDeadline(time.Time{}) == nil }
@@ -178,8 +178,8 @@ func TestR177MaxChannelsExact(t *testing.T) {
 					refused.Add(1)
 					continue
 				}
-				// Counted from the return of Register to the call of Close: within
-				// what the group counts.
+				// From the return of Register to the call of Close the group counts the
+				// channel.
 				n := open.Add(1)
 				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 				}

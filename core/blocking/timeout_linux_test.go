@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kernel gives up a peer that takes nothing, with ETIMEDOUT. A drain that meets
-// this has not come to its end: the kernel has thrown away what it had.
+// The kernel gives up a peer that does not acknowledge, with ETIMEDOUT. A drain that gets
+// this error is not complete: the kernel has discarded its bytes.
 func TestG23ConnectionGivenUpByTheKernelIsNotDrained(t *testing.T) {
 	g := newGroup(t, 0)
 	ours, theirs := tcpPair(t)

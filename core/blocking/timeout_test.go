@@ -93,9 +93,9 @@ func TestG12ReadIsInterrupted(t *testing.T) {
 	}
 }
 
-// A timeout of the connection, when no deadline of ours has passed, is an error like
-// any other: the handler hears it and the channel is closed. Linux has ETIMEDOUT once,
-// and then the end of the stream; streams over one datagram socket have theirs for
+// A timeout of the connection, when none of our deadlines has passed, is an error like
+// any other: Handler.Error is called and the channel is closed. Linux returns ETIMEDOUT once,
+// and then the end of the stream; streams over one datagram socket return their timeout for
 // ever.
 func TestG23TimeoutOfTheConnectionIsAnError(t *testing.T) {
 	for _, row := range []struct {

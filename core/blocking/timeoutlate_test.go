@@ -54,7 +54,7 @@ func attached(t *testing.T, conn net.Conn) *connPoller {
 	return p
 }
 
-// wantTaken waits and takes what there is then.
+// wantTaken calls Wait, and fails the test unless take then returns want.
 func wantTaken(t *testing.T, p *connPoller, until core.Deadline, want string) {
 	t.Helper()
 	_ = p.Wait(until)

@@ -13,8 +13,8 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// A peer that does not shake hands is given up after the timeout, and the handler
-// hears why and nothing else.
+// If a peer does not complete the handshake, the channel is closed after the timeout. Of the
+// handler only Error is called.
 func TestTLSHandshakeFails(t *testing.T) {
 	for name, peer := range map[string]func(net.Conn){
 		"silent":  func(net.Conn) {},
@@ -71,9 +71,9 @@ func TestG11ShutdownDuringHandshake(t *testing.T) {
 	}
 }
 
-// A TLS connection says goodbye when it is half-closed, and again when it is closed,
-// and gives a peer that does not listen five seconds for it. A pipe holds nothing, so
-// that the peer has to listen for a single byte. The end does not wait for it.
+// A TLS connection sends its close alert when it is half-closed, and again when it is closed,
+// and waits five seconds for a peer that does not read it. A pipe has no buffer, so
+// the peer must read every single byte. The end does not wait for it.
 func TestG11TLSCloseAlertIsNotRead(t *testing.T) {
 	for name, shutDown := range map[string]func(*blocking.Group){
 		"Shutdown":           func(g *blocking.Group) { g.Shutdown() },
@@ -101,8 +101,8 @@ func TestG11TLSCloseAlertIsNotRead(t *testing.T) {
 	}
 }
 
-// Tasks run while a TLS peer is silent, and what is written and flushed during the
-// handshake is sent after it.
+// Tasks run while a TLS peer is silent, and bytes that are written and flushed during the
+// handshake are sent after it.
 func TestTLSWriteDuringHandshake(t *testing.T) {
 	g := newGroup(t, 0)
 	ours, theirs := tlsPair(t)
@@ -149,7 +149,7 @@ func TestTLSRecordInPieces(t *testing.T) {
 }
 
 // TLS 1.2 delivers the last input together with the end of the stream. A handler that
-// asks for a drain then gets one.
+// calls CloseGracefully then gets a drain.
 func TestG23TLSCloseGracefullyInTheLastRead(t *testing.T) {
 	g := newGroup(t, 0)
 	ours, middle := tcpPair(t)
@@ -185,7 +185,7 @@ func TestG23TLSCloseGracefullyInTheLastRead(t *testing.T) {
 	}
 }
 
-// holding keeps what is written.
+// holding records the written bytes.
 type holding struct {
 	net.Conn
 	on   bool

@@ -13,9 +13,8 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// G4, G22: many goroutines write at once, with a graceful shutdown in between: what
-// each wrote arrives in its order, exactly the writes that were accepted arrive, and
-// each future completes once.
+// G4, G22: many goroutines write concurrently, with a graceful shutdown in between: the bytes of
+// each arrive in its order, exactly the accepted writes arrive, and each future completes once.
 func TestG22ConcurrentWriters(t *testing.T) {
 	const writers = 8
 	for _, tr := range transports {

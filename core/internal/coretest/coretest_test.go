@@ -12,21 +12,21 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// heard is a test whose failures are kept, and whose cleanups run when the caller says so.
-type heard struct {
+// recordedTest is a testing.TB that records failures, and runs its cleanups when the caller asks.
+type recordedTest struct {
 	testing.TB
 	failures []string
 	cleanups []func()
 }
 
-func (h *heard) Helper()          {}
-func (h *heard) Failed() bool     { return len(h.failures) > 0 }
-func (h *heard) Cleanup(f func()) { h.cleanups = append(h.cleanups, f) }
-func (h *heard) Errorf(format string, args ...any) {
+func (h *recordedTest) Helper()          {}
+func (h *recordedTest) Failed() bool     { return len(h.failures) > 0 }
+func (h *recordedTest) Cleanup(f func()) { h.cleanups = append(h.cleanups, f) }
+func (h *recordedTest) Errorf(format string, args ...any) {
 	h.failures = append(h.failures, fmt.Sprintf(format, args...))
 }
 
-func (h *heard) end() {
+func (h *recordedTest) end() {
 	for _, f := range slices.Backward(h.cleanups) {
 		f()
 	}
@@ -36,20 +36,20 @@ func (h *heard) end() {
 func TestEachCheckCanFail(t *testing.T) {
 	gate := make(chan struct{})
 	var left *os.File
-	for name, check := range map[string]func(h *heard, bad bool){
-		"a goroutine is left": func(h *heard, bad bool) {
+	for name, check := range map[string]func(h *recordedTest, bad bool){
+		"a goroutine is left": func(h *recordedTest, bad bool) {
 			coretest.CheckLeaks(h)
 			if bad {
 				go func() { <-gate }()
 			}
 		},
-		"a descriptor is left": func(h *heard, bad bool) {
+		"a descriptor is left": func(h *recordedTest, bad bool) {
 			coretest.CheckLeaks(h)
 			if bad {
 				left, _ = os.Open(os.DevNull)
 			}
 		},
-		"a descriptor of others is closed": func(h *heard, bad bool) {
+		"a descriptor of others is closed": func(h *recordedTest, bad bool) {
 			f, err := os.Open(os.DevNull)
 			coretest.Must(t, err)
 			coretest.CheckLeaks(h)
@@ -58,7 +58,7 @@ func TestEachCheckCanFail(t *testing.T) {
 			}
 			t.Cleanup(func() { _ = f.Close() })
 		},
-		"another order": func(h *heard, bad bool) {
+		"another order": func(h *recordedTest, bad bool) {
 			var j coretest.Journal
 			j.Add("a")
 			if j.Add("b"); bad {
@@ -67,22 +67,22 @@ func TestEachCheckCanFail(t *testing.T) {
 			j.Await(h, 1, "b")
 			j.Want(h, "order", "a b")
 		},
-		"another value": func(h *heard, bad bool) { coretest.Want(h, "value", bad, false) },
-		"another error": func(h *heard, bad bool) {
+		"another value": func(h *recordedTest, bad bool) { coretest.Want(h, "value", bad, false) },
+		"another error": func(h *recordedTest, bad bool) {
 			err := fmt.Errorf("why: %w", core.ErrShutdown)
 			if bad {
 				err = errors.New("other")
 			}
 			coretest.WantErr(h, "error", err, core.ErrShutdown)
 		},
-		"an error instead of none": func(h *heard, bad bool) {
+		"an error instead of none": func(h *recordedTest, bad bool) {
 			var err error
 			if bad {
 				err = errors.New("other")
 			}
 			coretest.WantErr(h, "error", err, nil)
 		},
-		"no error instead of a text": func(h *heard, bad bool) {
+		"no error instead of a text": func(h *recordedTest, bad bool) {
 			err := errors.New("text")
 			if bad {
 				err = nil
@@ -94,7 +94,7 @@ func TestEachCheckCanFail(t *testing.T) {
 			if strings.HasPrefix(name, "a descriptor") && len(coretest.Descriptors(t)) == 0 {
 				continue // descriptors are not known here
 			}
-			h := &heard{TB: t}
+			h := &recordedTest{TB: t}
 			check(h, bad)
 			h.end()
 			if h.Failed() != bad {

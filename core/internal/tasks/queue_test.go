@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A Queue against a slice: order, and the four counts, each kept on its own
-// by both. Steps are what the loop does, in any legal order.
+// A Queue against a slice: the order, and the four counts, which both keep independently.
+// The steps are those of the loop, in any legal order.
 func TestTaskQueueBehavesLikeASlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q Queue
@@ -82,8 +82,8 @@ func TestTaskQueueBehavesLikeASlice(t *testing.T) {
 	})
 }
 
-// Between two tasks that follow one another directly somebody is always running:
-// the moment of the hand-over must not look like free room (G19).
+// Between two tasks that follow one another directly a task counts as running at every
+// moment: the transition must not look like room in the queue (G19).
 func TestTaskQueueEndLeadsIntoTheNextBegin(t *testing.T) {
 	var q Queue
 	for range 3 {
