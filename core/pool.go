@@ -272,8 +272,8 @@ func (p *Pool) ExecuteLazy(task func()) error {
 	return p.admit(OpExecuteLazy, task)
 }
 
-// TryExecute is Execute without the WithRejectedHandler: when the queue is full, the reason of its
-// error is ErrQueueFull, at once (G3, G19).
+// TryExecute is Execute without the WithRejectedHandler: when the queue is full it fails at once,
+// with an error that matches ErrQueueFull (G3, G19).
 func (p *Pool) TryExecute(task func()) error {
 	if task == nil {
 		return nilFunc("TryExecute", "task")

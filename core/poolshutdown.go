@@ -146,8 +146,8 @@ func (p *Pool) closeAdmission(cause error, now int64) {
 	p.moveTo(StateShutdown)
 }
 
-// endContext cancels Context, once. The goroutine that closed admission calls it after it has
-// released mu. A worker that begins the final drain before that call makes it too (followState).
+// endContext cancels Context, once. The goroutine that closes admission calls it after it has
+// released mu. A worker may begin the final drain earlier, so followState calls it too.
 func (p *Pool) endContext(cause error) { p.ctxEnded.Do(func() { p.cancel(cause) }) }
 
 // deadlinePassed closes admission if d is still the deadline of an open shutdown. It runs on the

@@ -115,8 +115,8 @@ func (w *worker) exit(outer runner) {
 }
 
 // next counts the end of the last body, and takes the next one; it sleeps until there is one. It
-// returns false if the worker must leave. The search for work and park are in one critical
-// section, and no other code does either.
+// returns false if the worker must leave. It checks for work and parks in one critical section;
+// no other code parks.
 func (w *worker) next() bool {
 	p := w.pool
 	if w.body != nil { // the spawner, called by wakeOrStart, ended the goroutine before the body began

@@ -45,10 +45,10 @@ func (l *Listener) afterAccept(err error) {
 }
 
 // accept takes at most n connections from the kernel and hands them to workers. An error
-// means that it cannot continue now, though there may be more connections: it is an error
-// of accept(2) that is not one connection's, or core.ErrQueueFull of a worker. The rest
-// stays in the kernel's backlog, where peers can wait. (Netty closes connections that a
-// full queue refuses.)
+// means that it cannot continue now, though there may be more connections: accept(2) failed
+// for a reason that does not concern one connection only, or a worker returned
+// core.ErrQueueFull. The rest stays in the kernel's backlog, where peers can wait. (Netty
+// closes connections that a full queue refuses.)
 //
 // The logger may call Close inside accept; the caller then finds l.ending set, and closes.
 // The logger may also call runtime.Goexit; the listener then resumes in a body of its own.
@@ -113,8 +113,8 @@ func (l *Listener) takeBacklog() bool {
 }
 
 // handOff offers the current connection to the workers. If the queue of a worker is full,
-// it keeps the connection and returns false. If no worker accepts any, it closes it. Loop
-// only.
+// it keeps the connection and returns false. If every worker refuses the connection, handOff
+// closes it. Loop only.
 func (l *Listener) handOff() bool {
 	err := l.offer(l.current)
 	if errors.Is(err, core.ErrQueueFull) {

@@ -33,8 +33,8 @@
 //  4. Handler.Inactive is called, and then Handler.Unregistered.
 //
 // A loop does not terminate before the last step, so each step has a goroutine to run on.
-// (Netty can lose them, R214.) Listeners that a future has when it completes run in the
-// order of the steps. A listener that is added to a completed future runs after Inactive
+// (Netty can lose the last steps, R214.) Listeners that a future has when it completes run in
+// the order of the steps. A listener that is added to a completed future runs after Inactive
 // and Unregistered; one that a listener of the same future adds runs next, as in
 // core.Future.
 //
@@ -43,9 +43,9 @@
 //   - Close ends the channel at once. Bytes in the buffer fail, as in Netty (R215).
 //   - CloseGracefully sends the buffer first, and waits for the peer.
 //   - The peer's end of the stream: without WithHalfClosure the buffer is sent, and the
-//     channel is closed as by Close. If CloseGracefully or the shutdown of the loop was
-//     called before, the graceful close decides, even if the loop reads the end of the
-//     stream before it begins that close.
+//     channel is closed as by Close. If CloseGracefully or the shutdown of the loop has been
+//     called, the channel ends as that call requires, even if the loop reads the end of the
+//     stream before it begins the graceful close.
 //   - An error of the connection: Handler.Error is called, and the channel is closed as by
 //     Close. After an error of a send, both happen when the current body has returned, even
 //     if that body calls Close. Error is not called if a shutdown aborts the channel first.

@@ -66,8 +66,8 @@ func (e *IdleError) Timeout() bool { return true }
 // channel calls IdleHandler.Idle if its handler has that method; otherwise it calls
 // Handler.Error with an *IdleError and closes.
 //
-// The timeouts read and all measure how long the peer sends no request: their time restarts
-// at the last release (Channel.Hold), and when input that was paused resumes. No idle
+// The timeouts read and all bound the wait for the peer's next request. So their time restarts
+// at the last release (Channel.Hold), and when paused input resumes. No idle
 // timeout passes after a graceful close has begun; that close has a deadline of its own.
 func WithIdleTimeouts(read, write, all time.Duration) Option {
 	return func(c *config) error {
