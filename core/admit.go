@@ -9,9 +9,9 @@ import (
 )
 
 // Execute runs task on the loop. A nil error means that task runs exactly once before
-// Done is closed; an error means that it never runs (G3). The first call starts the loop,
-// and waits for the spawner. Every other call holds one lock briefly, and does not wait for
-// the loop; while the queue is full, a WithRejectedHandler may make it retry.
+// Done is closed; an error means that it never runs (G3). If the executor is not started,
+// Execute starts it and waits for the spawner. Otherwise it holds one lock briefly, and does
+// not wait for the loop; while the queue is full, a WithRejectedHandler may make it retry.
 //
 // Execute yields the processor at each 256th task of a backlog. The loop may be waiting for
 // the processor of the producer, and a growing backlog costs cache misses and memory.
@@ -41,10 +41,10 @@ func (e *Executor) Execute(task func()) error {
 	return nil
 }
 
-// yieldEvery is the length of a backlog after which Execute yields the goroutine and the
-// thread, and again after each further one. The cost is one system call for that many
-// tasks. It bounds how long the loop's thread can wait for the producer's time slice, which
-// SubmitLatency of package bench measures.
+// yieldEvery: each time the length of the backlog is a multiple of it, Execute yields the
+// goroutine and the thread. That costs one system call per yieldEvery tasks, and bounds how
+// long the loop's thread can wait for the producer's time slice, which SubmitLatency of
+// package bench measures.
 const yieldEvery = 256
 
 // lockTries is how often lock yields before it blocks on the mutex.

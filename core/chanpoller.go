@@ -50,8 +50,8 @@ func (p *chanPoller) Wait(until Deadline) error {
 // false if until has passed. An alarm that fires early costs one spurious return,
 // which is cheaper than resetting it for each sleep.
 //
-// Whether the alarm has fired is decided by the counts of calls of expire. The clock cannot
-// decide it, because it may be behind the alarm: see poll.Lag.
+// The counts of calls of expire show whether the alarm has fired. The clock does not, because
+// it may be behind the alarm: see poll.Lag.
 func (p *chanPoller) arm(until time.Time) bool {
 	now := p.clock.Now()
 	d := until.Sub(now)
