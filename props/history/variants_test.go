@@ -67,13 +67,13 @@ var bodyVariants = []variant{
 		"S8 G15 the poller was closed at #4, before task 1 had ended"},
 	{"dies and never ends", "rest", task1 + "loop begin task 1\nloop end task 1 exited\n" + graceful,
 		"S14 G14 task 1 exited at #4, and the shutdown called at #5 never ended"},
-	{"exits, and is done endsUncalled", "rest", task1 + "loop begin task 1\nloop end task 1 exited\n" + done,
+	{"exits, and is done without a call", "rest", task1 + "loop begin task 1\nloop end task 1 exited\n" + done,
 		"S14 G14 task 1 exited at #4, and the executor was done at #5, without a shutdown call"},
-	{"panics, and ends endsUncalled", "rest states", "g1 invoke execute 1\ng1 state NotStarted->Started\ng1 return execute 1 accepted\nloop begin task 1\nloop end task 1 panicked\nloop state Started->Shutdown\nloop state Shutdown->Terminated\n" + done,
+	{"panics, and ends without a call", "rest states", "g1 invoke execute 1\ng1 state NotStarted->Started\ng1 return execute 1 accepted\nloop begin task 1\nloop end task 1 panicked\nloop state Started->Shutdown\nloop state Shutdown->Terminated\n" + done,
 		"S14 G14 task 1 panicked at #5, and the executor began to end at #6, without a shutdown call"},
 	{"exits, and is done as asked", "rest", graceful + task1 + "loop begin task 1\nloop end task 1 exited\n" + done, ""},
-	{"runs, and is done endsUncalled", "rest", task1 + ran1 + done, "V9 G15 the executor was done at #5, without a shutdown call"},
-	{"exits, goes on, and is done endsUncalled", "rest", task1 + "g1 invoke execute 2\ng1 return execute 2 accepted\nloop begin task 1\nloop end task 1 exited\n" +
+	{"runs, and is done without a call", "rest", task1 + ran1 + done, "V9 G15 the executor was done at #5, without a shutdown call"},
+	{"exits, goes on, and is done without a call", "rest", task1 + "g1 invoke execute 2\ng1 return execute 2 accepted\nloop begin task 1\nloop end task 1 exited\n" +
 		"loop2 begin task 2\nloop2 end task 2\n" + done, "V9 G15 the executor was done at #9, without a shutdown call"},
 	{"panics last, and all is well", "rest", task1 + "loop begin task 1\nloop end task 1 panicked\n", ""},
 	{"refused to an outsider", "", "g1 invoke await\ng1 return await refused:inloop\n", "S18 G18 await, called from outside at #1, was refused"},
