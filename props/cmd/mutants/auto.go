@@ -7,6 +7,7 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -130,7 +131,9 @@ func (s settings) scoreFile() string { return filepath.Join(s.out, "auto.json") 
 func (s settings) drawPicks() (picks []auto.Pick, d score.Draw, sites int, err error) {
 	var patterns []string
 	for _, pkg := range measured {
-		patterns = append(patterns, "./"+pkg)
+		if s.pkg == "" || s.pkg == pkg {
+			patterns = append(patterns, "./"+pkg)
+		}
 	}
 	source, err := auto.Load(s.root, patterns...)
 	if err != nil {
@@ -150,7 +153,7 @@ func (s settings) openScore(sites int, progress io.Writer) (*score.File, error) 
 	if err != nil {
 		return nil, err
 	}
-	looks, err := hashOfAll(s.root, append(checks, "props/*.go", "props/*/*.go", "props/lanes/*/*.go", "model/*.go")...)
+	looks, err := hashOfAll(s.root, append(checks, "props/*.go", "props/*/*.go", "props/lanes/*/*.go", "props/lanes/sockets/*/*.go", "props/lanes/sockets/calls/*/*.go", "model/*.go")...)
 	if err != nil {
 		return nil, err
 	}
@@ -230,6 +233,14 @@ func (s *settings) checkAuto() error {
 		return fmt.Errorf("-auto is %d, want at least 1", s.auto)
 	case s.auto > 0 && (s.only != "" || s.short || s.stress || s.alone):
 		return errors.New("got -auto and one of -run, -short, -stress and -alone, want -auto alone")
+	case s.auto == 0 && s.pkg+s.by != "":
+		return errors.New("got -package or -by without -auto")
+	case s.pkg != "" && !slices.Contains(measured, s.pkg):
+		return fmt.Errorf("-package is %q, want one of %s", s.pkg, strings.Join(measured, ", "))
+	case s.by != "" && !slices.Contains(score.Order(), score.By(s.by)):
+		return fmt.Errorf("-by is %q, want one of %v", s.by, score.Order())
+	case s.keep && s.pkg+s.by != "":
+		return errors.New("got -keep and one of -package and -by: a kept run is of all packages and all checks")
 	case s.keep && s.auto == 0:
 		return errors.New("got -keep without -auto")
 	case s.autoCheck && (s.auto > 0 || s.only != "" || s.short || s.stress || s.alone):

@@ -40,7 +40,7 @@ func TestAutoJudge(t *testing.T) {
 	picks := somePicks(t, 60)
 	locks := picks[slices.IndexFunc(picks, func(p auto.Pick) bool { return aboutLocks[p.Operator] })]
 	other := picks[slices.IndexFunc(picks, func(p auto.Pick) bool { return !aboutLocks[p.Operator] })]
-	all := []score.By{score.ByVirtual, score.ByInterleave, score.ByReal, score.ByKit, score.ByRaceLane, score.ByTest, score.ByRaceTest}
+	all := []score.By{score.ByVirtual, score.ByInterleave, score.ByReal, score.BySockets, score.ByKit, score.ByRaceLane, score.ByTest, score.ByRaceTest}
 	for _, c := range []struct {
 		p      auto.Pick
 		killer score.By
@@ -48,10 +48,10 @@ func TestAutoJudge(t *testing.T) {
 	}{
 		{locks, "", all},
 		{locks, score.ByRaceTest, all},
-		{locks, score.ByRaceLane, all[:5]},
-		{locks, score.ByVirtual, all[:4]},
-		{other, score.ByKit, all[:4]},
-		{other, score.ByTest, []score.By{score.ByVirtual, score.ByInterleave, score.ByReal, score.ByKit, score.ByTest}},
+		{locks, score.ByRaceLane, all[:6]},
+		{locks, score.ByVirtual, all[:5]},
+		{other, score.ByKit, all[:5]},
+		{other, score.ByTest, []score.By{score.ByVirtual, score.ByInterleave, score.ByReal, score.BySockets, score.ByKit, score.ByTest}},
 	} {
 		var tried []score.By
 		j := &autoJudge{settings: autoSettings(t, 1), checks: map[score.By]autoCheck{}}
@@ -239,6 +239,37 @@ func TestAutoTestsSee(t *testing.T) {
 	}
 	_, err = r.control(tests{"props/nowhere", false, ""})
 	require.ErrorContains(t, err, "nowhere")
+}
+
+// TestAutoSocketsSee: programs of connections kill a mutant of core/tcp, and do not look for
+// one of a package that they do not run.
+func TestAutoSocketsSee(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a lane")
+	}
+	a := &autoLanes{settings: autoSettings(t, 1)}
+	a.stall = autoStall
+	m := mutant.Mutant{Name: "m", Edits: []mutant.Edit{{
+		File: "core/tcp/flush.go", Old: "\t\tc.sent += int64(n)\n", New: "\t\tc.sent += int64(n) + 1\n",
+	}}}
+	look, looked, err := a.sockets(m, "core/tcp", t.TempDir())
+	require.NoError(t, err)
+	require.True(t, looked)
+	require.True(t, look.Killed, look.What)
+	_, looked, err = a.sockets(m, "core/process", "")
+	require.NoError(t, err)
+	require.False(t, looked, "the lane does not run core/process")
+}
+
+// TestAutoRefusals: flags that narrow a run need one, and a kept run is not narrowed.
+func TestAutoRefusals(t *testing.T) {
+	for _, s := range []settings{
+		{pkg: "core/tcp"}, {by: "sockets"}, {auto: 1, pkg: "core/udp"}, {auto: 1, by: "magic"}, {auto: 1, by: "sockets", keep: true}, {auto: 1, pkg: "core", keep: true},
+	} {
+		require.Error(t, s.checkAuto(), "%+v", s)
+	}
+	ok := settings{auto: 1, pkg: "core/tcp", by: "sockets"}
+	require.NoError(t, ok.checkAuto())
 }
 
 // TestKeptRuns: -keep adds a run to the kept runs, with the classes of its survivors,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eventide/props/lane"
+	"eventide/props/lanes/sockets/shadow"
 	"eventide/props/mutant"
 	"eventide/props/mutant/auto"
 	"eventide/props/mutant/score"
@@ -40,6 +41,9 @@ func (j *autoJudge) judge(p auto.Pick) (score.Pick, error) {
 	defer os.RemoveAll(dir)
 	began := time.Now()
 	for _, by := range score.Order() {
+		if j.by != "" && by != score.By(j.by) {
+			continue
+		}
 		if v.Verdict == score.Killed && !by.Always() || by.Races() && !aboutLocks[p.Operator] {
 			continue
 		}
@@ -72,6 +76,7 @@ const (
 	interleaveSchedules = 40_000
 	raceSchedules       = 4_000
 	realPrograms        = 600
+	socketPrograms      = 8_000
 )
 
 // autoBudget is the most that each kind of check does for one pick, for people.
@@ -80,6 +85,7 @@ func autoBudget() map[score.By]string {
 		score.ByVirtual:    fmt.Sprintf("%d programs", virtualPrograms),
 		score.ByInterleave: fmt.Sprintf("%d schedules", interleaveSchedules),
 		score.ByReal:       fmt.Sprintf("%d programs", realPrograms),
+		score.BySockets:    fmt.Sprintf("%d programs", socketPrograms),
 		score.ByKit:        "every program of the kits, once",
 		score.ByRaceLane:   fmt.Sprintf("%d schedules", raceSchedules),
 		score.ByTest:       "every test of the package and of the measured packages that import it, once",
@@ -104,6 +110,7 @@ func newAutoJudge(s settings) (*autoJudge, error) {
 		score.ByVirtual:    lanes.virtual,
 		score.ByInterleave: lanes.schedules(false, interleaveSchedules),
 		score.ByReal:       lanes.real,
+		score.BySockets:    lanes.sockets,
 		score.ByKit:        tests.kits,
 		score.ByRaceLane:   lanes.schedules(true, raceSchedules),
 		score.ByTest:       tests.all(false),
@@ -134,7 +141,10 @@ func (a *autoLanes) control() error {
 	}
 	defer os.RemoveAll(dir)
 	none := mutant.Mutant{Name: "control"}
-	for name, check := range map[string]autoCheck{"virtual": a.virtual, "real": a.real} {
+	for name, check := range map[string]autoCheck{"virtual": a.virtual, "real": a.real, "sockets": a.sockets} {
+		if a.by != "" && a.by != name {
+			continue
+		}
 		look, _, err := check(none, "core", dir)
 		if err != nil {
 			return fmt.Errorf("lane %s without a mutant: %w", name, err)
@@ -191,6 +201,33 @@ func (a *autoLanes) generated(m mutant.Mutant, dir string, run lane.Run, most in
 	run.Bin, run.Budget, run.Seed, run.Stall, run.MaxMemory = bin, autoWall, a.seed, a.stall, maxMemory
 	run.Cases = filepath.Join(dir, "cases")
 	run.Until = func(r lane.Result) bool { return len(r.Failed)+len(r.Seen) > 0 || r.Runs >= most }
+	r, err := twiceIfHung(run.Budget, func() (lane.Result, error) { return run.Do(a.root) })
+	if len(r.Failed) == 0 {
+		r.Failed = r.Seen
+	}
+	return lookOf(r, err)
+}
+
+// inSockets are the packages that programs of connections run.
+func inSockets(pkg string) bool {
+	return inReal(pkg) || pkg == "core/tcp" || pkg == "core/internal/transport"
+}
+
+// sockets is the check by programs of connections, over a model of the kernel's sockets.
+func (a *autoLanes) sockets(m mutant.Mutant, pkg, dir string) (score.Look, bool, error) {
+	if !inSockets(pkg) {
+		return score.Look{}, false, nil
+	}
+	changed, err := m.Apply(a.root)
+	if err != nil {
+		return score.Look{}, false, err
+	}
+	bin, err := shadow.Lane{Root: a.root, Dir: filepath.Join(dir, "sockets"), Changed: changed}.Build()
+	if err != nil {
+		return score.Look{}, false, err
+	}
+	run := lane.Run{Bin: bin, Budget: autoWall, Seed: a.seed, Stall: a.stall, MaxMemory: maxMemory}
+	run.Until = func(r lane.Result) bool { return len(r.Failed)+len(r.Seen) > 0 || r.Runs >= socketPrograms }
 	r, err := twiceIfHung(run.Budget, func() (lane.Result, error) { return run.Do(a.root) })
 	if len(r.Failed) == 0 {
 		r.Failed = r.Seen

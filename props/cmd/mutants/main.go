@@ -58,7 +58,9 @@ type settings struct {
 	auto     int  // mechanical mutants to draw; 0: planted bugs
 	keep     bool // their verdicts
 
-	autoCheck bool // instead, compare the kept runs of mechanical mutants
+	pkg       string // with auto: draw from this package alone; "": from all that are measured
+	by        string // with auto: this kind of check alone; "": all
+	autoCheck bool   // instead, compare the kept runs of mechanical mutants
 
 	stress, alone    bool          // instead of the verdicts
 	stressFor, cross time.Duration // for each mutant
@@ -87,6 +89,8 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.DurationVar(&s.cross, "cross", 2*time.Second, "with -alone: duration of the search by all properties")
 	f.Uint64Var(&s.seed, "seed", 1, "base of the seeds")
 	f.IntVar(&s.auto, "auto", 0, "instead, draw this many mechanical mutants of "+strings.Join(measured, ", ")+" by -seed, and keep their score in auto.json")
+	f.StringVar(&s.pkg, "package", "", "with -auto: draw from this package alone, such as core/tcp")
+	f.StringVar(&s.by, "by", "", "with -auto: let this kind of check alone look for each, such as sockets")
 	f.BoolVar(&s.keep, "keep", false, "with -auto: add the run to "+keptRuns)
 	f.BoolVar(&s.autoCheck, "auto-check", false, "instead, compare the newest run of "+keptRuns+" with those before it")
 	if err := command.Parse(f, args, stderr, s.check); err != nil {

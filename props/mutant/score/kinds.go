@@ -12,7 +12,8 @@ type Kind struct {
 // check if the check always looks; the picks for which the others look are the hard ones.
 func (k Kind) Share() Interval { return wilson(k.Killed, k.Looked) }
 
-// Kinds is what each kind of check made of the picks that count, in the order of Order.
+// Kinds is what each kind of check made of the picks that count, in the order of Order. A kind
+// that looked for none of them is left out: a run may be older than the kind.
 func Kinds(picks []Pick) []Kind {
 	var all []Kind
 	for _, by := range Order() {
@@ -31,7 +32,9 @@ func Kinds(picks []Pick) []Kind {
 				k.Alone++
 			}
 		}
-		all = append(all, k)
+		if k.Looked > 0 {
+			all = append(all, k)
+		}
 	}
 	return all
 }

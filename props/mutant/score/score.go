@@ -27,11 +27,12 @@ const (
 // By is a kind of check.
 type By string
 
-// The kinds of checks. The first five are generic: nobody wrote them for one bug.
+// The kinds of checks. The first six are generic: nobody wrote them for one bug.
 const (
 	ByVirtual    By = "virtual"    // generated programs in virtual time
 	ByInterleave By = "interleave" // generated programs under chosen schedules
 	ByReal       By = "real"       // generated programs in real time, on the kernel's poller
+	BySockets    By = "sockets"    // generated programs of connections, over a model of the kernel's sockets
 	ByKit        By = "kit"        // the conformance kits for executors and for pollers
 	ByRaceLane   By = "race"       // as interleave, with the race detector
 	ByTest       By = "tests"      // tests that somebody wrote
@@ -40,7 +41,7 @@ const (
 
 // Order is the order in which the checks look for a pick.
 func Order() []By {
-	return []By{ByVirtual, ByInterleave, ByReal, ByKit, ByRaceLane, ByTest, ByRaceTest}
+	return []By{ByVirtual, ByInterleave, ByReal, BySockets, ByKit, ByRaceLane, ByTest, ByRaceTest}
 }
 
 // Generic reports whether the checks of this kind are made from the contract, by machine.
