@@ -1,12 +1,13 @@
 package release
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"golang.org/x/perf/benchmath"
+
+	"eventide/bench/gate/stats"
 )
 
 // The limits of the gate.
@@ -26,35 +27,6 @@ func pValue(a, b []float64) float64 {
 	return benchmath.AssumeNothing.Compare(sample(a), sample(b)).P
 }
 
-// holm corrects p values for their number: one is below alpha after it only if the
-// chance that any of all is a false alarm is below alpha (Holm 1979).
-func holm(p []float64) []float64 {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
-	corrected, least := make([]float64, len(p)), 0.0
-	for rank, i := range order {
-		least = max(least, min(1, p[i]*float64(len(p)-rank)))
-		corrected[i] = least
-	}
-	return corrected
-}
-
-func median(v []float64) float64 { return quantile(v, 0.5) }
-
-// quantile interpolates between order statistics. v must not be empty.
-func quantile(v []float64, q float64) float64 {
-	sorted := slices.Sorted(slices.Values(v))
-	at := q * float64(len(sorted)-1)
-	low := int(at)
-	if low+1 == len(sorted) {
-		return sorted[low]
-	}
-	return sorted[low] + (at-float64(low))*(sorted[low+1]-sorted[low])
-}
-
 const (
 	resamples = 1000
 	noiseSeed = 1
@@ -72,9 +44,9 @@ func noise(a, b []float64) float64 {
 			round := random.IntN(len(a))
 			drawnA[j], drawnB[j] = a[round], b[round]
 		}
-		apart[i] = math.Abs(relative(median(drawnA), median(drawnB)))
+		apart[i] = math.Abs(relative(stats.Median(drawnA), stats.Median(drawnB)))
 	}
-	return quantile(apart, 0.9)
+	return stats.Quantile(apart, 0.9)
 }
 
 // relative is how much more b is than a.

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
+
+	"eventide/bench/gate/stats"
 )
 
 // errNoBenchmark: the side does not have the benchmark.
@@ -139,7 +141,7 @@ func parse(stdout []byte) (result, error) {
 		return out, errNoBenchmark
 	}
 	for unit, v := range values {
-		out.metrics[unit] = median(v)
+		out.metrics[unit] = stats.Median(v)
 	}
 	if v := values[metricTime]; v != nil {
 		out.metrics[metricTime] = slices.Min(v)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"eventide/bench/gate/stats"
 )
 
 // The figures of the time tier and of the latency tier.
@@ -89,7 +91,7 @@ func judgeTimes(all []samples) []Finding {
 		own = append(own, pValue(s.base, s.again))
 		against = append(against, pValue(s.base, s.head))
 	}
-	own, against = holm(own), holm(against)
+	own, against = stats.Holm(own), stats.Holm(against)
 	found := make([]Finding, len(all))
 	for i, s := range all {
 		found[i] = judgeTime(s, own[i], against[i])
@@ -104,11 +106,11 @@ func judgeTime(s samples, pOwn, p float64) Finding {
 	}
 	f := Finding{
 		Tier: s.tier(), Benchmark: s.benchmark, Metric: s.metric, P: p, Verdict: Pass,
-		Base: median(s.base), Head: median(s.head), Noise: finite(noise(s.base, s.again)),
+		Base: stats.Median(s.base), Head: stats.Median(s.head), Noise: finite(noise(s.base, s.again)),
 	}
 	allowed := max(least, noiseFactor*f.Noise)
 	f.Limit = f.Base * (1 + allowed)
-	itself := relative(f.Base, median(s.again))
+	itself := relative(f.Base, stats.Median(s.again))
 	switch {
 	case pOwn < alpha && math.Abs(itself) > least:
 		f.Verdict = Inconclusive
