@@ -28,6 +28,7 @@ var elsewhere = map[string][2]string{
 	"docs/interleave.md":   {"props/cmd/interleave/docs_test.go", `exec.Command("sh", "-c", line)`},
 	"docs/lane.md":         {"props/cmd/verify/lane.go", "eventide/props/lanes/interleave"},
 	"docs/verification.md": {".ci/run", "make verify"},
+	"docs/gate.md":         {"bench/gate/end_to_end_test.go", "func TestPlantedRegressions("},
 	"docs/release.md":      {"bench/gate/release/end_to_end_test.go", "func TestEndToEnd("},
 	"docs/sockets.md":      {"props/lanes/sockets/prop_test.go", "func TestPropSockets("},
 }

@@ -45,6 +45,6 @@
 // not installed (valgrind, strace) leaves its figures "not run", which is said in the
 // verdict line; with -strict that is inconclusive.
 //
-// A known regression passes by a line in testdata/gate/waivers, see ParseWaivers.
+// A known regression passes by a line in testdata/gate/waivers, see waiver.Parse.
 // A waiver that has expired, or names nothing that exists, is an error.
 package release

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"eventide/bench/gate/waiver"
 )
 
 // Options say what is compared.
@@ -70,8 +72,8 @@ func Run(ctx context.Context, o Options) (_ Report, err error) {
 		return Report{}, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	for _, waiver := range waivers {
-		if err := waiver.check(names(g.known()), g.now(), w.baseContains(ctx)); err != nil {
+	for _, known := range waivers {
+		if err := known.Check(names(g.known()), g.now(), w.baseContains(ctx)); err != nil {
 			return Report{}, err
 		}
 	}
@@ -136,7 +138,7 @@ func names(all []Benchmark) []string {
 	return n
 }
 
-func (g *gate) readWaivers() ([]Waiver, error) {
+func (g *gate) readWaivers() ([]waiver.Waiver, error) {
 	file, err := os.Open(filepath.Join(g.Root, g.Waivers))
 	if errors.Is(err, os.ErrNotExist) || g.Waivers == "" {
 		return nil, nil
@@ -145,11 +147,11 @@ func (g *gate) readWaivers() ([]Waiver, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return ParseWaivers(file)
+	return waiver.Parse(file, waiverMetrics)
 }
 
 // compare builds, and runs one tier after the other.
-func (g *gate) compare(ctx context.Context, w *workspace, waivers []Waiver) (Report, error) {
+func (g *gate) compare(ctx context.Context, w *workspace, waivers []waiver.Waiver) (Report, error) {
 	g.say("building base, head and the self-test")
 	head, err := w.buildHead(ctx)
 	if err != nil {
@@ -183,7 +185,7 @@ func (g *gate) compare(ctx context.Context, w *workspace, waivers []Waiver) (Rep
 		report.Findings = append(report.Findings, found...)
 	}
 	for _, u := range waive(report.Findings, waivers) {
-		report.UnusedWaivers = append(report.UnusedWaivers, fmt.Sprintf("line %d: %s of %s", u.Line, u.Metric, u.Benchmark))
+		report.UnusedWaivers = append(report.UnusedWaivers, u.String())
 	}
 	return report, nil
 }

@@ -1,100 +1,30 @@
 package release
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"time"
-)
 
-// A Waiver lets one regression pass that is known and wanted.
-type Waiver struct {
-	Benchmark, Metric string
-	Until             string // a date, or a commit
-	Reason            string
-	Line              int
-	used              bool
-}
+	"eventide/bench/gate/waiver"
+)
 
 // waiverMetrics are the figures that a waiver may name.
 var waiverMetrics = append(slices.Clone(exactMetrics), metricTime, metricP50, metricP99)
 
-// ParseWaivers reads a file of waivers, one per line, fields separated by bars:
-//
-//	benchmark | metric | until | reason
-//
-// until is a date (2027-01-31: the last day on which it holds) or a commit: the one
-// that made it slower, and the waiver has expired once base contains it. Lines that
-// are empty or begin with # are skipped; everything else must be complete.
-func ParseWaivers(r io.Reader) ([]Waiver, error) {
-	var all []Waiver
-	lines := bufio.NewScanner(r)
-	for n := 1; lines.Scan(); n++ {
-		text := strings.TrimSpace(lines.Text())
-		if text == "" || strings.HasPrefix(text, "#") {
-			continue
-		}
-		fields := strings.SplitN(text, "|", 4)
-		for i := range fields {
-			fields[i] = strings.TrimSpace(fields[i])
-		}
-		if len(fields) != 4 || slices.Contains(fields, "") {
-			return nil, fmt.Errorf("waivers, line %d: got %q, want benchmark | metric | until | reason", n, text)
-		}
-		w := Waiver{Benchmark: fields[0], Metric: fields[1], Until: fields[2], Reason: fields[3], Line: n}
-		if !slices.Contains(waiverMetrics, w.Metric) {
-			return nil, fmt.Errorf("waivers, line %d: metric is %q, want one of %q", n, w.Metric, waiverMetrics)
-		}
-		if slices.ContainsFunc(all, w.same) {
-			return nil, fmt.Errorf("waivers, line %d: %s of %s is waived twice", n, w.Metric, w.Benchmark)
-		}
-		all = append(all, w)
-	}
-	return all, lines.Err()
-}
-
-func (w Waiver) same(v Waiver) bool { return w.Benchmark == v.Benchmark && w.Metric == v.Metric }
-
-const dateFormat = "2006-01-02"
-
-// check returns an error unless the waiver names a benchmark and holds today.
-// contains tells whether base contains a commit.
-func (w Waiver) check(benchmarks []string, today time.Time, contains func(commit string) (bool, error)) error {
-	if !slices.Contains(benchmarks, w.Benchmark) {
-		return fmt.Errorf("waivers, line %d: there is no benchmark %q", w.Line, w.Benchmark)
-	}
-	if last, err := time.Parse(dateFormat, w.Until); err == nil {
-		if today.Format(dateFormat) > last.Format(dateFormat) {
-			return fmt.Errorf("waivers, line %d: expired after %s: %s of %s", w.Line, w.Until, w.Metric, w.Benchmark)
-		}
-		return nil
-	}
-	in, err := contains(w.Until)
-	if err != nil {
-		return fmt.Errorf("waivers, line %d: until is %q, want a date like %s or a commit: %w", w.Line, w.Until, dateFormat, err)
-	}
-	if in {
-		return fmt.Errorf("waivers, line %d: expired: base contains %s, so %s of %s is compared with itself", w.Line, w.Until, w.Metric, w.Benchmark)
-	}
-	return nil
-}
-
 // waive turns the regressions that have a waiver into waived ones, and returns the
 // waivers that were of no use.
-func waive(found []Finding, waivers []Waiver) (unused []Waiver) {
-	for i := range waivers {
-		w := &waivers[i]
+func waive(found []Finding, waivers []waiver.Waiver) (unused []waiver.Waiver) {
+	for _, w := range waivers {
+		used := false
 		for j := range found {
 			f := &found[j]
 			if f.Verdict == Regression && f.Benchmark == w.Benchmark && f.Metric == w.Metric {
-				f.Verdict, w.used = Waived, true
+				f.Verdict, used = Waived, true
 				f.Note = strings.TrimSpace(fmt.Sprintf("until %s: %s. %s", w.Until, w.Reason, f.Note))
 			}
 		}
-		if !w.used {
-			unused = append(unused, *w)
+		if !used {
+			unused = append(unused, w)
 		}
 	}
 	return unused

@@ -1,68 +1,13 @@
 package release
 
 import (
-	"errors"
 	"os"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"eventide/bench/gate/waiver"
 )
-
-const goodWaiver = "Execute/impl=core/producers=1 | ns/op | 2027-01-31 | a bound on the queue costs this"
-
-func TestWaiversAreComplete(t *testing.T) {
-	for text, want := range map[string]string{
-		"# nothing\n\n":                    "",
-		goodWaiver:                         "",
-		"A | ns/op | 2027-01-31":           `line 1: got "A | ns/op | 2027-01-31"`,
-		"A | ns/op | 2027-01-31 | ":        "line 1: got",
-		"\nA | speed | 2027-01-31 | x":     `line 2: metric is "speed"`,
-		goodWaiver + "\n" + goodWaiver:     "line 2: ns/op of Execute/impl=core/producers=1 is waived twice",
-		"A | ns/op | 2027-01-31 | b | c\n": "",
-	} {
-		_, err := ParseWaivers(strings.NewReader(text))
-		if want == "" {
-			require.NoError(t, err, text)
-		} else {
-			require.ErrorContains(t, err, want, text)
-		}
-	}
-}
-
-func TestWaiversExpire(t *testing.T) {
-	known := []string{"B"}
-	contains := func(commit string) (bool, error) {
-		if commit == "nonsense" {
-			return false, errors.New("unknown revision")
-		}
-		return commit == "old", nil
-	}
-	day := func(s string) time.Time {
-		d, err := time.Parse(dateFormat, s)
-		require.NoError(t, err)
-		return d.Add(23 * time.Hour)
-	}
-	for _, c := range []struct {
-		benchmark, until, today, want string
-	}{
-		{"B", "2027-01-31", "2027-01-31", ""},
-		{"B", "2027-01-31", "2027-02-01", "expired after 2027-01-31"},
-		{"C", "2027-01-31", "2027-01-01", `there is no benchmark "C"`},
-		{"B", "new", "2027-01-01", ""},
-		{"B", "old", "2027-01-01", "expired: base contains old"},
-		{"B", "nonsense", "2027-01-01", "unknown revision"},
-	} {
-		err := Waiver{Benchmark: c.benchmark, Metric: metricTime, Until: c.until, Line: 3}.check(known, day(c.today), contains)
-		if c.want == "" {
-			require.NoError(t, err, "%+v", c)
-		} else {
-			require.ErrorContains(t, err, c.want, "%+v", c)
-			require.ErrorContains(t, err, "line 3", "%+v", c)
-		}
-	}
-}
 
 func TestWaivedIsNoRegression(t *testing.T) {
 	found := []Finding{
@@ -70,7 +15,7 @@ func TestWaivedIsNoRegression(t *testing.T) {
 		{Tier: TierExact, Benchmark: "B", Metric: metricAllocs, Verdict: Regression},
 		{Tier: TierTime, Benchmark: "C", Metric: metricTime, Verdict: Pass},
 	}
-	unused := waive(found, []Waiver{{Benchmark: "B", Metric: metricTime, Until: "x"}, {Benchmark: "C", Metric: metricTime, Until: "x"}})
+	unused := waive(found, []waiver.Waiver{{Benchmark: "B", Metric: metricTime, Until: "x"}, {Benchmark: "C", Metric: metricTime, Until: "x"}})
 	require.Equal(t, []Verdict{Waived, Regression, Pass}, []Verdict{found[0].Verdict, found[1].Verdict, found[2].Verdict})
 	require.Len(t, unused, 1)
 	require.Equal(t, "C", unused[0].Benchmark)
@@ -81,7 +26,7 @@ func TestKeptWaiversHold(t *testing.T) {
 	file, err := os.Open("../../../" + WaiverFile)
 	require.NoError(t, err)
 	defer file.Close()
-	kept, err := ParseWaivers(file)
+	kept, err := waiver.Parse(file, waiverMetrics)
 	require.NoError(t, err)
 	for _, w := range kept {
 		require.Contains(t, names(Benchmarks()), w.Benchmark)

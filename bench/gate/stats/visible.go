@@ -106,7 +106,7 @@ func (r Rule) layoutError(differences []float64) float64 {
 		for i := k; i < len(differences); i += r.Layouts {
 			of = append(of, differences[i])
 		}
-		means[k] = Shift(of)
+		means[k] = Median(of)
 	}
 	centre, sum := mean(means), 0.0
 	for _, m := range means {

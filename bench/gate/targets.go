@@ -1,0 +1,172 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"eventide/bench/gate/measure"
+	"eventide/bench/gate/waiver"
+)
+
+// A target is a package with benchmarks that both sides have.
+type target struct {
+	pkg        measure.Package
+	base, head measure.Binary // the linker's own layout
+	benchmarks []benchmark
+}
+
+// A benchmark is run for so many operations each time.
+type benchmark struct {
+	name   string
+	ops    int
+	better map[string]int // of its units, see measure.Line
+}
+
+// slice is how long one run of a benchmark is to take.
+const slice = "1ms"
+
+// targets builds the packages and lists their benchmarks. What only one side has, or has not
+// changed, becomes a finding.
+func (g *gate) targets(ctx context.Context) ([]*target, error) {
+	base, err := g.Packages(ctx, g.Old, g.Patterns)
+	if err != nil {
+		return nil, err
+	}
+	head, err := g.Packages(ctx, g.New, g.Patterns)
+	if err != nil {
+		return nil, err
+	}
+	if len(head) == 0 {
+		return nil, fmt.Errorf("no package that matches %q has a benchmark", g.Patterns)
+	}
+	for _, p := range base {
+		if !slices.Contains(head, p) {
+			g.add(unmeasured(p.ImportPath, "all", "all", NotCompared, "head does not have this package's benchmarks"))
+		}
+	}
+	var all []*target
+	for i, p := range head {
+		if !slices.Contains(base, p) {
+			g.add(unmeasured(p.ImportPath, "all", "all", NotCompared, "base does not have this package's benchmarks"))
+			continue
+		}
+		g.say("building %s, package %d of %d", p.ImportPath, i+1, len(head))
+		t, err := g.target(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
+
+func (g *gate) target(ctx context.Context, p measure.Package) (*target, error) {
+	t := &target{pkg: p}
+	var err error
+	if t.head, err = g.Build(ctx, g.New, p, 0); err != nil {
+		return nil, err
+	}
+	if t.base, err = g.Build(ctx, g.Old, p, 0); err != nil {
+		g.add(unmeasured(p.ImportPath, "all", "all", NotCompared, "base does not build: "+err.Error()))
+		return nil, ctx.Err()
+	}
+	if same, err := measure.Same(t.base, t.head); err != nil || same && !g.Always {
+		f := unmeasured(p.ImportPath, "all", "all", Identical, "base and head are the same binary")
+		f.Visible = 0
+		g.add(f)
+		return nil, err
+	}
+	return t, g.list(ctx, t)
+}
+
+// list fills in the benchmarks of a target.
+func (g *gate) list(ctx context.Context, t *target) error {
+	head, err := t.head.List(ctx, ".", slice)
+	if err != nil {
+		g.add(unmeasured(t.pkg.ImportPath, "all", "all", Failed, "head: "+err.Error()))
+		return ctx.Err()
+	}
+	base, err := t.base.List(ctx, ".", slice)
+	if err != nil {
+		g.add(unmeasured(t.pkg.ImportPath, "all", "all", NotCompared, "base: "+err.Error()))
+		return ctx.Err()
+	}
+	has := func(lines []measure.Line, name string) bool {
+		return slices.ContainsFunc(lines, func(l measure.Line) bool { return l.Name == name })
+	}
+	for _, l := range base {
+		if g.chosen(l.Name) && !has(head, l.Name) {
+			g.add(unmeasured(t.pkg.ImportPath, l.Name, "all", NotCompared, "head does not have it"))
+		}
+	}
+	for _, l := range head {
+		switch {
+		case !g.chosen(l.Name):
+		case !has(base, l.Name):
+			g.add(unmeasured(t.pkg.ImportPath, l.Name, "all", NotCompared, "base does not have it"))
+		default:
+			t.benchmarks = append(t.benchmarks, benchmark{l.Name, l.Ops, l.Better})
+		}
+	}
+	return nil
+}
+
+func (g *gate) chosen(name string) bool { return g.Run == nil || g.Run.MatchString(name) }
+
+func count(targets []*target) int {
+	n := 0
+	for _, t := range targets {
+		n += len(t.benchmarks)
+	}
+	return n
+}
+
+// counts compares what can be counted.
+func (g *gate) counts(ctx context.Context, targets []*target) error {
+	c := g.counter
+	done, total := 0, count(targets)
+	for _, t := range targets {
+		for _, b := range t.benchmarks {
+			done++
+			g.say("counting %s, benchmark %d of %d", b.name, done, total)
+			found, err := c.compare(ctx, t.pkg.ImportPath, b.name, b.ops, t.base, t.head)
+			if err != nil {
+				failed, err := asFinding(t.pkg.ImportPath, b.name, err)
+				if err != nil {
+					return err
+				}
+				found = []Finding{failed}
+			}
+			g.add(found...)
+		}
+	}
+	return nil
+}
+
+// checkWaivers returns an error if a waiver names no benchmark, or has expired.
+func (g *gate) checkWaivers(ctx context.Context, waivers []waiver.Waiver, targets []*target) error {
+	var names []string
+	for _, t := range targets {
+		for _, b := range t.benchmarks {
+			names = append(names, b.name, t.pkg.ImportPath+"."+b.name)
+		}
+	}
+	var errs []error
+	for _, w := range waivers {
+		known := names
+		if len(targets) == 0 || g.Run != nil || !slices.Contains(names, w.Benchmark) && g.unchanged() {
+			known = append(slices.Clone(names), w.Benchmark) // not everything was listed
+		}
+		errs = append(errs, w.Check(known, g.now(), func(commit string) (bool, error) { return g.BaseContains(ctx, commit) }))
+	}
+	return errors.Join(errs...)
+}
+
+// unchanged reports whether there is a package whose benchmarks were not listed.
+func (g *gate) unchanged() bool {
+	return slices.ContainsFunc(g.report.Findings, func(f Finding) bool { return f.Benchmark == "all" })
+}
