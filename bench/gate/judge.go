@@ -46,14 +46,19 @@ func (b rulebook) rule(r rounds, tests int) stats.Rule {
 	return stats.Rule{Level: level, Tests: tests, Least: math.Log1p(least), Layouts: r.layouts}
 }
 
-// judge judges all figures together, for Holm's correction.
-func (b rulebook) judge(all []rounds) []Finding {
-	against, own := make([]float64, len(all)), make([]float64, len(all))
+// pValues returns the corrected p values of head against base and of base against itself.
+func pValues(all []rounds) (against, own []float64) {
+	against, own = make([]float64, len(all)), make([]float64, len(all))
 	for i, r := range all {
 		head, again := r.paired()
 		against[i], own[i] = stats.SignedRank(head), stats.SignedRank(again)
 	}
-	against, own = stats.Holm(against), stats.Holm(own)
+	return stats.Holm(against), stats.Holm(own)
+}
+
+// judge judges all figures together, for Holm's correction.
+func (b rulebook) judge(all []rounds) []Finding {
+	against, own := pValues(all)
 	found := make([]Finding, len(all))
 	for i, r := range all {
 		found[i] = b.one(r, len(all), against[i], own[i])
