@@ -22,6 +22,7 @@ func (h *harness) body(kind history.Body, s Step) func() {
 			ev.Run = run
 		}
 		h.rec.log.Add(ev)
+		h.looped.Store(true)
 		end := h.play(s.Body, run)
 		ev.Kind, ev.Outcome, ev.InLoop = history.End, end, h.ex.InEventLoop()
 		h.rec.log.Add(ev)
@@ -51,6 +52,15 @@ func (h *harness) play(s *Script, run int) history.Outcome {
 	return s.End
 }
 
+// endOf is play for a listener. A listener that runs outside the loop, or inside a call,
+// does not end by Goexit, which would end the goroutine of an actor or the body that calls.
+func (h *harness) endOf(s *Script, inside bool) history.Outcome {
+	if end := h.play(s, 1); end != history.Exited || inside && !h.rec.calling() {
+		return end
+	}
+	return history.Normal
+}
+
 func finish(end history.Outcome) {
 	switch end {
 	case history.Panicked:
@@ -67,7 +77,7 @@ func (h *harness) listener(s Step, n int) {
 	}
 	ev := history.Event{Kind: history.Begin, Body: history.BodyListener, ID: s.ID, Run: n, InLoop: h.ex.InEventLoop()}
 	h.rec.log.Add(ev)
-	end := h.play(script, 1)
+	end := h.endOf(script, ev.InLoop)
 	ev.Kind, ev.Outcome = history.End, end
 	h.rec.log.Add(ev)
 	finish(end)

@@ -16,12 +16,24 @@ type Final struct {
 	Stats  core.Stats
 	Err    error // of the Termination
 	Early  int   // tasks that were refused with a State before Terminated
+
+	Plain    bool // not an event loop: it has no channels, and its poller is not rebuilt
+	Reopened int  // how often the scripted poller was reopened; -1: a real one
 }
 
 // final reads it. Requires that the executor has terminated.
 func (h *harness) final() *Final {
 	t := h.ex.Termination()
-	return &Final{Report: t.Report(), Stats: h.ex.Stats(), Err: t.Err(), Early: int(h.refusedEarly.Load())}
+	f := &Final{Report: t.Report(), Stats: h.ex.Stats(), Err: t.Err(), Early: int(h.refusedEarly.Load())}
+	switch kernel := h.fds.kernel.(type) {
+	case nil:
+		f.Plain = true
+	case *poller:
+		f.Reopened = kernel.timesReopened()
+	default:
+		f.Reopened = -1
+	}
+	return f
 }
 
 // refusal counts the error of a call that submits a task, for Final.Early.
@@ -141,6 +153,16 @@ func checkFinal(h *history.History, rules history.Rules, f *Final) *history.Viol
 	equal("Stats.Wakes", s.Wakes, l.wakes)
 	equal("Stats.Workers", s.Workers, 0) // an executor is no pool
 	equal("Stats.Busy", s.Busy, 0)
+	equal("Report.ChannelsHeld", r.ChannelsHeld, 0) // only channels of core/tcp can be held
+	equal("bytes of Report.Held", int64(len(r.Held)), 0)
+	if f.Plain { // S21 judges those of an event loop
+		equal("Report.ChannelsDrained", r.ChannelsDrained, 0)
+		equal("Report.ChannelsAborted", r.ChannelsAborted, 0)
+		equal("Report.BytesDiscarded", r.BytesDiscarded, 0)
+	}
+	if f.Reopened >= 0 {
+		equal("Stats.Rebuilds", s.Rebuilds, f.Reopened)
+	}
 	equal("Stats.State", int64(s.State), int(core.StateTerminated))
 	if wrong == "" {
 		wrong = checkEnd(l, rules, f)

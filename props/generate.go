@@ -21,6 +21,7 @@ type Profile struct {
 	Again   bool               // tasks that resubmit themselves
 	Loop    bool               // an event loop with registrations
 	Real    bool               // for real time: nothing takes long, and the poller is epoll
+	Wide    bool               // for the virtual lane: also asks, many submissions in a row, large bounds, and listeners that call Goexit
 }
 
 // Programs generates whole programs: producers, bodies that submit tasks, hooks
@@ -36,18 +37,19 @@ func Programs(profile Profile) *rapid.Generator[Program] {
 
 type generator struct {
 	*rapid.T
-	profile Profile
-	policy  history.TimerPolicy
-	timers  int  // submitted so far
-	huge    bool // timeouts of centuries: then no body and no channel may wait for one
-	lastID  int
-	futures []int // submitted so far, in the order of generation
-	cancels []int // futures and timers, likewise
-	resets  []int // timers, likewise
-	hooks   []int
-	loop    bool  // there are descriptors
-	regs    []int // registered so far
-	broken  bool  // the poller will fail permanently
+	profile  Profile
+	policy   history.TimerPolicy
+	timers   int  // submitted so far
+	huge     bool // timeouts of centuries: then no body and no channel may wait for one
+	lastID   int
+	futures  []int // submitted so far, in the order of generation
+	cancels  []int // futures and timers, likewise
+	resets   []int // timers, likewise
+	hooks    []int
+	loop     bool  // there are descriptors
+	regs     []int // registered so far
+	promises []int // made so far
+	broken   bool  // the poller will fail permanently
 }
 
 // one draws an integer in [0, n).
@@ -65,7 +67,11 @@ func (g *generator) program() Program {
 	g.descriptors(&p)
 	g.huge = !g.loop && !g.profile.Real && p.Timers != history.RunTimersUntilTimeout && g.chance(6, "huge timeouts")
 	if g.profile.Limit || g.chance(6, "limited") {
-		p.Limit = rapid.SampledFrom([]int{16, 16, 1, 17, 20}).Draw(g.T, "limit") // less than 16 is 16
+		limits := []int{16, 16, 1, 17, 20} // less than 16 is 16
+		if g.profile.Wide {
+			limits = append(limits, 64, 255, 10000)
+		}
+		p.Limit = rapid.SampledFrom(limits).Draw(g.T, "limit")
 		p.Retries = g.one(3, "retries")
 	}
 	if g.profile.Spawner || g.chance(8, "spawner") {
@@ -80,6 +86,9 @@ func (g *generator) program() Program {
 		if !g.profile.Limit && g.chance(2, "of others undisturbed") {
 			return p
 		}
+	}
+	if g.profile.Wide && g.chance(60, "many") {
+		p.Actors = append(p.Actors, Actor{Steps: g.many()})
 	}
 	for range 1 + g.one(4, "actors") {
 		p.Actors = append(p.Actors, Actor{Steps: g.steps(6, 0)})
@@ -168,6 +177,9 @@ const mostTimers = 6
 func (g *generator) step(depth int) Step {
 	if g.loop && (g.profile.Loop && g.chance(2, "of a descriptor") || g.chance(4, "of a descriptor, rarely")) {
 		return g.descriptorStep(depth)
+	}
+	if g.profile.Wide && g.chance(10, "ask") {
+		return g.askStep(depth)
 	}
 	s := Step{Op: g.op()}
 	if g.profile.Real {
@@ -274,6 +286,9 @@ func (g *generator) script(op history.Op, depth int) *Script {
 			b.Listener = &Script{Steps: g.steps(2, depth+1)}
 			if g.chance(4, "listener abrupt") {
 				b.Listener.End = history.Panicked
+				if g.profile.Wide && g.chance(2, "listener exits") {
+					b.Listener.End = history.Exited
+				}
 			}
 		}
 	}

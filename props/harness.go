@@ -81,6 +81,9 @@ type harness struct {
 	refusedEarly atomic.Int64           // see Final
 	wrong        atomic.Pointer[string] // see look
 	traced       atomic.Bool            // Running was called inside a body
+	looped       atomic.Bool            // a body has begun
+	endings      atomic.Int64           // listeners of the termination that were not called
+	promises     promises
 
 	sampling sync.Mutex
 	samples  []history.Stats // guarded by sampling: memory for the next samples
@@ -155,6 +158,14 @@ func (h *harness) steps(steps []Step, wait bool) {
 			time.Sleep(s.Wait)
 		}
 		h.call(s)
+		for i := 1; i < s.Times; i++ {
+			again := s
+			again.ID = h.extraTask().ID
+			if s.FD != 0 {
+				again.FD += i
+			}
+			h.call(again)
+		}
 		h.sample()
 	}
 }
@@ -183,6 +194,9 @@ func (h *harness) call(s Step) {
 	switch {
 	case s.Env != "":
 		h.apply(s)
+		return
+	case s.Ask != "":
+		h.ask(s)
 		return
 	case s.Op == history.OpEnd:
 		h.closeRegistration(s.Target)
@@ -353,6 +367,7 @@ func (h *harness) end() {
 	h.call(h.extraTask())
 	h.sample()
 	h.completions()
+	h.checkAsks()
 	h.sealed()
 	h.said = h.final()
 }

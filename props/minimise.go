@@ -88,6 +88,9 @@ func (r *reducer) step(s *Step) {
 	if s.Wait != 0 && r.hit() {
 		s.Wait = 0
 	}
+	if s.Times > 1 && r.hit() {
+		s.Times /= 2
+	}
 	if s.Drain != 0 && r.hit() {
 		s.Drain = 0
 	}

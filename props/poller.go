@@ -28,6 +28,7 @@ type poller struct {
 	broken   bool     // the next Wait fails
 	dead     bool     // every later Wait fails, and Reopen does too
 	ready    []core.PollEvent
+	reopened int // calls of Reopen that worked
 }
 
 // watch is one watched descriptor.
@@ -186,7 +187,14 @@ func (p *poller) Reopen() error {
 		return errPoller
 	}
 	p.watched = map[int]*watch{}
+	p.reopened++
 	return nil
+}
+
+func (p *poller) timesReopened() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reopened
 }
 
 // input makes the descriptor readable.

@@ -55,7 +55,9 @@ type Step struct {
 	Quiet   time.Duration `json:"quiet,omitempty"`
 	Timeout time.Duration `json:"timeout,omitempty"`
 	Body    *Script       `json:"body,omitempty"`
-	Try     bool          `json:"try,omitempty"` // of an Execute: it is a TryExecute
+	Try     bool          `json:"try,omitempty"`   // of an Execute: it is a TryExecute
+	Times   int           `json:"times,omitempty"` // the call is made so often, each time with another label
+	Ask     Ask           `json:"ask,omitempty"`   // a call that the model does not know, instead of Op
 
 	// For descriptors. A step with an Env is not a call, and has no Op.
 	Env      Env             `json:"env,omitempty"`
@@ -156,9 +158,12 @@ func (s Step) String() string {
 	if s.Wait > 0 {
 		fmt.Fprintf(&b, "after %v ", s.Wait)
 	}
-	if s.Env != "" {
+	switch {
+	case s.Env != "":
 		fmt.Fprintf(&b, "%s %s", s.Env, s.Fault)
-	} else {
+	case s.Ask != "":
+		b.WriteString(string(s.Ask))
+	default:
 		b.WriteString(s.Op.String())
 	}
 	if s.Try {
@@ -169,7 +174,7 @@ func (s Step) String() string {
 		value any
 		set   bool
 	}{
-		{"", s.ID, s.ID != 0}, {"of ", s.Target, s.Target != 0},
+		{"", s.ID, s.ID != 0}, {"times ", s.Times, s.Times != 0}, {"of ", s.Target, s.Target != 0},
 		{"in ", s.Delay, s.Op.Timers()}, {"every ", s.Period, s.Period != 0},
 		{"quiet=", s.Quiet, s.Op == history.OpShutdownGracefully},
 		{"timeout=", s.Timeout, s.Op == history.OpShutdownGracefully},

@@ -47,6 +47,7 @@ func Property(id string, observe func(Verdict)) func(*rapid.T) {
 
 // propertyWith is Property on programs of a profile.
 func propertyWith(profile Profile, id string, observe func(Verdict)) func(*rapid.T) {
+	profile.Wide = true
 	programs := Programs(profile)
 	var found *told
 	return func(t *rapid.T) {

@@ -56,6 +56,14 @@ func (r *recorder) enterCall(g int64, c pendingCall) (outer pendingCall, nested 
 	return outer, nested
 }
 
+// calling reports whether the goroutine is inside a call.
+func (r *recorder) calling() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, inside := r.calls[goid.Get()]
+	return inside
+}
+
 func (r *recorder) leaveCall(g int64, outer pendingCall, nested bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

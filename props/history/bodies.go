@@ -2,8 +2,8 @@ package history
 
 // judgeOneAtATime is S6 (G2): bodies do not overlap, unless the rules allow it. If the log has
 // InEventLoop, it is true in every body and false everywhere else except in listeners. With
-// OneLoop, the goroutine that runs bodies changes only after Goexit ended the previous one
-// (G14).
+// OneLoop, the goroutine that runs bodies changes only after Goexit, in a body or in a
+// listener, ended the previous one (G14).
 func judgeOneAtATime(j *judge) {
 	var last *span // of the bodies so far, the one that ended last
 	for _, s := range j.spans {
@@ -23,6 +23,17 @@ func judgeOneAtATime(j *judge) {
 	}
 }
 
+// listenerExited reports whether a listener ended the goroutine of before by Goexit, after
+// before and ahead of s.
+func (j *judge) listenerExited(before, s *span) bool {
+	for i := before.end.N; i < s.begin.N; i++ {
+		if e := &j.Events[i]; e.Kind == End && e.Body == BodyListener && e.Outcome == Exited && e.G == before.begin.G {
+			return true
+		}
+	}
+	return false
+}
+
 func (j *judge) apart(before, s *span) {
 	n := s.begin.N
 	switch {
@@ -30,7 +41,7 @@ func (j *judge) apart(before, s *span) {
 	case before.endN(j.History) > n:
 		j.blame(at(before.begin.N, n), "%s began at #%d while %s, begun at #%d, was running",
 			s.entry.what(), n, before.entry.what(), before.begin.N)
-	case j.Rules.Has(OneLoop) && before.begin.G != s.begin.G && before.end.Outcome != Exited:
+	case j.Rules.Has(OneLoop) && before.begin.G != s.begin.G && before.end.Outcome != Exited && !j.listenerExited(before, s):
 		j.blame(at(before.begin.N, n), "%s began at #%d on another goroutine than %s, which had ended normally",
 			s.entry.what(), n, before.entry.what())
 	}

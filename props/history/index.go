@@ -143,6 +143,10 @@ func (ix *indexer) answer(e *Event) error {
 func (ix *indexer) begin(e *Event) error {
 	h := ix.h
 	s := &span{begin: e, entry: h.byID[e.ID]}
+	if s.entry == nil && e.Body == BodyListener {
+		ix.open[e.G] = append(ix.open[e.G], s) // of a promise, which no call in the log submits
+		return nil
+	}
 	if s.entry == nil {
 		return fmt.Errorf("begin of %d, which was never submitted", e.ID)
 	}

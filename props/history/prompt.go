@@ -50,7 +50,8 @@ func (j *judge) nothingWaits() {
 
 // judgeStarvation is V7 (G13): between the moment at which a timer, a tail task or a hook
 // is ready and its Begin, the loop begins at most the rest of one batch and another whole
-// batch of tasks. It is exercised where tasks competed.
+// batch of tasks, and one more for each batch of timers or tail tasks that begins before it.
+// It is exercised where tasks competed.
 func judgeStarvation(j *judge) {
 	bound := 2 * j.Rules.batch()
 	tasks, waiting := j.taskCounts()
@@ -70,10 +71,18 @@ func judgeStarvation(j *judge) {
 		if between > 0 || waiting[to] > 0 {
 			j.exercised()
 		}
-		if between > bound {
+		if between > bound && between > bound+j.sameKind(e, from, to)/j.Rules.batch()*j.Rules.batch() {
 			j.blame(at(from, to), "%s, ready at #%d, waited for %d tasks, and a batch is %d", e.what(), from, between, j.Rules.batch())
 		}
 	}
+}
+
+// sameKind counts the bodies of the kind of e that begin between two positions.
+func (j *judge) sameKind(e *entry, from, to int) (n int) {
+	for _, s := range j.spans {
+		n += one(from < s.begin.N && s.begin.N < to && s.entry.op() == e.op())
+	}
+	return n
 }
 
 // waitsUntil returns where the wait of an entry that never began ends: at its end, or at

@@ -1,0 +1,189 @@
+package props
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"eventide/core"
+	"eventide/props/history"
+)
+
+// Ask is a call that the model does not know. A step with an Ask has no Op. The harness
+// compares the answer with what it knows, at the moment of the call. The word is the name
+// of the call, or of the first of the calls that belong together.
+type Ask string
+
+// The calls.
+const (
+	AskNow        Ask = "Executor.Now"
+	AskDeadline   Ask = "Timer.Deadline"
+	AskTimer      Ask = "Timer.Err" // and Timer.Done
+	AskFuture     Ask = "Future.Done"
+	AskErr        Ask = "Termination.Err"
+	AskOnDone     Ask = "Termination.OnDone"
+	AskLocal      Ask = "Local.Get" // and Local.Set, Local.Remove
+	AskFD         Ask = "Registration.FD"
+	AskChannels   Ask = "EventLoop.Channels"
+	AskPromise    Ask = "NewPromise"
+	AskSucceed    Ask = "Promise.TrySuccess"
+	AskFail       Ask = "Promise.TryFailure"
+	AskKeep       Ask = "Promise.SetUncancellable"
+	AskCancel     Ask = "Promise.Future" // and its Cancel
+	AskListenLate Ask = "Future.OnDone"  // of the future of a promise
+)
+
+// asksOfPromises are those that complete a promise, change it or listen to it.
+var asksOfPromises = []Ask{AskSucceed, AskFail, AskKeep, AskCancel, AskListenLate}
+
+// otherAsks are those that need no promise.
+var otherAsks = []Ask{AskNow, AskDeadline, AskTimer, AskFuture, AskErr, AskOnDone, AskLocal, AskFD, AskChannels}
+
+// ask makes the call of a step and records it: as a call of OpListen, because it may give
+// the loop a listener to call.
+func (h *harness) ask(s Step) {
+	inv := history.Event{Op: history.OpListen, Note: string(s.Ask)}
+	h.rec.call(inv, func() history.Outcome {
+		h.answerTo(s)
+		return history.Returned
+	})
+}
+
+func (h *harness) answerTo(s Step) {
+	switch s.Ask {
+	case AskNow:
+		if now := h.ex.Now(); !h.real && !now.Equal(time.Now()) {
+			h.blame("Now is %v, and the clock has %v", now, time.Now())
+		}
+	case AskDeadline, AskTimer:
+		h.askTimer(s)
+	case AskFuture:
+		h.askFuture(s.Target)
+	case AskErr:
+		t := h.ex.Termination()
+		if err := t.Err(); err != nil && !isClosed(t.Done()) {
+			h.blame("Termination.Err is %v, and Done is open", err)
+		}
+	case AskOnDone:
+		h.askOnDone()
+	case AskLocal:
+		h.askLocal()
+	case AskFD, AskChannels:
+		h.askLoop(s)
+	default:
+		h.promises.ask(h, s)
+	}
+}
+
+// askTimer compares the answers of a timer. After its end its deadline stays, and an error
+// means that it has ended.
+func (h *harness) askTimer(s Step) {
+	h.mu.Lock()
+	t := h.timers[s.Target]
+	h.mu.Unlock()
+	if t == nil {
+		return
+	}
+	if s.Ask == AskDeadline {
+		ended := isClosed(t.Done())
+		if first, again := t.Deadline(), t.Deadline(); ended && !again.Equal(first) {
+			h.blame("timer %d has ended, and its deadline moves from %v to %v", s.Target, first, again)
+		}
+		return
+	}
+	if err := t.Err(); err != nil && !isClosed(t.Done()) {
+		h.blame("timer %d has ended with %v, and its Done is open", s.Target, err)
+	}
+}
+
+// askFuture compares the answers of a future: Done is closed if and only if Wait has a
+// result.
+func (h *harness) askFuture(id int) {
+	h.mu.Lock()
+	f := h.futures[id]
+	h.mu.Unlock()
+	if f == nil {
+		return
+	}
+	done := isClosed(f.Done())
+	_, err := f.Wait(expired)
+	open := errors.Is(err, context.Canceled) || errors.Is(err, core.ErrInEventLoop)
+	if done && open {
+		h.blame("Done of future %d is closed, and Wait returns %v", id, err)
+	}
+	if !open && !isClosed(f.Done()) {
+		h.blame("Wait of future %d returns %v, and Done is open", id, err)
+	}
+}
+
+// askOnDone adds a listener that the end of the executor must call once.
+func (h *harness) askOnDone() {
+	h.endings.Add(1)
+	t := h.ex.Termination()
+	t.OnDone(func(r core.Report, err error) {
+		h.endings.Add(-1)
+		if !isClosed(t.Done()) || !errors.Is(err, t.Err()) || r != t.Report() {
+			h.blame("a listener of the termination got %+v and %v, and the termination has %+v and %v", r, err, t.Report(), t.Err())
+		}
+	})
+}
+
+// askLocal uses a Local: on the loop it has the value that was set, and elsewhere it
+// returns an error.
+func (h *harness) askLocal() {
+	local := core.NewLocal(func() int { return 1 })
+	inside := h.ex.InEventLoop()
+	first, err := local.Get()
+	set := local.Set(2)
+	second, _ := local.Get()
+	removed := local.Remove()
+	third, _ := local.Get()
+	got, want := []int{first, second, third}, []int{1, 2, 1}
+	if !inside {
+		want = []int{0, 0, 0}
+	}
+	for _, err := range []error{err, set, removed} {
+		if (err == nil) != inside || err != nil && !errors.Is(err, core.ErrNotInEventLoop) {
+			h.blame("InEventLoop is %v, and a Local returns the error %v", inside, err)
+		}
+	}
+	if !slices.Equal(got, want) {
+		h.blame("InEventLoop is %v, and a Local has %v one after the other, want %v", inside, got, want)
+	}
+	_ = local.Remove()
+}
+
+// askLoop compares what an event loop reports of its registrations.
+func (h *harness) askLoop(s Step) {
+	if h.fds.loop == nil {
+		return
+	}
+	if s.Ask == AskChannels {
+		for ch := range h.fds.loop.Channels() {
+			if _, ours := ch.(*channel); !ours {
+				h.blame("Channels has a %T", ch)
+			}
+		}
+		return
+	}
+	r := h.registrationOf(s.Target)
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	reg := r.reg
+	r.mu.Unlock()
+	if reg != nil && reg.FD() != h.fds.kernel.number(r.step.FD) {
+		h.blame("registration %d has the descriptor %d, want %d", s.Target, reg.FD(), h.fds.kernel.number(r.step.FD))
+	}
+}
+
+// checkAsks judges what must hold after the end: each listener of the termination was
+// called once, and so was each listener of a promise that is complete.
+func (h *harness) checkAsks() {
+	if n := h.endings.Load(); n != 0 {
+		h.blame("after Done %d listeners of the termination were not called, or called twice", n)
+	}
+	h.promises.check(h)
+}

@@ -1,0 +1,83 @@
+package props
+
+import (
+	"eventide/core"
+	"eventide/props/history"
+
+	"pgregory.net/rapid"
+)
+
+// askStep draws a call that the model does not know.
+func (g *generator) askStep(depth int) Step {
+	s := Step{}
+	if depth == 0 && g.chance(2, "waits") {
+		s.Wait = g.duration("wait")
+	}
+	switch n := g.one(8, "ask"); {
+	case n < 2 || n < 6 && len(g.promises) == 0:
+		s.Ask, s.ID, s.Body = AskPromise, g.newID(), &Script{Listen: true}
+		g.promises = append(g.promises, s.ID)
+		if depth < 2 && g.chance(2, "listener calls") {
+			s.Body.Listener = &Script{Steps: g.steps(2, depth+1)}
+			if g.chance(4, "listener abrupt") {
+				s.Body.Listener.End = rapid.SampledFrom([]history.Outcome{history.Panicked, history.Exited}).Draw(g.T, "end")
+			}
+		}
+	case n < 6:
+		s.Ask, s.Target = rapid.SampledFrom(asksOfPromises).Draw(g.T, "of a promise"), g.pick(g.promises, "promise")
+	default:
+		s.Ask = rapid.SampledFrom(otherAsks).Draw(g.T, "of the executor")
+		switch s.Ask {
+		case AskFD:
+			s.Target = g.pick(g.regs, "registration")
+		case AskFuture:
+			s.Target = g.pick(g.futures, "of")
+		case AskDeadline, AskTimer:
+			s.Target = g.pick(g.cancels, "of")
+		}
+	}
+	return s
+}
+
+// sizes are on both sides of the bounds of one turn, of a segment of a queue and of a
+// chunk of timers.
+var sizes = []int{63, 64, 65, 127, 128, 129, 255, 256, 257, 300, 1000}
+
+// many is more work of one kind than a turn takes, added while a body blocks the loop, and
+// perhaps a shutdown call behind it.
+func (g *generator) many() []Step {
+	steps := []Step{{Op: history.OpExecute, ID: g.newID(), Wait: g.duration("many at"), Body: &Script{Sleep: 1e6}}}
+	for range 1 + g.one(2, "kinds of work") {
+		steps = append(steps, g.manyOf())
+	}
+	if g.chance(2, "then a shutdown") {
+		steps = append(steps, g.burstCall())
+	}
+	return steps
+}
+
+func (g *generator) manyOf() Step {
+	ops := []history.Op{history.OpExecute, history.OpSubmit, history.OpAddHook, history.OpExecuteLazy}
+	if g.policy == history.CancelTimers { // the model has no clock: under the others each timer doubles its states
+		ops = append(ops, history.OpSchedule)
+	}
+	if g.loop {
+		ops = append(ops, history.OpRegister, history.OpRegisterChannel)
+	}
+	s := Step{Op: rapid.SampledFrom(ops).Draw(g.T, "many of"), Times: rapid.SampledFrom(sizes).Draw(g.T, "how many"), Body: &Script{}}
+	switch {
+	case s.Op == history.OpSchedule:
+		s.Delay = g.duration("delay")
+	case s.Op.Registers():
+		s.ID, s.FD, s.Interest, s.Times = g.newLabel(), manyFDs, core.Readable, min(s.Times, 300)
+		return s
+	}
+	if s.Times <= 300 && g.chance(4, "abrupt") {
+		s.Body.End = rapid.SampledFrom([]history.Outcome{history.Panicked, history.Exited}).Draw(g.T, "end")
+	}
+	s.ID = g.newID()
+	return s
+}
+
+// manyFDs is the first descriptor of many registrations: no other step uses one of them.
+const manyFDs = 100
