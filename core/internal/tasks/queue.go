@@ -4,21 +4,6 @@ package tasks
 
 import "sync/atomic"
 
-// SegmentSize is the number of tasks in one segment of a Queue: large enough
-// that taking a segment costs little per task, small enough that its counts fit
-// the fields of progress.
-const SegmentSize = 256
-
-// maxFreeSegments is how many spent segments a queue keeps for reuse. Other segments of a
-// burst go back to the garbage collector (G24).
-const maxFreeSegments = 4
-
-type segment struct {
-	next  *segment
-	n     int // tasks written
-	tasks [SegmentSize]func()
-}
-
 // Queue is a FIFO of tasks. Producers push under the owner's lock. The consumer, which is
 // the loop, takes one segment at a time under the same lock, and runs it without the
 // lock: that segment is the batch in hand. The zero value is an empty queue.
@@ -28,13 +13,9 @@ type segment struct {
 // snapshot of the four under the lock satisfies the invariant at any instant.
 type Queue struct {
 	// Guarded by the owner's lock.
-	head, tail *segment // not yet taken
-	size       int      // tasks in head..tail
-	free       *segment
-	nfree      int
-	accepted   int64
-	ran        int64 // in the batches before the one in hand
-	cancelled  int64 // likewise
+	segments        // not yet taken
+	ran       int64 // in the batches before the one in hand
+	cancelled int64 // likewise
 
 	_ [64]byte // producers write the fields above, the loop those below, for each task
 
@@ -50,41 +31,6 @@ type Queue struct {
 	_ [64]byte
 }
 
-// Push appends an accepted task. The lock is held.
-func (q *Queue) Push(task func()) {
-	s := q.tail
-	if s == nil || s.n == SegmentSize {
-		s = q.grow()
-	}
-	s.tasks[s.n] = task
-	s.n++
-	q.size++
-	q.accepted++
-}
-
-func (q *Queue) grow() *segment {
-	s := q.free
-	if s != nil {
-		q.free, s.next = s.next, nil
-		q.nfree--
-	} else {
-		s = new(segment)
-	}
-	if q.tail == nil {
-		q.head = s
-	} else {
-		q.tail.next = s
-	}
-	q.tail = s
-	return s
-}
-
-// Size returns how many tasks wait, without the batch in hand. The lock is held.
-func (q *Queue) Size() int { return q.size }
-
-// Accepted returns how many tasks have been pushed. The lock is held.
-func (q *Queue) Accepted() int64 { return q.accepted }
-
 // Take replaces the batch in hand, which must be spent, by the oldest segment, and
 // returns the number of its tasks. The lock is held; loop only.
 func (q *Queue) Take() int {
@@ -92,30 +38,18 @@ func (q *Queue) Take() int {
 	q.ran += q.mark.ran()
 	q.cancelled += q.mark.cancelled()
 	q.first += int64(q.pos)
-	q.pos, q.batch, q.mark = 0, q.head, 0
-	if q.batch != nil {
-		q.head = q.batch.next
-		if q.head == nil {
-			q.tail = nil
-		}
-		q.batch.next = nil
-		q.mark = progress(q.batch.n)
-		q.size -= q.batch.n
+	q.pos, q.batch, q.mark = 0, nil, 0
+	if q.head != nil {
+		n := q.length()
+		q.mark = progress(n)
+		q.size -= n
+		q.batch = q.removeHead()
 	}
 	q.progress.Store(uint64(q.mark))
 	if spent != nil {
 		q.recycle(spent)
 	}
 	return q.mark.left()
-}
-
-// recycle keeps a spent segment for reuse, or drops it. Next has cleared its slots.
-func (q *Queue) recycle(s *segment) {
-	if q.nfree == maxFreeSegments {
-		return
-	}
-	s.n, s.next, q.free = 0, q.free, s
-	q.nfree++
 }
 
 // Left returns how many tasks of the batch in hand have not ended. Loop only.

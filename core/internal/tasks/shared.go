@@ -8,43 +8,11 @@ package tasks
 // It keeps the same counters as Queue (G20): accepted is incremented when a task is pushed,
 // ran or cancelled when it ends; pending is the number of queued and running tasks.
 type Shared struct {
-	head, tail *segment
-	pos        int // of the next task in head
-	size       int // queued tasks
-	free       *segment
-	nfree      int
+	segments
+	pos int // of the next task in head
 
-	accepted, begun, ran, cancelled int64
-	running                         int
-}
-
-// Push appends an accepted task.
-func (q *Shared) Push(task func()) {
-	s := q.tail
-	if s == nil || s.n == SegmentSize {
-		s = q.grow()
-	}
-	s.tasks[s.n] = task
-	s.n++
-	q.size++
-	q.accepted++
-}
-
-func (q *Shared) grow() *segment {
-	s := q.free
-	if s != nil {
-		q.free, s.next = s.next, nil
-		q.nfree--
-	} else {
-		s = new(segment)
-	}
-	if q.tail == nil {
-		q.head = s
-	} else {
-		q.tail.next = s
-	}
-	q.tail = s
-	return s
+	begun, ran, cancelled int64
+	running               int
 }
 
 // Pop removes the oldest task and returns it with its number, which is 1 for the first task
@@ -56,7 +24,7 @@ func (q *Shared) Pop() (task func(), number int64) {
 	q.size--
 	q.running++
 	q.begun++
-	if q.pos == s.n {
+	if q.pos == q.length() {
 		q.next()
 	}
 	return task, q.begun
@@ -64,17 +32,12 @@ func (q *Shared) Pop() (task func(), number int64) {
 
 // next releases the spent segment at the head. If it is the only one, it is reused in place.
 func (q *Shared) next() {
-	s := q.head
-	q.pos, s.n = 0, 0
-	if s.next == nil {
+	q.pos = 0
+	if q.head == q.tail {
+		q.filled = 0
 		return
 	}
-	q.head = s.next
-	s.next = nil
-	if q.nfree < maxFreeSegments {
-		s.next, q.free = q.free, s
-		q.nfree++
-	}
+	q.recycle(q.removeHead())
 }
 
 // End counts how a running task has ended.
@@ -86,9 +49,6 @@ func (q *Shared) End(how Ending) {
 		q.ran++
 	}
 }
-
-// Size returns the number of queued tasks.
-func (q *Shared) Size() int { return q.size }
 
 // Counts returns a consistent snapshot.
 func (q *Shared) Counts() Counts {
@@ -103,4 +63,4 @@ func (q *Shared) Counts() Counts {
 }
 
 // Release drops all memory of an empty queue.
-func (q *Shared) Release() { q.head, q.tail, q.pos, q.free, q.nfree = nil, nil, 0, nil, 0 }
+func (q *Shared) Release() { q.segments, q.pos = segments{accepted: q.accepted}, 0 }
