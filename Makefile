@@ -109,6 +109,9 @@ gate: ## the working tree beside an older commit, before a release; BASE=v1.2.0,
 	go build -o out/release ./bench/cmd/release
 	out/release -base "$(BASE)" $(ARGS)
 
+scale: ## throughput by producers, loops and connections, with what a knee means; simulates more processors; writes out/scale.json
+	go run ./bench/cmd/scale $(ARGS)
+
 peers-setup: ## install the libraries to compare with (apt, as root) and compile their drivers into out/peers
 	apt-get update && apt-get install -y --no-install-recommends libnetty-java libjctools-java openjdk-17-jdk-headless gcc g++ libuv1-dev libboost-dev
 	cd bench/peers && go mod download
@@ -136,9 +139,9 @@ results: ## write RESULTS.md, and what the README shows of it, from the kept fil
 	go run ./bench/cmd/results
 	go test ./props/cmd/verify -run '^TestTheReadmeShowsTheKeptRun$$' -update
 
-results-keep: ## keep what verify, mutants, compare, peers, matrix, servers and gate wrote to out
+results-keep: ## keep what verify, mutants, compare, peers, matrix, servers, gate and scale wrote to out
 	mkdir -p testdata/bench
-	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json out/histograms.txt out/peers.json out/matrix.json out/drain.json out/gate.json) testdata/bench/
+	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json out/histograms.txt out/peers.json out/matrix.json out/drain.json out/gate.json out/scale.json) testdata/bench/
 
 results-check: ## fail if RESULTS.md and the pages about chosen schedules are not what the raw files give
 	go run ./bench/cmd/results -check

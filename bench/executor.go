@@ -56,6 +56,23 @@ var executors = []implementation{
 	{"mutex", NewMutex},
 }
 
+// An Opener opens executors of the implementation that has the name in benchmarks.
+type Opener struct {
+	Impl string
+	Open func() (Executor, error)
+}
+
+// Throughput returns the implementations whose throughput is compared on many processors.
+func Throughput() []Opener {
+	var all []Opener
+	for _, x := range withLoops() {
+		if x.impl == "core" || x.impl == "loop" || x.impl == "channel" {
+			all = append(all, Opener{x.impl, x.open})
+		}
+	}
+	return all
+}
+
 // withLoops are the executors, and the event loops where there are any.
 func withLoops() []implementation { return slices.Concat(executors, loops) }
 

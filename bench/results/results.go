@@ -140,6 +140,7 @@ type raw struct {
 	Matrix  *matrix
 	Drain   *drain
 	Gate    *gateReport
+	Scale   *processors
 	Chosen  chosen
 	Auto    *mechanical // nil: no run is kept
 	Figures []Figure
@@ -157,6 +158,9 @@ var chosenPart string
 
 //go:embed mechanical.md.tmpl
 var mechanicalPart string
+
+//go:embed scale.md.tmpl
+var scalePart string
 
 // A Site is RESULTS.md and its plots, by their name.
 type Site struct {
@@ -177,7 +181,7 @@ func Generate(dir string) (Site, error) {
 	if err != nil {
 		return Site{}, err
 	}
-	for name, part := range map[string]string{"chosen": chosenPart, "mechanical": mechanicalPart} {
+	for name, part := range map[string]string{"chosen": chosenPart, "mechanical": mechanicalPart, "scale": scalePart} {
 		if _, err := t.New(name).Parse(part); err != nil {
 			return Site{}, err
 		}
@@ -220,6 +224,7 @@ func readAll(dir string) (raw, error) {
 		x matrix
 		d drain
 		g gateReport
+		c processors
 	)
 	for _, optional := range []struct {
 		name    string
@@ -232,6 +237,7 @@ func readAll(dir string) (raw, error) {
 		{matrixFile, &x, &x.Schema, func() { r.Matrix = &x }},
 		{drainFile, &d, &d.Schema, func() { r.Drain = &d }},
 		{gateFile, &g, &g.Schema, func() { r.Gate = &g }},
+		{scaleFile, &c, &c.Schema, func() { r.Scale = &c }},
 	} {
 		switch err := read(dir, optional.name, optional.into, optional.version); {
 		case err == nil:
@@ -251,6 +257,9 @@ func readAll(dir string) (raw, error) {
 		return r, err
 	}
 	r.Figures = figures(r.Bench.Rows, histograms, r.Peers)
+	if r.Scale != nil {
+		r.Figures = r.Scale.draw(r.Figures)
+	}
 	survivors, err := filepath.Glob(filepath.Join(dir, "..", "mutants", "survivors", "*.mutant"))
 	r.Survivors = len(survivors)
 	return r, err

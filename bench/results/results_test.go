@@ -95,6 +95,11 @@ const (
 		{"name":"good","rounds":3,"cells":[{"verdict":"none-lost","status":"pass"},{"verdict":"ended","status":"pass"}]},
 		{"name":"bad","breaks":"ended","rounds":2,"cells":[{"verdict":"none-lost","status":"inconclusive","text":"it did | not occur"},{"verdict":"ended","status":"FAIL","text":"not in 1 s"}]},
 		{"name":"away","not_run":"no port"}]}`
+	twoCurves = `{"schema":1,"commit":"abc","transfer_ns":90,"locked_ns":5,"assumed":{"Transfer":90,"Local":5},"curves":[
+		{"name":"tasks/impl=core/loops=1","x":"producers","unit":"tasks/s","law":{"lambda":1e7,"sigma":0,"kappa":0},"points":[
+			{"n":1,"median":1e7,"rounds":12},{"n":2,"median":2e7,"low":1.8e7,"high":2.2e7,"rounds":12},{"n":4,"median":4e7,"rounds":12}]},
+		{"name":"echo/impl=core/loops=2","x":"connections","unit":"requests/s","points":[{"n":100000,"median":0,"rounds":0,"not_run":"needs descriptors"}]}],
+		"simulated":[{"name":"one lock","x":"processors","unit":"tasks/s","points":[{"n":1,"median":3e7,"rounds":1},{"n":64,"median":2e6,"rounds":1}]}]}`
 	oneGate = `{"schema":1,"exit":1,"verdict":"REGRESSION: 1 findings","base":"abc","findings":[{"verdict":"pass"},{"verdict":"pass"},{"verdict":"REGRESSION"}]}`
 )
 
@@ -102,15 +107,15 @@ const (
 // when it is not.
 func TestSections(t *testing.T) {
 	dir := copyRaw(t)
-	for _, name := range []string{peersFile, matrixFile, drainFile, gateFile} {
+	for _, name := range []string{peersFile, matrixFile, drainFile, gateFile, scaleFile} {
 		require.NoError(t, os.RemoveAll(filepath.Join(dir, name)))
 	}
 	without, err := Generate(dir)
 	require.NoError(t, err)
-	for _, want := range []string{"no testdata/bench/peers.json", "no testdata/bench/matrix.json", "no testdata/bench/drain.json", "no testdata/bench/gate.json"} {
+	for _, want := range []string{"no testdata/bench/peers.json", "no testdata/bench/matrix.json", "no testdata/bench/drain.json", "no testdata/bench/gate.json", "no testdata/bench/scale.json"} {
 		require.Contains(t, string(without.Page), want)
 	}
-	for name, text := range map[string]string{peersFile: fewPeers, matrixFile: smallTable, drainFile: fewServers, gateFile: oneGate} {
+	for name, text := range map[string]string{peersFile: fewPeers, matrixFile: smallTable, drainFile: fewServers, gateFile: oneGate, scaleFile: twoCurves} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	with, err := Generate(dir)
@@ -126,6 +131,10 @@ func TestSections(t *testing.T) {
 		"| good | pass | pass |", "| bad | inconclusive | **FAIL** |", "| away | NOT RUN | NOT RUN |", "* away: NOT RUN: no port",
 		`* bad, none-lost, inconclusive: it did \| not occur; 2 rounds`, "* bad, ended, FAIL: not in 1 s; 2 rounds",
 		"REGRESSION: 1 findings", "1 REGRESSION; 2 pass;",
+		"| tasks/impl=core/loops=1/producers | 2 | 20000000 | tasks/s | 18000000..22000000 | 12 |",
+		"| echo/impl=core/loops=2/connections | 100000 | NOT RUN: needs descriptors | requests/s | - | 0 |",
+		"`tasks/impl=core/loops=1`: no knee and no level up to 4 producers (σ 0, κ 0)",
+		"moves between two processors in 90ns", "| processors | 1 | 64 |", "| one lock | 30 | 2 |", "(testdata/bench/plots/scale-tasks-1.svg)",
 	} {
 		require.Contains(t, string(with.Page), want)
 	}
