@@ -82,7 +82,7 @@ type harness struct {
 	wrong        atomic.Pointer[string] // see look
 	traced       atomic.Bool            // Running was called inside a body
 	looped       atomic.Bool            // a body has begun
-	endings      atomic.Int64           // listeners of the termination that were not called
+	endings      sync.WaitGroup         // listeners of the termination that were not called
 	promises     promises
 
 	sampling sync.Mutex
