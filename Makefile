@@ -16,9 +16,9 @@ verify: ## a verdict for each guarantee: model, traces, properties, chosen sched
 # and the scheduler of the interleave lane, which hides its hand-offs from the detector
 # so that the program's own races are seen: to the detector its tests are races.
 test: lint ## what a change must pass: lint, all tests with the race detector, all properties, twelve planted bugs
-	go test -timeout 60m -race -short $$(go list ./... | grep -v -e '/model$$' -e '/props/lanes/interleave')
+	go test -timeout 60m -race -short $$(go list ./... | grep -v -e '/model$$' -e '/props/lanes/interleave' -e '/props/lanes/overlaid')
 	go test -timeout 60m -run Prop ./...
-	go test -timeout 60m ./core/... ./model/... ./props/history ./props/exectest ./props/mutant ./props/cmd/... ./props/lanes/interleave/... ./stress ./bench/...
+	go test -timeout 60m ./core/... ./model/... ./props/history ./props/exectest ./props/mutant ./props/cmd/... ./props/lanes/interleave/... ./props/lanes/overlaid/... ./stress ./bench/...
 	go run ./props/cmd/mutants -short
 
 lint: ## gofmt, vet, staticcheck

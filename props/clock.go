@@ -1,15 +1,15 @@
 package props
 
 import (
-	"sync"
 	"time"
 
 	"eventide/core"
+	"eventide/props/interleave/control"
 )
 
 // clock is the bubble's virtual time. It counts the alarms that are set.
 type clock struct {
-	mu  sync.Mutex
+	mu  control.Mutex
 	set map[*alarm]struct{}
 }
 

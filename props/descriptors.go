@@ -8,6 +8,7 @@ import (
 
 	"eventide/core"
 	"eventide/props/history"
+	"eventide/props/interleave/control"
 )
 
 // Env is an event of a descriptor or of the poller that is not a call on the executor.
@@ -42,7 +43,7 @@ func cannotWatch(err error) bool {
 // registration is the harness's record of one registration.
 type registration struct {
 	step    Step
-	mu      sync.Mutex
+	mu      control.Mutex
 	reg     *core.Registration
 	pending *core.ChannelEnd // how it ended before RegisterChannel had returned
 	drain   *time.Timer      // ends it later
@@ -53,7 +54,7 @@ type descriptors struct {
 	loop   *core.EventLoop // nil: a program without descriptors
 	kernel kernel
 
-	mu     sync.Mutex
+	mu     control.Mutex
 	byID   map[int]*registration
 	timers sync.WaitGroup
 }

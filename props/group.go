@@ -9,6 +9,7 @@ import (
 
 	"eventide/core"
 	"eventide/props/history"
+	"eventide/props/interleave/control"
 
 	"pgregory.net/rapid"
 )
@@ -151,7 +152,7 @@ func (p GroupProgram) Run() string {
 		return text
 	}
 	watch := watchGroup(g, !p.Main)
-	var mu sync.Mutex
+	var mu control.Mutex
 	accepted, ran := 0, 0
 	var callers sync.WaitGroup
 	caller := func() {
@@ -275,7 +276,7 @@ func unfinished(g *core.Group) string {
 // turns calls Next from many goroutines, or from one if Main is set: k calls per child.
 // It returns a text unless each child was returned k times.
 func (p GroupProgram) turns(g *core.Group) string {
-	var mu sync.Mutex
+	var mu control.Mutex
 	counts := map[core.EventExecutor]int{}
 	var callers sync.WaitGroup
 	caller := func() {

@@ -11,6 +11,7 @@ import (
 	"eventide/core"
 	"eventide/internal/vocabulary"
 	"eventide/props/history"
+	"eventide/props/interleave/control"
 
 	"github.com/petermattis/goid"
 )
@@ -85,11 +86,11 @@ type harness struct {
 	endings      sync.WaitGroup         // listeners of the termination that were not called
 	promises     promises
 
-	sampling sync.Mutex
+	sampling control.Mutex
 	samples  []history.Stats // guarded by sampling: memory for the next samples
 	extra    atomic.Int64
 
-	mu        sync.Mutex
+	mu        control.Mutex
 	starts    []Start // the next results of the spawner
 	futures   map[int]*core.Future[int]
 	timers    map[int]*core.Timer

@@ -1,12 +1,12 @@
 package props
 
 import (
-	"sync"
 	"time"
 
 	"eventide/core"
 	"eventide/internal/vocabulary"
 	"eventide/props/history"
+	"eventide/props/interleave/control"
 
 	"github.com/petermattis/goid"
 )
@@ -16,7 +16,7 @@ import (
 type recorder struct {
 	log *history.Log
 
-	mu    sync.Mutex
+	mu    control.Mutex
 	calls map[int64]pendingCall // by goroutine: the call that it makes
 	last  map[int]int           // by descriptor: the registration that was added last
 	older map[int]int           // by registration: the previous one of the same descriptor number

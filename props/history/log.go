@@ -2,8 +2,9 @@ package history
 
 import (
 	"slices"
-	"sync"
 	"time"
+
+	"eventide/props/interleave/control"
 
 	"github.com/petermattis/goid"
 )
@@ -14,7 +15,7 @@ import (
 type Log struct {
 	clock func() time.Duration // set once in New
 
-	mu     sync.Mutex
+	mu     control.Mutex
 	events []Event
 }
 
@@ -55,6 +56,7 @@ func (l *Log) Add(e Event) int {
 		e.At = l.clock()
 	}
 	e.N = len(l.events) + 1
+	control.Mark()
 	l.events = append(l.events, e)
 	return e.N
 }

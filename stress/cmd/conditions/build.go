@@ -57,6 +57,7 @@ func (s settings) output(ctx context.Context, args ...string) (string, error) {
 var withoutDetector = map[string]string{
 	"model":                  "the model has no goroutine, and the race detector makes it take minutes",
 	"props/lanes/interleave": "the scheduler hides its hand-offs from the race detector, which would report them as races",
+	"props/lanes/overlaid":   "its tests run binaries of their own, one of which has the race detector",
 }
 
 // build builds the test binary of b and enters what went wrong.

@@ -28,6 +28,9 @@ var quietLookAlikes = map[string]string{
 	"time":                        detPath + "/quiet/time",
 	"context":                     detPath + "/context",
 	"github.com/petermattis/goid": detPath + "/goid",
+
+	// Its Mutex is the quiet one.
+	"eventide/props/interleave/control": detPath + "/quiet/sync",
 }
 
 // kernelLookAlikes is for the model of the kernel: each call of it is one step, as a

@@ -1,0 +1,87 @@
+package interleave
+
+import (
+	"slices"
+	"strings"
+
+	"eventide/props/history"
+)
+
+// Actions counts, for each state and each thing that can happen in it, the distinct
+// histories in which it did: "ShuttingDown/execute". A call counts in the state in which
+// the executor decided it, or, if it does not say, in which the call began.
+type Actions map[string]int
+
+// What can happen: calls, and bodies of the loop; and what of that needs something which
+// cannot be there in a state. A listener may run in whatever state, and is not counted.
+var (
+	actionCalls = []history.Op{
+		history.OpExecute, history.OpExecuteLazy, history.OpSubmit, history.OpAfterIteration,
+		history.OpSchedule, history.OpFixedRate, history.OpFixedDelay, history.OpCancel, history.OpAddHook, history.OpRemoveHook,
+		history.OpShutdownGracefully, history.OpShutdown, history.OpClose, history.OpAwait, history.OpState,
+		history.OpRegister, history.OpRegisterChannel, history.OpModify, history.OpEnd, history.OpListen,
+	}
+	actionBodies = []history.Body{
+		history.BodyTask, history.BodyTail, history.BodyTimer, history.BodyHook, history.BodyReadiness, history.BodyDrain, history.BodyAbort,
+	}
+	impossible = map[history.State][]string{
+		// What was accepted has started the loop.
+		history.NotStarted: {"cancel", "unhook", "modify", "end", "ready"},
+		// Hooks, and channels that are asked to drain, are of a shutdown (G6, G23).
+		history.Started: {"hook begins", "drain begins"},
+		// The poller is closed.
+		history.Terminated: {"ready"},
+	}
+)
+
+// possibleActions are the keys of Actions that a history may have, in order.
+func possibleActions() (cells []string) {
+	names := []string{"ready", "fault"}
+	for _, op := range actionCalls {
+		names = append(names, op.String())
+	}
+	for _, b := range actionBodies {
+		names = append(names, b.String()+" begins")
+	}
+	for s := history.NotStarted; s <= history.Terminated; s++ {
+		for _, name := range names {
+			runs := s != history.NotStarted && s != history.Terminated // bodies do
+			if slices.Contains(impossible[s], name) || !runs && strings.HasSuffix(name, " begins") {
+				continue
+			}
+			cells = append(cells, s.String()+"/"+name)
+		}
+	}
+	slices.Sort(cells)
+	return cells
+}
+
+// add enters a history.
+func (a Actions) add(events []history.Event) {
+	seen := make(map[string]bool)
+	at := make([]history.State, len(events)+1) // by the number of the call
+	state := history.NotStarted
+	for i := range events {
+		switch e := &events[i]; e.Kind {
+		case history.Transit:
+			state = e.To
+		case history.Invoke:
+			at[e.N] = state
+		case history.Admit:
+			at[e.Call] = state
+		case history.Return:
+			seen[at[e.Call].String()+"/"+e.Op.String()] = true
+		case history.Begin:
+			if e.Body != history.BodyListener {
+				seen[state.String()+"/"+e.Body.String()+" begins"] = true
+			}
+		case history.Fault:
+			seen[state.String()+"/fault"] = true
+		case history.Readied:
+			seen[state.String()+"/ready"] = true
+		}
+	}
+	for cell := range seen {
+		a[cell]++
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+)
+
+// saysEach is how far apart the lines about a run that goes on are.
+const saysEach = 5 * time.Second
+
+// digest reads what the lane prints. Its lines of JSON become a line about the progress
+// now and then, and a verdict at the end; everything else is passed on.
+type digest struct {
+	out, progress io.Writer
+	now           func() time.Time
+
+	partial []byte // of a line
+	blank   bool   // the line before was empty
+	last    line   // of JSON
+	any     bool   // there was one
+	said    time.Time
+	err     error // the first of a line that is no JSON, or of out
+}
+
+func newDigest(out, progress io.Writer) *digest {
+	return &digest{out: out, progress: progress, now: time.Now, said: time.Now()}
+}
+
+// Write takes more of the output. It never fails, so that the lane runs on; end returns
+// the error.
+func (d *digest) Write(p []byte) (int, error) {
+	d.partial = append(d.partial, p...)
+	for {
+		text, rest, found := bytes.Cut(d.partial, []byte("\n"))
+		if !found {
+			return len(p), nil
+		}
+		d.line(text)
+		d.partial = slices.Clone(rest)
+	}
+}
+
+func (d *digest) line(text []byte) {
+	data, isJSON := bytes.CutPrefix(text, []byte("@@"))
+	switch {
+	case !isJSON:
+		if d.blank {
+			d.pass(nil)
+		}
+		if d.blank = len(text) == 0; !d.blank {
+			d.pass(text)
+		}
+		return
+	case d.take(data) != nil:
+		return
+	}
+	d.blank = false // each such line has an empty one before it
+	if now := d.now(); now.Sub(d.said) >= saysEach {
+		d.said = now
+		fmt.Fprintf(d.progress, "%.0f s: %s\n", d.last.Seconds, d.last.verdict("so far"))
+	}
+}
+
+func (d *digest) take(data []byte) error {
+	var l line
+	if err := json.Unmarshal(data, &l); err != nil {
+		d.err = errors.Join(d.err, fmt.Errorf("a line of the lane: %w: %s", err, data))
+		return err
+	}
+	d.last, d.any = l, true
+	return nil
+}
+
+func (d *digest) pass(text []byte) {
+	if _, err := fmt.Fprintf(d.out, "%s\n", text); err != nil {
+		d.err = errors.Join(d.err, err)
+	}
+}
+
+// end prints the verdict on a lane that has ended with an exit code. One that explores
+// no schedules, as a replay does, says itself what came of it.
+func (d *digest) end(code int) error {
+	if len(d.partial) > 0 {
+		d.line(d.partial)
+	}
+	switch {
+	case !d.any:
+	case code == exitInterrupted:
+		d.pass([]byte("interrupted: " + d.last.verdict("until then")))
+	case code != 0 && len(d.last.Failed) == 0:
+		d.pass(fmt.Appendf(nil, "no verdict: the lane ended with exit code %d", code))
+	default:
+		d.pass([]byte(d.last.verdict("")))
+	}
+	return d.err
+}
+
+// verdict is the line in words; when is "so far", or nothing for the last one.
+func (l line) verdict(when string) string {
+	if when != "" {
+		when = " " + when
+	}
+	seen := fmt.Sprintf("%d schedules, %d scenarios%s", l.Runs+l.Exhausted.Schedules, max(l.Scenarios, l.Exhausted.Scenarios), when)
+	if len(l.Failed) == 0 {
+		return "no violation in " + seen
+	}
+	text := "violation in " + seen + ":"
+	for _, id := range slices.Sorted(maps.Keys(l.Failed)) {
+		text += " " + l.Failed[id]
+	}
+	return text
+}

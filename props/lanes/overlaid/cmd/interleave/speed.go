@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"eventide/props/lanes/overlaid/build"
+)
+
+// speeds builds the lane, and its programs without the overlay, plain and with the race
+// detector, and has each of the four measure itself.
+func (s settings) speeds() error {
+	for _, race := range []bool{false, true} {
+		lane := build.Lane{Root: s.root, Dir: filepath.Join(s.out, fmt.Sprintf("speed-race=%v", race)), Race: race}
+		bin, err := lane.Build()
+		if err != nil {
+			return err
+		}
+		free, err := lane.BuildFree()
+		if err != nil {
+			return err
+		}
+		for _, bin := range []string{bin, free} {
+			cmd := exec.Command(bin, "-bench", "-strategy", "pct3", "-budget", "4s")
+			cmd.Stdout = os.Stdout // stderr has the report of the planted race
+			cmd.Env = append(os.Environ(), "GORACE=exitcode=0")
+			if err := cmd.Run(); err != nil {
+				return fmt.Errorf("%s: %w", bin, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package interleave
+
+import (
+	"strings"
+
+	"eventide/props/interleave/inprocess"
+)
+
+// Conflicts are the pairs of places in core at which two goroutines met at an object
+// that one of them changed: "core/a.go:1 unlock > core/b.go:2 lock" counts the sampled
+// schedules in which the second followed the first at once, with nobody at the object
+// between them. A pair with 0 could have: both places were at one object, on two
+// goroutines. It may be that something else orders them, and that no schedule will.
+type Conflicts map[string]int
+
+// visitor is one operation at a place, and who made it: enough of them to know if two
+// different goroutines did.
+type visitor struct {
+	name   string
+	op     string
+	write  bool
+	first  int
+	others bool
+}
+
+// add enters a traced schedule.
+func (c Conflicts) add(trace []inprocess.Event) {
+	objects := map[int][]visitor{}
+	last := map[int]inprocess.Event{}
+	hit := map[[2]string]bool{}
+	for _, e := range trace {
+		if e.Object == 0 || e.Op == inprocess.Blocked || !strings.HasPrefix(e.Site, "core/") {
+			continue
+		}
+		if p, ok := last[e.Object]; ok && p.G != e.G && meet(p.Op, e.Op, p.Write, e.Write) {
+			hit[[2]string{place(p), place(e)}] = true
+		}
+		last[e.Object] = e
+		objects[e.Object] = visit(objects[e.Object], e)
+	}
+	for _, at := range objects {
+		for _, a := range at {
+			for _, b := range at {
+				if (a.first != b.first || a.others || b.others) && meet(a.op, b.op, a.write, b.write) {
+					c[a.name+" > "+b.name] += 0
+				}
+			}
+		}
+	}
+	for pair := range hit {
+		c[pair[0]+" > "+pair[1]]++
+	}
+}
+
+func place(e inprocess.Event) string { return e.Site + " " + e.Op }
+
+func visit(at []visitor, e inprocess.Event) []visitor {
+	name := place(e)
+	for i := range at {
+		if v := &at[i]; v.name == name {
+			v.others = v.others || v.first != e.G
+			v.write = v.write || e.Write
+			return at
+		}
+	}
+	return append(at, visitor{name: name, op: e.Op, write: e.Write, first: e.G})
+}
+
+// meet reports whether b may follow a at once, on another goroutine, and their order
+// matters. Of locks, that is who unlocks and who locks next.
+func meet(a, b string, aWrites, bWrites bool) bool {
+	locks := b == "lock" || b == "wlock" || b == "trylock"
+	switch a {
+	case "lock", "wlock", "rlock":
+		return false
+	case "unlock":
+		return locks || b == "rlock" || b == "tryrlock"
+	case "runlock":
+		return locks
+	}
+	return (aWrites || bWrites) && b != "unlock" && b != "runlock"
+}

@@ -1,0 +1,231 @@
+package interleave
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"eventide/props"
+	"eventide/props/interleave/inprocess"
+)
+
+// How many schedules a scenario gets before the next has its turn: a generated
+// program one of each strategy, since there is another where it came from.
+const (
+	perVisit     = 36
+	perGenerated = 9
+	perTurn      = 6 // scenarios that were made for the guarantee that a lane leans towards
+)
+
+// exploration is one run over the scenarios.
+type exploration struct {
+	settings
+	scenarios []Scenario
+	x         *Explorer
+	done      Part // what is behind it
+	line      line
+	began     time.Time
+	printed   time.Time
+}
+
+// explore exhausts what is small, then goes round the scenarios, the small ones and
+// generated ones, until the budget is spent, the rounds are made, or something is found.
+func (s settings) explore() int {
+	e := &exploration{settings: s, scenarios: named(), x: NewExplorer(), began: time.Now()}
+	code, err := e.run()
+	if err != nil {
+		fmt.Fprintln(s.err, "lane:", err)
+		return max(code, exitUsage)
+	}
+	return code
+}
+
+func (e *exploration) run() (code int, err error) {
+	if e.scenario != "" {
+		sc, err := find(e.scenario)
+		if err != nil {
+			return exitUsage, err
+		}
+		e.scenarios = []Scenario{sc}
+	}
+	if e.done, err = e.open(); err != nil {
+		return exitUsage, err
+	}
+	e.x.Coverage = e.done.Coverage
+	e.line = line{Lane: "interleave", Seed: e.seed, Failed: map[string]string{}, Speed: speeds(e.seed)}
+	if err := e.besideFree(e.line.Speed); err != nil {
+		return exitUsage, err
+	}
+	if e.shard.Of > 1 {
+		e.line.Shard = fmt.Sprintf("%d/%d", e.shard.Index+1, e.shard.Of)
+	}
+	if code, err := e.first(); code != exitClean || err != nil {
+		return code, err
+	}
+	for u := e.done.Next; !e.over(u); u++ {
+		found, err := e.turn(u/len(e.scenarios), u%len(e.scenarios))
+		if err != nil {
+			return exitFound, err
+		}
+		if found {
+			code = exitFound
+			if !e.keep {
+				return code, e.emit()
+			}
+		}
+		if e.late() {
+			break // in the middle of the turn
+		}
+		e.done.Next = u + 1
+		if time.Since(e.printed) > 250*time.Millisecond {
+			if err := e.emit(); err != nil {
+				return exitUsage, err
+			}
+		}
+	}
+	e.done.Complete = true
+	if len(e.done.Failed) == 0 {
+		e.writeTimeline(e.sample())
+	}
+	if err := e.emit(); err != nil {
+		return code, err
+	}
+	e.line.text(e.err)
+	return code, nil
+}
+
+// over reports whether there is no u-th turn.
+func (e *exploration) over(u int) bool {
+	if e.rounds > 0 {
+		return u >= e.rounds*len(e.scenarios)
+	}
+	return e.late()
+}
+
+func (e *exploration) late() bool { return e.rounds == 0 && time.Since(e.began) >= e.budget }
+
+// first is the exhaustive part. It is left out where the question is a particular one.
+func (e *exploration) first() (code int, err error) {
+	if e.done.First || e.only != "" || e.lean != "" || e.scenario != "" || e.strategy != "" {
+		return exitClean, nil
+	}
+	over := func() bool { return e.rounds == 0 && time.Since(e.began) >= e.budget/4 }
+	var failed error
+	x, bad, err := e.exhaustFirst(over, func(x Exhausted) {
+		if time.Since(e.printed) > 250*time.Millisecond {
+			e.done.Exhausted = x
+			failed = errors.Join(failed, e.emit())
+		}
+	})
+	e.done.Exhausted = x
+	err = errors.Join(err, failed)
+	if bad != nil && bad.found != nil {
+		e.record(bad.explorer, bad.found)
+		return exitFound, e.emit()
+	}
+	e.done.First = err == nil
+	return exitClean, err
+}
+
+// turn makes the visits of one turn that fall to this shard, and reports whether
+// something was found.
+func (e *exploration) turn(round, i int) (bool, error) {
+	hit := false
+	for k, sc := range e.visit(e.scenarios, round, i) {
+		if !e.shard.Has(e.seed, sc.Name, (round*len(e.scenarios)+i)*16+k) {
+			continue
+		}
+		st, err := e.newMix(round, i)
+		if err != nil {
+			return false, err
+		}
+		n := cmp.Or(e.n, perVisit)
+		if e.n == 0 && isGenerated(sc) {
+			n = perGenerated
+		}
+		e.x.Forget()
+		e.x.Sample = 0
+		if (round+i+k)%2 == 0 { // a trace takes as long as several schedules
+			e.x.Sample = 1 + (round+i)%min(n, perGenerated) // of another strategy each time
+		}
+		e.done.Scenarios++
+		found, err := e.x.Explore(sc, st, func(k int) bool { return k >= n || e.late() })
+		if err != nil {
+			return false, err
+		}
+		if found == nil || e.only != "" && !found.against(e.only) {
+			continue
+		}
+		e.record(e.x, found)
+		hit = true
+		if !e.keep {
+			return true, nil
+		}
+	}
+	return hit, nil
+}
+
+func (e *exploration) record(x *Explorer, f *Found) {
+	e.done.Failed[f.Violation.Guarantee] = f.Violation.String()
+	e.line.FoundBy, e.line.Schedule = f.Strategy, x.Schedules
+	e.line.Switches = e.report(x, f)
+}
+
+// emit prints a line, and keeps the state of a shard.
+func (e *exploration) emit() error {
+	e.done.Coverage = e.x.Coverage
+	e.line.Failed, e.line.Scenarios, e.line.Exhausted = e.done.Failed, e.done.Scenarios, e.done.Exhausted
+	e.line.Seconds = time.Since(e.began).Seconds()
+	e.line.fill(e.x)
+	text, err := json.Marshal(e.line)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.out, "\n@@%s\n", text)
+	e.printed = time.Now()
+	if e.part == "" {
+		return nil
+	}
+	return e.done.save(e.part)
+}
+
+// visit returns what a turn is about: one of the named scenarios, one without a Tracer,
+// and one that is generated.
+func (s settings) visit(scenarios []Scenario, round, i int) []Scenario {
+	if s.scenario != "" {
+		return scenarios
+	}
+	// A stride that is coprime to the number of scenarios mixes them.
+	sc := scenarios[(uint64(i*37+round)+s.seed%uint64(len(scenarios))*11)%uint64(len(scenarios))]
+	untraced := Bare()
+	id := cmp.Or(s.only, s.lean)
+	if id == "" {
+		id = props.Guarantees[(i+round)%len(props.Guarantees)].ID
+	}
+	seed := int(s.seed)*1_000_000 + round*len(scenarios) + i
+	visits := []Scenario{untraced[(i+round)%len(untraced)], sc, Generated(id, seed)}
+	if early := Sleeping(); s.lean == "" && round == 0 && i < len(early) {
+		visits = append(visits, early[i]) // of a lost wake-up they tell with the first schedule
+	}
+	if own := leaning(scenarios, s.lean); len(own) > 0 {
+		for k := range min(perTurn, len(own)) {
+			visits = append(visits, own[((round*len(scenarios)+i)*perTurn+k)%len(own)])
+		}
+	}
+	if s.lean != "" { // several programs for one of the others
+		for k := range 5 {
+			visits = append(visits, Generated(id, seed+(k+1)<<24))
+		}
+	}
+	return visits
+}
+
+func (s settings) newMix(round, i int) (*inprocess.Strategy, error) {
+	seed := s.seed + uint64(round)<<40 + uint64(i)<<20
+	if s.strategy != "" {
+		return newStrategy(s.strategy, seed)
+	}
+	return inprocess.NewMix(seed, inprocess.Names()...)
+}

@@ -1,0 +1,192 @@
+package interleave
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"eventide/props"
+	"eventide/props/history"
+	"eventide/props/interleave/inprocess"
+	"eventide/props/lanes/overlaid/bare"
+)
+
+// Scenario is a program and how time goes by in it.
+type Scenario struct {
+	Name    string              `json:"name,omitempty"`
+	Program props.Program       `json:"program"`
+	Bare    *bare.Config        `json:"bare,omitempty"`  // instead of Program: without a Tracer
+	Group   *props.GroupProgram `json:"group,omitempty"` // instead of Program: several executors
+	Time    inprocess.TimeMode  `json:"time"`
+}
+
+// writesHistory reports whether a run is judged by the events that it leaves. The
+// others say themselves what was wrong.
+func (sc Scenario) writesHistory() bool { return sc.Bare == nil && sc.Group == nil }
+
+// text is the program for a person.
+func (sc Scenario) text() string {
+	switch {
+	case sc.Bare != nil:
+		return fmt.Sprintf("without a tracer: %+v\n", *sc.Bare)
+	case sc.Group != nil:
+		return fmt.Sprintf("group: %+v\n", *sc.Group)
+	}
+	return sc.Program.String()
+}
+
+// Found is a schedule that broke a guarantee.
+type Found struct {
+	Scenario  Scenario
+	Violation history.Violation
+	Others    []history.Violation
+	Switches  []inprocess.Switch
+	Strategy  string
+	Schedule  int // which of the scenario's schedules, from 1
+	Verdict   inprocess.Verdict
+
+	events []history.Event
+	result *inprocess.Result
+}
+
+// Explorer runs schedules of one scenario after the other.
+type Explorer struct {
+	Options inprocess.Options
+	NoJudge bool // run only: to measure the scheduler
+	Check   int  // every so many schedules one runs a second time and must be the same; 0: never
+	Sample  int  // this schedule of each call of Explore is traced, for Conflicts; 0: none
+	Observe func(Scenario, *inprocess.Result)
+
+	Coverage
+	breaches []bare.Breach   // of the last run
+	spare    []history.Event // buffer of the last run, reused by the next
+	classes  map[uint64]uint8
+	judged   map[[2]uint64]*judgement
+	cost     time.Duration // of judging
+}
+
+// NewExplorer returns one with nothing seen.
+func NewExplorer() *Explorer {
+	x := &Explorer{Check: 500, Coverage: newCoverage()}
+	x.Forget()
+	return x
+}
+
+// Forget begins a new scenario: classes and histories are those of one program.
+func (x *Explorer) Forget() {
+	x.classes = map[uint64]uint8{}
+	x.judged = map[[2]uint64]*judgement{}
+}
+
+// run makes one schedule. What it returns is gone with the next one.
+func (x *Explorer) run(sc Scenario, st *inprocess.Strategy, trace bool) (*inprocess.Result, props.Recording) {
+	var out props.Recording
+	opt := x.Options
+	opt.Time, opt.Trace = sc.Time, trace
+	x.breaches = nil
+	switch {
+	case sc.Bare != nil:
+		return inprocess.Run(st, opt, func() { x.breaches = bare.Run(*sc.Bare) }), out
+	case sc.Group != nil:
+		return inprocess.Run(st, opt, func() {
+			if text := sc.Group.Run(); text != "" {
+				x.breaches = []bare.Breach{{Guarantee: "G21", Text: text}}
+			}
+		}), out
+	}
+	r := inprocess.Run(st, opt, func() { out = props.RunIn(x.spare, sc.Program) })
+	x.spare = out.Events[:0]
+	return r, out
+}
+
+// Explore makes schedules until one breaks a guarantee, the strategy has no more,
+// or enough says so. A schedule that does not repeat itself is an error: then
+// nothing that the lane says counts.
+func (x *Explorer) Explore(sc Scenario, st *inprocess.Strategy, enough func(schedules int) bool) (*Found, error) {
+	began := time.Now()
+	defer func() { x.Elapsed += time.Since(began) }()
+	for n := 1; !enough(n-1) && st.Begin(); n++ {
+		r, out := x.run(sc, st, false)
+		isNew := x.count(r)
+		st.End(r, isNew)
+		x.PCT.add(sc, st, r)
+		if x.Observe != nil {
+			x.Observe(sc, r)
+		}
+		if r.Verdict == inprocess.Pruned {
+			continue
+		}
+		if x.NoJudge {
+			continue
+		}
+		j, err := x.judge(sc, r, out)
+		if err != nil {
+			return nil, err
+		}
+		if len(j.violations) > 0 {
+			return &Found{
+				Scenario: sc, Violation: j.violations[0], Others: j.violations[1:],
+				Switches: append([]inprocess.Switch(nil), r.Switches...), Strategy: st.Name(), Schedule: n, Verdict: r.Verdict,
+				events: slices.Clone(out.Events), result: r,
+			}, nil
+		}
+		if sampled := n == x.Sample; sampled || x.Check > 0 && n%x.Check == 0 {
+			again, err := x.repeat(sc, r, sampled)
+			if err != nil {
+				return nil, err
+			}
+			x.Conflicts.add(again.Trace)
+		}
+	}
+	return nil, nil
+}
+
+// count enters a schedule in the books, and reports whether its class is new.
+func (x *Explorer) count(r *inprocess.Result) (isNew bool) {
+	x.Schedules++
+	x.Steps += r.Steps
+	x.Handovers += r.Handovers
+	x.Verdicts[r.Verdict.String()]++
+	for _, site := range r.Unfair {
+		x.Fairness[site]++
+	}
+	if r.Verdict == inprocess.Pruned {
+		x.Pruned++
+		return false
+	}
+	if r.Verdict == inprocess.OutOfSteps {
+		x.Undecided++
+	}
+	switch x.classes[r.Class] {
+	case 0:
+		x.classes[r.Class] = 1
+		x.Classes++
+		x.Singles++
+		return true
+	case 1:
+		x.classes[r.Class] = 2
+		x.Singles--
+	}
+	return false
+}
+
+// repeat runs the schedule of r once more: it has to be the same.
+func (x *Explorer) repeat(sc Scenario, r *inprocess.Result, trace bool) (*inprocess.Result, error) {
+	first := *r
+	again := inprocess.NewReplay(append([]inprocess.Switch(nil), r.Switches...))
+	again.Begin()
+	second, _ := x.run(sc, again, trace)
+	if err := sameSchedule(&first, second); err != nil {
+		return nil, fmt.Errorf("%w\n%v", err, sc.Program)
+	}
+	return second, nil
+}
+
+// sameSchedule is an error unless a schedule came out as it did before.
+func sameSchedule(first, second *inprocess.Result) error {
+	if second.Class == first.Class && second.Steps == first.Steps && second.Verdict == first.Verdict {
+		return nil
+	}
+	return fmt.Errorf("interleave: the same schedule ran differently: %d steps, class %x, %v; then %d steps, class %x, %v: something in it is not controlled",
+		first.Steps, first.Class, first.Verdict, second.Steps, second.Class, second.Verdict)
+}

@@ -1,0 +1,113 @@
+package interleave
+
+import (
+	"time"
+
+	"eventide/core"
+	"eventide/props"
+	"eventide/props/history"
+)
+
+// The descriptor that is registered before a pair of calls on an event loop begins, and
+// its registration.
+const (
+	watchedFD = 1
+	watchedID = 9
+)
+
+func one(s props.Step) func(int) []props.Step {
+	return func(int) []props.Step { return []props.Step{s} }
+}
+
+func registers(op history.Op, fd int, drain time.Duration) func(id int) []props.Step {
+	return func(id int) []props.Step {
+		return []props.Step{{Op: op, ID: id, FD: fd, Interest: core.Readable, Drain: drain, Bytes: 100, Body: &props.Script{}}}
+	}
+}
+
+func faults(how props.Fault) call {
+	return call{"fault " + string(how), one(props.Step{Env: props.EnvFault, Fault: how})}
+}
+
+// loopCalls are what may happen to an event loop beside a shutdown. Input twice is two
+// chances for its handler; to end twice has to be to end once.
+var loopCalls = []call{
+	{"register", registers(history.OpRegister, watchedFD+1, 0)},
+	{"channel", registers(history.OpRegisterChannel, watchedFD+1, time.Millisecond)},
+	{"reuse", func(id int) []props.Step {
+		return append(one(props.Step{Env: props.EnvCloseFD, FD: watchedFD})(id), registers(history.OpRegister, watchedFD, 0)(id)...)
+	}},
+	{"input", one(props.Step{Env: props.EnvInput, FD: watchedFD})},
+	{"end", one(props.Step{Op: history.OpEnd, Target: watchedID})},
+	{"end-end", func(int) []props.Step {
+		return []props.Step{{Op: history.OpEnd, Target: watchedID}, {Op: history.OpEnd, Target: watchedID}}
+	}},
+	{"modify", one(props.Step{Op: history.OpModify, Target: watchedID, Interest: core.Writable})},
+}
+
+// loopFaults are ways in which the poller of an event loop fails.
+var loopFaults = []call{
+	faults(props.FaultSpurious), faults(props.FaultStale), faults(props.FaultFull), faults(props.FaultBroken), faults(props.FaultFullBroken), faults(props.FaultDead),
+}
+
+// loopShutdowns end an event loop whose channel has something to drain.
+var loopShutdowns = []call{
+	{"graceful(0,0)", shuts(history.OpShutdownGracefully, 0, 0)},
+	{"graceful(1ms,2ms)", shuts(history.OpShutdownGracefully, time.Millisecond, 2*time.Millisecond)},
+	{"shutdown", shuts(history.OpShutdown, 0, 0)},
+}
+
+// LoopPairs returns a scenario for every pair of calls on an event loop that has a
+// channel and sleeps, one of them about descriptors: two calls that meet, a call that
+// meets a shutdown, and one that meets a fault of the poller.
+func LoopPairs() []Scenario {
+	var all []Scenario
+	for i, a := range loopCalls {
+		for _, b := range loopCalls[i:] {
+			all = append(all, loopPair(a, b, 0))
+		}
+		for _, b := range loopShutdowns {
+			all = append(all, loopPair(a, b, 0), loopPair(a, b, -1))
+		}
+	}
+	for _, a := range loopFaults {
+		for _, b := range []call{calls[0], loopCalls[0], loopCalls[1], loopCalls[3], loopCalls[4], loopShutdowns[1], loopShutdowns[2]} {
+			all = append(all, loopPair(a, b, 0))
+		}
+	}
+	return all
+}
+
+// loopPair has two goroutines make a call each, once the loop sleeps. If the channel
+// never drains by itself, it takes the end of it, or an abort, for the loop to end.
+func loopPair(a, b call, drain time.Duration) Scenario {
+	p := props.Program{Loop: true, Actors: []props.Actor{
+		{Steps: a.steps(1)}, {Steps: b.steps(2)},
+		{Steps: registers(history.OpRegisterChannel, watchedFD, drain)(watchedID)},
+	}}
+	for k := range 2 {
+		p.Actors[k].Steps[0].Wait = time.Millisecond
+	}
+	name := "loop " + a.name + "|" + b.name
+	if drain < 0 {
+		name += "|never drains"
+	}
+	return Scenario{Name: name, Program: p}
+}
+
+// Groups returns small programs on groups.
+func Groups() []Scenario {
+	var all []Scenario
+	for _, p := range []struct {
+		name  string
+		group props.GroupProgram
+	}{
+		{"shutdown", props.GroupProgram{Children: 2, Callers: 1, Calls: 1, Hard: true}},
+		{"graceful", props.GroupProgram{Children: 2, Callers: 1, Calls: 1, Quiet: time.Millisecond, Timeout: 2 * time.Millisecond}},
+		{"shutdown twice", props.GroupProgram{Children: 1, Callers: 1, Calls: 1, Twice: true}},
+		{"one first", props.GroupProgram{Children: 2, Callers: 1, Calls: 1, Hard: true, OneFirst: true}},
+	} {
+		all = append(all, Scenario{Name: "group " + p.name, Group: &p.group})
+	}
+	return all
+}

@@ -1,0 +1,135 @@
+package interleave
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"eventide/internal/command"
+	"eventide/props/lanes/overlaid/statefile"
+)
+
+// partVersion is the version of the format of Part.
+const partVersion = 2
+
+// Part is what one shard has done so far, as a file. A process that is killed is
+// started again with the same file and goes on behind the last visit that is in it.
+type Part struct {
+	Schema    int               `json:"schema"`
+	Seed      uint64            `json:"seed"`
+	Shard     int               `json:"shard"` // from 0
+	Of        int               `json:"of"`
+	Rounds    int               `json:"rounds"` // 0: as many as the budget had time for
+	Next      int               `json:"next"`   // visits behind it, those of other shards included
+	Scenarios int               `json:"scenarios"`
+	Complete  bool              `json:"complete"`
+	First     bool              `json:"first"` // the exhaustive part is over
+	Exhausted Exhausted         `json:"exhausted"`
+	Coverage  Coverage          `json:"coverage"`
+	Failed    map[string]string `json:"failed"`
+}
+
+// open returns the part that a run begins with: that of the file, if there is one.
+func (s settings) open() (Part, error) {
+	fresh := Part{
+		Schema: partVersion, Seed: s.seed, Shard: s.shard.Index, Of: s.shard.Of, Rounds: s.rounds,
+		Exhausted: newExhausted(), Coverage: newCoverage(), Failed: map[string]string{},
+	}
+	if s.part == "" {
+		return fresh, nil
+	}
+	p, err := loadPart(s.part)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fresh, nil
+	case err != nil:
+		return Part{}, err
+	case p.Seed != s.seed || p.Shard != s.shard.Index || p.Of != s.shard.Of || p.Rounds != s.rounds:
+		return Part{}, fmt.Errorf("%s is of seed %d, shard %d of %d, %d rounds, want seed %d, shard %d of %d, %d rounds: remove it to start over",
+			s.part, p.Seed, p.Shard, p.Of, p.Rounds, s.seed, s.shard.Index, s.shard.Of, s.rounds)
+	}
+	return p, nil
+}
+
+func loadPart(path string) (Part, error) {
+	return statefile.Load(path, partVersion, func(p Part) int { return p.Schema })
+}
+
+func (p Part) save(path string) error { return statefile.Save(path, p) }
+
+// Merge joins the files of all shards of one run. A shard that is missing, is there
+// twice, belongs to another run, or has not come to its end is an error: what was not
+// run is not covered.
+func Merge(paths []string) (Part, error) {
+	var all Part
+	seen := map[int]string{}
+	for i, path := range paths {
+		p, err := loadPart(path)
+		if err != nil {
+			return Part{}, err
+		}
+		if i == 0 {
+			all = p
+			all.Exhausted, all.Coverage, all.Failed = newExhausted(), newCoverage(), map[string]string{}
+			all.Scenarios = 0
+		}
+		switch {
+		case p.Seed != all.Seed || p.Of != all.Of || p.Rounds != all.Rounds:
+			return Part{}, fmt.Errorf("interleave: %s is of seed %d, %d shards, %d rounds, and %s of seed %d, %d shards, %d rounds", path, p.Seed, p.Of, p.Rounds, paths[0], all.Seed, all.Of, all.Rounds)
+		case seen[p.Shard] != "":
+			return Part{}, fmt.Errorf("interleave: %s and %s are both of shard %d", seen[p.Shard], path, p.Shard)
+		case !p.Complete && len(p.Failed) == 0:
+			return Part{}, fmt.Errorf("interleave: %s: shard %d has not come to its end: start it again", path, p.Shard)
+		}
+		seen[p.Shard] = path
+		all.Scenarios += p.Scenarios
+		all.Complete = all.Complete && p.Complete
+		all.Exhausted.merge(p.Exhausted)
+		all.Coverage.merge(p.Coverage)
+		for id, text := range p.Failed {
+			all.Failed[id] = text
+		}
+	}
+	if len(seen) != all.Of {
+		return Part{}, fmt.Errorf("interleave: got %d shards, want %d", len(seen), all.Of)
+	}
+	all.Shard, all.Of = 0, 1
+	return all, nil
+}
+
+// MergeMain is the command line of Merge: the files of the shards, and with -o where
+// the whole goes. It prints a line for a person.
+func MergeMain(args []string, out, errs io.Writer) int {
+	f := flag.NewFlagSet("merge", flag.ContinueOnError)
+	to := f.String("o", "", "file for the whole")
+	if err := command.ParseFlags(f, args, errs); err != nil {
+		return command.Refuse(errs, "merge", err)
+	}
+	if f.NArg() == 0 {
+		fmt.Fprintln(errs, "merge: want the files of the shards")
+		return exitUsage
+	}
+	all, err := Merge(f.Args())
+	if err == nil && *to != "" {
+		err = all.save(*to)
+	}
+	if err != nil {
+		fmt.Fprintln(errs, "merge:", err)
+		return exitUsage
+	}
+	c := all.Coverage
+	fmt.Fprintf(out, "seed %d: %d shards, %d scenarios, %d schedules of %d classes, %d histories; exhausted, by bound: %v\n",
+		all.Seed, f.NArg(), all.Scenarios, c.whole(), c.Classes, c.Histories, all.Exhausted.To)
+	c.text(out)
+	for _, id := range slices.Sorted(maps.Keys(all.Failed)) {
+		fmt.Fprintf(out, "%s: %s\n", id, all.Failed[id])
+	}
+	if len(all.Failed) > 0 {
+		return exitFound
+	}
+	return exitClean
+}

@@ -1,0 +1,135 @@
+package interleave
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"eventide/props"
+	"eventide/props/history"
+	"eventide/props/lane"
+)
+
+// line is what the lane prints as it goes, in the form that all lanes share.
+type line struct {
+	Lane      string            `json:"lane"`
+	Seed      uint64            `json:"seed"`
+	Seconds   float64           `json:"seconds"`
+	Runs      int               `json:"runs"`
+	Undecided int               `json:"undecided"`
+	Exercised map[string]int    `json:"exercised"`
+	Failed    map[string]string `json:"failed,omitempty"`
+
+	Classes     int            `json:"classes"`
+	Histories   int            `json:"histories"`
+	Steps       int            `json:"steps"`
+	StepsPerSec float64        `json:"steps_per_second"`
+	Scenarios   int            `json:"scenarios"`
+	FoundBy     string         `json:"found_by,omitempty"`
+	Schedule    int            `json:"schedule,omitempty"`
+	Unrefined   int            `json:"unrefined"`
+	Fairness    map[string]int `json:"needs_fairness,omitempty"` // by place: schedules in which it needed help to be fair
+	Switches    int            `json:"switches,omitempty"`
+	lane.Coverage
+	Exhausted Exhausted    `json:"exhausted"`
+	Shard     string       `json:"shard,omitempty"` // from 1
+	Speed     []lane.Speed `json:"speed"`           // of the scheduler alone: nothing is judged
+
+	before Coverage // of the line before
+}
+
+func (l *line) fill(x *Explorer) {
+	l.Runs = x.Schedules - x.Pruned
+	l.Undecided, l.Exercised = x.Undecided, x.Exercised
+	l.Classes, l.Histories, l.Steps = x.Classes, x.Histories, x.Steps
+	if sec := x.Elapsed.Seconds(); sec > 0 {
+		l.StepsPerSec = float64(x.Steps) / sec
+	}
+	l.Coverage = lane.Coverage{
+		Unseen: x.Unseen(), NewClassRate: x.NewClassRate(l.before),
+		Actions: x.Actions.hits(), Conflicts: x.Conflicts.hits(), PCT: x.PCT.confidence(),
+	}
+	l.before = x.Coverage
+	l.Fairness = x.Fairness
+	l.Unrefined = x.Unrefined
+}
+
+// text is the line for a person.
+func (l *line) text(w io.Writer) {
+	fmt.Fprintf(w, "seed %d: %d schedules of %d scenarios, %d happens-before classes, %.0f %% of the last ones new, %.0f %% unseen; %d histories, %.2f million steps/s\n",
+		l.Seed, l.Runs, l.Scenarios, l.Classes, 100*l.NewClassRate, 100*l.Unseen, l.Histories, l.StepsPerSec/1e6)
+	l.before.text(w)
+	if n := len(l.Fairness); n > 0 {
+		fmt.Fprintf(w, "at %d places of core a goroutine ran on and on, with others waiting, until it was made to give way\n", n)
+	}
+	for _, speed := range l.Speed {
+		fmt.Fprintln(w, speed)
+	}
+}
+
+// text is what was seen of what there is, for a person.
+func (c Coverage) text(w io.Writer) {
+	hitsText(w, c.Actions.hits(), "actions in a state")
+	hitsText(w, c.Conflicts.hits(), "conflicting pairs of places")
+	for _, p := range c.PCT.confidence() {
+		fmt.Fprintf(w, "chance that pct%d would have found a bug of depth %d, in %d scenarios: %.2g to %.2g, median %.2g\n",
+			p.Depth, p.Depth, p.Scenarios, p.Least, p.Most, p.Median)
+	}
+}
+
+func hitsText(w io.Writer, h lane.Hits, what string) {
+	fmt.Fprintf(w, "%s: %d of %d", what, h.Hit, h.Of)
+	for i, name := range h.Missing {
+		sep := "; "
+		if i == 0 {
+			sep = "; not yet "
+		}
+		fmt.Fprint(w, sep, name)
+		if i == 4 && h.Of-h.Hit > 5 {
+			fmt.Fprintf(w, " and %d more", h.Of-h.Hit-5)
+			break
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// against reports whether one of the violations is of that guarantee.
+func (f *Found) against(id string) bool {
+	return f.Violation.Guarantee == id || slices.ContainsFunc(f.Others, func(v history.Violation) bool { return v.Guarantee == id })
+}
+
+// report makes a failure small, keeps it as a case, and prints it for a person. It
+// returns how many switches are left.
+func (s settings) report(x *Explorer, f *Found) int {
+	y := NewExplorer()
+	y.Options, y.Check = x.Options, 0
+	least, tries := f, 0
+	if !s.quick {
+		least, tries = y.Minimise(f)
+	}
+	s.writeTimeline(least)
+	replay := ""
+	if path, err := NewCase(least).Save(s.caseDir()); err != nil {
+		fmt.Fprintln(s.err, "lane: the case could not be saved:", err)
+	} else {
+		if all, err := filepath.Abs(path); err == nil {
+			path = all // the line is to work in any directory of the module
+		}
+		replay = "go run eventide/props/lanes/overlaid/cmd/interleave -case " + props.ShellWord(path)
+	}
+	var b bytes.Buffer
+	least.Write(&b, replay)
+	fmt.Fprintf(&b, "\nfound by %s in schedule %d of %s; %d switches before minimising, %d after, in %d replays\n",
+		f.Strategy, f.Schedule, f.Scenario.Name, len(f.Switches), len(least.Switches), tries)
+	fmt.Fprintln(s.out, b.String())
+	return len(least.Switches)
+}
+
+func (s settings) caseDir() string {
+	if s.cases != "" {
+		return s.cases
+	}
+	return filepath.Join("out", "cases")
+}

@@ -1,0 +1,76 @@
+package interleave
+
+import (
+	"fmt"
+	"slices"
+
+	"eventide/props"
+	"eventide/props/history"
+)
+
+// overfull looks for a task that a bounded queue accepted though there was no room
+// (G19). A task takes room until it begins, which for core is when it is decided that
+// it is next. The other properties allow a queue one task too many while a Begin may
+// be under way; where schedules are chosen that is too kind. One too many is right only
+// if the loop has decided: the next thing that it shows, of whatever kind, is the Begin
+// of a task. Programs with a spawner of their own are not judged: the loop may run on
+// the goroutine of a caller.
+func overfull(p props.Program, events []history.Event) *history.Violation {
+	if p.Limit == 0 || len(p.Starts) > 0 {
+		return nil
+	}
+	loops := map[int64]bool{}
+	for _, e := range events {
+		if e.Kind == history.Begin && e.Body != history.BodyListener || e.Kind == history.Park {
+			loops[e.G] = true
+		}
+	}
+	skipped := cancelled(events)
+	room, waiting := max(leastBound, p.Limit), 0
+	for i, e := range events {
+		switch {
+		case e.Kind == history.Admit && skipped[e.ID]:
+		case e.Kind == history.Begin && takesRoom(e.Body):
+			waiting--
+		case e.Kind == history.Admit && e.Outcome == history.Accepted && queued(e.Op):
+			waiting++
+			if waiting <= room || !loops[e.G] && waiting == room+1 && nextBegins(events[i+1:], loops) {
+				continue
+			}
+			g, _ := props.Lookup("G19")
+			return &history.Violation{
+				Guarantee: g.ID, Predicate: "room", Sentence: g.Sentence, At: []int{e.N},
+				Text: fmt.Sprintf("at #%d %d tasks wait in a queue that has room for %d, and the loop does not begin one", e.N, waiting, room),
+			}
+		}
+	}
+	return nil
+}
+
+// cancelled are the tasks that are skipped when their turn comes, of which the history
+// shows nothing: they are left out, as if they took no room.
+func cancelled(events []history.Event) map[int]bool {
+	ids := map[int]bool{}
+	for _, e := range events {
+		if e.Kind == history.Return && e.Outcome == history.True && events[e.Call-1].Op == history.OpCancel {
+			ids[events[e.Call-1].ID] = true
+		}
+	}
+	return ids
+}
+
+// nextBegins reports whether the next event of the loop is the Begin of a task.
+func nextBegins(events []history.Event, loops map[int64]bool) bool {
+	at := slices.IndexFunc(events, func(e history.Event) bool { return loops[e.G] })
+	return at >= 0 && events[at].Kind == history.Begin && takesRoom(events[at].Body)
+}
+
+func takesRoom(b history.Body) bool { return b == history.BodyTask || b == history.BodyTail }
+
+func queued(o history.Op) bool {
+	switch o {
+	case history.OpExecute, history.OpExecuteLazy, history.OpSubmit, history.OpAfterIteration:
+		return true
+	}
+	return false
+}
