@@ -53,8 +53,9 @@ type setup struct {
 	term    *Termination
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	io      *loopIO // of an EventLoop; nil in an Executor
-	hasRoom int     // a bounded queue with fewer queued tasks than this is not full
+	onBegin lazyContext // ShutdownContext; atomic
+	io      *loopIO     // of an EventLoop; nil in an Executor
+	hasRoom int         // a bounded queue with fewer queued tasks than this is not full
 }
 
 // shared is accessed by callers and the loop, guarded by Executor.mu. Its methods require

@@ -27,9 +27,10 @@ type Group struct {
 	cancel   context.CancelCauseFunc
 
 	// Atomic.
-	next atomic.Uint64 // index of the child whose turn it is
-	left atomic.Int64  // children that have not terminated
-	open atomic.Int64  // children whose Context has not ended
+	next    atomic.Uint64 // index of the child whose turn it is
+	onBegin lazyContext   // ShutdownContext
+	left    atomic.Int64  // children that have not terminated
+	open    atomic.Int64  // children whose Context has not ended
 }
 
 // NewExecutorGroup returns a group of n executors without I/O. It makes all of them; each

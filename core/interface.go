@@ -73,6 +73,10 @@ type EventExecutor interface {
 	// body should return then.
 	Context() context.Context
 
+	// ShutdownContext returns a context that ends earlier, when the shutdown begins, with
+	// ErrShutdown as its cause. A body that repeats something for ever should return then.
+	ShutdownContext() context.Context
+
 	// Stats returns one consistent snapshot.
 	Stats() Stats
 }

@@ -110,6 +110,9 @@ func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 	} else {
 		p.mu.Unlock()
 	}
+	if first {
+		p.onBegin.end()
+	}
 	if closes {
 		p.endContext(cause)
 	}
@@ -148,7 +151,10 @@ func (p *Pool) closeAdmission(cause error, now int64) {
 
 // endContext cancels Context, once. The goroutine that closes admission calls it after it has
 // released mu. A worker may begin the final drain earlier, so followState calls it too.
-func (p *Pool) endContext(cause error) { p.ctxEnded.Do(func() { p.cancel(cause) }) }
+func (p *Pool) endContext(cause error) {
+	p.onBegin.end() // no effect after a shutdown call
+	p.ctxEnded.Do(func() { p.cancel(cause) })
+}
 
 // deadlinePassed closes admission if d is still the deadline of an open shutdown. It runs on the
 // goroutine of the alarm.

@@ -161,6 +161,9 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 	} else {
 		e.mu.Unlock()
 	}
+	if first {
+		e.endShutdownContext()
+	}
 	if closes {
 		e.endContext(cause)
 	}
@@ -225,6 +228,7 @@ func (e *Executor) closeAdmission(cause error, now int64) {
 // released mu. The loop calls it too, before the final drain, because the loop may get
 // there first.
 func (e *Executor) endContext(cause error) {
+	e.endShutdownContext() // no effect after a shutdown call
 	e.cancel(cause)
 	if e.parent != nil { // a second caller waits in Do: the group's Context ends before its Done
 		e.ctxEnded.Do(func() { e.parent.childClosed(cause) })

@@ -101,7 +101,7 @@ var callOf = map[history.Op]string{
 // alongWith are calls that programs make at each place of another one.
 var alongWith = map[string]string{
 	"Executor.InEventLoop": "Executor.State", "Executor.Name": "Executor.State",
-	"Executor.String": "Executor.State", "Executor.Parent": "Executor.State", "Executor.Context": "Executor.State",
+	"Executor.String": "Executor.State", "Executor.Parent": "Executor.State", "Executor.Context": "Executor.State", "Executor.ShutdownContext": "Executor.State",
 	"Executor.Termination": "Executor.State", "Termination.Done": "Executor.State", "Termination.Report": "Executor.State",
 	"Current": "Executor.State", "Registration.OnClose": "EventLoop.Register", "Registration.End": "Registration.Close",
 	"Future.Wait": "Submit", "Timer.Done": "Timer.Err", "Local.Set": "Local.Get", "Local.Remove": "Local.Get", "NewLocal": "Local.Get",

@@ -28,6 +28,13 @@ func (h *harness) look() {
 	if state := h.ex.State(); ended && state < core.StateShutdown {
 		h.blame("Context has ended, and the state is %v", state)
 	}
+	begun := isClosed(h.ex.ShutdownContext().Done())
+	if state := h.ex.State(); begun && state < core.StateShuttingDown {
+		h.blame("ShutdownContext has ended, and the state is %v", state)
+	}
+	if ended && !begun && !isClosed(h.ex.ShutdownContext().Done()) {
+		h.blame("Context has ended, and ShutdownContext has not")
+	}
 	if isClosed(h.ex.Termination().Done()) && !isClosed(h.ex.Context().Done()) {
 		h.blame("the executor has terminated, and Context has not ended")
 	}

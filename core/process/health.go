@@ -2,7 +2,6 @@ package process
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -113,13 +112,22 @@ type startKey struct{}
 // A second call, and one after the begin of the exit, has no effect. It is an error if ctx is
 // not the context of Start, or derived from it.
 func Ready(ctx context.Context) error {
-	if ctx == nil {
-		return errors.New("process: Ready: ctx is nil, want the context of Plan.Start")
-	}
-	x, ok := ctx.Value(startKey{}).(*exit)
-	if !ok {
-		return errors.New("process: Ready: ctx is not the context of Plan.Start, want that or one derived from it")
+	x, err := exitOf(ctx, "Ready")
+	if err != nil {
+		return err
 	}
 	x.ready()
 	return nil
+}
+
+// exitOf returns the exit to which the context of Plan.Start belongs.
+func exitOf(ctx context.Context, call string) (*exit, error) {
+	if ctx == nil {
+		return nil, fmt.Errorf("process: %s: ctx is nil, want the context of Plan.Start", call)
+	}
+	x, ok := ctx.Value(startKey{}).(*exit)
+	if !ok {
+		return nil, fmt.Errorf("process: %s: ctx is not the context of Plan.Start, want that or one derived from it", call)
+	}
+	return x, nil
 }

@@ -1,0 +1,46 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core/internal/coretest"
+)
+
+// The consumer of a queue stops at the begin of the exit, the server when PreDrain has
+// passed.
+func TestExitingEndsBeforeTheContextOfStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancelCause(context.Background())
+		reason := errors.New("the unit was stopped")
+		var stopped, ended time.Time
+		type key struct{}
+		report := runWith(context.WithValue(ctx, key{}, "value"), Plan{
+			PreDrain: 3 * time.Second,
+			Start: func(ctx context.Context) error {
+				exiting, err := Exiting(ctx)
+				coretest.Must(t, err)
+				coretest.Want(t, "value", exiting.Value(key{}), any("value"))
+				synctest.Wait()
+				coretest.Want(t, "ended before the exit", exiting.Err(), nil)
+				stop(reason)
+				<-exiting.Done()
+				stopped = time.Now()
+				coretest.WantErr(t, "cause", context.Cause(exiting), reason)
+				<-ctx.Done()
+				ended = time.Now()
+				return nil
+			},
+		}, noSignals)
+		coretest.Want(t, "code", report.Code, 0)
+		coretest.Want(t, "time between the two", ended.Sub(stopped), 3*time.Second)
+	})
+}
+
+func TestExitingWantsTheContextOfStart(t *testing.T) {
+	_, err := Exiting(context.Background())
+	coretest.WantText(t, "another context", err, "process: Exiting: ctx is not the context of Plan.Start, want that or one derived from it")
+}

@@ -1,0 +1,78 @@
+package core
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// begunContext is the context that ShutdownContext returns.
+type begunContext struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+// lazyContext makes a begunContext for the first caller that asks for it: an executor that
+// nobody asks pays for a pointer. The state is moved before the end of the context, and
+// read after the context was published, so a context that is made while the shutdown
+// begins ends too.
+type lazyContext struct{ made atomic.Pointer[begunContext] }
+
+// get returns the context. begun reports whether the shutdown has begun.
+func (l *lazyContext) get(begun func() bool) context.Context {
+	c := l.made.Load()
+	if c == nil {
+		c = &begunContext{}
+		c.ctx, c.cancel = context.WithCancelCause(context.Background())
+		if !l.made.CompareAndSwap(nil, c) {
+			c = l.made.Load()
+		}
+	}
+	if begun() {
+		c.cancel(ErrShutdown)
+	}
+	return c.ctx
+}
+
+// end ends the context, if there is one. The state has moved before.
+func (l *lazyContext) end() {
+	if c := l.made.Load(); c != nil {
+		c.cancel(ErrShutdown)
+	}
+}
+
+// ShutdownContext returns a context that ends when a shutdown begins, with ErrShutdown as
+// its cause: before the first shutdown call returns, or when the loop fails. A body that
+// waits for more work, or repeats something for ever, should return then. Context ends
+// later, at the close: until then tasks are still accepted. It returns the same context
+// every time, may be called from any goroutine, and does not start the loop.
+func (e *Executor) ShutdownContext() context.Context {
+	return e.onBegin.get(func() bool { return e.State() >= StateShuttingDown })
+}
+
+// endShutdownContext ends ShutdownContext. The goroutine that has moved the state calls it
+// without mu.
+func (e *Executor) endShutdownContext() {
+	e.onBegin.end()
+	if e.parent != nil {
+		e.parent.childBegan()
+	}
+}
+
+// ShutdownContext returns a context that ends when a shutdown begins. See
+// Executor.ShutdownContext.
+func (p *Pool) ShutdownContext() context.Context {
+	return p.onBegin.get(func() bool { return p.State() >= StateShuttingDown })
+}
+
+// ShutdownContext returns a context that ends when the shutdown of the last child begins. See
+// Executor.ShutdownContext.
+func (g *Group) ShutdownContext() context.Context {
+	return g.onBegin.get(func() bool { return g.State() >= StateShuttingDown })
+}
+
+// childBegan ends ShutdownContext if no child is left whose shutdown has not begun.
+func (g *Group) childBegan() {
+	if g.onBegin.made.Load() != nil && g.State() >= StateShuttingDown {
+		g.onBegin.end()
+	}
+}
