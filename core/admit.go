@@ -95,6 +95,9 @@ func (e *Executor) ExecuteAfterIteration(task func()) error {
 func (e *Executor) claimWake() {
 	e.asleep = false
 	e.wakes++
+	if len(e.meters) > 0 {
+		e.meterWakeUp()
+	}
 	if e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventWake})
 	}

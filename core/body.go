@@ -74,10 +74,20 @@ func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 	return begun
 }
 
+// bodyBits is the width of the kind in Executor.body.
+const bodyBits = 8
+
+// beginBody publishes that a body which is not a task begins: its number, above its kind.
+// Loop only.
+func (e *Executor) beginBody(kind Body) {
+	e.bodies++
+	e.body.Store(e.bodies<<bodyBits | int64(kind))
+}
+
 // runBody runs a body that is not a task.
 func (e *Executor) runBody(b currentBody, body func()) {
 	e.current, e.current.call = b, body
-	e.body.Store(int32(b.kind))
+	e.beginBody(b.kind)
 	defer e.recoverBody()
 	if e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventBegin, Body: b.kind})
@@ -133,7 +143,7 @@ func (e *Executor) finishBody(outcome Outcome) {
 			b.reg.finishRun()
 		}
 	}
-	e.body.Store(int32(BodyNone))
+	e.body.Store(int64(BodyNone))
 	e.bodiesEnded(b.kind != BodyListener && !b.internal)
 }
 

@@ -27,7 +27,7 @@ type Executor struct {
 	state     atomic.Int32 // moved with mu held
 	lastState atomic.Int32 // the state before Terminated
 	owner     atomic.Int64 // id of the loop's goroutine; 0: none
-	body      atomic.Int32 // kind of the running body; not set for tasks: the queue knows that one is running
+	body      atomic.Int64 // the running body, see beginBody; not set for tasks: the queue knows that one is running
 	ctxEnded  sync.Once    // reports the end of ctx to the parent
 	news      atomic.Bool  // pollOrSleep has to drain the inbox; written with mu held
 	stopBatch atomic.Bool  // the batch must stop: an internal task waits, or the state has moved; written with mu held
@@ -75,6 +75,7 @@ type shared struct {
 	parks         int64
 	wakes         int64
 	panicked      int64
+	meters        []*Meter
 
 	rejected     int64 // calls refused before Done
 	rejectedLate int64 // calls refused after Done
@@ -99,6 +100,8 @@ type turn struct {
 	broken        error // the error after which the poller is not used any more
 	lastEnd       int64 // end of the last body; recorded only while the quiet period may depend on it (see bodiesEnded)
 	locals        map[any]any
+	bodies        int64 // bodies other than tasks that have begun
+	probeAt       int64 // where in the queue of tasks the loop has to call reachProbes; noDeadline: nowhere
 }
 
 // hasInternal reports whether an internal task of this turn has not begun.
@@ -165,6 +168,7 @@ func (e *Executor) init(cfg config, parent *Group, self EventExecutor) {
 	e.term = newTermination(e.waitError, e.progressReport)
 	e.term.onPanic = e.reportOffLoop
 	e.timers.horizon, e.purged = noDeadline, noDeadline
+	e.probeAt = noDeadline
 }
 
 var executorCount atomic.Uint64

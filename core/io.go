@@ -317,7 +317,7 @@ func (e *Executor) drainReady() {
 			continue
 		}
 		e.current = currentBody{kind: BodyReadiness, reg: ev.r, internal: e.seen >= StateShuttingDown}
-		e.body.Store(int32(BodyReadiness))
+		e.beginBody(BodyReadiness)
 		if e.cfg.tracer != nil {
 			e.trace(Event{Kind: EventBegin, Body: BodyReadiness})
 		}

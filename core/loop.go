@@ -105,6 +105,9 @@ func (e *Executor) runTurn() {
 		if e.stateMoved() {
 			break
 		}
+		if e.probeAt <= e.tasks.Begun() {
+			e.reachProbes()
+		}
 		e.upTo = e.tasks.Begun() + int64(e.share(&e.tasks, turnTasks, &e.shutdown.taskMark))
 		e.step = stepTasks
 		fallthrough
@@ -165,9 +168,13 @@ func (e *Executor) drainLate() {
 // as may run before the next poll (G13). In a shutdown it stops at mark, the number of
 // tasks of q accepted before the shutdown call, so that hooks can run there; and it
 // returns 0 for later tasks while a tail task before its own mark holds back the hooks
-// (G6). The marks may be read only once the shutdown was seen.
+// (G6). The marks may be read only once the shutdown was seen. It also stops before a task
+// at whose begin a meter takes a sample.
 func (e *Executor) share(q *tasks.Queue, bound int, mark *int64) int {
 	n := min(bound, q.Left(), e.untilPoll())
+	if q == &e.tasks {
+		n = int(min(int64(n), e.probeAt-q.Begun()))
+	}
 	if e.seen < StateShuttingDown {
 		return n
 	}
@@ -222,6 +229,9 @@ func (e *Executor) pollOrSleep() (over bool) {
 func (e *Executor) sleepAndUnlock(until int64) {
 	e.asleep = true
 	e.parks++
+	if len(e.meters) > 0 {
+		e.meterSleep()
+	}
 	e.timers.sleepUntil = until
 	e.tracePark(until)
 	e.mu.Unlock()
@@ -231,6 +241,9 @@ func (e *Executor) sleepAndUnlock(until int64) {
 	e.mu.Lock()
 	woken := !e.asleep
 	e.asleep = false // before any body runs: the loop does not wake itself
+	if len(e.meters) > 0 {
+		e.meterWoke()
+	}
 	news := e.drainInbox() || e.hasWork()
 	if e.io == nil || e.broken != nil {
 		e.mu.Unlock()
@@ -289,6 +302,9 @@ func (e *Executor) drainInbox() (news bool) {
 		e.seen, news = state, true
 	}
 	e.drainInternalInbox()
+	if len(e.meters) > 0 {
+		e.takeSamples()
+	}
 	return e.drainNotices() || news || e.timers.horizon != e.purged
 }
 

@@ -23,7 +23,8 @@ type config struct {
 	logger       *slog.Logger // nil: slog.Default at the time of the call
 	panicHandler func(*PanicError)
 	spawner      func(func()) error
-	ownSpawner   bool // spawner is the user's: it may be slow
+	ownSpawner   bool              // spawner is the user's: it may be slow
+	onGoroutine  func(name string) // nil: none
 	tracer       Tracer
 	clock        Clock // nil: the system's
 	poller       Poller
@@ -196,6 +197,22 @@ func WithSpawner(spawner func(loop func()) error) Option {
 			return nilFunc("WithSpawner", "spawner")
 		}
 		c.spawner, c.ownSpawner = spawner, true
+		return nil
+	}
+}
+
+// WithGoroutineStart sets a function that is called on each goroutine of the loop, or of a
+// pool's workers, before its first body: see WithSpawner for when there is a new one. It is
+// for attributes of a goroutine, such as the labels of runtime/pprof: without it the
+// goroutine has the labels of the caller that happened to start it. name is the name of
+// the executor; children of a group have names of their own. The function must return. Its
+// panic is logged and otherwise ignored.
+func WithGoroutineStart(start func(name string)) Option {
+	return func(c *config) error {
+		if start == nil {
+			return nilFunc("WithGoroutineStart", "start")
+		}
+		c.onGoroutine = start
 		return nil
 	}
 }

@@ -93,11 +93,13 @@ type Pool struct {
 // poolShared is guarded by Pool.mu. Its methods require mu.
 type poolShared struct {
 	gate     gate
-	size     int       // the largest number of workers
-	live     int       // workers that exist, including those about to start
-	leaving  int       // workers that run no more bodies, and whose goroutine has not ended
-	starting int       // live workers that have not called next yet
-	busy     int       // workers that run a body
+	size     int   // the largest number of workers
+	live     int   // workers that exist, including those about to start
+	leaving  int   // workers that run no more bodies, and whose goroutine has not ended
+	starting int   // live workers that have not called next yet
+	busy     int   // workers that run a body
+	bodies   int64 // bodies that have begun
+	meters   []*Meter
 	first    *launch   // the start of the first worker, while it is in progress
 	launches []*launch // in progress: starts of workers, and moves to another goroutine
 	over     bool      // no work is left: workers leave

@@ -11,6 +11,11 @@ import (
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.stats()
+}
+
+// stats requires mu.
+func (p *Pool) stats() Stats {
 	c := p.queue.Counts()
 	return Stats{
 		State:    p.State(),

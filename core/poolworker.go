@@ -40,6 +40,7 @@ type job struct {
 	handler bool // it is the panic handler: a panic in it is only logged
 	began   int64
 	number  int64 // of a task: its number in the order of acceptance
+	run     int64 // among the bodies of the pool
 	timer   *Timer
 	hook    *hook
 }
@@ -187,6 +188,11 @@ func (w *worker) take(now int64) bool {
 		return false
 	}
 	w.job.began = now
+	if len(p.meters) > 0 {
+		p.meterBegin(w.job, now)
+	}
+	p.bodies++
+	w.job.run = p.bodies
 	p.busy++
 	return true
 }
@@ -199,6 +205,9 @@ func (w *worker) countEnd(now int64) {
 	}
 	outcome := w.outcome
 	w.job, w.outcome, w.last = job{}, 0, j.kind
+	if len(p.meters) > 0 {
+		p.meterBusy()
+	}
 	p.busy--
 	switch j.kind {
 	case BodyTask:

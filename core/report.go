@@ -118,16 +118,23 @@ func (r Report) Plus(s Report) Report {
 
 // runningBody returns the kind of the body that the loop runs now. Requires mu.
 func (e *Executor) runningBody() Body {
-	if b := Body(e.body.Load()); b != BodyNone {
-		return b
+	kind, _ := e.runningCall()
+	return kind
+}
+
+// runningCall returns the kind of the body that the loop runs now, and the number of the
+// run, which no other run of the kind has. Requires mu.
+func (e *Executor) runningCall() (kind Body, number int64) {
+	if b := e.body.Load(); b != int64(BodyNone) {
+		return Body(b & (1<<bodyBits - 1)), b >> bodyBits
 	}
-	switch {
-	case e.tasks.Counts().Running:
-		return BodyTask
-	case e.tails.Counts().Running:
-		return BodyTail
+	if c := e.tasks.Counts(); c.Running {
+		return BodyTask, c.Ran + c.Cancelled + 1
 	}
-	return BodyNone
+	if c := e.tails.Counts(); c.Running {
+		return BodyTail, c.Ran + c.Cancelled + 1
+	}
+	return BodyNone, 0
 }
 
 // Running names the body that the loop runs now, with its stack as in Report.Running, or

@@ -60,12 +60,26 @@ func (s *setup) spawn(l *launch, loop func(), publish func(error)) {
 	}()
 	err = s.cfg.spawner(func() {
 		if l.claim() {
+			s.goroutineStarts()
 			loop()
 		}
 	})
 	if err == nil && l.inline {
 		err = errInlineSpawner
 	}
+}
+
+// goroutineStarts calls the function of WithGoroutineStart.
+func (s *setup) goroutineStarts() {
+	if s.cfg.onGoroutine == nil {
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			s.log(slog.LevelError, "panic in the function of WithGoroutineStart", "panic", v)
+		}
+	}()
+	s.cfg.onGoroutine(s.cfg.name)
 }
 
 // startAndUnlock starts the loop, or waits for a start in progress, and returns the error of
@@ -110,6 +124,7 @@ func (e *Executor) decide(l *launch, err error) {
 	state := State(e.state.Load())
 	if err == nil {
 		e.gate &^= gateNotStarted
+		e.meterWoke()
 		if state == StateNotStarted {
 			e.moveTo(StateStarted)
 		}

@@ -70,6 +70,7 @@ func (e *Executor) moveTo(to State) {
 	if to == StateTerminated {
 		// State reports it until Done is closed; traceEnd traces the move.
 		e.lastState.Store(int32(from))
+		e.meterEnd()
 	}
 	if e.cfg.tracer != nil && to != StateTerminated {
 		// The event comes first: a goroutine that reads the new state without mu acts after it.

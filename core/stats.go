@@ -45,6 +45,11 @@ type Stats struct {
 func (e *Executor) Stats() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	return e.stats()
+}
+
+// stats requires mu.
+func (e *Executor) stats() Stats {
 	c := e.counts()
 	s := Stats{
 		State:    e.State(),

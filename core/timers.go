@@ -167,7 +167,7 @@ func (e *Executor) runTimers() {
 	for e.timersLeft > 0 && !e.stateMoved() && e.heap.len() > 0 && e.heap.first() <= now {
 		e.timersLeft--
 		t := e.heap.pop()
-		if body := e.beginTimer(t); body != nil {
+		if body := e.beginTimer(t, now); body != nil {
 			e.runBody(currentBody{kind: BodyTimer, timer: t}, body)
 			e.reportPanics()
 		}
@@ -178,7 +178,7 @@ func (e *Executor) runTimers() {
 // it was moved, in which case drainTimerInbox puts it back, or if a shutdown has moved the
 // horizon before its deadline, in which case beginTimer ends it. mu orders this and Cancel
 // or Reset, so that one of the two comes first (G8).
-func (e *Executor) beginTimer(t *Timer) func() {
+func (e *Executor) beginTimer(t *Timer, now int64) func() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if t.state != timerWaiting || t.place == placeChanged {
@@ -187,6 +187,9 @@ func (e *Executor) beginTimer(t *Timer) func() {
 	if t.at > e.timers.horizon {
 		e.endTimer(t, ErrCancelled)
 		return nil
+	}
+	if len(e.meters) > 0 {
+		e.meterTimer(t, now)
 	}
 	t.state, t.place, t.ranAt = timerRunning, placeNowhere, t.at
 	return t.fn

@@ -111,7 +111,9 @@ var alongWith = map[string]string{
 var unmade = map[string]string{
 	"NewPool":     "core's tests (poolspec_test.go) and the kit",
 	"NewExecutor": "makes the executor of each program", "NewEventLoop": "makes the event loop of each program that has one",
-	"NewGroup": "event loops in groups are in core's tests; the programs of G21 have groups of executors", "NewExecutorGroup": "makes the group of each program of G21",
+	"Executor.NewMeter": "core's tests (meter_test.go) and those of core/watch", "Meter.Read": "core's tests", "Meter.Stack": "core's tests", "Meter.Close": "core's tests",
+	"WithGoroutineStart": "core's tests (goroutinestart_test.go)",
+	"NewGroup":           "event loops in groups are in core's tests; the programs of G21 have groups of executors", "NewExecutorGroup": "makes the group of each program of G21",
 	"NewParkPoller": "sleeps inside the scripted poller of each program", "NewReadiness": "makes the events of the scripted poller",
 	"BackOff": "is the rejected-handler of programs with retries", "RefuseWhenFull": "is the default: programs without retries have it",
 	"Termination.Wait": "called at the end of each program",

@@ -1,0 +1,118 @@
+package core
+
+import (
+	"slices"
+	"time"
+)
+
+// NewMeter returns a Meter of the executor. It does not start the loop.
+func (e *Executor) NewMeter() *Meter {
+	m := &Meter{owner: e, begun: time.Now(), idleFrom: -1}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.gate&gateNotStarted != 0 || e.asleep {
+		m.idleFrom = 0
+	}
+	e.meters = append(e.meters, m)
+	return m
+}
+
+// readMeter returns what m has measured, or, without m, what runs.
+func (e *Executor) readMeter(m *Meter) (r Reading) {
+	if body, number := e.runningCall(); body != BodyNone {
+		r.Running = []RunningBody{{body, number, e.owner.Load()}}
+	}
+	if m == nil {
+		return r
+	}
+	r.Stats = e.stats()
+	if m.closed {
+		return r
+	}
+	now, c := m.now(), e.tasks.Counts()
+	idle := m.idle
+	if m.idleFrom >= 0 {
+		idle += now - m.idleFrom
+	}
+	r.Busy = time.Duration(now - idle)
+	begun := c.Accepted - int64(c.NotBegun)
+	r.Oldest = m.oldest(begun)
+	if e.gate&gateNotStarted == 0 && State(e.state.Load()) != StateTerminated {
+		m.begin(c.Accepted, begun, e.asleep)
+	}
+	return r
+}
+
+func (e *Executor) removeMeter(m *Meter) {
+	e.meters = slices.DeleteFunc(e.meters, func(other *Meter) bool { return other == m })
+}
+
+// takeSamples takes over the first position in the queue at which the loop has to call
+// reachProbes. Requires mu; loop only.
+//
+// The loop calls it whenever it drains the inbox. That is early enough: a probe is after
+// every task accepted so far, so the loop must take a batch before it passes the probe.
+func (e *Executor) takeSamples() {
+	e.probeAt = noDeadline
+	for _, m := range e.meters {
+		if len(m.probes) > 0 {
+			e.probeAt = min(e.probeAt, m.probes[0].after)
+		}
+	}
+}
+
+// reachProbes ends the probes that the loop has reached. Loop only.
+func (e *Executor) reachProbes() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, m := range e.meters {
+		m.reach(e.tasks.Begun(), m.now())
+	}
+	e.takeSamples()
+}
+
+// meterSleep begins a sleep. The loop has run everything before it. Requires mu; loop only.
+func (e *Executor) meterSleep() {
+	for _, m := range e.meters {
+		m.idleFrom = m.now()
+		m.reach(e.tasks.Begun(), m.idleFrom)
+	}
+	e.takeSamples()
+}
+
+// meterWakeUp begins samples of a wake-up. Requires mu.
+func (e *Executor) meterWakeUp() {
+	for _, m := range e.meters {
+		m.callerWakes(nil)
+	}
+}
+
+// meterWoke ends a sleep. Requires mu.
+func (e *Executor) meterWoke() {
+	for _, m := range e.meters {
+		now := m.now()
+		if m.idleFrom >= 0 {
+			m.idle, m.idleFrom = m.idle+now-m.idleFrom, -1
+		}
+		m.loopWoke(nil, now)
+	}
+}
+
+// meterEnd ends the measurements of an executor that has terminated. Requires mu.
+func (e *Executor) meterEnd() {
+	for _, m := range e.meters {
+		m.idleFrom, m.probes = m.now(), nil
+	}
+}
+
+// meterTimer takes a sample of a timer that begins. now was read when its turn began to run
+// timers, and is read again unless the clock is the user's, which is not called with mu
+// held. Requires mu; loop only.
+func (e *Executor) meterTimer(t *Timer, now int64) {
+	if e.cfg.clock == nil {
+		now = e.now()
+	}
+	for _, m := range e.meters {
+		m.timerBegins(now - t.at)
+	}
+}
