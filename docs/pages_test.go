@@ -69,7 +69,7 @@ func (p page) blocks() []block {
 }
 
 // programs are the pages that begin with a program. The one after "It prints" is its output.
-var programs = []string{"README.md", "docs/service.md", "docs/http.md", "docs/pool.md", "docs/shutdown.md", "docs/tcp.md", "docs/netty.md"}
+var programs = []string{"README.md", "docs/service.md", "docs/http.md", "docs/pool.md", "docs/shutdown.md", "docs/tcp.md", "docs/netty.md", "docs/watching.md"}
 
 // TestPagesBeginWithWhatWorks: the first block of a page is a program or a command, before
 // any heading but the title. TestPrograms and TestOpeningCommands run it.

@@ -172,7 +172,8 @@ func TestConformance(t *testing.T) {
 
 // compiled has the files that fragments are looked for in. The test file of the kit has a
 // program that props runs; that of the command interleave runs its page's.
-var compiled = []string{"docs/snippets_test.go", "docs/draining_test.go", "docs/tcp_test.go", "props/readme_test.go"}
+var compiled = []string{"docs/snippets_test.go", "docs/draining_test.go", "docs/tcp_test.go", "docs/watching_test.go", "core/watch/promwatch/page_test.go",
+	"core/watch/otelwatch/page_test.go", "props/readme_test.go"}
 
 // TestFragmentsCompile looks for each fragment of Go in these files, whatever its indentation.
 func TestFragmentsCompile(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 // measured are the packages whose mechanical mutants -auto draws.
 var measured = []string{
-	"core", "core/tcp", "core/blocking", "core/process", "core/tracked", "core/frame",
+	"core", "core/tcp", "core/blocking", "core/process", "core/tracked", "core/frame", "core/watch",
 	"core/internal/epoll", "core/internal/netpoll", "core/internal/poll", "core/internal/tasks", "core/internal/transport",
 }
 

@@ -1,0 +1,82 @@
+package watch
+
+import (
+	"context"
+	"runtime/trace"
+	"sync"
+	"sync/atomic"
+
+	"eventide/core"
+)
+
+// Regions returns a tracer for core.WithTracer that shows each body as a region of
+// runtime/trace, "orders: task", while an execution trace is being recorded. It passes every
+// event on to next, if that is not nil. Many executors may share it.
+//
+// A tracer has a cost for each event even while nothing is recorded: see core.Tracer, and
+// BenchmarkRegions. Use it where execution traces are taken.
+func Regions(next core.Tracer) core.Tracer { return &regions{next: next} }
+
+type regions struct {
+	next core.Tracer
+
+	open   atomic.Int64 // regions that have not ended
+	stacks sync.Map     // goroutine -> []*trace.Region; each touched by its goroutine alone
+}
+
+func (r *regions) Trace(ev core.Event) {
+	switch {
+	case ev.Kind == core.EventBegin && (trace.IsEnabled() || r.open.Load() > 0):
+		r.begin(ev)
+	case ev.Kind == core.EventEnd && r.open.Load() > 0:
+		r.end(ev)
+	}
+	if r.next != nil {
+		r.next.Trace(ev)
+	}
+}
+
+// begin opens a region. A spawner may run a loop inside a body of another one, so regions
+// of a goroutine may be nested.
+func (r *regions) begin(ev core.Event) {
+	var region *trace.Region
+	if trace.IsEnabled() {
+		name := "executor"
+		ex, _ := core.Current()
+		if named, ok := ex.(interface{ Name() string }); ok {
+			name = named.Name()
+		}
+		region = trace.StartRegion(context.Background(), name+": "+ev.Body.String())
+	}
+	stack := r.stack(ev.Goroutine)
+	if region == nil && len(stack) == 0 {
+		return
+	}
+	r.open.Add(1)
+	r.stacks.Store(ev.Goroutine, append(stack, region))
+}
+
+// end closes the innermost region of the goroutine. It may be nil: of a body that began
+// while nothing was recorded.
+func (r *regions) end(ev core.Event) {
+	stack := r.stack(ev.Goroutine)
+	if len(stack) == 0 {
+		return
+	}
+	last := len(stack) - 1
+	if stack[last] != nil {
+		stack[last].End()
+	}
+	r.open.Add(-1)
+	if last == 0 {
+		r.stacks.Delete(ev.Goroutine)
+		return
+	}
+	r.stacks.Store(ev.Goroutine, stack[:last])
+}
+
+func (r *regions) stack(goroutine int64) []*trace.Region {
+	v, _ := r.stacks.Load(goroutine)
+	stack, _ := v.([]*trace.Region)
+	return stack
+}

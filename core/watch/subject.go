@@ -1,0 +1,128 @@
+package watch
+
+import (
+	"time"
+
+	"eventide/core"
+	"eventide/core/tcp"
+	"eventide/core/tracked"
+)
+
+// subject is one watched executor. Guarded by Watcher.mu.
+type subject struct {
+	name   string
+	term   *core.Termination // nil: of a listener
+	source source
+	status Status
+	seen   map[core.RunningBody]*stalling
+}
+
+// source reads a subject. read fills st, and returns the waits since the last call.
+type source interface {
+	read(now time.Time, st *Status) []time.Duration
+	stack(core.RunningBody) string
+	ended() bool // of a source without a Termination
+	close()
+}
+
+func (s *subject) ended() bool {
+	if s.term == nil {
+		return s.source.ended()
+	}
+	select {
+	case <-s.term.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *subject) read(now time.Time) []time.Duration {
+	s.status.Running = nil
+	return s.source.read(now, &s.status)
+}
+
+// executorSource is an executor, an event loop or a pool.
+type executorSource struct {
+	ex     interface{ NewMeter() *core.Meter }
+	pool   bool
+	meter  *core.Meter // nil: not read yet
+	recent recent
+}
+
+func (e *executorSource) read(now time.Time, st *Status) []time.Duration {
+	if e.meter == nil {
+		e.meter, e.recent = e.ex.NewMeter(), recent{}
+	}
+	r := e.meter.Read()
+	st.Kind = KindExecutor
+	if e.pool {
+		st.Kind = KindPool
+	}
+	e.recent.roll(now, r.Elapsed, r.Busy)
+	for _, wait := range r.Waits {
+		st.Lag.add(wait)
+		e.recent.lag = max(e.recent.lag, wait)
+	}
+	st.Stats, st.BusyTime, st.Busy = r.Stats, r.Busy, e.recent.share(r.Elapsed, r.Busy)
+	st.Oldest, st.RecentLag = r.Oldest, max(e.recent.lag, e.recent.lagBefore)
+	for _, body := range r.Running {
+		st.Running = append(st.Running, Running{Body: body.Kind.String(), body: body})
+	}
+	return r.Waits
+}
+
+func (e *executorSource) stack(body core.RunningBody) string { return e.meter.Stack(body) }
+
+func (*executorSource) ended() bool { return false }
+
+func (e *executorSource) close() {
+	if e.meter != nil {
+		e.meter.Close()
+		e.meter = nil
+	}
+}
+
+// WatchFunctions adds the functions of a tracked.Group, under this name. A function counts
+// as a task. Functions may run for as long as they like, and are not reported as stalled.
+func (w *Watcher) WatchFunctions(name string, g *tracked.Group) {
+	w.add(&subject{name: name, term: g.Termination(), source: functions{g}})
+}
+
+type functions struct{ group *tracked.Group }
+
+func (f functions) read(now time.Time, st *Status) []time.Duration {
+	r := f.group.Report()
+	st.Kind = KindFunctions
+	st.Stats = core.Stats{
+		State: f.group.State(), Accepted: r.Accepted, Ran: r.Ran, Pending: r.Accepted - r.Ran,
+		Rejected: r.Rejected, Panicked: r.Panicked,
+	}
+	for _, one := range f.group.Functions() {
+		st.Running = append(st.Running, Running{Body: one.Name, For: now.Sub(one.Began)})
+	}
+	return nil
+}
+
+func (functions) stack(core.RunningBody) string { return "" }
+func (functions) ended() bool                   { return false }
+func (functions) close()                        {}
+
+// WatchListener adds the counters of a listener, under this name. A listener that has
+// closed is dropped.
+func (w *Watcher) WatchListener(name string, l *tcp.Listener) {
+	w.add(&subject{name: name, source: listener{l}})
+}
+
+type listener struct{ of *tcp.Listener }
+
+func (l listener) read(_ time.Time, st *Status) []time.Duration {
+	s := l.of.Stats()
+	st.Kind = KindListener
+	st.Connections, st.RefusedConnections, st.Pauses = s.Accepted, s.Refused, s.Paused
+	return nil
+}
+
+func (listener) stack(core.RunningBody) string { return "" }
+func (l listener) ended() bool                 { return l.of.CloseCause() != nil }
+func (listener) close()                        {}

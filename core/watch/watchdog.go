@@ -1,0 +1,103 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"eventide/core"
+)
+
+// Stall is a body that runs for longer than the limit, or has ended after that. While it
+// runs, everything behind it waits.
+type Stall struct {
+	Name string        // of the executor
+	Body core.Body     // kind
+	For  time.Duration // at least; exact to about an interval
+
+	// Stack is the stack of the goroutine that runs the body, and of no other, at the
+	// time of the report. It is "" in the report of the end.
+	Stack string
+
+	Over bool // the body has ended
+}
+
+// String returns one line, and the stack if there is one.
+func (s Stall) String() string {
+	if s.Over {
+		return fmt.Sprintf("%s: a %v ended after %v", s.Name, s.Body, s.For)
+	}
+	return fmt.Sprintf("%s: a %v has been running for %v:\n%s", s.Name, s.Body, s.For, s.Stack)
+}
+
+// stalling is a body that was seen running.
+type stalling struct {
+	ran      time.Duration // since it was seen first
+	reported bool
+}
+
+// watchdog compares the bodies that run with those of the last reading, and returns what
+// has to be reported. Only time in which the Watcher was running counts: a process that
+// was stopped for an hour has no stalled bodies.
+func (s *subject) watchdog(passed, limit time.Duration) (stalls []Stall) {
+	running := make(map[core.RunningBody]*stalling, len(s.status.Running))
+	for i, r := range s.status.Running {
+		if r.body == (core.RunningBody{}) {
+			continue
+		}
+		b := s.seen[r.body]
+		if b == nil {
+			b = &stalling{ran: -passed}
+		}
+		b.ran += passed
+		running[r.body] = b
+		s.status.Running[i].For = b.ran
+		if limit < 0 || b.reported || b.ran < limit {
+			continue
+		}
+		if stack := s.source.stack(r.body); stack != "" { // otherwise it has just ended
+			b.reported = true
+			s.status.Stalls++
+			stalls = append(stalls, Stall{Name: s.name, Body: r.body.Kind, For: b.ran, Stack: stack})
+		}
+	}
+	for body, b := range s.seen {
+		if running[body] == nil && b.reported {
+			stalls = append(stalls, Stall{Name: s.name, Body: body.Kind, For: b.ran + passed, Over: true})
+		}
+	}
+	s.seen = running
+	return stalls
+}
+
+// report passes a stall on. It recovers a panic of OnStall or of the logger.
+func (w *Watcher) report(s Stall) {
+	if w.OnStall == nil {
+		w.logStall(s)
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			w.log(slog.LevelError, "panic in OnStall", "executor", s.Name, "panic", v)
+		}
+	}()
+	w.OnStall(s)
+}
+
+func (w *Watcher) logStall(s Stall) {
+	if s.Over {
+		w.log(slog.LevelInfo, "stalled body has ended", "executor", s.Name, "body", s.Body.String(), "for", s.For)
+		return
+	}
+	w.log(slog.LevelWarn, "body is stalled", "executor", s.Name, "body", s.Body.String(), "for", s.For, "stack", s.Stack)
+}
+
+func (w *Watcher) log(level slog.Level, msg string, args ...any) {
+	defer func() { _ = recover() }() // of the user's logger
+	logger := w.Logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	logger.Log(context.Background(), level, msg, args...)
+}

@@ -1,0 +1,228 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"eventide/core"
+)
+
+// The values of a Watcher that sets none.
+const (
+	DefaultInterval = 100 * time.Millisecond
+	DefaultLimit    = time.Second
+)
+
+// Watcher reads executors periodically. The zero Watcher is ready for use. Its fields must
+// not be changed after the first call of Run; its methods may be called from any goroutine,
+// inside bodies too. A Watcher must not be copied.
+type Watcher struct {
+	// Interval is the time between two readings. 0 or less: DefaultInterval.
+	Interval time.Duration
+
+	// Limit is how long a body may run before it is reported as stalled. 0: DefaultLimit;
+	// less: no body is reported. A body is seen at readings alone, so a limit below
+	// Interval means Interval.
+	Limit time.Duration
+
+	// Logger gets the stalls, at Warn, and their ends, at Info. nil: slog.Default() at the
+	// time of the stall.
+	Logger *slog.Logger
+
+	// OnStall receives each stall, and the end of each, in place of the Logger. It is
+	// called on the goroutine of Run, which waits for it. Its panic is logged.
+	OnStall func(Stall)
+
+	mu        sync.Mutex
+	running   bool
+	subjects  []*subject
+	listeners []*waitListener
+}
+
+// waitListener is a function given to OnWait.
+type waitListener struct {
+	call func(name string, wait time.Duration)
+}
+
+// Watch adds executors, event loops, pools and groups, whose children are added one by one.
+// It does not start them. An executor that has terminated is dropped. A type of your own is
+// accepted if it embeds one of these. If one is refused, none is added.
+//
+// The name of an executor is that of core.WithName; a second one of the same name has "#2"
+// added, so that names are unique.
+func (w *Watcher) Watch(executors ...core.EventExecutor) error {
+	var added []*subject
+	for i, ex := range executors {
+		found, err := subjectsOf(ex)
+		if err != nil {
+			return fmt.Errorf("watch: Watch: executor %d: %w", i, err)
+		}
+		added = append(added, found...)
+	}
+	w.add(added...)
+	return nil
+}
+
+func subjectsOf(ex core.EventExecutor) ([]*subject, error) {
+	switch ex := ex.(type) {
+	case nil:
+		return nil, errors.New("it is nil, want an executor")
+	case interface {
+		core.EventExecutor
+		Name() string
+		NewMeter() *core.Meter
+	}:
+		_, pool := ex.(interface{ Resize(int) error })
+		return []*subject{{name: ex.Name(), term: ex.Termination(), source: &executorSource{ex: ex, pool: pool}}}, nil
+	case interface {
+		All() iter.Seq[core.EventExecutor]
+	}:
+		var all []*subject
+		for child := range ex.All() {
+			found, err := subjectsOf(child)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, found...)
+		}
+		return all, nil
+	}
+	return nil, fmt.Errorf("it is a %T, want a *core.Executor, *core.EventLoop, *core.Pool or *core.Group, or a type that embeds one", ex)
+}
+
+func (w *Watcher) add(added ...*subject) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range added {
+		name := s.name
+		for n := 2; slices.ContainsFunc(w.subjects, func(other *subject) bool { return other.name == s.name }); n++ {
+			s.name = fmt.Sprintf("%s#%d", name, n)
+		}
+		w.subjects = append(w.subjects, s)
+	}
+}
+
+// OnWait has call called with each sample of a wait (core.Reading.Waits), until stop is
+// called. It is called on the goroutine of Run, which waits for it; it must not panic. A
+// nil call is ignored.
+func (w *Watcher) OnWait(call func(name string, wait time.Duration)) (stop func()) {
+	l := &waitListener{call}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if call != nil {
+		w.listeners = append(w.listeners, l)
+	}
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.listeners = slices.DeleteFunc(w.listeners, func(other *waitListener) bool { return other == l })
+	}
+}
+
+// Run reads the executors until ctx ends, and then returns nil. It starts no goroutine. It
+// may be called again after it has returned; a call while another one runs is an error. It
+// has the signature of a function of core/tracked.
+func (w *Watcher) Run(ctx context.Context) error {
+	w.mu.Lock()
+	if w.running {
+		w.mu.Unlock()
+		return errors.New("watch: Run: it is running already")
+	}
+	w.running = true
+	w.mu.Unlock()
+	defer w.end()
+
+	interval := w.Interval
+	if interval <= 0 {
+		interval = DefaultInterval
+	}
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for last := time.Now(); ; {
+		now := time.Now()
+		w.read(now, min(now.Sub(last), 2*interval))
+		last = now
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// end closes the meters. The last statuses are kept.
+func (w *Watcher) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running = false
+	for _, s := range w.subjects {
+		s.source.close()
+		s.seen = nil
+	}
+}
+
+// read reads each executor, and then reports what it has found, without mu. passed is the
+// time since the last reading, but at most two intervals: the watcher was not running
+// during the rest, and bodies of its process perhaps neither.
+func (w *Watcher) read(now time.Time, passed time.Duration) {
+	var stalls []Stall
+	var waits []namedWait
+	w.mu.Lock()
+	left := w.subjects[:0]
+	for _, s := range w.subjects {
+		ended := s.ended() // before the reading, so that the last one is complete
+		for _, wait := range s.read(now) {
+			waits = append(waits, namedWait{s.name, wait})
+		}
+		stalls = append(stalls, s.watchdog(passed, w.limit())...)
+		if ended {
+			s.source.close()
+		} else {
+			left = append(left, s)
+		}
+	}
+	clear(w.subjects[len(left):])
+	w.subjects = left
+	listeners := slices.Clone(w.listeners)
+	w.mu.Unlock()
+	for _, l := range listeners {
+		for _, wait := range waits {
+			l.call(wait.name, wait.wait)
+		}
+	}
+	for _, s := range stalls {
+		w.report(s)
+	}
+}
+
+type namedWait struct {
+	name string
+	wait time.Duration
+}
+
+func (w *Watcher) limit() time.Duration {
+	if w.Limit == 0 {
+		return DefaultLimit
+	}
+	return w.Limit
+}
+
+// Statuses returns what the last reading has found, in the order of the calls of Watch. It
+// reads nothing itself: the calling goroutine waits for no executor.
+func (w *Watcher) Statuses() []Status {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := make([]Status, 0, len(w.subjects))
+	for _, s := range w.subjects {
+		st := s.status
+		st.Name, st.Running = s.name, slices.Clone(st.Running)
+		all = append(all, st)
+	}
+	return all
+}
