@@ -17,7 +17,7 @@ type Actions map[string]int
 var (
 	actionCalls = []history.Op{
 		history.OpExecute, history.OpExecuteLazy, history.OpSubmit, history.OpAfterIteration,
-		history.OpSchedule, history.OpFixedRate, history.OpFixedDelay, history.OpCancel, history.OpAddHook, history.OpRemoveHook,
+		history.OpSchedule, history.OpFixedRate, history.OpFixedDelay, history.OpCancel, history.OpReset, history.OpAddHook, history.OpRemoveHook,
 		history.OpShutdownGracefully, history.OpShutdown, history.OpClose, history.OpAwait, history.OpState,
 		history.OpRegister, history.OpRegisterChannel, history.OpModify, history.OpEnd, history.OpListen,
 	}
@@ -26,7 +26,7 @@ var (
 	}
 	impossible = map[history.State][]string{
 		// What was accepted has started the loop.
-		history.NotStarted: {"cancel", "unhook", "modify", "end", "ready"},
+		history.NotStarted: {"cancel", "reset", "unhook", "modify", "end", "ready"},
 		// Hooks, and channels that are asked to drain, are of a shutdown (G6, G23).
 		history.Started: {"hook begins", "drain begins"},
 		// The poller is closed.
