@@ -128,7 +128,7 @@ func TestEveryPackageIsMeasured(t *testing.T) {
 	for _, name := range append(slices.Collect(maps.Keys(unmeasured)), measured...) {
 		require.True(t, there[name], "there is no %s", name)
 	}
-	require.Equal(t, []string{"core/tracked"}, packagesFor("core/tracked", tree))
+	require.Equal(t, []string{"core/tracked", "core/watch"}, packagesFor("core/tracked", tree))
 	all := packagesFor("core", tree)
 	require.Equal(t, "core", all[0], "its own tests first")
 	require.Subset(t, all, []string{"core/tcp", "core/blocking", "core/process", "core/tracked", "core/pollertest"})
