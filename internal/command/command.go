@@ -1,13 +1,16 @@
-// Package command reads the command lines of the module's commands, so that each of
-// them refuses the same mistakes in the same words and with the same exit code.
+// Package command has what the module's commands share. They all read their command lines by
+// it, so that each refuses the same mistakes in the same words and with the same exit code.
 package command
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -83,4 +86,18 @@ func Given(f *flag.FlagSet, name string) bool {
 	given := false
 	f.Visit(func(f *flag.Flag) { given = given || f.Name == name })
 	return given
+}
+
+// WriteFile creates the file name, and its directory if there is none, and fills the file by
+// write. It replaces a file that exists.
+func WriteFile(name string, write func(io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewWriter(file)
+	return errors.Join(write(buffered), buffered.Flush(), file.Close())
 }

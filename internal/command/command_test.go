@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -60,4 +64,20 @@ func TestGivenAndOneOf(t *testing.T) {
 	require.False(t, Given(f, "m"))
 	require.NoError(t, OneOf("-x", "a", []string{"a", "b"}))
 	require.EqualError(t, OneOf("-x", "c", []string{"a", "b"}), `-x is "c", want one of a, b`)
+}
+
+// TestWriteFile: the directory is made, an old file is replaced, and each failure is returned.
+func TestWriteFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "out", "report.txt")
+	for _, text := range []string{"a longer text", "short"} {
+		require.NoError(t, WriteFile(name, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }))
+		got, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.Equal(t, text, string(got))
+	}
+	broken := errors.New("broken")
+	require.ErrorIs(t, WriteFile(name, func(io.Writer) error { return broken }), broken)
+	none := func(io.Writer) error { return nil }
+	require.ErrorIs(t, WriteFile(filepath.Dir(name), none), syscall.EISDIR)
+	require.ErrorIs(t, WriteFile(filepath.Join(name, "below"), none), syscall.ENOTDIR)
 }

@@ -46,15 +46,22 @@ func carryOut(c *config, f func(alive func(bool) func() int) run) run {
 			inBubble(c, func() { r = f(func(exact bool) func() int { return counter(c, label, exact) }) })
 		})
 	}()
-	patience := time.NewTimer(c.patience)
-	defer patience.Stop()
-	select {
-	case r := <-finished:
-		return r
-	case <-patience.C:
-		return run{hung: true}
+	for range patienceParts {
+		part := time.NewTimer(c.patience / patienceParts)
+		select {
+		case r := <-finished:
+			part.Stop()
+			return r
+		case <-part.C:
+		}
 	}
+	return run{hung: true}
 }
+
+// patienceParts is the number of timers that measure the kit's patience, one after the
+// other. While the whole process is stopped, by SIGSTOP or because the machine sleeps, at
+// most one of them expires.
+const patienceParts = 20
 
 // Reasons why there is nothing to judge in a run.
 var (

@@ -14,8 +14,8 @@
 // guarantees. If only the programs of another guarantee show a breach, it is reported
 // after the subtests, under the guarantee that it breaks.
 //
-// An executor with more features implements Scheduler, Hooker, Stater, LoopTeller,
-// Submitter, Counter or Closer. A guarantee that needs a missing interface is skipped with
+// An executor with more features implements Scheduler, Resetter, Hooker, Stater,
+// LoopTeller, Submitter, Counter or Closer. A guarantee that needs a missing interface is skipped with
 // "not supported: Hooker", and the result lists it so, never as passed. A guarantee whose
 // premise did not occur is inconclusive, which is not a pass either. Declare what the
 // executor does not promise: Without("G10", "no quiet period"). The kit calls Abandon of
@@ -34,13 +34,25 @@
 // # What it can find
 //
 // A pass means that nothing was found. Programs with a log find errors of logic, exactly
-// and with a trace. For races at the shutdown, G2, G3, G4, G6 and G9 have further runs
-// without the log, because its lock would separate the calls: many producers, a shutdown
-// at the same time, and counts afterwards. An executor that checks its closed flag and
-// then sends on a channel fails G3 in about one of 100 to 350 such runs, of which there
-// are 4000. The kit may miss a failure that needs two particular instructions to meet, or
-// a memory order that this processor does not show. With GOMAXPROCS=1 it misses any gap in
-// which no goroutine yields. Rounds makes the search longer, in proportion.
+// and with a trace; some use the whole API that the subject offers. The lock of the log
+// separates the calls, so there are also runs without it:
+//
+//   - G2, G3, G4, G6 and G9 have runs with many producers, a shutdown at the same time, and
+//     counts afterwards. An executor that checks its closed flag and then sends on a channel
+//     fails G3 in about one of 100 to 350 such runs, of which there are 4000.
+//   - G12 has runs that search for lost wake-ups: lone submitters, submitters that spin
+//     through the moment at which the loop falls asleep, and two executors that pass a task
+//     back and forth. In a bubble the clock moves only when every goroutine is blocked, so a
+//     task that begins late was stranded, however slow the machine is.
+//   - G3 has one run of 70,000 tasks, which is more than a counter of 16 bits can count.
+//
+// The kit may miss a failure that needs two particular instructions to meet, or a memory
+// order that this processor does not show. With GOMAXPROCS=1 it misses any gap in which no
+// goroutine yields. Rounds makes the search longer, in proportion. HammerTime limits the
+// runs that race with the shutdown; the table of results says if that left some out.
+//
+// Package subjects has executors with known mistakes, and docs/conformance.md how often the
+// kit catches each.
 //
 // # Under chosen schedules
 //

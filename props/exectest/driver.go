@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"eventide/internal/vocabulary"
@@ -19,7 +20,8 @@ type driver struct {
 	watch   sync.WaitGroup // the watchers of Done and of futures
 
 	mu    sync.Mutex
-	undos map[int]func() bool // cancel and remove functions by label
+	undos map[int]func() bool              // cancel and remove functions by label
+	moves map[int]func(time.Duration) bool // reset functions by label
 
 	plain int // see PlainVariable; only bodies write it
 }
@@ -31,13 +33,14 @@ func newDriver(s Subject, c *config) *driver {
 		log:     history.New(nil),
 		quit:    make(chan struct{}),
 		undos:   map[int]func() bool{},
+		moves:   map[int]func(time.Duration) bool{},
 	}
 }
 
 // drive runs the actors, waits for Done for as long as the program can need, and lets
 // late effects happen. settle returns when no goroutine can run.
 func (d *driver) drive(p program, settle func()) {
-	deadline := time.NewTimer(p.rest())
+	deadline := time.NewTimer(d.config.rest(p))
 	defer deadline.Stop()
 	d.watch.Go(d.watchDone)
 	actors := make(chan struct{})
@@ -108,6 +111,8 @@ func (d *driver) step(s step) {
 		d.addHook(s)
 	case history.OpCancel, history.OpRemoveHook:
 		d.undo(s)
+	case history.OpReset:
+		d.reset(s)
 	case history.OpShutdownGracefully:
 		d.call(s, func() history.Outcome { return d.answer(d.subject.Shutdown(s.quiet, s.timeout)) })
 	case history.OpShutdown:
@@ -168,8 +173,16 @@ func (d *driver) schedule(s step) {
 		return
 	}
 	d.call(s, func() history.Outcome {
+		if r, ok := sched.(Resetter); ok && s.movable {
+			timer, err := r.ScheduleTimer(s.delay, d.body(s, history.BodyTimer))
+			if err == nil {
+				d.keep(s.id, timer.Cancel, nil)
+				d.keepReset(s.id, timer.Reset)
+			}
+			return d.answer(err)
+		}
 		cancel, err := sched.Schedule(s.delay, d.body(s, history.BodyTimer))
-		d.keep(s.id, cancel)
+		d.keep(s.id, cancel, err)
 		return d.answer(err)
 	})
 }
@@ -181,7 +194,7 @@ func (d *driver) addHook(s step) {
 	}
 	d.call(s, func() history.Outcome {
 		remove, err := h.AddShutdownHook(d.body(s, history.BodyHook))
-		d.keep(s.id, remove)
+		d.keep(s.id, remove, err)
 		return d.answer(err)
 	})
 }
@@ -232,12 +245,29 @@ func (d *driver) watchFuture(id int, f Future) {
 	}
 }
 
-// keep stores the function that undoes a submission.
-func (d *driver) keep(id int, undo func() bool) {
+// keep stores the function that undoes a submission. After a refusal there is nothing to
+// undo, whatever function the subject returned.
+func (d *driver) keep(id int, undo func() bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if undo != nil {
+	if undo != nil && err == nil {
 		d.undos[id] = undo
+	}
+}
+
+func (d *driver) keepReset(id int, reset func(time.Duration) bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.moves[id] = reset
+}
+
+// reset moves a timer, if it was accepted and the subject can move timers.
+func (d *driver) reset(s step) {
+	d.mu.Lock()
+	reset := d.moves[s.id]
+	d.mu.Unlock()
+	if reset != nil {
+		d.call(s, func() history.Outcome { return vocabulary.Truth(reset(s.delay)) })
 	}
 }
 
@@ -270,8 +300,10 @@ func (p plantedPanic) Error() string {
 	return text + "What had failed before:\n" + strings.Join(p.found, "\n")
 }
 
-// body returns the function that the driver gives to the executor.
+// body returns the function that the driver gives to the executor. If a wrong executor runs
+// it again, it records that, and does not repeat its calls: a log has each label once.
 func (d *driver) body(s step, kind history.Body) func() {
+	var ran atomic.Bool
 	return func() {
 		outcome := s.body.ends
 		if !outcome.Abrupt() {
@@ -290,7 +322,9 @@ func (d *driver) body(s step, kind history.Body) func() {
 		if s.body.takes > 0 {
 			time.Sleep(s.body.takes)
 		}
-		d.steps(s.body.then)
+		if !ran.Swap(true) {
+			d.steps(s.body.then)
+		}
 		switch outcome {
 		case history.Panicked:
 			panic(plantedPanic{s.id, d.config.failures, d.config.line})

@@ -1,6 +1,6 @@
 package exectest
 
-// Sources are tests as reports print them, of every kind of hammer.
+// Sources are tests as reports print them, of every kind of run without the log.
 func Sources() []string {
 	plain := hammer{producers: 4, calls: 100, yields: 3}
 	busy := hammer{producers: 2, calls: 20, busy: true, inside: true}
@@ -13,5 +13,9 @@ func Sources() []string {
 		plain.source("G3", true), busy.source("G3", true), inside.source("G3", true),
 		atTimeout.source("G3", true), submitting.source("G9", true), hooking.source("G6", true),
 		dwelling.source("G2", true), plain.source("G4", false),
+		waker{way: loneWaker, rounds: 20, callers: 2}.source("G12", true),
+		waker{way: sleepWindow, rounds: 20, callers: 1, sweep: 100}.source("G12", true),
+		waker{way: roundTrip, rounds: 20, sweep: 100}.source("G12", true),
+		endurance{producers: 2, calls: 100}.source("G3", true),
 	}
 }

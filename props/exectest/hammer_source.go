@@ -10,8 +10,7 @@ import (
 // source returns the hammer as a complete test file. It does not use this package, so
 // that it can be changed and kept.
 func (h hammer) source(guarantee string, bubble bool) string {
-	var b strings.Builder
-	err := sourceText.Execute(&b, map[string]any{
+	return formatted(sourceText, map[string]any{
 		"guarantee": guarantee, "bubble": bubble,
 		"producers": h.producers, "calls": h.calls, "yields": h.yields, "dwell": h.dwell,
 		"busy": h.busy, "inside": h.inside, "atTimeout": h.timeout,
@@ -19,14 +18,19 @@ func (h hammer) source(guarantee string, bubble bool) string {
 		"submit": h.call == callSubmit, "hooks": h.call == callAddHook,
 		"closing": int(hammerClosing.Milliseconds()), "timeout": int(hammerTimeout.Milliseconds()),
 	})
-	if err != nil {
+}
+
+// formatted executes the template of a test file and formats the result.
+func formatted(text *template.Template, data map[string]any) string {
+	var b strings.Builder
+	if err := text.Execute(&b, data); err != nil {
 		panic(fmt.Sprintf("exectest: %v", err)) // the template is a constant
 	}
-	text, err := format.Source([]byte(b.String()))
+	source, err := format.Source([]byte(b.String()))
 	if err != nil {
 		panic(fmt.Sprintf("exectest: %v in\n%s", err, b.String()))
 	}
-	return string(text)
+	return string(source)
 }
 
 var sourceText = template.Must(template.New("").Parse(`package yours

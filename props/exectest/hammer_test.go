@@ -5,8 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,42 +12,8 @@ import (
 	"time"
 
 	"eventide/props/exectest"
+	"eventide/props/exectest/subjects"
 )
-
-// TestRacySubjects wants the default run to find every executor that loses in a gap,
-// in virtual and in real time, and its report to say how to see it again.
-func TestRacySubjects(t *testing.T) {
-	for _, s := range racy {
-		for clock, opts := range map[string][]exectest.Option{"virtual": nil, "real": {exectest.RealTime()}} {
-			t.Run(s.name+"/"+clock, func(t *testing.T) {
-				if s.needs2P && runtime.GOMAXPROCS(0) < 2 {
-					t.Skip("with one processor nobody steps into a gap that does not yield")
-				}
-				row, runs := findG3(s.make, opts)
-				if row.Status != exectest.Fail {
-					t.Fatalf("G3 is %v in %d default runs, the last of %d programs and %d hammers, want a failure", row.Status, runs, row.Programs, row.Hammers)
-				}
-				t.Logf("found in default run %d, by %d programs and %d hammers", runs, row.Programs, row.Hammers)
-				if !strings.Contains(row.Report, "\ntrace\n") && !strings.Contains(row.Report, "func TestHammerG3(t *testing.T) {") {
-					t.Errorf("got the report\n%s\nwant a trace or a test", row.Report)
-				}
-			})
-		}
-	}
-}
-
-// findG3 is the kit's default run, again with other seeds until it finds something. On
-// two processors that are free the first one does; on one that others use as well,
-// nobody steps into the gap of a few instructions for a whole second at times.
-func findG3(factory func() exectest.Subject, opts []exectest.Option) (row exectest.Row, runs int) {
-	for runs = 1; runs <= 20; runs++ {
-		row = exectest.Check(factory, append(slices.Clone(opts), exectest.Only("G3"), exectest.Seed(uint64(runs)))...).Rows[0]
-		if row.Status == exectest.Fail {
-			break
-		}
-	}
-	return row, runs
-}
 
 // TestASelfDeadlockIsNotG3 wants an executor whose Shutdown may wait for ever inside a
 // task, which is G18's, to pass G3: after one such hammer the kit strikes on, without tasks
@@ -67,14 +31,14 @@ func TestASelfDeadlockIsNotG3(t *testing.T) {
 
 // askedLocked knows whether a Shutdown of the executor has not returned.
 type askedLocked struct {
-	*locked
+	*subjects.Locked
 	asked, answered atomic.Int64
 }
 
 func (l *askedLocked) Shutdown(quiet, timeout time.Duration) error {
 	l.asked.Add(1)
 	defer l.answered.Add(1)
-	return l.locked.Shutdown(quiet, timeout)
+	return l.Locked.Shutdown(quiet, timeout)
 }
 
 // judgeLocked runs the kit with one seed after the other until a hammer is stuck and
@@ -86,7 +50,7 @@ func judgeLocked() string {
 		factory := func() exectest.Subject {
 			mu.Lock()
 			defer mu.Unlock()
-			made = append(made, &askedLocked{locked: newLocked()})
+			made = append(made, &askedLocked{Locked: subjects.NewLocked()})
 			return made[len(made)-1]
 		}
 		row := exectest.Check(factory, exectest.Only("G3"), exectest.Seed(seed+1)).Rows[0]

@@ -31,35 +31,41 @@ func (h hammer) String() string {
 // String returns the name of the method.
 func (c call) String() string { return [...]string{"Execute", "Submit", "AddShutdownHook"}[c] }
 
-// repetitions is how often a hammer that has found something is repeated, so that the
+// repetitions is how often a run that has found something is repeated, so that the
 // report can say how rare the failure is.
 const (
 	repetitions        = 1000
 	timeForRepetitions = time.Second
 )
 
-// explainHammer fills the row of a hammer that has found something. Instead of a trace the
-// report has an equivalent test, and how often it fails.
-func (cl *clause) explainHammer(row *Row, factory func() Subject, c *config, h hammer, text string) {
-	v := history.Violation{Guarantee: row.Guarantee, Sentence: row.Sentence, Text: text}
-	row.Status, row.cause, row.line = Fail, v.Cause(), c.line
-	row.Text = fmt.Sprintf("%v [hammer%s: %v]", v, cl.madeFor(row), h)
-	tries, failed := 0, 0
-	if text != restless {
-		tries, failed = cl.repeat(row.Guarantee, factory, c, h)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%v\n\nThere is no trace: this run was made without the log, whose lock would separate the calls.\n", v)
-	fmt.Fprintf(&b, "The run: %v.\n", h)
-	fmt.Fprintf(&b, "It was repeated %d times and failed %d times. This test does the same:\n\n", tries, failed)
-	b.WriteString(h.source(row.Guarantee, !c.realTime))
-	fmt.Fprintf(&b, "\nreplay  %s\n", c.line)
-	row.Report = b.String() + inWords(row.Guarantee)
+// blow is a run without the log: a hammer, a waker or an endurance.
+type blow interface {
+	String() string
+	source(guarantee string, bubble bool) string // an equivalent test
 }
 
-func (cl *clause) repeat(guarantee string, factory func() Subject, c *config, h hammer) (tries, failed int) {
+// explainBlow fills the row of a run without the log that has found something. Instead of
+// a trace the report has an equivalent test, and how often it fails. again repeats the run.
+func (cl *clause) explainBlow(row *Row, c *config, b blow, text string, again func() verdict) {
+	v := history.Violation{Guarantee: row.Guarantee, Sentence: row.Sentence, Text: text}
+	row.Status, row.cause, row.line = Fail, v.Cause(), c.line
+	row.Text = fmt.Sprintf("%v [hammer%s: %v]", v, cl.madeFor(row), b)
+	tries, failed := 0, 0
+	if text != restless {
+		tries, failed = repeat(row.Guarantee, again)
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "%v\n\nThere is no trace: this run was made without the log, whose lock would separate the calls.\n", v)
+	fmt.Fprintf(&out, "The run: %v.\n", b)
+	fmt.Fprintf(&out, "It was repeated %d times and failed %d times. This test does the same:\n\n", tries, failed)
+	out.WriteString(b.source(row.Guarantee, !c.realTime))
+	fmt.Fprintf(&out, "\nreplay  %s\n", c.line)
+	row.Report = out.String() + inWords(row.Guarantee)
+}
+
+func repeat(guarantee string, again func() verdict) (tries, failed int) {
 	for began := time.Now(); tries < repetitions && time.Since(began) < timeForRepetitions; tries++ {
-		v := cl.strike(factory, c, h)
+		v := again()
 		failed += one(v.text != "" && v.guarantee == guarantee)
 	}
 	return tries, failed

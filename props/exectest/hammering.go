@@ -138,33 +138,45 @@ func (cl *clause) judgeStrike(c *config, k *strike) verdict {
 	return v
 }
 
-// timeForHammers is how long a clause may hammer, unless Rounds is given. An executor in
-// this process needs a fraction of it. It limits an executor behind a pipe, where a call
-// takes 0.1 ms, and runs under the race detector.
-const timeForHammers = time.Second
+// DefaultHammerTime is how long a guarantee may use runs without the log, unless
+// HammerTime or Rounds is given. An executor in this process needs a fraction of it. It
+// limits an executor behind a pipe, where a call takes 0.1 ms, and runs under the race
+// detector.
+const DefaultHammerTime = time.Second
 
-// hammer strikes until something breaks, and then fills the row.
+// hammer makes the clause's runs without the log until something breaks, and then fills
+// the row.
 func (cl *clause) hammer(row *Row, factory func() Subject, c *config) {
-	runs, limit := cl.hammers(c)
+	strikes, wakers, tasks := c.inProportion(cl, cl.hammering.runs), c.inProportion(cl, cl.wakers), c.inProportion(cl, cl.tasks)
+	row.Planned = strikes + wakers + one(tasks > 0)
+	cl.strikes(row, factory, c, strikes)
+	for i := range wakers {
+		if row.Status == Fail {
+			return
+		}
+		w := waking(rand.New(rand.NewPCG(c.seed, wakerStream+uint64(i))))
+		cl.record(row, c, w, func() verdict { return cl.wake(factory, c, w) })
+	}
+	if tasks > 0 && row.Status != Fail {
+		e := enduring(rand.New(rand.NewPCG(c.seed, enduranceStream)), tasks)
+		cl.record(row, c, e, func() verdict { return cl.endure(factory, c, e) })
+	}
+}
+
+// strikes makes the clause's strikes, or as many of them as there is time for.
+func (cl *clause) strikes(row *Row, factory func() Subject, c *config, runs int) {
+	limit := c.hammerLimit(cl)
 	began := time.Now()
 	inside := true
 	for i := range runs {
-		if time.Since(began) > limit {
+		if row.Status == Fail || time.Since(began) > limit {
 			return
 		}
 		h := hammered(rand.New(rand.NewPCG(c.seed, hammerStream+uint64(i))), cl.hammering.call)
 		h.dwell = cl.hammering.dwell
 		h.inside = h.inside && inside
-		v := cl.strike(factory, c, h)
-		row.Hammers += one(v.judged)
-		row.Exercised += v.exercised
+		v := cl.record(row, c, h, func() verdict { return cl.strike(factory, c, h) })
 		switch {
-		case v.text != "" && v.guarantee == cl.name:
-			cl.explainHammer(row, factory, c, h, v.text)
-			return
-		case v.text != "":
-			own := c.outside(cl, v.guarantee)
-			c.others.add(sighting{v.guarantee, contract.Sentence(v.guarantee), v.text, func(row *Row) { cl.explainHammer(row, factory, own, h, v.text) }})
 		case v.judged:
 		case h.inside:
 			inside = false     // a task that calls Shutdown waits for itself, which G18 judges
@@ -175,16 +187,47 @@ func (cl *clause) hammer(row *Row, factory func() Subject, c *config) {
 	}
 }
 
-// hammerStream separates the random numbers of hammers from those of programs.
-const hammerStream = 1 << 32
-
-// hammers returns the number of strikes and the time for them, in proportion to Rounds.
-func (cl *clause) hammers(c *config) (runs int, limit time.Duration) {
-	if c.rounds == 0 {
-		return cl.hammering.runs, timeForHammers
+// record makes a run without the log and fills the row if it broke the clause's guarantee.
+// A breach of another guarantee becomes a sighting.
+func (cl *clause) record(row *Row, c *config, b blow, again func() verdict) verdict {
+	v := again()
+	row.Hammers += one(v.judged)
+	row.Exercised += v.exercised
+	switch {
+	case v.text != "" && v.guarantee == cl.name:
+		cl.explainBlow(row, c, b, v.text, again)
+	case v.text != "":
+		own := c.outside(cl, v.guarantee)
+		c.others.add(sighting{v.guarantee, contract.Sentence(v.guarantee), v.text, func(row *Row) { cl.explainBlow(row, own, b, v.text, again) }})
 	}
-	limit = max(timeForHammers, timeForHammers*time.Duration(c.rounds)/time.Duration(cl.rounds))
-	return max(1, cl.hammering.runs*c.rounds/cl.rounds), limit
+	return v
+}
+
+// Streams separate the random numbers of runs without the log from those of programs.
+const (
+	hammerStream    = 1 << 32
+	wakerStream     = 2 << 32
+	enduranceStream = 3 << 32
+)
+
+// inProportion returns n, or, if Rounds is given, n in proportion to it.
+func (c *config) inProportion(cl *clause, n int) int {
+	if c.rounds == 0 || n == 0 {
+		return n
+	}
+	return max(1, n*c.rounds/cl.rounds)
+}
+
+// hammerLimit returns how long the clause may make strikes.
+func (c *config) hammerLimit(cl *clause) time.Duration {
+	switch {
+	case c.hammerTime > 0:
+		return c.hammerTime
+	case c.rounds == 0:
+		return DefaultHammerTime
+	default:
+		return max(DefaultHammerTime, DefaultHammerTime*time.Duration(c.rounds)/time.Duration(cl.rounds))
+	}
 }
 
 // strike runs a hammer on a fresh subject and judges it.
@@ -193,26 +236,64 @@ func (cl *clause) strike(factory func() Subject, c *config, h hammer) verdict {
 	if h.inside {
 		own.patience = min(own.patience, patienceInside)
 	}
-	r := carryOut(&own, func(func(bool) func() int) (r run) {
+	v, hung := cl.unlogged(factory, &own, func(s Subject) verdict {
+		defer abandon(s)
+		k := newStrike(h, s)
+		if !k.run(c.settle(), c.realTime) {
+			return verdict{}
+		}
+		return cl.judgeStrike(c, k) // here, because the channels belong to the bubble
+	})
+	if hung && h.inside {
+		return verdict{}
+	}
+	return v
+}
+
+// wake runs a waker on a fresh subject and judges it.
+func (cl *clause) wake(factory func() Subject, c *config, w waker) verdict {
+	v, _ := cl.unlogged(factory, c, func(s Subject) verdict {
+		text, exercised := w.run(s, factory)
+		return verdict{guarantee: cl.name, text: text, exercised: exercised, judged: true}
+	})
+	return v
+}
+
+// endure runs an endurance on a fresh subject and judges it. If a task is lost, the run
+// waits for it as long as limit: no time at all in a bubble.
+func (cl *clause) endure(factory func() Subject, c *config, e endurance) verdict {
+	limit := longestWait
+	if c.realTime {
+		limit = c.hammerLimit(cl)
+	}
+	v, _ := cl.unlogged(factory, c, func(s Subject) verdict {
+		defer abandon(s)
+		k, judged := e.run(s, limit)
+		if !judged {
+			return verdict{}
+		}
+		c.settle()()
+		return cl.judgeStrike(c, k)
+	})
+	return v
+}
+
+// unlogged makes a run without the log on a fresh subject.
+func (cl *clause) unlogged(factory func() Subject, c *config, f func(Subject) verdict) (v verdict, hung bool) {
+	r := carryOut(c, func(func(bool) func() int) (r run) {
 		s, err := fresh(factory)
 		if err != nil {
 			return run{err: err}
 		}
-		defer abandon(s)
-		if k := newStrike(h, s); k.run(c.settle(), c.realTime) {
-			r.verdict = cl.judgeStrike(c, k) // here, because the channels belong to the bubble
-		}
-		return r
+		return run{verdict: f(s)}
 	})
 	switch {
-	case r.hung && h.inside:
-		return verdict{}
 	case r.hung:
-		return verdict{guarantee: cl.name, text: restless, judged: true}
+		return verdict{guarantee: cl.name, text: restless, judged: true}, true
 	case r.err != nil:
-		return verdict{guarantee: cl.name, text: r.err.Error(), judged: true}
+		return verdict{guarantee: cl.name, text: r.err.Error(), judged: true}, false
 	default:
-		return r.verdict
+		return r.verdict, false
 	}
 }
 

@@ -51,6 +51,9 @@ func (cl *clause) judge(c *config, r run) finding {
 		f.exercised++
 		f.violations = append(f.violations, cl.extra(r)...)
 	}
+	if cl.also != nil {
+		f.violations = append(f.violations, cl.also(r)...)
+	}
 	if len(f.violations) == 0 { // otherwise the counts may follow from what the log shows better
 		f.violations = slices.Concat(startsLazily(r), nothingLeft(r), addsUp(r))
 	}

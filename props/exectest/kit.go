@@ -21,8 +21,12 @@ type clause struct {
 	exact      bool     // and not under chosen schedules, where operations take time
 	rounds     int
 	program    func(rng *rand.Rand, round int) program // the program of one round, from 0
+	whole      func(rng *rand.Rand, round int) program // in virtual time, the program of every second round
 	hammering  hammering                               // runs without the log, after the programs
+	wakers     int                                     // runs that search for lost wake-ups, unless Rounds is given
+	tasks      int                                     // of one long run, unless Rounds is given
 	extra      func(run) []history.Violation           // judges what the log does not show
+	also       func(run) []history.Violation           // the same, and does not count as exercise of the guarantee
 	counts     bool                                    // count the goroutines of its runs exactly
 	control    func() program                          // a program that must end; otherwise the clause is inconclusive
 	abrupt     bool                                    // bodies panic, which may end the process
@@ -157,7 +161,7 @@ func (cl *clause) check(factory func() Subject, c *config) Row {
 		return row
 	}
 	cl.programs(&row, factory, c)
-	if row.Status != Fail && cl.hammering.runs > 0 {
+	if row.Status != Fail {
 		cl.hammer(&row, factory, c)
 	}
 	switch {
@@ -190,12 +194,23 @@ func (cl *clause) programs(row *Row, factory func() Subject, c *config) {
 // always the last actor would always run first.
 func (cl *clause) generate(c *config, round int) program {
 	rng := rand.New(rand.NewPCG(c.seed, uint64(round)))
-	p := cl.program(rng, round)
+	p := cl.draw(rng, round, c.realTime)
 	rng.Shuffle(len(p.actors), func(i, j int) { p.actors[i], p.actors[j] = p.actors[j], p.actors[i] })
 	if _, declared := c.without["G14"]; cl.abrupt && (declared || c.panicsEscape) {
 		p.each(func(s *step) { s.body.ends = history.Normal })
 	}
 	return p
+}
+
+func (cl *clause) draw(rng *rand.Rand, round int, realTime bool) program {
+	switch {
+	case cl.whole == nil || realTime:
+		return cl.program(rng, round)
+	case round%2 == 0:
+		return cl.program(rng, round/2)
+	default:
+		return cl.whole(rng, round/2)
+	}
 }
 
 // inWords returns the end of a failure text: the guarantee in words and, if a simple

@@ -21,7 +21,8 @@ type config struct {
 	realTime     bool
 	chosen       bool // schedules are chosen: see underChosen
 	seed         uint64
-	rounds       int // 0: each guarantee's own number
+	rounds       int           // 0: each guarantee's own number
+	hammerTime   time.Duration // 0: DefaultHammerTime
 	patience     time.Duration
 	queueBound   int
 	timers       history.TimerPolicy
@@ -128,6 +129,17 @@ func Rounds(n int) Option {
 		c.give("Rounds(%d)", n)
 		c.want(n >= 1, "Rounds(%d): want at least 1", n)
 		c.rounds = n
+	}
+}
+
+// HammerTime sets how long, in real time, each guarantee may use runs without the log that
+// race with the shutdown. If the time is over before all of them were made, the table of
+// results says how many were.
+func HammerTime(d time.Duration) Option {
+	return func(c *config) {
+		c.give("HammerTime(%d)", d)
+		c.want(d > 0, "HammerTime(%v): want more than 0", d)
+		c.hammerTime = d
 	}
 }
 

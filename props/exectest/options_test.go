@@ -1,6 +1,7 @@
 package exectest_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -8,63 +9,64 @@ import (
 	"time"
 
 	"eventide/props/exectest"
+	"eventide/props/exectest/subjects"
 	"eventide/props/history"
 )
 
 // TestOptions wants each option to have its effect.
 func TestOptions(t *testing.T) {
 	t.Run("Only", func(t *testing.T) {
-		r := exectest.Check(bare(none), exectest.Only("G4", "G2"))
+		r := exectest.Check(bare(subjects.None), exectest.Only("G4", "G2"))
 		if len(r.Rows) != 2 || r.Rows[0].Guarantee != "G2" || r.Rows[1].Guarantee != "G4" {
 			t.Errorf("got %+v, want G2 and G4", r.Rows)
 		}
 	})
 	t.Run("Rounds", func(t *testing.T) {
-		row := exectest.Check(bare(none), exectest.Only("G4"), exectest.Rounds(7)).Rows[0]
+		row := exectest.Check(bare(subjects.None), exectest.Only("G4"), exectest.Rounds(7)).Rows[0]
 		if row.Programs != 7 {
 			t.Errorf("got %d programs, want 7", row.Programs)
 		}
 	})
 	t.Run("Seed", func(t *testing.T) {
 		text := func(seed uint64) string {
-			return exectest.Check(bare(reorders), exectest.Only("G4"), exectest.Seed(seed)).Rows[0].Text
+			return exectest.Check(bare(subjects.Reorders), exectest.Only("G4"), exectest.Seed(seed)).Rows[0].Text
 		}
 		if !strings.Contains(text(7), "G4") {
 			t.Errorf("seed 7 finds nothing: %s", text(7))
 		}
 	})
 	t.Run("Without", func(t *testing.T) {
-		row := exectest.Check(bare(quietShort), exectest.Only("G10"), exectest.Without("G10", "it has no quiet period")).Rows[0]
+		row := exectest.Check(bare(subjects.QuietShort), exectest.Only("G10"), exectest.Without("G10", "it has no quiet period")).Rows[0]
 		if row.Status != exectest.NotSupported || row.Text != "it has no quiet period" {
 			t.Errorf("got %+v, want not supported, with the reason", row)
 		}
 	})
 	t.Run("PanicsEscape", func(t *testing.T) {
-		row := exectest.Check(bare(none), exectest.Only("G14"), exectest.PanicsEscape()).Rows[0]
+		row := exectest.Check(bare(subjects.None), exectest.Only("G14"), exectest.PanicsEscape()).Rows[0]
 		if row.Status != exectest.Fail || !strings.Contains(row.Text, "declared, not tried") || row.Programs != 0 {
 			t.Errorf("got %+v, want a failure without a try", row)
 		}
 	})
 	t.Run("PlainVariable", func(t *testing.T) {
-		if failed := exectest.Check(bare(none), exectest.Only("G2"), exectest.PlainVariable()).Failed(); len(failed) > 0 {
+		if failed := exectest.Check(bare(subjects.None), exectest.Only("G2"), exectest.PlainVariable()).Failed(); len(failed) > 0 {
 			t.Errorf("%v failed", failed)
 		}
 	})
 	t.Run("Classify", func(t *testing.T) {
 		badArgument := exectest.Classify(func(error) history.Outcome { return history.RefusedBadArgument })
-		row := exectest.Check(bare(none), exectest.Only("G16"), badArgument).Rows[0]
+		row := exectest.Check(bare(subjects.None), exectest.Only("G16"), badArgument).Rows[0]
 		if row.Status != exectest.Pass {
 			t.Errorf("got %+v, want pass", row)
 		}
 		full := exectest.Classify(func(error) history.Outcome { return history.RefusedQueueFull })
-		row = exectest.Check(bare(none), exectest.Only("G5"), full).Rows[0]
+		row = exectest.Check(bare(subjects.None), exectest.Only("G5"), full).Rows[0]
 		if row.Status != exectest.Fail || !strings.Contains(row.Text, "for a full queue") {
 			t.Errorf("got %+v, want a failure: nothing bounds the queue", row)
 		}
 	})
 	t.Run("QueueBound", func(t *testing.T) {
 		full := exectest.Classify(func(error) history.Outcome { return history.RefusedQueueFull })
-		row := exectest.Check(bare(none), exectest.Only("G5"), full, exectest.QueueBound(1)).Rows[0]
+		row := exectest.Check(bare(subjects.None), exectest.Only("G5"), full, exectest.QueueBound(1)).Rows[0]
 		if row.Status != exectest.Fail {
 			t.Errorf("got %+v, want a failure: there was room for 16", row)
 		}
@@ -73,7 +75,7 @@ func TestOptions(t *testing.T) {
 
 // TestBadInput wants what does not exist to be named, with what was expected.
 func TestBadInput(t *testing.T) {
-	var none *simple
+	var none *subjects.Simple
 	for _, c := range []struct {
 		name    string
 		factory func() exectest.Subject
@@ -107,7 +109,7 @@ func TestBadInput(t *testing.T) {
 // TestRealTime runs the correct and a few broken executors on the wall clock.
 func TestRealTime(t *testing.T) {
 	only := exectest.Only("G3", "G4", "G6", "G10", "G12", "G24")
-	r := exectest.Check(whole(none), policy, exectest.RealTime(), exectest.Rounds(1), only)
+	r := exectest.Check(whole(subjects.None), policy, exectest.RealTime(), exectest.Rounds(1), only)
 	for _, row := range r.Rows {
 		want := exectest.Pass
 		if row.Guarantee == "G12" {
@@ -118,9 +120,9 @@ func TestRealTime(t *testing.T) {
 		}
 	}
 	for _, b := range []struct {
-		flaw  flaw
+		flaw  subjects.Flaw
 		guilt string
-	}{{quietShort, "G10"}, {reorders, "G4"}, {startsEagerly, "G17"}} {
+	}{{subjects.QuietShort, "G10"}, {subjects.Reorders, "G4"}, {subjects.StartsEagerly, "G17"}} {
 		r := exectest.Check(bare(b.flaw), exectest.RealTime(), exectest.Rounds(1), exectest.Only(b.guilt))
 		if r.Rows[0].Status != exectest.Fail {
 			t.Errorf("%s is %v, want a failure", b.guilt, r.Rows[0].Status)
@@ -130,14 +132,14 @@ func TestRealTime(t *testing.T) {
 
 // spinner waits for a lock that is never released, which freezes virtual time.
 type spinner struct {
-	*simple
+	*subjects.Simple
 	lock *sync.Mutex
 }
 
 func (s spinner) Execute(task func()) error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	return s.simple.Execute(task)
+	return s.Simple.Execute(task)
 }
 
 // TestPatience wants a run that never comes to rest to be given up.
@@ -145,7 +147,7 @@ func TestPatience(t *testing.T) {
 	var lock sync.Mutex
 	lock.Lock()
 	t.Cleanup(lock.Unlock) // what was given up can end then
-	r := exectest.Check(func() exectest.Subject { return spinner{newSimple(none), &lock} },
+	r := exectest.Check(func() exectest.Subject { return spinner{subjects.NewSimple(subjects.None), &lock} },
 		exectest.Only("G18"), exectest.Rounds(1), exectest.Patience(50*time.Millisecond))
 	if row := r.Rows[0]; row.Status != exectest.Fail || !strings.Contains(row.Text, "did not come to rest") {
 		t.Errorf("got %+v, want a failure for a run that never rests", row)
@@ -155,7 +157,7 @@ func TestPatience(t *testing.T) {
 // grave takes nothing and never ends.
 type grave struct{ done chan struct{} }
 
-func (g grave) Execute(func()) error                        { return errClosed }
+func (g grave) Execute(func()) error                        { return errors.New("grave: closed") }
 func (g grave) Shutdown(time.Duration, time.Duration) error { return nil }
 func (g grave) Done() <-chan struct{}                       { return g.done }
 

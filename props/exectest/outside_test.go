@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"eventide/props/exectest"
+	"eventide/props/exectest/subjects"
 )
 
 // TestCheckOutsideTests builds and runs a program that is no test and calls
@@ -45,7 +46,7 @@ func inChild(t *testing.T, what string) (out string, err error) {
 // with its line to paste and the line of the test, and what was skipped.
 func TestRunReports(t *testing.T) {
 	if os.Getenv(asChild) != "" {
-		exectest.Run(t, bare(reorders), exectest.Only("G2", "G4", "G6"))
+		exectest.Run(t, bare(subjects.Reorders), exectest.Only("G2", "G4", "G6"))
 		return
 	}
 	out, err := inChild(t, "reorders")
@@ -72,7 +73,7 @@ func TestRunReports(t *testing.T) {
 // TestOneSubtest wants -run to be able to leave every subtest but one out.
 func TestOneSubtest(t *testing.T) {
 	if os.Getenv(asChild) != "" {
-		exectest.Run(t, bare(reorders), exectest.Only("G2", "G4"))
+		exectest.Run(t, bare(subjects.Reorders), exectest.Only("G2", "G4"))
 		return
 	}
 	child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$/^G4$", "-test.v")
@@ -88,7 +89,7 @@ func TestOneSubtest(t *testing.T) {
 // and what to do.
 func TestAPanicThatKillsTellsWhatWasFound(t *testing.T) {
 	if os.Getenv(asChild) != "" {
-		exectest.Run(t, func() exectest.Subject { return newChannelled(nil) }, exectest.Rounds(3))
+		exectest.Run(t, func() exectest.Subject { return subjects.NewChannelled(nil) }, exectest.Rounds(3))
 		return
 	}
 	out, err := inChild(t, "does not recover")
@@ -110,7 +111,7 @@ func TestAPanicThatKillsTellsWhatWasFound(t *testing.T) {
 }
 
 // fragile does not recover, and has hooks and futures of a sort.
-type fragile struct{ *channelled }
+type fragile struct{ *subjects.Channelled }
 
 func (f fragile) AddShutdownHook(hook func()) (func() bool, error) {
 	return func() bool { return false }, f.Execute(hook)
@@ -125,10 +126,21 @@ func (f fragile) Submit(task func() error) exectest.Future {
 	return over
 }
 
+// future is the result of a task of fragile.
+type future struct {
+	done    chan struct{}
+	err     error
+	refused bool
+}
+
+func (f *future) Done() <-chan struct{} { return f.done }
+func (f *future) Refused() bool         { return f.refused }
+func (f *future) Err() error            { return f.err }
+
 // TestWithoutG14NothingPanics wants no panic in hooks and futures either when the
 // subject is declared not to stand them.
 func TestWithoutG14NothingPanics(t *testing.T) {
-	factory := func() exectest.Subject { return fragile{newChannelled(nil)} }
+	factory := func() exectest.Subject { return fragile{subjects.NewChannelled(nil)} }
 	if only := os.Getenv(asChild); only != "" {
 		exectest.Run(t, factory, exectest.Only(only))
 		return
@@ -147,7 +159,7 @@ func TestWithoutG14NothingPanics(t *testing.T) {
 // TestBadInputInRun wants Run to fail at once, with the line of its caller.
 func TestBadInputInRun(t *testing.T) {
 	runs := map[string]func(){
-		`exectest: Only("g3"): `:                       func() { exectest.Run(t, bare(none), exectest.Only("g3")) },
+		`exectest: Only("g3"): `:                       func() { exectest.Run(t, bare(subjects.None), exectest.Only("g3")) },
 		"exectest: the factory returned nil":           func() { exectest.Run(t, func() exectest.Subject { return nil }) },
 		"exectest: the run was cut short by runtime.G": func() { exectest.Run(t, func() exectest.Subject { t.Fatal("no"); return nil }) },
 	}

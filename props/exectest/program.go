@@ -23,8 +23,9 @@ type step struct {
 	pause          time.Duration
 	yields         int // runtime.Gosched, after the pause
 	op             history.Op
-	id             int           // label of the submission, or of the one to cancel or remove
-	delay          time.Duration // OpSchedule
+	id             int           // label of the submission, or of the one to cancel, move or remove
+	delay          time.Duration // OpSchedule and OpReset
+	movable        bool          // OpSchedule: through Resetter, if the subject has it
 	quiet, timeout time.Duration // OpShutdownGracefully
 	body           body          // of the submission
 }
@@ -55,6 +56,16 @@ func (p program) rest() time.Duration {
 		}
 	})
 	return 2 * sum
+}
+
+// rest returns how long a run of the program waits for Done. In a bubble that is exact. In
+// real time a busy machine may delay everything, so the run waits for half of the kit's
+// patience, unless the subject does not promise to terminate.
+func (c *config) rest(p program) time.Duration {
+	if c.realTime && !c.chosen && c.judges("G15") {
+		return max(p.rest(), c.patience/2)
+	}
+	return p.rest()
 }
 
 // linger returns for how long bodies could still run after Done, if they wrongly do.
@@ -132,7 +143,7 @@ func (s step) text(depth int) string {
 	if s.id != 0 {
 		args = append(args, fmt.Sprint(s.id))
 	}
-	if s.op == history.OpSchedule {
+	if s.op == history.OpSchedule || s.op == history.OpReset {
 		args = append(args, "in "+s.delay.String())
 	}
 	if s.op == history.OpShutdownGracefully {

@@ -27,17 +27,24 @@ func hooked(rng *rand.Rand, round int) program {
 			steps = append(steps, step{op: history.OpRemoveHook, id: s.id})
 		}
 	}
-	during := step{op: history.OpAddHook, id: l.next(), pause: 4 * unit}
+	during := []step{{op: history.OpAddHook, id: l.next(), pause: 4 * unit}, {op: history.OpRemoveHook, id: 1, pause: 8 * unit}}
 	stop := shutdown(pick(rng, 0, 2*unit), 4*unit*time.Duration(round%2), 20*unit)
 	return program{[][]step{
 		append(steps, execute1(l.next(), body{takes: pick(rng, 0, unit)}), stop, execute1(l.next(), body{})),
-		{during},
+		during,
 	}}
 }
 
+// farDelay is longer than 2^31 ms, which is the longest delay of some event loops.
+const farDelay = 1000 * time.Hour
+
 // timed schedules timers, some with the same deadline, some while the loop is busy, and
-// shuts down after the last one.
-func timed(rng *rand.Rand, _ int) program {
+// shuts down after the last one. Some programs also schedule a timer for a moment far away,
+// and cancel it. Some programs move timers instead.
+func timed(rng *rand.Rand, round int) program {
+	if round%movingEvery == movingEvery-2 {
+		return moving(rng)
+	}
 	var l labels
 	var actors [][]step
 	for range 2 {
@@ -51,12 +58,44 @@ func timed(rng *rand.Rand, _ int) program {
 		}
 		actors = append(actors, steps)
 	}
+	if round%8 == 7 {
+		far := l.next()
+		actors = append(actors, []step{
+			{op: history.OpSchedule, id: far, delay: farDelay}, {op: history.OpCancel, id: far, pause: 10 * unit},
+		})
+	}
 	return program{append(actors, []step{shutdown(40*unit, 0, unit)})}
 }
 
-// cancelling cancels timers before, at and after their deadline, from outside
-// and from bodies.
-func cancelling(rng *rand.Rand, _ int) program {
+// moving moves timers before, at and after their deadline, from outside and from a body. No
+// two deadlines are equal: each timer is scheduled and moved at a fraction of unit of its own.
+func moving(rng *rand.Rand) program {
+	var l labels
+	var actors [][]step
+	for i := range 3 {
+		id := l.next()
+		actors = append(actors, []step{
+			{op: history.OpSchedule, id: id, movable: true, pause: time.Duration(1+i) * unit / 16, delay: pick[time.Duration](rng, 2, 4) * unit, body: body{takes: pick(rng, 0, unit/2)}},
+			{op: history.OpReset, id: id, pause: pick[time.Duration](rng, 0, 1, 2, 3) * unit, delay: pick[time.Duration](rng, 0, 1, 3, 6) * unit},
+			{op: history.OpReset, id: id, pause: pick[time.Duration](rng, 0, 3, 8) * unit, delay: pick[time.Duration](rng, 0, 1, 3) * unit},
+		})
+	}
+	inner := l.next()
+	fromTask := execute1(l.next(), body{then: []step{
+		{op: history.OpSchedule, id: inner, movable: true, delay: unit}, {op: history.OpReset, id: inner, delay: 3 * unit},
+	}})
+	return program{append(actors, []step{fromTask}, []step{patient()})}
+}
+
+// movingEvery is how often, in rounds, a clause about timers moves timers.
+const movingEvery = 4
+
+// cancelling cancels timers before, at and after their deadline, from outside and from
+// bodies. Some programs move timers instead.
+func cancelling(rng *rand.Rand, round int) program {
+	if round%movingEvery == movingEvery-1 {
+		return moving(rng)
+	}
 	var l labels
 	var actors [][]step
 	for range 3 {

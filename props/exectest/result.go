@@ -31,6 +31,7 @@ type Row struct {
 	Exercised int    // how often the premise of the guarantee occurred
 	Programs  int    // how many programs were run
 	Hammers   int    // how many runs without the log were judged
+	Planned   int    // how many runs without the log there were to be: fewer are judged if HammerTime is over, or the subject does not terminate
 	Text      string // Fail: the breach and the program; NotSupported: what is missing
 	Report    string // Fail: the full report, including the breach
 	cause     string // Fail: equal for failures with the same cause
@@ -94,6 +95,8 @@ func (row Row) says() string {
 		return strings.TrimPrefix(row.Text, row.Guarantee+" ")
 	case row.Text != "":
 		return row.Sentence + ": " + row.Text
+	case row.Hammers < row.Planned:
+		return fmt.Sprintf("%s (of %d runs without the log only %d were judged)", row.Sentence, row.Planned, row.Hammers)
 	default:
 		return row.Sentence
 	}

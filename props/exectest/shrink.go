@@ -6,20 +6,24 @@ import "eventide/props/history"
 // a race shows only in some runs.
 const attempts = 5
 
-// maxShrinks bounds the search for a smaller program.
-const maxShrinks = 400
+// Bounds of the search for a smaller program: how many it tries, and how many calls their
+// runs make together. The second bound is for programs of hundreds of calls.
+const (
+	maxShrinks     = 400
+	maxShrinkCalls = 60_000
+)
 
 // shrink makes the program smaller, one change at a time, as long as it still breaks the
 // guarantee. It returns the smallest one, with its finding.
 func (cl *clause) shrink(guarantee string, factory func() Subject, c *config, p program, found finding) (program, finding) {
-	left := maxShrinks
+	left, calls := maxShrinks, maxShrinkCalls
 	for smaller := true; smaller; {
 		smaller = false
-		for i := 0; i < p.changes() && left > 0; i++ {
+		for i := 0; i < p.changes() && left > 0 && calls > 0; i++ {
 			left--
 			candidate := p.clone()
 			candidate.change(i)
-			if f, broken := cl.stillBroken(guarantee, factory, c, candidate); broken {
+			if f, broken := cl.stillBroken(guarantee, factory, c, candidate, &calls); broken {
 				p, found, smaller = candidate, f, true
 				i--
 			}
@@ -28,11 +32,14 @@ func (cl *clause) shrink(guarantee string, factory func() Subject, c *config, p 
 	return p, found
 }
 
-func (cl *clause) stillBroken(guarantee string, factory func() Subject, c *config, p program) (finding, bool) {
+// stillBroken runs the program until it breaks the guarantee, or often enough to count as
+// correct. It takes the calls that the runs make from calls.
+func (cl *clause) stillBroken(guarantee string, factory func() Subject, c *config, p program, calls *int) (finding, bool) {
 	if !p.wellFormed() {
 		return finding{}, false
 	}
 	for range attempts {
+		p.each(func(*step) { *calls-- })
 		if f := cl.judge(c, execute(factory, p, c, cl.counts)); f.breaks(guarantee) && !f.run.hung {
 			return f, true
 		}

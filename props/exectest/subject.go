@@ -24,6 +24,22 @@ type Scheduler interface {
 	Schedule(delay time.Duration, task func()) (cancel func() bool, err error)
 }
 
+// Resetter is a Scheduler whose timers can be moved to another deadline (G7, G8).
+type Resetter interface {
+	Scheduler
+	ScheduleTimer(delay time.Duration, task func()) (Timer, error)
+}
+
+// Timer is a timer that can be moved.
+type Timer interface {
+	// Cancel ends the timer and reports true if its task has not begun and never will.
+	Cancel() bool
+	// Reset moves the deadline to delay from now and reports true, or changes nothing and
+	// reports false: the task has begun, or the timer was cancelled, or a shutdown has
+	// decided what happens to it.
+	Reset(delay time.Duration) bool
+}
+
 // Hooker is a Subject with shutdown hooks (G6).
 type Hooker interface {
 	AddShutdownHook(hook func()) (remove func() bool, err error)

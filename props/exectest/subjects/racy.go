@@ -1,18 +1,15 @@
-package exectest_test
+package subjects
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"eventide/props/exectest"
 )
 
-// channelled is the plainest executor there is, a goroutine and a channel, and has
+// Channelled is the plainest executor there is, a goroutine and a channel, and has
 // the plainest mistake: it looks whether it is closed, and then sends. Between the
 // two the loop may take its last look and be gone.
-type channelled struct {
+type Channelled struct {
 	gap    func() // called between the two
 	tasks  chan func()
 	quit   chan struct{}
@@ -21,13 +18,13 @@ type channelled struct {
 	once   sync.Once
 }
 
-func newChannelled(gap func()) *channelled {
-	c := &channelled{gap: gap, tasks: make(chan func(), 1024), quit: make(chan struct{}), done: make(chan struct{})}
+func NewChannelled(gap func()) *Channelled {
+	c := &Channelled{gap: gap, tasks: make(chan func(), 1024), quit: make(chan struct{}), done: make(chan struct{})}
 	go c.loop()
 	return c
 }
 
-func (c *channelled) Execute(task func()) error {
+func (c *Channelled) Execute(task func()) error {
 	if c.closed.Load() {
 		return errClosed
 	}
@@ -38,7 +35,7 @@ func (c *channelled) Execute(task func()) error {
 	return nil
 }
 
-func (c *channelled) Shutdown(quiet, timeout time.Duration) error {
+func (c *Channelled) Shutdown(quiet, timeout time.Duration) error {
 	if quiet < 0 || timeout < quiet {
 		return errClosed
 	}
@@ -49,10 +46,10 @@ func (c *channelled) Shutdown(quiet, timeout time.Duration) error {
 	return nil
 }
 
-func (c *channelled) Done() <-chan struct{} { return c.done }
+func (c *Channelled) Done() <-chan struct{} { return c.done }
 
 // Abandon makes room, for those who wait to send to a loop that is gone.
-func (c *channelled) Abandon() {
+func (c *Channelled) Abandon() {
 	for {
 		select {
 		case <-c.tasks:
@@ -62,7 +59,7 @@ func (c *channelled) Abandon() {
 	}
 }
 
-func (c *channelled) loop() {
+func (c *Channelled) loop() {
 	defer close(c.done)
 	for {
 		select {
@@ -81,8 +78,8 @@ func (c *channelled) loop() {
 	}
 }
 
-// flagged is the same with a flag and a slice under a lock.
-type flagged struct {
+// Flagged is the same with a flag and a slice under a lock.
+type Flagged struct {
 	shut atomic.Bool
 
 	mu    sync.Mutex
@@ -91,13 +88,13 @@ type flagged struct {
 	done  chan struct{}
 }
 
-func newFlagged() *flagged {
-	f := &flagged{wake: make(chan struct{}, 1), done: make(chan struct{})}
+func NewFlagged() *Flagged {
+	f := &Flagged{wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go f.loop()
 	return f
 }
 
-func (f *flagged) Execute(task func()) error {
+func (f *Flagged) Execute(task func()) error {
 	if f.shut.Load() {
 		return errClosed
 	}
@@ -108,14 +105,14 @@ func (f *flagged) Execute(task func()) error {
 	return nil
 }
 
-func (f *flagged) rouse() {
+func (f *Flagged) rouse() {
 	select {
 	case f.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (f *flagged) Shutdown(quiet, timeout time.Duration) error {
+func (f *Flagged) Shutdown(quiet, timeout time.Duration) error {
 	if quiet < 0 || timeout < quiet {
 		return errClosed
 	}
@@ -124,9 +121,9 @@ func (f *flagged) Shutdown(quiet, timeout time.Duration) error {
 	return nil
 }
 
-func (f *flagged) Done() <-chan struct{} { return f.done }
+func (f *Flagged) Done() <-chan struct{} { return f.done }
 
-func (f *flagged) loop() {
+func (f *Flagged) loop() {
 	defer close(f.done)
 	for {
 		shut := f.shut.Load()
@@ -147,18 +144,18 @@ func (f *flagged) loop() {
 	}
 }
 
-// locked is correct, but for G18: senders wait for room with a lock that they share,
+// Locked is correct, but for G18: senders wait for room with a lock that they share,
 // so Shutdown called by a task waits for ever if the queue is full. The queue has room
 // for the programs of G3, and not for its hammers.
-type locked struct {
+type Locked struct {
 	mu     sync.RWMutex
 	closed bool
 	tasks  chan func()
 	done   chan struct{}
 }
 
-func newLocked() *locked {
-	l := &locked{tasks: make(chan func(), 100), done: make(chan struct{})}
+func NewLocked() *Locked {
+	l := &Locked{tasks: make(chan func(), 100), done: make(chan struct{})}
 	go func() {
 		defer close(l.done)
 		for task := range l.tasks {
@@ -168,7 +165,7 @@ func newLocked() *locked {
 	return l
 }
 
-func (l *locked) Execute(task func()) error {
+func (l *Locked) Execute(task func()) error {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	if l.closed {
@@ -178,7 +175,7 @@ func (l *locked) Execute(task func()) error {
 	return nil
 }
 
-func (l *locked) Shutdown(_, _ time.Duration) error {
+func (l *Locked) Shutdown(_, _ time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.closed {
@@ -188,18 +185,4 @@ func (l *locked) Shutdown(_, _ time.Duration) error {
 	return nil
 }
 
-func (l *locked) Done() <-chan struct{} { return l.done }
-
-// racy are executors that lose a task only if a producer is held up in a gap of a
-// few instructions.
-var racy = []struct {
-	name    string
-	make    func() exectest.Subject
-	needs2P bool // nothing but a second processor can step into the gap
-}{
-	{"flag and channel", func() exectest.Subject { return newChannelled(nil) }, true},
-	{"flag and channel, yielding", func() exectest.Subject { return newChannelled(runtime.Gosched) }, false},
-	{"flag and lock", func() exectest.Subject { return newFlagged() }, true},
-	{"lock twice", bare(losesInRace), true},
-	{"lock twice, yielding", bare(losesInRaceYields), false},
-}
+func (l *Locked) Done() <-chan struct{} { return l.done }
