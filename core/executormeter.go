@@ -17,7 +17,7 @@ func (e *Executor) NewMeter() *Meter {
 	return m
 }
 
-// readMeter returns what m has measured, or, without m, what runs.
+// readMeter returns what m has measured. If m is nil, it sets Running alone. Requires mu.
 func (e *Executor) readMeter(m *Meter) (r Reading) {
 	if body, number := e.runningCall(); body != BodyNone {
 		r.Running = []RunningBody{{body, number, e.owner.Load()}}
@@ -47,11 +47,11 @@ func (e *Executor) removeMeter(m *Meter) {
 	e.meters = slices.DeleteFunc(e.meters, func(other *Meter) bool { return other == m })
 }
 
-// takeSamples takes over the first position in the queue at which the loop has to call
+// takeSamples sets probeAt to the first position in the queue at which the loop has to call
 // reachProbes. Requires mu; loop only.
 //
-// The loop calls it whenever it drains the inbox. That is early enough: a probe is after
-// every task accepted so far, so the loop must take a batch before it passes the probe.
+// The loop calls it whenever it drains the inbox. That is early enough: a new probe is behind
+// every accepted task, and the loop drains the inbox before it begins a task behind the probe.
 func (e *Executor) takeSamples() {
 	e.probeAt = noDeadline
 	for _, m := range e.meters {
@@ -71,7 +71,8 @@ func (e *Executor) reachProbes() {
 	e.takeSamples()
 }
 
-// meterSleep begins a sleep. The loop has run everything before it. Requires mu; loop only.
+// meterSleep records that the loop begins to sleep, and reaches the probes: every accepted
+// task has run. Requires mu; loop only.
 func (e *Executor) meterSleep() {
 	for _, m := range e.meters {
 		m.idleFrom = m.now()
@@ -87,7 +88,7 @@ func (e *Executor) meterWakeUp() {
 	}
 }
 
-// meterWoke ends a sleep. Requires mu.
+// meterWoke records that a sleep has ended. Requires mu.
 func (e *Executor) meterWoke() {
 	for _, m := range e.meters {
 		now := m.now()
@@ -105,9 +106,9 @@ func (e *Executor) meterEnd() {
 	}
 }
 
-// meterTimer takes a sample of a timer that begins. now was read when its turn began to run
-// timers, and is read again unless the clock is the user's, which is not called with mu
-// held. Requires mu; loop only.
+// meterTimer takes a sample of a timer that begins. now is the time at which the turn began
+// to run timers. meterTimer reads the time again, unless the clock is a user's, which must
+// not be called with mu held. Requires mu; loop only.
 func (e *Executor) meterTimer(t *Timer, now int64) {
 	if e.cfg.clock == nil {
 		now = e.now()

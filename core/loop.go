@@ -5,16 +5,16 @@ import (
 	"eventide/core/internal/tasks"
 )
 
-// turnTasks bounds the tasks of one turn: a task that always resubmits itself
-// delays timers, tail tasks, hooks and the close by no more than this (Netty's
-// 64-task clock check, R51; G13).
+// turnTasks bounds the tasks of one turn. Without the bound, a task that resubmits itself
+// would delay timers, tail tasks, hooks and the close for ever (G13). Netty reads its clock
+// after as many tasks (R51).
 const turnTasks = 64
 
-// turnTimers bounds the timers of one turn in the same way.
+// turnTimers bounds the timers of one turn, for the same reason.
 const turnTimers = 64
 
-// runLoop runs the loop on one goroutine. It returns when the executor has terminated; a
-// body may end the goroutine before (see exit).
+// runLoop runs the loop on one goroutine. It returns when the executor has terminated. If a
+// body calls runtime.Goexit, this goroutine ends earlier, and exit moves the loop to another.
 func (e *Executor) runLoop() {
 	outer := e.enter()
 	defer e.exit(outer)
@@ -27,14 +27,14 @@ func (e *Executor) runLoop() {
 	e.finish(err)
 }
 
-// exit handles an end of runLoop before the executor has terminated.
+// exit handles an end of runLoop before the executor has terminated. There are two causes.
 //
-// After runtime.Goexit in a body, the deferred calls of the body and recoverBody have
-// run, so the counters are up to date, and the rest of the turn is stored in fields. The
-// loop moves to a new goroutine. If the spawner refuses, the loop continues inside this
+// A body has called runtime.Goexit. The deferred calls of the body and recoverBody have run
+// already, so the counters are correct, and the fields of e store the rest of the turn. exit
+// moves the loop to a new goroutine. If the spawner refuses, the loop continues inside this
 // deferred call, on the goroutine that is ending (G14).
 //
-// After a panic outside a body (of a clock, a poller or a tracer) the executor fails, and
+// Or a clock, a poller or a tracer has panicked outside a body. The executor then fails, and
 // continues without the poller until its accepted tasks have run (G15).
 func (e *Executor) exit(outer runner) {
 	if e.finished {
@@ -57,10 +57,10 @@ func (e *Executor) exit(outer runner) {
 	here = e.handOver() != nil
 }
 
-// turnStep is the current step of a turn. The unfinished part of a step is stored in
-// fields: a turn that Goexit cuts short continues in its step, with the rest of its
-// bound. If each exit ended the turn, bodies that exit could starve the later steps (G13,
-// G14).
+// turnStep is a step of a turn. Executor.step is the current one, and other fields store
+// what is left of it: after a Goexit the next goroutine continues the same step with the
+// rest of its bound. If each Goexit ended the turn, bodies that call it could starve the
+// later steps (G13, G14).
 type turnStep uint8
 
 const (
@@ -76,10 +76,10 @@ const (
 
 // runTurn runs what pollOrSleep found: hooks, internal tasks, readiness, tasks, timers,
 // tail tasks. In a shutdown it runs hooks at each step where they may have become due,
-// because a task that was accepted later must not run before them (G6). The turn ends
-// when the state has moved: the next pollOrSleep may find work that has precedence.
+// because a task accepted after the shutdown call must not run before them (G6). The turn
+// ends early when the state has changed: pollOrSleep may then find work that goes first.
 func (e *Executor) runTurn() {
-	if e.step != stepBegin && e.stateMoved() { // the body that ended the goroutine has moved it
+	if e.step != stepBegin && e.stateMoved() { // by the body that called runtime.Goexit
 		e.step = stepBegin
 		return
 	}
@@ -138,7 +138,7 @@ func (e *Executor) beginTurn() {
 		e.purgeTimers()
 	}
 	if e.seen == StateShutdown && e.ctx.Err() == nil {
-		e.endContext(e.shutdown.cause) // the goroutine that closed admission has not called it yet
+		e.endContext(e.shutdown.cause) // the goroutine that closed admission has not done so yet
 	}
 	e.reportPanics() // of a body that panicked during its Goexit
 	e.notifyChannels()
@@ -150,10 +150,10 @@ func (e *Executor) beginTurn() {
 // stateMoved reports whether the state has changed since pollOrSleep saw it. Loop only.
 func (e *Executor) stateMoved() bool { return State(e.state.Load()) != e.seen }
 
-// drainLate takes in the timers and tail tasks that the tasks of this turn have added. An
-// earlier timer that is not in the heap yet must run before a later one that is. All
-// other posts wait for pollOrSleep. If the state has moved, no timer and no tail task
-// runs in this turn: hooks may come first.
+// drainLate drains the inboxes of timers and tail tasks, because the tasks of this turn may
+// have added some: a new timer must run before a timer of the heap with a later deadline
+// (G7). Other posts wait for pollOrSleep. If the state has changed, this turn runs no timer
+// and no tail task, because hooks may go first.
 func (e *Executor) drainLate() {
 	if !e.news.Load() {
 		return
@@ -164,12 +164,15 @@ func (e *Executor) drainLate() {
 	e.drainTailInbox()
 }
 
-// share returns how many tasks of q this turn may run: at most bound, and at most as many
-// as may run before the next poll (G13). In a shutdown it stops at mark, the number of
-// tasks of q accepted before the shutdown call, so that hooks can run there; and it
-// returns 0 for later tasks while a tail task before its own mark holds back the hooks
-// (G6). The marks may be read only once the shutdown was seen. It also stops before a task
-// at whose begin a meter takes a sample.
+// share returns how many tasks of q this turn may run. The limits are:
+//
+//   - bound, and the number of tasks that may run before the next poll (G13);
+//   - the next position in the queue at which a meter takes a sample;
+//   - in a shutdown, mark: the number of tasks of q accepted before the shutdown call. Hooks
+//     run between these tasks and later ones, and they also wait for the tail tasks accepted
+//     before the call. Until those have begun, share returns 0 for later tasks (G6).
+//
+// The marks may be read only after the loop has seen the shutdown.
 func (e *Executor) share(q *tasks.Queue, bound int, mark *int64) int {
 	n := min(bound, q.Left(), e.untilPoll())
 	if q == &e.tasks {
@@ -187,15 +190,14 @@ func (e *Executor) share(q *tasks.Queue, bound int, mark *int64) int {
 	return n
 }
 
-// pollOrSleep is the boundary between two turns, and the only place where the loop takes
-// posts of other goroutines. In one critical section it drains the inbox; or, if the
-// inbox is empty, closes admission, or terminates, or announces that it sleeps. A
-// goroutine that posts work afterwards finds the announcement and wakes the loop: nothing
-// can come between the test of the inbox and the announcement (G12). It returns true when
-// the executor has terminated.
+// pollOrSleep is the boundary between two turns. In one critical section it drains the
+// inbox; or, if the inbox is empty, closes admission, or terminates, or announces that the
+// loop sleeps. A goroutine that posts work afterwards finds the announcement and wakes the
+// loop: no post can come between the test of the inbox and the announcement (G12). It
+// returns true when the executor has terminated.
 //
-// While the current batch has tasks left it does not take mu, unless hasNews was called:
-// that is one lock per segment instead of one per turn.
+// While the current batch has tasks left, and hasNews was not called, it returns without
+// locking mu: the loop locks mu once per segment of the queue instead of once per turn.
 func (e *Executor) pollOrSleep() (over bool) {
 	if e.tasks.Left() > 0 && !e.news.Load() {
 		return false // an event loop polls in a later step of the turn
@@ -251,13 +253,13 @@ func (e *Executor) sleepAndUnlock(until int64) {
 	}
 	e.io.collect(found)
 	e.mu.Unlock()
-	if worked { // after an error the poller may still be broken, even if a caller woke the loop meanwhile
+	if worked { // else a wake-up during the failed Wait would count as a sign that the poller works again
 		e.judgeReturn(woken || news || !e.io.spent(), until)
 	}
 }
 
-// recordPoll begins a new share of the tasks after a sleep. If the poller returned
-// without a poll, the share from before the sleep continues (G13). Loop only.
+// recordPoll is called after a sleep. It allows the loop another share of tasks until the
+// next poll, unless the poller has returned without polling (G13). Loop only.
 func (e *Executor) recordPoll() {
 	if e.io == nil || e.broken != nil {
 		return
@@ -267,10 +269,10 @@ func (e *Executor) recordPoll() {
 	}
 }
 
-// nextDeadline returns until when the loop may sleep if nothing is new: the deadline of
-// the first timer, or else the end of the quiet period. It reads the clock only for the
-// latter, and never after a failure: admission is closed then, even if pollOrSleep has
-// not seen it, and the clock may be the cause (G15).
+// nextDeadline returns how long the loop may sleep if no work arrives: until the deadline of
+// the first timer, or, without timers, until the end of the quiet period. It reads the clock
+// and sets now only for a quiet period. After a failure it does not read the clock, which
+// may be the cause of the failure; admission is closed then, so no quiet period is left (G15).
 func (e *Executor) nextDeadline() (now, until int64) {
 	if e.heap.len() > 0 {
 		return 0, e.heap.first()
@@ -282,15 +284,15 @@ func (e *Executor) nextDeadline() (now, until int64) {
 }
 
 // hasNews makes the loop drain its inbox even if its current batch has tasks left. Every
-// post other than a task calls it. Requires mu.
+// call that posts something other than a task calls it. Requires mu.
 func (e *Executor) hasNews() {
 	if !e.news.Load() {
 		e.news.Store(true)
 	}
 }
 
-// drainInbox moves posts to the fields of the turn, and reports whether there was any
-// other than a task. Requires mu.
+// drainInbox moves posts to the fields of the turn, and reports whether there were any
+// besides tasks. Requires mu.
 func (e *Executor) drainInbox() (news bool) {
 	e.news.Store(false)
 	if e.tasks.Left() == 0 && e.tasks.Size() > 0 {
@@ -308,7 +310,8 @@ func (e *Executor) drainInbox() (news bool) {
 	return e.drainNotices() || news || e.timers.horizon != e.purged
 }
 
-// drainInternalInbox takes the internal tasks that wait, if none are in hand. Requires mu.
+// drainInternalInbox takes the waiting internal tasks, unless some of the last batch have
+// not run yet. Requires mu.
 func (e *Executor) drainInternalInbox() {
 	e.stopBatch.Store(e.stateMoved())
 	if e.hasInternal() || len(e.internalTasks) == 0 {
@@ -321,9 +324,9 @@ func (e *Executor) drainInternalInbox() {
 	e.internalBatch, e.internalPos, e.internalTasks = e.internalTasks, 0, spent
 }
 
-// drainTailInbox takes the tail tasks that wait, if none are in hand. If some are left,
-// it sets news, so that the next pollOrSleep takes mu: share may hold back the tasks in
-// hand until these tail tasks have begun. Requires mu.
+// drainTailInbox takes the waiting tail tasks, unless some of the last batch have not run
+// yet. If some still wait, it sets news, so that the next pollOrSleep locks mu and takes
+// them: share may hold back the current batch of tasks until they have begun. Requires mu.
 func (e *Executor) drainTailInbox() {
 	if e.tails.Left() == 0 && e.tails.Size() > 0 {
 		e.queued -= e.tails.Take()
@@ -333,7 +336,7 @@ func (e *Executor) drainTailInbox() {
 	}
 }
 
-// hasWork reports whether the loop has something in hand. Requires mu.
+// hasWork reports whether the next turn has anything to run. Requires mu.
 func (e *Executor) hasWork() bool {
 	return e.tasks.Left() > 0 || e.tails.Left() > 0 || e.hasInternal() || len(e.panics) > 0 || e.hooksDue() ||
 		e.io != nil && (!e.io.spent() || len(e.io.notices) > 0)

@@ -14,8 +14,8 @@ import (
 // pool twice for each body, and both once more for each sample of a wait. Without a meter
 // the loop compares two numbers in each turn.
 //
-// An executor may have several meters. The methods may be called from any goroutine, inside
-// a body too, and by many at once. Close a Meter that is not needed any more.
+// An executor may have several meters. The methods may be called from any goroutine,
+// including from bodies, and by many at once. Close a Meter that is not needed any more.
 type Meter struct {
 	// Set once, by NewMeter.
 	owner metered
@@ -34,7 +34,7 @@ type Meter struct {
 	busy, busyUntil int64
 
 	waits  []time.Duration // since the last Read
-	probes []probe         // not yet reached, in order
+	probes []probe         // not yet reached, in the order of the queue
 	wake   wakeSample
 	timer  bool // a sample of the next due timer is wanted
 }
@@ -49,19 +49,18 @@ type Reading struct {
 	// exceed Elapsed.
 	Busy time.Duration
 
-	// Waits are samples, taken since the last Read, of how long work waited before the loop
-	// was free for it:
+	// Waits are the waiting times that were sampled since the last Read:
 	//
-	//   - For each Read at which tasks waited or a body ran: how long a task that was
-	//     accepted at that Read would have waited. All tasks accepted before have ended by then.
-	//   - Of the first wake-up: the time from the call that woke the loop until the loop ran.
-	//   - Of the first due timer: how late it began. An Executor with WithClock measures
+	//   - After a Read at which tasks waited, or the loop or all workers of the pool were
+	//     busy: how long a task accepted at that Read would have waited until it began.
+	//   - At the first wake-up: the time from the call that woke the loop until the loop ran.
+	//   - At the first due timer: how late it began. An Executor with WithClock measures
 	//     this on that clock; everything else is measured on the system's.
 	Waits []time.Duration
 
-	// Oldest is for how long at least the oldest accepted task that has not begun has
-	// waited, or 0. Of a task accepted after the last Read nothing is known yet. Tasks of
-	// ExecuteAfterIteration are not included; those of ExecuteLazy are.
+	// Oldest is a lower bound of how long the oldest accepted task that has not begun has
+	// waited: the time since the first Read after it was accepted, or 0 before that Read.
+	// Tasks of ExecuteAfterIteration are not included; those of ExecuteLazy are.
 	Oldest time.Duration
 
 	// Running are the bodies that run now: at most one, except in a Pool.
@@ -72,14 +71,15 @@ type Reading struct {
 // run.
 type RunningBody struct {
 	Kind      Body
-	Number    int64 // among the runs of its kind; it has no other meaning
+	Number    int64 // no other run of this kind has it
 	Goroutine int64 // the id that stack traces show
 }
 
-// probe is a position in the queue of tasks: after the task with this number.
+// probe marks the position in the queue of tasks behind task number after. at is when the
+// probe was made.
 type probe struct{ after, at int64 }
 
-// wakeSample is about the first wake-up after a Read.
+// wakeSample measures the first wake-up after a Read.
 type wakeSample struct {
 	state  sampleState
 	at     int64   // of the call that woke the loop
@@ -94,7 +94,7 @@ const (
 	sampleBegun
 )
 
-// metered is an executor or a pool, as its meters see it.
+// metered has the methods of an executor or a pool that its meters call.
 type metered interface {
 	mutex() *sync.Mutex
 	readMeter(*Meter) Reading // requires the mutex
@@ -103,7 +103,7 @@ type metered interface {
 
 // Read returns what the meter has measured, and begins the next samples of waits. It holds
 // the lock of Execute for less than a microsecond, or longer in a pool with very many
-// workers. The readings are best some milliseconds to a second apart.
+// workers. Call it at intervals of some milliseconds to a second.
 func (m *Meter) Read() Reading {
 	mu := m.owner.mutex()
 	mu.Lock()
@@ -116,15 +116,15 @@ func (m *Meter) Read() Reading {
 	return r
 }
 
-// Stack returns the stack of the goroutine that runs body, and of no other, or "" if body
-// has ended. To get the stack it stops all goroutines; the stack is "(stack not found)" as
-// in Report.Running.
+// Stack returns the stack of the goroutine that runs body, or "" if body has ended. To get
+// it, Stack stops all goroutines of the process for a moment. Report.Running says when the
+// stack is "(stack not found)".
 func (m *Meter) Stack(body RunningBody) string {
 	if !m.runs(body) {
 		return ""
 	}
 	stack := stackOf(body.Goroutine)
-	if !m.runs(body) { // the stack may be that of a later body
+	if !m.runs(body) { // then the stack may be that of a later body
 		return ""
 	}
 	return stack
@@ -160,9 +160,9 @@ func (m *Meter) now() int64 { return int64(time.Since(m.begun)) }
 // with a backlog of hours the samples are coarser, and the memory is the same.
 const maxProbes = 128
 
-// begin begins the next samples. after is the number of the last accepted task, begun that
-// of the last that has begun; free says that a task accepted now would only have to wake
-// the loop.
+// begin begins the next samples. after is the number of accepted tasks, and begun the number
+// of those that have begun. free reports that the loop sleeps, or a worker of the pool: a
+// task accepted now would begin as soon as it wakes.
 func (m *Meter) begin(after, begun int64, free bool) {
 	if m.closed {
 		return
@@ -184,7 +184,7 @@ func (m *Meter) begin(after, begun int64, free bool) {
 	m.probes = append(m.probes, probe{after, m.now()})
 }
 
-// oldest returns the age of the first probe that tasks before it hold up, or 0.
+// oldest returns the age of the first probe if a task before it has not begun, and else 0.
 func (m *Meter) oldest(begun int64) time.Duration {
 	if len(m.probes) == 0 || m.probes[0].after <= begun {
 		return 0
@@ -192,7 +192,8 @@ func (m *Meter) oldest(begun int64) time.Duration {
 	return time.Duration(m.now() - m.probes[0].at)
 }
 
-// reach ends the probes up to begun: the loop would begin a task after them now.
+// reach removes the probes up to begun, and takes a sample for each: a task behind them
+// would begin now.
 func (m *Meter) reach(begun, now int64) {
 	n := 0
 	for n < len(m.probes) && m.probes[n].after <= begun {
@@ -211,7 +212,7 @@ func (m *Meter) callerWakes(w *worker) {
 	}
 }
 
-// loopWoke ends that sample.
+// loopWoke ends the sample that callerWakes has begun.
 func (m *Meter) loopWoke(w *worker, now int64) {
 	if m.wake.state == sampleBegun && m.wake.worker == w {
 		m.add(now - m.wake.at)

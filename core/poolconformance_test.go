@@ -26,6 +26,10 @@ func (s poolSubject) ShutdownNow()          { s.Pool.Shutdown() }
 func (s poolSubject) Done() <-chan struct{} { return s.Termination().Done() }
 func (s poolSubject) State() history.State  { return history.State(s.Pool.State()) }
 
+func (s poolSubject) ScheduleTimer(delay time.Duration, task func()) (exectest.Timer, error) {
+	return s.Pool.Schedule(delay, task)
+}
+
 func (s poolSubject) Schedule(delay time.Duration, task func()) (func() bool, error) {
 	t, err := s.Pool.Schedule(delay, task)
 	if err != nil {

@@ -11,10 +11,10 @@ type begunContext struct {
 	cancel context.CancelCauseFunc
 }
 
-// lazyContext makes a begunContext for the first caller that asks for it: an executor that
-// nobody asks pays for a pointer. The state is moved before the end of the context, and
-// read after the context was published, so a context that is made while the shutdown
-// begins ends too.
+// lazyContext makes a begunContext at the first call of ShutdownContext; without such a call
+// it costs a nil pointer. A context made while a shutdown begins ends too: the shutdown
+// changes the state before it calls end, and get publishes the context before it reads the
+// state, so at least one of the two ends the context.
 type lazyContext struct{ made atomic.Pointer[begunContext] }
 
 // get returns the context. begun reports whether the shutdown has begun.
@@ -33,7 +33,7 @@ func (l *lazyContext) get(begun func() bool) context.Context {
 	return c.ctx
 }
 
-// end ends the context, if there is one. The state has moved before.
+// end ends the context, if there is one. The caller has changed the state before.
 func (l *lazyContext) end() {
 	if c := l.made.Load(); c != nil {
 		c.cancel(ErrShutdown)
@@ -43,14 +43,14 @@ func (l *lazyContext) end() {
 // ShutdownContext returns a context that ends when a shutdown begins, with ErrShutdown as
 // its cause: before the first shutdown call returns, or when the loop fails. A body that
 // waits for more work, or repeats something for ever, should return then. Context ends
-// later, at the close: until then tasks are still accepted. It returns the same context
-// every time, may be called from any goroutine, and does not start the loop.
+// later, when admission closes; until then tasks are still accepted. ShutdownContext returns
+// the same context every time, may be called from any goroutine, and does not start the loop.
 func (e *Executor) ShutdownContext() context.Context {
 	return e.onBegin.get(func() bool { return e.State() >= StateShuttingDown })
 }
 
-// endShutdownContext ends ShutdownContext. The goroutine that has moved the state calls it
-// without mu.
+// endShutdownContext ends ShutdownContext. The goroutine that has changed the state calls
+// it, after it has released mu.
 func (e *Executor) endShutdownContext() {
 	e.onBegin.end()
 	if e.parent != nil {
@@ -70,7 +70,7 @@ func (g *Group) ShutdownContext() context.Context {
 	return g.onBegin.get(func() bool { return g.State() >= StateShuttingDown })
 }
 
-// childBegan ends ShutdownContext if no child is left whose shutdown has not begun.
+// childBegan ends ShutdownContext if the shutdown of every child has begun.
 func (g *Group) childBegan() {
 	if g.onBegin.made.Load() != nil && g.State() >= StateShuttingDown {
 		g.onBegin.end()

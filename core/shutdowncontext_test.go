@@ -73,7 +73,7 @@ func (*failingPoller) Wait(core.Deadline) error { return errors.New("broken on p
 func (*failingPoller) Wake()                    {}
 func (*failingPoller) Close() error             { return nil }
 
-// Asking and beginning at the same time: whoever is second ends the context.
+// ShutdownContext races with the begin of a shutdown: the later of the two ends the context.
 func TestG11ShutdownContextRacesTheCall(t *testing.T) {
 	for range 200 {
 		ex, err := core.NewExecutor()

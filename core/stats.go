@@ -4,17 +4,16 @@ import "eventide/core/internal/poll"
 
 // Stats is a snapshot of an executor, or the sum over a group's children.
 //
-// A snapshot of one executor is consistent: Accepted = Ran + Cancelled + Pending at any
-// time, though each is counted on its own (G20), and likewise TimersScheduled =
-// TimersEnded + TimersCancelled + Timers.
+// Every snapshot of one executor satisfies Accepted = Ran + Cancelled + Pending (G20) and
+// TimersScheduled = TimersEnded + TimersCancelled + Timers.
 type Stats struct {
 	State State // of a group: the least of the children's
 
 	Accepted  int64 // tasks
-	Ran       int64 // including tasks that panicked or exited
+	Ran       int64 // including tasks that panicked or called runtime.Goexit
 	Cancelled int64 // submitted functions skipped because their future was cancelled
 	Pending   int64 // accepted and not ended, including the running one
-	Rejected  int64 // tasks refused, even after Done: Accepted + Rejected tasks were offered
+	Rejected  int64 // tasks refused, before and after Done; Accepted + Rejected were submitted
 	Panicked  int64 // bodies that panicked
 
 	Timers          int64 // waiting or running
@@ -25,10 +24,9 @@ type Stats struct {
 	Hooks           int64 // waiting
 	HooksRun        int64
 
-	// Parks counts sleeps of the loop's goroutine. The pollers of an EventLoop count a
-	// sleep when the goroutine parks. With another poller a sleep counts when the loop
-	// announces it, even if a wake-up then prevents it. Spins counts the other announced
-	// sleeps.
+	// Parks counts how often the loop's goroutine parked. The pollers of an EventLoop count
+	// exactly that. With another poller each sleep that the loop announces counts, even if a
+	// wake-up then prevents it. Spins counts the announced sleeps that are not in Parks.
 	Parks int64
 	Spins int64 // sleeps that found work or a wake-up before the goroutine parked (WithSpin)
 	Wakes int64 // calls that woke the loop: at most one for each park or spin (G12)
@@ -64,18 +62,16 @@ func (e *Executor) stats() Stats {
 		s.Registrations, s.Rebuilds = int64(e.io.open), e.io.rebuilds
 	}
 	if sleeps, ok := e.poller.(poll.SleepCounter); ok {
-		// Parks + Spins must be the number of announced sleeps: otherwise a wake-up
-		// between the announcement and the park would be one too many (G12). A sleep
-		// counts as a spin until it is a park, so that Parks never decreases: tests wait
-		// for it.
+		// Parks + Spins must be the number of announced sleeps: otherwise a wake-up between
+		// the announcement and the park would make Wakes exceed it (G12). A sleep counts as
+		// a spin until it is a park, so Parks never decreases: tests wait for it to grow.
 		s.Parks = min(sleeps.Parks(), e.parks)
 		s.Spins = e.parks - s.Parks
 	}
 	return s
 }
 
-// Plus returns the sum of two snapshots of different executors. Its State is the lesser
-// one.
+// Plus returns the sum of the snapshots of two executors. Its State is the lesser of theirs.
 func (s Stats) Plus(t Stats) Stats {
 	s.State = min(s.State, t.State)
 	s.Accepted += t.Accepted

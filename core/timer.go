@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Timer is a task that was scheduled. Its methods may be called from any
-// goroutine, from its own body too.
+// Timer is a scheduled task. Its methods may be called from any goroutine, including from
+// its own body.
 type Timer struct {
 	// Set once by Schedule.
 	home   *setup
@@ -15,7 +15,7 @@ type Timer struct {
 
 	// Guarded by the executor's mutex. The small fields are together: a Timer has 96
 	// bytes, which is a size class of the allocator.
-	at     int64 // deadline of the next run, or of the running one unless moved; after the end: ranAt
+	at     int64 // deadline of the next run; during a run, of that run unless moved; after the end: ranAt
 	ranAt  int64 // deadline of the last run that has begun; noDeadline: none
 	fn     func()
 	done   chan struct{} // made by the first Done
@@ -53,8 +53,8 @@ const (
 // Schedule runs task once, delay from now, never early (G7). A negative delay counts as
 // zero; every other value is allowed. The Timer ends before Done is closed: its body
 // runs, or it is cancelled, by Cancel or by the policy at shutdown
-// (WithTimersAtShutdown). After the close Schedule is refused, from inside the loop too
-// (G5).
+// (WithTimersAtShutdown). After admission has closed, Schedule returns an error, inside the
+// loop too (G5).
 func (e *Executor) Schedule(delay time.Duration, task func()) (*Timer, error) {
 	if task == nil {
 		return nil, nilFunc("Schedule", "task")
@@ -63,9 +63,9 @@ func (e *Executor) Schedule(delay time.Duration, task func()) (*Timer, error) {
 }
 
 // ScheduleAtFixedRate runs task at initial, initial+period, initial+2*period, ... from
-// now, at most one run at a time. A late run does not shift the next one: all runs that
-// are due follow at once. A body that panics or exits ends the timer. initial must not be
-// negative, and period must be positive (R71).
+// now, at most one run at a time. A late run does not shift the later ones: all overdue runs
+// follow at once. A body that panics or calls runtime.Goexit ends the timer. initial must
+// not be negative, and period must be positive.
 func (e *Executor) ScheduleAtFixedRate(initial, period time.Duration, task func()) (*Timer, error) {
 	if err := checkPeriodic("ScheduleAtFixedRate", "period", initial, period, task); err != nil {
 		return nil, err
@@ -109,10 +109,10 @@ func (e *Executor) schedule(delay, period time.Duration, task func()) (*Timer, e
 	return t, nil
 }
 
-// Cancel prevents the body from beginning and reports true, or reports false if it is too
-// late. A one-shot timer either runs or is cancelled, never both. A periodic timer may be
-// cancelled during a run, which is then its last. What the closure refers to is released
-// at once (G8).
+// Cancel prevents every further run of the body and reports true, or reports false if it is
+// too late. A one-shot timer either runs or is cancelled, never both. A periodic timer may be
+// cancelled during a run, which is then its last (G8). The timer no longer refers to its
+// function once it has ended, so the memory of the function can be freed at once.
 func (t *Timer) Cancel() bool {
 	return t.home.keeper.stopTimer(t)
 }
@@ -126,7 +126,7 @@ type timerKeeper interface {
 
 func (e *Executor) mutex() *sync.Mutex { return &e.mu }
 
-// stopTimer is Timer.Cancel.
+// stopTimer implements Timer.Cancel.
 func (e *Executor) stopTimer(t *Timer) bool {
 	e.mu.Lock()
 	wake, cancelled := e.cancelTimer(t)

@@ -34,7 +34,7 @@ func TestG7OneShotRunsAtItsDeadlineNotBefore(t *testing.T) {
 	})
 }
 
-// afterHours advances virtual time by more than any delay of the tests here.
+// afterHours advances virtual time by more than any delay in the tests of this file.
 func afterHours(t testing.TB, timer *core.Timer) <-chan struct{} {
 	t.Helper()
 	time.Sleep(2 * time.Hour)
@@ -66,8 +66,8 @@ func TestG7EqualDeadlinesRunInTheOrderScheduled(t *testing.T) {
 	})
 }
 
-// Both are due when the long body ends. One was in the loop's hands before the
-// body began, the other was scheduled meanwhile, and is due earlier.
+// Both timers are due when the long body ends. The loop had taken one of them before the
+// body began; the other was scheduled during the body, and has the earlier deadline.
 func TestG7DueTimersRunInTheOrderOfTheirDeadlines(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t)
@@ -120,7 +120,8 @@ func TestG7FixedDelayCountsFromTheEndOfTheBody(t *testing.T) {
 	})
 }
 
-// A rearmed fixed-rate timer stays where its Schedule put it among equals (R76).
+// Timers with equal deadlines run in the order scheduled, also a fixed-rate timer after its
+// first run (R76).
 func TestG7RearmedTimersKeepTheirPlace(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t)
@@ -263,7 +264,7 @@ func TestG8APeriodicTimerCancelledDuringARunEndsWithIt(t *testing.T) {
 	})
 }
 
-// Due, in the loop's hands, and cancelled while the loop is in another body.
+// The timer is due, and the loop has taken it, when it is cancelled during another body.
 func TestG8CancelOfADuePeriodicTimer(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t)
@@ -277,7 +278,7 @@ func TestG8CancelOfADuePeriodicTimer(t *testing.T) {
 		first := timer.Cancel()
 		time.Sleep(2 * time.Second)
 		if second := timer.Cancel(); !first || second || timer.Err() != core.ErrCancelled {
-			t.Errorf("G8: Cancel said %v then %v, Err %v; want true, false, ErrCancelled", first, second, timer.Err())
+			t.Errorf("G8: Cancel returned %v then %v, Err %v; want true, false, ErrCancelled", first, second, timer.Err())
 		}
 	})
 }
@@ -292,7 +293,7 @@ func TestG8CancelAfterDoneIsFalse(t *testing.T) {
 	}
 }
 
-// One of "cancelled" and "ran", never both or neither.
+// Cancel races with the begin of the body: exactly one of the two succeeds.
 func TestG8CancelRacesTheRun(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	for i := range 2000 {
@@ -307,7 +308,8 @@ func TestG8CancelRacesTheRun(t *testing.T) {
 	checkConserved(t, ex.Stats())
 }
 
-// A sleeping loop is woken when the dead are the majority, and they are few.
+// Cancelling wakes a sleeping loop only when most of the timers in its heap are cancelled:
+// 100 calls of Cancel wake it a few times.
 func TestG8CancelledTimersAreTakenOutOfASleepingLoop(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t)

@@ -9,8 +9,8 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// Deadline of a timer that has ended is that of its last run, and the zero Time if none
-// has begun: it never names a run that will not happen.
+// After the end of a timer, Deadline is when its last run was due, or the zero Time if no run
+// has begun: it is never the deadline of a run that will not happen.
 func TestG7DeadlineAfterTheEnd(t *testing.T) {
 	const first, period = time.Second, time.Minute
 	type schedule = func(ex *core.Executor, body func()) (*core.Timer, error)
@@ -101,8 +101,8 @@ func at(n int, f func(*core.Timer)) func(int, *core.Timer) {
 	}
 }
 
-// A timer that is scheduled during a shutdown and ends at once has no run; nor has one
-// that a policy at the close has put beyond the horizon.
+// A timer scheduled during a shutdown may end at once, and a timer scheduled before may be
+// cancelled by the policy at the close: neither has had a run.
 func TestG7DeadlineOfATimerThatAShutdownRefuses(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t)
@@ -118,7 +118,7 @@ func TestG7DeadlineOfATimerThatAShutdownRefuses(t *testing.T) {
 	})
 }
 
-// A delay that saturates is no end.
+// The deadline of a timer with the longest delay saturates; it is not the zero Time.
 func TestG7DeadlineOfATimerThatNeverComes(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t)

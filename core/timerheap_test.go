@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sortedTimers is the dumb oracle of timerHeap.
+// sortedTimers is the oracle of timerHeap: a sorted slice.
 type sortedTimers []*Timer
 
 func (s *sortedTimers) sort() {

@@ -94,7 +94,7 @@ func TestRunTimersUntilTimeoutHoldsTheQuietPeriod(t *testing.T) {
 	})
 }
 
-// A timer that is cancelled holds nothing.
+// A cancelled timer does not delay the end of the quiet period.
 func TestRunTimersUntilTimeoutACancelledTimerDoesNotHoldTheQuietPeriod(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
@@ -126,8 +126,8 @@ func TestG10TwoTimersCancelledOneAfterTheOther(t *testing.T) {
 	})
 }
 
-// The timer that lets the loop go earlier than the rest is still cancelled in
-// time: the last one is not, and the close must come after the other's run.
+// One of four timers is cancelled, which does not wake the loop. The quiet period begins when
+// the last of the other three has run.
 func TestG10AnotherTimerCancelledMeanwhile(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
@@ -188,7 +188,7 @@ func TestRunTimersUntilTimeoutDuringABodyThatOverruns(t *testing.T) {
 	})
 }
 
-// More of them than a turn runs.
+// More timers are due than one turn runs.
 func TestRunDueTimersRunsAllThatAreDue(t *testing.T) {
 	ex := coretest.NewExecutor(t, core.WithTimersAtShutdown(core.RunDueTimers))
 	release := occupy(t, ex)
@@ -203,9 +203,9 @@ func TestRunDueTimersRunsAllThatAreDue(t *testing.T) {
 	}
 }
 
-// TestG7ALateFixedRateEndsWithAdmission: of a fixed rate that is late each run that was due
-// at the call runs while admission lasts; it is not armed again after the close, or a
-// backlog without bound would come before Done.
+// TestG7ALateFixedRateEndsWithAdmission: the overdue runs of a fixed rate that were due at
+// the shutdown call run until admission closes. The timer is not armed again after the close:
+// otherwise an unbounded backlog of runs would delay Done.
 func TestG7ALateFixedRateEndsWithAdmission(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -4,22 +4,24 @@ import "time"
 
 // Reset moves the next run of the timer to delay from now and reports true, or changes
 // nothing and reports false. A negative delay counts as zero. It may be called from any
-// goroutine, and from inside bodies; it never waits for the loop.
+// goroutine, including from bodies; it never waits for the loop.
 //
-// It reports true while the timer waits, even if the deadline has passed, and during a run
-// of a periodic timer, for the run after it. A fixed rate counts its further runs from
-// the new deadline. Among equal deadlines the timer keeps the place of its Schedule (G7).
+// It reports true while the timer waits, even if the deadline has passed. It also reports
+// true during a run of a periodic timer, and then moves the run after that. A fixed rate
+// counts its further runs from the new deadline. Reset does not change the order of timers
+// with equal deadlines: they run in the order scheduled (G7).
 //
 // It reports false once the body of a one-shot timer has begun and once the timer has
 // ended. Unlike time.Timer.Reset it does not start an ended timer again, because Done is
-// closed then: schedule a new one. From a shutdown call on it reports false too, and the
-// policy decides about the deadline as it is. Exception: under RunTimersUntilTimeout it
-// moves a run from one instant before the timeout to another, until admission closes.
+// closed then: schedule a new one. After a shutdown call it reports false too: the policy
+// has been applied to the deadline as it was at the call. Exception: under
+// RunTimersUntilTimeout, until admission closes, it moves a run if both its old and its new
+// deadline are before the timeout.
 func (t *Timer) Reset(delay time.Duration) bool {
 	return t.home.keeper.resetTimer(t, max(delay, 0))
 }
 
-// resetTimer is Timer.Reset.
+// resetTimer implements Timer.Reset.
 func (e *Executor) resetTimer(t *Timer, delay time.Duration) bool {
 	at := addTime(e.now(), delay) // before the lock: the clock may be a user's
 	e.mu.Lock()
@@ -33,8 +35,9 @@ func (e *Executor) resetTimer(t *Timer, delay time.Duration) bool {
 	return moved
 }
 
-// moveTimer sets the deadline of the next run of t, if that may still be done. wake reports
-// whether the run is due before the loop wakes by itself (G12). Requires mu.
+// moveTimer sets the deadline of the next run of t, and reports in moved whether it was
+// allowed to. wake reports whether the run is due before the loop wakes by itself (G12).
+// Requires mu.
 func (e *Executor) moveTimer(t *Timer, at int64) (wake, moved bool) {
 	in := &e.timers
 	if e.timersDecided(e.gate, &e.shutdown) || !t.mayMove(at, in.horizon) {
@@ -64,8 +67,8 @@ func (s *setup) timersDecided(g gate, r *shutdownRecord) bool {
 }
 
 // mayMove reports whether Reset may set the deadline of the next run to at. A waiting timer
-// beyond the horizon is cancelled already, even if the loop has not ended it yet. Requires
-// the executor's mutex.
+// whose deadline is beyond the horizon counts as cancelled, even if the loop has not ended
+// it yet. Requires the executor's mutex.
 func (t *Timer) mayMove(at, horizon int64) bool {
 	switch t.state {
 	case timerWaiting:
@@ -76,13 +79,14 @@ func (t *Timer) mayMove(at, horizon int64) bool {
 	return false
 }
 
-// list tells the loop that t, which is in the heap, was cancelled or moved. Requires mu.
+// list adds t, a timer of the heap, to the cancelled and moved timers that the loop has yet
+// to handle. Requires mu.
 func (in *timerInbox) list(t *Timer) {
 	t.place = placeChanged
 	t.next, in.changed = in.changed, t
 }
 
-// resetTimer is Timer.Reset.
+// resetTimer implements Timer.Reset.
 func (p *Pool) resetTimer(t *Timer, delay time.Duration) bool {
 	at := addTime(p.now(), delay)
 	p.mu.Lock()

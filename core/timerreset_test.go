@@ -61,8 +61,8 @@ func TestG7ResetMovesAWaitingTimer(t *testing.T) {
 	}
 }
 
-// A timer is due and behind a long body. Reset comes before the loop can take the timer, so
-// the timer has not begun, and waits again.
+// A timer becomes due during a long body. Reset is called before the loop can begin the
+// timer, so the timer waits again.
 func TestG7ResetOfADueTimerThatHasNotBegun(t *testing.T) {
 	onBoth(t, func(t *testing.T, ex core.EventExecutor) {
 		start := time.Now()
@@ -76,7 +76,7 @@ func TestG7ResetOfADueTimerThatHasNotBegun(t *testing.T) {
 	})
 }
 
-// Reset takes timers from among others that stay, again and again.
+// Timers run in the order of their deadlines after several of them were moved, some twice.
 func TestG7ResetKeepsTheOrderOfDeadlines(t *testing.T) {
 	onBoth(t, func(t *testing.T, ex core.EventExecutor) {
 		var j coretest.Journal
@@ -118,7 +118,7 @@ func TestG8ResetOfARunningTimer(t *testing.T) {
 	})
 }
 
-// The new deadline is the begin of a new phase.
+// A fixed rate counts its further runs from the new deadline.
 func TestG7ResetOfAPeriodicTimer(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -192,8 +192,8 @@ func TestG9ResetAtShutdownFollowsThePolicy(t *testing.T) {
 	}
 }
 
-// The clock has not moved since the shutdown call, so the new deadline is one that the policy
-// would let run; the decision has been made all the same.
+// The clock has not moved since the shutdown call, so the policy would run a timer with the
+// new deadline. Reset is refused all the same: the policy was applied at the call.
 func TestG9ResetInTheInstantOfTheShutdownCall(t *testing.T) {
 	onBoth(t, func(t *testing.T, ex core.EventExecutor) {
 		timer := mustSchedule(t, ex, time.Second, func() {})
@@ -221,8 +221,8 @@ func TestG9ResetDoesNotReviveACancelledTimer(t *testing.T) {
 	}, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
 }
 
-// The loop takes a moved timer from its inbox only after the body. The shutdown call comes
-// in between, and its horizon is between the old deadline and the new one.
+// The loop takes a moved timer from its inbox only after the body. The shutdown is called
+// during the body, and its horizon is between the old deadline and the new one.
 func TestG9ResetJustBeforeAShutdown(t *testing.T) {
 	for _, tt := range []struct {
 		from, by time.Duration

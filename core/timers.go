@@ -4,9 +4,9 @@ package core
 // touches the heap. Guarded by Executor.mu.
 type timerInbox struct {
 	added      *Timer // not yet in the heap: a ring, in the order scheduled
-	changed    *Timer // in the heap when they were cancelled or moved, which the loop has yet to apply; linked by next
-	nCancelled int    // of those
-	inHeap     int
+	changed    *Timer // timers of the heap, cancelled or moved, that the loop has yet to handle; linked by next
+	nCancelled int    // cancelled timers in changed
+	inHeap     int    // timers in the heap
 
 	// sleepUntil is when the sleeping loop wakes by itself.
 	sleepUntil int64
@@ -97,8 +97,8 @@ func (e *Executor) drainTimerInbox() (news bool) {
 // placeTimer puts a waiting timer of the inbox into the heap. Requires mu; loop only.
 func (e *Executor) placeTimer(t *Timer) {
 	if t.at > e.timers.horizon {
-		// The shutdown has moved the horizon since t was accepted. The heap may have
-		// been purged already, so that nothing would end t later.
+		// A shutdown has lowered the horizon since t was accepted, and may have purged the
+		// heap already: nothing else would end t.
 		e.endTimer(t, ErrCancelled)
 		return
 	}
@@ -106,7 +106,8 @@ func (e *Executor) placeTimer(t *Timer) {
 	e.heap.push(t)
 }
 
-// cancelTimer is Timer.Cancel. Requires mu.
+// cancelTimer implements Timer.Cancel. wake reports whether the caller must wake the loop to
+// remove cancelled timers, because they are the majority of the heap. Requires mu.
 func (e *Executor) cancelTimer(t *Timer) (wake, cancelled bool) {
 	in := &e.timers
 	switch t.state {
@@ -174,10 +175,10 @@ func (e *Executor) runTimers() {
 	}
 }
 
-// beginTimer marks t as running and returns its body. It returns nil if t was cancelled, if
-// it was moved, in which case drainTimerInbox puts it back, or if a shutdown has moved the
-// horizon before its deadline, in which case beginTimer ends it. mu orders this and Cancel
-// or Reset, so that one of the two comes first (G8).
+// beginTimer marks t as running and returns its body. It returns nil if t was cancelled; if
+// t was moved, and then drainTimerInbox puts it back; or if the deadline of t is beyond the
+// horizon of a shutdown, and then beginTimer ends t. Cancel and Reset hold mu too, so each
+// of them comes before or after the begin of the body, never in between (G8).
 func (e *Executor) beginTimer(t *Timer, now int64) func() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -195,9 +196,9 @@ func (e *Executor) beginTimer(t *Timer, now int64) func() {
 	return t.fn
 }
 
-// finishTimer ends t after a run, or arms it again. If the clock panics, endRun gets
-// noDeadline as the time, so that t waits for ever; the loop fails then, and cancels t
-// with the other waiting timers (G9).
+// finishTimer ends t after a run, or arms it again. If the clock panics, endRun still runs,
+// with noDeadline as the time, so that t waits; then the loop fails, and cancels t with the
+// other waiting timers (G9).
 func (e *Executor) finishTimer(t *Timer, outcome Outcome) {
 	now := noDeadline
 	defer func() { e.endRun(t, outcome, now) }()
@@ -225,8 +226,8 @@ func (e *Executor) endRun(t *Timer, outcome Outcome, now int64) {
 	}
 }
 
-// rearm puts a periodic timer back, with its old id: among equal deadlines it
-// stays where its Schedule put it (R76). Requires mu.
+// rearm puts a periodic timer back, with its old id: timers with equal deadlines run in the
+// order of their Schedule calls (R76). Requires mu.
 func (e *Executor) rearm(t *Timer, now int64) {
 	t.nextRun(now)
 	if e.gate&gateClosed != 0 || t.at > e.timers.horizon {
@@ -268,7 +269,7 @@ func (e *Executor) purgeTimers() {
 		n := min(len(doomed), purgeChunk)
 		e.mu.Lock()
 		for _, t := range doomed[:n] {
-			if t.state == timerWaiting && t.at > horizon { // else: moved, and drainTimerInbox puts it back
+			if t.state == timerWaiting && t.at > horizon { // else cancelled, or moved: drainTimerInbox puts it back
 				e.endTimer(t, ErrCancelled)
 			}
 		}

@@ -13,8 +13,12 @@ import (
 // last new one was turned away: a round trip to a client that is not far.
 const settleTime = 100 * time.Millisecond
 
+// settlePolls is into how many polls settleTime is divided.
+const settlePolls = 20
+
 // stopArrivals turns new connections away and returns when the connections that have
-// arrived are accepted, at the end of ctx at the latest.
+// arrived are accepted and unread has returned false: throughout settleTime, or once for
+// listeners that cannot turn connections away. It returns at the end of ctx at the latest.
 //
 // The tempting wrong version closes the listener at once: the kernel resets the connections
 // in its accept queue, though their clients are connected and have perhaps sent a request. A
@@ -22,12 +26,15 @@ const settleTime = 100 * time.Millisecond
 // complete. A client that is turned away repeats its SYN a second later and is refused, or
 // reaches another instance.
 //
+// Polls are counted instead of the time: a process that does not run for settleTime has
+// not had the time to accept anything.
+//
 // The kernel has no such filter for MPTCP, with which package net listens by default. There
 // stopArrivals waits for an empty queue alone, and a connection that arrives just before the
 // listener closes is reset. A listener that is no TCP socket is left as it is.
-func stopArrivals(ctx context.Context, listeners []net.Listener) {
+func stopArrivals(ctx context.Context, listeners []net.Listener, unread func() bool) {
 	var sockets []syscall.RawConn
-	settle := time.Duration(0)
+	polls := 0
 	for _, l := range listeners {
 		raw, ok := rawOf(l)
 		if !ok {
@@ -35,13 +42,18 @@ func stopArrivals(ctx context.Context, listeners []net.Listener) {
 		}
 		sockets = append(sockets, raw)
 		if dropSYN(raw) == nil {
-			settle = settleTime
+			polls = settlePolls
 		}
 	}
-	began := time.Now()
-	ticks := time.NewTicker(settleTime / 20)
+	ticks := time.NewTicker(settleTime / settlePolls)
 	defer ticks.Stop()
-	for waiting(sockets) || time.Since(began) < settle {
+	for quiet := 0; ; quiet++ {
+		if waiting(sockets) || unread() {
+			quiet = -1
+		}
+		if quiet == polls {
+			return
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -50,9 +62,28 @@ func stopArrivals(ctx context.Context, listeners []net.Listener) {
 	}
 }
 
-// rawOf returns the socket of a listener, if it shows it: that of tls.NewListener does not.
-func rawOf(l net.Listener) (syscall.RawConn, bool) {
-	c, ok := l.(syscall.Conn)
+// sentNothing reports whether nothing has arrived on c. It is false if that is not known.
+func sentNothing(c net.Conn) bool {
+	if tls, ok := c.(interface{ NetConn() net.Conn }); ok {
+		c = tls.NetConn()
+	}
+	raw, ok := rawOf(c)
+	if !ok {
+		return false
+	}
+	nothing := false
+	err := control(raw, func(fd int) error {
+		info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+		nothing = err == nil && info.Bytes_received == 0
+		return err
+	})
+	return err == nil && nothing
+}
+
+// rawOf returns the socket of a listener or connection, if it shows it: those of package
+// tls do not.
+func rawOf(socket any) (syscall.RawConn, bool) {
+	c, ok := socket.(syscall.Conn)
 	if !ok {
 		return nil, false
 	}

@@ -105,6 +105,83 @@ func listen(t *testing.T, multipath bool) net.Listener {
 	return l
 }
 
+// none reports no unread request.
+func none() bool { return false }
+
+// TestHTTPWaitsForRequestsThatNobodyHasRead: a connection is accepted, and srv reads its request
+// late. Without the wait srv.Shutdown comes first, and srv closes the connection when it has read
+// the request.
+func TestHTTPWaitsForRequestsThatNobodyHasRead(t *testing.T) {
+	l := listen(t, false)
+	accepted, shutdown := make(chan struct{}), make(chan struct{})
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "answer") })}
+	var looks atomic.Int32
+	srv.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew && looks.Add(1) == 1 { // srv reads the request when this has returned
+			close(accepted)
+			select {
+			case <-shutdown:
+			case <-time.After(3 * settleTime): // a step that does not wait is faster
+			}
+		}
+	}
+	srv.RegisterOnShutdown(func() { close(shutdown) })
+	ctx, end := context.WithCancel(t.Context())
+	code := make(chan int, 1)
+	plan := Plan{
+		Start:  func(context.Context) error { return Served(srv.Serve(l)) },
+		Logger: slog.New(slog.DiscardHandler),
+		Steps:  []Step{HTTP(srv, HTTPOptions{})},
+	}
+	go func() { code <- Run(ctx, plan) }()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	<-accepted
+	end()
+	if answer, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil {
+		t.Errorf("a request of an accepted connection: %v, want an answer", err)
+	} else if body, err := io.ReadAll(answer.Body); err != nil || string(body) != "answer" {
+		t.Errorf("a request of an accepted connection: %q, %v, want an answer", body, err)
+	}
+	if got := <-code; got != CodeClean {
+		t.Errorf("exit code %d, want 0", got)
+	}
+}
+
+// TestHTTPDoesNotWaitForASilentConnection: a connection that has sent nothing loses nothing. The
+// step closes it as srv.Shutdown does, and the silence does not delay the close of the listener.
+func TestHTTPDoesNotWaitForASilentConnection(t *testing.T) {
+	l := listen(t, false)
+	defer l.Close()
+	silent, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	c, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	h := &httpServer{fresh: map[net.Conn]time.Time{}, hijacked: map[net.Conn]bool{}}
+	h.moved(c, http.StateNew)
+	if later := time.Now().Add(time.Hour); h.unread(later) {
+		t.Error("a connection that has sent nothing has an unread request")
+	}
+	fmt.Fprint(silent, "G")
+	for later := time.Now().Add(time.Hour); !h.unread(later); { // polls: the byte arrives on the kernel's time
+		runtime.Gosched()
+	}
+	h.moved(c, http.StateClosed)
+	if h.unread(time.Now().Add(time.Hour)) {
+		t.Error("a closed connection has an unread request")
+	}
+}
+
 // TestStopArrivalsWaits for an empty accept queue, with MPTCP as well, where it can do no more;
 // at the end of its context it returns all the same.
 func TestStopArrivalsWaits(t *testing.T) {
@@ -118,7 +195,7 @@ func TestStopArrivalsWaits(t *testing.T) {
 		defer client.Close()
 		ended, end := context.WithCancel(t.Context())
 		end()
-		stopArrivals(ended, []net.Listener{l})
+		stopArrivals(ended, []net.Listener{l}, none)
 		var accepted atomic.Bool
 		ready := make(chan struct{})
 		go func() {
@@ -133,7 +210,7 @@ func TestStopArrivalsWaits(t *testing.T) {
 			server.Close()
 		}()
 		time.AfterFunc(20*time.Millisecond, func() { close(ready) }) // more than one look at the queue
-		stopArrivals(t.Context(), []net.Listener{l})
+		stopArrivals(t.Context(), []net.Listener{l}, none)
 		raw, _ := rawOf(l)
 		if waiting([]syscall.RawConn{raw}) {
 			t.Errorf("multipath %v: the queue is not empty", multipath)
@@ -151,7 +228,7 @@ func TestStopArrivalsLeavesOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close()
-	stopArrivals(t.Context(), []net.Listener{unix, newPipes()})
+	stopArrivals(t.Context(), []net.Listener{unix, newPipes()}, none)
 	c, err := net.Dial("unix", unix.Addr().String())
 	if err != nil {
 		t.Fatal(err)

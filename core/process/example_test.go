@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"eventide/core"
@@ -44,6 +45,65 @@ func ExampleRun() {
 	// readiness probe fails from now on
 	// database closed
 	// served 3 exit code 0
+}
+
+// An HTTP server and the consumer of a queue are one process. The consumer fails: the exit
+// begins, and the server goes on until PreDrain has passed.
+func ExamplePlan_starts() {
+	listening := make(chan struct{})
+	report := process.RunReport(context.Background(), process.Plan{
+		PreDrain: time.Millisecond, // some seconds, behind a load balancer
+		Starts: []process.Part{
+			{Name: "http", Start: func(ctx context.Context) error {
+				close(listening)
+				if err := process.Ready(ctx); err != nil {
+					return err
+				}
+				<-ctx.Done()
+				fmt.Println("http:", context.Cause(ctx))
+				return nil
+			}},
+			{Name: "queue", Start: func(ctx context.Context) error {
+				<-listening
+				return errors.New("broker is gone")
+			}},
+		},
+		Logger: slog.New(slog.DiscardHandler), // the default logs each failure
+	})
+	for _, part := range report.Starts {
+		fmt.Println(part.Name, part.Outcome)
+	}
+	fmt.Println("exit code", report.Code)
+	// Output:
+	// http: process: start "queue": broker is gone
+	// http done
+	// queue failed
+	// exit code 1
+}
+
+// A consumer stops to take work when the exit begins, while servers go on for PreDrain.
+func ExampleExiting() {
+	ctx, stop := context.WithCancel(context.Background())
+	code := process.Run(ctx, process.Plan{
+		PreDrain: time.Millisecond,
+		Start: func(ctx context.Context) error {
+			exiting, err := process.Exiting(ctx)
+			if err != nil {
+				return err
+			}
+			stop() // begins the exit, as a signal would
+			<-exiting.Done()
+			fmt.Println("take no more messages")
+			<-ctx.Done()
+			fmt.Println("serve no more requests")
+			return nil
+		},
+	})
+	fmt.Println("exit code", code)
+	// Output:
+	// take no more messages
+	// serve no more requests
+	// exit code 0
 }
 
 func ExampleRunReport() {

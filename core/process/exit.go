@@ -27,6 +27,7 @@ type exit struct {
 
 	// The goroutine of Run only.
 	notReady, start *attempt
+	starts          *starts // of Plan.Starts, for which start waits; nil: the plan has none
 	steps           []*attempt
 	whole           context.Context // ends at the deadline of the exit, or when it is forced
 	preDrainCut     bool            // the deadline comes before the end of PreDrain
@@ -63,15 +64,15 @@ func (x *exit) receive(sig os.Signal, second bool) {
 
 // run is the life of the process.
 func (x *exit) run(values context.Context) Report {
-	startCtx, endStart := context.WithCancelCause(context.WithValue(values, startKey{}, x))
+	startCtx, endStart := context.WithCancelCause(values)
 	defer endStart(nil)
 	x.plan.Health.begin(x.monitor)
-	if x.plan.Start == nil {
+	if !x.plan.hasStart() {
 		x.ready()
 	}
 	defer x.manager.feed(x.monitor)()
-	if x.plan.Start != nil && x.begun.Err() == nil {
-		x.start = begin(startCtx, time.Now(), withoutCause(x.plan.Start))
+	if x.plan.hasStart() && x.begun.Err() == nil {
+		x.beginStart(startCtx)
 	}
 	cause := x.awaitCause()
 	x.begin(cause)
@@ -123,6 +124,9 @@ func (x *exit) awaitCause() error {
 	case <-x.begun.Done():
 		return context.Cause(x.begun)
 	case <-x.started():
+		if cause := context.Cause(x.begun); cause != nil {
+			return cause // the part of Plan.Starts that failed first
+		}
 		if x.start.err != nil {
 			return x.start.err
 		}
@@ -139,7 +143,8 @@ func (x *exit) started() <-chan struct{} {
 	return x.start.over
 }
 
-// startFailed reports whether Start has failed. The program is not ready then.
+// startFailed reports whether Start, or every part of Starts, has returned and one has failed.
+// The program is not ready then.
 func (x *exit) startFailed() bool {
 	return x.start != nil && x.start.isOver() && x.start.err != nil
 }
@@ -295,8 +300,9 @@ func (x *exit) report(cause error, began time.Time) Report {
 	if x.plan.NotReady != nil {
 		r.NotReady = x.notReady.report("NotReady", now)
 	}
-	if x.plan.Start != nil {
+	if x.plan.hasStart() {
 		r.Start = x.start.report("Start", now)
+		r.Starts = x.starts.reports(r.Start, now)
 	}
 	if r.Ended == nil && r.Start.Outcome == StillRunning {
 		r.Ended = ErrStepDeadline // the only other reason to stop waiting for Start

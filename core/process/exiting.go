@@ -9,11 +9,12 @@ import "context"
 // go on until their context ends. The context has the values of ctx. It is an error if ctx
 // is not the context of Start, or derived from it.
 func Exiting(ctx context.Context) (context.Context, error) {
-	x, err := exitOf(ctx, "Exiting")
+	start, err := startOf(ctx, "Exiting")
 	if err != nil {
 		return nil, err
 	}
+	begun := start.x.begun
 	exiting, end := context.WithCancelCause(ctx)
-	context.AfterFunc(x.begun, func() { end(context.Cause(x.begun)) })
+	context.AfterFunc(begun, func() { end(context.Cause(begun)) })
 	return exiting, nil
 }

@@ -104,30 +104,16 @@ func (h *Health) set(to readiness, why error) {
 	}
 }
 
-// startKey is where the context of Start keeps its exit.
-type startKey struct{}
-
 // Ready says that the program serves. Plan.Start calls it with its context, once its
 // listeners are open: then the Plan's Health is ready, and systemd hears READY=1 (see Plan).
-// A second call, and one after the begin of the exit, has no effect. It is an error if ctx is
-// not the context of Start, or derived from it.
+// With Plan.Starts each part calls it, and the last call counts. A second call, and one after
+// the begin of the exit, has no effect. It is an error if ctx is not the context of Start, or
+// derived from it. Ready may be called from many goroutines at once.
 func Ready(ctx context.Context) error {
-	x, err := exitOf(ctx, "Ready")
+	start, err := startOf(ctx, "Ready")
 	if err != nil {
 		return err
 	}
-	x.ready()
+	start.ready()
 	return nil
-}
-
-// exitOf returns the exit to which the context of Plan.Start belongs.
-func exitOf(ctx context.Context, call string) (*exit, error) {
-	if ctx == nil {
-		return nil, fmt.Errorf("process: %s: ctx is nil, want the context of Plan.Start", call)
-	}
-	x, ok := ctx.Value(startKey{}).(*exit)
-	if !ok {
-		return nil, fmt.Errorf("process: %s: ctx is not the context of Plan.Start, want that or one derived from it", call)
-	}
-	return x, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -41,8 +42,9 @@ type HTTPOptions struct {
 //
 // From the begin of the exit each HTTP/1 response asks its client to close the connection, so
 // that clients find another instance while PreDrain passes and srv still accepts connections.
-// The step first turns new connections away and lets srv accept arrived connections,
-// because closing the listeners at once would reset them. Only Linux can do that, and only
+// The step first turns new connections away, lets srv accept arrived connections, because
+// closing the listeners at once would reset them, and waits until the handlers of what these
+// have sent have begun, because srv.Shutdown would drop requests that srv has not read. Only Linux can do that, and only
 // for listeners without MPTCP: make them with a net.ListenConfig and SetMultipathTCP(false).
 // Otherwise connections that arrive in the last instant are reset. Then the step
 // calls srv.Shutdown, which closes the listeners and idle connections and sends
@@ -60,7 +62,7 @@ func HTTP(srv *http.Server, opts HTTPOptions) Step {
 	if srv == nil {
 		return Step{Name: cmp.Or(opts.Name, "http"), mistake: "HTTP: srv is nil, want a server"}
 	}
-	h := &httpServer{srv: srv, next: srv.Handler, listeners: opts.Listeners, inFlight: map[*request]struct{}{}, hijacked: map[net.Conn]bool{}}
+	h := &httpServer{srv: srv, next: srv.Handler, listeners: opts.Listeners, fresh: map[net.Conn]time.Time{}, inFlight: map[*request]struct{}{}, hijacked: map[net.Conn]bool{}}
 	if h.next == nil {
 		h.next = http.DefaultServeMux
 	}
@@ -119,10 +121,11 @@ type httpServer struct {
 	// Guarded by mu.
 	mu        sync.Mutex
 	listeners []net.Listener
-	leaving   bool                  // the exit has begun
-	inFlight  map[*request]struct{} // handlers that run
-	hijacked  map[net.Conn]bool     // connections of these that were hijacked
-	idle      chan struct{}         // closed when no handler runs; nil: nobody waits for that
+	leaving   bool                   // the exit has begun
+	fresh     map[net.Conn]time.Time // when they were accepted; no handler of theirs has begun
+	inFlight  map[*request]struct{}  // handlers that run
+	hijacked  map[net.Conn]bool      // connections of these that were hijacked
+	idle      chan struct{}          // closed when no handler runs; nil: nobody waits for that
 }
 
 type request struct {
@@ -151,18 +154,53 @@ func (h *httpServer) watchConns() {
 		if connContext != nil {
 			ctx = connContext(ctx, c)
 		}
+		if !reflect.ValueOf(c).Comparable() {
+			return ctx // it cannot be a key
+		}
 		return context.WithValue(ctx, connKey{}, c)
 	}
 	h.srv.ConnState = func(c net.Conn, s http.ConnState) {
-		if s == http.StateHijacked {
-			h.mu.Lock()
-			h.hijacked[c] = true
-			h.mu.Unlock()
-		}
+		h.moved(c, s)
 		if state != nil {
 			state(c, s)
 		}
 	}
+}
+
+// moved notes the new state of a connection. Active does not end that it is fresh: srv may
+// not have called the handler yet.
+func (h *httpServer) moved(c net.Conn, s http.ConnState) {
+	if !reflect.ValueOf(c).Comparable() {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch s {
+	case http.StateNew:
+		h.fresh[c] = time.Now()
+	case http.StateHijacked:
+		h.hijacked[c] = true
+		delete(h.fresh, c)
+	case http.StateIdle, http.StateClosed:
+		delete(h.fresh, c)
+	}
+}
+
+// unreadTime is for how long srv.Shutdown waits for the first request of a connection.
+const unreadTime = 5 * time.Second
+
+// unread reports whether a connection that was accepted before this time has sent something,
+// and no handler of it has begun. srv.Shutdown would lose that request: once it is called, srv
+// closes a connection from which it has just read a request, without an answer.
+func (h *httpServer) unread(before time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for c, at := range h.fresh {
+		if at.Before(before) && time.Since(at) < unreadTime && !sentNothing(c) {
+			return true
+		}
+	}
+	return false
 }
 
 // ServeHTTP calls the server's own handler.
@@ -171,6 +209,7 @@ func (h *httpServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	one.conn, _ = r.Context().Value(connKey{}).(net.Conn)
 	h.mu.Lock()
 	h.inFlight[one] = struct{}{}
+	delete(h.fresh, one.conn)
 	leaving := h.leaving
 	h.mu.Unlock()
 	defer h.served(one)
@@ -203,7 +242,8 @@ func (h *httpServer) end(ctx context.Context) error {
 	h.mu.Lock()
 	listeners := slices.Clone(h.listeners)
 	h.mu.Unlock()
-	stopArrivals(ctx, listeners)
+	began := time.Now()
+	stopArrivals(ctx, listeners, func() bool { return h.unread(began.Add(unreadTime)) })
 	err := h.srv.Shutdown(ctx)
 	select {
 	case <-h.untilIdle():

@@ -15,6 +15,9 @@ func (x *exit) logBegin(cause error) {
 		x.logStart()
 		level = slog.LevelError
 	}
+	if part := (*PartError)(nil); errors.As(cause, &part) { // logPart has logged it
+		level = slog.LevelError
+	}
 	x.log.log(level, "exit begins", "cause", cause, "deadline", x.plan.deadline())
 }
 
@@ -81,6 +84,8 @@ func (x *exit) logExit(r Report) {
 	attempts := x.attempts()
 	for i, s := range r.all() {
 		switch a := attempts[i]; {
+		case s.Outcome == StillRunning && i == len(attempts)-1 && r.Starts != nil:
+			x.log.log(slog.LevelError, "still running", "step", s.Name, "elapsed", s.Elapsed, "starts", namesOf(r.Starts, StillRunning))
 		case s.Outcome == StillRunning:
 			x.log.log(slog.LevelError, "still running", append([]any{"step", s.Name, "elapsed", s.Elapsed}, resultArgs(s)...)...)
 		case s.Outcome == NotBegun && s.Lost > 0:

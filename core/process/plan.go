@@ -53,14 +53,28 @@ type Plan struct {
 	// DefaultStepDeadline at most.
 	Start func(ctx context.Context) error
 
+	// Starts are the parts of an application that has several, such as an HTTP server and the
+	// consumer of a queue, each of which would be a Start. Run begins them all at once, each on
+	// a goroutine of its own. At most one of Start and Starts may be set.
+	//
+	// The program is ready when each part has called Ready with its own context. A part that
+	// has returned nil has done its work: it need not call Ready, and the others continue.
+	// When all have returned nil, the exit begins with ErrStartReturned. The first part that
+	// fails begins the exit at once, with a *PartError as the cause, and makes the exit code 1.
+	// The others go on serving until PreDrain has passed, and their contexts end then, as
+	// that of Start does. After the last step Run waits for them all, DefaultStepDeadline at
+	// most.
+	Starts []Part
+
 	// NotReady is called when the exit begins: it should make the readiness probe
 	// fail. nil: nothing is called. Run stops waiting for it after DefaultStepDeadline, or
 	// sooner if PreDrain and the steps need the time.
 	NotReady func()
 
 	// PreDrain is how long the program goes on serving after NotReady has returned. 0: no
-	// delay. Run skips it if Start has failed: such a program serves no traffic. Run
-	// shortens it if NotReady took so long that the steps need the time.
+	// delay. Run skips it if Start has failed, or if all of Starts have returned by then and
+	// one has failed: such a program serves no traffic. Run shortens it if NotReady took so long that
+	// the steps need the time.
 	PreDrain time.Duration
 
 	// Health answers probes by Ready, by the begin of the exit, and by the progress of the
@@ -166,6 +180,9 @@ type Executor interface {
 //
 // The slice is the caller's.
 func DefaultSignals() []os.Signal { return append([]os.Signal(nil), defaultSignals...) }
+
+// hasStart reports whether the plan has an application to call.
+func (p *Plan) hasStart() bool { return p.Start != nil || len(p.Starts) > 0 }
 
 func (p *Plan) deadline() time.Duration { return orDefault(p.Deadline, DefaultDeadline) }
 

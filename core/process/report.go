@@ -85,7 +85,8 @@ type Report struct {
 	Err error
 
 	// Cause says why the exit began: a *SignalError, the cause of Run's context,
-	// ErrStartReturned, or the error of Start.
+	// ErrStartReturned, the error of Start, or the *PartError of the first of Starts that
+	// failed.
 	Cause error
 
 	// Ended is nil if Run came to the end of the plan: before Plan.Deadline each step had
@@ -97,6 +98,11 @@ type Report struct {
 	// NotReady and Start report on the plan's functions of these names. Their Outcome is
 	// NotBegun if the plan has none.
 	NotReady, Start StepReport
+
+	// Starts are the plan's parts, in its order, and Start is the whole of them: done when
+	// each has returned, and failed if one has. Empty if the plan has none, or none was
+	// begun.
+	Starts []StepReport
 
 	// Steps are the plan's, in its order.
 	Steps []StepReport
@@ -139,9 +145,18 @@ func (r Report) StillRunning() []string { return r.names(StillRunning) }
 // NotBegun returns the names of the steps that were never begun.
 func (r Report) NotBegun() []string { return r.names(NotBegun) }
 
+// names returns the names of the parts with an outcome. Parts of Plan.Starts take the place
+// of Start.
 func (r Report) names(o Outcome) []string {
-	var names []string
-	for _, s := range r.all() {
+	all := r.all()
+	if len(r.Starts) > 0 {
+		all = append(all[:len(all)-1], r.Starts...)
+	}
+	return namesOf(all, o)
+}
+
+func namesOf(all []StepReport, o Outcome) (names []string) {
+	for _, s := range all {
 		if s.Outcome == o && s.Name != "" {
 			names = append(names, s.Name)
 		}

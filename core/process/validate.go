@@ -27,6 +27,7 @@ func (p Plan) Validate() error {
 	for i, sig := range p.Signals {
 		errs = append(errs, checkSignal(i, sig))
 	}
+	errs = append(errs, p.checkStarts()...)
 	names := map[string]int{}
 	for i, s := range p.Steps {
 		where := fmt.Sprintf("Steps[%d]", i)
@@ -38,6 +39,28 @@ func (p Plan) Validate() error {
 		errs = append(errs, s.check(where))
 	}
 	return errors.Join(errs...)
+}
+
+func (p *Plan) checkStarts() (errs []error) {
+	if p.Start != nil && len(p.Starts) > 0 {
+		errs = append(errs, planError("Start and Starts are both set, want one of them"))
+	}
+	names := map[string]int{}
+	for i, s := range p.Starts {
+		first, used := names[s.Name]
+		switch {
+		case s.Name == "":
+			errs = append(errs, planError("Starts[%d].Name is empty, want a name", i))
+		case used:
+			errs = append(errs, planError("Starts[%d].Name is %q, want one that Starts[%d] does not have", i, s.Name, first))
+		default:
+			names[s.Name] = i
+		}
+		if s.Start == nil {
+			errs = append(errs, planError("Starts[%d].Start is nil, want a function", i))
+		}
+	}
+	return errs
 }
 
 func (s *Step) check(where string) error {
@@ -120,7 +143,7 @@ func checkCall(ctx context.Context, p *Plan) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
-	if p.Start == nil && len(p.signals()) == 0 && ctx.Done() == nil {
+	if !p.hasStart() && len(p.signals()) == 0 && ctx.Done() == nil {
 		return planError("Start is nil, Signals is empty and ctx never ends, want one that can begin the exit")
 	}
 	return nil

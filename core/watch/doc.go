@@ -1,4 +1,4 @@
-// Package watch says which executor is stuck, since when, in which body, with its stack;
+// Package watch reports which executor is stuck, since when, in which body, with its stack;
 // how long accepted tasks wait; and how busy each loop is.
 //
 //	w := &watch.Watcher{}
@@ -8,13 +8,13 @@
 //	go w.Run(ctx)                 // until ctx ends
 //	expvar.Publish("eventide", w) // as JSON; or promwatch, otelwatch
 //
-// From then on a body that runs for longer than a second is logged once, with the stack of
+// While Run runs, a body that takes longer than a second is logged once, with the stack of
 // its goroutine, and once more when it has ended.
 //
-// The executors pay little for it: a Watcher takes the lock of Execute for less than a
+// A Watcher costs its executors little: it holds the lock of Execute for less than a
 // microsecond in each interval, and the loop reads the clock when it sleeps and wakes (see
-// core.Meter). A Watcher submits no task. So it does not start or wake a loop, takes no
-// room in a queue, and no quiet period is longer because of it (G10, G12, G17, G20).
+// core.Meter). A Watcher submits no task, so it does not start or wake a loop, takes no room
+// in a queue, and does not prolong a quiet period (G10, G12, G17, G20).
 //
 // Labels gives the goroutines of a loop a label in profiles, and Regions shows bodies in
 // execution traces. Modules below this package have the metrics for Prometheus

@@ -40,7 +40,7 @@ func TestWatchListener(t *testing.T) {
 	readUntil(w, func(s []watch.Status) bool { return len(s) == 0 })
 }
 
-// readUntil reads until the statuses are as wanted.
+// readUntil makes w read until wanted accepts the statuses.
 func readUntil(w *watch.Watcher, wanted func([]watch.Status) bool) {
 	for watch.Read(w); !wanted(w.Statuses()); watch.Read(w) {
 		runtime.Gosched()

@@ -2,14 +2,14 @@ package watch
 
 import "encoding/json"
 
-// Metric is a number of a Status, as metric systems show it.
+// Metric describes a number of a Status for a metric system.
 type Metric struct {
 	Name    string // without a prefix and a unit, "tasks.accepted"
 	Unit    string // of UCUM, as in OpenTelemetry: "s", "{task}", or "" for a number without a unit
 	Help    string
-	Counter bool // it only grows while the executor is watched; otherwise it is a gauge
+	Counter bool // true: it only grows while the executor is watched; false: it is a gauge
 
-	// Value returns the number. ok is false if a Status of this kind has none.
+	// Value returns the number. ok is false if a Status of its Kind does not have it.
 	Value func(Status) (value float64, ok bool)
 }
 
@@ -50,7 +50,7 @@ func LagMetric() Metric {
 	return Metric{"lag", "s", "How long work waited before it began: samples of tasks, wake-ups and timers.", true, loops(func(s Status) float64 { return s.Lag.Sum.Seconds() })}
 }
 
-// when returns a Value that only some kinds have.
+// when returns a Value for the kinds that has accepts.
 func when(has func(Kind) bool, value func(Status) float64) func(Status) (float64, bool) {
 	return func(s Status) (float64, bool) {
 		if !has(s.Kind) {
@@ -60,16 +60,17 @@ func when(has func(Kind) bool, value func(Status) float64) func(Status) (float64
 	}
 }
 
+// of returns a Value for one kind.
 func of(kind Kind, value func(Status) float64) func(Status) (float64, bool) {
 	return when(func(k Kind) bool { return k == kind }, value)
 }
 
-// loops is for what executors and pools have.
+// loops returns a Value for executors and pools.
 func loops(value func(Status) float64) func(Status) (float64, bool) {
 	return when(func(k Kind) bool { return k <= KindPool }, value)
 }
 
-// tasks is for what everything but a listener has.
+// tasks returns a Value for every kind except a listener.
 func tasks(value func(Status) float64) func(Status) (float64, bool) {
 	return when(func(k Kind) bool { return k != KindListener }, value)
 }
@@ -97,7 +98,7 @@ func (w *Watcher) String() string {
 		all[s.Name] = one
 	}
 	text, err := json.Marshal(all)
-	if err != nil { // cannot be: no number is infinite
+	if err != nil { // impossible: every number is finite
 		return "{}"
 	}
 	return string(text)

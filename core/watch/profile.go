@@ -10,16 +10,17 @@ import (
 // Label is the key of the label that Labels sets. Its value is the name of the executor.
 const Label = "eventide"
 
-// Labels returns an option: the goroutines of the executor have the label
-// eventide=<its name>, and those of ctx, in profiles:
+// Labels returns an option that gives the goroutines of the executor the label
+// eventide=<its name>, and the labels of ctx, in profiles:
 //
 //	go tool pprof -tagfocus eventide=orders http://localhost:6060/debug/pprof/profile
 //
 // Without it a loop keeps the labels of the caller that happened to start it. A nil ctx has
-// no labels. The option includes core.WithGoroutineStart: the later one of the two wins.
+// no labels. Labels is a core.WithGoroutineStart: if both options are given, the later one
+// counts.
 //
-// A body may set labels of its own by pprof.Do. When pprof.Do returns, the goroutine has the
-// labels of the context that was given to it, so give it one from LabelContext.
+// A body may set labels of its own by pprof.Do. When pprof.Do returns, it sets the labels of
+// the goroutine to those of its context argument, so pass a context from LabelContext.
 func Labels(ctx context.Context) core.Option {
 	if ctx == nil {
 		ctx = context.Background()
@@ -33,8 +34,8 @@ func labelled(ctx context.Context, name string) context.Context {
 	return pprof.WithLabels(ctx, pprof.Labels(Label, name))
 }
 
-// LabelContext returns ctx with the label of the executor that runs the calling body. If the
-// caller is no body, it returns ctx.
+// LabelContext returns ctx with the label of the executor that runs the calling body. Outside
+// a body it returns ctx.
 //
 //	pprof.Do(watch.LabelContext(ctx), pprof.Labels("request", id), handle)
 func LabelContext(ctx context.Context) context.Context {

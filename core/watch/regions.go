@@ -11,7 +11,7 @@ import (
 
 // Regions returns a tracer for core.WithTracer that shows each body as a region of
 // runtime/trace, "orders: task", while an execution trace is being recorded. It passes every
-// event on to next, if that is not nil. Many executors may share it.
+// event on to next, unless next is nil. Many executors may share one tracer.
 //
 // A tracer has a cost for each event even while nothing is recorded: see core.Tracer, and
 // BenchmarkRegions. Use it where execution traces are taken.
@@ -21,7 +21,7 @@ type regions struct {
 	next core.Tracer
 
 	open   atomic.Int64 // regions that have not ended
-	stacks sync.Map     // goroutine -> []*trace.Region; each touched by its goroutine alone
+	stacks sync.Map     // goroutine -> []*trace.Region, which only this goroutine uses
 }
 
 func (r *regions) Trace(ev core.Event) {
@@ -56,8 +56,8 @@ func (r *regions) begin(ev core.Event) {
 	r.stacks.Store(ev.Goroutine, append(stack, region))
 }
 
-// end closes the innermost region of the goroutine. It may be nil: of a body that began
-// while nothing was recorded.
+// end ends the innermost region of the goroutine. The region is nil if its body began while
+// nothing was recorded.
 func (r *regions) end(ev core.Event) {
 	stack := r.stack(ev.Goroutine)
 	if len(stack) == 0 {

@@ -6,7 +6,7 @@ import (
 	"eventide/core"
 )
 
-// Kind is what a Status is about.
+// Kind is the kind of the subject of a Status.
 type Kind uint8
 
 // The kinds of a Status.
@@ -17,30 +17,29 @@ const (
 	KindListener  // a tcp.Listener
 )
 
-// Status is what a Watcher knows of one executor, as of its last reading. Names says what a
-// Status of another kind has.
+// Status is the state of one executor, or of a subject of another Kind, at the last reading of
+// a Watcher. Metric.Value reports which numbers a Kind has; the others are 0.
 type Status struct {
 	Name  string
 	Kind  Kind
 	Stats core.Stats
 
-	// BusyTime is how long the loop was busy since the Watcher has watched it, and Busy
-	// the share of the last 10 to 20 seconds in which it was, from 0 to 1. Of a pool
-	// BusyTime is summed over the workers that ran a body, and Busy may be as much as
-	// their number.
+	// BusyTime is how long the loop was busy while it was watched. Busy is the busy share of
+	// the last 10 to 20 seconds, from 0 to 1. For a pool both are summed over the workers, so
+	// Busy may be as large as the number of workers.
 	BusyTime time.Duration
 	Busy     float64
 
-	// Lag is how long work waited before it began, and RecentLag the longest wait of the
-	// last 10 to 20 seconds.
+	// Lag is the distribution of the times that work waited before it began. RecentLag is the
+	// longest of the last 10 to 20 seconds.
 	Lag       Lag
 	RecentLag time.Duration
 
-	// Oldest is for how long at least the oldest accepted task that has not begun has
-	// waited. 0: none waits.
+	// Oldest is a lower bound of how long the oldest accepted task that has not begun has
+	// waited (core.Reading.Oldest).
 	Oldest time.Duration
 
-	// Running are the bodies that run, and of a tracked.Group the functions.
+	// Running lists the running bodies, or the running functions of a tracked.Group.
 	Running []Running
 
 	Stalls int64 // bodies that have run for longer than the limit
@@ -49,7 +48,7 @@ type Status struct {
 	Connections, RefusedConnections, Pauses int64
 }
 
-// Running is a body that runs.
+// Running is a running body or function.
 type Running struct {
 	Body string        // its kind, or the name of a function
 	For  time.Duration // at least
@@ -70,8 +69,8 @@ type Lag struct {
 	Count int64
 	Sum   time.Duration
 
-	// Buckets has the number of waits up to each of LagBounds; longer ones are in Count
-	// alone.
+	// Buckets[i] counts the waits of at most LagBounds()[i], so it includes Buckets[i-1].
+	// Waits longer than the last bound are in Count only.
 	Buckets [lagBuckets]int64
 }
 
@@ -95,11 +94,13 @@ func (l *Lag) add(wait time.Duration) {
 	}
 }
 
-// window is how long a recent value is kept at least; after twice as long it is gone.
+// window is the length of a window: a recent value covers the current window and the one
+// before, and so the last 10 to 20 seconds.
 const window = 10 * time.Second
 
-// recent keeps what Busy and RecentLag are computed from: the values at the begin of this
-// window and of the one before.
+// recent has the numbers from which Busy and RecentLag are computed: Elapsed and Busy of the
+// meter at the begin of the current window and of the window before, and the longest wait of
+// each window.
 type recent struct {
 	begun        time.Time
 	at, atBefore time.Duration // Elapsed
@@ -119,7 +120,7 @@ func (r *recent) roll(now time.Time, elapsed, busy time.Duration) {
 	}
 }
 
-// share returns how much of the time since the begin of the window before was busy.
+// share returns the busy share of the time since the begin of the window before this one.
 func (r *recent) share(elapsed, busy time.Duration) float64 {
 	if elapsed <= r.atBefore {
 		return 0

@@ -8,10 +8,10 @@ import (
 	"eventide/core/tracked"
 )
 
-// subject is one watched executor. Guarded by Watcher.mu.
+// subject is a watched executor, group of functions or listener. Guarded by Watcher.mu.
 type subject struct {
 	name   string
-	term   *core.Termination // nil: of a listener
+	term   *core.Termination // nil for a listener
 	source source
 	status Status
 	seen   map[core.RunningBody]*stalling
@@ -21,7 +21,7 @@ type subject struct {
 type source interface {
 	read(now time.Time, st *Status) []time.Duration
 	stack(core.RunningBody) string
-	ended() bool // of a source without a Termination
+	ended() bool // called if the subject has no Termination
 	close()
 }
 
@@ -84,7 +84,7 @@ func (e *executorSource) close() {
 }
 
 // WatchFunctions adds the functions of a tracked.Group, under this name. A function counts
-// as a task. Functions may run for as long as they like, and are not reported as stalled.
+// as a task. It may run for any time, and is never reported as stalled.
 func (w *Watcher) WatchFunctions(name string, g *tracked.Group) {
 	w.add(&subject{name: name, term: g.Termination(), source: functions{g}})
 }

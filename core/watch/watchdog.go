@@ -9,15 +9,15 @@ import (
 	"eventide/core"
 )
 
-// Stall is a body that runs for longer than the limit, or has ended after that. While it
-// runs, everything behind it waits.
+// Stall is a body that has run for longer than the limit, and may have ended since. While it
+// runs, its executor, or its worker of a pool, runs nothing else.
 type Stall struct {
 	Name string        // of the executor
 	Body core.Body     // kind
 	For  time.Duration // at least; exact to about an interval
 
-	// Stack is the stack of the goroutine that runs the body, and of no other, at the
-	// time of the report. It is "" in the report of the end.
+	// Stack is the stack of the goroutine that runs the body, at the time of the report. It
+	// is "" in the report of the end.
 	Stack string
 
 	Over bool // the body has ended
@@ -31,15 +31,15 @@ func (s Stall) String() string {
 	return fmt.Sprintf("%s: a %v has been running for %v:\n%s", s.Name, s.Body, s.For, s.Stack)
 }
 
-// stalling is a body that was seen running.
+// stalling is a body that was running at the last reading.
 type stalling struct {
-	ran      time.Duration // since it was seen first
+	ran      time.Duration // since the first reading at which it was running
 	reported bool
 }
 
-// watchdog compares the bodies that run with those of the last reading, and returns what
-// has to be reported. Only time in which the Watcher was running counts: a process that
-// was stopped for an hour has no stalled bodies.
+// watchdog compares the running bodies with those of the last reading, and returns the stalls
+// and the ends of stalls to report. Only time in which the Watcher was running counts: a
+// process that was stopped for an hour has no stalled bodies.
 func (s *subject) watchdog(passed, limit time.Duration) (stalls []Stall) {
 	running := make(map[core.RunningBody]*stalling, len(s.status.Running))
 	for i, r := range s.status.Running {
@@ -71,7 +71,7 @@ func (s *subject) watchdog(passed, limit time.Duration) (stalls []Stall) {
 	return stalls
 }
 
-// report passes a stall on. It recovers a panic of OnStall or of the logger.
+// report passes s to OnStall, or to the logger if OnStall is nil. It recovers their panics.
 func (w *Watcher) report(s Stall) {
 	if w.OnStall == nil {
 		w.logStall(s)

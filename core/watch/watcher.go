@@ -13,7 +13,7 @@ import (
 	"eventide/core"
 )
 
-// The values of a Watcher that sets none.
+// The defaults of Watcher.Interval and Watcher.Limit.
 const (
 	DefaultInterval = 100 * time.Millisecond
 	DefaultLimit    = time.Second
@@ -27,8 +27,8 @@ type Watcher struct {
 	Interval time.Duration
 
 	// Limit is how long a body may run before it is reported as stalled. 0: DefaultLimit;
-	// less: no body is reported. A body is seen at readings alone, so a limit below
-	// Interval means Interval.
+	// negative: no body is reported. Bodies are seen at readings only, so a Limit below
+	// Interval has the effect of Interval.
 	Limit time.Duration
 
 	// Logger gets the stalls, at Warn, and their ends, at Info. nil: slog.Default() at the
@@ -50,12 +50,12 @@ type waitListener struct {
 	call func(name string, wait time.Duration)
 }
 
-// Watch adds executors, event loops, pools and groups, whose children are added one by one.
-// It does not start them. An executor that has terminated is dropped. A type of your own is
-// accepted if it embeds one of these. If one is refused, none is added.
+// Watch adds executors, event loops and pools, and each child of a group. It does not start
+// them. The Watcher drops an executor that has terminated. A type of your own is accepted if
+// it embeds one of these types. If Watch returns an error, it has added nothing.
 //
-// The name of an executor is that of core.WithName; a second one of the same name has "#2"
-// added, so that names are unique.
+// An executor is listed under its name (core.WithName). If the name is in use, "#2" or a
+// higher number is appended, so that names are unique.
 func (w *Watcher) Watch(executors ...core.EventExecutor) error {
 	var added []*subject
 	for i, ex := range executors {
@@ -108,9 +108,8 @@ func (w *Watcher) add(added ...*subject) {
 	}
 }
 
-// OnWait has call called with each sample of a wait (core.Reading.Waits), until stop is
-// called. It is called on the goroutine of Run, which waits for it; it must not panic. A
-// nil call is ignored.
+// OnWait makes Run call call with each sample of a wait (core.Reading.Waits), until stop is
+// called. Run waits for call to return, and call must not panic. A nil call is ignored.
 func (w *Watcher) OnWait(call func(name string, wait time.Duration)) (stop func()) {
 	l := &waitListener{call}
 	w.mu.Lock()
@@ -126,8 +125,8 @@ func (w *Watcher) OnWait(call func(name string, wait time.Duration)) (stop func(
 }
 
 // Run reads the executors until ctx ends, and then returns nil. It starts no goroutine. It
-// may be called again after it has returned; a call while another one runs is an error. It
-// has the signature of a function of core/tracked.
+// may be called again after it has returned; during another call of Run it returns an error.
+// It can be passed to tracked.Group.Go.
 func (w *Watcher) Run(ctx context.Context) error {
 	w.mu.Lock()
 	if w.running {
@@ -156,7 +155,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	}
 }
 
-// end closes the meters. The last statuses are kept.
+// end closes the meters. Statuses still returns the last reading.
 func (w *Watcher) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -167,9 +166,9 @@ func (w *Watcher) end() {
 	}
 }
 
-// read reads each executor, and then reports what it has found, without mu. passed is the
-// time since the last reading, but at most two intervals: the watcher was not running
-// during the rest, and bodies of its process perhaps neither.
+// read reads each executor, and then, after it has released mu, reports waits and stalls.
+// passed is the time since the last reading, but at most two intervals: in the rest of that
+// time the watcher did not run, so the bodies of its process may not have run either.
 func (w *Watcher) read(now time.Time, passed time.Duration) {
 	var stalls []Stall
 	var waits []namedWait
@@ -213,8 +212,8 @@ func (w *Watcher) limit() time.Duration {
 	return w.Limit
 }
 
-// Statuses returns what the last reading has found, in the order of the calls of Watch. It
-// reads nothing itself: the calling goroutine waits for no executor.
+// Statuses returns the results of the last reading, in the order in which the executors were
+// added. It reads no executor itself, and so waits for none.
 func (w *Watcher) Statuses() []Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,10 +1,10 @@
-// Package otelwatch gives what a watch.Watcher sees to OpenTelemetry.
+// Package otelwatch exports the readings of a watch.Watcher to OpenTelemetry.
 //
 //	stop, err := otelwatch.Register(otel.Meter("eventide"), w)
 //
 // It is a module of its own, so that eventide does not depend on OpenTelemetry. Each metric
-// has the attribute executor. The names are those of watch.Metrics behind "eventide.":
-// eventide.tasks.accepted, eventide.oldest.task.age in seconds.
+// has the attribute executor. The names are those of watch.Metrics with the prefix
+// "eventide.": eventide.tasks.accepted, eventide.oldest.task.age in seconds.
 package otelwatch
 
 import (
@@ -19,10 +19,10 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Register makes the instruments with meter, and gives them what w sees until stop is
-// called. A collection shows the last reading of w.Run: it reads no executor. The histogram
-// eventide.lag is recorded on the goroutine of w.Run. It is an error if meter or w is nil,
-// or if meter refuses an instrument; then nothing is registered.
+// Register makes the instruments with meter, and fills them from w until stop is called. A
+// collection reports the last reading of w.Run; it reads no executor. The histogram
+// eventide.lag is recorded on the goroutine of w.Run. Register returns an error if meter or w
+// is nil, or if meter refuses an instrument; then it fills none.
 func Register(meter metric.Meter, w *watch.Watcher) (stop func() error, err error) {
 	if meter == nil || w == nil {
 		return nil, errors.New("otelwatch: Register: meter or w is nil, want both")

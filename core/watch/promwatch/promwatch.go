@@ -1,4 +1,4 @@
-// Package promwatch exposes what a watch.Watcher sees to Prometheus.
+// Package promwatch exports the readings of a watch.Watcher to Prometheus.
 //
 //	prometheus.MustRegister(promwatch.NewCollector(w))
 //
@@ -17,8 +17,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// NewCollector returns a collector of what w sees. A scrape shows the last reading of
-// w.Run: it reads no executor and waits for none.
+// NewCollector returns a collector of the metrics of w. A scrape returns the last reading of
+// w.Run; it reads no executor and waits for none.
 func NewCollector(w *watch.Watcher) prometheus.Collector {
 	c := &collector{watcher: w, lag: desc(watch.LagMetric())}
 	for _, m := range watch.Metrics() {

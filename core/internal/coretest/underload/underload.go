@@ -25,7 +25,7 @@ import (
 
 const (
 	clients = 20
-	window  = 64 // requests of a client without an answer, at most
+	window  = 64 // the most requests of a client that wait for their answers
 	guard   = 2 * time.Minute
 )
 
@@ -62,8 +62,8 @@ func Main(main func()) {
 // Test starts the server, loads it, and sends SIGTERM. A request is a number, and its answer
 // the SHA-256 of the request in hexadecimal digits. Each client must get the answers to its
 // first requests, in order, and then the end of the stream without an error. The server
-// prints "listening on ADDRESS" at first, and "accepted N" at last; the answers that the
-// clients counted must be as many. Its exit code must be 0.
+// first prints "listening on ADDRESS" and at the end "accepted N": N must be the number of
+// answers that the clients counted. Its exit code must be 0.
 func Test(t *testing.T, p Protocol, args ...string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)

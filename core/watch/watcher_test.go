@@ -1,0 +1,145 @@
+package watch_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"eventide/core"
+	"eventide/core/internal/coretest"
+	"eventide/core/tracked"
+	"eventide/core/watch"
+)
+
+// A Watcher does not start executors, does not prolong quiet periods, and drops executors that
+// have terminated (G10, G17).
+func TestG10WatchingKeepsNothingAwake(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		lazy := coretest.NewExecutor(t, core.WithName("lazy"))
+		ex := coretest.NewExecutor(t, core.WithName("ex"))
+		pool := newPool(t, 2, core.WithName("pool"))
+		group := coretest.NewExecutorGroup(t, 2, core.WithName("group"))
+		w := &watch.Watcher{Interval: time.Millisecond}
+		stop := run(t, w, lazy, ex, pool, group)
+		var names []string
+		for _, s := range w.Statuses() {
+			names = append(names, s.Name)
+		}
+		if want := []string{"lazy", "ex", "pool", "group-0", "group-1"}; !slices.Equal(names, want) {
+			t.Errorf("watched: %v, want %v", names, want)
+		}
+		for _, one := range []core.EventExecutor{ex, pool, group} {
+			coretest.OnLoop(t, one, func() {})
+			time.Sleep(10 * time.Millisecond)
+			began := time.Now()
+			term := coretest.MustShutdownGracefully(t, one, time.Second, time.Minute)
+			<-term.Done()
+			if took := time.Since(began); took != time.Second {
+				t.Errorf("G10: %T: the quiet period of 1s took %v", one, took)
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+		s := w.Statuses()
+		if len(s) != 1 || s[0].Name != "lazy" || s[0].Stats.State != core.StateNotStarted {
+			t.Errorf("still watched: %+v, want the executor that was never used, not started", s)
+		}
+		stop()
+	})
+}
+
+// A Watcher may run again after Run has returned, and not twice at once.
+func TestRunAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ex := coretest.NewExecutor(t)
+		w := &watch.Watcher{}
+		stop := run(t, w, ex)
+		if err := w.Run(t.Context()); err == nil {
+			t.Error("a second Run at once returned nil, want an error")
+		}
+		stop()
+		coretest.OnLoop(t, ex, func() { time.Sleep(time.Second) })
+		if s := w.Statuses(); s[0].Stats.Ran != 0 {
+			t.Errorf("after Run: %+v, want what the last reading has found", s)
+		}
+		stop = run(t, w)
+		coretest.OnLoop(t, ex, func() { time.Sleep(time.Second) })
+		time.Sleep(150 * time.Millisecond)
+		if s := w.Statuses(); s[0].Stats.Ran != 2 || s[0].BusyTime != time.Second {
+			t.Errorf("in the second Run: %+v, want two tasks, and 1s busy", s)
+		}
+		stop()
+	})
+}
+
+func TestEqualNamesGetNumbers(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		w := &watch.Watcher{}
+		for range 3 {
+			if err := w.Watch(coretest.NewExecutor(t, core.WithName("orders"))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var names []string
+		for _, s := range w.Statuses() {
+			names = append(names, s.Name)
+		}
+		if want := []string{"orders", "orders#2", "orders#3"}; !slices.Equal(names, want) {
+			t.Errorf("names %v, want %v", names, want)
+		}
+	})
+}
+
+// plain has the methods of an executor and no meter.
+type plain struct{ core.EventExecutor }
+
+func TestWatchRefuses(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ex := coretest.NewExecutor(t)
+		w := &watch.Watcher{}
+		for _, bad := range []core.EventExecutor{nil, plain{ex}} {
+			if err := w.Watch(ex, bad); err == nil || !strings.Contains(err.Error(), "executor 1: it is") {
+				t.Errorf("Watch(%T): %v, want an error about it", bad, err)
+			}
+		}
+		if s := w.Statuses(); len(s) != 0 {
+			t.Errorf("watched: %v, want nothing after a refusal", s)
+		}
+	})
+}
+
+func TestWatchFunctions(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var log stallLog
+		w := &watch.Watcher{OnStall: log.add}
+		g := tracked.NewGroup(tracked.WithLogger(slog.New(slog.DiscardHandler)))
+		w.WatchFunctions("background", g)
+		stop := run(t, w)
+		end := make(chan struct{})
+		for _, name := range []string{"consumer", "mailer"} {
+			if err := g.Go(name, func(context.Context) error { <-end; return errors.New("no more") }); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(time.Hour + 50*time.Millisecond)
+		s := w.Statuses()[0]
+		if s.Kind != watch.KindFunctions || s.Stats.Pending != 2 || s.Longest() < time.Hour+time.Second || len(s.Running) != 2 || s.Running[0].Body != "consumer" {
+			t.Errorf("got %+v, want two functions, consumer first", s)
+		}
+		if log.all() != nil {
+			t.Errorf("got %v, want no stall: functions may run for long", log.all())
+		}
+		close(end)
+		g.Shutdown()
+		coretest.AwaitDone(t, g)
+		time.Sleep(time.Second)
+		if s := w.Statuses(); len(s) != 0 {
+			t.Errorf("got %+v after the end of the group, want nothing", s)
+		}
+		stop()
+	})
+}
