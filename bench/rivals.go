@@ -43,8 +43,8 @@ func (c *channelExecutor) Close() error {
 	return nil
 }
 
-// mutexExecutor is the textbook's: producers append to a slice under a mutex, the
-// consumer waits on a condition, takes the whole slice and leaves its spent one.
+// mutexExecutor is the executor of textbooks: producers append to a slice under a mutex, and
+// the consumer waits on a condition and swaps the slice for its empty one.
 type mutexExecutor struct {
 	mu     sync.Mutex
 	filled sync.Cond
@@ -76,7 +76,7 @@ func (m *mutexExecutor) run() {
 	}
 }
 
-// take returns what is queued, or nothing once the executor is closed and empty.
+// take returns the queued tasks, or none if the executor is closed and its queue is empty.
 func (m *mutexExecutor) take(spent []func()) []func() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"eventide/bench/gate/stats"
 )
 
-// blame looks for the commit and the functions of each regression.
+// blame searches for the commit and the functions of each regression.
 func (g *gate) blame(ctx context.Context, targets []*target) error {
 	for i := range g.report.Findings {
 		f := &g.report.Findings[i]
@@ -70,7 +70,7 @@ func (g *gate) bisect(ctx context.Context, t *target, b benchmark, f Finding) (c
 	return commits[bad], nil
 }
 
-// atCommit reports whether the commit that is checked out has the regression.
+// atCommit reports whether the commit in the worktree has the regression.
 func (g *gate) atCommit(ctx context.Context, t *target, b benchmark, f Finding) (bool, error) {
 	at, err := g.Build(ctx, g.Old, t.pkg, 0)
 	if err != nil {

@@ -32,8 +32,8 @@ const (
 	countTries = 3
 )
 
-// judgeCount compares the most of base with the least of head: what does not repeat is no
-// regression.
+// judgeCount compares the greatest count of base with the least of head: a difference that
+// does not repeat is no regression.
 func judgeCount(pkg, benchmark, figure string, base, head []float64) Finding {
 	t := tolerances[figure]
 	limit := func(v float64) float64 { return v + max(v*t.share, t.number) }
@@ -94,8 +94,8 @@ func (c *counter) compare(ctx context.Context, pkg, name string, ops int, base, 
 	return found, nil
 }
 
-// count adds one value of each count that can be taken. What a process does to start and to
-// end is in a run of few operations and in one of many, and cancels out.
+// count adds one value of each count that can be taken: the slope between a run of few
+// operations and one of many, so that the start and the end of the process cancel out.
 func (c *counter) count(ctx context.Context, side countedSide, name string, ops int, values map[string][]float64) error {
 	few := min(max(1, ops), 200)
 	many := 4 * few
@@ -136,8 +136,8 @@ type sideError struct {
 func (e sideError) Error() string { return [2]string{"base", "head"}[e.side] + ": " + e.err.Error() }
 func (e sideError) Unwrap() error { return e.err }
 
-// asFinding is what a failed run means: head's is a failure; base's, or a benchmark that
-// only one side has, is not compared. Other errors are returned.
+// asFinding turns a failed run into a finding. A failed run of head is Failed. A failed run of
+// base, or a benchmark that only one side has, is NotCompared. Other errors are returned.
 func asFinding(pkg, benchmark string, err error) (Finding, error) {
 	var failed sideError
 	if !errors.As(err, &failed) || errors.Is(err, context.Canceled) {

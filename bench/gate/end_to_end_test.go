@@ -16,8 +16,7 @@ import (
 	"eventide/bench/gate/measure"
 )
 
-// module is a git repository with a module that the gate has never seen: the one in which
-// it plants, with one commit.
+// module makes a git repository with the module of the self-test, in one commit.
 func module(t *testing.T) (root string) {
 	t.Helper()
 	root = t.TempDir()
@@ -43,7 +42,7 @@ func commit(t *testing.T, root, subject string) string {
 	return git(t, root, "rev-parse", "HEAD")
 }
 
-// edit replaces a text in head.
+// edit replaces a text in the working tree.
 func edit(t *testing.T, root, from, to string) {
 	t.Helper()
 	path := filepath.Join(root, "work.go")
@@ -108,8 +107,8 @@ func TestPlantedRegressions(t *testing.T) {
 	requireClean(t, root)
 }
 
-// TestEqualSides: the same binary is not measured; measured all the same, its counts do not
-// differ.
+// TestEqualSides: equal binaries are not measured; with Always they are, and their counts do
+// not differ.
 func TestEqualSides(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and measures; -short leaves it out")
@@ -169,7 +168,7 @@ func TestBlame(t *testing.T) {
 	requireClean(t, root)
 }
 
-// TestRefused: what cannot be compared is an error, and leaves nothing behind.
+// TestRefused: sides that cannot be compared are an error, and no file is left.
 func TestRefused(t *testing.T) {
 	root := module(t)
 	for want, spoil := range map[string]func(*Options){
@@ -190,7 +189,7 @@ func TestRefused(t *testing.T) {
 	requireClean(t, root)
 }
 
-// TestInterruptCleansUp: the worktree goes, wherever the gate is stopped.
+// TestInterruptCleansUp: the worktree is removed, at whichever point the gate is interrupted.
 func TestInterruptCleansUp(t *testing.T) {
 	root := module(t)
 	for _, at := range []string{"checking out", "self-test"} {
@@ -215,7 +214,7 @@ func (f writerFunc) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// requireClean: no worktree but the repository's own.
+// requireClean checks that the repository has no worktree besides its own.
 func requireClean(t *testing.T, root string) {
 	t.Helper()
 	require.Len(t, strings.Split(git(t, root, "worktree", "list"), "\n"), 1)

@@ -5,19 +5,19 @@ import (
 	"math"
 )
 
-// A Verdict is what became of one figure.
+// A Verdict is the result of comparing one figure.
 type Verdict string
 
 // The verdicts. Regression and Failed make the exit code 1.
 const (
 	Pass         Verdict = "pass"
 	Identical    Verdict = "identical"    // both sides are the same binary
-	Better       Verdict = "better"       // by the rule that would make it a regression the other way
+	Better       Verdict = "better"       // an improvement, by the same rule as a regression
 	Regression   Verdict = "REGRESSION"   //
 	Failed       Verdict = "FAILED"       // the benchmark does not run in head
-	Inconclusive Verdict = "INCONCLUSIVE" // base differs from itself, or too little could be seen
+	Inconclusive Verdict = "INCONCLUSIVE" // base differs from itself, or only large changes could be found
 	Waived       Verdict = "waived"       // a regression that a waiver covers
-	NotRun       Verdict = "not run"      // it could not be measured, or was not asked for
+	NotRun       Verdict = "not run"      // it could not be measured, or was not requested
 	NotCompared  Verdict = "not compared" // only one side has it
 )
 
@@ -26,12 +26,12 @@ type Finding struct {
 	Package   string  `json:"package"`
 	Benchmark string  `json:"benchmark"`         // without "Benchmark"
 	Figure    string  `json:"figure"`            // its unit
-	Base      float64 `json:"base"`              // median, or the most of a count
-	Head      float64 `json:"head"`              // median, or the least of a count
-	Change    float64 `json:"change"`            // of the pairs of rounds, relative: 0.03 is 3 % more; 0 of a count of 0
-	Low       float64 `json:"low"`               // 95 % interval of Change; of times
+	Base      float64 `json:"base"`              // the median of a time, the greatest value of a count
+	Head      float64 `json:"head"`              // the median of a time, the least value of a count
+	Change    float64 `json:"change"`            // of the pairs of rounds, relative: 0.03 is 3 % more; 0 if base counted 0
+	Low       float64 `json:"low"`               // 95 % interval of Change; for times only
 	High      float64 `json:"high"`              //
-	P         float64 `json:"p"`                 // Holm-corrected; 1 of counts
+	P         float64 `json:"p"`                 // Holm-corrected; 1 for counts
 	Visible   float64 `json:"visible"`           // the least change that would have been found; -1: none would
 	Verdict   Verdict `json:"verdict"`           //
 	Note      string  `json:"note,omitempty"`    //
@@ -59,7 +59,7 @@ func ratio(log float64) float64 {
 // percent writes a relative change.
 func percent(v float64) string { return fmt.Sprintf("%+.1f %%", 100*v) }
 
-// visible writes what could have been seen.
+// visible writes the least change that would have been found.
 func visible(v float64) string {
 	if v < 0 {
 		return "nothing"
@@ -67,7 +67,7 @@ func visible(v float64) string {
 	return percent(v)
 }
 
-// number writes three digits, or all before the point.
+// number writes three significant digits, or all digits before the point.
 func number(v float64) string {
 	if math.Abs(v) >= 1000 {
 		return fmt.Sprintf("%.0f", v)

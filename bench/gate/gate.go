@@ -25,12 +25,12 @@ type Options struct {
 	Rounds   int            // of the times, at most
 	Layouts  int            // of each binary
 	Least    float64        // the least relative change of ns/op that is worth an alarm
-	Blind    float64        // a time of which only greater changes could be seen is inconclusive
+	Blind    float64        // a time is inconclusive if only changes greater than this could be found
 	Budget   time.Duration  // times that do not fit are not run
 	Times    string         // TimesAuto, TimesOn or TimesOff
 	Strict   bool           // a figure that cannot be measured makes the run inconclusive
-	Always   bool           // measure equal binaries too, to see what the machine does
-	Blame    bool           // look for the commit and the functions of each regression
+	Always   bool           // measure equal binaries too, which shows the noise of the machine
+	Blame    bool           // search for the commit and the functions of each regression
 	Waivers  string         // file; empty, or no such file: none
 	History  string         // file; empty: none
 	Keep     bool           // append this run to History
@@ -88,8 +88,8 @@ func (g *gate) say(format string, args ...any) {
 	}
 }
 
-// Run compares head with base and removes what it put on disk. It returns an error if the
-// comparison could not be made; the report is of no use then.
+// Run compares head with base, and removes the files that it has made. It returns an error if
+// the comparison could not be made; then the report has no meaning.
 func Run(ctx context.Context, o Options) (_ Report, err error) {
 	if o.now == nil {
 		o.now = time.Now

@@ -13,10 +13,10 @@ import (
 	"eventide/bench/gate/stats"
 )
 
-// An entry is one line of the history: what head was in one run. Times of different days
-// cannot be compared, so the history keeps what they were in proportion: the index of a
-// figure is that of the run's base times the ratio that was measured, side by side, in the
-// run. The index of the first entry is 1.
+// An entry is one line of the history: the figures of head in one run. Times of different days
+// cannot be compared, so the history keeps an index for each figure: the index of the run's
+// base times the ratio of head to base, which the run measured side by side. The index of the
+// first entry is 1.
 type entry struct {
 	Commit  string            `json:"commit"`
 	Base    string            `json:"base"`
@@ -53,8 +53,8 @@ func readHistory(name string) ([]entry, error) {
 	return all, lines.Err()
 }
 
-// next is the entry of a run after those that are kept. A figure of which the base is not
-// in the history begins at 1.
+// next returns the entry of a run that follows the kept entries. A figure whose base is not in
+// the history begins at 1.
 func next(kept []entry, r Report) entry {
 	e := entry{Commit: r.Head, Base: r.Base, Date: r.Date, CPU: r.CPU, Figures: map[string]record{}}
 	var base entry
@@ -79,7 +79,7 @@ func next(kept []entry, r Report) entry {
 		}
 		e.Figures[key] = to
 	}
-	for key, from := range base.Figures { // what has not changed since is as it was
+	for key, from := range base.Figures { // figures that the run did not measure keep their index
 		if _, is := e.Figures[key]; !is {
 			e.Figures[key] = from
 		}
@@ -89,10 +89,9 @@ func next(kept []entry, r Report) entry {
 
 func (f Finding) historyKey() string { return f.name() + " " + f.Figure }
 
-// drifts makes a regression of each time that passed and is slower than in the best of the
-// entries before, and returns at which entries a time has changed: steps of which none is
-// worth an alarm may add up to one. An improvement is a new best, and a later
-// release is compared with it.
+// drifts turns a time that passed into a regression if it is slower than in the best kept
+// entry, because several small steps may add up to a regression. It returns the entries at
+// which a time has changed. An improvement becomes the best entry for later runs.
 func drifts(kept []entry, last entry, findings []Finding, least float64) (lines []string) {
 	tests := float64(max(1, len(last.Figures)))
 	for i, f := range findings {
@@ -142,7 +141,7 @@ func commitAt(kept []entry, last entry, key string, n int) string {
 	return last.Commit
 }
 
-// history compares the run with the kept ones, and keeps it if that was asked for.
+// history compares the run with the kept ones, and appends it if Options.Keep is set.
 func (g *gate) history() error {
 	if g.History == "" {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"eventide/bench/gate/measure"
 )
 
-// runs keeps a history of releases of which each is so much slower than the one before.
+// runs keeps a history of releases, each slower than the one before by the next of the steps.
 func runs(t *testing.T, steps ...float64) (g *gate) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "history")
@@ -56,7 +56,7 @@ func TestChangePointIsNamed(t *testing.T) {
 	require.Equal(t, []string{"history: p.B ns/op changed by +1.5 % at v11"}, g.report.Drift)
 }
 
-// TestChainIsKept: an entry multiplies the index of its base, and adds up what is not known.
+// TestChainIsKept: an entry multiplies the index of its base by the ratio, and adds the variances.
 func TestChainIsKept(t *testing.T) {
 	g := runs(t, 0, 0.01)
 	kept, err := readHistory(g.History)

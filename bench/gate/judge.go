@@ -12,8 +12,8 @@ import (
 // level is the chance of any false alarm in a run, by Holm's correction.
 const level = 0.01
 
-// leastOther is the least ratio of a figure other than ns/op that is worth an alarm, such
-// as of a percentile: tails vary more than means.
+// leastOther is the least ratio of a figure other than ns/op that counts as a regression. It
+// is greater than that of ns/op because such figures, for example percentiles, vary more.
 const leastOther = 0.5
 
 // rounds are the rounds of one figure of one benchmark.
@@ -24,7 +24,7 @@ type rounds struct {
 	inverted               bool // more is better
 }
 
-// paired returns what head differs from base by, and base from itself.
+// paired returns the differences of head from base, and of base from itself.
 func (r rounds) paired() (against, own []float64) {
 	if r.inverted {
 		return stats.Pair(r.head, r.base), stats.Pair(r.again, r.base)
@@ -32,10 +32,10 @@ func (r rounds) paired() (against, own []float64) {
 	return stats.Pair(r.base, r.head), stats.Pair(r.base, r.again)
 }
 
-// A rulebook says what counts, of all figures that are judged together.
+// A rulebook has the limits for all figures that are judged together.
 type rulebook struct {
 	least float64 // relative, of ns/op
-	blind float64 // relative: a figure of which no smaller change can be seen is inconclusive
+	blind float64 // relative: a figure is inconclusive if only greater changes could be found
 }
 
 func (b rulebook) rule(r rounds, tests int) stats.Rule {
@@ -56,7 +56,7 @@ func pValues(all []rounds) (against, own []float64) {
 	return stats.Holm(against), stats.Holm(own)
 }
 
-// judge judges all figures together, for Holm's correction.
+// judge judges all figures together, because Holm's correction needs all their p values.
 func (b rulebook) judge(all []rounds) []Finding {
 	against, own := pValues(all)
 	found := make([]Finding, len(all))
@@ -97,7 +97,7 @@ func (b rulebook) one(r rounds, tests int, p, pOwn float64) Finding {
 	return f
 }
 
-// confirm joins the first judgement of a suspect and that of fresh rounds.
+// confirm combines the first judgement of a suspect with the judgement of its fresh rounds.
 func confirm(first, second Finding) Finding {
 	switch second.Verdict {
 	case Regression:
@@ -112,7 +112,7 @@ func confirm(first, second Finding) Finding {
 	return first
 }
 
-// direction returns 1 if more of a unit is worse, -1 if less is, and 0 if nothing says so.
+// direction returns 1 if more of a unit is worse, -1 if less is worse, and 0 if that is unknown.
 func direction(unit string, better map[string]int) int {
 	switch {
 	case better[unit] != 0:

@@ -30,8 +30,8 @@ func recorded(t *testing.T) []float64 {
 	return v
 }
 
-// A machine says how long something takes that takes 1 on a quiet one, at a moment: one for
-// each process.
+// A machineNoise returns how long a process takes at a moment on a noisy machine, if it takes 1
+// on a quiet one.
 type machineNoise func(moment int) float64
 
 // simulated measures some benchmarks as the gate does; head takes slower as long as base.
@@ -187,7 +187,8 @@ func TestRestlessBaseIsInconclusive(t *testing.T) {
 	require.Contains(t, f.Note, "base differs from itself by +30.0 %")
 }
 
-// TestSuspectsAreConfirmed: what is not slow in fresh rounds was the machine's.
+// TestSuspectsAreConfirmed: a figure that is not slow in fresh rounds is no regression, because
+// the machine was slow in the first ones.
 func TestSuspectsAreConfirmed(t *testing.T) {
 	first := Finding{Verdict: Regression, Change: 0.5}
 	require.Equal(t, Regression, confirm(first, Finding{Verdict: Regression}).Verdict)
@@ -196,7 +197,7 @@ func TestSuspectsAreConfirmed(t *testing.T) {
 	require.Equal(t, Inconclusive, confirm(first, Finding{Verdict: Inconclusive}).Verdict)
 }
 
-// TestMoreMayBeBetter: of a rate, less is worse; of a unit that nobody explains, nothing is.
+// TestMoreMayBeBetter: less of a rate is worse; a unit without a known direction is not judged.
 func TestMoreMayBeBetter(t *testing.T) {
 	require.Equal(t, 1, direction("p99-ns", nil))
 	require.Equal(t, 1, direction("ns/op", nil))
@@ -210,7 +211,7 @@ func TestMoreMayBeBetter(t *testing.T) {
 	require.Equal(t, Regression, rulebook{0.02, 0.1}.judge([]rounds{s})[0].Verdict)
 }
 
-// TestCounts plants one more of each, and less than the tolerance.
+// TestCounts plants one more in each count, and a change within the tolerance.
 func TestCounts(t *testing.T) {
 	for _, c := range []struct {
 		figure     string

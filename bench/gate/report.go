@@ -20,8 +20,8 @@ const (
 	ExitBroken       = 4
 )
 
-// A Report is what a run found; as JSON it is what -json writes, beside the exit code and
-// the verdict.
+// A Report is the result of a run. The flag -json writes it, with the exit code and the
+// verdict.
 type Report struct {
 	Schema int    `json:"schema"`
 	Base   string `json:"base"` // commits
@@ -50,8 +50,8 @@ func (r Report) broken() bool {
 	return slices.ContainsFunc(r.SelfTest, func(f Finding) bool { return f.Verdict == Failed })
 }
 
-// ExitCode is the verdict as a number. A regression comes first: whatever else was not
-// seen, it was, twice.
+// ExitCode returns the verdict as a number. A regression precedes an inconclusive figure,
+// because it was found twice, whatever other figures could not show.
 func (r Report) ExitCode() int {
 	switch {
 	case r.broken():
@@ -66,7 +66,7 @@ func (r Report) ExitCode() int {
 	return ExitPass
 }
 
-// missing returns what was not run, each reason once.
+// missing returns the figures that were not run, each reason once.
 func (r Report) missing() []string {
 	var all []string
 	for _, f := range r.Findings {
@@ -116,7 +116,7 @@ func (r Report) Verdict() string {
 	return text
 }
 
-// sight says what a pass could see.
+// sight says how large a change the run would have found.
 func (r Report) sight() string {
 	counts, times, worst := 0, 0, 0.0
 	for _, f := range r.Findings {
@@ -212,8 +212,8 @@ func (f Finding) cells() []string {
 	return row
 }
 
-// WriteMarkdown writes the report for a pull request: the verdict, what is not a plain
-// pass, and everything else folded.
+// WriteMarkdown writes the report for a pull request: the verdict, the figures that are not a
+// plain pass, and the other figures folded.
 func (r Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Benchmarks: %s\n\n", r.Verdict())

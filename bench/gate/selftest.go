@@ -13,8 +13,8 @@ import (
 	"eventide/bench/gate/stats"
 )
 
-// The self-test measures a module of the gate's own, into which the environment of a
-// process plants something.
+// The self-test measures a module of the gate's own. A variable in the environment of its
+// process selects a planted regression.
 var (
 	//go:embed planted/work.go.txt
 	plantedSource []byte
@@ -70,7 +70,7 @@ func (g *gate) selfTest(ctx context.Context) ([]Finding, error) {
 	}
 	slow := equal
 	slow.Env = []string{plantEnv + "=spin"}
-	for range 2 { // what chance decides has a second one
+	for range 2 { // a second try, because a time may be missed by chance
 		seen, err := seesSlowness(ctx, equal, slow)
 		if err != nil {
 			return nil, err
@@ -82,7 +82,7 @@ func (g *gate) selfTest(ctx context.Context) ([]Finding, error) {
 	return append(all, selfFinding("planted time", false, false)), nil
 }
 
-// newCounter returns a counter that knows what cannot be counted here.
+// newCounter returns a counter, with the figures that cannot be counted on this machine.
 func (g *gate) newCounter(ctx context.Context, trial measure.Binary) counter {
 	c := counter{missing: map[string]string{}}
 	if err := measure.InstructionsMissing(); err != nil {
@@ -95,7 +95,8 @@ func (g *gate) newCounter(ctx context.Context, trial measure.Binary) counter {
 	return c
 }
 
-// selfFinding passes if a regression was seen, or, of equal sides, was not.
+// selfFinding passes if a planted regression was found, or if none was found between equal
+// sides.
 func selfFinding(what string, seen, equal bool) Finding {
 	f := Finding{Benchmark: "self-test", Figure: what, P: 1, Verdict: Pass}
 	if seen == equal {

@@ -17,18 +17,18 @@ type target struct {
 	benchmarks []benchmark
 }
 
-// A benchmark is run for so many operations each time.
+// A benchmark runs for ops operations each time.
 type benchmark struct {
 	name   string
 	ops    int
 	better map[string]int // of its units, see measure.Line
 }
 
-// slice is how long one run of a benchmark is to take.
+// slice is the intended duration of one run of a benchmark.
 const slice = "1ms"
 
-// targets builds the packages and lists their benchmarks. What only one side has, or has not
-// changed, becomes a finding.
+// targets builds the packages and lists their benchmarks. A package or benchmark that only one
+// side has, or that has not changed, becomes a finding.
 func (g *gate) targets(ctx context.Context) ([]*target, error) {
 	base, err := g.Packages(ctx, g.Old, g.Patterns)
 	if err != nil {
@@ -159,7 +159,7 @@ func (g *gate) checkWaivers(ctx context.Context, waivers []waiver.Waiver, target
 	for _, w := range waivers {
 		known := names
 		if len(targets) == 0 || g.Run != nil || !slices.Contains(names, w.Benchmark) && g.unchanged() {
-			known = append(slices.Clone(names), w.Benchmark) // not everything was listed
+			known = append(slices.Clone(names), w.Benchmark) // it may be in a package that was not listed
 		}
 		errs = append(errs, w.Check(known, g.now(), func(commit string) (bool, error) { return g.BaseContains(ctx, commit) }))
 	}

@@ -12,8 +12,8 @@ import (
 	"eventide/bench/gate/stats"
 )
 
-// slicesPerLeg is how many slices a process of one leg measures: on a shared machine several
-// short ones leave some undisturbed where one long one is hit for certain.
+// slicesPerLeg is how many slices the process of one leg measures. On a shared machine some of
+// several short slices are undisturbed, and one long slice is almost always disturbed.
 const slicesPerLeg = 5
 
 // layouts are the binaries of both sides of a package, one for each layout.
@@ -86,8 +86,8 @@ func (s *series) round(ctx context.Context, n int) error {
 	return nil
 }
 
-// measure runs the series round by round, so that whatever lasts for some seconds hits one
-// round of each and not all rounds of one. It returns early with fewer rounds if the
+// measure runs the series round by round, so that a disturbance of some seconds falls on one
+// round of each series instead of all rounds of one. It returns early with fewer rounds if the
 // deadline would pass, but never with fewer than fewest.
 func (g *gate) measure(ctx context.Context, all []*series, n, fewest int, deadline time.Time) error {
 	began := g.now()
@@ -116,8 +116,8 @@ func (g *gate) measure(ctx context.Context, all []*series, n, fewest int, deadli
 	return nil
 }
 
-// fewestRounds is how many rounds can reach the level for so many figures: with fewer, all
-// pairs of one sign would not.
+// fewestRounds is the least number of rounds that can reach the level for so many figures: with
+// fewer rounds even pairs that all have one sign are not significant.
 func fewestRounds(figures int) int {
 	n := 8
 	for math.Exp2(float64(1-n))*float64(figures) >= level/2 {
@@ -189,8 +189,8 @@ func (g *gate) series(ctx context.Context, targets []*target, stage int) ([]*ser
 	return all, nil
 }
 
-// affordable measures one round, which counts for nothing, and leaves out the benchmarks
-// that take longest until the fewest rounds fit in the time that is left.
+// affordable measures one round, whose times are discarded, and leaves out the slowest
+// benchmarks until the fewest rounds fit in the remaining time.
 func (g *gate) affordable(ctx context.Context, all []*series, fewest int, deadline time.Time) ([]*series, error) {
 	if err := g.measure(ctx, all, 1, 1, deadline); err != nil {
 		return nil, err
@@ -280,8 +280,8 @@ func (g *gate) confirm(ctx context.Context, targets []*target, found []Finding) 
 	return nil
 }
 
-// judgeNoise compares base with itself for some seconds, and says whether the rounds could
-// show anything on this machine today.
+// judgeNoise compares base with itself for some seconds, and reports whether the machine is
+// quiet enough for the rounds to show a change.
 func (g *gate) judgeNoise(ctx context.Context, targets []*target) error {
 	const most, pairs, longest = 6, 8, 30 * time.Second
 	if g.Times != TimesAuto || count(targets) == 0 {

@@ -8,8 +8,8 @@ import (
 	"eventide/bench/gate/waiver"
 )
 
-// waive turns the regressions that have a waiver into waived ones, and returns the waivers
-// that were of no use. A waiver names a benchmark with its package or without.
+// waive marks the regressions that have a waiver as waived, and returns the unused waivers. A
+// waiver names a benchmark with or without its package.
 func waive(found []Finding, waivers []waiver.Waiver) (unused []string) {
 	for _, w := range waivers {
 		used := false

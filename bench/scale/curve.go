@@ -8,10 +8,10 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// A Curve is a throughput against a number that grows.
+// A Curve is a throughput as a function of a number, such as that of producers.
 type Curve struct {
 	Name   string  `json:"name"`
-	X      string  `json:"x"`    // what grows
+	X      string  `json:"x"`    // what the number counts
 	Unit   string  `json:"unit"` // of the throughput
 	Points []Point `json:"points"`
 	Law    *Law    `json:"law,omitempty"` // nil: too few points for a fit
@@ -52,7 +52,7 @@ func (c *Curve) fit() {
 	}
 }
 
-// Verdict says in a sentence what the curve does where it ends.
+// Verdict returns a sentence about the end of the curve: whether it grows, levels off or falls.
 func (c Curve) Verdict() string {
 	measured := slices.DeleteFunc(slices.Clone(c.Points), func(p Point) bool { return p.NotRun != "" })
 	if c.Law == nil || len(measured) == 0 {
@@ -77,8 +77,8 @@ func (c Curve) Verdict() string {
 	return fmt.Sprintf("no knee and no level up to %d %s", last, c.X)
 }
 
-// mostSpread is the greatest ratio of the ends of an interval, at the median of a curve's
-// points, with which a fit says something: neighbours differ by less than that.
+// mostSpread is the greatest width of a confidence interval, as the ratio of its ends at the
+// median of a curve's points, with which a fit has a meaning: neighbouring points differ by less.
 const mostSpread = 1.5
 
 func (c Curve) noisy(measured []Point) bool {

@@ -1,13 +1,12 @@
-// Package scale measures how throughput grows with producers, loops and connections on
-// the machine it runs on, and simulates what it cannot measure: a queue's intake on more
-// processors than the machine has.
+// Package scale measures how throughput grows with producers, loops and connections on this
+// machine, and simulates the submission of tasks on more processors than the machine has.
 //
 //	go run ./bench/cmd/scale
 //
 // # Curves
 //
-// A curve is a throughput against a number that grows: producers that submit tasks to a
-// fixed number of loops, or connections of an echo server with a fixed number of loops.
+// A curve is a throughput as a function of a number: of producers that submit tasks to a fixed
+// number of loops, or of connections of an echo server with a fixed number of loops.
 // Rounds are interleaved: each round measures every point of every curve once, in an
 // order that alternates. A point is the median of its rounds with a 95 % confidence
 // interval by order statistics.
@@ -19,14 +18,14 @@
 //
 //	X(n) = λ n / (1 + σ (n-1) + κ n (n-1))
 //
-// λ is the throughput of one, σ the share of the work that only one can do at a time
-// (contention for a lock or a single loop), and κ the cost of agreeing with each other
-// (cache lines that move between processors). With κ > 0 the curve has a knee, the n
-// behind which more of it lowers the throughput. With κ = 0 it levels off at λ/σ.
+// λ is X(1), σ the share of the work that only one producer can do at a time (contention for a
+// lock or a single loop), and κ the cost of coordination (cache lines that move between
+// processors). With κ > 0 the curve has a knee: a greater n lowers the throughput. With κ = 0
+// the curve levels off at λ/σ.
 //
-// A fit says nothing about numbers beyond those measured; on a machine of two processors
-// a curve of producers says what more goroutines do, not what more processors would do.
-// That is what the simulation is for.
+// A fit says nothing about numbers beyond those measured. On a machine of two processors a curve
+// of producers shows the effect of more goroutines, not of more processors; the simulation is
+// for those.
 //
 // # The simulation
 //
@@ -34,6 +33,6 @@
 // lines that a producer takes for itself to submit one task. A line is with one processor
 // at a time, moving it takes Machine.Transfer, and requests for it wait for each other.
 // Transfer is measured by Transfer between two processors of this machine, if it has two.
-// The simulation knows no caches that overflow, no prefetching and no second socket. So it
-// is good for the order of designs and for where each stops growing, not for nanoseconds.
+// The simulation has no caches that overflow, no prefetching and no second socket. So it shows
+// which of two designs is faster and where each stops growing, and not nanoseconds.
 package scale

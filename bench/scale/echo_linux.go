@@ -19,9 +19,8 @@ import (
 // messageSize is the size of a request, in bytes.
 const messageSize = 64
 
-// echo measures the requests per second of an echo server of core/tcp with so many loops
-// and so many connections, each of which sends its next request when it has the answer.
-// Server and clients share the process and its processors.
+// echo measures the requests per second of an echo server of core/tcp. Each connection sends its
+// next request when it has the answer. Server and clients share the process and its processors.
 type echo struct {
 	loops, connections int
 	lasts              time.Duration
@@ -69,8 +68,9 @@ func connect(to string, n int) ([]net.Conn, error) {
 	return all, nil
 }
 
-// drive has each client send requests until the time is over, and counts the answers. A
-// request that was sent is waited for, and not counted if the time is over.
+// drive makes each client send requests until the time is over, and returns the number of
+// answers. A client waits for the answer to its last request; answers after the end of the time
+// do not count.
 func drive(clients []net.Conn, lasts time.Duration) (perSecond float64, err error) {
 	var answers atomic.Int64
 	var over atomic.Bool
@@ -97,8 +97,8 @@ func drive(clients []net.Conn, lasts time.Duration) (perSecond float64, err erro
 	return float64(answers.Load()) / time.Since(began).Seconds(), errors.Join(errs...)
 }
 
-// lacks says why this process cannot have so many connections, or "". Each is a descriptor
-// of the server and one of the client. It raises the soft limit if it may.
+// lacks returns why this process cannot have so many connections, or "". A connection takes two
+// descriptors, one of the server and one of the client. lacks raises the soft limit if it may.
 func lacks(connections int) string {
 	need := uint64(2*connections + 100)
 	var limit unix.Rlimit

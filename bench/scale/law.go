@@ -55,7 +55,7 @@ func nonNegative(s11, s12, s22, s1y, s2y float64) (sigma, kappa float64) {
 			return sigma, kappa
 		}
 	}
-	// Each alone takes away its own share of the squares; the better one is kept.
+	// Fit each coefficient alone, and keep the fit with the smaller sum of squares.
 	sigma, kappa = max(0, s1y/s11), max(0, s2y/s22)
 	if sigma*s1y >= kappa*s2y {
 		return sigma, 0

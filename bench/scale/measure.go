@@ -11,8 +11,8 @@ import (
 	"eventide/bench"
 )
 
-// MinRounds is the least number of rounds: with fewer there is no 95 % confidence interval
-// worth the name.
+// MinRounds is the least number of rounds: with fewer, the 95 % confidence interval by order
+// statistics spans nearly all rounds.
 const MinRounds = 10
 
 // Options say what Measure measures, and for how long.
@@ -22,7 +22,7 @@ type Options struct {
 	Slice       time.Duration  // of a curve of connections
 	Connections []int          // points of those curves, ascending
 	Run         *regexp.Regexp // curves to measure, by name; nil: all
-	Progress    io.Writer      // hears of each round
+	Progress    io.Writer      // receives a line for each round
 }
 
 // A planned point is measured once in each round.
@@ -62,7 +62,7 @@ func Measure(o Options) ([]Curve, error) {
 	return curves, nil
 }
 
-// measureRound measures each point once, there or back again.
+// measureRound measures each point once, in order or in reverse order.
 func measureRound(points []*planned, round int) error {
 	order := slices.Clone(points)
 	if round%2 == 1 {
@@ -72,7 +72,7 @@ func measureRound(points []*planned, round int) error {
 		if p.notRun != "" {
 			continue
 		}
-		runtime.GC() // no point pays for the garbage of another one
+		runtime.GC() // so that no point is charged for the garbage of another
 		v, err := p.run()
 		if err != nil {
 			return fmt.Errorf("n=%d: %w", p.n, err)

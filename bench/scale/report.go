@@ -18,7 +18,7 @@ type Report struct {
 	Procs     int           `json:"procs"` // GOMAXPROCS
 	Command   string        `json:"command"`
 	Transfer  time.Duration `json:"transfer_ns"` // of a cache line; 0: not measured, because Go may use one processor only
-	Locked    time.Duration `json:"locked_ns"`   // a locked instruction on a line of one's own
+	Locked    time.Duration `json:"locked_ns"`   // a locked instruction on a line that no other processor uses
 	Curves    []Curve       `json:"curves"`
 	Assumed   Machine       `json:"assumed"` // of the simulation
 	Simulated []Curve       `json:"simulated"`
@@ -27,18 +27,18 @@ type Report struct {
 // Schema is that of the reports that this package writes.
 const Schema = 1
 
-// The times that the simulation assumes where the machine does not tell.
+// The times that the simulation assumes if they cannot be measured on this machine.
 const (
 	assumedTransfer = 100 * time.Nanosecond // between two cores of one socket, with some load
 	assumedYield    = 200 * time.Nanosecond
 	assumedWake     = 5 * time.Microsecond
 )
 
-// simulatedTasks are enough that the first ones, which find no line in a cache, do not count.
+// simulatedTasks is so large that the first tasks, which find no line in a cache, have no effect.
 const simulatedTasks = 50_000
 
-// Simulated returns the machine that is simulated, after what was measured of this one, and
-// the curve of each intake, from 1 to 64 processors.
+// Simulated returns the simulated machine, with the times measured on this one, and the curve of
+// each intake, from 1 to 64 processors.
 func Simulated(transfer, locked time.Duration) (Machine, []Curve) {
 	m := Machine{Transfer: transfer, Local: locked, Yield: assumedYield, Wake: assumedWake}
 	if m.Transfer == 0 {
@@ -63,7 +63,7 @@ func (r Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// WriteTable writes the report for people.
+// WriteTable writes the report as text.
 func (r Report) WriteTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "commit %s, %s, %s, %s, GOMAXPROCS %d\n", r.Commit, r.Go, r.CPU, r.Kernel, r.Procs)

@@ -2,16 +2,16 @@ package scale
 
 import "time"
 
-// A Machine is what the simulation knows of one.
+// A Machine has the times of the operations that the simulation charges.
 type Machine struct {
 	Transfer time.Duration // to move a cache line that another processor has written
-	Local    time.Duration // a locked instruction on a line of one's own
-	Yield    time.Duration // to yield a goroutine, without what the scheduler shares
+	Local    time.Duration // a locked instruction on a line that the processor has already
+	Yield    time.Duration // to yield a goroutine, without the scheduler's shared cache line
 	Wake     time.Duration // to wake a goroutine that sleeps on a mutex
 }
 
-// An Intake is how tasks get into the queue of one loop, by the cache lines that a producer
-// takes for one task.
+// An Intake is a design of the queue of one loop. It says which cache lines a producer takes to
+// submit one task.
 type Intake struct {
 	Name string
 	// Lock: all producers take one mutex, by core's rule: 16 attempts with a yield between

@@ -10,7 +10,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"flag"
 	"fmt"
@@ -101,21 +100,9 @@ func measure(f flags) (missed int, err error) {
 
 // save writes all files.
 func save(dir string, report compare.Report, results compare.Results) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
 	return errors.Join(
-		create(filepath.Join(dir, "bench.json"), report.WriteJSON),
-		create(filepath.Join(dir, "histograms.txt"), results.WriteHistograms),
-		create(filepath.Join(dir, "bench.txt"), func(w io.Writer) error { return results.WriteBenchFormat(w, report) }),
+		command.WriteFile(filepath.Join(dir, "bench.json"), report.WriteJSON),
+		command.WriteFile(filepath.Join(dir, "histograms.txt"), results.WriteHistograms),
+		command.WriteFile(filepath.Join(dir, "bench.txt"), func(w io.Writer) error { return results.WriteBenchFormat(w, report) }),
 	)
-}
-
-func create(name string, write func(io.Writer) error) error {
-	file, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	buffered := bufio.NewWriter(file)
-	return errors.Join(write(buffered), buffered.Flush(), file.Close())
 }

@@ -112,9 +112,5 @@ func create(name string, write func(io.Writer) error) error {
 	if name == "" {
 		return nil
 	}
-	file, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(file), file.Close())
+	return command.WriteFile(name, write)
 }

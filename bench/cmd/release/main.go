@@ -104,19 +104,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 func save(dir string, report release.Report) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
 	return errors.Join(
-		create(filepath.Join(dir, "gate.json"), report.WriteJSON),
-		create(filepath.Join(dir, "gate.md"), report.WriteMarkdown),
+		command.WriteFile(filepath.Join(dir, "gate.json"), report.WriteJSON),
+		command.WriteFile(filepath.Join(dir, "gate.md"), report.WriteMarkdown),
 	)
-}
-
-func create(name string, write func(io.Writer) error) error {
-	file, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(file), file.Close())
 }

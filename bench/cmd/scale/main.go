@@ -97,16 +97,5 @@ func measure(f flags, args []string, stdout io.Writer) error {
 	}
 	r.Curves = curves
 	r.Assumed, r.Simulated = scale.Simulated(r.Transfer, r.Locked)
-	return errors.Join(r.WriteTable(stdout), save(filepath.Join(f.out, "scale.json"), r))
-}
-
-func save(name string, r scale.Report) (err error) {
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return err
-	}
-	file, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(r.WriteJSON(file), file.Close())
+	return errors.Join(r.WriteTable(stdout), command.WriteFile(filepath.Join(f.out, "scale.json"), r.WriteJSON))
 }

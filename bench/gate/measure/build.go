@@ -27,7 +27,7 @@ var benchmarkFunction = regexp.MustCompile(`(?m)^func Benchmark\w*\(\w+ \*testin
 // Packages lists the packages that match patterns such as ./... in the module at root, New
 // or Old, and that have benchmarks.
 func (c *Checkout) Packages(ctx context.Context, root string, patterns []string) ([]Package, error) {
-	out, err := c.command(ctx, root, "go", append([]string{"list", "-e", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles"}, patterns...)...)
+	out, err := c.Command(ctx, root, "go", append([]string{"list", "-e", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles"}, patterns...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -73,12 +73,12 @@ func (c *Checkout) Build(ctx context.Context, root string, p Package, layout int
 	if layout != 0 {
 		args = append(args, "-ldflags=-randlayout="+strconv.Itoa(layout))
 	}
-	_, err := c.command(ctx, root, "go", append(args, "./"+filepath.ToSlash(p.Dir))...)
+	_, err := c.Command(ctx, root, "go", append(args, "./"+filepath.ToSlash(p.Dir))...)
 	return b, err
 }
 
-// Same reports whether two binaries are equal byte by byte, and the files beside them and in
-// testdata, which a benchmark may read, are too.
+// Same reports whether two binaries are equal byte by byte, and so are the files beside them and
+// in testdata, which a benchmark may read.
 func Same(a, b Binary) (bool, error) {
 	if equal, err := sameFile(a.Path, b.Path); err != nil || !equal {
 		return false, err

@@ -24,7 +24,7 @@ type Checkout struct {
 	moves    int
 }
 
-// Open checks the commit base of the repository of the module in dir out. The caller must
+// Open checks out the commit base of the repository that has the module in dir. The caller must
 // Close the result.
 func Open(ctx context.Context, dir, base string) (_ *Checkout, err error) {
 	head, err := filepath.Abs(dir)
@@ -35,11 +35,11 @@ func Open(ctx context.Context, dir, base string) (_ *Checkout, err error) {
 		return nil, fmt.Errorf("the directory is %q, want that of a module: %w", dir, err)
 	}
 	c := &Checkout{New: head}
-	prefix, err := c.command(ctx, head, "git", "rev-parse", "--show-prefix")
+	prefix, err := c.Command(ctx, head, "git", "rev-parse", "--show-prefix")
 	if err != nil {
 		return nil, fmt.Errorf("the module is in no git repository: %w", err)
 	}
-	if _, err := c.command(ctx, head, "git", "rev-parse", "--verify", "--quiet", base+"^{commit}"); err != nil {
+	if _, err := c.Command(ctx, head, "git", "rev-parse", "--verify", "--quiet", base+"^{commit}"); err != nil {
 		return nil, errors.Join(ctx.Err(), fmt.Errorf("base is %q, want a commit of this repository (a shallow clone has only the last one)", base))
 	}
 	if c.Dir, err = os.MkdirTemp("", "gate-"); err != nil {
@@ -50,61 +50,61 @@ func Open(ctx context.Context, dir, base string) (_ *Checkout, err error) {
 			err = errors.Join(err, c.Close())
 		}
 	}()
-	if c.Go, err = c.command(ctx, head, "go", "env", "GOVERSION"); err != nil {
+	if c.Go, err = c.Command(ctx, head, "go", "env", "GOVERSION"); err != nil {
 		return nil, err
 	}
 	c.worktree = filepath.Join(c.Dir, "base")
 	c.Old = filepath.Join(c.worktree, filepath.FromSlash(prefix))
-	_, err = c.command(ctx, head, "git", "worktree", "add", "--detach", c.worktree, base)
+	_, err = c.Command(ctx, head, "git", "worktree", "add", "--detach", c.worktree, base)
 	return c, err
 }
 
-// Close removes everything that Open and Build put on disk. It has a context of its own, so
-// that it also works after an interrupt.
+// Close removes the files that Open and Build have made. It has a context of its own, so that it
+// also works after an interrupt.
 func (c *Checkout) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var err error
 	if _, statErr := os.Stat(c.worktree); c.worktree != "" && statErr == nil {
-		_, err = c.command(ctx, c.New, "git", "worktree", "remove", "--force", c.worktree)
+		_, err = c.Command(ctx, c.New, "git", "worktree", "remove", "--force", c.worktree)
 	}
 	return errors.Join(err, os.RemoveAll(c.Dir))
 }
 
-// Move checks another commit out in the place of base. Binaries that were built before stay.
+// Move checks out another commit instead of base. Binaries that were built before remain.
 func (c *Checkout) Move(ctx context.Context, commit string) error {
 	c.moves++
-	_, err := c.command(ctx, c.worktree, "git", "checkout", "--quiet", "--detach", "--force", commit)
+	_, err := c.Command(ctx, c.worktree, "git", "checkout", "--quiet", "--detach", "--force", commit)
 	return err
 }
 
 // Commits returns the commits after base up to the last one of head, oldest first.
 func (c *Checkout) Commits(ctx context.Context) ([]string, error) {
-	base, err := c.command(ctx, c.worktree, "git", "rev-parse", "HEAD")
+	base, err := c.Command(ctx, c.worktree, "git", "rev-parse", "HEAD")
 	if err != nil {
 		return nil, err
 	}
-	list, err := c.command(ctx, c.New, "git", "rev-list", "--reverse", "--first-parent", base+"..HEAD")
+	list, err := c.Command(ctx, c.New, "git", "rev-list", "--reverse", "--first-parent", base+"..HEAD")
 	return strings.Fields(list), err
 }
 
 // Describe names the commits of base and of head; that of head ends in "-dirty" if the
 // working tree differs from it.
 func (c *Checkout) Describe(ctx context.Context) (base, head string, err error) {
-	base, err = c.command(ctx, c.worktree, "git", "rev-parse", "HEAD")
+	base, err = c.Command(ctx, c.worktree, "git", "rev-parse", "HEAD")
 	if err != nil {
 		return "", "", err
 	}
-	head, err = c.command(ctx, c.New, "git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+	head, err = c.Command(ctx, c.New, "git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
 	return base, head, err
 }
 
 // BaseContains reports whether a commit is base or one of its ancestors.
 func (c *Checkout) BaseContains(ctx context.Context, commit string) (bool, error) {
-	if _, err := c.command(ctx, c.worktree, "git", "rev-parse", "--verify", commit+"^{commit}"); err != nil {
+	if _, err := c.Command(ctx, c.worktree, "git", "rev-parse", "--verify", commit+"^{commit}"); err != nil {
 		return false, err
 	}
-	_, err := c.command(ctx, c.worktree, "git", "merge-base", "--is-ancestor", commit, "HEAD")
+	_, err := c.Command(ctx, c.worktree, "git", "merge-base", "--is-ancestor", commit, "HEAD")
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return false, nil
@@ -112,8 +112,9 @@ func (c *Checkout) BaseContains(ctx context.Context, commit string) (bool, error
 	return err == nil, err
 }
 
-// command runs one and returns its output, trimmed.
-func (c *Checkout) command(ctx context.Context, dir, name string, args ...string) (string, error) {
+// Command runs a command in dir, with the toolchain of the checkout, and returns its standard
+// output, trimmed. The error has the end of what the command printed.
+func (c *Checkout) Command(ctx context.Context, dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
 	cmd.Env = os.Environ()
@@ -126,13 +127,13 @@ func (c *Checkout) command(ctx context.Context, dir, name string, args ...string
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		return "", fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, tail(append(stdout.Bytes(), stderr.Bytes()...)))
+		return "", fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, Tail(append(stdout.Bytes(), stderr.Bytes()...)))
 	}
 	return strings.TrimSpace(stdout.String()), nil
 }
 
-// tail is the end of an output, which is where the reason is.
-func tail(output []byte) string {
+// Tail returns the last 2000 bytes of an output, trimmed: the reason of a failure is at the end.
+func Tail(output []byte) string {
 	const most = 2000
 	text := strings.TrimSpace(string(output))
 	if len(text) > most {

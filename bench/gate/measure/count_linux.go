@@ -14,21 +14,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// quietEnv takes out of a counted run what differs from one to the next. The limit keeps
-// the collector from being off for good.
+// quietEnv makes counted runs repeatable: no collections, unless the memory reaches the limit.
 var quietEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=1GiB", "GODEBUG=asyncpreemptoff=1"}
 
-// CountSyscalls returns how many system calls a process makes that runs a benchmark for so
-// many operations, without those of Go's scheduler and memory manager.
+// CountSyscalls runs a benchmark for ops operations and returns how many system calls its process
+// makes, without the calls of Go's scheduler and memory manager.
 func (b Binary) CountSyscalls(ctx context.Context, name string, ops int) (float64, error) {
 	c := &syscallCounter{}
 	err := b.traced(ctx, name, ops, c)
 	return float64(c.calls), err
 }
 
-// CountInstructions returns how many instructions a process executes in user mode that
-// runs a benchmark for so many operations. The error says so where the machine or the
-// kernel does not count.
+// CountInstructions runs a benchmark for ops operations and returns how many instructions its
+// process executes in user mode. It returns an error if the machine or the kernel cannot count
+// them.
 func (b Binary) CountInstructions(ctx context.Context, name string, ops int) (float64, error) {
 	c := &instructionCounter{}
 	if err := b.traced(ctx, name, ops, c); err != nil {
@@ -50,12 +49,12 @@ func (b Binary) traced(ctx context.Context, name string, ops int, o observer) er
 	traced.Dir, traced.Env, traced.Stdout, traced.Stderr = cmd.Dir, cmd.Env, output, output
 	if err := trace(ctx, traced, o); err != nil {
 		said, _ := os.ReadFile(output.Name())
-		return fmt.Errorf("%s: %w: %s", name, err, tail(said))
+		return fmt.Errorf("%s: %w: %s", name, err, Tail(said))
 	}
 	return nil
 }
 
-// instructionCounter has the processor count.
+// instructionCounter makes the processor count instructions.
 type instructionCounter struct{ counter *os.File }
 
 func (c *instructionCounter) began(pid int) (err error) {

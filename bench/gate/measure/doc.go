@@ -1,6 +1,6 @@
-// Package measure runs the benchmarks of any Go module at two of its versions: it checks
-// the older one out, builds test binaries, lists benchmarks, runs one of them for a number
-// of operations, and counts what it does from outside.
+// Package measure runs the benchmarks of two versions of a Go module: it checks out the older
+// version, builds test binaries, lists benchmarks, runs a benchmark for a number of operations,
+// and counts the system calls and instructions of its process.
 //
 // Counting needs no privileges. System calls are counted with ptrace, by which a process
 // may trace its own children. Instructions are counted by the processor where the kernel

@@ -33,16 +33,16 @@ type Binary struct {
 	Env       []string // besides the process's own
 }
 
-// A Line is what a benchmark said in one run.
+// A Line has the figures that a benchmark printed in one run.
 type Line struct {
 	Name   string // without "Benchmark" and the number of processors
 	Ops    int
 	Values map[string]float64 // by unit
-	Better map[string]int     // of units: -1 less is better, 1 more is, 0 unknown
+	Better map[string]int     // by unit: -1 less is better, 1 more is better, 0 unknown
 }
 
-// List runs every benchmark that matches pattern for about a duration such as 2ms, and
-// returns what each said. A benchmark that fails ends the list, with an error.
+// List runs every benchmark that matches pattern for about duration, such as 2ms, and returns
+// the line of each. If a benchmark fails, List returns an error and no lines.
 func (b Binary) List(ctx context.Context, pattern, duration string) ([]Line, error) {
 	out, err := b.run(ctx, nil, "-test.bench="+pattern, "-test.benchtime="+duration)
 	if err != nil {
@@ -52,9 +52,8 @@ func (b Binary) List(ctx context.Context, pattern, duration string) ([]Line, err
 	return slices.CompactFunc(lines, func(a, b Line) bool { return a.Name == b.Name }), err
 }
 
-// Run runs one benchmark several times in one process, for so many operations each. Of the
-// times it returns the least, which the rest of the machine has disturbed least, and of
-// other figures the median.
+// Run runs one benchmark times times in one process, each for ops operations. It returns the
+// least time, because other load has disturbed it least, and the median of every other figure.
 func (b Binary) Run(ctx context.Context, name string, ops, times int) (Line, error) {
 	out, err := b.run(ctx, nil, "-test.bench="+Pattern(name), "-test.benchtime="+strconv.Itoa(ops)+"x", "-test.count="+strconv.Itoa(times))
 	if err != nil {
@@ -88,7 +87,8 @@ func join(lines []Line) Line {
 	return joined
 }
 
-// Pattern selects one benchmark: each part of its name on its own.
+// Pattern returns the -test.bench pattern that selects exactly the benchmark name: it quotes and
+// anchors each part between slashes.
 func Pattern(name string) string {
 	parts := strings.Split("Benchmark"+name, "/")
 	for i, p := range parts {
@@ -112,12 +112,12 @@ func (b Binary) run(ctx context.Context, env []string, args ...string) ([]byte, 
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("%w: %s", err, tail(append(stdout.Bytes(), stderr.Bytes()...)))
+		return nil, fmt.Errorf("%w: %s", err, Tail(append(stdout.Bytes(), stderr.Bytes()...)))
 	}
 	return stdout.Bytes(), nil
 }
 
-// processors is the end of a printed name that is not the benchmark's own.
+// processors matches the number of processors at the end of a printed name.
 var processors = regexp.MustCompile(`-\d+$`)
 
 func parse(stdout []byte) ([]Line, error) {
@@ -142,8 +142,7 @@ func parse(stdout []byte) ([]Line, error) {
 	return lines, reader.Err()
 }
 
-// Profile runs one benchmark for so many operations with the flags of a profile, such as
-// -test.cpuprofile=name.
+// Profile runs one benchmark for ops operations with flags such as -test.cpuprofile=name.
 func (b Binary) Profile(ctx context.Context, name string, ops int, flags ...string) error {
 	_, err := b.run(ctx, nil, append([]string{"-test.bench=" + Pattern(name), "-test.benchtime=" + strconv.Itoa(ops) + "x"}, flags...)...)
 	return err

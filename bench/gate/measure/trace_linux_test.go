@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// callsEnv makes the test binary a program that makes so many system calls.
+// callsEnv is the variable that turns the test binary into a program; its value is the number
+// of system calls to make.
 const callsEnv = "GATE_TEST_CALLS"
 
 // TestProgram is the program; it does nothing in a plain test run.
@@ -22,7 +23,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// TestCountsSystemCalls: 1000 calls more are counted as 1000 more, from whichever thread.
+// TestCountsSystemCalls: 1000 more calls raise the count by 1000, on any thread.
 func TestCountsSystemCalls(t *testing.T) {
 	counted := func(calls int) int {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestProgram$")
@@ -38,8 +39,8 @@ func TestCountsSystemCalls(t *testing.T) {
 	require.InDelta(t, 1000, counted(1500)-counted(500), 50)
 }
 
-// TestTraceEnds: a process that fails is an error, and a cancelled context ends one that
-// would not.
+// TestTraceEnds: a process that fails is an error, and a cancelled context ends a process that
+// would not end by itself.
 func TestTraceEnds(t *testing.T) {
 	require.ErrorContains(t, trace(t.Context(), exec.Command("sh", "-c", "exit 3"), &syscallCounter{}), "exit code 3")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -47,7 +48,7 @@ func TestTraceEnds(t *testing.T) {
 	require.ErrorIs(t, trace(ctx, exec.Command("sleep", "1000"), &syscallCounter{}), context.Canceled)
 }
 
-// TestNoCounterIsSaid: either instructions are counted, or the reason is given.
+// TestNoCounterIsSaid: instructions are counted, or the error says why not.
 func TestNoCounterIsSaid(t *testing.T) {
 	if err := InstructionsMissing(); err != nil {
 		require.Regexp(t, "no counter|does not let|perf_event_open", err.Error())

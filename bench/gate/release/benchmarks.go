@@ -14,17 +14,16 @@ type Benchmark struct {
 	ExactOps  int    // the lesser number of operations of a slope; 0: not in the exact tier
 }
 
-// ours are the implementations that are the project's own: a rival's time is not
-// the project's to answer for.
+// ours are the implementations of this project. The gate does not judge rivals.
 var ours = regexp.MustCompile(`/impl=(core|core-bounded|loop)(/|$)`)
 
-// leftOut are cases that another one of the same curve stands for: whose preparation
-// alone would take longer than a round, or whose times are the load generator's as
-// much as the loop's.
+// leftOut are cases of a curve that the gate skips, because another case of the same curve
+// represents them: their preparation alone would take longer than a round, or their times
+// depend on the load generator as much as on the loop.
 var leftOut = regexp.MustCompile(`^Submit(Latency|Start)/|^Shutdown/.*=(0|100)$`)
 
-// plans give the benchmarks of a workload their lengths: a
-// millisecond or so a slice, and for percentiles as many operations as they need.
+// plans give the benchmarks of a workload their lengths: about a millisecond for each slice,
+// and for percentiles as many operations as they need.
 var plans = []struct {
 	workload  *regexp.Regexp
 	benchtime string

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"eventide/bench/gate/measure"
 )
 
 // A check is a command of head that has to succeed.
@@ -23,12 +25,12 @@ var checks = []check{
 
 func whyTests(output []byte) (Verdict, string) { return readTestLog(output).verdict() }
 
-func whyCommand(output []byte) (Verdict, string) { return Failed, tail(output) }
+func whyCommand(output []byte) (Verdict, string) { return Failed, measure.Tail(output) }
 
 // whyKept is whyCommand for a command that may have too few kept runs to compare.
 func whyKept(output []byte) (Verdict, string) {
 	if bytes.HasPrefix(output, []byte("not run: ")) {
-		return NotRun, tail(output)
+		return NotRun, measure.Tail(output)
 	}
 	return whyCommand(output)
 }

@@ -12,10 +12,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"eventide/bench/gate/measure"
 )
 
-// module is a git repository with a module that has what the gate needs and nothing
-// else: core and bench as stand-ins whose clock no machine disturbs.
+// module makes a git repository with a module that has only the packages that the gate needs:
+// stand-ins for core and bench, with a clock that no load disturbs.
 func module(t *testing.T) (root string) {
 	t.Helper()
 	root = t.TempDir()
@@ -90,7 +92,7 @@ func TestEndToEnd(t *testing.T) {
 	requireClean(t, root)
 }
 
-// TestFailedCheck: what a property says is in the report.
+// TestFailedCheck: the report has the message of a failed property.
 func TestFailedCheck(t *testing.T) {
 	root := module(t)
 	f, err := check{TierProperties, []string{"go", "vet", "./core"}, whyCommand}.run(t.Context(), root)
@@ -102,8 +104,8 @@ func TestFailedCheck(t *testing.T) {
 	require.Contains(t, f.Note, "nothing")
 }
 
-// TestTooFewKeptRuns: a comparison of kept runs that has nothing to compare is not run; any
-// other failure of it is one.
+// TestTooFewKeptRuns: a comparison of kept runs is NotRun if too few runs are kept; every other
+// failure of the comparison is Failed.
 func TestTooFewKeptRuns(t *testing.T) {
 	verdict, note := whyKept([]byte("not run: score.json has 1 runs, want two to compare\nexit status 3\n"))
 	require.Equal(t, NotRun, verdict)
@@ -112,8 +114,8 @@ func TestTooFewKeptRuns(t *testing.T) {
 	require.Equal(t, Failed, verdict)
 }
 
-// TestOwnWorkloads: head's workloads use what base's core does not have. Each side
-// then has its own.
+// TestOwnWorkloads: if head's workloads use a function that base's core does not have, each side
+// is measured by its own workloads.
 func TestOwnWorkloads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds; -short leaves it out")
@@ -130,8 +132,8 @@ func TestOwnWorkloads(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 100, r.ops)
 	_, err = base.run(t.Context(), request{benchmark: "New/impl=core", benchtime: "100x"})
-	require.ErrorIs(t, err, errNoBenchmark)
-	require.NoError(t, w.close())
+	require.ErrorIs(t, err, measure.ErrNoBenchmark)
+	require.NoError(t, w.Close())
 	requireClean(t, root)
 }
 
@@ -144,7 +146,7 @@ func TestNothingToPlantIn(t *testing.T) {
 	require.ErrorContains(t, err, "no method (*Executor).claimWake")
 }
 
-// TestInterruptCleansUp: the worktree goes, wherever the gate is stopped.
+// TestInterruptCleansUp: the worktree is removed, at whichever point the gate is interrupted.
 func TestInterruptCleansUp(t *testing.T) {
 	root := module(t)
 	points := []string{"checking out", "building", "self-test"}
@@ -189,7 +191,7 @@ func TestBadOptions(t *testing.T) {
 	requireClean(t, root)
 }
 
-// requireClean: no worktree but the repository's own.
+// requireClean checks that the repository has no worktree besides its own.
 func requireClean(t *testing.T, root string) {
 	t.Helper()
 	require.Equal(t, 1, strings.Count(git(t, root, "worktree", "list"), "\n"))
@@ -212,7 +214,7 @@ func (f writerFunc) Write(p []byte) (int, error) {
 
 var _ io.Writer = writerFunc(nil)
 
-// TestPlantsApply: what the self-test plants compiles in the core that is.
+// TestPlantsApply: the planted regressions of the self-test compile in the current core.
 func TestPlantsApply(t *testing.T) {
 	dir := t.TempDir()
 	root, err := filepath.Abs("../../..")

@@ -19,7 +19,7 @@ const (
 	metricGoroutines   = "goroutines left"
 )
 
-// tolerances are what an exact figure may grow by: both the share and the number.
+// tolerances are how much an exact figure may grow: by the share and by the number.
 // Instructions of one build repeat within 0.4 %; five is two of an Execute's 170.
 var tolerances = map[string]struct{ share, number float64 }{
 	metricAllocs:       {0, 0.01}, // one in 64 calls is seen
@@ -37,9 +37,9 @@ var exactMetrics = []string{
 	metricGoroutines, metricSyscalls, metricInstructions,
 }
 
-// exactRuns is how many slopes each side has at first. A suspect has as many again,
-// up to exactTries times, and stays one only while the least of all of head's is
-// above the most of all of base's: what does not repeat is no regression.
+// exactRuns is how many slopes of each side are measured at first. For a suspect as many are
+// measured again, up to exactTries times. It remains a suspect only while the least slope of
+// head is above the greatest of base: a difference that does not repeat is no regression.
 const (
 	exactRuns  = 2
 	exactTries = 4
@@ -86,7 +86,7 @@ func judgeExacts(benchmark string, base, head map[string][]float64) []Finding {
 	return found
 }
 
-// judgeExact compares the most of base with the least of head.
+// judgeExact compares the greatest value of base with the least value of head.
 func judgeExact(benchmark, metric string, base, head []float64) Finding {
 	t := tolerances[metric]
 	limit := func(v float64) float64 { return v + max(v*t.share, t.number) }
@@ -104,9 +104,8 @@ func judgeExact(benchmark, metric string, base, head []float64) Finding {
 	return f
 }
 
-// slopes runs a benchmark with few and with many operations and returns how much
-// each figure grows with an operation. What a process needs to start and end is
-// in both, and cancels out.
+// slopes runs a benchmark with few and with many operations and returns how much each figure
+// grows with an operation. So the cost of the start and the end of the process cancels out.
 func (g *gate) slopes(ctx context.Context, side subject, b Benchmark) (map[string]float64, error) {
 	slopes := map[string]float64{}
 	few, many := b.ExactOps, 4*b.ExactOps
@@ -150,8 +149,8 @@ func exactly(benchmark string, ops int, wrap []string) request {
 	return request{benchmark: benchmark, benchtime: strconv.Itoa(ops) + "x", exact: true, wrap: wrap}
 }
 
-// ownTotals are the figures that the benchmark reports of itself, times its
-// operations. A side that is older than a figure does not have it.
+// ownTotals are the figures that the benchmark reports itself, multiplied by its operations. A
+// base that is older than a figure does not have it.
 func ownTotals(r result) map[string]float64 {
 	totals := map[string]float64{}
 	for _, metric := range []string{metricAllocs, metricBytes, metricWakes, metricParks} {

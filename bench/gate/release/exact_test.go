@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"eventide/bench/gate/measure"
 )
 
 // TestExactFigures plants one more of each, and less than the tolerance.
@@ -108,10 +110,10 @@ func TestParse(t *testing.T) {
 	require.InDelta(t, 763, r.metrics[metricP50], 1e-9, "the median")
 	require.InDelta(t, 0.5, r.metrics[metricAllocs], 1e-9)
 	_, err = parse([]byte("PASS\n"))
-	require.ErrorIs(t, err, errNoBenchmark)
+	require.ErrorIs(t, err, measure.ErrNoBenchmark)
 	require.Equal(t, 2, goroutinesLeft(nil, []byte(leakOutput)))
 	require.Equal(t, 0, goroutinesLeft([]byte("Goroutine 3 in state running")))
-	require.Equal(t, `^BenchmarkExecute$/^impl=core$/^producers=1$`, pattern("Execute/impl=core/producers=1"))
+	require.Equal(t, `^BenchmarkExecute$/^impl=core$/^producers=1$`, measure.Pattern("Execute/impl=core/producers=1"))
 }
 
 // TestExactSuspectsAreConfirmed: a figure that was high in the first two runs only is

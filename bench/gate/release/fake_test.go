@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+
+	"eventide/bench/gate/measure"
 )
 
 // fake is a side whose figures are known: a median for each, with a spread like that
@@ -26,7 +28,7 @@ func newFake(seed uint64, figures map[string]float64) *fake {
 
 func (f *fake) run(_ context.Context, r request) (result, error) {
 	if f.only != "" && f.only != r.benchmark {
-		return result{}, errNoBenchmark
+		return result{}, measure.ErrNoBenchmark
 	}
 	out := result{ops: 1000, metrics: map[string]float64{metricGoroutines: 0}}
 	if ops, ok := strings.CutSuffix(r.benchtime, "x"); ok && r.exact {

@@ -55,8 +55,8 @@ func (g *gate) say(format string, args ...any) {
 	}
 }
 
-// Run compares base and head, and removes what it put on disk. An error means that
-// the comparison could not be made: the report is of no use then.
+// Run compares base and head, and removes the files that it has made. It returns an error if the
+// comparison could not be made; then the report has no meaning.
 func Run(ctx context.Context, o Options) (_ Report, err error) {
 	g, err := newGate(o)
 	if err != nil {
@@ -71,9 +71,9 @@ func Run(ctx context.Context, o Options) (_ Report, err error) {
 	if err != nil {
 		return Report{}, err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
+	defer func() { err = errors.Join(err, w.Close()) }()
 	for _, known := range waivers {
-		if err := known.Check(names(g.known()), g.now(), w.baseContains(ctx)); err != nil {
+		if err := known.Check(names(g.known()), g.now(), func(commit string) (bool, error) { return w.BaseContains(ctx, commit) }); err != nil {
 			return Report{}, err
 		}
 	}
@@ -192,7 +192,7 @@ func (g *gate) compare(ctx context.Context, w *workspace, waivers []waiver.Waive
 
 func (g *gate) chosen(tier string) bool { return slices.Contains(g.Tiers, tier) }
 
-// notAsked says that a tier was not asked for.
+// notAsked returns the finding for a tier that was not requested.
 func notAsked(tier string) []Finding {
 	return []Finding{notRun(tier, "all", "all", "not asked for")}
 }

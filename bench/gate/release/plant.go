@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// The self-test plants its regressions in a build of head's core: no source is
-// changed, the compiler is given other ones (go build -overlay). All are in one
-// build, and the environment of a process says which one is active.
+// The self-test plants its regressions in a build of head's core. It changes no source file: the
+// overlay of go build -overlay replaces them. One build has all regressions, and the environment
+// of a process selects the active one.
 const (
 	plantEnv     = "EVENTIDE_GATE_PLANT" // spin, alloc, syscall or wake
 	plantSpinEnv = "EVENTIDE_GATE_SPIN"  // how many turns
@@ -61,15 +61,15 @@ func (e *Executor) gatePlantInWake() {
 }
 `
 
-// plants are where the calls of it go: the first thing in a method of Executor.
+// plants are the methods of Executor that begin with a call of a planted function.
 var plants = []struct{ method, call string }{
 	{"Execute", "gatePlantInExecute()"},
 	{"claimWake", "e.gatePlantInWake()"},
 }
 
-// plant writes the planted sources into dir and returns the overlay that puts them
-// into the module at root. A method that is gone is an error: then the self-test
-// would show nothing.
+// plant writes the planted sources into dir and returns the overlay that puts them into the
+// module at root. A method that no longer exists is an error, because the self-test would then
+// plant nothing.
 func plant(root, dir string) (overlay string, err error) {
 	core := filepath.Join(root, "core")
 	sources, err := readSources(core)

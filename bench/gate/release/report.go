@@ -28,7 +28,7 @@ type Report struct {
 	Schema    int    `json:"schema"`
 	Base      string `json:"base"` // commits
 	Head      string `json:"head"`
-	Workloads string `json:"workloads"` // whose measure base
+	Workloads string `json:"workloads"` // whether head's or base's workloads measure base
 	Go        string `json:"go"`
 	CPU       string `json:"cpu"`
 	CPUs      int    `json:"cpus"`
@@ -37,7 +37,7 @@ type Report struct {
 
 	Seconds float64 `json:"seconds"`
 	Rounds  int     `json:"rounds"`
-	Partial bool    `json:"partial"` // only some benchmarks or tiers were asked for
+	Partial bool    `json:"partial"` // only some benchmarks or tiers were requested
 	Strict  bool    `json:"strict"`
 
 	Findings      []Finding `json:"findings"`
@@ -45,23 +45,19 @@ type Report struct {
 }
 
 func (g *gate) about(ctx context.Context, w *workspace) (Report, error) {
-	head, err := w.describe(ctx, w.root)
-	if err != nil {
-		return Report{}, err
-	}
-	base, err := w.command(ctx, w.worktree, "git", "rev-parse", "HEAD")
+	base, head, err := w.Describe(ctx)
 	if err != nil {
 		return Report{}, err
 	}
 	return Report{
 		Schema: 1, Base: base, Head: head, Workloads: w.workloads,
-		Go: w.toolchain, CPU: machine.CPU(), CPUs: runtime.NumCPU(), Kernel: machine.Kernel(),
+		Go: w.Go, CPU: machine.CPU(), CPUs: runtime.NumCPU(), Kernel: machine.Kernel(),
 		Date: g.now().UTC().Format(time.RFC3339), Rounds: g.n, Strict: g.Strict,
 		Partial: g.Run != nil || len(g.Tiers) < len(Tiers),
 	}, nil
 }
 
-// certain are the tiers whose failure no restless machine explains.
+// certain are the tiers whose failures do not depend on the noise of the machine.
 var certain = []string{TierExact, TierProperties, TierMutants}
 
 // broken reports whether the self-test failed.
@@ -69,8 +65,8 @@ func (r Report) broken() bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Tier == TierSelfTest && f.Verdict == Failed })
 }
 
-// ExitCode is the verdict. What is certain comes first; then a machine that is too
-// restless takes away the meaning of every time.
+// ExitCode returns the verdict as a number. A failure of a certain tier comes first. Otherwise, if
+// base differed from itself, the machine was too restless, and no time has a meaning.
 func (r Report) ExitCode() int {
 	has := func(match func(Finding) bool) bool { return slices.ContainsFunc(r.Findings, match) }
 	switch {
@@ -93,15 +89,15 @@ func (f Finding) judged() bool {
 	return f.Tier != TierSelfTest && f.Verdict != NotRun && f.Verdict != NotCompared
 }
 
-// unshown reports whether a property or a mutant did not run, which no tool that is
-// missing explains.
+// unshown reports whether a property or a mutant did not run. These need no tools, so a missing
+// tool is no reason.
 func (f Finding) unshown() bool {
 	return f.Verdict == NotRun && (f.Tier == TierProperties || f.Tier == TierMutants)
 }
 
 func (f Finding) bad() bool { return f.Verdict == Regression || f.Verdict == Failed }
 
-// missing returns what was not run, each with its reason.
+// missing returns the figures that were not run, each with its reason.
 func (r Report) missing() []string {
 	var all []string
 	for _, f := range r.Findings {
@@ -158,8 +154,8 @@ func (r Report) WriteJSON(w io.Writer) error {
 	}{r.ExitCode(), r.Verdict(), r})
 }
 
-// WriteTable writes what a person wants to know first: everything that is not a
-// plain pass, then the verdict.
+// WriteTable writes a row for each finding, then the notes of those that are not a plain pass,
+// then the verdict.
 func (r Report) WriteTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "base %s\nhead %s\n%s, %s, %d CPUs, kernel %s, %d rounds, workloads: %s\n\n",
@@ -190,7 +186,7 @@ func (f Finding) cells() []string {
 		row[3], row[4], row[6] = number(f.Base), number(f.Head), number(f.Limit)
 		row[5] = fmt.Sprintf("%+.1f %%", 100*f.Delta())
 		if f.Base == 0 || f.Delta() > 10 {
-			row[5] = fmt.Sprintf("%+.3g", f.Head-f.Base) // of next to nothing
+			row[5] = fmt.Sprintf("%+.3g", f.Head-f.Base) // a ratio to nearly 0 says nothing
 		}
 	}
 	if f.Tier == TierTime || f.Tier == TierLatency {
@@ -199,7 +195,7 @@ func (f Finding) cells() []string {
 	return row
 }
 
-// number writes three digits, or all before the point.
+// number writes three significant digits, or all digits before the point.
 func number(v float64) string {
 	if v >= 1000 {
 		return fmt.Sprintf("%.0f", v)

@@ -41,8 +41,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestCaughtOrNot: the self-test fails if what it planted passes, is only noise, or
-// is not measured at all.
+// TestCaughtOrNot: the self-test fails if a planted regression passes, is taken for noise, or is
+// not measured.
 func TestCaughtOrNot(t *testing.T) {
 	for verdict, want := range map[Verdict]Verdict{
 		Regression: Pass, Pass: Failed, Better: Failed, Inconclusive: Failed, NotRun: NotRun,

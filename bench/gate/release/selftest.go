@@ -11,7 +11,7 @@ import (
 // selfShare is the slowness that the self-test plants.
 const selfShare = 0.25
 
-// A planting is a regression that the gate must see, and where.
+// A planting is a regression that the gate must find, and the benchmark and figure that show it.
 type planting struct {
 	name, plant string
 	benchmark   Benchmark
@@ -31,8 +31,8 @@ var exactPlantings = []planting{
 	{"+1 syscall", "syscall", inLoop, metricSyscalls},
 }
 
-// selfTest measures the planted build against head. Its findings pass if what was
-// planted was seen.
+// selfTest measures the planted build against head. A finding passes if its planted regression
+// was found.
 func (g *gate) selfTest(ctx context.Context, head subject, planted func(env ...string) subject) ([]Finding, error) {
 	g.say("self-test: equal sides")
 	found, err := g.selfEqual(ctx, head)
@@ -67,8 +67,8 @@ func (g *gate) selfTest(ctx context.Context, head subject, planted func(env ...s
 	return append(found, last), nil
 }
 
-// selfTries is how often the slowness may be looked for: what is decided by chance
-// has a second one, as a suspect has when it is confirmed.
+// selfTries is how often the self-test tries to find the planted slowness, because one try may
+// miss it by chance.
 const selfTries = 2
 
 // selfEqual compares head with itself by both rules.

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plantedFake is a side that has what its environment plants, but for what blind
-// names.
+// plantedFake is a side with the regressions that its environment plants, except those that
+// blind names.
 func plantedFake(blind string) func(env ...string) subject {
 	seed := uint64(100)
 	return func(env ...string) subject {
@@ -36,8 +36,8 @@ func selfFigures() map[string]float64 {
 	return map[string]float64{metricTime: 100, metricAllocs: 0, metricWakes: 1}
 }
 
-// TestSelfTest: a gate that sees everything is sound; one that does not see one of
-// what was planted is broken, and says which.
+// TestSelfTest: a gate that finds every planted regression is sound; a gate that misses one is
+// broken, and names it.
 func TestSelfTest(t *testing.T) {
 	for _, blind := range []string{"", "alloc", "wake"} {
 		g := testGate(1)
@@ -62,8 +62,7 @@ func TestSelfTest(t *testing.T) {
 	}
 }
 
-// TestSelfTestSeesSlowness: the planted 25 % are 25 %, and if they are not there the
-// gate is broken.
+// TestSelfTestSeesSlowness: the planted slowness is 25 %; a self-test without it fails.
 func TestSelfTestSeesSlowness(t *testing.T) {
 	g := testGate(1)
 	head := newFake(1, selfFigures())

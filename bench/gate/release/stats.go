@@ -18,8 +18,8 @@ const (
 	latencyDelta = 1.0  // a percentile that doubles
 )
 
-// pValue is Mann and Whitney's, two-sided: the chance of samples as different as
-// these if both come from one distribution.
+// pValue returns the two-sided p value of Mann and Whitney's test: the chance of samples as
+// different as these if both come from one distribution.
 func pValue(a, b []float64) float64 {
 	sample := func(v []float64) *benchmath.Sample {
 		return benchmath.NewSample(slices.Clone(v), &benchmath.DefaultThresholds)
@@ -32,9 +32,8 @@ const (
 	noiseSeed = 1
 )
 
-// noise is the 90th percentile of how far the medians of a and of b are apart,
-// relative, when both measure the same thing: by drawing rounds with replacement.
-// The draws are the same every time.
+// noise returns the 90th percentile of the relative distance of the medians of a and b, which
+// measure the same program. It draws rounds with replacement; the draws are the same every time.
 func noise(a, b []float64) float64 {
 	random := rand.New(rand.NewPCG(noiseSeed, noiseSeed))
 	apart := make([]float64, resamples)

@@ -10,15 +10,12 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"golang.org/x/perf/benchfmt"
 
+	"eventide/bench/gate/measure"
 	"eventide/bench/gate/stats"
 )
-
-// errNoBenchmark: the side does not have the benchmark.
-var errNoBenchmark = errors.New("no such benchmark")
 
 // A request says what is to be run.
 type request struct {
@@ -29,7 +26,7 @@ type request struct {
 	wrap      []string // command that runs the binary
 }
 
-// A result is what one run said.
+// A result has the figures of one run.
 type result struct {
 	ops     int
 	metrics map[string]float64 // by unit, per operation
@@ -51,9 +48,8 @@ type sideError struct {
 func (e sideError) Error() string { return [2]string{"base", "head"}[e.side] + ": " + e.err.Error() }
 func (e sideError) Unwrap() error { return e.err }
 
-// asFinding is what a failed run means: head's is a failure, and base's, or a
-// benchmark that only one side has, is not compared. Other errors are not the
-// sides'.
+// asFinding turns a failed run into a finding. A failed run of head is Failed. A failed run of
+// base, or a benchmark that only one side has, is NotCompared. Other errors are returned.
 func asFinding(tier, benchmark string, err error) (Finding, error) {
 	var failed sideError
 	if !errors.As(err, &failed) || errors.Is(err, context.Canceled) {
@@ -61,7 +57,7 @@ func asFinding(tier, benchmark string, err error) (Finding, error) {
 	}
 	f := notRun(tier, benchmark, "all", failed.Error())
 	f.Verdict = NotCompared
-	if failed.side == 1 && !errors.Is(err, errNoBenchmark) {
+	if failed.side == 1 && !errors.Is(err, measure.ErrNoBenchmark) {
 		f.Verdict = Failed
 	}
 	return f, nil
@@ -73,12 +69,12 @@ type binary struct {
 	env       []string // besides the process's own
 }
 
-// exactEnv takes out of a run what differs from one to the next.
+// exactEnv makes the counts of a run repeatable.
 var exactEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1"}
 
 func (b binary) run(ctx context.Context, r request) (result, error) {
 	args := append(append([]string{}, r.wrap...), b.path,
-		"-test.run=^$", "-test.bench="+pattern(r.benchmark), "-test.benchtime="+r.benchtime,
+		"-test.run=^$", "-test.bench="+measure.Pattern(r.benchmark), "-test.benchtime="+r.benchtime,
 		"-test.count="+strconv.Itoa(max(1, r.slices)), "-test.timeout=5m")
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = b.dir
@@ -94,7 +90,7 @@ func (b binary) run(ctx context.Context, r request) (result, error) {
 	if err != nil {
 		left := goroutinesLeft(stdout.Bytes(), stderr.Bytes())
 		if left == 0 || parseErr != nil {
-			return result{}, fmt.Errorf("%s: %w: %s", r.benchmark, err, tail(append(stdout.Bytes(), stderr.Bytes()...)))
+			return result{}, fmt.Errorf("%s: %w: %s", r.benchmark, err, measure.Tail(append(stdout.Bytes(), stderr.Bytes()...)))
 		}
 		out.metrics[metricGoroutines] = float64(left)
 		return out, nil
@@ -106,18 +102,8 @@ func (b binary) run(ctx context.Context, r request) (result, error) {
 	return out, nil
 }
 
-// pattern selects one benchmark: each part of its name on its own.
-func pattern(name string) string {
-	parts := strings.Split("Benchmark"+name, "/")
-	for i, p := range parts {
-		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
-	}
-	return strings.Join(parts, "/")
-}
-
-// parse reads the lines of the one benchmark. Of several slices the time is the
-// fastest, which the rest of the machine has disturbed least, and all else the
-// median.
+// parse reads the lines of one benchmark. If there are several slices, it returns the least time,
+// because other load has disturbed it least, and the median of every other figure.
 func parse(stdout []byte) (result, error) {
 	out, values := result{metrics: map[string]float64{}}, map[string][]float64{}
 	reader := benchfmt.NewReader(bytes.NewReader(stdout), "stdout")
@@ -138,7 +124,7 @@ func parse(stdout []byte) (result, error) {
 		return out, err
 	}
 	if out.ops == 0 {
-		return out, errNoBenchmark
+		return out, measure.ErrNoBenchmark
 	}
 	for unit, v := range values {
 		out.metrics[unit] = stats.Median(v)
@@ -151,7 +137,7 @@ func parse(stdout []byte) (result, error) {
 
 var leaked = regexp.MustCompile(`(?m)^.*Goroutine \d+ in state`)
 
-// goroutinesLeft counts what goleak found after the last benchmark.
+// goroutinesLeft counts the goroutines that goleak found after the last benchmark.
 func goroutinesLeft(outputs ...[]byte) int {
 	n := 0
 	for _, o := range outputs {
@@ -160,14 +146,4 @@ func goroutinesLeft(outputs ...[]byte) int {
 		}
 	}
 	return n
-}
-
-// tail is the end of a failed command's output: enough to see why.
-func tail(output []byte) string {
-	const most = 2000
-	text := strings.TrimSpace(string(output))
-	if len(text) > most {
-		text = "..." + text[len(text)-most:]
-	}
-	return text
 }

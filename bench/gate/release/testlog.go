@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"eventide/bench/gate/measure"
 	"eventide/props/lane"
 )
 
@@ -19,11 +20,11 @@ type testEvent struct {
 // testName is a test of a package; test is empty for the events of the package itself.
 type testName struct{ pkg, test string }
 
-// testLog is what a failed go test -json printed.
+// testLog is the output of a failed go test -json.
 type testLog struct {
 	output map[testName]string
 	failed map[testName]bool
-	others string // what belongs to no test: a build that failed, and lines that are no JSON
+	others string // output of no test: a build that failed, and lines that are no JSON
 }
 
 func readTestLog(out []byte) testLog {
@@ -73,12 +74,12 @@ func (l testLog) leaves() []testName {
 	return leaves
 }
 
-// complaint matches what a property says that saw too little. It says so only after it
-// has found nothing.
+// complaint matches the message of a property whose programs met the premise too seldom. A
+// property that found a violation does not print it.
 var complaint = regexp.MustCompile(`(?m)^\s+\w+_test\.go:\d+: (` + lane.NotExercised + `.*)$`)
 
-// verdict is what the failure means: NotRun if nothing failed but properties that saw
-// too little, and Failed otherwise; with what they said.
+// verdict returns NotRun if only properties failed whose programs met the premise too seldom, and
+// Failed otherwise, with the messages of the failed tests.
 func (l testLog) verdict() (Verdict, string) {
 	var seldom []string
 	text := l.others
@@ -93,5 +94,5 @@ func (l testLog) verdict() (Verdict, string) {
 	if text == "" && len(seldom) > 0 {
 		return NotRun, strings.Join(seldom, "; ")
 	}
-	return Failed, tail([]byte(text))
+	return Failed, measure.Tail([]byte(text))
 }

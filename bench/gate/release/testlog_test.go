@@ -10,8 +10,8 @@ import (
 	"eventide/props/lane"
 )
 
-// TestNotExercisedIsNoRegression: a property that saw too little has not run. Whatever
-// else fails beside it is a failure.
+// TestNotExercisedIsNoRegression: a property whose programs met the premise too seldom has not
+// run. Any other failed test is a failure.
 func TestNotExercisedIsNoRegression(t *testing.T) {
 	seldom := []testEvent{
 		{"output", "p", "TestPropG8Cancel", "    sightings_test.go:61: " + lane.NotExercised + "G8: 400 programs, of which 0 exercised it\n"},
@@ -56,8 +56,8 @@ func lines(t *testing.T, events []testEvent) []byte {
 	return text
 }
 
-// TestPropertiesOfAModule runs the check as the gate does, on a module whose property
-// passes, saw too little, and fails.
+// TestPropertiesOfAModule runs the check as the gate does, on a module with a property that
+// passes, one whose programs met the premise too seldom, and one that fails.
 func TestPropertiesOfAModule(t *testing.T) {
 	for _, c := range []struct {
 		body string

@@ -22,7 +22,7 @@ type samples struct {
 	base, again, head []float64 // the same number of each
 }
 
-// tier is where the figure is judged: what has percentiles is judged by them.
+// tier returns the tier that judges the figure: a benchmark with percentiles is judged by these.
 func (s samples) tier() string {
 	if s.metric == metricTime {
 		return TierTime
@@ -30,13 +30,12 @@ func (s samples) tier() string {
 	return TierLatency
 }
 
-// slicesPerRound is how many slices the process of one leg measures: on a machine
-// that is shared, several short ones leave some undisturbed where one long one is
-// hit for certain.
+// slicesPerRound is how many slices the process of one leg measures. On a shared machine some of
+// several short slices are undisturbed, and one long slice is almost always disturbed.
 const slicesPerRound = 15
 
-// rounds measures base, head and base again n times, forth and back, so that both
-// base legs are as far from head and whatever becomes slower hits all alike.
+// rounds measures base, head and base again n times, in alternating order, so that both legs of
+// base are equally far from head, and a machine that becomes slower affects all legs alike.
 func (g *gate) rounds(ctx context.Context, b Benchmark, base, head subject, n int) ([]samples, error) {
 	byMetric := map[string]*samples{}
 	var order []string
@@ -82,9 +81,9 @@ func judged(r result) []string {
 	return []string{metricTime}
 }
 
-// judgeTimes judges all figures of a tier together, for Holm's correction. A base
-// that differs from itself by the rule makes the figure inconclusive: whatever
-// else it shows, something other than the sources is at work.
+// judgeTimes judges all figures of a tier together, because Holm's correction needs all their p
+// values. A figure is inconclusive if base differs from itself by the rule: then the cause is
+// not in the sources.
 func judgeTimes(all []samples) []Finding {
 	var own, against []float64
 	for _, s := range all {
@@ -123,8 +122,8 @@ func judgeTime(s samples, pOwn, p float64) Finding {
 	return f
 }
 
-// confirm measures each suspect anew. It stays one only if the fresh rounds say so
-// too, judged among the suspects alone.
+// confirm measures each suspect again. A suspect becomes a regression only if its fresh rounds,
+// judged together with those of the other suspects, show it too.
 func (g *gate) confirm(ctx context.Context, benchmarks []Benchmark, found []Finding, base, head subject) error {
 	again := map[string]bool{}
 	for _, f := range found {
@@ -165,7 +164,7 @@ func suspected(found []Finding, s samples) bool {
 	})
 }
 
-// confirmed joins the first and the second judgement of a suspect.
+// confirmed combines the first and the second judgement of a suspect.
 func confirmed(first, second Finding) Finding {
 	switch second.Verdict {
 	case Regression:

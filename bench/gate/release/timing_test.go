@@ -9,7 +9,7 @@ import (
 // seeds of the fakes: every table row runs with each.
 var seeds = []uint64{1, 2, 3, 4, 5}
 
-// TestTimes plants slowness, and none.
+// TestTimes judges sides with and without planted slowness.
 func TestTimes(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -76,8 +76,8 @@ func TestDriftIsNoRegression(t *testing.T) {
 	require.Equal(t, Pass, found[0].Verdict, "%+v", found)
 }
 
-// TestSuspectsAreConfirmed: what was slow in the first rounds and is not in fresh
-// ones was the machine's.
+// TestSuspectsAreConfirmed: a figure that was slow in the first rounds only is no regression,
+// because the machine was slow.
 func TestSuspectsAreConfirmed(t *testing.T) {
 	base, head := newFake(1, map[string]float64{metricTime: 100}), newFake(2, map[string]float64{metricTime: 100})
 	head.drift = func(run int) float64 {

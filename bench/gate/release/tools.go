@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"eventide/bench/gate/measure"
 )
 
 // A tool counts something in a process from outside.
@@ -18,7 +20,7 @@ type tool struct {
 	missing string // why it cannot be run; empty: it can
 }
 
-// newTools returns the tools, with what is missing of them.
+// newTools returns the tools, and for each that cannot run here the reason.
 func newTools() []tool {
 	tools := []tool{
 		{metric: metricSyscalls, command: []string{"strace", "-f", "-c", "-S", "calls"}, count: countSyscalls},
@@ -31,7 +33,7 @@ func newTools() []tool {
 		}
 		trial := append(append([]string{}, t.command...), "true")
 		if out, err := exec.Command(trial[0], trial[1:]...).CombinedOutput(); err != nil {
-			tools[i].missing = fmt.Sprintf("%s does not work here: %v: %s", t.command[0], err, tail(out))
+			tools[i].missing = fmt.Sprintf("%s does not work here: %v: %s", t.command[0], err, measure.Tail(out))
 		}
 	}
 	return tools
@@ -73,7 +75,7 @@ func countSyscalls(stderr []byte) (float64, error) {
 		}
 	}
 	if rows == 0 {
-		return 0, fmt.Errorf("no table of system calls in %q", tail(stderr))
+		return 0, fmt.Errorf("no table of system calls in %q", measure.Tail(stderr))
 	}
 	return total, lines.Err()
 }
@@ -84,7 +86,7 @@ var collected = regexp.MustCompile(`Collected : (\d+)`)
 func countInstructions(stderr []byte) (float64, error) {
 	m := collected.FindSubmatch(stderr)
 	if m == nil {
-		return 0, fmt.Errorf("no count of instructions in %q", tail(stderr))
+		return 0, fmt.Errorf("no count of instructions in %q", measure.Tail(stderr))
 	}
 	return strconv.ParseFloat(string(m[1]), 64)
 }

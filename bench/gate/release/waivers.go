@@ -11,8 +11,7 @@ import (
 // waiverMetrics are the figures that a waiver may name.
 var waiverMetrics = append(slices.Clone(exactMetrics), metricTime, metricP50, metricP99)
 
-// waive turns the regressions that have a waiver into waived ones, and returns the
-// waivers that were of no use.
+// waive marks the regressions that have a waiver as waived, and returns the unused waivers.
 func waive(found []Finding, waivers []waiver.Waiver) (unused []waiver.Waiver) {
 	for _, w := range waivers {
 		used := false

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A noise draws what disturbs a round.
+// A noise draws the disturbance of a round.
 type noise func(r *rand.Rand) float64
 
 var noises = map[string]noise{
@@ -34,8 +34,8 @@ func draw(r *rand.Rand, n int, shift float64, noise noise, layouts int, layoutSp
 	return d
 }
 
-// TestVisibleIsFound: a change of the size that Visible names is found in both stages in
-// about 0.81 of all cases, and not in nearly all: then the figure would be too pessimistic.
+// TestVisibleIsFound: a change of the size that Visible returns is found in both stages in about
+// 0.81 of all cases. If nearly all were found, the size would be too pessimistic.
 func TestVisibleIsFound(t *testing.T) {
 	rule := Rule{Level: 0.01, Tests: 20, Least: math.Log(1.02), Layouts: 4}
 	for name, noise := range noises {
@@ -60,8 +60,8 @@ func TestVisibleIsFound(t *testing.T) {
 	}
 }
 
-// TestEqualSidesAreNotBeyond: no alarm in 2000 figures of equal sides, whose layouts differ
-// by as much as the change that is worth an alarm.
+// TestEqualSidesAreNotBeyond: no alarm in 2000 figures of equal sides, although their layouts
+// differ by as much as Rule.Least.
 func TestEqualSidesAreNotBeyond(t *testing.T) {
 	rule := Rule{Level: 0.01, Tests: 20, Least: math.Log(1.02), Layouts: 4}
 	for name, noise := range noises {

@@ -11,12 +11,12 @@ import (
 type Rule struct {
 	Level   float64 // of the p value, after Holm's correction
 	Tests   int     // how many p values are corrected together
-	Least   float64 // logarithm of the least ratio that is worth an alarm
+	Least   float64 // logarithm of the least ratio that counts
 	Layouts int     // how many layouts of the binaries the rounds went through in turn; 0 or 1: one
 }
 
-// power is the chance with which each of the two stages, the first rounds and the fresh
-// ones, finds a change of the size that Visible returns; both do with 0.81.
+// power is the chance that one of the two stages, the first rounds or the fresh ones, finds a
+// change of the size that Visible returns. Both stages find it with a chance of 0.81.
 const power = 0.9
 
 // Beyond reports whether the centre of the differences lies farther from zero than the rule
@@ -84,9 +84,9 @@ func (r Rule) redraw(differences []float64) [][]float64 {
 
 func (r Rule) tests() float64 { return math.Max(1, float64(r.Tests)) }
 
-// layoutQuantile is by how many standard errors the mean of the layouts' means may be from
-// zero by chance, as Student's distribution has it. The chance in one stage is the square
-// root of that which all tests and both stages together may have, for the second stage has
+// layoutQuantile returns how many standard errors the mean of the layouts' means may be from
+// zero by chance, by Student's distribution. The chance allowed in one stage is the square root
+// of the chance allowed in both stages and all tests together, because the second stage has
 // fresh layouts.
 func (r Rule) layoutQuantile() float64 {
 	if r.Layouts < 2 {

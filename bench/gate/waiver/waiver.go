@@ -1,5 +1,4 @@
-// Package waiver reads the file in which a project keeps the regressions that it knows and
-// wants.
+// Package waiver reads the file of regressions that a project has accepted.
 package waiver
 
 import (
@@ -11,7 +10,7 @@ import (
 	"time"
 )
 
-// A Waiver lets one regression pass that is known and wanted.
+// A Waiver lets one known regression pass.
 type Waiver struct {
 	Benchmark, Metric string
 	Until             string // a date, or a commit
@@ -23,10 +22,10 @@ type Waiver struct {
 //
 //	benchmark | metric | until | reason
 //
-// until is a date (2027-01-31: the last day on which it holds) or a commit: the one
-// that made it slower, and the waiver has expired once base contains it. Lines that
-// are empty or begin with # are skipped; everything else must be complete. A metric
-// must be one of metrics, if these are not nil.
+// until is the last day on which the waiver holds (2027-01-31), or the commit that caused the
+// regression: then the waiver expires when base contains this commit. Lines that are empty or
+// begin with # are skipped; every other line must have all fields. A metric must be one of
+// metrics, unless metrics is nil.
 func Parse(r io.Reader, metrics []string) ([]Waiver, error) {
 	var all []Waiver
 	lines := bufio.NewScanner(r)
@@ -59,7 +58,7 @@ func (w Waiver) same(v Waiver) bool { return w.Benchmark == v.Benchmark && w.Met
 const dateFormat = "2006-01-02"
 
 // Check returns an error unless the waiver names a benchmark and holds today.
-// contains tells whether base contains a commit.
+// contains reports whether base contains a commit.
 func (w Waiver) Check(benchmarks []string, today time.Time, contains func(commit string) (bool, error)) error {
 	if !slices.Contains(benchmarks, w.Benchmark) {
 		return fmt.Errorf("waivers, line %d: there is no benchmark %q", w.Line, w.Benchmark)
