@@ -18,7 +18,7 @@ var (
 
 func watched(orders *core.Executor, files *core.Pool, loops *core.Group, l *tcp.Listener, jobs *tracked.Group) error {
 	w := &watch.Watcher{}
-	if err := w.Watch(orders, files, loops); err != nil { // of a group each child
+	if err := w.Watch(orders, files, loops); err != nil { // and each child of a group
 		return err
 	}
 	w.WatchListener("http", l)

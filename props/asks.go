@@ -11,9 +11,9 @@ import (
 	"eventide/props/history"
 )
 
-// Ask is a call that the model does not know. A step with an Ask has no Op. The harness
-// compares the answer with what it knows, at the moment of the call. The word is the name
-// of the call, or of the first of the calls that belong together.
+// Ask is a call that the model does not have. A step with an Ask has no Op. The harness checks
+// the answer at once, by its own record of the run. The value is the name of the call, or of the
+// first of several calls that belong together.
 type Ask string
 
 // The calls.
@@ -35,10 +35,10 @@ const (
 	AskListenLate Ask = "Future.OnDone"  // of the future of a promise
 )
 
-// asksOfPromises are those that complete a promise, change it or listen to it.
+// asksOfPromises complete a promise, change it or add a listener to it.
 var asksOfPromises = []Ask{AskSucceed, AskFail, AskKeep, AskCancel, AskListenLate}
 
-// otherAsks are those that need no promise.
+// otherAsks need no promise.
 var otherAsks = []Ask{AskNow, AskDeadline, AskTimer, AskFuture, AskErr, AskOnDone, AskLocal, AskFD, AskChannels}
 
 // ask makes the call of a step and records it: as a call of OpListen, because it may give
@@ -160,7 +160,7 @@ func (h *harness) askLocal() {
 	_ = local.Remove()
 }
 
-// askLoop compares what an event loop reports of its registrations.
+// askLoop checks the answers of an event loop about its registrations.
 func (h *harness) askLoop(s Step) {
 	if h.fds.loop == nil {
 		return

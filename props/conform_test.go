@@ -26,6 +26,10 @@ func (s subject) ShutdownNow() { s.Executor.Shutdown() }
 
 func (s subject) Done() <-chan struct{} { return s.Termination().Done() }
 
+func (s subject) ScheduleTimer(delay time.Duration, task func()) (exectest.Timer, error) {
+	return s.Executor.Schedule(delay, task)
+}
+
 func (s subject) Schedule(delay time.Duration, task func()) (func() bool, error) {
 	t, err := s.Executor.Schedule(delay, task)
 	if err != nil {

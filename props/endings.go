@@ -44,9 +44,10 @@ func (r *recorder) cannotMove(token uint64) {
 	}
 }
 
-// ended records the end of a registration. Core does not name the registration. Inside a
-// call that ends one, it is that one. If a descriptor number is used again, it is the
-// registration before. NameEnds names the ends that the loop makes by itself.
+// ended records the end of a registration. The event of core does not name the registration.
+// Inside a call that ends a registration, it is the registration of the call. If a descriptor
+// number was used again, it is the previous registration of that number. NameEnds finds the
+// registrations that the loop ended by itself.
 func (r *recorder) ended(ev core.Event) {
 	r.mu.Lock()
 	c := r.calls[ev.Goroutine]

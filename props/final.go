@@ -9,8 +9,8 @@ import (
 	"eventide/props/history"
 )
 
-// Final is what a terminated executor says of itself. The log has all of it from another
-// source: from the calls, the bodies and the transitions.
+// Final has the report, the counters and the error of a terminated executor. checkFinal compares
+// them with the log, which has the same facts from calls, bodies and transitions.
 type Final struct {
 	Report core.Report
 	Stats  core.Stats
@@ -21,7 +21,7 @@ type Final struct {
 	Reopened int  // how often the scripted poller was reopened; -1: a real one
 }
 
-// final reads it. Requires that the executor has terminated.
+// final reads the Final of the executor, which must have terminated.
 func (h *harness) final() *Final {
 	t := h.ex.Termination()
 	f := &Final{Report: t.Report(), Stats: h.ex.Stats(), Err: t.Err(), Early: int(h.refusedEarly.Load())}
@@ -45,7 +45,7 @@ func (h *harness) refusal(err error) error {
 	return err
 }
 
-// fromLog is what the log says of the same.
+// fromLog has the values that the log implies for the fields of a Final.
 type fromLog struct {
 	tally                      history.Tally
 	hooks, timerRuns           int // bodies that began
@@ -111,8 +111,7 @@ func readLog(h *history.History) (l fromLog) {
 	return l
 }
 
-// checkFinal compares what the executor says of itself with the log. Times are compared
-// only where they are exact.
+// checkFinal compares a Final with the log. It compares times only in lanes with exact times.
 func checkFinal(h *history.History, rules history.Rules, f *Final) *history.Violation {
 	if f == nil {
 		return nil
@@ -173,7 +172,7 @@ func checkFinal(h *history.History, rules history.Rules, f *Final) *history.Viol
 	return &history.Violation{Guarantee: "G20", Predicate: "Final", Sentence: "the report and the last snapshot agree with the log", Text: wrong}
 }
 
-// checkEnd compares what the report says of the shutdown.
+// checkEnd compares the fields of the report about the shutdown with the log.
 func checkEnd(l fromLog, rules history.Rules, f *Final) string {
 	r := f.Report
 	quiet, timeout := time.Duration(0), time.Duration(0)

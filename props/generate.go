@@ -87,14 +87,11 @@ func (g *generator) program() Program {
 			return p
 		}
 	}
+	if g.profile.Wide && g.chance(60, "many") {
+		p.Actors = append(p.Actors, Actor{Steps: g.many()})
+	}
 	for range 1 + g.one(4, "actors") {
 		p.Actors = append(p.Actors, Actor{Steps: g.steps(6, 0)})
-	}
-	// A tail task beside several batches of tasks may wait for more than one of them: whether
-	// G13 promises otherwise is not decided.
-	tail := func(step Step) bool { return step.Op == history.OpAfterIteration }
-	if g.profile.Wide && g.chance(60, "many") && !p.AnyStep(tail) {
-		p.Actors = append(p.Actors, Actor{Steps: g.many()})
 	}
 	if g.profile.Limit {
 		p.Actors = append(p.Actors, Actor{Steps: g.flood()})

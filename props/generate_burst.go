@@ -8,11 +8,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// burst is a shutdown call among waiting work. While a body blocks the loop, hooks,
-// timers, tail tasks and tasks are added; then an actor or one of the bodies makes the
-// call, and adds more of them. Their bodies call the executor. With all kinds of work
-// waiting at once, it shows what the call must do before the next body begins, and which
-// work must not overtake which (G6, G7).
+// burst returns steps that call for a shutdown while all kinds of work wait. While a body blocks
+// the loop, it adds hooks, timers, tail tasks and tasks; then an actor or one of the bodies makes
+// the shutdown call, and adds more work. The bodies call the executor. Such programs show
+// whether the call takes effect before the next body begins, and whether the kinds of work run in
+// the right order (G6, G7).
 func (g *generator) burst() []Step {
 	steps := []Step{{Op: history.OpExecute, ID: g.newID(), Wait: g.duration("burst at"), Body: &Script{Sleep: time.Millisecond}}}
 	for range 2 + g.one(5, "before the call") {
@@ -39,7 +39,7 @@ func (g *generator) burstCall() Step {
 	return Step{Op: history.OpShutdownGracefully, Quiet: quiet, Timeout: quiet + 100*time.Millisecond}
 }
 
-// inBurst draws one piece of waiting work, and what its body does.
+// inBurst draws one hook, timer, tail task or task of a burst, with the steps of its body.
 func (g *generator) inBurst() Step {
 	ops := []history.Op{
 		history.OpExecute, history.OpAfterIteration, history.OpAddHook, history.OpSchedule,

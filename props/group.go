@@ -252,7 +252,8 @@ func watchGroup(g *core.Group, byAnother bool) func() [2]string {
 	}
 }
 
-// unfinished returns what has not ended although the group's Done is closed, or "".
+// unfinished describes the first property of the group that contradicts its closed Done, or
+// returns "".
 func unfinished(g *core.Group) string {
 	for child := range g.All() {
 		switch {

@@ -8,8 +8,8 @@ import (
 )
 
 // look calls the methods that report the executor's state and change nothing, and compares
-// their answers. It keeps the first contradiction for the verdict. Running takes the stacks
-// of all goroutines, so only the first look inside a body of a program calls it.
+// their answers. It keeps the first contradiction for the verdict. Running takes the stacks of
+// all goroutines, which is slow, so look calls it in only one body of a program.
 func (h *harness) look() {
 	inside := h.ex.InEventLoop()
 	current, ok := core.Current()

@@ -30,9 +30,9 @@ func Judge(p Program, out Recording) (Verdict, error) { return JudgeIn(Virtual, 
 // violation.
 type Check func(events []history.Event) *history.Violation
 
-// JudgeIn judges a recording in a lane: by the given checks, every predicate, the
-// refinement and linearizability, without what the table of relaxations takes away. All
-// lanes judge by this function. An error means that the harness is broken, not core.
+// JudgeIn judges a recording of a lane: by the given checks, every predicate, the refinement and
+// linearizability, except for the relaxations of that lane. All lanes judge by this function. An
+// error means that the harness is broken, not core.
 func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, error) {
 	events, terms := out.Events, termsOf(lane, p)
 	terms.rules.AtRest, terms.observed.AtRest = !out.Unfinished, !out.Unfinished
@@ -130,7 +130,7 @@ func (v Verdict) named(p Program) *history.History {
 }
 
 // Timeline returns the run as a timeline in which the violation is marked, with the program
-// and the command that runs it again. It is nil if the program did not come to its end.
+// and the command that runs it again. It is nil if there is no history to draw.
 func (v Verdict) Timeline(p Program, first history.Violation, replay string) *timeline.Timeline {
 	if v.history == nil {
 		return nil

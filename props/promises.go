@@ -10,13 +10,14 @@ import (
 
 // promises are the promises of a program, by label.
 type promises struct {
-	mu   sync.Mutex
-	byID map[int]*promise
+	mu      sync.Mutex
+	byID    map[int]*promise
+	offLoop int // position of the first listener that ran off a loop that had existed; 0: none
 }
 
-// promise is one promise and what its owner knows of it: one call completes it, and its
-// listeners run with that result, once each, one at a time, in the order in which they were
-// added, and on the loop while there is one (G9).
+// promise is one promise with the record by which its answers are checked: one call completes
+// it, and its listeners run with that result, once each, one at a time, in the order in which
+// they were added, and on the loop until the loop has ended (G9).
 type promise struct {
 	id int
 	p  *core.Promise[int]
@@ -151,8 +152,9 @@ func (p *promise) call(h *harness, l *promiseListener, v int, err error) {
 		h.blame("a listener of promise %d got %d and %v", p.id, v, err)
 	}
 	inside := h.ex.InEventLoop()
-	if !inside && started && h.ex.State() < core.StateTerminated {
-		h.blame("a listener of promise %d ran outside the loop in state %v", p.id, h.ex.State())
+	off := !inside && started
+	if state := h.ex.State(); off && state < core.StateShutdown {
+		h.blame("a listener of promise %d ran outside the loop in state %v", p.id, state)
 	}
 	defer func() {
 		p.mu.Lock()
@@ -160,7 +162,9 @@ func (p *promise) call(h *harness, l *promiseListener, v int, err error) {
 		p.mu.Unlock()
 	}()
 	ev := history.Event{Kind: history.Begin, Body: history.BodyListener, ID: p.id, InLoop: inside}
-	h.rec.log.Add(ev)
+	if n := h.rec.log.Add(ev); off {
+		h.promises.ranOff(n)
+	}
 	end := history.Normal
 	if l.script != nil {
 		end = h.endOf(l.script, inside)
@@ -181,10 +185,35 @@ func (p *promise) overtakes(l *promiseListener) bool {
 	return false
 }
 
+// ranOff notes that a listener ran at position n outside the loop, which has ended then.
+// (The state need not be Terminated yet: it is so only when Done is closed.)
+func (ps *promises) ranOff(n int) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if ps.offLoop == 0 || n < ps.offLoop {
+		ps.offLoop = n
+	}
+}
+
+// checkOffLoop blames a listener that ran outside the loop before the loop had ended.
+// Requires mu.
+func (ps *promises) checkOffLoop(h *harness) {
+	if ps.offLoop == 0 {
+		return
+	}
+	for _, e := range h.rec.log.Events()[ps.offLoop:] {
+		if e.Kind == history.Begin && e.InLoop {
+			h.blame("a listener of a promise ran outside the loop at #%d, and the loop began another body at #%d", ps.offLoop, e.N)
+			return
+		}
+	}
+}
+
 // check judges the promises after the end.
 func (ps *promises) check(h *harness) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
+	ps.checkOffLoop(h)
 	for _, p := range ps.byID {
 		p.mu.Lock()
 		_, err := p.p.Future().Wait(expired)

@@ -71,7 +71,7 @@ func propertyWith(profile Profile, id string, observe func(Verdict)) func(*rapid
 	}
 }
 
-// told is a failure in one line, and in full unless its cause was reported before.
+// told is a reported failure: one line, and the full report unless its cause was reported before.
 type told struct{ line, all string }
 
 // fail fails the run if f is not nil. Rapid repeats the reason of a failure and prints the

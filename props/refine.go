@@ -161,8 +161,8 @@ func (r *refinement) started() []model.Action {
 	return []model.Action{{Kind: model.StepStartOK}}
 }
 
-// modelled returns the form in which the model knows a call, or false for a call that has no
-// step of its own, or one elsewhere: an observation, or what the owner of a registration does.
+// modelled returns the operation of the model for a call. ok is false for observations, which
+// are no steps of the model, and for calls of a registration's owner, which are handled elsewhere.
 func modelled(op history.Op) (form history.Op, ok bool) {
 	switch {
 	case op == history.OpSubmit:

@@ -45,8 +45,8 @@ func (r *refinement) beginEarly(n int) bool {
 	return true
 }
 
-// justEnded reports whether a cancels or moves a periodic timer whose End is in the log, but
-// which core has not finished yet: in core it is still running, and the call returns true.
+// justEnded reports whether a cancels or moves a periodic timer whose run has an End in the log
+// but is not finished in core: there the timer is still running, so the call returns true.
 func (r *refinement) justEnded(n int, a model.Action) bool {
 	if a.Kind != model.OpCancel && a.Kind != model.OpReset || a.Outcome != history.True || a.Body.Kind != model.TimerBody {
 		return false

@@ -20,7 +20,7 @@ const (
 	everyLane = Virtual | Real | Chosen | Ticking
 )
 
-// relaxation is an exception: what a lane does not judge.
+// relaxation is an exception: properties that some lanes do not judge.
 type relaxation struct {
 	lanes    Lane
 	programs func(Program) bool // for which programs; nil: all

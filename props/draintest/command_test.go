@@ -114,18 +114,22 @@ func TestCommands(t *testing.T) {
 	for name, c := range map[string]struct {
 		kit  draintest.Kit
 		want []string
+		may  string // the verdict that fails or passes as the kernel schedules the program
 	}{
-		"right":     {fast, nil},
-		"unhandled": {fast, []string{draintest.NoneLost, draintest.NoneCut, draintest.ReadyFirst}},
-		"swallowed": {impatient, []string{draintest.Ended}},
-		"hijacked":  {fast, []string{draintest.NoneCut}},
+		"right": {kit: fast},
+		// A killed program resets the connections that it has accepted. Whether one of them was without an
+		// answer at that moment is chance.
+		"unhandled": {fast, []string{draintest.NoneLost, draintest.NoneCut, draintest.ReadyFirst}, draintest.CleanRefusal},
+		"swallowed": {kit: impatient, want: []string{draintest.Ended}},
+		"hijacked":  {kit: fast, want: []string{draintest.NoneCut}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := c.kit.Check(command(name).Start)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if failed := r.Failed(); !slices.Equal(failed, c.want) {
+			failed := slices.DeleteFunc(r.Failed(), func(verdict string) bool { return verdict == c.may })
+			if !slices.Equal(failed, c.want) {
 				t.Errorf("%v failed, want %v", failed, c.want)
 			}
 			if row := r.Row(draintest.NothingLeft); row.Status != draintest.NotRun || row.Text == "" {

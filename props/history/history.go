@@ -22,7 +22,7 @@ type History struct {
 	loops   map[int64]bool   // goroutines that ran a body or parked
 	named   map[int64]string // goroutines that Name named
 	first   *call            // the first shutdown call that was not refused
-	asked   int              // N from which on a shutdown has certainly begun; 0: never
+	asked   int              // N of the first event at which a shutdown has certainly begun; 0: never
 	closed  int              // N of the first Transit to Shutdown or later; 0: none
 	done    int              // N of the first Done or of its first observation; 0: never
 	askedAt time.Duration    // At of asked, or of the first shutdown call
@@ -31,7 +31,7 @@ type History struct {
 // call is one Invoke and its Return.
 type call struct {
 	inv, ret   *Event // ret is nil while the call is open
-	admit      *Event // nil unless the executor writes it
+	admit      *Event // the Admit event of the call; nil if the executor writes none
 	entry      *entry // the task, timer, hook or registration concerned, or nil
 	within     *span  // the body that made it; nil if made outside
 	inListener bool   // it was made in a listener
@@ -74,8 +74,8 @@ type span struct {
 // it before other goroutines use h.
 func (h *History) Name(names map[int64]string) { h.named = names }
 
-// Of indexes the events. It returns an error for a log that its writer broke, and for
-// which no executor can be blamed: positions out of order, a Return without its Invoke,
+// Of indexes the events. It returns an error for a malformed log, which is a mistake of its
+// writer and not of the executor: positions out of order, a Return without its Invoke,
 // an End without its Begin, a label that is used twice, or, in virtual time, a clock that
 // runs backwards. Of keeps the slice, so the caller must not change the events afterwards.
 func Of(events []Event, rules Rules) (*History, error) {

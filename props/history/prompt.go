@@ -50,10 +50,10 @@ func (j *judge) nothingWaits() {
 
 // judgeStarvation is V7 (G13): between the moment at which a timer, a tail task or a hook
 // is ready and its Begin, the loop begins at most the rest of one batch and another whole
-// batch of tasks, and one more for each batch of timers or tail tasks that begins before it.
-// It is exercised where tasks competed.
+// batch of tasks, one more for each batch of timers or tail tasks that begins before it, and
+// one more for each change of the state between: a change ends the turn before its timers and
+// tail tasks, because hooks may have to run first (G6). It is exercised where tasks competed.
 func judgeStarvation(j *judge) {
-	bound := 2 * j.Rules.batch()
 	tasks, waiting := j.taskCounts()
 	for _, e := range j.entries {
 		if !e.accepted() || e.cancelled() != nil || e.removed() != nil {
@@ -71,18 +71,23 @@ func judgeStarvation(j *judge) {
 		if between > 0 || waiting[to] > 0 {
 			j.exercised()
 		}
-		if between > bound && between > bound+j.sameKind(e, from, to)/j.Rules.batch()*j.Rules.batch() {
+		if bound := 2 * j.Rules.batch(); between > bound && between > bound+j.moreBatches(e, from, to)*j.Rules.batch() {
 			j.blame(at(from, to), "%s, ready at #%d, waited for %d tasks, and a batch is %d", e.what(), from, between, j.Rules.batch())
 		}
 	}
 }
 
-// sameKind counts the bodies of the kind of e that begin between two positions.
-func (j *judge) sameKind(e *entry, from, to int) (n int) {
+// moreBatches returns how many batches of tasks e may wait for beyond two: one for each whole
+// batch of bodies of its own kind, and one for each change of the state, between the positions.
+func (j *judge) moreBatches(e *entry, from, to int) int {
+	older, moves := 0, 0
 	for _, s := range j.spans {
-		n += one(from < s.begin.N && s.begin.N < to && s.entry.op() == e.op())
+		older += one(from < s.begin.N && s.begin.N < to && s.entry.op() == e.op())
 	}
-	return n
+	for _, m := range j.moves {
+		moves += one(from < m.N && m.N < to)
+	}
+	return older/j.Rules.batch() + moves
 }
 
 // waitsUntil returns where the wait of an entry that never began ends: at its end, or at

@@ -158,11 +158,11 @@ func (j *judge) movedInTime(e *entry, c *call) {
 	n := c.inv.N
 	switch yes := e.cancelled(); {
 	case yes != nil && yes.returnedBefore(n):
-		j.blame(at(yes.ret.N, c.ret.N), "%s was reset at #%d, after its cancel had said true at #%d", e.what(), c.ret.N, yes.ret.N)
+		j.blame(at(yes.ret.N, c.ret.N), "%s was reset at #%d, after its cancel had returned true at #%d", e.what(), c.ret.N, yes.ret.N)
 	case !e.periodic() && e.began() && e.firstBegin() < n:
-		j.blame(at(e.firstBegin(), c.ret.N), "%s began at #%d, and its reset at #%d said true", e.what(), e.firstBegin(), c.ret.N)
+		j.blame(at(e.firstBegin(), c.ret.N), "%s began at #%d, and its reset at #%d returned true", e.what(), e.firstBegin(), c.ret.N)
 	case len(e.complete) > 0 && e.complete[0].N < n:
-		j.blame(at(e.complete[0].N, c.ret.N), "%s had ended at #%d, and its reset at #%d said true", e.what(), e.complete[0].N, c.ret.N)
+		j.blame(at(e.complete[0].N, c.ret.N), "%s had ended at #%d, and its reset at #%d returned true", e.what(), e.complete[0].N, c.ret.N)
 	case j.closed != 0 && j.closed < n, j.decidedBefore(n):
 		j.blame(at(max(j.asked, j.closed), c.ret.N), "%s was reset at #%d, called after the shutdown had decided about it", e.what(), c.ret.N)
 	}

@@ -76,6 +76,10 @@ var sleepVariants = []variant{
 	{"tail task starves", "batch=1", "g1 invoke tail 1\ng1 return tail 1 accepted\n" + threeTasks + "loop begin tail 1\nloop end tail 1\n",
 		"V7 G13 tail task 1, ready at #2, waited for 3 tasks, and a batch is 1"},
 	{"tail task waits a batch", "batch=2", "g1 invoke tail 1\ng1 return tail 1 accepted\n" + threeTasks + "loop begin tail 1\nloop end tail 1\n", ""},
+	{"tail task waits a batch more for a change of the state", "batch=1 states", "g1 invoke tail 1\ng1 return tail 1 accepted\ng1 state NotStarted->ShuttingDown\n" +
+		threeTasks + "loop begin tail 1\nloop end tail 1\n", ""},
+	{"tail task starves after a change of the state", "batch=1 states", "g1 state NotStarted->ShuttingDown\ng1 invoke tail 1\ng1 return tail 1 accepted\n" +
+		threeTasks + "loop begin tail 1\nloop end tail 1\n", "V7 G13 tail task 1, ready at #3, waited for 3 tasks, and a batch is 1"},
 	{"timer starves for ever", "batch=1", "g1 invoke schedule 1\ng1 return schedule 1 accepted\n" + threeTasks, "V7 G13 timer 1, ready at #2, waited for 3 tasks"},
 	{"timer is cancelled by the shutdown", "batch=1", "g1 invoke schedule 1\ng1 return schedule 1 accepted\n" + graceful + threeTasks, ""},
 	{"hook starves", "batch=1", graceful + hook1 + threeTasks + "loop begin hook 1\nloop end hook 1\n", "V7 G13 hook 1, ready at #4, waited for 3 tasks"},

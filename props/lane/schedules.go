@@ -54,11 +54,11 @@ type Speed struct {
 func (s Speed) String() string {
 	build := map[bool]string{false: "plain", true: "race"}[s.Race]
 	if s.Steps == 0 {
-		return fmt.Sprintf("%-5s  %-14s  not instrumented, %6.0f runs/s", build, s.Program, s.Free)
+		return fmt.Sprintf("%-5s  %-14s  without the scheduler, %6.0f runs/s", build, s.Program, s.Free)
 	}
 	text := fmt.Sprintf("%-5s  %-14s  %5.2f million steps/s, %6.0f runs/s", build, s.Program, s.Steps/1e6, s.Schedules)
 	if s.Free > 0 {
-		text += fmt.Sprintf("; not instrumented, %6.0f runs/s", s.Free)
+		text += fmt.Sprintf("; without the scheduler, %6.0f runs/s", s.Free)
 	}
 	return text
 }

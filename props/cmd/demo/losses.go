@@ -15,8 +15,8 @@ const (
 	enough     = 200 // tasks that run before the shutdown
 )
 
-// pool is the executor that one writes with a channel. Its worker takes tasks until the pool
-// is stopped.
+// pool is the usual executor made of a channel and a goroutine. Its worker takes tasks until the
+// pool is stopped.
 type pool struct {
 	tasks chan func()
 	stop  chan struct{}
@@ -53,7 +53,7 @@ func (p *pool) Execute(task func()) error {
 	}
 }
 
-// count is what became of tasks.
+// count has the numbers of accepted tasks and of those that ran.
 type count struct{ accepted, ran int64 }
 
 func (c count) lost() int64 { return c.accepted - c.ran }
@@ -82,7 +82,7 @@ func underLoad(execute func(func()) error, shutdown func()) count {
 	return count{accepted.Load(), ran.Load()}
 }
 
-// losses is the first part.
+// losses is the first part of the demonstration: the lost tasks of the pool and of core.
 func losses(string) ([]string, error) {
 	var channel, executor count
 	for range shutdowns {

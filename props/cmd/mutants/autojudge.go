@@ -77,6 +77,7 @@ const (
 	raceSchedules       = 4_000
 	realPrograms        = 600
 	socketPrograms      = 8_000
+	socketRacePrograms  = 1_000
 )
 
 // autoBudget is the most that each kind of check does for one pick, for people.
@@ -85,7 +86,7 @@ func autoBudget() map[score.By]string {
 		score.ByVirtual:    fmt.Sprintf("%d programs", virtualPrograms),
 		score.ByInterleave: fmt.Sprintf("%d schedules", interleaveSchedules),
 		score.ByReal:       fmt.Sprintf("%d programs", realPrograms),
-		score.BySockets:    fmt.Sprintf("%d programs", socketPrograms),
+		score.BySockets:    fmt.Sprintf("%d programs, then %d with the race detector", socketPrograms, socketRacePrograms),
 		score.ByKit:        "every program of the kits, once",
 		score.ByRaceLane:   fmt.Sprintf("%d schedules", raceSchedules),
 		score.ByTest:       "every test of the package and of the measured packages that import it, once",
@@ -213,7 +214,8 @@ func inSockets(pkg string) bool {
 	return inReal(pkg) || pkg == "core/tcp" || pkg == "core/internal/transport"
 }
 
-// sockets is the check by programs of connections, over a model of the kernel's sockets.
+// sockets is the check by programs of connections, over a model of the kernel's sockets. What
+// they miss, fewer of them look for with the race detector.
 func (a *autoLanes) sockets(m mutant.Mutant, pkg, dir string) (score.Look, bool, error) {
 	if !inSockets(pkg) {
 		return score.Look{}, false, nil
@@ -222,12 +224,25 @@ func (a *autoLanes) sockets(m mutant.Mutant, pkg, dir string) (score.Look, bool,
 	if err != nil {
 		return score.Look{}, false, err
 	}
-	bin, err := shadow.Lane{Root: a.root, Dir: filepath.Join(dir, "sockets"), Changed: changed}.Build()
+	look, looked, err := a.connections(shadow.Lane{Root: a.root, Dir: filepath.Join(dir, "sockets"), Changed: changed}, socketPrograms)
+	if err != nil || look.Killed {
+		return look, looked, err
+	}
+	programs := look.Runs
+	look, looked, err = a.connections(shadow.Lane{Root: a.root, Dir: filepath.Join(dir, "sockets-race"), Changed: changed, Race: true}, socketRacePrograms)
+	look.Runs += programs
+	return look, looked, err
+}
+
+// connections runs programs of connections until one of them has violated something or so many
+// have run.
+func (a *autoLanes) connections(the shadow.Lane, most int) (score.Look, bool, error) {
+	bin, err := the.Build()
 	if err != nil {
 		return score.Look{}, false, err
 	}
 	run := lane.Run{Bin: bin, Budget: autoWall, Seed: a.seed, Stall: a.stall, MaxMemory: maxMemory}
-	run.Until = func(r lane.Result) bool { return len(r.Failed)+len(r.Seen) > 0 || r.Runs >= socketPrograms }
+	run.Until = func(r lane.Result) bool { return len(r.Failed)+len(r.Seen) > 0 || r.Runs >= most }
 	r, err := twiceIfHung(run.Budget, func() (lane.Result, error) { return run.Do(a.root) })
 	if len(r.Failed) == 0 {
 		r.Failed = r.Seen

@@ -72,13 +72,19 @@ func (j *job) laneHash(m mutant.Mutant, lane string) (string, error) {
 		all = tests
 	}
 	if strings.Contains(lane, laneInterleave) || lane == laneRace {
-		sources, err := hashOf(j.root, "props/lanes/interleave/*.go", "props/lanes/interleave/*/*.go", "props/lanes/interleave/det/*/*.go")
+		sources, err := hashOf(j.root, laneSources...)
 		if err != nil {
 			return "", err
 		}
 		all += sources
 	}
 	return all, nil
+}
+
+// laneSources are the files of the interleave lane and of its engine.
+var laneSources = []string{
+	"props/lanes/interleave/*.go", "props/lanes/interleave/*/*.go",
+	"props/interleave/inprocess/*.go", "props/interleave/overlay/*.go", "props/interleave/overlay/files/*.txt",
 }
 
 // testSources are the files that lane test is built from, in one package.

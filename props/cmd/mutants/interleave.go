@@ -25,8 +25,7 @@ type interleaver struct {
 func newInterleaver(s settings) *interleaver {
 	i := &interleaver{settings: s, look: s.lookForSchedule}
 	i.build = func(dir string, changed map[string]string, race bool) (string, error) {
-		bin, _, err := build.Lane{Root: s.root, Dir: dir, Changed: changed, Race: race}.Build()
-		return bin, err
+		return build.Lane{Root: s.root, Dir: dir, Changed: changed, Race: race}.Build()
 	}
 	i.clean = map[bool]func() error{
 		false: sync.OnceValue(func() error { return i.control(false) }),

@@ -92,7 +92,7 @@ func (s *searcher) lanes(m mutant.Mutant) []string {
 	file := m.Edits[0].File
 	ofCore := filepath.Dir(file) == "core" || strings.HasPrefix(file, "core/internal/")
 	if s.interleave <= 0 || !ofCore || first == laneInterleave || first == laneRace {
-		return []string{first} // the interleave lane rewrites core, and has nothing else
+		return []string{first} // the interleave lane runs core, and nothing else
 	}
 	return []string{first, laneInterleave}
 }

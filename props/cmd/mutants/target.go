@@ -19,7 +19,7 @@ var targets = []struct{ prefix, target string }{
 	{"core/loop", "loop"}, {"core/body", "loop"}, {"core/current", "loop"}, {"core/local", "loop"}, {"core/internal/tasks/", "loop"}, {"core/offloop", "loop"},
 	{"core/", "executor"},
 	{"props/lanes/interleave/judge", "checks"}, {"props/lanes/interleave/room", "checks"}, {"props/lanes/interleave/linear", "checks"},
-	{"props/lanes/interleave/", "scheduler"}, {"props/", "checks"}, {"model/", "checks"},
+	{"props/lanes/interleave/", "scheduler"}, {"props/interleave/inprocess/", "scheduler"}, {"props/interleave/overlay/", "scheduler"}, {"props/", "checks"}, {"model/", "checks"},
 }
 
 // targetOf is the part of the module that a mutant of the file is aimed at.

@@ -17,7 +17,8 @@ func (v *verification) build(name, overlay string) (string, error) {
 }
 
 // runLanes runs all properties for the whole budget: in virtual time; beside it, as it
-// mostly waits, in real time; and under schedules that are chosen. The budget begins
+// mostly waits, in real time; and for half of it under schedules that are chosen, and on core/tcp
+// over a model of the kernel. The budget begins
 // when there is something to run: how long the compiler takes on a new machine is no
 // reason to look less.
 func (v *verification) runLanes() error {
@@ -26,7 +27,7 @@ func (v *verification) runLanes() error {
 		return err
 	}
 	v.clock.lanesBegin(time.Now())
-	var virtualErr, realErr, interleaveErr error
+	var virtualErr, realErr, interleaveErr, socketsErr error
 	var both sync.WaitGroup
 	both.Go(func() {
 		v.lane, virtualErr = lane.Run{Bin: bin, Budget: v.budget, Seed: v.seed, Hear: func(r lane.Result) {
@@ -48,16 +49,17 @@ func (v *verification) runLanes() error {
 		}
 	})
 	both.Go(func() { interleaveErr = v.runInterleave() })
+	both.Go(func() { socketsErr = v.runSockets() })
 	both.Wait()
 	v.clock.lanesEnd()
-	return errors.Join(virtualErr, realErr, interleaveErr)
+	return errors.Join(virtualErr, realErr, interleaveErr, socketsErr)
 }
 
 // runInterleave builds the lane of chosen schedules, which is a program of its own,
 // and runs it.
 func (v *verification) runInterleave() error {
 	the := build.Lane{Root: v.root, Dir: filepath.Join(v.out, "interleave")}
-	bin, _, err := the.Build()
+	bin, err := the.Build()
 	if err != nil {
 		return err
 	}

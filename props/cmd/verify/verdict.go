@@ -38,6 +38,7 @@ type report struct {
 	Traces     traceResult    `json:"traces"`
 	Undecided  int            `json:"linearizability_undecided"`
 	Interleave scheduleReport `json:"interleave"`
+	Sockets    socketsReport  `json:"sockets"`
 	Guarantees []guaranteeRow `json:"guarantees"`
 }
 
@@ -84,7 +85,7 @@ func (v *verification) report() report {
 		Schema: schema, Commit: commit(v.root), Go: runtime.Version(), Seconds: time.Since(v.began).Seconds(), Began: v.began, Seed: v.seed,
 		Model: modelOf(v.model), Channels: modelOf(v.regs),
 		Traces: v.traces, Undecided: v.lane.Undecided + v.real.Undecided + v.interleave.Undecided,
-		Interleave: schedulesOf(v.interleave),
+		Interleave: schedulesOf(v.interleave), Sockets: socketsOf(v.sockets),
 	}
 	for _, g := range props.Guarantees {
 		r.Guarantees = append(r.Guarantees, v.row(g))
@@ -199,6 +200,7 @@ func (r report) table(w io.Writer) {
 	r.Channels.print(w, "channels")
 	fmt.Fprintf(w, "traces   %d of the model and %d histories judged, %d with a wrong verdict\n", r.Traces.Model, r.Traces.History, len(r.Traces.Wrong))
 	r.Interleave.print(w)
+	r.Sockets.print(w)
 	for _, text := range r.Traces.Wrong {
 		fmt.Fprintf(w, "         WRONG %s\n", text)
 	}
@@ -261,9 +263,12 @@ func (r report) summary(w io.Writer) {
 }
 
 // exitCode is 1 for a violation of any kind and, if strict, 3 for a guarantee that
-// is checked and did not count as passed.
+// is checked and did not count as passed, and if the sockets lane was not run.
 func (r report) exitCode(strict bool) int {
 	code := 0
+	if strict && r.Sockets.Verdict != pass {
+		code = 3
+	}
 	for _, g := range r.Guarantees {
 		switch {
 		case g.Verdict == fail:
@@ -272,7 +277,7 @@ func (r report) exitCode(strict bool) int {
 			code = 3
 		}
 	}
-	if r.Model.bad() || r.Channels.bad() || len(r.Traces.Wrong) > 0 {
+	if r.Model.bad() || r.Channels.bad() || len(r.Traces.Wrong) > 0 || r.Sockets.Verdict == fail {
 		return 1
 	}
 	return code

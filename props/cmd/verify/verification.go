@@ -28,11 +28,12 @@ type verification struct {
 	mutants map[string]mutantResult // by name
 
 	interleave lane.Result // under schedules that are chosen
+	sockets    lane.Result // of connections, over a model of the kernel
 }
 
 // run does the parts side by side: the virtual lane of properties takes one
-// processor for the whole budget; the model, the traces, the mutants, the real lane
-// and the interleave lane share the other.
+// processor for the whole budget; the model, the traces, the mutants and the other
+// lanes share the other.
 func (v *verification) run() error {
 	if err := os.MkdirAll(filepath.Join(v.out, "bin"), 0o755); err != nil {
 		return err

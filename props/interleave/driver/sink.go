@@ -47,7 +47,8 @@ type event struct {
 	Output  string   `json:",omitempty"`
 }
 
-// show prints the tests of a package that it has not printed. More may follow.
+// show prints the tests of a package that it has not printed yet. It may be called again when the
+// package has more.
 func (k *sink) show(s *suite) {
 	if !s.begun {
 		s.begun = true

@@ -49,3 +49,18 @@ func TestProgramsUnderTheRaceDetector(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "ok races")
 }
+
+// TestPCTPromisesNothingPastItsLength: a bug of the depth may need a change of priority
+// anywhere in the schedule, and pct draws its changes from the expected length.
+func TestPCTPromisesNothingPastItsLength(t *testing.T) {
+	s, err := New("pct3", 1)
+	require.NoError(t, err)
+	s.last = result{decisions: 16, longest: 16}
+	depth, chance := s.Chance(4)
+	require.Equal(t, 3, depth)
+	require.InDelta(t, 1/(4*16.*16), chance, 1e-12)
+	s.last.decisions++
+	depth, chance = s.Chance(4)
+	require.Equal(t, 3, depth)
+	require.Zero(t, chance)
+}

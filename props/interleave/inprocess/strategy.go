@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // names are the strategies that New makes, in the order in which a mix takes them.
@@ -110,9 +112,11 @@ func (s *Strategy) All() bool {
 // The depth is 0 if the strategy is not PCT. The chance is 0 for a schedule that had more
 // decisions than expected, or in which priorities were drawn again.
 func (s *Strategy) Chance(goroutines int) (depth int, chance float64) {
-	if _, err := fmt.Sscanf(s.Name(), "pct%d", &depth); err != nil {
+	digits, isPCT := strings.CutPrefix(s.Name(), "pct")
+	if !isPCT {
 		return 0, 0
 	}
+	depth, _ = strconv.Atoi(digits) // of pct2 to pct5
 	longest := s.last.longest
 	if s.last.decisions > longest || s.last.decisions >= 8*defaultFair {
 		return depth, 0

@@ -6,7 +6,7 @@ import (
 
 	"eventide/props"
 	"eventide/props/history"
-	"eventide/props/lanes/interleave/det"
+	"eventide/props/interleave/inprocess"
 )
 
 // unwoken looks for news that came while the loop slept and that nobody told it, and for
@@ -46,7 +46,7 @@ func unwoken(p props.Program, events []history.Event) *history.Violation {
 // the clock does not only move when nobody can run: when the loop read it is not known.
 func overslept(sc Scenario, events []history.Event) *history.Violation {
 	p := sc.Program
-	if p.Loop || len(p.Starts) > 0 || p.Timers != history.CancelTimers || sc.Time != det.Idle {
+	if p.Loop || len(p.Starts) > 0 || p.Timers != history.CancelTimers || sc.Time != inprocess.Idle {
 		return nil
 	}
 	asked, last := 0, time.Duration(0) // the first shutdown call; from when on it is quiet

@@ -7,7 +7,7 @@ import (
 
 	"eventide/props"
 	"eventide/props/history"
-	"eventide/props/lanes/interleave/det"
+	"eventide/props/interleave/inprocess"
 
 	"github.com/stretchr/testify/require"
 )
@@ -87,7 +87,7 @@ func TestG12Overslept(t *testing.T) {
 		"a body has ended":    {asked + "loop begin task 1\n@1ms loop end task 1 normal\n@1ms loop park ShuttingDown until=3ms next=3ms queued=0\n", Scenario{}, false},
 		"timers may run":      {asked + "loop park ShuttingDown until=3ms next=3ms queued=0\n", Scenario{Program: props.Program{Timers: history.RunTimersUntilTimeout}}, false},
 		"channels may drain":  {asked + "loop park ShuttingDown until=3ms next=3ms queued=0\n", Scenario{Program: props.Program{Loop: true}}, false},
-		"the clock may move":  {asked + "loop park ShuttingDown until=3ms next=3ms queued=0\n", Scenario{Time: det.Boundary}, false},
+		"the clock may move":  {asked + "loop park ShuttingDown until=3ms next=3ms queued=0\n", Scenario{Time: inprocess.Boundary}, false},
 		"before the shutdown": {"loop park Started until=3ms next=3ms queued=0\n" + asked, Scenario{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

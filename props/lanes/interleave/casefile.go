@@ -9,21 +9,21 @@ import (
 	"path/filepath"
 
 	"eventide/props"
-	"eventide/props/lanes/interleave/det"
+	"eventide/props/interleave/inprocess"
 )
 
 // caseVersion is the version of the format of case files.
-const caseVersion = 1
+const caseVersion = 2
 
 // Case is a failing schedule as a file: the program, how time goes by in it, and the
 // switches, each with the line of source at which it happened.
 type Case struct {
-	Version   int          `json:"version"`
-	Guarantee string       `json:"guarantee"`
-	Text      string       `json:"text"`
-	Time      string       `json:"time"`
-	Scenario  Scenario     `json:"scenario"`
-	Switches  []det.Switch `json:"switches"`
+	Version   int                `json:"version"`
+	Guarantee string             `json:"guarantee"`
+	Text      string             `json:"text"`
+	Time      string             `json:"time"`
+	Scenario  Scenario           `json:"scenario"`
+	Switches  []inprocess.Switch `json:"switches"`
 }
 
 // NewCase returns the case of a failure.

@@ -7,7 +7,7 @@ import (
 
 	"eventide/props"
 	"eventide/props/history"
-	"eventide/props/lanes/interleave/det"
+	"eventide/props/interleave/inprocess"
 )
 
 // Census counts the goroutines of a counterexample: those that take a step in core before
@@ -54,11 +54,11 @@ func ParseCensus(line string) (c Census, err error) {
 func (f *Found) census() (c Census) {
 	steps, lines := f.breach()
 	c.Driver = len(f.events) == 0 || slices.ContainsFunc(f.events[:lines], func(e history.Event) bool {
-		return e.Kind == history.Invoke && det.RoleOf(e.G) == det.Main
+		return e.Kind == history.Invoke && inprocess.Number(e.G) == inprocess.Driver
 	})
 	seen := map[int]bool{}
 	for i, e := range f.result.Trace {
-		if e.G <= det.Main {
+		if e.G <= inprocess.Driver {
 			continue
 		}
 		if _, known := seen[e.G]; !known {

@@ -3,7 +3,7 @@ package interleave
 import (
 	"strings"
 
-	"eventide/props/lanes/interleave/det"
+	"eventide/props/interleave/inprocess"
 )
 
 // Conflicts are the pairs of places in core at which two goroutines met at an object
@@ -17,26 +17,26 @@ type Conflicts map[string]int
 // different goroutines did.
 type visitor struct {
 	name   string
-	op     det.Op
+	op     string
 	write  bool
 	first  int
 	others bool
 }
 
 // add enters a traced schedule.
-func (c Conflicts) add(trace []det.Event) {
+func (c Conflicts) add(trace []inprocess.Event) {
 	objects := map[int][]visitor{}
-	last := map[int]det.Event{}
+	last := map[int]inprocess.Event{}
 	hit := map[[2]string]bool{}
 	for _, e := range trace {
-		if e.Obj == 0 || e.Op == det.OpWaited || !strings.HasPrefix(e.Site, "core/") {
+		if e.Object == 0 || e.Op == inprocess.Blocked || !strings.HasPrefix(e.Site, "core/") {
 			continue
 		}
-		if p, ok := last[e.Obj]; ok && p.G != e.G && meet(p.Op, e.Op, p.Write, e.Write) {
+		if p, ok := last[e.Object]; ok && p.G != e.G && meet(p.Op, e.Op, p.Write, e.Write) {
 			hit[[2]string{place(p), place(e)}] = true
 		}
-		last[e.Obj] = e
-		objects[e.Obj] = visit(objects[e.Obj], e)
+		last[e.Object] = e
+		objects[e.Object] = visit(objects[e.Object], e)
 	}
 	for _, at := range objects {
 		for _, a := range at {
@@ -52,9 +52,9 @@ func (c Conflicts) add(trace []det.Event) {
 	}
 }
 
-func place(e det.Event) string { return e.Site + " " + e.Op.String() }
+func place(e inprocess.Event) string { return e.Site + " " + e.Op }
 
-func visit(at []visitor, e det.Event) []visitor {
+func visit(at []visitor, e inprocess.Event) []visitor {
 	name := place(e)
 	for i := range at {
 		if v := &at[i]; v.name == name {
@@ -68,12 +68,15 @@ func visit(at []visitor, e det.Event) []visitor {
 
 // meet reports whether b may follow a at once, on another goroutine, and their order
 // matters. Of locks, that is who unlocks and who locks next.
-func meet(a, b det.Op, aWrites, bWrites bool) bool {
+func meet(a, b string, aWrites, bWrites bool) bool {
+	locks := b == "lock" || b == "wlock" || b == "trylock"
 	switch a {
-	case det.OpLock, det.OpRLock:
+	case "lock", "wlock", "rlock":
 		return false
-	case det.OpUnlock, det.OpRUnlock:
-		return b == det.OpLock || b == det.OpTryLock || b == det.OpRLock && a == det.OpUnlock
+	case "unlock":
+		return locks || b == "rlock" || b == "tryrlock"
+	case "runlock":
+		return locks
 	}
-	return (aWrites || bWrites) && b != det.OpUnlock && b != det.OpRUnlock
+	return (aWrites || bWrites) && b != "unlock" && b != "runlock"
 }

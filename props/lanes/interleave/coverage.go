@@ -14,7 +14,6 @@ type Coverage struct {
 	Schedules int
 	Pruned    int
 	Steps     int
-	Events    int
 	Handovers int
 	Classes   int // happens-before classes of whole schedules, counted by visit
 	Singles   int // classes seen once: f1 of Good and Turing
@@ -66,7 +65,6 @@ func (c *Coverage) merge(d Coverage) {
 	c.Schedules += d.Schedules
 	c.Pruned += d.Pruned
 	c.Steps += d.Steps
-	c.Events += d.Events
 	c.Handovers += d.Handovers
 	c.Classes += d.Classes
 	c.Singles += d.Singles

@@ -7,9 +7,8 @@ import (
 	"testing"
 
 	"eventide/props/history"
+	"eventide/props/interleave/inprocess"
 	"eventide/props/lane"
-	"eventide/props/lanes/interleave/det"
-	"eventide/props/lanes/interleave/strategy"
 
 	"github.com/stretchr/testify/require"
 )
@@ -61,18 +60,18 @@ func TestHits(t *testing.T) {
 // before the one who locks.
 func TestConflictsOfATrace(t *testing.T) {
 	const object, lock, other, foreign = 1, 2, 3, 4
-	trace := []det.Event{
-		{G: 3, Obj: object, Op: det.OpStore, Write: true, Site: "core/a.go:1"},
-		{G: 3, Obj: object, Op: det.OpLoad, Site: "core/a.go:2"}, // the same goroutine
-		{G: 4, Obj: object, Op: det.OpLoad, Site: "core/b.go:1"}, // two looks
-		{G: 3, Obj: object, Op: det.OpStore, Write: true, Site: "core/a.go:3"},
-		{G: 3, Obj: lock, Op: det.OpLock, Write: true, Site: "core/a.go:4"},
-		{G: 4, Obj: lock, Op: det.OpWaited, Site: "core/b.go:2"}, // it could not
-		{G: 3, Obj: lock, Op: det.OpUnlock, Write: true, Site: "core/a.go:5"},
-		{G: 4, Obj: lock, Op: det.OpLock, Write: true, Site: "core/b.go:2"},
-		{G: 4, Obj: other, Op: det.OpStore, Write: true, Site: "core/b.go:3"}, // nobody else is there
-		{G: 3, Obj: foreign, Op: det.OpStore, Write: true, Site: "props/a.go:1"},
-		{G: 4, Obj: foreign, Op: det.OpStore, Write: true, Site: "props/b.go:1"},
+	trace := []inprocess.Event{
+		{G: 3, Object: object, Op: "store", Write: true, Site: "core/a.go:1"},
+		{G: 3, Object: object, Op: "load", Site: "core/a.go:2"}, // the same goroutine
+		{G: 4, Object: object, Op: "load", Site: "core/b.go:1"}, // two looks
+		{G: 3, Object: object, Op: "store", Write: true, Site: "core/a.go:3"},
+		{G: 3, Object: lock, Op: "lock", Write: true, Site: "core/a.go:4"},
+		{G: 4, Object: lock, Op: inprocess.Blocked, Site: "core/b.go:2"}, // it could not
+		{G: 3, Object: lock, Op: "unlock", Write: true, Site: "core/a.go:5"},
+		{G: 4, Object: lock, Op: "lock", Write: true, Site: "core/b.go:2"},
+		{G: 4, Object: other, Op: "store", Write: true, Site: "core/b.go:3"}, // nobody else is there
+		{G: 3, Object: foreign, Op: "store", Write: true, Site: "props/a.go:1"},
+		{G: 4, Object: foreign, Op: "store", Write: true, Site: "props/b.go:1"},
 	}
 	c := Conflicts{}
 	c.add(trace)
@@ -96,22 +95,19 @@ func TestNewClassRate(t *testing.T) {
 	require.Equal(t, 1.0, Coverage{}.NewClassRate(Coverage{}), "nothing has run")
 }
 
-// promised has a bound and runs nothing.
-type promised struct {
-	strategy.Strategy
-	chance float64
-}
+// promised has a chance and runs nothing.
+type promised struct{ chance float64 }
 
-func (p promised) Bound(n int) (int, float64) { return 2, p.chance / float64(n) }
+func (p promised) Chance(n int) (int, float64) { return 2, p.chance / float64(n) }
 
 // The chances of independent schedules come together, in whatever order and on whatever
 // shard they were made.
 func TestPCTsAddUp(t *testing.T) {
-	r := &det.Result{Goroutines: 2}
+	r := &inprocess.Result{Goroutines: 2}
 	one, other := PCTs{}, PCTs{}
 	one.add(Scenario{Name: "a"}, promised{chance: 1}, r) // 1/2
 	other.add(Scenario{Name: "a"}, promised{chance: 0.5}, r)
-	other.add(Scenario{Name: "b", Time: det.Boundary}, promised{chance: 0.5}, r) // three moves of the clock
+	other.add(Scenario{Name: "b", Time: inprocess.Boundary}, promised{chance: 0.3}, r) // the clock is one more
 	other.add(Scenario{Name: "generated 1"}, promised{chance: 1}, r)
 	one.merge(other)
 	c := one.confidence()
@@ -124,22 +120,16 @@ func TestPCTsAddUp(t *testing.T) {
 
 // TestRepeatComparesSchedules: a schedule that does not come out as it did is an error.
 func TestRepeatComparesSchedules(t *testing.T) {
-	sc := speedPrograms()[0]
-	x := NewExplorer()
-	st, err := strategy.New("walk", 1)
-	require.NoError(t, err)
-	r, _ := x.run(sc, st, false)
-	first := *r
-	_, err = x.repeat(sc, &first, false)
-	require.NoError(t, err)
-	for _, change := range []func(*det.Result){
-		func(r *det.Result) { r.Class++ },
-		func(r *det.Result) { r.Steps++ },
-		func(r *det.Result) { r.Verdict = det.OutOfSteps },
+	first := inprocess.Result{Class: 7, Steps: 30}
+	same := first
+	require.NoError(t, sameSchedule(&first, &same))
+	for _, change := range []func(*inprocess.Result){
+		func(r *inprocess.Result) { r.Class++ },
+		func(r *inprocess.Result) { r.Steps++ },
+		func(r *inprocess.Result) { r.Verdict = inprocess.OutOfSteps },
 	} {
 		other := first
 		change(&other)
-		_, err = x.repeat(sc, &other, false)
-		require.ErrorContains(t, err, "the same schedule ran differently")
+		require.ErrorContains(t, sameSchedule(&first, &other), "the same schedule ran differently")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"eventide/props/interleave/inprocess"
 	"eventide/props/lane"
-	"eventide/props/lanes/interleave/strategy"
 )
 
 // Exhausted is what the line says of that, and how long it took.
@@ -44,7 +44,7 @@ func exhaustible() []Scenario {
 // exhaust goes through the schedules of one scenario, up to a bound.
 func exhaust(sc Scenario, bound int, over func() bool) (exhaustion, error) {
 	e := exhaustion{explorer: NewExplorer(), bound: -1}
-	st := strategy.NewExhaustive(bound)
+	st := inprocess.NewExhaustive(bound)
 	var err error
 	e.found, err = e.explorer.Explore(sc, st, func(int) bool { return over() })
 	e.all, e.bound = st.All(), st.Bound()

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"eventide/props"
-	"eventide/props/lanes/interleave/strategy"
+	"eventide/props/interleave/inprocess"
 )
 
 // How many schedules a scenario gets before the next has its turn: a generated
@@ -222,10 +222,10 @@ func (s settings) visit(scenarios []Scenario, round, i int) []Scenario {
 	return visits
 }
 
-func (s settings) newMix(round, i int) (strategy.Strategy, error) {
+func (s settings) newMix(round, i int) (*inprocess.Strategy, error) {
 	seed := s.seed + uint64(round)<<40 + uint64(i)<<20
 	if s.strategy != "" {
 		return newStrategy(s.strategy, seed)
 	}
-	return strategy.NewMix(seed, strategy.Names()...)
+	return inprocess.NewMix(seed, inprocess.Names()...)
 }

@@ -7,9 +7,8 @@ import (
 
 	"eventide/props"
 	"eventide/props/history"
+	"eventide/props/interleave/inprocess"
 	"eventide/props/lanes/interleave/bare"
-	"eventide/props/lanes/interleave/det"
-	"eventide/props/lanes/interleave/strategy"
 )
 
 // Scenario is a program and how time goes by in it.
@@ -18,7 +17,7 @@ type Scenario struct {
 	Program props.Program       `json:"program"`
 	Bare    *bare.Config        `json:"bare,omitempty"`  // instead of Program: without a Tracer
 	Group   *props.GroupProgram `json:"group,omitempty"` // instead of Program: several executors
-	Time    det.TimeMode        `json:"time"`
+	Time    inprocess.TimeMode  `json:"time"`
 }
 
 // writesHistory reports whether a run is judged by the events that it leaves. The
@@ -41,22 +40,22 @@ type Found struct {
 	Scenario  Scenario
 	Violation history.Violation
 	Others    []history.Violation
-	Switches  []det.Switch
+	Switches  []inprocess.Switch
 	Strategy  string
 	Schedule  int // which of the scenario's schedules, from 1
-	Verdict   det.Verdict
+	Verdict   inprocess.Verdict
 
 	events []history.Event
-	result *det.Result
+	result *inprocess.Result
 }
 
 // Explorer runs schedules of one scenario after the other.
 type Explorer struct {
-	Options det.Options
+	Options inprocess.Options
 	NoJudge bool // run only: to measure the scheduler
 	Check   int  // every so many schedules one runs a second time and must be the same; 0: never
 	Sample  int  // this schedule of each call of Explore is traced, for Conflicts; 0: none
-	Observe func(Scenario, *det.Result)
+	Observe func(Scenario, *inprocess.Result)
 
 	Coverage
 	breaches []bare.Breach   // of the last run
@@ -80,22 +79,22 @@ func (x *Explorer) Forget() {
 }
 
 // run makes one schedule. What it returns is gone with the next one.
-func (x *Explorer) run(sc Scenario, st det.Strategy, trace bool) (*det.Result, props.Recording) {
+func (x *Explorer) run(sc Scenario, st *inprocess.Strategy, trace bool) (*inprocess.Result, props.Recording) {
 	var out props.Recording
 	opt := x.Options
 	opt.Time, opt.Trace = sc.Time, trace
 	x.breaches = nil
 	switch {
 	case sc.Bare != nil:
-		return det.Run(st, opt, func() { x.breaches = bare.Run(*sc.Bare) }), out
+		return inprocess.Run(st, opt, func() { x.breaches = bare.Run(*sc.Bare) }), out
 	case sc.Group != nil:
-		return det.Run(st, opt, func() {
+		return inprocess.Run(st, opt, func() {
 			if text := sc.Group.Run(); text != "" {
 				x.breaches = []bare.Breach{{Guarantee: "G21", Text: text}}
 			}
 		}), out
 	}
-	r := det.Run(st, opt, func() { out = props.RunIn(x.spare, sc.Program) })
+	r := inprocess.Run(st, opt, func() { out = props.RunIn(x.spare, sc.Program) })
 	x.spare = out.Events[:0]
 	return r, out
 }
@@ -103,7 +102,7 @@ func (x *Explorer) run(sc Scenario, st det.Strategy, trace bool) (*det.Result, p
 // Explore makes schedules until one breaks a guarantee, the strategy has no more,
 // or enough says so. A schedule that does not repeat itself is an error: then
 // nothing that the lane says counts.
-func (x *Explorer) Explore(sc Scenario, st strategy.Strategy, enough func(schedules int) bool) (*Found, error) {
+func (x *Explorer) Explore(sc Scenario, st *inprocess.Strategy, enough func(schedules int) bool) (*Found, error) {
 	began := time.Now()
 	defer func() { x.Elapsed += time.Since(began) }()
 	for n := 1; !enough(n-1) && st.Begin(); n++ {
@@ -114,7 +113,7 @@ func (x *Explorer) Explore(sc Scenario, st strategy.Strategy, enough func(schedu
 		if x.Observe != nil {
 			x.Observe(sc, r)
 		}
-		if r.Verdict == det.Pruned {
+		if r.Verdict == inprocess.Pruned {
 			continue
 		}
 		if x.NoJudge {
@@ -127,7 +126,7 @@ func (x *Explorer) Explore(sc Scenario, st strategy.Strategy, enough func(schedu
 		if len(j.violations) > 0 {
 			return &Found{
 				Scenario: sc, Violation: j.violations[0], Others: j.violations[1:],
-				Switches: append([]det.Switch(nil), r.Switches...), Strategy: st.Name(), Schedule: n, Verdict: r.Verdict,
+				Switches: append([]inprocess.Switch(nil), r.Switches...), Strategy: st.Name(), Schedule: n, Verdict: r.Verdict,
 				events: slices.Clone(out.Events), result: r,
 			}, nil
 		}
@@ -143,22 +142,19 @@ func (x *Explorer) Explore(sc Scenario, st strategy.Strategy, enough func(schedu
 }
 
 // count enters a schedule in the books, and reports whether its class is new.
-func (x *Explorer) count(r *det.Result) (isNew bool) {
+func (x *Explorer) count(r *inprocess.Result) (isNew bool) {
 	x.Schedules++
 	x.Steps += r.Steps
-	x.Events += r.Events
 	x.Handovers += r.Handovers
 	x.Verdicts[r.Verdict.String()]++
-	if r.NUnfair > 0 {
-		for _, site := range r.NeedsFairness() {
-			x.Fairness[site]++
-		}
+	for _, site := range r.Unfair {
+		x.Fairness[site]++
 	}
-	if r.Verdict == det.Pruned {
+	if r.Verdict == inprocess.Pruned {
 		x.Pruned++
 		return false
 	}
-	if r.Verdict == det.OutOfSteps {
+	if r.Verdict == inprocess.OutOfSteps {
 		x.Undecided++
 	}
 	switch x.classes[r.Class] {
@@ -175,14 +171,22 @@ func (x *Explorer) count(r *det.Result) (isNew bool) {
 }
 
 // repeat runs the schedule of r once more: it has to be the same.
-func (x *Explorer) repeat(sc Scenario, r *det.Result, trace bool) (*det.Result, error) {
+func (x *Explorer) repeat(sc Scenario, r *inprocess.Result, trace bool) (*inprocess.Result, error) {
 	first := *r
-	again := strategy.NewReplay(append([]det.Switch(nil), r.Switches...))
+	again := inprocess.NewReplay(append([]inprocess.Switch(nil), r.Switches...))
 	again.Begin()
 	second, _ := x.run(sc, again, trace)
-	if second.Class != first.Class || second.Steps != first.Steps || second.Verdict != first.Verdict {
-		return nil, fmt.Errorf("interleave: the same schedule ran differently: %d steps, class %x, %v; then %d steps, class %x, %v: something in it is not controlled\n%v",
-			first.Steps, first.Class, first.Verdict, second.Steps, second.Class, second.Verdict, sc.Program)
+	if err := sameSchedule(&first, second); err != nil {
+		return nil, fmt.Errorf("%w\n%v", err, sc.Program)
 	}
 	return second, nil
+}
+
+// sameSchedule is an error unless a schedule came out as it did before.
+func sameSchedule(first, second *inprocess.Result) error {
+	if second.Class == first.Class && second.Steps == first.Steps && second.Verdict == first.Verdict {
+		return nil
+	}
+	return fmt.Errorf("interleave: the same schedule ran differently: %d steps, class %x, %v; then %d steps, class %x, %v: something in it is not controlled",
+		first.Steps, first.Class, first.Verdict, second.Steps, second.Class, second.Verdict)
 }

@@ -7,7 +7,7 @@ import (
 
 	"eventide/props"
 	"eventide/props/history"
-	"eventide/props/lanes/interleave/det"
+	"eventide/props/interleave/inprocess"
 )
 
 // judgement is what the properties say of one history. A history that comes again
@@ -21,14 +21,14 @@ type judgement struct {
 
 // lane says how strictly a history of the scenario is judged.
 func (sc Scenario) lane() props.Lane {
-	if sc.Time == det.Idle {
+	if sc.Time == inprocess.Idle {
 		return props.Chosen
 	}
 	return props.Ticking
 }
 
 // judge judges a run, unless its history was judged before.
-func (x *Explorer) judge(sc Scenario, r *det.Result, out props.Recording) (*judgement, error) {
+func (x *Explorer) judge(sc Scenario, r *inprocess.Result, out props.Recording) (*judgement, error) {
 	if !sc.writesHistory() {
 		if sc.Group != nil && sc.Group.Exercises() {
 			x.Exercised["G21"]++
@@ -61,7 +61,7 @@ func (x *Explorer) judge(sc Scenario, r *det.Result, out props.Recording) (*judg
 }
 
 // judgeBreaches judges a run without events.
-func (x *Explorer) judgeBreaches(r *det.Result) *judgement {
+func (x *Explorer) judgeBreaches(r *inprocess.Result) *judgement {
 	j := &judgement{}
 	if v := ending(r); v != nil {
 		j.violations = append(j.violations, *v)
@@ -76,14 +76,14 @@ func (x *Explorer) judgeBreaches(r *det.Result) *judgement {
 	return j
 }
 
-func raceViolation(r *det.Result) history.Violation {
+func raceViolation(r *inprocess.Result) history.Violation {
 	return history.Violation{
 		Guarantee: "G2", Predicate: "S17", Sentence: "what happens in one goroutine is ordered before what sees it in another",
 		Text: fmt.Sprintf("the race detector reported %d data races in this schedule: see above (where a goroutine began is right in the report of a replay)", r.Races),
 	}
 }
 
-func newJudgement(sc Scenario, r *det.Result, out props.Recording) (*judgement, error) {
+func newJudgement(sc Scenario, r *inprocess.Result, out props.Recording) (*judgement, error) {
 	j := &judgement{}
 	if v := ending(r); v != nil {
 		j.violations = append(j.violations, *v)
@@ -117,24 +117,24 @@ func (sc Scenario) judge(out props.Recording) (props.Verdict, error) {
 }
 
 // ending returns what is wrong with the way in which a run ended.
-func ending(r *det.Result) *history.Violation {
+func ending(r *inprocess.Result) *history.Violation {
 	where := strings.Join(r.Blocked, "; ")
 	switch r.Verdict {
-	case det.Deadlocked:
+	case inprocess.Deadlocked:
 		return &history.Violation{Guarantee: "G12", Predicate: "deadlock", Sentence: "somebody can always go on", Text: "nobody can: " + where}
-	case det.Leaked:
+	case inprocess.Leaked:
 		return &history.Violation{Guarantee: "G24", Predicate: "S16", Sentence: "nothing is left behind", Text: "goroutines are blocked for ever: " + where}
-	case det.Livelocked:
+	case inprocess.Livelocked:
 		return &history.Violation{Guarantee: "G12", Predicate: "livelock", Sentence: "a loop with nothing to do sleeps", Text: "everybody has his turn, again and again, and nothing comes of it: " + where}
-	case det.Panicked:
-		return &history.Violation{Guarantee: "G14", Predicate: "panic", Sentence: "panics stay inside", Text: fmt.Sprintf("a panic left a goroutine: %v\n%s", r.Panic.Value, r.Panic.Stack)}
+	case inprocess.Panicked:
+		return &history.Violation{Guarantee: "G14", Predicate: "panic", Sentence: "panics stay inside", Text: fmt.Sprintf("a panic left a goroutine: %v", r.Panic)}
 	}
 	return nil
 }
 
 // historyHash is the same for histories that differ only in the numbers of
 // goroutines.
-func historyHash(r *det.Result, out props.Recording) [2]uint64 {
+func historyHash(r *inprocess.Result, out props.Recording) [2]uint64 {
 	h := hasher{uint64(r.Verdict) + 1, uint64(out.AlarmsLeft) + 7}
 	if out.Events == nil {
 		h.add(r.Class)

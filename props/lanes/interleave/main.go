@@ -18,7 +18,7 @@ import (
 	"eventide/internal/command"
 	"eventide/internal/shard"
 	"eventide/props"
-	"eventide/props/lanes/interleave/strategy"
+	"eventide/props/interleave/inprocess"
 )
 
 // settings are the command line of the lane.
@@ -72,9 +72,9 @@ func Main(args []string, out, errs io.Writer) int {
 	if err != nil {
 		return command.Refuse(errs, "lane", err)
 	}
-	runtime.GOMAXPROCS(1)   // one goroutine runs at a time: another thread would only be handed over to
-	debug.SetGCPercent(800) // a run leaves little behind, and there are many
-	if s.bench && !instrumented() {
+	runtime.GOMAXPROCS(1)  // one goroutine runs at a time: another thread would only be handed over to
+	debug.SetGCPercent(-1) // package inprocess collects between two schedules
+	if s.bench && !controlled() {
 		return s.benchmark()
 	}
 	if err := SelfCheck(s.seed); err != nil {
@@ -169,7 +169,7 @@ func (s *settings) check() error {
 	}
 	if s.strategy != "" {
 		if _, err := newStrategy(s.strategy, 1); err != nil {
-			return fmt.Errorf("-strategy is %q, want exhaustive or one of %s", s.strategy, strings.Join(strategy.Names(), ", "))
+			return fmt.Errorf("-strategy is %q, want exhaustive or one of %s", s.strategy, strings.Join(inprocess.Names(), ", "))
 		}
 	}
 	if s.scenario != "" {

@@ -5,14 +5,13 @@ import (
 	"time"
 
 	"eventide/props/history"
-	"eventide/props/lanes/interleave/det"
-	"eventide/props/lanes/interleave/strategy"
+	"eventide/props/interleave/inprocess"
 )
 
 // again runs one list of switches, and returns what it breaks, if it breaks the
 // guarantee that want names.
-func (x *Explorer) again(sc Scenario, switches []det.Switch, want string, trace bool) (*Found, *strategy.Replay) {
-	st := strategy.NewReplay(switches)
+func (x *Explorer) again(sc Scenario, switches []inprocess.Switch, want string, trace bool) (*Found, *inprocess.Strategy) {
+	st := inprocess.NewReplay(switches)
 	st.Begin()
 	r, out := x.run(sc, st, trace)
 	j := (*judgement)(nil)
@@ -27,7 +26,7 @@ func (x *Explorer) again(sc Scenario, switches []det.Switch, want string, trace 
 		}
 		others := append(append([]history.Violation(nil), j.violations[:i]...), j.violations[i+1:]...)
 		return &Found{
-			Scenario: sc, Violation: v, Others: others, Switches: append([]det.Switch(nil), r.Switches...), Verdict: r.Verdict,
+			Scenario: sc, Violation: v, Others: others, Switches: append([]inprocess.Switch(nil), r.Switches...), Verdict: r.Verdict,
 			events: slices.Clone(out.Events), result: r,
 		}, st
 	}
@@ -40,6 +39,10 @@ func (x *Explorer) again(sc Scenario, switches []det.Switch, want string, trace 
 const (
 	mostReplays = 12_000
 	mostTime    = 30 * time.Second
+
+	// Goroutines that failing schedules leave behind. The race detector, which has room for
+	// 8,128 goroutines, ends a process that has more.
+	mostAbandoned = 6_000
 )
 
 // minimiser makes one failure small. What it accepts has to break the same guarantee,
@@ -80,10 +83,13 @@ func (x *Explorer) Minimise(f *Found) (*Found, int) {
 	return least, m.tries
 }
 
-func (m *minimiser) over() bool { return m.tries >= mostReplays || time.Now().After(m.until) }
+func (m *minimiser) over() bool {
+	full := inprocess.RaceBuild && inprocess.Abandoned() > mostAbandoned
+	return m.tries >= mostReplays || full || time.Now().After(m.until)
+}
 
 // replay returns what the switches break, if it is the guarantee.
-func (m *minimiser) replay(sc Scenario, switches []det.Switch) *Found {
+func (m *minimiser) replay(sc Scenario, switches []inprocess.Switch) *Found {
 	if m.over() {
 		return nil
 	}
@@ -125,7 +131,7 @@ func (m *minimiser) breaks(sc Scenario, schedules int) bool {
 	if f := m.replay(sc, m.best.Switches); f != nil && m.accept(f) {
 		return true
 	}
-	st, err := strategy.NewMix(uint64(len(sc.text())), "pct2", "pct3", "sticky", "pos", "walk")
+	st, err := inprocess.NewMix(uint64(len(sc.text())), "pct2", "pct3", "sticky", "pos", "walk")
 	if err != nil {
 		panic(err) // the names are constants
 	}
@@ -134,7 +140,7 @@ func (m *minimiser) breaks(sc Scenario, schedules int) bool {
 }
 
 // search makes so many schedules, and returns the first that breaks the guarantee.
-func (m *minimiser) search(sc Scenario, st strategy.Strategy, schedules int) *Found {
+func (m *minimiser) search(sc Scenario, st *inprocess.Strategy, schedules int) *Found {
 	y := NewExplorer()
 	y.Options, y.Check = m.x.Options, 0
 	f, err := y.Explore(sc, st, func(n int) bool { return n >= schedules || m.over() })

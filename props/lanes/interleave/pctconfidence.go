@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"eventide/props/interleave/inprocess"
 	"eventide/props/lane"
-	"eventide/props/lanes/interleave/det"
-	"eventide/props/lanes/interleave/strategy"
 )
 
 // PCTs is, by depth and by scenario, how sure the schedules of PCT make that there is no
@@ -20,17 +19,22 @@ type PCTs map[int]map[string]int64
 
 const pctUnit = 1e-12
 
+// chancer knows the chance that the theorem grants to its last schedule, see
+// inprocess.Strategy.
+type chancer interface {
+	Chance(goroutines int) (depth int, chance float64)
+}
+
 // add enters the last schedule of the strategy.
-func (p PCTs) add(sc Scenario, st strategy.Strategy, r *det.Result) {
-	b, ok := st.(strategy.Bounded)
-	if !ok || isGenerated(sc) {
+func (p PCTs) add(sc Scenario, st chancer, r *inprocess.Result) {
+	if isGenerated(sc) {
 		return
 	}
 	n := r.Goroutines
-	if sc.Time != det.Idle {
-		n += det.Main // the moves of the clock have priorities too
+	if sc.Time != inprocess.Idle {
+		n++ // the clock has a priority too
 	}
-	depth, chance := b.Bound(n)
+	depth, chance := st.Chance(n)
 	if depth == 0 {
 		return
 	}

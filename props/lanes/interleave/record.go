@@ -21,7 +21,7 @@ const recordVersion = 1
 // gone through twice.
 type Record struct {
 	Schema    int        `json:"schema"`
-	Core      string     `json:"core"` // hash of what was instrumented
+	Core      string     `json:"core"` // hash of its source
 	Scenarios []Recorded `json:"scenarios"`
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"eventide/props"
 	"eventide/props/history"
+	"eventide/props/interleave/inprocess"
 	"eventide/props/lanes/interleave/bare"
-	"eventide/props/lanes/interleave/det"
 )
 
 // about says which guarantees a scenario was made for, by the beginning of its name.
@@ -101,16 +101,16 @@ func Pairs(warm bool) []Scenario {
 func Focused() []Scenario {
 	execute := submits(history.OpExecute)
 	var all []Scenario
-	add := func(name string, time det.TimeMode, p props.Program) {
+	add := func(name string, time inprocess.TimeMode, p props.Program) {
 		all = append(all, Scenario{Name: name, Program: p, Time: time})
 	}
 	for _, start := range []props.Start{props.StartRefused, props.StartPanic, props.StartLate, props.StartTwice, props.StartInline, props.StartCallback} {
 		for _, other := range []call{calls[0], calls[7], calls[9]} {
-			add(fmt.Sprintf("start %s|%s", start, other.name), det.Idle, props.Program{
+			add(fmt.Sprintf("start %s|%s", start, other.name), inprocess.Idle, props.Program{
 				Starts: []props.Start{start},
 				Actors: []props.Actor{{Steps: execute(1)}, {Steps: other.steps(2)}, {Steps: execute(3)}},
 			})
-			add(fmt.Sprintf("start %s twice|%s", start, other.name), det.Idle, props.Program{
+			add(fmt.Sprintf("start %s twice|%s", start, other.name), inprocess.Idle, props.Program{
 				Starts: []props.Start{start, start},
 				Actors: []props.Actor{{Steps: execute(1)}, {Steps: other.steps(2)}},
 			})
@@ -118,7 +118,7 @@ func Focused() []Scenario {
 	}
 	for _, end := range []history.Outcome{history.Exited, history.Panicked} {
 		for _, other := range []call{calls[0], calls[6], calls[7], calls[9]} {
-			add(fmt.Sprintf("body %v|%s", end, other.name), det.Idle, props.Program{
+			add(fmt.Sprintf("body %v|%s", end, other.name), inprocess.Idle, props.Program{
 				Actors: []props.Actor{
 					{Steps: []props.Step{{Op: history.OpExecute, ID: 1, Body: &props.Script{End: end}}}},
 					{Steps: other.steps(2)},
@@ -127,7 +127,7 @@ func Focused() []Scenario {
 		}
 	}
 	for _, policy := range []history.TimerPolicy{history.CancelTimers, history.RunDueTimers, history.RunTimersUntilTimeout} {
-		for _, mode := range []det.TimeMode{det.Idle, det.Adversarial, det.Boundary} {
+		for _, mode := range []inprocess.TimeMode{inprocess.Idle, inprocess.Adversarial, inprocess.Boundary} {
 			add(fmt.Sprintf("timers %v %v", policy, mode), mode, props.Program{
 				Timers: policy,
 				Actors: []props.Actor{
@@ -214,7 +214,7 @@ func Generated(id string, seed int) Scenario {
 	g, _ := props.Lookup(id)
 	sc.Program = props.Programs(g.Profile).Example(seed)
 	if seed%4 == 3 {
-		sc.Time = det.TimeMode(1 + seed/4%2)
+		sc.Time = inprocess.TimeMode(1 + seed/4%2)
 	}
 	return sc
 }

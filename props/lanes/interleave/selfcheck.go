@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"eventide/props/lanes/interleave/det"
-	"eventide/props/lanes/interleave/strategy"
+	"eventide/props/interleave/inprocess"
 	"eventide/props/lanes/interleave/toy"
 )
 
@@ -16,25 +15,25 @@ var ErrNotRun = errors.New("interleave: not run")
 // selfCheckSchedules is how many schedules each strategy gets for a planted bug.
 const selfCheckSchedules = 2000
 
-// SelfCheck proves, in this very process, that core's operations are instrumented and that
+// SelfCheck proves, in this very process, that core's operations are controlled and that
 // every strategy finds planted bugs: a lost update, and a lost wake-up, which ends in
 // a deadlock. Without that a lane that finds nothing looks like one that passes.
 func SelfCheck(seed uint64) error {
-	if !instrumented() {
-		return fmt.Errorf("%w: core is not instrumented: was this binary built with the overlay of cmd/rewrite?", ErrNotRun)
+	if !controlled() {
+		return fmt.Errorf("%w: core is not controlled: was this binary built with the overlay?", ErrNotRun)
 	}
-	for _, name := range append(strategy.Names(), "exhaustive") {
+	for _, name := range append(inprocess.Names(), inprocess.Exhaustive) {
 		for _, bug := range []struct {
 			name   string
-			broken func(st det.Strategy) bool
+			broken func(st *inprocess.Strategy) bool
 		}{
-			{"lost update", func(st det.Strategy) bool {
+			{"lost update", func(st *inprocess.Strategy) bool {
 				var sum int32
-				r := det.Run(st, det.Options{}, func() { sum = toy.LostUpdate() })
-				return r.Verdict == det.Finished && sum != 2
+				r := inprocess.Run(st, inprocess.Options{}, func() { sum = toy.LostUpdate() })
+				return r.Verdict == inprocess.Finished && sum != 2
 			}},
-			{"lost wake-up", func(st det.Strategy) bool {
-				return det.Run(st, det.Options{}, toy.LostWakeUp).Verdict == det.Deadlocked
+			{"lost wake-up", func(st *inprocess.Strategy) bool {
+				return inprocess.Run(st, inprocess.Options{}, toy.LostWakeUp).Verdict == inprocess.Deadlocked
 			}},
 		} {
 			st, err := newStrategy(name, seed)
@@ -42,17 +41,17 @@ func SelfCheck(seed uint64) error {
 				return err
 			}
 			if !hunt(st, bug.broken) {
-				return fmt.Errorf("%w: %s did not find the planted %s in %d schedules: was this binary built with the overlay of cmd/rewrite?", ErrNotRun, name, bug.name, selfCheckSchedules)
+				return fmt.Errorf("%w: %s did not find the planted %s in %d schedules: was this binary built with the overlay?", ErrNotRun, name, bug.name, selfCheckSchedules)
 			}
 		}
 	}
-	if det.RaceBuild && !huntRace(seed) {
+	if inprocess.RaceBuild && !huntRace(seed) {
 		return fmt.Errorf("%w: the race detector did not see the planted race", ErrNotRun)
 	}
 	return nil
 }
 
-func hunt(st strategy.Strategy, broken func(det.Strategy) bool) bool {
+func hunt(st *inprocess.Strategy, broken func(*inprocess.Strategy) bool) bool {
 	for range selfCheckSchedules {
 		if !st.Begin() {
 			return false
@@ -64,30 +63,27 @@ func hunt(st strategy.Strategy, broken func(det.Strategy) bool) bool {
 	return false
 }
 
-func newStrategy(name string, seed uint64) (strategy.Strategy, error) {
-	if name == "exhaustive" {
-		return strategy.NewExhaustive(2), nil
+func newStrategy(name string, seed uint64) (*inprocess.Strategy, error) {
+	if name == inprocess.Exhaustive {
+		return inprocess.NewExhaustive(2), nil
 	}
-	return strategy.New(name, seed)
+	return inprocess.New(name, seed)
 }
 
 // huntRace looks for the planted races; the detector's reports of them go to stderr. The
-// second is there in every schedule, and is looked for in the one where a goroutine
-// begins when another has ended, after runs that left goroutines to be used again.
+// second is there in every schedule, also where a goroutine begins when another has ended.
 func huntRace(seed uint64) bool {
 	fmt.Fprintln(os.Stderr, "lane: the next two reports of a race are of races that are planted, to see that the detector works")
-	st, err := strategy.New("walk", seed)
-	if err != nil {
-		panic(err) // the name is a constant
+	for _, planted := range []func() int{toy.Unordered, toy.OneAfterTheOther} {
+		st, err := inprocess.New("walk", seed)
+		if err != nil {
+			panic(err) // the name is a constant
+		}
+		if !hunt(st, func(st *inprocess.Strategy) bool {
+			return inprocess.Run(st, inprocess.Options{}, func() { planted() }).Races > 0
+		}) {
+			return false
+		}
 	}
-	races := func(st det.Strategy, f func() int) bool {
-		return det.Run(st, det.Options{}, func() { f() }).Races > 0
-	}
-	return hunt(st, func(st det.Strategy) bool { return races(st, toy.Unordered) }) && races(newest{}, toy.OneAfterTheOther)
+	return true
 }
-
-// newest lets the goroutine that was started last go on.
-type newest struct{}
-
-//go:norace
-func (newest) Next(d *det.Decision) int { return len(d.Runnable) - 1 }

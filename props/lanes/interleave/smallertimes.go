@@ -7,15 +7,15 @@ import (
 
 	"eventide/props"
 	"eventide/props/history"
-	"eventide/props/lanes/interleave/det"
+	"eventide/props/interleave/inprocess"
 )
 
 // times makes each time of the best as small as it gets: zero, or equal to another, or
 // a millisecond, or a half; and has the clock move only when nobody can run.
 func (m *minimiser) times() {
 	breaks := func(sc Scenario) bool { return m.breaks(sc, searchPerTime) }
-	if sc := m.best.Scenario; sc.Time != det.Idle {
-		sc.Time = det.Idle
+	if sc := m.best.Scenario; sc.Time != inprocess.Idle {
+		sc.Time = inprocess.Idle
 		breaks(sc)
 	}
 	for again := true; again; {

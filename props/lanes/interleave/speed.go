@@ -13,10 +13,9 @@ import (
 	"eventide/core"
 	"eventide/props"
 	"eventide/props/history"
+	"eventide/props/interleave/inprocess"
 	"eventide/props/lane"
 	"eventide/props/lanes/interleave/bare"
-	"eventide/props/lanes/interleave/det"
-	"eventide/props/lanes/interleave/strategy"
 )
 
 // speedPrograms have five goroutines each: four callers and the loop. One drives core
@@ -46,7 +45,7 @@ func numbered(steps []props.Step, from int) []props.Step {
 // it no slower.
 func perSecond(d time.Duration, f func() (n int)) float64 {
 	began, cpu := time.Now(), processTime()
-	n := 0
+	n := f() // a busy machine may take longer than d to come here
 	for time.Since(began) < d {
 		n += f()
 	}
@@ -58,9 +57,9 @@ func perSecond(d time.Duration, f func() (n int)) float64 {
 }
 
 // measure runs a program for about d under a strategy.
-func measure(sc Scenario, st strategy.Strategy, d time.Duration) lane.Speed {
+func measure(sc Scenario, st *inprocess.Strategy, d time.Duration) lane.Speed {
 	x, schedules := NewExplorer(), 0
-	s := lane.Speed{Program: sc.Name, Race: det.RaceBuild}
+	s := lane.Speed{Program: sc.Name, Race: inprocess.RaceBuild}
 	s.Steps = perSecond(d, func() int {
 		st.Begin()
 		r, _ := x.run(sc, st, false)
@@ -74,7 +73,7 @@ func measure(sc Scenario, st strategy.Strategy, d time.Duration) lane.Speed {
 
 // measureFree runs a program for about d as it is, in a binary without the overlay.
 func measureFree(sc Scenario, d time.Duration) lane.Speed {
-	return lane.Speed{Program: sc.Name, Race: det.RaceBuild, Free: perSecond(d, func() int {
+	return lane.Speed{Program: sc.Name, Race: inprocess.RaceBuild, Free: perSecond(d, func() int {
 		if sc.Bare != nil {
 			bare.Run(*sc.Bare)
 		} else {
@@ -91,7 +90,7 @@ const shortLook = 30 * time.Millisecond
 func speeds(seed uint64) []lane.Speed {
 	var all []lane.Speed
 	for _, sc := range speedPrograms() {
-		st, err := strategy.New("pct3", seed)
+		st, err := inprocess.New("pct3", seed)
 		if err != nil {
 			panic(err) // the name is a constant
 		}
@@ -131,12 +130,12 @@ func (s settings) besideFree(all []lane.Speed) error {
 // benchmark is -bench: each strategy on each of the programs. In a binary without the
 // overlay there is nothing to schedule, and it measures the programs alone.
 func (s settings) benchmark() int {
-	names := strategy.Names()
+	names := inprocess.Names()
 	if s.strategy != "" {
 		names = []string{s.strategy}
 	}
 	programs := speedPrograms()
-	if !instrumented() {
+	if !controlled() {
 		for _, sc := range programs {
 			speed := measureFree(sc, s.budget/time.Duration(len(programs)))
 			if !s.json {
@@ -160,17 +159,19 @@ func (s settings) benchmark() int {
 	return exitClean
 }
 
-// instrumented reports whether core is in this binary as the overlay has it. Nothing in
-// what it asks of core waits: half of a program under the scheduler would hang.
-func instrumented() bool {
-	st, err := strategy.New("walk", 1)
-	if err != nil {
-		panic(err) // the name is a constant
+// controlled reports whether the operations of core in this binary are scheduled.
+func controlled() bool {
+	if !inprocess.Controlled() {
+		return false
 	}
-	r := det.Run(st, det.Options{}, func() {
+	steps := func(body func()) int {
+		st := inprocess.NewReplay(nil)
+		st.Begin()
+		return inprocess.Run(st, inprocess.Options{}, body).Steps
+	}
+	return steps(func() {
 		if ex, err := core.NewExecutor(); err == nil {
-			ex.State() // of core itself, and of no package below it
+			ex.State()
 		}
-	})
-	return r.Events > 0
+	}) > steps(func() {})
 }

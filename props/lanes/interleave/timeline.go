@@ -8,10 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"eventide/props/history"
-	"eventide/props/lanes/interleave/det"
+	"eventide/props/interleave/inprocess"
 )
 
 // The measures of the timeline, in pixels.
@@ -31,7 +30,7 @@ var stateColours = [...]string{"#e0e0e0", "#cfe8cf", "#fff0b3", "#ffd3a8", "#c9c
 // the next operation of another goroutine on it, and a band with the state.
 type timeline struct {
 	svg     strings.Builder
-	trace   []det.Event
+	trace   []inprocess.Event
 	place   map[int]int // goroutine -> column
 	order   []int
 	src     *sources
@@ -42,7 +41,7 @@ type timeline struct {
 func (f *Found) HTML() []byte {
 	t := &timeline{trace: f.result.Trace, place: map[int]int{}, src: newSources(), changed: map[int]int{}}
 	for _, e := range t.trace {
-		if _, ok := t.place[e.G]; !ok && e.G >= det.Main {
+		if _, ok := t.place[e.G]; !ok && e.G != inprocess.Clock {
 			t.place[e.G] = len(t.order)
 			t.order = append(t.order, e.G)
 		}
@@ -80,7 +79,7 @@ func (t *timeline) y(row int) int { return headHigh + rowHigh*row + rowHigh/2 }
 func (t *timeline) lanes() {
 	for _, g := range t.order {
 		name := fmt.Sprintf("g%d", g)
-		if g == det.Main {
+		if g == inprocess.Driver {
 			name += " (driver)"
 		}
 		fmt.Fprintf(&t.svg, "<text x=\"%d\" y=\"18\">%s</text><line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"#bbb\"/>\n",
@@ -112,25 +111,25 @@ func (t *timeline) band(events []history.Event, marks []int) {
 	draw(len(t.trace))
 }
 
-func (t *timeline) arrow(i int, e det.Event) {
-	if e.Obj == 0 || e.G < det.Main {
+func (t *timeline) arrow(i int, e inprocess.Event) {
+	if e.Object == 0 || e.G == inprocess.Clock {
 		return
 	}
-	if at, ok := t.changed[e.Obj]; ok && t.trace[at].G != e.G {
+	if at, ok := t.changed[e.Object]; ok && t.trace[at].G != e.G {
 		fmt.Fprintf(&t.svg, "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"#b03030\" stroke-opacity=\"0.6\" marker-end=\"url(#head)\"/>\n",
 			t.x(t.trace[at].G), t.y(at), t.x(e.G), t.y(i))
 	}
 	if e.Write {
-		t.changed[e.Obj] = i
+		t.changed[e.Object] = i
 	}
 }
 
-func (t *timeline) event(i int, e det.Event) {
-	if e.G < det.Main {
-		fmt.Fprintf(&t.svg, "<text x=\"%d\" y=\"%d\" fill=\"#888\">the clock moves to %v</text>\n", bandWide, t.y(i)+4, time.Duration(e.Value))
+func (t *timeline) event(i int, e inprocess.Event) {
+	if e.G == inprocess.Clock {
+		fmt.Fprintf(&t.svg, "<text x=\"%d\" y=\"%d\" fill=\"#888\">the clock moves to %v</text>\n", bandWide, t.y(i)+4, e.At)
 		return
 	}
-	text := fmt.Sprintf("%v%s  %s", e.Op, valueText(e), e.Site)
+	text := fmt.Sprintf("%s  %s", opText(e), e.Site)
 	fmt.Fprintf(&t.svg, "<g><title>%s</title><circle cx=\"%d\" cy=\"%d\" r=\"3\"/><text x=\"%d\" y=\"%d\">%s</text></g>\n",
 		html.EscapeString(t.src.line(e.Site)), t.x(e.G), t.y(i), t.x(e.G)+textAfter, t.y(i)+4, html.EscapeString(clip(text, 48)))
 }
@@ -166,5 +165,5 @@ func (e *exploration) sample() *Found {
 	x := NewExplorer()
 	x.Options = e.x.Options
 	r, out := x.run(sc, st, true)
-	return &Found{Scenario: sc, Switches: append([]det.Switch(nil), r.Switches...), Verdict: r.Verdict, events: slices.Clone(out.Events), result: r}
+	return &Found{Scenario: sc, Switches: append([]inprocess.Switch(nil), r.Switches...), Verdict: r.Verdict, events: slices.Clone(out.Events), result: r}
 }

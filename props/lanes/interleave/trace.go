@@ -7,16 +7,15 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"eventide/props"
 	"eventide/props/history"
-	"eventide/props/lanes/interleave/det"
-	"eventide/props/lanes/interleave/strategy"
+	"eventide/props/interleave/inprocess"
+	"eventide/props/interleave/protocol"
 )
 
-func newReplay(switches []det.Switch) *strategy.Replay {
-	st := strategy.NewReplay(switches)
+func newReplay(switches []inprocess.Switch) *inprocess.Strategy {
+	st := inprocess.NewReplay(switches)
 	st.Begin()
 	return st
 }
@@ -33,7 +32,7 @@ func (f *Found) Write(w io.Writer, replay string) {
 	fmt.Fprint(w, f.Scenario.text())
 	fmt.Fprintf(w, "schedule %d switches\n", len(f.Switches))
 	for _, s := range f.Switches {
-		fmt.Fprintf(w, "  g%d -> g%d after %d decisions of g%d  %s\n", s.G, s.To, s.N, s.G, s.Site)
+		fmt.Fprintf(w, "  %s  %s\n", switchText(s), s.Site)
 	}
 	if f.result != nil && len(f.result.Trace) > 0 {
 		fmt.Fprintln(w, f.census())
@@ -43,6 +42,22 @@ func (f *Found) Write(w io.Writer, replay string) {
 	if replay != "" {
 		fmt.Fprintf(w, "\nreplay   %s\n", replay)
 	}
+}
+
+// switchText says what a switch does.
+func switchText(s inprocess.Switch) string {
+	at := fmt.Sprintf("at operation %d of g%d", s.N, s.G)
+	switch s.Kind {
+	case protocol.ToGoroutine:
+		return fmt.Sprintf("g%d -> g%d %s", s.G, s.To, at)
+	case protocol.ToClock:
+		return "the clock moves " + at
+	case protocol.ToCase:
+		return fmt.Sprintf("a select takes its ready case %d %s", s.To, at)
+	case protocol.ToTimer:
+		return fmt.Sprintf("move %d of the clock goes beside its timer", s.N)
+	}
+	return s.String()
 }
 
 func (f *Found) historyText(w io.Writer) {
@@ -65,21 +80,21 @@ func (f *Found) columns(w io.Writer) {
 	var order []int
 	place := map[int]int{}
 	for _, e := range f.result.Trace {
-		if _, ok := place[e.G]; !ok && e.G >= det.Main {
+		if _, ok := place[e.G]; !ok && e.G != inprocess.Clock {
 			place[e.G] = len(order)
 			order = append(order, e.G)
 		}
 	}
 	fmt.Fprint(w, "\ntrace\n     ")
 	for _, g := range order {
-		fmt.Fprintf(w, "%-*s", columnWidth, fmt.Sprintf("g%d%s", g, map[bool]string{true: " (driver)"}[g == det.Main]))
+		fmt.Fprintf(w, "%-*s", columnWidth, fmt.Sprintf("g%d%s", g, map[bool]string{true: " (driver)"}[g == inprocess.Driver]))
 	}
 	fmt.Fprintln(w)
 	last := -1
 	for i, e := range f.result.Trace {
-		text := fmt.Sprintf("%v%s  %s %s", e.Op, valueText(e), e.Site, src.line(e.Site))
-		if e.G < det.Main {
-			fmt.Fprintf(w, "%4d -- the clock moves to %v\n", i+1, time.Duration(e.Value))
+		text := fmt.Sprintf("%s  %s %s", opText(e), e.Site, src.line(e.Site))
+		if e.G == inprocess.Clock {
+			fmt.Fprintf(w, "%4d -- the clock moves to %v\n", i+1, e.At)
 			continue
 		}
 		if last >= 0 && last != e.G {
@@ -90,14 +105,12 @@ func (f *Found) columns(w io.Writer) {
 	}
 }
 
-func valueText(e det.Event) string {
-	switch e.Op {
-	case det.OpLoad, det.OpStore, det.OpSwap, det.OpAdd, det.OpCAS, det.OpTryLock, det.OpSelect:
-		return "=" + strconv.FormatInt(e.Value, 10)
-	case det.OpWaited:
-		return " in " + det.Op(e.Value).String()
+// opText names the operation of an event.
+func opText(e inprocess.Event) string {
+	if e.Op == inprocess.Blocked {
+		return e.Op + " in " + e.In
 	}
-	return ""
+	return e.Op
 }
 
 func clip(s string, n int) string {

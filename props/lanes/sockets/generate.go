@@ -23,8 +23,9 @@ func drawProgram(t *rapid.T) Program {
 		Aborts:   oneIn(t, 8, "aborts"),
 		Options:  drawOptions(t),
 		Kernel:   drawMachine(t),
+		BadCall:  rapid.IntRange(-1, len(badCalls)-1).Draw(t, "bad call"),
 		End: End{
-			At: rapid.IntRange(0, lastEvent).Draw(t, "end"), Now: oneIn(t, 5, "now"),
+			At: drawEnd(t), Now: oneIn(t, 5, "now"),
 			Quiet: rapid.SampledFrom([]int{0, 0, 2, 20}).Draw(t, "quiet"), Timeout: rapid.SampledFrom([]int{100, 100, 3000, 20}).Draw(t, "timeout"),
 		},
 	}
@@ -41,6 +42,15 @@ func drawProgram(t *rapid.T) Program {
 
 func oneIn(t *rapid.T, n int, label string) bool { return rapid.IntRange(1, n).Draw(t, label) == n }
 
+// drawEnd mostly ends a program among its events. A later end leaves time in which channels
+// are idle, and in which a channel that has to close must do so.
+func drawEnd(t *rapid.T) int {
+	if oneIn(t, 4, "late end") {
+		return 3 * lastEvent
+	}
+	return rapid.IntRange(0, lastEvent).Draw(t, "end")
+}
+
 func drawTime(t *rapid.T) int { return rapid.IntRange(0, lastEvent).Draw(t, "at") }
 
 func drawOptions(t *rapid.T) Options {
@@ -53,8 +63,10 @@ func drawOptions(t *rapid.T) Options {
 		Send:        rapid.SampledFrom([]int{0, 0, 0, 500}).Draw(t, "send"),
 		Linger:      rapid.SampledFrom([]int{-1, -1, -1, 0, 5, 50}).Draw(t, "linger"),
 		HalfClosure: oneIn(t, 3, "half closure"),
-		HearsIdle:   rapid.Bool().Draw(t, "hears idle"),
+		IdleHandler: rapid.Bool().Draw(t, "idle handler"),
 		Backlog:     rapid.SampledFrom([]int{1, 4096}).Draw(t, "backlog"),
+		Delay:       oneIn(t, 4, "delay"),
+		KeepAlive:   rapid.SampledFrom([]int{-1, -1, 0, 1, 999, 1000, 1001, 15_000}).Draw(t, "keep-alive"),
 	}
 	if oneIn(t, 4, "idle") {
 		for kind := range o.Idle {
@@ -88,7 +100,8 @@ func drawFault(t *rapid.T) kernel.Fault {
 	return f
 }
 
-// sizesOf are numbers of bytes at which something changes, and their neighbours.
+// sizesOf returns the numbers of bytes at which the behaviour of a channel changes, and their
+// neighbours.
 func sizesOf(p Program) []int {
 	if p.Kernel.Send == 1 || p.Kernel.Receive == 1 {
 		return []int{0, 1, 2, 30, 300} // each byte is a system call
@@ -106,6 +119,7 @@ func drawConn(t *rapid.T, sizes []int) Conn {
 	c := Conn{
 		At:         rapid.IntRange(0, 10).Draw(t, "at"),
 		Dialled:    oneIn(t, 3, "dialled"),
+		Embedded:   oneIn(t, 5, "embedded"),
 		Send:       rapid.SampledFrom([]int{0, 0, 200, 5000}).Draw(t, "peer's send buffer"),
 		Recv:       rapid.SampledFrom([]int{0, 0, 200, 5000}).Draw(t, "peer's receive buffer"),
 		CloseOnEnd: !oneIn(t, 4, "stays"),

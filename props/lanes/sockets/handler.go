@@ -3,41 +3,40 @@
 package sockets
 
 import (
+	"errors"
 	"net/netip"
 	"time"
 
 	"eventide/core/tcp"
 )
 
-// handler plays the handler of a channel. An accepted one knows its connection from Active on.
+// handler is the handler of a channel. That of an accepted channel learns its connection in
+// Active.
 type handler struct {
 	r *run
 	c *conn
 }
 
-// idleHandler is a handler that hears of idle times.
+// idleHandler is a handler that is a tcp.IdleHandler.
 type idleHandler struct{ *handler }
 
 func (h idleHandler) Idle(ch *tcp.Channel, kind tcp.IdleKind) {
-	timeout := milliseconds(h.r.p.Options.Idle[kind])
-	if timeout == 0 || time.Since(h.r.start) < timeout {
-		h.r.violate("connection %d: Idle(%v) after %v, want %v", h.c.nth, kind, time.Since(h.r.start), timeout)
-	}
+	h.c.idle(kind)
 	h.called("Idle", ch)
 }
 
 func (r *run) newHandler() tcp.Handler {
 	h := &handler{r: r}
-	if r.p.Options.HearsIdle {
+	if r.p.Options.IdleHandler {
 		return idleHandler{h}
 	}
 	return h
 }
 
-// handler is that of a dialled connection.
+// handler returns the handler of a dialled connection.
 func (c *conn) handler() tcp.Handler {
 	h := &handler{r: c.r, c: c}
-	if c.r.p.Options.HearsIdle {
+	if c.r.p.Options.IdleHandler {
 		return idleHandler{h}
 	}
 	return h
@@ -59,14 +58,14 @@ func (h *handler) bind(ch *tcp.Channel) bool {
 	return h.c != nil
 }
 
-// called records a call of the handler, and does what the program says.
+// called records a call of the handler, and performs the reactions of the program.
 func (h *handler) called(name string, ch *tcp.Channel) {
 	if h.c != nil {
 		h.c.react(name, h.begins(name, ch))
 	}
 }
 
-// begins records a call of the handler, and returns which of its name it is.
+// begins records a call of the handler, and returns how many calls have that name now.
 func (h *handler) begins(name string, ch *tcp.Channel) int {
 	if !ch.EventLoop().InEventLoop() {
 		h.r.violate("connection %d: %s is called outside of the loop", h.c.nth, name)
@@ -74,12 +73,12 @@ func (h *handler) begins(name string, ch *tcp.Channel) int {
 	return h.c.record(name)
 }
 
-// react does what the program says about the nth event of a name.
+// react performs the reactions of the program to the nth event of a name.
 func (c *conn) react(name string, nth int) {
 	for _, reaction := range c.spec.Handler {
-		// What answers each event with a write would never come to an end.
+		// A handler that answers every event with a write would never end.
 		if reaction.On == name && (reaction.Nth == nth || reaction.Nth == 0 && nth <= 8) {
-			c.do(reaction.Do, true)
+			c.perform(reaction.Do, true)
 		}
 	}
 }
@@ -92,7 +91,10 @@ func (h *handler) Active(ch *tcp.Channel) {
 	if h.c.ch != nil {
 		h.r.violate("connection %d has two channels", h.c.nth)
 	}
-	h.c.ch, h.c.heard = ch, true
+	h.c.ch, h.c.notifiedWritable = ch, true
+	for kind := range h.c.idleSince {
+		h.c.idleSince[kind] = time.Now()
+	}
 	h.c.mu.Unlock()
 	ch.CloseFuture().OnDone(func(struct{}, error) { h.c.record("CloseFuture") })
 	h.called("Active", ch)
@@ -117,7 +119,7 @@ func (h *handler) Read(ch *tcp.Channel, p []byte) {
 		h.r.violate("connection %d: Read of %d bytes, want 1 to %d", h.c.nth, len(p), h.r.p.Options.ReadBuffer)
 	}
 	if h.c.spec.Echo {
-		h.c.writes1(ch, len(p), at%2 == 0, true)
+		h.c.writeBytes(ch, len(p), at%2 == 0, true)
 	}
 	h.c.react("Read", nth)
 }
@@ -128,7 +130,7 @@ func (h *handler) ReadComplete(ch *tcp.Channel) {
 	}
 	nth := h.begins("ReadComplete", ch)
 	if h.c.spec.Echo {
-		h.c.flushes(ch, true)
+		h.c.flush(ch, true)
 	}
 	h.c.react("ReadComplete", nth)
 }
@@ -136,7 +138,7 @@ func (h *handler) ReadComplete(ch *tcp.Channel) {
 func (h *handler) WritabilityChanged(ch *tcp.Channel) {
 	if h.c != nil {
 		h.c.mu.Lock()
-		h.c.heard = ch.IsWritable()
+		h.c.notifiedWritable = ch.IsWritable()
 		h.c.mu.Unlock()
 	}
 	h.called("WritabilityChanged", ch)
@@ -149,6 +151,16 @@ func (h *handler) InputShutdown(ch *tcp.Channel) {
 	h.called("InputShutdown", ch)
 }
 
-func (h *handler) Inactive(ch *tcp.Channel)       { h.called("Inactive", ch) }
-func (h *handler) Unregistered(ch *tcp.Channel)   { h.called("Unregistered", ch) }
-func (h *handler) Error(ch *tcp.Channel, _ error) { h.called("Error", ch) }
+func (h *handler) Inactive(ch *tcp.Channel)     { h.called("Inactive", ch) }
+func (h *handler) Unregistered(ch *tcp.Channel) { h.called("Unregistered", ch) }
+
+func (h *handler) Error(ch *tcp.Channel, err error) {
+	var idle *tcp.IdleError
+	if h.c != nil && errors.As(err, &idle) {
+		if h.r.p.Options.IdleHandler {
+			h.r.violate("connection %d: the handler has a method Idle, and Error is called with %v", h.c.nth, err)
+		}
+		h.c.idle(idle.Kind)
+	}
+	h.called("Error", ch)
+}

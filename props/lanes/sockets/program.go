@@ -10,8 +10,8 @@ import (
 	"eventide/props/lanes/sockets/kernel"
 )
 
-// Program is what a run does: connections between core and peers, calls of channels, and an
-// end. Times are milliseconds of virtual time from the start.
+// Program describes a run: connections between core and peers, calls of channels, and a shutdown
+// at the end. Times are milliseconds of virtual time from the start.
 type Program struct {
 	Workers  int
 	Boss     bool // the listener has a loop of its own
@@ -22,23 +22,26 @@ type Program struct {
 	Kernel   Machine
 	Conns    []Conn
 	Calls    []Call // by goroutines of their own
+	BadCall  int    // index of a call with a bad argument, or -1
 	End      End
 }
 
-// Options are those of the channels.
+// Options are the options of all channels and of the listener.
 type Options struct {
 	Low, High   int // water marks
 	Spin        int
 	ReadBuffer  int
-	Recv, Send  int // of the kernel; 0: its default
+	Recv, Send  int // the kernel's buffers; 0: its default
 	Linger      int // milliseconds; -1: no option
 	HalfClosure bool
 	Idle        [3]int // milliseconds, by tcp.IdleKind
-	HearsIdle   bool   // handlers are IdleHandlers
+	IdleHandler bool   // handlers are IdleHandlers
 	Backlog     int
+	Delay       bool // WithNoDelay(false)
+	KeepAlive   int  // milliseconds; -1: no option
 }
 
-// Machine is the kernel.
+// Machine describes the kernel.
 type Machine struct {
 	Send, Receive int
 	Latency       int // 100 microseconds
@@ -50,6 +53,7 @@ type Machine struct {
 type Conn struct {
 	At         int
 	Dialled    bool // core dials the peer
+	Embedded   bool // the run dials the peer and gives the socket to tcp.Embed; Dialled has no effect then
 	Send, Recv int  // buffers of the peer
 	Writer     []PeerStep
 	Reader     []PeerStep
@@ -58,22 +62,22 @@ type Conn struct {
 	Handler    []Reaction
 }
 
-// PeerStep is what a peer does: Kind is send, end, close or reset in a writer, and read or
-// drain in a reader. It begins after a pause of Wait milliseconds.
+// PeerStep is a step of a peer, after a pause of Wait milliseconds. Kind is send, end, close or
+// reset in a writer, and read or drain in a reader.
 type PeerStep struct {
 	Wait int
 	Kind string
 	N    int
 }
 
-// Reaction is what a handler does at the nth event of a name, from 1; 0 is at each.
+// Reaction is the action of a handler at the Nth event of a name, from 1; 0 means each event.
 type Reaction struct {
 	On  string
 	Nth int
 	Do  Action
 }
 
-// Call is an action of a goroutine of its own.
+// Call is an action on a goroutine of its own.
 type Call struct {
 	At   int
 	Conn int // of this connection
@@ -87,7 +91,7 @@ type Action struct {
 	Wait int // milliseconds
 }
 
-// End is how the program ends.
+// End describes the shutdown of the groups.
 type End struct {
 	At             int
 	Now            bool // Shutdown instead of ShutdownGracefully

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,21 +19,22 @@ import (
 	"eventide/props/lanes/sockets/kernel"
 )
 
-// errNotModelled is the error of a program whose core calls the kernel of the machine.
+// errNotModelled is the error of a run in which core calls the machine's kernel.
 var errNotModelled = errors.New("sockets: core makes no call of the model: build this package by package shadow")
 
 // run is one execution of a program.
 type run struct {
-	p         Program
-	k         *kernel.Kernel
-	start     time.Time
-	stamps    atomic.Int64 // of what happens, in its order
-	workers   *core.Group
-	boss      *core.Group // or workers
-	listener  *tcp.Listener
-	conns     []*conn
-	actors    sync.WaitGroup
-	broadcast atomic.Int32 // how many there were
+	p              Program
+	k              *kernel.Kernel
+	start          time.Time
+	stamps         atomic.Int64 // the last stamp: stamps order events and calls
+	workers        *core.Group
+	boss           *core.Group // or workers
+	listener       *tcp.Listener
+	conns          []*conn
+	actors         sync.WaitGroup
+	broadcastSizes [256 - firstBroadcast]atomic.Int64 // by id
+	broadcastCount atomic.Int32                       // broadcasts so far
 
 	mu         sync.Mutex
 	peers      []*kernel.Peer // all sockets of peers, to be closed at the end
@@ -42,7 +44,8 @@ type run struct {
 	// Stamps of the beginning of calls that concern all channels, or 0.
 	quiesced, shutdown, listenerClosed atomic.Int64
 	shutdownAt                         time.Time
-	late                               bool // the timeout of the shutdown has passed before Done
+	quiescedAt                         atomic.Int64 // the time of the first Quiesce, in nanoseconds since start
+	timedOut                           bool         // the timeout of the shutdown has passed before Done
 	reports                            core.Report
 }
 
@@ -60,7 +63,8 @@ func Run(p Program) (violations []string, err error) {
 		}
 		return nil, err
 	}
-	r.k.Misbehave(p.Kernel.Faults, p.Kernel.Files)
+	r.makeBadCall()
+	r.k.Inject(p.Kernel.Faults, p.Kernel.Files)
 	r.act()
 	r.end()
 	r.judge()
@@ -109,7 +113,10 @@ func (r *run) begin() (err error) {
 	if err == errNotModelled {
 		return errors.Join(err, r.workers.Close(), r.boss.Close())
 	}
-	return nil // without a listener there are dials only
+	if err != nil || r.listener == nil {
+		r.violate("Listen returned the listener %v and the error %v; no call of the kernel has failed", r.listener, err)
+	}
+	return nil
 }
 
 func (r *run) options() []tcp.Option {
@@ -118,7 +125,10 @@ func (r *run) options() []tcp.Option {
 		tcp.WithWriteBufferWaterMarks(o.Low, o.High), tcp.WithWriteSpin(o.Spin), tcp.WithReadBuffer(o.ReadBuffer),
 		tcp.WithSocketBuffers(o.Recv, o.Send), tcp.WithHalfClosure(o.HalfClosure), tcp.WithBacklog(o.Backlog),
 		tcp.WithIdleTimeouts(milliseconds(o.Idle[0]), milliseconds(o.Idle[1]), milliseconds(o.Idle[2])),
-		tcp.WithLogger(slog.New(slog.DiscardHandler)),
+		tcp.WithLogger(slog.New(slog.DiscardHandler)), tcp.WithNoDelay(!o.Delay),
+	}
+	if o.KeepAlive >= 0 {
+		opts = append(opts, tcp.WithKeepAlive(milliseconds(o.KeepAlive)))
 	}
 	if o.Linger >= 0 {
 		opts = append(opts, tcp.WithLinger(milliseconds(o.Linger)))
@@ -126,10 +136,10 @@ func (r *run) options() []tcp.Option {
 	return opts
 }
 
-// at sleeps until a time of the program.
-func (r *run) at(ms int) { time.Sleep(time.Until(r.start.Add(milliseconds(ms)))) }
+// sleepUntil sleeps until a time of the program.
+func (r *run) sleepUntil(ms int) { time.Sleep(time.Until(r.start.Add(milliseconds(ms)))) }
 
-// newPeer returns a socket that is closed at the end of the run, or nil if that has come.
+// keep closes p at the end of the run, or at once if the run has ended.
 func (r *run) keep(p *kernel.Peer) *kernel.Peer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -140,9 +150,9 @@ func (r *run) keep(p *kernel.Peer) *kernel.Peer {
 	return p
 }
 
-// settled is how long after a time of the program every goroutine waits: segments are on
-// their way for multiples of 100 microseconds, and timers run for milliseconds.
-const settled = 570 * time.Microsecond
+// settleTime after a time of the program every goroutine waits: segments travel for multiples
+// of 100 microseconds, and timers are set for milliseconds.
+const settleTime = 570 * time.Microsecond
 
 // act starts the actors, and checks what must hold whenever all of them wait.
 func (r *run) act() {
@@ -151,15 +161,15 @@ func (r *run) act() {
 	}
 	for _, call := range r.p.Calls {
 		r.actors.Go(func() {
-			r.at(call.At)
-			r.conns[call.Conn].do(call.Do, false)
+			r.sleepUntil(call.At)
+			r.conns[call.Conn].perform(call.Do, false)
 		})
 	}
 	for ms := 3; ms < r.p.End.At; ms += 5 {
-		time.Sleep(time.Until(r.start.Add(milliseconds(ms) + settled)))
+		time.Sleep(time.Until(r.start.Add(milliseconds(ms) + settleTime)))
 		r.checkSettled()
 	}
-	r.at(r.p.End.At)
+	r.sleepUntil(r.p.End.At)
 }
 
 // end shuts down, and waits for the end.
@@ -189,34 +199,34 @@ func (r *run) end() {
 	if r.p.End.Now {
 		limit = 0
 	}
-	overdue := time.NewTimer(milliseconds(limit) + settled)
+	overdue := time.NewTimer(milliseconds(limit) + settleTime)
 	defer overdue.Stop()
 	for _, t := range done {
 		select {
 		case <-t.Done():
 		case <-overdue.C:
-			r.violate("G11: the timeout of the shutdown passed %v ago, and the group has not ended%s", settled, r.story())
-			r.late = true
-			r.release()
-			<-t.Done() // if this deadlocks the bubble says so
+			r.violate("G11: the timeout of the shutdown passed %v ago, and the group has not ended%s", settleTime, r.timeline())
+			r.timedOut = true
+			r.closePeers()
+			<-t.Done() // a deadlock here is reported by the bubble
 		}
 	}
 	if time.Since(r.shutdownAt) >= milliseconds(limit) {
-		r.late = true
+		r.timedOut = true
 	}
 	r.reports = done[1].Report()
 	if r.boss != r.workers {
 		r.reports = r.reports.Plus(done[0].Report())
 	}
-	r.release()
+	r.closePeers()
 	r.actors.Wait() // a dial that is refused closes its socket on the caller's goroutine
 	for fd, kind := range r.k.Open() {
 		r.violate("G24: descriptor %d (%s) is open after the end", fd, kind)
 	}
 }
 
-// story is what has happened to each connection.
-func (r *run) story() string {
+// timeline returns the events and the kernel's record of each connection.
+func (r *run) timeline() string {
 	var b strings.Builder
 	for _, c := range r.conns {
 		c.mu.Lock()
@@ -233,8 +243,8 @@ func (r *run) story() string {
 	return b.String()
 }
 
-// release ends the peers.
-func (r *run) release() {
+// closePeers closes the sockets of all peers.
+func (r *run) closePeers() {
 	r.mu.Lock()
 	r.over = true
 	peers := r.peers
@@ -246,22 +256,25 @@ func (r *run) release() {
 
 // connect makes the connection, and plays the peer.
 func (c *conn) connect() {
-	c.r.at(c.spec.At)
+	c.r.sleepUntil(c.spec.At)
 	var peer *kernel.Peer
-	if c.spec.Dialled {
-		peer = c.dialled()
-	} else {
-		peer = c.dials()
+	switch {
+	case c.spec.Embedded:
+		peer = c.embed()
+	case c.spec.Dialled:
+		peer = c.coreDials()
+	default:
+		peer = c.peerDials()
 	}
 	if peer == nil {
 		return
 	}
-	c.r.actors.Go(func() { c.read(peer) })
-	c.write(peer)
+	c.r.actors.Go(func() { c.playReader(peer) })
+	c.playWriter(peer)
 }
 
-// dials connects the peer to the listener.
-func (c *conn) dials() *kernel.Peer {
+// peerDials connects the peer to the listener.
+func (c *conn) peerDials() *kernel.Peer {
 	if c.r.listener == nil {
 		return nil
 	}
@@ -278,18 +291,20 @@ func (c *conn) dials() *kernel.Peer {
 	return peer
 }
 
-// dialled lets core connect to the peer.
-func (c *conn) dialled() *kernel.Peer {
-	l := c.r.keep(c.r.k.NewPeer(c.spec.Send, c.spec.Recv))
-	if errno := l.Listen(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0), 8); errno != 0 {
-		c.r.violate("a peer cannot listen: %v", errno)
+// coreDials makes core connect to the peer.
+func (c *conn) coreDials() *kernel.Peer {
+	l := c.listen()
+	if l == nil {
 		return nil
 	}
 	c.dial = tcp.DialAsync(context.Background(), c.r.workers, l.Local().String(), c.handler(), c.r.options()...)
 	c.dial.OnDone(func(ch *tcp.Channel, err error) {
 		c.dialDone.Add(1)
-		if err != nil && len(c.names()) > 0 && c.r.shutdown.Load() == 0 && !c.closes() {
+		if err != nil && len(c.names()) > 0 && c.r.shutdown.Load() == 0 && !c.isEnding() {
 			c.r.violate("connection %d: the dial failed with %v, and the handler was called", c.nth, err)
+		}
+		if err != nil && !c.mayBeRefused() {
+			c.r.violate("connection %d: the dial failed with %v, the peer listens, and no call of the kernel has failed", c.nth, err)
 		}
 	})
 	peer, errno := l.Accept()
@@ -299,8 +314,25 @@ func (c *conn) dialled() *kernel.Peer {
 	return c.r.keep(peer)
 }
 
-// write plays the writer of the peer.
-func (c *conn) write(peer *kernel.Peer) {
+// mayBeRefused reports whether a dial to the peer may fail, though the peer listens.
+func (c *conn) mayBeRefused() bool {
+	r := c.r
+	closes := slices.ContainsFunc(c.spec.Writer, func(s PeerStep) bool { return s.Kind == "reset" || s.Kind == "close" })
+	return closes || len(r.p.Kernel.Faults) > 0 || r.p.Kernel.Files > 0 || r.p.Pending > 0 || r.shutdown.Load() > 0
+}
+
+// listen returns a socket of the peer that listens, or nil.
+func (c *conn) listen() *kernel.Peer {
+	l := c.r.keep(c.r.k.NewPeer(c.spec.Send, c.spec.Recv))
+	if errno := l.Listen(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0), 8); errno != 0 {
+		c.r.violate("a peer cannot listen: %v", errno)
+		return nil
+	}
+	return l
+}
+
+// playWriter performs the steps of the peer's writer.
+func (c *conn) playWriter(peer *kernel.Peer) {
 	sent := 0
 	for _, step := range c.spec.Writer {
 		time.Sleep(milliseconds(step.Wait))
@@ -324,8 +356,8 @@ func (c *conn) write(peer *kernel.Peer) {
 	}
 }
 
-// read plays the reader of the peer.
-func (c *conn) read(peer *kernel.Peer) {
+// playReader performs the steps of the peer's reader.
+func (c *conn) playReader(peer *kernel.Peer) {
 	for _, step := range c.spec.Reader {
 		time.Sleep(milliseconds(step.Wait))
 		for left := step.N; step.Kind == "drain" || left > 0; {

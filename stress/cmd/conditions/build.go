@@ -56,8 +56,7 @@ func (s settings) output(ctx context.Context, args ...string) (string, error) {
 // for. The Makefile's target test leaves out the same.
 var withoutDetector = map[string]string{
 	"model":                  "the model has no goroutine, and the race detector makes it take minutes",
-	"props/lanes/interleave": "the scheduler hides its hand-offs from the race detector, which would report them as races",
-	"props/lanes/overlaid":   "its tests run binaries of their own, one of which has the race detector",
+	"props/lanes/interleave": "its tests run binaries of the lane, one of which has the race detector",
 }
 
 // build builds the test binary of b and enters what went wrong.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/props/interleave/control"
 )
 
 // Config is a program: producers that execute tasks, beside a shutdown.
@@ -106,7 +107,7 @@ func Run(c Config) []Breach {
 type run struct {
 	c      Config
 	ex     *core.Executor
-	mu     sync.Mutex
+	mu     control.Mutex
 	tasks  []*task
 	order  []*task // as they began
 	broken []Breach

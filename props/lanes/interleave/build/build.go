@@ -2,60 +2,103 @@
 package build
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
-	"eventide/props/lanes/interleave/rewrite"
+	"eventide/props/interleave/overlay"
 )
 
 // Lane says which binary.
 type Lane struct {
 	Root    string            // of the module
 	Dir     string            // where the overlay and the binary go
-	Changed map[string]string // files that are not as on disk: those of a mutant
+	Changed map[string]string // files that are not as on disk, such as those of a mutant: path from Root -> text
 	Race    bool
 }
 
-// Build rewrites core, builds the lane with the overlay, and returns the path of the
-// binary and what was instrumented. An error of the rewriter names file and line.
-func (l Lane) Build() (bin string, o *rewrite.Overlay, err error) {
+// Build builds the lane with the overlay of package overlay, which controls the Go
+// runtime, and returns the path of the binary. An error of the go command is in full.
+func (l Lane) Build() (bin string, err error) {
 	if l.Dir, err = filepath.Abs(l.Dir); err != nil {
-		return "", nil, err
+		return "", err
 	}
 	if err := os.MkdirAll(l.Dir, 0o755); err != nil {
-		return "", nil, err
-	}
-	if o, err = (rewrite.Module{Root: l.Root, Changed: l.Changed}).Rewrite(); err != nil {
-		return "", nil, err
-	}
-	overlay, err := o.Write(l.Root, filepath.Join(l.Dir, "overlay"))
-	if err != nil {
-		return "", nil, err
+		return "", err
 	}
 	if err := l.touchSources(); err != nil {
-		return "", nil, err
+		return "", err
 	}
 	changed, err := l.keepChanged()
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
-	flags := "-ldflags=-X eventide/props/lanes/interleave.coreHash=" + o.CoreHash()
+	hash, err := CoreHash(l.Root, l.Changed)
+	if err != nil {
+		return "", err
+	}
+	file, err := l.overlay(changed)
+	if err != nil {
+		return "", err
+	}
+	flags := "-ldflags=-w -X eventide/props/lanes/interleave.coreHash=" + hash
 	if changed != "" {
 		flags += " -X 'eventide/props/lanes/interleave.changedSources=" + changed + "'"
 	}
 	bin = filepath.Join(l.Dir, "lane")
-	if err := l.goBuild(bin, "-overlay", overlay, flags); err != nil {
-		return "", nil, err
-	}
-	return bin, o, nil
+	return bin, l.goBuild(bin, append(overlay.BuildFlags(file), "-tags=interleave", flags)...)
 }
 
-// keepChanged writes the changed files, as they were before they were rewritten, and
-// returns the directory: a trace shows the lines that ran. Without any it is "".
+// overlay writes the overlay of the Go distribution, with the changed files, which are in
+// the directory changed, and returns the path of the file for go build.
+func (l Lane) overlay(changed string) (string, error) {
+	env, err := exec.Command("go", "env", "GOROOT", "GOVERSION", "GOMODCACHE").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env: %w", err)
+	}
+	words := strings.Split(string(env), "\n")
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = l.Dir
+	}
+	path, err := overlay.Make(words[0], words[1], filepath.Join(cache, "interleave"))
+	if err != nil || changed == "" {
+		return path, err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	var all struct{ Replace map[string]string }
+	if err := json.Unmarshal(data, &all); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	root, err := filepath.Abs(l.Root)
+	if err != nil {
+		return "", err
+	}
+	for name := range maps.Keys(l.Changed) {
+		all.Replace[filepath.Join(root, filepath.FromSlash(name))] = changedFile(changed, name)
+	}
+	if data, err = json.Marshal(all); err != nil {
+		return "", err
+	}
+	path = filepath.Join(l.Dir, "overlay.json")
+	return path, os.WriteFile(path, data, 0o644)
+}
+
+// changedFile is where a changed file is: it is no package of the module.
+func changedFile(dir, name string) string {
+	return filepath.Join(dir, filepath.FromSlash(name)+".txt")
+}
+
+// keepChanged writes the changed files and returns the directory: they are built, and a
+// trace shows the lines that ran. Without any it is "".
 func (l Lane) keepChanged() (string, error) {
 	if len(l.Changed) == 0 {
 		return "", nil
@@ -65,7 +108,7 @@ func (l Lane) keepChanged() (string, error) {
 		return "", err
 	}
 	for name, text := range l.Changed {
-		path := filepath.Join(dir, filepath.FromSlash(name)+".txt") // it is no package of the module
+		path := changedFile(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return "", err
 		}
@@ -87,11 +130,10 @@ func (l Lane) BuildFree() (bin string, err error) {
 }
 
 // unwatched are the packages that the race detector has nothing to say of: those that
-// judge, choose, and keep the log. They are not the subject, and cost time. What orders a
-// program for the detector is in package det, and told by hand. The harness, package
-// props, has to be watched: core's generic types are compiled where they are made
+// judge, choose, and keep the log. They are not the subject, and cost time. The harness,
+// package props, has to be watched: core's generic types are compiled where they are made
 // concrete, and that is there.
-var unwatched = []string{"eventide/props/history", "eventide/props/lanes/interleave", "eventide/props/lanes/interleave/strategy"}
+var unwatched = []string{"eventide/props/history", "eventide/props/lanes/interleave", "eventide/props/interleave/inprocess"}
 
 func (l Lane) goBuild(bin string, args ...string) error {
 	args = append([]string{"build", "-o", bin}, args...)
@@ -111,7 +153,7 @@ func (l Lane) goBuild(bin string, args ...string) error {
 
 // touchSources opens what the lane is built from, so that go test sees it: it may answer
 // "(cached)" if no file that a test has opened has changed, and knows nothing of what a
-// go build inside the test reads. (Core's sources are opened to be rewritten.)
+// go build inside the test reads. (CoreHash opens core's sources.)
 func (l Lane) touchSources() error {
 	return filepath.WalkDir(filepath.Join(l.Root, "props"), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {

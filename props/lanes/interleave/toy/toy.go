@@ -1,6 +1,5 @@
-// Package toy has four planted bugs. The lane has to find them, each time that it
-// runs, before anything else that it says counts: it is rewritten as core is, and
-// if the rewriting or the scheduler has failed, nothing is found here.
+// Package toy has four planted bugs. Each run of the lane begins by looking for them: if
+// the scheduler does not work, none is found, and the run has shown nothing.
 package toy
 
 import (

@@ -3,6 +3,7 @@
 package kernel
 
 import (
+	"maps"
 	"net/netip"
 	"syscall"
 
@@ -72,6 +73,7 @@ func (k *Kernel) Accept(fd int) (int, netip.AddrPort, syscall.Errno) {
 	if errno != 0 {
 		return -1, netip.AddrPort{}, errno
 	}
+	s.record.Accepted = true
 	conn, errno := k.install(s)
 	return conn, s.remote, errno
 }
@@ -195,6 +197,37 @@ func (k *Kernel) SocketError(fd int) (taken, errno syscall.Errno) {
 	return s.takeError(), 0
 }
 
+// Remote is getpeername(2).
+func (k *Kernel) Remote(fd int) (netip.AddrPort, syscall.Errno) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s, errno := k.socketOf("getpeername", fd)
+	switch {
+	case errno != 0:
+		return netip.AddrPort{}, errno
+	case !s.connected():
+		return netip.AddrPort{}, syscall.ENOTCONN
+	}
+	return s.remote, 0
+}
+
+// Broken returns the error of a connection that was reset, or 0. Unlike SocketError it leaves
+// the error for other calls.
+func (k *Kernel) Broken(fd int) (broken, errno syscall.Errno) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s, errno := k.socketOf("getsockopt", fd)
+	switch {
+	case errno != 0:
+		return 0, errno
+	case s.err != 0:
+		return s.err, 0
+	case s.record != nil && s.record.Reset:
+		return syscall.ECONNRESET, 0
+	}
+	return 0, 0
+}
+
 // ResetOnClose is setsockopt(2) with SO_LINGER and a time of 0.
 func (k *Kernel) ResetOnClose(fd int) syscall.Errno {
 	k.mu.Lock()
@@ -226,6 +259,11 @@ func (k *Kernel) SetOption(fd, level, option, value int) syscall.Errno {
 		s.onlyIPv6 = value != 0
 	case [2]int{unix.SOL_SOCKET, unix.SO_REUSEADDR}, [2]int{unix.SOL_SOCKET, unix.SO_KEEPALIVE}, [2]int{unix.IPPROTO_TCP, unix.TCP_NODELAY},
 		[2]int{unix.IPPROTO_TCP, unix.TCP_KEEPIDLE}, [2]int{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL}: // no effect on the model
+		s.options = maps.Clone(s.options) // records share the older map
+		if s.options == nil {
+			s.options = map[[2]int]int{}
+		}
+		s.options[[2]int{level, option}] = value
 	default:
 		panic("kernel: a socket option that the model does not have")
 	}

@@ -19,8 +19,8 @@ const (
 	mostHandshakes = 7           // the last of them waits for 64 s
 )
 
-// deaf is a network whose machines answer nothing (TEST-NET-1).
-var deaf = netip.MustParsePrefix("192.0.2.0/24")
+// silentNetwork is a network whose machines never answer (TEST-NET-1).
+var silentNetwork = netip.MustParsePrefix("192.0.2.0/24")
 
 // port returns a free ephemeral port.
 func (k *Kernel) port() uint16 {
@@ -45,7 +45,7 @@ func (s *socket) bind(to netip.AddrPort) syscall.Errno {
 		to = netip.AddrPortFrom(to.Addr(), s.k.port())
 	}
 	for _, l := range s.k.listeners {
-		if l.local.Port() == to.Port() && !(l.reusePort && s.reusePort) && (l.hears(to.Addr()) || s.hearsAs(to.Addr(), l.local.Addr())) {
+		if l.local.Port() == to.Port() && !(l.reusePort && s.reusePort) && (l.acceptsFor(to.Addr()) || s.covers(to.Addr(), l.local.Addr())) {
 			return syscall.EADDRINUSE
 		}
 	}
@@ -53,10 +53,11 @@ func (s *socket) bind(to netip.AddrPort) syscall.Errno {
 	return 0
 }
 
-// hears reports whether a listener takes connections to ip.
-func (s *socket) hears(ip netip.Addr) bool { return s.hearsAs(s.local.Addr(), ip) }
+// acceptsFor reports whether a listener takes connections to ip.
+func (s *socket) acceptsFor(ip netip.Addr) bool { return s.covers(s.local.Addr(), ip) }
 
-func (s *socket) hearsAs(at, ip netip.Addr) bool {
+// covers reports whether a socket that is bound to at receives what is sent to ip.
+func (s *socket) covers(at, ip netip.Addr) bool {
 	switch {
 	case at == ip:
 		return true
@@ -88,15 +89,15 @@ func unspecified(family int) netip.Addr {
 	return netip.IPv4Unspecified()
 }
 
-// stopsListening resets the connections that nobody has accepted.
-func (s *socket) stopsListening() {
+// stopListening closes a listener and resets the connections that wait to be accepted.
+func (s *socket) stopListening() {
 	s.k.listeners = slices.DeleteFunc(s.k.listeners, func(l *socket) bool { return l == s })
 	s.state = closed
 	for _, child := range s.queue {
 		child.dead = true
 		child.record.neverAccepted()
-		child.resetsOther()
-		child.ends()
+		child.sendReset()
+		child.finish()
 	}
 	s.queue = nil
 }
@@ -117,56 +118,56 @@ func (s *socket) connect(to netip.AddrPort) syscall.Errno {
 	case ip.IsUnspecified():
 		ip = netip.IPv6Loopback()
 	}
-	if !ip.IsLoopback() && !deaf.Contains(ip) {
+	if !ip.IsLoopback() && !silentNetwork.Contains(ip) {
 		return syscall.ENETUNREACH
 	}
 	s.remote = netip.AddrPortFrom(ip, to.Port())
 	from := ip
-	if deaf.Contains(ip) {
+	if silentNetwork.Contains(ip) {
 		from = netip.AddrFrom4([4]byte{192, 0, 2, 1})
 	}
 	s.local = netip.AddrPortFrom(from, s.k.port())
 	s.state = synSent
-	s.neverAnswers = deaf.Contains(ip)
+	s.neverAnswers = silentNetwork.Contains(ip)
 	s.k.made = append(s.k.made, newConnection(s))
 	s.record = s.k.made[len(s.k.made)-1]
 	if s.k.cfg.Latency == 0 {
-		s.tries()
+		s.sendSYN()
 	} else {
-		s.k.after(s.k.cfg.Latency, s.tries)
+		s.k.after(s.k.cfg.Latency, s.sendSYN)
 	}
 	return syscall.EINPROGRESS
 }
 
-// tries sends a SYN.
-func (s *socket) tries() {
+// sendSYN sends a SYN.
+func (s *socket) sendSYN() {
 	if s.state != synSent {
 		return
 	}
 	if s.handshake == mostHandshakes {
 		s.err = syscall.ETIMEDOUT
-		s.ends()
+		s.finish()
 		s.wake(unix.EPOLLERR)
 		return
 	}
 	at := slices.IndexFunc(s.k.listeners, func(l *socket) bool {
-		return l.local.Port() == s.remote.Port() && l.hears(s.remote.Addr())
+		return l.local.Port() == s.remote.Port() && l.acceptsFor(s.remote.Addr())
 	})
 	if at < 0 && !s.neverAnswers {
-		s.breaks()
+		s.receiveReset()
 		return
 	}
 	if s.neverAnswers || len(s.k.listeners[at].queue) > s.k.listeners[at].backlog { // the SYN is dropped
 		delay := firstRetry << s.handshake
 		s.handshake++
-		s.k.after(delay, s.tries)
+		s.k.after(delay, s.sendSYN)
 		return
 	}
-	s.meets(s.k.listeners[at])
+	s.completeHandshake(s.k.listeners[at])
 }
 
-// meets ends the handshake with a listener.
-func (s *socket) meets(l *socket) {
+// completeHandshake connects s to a new socket in the queue of a listener.
+func (s *socket) completeHandshake(l *socket) {
 	child := s.k.newSocket(l.family, l.ours)
 	child.sendBuffer, child.recvBuffer = l.sendBuffer, l.recvBuffer
 	child.local, child.remote, child.state = s.remote, s.local, established

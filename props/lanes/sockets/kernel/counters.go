@@ -57,7 +57,7 @@ func (k *Kernel) Write(fd int, p []byte) (int, syscall.Errno) {
 	return 8, 0
 }
 
-// readEvent is read(2) of an eventfd. Requires mu.
+// read is read(2) of an eventfd. Requires mu.
 func (e *eventFile) read(p []byte) (int, syscall.Errno) {
 	switch {
 	case len(p) < 8:

@@ -16,10 +16,10 @@ import (
 // are those of the runtime: a Read forgets older edges when it begins and remembers later
 // ones, and returns at once if the deadline has passed.
 type File struct {
-	k    *Kernel
-	fd   int
-	of   file
-	able bool // the runtime polls it
+	k      *Kernel
+	fd     int
+	of     file
+	polled bool // by the runtime
 
 	// Guarded by k.mu.
 	users   int // calls that need the descriptor: the last of them closes it after Close
@@ -41,7 +41,7 @@ func (k *Kernel) NewFile(fd int) *File {
 	if errno != 0 {
 		return nil
 	}
-	f := &File{k: k, fd: fd, of: of, able: k.nonblocking(of)}
+	f := &File{k: k, fd: fd, of: of, polled: k.nonblocking(of)}
 	of.base().edges = append(of.base().edges, f.notice)
 	return f
 }
@@ -88,7 +88,7 @@ func (f *File) SetReadDeadline(t time.Time) error {
 	switch {
 	case f.closed:
 		return os.ErrClosed
-	case !f.able:
+	case !f.polled:
 		return os.ErrNoDeadline
 	case !t.IsZero() && t.After(begin):
 		panic("kernel: a read deadline that is not before the program, which the model does not have")
@@ -166,7 +166,7 @@ func (c rawConn) Read(try func(fd uintptr) bool) error {
 	}
 	defer f.release()
 	f.k.mu.Lock()
-	err := f.over()
+	err := f.ended()
 	f.edge = false
 	f.k.mu.Unlock()
 	for err == nil {
@@ -178,8 +178,8 @@ func (c rawConn) Read(try func(fd uintptr) bool) error {
 	return err
 }
 
-// over requires mu.
-func (f *File) over() error {
+// ended returns the error of a call after Close or after the read deadline. Requires mu.
+func (f *File) ended() error {
 	switch {
 	case f.closed:
 		return errFileClosing
@@ -193,7 +193,7 @@ func (f *File) over() error {
 func (f *File) park() error {
 	for {
 		f.k.mu.Lock()
-		err := f.over()
+		err := f.ended()
 		if err != nil || f.edge {
 			f.edge = false
 			f.k.mu.Unlock()

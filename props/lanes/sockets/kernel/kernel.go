@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// Config is what a Kernel is made of. The zero value of a field is the default.
+// Config has the sizes and the latency of a Kernel. The zero value of a field is the default.
 type Config struct {
 	Send    int           // bytes of a send buffer; default 64 KiB
 	Receive int           // bytes of a receive buffer; default 64 KiB
 	Latency time.Duration // how long bytes, ends of streams and handshakes are on their way; 0: they arrive within the call
 }
 
-// Fault makes one call of the process under test go wrong.
+// Fault makes one call of the process under test fail or move few bytes.
 type Fault struct {
 	Op    Op
 	Nth   int           // which call of Op, from 1
@@ -25,7 +25,7 @@ type Fault struct {
 	Short int
 }
 
-// Op is a system call that can go wrong.
+// Op is a system call that can have a fault.
 type Op uint8
 
 // The calls with faults.
@@ -50,7 +50,7 @@ func (o Op) String() string {
 type Kernel struct {
 	cfg Config
 
-	mu        sync.Mutex // also of everything that belongs to the kernel
+	mu        sync.Mutex // guards the kernel and all its files
 	open      map[int]file
 	listeners []*socket
 	ephemeral uint16
@@ -91,9 +91,9 @@ func Current() *Kernel {
 	return k
 }
 
-// Misbehave lets calls go wrong from now on, which are counted from here, and at most room
-// more descriptors be open than there are now; room 0 is no limit.
-func (k *Kernel) Misbehave(faults []Fault, room int) {
+// Inject makes the calls of faults fail. Fault.Nth counts calls from this one on. At most room
+// more descriptors can be open than are open now; with a room of 0 there is no limit.
+func (k *Kernel) Inject(faults []Fault, room int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.faults, k.calls = faults, [ops]int{}
@@ -126,9 +126,9 @@ func (k *Kernel) install(f file) (int, syscall.Errno) {
 	return fd, 0
 }
 
-// lookup returns the file of fd. A number that is not open is a mistake of the process under
-// test: nothing but a bug closes a descriptor of its own too early, and the number may be
-// another file's by the next call. Requires mu.
+// lookup returns the file of fd. A number that is not open is recorded as misuse: a process
+// that still uses a descriptor after its close may reach another file, which has got the
+// number meanwhile. Requires mu.
 func (k *Kernel) lookup(call string, fd int) (file, syscall.Errno) {
 	if f := k.open[fd]; f != nil {
 		return f, 0
@@ -137,7 +137,7 @@ func (k *Kernel) lookup(call string, fd int) (file, syscall.Errno) {
 	return nil, syscall.EBADF
 }
 
-// fault counts a call and returns what goes wrong with it. Requires mu.
+// fault counts a call, and returns the fault of this call, or zeros. Requires mu.
 func (k *Kernel) fault(op Op) (short int, errno syscall.Errno) {
 	k.calls[op]++
 	k.total++

@@ -16,8 +16,8 @@ func (n *node) base() *node { return n }
 // always are the events that every watch has.
 const always = unix.EPOLLERR | unix.EPOLLHUP
 
-// wake announces that the file may be ready for key; 0 is anything. As in Linux it does not
-// ask what the file is ready for: epoll_wait does.
+// wake announces that the file may be ready for key; 0 is anything. As in Linux,
+// epoll_wait finds out later what the file is ready for.
 func (n *node) wake(key uint32) {
 	for _, w := range n.watches {
 		if !w.disabled && (key == 0 || key&(w.interest|always) != 0) {
@@ -33,7 +33,7 @@ func (n *node) wake(key uint32) {
 	}
 }
 
-// wait returns what is closed at the next wake-up.
+// wait returns a channel that is closed at the next wake-up.
 func (n *node) wait() <-chan struct{} {
 	ch := make(chan struct{})
 	n.waiting = append(n.waiting, ch)

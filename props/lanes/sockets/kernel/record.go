@@ -2,14 +2,18 @@
 
 package kernel
 
-import "net/netip"
+import (
+	"net/netip"
+	"time"
+)
 
-// Connection is what became of a connection, for a judge. Kernel.Connections returns copies.
+// Connection is the record of a connection, for a judge. Kernel.Connections returns copies.
 type Connection struct {
 	Client, Server netip.AddrPort
 	Ends           [2]End // of the client and of the server
-	Broken         bool   // a RST was sent
+	Reset          bool   // a RST was sent
 	Established    bool
+	Accepted       bool // accept has returned it
 	NeverAccepted  bool // the listener was closed before
 
 	client, server *socket
@@ -27,11 +31,17 @@ type End struct {
 	Stream  []byte // what send accepted, of the process under test
 	EndRead bool   // receive has returned the end of the stream
 
-	Waiting int  // bytes in its receive buffer
-	Roomy   bool // epoll reports room
-	EndSeen bool // the FIN of the other end has come
-	Failed  bool // an error waits for a call that takes it
-	Live    bool // the connection is neither reset nor over
+	LastTaken, LastRead time.Time // when send last accepted bytes, and receive last returned some; zero: never
+
+	Waiting   int  // bytes in its receive buffer
+	Roomy     bool // epoll reports room
+	PeerEnded bool // the FIN of the other end has come
+	Failed    bool // an error waits for a call that takes it
+	Live      bool // the connection is neither reset nor over
+	FinSent   bool // its output was shut down, or its socket was closed
+
+	SendBuffer, ReceiveBuffer int
+	Options                   map[[2]int]int // set by SetOption, by level and name; without buffers
 }
 
 func newConnection(client *socket) *Connection {
@@ -47,20 +57,38 @@ func (c *Connection) end(s *socket) *End {
 	return &c.Ends[1]
 }
 
+// Other returns the other end of the connection.
+func (c *Connection) Other(end *End) *End {
+	if end == &c.Ends[0] {
+		return &c.Ends[1]
+	}
+	return &c.Ends[0]
+}
+
 func (c *Connection) accepts(server *socket) {
 	c.server, c.Established = server, true
 	c.Ends[1].Ours = server.ours
 }
 
 func (c *Connection) neverAccepted()             { c.NeverAccepted = true }
-func (c *Connection) broken()                    { c.Broken = c.Established }
+func (c *Connection) broken()                    { c.Reset = c.Established }
 func (c *Connection) delivered(s *socket, n int) { c.end(s).Delivered += int64(n) }
-func (c *Connection) read(s *socket, n int)      { c.end(s).Read += int64(n) }
 func (c *Connection) readEnd(s *socket)          { c.end(s).EndRead = true }
 func (c *Connection) ended(s *socket)            { c.end(s).Ended = true }
 
+func (c *Connection) read(s *socket, n int) {
+	e := c.end(s)
+	e.Read += int64(n)
+	if n > 0 {
+		e.LastRead = time.Now()
+	}
+}
+
 func (c *Connection) sent(s *socket, p []byte) {
 	e := c.end(s)
+	if len(p) > 0 {
+		e.LastTaken = time.Now()
+	}
 	e.Taken += int64(len(p))
 	if s.ours {
 		e.Stream = append(e.Stream, p...)
@@ -92,8 +120,9 @@ func (k *Kernel) Connections() []Connection {
 				continue
 			}
 			e := &all[i].Ends[side]
-			e.Closed, e.Waiting, e.EndSeen, e.Failed = s.dead, len(s.input), s.done, s.err != 0
-			e.Roomy, e.Live = s.roomy(), s.connected()
+			e.Closed, e.Waiting, e.PeerEnded, e.Failed = s.dead, len(s.input), s.finReceived, s.err != 0
+			e.Roomy, e.Live, e.FinSent = s.roomy(), s.connected(), s.noOutput
+			e.SendBuffer, e.ReceiveBuffer, e.Options = s.sendBuffer, s.recvBuffer, s.options
 		}
 	}
 	return all

@@ -36,21 +36,22 @@ type socket struct {
 	other         *socket // the other end, from the handshake on
 	record        *Connection
 
-	err      syscall.Errno // until somebody takes it
-	dead     bool          // no descriptor is left
-	done     bool          // the FIN of the other end has come
-	noInput  bool          // RCV_SHUTDOWN
-	noOutput bool          // SEND_SHUTDOWN
-	noSpace  bool          // somebody waits for room (SOCK_NOSPACE)
-	resets   bool          // SO_LINGER of 0: close is a reset
+	err         syscall.Errno // until a call returns it
+	dead        bool          // no descriptor is left (SOCK_DEAD)
+	finReceived bool          // the FIN of the other end has come
+	noInput     bool          // RCV_SHUTDOWN
+	noOutput    bool          // SEND_SHUTDOWN
+	noSpace     bool          // a writer waits for room (SOCK_NOSPACE)
+	resets      bool          // SO_LINGER of 0: close is a reset
 
 	input        []byte // received, not read
 	output       []byte // accepted, not acknowledged
-	finWaits     bool   // our FIN follows output
+	finPending   bool   // our FIN follows output
 	unsent       int    // of output and the FIN when the connection broke
 	moving       bool   // bytes are on their way
 	sendBuffer   int
 	recvBuffer   int
+	options      map[[2]int]int // without effect on the model, by level and name
 	reusePort    bool
 	onlyIPv6     bool
 	backlog      int
@@ -116,15 +117,15 @@ func (s *socket) takeError() syscall.Errno {
 	return errno
 }
 
-// ends is tcp_done: the connection is over.
-func (s *socket) ends() {
+// finish is tcp_done: the connection is over.
+func (s *socket) finish() {
 	s.state = closed
 	s.noInput, s.noOutput = true, true
 	s.wake(0)
 }
 
-// breaks is tcp_reset: a RST has come.
-func (s *socket) breaks() {
+// receiveReset is tcp_reset: a RST has come.
+func (s *socket) receiveReset() {
 	switch s.state {
 	case closed:
 		return
@@ -140,27 +141,27 @@ func (s *socket) breaks() {
 	if s.record != nil {
 		s.record.broken()
 	}
-	s.ends()
+	s.finish()
 	s.wake(unix.EPOLLERR)
 }
 
 // dropOutput forgets what was not acknowledged; SIOCOUTQ goes on counting it.
 func (s *socket) dropOutput() {
 	s.unsent += len(s.output)
-	if s.finWaits {
+	if s.finPending {
 		s.unsent++
 	}
-	s.output, s.finWaits = nil, false
+	s.output, s.finPending = nil, false
 }
 
-// resetsOther sends a RST.
-func (s *socket) resetsOther() {
+// sendReset sends a RST.
+func (s *socket) sendReset() {
 	s.dropOutput()
 	if s.record != nil {
 		s.record.broken()
 	}
 	if s.other != nil {
-		s.other.breaks()
+		s.other.receiveReset()
 	}
 }
 
@@ -169,23 +170,23 @@ func (s *socket) closed() {
 	s.dead = true
 	switch {
 	case s.state == listening:
-		s.stopsListening()
+		s.stopListening()
 	case s.state == synSent:
-		s.ends()
+		s.finish()
 	case !s.connected():
 		s.state = closed
 	case s.resets || len(s.input) > 0:
-		s.resetsOther()
-		s.ends()
+		s.sendReset()
+		s.finish()
 	default:
-		s.endsOutput()
+		s.endOutput()
 		s.noInput = true
 	}
 	s.noInput, s.noOutput = true, true
 }
 
-// endsOutput is the part of shutdown(2) and close(2) that sends a FIN.
-func (s *socket) endsOutput() {
+// endOutput is the part of shutdown(2) and close(2) that sends a FIN.
+func (s *socket) endOutput() {
 	s.noOutput = true
 	switch s.state {
 	case established:
@@ -195,6 +196,6 @@ func (s *socket) endsOutput() {
 	default:
 		return
 	}
-	s.finWaits = true
-	s.moves()
+	s.finPending = true
+	s.transmit()
 }

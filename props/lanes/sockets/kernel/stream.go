@@ -31,7 +31,7 @@ func (s *socket) send(p []byte, short int) (int, syscall.Errno) {
 	}
 	s.output = append(s.output, p[:n]...)
 	s.record.sent(s, p[:n])
-	s.moves()
+	s.transmit()
 	return n, 0
 }
 
@@ -47,10 +47,10 @@ func (s *socket) receive(p []byte) (int, syscall.Errno) {
 			s.record.read(s, n)
 		}
 		if s.other != nil && s.connected() {
-			s.other.moves()
+			s.other.transmit()
 		}
 		return n, 0
-	case s.done:
+	case s.finReceived:
 		s.record.readEnd(s)
 		return 0, 0
 	case s.err != 0:
@@ -63,21 +63,21 @@ func (s *socket) receive(p []byte) (int, syscall.Errno) {
 	return 0, syscall.EAGAIN
 }
 
-// shutdownOutput is shutdown(2) with SHUT_WR. It wakes whoever watches the socket, also when
+// shutdownOutput is shutdown(2) with SHUT_WR. It wakes the watchers of the socket, also when
 // it fails.
 func (s *socket) shutdownOutput() (errno syscall.Errno) {
 	if s.state == closed {
 		errno = syscall.ENOTCONN
 	}
-	s.endsOutput()
+	s.endOutput()
 	s.wake(0)
 	return errno
 }
 
-// moves brings output to the other end, after the latency.
-func (s *socket) moves() {
+// transmit brings output to the other end, after the latency.
+func (s *socket) transmit() {
 	if s.k.cfg.Latency == 0 {
-		s.arrives()
+		s.deliver()
 		return
 	}
 	if s.moving {
@@ -86,21 +86,21 @@ func (s *socket) moves() {
 	s.moving = true
 	s.k.after(s.k.cfg.Latency, func() {
 		s.moving = false
-		s.arrives()
+		s.deliver()
 	})
 }
 
-// arrives moves output into the receive buffer of the other end, as far as there is room,
+// deliver moves output into the receive buffer of the other end, as far as there is room,
 // and then the FIN, which needs an open window too.
-func (s *socket) arrives() {
+func (s *socket) deliver() {
 	o := s.other
 	if o == nil || !s.connected() {
 		return
 	}
-	if len(s.output) > 0 && o.noInput { // it was closed, or it is over
+	if len(s.output) > 0 && o.noInput { // the other end was closed, or has failed
 		o.state = closed
 		o.dropOutput()
-		s.breaks()
+		s.receiveReset()
 		return
 	}
 	n := min(len(s.output), o.recvBuffer-len(o.input))
@@ -109,54 +109,54 @@ func (s *socket) arrives() {
 		s.output = s.output[n:]
 		s.record.delivered(s, n)
 		o.wake(unix.EPOLLIN | unix.EPOLLPRI | unix.EPOLLRDNORM | unix.EPOLLRDBAND)
-		s.spaceAgain()
+		s.wakeWriter()
 	}
-	if s.finWaits && len(s.output) == 0 && len(o.input) < o.recvBuffer {
-		s.finWaits = false
+	if s.finPending && len(s.output) == 0 && len(o.input) < o.recvBuffer {
+		s.finPending = false
 		s.record.ended(s)
-		o.finArrives()
-		s.finAcknowledged()
+		o.receiveFIN()
+		s.receiveFINAck()
 	}
 }
 
-// spaceAgain is sk_stream_write_space.
-func (s *socket) spaceAgain() {
+// wakeWriter is sk_stream_write_space.
+func (s *socket) wakeWriter() {
 	if s.noSpace && s.roomy() {
 		s.noSpace = false
 		s.wake(unix.EPOLLOUT | unix.EPOLLWRNORM | unix.EPOLLWRBAND)
 	}
 }
 
-// finArrives is tcp_fin.
-func (s *socket) finArrives() {
-	s.noInput, s.done = true, true
+// receiveFIN is tcp_fin.
+func (s *socket) receiveFIN() {
+	s.noInput, s.finReceived = true, true
 	switch s.state {
 	case established:
 		s.state = closeWait
 	case finWait1:
 		s.state = closing
 	case finWait2:
-		s.ends() // TIME_WAIT is not the socket's any more
+		s.finish() // TIME_WAIT is not the socket's any more
 		return
 	}
 	s.wake(0)
 }
 
-// finAcknowledged is the ACK of our FIN.
-func (s *socket) finAcknowledged() {
+// receiveFINAck is the ACK of our FIN.
+func (s *socket) receiveFINAck() {
 	switch s.state {
 	case finWait1:
 		s.state = finWait2
 		s.wake(0)
 	case closing, lastAck:
-		s.ends()
+		s.finish()
 	}
 }
 
 // unacknowledged is SIOCOUTQ.
 func (s *socket) unacknowledged() int {
 	n := s.unsent + len(s.output)
-	if s.finWaits {
+	if s.finPending {
 		n++
 	}
 	return n

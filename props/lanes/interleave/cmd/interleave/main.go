@@ -185,7 +185,7 @@ func (s settings) run(stdout, stderr io.Writer) (int, error) {
 			return 2, err
 		}
 	}
-	bin, _, err := lane.Build()
+	bin, err := lane.Build()
 	if err != nil {
 		return 2, err
 	}

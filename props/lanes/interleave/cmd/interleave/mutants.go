@@ -93,7 +93,7 @@ func (s settings) one(m mutant.Mutant, dir string) (r row) {
 	if err != nil {
 		return r.failed(err)
 	}
-	bin, _, err := build.Lane{Root: s.root, Dir: dir, Changed: changed}.Build()
+	bin, err := build.Lane{Root: s.root, Dir: dir, Changed: changed}.Build()
 	if err != nil {
 		return r.failed(err)
 	}

@@ -14,7 +14,7 @@ import (
 func (s settings) speeds() error {
 	for _, race := range []bool{false, true} {
 		lane := build.Lane{Root: s.root, Dir: filepath.Join(s.out, fmt.Sprintf("speed-race=%v", race)), Race: race}
-		bin, _, err := lane.Build()
+		bin, err := lane.Build()
 		if err != nil {
 			return err
 		}

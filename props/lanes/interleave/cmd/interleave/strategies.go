@@ -19,10 +19,9 @@ import (
 	"syscall"
 	"time"
 
+	"eventide/props/interleave/inprocess"
 	"eventide/props/lanes/interleave/build"
-	"eventide/props/lanes/interleave/rewrite"
 	"eventide/props/lanes/interleave/statefile"
-	"eventide/props/lanes/interleave/strategy"
 	"eventide/props/mutant"
 )
 
@@ -80,7 +79,7 @@ func (s settings) compare() (int, error) {
 
 // strategyNames returns those of a list, or all.
 func strategyNames(list string) ([]string, error) {
-	known := append(strategy.Names(), exhaustive)
+	known := append(inprocess.Names(), exhaustive)
 	slices.Sort(known)
 	if list == "" {
 		return known, nil
@@ -94,10 +93,10 @@ func strategyNames(list string) ([]string, error) {
 	return names, nil
 }
 
-// open reads the mutants that the lane can see, those that change what it instruments,
+// open reads the mutants that the lane can see, those that change what it explores,
 // and the table.
 func (t *tabler) open() ([]mutant.Mutant, error) {
-	base, err := rewrite.Module{Root: t.root}.Rewrite()
+	files, err := build.CoreFiles(t.root)
 	if err != nil {
 		return nil, err
 	}
@@ -109,17 +108,21 @@ func (t *tabler) open() ([]mutant.Mutant, error) {
 			return nil, err
 		}
 		for _, m := range some {
-			if slices.ContainsFunc(m.Edits, func(e mutant.Edit) bool { return base.Files[e.File] != nil }) {
+			if slices.ContainsFunc(m.Edits, func(e mutant.Edit) bool { return slices.Contains(files, e.File) }) {
 				all = append(all, m)
 				rows = append(rows, strategyRow{Name: m.Name, Guarantee: m.Guarantee, Mutant: fingerprint(m), State: rowNotRun})
 			}
 		}
 	}
 	slices.SortFunc(rows, func(a, b strategyRow) int { return cmp.Compare(a.Name, b.Name) })
-	if t.base, _, err = (build.Lane{Root: t.root, Dir: filepath.Join(t.out, "table-base"), Race: t.race}).Build(); err != nil {
+	if t.base, err = (build.Lane{Root: t.root, Dir: filepath.Join(t.out, "table-base"), Race: t.race}).Build(); err != nil {
 		return nil, err
 	}
-	t.table, err = openTable(t.tableFile, base.CoreHash(), rows)
+	hash, err := build.CoreHash(t.root, nil)
+	if err != nil {
+		return nil, err
+	}
+	t.table, err = openTable(t.tableFile, hash, rows)
 	return all, err
 }
 
@@ -188,7 +191,7 @@ func (t *tabler) fill(ctx context.Context, r *strategyRow, m mutant.Mutant, dir 
 	if err != nil {
 		return err
 	}
-	bin, _, err := build.Lane{Root: t.root, Dir: dir, Changed: changed, Race: t.race}.Build()
+	bin, err := build.Lane{Root: t.root, Dir: dir, Changed: changed, Race: t.race}.Build()
 	if err != nil {
 		return err
 	}

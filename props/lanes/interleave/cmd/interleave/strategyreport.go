@@ -70,7 +70,7 @@ func (t *strategyTable) write(w io.Writer, names []string) {
 			fmt.Fprintln(w, r.text(names))
 		}
 	}
-	for _, text := range []string{t.most(names), t.promise(), t.sizes(), fmt.Sprintf("not run: %d of %d mutants of what the lane instruments", notRun, len(t.Mutants))} {
+	for _, text := range []string{t.most(names), t.promise(), t.sizes(), fmt.Sprintf("not run: %d of %d mutants of what the lane explores", notRun, len(t.Mutants))} {
 		fmt.Fprintln(w, text)
 	}
 }

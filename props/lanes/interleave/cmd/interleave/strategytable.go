@@ -16,7 +16,7 @@ const tableVersion = 2
 // a file, and is written after each mutant.
 type strategyTable struct {
 	Schema  int           `json:"schema"`
-	Core    string        `json:"core"` // hash of what was instrumented, without a bug
+	Core    string        `json:"core"` // hash of the source of core, without a bug
 	Mutants []strategyRow `json:"mutants"`
 }
 

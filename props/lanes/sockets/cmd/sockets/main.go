@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"eventide/props/lane"
@@ -20,6 +21,8 @@ func run() int {
 	seed := flag.Uint64("seed", 7, "base of the seeds")
 	race := flag.Bool("race", false, "with the race detector")
 	keep := flag.String("o", "", "directory for the binary, which is kept (default: a temporary one)")
+	cases := flag.String("cases", "", "directory that gets a file for each program that violated something")
+	repeat := flag.String("case", "", "instead, run the program of such a file")
 	flag.Parse()
 	dir := *keep
 	if dir == "" {
@@ -33,7 +36,15 @@ func run() int {
 	if err != nil {
 		return fail(err)
 	}
-	r, err := lane.Run{Bin: bin, Budget: *budget, Seed: *seed}.Do(".")
+	the := lane.Run{Bin: bin, Budget: *budget, Seed: *seed, Cases: *cases}
+	if *repeat != "" {
+		path, err := filepath.Abs(*repeat) // the program runs in another directory
+		if err != nil {
+			return fail(err)
+		}
+		the.Lane, the.Env = "TestCase", []string{"EVENTIDE_SOCKETS_CASE=" + path}
+	}
+	r, err := the.Do(".")
 	if err != nil {
 		return fail(err)
 	}
@@ -42,7 +53,7 @@ func run() int {
 		return 0
 	}
 	fmt.Println(r.Failed["sockets"])
-	if r.Ending != lane.Ended || r.Failed["sockets"] == "" {
+	if r.Ending != lane.Ended || *race {
 		fmt.Println(r.Output)
 	}
 	return 1

@@ -1,0 +1,71 @@
+//go:build !sockets
+
+package sockets
+
+import (
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"eventide/props/lanes/sockets/shadow"
+	"eventide/props/mutant"
+)
+
+// TestPropChosenSchedules runs the tests of schedule_test.go under chosen schedules, on core/tcp
+// as it is and with a planted race: a write of another goroutine between two critical sections
+// of the loop. The programs of the lane meet that race only if the runtime happens to take it.
+func TestPropChosenSchedules(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("the interleave command is for linux/amd64")
+	}
+	if testing.Short() {
+		t.Skip("the standard library is compiled again for chosen schedules")
+	}
+	touch(t)
+	tool := filepath.Join(t.TempDir(), "interleave")
+	build := exec.Command("go", "build", "-o", tool, "./props/cmd/interleave")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	planted, err := mutant.Load(filepath.Join(root, "testdata", "mutants", "packages"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(planted, func(m mutant.Mutant) bool { return m.Name == "tcp-written-at-the-peers-end" })
+	if at < 0 {
+		t.Fatal("the planted race tcp-written-at-the-peers-end is gone")
+	}
+	if out, code := chosenSchedules(t, tool, mutant.Mutant{}, "^TestSchedule", 500); code != 0 {
+		t.Errorf("core/tcp as it is: exit code %d, want 0\n%s", code, out)
+	}
+	out, code := chosenSchedules(t, tool, planted[at], "^TestScheduleAccepted$", 4000)
+	if code != 1 || !strings.Contains(out, "accepted bytes are discarded") {
+		t.Errorf("with %s: exit code %d, want 1 and the bytes that it discards\n%s", planted[at].Name, code, out)
+	}
+}
+
+// chosenSchedules explores tests of this package in a copy of the module with a planted bug. It
+// returns what the interleave command printed, and its exit code.
+func chosenSchedules(t *testing.T, tool string, m mutant.Mutant, tests string, schedules int) (string, int) {
+	t.Helper()
+	changed, err := m.Apply(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := shadow.Copy(root, dir, changed); err != nil {
+		t.Fatal(err)
+	}
+	explore := exec.Command(tool, "test", "-tags", "sockets", "-run", tests, "-schedules", strconv.Itoa(schedules), "./props/lanes/sockets")
+	explore.Dir = dir
+	out, err := explore.CombinedOutput()
+	if explore.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return string(out), explore.ProcessState.ExitCode()
+}

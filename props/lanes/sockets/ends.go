@@ -1,0 +1,178 @@
+//go:build linux
+
+package sockets
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"math"
+
+	"slices"
+	"syscall"
+
+	"eventide/core"
+	"eventide/core/tcp"
+	"eventide/props/lanes/sockets/kernel"
+
+	"golang.org/x/sys/unix"
+)
+
+// judgeEnd checks the promises of an end: no byte is lost by a graceful close that succeeds (G23),
+// the socket is closed (G24), and the cause of the close occurred.
+func (c *conn) judgeEnd(k *kernel.Connection, ours *kernel.End) {
+	complete := ours.Taken == ours.Delivered && c.ch.PendingBytes() == 0
+	if c.counts["drained"] > 0 && (!complete || !ours.Ended || !ours.PeerEnded) {
+		c.violate("G23: CloseGracefully succeeded; pending %d, taken %d, delivered %d, our end acknowledged %v, the peer's end seen %v",
+			c.ch.PendingBytes(), ours.Taken, ours.Delivered, ours.Ended, ours.PeerEnded)
+	}
+	if c.counts["complete"] > 0 && !complete {
+		c.violate("G23: CloseGracefully succeeded after the close; pending %d, taken %d, delivered %d", c.ch.PendingBytes(), ours.Taken, ours.Delivered)
+	}
+	if c.counts["output ended"] > 0 && c.ch.PendingBytes() != 0 {
+		c.violate("CloseOutput succeeded, and %d bytes are pending", c.ch.PendingBytes())
+	}
+	if !ours.Closed {
+		c.violate("G24: the socket is open after the end")
+	}
+	// A reset would discard the bytes that the peer has not read.
+	cause := c.ch.CloseCause()
+	if k.Reset && c.counts["drained"] > 0 {
+		c.violate("G23: CloseGracefully succeeded, and the connection was reset")
+	}
+	if cause == io.EOF && c.ch.PendingBytes() != 0 {
+		c.violate("the end of the peer's stream has closed the channel, and %d accepted bytes are discarded", c.ch.PendingBytes())
+	}
+	if !c.explains(cause, k, ours) {
+		c.violate("the channel has closed with %v, and nothing in the run explains that", cause)
+	}
+	for _, w := range c.writes {
+		var closed *tcp.ClosedError
+		if w.refused == nil && errors.As(w.err, &closed) && closed.Cause != cause {
+			c.violate("write %d failed with the cause %v, and that of the close is %v", w.id, closed.Cause, cause)
+		}
+	}
+	c.judgeOptions(ours)
+}
+
+// explains reports whether the run had a reason to close the channel with a cause.
+func (c *conn) explains(cause error, k *kernel.Connection, ours *kernel.End) bool {
+	called := func(what string) bool { return slices.Contains(c.endCalls, what) }
+	shutdown := c.r.shutdown.Load() > 0 && c.r.shutdown.Load() < c.events[c.first("CloseFuture")].stamp
+	var idle *tcp.IdleError
+	var errno syscall.Errno
+	switch {
+	case cause == nil:
+		return called("Close") || called("CloseGracefully")
+	case cause == io.EOF:
+		return ours.EndRead
+	case errors.Is(cause, tcp.ErrHandlerFailed):
+		return c.r.handlerFailed()
+	case cause == tcp.ErrCloseDeadline:
+		return called("CloseGracefully")
+	case errors.As(cause, &idle):
+		return c.r.p.Options.Idle[idle.Kind] > 0 && !c.r.p.Options.IdleHandler && c.counts["Error"] == 1
+	case errors.As(cause, &errno):
+		return k.Reset || len(c.r.p.Kernel.Faults) > 0
+	}
+	return shutdown && (errors.Is(cause, core.ErrShutdown) || errors.Is(cause, core.ErrShutdownTimeout))
+}
+
+// judgeOptions checks the options that the kernel got for the socket of a channel.
+func (c *conn) judgeOptions(ours *kernel.End) {
+	o := c.r.p.Options
+	if c.spec.Embedded {
+		return
+	}
+	if o.Recv > 0 && ours.ReceiveBuffer != o.Recv || o.Send > 0 && ours.SendBuffer != o.Send {
+		c.violate("the buffers of the socket are %d and %d, want %d and %d where not 0", ours.ReceiveBuffer, ours.SendBuffer, o.Recv, o.Send)
+	}
+	want := map[[2]int]int{}
+	if !o.Delay {
+		want[[2]int{unix.IPPROTO_TCP, unix.TCP_NODELAY}] = 1
+	}
+	period := tcp.DefaultKeepAlive
+	if o.KeepAlive >= 0 {
+		period = milliseconds(o.KeepAlive)
+	}
+	if period > 0 {
+		seconds := int(math.Ceil(period.Seconds()))
+		want[[2]int{unix.SOL_SOCKET, unix.SO_KEEPALIVE}] = 1
+		want[[2]int{unix.IPPROTO_TCP, unix.TCP_KEEPIDLE}] = seconds
+		want[[2]int{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL}] = seconds
+	}
+	if !maps.Equal(want, ours.Options) {
+		c.violate("the options of the socket are %v, want %v, by level and name", ours.Options, want)
+	}
+}
+
+// judgeListener compares the counters of the listener with the connections in the kernel.
+func (r *run) judgeListener(connections []kernel.Connection) {
+	if r.listener == nil {
+		return
+	}
+	var accepted, active int64
+	for _, k := range connections {
+		if k.Accepted && k.Ends[1].Ours {
+			accepted++
+		}
+	}
+	for _, c := range r.conns {
+		if c.ch != nil && !c.spec.Dialled && !c.spec.Embedded {
+			active++
+		}
+	}
+	stats := r.listener.Stats()
+	if stats.Accepted != accepted || stats.Refused != accepted-active {
+		r.violate("the listener counts %d accepted and %d refused connections; the kernel counts %d, and %d became active", stats.Accepted, stats.Refused, accepted, active)
+	}
+	if r.listener.CloseCause() == nil {
+		r.violate("the groups have terminated, and the listener has no cause of its close")
+	}
+}
+
+// handlerFailed reports whether a handler has panicked or called Goexit. By a broadcast, the
+// handler of one channel may run inside the handler of another: then both channels fail.
+func (r *run) handlerFailed() bool {
+	return slices.ContainsFunc(r.conns, func(c *conn) bool {
+		return slices.Contains(c.endCalls, "Panic") || slices.Contains(c.endCalls, "Goexit")
+	})
+}
+
+// judgeReport compares the report of the shutdown with the ends of the channels.
+func (r *run) judgeReport(connections []kernel.Connection) {
+	var atLeast, atMost, drained, mustDrain, discardedLeast, discardedMost int64
+	for _, c := range r.conns {
+		k, ours := c.find(connections)
+		at := c.first("CloseFuture")
+		if k == nil || at < 0 || c.events[at].stamp < r.shutdown.Load() {
+			continue
+		}
+		atMost++
+		pending := c.ch.PendingBytes()
+		discardedMost += pending
+		clean := pending == 0 && ours.Taken == ours.Delivered && ours.Ended && ours.PeerEnded
+		if clean {
+			drained++
+		}
+		if c.open && !slices.Contains(c.endCalls, "Close") {
+			atLeast++
+			discardedLeast += pending
+			others := slices.ContainsFunc(c.endCalls, func(s string) bool { return s != "CloseGracefully" && s != "CloseOutput" })
+			lingers := r.p.Options.Linger > 0 // the wait for acknowledgements after the end of the peer's stream is not part of a drain
+			if clean && !k.Reset && !others && !lingers && !r.timedOut && !r.p.End.Now && !r.p.Aborts && c.counts["Error"] == 0 && c.ch.CloseCause() != tcp.ErrCloseDeadline {
+				mustDrain++
+			}
+		}
+	}
+	rep := r.reports
+	if n := rep.ChannelsDrained + rep.ChannelsAborted; n < atLeast || n > atMost {
+		r.violate("G23: the report counts %d channels (%d drained, %d aborted), want %d to %d", n, rep.ChannelsDrained, rep.ChannelsAborted, atLeast, atMost)
+	}
+	if rep.ChannelsDrained > drained || rep.ChannelsDrained < mustDrain {
+		r.violate("G23: the report counts %d drained channels, want %d to %d", rep.ChannelsDrained, mustDrain, drained)
+	}
+	if rep.BytesDiscarded < discardedLeast || rep.BytesDiscarded > discardedMost {
+		r.violate("G23: the report counts %d discarded bytes, want %d to %d", rep.BytesDiscarded, discardedLeast, discardedMost)
+	}
+}

@@ -1,0 +1,55 @@
+//go:build linux && sockets
+
+package sockets
+
+import (
+	"strings"
+	"testing"
+)
+
+// The tests of this file are made for chosen schedules: each runs one generated program. They
+// need the virtual time of the interleave command, or that of a bubble.
+
+// TestScheduleAccepted runs a program of a connection that core accepts.
+func TestScheduleAccepted(t *testing.T) { runDense(t, Conn{}) }
+
+// TestScheduleDialled runs a program of a connection that core dials.
+func TestScheduleDialled(t *testing.T) { runDense(t, Conn{Dialled: true}) }
+
+// TestScheduleEmbedded runs a program of a connection that is given to tcp.Embed.
+func TestScheduleEmbedded(t *testing.T) { runDense(t, Conn{Embedded: true}) }
+
+// runDense runs a dense program with a connection that is made as how says.
+func runDense(t *testing.T, how Conn) {
+	p := Programs().Example(denseSeed)
+	p.dense(how)
+	found, err := Run(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) > 0 {
+		t.Fatalf("%s\nprogram  %v", strings.Join(found, "\n"), p)
+	}
+}
+
+// denseSeed draws the program of TestSchedule tests.
+const denseSeed = 1
+
+// dense makes a program one in which everything happens at once: one connection, whose peer
+// writes, ends and closes while other goroutines write and flush, and while the group is shut down.
+func (p *Program) dense(how Conn) {
+	p.Workers, p.Boss, p.Pending, p.Aborts, p.BadCall = 1, false, 0, false, -1
+	p.Options.Linger, p.Options.Idle, p.Options.HalfClosure = -1, [3]int{}, false
+	p.Options.Low, p.Options.High = 50, 200
+	p.Options.Recv, p.Options.Send, p.Options.ReadBuffer = 0, 0, 1000
+	p.Kernel = Machine{Send: 300, Receive: 300}
+	how.CloseOnEnd = true
+	how.Writer = []PeerStep{{Kind: "send", N: 100, Wait: 1}, {Kind: "end"}}
+	how.Reader = []PeerStep{{Kind: "drain"}}
+	how.Handler = []Reaction{{On: "Read", Nth: 1, Do: Action{Kind: "WriteAndFlush", N: 400}}}
+	p.Conns = []Conn{how}
+	p.Calls = []Call{
+		{At: 1, Do: Action{Kind: "WriteAndFlush", N: 30}}, {At: 1, Do: Action{Kind: "Write", N: 100}}, {At: 1, Do: Action{Kind: "Flush"}},
+	}
+	p.End = End{At: 1, Timeout: 100}
+}

@@ -1,0 +1,116 @@
+//go:build linux
+
+package sockets
+
+import (
+	"slices"
+	"time"
+
+	"eventide/core/tcp"
+	"eventide/props/lanes/sockets/kernel"
+)
+
+// checkSettled checks what must hold while every goroutine waits: the loops have handled all
+// readiness, and nothing that can proceed is left undone (G12).
+func (r *run) checkSettled() {
+	connections := r.k.Connections()
+	if r.listener != nil && r.k.Queued() > 0 && r.listener.Stats().Paused == 0 && r.listener.CloseCause() == nil {
+		r.violate("G12: %d connections wait to be accepted while every goroutine waits", r.k.Queued())
+	}
+	for _, c := range r.conns {
+		c.mu.Lock()
+		ch := c.ch
+		c.mu.Unlock()
+		if ch == nil {
+			continue
+		}
+		if k, ours := c.find(connections); k != nil {
+			c.checkSettled(ch, k, ours)
+		}
+	}
+}
+
+func (c *conn) checkSettled(ch *tcp.Channel, k *kernel.Connection, ours *kernel.End) {
+	c.mu.Lock()
+	paused, unflushed, notifiedWritable, calls := c.paused || c.r.quiesced.Load() > 0, c.unflushed, c.notifiedWritable, len(c.endCalls)
+	closed, gone := c.counts["CloseFuture"] > 0, c.counts["Unregistered"] > 0
+	broken := c.counts["Error"] > 0
+	incomplete := 0
+	for _, w := range c.writes {
+		if w.done == 0 && w.returned > 0 {
+			incomplete++
+		}
+	}
+	c.mu.Unlock()
+	switch {
+	case closed != ours.Closed:
+		c.violate("G12: CloseFuture has completed: %v, the socket is closed: %v, and every goroutine waits", closed, ours.Closed)
+	case closed != gone:
+		c.violate("G12: the channel is closed, every goroutine waits, and Unregistered was not called")
+	case closed && incomplete > 0:
+		c.violate("G22: the channel is closed, and %d writes have not completed", incomplete)
+	}
+	if !closed {
+		c.checkCloses(ch, k.Other(ours), ours)
+	}
+	if closed || broken || c.r.p.Options.Linger > 0 && (calls > 0 || ours.PeerEnded) { // a channel that lingers is not watched
+		return
+	}
+	if ours.Failed {
+		c.violate("G12: the connection has failed, every goroutine waits, and the channel is open")
+	}
+	if pending := ch.PendingBytes(); pending > 0 && !unflushed && ours.Roomy && ours.Live {
+		c.violate("G12: %d bytes wait to be sent, there is room, and every goroutine waits", pending)
+	}
+	if ours.Waiting > 0 && !paused {
+		c.violate("G12: %d bytes wait to be read, and every goroutine waits", ours.Waiting)
+	}
+	if ours.PeerEnded && ours.Waiting == 0 && !ours.EndRead && !paused {
+		c.violate("G12: the end of the stream waits to be read, and every goroutine waits")
+	}
+	if ch.PendingBytes() == 0 && incomplete > 0 {
+		c.violate("G22: all bytes are sent, and %d writes have not completed", incomplete)
+	}
+	if !ch.IsOpen() {
+		return
+	}
+	pending, o := ch.PendingBytes(), c.r.p.Options
+	switch writable := ch.IsWritable(); {
+	case writable != notifiedWritable:
+		c.violate("writability: the channel is writable: %v, at the last call of the handler it was %v, %d bytes wait, and every goroutine waits", writable, notifiedWritable, pending)
+	case writable && pending > int64(o.High), !writable && pending < int64(o.Low):
+		c.violate("writability: %v with %d bytes that wait, marks %d and %d", writable, pending, o.Low, o.High)
+	}
+	c.checkIdle(ours)
+}
+
+// mostCompletion is how long a channel may take to close after it has nothing left to do: it
+// asks the kernel for acknowledgements from time to time.
+const mostCompletion = 25 * time.Millisecond
+
+// checkCloses checks that an open channel has a reason to be open. other is the peer's end.
+func (c *conn) checkCloses(ch *tcp.Channel, other, ours *kernel.End) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o := c.r.p.Options
+	if o.Linger > 0 {
+		return
+	}
+	called := func(what string) bool { return slices.Contains(c.endCalls, what) }
+	if called("Close") {
+		c.violateLocked("Close was called, every goroutine waits, and the channel is open")
+	}
+	ends := called("CloseGracefully") || ours.EndRead && (!o.HalfClosure || called("CloseOutput"))
+	sent := ch.PendingBytes() == 0 && ours.Taken == ours.Delivered && other.Waiting == 0
+	switch {
+	case !ends || !sent || !ours.PeerEnded || c.holds > 0:
+		c.complete = time.Time{}
+	case c.complete.IsZero():
+		c.complete = time.Now()
+	case time.Since(c.complete) > mostCompletion:
+		c.violateLocked("the peer has ended its side and has all bytes, the channel ends, and after %v it is open", time.Since(c.complete))
+	}
+	if called("CloseOutput") && ch.PendingBytes() == 0 && !ours.FinSent {
+		c.violateLocked("CloseOutput was called, no byte is pending, and the output is not shut down")
+	}
+}
