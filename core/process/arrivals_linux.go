@@ -9,16 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settleTime is how long connections whose handshake has begun have to arrive, after the
-// last new one was turned away: a round trip to a client that is not far.
+// settleTime is how long stopArrivals waits for handshakes in progress after the last
+// connection arrived. It covers a round trip to a nearby client.
 const settleTime = 100 * time.Millisecond
 
-// settlePolls is into how many polls settleTime is divided.
+// settlePolls is the number of polls in settleTime.
 const settlePolls = 20
 
-// stopArrivals turns new connections away and returns when the connections that have
-// arrived are accepted and unread has returned false: throughout settleTime, or once for
-// listeners that cannot turn connections away. It returns at the end of ctx at the latest.
+// stopArrivals turns new connections away and waits until every accept queue is empty and
+// unread returns false. Both must hold throughout settleTime, or in one poll if no
+// listener can turn connections away. stopArrivals also returns when ctx ends.
 //
 // The tempting wrong version closes the listener at once: the kernel resets the connections
 // in its accept queue, though their clients are connected and have perhaps sent a request. A
@@ -26,8 +26,8 @@ const settlePolls = 20
 // complete. A client that is turned away repeats its SYN a second later and is refused, or
 // reaches another instance.
 //
-// Polls are counted instead of the time: a process that does not run for settleTime has
-// not had the time to accept anything.
+// stopArrivals counts polls and does not measure time: a process that is not scheduled
+// for settleTime accepts nothing in that time.
 //
 // The kernel has no such filter for MPTCP, with which package net listens by default. There
 // stopArrivals waits for an empty queue alone, and a connection that arrives just before the
@@ -62,7 +62,8 @@ func stopArrivals(ctx context.Context, listeners []net.Listener, unread func() b
 	}
 }
 
-// sentNothing reports whether nothing has arrived on c. It is false if that is not known.
+// sentNothing reports whether no byte has arrived on c. It returns false if the kernel
+// does not say.
 func sentNothing(c net.Conn) bool {
 	if tls, ok := c.(interface{ NetConn() net.Conn }); ok {
 		c = tls.NetConn()
@@ -80,8 +81,8 @@ func sentNothing(c net.Conn) bool {
 	return err == nil && nothing
 }
 
-// rawOf returns the socket of a listener or connection, if it shows it: those of package
-// tls do not.
+// rawOf returns the raw socket of a listener or connection. Types of package tls do not
+// expose theirs.
 func rawOf(socket any) (syscall.RawConn, bool) {
 	c, ok := socket.(syscall.Conn)
 	if !ok {
@@ -116,8 +117,8 @@ func dropSYN(raw syscall.RawConn) error {
 	})
 }
 
-// waiting reports whether a listener has connections that nobody has accepted: of a listener
-// the kernel gives the length of its accept queue as tcpi_unacked.
+// waiting reports whether an accept queue is not empty. For a listener, tcpi_unacked is the
+// length of its accept queue.
 func waiting(sockets []syscall.RawConn) bool {
 	for _, raw := range sockets {
 		queued := uint32(0)
@@ -135,7 +136,8 @@ func waiting(sockets []syscall.RawConn) bool {
 	return false
 }
 
-// control calls f with the descriptor, and returns its error or that of a closed socket.
+// control calls f with the descriptor. It returns the error of f, or the error of raw if
+// the socket is closed.
 func control(raw syscall.RawConn, f func(fd int) error) error {
 	var failed error
 	if err := raw.Control(func(fd uintptr) { failed = f(int(fd)) }); err != nil {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// stopArrivals returns when unread has returned false, or at the end of ctx. Only Linux has a
-// filter for what arrives at a listener: elsewhere the kernel may reset connections that
-// nobody has accepted when the listener closes.
+// stopArrivals returns when unread has returned false, or at the end of ctx. Only Linux can
+// filter new connections. On other systems the kernel may reset connections in the accept
+// queue when the listener closes.
 func stopArrivals(ctx context.Context, _ []net.Listener, unread func() bool) {
 	ticks := time.NewTicker(5 * time.Millisecond)
 	defer ticks.Stop()

@@ -117,8 +117,8 @@ func (a *attempt) report(name string, now time.Time) StepReport {
 	return r
 }
 
-// withoutCause returns start, changed so that returning the reason for the end of ctx is
-// no failure.
+// withoutCause wraps start. The wrapper returns nil if ctx has ended and start returns
+// ctx.Err or the cause of ctx, wrapped or not.
 func withoutCause(start func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := start(ctx)
@@ -129,8 +129,8 @@ func withoutCause(start func(context.Context) error) func(context.Context) error
 	}
 }
 
-// isOnly reports whether err is made of reasons alone. The tempting errors.Is is wrong: it
-// also finds a reason that is joined with a failure.
+// isOnly reports whether every error that err wraps or joins is one of reasons. The
+// tempting errors.Is is wrong: it is also true for a reason that is joined with a failure.
 func isOnly(err error, reasons ...error) bool {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// budget is the time that a step has, counted from its begin.
+// budget is the time of a step. Both durations count from the begin of the step.
 type budget struct {
 	// timeout is the argument of ShutdownGracefully; 0 for a step with Run.
 	timeout time.Duration
 
-	// limit is the latest begin of the next step.
+	// limit is the time after which the next step begins, even if this step still runs.
 	limit time.Duration
 }
 
 // budget returns the time of step i. left is the time from the begin of the step to the
 // Plan's Deadline. A Drain or Deadline of the step is used as set. Otherwise the step has
-// left, less the time reserved for later steps, so that a stuck step does not starve them;
-// but it has at least half of left, so that they do not starve it.
+// left, less the time reserved for later steps, so that a stuck step does not starve later
+// ones. It has at least half of left, so that later steps do not starve it.
 func (p *Plan) budget(i int, left time.Duration) budget {
 	s := &p.Steps[i]
 	kept := p.kept(i + 1)
 	if s.Executor == nil {
 		most := allBut(kept, left)
 		if s.patient {
-			most -= min(heedTime, most/2) // to say what it cut
+			most -= min(heedTime, most/2) // to report the requests that it cut
 		} else {
 			most = min(DefaultStepDeadline, most)
 		}
@@ -46,14 +46,14 @@ func (p *Plan) notReadyTime(left time.Duration) time.Duration {
 	return min(DefaultStepDeadline, allBut(sum(p.PreDrain, p.kept(0)), left))
 }
 
-// preDrainTime returns PreDrain, or less after a slow NotReady: PreDrain gives back the time
-// that NotReady took from the steps.
+// preDrainTime returns PreDrain, or less after a slow NotReady: if the steps would lack
+// time, PreDrain is shortened by up to the time that NotReady took.
 func (p *Plan) preDrainTime(left time.Duration) time.Duration {
 	taken := p.deadline() - left
 	return max(0, min(p.PreDrain, max(left-p.kept(0), p.PreDrain-taken)))
 }
 
-// allBut returns left without kept, but at least half of left.
+// allBut returns left minus kept, but at least half of left.
 func allBut(kept, left time.Duration) time.Duration { return max(left-min(kept, left), left/2) }
 
 // timeoutWithin returns the Timeout, shortened if it would pass at the deadline of the exit:
@@ -64,7 +64,7 @@ func (s *Step) timeoutWithin(left time.Duration) time.Duration {
 	return max(s.Quiet, min(s.timeout(), left-min(s.drain(), left/2)))
 }
 
-// kept returns the time that is reserved for the steps from number first on.
+// kept returns the time reserved for the steps from index first on.
 func (p *Plan) kept(first int) (total time.Duration) {
 	for i := first; i < len(p.Steps); i++ {
 		total = sum(total, sum(p.Steps[i].declared(), heedTime))
@@ -72,8 +72,8 @@ func (p *Plan) kept(first int) (total time.Duration) {
 	return total
 }
 
-// declared returns the time that the step reserves by its own fields. Defaults do not count:
-// a step that sets no time reserves a second.
+// declared returns the time that the fields of the step reserve. Defaults do not count: a
+// step that sets no time reserves one second.
 func (s *Step) declared() time.Duration {
 	switch {
 	case s.Deadline > 0:

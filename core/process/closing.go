@@ -8,10 +8,10 @@ import (
 	"eventide/core"
 )
 
-// shutDown returns the Run of a step with an executor. It calls passed if the timeout passes
-// before the executor has terminated. When ctx ends first, it closes the executor, so that
-// the executor accepts no task that would be lost, and still waits for the termination: the
-// step runs as long as its executor does.
+// shutDown returns the Run function of a step with an executor. That function calls passed
+// if the timeout passes before the executor has terminated. If ctx ends first, it closes the
+// executor, so that the executor accepts no task that would be lost. Then it still waits for
+// the termination: the step runs as long as its executor.
 func shutDown(ex Executor, quiet, timeout time.Duration, passed func(*core.Termination)) func(context.Context) error {
 	return func(ctx context.Context) error {
 		term, err := ex.ShutdownGracefully(quiet, timeout)
@@ -39,16 +39,16 @@ func (x *exit) timeoutPassed(step string) func(*core.Termination) {
 			return
 		default:
 		}
-		x.log.log(slog.LevelWarn, "timeout passed: accepted tasks run on, and no more are accepted", "step", step, "pending", pending(term.Report()))
+		x.log.log(slog.LevelWarn, "timeout passed: admission is closed, and accepted tasks continue", "step", step, "pending", pending(term.Report()))
 	}
 }
 
 // pending returns how many accepted tasks have not ended.
 func pending(r core.Report) int64 { return r.Accepted - r.Ran - r.Cancelled }
 
-// closeExecutors closes each executor that has not terminated: a task that it accepted from
-// now on would be lost, and no report would count it. It does not wait for the terminations,
-// and at most heedTime for calls of Shutdown that do not return.
+// closeExecutors closes each executor that has not terminated: a task accepted from now on
+// would be lost, and no report would count it. closeExecutors does not wait for
+// terminations. It waits at most heedTime for calls of Shutdown to return.
 func (x *exit) closeExecutors() {
 	var calls []*attempt
 	for i, s := range x.plan.Steps {

@@ -12,10 +12,11 @@
 //		}))
 //	}
 //
-// Run never calls os.Exit, so a test can call it. A test in a testing/synctest bubble first
-// calls signal.Notify outside of all bubbles, as in TestMain: the first Notify of a process
-// starts a goroutine of the Go runtime, and that goroutine must belong to no bubble. Deferred
-// calls of main do not run when main calls os.Exit: make each of them a step.
+// Run never calls os.Exit, so a test can call it. A test that calls Run in a testing/synctest
+// bubble must first call signal.Notify outside of all bubbles, for example in TestMain: the
+// first Notify of a process starts a goroutine of the Go runtime, and that goroutine must
+// belong to no bubble. Deferred calls of main do not run when main calls os.Exit: make each
+// of them a step.
 //
 // # What happens
 //
@@ -26,24 +27,25 @@
 //
 // A Timeout bounds how long an executor accepts tasks. Accepted tasks have until the end
 // of the plan, unless their Step limits them (Step.Drain) or later steps need the
-// time. A step whose time is over is left running, and the next one begins (fx #1035).
-// A step that fails, panics, or calls runtime.Goexit stops no other step. Plan.Deadline
-// bounds the whole exit.
+// time. A step that uses up its time is left running, and the next step begins (fx
+// #1035). A step that fails, panics, or calls runtime.Goexit stops no other step.
+// Plan.Deadline bounds the whole exit.
 //
-// Without a Logger, Run logs to slog.Default: a wrong plan, a failed step, a passed
-// deadline and lost tasks are errors there. Silence is slog.New(slog.DiscardHandler).
+// Without a Logger, Run logs to slog.Default. A wrong plan, a failed step, a passed
+// deadline and lost tasks are logged as errors. To log nothing, set
+// slog.New(slog.DiscardHandler).
 //
-// A second signal ends it at once. The tempting wrong version is
+// A second signal ends the exit at once. The tempting wrong version is
 //
 //	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 //	defer stop()
 //	<-ctx.Done()
 //	shutdown()
 //
-// which swallows every signal after the first: only SIGKILL ends a shutdown that hangs
+// It swallows every signal after the first, so only SIGKILL ends a shutdown that hangs
 // (oklog/run #19). A parent process that forwards signals can double them: a terminal
-// sends ^C to the whole process group, so the child gets it from the terminal and from the
-// parent.
+// sends ^C to the whole process group, so the child receives SIGINT from the terminal and
+// again from the parent.
 //
 // # Exit codes
 //
@@ -58,13 +60,13 @@
 //
 // # What to shut down, and in which order
 //
-// Shut down acceptors first: then no new work arrives while the rest drains. Shut down
-// executors before the resources that their tasks use: close a database after the workers
-// that write to it.
+// Shut down acceptors first: then no new work arrives while other executors drain. Shut
+// down executors before the resources that their tasks use: close a database after the
+// workers that write to it.
 //
-// A step ends whole executors. To end one connection, close the connection. Its loop serves
-// other connections too, and a shutdown of the loop ends all of them: shut down a loop only
-// when the process ends.
+// A step ends whole executors. To end one connection, close the connection. A loop serves
+// many connections, and a shutdown of the loop ends all of them: shut down a loop only when
+// the process ends.
 //
 // # Standard output and SIGPIPE
 //

@@ -14,7 +14,7 @@ import (
 type exit struct {
 	// Set once.
 	plan    *Plan
-	terms   []*core.Termination // of each step's executor, or nil
+	terms   []*core.Termination // one per step: that of its executor, or nil
 	log     *scribe
 	signals <-chan os.Signal
 	manager *supervisor
@@ -50,7 +50,7 @@ func (x *exit) watch() (stop func()) {
 	return func() { close(quit); <-over }
 }
 
-// receive handles one signal. second says that another one came before it.
+// receive handles one signal. second is true if an earlier signal was received.
 func (x *exit) receive(sig os.Signal, second bool) {
 	switch {
 	case second:
@@ -97,7 +97,7 @@ func (x *exit) run(values context.Context) Report {
 	return r
 }
 
-// ready is Ready, and the begin of a plan without Start.
+// ready implements Ready. For a plan without Start, run calls it.
 func (x *exit) ready() {
 	x.isReady.Do(func() {
 		if x.begun.Err() == nil {
@@ -107,7 +107,7 @@ func (x *exit) ready() {
 	})
 }
 
-// leave tells everybody outside of the process that the exit begins.
+// leave announces the exit to the health probes, to the service manager and to servers.
 func (x *exit) leave(cause error) {
 	x.plan.Health.set(exiting, cause)
 	x.manager.say("STOPPING=1")
@@ -234,9 +234,10 @@ func (x *exit) perform(name string, limit time.Duration, run func(context.Contex
 	return a
 }
 
-// until returns the context of a part of the exit, which ends at end. If the deadline of the
-// exit comes no later, the context has that deadline alone: two timers that are due at once
-// fire in any order, and a part that has all the time of the exit is never late by itself.
+// until returns the context of a part of the exit; the context ends at end. If the deadline
+// of the exit is not after end, the context has only the deadline of the exit: two timers
+// due at the same instant fire in any order, and a part that may use all the time of the
+// exit must not be reported as late.
 func (x *exit) until(end time.Time) (context.Context, context.CancelFunc) {
 	if deadline, _ := x.whole.Deadline(); !end.Before(deadline) {
 		return context.WithCancel(x.whole)
@@ -244,7 +245,7 @@ func (x *exit) until(end time.Time) (context.Context, context.CancelFunc) {
 	return context.WithDeadlineCause(x.whole, end, ErrStepDeadline)
 }
 
-// awaitStart waits for Start, whose context ended before the first step.
+// awaitStart waits for Start to return. The context of Start ended before the first step.
 func (x *exit) awaitStart() {
 	if x.start == nil {
 		return
@@ -256,8 +257,8 @@ func (x *exit) awaitStart() {
 	x.logStart()
 }
 
-// attempts returns the attempts in the order of Report.all; nil stands for one that was not
-// begun.
+// attempts returns the attempts in the order of Report.all. A part that was not begun is
+// nil.
 func (x *exit) attempts() []*attempt {
 	all := append([]*attempt{x.notReady}, x.steps...)
 	return append(all, x.start)
@@ -275,8 +276,8 @@ func (x *exit) stepReport(i int, now time.Time) StepReport {
 	return r
 }
 
-// endedBy returns the reason that cut the exit short, or nil. A deadline that passed after
-// every part had ended is no such reason.
+// endedBy returns the reason that cut the exit short, or nil. A deadline that passes after
+// every part has ended cuts nothing short.
 func (x *exit) endedBy() error {
 	cause := context.Cause(x.whole)
 	if cause == ErrDeadline && x.inTime() {

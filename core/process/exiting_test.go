@@ -42,5 +42,5 @@ func TestExitingEndsBeforeTheContextOfStart(t *testing.T) {
 
 func TestExitingWantsTheContextOfStart(t *testing.T) {
 	_, err := Exiting(context.Background())
-	coretest.WantText(t, "another context", err, "process: Exiting: ctx is not the context of Plan.Start, want that or one derived from it")
+	coretest.WantText(t, "another context", err, "process: Exiting: ctx is not the context of Plan.Start, want it or one derived from it")
 }

@@ -8,19 +8,21 @@ import (
 	"time"
 )
 
-// GracefulServer is a server that ends in two ways, such as a grpc.Server: GracefulStop
-// returns when all requests have ended, Stop cuts them and makes GracefulStop return.
+// GracefulServer is a server with two ways to stop, such as a grpc.Server: GracefulStop
+// returns when all requests have ended; Stop cuts requests in flight and makes
+// GracefulStop return.
 type GracefulServer interface {
 	GracefulStop()
 	Stop()
 }
 
-// Graceful returns the step that ends s without losing a request: it calls GracefulStop, and
-// Stop when the time of the step is over; then the step fails with ErrStopped. Without a
-// Deadline the step has the time until the Plan's Deadline, less the time reserved for later
-// steps. Its Name is "graceful stop"; a Plan with several such steps sets their names.
+// Graceful returns the step that ends s without losing a request. The step calls
+// GracefulStop. If the time of the step is over first, it calls Stop and fails with
+// ErrStopped. Without a Deadline the step has the time until the Plan's Deadline, less the
+// time reserved for later steps. Its Name is "graceful stop"; a Plan with several such steps
+// sets their names.
 //
-// GracefulStop alone waits for ever for a stream that never ends (grpc-go #2448).
+// GracefulStop by itself waits for ever for a stream that never ends (grpc-go #2448).
 func Graceful(s GracefulServer) Step {
 	step := Step{Name: "graceful stop", patient: true}
 	if v := reflect.ValueOf(s); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
@@ -41,7 +43,7 @@ func Graceful(s GracefulServer) Step {
 	return step
 }
 
-// stoppedError is ErrStopped and the reason for it.
+// stoppedError is ErrStopped with its reason.
 type stoppedError struct{ reason error }
 
 func (s *stoppedError) Error() string   { return ErrStopped.Error() + ": " + s.reason.Error() }

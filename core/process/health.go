@@ -21,8 +21,8 @@ const DefaultStuckAfter = 30 * time.Second
 //
 // All methods may be called from many goroutines at once. A Health belongs to one Run.
 type Health struct {
-	// StuckAfter is how long an executor of the plan may run none of its waiting tasks
-	// before the process counts as not alive. 0: DefaultStuckAfter.
+	// StuckAfter is how long an executor of the plan may have waiting tasks and run
+	// nothing before the process counts as not alive. 0: DefaultStuckAfter.
 	StuckAfter time.Duration
 
 	// Guarded by mu.
@@ -40,8 +40,9 @@ const (
 	exiting
 )
 
-// Readiness returns the handler of the readiness probe: 200 after Ready, until the exit
-// begins, and 503 before and after. A Plan without Start is ready from the begin of Run.
+// Readiness returns the handler of the readiness probe. It answers 200 from Ready until
+// the exit begins, and 503 otherwise. A Plan without Start is ready from the begin of
+// Run.
 func (h *Health) Readiness() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		h.mu.Lock()
@@ -58,10 +59,10 @@ func (h *Health) Readiness() http.Handler {
 	})
 }
 
-// Liveness returns the handler of the liveness probe: 200, or 503 while an executor of the
-// plan has waiting tasks and has run none of them for StuckAfter. The answer names such
-// executors. A probe sees what has changed since earlier probes, so the second one is the
-// first that can fail.
+// Liveness returns the handler of the liveness probe. It answers 503 while an executor of
+// the plan has waiting tasks and has run no task, timer or hook for StuckAfter, and names
+// such executors. Otherwise it answers 200. A probe compares counters with those of
+// earlier probes, so the first probe never fails.
 func (h *Health) Liveness() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		h.mu.Lock()
@@ -82,7 +83,7 @@ func answer(w http.ResponseWriter, code int, text string) {
 	_, _ = fmt.Fprintln(w, text) // the prober may have gone
 }
 
-// begin connects h with a run. A nil Health is none.
+// begin connects h with a run. A nil h is ignored.
 func (h *Health) begin(m *monitor) {
 	if h == nil {
 		return
@@ -92,7 +93,7 @@ func (h *Health) begin(m *monitor) {
 	h.alive = m
 }
 
-// set moves h forward: no Ready that comes late undoes the begin of the exit.
+// set moves h forward only: a late Ready must not undo the begin of the exit.
 func (h *Health) set(to readiness, why error) {
 	if h == nil {
 		return
@@ -104,11 +105,12 @@ func (h *Health) set(to readiness, why error) {
 	}
 }
 
-// Ready says that the program serves. Plan.Start calls it with its context, once its
-// listeners are open: then the Plan's Health is ready, and systemd hears READY=1 (see Plan).
-// With Plan.Starts each part calls it, and the last call counts. A second call, and one after
-// the begin of the exit, has no effect. It is an error if ctx is not the context of Start, or
-// derived from it. Ready may be called from many goroutines at once.
+// Ready declares that the program serves. Plan.Start calls it with its own context once its
+// listeners are open. Then the Plan's Health is ready, and systemd receives READY=1 (see
+// Plan). With Plan.Starts, the program is ready when every part has called Ready or has
+// returned nil. A second call has no effect, nor has a call after the begin of the exit.
+// Ready returns an error if ctx is neither the context of Start nor derived from it. Ready
+// may be called from many goroutines at once.
 func Ready(ctx context.Context) error {
 	start, err := startOf(ctx, "Ready")
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// HTTPOptions change the step of an http.Server. The zero value of every field is good.
+// HTTPOptions configures the step of an http.Server. The zero value of every field is
+// usable.
 type HTTPOptions struct {
 	// Name is Step.Name. "": "http", with the server's Addr if it has one.
 	Name string
@@ -23,8 +24,8 @@ type HTTPOptions struct {
 	// DefaultStepDeadline.
 	Deadline time.Duration
 
-	// Listeners are those below a TLS listener that srv serves, if there is one. Without
-	// TLS, srv itself says which listeners it serves.
+	// Listeners are the TCP listeners below a TLS listener that srv serves. Listeners
+	// that srv serves without TLS need not be named: BaseContext receives them.
 	Listeners []net.Listener
 
 	_ struct{}
@@ -42,18 +43,19 @@ type HTTPOptions struct {
 //
 // From the begin of the exit each HTTP/1 response asks its client to close the connection, so
 // that clients find another instance while PreDrain passes and srv still accepts connections.
-// The step first turns new connections away, lets srv accept arrived connections, because
-// closing the listeners at once would reset them, and waits until the handlers of what these
-// have sent have begun, because srv.Shutdown would drop requests that srv has not read. Only Linux can do that, and only
-// for listeners without MPTCP: make them with a net.ListenConfig and SetMultipathTCP(false).
-// Otherwise connections that arrive in the last instant are reset. Then the step
-// calls srv.Shutdown, which closes the listeners and idle connections and sends
-// HTTP/2 clients a GOAWAY, and waits for all handlers. That includes the handlers of hijacked
-// connections, such as WebSockets, for which srv.Shutdown does not wait: tell them by
-// srv.RegisterOnShutdown. A connection whose handler returned after Hijack is not waited for.
+// The step first turns new connections away. It lets srv accept the connections in the accept
+// queue, because closing the listeners would reset them. It waits until the requests that these
+// connections have sent are in a handler, because srv.Shutdown would drop requests that srv has
+// not read. Only Linux can turn connections away, and only at listeners without MPTCP: make
+// them with a net.ListenConfig and SetMultipathTCP(false). Otherwise a connection that arrives
+// just before the listeners close is reset. Then the step calls srv.Shutdown, which closes the
+// listeners and idle connections and sends HTTP/2 clients a GOAWAY, and waits for all handlers.
+// These include the handlers of hijacked connections, such as WebSockets, for which
+// srv.Shutdown does not wait: make such handlers return with srv.RegisterOnShutdown. The step
+// does not wait for a connection whose handler returned after Hijack.
 //
 // When the time of the step is over, the step closes all connections and fails with a
-// *CutError that names the requests it cut. Nothing is cut before.
+// *CutError that names the requests it cut. It cuts no request earlier.
 //
 // The tempting wrong versions: srv.Close cuts every request. A main that returns when
 // ListenAndServe returns cuts them too, because srv.Shutdown makes ListenAndServe return at
@@ -74,8 +76,9 @@ func HTTP(srv *http.Server, opts HTTPOptions) Step {
 	}
 }
 
-// Served returns err, or nil if err is http.ErrServerClosed: ListenAndServe and Serve return
-// that after an orderly end, and Plan.Start takes every error for a failure.
+// Served returns err, or nil if err is http.ErrServerClosed. ListenAndServe and Serve return
+// http.ErrServerClosed after an orderly end, but to Run every error of Plan.Start is a
+// failure.
 func Served(err error) error {
 	if err == http.ErrServerClosed {
 		return nil
@@ -112,7 +115,7 @@ func (c *CutError) Error() string {
 // Unwrap returns the Reason.
 func (c *CutError) Unwrap() error { return c.Reason }
 
-// httpServer is the handler in front of that of a server, and counts its requests.
+// httpServer wraps the handler of a server and tracks its requests.
 type httpServer struct {
 	// Set once.
 	srv  *http.Server
@@ -122,10 +125,10 @@ type httpServer struct {
 	mu        sync.Mutex
 	listeners []net.Listener
 	leaving   bool                   // the exit has begun
-	fresh     map[net.Conn]time.Time // when they were accepted; no handler of theirs has begun
+	fresh     map[net.Conn]time.Time // connections without a request in a handler so far, and when they were accepted
 	inFlight  map[*request]struct{}  // handlers that run
-	hijacked  map[net.Conn]bool      // connections of these that were hijacked
-	idle      chan struct{}          // closed when no handler runs; nil: nobody waits for that
+	hijacked  map[net.Conn]bool      // connections of inFlight that were hijacked
+	idle      chan struct{}          // closed when no handler runs; nil if the step does not wait
 }
 
 type request struct {
@@ -134,11 +137,11 @@ type request struct {
 	began       time.Time
 }
 
-// connKey is where ConnContext keeps the connection of a request.
+// connKey is the context key under which ConnContext stores the connection of a request.
 type connKey struct{}
 
-// watchConns chains the hooks of the server, so that its listeners are known, a request knows
-// its connection, and a hijacked connection is known as one.
+// watchConns chains the hooks of the server: BaseContext collects its listeners, ConnContext
+// stores the connection of each request, and ConnState tracks new and hijacked connections.
 func (h *httpServer) watchConns() {
 	state, connContext, baseContext := h.srv.ConnState, h.srv.ConnContext, h.srv.BaseContext
 	h.srv.BaseContext = func(l net.Listener) context.Context {
@@ -167,8 +170,8 @@ func (h *httpServer) watchConns() {
 	}
 }
 
-// moved notes the new state of a connection. Active does not end that it is fresh: srv may
-// not have called the handler yet.
+// moved records the new state of a connection. StateActive leaves a connection in fresh:
+// srv may not have called the handler yet.
 func (h *httpServer) moved(c net.Conn, s http.ConnState) {
 	if !reflect.ValueOf(c).Comparable() {
 		return
@@ -186,12 +189,12 @@ func (h *httpServer) moved(c net.Conn, s http.ConnState) {
 	}
 }
 
-// unreadTime is for how long srv.Shutdown waits for the first request of a connection.
+// unreadTime is how long srv.Shutdown waits for the first request of a connection.
 const unreadTime = 5 * time.Second
 
-// unread reports whether a connection that was accepted before this time has sent something,
-// and no handler of it has begun. srv.Shutdown would lose that request: once it is called, srv
-// closes a connection from which it has just read a request, without an answer.
+// unread reports whether a connection accepted before the time before has sent bytes, but no
+// handler has begun for it. srv.Shutdown would lose that request: once Shutdown is called, srv
+// reads the request and closes the connection without an answer.
 func (h *httpServer) unread(before time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"eventide/core"
 )
 
-// monitor sees whether the executors of a plan make progress. It reads their reports and
+// monitor checks whether the executors of a plan make progress. It reads their reports and
 // submits nothing: a task of its own would begin the quiet period again. All methods may be
 // called from many goroutines at once.
 type monitor struct {
@@ -19,8 +19,8 @@ type monitor struct {
 	last map[string]progress // by the name of the executor
 }
 
-// progress is how many bodies an executor had run, and since when that number is the same
-// while tasks wait.
+// progress is the number of bodies that an executor had run or cancelled, and the time
+// since which that number has not changed while tasks waited.
 type progress struct {
 	ran   int64
 	since time.Time
@@ -67,8 +67,8 @@ func (m *monitor) observe(name string, r core.Report, now time.Time) time.Durati
 	return now.Sub(before.since)
 }
 
-// members returns the Termination of each member of a group, by its number, or that of an
-// executor alone, with the number -1.
+// members returns the Termination of each member of a group with the member's index. For
+// an executor that is no group, it returns the executor's Termination with index -1.
 func members(ex Executor) iter.Seq2[int, *core.Termination] {
 	return func(yield func(int, *core.Termination) bool) {
 		group, ok := ex.(interface {

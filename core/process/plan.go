@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// DefaultDeadline is the Deadline of a Plan that sets none: less than the
-	// 30 s after which Kubernetes kills.
+	// DefaultDeadline is the Deadline of a Plan that sets none. It is less than the 30 s
+	// after which Kubernetes kills a process.
 	DefaultDeadline = 25 * time.Second
 
 	// DefaultStepDeadline is the Timeout of a Step with Executor that sets none, and the
@@ -30,21 +30,21 @@ const (
 	heedTime = 100 * time.Millisecond
 )
 
-// Plan says how a process runs and ends. The zero value of every field is good;
-// the zero Plan waits for a signal and returns 0. Run does not change it.
+// Plan describes how a process runs and ends. The zero value of every field is usable;
+// with the zero Plan, Run waits for a signal and returns 0. Run does not change the Plan.
 //
 // If a service manager with systemd's protocol started the process (NOTIFY_SOCKET), Run tells
 // it: READY=1 at Ready, STOPPING=1 when the exit begins, EXTEND_TIMEOUT_USEC before each part
 // of the exit, and WATCHDOG=1 as long as no executor of the plan is stuck, if the unit has
 // WatchdogSec.
 type Plan struct {
-	// Start is the application; nil: there is none to call. It runs on a goroutine of its
-	// own, after the signals have been subscribed. It is not called if the exit has begun
+	// Start is the application; nil: Run calls none. It runs on a goroutine of its own.
+	// Run subscribes to the signals first, and does not call Start if the exit has begun
 	// by then.
 	//
-	// When Start returns, the exit begins. An error makes the exit code 1. A nil error says
+	// When Start returns, the exit begins. An error makes the exit code 1. A nil error means
 	// that the program's work is done, and the code is 0 (ErrStartReturned). So the Start of
-	// a server that has its own goroutines waits for ctx.
+	// a server with goroutines of its own must wait for ctx.
 	//
 	// ctx ends when PreDrain has passed, just before the first step; its cause is the reason
 	// for the exit. If Start then returns that cause or context.Canceled, wrapped or not, it
@@ -53,17 +53,17 @@ type Plan struct {
 	// DefaultStepDeadline at most.
 	Start func(ctx context.Context) error
 
-	// Starts are the parts of an application that has several, such as an HTTP server and the
-	// consumer of a queue, each of which would be a Start. Run begins them all at once, each on
-	// a goroutine of its own. At most one of Start and Starts may be set.
+	// Starts are the parts of an application with more than one, such as an HTTP server and the
+	// consumer of a queue. Each part is a function like Start. Run begins them all at once,
+	// each on a goroutine of its own. At most one of Start and Starts may be set.
 	//
 	// The program is ready when each part has called Ready with its own context. A part that
 	// has returned nil has done its work: it need not call Ready, and the others continue.
 	// When all have returned nil, the exit begins with ErrStartReturned. The first part that
 	// fails begins the exit at once, with a *PartError as the cause, and makes the exit code 1.
-	// The others go on serving until PreDrain has passed, and their contexts end then, as
-	// that of Start does. After the last step Run waits for them all, DefaultStepDeadline at
-	// most.
+	// The other parts continue until PreDrain has passed; then their contexts end, as the
+	// context of Start does. After the last step Run waits for all parts, DefaultStepDeadline
+	// at most.
 	Starts []Part
 
 	// NotReady is called when the exit begins: it should make the readiness probe
@@ -71,22 +71,21 @@ type Plan struct {
 	// sooner if PreDrain and the steps need the time.
 	NotReady func()
 
-	// PreDrain is how long the program goes on serving after NotReady has returned. 0: no
+	// PreDrain is how long the program continues to serve after NotReady has returned. 0: no
 	// delay. Run skips it if Start has failed, or if all of Starts have returned by then and
-	// one has failed: such a program serves no traffic. Run shortens it if NotReady took so long that
-	// the steps need the time.
+	// one has failed: such a program serves no traffic. Run shortens it if NotReady took so
+	// long that the steps need the time.
 	PreDrain time.Duration
 
-	// Health answers probes by Ready, by the begin of the exit, and by the progress of the
-	// plan's executors.
-	// nil: there is none.
+	// Health answers probes. Its answers depend on Ready, on the begin of the exit, and on
+	// the progress of the plan's executors. nil: no Health.
 	Health *Health
 
 	// Steps run one after another.
 	Steps []Step
 
-	// Deadline bounds the whole exit, PreDrain included. 0: DefaultDeadline. One of
-	// less than two seconds is short for executors: see Step.Timeout.
+	// Deadline bounds the whole exit, PreDrain included. 0: DefaultDeadline. A Deadline
+	// of less than two seconds shortens the Timeout of executors: see Step.Timeout.
 	Deadline time.Duration
 
 	// Signals begin the exit; a second signal forces it. Each must be one that a process
@@ -94,12 +93,13 @@ type Plan struct {
 	// 32, 33 and 34. nil: DefaultSignals(). Empty but not nil: no signals.
 	Signals []os.Signal
 
-	// Logger gets a line for each step, each part that still runs at the end, and the number
-	// of lost tasks: failures at Error, a Timeout that passed and aborted channels at Warn,
-	// the rest at Info. nil: slog.Default, as of the moment; slog.New(slog.DiscardHandler) is silent. Its
-	// handler runs on a goroutine of its own, so a handler that blocks, panics or calls
-	// runtime.Goexit does not delay the exit; after a panic or a Goexit it gets the next
-	// lines. Lines that the handler has not written 100 ms after the exit are lost.
+	// Logger gets a line for each step, each part that still runs at the end, and the number of
+	// lost tasks: failures at Error, a Timeout that passed and aborted channels at Warn, the
+	// rest at Info. nil: slog.Default at the time of each line. To log nothing, set
+	// slog.New(slog.DiscardHandler). The handler is called on a goroutine of its own, so a
+	// handler that blocks, panics or calls runtime.Goexit does not delay the exit. After a
+	// panic or a Goexit the handler still receives the later lines. Lines that the handler has
+	// not written 100 ms after the exit are lost.
 	Logger *slog.Logger
 
 	_ struct{}
@@ -109,9 +109,9 @@ type Plan struct {
 //
 // # The time of a step
 //
-// The next step begins when this one has ended or has used up its time. In the second case
-// the step is left running, its report says DeadlinePassed, and the exit code is not 0. No
-// step lasts beyond Plan.Deadline.
+// The next step begins when this one has ended or has used up its time. A step that has
+// used up its time is left running, its report has DeadlinePassed set, and the exit code
+// is not 0. No step lasts beyond Plan.Deadline.
 //
 //   - With Executor: Timeout bounds admission, not the accepted tasks. Accepted tasks have
 //     until Drain after Timeout. If the step sets Deadline instead, they have until Deadline.
@@ -127,7 +127,7 @@ type Plan struct {
 // steps their time, unless its Quiet is longer than the remaining time. A Drain or Deadline
 // is used as set, even if nothing remains for later steps.
 type Step struct {
-	// Name names it in logs and reports. Each name may be used once.
+	// Name identifies the step in logs and reports. Names must be unique.
 	Name string
 
 	// Run is called on a goroutine of its own. Its context ends when the step's time
@@ -135,38 +135,41 @@ type Step struct {
 	// values of the context given to process.Run, but does not end with it.
 	Run func(ctx context.Context) error
 
-	// Executor is shut down gracefully and waited for. When the step is done, every
-	// accepted task has run. Exactly one of Run and Executor must be set.
+	// Executor is shut down gracefully, and the step waits for its termination. When the
+	// step is done, every accepted task has run. Exactly one of Run and Executor must be
+	// set.
 	Executor Executor
 
 	// Quiet and Timeout are the arguments of Executor.ShutdownGracefully. Timeout is how
 	// long tasks are still accepted (G11) and how long channels have to drain before they
 	// are aborted. 0: DefaultStepDeadline. Run shortens Timeout, but not below Quiet, so that
-	// it passes Drain (0: one second) before the Plan's Deadline; if less than twice that
-	// remains when the step begins, Run shortens it to half of the remaining time. A Timeout
-	// that passes is logged as a warning and is no failure: see core.Report.TimedOut.
+	// Drain (0: one second) remains between the end of Timeout and the Plan's Deadline. If
+	// less than twice Drain remains when the step begins, Run shortens Timeout to half of the
+	// remaining time. A Timeout that passes is logged as a warning and is no failure: see
+	// core.Report.TimedOut.
 	Quiet, Timeout time.Duration
 
 	// Drain is how long after Timeout the next step waits for the accepted tasks of
-	// Executor. 0: as long as the Plan's Deadline allows, see above. A task that runs later
-	// may find its resources closed, because later steps have begun.
+	// Executor. 0: as long as the Plan's Deadline allows (see The time of a step). A task
+	// that runs later may find its resources closed, because later steps have begun.
 	Drain time.Duration
 
-	// Deadline is how long the next step waits for this one, counted from its begin.
-	// 0: see above. With Executor, at most one of Drain and Deadline may be set.
+	// Deadline is how long the next step waits for this one, counted from the begin of
+	// this one. 0: see The time of a step. With Executor, at most one of Drain and
+	// Deadline may be set.
 	Deadline time.Duration
 
-	// Of steps that HTTP and Graceful return.
-	patient bool   // without a Deadline it has the time that an executor has
+	// Set only in steps that HTTP and Graceful return.
+	patient bool   // without a Deadline the step has all time but that of later steps
 	onExit  func() // called when the exit begins; returns at once
 	mistake string // of the call that made the step
 }
 
 // Executor is the part of core.EventExecutor that a step needs. core.Executor, core.Group,
-// blocking.Group and tracked.Group have it, and so has any type that wraps one of them or
-// ends like one (core.NewTermination). Termination must return the same pointer every time,
-// and never nil. If the executor also has a method Running() string, as core.Executor has, or
-// All, as groups have, the report names the bodies that still run when the exit ends.
+// blocking.Group and tracked.Group implement it. A type of your own can wrap one of them or
+// use core.NewTermination. Termination must return the same pointer every time, and never
+// nil. If the executor also has a method Running() string, as core.Executor has, or All, as
+// groups have, the report names the bodies that still run when the exit ends.
 type Executor interface {
 	ShutdownGracefully(quiet, timeout time.Duration) (*core.Termination, error)
 	Shutdown() *core.Termination
@@ -174,7 +177,7 @@ type Executor interface {
 }
 
 // DefaultSignals returns the signals that end a process: os.Interrupt and, on
-// Unix, SIGTERM. A program whose supervisor also sends SIGUSR2 sets
+// Unix, SIGTERM. To end on SIGUSR2 too, set
 //
 //	Signals: append(process.DefaultSignals(), syscall.SIGUSR2)
 //

@@ -17,23 +17,22 @@ const (
 )
 
 var (
-	// ErrDeadline is the cause of a step's context that Plan.Deadline ended.
+	// ErrDeadline is the cause of a step's context if Plan.Deadline ended the context.
 	ErrDeadline = errors.New("process: deadline of the exit passed")
 
-	// ErrStepDeadline is the cause of a step's context that its own deadline ended,
-	// and Report.Ended if Start did not return in the time it has after the last step.
+	// ErrStepDeadline is the cause of a step's context if the step's own deadline ended
+	// the context. It is Report.Ended if Start did not return within DefaultStepDeadline
+	// after the last step.
 	ErrStepDeadline = errors.New("process: deadline of the step passed")
 
-	// ErrStopped is the failure of a step of Graceful that called Stop, because its time was
-	// over.
+	// ErrStopped is the error of a Graceful step that ran out of time and called Stop.
 	ErrStopped = errors.New("process: the server was stopped with requests in flight")
 
 	// ErrStartReturned is the cause of an exit that began because Start returned nil.
 	ErrStartReturned = errors.New("process: Start returned")
 )
 
-// SignalError is a signal as the cause of an exit or, with Second, as the reason that ended
-// the exit at once.
+// SignalError is a signal that began the exit or, if Second is set, forced its end.
 type SignalError struct {
 	Signal os.Signal
 	Second bool
@@ -46,7 +45,7 @@ func (s *SignalError) Error() string {
 	return fmt.Sprintf("process: signal: %v", s.Signal)
 }
 
-// Outcome says how far a step has come.
+// Outcome is the state of a step at the end of the exit.
 type Outcome uint8
 
 const (
@@ -74,14 +73,14 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("Outcome(%d)", uint8(o))
 }
 
-// Report says how an exit went.
+// Report is the result of an exit.
 type Report struct {
 	// Code is the exit code.
 	Code int
 
-	// Err says why nothing was started, and is nil otherwise. With CodeBadPlan it is the
-	// mistake in the plan or the call; with CodeFailed the process had no descriptors left
-	// for a timer. All other fields are zero then.
+	// Err is the reason why nothing was started, and nil otherwise. With CodeBadPlan it is
+	// the mistake in the plan or the call. With CodeFailed the process had no descriptors
+	// left for a timer. If Err is not nil, all fields but Code are zero.
 	Err error
 
 	// Cause says why the exit began: a *SignalError, the cause of Run's context,
@@ -99,34 +98,34 @@ type Report struct {
 	// NotBegun if the plan has none.
 	NotReady, Start StepReport
 
-	// Starts are the plan's parts, in its order, and Start is the whole of them: done when
-	// each has returned, and failed if one has. Empty if the plan has none, or none was
-	// begun.
+	// Starts has a report for each of Plan.Starts, in order. With Plan.Starts, Start
+	// reports on all parts together: Done if each part returned nil, Failed if one failed.
+	// Starts is empty if the plan has no parts, or if none was begun.
 	Starts []StepReport
 
-	// Steps are the plan's, in its order.
+	// Steps has a report for each of Plan.Steps, in order.
 	Steps []StepReport
 
 	// Elapsed is the time since the exit began.
 	Elapsed time.Duration
 }
 
-// StepReport says how a step went.
+// StepReport is the result of a step.
 type StepReport struct {
 	Name    string
 	Outcome Outcome
 
-	// Err says why the step failed: its error, a *core.PanicError, or core.ErrGoexit.
+	// Err is the error that the step returned, a *core.PanicError, or core.ErrGoexit.
 	Err error
 
-	// DeadlinePassed says that the step had not ended when its time was over (see Step).
-	// If it ended later, Outcome says so.
+	// DeadlinePassed is true if the step had not ended when its time was over (see Step).
+	// If the step ended later, Outcome is Done or Failed.
 	DeadlinePassed bool
 
 	// Elapsed is the time from the begin of the step to its end, or to the end of the exit.
 	Elapsed time.Duration
 
-	// Work is the report of the step's executor, also if the step was not begun. It is
+	// Work is the report of the step's executor, even if the step was not begun. It is
 	// zero for a step with Run. Work.Running names the body that ran when Timeout passed.
 	Work core.Report
 
@@ -180,7 +179,7 @@ func (r Report) Cancelled() (n int64) {
 	return n
 }
 
-// all returns every part of the exit, in the order in which they are waited for.
+// all returns the reports of all parts, in the order in which the exit waits for them.
 func (r Report) all() []StepReport {
 	all := append([]StepReport{r.NotReady}, r.Steps...)
 	return append(all, r.Start)

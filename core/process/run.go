@@ -11,14 +11,14 @@ import (
 	"eventide/core/internal/netpoll"
 )
 
-// Run runs plan.Start and ends the process in order; see the package comment for
-// how. It returns the exit code when every step has ended or been left behind, at
-// plan.Deadline after the exit began, or at once with the second signal:
+// Run calls plan.Start and, when the exit begins, runs the steps; see the package
+// comment. It returns the exit code when every step has ended or been left behind, when
+// plan.Deadline has passed since the exit began, or at once after the second signal:
 //
 //	os.Exit(process.Run(ctx, plan))
 //
-// It returns up to 100 ms later if an executor does not return from Shutdown, and up
-// to 100 ms later if Logger blocks.
+// It returns up to 100 ms later if Shutdown of an executor does not return, and up to 100
+// ms later if Logger blocks.
 //
 // The end of ctx begins the exit and does not cut it short. Only signals force an exit: if
 // ctx or Start began it, the first signal is logged and the second one forces.
@@ -28,19 +28,19 @@ import (
 //
 // The first timer of a process needs two descriptors; without them the Go runtime would end
 // the process in the middle of the exit. If they are missing, Run logs that and returns
-// CodeFailed before it starts anything. It needs the two even if a timer exists already,
-// unless an executor was made before.
+// CodeFailed before it starts anything. Run checks for two free descriptors even if the
+// process already has a timer, unless an executor was made before.
 //
-// Steps that still run when Run returns are left running, for os.Exit to end. By then the
-// executors of the plan accept nothing more.
+// Steps that still run when Run returns are left running; os.Exit ends them. By then the
+// executors of the plan accept no more tasks.
 func Run(ctx context.Context, plan Plan) int { return RunReport(ctx, plan).Code }
 
-// RunReport is Run, and says how it went.
+// RunReport is like Run, and returns the whole report.
 func RunReport(ctx context.Context, plan Plan) Report {
 	return runWith(ctx, plan, subscribe)
 }
 
-// source says where signals come from. stop ends the subscription.
+// source subscribes to the wanted signals. stop ends the subscription.
 type source func(wanted []os.Signal) (signals <-chan os.Signal, stop func())
 
 // subscribe is the source of a real process.
@@ -87,8 +87,8 @@ func runWith(ctx context.Context, plan Plan, from source) Report {
 	return x.run(values)
 }
 
-// check finds what is wrong with the plan or the call, and returns the
-// Termination of each step's executor.
+// check returns the mistakes of the plan or the call as an error, or else the Termination
+// of each step's executor.
 func check(ctx context.Context, plan *Plan) ([]*core.Termination, error) {
 	if err := checkCall(ctx, plan); err != nil {
 		return nil, err

@@ -7,8 +7,8 @@ import (
 	"eventide/core"
 )
 
-// running names the bodies that an executor runs at this moment, by its method Running or,
-// for a group, by that of each member. It returns "" for an executor with neither.
+// running names the bodies that an executor runs now. It calls the method Running of ex
+// or, for a group, of each member. It returns "" if ex is neither.
 func running(ex any) string {
 	switch ex := ex.(type) {
 	case interface{ Running() string }:

@@ -12,7 +12,7 @@ import (
 // not the exit. All methods may be called from many goroutines at once.
 type scribe struct {
 	// Set once.
-	logger *slog.Logger // nil: slog.Default, as of the moment
+	logger *slog.Logger // nil: slog.Default at the time of each line
 	ctx    context.Context
 
 	// Guarded by mu.
@@ -96,15 +96,15 @@ func (s *scribe) flush(limit time.Duration) {
 }
 
 // flushWithoutTimer returns when every line is written. It is for a process that cannot set
-// a timer; a handler that blocks delays it without bound.
+// a timer: a handler that blocks delays it without bound.
 func (s *scribe) flushWithoutTimer() {
 	if idle := s.untilIdle(); idle != nil {
 		<-idle
 	}
 }
 
-// untilIdle returns a channel that is closed when every line is written, or nil if every
-// line is.
+// untilIdle returns a channel that is closed when every line is written, or nil if no
+// line is left to write.
 func (s *scribe) untilIdle() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

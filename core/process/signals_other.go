@@ -6,7 +6,7 @@ import "os"
 
 var defaultSignals = []os.Signal{os.Interrupt}
 
-// catchable says what isCatchable holds of.
+// catchable describes the signals for which isCatchable is true.
 const catchable = "not os.Kill"
 
 func isCatchable(sig os.Signal) bool { return sig != os.Kill }

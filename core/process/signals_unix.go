@@ -21,10 +21,10 @@ func isCatchable(sig os.Signal) bool {
 	return ok && 1 <= number && number <= 64 && !isTaken(number)
 }
 
-// isTaken reports whether no program can have a signal: the kernel keeps SIGKILL and
-// SIGSTOP, the profiler of the Go runtime takes every SIGPROF (sigenable), and on Linux the
-// runtime leaves 32 to 34 to the threads of a C library (sigtable), so that they kill a
-// process without one.
+// isTaken reports whether no Go program can catch a signal. The kernel reserves SIGKILL and
+// SIGSTOP. The profiler of the Go runtime takes every SIGPROF (sigenable). On Linux the
+// runtime leaves 32 to 34 to the threads of a C library (sigtable); without a C library
+// these signals kill the process.
 func isTaken(number syscall.Signal) bool {
 	switch number {
 	case syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGPROF:
@@ -34,7 +34,7 @@ func isTaken(number syscall.Signal) bool {
 	return onLinux && 32 <= number && number <= 34
 }
 
-// signalNumber returns what the shell adds to 128.
+// signalNumber returns the number that the exit code adds to 128.
 func signalNumber(sig os.Signal) int {
 	number, _ := sig.(syscall.Signal)
 	return int(number)
@@ -43,8 +43,8 @@ func signalNumber(sig os.Signal) int {
 // surviveBrokenPipes makes a write to a closed standard output or error return EPIPE instead
 // of killing the process, until stop is called. It subscribes to SIGPIPE with a channel that
 // is never read. The tempting signal.Ignore is wrong: child processes would inherit it, and
-// only signal.Reset undoes it, for the whole program. If the program ignores SIGPIPE already,
-// nothing is done, because signal.Stop would undo that.
+// only signal.Reset undoes it, for the whole program. If the program already ignores SIGPIPE,
+// surviveBrokenPipes does nothing, because signal.Stop would end the ignoring.
 func surviveBrokenPipes() (stop func()) {
 	if signal.Ignored(syscall.SIGPIPE) {
 		return func() {}

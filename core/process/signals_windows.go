@@ -7,11 +7,11 @@ import (
 
 var defaultSignals = []os.Signal{os.Interrupt}
 
-// catchable says what isCatchable holds of.
+// catchable describes the signals for which isCatchable is true.
 const catchable = "a syscall.Signal from 1 to 64, but not SIGKILL"
 
-// isCatchable reports whether signal.Notify accepts sig. What it does not, it
-// ignores without an error.
+// isCatchable reports whether signal.Notify accepts sig. Notify ignores other signals
+// without an error.
 func isCatchable(sig os.Signal) bool {
 	number, ok := sig.(syscall.Signal)
 	return ok && 1 <= number && number <= 64 && number != syscall.SIGKILL

@@ -14,8 +14,8 @@ import (
 
 // Part is one of several functions that together are the application: see Plan.Starts.
 type Part struct {
-	// Name names it in logs, errors and reports. Each name may be used once in Plan.Starts; a
-	// step may have the same name.
+	// Name identifies the part in logs, errors and reports. Names must be unique in
+	// Plan.Starts; a step may have the same name.
 	Name string
 
 	// Start has the contract of Plan.Start, with the differences that Plan.Starts describes.
@@ -25,7 +25,7 @@ type Part struct {
 // PartError is the failure of one part of Plan.Starts.
 type PartError struct {
 	Part string
-	Err  error // what its Start returned, a *core.PanicError, or core.ErrGoexit
+	Err  error // the error that its Start returned, a *core.PanicError, or core.ErrGoexit
 }
 
 func (e *PartError) Error() string { return fmt.Sprintf("process: start %q: %v", e.Part, e.Err) }
@@ -51,10 +51,10 @@ type startedPart struct {
 	settled sync.Once // its first call of Ready, or its return of nil
 }
 
-// startKey is where the context of Start keeps its startContext.
+// startKey is the context key under which the context of Start holds a startContext.
 type startKey struct{}
 
-// startContext is what Ready and Exiting find in the context of Start.
+// startContext is the value that Ready and Exiting look up in the context of Start.
 type startContext struct {
 	x     *exit
 	ready func()
@@ -67,7 +67,7 @@ func startOf(ctx context.Context, call string) (startContext, error) {
 	}
 	start, ok := ctx.Value(startKey{}).(startContext)
 	if !ok {
-		return startContext{}, fmt.Errorf("process: %s: ctx is not the context of Plan.Start, want that or one derived from it", call)
+		return startContext{}, fmt.Errorf("process: %s: ctx is not the context of Plan.Start, want it or one derived from it", call)
 	}
 	return start, nil
 }
@@ -110,8 +110,9 @@ func (s *starts) settle(p *startedPart) {
 	})
 }
 
-// end handles the end of a part. The first failure begins the exit; if no part is left, the
-// return of wait does, so that the exit finds that the program serves no traffic.
+// end handles the end of a part. A failure begins the exit while other parts run. If no
+// part is left, the return of wait begins the exit, so that the exit sees that the program
+// serves no traffic.
 func (s *starts) end(p *startedPart, err error) {
 	running := s.running.Add(-1)
 	switch {
@@ -120,13 +121,12 @@ func (s *starts) end(p *startedPart, err error) {
 		if running > 0 {
 			s.x.begin(&PartError{Part: p.name, Err: err})
 		}
-	case running > 0: // else: the program ends, and does not become ready just before
+	case running > 0: // with the last part the program ends: it must not become ready just before
 		s.settle(p)
 	}
 }
 
-// wait returns when every part has returned, and end has begun the exit if one has failed. Its
-// error joins all failures.
+// wait returns when end has handled the end of every part. Its error joins all failures.
 func (s *starts) wait(context.Context) error {
 	s.ended.Wait()
 	var errs []error
@@ -151,7 +151,8 @@ func (s *starts) reports(whole StepReport, now time.Time) (all []StepReport) {
 	return all
 }
 
-// logPart logs the failure of a part at once, and not only after the steps.
+// logPart logs the failure of a part at once. logStart logs all parts only after the
+// steps.
 func (x *exit) logPart(name string, err error) {
 	args := []any{"start", name, "error", err}
 	var panicked *core.PanicError

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// supervisor is the service manager that started the process, if it did so with a socket for
-// notifications: systemd's protocol sd_notify(3). A nil supervisor hears nothing.
+// supervisor sends notifications to the service manager that started the process, by
+// systemd's protocol sd_notify(3). A nil supervisor sends nothing.
 type supervisor struct {
 	// Set once.
 	address  string
-	watchdog time.Duration // the longest silence between two WATCHDOG=1; 0: none is wanted
+	watchdog time.Duration // the longest allowed time between two WATCHDOG=1; 0: the manager wants none
 	log      *scribe
 }
 
@@ -63,15 +63,16 @@ func (s *supervisor) send(text string) error {
 	return err
 }
 
-// extend says that the next part of the exit takes d at most: TimeoutStopSec of the unit may
-// be less. It is said before each part, so that an exit that hangs is killed all the same.
+// extend announces that the next part of the exit takes d at most, because TimeoutStopSec of
+// the unit may be less. It is called before each part and not once for all, so that systemd
+// still kills an exit that hangs.
 func (s *supervisor) extend(d time.Duration) {
 	const margin = time.Second // until the next part begins, on a busy machine
 	s.say("EXTEND_TIMEOUT_USEC=" + strconv.FormatInt(sum(d, margin).Microseconds(), 10))
 }
 
-// feed says WATCHDOG=1 twice in each interval of the watchdog, as long as no executor is
-// stuck, until stop returns.
+// feed sends WATCHDOG=1 twice in each interval of the watchdog while no executor is
+// stuck. stop ends it.
 func (s *supervisor) feed(m *monitor) (stop func()) {
 	if s == nil || s.watchdog == 0 {
 		return func() {}
@@ -101,8 +102,8 @@ func (s *supervisor) feed(m *monitor) (stop func()) {
 	return func() { close(quit); <-over }
 }
 
-// Listener is a listener that the process was started with, and its name in the unit of the
-// service manager (FileDescriptorName=).
+// Listener is a listener that the service manager passed to the process. Name is its
+// FileDescriptorName= in the unit.
 type Listener struct {
 	Name string
 	net.Listener
@@ -113,17 +114,17 @@ type Listener struct {
 const firstListenFD = 3
 
 // Listeners returns the listeners that a service manager has opened for the process (socket
-// activation, sd_listen_fds(3)), in the order of the unit, or none if it opened none. They
-// outlive a restart of the process, so that no connection is refused meanwhile.
+// activation, sd_listen_fds(3)), in the order of the unit, or none. The manager keeps the
+// sockets open while the process restarts, so no connection is refused meanwhile.
 //
-// Call it once, before other goroutines read the environment: it takes LISTEN_PID, LISTEN_FDS
-// and LISTEN_FDNAMES from the environment, so that no child takes the listeners for its own.
-// It is an error if a variable is malformed or a descriptor is no listener; then the others
-// are closed.
+// Call it once, before other goroutines read the environment: it removes LISTEN_PID,
+// LISTEN_FDS and LISTEN_FDNAMES from the environment, so that no child process claims the
+// listeners. If a variable is malformed or a descriptor is no listener, it closes all
+// descriptors and returns an error.
 func Listeners() ([]Listener, error) {
 	defer func() {
 		for _, name := range []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"} {
-			_ = os.Unsetenv(name) // it fails for names that these are not
+			_ = os.Unsetenv(name) // it fails only for malformed names
 		}
 	}()
 	return listenersFrom(os.Getenv, os.Getpid(), firstListenFD)
@@ -151,7 +152,7 @@ func listenersFrom(getenv func(string) string, pid, first int) (all []Listener, 
 		}
 		l, failed := listenerOf(first+i, name)
 		if failed != nil {
-			err = failed // the descriptors after it are ours to close as well
+			err = failed // continue: the later descriptors must be closed too
 			continue
 		}
 		all = append(all, Listener{name, l})

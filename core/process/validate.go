@@ -11,8 +11,9 @@ import (
 	"eventide/core"
 )
 
-// Validate returns nil, or every mistake of the plan, joined. Each names the
-// field, its value, and what was expected. Run calls it before anything starts.
+// Validate returns nil, or every mistake of the plan, joined. Each mistake names the
+// field, its value, and the values that are allowed. Run calls Validate before it starts
+// anything.
 func (p Plan) Validate() error {
 	errs := []error{
 		notNegative("PreDrain", p.PreDrain),
@@ -134,8 +135,7 @@ func planError(format string, args ...any) error {
 	return fmt.Errorf("process: Plan: "+format, args...)
 }
 
-// checkCall finds mistakes in a call of Run, including mistakes that the plan alone does not
-// show.
+// checkCall returns the mistakes in a call of Run, including those that Validate cannot see.
 func checkCall(ctx context.Context, p *Plan) error {
 	if ctx == nil {
 		return errors.New("process: Run: ctx is nil, want a context")
@@ -144,13 +144,13 @@ func checkCall(ctx context.Context, p *Plan) error {
 		return err
 	}
 	if !p.hasStart() && len(p.signals()) == 0 && ctx.Done() == nil {
-		return planError("Start is nil, Signals is empty and ctx never ends, want one that can begin the exit")
+		return planError("Start is nil, Signals is empty and ctx never ends, so nothing can begin the exit: want one of them")
 	}
 	return nil
 }
 
-// terminations returns the Termination of each step's executor, nil for the other
-// steps. Called from inside an executor of the plan, or inside its spawner, it
+// terminations returns the Termination of each step's executor, nil for the other steps.
+// If the caller runs inside an executor of the plan, or inside its spawner, terminations
 // returns core's error: Run would wait for itself (G18).
 func terminations(steps []Step) ([]*core.Termination, error) {
 	ended, end := context.WithCancel(context.Background())
