@@ -7,14 +7,14 @@ type Metric struct {
 	Name    string // without a prefix and a unit, "tasks.accepted"
 	Unit    string // of UCUM, as in OpenTelemetry: "s", "{task}", or "" for a number without a unit
 	Help    string
-	Counter bool // true: it only grows while the executor is watched; false: it is a gauge
+	Counter bool // true: the value only grows while the executor is watched; false: a gauge
 
-	// Value returns the number. ok is false if a Status of its Kind does not have it.
+	// Value returns the number. ok is false if a Status of that Kind has no such number.
 	Value func(Status) (value float64, ok bool)
 }
 
-// Metrics returns the metrics of a Status except Lag, which is a histogram. Names do not
-// change without a line in the changelog.
+// Metrics returns the metrics of a Status except Lag, which is a histogram. A change of a
+// name is recorded in the changelog.
 func Metrics() []Metric {
 	return []Metric{
 		{"state", "", "Life of the executor: 0 not started, 1 started, 2 shutting down, 3 shut down, 4 terminated.", false, tasks(func(s Status) float64 { return float64(s.Stats.State) })},
@@ -23,16 +23,16 @@ func Metrics() []Metric {
 		{"tasks.cancelled", "{task}", "Submitted functions skipped because their future was cancelled.", true, tasks(func(s Status) float64 { return float64(s.Stats.Cancelled) })},
 		{"tasks.rejected", "{task}", "Tasks refused.", true, tasks(func(s Status) float64 { return float64(s.Stats.Rejected) })},
 		{"tasks.pending", "{task}", "Tasks accepted and not ended, including running ones.", false, tasks(func(s Status) float64 { return float64(s.Stats.Pending) })},
-		{"oldest.task.age", "s", "How long at least the oldest accepted task that has not begun has waited.", false, loops(func(s Status) float64 { return s.Oldest.Seconds() })},
-		{"running.body.age", "s", "How long at least the longest running body has run.", false, tasks(func(s Status) float64 { return s.Longest().Seconds() })},
+		{"oldest.task.age", "s", "Lower bound of the wait of the oldest accepted task that has not begun.", false, loops(func(s Status) float64 { return s.Oldest.Seconds() })},
+		{"running.body.age", "s", "Lower bound of the run time of the longest running body.", false, tasks(func(s Status) float64 { return s.Longest().Seconds() })},
 		{"stalls", "{stall}", "Bodies that ran for longer than the limit.", true, loops(func(s Status) float64 { return float64(s.Stalls) })},
-		{"busy.time", "s", "Time in which the loop did not sleep; of a pool, in bodies, summed over the workers.", true, loops(func(s Status) float64 { return s.BusyTime.Seconds() })},
+		{"busy.time", "s", "Time in which the loop was awake; for a pool, time in bodies, summed over the workers.", true, loops(func(s Status) float64 { return s.BusyTime.Seconds() })},
 		{"bodies.panicked", "{body}", "Bodies that panicked.", true, tasks(func(s Status) float64 { return float64(s.Stats.Panicked) })},
 		{"timers.pending", "{timer}", "Timers that wait or run.", false, loops(func(s Status) float64 { return float64(s.Stats.Timers) })},
 		{"timers.run", "{run}", "Runs of timers.", true, loops(func(s Status) float64 { return float64(s.Stats.TimersRun) })},
 		{"timers.cancelled", "{timer}", "Timers cancelled.", true, loops(func(s Status) float64 { return float64(s.Stats.TimersCancelled) })},
 		{"hooks.run", "{hook}", "Shutdown hooks run.", true, loops(func(s Status) float64 { return float64(s.Stats.HooksRun) })},
-		{"sleeps", "{sleep}", "Sleeps of the loop, including those that a spin ended.", true, loops(func(s Status) float64 { return float64(s.Stats.Parks + s.Stats.Spins) })},
+		{"sleeps", "{sleep}", "Sleeps of the loop, including those that ended while it spun.", true, loops(func(s Status) float64 { return float64(s.Stats.Parks + s.Stats.Spins) })},
 		{"wakeups", "{wakeup}", "Calls that woke the loop.", true, loops(func(s Status) float64 { return float64(s.Stats.Wakes) })},
 		{"registrations", "{registration}", "Open registrations of descriptors.", false, of(KindExecutor, func(s Status) float64 { return float64(s.Stats.Registrations) })},
 		{"poller.rebuilds", "{rebuild}", "Times the poller was rebuilt.", true, of(KindExecutor, func(s Status) float64 { return float64(s.Stats.Rebuilds) })},
@@ -44,13 +44,13 @@ func Metrics() []Metric {
 	}
 }
 
-// LagMetric describes Lag: its Value is the sum. In Prometheus and OpenTelemetry it is a
-// histogram.
+// LagMetric describes Lag. Value returns the sum of the waits; Prometheus and
+// OpenTelemetry export a histogram.
 func LagMetric() Metric {
 	return Metric{"lag", "s", "How long work waited before it began: samples of tasks, wake-ups and timers.", true, loops(func(s Status) float64 { return s.Lag.Sum.Seconds() })}
 }
 
-// when returns a Value for the kinds that has accepts.
+// when returns a Value function for the kinds for which has is true.
 func when(has func(Kind) bool, value func(Status) float64) func(Status) (float64, bool) {
 	return func(s Status) (float64, bool) {
 		if !has(s.Kind) {
@@ -60,17 +60,17 @@ func when(has func(Kind) bool, value func(Status) float64) func(Status) (float64
 	}
 }
 
-// of returns a Value for one kind.
+// of returns a Value function for one kind.
 func of(kind Kind, value func(Status) float64) func(Status) (float64, bool) {
 	return when(func(k Kind) bool { return k == kind }, value)
 }
 
-// loops returns a Value for executors and pools.
+// loops returns a Value function for executors and pools.
 func loops(value func(Status) float64) func(Status) (float64, bool) {
 	return when(func(k Kind) bool { return k <= KindPool }, value)
 }
 
-// tasks returns a Value for every kind except a listener.
+// tasks returns a Value function for every kind except a listener.
 func tasks(value func(Status) float64) func(Status) (float64, bool) {
 	return when(func(k Kind) bool { return k != KindListener }, value)
 }

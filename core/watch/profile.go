@@ -15,9 +15,9 @@ const Label = "eventide"
 //
 //	go tool pprof -tagfocus eventide=orders http://localhost:6060/debug/pprof/profile
 //
-// Without it a loop keeps the labels of the caller that happened to start it. A nil ctx has
-// no labels. Labels is a core.WithGoroutineStart: if both options are given, the later one
-// counts.
+// Without it a loop inherits the labels of the goroutine that started it. A nil ctx has no
+// labels. Labels is implemented by core.WithGoroutineStart: if both options are given, the
+// later one wins.
 //
 // A body may set labels of its own by pprof.Do. When pprof.Do returns, it sets the labels of
 // the goroutine to those of its context argument, so pass a context from LabelContext.

@@ -9,19 +9,19 @@ import (
 	"eventide/core"
 )
 
-// Regions returns a tracer for core.WithTracer that shows each body as a region of
-// runtime/trace, "orders: task", while an execution trace is being recorded. It passes every
-// event on to next, unless next is nil. Many executors may share one tracer.
+// Regions returns a tracer for core.WithTracer. While an execution trace is being recorded,
+// it shows each body as a region of runtime/trace, for example "orders: task". It passes
+// every event to next, unless next is nil. Many executors may share one tracer.
 //
-// A tracer has a cost for each event even while nothing is recorded: see core.Tracer, and
-// BenchmarkRegions. Use it where execution traces are taken.
+// A tracer costs time for each event even while nothing is recorded: see core.Tracer and
+// BenchmarkRegions. Use it only in a program of which you record execution traces.
 func Regions(next core.Tracer) core.Tracer { return &regions{next: next} }
 
 type regions struct {
 	next core.Tracer
 
 	open   atomic.Int64 // regions that have not ended
-	stacks sync.Map     // goroutine -> []*trace.Region, which only this goroutine uses
+	stacks sync.Map     // goroutine id -> []*trace.Region; only that goroutine reads or writes its entry
 }
 
 func (r *regions) Trace(ev core.Event) {
@@ -36,8 +36,8 @@ func (r *regions) Trace(ev core.Event) {
 	}
 }
 
-// begin opens a region. A spawner may run a loop inside a body of another one, so regions
-// of a goroutine may be nested.
+// begin opens a region. A spawner may run one loop inside a body of another, so the
+// regions of a goroutine may be nested.
 func (r *regions) begin(ev core.Event) {
 	var region *trace.Region
 	if trace.IsEnabled() {

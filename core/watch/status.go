@@ -18,7 +18,7 @@ const (
 )
 
 // Status is the state of one executor, or of a subject of another Kind, at the last reading of
-// a Watcher. Metric.Value reports which numbers a Kind has; the others are 0.
+// a Watcher. Numbers that a Kind does not have (see Metric.Value) are 0.
 type Status struct {
 	Name  string
 	Kind  Kind
@@ -30,8 +30,8 @@ type Status struct {
 	BusyTime time.Duration
 	Busy     float64
 
-	// Lag is the distribution of the times that work waited before it began. RecentLag is the
-	// longest of the last 10 to 20 seconds.
+	// Lag is the distribution of the waits of work before it began. RecentLag is the longest
+	// wait of the last 10 to 20 seconds.
 	Lag       Lag
 	RecentLag time.Duration
 
@@ -44,7 +44,7 @@ type Status struct {
 
 	Stalls int64 // bodies that have run for longer than the limit
 
-	// Of a listener.
+	// Listeners only.
 	Connections, RefusedConnections, Pauses int64
 }
 
@@ -94,13 +94,13 @@ func (l *Lag) add(wait time.Duration) {
 	}
 }
 
-// window is the length of a window: a recent value covers the current window and the one
-// before, and so the last 10 to 20 seconds.
+// window is the length of a window. A recent value covers the current window and the one
+// before: the last 10 to 20 seconds.
 const window = 10 * time.Second
 
-// recent has the numbers from which Busy and RecentLag are computed: Elapsed and Busy of the
-// meter at the begin of the current window and of the window before, and the longest wait of
-// each window.
+// recent holds what Busy and RecentLag are computed from: Elapsed and Busy of the meter at
+// the begin of the current window and of the window before, and the longest wait in each
+// window.
 type recent struct {
 	begun        time.Time
 	at, atBefore time.Duration // Elapsed
@@ -120,7 +120,7 @@ func (r *recent) roll(now time.Time, elapsed, busy time.Duration) {
 	}
 }
 
-// share returns the busy share of the time since the begin of the window before this one.
+// share returns the busy share of the time since the begin of the previous window.
 func (r *recent) share(elapsed, busy time.Duration) float64 {
 	if elapsed <= r.atBefore {
 		return 0

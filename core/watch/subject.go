@@ -83,8 +83,9 @@ func (e *executorSource) close() {
 	}
 }
 
-// WatchFunctions adds the functions of a tracked.Group, under this name. A function counts
-// as a task. It may run for any time, and is never reported as stalled.
+// WatchFunctions adds the functions of a tracked.Group under the given name. A function
+// counts as a task. A function may run for any length of time: it is never reported as
+// stalled.
 func (w *Watcher) WatchFunctions(name string, g *tracked.Group) {
 	w.add(&subject{name: name, term: g.Termination(), source: functions{g}})
 }
@@ -108,8 +109,8 @@ func (functions) stack(core.RunningBody) string { return "" }
 func (functions) ended() bool                   { return false }
 func (functions) close()                        {}
 
-// WatchListener adds the counters of a listener, under this name. A listener that has
-// closed is dropped.
+// WatchListener adds the counters of a listener under the given name. The Watcher drops a
+// listener that has closed.
 func (w *Watcher) WatchListener(name string, l *tcp.Listener) {
 	w.add(&subject{name: name, source: listener{l}})
 }

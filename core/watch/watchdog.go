@@ -9,15 +9,15 @@ import (
 	"eventide/core"
 )
 
-// Stall is a body that has run for longer than the limit, and may have ended since. While it
-// runs, its executor, or its worker of a pool, runs nothing else.
+// Stall is a body that has run for longer than the limit; it may have ended since. While it
+// runs, its executor (or its worker of a pool) runs nothing else.
 type Stall struct {
 	Name string        // of the executor
 	Body core.Body     // kind
-	For  time.Duration // at least; exact to about an interval
+	For  time.Duration // a lower bound, exact to about one Interval
 
 	// Stack is the stack of the goroutine that runs the body, at the time of the report. It
-	// is "" in the report of the end.
+	// is "" if Over is true.
 	Stack string
 
 	Over bool // the body has ended
@@ -33,13 +33,13 @@ func (s Stall) String() string {
 
 // stalling is a body that was running at the last reading.
 type stalling struct {
-	ran      time.Duration // since the first reading at which it was running
+	ran      time.Duration // time since the first reading that found it running
 	reported bool
 }
 
-// watchdog compares the running bodies with those of the last reading, and returns the stalls
-// and the ends of stalls to report. Only time in which the Watcher was running counts: a
-// process that was stopped for an hour has no stalled bodies.
+// watchdog compares the running bodies with those of the last reading. It returns the stalls
+// that have begun or ended since. Only time in which the Watcher ran counts: a process that
+// was stopped for an hour has no stalled bodies.
 func (s *subject) watchdog(passed, limit time.Duration) (stalls []Stall) {
 	running := make(map[core.RunningBody]*stalling, len(s.status.Running))
 	for i, r := range s.status.Running {

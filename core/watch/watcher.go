@@ -21,22 +21,23 @@ const (
 
 // Watcher reads executors periodically. The zero Watcher is ready for use. Its fields must
 // not be changed after the first call of Run; its methods may be called from any goroutine,
-// inside bodies too. A Watcher must not be copied.
+// even inside bodies. A Watcher must not be copied.
 type Watcher struct {
 	// Interval is the time between two readings. 0 or less: DefaultInterval.
 	Interval time.Duration
 
 	// Limit is how long a body may run before it is reported as stalled. 0: DefaultLimit;
-	// negative: no body is reported. Bodies are seen at readings only, so a Limit below
-	// Interval has the effect of Interval.
+	// negative: no body is reported. A Limit below Interval has the effect of Interval,
+	// because the Watcher sees bodies only at readings.
 	Limit time.Duration
 
-	// Logger gets the stalls, at Warn, and their ends, at Info. nil: slog.Default() at the
+	// Logger receives each stall at Warn, and its end at Info. nil: slog.Default() at the
 	// time of the stall.
 	Logger *slog.Logger
 
-	// OnStall receives each stall, and the end of each, in place of the Logger. It is
-	// called on the goroutine of Run, which waits for it. Its panic is logged.
+	// OnStall, if not nil, receives each stall and its end in place of the Logger. It is
+	// called on the goroutine of Run, which waits for it to return. A panic of OnStall is
+	// logged.
 	OnStall func(Stall)
 
 	mu        sync.Mutex
@@ -51,8 +52,8 @@ type waitListener struct {
 }
 
 // Watch adds executors, event loops and pools, and each child of a group. It does not start
-// them. The Watcher drops an executor that has terminated. A type of your own is accepted if
-// it embeds one of these types. If Watch returns an error, it has added nothing.
+// them. The Watcher drops an executor that has terminated. It also accepts a type that
+// embeds one of these types. If Watch returns an error, it has added nothing.
 //
 // An executor is listed under its name (core.WithName). If the name is in use, "#2" or a
 // higher number is appended, so that names are unique.
@@ -108,8 +109,9 @@ func (w *Watcher) add(added ...*subject) {
 	}
 }
 
-// OnWait makes Run call call with each sample of a wait (core.Reading.Waits), until stop is
-// called. Run waits for call to return, and call must not panic. A nil call is ignored.
+// OnWait registers call: Run calls it with each sample of a wait (core.Reading.Waits),
+// until stop is called. Run waits for call to return, and call must not panic. A nil call
+// is ignored.
 func (w *Watcher) OnWait(call func(name string, wait time.Duration)) (stop func()) {
 	l := &waitListener{call}
 	w.mu.Lock()
@@ -124,14 +126,14 @@ func (w *Watcher) OnWait(call func(name string, wait time.Duration)) (stop func(
 	}
 }
 
-// Run reads the executors until ctx ends, and then returns nil. It starts no goroutine. It
-// may be called again after it has returned; during another call of Run it returns an error.
-// It can be passed to tracked.Group.Go.
+// Run reads the executors until ctx ends, and then returns nil. It starts no goroutine. A
+// second call while Run runs returns an error; a call after it has returned does not. Run
+// can be passed to tracked.Group.Go.
 func (w *Watcher) Run(ctx context.Context) error {
 	w.mu.Lock()
 	if w.running {
 		w.mu.Unlock()
-		return errors.New("watch: Run: it is running already")
+		return errors.New("watch: Run: the Watcher is running already")
 	}
 	w.running = true
 	w.mu.Unlock()
@@ -167,8 +169,8 @@ func (w *Watcher) end() {
 }
 
 // read reads each executor, and then, after it has released mu, reports waits and stalls.
-// passed is the time since the last reading, but at most two intervals: in the rest of that
-// time the watcher did not run, so the bodies of its process may not have run either.
+// passed is the time since the last reading, but at most two intervals: a longer gap means
+// that the process may have been stopped, and then its bodies did not run either.
 func (w *Watcher) read(now time.Time, passed time.Duration) {
 	var stalls []Stall
 	var waits []namedWait
@@ -213,7 +215,7 @@ func (w *Watcher) limit() time.Duration {
 }
 
 // Statuses returns the results of the last reading, in the order in which the executors were
-// added. It reads no executor itself, and so waits for none.
+// added. It does not read the executors, so it waits for none of them.
 func (w *Watcher) Statuses() []Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()
