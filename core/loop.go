@@ -31,8 +31,8 @@ func (e *Executor) runLoop() {
 //
 // A body has called runtime.Goexit. The deferred calls of the body and recoverBody have run
 // already, so the counters are correct, and the fields of e store the rest of the turn. exit
-// moves the loop to a new goroutine. If the spawner refuses, the loop continues inside this
-// deferred call, on the goroutine that is ending (G14).
+// moves the loop to a new goroutine. If the spawner refuses to start one, the loop continues
+// inside this deferred call, on the goroutine that is ending (G14).
 //
 // Or a clock, a poller or a tracer has panicked outside a body. The executor then fails, and
 // continues without the poller until its accepted tasks have run (G15).
@@ -57,10 +57,10 @@ func (e *Executor) exit(outer runner) {
 	here = e.handOver() != nil
 }
 
-// turnStep is a step of a turn. Executor.step is the current one, and other fields store
-// what is left of it: after a Goexit the next goroutine continues the same step with the
-// rest of its bound. If each Goexit ended the turn, bodies that call it could starve the
-// later steps (G13, G14).
+// turnStep is a step of a turn. Executor.step is the current step, and other fields store
+// its remaining work: after a Goexit the next goroutine continues the same step with the
+// rest of its bound. If each Goexit ended the turn, bodies that call runtime.Goexit could
+// starve the later steps (G13, G14).
 type turnStep uint8
 
 const (
@@ -75,9 +75,10 @@ const (
 )
 
 // runTurn runs what pollOrSleep found: hooks, internal tasks, readiness, tasks, timers,
-// tail tasks. In a shutdown it runs hooks at each step where they may have become due,
-// because a task accepted after the shutdown call must not run before them (G6). The turn
-// ends early when the state has changed: pollOrSleep may then find work that goes first.
+// tail tasks. In a shutdown it runs hooks at each step where hooks may have become due,
+// because a task accepted after the shutdown call must not run before the hooks (G6). The
+// turn ends early when the state has changed: pollOrSleep may then find work that must
+// run first.
 func (e *Executor) runTurn() {
 	if e.step != stepBegin && e.stateMoved() { // by the body that called runtime.Goexit
 		e.step = stepBegin
@@ -138,7 +139,7 @@ func (e *Executor) beginTurn() {
 		e.purgeTimers()
 	}
 	if e.seen == StateShutdown && e.ctx.Err() == nil {
-		e.endContext(e.shutdown.cause) // the goroutine that closed admission has not done so yet
+		e.endContext(e.shutdown.cause) // the goroutine that closed admission has not ended it yet
 	}
 	e.reportPanics() // of a body that panicked during its Goexit
 	e.notifyChannels()
@@ -167,10 +168,11 @@ func (e *Executor) drainLate() {
 // share returns how many tasks of q this turn may run. The limits are:
 //
 //   - bound, and the number of tasks that may run before the next poll (G13);
-//   - the next position in the queue at which a meter takes a sample;
+//   - the next position in the queue at which a meter takes a sample of a wait;
 //   - in a shutdown, mark: the number of tasks of q accepted before the shutdown call. Hooks
-//     run between these tasks and later ones, and they also wait for the tail tasks accepted
-//     before the call. Until those have begun, share returns 0 for later tasks (G6).
+//     run after these tasks and before later ones. Hooks also wait for the tail tasks
+//     accepted before the call: until these tail tasks have begun, share returns 0 for later
+//     tasks (G6).
 //
 // The marks may be read only after the loop has seen the shutdown.
 func (e *Executor) share(q *tasks.Queue, bound int, mark *int64) int {
@@ -191,7 +193,7 @@ func (e *Executor) share(q *tasks.Queue, bound int, mark *int64) int {
 }
 
 // pollOrSleep is the boundary between two turns. In one critical section it drains the
-// inbox; or, if the inbox is empty, closes admission, or terminates, or announces that the
+// inbox. If the inbox is empty, it closes admission, terminates, or announces that the
 // loop sleeps. A goroutine that posts work afterwards finds the announcement and wakes the
 // loop: no post can come between the test of the inbox and the announcement (G12). It
 // returns true when the executor has terminated.
@@ -253,7 +255,7 @@ func (e *Executor) sleepAndUnlock(until int64) {
 	}
 	e.io.collect(found)
 	e.mu.Unlock()
-	if worked { // else a wake-up during the failed Wait would count as a sign that the poller works again
+	if worked { // after a failed Wait, a wake-up is no sign that the poller works again
 		e.judgeReturn(woken || news || !e.io.spent(), until)
 	}
 }
@@ -269,10 +271,10 @@ func (e *Executor) recordPoll() {
 	}
 }
 
-// nextDeadline returns how long the loop may sleep if no work arrives: until the deadline of
-// the first timer, or, without timers, until the end of the quiet period. It reads the clock
-// and sets now only for a quiet period. After a failure it does not read the clock, which
-// may be the cause of the failure; admission is closed then, so no quiet period is left (G15).
+// nextDeadline returns in until when the loop must wake if no work arrives: at the deadline of
+// the first timer or, without timers, at the end of the quiet period. It reads the clock and
+// sets now only for a quiet period. After a failure it does not read the clock, which may be
+// the cause of the failure. Admission is then closed, so no quiet period is left (G15).
 func (e *Executor) nextDeadline() (now, until int64) {
 	if e.heap.len() > 0 {
 		return 0, e.heap.first()
@@ -310,8 +312,8 @@ func (e *Executor) drainInbox() (news bool) {
 	return e.drainNotices() || news || e.timers.horizon != e.purged
 }
 
-// drainInternalInbox takes the waiting internal tasks, unless some of the last batch have
-// not run yet. Requires mu.
+// drainInternalInbox takes the waiting internal tasks, unless the last batch has not run
+// completely. Requires mu.
 func (e *Executor) drainInternalInbox() {
 	e.stopBatch.Store(e.stateMoved())
 	if e.hasInternal() || len(e.internalTasks) == 0 {
@@ -324,9 +326,10 @@ func (e *Executor) drainInternalInbox() {
 	e.internalBatch, e.internalPos, e.internalTasks = e.internalTasks, 0, spent
 }
 
-// drainTailInbox takes the waiting tail tasks, unless some of the last batch have not run
-// yet. If some still wait, it sets news, so that the next pollOrSleep locks mu and takes
-// them: share may hold back the current batch of tasks until they have begun. Requires mu.
+// drainTailInbox takes the waiting tail tasks, unless the last batch has not run
+// completely. If tail tasks still wait, it sets news, so that the next pollOrSleep locks
+// mu and takes them: share may hold back the current batch of tasks until these tail tasks
+// have begun. Requires mu.
 func (e *Executor) drainTailInbox() {
 	if e.tails.Left() == 0 && e.tails.Size() > 0 {
 		e.queued -= e.tails.Take()
@@ -342,8 +345,8 @@ func (e *Executor) hasWork() bool {
 		e.io != nil && (!e.io.spent() || len(e.io.notices) > 0)
 }
 
-// sleep waits on the poller, and reports whether that worked. A poller that fails ends
-// the executor (G15).
+// sleep waits on the poller, and reports whether Wait succeeded. An error of the poller
+// ends the executor (G15).
 func (e *Executor) sleep(until int64) (worked bool) {
 	if e.broken != nil {
 		e.sleepWithoutPoller()

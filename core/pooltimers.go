@@ -83,8 +83,8 @@ func (p *Pool) endTimer(t *Timer, err error) {
 func (p *Pool) timerDue(now int64) bool { return p.heap.len() > 0 && p.heap.first() <= now }
 
 // beginTimer removes the first timer from the heap, marks it as running and returns it. If the
-// shutdown has cancelled that timer, it ends it and returns nil. The heap must not be empty.
-// Requires mu.
+// deadline of that timer is after the horizon of a shutdown, beginTimer ends the timer and
+// returns nil. The heap must not be empty. Requires mu.
 func (p *Pool) beginTimer() *Timer {
 	t := p.heap.pop()
 	if t.at > p.timers.horizon {

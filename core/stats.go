@@ -7,7 +7,7 @@ import "eventide/core/internal/poll"
 // Every snapshot of one executor satisfies Accepted = Ran + Cancelled + Pending (G20) and
 // TimersScheduled = TimersEnded + TimersCancelled + Timers.
 type Stats struct {
-	State State // of a group: the least of the children's
+	State State // of a group: the smallest State of its children
 
 	Accepted  int64 // tasks
 	Ran       int64 // including tasks that panicked or called runtime.Goexit
@@ -24,9 +24,9 @@ type Stats struct {
 	Hooks           int64 // waiting
 	HooksRun        int64
 
-	// Parks counts how often the loop's goroutine parked. The pollers of an EventLoop count
-	// exactly that. With another poller each sleep that the loop announces counts, even if a
-	// wake-up then prevents it. Spins counts the announced sleeps that are not in Parks.
+	// Parks counts how often the loop's goroutine parked. With the pollers of an EventLoop
+	// the count is exact. With any other poller every announced sleep counts, even if a
+	// wake-up prevents it. Spins counts the announced sleeps that are not in Parks.
 	Parks int64
 	Spins int64 // sleeps that found work or a wake-up before the goroutine parked (WithSpin)
 	Wakes int64 // calls that woke the loop: at most one for each park or spin (G12)
@@ -64,14 +64,15 @@ func (e *Executor) stats() Stats {
 	if sleeps, ok := e.poller.(poll.SleepCounter); ok {
 		// Parks + Spins must be the number of announced sleeps: otherwise a wake-up between
 		// the announcement and the park would make Wakes exceed it (G12). A sleep counts as
-		// a spin until it is a park, so Parks never decreases: tests wait for it to grow.
+		// a spin until the goroutine parks, so Parks never decreases.
 		s.Parks = min(sleeps.Parks(), e.parks)
 		s.Spins = e.parks - s.Parks
 	}
 	return s
 }
 
-// Plus returns the sum of the snapshots of two executors. Its State is the lesser of theirs.
+// Plus returns the sum of the snapshots of two executors. Its State is the smaller of the
+// two.
 func (s Stats) Plus(t Stats) Stats {
 	s.State = min(s.State, t.State)
 	s.Accepted += t.Accepted

@@ -1,9 +1,9 @@
 package core
 
-// timerInbox is the part of the timers that callers and the loop share; only the loop
-// touches the heap. Guarded by Executor.mu.
+// timerInbox holds the timers that callers pass to the loop; only the loop accesses the
+// heap. Guarded by Executor.mu.
 type timerInbox struct {
-	added      *Timer // not yet in the heap: a ring, in the order scheduled
+	added      *Timer // timers not yet in the heap: a ring, in the order scheduled
 	changed    *Timer // timers of the heap, cancelled or moved, that the loop has yet to handle; linked by next
 	nCancelled int    // cancelled timers in changed
 	inHeap     int    // timers in the heap
@@ -17,15 +17,15 @@ type timerInbox struct {
 // timerCounts counts the timers of an executor, and holds their horizon. Guarded by the
 // executor's mutex.
 type timerCounts struct {
-	// horizon is the latest deadline of a timer that may still run. Until a shutdown call
-	// it is noDeadline; the call sets it by the policy, and the close may lower it.
+	// horizon is the latest deadline of a timer that may still run. It is noDeadline
+	// until a shutdown call sets it by the policy; the close of admission may lower it.
 	horizon int64
 
 	lastID    uint64
 	scheduled int64
 	pending   int64
 	runs      int64 // bodies run
-	ended     int64 // timers that ended in another way than with ErrCancelled
+	ended     int64 // timers that ended with nil or an error other than ErrCancelled
 	dropped   int64 // timers that ended with ErrCancelled
 }
 
@@ -70,8 +70,8 @@ func (in *timerInbox) unlink(t *Timer) {
 	t.prev, t.next, t.place = nil, nil, placeNowhere
 }
 
-// drainTimerInbox puts added timers into the heap, takes cancelled ones out, and gives
-// moved ones their new place. Requires mu; loop only.
+// drainTimerInbox puts added timers into the heap, removes cancelled timers, and puts
+// moved timers at their new place. Requires mu; loop only.
 func (e *Executor) drainTimerInbox() (news bool) {
 	in := &e.timers
 	for in.changed != nil {
@@ -97,8 +97,8 @@ func (e *Executor) drainTimerInbox() (news bool) {
 // placeTimer puts a waiting timer of the inbox into the heap. Requires mu; loop only.
 func (e *Executor) placeTimer(t *Timer) {
 	if t.at > e.timers.horizon {
-		// A shutdown has lowered the horizon since t was accepted, and may have purged the
-		// heap already: nothing else would end t.
+		// A shutdown has lowered the horizon since t was accepted. The heap may be purged
+		// already, so nothing else would end t.
 		e.endTimer(t, ErrCancelled)
 		return
 	}
@@ -175,10 +175,10 @@ func (e *Executor) runTimers() {
 	}
 }
 
-// beginTimer marks t as running and returns its body. It returns nil if t was cancelled; if
-// t was moved, and then drainTimerInbox puts it back; or if the deadline of t is beyond the
-// horizon of a shutdown, and then beginTimer ends t. Cancel and Reset hold mu too, so each
-// of them comes before or after the begin of the body, never in between (G8).
+// beginTimer marks t as running and returns its body, or returns nil if t must not run now.
+// A cancelled timer has ended. A moved timer is put back by drainTimerInbox. A timer with a
+// deadline after the horizon of a shutdown is ended here. Cancel and Reset hold mu too, so
+// each of them comes before or after the begin of the body, never in between (G8).
 func (e *Executor) beginTimer(t *Timer, now int64) func() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -196,9 +196,9 @@ func (e *Executor) beginTimer(t *Timer, now int64) func() {
 	return t.fn
 }
 
-// finishTimer ends t after a run, or arms it again. If the clock panics, endRun still runs,
-// with noDeadline as the time, so that t waits; then the loop fails, and cancels t with the
-// other waiting timers (G9).
+// finishTimer ends t after a run, or arms it again. If the clock panics, endRun is still
+// called, with the time noDeadline, so that t is waiting when the loop fails and cancels
+// all waiting timers (G9).
 func (e *Executor) finishTimer(t *Timer, outcome Outcome) {
 	now := noDeadline
 	defer func() { e.endRun(t, outcome, now) }()
@@ -226,8 +226,8 @@ func (e *Executor) endRun(t *Timer, outcome Outcome, now int64) {
 	}
 }
 
-// rearm puts a periodic timer back, with its old id: timers with equal deadlines run in the
-// order of their Schedule calls (R76). Requires mu.
+// rearm puts a periodic timer back into the heap. The timer keeps its id: timers with equal
+// deadlines run in the order of their Schedule calls (R76). Requires mu.
 func (e *Executor) rearm(t *Timer, now int64) {
 	t.nextRun(now)
 	if e.gate&gateClosed != 0 || t.at > e.timers.horizon {
@@ -255,8 +255,8 @@ func (t *Timer) nextRun(now int64) {
 // purgeChunk bounds the timers that purgeTimers cancels under one hold of mu.
 const purgeChunk = 256
 
-// purgeTimers cancels the timers whose deadline is after the horizon that a shutdown call
-// or the close has set. It takes time linear in the number of timers, once per change.
+// purgeTimers cancels the timers with a deadline after the horizon. It takes time linear
+// in the number of timers, once per change of the horizon.
 func (e *Executor) purgeTimers() {
 	e.mu.Lock()
 	horizon := e.timers.horizon

@@ -1,5 +1,5 @@
-// Package tracked runs functions in their own goroutines, keeps track of them by name,
-// and ends without losing one.
+// Package tracked runs functions in goroutines of their own, lists the running ones by
+// name, and shuts down without losing an accepted one.
 //
 // The promise is that of package core: Go returned nil if and only if the function runs
 // exactly once and has returned before Termination().Done() is closed.
@@ -14,19 +14,19 @@
 //	...
 //	return g.Close() // every accepted function has returned
 //
-// It is for work that does not fit an executor: functions that block, that take long, or
-// that live as long as the program. sync.WaitGroup waits for such goroutines too, but its
-// Add races with its Wait; errgroup has neither a close nor names. A Group has both:
-// after the close every call of Go is refused, and before it none is.
+// Use it for functions that do not fit an executor, because they block, take long, or run
+// as long as the program. sync.WaitGroup waits for such goroutines too, but its Add races
+// with its Wait; errgroup has neither a close nor names. A Group has both: until it
+// closes, no call of Go is refused; afterwards every call is.
 //
 // A Group has the states of an executor (G1) and ends like one: ShutdownGracefully with a
 // quiet period and a timeout (G10, G11, G16), Shutdown, Termination, Report. So it is a
 // process.Executor, and can be one step of a process.Plan. When the timeout passes, the
 // report names each function that still runs, with its start time and its stack.
 //
-// Two contexts say that the end has come. ShutdownContext ends when the shutdown begins:
-// a loop that waits for more work should return then. The context passed to the function
-// ends when the group closes: only the timeout or Shutdown interrupts work in flight.
+// Two contexts announce the end. ShutdownContext ends when the shutdown begins: a loop
+// that waits for more work should then return. The context passed to the function ends
+// when the group closes, so only the timeout or Shutdown interrupts work in flight.
 //
 //	g.Go("consumer", func(ctx context.Context) error {
 //		for {

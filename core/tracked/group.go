@@ -13,13 +13,14 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// ErrLimit is the reason of a refusal by TryGo when as many functions run as SetLimit allows.
-var ErrLimit = errors.New("tracked: as many functions run as the limit allows")
+// ErrLimit is the reason of a refusal by TryGo when the number of running functions has
+// reached the limit of SetLimit.
+var ErrLimit = errors.New("tracked: the limit of running functions is reached")
 
-// Group is a number of goroutines that end together. The zero Group is ready for use, has
-// no limit, and logs to slog.Default(); NewGroup takes options. A Group must not be
-// copied. All methods may be called from any goroutine, and from inside the group's
-// functions, unless a method says that it waits.
+// Group is a set of goroutines that shut down together. The zero Group is ready for use,
+// has no limit, and logs to slog.Default(); NewGroup takes options. A Group must not be
+// copied. All methods may be called from any goroutine. A function of the group may call
+// every method except Go at the limit, which then may wait for the caller itself.
 type Group struct {
 	// Set once: by NewGroup, or else by the first use.
 	once  sync.Once
@@ -59,7 +60,7 @@ type function struct {
 }
 
 // waiter is a call of Go that waits for the limit. over is closed when its function is
-// accepted or refused; refused is final then.
+// accepted or refused; from then on refused does not change.
 type waiter struct {
 	f       *function
 	over    chan struct{}
@@ -84,8 +85,8 @@ func (g *Group) init() {
 		if parent == nil {
 			parent = context.Background()
 		}
-		// The end of the parent does not end the contexts: it only asks for a shutdown,
-		// which must not interrupt accepted work. See WithContext.
+		// The end of the parent must not end these contexts: it must not interrupt
+		// accepted work. See WithContext.
 		parent = context.WithoutCancel(parent)
 		g.ctx, g.closeContext = context.WithCancelCause(parent)
 		g.begun, g.beginContext = context.WithCancelCause(parent)
@@ -112,25 +113,25 @@ func (g *Group) waitError() error {
 	return nil
 }
 
-// Go runs f in its own goroutine. While as many functions run as the limit allows, Go
-// waits for one of them to return, in the order of the calls; a function of the group
-// that calls Go may then wait for itself, as with errgroup.
+// Go runs f in its own goroutine. At the limit Go waits until a running function returns;
+// waiting calls are served in order. A function of the group that calls Go at the limit
+// may wait for itself, as with errgroup.
 //
 // The error is nil if and only if f runs (G3). Otherwise it is a *core.RejectedError, or
-// says that f is nil. ctx ends when the group closes, with core.ErrShutdown or
+// f was nil. The context of f ends when the group closes, with core.ErrShutdown or
 // core.ErrShutdownTimeout as its cause. The name is for reports and logs, and need not be
 // unique.
 func (g *Group) Go(name string, f func(ctx context.Context) error) error {
 	return g.admit("Go", name, f, true)
 }
 
-// TryGo is Go, but never waits: at the limit it is refused with the reason ErrLimit.
+// TryGo is like Go but never waits: at the limit it is refused with the reason ErrLimit.
 func (g *Group) TryGo(name string, f func(ctx context.Context) error) error {
 	return g.admit("TryGo", name, f, false)
 }
 
-// Execute is Go for a function that returns no error and needs no context. It has the
-// signature of Execute of package core.
+// Execute is like Go for a function without an error and a context. It has the signature
+// of core.Executor.Execute.
 func (g *Group) Execute(f func()) error {
 	if f == nil {
 		return nilFunc("Execute")
@@ -175,8 +176,9 @@ func (g *Group) admit(call, name string, f func(context.Context) error, wait boo
 }
 
 // SetLimit sets how many functions may run at once. A negative n means no limit; with 0
-// no further function begins. Unlike errgroup's SetLimit it may be called at any time: a
-// lower limit applies to functions that have not begun.
+// no further function begins. Unlike errgroup's SetLimit, it may be called while
+// functions run: they continue, and a lower limit applies to functions that have not
+// begun.
 func (g *Group) SetLimit(n int) {
 	g.init()
 	g.mu.Lock()
@@ -186,8 +188,8 @@ func (g *Group) SetLimit(n int) {
 }
 
 // ShutdownContext returns a context that ends when the shutdown begins, with
-// core.ErrShutdown as its cause: a loop that waits for more work should return then. It
-// has the values of the context of WithContext.
+// core.ErrShutdown as its cause: a loop that waits for more work should then return. The
+// context has the values of the context given to WithContext.
 func (g *Group) ShutdownContext() context.Context {
 	g.init()
 	return g.begun
@@ -195,7 +197,7 @@ func (g *Group) ShutdownContext() context.Context {
 
 // Err returns the first error of a function, with its name, or nil. A panic counts as a
 // *core.PanicError, a Goexit as core.ErrGoexit. After the end, Termination().Err returns
-// the same.
+// the same error.
 func (g *Group) Err() error {
 	g.init()
 	g.mu.Lock()
@@ -226,20 +228,20 @@ type config struct {
 func WithName(name string) Option { return func(c *config) { c.name = name } }
 
 // WithContext gives the contexts of the functions the values of ctx. The end of ctx does
-// not end them: call Shutdown or ShutdownGracefully then, for example by
-// context.AfterFunc. nil means context.Background().
+// not end these contexts: to shut down when ctx ends, call Shutdown or
+// ShutdownGracefully, for example with context.AfterFunc. nil means context.Background().
 func WithContext(ctx context.Context) Option { return func(c *config) { c.ctx = ctx } }
 
-// WithLogger sets the logger of errors, panics and Goexits of functions, at level Error,
-// if there is no WithErrorHandler; and of a timeout that passes while functions run. nil
-// means slog.Default(). A panic of the logger is ignored.
+// WithLogger sets the logger. It receives errors, panics and Goexits of functions at
+// level Error, unless WithErrorHandler is given, and a warning if the timeout passes
+// while functions run. nil means slog.Default(). A panic of the logger is ignored.
 func WithLogger(logger *slog.Logger) Option { return func(c *config) { c.logger = logger } }
 
-// WithErrorHandler makes handle get each error of a function, with its name, instead of
-// the logger. A panic is a *core.PanicError, a Goexit is core.ErrGoexit. handle runs on
-// the function's goroutine, before the function counts as returned. It may begin the
-// shutdown, so that the group ends with the first error, as an errgroup does. nil means
-// the logger.
+// WithErrorHandler passes each error of a function, with the name of the function, to
+// handle instead of the logger. A panic is passed as a *core.PanicError, a Goexit as
+// core.ErrGoexit. handle runs on the function's goroutine, before the function counts as
+// returned. It may begin the shutdown, so that the group ends with the first error, as an
+// errgroup does. nil means the logger.
 func WithErrorHandler(handle func(name string, err error)) Option {
 	return func(c *config) { c.onError = handle }
 }

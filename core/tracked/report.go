@@ -43,8 +43,8 @@ func (s *shared) oldestFirst() []*function {
 }
 
 // Running names the running functions, with their start times and stacks, or returns ""
-// if there are none. To get the stacks it stops all goroutines: it is for a program that
-// gives up waiting. A process.Plan calls it then.
+// if there are none. To read the stacks it stops all goroutines, so call it only when you
+// give up waiting. A process.Plan calls it when the exit ends and functions still run.
 func (g *Group) Running() string {
 	g.init()
 	g.mu.Lock()
@@ -69,11 +69,11 @@ func (g *Group) stillRunning() string {
 	return text.String()
 }
 
-// mostStacks bounds the stacks of all goroutines that are read, in bytes.
+// mostStacks bounds the dump of all stacks, in bytes.
 const mostStacks = 4 << 20
 
-// stacksByGoroutine returns the stacks by the id of the goroutine. If all stacks together
-// do not fit into mostStacks, some are missing.
+// stacksByGoroutine returns the stack of each goroutine by its id. If the dump does not
+// fit into mostStacks, some are missing.
 func stacksByGoroutine() map[int64]string {
 	var dump []byte
 	for size := 64 << 10; size <= mostStacks; size *= 4 {
@@ -113,8 +113,8 @@ func (g *Group) report() core.Report {
 	return r
 }
 
-// Report returns the progress so far, or, after Done, the sealed report. It is
-// Termination().Report().
+// Report returns Termination().Report(): the progress so far or, after Done, the sealed
+// report.
 func (g *Group) Report() core.Report {
 	g.init()
 	return g.term.Report()

@@ -24,7 +24,7 @@ func (g *Group) refusal() error {
 // refuse counts a refusal and returns its error. Requires mu.
 func (g *Group) refuse(reason error) error {
 	state := g.stateNow()
-	if state != core.StateTerminated { // as core.Report.Rejected requires
+	if state != core.StateTerminated { // core.Report.Rejected counts refusals before Done only
 		g.counts.rejected++
 	}
 	return &core.RejectedError{State: state, Reason: reason}
@@ -37,8 +37,8 @@ func (s *shared) hasRoom() bool {
 
 func (s *shared) belowLimit() bool { return s.limit < 0 || len(s.running) < s.limit }
 
-// accept accepts a function: from now on the group does not end before it has returned.
-// Requires mu.
+// accept accepts f: from now on the group does not end before f has returned. Requires
+// mu.
 func (g *Group) accept(f *function) {
 	f.began = time.Now()
 	g.running[f] = struct{}{}
@@ -89,7 +89,7 @@ func (g *Group) run(one *function, f func(context.Context) error) {
 	err = f(g.ctx)
 }
 
-// failed keeps the first error, and passes each error to the handler or the logger. A
+// failed stores the first error, and passes each error to the handler or the logger. A
 // panic of the handler is logged, so that the group can still end.
 func (g *Group) failed(name string, err error) {
 	var panicked *core.PanicError
@@ -126,7 +126,8 @@ func (g *Group) log(level slog.Level, text string, args ...any) {
 	logger.Log(context.Background(), level, "tracked: "+text, args...)
 }
 
-// returned counts the end of an accepted function, and ends the group if it was the last.
+// returned counts the end of an accepted function, and ends a closed group after the last
+// one.
 func (g *Group) returned(f *function) {
 	g.mu.Lock()
 	delete(g.running, f)

@@ -16,8 +16,8 @@ type shutdown struct {
 	quiet, timeout time.Duration
 	deadline       *time.Timer
 	quietTimer     *time.Timer // set while no function runs
-	quietSince     int         // number of the current quiet period; the timer of an earlier one has no effect
-	cause          error       // of the close, once it has happened
+	quietSince     int         // number of the current quiet period; timers of earlier periods have no effect
+	cause          error       // of the close; nil before
 	timedOut       bool
 	ended          bool // Done is closed, or is about to be
 	stillRan       string
@@ -42,14 +42,13 @@ func (g *Group) stateNow() core.State {
 }
 
 // ShutdownGracefully begins an orderly end and returns the Termination at once.
-// ShutdownContext ends. Until the close Go accepts functions. The close comes when no
-// function runs and none has run for quiet, counted from this call at the earliest (G10);
-// or when timeout has passed since this call (G11). The group ends only after all
-// accepted functions have returned.
+// ShutdownContext ends. Until the group closes, Go accepts functions. The group closes
+// when no function has run for quiet since this call (G10), or when timeout has passed
+// since this call (G11). The group ends only after all accepted functions have returned.
 //
-// Only the first call counts. A later one has no effect, except that Shutdown closes
-// admission at once (G16). The error is about the arguments: a negative quiet, or a
-// timeout below quiet.
+// Only the first call has an effect; a later call of Shutdown still closes admission at
+// once (G16). ShutdownGracefully returns an error only for a negative quiet or a timeout
+// below quiet.
 func (g *Group) ShutdownGracefully(quiet, timeout time.Duration) (*core.Termination, error) {
 	switch {
 	case quiet < 0:
@@ -91,16 +90,16 @@ func (g *Group) Shutdown() *core.Termination {
 	return g.term
 }
 
-// Close is ShutdownGracefully(0, core.DefaultShutdownTimeout) followed by
-// AwaitTermination; its error is Err. From inside a function of the group it begins the
-// shutdown and returns core.ErrInEventLoop (G18). It implements io.Closer.
+// Close calls ShutdownGracefully(0, core.DefaultShutdownTimeout) and AwaitTermination,
+// and returns Err. From inside a function of the group it begins the shutdown and returns
+// core.ErrInEventLoop (G18). It implements io.Closer.
 func (g *Group) Close() error {
 	g.shutdownGracefully(0, core.DefaultShutdownTimeout)
 	return g.AwaitTermination(context.Background())
 }
 
-// AwaitTermination waits for the end and returns Err, or the cause of ctx if that ends first.
-// It does not begin a shutdown. From inside a function of the group it returns
+// AwaitTermination waits for the end of the group and returns Err, or the cause of ctx if ctx
+// ends first. It does not begin a shutdown. From inside a function of the group it returns
 // core.ErrInEventLoop (G18).
 func (g *Group) AwaitTermination(ctx context.Context) error {
 	g.init()
@@ -136,7 +135,7 @@ func (g *Group) idle() {
 	case s.quiet == 0:
 		g.close(core.ErrShutdown)
 	case time.Since(s.calledAt)+s.quiet >= s.timeout:
-		// The deadline comes first, and closes the group, even in the same instant.
+		// The deadline comes no later, and closes the group.
 	default:
 		s.quietSince++
 		since := s.quietSince
