@@ -16,10 +16,9 @@ func (r *recorder) fault(outcome history.Outcome) {
 	r.log.Add(history.Event{Kind: history.Fault, Outcome: outcome})
 }
 
-// watches returns the registration of a token and records that it now has the descriptor
-// number. A new token belongs to the registration that this goroutine makes, or whose
-// interest it changes.
-func (r *recorder) watches(fd int, token uint64) int {
+// watches records that the registration of a token now has the descriptor number. A new token
+// belongs to the registration that this goroutine makes, or whose interest it changes.
+func (r *recorder) watches(fd int, token uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id, known := r.token[token]
@@ -30,7 +29,13 @@ func (r *recorder) watches(fd int, token uint64) int {
 	if r.last[fd] != id {
 		r.older[id], r.last[fd] = r.last[fd], id
 	}
-	return id
+}
+
+// registered returns the registration of a token that is or was watched.
+func (r *recorder) registered(token uint64) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.token[token]
 }
 
 // cannotMove records that the rebuilt poller cannot watch a registration of the executor.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/pollertest"
 	"eventide/props/history"
 )
 
@@ -29,7 +30,7 @@ func (h *harness) final() *Final {
 	case nil:
 		f.Plain = true
 	case *poller:
-		f.Reopened = kernel.timesReopened()
+		f.Reopened = kernel.Count(pollertest.Reopen)
 	default:
 		f.Reopened = -1
 	}

@@ -2,142 +2,113 @@ package props
 
 import (
 	"errors"
-	"maps"
 	"slices"
-	"sync"
 	"syscall"
 
 	"eventide/core"
+	"eventide/core/pollertest"
 	"eventide/props/history"
+	"eventide/props/interleave/control"
 )
 
-// poller is a core.IOPoller with scripted descriptors, so that an event loop can run in a
-// testing/synctest bubble. It sleeps like the poller of an Executor, and fails when the
-// script says so.
+// poller is the scripted poller of pollertest that records what its descriptors and faults do.
+// An event loop over it can run in a testing/synctest bubble, and under chosen schedules.
+//
+// mu is held from a change of a descriptor to its record, so that the log has the readiness
+// before the body that handles it.
 type poller struct {
-	sleep core.Poller // the poller of an Executor, which blocks durably in a bubble
-	rec   *recorder
+	*pollertest.Model
+	rec *recorder
 
-	mu       sync.Mutex
-	readable map[int]bool
-	watched  map[int]*watch
-	stale    []uint64 // tokens that are no longer watched
-	staleNow bool     // the next poll reports them
-	full     int      // how many calls of Add fail
-	early    int      // how many calls of Wait return at once
-	broken   bool     // the next Wait fails
-	dead     bool     // every later Wait fails, and Reopen does too
-	ready    []core.PollEvent
-	reopened int // calls of Reopen that worked
-}
-
-// watch is one watched descriptor.
-type watch struct {
-	id       int // label of the registration
-	interest core.Interest
-	token    uint64
-	reported bool // edge-triggered: this readiness was reported
-	unlogged bool // it became ready after the poller was dead, and the log does not show that
+	mu       control.Mutex
+	stale    []uint64       // tokens that are no longer watched
+	staleNow bool           // the next poll reports them
+	early    int            // how many calls of Wait return at once
+	broken   bool           // the next Wait fails
+	dead     bool           // every later Wait fails, and Reopen does too
+	unlogged map[uint64]int // registrations by token: ready since the poller was dead, which the log does not show
 }
 
 var errPoller = errors.New("props: the poller is broken")
 
 func newPoller(clock core.Clock, rec *recorder) *poller {
-	return &poller{
-		sleep: core.NewParkPoller(clock), rec: rec,
-		readable: map[int]bool{}, watched: map[int]*watch{},
-	}
+	return &poller{Model: pollertest.NewModel(clock), rec: rec, unlogged: map[uint64]int{}}
 }
 
 // Wait implements core.Poller.
 func (p *poller) Wait(until core.Deadline) error {
-	p.mu.Lock()
-	if p.broken {
-		p.broken = p.dead
-		p.ready = nil
-		p.mu.Unlock()
-		return errPoller
+	if p.returnsAtOnce() {
+		return p.Poll()
 	}
-	early := p.early > 0
-	if early {
-		p.early--
-		p.rec.fault(0)
-	}
-	found := p.collect()
-	p.mu.Unlock()
-	if early || found {
-		return nil
-	}
-	err := p.sleep.Wait(until)
+	err := p.Model.Wait(until)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.broken {
-		p.broken = p.dead
-		return errPoller
+	p.logFound()
+	if errors.Is(err, errPoller) {
+		p.broken = false
+		if p.dead {
+			p.breakWait()
+		}
 	}
-	p.collect()
 	return err
 }
 
-// Wake implements core.Poller.
-func (p *poller) Wake() { p.sleep.Wake() }
+func (p *poller) returnsAtOnce() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.broken || p.early == 0 {
+		return !p.broken && p.staleNow && len(p.stale) > 0
+	}
+	p.early--
+	p.rec.fault(0)
+	return true
+}
 
-// Close implements core.Poller.
-func (p *poller) Close() error { return p.sleep.Close() }
-
-// Poll implements core.IOPoller.
+// Poll implements core.IOPoller. It holds mu, so that no registration that was paused continues
+// with a stale token before the poll has reported that.
 func (p *poller) Poll() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.collect()
-	return nil
-}
-
-// Ready implements core.IOPoller.
-func (p *poller) Ready() []core.PollEvent { return p.ready }
-
-// collect fills ready, and reports whether it is not empty. Requires mu.
-func (p *poller) collect() bool {
-	p.ready = nil
 	if p.staleNow {
 		p.staleNow = false
 		for _, token := range p.stale {
-			p.ready = append(p.ready, core.PollEvent{Token: token, Readiness: core.NewReadiness(true, true, false, false)})
+			p.Inject(core.PollEvent{Token: token, Readiness: core.NewReadiness(true, true, false, false)})
 		}
 	}
-	for _, fd := range slices.Sorted(maps.Keys(p.watched)) {
-		w := p.watched[fd]
-		if !p.readable[fd] || w.interest&core.Readable == 0 || w.reported {
-			continue
+	err := p.Model.Poll()
+	p.logFound()
+	return err
+}
+
+// logFound records readiness that a dead poller has found all the same. Requires mu.
+func (p *poller) logFound() {
+	for _, ev := range p.Ready() {
+		if id, ok := p.unlogged[ev.Token]; ok {
+			delete(p.unlogged, ev.Token)
+			p.rec.log.Add(history.Event{Kind: history.Readied, ID: id})
 		}
-		w.reported = w.interest&core.EdgeTriggered != 0
-		if w.unlogged {
-			w.unlogged = false
-			p.rec.log.Add(history.Event{Kind: history.Readied, ID: w.id})
-		}
-		p.ready = append(p.ready, core.PollEvent{Token: w.token, Readiness: core.NewReadiness(true, false, false, false)})
 	}
-	return len(p.ready) > 0
 }
 
 // Add implements core.IOPoller.
 func (p *poller) Add(fd int, interest core.Interest, token uint64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.watched[fd] != nil:
-		return syscall.EEXIST
-	case p.full > 0:
-		p.full--
-		p.rec.cannotMove(token)
-		return syscall.ENOSPC
+	if _, _, watched := p.Watched(fd); watched {
+		return syscall.EEXIST // before a planned error, which is for a registration that could be added
+	}
+	_ = p.At(fd).Fill() // no body writes, so a descriptor with room would always be ready
+	if err := p.Model.Add(fd, interest, token); err != nil {
+		if errors.Is(err, syscall.ENOSPC) {
+			p.rec.cannotMove(token)
+		}
+		return err
 	}
 	// The token is not stale any more: this registration was paused, and continues with
 	// its old token.
 	p.stale = slices.DeleteFunc(p.stale, func(t uint64) bool { return t == token })
-	w := &watch{id: p.rec.watches(fd, token), interest: interest, token: token}
-	p.watched[fd] = w
-	p.becomesReady(fd, w)
+	p.rec.watches(fd, token)
+	p.logReady(fd)
 	return nil
 }
 
@@ -145,24 +116,21 @@ func (p *poller) Add(fd int, interest core.Interest, token uint64) error {
 func (p *poller) Modify(fd int, interest core.Interest, token uint64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	w := p.watched[fd]
-	if w == nil {
-		return syscall.ENOENT
-	}
-	w.interest, w.reported = interest, false
-	p.becomesReady(fd, w)
-	return nil
+	old, _, _ := p.Watched(fd)
+	err := p.Model.Modify(fd, interest, old)
+	p.logReady(fd)
+	return err
 }
 
-// becomesReady records that the registration has readiness to handle. Requires mu.
-func (p *poller) becomesReady(fd int, w *watch) {
+// logReady records that the registration of fd has readiness to handle. Requires mu.
+func (p *poller) logReady(fd int) {
+	token, interest, watched := p.Watched(fd)
 	switch {
-	case !p.readable[fd] || w.interest&core.Readable == 0:
+	case !watched || interest&core.Readable == 0 || !p.At(fd).Readable():
 	case p.dead: // the loop need not report it any more, but a busy loop may
-		w.unlogged = true
+		p.unlogged[token] = p.rec.registered(token)
 	default:
-		p.rec.log.Add(history.Event{Kind: history.Readied, ID: w.id})
-		p.sleep.Wake()
+		p.rec.log.Add(history.Event{Kind: history.Readied, ID: p.rec.registered(token)})
 	}
 }
 
@@ -170,12 +138,12 @@ func (p *poller) becomesReady(fd int, w *watch) {
 func (p *poller) Remove(fd int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	w := p.watched[fd]
-	if w == nil {
-		return syscall.ENOENT
+	token, _, _ := p.Watched(fd)
+	if err := p.Model.Remove(fd); err != nil {
+		return err
 	}
-	delete(p.watched, fd)
-	p.stale = append(p.stale, w.token)
+	delete(p.unlogged, token)
+	p.stale = append(p.stale, token)
 	return nil
 }
 
@@ -186,55 +154,46 @@ func (p *poller) Reopen() error {
 	if p.dead {
 		return errPoller
 	}
-	p.watched = map[int]*watch{}
-	p.reopened++
-	return nil
+	return p.Model.Reopen()
 }
 
-func (p *poller) timesReopened() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.reopened
-}
-
-// input makes the descriptor readable.
+// input implements kernel: it makes the descriptor readable.
 func (p *poller) input(fd int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.readable[fd] {
+	d := p.At(fd)
+	if d.Readable() {
 		return
 	}
-	p.readable[fd] = true
-	if w := p.watched[fd]; w != nil {
-		w.reported = false
-		p.becomesReady(fd, w)
-	}
+	_ = d.Input() // it is open
+	p.logReady(fd)
 }
 
-// consume empties the descriptor, which is then not readable any more. If id is not the
+// consume implements kernel: the descriptor is not readable any more. If id is not the
 // registration that watches fd, the readiness belongs to the newer one, and consume does
 // nothing.
 func (p *poller) consume(fd, id int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if w := p.watched[fd]; w == nil || w.id == id {
-		delete(p.readable, fd)
+	if token, _, watched := p.Watched(fd); !watched || p.rec.registered(token) == id {
+		_ = p.At(fd).Drain() // it is open
 	}
 }
 
-// closeFD closes the descriptor without notice to the loop, and opens another one with
-// its number.
+// closeFD implements kernel: it closes the descriptor without notice to the loop, and opens
+// another one with its number.
 func (p *poller) closeFD(fd int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.readable, fd)
-	if w := p.watched[fd]; w != nil {
-		delete(p.watched, fd) // as the kernel does, and the executor does not know
-		p.rec.log.Add(history.Event{Kind: history.Fault, ID: w.id, Outcome: history.False})
+	token, _, watched := p.Watched(fd)
+	_ = p.At(fd).Close() // it is open
+	if watched {
+		delete(p.unlogged, token)
+		p.rec.log.Add(history.Event{Kind: history.Fault, ID: p.rec.registered(token), Outcome: history.False})
 	}
 }
 
-// fail makes the poller fail in the given way.
+// fail implements kernel: it makes the poller fail in the given way.
 func (p *poller) fail(how Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -247,17 +206,28 @@ func (p *poller) fail(how Fault) {
 	case FaultStale:
 		p.staleNow = true
 	case FaultFull:
-		p.full++
+		p.Fail(pollertest.Add, syscall.ENOSPC)
 	case FaultBroken:
-		p.broken, outcome = true, history.False
+		outcome = history.False
+		p.breakWait()
 	case FaultFullBroken:
-		p.broken, outcome = true, history.False
-		p.full += 2
+		outcome = history.False
+		p.breakWait()
+		p.Fail(pollertest.Add, syscall.ENOSPC, syscall.ENOSPC)
 	case FaultDead:
-		p.broken, p.dead, outcome = true, true, history.Errored
+		p.dead, outcome = true, history.Errored
+		p.breakWait()
 	}
 	p.rec.fault(outcome)
-	p.sleep.Wake()
+	p.Wake()
+}
+
+// breakWait makes the current or next Wait fail. Requires mu.
+func (p *poller) breakWait() {
+	if !p.broken {
+		p.broken = true
+		p.Fail(pollertest.Wait, errPoller)
+	}
 }
 
 // stormReturns is more than the number of returns after which a loop rebuilds its poller.

@@ -59,3 +59,17 @@ func TestReadyAfterDeath(t *testing.T) {
 	require.NoError(t, p.Poll())
 	require.Equal(t, 1, said(), "once for one readiness")
 }
+
+// TestOutputIsNeverReady: a registration for both directions hears of input, and of nothing
+// else: no body writes, so a descriptor with room would be reported without end.
+func TestOutputIsNeverReady(t *testing.T) {
+	const fd = 3
+	p := newPoller(&clock{}, newRecorder(nil))
+	p.rec.token[10] = 1
+	require.NoError(t, p.Add(fd, core.Readable|core.Writable, 10))
+	require.NoError(t, p.Poll())
+	require.Empty(t, p.Ready())
+	p.input(fd)
+	require.NoError(t, p.Poll())
+	require.Equal(t, []core.PollEvent{{Token: 10, Readiness: core.NewReadiness(true, false, false, false)}}, p.Ready())
+}

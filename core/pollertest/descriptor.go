@@ -33,9 +33,22 @@ func (m *Model) Open() *Descriptor {
 	for m.open[fd] != nil {
 		fd++
 	}
-	d := &Descriptor{m: m, fd: fd}
-	m.open[fd] = d
-	return d
+	return m.at(fd)
+}
+
+// At returns the descriptor with that number, and opens it if the number is free.
+func (m *Model) At(fd int) *Descriptor {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.at(fd)
+}
+
+// at requires mu.
+func (m *Model) at(fd int) *Descriptor {
+	if m.open[fd] == nil {
+		m.open[fd] = &Descriptor{m: m, fd: fd}
+	}
+	return m.open[fd]
 }
 
 // FD returns the number.
@@ -43,6 +56,13 @@ func (d *Descriptor) FD() int { return d.fd }
 
 // Input adds input. If there is input already it is still a new edge, as with epoll.
 func (d *Descriptor) Input() error { return d.change(func() { d.input = true }) }
+
+// Readable reports whether there is input.
+func (d *Descriptor) Readable() bool {
+	d.m.mu.Lock()
+	defer d.m.mu.Unlock()
+	return d.input
+}
 
 // Drain reads all input.
 func (d *Descriptor) Drain() error { return d.quietly(func() { d.input = false }) }
@@ -75,8 +95,8 @@ func (d *Descriptor) change(f func()) error {
 		f()
 		if w := d.m.find(d.fd); w != nil {
 			w.edge = true
+			d.m.wakeFor(w)
 		}
-		d.m.signal()
 	})
 }
 

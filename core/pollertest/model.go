@@ -19,7 +19,8 @@ import (
 // closed is dropped.
 type Model struct {
 	// Set once in NewModel.
-	clock core.Clock // nil: the system's
+	clock  core.Clock  // nil: the system's
+	sleeps core.Poller // that of an Executor; it is woken when something changes
 
 	mu sync.Mutex
 	// Guarded by mu.
@@ -31,7 +32,6 @@ type Model struct {
 	injected []core.PollEvent
 	faults   map[Call][]error
 	counts   map[Call]int
-	changed  chan struct{} // closed when something changes; nil: no Wait sleeps
 	closed   bool
 
 	// Loop only.
@@ -64,7 +64,10 @@ const (
 // NewModel returns a model that watches nothing. Deadlines are by clock; nil: the
 // system's.
 func NewModel(clock core.Clock) *Model {
-	return &Model{clock: clock, open: make(map[int]*Descriptor), faults: make(map[Call][]error), counts: make(map[Call]int)}
+	return &Model{
+		clock: clock, sleeps: core.NewParkPoller(clock),
+		open: make(map[int]*Descriptor), faults: make(map[Call][]error), counts: make(map[Call]int),
+	}
 }
 
 // Fail makes the next calls with that name return these errors, in order; a nil error lets a
@@ -73,7 +76,7 @@ func (m *Model) Fail(call Call, errs ...error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.faults[call] = append(m.faults[call], errs...)
-	m.signal()
+	m.sleeps.Wake()
 }
 
 // Spurious makes the next n calls of Wait return without a reason.
@@ -81,7 +84,7 @@ func (m *Model) Spurious(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.spurious += n
-	m.signal()
+	m.sleeps.Wake()
 }
 
 // Inject makes the next poll report these events too, even if their descriptors are not
@@ -90,7 +93,7 @@ func (m *Model) Inject(events ...core.PollEvent) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.injected = append(m.injected, events...)
-	m.signal()
+	m.sleeps.Wake()
 }
 
 // Limit makes a poll report n events at most; 0 means no limit.
@@ -133,14 +136,6 @@ func (m *Model) find(fd int) *watch {
 	return m.watched[i]
 }
 
-// signal makes a sleeping Wait check again. Requires mu.
-func (m *Model) signal() {
-	if m.changed != nil {
-		close(m.changed)
-		m.changed = nil
-	}
-}
-
 // begin counts a call and returns its planned error. Requires mu.
 func (m *Model) begin(call Call) error {
 	m.counts[call]++
@@ -178,33 +173,19 @@ func (m *Model) Wait(until core.Deadline) error {
 		case !until.IsZero() && !m.now().Before(until):
 			return nil
 		}
-		m.sleep(until)
-		if err := m.fault(Wait); err != nil {
+		err := m.sleep(until)
+		if err = cmp.Or(m.fault(Wait), err); err != nil {
 			return err
 		}
 	}
 }
 
-// sleep returns when something has changed or until has passed. Requires mu, which it
-// releases meanwhile.
-func (m *Model) sleep(until core.Deadline) {
-	changed := make(chan struct{})
-	m.changed = changed
+// sleep returns when something has changed, when until has passed, or for no reason. Requires
+// mu, which it releases meanwhile.
+func (m *Model) sleep(until core.Deadline) error {
 	m.mu.Unlock()
-	defer m.mu.Lock()
-	if until.IsZero() {
-		<-changed
-		return
-	}
-	due := make(chan struct{})
-	alarm := m.afterFunc(until.Sub(m.now()), func() { close(due) })
-	select {
-	case <-changed:
-		if !alarm.Stop() {
-			<-due // otherwise its goroutine could outlive the sleep
-		}
-	case <-due:
-	}
+	defer m.mu.Lock() // also if the clock panics
+	return m.sleeps.Wait(until)
 }
 
 func (m *Model) now() time.Time {
@@ -214,20 +195,13 @@ func (m *Model) now() time.Time {
 	return m.clock.Now()
 }
 
-func (m *Model) afterFunc(d time.Duration, f func()) core.Alarm {
-	if m.clock == nil {
-		return time.AfterFunc(d, f)
-	}
-	return m.clock.AfterFunc(d, f)
-}
-
 // Wake implements core.Poller.
 func (m *Model) Wake() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.counts[Wake]++
 	m.woken = !m.closed
-	m.signal()
+	m.sleeps.Wake()
 }
 
 // Close implements core.Poller.
@@ -235,7 +209,7 @@ func (m *Model) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed = true
-	return m.begin(Close)
+	return cmp.Or(m.begin(Close), m.sleeps.Close())
 }
 
 // Add implements core.IOPoller.
@@ -252,8 +226,9 @@ func (m *Model) Add(fd int, interest core.Interest, token uint64) error {
 	case m.find(fd) != nil:
 		return syscall.EEXIST
 	}
-	m.watched = append(m.watched, &watch{d: d, interest: interest, token: token, edge: true})
-	m.signal()
+	w := &watch{d: d, interest: interest, token: token, edge: true}
+	m.watched = append(m.watched, w)
+	m.wakeFor(w)
 	return nil
 }
 
@@ -269,7 +244,7 @@ func (m *Model) Modify(fd int, interest core.Interest, token uint64) error {
 		return m.missing(fd)
 	}
 	w.interest, w.token, w.edge = interest, token, true
-	m.signal()
+	m.wakeFor(w)
 	return nil
 }
 
@@ -314,24 +289,18 @@ func (m *Model) Poll() error {
 // collect fills ready. Reported descriptors move to the end of the order. Requires mu.
 func (m *Model) collect() {
 	m.ready, m.injected = m.injected, nil
-	reported := make(map[*watch]bool)
+	var rest, reported []*watch
 	for _, w := range m.watched {
-		if m.limit > 0 && len(m.ready) >= m.limit {
-			break
+		readiness, ok := w.report()
+		if !ok || m.limit > 0 && len(m.ready) >= m.limit {
+			rest = append(rest, w)
+			continue
 		}
-		if readiness, ok := w.report(); ok {
-			w.edge = false
-			reported[w] = true
-			m.ready = append(m.ready, core.PollEvent{Token: w.token, Readiness: readiness})
-		}
+		w.edge = false
+		reported = append(reported, w)
+		m.ready = append(m.ready, core.PollEvent{Token: w.token, Readiness: readiness})
 	}
-	order := func(w *watch) int {
-		if reported[w] {
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(m.watched, func(a, b *watch) int { return cmp.Compare(order(a), order(b)) })
+	m.watched = append(rest, reported...)
 }
 
 // report returns the readiness of w, if it has to be reported now.
@@ -344,6 +313,13 @@ func (w *watch) report() (core.Readiness, bool) {
 	writable := w.interest&core.Writable != 0 && !d.full
 	r := core.NewReadiness(readable, writable, d.hungUp, d.failed)
 	return r, r != 0
+}
+
+// wakeFor makes a sleeping Wait check again if it has to report w. Requires mu.
+func (m *Model) wakeFor(w *watch) {
+	if _, ok := w.report(); ok {
+		m.sleeps.Wake()
+	}
 }
 
 // Ready implements core.IOPoller.

@@ -284,3 +284,22 @@ func TestModelFaults(t *testing.T) {
 		}
 	})
 }
+
+// TestAtOpensANumberOnce: At returns the open descriptor of a number, and a new one without
+// input after that was closed.
+func TestAtOpensANumberOnce(t *testing.T) {
+	m := pollertest.NewModel(nil)
+	d := m.At(7)
+	if err := d.Input(); err != nil {
+		t.Fatal(err)
+	}
+	if again := m.At(7); again != d || !again.Readable() {
+		t.Errorf("got %p, readable %v, want %p with its input", again, again.Readable(), d)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if next := m.At(7); next == d || next.FD() != 7 || next.Readable() {
+		t.Errorf("after Close got %p, number %d, readable %v; want another one, 7, false", next, next.FD(), next.Readable())
+	}
+}
