@@ -3,13 +3,13 @@ package props
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
 	"eventide/core"
 	"eventide/props/history"
 	"eventide/props/interleave/control"
+	"eventide/props/internal/shrink"
 
 	"pgregory.net/rapid"
 )
@@ -50,13 +50,7 @@ func GroupPrograms() *rapid.Generator[GroupProgram] {
 
 // MinimiseGroup returns a smaller program that is still a violation, as Minimise does.
 func MinimiseGroup(p GroupProgram, violates func(GroupProgram) bool) GroupProgram {
-	for {
-		at := slices.IndexFunc(p.smaller(), violates)
-		if at < 0 {
-			return p
-		}
-		p = p.smaller()[at]
-	}
+	return shrink.Least(p, func(pick *shrink.Pick, p GroupProgram) GroupProgram { return shrink.One(pick, p, p.smaller()) }, violates)
 }
 
 // smaller returns the programs that are one step smaller.

@@ -1,9 +1,8 @@
 package props
 
 import (
-	"slices"
-
 	"eventide/props/history"
+	"eventide/props/internal/shrink"
 )
 
 // Minimise returns a smaller program that still violates. It removes actors, calls, the
@@ -11,124 +10,55 @@ import (
 // interleaving, so violates should run a program more than once. Rapid's own shrinking
 // does not: it takes a program that fails only sometimes for a correct one, and stops.
 func Minimise(p Program, violates func(Program) bool) Program {
-	for again := true; again; {
-		again = false
-		for i := 0; ; i++ {
-			smaller, ok := p.reduced(i)
-			if !ok {
-				break
-			}
-			if violates(smaller) {
-				p, again = smaller, true
-				i-- // the next reduction has taken this one's place
-			}
-		}
+	return shrink.Least(p, reduceProgram, violates)
+}
+
+// reduceProgram offers the reductions of a program, the larger ones first.
+func reduceProgram(pick *shrink.Pick, p Program) Program {
+	p.Actors = shrink.List(pick, p.Actors, func(a *Actor) { a.Steps = reduceSteps(pick, a.Steps) })
+	shrink.Zero(pick, &p.Limit)
+	shrink.Zero(pick, &p.Retries)
+	if p.Loop && pick.Hit() {
+		p.Loop, p.Drain = false, 0
+	}
+	if len(p.Starts) > 0 && pick.Hit() {
+		p.Starts = nil
 	}
 	return p
 }
 
-// reduced returns the program after its i-th possible reduction, or false if there are
-// fewer. Larger reductions come first.
-func (p Program) reduced(i int) (Program, bool) {
-	r := &reducer{at: i}
-	p.Actors = r.actors(p.Actors)
-	r.value(&p.Limit)
-	r.value(&p.Retries)
-	if p.Loop && r.hit() {
-		p.Loop, p.Drain = false, 0
-	}
-	if len(p.Starts) > 0 && r.hit() {
-		p.Starts = nil
-	}
-	return p, r.at < 0
-}
-
-// reducer walks a program and counts down to the reduction to make. It copies whatever it
-// changes.
-type reducer struct{ at int }
-
-func (r *reducer) hit() bool {
-	r.at--
-	return r.at == -1
-}
-
-func (r *reducer) value(n *int) {
-	if *n != 0 && r.hit() {
-		*n = 0
-	}
-}
-
-func (r *reducer) actors(list []Actor) []Actor {
-	for i := range list {
-		if r.hit() {
-			return slices.Delete(slices.Clone(list), i, i+1)
+func reduceSteps(pick *shrink.Pick, steps []Step) []Step {
+	return shrink.List(pick, steps, func(s *Step) {
+		shrink.Zero(pick, &s.Wait)
+		if s.Times > 1 && pick.Hit() {
+			s.Times /= 2
 		}
-	}
-	list = slices.Clone(list)
-	for i := range list {
-		list[i].Steps = r.steps(list[i].Steps)
-	}
-	return list
-}
-
-func (r *reducer) steps(list []Step) []Step {
-	for i := range list {
-		if r.hit() {
-			return slices.Delete(slices.Clone(list), i, i+1)
+		shrink.Zero(pick, &s.Drain)
+		shrink.Zero(pick, &s.Linger)
+		shrink.Zero(pick, &s.Bytes)
+		shrink.Zero(pick, &s.AskedEnd)
+		if s.Op == history.OpSubmit && !s.Body.Listen && pick.Hit() {
+			s.Op = history.OpExecute
 		}
-	}
-	list = slices.Clone(list)
-	for i := range list {
-		r.step(&list[i])
-	}
-	return list
+		s.Body = reduceScript(pick, s.Body)
+	})
 }
 
-func (r *reducer) step(s *Step) {
-	if s.Wait != 0 && r.hit() {
-		s.Wait = 0
+func reduceScript(pick *shrink.Pick, script *Script) *Script {
+	if script == nil {
+		return nil
 	}
-	if s.Times > 1 && r.hit() {
-		s.Times /= 2
-	}
-	if s.Drain != 0 && r.hit() {
-		s.Drain = 0
-	}
-	if s.Linger != 0 && r.hit() {
-		s.Linger = 0
-	}
-	r.value(&s.Bytes)
-	if s.AskedEnd != 0 && r.hit() {
-		s.AskedEnd = 0
-	}
-	if s.Op == history.OpSubmit && !s.Body.Listen && r.hit() {
-		s.Op = history.OpExecute
-	}
-	if s.Body != nil {
-		body := *s.Body
-		s.Body = &body
-		r.script(s.Body)
-	}
-}
-
-func (r *reducer) script(s *Script) {
-	s.Steps = r.steps(s.Steps)
-	if s.Sleep != 0 && r.hit() {
-		s.Sleep = 0
-	}
-	if s.Await && r.hit() {
-		s.Await = false
-	}
-	if s.End != 0 && r.hit() {
+	s := *script
+	s.Steps = reduceSteps(pick, s.Steps)
+	shrink.Zero(pick, &s.Sleep)
+	shrink.Zero(pick, &s.Await)
+	if s.End != 0 && pick.Hit() {
 		s.End, s.LastRun = 0, 0
 	}
-	r.value(&s.Again)
-	if s.Listen && r.hit() {
+	shrink.Zero(pick, &s.Again)
+	if s.Listen && pick.Hit() {
 		s.Listen, s.Listener = false, nil
 	}
-	if s.Listener != nil {
-		listener := *s.Listener
-		s.Listener = &listener
-		r.script(s.Listener)
-	}
+	s.Listener = reduceScript(pick, s.Listener)
+	return &s
 }

@@ -92,23 +92,6 @@ func eachStep(steps []step, visit func(*step)) {
 	}
 }
 
-// clone copies the program, so that shrink can change the copy.
-func (p program) clone() program {
-	var c program
-	for _, steps := range p.actors {
-		c.actors = append(c.actors, cloneSteps(steps))
-	}
-	return c
-}
-
-func cloneSteps(steps []step) []step {
-	c := append([]step(nil), steps...)
-	for i := range c {
-		c[i].body.then = cloneSteps(c[i].body.then)
-	}
-	return c
-}
-
 // String returns the program on one line: g1: +10ms execute(1 takes 5ms); ...
 func (p program) String() string {
 	var actors []string

@@ -143,7 +143,6 @@ func quiet(rng *rand.Rand, round int) program {
 			work = append(work, step{op: history.OpExecute, pause: time.Duration(rng.IntN(7)) * unit, body: body{takes: pick(rng, 0, unit)}})
 		}
 	}
-	work = cloneSteps(work)
 	for i := range work {
 		work[i].id = l.next()
 	}

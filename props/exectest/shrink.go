@@ -1,6 +1,9 @@
 package exectest
 
-import "eventide/props/history"
+import (
+	"eventide/props/history"
+	"eventide/props/internal/shrink"
+)
 
 // attempts is how often a smaller program is run before it counts as correct: a breach by
 // a race shows only in some runs.
@@ -13,22 +16,20 @@ const (
 	maxShrinkCalls = 60_000
 )
 
-// shrink makes the program smaller, one change at a time, as long as it still breaks the
+// shrink makes the program smaller, one reduction at a time, as long as it still breaks the
 // guarantee. It returns the smallest one, with its finding.
 func (cl *clause) shrink(guarantee string, factory func() Subject, c *config, p program, found finding) (program, finding) {
 	left, calls := maxShrinks, maxShrinkCalls
-	for smaller := true; smaller; {
-		smaller = false
-		for i := 0; i < p.changes() && left > 0 && calls > 0; i++ {
-			left--
-			candidate := p.clone()
-			candidate.change(i)
-			if f, broken := cl.stillBroken(guarantee, factory, c, candidate, &calls); broken {
-				p, found, smaller = candidate, f, true
-				i--
-			}
+	p = shrink.Least(p, func(pick *shrink.Pick, p program) program { return p.reduced(pick) }, func(smaller program) bool {
+		if left--; left < 0 || calls <= 0 {
+			return false
 		}
-	}
+		f, broken := cl.stillBroken(guarantee, factory, c, smaller, &calls)
+		if broken {
+			found = f
+		}
+		return broken
+	})
 	return p, found
 }
 
@@ -55,71 +56,24 @@ func (p program) wellFormed() bool {
 	return shuts
 }
 
-// changes returns the number of ways to make the program smaller by one step.
-func (p program) changes() int {
-	n := 0
-	for i := range p.actors {
-		n += changesIn(p.actors[i])
+// reduced offers to leave out each step, and each part of a step that can be reduced. An actor
+// stays: the number of a goroutine is its name in the report.
+func (p program) reduced(pick *shrink.Pick) program {
+	var q program
+	for _, steps := range p.actors {
+		q.actors = append(q.actors, reducedSteps(pick, steps))
 	}
-	return n
+	return q
 }
 
-func changesIn(steps []step) int {
-	n := 0
-	for i := range steps {
-		n += changesOf(&steps[i]) + changesIn(steps[i].body.then)
-	}
-	return n
-}
-
-// changesOf counts leaving the step out, and each part of it that can be reduced.
-func changesOf(s *step) int { return 1 + len(s.reducible()) }
-
-// reducible returns functions that each make the step simpler.
-func (s *step) reducible() []func() {
-	var less []func()
-	if s.pause > 0 {
-		less = append(less, func() { s.pause = 0 })
-	}
-	if s.yields > 0 {
-		less = append(less, func() { s.yields = 0 })
-	}
-	if s.body.takes > 0 {
-		less = append(less, func() { s.body.takes = 0 })
-	}
-	if s.body.ends.Abrupt() {
-		less = append(less, func() { s.body.ends = history.Normal })
-	}
-	return less
-}
-
-// change applies the i-th change in place.
-func (p program) change(i int) {
-	for a := range p.actors {
-		var done bool
-		if p.actors[a], i, done = changeIn(p.actors[a], i); done {
-			return
+func reducedSteps(pick *shrink.Pick, steps []step) []step {
+	return shrink.List(pick, steps, func(s *step) {
+		shrink.Zero(pick, &s.pause)
+		shrink.Zero(pick, &s.yields)
+		shrink.Zero(pick, &s.body.takes)
+		if s.body.ends.Abrupt() && pick.Hit() {
+			s.body.ends = history.Normal
 		}
-	}
-}
-
-// changeIn applies the i-th change of the steps, or returns the rest of i.
-func changeIn(steps []step, i int) ([]step, int, bool) {
-	for k := range steps {
-		s := &steps[k]
-		less := s.reducible()
-		switch {
-		case i == 0:
-			return append(steps[:k:k], steps[k+1:]...), 0, true
-		case i <= len(less):
-			less[i-1]()
-			return steps, 0, true
-		}
-		i -= 1 + len(less)
-		var done bool
-		if s.body.then, i, done = changeIn(s.body.then, i); done {
-			return steps, 0, true
-		}
-	}
-	return steps, i, false
+		s.body.then = reducedSteps(pick, s.body.then)
+	})
 }

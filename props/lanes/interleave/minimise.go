@@ -6,6 +6,7 @@ import (
 
 	"eventide/props/history"
 	"eventide/props/interleave/inprocess"
+	"eventide/props/internal/shrink"
 )
 
 // again runs one list of switches, and returns what it breaks, if it breaks the
@@ -179,25 +180,19 @@ func (m *minimiser) switches() {
 	}
 }
 
-// shrink is ddmin over the list of switches: take away half, a quarter, ... as long as
-// the guarantee still breaks. What is taken away is a switch that does not happen: its
-// goroutine stays.
+// shrink leaves out switches of f as long as the guarantee still breaks. A switch that is left
+// out does not happen: its goroutine stays.
 func (m *minimiser) shrink(f *Found) *Found {
-	for changed := true; changed; {
-		changed = false
-		for w := (len(f.Switches) + 1) / 2; w >= 1; w /= 2 {
-			for at := 0; at+w <= len(f.Switches); {
-				fewer := slices.Delete(slices.Clone(f.Switches), at, at+w)
-				g := m.replay(f.Scenario, fewer)
-				if g != nil && len(g.Switches) <= len(fewer) {
-					if _, ok := m.fits(g); ok {
-						f, changed = g, true
-						continue
-					}
-				}
-				at++
-			}
+	shrink.Parts(f.Switches, func(fewer []inprocess.Switch) ([]inprocess.Switch, bool) {
+		g := m.replay(f.Scenario, fewer)
+		if g == nil || len(g.Switches) > len(fewer) {
+			return nil, false
 		}
-	}
+		if _, ok := m.fits(g); !ok {
+			return nil, false
+		}
+		f = g
+		return f.Switches, true
+	})
 	return f
 }

@@ -7,6 +7,7 @@ import (
 
 	"eventide/props"
 	"eventide/props/history"
+	"eventide/props/internal/shrink"
 	"eventide/props/lanes/interleave/bare"
 )
 
@@ -102,13 +103,12 @@ func with(sc Scenario, p props.Program) Scenario {
 
 // bare takes away parts of a program without a Tracer.
 func (m *minimiser) bare() {
-	for again := true; again; {
-		again = slices.ContainsFunc(smallerBare(*m.best.Scenario.Bare), func(c bare.Config) bool {
-			sc := m.best.Scenario
-			sc.Bare = &c
-			return m.breaks(sc, searchPerProgram)
-		})
-	}
+	reduce := func(pick *shrink.Pick, c bare.Config) bare.Config { return shrink.One(pick, c, smallerBare(c)) }
+	shrink.Least(*m.best.Scenario.Bare, reduce, func(c bare.Config) bool {
+		sc := m.best.Scenario
+		sc.Bare = &c
+		return m.breaks(sc, searchPerProgram)
+	})
 }
 
 // smallerBare are the programs that are a step smaller.
@@ -128,10 +128,9 @@ func smallerBare(c bare.Config) (list []bare.Config) {
 
 // callers drops callers, and has one make the calls of two.
 func (m *minimiser) callers() {
-	for again := true; again; {
-		sc := m.best.Scenario
-		again = slices.ContainsFunc(fewerCallers(sc.Program), func(p props.Program) bool { return m.breaks(with(sc, p), searchPerProgram) })
-	}
+	reduce := func(pick *shrink.Pick, p props.Program) props.Program { return shrink.One(pick, p, fewerCallers(p)) }
+	first := m.best.Scenario
+	shrink.Least(first.Program, reduce, func(p props.Program) bool { return m.breaks(with(first, p), searchPerProgram) })
 }
 
 // fewerCallers are the programs with a caller less.
