@@ -14,6 +14,21 @@ import (
 // saysEach is how far apart the lines about a run that goes on are.
 const saysEach = 5 * time.Second
 
+// line is the part of the lane's output that matters here.
+type line struct {
+	Failed   map[string]string `json:"failed"`
+	FoundBy  string            `json:"found_by"`
+	Schedule int               `json:"schedule"`
+	Runs     int               `json:"runs"`
+
+	Seconds   float64 `json:"seconds"`
+	Scenarios int     `json:"scenarios"`
+	Exhausted struct {
+		Schedules int `json:"schedules"`
+		Scenarios int `json:"scenarios"`
+	} `json:"exhausted"`
+}
+
 // digest reads what the lane prints. Its lines of JSON become a line about the progress
 // now and then, and a verdict at the end; everything else is passed on.
 type digest struct {

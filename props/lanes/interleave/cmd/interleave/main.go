@@ -5,7 +5,7 @@
 //	go run ./props/lanes/interleave/cmd/interleave -speed
 //	go run ./props/lanes/interleave/cmd/interleave -case FILE
 //	go run ./props/lanes/interleave/cmd/interleave -mutant testdata/mutants/g3-no-final-drain.mutant
-//	go run ./props/lanes/interleave/cmd/interleave -mutants testdata/mutants,testdata/interleave/mutants
+//	go run ./props/lanes/interleave/cmd/interleave -mutants testdata/interleave/mutants
 //	go run ./props/lanes/interleave/cmd/interleave -mutants testdata/mutants,testdata/interleave/mutants -only '^g12' -seeds 15 -table testdata/interleave/strategies.json
 //	go run ./props/lanes/interleave/cmd/interleave -- -exhaust 2 -exhaust-shutdown 3 -budget 10m -record out/exhausted.json
 //	go run ./props/lanes/interleave/cmd/interleave record -o testdata/interleave/exhausted.json out/exhausted.json
@@ -14,9 +14,8 @@
 // What follows -- is for the lane, see package interleave. While the lane runs, a line
 // on standard error says every few seconds how far it is; at its end the last line on
 // standard output is the verdict. -json prints the lane's own lines instead. With -mutants it plants
-// each bug in turn and prints which the lane kills, after how many schedules at the
-// median of the seeds, and which strategy found it. With -table as well, each strategy
-// hunts each mutant alone, and one kill of each is made small. Exit code: that of the lane;
+// each bug in turn, and each strategy hunts it alone: the table has how many schedules that
+// took, at the median of the seeds, and how small one kill of each bug becomes. Exit code: that of the lane;
 // with -mutants 0, or 2 if one does not build; of merge 0, 1 if a shard has found
 // something, 2 if one is missing or has not come to its end.
 package main
@@ -97,13 +96,13 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.BoolVar(&s.race, "race", false, "build with the race detector")
 	f.BoolVar(&s.speed, "speed", false, "measure steps per second, plain and with the race detector, beside the programs without a scheduler")
 	f.BoolVar(&s.json, "json", false, "print the lane's own lines, each @@ and an object of JSON, instead of a summary")
-	f.IntVar(&s.seeds, "seeds", 5, "with -mutants: seeds for each that is killed; with -table: of each strategy")
+	f.IntVar(&s.seeds, "seeds", 5, "with -mutants: of each strategy")
 	f.IntVar(&s.parallel, "parallel", 2, "with -mutants: how many at a time")
 	f.DurationVar(&s.budget, "budget", 8*time.Second, "with -mutants: how long one may be looked for")
-	f.StringVar(&s.tableFile, "table", "", "with -mutants: file for how many schedules each strategy takes to each mutant; what is in it is not run again")
-	f.StringVar(&s.only, "only", "", "with -table: mutants whose names match this pattern; the others keep what is in the file")
-	f.StringVar(&s.strategies, "strategies", "", "with -table: strategies, separated by commas; none: all")
-	f.IntVar(&s.limit, "limit", 10_000, fmt.Sprintf("with -table: schedules that a seed of a strategy gets; the exhaustive one, which has no seed, %d times as many", exhaustiveFactor))
+	f.StringVar(&s.tableFile, "table", filepath.Join("out", "strategies.json"), "with -mutants: file for how many schedules each strategy takes to each mutant; what is in it is not run again")
+	f.StringVar(&s.only, "only", "", "with -mutants: those whose names match this pattern; the others keep what is in the file")
+	f.StringVar(&s.strategies, "strategies", "", "with -mutants: strategies, separated by commas; none: all")
+	f.IntVar(&s.limit, "limit", 10_000, fmt.Sprintf("with -mutants: schedules that a seed of a strategy gets; the exhaustive one, which has no seed, %d times as many", exhaustiveFactor))
 	f.Usage = func() {
 		fmt.Fprintln(f.Output(), "usage: interleave [flags] [-- flags of the lane], interleave merge, interleave record")
 		f.PrintDefaults()
@@ -116,17 +115,14 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	return s, errors.Join(s.check(func(name string) bool { return command.Given(f, name) }), s.checkLane(stderr))
 }
 
-// wants says with which flag another one has a meaning.
-var wants = []struct{ name, with string }{
-	{"seeds", "mutants"}, {"parallel", "mutants"}, {"budget", "mutants"}, {"table", "mutants"},
-	{"only", "table"}, {"strategies", "table"}, {"limit", "table"},
-}
+// ofMutants are the flags that have a meaning only with -mutants.
+var ofMutants = []string{"seeds", "parallel", "budget", "table", "only", "strategies", "limit"}
 
 // check refuses what no run can mean.
 func (s settings) check(given func(string) bool) error {
-	for _, w := range wants {
-		if given(w.name) && !given(w.with) {
-			return fmt.Errorf("-%s has a meaning only with -%s; a flag of the lane goes behind --", w.name, w.with)
+	for _, name := range ofMutants {
+		if given(name) && !given("mutants") {
+			return fmt.Errorf("-%s has a meaning only with -mutants; a flag of the lane goes behind --", name)
 		}
 	}
 	var modes []string
@@ -168,10 +164,8 @@ func (s settings) checkLane(stderr io.Writer) error {
 
 func (s settings) run(stdout, stderr io.Writer) (int, error) {
 	switch {
-	case s.tableFile != "":
-		return s.compare()
 	case s.mutants != "":
-		return s.table()
+		return s.compare()
 	case s.speed:
 		return 0, s.speeds()
 	}

@@ -48,7 +48,7 @@ type tabler struct {
 	rows  int // done in this run
 }
 
-// compare is -table: it hunts each mutant with each strategy alone, and writes the table
+// compare is -mutants: it hunts each mutant with each strategy alone, and writes the table
 // after each. What is in the file, of the same core and the same mutant, is not run
 // again.
 func (s settings) compare() (int, error) {

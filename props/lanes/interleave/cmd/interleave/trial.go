@@ -233,3 +233,8 @@ func censusOf(report string) (interleave.Census, error) {
 	}
 	return interleave.Census{}, fmt.Errorf("the replay of the minimised case does not count its goroutines:\n%s", firstLine(report))
 }
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
