@@ -9,12 +9,15 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"eventide/core"
 	"eventide/core/blocking"
 	"eventide/core/process"
 	"eventide/core/tcp"
+	"eventide/core/tracked"
+	"eventide/core/watch"
 )
 
 // TestOptionsBehaveAlike: docs/options.md, for each package that has options.
@@ -30,59 +33,126 @@ func TestOptionsBehaveAlike(t *testing.T) {
 	}
 	defer func() { <-pairs.Shutdown().Done() }()
 
-	ofCore := func(opts ...core.Option) error {
-		ex, err := core.NewExecutor(opts...)
-		if err == nil {
-			<-ex.Shutdown().Done()
-		}
-		return err
+	for name, with := range map[string]func(...core.Option) (process.Executor, error){
+		"core.NewExecutor":      func(o ...core.Option) (process.Executor, error) { return core.NewExecutor(o...) },
+		"core.NewEventLoop":     func(o ...core.Option) (process.Executor, error) { return core.NewEventLoop(o...) },
+		"core.NewGroup":         func(o ...core.Option) (process.Executor, error) { return core.NewGroup(1, o...) },
+		"core.NewExecutorGroup": func(o ...core.Option) (process.Executor, error) { return core.NewExecutorGroup(1, o...) },
+		"core.NewPool":          func(o ...core.Option) (process.Executor, error) { return core.NewPool(1, o...) },
+		"blocking.NewGroup": func(o ...core.Option) (process.Executor, error) {
+			g, err := blocking.NewGroup(1, o...)
+			return g, unwrapped(err)
+		},
+	} {
+		alike(t, name, "core", core.WithName("x"), core.WithLogger(nil), core.WithMaxPendingTasks(0),
+			"core: WithMaxPendingTasks: n is 0, want at least 1", func(opts ...core.Option) error {
+				made, err := with(opts...)
+				if err == nil {
+					<-made.Shutdown().Done()
+				}
+				return err
+			})
 	}
-	ofTCP := func(opts ...tcp.Option) error {
-		l, err := tcp.Listen(group, group, "127.0.0.1:0", func() tcp.Handler { return tcp.HandlerBase{} }, opts...)
-		if err == nil {
-			_, err = l.Close().Wait(t.Context())
-		}
-		return err
+	newHandler := func() tcp.Handler { return tcp.HandlerBase{} }
+	server, err := tcp.Listen(group, group, "127.0.0.1:0", newHandler)
+	if err != nil {
+		t.Fatal(err)
 	}
-	ofBlocking := func(opts ...blocking.Option) error {
-		ours, theirs := net.Pipe()
-		defer theirs.Close()
-		ch, err := pairs.Register(ours, blocking.HandlerBase{}, opts...)
-		if err != nil {
-			_ = ours.Close()
-			return err
-		}
-		_, err = ch.Close().Wait(t.Context())
-		return err
+	defer server.Close()
+	for name, with := range map[string]func(...tcp.Option) error{
+		"tcp.Listen": func(o ...tcp.Option) error {
+			l, err := tcp.Listen(group, group, "127.0.0.1:0", newHandler, o...)
+			return closed(t, l, err)
+		},
+		"tcp.Dial": func(o ...tcp.Option) error {
+			ch, err := tcp.Dial(t.Context(), group, server.Addr().String(), newHandler(), o...)
+			return closed(t, ch, err)
+		},
+	} {
+		alike(t, name, "tcp", tcp.WithNoDelay(true), tcp.WithLogger(nil), tcp.WithReadBuffer(0),
+			"tcp: WithReadBuffer: size is 0, want 1 to 1073741824", with)
 	}
+	alike(t, "blocking.Register", "blocking", blocking.WithHalfClosure(true), blocking.WithLogger(nil), blocking.WithReadBuffer(0),
+		"blocking: WithReadBuffer: size is 0, want 1 to 1073741824", func(opts ...blocking.Option) error {
+			ours, theirs := net.Pipe()
+			defer theirs.Close()
+			ch, err := pairs.Register(ours, blocking.HandlerBase{}, opts...)
+			if err != nil {
+				_ = ours.Close()
+				return err
+			}
+			return closed(t, ch, nil)
+		})
+}
+
+// unwrapped returns the error of core in one that begins with the name of another call.
+func unwrapped(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.Unwrap(err)
+}
+
+// closed closes what a call has made, unless the call failed.
+func closed(t *testing.T, made interface{ Close() *core.Future[struct{}] }, err error) error {
+	if err == nil {
+		_, err = made.Close().Wait(t.Context())
+	}
+	return err
+}
+
+// alike checks options of a package that returns errors: those that are given may be missing,
+// and must not be nil; a bad one has no effect.
+func alike[O any](t *testing.T, name, pkg string, good, nilLogger, zero O, zeroWants string, with func(...O) error) {
+	t.Helper()
+	var none O
 	for _, c := range []struct {
-		name string
-		err  error
+		what string
+		opts []O
 		want string // "" for no error
 	}{
-		{"core: none", ofCore(), ""},
-		{"core: nil option", ofCore(core.WithName("x"), nil), "core: options: option 1 is nil, want a value returned by a With function"},
-		{"core: nil logger", ofCore(core.WithLogger(nil)), "core: WithLogger: logger is nil, want a *slog.Logger"},
-		{"core: zero value", ofCore(core.WithMaxPendingTasks(0)), "core: WithMaxPendingTasks: n is 0, want at least 1"},
-		{"tcp: none", ofTCP(), ""},
-		{"tcp: nil option", ofTCP(tcp.WithNoDelay(true), nil), "tcp: options: option 1 is nil, want a value returned by a With function"},
-		{"tcp: nil logger", ofTCP(tcp.WithLogger(nil)), "tcp: WithLogger: logger is nil, want a *slog.Logger"},
-		{"tcp: zero value", ofTCP(tcp.WithReadBuffer(0)), "tcp: WithReadBuffer: size is 0, want 1 to 1073741824"},
-		{"blocking: none", ofBlocking(), ""},
-		{"blocking: nil option", ofBlocking(blocking.WithHalfClosure(true), nil), "blocking: options: option 1 is nil, want a value returned by a With function"},
-		{"blocking: nil logger", ofBlocking(blocking.WithLogger(nil)), "blocking: WithLogger: logger is nil, want a *slog.Logger"},
-		{"blocking: zero value", ofBlocking(blocking.WithReadBuffer(0)), "blocking: WithReadBuffer: size is 0, want 1 to 1073741824"},
+		{"no option", nil, ""},
+		{"twice the same", []O{good, good}, ""},
+		{"nil option", []O{good, none}, pkg + ": options: option 1 is nil, want a value returned by a With function"},
+		{"nil logger", []O{nilLogger}, pkg + ": WithLogger: logger is nil, want a *slog.Logger"},
+		{"zero", []O{zero}, zeroWants},
+		{"the first bad option counts", []O{zero, nilLogger, none}, zeroWants},
 	} {
-		if got := text(c.err); got != c.want {
-			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		if got := text(with(c.opts...)); got != c.want {
+			t.Errorf("%s, %s: got %q, want %q", name, c.what, got, c.want)
 		}
 	}
-	// A Plan has fields and no options: the zero value of each is its default.
-	ctx, end := context.WithCancel(t.Context())
+}
+
+// TestZeroValuesAreDefaults: docs/options.md, for packages in which a zero value is ready for
+// use. A nil option or argument, and a field that is not set, mean the default there.
+func TestZeroValuesAreDefaults(t *testing.T) {
+	for name, g := range map[string]*tracked.Group{
+		"the zero Group": {},
+		"nil option":     tracked.NewGroup(nil),
+		"nil arguments":  tracked.NewGroup(tracked.WithLogger(nil), tracked.WithErrorHandler(nil), nil),
+	} {
+		ran := false
+		if err := g.Execute(func() { ran = true }); err != nil {
+			t.Errorf("tracked: %s: %v", name, err)
+		}
+		if <-g.Shutdown().Done(); !ran {
+			t.Errorf("tracked: %s: the function did not run", name)
+		}
+	}
+	ended, end := context.WithCancel(t.Context())
 	end()
-	if code := process.Run(ctx, process.Plan{Logger: slog.New(slog.DiscardHandler)}); code != process.CodeClean {
+	if code := process.Run(ended, process.Plan{Logger: slog.New(slog.DiscardHandler)}); code != process.CodeClean {
 		t.Errorf("process: the zero Plan: exit code %d, want %d", code, process.CodeClean)
 	}
+	if err := new(watch.Watcher).Run(ended); err != nil {
+		t.Errorf("watch: the zero Watcher: %v", err)
+	}
+	ex, err := core.NewExecutor(watch.Labels(nil)) //lint:ignore SA1012 a nil context is what is tested
+	if err != nil {
+		t.Fatalf("watch: Labels of a nil context: %v", err)
+	}
+	<-ex.Shutdown().Done()
 }
 
 func text(err error) string {
@@ -113,6 +183,12 @@ func TestDefaultLoggerIsThatOfTheMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { <-ex.Shutdown().Done() }()
+	pool, err := core.NewPool(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { <-pool.Shutdown().Done() }()
+	goroutines := tracked.NewGroup()
 	l, err := tcp.Listen(group, group, "127.0.0.1:0", func() tcp.Handler { return failing{} })
 	if err != nil {
 		t.Fatal(err)
@@ -131,6 +207,12 @@ func TestDefaultLoggerIsThatOfTheMoment(t *testing.T) {
 	if err := ex.Execute(func() { panic("of a task") }); err != nil {
 		t.Fatal(err)
 	}
+	if err := pool.Execute(func() { panic("in a pool") }); err != nil {
+		t.Fatal(err)
+	}
+	if err := goroutines.Go("failing", func(context.Context) error { return errors.New("of a goroutine") }); err != nil {
+		t.Fatal(err)
+	}
 	conn, err := net.DialTimeout("tcp", l.Addr().String(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
@@ -146,12 +228,39 @@ func TestDefaultLoggerIsThatOfTheMoment(t *testing.T) {
 		t.Errorf("process: a Start that fails: exit code %d, want %d", code, process.CodeFailed)
 	}
 	<-ex.Shutdown().Done()
+	<-pool.Shutdown().Done()
+	<-goroutines.Shutdown().Done()
 	<-group.Shutdown().Done()
 	<-pairs.Shutdown().Done()
-	for _, want := range []string{"of a task", "of Start", "tcp: a handler method did not return", "blocking: a handler method did not return"} {
+	synctest.Test(t, stall)
+	for _, want := range []string{"of a task", "in a pool", "of a goroutine", "body is stalled", "of Start", "tcp: a handler method did not return", "blocking: a handler method did not return"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the new default logger did not get %q:\n%s", want, out.String())
 		}
+	}
+}
+
+// stall lets a Watcher without a Logger see a body that runs for longer than its default limit.
+// It is called in a bubble.
+func stall(t *testing.T) {
+	ex, err := core.NewExecutor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w watch.Watcher
+	ctx, end := context.WithCancel(t.Context())
+	watching := make(chan error)
+	if err := w.Watch(ex); err != nil {
+		t.Fatal(err)
+	}
+	go func() { watching <- w.Run(ctx) }()
+	if err := ex.Execute(func() { time.Sleep(2 * watch.DefaultLimit) }); err != nil {
+		t.Fatal(err)
+	}
+	<-ex.Shutdown().Done()
+	end()
+	if err := <-watching; err != nil {
+		t.Error(err)
 	}
 }
 
