@@ -3,9 +3,7 @@ package props
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"eventide/internal/timeline"
 	"eventide/props/history"
@@ -138,15 +136,6 @@ func (v Verdict) Timeline(p Program, first history.Violation, replay string) *ti
 	t := v.named(p).Timeline(first)
 	t.Replay, t.Program = replay, p.String()
 	return t
-}
-
-// saveTimeline saves the timeline of a failure beside its case, for the page of make verify.
-func (v Verdict) saveTimeline(path string, p Program, first history.Violation, flags ...string) error {
-	t := v.Timeline(p, first, replayLine(path, flags...))
-	if t == nil {
-		return nil
-	}
-	return t.Save(strings.TrimSuffix(path, filepath.Ext(path)) + timeline.Extension)
 }
 
 // Failure returns the text of the first violation: the sentence, the program, the trace

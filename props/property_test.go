@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"eventide/internal/timeline"
 	"eventide/props/history"
 
 	"pgregory.net/rapid"
@@ -18,7 +19,7 @@ func caseDir() string {
 	if dir := os.Getenv("EVENTIDE_CASES"); dir != "" {
 		return dir
 	}
-	if _, err := os.Stat(filepath.Join("..", "props", "property.go")); err == nil {
+	if _, err := os.Stat(filepath.Join("..", "props", "program.go")); err == nil {
 		return filepath.Join("..", "out", "cases")
 	}
 	cache, err := os.UserCacheDir()
@@ -117,6 +118,15 @@ func failure(t *rapid.T, id string, p Program, v Verdict, judge func(Program) Ve
 	failedBefore.add(path, first, small)
 	all := fmt.Sprintf("%s\nmade smaller from\n%v", v.Failure(least, small, replayLine(path)), p)
 	return &told{history.Clip(small.String()), bounded(all, path)}
+}
+
+// saveTimeline saves the timeline of a failure beside its case, for the page of make verify.
+func (v Verdict) saveTimeline(path string, p Program, first history.Violation, flags ...string) error {
+	t := v.Timeline(p, first, replayLine(path, flags...))
+	if t == nil {
+		return nil
+	}
+	return t.Save(strings.TrimSuffix(path, filepath.Ext(path)) + timeline.Extension)
 }
 
 // runInBubble judges one run. A bubble that cannot end, because a goroutine is left in it
