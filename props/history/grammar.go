@@ -63,6 +63,14 @@ func find(words []string, w string) (int, bool) {
 	return i, i >= 0 && w != ""
 }
 
+// unless returns the text, or "", which is left out, for a usual value.
+func unless(usual bool, text string) string {
+	if usual {
+		return ""
+	}
+	return text
+}
+
 // reads sets v to the value of a word, and reports whether it has one.
 func reads(v encoding.TextUnmarshaler, w string) bool {
 	return w != "" && v.UnmarshalText([]byte(w)) == nil
@@ -91,31 +99,18 @@ var (
 	outcomeSlot = slot{
 		expected: "an outcome (" + listed(vocabulary.Words[Outcome]()) + ")",
 		read:     func(e *Event, w string) bool { return reads(&e.Outcome, w) },
-		write: func(e Event) string {
-			if e.Outcome == 0 {
-				return ""
-			}
-			return e.Outcome.String()
-		},
+		write:    func(e Event) string { return unless(e.Outcome == 0, e.Outcome.String()) },
 	}
 	endSlot = slot{
 		expected: "an outcome other than normal, which is omitted",
 		read:     outcomeSlot.read,
-		write: func(e Event) string {
-			if e.Outcome == Normal {
-				return ""
-			}
-			return e.Outcome.String()
-		},
+		write:    func(e Event) string { return unless(e.Outcome == Normal, e.Outcome.String()) },
 	}
 	stateSlot = slot{
 		expected: "a state (" + listed(vocabulary.Words[State]()) + ")",
 		read:     func(e *Event, w string) bool { return reads(&e.To, w) },
 		write: func(e Event) string {
-			if e.To == NotStarted && e.Op != OpState || e.Outcome != 0 || e.Op == OpStats {
-				return ""
-			}
-			return e.To.String()
+			return unless(e.To == NotStarted && e.Op != OpState || e.Outcome != 0 || e.Op == OpStats, e.To.String())
 		},
 	}
 	moveSlot = slot{
@@ -129,17 +124,10 @@ var (
 	tokenSlot = slot{
 		expected: "token",
 		read: func(e *Event, w string) bool {
-			if w == "token" {
-				e.Token = true
-			}
+			e.Token = e.Token || w == "token"
 			return w == "token"
 		},
-		write: func(e Event) string {
-			if e.Token {
-				return "token"
-			}
-			return ""
-		},
+		write: func(e Event) string { return unless(!e.Token, "token") },
 	}
 )
 
@@ -157,47 +145,27 @@ var (
 	bytesAttr    = intAttr("bytes", func(e *Event) *int { return &e.Bytes })
 	callAttr     = intAttr("call", func(e *Event) *int { return &e.Call })
 	inLoopAttr   = attr{
-		name: "inloop",
-		read: func(e *Event, v string) (err error) { e.InLoop, err = strconv.ParseBool(v); return err },
-		write: func(e Event) string {
-			if e.InLoop {
-				return ""
-			}
-			return "false"
-		},
+		name:  "inloop",
+		read:  func(e *Event, v string) (err error) { e.InLoop, err = strconv.ParseBool(v); return err },
+		write: func(e Event) string { return unless(e.InLoop, "false") },
 	}
 	causeAttr = attr{
-		name: "cause",
-		read: func(e *Event, v string) error { return e.Cause.UnmarshalText([]byte(v)) },
-		write: func(e Event) string {
-			if e.Cause == 0 {
-				return ""
-			}
-			return e.Cause.String()
-		},
+		name:  "cause",
+		read:  func(e *Event, v string) error { return e.Cause.UnmarshalText([]byte(v)) },
+		write: func(e Event) string { return unless(e.Cause == 0, e.Cause.String()) },
 	}
 	noteAttr = attr{
-		name: "note",
-		read: func(e *Event, v string) (err error) { e.Note, err = strconv.Unquote(v); return err },
-		write: func(e Event) string {
-			if e.Note == "" {
-				return ""
-			}
-			return strconv.Quote(e.Note)
-		},
+		name:  "note",
+		read:  func(e *Event, v string) (err error) { e.Note, err = strconv.Unquote(v); return err },
+		write: func(e Event) string { return unless(e.Note == "", strconv.Quote(e.Note)) },
 	}
 )
 
 func durationAttr(name string, usual time.Duration, field func(*Event) *time.Duration) attr {
 	return attr{
-		name: name,
-		read: func(e *Event, v string) (err error) { *field(e), err = parseInstant(v); return err },
-		write: func(e Event) string {
-			if d := *field(&e); d != usual {
-				return until(d)
-			}
-			return ""
-		},
+		name:  name,
+		read:  func(e *Event, v string) (err error) { *field(e), err = parseInstant(v); return err },
+		write: func(e Event) string { return unless(*field(&e) == usual, until(*field(&e))) },
 	}
 }
 
@@ -248,12 +216,7 @@ func statsAttrs() []attr {
 	return attrs
 }
 
-func number(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
-}
+func number(n int) string { return unless(n == 0, strconv.Itoa(n)) }
 
 func listed(words []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" }), ", ")

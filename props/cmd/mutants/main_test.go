@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -154,4 +155,15 @@ func TestPropMutants(t *testing.T) {
 	code := run([]string{"-root", module, "-out", t.TempDir(), "-run", "g20-cancelled-counts-as-ran"}, &stdout, &stderr)
 	require.Zero(t, code, stderr.String())
 	require.Contains(t, stdout.String(), "score 1.000: 1 killed of 1")
+}
+
+// areaOf is the part of the module that a file belongs to, as shortRule names it.
+func areaOf(file string) string {
+	for _, area := range []string{"core/tcp", "core/blocking", "core/process"} {
+		if strings.HasPrefix(file, area+"/") {
+			return area
+		}
+	}
+	area, _, _ := strings.Cut(file, "/")
+	return area
 }

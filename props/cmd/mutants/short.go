@@ -27,17 +27,6 @@ var shortRule = []struct {
 	{"props", []string{"check-s2-never-ran-is-fine", "coverage-pct-sure-of-what-it-cannot-change"}},
 }
 
-// areaOf is the part of the module that a file belongs to, as shortRule names it.
-func areaOf(file string) string {
-	for _, area := range []string{"core/tcp", "core/blocking", "core/process"} {
-		if strings.HasPrefix(file, area+"/") {
-			return area
-		}
-	}
-	area, _, _ := strings.Cut(file, "/")
-	return area
-}
-
 func shortNames() (names []string) {
 	for _, r := range shortRule {
 		names = append(names, r.names...)

@@ -35,3 +35,13 @@ func ReadJSON[T any](path string) (T, error) {
 	}
 	return value, nil
 }
+
+// ReadVersion is ReadJSON of a file whose schema must be the wanted one.
+func ReadVersion[T any](path string, want int, schema func(T) int) (T, error) {
+	value, err := ReadJSON[T](path)
+	if err == nil && schema(value) != want {
+		var none T
+		return none, fmt.Errorf("%s: schema is %d, want %d", path, schema(value), want)
+	}
+	return value, err
+}

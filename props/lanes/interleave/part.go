@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"eventide/internal/command"
-	"eventide/props/lanes/interleave/statefile"
+	"eventide/props/internal/runner"
 )
 
 // partVersion is the version of the format of Part.
@@ -56,10 +56,10 @@ func (s settings) open() (Part, error) {
 }
 
 func loadPart(path string) (Part, error) {
-	return statefile.Load(path, partVersion, func(p Part) int { return p.Schema })
+	return runner.ReadVersion(path, partVersion, func(p Part) int { return p.Schema })
 }
 
-func (p Part) save(path string) error { return statefile.Save(path, p) }
+func (p Part) save(path string) error { return runner.WriteJSON(path, p) }
 
 // Merge joins the files of all shards of one run. A shard that is missing, is there
 // twice, belongs to another run, or has not come to its end is an error: what was not

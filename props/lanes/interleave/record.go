@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"eventide/internal/command"
-	"eventide/props/lanes/interleave/statefile"
+	"eventide/props/internal/runner"
 )
 
 // recordVersion is the version of the format of Record.
@@ -69,7 +69,7 @@ func (s settings) openRecord() (Record, error) {
 
 // LoadRecord reads a record.
 func LoadRecord(path string) (Record, error) {
-	return statefile.Load(path, recordVersion, func(r Record) int { return r.Schema })
+	return runner.ReadVersion(path, recordVersion, func(r Record) int { return r.Schema })
 }
 
 // has reports whether a scenario was exhausted to that bound.
@@ -84,7 +84,7 @@ func (r Record) save(path string) error {
 	if path == "" {
 		return nil
 	}
-	return statefile.Save(path, r)
+	return runner.WriteJSON(path, r)
 }
 
 // missing are the scenarios that were not exhausted to their bounds: pairs of calls to

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"eventide/props/interleave/inprocess"
+	"eventide/props/internal/runner"
 	"eventide/props/lanes/interleave/build"
-	"eventide/props/lanes/interleave/statefile"
 	"eventide/props/mutant"
 )
 
@@ -68,7 +68,7 @@ func (s settings) compare() (int, error) {
 	defer stop()
 	t.all(ctx, all)
 	t.table.write(os.Stdout, t.names)
-	if err := statefile.Save(s.tableFile, t.table); err != nil {
+	if err := runner.WriteJSON(s.tableFile, t.table); err != nil {
 		return 2, err
 	}
 	if slices.ContainsFunc(t.table.Mutants, func(r strategyRow) bool { return r.State == rowError }) {
@@ -176,7 +176,7 @@ func (t *tabler) one(ctx context.Context, m mutant.Mutant, dir string, of int) {
 	*t.table.row(m.Name) = r
 	t.rows++
 	fmt.Printf("[%d/%d] %s %.1fs %s\n", t.rows, of, r.text(t.names), time.Since(began).Seconds(), firstLine(r.Reason))
-	if err := statefile.Save(t.tableFile, t.table); err != nil {
+	if err := runner.WriteJSON(t.tableFile, t.table); err != nil {
 		fmt.Fprintln(os.Stderr, "interleave:", err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"eventide/props/internal/runner"
 	"eventide/props/lanes/interleave"
-	"eventide/props/lanes/interleave/statefile"
 )
 
 // fake is a lane that answers from a table: by strategy, the schedules by seed; 0: not
@@ -178,7 +178,7 @@ func TestTheTableSaysWhatDoesNotHold(t *testing.T) {
 
 // TestTheKeptTable: what is promised holds in the table that the docs speak of.
 func TestTheKeptTable(t *testing.T) {
-	kept, err := statefile.Load(filepath.Join("..", "..", "..", "..", "..", "testdata", "interleave", "strategies.json"), tableVersion, func(t strategyTable) int { return t.Schema })
+	kept, err := runner.ReadVersion(filepath.Join("..", "..", "..", "..", "..", "testdata", "interleave", "strategies.json"), tableVersion, func(t strategyTable) int { return t.Schema })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestTheFileIsGoneOnFrom(t *testing.T) {
 	kept := tableRow("a", "G12", 7, 15, 2, 3)
 	kept.Mutant = "1111"
 	before := strategyTable{Schema: tableVersion, Core: "c", Mutants: []strategyRow{kept, {Name: "gone"}}}
-	if err := statefile.Save(path, before); err != nil {
+	if err := runner.WriteJSON(path, before); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -218,7 +218,7 @@ func TestTheFileIsGoneOnFrom(t *testing.T) {
 		}
 	}
 	before.Schema++
-	if err := statefile.Save(path, before); err != nil {
+	if err := runner.WriteJSON(path, before); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := openTable(path, "c", nil); err == nil || !strings.Contains(err.Error(), "schema is 3, want 2") {

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"eventide/props/lanes/interleave/statefile"
+	"eventide/props/internal/runner"
 )
 
 // tableVersion is the version of the format of strategyTable. With 2 the goroutines of a
@@ -140,7 +140,7 @@ func (t *strategyTable) row(name string) *strategyRow {
 // bugs. What was found of another core, or of a mutant that has changed, is not in it.
 func openTable(path, core string, planted []strategyRow) (strategyTable, error) {
 	fresh := strategyTable{Schema: tableVersion, Core: core, Mutants: planted}
-	old, err := statefile.Load(path, tableVersion, func(t strategyTable) int { return t.Schema })
+	old, err := runner.ReadVersion(path, tableVersion, func(t strategyTable) int { return t.Schema })
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fresh, nil
