@@ -1,16 +1,12 @@
 package main
 
 import (
-	"os"
 	"testing"
 
 	"eventide/core/internal/coretest/underload"
 )
 
-func TestMain(m *testing.M) {
-	underload.Main(main)
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { underload.Main(m, main) }
 
 func TestEveryAcceptedLineIsAnswered(t *testing.T) {
 	underload.Test(t, underload.Lines(), "-grace", "50s")

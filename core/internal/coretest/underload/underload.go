@@ -1,10 +1,11 @@
-// Package underload ends an example server with SIGTERM while clients load it, and counts
-// what they got. The server is the test binary itself, as a process of its own.
+// Package underload runs an example as a process of its own, which is the test binary itself.
+// Test ends an example server with SIGTERM while clients load it, and counts what they got.
 package underload
 
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -51,12 +52,21 @@ func Lengths() Protocol {
 	}, func() frame.Cutter { return &frame.Lengths{} }}
 }
 
-// Main calls main if this process is the server. TestMain calls it first.
-func Main(main func()) {
+// Main is the TestMain of an example: it calls main in a process that Command starts, and runs
+// the tests in any other. It does not return.
+func Main(m *testing.M, main func()) {
 	if os.Getenv("EVENTIDE_EXAMPLE") != "" {
 		main()
 		os.Exit(0)
 	}
+	os.Exit(m.Run())
+}
+
+// Command returns the command that runs the example, which is killed when ctx ends.
+func Command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "EVENTIDE_EXAMPLE=1")
+	return cmd
 }
 
 // Test starts the server, loads it, and sends SIGTERM. A request is a number, and its answer
@@ -66,8 +76,7 @@ func Main(main func()) {
 // answers that the clients counted. Its exit code must be 0.
 func Test(t *testing.T, p Protocol, args ...string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "EVENTIDE_EXAMPLE=1")
+	cmd := Command(t.Context(), args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()

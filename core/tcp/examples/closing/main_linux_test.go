@@ -1,24 +1,17 @@
 package main
 
 import (
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
+
+	"eventide/core/internal/coretest/underload"
 )
 
-func TestMain(m *testing.M) {
-	if os.Getenv("EVENTIDE_EXAMPLE") != "" {
-		main()
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { underload.Main(m, main) }
 
 // TestClosing runs the program: with the mistake the second connection is gone.
 func TestClosing(t *testing.T) {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "EVENTIDE_EXAMPLE=1")
+	cmd := underload.Command(t.Context())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -5,21 +5,20 @@ import (
 	"bytes"
 	"context"
 	"net"
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"eventide/core/internal/coretest/underload"
 )
 
 // command is the server as a process of its own. A hang becomes a failure.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "EVENTIDE_EXAMPLE=1")
-	return cmd
+	return underload.Command(ctx, args...)
 }
 
 // TestPortIsTaken: the server ends, prints the error, and its exit code is not 0.

@@ -7,22 +7,17 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"eventide/core/internal/coretest/underload"
 )
 
-func TestMain(m *testing.M) {
-	if os.Getenv("EVENTIDE_EXAMPLE") != "" {
-		main()
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { underload.Main(m, main) }
 
 // TestNothingIsLost sends SIGTERM to the server while clients send as fast as they
 // can. Every byte that the server has read was answered, and every answer has arrived: each
@@ -30,8 +25,7 @@ func TestMain(m *testing.M) {
 // bytes that the server prints.
 func TestNothingIsLost(t *testing.T) {
 	const clients = 20
-	cmd := exec.Command(os.Args[0], "-grace", "50s")
-	cmd.Env = append(os.Environ(), "EVENTIDE_EXAMPLE=1")
+	cmd := underload.Command(t.Context(), "-grace", "50s")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()

@@ -4,20 +4,16 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"eventide/core/internal/coretest/underload"
 )
 
-func TestMain(m *testing.M) {
-	if os.Getenv("EVENTIDE_EXAMPLE") != "" {
-		main()
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { underload.Main(m, main) }
 
 // program is a running copy of this program.
 type program struct {
@@ -28,8 +24,7 @@ type program struct {
 
 func start(t *testing.T, args ...string) *program {
 	t.Helper()
-	p := &program{Cmd: exec.Command(os.Args[0], args...)}
-	p.Env = append(os.Environ(), "EVENTIDE_EXAMPLE=1")
+	p := &program{Cmd: underload.Command(t.Context(), args...)}
 	p.Stderr = &p.err
 	out, err := p.StdoutPipe()
 	if err != nil {
