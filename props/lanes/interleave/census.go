@@ -92,7 +92,7 @@ func (f *Found) breach() (steps, lines int) {
 		first = max(first, n)
 	}
 	for n := first; n < len(f.events); n++ {
-		v, err := f.Scenario.judge(props.Recording{Events: f.events[:n], Unfinished: true})
+		v, err := f.Scenario.judgeHistory(props.Recording{Events: f.events[:n], Unfinished: true})
 		if err != nil {
 			continue // it is cut where it makes no sense
 		}

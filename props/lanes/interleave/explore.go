@@ -61,7 +61,7 @@ type Explorer struct {
 	breaches []bare.Breach   // of the last run
 	spare    []history.Event // buffer of the last run, reused by the next
 	classes  map[uint64]uint8
-	judged   map[[2]uint64]*judgement
+	judged   map[[2]uint64]props.Verdict
 	cost     time.Duration // of judging
 }
 
@@ -75,7 +75,7 @@ func NewExplorer() *Explorer {
 // Forget begins a new scenario: classes and histories are those of one program.
 func (x *Explorer) Forget() {
 	x.classes = map[uint64]uint8{}
-	x.judged = map[[2]uint64]*judgement{}
+	x.judged = map[[2]uint64]props.Verdict{}
 }
 
 // run makes one schedule. What it returns is gone with the next one.
@@ -119,13 +119,13 @@ func (x *Explorer) Explore(sc Scenario, st *inprocess.Strategy, enough func(sche
 		if x.NoJudge {
 			continue
 		}
-		j, err := x.judge(sc, r, out)
+		v, err := x.judge(sc, r, out)
 		if err != nil {
 			return nil, err
 		}
-		if len(j.violations) > 0 {
+		if len(v.Violations) > 0 {
 			return &Found{
-				Scenario: sc, Violation: j.violations[0], Others: j.violations[1:],
+				Scenario: sc, Violation: v.Violations[0], Others: v.Violations[1:],
 				Switches: append([]inprocess.Switch(nil), r.Switches...), Strategy: st.Name(), Schedule: n, Verdict: r.Verdict,
 				events: slices.Clone(out.Events), result: r,
 			}, nil

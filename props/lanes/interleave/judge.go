@@ -2,6 +2,8 @@ package interleave
 
 import (
 	"fmt"
+	"hash/maphash"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,15 +11,6 @@ import (
 	"eventide/props/history"
 	"eventide/props/interleave/inprocess"
 )
-
-// judgement is what the properties say of one history. A history that comes again
-// is not judged again.
-type judgement struct {
-	violations []history.Violation
-	exercised  []string
-	undecided  bool
-	unrefined  bool // the model was not asked, see asModelled
-}
 
 // lane says how strictly a history of the scenario is judged.
 func (sc Scenario) lane() props.Lane {
@@ -28,7 +21,7 @@ func (sc Scenario) lane() props.Lane {
 }
 
 // judge judges a run, unless its history was judged before.
-func (x *Explorer) judge(sc Scenario, r *inprocess.Result, out props.Recording) (*judgement, error) {
+func (x *Explorer) judge(sc Scenario, r *inprocess.Result, out props.Recording) (props.Verdict, error) {
 	if !sc.writesHistory() {
 		if sc.Group != nil && sc.Group.Exercises() {
 			x.Exercised["G21"]++
@@ -36,44 +29,45 @@ func (x *Explorer) judge(sc Scenario, r *inprocess.Result, out props.Recording) 
 		return x.judgeBreaches(r), nil
 	}
 	key := historyHash(r, out)
-	j := x.judged[key]
-	if j == nil || r.Races > 0 {
+	v, known := x.judged[key]
+	if !known || r.Races > 0 {
 		x.Histories++
 		began := time.Now()
 		var err error
-		if j, err = newJudgement(sc, r, out); err != nil {
-			return nil, fmt.Errorf("interleave: the harness wrote a history that makes no sense: %w\n%v", err, sc.Program)
+		if v, err = sc.judge(r, out); err != nil {
+			return v, fmt.Errorf("interleave: the harness wrote a history that makes no sense: %w\n%v", err, sc.Program)
 		}
 		x.Actions.add(out.Events)
 		x.cost += time.Since(began)
-		x.judged[key] = j
+		x.judged[key] = v
 	}
-	for _, id := range j.exercised {
-		x.Exercised[id]++
+	for id, exercised := range v.Exercised {
+		if exercised {
+			x.Exercised[id]++
+		}
 	}
-	if j.undecided {
+	if v.Undecided {
 		x.Undecided++
 	}
-	if j.unrefined {
+	if v.Unrefined {
 		x.Unrefined++
 	}
-	return j, nil
+	return v, nil
 }
 
 // judgeBreaches judges a run without events.
-func (x *Explorer) judgeBreaches(r *inprocess.Result) *judgement {
-	j := &judgement{}
-	if v := ending(r); v != nil {
-		j.violations = append(j.violations, *v)
+func (x *Explorer) judgeBreaches(r *inprocess.Result) (v props.Verdict) {
+	if wrong := ending(r); wrong != nil {
+		v.Violations = append(v.Violations, *wrong)
 	}
 	for _, b := range x.breaches {
 		g, _ := props.Lookup(b.Guarantee)
-		j.violations = append(j.violations, history.Violation{Guarantee: b.Guarantee, Predicate: "bare", Sentence: g.Sentence, Text: b.Text})
+		v.Violations = append(v.Violations, history.Violation{Guarantee: b.Guarantee, Predicate: "bare", Sentence: g.Sentence, Text: b.Text})
 	}
 	if r.Races > 0 {
-		j.violations = append(j.violations, raceViolation(r))
+		v.Violations = append(v.Violations, raceViolation(r))
 	}
-	return j
+	return v
 }
 
 func raceViolation(r *inprocess.Result) history.Violation {
@@ -83,33 +77,24 @@ func raceViolation(r *inprocess.Result) history.Violation {
 	}
 }
 
-func newJudgement(sc Scenario, r *inprocess.Result, out props.Recording) (*judgement, error) {
-	j := &judgement{}
-	if v := ending(r); v != nil {
-		j.violations = append(j.violations, *v)
+// judge judges the end and the history of a run.
+func (sc Scenario) judge(r *inprocess.Result, out props.Recording) (v props.Verdict, err error) {
+	if out.Events != nil { // otherwise the driver did not come back
+		all, wrong := sc.judgeHistory(out)
+		// Without the history: verdicts are kept.
+		v, err = props.Verdict{Violations: all.Violations, Exercised: all.Exercised, Undecided: all.Undecided, Unrefined: all.Unrefined}, wrong
 	}
 	if r.Races > 0 {
-		j.violations = append(j.violations, raceViolation(r))
+		v.Violations = slices.Insert(v.Violations, 0, raceViolation(r))
 	}
-	if out.Events == nil {
-		return j, nil // the driver did not come back
+	if wrong := ending(r); wrong != nil {
+		v.Violations = slices.Insert(v.Violations, 0, *wrong)
 	}
-	v, err := sc.judge(out)
-	if err != nil {
-		return nil, err
-	}
-	j.violations = append(j.violations, v.Violations...)
-	j.undecided, j.unrefined = v.Undecided, v.Unrefined
-	for _, g := range props.Guarantees {
-		if v.Exercised[g.ID] {
-			j.exercised = append(j.exercised, g.ID)
-		}
-	}
-	return j, nil
+	return v, err
 }
 
-// judge judges a history, by the checks too that only chosen schedules allow.
-func (sc Scenario) judge(out props.Recording) (props.Verdict, error) {
+// judgeHistory judges a history, by the checks too that only chosen schedules allow.
+func (sc Scenario) judgeHistory(out props.Recording) (props.Verdict, error) {
 	return props.JudgeIn(sc.lane(), sc.Program, out,
 		func(events []history.Event) *history.Violation { return overfull(sc.Program, events) },
 		func(events []history.Event) *history.Violation { return unwoken(sc.Program, events) },
@@ -132,61 +117,43 @@ func ending(r *inprocess.Result) *history.Violation {
 	return nil
 }
 
-// historyHash is the same for histories that differ only in the numbers of
-// goroutines.
-func historyHash(r *inprocess.Result, out props.Recording) [2]uint64 {
-	h := hasher{uint64(r.Verdict) + 1, uint64(out.AlarmsLeft) + 7}
-	if out.Events == nil {
-		h.add(r.Class)
-	}
+// seeds are those of historyHash.
+var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+// historyHash is the same for histories that differ only in the numbers of goroutines.
+func historyHash(r *inprocess.Result, out props.Recording) (key [2]uint64) {
 	var seen [64]int64
-	n := 0
-	for i := range out.Events {
-		e := &out.Events[i]
-		g := 0
-		for g < n && seen[g] != e.G {
-			g++
+	for i, seed := range seeds {
+		var h maphash.Hash
+		h.SetSeed(seed)
+		maphash.WriteComparable(&h, [2]int{int(r.Verdict), out.AlarmsLeft})
+		if out.Events == nil {
+			maphash.WriteComparable(&h, r.Class)
 		}
-		if g == n && n < len(seen) {
-			seen[n] = e.G
+		n := 0
+		for _, e := range out.Events {
+			e.G, n = renumbered(e.G, &seen, n)
+			stats := e.Stats
+			e.Stats = nil
+			maphash.WriteComparable(&h, e)
+			if stats != nil {
+				maphash.WriteComparable(&h, *stats)
+			}
+		}
+		key[i] = h.Sum64()
+	}
+	return key
+}
+
+// renumbered returns the position of a goroutine among the first n that were seen, of which
+// it becomes one.
+func renumbered(g int64, seen *[64]int64, n int) (int64, int) {
+	at := slices.Index(seen[:n], g)
+	if at < 0 {
+		if at = n; n < len(seen) {
+			seen[n] = g
 			n++
 		}
-		h.event(e, g)
 	}
-	return h
-}
-
-type hasher [2]uint64
-
-func (h *hasher) add(v uint64) {
-	h[0] = (h[0]^v)*0x9e3779b97f4a7c15 + 0x165667b19e3779f9
-	h[0] ^= h[0] >> 29
-	h[1] = (h[1]+v)*0xff51afd7ed558ccd ^ h[1]>>31
-}
-
-func (h *hasher) event(e *history.Event, g int) {
-	h.add(uint64(g) | uint64(e.Kind)<<8 | uint64(e.Op)<<16 | uint64(e.Body)<<24 | uint64(e.Outcome)<<32 | uint64(e.From)<<40 | uint64(e.To)<<48)
-	h.add(uint64(e.ID) | uint64(e.Call)<<32)
-	h.add(uint64(e.At))
-	h.add(uint64(e.Run) | uint64(e.Queued)<<16 | uint64(e.Lazy)<<32)
-	h.add(uint64(e.Deadline))
-	h.add(uint64(e.Until))
-	h.add(uint64(e.Next))
-	h.add(uint64(e.Cause))
-	flags := uint64(0)
-	if e.InLoop {
-		flags |= 1
-	}
-	if e.Token {
-		flags |= 2
-	}
-	h.add(flags)
-	for i := range len(e.Note) {
-		h.add(uint64(e.Note[i]))
-	}
-	if s := e.Stats; s != nil {
-		for _, v := range [...]int{s.Accepted, s.Ran, s.Cancelled, s.Pending, s.Rejected, s.Panicked, s.Timers, s.Parks, s.Wakes, s.Registrations, s.Drained, s.Aborted, s.Discarded} {
-			h.add(uint64(v))
-		}
-	}
+	return int64(at), n
 }

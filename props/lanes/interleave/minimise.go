@@ -15,17 +15,18 @@ func (x *Explorer) again(sc Scenario, switches []inprocess.Switch, want string, 
 	st := inprocess.NewReplay(switches)
 	st.Begin()
 	r, out := x.run(sc, st, trace)
-	j := (*judgement)(nil)
-	if !sc.writesHistory() {
-		j = x.judgeBreaches(r)
-	} else if j, _ = newJudgement(sc, r, out); j == nil {
-		return nil, st
+	verdict := x.judgeBreaches(r)
+	if sc.writesHistory() {
+		var err error
+		if verdict, err = sc.judge(r, out); err != nil {
+			return nil, st
+		}
 	}
-	for i, v := range j.violations {
+	for i, v := range verdict.Violations {
 		if v.Guarantee != want {
 			continue
 		}
-		others := append(append([]history.Violation(nil), j.violations[:i]...), j.violations[i+1:]...)
+		others := append(append([]history.Violation(nil), verdict.Violations[:i]...), verdict.Violations[i+1:]...)
 		return &Found{
 			Scenario: sc, Violation: v, Others: others, Switches: append([]inprocess.Switch(nil), r.Switches...), Verdict: r.Verdict,
 			events: slices.Clone(out.Events), result: r,
