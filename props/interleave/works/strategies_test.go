@@ -112,3 +112,9 @@ func TestWindow(t *testing.T) {
 		})
 	}
 }
+
+// TestYieldsUnderPOS: a goroutine that yields draws a new priority. It would otherwise get
+// the turn back after one operation of another goroutine, because its priority was high.
+func TestYieldsUnderPOS(t *testing.T) {
+	passes(t, build(t, "verdicts"), "TestYields", 2000, protocol.Request{Strategy: protocol.StrategyPOS})
+}

@@ -149,6 +149,8 @@ func (s *sleep) admit(e *history.Event) {
 	switch {
 	case e.Op == history.OpCancel && e.Outcome == history.True:
 		news = s.cancel(e.ID)
+	case e.Op == history.OpReset && e.Outcome == history.True:
+		news = s.due(e, inv, "moves a timer to")
 	case e.Op.Shuts() && e.Outcome == history.True:
 		news = "shuts it down"
 	case e.Outcome != history.Accepted:
@@ -178,16 +180,21 @@ func (s *sleep) needsNone(call int, why string) {
 	}
 }
 
-// schedule says whether a timer is due before the loop wakes by itself. Where the clock
-// may move during the call it may be due earlier than by this. One that comes after a
-// shutdown call may have ended at once.
 func (s *sleep) schedule(e, inv *history.Event) (news string) {
 	s.timers[e.ID] = &timer{once: e.Op == history.OpSchedule, since: s.park}
+	return s.due(e, inv, "schedules a timer for")
+}
+
+// due reports whether the timer that a call schedules or moves is due before the loop
+// wakes by itself. If the clock moves during the call, the deadline lies between the two
+// that are computed here. A timer that is scheduled after a shutdown call may have ended
+// at once, and one that is moved then may be one that the shutdown has cancelled.
+func (s *sleep) due(e, inv *history.Event, does string) (news string) {
 	if due := history.Later(e.At, inv.Delay); due < s.until && !s.down {
-		return fmt.Sprintf("schedules a timer for %v", due)
+		return fmt.Sprintf("%s %v", does, due)
 	}
 	if due := history.Later(inv.At, inv.Delay); due >= s.until {
-		s.needsNone(e.Call, fmt.Sprintf("schedules a timer for %v", due))
+		s.needsNone(e.Call, fmt.Sprintf("%s %v", does, due))
 	}
 	return ""
 }

@@ -166,6 +166,9 @@ func bounded() []Scenario {
 		{"listener", history.OpSubmit, props.Script{Listen: true}},
 		{"panic", history.OpExecute, props.Script{End: history.Panicked}},
 		{"exit", history.OpExecute, props.Script{End: history.Exited}},
+		// The listener begins before the next task. Otherwise the next task begins, and a
+		// task too many may have come after core decided so: overfull does not judge it.
+		{"exit with a listener", history.OpSubmit, props.Script{Listen: true, End: history.Exited}},
 	} {
 		var batch []props.Step
 		for id := 2; len(batch) < leastBound; id++ {
