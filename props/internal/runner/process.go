@@ -13,7 +13,7 @@ type Process struct {
 	Bin, Dir  string
 	Args      []string
 	Env       []string      // more of the environment: "NAME=value"
-	Limit     time.Duration // it is killed after so long; 0: no limit
+	Limit     time.Duration // after so long it and its descendants are killed; builds of a descendant do not count; 0: no limit
 	MaxMemory int64         // resident bytes: it is killed if it has more; 0: no limit
 }
 
@@ -41,8 +41,7 @@ func (p Process) Run() (Exit, error) {
 		full = KillAbove(cmd.Process, p.MaxMemory)
 	}
 	if p.Limit > 0 {
-		over := time.AfterFunc(p.Limit, func() { _ = cmd.Process.Kill() })
-		hung = func() bool { return !over.Stop() }
+		hung = killAfter(cmd.Process.Pid, p.Limit)
 	}
 	err := cmd.Wait()
 	e := Exit{Full: full(), Hung: hung(), Output: out.String()}
