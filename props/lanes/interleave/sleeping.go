@@ -19,6 +19,10 @@ func timerIn(id int, delay time.Duration) []props.Step {
 	return []props.Step{{Op: history.OpSchedule, ID: id, Delay: delay, Body: &props.Script{}}}
 }
 
+func resets(id int, delay time.Duration) []props.Step {
+	return []props.Step{{Op: history.OpReset, Target: id, Delay: delay}}
+}
+
 func cancels(id int) []props.Step { return []props.Step{{Op: history.OpCancel, Target: id}} }
 
 // Sleeping returns small programs in which the loop sleeps when news comes: one caller,
@@ -35,6 +39,7 @@ func Sleeping() []Scenario {
 		all = append(all, Scenario{Name: "sleeping " + name, Program: p})
 	}
 	add("until a timer, a later one and an earlier", props.Program{}, timerIn(1, long), after(short, timerIn(2, long)), timerIn(3, short), late)
+	add("until a timer, moved to a later time and to an earlier", props.Program{}, timerIn(1, long), after(short, resets(1, 2*long)), resets(1, short), late)
 	add("after a timer, another", props.Program{}, timerIn(1, short), after(long, timerIn(2, long)), late)
 	add("until timers, all cancelled", props.Program{}, timerIn(1, long), timerIn(2, long), after(short, cancels(1)), cancels(2), late)
 	calling := timerIn(1, short)
