@@ -132,6 +132,8 @@ var shared = []edit{
 
 	// Faults, on request.
 	{file: "context/context.go", in: "WithDeadlineCause", at: replace, find: "time.Until", text: "ilvUntil"},
+	{file: "context/context.go", in: "(*cancelCtx).Done", at: enter, text: "ilvCancel(c)"},
+	{file: "context/context.go", in: "(*cancelCtx).Err", at: enter, text: "ilvCancel(c)"},
 
 	// The test runner: a schedule for each run of the tests.
 	{file: "testing/testing.go", in: "runTests", at: replace, find: "newMatcher", text: "ilvMatcher"},

@@ -76,6 +76,7 @@ const (
 	FaultSlow     = "slow"     // a connection has buffers of 64 bytes
 	FaultFiles    = "files"    // accept and dial fail: too many open files
 	FaultContexts = "contexts" // the deadline of a new context has passed
+	FaultCancels  = "cancels"  // a context is cancelled when somebody asks Done or Err
 )
 
 // Verdicts of a schedule.

@@ -134,7 +134,7 @@ var strategies = []string{StrategyMix, StrategyWalk, StrategyPCT2, StrategyPCT3,
 func Strategies() []string { return slices.Clone(strategies) }
 
 // faults are the names that ParseRequest accepts.
-var faults = []string{FaultShort, FaultReset, FaultSlow, FaultFiles, FaultContexts}
+var faults = []string{FaultShort, FaultReset, FaultSlow, FaultFiles, FaultContexts, FaultCancels}
 
 // Faults returns the names of all faults.
 func Faults() []string { return slices.Clone(faults) }

@@ -12,7 +12,7 @@ const (
 	ToClock     = byte('c') // the clock moves to the next timer; To is 0
 	ToCase      = byte('s') // a select takes the To-th of its ready cases: sends first, then receives, in source order
 	ToOrder     = byte('m') // a range over a map begins at place To
-	ToFault     = byte('f') // an operation has a fault: 1 short, 2 reset, 4 slow, 8 files, 16 contexts
+	ToFault     = byte('f') // an operation has a fault: 1 short, 2 reset, 4 slow, 8 files, 16 contexts, 32 cancels
 	ToTimer     = byte('t') // of timers that are due at once, the To-th runs alone; or, 1, they wait while a goroutine goes on
 )
 

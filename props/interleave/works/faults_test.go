@@ -17,12 +17,14 @@ func TestFaults(t *testing.T) {
 		"TestSlow":     {protocol.FaultSlow, protocol.Deadlock},
 		"TestFiles":    {protocol.FaultFiles, protocol.Failed},
 		"TestContexts": {protocol.FaultContexts, protocol.Failed},
+		"TestCancels":  {protocol.FaultCancels, protocol.Failed},
+		"TestCanceled": {protocol.FaultCancels, protocol.Failed},
 	} {
 		t.Run(test, func(t *testing.T) {
 			t.Parallel()
 			passes(t, bin, test, 200, protocol.Request{})
 			others := slices.DeleteFunc(protocol.Faults(), func(f string) bool {
-				return f == c.fault || f == protocol.FaultReset || f == protocol.FaultFiles || f == protocol.FaultSlow
+				return f == c.fault || f == protocol.FaultReset || f == protocol.FaultFiles || f == protocol.FaultSlow || f == protocol.FaultCancels
 			})
 			passes(t, bin, test, 200, protocol.Request{Faults: others})
 			s, got := finds(t, bin, test, c.verdict, 1000, protocol.Request{Faults: []string{c.fault}})

@@ -79,3 +79,35 @@ func TestContexts(t *testing.T) {
 		t.Error(ctx.Err())
 	}
 }
+
+// The caller is taken to wait for the result. The context that is cancelled is the
+// parent, and its child ends with it.
+func TestCancels(t *testing.T) {
+	parent, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ctx, end := context.WithCancel(parent)
+	defer end()
+	result := make(chan int)
+	go func() {
+		select {
+		case result <- 1:
+		case <-parent.Done():
+		}
+	}()
+	select {
+	case <-result:
+	case <-ctx.Done():
+		t.Error(ctx.Err(), context.Cause(ctx))
+	}
+}
+
+func TestCanceled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for range 3 {
+		if err := ctx.Err(); err != nil {
+			<-ctx.Done()
+			t.Fatal(err)
+		}
+	}
+}
