@@ -94,6 +94,9 @@ interleave-modules: ## the tests of others' modules under chosen schedules: ONLY
 releases: ## the tests of chosen schedules with another Go release; RELEASE=go1.25.14
 	RELEASE=$(or $(RELEASE),go1.25.14) go test -tags releases -count=1 -run TestRelease ./props/interleave/works
 
+release-next: ## the same with the newest Go release or release candidate after the supported ones; says so if there is none
+	go test -tags releases -count=1 -v -run 'TestNextRelease|TestCandidate' ./props/interleave/works
+
 ##@ Measure
 
 bench: ## benchmarks beside rivals, for benchstat; COUNT=10

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -46,12 +47,14 @@ func apply(name string, src []byte, edits []edit) ([]byte, error) {
 		return nil, err
 	}
 	var list []insertion
+	var missing []error
 	for _, e := range edits {
 		more, err := e.insertions(fset, file)
-		if err != nil {
-			return nil, err
-		}
+		missing = append(missing, err)
 		list = append(list, more...)
+	}
+	if err := errors.Join(missing...); err != nil {
+		return nil, err
 	}
 	if usesUnsafe(list) && !importsUnsafe(file) {
 		at := fset.Position(file.Name.End()).Offset

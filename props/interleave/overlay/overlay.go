@@ -51,14 +51,24 @@ func Make(goroot, version, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, err = filepath.Abs(dir)
+	return MakeLike(goroot, name, dir)
+}
+
+// MakeLike is Make for a distribution of any version, with the edits of a supported
+// release: it tries a release that has no list of its own. The error names every place
+// that is missing.
+func MakeLike(goroot, name, dir string) (string, error) {
+	if _, ok := own[name]; !ok {
+		return "", fmt.Errorf("overlay: Go release %q is not supported; the supported releases are %s", name, strings.Join(Supported(), ", "))
+	}
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", fmt.Errorf("overlay: %w", err)
 	}
 	src := filepath.Join(goroot, "src")
 	texts, err := edited(src, append(slices.Clone(shared), own[name]...))
 	if err != nil {
-		return "", fmt.Errorf("overlay: %s: %w", version, err)
+		return "", fmt.Errorf("overlay: the edits of %s in %s: %w", name, goroot, err)
 	}
 	if err := added(texts, name); err != nil {
 		return "", fmt.Errorf("overlay: %w", err)
@@ -78,35 +88,29 @@ func edited(src string, edits []edit) (map[string][]byte, error) {
 	for _, e := range append(edits, more...) {
 		byFile[e.file] = append(byFile[e.file], e)
 	}
-	for name, edits := range byFile {
+	var missing []error
+	change := func(name string, how func([]byte) ([]byte, error)) {
 		b, err := read(name)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			texts[name], err = how(b)
 		}
-		if texts[name], err = apply(name, b, edits); err != nil {
-			return nil, err
-		}
+		missing = append(missing, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(byFile)) {
+		change(name, func(b []byte) ([]byte, error) { return apply(name, b, byFile[name]) })
 	}
 	for _, name := range atomicFiles {
-		b, err := read(name)
-		if err != nil {
-			return nil, err
-		}
-		if texts[name], err = wrapAtomics(name, b); err != nil {
-			return nil, err
-		}
+		change(name, func(b []byte) ([]byte, error) { return wrapAtomics(name, b) })
 	}
 	for _, r := range renames {
-		b, err := read(r.file)
-		if err != nil {
-			return nil, err
-		}
-		if !r.from.Match(b) {
-			return nil, fmt.Errorf("%s: there is no %s", r.file, r.from)
-		}
-		texts[r.file] = r.from.ReplaceAll(b, []byte(r.to))
+		change(r.file, func(b []byte) ([]byte, error) {
+			if !r.from.Match(b) {
+				return nil, fmt.Errorf("%s: there is no %s", r.file, r.from)
+			}
+			return r.from.ReplaceAll(b, []byte(r.to)), nil
+		})
 	}
-	return texts, nil
+	return texts, errors.Join(missing...)
 }
 
 // added enters the new files. A file runtime_x.go.txt becomes part of package runtime,

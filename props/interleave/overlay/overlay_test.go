@@ -76,6 +76,25 @@ func TestReleases(t *testing.T) {
 	}
 }
 
+// An error names every place that is missing, not only the first: it is what a new
+// release needs.
+func TestEveryMissingPlaceIsNamed(t *testing.T) {
+	from, _ := goroot(t)
+	root := t.TempDir()
+	if err := os.CopyFS(filepath.Join(root, "sync"), os.DirFS(filepath.Join(from, "src", "sync"))); err != nil {
+		t.Fatal(err)
+	}
+	_, err := edited(root, []edit{{file: "sync/once.go", in: "g", at: enter}, {file: "sync/once.go", in: "h", at: enter}, {file: "sync/b.go", in: "f", at: enter}})
+	for _, want := range []string{"sync/once.go: there is no g", "sync/once.go: there is no h", "sync/b.go"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := MakeLike(root, "go1.2", t.TempDir()); err == nil || !strings.Contains(err.Error(), "go1.25, go1.26") {
+		t.Errorf("%v, want an error that lists the supported releases", err)
+	}
+}
+
 func TestMissingPlaceIsNamed(t *testing.T) {
 	from, _ := goroot(t)
 	root := t.TempDir()

@@ -3,9 +3,11 @@
 package works
 
 import (
+	"go/version"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +22,50 @@ func TestRelease(t *testing.T) {
 	if release == "" {
 		t.Fatal("RELEASE is not set")
 	}
+	tryRelease(t, release, overlay.Make)
+}
+
+// TestNextRelease tries the newest release or release candidate behind the supported ones,
+// with the edits of the newest supported one. The error of a candidate that does not fit
+// names each place that is missing. If there is no candidate, the test says so and is
+// skipped: nothing was tried.
+func TestNextRelease(t *testing.T) {
+	newest := overlay.Supported()[len(overlay.Supported())-1]
+	next := candidate(strings.Fields(ask(t, t.TempDir(), os.Environ(), "go", "list", "-m", "-versions", "go")), newest)
+	if next == "" {
+		t.Skipf("NOTHING WAS TRIED: there is no release and no release candidate after %s", newest)
+	}
+	t.Logf("trying %s with the edits of %s", next, newest)
+	tryRelease(t, next, func(goroot, _, dir string) (string, error) { return overlay.MakeLike(goroot, newest, dir) })
+}
+
+// candidate returns the newest version behind a release, as go1.27rc1, or "". Versions are
+// in ascending order, and go1.27rc1 comes before go1.27.0.
+func candidate(versions []string, newest string) string {
+	for _, v := range slices.Backward(versions) {
+		v = "go" + v
+		if version.IsValid(v) && version.Compare(version.Lang(v), newest) > 0 {
+			return v
+		}
+	}
+	return ""
+}
+
+func TestCandidate(t *testing.T) {
+	for _, c := range []struct{ versions, want string }{
+		{"go 1.26rc1 1.26.0 1.26.4", ""},
+		{"go 1.26.4 1.27rc1 1.27rc2", "go1.27rc2"},
+		{"go 1.26.4 1.27rc1 1.27.0 1.28rc1", "go1.28rc1"},
+	} {
+		if got := candidate(strings.Fields(c.versions), "go1.26"); got != c.want {
+			t.Errorf("%s: %q, want %q", c.versions, got, c.want)
+		}
+	}
+}
+
+// tryRelease downloads a Go release, builds the tests with its overlay, and runs them.
+func tryRelease(t *testing.T, release string, make func(goroot, version, dir string) (string, error)) {
+	t.Helper()
 	dir := module(t)
 	cache := t.TempDir()
 	root := ask(t, dir, append(os.Environ(), "GOTOOLCHAIN="+release), "go", "env", "GOROOT")
@@ -28,7 +74,7 @@ func TestRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	command, env := overlay.RootEnv(root, append(os.Environ(), "GOFLAGS=-mod=mod"))
-	name, err := overlay.Make(root, ask(t, dir, env, command, "env", "GOVERSION"), cache)
+	name, err := make(root, ask(t, dir, env, command, "env", "GOVERSION"), cache)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,6 +111,7 @@ func TestRelease(t *testing.T) {
 	faults := bin("faults")
 	finds(t, faults, "TestReset", protocol.Failed, 1000, protocol.Request{Faults: []string{protocol.FaultReset}})
 	finds(t, faults, "TestContexts", protocol.Failed, 1000, protocol.Request{Faults: []string{protocol.FaultContexts}})
+	finds(t, faults, "TestCancels", protocol.Failed, 1000, protocol.Request{Faults: []string{protocol.FaultCancels}})
 	passes(t, suite, "TestTinyTickers", 100, protocol.Request{}, "GODEBUG=asynctimerchan=1")
 	for _, name := range []string{"TestClock", "TestGuard", "TestRawCall", "TestChild"} {
 		passes(t, verdicts, name, 20, protocol.Request{})
@@ -93,9 +140,11 @@ func ask(t *testing.T, dir string, env []string, command string, args ...string)
 	t.Helper()
 	cmd := exec.Command(command, args...)
 	cmd.Dir, cmd.Env = dir, env
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%s %v: %v\n%s", command, args, err, out)
+		t.Fatalf("%s %v: %v\n%s%s", command, args, err, out, stderr.String())
 	}
 	return strings.TrimSpace(string(out))
 }
