@@ -12,6 +12,7 @@ type repeatState int
 const (
 	repeatsMinimal  repeatState = iota // by its minimal switches
 	repeatsBySeed                      // by seed, strategy and number: it has too many switches, or depends on more than them
+	repeatsUntried                     // nobody knows: the time was over
 	repeatsByPrefix                    // after earlier schedules in the same process: state of the process
 	repeatsNot
 )
@@ -24,12 +25,15 @@ const minimiseLimit = 9 * time.Second
 // the last repetition for the report.
 func (s *search) confirm(f *found, e *ending) error {
 	begin, drawn, before := time.Now(), s, s.cpu
+	end := s.minimiseBy(begin)
+	s.cutOff(end.Add(budgetGrace))
 	s, e, err := s.shrinkProgram(f.cause, e)
 	if err != nil {
 		return err
 	}
-	m := &minimiser{search: s, cause: f.cause, end: begin.Add(minimiseLimit)}
+	m := &minimiser{search: s, cause: f.cause, end: end}
 	if e.hung {
+		s.cutOff(time.Now().Add(traceLimit))
 		f.state, f.repeat = repeatsNot, s.bySeed(e.finding, s.opts.Time)
 		f.replay, f.printed = e.finding, e.output
 		ok, err := s.repeats(f.repeat, 1, f.cause)
@@ -40,6 +44,7 @@ func (s *search) confirm(f *found, e *ending) error {
 	}
 	ok, err := m.run(e.finding)
 	f.minimising, f.cpu = time.Since(begin), s.cpu-before
+	s.cutOff(time.Now().Add(traceLimit))
 	if err != nil {
 		return err
 	}
@@ -50,6 +55,9 @@ func (s *search) confirm(f *found, e *ending) error {
 		return s.trace(f, 1)
 	}
 	f.repeat, f.state = s.bySeed(e.finding, s.opts.Time), repeatsBySeed
+	if s.tooLate(begin) {
+		return s.trace(f, 1)
+	}
 	ok, err = s.repeats(f.repeat, 1, f.cause)
 	if err != nil {
 		return err
@@ -67,6 +75,7 @@ func (s *search) prefix(f *found) error {
 	if s.fresh || f.first.Number < f.from {
 		return nil
 	}
+	s.cutOff(time.Now().Add(traceLimit))
 	stride := max(s.stride(), 1)
 	before := (f.first.Number - f.from) / stride
 	try := func(n uint64) (bool, error) {
@@ -75,6 +84,9 @@ func (s *search) prefix(f *found) error {
 		return s.repeats(r, n+1, f.cause)
 	}
 	ok, err := try(before)
+	if s.timed() && !ok && time.Now().After(s.onceBy) {
+		f.state = repeatsUntried
+	}
 	if err != nil || !ok {
 		return err
 	}
@@ -124,7 +136,13 @@ func (s *search) bySeed(f *finding, clock string) protocol.Request {
 
 // once runs one request in a fresh process.
 func (s *search) once(r protocol.Request, count uint64) (*ending, error) {
-	e, err := (&process{pkg: s.pkg, opts: s.opts, pattern: s.test.Pattern, request: r, count: count}).start()
+	p := &process{pkg: s.pkg, opts: s.opts, pattern: s.test.Pattern, request: r, count: count}
+	if !s.onceBy.IsZero() {
+		if p.most = time.Until(s.onceBy); p.most <= 0 {
+			return &ending{pkg: s.pkg, timeUp: true}, nil
+		}
+	}
+	e, err := p.start()
 	if e != nil {
 		s.cpu += e.cpu
 	}
@@ -143,7 +161,12 @@ func (s *search) trace(f *found, count uint64) error {
 		return err
 	}
 	if !e.same(f.cause) {
-		f.state = repeatsNot
+		switch {
+		case !e.timeUp:
+			f.state = repeatsNot
+		case f.state == repeatsBySeed:
+			f.state = repeatsUntried
+		}
 		f.replay, f.printed = f.first, f.output
 		return nil
 	}

@@ -45,7 +45,7 @@ func (s *session) exploreTest(r *pkgRun, t test, round uint64, left *budget, unt
 	if err := x.run(); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
-	left.unused(x.budget - x.spent)
+	left.unused(x.spare())
 	out.took = time.Since(begin)
 	var text []string
 	switch {
@@ -159,6 +159,9 @@ func (s *session) notices(x *search) []string {
 	}
 	if c.Waited != "" {
 		lines = append(lines, fmt.Sprintf("%s undecided: %s", plural(1, "schedule", "schedules"), c.Waited))
+	}
+	if x.stopped == stoppedByBudget {
+		lines = append(lines, "undecided: "+x.stopped)
 	}
 	if x.stopped == stoppedByPattern {
 		lines = append(lines, "not explored: "+x.stopped)

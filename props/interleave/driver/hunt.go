@@ -14,7 +14,7 @@ const huntBudget = time.Minute
 // regression file for each finding into the package's testdata/interleave. If the
 // clock of the options finds nothing, a second search lets timers expire early.
 func Hunt(o Options) (int, error) {
-	o.Write, o.FailFast = true, true
+	o.Write, o.FailFast, o.hunting = true, true, true
 	if o.Budget == 0 && o.Schedules == 0 && o.Exhaust < 0 {
 		o.Budget = huntBudget
 	}

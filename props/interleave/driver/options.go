@@ -51,6 +51,8 @@ type Options struct {
 	Shard     shard.Shard // share of the schedules that this process explores; of 0 or 1 for all
 	State     string      // file of what is done, see Test; "" for none
 
+	hunting bool // a finding is minimised whatever is left of the budget
+
 	// What is written.
 	JUnit   string
 	HTML    string       // directory for timelines

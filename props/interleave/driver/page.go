@@ -54,7 +54,7 @@ func (p *page) sentence() {
 	f := p.found
 	p.printf("%s: %s\n", f.cause.Verdict, sentences[f.cause.Verdict])
 	if f.cause.Message != "" && words(f.cause.Message) != words(sentences[f.cause.Verdict]) {
-		p.block("  ", f.cause.Message)
+		p.block("  ", shortened(f.cause.Message))
 	}
 	if strings.HasPrefix(f.cause.Message, "panic: ") && len(f.cause.Where) == 1 {
 		p.printf("  at %s\n", f.cause.Where[0])
@@ -94,6 +94,8 @@ func (p *page) confirmation() string {
 		return fmt.Sprintf("confirmed in a fresh process with %s of %s", plural(len(f.repeat.Switches), "switch", "switches"), before)
 	case repeatsBySeed:
 		return "confirmed in a fresh process by seed and number; its switches alone do not repeat it, so it is not minimal"
+	case repeatsUntried:
+		return "not confirmed in a fresh process, because the budget was over before the schedule ended; not minimal"
 	case repeatsByPrefix:
 		return fmt.Sprintf("does not repeat alone: state of the process; it repeats after %s in the same process", plural(int(f.prefix), "schedule", "schedules"))
 	}
@@ -267,6 +269,19 @@ func (p *page) printed() {
 		lines = lines[len(lines)-mostOutput:]
 	}
 	p.block("  ", strings.Join(lines, "\n"))
+}
+
+// mostMessage bounds the lines of a message in the report.
+const mostMessage = 20
+
+// shortened returns the beginning of a message that has many lines: a test may call Error
+// in a loop.
+func shortened(message string) string {
+	lines := strings.Split(message, "\n")
+	if len(lines) <= mostMessage {
+		return message
+	}
+	return strings.Join(lines[:mostMessage], "\n") + fmt.Sprintf("\n(%d more lines)", len(lines)-mostMessage)
 }
 
 func (p *page) stacks() {

@@ -37,13 +37,18 @@ var (
 
 // plain runs the selected tests of p twice in one process without control. The first
 // round shows tests that cannot run here at all. The second shows tests that cannot run
-// twice in one process, as schedules do.
-func (o *Options) plain(p *pkg) (*plainResult, error) { return o.plainRun(p, o.Run, 2) }
+// twice in one process, as schedules do. most is how long it may take; 0 is plainLimit.
+func (o *Options) plain(p *pkg, most time.Duration) (*plainResult, error) {
+	return o.plainRun(p, o.Run, 2, most)
+}
 
 // plainRun runs the tests of p that match the pattern, rounds times in one process
-// without control.
-func (o *Options) plainRun(p *pkg, pattern string, rounds int) (*plainResult, error) {
+// without control, for at most so long; 0 is plainLimit.
+func (o *Options) plainRun(p *pkg, pattern string, rounds int, most time.Duration) (*plainResult, error) {
 	limit := min(plainLimit, o.Timeout/3)
+	if most > 0 {
+		limit = min(limit, most)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	args := append(o.testFlags(pattern), "-test.v=test2json", fmt.Sprint("-test.count=", rounds), "-test.timeout=0")

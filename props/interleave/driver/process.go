@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"eventide/props/interleave/protocol"
@@ -49,6 +50,7 @@ type process struct {
 	request protocol.Request
 	count   uint64
 	stall   time.Duration // without progress, after which the process is killed; 0 for stallLimit
+	most    time.Duration // after which the process is killed, and has found nothing; 0 is no limit
 }
 
 // An ending is how a process ended, and all that it said.
@@ -67,6 +69,7 @@ type ending struct {
 	code    int
 	hung    bool // killed, because it made no progress
 	cut     bool // the records ended before the process did
+	timeUp  bool // killed, because its time was over
 	stalled *stall
 	took    time.Duration
 	cpu     time.Duration // processor time of the process
@@ -112,11 +115,20 @@ func (p *process) start() (*ending, error) {
 	e := &ending{pkg: p.pkg, born: map[uint64]string{}}
 	stalled := &stall{pid: cmd.Process.Pid, limit: p.stallLimit(), until: begin.Add(min(mostStalls*p.stallLimit(), p.opts.Timeout))}
 	watch := newWatchdog(stalled.limit, stalled.over, func() { killGroup(cmd.Process.Pid) })
+	var timeUp atomic.Bool
+	if p.most > 0 {
+		over := time.AfterFunc(p.most, func() {
+			timeUp.Store(true)
+			killGroup(cmd.Process.Pid)
+		})
+		defer over.Stop()
+	}
 	parseErr := protocol.Read(read, func(r protocol.Record) error { return e.take(r, watch) })
 	err = cmd.Wait()
 	if e.hung = watch.stop(); e.hung {
 		e.stalled = stalled
 	}
+	e.timeUp = timeUp.Load() && e.finding == nil && !e.summary
 	e.took, e.output = time.Since(begin), out.String()
 	if cmd.ProcessState != nil {
 		e.code = cmd.ProcessState.ExitCode()
@@ -147,6 +159,9 @@ func (e *ending) finish(p *process) {
 	if e.finding != nil {
 		e.finding.Cold = p.request.Cold
 		slices.SortFunc(e.finding.Goroutines, func(a, b protocol.Goroutine) int { return cmp.Compare(a.Number, b.Number) })
+	}
+	if e.timeUp {
+		return
 	}
 	if e.finding != nil || e.code == 0 && !e.hung {
 		e.cut = e.finding == nil && !e.summary

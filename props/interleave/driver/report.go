@@ -40,7 +40,7 @@ func (s plainState) String() string {
 }
 
 func (s repeatState) String() string {
-	return [...]string{repeatsMinimal: "minimal", repeatsBySeed: "seed", repeatsByPrefix: "prefix", repeatsNot: "not"}[s]
+	return [...]string{repeatsMinimal: "minimal", repeatsBySeed: "seed", repeatsUntried: "untried", repeatsByPrefix: "prefix", repeatsNot: "not"}[s]
 }
 
 // report calls Options.Report with the result of a search. Calls do not overlap.
@@ -90,7 +90,7 @@ func (s *search) why() string {
 	case c.TooLarge > 0:
 		return stoppedBySize
 	}
-	return "no schedule ended within the budget"
+	return stoppedByBudget
 }
 
 // reportPackage calls Options.Report with a package that was not explored.

@@ -219,9 +219,11 @@ func (s *session) testPackage(r *pkgRun, out *suite, left *budget) error {
 	if r.replays, err = s.replayAll(r.pkg); err != nil {
 		return err
 	}
-	if r.plain, err = s.opts.plain(r.pkg); err != nil {
+	left.spend(time.Since(r.began))
+	if r.plain, err = s.opts.plain(r.pkg, left.plain(len(r.tests)*s.opts.Count)); err != nil {
 		return err
 	}
+	left.spend(r.plain.took)
 	s.introduce(r, out)
 	var wg sync.WaitGroup
 	var showing sync.Mutex
@@ -270,38 +272,4 @@ func worst(a, b int) int {
 		return b
 	}
 	return a
-}
-
-// A budget is divided among the tests that are left. Time that a test does not need
-// goes to the others.
-type budget struct {
-	mu      sync.Mutex
-	total   time.Duration
-	tests   int
-	workers int
-}
-
-// share returns the budget of the next test; 0 is no limit.
-func (b *budget) share() time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.total == 0 {
-		return 0
-	}
-	workers := min(b.workers, max(b.tests, 1))
-	share := max(b.total*time.Duration(workers)/time.Duration(max(b.tests, 1)), time.Millisecond)
-	share = min(share, max(b.total, time.Millisecond))
-	b.tests--
-	b.total -= share / time.Duration(workers)
-	b.total = max(b.total, time.Millisecond)
-	return share
-}
-
-// unused gives back what a test left of its share.
-func (b *budget) unused(d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.total > 0 && d > 0 {
-		b.total += d / time.Duration(b.workers)
-	}
 }

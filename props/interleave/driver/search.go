@@ -9,27 +9,29 @@ import (
 
 // A search explores the schedules of one test.
 type search struct {
-	pkg      *pkg
-	test     test
-	opts     *Options
-	seed     uint64
-	fresh    bool          // a process for each schedule: the test cannot run twice in one
-	limit    uint64        // schedules; 0 is none
-	budget   time.Duration // of the search, without minimising; 0 is none
-	until    time.Time     // of the package's run; zero is none
-	leaks    bool
-	cold     bool   // processes have no warm-up, because it fails
-	largest  uint64 // operations of the largest schedule that passed
-	covered  coverage
-	found    []*found
-	spent    time.Duration
-	cpu      time.Duration       // processor time of the processes of once
-	alone    string              // what it printed when it failed alone without control; "" if it did not
-	plainCut time.Duration       // after which a run without control was killed in this test
-	stopped  string              // why the search ended before its limit; "" if it did not
-	program  string              // of interleave.Linearizable; "" draws one for each schedule
-	next     uint64              // place of the first schedule that has not run
-	progress func(*search) error // called before each process; nil for none
+	pkg        *pkg
+	test       test
+	opts       *Options
+	seed       uint64
+	fresh      bool          // a process for each schedule: the test cannot run twice in one
+	limit      uint64        // schedules; 0 is none
+	budget     time.Duration // of the search, without minimising; 0 is none
+	until      time.Time     // of the package's run; zero is none
+	leaks      bool
+	cold       bool   // processes have no warm-up, because it fails
+	largest    uint64 // operations of the largest schedule that passed
+	covered    coverage
+	found      []*found
+	spent      time.Duration
+	confirming time.Duration       // spent on findings
+	onceBy     time.Time           // when a process of once is killed; zero is never
+	cpu        time.Duration       // processor time of the processes of once
+	alone      string              // what it printed when it failed alone without control; "" if it did not
+	plainCut   time.Duration       // after which a run without control was killed in this test
+	stopped    string              // why the search ended before its limit; "" if it did not
+	program    string              // of interleave.Linearizable; "" draws one for each schedule
+	next       uint64              // place of the first schedule that has not run
+	progress   func(*search) error // called before each process; nil for none
 }
 
 // A found is one distinct finding of a test.
@@ -84,6 +86,12 @@ func (s *search) run() error {
 			s.stopped = stoppedByClose
 			break
 		}
+		if e.timeUp {
+			if s.covered.Schedules == 0 {
+				s.stopped = stoppedByBudget
+			}
+			break
+		}
 		if e.finding == nil && e.summary && ran == 0 && s.opts.Run != "" {
 			s.stopped = stoppedByPattern
 			break
@@ -95,7 +103,10 @@ func (s *search) run() error {
 			}
 			break // complete, or out of budget
 		}
-		if err := s.take(e, s.number(next)); err != nil {
+		begin := time.Now()
+		err = s.take(e, s.number(next))
+		s.confirming += time.Since(begin)
+		if err != nil {
 			return err
 		}
 		if !e.finding.Warm || p.request.Cold {
@@ -115,6 +126,7 @@ const (
 	stoppedByPattern = "no subtest matches -run"
 	stoppedByClose   = "the process closed the descriptor on which it reports"
 	stoppedByWait    = "a schedule waited for a process outside of control"
+	stoppedByBudget  = "no schedule ended within the budget"
 )
 
 // enough says whether the search ends after the finding of e.
@@ -145,7 +157,7 @@ func (s *search) enough(e *ending, dfs bool) bool {
 func (s *search) left() (time.Duration, bool) {
 	left := time.Duration(0)
 	if s.budget > 0 {
-		if left = s.budget - s.spent; left <= 0 {
+		if left = s.spare(); left <= 0 {
 			return 0, false
 		}
 	}
@@ -212,7 +224,11 @@ func (s *search) process(next uint64, budget time.Duration) *process {
 		r.Strategy, r.Bound, r.First, r.Budget = protocol.StrategyDFS, s.opts.Exhaust, 0, budget
 		count = 1 << 30
 	}
-	return &process{pkg: s.pkg, opts: s.opts, pattern: s.test.Pattern, request: r, count: count}
+	p := &process{pkg: s.pkg, opts: s.opts, pattern: s.test.Pattern, request: r, count: count}
+	if s.timed() {
+		p.most = s.spare() + budgetGrace
+	}
+	return p
 }
 
 // base is what all requests of the search have in common.
@@ -271,7 +287,7 @@ func (s *search) take(e *ending, from uint64) error {
 // tryAlone runs the test alone, without control. A test that needs one that runs before
 // it fails.
 func (s *search) tryAlone() error {
-	r, err := s.opts.plainRun(s.pkg, s.test.Pattern, 1)
+	r, err := s.opts.plainRun(s.pkg, s.test.Pattern, 1, s.alonePlain())
 	if err == nil && r.state(s.test.Name) == plainFailed {
 		s.alone = r.about(s.test.Name)
 	}
@@ -287,8 +303,9 @@ func (s *search) failsOnlyAgain(f *found) (bool, error) {
 	}
 	r := f.repeat
 	r.Cold = true
+	s.cutOff(time.Now().Add(traceLimit))
 	e, err := s.once(r, 1)
-	return err == nil && e.finding == nil, err
+	return err == nil && e.finding == nil && !e.timeUp, err
 }
 
 // cause is that of the ending's finding.
