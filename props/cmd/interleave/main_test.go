@@ -148,7 +148,7 @@ func TestBadFlags(t *testing.T) {
 		{"test -steps 0", "-steps is 0, want more than 0"},
 		{"test -parallel -1", "-parallel is -1, want more than 0"},
 		{"test -timeout 0s", "-timeout is 0s, want more than 0"},
-		{"test -faults fire", "-faults fire: want all, or some of [short reset slow files contexts]"},
+		{"test -faults fire", "-faults fire: want all, or some of [short reset slow files contexts cancels]"},
 		{"test -faults all -exhaust 2", "exclude each other"},
 		{"test -run (", "-run (:"},
 		{"hunt", "-run has to name the test"},
