@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -118,4 +119,40 @@ func (v *view) bands() {
 			}
 		}
 	}
+}
+
+// wholePage is one file: it loads nothing from a network.
+var wholePage = template.Must(template.New("page").Parse(`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{{.Title}}</title>
+<style>body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 90rem; padding: 1rem; }
+@media (prefers-color-scheme: dark) { body { color: #e4e7ec; background: #16181d; } }
+{{.Style}}</style>
+</head>
+<body>
+{{.Timeline}}
+<p>Keys: j and k go to the next and the previous row, Enter opens a row, b goes to the row where the rule is broken.</p>
+<script>{{.Script}}</script>
+</body>
+</html>
+`))
+
+// Page returns the timeline as a page of its own. It returns the error of Check.
+func (t *Timeline) Page() ([]byte, error) {
+	drawn, err := t.HTML()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = wholePage.Execute(&b, struct {
+		Title    string
+		Style    template.CSS
+		Script   template.JS
+		Timeline template.HTML
+	}{t.Title, Style(), Script(), drawn})
+	return b.Bytes(), err
 }

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"html/template"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,54 +8,21 @@ import (
 	picture "eventide/internal/timeline"
 )
 
-// timelinePage is one file: it loads nothing from a network.
-var timelinePage = template.Must(template.New("timeline").Parse(`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{{.Title}}</title>
-<style>body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 90rem; padding: 1rem; }
-@media (prefers-color-scheme: dark) { body { color: #e4e7ec; background: #16181d; } }
-{{.Style}}</style>
-</head>
-<body>
-{{.Timeline}}
-<p>Keys: j and k go to the next and the previous row, Enter opens a row, b goes to the row where the rule is broken.</p>
-<script>{{.Script}}</script>
-</body>
-</html>
-`))
-
-type htmlPage struct {
-	Title    string
-	Style    template.CSS
-	Script   template.JS
-	Timeline template.HTML
-}
-
 // writeHTML writes the timeline of a finding into the directory of -html, and returns
 // the name of the file.
 func (s *search) writeHTML(f *found) (string, error) {
 	if err := os.MkdirAll(s.opts.HTML, 0o755); err != nil {
 		return "", inputError("-html: %w", err)
 	}
-	p := s.picture(f)
-	drawn, err := p.HTML()
+	drawn, err := s.picture(f).Page()
 	if err != nil {
 		return "", err
 	}
 	name := filepath.Join(s.opts.HTML, unsafeName.ReplaceAllString(s.test.Name, "_")+"-"+f.cause.Verdict+"-"+shortHash(f.cause.key())+".html")
-	out, err := os.Create(name)
-	if err != nil {
+	if err := os.WriteFile(name, drawn, 0o644); err != nil {
 		return "", inputError("-html: %w", err)
 	}
-	defer out.Close()
-	if err := timelinePage.Execute(out, htmlPage{p.Title, picture.Style(), picture.Script(), drawn}); err != nil {
-		return "", err
-	}
-	return name, out.Close()
+	return name, nil
 }
 
 // picture is the minimal schedule of a finding, with what the page in text says about it.

@@ -87,7 +87,7 @@ func (e *exploration) run() (code int, err error) {
 	}
 	e.done.Complete = true
 	if len(e.done.Failed) == 0 {
-		e.writeTimeline(e.sample())
+		e.writeTimeline(e.sample(), "")
 	}
 	if err := e.emit(); err != nil {
 		return code, err

@@ -109,7 +109,6 @@ func (s settings) report(x *Explorer, f *Found) int {
 	if !s.quick {
 		least, tries = y.Minimise(f)
 	}
-	s.writeTimeline(least)
 	replay := ""
 	if path, err := NewCase(least).Save(s.caseDir()); err != nil {
 		fmt.Fprintln(s.err, "lane: the case could not be saved:", err)
@@ -119,6 +118,7 @@ func (s settings) report(x *Explorer, f *Found) int {
 		}
 		replay = "go run eventide/props/lanes/interleave/cmd/interleave -case " + props.ShellWord(path)
 	}
+	s.writeTimeline(least, replay)
 	var b bytes.Buffer
 	least.Write(&b, replay)
 	fmt.Fprintf(&b, "\nfound by %s in schedule %d of %s; %d switches before minimising, %d after, in %d replays\n",

@@ -20,7 +20,7 @@ func TestTimelineShowsTheStatesThatWere(t *testing.T) {
 	data, err := os.ReadFile(page)
 	require.NoError(t, err)
 	var states []string
-	for _, s := range regexp.MustCompile(`>(NotStarted|Started|ShuttingDown|Shutdown|Terminated)</text>`).FindAllSubmatch(data, -1) {
+	for _, s := range regexp.MustCompile(`rowspan="\d+"><span>(\w+)</span>`).FindAllSubmatch(data, -1) {
 		states = append(states, string(s[1]))
 	}
 	want := []string{"NotStarted", "Started", "ShuttingDown", "Shutdown", "Terminated"}

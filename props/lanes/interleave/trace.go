@@ -87,7 +87,7 @@ func (f *Found) columns(w io.Writer) {
 	}
 	fmt.Fprint(w, "\ntrace\n     ")
 	for _, g := range order {
-		fmt.Fprintf(w, "%-*s", columnWidth, fmt.Sprintf("g%d%s", g, map[bool]string{true: " (driver)"}[g == inprocess.Driver]))
+		fmt.Fprintf(w, "%-*s", columnWidth, nameOf(g))
 	}
 	fmt.Fprintln(w)
 	last := -1
@@ -103,6 +103,14 @@ func (f *Found) columns(w io.Writer) {
 		last = e.G
 		fmt.Fprintf(w, "%4d %s%s\n", i+1, strings.Repeat(" ", columnWidth*place[e.G]), clip(text, 2*columnWidth))
 	}
+}
+
+// nameOf is the heading of a column.
+func nameOf(g int) string {
+	if g == inprocess.Driver {
+		return fmt.Sprintf("g%d (driver)", g)
+	}
+	return fmt.Sprintf("g%d", g)
 }
 
 // opText names the operation of an event.
