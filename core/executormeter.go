@@ -10,7 +10,7 @@ func (e *Executor) NewMeter() *Meter {
 	m := &Meter{owner: e, begun: time.Now(), idleFrom: -1}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.gate&gateNotStarted != 0 || e.asleep {
+	if e.gate&gateNotStarted != 0 || e.asleep || State(e.state.Load()) == StateTerminated {
 		m.idleFrom = 0
 	}
 	e.meters = append(e.meters, m)

@@ -27,6 +27,9 @@ const (
 	AskLocal      Ask = "Local.Get" // and Local.Set, Local.Remove
 	AskFD         Ask = "Registration.FD"
 	AskChannels   Ask = "EventLoop.Channels"
+	AskResize     Ask = "Pool.Resize"       // and Pool.Size
+	AskMeter      Ask = "Executor.NewMeter" // and Meter.Read, Meter.Stack, Meter.Close
+	AskArguments  Ask = "NewExecutor"       // and every other call and option, with arguments at and beyond the bounds
 	AskPromise    Ask = "NewPromise"
 	AskSucceed    Ask = "Promise.TrySuccess"
 	AskFail       Ask = "Promise.TryFailure"
@@ -39,7 +42,7 @@ const (
 var asksOfPromises = []Ask{AskSucceed, AskFail, AskKeep, AskCancel, AskListenLate}
 
 // otherAsks need no promise.
-var otherAsks = []Ask{AskNow, AskDeadline, AskTimer, AskFuture, AskErr, AskOnDone, AskLocal, AskFD, AskChannels}
+var otherAsks = []Ask{AskNow, AskDeadline, AskTimer, AskFuture, AskErr, AskOnDone, AskLocal, AskFD, AskChannels, AskMeter, AskMeter, AskArguments}
 
 // ask makes the call of a step and records it: as a call of OpListen, because it may give
 // the loop a listener to call.
@@ -54,7 +57,10 @@ func (h *harness) ask(s Step) {
 func (h *harness) answerTo(s Step) {
 	switch s.Ask {
 	case AskNow:
-		if now := h.ex.Now(); !h.real && !now.Equal(time.Now()) {
+		if h.single() == nil {
+			return // a pool has no clock of its own
+		}
+		if now := h.single().Now(); !h.real && !now.Equal(time.Now()) {
 			h.blame("Now is %v, and the clock has %v", now, time.Now())
 		}
 	case AskDeadline, AskTimer:
@@ -72,6 +78,12 @@ func (h *harness) answerTo(s Step) {
 		h.askLocal()
 	case AskFD, AskChannels:
 		h.askLoop(s)
+	case AskMeter:
+		h.askMeter()
+	case AskArguments:
+		h.askArguments()
+	case AskResize:
+		h.askResize(s.Size)
 	default:
 		h.promises.ask(h, s)
 	}

@@ -64,7 +64,7 @@ func (h *harness) endOf(s *Script, inside bool) history.Outcome {
 func finish(end history.Outcome) {
 	switch end {
 	case history.Panicked:
-		panic("props: planned panic")
+		panic(plannedPanic)
 	case history.Exited:
 		runtime.Goexit()
 	}

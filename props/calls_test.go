@@ -10,6 +10,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,14 +105,13 @@ var alongWith = map[string]string{
 	"Executor.String": "Executor.State", "Executor.Parent": "Executor.State", "Executor.Context": "Executor.State", "Executor.ShutdownContext": "Executor.State",
 	"Executor.Termination": "Executor.State", "Termination.Done": "Executor.State", "Termination.Report": "Executor.State",
 	"Current": "Executor.State", "Registration.OnClose": "EventLoop.Register", "Registration.End": "Registration.Close",
-	"Future.Wait": "Submit", "Timer.Done": "Timer.Err", "Local.Set": "Local.Get", "Local.Remove": "Local.Get", "NewLocal": "Local.Get",
+	"Pool.Size": "Pool.Resize", "Meter.Read": "Executor.NewMeter", "Meter.Stack": "Executor.NewMeter", "Future.Wait": "Submit", "Timer.Done": "Timer.Err", "Local.Set": "Local.Get", "Local.Remove": "Local.Get", "NewLocal": "Local.Get",
 }
 
 // unmade are the calls that no program makes at a place that the table shows, and why.
 var unmade = map[string]string{
-	"NewPool":     "core's tests (poolspec_test.go) and the kit",
-	"NewExecutor": "makes the executor of each program", "NewEventLoop": "makes the event loop of each program that has one",
-	"Executor.NewMeter": "core's tests (meter_test.go) and those of core/watch", "Meter.Read": "core's tests", "Meter.Stack": "core's tests", "Meter.Close": "core's tests",
+	"NewPool": "makes the pool of each program that has one", "NewEventLoop": "makes the event loop of each program that has one",
+	"Meter.Close":        "called at the end of each program that has a meter",
 	"WithGoroutineStart": "core's tests (goroutinestart_test.go)",
 	"NewGroup":           "event loops in groups are in core's tests; the programs of G21 have groups of executors", "NewExecutorGroup": "makes the group of each program of G21",
 	"NewParkPoller": "sleeps inside the scripted poller of each program", "NewReadiness": "makes the events of the scripted poller",
@@ -144,6 +144,9 @@ func places(p Program, events []history.Event) map[string]map[place]int {
 				context = open[len(open)-1]
 			} else if calls[e.G] > 0 {
 				context = "spawner"
+			}
+			if p.Pool > 0 {
+				call = ofPool(call)
 			}
 			if at[call] == nil {
 				at[call] = map[place]int{}
@@ -256,8 +259,19 @@ func tableOf(calls []string, seen map[string]map[place]int) string {
 	return b.String()
 }
 
+// ofPool is the call on a pool that programs make where they make this one on an executor.
+func ofPool(call string) string {
+	if method, is := strings.CutPrefix(call, "Executor."); is {
+		return "Pool." + method
+	}
+	return call
+}
+
 // base is the call beside which another one is made.
 func base(call string) string {
+	if method, is := strings.CutPrefix(call, "Pool."); is && alongWith["Executor."+method] != "" {
+		return ofPool(alongWith["Executor."+method])
+	}
 	if other := alongWith[call]; other != "" {
 		return other
 	}
@@ -282,8 +296,7 @@ func cellOf(at map[place]int, context string) string {
 func TestEveryCall(t *testing.T) {
 	calls := exportedCalls(t)
 	calls = slices.DeleteFunc(calls, func(call string) bool {
-		return strings.HasPrefix(call, "Group.") || // the programs of G21 are of another kind
-			strings.HasPrefix(call, "Pool.") // programs are for one loop; TestPoolBehavesLikeItsSpecification generates calls of a pool, and the kit makes them
+		return strings.HasPrefix(call, "Group.") // the programs of G21 are of another kind
 	})
 	made := map[string]bool{"Executor.Stats": true, "Executor.Running": true, "Executor.TryExecute": true, "Future.Cancel": true}
 	for _, call := range callOf {
@@ -292,8 +305,13 @@ func TestEveryCall(t *testing.T) {
 	for call := range alongWith {
 		made[call] = true
 	}
-	for _, ask := range append(append([]Ask{AskPromise}, asksOfPromises...), otherAsks...) {
+	for _, ask := range slices.Concat([]Ask{AskPromise, AskResize}, asksOfPromises, otherAsks) {
 		made[string(ask)] = true
+	}
+	for call := range maps.Clone(made) {
+		if pooled := ofPool(call); slices.Contains(calls, pooled) {
+			made[pooled] = true
+		}
 	}
 	for _, call := range calls {
 		if made[call] == (unmade[call] != "") {

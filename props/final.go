@@ -18,14 +18,17 @@ type Final struct {
 	Err    error // of the Termination
 	Early  int   // tasks that were refused with a State before Terminated
 
-	Plain    bool // not an event loop: it has no channels, and its poller is not rebuilt
-	Reopened int  // how often the scripted poller was reopened; -1: a real one
+	Reports  Reports
+	Handler  Handler  // of the program
+	Metered  *Metered // nil: the program made no meter
+	Plain    bool     // not an event loop: it has no channels, and its poller is not rebuilt
+	Reopened int      // how often the scripted poller was reopened; -1: a real one
 }
 
 // final reads the Final of the executor, which must have terminated.
 func (h *harness) final() *Final {
 	t := h.ex.Termination()
-	f := &Final{Report: t.Report(), Stats: h.ex.Stats(), Err: t.Err(), Early: int(h.refusedEarly.Load())}
+	f := &Final{Report: t.Report(), Stats: h.ex.Stats(), Err: t.Err(), Early: int(h.refusedEarly.Load()), Reports: h.reporter.take(), Handler: h.handler, Metered: h.metered()}
 	switch kernel := h.fds.kernel.(type) {
 	case nil:
 		f.Plain = true
@@ -56,7 +59,8 @@ type fromLog struct {
 	first                      *history.Event // the Invoke of the shutdown call that took effect first
 	firstAt, closedAt, done    time.Duration
 	timedOut, failed           bool
-	kept, asleep               bool // at a close by the timeout: a body ran before and after that instant; the loop slept
+	late                       *history.Event // the first body that began on the loop before the panic handler got an earlier panic
+	kept, asleep               bool           // at a close by the timeout: a body ran before and after that instant; the loop slept
 }
 
 // readLog reads it.
@@ -64,13 +68,22 @@ func readLog(h *history.History) (l fromLog) {
 	l.tally = h.Tally()
 	timers := map[int]bool{}
 	bodies := map[int64][]*history.Event{}
-	asleep := false
+	asleep, running, unreported := false, 0, 0
 	for i := range h.Events {
 		e := &h.Events[i]
+		switch {
+		case e.Kind == history.End && e.Outcome == history.Panicked && e.InLoop:
+			unreported++
+		case e.Kind == history.Begin && e.ID == handlerID && e.InLoop:
+			unreported--
+		case e.Kind == history.Begin && e.Body != history.BodyListener && unreported > 0 && l.late == nil:
+			l.late = e
+		}
 		switch e.Kind {
 		case history.Begin:
 			if e.Body != history.BodyListener {
 				bodies[e.G] = append(bodies[e.G], e)
+				running++
 			}
 			l.hooks += one(e.Body == history.BodyHook)
 			l.timerRuns += one(e.Body == history.BodyTimer)
@@ -80,6 +93,7 @@ func readLog(h *history.History) (l fromLog) {
 				begin := open[len(open)-1]
 				l.kept = l.kept || l.timedOut && begin.At < l.closedAt && l.closedAt < e.At
 				bodies[e.G] = open[:len(open)-1]
+				running--
 			}
 		case history.Return:
 			if e.Op.Timers() && e.Outcome == history.Accepted {
@@ -103,7 +117,7 @@ func readLog(h *history.History) (l fromLog) {
 			l.failed = l.failed || e.Cause.Failure()
 			if e.Cause == history.CauseTimeout && e.To == history.Shutdown {
 				l.timedOut, l.closedAt = true, e.At
-				l.asleep = asleep
+				l.asleep = asleep && running == 0 // of a pool, one worker sleeps while another runs a body
 			}
 		case history.Done:
 			l.done = e.At
@@ -168,7 +182,7 @@ func checkFinal(h *history.History, rules history.Rules, f *Final) *history.Viol
 		wrong = checkEnd(l, rules, f)
 	}
 	if wrong == "" {
-		return nil
+		return checkReports(l, rules, f)
 	}
 	return &history.Violation{Guarantee: "G20", Predicate: "Final", Sentence: "the report and the last snapshot agree with the log", Text: wrong}
 }
@@ -195,6 +209,51 @@ func checkEnd(l fromLog, rules history.Rules, f *Final) string {
 		return fmt.Sprintf("Report.Running is empty, and a body ran as the timeout passed at %v", l.closedAt)
 	case rules.Virtual && (l.asleep || !l.timedOut) && r.Running != "":
 		return fmt.Sprintf("Report.Running names a body, and none ran as the timeout passed (timed out: %v): %s", l.timedOut, r.Running)
+	}
+	return ""
+}
+
+// checkReports compares what was reported with the log and the report.
+func checkReports(l fromLog, rules history.Rules, f *Final) *history.Violation {
+	wrong := wrongReports(l, rules, f)
+	if wrong == "" {
+		return nil
+	}
+	return &history.Violation{Guarantee: "G14", Predicate: "Reports", Sentence: "each panic and each failure is reported once", Text: wrong}
+}
+
+// wrongReports returns the first difference, or "".
+func wrongReports(l fromLog, rules history.Rules, f *Final) string {
+	logged := func(message string) int { return f.Reports.Logged[message] }
+	panics := f.Reports.Handled
+	if f.Handler == HandlerNone {
+		panics = logged("panic in a body")
+	}
+	timeouts := logged("timeout of the graceful shutdown passed")
+	failures := logged("the loop failed") + logged("the pool failed")
+	switch {
+	case panics < l.panicked || panics > l.tally.Panicked: // that of a listener may be reported later
+		return fmt.Sprintf("%d panics were reported, and %d bodies and %d bodies and listeners panicked", panics, l.panicked, l.tally.Panicked)
+	case f.Handler != HandlerNone && l.late != nil && !rules.Overlap:
+		return fmt.Sprintf("a body began at #%d, and the panic handler had not got the panic before", l.late.N)
+	case f.Handler != HandlerNone && logged("panic in a body") > 0:
+		return "a panic was logged, though there is a panic handler"
+	case logged("panic in the panic handler") != f.Reports.HandlerPanics:
+		return fmt.Sprintf("the panic handler panicked %d times, and %d panics of it were logged", f.Reports.HandlerPanics, logged("panic in the panic handler"))
+	case timeouts > one(l.timedOut), f.Report.Running != "" && timeouts == 0:
+		return fmt.Sprintf("%d timeouts were logged, and the log has one: %v; the body that ran: %q", timeouts, l.timedOut, f.Report.Running)
+	case failures != one(l.failed) && f.Err == nil:
+		return fmt.Sprintf("%d failures were logged, and the executor failed: %v", failures, l.failed)
+	}
+	for _, message := range []string{
+		"panic in the tracer", "panic in the function of WithGoroutineStart", "the alarm of a second shutdown call could not be stopped",
+	} {
+		if n := logged(message); n > 0 {
+			return fmt.Sprintf("%q was logged %d times", message, n)
+		}
+	}
+	if rebuilds := logged("the poller was rebuilt"); f.Reopened >= 0 && int64(rebuilds) > f.Stats.Rebuilds {
+		return fmt.Sprintf("%d rebuilt pollers were logged, and Stats.Rebuilds is %d", rebuilds, f.Stats.Rebuilds)
 	}
 	return ""
 }

@@ -47,6 +47,7 @@ type generator struct {
 	resets   []int // timers, likewise
 	hooks    []int
 	loop     bool  // there are descriptors
+	pool     bool  // the program runs on a pool
 	regs     []int // registered so far
 	promises []int // made so far
 	broken   bool  // the poller will fail permanently
@@ -65,6 +66,10 @@ func (g *generator) program() Program {
 	}
 	g.policy = p.Timers
 	g.descriptors(&p)
+	if !g.loop && g.chance(6, "pool") {
+		g.pool = true
+		p.Pool = rapid.SampledFrom([]int{1, 2, 2, 3, 8}).Draw(g.T, "pool of")
+	}
 	g.huge = !g.loop && !g.profile.Real && p.Timers != history.RunTimersUntilTimeout && g.chance(6, "huge timeouts")
 	if g.profile.Limit || g.chance(6, "limited") {
 		limits := []int{16, 16, 1, 17, 20} // less than 16 is 16
@@ -74,11 +79,14 @@ func (g *generator) program() Program {
 		p.Limit = rapid.SampledFrom(limits).Draw(g.T, "limit")
 		p.Retries = g.one(3, "retries")
 	}
+	if g.profile.Abrupt && g.chance(2, "panic handler") || g.chance(6, "panic handler, rarely") {
+		p.Handler = rapid.SampledFrom([]Handler{HandlerPlain, HandlerPanic, HandlerExit, HandlerCalls}).Draw(g.T, "handler")
+	}
 	if g.profile.Spawner || g.chance(8, "spawner") {
 		starts := []Start{StartRefused, StartSlow, StartCallback, StartInline, StartTwice, StartLate, StartPanic, StartOK}
 		p.Starts = rapid.SliceOfN(rapid.SampledFrom(starts), 0, 3).Draw(g.T, "starts")
 	}
-	if g.profile.Again && g.chance(60, "busy loop") {
+	if g.profile.Again && !g.pool && g.chance(60, "busy loop") {
 		return g.busyLoop(p)
 	}
 	if g.chance(8, "burst") {
@@ -89,6 +97,9 @@ func (g *generator) program() Program {
 	}
 	if g.profile.Wide && g.chance(60, "many") {
 		p.Actors = append(p.Actors, Actor{Steps: g.many()})
+	}
+	if g.pool && g.chance(2, "blocked workers") {
+		p.Actors = append(p.Actors, Actor{Steps: g.blocked()})
 	}
 	for range 1 + g.one(4, "actors") {
 		p.Actors = append(p.Actors, Actor{Steps: g.steps(6, 0)})
@@ -184,6 +195,9 @@ func (g *generator) step(depth int) Step {
 	s := Step{Op: g.op()}
 	if g.profile.Real {
 		s.Op = realOp(s.Op)
+	}
+	if g.pool {
+		s.Op = forPool(s.Op)
 	}
 	if s.Op.Timers() {
 		if g.timers++; g.timers > mostTimers && g.policy != history.CancelTimers {

@@ -46,6 +46,9 @@ func (g *generator) inBurst() Step {
 		history.OpExecute, history.OpAfterIteration, history.OpAddHook, history.OpSubmit,
 	}
 	s := Step{Op: rapid.SampledFrom(ops).Draw(g.T, "in the burst"), Body: &Script{}}
+	if g.pool {
+		s.Op = forPool(s.Op)
+	}
 	if s.Op == history.OpSchedule {
 		if g.timers++; g.timers > mostTimers && g.policy != history.CancelTimers {
 			s.Op = history.OpExecute
@@ -57,7 +60,11 @@ func (g *generator) inBurst() Step {
 	case 2:
 		s.Body.Steps = []Step{{Op: history.OpCancel, Target: g.pick(g.cancels, "of")}}
 	case 3:
-		s.Body.Steps = []Step{{Op: history.OpAfterIteration, ID: g.newID(), Body: &Script{}}}
+		later := Step{Op: history.OpAfterIteration, ID: g.newID(), Body: &Script{}}
+		if g.pool {
+			later.Op = forPool(later.Op)
+		}
+		s.Body.Steps = []Step{later}
 	}
 	s.ID = g.newID()
 	g.submitted(s)

@@ -23,9 +23,10 @@ type Recording struct {
 	AlarmsLeft int  // alarms of the executor that were still set after Done (G24)
 	Unfinished bool // the events end before the run does: missing events are no violation
 
-	Goroutines []int64 // of the actors of the program, in their order; 0: the actor did not begin
-	Final      *Final  // nil: the executor has not terminated, or the lane does not read it
-	Wrong      string  // the first contradiction between answers of the executor; see harness.look
+	Goroutines []int64   // of the actors of the program, in their order; 0: the actor did not begin
+	Final      *Final    // nil: the executor has not terminated, or the lane does not read it
+	Resized    []Resized // of a pool
+	Wrong      string    // the first contradiction between answers of the executor; see harness.look
 }
 
 // Run runs the program on core, in the testing/synctest bubble of the caller. Goroutines
@@ -56,7 +57,7 @@ func (h *harness) run(p Program) Recording {
 	h.steps(own.Steps, true)
 	actors.Wait()
 	h.end()
-	out := Recording{Events: h.rec.log.Take(), AlarmsLeft: h.alarmsLeft, Goroutines: goroutines, Final: h.said}
+	out := Recording{Events: h.rec.log.Take(), AlarmsLeft: h.alarmsLeft, Goroutines: goroutines, Final: h.said, Resized: h.sizes}
 	if wrong := h.wrong.Load(); wrong != nil {
 		out.Wrong = *wrong
 	}
@@ -66,7 +67,7 @@ func (h *harness) run(p Program) Recording {
 // harness drives one executor.
 type harness struct {
 	rec   *recorder
-	ex    *core.Executor
+	ex    executor
 	fds   descriptors
 	start time.Time // of the log
 	real  bool      // runs in real time
@@ -82,6 +83,12 @@ type harness struct {
 	looped       atomic.Bool            // a body has begun
 	endings      sync.WaitGroup         // listeners of the termination that were not called
 	promises     promises
+	reporter     reporter
+	meter        *meter       // guarded by mu until the end
+	handler      Handler      // of the program
+	resizing     atomic.Int64 // calls of Resize that have begun
+	resized      atomic.Int64 // and those that have returned
+	sizes        []Resized    // guarded by mu
 
 	sampling control.Mutex
 	samples  []history.Stats // guarded by sampling: memory for the next samples
@@ -97,12 +104,14 @@ type harness struct {
 }
 
 func emptyHarness(p Program, buf []history.Event) *harness {
-	return &harness{
-		rec: newRecorder(buf), starts: p.Starts,
+	h := &harness{
+		rec: newRecorder(buf), starts: p.Starts, handler: p.Handler,
 		futures: map[int]*core.Future[int]{}, timers: map[int]*core.Timer{},
 		removes: map[int]func() bool{}, runs: map[int]int{}, listeners: map[int]int{}, start: time.Now(),
 		fds: descriptors{byID: map[int]*registration{}},
 	}
+	h.reporter.h = h
+	return h
 }
 
 // options returns the options of both lanes.
@@ -110,7 +119,10 @@ func (h *harness) options(p Program) []core.Option {
 	opts := []core.Option{
 		core.WithTracer(h.rec), core.WithSpawner(h.spawn),
 		core.WithTimersAtShutdown(p.Timers),
-		core.WithLogger(slog.New(slog.DiscardHandler)), // panics of programs are expected
+		core.WithLogger(slog.New(&h.reporter)),
+	}
+	if p.Handler != HandlerNone {
+		opts = append(opts, core.WithPanicHandler(h.reporter.handler(p.Handler)))
 	}
 	if p.Limit > 0 {
 		opts = append(opts, core.WithMaxPendingTasks(p.Limit))
@@ -133,10 +145,14 @@ func newHarness(p Program, buf []history.Event) *harness {
 		h.fds.loop, h.fds.kernel, h.ex = loop, kernel, &loop.Executor
 		return h
 	}
-	ex, err := core.NewExecutor(opts...)
+	var err error
+	if p.Pool > 0 {
+		h.ex, err = core.NewPool(p.Pool, opts...)
+	} else {
+		h.ex, err = core.NewExecutor(opts...)
+	}
 	if err != nil {
 		panic(err) // the generator makes only valid options
 	}
-	h.ex = ex
 	return h
 }

@@ -73,6 +73,8 @@ func (h *harness) call(s Step) {
 	case s.Op == history.OpModify:
 		h.modify(s)
 		return
+	case s.Op == history.OpAfterIteration && h.single() == nil:
+		return // a pool has no turns
 	case s.Op.Registers() && h.fds.loop == nil:
 		return // minimising may have removed the event loop
 	case s.Op == history.OpState:
@@ -114,7 +116,7 @@ func (h *harness) do(s Step) history.Outcome {
 	case history.OpExecuteLazy:
 		return answer(h.refusal(h.ex.ExecuteLazy(h.body(history.BodyTask, s))))
 	case history.OpAfterIteration:
-		return answer(h.refusal(h.ex.ExecuteAfterIteration(h.body(history.BodyTail, s))))
+		return answer(h.refusal(h.single().ExecuteAfterIteration(h.body(history.BodyTail, s))))
 	case history.OpSchedule, history.OpFixedRate, history.OpFixedDelay:
 		return h.schedule(s)
 	case history.OpAddHook:

@@ -18,7 +18,7 @@ func (h *harness) look() {
 		h.blame("Current says %v and InEventLoop %v", ok, inside)
 	case inside && !h.traced.Swap(true) && h.ex.Running() == "":
 		h.blame("Running is empty, and a body asks")
-	case h.ex.Parent() != nil:
+	case h.single() != nil && h.single().Parent() != nil:
 		h.blame("the executor is a child of a group")
 	case h.ex.Name() == "" || h.ex.String() == "":
 		h.blame("the executor has the name %q and is printed as %q", h.ex.Name(), h.ex.String())

@@ -46,6 +46,8 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 		v.addAny(check(events))
 	}
 	v.addAny(checkFinal(h, terms.observed, out.Final))
+	v.addAny(checkMeter(h, terms.observed, out.Final))
+	v.addAny(checkPool(events, terms.observed, p, out.Resized))
 	if out.Wrong != "" {
 		v.add(contradiction(out.Wrong))
 	}
@@ -60,7 +62,7 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 	if terms.early {
 		steps, modelled = asModelled(events)
 	}
-	if v.Unrefined = !modelled; modelled {
+	if v.Unrefined = !modelled || terms.alone; !v.Unrefined {
 		v.addAny(Refine(steps, terms.rules))
 	}
 	switch linearizable(h, events, terms) {

@@ -20,6 +20,9 @@ type Program struct {
 	Actors  []Actor             `json:"actors"`
 	Main    bool                `json:"main,omitempty"` // the goroutine that runs the program is the last actor
 
+	Handler Handler `json:"handler,omitempty"` // the panic handler
+	Pool    int     `json:"pool,omitempty"`    // the size of a pool; 0: an executor
+
 	Loop  bool                `json:"loop,omitempty"`  // an event loop over the scripted poller
 	Drain history.DrainPolicy `json:"drain,omitempty"` // of an event loop
 }
@@ -58,6 +61,7 @@ type Step struct {
 	Try     bool          `json:"try,omitempty"`   // of an Execute: it is a TryExecute
 	Times   int           `json:"times,omitempty"` // the call is made so often, each time with another label
 	Ask     Ask           `json:"ask,omitempty"`   // a call that the model does not know, instead of Op
+	Size    int           `json:"size,omitempty"`  // of a pool, for AskResize
 
 	// For descriptors. A step with an Env is not a call, and has no Op.
 	Env      Env             `json:"env,omitempty"`
@@ -97,6 +101,12 @@ func (p Program) String() string {
 	fmt.Fprintf(&b, "executor: limit=%d retries=%d timers=%v starts=%v\n", p.Limit, p.Retries, p.Timers, p.Starts)
 	if p.Loop {
 		fmt.Fprintf(&b, "event loop: drain=%v\n", p.Drain)
+	}
+	if p.Handler != HandlerNone {
+		fmt.Fprintf(&b, "panic handler: %s\n", p.Handler)
+	}
+	if p.Pool > 0 {
+		fmt.Fprintf(&b, "pool: size=%d\n", p.Pool)
 	}
 	for i, a := range p.Actors {
 		fmt.Fprintf(&b, "%s:\n", p.nameOf(i))
@@ -180,7 +190,7 @@ func (s Step) String() string {
 		{"timeout=", s.Timeout, s.Op == history.OpShutdownGracefully},
 		{"fd=", s.FD, s.FD != 0}, {"interest=", s.Interest, s.Op.Registers() || s.Op == history.OpModify},
 		{"drains after ", s.Drain, s.Drain != 0}, {"lingers ", s.Linger, s.Linger != 0}, {"bytes=", s.Bytes, s.Bytes != 0},
-		{"ends asked ", s.AskedEnd, s.AskedEnd != 0},
+		{"ends asked ", s.AskedEnd, s.AskedEnd != 0}, {"size=", s.Size, s.Size != 0},
 	} {
 		if part.set {
 			fmt.Fprintf(&b, " %s%v", part.name, part.value)

@@ -30,6 +30,8 @@ type relaxation struct {
 	parts      history.Parts // parts that the log does not have, or that cannot be promised
 	predicates []string      // predicates that are not judged
 	anyTimers  bool          // the model alone judges which timers a shutdown runs
+	overlap    bool          // bodies may overlap
+	unmodelled bool          // the model has one loop
 	early      bool          // the log may show events later than they took effect: see asModelled, acceptStarters
 
 	why string
@@ -66,6 +68,14 @@ var relaxations = []relaxation{
 		why: "a listener that is added to a complete future wakes the loop, and no call in the log shows that",
 	},
 	{
+		lanes: everyLane, programs: Program.Overlaps, overlap: true, unmodelled: true, parts: history.OneLoop | history.Parks, predicates: []string{"S5", "V7"},
+		why: "the workers of a pool sleep one by one, and what two of them have taken begins in either order: checkPool judges it instead",
+	},
+	{
+		lanes: Chosen, programs: Program.Overlaps, anyTimers: true,
+		why: "each worker of a pool may have taken a timer before the shutdown call, and begin it afterwards",
+	},
+	{
 		lanes: Chosen | Ticking, early: true,
 		why: "every step may come between a decision and the event that tells it; with free goroutines hardly any does",
 	},
@@ -77,6 +87,7 @@ type terms struct {
 	observed history.Rules // for the predicates
 	skipped  []string      // predicates
 	early    bool
+	alone    bool // the model has one loop, and the program more
 }
 
 // RulesOf returns which parts the history of a program has in the lane Virtual, and the
@@ -103,6 +114,8 @@ func termsOf(lane Lane, p Program) terms {
 		t.rules.Parts &^= r.parts
 		t.skipped = append(t.skipped, r.predicates...)
 		t.early = t.early || r.early
+		t.alone = t.alone || r.unmodelled
+		t.rules.Overlap = t.rules.Overlap || r.overlap
 		if r.anyTimers {
 			policy = history.AnyTimers
 		}
@@ -113,6 +126,11 @@ func termsOf(lane Lane, p Program) terms {
 }
 
 func startsSlowly(p Program) bool { return slices.Contains(p.Starts, StartSlow) }
+
+// Overlaps reports whether a program runs on a pool that has or may get several workers.
+func (p Program) Overlaps() bool {
+	return p.Pool > 1 || p.Pool > 0 && p.AnyStep(func(s Step) bool { return s.Ask == AskResize })
+}
 
 // listens reports whether a listener is added to a future.
 func listens(p Program) bool {

@@ -13,6 +13,7 @@ func TestRelaxations(t *testing.T) {
 	programs := []Program{
 		{}, {Starts: []Start{StartSlow}},
 		{Actors: []Actor{{Steps: []Step{{Body: &Script{Listen: true}}}}}},
+		{Pool: 2},
 	}
 	all := relaxations
 	defer func() { relaxations = all }()

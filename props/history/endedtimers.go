@@ -6,8 +6,8 @@ import "time"
 // the next body begins: from there on no snapshot counts them, and Cancel returns false.
 // A body may wait for their end.
 func judgeCancelledInTime(j *judge) {
-	if j.first == nil || j.Rules.Timers == AnyTimers {
-		return
+	if j.first == nil || j.Rules.Timers == AnyTimers || j.Rules.Overlap {
+		return // a timer that runs beside the next body has not ended
 	}
 	behind := j.firstBehind()
 	if behind == nil {

@@ -83,7 +83,8 @@ func (h *History) placeMoves() {
 
 // movedBefore reports whether a Reset that returned true moved the run s, which was due
 // before it at due. A run that the loop had dequeued before the Reset may begin in the log
-// after it; then the Reset moved the next run of a periodic timer.
+// after it; then the Reset moved the next run of a periodic timer. In virtual time such a run
+// begins in the instant of the Reset.
 func (h *History) movedBefore(c *call, e *entry, s *span, due time.Duration) bool {
 	switch n := c.position(); {
 	case s.begin.N < n:
@@ -91,7 +92,7 @@ func (h *History) movedBefore(c *call, e *entry, s *span, due time.Duration) boo
 	case s.begin.At >= deadlineOf(c).at || !e.periodic() || due > h.at(n):
 		return true
 	default:
-		return !h.nextBody(s, n)
+		return h.Rules.Virtual && s.begin.At > h.at(n) || !h.nextBody(s, n)
 	}
 }
 

@@ -237,7 +237,7 @@ func (s *settings) checkAuto() error {
 		return errors.New("got -package or -by without -auto")
 	case s.pkg != "" && !slices.Contains(measured, s.pkg):
 		return fmt.Errorf("-package is %q, want one of %s", s.pkg, strings.Join(measured, ", "))
-	case s.by != "" && !slices.Contains(score.Order(), score.By(s.by)):
+	case s.by != "" && slices.ContainsFunc(strings.Split(s.by, ","), func(by string) bool { return !slices.Contains(score.Order(), score.By(by)) }):
 		return fmt.Errorf("-by is %q, want one of %v", s.by, score.Order())
 	case s.keep && s.pkg+s.by != "":
 		return errors.New("got -keep and one of -package and -by: a kept run is of all packages and all checks")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,10 +42,10 @@ func (j *autoJudge) judge(p auto.Pick) (score.Pick, error) {
 	defer os.RemoveAll(dir)
 	began := time.Now()
 	for _, by := range score.Order() {
-		if j.by != "" && by != score.By(j.by) {
+		if !j.looks(by) {
 			continue
 		}
-		if v.Verdict == score.Killed && !by.Always() || by.Races() && !aboutLocks[p.Operator] {
+		if v.Verdict == score.Killed && (j.by != "" || !by.Always()) || by.Races() && !aboutLocks[p.Operator] {
 			continue
 		}
 		at := time.Now()
@@ -63,6 +64,11 @@ func (j *autoJudge) judge(p auto.Pick) (score.Pick, error) {
 	}
 	v.Seconds = time.Since(began).Seconds()
 	return v, nil
+}
+
+// looks reports whether the kind of check is one of those that look.
+func (s settings) looks(by score.By) bool {
+	return s.by == "" || slices.Contains(strings.Split(s.by, ","), string(by))
 }
 
 // aboutLocks are the operators whose mutants may be data races and nothing else. The race
@@ -143,7 +149,7 @@ func (a *autoLanes) control() error {
 	defer os.RemoveAll(dir)
 	none := mutant.Mutant{Name: "control"}
 	for name, check := range map[string]autoCheck{"virtual": a.virtual, "real": a.real, "sockets": a.sockets} {
-		if a.by != "" && a.by != name {
+		if !a.looks(score.By(name)) {
 			continue
 		}
 		look, _, err := check(none, "core", dir)

@@ -90,7 +90,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.Uint64Var(&s.seed, "seed", 1, "base of the seeds")
 	f.IntVar(&s.auto, "auto", 0, "instead, draw this many mechanical mutants of "+strings.Join(measured, ", ")+" by -seed, and keep their score in auto.json")
 	f.StringVar(&s.pkg, "package", "", "with -auto: draw from this package alone, such as core/tcp")
-	f.StringVar(&s.by, "by", "", "with -auto: let this kind of check alone look for each, such as sockets")
+	f.StringVar(&s.by, "by", "", "with -auto: let this kind of check alone look for each, such as sockets; of several, separated by commas, one looks for what those before it missed")
 	f.BoolVar(&s.keep, "keep", false, "with -auto: add the run to "+keptRuns)
 	f.BoolVar(&s.autoCheck, "auto-check", false, "instead, compare the newest run of "+keptRuns+" with those before it")
 	if err := command.Parse(f, args, stderr, s.check); err != nil {

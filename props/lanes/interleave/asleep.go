@@ -17,9 +17,9 @@ import (
 // is ever late.
 //
 // Programs with a spawner of their own are not judged: the loop may run on the goroutine
-// of a caller.
+// of a caller. Nor are pools of several workers, which sleep one by one.
 func unwoken(p props.Program, events []history.Event) *history.Violation {
-	if len(p.Starts) > 0 {
+	if len(p.Starts) > 0 || p.Overlaps() {
 		return nil
 	}
 	s := sleep{
@@ -46,7 +46,7 @@ func unwoken(p props.Program, events []history.Event) *history.Violation {
 // the clock does not only move when nobody can run: when the loop read it is not known.
 func overslept(sc Scenario, events []history.Event) *history.Violation {
 	p := sc.Program
-	if p.Loop || len(p.Starts) > 0 || p.Timers != history.CancelTimers || sc.Time != inprocess.Idle {
+	if p.Loop || p.Overlaps() || len(p.Starts) > 0 || p.Timers != history.CancelTimers || sc.Time != inprocess.Idle {
 		return nil
 	}
 	asked, last := 0, time.Duration(0) // the first shutdown call; from when on it is quiet

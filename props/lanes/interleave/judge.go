@@ -120,9 +120,10 @@ func ending(r *inprocess.Result) *history.Violation {
 // seeds are those of historyHash.
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
-// historyHash is the same for histories that differ only in the numbers of goroutines.
+// historyHash is the same for recordings that differ only in the numbers of goroutines.
 func historyHash(r *inprocess.Result, out props.Recording) (key [2]uint64) {
 	var seen [64]int64
+	text := said(out)
 	for i, seed := range seeds {
 		var h maphash.Hash
 		h.SetSeed(seed)
@@ -140,9 +141,28 @@ func historyHash(r *inprocess.Result, out props.Recording) (key [2]uint64) {
 				maphash.WriteComparable(&h, *stats)
 			}
 		}
+		h.WriteString(text)
 		key[i] = h.Sum64()
 	}
 	return key
+}
+
+// said is what the executor said of itself, as text. Report.Running has numbers of goroutines, so
+// only whether it names a body counts.
+func said(out props.Recording) string {
+	if out.Final == nil {
+		return fmt.Sprint(out.Wrong, out.Resized)
+	}
+	f := *out.Final
+	if f.Report.Running != "" {
+		f.Report.Running = "a body"
+	}
+	var metered props.Metered
+	if f.Metered != nil {
+		metered = *f.Metered
+	}
+	f.Err, f.Metered = nil, nil // printed by value
+	return fmt.Sprintf("%q %v %+v %v %+v", out.Wrong, out.Resized, f, out.Final.Err, metered)
 }
 
 // renumbered returns the position of a goroutine among the first n that were seen, of which

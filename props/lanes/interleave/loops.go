@@ -95,6 +95,32 @@ func loopPair(a, b call, drain time.Duration) Scenario {
 	return Scenario{Name: name, Program: p}
 }
 
+// poolCalls are calls on a pool of two workers.
+var poolCalls = []call{
+	calls[0], calls[1], calls[3], calls[4], calls[6],
+	{"wider", one(props.Step{Ask: props.AskResize, Size: 3})},
+	{"narrower", one(props.Step{Ask: props.AskResize, Size: 1})},
+	{"exit", func(id int) []props.Step {
+		return []props.Step{{Op: history.OpExecute, ID: id, Body: &props.Script{End: history.Exited}}}
+	}},
+	calls[8], calls[9],
+}
+
+// PoolPairs returns a scenario for every pair of calls on a pool of which one worker sleeps.
+func PoolPairs() []Scenario {
+	var all []Scenario
+	for i, a := range poolCalls {
+		for _, b := range poolCalls[i:] {
+			p := props.Program{Pool: 2, Actors: []props.Actor{{Steps: a.steps(1)}, {Steps: b.steps(2)}, {Steps: calls[0].steps(3)}}}
+			for k := range 2 {
+				p.Actors[k].Steps[0].Wait = time.Millisecond
+			}
+			all = append(all, Scenario{Name: "pool " + a.name + "|" + b.name, Program: p})
+		}
+	}
+	return all
+}
+
 // Groups returns small programs on groups.
 func Groups() []Scenario {
 	var all []Scenario

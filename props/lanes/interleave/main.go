@@ -191,7 +191,7 @@ func CheckArgs(args []string, errs io.Writer) error {
 // named returns the scenarios that have a name. A lane that leans towards a guarantee
 // comes by those that were made for it in this order.
 func named() []Scenario {
-	return slices.Concat(Sleeping(), Pairs(false), Pairs(true), LoopPairs(), Groups(), Focused())
+	return slices.Concat(Sleeping(), Pairs(false), Pairs(true), LoopPairs(), PoolPairs(), Groups(), Focused())
 }
 
 func find(name string) (Scenario, error) {

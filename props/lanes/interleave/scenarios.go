@@ -24,6 +24,7 @@ var about = []struct {
 	{"timers ", []string{"G7", "G8", "G12"}},
 	{"bounded ", []string{"G19"}},
 	{"loop ", []string{"G12", "G13", "G15", "G22", "G23"}},
+	{"pool ", []string{"G3", "G6", "G9", "G12", "G14"}},
 	{"group ", []string{"G21"}},
 }
 

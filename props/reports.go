@@ -1,0 +1,118 @@
+package props
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"maps"
+	"runtime"
+
+	"eventide/core"
+	"eventide/props/history"
+	"eventide/props/interleave/control"
+)
+
+// Handler is what the panic handler of a program does.
+type Handler string
+
+// The handlers. HandlerNone is that of a program without one: the logger gets the panics.
+const (
+	HandlerNone  Handler = ""
+	HandlerPlain Handler = "plain"  // returns
+	HandlerPanic Handler = "panics" // which is only logged
+	HandlerExit  Handler = "exits"  // calls Goexit, if it is on the loop
+	HandlerCalls Handler = "calls"  // submits a task
+)
+
+// Reports counts what an executor has reported: to the panic handler, and to the logger by message.
+type Reports struct {
+	Handled       int
+	HandlerPanics int
+	Logged        map[string]int
+}
+
+// reporter is the logger and the panic handler of a run.
+type reporter struct {
+	h  *harness
+	mu control.Mutex
+	r  Reports
+}
+
+// plannedPanic is the value of each panic of a program.
+const plannedPanic = "props: planned panic"
+
+// handlerID is the label of the panic handler as a listener of the log.
+const handlerID = 1 << 28
+
+// handler returns the panic handler of a program. It is in the log as a listener: like one it runs
+// on the loop and does not restart the quiet period.
+func (r *reporter) handler(does Handler) func(*core.PanicError) {
+	return func(p *core.PanicError) {
+		if p.Value != plannedPanic || !bytes.Contains(p.Stack, []byte("props.finish")) {
+			r.h.blame("the panic handler got the value %v and the stack %s", p.Value, p.Stack)
+		}
+		inside := r.h.ex.InEventLoop()
+		r.mu.Lock()
+		r.r.Handled++
+		if does == HandlerPanic {
+			r.r.HandlerPanics++
+		}
+		r.mu.Unlock()
+		ev := history.Event{Kind: history.Begin, Body: history.BodyListener, ID: handlerID, InLoop: inside}
+		r.h.rec.log.Add(ev)
+		exits := does == HandlerExit && inside && !r.h.rec.calling()
+		if does == HandlerCalls {
+			r.h.call(r.h.extraTask())
+		}
+		ev.Kind, ev.Outcome = history.End, history.Normal
+		if exits {
+			ev.Outcome = history.Exited
+		}
+		r.h.rec.log.Add(ev)
+		switch {
+		case exits:
+			runtime.Goexit()
+		case does == HandlerPanic:
+			panic("props: the panic handler panics")
+		}
+	}
+}
+
+// take returns what has been reported so far.
+func (r *reporter) take() Reports {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := r.r
+	out.Logged = maps.Clone(r.r.Logged)
+	return out
+}
+
+// Enabled implements slog.Handler.
+func (r *reporter) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements slog.Handler.
+func (r *reporter) Handle(_ context.Context, record slog.Record) error {
+	if record.Level < slog.LevelWarn {
+		r.h.blame("%q is logged at level %v, want at least Warn", record.Message, record.Level)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.r.Logged == nil {
+		r.r.Logged = map[string]int{}
+	}
+	r.r.Logged[record.Message]++
+	return nil
+}
+
+// WithAttrs implements slog.Handler. Each record names the executor.
+func (r *reporter) WithAttrs(attrs []slog.Attr) slog.Handler {
+	for _, a := range attrs {
+		if a.Key == "executor" && r.h.ex != nil && a.Value.String() != r.h.ex.Name() {
+			r.h.blame("a record of the logger names the executor %v, want %s", a.Value, r.h.ex.Name())
+		}
+	}
+	return r
+}
+
+// WithGroup implements slog.Handler.
+func (r *reporter) WithGroup(string) slog.Handler { return r }
