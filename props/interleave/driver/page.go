@@ -203,6 +203,9 @@ func (t *timeline) cell(r row) string {
 		return fmt.Sprintf("-- before %s: g%d runs --", t.place(r), r.to)
 	}
 	text := t.place(r) + " " + r.text
+	if r.value != "" {
+		text += "  [" + r.value + "]"
+	}
 	if r.note != "" {
 		text += "  <- " + r.note
 	}

@@ -211,6 +211,8 @@ func (e *ending) take(r protocol.Record, watch *watchdog) error {
 		if len(e.ops) < opLimit {
 			e.ops = append(e.ops, op)
 		}
+	case protocol.KindValue:
+		e.value(r.Number("g"), r.Text("v"))
 	case protocol.KindTurn:
 		if len(e.ops) < opLimit {
 			e.ops = append(e.ops, protocol.Op{Name: turnOp, Goroutine: r.Number("g"), Next: r.Number("next")})
@@ -221,6 +223,16 @@ func (e *ending) take(r protocol.Record, watch *watchdog) error {
 		e.outside = append(e.outside, protocol.OutsideOf(r))
 	}
 	return nil
+}
+
+// value enters what the last operation of a goroutine found.
+func (e *ending) value(g uint64, text string) {
+	for i := len(e.ops) - 1; i >= 0; i-- {
+		if e.ops[i].Goroutine == g && e.ops[i].Name != turnOp {
+			e.ops[i].Value = text
+			return
+		}
+	}
 }
 
 // testFlags are the flags of a test binary that the options ask for.

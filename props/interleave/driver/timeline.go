@@ -37,6 +37,7 @@ type row struct {
 	op    string
 	obj   uint64
 	note  string // what happened there
+	value string // what its first operations found, separated by semicolons
 	moved bool   // the turn was taken from g before the line ran
 	to    uint64 // goroutine that got it
 }
@@ -181,10 +182,26 @@ func (t *timeline) emit(op protocol.Op) {
 		last := &t.rows[n-1]
 		if !last.moved && last.g == op.Goroutine && last.file == op.File && last.line == op.Line {
 			last.op, last.obj = op.Name, op.Object
+			last.found(op.Value)
 			return
 		}
 	}
 	t.rows = append(t.rows, row{at: t.clock, g: op.Goroutine, file: op.File, line: op.Line, text: text, op: op.Name, obj: op.Object})
+	t.rows[len(t.rows)-1].found(op.Value)
+}
+
+// mostValues bounds the values of a row: a loop on one line is one row.
+const mostValues = 4
+
+// found adds what an operation of the row found.
+func (r *row) found(value string) {
+	switch {
+	case value == "":
+	case r.value == "":
+		r.value = value
+	case strings.Count(r.value, "; ") < mostValues-1:
+		r.value += "; " + value
+	}
 }
 
 func (t *timeline) emitSwitch(op protocol.Op) {

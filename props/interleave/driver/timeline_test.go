@@ -47,3 +47,14 @@ func TestRowsOfOtherModules(t *testing.T) {
 		t.Errorf("%d rows are left of a module that has none, want %d", len(all.rows), len(rows))
 	}
 }
+
+// A row has what its first operations found.
+func TestValuesOfARow(t *testing.T) {
+	r := row{}
+	for _, v := range []string{"", "3", "", "closed, 1 of 2", "4", "5", "6"} {
+		r.found(v)
+	}
+	if want := "3; closed, 1 of 2; 4; 5"; r.value != want {
+		t.Errorf("got %q, want %q", r.value, want)
+	}
+}

@@ -22,6 +22,10 @@ const (
 	KindBorn = "born"
 	// KindOp describes an operation, see Op. Detail 2.
 	KindOp = "op"
+	// KindValue says what the operation of goroutine g finds that is recorded last: v, the
+	// value of an atomic variable, or how many values the buffer of a channel has of how
+	// many, at the moment at which the operation is done. Detail 2.
+	KindValue = "value"
 	// KindTurn says that the turn moves at the end or in the middle of an operation,
 	// because its holder waits or ends: g for the goroutine that loses it, and next.
 	// Detail 2.
@@ -204,6 +208,7 @@ type Op struct {
 	Func      string        // func: the function outside of the runtime and the sync packages that calls it
 	File      string        // file of that call
 	Line      uint64        // line of that call
+	Value     string        // of the object before the operation, from a value record; "" if it is not known
 }
 
 // OpOf reads an op record.

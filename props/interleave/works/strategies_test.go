@@ -1,6 +1,8 @@
 package works
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"eventide/props/interleave/protocol"
@@ -117,4 +119,24 @@ func TestWindow(t *testing.T) {
 // the turn back after one operation of another goroutine, because its priority was high.
 func TestYieldsUnderPOS(t *testing.T) {
 	passes(t, build(t, "verdicts"), "TestYields", 2000, protocol.Request{Strategy: protocol.StrategyPOS})
+}
+
+// TestValues has a value record for each operation of the program on an atomic variable
+// or a channel: what it found.
+func TestValues(t *testing.T) {
+	_, got := finds(t, build(t, "verdicts"), "TestValues", protocol.Failed, 1, protocol.Request{Detail: 2, Cold: true})
+	var values []string
+	own := false // not of package testing
+	for _, r := range got.records {
+		if r.Kind == protocol.KindOp {
+			own = strings.HasSuffix(protocol.OpOf(r).File, "values_test.go")
+		}
+		if own && r.Kind == protocol.KindValue {
+			values = append(values, r.Text("v"))
+		}
+	}
+	want := []string{"0", "-7", "nil", "not nil", "0", "1", "0 of 3", "1 of 3", "2 of 3", "closed, 2 of 3", "-5"}
+	if !slices.Equal(values, want) {
+		t.Errorf("got %q, want %q", values, want)
+	}
 }
