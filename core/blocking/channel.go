@@ -34,7 +34,7 @@ type Channel struct {
 	mu         sync.Mutex
 	out        outbound
 	refusal    error // the reason why Write refuses callers outside the loop
-	drained    bool  // Write refuses the loop too: the drain has begun
+	drained    bool  // Write refuses the loop too: the drain has begun, or the peer's end closes the channel
 	flushing   bool  // a flush is posted to the loop
 	cutBy      error // the cause of cut
 	closed     error // *ClosedError: set when the connection has been closed
@@ -49,7 +49,8 @@ type Channel struct {
 	// Loop goroutine only.
 	started  bool // the handshake is over
 	active   bool // Handler.Active was called
-	draining bool // the handler gets no more input
+	draining bool // the drain has begun
+	noInput  bool // the handler gets no more input: CloseGracefully has returned on the loop
 	inFlush  bool
 	eof      bool // the peer's end was seen
 	clean    bool // the drain is complete

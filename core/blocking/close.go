@@ -65,6 +65,9 @@ func (ch *Channel) CloseGracefully(deadline core.Deadline) *core.Future[struct{}
 	ch.closing = true
 	ch.cutAt(deadline)
 	ch.mu.Unlock()
+	if ch.loop.InEventLoop() {
+		ch.noInput = true // input may be dispatched before drain runs
+	}
 	ch.post(ch.drain)
 	return ch.onGrace.Future()
 }
@@ -73,9 +76,16 @@ func (ch *Channel) CloseGracefully(deadline core.Deadline) *core.Future[struct{}
 // a call is blocked in it. Requires mu.
 func (ch *Channel) cutAt(at time.Time) {
 	if ch.closed == nil && ch.deadline.earlier(at) {
-		ch.deadline.alarms = append(ch.deadline.alarms, whenPassed(time.Until(at), func() { ch.cut(ErrCloseDeadline) }))
+		ch.deadline.alarms = append(ch.deadline.alarms, whenPassed(time.Until(at), func() {
+			ch.cut(ErrCloseDeadline)
+			ch.post(ch.wasCut)
+		}))
 	}
 }
+
+// wasCut ends a channel whose loop is not inside the connection, and so has no error of it: it may
+// wait for the peer's receipt. Loop only.
+func (ch *Channel) wasCut() { ch.fail(ErrCloseDeadline) }
 
 // cut closes the connection even while a call is blocked in it. The call returns an
 // error, and the loop ends the channel with the cause why. Any goroutine may call it.

@@ -50,8 +50,8 @@
 //   - Close sends the bytes that were flushed before, and no others. A peer that does not read
 //     delays this by WithCloseTimeout at most.
 //   - CloseGracefully sends all written bytes, and then waits for the peer's end.
-//   - The peer's end of the stream: without WithHalfClosure all written bytes are sent, and the
-//     channel is closed as by Close.
+//   - The peer's end of the stream: without WithHalfClosure writes are refused from then on, all
+//     written bytes are sent, and the channel is closed as by Close.
 //   - An error of the connection: Handler.Error is called, and the channel is closed as by
 //     Close. An error or an end that a blocked Read returns because the channel itself closes
 //     the connection is neither an error of the connection nor the peer's end.

@@ -14,7 +14,7 @@ var (
 	// before the connection took its bytes. A *ClosedError gives the reason.
 	ErrChannelClosed = transport.NewSentinel("blocking: channel is closed", core.ErrChannelClosed)
 
-	// ErrChannelClosing is the error of a write after CloseGracefully, or after the
+	// ErrChannelClosing is the error of a write after CloseGracefully, after the peer's end, or after the
 	// shutdown call of the channel's executor.
 	ErrChannelClosing = transport.NewSentinel("blocking: channel is closing", core.ErrChannelClosing)
 

@@ -86,7 +86,7 @@ func (ch *Channel) input() {
 		return
 	}
 	p, err := ch.poller.take()
-	if len(p) > 0 && !ch.draining {
+	if len(p) > 0 && !ch.draining && !ch.noInput {
 		ch.handler.Read(ch, p)
 		if !ch.finished {
 			ch.handler.ReadComplete(ch)
@@ -122,7 +122,8 @@ func (ch *Channel) inputEnded() {
 		return
 	}
 	if !ch.cfg.halfClosure {
-		ch.flushAll() // the peer may wait for the rest of its answer
+		ch.refuseWrites() // the close follows, and would discard the bytes of a later write
+		ch.flushAll()     // the peer may wait for the rest of its answer
 		ch.finish(io.EOF)
 		return
 	}
@@ -131,6 +132,13 @@ func (ch *Channel) inputEnded() {
 	if !ch.finished {
 		ch.handler.ReadComplete(ch)
 	}
+}
+
+// refuseWrites refuses all further writes.
+func (ch *Channel) refuseWrites() {
+	ch.mu.Lock()
+	ch.drained = true
+	ch.mu.Unlock()
 }
 
 // isCut reports whether cut was called.

@@ -4,8 +4,9 @@ import "eventide/core"
 
 // Write appends a copy of p to the bytes that wait for a Flush, and returns at once.
 // Bytes leave in the order of the calls. The future fails if the write is refused: with
-// ErrChannelClosing after CloseGracefully and after the shutdown call of the executor,
-// with ErrChannelClosed after Close.
+// ErrChannelClosing after CloseGracefully, after the shutdown call of the executor, and once
+// the executor has read the peer's end, unless WithHalfClosure is set; with ErrChannelClosed
+// after Close.
 //
 // There is no bound on the waiting bytes: a caller that writes faster than the peer reads
 // should check PendingBytes, or wait for the future.

@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"errors"
+	"reflect"
 	"runtime/debug"
 	"time"
 
@@ -131,7 +132,14 @@ func withoutCause(start func(context.Context) error) func(context.Context) error
 
 // isOnly reports whether every error that err wraps or joins is one of reasons. The
 // tempting errors.Is is wrong: it is also true for a reason that is joined with a failure.
+//
+// A reason may wrap another error, so err is compared before it is unwrapped.
 func isOnly(err error, reasons ...error) bool {
+	for _, reason := range reasons {
+		if t := reflect.TypeOf(reason); t != nil && t.Comparable() && err == reason {
+			return true
+		}
+	}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
 			if !isOnly(e, reasons...) {

@@ -153,7 +153,7 @@ func (s settings) openScore(sites int, progress io.Writer) (*score.File, error) 
 	if err != nil {
 		return nil, err
 	}
-	looks, err := hashOfAll(s.root, append(checks, "props/*.go", "props/*/*.go", "props/lanes/*/*.go", "props/lanes/sockets/*/*.go", "props/lanes/sockets/calls/*/*.go", "model/*.go")...)
+	looks, err := hashOfAll(s.root, append(checks, "props/*.go", "props/*/*.go", "props/lanes/*/*.go", "props/lanes/sockets/*/*.go", "props/lanes/sockets/calls/*/*.go", "props/lanes/exits/calls/*/*.go", "model/*.go")...)
 	if err != nil {
 		return nil, err
 	}

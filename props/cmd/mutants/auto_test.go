@@ -40,7 +40,7 @@ func TestAutoJudge(t *testing.T) {
 	picks := somePicks(t, 60)
 	locks := picks[slices.IndexFunc(picks, func(p auto.Pick) bool { return aboutLocks[p.Operator] })]
 	other := picks[slices.IndexFunc(picks, func(p auto.Pick) bool { return !aboutLocks[p.Operator] })]
-	all := []score.By{score.ByVirtual, score.ByInterleave, score.ByReal, score.BySockets, score.ByKit, score.ByRaceLane, score.ByTest, score.ByRaceTest}
+	all := []score.By{score.ByVirtual, score.ByInterleave, score.ByReal, score.BySockets, score.ByBlocking, score.ByExits, score.ByKit, score.ByRaceLane, score.ByTest, score.ByRaceTest}
 	for _, c := range []struct {
 		p      auto.Pick
 		killer score.By
@@ -48,10 +48,10 @@ func TestAutoJudge(t *testing.T) {
 	}{
 		{locks, "", all},
 		{locks, score.ByRaceTest, all},
-		{locks, score.ByRaceLane, all[:6]},
-		{locks, score.ByVirtual, all[:5]},
-		{other, score.ByKit, all[:5]},
-		{other, score.ByTest, []score.By{score.ByVirtual, score.ByInterleave, score.ByReal, score.BySockets, score.ByKit, score.ByTest}},
+		{locks, score.ByRaceLane, all[:8]},
+		{locks, score.ByVirtual, all[:7]},
+		{other, score.ByKit, all[:7]},
+		{other, score.ByTest, append(append([]score.By(nil), all[:7]...), score.ByTest)},
 	} {
 		var tried []score.By
 		j := &autoJudge{settings: autoSettings(t, 1), checks: map[score.By]autoCheck{}}
@@ -241,24 +241,28 @@ func TestAutoTestsSee(t *testing.T) {
 	require.ErrorContains(t, err, "nowhere")
 }
 
-// TestAutoSocketsSee: programs of connections kill a mutant of core/tcp, and do not look for
-// one of a package that they do not run.
-func TestAutoSocketsSee(t *testing.T) {
+// TestAutoShadowsSee: each lane of package shadow kills a mutant of its package, and does not look for
+// one of a package that it does not run.
+func TestAutoShadowsSee(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a lane")
+		t.Skip("builds lanes")
 	}
 	a := &autoLanes{settings: autoSettings(t, 1)}
 	a.stall = autoStall
-	m := mutant.Mutant{Name: "m", Edits: []mutant.Edit{{
-		File: "core/tcp/flush.go", Old: "\t\tc.sent += int64(n)\n", New: "\t\tc.sent += int64(n) + 1\n",
-	}}}
-	look, looked, err := a.sockets(m, "core/tcp", t.TempDir())
-	require.NoError(t, err)
-	require.True(t, looked)
-	require.True(t, look.Killed, look.What)
-	_, looked, err = a.sockets(m, "core/process", "")
-	require.NoError(t, err)
-	require.False(t, looked, "the lane does not run core/process")
+	for _, c := range []struct{ lane, pkg, file, old, new string }{
+		{"sockets", "core/tcp", "core/tcp/flush.go", "\t\tc.sent += int64(n)\n", "\t\tc.sent += int64(n) + 1\n"},
+		{"blocking", "core/blocking", "core/blocking/outbound.go", "\to.writes++\n", "\to.writes--\n"},
+		{"exits", "core/process", "core/process/report.go", "\t\tn += s.Lost\n", "\t\tn -= s.Lost\n"},
+	} {
+		m := mutant.Mutant{Name: "m", Edits: []mutant.Edit{{File: c.file, Old: c.old, New: c.new}}}
+		look, looked, err := a.shadowed(c.lane)(m, c.pkg, t.TempDir())
+		require.NoError(t, err)
+		require.True(t, looked)
+		require.True(t, look.Killed, look.What)
+		_, looked, err = a.shadowed(c.lane)(m, "core/frame", "")
+		require.NoError(t, err)
+		require.False(t, looked, "the lane does not run core/frame")
+	}
 }
 
 // TestAutoRefusals: flags that narrow a run need one, and a kept run is not narrowed.

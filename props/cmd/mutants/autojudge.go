@@ -93,6 +93,8 @@ func autoBudget() map[score.By]string {
 		score.ByInterleave: fmt.Sprintf("%d schedules", interleaveSchedules),
 		score.ByReal:       fmt.Sprintf("%d programs", realPrograms),
 		score.BySockets:    fmt.Sprintf("%d programs, then %d with the race detector", socketPrograms, socketRacePrograms),
+		score.ByBlocking:   fmt.Sprintf("%d programs, then %d with the race detector", socketPrograms, socketRacePrograms),
+		score.ByExits:      fmt.Sprintf("%d programs, then %d with the race detector", socketPrograms, socketRacePrograms),
 		score.ByKit:        "every program of the kits, once",
 		score.ByRaceLane:   fmt.Sprintf("%d schedules", raceSchedules),
 		score.ByTest:       "every test of the package and of the measured packages that import it, once",
@@ -117,7 +119,9 @@ func newAutoJudge(s settings) (*autoJudge, error) {
 		score.ByVirtual:    lanes.virtual,
 		score.ByInterleave: lanes.schedules(false, interleaveSchedules),
 		score.ByReal:       lanes.real,
-		score.BySockets:    lanes.sockets,
+		score.BySockets:    lanes.shadowed("sockets"),
+		score.ByBlocking:   lanes.shadowed("blocking"),
+		score.ByExits:      lanes.shadowed("exits"),
 		score.ByKit:        tests.kits,
 		score.ByRaceLane:   lanes.schedules(true, raceSchedules),
 		score.ByTest:       tests.all(false),
@@ -148,11 +152,17 @@ func (a *autoLanes) control() error {
 	}
 	defer os.RemoveAll(dir)
 	none := mutant.Mutant{Name: "control"}
-	for name, check := range map[string]autoCheck{"virtual": a.virtual, "real": a.real, "sockets": a.sockets} {
+	for name, check := range map[string]autoCheck{
+		"virtual": a.virtual, "real": a.real, "sockets": a.shadowed("sockets"), "blocking": a.shadowed("blocking"), "exits": a.shadowed("exits"),
+	} {
 		if !a.looks(score.By(name)) {
 			continue
 		}
-		look, _, err := check(none, "core", dir)
+		pkg := "core"
+		if of := inShadow[name]; of != nil && !of(pkg) {
+			pkg = "core/" + map[string]string{"blocking": "blocking", "exits": "process"}[name]
+		}
+		look, _, err := check(none, pkg, dir)
 		if err != nil {
 			return fmt.Errorf("lane %s without a mutant: %w", name, err)
 		}
@@ -215,39 +225,46 @@ func (a *autoLanes) generated(m mutant.Mutant, dir string, run lane.Run, most in
 	return lookOf(r, err)
 }
 
-// inSockets are the packages that programs of connections run.
-func inSockets(pkg string) bool {
-	return inReal(pkg) || pkg == "core/tcp" || pkg == "core/internal/transport"
+// inShadow are the packages that the lanes over a model run, by lane.
+var inShadow = map[string]func(pkg string) bool{
+	"sockets":  func(pkg string) bool { return inReal(pkg) || pkg == "core/tcp" || pkg == "core/internal/transport" },
+	"blocking": func(pkg string) bool { return pkg == "core/blocking" || pkg == "core/internal/transport" },
+	"exits":    func(pkg string) bool { return pkg == "core/process" },
 }
 
-// sockets is the check by programs of connections, over a model of the kernel's sockets. What
-// they miss, fewer of them look for with the race detector.
-func (a *autoLanes) sockets(m mutant.Mutant, pkg, dir string) (score.Look, bool, error) {
-	if !inSockets(pkg) {
-		return score.Look{}, false, nil
-	}
-	changed, err := m.Apply(a.root)
-	if err != nil {
-		return score.Look{}, false, err
-	}
-	look, looked, err := a.connections(shadow.Lane{Root: a.root, Dir: filepath.Join(dir, "sockets"), Changed: changed}, socketPrograms)
-	if err != nil || look.Killed {
+// shadowed is the check by a lane of package shadow: by generated programs over a model. What they
+// miss, fewer of them look for with the race detector.
+func (a *autoLanes) shadowed(name string) autoCheck {
+	return func(m mutant.Mutant, pkg, dir string) (score.Look, bool, error) {
+		if !inShadow[name](pkg) {
+			return score.Look{}, false, nil
+		}
+		changed, err := m.Apply(a.root)
+		if err != nil {
+			return score.Look{}, false, err
+		}
+		look, looked, err := a.programs(name, shadow.Binary{Root: a.root, Dir: filepath.Join(dir, name), Changed: changed}, socketPrograms)
+		if err != nil || look.Killed {
+			return look, looked, err
+		}
+		runs := look.Runs
+		look, looked, err = a.programs(name, shadow.Binary{Root: a.root, Dir: filepath.Join(dir, name+"-race"), Changed: changed, Race: true}, socketRacePrograms)
+		look.Runs += runs
 		return look, looked, err
 	}
-	programs := look.Runs
-	look, looked, err = a.connections(shadow.Lane{Root: a.root, Dir: filepath.Join(dir, "sockets-race"), Changed: changed, Race: true}, socketRacePrograms)
-	look.Runs += programs
-	return look, looked, err
 }
 
-// connections runs programs of connections until one of them has violated something or so many
-// have run.
-func (a *autoLanes) connections(the shadow.Lane, most int) (score.Look, bool, error) {
-	bin, err := the.Build()
+// programs runs programs of a lane until one of them has violated something or so many have run.
+func (a *autoLanes) programs(name string, b shadow.Binary, most int) (score.Look, bool, error) {
+	which, err := shadow.Named(name)
 	if err != nil {
 		return score.Look{}, false, err
 	}
-	run := lane.Run{Bin: bin, Budget: autoWall, Seed: a.seed, Stall: a.stall, MaxMemory: maxMemory}
+	bin, err := b.Build(which)
+	if err != nil {
+		return score.Look{}, false, err
+	}
+	run := lane.Run{Bin: bin, Lane: which.Test, Budget: autoWall, Seed: a.seed, Stall: a.stall, MaxMemory: maxMemory}
 	run.Until = func(r lane.Result) bool { return len(r.Failed)+len(r.Seen) > 0 || r.Runs >= most }
 	r, err := twiceIfHung(run.Budget, func() (lane.Result, error) { return run.Do(a.root) })
 	if len(r.Failed) == 0 {

@@ -19,7 +19,7 @@ const (
 
 // mark is what a mutant's file says, in lines that are comments before its first edit:
 //
-//	# lane: interleave      who should look for it; or race
+//	# lane: interleave      who should look for it; or race, or a lane of package shadow
 //	# killed by: ^TestName$ the test that should, in lane test
 //	# package: model        where that test is, if not beside the first file that changes
 //	# equivalent: because   nobody can see it, and why
@@ -81,6 +81,8 @@ func readMark(path string) (m mark, err error) {
 	}
 	switch m.lane {
 	case laneVirtual, laneInterleave, laneRace:
+		return m, nil
+	case "sockets", "blocking", "exits":
 		return m, nil
 	case laneTest:
 		if m.killer != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -104,7 +105,26 @@ func (s *searcher) tryIn(lane string, m mutant.Mutant, e *entry, dir string) (bo
 	case laneTest:
 		return s.tests(m, s.marks[m.Name], e, dir)
 	}
+	if look := inShadow[lane]; look != nil {
+		return s.programs(lane, m, e, dir)
+	}
 	return s.virtual(m, e, dir)
+}
+
+// programs lets a lane of package shadow look for a mutant.
+func (s *searcher) programs(lane string, m mutant.Mutant, e *entry, dir string) (bool, error) {
+	defer e.clock()()
+	lanes := &autoLanes{settings: s.settings}
+	lanes.stall = autoStall
+	look, looked, err := lanes.shadowed(lane)(m, path.Dir(m.Edits[0].File), dir)
+	if err == nil && !looked {
+		err = fmt.Errorf("lane %s does not run %s", lane, m.Edits[0].File)
+	}
+	e.Schedules += look.Runs
+	if look.Killed {
+		e.killed(kill{by: lane, what: look.What})
+	}
+	return look.Killed, err
 }
 
 // virtual lets the properties in virtual time look for a mutant.

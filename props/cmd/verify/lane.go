@@ -17,8 +17,8 @@ func (v *verification) build(name, overlay string) (string, error) {
 }
 
 // runLanes runs all properties for the whole budget: in virtual time; beside it, as it
-// mostly waits, in real time; and for half of it under schedules that are chosen, and on core/tcp
-// over a model of the kernel. The budget begins
+// mostly waits, in real time; and for half of it under schedules that are chosen, and on core/tcp,
+// core/blocking and core/process over models. The budget begins
 // when there is something to run: how long the compiler takes on a new machine is no
 // reason to look less.
 func (v *verification) runLanes() error {
@@ -27,7 +27,7 @@ func (v *verification) runLanes() error {
 		return err
 	}
 	v.clock.lanesBegin(time.Now())
-	var virtualErr, realErr, interleaveErr, socketsErr error
+	var virtualErr, realErr, interleaveErr, shadowsErr error
 	var both sync.WaitGroup
 	both.Go(func() {
 		v.lane, virtualErr = lane.Run{Bin: bin, Budget: v.budget, Seed: v.seed, Hear: func(r lane.Result) {
@@ -49,10 +49,10 @@ func (v *verification) runLanes() error {
 		}
 	})
 	both.Go(func() { interleaveErr = v.runInterleave() })
-	both.Go(func() { socketsErr = v.runSockets() })
+	both.Go(func() { shadowsErr = v.runShadows() })
 	both.Wait()
 	v.clock.lanesEnd()
-	return errors.Join(virtualErr, realErr, interleaveErr, socketsErr)
+	return errors.Join(virtualErr, realErr, interleaveErr, shadowsErr)
 }
 
 // runInterleave builds the lane of chosen schedules, which is a program of its own,

@@ -27,7 +27,7 @@ type live struct {
 	rate    float64
 	left    func() estimate
 
-	sockets   int // programs of the sockets lane
+	shadows   int // programs of the lanes over a model
 	schedules int // of the interleave lane
 	classes   int
 	coverage  lane.Coverage
@@ -76,8 +76,8 @@ const interval = 5 * time.Second
 func (l *live) print(always bool) {
 	c := &l.coverage
 	if l.terminal {
-		fmt.Fprintf(l.out, "\r\x1b[Kvirtual %7.0f runs/s  runs %d  real %d  sockets %d  schedules %d (new %.0f%%, unseen %.0f%%, actions %d/%d, pairs %d/%d)  model states %d  mutants %d of %d  failures %d  left %v",
-			l.rate, l.last.Runs, l.real, l.sockets,
+		fmt.Fprintf(l.out, "\r\x1b[Kvirtual %7.0f runs/s  runs %d  real %d  models %d  schedules %d (new %.0f%%, unseen %.0f%%, actions %d/%d, pairs %d/%d)  model states %d  mutants %d of %d  failures %d  left %v",
+			l.rate, l.last.Runs, l.real, l.shadows,
 			l.schedules, 100*c.NewClassRate, 100*c.Unseen, c.Actions.Hit, c.Actions.Of, c.Conflicts.Hit, c.Conflicts.Of, l.states, l.mutants, l.planted, len(l.last.Failed), l.left())
 		return
 	}
@@ -91,7 +91,7 @@ func (l *live) print(always bool) {
 	}
 	left := l.left()
 	line, err := json.Marshal(map[string]any{
-		"lane": lane, "runs_per_s": int(l.rate), "runs": l.last.Runs, "real_runs": l.real, "socket_programs": l.sockets, "schedules": l.schedules,
+		"lane": lane, "runs_per_s": int(l.rate), "runs": l.last.Runs, "real_runs": l.real, "model_programs": l.shadows, "schedules": l.schedules,
 		"classes": l.classes, "new_class_rate": c.NewClassRate, "unseen": c.Unseen, "pct": c.PCT, "state_actions": c.Actions.Hit, "conflicting_pairs": c.Conflicts.Hit, "model_states": l.states,
 		"mutants": l.mutants, "mutants_of": l.planted, "failures": len(l.last.Failed), "left_s": left.seconds(), "left_at_least": left.atLeast,
 	})

@@ -11,9 +11,9 @@ import (
 	"eventide/props/lanes/sockets/shadow"
 )
 
-// socketsReport is what the sockets lane did: programs of connections on core/tcp, over a model
-// of the kernel. It has one verdict, because its judge checks several guarantees in each program.
-type socketsReport struct {
+// shadowReport is what a lane of package shadow did: generated programs over a model. It has one
+// verdict, because its judge checks several guarantees in each program.
+type shadowReport struct {
 	Verdict  string  `json:"verdict"`
 	Reason   string  `json:"reason,omitempty"` // of a verdict that is not pass
 	Programs int     `json:"programs"`
@@ -21,52 +21,70 @@ type socketsReport struct {
 	Seed     uint64  `json:"seed"`
 }
 
-// socketsMinimum is how many programs must have run for a verdict.
-const socketsMinimum = 100
+// shadowMinimum is how many programs must have run for a verdict.
+const shadowMinimum = 100
 
-func socketsOf(r lane.Result) socketsReport {
-	s := socketsReport{Verdict: pass, Programs: r.Runs, Seconds: r.Seconds, Seed: r.Seed}
+// programsOf says what the programs of a lane are.
+var programsOf = map[string]string{
+	"sockets":  "programs of connections, peers and shutdowns over a model of the kernel",
+	"blocking": "programs of core/blocking over the same model",
+	"exits":    "plans of core/process, compared with a specification",
+}
+
+func shadowOf(r lane.Result) shadowReport {
+	s := shadowReport{Verdict: pass, Programs: r.Runs, Seconds: r.Seconds, Seed: r.Seed}
 	for _, text := range r.Failed {
 		s.Verdict, s.Reason = fail, text
 		return s
 	}
-	if r.Runs < socketsMinimum {
-		s.Verdict, s.Reason = notRun, fmt.Sprintf("%d programs have run, want %d", r.Runs, socketsMinimum)
+	if r.Runs < shadowMinimum {
+		s.Verdict, s.Reason = notRun, fmt.Sprintf("%d programs have run, want %d", r.Runs, shadowMinimum)
 	}
 	return s
 }
 
-// runSockets builds the sockets lane, which is a program of its own, and runs it.
-func (v *verification) runSockets() error {
+// runShadows builds the lanes of package shadow, which are programs of their own, and runs them one
+// after another.
+func (v *verification) runShadows() error {
 	if runtime.GOOS != "linux" {
 		return nil // the verdict is "not run"
 	}
-	bin, err := shadow.Lane{Root: v.root, Dir: filepath.Join(v.out, "sockets")}.Build()
-	if err != nil {
-		return fmt.Errorf("the sockets lane: %w", err)
-	}
-	v.sockets, err = lane.Run{Bin: bin, Budget: v.budget / 2, Seed: v.seed, Cases: filepath.Join(v.out, "cases"), Hear: func(r lane.Result) {
-		v.live.set(func(l *live) { l.sockets = r.Runs })
-	}}.Do(v.root)
-	if err == nil {
-		err = cameToItsEnd(v.sockets)
-	}
-	if err != nil {
-		return fmt.Errorf("the sockets lane: %w", err)
+	v.shadows = map[string]lane.Result{}
+	total := 0
+	for _, l := range shadow.Lanes {
+		bin, err := shadow.Binary{Root: v.root, Dir: filepath.Join(v.out, l.Name)}.Build(l)
+		if err != nil {
+			return fmt.Errorf("the %s lane: %w", l.Name, err)
+		}
+		share := v.budget / 4
+		if l.Name == "sockets" {
+			share = v.budget / 2
+		}
+		r, err := lane.Run{Bin: bin, Lane: l.Test, Budget: share, Seed: v.seed, Cases: filepath.Join(v.out, "cases"), Hear: func(r lane.Result) {
+			v.live.set(func(live *live) { live.shadows = total + r.Runs })
+		}}.Do(v.root)
+		if err == nil {
+			err = cameToItsEnd(r)
+		}
+		if err != nil {
+			return fmt.Errorf("the %s lane: %w", l.Name, err)
+		}
+		total += r.Runs
+		v.shadows[l.Name] = r
 	}
 	return nil
 }
 
 // print prints the verdict. A report of an older version has none.
-func (s socketsReport) print(w io.Writer) {
+func (s shadowReport) print(w io.Writer, name string) {
 	switch s.Verdict {
 	case pass:
-		fmt.Fprintf(w, "sockets  %d programs of connections, peers and shutdowns over a model of the kernel, in %.0f s, pass\n", s.Programs, s.Seconds)
+		fmt.Fprintf(w, "%-8s %d %s, in %.0f s, pass\n", name, s.Programs, programsOf[name], s.Seconds)
 	case fail:
-		fmt.Fprintf(w, "sockets  FAIL after %d programs of connections\n", s.Programs)
+		fmt.Fprintf(w, "%-8s FAIL after %d programs\n", name, s.Programs)
 		fmt.Fprintf(w, "         %s\n", strings.ReplaceAll(s.Reason, "\n", "\n         "))
-		fmt.Fprintf(w, "         the program is in out/cases: go run ./props/lanes/sockets/cmd/sockets -case out/cases/sockets-....json\n")
+		fmt.Fprintf(w, "         the program is in out/cases: go run ./props/lanes/sockets/cmd/sockets -lane %s -case out/cases/%s-....json\n", name, name)
 	default:
-		fmt.Fprintf(w, "sockets  NOT RUN %s\n", s.Reason)
+		fmt.Fprintf(w, "%-8s NOT RUN %s\n", name, s.Reason)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"eventide/model"
 	"eventide/props"
 	"eventide/props/internal/runner"
+	"eventide/props/lanes/sockets/shadow"
 )
 
 // The verdicts. Only pass is a pass.
@@ -38,7 +39,9 @@ type report struct {
 	Traces     traceResult    `json:"traces"`
 	Undecided  int            `json:"linearizability_undecided"`
 	Interleave scheduleReport `json:"interleave"`
-	Sockets    socketsReport  `json:"sockets"`
+	Sockets    shadowReport   `json:"sockets"`
+	Blocking   shadowReport   `json:"blocking"`
+	Exits      shadowReport   `json:"exits"`
 	Guarantees []guaranteeRow `json:"guarantees"`
 }
 
@@ -85,7 +88,8 @@ func (v *verification) report() report {
 		Schema: schema, Commit: commit(v.root), Go: runtime.Version(), Seconds: time.Since(v.began).Seconds(), Began: v.began, Seed: v.seed,
 		Model: modelOf(v.model), Channels: modelOf(v.regs),
 		Traces: v.traces, Undecided: v.lane.Undecided + v.real.Undecided + v.interleave.Undecided,
-		Interleave: schedulesOf(v.interleave), Sockets: socketsOf(v.sockets),
+		Interleave: schedulesOf(v.interleave), Sockets: shadowOf(v.shadows["sockets"]),
+		Blocking: shadowOf(v.shadows["blocking"]), Exits: shadowOf(v.shadows["exits"]),
 	}
 	for _, g := range props.Guarantees {
 		r.Guarantees = append(r.Guarantees, v.row(g))
@@ -200,7 +204,9 @@ func (r report) table(w io.Writer) {
 	r.Channels.print(w, "channels")
 	fmt.Fprintf(w, "traces   %d of the model and %d histories judged, %d with a wrong verdict\n", r.Traces.Model, r.Traces.History, len(r.Traces.Wrong))
 	r.Interleave.print(w)
-	r.Sockets.print(w)
+	for i, s := range r.shadows() {
+		s.print(w, shadow.Lanes[i].Name)
+	}
 	for _, text := range r.Traces.Wrong {
 		fmt.Fprintf(w, "         WRONG %s\n", text)
 	}
@@ -262,12 +268,20 @@ func (r report) summary(w io.Writer) {
 	fmt.Fprintf(w, "\n%d pass, %d fail, %d not run, in %.0f s\n", counts[pass], counts[fail], counts[notRun], r.Seconds)
 }
 
+// shadows are the reports of the lanes over a model, in the order of shadow.Lanes.
+func (r report) shadows() []shadowReport { return []shadowReport{r.Sockets, r.Blocking, r.Exits} }
+
 // exitCode is 1 for a violation of any kind and, if strict, 3 for a guarantee that
-// is checked and did not count as passed, and if the sockets lane was not run.
+// is checked and did not count as passed, and if a lane over a model was not run.
 func (r report) exitCode(strict bool) int {
 	code := 0
-	if strict && r.Sockets.Verdict != pass {
-		code = 3
+	for _, s := range r.shadows() {
+		switch {
+		case s.Verdict == fail:
+			return 1
+		case strict && s.Verdict != pass:
+			code = 3
+		}
 	}
 	for _, g := range r.Guarantees {
 		switch {
@@ -277,7 +291,7 @@ func (r report) exitCode(strict bool) int {
 			code = 3
 		}
 	}
-	if r.Model.bad() || r.Channels.bad() || len(r.Traces.Wrong) > 0 || r.Sockets.Verdict == fail {
+	if r.Model.bad() || r.Channels.bad() || len(r.Traces.Wrong) > 0 {
 		return 1
 	}
 	return code

@@ -27,8 +27,8 @@ type verification struct {
 	real    lane.Result
 	mutants map[string]mutantResult // by name
 
-	interleave lane.Result // under schedules that are chosen
-	sockets    lane.Result // of connections, over a model of the kernel
+	interleave lane.Result            // under schedules that are chosen
+	shadows    map[string]lane.Result // of the lanes of package shadow, by name
 }
 
 // run does the parts side by side: the virtual lane of properties takes one

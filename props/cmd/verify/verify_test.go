@@ -29,7 +29,11 @@ func passing() *verification {
 			Runs: 900, Seed: 7, Classes: 800, Exercised: map[string]int{"G3": interleaveMinimum, "G4": interleaveMinimum - 1}, Failed: map[string]string{},
 			Exhausted: &lane.Exhausted{Scenarios: 118, To: map[int]int{0: 118, 1: 93}, Exercised: map[string]int{"G3": 8}},
 		},
-		sockets: lane.Result{Runs: socketsMinimum, Seed: 7, Failed: map[string]string{}},
+		shadows: map[string]lane.Result{
+			"sockets":  {Runs: shadowMinimum, Seed: 7, Failed: map[string]string{}},
+			"blocking": {Runs: shadowMinimum, Seed: 7, Failed: map[string]string{}},
+			"exits":    {Runs: shadowMinimum, Seed: 7, Failed: map[string]string{}},
+		},
 		traces:  traceResult{Model: 1, History: 1},
 		lane:    lane.Result{Runs: 5000, Seed: 7, Exercised: map[string]int{}, Failed: map[string]string{}},
 		mutants: map[string]mutantResult{},
@@ -59,22 +63,26 @@ func TestVerdicts(t *testing.T) {
 		verdict, reason string
 		code, strict    int
 	}{
-		"all is well":                 {func(*verification) {}, pass, "", 0, 0},
-		"a violation":                 {func(v *verification) { v.lane.Failed["G3"] = "G3 task 2 never ran" }, fail, "task 2 never ran", 1, 1},
-		"too seldom":                  {func(v *verification) { v.lane.Exercised["G3"]-- }, notRun, "exercised by 199 runs, want 200", 0, 3},
-		"mutant not seen":             {func(v *verification) { v.mutants["g3-no-final-drain"] = mutantResult{} }, notRun, "planted bug g3-no-final-drain was not seen", 0, 3},
-		"mutant not run":              {func(v *verification) { delete(v.mutants, "g3-no-final-drain") }, notRun, "was not seen", 0, 3},
-		"nothing was run":             {func(v *verification) { v.lane = lane.Result{} }, notRun, "exercised by 0 runs", 0, 3},
-		"a violation in real time":    {func(v *verification) { v.real.Failed["G3"] = "G3 task 3 never ran" }, fail, "in real time: G3 task 3 never ran", 1, 1},
-		"a violation in a schedule":   {func(v *verification) { v.interleave.Failed["G3"] = "G3 task 4 never ran" }, fail, "in the interleave lane: G3 task 4 never ran", 1, 1},
-		"a violation of a connection": {func(v *verification) { v.sockets.Failed["sockets"] = "G22: Active 2 times" }, pass, "", 1, 1},
-		"few programs of connections": {func(v *verification) { v.sockets.Runs-- }, pass, "", 0, 3},
-		"no program of connections":   {func(v *verification) { v.sockets = lane.Result{} }, pass, "", 0, 3},
-		"channels are cut":            {func(v *verification) { v.regs.Complete = false }, pass, "", 1, 1},
-		"channels violated":           {func(v *verification) { v.regs.Violation = &model.Violation{} }, pass, "", 1, 1},
-		"model is cut":                {func(v *verification) { v.model.Complete = false }, pass, "", 1, 1},
-		"model is violated":           {func(v *verification) { v.model.Violation = &model.Violation{} }, pass, "", 1, 1},
-		"a trace is wrong":            {func(v *verification) { v.traces.Wrong = []string{"x"} }, pass, "", 1, 1},
+		"all is well":                  {func(*verification) {}, pass, "", 0, 0},
+		"a violation":                  {func(v *verification) { v.lane.Failed["G3"] = "G3 task 2 never ran" }, fail, "task 2 never ran", 1, 1},
+		"too seldom":                   {func(v *verification) { v.lane.Exercised["G3"]-- }, notRun, "exercised by 199 runs, want 200", 0, 3},
+		"mutant not seen":              {func(v *verification) { v.mutants["g3-no-final-drain"] = mutantResult{} }, notRun, "planted bug g3-no-final-drain was not seen", 0, 3},
+		"mutant not run":               {func(v *verification) { delete(v.mutants, "g3-no-final-drain") }, notRun, "was not seen", 0, 3},
+		"nothing was run":              {func(v *verification) { v.lane = lane.Result{} }, notRun, "exercised by 0 runs", 0, 3},
+		"a violation in real time":     {func(v *verification) { v.real.Failed["G3"] = "G3 task 3 never ran" }, fail, "in real time: G3 task 3 never ran", 1, 1},
+		"a violation in a schedule":    {func(v *verification) { v.interleave.Failed["G3"] = "G3 task 4 never ran" }, fail, "in the interleave lane: G3 task 4 never ran", 1, 1},
+		"a violation of a connection":  {func(v *verification) { v.shadows["sockets"].Failed["sockets"] = "G22: Active 2 times" }, pass, "", 1, 1},
+		"few programs of connections":  {func(v *verification) { v.shadows["sockets"] = lane.Result{Runs: shadowMinimum - 1} }, pass, "", 0, 3},
+		"a violation of core/blocking": {func(v *verification) { v.shadows["blocking"].Failed["blocking"] = "G22: Active 2 times" }, pass, "", 1, 1},
+		"no program of core/blocking":  {func(v *verification) { delete(v.shadows, "blocking") }, pass, "", 0, 3},
+		"a violation of an exit":       {func(v *verification) { v.shadows["exits"].Failed["exits"] = "the exit code is 1" }, pass, "", 1, 1},
+		"no exit":                      {func(v *verification) { delete(v.shadows, "exits") }, pass, "", 0, 3},
+		"no program of connections":    {func(v *verification) { delete(v.shadows, "sockets") }, pass, "", 0, 3},
+		"channels are cut":             {func(v *verification) { v.regs.Complete = false }, pass, "", 1, 1},
+		"channels violated":            {func(v *verification) { v.regs.Violation = &model.Violation{} }, pass, "", 1, 1},
+		"model is cut":                 {func(v *verification) { v.model.Complete = false }, pass, "", 1, 1},
+		"model is violated":            {func(v *verification) { v.model.Violation = &model.Violation{} }, pass, "", 1, 1},
+		"a trace is wrong":             {func(v *verification) { v.traces.Wrong = []string{"x"} }, pass, "", 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := passing()
@@ -151,16 +159,18 @@ func TestTableShowsEveryReason(t *testing.T) {
 	}
 }
 
-// TestTheSocketsLaneHasALine: a program that violated something is printed with the command that
+// TestLanesOverAModelHaveLines: a program that violated something is printed with the command that
 // repeats it, and a lane that was not run says so.
-func TestTheSocketsLaneHasALine(t *testing.T) {
+func TestLanesOverAModelHaveLines(t *testing.T) {
 	for want, change := range map[string]func(*verification){
 		"sockets  100 programs of connections, peers and shutdowns over a model of the kernel, in 0 s, pass\n": func(*verification) {},
-		"sockets  NOT RUN 7 programs have run, want 100\n":                                                     func(v *verification) { v.sockets.Runs = 7 },
-		"sockets  FAIL after 100 programs of connections\n         G22: Active 2 times\n         program  {}\n": func(v *verification) {
-			v.sockets.Failed["sockets"] = "G22: Active 2 times\nprogram  {}"
+		"blocking 100 programs of core/blocking over the same model, in 0 s, pass\n":                           func(*verification) {},
+		"exits    NOT RUN 0 programs have run, want 100\n":                                                     func(v *verification) { delete(v.shadows, "exits") },
+		"sockets  NOT RUN 7 programs have run, want 100\n":                                                     func(v *verification) { v.shadows["sockets"] = lane.Result{Runs: 7} },
+		"sockets  FAIL after 100 programs\n         G22: Active 2 times\n         program  {}\n": func(v *verification) {
+			v.shadows["sockets"].Failed["sockets"] = "G22: Active 2 times\nprogram  {}"
 		},
-		"sockets -case out/cases/sockets-": func(v *verification) { v.sockets.Failed["sockets"] = "G22: Active 2 times" },
+		"sockets -lane sockets -case out/cases/sockets-": func(v *verification) { v.shadows["sockets"].Failed["sockets"] = "G22: Active 2 times" },
 	} {
 		v := passing()
 		change(v)

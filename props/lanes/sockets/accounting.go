@@ -5,7 +5,7 @@ package sockets
 import (
 	"errors"
 
-	"eventide/core/tcp"
+	"eventide/core"
 	"eventide/props/lanes/sockets/kernel"
 )
 
@@ -63,7 +63,7 @@ func (c *conn) judgeOutput(ours *kernel.End) {
 		if w.refused == nil {
 			accepted += int64(w.n)
 		}
-		if w.err != nil && w.refused == nil && !errors.Is(w.err, tcp.ErrChannelClosed) {
+		if w.err != nil && w.refused == nil && !errors.Is(w.err, core.ErrChannelClosed) {
 			c.violate("write %d, which was accepted, failed with %v, want a *ClosedError", w.id, w.err)
 		}
 	}

@@ -123,10 +123,14 @@ func (r *run) loop() *core.EventLoop {
 
 // makeBadCall makes the bad call of the program, if there is one.
 func (r *run) makeBadCall() {
-	if r.p.BadCall < 0 || r.p.BadCall >= len(badCalls) || r.listener == nil {
+	all := badCalls
+	if r.group != nil {
+		all = badBlockingCalls
+	}
+	if r.p.BadCall < 0 || r.p.BadCall >= len(all) || r.addr == nil {
 		return
 	}
-	bad := badCalls[r.p.BadCall]
+	bad := all[r.p.BadCall]
 	before := r.sockets()
 	some, err := bad.call(r)
 	if some || err == nil {

@@ -1,4 +1,4 @@
-//go:build !sockets
+//go:build !shadow
 
 package sockets
 
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"eventide/props/lanes/programs"
 	"eventide/props/lanes/sockets/shadow"
 	"eventide/props/mutant"
 )
@@ -25,7 +26,7 @@ func TestPropChosenSchedules(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the standard library is compiled again for chosen schedules")
 	}
-	touch(t)
+	programs.Touch(t, root)
 	tool := filepath.Join(t.TempDir(), "interleave")
 	build := exec.Command("go", "build", "-o", tool, "./props/cmd/interleave")
 	build.Dir = root
@@ -61,7 +62,7 @@ func chosenSchedules(t *testing.T, tool string, m mutant.Mutant, tests string, s
 	if err := shadow.Copy(root, dir, changed); err != nil {
 		t.Fatal(err)
 	}
-	explore := exec.Command(tool, "test", "-tags", "sockets", "-run", tests, "-schedules", strconv.Itoa(schedules), "./props/lanes/sockets")
+	explore := exec.Command(tool, "test", "-tags", "shadow", "-run", tests, "-schedules", strconv.Itoa(schedules), "./props/lanes/sockets")
 	explore.Dir = dir
 	out, err := explore.CombinedOutput()
 	if explore.ProcessState == nil {

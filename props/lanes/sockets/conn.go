@@ -3,6 +3,7 @@
 package sockets
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,13 +20,17 @@ type conn struct {
 	nth  int
 	dial *core.Future[*tcp.Channel]
 
-	dialDone atomic.Int32
+	dialDone    atomic.Int32
+	closed      atomic.Bool // CloseFuture has completed
+	handshaking atomic.Bool // of core/blocking: a handshake runs
+	odd         atomic.Bool // an oddConn has done what its contract forbids
 
 	mu               sync.Mutex
 	peer             *kernel.Peer
-	ch               *tcp.Channel
+	ch               channel
 	events           []event
 	counts           map[string]int // of events, by name
+	tasks, timers    submitted      // to the executor of the channel
 	writes           []*write
 	uncertain        int64 // bytes that were perhaps accepted: of broadcasts, and of writes that failed while the channel closed
 	input            int   // bytes that the handler got
@@ -39,6 +44,9 @@ type conn struct {
 	idleSince        [3]time.Time // by tcp.IdleKind: the activation, or the last report of the kind
 	complete         time.Time    // since when the channel has nothing left to do but to close; zero: it has
 	unflushed        bool         // a body has written without a flush since the last flush
+	closeCalled      time.Time    // the first Close
+	closeStamp       int64        // of the first Close; 0: there was none
+	closeBy          time.Time    // the earliest deadline of CloseGracefully; zero: none
 	endCalls         []string     // the calls that end the channel, or refuse its writes
 	open             bool         // the socket was open when the shutdown call returned
 }
@@ -87,6 +95,13 @@ func (c *conn) happened(name string) bool {
 	return c.counts[name] > 0
 }
 
+// calls returns the calls that end the channel, or refuse its writes, so far.
+func (c *conn) calls() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.endCalls)
+}
+
 // isEnding reports whether a call that ends the channel has begun.
 func (c *conn) isEnding() bool {
 	c.mu.Lock()
@@ -94,7 +109,7 @@ func (c *conn) isEnding() bool {
 	return len(c.endCalls) > 0
 }
 
-func (c *conn) channel() *tcp.Channel {
+func (c *conn) channel() channel {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ch

@@ -22,7 +22,9 @@ import (
 // the socket is closed (G24), and the cause of the close occurred.
 func (c *conn) judgeEnd(k *kernel.Connection, ours *kernel.End) {
 	complete := ours.Taken == ours.Delivered && c.ch.PendingBytes() == 0
-	if c.counts["drained"] > 0 && (!complete || !ours.Ended || !ours.PeerEnded) {
+	if c.r.group != nil && !c.knowsReceipt() {
+		complete = c.ch.PendingBytes() == 0
+	} else if c.counts["drained"] > 0 && (!complete || !ours.Ended && c.r.group == nil || !ours.PeerEnded) {
 		c.violate("G23: CloseGracefully succeeded; pending %d, taken %d, delivered %d, our end acknowledged %v, the peer's end seen %v",
 			c.ch.PendingBytes(), ours.Taken, ours.Delivered, ours.Ended, ours.PeerEnded)
 	}
@@ -37,7 +39,7 @@ func (c *conn) judgeEnd(k *kernel.Connection, ours *kernel.End) {
 	}
 	// A reset would discard the bytes that the peer has not read.
 	cause := c.ch.CloseCause()
-	if k.Reset && c.counts["drained"] > 0 {
+	if k.Reset && c.counts["drained"] > 0 && (c.r.group == nil || c.knowsReceipt() && ours.Ended) { // core/blocking does not wait for the receipt of its end
 		c.violate("G23: CloseGracefully succeeded, and the connection was reset")
 	}
 	if cause == io.EOF && c.ch.PendingBytes() != 0 {
@@ -47,12 +49,16 @@ func (c *conn) judgeEnd(k *kernel.Connection, ours *kernel.End) {
 		c.violate("the channel has closed with %v, and nothing in the run explains that", cause)
 	}
 	for _, w := range c.writes {
-		var closed *tcp.ClosedError
+		var closed *core.ClosedError
 		if w.refused == nil && errors.As(w.err, &closed) && closed.Cause != cause {
 			c.violate("write %d failed with the cause %v, and that of the close is %v", w.id, closed.Cause, cause)
 		}
 	}
-	c.judgeOptions(ours)
+	if c.r.group == nil {
+		c.judgeOptions(ours)
+	} else if c.spec.Lingers && ours.Linger != -1 && c.spec.Kind != kindPlain && c.spec.Kind != kindPipe {
+		c.violate("SO_LINGER is %d, want -1: a close could block", ours.Linger)
+	}
 }
 
 // explains reports whether the run had a reason to close the channel with a cause.
@@ -63,15 +69,17 @@ func (c *conn) explains(cause error, k *kernel.Connection, ours *kernel.End) boo
 	var errno syscall.Errno
 	switch {
 	case cause == nil:
-		return called("Close") || called("CloseGracefully")
+		return called("Close") || called("CloseGracefully") || c.r.group != nil && shutdown // a drain
 	case cause == io.EOF:
 		return ours.EndRead
-	case errors.Is(cause, tcp.ErrHandlerFailed):
+	case errors.Is(cause, core.ErrHandlerFailed):
 		return c.r.handlerFailed()
-	case cause == tcp.ErrCloseDeadline:
-		return called("CloseGracefully")
+	case errors.Is(cause, core.ErrCloseDeadline):
+		return called("CloseGracefully") || c.r.group != nil && called("Close")
 	case errors.As(cause, &idle):
 		return c.r.p.Options.Idle[idle.Kind] > 0 && !c.r.p.Options.IdleHandler && c.counts["Error"] == 1
+	case c.r.group != nil && c.explainsBlocking(cause):
+		return true
 	case errors.As(cause, &errno):
 		return k.Reset || len(c.r.p.Kernel.Faults) > 0
 	}
@@ -160,7 +168,7 @@ func (r *run) judgeReport(connections []kernel.Connection) {
 			discardedLeast += pending
 			others := slices.ContainsFunc(c.endCalls, func(s string) bool { return s != "CloseGracefully" && s != "CloseOutput" })
 			lingers := r.p.Options.Linger > 0 // the wait for acknowledgements after the end of the peer's stream is not part of a drain
-			if clean && !k.Reset && !others && !lingers && !r.timedOut && !r.p.End.Now && !r.p.Aborts && c.counts["Error"] == 0 && c.ch.CloseCause() != tcp.ErrCloseDeadline {
+			if clean && !k.Reset && !others && !lingers && !r.timedOut && !r.p.End.Now && !r.p.Aborts && c.counts["Error"] == 0 && !errors.Is(c.ch.CloseCause(), core.ErrCloseDeadline) {
 				mustDrain++
 			}
 		}

@@ -3,6 +3,8 @@
 package sockets
 
 import (
+	"slices"
+
 	"eventide/props/lanes/sockets/kernel"
 
 	"pgregory.net/rapid"
@@ -11,19 +13,31 @@ import (
 // Programs generates programs.
 func Programs() *rapid.Generator[Program] { return rapid.Custom(drawProgram) }
 
+// BlockingPrograms generates programs of core/blocking.
+func BlockingPrograms() *rapid.Generator[Program] {
+	return rapid.Custom(func(t *rapid.T) Program { return drawOver(t, Blocking) })
+}
+
+func drawProgram(t *rapid.T) Program { return drawOver(t, "") }
+
 // lastEvent bounds the times of a program, in milliseconds.
 const lastEvent = 40
 
-func drawProgram(t *rapid.T) Program {
+func drawOver(t *rapid.T, transport string) Program {
+	calls, inside, outside := len(badCalls), inHandlers, byOthers
+	if transport == Blocking {
+		calls, inside, outside = len(badBlockingCalls), inBlockingHandlers, byOthersBlocking
+	}
 	p := Program{
-		Workers:  rapid.IntRange(1, 2).Draw(t, "workers"),
-		Boss:     rapid.Bool().Draw(t, "boss"),
-		Blocking: rapid.Bool().Draw(t, "blocking"),
-		Pending:  rapid.SampledFrom([]int{0, 0, 0, 0, 1, 3}).Draw(t, "pending"),
-		Aborts:   oneIn(t, 8, "aborts"),
-		Options:  drawOptions(t),
-		Kernel:   drawMachine(t),
-		BadCall:  rapid.IntRange(-1, len(badCalls)-1).Draw(t, "bad call"),
+		Transport: transport,
+		Workers:   rapid.IntRange(1, 2).Draw(t, "workers"),
+		Boss:      rapid.Bool().Draw(t, "boss"),
+		Blocking:  rapid.Bool().Draw(t, "blocking"),
+		Pending:   rapid.SampledFrom([]int{0, 0, 0, 0, 1, 3}).Draw(t, "pending"),
+		Aborts:    oneIn(t, 8, "aborts"),
+		Options:   drawOptions(t),
+		Kernel:    drawMachine(t),
+		BadCall:   rapid.IntRange(-1, calls-1).Draw(t, "bad call"),
 		End: End{
 			At: drawEnd(t), Now: oneIn(t, 5, "now"),
 			Quiet: rapid.SampledFrom([]int{0, 0, 2, 20}).Draw(t, "quiet"), Timeout: rapid.SampledFrom([]int{100, 100, 3000, 20}).Draw(t, "timeout"),
@@ -32,7 +46,10 @@ func drawProgram(t *rapid.T) Program {
 	n := rapid.SampledFrom([]int{1, 1, 1, 2, 3}).Draw(t, "conns")
 	sizes := sizesOf(p)
 	for range n {
-		p.Conns = append(p.Conns, drawConn(t, sizes))
+		p.Conns = append(p.Conns, drawConn(t, sizes, inside))
+	}
+	if transport == Blocking {
+		drawBlocking(t, &p)
 	}
 	p.Calls = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Call {
 		return Call{At: drawTime(t), Conn: rapid.IntRange(0, n-1).Draw(t, "conn"), Do: drawAction(t, sizes, outside)}
@@ -115,7 +132,7 @@ func sizesOf(p Program) []int {
 	return append(all, 3000, 25_000)
 }
 
-func drawConn(t *rapid.T, sizes []int) Conn {
+func drawConn(t *rapid.T, sizes []int, kinds []string) Conn {
 	c := Conn{
 		At:         rapid.IntRange(0, 10).Draw(t, "at"),
 		Dialled:    oneIn(t, 3, "dialled"),
@@ -146,31 +163,46 @@ func drawConn(t *rapid.T, sizes []int) Conn {
 		return Reaction{
 			On:  rapid.SampledFrom([]string{"Active", "Active", "Read", "Read", "ReadComplete", "WritabilityChanged", "InputShutdown", "Idle", "Inactive", "Error", "written"}).Draw(t, "on"),
 			Nth: rapid.SampledFrom([]int{1, 1, 1, 2, 0}).Draw(t, "nth"),
-			Do:  drawAction(t, sizes, inside),
+			Do:  drawAction(t, sizes, kinds),
 		}
 	}), 0, 4).Draw(t, "handler")
 	return c
 }
 
-// Where an action is called.
-const (
-	outside = iota // by another goroutine
-	inside         // by the handler
+// The kinds of actions. Common to both packages are those that channels of both have.
+var (
+	common             = []string{"Write", "Write", "WriteAndFlush", "WriteAndFlush", "WriteAndFlush", "Flush", "Flush", "Close", "CloseGracefully", "Task", "Timer"}
+	ofTCPOnly          = []string{"CloseOutput", "Hold", "Answer", "Pause", "Resume", "Broadcast"}
+	inHandlers         = slices.Concat(common, ofTCPOnly, []string{"Panic", "Goexit"})
+	byOthers           = slices.Concat(common, ofTCPOnly, []string{"Quiesce", "CloseListener", "Fill"})
+	inBlockingHandlers = slices.Concat(common, []string{"Panic", "Goexit"})
+	byOthersBlocking   = slices.Concat(common, []string{"Fill"})
 )
 
-func drawAction(t *rapid.T, sizes []int, where int) Action {
-	kinds := []string{
-		"Write", "Write", "WriteAndFlush", "WriteAndFlush", "WriteAndFlush", "Flush", "Flush", "Close", "CloseGracefully", "CloseOutput",
-		"Hold", "Answer", "Pause", "Resume", "Broadcast",
-	}
-	if where == inside {
-		kinds = append(kinds, "Panic", "Goexit")
-	} else {
-		kinds = append(kinds, "Quiesce", "CloseListener", "Fill")
-	}
+func drawAction(t *rapid.T, sizes []int, kinds []string) Action {
 	return Action{
 		Kind: rapid.SampledFrom(kinds).Draw(t, "action"),
 		N:    rapid.SampledFrom(sizes).Draw(t, "n"),
 		Wait: rapid.SampledFrom([]int{0, 1, 4, 30}).Draw(t, "pause"),
+	}
+}
+
+// drawBlocking draws what only programs of core/blocking have.
+func drawBlocking(t *rapid.T, p *Program) {
+	p.Options.Linger = -1
+	p.Options.CloseTimeout = rapid.SampledFrom([]int{-1, 0, 5, 30}).Draw(t, "close timeout")
+	p.Options.Handshake = rapid.SampledFrom([]int{0, 1, 5}).Draw(t, "handshake timeout")
+	for i := range p.Conns {
+		c := &p.Conns[i]
+		c.Kind = rapid.SampledFrom([]string{kindTCP, kindTCP, kindPlain, kindPipe, kindTLS, kindOdd}).Draw(t, "kind")
+		c.Lingers = rapid.Bool().Draw(t, "lingers")
+		switch c.Kind {
+		case kindTLS:
+			c.Handshake = rapid.SampledFrom([]int{0, 1, 3, 20}).Draw(t, "handshake")
+			c.HandshakeFails = oneIn(t, 5, "handshake fails")
+		case kindOdd:
+			c.Oddity = rapid.SampledFrom(oddities).Draw(t, "oddity")
+			c.OddCall = rapid.IntRange(1, 3).Draw(t, "odd call")
+		}
 	}
 }

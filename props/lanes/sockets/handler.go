@@ -4,6 +4,7 @@ package sockets
 
 import (
 	"errors"
+	"net"
 	"net/netip"
 	"time"
 
@@ -17,56 +18,42 @@ type handler struct {
 	c *conn
 }
 
-// idleHandler is a handler that is a tcp.IdleHandler.
-type idleHandler struct{ *handler }
-
-func (h idleHandler) Idle(ch *tcp.Channel, kind tcp.IdleKind) {
-	h.c.idle(kind)
-	h.called("Idle", ch)
-}
-
-func (r *run) newHandler() tcp.Handler {
-	h := &handler{r: r}
-	if r.p.Options.IdleHandler {
-		return idleHandler{h}
-	}
-	return h
-}
+func (r *run) newHandler() tcp.Handler { return (&handler{r: r}).overTCP() }
 
 // handler returns the handler of a dialled connection.
-func (c *conn) handler() tcp.Handler {
-	h := &handler{r: c.r, c: c}
-	if c.r.p.Options.IdleHandler {
-		return idleHandler{h}
-	}
-	return h
-}
+func (c *conn) handler() tcp.Handler { return (&handler{r: c.r, c: c}).overTCP() }
 
 // bind finds the connection of an accepted channel, by the address of its peer.
-func (h *handler) bind(ch *tcp.Channel) bool {
-	remote, err := netip.ParseAddrPort(ch.RemoteAddr().String())
-	for _, c := range h.r.conns {
-		c.mu.Lock()
-		if err == nil && c.peer != nil && c.peer.Local() == remote {
-			h.c = c
-		}
-		c.mu.Unlock()
-	}
-	if h.c == nil {
+func (h *handler) bind(ch channel) bool {
+	if h.c = h.r.connOf(ch.RemoteAddr()); h.c == nil {
 		h.r.violate("a channel to %v is active, which no peer has dialled", ch.RemoteAddr())
 	}
 	return h.c != nil
 }
 
+// connOf returns the connection whose peer has an address, or nil.
+func (r *run) connOf(remote net.Addr) *conn {
+	at, err := netip.ParseAddrPort(remote.String())
+	for _, c := range r.conns {
+		c.mu.Lock()
+		found := err == nil && c.peer != nil && c.peer.Local() == at
+		c.mu.Unlock()
+		if found {
+			return c
+		}
+	}
+	return nil
+}
+
 // called records a call of the handler, and performs the reactions of the program.
-func (h *handler) called(name string, ch *tcp.Channel) {
+func (h *handler) called(name string, ch channel) {
 	if h.c != nil {
 		h.c.react(name, h.begins(name, ch))
 	}
 }
 
 // begins records a call of the handler, and returns how many calls have that name now.
-func (h *handler) begins(name string, ch *tcp.Channel) int {
+func (h *handler) begins(name string, ch channel) int {
 	if !ch.EventLoop().InEventLoop() {
 		h.r.violate("connection %d: %s is called outside of the loop", h.c.nth, name)
 	}
@@ -83,24 +70,43 @@ func (c *conn) react(name string, nth int) {
 	}
 }
 
-func (h *handler) Active(ch *tcp.Channel) {
+func (h *handler) active(ch channel) {
 	if h.c == nil && !h.bind(ch) {
 		return
 	}
+	h.c.has(ch)
 	h.c.mu.Lock()
-	if h.c.ch != nil {
-		h.r.violate("connection %d has two channels", h.c.nth)
-	}
-	h.c.ch, h.c.notifiedWritable = ch, true
+	h.c.notifiedWritable = true
 	for kind := range h.c.idleSince {
 		h.c.idleSince[kind] = time.Now()
 	}
 	h.c.mu.Unlock()
-	ch.CloseFuture().OnDone(func(struct{}, error) { h.c.record("CloseFuture") })
+	h.c.watchClose(ch)
 	h.called("Active", ch)
 }
 
-func (h *handler) Read(ch *tcp.Channel, p []byte) {
+// has sets the channel of the connection. Several calls may give it, and all must give the same.
+func (c *conn) has(ch channel) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ch == nil {
+		c.ch = ch
+	}
+	if c.ch != ch {
+		c.r.violate("connection %d has two channels", c.nth)
+	}
+}
+
+// watchClose records the completion of the CloseFuture.
+func (c *conn) watchClose(ch channel) {
+	ch.CloseFuture().OnDone(func(struct{}, error) {
+		if c.closed.CompareAndSwap(false, true) {
+			c.record("CloseFuture")
+		}
+	})
+}
+
+func (h *handler) read(ch channel, p []byte) {
 	if h.c == nil {
 		return
 	}
@@ -124,7 +130,7 @@ func (h *handler) Read(ch *tcp.Channel, p []byte) {
 	h.c.react("Read", nth)
 }
 
-func (h *handler) ReadComplete(ch *tcp.Channel) {
+func (h *handler) readComplete(ch channel) {
 	if h.c == nil {
 		return
 	}
@@ -135,32 +141,33 @@ func (h *handler) ReadComplete(ch *tcp.Channel) {
 	h.c.react("ReadComplete", nth)
 }
 
-func (h *handler) WritabilityChanged(ch *tcp.Channel) {
+func (h *handler) writabilityChanged(ch channel) {
 	if h.c != nil {
 		h.c.mu.Lock()
-		h.c.notifiedWritable = ch.IsWritable()
+		h.c.notifiedWritable = ofTCP(ch).IsWritable()
 		h.c.mu.Unlock()
 	}
 	h.called("WritabilityChanged", ch)
 }
 
-func (h *handler) InputShutdown(ch *tcp.Channel) {
+func (h *handler) inputShutdown(ch channel) {
 	if !h.r.p.Options.HalfClosure {
 		h.r.violate("InputShutdown without WithHalfClosure")
 	}
 	h.called("InputShutdown", ch)
 }
 
-func (h *handler) Inactive(ch *tcp.Channel)     { h.called("Inactive", ch) }
-func (h *handler) Unregistered(ch *tcp.Channel) { h.called("Unregistered", ch) }
-
-func (h *handler) Error(ch *tcp.Channel, err error) {
+func (h *handler) failed(ch channel, err error) {
 	var idle *tcp.IdleError
 	if h.c != nil && errors.As(err, &idle) {
 		if h.r.p.Options.IdleHandler {
 			h.r.violate("connection %d: the handler has a method Idle, and Error is called with %v", h.c.nth, err)
 		}
 		h.c.idle(idle.Kind)
+	}
+	if h.c != nil && h.r.group != nil { // it may never have become active
+		h.c.has(ch)
+		h.c.watchClose(ch)
 	}
 	h.called("Error", ch)
 }

@@ -21,6 +21,7 @@ func (r *run) judge() {
 			r.violate("connection %d: the future of the dial has completed %d times, want once", c.nth, c.dialDone.Load())
 		}
 		k, ours := c.find(connections)
+		c.judgeTasks()
 		if c.ch == nil {
 			if len(c.events) > 0 {
 				r.violate("connection %d: %v without Active", c.nth, c.names())
@@ -35,6 +36,11 @@ func (r *run) judge() {
 		c.judgeOutput(ours)
 		c.judgeInput(k, ours)
 		c.judgeEnd(k, ours)
+	}
+	if r.group != nil {
+		r.judgeGroup()
+		r.judgeBlockingReport(connections)
+		return
 	}
 	r.judgeListener(connections)
 	r.judgeReport(connections)
@@ -94,6 +100,12 @@ var handlerCalls = []string{"Active", "Read", "ReadComplete", "WritabilityChange
 
 // judgeEvents checks which events there are, and their order (G22).
 func (c *conn) judgeEvents() {
+	if c.counts["Active"] == 0 && c.mayStayInactive() {
+		if c.counts["CloseFuture"] != 1 || c.counts["Inactive"]+c.counts["Unregistered"]+c.counts["Read"]+c.counts["InputShutdown"] > 0 || c.counts["Error"] > 1 {
+			c.violate("G22: the channel has never become active, want CloseFuture once, Error at most once, and no other event")
+		}
+		return
+	}
 	for _, name := range once {
 		if c.counts[name] != 1 {
 			c.violate("G22: %s %d times, want once", name, c.counts[name])
@@ -115,6 +127,10 @@ func (c *conn) judgeEvents() {
 	for i, e := range c.events {
 		switch {
 		case !slices.Contains(handlerCalls, e.name) || e.name == "Inactive" || e.name == "Unregistered":
+		case e.name == "Error" && c.r.group != nil:
+			if i < closed || i > inactive {
+				c.violate("G22: want Error between CloseFuture and Inactive")
+			}
 		case i > closed:
 			c.violate("G22: %s after the close", e.name)
 		}

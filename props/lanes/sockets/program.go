@@ -13,18 +13,22 @@ import (
 // Program describes a run: connections between core and peers, calls of channels, and a shutdown
 // at the end. Times are milliseconds of virtual time from the start.
 type Program struct {
-	Workers  int
-	Boss     bool // the listener has a loop of its own
-	Blocking bool // pollers block in epoll_wait instead of parking
-	Pending  int  // WithMaxPendingTasks of the workers; 0: no limit
-	Aborts   bool // CloseChannels instead of DrainChannels
-	Options  Options
-	Kernel   Machine
-	Conns    []Conn
-	Calls    []Call // by goroutines of their own
-	BadCall  int    // index of a call with a bad argument, or -1
-	End      End
+	Transport string // "" is core/tcp, and Blocking core/blocking
+	Workers   int
+	Boss      bool // the listener has a loop of its own
+	Blocking  bool // pollers block in epoll_wait instead of parking
+	Pending   int  // WithMaxPendingTasks of the workers, or the maximum of channels of core/blocking; 0: no limit
+	Aborts    bool // CloseChannels instead of DrainChannels
+	Options   Options
+	Kernel    Machine
+	Conns     []Conn
+	Calls     []Call // by goroutines of their own
+	BadCall   int    // index of a call with a bad argument, or -1
+	End       End
 }
+
+// Blocking is the Transport of programs of core/blocking.
+const Blocking = "blocking"
 
 // Options are the options of all channels and of the listener.
 type Options struct {
@@ -39,6 +43,10 @@ type Options struct {
 	Backlog     int
 	Delay       bool // WithNoDelay(false)
 	KeepAlive   int  // milliseconds; -1: no option
+
+	// Of core/blocking.
+	CloseTimeout int // milliseconds; -1: no option
+	Handshake    int // its timeout in milliseconds; 0: no option
 }
 
 // Machine describes the kernel.
@@ -59,7 +67,15 @@ type Conn struct {
 	Reader     []PeerStep
 	CloseOnEnd bool // the peer closes when it has read the end of the stream
 	Echo       bool
-	Handler    []Reaction
+
+	// Of core/blocking.
+	Kind           string
+	Lingers        bool // SO_LINGER is set
+	Handshake      int  // how long it takes, of kind TLS
+	HandshakeFails bool
+	Oddity         string // of kind Odd
+	OddCall        int    // which call of Read or Write it is, from 1
+	Handler        []Reaction
 }
 
 // PeerStep is a step of a peer, after a pause of Wait milliseconds. Kind is send, end, close or
@@ -84,7 +100,7 @@ type Call struct {
 	Do   Action
 }
 
-// Action is a call of a channel, or of package tcp.
+// Action is a call of a channel or its executor, or of package tcp.
 type Action struct {
 	Kind string
 	N    int // bytes, or milliseconds

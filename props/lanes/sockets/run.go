@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/blocking"
 	"eventide/core/tcp"
 	"eventide/props/lanes/sockets/kernel"
 )
@@ -31,10 +33,14 @@ type run struct {
 	workers        *core.Group
 	boss           *core.Group // or workers
 	listener       *tcp.Listener
+	group          *blocking.Group // nil: the program is for core/tcp
+	addr           net.Addr        // of the listener; nil: there is none
+	groups         []group         // to be shut down
 	conns          []*conn
 	actors         sync.WaitGroup
 	broadcastSizes [256 - firstBroadcast]atomic.Int64 // by id
 	broadcastCount atomic.Int32                       // broadcasts so far
+	logged         logged                             // of core/blocking
 
 	mu         sync.Mutex
 	peers      []*kernel.Peer // all sockets of peers, to be closed at the end
@@ -45,6 +51,8 @@ type run struct {
 	quiesced, shutdown, listenerClosed atomic.Int64
 	shutdownAt                         time.Time
 	quiescedAt                         atomic.Int64 // the time of the first Quiesce, in nanoseconds since start
+	refuses                            atomic.Bool  // the shutdown calls have returned
+	refused                            int64        // the stamp of their return
 	timedOut                           bool         // the timeout of the shutdown has passed before Done
 	reports                            core.Report
 }
@@ -52,11 +60,10 @@ type run struct {
 // Run runs a program and returns what it violated. It must be called in a testing/synctest
 // bubble, or under chosen schedules.
 func Run(p Program) (violations []string, err error) {
-	r := &run{p: p, start: time.Now(), k: kernel.New(kernel.Config{
-		Send: p.Kernel.Send, Receive: p.Kernel.Receive,
-		Latency: time.Duration(p.Kernel.Latency) * 100 * time.Microsecond,
-	})}
-	kernel.Use(r.k)
+	if p.Transport == Blocking {
+		return RunBlocking(p)
+	}
+	r := newRun(p)
 	if err := r.begin(); err != nil {
 		if r.k.Calls() == 0 {
 			err = errNotModelled
@@ -64,11 +71,37 @@ func Run(p Program) (violations []string, err error) {
 		return nil, err
 	}
 	r.makeBadCall()
-	r.k.Inject(p.Kernel.Faults, p.Kernel.Files)
+	r.perform()
+	return r.violations, nil
+}
+
+// group is a group of core or of core/blocking.
+type group interface {
+	Shutdown() *core.Termination
+	ShutdownGracefully(quiet, timeout time.Duration) (*core.Termination, error)
+}
+
+func newRun(p Program) *run {
+	r := &run{p: p, start: time.Now(), k: kernel.New(kernel.Config{
+		Send: p.Kernel.Send, Receive: p.Kernel.Receive,
+		Latency: time.Duration(p.Kernel.Latency) * 100 * time.Microsecond,
+	})}
+	kernel.Use(r.k)
+	return r
+}
+
+// perform performs a program that has begun, and judges it.
+func (r *run) perform() {
+	r.k.Inject(r.p.Kernel.Faults, r.p.Kernel.Files)
 	r.act()
 	r.end()
 	r.judge()
-	return r.violations, nil
+}
+
+func (r *run) makeConns() {
+	for i := range r.p.Conns {
+		r.conns = append(r.conns, &conn{r: r, spec: &r.p.Conns[i], nth: i, counts: map[string]int{}})
+	}
 }
 
 func (r *run) stamp() int64 { return r.stamps.Add(1) }
@@ -107,15 +140,16 @@ func (r *run) begin() (err error) {
 	} else {
 		r.listener, err = tcp.Listen(r.boss, r.workers, "127.0.0.1:0", r.newHandler, r.options()...)
 	}
-	for i := range r.p.Conns {
-		r.conns = append(r.conns, &conn{r: r, spec: &r.p.Conns[i], nth: i, counts: map[string]int{}})
-	}
+	r.makeConns()
 	if err == errNotModelled {
 		return errors.Join(err, r.workers.Close(), r.boss.Close())
 	}
 	if err != nil || r.listener == nil {
 		r.violate("Listen returned the listener %v and the error %v; no call of the kernel has failed", r.listener, err)
+	} else {
+		r.addr = r.listener.Addr()
 	}
+	r.groups = []group{r.boss, r.workers}
 	return nil
 }
 
@@ -177,7 +211,7 @@ func (r *run) end() {
 	r.shutdownAt = time.Now()
 	r.shutdown.Store(r.stamp())
 	var done []*core.Termination
-	for _, g := range []*core.Group{r.boss, r.workers} {
+	for _, g := range r.groups {
 		if r.p.End.Now {
 			done = append(done, g.Shutdown())
 			continue
@@ -188,6 +222,8 @@ func (r *run) end() {
 		}
 		done = append(done, t)
 	}
+	r.refuses.Store(true)
+	r.refused = r.stamp()
 	connections := r.k.Connections()
 	for _, c := range r.conns {
 		c.mu.Lock()
@@ -214,7 +250,7 @@ func (r *run) end() {
 	if time.Since(r.shutdownAt) >= milliseconds(limit) {
 		r.timedOut = true
 	}
-	r.reports = done[1].Report()
+	r.reports = done[len(done)-1].Report()
 	if r.boss != r.workers {
 		r.reports = r.reports.Plus(done[0].Report())
 	}
@@ -259,6 +295,8 @@ func (c *conn) connect() {
 	c.r.sleepUntil(c.spec.At)
 	var peer *kernel.Peer
 	switch {
+	case c.r.group != nil && (c.spec.Embedded || c.spec.Dialled):
+		peer = c.register()
 	case c.spec.Embedded:
 		peer = c.embed()
 	case c.spec.Dialled:
@@ -275,12 +313,12 @@ func (c *conn) connect() {
 
 // peerDials connects the peer to the listener.
 func (c *conn) peerDials() *kernel.Peer {
-	if c.r.listener == nil {
+	if c.r.addr == nil {
 		return nil
 	}
 	peer := c.r.keep(c.r.k.NewPeer(c.spec.Send, c.spec.Recv))
 	c.setPeer(peer)
-	at, err := netip.ParseAddrPort(c.r.listener.Addr().String())
+	at, err := netip.ParseAddrPort(c.r.addr.String())
 	if err != nil {
 		c.r.violate("the address of the listener: %v", err)
 		return nil

@@ -1,4 +1,4 @@
-//go:build linux && sockets
+//go:build linux && shadow
 
 package sockets
 

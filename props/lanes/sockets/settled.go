@@ -6,16 +6,21 @@ import (
 	"slices"
 	"time"
 
-	"eventide/core/tcp"
 	"eventide/props/lanes/sockets/kernel"
 )
 
 // checkSettled checks what must hold while every goroutine waits: the loops have handled all
 // readiness, and nothing that can proceed is left undone (G12).
 func (r *run) checkSettled() {
+	if r.group != nil {
+		untilBlocked()
+	}
 	connections := r.k.Connections()
 	if r.listener != nil && r.k.Queued() > 0 && r.listener.Stats().Paused == 0 && r.listener.CloseCause() == nil {
 		r.violate("G12: %d connections wait to be accepted while every goroutine waits", r.k.Queued())
+	}
+	if r.group != nil {
+		r.checkGroup(connections)
 	}
 	for _, c := range r.conns {
 		c.mu.Lock()
@@ -25,16 +30,16 @@ func (r *run) checkSettled() {
 			continue
 		}
 		if k, ours := c.find(connections); k != nil {
-			c.checkSettled(ch, k, ours)
+			c.checkSettled(ch, k, ours, c.executorIsBlocked(ch, connections))
 		}
 	}
 }
 
-func (c *conn) checkSettled(ch *tcp.Channel, k *kernel.Connection, ours *kernel.End) {
+func (c *conn) checkSettled(ch channel, k *kernel.Connection, ours *kernel.End, blocked bool) {
 	c.mu.Lock()
 	paused, unflushed, notifiedWritable, calls := c.paused || c.r.quiesced.Load() > 0, c.unflushed, c.notifiedWritable, len(c.endCalls)
 	closed, gone := c.counts["CloseFuture"] > 0, c.counts["Unregistered"] > 0
-	broken := c.counts["Error"] > 0
+	broken, overdue := c.counts["Error"] > 0, c.overdue()
 	incomplete := 0
 	for _, w := range c.writes {
 		if w.done == 0 && w.returned > 0 {
@@ -45,18 +50,21 @@ func (c *conn) checkSettled(ch *tcp.Channel, k *kernel.Connection, ours *kernel.
 	switch {
 	case closed != ours.Closed:
 		c.violate("G12: CloseFuture has completed: %v, the socket is closed: %v, and every goroutine waits", closed, ours.Closed)
-	case closed != gone:
+	case closed != gone && (c.r.group == nil || c.happened("Active")):
 		c.violate("G12: the channel is closed, every goroutine waits, and Unregistered was not called")
-	case closed && incomplete > 0:
+	case closed && incomplete > 0 && !blocked:
 		c.violate("G22: the channel is closed, and %d writes have not completed", incomplete)
 	}
 	if !closed {
 		c.checkCloses(ch, k.Other(ours), ours)
 	}
-	if closed || broken || c.r.p.Options.Linger > 0 && (calls > 0 || ours.PeerEnded) { // a channel that lingers is not watched
+	if overdue > 0 && !blocked {
+		c.violate("G12: %d tasks and timers of the executor have not run, and every goroutine waits", overdue)
+	}
+	if closed || broken || c.handshaking.Load() || ours.Blocked && !ours.Roomy || c.r.p.Options.Linger > 0 && (calls > 0 || ours.PeerEnded) { // a channel that lingers is not watched
 		return
 	}
-	if ours.Failed {
+	if ours.Failed && (c.r.group == nil || !ours.EndRead) { // then core/blocking reads no more
 		c.violate("G12: the connection has failed, every goroutine waits, and the channel is open")
 	}
 	if pending := ch.PendingBytes(); pending > 0 && !unflushed && ours.Roomy && ours.Live {
@@ -74,8 +82,12 @@ func (c *conn) checkSettled(ch *tcp.Channel, k *kernel.Connection, ours *kernel.
 	if !ch.IsOpen() {
 		return
 	}
+	over := ofTCP(ch)
+	if over == nil {
+		return
+	}
 	pending, o := ch.PendingBytes(), c.r.p.Options
-	switch writable := ch.IsWritable(); {
+	switch writable := over.IsWritable(); {
 	case writable != notifiedWritable:
 		c.violate("writability: the channel is writable: %v, at the last call of the handler it was %v, %d bytes wait, and every goroutine waits", writable, notifiedWritable, pending)
 	case writable && pending > int64(o.High), !writable && pending < int64(o.Low):
@@ -89,7 +101,7 @@ func (c *conn) checkSettled(ch *tcp.Channel, k *kernel.Connection, ours *kernel.
 const mostCompletion = 25 * time.Millisecond
 
 // checkCloses checks that an open channel has a reason to be open. other is the peer's end.
-func (c *conn) checkCloses(ch *tcp.Channel, other, ours *kernel.End) {
+func (c *conn) checkCloses(ch channel, other, ours *kernel.End) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := c.r.p.Options
@@ -97,8 +109,11 @@ func (c *conn) checkCloses(ch *tcp.Channel, other, ours *kernel.End) {
 		return
 	}
 	called := func(what string) bool { return slices.Contains(c.endCalls, what) }
-	if called("Close") {
+	if called("Close") && (!c.isBlocked(ours) || time.Since(c.closeCalled) > c.r.closeTimeout()) {
 		c.violateLocked("Close was called, every goroutine waits, and the channel is open")
+	}
+	if c.r.group != nil && !c.closeBy.IsZero() && time.Now().After(c.closeBy) {
+		c.violateLocked("a deadline of CloseGracefully passed %v ago, and the channel is open", time.Since(c.closeBy))
 	}
 	ends := called("CloseGracefully") || ours.EndRead && (!o.HalfClosure || called("CloseOutput"))
 	sent := ch.PendingBytes() == 0 && ours.Taken == ours.Delivered && other.Waiting == 0

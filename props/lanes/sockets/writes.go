@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"eventide/core"
 	"eventide/core/tcp"
 )
 
@@ -40,7 +41,7 @@ func payload(id byte, n int) []byte {
 }
 
 // writeBytes makes a write of n bytes.
-func (c *conn) writeBytes(ch *tcp.Channel, n int, flush, inLoop bool) {
+func (c *conn) writeBytes(ch channel, n int, flush, inLoop bool) {
 	c.mu.Lock()
 	if len(c.writes) >= firstBroadcast || n == 0 && len(c.writes) >= firstBroadcast/2 {
 		c.mu.Unlock()
@@ -51,12 +52,7 @@ func (c *conn) writeBytes(ch *tcp.Channel, n int, flush, inLoop bool) {
 	c.unflushed = c.unflushed && !flush
 	c.mu.Unlock()
 	b := payload(w.id, n)
-	var f tcp.WriteFuture
-	if flush {
-		f = ch.WriteAndFlush(b)
-	} else {
-		f = ch.Write(b)
-	}
+	f := ch.write(b, flush)
 	clear(b) // the channel has a copy
 	c.observe(w, f)
 	c.mu.Lock()
@@ -64,7 +60,7 @@ func (c *conn) writeBytes(ch *tcp.Channel, n int, flush, inLoop bool) {
 	c.mu.Unlock()
 }
 
-func (c *conn) flush(ch *tcp.Channel, inLoop bool) {
+func (c *conn) flush(ch channel, inLoop bool) {
 	c.mu.Lock()
 	if len(c.writes) >= firstBroadcast {
 		c.mu.Unlock()
@@ -74,11 +70,11 @@ func (c *conn) flush(ch *tcp.Channel, inLoop bool) {
 	c.writes = append(c.writes, w)
 	c.unflushed = false
 	c.mu.Unlock()
-	c.observe(w, ch.Flush())
+	c.observe(w, ch.flush())
 }
 
 // observe records the outcome of a write, now and when its future completes.
-func (c *conn) observe(w *write, f tcp.WriteFuture) {
+func (c *conn) observe(w *write, f writeFuture) {
 	err := f.Err()
 	pending := false
 	if w.inLoop && err == nil {
@@ -90,7 +86,7 @@ func (c *conn) observe(w *write, f tcp.WriteFuture) {
 	}
 	c.mu.Lock()
 	w.returned, w.refused, w.pending = c.r.stamp(), err, pending
-	var closed *tcp.ClosedError
+	var closed *core.ClosedError
 	if errors.As(err, &closed) && !c.wasClosed(w.began) {
 		c.uncertain += int64(w.n) // the channel may have accepted it and closed before f.Err was called
 		w.uncertain = true

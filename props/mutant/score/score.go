@@ -27,12 +27,14 @@ const (
 // By is a kind of check.
 type By string
 
-// The kinds of checks. The first six are generic: nobody wrote them for one bug.
+// The kinds of checks. The first eight are generic: nobody wrote them for one bug.
 const (
 	ByVirtual    By = "virtual"    // generated programs in virtual time
 	ByInterleave By = "interleave" // generated programs under chosen schedules
 	ByReal       By = "real"       // generated programs in real time, on the kernel's poller
 	BySockets    By = "sockets"    // generated programs of connections, over a model of the kernel's sockets
+	ByBlocking   By = "blocking"   // the same, of core/blocking
+	ByExits      By = "exits"      // generated plans of core/process
 	ByKit        By = "kit"        // the conformance kits for executors and for pollers
 	ByRaceLane   By = "race"       // as interleave, with the race detector
 	ByTest       By = "tests"      // tests that somebody wrote
@@ -41,7 +43,7 @@ const (
 
 // Order is the order in which the checks look for a pick.
 func Order() []By {
-	return []By{ByVirtual, ByInterleave, ByReal, BySockets, ByKit, ByRaceLane, ByTest, ByRaceTest}
+	return []By{ByVirtual, ByInterleave, ByReal, BySockets, ByBlocking, ByExits, ByKit, ByRaceLane, ByTest, ByRaceTest}
 }
 
 // Generic reports whether the checks of this kind are made from the contract, by machine.

@@ -16,14 +16,11 @@ import (
 // are those of the runtime: a Read forgets older edges when it begins and remembers later
 // ones, and returns at once if the deadline has passed.
 type File struct {
-	k      *Kernel
-	fd     int
+	descriptor
 	of     file
 	polled bool // by the runtime
 
 	// Guarded by k.mu.
-	users   int // calls that need the descriptor: the last of them closes it after Close
-	closed  bool
 	expired bool // the read deadline has passed
 	edge    bool
 	waiting []chan struct{}
@@ -41,7 +38,7 @@ func (k *Kernel) NewFile(fd int) *File {
 	if errno != 0 {
 		return nil
 	}
-	f := &File{k: k, fd: fd, of: of, polled: k.nonblocking(of)}
+	f := &File{descriptor: descriptor{k: k, fd: fd}, of: of, polled: k.nonblocking(of)}
 	of.base().edges = append(of.base().edges, f.notice)
 	return f
 }
@@ -118,45 +115,10 @@ func (f *File) Close() error {
 	return nil
 }
 
-func (f *File) closeDescriptor() error {
-	if errno := f.k.Close(f.fd); errno != 0 {
-		return errno
-	}
-	return nil
-}
-
-// use keeps the descriptor open until release.
-func (f *File) use() error {
-	f.k.mu.Lock()
-	defer f.k.mu.Unlock()
-	if f.closed {
-		return errFileClosing
-	}
-	f.users++
-	return nil
-}
-
-func (f *File) release() {
-	f.k.mu.Lock()
-	f.users--
-	last := f.closed && f.users == 0
-	f.k.mu.Unlock()
-	if last {
-		_ = f.closeDescriptor()
-	}
-}
-
 type rawConn struct{ f *File }
 
 // Control is syscall.RawConn's.
-func (c rawConn) Control(do func(fd uintptr)) error {
-	if err := c.f.use(); err != nil {
-		return err
-	}
-	defer c.f.release()
-	do(uintptr(c.f.fd))
-	return nil
-}
+func (c rawConn) Control(do func(fd uintptr)) error { return c.f.control(do) }
 
 // Read is syscall.RawConn's.
 func (c rawConn) Read(try func(fd uintptr) bool) error {

@@ -193,8 +193,8 @@ func (k *Kernel) Calls() int64 {
 }
 
 // after calls f with mu held, d later.
-func (k *Kernel) after(d time.Duration, f func()) {
-	time.AfterFunc(d, func() {
+func (k *Kernel) after(d time.Duration, f func()) *time.Timer {
+	return time.AfterFunc(d, func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		f()

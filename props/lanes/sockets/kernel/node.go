@@ -24,13 +24,18 @@ func (n *node) wake(key uint32) {
 			w.becomesReady()
 		}
 	}
+	n.unpark()
+	for _, edge := range n.edges {
+		edge()
+	}
+}
+
+// unpark wakes the goroutines that wait for the file.
+func (n *node) unpark() {
 	for _, ch := range n.waiting {
 		close(ch)
 	}
 	n.waiting = nil
-	for _, edge := range n.edges {
-		edge()
-	}
 }
 
 // wait returns a channel that is closed at the next wake-up.

@@ -28,8 +28,9 @@ type End struct {
 	Ended     bool  // its FIN is acknowledged
 	Closed    bool  // no descriptor is left
 
-	Stream  []byte // what send accepted, of the process under test
-	EndRead bool   // receive has returned the end of the stream
+	Stream   []byte // what send accepted, of the process under test
+	EndRead  bool   // receive has returned the end of the stream
+	EndFirst bool   // it has done so before our own end was sent
 
 	LastTaken, LastRead time.Time // when send last accepted bytes, and receive last returned some; zero: never
 
@@ -39,6 +40,8 @@ type End struct {
 	Failed    bool // an error waits for a call that takes it
 	Live      bool // the connection is neither reset nor over
 	FinSent   bool // its output was shut down, or its socket was closed
+	Blocked   bool // a Write of a Conn waits for room
+	Linger    int  // of a Conn: the last SetLinger
 
 	SendBuffer, ReceiveBuffer int
 	Options                   map[[2]int]int // set by SetOption, by level and name; without buffers
@@ -73,8 +76,13 @@ func (c *Connection) accepts(server *socket) {
 func (c *Connection) neverAccepted()             { c.NeverAccepted = true }
 func (c *Connection) broken()                    { c.Reset = c.Established }
 func (c *Connection) delivered(s *socket, n int) { c.end(s).Delivered += int64(n) }
-func (c *Connection) readEnd(s *socket)          { c.end(s).EndRead = true }
 func (c *Connection) ended(s *socket)            { c.end(s).Ended = true }
+
+func (c *Connection) readEnd(s *socket) {
+	e := c.end(s)
+	e.EndFirst = e.EndFirst || !e.EndRead && !s.noOutput
+	e.EndRead = true
+}
 
 func (c *Connection) read(s *socket, n int) {
 	e := c.end(s)
@@ -122,6 +130,7 @@ func (k *Kernel) Connections() []Connection {
 			e := &all[i].Ends[side]
 			e.Closed, e.Waiting, e.PeerEnded, e.Failed = s.dead, len(s.input), s.finReceived, s.err != 0
 			e.Roomy, e.Live, e.FinSent = s.roomy(), s.connected(), s.noOutput
+			e.Blocked, e.Linger = s.blocked > 0, s.linger
 			e.SendBuffer, e.ReceiveBuffer, e.Options = s.sendBuffer, s.recvBuffer, s.options
 		}
 	}

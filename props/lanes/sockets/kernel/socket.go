@@ -58,6 +58,8 @@ type socket struct {
 	queue        []*socket // established, not accepted
 	handshake    int       // attempts
 	neverAnswers bool
+	blocked      int // writes of a Conn that wait for room
+	linger       int // of a Conn: the last SetLinger
 }
 
 func (k *Kernel) newSocket(family int, ours bool) *socket {

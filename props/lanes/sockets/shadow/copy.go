@@ -7,7 +7,7 @@ import (
 )
 
 // parts are the directories and files of the module that the tests of package sockets need.
-var parts = []string{"go.mod", "go.sum", "core", "internal", "props/internal/runner", "props/lane", "props/lanes/sockets"}
+var parts = []string{"go.mod", "go.sum", "core", "internal", "props/internal/runner", "props/lane", "props/lanes/programs", "props/lanes/sockets"}
 
 // Copy writes a module to dir, which must not exist or be empty: the parts of the module at root
 // that the tests of package sockets need, with the texts of Changed. A tool that has an overlay of

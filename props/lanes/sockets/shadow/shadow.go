@@ -25,15 +25,26 @@ var Files = []string{
 	"core/internal/epoll/netpoll_linux.go",
 	"core/internal/epoll/set_linux.go",
 	"core/internal/netpoll/open_linux.go",
+	"core/blocking/receipt_linux.go",
+	"core/process/run.go",
+	"core/process/signals_unix.go",
+	"core/process/systemd.go",
 }
 
 // calls is where the packages with the calls of the model are.
 const calls = "eventide/props/lanes/sockets/calls/"
 
+// exitCalls is where the packages with what core/process reaches are.
+const exitCalls = "eventide/props/lanes/exits/calls/"
+
 // replaced are the imports of Files that are replaced: what they become.
 var replaced = map[string]map[string]string{
-	"core/tcp/sys_linux.go": {"golang.org/x/sys/unix": calls + "unix", "syscall": calls + "syscall"},
-	"":                      {"golang.org/x/sys/unix": calls + "unix", "syscall": calls + "syscall", "os": calls + "os"},
+	"core/blocking/receipt_linux.go": {"golang.org/x/sys/unix": calls + "unix"},
+	"core/process/run.go":            {"os/signal": exitCalls + "signal"},
+	"core/process/signals_unix.go":   {"os/signal": exitCalls + "signal"},
+	"core/process/systemd.go":        {"net": exitCalls + "net", "os": exitCalls + "os"},
+	"core/tcp/sys_linux.go":          {"golang.org/x/sys/unix": calls + "unix", "syscall": calls + "syscall"},
+	"":                               {"golang.org/x/sys/unix": calls + "unix", "syscall": calls + "syscall", "os": calls + "os"},
 }
 
 // Changed returns the texts of Files with the other imports, and the files of changed, which
@@ -90,30 +101,54 @@ func rewrite(name, text string, imports map[string]string) (string, error) {
 	return text, nil
 }
 
-// Lane says which binary.
+// Lane is a lane of generated programs: tests in a package of their own that run on the model.
 type Lane struct {
+	Name    string
+	Package string // where the tests are, from the root of the module
+	Test    string // runs programs: see package programs
+}
+
+// Lanes are the lanes that are built here.
+var Lanes = []Lane{
+	{"sockets", "props/lanes/sockets", "TestLane"},
+	{"blocking", "props/lanes/sockets", "TestBlockingLane"},
+	{"exits", "props/lanes/exits", "TestLane"},
+}
+
+// Named returns the lane of a name.
+func Named(name string) (Lane, error) {
+	for _, l := range Lanes {
+		if l.Name == name {
+			return l, nil
+		}
+	}
+	return Lane{}, fmt.Errorf("shadow: there is no lane %q", name)
+}
+
+// Binary says which binary.
+type Binary struct {
 	Root    string            // of the module
 	Dir     string            // where the overlay and the binary go
 	Changed map[string]string // files that are not as on disk: those of a mutant
 	Race    bool
 }
 
-// Build builds the test binary of package sockets on the model, and returns its path. A
-// system call of core that the model lacks is an error of the compiler.
-func (l Lane) Build() (string, error) {
-	changed, err := Changed(l.Root, l.Changed)
+// Build builds the test binary of a lane on the model, and returns its path. A system call of
+// core that the model lacks is an error of the compiler.
+func (b Binary) Build(l Lane) (string, error) {
+	changed, err := Changed(b.Root, b.Changed)
 	if err != nil {
 		return "", err
 	}
-	overlay, err := runner.Overlay(l.Root, filepath.Join(l.Dir, "overlay"), changed)
+	overlay, err := runner.Overlay(b.Root, filepath.Join(b.Dir, "overlay"), changed)
 	if err != nil {
 		return "", err
 	}
-	args := []string{"-tags", "sockets"}
-	if l.Race {
+	args := []string{"-tags", "shadow"}
+	if b.Race {
 		args = append(args, "-race")
 	}
 	return runner.Tests{
-		Root: l.Root, Package: "props/lanes/sockets", Bin: filepath.Join(l.Dir, "sockets.test"), Overlay: overlay, Args: args,
+		Root: b.Root, Package: l.Package, Bin: filepath.Join(b.Dir, l.Name+".test"), Overlay: overlay, Args: args,
 	}.Build()
 }

@@ -18,11 +18,9 @@ const root = "../../../.."
 var other = map[string]string{
 	"core/yieldthread_linux.go":                     "sched_yield, which has no effect on connections",
 	"core/internal/epoll/errors_linux.go":           "names of errors, and no call",
-	"core/blocking/receipt_linux.go":                "package blocking, which has connections of package net",
-	"core/blocking/poller.go":                       "package blocking",
-	"core/blocking/serve.go":                        "package blocking",
+	"core/blocking/poller.go":                       "names of errors, and no call",
+	"core/blocking/serve.go":                        "names of errors, and no call",
 	"core/process/arrivals_linux.go":                "package process",
-	"core/process/signals_unix.go":                  "package process",
 	"core/process/signals_windows.go":               "another system",
 	"core/tcp/accept.go":                            "names of errors, and no call",
 	"core/tcp/faults.go":                            "names of errors, and no call",

@@ -1,6 +1,7 @@
-// Command sockets runs generated programs of connections on core/tcp, over a model of the
-// kernel's sockets and in virtual time. See package sockets. Its exit code is 1 if a program
-// violated something, and 2 if none could be run.
+// Command sockets runs the generated programs of a lane in virtual time: of connections on core/tcp
+// or on core/blocking, over a model of the kernel's sockets, or of exits of core/process. See
+// packages sockets and exits. Its exit code is 1 if a program violated something, and 2 if none could
+// be run.
 package main
 
 import (
@@ -11,12 +12,14 @@ import (
 	"time"
 
 	"eventide/props/lane"
+	"eventide/props/lanes/programs"
 	"eventide/props/lanes/sockets/shadow"
 )
 
 func main() { os.Exit(run()) }
 
 func run() int {
+	name := flag.String("lane", "sockets", "which programs: sockets (core/tcp), blocking (core/blocking) or exits (core/process)")
 	budget := flag.Duration("budget", 10*time.Second, "how long programs are run")
 	seed := flag.Uint64("seed", 7, "base of the seeds")
 	race := flag.Bool("race", false, "with the race detector")
@@ -32,17 +35,21 @@ func run() int {
 		}
 		defer os.RemoveAll(dir)
 	}
-	bin, err := shadow.Lane{Root: ".", Dir: dir, Race: *race}.Build()
+	which, err := shadow.Named(*name)
 	if err != nil {
 		return fail(err)
 	}
-	the := lane.Run{Bin: bin, Budget: *budget, Seed: *seed, Cases: *cases}
+	bin, err := shadow.Binary{Root: ".", Dir: dir, Race: *race}.Build(which)
+	if err != nil {
+		return fail(err)
+	}
+	the := lane.Run{Bin: bin, Lane: which.Test, Budget: *budget, Seed: *seed, Cases: *cases}
 	if *repeat != "" {
 		path, err := filepath.Abs(*repeat) // the program runs in another directory
 		if err != nil {
 			return fail(err)
 		}
-		the.Lane, the.Env = "TestCase", []string{"EVENTIDE_SOCKETS_CASE=" + path}
+		the.Lane, the.Env = "TestCase", []string{programs.CaseVariable + "=" + path}
 	}
 	r, err := the.Do(".")
 	if err != nil {
@@ -52,7 +59,9 @@ func run() int {
 	if r.Ending == lane.Ended && len(r.Failed) == 0 {
 		return 0
 	}
-	fmt.Println(r.Failed["sockets"])
+	for _, text := range r.Failed {
+		fmt.Println(text)
+	}
 	if r.Ending != lane.Ended || *race {
 		fmt.Println(r.Output)
 	}

@@ -1,0 +1,130 @@
+// Package net has what systemd.go of core/process uses of the package of this name: datagrams to a
+// service manager, which are recorded, and listeners that the process was started with.
+package net
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"eventide/props/lanes/exits/calls/os"
+)
+
+// Types of package net.
+type (
+	Listener = net.Listener
+	UnixAddr = net.UnixAddr
+)
+
+// Datagram is what a service manager has got.
+type Datagram struct {
+	To   string
+	Text string
+	At   time.Time
+}
+
+var (
+	mu    sync.Mutex
+	sent  []Datagram
+	fails bool
+	open  int
+
+	listeners int // that FileListener has returned and nobody has closed
+)
+
+// Use begins a program, and returns a function that returns the datagrams so far. With fails, no
+// manager listens.
+func Use(broken bool) (got func() []Datagram) {
+	mu.Lock()
+	defer mu.Unlock()
+	sent, fails, open, listeners = nil, broken, 0, 0
+	return func() []Datagram {
+		mu.Lock()
+		defer mu.Unlock()
+		return append([]Datagram(nil), sent...)
+	}
+}
+
+// Open returns how many sockets are open.
+func Open() int {
+	mu.Lock()
+	defer mu.Unlock()
+	return open
+}
+
+// UnixConn is a socket for datagrams.
+type UnixConn struct {
+	to       string
+	deadline time.Time
+}
+
+var errNobody = errors.New("connection refused")
+
+// DialUnix is net.DialUnix of a unixgram socket.
+func DialUnix(network string, _, to *UnixAddr) (*UnixConn, error) {
+	mu.Lock()
+	defer mu.Unlock()
+	if fails || network != "unixgram" || to.Net != "unixgram" {
+		return nil, errNobody
+	}
+	open++
+	return &UnixConn{to: to.Name}, nil
+}
+
+// SetWriteDeadline is net.UnixConn's.
+func (c *UnixConn) SetWriteDeadline(at time.Time) error {
+	c.deadline = at
+	return nil
+}
+
+// Write is net.UnixConn's. Without a deadline in the future it fails: the caller could wait for ever.
+func (c *UnixConn) Write(p []byte) (int, error) {
+	mu.Lock()
+	defer mu.Unlock()
+	if !c.deadline.After(time.Now()) {
+		return 0, errors.New("a write without a deadline in the future")
+	}
+	sent = append(sent, Datagram{c.to, string(p), time.Now()})
+	return len(p), nil
+}
+
+// Close is net.UnixConn's.
+func (c *UnixConn) Close() error {
+	mu.Lock()
+	defer mu.Unlock()
+	open--
+	return nil
+}
+
+// FileListener is net.FileListener.
+func FileListener(f *os.File) (Listener, error) {
+	if !f.Listens {
+		return nil, errors.New("not a listening socket")
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	listeners++
+	return &Inherited{FD: f.FD}, nil
+}
+
+// OpenListeners returns how many listeners that FileListener has returned are open.
+func OpenListeners() int {
+	mu.Lock()
+	defer mu.Unlock()
+	return listeners
+}
+
+// Inherited is a listener that the process was started with.
+type Inherited struct {
+	net.Listener
+	FD int
+}
+
+// Close is net.Listener's.
+func (l *Inherited) Close() error {
+	mu.Lock()
+	defer mu.Unlock()
+	listeners--
+	return nil
+}

@@ -1,0 +1,58 @@
+//go:build linux
+
+package exits
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// journal is a handler of log records that keeps their level, message and step. After each record it
+// does what its kind says.
+type journal struct {
+	kind string
+
+	mu    sync.Mutex
+	lines []string
+	exit  map[string]any // the attributes of the record "exit"
+}
+
+func (j *journal) Enabled(context.Context, slog.Level) bool { return true }
+func (j *journal) WithAttrs([]slog.Attr) slog.Handler       { return j }
+func (j *journal) WithGroup(string) slog.Handler            { return j }
+
+func (j *journal) Handle(_ context.Context, r slog.Record) error {
+	line := r.Level.String() + " " + r.Message
+	all := map[string]any{}
+	r.Attrs(func(a slog.Attr) bool {
+		all[a.Key] = a.Value.Any()
+		if a.Key == "step" || a.Key == "start" || a.Key == "outcome" {
+			line += " " + a.Value.String()
+		}
+		return true
+	})
+	j.mu.Lock()
+	j.lines = append(j.lines, line)
+	if r.Message == "exit" {
+		j.exit = all
+	}
+	j.mu.Unlock()
+	switch j.kind {
+	case "panics":
+		panic("a handler of the program")
+	case "exits":
+		runtime.Goexit()
+	case "blocks":
+		time.Sleep(time.Minute)
+	}
+	return nil
+}
+
+func (j *journal) all() ([]string, map[string]any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return append([]string(nil), j.lines...), j.exit
+}

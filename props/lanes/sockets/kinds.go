@@ -1,0 +1,144 @@
+//go:build linux
+
+package sockets
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"eventide/props/lanes/sockets/kernel"
+)
+
+// The kinds of connections that core/blocking gets.
+const (
+	kindTCP   = ""      // all that a *net.TCPConn has
+	kindPlain = "plain" // without a descriptor: no receipt of the peer is known
+	kindPipe  = "pipe"  // nor a CloseWrite
+	kindTLS   = "tls"   // with a handshake, above a connection of kind TCP
+	kindOdd   = "odd"   // as TCP, but one of its calls does what its contract forbids
+)
+
+type (
+	plainConn struct {
+		net.Conn
+		output interface{ CloseWrite() error }
+	}
+	pipeConn struct{ net.Conn }
+	tlsConn  struct {
+		net.Conn
+		c *conn
+	}
+	oddConn struct {
+		*kernel.Conn
+		c     *conn
+		calls atomic.Int32 // of Read or Write, as the oddity is about
+	}
+)
+
+func (p plainConn) CloseWrite() error { return p.output.CloseWrite() }
+
+// wrap makes a connection of the kind of the program.
+func (c *conn) wrap(k *kernel.Conn) net.Conn {
+	if c.spec.Lingers {
+		_ = k.SetLinger(5)
+	}
+	switch c.spec.Kind {
+	case kindPlain:
+		return plainConn{k, k}
+	case kindPipe:
+		return pipeConn{k}
+	case kindTLS:
+		return tlsConn{k, c}
+	case kindOdd:
+		return &oddConn{Conn: k, c: c}
+	}
+	return k
+}
+
+// errHandshake is how a handshake fails.
+var errHandshake = errors.New("the handshake has failed")
+
+// NetConn is tls.Conn's.
+func (t tlsConn) NetConn() net.Conn { return t.Conn }
+
+// CloseWrite is tls.Conn's.
+func (t tlsConn) CloseWrite() error { return t.Conn.(*kernel.Conn).CloseWrite() }
+
+// HandshakeContext is tls.Conn's. It takes the time of the program, unless the context ends or the
+// connection is closed before.
+func (t tlsConn) HandshakeContext(ctx context.Context) error {
+	t.c.handshaking.Store(true)
+	defer t.c.handshaking.Store(false)
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.Conn.(*kernel.Conn).Closed():
+		return net.ErrClosed
+	case <-time.After(milliseconds(t.c.spec.Handshake)):
+	}
+	if t.c.spec.HandshakeFails {
+		return errHandshake
+	}
+	return nil
+}
+
+// What an oddConn does.
+const (
+	shortWrite  = "short write"  // a Write takes less, and has no error
+	longRead    = "long read"    // a Read returns more bytes than it was given room for
+	panicRead   = "panic read"   // a Read panics
+	panicWrite  = "panic write"  // a Write panics, before it takes a byte
+	ownTimeout  = "own timeout"  // each passed deadline is an error of its own type
+	ownDeadline = "no deadlines" // a Read with a passed deadline returns a timeout, and so does one without
+)
+
+var oddities = []string{shortWrite, longRead, panicRead, panicWrite, ownTimeout, ownDeadline}
+
+// errOdd is the value of the panics.
+var errOdd = errors.New("an odd connection")
+
+// timeoutError is a timeout of a package other than net.
+type timeoutError struct{}
+
+func (timeoutError) Error() string   { return "own timeout" }
+func (timeoutError) Timeout() bool   { return true }
+func (timeoutError) Temporary() bool { return true }
+
+func (o *oddConn) is(what string) bool {
+	return o.c.spec.Oddity == what && int(o.calls.Add(1)) == o.c.spec.OddCall
+}
+
+func (o *oddConn) Read(p []byte) (int, error) {
+	switch {
+	case o.is(longRead):
+		o.c.odd.Store(true)
+		return len(p) + 1, nil
+	case o.is(panicRead):
+		o.c.odd.Store(true)
+		panic(errOdd)
+	case o.is(ownDeadline):
+		o.c.odd.Store(true)
+		return 0, timeoutError{}
+	}
+	n, err := o.Conn.Read(p)
+	var late net.Error
+	if o.c.spec.Oddity == ownTimeout && errors.As(err, &late) && late.Timeout() {
+		err = timeoutError{}
+	}
+	return n, err
+}
+
+func (o *oddConn) Write(p []byte) (int, error) {
+	switch {
+	case len(p) > 1 && o.is(shortWrite):
+		o.c.odd.Store(true)
+		return o.Conn.Write(p[:len(p)/2])
+	case o.is(panicWrite):
+		o.c.odd.Store(true)
+		panic(errOdd)
+	}
+	return o.Conn.Write(p)
+}
