@@ -14,7 +14,7 @@ import (
 	servers "eventide/props/draintest/subjects"
 )
 
-// TestDrain shuts the server down while clients send requests, and judges the answers that they got.
+// TestDrain shuts the server down while clients send requests, and judges the answers.
 func TestDrain(t *testing.T) {
 	draintest.Run(t, func() (draintest.Server, error) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

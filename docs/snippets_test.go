@@ -40,7 +40,7 @@ func bodyThatWatches(ex *core.Executor, items []string, requeue, handle func(str
 	err := ex.Execute(func() {
 		for _, item := range items {
 			if ex.Context().Err() != nil {
-				requeue(item) // the deadline has passed: keep what is left for the next process
+				requeue(item) // the deadline has passed: leave the remaining items to the next process
 				continue
 			}
 			handle(item)
