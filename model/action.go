@@ -16,7 +16,7 @@ const (
 	StepLoopFails                                     // the loop or its poller failed: admission closes (G15)
 	StepQuietElapses                                  // the quiet period has passed since the shutdown call and the last body
 	StepTimeoutFires                                  // the shutdown deadline passed (G11)
-	StepLost                                          // the rebuilt poller could not take Body over (G22)
+	StepLost                                          // the registration Body could not be moved to the rebuilt poller (G22)
 
 	// The loop.
 
@@ -73,9 +73,9 @@ const (
 type Action struct {
 	Kind Op   // a call, at the moment when the executor decides it, or a step
 	From From // of a call: where it was made
-	// Outcome is the result of a call, or how a body ended. It is a part of the
-	// action, so a false result is an action that is not allowed (G5, G8). A
-	// shutdown call has no Outcome unless its own start failed.
+	// Outcome is the result of a call, or how a body ended. A call with a wrong result is
+	// an action that is not allowed (G5, G8). A shutdown call has no Outcome, unless it
+	// had to start the loop and the start failed.
 	Outcome  Outcome
 	Phase    Phase // OpState: the result
 	Periodic bool  // OpSchedule: one of the periodic calls

@@ -2,11 +2,11 @@ package model
 
 // Bounds limits the kinds and numbers of actions that [Enabled] and [Explore] consider.
 //
-// Two reductions keep the number of states small without hiding a violation. A call is
-// one step, and the producer that makes it is not recorded: Producers x Tasks calls in any
-// merged order are Producers*Tasks submissions, numbered in the order of the calls. The
-// ledger is ordered by kind, so it does not record whether a task or a hook was submitted
-// first; no rule and no invariant needs that.
+// Two reductions keep the number of states small without hiding a violation. First, a call
+// is one step without a record of its producer, so all merged orders of the calls of
+// Producers producers are one sequence of Producers*Tasks submissions, numbered in order.
+// Second, the ledger is ordered by kind, so it does not record whether a task or a hook
+// was submitted first; no rule or invariant depends on this order.
 type Bounds struct {
 	Config
 	Producers, Tasks int // submissions: Producers*Tasks
@@ -38,9 +38,9 @@ func DefaultBounds() Bounds {
 }
 
 // ChannelBounds returns the bounds for registrations: a plain registration, a channel
-// and a task, with every way to shut down and to lose a registration. An exploration of
-// these together with [DefaultBounds] would find no further violation, because registrations
-// depend on the rest only through the phase and through whether a body runs.
+// and a task, with every way to shut down and to lose a registration. An exploration of both
+// ChannelBounds and [DefaultBounds] at once would find no further violation: the rules for
+// registrations depend only on the phase and on whether a body runs.
 func ChannelBounds(p DrainPolicy) Bounds {
 	return Bounds{
 		Config: Config{Drain: p}, Producers: 1, Tasks: 1, FDs: 1, Channels: 1,

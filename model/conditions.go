@@ -23,8 +23,8 @@ func cancellable(s *State, b Body) bool {
 	return false
 }
 
-// movable reports whether Reset may move a run of timer b: it waits, or is periodic, and no
-// shutdown has decided about it.
+// movable reports whether Reset may move a run of timer b: the timer is waiting or
+// periodic, and no shutdown has settled whether it runs.
 func movable(s *State, b Body) bool {
 	undecided := s.Phase < ShuttingDown || s.Phase == ShuttingDown && s.Policy == RunTimersUntilTimeout
 	return undecided && cancellable(s, b) && !doomed(s, b)
@@ -72,8 +72,8 @@ func endedRegistration(s *State, b Body) bool {
 	return b.registers() && r != nil && !r.Refused && s.open(b) == nil
 }
 
-// mayDrain reports whether b is a channel whose drain the shutdown has not yet
-// requested. The request may still come shortly after the close, before the abort.
+// mayDrain reports whether the shutdown may request the drain of channel b. It has not
+// yet done so. The request may follow the close, but must precede the abort.
 func mayDrain(s *State, b Body) bool {
 	r := s.open(b)
 	return r != nil && b.Kind == ChannelBody && r.Asked == Ready &&
@@ -115,7 +115,7 @@ func headOfQueue(s *State, b Body) bool {
 }
 
 // later reports whether b is not a hook and was accepted after the first shutdown call.
-// For tasks the answer is exact only once no marked task is queued.
+// For tasks and tail tasks the answer is exact only if no marked one is queued.
 func later(s *State, b Body) bool {
 	switch b.Kind {
 	case TaskBody:

@@ -2,9 +2,9 @@ package model
 
 import "slices"
 
-// effects maps each kind of action to what it changes. Effects are total: they also
-// apply where a rule refuses, so that a broken rule appears as a broken invariant and
-// not as a crash.
+// effects maps each kind of action to its change of the state. Effects are total: they
+// are defined even for actions that the rules refuse, so that a wrong rule shows as a
+// violated invariant and not as a crash.
 var effects = [numKinds]func(s *State, a *Action){
 	OpExecute:            submit,
 	OpExecuteLazy:        submit,
@@ -174,7 +174,7 @@ func settleTimers(s *State) {
 }
 
 // placeTimers is settleTimers for a shutdown call under [RunTimersUntilTimeout]: timers
-// whose deadline is before the timeout keep waiting, the others are doomed.
+// with a deadline before the timeout stay waiting, the others become doomed.
 func placeTimers(s *State) {
 	for i := range s.Timers {
 		if t := &s.Timers[i]; t.Status == TimerWaiting {
@@ -218,7 +218,7 @@ func loopFails(s *State, a *Action) {
 
 func begin(s *State, a *Action) {
 	s.Running = a.Body
-	s.QuietElapsed = s.QuietElapsed && a.Body.registers() // bodies of registrations do not restart it
+	s.QuietElapsed = s.QuietElapsed && a.Body.registers() // bodies of registrations do not restart the quiet period
 	switch a.Body.Kind {
 	case TaskBody:
 		s.Queue, s.Marked = dequeue(s.Queue, a.Body.ID, s.Marked)
@@ -278,7 +278,8 @@ func rearm(s *State, t *Timer) {
 	}
 }
 
-// discard drops a cancelled task. No other effect counts it (G20).
+// discard drops a cancelled task and counts it. No other effect changes the count of
+// cancelled tasks (G20).
 func discard(s *State, a *Action) {
 	s.Queue, s.Marked = dequeue(s.Queue, a.Body.ID, s.Marked)
 	s.Cancelled++

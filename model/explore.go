@@ -29,7 +29,8 @@ type Result struct {
 // Explore visits every state that is reachable within b, breadth first. It checks the
 // invariants on each state and each step, that pending work can always proceed, and that
 // after a shutdown call done stays reachable without a further call. It returns when it
-// has visited every state or found a violation. It is safe for concurrent use.
+// has visited every state, has found a violation, or is stopped by o. It is safe for
+// concurrent use.
 func Explore(b Bounds, o Options) Result { return standard.explore(b, o) }
 
 func (m *machine) explore(b Bounds, o Options) Result {
@@ -59,7 +60,7 @@ type explorer struct {
 	key     []byte
 }
 
-// node is how a state was first reached.
+// node records the step by which a state was first reached.
 type node struct {
 	parent int32
 	phase  Phase
@@ -170,8 +171,8 @@ func (e *explorer) visit(s State, parent int32, a Action) bool {
 	return true
 }
 
-// fail records v and returns false. The violation was found after action a from node
-// at, or, if a is zero, at the node itself.
+// fail records v and returns false. A zero a means that v was found at node at, otherwise
+// after the action a from that node.
 func (e *explorer) fail(at int32, a Action, v *Violation) bool {
 	v.Path = e.path(at)
 	if a != (Action{}) {
@@ -181,9 +182,9 @@ func (e *explorer) fail(at int32, a Action, v *Violation) bool {
 	return false
 }
 
-// happens reports whether a must occur eventually: it is neither a call nor a failure,
-// neither of which has to occur. The exception is the end of an aborted channel, a call that
-// must come. The end of a draining channel need not come: the deadline may end the drain.
+// happens reports whether a must eventually occur if it stays enabled. Calls and failures
+// need not occur, with one exception: an aborted channel must call End. A draining channel
+// need not: the deadline may end the drain.
 func happens(s *State, a *Action) bool {
 	if a.Kind == OpEnd {
 		r := s.reg(a.Body)

@@ -16,7 +16,7 @@ func (e *explorer) path(at int32) []Action {
 // state by steps that are neither calls nor failures. It walks these steps backwards
 // from the terminated states.
 func (e *explorer) doneReachable() bool {
-	into := make([]int32, len(e.nodes)+1) // into[n]: where the edges into n start, once summed
+	into := make([]int32, len(e.nodes)+1) // after the summation, into[n] is the start of the edges into n in from
 	for _, b := range e.back {
 		into[b.to]++
 	}
@@ -57,8 +57,8 @@ func (e *explorer) doneReachable() bool {
 	return true
 }
 
-// replay returns a state at the end of the path to a node. States are not kept, so
-// replay repeats the steps.
+// replay returns a state at the end of the path to a node. The explorer does not keep
+// states, so replay repeats the steps.
 func (e *explorer) replay(at int32) State {
 	set := []State{New(e.b.Config)}
 	for _, a := range e.path(at) {

@@ -2,9 +2,9 @@ package model
 
 import "fmt"
 
-// The invariants state what must hold in every state, what must hold for every step, and
-// which actions must be possible in every state. They use the ledger and the counters, not
-// the rules, so a wrong rule contradicts an invariant.
+// There are invariants of states, of steps, and of the actions that must be possible in a
+// state. They use the ledger and the counters, not the rules, so a wrong rule contradicts
+// an invariant.
 
 // invariant is a sentence about one state. Its check returns what is wrong, or "".
 type invariant struct {
@@ -58,7 +58,7 @@ var invariants = [...]invariant{
 	{"G8", "a one-shot is cancelled or runs, never both", func(s *State) string {
 		return s.find(func(r *Record) bool { return r.Cancelled && r.Begun > 0 && !r.Periodic && r.Kind != HookBody })
 	}},
-	{"G10", "the quiet period is over only in a shutdown that has one, and not while a body runs that restarts it", func(s *State) string {
+	{"G10", "the quiet period is over only in a shutdown with a quiet period, and not while a body runs that restarts the quiet period", func(s *State) string {
 		return when(s.QuietElapsed && (s.Phase != ShuttingDown || !s.Quiet || s.restarts()), "over")
 	}},
 	{"G16", "the quiet period fits into the timeout", func(s *State) string {

@@ -85,14 +85,14 @@ var canInvariants = [...]canInvariant{
 		}
 		return to
 	}},
-	{"G10", "drained and quiet, the loop can close", func(s *State, to []Action) []Action {
+	{"G10", "once the executor is drained and the quiet period is over, the loop can close", func(s *State, to []Action) []Action {
 		idle := s.queued() == 0 && len(s.Hooks) == 0 && s.Running.Kind == NoBody && !timerToRun(s) && len(s.Regs) == 0
 		if s.Up && s.Phase == ShuttingDown && idle && (s.QuietElapsed || !s.Quiet) {
 			to = append(to, Action{Kind: StepLoopCloses})
 		}
 		return to
 	}},
-	{"G10", "while no body runs that restarts it, the quiet period can elapse", func(s *State, to []Action) []Action {
+	{"G10", "the quiet period can elapse while no body runs that restarts it", func(s *State, to []Action) []Action {
 		if s.Phase == ShuttingDown && s.Quiet && !s.QuietElapsed && !s.restarts() {
 			to = append(to, Action{Kind: StepQuietElapses})
 		}

@@ -28,9 +28,9 @@ func newMachine(rs []rule, es [numKinds]func(*State, *Action)) *machine {
 // allSteps are all step invariants; those of registrations come last.
 var allSteps = append(stepInvariants[:len(stepInvariants):len(stepInvariants)], registrationInvariants[:]...)
 
-// Next returns the states that a may lead to from s: none if a is not allowed, several
-// if a tie may go either way. It does not change s, and the result shares no memory with
-// s. It is safe for concurrent use.
+// Next returns the states that a may lead to from s: none if a is not allowed, several if
+// the order of a call and a deadline is undetermined. It does not change s, and the
+// result shares no memory with s. It is safe for concurrent use.
 func Next(s State, a Action) []State { return standard.next(&s, a) }
 
 func (m *machine) next(s *State, a Action) []State {

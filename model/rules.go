@@ -12,7 +12,7 @@ type rule struct {
 }
 
 var rules = [...]rule{
-	// An action needs its actor.
+	// The actor of an action must exist.
 	{"nothing after done", "G15", loopSteps | failures | kinds(StepStartOK, StepQuietElapses, StepTimeoutFires),
 		"nothing happens after done",
 		func(s *State, a *Action) bool { return s.Phase < Terminated }},
@@ -97,12 +97,12 @@ var rules = [...]rule{
 		"a shutdown call fails to start the loop only in the phase NotStarted",
 		func(s *State, a *Action) bool { return !a.Outcome.IsRefusal() || s.Phase == NotStarted }},
 	{"quiet needs idleness", "G10", kinds(StepQuietElapses),
-		"the quiet period elapses in a shutdown that has one, while no body runs that restarts it",
+		"the quiet period elapses only in a shutdown with a quiet period, while no body runs that restarts it",
 		func(s *State, a *Action) bool {
 			return s.Phase == ShuttingDown && s.Quiet && !s.QuietElapsed && !s.restarts()
 		}},
 	{"timeout of a shutdown", "G11", kinds(StepTimeoutFires),
-		"the deadline passes once, in a shutdown that has one",
+		"the deadline passes once, in a shutdown with a timeout",
 		func(s *State, a *Action) bool { return s.Phase == ShuttingDown && s.Timeout }},
 	{"close of a shutdown", "G10", kinds(StepLoopCloses),
 		"the loop closes only a graceful shutdown in progress",
@@ -142,7 +142,7 @@ var rules = [...]rule{
 	{"notified of the end", "G22", kinds(StepNotified),
 		"the owner of an ended registration is notified once",
 		func(s *State, a *Action) bool { r := s.reg(a.Body); return r != nil && r.Closed }},
-	{"loses what it watches", "G22", kinds(StepLost),
+	{"only a watched registration is lost", "G22", kinds(StepLost),
 		"the poller loses only registrations that it watches",
 		func(s *State, a *Action) bool { r := s.open(a.Body); return r != nil && !r.Lost }},
 
@@ -179,10 +179,10 @@ var rules = [...]rule{
 	{"doomed timers do not run", "G7", kinds(StepBegin),
 		"a timer ended by the timer policy does not run",
 		func(s *State, a *Action) bool { return !doomed(s, a.Body) }},
-	{"end of what runs", "G2", kinds(StepEnd),
+	{"only the running body ends", "G2", kinds(StepEnd),
 		"only the running body ends",
 		func(s *State, a *Action) bool { return s.Running == a.Body }},
-	{"discard what was cancelled", "G3", kinds(StepDiscard),
+	{"discard only cancelled tasks", "G3", kinds(StepDiscard),
 		"only a cancelled task at the head of the queue is dropped",
 		func(s *State, a *Action) bool {
 			return len(s.Queue) > 0 && s.Queue[0] == a.Body.ID && s.cancelled(a.Body)

@@ -5,7 +5,7 @@ import "slices"
 // Simulation follows a trace. It holds the states in which the executor may be after the
 // actions so far. Make one with [NewSimulation]. It is not safe for concurrent use.
 type Simulation struct {
-	set    []State // no other owner has a part of their memory
+	set    []State // the states share no memory with states outside of the simulation
 	hidden kindSet
 	lazy   bool // see Step
 	seen   int
@@ -28,9 +28,9 @@ func NewSimulation(c Config, hidden []Op) *Simulation {
 	return &Simulation{set: []State{New(c)}, hidden: set, lazy: set&^deferrable == 0}
 }
 
-// Set returns the possible states after the actions so far. It is never empty. With the
-// hidden steps of [DefaultHidden] alone it leaves out the states that only hidden steps
-// after the last action reach.
+// Set returns the possible states after the actions so far. It is never empty. If no
+// other steps than those of [DefaultHidden] are hidden, Set omits states that are reached
+// only by hidden steps after the last action.
 func (sim *Simulation) Set() []State {
 	set := make([]State, len(sim.set))
 	for i := range sim.set {
@@ -39,8 +39,8 @@ func (sim *Simulation) Set() []State {
 	return set
 }
 
-// Phase returns the phase of one possible state. They differ only if a step that changes
-// the phase is hidden.
+// Phase returns the phase of one possible state. All possible states have the same phase
+// unless a step that changes the phase is hidden.
 func (sim *Simulation) Phase() Phase { return sim.set[0].Phase }
 
 // MayBeFull reports whether the queue is full in one of the possible states (G19).
@@ -53,17 +53,17 @@ func (sim *Simulation) Allows(a Action) bool {
 	return slices.ContainsFunc(sim.set, func(s State) bool { return standard.allows(&s, a) })
 }
 
-// deferrable contains the hidden steps that any other action may overtake: if a state
-// allows both such a step and another action, it allows the step after the action as well,
-// and both orders end in the same state, unless the action makes the step needless.
-// TestHiddenStepsMayWait shows that for every state within bounds.
+// deferrable contains the hidden steps that may be delayed until after any other action.
+// If a state allows such a step and an action, it also allows the step after the action,
+// and both orders lead to the same state, unless the action makes the step impossible.
+// TestHiddenStepsMayWait checks this for every state within bounds.
 var deferrable = kinds(DefaultHidden()...)
 
 // Step follows one action. If no possible state allows it, Step returns a *[NotAllowed]
 // and does not change the simulation.
 //
-// If all hidden steps are deferrable, a state takes them only if it does not allow the
-// action without them. The set stays small, and most actions change one state in place.
+// If all hidden steps are deferrable, Step applies them only to states that do not allow
+// the action. So the set stays small, and most actions change one state in place.
 func (sim *Simulation) Step(a Action) error {
 	after := sim.allowing(a)
 	if len(after) == 0 {
@@ -90,8 +90,8 @@ func (sim *Simulation) Step(a Action) error {
 	return nil
 }
 
-// allowing returns the states that allow a, reached by as few hidden steps as possible if
-// these are deferrable, and by any number of them otherwise.
+// allowing returns the states that allow a and are reached by hidden steps: by as few as
+// possible if the hidden steps are deferrable, otherwise by any number.
 func (sim *Simulation) allowing(a Action) (to []State) {
 	var tried stateSet
 	if !sim.lazy {

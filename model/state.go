@@ -56,7 +56,7 @@ type Hook struct {
 type Reg struct {
 	Body
 	Asked  Part // of a channel: Drain or Abort, once the loop has requested it; Ready before
-	Lost   bool // the poller could not keep it
+	Lost   bool // the poller has lost it
 	Closed bool // it has ended: none of its bodies begins any more (G22)
 }
 
@@ -170,7 +170,7 @@ func (s *State) open(b Body) *Reg {
 }
 
 // record returns the ledger's entry for b, or nil if b was never submitted. It searches
-// from the latest of b's kind, which is what most actions concern.
+// backwards, because most actions concern the latest body of a kind.
 func (s *State) record(b Body) *Record {
 	for i := s.after(b.Kind) - 1; i >= 0 && s.Ledger[i].Kind == b.Kind; i-- {
 		if s.Ledger[i].ID == b.ID {

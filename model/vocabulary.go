@@ -49,7 +49,7 @@ const (
 	ChannelBody    = vocabulary.OpRegisterChannel // likewise, and when the channel is drained or aborted
 )
 
-// Part says which function of a registration begins.
+// Part is the function of a registration that begins.
 type Part = vocabulary.Body
 
 // The parts.
