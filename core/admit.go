@@ -41,10 +41,10 @@ func (e *Executor) Execute(task func()) error {
 	return nil
 }
 
-// yieldEvery: each time the length of the backlog is a multiple of it, Execute yields the
-// goroutine and the thread. That costs one system call per yieldEvery tasks, and bounds how
-// long the loop's thread can wait for the producer's time slice, which SubmitLatency of
-// package bench measures.
+// yieldEvery is the number of tasks between two yields: when the length of the backlog is a
+// multiple of yieldEvery, Execute yields the goroutine and the thread. A yield costs one
+// system call. It bounds the time for which the loop's thread waits for the end of the
+// producer's time slice (SubmitLatency of package bench).
 const yieldEvery = 256
 
 // lockTries is how often lock yields before it blocks on the mutex.
@@ -157,7 +157,7 @@ func (s *setup) askToRetry(attempt int, err *RejectedError, refuse func()) (retr
 // refuse counts a refused task, once per call, however many attempts it made. The Report
 // is sealed under the same lock, so it counts exactly the refusals whose error has a
 // State before Terminated (G20). If the executor has terminated since the last attempt,
-// refuse traces one more attempt, and returns the error of that one.
+// refuse traces one more attempt, and returns an error with the state Terminated.
 func (e *Executor) refuse(op Op, err *RejectedError) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

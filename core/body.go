@@ -55,9 +55,9 @@ func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 			e.trace(Event{Kind: EventBegin, Body: kind})
 		}
 		task()
-		// goesOn is computed before End, which publishes whether another task is running.
-		// If End simply assumed that, the next task would count as begun for a moment
-		// without having begun (G19).
+		// goesOn must be known before End, which publishes it: the next task then counts
+		// as begun. A wrong true would count a task as begun that waits for a later turn
+		// (G19).
 		goesOn := begun < n && len(e.panics) == 0 && !e.stopBatch.Load()
 		if e.current.outcome == 0 && e.cfg.tracer == nil {
 			q.End(tasks.Ran, goesOn)
@@ -77,8 +77,8 @@ func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 // bodyBits is the width of the kind in Executor.body.
 const bodyBits = 8
 
-// beginBody publishes that a body which is not a task begins: its number, above its kind.
-// Loop only.
+// beginBody publishes the begin of a body that is not a task: the low bits have the kind
+// of the body, the other bits its number. Loop only.
 func (e *Executor) beginBody(kind Body) {
 	e.bodies++
 	e.body.Store(e.bodies<<bodyBits | int64(kind))
@@ -100,7 +100,8 @@ func (e *Executor) runBody(b currentBody, body func()) {
 // the body has not finished and there is no panic value, the body has called Goexit. Then
 // recoverBody updates the counters, and the exit method runs next on the ending goroutine. If
 // a deferred call of the body panics during a Goexit, recoverBody sees a panic, but the
-// goroutine still ends. So the caller of the body must do nothing after it in either case.
+// goroutine still ends. So code after the call of the body must not assume that it is
+// reached.
 func (e *Executor) recoverBody() {
 	if e.current.kind == BodyNone {
 		return

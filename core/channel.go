@@ -13,7 +13,7 @@ import (
 // The loop calls these methods, each as a body: one at a time, and a panic is recovered
 // and reported. After Registration.End no method is called.
 type Channel interface {
-	// Ready is called with what the descriptor is ready for.
+	// Ready is called when the descriptor is ready, with its readiness.
 	Ready(Readiness)
 
 	// Drain is called once, when a shutdown with the policy DrainChannels has begun. The
@@ -62,8 +62,9 @@ type ChannelEnd struct {
 	Kind      ChannelEndKind
 	Discarded int64 // bytes accepted by a write that were never handed to the kernel
 
-	// Held is a name of the channel if a shutdown closed it while an answer was in flight,
-	// and HeldSince is since when: see Report.Held. Both are used only with EndAborted.
+	// Held names the channel if a shutdown closed it while an answer was in flight;
+	// HeldSince is the time since which the answer was in flight. See Report.Held. Both
+	// are used only with EndAborted.
 	Held      string
 	HeldSince time.Time
 }

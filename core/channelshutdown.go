@@ -7,10 +7,10 @@ type notice struct {
 	cause error
 }
 
-// drainNotices makes the notices of a shutdown. Every registration gets one when the
-// shutdown begins and, if that one asked channels to drain, another one at the close.
-// Registrations made in between get one too. It reports whether it made any. Requires mu;
-// loop only.
+// drainNotices makes the notices of a shutdown, and reports whether it made any. Every
+// registration gets a notice when the shutdown begins, and so does every registration
+// made later. If these notices request a drain, every registration gets a second notice
+// at the close. Requires mu; loop only.
 func (e *Executor) drainNotices() (news bool) {
 	io := e.io
 	if io == nil || e.seen < StateShuttingDown {

@@ -23,8 +23,8 @@ type chanPoller struct {
 }
 
 // NewParkPoller returns a poller like the default one of an Executor: the loop's goroutine
-// parks on a channel, and deadlines are those of clock (nil: the system's). It serves one
-// executor, which gets it by WithPoller.
+// parks on a channel, and deadlines are those of clock (nil: the system's). Pass it to one
+// executor by WithPoller.
 func NewParkPoller(clock Clock) Poller { return newChanPoller(clock) }
 
 func newChanPoller(clock Clock) *chanPoller {

@@ -43,8 +43,8 @@ func currentRunner() runner {
 func (e *Executor) executor() EventExecutor   { return e.self }
 func (e *Executor) localValues() *map[any]any { return &e.locals }
 
-// enter makes the calling goroutine the loop's, and returns the runner of that goroutine
-// until now, for leave.
+// enter makes e the runner of the calling goroutine. It returns the previous runner, or
+// nil; the caller passes it to leave.
 func (e *Executor) enter() (outer runner) {
 	id := goid.Get()
 	outer = currentRunner()

@@ -15,8 +15,8 @@ var (
 	// ErrQueueFull is the reason of a refusal by WithMaxPendingTasks.
 	ErrQueueFull = errors.New("core: task queue is full")
 
-	// ErrStarting is the error of a call that an executor's own spawner makes on that
-	// executor and that would wait for the start: the spawner would wait for itself.
+	// ErrStarting is returned to the spawner of an executor for a call that would wait
+	// for the start of that executor: the spawner would wait for itself.
 	ErrStarting = errors.New("core: called from inside the executor's own spawner")
 
 	// ErrCancelled is the result of a cancelled Future or Timer.

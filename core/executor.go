@@ -32,9 +32,9 @@ type Executor struct {
 	news      atomic.Bool  // pollOrSleep has to drain the inbox; written with mu held
 	stopBatch atomic.Bool  // the batch must stop: an internal task waits, or the state has moved; written with mu held
 
-	// Producers write the fields below; the fields above are mostly read. The length puts mu at
-	// the beginning of a cache line, which has all that Execute writes besides the task's slot:
-	// TestExecuteWritesFewCacheLines says so if a field above has grown.
+	// Producers write the fields below; the fields above are mostly read. The padding puts mu
+	// at the beginning of a cache line. Execute writes only that line and the slot of the task.
+	// TestExecuteWritesFewCacheLines fails if a field above grows.
 	_ [108]byte
 
 	mu sync.Mutex
@@ -104,7 +104,7 @@ type turn struct {
 	lastEnd       int64 // end of the last body; recorded only while the quiet period may depend on it (see bodiesEnded)
 	locals        map[any]any
 	bodies        int64 // bodies other than tasks that have begun
-	probeAt       int64 // where in the queue of tasks the loop has to call reachProbes; noDeadline: nowhere
+	probeAt       int64 // the position in the queue of tasks at which the loop must call reachProbes; noDeadline: none
 }
 
 // hasInternal reports whether an internal task of this turn has not begun.
@@ -130,9 +130,9 @@ const (
 )
 
 // NewExecutor returns an executor that has no goroutine yet: the first accepted call, or
-// a shutdown call, starts it. The error is that of a bad option, or says that the process has
-// no free descriptors for the network poller of Go's runtime. The loop's first timer would
-// open that poller, and the runtime ends the process if it cannot. The first
+// a shutdown call, starts it. NewExecutor returns an error for a bad option, or if the
+// process has no free descriptors for the network poller of Go's runtime. The loop's first
+// timer would open that poller, and the runtime ends the process if it cannot. The first
 // constructor of a process needs two free descriptors, even if the poller is open already.
 func NewExecutor(opts ...Option) (*Executor, error) {
 	cfg, err := newConfig("NewExecutor", opts)

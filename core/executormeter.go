@@ -17,7 +17,8 @@ func (e *Executor) NewMeter() *Meter {
 	return m
 }
 
-// readMeter returns what m has measured. If m is nil, it sets Running alone. Requires mu.
+// readMeter returns the measurements of m. If m is nil, it sets only Running. Requires
+// mu.
 func (e *Executor) readMeter(m *Meter) (r Reading) {
 	if body, number := e.runningCall(); body != BodyNone {
 		r.Running = []RunningBody{{body, number, e.owner.Load()}}

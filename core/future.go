@@ -13,7 +13,7 @@ import (
 // is closed (G9).
 type Future[T any] struct {
 	// Set once.
-	home EventExecutor // runs the body and calls the listeners, or nil; a notifier if it is or embeds an executor of this package
+	home EventExecutor // runs the body and calls the listeners; may be nil; for an executor of this package, or a type that embeds one, it is a notifier
 	task func()        // the method value run that Submit has passed to home
 
 	// Guarded by mu. value and err are final once state is futureDone. The four small
@@ -54,9 +54,10 @@ func newFuture[T any](ex EventExecutor) *Future[T] {
 	return &Future[T]{home: ex}
 }
 
-// loopOf returns e. It is promoted to types that embed an executor, so that this executor
-// calls their listeners. Group does not have it: a type that embeds a group
-// would run the function on one child and the listeners on another (G21).
+// loopOf returns e. Types that embed an executor have loopOf by promotion, so the
+// embedded executor calls the listeners of their futures. Group has no loopOf: a type
+// that embeds a group would run the function on one child and the listeners on another
+// (G21).
 func (e *Executor) loopOf() notifier { return e }
 
 // notifier is an executor that calls listeners without taking room in its queue.
@@ -140,10 +141,10 @@ func (f *Future[T]) Cancel() bool {
 // does not prevent the others from running. Chains of listeners do not nest: off the
 // executor, a listener added inside another one runs after it (G9).
 //
-// Listeners on an executor of this package take no room in its queue. This holds for a
-// type that embeds *Executor, *EventLoop or *Pool too, whose own Execute method is not
-// called for listeners. Any other implementation of EventExecutor, such as one that wraps
-// an executor or a group, gets the listeners by its Execute method.
+// Listeners on an executor of this package take no room in its queue. The same holds for
+// a type that embeds *Executor, *EventLoop or *Pool: its own Execute method is not called
+// for listeners. Any other implementation of EventExecutor, such as a wrapper of an
+// executor or a group, receives the listeners through its Execute method.
 func (f *Future[T]) OnDone(listener func(T, error)) {
 	if listener == nil {
 		return
@@ -302,7 +303,7 @@ func (f *Future[T]) call(body func() (T, error)) {
 }
 
 // runner returns the runner whose body the caller is, if its executor is home or is
-// wrapped by home; otherwise nil. The result counts the task as skipped or panicked.
+// wrapped by home; otherwise nil.
 func (f *Future[T]) runner() runner {
 	switch {
 	case f.home == nil || !f.home.InEventLoop():

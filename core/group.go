@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Group is a fixed number of executors, its children, that are used in turn and end together.
-// Its methods are those of EventExecutor; one that submits work calls the same method of
-// the next child. All may be called from any goroutine (G21).
+// Group is a fixed number of executors, its children, that are used in turn and are shut down
+// together. It implements EventExecutor: a method that submits work calls the same method of
+// the next child. All methods may be called from any goroutine (G21).
 //
 // A Group is not a pool. Each child has a private queue: a task that blocks delays
 // every task behind it in the queue of its child, even while other children are idle, and
@@ -122,8 +122,8 @@ func (g *Group) All() iter.Seq[EventExecutor] {
 	}
 }
 
-// reportOffLoop calls the method of the first child. It is promoted to types that embed a
-// group, so that panics of their futures' listeners are reported.
+// reportOffLoop calls reportOffLoop of the first child. Types that embed a group have it
+// by promotion, so that panics of listeners of their futures are reported.
 func (g *Group) reportOffLoop(p *PanicError) { g.children[0].reportOffLoop(p) }
 
 // Execute calls Execute of the next child.

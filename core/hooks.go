@@ -22,7 +22,7 @@ type hook struct {
 // of the executor or pool.
 type hookList struct {
 	waiting []*hook
-	fresh   int // how many at the end of waiting were added in this turn (in a pool: since the last round of hooks began)
+	fresh   int // the number of hooks, at the end of waiting, that were added in this turn (in a pool: since the last round of hooks began)
 	ran     int64
 }
 
@@ -95,10 +95,11 @@ func (e *Executor) hooksDue() bool {
 		e.tasks.Begun() >= e.shutdown.taskMark && e.tails.Begun() >= e.shutdown.tailMark
 }
 
-// markHooks begins a turn: a hook added from here on waits for the next turn, whatever
-// adds it and at whichever step of this turn it would be due (G6). The tempting wrong
-// version counts the waiting hooks at the first step instead: of two hooks, the first may
-// remove the second and add another. Before a shutdown no turn runs hooks.
+// markHooks begins a turn: a hook added later waits for the next turn, even if a later
+// step of this turn also runs hooks (G6). The tempting wrong version counts the waiting
+// hooks at the first step and runs that many. It is wrong because a hook may remove a
+// counted hook and add another, which would then run in this turn. Before a shutdown no
+// turn runs hooks.
 func (e *Executor) markHooks() {
 	e.mu.Lock()
 	e.hooks.fresh = 0

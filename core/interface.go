@@ -46,9 +46,9 @@ type EventExecutor interface {
 	State() State
 
 	// ShutdownGracefully begins an orderly end and does not wait for it. Tasks are still
-	// accepted until no body has run for quiet, and no longer than timeout. Only the
-	// first call sets quiet and timeout (G16). The error is about the arguments: a
-	// negative one, or timeout < quiet.
+	// accepted until no body has run for quiet, but at most for timeout. Only the first
+	// call sets quiet and timeout (G16). ShutdownGracefully returns an error only for a
+	// negative argument or timeout < quiet.
 	ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error)
 
 	// Shutdown closes admission: once it has returned, no more work is accepted. Accepted
@@ -70,11 +70,11 @@ type EventExecutor interface {
 
 	// Context returns a context that is cancelled when admission closes, with
 	// ErrShutdown, ErrShutdownTimeout or the loop's error as its cause. A long-running
-	// body should return then.
+	// body should then return.
 	Context() context.Context
 
 	// ShutdownContext returns a context that ends earlier, when the shutdown begins, with
-	// ErrShutdown as its cause. A body that repeats something for ever should return then.
+	// ErrShutdown as its cause. A body that loops for ever should then return.
 	ShutdownContext() context.Context
 
 	// Stats returns one consistent snapshot.

@@ -77,9 +77,9 @@ func newLoopIO(poller IOPoller, ratio int) *loopIO {
 // WithIORatio sets the share of its time, in percent from 1 to 100, that a loop busy with
 // readiness handlers and tasks spends on the handlers; tasks get the rest (R191).
 // With any ratio the loop polls for readiness after at most 1,024 tasks, tail tasks
-// included (G13), which may cut a large share of the tasks short. With 100 the tasks have
-// no other limit. The default is 50. The option has no effect on an Executor, which has
-// no readiness.
+// included (G13), even if the tasks have not used their share of the time. With 100 this
+// number is the only limit of the tasks. The default is 50. The option has no effect on
+// an Executor, which has no readiness.
 func WithIORatio(percent int) Option {
 	return func(c *config) error {
 		if percent < 1 || percent > 100 {
@@ -127,7 +127,8 @@ func (io *loopIO) add(r *Registration) (replaced *Registration, err error) {
 // ended r. OnClose or Abort gets the reason.
 var errLost = errors.New("the registration could not be moved into the new poller, and ends")
 
-// modify replaces the interest of r, which must be open. replaced is as in add. Requires mu.
+// modify replaces the interest of r, which must be open. replaced has the same meaning as in
+// add. Requires mu.
 func (io *loopIO) modify(r *Registration, interest Interest) (replaced *Registration, err error) {
 	const watched = Readable | Writable
 	was, is := r.interest&watched != 0, interest&watched != 0
@@ -285,7 +286,7 @@ func (e *Executor) runReady() {
 		return
 	}
 	began := int64(0)
-	timed := io.ratio < 100 && e.broken == nil // the clock may be what is broken: do not call it then
+	timed := io.ratio < 100 && e.broken == nil // after a failure, do not call the clock: it may be the cause
 	if timed {
 		began = e.now()
 	}

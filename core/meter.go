@@ -7,8 +7,8 @@ import (
 
 // Meter measures an executor or a pool: how busy it is, how long work waits, and what runs.
 // It submits nothing: it does not start or wake the loop, takes no room in the queue, and
-// neither restarts a quiet period nor delays the end (G10, G12, G17, G20). Package
-// core/watch reads meters periodically, and is what a service uses.
+// neither restarts a quiet period nor delays the end (G10, G12, G17, G20). A service uses
+// package core/watch, which reads meters periodically.
 //
 // While an executor has a meter, its loop reads the system's clock twice for each sleep, a
 // pool twice for each body, and both once more for each sample of a wait. Without a meter
@@ -19,7 +19,7 @@ import (
 type Meter struct {
 	// Set once, by NewMeter.
 	owner metered
-	begun time.Time // all int64 times below are nanoseconds since then
+	begun time.Time // all int64 times below are nanoseconds since begun
 
 	// Guarded by the owner's mutex.
 	closed bool
@@ -67,11 +67,11 @@ type Reading struct {
 	Running []RunningBody
 }
 
-// RunningBody identifies a run of a body. Equal values in two readings of one Meter are one
-// run.
+// RunningBody identifies a run of a body. If two readings of one Meter have equal values,
+// they are the same run.
 type RunningBody struct {
 	Kind      Body
-	Number    int64 // no other run of this kind has it
+	Number    int64 // unique among the runs of this kind
 	Goroutine int64 // the id that stack traces show
 }
 
@@ -116,9 +116,9 @@ func (m *Meter) Read() Reading {
 	return r
 }
 
-// Stack returns the stack of the goroutine that runs body, or "" if body has ended. To get
-// it, Stack stops all goroutines of the process for a moment. Report.Running says when the
-// stack is "(stack not found)".
+// Stack returns the stack of the goroutine that runs body, or "" if body has ended. To
+// read the stack, Stack stops all goroutines of the process for a moment. For the text
+// "(stack not found)" see Report.Running.
 func (m *Meter) Stack(body RunningBody) string {
 	if !m.runs(body) {
 		return ""
@@ -161,8 +161,8 @@ func (m *Meter) now() int64 { return int64(time.Since(m.begun)) }
 const maxProbes = 128
 
 // begin begins the next samples. after is the number of accepted tasks, and begun the number
-// of those that have begun. free reports that the loop sleeps, or a worker of the pool: a
-// task accepted now would begin as soon as it wakes.
+// of those that have begun. free is true if the loop, or a worker of the pool, sleeps: a
+// task accepted now would begin after one wake-up.
 func (m *Meter) begin(after, begun int64, free bool) {
 	if m.closed {
 		return

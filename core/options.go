@@ -150,8 +150,8 @@ func WithTimersAtShutdown(policy TimersAtShutdown) Option {
 // WithLogger sets the logger of failures that no call returns: panics, the timeout of a
 // shutdown that passed while a body was running or while tasks or channels were left, a
 // poller that was rebuilt, a failed loop, and a termination with an error. Each is logged
-// at Warn or Error. The default is slog.Default(), called at each failure. Silence is
-// WithLogger(slog.New(slog.DiscardHandler)).
+// at Warn or Error. The default is slog.Default(), called at each failure. To log
+// nothing, use WithLogger(slog.New(slog.DiscardHandler)).
 //
 // The logger's handler is called on the goroutine where the failure happens, and a panic of
 // the handler is ignored. The handler must not wait for the executor, which may be waiting
@@ -202,10 +202,10 @@ func WithSpawner(spawner func(loop func()) error) Option {
 }
 
 // WithGoroutineStart sets a function that is called on each goroutine of the loop, or of a
-// pool's workers, before its first body: see WithSpawner for when there is a new one. It is
-// for attributes of a goroutine, such as the labels of runtime/pprof: without it the
-// goroutine has the labels of the caller that happened to start it. name is the name of
-// the executor; children of a group have names of their own. The function must return. Its
+// pool's workers, before its first body: see WithSpawner for when there is a new one. Use
+// it to set attributes of a goroutine, such as the labels of runtime/pprof: by default the
+// goroutine inherits the labels of the goroutine that starts it. name is the name of the
+// executor; children of a group have names of their own. The function must return. Its
 // panic is logged and otherwise ignored.
 func WithGoroutineStart(start func(name string)) Option {
 	return func(c *config) error {

@@ -36,10 +36,10 @@ type Poller interface {
 // After an error of Wait or Poll the loop calls Reopen once. If Reopen fails, or the
 // poller fails again before it has worked, the executor ends with the errors.
 //
-// A panic of Add, Modify or Remove reaches the caller of Register, Modify or Close, which
-// then has no effect; but Close and End have ended the registration. If the loop itself
-// made the call, the panic ends the executor, as do panics of Wait, Poll, Ready, Reopen
-// and Wake, which never reach a caller (G15).
+// A panic of Add, Modify or Remove reaches the caller of Register, Modify, Close or End.
+// Register and Modify then have no effect; Close and End have ended the registration. If
+// the loop itself called Add, Modify or Remove, the panic ends the executor. So does a
+// panic of Wait, Poll, Ready, Reopen or Wake, which never reaches a caller (G15).
 type IOPoller interface {
 	Poller
 

@@ -58,7 +58,7 @@ import (
 //	          waits and no worker is idle. If the spawner refuses to start it, no task is
 //	          refused
 //	G18       kept: a body that waits for its own pool gets ErrInEventLoop, even if another
-//	          worker is free: bodies that wait on every worker would wait for ever
+//	          worker is free: if a body waited on each worker, all would wait for ever
 //	G19, G20  kept, with one bound and one count for the whole pool
 //	G21-G23   do not apply: a pool has no children, and so no Next, and no channels
 //	G24       kept
@@ -102,7 +102,7 @@ type poolShared struct {
 	meters   []*Meter
 	first    *launch   // the start of the first worker, while it is in progress
 	launches []*launch // in progress: starts of workers, and moves to another goroutine
-	over     bool      // no work is left: workers leave
+	over     bool      // no work is left: workers end
 	workers  []*worker // live and started
 
 	sleepers

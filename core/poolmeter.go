@@ -14,7 +14,8 @@ func (p *Pool) NewMeter() *Meter {
 	return m
 }
 
-// readMeter returns what m has measured, or, without m, what runs.
+// readMeter returns the measurements of m. If m is nil, it sets only Running. Requires
+// mu.
 func (p *Pool) readMeter(m *Meter) (r Reading) {
 	for _, w := range p.workers {
 		if w.job.kind != BodyNone {

@@ -237,9 +237,9 @@ func (p *Pool) quietEnd() int64 {
 	return addTime(max(p.shutdown.calledAt, p.lastEnd), p.shutdown.quiet)
 }
 
-// advance closes admission if the quiet period has ended, and ends a closed pool if no work is
-// left. It reports whether it did either. It may release mu meanwhile; mu is held when it
-// returns. Requires mu.
+// advance closes admission if the quiet period has ended, and terminates a closed pool if no
+// work is left. It reports whether it did one of the two. It may release mu meanwhile; mu is
+// held when it returns. Requires mu.
 func (p *Pool) advance(now int64) bool {
 	if p.gate&gateNotStarted != 0 || !p.drained() || p.heap.len() > 0 {
 		return false

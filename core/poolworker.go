@@ -72,8 +72,8 @@ func (w *worker) run() {
 	w.end()
 }
 
-// enter makes the calling goroutine the worker's, and returns the runner of that goroutine until
-// now, for leave.
+// enter makes w the runner of the calling goroutine. It returns the previous runner, or nil; the
+// caller passes it to leave.
 func (w *worker) enter() (outer runner) {
 	id := goid.Get()
 	outer = currentRunner()
@@ -156,9 +156,9 @@ func (w *worker) countStart() {
 }
 
 // take makes the next body the worker's job; it returns false if there is none. The panic handler
-// has priority over all others, and a ready hook over the rest: it is ready only if the tasks
-// accepted before the shutdown call have ended. Of the rest, a worker whose last body was not a
-// task prefers a task, so that neither kind starves the other (G13). Requires mu.
+// comes first, then a ready hook: a hook is ready only if the tasks accepted before the shutdown
+// call have ended. Then a worker whose last body was a task prefers a listener or a timer, and
+// any other worker a task, so that neither kind starves the other (G13). Requires mu.
 func (w *worker) take(now int64) bool {
 	p := w.pool
 	taskFirst := w.last != BodyTask && w.last != BodyNone && p.queue.Size() > 0

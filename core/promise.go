@@ -1,8 +1,8 @@
 package core
 
-// Promise is a Future that its owner completes. Nothing else completes it, not even the end
-// of the executor, except Cancel of the Future (G9). All methods may be called from any
-// goroutine.
+// Promise is a Future that its owner completes. Apart from the owner only Cancel of the
+// Future completes it: the end of the executor does not (G9). All methods may be called
+// from any goroutine.
 type Promise[T any] struct {
 	f *Future[T]
 }
@@ -10,8 +10,8 @@ type Promise[T any] struct {
 // NewPromise returns a promise whose listeners run on ex while ex lives. With a nil ex
 // they run on the goroutine that completes the promise; their panics are recovered and
 // logged to slog.Default. A nil *Executor, *EventLoop, *Group or *Pool counts as a nil
-// ex. For a Group, the listeners run on its next child; a type that wraps a Group gets
-// them by its Execute method.
+// ex. For a Group, the listeners run on its next child. If ex is a type that wraps a
+// Group, the listeners are passed to its Execute method.
 //
 // NewPromise does not start the executor. Until it is started, listeners run on the
 // completing goroutine.

@@ -14,7 +14,7 @@ const (
 	Writable = poll.Writable
 	// EdgeTriggered: the handler is called once for each change, instead of in every turn
 	// for as long as the readiness lasts. The handler must read or write until the
-	// descriptor would block; otherwise it is not called for what it left.
+	// descriptor would block; otherwise it is not called again for the remaining input or room.
 	EdgeTriggered = poll.EdgeTriggered
 )
 
@@ -34,9 +34,9 @@ const (
 //	Failed() bool
 //
 //	// Urgent reports that the input has urgent data, which a TCP peer can mark. A
-//	// read stops in front of it, so that a read that returned less than its buffer
-//	// holds has not emptied the descriptor. Only registrations with EdgeTriggered
-//	// get it; the others are called again for whatever is left.
+//	// read stops in front of urgent data: a read that fills only a part of its
+//	// buffer has not emptied the descriptor. Only handlers of registrations with
+//	// EdgeTriggered see Urgent; other handlers are called again for remaining input.
 //	Urgent() bool
 //
 //	// WithUrgent returns the Readiness with Urgent, which implies Readable. For
@@ -46,7 +46,7 @@ const (
 // String returns the names of the bits that are set.
 type Readiness = poll.Readiness
 
-// NewReadiness returns a Readiness with these answers: for pollers.
+// NewReadiness returns a Readiness whose methods return the arguments. It is for pollers.
 func NewReadiness(readable, writable, hungUp, failed bool) Readiness {
 	return poll.NewReadiness(readable, writable, hungUp, failed)
 }

@@ -61,7 +61,7 @@ func (e *Executor) reopen() (moved, lost int, err error) {
 }
 
 // errPremature is the reason for a rebuild of a poller that does not wait.
-var errPremature = errors.New("core: the poller returns without a reason, again and again")
+var errPremature = errors.New("core: the poller repeatedly returns without a reason")
 
 // judgeReturn counts returns of Wait without a reason, and rebuilds the poller after
 // maxPremature of them. Otherwise a kernel that reports a removed descriptor, because a

@@ -188,8 +188,8 @@ func (r *Registration) Close() error {
 
 // OnClose calls listener once on the loop when the registration has ended: with nil after
 // Close, with the cause of the shutdown that ended it, or with the error that made the
-// loop end it. If it has ended already, the listener is called soon, or, if the loop has
-// ended, on the caller. A nil listener is ignored.
+// loop end it. If the registration has ended already, the listener is called on the loop,
+// or on the caller if the loop has ended. A nil listener is ignored.
 func (r *Registration) OnClose(listener func(error)) {
 	if listener == nil {
 		return

@@ -48,8 +48,8 @@ type Report struct {
 	TimedOut bool
 
 	// Running names the body that ran when the deadline passed, with its stack. It is ""
-	// if none ran. The stack is "(stack not found)" if it lies beyond the first MiB of
-	// the stacks of all goroutines, as it may with some thousands of them.
+	// if none ran. The stack is "(stack not found)" if it is not within the first MiB of
+	// the stacks of all goroutines, which may happen with some thousands of goroutines.
 	Running string
 
 	Quiet   time.Duration // as given to the first shutdown call
@@ -138,9 +138,9 @@ func (e *Executor) runningCall() (kind Body, number int64) {
 }
 
 // Running names the body that the loop runs now, with its stack as in Report.Running, or
-// returns "" if none runs. It is for a program that gives up waiting: to get the stacks
-// it stops all goroutines. It may be called from any goroutine, the loop included, and
-// does not wait for the body.
+// returns "" if none runs. Call it only when you give up waiting: to read the stack it
+// stops all goroutines. It may be called from any goroutine, the loop included, and does
+// not wait for the body.
 func (e *Executor) Running() string {
 	e.mu.Lock()
 	body, owner := e.runningBody(), e.owner.Load()

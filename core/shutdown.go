@@ -62,10 +62,10 @@ func (d *deadline) stop() error {
 // latest when timeout has passed since this call, even while a body runs (G11). After the
 // close the accepted work still runs; then the executor terminates.
 //
-// Only the first call sets quiet and timeout: a later one has no effect, except that
-// Shutdown closes admission at once (G16). The error is that of an argument: a negative one,
-// or timeout < quiet. The call starts an executor that was never started: hooks run, and the
-// quiet period is kept (G17). It may be called from inside a body.
+// Only the first call sets quiet and timeout. A later call has no effect, except that
+// Shutdown closes admission at once (G16). ShutdownGracefully returns an error only for a
+// negative argument or timeout < quiet. The call starts an executor that was never started:
+// hooks run, and the quiet period is kept (G17). It may be called from inside a body.
 func (e *Executor) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error) {
 	if err := checkShutdown(quiet, timeout); err != nil {
 		return nil, err
@@ -107,9 +107,9 @@ func (e *Executor) Close() error {
 	return e.AwaitTermination(context.Background())
 }
 
-// AwaitTermination waits for the end and returns Termination().Err(), or the
-// cause of ctx if that ends first. It does not begin a shutdown. From inside a
-// body it returns ErrInEventLoop, from inside the spawner ErrStarting (G18).
+// AwaitTermination waits until Done is closed and returns Termination().Err(), or the
+// cause of ctx if ctx ends first. It does not begin a shutdown. From inside a body it
+// returns ErrInEventLoop, from inside the spawner ErrStarting (G18).
 func (e *Executor) AwaitTermination(ctx context.Context) error {
 	_, err := e.term.Wait(ctx)
 	return err
@@ -225,8 +225,8 @@ func (e *Executor) closeAdmission(cause error, now int64) {
 }
 
 // endContext cancels Context. The goroutine that closed admission calls it after it has
-// released mu. The loop calls it too, before the final drain, because the loop may get
-// there first.
+// released mu. The loop calls it too, because it may begin the final drain before that
+// goroutine calls endContext.
 func (e *Executor) endContext(cause error) {
 	e.endShutdownContext() // no effect after a shutdown call
 	e.cancel(cause)
@@ -303,9 +303,9 @@ func (e *Executor) fail(err error) {
 	e.log(slog.LevelError, "the loop failed", "error", err)
 }
 
-// attempt calls f, user code that may panic, where a panic must not reach a caller. It sets
-// err to f's error, to a *PanicError if f panics, and to ErrGoexit if f ends the
-// goroutine. Work that must follow even a Goexit must be deferred by the caller.
+// attempt calls f, which is user code, and recovers a panic. It sets err to the error of f,
+// to a *PanicError if f panics, and to ErrGoexit if f calls runtime.Goexit. attempt does
+// not return after a Goexit: defer the work that must follow.
 func attempt(err *error, f func() error) {
 	*err = ErrGoexit // unless f returns
 	defer func() {

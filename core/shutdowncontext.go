@@ -42,9 +42,9 @@ func (l *lazyContext) end() {
 
 // ShutdownContext returns a context that ends when a shutdown begins, with ErrShutdown as
 // its cause: before the first shutdown call returns, or when the loop fails. A body that
-// waits for more work, or repeats something for ever, should return then. Context ends
-// later, when admission closes; until then tasks are still accepted. ShutdownContext returns
-// the same context every time, may be called from any goroutine, and does not start the loop.
+// waits for more work, or loops for ever, should then return. Context ends later, when
+// admission closes; until then tasks are still accepted. ShutdownContext returns the same
+// context every time, may be called from any goroutine, and does not start the loop.
 func (e *Executor) ShutdownContext() context.Context {
 	return e.onBegin.get(func() bool { return e.State() >= StateShuttingDown })
 }

@@ -15,9 +15,9 @@ var errInlineSpawner = errors.New("core: the spawner ran the loop on the calling
 // A launch is one attempt to start the loop on a goroutine. One caller makes it; other
 // callers wait for decided and return the same err (G17).
 //
-// The function that the spawner gets also waits for decided. So no loop runs that is not
-// wanted, even if the spawner calls the function and then returns an error, or calls it
-// twice, late, or before it returns.
+// The function that the spawner gets also waits for decided. So at most one loop runs,
+// and none after an error, even if the spawner calls the function and then returns an
+// error, or calls it twice, late, or before it returns.
 type launch struct {
 	caller  atomic.Int64  // goroutine that calls the spawner; 0: not yet known
 	decided chan struct{} // closed once err is set

@@ -18,8 +18,7 @@ func Submit[T any](ex EventExecutor, f func() (T, error)) *Future[T] {
 	fut := newFuture[T](ex)
 	fut.body, fut.task = f, fut.run
 	if err := ex.Execute(fut.task); err != nil {
-		// Listeners run on the caller; the panic handler of the executor gets their
-		// panics.
+		// Listeners run on the goroutine that adds them; home reports their panics.
 		return &Future[T]{home: fut.home, state: futureDone, err: err, refused: true}
 	}
 	return fut

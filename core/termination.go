@@ -92,7 +92,7 @@ func (t *Termination) Err() error {
 	return t.err
 }
 
-// Report returns what the shutdown has done so far, or the sealed report.
+// Report returns the report so far or, after Done is closed, the sealed report.
 func (t *Termination) Report() Report {
 	if t.isDone() {
 		return t.report
@@ -150,15 +150,15 @@ func (t *Termination) complete(report Report, err error) {
 	t.callListeners(t.seal(report, err))
 }
 
-// callListeners makes the calls that seal returned, and ends the parent. The end of the
-// parent is not one of these calls: if the caller is inside an unrelated listener they
-// are made after that listener has returned, and the parent's Done must not wait for it
-// (G21).
+// callListeners makes the calls that seal returned, and ends the parent. The parent is
+// ended here and not by one of these calls: if the caller is inside an unrelated
+// listener, the calls are made only after that listener has returned, and the parent's
+// Done must not wait for it (G21).
 func (t *Termination) callListeners(calls []func()) {
 	if t.parent != nil {
 		if callListeners := t.parent(); callListeners != nil {
-			// callListeners comes first: it queues the group's listeners behind those of
-			// t, but in front of any that these add.
+			// callListeners comes first: it appends the group's listeners, which then
+			// follow the listeners of t, but precede listeners that these add.
 			calls = append([]func(){callListeners}, calls...)
 		}
 	}

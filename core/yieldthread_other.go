@@ -2,5 +2,5 @@
 
 package core
 
-// yieldThread does nothing: only Linux needs it, or has the call.
+// yieldThread does nothing: only Linux has this problem.
 func yieldThread() {}

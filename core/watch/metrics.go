@@ -26,7 +26,7 @@ func Metrics() []Metric {
 		{"oldest.task.age", "s", "Lower bound of the wait of the oldest accepted task that has not begun.", false, loops(func(s Status) float64 { return s.Oldest.Seconds() })},
 		{"running.body.age", "s", "Lower bound of the run time of the longest running body.", false, tasks(func(s Status) float64 { return s.Longest().Seconds() })},
 		{"stalls", "{stall}", "Bodies that ran for longer than the limit.", true, loops(func(s Status) float64 { return float64(s.Stalls) })},
-		{"busy.time", "s", "Time in which the loop was awake; for a pool, time in bodies, summed over the workers.", true, loops(func(s Status) float64 { return s.BusyTime.Seconds() })},
+		{"busy.time", "s", "Time in which the loop did not sleep, poll or spin; for a pool, time in bodies, summed over the workers.", true, loops(func(s Status) float64 { return s.BusyTime.Seconds() })},
 		{"bodies.panicked", "{body}", "Bodies that panicked.", true, tasks(func(s Status) float64 { return float64(s.Stats.Panicked) })},
 		{"timers.pending", "{timer}", "Timers that wait or run.", false, loops(func(s Status) float64 { return float64(s.Stats.Timers) })},
 		{"timers.run", "{run}", "Runs of timers.", true, loops(func(s Status) float64 { return float64(s.Stats.TimersRun) })},

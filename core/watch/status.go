@@ -24,9 +24,9 @@ type Status struct {
 	Kind  Kind
 	Stats core.Stats
 
-	// BusyTime is how long the loop was busy while it was watched. Busy is the busy share of
-	// the last 10 to 20 seconds, from 0 to 1. For a pool both are summed over the workers, so
-	// Busy may be as large as the number of workers.
+	// BusyTime is how long the loop was busy while it was watched (core.Reading.Busy). Busy
+	// is the busy share of the last 10 to 20 seconds, from 0 to 1. For a pool both are summed
+	// over the workers, so Busy may be as large as the number of workers.
 	BusyTime time.Duration
 	Busy     float64
 

@@ -110,7 +110,7 @@ func watchTwo(t *testing.T, f func(c prometheus.Collector)) {
 func TestLagIsAHistogram(t *testing.T) {
 	watchTwo(t, func(c prometheus.Collector) {
 		want := `
-# HELP eventide_busy_time_seconds_total Time in which the loop was awake; for a pool, time in bodies, summed over the workers.
+# HELP eventide_busy_time_seconds_total Time in which the loop did not sleep, poll or spin; for a pool, time in bodies, summed over the workers.
 # TYPE eventide_busy_time_seconds_total counter
 eventide_busy_time_seconds_total{executor="files"} 0
 eventide_busy_time_seconds_total{executor="orders"} 0.07
