@@ -3,8 +3,8 @@ package history
 import "math"
 
 // judgeOnce is S1 (G3): a body begins at most once. The runs of a periodic timer have the
-// numbers 1, 2, ... without a gap or a repetition. A listener, which Run identifies among
-// the listeners of one future, is called at most once (G9).
+// numbers 1, 2, ... without a gap or a repetition. A listener is called at most once
+// (G9); Run is its number among the listeners of one future.
 func judgeOnce(j *judge) {
 	for _, e := range j.entries {
 		if e.registers() {
@@ -78,10 +78,10 @@ func judgeAcceptedRun(j *judge) {
 
 // owed reports whether the entry must have ended at done: it was accepted, by a call that
 // began before done. The call may return later. A caller that is delayed between the
-// check of admission and the enqueue returns after done, and its task is the lost one
-// (R26). That requires a log that ends at rest, because the end of the entry may be
-// written late; and for a registration that the call has returned, because only then does
-// the log name its end.
+// check of admission and the enqueue returns after done, and its task may be lost (R26).
+// An entry whose call returns after done counts only in a log that ends at rest, because
+// the end of the entry may be written late. It does not count if it is a registration:
+// the log names the end of a registration only after the call has returned.
 func (j *judge) owed(e *entry) bool {
 	if !e.accepted() {
 		return false
@@ -112,8 +112,8 @@ func (j *judge) taskRan(e *entry) {
 }
 
 // completedRightly judges that a future or timer completed with the outcome of its body
-// (G9). An executor that does not distinguish outcomes may report every outcome other
-// than a value as an error.
+// (G9). An executor that does not distinguish outcomes may report every outcome except
+// Normal as Errored.
 func (j *judge) completedRightly(e *entry) {
 	if len(e.complete) == 0 {
 		return
@@ -182,8 +182,8 @@ func judgeRefusedNeverRun(j *judge) {
 
 // judgeFIFO is S5 (G4): if one submission returned before another was called, its body
 // begins first, whichever goroutines called. Tail tasks have a queue and an order of
-// their own. If the executor writes the moment of admission, the order of admission
-// counts too, even for overlapping calls.
+// their own. If the log has Admit events, the order of admission is judged too, even for
+// overlapping calls.
 func judgeFIFO(j *judge) {
 	j.fifo(func(o Op) bool { return o.Tasks() && o != OpAfterIteration })
 	j.fifo(func(o Op) bool { return o == OpAfterIteration })

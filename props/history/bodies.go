@@ -1,9 +1,9 @@
 package history
 
 // judgeOneAtATime is S6 (G2): bodies do not overlap, unless the rules allow it. If the log has
-// InEventLoop, it is true in every body and false everywhere else except in listeners. With
-// OneLoop, the goroutine that runs bodies changes only after Goexit, in a body or in a
-// listener, ended the previous one (G14).
+// answers of InEventLoop, they are true in every body and false elsewhere; listeners are not
+// judged. With OneLoop, the goroutine that runs bodies changes only after a Goexit, in a body
+// or a listener, has ended the previous goroutine (G14).
 func judgeOneAtATime(j *judge) {
 	var last *span // of the bodies so far, the one that ended last
 	for _, s := range j.spans {
@@ -23,8 +23,8 @@ func judgeOneAtATime(j *judge) {
 	}
 }
 
-// listenerExited reports whether a listener ended the goroutine of before by Goexit, after
-// before and ahead of s.
+// listenerExited reports whether a listener ended the goroutine of before by Goexit,
+// between the end of before and the begin of s.
 func (j *judge) listenerExited(before, s *span) bool {
 	for i := before.end.N; i < s.begin.N; i++ {
 		if e := &j.Events[i]; e.Kind == End && e.Body == BodyListener && e.Outcome == Exited && e.G == before.begin.G {
@@ -117,9 +117,9 @@ func (j *judge) pollerClosedInTime() {
 	}
 }
 
-// judgeContained is S14 (G14): after a body that panicked or exited the loop continues. It
-// is broken if that body was the last one, and at rest work waits without done; or if the
-// executor then ended without a shutdown call.
+// judgeContained is S14 (G14): after a body that panicked or exited, the loop continues.
+// S14 is violated if that body was the last one and accepted work or a shutdown is left
+// waiting at rest, or if the executor then ended without a shutdown call.
 func judgeContained(j *judge) {
 	for _, s := range j.spans {
 		if s.end != nil && s.end.Outcome.Abrupt() {

@@ -5,9 +5,9 @@ import "strings"
 // maxLine bounds, in bytes, a line of a bounded report.
 const maxLine = 240
 
-// Bound shortens a report to about limit bytes: it keeps the beginning, the lines of the
-// trace that the violation is about, the line to paste, and the other violations; and it
-// cuts long lines. It returns how many lines it has left out.
+// Bound shortens a report to about limit bytes. It keeps the beginning, the marked lines
+// of the trace, the replay command, and the other violations, and cuts long lines. left
+// is the number of omitted lines.
 func Bound(report string, limit int) (short string, left int) {
 	var lines []string
 	size := 0

@@ -51,9 +51,9 @@ func writeTrimmed(w io.Writer, line string) error {
 	return err
 }
 
-// goroutines names the goroutines of the log. Goroutines without a name by Name are, in the order
-// of appearance, loop, loop2, ... if they ran bodies and made no call outside of one, and
-// else g1, g2, ...
+// goroutines names the goroutines of the log. A goroutine that Name does not name is called loop,
+// loop2, ... if it ran bodies and made no call outside of a body, and otherwise g1, g2, ..., in
+// the order of appearance.
 func (h *History) goroutines() map[int64]string {
 	outside := map[int64]bool{}
 	for _, c := range h.calls {

@@ -29,8 +29,8 @@ func judgeConservation(j *judge) {
 	}
 }
 
-// takenAfter returns the position after which the sample was taken: its own if the
-// executor wrote it, or the position that the caller of Stats recorded.
+// takenAfter returns a position after which the sample was certainly taken: that of the
+// Invoke of Stats, or its own if it is a Sample event.
 func (e *Event) takenAfter() int {
 	if e.Call != 0 {
 		return e.Call
@@ -95,8 +95,8 @@ func (j *judge) sample(e *Event, last Stats, seen Tally) {
 	}
 }
 
-// lastSample compares a sample at done with the whole log: a call that was decided before
-// the sample may return after it.
+// lastSample compares a sample that was taken after done with the whole log, because a
+// call that was decided before the sample may return after it.
 func (j *judge) lastSample(e *Event, total Tally) {
 	s, n := *e.Stats, e.N
 	switch {

@@ -2,7 +2,7 @@ package history
 
 import "time"
 
-// extreme is the least timeout for which no caller would wait.
+// extreme is the smallest timeout that counts as huge: no caller would wait that long.
 const extreme = 1000 * time.Hour
 
 // judgeDeadline is V3 (G11): admission ends no later than timeout after the shutdown call,
@@ -47,8 +47,8 @@ func (j *judge) acceptedLate(late time.Duration) bool {
 	return false
 }
 
-// doneFollows judges that bodies took all the time from the close, or from the deadline,
-// to done.
+// doneFollows judges that from the close, or from the deadline, to done the loop was
+// never idle: bodies took all of that time.
 func (j *judge) doneFollows(limit time.Duration) {
 	if !j.Rules.Virtual || j.done == 0 || j.closed == 0 && j.at(j.done) < limit {
 		return
@@ -90,9 +90,9 @@ func (j *judge) endsUncalled() {
 	}
 }
 
-// endedUncalled returns the position at which the executor began to end without a shutdown
-// call or a failure, or, if the log does not show that, the position of done. It returns 0
-// if there is none.
+// endedUncalled returns the position at which the executor began to end, or that of done
+// if the log does not show the begin. It returns 0 if the executor has not ended, or if a
+// shutdown call or a failure explains the end.
 func (h *History) endedUncalled() (n int, how string) {
 	n, how = h.done, "was done"
 	if h.Rules.Has(States) && h.asked != 0 {
@@ -110,8 +110,9 @@ func (h *History) endedUncalled() (n int, how string) {
 	return n, how
 }
 
-// mustEnd judges that a shutdown ends, either for extreme parameters or for all others. V2
-// judges work that never began, and S14 a loop that died in a body.
+// mustEnd judges that a shutdown ends. It considers only shutdowns with extreme
+// parameters, or only those without. V2 judges work that never began, and S14 a loop that
+// died in a body.
 func (j *judge) mustEnd(extremes bool) {
 	if j.first == nil || j.first.extreme() != extremes {
 		return

@@ -13,7 +13,7 @@ func judgeDrain(j *judge) {
 	}
 }
 
-// asks has the requests to one channel, in the order of the log.
+// asks holds the drain and abort requests to one channel, in the order of the log.
 type asks struct{ drains, aborts []*span }
 
 func (j *judge) asks(e *entry) (a asks) {
@@ -30,7 +30,7 @@ func (j *judge) asks(e *entry) (a asks) {
 	return a
 }
 
-// askedInOrder judges that each request comes at most once, and the abort last.
+// askedInOrder judges that each request is made at most once, and the abort last.
 func (j *judge) askedInOrder(e *entry, a asks) {
 	switch {
 	case len(a.drains) > 1:
@@ -42,9 +42,9 @@ func (j *judge) askedInOrder(e *entry, a asks) {
 	}
 }
 
-// askedByPolicy judges that no request comes before the shutdown call or a fault, that only
-// a graceful shutdown with the policy DrainChannels asks to drain, with its deadline, and
-// that this policy does not abort before the close.
+// askedByPolicy judges three rules. No request is made before the shutdown call or a fault.
+// Only a graceful shutdown with the policy DrainChannels requests a drain, with the
+// deadline of the shutdown. And with that policy no abort is requested before the close.
 func (j *judge) askedByPolicy(e *entry, a asks) {
 	for _, s := range a.drains {
 		switch n := s.begin.N; {
@@ -103,8 +103,8 @@ func (j *judge) end() int {
 	return len(j.Events)
 }
 
-// requestedSoon judges one of the two moments: a channel that is open at the moment, and stays
-// open while the loop is free, must have got the request.
+// requestedSoon judges a channel that is open at from: if it stays open until the loop has
+// been free for some time, it must have got the request.
 func (j *judge) requestedSoon(e *entry, from, until int, what string, asked []*span) {
 	from = max(from, e.submit.ret.N)
 	if end := e.endedBy(); end != nil {
@@ -147,7 +147,7 @@ func judgeChannelCounts(j *judge) {
 		j.exercised()
 		by := e.closeThat(end)
 		if by == nil {
-			continue // the executor ended it because its number was used again
+			continue // the executor ended it because its descriptor number was reused
 		}
 		drained += one(by.inv.Outcome == Drained)
 		aborted += one(by.inv.Outcome == Aborted)

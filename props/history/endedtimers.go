@@ -4,7 +4,7 @@ import "time"
 
 // judgeCancelledInTime is S23 (G7). The timers that a shutdown call cancels have ended when
 // the next body begins: from there on no snapshot counts them, and Cancel returns false.
-// A body may wait for their end.
+// A body may rely on this.
 func judgeCancelledInTime(j *judge) {
 	if j.first == nil || j.Rules.Timers == AnyTimers || j.Rules.Overlap {
 		return // a timer that runs beside the next body has not ended
@@ -14,7 +14,7 @@ func judgeCancelledInTime(j *judge) {
 		return
 	}
 	from, latest := behind.begin.N, j.latestKept(behind.begin.At)
-	kept, ended := 0, 0 // timers submitted so far, by whether their deadline lets them run
+	kept, ended := 0, 0 // timers submitted so far: those whose deadline lets them run, and the others
 	for i := range j.Events {
 		switch e := &j.Events[i]; {
 		case e.Kind == Invoke && e.Op.Timers() && j.soonestOf(e) > latest:
@@ -48,10 +48,10 @@ func (j *judge) nothingToCancel(c *call, behind *span, latest time.Duration) {
 	}
 }
 
-// firstBehind returns the first body before which the loop has certainly seen the shutdown
-// call, or nil: a hook, a task that was submitted after the call returned, or the next
-// body after one that ended after the call returned. Bodies that the loop had dequeued
-// before the call returned may begin after it.
+// firstBehind returns the first body of which the log shows that the loop dequeued it
+// after it had seen the shutdown call, or nil. This is a hook, a task that was submitted
+// after the call returned, or the next body after one that ended after the call returned.
+// Other bodies may have been dequeued before the call returned.
 func (h *History) firstBehind() *span {
 	for i, s := range h.spans {
 		e := s.entry
@@ -71,8 +71,8 @@ func (h *History) follows(before, s *span) bool {
 }
 
 // latestKept returns the latest deadline of a timer that the shutdown call may have left
-// waiting. If neither the log nor the clock shows the moment of the call, the call was no
-// later than the given instant.
+// waiting. If neither the log nor the clock shows the instant of the call, latestKept
+// assumes the latest possible instant, by.
 func (h *History) latestKept(by time.Duration) time.Duration {
 	latest, _ := h.timerHorizon()
 	if latest != beforeAll && !h.Rules.Virtual && !h.Rules.Has(States) {

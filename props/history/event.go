@@ -10,15 +10,15 @@ import (
 const Never time.Duration = math.MaxInt64
 
 // Event is one line of the log: something that happened on one goroutine at one instant.
-// Only the fields that the kind uses are set. In an unused or unknown field the value is zero.
+// Only the fields that the kind uses are set; unused and unknown fields are zero.
 type Event struct {
 	N       int           // position in the log, 1, 2, ...; assigned by Log
 	At      time.Duration // since the log began
-	G       int64         // id of the goroutine; negative for a loop (see Parse)
+	G       int64         // id of the goroutine; in a parsed trace, negative for a loop
 	Kind    LogKind
 	Op      Op      // Invoke, Return, Admit: the call; Observe: what was observed
 	Body    Body    // Begin, End
-	Outcome Outcome // Return: the result of the call; End: of the body; Complete: of the future; Observe: True or False
+	Outcome Outcome // Admit, Return: the result of the call; End: of the body; Complete: of the future; Observe: True or False; Ended, Fault: see there
 	ID      int     // label of the task, timer, hook or registration, unique in the program; 0: none
 	Call    int     // Return, Admit: N of the Invoke
 	Run     int     // Begin, End of a periodic timer: which run, from 1
@@ -39,15 +39,15 @@ type Event struct {
 	Queued int           // Park: entries in the queue that are not lazy
 	Lazy   int           // Park: lazy entries in the queue
 	Token  bool          // Park: a wake-up is pending, so the sleep ends at once
-	Stats  *Stats        // Sample; Return of OpStats
+	Stats  *Stats        // Sample, Sealed; Return of OpStats
 	Note   string        // free text for people; no check reads it
 }
 
 // LogKind is the kind of an event of the log.
 type LogKind uint8
 
-// The kinds. The driver of the executor writes Invoke to End, Complete and Observe. The
-// executor writes the others, if it can.
+// The kinds. The driver of the executor writes Invoke, Return, Begin, End, Complete and
+// Observe. The executor, or its tracer, poller or clock, writes the others if it can.
 const (
 	Invoke   LogKind = iota + 1 // a call on the executor begins
 	Admit                       // the moment at which the executor decides a call
@@ -65,7 +65,7 @@ const (
 	Observe                     // an observation of Done (OpDone), State (OpState) or InEventLoop (OpInLoop)
 	Ended                       // a registration ends; Outcome: Normal by its owner, Errored by the executor
 	Readied                     // the descriptor of a registration is ready and the registration watches for it; "ready" in text
-	Fault                       // the environment fails: False if a registration may be lost, Errored if the executor cannot go on; of one registration, or of the poller; RefusedByPoller if the new poller of the executor cannot take the registration
+	Fault                       // the poller fails, for one registration if ID is set. Outcome: Errored if the executor cannot continue, RefusedByPoller if a new poller cannot take the registration, False if a registration may be lost
 	Sealed                      // the report of the termination; "report" in text
 )
 
@@ -83,8 +83,8 @@ type Stats struct {
 
 	Registrations int // open
 	Drained       int // Sealed: channels that ended drained since the shutdown call
-	Aborted       int // Sealed: those that ended in another way
-	Discarded     int // Sealed: bytes of these
+	Aborted       int // Sealed: channels that ended in another way since the shutdown call
+	Discarded     int // Sealed: bytes that aborted channels did not send
 }
 
 // Later adds a delay to an instant. A negative delay counts as zero, and a sum that

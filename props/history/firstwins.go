@@ -1,8 +1,8 @@
 package history
 
-// judgeFirstWins is S13 (G16): bad arguments are refused as bad arguments, and good ones
-// are not. The parameters of the first shutdown call decide the time of the close; those
-// of later calls do not.
+// judgeFirstWins is S13 (G16): a call is refused as a bad argument if and only if its
+// arguments are bad. The parameters of the first shutdown call decide the time of the
+// close; those of later calls do not.
 func judgeFirstWins(j *judge) {
 	for _, c := range j.calls {
 		if c.inv.Op != OpShutdownGracefully || c.ret == nil {
@@ -26,7 +26,7 @@ func (h *History) laterGraceful(c *call) bool {
 }
 
 // overridden returns a later graceful call whose parameters explain the time of the close,
-// if those of the first call do not.
+// if the parameters of the first call do not explain it.
 func (h *History) overridden() *call {
 	w, ok := h.closeWindow()
 	if !ok || !h.Rules.Virtual || w.legal() {

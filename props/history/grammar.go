@@ -11,9 +11,9 @@ import (
 	"eventide/internal/vocabulary"
 )
 
-// shape is the text form of an event of one kind after the kind's word: words in a fixed
-// order, then name=value in any order. Format and Parse use the same table, so Parse
-// reads whatever Format writes.
+// shape is the text form of the events of one kind. After the word of the kind follow
+// other words in a fixed order, then name=value pairs in any order. Format and Parse use
+// the same table, so Parse reads whatever Format writes.
 type shape struct {
 	words []slot
 	attrs []attr

@@ -22,7 +22,7 @@ type History struct {
 	loops   map[int64]bool   // goroutines that ran a body or parked
 	named   map[int64]string // goroutines that Name named
 	first   *call            // the first shutdown call that was not refused
-	asked   int              // N of the first event at which a shutdown has certainly begun; 0: never
+	asked   int              // N of the first event that shows the shutdown: a Transit, or else the Invoke of first; 0: none
 	closed  int              // N of the first Transit to Shutdown or later; 0: none
 	done    int              // N of the first Done or of its first observation; 0: never
 	askedAt time.Duration    // At of asked, or of the first shutdown call
@@ -69,9 +69,9 @@ type span struct {
 	entry      *entry // nil if it was never submitted
 }
 
-// Name names goroutines of the log, so that reports call them as the program does. Those
-// without a name are called loop, loop2, ... or g1, g2, ..., without the names in use. Call
-// it before other goroutines use h.
+// Name names goroutines of the log, so that reports use the names of the program. Other
+// goroutines are called loop, loop2, ... or g1, g2, ..., skipping names in use. Call it
+// before other goroutines use h.
 func (h *History) Name(names map[int64]string) { h.named = names }
 
 // Of indexes the events. It returns an error for a malformed log, which is a mistake of its
@@ -125,8 +125,8 @@ func (h *History) findShutdown() {
 	}
 }
 
-// begins reports whether a shutdown call began a shutdown. Close does so on the loop too,
-// where it refuses to wait (G18).
+// begins reports whether a shutdown call began a shutdown. Close inside the loop begins
+// one too, although it refuses to wait (G18).
 func (c *call) begins() bool {
 	return !c.refused() || c.inv.Op == OpClose && c.answered(RefusedInLoop)
 }

@@ -1,8 +1,9 @@
 package history
 
-// judgeHooks is S9 (G6). An accepted hook runs unless it was removed: after a shutdown has
-// begun, in the order added, and not behind tasks that were submitted after the shutdown
-// call. After the close only a hook that was accepted before it may add a hook.
+// judgeHooks is S9 (G6). An accepted hook runs unless it was removed. It runs after a
+// shutdown has begun, in the order added, and before tasks that were submitted after the
+// shutdown call. After the close, a hook may be added only inside a hook that was accepted
+// before the close.
 func judgeHooks(j *judge) {
 	last := hookOrder{floor: map[*call]*entry{}}
 	for i := range j.Events {
@@ -62,8 +63,9 @@ func (j *judge) hookRuns(e *entry) {
 }
 
 // heldBack judges that later tasks do not delay a hook that was added before the shutdown
-// call: no task of after the call begins while the hook waits, once every task that may
-// have been submitted before the call has ended. Where bodies may overlap, see couldHaveRun.
+// call. Once every task that may have been submitted before the call has ended, no task
+// submitted after the call begins while the hook waits. If bodies may overlap, see
+// couldHaveRun.
 func (j *judge) heldBack(hook *entry) {
 	if j.first == nil || !hook.submit.returnedBefore(j.first.inv.N) || hook.removed() != nil {
 		return
@@ -105,10 +107,10 @@ func (h *History) olderWaits(n int) bool {
 	return false
 }
 
-// couldHaveRun reports whether nothing kept hook from running at the instant before a later
-// task began, where bodies may overlap. A task that begins while another hook runs delays
-// nothing, and one that begins in the instant in which the last older task ended may have been
-// taken before it ended. So only virtual time shows a delay.
+// couldHaveRun reports, for bodies that may overlap, whether hook could have run before a
+// later task began. A task that begins while another hook runs delays no hook. A task that
+// begins at the instant at which the last older task ends may have been dequeued before that
+// end. So only virtual time shows a delay.
 func (h *History) couldHaveRun(hook *entry, task *Event) bool {
 	free := max(h.first.ret.At, hook.submit.ret.At)
 	for _, s := range h.spans {

@@ -8,22 +8,23 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Linearizable is REF3: it searches for one moment inside each call, so that a sequential
-// executor gives the same answers in this order. Illegal means that there is none. Unknown
-// means that the limit passed first; it is never a pass. A limit of 0 is no limit. Do not
-// call Linearizable in a testing/synctest bubble, whose clock would measure the limit.
+// Linearizable searches for one moment inside each call such that a sequential executor,
+// called at these moments, gives the same answers. Illegal means that there is no such
+// choice. Unknown means that the limit passed first; it is never a pass. A limit of 0 is
+// no limit. Do not call Linearizable in a testing/synctest bubble, whose clock would
+// measure the limit.
 func (h *History) Linearizable(limit time.Duration) porcupine.CheckResult {
 	return porcupine.CheckOperationsTimeout(h.CallModel(), h.Operations(), limit)
 }
 
 // Operations returns the calls that admission answers, and the observations of the state
 // and of Done, as operations of porcupine. A call that did not return ends after all
-// others, with an unknown answer. Instants are twice the positions, so that there is an
+// others, with an unknown answer. An instant is twice a position, so that there is an
 // instant between any two positions.
 func (h *History) Operations() []porcupine.Operation {
 	var ops []porcupine.Operation
 	clients := map[int64]int{}
-	last := map[int64]int64{} // the position after which the observation of a goroutine was made
+	last := map[int64]int64{} // per goroutine, the position of its last event: its next observation was made after it
 	add := func(e *Event, op operation, from, to int64) {
 		client, known := clients[e.G]
 		if !known {
@@ -88,8 +89,8 @@ func (p phases) String() (s string) {
 	return "{" + s + " }"
 }
 
-// settle adds the states into which the executor may have moved by itself: after a
-// shutdown call, or after its poller has failed, it closes admission and terminates.
+// settle adds the states that the executor may have reached without a call: after a
+// shutdown call, or after a failure of its poller, it closes admission and terminates.
 func (h *History) settle(p phases) phases {
 	if p.has(ShuttingDown) || h.Rules.Breaks && p.has(Started) {
 		p = p.with(Shutdown)

@@ -9,9 +9,9 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// Log is a totally ordered list of events that many goroutines write. The order is that in
-// which the calls of Add locked the log; "What writers promise" in the package documentation
-// says what follows from it.
+// Log is a totally ordered list of events that many goroutines write. The order of the
+// events is the order in which calls of Add lock the log. The package documentation, under
+// "What writers promise", states what the order means.
 type Log struct {
 	clock func() time.Duration // set once in New
 
@@ -42,7 +42,7 @@ func NewIn(buf []Event, clock func() time.Duration) *Log {
 	return &Log{clock: clock, events: buf[:0]}
 }
 
-// Add appends the event and returns its position, which the event of the Return has in its
+// Add appends the event and returns its position, which the writer of a Return passes in its
 // field Call. It assigns N. If At is zero it sets At by the clock, and if G is zero it sets G
 // to the calling goroutine. The clock is read under the lock, so these times never decrease
 // along the log. It is safe for concurrent use, and blocks only for other calls of Add.

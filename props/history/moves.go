@@ -1,7 +1,7 @@
 package history
 
-// legalMoves is G1: legalMoves[from] has every state that may follow. The moves from
-// NotStarted and ShuttingDown straight to Terminated are those of a failed start.
+// legalMoves[from] has every state that may follow (G1). Only a failed start moves from
+// NotStarted or ShuttingDown directly to Terminated.
 var legalMoves = [...][]State{
 	NotStarted:   {Started, ShuttingDown, Shutdown, Terminated},
 	Started:      {ShuttingDown, Shutdown},

@@ -56,12 +56,12 @@ func Predicates() []Predicate { return append([]Predicate(nil), predicates[:]...
 
 // Violation is one breach of a guarantee that one predicate found.
 type Violation struct {
-	Guarantee string // "G3"; differs from the predicate's own where a predicate judges several
+	Guarantee string // "G3"; may differ from that of the predicate: some predicates judge several guarantees
 	Predicate string // "S2"
 	Sentence  string // what should have held
 	Text      string // what happened: "task 2, accepted at #3, never ran"
 	At        []int  // positions in the log, the decisive one last
-	Absent    bool   // until the end of the log something did not happen: no position is decisive
+	Absent    bool   // the violation is that an event is missing up to the end of the log, so no position is decisive
 }
 
 // String returns the first line of a failure.
@@ -69,8 +69,8 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s %s: %s", v.Guarantee, v.Sentence, v.Text)
 }
 
-// Cause returns a text that is equal for violations with probably the same cause: the
-// same predicate, guarantee and text, apart from labels, positions and times.
+// Cause returns a text that is equal for violations that probably have the same cause:
+// their predicate, guarantee and text agree, apart from labels, positions and times.
 func (v Violation) Cause() string {
 	return v.Guarantee + " " + v.Predicate + " " + numbers.ReplaceAllString(v.Text, "n")
 }
@@ -83,7 +83,7 @@ type Status uint8
 
 // The results. Only Passed is a pass.
 const (
-	NotApplicable Status = iota // the log does not show what the predicate reads
+	NotApplicable Status = iota // the log lacks events that the predicate reads
 	NotExercised                // its premise did not occur
 	Passed
 	Failed
@@ -171,8 +171,8 @@ func (j *judge) blame(where []int, format string, args ...any) {
 	j.blameOn(j.predicate.Guarantee, j.predicate.Sentence, where, format, args...)
 }
 
-// blameAbsence records a violation of the predicate's guarantee: what the events at these
-// positions demanded did not happen until the end of the log.
+// blameAbsence records a violation of the predicate's guarantee: up to the end of the
+// log, an event that the given positions require did not occur.
 func (j *judge) blameAbsence(where []int, format string, args ...any) {
 	j.blame(where, format, args...)
 	j.found[len(j.found)-1].Absent = true

@@ -2,9 +2,9 @@ package history
 
 import "time"
 
-// judgePrompt is V2 (G12). In virtual time, where only bodies take time, accepted work
-// begins at the instant at which it is ready, or bodies fill the time in between. At rest
-// no accepted work waits. A lazy task may wait for the next wake-up.
+// judgePrompt is V2 (G12). In virtual time only bodies take time, so accepted work begins
+// at the instant at which it is ready, or bodies fill the time in between. In a log at
+// rest no accepted work waits. A lazy task may wait for the next wake-up.
 func judgePrompt(j *judge) {
 	for _, e := range j.entries {
 		if !e.accepted() || !e.began() || e.op() == OpExecuteLazy || e.registers() {
@@ -48,11 +48,12 @@ func (j *judge) nothingWaits() {
 	}
 }
 
-// judgeStarvation is V7 (G13): between the moment at which a timer, a tail task or a hook
-// is ready and its Begin, the loop begins at most the rest of one batch and another whole
-// batch of tasks, one more for each batch of timers or tail tasks that begins before it, and
-// one more for each change of the state between: a change ends the turn before its timers and
-// tail tasks, because hooks may have to run first (G6). It is exercised where tasks competed.
+// judgeStarvation is V7 (G13): between the instant at which a timer, a tail task or a hook is
+// ready and its Begin, the loop begins at most two batches of tasks: the rest of the current
+// one, and the next one. One more batch is allowed for each batch of timers or tail tasks
+// that begins before it. One more is allowed for each change of the state, because a change
+// ends the turn before its timers and tail tasks: hooks may have to run first (G6). V7 is
+// exercised if tasks began or waited meanwhile.
 func judgeStarvation(j *judge) {
 	tasks, waiting := j.taskCounts()
 	for _, e := range j.entries {
@@ -95,7 +96,7 @@ func (j *judge) moreBatches(e *entry, from, to int) int {
 func (h *History) waitsUntil(e *entry) int {
 	n := len(h.Events)
 	if len(e.complete) > 0 {
-		n = e.complete[0].N // may have been written long after
+		n = e.complete[0].N // its Complete may have been written long after the end
 	}
 	if e.op().Timers() && h.asked != 0 {
 		n = min(n, h.asked)

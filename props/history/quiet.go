@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// window has the parameters of a graceful shutdown and the instants that the log shows, by
-// which G10 and G11 judge the instant at which admission ended.
+// window holds the parameters of a graceful shutdown and its instants in the log. From
+// these follow the instants at which G10 and G11 allow admission to end.
 type window struct {
 	*History
 	start          time.Duration // the shutdown call
@@ -82,8 +82,8 @@ func (w window) legal() bool {
 }
 
 // soonest returns the earliest legal instant of the close in real time: quiet after the
-// call and, if the log has the close, after the last body between the two. A body that
-// ended before the call took effect counts as one before the call.
+// call or, if the log has the close, after the last body that ended between the call and
+// the close. A body that ended before the call took effect does not count.
 func (w window) soonest() time.Duration {
 	idle := w.start
 	for _, s := range w.spans {
@@ -95,8 +95,8 @@ func (w window) soonest() time.Duration {
 }
 
 // candidates returns in order the instants at which the close is legal in virtual time.
-// There is more than one if work arrived exactly at the end of the quiet period: such a
-// tie may go either way.
+// There is more than one if work arrived exactly at the end of the quiet period: then the
+// close and the work may come in either order.
 func (w window) candidates() []time.Duration {
 	var found []time.Duration
 	limit, idle, idleN := w.limit(), w.start, w.asked
@@ -144,8 +144,8 @@ func (w window) ties(s *span, at time.Duration, idleN int) bool {
 	}
 }
 
-// held returns the first instant from the given one on at which no registration is open
-// and no timer is pending for which the policy waits.
+// held returns the first instant, at or after at, at which no registration is open and no
+// timer is pending that the policy waits for.
 func (w window) held(at, limit time.Duration) time.Duration {
 	timers := w.Rules.Timers == RunTimersUntilTimeout || w.Rules.Timers == AnyTimers
 	for again := true; again && at < limit; {
@@ -167,7 +167,7 @@ func (w window) held(at, limit time.Duration) time.Duration {
 
 // pendingUntil returns when a timer that is pending at the instant begins its next run or
 // ends without one. It returns 0 if the timer is not pending or not due before the timeout.
-// An executor without a policy is known to wait only for runs that it makes.
+// If the policy is unknown, only runs that the executor makes are counted.
 func (w window) pendingUntil(e *entry, at, limit time.Duration) time.Duration {
 	if !e.op().Timers() || !e.accepted() || e.submit.inv.At > at {
 		return 0
@@ -204,8 +204,8 @@ func (h *History) busy(from, to time.Duration) time.Duration {
 	return sum
 }
 
-// judgeQuiet is V4 (G10), in both directions. V3 judges a close after the deadline, and S13
-// a close that a later call explains.
+// judgeQuiet is V4 (G10): admission ends neither too early nor too late. V3 judges a close
+// after the deadline, and S13 a close that a later call explains.
 func judgeQuiet(j *judge) {
 	w, ok := j.closeWindow()
 	if !ok || w.end > w.limit() && j.Rules.Virtual {
@@ -252,8 +252,8 @@ func (w window) lastBody() string {
 	return "last body ended at " + last.end.At.String()
 }
 
-// refusedTooSoon judges an executor without states by its refusals: the first refusal for
-// the close may not precede every legal close.
+// refusedTooSoon judges an executor without states by its refusals: no call may be
+// refused as closed before the earliest legal close.
 func (j *judge) refusedTooSoon(w window) {
 	if j.Rules.Has(States) || !j.Rules.Virtual {
 		return

@@ -2,12 +2,13 @@ package history
 
 import "time"
 
-// readinessTurns is how many turns of tasks a busy loop may run between two polls.
+// readinessTurns is the number of turns, each with a batch of tasks, that a busy loop may
+// run between two polls.
 const readinessTurns = 17
 
 // judgeReadinessStarves is V10 (G13): between the moment at which a descriptor is ready and
-// the call of its handler the loop begins a bounded number of tasks. It is exercised where
-// tasks competed.
+// the call of its handler the loop begins a bounded number of tasks. V10 is exercised if
+// tasks began meanwhile.
 func judgeReadinessStarves(j *judge) {
 	bound := readinessTurns * j.Rules.batch()
 	var tasks []int
@@ -32,9 +33,10 @@ func judgeReadinessStarves(j *judge) {
 	}
 }
 
-// heardAt returns where the wait for readiness is over: the handler began, the registration
-// ended or changed, the poller was lost, or the log ends. There is no wait while another
-// goroutine changes the registration, because the change writes its events first.
+// heardAt returns the position at which the wait of a ready descriptor is over: its handler
+// began, the registration ended or changed, the poller failed, or the log ended. There is
+// no wait while another goroutine changes the registration, because the change writes its
+// events first.
 func (h *History) heardAt(e *entry, ready *Event) int {
 	if h.changesAt(e, ready) {
 		return ready.N
@@ -106,9 +108,9 @@ func (s *span) internal(asked int) bool {
 	return s.begin.Body.Registration() && (asked != 0 && s.begin.N > asked || s.begin.Body != BodyReadiness)
 }
 
-// slowHandlers reports whether handlers take time. Whether a handler that begins near the
-// shutdown call restarts the quiet period depends on when the loop saw the call, and no
-// log shows that.
+// slowHandlers reports whether handlers take time. A handler that begins near the
+// shutdown call restarts the quiet period or not, depending on when the loop saw the
+// call, and no log shows that.
 func (h *History) slowHandlers() bool {
 	for _, s := range h.spans {
 		if s.begin.Body.Registration() && (s.end == nil || s.end.At > s.begin.At) {
@@ -142,8 +144,8 @@ func (w window) openUntil(e *entry, at, limit time.Duration) time.Duration {
 	return limit
 }
 
-// lastRegistrationEnds returns when the last registration ended for which the end of the
-// executor had to wait.
+// lastRegistrationEnds returns the instant at which the last registration ended before
+// done.
 func (h *History) lastRegistrationEnds() (last time.Duration) {
 	for _, e := range h.entries {
 		if end := e.endedBy(); end != nil && (h.done == 0 || end.N < h.done) {

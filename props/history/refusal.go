@@ -1,8 +1,8 @@
 package history
 
 // judgeRefusal is S4 (G5). Before the close, calls are refused only for a full queue or a
-// failed start. From the moment at which the close is known, every call is refused. S9
-// judges hooks that are added after the close.
+// failed start. Once the log shows the close, every later call is refused. S9 judges
+// hooks that are added after the close.
 func judgeRefusal(j *judge) {
 	known, why := j.knownClosed()
 	for _, c := range j.calls {
@@ -33,8 +33,8 @@ func (e *entry) name(c *call) string {
 	return e.what()
 }
 
-// knownClosed returns the first position from which on every call must be refused, and what
-// happened there.
+// knownClosed returns the first position after which every call must be refused, and the
+// event there in words.
 func (h *History) knownClosed() (n int, why string) {
 	n = neverN
 	note := func(at int, what string) {
@@ -64,7 +64,7 @@ func (h *History) refusedAsClosed(c *call) bool {
 	return c.answered(Refused) && h.Rules.QueueBound == 0 && !h.Rules.Spawner
 }
 
-// honest judges the reason of a refusal.
+// honest judges that the reason of a refusal is true.
 func (j *judge) honest(c *call) {
 	what, n := c.entry.name(c), c.ret.N
 	switch c.ret.Outcome {
@@ -99,7 +99,7 @@ func (h *History) mayBeClosed(c *call) bool {
 
 // mayBeFull reports whether the queue may have been full at some moment of the call:
 // enough tasks may have been accepted and not begun. Begin is written shortly after the
-// dequeue, so the count errs in favour of the executor.
+// dequeue, so the count may be too high, never too low: a correct executor is not blamed.
 func (h *History) mayBeFull(c *call) bool {
 	room := h.Rules.Capacity()
 	if room == 0 || !c.inv.Op.Tasks() {
@@ -120,8 +120,8 @@ func (h *History) mayBeFull(c *call) bool {
 	return waiting >= room
 }
 
-// admitOnItsSide judges the moment of decision, if the executor writes it: an acceptance
-// comes before the close, and a refusal as closed after it.
+// admitOnItsSide judges the Admit event of a call, if there is one: an acceptance
+// precedes the close, and a refusal as closed follows it.
 func (j *judge) admitOnItsSide(c *call) {
 	if c.admit == nil || j.closed == 0 || c.inv.Op == OpAddHook {
 		return

@@ -22,8 +22,8 @@ func judgeRegistrations(j *judge) {
 	}
 }
 
-// endedByOwner judges that the executor ended no plain registration before a shutdown or a
-// fault: until then only its owner ends it.
+// endedByOwner judges that before a shutdown or a fault only the owner ends a registration
+// that is no channel.
 func (j *judge) endedByOwner(e *entry) {
 	end := e.endedBy()
 	if end == nil || end.Outcome != Errored || e.op() != OpRegister || j.faultBefore(end.N) {
@@ -61,8 +61,8 @@ func (j *judge) silentAfterEnd(e *entry) {
 	}
 }
 
-// calledOnlyWhenReady judges that the handler is not called more often than its descriptor was
-// ready: an event of an older registration must not reach this one.
+// calledOnlyWhenReady judges that the handler is called at most as often as its descriptor
+// became ready: an event of an older registration must not reach this handler.
 func (j *judge) calledOnlyWhenReady(e *entry) {
 	if !j.Rules.Has(Readiness) {
 		return
@@ -86,8 +86,8 @@ func (j *judge) calledOnlyWhenReady(e *entry) {
 	}
 }
 
-// lostEnds judges that a registration which a new poller could not take over ends as soon
-// as the loop is free; a channel is aborted instead.
+// lostEnds judges that a registration that a new poller could not take ends as soon as
+// the loop is free. A channel may be aborted instead.
 func (j *judge) lostEnds(e *entry) {
 	for i := range j.Events {
 		f := &j.Events[i]

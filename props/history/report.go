@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Report writes a violation for people: the sentence, the program with one line for each
+// Report writes a violation as text: the sentence, the program with one line for each
 // call and its answer, the trace with one column for each goroutine, and the command that
 // repeats the run. It returns the first error of w.
 func Report(w io.Writer, h *History, v Violation, replay string) error {

@@ -9,11 +9,11 @@ import (
 // deadline is when a run of a timer is due.
 type deadline struct {
 	at time.Duration
-	by *call // the Schedule or Reset that set it; nil: it follows from the run before
+	by *call // the Schedule or Reset that set it; nil: computed from the previous run
 }
 
-// known returns the instant at which the deadline is certainly reached: the call that set it
-// read the clock at some moment before it returned.
+// known returns an instant at which the deadline has certainly been reached: the call that
+// set it read the clock before the call returned.
 func (d deadline) known() time.Duration {
 	if d.by == nil || d.by.ret == nil {
 		return d.at
@@ -55,8 +55,8 @@ func (e *entry) moves() []*call {
 	return all
 }
 
-// placeMoves finds out for each timer that was moved which run each Reset has moved, and so
-// the deadlines of its runs.
+// placeMoves finds the run that each Reset moved, and computes the deadlines of all runs of
+// a moved timer.
 func (h *History) placeMoves() {
 	for _, e := range h.entries {
 		moves := e.moves()
@@ -81,10 +81,10 @@ func (h *History) placeMoves() {
 	}
 }
 
-// movedBefore reports whether a Reset that returned true moved the run s, which was due
-// before it at due. A run that the loop had dequeued before the Reset may begin in the log
-// after it; then the Reset moved the next run of a periodic timer. In virtual time such a run
-// begins in the instant of the Reset.
+// movedBefore reports whether a Reset that returned true moved the run s, which until then
+// was due at due. A run that the loop had dequeued before the Reset may begin after the
+// Reset in the log; then the Reset moved the next run of a periodic timer. In virtual time
+// such a run begins at the instant of the Reset.
 func (h *History) movedBefore(c *call, e *entry, s *span, due time.Duration) bool {
 	switch n := c.position(); {
 	case s.begin.N < n:
@@ -115,8 +115,8 @@ func (e *entry) after(due time.Duration, s *span) time.Duration {
 	return Later(due, e.submit.inv.Period)
 }
 
-// soonest returns the earliest deadline that the first run of a timer may have had at some
-// time.
+// soonest returns the earliest of all deadlines that the first run of a timer may have
+// had.
 func (e *entry) soonest() time.Duration {
 	due := e.firstDeadline()
 	for _, c := range e.resets {

@@ -2,12 +2,12 @@ package history
 
 import "time"
 
-// Rules says what the log shows and how the executor under judgement was configured. The
-// zero value suits any executor whose log has only calls and bodies, in real time.
+// Rules describes the events in the log and the configuration of the executor. The zero
+// value is right for an executor in real time whose log has only calls and bodies.
 type Rules struct {
-	Parts      Parts         // what the executor or the harness writes into the log
+	Parts      Parts         // kinds of information in the log, and promises of the executor
 	Virtual    bool          // times are exact and only bodies take time (a testing/synctest bubble)
-	AtRest     bool          // the log ends when nothing can happen any more, or when the harness stopped waiting
+	AtRest     bool          // the log ends when no goroutine can continue, or when the harness stopped waiting
 	Slack      time.Duration // without Virtual: lateness that is not a violation
 	QueueBound int           // capacity of the queue as configured; 0: unbounded; see Capacity
 	Batch      int           // tasks that the loop may run in one turn; 0: DefaultBatch
@@ -25,7 +25,8 @@ const DefaultBatch = 64
 // minQueue is the least capacity of a bounded queue (G19, R29).
 const minQueue = 16
 
-// Parts is a set of what a log can show beyond calls and bodies.
+// Parts is a set of optional parts of a log, beyond calls and bodies, and of optional
+// promises.
 type Parts uint16
 
 // The parts.
@@ -42,14 +43,14 @@ const (
 	Readiness                     // Readied events
 )
 
-// All is what Eventide's core shows.
+// All is the set of a log of Eventide's core.
 const All = States | LoopKnown | OneLoop | Parks | Samples | Completions | TimerEnds | Deadlines | QuietPeriod | Readiness
 
 // Has reports whether the log shows all the parts.
 func (r Rules) Has(p Parts) bool { return r.Parts&p == p }
 
-// Capacity returns how many accepted tasks that have not begun the queue holds; 0 means
-// that it is unbounded.
+// Capacity returns how many tasks that have not begun the queue can hold; 0 means no
+// bound.
 func (r Rules) Capacity() int {
 	if r.QueueBound == 0 {
 		return 0

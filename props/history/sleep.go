@@ -2,10 +2,10 @@ package history
 
 import "time"
 
-// judgeSleep is V1 (G12), the step form of "no lost wake-up": whenever the loop begins to
-// sleep, the queue has only lazy tasks, the sleep ends by the next deadline, and in a
-// shutdown the sleep has a limit; or a wake-up is pending. V1 finds a bug that a later
-// wake-up would mask.
+// judgeSleep is V1 (G12): "no lost wake-up", judged at each sleep. When the loop begins
+// to sleep, a wake-up is pending, or these hold: the queue has only lazy tasks, the sleep
+// ends no later than the next deadline, and in a shutdown the sleep has a deadline. V1
+// finds a lost wake-up even if a later wake-up would mask it.
 func judgeSleep(j *judge) {
 	for i := range j.Events {
 		e := &j.Events[i]
@@ -33,8 +33,8 @@ func until(at time.Duration) string {
 	return at.String()
 }
 
-// idleTurns is how often in a row, at one instant, a loop may wake for nothing: after an
-// interrupted wait, or after a wake-up whose work it had already run.
+// idleTurns is how often in a row, at one instant, a loop may wake and find no work:
+// after an interrupted wait, or after a wake-up whose work it had already run.
 const idleTurns = 3
 
 // judgeBusy is V6 (G12): a loop with nothing to do sleeps. A turn is idle if nothing
@@ -75,12 +75,12 @@ func turn(idle int, from, to *Event, useful bool) int {
 	return 0
 }
 
-// wakesPerSleep allows the wake-up of this sleep, and one of the sleep before that was
-// written late.
+// wakesPerSleep is 2: the wake-up of this sleep, and one of the previous sleep whose Wake
+// was written late.
 const wakesPerSleep = 2
 
 // judgeWakes is V8 (G12): the loop does not wake itself, there is at most one wake-up per
-// sleep, and no more wake-ups than outside calls that may have changed something.
+// sleep, and there are no more wake-ups than outside calls that may give the loop work.
 func judgeWakes(j *judge) {
 	wakes, parks, causes, now := 0, 0, 0, 0
 	for i := range j.Events {

@@ -10,7 +10,7 @@ import (
 // Timeline returns the log as a timeline with a column for each goroutine, for a page. The
 // events that the violation cites are marked, the decisive one as the breach. If the breach
 // is that an event is absent, a row at the end of the log marks it. With the zero Violation
-// no event is marked, and the title says that nothing broke.
+// no event is marked, and the title states that there was no violation.
 func (h *History) Timeline(v Violation) *timeline.Timeline {
 	names := h.goroutines()
 	order := sortedNames(names)
@@ -27,7 +27,7 @@ func (h *History) Timeline(v Violation) *timeline.Timeline {
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.Kind == Transit {
-			state = max(state, int(e.To)) // a step back is what the text of the row says
+			state = max(state, int(e.To)) // the band never goes back; the text of the row shows an illegal move
 		}
 		t.Rows = append(t.Rows, timeline.Row{
 			At: e.At.String(), Actor: slices.Index(order, names[e.G]), Text: h.cell(e),

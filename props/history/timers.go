@@ -6,8 +6,8 @@ import (
 )
 
 // judgeTimers is S10 (G7): no timer is early, equal deadlines run in the order scheduled, a
-// fixed rate keeps its phase, arguments are checked, and no run follows a panic. At a
-// shutdown the policy decides about timers.
+// fixed rate keeps its phase, arguments are checked, and no run follows a panic. In a
+// shutdown the policy decides which timers run.
 func judgeTimers(j *judge) {
 	for _, e := range j.entries {
 		if !e.op().Timers() || e.submit.ret == nil {
@@ -37,7 +37,7 @@ func (j *judge) timerArguments(e *entry) {
 }
 
 // runInTime judges the i-th run of a timer: it is not early, it does not follow an abrupt
-// end, and in virtual time only other bodies make it late.
+// end, and in virtual time only other bodies may make it late.
 func (j *judge) runInTime(e *entry, i int, s *span) {
 	due := e.due(i)
 	if s.begin.At < due {
@@ -123,14 +123,14 @@ func (d deadline) exact() bool {
 	return c.ret != nil && c.ret.At == c.inv.At && (c.inv.Op != OpReset || c.inv.Delay > 0)
 }
 
-// equalDeadlines judges the order of timers whose first deadlines are equal. Only virtual
-// time shows that they are. Where bodies may overlap, timers that are due together begin
-// together.
+// equalDeadlines judges the order of timers whose first deadlines are equal. Only in
+// virtual time does the log show equal deadlines. If bodies may overlap, timers with
+// equal deadlines may begin in any order.
 func (j *judge) equalDeadlines() {
 	if !j.Rules.Virtual || j.Rules.Overlap {
 		return
 	}
-	last := map[time.Duration]*entry{} // per deadline: of the timers scheduled so far, the last to begin
+	last := map[time.Duration]*entry{} // per deadline: the timer that began last, of those scheduled so far
 	for _, e := range j.entries {
 		if !e.op().Timers() || !e.accepted() || !e.began() || !e.deadline(0).exact() {
 			continue
@@ -189,7 +189,8 @@ func (h *History) dueBefore(e *entry, required time.Duration) bool {
 const beforeAll time.Duration = -1
 
 // timerHorizon returns the latest deadline of a timer that may run after the shutdown call,
-// and the deadline before which every timer must run. At a tie either is right.
+// and the deadline before which every timer must run. A timer with exactly that deadline
+// may run or not.
 func (h *History) timerHorizon() (allowed, required time.Duration) {
 	switch h.Rules.Timers {
 	case RunDueTimers:

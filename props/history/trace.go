@@ -9,7 +9,7 @@ import (
 // Trace is a log in a file: comments, the rules to judge it by, the required verdict, and
 // the events.
 type Trace struct {
-	Comments []string // the lines that begin with #, without it: the bug that the trace shows
+	Comments []string // the lines that begin with #, without the #; they describe the bug
 	Verdict  []Blame  // empty if the trace is good
 	Because  string   // why a bad trace breaks more than one predicate
 	Rules    Rules
