@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// balancer is the model of a load balancer that learns late. It probes the readiness on a
-// fresh connection every tick, and sends requests until a Lag after the first probe that
-// found the server not ready.
+// balancer models a load balancer that learns of the shutdown late. It probes the
+// readiness on a fresh connection every tick, and sends requests until a Lag after the
+// first failed probe.
 type balancer struct {
 	mu     sync.Mutex
 	absent bool      // there is no probe
-	ready  time.Time // when the last probe was sent that the server answered by "ready"; zero: none
-	turned time.Time // when the first answer came that was none of a ready server; zero: none
-	said   bool      // that answer was one, and no closed connection
+	ready  time.Time // when the last probe was sent that was answered "ready"; zero: none
+	turned time.Time // when the first probe after that failed; zero: none
+	said   bool      // it failed by an answer "not ready", not by a closed connection
 }
 
 const probeName = "readiness probe"
 
-// probe runs until the server is known not to be ready any more.
+// probe sends readiness probes until the round is over.
 func (r *round) probe() {
 	if r.server.Readiness == NoReadiness {
 		r.balancer.mu.Lock()
@@ -42,8 +42,8 @@ func (r *round) probe() {
 	}
 }
 
-// probing is true until the round is over: the probes after the turn show whether the
-// listener is open.
+// probing is true until the round is over: later probes, after the first failed one, show
+// whether the listener is open.
 func (r *round) probing() bool {
 	select {
 	case <-r.over:
@@ -81,7 +81,7 @@ func (c *Call) probe(target string) error {
 	return nil
 }
 
-// learn takes the result of a probe.
+// learn records the result of a probe.
 func (b *balancer) learn(r *round, sent time.Time, c *Call, err error) {
 	now := time.Now()
 	b.mu.Lock()
@@ -97,7 +97,7 @@ func (b *balancer) learn(r *round, sent time.Time, c *Call, err error) {
 	r.log("the readiness probe failed: " + err.Error())
 }
 
-// wasReady reports whether the balancer has sent requests.
+// wasReady reports whether a probe was answered "ready", or there is no probe.
 func (b *balancer) wasReady() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -114,8 +114,9 @@ func (b *balancer) sends(lag time.Duration) bool {
 	return !b.ready.IsZero() && (b.turned.IsZero() || time.Since(b.turned) < lag)
 }
 
-// promise returns until when a server that keeps its promise refuses no connection: a probe
-// that it answered by "ready" was sent a lag before. The zero time: there was no such probe.
+// promise returns the time until which the server must refuse no connection: one lag after
+// the sending of the last probe that it answered "ready". It returns the zero time if there
+// was no such probe.
 func (b *balancer) promise(lag time.Duration) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// Call is one request, or one connection of many lines, with its time line. A Client's Talk
-// makes the request and says what it saw. Its methods may be called from many goroutines.
+// Call is one request, or one connection of many lines, with its timeline. The talk
+// function of a Client makes the request and records its progress by the methods of Call.
+// The methods may be called from many goroutines at once.
 type Call struct {
 	r      *round
 	client string
@@ -22,11 +23,11 @@ type Call struct {
 	events   []event
 	began    time.Time
 	ended    time.Time
-	fresh    bool   // nothing was answered on its connection yet
-	live     bool   // its connection works
-	accepted bool   // the client saw it
-	begun    bool   // of the response
-	unit     string // what the Endpoint calls the part that waits for an answer
+	fresh    bool   // its connection has had no answer yet
+	live     bool   // the server has accepted its connection
+	accepted bool   // the client knows that the request is accepted
+	begun    bool   // the response has begun
+	unit     string // the name, for the Endpoint, of the part that waits for an answer
 	outcome  outcome
 	err      error
 }
@@ -41,18 +42,20 @@ type outcome uint8
 
 const (
 	answered   outcome = iota
-	refused            // no connection, or an answer that says so
+	refused            // no connection, or an answer such as 503
 	unanswered         // the connection ended before the first byte of an answer
-	cut                // it ended behind the first byte
+	cut                // the connection ended after the first byte of an answer
 )
 
-// RefusedError is the error of a Talk whose request was answered by a refusal, such as 503.
+// RefusedError is the error of a request that the server answered with a refusal, such as
+// 503.
 type RefusedError struct{ Answer string }
 
 func (r *RefusedError) Error() string { return "refused by the answer " + r.Answer }
 
-// errEnded is the error of a request that could not go on because the server has ended.
-var errEnded = errors.New("the server has ended before the request was sent whole")
+// errEnded is the error of a request that could not continue because the server has
+// ended.
+var errEnded = errors.New("the server ended before the request was sent completely")
 
 func (r *round) newCall(client string) *Call {
 	id := fmt.Sprintf("%s-%d", r.nonce, r.ids.Add(1))
@@ -63,14 +66,14 @@ func (r *round) newCall(client string) *Call {
 	return c
 }
 
-// ID returns the name of the call, different for all calls of a process. A server's handler
-// that has the kit's Endpoint finds it in the header RequestHeader.
+// ID returns the name of the call, which is unique in the process. The client sends it in
+// the header RequestHeader, and the Endpoint records it.
 func (c *Call) ID() string { return c.id }
 
 // Addr returns where the server listens.
 func (c *Call) Addr() string { return c.r.server.Addr }
 
-// Logf adds a line to the time line.
+// Logf adds a line to the timeline.
 func (c *Call) Logf(format string, args ...any) {
 	at := time.Now()
 	c.mu.Lock()
@@ -78,7 +81,8 @@ func (c *Call) Logf(format string, args ...any) {
 	c.events = append(c.events, event{at, fmt.Sprintf(format, args...)})
 }
 
-// Accepted says that the client knows that the server has accepted the call, and by what.
+// Accepted records that the server has accepted the call; by is the evidence, such as a
+// status line.
 func (c *Call) Accepted(by string) {
 	c.Logf("%s: accepted", by)
 	c.mu.Lock()
@@ -86,8 +90,8 @@ func (c *Call) Accepted(by string) {
 	c.accepted, c.live, c.fresh = true, true, false
 }
 
-// Live says that the server has accepted the connection of a call of many parts, each of
-// which is accepted on its own (see Unit). A connection that lives must not be reset.
+// Live records that the server has accepted the connection of a call with many parts,
+// each of which is accepted separately (see Unit). Such a connection must not be reset.
 func (c *Call) Live(by string) {
 	c.Logf("%s: the connection is accepted", by)
 	c.mu.Lock()
@@ -95,7 +99,8 @@ func (c *Call) Live(by string) {
 	c.live, c.fresh = true, false
 }
 
-// Begun says that the first byte of the response has arrived. The call counts as accepted.
+// Begun records that the first byte of the response has arrived. The call then counts as
+// accepted.
 func (c *Call) Begun(what string) {
 	c.Logf("%s: the response has begun", what)
 	c.mu.Lock()
@@ -103,26 +108,26 @@ func (c *Call) Begun(what string) {
 	c.accepted, c.begun, c.live, c.fresh = true, true, true, false
 }
 
-// Unit names the part of the call that waits for an answer, such as one line: if the server's
-// Endpoint began it and the call ends without an answer, it is lost.
+// Unit names the part of the call that now waits for an answer, such as one line. If the
+// server's Endpoint began this part and the call ends without an answer, the part is lost.
 func (c *Call) Unit(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.unit = id
 }
 
-// Held returns the channel that is closed when requests that the client holds open through
-// the shutdown are to end by themselves.
+// Held returns a channel that is closed when the client must complete the requests that it
+// holds open through the shutdown.
 func (c *Call) Held() <-chan struct{} { return c.r.release }
 
-// Ended returns the channel that is closed when the server has ended: the client sends
-// nothing more, and reads what was sent.
+// Ended returns a channel that is closed when the server has ended: the client then sends
+// nothing more, and reads the rest of the input.
 func (c *Call) Ended() <-chan struct{} { return c.r.server.Done }
 
-// Pause waits for a moment, or until the server has ended.
+// Pause waits for one tick of the kit, or until the server has ended.
 func (c *Call) Pause() { c.r.pause() }
 
-// EndedError returns the error of a call that could not go on because Ended is closed.
+// EndedError returns the error of a call that could not continue because Ended is closed.
 func (c *Call) EndedError() error { return errEnded }
 
 // Dial connects to the server. The kit closes the connection after the round.
@@ -173,7 +178,7 @@ func (c *Call) finish(err error) {
 	case c.begun:
 		c.outcome = cut
 	default:
-		// A reset that meets the handshake is one of a connection.
+		// A reset during the handshake is a reset of a fresh connection.
 		c.fresh = c.fresh || errors.As(err, &dial)
 		c.outcome = unanswered
 	}
@@ -187,13 +192,14 @@ func isReset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNABORTED)
 }
 
-// isRefused reports whether nobody listened at an address.
+// isRefused reports whether a connection to addr was refused because no socket listens
+// there.
 func isRefused(err error, addr string) bool {
 	var dial *dialError
 	return errors.As(err, &dial) && dial.addr == addr && errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// story is the time line, with the events of the round that fall into it.
+// story returns the timeline of the call, with the events of its round.
 func (c *Call) story() string {
 	text := fmt.Sprintf("%s, call %s of the round\n", c.client, c.id[len(c.r.nonce)+1:])
 	c.r.mu.Lock()

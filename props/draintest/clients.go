@@ -4,19 +4,19 @@ import "slices"
 
 // Client is a kind of client.
 type Client struct {
-	// Name stands in the results: "slow body".
+	// Name identifies the client in results: "slow body".
 	Name string
 
-	// Open is called once for each worker. talk makes one request, or holds one connection,
-	// and returns nil if it was answered whole; it ends when the kit closes the connection.
-	// end is called after the last talk.
+	// Open is called once for each worker. talk makes one request, or uses one connection,
+	// and returns nil if everything was answered completely. It must return when the kit
+	// closes the connection. end is called after the last call of talk.
 	Open func() (talk func(*Call) error, end func())
 
-	// Direct clients do not ask the load balancer: they begin requests until one is refused.
+	// Direct clients ignore the load balancer: they begin requests until one is refused.
 	Direct bool
 
-	// Long says that a request spans the shutdown: the kit calls Shutdown when one of them
-	// is accepted and not answered.
+	// Long marks a client whose requests span the shutdown: the kit calls Shutdown only
+	// while such a request is accepted and not answered.
 	Long bool
 }
 
@@ -30,17 +30,18 @@ func HTTP() []Client {
 // FreshLine.
 func TCP() []Client { return []Client{Lines(), FreshLine()} }
 
-// Without returns the clients but for those with the names given.
+// Without returns the clients except those with the given names.
 func Without(clients []Client, names ...string) []Client {
 	return slices.DeleteFunc(slices.Clone(clients), func(c Client) bool { return slices.Contains(names, c.Name) })
 }
 
-// Fresh makes a new connection for each request, and does not heed the load balancer.
+// Fresh makes a new connection for each request, and ignores the load balancer.
 func Fresh() Client {
 	return Client{Name: "new connection", Direct: true, Open: stateless(talkFresh)}
 }
 
-// KeepAlive makes one request after the other on a connection, as long as the server keeps it.
+// KeepAlive makes one request after the other on a connection, as long as the server keeps the
+// connection open.
 func KeepAlive() Client {
 	return Client{Name: "keep-alive", Open: func() (func(*Call) error, func()) {
 		l := &link{}
@@ -48,7 +49,7 @@ func KeepAlive() Client {
 	}}
 }
 
-// Pipelined sends four requests at once on a connection that it keeps.
+// Pipelined sends four requests at once on a connection that it reuses.
 func Pipelined() Client {
 	return Client{Name: "pipelined", Open: func() (func(*Call) error, func()) {
 		l := &link{}
@@ -67,29 +68,31 @@ func SlowReader() Client {
 	return Client{Name: "slow reader", Long: true, Open: stateless(talkSlowReader)}
 }
 
-// Upgraded leaves HTTP, as a WebSocket does, and exchanges lines with the server until that
-// says goodbye. It never ends by itself.
+// Upgraded switches from HTTP to lines, as a WebSocket does, and exchanges lines until the
+// server says goodbye. It never ends by itself.
 func Upgraded() Client {
 	return Client{Name: "upgraded", Long: true, Open: stateless(talkUpgraded)}
 }
 
 // HTTP2 holds streams of HTTP/2 without TLS open through the shutdown, and exchanges lines on
-// them. It is not one of HTTP: the server must speak the protocol (http.Protocols).
+// them. HTTP does not include it, because the server must enable the protocol
+// (http.Protocols).
 func HTTP2() Client {
 	return Client{Name: "HTTP/2 stream", Long: true, Open: openHTTP2}
 }
 
-// Lines sends one line after the other on a connection, until the server ends that.
+// Lines sends one line after the other on a connection, until the server ends the
+// connection.
 func Lines() Client {
 	return Client{Name: "lines", Long: true, Open: stateless(talkLines)}
 }
 
-// FreshLine makes a new connection for each line, and does not heed the load balancer.
+// FreshLine makes a new connection for each line, and ignores the load balancer.
 func FreshLine() Client {
 	return Client{Name: "new connection", Direct: true, Open: stateless(talkFreshLine)}
 }
 
-// stateless is the Open of a client that keeps nothing from call to call.
+// stateless is the Open of a client that keeps no state between calls.
 func stateless(talk func(*Call) error) func() (func(*Call) error, func()) {
 	return func() (func(*Call) error, func()) { return talk, func() {} }
 }

@@ -15,19 +15,20 @@ import (
 	"time"
 )
 
-// Command is a server that is a program. Its method Start is the Start of Run:
+// Command starts a server that is a separate program. Pass its method Start to Run:
 //
 //	draintest.Run(t, draintest.Command{Args: []string{"./server", "-listen", "{addr}"}}.Start)
 //
-// The program listens at the address that takes the place of {addr}, serves the paths of an
-// Endpoint, and ends by the signal. Done is the end of the process. What counts as accepted
-// is what the clients saw; NothingLeft is not run.
+// The program must listen at the address that replaces {addr}, serve the paths of an
+// Endpoint, and end on the signal. Done is closed when the process has ended. A request
+// counts as accepted only if the client knows it; NothingLeft is not run.
 type Command struct {
 	// Args are the program and its arguments. Each {addr} in them is replaced by a free
 	// address of this host.
 	Args []string
 
-	// Env is the environment, with {addr} replaced too. nil: that of this process.
+	// Env is the environment; {addr} is replaced there too. nil: the environment of this
+	// process.
 	Env []string
 
 	// Signal begins the shutdown. nil: SIGTERM.
@@ -39,7 +40,8 @@ type Command struct {
 	_ struct{}
 }
 
-// startTries is how many addresses are tried: another process can take a free one.
+// startTries is the number of addresses to try: another process may take a free address
+// before the program listens.
 const startTries = 5
 
 // Start starts the program and returns when it accepts connections.
@@ -79,11 +81,11 @@ func (c Command) start() (Server, error) {
 	}
 	done := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // its exit code is no part of a verdict
+		_ = cmd.Wait() // no verdict depends on the exit code
 		close(done)
 	}()
 	kill := func() {
-		_ = cmd.Process.Kill() // an error says that it has ended
+		_ = cmd.Process.Kill() // it fails only if the process has ended
 		<-done
 	}
 	if err := listens(addr, done); err != nil {
@@ -104,7 +106,8 @@ func freeAddr() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// listens waits for a connection, for as long as the program runs and a minute at most.
+// listens waits until the program accepts a connection. It fails if the program ends, or
+// after one minute.
 func listens(addr string, done <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -1,30 +1,33 @@
 // Package draintest is a conformance kit for servers that shut down. It starts a server,
-// sends it requests of several kinds, shuts it down meanwhile, and judges what the clients
-// saw:
+// sends it requests of several kinds, shuts it down meanwhile, and judges the answers that
+// the clients got:
 //
 //	func TestDrain(t *testing.T) {
 //		draintest.Run(t, draintest.Command{Args: []string{"./server", "-listen", "{addr}"}}.Start)
 //	}
 //
-// A server of the test's own process returns its address, a function that begins the
-// shutdown, and a channel that is closed at the end: see Server. Mount an Endpoint in it, so
-// that the clients have something to ask for. Options are the fields of Kit.
+// To test a server in the process of the test, write a Start function that returns its
+// address, a function that begins the shutdown, and a channel that is closed at the end: see
+// Server. Mount an Endpoint in the server, which answers the requests of the clients.
+// Options are the fields of Kit.
 //
-// Before the shutdown the kit waits until each kind of client has an answer, and those that
-// span the shutdown have a request in flight. Then it calls Server.Shutdown. The clients go
-// on: a model of a load balancer reads the readiness probe and sends requests until Kit.Lag
-// after the probe has turned; the clients without a load balancer begin requests until a
-// connection is refused; slow clients end by themselves after that.
+// Before the shutdown the kit waits until each kind of client has an answer, or, for
+// clients that span the shutdown, a request in flight. Then it calls Server.Shutdown, and
+// the clients continue. A model of a load balancer reads the readiness probe, and clients
+// behind it send requests until Kit.Lag after the first failed probe. Clients without a
+// load balancer begin requests until a connection is refused. About 100 ms later slow
+// clients complete their requests.
 //
 // # Accepted
 //
-// A server must not lose what it accepted. A request is accepted as soon as one of these has
-// happened:
+// A server must not lose an accepted request. A request is accepted as soon as one of these
+// has happened:
 //
-//   - The server's Endpoint began to handle it: the handler was called, or a line was handed
-//     to the function of Endpoint.Lines. The kit knows this of a server in its own process.
-//   - The client has read "100 Continue" for it. The kit's slow bodies ask for that by
-//     Expect: 100-continue, and net/http sends it when the handler reads the body.
+//   - The server's Endpoint began to handle it: the handler was called, or a line was passed
+//     to the function of Endpoint.Lines. The kit knows this only if the server runs in the
+//     process of the test.
+//   - The client has read "100 Continue" for it. The kit's slow-body client sends Expect:
+//     100-continue, and net/http answers when the handler reads the body.
 //   - The client has read a byte of its answer. Then the response has begun.
 //
 // By client:
@@ -42,10 +45,11 @@
 //	lines           each line by itself: by Endpoint.Lines, or by the first byte of its answer;
 //	                a line that the server has not read when it ends the connection was refused
 //
-// A connection that ends without an answer to its first request was accepted by the server
-// if the kit connected to the same listener afterwards: what the listener had not accepted
-// ends only when the listener closes. Result.Unaccepted counts the others. They are no failure,
-// because a program without a filter in the kernel cannot prevent them.
+// If a connection ends without an answer to its first request, the server had accepted it if
+// the kit connected to the same listener afterwards: a connection in the accept queue ends only
+// when the listener closes. Result.Unaccepted counts the connections that may have ended in the
+// accept queue. They are no failure, because a program without a filter in the kernel cannot
+// prevent them.
 //
 // # Verdicts
 //
@@ -68,11 +72,12 @@
 //
 // # Fairness
 //
-// No verdict but ended is about a time that a loaded machine can exceed. Where the kit waits,
-// it counts its own ticks, which are late when the machine is. What a verdict speaks of and
-// did not occur, because the machine was slow, makes it inconclusive: the kit starts more
-// servers then, and never counts it as a pass. The package subjects has servers that pass, and
-// a server for each mistake.
+// Only the verdict ended depends on a time that a loaded machine can exceed. Where the kit
+// waits, it counts its own ticks, which are late on a loaded machine. If the event that a
+// verdict judges did not occur, because the machine was slow, the verdict is inconclusive: the
+// kit starts more servers, and never counts the verdict as a pass. The package subjects has
+// servers that pass, and a server for each mistake.
 //
-// The kit is for Unix systems: it knows a refused connection by its error there.
+// The kit is for Unix systems: it recognises a refused connection by the error of these
+// systems.
 package draintest

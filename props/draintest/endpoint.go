@@ -10,14 +10,14 @@ import (
 	"sync"
 )
 
-// Endpoint is the kit's half in the server: an http.Handler for the paths that the clients
-// ask for. Mount it at "/draintest/", behind whatever else the server has in front of its
-// handlers. The zero Endpoint is ready for use, and belongs to one server.
+// Endpoint is the part of the kit inside the server: an http.Handler for the paths that
+// the clients request. Mount it at "/draintest/", behind the server's middleware. The zero
+// Endpoint is ready for use, and belongs to one server.
 //
-//	POST echo      answers with the body of the request, when it has read it whole
-//	GET bytes?n=9  answers with so many bytes
+//	POST echo      answers with the body of the request after it has read the whole body
+//	GET bytes?n=9  answers with n bytes
 //	POST stream    answers each line of the body at once, for HTTP/2
-//	GET upgrade    leaves HTTP and answers each line; Leave makes it say goodbye
+//	GET upgrade    switches from HTTP to lines and answers each line; Leave makes it say goodbye
 //
 // A server of another language serves the same paths.
 type Endpoint struct {
@@ -27,8 +27,9 @@ type Endpoint struct {
 	left    bool
 }
 
-// Leave makes upgraded connections say goodbye: it is for http.Server.RegisterOnShutdown.
-// A handler of WebSockets has something like it. More calls have no effect.
+// Leave makes upgraded connections say goodbye. Pass it to
+// http.Server.RegisterOnShutdown; a handler of WebSockets needs a similar function. Only
+// the first call has an effect.
 func (e *Endpoint) Leave() {
 	gone := e.gone()
 	e.mu.Lock()
@@ -143,7 +144,7 @@ func (e *Endpoint) upgrade(w http.ResponseWriter) {
 	told.Go(func() {
 		select {
 		case <-e.gone():
-			_ = write([]byte(goodbye + "\n")) // the reader below meets the same error
+			_ = write([]byte(goodbye + "\n")) // the reader below gets the same error
 		case <-over:
 		}
 	})
@@ -156,9 +157,9 @@ func (e *Endpoint) upgrade(w http.ResponseWriter) {
 	}
 }
 
-// Lines returns a function for one connection of a server of lines: it takes input as it
-// comes and returns the answers to all lines that are whole. Call it where the server begins
-// to handle a line: from then on the line is accepted.
+// Lines returns a function for one connection of a line server. The function takes input in
+// pieces and returns the answers to all complete lines. Call it where the server begins to
+// handle a line: from then on the line is accepted.
 func (e *Endpoint) Lines() func(input []byte) []byte {
 	var kept []byte
 	return func(input []byte) []byte {

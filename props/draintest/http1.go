@@ -36,19 +36,20 @@ func (l *link) close() {
 	}
 }
 
-// head writes the first lines of a request, and any more headers given.
+// head returns the request line and the headers of a request; more has additional
+// headers.
 func head(c *Call, method, path string, more ...string) string {
 	return fmt.Sprintf("%s /draintest/%s HTTP/1.1\r\nHost: %s\r\n%s: %s\r\n%s\r\n",
 		method, path, c.Addr(), RequestHeader, c.ID(), strings.Join(append(more, ""), "\r\n"))
 }
 
-// post is a request whose answer is its body.
+// post returns a request whose answer repeats its body.
 func post(c *Call, body string, more ...string) string {
 	return head(c, http.MethodPost, "echo", append(more, fmt.Sprintf("Content-Length: %d", len(body)))...) + body
 }
 
-// answer reads the headers of an answer, behind any interim ones. An answer without success
-// is a *RefusedError.
+// answer reads the headers of the final answer and skips interim answers. For a status
+// other than success it returns a *RefusedError.
 func (l *link) answer(c *Call) (*http.Response, error) {
 	for {
 		if _, err := l.in.Peek(1); err != nil {
@@ -75,8 +76,8 @@ func (l *link) answer(c *Call) (*http.Response, error) {
 	}
 }
 
-// echo reads an answer that is to be the body of the request. closes says that the server
-// ends the connection behind it.
+// echo reads an answer that must repeat the body of the request. closes reports that the
+// server closes the connection after the answer.
 func (l *link) echo(c *Call, body []byte) (closes bool, err error) {
 	a, err := l.answer(c)
 	if err != nil {
@@ -131,9 +132,9 @@ func (l *link) talkKeepAlive(c *Call) error {
 	return err
 }
 
-// errBehindLast is the error of a pipelined request behind the answer that ended the
-// connection.
-var errBehindLast = errors.New("the answer before it ended the connection")
+// errBehindLast is the error of a pipelined request that follows the request with whose
+// answer the server closed the connection.
+var errBehindLast = errors.New("the answer to an earlier request closed the connection")
 
 func (l *link) talkPipelined(c *Call) error {
 	const requests = 4
@@ -211,7 +212,8 @@ func talkSlowBody(c *Call) error {
 	return err
 }
 
-// untilContinue reads the interim answer by which a server says that it reads the body.
+// untilContinue reads the interim answer 100 Continue, which shows that the server reads
+// the body.
 func (l *link) untilContinue(c *Call) error {
 	if _, err := l.in.Peek(1); err != nil {
 		return err
@@ -228,8 +230,8 @@ func (l *link) untilContinue(c *Call) error {
 	return nil
 }
 
-// afterWrite returns why a request could not be sent whole: the answer, if the server gave
-// one before it closed the connection, or the error of the write.
+// afterWrite returns the reason for a failed write of a request: the server's answer if it
+// refused the request before it closed the connection, or else the error of the write.
 func (l *link) afterWrite(c *Call, failed error) error {
 	if _, err := l.answer(c); err != nil {
 		var turned *RefusedError
@@ -240,8 +242,8 @@ func (l *link) afterWrite(c *Call, failed error) error {
 	return failed
 }
 
-// longAnswer is the size of an answer that is read slowly: more than the buffers of a
-// connection hold whose reader has slowWindow.
+// longAnswer is the size of an answer that is read slowly. It is more than the buffers of
+// a connection hold if the reader's buffer has slowWindow bytes.
 const (
 	longAnswer = 32 << 20
 	slowWindow = 64 << 10
@@ -283,13 +285,13 @@ func talkSlowReader(c *Call) error {
 			if got < longAnswer/2 {
 				c.Pause()
 			} else {
-				waitFor(c) // the rest spans the shutdown, however long that takes
+				waitFor(c) // the second half is read only when the shutdown is in progress
 			}
 		}
 	}
 }
 
-// waitFor waits until requests are held open no more.
+// waitFor waits until held requests must be completed, or the server has ended.
 func waitFor(c *Call) {
 	select {
 	case <-c.Held():

@@ -11,13 +11,13 @@ import (
 	"net/http"
 )
 
-// errAnother is the error of an answer that is whole and wrong.
+// errAnother is the error of a complete but wrong answer.
 var errAnother = errors.New("another answer")
 
 type callKey struct{}
 
-// openHTTP2 is the Open of a client with one connection, which HTTP/2 without TLS is spoken on
-// from the first byte.
+// openHTTP2 is the Open of a client with one connection on which both sides speak HTTP/2
+// without TLS from the first byte.
 func openHTTP2() (talk func(*Call) error, end func()) {
 	var only http.Protocols
 	only.SetUnencryptedHTTP2(true)
@@ -30,7 +30,8 @@ func openHTTP2() (talk func(*Call) error, end func()) {
 	return func(c *Call) error { return talkHTTP2(t, c) }, t.CloseIdleConnections
 }
 
-// talkHTTP2 opens a stream, exchanges lines until streams are to end, and ends its side.
+// talkHTTP2 opens a stream, exchanges lines until held requests must be completed, and
+// ends its side.
 func talkHTTP2(t *http.Transport, c *Call) error {
 	ctx, cancel := context.WithCancel(context.WithValue(c.r.ctx, callKey{}, c))
 	defer cancel()

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// judge adds up the rounds.
+// judge accumulates the results of all rounds.
 type judge struct {
 	rounds     int
 	unaccepted int
@@ -16,10 +16,10 @@ type judge struct {
 	rows       map[string]*tally
 }
 
-// tally is what one verdict has seen.
+// tally counts the events and failures of one verdict.
 type tally struct {
 	exercised int
-	failures  []*Call        // with a time line
+	failures  []*Call        // each has a timeline
 	kinds     map[string]int // failures by kind of client
 	text      string         // of a failure without a call, or why there is no verdict
 	example   string         // of a failure without a call
@@ -43,8 +43,8 @@ func (t *tally) fail(c *Call) {
 	t.kinds[c.client]++
 }
 
-// open reports whether another round may decide what these have not: something is
-// inconclusive, and nothing has failed.
+// open reports whether another round may decide more: no verdict has failed, and at least
+// one is inconclusive.
 func (j *judge) open() bool {
 	undecided := false
 	for _, v := range Verdicts() {
@@ -77,7 +77,7 @@ func (j *judge) call(r *round, c *Call) {
 	if c.ended.Before(r.shutdownAt) && c.outcome == answered {
 		return
 	}
-	late := c.ended.After(r.shutdownAt.Add(r.kit.Deadline)) // what is cut then is not judged
+	late := c.ended.After(r.shutdownAt.Add(r.kit.Deadline)) // a call that ends after the deadline is not judged
 	began := c.accepted || r.server.Endpoint.knows(c.unit)
 	lost, cuts, clean, ready := j.row(NoneLost), j.row(NoneCut), j.row(CleanRefusal), j.row(ReadyFirst)
 	promised := c.ended.Before(r.balancer.promise(r.kit.Lag))
@@ -98,7 +98,7 @@ func (j *judge) call(r *round, c *Call) {
 		cuts.fail(c)
 	case c.outcome == unanswered && isReset(c.err) && c.live && !c.accepted:
 		clean.fail(c)
-	case probe && c.outcome == refused && c.begun: // the turn
+	case probe && c.outcome == refused && c.begun: // the probe answered "not ready"
 	case began:
 		lost.fail(c)
 	case c.outcome == refused && promised:
@@ -109,7 +109,7 @@ func (j *judge) call(r *round, c *Call) {
 			j.unserved = append(j.unserved, c)
 		}
 	case !c.fresh:
-		clean.exercised++ // between two requests of a connection, which HTTP allows
+		clean.exercised++ // the server closed the connection between two requests, which HTTP allows
 	case r.connected.After(c.ended):
 		clean.fail(c) // the listener was open, so the server had accepted the connection
 	case promised:
@@ -119,12 +119,13 @@ func (j *judge) call(r *round, c *Call) {
 	}
 }
 
-// unservedProof is how many requests of a round must have begun in the first half of the lag
-// and have been refused behind it: a server can let connections wait and then refuse them. One
-// may have been delayed on the way by the machine.
+// unservedProof is the number of requests that prove that ready-first is violated: they began
+// in the first half of the lag and were refused after the lag. Such a server lets connections
+// wait and then refuses them. One such request proves nothing, because the machine may have
+// delayed it.
 const unservedProof = 2
 
-// readiness decides whether the turn was seen.
+// readiness judges ready-first, except for failures that call has found.
 func (j *judge) readiness(r *round) {
 	t := j.row(ReadyFirst)
 	switch {
@@ -134,13 +135,13 @@ func (j *judge) readiness(r *round) {
 		for _, c := range j.unserved {
 			t.fail(c)
 		}
-	case !r.balancer.said: // closed between two probes, and not provably too early
+	case !r.balancer.said: // the listener closed between two probes, not provably too early
 		if t.exercised == 0 {
 			t.text = "no probe was answered by \"not ready\""
 		}
 	case r.connected.Before(r.balancer.promise(r.kit.Lag)):
 		if t.exercised == 0 {
-			t.text = "no connection was made when the load balancer had stopped"
+			t.text = "no connection was made after the load balancer had stopped sending"
 		}
 	default:
 		t.exercised += j.promised
@@ -153,7 +154,7 @@ func (j *judge) end(r *round) {
 	t.exercised++
 	if r.doneAt.IsZero() {
 		t.failed = true
-		t.text = fmt.Sprintf("it has not ended %v after the call of Shutdown", r.kit.Deadline)
+		t.text = fmt.Sprintf("the server had not ended %v after the call of Shutdown", r.kit.Deadline)
 	}
 }
 
@@ -161,7 +162,7 @@ func (j *judge) leftover(r *round) {
 	t := j.row(NothingLeft)
 	switch {
 	case r.server.elsewhere:
-		t.notRun, t.text = true, "the server is another process, whose end takes everything with it"
+		t.notRun, t.text = true, "the server is another process, whose end closes all its descriptors"
 	case r.doneAt.IsZero() && !t.failed:
 		t.notRun, t.text = true, "the server did not end"
 	case len(r.leftover) > 0:
@@ -192,7 +193,7 @@ func (j *judge) result() Result {
 		default:
 			row.Status = Inconclusive
 			if row.Text == "" {
-				row.Text = "what it speaks of did not occur"
+				row.Text = "the event that this verdict judges did not occur"
 			}
 		}
 		result.Rows = append(result.Rows, row)

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Server is a server that runs, as a Start function returns it.
+// Server is a running server, as a Start function returns it.
 type Server struct {
-	// Addr is where the server listens: "host:port" of TCP.
+	// Addr is the TCP address at which the server listens: "host:port".
 	Addr string
 
 	// Readiness is the URL of the readiness probe, or its path on Addr. "": "/readyz".
@@ -18,18 +18,19 @@ type Server struct {
 	Readiness string
 
 	// Shutdown begins the shutdown. The kit calls it once, on a goroutine of its own; it may
-	// wait for the end or return at once.
+	// return at once or wait for the end of the server.
 	Shutdown func()
 
-	// Done is closed when the server has ended: where its process would exit.
+	// Done is closed when the server has ended, at the point at which its process would
+	// exit.
 	Done <-chan struct{}
 
-	// Endpoint is the kit's half in a server of this process: by it the kit knows which
-	// handlers began. nil: the kit knows by the answers alone.
+	// Endpoint is the part of the kit inside a server of this process. It records which
+	// handlers began. nil: the kit knows only the answers.
 	Endpoint *Endpoint
 
-	// Abandon ends whatever a server that failed has left. The kit calls it after each
-	// round. nil: there is nothing to call.
+	// Abandon ends the remains of a server that failed. The kit calls it after each
+	// round. nil: no function.
 	Abandon func()
 
 	elsewhere bool // in another process
@@ -41,30 +42,31 @@ const NoReadiness = "none"
 // Start starts a fresh server, and returns when the server listens.
 type Start func() (Server, error)
 
-// Kit holds the options. The zero Kit is what Run uses.
+// Kit holds the options. Run uses the zero Kit.
 type Kit struct {
 	// Clients are the kinds of clients. nil: HTTP().
 	Clients []Client
 
-	// Workers is how many clients of each kind there are at once. 0: 2.
+	// Workers is the number of concurrent clients of each kind. 0: 2.
 	Workers int
 
-	// Rounds is how many servers are started and shut down. 0: 3. NothingLeft needs two,
-	// because the first use of many packages starts a goroutine that stays.
+	// Rounds is the number of servers that are started and shut down. 0: 3. NothingLeft
+	// needs at least two, because the first use of many packages starts a goroutine that
+	// never ends.
 	Rounds int
 
-	// Lag is how late the load balancer learns of the readiness probe: it sends requests
-	// for so long after the last probe that found the server ready. A server with a delay
-	// between its readiness and its listeners (process.Plan.PreDrain) of more than Lag
-	// passes ReadyFirst. On a loaded machine a longer Lag shows more. 0: DefaultLag.
+	// Lag is the delay of the load balancer: it sends requests until Lag after the first
+	// failed readiness probe. A server that keeps its listeners open for more than Lag
+	// after its readiness has failed (process.Plan.PreDrain) passes ReadyFirst. On a
+	// loaded machine a longer Lag makes the verdict more often conclusive. 0: DefaultLag.
 	Lag time.Duration
 
-	// Deadline is when the server must have ended, counted from the call of Shutdown. What
-	// the server cuts later is not held against it. 0: DefaultDeadline.
+	// Deadline is the time within which the server must have ended, counted from the call
+	// of Shutdown. A response that is cut later is no failure. 0: DefaultDeadline.
 	Deadline time.Duration
 
-	// Patience bounds what the kit waits for before the shutdown: that the server is ready
-	// and has answered each kind of client. 0: one minute.
+	// Patience bounds how long the kit waits, before the shutdown, until the server is
+	// ready and has answered each kind of client. 0: one minute.
 	Patience time.Duration
 
 	_ struct{}
@@ -73,7 +75,7 @@ type Kit struct {
 // The defaults of a Kit.
 const (
 	DefaultLag      = 100 * time.Millisecond
-	DefaultDeadline = 30 * time.Second // after which Kubernetes kills
+	DefaultDeadline = 30 * time.Second // Kubernetes kills a process after this time
 )
 
 // Run checks the server with the zero Kit. See Kit.Run.
@@ -82,12 +84,12 @@ func Run(t *testing.T, start Start) Result {
 	return Kit{}.Run(t, start)
 }
 
-// Run is Check as a test with one subtest for each verdict, which is skipped if the verdict
-// was not run or is inconclusive. It logs the table, and fails the test at once if Check
-// returns an error.
+// Run calls Check and reports each verdict as a subtest. A subtest is skipped if its
+// verdict is NotRun or Inconclusive. Run logs the table, and fails the test at once if
+// Check returns an error.
 //
-// The kit counts the goroutines and descriptors of the process: no other test may run
-// beside it.
+// The kit counts the goroutines and descriptors of the process: no other test may run at
+// the same time.
 func (k Kit) Run(t *testing.T, start Start) Result {
 	t.Helper()
 	result, err := k.Check(start)
@@ -111,9 +113,10 @@ func (k Kit) Run(t *testing.T, start Start) Result {
 }
 
 // Check starts the server once for each round, sends it requests, shuts it down meanwhile,
-// and judges what the clients saw. While a verdict is inconclusive and none has failed, there
-// are more rounds, up to four times as many. The error says that there is nothing to judge: an option is wrong,
-// the server did not start, or it did not answer a kind of client before the shutdown.
+// and judges the answers that the clients got. While a verdict is inconclusive and none has
+// failed, Check runs more rounds, up to four times as many. It returns an error if there is
+// nothing to judge: an option is wrong, the server did not start, or the server did not answer a
+// kind of client before the shutdown.
 func (k Kit) Check(start Start) (Result, error) {
 	k.Clients, k.Workers, k.Rounds = orDefault(k.Clients), cmp.Or(k.Workers, 2), cmp.Or(k.Rounds, 3)
 	k.Lag, k.Deadline, k.Patience = cmp.Or(k.Lag, DefaultLag), cmp.Or(k.Deadline, DefaultDeadline), cmp.Or(k.Patience, time.Minute)

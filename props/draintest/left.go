@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// goroutines returns the stacks of all goroutines of the process, by their headers without
-// the state: "goroutine 7".
+// goroutines returns the stacks of all goroutines of the process. The key is the header
+// without the state: "goroutine 7".
 func goroutines() map[string]string {
 	text := make([]byte, 1<<20)
 	for {
@@ -28,9 +28,9 @@ func goroutines() map[string]string {
 	return all
 }
 
-// left returns what there is that was not there before the server started: goroutines with
-// their stacks, and descriptors. It returns nil as soon as there is nothing, and looks for
-// graceTicks: a goroutine that has closed Done may not have returned.
+// left returns the goroutines, with their stacks, and the descriptors that did not exist
+// before the server started. It tries for graceTicks, because the goroutine that closed
+// Done may not have returned yet, and returns nil as soon as there are none.
 func (r *round) left(before map[string]string, descriptorsBefore map[string]bool) []string {
 	var found []string
 	for range graceTicks {
@@ -50,7 +50,7 @@ func (r *round) left(before map[string]string, descriptorsBefore map[string]bool
 		if found == nil {
 			return nil
 		}
-		time.Sleep(tick) // between two looks: nothing tells when a goroutine has returned
+		time.Sleep(tick) // no event announces that a goroutine has returned
 	}
 	return found
 }

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// descriptors returns the open descriptors with what they are of, and whether the system
+// descriptors returns the open descriptors, each with its target, and whether the system
 // lists them.
 func descriptors() (open map[string]bool, known bool) {
 	const dir = "/proc/self/fd"
@@ -15,7 +15,7 @@ func descriptors() (open map[string]bool, known bool) {
 	}
 	open = map[string]bool{}
 	for _, e := range entries {
-		// That of the listing itself is closed by now.
+		// The descriptor of the listing itself is closed by now, and fails here.
 		if target, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil {
 			open[e.Name()+" "+target] = true
 		}

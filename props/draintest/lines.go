@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// goodbye is the line by which a server tells an upgraded connection that it shuts down. The
-// client sends nothing behind it and ends its side; the server answers the lines before.
+// goodbye is the line with which a server announces its shutdown on an upgraded connection.
+// The client then sends no more lines and ends its side; the server answers the lines that
+// it has received.
 const goodbye = "bye"
 
 // conversation is an exchange of lines.
@@ -27,8 +28,8 @@ type conversation struct {
 
 func (v *conversation) line(n int) string { return fmt.Sprintf("%s-%d", v.c.ID(), n) }
 
-// exchange sends a line and waits for its answer. It returns io.EOF, and nothing else but an
-// error of the connection, if the server ended the connection between two lines.
+// exchange sends a line and waits for its answer. It returns io.EOF if the server ended the
+// connection between two lines.
 func (v *conversation) exchange() error {
 	v.sent++
 	v.c.Unit(v.line(v.sent))
@@ -74,8 +75,8 @@ func (v *conversation) rest() error {
 	}
 }
 
-// goOn exchanges lines until the server says goodbye or ends, or the connection does, and
-// reads what comes after that.
+// goOn exchanges lines until the server says goodbye, the server ends, or the connection
+// ends. Then it reads to the end of the connection.
 func (v *conversation) goOn() error {
 	for !v.told {
 		select {
@@ -146,7 +147,7 @@ func openLines(c *Call) (*conversation, error) {
 	return &conversation{c: c, conn: raw, in: bufio.NewReader(raw)}, nil
 }
 
-// ended returns nil if the connection ended with nothing unanswered.
+// ended returns nil if the connection ended after the answer to every line.
 func (v *conversation) ended(err error) error {
 	switch {
 	case errors.Is(err, io.EOF) && v.answered == v.sent:

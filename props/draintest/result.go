@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Status is what the kit found out about one verdict.
+// Status is the result of one verdict.
 type Status uint8
 
 // The results. Only Pass is a pass.
 const (
-	Inconclusive Status = iota // what the verdict speaks of did not occur
+	Inconclusive Status = iota // the event that the verdict judges did not occur
 	Pass
 	Fail
-	NotRun // nothing can be checked: Row.Text says why
+	NotRun // the verdict cannot be judged: Row.Text has the reason
 )
 
-// String is the status as the table has it.
+// String returns the status as in the table.
 func (s Status) String() string {
 	return [...]string{"inconclusive", "pass", "FAIL", "NOT RUN"}[s]
 }
@@ -37,8 +37,8 @@ func Verdicts() []string {
 	return []string{NoneLost, NoneCut, CleanRefusal, ReadyFirst, Ended, NothingLeft}
 }
 
-// Sentence returns what a verdict says of a server that passes; "" if there is no such
-// verdict.
+// Sentence returns the verdict as a sentence that is true of a passing server; "" if
+// there is no such verdict.
 func Sentence(verdict string) string {
 	return map[string]string{
 		NoneLost:     "No accepted request is lost",
@@ -55,10 +55,10 @@ type Row struct {
 	Verdict   string // NoneLost and so on
 	Sentence  string
 	Status    Status
-	Exercised int    // how often what the verdict speaks of occurred
-	Failures  int    // how often it was broken
+	Exercised int    // how often the event that the verdict judges occurred
+	Failures  int    // number of failures
 	Text      string // Fail: counts, by kind of client; Inconclusive, NotRun: why
-	Report    string // Fail: Sentence, Text, and the time line of the shortest failing example
+	Report    string // Fail: Sentence, Text, and the timeline of the shortest failing example
 }
 
 // Result has one row for each verdict.
@@ -66,13 +66,13 @@ type Result struct {
 	Rows   []Row
 	Rounds int // how many servers were started
 
-	// Unaccepted counts connections that the kernel had made and that ended when the
-	// listener was closed, before the server accepted them. No verdict counts them: only
-	// a filter in the kernel prevents them (process.HTTP has one).
+	// Unaccepted counts connections that ended in the accept queue when the listener
+	// closed, before the server accepted them. No verdict counts them: only a filter in
+	// the kernel prevents them (process.HTTP has one).
 	Unaccepted int
 }
 
-// Row returns the row of a verdict; its zero value if there is none.
+// Row returns the row of a verdict, or the zero Row if there is no such verdict.
 func (r Result) Row(verdict string) Row {
 	for _, row := range r.Rows {
 		if row.Verdict == verdict {
@@ -95,7 +95,8 @@ func (r Result) Failed() []string {
 
 const tableLine = "%-13s %-12s %9s  %s\n"
 
-// String is the result as a table: a heading, one line for each verdict, and the counts.
+// String returns the result as a table: a heading, one line for each verdict, and the
+// counts.
 func (r Result) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, tableLine, "", "verdict", "exercised", "")

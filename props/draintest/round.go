@@ -13,16 +13,16 @@ import (
 	"time"
 )
 
-// tick is the pace of the kit. It is no bound on the server: the kit counts ticks, so that on
-// a loaded machine, where its own goroutines are late, it waits longer too.
+// tick is the unit of the kit's waiting times. The kit counts ticks and does not measure
+// time, so that it waits longer on a loaded machine, where its own goroutines are late.
 const tick = 2 * time.Millisecond
 
 const (
-	heldTicks  = 50  // how long requests are held when the listener is closed
-	graceTicks = 250 // until the kit gives up what the server owes
+	heldTicks  = 50  // how long requests are held open after the listener has closed
+	graceTicks = 250 // how long the kit waits for overdue events
 )
 
-// round is one server, from its start to its end.
+// round is the life of one server, from its start to its end.
 type round struct {
 	kit    Kit
 	server Server
@@ -34,8 +34,8 @@ type round struct {
 	release chan struct{} // see Call.Held
 	closed  chan struct{} // a connection was refused after the shutdown call
 	closing sync.Once
-	over    chan struct{} // clients begin nothing more
-	bytes   atomic.Int64  // that clients read: their progress
+	over    chan struct{} // closed when clients must begin no more requests
+	bytes   atomic.Int64  // bytes that clients have read: their progress
 
 	balancer balancer
 
@@ -50,16 +50,17 @@ type round struct {
 	// Set by run.
 	doneAt   time.Time // zero: not by the deadline
 	leftover []string
-	judged   bool // leftover was looked for
+	judged   bool // leftover was determined
 	descr    bool // descriptors too
 }
 
-// rounds numbers those of the process.
+// rounds counts the rounds of the process.
 var rounds atomic.Int64
 
 const watchName = "listener probe"
 
-// round starts a server, drives it through its shutdown, and looks for what it left.
+// round starts a server, drives it through its shutdown, and collects leftover goroutines
+// and descriptors.
 func (k Kit) round(n int, start Start) (*round, error) {
 	before := goroutines()
 	descriptors, known := descriptors()
@@ -101,8 +102,8 @@ func (s *Server) validate() error {
 	return nil
 }
 
-// run drives the clients and returns when all of them have ended. It is an error if the
-// server was not ready for the shutdown.
+// run drives the clients and returns when all of them have ended. It returns an error if
+// the server was not ready before the shutdown.
 func (r *round) run() error {
 	var clients sync.WaitGroup
 	defer func() {
@@ -127,7 +128,7 @@ func (r *round) run() error {
 		r.pause()
 	}
 	if !r.hasEnded() {
-		r.log("clients hold requests open no more")
+		r.log("clients complete the requests that they hold open")
 	}
 	close(r.release)
 	if !r.until(r.server.Done, deadline) && !r.within(graceTicks, r.server.Done) {
@@ -161,7 +162,8 @@ func (*round) hasHappened(c <-chan struct{}) bool {
 	}
 }
 
-// until waits for c to be closed, and returns false if the time came first.
+// until waits until c is closed. It returns false if limit passes or the server ends
+// first.
 func (r *round) until(c <-chan struct{}, limit time.Time) bool {
 	timer := time.NewTimer(time.Until(limit))
 	defer timer.Stop()
@@ -175,7 +177,7 @@ func (r *round) until(c <-chan struct{}, limit time.Time) bool {
 	}
 }
 
-// within waits for c to be closed, and returns false after so many ticks.
+// within waits until c is closed. It returns false after the given number of ticks.
 func (r *round) within(ticks int, c <-chan struct{}) bool {
 	for range ticks {
 		timer := time.NewTimer(tick)
@@ -189,8 +191,8 @@ func (r *round) within(ticks int, c <-chan struct{}) bool {
 	return false
 }
 
-// warmUp waits until the server is ready, and has answered each kind of client; a kind that
-// spans the shutdown also has a request in flight.
+// warmUp waits until the server is ready and has answered each kind of client. A kind with
+// Long set needs a request in flight instead of an answer.
 func (r *round) warmUp() error {
 	limit := time.Now().Add(r.kit.Patience)
 	for {
@@ -210,7 +212,7 @@ func (r *round) warmUp() error {
 	}
 }
 
-// missing is what is to happen before the shutdown, or nil.
+// missing returns an error that names what warmUp still waits for, or nil.
 func (r *round) missing() error {
 	if !r.balancer.wasReady() {
 		return fmt.Errorf("the readiness probe %s does not answer 200", r.server.Readiness)
@@ -260,8 +262,8 @@ func (r *round) work(client Client) {
 	}
 }
 
-// watch connects to the server until it is refused, if no client does: the kit is to know when
-// the listener is closed.
+// watch connects to the server until a connection is refused, so that the kit learns when the
+// listener closes. It does nothing if the kit has a Direct client.
 func (r *round) watch() {
 	if slices.ContainsFunc(r.kit.Clients, func(c Client) bool { return c.Direct }) {
 		return
@@ -275,7 +277,7 @@ func (r *round) watch() {
 	})})
 }
 
-// heard looks whether the listener is closed.
+// heard records the result of a call, and whether it shows that the listener is closed.
 func (r *round) heard(name string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -319,7 +321,7 @@ func (r *round) pause() {
 	}
 }
 
-// conn is a connection of a client. The round closes it.
+// conn is a connection of a client. giveUp closes it if the client has not.
 type conn struct {
 	net.Conn
 	r *round
@@ -339,7 +341,7 @@ func (r *round) keep(raw net.Conn, began time.Time, addr string) *conn {
 	return c
 }
 
-// Read counts, so that the kit waits while there is progress.
+// Read counts the bytes, so that the kit waits as long as clients make progress.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.r.bytes.Add(int64(n))

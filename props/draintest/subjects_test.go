@@ -31,7 +31,7 @@ func TestRightSubjectsPass(t *testing.T) {
 }
 
 // TestWrongSubjectsFail: each mistake fails the verdict that names it, and the report has the
-// time line of an example.
+// timeline of an example.
 func TestWrongSubjectsFail(t *testing.T) {
 	for _, s := range subjects.Wrong() {
 		t.Run(s.Name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestWrongSubjectsFail(t *testing.T) {
 				}
 			}
 			if ofCalls := s.Breaks != draintest.Ended && s.Breaks != draintest.NothingLeft; ofCalls && !strings.Contains(row.Report, "-- Shutdown was called --") {
-				t.Errorf("the report has no time line:\n%s", row.Report)
+				t.Errorf("the report has no timeline:\n%s", row.Report)
 			}
 			t.Log("\n" + r.String())
 		})
