@@ -20,6 +20,7 @@ type config struct {
 	limit        int // the largest number of tasks that are accepted and have not begun
 	onFull       func(attempt int, err *RejectedError) (retryAfter time.Duration, retry bool)
 	timers       TimersAtShutdown
+	jitter       *jitter      // nil: none
 	logger       *slog.Logger // nil: slog.Default at the time of the call
 	panicHandler func(*PanicError)
 	spawner      func(func()) error

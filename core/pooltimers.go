@@ -33,7 +33,7 @@ func (p *Pool) ScheduleWithFixedDelay(initial, delay time.Duration, task func())
 }
 
 func (p *Pool) schedule(delay, period time.Duration, task func()) (*Timer, error) {
-	t := &Timer{home: &p.setup, at: addTime(p.now(), delay), ranAt: noDeadline, period: period, fn: task, index: -1}
+	t := p.newTimer(delay, period, task)
 	if err := p.lockOpen(OpSchedule); err != nil {
 		return nil, err
 	}
@@ -95,9 +95,9 @@ func (p *Pool) beginTimer() *Timer {
 	return t
 }
 
-// endRun counts a run that ended at now, and then completes t or schedules its next run.
-// Requires mu.
-func (p *Pool) endRun(t *Timer, outcome Outcome, panics []*PanicError, now int64) {
+// endRun counts a run that ended at now, and then completes t or schedules its next run, with
+// the given jitter. Requires mu.
+func (p *Pool) endRun(t *Timer, outcome Outcome, panics []*PanicError, now int64, jitter time.Duration) {
 	p.timers.runs++
 	switch {
 	case outcome == OutcomePanicked:
@@ -109,13 +109,13 @@ func (p *Pool) endRun(t *Timer, outcome Outcome, panics []*PanicError, now int64
 	case t.cancel:
 		p.endTimer(t, ErrCancelled)
 	default:
-		p.rearm(t, now)
+		p.rearm(t, now, jitter)
 	}
 }
 
 // rearm schedules the next run of a periodic timer; the timer keeps its id. Requires mu.
-func (p *Pool) rearm(t *Timer, now int64) {
-	t.nextRun(now)
+func (p *Pool) rearm(t *Timer, now int64, jitter time.Duration) {
+	t.nextRun(now, jitter)
 	if p.gate&gateClosed != 0 || t.at > p.timers.horizon {
 		p.endTimer(t, ErrCancelled)
 		return

@@ -2,6 +2,7 @@ package core
 
 import (
 	"log/slog"
+	"time"
 
 	"eventide/core/internal/tasks"
 
@@ -124,10 +125,11 @@ func (w *worker) next() bool {
 		return true
 	}
 	now := w.now(0)
+	jitter := w.jitter()
 	p.lock()
 	p.arrive(w)
 	w.countStart()
-	w.countEnd(now)
+	w.countEnd(now, jitter)
 	for {
 		if len(w.panics) == 0 && (p.over || p.live > p.size) {
 			w.retire()
@@ -197,8 +199,18 @@ func (w *worker) take(now int64) bool {
 	return true
 }
 
-// countEnd counts the end of the worker's job, if it has one. Requires mu.
-func (w *worker) countEnd(now int64) {
+// jitter draws the jitter of the next run of the periodic timer that the worker has run; it
+// returns 0 if there is none, and after the pool has failed, perhaps by a panic of the source.
+func (w *worker) jitter() time.Duration {
+	if t := w.job.timer; t != nil && t.period != 0 && !w.pool.failed.Load() {
+		return w.pool.drawJitter(t.period)
+	}
+	return 0
+}
+
+// countEnd counts the end of the worker's job, if it has one. jitter is that of the next run of
+// a periodic timer. Requires mu.
+func (w *worker) countEnd(now int64, jitter time.Duration) {
 	p, j := w.pool, w.job
 	if j.kind == BodyNone {
 		return
@@ -220,7 +232,7 @@ func (w *worker) countEnd(now int64) {
 			p.earlyTasks--
 		}
 	case BodyTimer:
-		p.endRun(j.timer, outcome, w.panics, now)
+		p.endRun(j.timer, outcome, w.panics, now, jitter)
 	case BodyHook:
 		p.hooks.ran++
 		p.hookRuns = false

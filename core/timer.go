@@ -16,12 +16,13 @@ type Timer struct {
 	// Guarded by the executor's mutex. The small fields are together: a Timer has 96
 	// bytes, which is a size class of the allocator.
 	at     int64 // deadline of the next run; during a run, of that run unless moved; after the end: ranAt
+	grid   int64 // at without the jitter: a fixed rate counts from it
 	ranAt  int64 // deadline of the last run that has begun; noDeadline: none
 	fn     func()
 	done   chan struct{} // made by the first Done
-	err    error
-	prev   *Timer // in the list of added timers
-	next   *Timer // in that list, or in the list of changed ones
+	err    *error        // nil: none; a pointer, for the size
+	prev   *Timer        // in the list of added timers
+	next   *Timer        // in that list, or in the list of changed ones
 	state  timerState
 	place  timerPlace
 	cancel bool // cancelled while its body runs
@@ -94,9 +95,17 @@ func checkPeriodic(call, name string, initial, period time.Duration, task func()
 	return nil
 }
 
+// newTimer returns a timer that is due delay from now, plus the jitter. It calls the clock and
+// the source of the jitter, so it is called without the mutex.
+func (s *setup) newTimer(delay, period time.Duration, task func()) *Timer {
+	t := &Timer{home: s, grid: addTime(s.now(), delay), ranAt: noDeadline, period: period, fn: task, index: -1}
+	t.at = addTime(t.grid, s.drawJitter(period))
+	return t
+}
+
 func (e *Executor) schedule(delay, period time.Duration, task func()) (*Timer, error) {
 	// The deadline counts from this call, not from when the loop takes the timer (R72).
-	t := &Timer{home: &e.setup, at: addTime(e.now(), delay), ranAt: noDeadline, period: period, fn: task, index: -1}
+	t := e.newTimer(delay, period, task)
 	if err := e.lockOpen(OpSchedule); err != nil {
 		return nil, err
 	}
@@ -182,5 +191,8 @@ func (t *Timer) Err() error {
 	mu := t.mutex()
 	mu.Lock()
 	defer mu.Unlock()
-	return t.err
+	if t.err == nil {
+		return nil
+	}
+	return *t.err
 }

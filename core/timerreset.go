@@ -8,8 +8,9 @@ import "time"
 //
 // It reports true while the timer waits, even if the deadline has passed. It also reports
 // true during a run of a periodic timer, and then moves the run after that. A fixed rate
-// counts its further runs from the new deadline. Reset does not change the order of timers
-// with equal deadlines: they run in the order scheduled (G7).
+// counts its further runs from the new deadline. WithTimerJitter delays the moved run too.
+// Reset does not change the order of timers with equal deadlines: they run in the order
+// scheduled (G7).
 //
 // It reports false once the body of a one-shot timer has begun and once the timer has
 // ended. Unlike time.Timer.Reset it does not start an ended timer again, because Done is
@@ -23,9 +24,10 @@ func (t *Timer) Reset(delay time.Duration) bool {
 
 // resetTimer implements Timer.Reset.
 func (e *Executor) resetTimer(t *Timer, delay time.Duration) bool {
-	at := addTime(e.now(), delay) // before the lock: the clock may be a user's
+	grid := addTime(e.now(), delay) // before the lock: the clock and the source may be a user's
+	at := addTime(grid, e.drawJitter(t.period))
 	e.mu.Lock()
-	wake, moved := e.moveTimer(t, at)
+	wake, moved := e.moveTimer(t, grid, at)
 	e.traceAdmit(OpResetTimer, moved)
 	if wake {
 		e.unlockAndWake()
@@ -35,15 +37,15 @@ func (e *Executor) resetTimer(t *Timer, delay time.Duration) bool {
 	return moved
 }
 
-// moveTimer sets the deadline of the next run of t, and reports in moved whether it was
-// allowed to. wake reports whether the run is due before the loop wakes by itself (G12).
+// moveTimer sets the deadline of the next run of t, which is grid without the jitter and at
+// with it. It reports in moved whether it was allowed to. wake reports whether the run is due before the loop wakes by itself (G12).
 // Requires mu.
-func (e *Executor) moveTimer(t *Timer, at int64) (wake, moved bool) {
+func (e *Executor) moveTimer(t *Timer, grid, at int64) (wake, moved bool) {
 	in := &e.timers
 	if e.timersDecided(e.gate, &e.shutdown) || !t.mayMove(at, in.horizon) {
 		return false, false
 	}
-	t.at = at
+	t.grid, t.at = grid, at
 	switch {
 	case t.state == timerRunning:
 		t.moved = true
@@ -88,7 +90,8 @@ func (in *timerInbox) list(t *Timer) {
 
 // resetTimer implements Timer.Reset.
 func (p *Pool) resetTimer(t *Timer, delay time.Duration) bool {
-	at := addTime(p.now(), delay)
+	grid := addTime(p.now(), delay)
+	at := addTime(grid, p.drawJitter(t.period))
 	p.mu.Lock()
 	moved := !p.timersDecided(p.gate, &p.shutdown) && t.mayMove(at, p.timers.horizon)
 	p.traceAdmit(OpResetTimer, moved)
@@ -96,7 +99,7 @@ func (p *Pool) resetTimer(t *Timer, delay time.Duration) bool {
 		p.mu.Unlock()
 		return false
 	}
-	t.at = at
+	t.grid, t.at = grid, at
 	if t.state == timerRunning {
 		t.moved = true
 		p.mu.Unlock()

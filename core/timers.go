@@ -1,5 +1,7 @@
 package core
 
+import "time"
+
 // timerInbox holds the timers that callers pass to the loop; only the loop accesses the
 // heap. Guarded by Executor.mu.
 type timerInbox struct {
@@ -146,7 +148,7 @@ func (e *Executor) endTimer(t *Timer, err error) {
 
 // end completes t and counts how it ended.
 func (c *timerCounts) end(t *Timer, err error) {
-	t.state, t.place, t.fn, t.err = timerOver, placeNowhere, nil, err
+	t.state, t.place, t.fn, t.err = timerOver, placeNowhere, nil, endOf(err)
 	t.at = t.ranAt
 	if t.done != nil {
 		close(t.done)
@@ -157,6 +159,19 @@ func (c *timerCounts) end(t *Timer, err error) {
 		return
 	}
 	c.dropped++
+}
+
+// endOf returns a pointer to err. It allocates only after a panic.
+func endOf(err error) *error {
+	switch err {
+	case nil:
+		return nil
+	case ErrCancelled:
+		return &ErrCancelled
+	case ErrGoexit:
+		return &ErrGoexit
+	}
+	return &err
 }
 
 // runTimers runs the timers that are due. One clock reading serves a turn.
@@ -196,19 +211,22 @@ func (e *Executor) beginTimer(t *Timer, now int64) func() {
 	return t.fn
 }
 
-// finishTimer ends t after a run, or arms it again. If the clock panics, endRun is still
-// called, with the time noDeadline, so that t is waiting when the loop fails and cancels
-// all waiting timers (G9).
+// finishTimer ends t after a run, or arms it again. If the clock or the source of the jitter
+// panics, endRun is still called, so that t is waiting when the loop fails and cancels all
+// waiting timers (G9).
 func (e *Executor) finishTimer(t *Timer, outcome Outcome) {
-	now := noDeadline
-	defer func() { e.endRun(t, outcome, now) }()
+	now, jitter := noDeadline, time.Duration(0)
+	defer func() { e.endRun(t, outcome, now, jitter) }()
 	if t.period < 0 {
 		now = e.now()
 	}
+	if t.period != 0 {
+		jitter = e.drawJitter(t.period)
+	}
 }
 
-// endRun counts a run that ended at now, and ends t or arms it again.
-func (e *Executor) endRun(t *Timer, outcome Outcome, now int64) {
+// endRun counts a run that ended at now, and ends t or arms it again, with the given jitter.
+func (e *Executor) endRun(t *Timer, outcome Outcome, now int64, jitter time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.timers.runs++
@@ -222,14 +240,14 @@ func (e *Executor) endRun(t *Timer, outcome Outcome, now int64) {
 	case t.cancel:
 		e.endTimer(t, ErrCancelled)
 	default:
-		e.rearm(t, now)
+		e.rearm(t, now, jitter)
 	}
 }
 
 // rearm puts a periodic timer back into the heap. The timer keeps its id: timers with equal
 // deadlines run in the order of their Schedule calls (R76). Requires mu.
-func (e *Executor) rearm(t *Timer, now int64) {
-	t.nextRun(now)
+func (e *Executor) rearm(t *Timer, now int64, jitter time.Duration) {
+	t.nextRun(now, jitter)
 	if e.gate&gateClosed != 0 || t.at > e.timers.horizon {
 		e.endTimer(t, ErrCancelled)
 		return
@@ -241,15 +259,17 @@ func (e *Executor) rearm(t *Timer, now int64) {
 
 // nextRun sets the deadline of the next run of a periodic timer whose last run ended at
 // now.
-func (t *Timer) nextRun(now int64) {
+func (t *Timer) nextRun(now int64, jitter time.Duration) {
 	switch {
 	case t.moved:
 		t.moved = false // at is set already
+		return
 	case t.period > 0:
-		t.at = addTime(t.at, t.period)
+		t.grid = addTime(t.grid, t.period)
 	default:
-		t.at = addTime(now, -t.period)
+		t.grid = addTime(now, -t.period)
 	}
+	t.at = addTime(t.grid, jitter)
 }
 
 // purgeChunk bounds the timers that purgeTimers cancels under one hold of mu.

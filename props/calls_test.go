@@ -125,7 +125,7 @@ var unmade = map[string]string{
 	"WithBlockingEpoll": "core's tests and the kit for pollers: no virtual time passes in a system call", "WithSpin": "core's tests, as WithBlockingEpoll", "WithIORatio": "core's tests: it shares real time",
 	"WithClock": "every program of lane virtual", "WithDrain": "every program with an event loop", "WithLogger": "every program; core's tests check what is logged",
 	"WithMaxPendingTasks": "programs with a bounded queue", "WithName": "core's tests", "WithPanicHandler": "core's tests", "WithPoller": "every program with an event loop",
-	"WithRejectedHandler": "programs with retries", "WithSpawner": "every program", "WithTimersAtShutdown": "every program", "WithTracer": "every program",
+	"WithRejectedHandler": "programs with retries", "WithSpawner": "every program", "WithTimerJitter": "programs with jitter", "WithTimersAtShutdown": "every program", "WithTracer": "every program",
 }
 
 // places are where the calls of a run were made.

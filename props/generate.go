@@ -65,6 +65,9 @@ func (g *generator) program() Program {
 		p.Timers = history.TimerPolicy(g.one(3, "timers"))
 	}
 	g.policy = p.Timers
+	if g.chance(6, "jitter") {
+		p.Jitter = 2 * g.duration("jitter bound") // each run is later by a point of the grid
+	}
 	g.descriptors(&p)
 	if !g.loop && g.chance(6, "pool") {
 		g.pool = true

@@ -130,8 +130,17 @@ func (h *harness) options(p Program) []core.Option {
 	if p.Retries > 0 {
 		opts = append(opts, core.WithRejectedHandler(core.BackOff(p.Retries, time.Millisecond)))
 	}
+	if p.Jitter > 0 {
+		opts = append(opts, core.WithTimerJitter(p.Jitter, halfway{}))
+	}
 	return opts
 }
+
+// halfway is the source of a jitter that delays each run by half of the bound, so that
+// history.Rules can say when a run is due.
+type halfway struct{}
+
+func (halfway) Uint64() uint64 { return 1 << 63 }
 
 func newHarness(p Program, buf []history.Event) *harness {
 	h := emptyHarness(p, buf)

@@ -18,6 +18,7 @@ func reduceProgram(pick *shrink.Pick, p Program) Program {
 	p.Actors = shrink.List(pick, p.Actors, func(a *Actor) { a.Steps = reduceSteps(pick, a.Steps) })
 	shrink.Zero(pick, &p.Limit)
 	shrink.Zero(pick, &p.Retries)
+	shrink.Zero(pick, &p.Jitter)
 	if p.Loop && pick.Hit() {
 		p.Loop, p.Drain = false, 0
 	}

@@ -20,7 +20,8 @@ type Resized struct {
 type poolCheck struct {
 	events []history.Event
 	sizes  []Resized
-	exact  bool // times are exact, and the spawner starts each worker at once
+	exact  bool          // times are exact, and the spawner starts each worker at once
+	jitter time.Duration // of one-shot timers
 
 	size    int
 	since   time.Duration // of the last change of the size
@@ -44,7 +45,7 @@ func checkPool(events []history.Event, rules history.Rules, p Program, sizes []R
 		return nil
 	}
 	c := &poolCheck{
-		events: events, sizes: sizes, exact: rules.Virtual && len(p.Starts) == 0, size: p.Pool, since: -1,
+		events: events, sizes: sizes, exact: rules.Virtual && len(p.Starts) == 0, size: p.Pool, since: -1, jitter: rules.Jitter / 2,
 		busy: map[int64]int{}, invoked: map[int]int{}, waiting: map[int]int{}, lazy: map[int]bool{},
 		due: map[int]time.Duration{}, open: map[int]bool{}, begun: map[int]bool{}, early: map[int]bool{},
 	}
@@ -113,7 +114,7 @@ func (c *poolCheck) returned(e *history.Event) {
 		c.waiting[e.ID], c.open[e.ID] = e.N, true
 		c.lazy[e.ID] = e.Op == history.OpExecuteLazy
 	case e.Op == history.OpSchedule && e.Outcome == history.Accepted && !c.begun[e.ID] && !c.called:
-		if at := history.Later(inv.At, inv.Delay); inv.At == e.At && at != history.Never {
+		if at := history.Later(history.Later(inv.At, max(0, inv.Delay)), c.jitter); inv.At == e.At && at != history.Never {
 			c.due[e.ID] = at
 		}
 	case e.Op == history.OpCancel && e.Outcome == history.True, e.Op == history.OpReset && e.Outcome == history.True:

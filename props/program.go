@@ -16,6 +16,7 @@ type Program struct {
 	Limit   int                 `json:"limit,omitempty"` // WithMaxPendingTasks; 0: no bound
 	Retries int                 `json:"retries,omitempty"`
 	Timers  history.TimerPolicy `json:"timers,omitempty"`
+	Jitter  time.Duration       `json:"jitter,omitempty"` // bound of WithTimerJitter, whose source is halfway; 0: no jitter
 	Starts  []Start             `json:"starts,omitempty"` // results of the spawner, in order; then StartOK
 	Actors  []Actor             `json:"actors"`
 	Main    bool                `json:"main,omitempty"` // the goroutine that runs the program is the last actor
@@ -98,7 +99,11 @@ func (p Program) GoString() string {
 // String returns the program with one call per line.
 func (p Program) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "executor: limit=%d retries=%d timers=%v starts=%v\n", p.Limit, p.Retries, p.Timers, p.Starts)
+	fmt.Fprintf(&b, "executor: limit=%d retries=%d timers=%v starts=%v", p.Limit, p.Retries, p.Timers, p.Starts)
+	if p.Jitter > 0 {
+		fmt.Fprintf(&b, " jitter=%v", p.Jitter)
+	}
+	b.WriteByte('\n')
 	if p.Loop {
 		fmt.Fprintf(&b, "event loop: drain=%v\n", p.Drain)
 	}

@@ -100,7 +100,7 @@ func RulesIn(lane Lane, p Program) history.Rules { return termsOf(lane, p).rules
 func termsOf(lane Lane, p Program) terms {
 	t := terms{rules: history.Rules{
 		Parts: history.All, Virtual: true, AtRest: true,
-		QueueBound: p.Limit, Timers: p.Timers, Spawner: len(p.Starts) > 0,
+		QueueBound: p.Limit, Timers: p.Timers, Jitter: p.Jitter, Spawner: len(p.Starts) > 0,
 		Drain: p.Drain, Breaks: p.breaks(),
 	}}
 	policy := p.Timers

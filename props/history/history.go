@@ -40,6 +40,7 @@ type call struct {
 // entry is a task, timer, hook or registration, from its submission on.
 type entry struct {
 	id        int
+	jitter    time.Duration // of a timer: how much later each of its deadlines is, see Rules.Jitter
 	submit    *call
 	runs      []*span
 	listeners []*span
@@ -195,7 +196,7 @@ func (e *entry) completedAs(o Outcome) bool {
 // firstDeadline returns the earliest instant at which the timer may first run, unless Reset
 // moves it.
 func (e *entry) firstDeadline() time.Duration {
-	return Later(e.submit.inv.At, e.submit.inv.Delay)
+	return Later(Later(e.submit.inv.At, e.submit.inv.Delay), e.jitter)
 }
 
 // what returns the name of the entry in messages, such as "task 2".

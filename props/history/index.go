@@ -85,6 +85,9 @@ func (ix *indexer) invoke(e *Event) error {
 			return fmt.Errorf("label %d submitted twice, first at #%d", e.ID, ent.submit.inv.N)
 		}
 		ent = &entry{id: e.ID, submit: c}
+		if e.Op.Timers() {
+			ent.jitter = ix.h.Rules.jitterOf(e)
+		}
 		h.byID[e.ID] = ent
 		h.entries = append(h.entries, ent)
 	}

@@ -18,11 +18,21 @@ func (d deadline) known() time.Duration {
 	if d.by == nil || d.by.ret == nil {
 		return d.at
 	}
-	return Later(d.by.ret.At, max(0, d.by.inv.Delay))
+	return Later(Later(d.by.ret.At, max(0, d.by.inv.Delay)), d.by.entry.jitter)
 }
 
 // deadlineOf returns the deadline that a Schedule or Reset call sets.
-func deadlineOf(c *call) deadline { return deadline{Later(c.inv.At, max(0, c.inv.Delay)), c} }
+func deadlineOf(c *call) deadline {
+	return deadline{Later(Later(c.inv.At, max(0, c.inv.Delay)), c.entry.jitter), c}
+}
+
+// jitterOf returns how much later the deadlines of a timer are than without jitter.
+func (r Rules) jitterOf(inv *Event) time.Duration {
+	if inv.Op == OpFixedRate {
+		return max(0, min(r.Jitter, inv.Period)) / 2
+	}
+	return r.Jitter / 2
+}
 
 // deadline returns the deadline of the i-th run.
 func (e *entry) deadline(i int) deadline {
@@ -110,7 +120,7 @@ func (h *History) nextBody(s *span, n int) bool {
 // after returns the deadline that follows a run which was due at due.
 func (e *entry) after(due time.Duration, s *span) time.Duration {
 	if e.op() == OpFixedDelay && s.end != nil {
-		return Later(s.end.At, e.submit.inv.Period)
+		return Later(Later(s.end.At, e.submit.inv.Period), e.jitter)
 	}
 	return Later(due, e.submit.inv.Period)
 }

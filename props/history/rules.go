@@ -12,6 +12,7 @@ type Rules struct {
 	QueueBound int           // capacity of the queue as configured; 0: unbounded; see Capacity
 	Batch      int           // tasks that the loop may run in one turn; 0: DefaultBatch
 	Timers     TimerPolicy   // what a shutdown does with waiting timers
+	Jitter     time.Duration // each deadline is later by half of this, or by half of the period of a fixed rate if that is less
 	Drain      DrainPolicy   // what a shutdown does with open channels
 	Spawner    bool          // the spawner may refuse, so a failed start is a legal refusal
 	Overlap    bool          // bodies may overlap, as in a pool: G2 is not promised

@@ -99,7 +99,7 @@ func (e *entry) unmoved(i int) time.Duration {
 	case i == 0:
 		return first
 	case e.op() == OpFixedDelay && e.runs[i-1].end != nil:
-		return Later(e.runs[i-1].end.At, e.submit.inv.Period)
+		return Later(Later(e.runs[i-1].end.At, e.submit.inv.Period), e.jitter)
 	case e.op() == OpFixedRate:
 		for range i {
 			first = Later(first, e.submit.inv.Period)

@@ -1,0 +1,73 @@
+package core
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// WithTimerJitter adds a random delay of zero or more and less than bound to the deadline of
+// each run of each timer, so that many timers with the same deadline or period do not all run at
+// once. The default is no delay.
+//
+// The sum is the run's deadline in every respect: a run is never early, timers run in the order
+// of the sums (G7), Timer.Deadline returns the sum, and the policy at a shutdown goes by it.
+//
+// Each run has a delay of its own, and delays do not add up. A fixed rate keeps its phase: run k
+// is due at initial + k*period + its delay, which is also less than period, so that the deadlines
+// of one timer never go back. A fixed delay counts from the end of the run before, Reset from its call.
+//
+// The executor reads one value of source for each call of Schedule, ScheduleAtFixedRate,
+// ScheduleWithFixedDelay and Reset, and after each run of a periodic timer. So equal sources and
+// equal sequences of these give equal delays. rand.NewPCG(rand.Uint64(), rand.Uint64()) differs
+// in each process. Executors that are made with the same Option, such as the children of a
+// group, share the source; one goroutine reads it at a time. The source must not call the
+// executor, which may wait for it. A panic of the source has the effect of a panic of the clock:
+// see Clock.
+//
+// bound must be positive, and source must not be nil.
+func WithTimerJitter(bound time.Duration, source rand.Source) Option {
+	j := &jitter{bound: bound, source: source}
+	return func(c *config) error {
+		switch {
+		case bound <= 0:
+			return argumentError("WithTimerJitter", "bound is %v, want more than 0", bound)
+		case source == nil:
+			return argumentError("WithTimerJitter", "source is nil, want a rand.Source such as rand.NewPCG(seed1, seed2)")
+		}
+		c.jitter = j
+		return nil
+	}
+}
+
+// jitter is the random delay of the timers of all executors that have the option.
+type jitter struct {
+	bound time.Duration
+
+	mu     sync.Mutex // no other mutex is locked while it is held
+	source rand.Source
+}
+
+// drawJitter returns the delay of the next run of a timer with the given period, which is as in
+// Timer. It calls the user's source, so the executor's mutex must not be held.
+func (s *setup) drawJitter(period time.Duration) time.Duration {
+	j := s.cfg.jitter
+	if j == nil {
+		return 0
+	}
+	bound := j.bound
+	if period > 0 {
+		bound = min(bound, period)
+	}
+	// The high word of the product is less than bound. rand.N would read the source again
+	// for some values, and for ever if the source is constant.
+	delay, _ := bits.Mul64(j.read(), uint64(bound))
+	return time.Duration(delay)
+}
+
+func (j *jitter) read() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.source.Uint64()
+}
