@@ -21,33 +21,42 @@ func (s coreSubject) Shutdown(quiet, timeout time.Duration) error {
 func (s coreSubject) ShutdownNow()          { s.Executor.Shutdown() }
 func (s coreSubject) Done() <-chan struct{} { return s.Termination().Done() }
 
-func (s coreSubject) State() history.State {
+func (s coreSubject) State() history.State { return stateOf(s.Executor) }
+func (s coreSubject) Stats() history.Stats { return statsOf(s.Executor) }
+
+func (s coreSubject) Schedule(delay time.Duration, task func()) (func() bool, error) {
+	return schedule(s.Executor, delay, task)
+}
+
+func (s coreSubject) Submit(task func() error) exectest.Future { return submit(s.Executor, task) }
+
+func stateOf(ex core.EventExecutor) history.State {
 	return map[core.State]history.State{
 		core.StateNotStarted: history.NotStarted, core.StateStarted: history.Started,
 		core.StateShuttingDown: history.ShuttingDown, core.StateShutdown: history.Shutdown,
 		core.StateTerminated: history.Terminated,
-	}[s.Executor.State()]
+	}[ex.State()]
 }
 
-func (s coreSubject) Schedule(delay time.Duration, task func()) (func() bool, error) {
-	t, err := s.Executor.Schedule(delay, task)
+func statsOf(ex core.EventExecutor) history.Stats {
+	c := ex.Stats()
+	return history.Stats{
+		Accepted: int(c.Accepted), Ran: int(c.Ran), Cancelled: int(c.Cancelled),
+		Pending: int(c.Pending), Rejected: int(c.Rejected), Panicked: int(c.Panicked), Timers: int(c.Timers),
+		Parks: int(c.Parks), Wakes: int(c.Wakes),
+	}
+}
+
+func schedule(ex core.EventExecutor, delay time.Duration, task func()) (func() bool, error) {
+	t, err := ex.Schedule(delay, task)
 	if err != nil {
 		return nil, err
 	}
 	return t.Cancel, nil
 }
 
-func (s coreSubject) Submit(task func() error) exectest.Future {
-	return coreFuture{core.Submit(s.Executor, func() (struct{}, error) { return struct{}{}, task() })}
-}
-
-func (s coreSubject) Stats() history.Stats {
-	c := s.Executor.Stats()
-	return history.Stats{
-		Accepted: int(c.Accepted), Ran: int(c.Ran), Cancelled: int(c.Cancelled),
-		Pending: int(c.Pending), Rejected: int(c.Rejected), Panicked: int(c.Panicked), Timers: int(c.Timers),
-		Parks: int(c.Parks), Wakes: int(c.Wakes),
-	}
+func submit(ex core.EventExecutor, task func() error) exectest.Future {
+	return coreFuture{core.Submit(ex, func() (struct{}, error) { return struct{}{}, task() })}
 }
 
 type coreFuture struct{ *core.Future[struct{}] }

@@ -59,7 +59,7 @@ var realTime = []exectest.Option{exectest.RealTime(), exectest.Patience(patience
 // Specs are all subjects.
 func Specs() []Spec {
 	return []Spec{
-		coreSpec(), coreLoopSpec(), channelSpec(), antsSpec(), pondSpec(), gnetSpec(), nbioSpec(),
+		coreSpec(), coreLoopSpec(), corePoolSpec(), channelSpec(), antsSpec(), pondSpec(), gnetSpec(), nbioSpec(),
 		nettySpec("nio"), nettySpec("default"),
 	}
 }
