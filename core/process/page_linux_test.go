@@ -2,7 +2,6 @@ package process_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"net"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // root is where the module begins.
@@ -86,9 +84,7 @@ func TestServerOfThePageWhosePortIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = taken.Close() }()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // turns a hang into a failure
-	defer cancel()
-	server := exec.CommandContext(ctx, serverOfThePage(t), taken.Addr().String())
+	server := exec.CommandContext(t.Context(), serverOfThePage(t), taken.Addr().String())
 	var log bytes.Buffer
 	server.Stderr = &log
 	err = server.Run()
