@@ -6,8 +6,8 @@ import (
 )
 
 // contract is a machine that runs a program by Eventide's guarantees. It does not use
-// core. A variant decides what the guarantees leave open: a program whose outcome depends
-// on the variant shows nothing, and is not used.
+// core. A variant makes the choices that the guarantees leave open. A program whose
+// outcome depends on the variant proves nothing, and is not used.
 type contract struct {
 	*world
 	p     *Program
@@ -40,13 +40,13 @@ type contract struct {
 	rng                 *rand.Rand // nil: variant 0, the fixed order
 }
 
-// variant is a choice of what the guarantees leave open: the order of a task, a timer
-// that is due, a tail task and a hook added during the shutdown; and when after a
-// shutdown call the timers are cancelled. 0 is a fixed order, other numbers are seeds of
-// a random one.
+// variant selects the choices that the guarantees leave open: the order of a task, a due
+// timer, a tail task and a hook added during the shutdown, and the time after a shutdown
+// call at which the timers are cancelled. 0 is a fixed order; other numbers are seeds of
+// a random order.
 type variant uint64
 
-// variants is how many variants of each program are compared.
+// variants is the number of variants of each program that are compared.
 const variants = 24
 
 type conFuture struct {
@@ -234,8 +234,8 @@ func (c *contract) purge() {
 	c.timers, c.purgeDue = nil, false
 }
 
-// addHook follows G6: after the close only a hook that was accepted before it may add
-// one.
+// addHook follows G6: after the close, only a hook that was accepted before the close may
+// add a hook.
 func (c *contract) addHook(s *Step, inLoop bool) {
 	ok := inLoop && c.inHook != nil && !c.inHook.late || c.admit()
 	if ok {

@@ -6,14 +6,14 @@
 //
 // A difference must be predicted, not only named. Two machines run each program:
 // reference follows Netty's code for such programs, and contract follows Eventide's
-// guarantees without using core. Netty must have done exactly what reference does, and
-// core exactly what contract does. Where Netty and core differ, the run of reference must
-// have applied a rule of Netty that is a departure (R11, ...).
+// guarantees without using core. The run of Netty must equal the run of reference, and
+// the run of core the run of contract. If Netty and core differ, the run of reference
+// must have applied a rule of Netty that is a departure (R11, ...).
 //
 // Programs consist of steps at fixed times. A program is used only if all times that
-// decide something are at least Slack milliseconds apart, and if its outcome does not
-// depend on what the contract leaves open, such as the order of a task and a timer that
-// are both ready. Core runs programs in virtual time.
+// decide its outcome are at least Slack milliseconds apart, and if the outcome does not
+// depend on choices that the contract leaves open, such as the order of a task and a
+// timer that are both ready. Core runs programs in virtual time.
 //
 // Recordings of Netty are in testdata/netty, so the comparison does not need Java. The
 // command oracle in bench/peers makes them.

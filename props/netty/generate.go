@@ -2,16 +2,16 @@ package netty
 
 import "math/rand/v2"
 
-// Slack is how many milliseconds must lie between two times of a program that decide
-// something and have no other order. A busy machine could swap closer ones.
+// Slack is the least distance, in milliseconds, of two times of a program that decide its
+// outcome and have no defined order. A busy machine could swap events that are closer.
 const Slack = 9
 
 // longest is the longest duration of a program, in milliseconds.
 const longest = 1200
 
 // Generate returns the program for a seed and a number, and how many programs it rejected
-// before: those whose outcome the contract leaves open, that have times closer than
-// Slack, or that do not end.
+// first. It rejects a program whose outcome the contract leaves open, with times closer
+// than Slack, or without an end.
 func Generate(seed uint64, id int) (*Program, int) {
 	rng := rand.New(rand.NewPCG(seed, uint64(id)))
 	for thrown := 0; ; thrown++ {
@@ -26,8 +26,8 @@ func Generate(seed uint64, id int) (*Program, int) {
 // usable reports whether the outcome of p is settled, and p is short.
 func usable(p *Program) bool { return settled(p, longest) }
 
-// settled reports whether p ends within that many milliseconds, with the same outcome in
-// all variants.
+// settled reports whether p ends within the given number of milliseconds, with the same
+// outcome in all variants.
 func settled(p *Program, within int) bool {
 	r := runReference(p)
 	if !sound(p, r.world, r.state) || r.now > within {

@@ -11,11 +11,11 @@ type Verdict struct {
 	Program *Program
 	Differs bool     // Netty and core had different outcomes
 	Rules   []string // the departures in Netty's run, by R number
-	Wrong   []string // what no rule predicts; not empty means an error
+	Wrong   []string // observations that no rule predicts; must be empty
 }
 
-// Judge compares the runs of Netty and core with the two machines. Netty must have done
-// exactly what reference does, and core exactly what contract does. Where the outcomes of
+// Judge compares the runs of Netty and core with the two machines. The run of Netty must
+// equal the run of reference, and the run of core the run of contract. If the outcomes of
 // Netty and core differ, the run of reference must have shown a departure.
 func Judge(p *Program, netty, core Trace) Verdict {
 	r := runReference(p)

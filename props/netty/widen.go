@@ -2,9 +2,9 @@ package netty
 
 import "slices"
 
-// Widen returns p with all its times multiplied by a factor, for a machine that keeps
-// times badly. ok is false if Netty's rules or the contract predict another outcome for
-// the result, or if its deciding times are not further apart.
+// Widen returns p with all its times multiplied by factor, for a machine on which
+// goroutines run late. ok is false if Netty's rules or the contract predict another
+// outcome for the result, or if the times that decide the outcome are not further apart.
 func Widen(p *Program, factor int) (wide *Program, ok bool) {
 	wide = &Program{ID: p.ID, Kind: p.Kind, Fail: p.Fail, Steps: widened(p.Steps, factor)}
 	if !settled(wide, factor*longest) {

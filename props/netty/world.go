@@ -20,8 +20,8 @@ type world struct {
 	trace   Trace
 	hits    map[string]bool // departures that the run has applied
 
-	instants []instant // times at which something happens by the clock
-	close    int       // the least distance of two compared times without a defined order
+	instants []instant // times of clock-driven events
+	close    int       // the smallest distance of two compared times without a defined order
 }
 
 type timedStep struct {
@@ -100,8 +100,8 @@ func (w *world) one() {
 	w.outside(s.step)
 }
 
-// endless is the panic value of a machine whose program never ends: Netty repeats a timer
-// for ever whose body takes longer than its period (R117).
+// endless is the panic value of a machine whose program never ends: if the body of a
+// timer takes longer than its period, Netty repeats the timer for ever (R117).
 type endless struct{}
 
 // toTheEnd runs a machine, and reports whether it ends.
@@ -118,7 +118,7 @@ func toTheEnd(run func()) (ended bool) {
 	return true
 }
 
-// until advances the time, and runs the events up to it.
+// until advances the time to at, and runs the events up to that time.
 func (w *world) until(at int) {
 	if at > 10*longest {
 		panic(endless{})
@@ -152,8 +152,8 @@ func (w *world) rest() {
 	}
 }
 
-// slack returns the least distance between two times that decide something and have no
-// defined order.
+// slack returns the smallest distance between two times that decide the outcome and have
+// no defined order.
 func (w *world) slack() int {
 	least := w.close
 	sorted := slices.Clone(w.instants)

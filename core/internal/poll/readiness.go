@@ -33,7 +33,7 @@ const (
 	readyUrgent
 )
 
-// NewReadiness returns a Readiness with these answers, for pollers.
+// NewReadiness returns a Readiness whose methods return the arguments. It is for pollers.
 func NewReadiness(readable, writable, hungUp, failed bool) Readiness {
 	var r Readiness
 	for i, set := range [...]bool{readable, writable, hungUp, failed} {
