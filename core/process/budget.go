@@ -58,8 +58,8 @@ func allBut(kept, left time.Duration) time.Duration { return max(left-min(kept, 
 
 // timeoutWithin returns the Timeout, shortened if it would pass at the deadline of the exit:
 // the accepted tasks would then have no time, and the report could not name the running
-// body. If little time is left, it returns half of that and not 0, because an executor that
-// closes at once aborts its channels.
+// body. If less than twice the drain time is left, it returns half of left and not 0,
+// because an executor that closes at once aborts its channels.
 func (s *Step) timeoutWithin(left time.Duration) time.Duration {
 	return max(s.Quiet, min(s.timeout(), left-min(s.drain(), left/2)))
 }

@@ -161,7 +161,8 @@ func (x *exit) turnNotReady() {
 	x.logStep(x.notReady, x.notReady.report("NotReady", time.Now()))
 }
 
-// preDrain waits while the program goes on serving. It returns at once if Start has failed.
+// preDrain waits while the program continues to serve. It returns at once if Start has
+// failed.
 func (x *exit) preDrain() {
 	if x.plan.PreDrain == 0 {
 		return

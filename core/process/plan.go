@@ -33,10 +33,10 @@ const (
 // Plan describes how a process runs and ends. The zero value of every field is usable;
 // with the zero Plan, Run waits for a signal and returns 0. Run does not change the Plan.
 //
-// If a service manager with systemd's protocol started the process (NOTIFY_SOCKET), Run tells
-// it: READY=1 at Ready, STOPPING=1 when the exit begins, EXTEND_TIMEOUT_USEC before each part
-// of the exit, and WATCHDOG=1 as long as no executor of the plan is stuck, if the unit has
-// WatchdogSec.
+// If a service manager with systemd's protocol started the process (NOTIFY_SOCKET), Run
+// notifies the manager: READY=1 at Ready, STOPPING=1 when the exit begins,
+// EXTEND_TIMEOUT_USEC before each part of the exit, and, if the unit has WatchdogSec,
+// WATCHDOG=1 as long as no executor of the plan is stuck.
 type Plan struct {
 	// Start is the application; nil: Run calls none. It runs on a goroutine of its own.
 	// Run subscribes to the signals first, and does not call Start if the exit has begun

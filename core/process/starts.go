@@ -151,8 +151,8 @@ func (s *starts) reports(whole StepReport, now time.Time) (all []StepReport) {
 	return all
 }
 
-// logPart logs the failure of a part at once. logStart logs all parts only after the
-// steps.
+// logPart logs the failure of a part at once. logStart logs Start as a whole, once all
+// parts have ended or after the steps.
 func (x *exit) logPart(name string, err error) {
 	args := []any{"start", name, "error", err}
 	var panicked *core.PanicError
