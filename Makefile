@@ -25,6 +25,7 @@ lint: ## gofmt, vet, staticcheck
 	@test -z "$$(gofmt -l . | tee -a /dev/stderr)" || { echo 'gofmt would change the files above'; exit 1; }
 	go vet ./...
 	go vet -tags verify ./props
+	go vet -tags shadow ./props/lanes/sockets ./props/lanes/exits
 	go vet -tags browser ./props/cmd/verify
 	go tool staticcheck ./...
 
