@@ -33,6 +33,11 @@
 // other for ever, as with any blocking I/O. Such a wait ends when the peer reads, or by
 // the timeout of Close, the deadline of CloseGracefully, or the close of the executor.
 //
+// There is no Hold, as in core/tcp: a handler that needs the answer of other goroutines waits
+// for it in Read, such as by core.Submit(workers, f).Wait(ctx). The executor serves no other
+// connection meanwhile, and a shutdown drains the channel only after Read has returned. Shut
+// the group down before the workers that its handlers wait for.
+//
 // When its channel has ended and the tasks accepted by then have run, an executor is
 // idle, and serves the next connection that is registered. Its goroutine lives until the
 // group is shut down.
