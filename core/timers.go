@@ -161,7 +161,8 @@ func (c *timerCounts) end(t *Timer, err error) {
 	c.dropped++
 }
 
-// endOf returns a pointer to err. It allocates only after a panic.
+// endOf returns a pointer to err. It allocates only after a panic: with &err instead of
+// &panicked, every call would.
 func endOf(err error) *error {
 	switch err {
 	case nil:
@@ -171,7 +172,8 @@ func endOf(err error) *error {
 	case ErrGoexit:
 		return &ErrGoexit
 	}
-	return &err
+	panicked := err
+	return &panicked
 }
 
 // runTimers runs the timers that are due. One clock reading serves a turn.
