@@ -137,11 +137,9 @@ func (h *History) after(s State, op operation) phases {
 	switch {
 	case op.op.Submits():
 		return h.submitted(s, op)
-	case op.op == OpClose: // whatever it says of waiting, it begins a shutdown
-		return only(max(s, ShuttingDown))
 	case op.op == OpShutdownGracefully && op.answer.IsRefusal():
 		return only(s)
-	case op.op == OpShutdownGracefully || op.op == OpClose: // Close in the loop begins one too
+	case op.op == OpShutdownGracefully || op.op == OpClose: // Close in the loop refuses to wait, but begins a shutdown
 		return only(max(s, ShuttingDown))
 	case op.op == OpShutdown:
 		return only(max(s, Shutdown))
