@@ -79,7 +79,7 @@ type Pool struct {
 	// Atomic.
 	state     atomic.Int32 // moved with mu held
 	lastState atomic.Int32 // the state before Terminated
-	failed    atomic.Bool  // the clock has panicked, and is not used any more
+	failed    atomic.Bool  // the clock or the source of jitter has panicked; neither is used any more
 	ctxEnded  sync.Once
 
 	owners sync.Map // goroutine id -> *worker
@@ -218,8 +218,8 @@ func (p *Pool) Termination() *Termination { return p.term }
 // loopOf is promoted to types that embed a pool: see Executor.loopOf.
 func (p *Pool) loopOf() notifier { return p }
 
-// waitError returns the error of a blocking call by a body of the pool (G18) or by its spawner
-// (G17): the pool may wait for that caller to return. It returns nil for other callers.
+// waitError returns ErrInEventLoop if the caller is a body of the pool (G18), ErrStarting if it is
+// the pool's spawner (G17), and otherwise nil: see Executor.waitError.
 func (p *Pool) waitError() error {
 	if p.InEventLoop() {
 		return ErrInEventLoop

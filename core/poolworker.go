@@ -21,8 +21,8 @@ type worker struct {
 	parked    bool
 	woken     bool // counted in sleepers.woken
 
-	// Written only on the worker's goroutine with mu held. So that goroutine reads it without
-	// mu, and other goroutines with mu.
+	// Written only on the worker's goroutine with mu held. The worker's goroutine may read it
+	// without mu; any other goroutine must hold mu.
 	job job
 
 	// Used on the worker's goroutine only.
@@ -41,7 +41,7 @@ type job struct {
 	handler bool // it is the panic handler: a panic in it is only logged
 	began   int64
 	number  int64 // of a task: its number in the order of acceptance
-	run     int64 // among the bodies of the pool
+	run     int64 // the number of this run among all runs of bodies of the pool
 	timer   *Timer
 	hook    *hook
 }
@@ -94,8 +94,8 @@ func (w *worker) leave(outer runner) {
 
 // exit handles a run that ended before the worker left the pool. After runtime.Goexit in a body
 // the worker moves to a new goroutine; if the spawner refuses, it continues inside this deferred
-// call. After a panic outside a body, which comes from the user's clock, the pool fails and the
-// worker continues without the clock (G14, G15). See Executor.exit.
+// call. After a panic outside a body, which comes from the user's clock or source of jitter, the
+// pool fails, and the worker continues without both (G14, G15). See Executor.exit.
 func (w *worker) exit(outer runner) {
 	if w.finished {
 		return
@@ -107,7 +107,7 @@ func (w *worker) exit(outer runner) {
 		w.pool.fail(newPanicError(v))
 		return
 	}
-	here := true // stays true if the spawner calls runtime.Goexit, so that move does not return
+	here := true // if the spawner calls runtime.Goexit, move does not return, and here stays true
 	defer func() {
 		if here {
 			w.run()
@@ -199,8 +199,8 @@ func (w *worker) take(now int64) bool {
 	return true
 }
 
-// jitter draws the jitter of the next run of the periodic timer that the worker has run; it
-// returns 0 if there is none, and after the pool has failed, perhaps by a panic of the source.
+// jitter draws the jitter of the next run if the worker's job is a periodic timer. Otherwise it
+// returns 0. It also returns 0 after the pool has failed, because the source may have panicked.
 func (w *worker) jitter() time.Duration {
 	if t := w.job.timer; t != nil && t.period != 0 && !w.pool.failed.Load() {
 		return w.pool.drawJitter(t.period)
