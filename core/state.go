@@ -34,10 +34,12 @@ const (
 	StateTerminated = vocabulary.Terminated
 )
 
-// legalMoves is the whole state machine (G1): the row is the current state, the column
-// the next one. NotStarted moves to Terminated only in discard. The table allows
-// ShuttingDown to move to Terminated, but no code does: a start that fails during a
-// shutdown closes admission first.
+// legalMoves is the whole state machine (G1), the same as in package model: the row is the
+// current state, the column the next one. In the model a start that fails in a shutdown is
+// one step to Terminated, from NotStarted, ShuttingDown or Shutdown. Core takes more steps:
+// the shutdown call moves the state before the start is attempted, and decide closes
+// admission before it moves to Terminated. So only discard moves NotStarted to Terminated,
+// and no code moves ShuttingDown to Terminated.
 var legalMoves = [...][5]bool{
 	/*                   NotSt  Start  ShDn   Shut   Term */
 	StateNotStarted:   {false, true, true, true, true},

@@ -9,7 +9,9 @@ type move struct {
 	who      string
 }
 
-// moves is the whole of G1. No other move is possible.
+// moves is the whole of G1. No other move is possible. A failed start that ends the executor
+// is one move here. Core passes through the states between: the shutdown call moves the state
+// before the start is attempted, and admission closes before the end.
 var moves = [...]move{
 	{NotStarted, Started, kinds(StepStartOK), "first use, once the spawner has accepted"},
 	{NotStarted, ShuttingDown, kinds(OpShutdownGracefully), "a shutdown call"},
