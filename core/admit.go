@@ -127,7 +127,7 @@ func (e *Executor) admit(op Op, task func()) error {
 		if !open || err.Reason != ErrQueueFull { // not errors.Is: the error of a spawner may wrap ErrQueueFull of another queue
 			return e.refuse(op, err)
 		}
-		if e.waitError() != nil { // the loop itself would retry, and not make room (G19)
+		if e.waitError() != nil { // no room while this caller retries: the loop waits for it to return (G19)
 			return e.refuse(op, err)
 		}
 		var retry bool
@@ -287,9 +287,9 @@ func (e *Executor) postInternalOrRun(work func()) {
 	}
 }
 
-// waitError returns the error of a blocking call by a body of the executor (G18) or by its
-// spawner (G17): the loop may wait for that caller to return. It returns nil for other
-// callers.
+// waitError returns ErrInEventLoop if the caller is a body of the executor (G18),
+// ErrStarting if it is the executor's spawner (G17), and otherwise nil. A body or a spawner
+// must not block until the loop has run, because the loop may wait for it to return.
 func (e *Executor) waitError() error {
 	if e.InEventLoop() {
 		return ErrInEventLoop

@@ -29,10 +29,11 @@ func asDuration(at int64) time.Duration { return time.Duration(at) }
 // runQueue runs the tasks of the batch in hand up to upTo, and reports the panic of a task
 // before the next task begins. It stops early if an internal task waits, because a listener
 // runs right after the body that completed its future, or if the state has moved, because a
-// shutdown call may end timers and make hooks due. It calls drain at least once, so that
-// futures completed on other goroutines, however fast, do not starve tasks.
+// shutdown call may end timers and make hooks due. An internal task that waits already does
+// not prevent the first call of drain. Otherwise futures that other goroutines complete
+// could starve the tasks.
 func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
-	n := int(e.upTo - q.Begun()) // less than the share if a body ended the goroutine
+	n := int(e.upTo - q.Begun()) // after a Goexit in this step: the rest of the batch
 	for stop := e.stateMoved(); n > 0 && !stop; stop = e.stopBatch.Load() {
 		ran := q.Ran()
 		n -= e.drain(q, kind, n)
@@ -100,8 +101,7 @@ func (e *Executor) runBody(b currentBody, body func()) {
 // the body has not finished and there is no panic value, the body has called Goexit. Then
 // recoverBody updates the counters, and the exit method runs next on the ending goroutine. If
 // a deferred call of the body panics during a Goexit, recoverBody sees a panic, but the
-// goroutine still ends. So code after the call of the body must not assume that it is
-// reached.
+// goroutine still ends. So nothing may depend on code that follows the call of the body.
 func (e *Executor) recoverBody() {
 	if e.current.kind == BodyNone {
 		return

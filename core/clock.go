@@ -16,9 +16,9 @@ import (
 // end when Now has reached their end, and are late by at most about that lag (G7, G10, G12).
 //
 // A panic of Now or AfterFunc reaches the caller of Schedule or ShutdownGracefully, and
-// the call has no effect. On the loop a panic of the clock ends the executor: Shutdown,
-// the timeout and termination never depend on the clock. If Stop panics during
-// termination, Termination.Err has the panic (G15).
+// the call has no effect. On the loop a panic of the clock ends the executor. Shutdown, the
+// function that closes admission at the timeout, and termination ignore a panic of Now. If
+// Stop panics during termination, Termination.Err has the panic (G15).
 //
 // A Clock has two methods:
 //

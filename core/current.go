@@ -12,7 +12,8 @@ import (
 var loops sync.Map // int64 -> runner
 
 // runner runs bodies on one goroutine at a time: the loop of an Executor, or a worker of
-// a Pool. All methods but executor concern the running body.
+// a Pool. executor and localValues concern the loop or worker, the other methods the running
+// body.
 type runner interface {
 	executor() EventExecutor
 	localValues() *map[any]any

@@ -19,7 +19,8 @@ import (
 // Its fields are grouped by the goroutines that may access them. One mutex guards
 // admission, the queues and the announcement of a sleep, on purpose: an enqueue cannot
 // fall between the last check of the queue and the sleep, nor between the close and the
-// last drain. The running body and the due timers are known to the loop's goroutine only.
+// last drain. The heap of timers and the progress of the turn need no lock: only the loop's
+// goroutine accesses them.
 type Executor struct {
 	setup
 

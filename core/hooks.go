@@ -98,8 +98,8 @@ func (e *Executor) hooksDue() bool {
 // markHooks begins a turn: a hook added later waits for the next turn, even if a later
 // step of this turn also runs hooks (G6). The tempting wrong version counts the waiting
 // hooks at the first step and runs that many. It is wrong because a hook may remove a
-// counted hook and add another, which would then run in this turn. Before a shutdown no
-// turn runs hooks.
+// counted hook and add another, which would then run in this turn. The loop calls markHooks
+// only in a shutdown: no earlier turn runs hooks.
 func (e *Executor) markHooks() {
 	e.mu.Lock()
 	e.hooks.fresh = 0

@@ -90,9 +90,9 @@ func WithIORatio(percent int) Option {
 	}
 }
 
-// add gives r a slot and a token, and watches its descriptor. replaced is an older
-// registration of the same number that the kernel has dropped because its descriptor was
-// closed. Requires mu.
+// add gives r a slot and a token, and watches its descriptor. replaced is the previous
+// registration with the same descriptor number, or nil. Its descriptor was closed, so the
+// kernel does not watch it any more. Requires mu.
 func (io *loopIO) add(r *Registration) (replaced *Registration, err error) {
 	var slot uint32
 	if n := len(io.free); n > 0 {

@@ -34,8 +34,8 @@ func (e *Executor) runLoop() {
 // moves the loop to a new goroutine. If the spawner refuses to start one, the loop continues
 // inside this deferred call, on the goroutine that is ending (G14).
 //
-// Or a clock, a poller or a tracer has panicked outside a body. The executor then fails, and
-// continues without the poller until its accepted tasks have run (G15).
+// Or a clock, a poller or a source of jitter has panicked outside a body. The executor then
+// fails, and continues without the poller until its accepted tasks have run (G15).
 func (e *Executor) exit(outer runner) {
 	if e.finished {
 		return
@@ -271,9 +271,9 @@ func (e *Executor) recordPoll() {
 	}
 }
 
-// nextDeadline returns in until when the loop must wake if no work arrives: at the deadline of
-// the first timer or, without timers, at the end of the quiet period. It reads the clock and
-// sets now only for a quiet period. After a failure it does not read the clock, which may be
+// nextDeadline sets until to the time at which the loop must wake if no work arrives: the
+// deadline of the first timer or, without timers, the end of the quiet period. It reads the
+// clock and sets now only for a quiet period. After a failure it does not read the clock, which may be
 // the cause of the failure. Admission is then closed, so no quiet period is left (G15).
 func (e *Executor) nextDeadline() (now, until int64) {
 	if e.heap.len() > 0 {
@@ -293,8 +293,9 @@ func (e *Executor) hasNews() {
 	}
 }
 
-// drainInbox moves posts to the fields of the turn, and reports whether there were any
-// besides tasks. Requires mu.
+// drainInbox moves posts to the fields of the turn. It reports whether a timer was added or
+// changed, the state or the horizon has moved, or notices were made; hasWork reports tasks,
+// tail tasks and internal tasks. Requires mu.
 func (e *Executor) drainInbox() (news bool) {
 	e.news.Store(false)
 	if e.tasks.Left() == 0 && e.tasks.Size() > 0 {

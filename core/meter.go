@@ -10,9 +10,10 @@ import (
 // neither restarts a quiet period nor delays the end (G10, G12, G17, G20). A service uses
 // package core/watch, which reads meters periodically.
 //
-// While an executor has a meter, its loop reads the system's clock twice for each sleep, a
-// pool twice for each body, and both once more for each sample of a wait. Without a meter
-// the loop compares two numbers in each turn.
+// While an executor has a meter, its loop reads the system's clock twice for each sleep and,
+// without WithClock, once for each run of a timer. A pool reads it twice for each sleep of a
+// worker and twice for each body. Both read it once more for each sample of a wait. Without
+// a meter the loop compares two numbers in each turn.
 //
 // An executor may have several meters. The methods may be called from any goroutine,
 // including from bodies, and by many at once. Close a Meter that is not needed any more.
@@ -75,8 +76,8 @@ type RunningBody struct {
 	Goroutine int64 // the id that stack traces show
 }
 
-// probe marks the position in the queue of tasks behind task number after. at is when the
-// probe was made.
+// probe marks a position in the queue of tasks: its field after is the number of the last task
+// before that position, and at is the time when the probe was made.
 type probe struct{ after, at int64 }
 
 // wakeSample measures the first wake-up after a Read.

@@ -44,7 +44,8 @@ func (p *Pool) removeMeter(m *Meter) {
 	p.meters = slices.DeleteFunc(p.meters, func(other *Meter) bool { return other == m })
 }
 
-// addBusy counts the time since the last call, in which busy workers ran a body.
+// addBusy adds the time since its last call to m.busy, once for each worker that ran a body in
+// that time. The number of these workers is busy.
 func (m *Meter) addBusy(busy int) {
 	now := m.now()
 	m.busy += (now - m.busyUntil) * int64(busy)
@@ -71,8 +72,8 @@ func (p *Pool) meterBegin(j job, now int64) {
 	}
 }
 
-// meterSleep is called when a worker has found nothing to run: a task accepted at any
-// probe could have begun. Requires mu.
+// meterSleep is called when a worker has found nothing to run. It ends all probes: a task
+// accepted at any of them would have begun by now. Requires mu.
 func (p *Pool) meterSleep() {
 	for _, m := range p.meters {
 		m.reach(p.queue.Counts().Accepted, m.now())

@@ -94,7 +94,7 @@ func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 		cause = ErrShutdown
 		p.closeAdmission(cause, now)
 	case closes:
-		cause = ErrShutdown // complete if no work is left: see Executor.zeroTimeoutCause
+		cause = ErrShutdown // if no work is left, the timeout cuts nothing off: see Executor.zeroTimeoutCause
 		if quiet > 0 || p.queue.Counts().Pending > 0 || p.busy > 0 {
 			cause = ErrShutdownTimeout
 			running = p.runningBodies(now)
@@ -186,8 +186,8 @@ func (p *Pool) logTimeout(pending int, running string) {
 	}
 }
 
-// fail shuts down a pool whose clock is broken: it closes admission; accepted tasks still run,
-// and timers are cancelled (G15).
+// fail shuts down a pool whose clock or source of jitter has panicked: it closes admission;
+// accepted tasks still run, and timers are cancelled (G15).
 func (p *Pool) fail(err error) {
 	now := p.nowIfItCan()
 	p.mu.Lock()
@@ -268,7 +268,7 @@ func (p *Pool) advance(now int64) bool {
 // finish terminates the pool. It runs on the goroutine of the last worker, or on the one that
 // failed to start the first worker. See Executor.finish.
 func (p *Pool) finish(err error) {
-	p.endContext(err) // no effect after the close; the cause of a failed start
+	p.endContext(err) // has an effect only if decide closed admission after a failed start
 	p.mu.Lock()
 	d, reason := p.shutdown.deadline, p.shutdown.cause
 	p.queue.Release()
@@ -291,8 +291,8 @@ func (p *Pool) complete(reason, err error, late *error) {
 	p.close(reason, err)
 }
 
-// close closes Done, and calls its listeners. It takes the report in the critical section of the
-// last counts, so that the report is final (G20).
+// close closes Done, and calls its listeners. It takes the report and closes Done in one critical
+// section, so no count can change between the two (G20).
 func (p *Pool) close(reason, err error) {
 	if p.cfg.tracer != nil {
 		p.trace(Event{Kind: EventPollerClosed})

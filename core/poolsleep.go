@@ -93,9 +93,8 @@ func (p *Pool) claimExcess() (woken []*worker) {
 	return woken
 }
 
-// claimForWork claims a worker if there is work that can run, or a timer earlier than the
-// keeper's deadline: a sleeper to wake, or a new worker to start. The caller must call
-// wakeOrStart after it has released mu. now is the time, or -1 if the caller does not know it.
+// claimForWork claims a worker, a sleeper or a new one, if there is work that can run, or a timer
+// earlier than the keeper's deadline. The caller must call wakeOrStart after it has released mu. now is the time, or -1 if the caller does not know it.
 // Requires mu.
 func (p *Pool) claimForWork(now int64) (r claimed) {
 	if p.woken > 0 {

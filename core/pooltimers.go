@@ -39,7 +39,8 @@ func (p *Pool) schedule(delay, period time.Duration, task func()) (*Timer, error
 	}
 	p.traceAdmit(OpSchedule, true)
 	p.timers.accept(t)
-	tooLate := p.shutdown.called && p.cfg.timers != RunTimersUntilTimeout // even if the timer is due at the instant of the shutdown call
+	// Not only by the horizon: a timer due at the instant of the shutdown call is not beyond it.
+	tooLate := p.shutdown.called && p.cfg.timers != RunTimersUntilTimeout
 	if tooLate || t.at > p.timers.horizon {
 		p.endTimer(t, ErrCancelled)
 	} else {

@@ -222,7 +222,7 @@ func (r *Registration) Post(work func()) bool {
 		e.mu.Unlock()
 		return false
 	}
-	// The loop does not end before this registration, so that work runs.
+	// work will run, because the loop does not end before this registration.
 	e.addInternal(work)
 	e.unlockAndWake()
 	return true

@@ -173,7 +173,7 @@ func noun(body Body) string {
 // maxStackDump bounds what stackOf reads, in bytes. The runtime gives one goroutine's
 // stack only as part of the stacks of all, and stops the world for that. This is
 // acceptable for the timeout of a shutdown, which passes at most once in an executor's
-// life, and for a call of Running.
+// life, and for a call of Running or Meter.Stack.
 const maxStackDump = 1 << 20
 
 func stackOf(goroutine int64) string { return stacksOf(goroutine)[0] }

@@ -230,7 +230,7 @@ func (e *Executor) closeAdmission(cause error, now int64) {
 func (e *Executor) endContext(cause error) {
 	e.endShutdownContext() // no effect after a shutdown call
 	e.cancel(cause)
-	if e.parent != nil { // a second caller waits in Do: the group's Context ends before its Done
+	if e.parent != nil { // Do also waits for a concurrent first call: the group's Context ends before the group's Done
 		e.ctxEnded.Do(func() { e.parent.childClosed(cause) })
 	}
 }
@@ -320,7 +320,7 @@ func attempt(err *error, f func() error) {
 // start it. The stored state is Terminated, but State returns the state before it until
 // Done is closed: all cleanup comes before that (G15).
 func (e *Executor) finish(err error) {
-	e.endContext(err) // no effect after the close; the cause of a failed start
+	e.endContext(err) // has an effect only if decide closed admission after a failed start, or after discard
 	e.mu.Lock()
 	d, reason := e.shutdown.deadline, e.shutdown.cause
 	e.tasks.Release()

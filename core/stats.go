@@ -18,7 +18,7 @@ type Stats struct {
 
 	Timers          int64 // waiting or running
 	TimersScheduled int64
-	TimersEnded     int64 // timers whose last run has ended
+	TimersEnded     int64 // timers that ended, except those in TimersCancelled
 	TimersCancelled int64
 	TimersRun       int64 // timer bodies run
 	Hooks           int64 // waiting

@@ -157,8 +157,8 @@ func (t *Termination) complete(report Report, err error) {
 func (t *Termination) callListeners(calls []func()) {
 	if t.parent != nil {
 		if callListeners := t.parent(); callListeners != nil {
-			// callListeners comes first: it appends the group's listeners, which then
-			// follow the listeners of t, but precede listeners that these add.
+			// callListeners comes first. It only appends the group's listeners, so they
+			// run after the listeners of t, and before any listener that those add.
 			calls = append([]func(){callListeners}, calls...)
 		}
 	}

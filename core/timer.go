@@ -15,7 +15,7 @@ type Timer struct {
 
 	// Guarded by the executor's mutex. The small fields are together: a Timer has 96
 	// bytes, which is a size class of the allocator.
-	at     int64 // deadline of the next run; during a run, of that run unless moved; after the end: ranAt
+	at     int64 // deadline of the next run, or of the running one unless moved is set; after the end: ranAt
 	grid   int64 // at without the jitter: a fixed rate counts from it
 	ranAt  int64 // deadline of the last run that has begun; noDeadline: none
 	fn     func()

@@ -38,8 +38,8 @@ func (e *Executor) resetTimer(t *Timer, delay time.Duration) bool {
 }
 
 // moveTimer sets the deadline of the next run of t, which is grid without the jitter and at
-// with it. It reports in moved whether it was allowed to, and in wake whether the run is due
-// before the loop wakes by itself (G12). Requires mu.
+// with it. moved reports whether it was allowed to. wake reports whether the run is due before the
+// loop wakes by itself (G12). Requires mu.
 func (e *Executor) moveTimer(t *Timer, grid, at int64) (wake, moved bool) {
 	in := &e.timers
 	if e.timersDecided(e.gate, &e.shutdown) || !t.mayMove(at, in.horizon) {

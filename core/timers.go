@@ -36,7 +36,8 @@ type timerCounts struct {
 func (e *Executor) addTimer(t *Timer) (wake bool) {
 	in := &e.timers
 	in.accept(t)
-	tooLate := e.shutdown.called && e.cfg.timers != RunTimersUntilTimeout // even if the timer is due at the instant of the shutdown call
+	// Not only by the horizon: a timer due at the instant of the shutdown call is not beyond it.
+	tooLate := e.shutdown.called && e.cfg.timers != RunTimersUntilTimeout
 	if tooLate || t.at > in.horizon {
 		e.endTimer(t, ErrCancelled)
 		return false

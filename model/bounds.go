@@ -3,8 +3,9 @@ package model
 // Bounds limits the kinds and numbers of actions that [Enabled] and [Explore] consider.
 //
 // Two reductions keep the number of states small without hiding a violation. First, a call
-// is one step without a record of its producer, so all merged orders of the calls of
-// Producers producers are one sequence of Producers*Tasks submissions, numbered in order.
+// is one step, and the model does not record its producer. So every order in which Producers
+// producers may make Tasks calls each is the same sequence of Producers*Tasks submissions,
+// numbered in order.
 // Second, the ledger is ordered by kind, so it does not record whether a task or a hook
 // was submitted first; no rule or invariant depends on this order.
 type Bounds struct {

@@ -4,8 +4,8 @@ import "slices"
 
 // Conditions that several rules share, or that need an explanation.
 
-// mayAddLastHook reports whether a adds a hook after the close, inside a hook that was
-// accepted before the close (G6).
+// mayAddLastHook reports whether the action is a call after the close, made inside a hook that
+// was accepted before the close. Such a call may add a hook (G6).
 func mayAddLastHook(s *State, a *Action) bool {
 	return s.Phase == Shutdown && a.From == Loop && s.Running.Kind == HookBody && !s.LastHook
 }

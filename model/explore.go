@@ -28,9 +28,9 @@ type Result struct {
 
 // Explore visits every state that is reachable within b, breadth first. It checks the
 // invariants on each state and each step, that pending work can always proceed, and that
-// after a shutdown call done stays reachable without a further call. It returns when it
-// has visited every state, has found a violation, or is stopped by o. It is safe for
-// concurrent use.
+// after a shutdown call done stays reachable without a further call, except End of an
+// aborted channel. It returns when it has visited every state, has found a violation, or is
+// stopped by o. It is safe for concurrent use.
 func Explore(b Bounds, o Options) Result { return standard.explore(b, o) }
 
 func (m *machine) explore(b Bounds, o Options) Result {
@@ -54,7 +54,7 @@ type explorer struct {
 	next    []int32
 	later   []State
 	taken   [numKinds]int
-	back    []edge // steps that are neither calls nor failures, for reachability
+	back    []edge // steps that must happen (see happens), for doneReachable
 	actions []Action
 	must    []Action
 	key     []byte
@@ -171,8 +171,8 @@ func (e *explorer) visit(s State, parent int32, a Action) bool {
 	return true
 }
 
-// fail records v and returns false. A zero a means that v was found at node at, otherwise
-// after the action a from that node.
+// fail records v and returns false. v was found after action a from node at or, if a is the
+// zero Action, at the node itself.
 func (e *explorer) fail(at int32, a Action, v *Violation) bool {
 	v.Path = e.path(at)
 	if a != (Action{}) {

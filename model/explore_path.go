@@ -13,10 +13,10 @@ func (e *explorer) path(at int32) []Action {
 }
 
 // doneReachable checks that every state after a shutdown call leads to a terminated
-// state by steps that are neither calls nor failures. It walks these steps backwards
-// from the terminated states.
+// state by steps that must happen (see happens). It walks these steps backwards from the
+// terminated states.
 func (e *explorer) doneReachable() bool {
-	into := make([]int32, len(e.nodes)+1) // after the summation, into[n] is the start of the edges into n in from
+	into := make([]int32, len(e.nodes)+1) // after the summation, from[into[n]:into[n+1]] are the sources of the edges into n
 	for _, b := range e.back {
 		into[b.to]++
 	}

@@ -145,7 +145,7 @@ var stepInvariants = [...]stepInvariant{
 			return r.Kind != TimerBody && !r.Refused && !r.Ran && (!r.Cancelled || slices.Contains(s.Queue, r.ID) && r.Kind == TaskBody)
 		})
 	}},
-	{"G10", "a close by the loop moves the phase to Shutdown, and a quiet period elapses only once", func(s *State, a *Action, t *State) string {
+	{"G10", "a close by the loop moves the phase to Shutdown, and a quiet period that has elapsed does not elapse again", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == StepLoopCloses && t.Phase != Shutdown || a.Kind == StepQuietElapses && (s.QuietElapsed || !t.QuietElapsed), "%v", t.Phase)
 	}},
 	{"G11", "the timeout closes admission, and a timeout of 0 closes it at the call", func(s *State, a *Action, t *State) string {

@@ -16,7 +16,8 @@ type Simulation struct {
 func DefaultHidden() []Op { return []Op{StepQuietElapses, StepDiscard, StepTimerDies} }
 
 // canHide contains the kinds that may be hidden: steps of the executor and of its
-// environment that concern no body, or a body that the state determines.
+// environment that name no body, or whose body follows from the state, as the head of the
+// queue does.
 var canHide = kinds(StepStartOK, StepStartFail, StepLoopFails, StepQuietElapses, StepTimeoutFires, StepDiscard, StepTimerDies, StepLoopCloses, StepDone)
 
 // NewSimulation returns a simulation in the state [New]. The kinds in hidden may happen

@@ -49,7 +49,7 @@ const (
 	ChannelBody    = vocabulary.OpRegisterChannel // likewise, and when the channel is drained or aborted
 )
 
-// Part is the function of a registration that begins.
+// Part says which function of a registration begins.
 type Part = vocabulary.Body
 
 // The parts.
