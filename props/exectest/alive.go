@@ -14,10 +14,10 @@ import (
 const labelKey = "exectest-run"
 
 // counter returns a function that counts the living goroutines of a run. In a bubble it
-// counts the goroutines of the bubble; in real time those with the label of the run,
-// which does not include goroutines that timers of the runtime start. If exact is false,
-// it counts nothing in real time, and in a bubble only if the process has more goroutines
-// than at the call of counter: a stack dump takes longer than most runs.
+// counts the goroutines of the bubble; in real time it counts those with the label of the
+// run; goroutines that timers of the runtime start do not have the label. If exact is
+// false, it counts nothing in real time, and in a bubble only if the process has more
+// goroutines than at the call of counter: a stack dump takes longer than most runs.
 func counter(c *config, label string, exact bool) func() int {
 	switch {
 	case exact && c.realTime:

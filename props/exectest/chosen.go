@@ -92,8 +92,8 @@ const (
 	checkPause = 2 * time.Second
 )
 
-// spinOperations is the least number of operations in a checkPause from which a goroutine
-// is taken to poll in a loop. A timer that expires each millisecond makes fewer.
+// spinOperations is the least number of operations in a checkPause that shows that a
+// goroutine polls in a loop. A timer that expires each millisecond makes fewer.
 const spinOperations = 25000
 
 // untilRest waits for the condition, in longer and longer pauses, and reports whether it
@@ -120,8 +120,8 @@ func (t *trace) untilRest(holds func() bool) bool {
 	return true
 }
 
-// violations returns the violations that count. If there are none, a call that has not
-// returned is one.
+// violations returns the violations that count. If the predicates and counts show
+// none, it returns one for a call that has not returned.
 func (c *config) violations(verdicts []history.Verdict, r run) []history.Violation {
 	var found []history.Violation
 	add := func(violations ...history.Violation) {

@@ -16,26 +16,26 @@
 //
 // An executor with more features implements Scheduler, Resetter, Hooker, Stater,
 // LoopTeller, Submitter, Counter or Closer. A guarantee that needs a missing interface is skipped with
-// "not supported: Hooker", and the result lists it so, never as passed. A guarantee whose
-// premise did not occur is inconclusive, which is not a pass either. Declare what the
-// executor does not promise: Without("G10", "no quiet period"). The kit calls Abandon of
-// an Abandoner at the end of each run.
+// "not supported: Hooker"; the result never lists it as passed. A guarantee whose premise did not
+// occur is inconclusive, which is not a pass either. Declare what the executor does not promise:
+// Without("G10", "no quiet period"). The kit calls Abandon of an Abandoner at the end of each run.
 //
 // The programs run in testing/synctest bubbles, where time is virtual: a quiet period of
 // an hour takes microseconds and is measured to the nanosecond. Use RealTime for an
 // executor that cannot run in a bubble, because it waits for the network or for a device.
 // Guarantees that only virtual time can check are then not supported.
 //
-// G14 plants panics in tasks. They kill the test binary of an executor that does not
-// recover. So G14 is checked last, and the panic's text lists the earlier failures. Either
-// recover in the loop, or declare Without("G14", "why"); then the programs for hooks and
-// futures (G6, G9) have no panics either.
+// The tasks in the programs for G14 panic. If the executor does not recover, such a panic
+// kills the test binary. So G14 is checked last, and the panic's text lists the earlier
+// failures. Either recover in the loop, or declare Without("G14", "why"); then the
+// programs for hooks and futures (G6, G9) have no panics either.
 //
 // # What it can find
 //
 // A pass means that nothing was found. Programs with a log find errors of logic, exactly
-// and with a trace; some use the whole API that the subject offers. The lock of the log
-// separates the calls, so there are also runs without it:
+// and with a trace; some use the whole API that the subject offers. Each call takes the
+// lock of the log, which keeps concurrent calls apart. So the kit also makes runs
+// without the log:
 //
 //   - G2, G3, G4, G6 and G9 have runs with many producers, a shutdown at the same time, and
 //     counts afterwards. An executor that checks its closed flag and then sends on a channel
@@ -49,15 +49,17 @@
 // The kit may miss a failure that needs two particular instructions to meet, or a memory
 // order that this processor does not show. With GOMAXPROCS=1 it misses any gap in which no
 // goroutine yields. Rounds makes the search longer, in proportion. HammerTime limits the
-// runs that race with the shutdown; the table of results says if that left some out.
+// time of the runs that race with the shutdown; if the limit left some of them out, the
+// table of results says so.
 //
-// Package subjects has executors with known mistakes, and docs/conformance.md how often the
-// kit catches each.
+// Package subjects has executors with known mistakes; docs/conformance.md says how often
+// the kit catches each.
 //
 // # Under chosen schedules
 //
-// The command interleave finds such failures. It runs the same test and the unchanged
-// source of the executor under schedules that it chooses, some thousands per second:
+// The command interleave finds failures that need two particular instructions to meet.
+// It runs the same test and the unchanged source of the executor under schedules that
+// it chooses, some thousands per second:
 //
 //	go install eventide/props/cmd/interleave
 //	interleave test -run TestConformance -schedules 10000
@@ -65,10 +67,10 @@
 // In a process of that command, Run and Check have no runs without the log. Each schedule
 // runs one small program, drawn from the seed of the schedule: one to three waves of up
 // to five goroutines with one to three calls each, and one or two shutdowns in the last
-// wave. A wave begins when nothing of the one before can run any more, so that no later
-// call wakes the loop for a stranded task. Every predicate judges the run. The first line
-// of a failure is the same for all schedules that show it; the program and the trace
-// follow.
+// wave. A wave begins only when no goroutine of the wave before can run any more: a later
+// call would wake the loop, and so hide a stranded task. Every predicate judges the run.
+// The first line of a failure is the same for all schedules that show it; the program and
+// the trace follow.
 //
 //   - The subtests of the guarantees are not run. Only narrows what is judged, and
 //     Without leaves a guarantee out. Rounds, Seed, Patience and RealTime have no effect.
@@ -79,8 +81,8 @@
 //   - The kit does not synchronise bodies, so -race reports bodies that the executor does
 //     not order; PlainVariable makes every body write one variable.
 //   - Small limits of the executor help: one or two workers, a short queue. Calls come 1
-//     ms, 10 ms, 100 ms, 1 s, 2 s, 5 s and 10 s after its construction, where its timers
-//     may expire; with -time mixed also at other times.
+//     ms, 10 ms, 100 ms, 1 s, 2 s, 5 s and 10 s after its construction, when its timers
+//     may expire; with -time mixed they also come at other times.
 //
 // The documentation of package core lists the guarantees by number. The kit has no
 // programs for G19 and for G21 to G23, which need a bounded queue, a group or channels.

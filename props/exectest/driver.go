@@ -301,7 +301,8 @@ func (p plantedPanic) Error() string {
 }
 
 // body returns the function that the driver gives to the executor. If a wrong executor runs
-// it again, it records that, and does not repeat its calls: a log has each label once.
+// the body again, the log shows the second run, but the body does not repeat its calls: a
+// log has each label once.
 func (d *driver) body(s step, kind history.Body) func() {
 	var ran atomic.Bool
 	return func() {

@@ -78,8 +78,8 @@ func (c *config) outside(cl *clause, guarantee string) *config {
 	return &own
 }
 
-// madeFor names, for the failure text of another guarantee, the clause whose program or
-// hammer it was.
+// madeFor names, in the failure text of another guarantee, the clause that the program
+// or hammer was made for. It is "" in a failure of the clause itself.
 func (cl *clause) madeFor(row *Row) string {
 	if cl.name == row.Guarantee {
 		return ""

@@ -14,8 +14,8 @@ type endurance struct {
 	calls     int // of each producer
 }
 
-// Each producer of an endurance has at most unfinishedTasks tasks that have not ended, and
-// gives up after retries refusals of one task.
+// Bounds of each producer of an endurance: the tasks that have not ended, and the retries
+// after refusals of one task, after which it gives up.
 const (
 	unfinishedTasks = 4
 	retries         = 50

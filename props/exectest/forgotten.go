@@ -7,9 +7,10 @@ import (
 	"eventide/props/history"
 )
 
-// noTimerForgotten is G7 for timers that never run: before the first shutdown call the loop
-// was free for some time after the deadline. The predicates judge only timers that began,
-// because a shutdown may cancel the others. In real time a busy machine delays any timer.
+// noTimerForgotten checks G7 for timers that never ran: it is a violation if the loop was
+// free for some time between the deadline and the first shutdown call. The predicates judge
+// only timers that began, because a shutdown may cancel the others. In real time a busy
+// machine delays any timer, so nothing is judged.
 func noTimerForgotten(r run) []history.Violation {
 	if !r.history.Rules.Virtual {
 		return nil
@@ -34,7 +35,7 @@ func firstStop(events []history.Event) time.Duration {
 			return events[i].At
 		}
 	}
-	return 0 // nothing is judged: no deadline is before it
+	return 0 // nothing is judged: no deadline is earlier
 }
 
 // waiting returns the deadlines, by label, of the accepted timers that never began and were

@@ -139,9 +139,9 @@ func (cl *clause) judgeStrike(c *config, k *strike) verdict {
 }
 
 // DefaultHammerTime is how long a guarantee may use runs without the log, unless
-// HammerTime or Rounds is given. An executor in this process needs a fraction of it. It
-// limits an executor behind a pipe, where a call takes 0.1 ms, and runs under the race
-// detector.
+// HammerTime or Rounds is given. An executor in this process needs a fraction of this
+// time. The limit matters for an executor behind a pipe, where a call takes 0.1 ms, and
+// under the race detector.
 const DefaultHammerTime = time.Second
 
 // hammer makes the clause's runs without the log until something breaks, and then fills
@@ -163,7 +163,8 @@ func (cl *clause) hammer(row *Row, factory func() Subject, c *config) {
 	}
 }
 
-// strikes makes the clause's strikes, or as many of them as there is time for.
+// strikes makes the clause's strikes until one of them breaks the clause's guarantee or
+// the time is over.
 func (cl *clause) strikes(row *Row, factory func() Subject, c *config, runs int) {
 	limit := c.hammerLimit(cl)
 	began := time.Now()
@@ -210,7 +211,7 @@ const (
 	enduranceStream = 3 << 32
 )
 
-// inProportion returns n, or, if Rounds is given, n in proportion to it.
+// inProportion returns n; if Rounds is given, it scales n like the number of programs.
 func (c *config) inProportion(cl *clause, n int) int {
 	if c.rounds == 0 || n == 0 {
 		return n
@@ -242,7 +243,7 @@ func (cl *clause) strike(factory func() Subject, c *config, h hammer) verdict {
 		if !k.run(c.settle(), c.realTime) {
 			return verdict{}
 		}
-		return cl.judgeStrike(c, k) // here, because the channels belong to the bubble
+		return cl.judgeStrike(c, k) // judged inside the bubble, because its channels belong to it
 	})
 	if hung && h.inside {
 		return verdict{}
@@ -297,9 +298,9 @@ func (cl *clause) unlogged(factory func() Subject, c *config, f func(Subject) ve
 	}
 }
 
-// patienceInside is how long a run may take in which a task calls Shutdown. If Execute
-// waits for room with a lock that Shutdown needs, and the queue is full, the loop waits
-// for itself.
+// patienceInside limits a run in which a task calls Shutdown. If the queue is full, and
+// Execute waits for room while it holds a lock that Shutdown needs, the loop waits for
+// itself.
 const patienceInside = 2 * time.Second
 
 // verdict is the judgement of a strike.

@@ -54,7 +54,7 @@ func (cl *clause) judge(c *config, r run) finding {
 	if cl.also != nil {
 		f.violations = append(f.violations, cl.also(r)...)
 	}
-	if len(f.violations) == 0 { // otherwise the counts may follow from what the log shows better
+	if len(f.violations) == 0 { // after a violation in the log, wrong counts may only be its consequence
 		f.violations = slices.Concat(startsLazily(r), nothingLeft(r), addsUp(r))
 	}
 	f.violations = slices.DeleteFunc(f.violations, func(v history.Violation) bool { return !c.judges(v.Guarantee) })
@@ -68,8 +68,9 @@ func (cl *clause) violation(text string) history.Violation {
 	return history.Violation{Guarantee: cl.name, Sentence: contract.Sentence(cl.name), Text: text}
 }
 
-// judges reports whether a breach of the guarantee counts: it was not declared with
-// Without, and, if the kit has a clause for it, that clause is selected and supported.
+// judges reports whether a breach of the guarantee counts. It counts if the guarantee
+// was not declared with Without and, if the kit has a clause for the guarantee, this
+// clause is selected and supported.
 func (c *config) judges(guarantee string) bool {
 	if _, declared := c.without[guarantee]; declared {
 		return false
@@ -109,7 +110,7 @@ func startsUnused(r run) []history.Violation {
 	if !r.done {
 		return []history.Violation{{
 			Guarantee: "G17", Sentence: "a shutdown starts a loop that never ran",
-			Text: "Done was not closed, though it is in a program that begins with a task",
+			Text: "Done was not closed, though it is closed in a program that begins with a task",
 		}}
 	}
 	return nil
@@ -128,7 +129,7 @@ func nothingLeft(r run) []history.Violation {
 }
 
 // addsUp is G20 as seen from outside, for every executor: each attempt was answered, and
-// each accepted task ran.
+// each accepted task ran or was cancelled.
 func addsUp(r run) []history.Violation {
 	t := r.history.Tally()
 	if !r.done || t.Attempts == t.Accepted+t.Refused && t.Accepted == t.Ended+t.Cancelled {

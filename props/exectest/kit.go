@@ -18,7 +18,7 @@ type clause struct {
 	predicates []string // the predicates whose premise its programs are made for
 	needs      []string // interfaces that it needs
 	virtual    bool     // it can be checked only in virtual time
-	exact      bool     // and not under chosen schedules, where operations take time
+	exact      bool     // with virtual: not under chosen schedules either, where operations take time
 	rounds     int
 	program    func(rng *rand.Rand, round int) program // the program of one round, from 0
 	whole      func(rng *rand.Rand, round int) program // in virtual time, the program of every second round
@@ -26,7 +26,7 @@ type clause struct {
 	wakers     int                                     // runs that search for lost wake-ups, unless Rounds is given
 	tasks      int                                     // of one long run, unless Rounds is given
 	extra      func(run) []history.Violation           // judges what the log does not show
-	also       func(run) []history.Violation           // the same, and does not count as exercise of the guarantee
+	also       func(run) []history.Violation           // like extra, but does not count as exercise of the guarantee
 	counts     bool                                    // count the goroutines of its runs exactly
 	control    func() program                          // a program that must end; otherwise the clause is inconclusive
 	abrupt     bool                                    // bodies panic, which may end the process
@@ -64,10 +64,10 @@ func Check(factory func() Subject, opts ...Option) Result {
 	return r
 }
 
-// Run is Check as a test with one subtest per guarantee, which is skipped if the guarantee
-// is not supported or inconclusive. A breach that only the programs of another guarantee
-// show fails the test itself, after the subtests. Run returns the result for printing.
-// Where Check panics, Run fails the test at once.
+// Run checks the executor like Check, in one subtest per guarantee. It skips the subtest
+// of a guarantee that is not supported or inconclusive. If only the programs of another
+// guarantee show a breach, the test itself fails, after the subtests. Run returns the
+// result for printing. Where Check panics, Run fails the test at once.
 func Run(t *testing.T, factory func() Subject, opts ...Option) Result {
 	t.Helper()
 	if control.Chosen() {

@@ -132,9 +132,9 @@ func Rounds(n int) Option {
 	}
 }
 
-// HammerTime sets how long, in real time, each guarantee may use runs without the log that
-// race with the shutdown. If the time is over before all of them were made, the table of
-// results says how many were.
+// HammerTime sets how long, in real time, the runs without the log that race with the
+// shutdown may take for each guarantee. If this time ends before all planned runs were
+// made, the table of results has the number of runs that were judged.
 func HammerTime(d time.Duration) Option {
 	return func(c *config) {
 		c.give("HammerTime(%d)", d)
@@ -163,8 +163,8 @@ func QueueBound(n int) Option {
 	}
 }
 
-// Timers declares what a shutdown does with waiting timers. Without it the kit expects
-// nothing of them.
+// Timers declares what a shutdown does with waiting timers. Without this option the
+// kit does not judge what becomes of them.
 func Timers(p history.TimerPolicy) Option {
 	return func(c *config) {
 		c.give("Timers(history.%s)", p)
@@ -172,9 +172,9 @@ func Timers(p history.TimerPolicy) Option {
 	}
 }
 
-// Classify sets a function that returns the reason of a refusal for its error: one of
-// history's Refused outcomes. Without it refusals have no reason, and a refusal is wrong
-// only if no reason is possible.
+// Classify sets the function that maps the error of a refusal to its reason: one of
+// history's Refused outcomes. Without this option the kit does not know the reasons, and
+// a refusal is wrong only if no reason could justify it.
 func Classify(f func(error) history.Outcome) Option {
 	return func(c *config) {
 		c.give("Classify(classify)")

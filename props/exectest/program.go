@@ -58,9 +58,9 @@ func (p program) rest() time.Duration {
 	return 2 * sum
 }
 
-// rest returns how long a run of the program waits for Done. In a bubble that is exact. In
-// real time a busy machine may delay everything, so the run waits for half of the kit's
-// patience, unless the subject does not promise to terminate.
+// rest returns how long a run of the program waits for Done. In a bubble the time that the
+// program needs is exact. In real time a busy machine may delay everything, so the run
+// waits for half of the kit's patience, unless the subject does not promise to terminate.
 func (c *config) rest(p program) time.Duration {
 	if c.realTime && !c.chosen && c.judges("G15") {
 		return max(p.rest(), c.patience/2)
@@ -68,7 +68,8 @@ func (c *config) rest(p program) time.Duration {
 	return p.rest()
 }
 
-// linger returns for how long bodies could still run after Done, if they wrongly do.
+// linger returns how long a run waits after Done, so that bodies that wrongly still run
+// are recorded.
 func (c *config) linger(p program) time.Duration {
 	if c.realTime {
 		return unit

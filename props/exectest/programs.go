@@ -103,8 +103,8 @@ func relayed(rng *rand.Rand, _ int) program {
 	return program{append(actors, []step{patient()})}
 }
 
-// closing tries before, during and after the shutdown, from outside and from
-// a task.
+// closing submits tasks before, during and after the shutdown, from outside and
+// from a task.
 func closing(rng *rand.Rand, round int) program {
 	var l labels
 	var tries []step

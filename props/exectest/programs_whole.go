@@ -8,8 +8,9 @@ import (
 )
 
 // everything returns a generator of programs that use the whole API: waves of goroutines
-// that make any calls, at round times. Calls that the subject does not have are left out
-// by the driver. In real time they would take long. If abrupt is true, bodies may panic or call Goexit.
+// that make any calls, at round times. The driver leaves out calls that the subject does not have. In
+// real time these programs would take long, so they run only in bubbles. If abrupt is true, bodies may
+// panic or call Goexit.
 func everything(abrupt bool) func(*rand.Rand, int) program {
 	m := menu{
 		ops: []history.Op{
@@ -38,8 +39,8 @@ func everything(abrupt bool) func(*rand.Rand, int) program {
 }
 
 // stopOffset moves the shutdown of a whole program away from the round times of its other
-// calls. A body that begins at the same time as the call may have been taken before or
-// after the shutdown, which the log of an executor without a tracer does not tell.
+// calls. If a body begins at the same time as the call, the log of an executor without a
+// tracer does not show whether the loop took the task before or after the shutdown.
 const stopOffset = 3700 * time.Microsecond
 
 // stops reports whether a step, or a step of a body, shuts down.

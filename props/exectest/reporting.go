@@ -35,7 +35,8 @@ func firstReported(cause, test string) string {
 }
 
 // tell reports the row to t. For a cause that another test has reported it prints two
-// lines. It bounds a long report, of which go test -artifacts keeps everything.
+// lines. It prints only the beginning of a long report; go test -artifacts keeps the
+// whole report in a file.
 func (row Row) tell(t *testing.T, c *config) {
 	t.Helper()
 	switch row.Status {

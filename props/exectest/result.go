@@ -31,7 +31,7 @@ type Row struct {
 	Exercised int    // how often the premise of the guarantee occurred
 	Programs  int    // how many programs were run
 	Hammers   int    // how many runs without the log were judged
-	Planned   int    // how many runs without the log there were to be: fewer are judged if HammerTime is over, or the subject does not terminate
+	Planned   int    // how many runs without the log were planned; Hammers is smaller if HammerTime ended, or the subject did not terminate
 	Text      string // Fail: the breach and the program; NotSupported: what is missing
 	Report    string // Fail: the full report, including the breach
 	cause     string // Fail: equal for failures with the same cause
@@ -87,8 +87,9 @@ func (r Result) String() string {
 
 const tableLine = "%-4s %-13s %9s  %s\n"
 
-// says returns the last column: the sentence, with what is missing; or the breach, which
-// has its own sentence.
+// says returns the last column: for a failure the breach, which begins with a sentence
+// of its own; otherwise the sentence of the guarantee and, if something is missing,
+// what.
 func (row Row) says() string {
 	switch {
 	case row.Status == Fail:

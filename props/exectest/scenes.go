@@ -8,9 +8,9 @@ import (
 	"eventide/props/history"
 )
 
-// scene is a small program for a chosen schedule: waves of actors, each begun when
-// nothing of the one before can run. So no later call wakes the loop for a stranded task.
-// The last wave shuts down.
+// scene is a small program for a chosen schedule: waves of actors. A wave begins only
+// when no goroutine of the wave before can run, so that no later call wakes the loop for
+// a stranded task. The last wave shuts down.
 type scene []program
 
 // menu is the set of calls that a scene is drawn from, as far as the subject has them.

@@ -9,8 +9,8 @@ import (
 // a race shows only in some runs.
 const attempts = 5
 
-// Bounds of the search for a smaller program: how many it tries, and how many calls their
-// runs make together. The second bound is for programs of hundreds of calls.
+// Bounds of the search for a smaller program: the programs that it tries, and the calls
+// of all their runs. The second bound is for programs of hundreds of calls.
 const (
 	maxShrinks     = 400
 	maxShrinkCalls = 60_000
@@ -34,7 +34,7 @@ func (cl *clause) shrink(guarantee string, factory func() Subject, c *config, p 
 }
 
 // stillBroken runs the program until it breaks the guarantee, or often enough to count as
-// correct. It takes the calls that the runs make from calls.
+// correct. It subtracts the number of calls of its runs from calls.
 func (cl *clause) stillBroken(guarantee string, factory func() Subject, c *config, p program, calls *int) (finding, bool) {
 	if !p.wellFormed() {
 		return finding{}, false

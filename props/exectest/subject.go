@@ -34,9 +34,9 @@ type Resetter interface {
 type Timer interface {
 	// Cancel ends the timer and reports true if its task has not begun and never will.
 	Cancel() bool
-	// Reset moves the deadline to delay from now and reports true, or changes nothing and
-	// reports false: the task has begun, or the timer was cancelled, or a shutdown has
-	// decided what happens to it.
+	// Reset moves the deadline to delay from now and reports true. It changes nothing and
+	// reports false if the task has begun, the timer was cancelled, or a shutdown has
+	// decided what happens to the timer.
 	Reset(delay time.Duration) bool
 }
 

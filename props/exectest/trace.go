@@ -51,7 +51,7 @@ func (t *trace) close() {
 //go:norace
 func (t *trace) now() time.Duration { return control.Now() - t.start }
 
-// Add is as in history.Log.
+// Add implements recorder.
 //
 //go:norace
 func (t *trace) Add(e history.Event) int {
@@ -62,7 +62,7 @@ func (t *trace) Add(e history.Event) int {
 	e.At = t.now()
 	e.N = len(t.events) + 1
 	if e.Stats != nil {
-		stats := *e.Stats // a copy: the detector knows which goroutine wrote the original
+		stats := *e.Stats // the detector sees no write of this copy, so it reports no race when the judge reads it
 		e.Stats = &stats
 	}
 	t.events = append(t.events, e)

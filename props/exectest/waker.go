@@ -26,7 +26,7 @@ type wakingWay int
 
 const (
 	loneWaker   wakingWay = iota // submits, waits for the task, and submits again
-	sleepWindow                  // the same, but spins for the task, and then for a while that sweeps the window
+	sleepWindow                  // the same, but spins until the task begins, and then for a while that is longer in each round
 	roundTrip                    // two subjects pass a task back and forth
 )
 
@@ -99,7 +99,7 @@ func (w waker) wake(s Subject) (text string, exercised int) {
 	return "", exercised
 }
 
-// wait is what became of one submission.
+// wait is the outcome of one submission.
 type wait struct {
 	refused, never bool
 	late           time.Duration
@@ -149,8 +149,8 @@ func spin(steps int) {
 	}
 }
 
-// roundTrips passes a task back and forth: each body submits the next one to the other
-// subject, which has just fallen asleep, or is about to.
+// roundTrips passes a task back and forth: each body submits the next task to the
+// other subject, which has just fallen asleep or is about to.
 func (w waker) roundTrips(a, b Subject) (text string, exercised int) {
 	var hops atomic.Int64
 	var refused atomic.Bool
