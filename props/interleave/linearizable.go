@@ -36,13 +36,13 @@ const (
 	mostOps     = 4 // of a thread
 )
 
-// Linearizable fails the test if a concurrent history of an object has no order of its
-// operations that the model allows and that keeps operations that do not overlap in
-// order. Each schedule has a program of its own: two or three goroutines with one to
-// four operations each, drawn from the seed of the schedule. The command leaves out
-// operations of a program that fails, and simplifies arguments, while it fails on some
-// schedule. fresh makes the object, and
-// model is the state of the model at that moment.
+// Linearizable runs concurrent operations on an object, and fails the test if their
+// history is not linearizable: no sequence of the operations gives the same results in
+// the model and keeps the order of operations that did not overlap. fresh makes the
+// object, and model is the state of the model of a fresh object. Each schedule has a
+// program of its own: two or three goroutines with one to four operations each, drawn
+// from the seed of the schedule. If a program fails, the command leaves out operations
+// and simplifies arguments as long as the program still fails on some schedule.
 //
 // Linearizable fails the test at once in a process that is not controlled.
 func Linearizable[S, M any](t *testing.T, fresh func() S, model M, ops []Op[S, M]) {
@@ -62,8 +62,9 @@ func Linearizable[S, M any](t *testing.T, fresh func() S, model M, ops []Op[S, M
 	}
 }
 
-// askedProgram is the program that the command asks for, when it looks for the smallest
-// one that fails, or a new one from the seed of the schedule.
+// askedProgram returns the program that the command asks for when it looks for the
+// smallest program that fails, and otherwise a new program from the seed of the
+// schedule.
 func askedProgram() (protocol.Program, error) {
 	if text := os.Getenv(protocol.EnvProgram); text != "" {
 		return protocol.ParseProgram(text)
@@ -102,8 +103,8 @@ func (p program[S, M]) String() string {
 	return b.String()
 }
 
-// drawProgram draws a program from a seed, without the operations that are left out, and
-// enters its sizes into the shape.
+// drawProgram draws a program from the seed of the shape, without the operations that
+// the shape leaves out, and sets the sizes of the shape.
 func drawProgram[S, M any](ops []Op[S, M], shape *protocol.Program) program[S, M] {
 	r := rand.New(rand.NewPCG(shape.Seed, 0))
 	p := make(program[S, M], 2+r.IntN(mostThreads-1))
@@ -130,7 +131,8 @@ func drawProgram[S, M any](ops []Op[S, M], shape *protocol.Program) program[S, M
 // examples is how many arguments simplest looks at.
 const examples = 32
 
-// simplest is the argument with the shortest and then least text among a few.
+// simplest draws a few arguments and returns the one with the shortest text, and among
+// equally short texts the least.
 func simplest(args *rapid.Generator[any]) any {
 	best := args.Example(0)
 	for i := 1; i < examples; i++ {

@@ -52,7 +52,7 @@ func TestStateIsKept(t *testing.T) {
 	dir := module(t, "x_test.go", lost, "y/y_test.go", strings.Replace(healthy, "package x", "package y", 1))
 	args := []string{"test", "-v", "-state", "out/state.json", "-schedules", "100", "./..."}
 	want(t, driver.ExitFinding, args, "1 updates of 2", "--- PASS: TestHealthy")
-	out := want(t, driver.ExitFinding, args, "1 updates of 2", "--- PASS: TestHealthy", "kept in out/state.json: nothing that it is made from has changed")
+	out := want(t, driver.ExitFinding, args, "1 updates of 2", "--- PASS: TestHealthy", "kept in out/state.json: the binary, testdata and options have not changed")
 	if n := strings.Count(out, "kept in "); n != 2 {
 		t.Errorf("%d tests are kept, want 2\n%s", n, out)
 	}

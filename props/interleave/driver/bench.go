@@ -63,8 +63,8 @@ func (s *session) measure(b *builder, race bool) error {
 	return s.measureProcesses(planted, p, kind)
 }
 
-// rate prints schedules per second by the clock, and per second of processor time: on a
-// machine with other work the second figure is the one to compare.
+// rate prints the schedules per second of elapsed time and per second of processor
+// time. On a machine with other work compare the second figure.
 func (s *session) rate(what string, n uint64, took, cpu time.Duration) {
 	fmt.Fprintf(s.opts.Stdout, "%-52s %10.0f schedules/s %10.0f of processor time\n", what, float64(n)/took.Seconds(), float64(n)/cpu.Seconds())
 }

@@ -30,11 +30,11 @@ func (b *budget) share() time.Duration {
 	return share
 }
 
-// unused gives back what a test left of its share. A test that needed more than its share
-// passes less than 0, and takes it from the others.
+// unused gives back what a test left of its share. For a test that needed more than its
+// share d is negative, and the excess is taken from the other tests.
 func (b *budget) unused(d time.Duration) { b.spend(-d / time.Duration(b.workers)) }
 
-// spend takes time that no test has.
+// spend takes from the budget time that is not part of any share.
 func (b *budget) spend(d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -43,8 +43,8 @@ func (b *budget) spend(d time.Duration) {
 	}
 }
 
-// plain is how long the run without control of a package with so many tests may take: half
-// of what its tests have. 0 is no limit.
+// plain limits the run without control of a package with that many tests to half of the
+// budget of its tests. 0 is no limit.
 func (b *budget) plain(tests int) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -53,15 +53,16 @@ func (b *budget) plain(tests int) time.Duration {
 
 // Limits of a run with a budget.
 const (
-	budgetGrace = time.Second      // how long a schedule may go on when the time of its test is over
-	traceLimit  = 10 * time.Second // of the repetition that a report is made of
+	budgetGrace = time.Second      // how long a schedule may still run after the time of its test is over
+	traceLimit  = 10 * time.Second // of the repetition from which a report is made
 )
 
-// timed says whether findings take their time from the budget of the test. Without
-// Options.Budget the time of a search is no promise, and Hunt wants the smallest schedule.
+// timed says whether findings take their time from the budget of the test. It is false
+// without Options.Budget, where the time of a search is not promised, and in Hunt, which
+// wants the smallest schedule.
 func (s *search) timed() bool { return s.opts.Budget > 0 && s.budget > 0 && !s.opts.hunting }
 
-// spare is what the test has left of a budget, less than 0 if it took more.
+// spare is the rest of the budget of the test; it is negative if the test took more.
 func (s *search) spare() time.Duration {
 	if s.timed() {
 		return s.budget - s.spent - s.confirming
@@ -69,7 +70,7 @@ func (s *search) spare() time.Duration {
 	return s.budget - s.spent
 }
 
-// minimiseBy is when minimising ends that begins now.
+// minimiseBy is the time at which minimising must end if it begins at begin.
 func (s *search) minimiseBy(begin time.Time) time.Time {
 	if s.timed() {
 		return begin.Add(min(minimiseLimit, max(s.spare(), 0)))
@@ -80,7 +81,8 @@ func (s *search) minimiseBy(begin time.Time) time.Time {
 // tooLate says whether nothing is left for a finding but to repeat it once.
 func (s *search) tooLate(begin time.Time) bool { return s.timed() && time.Since(begin) >= s.spare() }
 
-// cutOff makes processes of once end by then if there is a budget.
+// cutOff sets the time at which processes started by once are killed, if there is a
+// budget.
 func (s *search) cutOff(then time.Time) {
 	if s.timed() {
 		s.onceBy = then

@@ -26,8 +26,8 @@ type builder struct {
 // errBuild is wrapped by the error of a package that does not compile.
 var errBuild = errors.New("build failed")
 
-// compile compiles the test binary of p. The binary stays in the cache: the go command
-// leaves it as it is while nothing that it was made from has changed.
+// compile compiles the test binary of p. The binary stays in the cache. The go command
+// does not write it again as long as its sources and flags are the same.
 func (b *builder) compile(p *pkg) error {
 	key := sha256.Sum256([]byte(strings.Join(append([]string{p.ImportPath, p.Dir, b.hash, b.tool.Version}, b.args()...), "\x00")))
 	dir := filepath.Join(b.dir, fmt.Sprintf("%x", key[:8]))
@@ -95,7 +95,7 @@ func (b *builder) list(p *pkg, run, skip runPattern) (others []string, err error
 		return nil, inputError("%s: the tests cannot be listed: %w\n%s", p.ImportPath, err, bytes.TrimSpace(errs.Bytes()))
 	}
 	seen := map[string]bool{}                      // a TestMain may run the tests twice
-	for name := range strings.Lines(string(out)) { // with what TestMain prints in between
+	for name := range strings.Lines(string(out)) { // TestMain may print other lines in between
 		if name = strings.TrimSpace(name); !testName.MatchString(name) || seen[name] {
 			continue
 		}

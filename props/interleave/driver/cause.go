@@ -22,7 +22,7 @@ type cause struct {
 	Where   []string // the stacks' first frames outside of the standard library, sorted
 }
 
-// key has the numbers of the message left out, because counters and addresses differ
+// key leaves the numbers of the message out, because counters and addresses differ
 // between schedules that fail for one reason.
 func (c cause) key() string {
 	return c.Verdict + "\n" + normalise(c.Message) + "\n" + strings.Join(c.Where, "\n")
@@ -33,8 +33,8 @@ func (c cause) same(d cause) bool {
 	return c.Verdict == d.Verdict && normalise(c.Message) == normalise(d.Message)
 }
 
-// like says whether d has the verdict and the message of c, whatever the lines are that
-// the message names: the source has changed since c was written down.
+// like says whether d has the verdict and the message of c, without line numbers: the
+// source may have changed since c was recorded.
 func (c cause) like(d cause) bool {
 	text := func(message string) string {
 		return normalise(sourceLine.ReplaceAllStringFunc(message, func(at string) string { return at[:strings.LastIndexByte(at, ':')] }))
@@ -50,7 +50,8 @@ func (c cause) short() string {
 	return c.Verdict
 }
 
-// endless says whether the limit of operations told the cause: the schedule does not end.
+// endless says whether the cause is that the schedule reached the limit of operations and
+// did not end.
 func (c cause) endless() bool {
 	return c.Verdict == protocol.Livelock || c.Verdict == protocol.Starvation
 }
@@ -212,8 +213,8 @@ func inStandardLibrary(file string) bool {
 var underRoot atomic.Pointer[string]
 
 // file is the name of a source file in a cause and in a report: relative to the module,
-// so that it is the same in every checkout, and else below the directory that holds the
-// module cache or the like.
+// so that it is the same in every checkout. In the module cache it is relative to
+// pkg/mod. Elsewhere it is the last directory and the base name.
 func (p *pkg) file(name string) string {
 	if rest, ok := strings.CutPrefix(name, p.Root+"/"); ok && p.Root != "" {
 		return rest

@@ -2,8 +2,8 @@
 
 package driver
 
-// The command runs on Linux. Elsewhere the package builds, and a process that comes to
-// no operation counts as one that hangs.
+// The command runs on Linux. Elsewhere the package only builds: a process that makes no
+// operation counts as hung.
 
 func childOf(int) string { return "" }
 

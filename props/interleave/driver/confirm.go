@@ -11,8 +11,8 @@ type repeatState int
 
 const (
 	repeatsMinimal  repeatState = iota // by its minimal switches
-	repeatsBySeed                      // by seed, strategy and number: it has too many switches, or depends on more than them
-	repeatsUntried                     // nobody knows: the time was over
+	repeatsBySeed                      // by seed, strategy and number: the finding has too many switches, or depends on more than its switches
+	repeatsUntried                     // not known: the time was over before the repetition
 	repeatsByPrefix                    // after earlier schedules in the same process: state of the process
 	repeatsNot
 )
@@ -68,7 +68,7 @@ func (s *search) confirm(f *found, e *ending) error {
 	return drawn.prefix(f)
 }
 
-// prefix looks for the fewest schedules that have to run before in the same process.
+// prefix looks for the fewest schedules that have to run before f in the same process.
 func (s *search) prefix(f *found) error {
 	f.state = repeatsNot
 	f.replay, f.printed = f.first, f.output
@@ -123,7 +123,7 @@ func (s *search) bySeed(f *finding, clock string) protocol.Request {
 	r := s.base()
 	r.First, r.Seed, r.Fair, r.Longest, r.Time, r.Cold = f.Number, f.Seed, f.Fair, f.Longest, clock, f.Cold
 	if r.Strategy = f.Strategy; f.Warm {
-		r.Strategy = protocol.StrategyReplay // which takes the default at every decision
+		r.Strategy = protocol.StrategyReplay // a replay without switches takes the default at every decision
 	}
 	if f.Early {
 		r.Time = protocol.TimeEarly
@@ -176,7 +176,7 @@ func (s *search) trace(f *found, count uint64) error {
 }
 
 // endlessSteps are the operations of the trace of a schedule that does not end. A trace
-// up to the limit of a schedule has millions, and shows no more.
+// up to the limit of a schedule has millions of operations and shows nothing further.
 const endlessSteps = 20000
 
 // traced runs a request that has shown a cause, with its operations.

@@ -9,9 +9,9 @@ import (
 	"eventide/props/interleave/protocol"
 )
 
-// A coverage adds up the counts of a search's processes. Shards add up to the coverage
-// of one search, but for classes and pairs: each process counts its own, so the largest
-// number is a lower bound.
+// A coverage adds up the counts of a search's processes. The coverages of shards add up
+// to that of one search, except for classes and pairs: each process counts its own, so
+// the largest count is a lower bound.
 type coverage struct {
 	Schedules, Steps, Decisions uint64
 	Classes                     uint64
@@ -114,13 +114,14 @@ func (c *coverage) unseen() float64 {
 	return float64(c.Singles) / float64(c.Most)
 }
 
-// granted is the chance with which the schedules of PCT would have shown a bug of a
-// depth, if there is one: 1 - e^-s for the sum s of their chances is a lower bound.
+// granted is a lower bound of the chance that the schedules of PCT would have shown a
+// bug of the depth, if there is one: 1 - e^-s, where s is the sum of the chances of the
+// schedules.
 func (c *coverage) granted(depth int) float64 {
 	return -math.Expm1(-float64(c.PCT[depth-2]) / protocol.PCTUnit)
 }
 
-// lines say how much was covered, for a reader of -v and of a failure.
+// lines say how much was covered. They are printed with -v and after a failure.
 func (c *coverage) lines(s *search) []string {
 	least := ""
 	if c.Processes > 1 {
@@ -169,7 +170,8 @@ func (c *coverage) grantedText() string {
 	return strings.Join(parts, ", ")
 }
 
-// uncontrolled counts what the scheduler does not control, with the first place of each.
+// uncontrolled returns the counts of events that the scheduler does not control, with
+// the first place of each kind.
 func (c *coverage) uncontrolled(p *pkg) string {
 	counts := []struct {
 		kind      string

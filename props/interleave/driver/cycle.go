@@ -8,8 +8,9 @@ import (
 	"eventide/props/interleave/protocol"
 )
 
-// waits says in a line for each goroutine that waits for ever where and for what, and
-// who holds it. The first line names a cycle.
+// waits returns a line for each goroutine that waits for ever: where and for what it
+// waits, and which goroutine holds that object. If there is a cycle, the first line
+// names it.
 func (t *timeline) waits(f *finding, p *pkg) []string {
 	holder := map[uint64]uint64{}
 	waiting := map[uint64]protocol.Goroutine{}
@@ -63,7 +64,7 @@ func (t *timeline) wait(g protocol.Goroutine, holder map[uint64]uint64, p *pkg) 
 		fmt.Fprintf(&b, " at %s", at)
 	}
 	if g.State == condWait {
-		return b.String() // its object is the mutex that it gave back
+		return b.String() // its object is the mutex that Wait has unlocked
 	}
 	if h, ok := holder[g.Object]; ok && g.Object != 0 && h != g.Number {
 		fmt.Fprintf(&b, ", which g%d holds", h)
@@ -102,8 +103,9 @@ func (t *timeline) laneName(g uint64) string {
 	return ""
 }
 
-// findCycle returns goroutines of which each waits for a lock that the next one holds,
-// and the last one for a lock of the first; nil if there are none.
+// findCycle returns a cycle of goroutines: each waits for a lock that the next one
+// holds, and the last one waits for a lock of the first. It returns nil if there is no
+// cycle.
 func findCycle(waiting map[uint64]protocol.Goroutine, holder map[uint64]uint64) []uint64 {
 	for start := range waiting {
 		path := []uint64{}

@@ -15,7 +15,7 @@ var controlled = []string{
 	"package sync: Mutex, RWMutex, Cond, WaitGroup, Once, Map, Pool; package sync/atomic",
 	"package time and deadlines of package context: virtual time",
 	"chance: map order, math/rand, hash seeds",
-	"with -race: the race detector sees each schedule, and hand-overs do not order anything for it",
+	"with -race: the race detector sees each schedule; a switch from one goroutine to another orders nothing for the detector",
 }
 
 var uncontrolled = []string{
@@ -23,7 +23,7 @@ var uncontrolled = []string{
 	"calls of C functions: packages that use cgo are refused",
 	"garbage collections that the test asks for: they are counted",
 	"examples, fuzz tests and benchmarks: they are not explored",
-	"plain loads and stores: no schedule is chosen by them; -race reports their races",
+	"plain loads and stores: goroutines are not switched at them; -race reports their races",
 }
 
 // Doctor looks for each planted bug with this toolchain, and prints what is controlled.

@@ -94,8 +94,8 @@ func (s *session) limits(left *budget) (uint64, time.Duration) {
 	return limit, share
 }
 
-// keep writes the replay file of a finding, below testdata if the options ask for it,
-// and else into the cache.
+// keep writes the replay file of a finding: below testdata if the options ask for it,
+// otherwise into the cache.
 func (s *session) keep(x *search, f *found) error {
 	if f.state == repeatsNot || f.kept != nil {
 		return nil
@@ -134,8 +134,8 @@ func (s *search) undecided() bool {
 	return len(s.found) == 0 && (s.stopped == stoppedByTimeout || s.stopped == stoppedByClose || c.Schedules <= c.Undecided)
 }
 
-// notices say what was not controlled, and what the reader must know of a test that
-// passed. They are shown without -v.
+// notices list what was not controlled, and what the reader must know even about a test
+// that passed. They are shown without -v too.
 func (s *session) notices(x *search) []string {
 	c := &x.covered
 	var lines []string
@@ -246,7 +246,8 @@ func (p *pkg) selects(name string) bool {
 	return false
 }
 
-// introduce begins the suite of a package with what is known before its tests.
+// introduce begins the suite of a package with the outcomes of its replay files and the
+// names of examples and fuzz tests that are not explored.
 func (s *session) introduce(r *pkgRun, out *suite) {
 	for _, one := range r.replays {
 		s.addReplay(r, out, one)
@@ -257,7 +258,8 @@ func (s *session) introduce(r *pkgRun, out *suite) {
 	}
 }
 
-// summarise ends the suite of a package, which has the results of its tests.
+// summarise sets the result and the last line of a suite that has the results of all
+// its tests.
 func (s *session) summarise(r *pkgRun, out *suite) {
 	for _, t := range out.tests {
 		if t.result == "fail" {
@@ -270,7 +272,8 @@ func (s *session) summarise(r *pkgRun, out *suite) {
 	}
 }
 
-// addReplay adds the outcome of a replay file to the suite. A reproduced one fails.
+// addReplay adds the outcome of a replay file to the suite. A finding that is
+// reproduced is a failure.
 func (s *session) addReplay(r *pkgRun, out *suite, one *replayed) {
 	result := &testResult{name: one.replay.Test, result: "pass"}
 	line := fmt.Sprintf("regression %s: %s: %s", filepath.Base(one.file), one.outcome, one.why)

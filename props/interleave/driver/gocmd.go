@@ -149,5 +149,5 @@ func trimCache(now time.Time) {
 // use marks an entry of the cache as used.
 func use(name string) {
 	now := time.Now()
-	_ = os.Chtimes(name, now, now) // the entry is then removed early, and made again
+	_ = os.Chtimes(name, now, now) // after an error trimCache removes the entry too early, and it is made again
 }

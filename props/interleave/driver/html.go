@@ -73,8 +73,8 @@ func (t *timeline) pictureRow(r row, column int) picture.Row {
 	return out
 }
 
-// markBreach makes the last row with a note the breach, and, if no row has one, adds a row
-// that says how the schedule ended.
+// markBreach marks the last row with a note as the breach. If no row has a note, it adds a
+// row that says how the schedule ended.
 func markBreach(t *picture.Timeline, verdict string) {
 	for i := len(t.Rows) - 1; i >= 0; i-- {
 		if t.Rows[i].Kind == picture.Cited {

@@ -12,7 +12,8 @@ const huntBudget = time.Minute
 
 // Hunt searches until each test has one finding or the budget ends, and writes a
 // regression file for each finding into the package's testdata/interleave. If the
-// clock of the options finds nothing, a second search lets timers expire early.
+// options name no clock and nothing is found, a second search with -time mixed lets
+// timers expire early.
 func Hunt(o Options) (int, error) {
 	o.Write, o.FailFast, o.hunting = true, true, true
 	if o.Budget == 0 && o.Schedules == 0 && o.Exhaust < 0 {
@@ -79,7 +80,7 @@ func ReplayFile(o Options, name string) (int, error) {
 }
 
 // packageDir is the directory of the package that a regression file belongs to; "" for
-// a file elsewhere, whose package the go command finds from the current directory.
+// a file elsewhere: the go command then finds the package from the current directory.
 func packageDir(name string) string {
 	abs, err := filepath.Abs(name)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // Merge joins the files of state of all shards of a run, prints the results as Test
 // does, and returns the exit code of the run. It returns an error if a shard is missing
-// or there twice, and if the shards have explored different sources.
+// or given twice, or if the shards have explored different sources.
 func Merge(o Options, names []string) (int, error) {
 	if err := o.complete(); err != nil {
 		return ExitInput, err
@@ -83,7 +83,7 @@ func readShards(names []string) ([]*state, error) {
 	return all, nil
 }
 
-// mergeTest joins what the shards have of one test.
+// mergeTest joins the results of one test from all shards.
 func mergeTest(parts []*keptTest, shards int) (*keptTest, error) {
 	if whole := slices.DeleteFunc(slices.Clone(parts), func(p *keptTest) bool { return p.elsewhere() }); len(whole) > 0 && len(whole) < len(parts) {
 		return mergeTest(whole, len(whole))
@@ -117,7 +117,8 @@ func mergeTest(parts []*keptTest, shards int) (*keptTest, error) {
 	return &k, nil
 }
 
-// addFindings adds the findings of another shard; those of one cause are one.
+// addFindings adds the findings of another shard. Findings with the same cause become
+// one.
 func (k *keptTest) addFindings(more []keptFinding) {
 next:
 	for _, f := range more {
@@ -131,7 +132,8 @@ next:
 	}
 }
 
-// worstResult is the result that says most: a failure before an undecided test.
+// worstResult is the more serious of two results: a failure is worse than an undecided
+// test.
 func worstResult(a, b string) string {
 	rank := map[string]int{"": 0, "pass": 0, "skip": 1, "fail": 2}
 	if rank[b] > rank[a] {

@@ -20,8 +20,9 @@ type minimiser struct {
 }
 
 // run looks for the fewest switches that show the cause of m. It returns false if no
-// list of switches shows it in a fresh process. The default schedule comes first, however
-// little time there is: a failure of it is no matter of schedules.
+// list of switches shows it in a fresh process. It tries the default schedule first,
+// however little time there is: if that fails, the failure does not depend on the
+// schedule.
 func (m *minimiser) run(of *finding) (bool, error) {
 	m.of = of
 	if ok, err := m.holds(of, nil); ok || err != nil {
@@ -78,10 +79,10 @@ func (m *minimiser) holds(of *finding, list []protocol.Switch) (bool, error) {
 	return m.search.repeats(r, 1, m.cause)
 }
 
-// limit bounds the operations of a candidate: one that has gone another way for so long
-// does not come back. The warm-up needs as many as it had, which may be more than those
-// of a schedule that fails at its start. A failure that the limit itself tells needs all
-// of it.
+// limit bounds the operations of a candidate: a candidate that has run so much longer
+// than the finding will not show its cause. The bound also has room for the largest
+// schedule so far, because the warm-up may be longer than a schedule that fails at its
+// start. If the cause is the limit of operations itself, the bound stays as it is.
 func (m *minimiser) limit(r *protocol.Request) {
 	if !m.cause.endless() {
 		r.Steps = 2*max(m.of.Steps, m.of.Largest) + 20000
@@ -102,8 +103,8 @@ func (m *minimiser) stopClock() error {
 	return err
 }
 
-// cutTail keeps the shortest beginning of the list that shows the cause: behind its last
-// switch, each goroutine runs until it has to wait.
+// cutTail keeps the shortest beginning of the list that shows the cause. After the last
+// switch of a list each goroutine runs until it has to wait.
 func (m *minimiser) cutTail() error {
 	for low := 0; low < len(m.list); {
 		var tails []protocol.Part
@@ -130,8 +131,8 @@ func (m *minimiser) cutTail() error {
 }
 
 // cutChunks leaves out chunks, from half of the list down to single switches, until no
-// single one can be left out. What follows a chunk that could be left out is tried in
-// larger chunks first, because switches that are not needed come in rows.
+// single one can be left out. After a chunk that could be left out, larger chunks are
+// tried first, because switches that are not needed are often neighbours.
 func (m *minimiser) cutChunks() error {
 	for size := (len(m.list) + 1) / 2; size > 0; size /= 2 {
 		for again := true; again && !m.over(); {
@@ -147,15 +148,15 @@ func (m *minimiser) cutChunks() error {
 				}
 				from = parts[i].From
 				m.leaveOut(parts[i])
-				again = size == 1 // a switch may have been needed only for one behind it
+				again = size == 1 // a switch may have been needed only for a later one that is now left out
 			}
 		}
 	}
 	return nil
 }
 
-// chunks are the parts from a place up to another: eight, four and two chunks at the
-// place, then one chunk after the other.
+// chunks returns the parts of the list to try: first eight, four and two chunks at
+// from, then one chunk after the other up to to.
 func chunks(from, to, size int) []protocol.Part {
 	var parts []protocol.Part
 	for n := 8 * size; n > size; n /= 2 {

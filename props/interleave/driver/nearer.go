@@ -8,8 +8,8 @@ import (
 
 // Limits of the search for a smaller schedule of a finding.
 const (
-	nearerLimit = 2 * time.Second   // of processor time: a loaded machine is not to leave more switches
-	nearerRest  = minimiseLimit / 4 // of the time for minimising, that stays for the smaller schedule
+	nearerLimit = 2 * time.Second   // of processor time, so that load on the machine does not leave more switches
+	nearerRest  = minimiseLimit / 4 // of the time for minimising: reserved for cutting the smaller schedule
 	nearerFirst = 64                // schedules of the first process; each has twice as many as the one before
 	nearerMost  = 1 << 16           // schedules, if more than a few switches are left
 	nearerFew   = 1 << 12           // schedules, if a few are left
@@ -18,10 +18,11 @@ const (
 )
 
 // nearer looks for another schedule with the cause of m that has fewer switches than the
-// list, among schedules that take the default but at a few places. A schedule that was
-// drawn at random in each decision reaches its failure by a way on which almost every
-// switch is needed for the next, so that none can be left out. known says that the list
-// shows the cause. The result is nil if there is none, and else repeats by its switches.
+// list, among schedules that take the default at all but a few decisions. In a schedule
+// that was drawn at random at each decision almost every switch is needed for the next
+// one, so that none can be left out. known says that the list shows the cause. nearer
+// returns nil if it finds no such schedule; a schedule that it returns repeats by its
+// switches.
 func (m *minimiser) nearer(known bool) (*finding, error) {
 	most, schedules := protocol.MaxSwitches, uint64(nearerMost)
 	if known {

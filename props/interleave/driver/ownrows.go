@@ -7,9 +7,9 @@ import "strings"
 const leastOwn = 3
 
 // keepOwn leaves out rows of source files that are not below root, the directory of the
-// module: what a dependency does says little of a test. Rows at which the turn was taken
-// away or at which a goroutine waits for ever stay, and so do all rows if the module has
-// none of its own.
+// module: what a dependency does says little about a test. Rows at which a goroutine was
+// interrupted or waits for ever stay. All rows stay if the module has fewer than
+// leastOwn rows of its own.
 func (t *timeline) keepOwn(root string) {
 	if root == "" {
 		return

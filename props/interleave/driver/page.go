@@ -197,7 +197,8 @@ func (p *page) list(rows []row, lanes []lane) {
 	}
 }
 
-// cell is a row as its column shows it. The file is named where there are several.
+// cell is the text of a row in its column. It names the file if the rows are from
+// several files.
 func (t *timeline) cell(r row) string {
 	if r.moved {
 		return fmt.Sprintf("-- before %s: g%d runs --", t.place(r), r.to)
@@ -231,8 +232,7 @@ func (t *timeline) oneFile() string {
 	return file
 }
 
-// fold leaves out rows in the middle if there are more than most, and switches that
-// are followed by a switch of the same goroutine.
+// fold leaves out rows in the middle if there are more than most.
 func (t *timeline) fold(most int) (rows []row, left int) {
 	if len(t.rows) <= most {
 		return t.rows, 0
@@ -354,7 +354,7 @@ func (p *page) block(indent, text string) {
 	}
 }
 
-// quoted returns a word as a shell takes it.
+// quoted returns a word with the quotes that a shell needs.
 func quoted(word string) string {
 	if plainWord.MatchString(word) {
 		return word

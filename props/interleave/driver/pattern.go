@@ -36,8 +36,8 @@ func parsePattern(name, s string) (runPattern, error) {
 	return p, nil
 }
 
-// only returns the pattern that runs of the named test what p runs of it; "" if p
-// does not match the test.
+// only returns the pattern that limits p to the named test: it runs the subtests of
+// this test that p runs. It returns "" if p does not match the test.
 func (p runPattern) only(name string) string {
 	var parts []string
 	for _, alt := range p {

@@ -35,15 +35,16 @@ var (
 	startLine   = regexp.MustCompile(`\x16=== RUN   ([^/\s]+)$`)
 )
 
-// plain runs the selected tests of p twice in one process without control. The first
-// round shows tests that cannot run here at all. The second shows tests that cannot run
-// twice in one process, as schedules do. most is how long it may take; 0 is plainLimit.
+// plain runs the selected tests of p twice in one process without control. Tests that
+// fail in the first round cannot run here at all. Tests that fail only in the second
+// cannot run twice in one process, as schedules do. most limits the time; 0 is
+// plainLimit.
 func (o *Options) plain(p *pkg, most time.Duration) (*plainResult, error) {
 	return o.plainRun(p, o.Run, 2, most)
 }
 
 // plainRun runs the tests of p that match the pattern, rounds times in one process
-// without control, for at most so long; 0 is plainLimit.
+// without control, for at most the time most; 0 is plainLimit.
 func (o *Options) plainRun(p *pkg, pattern string, rounds int, most time.Duration) (*plainResult, error) {
 	limit := min(plainLimit, o.Timeout/3)
 	if most > 0 {

@@ -121,7 +121,7 @@ func refuseCgo(tool *toolchain, o *Options, p *pkg) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return inputError("%s: %w, and is used by %s; CGO_ENABLED=0 builds without it where the packages can do without", p.ImportPath, errCgo, strings.Join(names, ", "))
+	return inputError("%s: %w, and is used by %s; CGO_ENABLED=0 builds without cgo if the packages do not need it", p.ImportPath, errCgo, strings.Join(names, ", "))
 }
 
 func (p *pkg) hasTests() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }

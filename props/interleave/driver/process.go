@@ -53,7 +53,7 @@ type process struct {
 	most    time.Duration // after which the process is killed, and has found nothing; 0 is no limit
 }
 
-// An ending is how a process ended, and all that it said.
+// An ending is how a process ended, and all records that it wrote.
 type ending struct {
 	pkg     *pkg
 	finding *finding
@@ -248,7 +248,7 @@ func (o *Options) testFlags(pattern string) []string {
 }
 
 // controlledEnv is the environment without a request: a driver that itself runs under
-// control must not hand its own request on.
+// control must not pass its own request to its processes.
 func controlledEnv() []string {
 	var env []string
 	for _, v := range os.Environ() {
@@ -259,8 +259,8 @@ func controlledEnv() []string {
 	return env
 }
 
-// A watchdog calls over if the counts stay the same for the limit, and kill, once, if it
-// says yes.
+// A watchdog calls over whenever the counts have stayed the same for the limit. When
+// over returns true, the watchdog calls kill, once.
 type watchdog struct {
 	mu        sync.Mutex
 	limit     time.Duration

@@ -32,7 +32,7 @@ func programOf(output string) (protocol.Program, bool) {
 type programShrinker struct {
 	search *search // explores smallest
 	cause  cause
-	ending *ending // that shows the cause for smallest; nil for the program as it was drawn
+	ending *ending // shows the cause for the smallest program; nil while that is the program as drawn
 	end    time.Time
 }
 
@@ -64,7 +64,8 @@ func (s *search) shrinkProgram(c cause, e *ending) (*search, *ending, error) {
 	return m.search, m.ending, nil
 }
 
-// fails says whether a schedule of the program shows the cause, and keeps it then.
+// fails says whether a schedule of the program shows the cause. If so, it keeps the
+// search and the ending.
 func (m *programShrinker) fails(p protocol.Program) (bool, error) {
 	if time.Now().After(m.end) {
 		return false, nil

@@ -9,7 +9,7 @@ import (
 	"eventide/props/interleave/protocol"
 )
 
-// An Outcome is what came of a replay file.
+// An Outcome is the result of running a replay file.
 type Outcome int
 
 const (
@@ -89,8 +89,8 @@ func (b *builder) replay(p *pkg, file string, r *Replay) (*replayed, error) {
 	return out, nil
 }
 
-// warmUpFails says whether the process ended in its warm-up, with another failure than
-// the one that is wanted: it did not come to its schedules.
+// warmUpFails says whether the process ended in its warm-up, before its schedules, with
+// a failure other than the wanted one.
 func warmUpFails(e *ending, want cause) bool {
 	return e.finding != nil && e.finding.Warm && !e.cause().like(want)
 }
@@ -120,7 +120,7 @@ func (b *builder) explain(out *replayed, p *pkg, e *ending) error {
 	case unused > 0:
 		out.outcome, out.why = NotReproduced, fmt.Sprintf("%d of %d switches were not met, although nothing has changed: the test depends on more than its schedule", unused, len(r.Request.Switches))
 	default:
-		out.outcome, out.why = NotReproduced, "the test passes on this schedule, although nothing has changed: it depends on more than its schedule"
+		out.outcome, out.why = NotReproduced, "the test passes on this schedule, although nothing has changed: the test depends on more than its schedule"
 	}
 	return nil
 }

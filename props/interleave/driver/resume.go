@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// resume gives x what is kept of its test, and has it keep its state from now on. It
-// returns the test if nothing is left to do.
+// resume gives x the kept state of its test, and makes x keep its state from now on. It
+// returns the kept test if nothing is left to do.
 func (s *session) resume(x *search, about string) *keptTest {
 	if s.state == nil {
 		return nil
@@ -85,7 +85,7 @@ func (s *session) known(r *pkgRun) []*testResult {
 // again is the result of a test that is done.
 func (s *session) again(r *pkgRun, k *keptTest) *testResult {
 	s.countAll(r, k.Coverage.Schedules, len(k.Findings), k.Code)
-	return k.result(s.opts, fmt.Sprintf("kept in %s: nothing that it is made from has changed", s.opts.State))
+	return k.result(s.opts, fmt.Sprintf("kept in %s: the binary, testdata and options have not changed", s.opts.State))
 }
 
 // elsewhere says whether a search that cannot be divided belongs to another shard.

@@ -43,8 +43,7 @@ type pkgRun struct {
 // Test explores the tests of the packages, and returns the exit code of the command.
 // With Options.State it keeps what is done in that file: tests whose binary, testdata and
 // options have not changed since are not explored again, and a search that was cut off
-// goes on where it was.
-// An error is bad input, or a failure of the tool itself.
+// continues where it stopped. An error is bad input, or a failure of the tool itself.
 func Test(o Options) (int, error) {
 	s, err := newSession(&o)
 	if err != nil {
@@ -231,7 +230,7 @@ func (s *session) testPackage(r *pkgRun, out *suite, left *budget) error {
 	r.results = make([]*testResult, len(r.tests)*s.opts.Count)
 	errs := make([]error, len(r.results))
 	next := 0
-	ended := func(i int, result *testResult, err error) { // each test is shown behind those before it
+	ended := func(i int, result *testResult, err error) { // shows the tests in their order
 		showing.Lock()
 		defer showing.Unlock()
 		r.results[i], errs[i] = result, err
@@ -257,15 +256,15 @@ func (s *session) testPackage(r *pkgRun, out *suite, left *budget) error {
 	return nil
 }
 
-// worse keeps the exit code that says most.
+// worse keeps the more serious exit code.
 func (s *session) worse(code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.code = worst(s.code, code)
 }
 
-// worst is the exit code that says most: bad input before a finding, and a finding
-// before an undecided test.
+// worst is the more serious of two exit codes: bad input is worse than a finding, and a
+// finding is worse than an undecided test.
 func worst(a, b int) int {
 	rank := map[int]int{ExitNothing: 0, ExitUndecided: 1, ExitFinding: 2, ExitInput: 3}
 	if rank[b] > rank[a] {

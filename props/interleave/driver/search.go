@@ -18,7 +18,7 @@ type search struct {
 	budget     time.Duration // of the search, without minimising; 0 is none
 	until      time.Time     // of the package's run; zero is none
 	leaks      bool
-	cold       bool   // processes have no warm-up, because it fails
+	cold       bool   // processes have no warm-up, because the warm-up fails
 	largest    uint64 // operations of the largest schedule that passed
 	covered    coverage
 	found      []*found
@@ -26,8 +26,8 @@ type search struct {
 	confirming time.Duration       // spent on findings
 	onceBy     time.Time           // when a process of once is killed; zero is never
 	cpu        time.Duration       // processor time of the processes of once
-	alone      string              // what it printed when it failed alone without control; "" if it did not
-	plainCut   time.Duration       // after which a run without control was killed in this test
+	alone      string              // output of the test when it failed alone without control; "" if it did not fail so
+	plainCut   time.Duration       // time after which a run without control was killed during this test; 0 if it was not
 	stopped    string              // why the search ended before its limit; "" if it did not
 	program    string              // of interleave.Linearizable; "" draws one for each schedule
 	next       uint64              // place of the first schedule that has not run
@@ -174,8 +174,8 @@ func (s *search) left() (time.Duration, bool) {
 	return left, true
 }
 
-// stride is the distance of the numbers of two schedules in a row: the shards of a run
-// take turns. 0 is the default of the process, 1.
+// stride is the difference of the numbers of two consecutive schedules of this process,
+// because the shards of a run take turns. 0 is the default, 1.
 func (s *search) stride() uint64 {
 	if s.opts.Shard.Of <= 1 || s.opts.Exhaust >= 0 {
 		return 0
@@ -183,8 +183,8 @@ func (s *search) stride() uint64 {
 	return uint64(s.opts.Shard.Of)
 }
 
-// number is that of the schedule at a place among those of this shard, and position the
-// place of a number.
+// number returns the number of the schedule at a place among the schedules of this
+// shard. position is its inverse.
 func (s *search) number(place uint64) uint64 {
 	if s.stride() == 0 {
 		return place
@@ -202,8 +202,8 @@ func (s *search) share(n uint64) uint64 {
 	return (n + s.stride() - 1 - uint64(s.opts.Shard.Index)) / s.stride()
 }
 
-// mostInProcess is the most schedules of one process. State that a test leaves in its
-// process grows with each of them.
+// mostInProcess is the most schedules of one process. The bound limits the state that a
+// test leaves in its process.
 const mostInProcess = 1 << 20
 
 func (s *search) process(next uint64, budget time.Duration) *process {
@@ -231,7 +231,7 @@ func (s *search) process(next uint64, budget time.Duration) *process {
 	return p
 }
 
-// base is what all requests of the search have in common.
+// base is the part that all requests of the search have in common.
 func (s *search) base() protocol.Request {
 	return protocol.Request{Seed: s.seed, Program: s.program, Stride: s.stride(), IgnoreLeaks: !s.leaks, Time: protocol.TimeIdle, Net: s.opts.Net,
 		Faults: s.opts.Faults, Steps: s.opts.Steps, Largest: s.largest}
@@ -255,7 +255,7 @@ func (s *search) take(e *ending, from uint64) error {
 	for _, f := range s.found {
 		if f.cause.key() == c.key() {
 			f.times++
-			// What a leak in most schedules hides is searched for without leaks.
+			// A leak in most schedules hides other failures, so the search continues without leaks.
 			if c.Verdict == protocol.Leak && f.times == 3 {
 				s.leaks, s.cold = false, false
 			}
@@ -284,8 +284,8 @@ func (s *search) take(e *ending, from uint64) error {
 	return nil
 }
 
-// tryAlone runs the test alone, without control. A test that needs one that runs before
-// it fails.
+// tryAlone runs the test alone, without control. The test then fails if it depends on a
+// test that runs before it.
 func (s *search) tryAlone() error {
 	r, err := s.opts.plainRun(s.pkg, s.test.Pattern, 1, s.alonePlain())
 	if err == nil && r.state(s.test.Name) == plainFailed {
@@ -296,7 +296,7 @@ func (s *search) tryAlone() error {
 
 // failsOnlyAgain says whether f fails on the default schedule because the process ran the
 // test before: the same schedule passes in a process without a warm-up. The run without
-// control does not show such a test if another test of the package resets its state.
+// control cannot show this if another test of the package resets the state.
 func (s *search) failsOnlyAgain(f *found) (bool, error) {
 	if f.state != repeatsMinimal || len(f.repeat.Switches) > 0 || f.repeat.Cold {
 		return false, nil
@@ -308,11 +308,11 @@ func (s *search) failsOnlyAgain(f *found) (bool, error) {
 	return err == nil && e.finding == nil && !e.timeUp, err
 }
 
-// cause is that of the ending's finding.
+// cause returns the cause of the finding of e.
 func (e *ending) cause() cause { return causeOf(e.finding, e.output, e.pkg) }
 
-// same says whether an ending shows the cause c. The stacks may differ: goroutines that
-// have nothing to do with the failure wait elsewhere in a smaller schedule.
+// same says whether an ending shows the cause c. The stacks may differ: in a smaller
+// schedule, goroutines that have nothing to do with the failure may wait elsewhere.
 func (e *ending) same(c cause) bool {
 	return e.finding != nil && e.cause().same(c)
 }

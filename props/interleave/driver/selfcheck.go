@@ -38,7 +38,7 @@ var planted embed.FS
 type plantedBug struct {
 	Test    string
 	Verdict string
-	Race    bool   // it is looked for only with the race detector
+	Race    bool   // searched for only with the race detector
 	Time    string // the clock that it needs, "" for idle
 	What    string
 }
@@ -104,7 +104,7 @@ func (b *builder) find(p *pkg, bug plantedBug, seed uint64) (*ending, error) {
 		got = e.cause().Verdict
 	}
 	if got == protocol.Race && bug.Verdict == protocol.Panicked {
-		got = bug.Verdict // the detector reports a send that meets a close before the panic
+		got = bug.Verdict // the detector reports the race of send and close before the panic
 	}
 	if got != bug.Verdict {
 		return nil, fmt.Errorf("%s (%s): got verdict %q in %d schedules, want %q", bug.Test, bug.What, got, plantedLimit, bug.Verdict)
@@ -112,8 +112,8 @@ func (b *builder) find(p *pkg, bug plantedBug, seed uint64) (*ending, error) {
 	return e, nil
 }
 
-// errSelfCheck is wrapped by the error of a run whose planted bug was not found: its
-// other results mean nothing.
+// errSelfCheck is wrapped by the error of a run that did not find its planted bug, so
+// that its other results mean nothing.
 var errSelfCheck = errors.New("self-check failed")
 
 // selfCheck finds a planted bug with the overlay, the toolchain and the flags of the

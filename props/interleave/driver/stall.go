@@ -5,19 +5,20 @@ import (
 	"time"
 )
 
-// verdictOutside is a schedule that waited for what is outside of control for so long
-// that the driver ended it: inconclusive, as those of protocol.Inconclusive.
+// verdictOutside is a schedule that waited so long for something outside of control
+// that the driver killed it. It is inconclusive, like the verdicts of
+// protocol.Inconclusive.
 const verdictOutside = "outside"
 
 // mostStalls is how often a process that waits for the world outside may use up the limit of the
 // watchdog before it is killed.
 const mostStalls = 3
 
-// spinSamples are the looks at the threads of a process of which each has to find one
-// that runs, for the process to count as one that spins.
+// spinSamples is how often the threads of a process are sampled. The process counts as
+// spinning only if each sample has a running thread.
 const spinSamples = 5
 
-// A stall is a process that came to no operation for the limit of its watchdog.
+// A stall is a process that made no operation for the limit of its watchdog.
 type stall struct {
 	pid   int
 	limit time.Duration
@@ -28,7 +29,7 @@ type stall struct {
 
 // over says whether the process is to be killed. away says that the engine waits for a
 // system call or a descriptor of the kernel. A process that waits for the world outside
-// has more time: that goes on in real time, and may be a compiler.
+// gets more time, because it may wait for a compiler, say, which runs in real time.
 func (s *stall) over(away bool) bool {
 	s.child, s.away = "", away
 	if away || !spins(s.pid) {
@@ -37,7 +38,7 @@ func (s *stall) over(away bool) bool {
 	return s.child == "" && !s.away || time.Now().Add(s.limit).After(s.until)
 }
 
-// spins says whether a thread of the process runs at each of a few looks.
+// spins says whether each of a few samples has a running thread of the process.
 func spins(pid int) bool {
 	for range spinSamples {
 		if !threadRuns(pid) {
@@ -48,7 +49,7 @@ func spins(pid int) bool {
 	return true
 }
 
-// finding is what the stall shows.
+// finding returns the verdict and the message of the stall.
 func (s *stall) finding() (verdict, message string) {
 	if s.child != "" {
 		return verdictOutside, fmt.Sprintf("the test waits for the process %s, which is outside of control", s.child)
@@ -56,5 +57,5 @@ func (s *stall) finding() (verdict, message string) {
 	if s.away {
 		return verdictOutside, "the test waits for a system call or a descriptor of the kernel, which are outside of control"
 	}
-	return verdictHung, fmt.Sprintf("the schedule came to no operation for %v, and did not end", s.limit)
+	return verdictHung, fmt.Sprintf("the schedule made no operation for %v and did not end", s.limit)
 }

@@ -15,15 +15,16 @@ import (
 	"eventide/internal/shard"
 )
 
-// stateEvery is how long a process runs until the state of its test is kept.
+// stateEvery is the time after which a process ends so that the state of its test is
+// written.
 const stateEvery = 10 * time.Second
 
 // stateVersion is the version of the format of state files.
 const stateVersion = 1
 
-// A state is what a run has done, kept in a file: a run that was killed goes on where it
-// was, a later run does not explore what has not changed, and the files of the shards of
-// a run are merged.
+// A state is a file with the progress of a run. A run that was killed continues from it,
+// a later run does not explore unchanged tests again, and Merge joins the files of the
+// shards of a run.
 type state struct {
 	Version int
 	Shard   shard.Shard
@@ -33,10 +34,10 @@ type state struct {
 	name string
 }
 
-// A keptTest is how far the search in a test has come.
+// A keptTest is the progress of the search in a test.
 type keptTest struct {
 	Package, Test string
-	Hash          string // of all that the search depends on, but for the shard
+	Hash          string // see searchHash
 	Next          uint64 // place of the first schedule that has not run
 	Done          bool
 	Result        string // pass, fail or skip, if it is done
@@ -99,7 +100,8 @@ func shardText(s shard.Shard) string {
 	return fmt.Sprintf("shard %d of %d", s.Index+1, s.Of)
 }
 
-// put enters a test and writes the file, in one step, so that no reader sees half of it.
+// put stores a test and replaces the file by a rename, so that no reader sees half of
+// it.
 func (s *state) put(key string, t *keptTest) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +119,7 @@ func (s *state) put(key string, t *keptTest) error {
 	return os.Rename(s.name+".new", s.name)
 }
 
-// get returns what is kept of a test, if it was made from the same.
+// get returns the kept test if it has the same hash, and otherwise nil.
 func (s *state) get(key, hash string) *keptTest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +155,7 @@ func (p *pkg) contentHash() (string, error) {
 			return "", err
 		}
 		if i == 0 {
-			name = "" // the place of the binary says nothing
+			name = "" // the path of the binary is no content
 		}
 		fmt.Fprintf(h, "%s %d\n", strings.TrimPrefix(name, p.Dir), len(b))
 		h.Write(b)
@@ -161,9 +163,9 @@ func (p *pkg) contentHash() (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-// searchHash is the hash of all that the search in a test depends on, but for the shard.
-// Files outside of the package's testdata, and variables of the environment, are not
-// among it.
+// searchHash is the hash of everything that the search in a test depends on, except the
+// shard. It does not cover files outside of the package's testdata and variables of the
+// environment.
 func (o *Options) searchHash(content string, t test, seed uint64) string {
 	text := fmt.Sprintf("%s %q %d %q %v %v %v %d %d %d %d %d %q %q %q %q %v %v %q", content, t.Pattern, seed, o.Skip, o.Short, o.Race, o.FailFast, o.Parallel,
 		o.Schedules, o.Budget, o.Exhaust, o.Steps, o.Strategy, o.Time, o.Net, o.Faults, o.Leaks, o.Fresh, o.Args)

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// lockExclusive waits for the exclusive lock of a file. The end of the process gives it back.
+// lockExclusive waits for the exclusive lock of a file. The lock is released when the file is
+// closed or the process ends.
 func lockExclusive(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX) }
 
 // lead makes cmd the leader of a process group when it starts.

@@ -36,14 +36,15 @@ type row struct {
 	text  string // source line
 	op    string
 	obj   uint64
-	note  string // what happened there
+	note  string // waits, waits for ever or panics
 	value string // what its first operations found, separated by semicolons
 	moved bool   // the turn was taken from g before the line ran
 	to    uint64 // goroutine that got it
 }
 
-// newTimeline orders the operations of f. An operation is recorded before it is done;
-// a goroutine that loses its turn there does it when it gets the turn back.
+// newTimeline puts the operations of f into the order in which they ran. An operation
+// is recorded before it runs; if its goroutine loses the turn at that point, the
+// operation runs when the goroutine gets the turn back.
 func newTimeline(f *found, testName string, lines *sourceLines) *timeline {
 	t := &timeline{names: map[uint64]string{}, lines: lines}
 	t.collectLanes(f, testName)
@@ -76,7 +77,7 @@ func firstTest(f *found) uint64 {
 type timelineBuilder struct {
 	*timeline
 	pending map[uint64]protocol.Op // operations before which a goroutine lost its turn
-	waits   map[uint64]int         // rows in which goroutines gave the turn away
+	waits   map[uint64]int         // rows at which goroutines gave the turn away
 	current uint64
 }
 
@@ -100,7 +101,8 @@ func (b *timelineBuilder) add(op protocol.Op) {
 	b.resume(op.Next)
 }
 
-// resume gives g the turn. A goroutine that comes back has waited in its last row.
+// resume gives g the turn. If g had given the turn away, its last row gets the note
+// "waits".
 func (b *timelineBuilder) resume(g uint64) {
 	if i, ok := b.waits[g]; ok {
 		delete(b.waits, g)
@@ -238,7 +240,8 @@ func (f *found) panics(g protocol.Goroutine) bool {
 	return g.State == "running" && strings.HasPrefix(f.cause.Message, "panic: ") && firstLine(g.Stack) != ""
 }
 
-// addPanic adds the line at which a goroutine panicked: it need not be an operation.
+// addPanic adds a row for the line at which a goroutine panicked, which may have no
+// operation.
 func (t *timeline) addPanic(g protocol.Goroutine) {
 	file, line, ok := firstPlace(g.Stack)
 	if !ok {
@@ -252,7 +255,8 @@ func (t *timeline) addPanic(g protocol.Goroutine) {
 	t.rows = append(t.rows, row{at: t.clock, g: g.Number, file: file, line: line, text: t.lines.at(file, line), note: note})
 }
 
-// nameObjects tells objects apart that the source calls by the same name.
+// nameObjects adds a number to the names of objects that have the same name in the
+// source.
 func (t *timeline) nameObjects() {
 	uses := map[string]int{}
 	for _, name := range t.names {
@@ -301,14 +305,15 @@ func (t *timeline) object(n uint64) string {
 	return "object " + itoa(n)
 }
 
-// libraryFunc says whether a function belongs to a package whose goroutines run a
-// function of the program: the name of the wrapper says nothing.
+// libraryFunc says whether a function belongs to a package of the standard library that
+// starts goroutines for functions of the program. Its name would say nothing as the
+// name of a lane.
 func libraryFunc(name string) bool {
 	return strings.HasPrefix(name, "sync.") || strings.HasPrefix(name, "testing.") || strings.HasPrefix(name, "time.") || strings.HasPrefix(name, "context.")
 }
 
 // wrapper is the name of a function that the compiler makes of a go statement with
-// arguments. The function that it calls says more.
+// arguments. The name of the function that it calls is better.
 var wrapper = regexp.MustCompile(`\.gowrap\d+$`)
 
 // shortFunc is the last element of a function's full name.
