@@ -15,8 +15,9 @@ type EventLoop struct {
 
 // NewEventLoop returns an event loop that has no goroutine yet. The loop holds two
 // descriptors, or three with WithBlockingEpoll, until it terminates; with WithClock it holds
-// one less. NewEventLoop returns an error for a bad option, or if the operating system refuses a descriptor. Only Linux
-// has epoll: on other systems the call fails without WithPoller.
+// one less. NewEventLoop returns an error for a bad option, or if the operating system
+// refuses a descriptor. Only Linux has epoll: on other systems the call fails without
+// WithPoller.
 //
 // A poller given by WithPoller must be an IOPoller.
 func NewEventLoop(opts ...Option) (*EventLoop, error) {

@@ -202,8 +202,8 @@ func (e *Executor) InEventLoop() bool {
 }
 
 // Context returns a context that is cancelled at the close, before the final
-// drain, with ErrShutdown, ErrShutdownTimeout or the loop's error as its cause
-// (G11). It does not start the loop.
+// drain, with ErrShutdown, ErrShutdownTimeout or the error that ended the
+// executor as its cause (G11). It does not start the loop.
 func (e *Executor) Context() context.Context { return e.ctx }
 
 // Termination returns the Termination of this executor, always the same pointer (G15). It

@@ -13,7 +13,7 @@ import (
 // is closed (G9).
 type Future[T any] struct {
 	// Set once.
-	home EventExecutor // runs the body and calls the listeners; may be nil; for an executor of this package, or a type that embeds one, it is a notifier
+	home EventExecutor // runs the body and calls the listeners; may be nil; see newFuture
 	task func()        // the method value run that Submit has passed to home
 
 	// Guarded by mu. value and err are final once state is futureDone. The four small
@@ -47,6 +47,8 @@ const (
 	futureDone
 )
 
+// newFuture returns a pending future. Its home is a notifier if ex is an Executor, EventLoop or
+// Pool, or a type that embeds one of them; otherwise it is ex.
 func newFuture[T any](ex EventExecutor) *Future[T] {
 	if ours, ok := ex.(interface{ loopOf() notifier }); ok {
 		ex = ours.loopOf()

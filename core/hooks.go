@@ -22,7 +22,7 @@ type hook struct {
 // of the executor or pool.
 type hookList struct {
 	waiting []*hook
-	fresh   int // the number of hooks, at the end of waiting, that were added in this turn (in a pool: since the last round of hooks began)
+	fresh   int // how many hooks, at the end of waiting, were added since the last markHooks; in a pool: since the last round began
 	ran     int64
 }
 

@@ -69,8 +69,8 @@ type EventExecutor interface {
 	Close() error
 
 	// Context returns a context that is cancelled when admission closes, with
-	// ErrShutdown, ErrShutdownTimeout or the loop's error as its cause. A long-running
-	// body should then return.
+	// ErrShutdown, ErrShutdownTimeout or the error that ended the executor as its cause.
+	// A long-running body should then return.
 	Context() context.Context
 
 	// ShutdownContext returns a context that ends earlier, when the shutdown begins, with

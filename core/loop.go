@@ -273,8 +273,9 @@ func (e *Executor) recordPoll() {
 
 // nextDeadline sets until to the time at which the loop must wake if no work arrives: the
 // deadline of the first timer or, without timers, the end of the quiet period. It reads the
-// clock and sets now only for a quiet period. After a failure it does not read the clock, which may be
-// the cause of the failure. Admission is then closed, so no quiet period is left (G15).
+// clock and sets now only for a quiet period. After a failure it does not read the clock,
+// which may be the cause of the failure. Admission is then closed, so no quiet period is
+// left (G15).
 func (e *Executor) nextDeadline() (now, until int64) {
 	if e.heap.len() > 0 {
 		return 0, e.heap.first()
@@ -340,7 +341,8 @@ func (e *Executor) drainTailInbox() {
 	}
 }
 
-// hasWork reports whether the next turn has anything to run. Requires mu.
+// hasWork reports whether the next turn has anything to run, timers apart: if a timer is due,
+// Wait returns at once. Requires mu.
 func (e *Executor) hasWork() bool {
 	return e.tasks.Left() > 0 || e.tails.Left() > 0 || e.hasInternal() || len(e.panics) > 0 || e.hooksDue() ||
 		e.io != nil && (!e.io.spent() || len(e.io.notices) > 0)

@@ -55,8 +55,8 @@ type Reading struct {
 	//   - After a Read at which tasks waited, or the loop or all workers of the pool were
 	//     busy: how long a task accepted at that Read would have waited until it began.
 	//   - At the first wake-up: the time from the call that woke the loop until the loop ran.
-	//   - At the first due timer: how late it began. An Executor with WithClock measures
-	//     this on that clock; everything else is measured on the system's.
+	//   - At the first due timer: how late it began. With WithClock this is measured on
+	//     that clock; everything else is measured on the system's.
 	Waits []time.Duration
 
 	// Oldest is a lower bound of how long the oldest accepted task that has not begun has

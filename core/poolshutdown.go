@@ -94,7 +94,7 @@ func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 		cause = ErrShutdown
 		p.closeAdmission(cause, now)
 	case closes:
-		cause = ErrShutdown // if no work is left, the timeout cuts nothing off: see Executor.zeroTimeoutCause
+		cause = ErrShutdown // with no work left this is no timeout: see Executor.zeroTimeoutCause
 		if quiet > 0 || p.queue.Counts().Pending > 0 || p.busy > 0 {
 			cause = ErrShutdownTimeout
 			running = p.runningBodies(now)

@@ -94,8 +94,8 @@ func (p *Pool) claimExcess() (woken []*worker) {
 }
 
 // claimForWork claims a worker, a sleeper or a new one, if there is work that can run, or a timer
-// earlier than the keeper's deadline. The caller must call wakeOrStart after it has released mu. now is the time, or -1 if the caller does not know it.
-// Requires mu.
+// earlier than the keeper's deadline. The caller must call wakeOrStart after it has released mu.
+// now is the time, or -1 if the caller does not know it. Requires mu.
 func (p *Pool) claimForWork(now int64) (r claimed) {
 	if p.woken > 0 {
 		return r // the woken worker wakes the next one if work is left

@@ -9,8 +9,9 @@ import (
 
 // shutdownRecord describes the shutdown. The first shutdown call writes it in the
 // critical section that moves the state, so that no goroutine sees one without the other
-// (Netty writes the parameters after the state, R105; G16). The close writes its last
-// four fields. Guarded by Executor.mu.
+// (Netty writes the parameters after the state, R105; G16). The last four fields describe the
+// close; running may be set after it, because its stack is read without mu. Guarded by
+// Executor.mu.
 type shutdownRecord struct {
 	called         bool
 	calledAt       int64

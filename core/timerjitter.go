@@ -16,16 +16,16 @@ import (
 //
 // Each run has a delay of its own, and delays do not add up. A fixed rate keeps its phase: run k
 // is due at initial + k*period + its delay, which is also less than period, so that the deadlines
-// of one timer never go back. A fixed delay counts from the end of the run before. The delay of
-// Reset counts from the call.
+// of one timer never go back. A fixed delay counts from the end of the run before. The delay given
+// to Reset counts from the call of Reset.
 //
 // The executor reads one value of source for each call of Schedule, ScheduleAtFixedRate,
 // ScheduleWithFixedDelay and Reset, and after each run of a periodic timer. So the same values of
-// the source and the same order of calls and runs give the same delays. rand.NewPCG(rand.Uint64(), rand.Uint64()) differs
-// in each process. Executors that are made with the same Option, such as the children of a
-// group, share the source; one goroutine reads it at a time. The source must not call the
-// executor, which may wait for it. A panic of the source has the effect of a panic of the clock:
-// see Clock.
+// the source and the same order of calls and runs give the same delays.
+// rand.NewPCG(rand.Uint64(), rand.Uint64()) differs in each process. Executors that are made with
+// the same Option, such as the children of a group, share the source; one goroutine reads it at a
+// time. The source must not call the executor, which may wait for it. A panic of the source has
+// the effect of a panic of the clock: see Clock.
 //
 // bound must be positive, and source must not be nil.
 func WithTimerJitter(bound time.Duration, source rand.Source) Option {

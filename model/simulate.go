@@ -22,8 +22,8 @@ var canHide = kinds(StepStartOK, StepStartFail, StepLoopFails, StepQuietElapses,
 
 // NewSimulation returns a simulation in the state [New]. The kinds in hidden may happen
 // between any two actions of the trace; if the trace shows one, it is followed like any
-// other action. Calls and the begin and end of bodies cannot be hidden and are ignored
-// in hidden.
+// other action. Calls, the begin and end of bodies and the steps that name a registration
+// cannot be hidden and are ignored in hidden.
 func NewSimulation(c Config, hidden []Op) *Simulation {
 	set := kinds(hidden...)
 	return &Simulation{set: []State{New(c)}, hidden: set, lazy: set&^deferrable == 0}
