@@ -7,13 +7,13 @@ import (
 	"eventide/props/history"
 )
 
-// Actions counts, for each state and each thing that can happen in it, the distinct
-// histories in which it did: "ShuttingDown/execute". A call counts in the state in which
-// the executor decided it, or, if it does not say, in which the call began.
+// Actions counts the distinct histories in which an action happened in a state:
+// "ShuttingDown/execute". A call counts in the state in which the executor decided it,
+// or, if the history has no decision, in the state in which the call began.
 type Actions map[string]int
 
-// What can happen: calls, and bodies of the loop; and what of that needs something which
-// cannot be there in a state. A listener may run in whatever state, and is not counted.
+// The actions: calls, and bodies of the loop. impossible has, by state, the actions that
+// cannot happen in it. A listener may run in any state, and is not counted.
 var (
 	actionCalls = []history.Op{
 		history.OpExecute, history.OpExecuteLazy, history.OpSubmit, history.OpAfterIteration,
@@ -25,9 +25,9 @@ var (
 		history.BodyTask, history.BodyTail, history.BodyTimer, history.BodyHook, history.BodyReadiness, history.BodyDrain, history.BodyAbort,
 	}
 	impossible = map[history.State][]string{
-		// What was accepted has started the loop.
+		// These need an accepted call, which has started the loop.
 		history.NotStarted: {"cancel", "reset", "unhook", "modify", "end", "ready"},
-		// Hooks, and channels that are asked to drain, are of a shutdown (G6, G23).
+		// Hooks run, and channels drain, only in a shutdown (G6, G23).
 		history.Started: {"hook begins", "drain begins"},
 		// The poller is closed.
 		history.Terminated: {"ready"},
@@ -45,7 +45,7 @@ func possibleActions() (cells []string) {
 	}
 	for s := history.NotStarted; s <= history.Terminated; s++ {
 		for _, name := range names {
-			runs := s != history.NotStarted && s != history.Terminated // bodies do
+			runs := s != history.NotStarted && s != history.Terminated // whether bodies run in s
 			if slices.Contains(impossible[s], name) || !runs && strings.HasSuffix(name, " begins") {
 				continue
 			}
@@ -56,7 +56,7 @@ func possibleActions() (cells []string) {
 	return cells
 }
 
-// add enters a history.
+// add counts the actions of a history.
 func (a Actions) add(events []history.Event) {
 	seen := make(map[string]bool)
 	at := make([]history.State, len(events)+1) // by the number of the call

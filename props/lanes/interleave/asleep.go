@@ -9,15 +9,14 @@ import (
 	"eventide/props/interleave/inprocess"
 )
 
-// unwoken looks for news that came while the loop slept and that nobody told it, and for
-// a wake without news (G12). It is the step form of "no lost wake-up" for what comes
-// during a sleep, as V1 is for what is there when it begins: whoever brings news has to
-// have woken the loop when the call returns. To wait for what comes of it finds less: the
-// next call wakes the loop, and of a lazy task, or of a timer that is cancelled, nothing
-// is ever late.
+// unwoken looks for a call that gave a sleeping loop work and did not wake it, and for a
+// wake-up without work (G12). V1 checks that no sleep begins while there is work; unwoken
+// checks the work that comes during a sleep: the call that brings it must have woken the
+// loop when it returns. A check for work that is done too late would find less: the next
+// call wakes the loop, and a lazy task or a cancelled timer is never late.
 //
 // Programs with a spawner of their own are not judged: the loop may run on the goroutine
-// of a caller. Nor are pools of several workers, which sleep one by one.
+// of a caller. Neither are pools of several workers, which sleep one by one.
 func unwoken(p props.Program, events []history.Event) *history.Violation {
 	if len(p.Starts) > 0 || p.Overlaps() {
 		return nil
@@ -39,17 +38,19 @@ func unwoken(p props.Program, events []history.Event) *history.Violation {
 }
 
 // overslept looks for a sleep in a shutdown that lasts longer than the quiet period
-// (G12): where timers are cancelled at the call, there is nothing else to wait for. It is
-// the step form of G10: to wait for the end of that sleep is to wait for what ends it.
+// (G12). It judges programs whose timers are cancelled at the shutdown call, so that the
+// loop has nothing else to wait for. It judges the deadline when the sleep begins; a
+// later call may end the sleep, and then the predicate of G10 sees nothing.
 //
-// Event loops are not judged, which wait for their channels. Nor are programs in which
-// the clock does not only move when nobody can run: when the loop read it is not known.
+// Event loops are not judged, because they wait for their channels. Neither are
+// programs in which the clock may move while a goroutine can run: the history does not
+// show when the loop read the clock.
 func overslept(sc Scenario, events []history.Event) *history.Violation {
 	p := sc.Program
 	if p.Loop || p.Overlaps() || len(p.Starts) > 0 || p.Timers != history.CancelTimers || sc.Time != inprocess.Idle {
 		return nil
 	}
-	asked, last := 0, time.Duration(0) // the first shutdown call; from when on it is quiet
+	asked, last := 0, time.Duration(0) // the first shutdown call; the begin of the quiet period
 	for _, e := range events {
 		switch {
 		case e.Kind == history.Admit && e.Op.Shuts() && e.Outcome == history.True && asked == 0:
@@ -76,32 +77,32 @@ func until(at time.Duration) string {
 	return at.String()
 }
 
-// sleep is what is known of the loop's sleep as a history goes by. Events that core
-// writes with its lock held (Admit, Transit, Ended, Park and Wake) are in the order in
-// which it decided.
+// sleep follows the loop's sleep through a history. Core writes the events Admit,
+// Transit, Ended, Park and Wake with its lock held, so they are in the order of its
+// decisions.
 type sleep struct {
 	room   int // of the queue; 0: no bound
 	events []history.Event
 	timers map[int]*timer // by label: those that wait, or run and will wait again
 	open   map[int64]int  // goroutine -> the call that it makes
-	down   bool           // a shutdown call has come, or a failure
+	down   bool           // a shutdown has begun, or the loop has failed
 
-	park      int // the Park of the sleep; 0: awake, or somebody has woken it
+	park      int // the Park of the sleep; 0: the loop is awake or has been woken
 	loop      int64
 	until     time.Duration
-	lazy      int            // lazy tasks since
-	heap      int            // timers that the loop has in its heap
-	cancelled int            // of those, since
-	owed      map[int]string // calls that have to wake it before they return, and why
-	free      map[int]string // calls that must not, and why
+	lazy      int            // lazy tasks since the Park
+	heap      int            // timers in the heap of the loop at the Park
+	cancelled int            // timers of the heap that were cancelled since
+	owed      map[int]string // calls that must wake the loop before they return, and why
+	free      map[int]string // calls that must not wake it, and why
 
 	wrong       string
-	slept, call int // what it is about
+	slept, call int // the Park and the call that wrong is about
 }
 
 type timer struct {
 	once  bool
-	since int // the sleep during which it was scheduled: the loop does not know of it
+	since int // the Park of the sleep in which it was scheduled: its heap does not have it yet; or 0
 }
 
 func (s *sleep) event(e *history.Event) {
@@ -142,7 +143,7 @@ func (s *sleep) blame(call int, format string) {
 	s.wrong = fmt.Sprintf(format, until(s.until), call, s.owed[call]+s.free[call])
 }
 
-// admit is the moment at which a call takes effect.
+// admit handles an Admit, at which a call takes effect.
 func (s *sleep) admit(e *history.Event) {
 	news := ""
 	inv := &s.events[e.Call-1]
@@ -164,7 +165,7 @@ func (s *sleep) admit(e *history.Event) {
 		news = s.schedule(e, inv)
 	case e.Op == history.OpAddHook || e.Op.Registers():
 		if s.down {
-			news = "adds to what the shutdown has to do"
+			news = "gives the shutdown more to do"
 		}
 	case queued(e.Op):
 		news = "queues a task"
@@ -185,10 +186,11 @@ func (s *sleep) schedule(e, inv *history.Event) (news string) {
 	return s.due(e, inv, "schedules a timer for")
 }
 
-// due reports whether the timer that a call schedules or moves is due before the loop
-// wakes by itself. If the clock moves during the call, the deadline lies between the two
-// that are computed here. A timer that is scheduled after a shutdown call may have ended
-// at once, and one that is moved then may be one that the shutdown has cancelled.
+// due returns the news if the timer that a call schedules or moves is due before the
+// loop wakes by itself. If the clock moves during the call, the deadline lies between
+// the two that are computed here. In a shutdown there is no news: a timer that is
+// scheduled then may have ended at once, and the shutdown may have cancelled a timer
+// that is moved then.
 func (s *sleep) due(e, inv *history.Event, does string) (news string) {
 	if due := history.Later(e.At, inv.Delay); due < s.until && !s.down {
 		return fmt.Sprintf("%s %v", does, due)
@@ -199,8 +201,8 @@ func (s *sleep) due(e, inv *history.Event, does string) (news string) {
 	return ""
 }
 
-// cancel says whether most of what is in the heap has been cancelled (G8). A shutdown
-// has cancelled some itself.
+// cancel returns the news if more than half of the timers in the heap are cancelled
+// (G8). In a shutdown there is no news, because the shutdown cancels timers itself.
 func (s *sleep) cancel(id int) (news string) {
 	t := s.timers[id]
 	if t == nil {

@@ -61,7 +61,7 @@ func TestG12Unwoken(t *testing.T) {
 		"one that it does not know of":       {till + told("schedule 1 delay=9ms", "accepted", "") + told("cancel 1", "true", ""), ""},
 		"one that has run":                   {timers + "loop begin timer 1 run=1\nloop end timer 1 run=1\n" + till + told("cancel 2", "true", ""), "which cancels number 1 of the 1"},
 		"a hook":                             {park + told("hook 1", "accepted", ""), ""},
-		"a hook in a shutdown":               {down + park + told("hook 1", "accepted", ""), "which adds to what the shutdown has to do"},
+		"a hook in a shutdown":               {down + park + told("hook 1", "accepted", ""), "which gives the shutdown more to do"},
 		"a shutdown":                         {park + told("shutdown", "true", ""), "which shuts it down"},
 		"a shutdown after another":           {park + told("shutdown", "false", ""), ""},
 	} {

@@ -15,8 +15,8 @@ import (
 // caseVersion is the version of the format of case files.
 const caseVersion = 2
 
-// Case is a failing schedule as a file: the program, how time goes by in it, and the
-// switches, each with the line of source at which it happened.
+// Case is a failing schedule as a file: the program, how its clock moves, and the
+// switches, each with its source line.
 type Case struct {
 	Version   int                `json:"version"`
 	Guarantee string             `json:"guarantee"`
@@ -68,14 +68,14 @@ func LoadCase(path string) (Case, error) {
 	return c, nil
 }
 
-// Ending is what became of a replay.
+// Ending is the outcome of a replay.
 type Ending int
 
 // The endings.
 const (
 	Reproduced    Ending = iota
-	NotReproduced        // the same switches, and nothing broke
-	NoLonger             // the program does not come by where the switches were
+	NotReproduced        // the same switches break no guarantee
+	NoLonger             // the program does not reach the places of the switches
 )
 
 func (e Ending) String() string {
@@ -95,7 +95,7 @@ func (c Case) Replay() (Ending, *Found) {
 	return NotReproduced, nil
 }
 
-// sameSites reports whether each switch happens on the line where it once did.
+// sameSites reports whether each switch happens on the source line that the case has.
 func (c Case) sameSites(x *Explorer) bool {
 	st := newReplay(c.Switches)
 	r, _ := x.run(c.Scenario, st, true)

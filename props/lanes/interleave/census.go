@@ -11,25 +11,26 @@ import (
 )
 
 // Census counts the goroutines of a counterexample: those that take a step in core before
-// its guarantee is broken. That is everybody: the loop, and each that it moved to when a
-// body exited; the callers; and each goroutine that the clock made for the callback of
-// an alarm, whether or not it matters for the failure. What comes after the breach is how
-// a run ends that is broken already.
+// its guarantee is broken. These are the loop, and each goroutine that it moved to when a
+// body exited; the callers; and each goroutine that the clock started for the callback of
+// an alarm, even if it does not matter for the failure. Steps after the breach do not
+// count: the run is already broken.
 //
-// Who takes no step in core is not among them: the clock makes one for the driver, when
-// it loses its patience with an executor that does not end.
+// A goroutine without a step in core does not count. For example, the clock starts one
+// when the driver has waited too long for the end of an executor.
 //
-// The driver, which makes the executor, starts the callers, waits for them, and ends what
-// they leave, is counted apart: it is one more if it makes a call before the breach that
-// a history shows. Of a run without a history it always does.
+// The driver makes the executor, starts the callers, waits for them, and shuts down an
+// executor that they leave open. It counts as one more goroutine only if it makes a call
+// before the breach. In a run without a history it always counts.
 type Census struct {
 	Goroutines int  // in core before the breach, without the driver
-	Callbacks  int  // of those, the callbacks of alarms
-	Driver     bool // makes a call before the breach
+	Callbacks  int  // callbacks of alarms among them
+	Driver     bool // the driver makes a call before the breach
 	All        int  // in the whole run, without the driver
 }
 
-// Sum is how many there are before the breach, the driver counted if it makes a call.
+// Sum is the number of goroutines before the breach, with the driver if it makes a
+// call.
 func (c Census) Sum() int {
 	if c.Driver {
 		return c.Goroutines + 1
@@ -50,7 +51,8 @@ func ParseCensus(line string) (c Census, err error) {
 	return c, err
 }
 
-// census counts a failure. It must have a trace, and be the last that was run.
+// census counts the goroutines of a failure, which must have a trace and be of the last
+// run.
 func (f *Found) census() (c Census) {
 	steps, lines := f.breach()
 	c.Driver = len(f.events) == 0 || slices.ContainsFunc(f.events[:lines], func(e history.Event) bool {
@@ -77,12 +79,13 @@ func (f *Found) census() (c Census) {
 	return c
 }
 
-// breach is how many steps of the trace come before the guarantee is broken: before the
-// last line of the shortest beginning of the history that says so; and how many lines
-// that has. Of a failure that no history shows, or only the whole one, it is all of them.
+// breach finds the shortest beginning of the history that shows the violation. It returns
+// the number of its lines, and the number of steps of the trace before its last line. If
+// there is no history, or only the whole history shows the violation, it returns the
+// numbers of all steps and lines.
 //
-// Violation.At is not it: of a task that never ran that is the line on which it was
-// accepted.
+// Violation.At does not say this: for a task that never ran, it has the line on which
+// the task was accepted.
 func (f *Found) breach() (steps, lines int) {
 	if len(f.result.Marks) != len(f.events) || len(f.events) == 0 {
 		return len(f.result.Trace), len(f.events)
@@ -94,7 +97,7 @@ func (f *Found) breach() (steps, lines int) {
 	for n := first; n < len(f.events); n++ {
 		v, err := f.Scenario.judgeHistory(props.Recording{Events: f.events[:n], Unfinished: true})
 		if err != nil {
-			continue // it is cut where it makes no sense
+			continue // a history that is cut here is not valid
 		}
 		if slices.ContainsFunc(v.Violations, func(v history.Violation) bool {
 			return v.Guarantee == f.Violation.Guarantee && v.Predicate == f.Violation.Predicate && v.Text == f.Violation.Text

@@ -6,15 +6,16 @@ import (
 	"eventide/props/interleave/inprocess"
 )
 
-// Conflicts are the pairs of places in core at which two goroutines met at an object
-// that one of them changed: "core/a.go:1 unlock > core/b.go:2 lock" counts the sampled
-// schedules in which the second followed the first at once, with nobody at the object
-// between them. A pair with 0 could have: both places were at one object, on two
-// goroutines. It may be that something else orders them, and that no schedule will.
+// Conflicts counts pairs of operations on one object by two goroutines, of which one
+// changes the object: "core/a.go:1 unlock > core/b.go:2 lock" has the number of sampled
+// schedules in which the second operation followed the first with no other operation on
+// the object between them. A pair with 0 was not seen so: both operations were on one
+// object, on two goroutines, but never in this order one right after the other. If
+// something else orders them, no schedule shows the pair.
 type Conflicts map[string]int
 
-// visitor is one operation at a place, and who made it: enough of them to know if two
-// different goroutines did.
+// visitor is an operation at a place: the first goroutine that made it, and whether
+// others made it too.
 type visitor struct {
 	name   string
 	op     string
@@ -67,7 +68,7 @@ func visit(at []visitor, e inprocess.Event) []visitor {
 }
 
 // meet reports whether b may follow a at once, on another goroutine, and their order
-// matters. Of locks, that is who unlocks and who locks next.
+// matters. For locks these are an unlock and the next lock.
 func meet(a, b string, aWrites, bWrites bool) bool {
 	locks := b == "lock" || b == "wlock" || b == "trylock"
 	switch a {

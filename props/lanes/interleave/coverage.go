@@ -8,8 +8,8 @@ import (
 	"eventide/props/lane"
 )
 
-// Coverage says how much of the scenarios was seen. All of it adds up, over visits and
-// over shards: a merge of shards is what one run would have seen.
+// Coverage says how much of the scenarios was seen. All counts add up, over visits and
+// over shards: merged shards have the coverage of one run.
 type Coverage struct {
 	Schedules int
 	Pruned    int
@@ -36,7 +36,7 @@ func newCoverage() Coverage {
 	}
 }
 
-// whole is how many schedules came to an end.
+// whole is the number of schedules that were not pruned.
 func (c Coverage) whole() int { return c.Schedules - c.Pruned }
 
 // Unseen estimates the chance that the next schedule is of a class not yet seen
@@ -48,8 +48,8 @@ func (c Coverage) Unseen() float64 {
 	return 1
 }
 
-// NewClassRate is the share of the schedules since then that were of a new class; of
-// all, if there were none since.
+// NewClassRate is the share of the schedules since then that were of a new class. If
+// there were none since then, it is the share of all schedules.
 func (c Coverage) NewClassRate(then Coverage) float64 {
 	if c.whole() == then.whole() {
 		then = Coverage{}
@@ -80,11 +80,11 @@ func (c *Coverage) merge(d Coverage) {
 	c.PCT.merge(d.PCT)
 }
 
-// mostNamed is how many of the missing a line names. The file of a part has all that
-// was seen.
+// mostNamed bounds the names of missing actions and pairs in a line. The file of a part
+// has everything that was seen.
 const mostNamed = 20
 
-// newHits takes them in order.
+// newHits compares the seen names with the possible ones, which are sorted.
 func newHits(possible []string, seen map[string]int) lane.Hits {
 	h := lane.Hits{Of: len(possible)}
 	for _, name := range possible {

@@ -10,13 +10,13 @@ import (
 	"eventide/props/lane"
 )
 
-// Exhausted is what the line says of that, and how long it took.
+// Exhausted is the exhaustive part of a line, and how long it took.
 type Exhausted struct {
 	lane.Exhausted
 	Seconds float64 `json:"seconds"`
 }
 
-// exhaustion is what came of one scenario.
+// exhaustion is the result of exhausting one scenario.
 type exhaustion struct {
 	explorer *Explorer
 	bound    int // complete up to it; -1: not even without preemptions
@@ -34,14 +34,15 @@ func (e exhaustion) String() string {
 	return "not complete"
 }
 
-// exhaustible are the scenarios whose schedules can be gone through: pairs of calls,
-// and those without a Tracer that have no more than two goroutines beside the loop.
+// exhaustible returns the scenarios that are small enough to run all their schedules:
+// pairs of calls, groups, and programs without a Tracer that have at most two
+// producers.
 func exhaustible() []Scenario {
 	small := func(sc Scenario) bool { return sc.Bare.Producers > 2 }
 	return slices.Concat(Pairs(false), Pairs(true), LoopPairs(), Groups(), slices.DeleteFunc(Bare(), small))
 }
 
-// exhaust goes through the schedules of one scenario, up to a bound.
+// exhaust runs the schedules of one scenario with at most bound preemptions.
 func exhaust(sc Scenario, bound int, over func() bool) (exhaustion, error) {
 	e := exhaustion{explorer: NewExplorer(), bound: -1}
 	st := inprocess.NewExhaustive(bound)
@@ -49,13 +50,13 @@ func exhaust(sc Scenario, bound int, over func() bool) (exhaustion, error) {
 	e.found, err = e.explorer.Explore(sc, st, func(int) bool { return over() })
 	e.all, e.bound = st.All(), st.Bound()
 	if !st.Complete() {
-		e.bound-- // the one below is done
+		e.bound-- // the bound below is complete
 	}
 	return e, err
 }
 
-// exhaustFirst goes through the small scenarios of this shard, to bound 0, then 1, and
-// so on, as long as over does not say that it is enough.
+// exhaustFirst exhausts the small scenarios of this shard, to bound 0, then 1, and so
+// on, until over returns true.
 func (s settings) exhaustFirst(over func() bool, tell func(Exhausted)) (x Exhausted, found *exhaustion, err error) {
 	x = newExhausted()
 	if s.first < 0 {
@@ -125,8 +126,8 @@ func addCounts[K comparable, N int | int64](to, from map[K]N) {
 	}
 }
 
-// exhaustPairs is -exhaust: it goes through every schedule of every small scenario, and
-// prints a line for each. The budget is that of one scenario.
+// exhaustPairs implements -exhaust: it exhausts every small scenario to its bound, and
+// prints a line for each scenario. Each scenario gets the whole budget.
 func (s settings) exhaustPairs() int {
 	record, err := s.openRecord()
 	if err != nil {
@@ -182,8 +183,7 @@ func (s settings) exhaustPairs() int {
 	return code
 }
 
-// boundOf is the bound for a scenario: pairs of calls of which one is a shutdown may have
-// another.
+// boundOf is the bound for a scenario. Pairs with a shutdown call may have a higher one.
 func (s settings) boundOf(sc Scenario) int {
 	if hasShutdown(sc) {
 		return max(s.exhaust, s.exhaustShutdown)
@@ -192,7 +192,7 @@ func (s settings) boundOf(sc Scenario) int {
 }
 
 // hasShutdown reports whether one of the two calls of a pair is a shutdown. Pairs on an
-// event loop do not count: to them the next bound takes a minute each.
+// event loop do not count: the next bound would take a minute for each of them.
 func hasShutdown(sc Scenario) bool {
 	return !strings.HasPrefix(sc.Name, "loop ") && slices.ContainsFunc(strings.Split(sc.Name, "|"), func(part string) bool {
 		return strings.HasPrefix(part, "graceful(") || part == "shutdown"

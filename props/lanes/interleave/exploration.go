@@ -11,12 +11,12 @@ import (
 	"eventide/props/interleave/inprocess"
 )
 
-// How many schedules a scenario gets before the next has its turn: a generated
-// program one of each strategy, since there is another where it came from.
+// Schedules of one visit to a scenario. A generated program gets one of each strategy,
+// because the generator has any number of other programs.
 const (
 	perVisit     = 36
 	perGenerated = 9
-	perTurn      = 6 // scenarios that were made for the guarantee that a lane leans towards
+	perTurn      = 6 // scenarios of a turn that were made for the guarantee of -lean
 )
 
 // exploration is one run over the scenarios.
@@ -24,14 +24,14 @@ type exploration struct {
 	settings
 	scenarios []Scenario
 	x         *Explorer
-	done      Part // what is behind it
+	done      Part // the visits that have been made
 	line      line
 	began     time.Time
 	printed   time.Time
 }
 
-// explore exhausts what is small, then goes round the scenarios, the small ones and
-// generated ones, until the budget is spent, the rounds are made, or something is found.
+// explore exhausts the small scenarios, then visits all scenarios in turn, named and
+// generated, until the budget is spent, the rounds are made, or a violation is found.
 func (s settings) explore() int {
 	e := &exploration{settings: s, scenarios: named(), x: NewExplorer(), began: time.Now()}
 	code, err := e.run()
@@ -106,7 +106,8 @@ func (e *exploration) over(u int) bool {
 
 func (e *exploration) late() bool { return e.rounds == 0 && time.Since(e.began) >= e.budget }
 
-// first is the exhaustive part. It is left out where the question is a particular one.
+// first is the exhaustive part. It is left out if an option selects a guarantee, a
+// scenario or a strategy.
 func (e *exploration) first() (code int, err error) {
 	if e.done.First || e.only != "" || e.lean != "" || e.scenario != "" || e.strategy != "" {
 		return exitClean, nil
@@ -191,8 +192,9 @@ func (e *exploration) emit() error {
 	return e.done.save(e.part)
 }
 
-// visit returns what a turn is about: one of the named scenarios, one without a Tracer,
-// and one that is generated.
+// visit returns the scenarios of a turn: a named one, one without a Tracer, and a
+// generated one. The first round adds those of Sleeping, and -lean adds scenarios for
+// its guarantee.
 func (s settings) visit(scenarios []Scenario, round, i int) []Scenario {
 	if s.scenario != "" {
 		return scenarios
@@ -207,14 +209,14 @@ func (s settings) visit(scenarios []Scenario, round, i int) []Scenario {
 	seed := int(s.seed)*1_000_000 + round*len(scenarios) + i
 	visits := []Scenario{untraced[(i+round)%len(untraced)], sc, Generated(id, seed)}
 	if early := Sleeping(); s.lean == "" && round == 0 && i < len(early) {
-		visits = append(visits, early[i]) // of a lost wake-up they tell with the first schedule
+		visits = append(visits, early[i]) // they show a lost wake-up in the first schedule
 	}
 	if own := leaning(scenarios, s.lean); len(own) > 0 {
 		for k := range min(perTurn, len(own)) {
 			visits = append(visits, own[((round*len(scenarios)+i)*perTurn+k)%len(own)])
 		}
 	}
-	if s.lean != "" { // several programs for one of the others
+	if s.lean != "" { // five more generated programs
 		for k := range 5 {
 			visits = append(visits, Generated(id, seed+(k+1)<<24))
 		}

@@ -11,7 +11,7 @@ import (
 	"eventide/props/lanes/interleave/bare"
 )
 
-// Scenario is a program and how time goes by in it.
+// Scenario is a program and how its clock moves.
 type Scenario struct {
 	Name    string              `json:"name,omitempty"`
 	Program props.Program       `json:"program"`
@@ -20,11 +20,11 @@ type Scenario struct {
 	Time    inprocess.TimeMode  `json:"time"`
 }
 
-// writesHistory reports whether a run is judged by the events that it leaves. The
-// others say themselves what was wrong.
+// writesHistory reports whether a run is judged by its events. Other runs return their
+// violations themselves.
 func (sc Scenario) writesHistory() bool { return sc.Bare == nil && sc.Group == nil }
 
-// text is the program for a person.
+// text is the program as a report shows it.
 func (sc Scenario) text() string {
 	switch {
 	case sc.Bare != nil:
@@ -53,7 +53,7 @@ type Found struct {
 type Explorer struct {
 	Options inprocess.Options
 	NoJudge bool // run only: to measure the scheduler
-	Check   int  // every so many schedules one runs a second time and must be the same; 0: never
+	Check   int  // each Check-th schedule runs a second time and must be the same; 0: none does
 	Sample  int  // this schedule of each call of Explore is traced, for Conflicts; 0: none
 	Observe func(Scenario, *inprocess.Result)
 
@@ -65,20 +65,21 @@ type Explorer struct {
 	cost     time.Duration // of judging
 }
 
-// NewExplorer returns one with nothing seen.
+// NewExplorer returns an explorer that has seen nothing.
 func NewExplorer() *Explorer {
 	x := &Explorer{Check: 500, Coverage: newCoverage()}
 	x.Forget()
 	return x
 }
 
-// Forget begins a new scenario: classes and histories are those of one program.
+// Forget begins a new scenario: it forgets classes and histories, which belong to one
+// program.
 func (x *Explorer) Forget() {
 	x.classes = map[uint64]uint8{}
 	x.judged = map[[2]uint64]props.Verdict{}
 }
 
-// run makes one schedule. What it returns is gone with the next one.
+// run makes one schedule. Its results are valid until the next run.
 func (x *Explorer) run(sc Scenario, st *inprocess.Strategy, trace bool) (*inprocess.Result, props.Recording) {
 	var out props.Recording
 	opt := x.Options
@@ -99,9 +100,9 @@ func (x *Explorer) run(sc Scenario, st *inprocess.Strategy, trace bool) (*inproc
 	return r, out
 }
 
-// Explore makes schedules until one breaks a guarantee, the strategy has no more,
-// or enough says so. A schedule that does not repeat itself is an error: then
-// nothing that the lane says counts.
+// Explore makes schedules until one breaks a guarantee, the strategy has no more, or
+// enough returns true. It returns an error if a repeated schedule runs differently:
+// then no result of the lane is valid.
 func (x *Explorer) Explore(sc Scenario, st *inprocess.Strategy, enough func(schedules int) bool) (*Found, error) {
 	began := time.Now()
 	defer func() { x.Elapsed += time.Since(began) }()
@@ -141,7 +142,7 @@ func (x *Explorer) Explore(sc Scenario, st *inprocess.Strategy, enough func(sche
 	return nil, nil
 }
 
-// count enters a schedule in the books, and reports whether its class is new.
+// count adds a schedule to the coverage, and reports whether its class is new.
 func (x *Explorer) count(r *inprocess.Result) (isNew bool) {
 	x.Schedules++
 	x.Steps += r.Steps
@@ -170,7 +171,7 @@ func (x *Explorer) count(r *inprocess.Result) (isNew bool) {
 	return false
 }
 
-// repeat runs the schedule of r once more: it has to be the same.
+// repeat runs the schedule of r once more, and returns an error if it runs differently.
 func (x *Explorer) repeat(sc Scenario, r *inprocess.Result, trace bool) (*inprocess.Result, error) {
 	first := *r
 	again := inprocess.NewReplay(append([]inprocess.Switch(nil), r.Switches...))
@@ -182,7 +183,7 @@ func (x *Explorer) repeat(sc Scenario, r *inprocess.Result, trace bool) (*inproc
 	return second, nil
 }
 
-// sameSchedule is an error unless a schedule came out as it did before.
+// sameSchedule returns an error if two runs of a schedule differ.
 func sameSchedule(first, second *inprocess.Result) error {
 	if second.Class == first.Class && second.Steps == first.Steps && second.Verdict == first.Verdict {
 		return nil

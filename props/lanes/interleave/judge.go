@@ -35,7 +35,7 @@ func (x *Explorer) judge(sc Scenario, r *inprocess.Result, out props.Recording) 
 		began := time.Now()
 		var err error
 		if v, err = sc.judge(r, out); err != nil {
-			return v, fmt.Errorf("interleave: the harness wrote a history that makes no sense: %w\n%v", err, sc.Program)
+			return v, fmt.Errorf("interleave: the harness wrote an invalid history: %w\n%v", err, sc.Program)
 		}
 		x.Actions.add(out.Events)
 		x.cost += time.Since(began)
@@ -73,15 +73,15 @@ func (x *Explorer) judgeBreaches(r *inprocess.Result) (v props.Verdict) {
 func raceViolation(r *inprocess.Result) history.Violation {
 	return history.Violation{
 		Guarantee: "G2", Predicate: "S17", Sentence: "what happens in one goroutine is ordered before what sees it in another",
-		Text: fmt.Sprintf("the race detector reported %d data races in this schedule: see above (where a goroutine began is right in the report of a replay)", r.Races),
+		Text: fmt.Sprintf("the race detector reported %d data races in this schedule: see above (only the report of a replay is right about where a goroutine began)", r.Races),
 	}
 }
 
 // judge judges the end and the history of a run.
 func (sc Scenario) judge(r *inprocess.Result, out props.Recording) (v props.Verdict, err error) {
-	if out.Events != nil { // otherwise the driver did not come back
+	if out.Events != nil { // otherwise the driver did not return
 		all, wrong := sc.judgeHistory(out)
-		// Without the history: verdicts are kept.
+		// The history is left out, because verdicts are kept.
 		v, err = props.Verdict{Violations: all.Violations, Exercised: all.Exercised, Undecided: all.Undecided, Unrefined: all.Unrefined}, wrong
 	}
 	if r.Races > 0 {
@@ -93,7 +93,8 @@ func (sc Scenario) judge(r *inprocess.Result, out props.Recording) (v props.Verd
 	return v, err
 }
 
-// judgeHistory judges a history, by the checks too that only chosen schedules allow.
+// judgeHistory judges a history. It adds the checks that are possible only under chosen
+// schedules.
 func (sc Scenario) judgeHistory(out props.Recording) (props.Verdict, error) {
 	return props.JudgeIn(sc.lane(), sc.Program, out,
 		func(events []history.Event) *history.Violation { return overfull(sc.Program, events) },
@@ -106,18 +107,18 @@ func ending(r *inprocess.Result) *history.Violation {
 	where := strings.Join(r.Blocked, "; ")
 	switch r.Verdict {
 	case inprocess.Deadlocked:
-		return &history.Violation{Guarantee: "G12", Predicate: "deadlock", Sentence: "somebody can always go on", Text: "nobody can: " + where}
+		return &history.Violation{Guarantee: "G12", Predicate: "deadlock", Sentence: "some goroutine can always run", Text: "no goroutine can run: " + where}
 	case inprocess.Leaked:
 		return &history.Violation{Guarantee: "G24", Predicate: "S16", Sentence: "nothing is left behind", Text: "goroutines are blocked for ever: " + where}
 	case inprocess.Livelocked:
-		return &history.Violation{Guarantee: "G12", Predicate: "livelock", Sentence: "a loop with nothing to do sleeps", Text: "everybody has his turn, again and again, and nothing comes of it: " + where}
+		return &history.Violation{Guarantee: "G12", Predicate: "livelock", Sentence: "a loop with nothing to do sleeps", Text: "every goroutine runs again and again, without progress: " + where}
 	case inprocess.Panicked:
 		return &history.Violation{Guarantee: "G14", Predicate: "panic", Sentence: "panics stay inside", Text: fmt.Sprintf("a panic left a goroutine: %v", r.Panic)}
 	}
 	return nil
 }
 
-// seeds are those of historyHash.
+// seeds are the seeds of historyHash.
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
 // historyHash is the same for recordings that differ only in the numbers of goroutines.
@@ -147,8 +148,8 @@ func historyHash(r *inprocess.Result, out props.Recording) (key [2]uint64) {
 	return key
 }
 
-// said is what the executor said of itself, as text. Report.Running has numbers of goroutines, so
-// only whether it names a body counts.
+// said is the report, the counters and other final answers of the executor, as text.
+// Report.Running has numbers of goroutines, so the text has only whether it names a body.
 func said(out props.Recording) string {
 	if out.Final == nil {
 		return fmt.Sprint(out.Wrong, out.Resized)
@@ -165,8 +166,8 @@ func said(out props.Recording) string {
 	return fmt.Sprintf("%q %v %+v %v %+v", out.Wrong, out.Resized, f, out.Final.Err, metered)
 }
 
-// renumbered returns the position of a goroutine among the first n that were seen, of which
-// it becomes one.
+// renumbered returns the position of a goroutine in seen[:n], to which it is added if it is
+// new, and the new n.
 func renumbered(g int64, seen *[64]int64, n int) (int64, int) {
 	at := slices.Index(seen[:n], g)
 	if at < 0 {

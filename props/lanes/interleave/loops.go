@@ -29,8 +29,9 @@ func faults(how props.Fault) call {
 	return call{"fault " + string(how), one(props.Step{Env: props.EnvFault, Fault: how})}
 }
 
-// loopCalls are what may happen to an event loop beside a shutdown. Input twice is two
-// chances for its handler; to end twice has to be to end once.
+// loopCalls are actions on an event loop other than a shutdown. The pair of two inputs
+// gives the handler two chances to run; ending a registration twice must be the same as
+// ending it once.
 var loopCalls = []call{
 	{"register", registers(history.OpRegister, watchedFD+1, 0)},
 	{"channel", registers(history.OpRegisterChannel, watchedFD+1, time.Millisecond)},
@@ -57,9 +58,9 @@ var loopShutdowns = []call{
 	{"shutdown", shuts(history.OpShutdown, 0, 0)},
 }
 
-// LoopPairs returns a scenario for every pair of calls on an event loop that has a
-// channel and sleeps, one of them about descriptors: two calls that meet, a call that
-// meets a shutdown, and one that meets a fault of the poller.
+// LoopPairs returns scenarios for pairs of actions on an event loop that has a channel
+// and sleeps: every two of loopCalls, each of them with each shutdown, and each fault
+// of the poller with some calls.
 func LoopPairs() []Scenario {
 	var all []Scenario
 	for i, a := range loopCalls {
@@ -78,8 +79,9 @@ func LoopPairs() []Scenario {
 	return all
 }
 
-// loopPair has two goroutines make a call each, once the loop sleeps. If the channel
-// never drains by itself, it takes the end of it, or an abort, for the loop to end.
+// loopPair has two goroutines make a call each, once the loop sleeps. With a negative
+// drain the channel never drains by itself: the loop then ends only after the channel
+// is ended or aborted.
 func loopPair(a, b call, drain time.Duration) Scenario {
 	p := props.Program{Loop: true, Actors: []props.Actor{
 		{Steps: a.steps(1)}, {Steps: b.steps(2)},

@@ -40,7 +40,7 @@ type settings struct {
 	shard           shard.Shard
 	bench           bool
 	json            bool   // of bench, in a binary without the overlay
-	free            string // that binary, to measure beside
+	free            string // binary without the overlay, to measure for comparison
 	replay          string
 	html            string // file
 	keep            bool
@@ -59,10 +59,10 @@ const (
 	exitNoLonger      = 5
 )
 
-// Main is the lane. What it takes from the environment is what the other lanes take:
-// EVENTIDE_LANE_BUDGET, EVENTIDE_LANE_ONLY, EVENTIDE_LANE_SEED, EVENTIDE_CASES; and
-// which share of the work is its own, see package shard. The flags -test.* are accepted and mean nothing, so that whatever runs a lane can run
-// this one.
+// Main runs the lane. It reads the same environment variables as the other lanes:
+// EVENTIDE_LANE_BUDGET, EVENTIDE_LANE_ONLY, EVENTIDE_LANE_SEED and EVENTIDE_CASES, and
+// the share of the work, see package shard. The flags -test.run and -test.timeout are
+// accepted and have no effect, so that every runner of lanes can run this one.
 //
 // Exit code 0: nothing found, or a case reproduced; 1: a guarantee broken; 2: usage;
 // 3: the self-check failed, so nothing was shown; 4: a case was not reproduced; 5: a
@@ -72,7 +72,7 @@ func Main(args []string, out, errs io.Writer) int {
 	if err != nil {
 		return command.Refuse(errs, "lane", err)
 	}
-	runtime.GOMAXPROCS(1)  // one goroutine runs at a time: another thread would only be handed over to
+	runtime.GOMAXPROCS(1)  // one goroutine runs at a time: more threads would only cost hand-offs
 	debug.SetGCPercent(-1) // package inprocess collects between two schedules
 	if s.bench && !controlled() {
 		return s.benchmark()
@@ -106,23 +106,23 @@ func parse(args []string, out, errs io.Writer) (settings, error) {
 	f.DurationVar(&s.budget, "budget", 10*time.Second, "how long to look")
 	f.Uint64Var(&s.seed, "seed", 1, "base of the seeds")
 	f.StringVar(&s.only, "only", s.only, "one guarantee")
-	f.StringVar(&s.lean, "lean", "", "a guarantee that generated programs lean towards; whatever breaks counts")
+	f.StringVar(&s.lean, "lean", "", "a guarantee that generated programs lean towards; a breach of any guarantee counts")
 	f.StringVar(&s.cases, "cases", s.cases, "where failing cases are kept")
 	f.StringVar(&s.scenario, "scenario", "", "one scenario, by its name")
 	f.StringVar(&s.strategy, "strategy", "", "one strategy, by its name")
-	f.IntVar(&s.n, "n", 0, "schedules of each scenario in one round; 0: as many as it deserves")
+	f.IntVar(&s.n, "n", 0, "schedules of each scenario in one round; 0: a default for each kind")
 	f.IntVar(&s.exhaust, "exhaust", -1, "go through all pairs of calls, up to so many preemptions")
 	f.IntVar(&s.exhaustShutdown, "exhaust-shutdown", -1, "with -exhaust: the bound for pairs with a shutdown call, if it is higher")
-	f.StringVar(&s.record, "record", "", "with -exhaust: file for the counts; what is in it is not gone through again")
+	f.StringVar(&s.record, "record", "", "with -exhaust: file for the counts; scenarios in it are not exhausted again")
 	f.IntVar(&s.first, "first", 2, "before exploring, exhaust up to so many preemptions for a quarter of the budget; -1: do not")
 	f.IntVar(&s.rounds, "rounds", 0, "instead of a budget: visit each scenario so many times")
-	f.StringVar(&s.part, "part", "", "file for the state of this shard, for merge; if it is there, go on from it")
+	f.StringVar(&s.part, "part", "", "file for the state of this shard, for merge; if it exists, continue from it")
 	f.BoolVar(&s.bench, "bench", false, "measure the scheduler")
 	f.BoolVar(&s.json, "json", false, "with -bench, in a binary without the overlay: lines of JSON")
-	f.StringVar(&s.free, "free", "", "binary of the lane without the overlay: its speed stands beside ours")
+	f.StringVar(&s.free, "free", "", "binary of the lane without the overlay, whose speed is printed for comparison")
 	f.StringVar(&s.replay, "case", "", "case file to run again")
-	f.BoolVar(&s.keep, "keep", false, "go on after a failure, with the next scenario")
-	f.BoolVar(&s.quick, "quick", false, "do not make failures small")
+	f.BoolVar(&s.keep, "keep", false, "after a failure continue with the next scenario")
+	f.BoolVar(&s.quick, "quick", false, "do not minimise failures")
 	f.StringVar(&s.html, "html", "", "file for the timeline of the failure, or of one schedule if there is none")
 	f.StringVar(&s.profile, "cpuprofile", "", "where to write a profile")
 	f.String("test.run", "", "accepted, no meaning")
@@ -160,7 +160,7 @@ func parse(args []string, out, errs io.Writer) (settings, error) {
 	return s, nil
 }
 
-// check refuses what no run can mean.
+// check returns an error for values that have no meaning.
 func (s *settings) check() error {
 	for name, id := range map[string]string{"-only or EVENTIDE_LANE_ONLY": s.only, "-lean": s.lean} {
 		if _, known := props.Lookup(id); id != "" && !known {
@@ -181,15 +181,15 @@ func (s *settings) check() error {
 		command.AtLeast("-exhaust", s.exhaust, -1), command.AtLeast("-exhaust-shutdown", s.exhaustShutdown, -1), command.AtLeast("-first", s.first, -1))
 }
 
-// CheckArgs is an error if Main would refuse args, or the environment, before it has
-// done anything. It is flag.ErrHelp if args ask for help, which it prints.
+// CheckArgs returns an error if Main would refuse args or the environment before it
+// runs anything. If args ask for help, it prints the help and returns flag.ErrHelp.
 func CheckArgs(args []string, errs io.Writer) error {
 	_, err := parse(args, io.Discard, errs)
 	return err
 }
 
-// named returns the scenarios that have a name. A lane that leans towards a guarantee
-// comes by those that were made for it in this order.
+// named returns the scenarios that have a name. With -lean the lane visits the
+// scenarios that were made for the guarantee in this order.
 func named() []Scenario {
 	return slices.Concat(Sleeping(), Pairs(false), Pairs(true), LoopPairs(), PoolPairs(), Groups(), Focused())
 }

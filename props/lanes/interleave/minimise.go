@@ -9,8 +9,8 @@ import (
 	"eventide/props/internal/shrink"
 )
 
-// again runs one list of switches, and returns what it breaks, if it breaks the
-// guarantee that want names.
+// again runs a scenario with a list of switches. It returns the failure if the run
+// breaks the guarantee that want names, and otherwise nil.
 func (x *Explorer) again(sc Scenario, switches []inprocess.Switch, want string, trace bool) (*Found, *inprocess.Strategy) {
 	st := inprocess.NewReplay(switches)
 	st.Begin()
@@ -35,9 +35,8 @@ func (x *Explorer) again(sc Scenario, switches []inprocess.Switch, want string, 
 	return nil, st
 }
 
-// What bounds the work of Minimise. It is the number of replays, so that a machine that
-// is busy with others makes the result no larger; the time is for programs that are
-// slow to run.
+// Bounds of Minimise. The first is a number of replays, so that the result is no larger
+// on a loaded machine. The time is for programs that are slow to run.
 const (
 	mostReplays = 12_000
 	mostTime    = 30 * time.Second
@@ -47,9 +46,10 @@ const (
 	mostAbandoned = 6_000
 )
 
-// minimiser makes one failure small. What it accepts has to break the same guarantee,
-// and to have no more goroutines before the breach, the driver counted: a program that
-// is shorter because the driver ends what a caller ended before is not smaller.
+// minimiser minimises one failure. It accepts a candidate that breaks the same
+// guarantee and has no more goroutines before the breach, the driver counted: a program
+// is not smaller if it is shorter only because the driver makes the shutdown call
+// instead of a caller.
 type minimiser struct {
 	x     *Explorer
 	want  string // the guarantee
@@ -62,10 +62,10 @@ type minimiser struct {
 	accepted int
 }
 
-// Minimise makes a failing schedule small: first the program, then the switches, then
-// the times, by taking away what is not needed for the same guarantee to break, and
-// again as long as that changes something. It returns the small one, with its trace, and
-// how many replays that took.
+// Minimise minimises a failing schedule: first the program, then the switches, then the
+// times. It removes parts as long as the same guarantee breaks, and repeats these steps
+// until nothing changes. It returns the smallest failure, with its trace, and the number
+// of replays.
 func (x *Explorer) Minimise(f *Found) (*Found, int) {
 	m := &minimiser{x: x, want: f.Violation.Guarantee, until: time.Now().Add(mostTime)}
 	if !m.accept(f) {
@@ -79,7 +79,7 @@ func (x *Explorer) Minimise(f *Found) (*Found, int) {
 	}
 	least, _ := x.again(m.best.Scenario, m.best.Switches, m.want, true) // a trace is good until the next run
 	if least == nil {
-		return f, m.tries // it is not the same each time
+		return f, m.tries // the failure does not repeat
 	}
 	least.Strategy, least.Schedule = f.Strategy, f.Schedule
 	return least, m.tries
@@ -90,7 +90,8 @@ func (m *minimiser) over() bool {
 	return m.tries >= mostReplays || full || time.Now().After(m.until)
 }
 
-// replay returns what the switches break, if it is the guarantee.
+// replay runs the scenario with the switches, and returns the failure if the guarantee
+// breaks.
 func (m *minimiser) replay(sc Scenario, switches []inprocess.Switch) *Found {
 	if m.over() {
 		return nil
@@ -120,15 +121,16 @@ func (m *minimiser) accept(f *Found) bool {
 	return ok
 }
 
-// How many schedules a smaller scenario gets to break the same guarantee, if the old
-// switches do not do it.
+// Numbers of schedules in which a smaller scenario may break the same guarantee, if the
+// old switches do not break it.
 const (
 	searchPerProgram = 200
 	searchPerTime    = 40
 )
 
-// breaks reports whether a smaller scenario breaks the same guarantee: under the
-// switches of the best, or under others, of which so many are tried. Then it is the best.
+// breaks reports whether a smaller scenario breaks the same guarantee, under the switches
+// of the best or in one of the given number of other schedules. If so, it becomes the
+// best.
 func (m *minimiser) breaks(sc Scenario, schedules int) bool {
 	if f := m.replay(sc, m.best.Switches); f != nil && m.accept(f) {
 		return true
@@ -141,7 +143,8 @@ func (m *minimiser) breaks(sc Scenario, schedules int) bool {
 	return f != nil && m.accept(f)
 }
 
-// search makes so many schedules, and returns the first that breaks the guarantee.
+// search makes up to the given number of schedules, and returns the first that breaks
+// the guarantee.
 func (m *minimiser) search(sc Scenario, st *inprocess.Strategy, schedules int) *Found {
 	y := NewExplorer()
 	y.Options, y.Check = m.x.Options, 0
@@ -153,12 +156,13 @@ func (m *minimiser) search(sc Scenario, st *inprocess.Strategy, schedules int) *
 	return f
 }
 
-// searchForFewer is how many schedules of the small program each of some strategies gets
-// to find one with fewer switches.
+// searchForFewer is the number of schedules in which each of several strategies looks
+// for a failure of the small program with fewer switches.
 const searchForFewer = 400
 
-// switches takes away switches of the best. Then it looks for other schedules, and takes
-// theirs away: the first one found may be a detour of which no part can be left out.
+// switches removes switches of the best. Then it looks for other failing schedules, and
+// removes their switches: the schedule that was found first may be a detour of which no
+// part can be left out.
 func (m *minimiser) switches() {
 	if f := m.shrink(m.best); len(f.Switches) < len(m.best.Switches) {
 		m.accept(f)
@@ -181,8 +185,8 @@ func (m *minimiser) switches() {
 	}
 }
 
-// shrink leaves out switches of f as long as the guarantee still breaks. A switch that is left
-// out does not happen: its goroutine stays.
+// shrink leaves out switches of f as long as the guarantee still breaks. Where a switch is
+// left out, its goroutine keeps the turn.
 func (m *minimiser) shrink(f *Found) *Found {
 	shrink.Parts(f.Switches, func(fewer []inprocess.Switch) ([]inprocess.Switch, bool) {
 		g := m.replay(f.Scenario, fewer)

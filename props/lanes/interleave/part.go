@@ -16,15 +16,15 @@ import (
 // partVersion is the version of the format of Part.
 const partVersion = 2
 
-// Part is what one shard has done so far, as a file. A process that is killed is
-// started again with the same file and goes on behind the last visit that is in it.
+// Part is the progress of one shard, as a file. A killed process can be started again
+// with the same file: it continues after the last visit in the file.
 type Part struct {
 	Schema    int               `json:"schema"`
 	Seed      uint64            `json:"seed"`
 	Shard     int               `json:"shard"` // from 0
 	Of        int               `json:"of"`
 	Rounds    int               `json:"rounds"` // 0: as many as the budget had time for
-	Next      int               `json:"next"`   // visits behind it, those of other shards included
+	Next      int               `json:"next"`   // turns that are done, those of other shards included
 	Scenarios int               `json:"scenarios"`
 	Complete  bool              `json:"complete"`
 	First     bool              `json:"first"` // the exhaustive part is over
@@ -33,7 +33,8 @@ type Part struct {
 	Failed    map[string]string `json:"failed"`
 }
 
-// open returns the part that a run begins with: that of the file, if there is one.
+// open returns the part that a run begins with: the one in the file, or an empty one if
+// there is no file.
 func (s settings) open() (Part, error) {
 	fresh := Part{
 		Schema: partVersion, Seed: s.seed, Shard: s.shard.Index, Of: s.shard.Of, Rounds: s.rounds,
@@ -61,9 +62,9 @@ func loadPart(path string) (Part, error) {
 
 func (p Part) save(path string) error { return runner.WriteJSON(path, p) }
 
-// Merge joins the files of all shards of one run. A shard that is missing, is there
-// twice, belongs to another run, or has not come to its end is an error: what was not
-// run is not covered.
+// Merge joins the files of all shards of one run. It returns an error if a shard is
+// missing, is there twice, belongs to another run, or has neither come to its end nor
+// failed.
 func Merge(paths []string) (Part, error) {
 	var all Part
 	seen := map[int]string{}
@@ -101,11 +102,11 @@ func Merge(paths []string) (Part, error) {
 	return all, nil
 }
 
-// MergeMain is the command line of Merge: the files of the shards, and with -o where
-// the whole goes. It prints a line for a person.
+// MergeMain is the command line of Merge. Its arguments are the files of the shards; -o
+// names the file for the merged part. It prints a summary.
 func MergeMain(args []string, out, errs io.Writer) int {
 	f := flag.NewFlagSet("merge", flag.ContinueOnError)
-	to := f.String("o", "", "file for the whole")
+	to := f.String("o", "", "file for the merged part")
 	if err := command.ParseFlags(f, args, errs); err != nil {
 		return command.Refuse(errs, "merge", err)
 	}

@@ -10,11 +10,12 @@ import (
 	"eventide/props/lane"
 )
 
-// PCTs is, by depth and by scenario, how sure the schedules of PCT make that there is no
-// bug of that depth: the sum of -ln(1-p) over them, in units of 1e-12, p being the chance
-// that the theorem grants to one (Burckhardt et al., 2010). It is a whole number so that
-// shards add up to what one run counts. Generated programs have no place in it: another
-// comes each time.
+// PCTs has, by depth and by scenario, a sum from which follows the chance that the
+// schedules of PCT would have found a bug of that depth: the sum of -ln(1-p) over the
+// schedules, in units of 1e-12, where p is the chance that the theorem grants to one
+// schedule (Burckhardt et al., 2010). The sums are integers, so that shards add up to
+// exactly the sum of one run. Generated programs are left out, because each is a
+// different program.
 type PCTs map[int]map[string]int64
 
 const pctUnit = 1e-12

@@ -4,5 +4,5 @@ package interleave
 
 import "time"
 
-// processTime is not known here: perSecond takes the time that has gone by.
+// processTime is not known on this system: perSecond then takes the elapsed time.
 func processTime() time.Duration { return 0 }

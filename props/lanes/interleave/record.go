@@ -16,9 +16,8 @@ import (
 // recordVersion is the version of the format of Record.
 const recordVersion = 1
 
-// Record is what -exhaust has been through, as a file. A run that is given one again
-// goes on behind it: what was exhausted in the same core to the same bound is not
-// gone through twice.
+// Record is the progress of -exhaust, as a file. A later run with the same file leaves
+// out the scenarios that were exhausted to the same bound in the same core.
 type Record struct {
 	Schema    int        `json:"schema"`
 	Core      string     `json:"core"` // hash of its source
@@ -29,8 +28,8 @@ type Record struct {
 type Recorded struct {
 	Name      string  `json:"name"`
 	Bound     int     `json:"bound"`    // each schedule with no more preemptions was seen
-	Complete  bool    `json:"complete"` // so was each with more: there is none
-	Runs      int     `json:"runs"`     // those that were cut short included
+	Complete  bool    `json:"complete"` // no schedule needs more preemptions
+	Runs      int     `json:"runs"`     // with the pruned ones
 	Pruned    int     `json:"pruned"`
 	Classes   int     `json:"classes"`
 	Histories int     `json:"histories"`
@@ -48,8 +47,8 @@ func (e exhaustion) entry(sc Scenario) Recorded {
 	}
 }
 
-// openRecord returns the record to go on with: an empty one if there is no such file,
-// or if it is of another core.
+// openRecord returns the record that a run continues: an empty one if there is no such
+// file, or if the file is of another core.
 func (s settings) openRecord() (Record, error) {
 	fresh := Record{Schema: recordVersion, Core: coreHash}
 	if s.record == "" {
@@ -87,8 +86,9 @@ func (r Record) save(path string) error {
 	return runner.WriteJSON(path, r)
 }
 
-// missing are the scenarios that were not exhausted to their bounds: pairs of calls to
-// these, groups and programs without a Tracer, which are longer, to one less.
+// missing returns the scenarios that were not exhausted to their bounds. The bound of
+// groups and of programs without a Tracer, which are longer, is one less than that of
+// pairs of calls.
 func (r Record) missing(bound, shutdown int) (names []string) {
 	s := settings{exhaust: bound, exhaustShutdown: shutdown}
 	for _, sc := range exhaustible() {
@@ -103,8 +103,8 @@ func (r Record) missing(bound, shutdown int) (names []string) {
 	return names
 }
 
-// MergeRecords joins the records of shards. Records of different cores do not go
-// together.
+// MergeRecords joins the records of shards. It returns an error if they are of
+// different cores.
 func MergeRecords(paths []string) (Record, error) {
 	var all Record
 	for i, path := range paths {
@@ -119,7 +119,7 @@ func MergeRecords(paths []string) (Record, error) {
 		}
 		all.Scenarios = append(all.Scenarios, r.Scenarios...)
 	}
-	// Of a scenario that is there twice the one that went further.
+	// Of two entries of a scenario the one with the higher bound is kept.
 	slices.SortFunc(all.Scenarios, func(a, b Recorded) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Bound, a.Bound))
 	})
@@ -127,11 +127,12 @@ func MergeRecords(paths []string) (Record, error) {
 	return all, nil
 }
 
-// RecordMain is the command line of MergeRecords: the records, with -o where the whole
-// goes, and with -bound and -shutdown what must be in it. It prints the sums.
+// RecordMain is the command line of MergeRecords. Its arguments are the records; -o
+// names the file for the merged record, and -bound and -shutdown the bounds that it
+// must reach. It prints the sums.
 func RecordMain(args []string, out, errs io.Writer) int {
 	f := flag.NewFlagSet("record", flag.ContinueOnError)
-	to := f.String("o", "", "file for the whole")
+	to := f.String("o", "", "file for the merged record")
 	bound := f.Int("bound", 2, "bound to which every pair of calls has to be complete; other programs: one less")
 	shutdown := f.Int("shutdown", 3, "bound for pairs with a shutdown call")
 	err := command.ParseFlags(f, args, errs)

@@ -12,7 +12,7 @@ import (
 	"eventide/props/lane"
 )
 
-// line is what the lane prints as it goes, in the form that all lanes share.
+// line is a line of progress, in the form that all lanes share.
 type line struct {
 	Lane      string            `json:"lane"`
 	Seed      uint64            `json:"seed"`
@@ -30,7 +30,7 @@ type line struct {
 	FoundBy     string         `json:"found_by,omitempty"`
 	Schedule    int            `json:"schedule,omitempty"`
 	Unrefined   int            `json:"unrefined"`
-	Fairness    map[string]int `json:"needs_fairness,omitempty"` // by place: schedules in which it needed help to be fair
+	Fairness    map[string]int `json:"needs_fairness,omitempty"` // by place: schedules in which a goroutine had to be interrupted there
 	Switches    int            `json:"switches,omitempty"`
 	lane.Coverage
 	Exhausted Exhausted    `json:"exhausted"`
@@ -56,20 +56,20 @@ func (l *line) fill(x *Explorer) {
 	l.Unrefined = x.Unrefined
 }
 
-// text is the line for a person.
+// text prints the last line in words.
 func (l *line) text(w io.Writer) {
 	fmt.Fprintf(w, "seed %d: %d schedules of %d scenarios, %d happens-before classes, %.0f %% of the last ones new, %.0f %% unseen; %d histories, %.2f million steps/s\n",
 		l.Seed, l.Runs, l.Scenarios, l.Classes, 100*l.NewClassRate, 100*l.Unseen, l.Histories, l.StepsPerSec/1e6)
 	l.before.text(w)
 	if n := len(l.Fairness); n > 0 {
-		fmt.Fprintf(w, "at %d places of core a goroutine ran on and on, with others waiting, until it was made to give way\n", n)
+		fmt.Fprintf(w, "at %d places of core a goroutine ran while others waited, until it was interrupted\n", n)
 	}
 	for _, speed := range l.Speed {
 		fmt.Fprintln(w, speed)
 	}
 }
 
-// text is what was seen of what there is, for a person.
+// text prints the coverage in words.
 func (c Coverage) text(w io.Writer) {
 	hitsText(w, c.Actions.hits(), "actions in a state")
 	hitsText(w, c.Conflicts.hits(), "conflicting pairs of places")
@@ -100,8 +100,8 @@ func (f *Found) against(id string) bool {
 	return f.Violation.Guarantee == id || slices.ContainsFunc(f.Others, func(v history.Violation) bool { return v.Guarantee == id })
 }
 
-// report makes a failure small, keeps it as a case, and prints it for a person. It
-// returns how many switches are left.
+// report minimises a failure, saves it as a case, and prints it. It returns the number
+// of switches that are left.
 func (s settings) report(x *Explorer, f *Found) int {
 	y := NewExplorer()
 	y.Options, y.Check = x.Options, 0
@@ -114,7 +114,7 @@ func (s settings) report(x *Explorer, f *Found) int {
 		fmt.Fprintln(s.err, "lane: the case could not be saved:", err)
 	} else {
 		if all, err := filepath.Abs(path); err == nil {
-			path = all // the line is to work in any directory of the module
+			path = all // so that the line works in any directory of the module
 		}
 		replay = "go run eventide/props/lanes/interleave/cmd/interleave -case " + props.ShellWord(path)
 	}

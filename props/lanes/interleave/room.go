@@ -8,13 +8,13 @@ import (
 	"eventide/props/history"
 )
 
-// overfull looks for a task that a bounded queue accepted though there was no room
-// (G19). A task takes room until it begins, which for core is when it is decided that
-// it is next. The other properties allow a queue one task too many while a Begin may
-// be under way; where schedules are chosen that is too kind. One too many is right only
-// if the loop has decided: the next thing that it shows, of whatever kind, is the Begin
-// of a task. Programs with a spawner of their own are not judged: the loop may run on
-// the goroutine of a caller.
+// overfull looks for a task that a full bounded queue accepted (G19). A task takes room
+// until it begins; core frees the room when it decides that the task is next, before
+// the log has the Begin. So the other properties allow one task too many while a Begin
+// may be under way. Under chosen schedules that is too lenient: here one task too many
+// is right only if the next event of the loop, of any kind, is the Begin of a task.
+// Programs with a spawner of their own are not judged: the loop may run on the
+// goroutine of a caller.
 func overfull(p props.Program, events []history.Event) *history.Violation {
 	if p.Limit == 0 || len(p.Starts) > 0 {
 		return nil
@@ -47,8 +47,9 @@ func overfull(p props.Program, events []history.Event) *history.Violation {
 	return nil
 }
 
-// cancelled are the tasks that are skipped when their turn comes, of which the history
-// shows nothing: they are left out, as if they took no room.
+// cancelled returns the tasks that were cancelled. The loop skips them when their turn
+// comes, which the history does not show, so overfull counts them as if they took no
+// room.
 func cancelled(events []history.Event) map[int]bool {
 	ids := map[int]bool{}
 	for _, e := range events {

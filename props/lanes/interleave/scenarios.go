@@ -13,7 +13,7 @@ import (
 )
 
 // about says which guarantees a scenario was made for, by the beginning of its name.
-// A lane that leans towards one of them comes back to it more often.
+// With -lean for one of them the lane visits the scenario more often.
 var about = []struct {
 	prefix     string
 	guarantees []string
@@ -55,7 +55,7 @@ func shuts(op history.Op, quiet, timeout time.Duration) func(int) []props.Step {
 	return func(int) []props.Step { return []props.Step{{Op: op, Quiet: quiet, Timeout: timeout}} }
 }
 
-// calls are the ways to give an executor news.
+// calls are the calls that submit work to an executor or shut it down.
 var calls = []call{
 	{"execute", submits(history.OpExecute)},
 	{"lazy", submits(history.OpExecuteLazy)},
@@ -76,7 +76,7 @@ var calls = []call{
 }
 
 // Pairs returns a scenario for every pair of calls, from two goroutines against one
-// loop; with warm, the loop has been started before, and sleeps.
+// loop; with warm, the loop has been started and sleeps when they begin.
 func Pairs(warm bool) []Scenario {
 	var all []Scenario
 	for i, a := range calls {
@@ -149,13 +149,13 @@ func Focused() []Scenario {
 // leastBound is the smallest bound of a queue that core takes.
 const leastBound = 16
 
-// interrupting is how many of a batch interrupt it.
+// interrupting is the number of tasks of a batch that interrupt it.
 const interrupting = 8
 
-// bounded returns programs on a queue that is full. A body fills it, so that
-// all of it is one batch: each of the first of the batch interrupts it as it ends, and
-// has seen to it that there is no room left. Another goroutine wants some in that very
-// moment.
+// bounded returns programs on a full queue. One body fills the queue, so that its tasks
+// are one batch. Each of the first tasks of the batch submits a task, so that the queue
+// is full again, and interrupts the batch when it ends. At that moment another
+// goroutine submits tasks.
 func bounded() []Scenario {
 	var all []Scenario
 	execute := submits(history.OpExecute)
@@ -167,8 +167,9 @@ func bounded() []Scenario {
 		{"listener", history.OpSubmit, props.Script{Listen: true}},
 		{"panic", history.OpExecute, props.Script{End: history.Panicked}},
 		{"exit", history.OpExecute, props.Script{End: history.Exited}},
-		// The listener begins before the next task. Otherwise the next task begins, and a
-		// task too many may have come after core decided so: overfull does not judge it.
+		// With the listener, the next event is not the Begin of a task. Otherwise the
+		// next task begins, and core may have accepted a task too many after it decided
+		// on this Begin, which overfull does not judge.
 		{"exit with a listener", history.OpSubmit, props.Script{Listen: true, End: history.Exited}},
 	} {
 		var batch []props.Step
@@ -207,13 +208,13 @@ func Bare() []Scenario {
 }
 
 // Generated returns the program that the generator of the property tests makes of a
-// seed, leaning towards the guarantee with that number; towards none, if id is "".
+// seed. The program leans towards the guarantee id, or towards none if id is "".
 func Generated(id string, seed int) Scenario {
 	sc := Scenario{Name: fmt.Sprintf("generated %s/%d", id, seed)}
 	if id == "G21" {
 		group := props.GroupPrograms().Example(seed)
 		sc.Group = &group
-		return sc // its promises are about exact times: the clock moves when nobody can
+		return sc // G21 is about exact times: the clock moves only when no goroutine can run
 	}
 	g, _ := props.Lookup(id)
 	sc.Program = props.Programs(g.Profile).Example(seed)

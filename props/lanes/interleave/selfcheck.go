@@ -9,7 +9,7 @@ import (
 	"eventide/props/lanes/interleave/toy"
 )
 
-// ErrNotRun means that the lane has shown nothing: whatever it says else is void.
+// ErrNotRun means that the lane has shown nothing: its other results are void.
 var ErrNotRun = errors.New("interleave: not run")
 
 // selfCheckSchedules is how many schedules each strategy gets for a planted bug.
@@ -17,7 +17,8 @@ const selfCheckSchedules = 2000
 
 // SelfCheck proves, in this very process, that core's operations are controlled and that
 // every strategy finds planted bugs: a lost update, and a lost wake-up, which ends in
-// a deadlock. Without that a lane that finds nothing looks like one that passes.
+// a deadlock. Without this check a lane that cannot find anything would look like one
+// that passes.
 func SelfCheck(seed uint64) error {
 	if !controlled() {
 		return fmt.Errorf("%w: core is not controlled: was this binary built with the overlay?", ErrNotRun)
@@ -71,9 +72,10 @@ func newStrategy(name string, seed uint64) (*inprocess.Strategy, error) {
 }
 
 // huntRace looks for the planted races; the detector's reports of them go to stderr. The
-// second is there in every schedule, also where a goroutine begins when another has ended.
+// second race is in every schedule, even if one goroutine begins after the other has
+// ended.
 func huntRace(seed uint64) bool {
-	fmt.Fprintln(os.Stderr, "lane: the next two reports of a race are of races that are planted, to see that the detector works")
+	fmt.Fprintln(os.Stderr, "lane: the next two reports are of planted races, which show that the race detector works")
 	for _, planted := range []func() int{toy.Unordered, toy.OneAfterTheOther} {
 		st, err := inprocess.New("walk", seed)
 		if err != nil {

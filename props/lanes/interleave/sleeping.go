@@ -8,7 +8,7 @@ import (
 	"eventide/props/history"
 )
 
-// after returns the steps of a call, made so much after what was before it.
+// after returns the steps of a call that is made wait after the steps before it.
 func after(wait time.Duration, steps []props.Step) []props.Step {
 	steps = slices.Clone(steps)
 	steps[0].Wait = wait
@@ -25,10 +25,10 @@ func resets(id int, delay time.Duration) []props.Step {
 
 func cancels(id int) []props.Step { return []props.Step{{Op: history.OpCancel, Target: id}} }
 
-// Sleeping returns small programs in which the loop sleeps when news comes: one caller,
-// who lets it fall asleep before each call, so that nothing else can wake it in the
-// caller's stead. The last waits longer than the latest timer: a shutdown would cancel
-// what is late, and nobody would know that it was.
+// Sleeping returns small programs in which the loop sleeps at each call: a single
+// caller lets it fall asleep before each call, so that no other call can wake it
+// instead. The last call is made after the latest timer is due: a shutdown before that
+// would cancel a late timer, and the history would not show that it was late.
 func Sleeping() []Scenario {
 	const short, long = time.Millisecond, 10 * time.Millisecond
 	execute := submits(history.OpExecute)
@@ -47,7 +47,7 @@ func Sleeping() []Scenario {
 	add("until a timer, which calls", props.Program{}, calling, late)
 	add("on lazy tasks, which fill the queue", props.Program{Limit: leastBound}, execute(8), after(short, lazyTasks(leastBound)), late)
 	for _, body := range []call{{"a hook", submits(history.OpAddHook)}, {"a task", execute}} {
-		// The timer is one that the shutdown cancels, in a turn that the body cuts short.
+		// The shutdown cancels the timer, in a turn that the body cuts short.
 		exits := body.steps(2)
 		exits[0].Body = &props.Script{End: history.Exited}
 		add("until a timer, "+body.name+" exits in the shutdown", props.Program{},

@@ -11,8 +11,8 @@ import (
 	"eventide/props/lanes/interleave/bare"
 )
 
-// program takes away parts of the program: whole callers first; then one caller makes
-// the calls of two; then calls, and what bodies do; then the driver.
+// program removes parts of the program: callers, and lets one caller make the calls of
+// two; then calls, and steps of bodies; then the driver.
 func (m *minimiser) program() {
 	first := m.best.Scenario
 	switch {
@@ -35,8 +35,8 @@ func (m *minimiser) program() {
 	m.driver()
 }
 
-// driver makes one goroutine of the driver, if it counts, and a caller. Such a program is
-// no shorter, so it is kept only if it has a goroutine less.
+// driver merges the driver, if it counts, with a caller. The program does not become
+// shorter, so the result is kept only if it has one goroutine less.
 func (m *minimiser) driver() {
 	if !m.census.Driver {
 		return
@@ -54,7 +54,7 @@ func withoutDriver(sc Scenario) (list []Scenario) {
 	case sc.Bare != nil:
 		main, warm := *sc.Bare, *sc.Bare
 		main.Main = true
-		warm.Warm, warm.Producers = true, warm.Producers-1 // the first producer was there to start the loop
+		warm.Warm, warm.Producers = true, warm.Producers-1 // the start of the loop replaces the first producer
 		for _, c := range []bare.Config{main, warm} {
 			if c.Producers > 0 && c != *sc.Bare {
 				q := sc
@@ -126,7 +126,7 @@ func smallerBare(c bare.Config) (list []bare.Config) {
 	return list
 }
 
-// callers drops callers, and has one make the calls of two.
+// callers removes callers, and lets one caller make the calls of two.
 func (m *minimiser) callers() {
 	reduce := func(pick *shrink.Pick, p props.Program) props.Program { return shrink.One(pick, p, fewerCallers(p)) }
 	first := m.best.Scenario
@@ -157,8 +157,8 @@ func fewerCallers(p props.Program) (list []props.Program) {
 	return list
 }
 
-// byTime joins two scripts so that each call is made when it was, if calls take no time;
-// of two at one instant that of the first.
+// byTime joins two scripts. If calls take no time, each call is made at the same time as
+// before; of two calls at one time that of the first script comes first.
 func byTime(a, b []props.Step) []props.Step {
 	type timed struct {
 		at   time.Duration

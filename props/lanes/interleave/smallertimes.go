@@ -10,8 +10,9 @@ import (
 	"eventide/props/interleave/inprocess"
 )
 
-// times makes each time of the best as small as it gets: zero, or equal to another, or
-// a millisecond, or a half; and has the clock move only when nobody can run.
+// times makes each time of the best as small as possible: zero, a millisecond, half of
+// it, or equal to another time. Before that it tries a clock that moves only when no
+// goroutine can run.
 func (m *minimiser) times() {
 	breaks := func(sc Scenario) bool { return m.breaks(sc, searchPerTime) }
 	if sc := m.best.Scenario; sc.Time != inprocess.Idle {
@@ -58,12 +59,13 @@ func clone(sc Scenario) (c Scenario) {
 		err = json.Unmarshal(data, &c)
 	}
 	if err != nil {
-		panic(err) // a scenario is data: that is how cases are kept
+		panic(err) // a scenario is data, which case files keep as JSON
 	}
 	return c
 }
 
-// durations are the times of a scenario, in an order that does not depend on them.
+// durations returns pointers to the times of a scenario, in an order that does not
+// depend on their values.
 func durations(sc *Scenario) (all []*time.Duration) {
 	if g := sc.Group; g != nil {
 		return []*time.Duration{&g.Body, &g.ShutdownAt, &g.Quiet, &g.Timeout}
@@ -91,8 +93,8 @@ func durations(sc *Scenario) (all []*time.Duration) {
 	return all
 }
 
-// valid reports whether every call has arguments that it takes: one that is refused for
-// them does nothing.
+// valid reports whether every call has valid arguments: a call with others is refused
+// and does nothing.
 func valid(sc Scenario) bool {
 	if g := sc.Group; g != nil && g.Timeout < g.Quiet {
 		return false

@@ -40,12 +40,11 @@ func numbered(steps []props.Step, from int) []props.Step {
 	return steps
 }
 
-// perSecond repeats what makes n of something, for about d, and returns how many there
-// were per second of the process's own time: a machine that is busy with others makes
-// it no slower.
+// perSecond repeats f for about d, and returns the sum of its results per second of
+// processor time of the process, which does not depend on other load on the machine.
 func perSecond(d time.Duration, f func() (n int)) float64 {
 	began, cpu := time.Now(), processTime()
-	n := f() // a busy machine may take longer than d to come here
+	n := f() // on a busy machine more than d may have passed
 	for time.Since(began) < d {
 		n += f()
 	}
@@ -71,7 +70,8 @@ func measure(sc Scenario, st *inprocess.Strategy, d time.Duration) lane.Speed {
 	return s
 }
 
-// measureFree runs a program for about d as it is, in a binary without the overlay.
+// measureFree runs a program for about d without a scheduler, in a binary without the
+// overlay.
 func measureFree(sc Scenario, d time.Duration) lane.Speed {
 	return lane.Speed{Program: sc.Name, Race: inprocess.RaceBuild, Free: perSecond(d, func() int {
 		if sc.Bare != nil {
@@ -83,10 +83,10 @@ func measureFree(sc Scenario, d time.Duration) lane.Speed {
 	})}
 }
 
-// shortLook is how long each measurement of a run that is about something else takes.
+// shortLook is the time of each measurement in a run that is not a benchmark.
 const shortLook = 30 * time.Millisecond
 
-// speeds measures this build, in passing.
+// speeds measures this build for shortLook per program.
 func speeds(seed uint64) []lane.Speed {
 	var all []lane.Speed
 	for _, sc := range speedPrograms() {
@@ -99,14 +99,14 @@ func speeds(seed uint64) []lane.Speed {
 	return all
 }
 
-// besideFree adds to each what the program does in the binary without the overlay, if
-// there is one.
+// besideFree adds to each speed that of the program in the binary without the overlay,
+// if -free names one.
 func (s settings) besideFree(all []lane.Speed) error {
 	if s.free == "" {
 		return nil
 	}
 	cmd := exec.Command(s.free, "-bench", "-json")
-	cmd.Env = append(os.Environ(), "EVENTIDE_LANE_BUDGET="+(shortLook*time.Duration(len(all))).String()) // ours is longer
+	cmd.Env = append(os.Environ(), "EVENTIDE_LANE_BUDGET="+(shortLook*time.Duration(len(all))).String()) // instead of the longer budget of this process
 	out, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("-free is %q, want a binary of the lane without the overlay: %w", s.free, err)
@@ -117,7 +117,7 @@ func (s settings) besideFree(all []lane.Speed) error {
 		case err == io.EOF:
 			return nil
 		case err != nil || free.Free == 0:
-			return fmt.Errorf("-free is %q, and it says %q, want runs per second", s.free, out)
+			return fmt.Errorf("-free is %q, and it prints %q, want runs per second", s.free, out)
 		}
 		for i := range all {
 			if all[i].Program == free.Program {
@@ -128,7 +128,7 @@ func (s settings) besideFree(all []lane.Speed) error {
 }
 
 // benchmark is -bench: each strategy on each of the programs. In a binary without the
-// overlay there is nothing to schedule, and it measures the programs alone.
+// overlay there is no scheduler, so it measures the programs alone.
 func (s settings) benchmark() int {
 	names := inprocess.Names()
 	if s.strategy != "" {

@@ -57,9 +57,8 @@ func (f *Found) Timeline(replay string) *timeline.Timeline {
 	return t
 }
 
-// states gives the rows the states that the executor went through, by its own events: what
-// core/state.go stores beside them is no state. Where there are no events, in groups and in
-// programs without a Tracer, the timeline has none.
+// states sets the states of the rows from the executor's own Transit events. Groups and
+// programs without a Tracer have no events, so their timelines have no states.
 func (f *Found) states(t *timeline.Timeline) {
 	marks := f.result.Marks
 	if len(marks) != len(f.events) || len(f.events) == 0 {
@@ -77,8 +76,8 @@ func (f *Found) states(t *timeline.Timeline) {
 	}
 }
 
-// writeTimeline writes the page, if one was asked for. A run whose verdict stands does
-// not fail for it.
+// writeTimeline writes the page, if -html names a file. An error is printed, and does
+// not change the exit code.
 func (s settings) writeTimeline(f *Found, replay string) {
 	if s.html == "" || f == nil || f.result == nil || len(f.result.Trace) == 0 {
 		return
@@ -95,7 +94,8 @@ func (s settings) writeTimeline(f *Found, replay string) {
 	}
 }
 
-// sample is one schedule of a small scenario: what a timeline shows if nothing broke.
+// sample runs one schedule of a small scenario, for the timeline of a run in which
+// nothing broke.
 func (e *exploration) sample() *Found {
 	if e.html == "" {
 		return nil

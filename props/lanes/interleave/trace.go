@@ -20,9 +20,8 @@ func newReplay(switches []inprocess.Switch) *inprocess.Strategy {
 	return st
 }
 
-// Write renders a failure for a person: the sentence, the program, the switches,
-// what every goroutine did, one column each, with the lines of source, and the line
-// to paste.
+// Write prints a failure: the sentence, the program, the switches, the operations with
+// their source lines in one column for each goroutine, and the line that replays it.
 func (f *Found) Write(w io.Writer, replay string) {
 	fmt.Fprintf(w, "%v\n\n", f.Violation)
 	for _, v := range f.Others {
@@ -55,7 +54,7 @@ func switchText(s inprocess.Switch) string {
 	case protocol.ToCase:
 		return fmt.Sprintf("a select takes its ready case %d %s", s.To, at)
 	case protocol.ToTimer:
-		return fmt.Sprintf("move %d of the clock goes beside its timer", s.N)
+		return fmt.Sprintf("after move %d of the clock the due timers wait while a goroutine runs", s.N)
 	}
 	return s.String()
 }
@@ -128,8 +127,8 @@ func clip(s string, n int) string {
 	return s
 }
 
-// changedSources is where the files of a planted bug are, which is linked in: what runs is
-// not what is in the module, and its lines are others.
+// changedSources is the directory of the files of a planted bug. The build sets it,
+// because the lines that run are then not those of the module.
 var changedSources string
 
 // sources finds lines of core's source by "core/admit.go:12", if it runs in the module.
@@ -159,7 +158,7 @@ func (s *sources) line(site string) string {
 	return strings.TrimSpace(lines[n-1])
 }
 
-// sourcesOf returns where a file may be, the one that runs first.
+// sourcesOf returns the paths at which a file may be. The file that runs comes first.
 func sourcesOf(name string) (paths []string) {
 	if changedSources != "" {
 		paths = append(paths, filepath.Join(changedSources, name+".txt"))

@@ -1,6 +1,6 @@
 // Package programs runs the generated programs of a lane: in virtual time, one after another,
 // until one of them violates something. It is for lanes whose binary is built by package shadow,
-// so that a package of core runs on a model of what is below it.
+// so that a package of core runs on a model of the kernel or of the packages below it.
 package programs
 
 import (
@@ -20,9 +20,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Lane is one kind of programs. P must be what its JSON says: programs are kept in files.
+// Lane is one kind of programs. P must survive a conversion to JSON and back, because
+// programs are kept in files.
 type Lane[P any] struct {
-	Name     string // the key of lane.Result.Failed, and the begin of the names of case files
+	Name     string // the key of lane.Result.Failed, and the beginning of the names of case files
 	Programs *rapid.Generator[P]
 
 	// Run runs a program in a bubble of testing/synctest and returns what it violated. A
@@ -36,7 +37,7 @@ type line struct {
 	Seconds float64           `json:"seconds"`
 	Runs    int               `json:"runs"`
 	Failed  map[string]string `json:"failed"`
-	Seen    map[string]string `json:"seen"` // found by a program that is not made smaller yet
+	Seen    map[string]string `json:"seen"` // violations of a program that is not made smaller yet
 }
 
 func (l line) print() {
@@ -47,7 +48,8 @@ func (l line) print() {
 	fmt.Printf("\n@@%s\n", text)
 }
 
-// longestSilence is how long a lane runs programs without a line, which must not look like a hang.
+// longestSilence is the longest time between two lines of a lane, so that a lane that runs does
+// not look like one that hangs.
 const longestSilence = 2 * time.Second
 
 // checksPerTurn is how many programs run between two lines.
@@ -109,7 +111,7 @@ func (l Lane[P]) turn(t *testing.T, said *line) {
 		return
 	}
 	if last == "" {
-		last = "a program failed without a violation: the race detector, if it is on, has printed why"
+		last = "a program failed without a violation: with -race see the report of the race detector"
 	} else {
 		l.keepCase(t, failing)
 	}
@@ -117,8 +119,8 @@ func (l Lane[P]) turn(t *testing.T, said *line) {
 }
 
 // longestRun is how long a program may take. Most take less than a millisecond: one that does
-// not come to an end keeps the loop busy for ever, where virtual time does not help.
-// With the race detector, on a machine with other load, some take many seconds.
+// not end keeps the loop busy for ever, and virtual time does not move. With the race
+// detector, on a machine with other load, some take many seconds.
 const longestRun = 2 * time.Minute
 
 // inBubble runs a program in virtual time.

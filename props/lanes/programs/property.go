@@ -10,8 +10,8 @@ import (
 	"eventide/props/lanes/sockets/shadow"
 )
 
-// Property runs so many programs of a lane, in a binary of its own that is built from the module
-// at root, and fails if one of them violates something.
+// Property runs the given number of programs of a lane, in a binary of its own that is built
+// from the module at root, and fails if one of them violates something.
 func Property(t *testing.T, root, name string, programs int) {
 	t.Helper()
 	Touch(t, root)
@@ -35,7 +35,7 @@ func Property(t *testing.T, root, name string, programs int) {
 }
 
 // Touch opens the sources of core and of the lanes, so that go test does not answer from its cache
-// after they have changed: it knows nothing of what a go build inside of a test reads.
+// after they have changed: go test does not see which files a go build inside of a test reads.
 func Touch(t *testing.T, root string) {
 	t.Helper()
 	for _, pattern := range []string{"core/*.go", "core/*/*.go", "core/internal/*/*.go", "props/lanes/*/*.go", "props/lanes/sockets/*/*.go", "props/lanes/*/*/*/*.go"} {

@@ -1,6 +1,6 @@
-// Package bare drives core without a Tracer. With one, Execute takes the long way
-// through admission; this is for the short one, which everybody else takes. Without
-// events there is no history: what is checked is what a caller can see.
+// Package bare drives core without a Tracer. With a Tracer, Execute takes the slow path
+// through admission; these programs take the fast path, like users. Without events
+// there is no history, so the checks use only what a caller can see.
 package bare
 
 import (
@@ -41,8 +41,8 @@ func (c Config) String() string {
 	return name
 }
 
-// task is one task and what became of it. Its goroutines are ordered by core's own
-// promises; in a -race build they have to be.
+// task is one task and its outcome. It has no lock: core's own promises must order the
+// goroutines that use it, which a -race build checks.
 type task struct {
 	producer, n int
 	err         error
@@ -136,7 +136,7 @@ func (r *run) execute(p, n int, nested bool) {
 			r.execute(p+r.c.Producers, n, false)
 		}
 	})
-	if r.c.Await && err == nil && p < r.c.Producers { // a nested one is called by the loop
+	if r.c.Await && err == nil && p < r.c.Producers { // the loop makes nested calls, and must not wait for itself
 		<-ran
 	}
 	r.mu.Lock()
@@ -162,7 +162,7 @@ func (r *run) judge(report core.Report) {
 		accepted++
 	}
 	if int(report.Accepted) != accepted || report.Ran != report.Accepted {
-		r.blame("G20", "the report says %d accepted and %d ran, and the callers were told %d", report.Accepted, report.Ran, accepted)
+		r.blame("G20", "the report says %d accepted and %d ran, but %d calls returned nil", report.Accepted, report.Ran, accepted)
 	}
 	last := map[int]int{}
 	for _, t := range r.order {

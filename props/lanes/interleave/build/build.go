@@ -14,16 +14,17 @@ import (
 	"eventide/props/interleave/overlay"
 )
 
-// Lane says which binary.
+// Lane says which binary Build makes.
 type Lane struct {
 	Root    string            // of the module
 	Dir     string            // where the overlay and the binary go
-	Changed map[string]string // files that are not as on disk, such as those of a mutant: path from Root -> text
+	Changed map[string]string // files that replace those on disk, such as those of a mutant: path from Root -> text
 	Race    bool
 }
 
 // Build builds the lane with the overlay of package overlay, which controls the Go
-// runtime, and returns the path of the binary. An error of the go command is in full.
+// runtime, and returns the path of the binary. An error has the whole output of the go
+// command.
 func (l Lane) Build() (bin string, err error) {
 	if l.Dir, err = filepath.Abs(l.Dir); err != nil {
 		return "", err
@@ -92,7 +93,8 @@ func (l Lane) overlay(changed string) (string, error) {
 	return path, os.WriteFile(path, data, 0o644)
 }
 
-// changedFile is where a changed file is: it is no package of the module.
+// changedFile is the path of a changed file. Its suffix keeps it out of the packages of
+// the module.
 func changedFile(dir, name string) string {
 	return filepath.Join(dir, filepath.FromSlash(name)+".txt")
 }
@@ -129,10 +131,10 @@ func (l Lane) BuildFree() (bin string, err error) {
 	return bin, l.goBuild(bin)
 }
 
-// unwatched are the packages that the race detector has nothing to say of: those that
-// judge, choose, and keep the log. They are not the subject, and cost time. The harness,
-// package props, has to be watched: core's generic types are compiled where they are made
-// concrete, and that is there.
+// unwatched are the packages that are built without the race detector, to save time: they
+// judge, choose schedules and keep the log, and are not the subject. The harness, package
+// props, must be built with it: core's generic types are compiled where they are
+// instantiated, which is there.
 var unwatched = []string{"eventide/props/history", "eventide/props/lanes/interleave", "eventide/props/interleave/inprocess"}
 
 func (l Lane) goBuild(bin string, args ...string) error {

@@ -18,8 +18,8 @@ import (
 )
 
 // packages are those of core whose schedules the lane explores. The epoll pollers are
-// linked in and never run: the lane's loops sleep on the park poller, or on the scripted
-// poller of package props.
+// linked in and never run: the lane's loops sleep on core's chanPoller, or on the
+// scripted poller of package props.
 var packages = []string{"./core", "./core/internal/poll", "./core/internal/tasks"}
 
 // CoreFiles returns the source files that the lane explores, as paths from the root of

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// LostUpdate adds one from each of two goroutines, in two steps that another can
-// come between. It returns the sum; 2 is right.
+// LostUpdate adds one from each of two goroutines, in two steps between which the other
+// goroutine can run. It returns the sum; 2 is right.
 func LostUpdate() int32 {
 	var n atomic.Int32
 	var both sync.WaitGroup
@@ -22,8 +22,9 @@ func LostUpdate() int32 {
 	return n.Load()
 }
 
-// LostWakeUp sleeps if it has seen no work, without looking again after it has said
-// that it sleeps. The wake-up that comes in between is lost, and it sleeps for ever.
+// LostWakeUp has a goroutine that sleeps if it has seen no work, and does not check
+// again after it has announced its sleep. If the work comes in between, nothing wakes
+// the goroutine, and it sleeps for ever.
 func LostWakeUp() {
 	var asleep, work atomic.Bool
 	wake := make(chan struct{}, 1)
@@ -61,8 +62,8 @@ func Unordered() int {
 	return seen + n
 }
 
-// OneAfterTheOther writes a plain variable in two goroutines. If the second begins when
-// the first has ended, it is by chance: nothing tells it so. It is for -race builds.
+// OneAfterTheOther writes a plain variable in two goroutines. Even if the second begins
+// after the first has ended, nothing orders them. It is for -race builds.
 func OneAfterTheOther() int {
 	n := 0
 	var both sync.WaitGroup
