@@ -80,8 +80,8 @@ func (c *conn) judgeOutput(ours *kernel.End) {
 	}
 }
 
-// broadcastSize returns how many bytes of a broadcast stream begins with: those of the whole
-// broadcast, or fewer if the close has cut it.
+// broadcastSize returns how many bytes of a broadcast are at the beginning of stream: all of
+// them, or fewer if the close has cut the broadcast.
 func (c *conn) broadcastSize(stream []byte, id byte) int {
 	n, size := 0, int(c.r.broadcastSizes[id-firstBroadcast].Load())
 	for n < min(size, len(stream)) && stream[n] == id+byte(n*13+n>>8) {

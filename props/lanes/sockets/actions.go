@@ -35,7 +35,7 @@ func (c *conn) perform(a Action, inLoop bool) {
 	if ch == nil {
 		return
 	}
-	over := ofTCP(ch) // programs over core/blocking have none of its actions
+	over := ofTCP(ch) // nil in programs over core/blocking, which have no actions of core/tcp alone
 	switch a.Kind {
 	case "Write", "WriteAndFlush":
 		c.writeBytes(ch, a.N, a.Kind == "WriteAndFlush", inLoop)
@@ -130,7 +130,7 @@ func (c *conn) closedGracefully(err error, deadline time.Time, afterwards bool) 
 		c.record("drained")
 	}
 	early := time.Now().Before(deadline) || deadline.IsZero()
-	late := c.r.group != nil && time.Now().After(deadline) // that of core/tcp may wait for a task
+	late := c.r.group != nil && time.Now().After(deadline) // CloseGracefully of core/tcp may wait for a task after its deadline
 	if !errors.Is(err, core.ErrCloseDeadline) || !early && !late || slices.Contains(c.calls(), "Close") {
 		return
 	}

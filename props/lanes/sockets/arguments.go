@@ -15,7 +15,7 @@ import (
 )
 
 // badCall is a call that must return an error, and must have no effect. some reports whether
-// another result than the error is not its zero value.
+// a result other than the error is not zero.
 type badCall struct {
 	name string
 	call func(r *run) (some bool, err error)

@@ -18,7 +18,8 @@ import (
 )
 
 // untilBlocked returns when every other goroutine of a bubble waits: the lane sets it to
-// synctest.Wait. Polls of core/blocking take microseconds, so settleTime alone does not say that.
+// synctest.Wait. Polls of core/blocking take microseconds, so after settleTime some goroutines
+// may still run.
 var untilBlocked func()
 
 // RunBlocking runs a program on core/blocking and returns what it violated. Connections are
@@ -79,7 +80,7 @@ func (r *run) blockingOptions() []blocking.Option {
 	return opts
 }
 
-// closeTimeout is for how long Close may be blocked in a connection.
+// closeTimeout is how long Close may be blocked in a connection.
 func (r *run) closeTimeout() time.Duration {
 	if r.p.Options.CloseTimeout < 0 {
 		return blocking.DefaultCloseTimeout
@@ -91,7 +92,7 @@ func (r *run) closeTimeout() time.Duration {
 type served struct {
 	net.Listener
 	r    *run
-	last *conn // that was accepted; of the goroutine of Serve
+	last *conn // the connection that was accepted last; only the goroutine of Serve uses it
 }
 
 func (s *served) Accept() (net.Conn, error) {
@@ -184,7 +185,7 @@ func (r *run) checkGroup(connections []kernel.Connection) {
 	}
 }
 
-// judgeGroup checks what a group is after its end.
+// judgeGroup checks the state and the counters of a group after its end.
 func (r *run) judgeGroup() {
 	s := r.group.Stats()
 	if s.Channels+s.Executors+s.Idle != 0 || s.State != core.StateTerminated || r.group.State() != core.StateTerminated {

@@ -54,7 +54,7 @@ func (c *conn) mayStayInactive() bool {
 		c.spec.Kind == kindTLS && c.spec.Handshake > 0 || c.spec.HandshakeFails || c.r.p.Options.CloseTimeout == 0 && slices.Contains(c.endCalls, "Close"))
 }
 
-// explainsBlocking is explains for the causes that only core/blocking has.
+// explainsBlocking does what explains does, for causes that only core/blocking has.
 func (c *conn) explainsBlocking(cause error) bool {
 	var panicked *core.PanicError
 	switch {
@@ -74,8 +74,9 @@ func (c *conn) explainsBlocking(cause error) bool {
 	return c.odd.Load() && c.spec.Oddity == longRead && strings.Contains(cause.Error(), "returned")
 }
 
-// receivedAll reports whether a drain of the channel is complete, as far as core can know: see the
-// package comment of core/blocking. If bytes may be on their way at the close, it may be.
+// receivedAll reports whether core may, and whether it must, count the drain of the channel as
+// complete: see the package comment of core/blocking. It may, but need not, if bytes can be in
+// flight at the close.
 func (c *conn) receivedAll(k *kernel.Connection, ours *kernel.End) (may, must bool) {
 	sent := c.ch.PendingBytes() == 0 && ours.EndRead
 	received := ours.Taken == 0 || c.knowsReceipt() && ours.Taken == ours.Delivered || !c.knowsReceipt() && !ours.EndFirst && c.spec.Kind != kindPipe
@@ -86,7 +87,7 @@ func (c *conn) receivedAll(k *kernel.Connection, ours *kernel.End) (may, must bo
 // judgeBlockingReport is judgeReport for core/blocking.
 func (r *run) judgeBlockingReport(connections []kernel.Connection) {
 	var counted, most, drained, mustDrain, least, discarded, failed int64
-	leastAborts, mostAborts := 0, 0 // that are logged
+	leastAborts, mostAborts := 0, 0 // bounds of the aborts that are logged
 	for _, c := range r.conns {
 		k, ours := c.find(connections)
 		at := c.first("CloseFuture")

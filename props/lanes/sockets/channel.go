@@ -11,8 +11,8 @@ import (
 	"eventide/core/tcp"
 )
 
-// channel is what a *tcp.Channel and a *blocking.Channel have in common: programs and judges use
-// no more, unless they are about one of the packages.
+// channel has the methods that *tcp.Channel and *blocking.Channel have in common. Programs and
+// judges use only these, unless they are about one of the packages.
 type channel interface {
 	LocalAddr() net.Addr
 	RemoteAddr() net.Addr
@@ -27,7 +27,7 @@ type channel interface {
 	flush() writeFuture
 }
 
-// writeFuture is what the futures of writes have in common.
+// writeFuture has the methods that the futures of writes have in common.
 type writeFuture interface {
 	Err() error
 	Done() <-chan struct{}

@@ -42,7 +42,7 @@ type conn struct {
 	holdCut          bool         // CloseOutput has ended the effect of a hold, so that nothing says when idle times of input begin
 	held, released   time.Time    // the begin of the last hold, and the last release of all holds
 	idleSince        [3]time.Time // by tcp.IdleKind: the activation, or the last report of the kind
-	complete         time.Time    // since when the channel has nothing left to do but to close; zero: it has
+	complete         time.Time    // since when the channel has only to close; zero: it has other work left
 	unflushed        bool         // a body has written without a flush since the last flush
 	closeCalled      time.Time    // the first Close
 	closeStamp       int64        // of the first Close; 0: there was none

@@ -169,7 +169,7 @@ func drawConn(t *rapid.T, sizes []int, kinds []string) Conn {
 	return c
 }
 
-// The kinds of actions. Common to both packages are those that channels of both have.
+// The kinds of actions. Channels of both packages have those of common.
 var (
 	common             = []string{"Write", "Write", "WriteAndFlush", "WriteAndFlush", "WriteAndFlush", "Flush", "Flush", "Close", "CloseGracefully", "Task", "Timer"}
 	ofTCPOnly          = []string{"CloseOutput", "Hold", "Answer", "Pause", "Resume", "Broadcast"}
@@ -187,7 +187,7 @@ func drawAction(t *rapid.T, sizes []int, kinds []string) Action {
 	}
 }
 
-// drawBlocking draws what only programs of core/blocking have.
+// drawBlocking draws the parts that only programs of core/blocking have.
 func drawBlocking(t *rapid.T, p *Program) {
 	p.Options.Linger = -1
 	p.Options.CloseTimeout = rapid.SampledFrom([]int{-1, 0, 5, 30}).Draw(t, "close timeout")

@@ -11,8 +11,7 @@ import (
 	"eventide/core/tcp"
 )
 
-// handler is the handler of a channel. That of an accepted channel learns its connection in
-// Active.
+// handler is the handler of a channel. If the channel was accepted, Active sets c.
 type handler struct {
 	r *run
 	c *conn

@@ -30,15 +30,15 @@ func (c *conn) idle(kind tcp.IdleKind) {
 	}
 }
 
-// inputChanges reports whether it is open if the peer owes input: a pause, a hold or the input
-// begins or ends at the same time, or a hold has lost its effect. Requires mu.
+// inputChanges reports whether the judge cannot tell if the peer owes input: a pause, a hold
+// or the input begins or ends at the same time, or a hold has lost its effect. Requires mu.
 func (c *conn) inputChanges(now time.Time) bool {
 	quiesced := c.r.quiesced.Load() > 0 && c.r.start.Add(time.Duration(c.r.quiescedAt.Load())).Equal(now)
 	return quiesced || c.holdCut || c.switched.Equal(now) || c.released.Equal(now) || c.held.Equal(now)
 }
 
-// owesInput reports whether idle times of a kind pass: those of input only while the handler
-// waits for it. Requires mu.
+// owesInput reports whether idle times of a kind pass. Those of ReadIdle and AllIdle pass
+// only while the handler waits for input. Requires mu.
 func (c *conn) owesInput(kind tcp.IdleKind, ours *kernel.End) bool {
 	return kind == tcp.WriteIdle || !c.paused && c.holds == 0 && !ours.EndRead && c.r.quiesced.Load() == 0
 }

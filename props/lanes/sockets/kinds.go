@@ -16,9 +16,9 @@ import (
 const (
 	kindTCP   = ""      // all that a *net.TCPConn has
 	kindPlain = "plain" // without a descriptor: no receipt of the peer is known
-	kindPipe  = "pipe"  // nor a CloseWrite
+	kindPipe  = "pipe"  // without a descriptor and without CloseWrite
 	kindTLS   = "tls"   // with a handshake, above a connection of kind TCP
-	kindOdd   = "odd"   // as TCP, but one of its calls does what its contract forbids
+	kindOdd   = "odd"   // as TCP, but one of its calls breaks the contract of net.Conn
 )
 
 type (
@@ -34,7 +34,7 @@ type (
 	oddConn struct {
 		*kernel.Conn
 		c     *conn
-		calls atomic.Int32 // of Read or Write, as the oddity is about
+		calls atomic.Int32 // of the method that the oddity is about: Read or Write
 	}
 )
 
@@ -87,12 +87,12 @@ func (t tlsConn) HandshakeContext(ctx context.Context) error {
 
 // What an oddConn does.
 const (
-	shortWrite  = "short write"  // a Write takes less, and has no error
-	longRead    = "long read"    // a Read returns more bytes than it was given room for
+	shortWrite  = "short write"  // a Write takes fewer bytes than it was given, and returns no error
+	longRead    = "long read"    // a Read returns a number larger than its buffer
 	panicRead   = "panic read"   // a Read panics
 	panicWrite  = "panic write"  // a Write panics, before it takes a byte
 	ownTimeout  = "own timeout"  // each passed deadline is an error of its own type
-	ownDeadline = "no deadlines" // a Read with a passed deadline returns a timeout, and so does one without
+	ownDeadline = "no deadlines" // a Read returns a timeout, also if no deadline has passed
 )
 
 var oddities = []string{shortWrite, longRead, panicRead, panicWrite, ownTimeout, ownDeadline}

@@ -184,8 +184,8 @@ func (r *run) keep(p *kernel.Peer) *kernel.Peer {
 	return p
 }
 
-// settleTime after a time of the program every goroutine waits: segments travel for multiples
-// of 100 microseconds, and timers are set for milliseconds.
+// Every goroutine waits when settleTime has passed after a time of the program: segments
+// travel for multiples of 100 microseconds, and timers are set for milliseconds.
 const settleTime = 570 * time.Microsecond
 
 // act starts the actors, and checks what must hold whenever all of them wait.

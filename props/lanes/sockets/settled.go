@@ -64,7 +64,7 @@ func (c *conn) checkSettled(ch channel, k *kernel.Connection, ours *kernel.End, 
 	if closed || broken || c.handshaking.Load() || ours.Blocked && !ours.Roomy || c.r.p.Options.Linger > 0 && (calls > 0 || ours.PeerEnded) { // a channel that lingers is not watched
 		return
 	}
-	if ours.Failed && (c.r.group == nil || !ours.EndRead) { // then core/blocking reads no more
+	if ours.Failed && (c.r.group == nil || !ours.EndRead) { // core/blocking does not read after the end of the stream
 		c.violate("G12: the connection has failed, every goroutine waits, and the channel is open")
 	}
 	if pending := ch.PendingBytes(); pending > 0 && !unflushed && ours.Roomy && ours.Live {

@@ -4,7 +4,8 @@ package sockets
 
 import "time"
 
-// submitted counts what was submitted to the executor of a channel. Guarded by conn.mu.
+// submitted counts the tasks, or the timers, that were submitted to the executor of a
+// channel. Guarded by conn.mu.
 type submitted struct {
 	accepted, ran int
 	due           []time.Time // of timers

@@ -91,7 +91,7 @@ func (k *Kernel) Connect(fd int, to netip.AddrPort) syscall.Errno {
 		return fault
 	}
 	if errno = s.connect(to); errno == syscall.EINPROGRESS && fault != 0 {
-		return fault // the handshake goes on all the same
+		return fault // the handshake continues nevertheless
 	}
 	return errno
 }

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Conn is a net.Conn of the process under test, and has what a *net.TCPConn has: CloseWrite,
-// SetLinger, deadlines, SyscallConn. TestConnSameAsNet of package sockets runs the same scripts on it
-// and on package net.
+// Conn is a net.Conn of the process under test, with the methods of a *net.TCPConn that core
+// uses: CloseWrite, SetLinger, deadlines, SyscallConn. TestConnSameAsNet of package sockets
+// runs the same scripts on it and on package net.
 type Conn struct {
 	descriptor
 	s             *socket
@@ -25,7 +25,8 @@ type Conn struct {
 	over          chan struct{} // closed by Close
 }
 
-// deadline is that of the reads or the writes of a Conn. Guarded by Kernel.mu.
+// deadline is the deadline of the reads, or of the writes, of a Conn. Guarded by
+// Kernel.mu.
 type deadline struct {
 	at    time.Time
 	timer *time.Timer
@@ -98,7 +99,7 @@ func (c *descriptor) until(s *socket, d *deadline, try func() syscall.Errno) err
 	for {
 		c.k.mu.Lock()
 		over, late := c.closed, d != nil && d.passed()
-		wait := s.wait() // before try: what happens meanwhile is not missed
+		wait := s.wait() // before try, so that no wake-up in between is missed
 		c.k.mu.Unlock()
 		switch {
 		case over:
@@ -144,7 +145,7 @@ func (c *Conn) Read(p []byte) (n int, err error) {
 	return n, c.failed("read", err)
 }
 
-// Write is net.Conn's. End.Blocked says that one waits for room.
+// Write is net.Conn's. End.Blocked is true during the call.
 func (c *Conn) Write(p []byte) (n int, err error) {
 	c.block(1)
 	defer c.block(-1)
@@ -195,7 +196,7 @@ func (c *Conn) CloseWrite() error {
 	return nil
 }
 
-// SetLinger is net.TCPConn's. What it was set to last is in End.Linger.
+// SetLinger is net.TCPConn's. End.Linger has the last value.
 func (c *Conn) SetLinger(seconds int) error {
 	c.k.mu.Lock()
 	defer c.k.mu.Unlock()

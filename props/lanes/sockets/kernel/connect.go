@@ -102,8 +102,8 @@ func (s *socket) stopListening() {
 	s.queue = nil
 }
 
-// connect is connect(2) of a non-blocking socket. The handshake goes on after it has
-// returned.
+// connect is connect(2) of a non-blocking socket. The handshake continues after connect
+// has returned.
 func (s *socket) connect(to netip.AddrPort) syscall.Errno {
 	switch {
 	case s.state == synSent:

@@ -11,7 +11,7 @@ type descriptor struct {
 	// Guarded by k.mu.
 	users  int // calls that need it
 	closed bool
-	gone   chan struct{} // closed when the number is; nil: nobody waits for that
+	gone   chan struct{} // closed after the descriptor is closed; nil: no call waits for that
 }
 
 // use keeps the descriptor open until release.

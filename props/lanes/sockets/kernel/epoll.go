@@ -80,7 +80,7 @@ func (k *Kernel) EpollCreate() (int, syscall.Errno) {
 func (k *Kernel) EpollControl(epfd, op, fd int, ev *unix.EpollEvent) syscall.Errno {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if op == unix.EPOLL_CTL_ADD { // the others need no memory
+	if op == unix.EPOLL_CTL_ADD { // the other operations need no memory
 		if _, errno := k.fault(OpAdd); errno != 0 {
 			return errno
 		}
@@ -145,7 +145,8 @@ func (s *epollSet) collect(events []unix.EpollEvent) (n int) {
 	return n
 }
 
-// EpollWait is epoll_wait(2): it blocks if block is set, and otherwise returns what there is.
+// EpollWait is epoll_wait(2). If no event is there, it blocks if block is set, and otherwise
+// returns 0.
 func (k *Kernel) EpollWait(epfd int, events []unix.EpollEvent, block bool) (int, syscall.Errno) {
 	for {
 		k.mu.Lock()

@@ -26,7 +26,7 @@ type File struct {
 	waiting []chan struct{}
 }
 
-// errFileClosing is what a RawConn returns after Close.
+// errFileClosing is the error of a RawConn after Close.
 var errFileClosing = errors.New("use of closed file")
 
 // NewFile returns a file for a descriptor of k, or nil if the descriptor is not open. As in
@@ -74,8 +74,8 @@ func (f *File) SyscallConn() (syscall.RawConn, error) {
 	return rawConn{f}, nil
 }
 
-// begin is before every program. A deadline that core computes when it is initialised compares
-// with it, and not with the clock of a bubble, which is decades behind.
+// begin is a time before every program. Deadlines that core computes at its initialisation are
+// compared with begin, because the clock of a bubble is decades behind.
 var begin = time.Now()
 
 // SetReadDeadline is os.File's, for the zero time and times before any program.

@@ -127,8 +127,8 @@ func (k *Kernel) install(f file) (int, syscall.Errno) {
 }
 
 // lookup returns the file of fd. A number that is not open is recorded as misuse: a process
-// that still uses a descriptor after its close may reach another file, which has got the
-// number meanwhile. Requires mu.
+// that still uses a descriptor after its close may reach another file that got the same
+// number. Requires mu.
 func (k *Kernel) lookup(call string, fd int) (file, syscall.Errno) {
 	if f := k.open[fd]; f != nil {
 		return f, 0
@@ -178,7 +178,7 @@ func (k *Kernel) Open() map[int]string {
 	return kinds
 }
 
-// Misuse returns what the process under test did to descriptors that were not open.
+// Misuse returns the calls of the process under test on descriptors that were not open.
 func (k *Kernel) Misuse() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

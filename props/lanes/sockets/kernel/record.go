@@ -23,14 +23,14 @@ type Connection struct {
 type End struct {
 	Ours      bool  // it is the process under test
 	Taken     int64 // bytes that send accepted
-	Delivered int64 // of these, in the receive buffer of the other end: they are acknowledged
+	Delivered int64 // bytes of Taken that the other end has in its receive buffer, which acknowledges them
 	Read      int64 // bytes that receive returned here
 	Ended     bool  // its FIN is acknowledged
 	Closed    bool  // no descriptor is left
 
 	Stream   []byte // what send accepted, of the process under test
 	EndRead  bool   // receive has returned the end of the stream
-	EndFirst bool   // it has done so before our own end was sent
+	EndFirst bool   // receive has returned it before our own FIN was sent
 
 	LastTaken, LastRead time.Time // when send last accepted bytes, and receive last returned some; zero: never
 
@@ -40,7 +40,7 @@ type End struct {
 	Failed    bool // an error waits for a call that takes it
 	Live      bool // the connection is neither reset nor over
 	FinSent   bool // its output was shut down, or its socket was closed
-	Blocked   bool // a Write of a Conn waits for room
+	Blocked   bool // of a Conn: a Write has not returned
 	Linger    int  // of a Conn: the last SetLinger
 
 	SendBuffer, ReceiveBuffer int

@@ -147,7 +147,7 @@ func (s *socket) receiveReset() {
 	s.wake(unix.EPOLLERR)
 }
 
-// dropOutput forgets what was not acknowledged; SIOCOUTQ goes on counting it.
+// dropOutput drops the bytes that were not acknowledged; SIOCOUTQ still counts them.
 func (s *socket) dropOutput() {
 	s.unsent += len(s.output)
 	if s.finPending {

@@ -31,13 +31,14 @@ var Files = []string{
 	"core/process/systemd.go",
 }
 
-// calls is where the packages with the calls of the model are.
+// calls is the import path of the packages with the calls of the model.
 const calls = "eventide/props/lanes/sockets/calls/"
 
-// exitCalls is where the packages with what core/process reaches are.
+// exitCalls is the import path of the packages that replace imports of core/process.
 const exitCalls = "eventide/props/lanes/exits/calls/"
 
-// replaced are the imports of Files that are replaced: what they become.
+// replaced maps a file of Files to its replaced imports, and each of them to its
+// replacement. The entry "" is for the files without an entry.
 var replaced = map[string]map[string]string{
 	"core/blocking/receipt_linux.go": {"golang.org/x/sys/unix": calls + "unix"},
 	"core/process/run.go":            {"os/signal": exitCalls + "signal"},
@@ -96,7 +97,7 @@ func rewrite(name, text string, imports map[string]string) (string, error) {
 		}
 	}
 	if !some {
-		return "", fmt.Errorf("%s makes no system call any more, want it left out of the files of package shadow", name)
+		return "", fmt.Errorf("%s imports none of the replaced packages any more, remove it from Files of package shadow", name)
 	}
 	return text, nil
 }
@@ -125,11 +126,11 @@ func Named(name string) (Lane, error) {
 	return Lane{}, fmt.Errorf("shadow: there is no lane %q", name)
 }
 
-// Binary says which binary.
+// Binary has the settings of Build.
 type Binary struct {
 	Root    string            // of the module
 	Dir     string            // where the overlay and the binary go
-	Changed map[string]string // files that are not as on disk: those of a mutant
+	Changed map[string]string // files that replace those on disk, such as those of a mutant
 	Race    bool
 }
 

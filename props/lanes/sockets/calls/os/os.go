@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package os has what package epoll of core uses of the package of this name, for
-// descriptors of a model of the kernel.
+// Package os declares the part of the real package os that package epoll of core uses,
+// for descriptors of a model of the kernel.
 package os
 
 import (

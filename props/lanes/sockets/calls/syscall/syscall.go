@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package syscall has what core uses of the package of this name. Its calls are those of the
-// current kernel (package kernel); a call that is not modelled panics.
+// Package syscall declares the part of the real package syscall that core uses. Its calls
+// are those of the current kernel (package kernel); a call that is not modelled panics.
 package syscall
 
 import (

@@ -1,7 +1,8 @@
 //go:build linux
 
-// Package unix has what core uses of golang.org/x/sys/unix. Its calls are those of the current
-// kernel (package kernel). What core begins to use and this package lacks does not compile.
+// Package unix declares the part of golang.org/x/sys/unix that core uses. Its calls are those
+// of the current kernel (package kernel). If core uses a name that this package lacks, the
+// build fails.
 package unix
 
 import (
