@@ -49,7 +49,7 @@ func TestErrorsOfSystemCallsSayWhatTheyMean(t *testing.T) {
 		{"another errno", control(unix.EPOLL_CTL_MOD), func(p core.IOPoller) error { return p.Modify(fd, core.Readable, 1<<32) }, unix.EFAULT,
 			[]string{fmt.Sprintf("epoll_ctl: modify descriptor %d: ", fd)}},
 		{"poll", func(s *calls, err error) { s.Poll = func(int, []unix.EpollEvent) (int, error) { return 0, err } }, core.IOPoller.Poll, unix.EBADF,
-			[]string{"epoll_wait: look at epoll set ", "not open", "want"}},
+			[]string{"epoll_wait: poll epoll set ", "not open", "want"}},
 	} {
 		for _, e := range epolls {
 			t.Run(tt.name+"/"+e.name, func(t *testing.T) {

@@ -83,8 +83,8 @@ func (ch *Channel) cutAt(at time.Time) {
 	}
 }
 
-// wasCut ends a channel whose loop is not inside the connection, and so has no error of it: it may
-// wait for the peer's receipt. Loop only.
+// wasCut ends the channel after cut, in case the loop is not inside the connection: then no call
+// returns an error. For example, the loop may wait for the peer's receipt. Loop only.
 func (ch *Channel) wasCut() { ch.fail(ErrCloseDeadline) }
 
 // cut closes the connection even while a call is blocked in it. The call returns an

@@ -13,8 +13,9 @@
 //
 //	func (echo) Read(ch *blocking.Channel, p []byte) { ch.WriteAndFlush(p) }
 //
-// The types and methods are those of core/tcp. Use core/tcp for many connections. Use
-// this package for few connections, for TLS, and on systems other than Linux: it is portable.
+// The types and methods are like those of core/tcp, without water marks, SetAutoRead,
+// CloseOutput, idle timeouts and Hold. Use core/tcp for many connections. Use this package
+// for few connections, for TLS, and on systems other than Linux: it is portable.
 //
 // # Threads
 //
@@ -33,10 +34,10 @@
 // other for ever, as with any blocking I/O. Such a wait ends when the peer reads, or by
 // the timeout of Close, the deadline of CloseGracefully, or the close of the executor.
 //
-// There is no Hold, as in core/tcp: a handler that needs the answer of other goroutines waits
-// for it in Read, such as by core.Submit(workers, f).Wait(ctx). The executor serves no other
-// connection meanwhile, and a shutdown drains the channel only after Read has returned. Shut
-// the group down before the workers that its handlers wait for.
+// Unlike core/tcp, this package has no Hold: a handler that needs the answer of other
+// goroutines waits for it in Read, such as by core.Submit(workers, f).Wait(ctx). The executor
+// serves no other connection meanwhile, and a shutdown drains the channel only after Read has
+// returned. Shut the group down before the workers that its handlers wait for.
 //
 // When its channel has ended and the tasks accepted by then have run, an executor is
 // idle, and serves the next connection that is registered. Its goroutine lives until the
@@ -75,7 +76,7 @@
 // On Linux the channel asks the kernel which bytes the peer has received, for TCP and unix
 // sockets, also under TLS: a TCP peer's kernel has acknowledged them; the peer of a
 // unix socket has read them. For other connections only the order of the ends is known. If the
-// peer's end is read after the half-close, it is taken as the answer to it, and the
+// peer's end is read after the half-close, it counts as the answer to the half-close, and the
 // channel counts as drained. If the peer had ended its side before, and bytes were sent to it
 // afterwards, it may not have read them: the channel counts as aborted, with no bytes
 // discarded. A connection that cannot half-close, such as net.Pipe, counts as aborted too: its

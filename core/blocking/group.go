@@ -119,7 +119,7 @@ func (g *Group) newChild() (*child, error) {
 // goroutine is inside an unrelated listener, the listeners of c's Termination, childDone
 // among them, are called only after that listener has returned, and the group's Done
 // would wait for it too (G21). So another goroutine then waits for c and calls childDone,
-// and with it the group's listeners. Otherwise the group's listeners come after those of
+// which calls the group's listeners. Otherwise the group's listeners come after those of
 // c.
 func (g *Group) childEnds(c *child) {
 	if !insideListener() {
@@ -132,8 +132,9 @@ func (g *Group) childEnds(c *child) {
 	}()
 }
 
-// insideListener reports whether the caller is inside a listener off the loops, where a
-// listener that is added is called later.
+// insideListener reports whether the caller is inside a listener that runs off the
+// loops: a listener that is added there is called only after the running one has
+// returned.
 func insideListener() bool {
 	called := false
 	p := core.NewPromise[struct{}](nil)

@@ -101,11 +101,11 @@ func (ch *Channel) input() {
 	}
 }
 
-// inputEnded handles the peer's end of the stream (R220). The end may be read before a
-// drain that was requested meanwhile, even in the same Read as the last input. The drain
-// then begins now, because no more input can come. Many connections outside package net
-// return an end from Read when this side closes them: after a cut, an end says nothing
-// about the peer.
+// inputEnded handles the peer's end of the stream (R220). A drain may have been
+// requested that has not begun on the loop, even if the end comes in the same Read as
+// the last input. The drain then begins now, because no more input can come. Many
+// connections outside package net return an end from Read when this side closes them:
+// after a cut, an end says nothing about the peer.
 func (ch *Channel) inputEnded() {
 	if ch.isCut() {
 		ch.fail(io.EOF)
@@ -176,8 +176,8 @@ func (ch *Channel) drainNow() {
 	if ch.finished {
 		return
 	}
-	// Before the close alert: a TLS peer that closes at the same time answers it with a
-	// reset, though it has received everything else.
+	// This check comes before the close alert of TLS: a peer that closes at the same
+	// time answers the alert with a reset, though it has received everything else.
 	if _, err := ch.checkReceipt(); err != nil {
 		ch.fail(err)
 		return

@@ -14,10 +14,10 @@ const (
 
 // receipt records how much the peer has received, as far as the channel knows. The peer's end of
 // the stream alone shows nothing: a peer that has ended its side and does not read may
-// reset the connection while an answer is in flight. Where the kernel can report it
-// (connection.unreceived), its answer decides. Otherwise an end that was read after
-// this side had ended counts as receipt, because a peer answers one end with the other. Loop
-// only.
+// reset the connection while an answer is in flight. If the kernel can report the receipt
+// (connection.unreceived), the answer of the kernel decides. Otherwise the peer's end counts as
+// receipt if it was read after this side had ended, because a peer answers one end with the
+// other. Loop only.
 type receipt struct {
 	received bool          // the peer has received everything that the connection has taken
 	answered bool          // the peer's end was read after this side's end was sent
@@ -68,8 +68,8 @@ func (ch *Channel) awaitReceipt() {
 	}
 }
 
-// endKind returns how a channel has ended that has sent everything and seen the peer's
-// end. Requires mu.
+// endKind returns the kind of the end, for a channel that has sent everything and seen
+// the peer's end. Requires mu.
 func (ch *Channel) endKind() core.ChannelEndKind {
 	if ch.receipt.received || ch.out.flushed == 0 {
 		return core.EndDrained

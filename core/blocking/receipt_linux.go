@@ -8,9 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unreceived returns how many bytes that the connection has taken the peer has not
-// received: its kernel has not acknowledged them (TCP, where the end of the stream counts as
-// one), or it has not read them (unix sockets). known is false if the kernel cannot tell.
+// unreceived returns the number of bytes that the connection has taken and the peer has not
+// received: the peer's kernel has not acknowledged them (TCP, where the end of the stream
+// counts as one), or the peer has not read them (unix sockets). known is false if the kernel
+// cannot tell.
 //
 // An error says that the connection is broken. After a Read has returned the end of the
 // stream, reads do not return such an error any more. Bytes may then stay unreceived for

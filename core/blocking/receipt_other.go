@@ -2,5 +2,5 @@
 
 package blocking
 
-// unreceived returns known false: only Linux can tell.
+// unreceived returns known false: the number is known on Linux only.
 func (t connection) unreceived() (n int, known bool, err error) { return 0, false, nil }

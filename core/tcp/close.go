@@ -147,10 +147,11 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 	closeErr := c.sysClose()
 
 	c.mu.Lock()
-	// Decide here whether a shutdown has ended this channel. One that begins after this
-	// line has not, nor one that began when Close had been called; one that cuts a linger
-	// short has. The tempting wrong version lets core decide at reg.End, and counts a
-	// shutdown that begins during the last calls of the handler.
+	// Decide here whether a shutdown has ended this channel. A shutdown that begins after
+	// this line has not ended it, and neither has one that began after a call of Close;
+	// but a shutdown that cuts a linger short has ended it. The tempting wrong version
+	// lets core decide at reg.End, and counts a shutdown that begins during the last
+	// calls of the handler.
 	closeFirst := c.observers != nil && c.observers.closedFirst
 	counts := c.loopEnds() && (!closeFirst || c.state == stateLingering && cause != nil)
 	if c.state < stateLingering {
@@ -255,7 +256,7 @@ func (c *Channel) awaitAcks() {
 	}
 	e := c.rareState()
 	if e.acks != nil {
-		e.acks.Stop() // a drain had set it when Close was called: one chain of timers is enough
+		e.acks.Stop() // a drain may have set it before Close was called: one chain of timers is enough
 	}
 	left, err := c.sysUnacknowledged()
 	switch {

@@ -35,12 +35,13 @@
 // A loop does not terminate before the last step, so each step has a goroutine to run on.
 // (Netty can lose the last steps, R214.) Listeners that a future has when it completes run in
 // the order of the steps. A listener that is added to a completed future runs after Inactive
-// and Unregistered; one that a listener of the same future adds runs next, as in
-// core.Future.
+// and Unregistered; but a listener that is added by a listener of the same future runs next,
+// as in core.Future.
 //
 // The causes of an end:
 //
-//   - Close ends the channel at once. Bytes in the buffer fail, as in Netty (R215).
+//   - Close ends the channel at once. Writes with bytes in the buffer fail, as in Netty
+//     (R215).
 //   - CloseGracefully sends the buffer first, and waits for the peer.
 //   - The peer's end of the stream: without WithHalfClosure the buffer is sent, and the
 //     channel is closed as by Close. If CloseGracefully or the shutdown of the loop has been

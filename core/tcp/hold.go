@@ -38,9 +38,10 @@ import (
 // delays a graceful close until its deadline.
 //
 // The error is that of a write, with one exception: a held channel accepts no further hold
-// after its close has begun (ErrChannelClosing). For calls on the loop the close begins
+// after its close has begun (ErrChannelClosing). For a Hold on the loop, the close begins
 // when the loop begins it, so a handler can hold for each request that it gets in Read. For
-// calls from another goroutine it begins with the call that closes. release is never nil.
+// a Hold on another goroutine, the close begins with the call that closes the channel.
+// release is never nil.
 func (c *Channel) Hold() (release func(), err error) {
 	inLoop := c.loop.InEventLoop()
 	c.mu.Lock()

@@ -104,11 +104,11 @@ func (c *Channel) inputEnds() {
 
 // endForEOF ends a channel without half closure at the peer's end of the stream. The peer
 // may still wait for the rest of an answer, so the buffer is sent first. (Netty closes, and
-// drops it: R220.) If a graceful close was requested, the loop will begin it, and it decides
-// the end: it waits for acknowledgements, which a close for the end of the stream does not,
-// and bytes could be lost (G23).
+// drops it: R220.) If a graceful close was requested, the loop will begin it, and endForEOF
+// leaves the end to it: a graceful close waits for acknowledgements; a close for the end of
+// the stream does not, and could lose bytes (G23).
 //
-// With WithLinger(0) the close is a reset, so that the end is not in order (G23).
+// With WithLinger(0) the close is a reset, so the end does not count as drained (G23).
 //
 // The check that the buffer is empty and the refusal of further writes are one critical
 // section. The tempting wrong version releases mu between them: a write in between is

@@ -6,9 +6,9 @@ const mostNotifications = 16
 
 // notifyWritability calls WritabilityChanged if the writability differs from that at the
 // previous call, or if the channel became unwritable and writable again without a call in
-// between. That happens inside a call of the handler, and before the loop handles a write
-// of another goroutine. The writer may have seen the channel unwritable, and then waits for
-// the call: the tempting wrong version compares the two values alone, and that writer waits
+// between. Such changes happen inside a call of the handler, or before the loop handles a
+// write of another goroutine. A writer that saw the channel unwritable in between waits for
+// the call. The tempting wrong version compares only the two values, and this writer waits
 // for ever.
 //
 // Calls are not nested: if the handler writes inside WritabilityChanged, the next call

@@ -2,7 +2,7 @@ package tcp
 
 // Write appends a copy of p to the outbound buffer. It does not send: Flush
 // does. The caller may reuse p at once. Bytes are sent in the order of the calls of Write,
-// on whatever goroutines.
+// which may come from several goroutines.
 //
 // If the write is refused, its future has already failed, with ErrChannelClosing,
 // ErrOutputShutdown or a *ClosedError, and no byte of p was accepted.
@@ -76,9 +76,9 @@ func (c *Channel) refusal(inLoop bool) error {
 	return err
 }
 
-// closeRefusal returns the error of a new write or hold, or nil. For calls on the loop a
-// graceful close begins when the loop begins it, for other calls when it is requested: so
-// a handler can answer the input that it was given. Requires mu.
+// closeRefusal returns the error of a new write or hold, or nil. For a write or hold on
+// the loop, a graceful close begins when the loop begins it; for others, when it is
+// requested. So a handler can answer the input that it was given. Requires mu.
 func (c *Channel) closeRefusal(inLoop bool) error {
 	gone := c.loopEnds()
 	switch {

@@ -65,7 +65,7 @@ func (p *BlockingPoller) Reopen() error {
 func (s *set) openEvent() (*os.File, error) {
 	fd, err := s.calls.CreateEvent()
 	if err != nil {
-		return nil, callError("eventfd", "make what wakes the loop", err)
+		return nil, callError("eventfd", "make the eventfd that wakes the loop", err)
 	}
 	file := os.NewFile(uintptr(fd), "eventfd")
 	if err := s.control(unix.EPOLL_CTL_ADD, fd, unix.EPOLLIN|unix.EPOLLET, ownToken); err != nil {

@@ -182,8 +182,8 @@ func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err erro
 		return found, err
 	}
 	if p.yield.begin() {
-		// The rest makes system calls. Goroutines that the last tasks have made runnable run
-		// first.
+		// The steps below make system calls. Before them, let goroutines run that the last
+		// tasks have made runnable.
 		runtime.Gosched()
 		p.yield.end()
 		if p.taken() {
@@ -213,10 +213,10 @@ func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err erro
 func (p *NetpollPoller) collectThenPark(uintptr) bool {
 	first := p.first
 	p.first = false
-	// Without a deadline and without descriptors nothing can be ready at the first call;
-	// after an edge it polls in any case. To test whether the timer is still running
-	// would be wrong: the timer may have expired since it was set, and this Read has
-	// forgotten that edge.
+	// Without a deadline and without descriptors nothing can be ready at the first call.
+	// Each later call follows an edge, and polls in any case. To test whether the timer
+	// is still running would be wrong: the timer may have expired since it was set, and
+	// this Read has forgotten that edge.
 	if first && !p.timed && p.watched.Load() == 0 {
 		return false
 	}

@@ -201,7 +201,7 @@ func (s *set) collect() (bool, error) {
 func (s *set) take(n int, err error) (bool, error) {
 	s.events = s.events[:0]
 	if err != nil {
-		return false, callError("epoll_wait", fmt.Sprintf("look at epoll set %d", s.fd), err)
+		return false, callError("epoll_wait", fmt.Sprintf("poll epoll set %d", s.fd), err)
 	}
 	for i := range s.buf[:n] {
 		ev := &s.buf[i]

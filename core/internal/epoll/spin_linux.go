@@ -15,9 +15,9 @@ type spinner struct {
 }
 
 const (
-	// slowYield is how long a yield takes, in nanoseconds, when other goroutines need the
-	// processor. A goroutine that yields queues behind all of them, while one that is
-	// woken runs next.
+	// slowYield is the time, in nanoseconds, above which a yield shows that other
+	// goroutines need the processor. A goroutine that yields queues behind all of them; a
+	// goroutine that is woken runs next.
 	slowYield = int64(50 * time.Microsecond)
 	maxMisses = 8
 )

@@ -9,5 +9,5 @@ type Event struct {
 
 // BusyTurns bounds the turns of a loop between two polls. A loop that always has tasks
 // never sleeps, and would not poll otherwise (G13). A poller whose Wait may return
-// without a poll bounds such consecutive returns by it too.
+// without a poll also bounds the number of consecutive such returns by BusyTurns.
 const BusyTurns = 16

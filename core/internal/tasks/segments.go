@@ -58,7 +58,8 @@ func (q *segments) grow() *segment {
 	return s
 }
 
-// length returns how many tasks are written in the segment at the head, which there must be.
+// length returns how many tasks are written in the segment at the head. There must be a
+// segment.
 func (q *segments) length() int {
 	if q.head == q.tail {
 		return q.filled
@@ -66,7 +67,7 @@ func (q *segments) length() int {
 	return SegmentSize
 }
 
-// removeHead takes the segment at the head, which there must be, out of the queue.
+// removeHead takes the segment at the head out of the queue. There must be a segment.
 func (q *segments) removeHead() *segment {
 	s := q.head
 	q.head, s.next = s.next, nil
