@@ -12,8 +12,8 @@ import (
 const allocBatch = 64
 
 // ExecuteAllocs counts the allocations of an Execute of an existing func, the
-// task's run included, on an executor that keeps up. It is exact: a single one per
-// call is seen, and so is one in a batch of 64.
+// task's run included, on an executor that keeps up. The count is exact: it shows one
+// allocation per call, and even one per batch of 64.
 func ExecuteAllocs(x Executor) (perCall float64, err error) {
 	caught := make(chan struct{})
 	task := func() {}

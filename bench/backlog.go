@@ -7,8 +7,8 @@ import (
 	"eventide/core"
 )
 
-// Shutdown is measured against what is there when it is called: so many tasks that
-// are queued, hooks, or timers that are pending (and are cancelled, the default).
+// Shutdown is measured by the number of queued tasks, of hooks, or of pending timers
+// (which are cancelled, the default) at the call.
 
 // backlogCases end executors that have n tasks queued. The rival is a channel with
 // room for all of them.
@@ -75,7 +75,7 @@ var coreAndLoop = append([]implementation{{"core", NewCore}}, bareLoops...)
 type stopper struct {
 	release func()
 	stop    func() error // returns at the end
-	after   func()       // what is to be put away then, outside of the clock; or nil
+	after   func()       // cleanup after the end, which is not timed; or nil
 }
 
 func stopCase(workload, against string, x implementation, load func(stoppable) error) Case {
@@ -86,8 +86,8 @@ func stopCase(workload, against string, x implementation, load func(stoppable) e
 	}
 }
 
-// loadedCore returns an executor that a task keeps busy while it is loaded: nothing
-// of the load is done before the clock runs.
+// loadedCore returns an executor that a task keeps busy while it is loaded: no part of
+// the load runs before the measurement begins.
 func loadedCore(open func() (Executor, error), load func(stoppable) error) (stopper, error) {
 	x, err := open()
 	if err != nil {
@@ -130,8 +130,8 @@ func loadedChannel(n int) (stopper, error) {
 	return stopper{release: func() { close(held) }, stop: c.Close}, nil
 }
 
-// stops measures n times how long the end takes, from the moment it is asked for and
-// the running task is let go.
+// stops measures n ends, each from the release of the running task, just before the
+// call of stop, until stop returns.
 func stops(n int, prepare func() (stopper, error)) (Slice, error) {
 	samples := newLatencies()
 	for range n {

@@ -4,9 +4,9 @@
 //	go test -bench 'Execute/impl=.*/producers=1$' -count 10 ./bench | benchstat -col /impl -
 //	go run ./bench/cmd/compare -run 'Execute|RoundTrip'
 //
-// The first line runs one implementation after the other, as go test does. The
-// second runs them interleaved, round by round, and is the one to believe: on a
-// shared machine sequential runs differ by more than the implementations do.
+// The first line runs one implementation after the other, as go test does. The second
+// runs them interleaved, round by round. Trust the second: on a shared machine
+// sequential runs differ by more than the implementations do.
 //
 // # Names
 //
@@ -24,53 +24,53 @@
 //	           afterfunc     time.AfterFunc and Stop
 //	           timer         time.NewTimer
 //	           goroutine     one that blocks in Read of a pipe
-//	producers  goroutines that submit at once
+//	producers  goroutines that submit at the same time
 //	quiet      length of the quiet period
-//	timers     timers that are pending all the while, or when the end is asked for
+//	timers     timers that are pending during the measurement, or at the call of Close
 //	load       percent of a channel's peak rate, see SubmitLatency and SubmitStart
-//	tasks      tasks queued when the end is asked for
-//	hooks      shutdown hooks then
-//	registrations  idle pipes that the loop watches then
+//	tasks      tasks queued at the call of Close
+//	hooks      shutdown hooks at the call of Close
+//	registrations  idle pipes that the loop watches at the call of Close
 //	where      loop: the calls come from a body; outside: from another goroutine
 //
 // # What is measured
 //
-//	Execute         wall time per task, from the moment the producers are let go
+//	Execute         wall time per task, from the moment the producers are started
 //	                until the last task has run. All submit one existing func.
 //	ExecuteInLoop   the same for tasks that a running task submits.
 //	ExecuteLazy     one producer; the last task is not lazy.
-//	RoundTrip       from before Execute until the caller has heard from the task,
+//	RoundTrip       from before Execute until the caller has the answer of the task,
 //	                on an executor that is idle: p50 and p99.
-//	RoundTripBusy   the same, one right after the other: an event loop that looks for
-//	                more before it parks need not park. Mean.
+//	RoundTripBusy   the same, without a pause: an event loop that looks for
+//	                work before it parks need not park. Mean.
 //	ScheduleCancel  one Schedule and one Cancel of a timer that has reached the top
 //	                of the heap, with the heap's work. From outside this includes a
-//	                fence per 64 pairs: a task that is waited for.
+//	                fence per 64 pairs: a task for which the caller waits.
 //	ShutdownIdle    Close of an idle executor that has run one task: p50 and p99.
 //	SubmitLatency   from the moment a task is due until it begins: p50, p99, p99.9 and
 //	                the maximum, of at least one second of steady load (in compare)
 //	                after a warm-up of a fifth of that. The producers offer an open load: a task is due at
-//	                its time whatever became of those before, and one that could not
+//	                its time even if earlier ones are late, and one that could not
 //	                be submitted in time has waited since (no coordinated omission).
 //	                Between two tasks a producer yields; it neither sleeps nor spins.
 //	                100 % is what a channel reaches at full speed with the same
 //	                producers and tasks, measured before: one rate for all.
 //	SubmitStart     the same for the first five milliseconds of the load, each time on
-//	                a new executor: what starts with the first task is in here.
+//	                a new executor, with the start of its goroutine if the first task starts it.
 //	Readiness       from before a byte is written into a pipe until the handler that
 //	                watches it runs, on a loop that had time to park: p50 and p99.
 //	TimerLateness   by how much timers of 1 to 21 ms, 100 at a time, fire after they
 //	                are due; none may be early (G7): p50 and p99.
-//	Shutdown        Close with so much there, from the moment the one running task is
-//	                let go until all has ended. Hooks and tasks do nothing, timers are
+//	Shutdown        Close with tasks, hooks, timers or registrations, from the release of the
+//	                one running task until the end. Hooks and tasks do nothing, timers are
 //	                cancelled; the channel has room for all tasks.
-//	QuietPeriod     by how much Done comes later than the quiet period says; none
+//	QuietPeriod     by how much Done closes after the end of the quiet period; none
 //	                may be short (G10).
 //	Submit          submit a function, and at the end wait for the last result.
 //	Stats           one snapshot of an idle executor.
 //
-// Idle means parked. Of core it is verified: Stats.Parks must rise by exactly one
-// per trip, or the sample is void and only counted (void/op).
+// Idle means parked. For core this is verified: if Stats.Parks does not rise by exactly
+// one per trip, the sample is void, and is only counted (void/op).
 //
 // # Histograms
 //
@@ -83,10 +83,10 @@
 // # What is not
 //
 // The rivals do less. They have no states, counters, bound, snapshot or recover,
-// and the channel makes its producers wait where core and the mutex let a backlog
-// grow; nothing is done to even that out. The garbage collector runs before each
-// slice of compare, not within the clock, except for what the slice itself causes.
-// The tasks do next to nothing, so caches are warmer than in a server. Nothing is
-// said here about CPU time, about sockets, or about other processes: for
-// Netty and its kin see the peers.
+// and the channel makes its producers wait where core and the mutex let a backlog grow;
+// these differences are not evened out. The garbage collector runs before each slice of
+// compare, outside of the measured time; collections that the slice itself causes are
+// inside. The tasks do next to nothing, so caches are warmer than in a server. This
+// package measures no CPU time, no sockets and no other processes: for Netty and other
+// peers see bench/peers.
 package bench

@@ -18,7 +18,7 @@ func executeCases(producers int) Group {
 }
 
 // Execute lets producers submit n tasks together, and stops the clock when all
-// have run. The counter is touched by tasks alone: they never overlap (G2).
+// have run. Only tasks use the counter, and tasks never overlap (G2).
 func Execute(x Executor, producers, n int) (Slice, error) {
 	share := max(1, n/producers)
 	total, ran := share*producers, 0
@@ -62,8 +62,8 @@ func inLoopCases() Group {
 	return g
 }
 
-// inLoopBatch is the number of tasks that one body submits: little enough for the
-// channel, whose receiver would wait for itself if the buffer were full.
+// inLoopBatch is the number of tasks that one body submits: few enough for the channel,
+// whose receiver would wait for itself if the buffer were full.
 const inLoopBatch = 64
 
 // ExecuteInLoop has a task submit a batch of others and then itself, again and
@@ -108,7 +108,7 @@ func lazyCases() Group {
 	return Group{lazy, channel}
 }
 
-// executeLazy submits n-1 tasks that wake nobody, and one that does.
+// executeLazy submits n-1 tasks that do not wake the loop, and one that does.
 func executeLazy(x Executor, n int) (Slice, error) {
 	ex := x.(interface{ ExecuteLazy(func()) error })
 	done := make(chan struct{})

@@ -8,13 +8,13 @@ import (
 	"eventide/core"
 )
 
-// An Executor is what all implementations have in common.
+// An Executor has the methods that all implementations have in common.
 type Executor interface {
 	// Execute hands task to the one goroutine that runs tasks, in order. It may
 	// be called from many goroutines at once, and from a task, but not after Close.
 	Execute(task func()) error
 
-	// Close returns when everything accepted has run and nothing more will.
+	// Close returns when all accepted tasks have run.
 	Close() error
 }
 

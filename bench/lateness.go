@@ -15,7 +15,7 @@ const (
 	lateSpread = 20 * time.Millisecond
 )
 
-// scheduler has func run after a delay.
+// scheduler makes fire run after delay.
 type scheduler func(delay time.Duration, fire func()) error
 
 func latenessCases() Group {
@@ -42,7 +42,7 @@ func latenessCases() Group {
 }
 
 // lateness sets timers, lateTimers at a time, and measures how much later than it is
-// due each fires. One that fires early is short (G7), and enters as not late.
+// due each fires. A timer that fires early counts as short (G7), with a lateness of 0.
 func lateness(n int, schedule scheduler) (Slice, error) {
 	samples, short := newLatencies(), 0
 	for range max(1, n/lateTimers) {

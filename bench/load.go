@@ -20,10 +20,10 @@ const lead = 200 * time.Microsecond
 //
 // The slice counts the measured tasks. Its Elapsed reaches from the time at which the
 // first of them is due until the last begins. With a Rate, Latency has the wait of each:
-// the load is open, which means that a task is due at its time whatever became of the
-// tasks before, and its wait counts from then. To count from the call of Execute instead
+// the load is open, which means that a task is due at its time even if earlier tasks are
+// late, and that its wait counts from then. To count from the call of Execute instead
 // would leave out the waits of all tasks that a stall keeps from being submitted
-// (coordinated omission). Without a Rate no task is due at any time, and Latency is nil.
+// (coordinated omission). Without a Rate tasks have no due times, and Latency is nil.
 func Offer(x Executor, l Load) (Slice, error) {
 	all := make([]*producer, l.Producers)
 	for i := range all {
@@ -125,13 +125,13 @@ func (p *producer) measure() {
 // due returns the time of task i, in nanoseconds from base; without a rate it is 0.
 func (p *producer) due(i int) int64 { return int64(p.offset + float64(i)*p.every) }
 
-// await returns when it is time.
+// await returns at the time due.
 //
 // It yields until then. It does not sleep: the next task is due in less than some
 // microseconds, and a timer is late by more than what is measured. Nor does it spin
 // without yielding: where goroutines share processors, a loop that the producer has
-// woken is queued behind the producer itself, and what would be measured is how long
-// the Go scheduler takes to move it to another processor.
+// woken is queued behind the producer itself, and the result would be the time that the
+// Go scheduler takes to move the loop to another processor.
 func (p *producer) await(due int64) {
 	if p.every == 0 {
 		return

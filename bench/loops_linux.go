@@ -12,7 +12,7 @@ var loops = []implementation{
 	{"loop-blocking", func() (Executor, error) { return NewLoop(core.WithBlockingEpoll()) }},
 }
 
-// bareLoops watch nothing, so that what is measured of their end is their own.
+// bareLoops watch nothing, so that their measured end includes no registration.
 var bareLoops = []implementation{
 	{"loop", func() (Executor, error) { return newBareLoop() }},
 	{"loop-blocking", func() (Executor, error) { return newBareLoop(core.WithBlockingEpoll()) }},
@@ -27,8 +27,9 @@ func newBareLoop(opts ...core.Option) (Executor, error) {
 	return l, nil
 }
 
-// watchingLoop is an event loop that watches a pipe on which nothing happens: one
-// without any descriptor could skip a system call that a server's never does.
+// watchingLoop is an event loop that watches a pipe on which nothing happens: a loop
+// without any descriptor could skip a system call that the loop of a server always
+// makes.
 type watchingLoop struct {
 	*core.EventLoop
 	pipe [2]int

@@ -11,9 +11,9 @@ import (
 	"eventide/core"
 )
 
-// readinessCases measure from before a byte is written into a pipe until whoever
-// watches the other end runs. The rival is a goroutine that reads the pipe through
-// Go's own poller.
+// readinessCases measure from before a byte is written into a pipe until the watcher of
+// the other end runs. The rival is a goroutine that reads the pipe through Go's own
+// poller.
 func readinessCases() Group {
 	g := Group{{Workload: "Readiness", Impl: "goroutine", Against: "goroutine", Unit: "event", Open: openPipeReader}}
 	for _, x := range bareLoops {
@@ -24,7 +24,7 @@ func readinessCases() Group {
 	return g
 }
 
-// pipeRunner writes, and is told when that was seen.
+// pipeRunner writes a byte, and gets from seen the time at which the watcher ran.
 type pipeRunner struct {
 	write func([]byte) (int, error)
 	seen  chan time.Time
@@ -118,7 +118,7 @@ func registrationCases(n int) Group {
 }
 
 // watching returns a loop with n registrations. Their pipes are closed after the end,
-// and the clock.
+// which is not timed.
 func watching(open func() (Executor, error), n int) (stopper, error) {
 	var pipes [][2]int
 	s, err := loadedCore(open, func(ex stoppable) error {

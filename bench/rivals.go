@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// errClosed is what the mutex executor says after Close.
+// errClosed is the error of the mutex executor after Close.
 var errClosed = errors.New("bench: the executor is closed")
 
-// channelExecutor is what Go programs use in place of an executor: a buffered
+// channelExecutor is the usual replacement for an executor in Go programs: a buffered
 // channel and one goroutine that receives. A full buffer makes Execute wait.
 type channelExecutor struct {
 	tasks chan func()

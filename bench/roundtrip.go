@@ -8,8 +8,8 @@ import (
 	"eventide/core"
 )
 
-// unbuffered names the plainest way to ask a goroutine something in Go, which
-// round trips and shutdowns are measured against.
+// unbuffered names the rival of round trips and shutdowns: the simplest way in Go to
+// get an answer from a goroutine.
 const unbuffered = "unbuffered"
 
 func roundTripCases() Group {
@@ -24,8 +24,8 @@ func roundTripCases() Group {
 	return g
 }
 
-// busyTripCases are round trips one right after the other: nobody has time to fall
-// asleep who looks for more work before.
+// busyTripCases are round trips one right after the other: a loop that looks for work
+// before it falls asleep has no time to do so.
 func busyTripCases() Group {
 	g := Group{{Workload: "RoundTripBusy", Impl: unbuffered, Against: unbuffered, Unit: "trip", Open: func() (Runner, error) {
 		e, err := openEcho()
@@ -72,15 +72,15 @@ type statser interface{ Stats() core.Stats }
 // something else on the machine keeps the loop awake.
 const mostVoid = 100
 
-// roundTrips measures n trips to x, which is idle before each. Of one that has
-// Stats this is verified: the loop must have parked once per trip. A trip of which
-// that is not true is void and not measured.
+// roundTrips measures n trips to x, which is idle before each. If x has Stats, this is
+// verified: the loop must have parked once per trip. Otherwise the trip is void and not
+// measured.
 func roundTrips(x Executor, n int) (Slice, error) {
 	samples, void := newLatencies(), 0
 	answer := make(chan struct{})
 	task := func() { answer <- struct{}{} }
 	parks := parksOf(x)
-	if err := x.Execute(task); err != nil { // starts a lazy one
+	if err := x.Execute(task); err != nil { // starts the loop, if it starts with the first task
 		return Slice{}, err
 	}
 	<-answer
@@ -109,7 +109,7 @@ func roundTrips(x Executor, n int) (Slice, error) {
 	return samples.slice(void), nil
 }
 
-// parksOf returns how often the loop has fallen asleep, or 0 if nobody knows.
+// parksOf returns how often the loop has fallen asleep, or 0 if x has no Stats.
 func parksOf(x Executor) int64 {
 	if s, ok := x.(statser); ok {
 		return s.Stats().Parks
@@ -118,7 +118,8 @@ func parksOf(x Executor) int64 {
 }
 
 // awaitPark returns when the loop has fallen asleep more than n times, and how
-// often it has. An executor without Stats is given time to instead.
+// often it has. For an executor without Stats it only yields for a while, and returns
+// 0.
 func awaitPark(x Executor, n int64) int64 {
 	if _, counts := x.(statser); !counts {
 		settle()

@@ -16,8 +16,8 @@ func shutdownCases() Group {
 	return g
 }
 
-// shutdowns measures n times how long Close of an idle executor takes. Of core it
-// is the graceful one, with no quiet period.
+// shutdowns measures n times how long Close of an idle executor takes. Close of core is
+// a graceful shutdown without a quiet period.
 func shutdowns(open func() (Executor, error), n int) (Slice, error) {
 	samples := newLatencies()
 	for range n {
@@ -45,9 +45,9 @@ func shutdowns(open func() (Executor, error), n int) (Slice, error) {
 }
 
 const (
-	// quiet is the quiet period whose overshoot is measured. It is some times
-	// longer than the millisecond in which the runtime's poller counts, or one
-	// that is half as long as it should be would not be seen.
+	// quiet is the quiet period whose overshoot is measured. It is several times the
+	// millisecond in which the runtime's poller counts: with less, a period of half its
+	// length would not be noticed.
 	quiet = 3 * time.Millisecond
 
 	// quietOps gives a percentile 99 that is not simply the maximum.
@@ -65,8 +65,9 @@ func quietPeriodCases() Group {
 	return Group{ours, timer}
 }
 
-// overshoots measures n times by how much wait takes longer than quiet. One that
-// takes less is short, and enters as no overshoot: a quiet period is a promise (G10).
+// overshoots measures n times by how much wait takes longer than quiet. A wait that
+// takes less counts as short, with an overshoot of 0: a quiet period is a promise
+// (G10).
 func overshoots(n int, wait func() (time.Duration, error)) (Slice, error) {
 	samples, short := newLatencies(), 0
 	for range n {

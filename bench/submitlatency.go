@@ -14,7 +14,7 @@ const (
 	// millisecond come some hundred times a second: a shorter slice has its p99 from a
 	// few of them.
 	steadyTime = time.Second
-	// warmShare is the number of measured tasks for each that warms up.
+	// warmShare is the number of measured tasks for each task of the warm-up.
 	warmShare = 5
 	// startTime is how much of a load SubmitStart measures.
 	startTime = 5 * time.Millisecond
@@ -24,15 +24,15 @@ const (
 
 // latencyCases measure how long a submitted task waits for its turn in a steady load, at
 // a share of the rate that a channel, with the same producers and tasks, reaches at full
-// speed. The rate is the same for all: at a share of its own peak the fastest would be
-// given the most to do, and be the slower for it.
+// speed. The rate is the same for all: at a share of its own peak the fastest
+// implementation would get the most tasks, and so look slower.
 func latencyCases(load, producers int) Group {
 	return loadCases("SubmitLatency", load, producers, steadyTime, steadySlice)
 }
 
 // startCases measure the first milliseconds of the same load on a new executor, which
-// starts its goroutine, grows its queue and has threads to wake. They are apart from the
-// steady load, whose tail they would be.
+// starts its goroutine, grows its queue and has threads to wake. They are measured apart
+// from the steady load, because they would be its tail.
 func startCases(load, producers int) Group {
 	return loadCases("SubmitStart", load, producers, 0, startSlice)
 }
@@ -77,7 +77,7 @@ func (r *loadRunner) Close() error {
 	return r.steady.Close()
 }
 
-// rate is what the producers offer together, in tasks per second.
+// rate is the load that the producers offer together, in tasks per second.
 func (r *loadRunner) rate() float64 { return r.peak * float64(r.load) / 100 }
 
 // steadySlice measures n tasks after a warm-up, on one executor for all slices.

@@ -9,7 +9,7 @@ import (
 	"eventide/core"
 )
 
-// A canceller is what scheduling returns, whoever's it is.
+// A canceller is a scheduled timer of any implementation.
 type canceller interface{ cancel() }
 
 type coreTimer struct{ *core.Timer }
@@ -48,10 +48,11 @@ func openCoreTimers(where string, size int) (Runner, error) {
 	return openTimers(ex, run, size)
 }
 
-// timerRunner keeps a constant number of timers pending, and replaces a batch of
-// fresh ones that are due before all of those: each goes all the way up the heap
-// when it comes, and its place has to be filled from below when it goes. Deadlines
-// drawn from one range would end where they start, and show no log n at all.
+// timerRunner keeps a constant number of timers pending, and replaces a batch of fresh
+// timers, which are due before all pending ones. So a fresh timer moves to the top of
+// the heap when it is scheduled, and its place is filled from below when it is
+// cancelled. If all deadlines were drawn from one range, most timers would stay where
+// they are inserted, and the cost of log n would not show.
 type timerRunner struct {
 	ex      *core.Executor // nil: the runtime's timers
 	run     func(*timerRunner, int) (Slice, error)
@@ -61,12 +62,13 @@ type timerRunner struct {
 	fresh   []canceller
 }
 
-// timerBatch is how many timers are replaced at a time. Those of one batch have
-// reached the heap when the next one cancels them.
+// timerBatch is how many timers are replaced at a time. The timers of a batch are in
+// the heap when they are cancelled.
 const timerBatch = 64
 
-// Pending timers are due in 2 to 3 hours, fresh ones in 1 to 2: none ever is. The
-// delays are drawn in advance from a fixed seed: everybody gets the same ones.
+// Pending timers are due in 2 to 3 hours, fresh ones in 1 to 2: none ever becomes due.
+// The delays are drawn in advance from a fixed seed, so every implementation gets the
+// same ones.
 const (
 	pendingDelay = 2 * time.Hour
 	freshDelay   = time.Hour
@@ -130,8 +132,8 @@ func (r *timerRunner) replace() error {
 	return nil
 }
 
-// fence returns when the loop has taken in what it was told: it looks before it
-// runs a task.
+// fence returns when the loop has handled the timers that were scheduled and cancelled
+// before: it does so before it runs a task.
 func (r *timerRunner) fence() error {
 	if r.ex == nil {
 		return nil

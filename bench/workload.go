@@ -68,17 +68,18 @@ func (c Case) Name() string {
 
 var firstKey = regexp.MustCompile(`^([^/]*)(.*)$`)
 
-// TimerCounts are the numbers of pending timers of the curve, and of tasks, hooks,
-// timers and registrations of those of shutdown.
+// TimerCounts are the numbers of pending timers in the curves of ScheduleCancel, and of
+// tasks, hooks, timers and registrations in the curves of Shutdown.
 var TimerCounts = []int{100, 1_000, 10_000, 100_000, 1_000_000}
 
-// Hooks and registrations go up to a number that somebody may have.
+// The largest numbers of hooks and registrations in the curves, which a program may
+// have.
 const (
 	mostHooks         = 100_000
 	mostRegistrations = 1_000 // two descriptors each
 )
 
-// Producers are the numbers of them of the curve.
+// Producers are the numbers of producers in the curves.
 var Producers = []int{1, 2, 4, 16, 64}
 
 // Groups returns every workload; sizes are those of ScheduleCancel and Shutdown.
@@ -100,7 +101,8 @@ func Groups(sizes []int) []Group {
 	return slices.DeleteFunc(append(groups, curves(sizes)...), func(g Group) bool { return len(g) == 0 })
 }
 
-// curves are shutdowns against what there is to be ended.
+// curves returns the shutdowns by the numbers of tasks, timers, hooks and
+// registrations.
 func curves(sizes []int) []Group {
 	groups := []Group{backlogCases(0)}
 	for _, n := range sizes {

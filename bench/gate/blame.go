@@ -131,7 +131,7 @@ func (g *gate) functions(ctx context.Context, t *target, b benchmark, figure str
 	return topFunctions(string(out))
 }
 
-// profileRow is a row of pprof -top whose own part is more than nothing.
+// profileRow is a row of pprof -top whose flat value is greater than 0.
 var profileRow = regexp.MustCompile(`(?m)^\s*([1-9][\w.]*)\s+\S+\s+\S+\s+\S+\s+\S+\s+(.+)$`)
 
 // topFunctions returns the first three rows.

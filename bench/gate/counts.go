@@ -16,8 +16,8 @@ const (
 	instructions = "instructions/op"
 )
 
-// tolerances are what a count may grow by: the greater of a share and a number. Bytes
-// include what growing slices and maps happen to need; instructions repeat within 0.4 %.
+// tolerances bound the growth of a count: the greater of a share and a number. Bytes
+// vary with the growth of slices and maps; instructions repeat within 0.4 %.
 var tolerances = map[string]struct{ share, number float64 }{
 	measure.Allocs: {0, 0.5}, // testing prints whole allocations
 	measure.Bytes:  {0.02, 8},
@@ -25,8 +25,8 @@ var tolerances = map[string]struct{ share, number float64 }{
 	instructions:   {0.02, 5},
 }
 
-// Counts are taken countRuns times of each side, and of a suspect as many times again, up
-// to countTries times.
+// A try takes countRuns counts of each side. If the counts so far show a regression,
+// another try follows, up to countTries in all.
 const (
 	countRuns  = 2
 	countTries = 3

@@ -45,9 +45,10 @@
 // # Verdicts
 //
 // Exit code 0: pass. 1: a regression, or a benchmark that fails in head. 2: usage, or
-// something that does not build. 3: inconclusive. 4: the gate did not find the regressions that
-// it plants in a module of its own, and compared nothing. A figure that could not be measured is
-// "not run", and the verdict says why; with -strict it is inconclusive.
+// something that does not build. 3: inconclusive. 4: the self-test failed, and nothing was
+// compared: the gate did not find the regressions that it plants in a module of its own, or
+// found one between equal sides. A figure that could not be measured is "not run", and the
+// verdict says why; with -strict it is inconclusive.
 //
 // Package release has Eventide's own gate, with fixed tiers.
 package gate

@@ -116,7 +116,7 @@ func drifts(kept []entry, last entry, findings []Finding, least float64) (lines 
 		sd := math.Sqrt(max(0, now.Variance-best.Variance))
 		if apart > math.Log1p(least) && apart > stats.NormalQuantile(1-level/tests/2)*sd {
 			f.Verdict = Regression
-			f.Note = fmt.Sprintf("%s slower than %s, the best that is kept, in steps of which none was an alarm", percent(math.Expm1(apart)), at)
+			f.Note = fmt.Sprintf("%s slower than %s, the best entry of the history, in steps that were each too small for an alarm", percent(math.Expm1(apart)), at)
 			findings[i] = f
 		}
 		series = append(series, math.Log(now.Index))

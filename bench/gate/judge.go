@@ -90,7 +90,7 @@ func (b rulebook) one(r rounds, tests int, p, pOwn float64) Finding {
 		f.Verdict = Better
 	case f.Visible < 0 || f.Visible > blind:
 		f.Verdict = Inconclusive
-		f.Note = fmt.Sprintf("only a change of %s or more would have been seen, and %s is asked for", visible(f.Visible), percent(blind))
+		f.Note = fmt.Sprintf("only a change of %s or more would have been found, want %s or less", visible(f.Visible), percent(blind))
 	default:
 		f.Verdict = Pass
 	}

@@ -34,7 +34,7 @@ type Report struct {
 
 	Seconds  float64 `json:"seconds"`
 	Strict   bool    `json:"strict"`
-	TimesOff bool    `json:"times_off"`       // only counts were asked for
+	TimesOff bool    `json:"times_off"`       // only counts were requested
 	Noise    string  `json:"noise,omitempty"` // why the machine was too noisy for times
 
 	SelfTest      []Finding `json:"selftest"`
@@ -50,8 +50,8 @@ func (r Report) broken() bool {
 	return slices.ContainsFunc(r.SelfTest, func(f Finding) bool { return f.Verdict == Failed })
 }
 
-// ExitCode returns the verdict as a number. A regression precedes an inconclusive figure,
-// because it was found twice, whatever other figures could not show.
+// ExitCode returns the verdict as a number. A regression outranks an inconclusive figure,
+// because it was found twice.
 func (r Report) ExitCode() int {
 	switch {
 	case r.broken():
@@ -93,11 +93,11 @@ func (r Report) Verdict() string {
 	text := ""
 	switch r.ExitCode() {
 	case ExitBroken:
-		text = "GATE BROKEN: it did not see what it planted itself, so nothing was compared"
+		text = "GATE BROKEN: the self-test failed, so nothing was compared"
 	case ExitRegression:
 		text = fmt.Sprintf("REGRESSION: %d of %d figures", r.number(Regression, Failed), r.number(Pass, Better, Regression, Failed, Inconclusive, Waived))
 	case ExitInconclusive:
-		text = "INCONCLUSIVE: no regression was seen, and not everything could be"
+		text = "INCONCLUSIVE: no regression was found, but some figures could not show one"
 		if n := r.number(Inconclusive); n > 0 {
 			text += fmt.Sprintf(" (%d figures)", n)
 		}

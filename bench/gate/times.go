@@ -47,7 +47,7 @@ type series struct {
 	layouts   layouts
 	rounds    map[string]*rounds // by unit
 	failed    error
-	took      time.Duration // by its last round
+	took      time.Duration // time of its last round
 }
 
 // round measures base, head and base again, from left to right or from right to left.
@@ -116,8 +116,8 @@ func (g *gate) measure(ctx context.Context, all []*series, n, fewest int, deadli
 	return nil
 }
 
-// fewestRounds is the least number of rounds that can reach the level for so many figures: with
-// fewer rounds even pairs that all have one sign are not significant.
+// fewestRounds is the least number of rounds that can reach the level for that many figures:
+// with fewer rounds even pairs that all have one sign are not significant.
 func fewestRounds(figures int) int {
 	n := 8
 	for math.Exp2(float64(1-n))*float64(figures) >= level/2 {
@@ -163,7 +163,7 @@ func (g *gate) times(ctx context.Context, targets []*target) error {
 func (g *gate) noTimes() string {
 	switch {
 	case g.Times == TimesOff:
-		return "not asked for"
+		return "not requested"
 	case g.Times == TimesAuto && g.report.Noise != "":
 		return "the machine is too noisy"
 	}
@@ -316,14 +316,14 @@ func (g *gate) judgeNoise(ctx context.Context, targets []*target) error {
 		return nil
 	}
 	if middle := stats.Median(seen); middle > g.Blind {
-		g.report.Noise = fmt.Sprintf("with %d rounds, half of the benchmarks would have to be %s slower to be seen; wanted is %s",
+		g.report.Noise = fmt.Sprintf("with %d rounds, half of the benchmarks would have to be %s slower for the gate to find it, want %s or less",
 			g.Rounds, percent(middle), percent(g.Blind))
 		g.say("THE MACHINE IS TOO NOISY FOR TIMES: %s", g.report.Noise)
 	}
 	return nil
 }
 
-// expected is about what Rule.Visible will be if pairs spread like this.
+// expected estimates Rule.Visible for pairs with this spread.
 func (g *gate) expected(spread float64, figures int) float64 {
 	sd := spread / math.Sqrt(float64(g.Rounds)*3/math.Pi)
 	test := stats.NormalQuantile(1-level/float64(figures)/2) * sd

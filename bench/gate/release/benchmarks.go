@@ -17,9 +17,10 @@ type Benchmark struct {
 // ours are the implementations of this project. The gate does not judge rivals.
 var ours = regexp.MustCompile(`/impl=(core|core-bounded|loop)(/|$)`)
 
-// leftOut are cases of a curve that the gate skips, because another case of the same curve
-// represents them: their preparation alone would take longer than a round, or their times
-// depend on the load generator as much as on the loop.
+// leftOut are cases that the gate skips. The cases of Shutdown with 0 or 100 are
+// represented by those with 10,000. The preparation of SubmitLatency and SubmitStart alone
+// would take longer than a round, and their times depend on the load generator as much as
+// on the loop.
 var leftOut = regexp.MustCompile(`^Submit(Latency|Start)/|^Shutdown/.*=(0|100)$`)
 
 // plans give the benchmarks of a workload their lengths: about a millisecond for each slice,
@@ -45,8 +46,8 @@ var plans = []struct {
 	{regexp.MustCompile(`^Shutdown/`), "2x", 4},
 }
 
-// Benchmarks returns those that the gate compares: every workload of package bench
-// that has a plan, in the project's own implementations.
+// Benchmarks returns the benchmarks that the gate compares: every workload of package
+// bench that has a plan, in the project's own implementations.
 func Benchmarks() []Benchmark {
 	var all []Benchmark
 	for _, g := range bench.Groups([]int{100, 10_000}) {

@@ -7,7 +7,8 @@ import (
 	"eventide/bench/gate/measure"
 )
 
-// A workspace is a checkout of base beside head, and what a run of the gate builds of both.
+// A workspace is a checkout of base beside head, with the binaries that a run of the gate
+// builds of both.
 type workspace struct {
 	*measure.Checkout
 
@@ -53,8 +54,8 @@ func (w *workspace) buildPlanted(ctx context.Context) (binary, error) {
 	return w.build(ctx, w.New, "planted.test", overlay)
 }
 
-// buildBase puts head's package bench in the place of base's, so that both are
-// measured by the same code, and only if that does not build leaves base's own.
+// buildBase builds base with head's package bench, so that the same code measures both
+// sides. If that does not build, it builds base with its own package bench.
 func (w *workspace) buildBase(ctx context.Context) (binary, error) {
 	overlay, err := w.transplant()
 	if err != nil {

@@ -31,7 +31,7 @@
 //	latency      p50 and p99 of the same runs, of round trips, quiet periods and
 //	             shutdowns, beyond a factor of two and by the same rules
 //	properties   go test -run Prop -short ./... of head; a property that found nothing,
-//	             but whose programs met the premise of its guarantee too seldom, is not run
+//	             but whose programs met the premise of its guarantee too seldom, counts as not run
 //	mutants      the planted bugs of testdata/mutants, short, against head
 //
 // Two sequential runs of one binary gave 10 false alarms in 70 by a plain test at p < .01 and

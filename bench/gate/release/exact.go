@@ -19,8 +19,9 @@ const (
 	metricGoroutines   = "goroutines left"
 )
 
-// tolerances are how much an exact figure may grow: by the share and by the number.
-// Instructions of one build repeat within 0.4 %; five is two of an Execute's 170.
+// tolerances bound the growth of an exact figure: the greater of a share and a number.
+// Instructions of one build repeat within 0.4 %; five instructions are 3 % of the 170
+// of an Execute.
 var tolerances = map[string]struct{ share, number float64 }{
 	metricAllocs:       {0, 0.01}, // one in 64 calls is seen
 	metricBytes:        {0.01, 4},

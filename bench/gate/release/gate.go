@@ -194,7 +194,7 @@ func (g *gate) chosen(tier string) bool { return slices.Contains(g.Tiers, tier) 
 
 // notAsked returns the finding for a tier that was not requested.
 func notAsked(tier string) []Finding {
-	return []Finding{notRun(tier, "all", "all", "not asked for")}
+	return []Finding{notRun(tier, "all", "all", "not requested")}
 }
 
 func (g *gate) exact(ctx context.Context, base, head subject) ([]Finding, error) {

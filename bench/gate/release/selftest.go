@@ -103,9 +103,9 @@ func caught(name, metric string, found []Finding) Finding {
 	switch f.Verdict {
 	case Regression:
 		f.Verdict = Pass
-	case NotRun: // and so is the figure, everywhere
+	case NotRun: // the tool is missing, so the figure is not run anywhere
 	default:
-		f.Note = fmt.Sprintf("planted and not caught: %s went from %s to %s, p %.2g, and may go to %s, for base is within %.1f %% of itself. %s",
+		f.Note = fmt.Sprintf("planted and not found: %s went from %s to %s, p %.2g; the limit is %s, because base differs from itself by up to %.1f %%. %s",
 			metric, number(f.Base), number(f.Head), f.P, number(f.Limit), 100*f.Noise, f.Note)
 		f.Verdict = Failed
 	}

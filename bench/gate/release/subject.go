@@ -20,7 +20,7 @@ import (
 // A request says what is to be run.
 type request struct {
 	benchmark string
-	benchtime string   // as of -test.benchtime: "1000x", "20ms"
+	benchtime string   // as in -test.benchtime: "1000x", "20ms"
 	slices    int      // how often it is run by the process; 0: once
 	exact     bool     // at GOMAXPROCS=1, without collections and preemption
 	wrap      []string // command that runs the binary

@@ -39,8 +39,8 @@ func newTools() []tool {
 	return tools
 }
 
-// runtimeCalls are the system calls by which Go's scheduler and memory manager
-// work, and that depend on the moment. The loop's own are not among them.
+// runtimeCalls are the system calls of Go's scheduler and memory manager, whose number
+// depends on the moment. The calls of the loop itself are not among them.
 var runtimeCalls = map[string]bool{
 	"futex": true, "nanosleep": true, "sched_yield": true, "tgkill": true, "getpid": true,
 	"rt_sigreturn": true, "rt_sigprocmask": true, "rt_sigaction": true, "sigaltstack": true,
