@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// saysEach is how far apart the lines about a run that goes on are.
+// saysEach is the time between two lines about the progress of a run.
 const saysEach = 5 * time.Second
 
 // line is the part of the lane's output that matters here.
@@ -29,8 +29,8 @@ type line struct {
 	} `json:"exhausted"`
 }
 
-// digest reads what the lane prints. Its lines of JSON become a line about the progress
-// now and then, and a verdict at the end; everything else is passed on.
+// digest reads what the lane prints. From its lines of JSON it makes a line about the
+// progress every few seconds, and a verdict at the end. It passes all other lines on.
 type digest struct {
 	out, progress io.Writer
 	now           func() time.Time
@@ -38,17 +38,17 @@ type digest struct {
 	partial []byte // of a line
 	blank   bool   // the line before was empty
 	last    line   // of JSON
-	any     bool   // there was one
+	any     bool   // there was a line of JSON
 	said    time.Time
-	err     error // the first of a line that is no JSON, or of out
+	err     error // errors of bad lines of JSON, and of out
 }
 
 func newDigest(out, progress io.Writer) *digest {
 	return &digest{out: out, progress: progress, now: time.Now, said: time.Now()}
 }
 
-// Write takes more of the output. It never fails, so that the lane runs on; end returns
-// the error.
+// Write takes more of the output. It never fails, so that the lane is not stopped; end
+// returns the error.
 func (d *digest) Write(p []byte) (int, error) {
 	d.partial = append(d.partial, p...)
 	for {
@@ -75,7 +75,7 @@ func (d *digest) line(text []byte) {
 	case d.take(data) != nil:
 		return
 	}
-	d.blank = false // each such line has an empty one before it
+	d.blank = false // an empty line precedes each line of JSON
 	if now := d.now(); now.Sub(d.said) >= saysEach {
 		d.said = now
 		fmt.Fprintf(d.progress, "%.0f s: %s\n", d.last.Seconds, d.last.verdict("so far"))
@@ -98,8 +98,8 @@ func (d *digest) pass(text []byte) {
 	}
 }
 
-// end prints the verdict on a lane that has ended with an exit code. One that explores
-// no schedules, as a replay does, says itself what came of it.
+// end prints the verdict on a lane that has ended with an exit code. A lane that
+// explores no schedules, such as a replay, prints its result itself.
 func (d *digest) end(code int) error {
 	if len(d.partial) > 0 {
 		d.line(d.partial)

@@ -11,13 +11,14 @@
 //	go run ./props/lanes/interleave/cmd/interleave record -o testdata/interleave/exhausted.json out/exhausted.json
 //	go run ./props/lanes/interleave/cmd/interleave merge -o out/interleave.json out/interleave-*.json
 //
-// What follows -- is for the lane, see package interleave. While the lane runs, a line
-// on standard error says every few seconds how far it is; at its end the last line on
-// standard output is the verdict. -json prints the lane's own lines instead. With -mutants it plants
-// each bug in turn, and each strategy hunts it alone: the table has how many schedules that
-// took, at the median of the seeds, and how small one kill of each bug becomes. Exit code: that of the lane;
-// with -mutants 0, or 2 if one does not build; of merge 0, 1 if a shard has found
-// something, 2 if one is missing or has not come to its end.
+// The arguments after -- are for the lane, see package interleave. While the lane runs, a
+// line on standard error shows its progress every few seconds; at the end the last line on
+// standard output is the verdict. -json prints the lane's own lines instead. With -mutants
+// it plants each bug in turn, and each strategy hunts it alone: the table has the number of
+// schedules to the kill, at the median of the seeds, and the size of one minimised kill of
+// each bug. The exit code is that of the lane. With -mutants it is 0, or 2 if a mutant does
+// not build. Of merge it is 0, or 1 if a shard has found something, or 2 if a shard is
+// missing or has not come to its end.
 package main
 
 import (
@@ -53,7 +54,7 @@ type settings struct {
 	parallel  int
 	budget    time.Duration
 
-	tableFile  string // and what goes with it
+	tableFile  string // this and the next three: the flags of these names
 	only       string
 	strategies string
 	limit      int
@@ -118,7 +119,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 // ofMutants are the flags that have a meaning only with -mutants.
 var ofMutants = []string{"seeds", "parallel", "budget", "table", "only", "strategies", "limit"}
 
-// check refuses what no run can mean.
+// check returns an error for flags that have no meaning together, or bad values.
 func (s settings) check(given func(string) bool) error {
 	for _, name := range ofMutants {
 		if given(name) && !given("mutants") {
@@ -197,13 +198,13 @@ func (s settings) run(stdout, stderr io.Writer) (int, error) {
 // exitInterrupted is the exit code of a run that a signal has ended.
 const exitInterrupted = 130
 
-// follow runs the lane and prints what it says: as it is with -json, and otherwise for a
-// person.
+// follow runs the lane and prints its output: unchanged with -json, otherwise as a
+// digest.
 func (s settings) follow(bin string, args []string, stdout, stderr io.Writer) (code int, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	cmd := exec.CommandContext(ctx, bin, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // a terminal has sent it already
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // after Ctrl-C the lane has got it from the terminal already
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.root, stdout, stderr
 	cmd.Env = append(os.Environ(), "GORACE=exitcode=0") // the planted race is no failure
 	d := newDigest(stdout, stderr)

@@ -10,7 +10,7 @@ import (
 )
 
 // speeds builds the lane, and its programs without the overlay, plain and with the race
-// detector, and has each of the four measure itself.
+// detector, and lets each of these four binaries measure itself.
 func (s settings) speeds() error {
 	for _, race := range []bool{false, true} {
 		lane := build.Lane{Root: s.root, Dir: filepath.Join(s.out, fmt.Sprintf("speed-race=%v", race)), Race: race}

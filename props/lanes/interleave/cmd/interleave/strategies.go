@@ -48,9 +48,9 @@ type tabler struct {
 	rows  int // done in this run
 }
 
-// compare is -mutants: it hunts each mutant with each strategy alone, and writes the table
-// after each. What is in the file, of the same core and the same mutant, is not run
-// again.
+// compare implements -mutants: it hunts each mutant with each strategy alone, and writes
+// the table after each mutant. Results in the file that are of the same core and the same
+// mutant are not run again.
 func (s settings) compare() (int, error) {
 	t := &tabler{settings: s, commit: commit(s.root)}
 	var err error
@@ -77,7 +77,7 @@ func (s settings) compare() (int, error) {
 	return 0, ctx.Err()
 }
 
-// strategyNames returns those of a list, or all.
+// strategyNames returns the strategies of a list, or all strategies if it is empty.
 func strategyNames(list string) ([]string, error) {
 	known := append(inprocess.Names(), exhaustive)
 	slices.Sort(known)
@@ -93,8 +93,7 @@ func strategyNames(list string) ([]string, error) {
 	return names, nil
 }
 
-// open reads the mutants that the lane can see, those that change what it explores,
-// and the table.
+// open reads the table, and the mutants that change a file that the lane explores.
 func (t *tabler) open() ([]mutant.Mutant, error) {
 	files, err := build.CoreFiles(t.root)
 	if err != nil {
@@ -135,7 +134,7 @@ func fingerprint(m mutant.Mutant) string {
 	return hex.EncodeToString(sum[:])[:12]
 }
 
-// all runs the rows that are asked for, several at a time.
+// all runs the selected rows, several at a time.
 func (t *tabler) all(ctx context.Context, mutants []mutant.Mutant) {
 	mutants = slices.DeleteFunc(mutants, func(m mutant.Mutant) bool { return !t.only.MatchString(m.Name) })
 	next := make(chan mutant.Mutant)
@@ -207,8 +206,9 @@ func (t *tabler) fill(ctx context.Context, r *strategyRow, m mutant.Mutant, dir 
 	return nil
 }
 
-// lacks returns empty cells for the strategies of which the row has none, one with fewer
-// seeds or another limit, or one that was given up before another strategy found the bug.
+// lacks returns empty cells for the strategies that must run: the row has no cell of the
+// strategy, or one with fewer seeds or another limit, or one that was given up before
+// another strategy found the bug.
 func (r *strategyRow) lacks(names []string, seeds, limit int) []cell {
 	var some []cell
 	for _, name := range names {
@@ -223,8 +223,8 @@ func (r *strategyRow) lacks(names []string, seeds, limit int) []cell {
 	return some
 }
 
-// run fills cells and puts them into the row: first one seed of each, and if none has
-// found the bug, that is all. Then one kill is made small.
+// run fills cells and puts them into the row. It runs one seed of each cell first, and
+// further seeds only if a strategy has found the bug. Then it minimises one kill.
 func (r *strategyRow) run(ctx context.Context, l lane, cells []cell) error {
 	next := func(c *cell) error {
 		t, err := l.hunt(ctx, c.Strategy, len(c.Schedules)+1, c.Limit)
@@ -257,8 +257,8 @@ func (r *strategyRow) run(ctx context.Context, l lane, cells []cell) error {
 	return r.minimise(ctx, l)
 }
 
-// minimise makes the quickest kill small; one of the exhaustive strategy only if there is
-// no other.
+// minimise minimises the quickest kill. It takes a kill of the exhaustive strategy only
+// if there is no other.
 func (r *strategyRow) minimise(ctx context.Context, l lane) (err error) {
 	var best cell
 	seed, least := 0, 0
@@ -277,7 +277,7 @@ func (r *strategyRow) minimise(ctx context.Context, l lane) (err error) {
 	return err
 }
 
-// commit names the tree, with +changes if it differs from that commit.
+// commit returns the commit of the tree, with +changes if the tree differs from it.
 func commit(root string) string {
 	git := func(args ...string) string {
 		cmd := exec.Command("git", args...)

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// What is asked of the lane: pct3 kills each lost wake-up within so many schedules at the
-// median of so many seeds; and of the kills that are made small so many in a hundred have
-// no more goroutines and switches than this.
+// Targets of the lane. promised kills each lost wake-up within promisedSchedules
+// schedules, at the median of promisedSeeds seeds. smallShare percent of the minimised
+// kills have at most smallGoroutines goroutines and smallSwitches switches.
 const (
 	promised          = "pct3"
 	promisedSchedules = 2000
@@ -22,8 +22,9 @@ const (
 	smallShare        = 90
 )
 
-// text is the cell for a person: the median; or how many seeds found it, if the middle
-// one did not; or a dash for none, and a question mark if a seed had no time for its limit.
+// text is the cell as the table shows it: the median; or, if there is none, the number of
+// seeds that found the bug; or a dash if no seed did, or a question mark if moreover a seed
+// ran out of time.
 func (c *cell) text() string {
 	switch {
 	case c == nil:
@@ -50,7 +51,7 @@ func (r *strategyRow) text(names []string) string {
 	return b.String()
 }
 
-// write prints the table of what was run, and what it comes to.
+// write prints the rows that were run, and the sums.
 func (t *strategyTable) write(w io.Writer, names []string) {
 	fmt.Fprintf(w, "\nschedules to the kill, at the median of all seeds; \"2 of 5\": found with 2 of the 5 seeds that were run; -: not found; ?: not found in the time that it had; +1: the driver makes a call too\n")
 	fmt.Fprintf(w, "%-42s", "mutant (seeds, at most)")
@@ -83,14 +84,14 @@ func (r *strategyRow) seeds() int {
 	return n
 }
 
-// tally is what one strategy did in the whole table.
+// tally has the sums of one strategy over the table.
 type tally struct {
 	name                   string
 	median, ever, quickest int // mutants
 }
 
-// most says which strategies find most, of the mutants that any has found and all were
-// tried on.
+// most says which strategies find most mutants. It counts the mutants that some
+// strategy has found and that all strategies were run on.
 func (t *strategyTable) most(names []string) string {
 	tallies, rows := make([]tally, len(names)), 0
 	for i, name := range names {
@@ -134,8 +135,8 @@ func (y *tally) count(c *cell, least int) {
 	}
 }
 
-// promise says whether what is promised of lost wake-ups holds for each that the lane
-// kills. A row with fewer seeds shows nothing.
+// promise says whether the target for lost wake-ups holds for each lost wake-up that a
+// strategy kills. A row with fewer than promisedSeeds seeds does not count as holding.
 func (t *strategyTable) promise() string {
 	killed, holds := 0, 0
 	var rest []string
@@ -159,7 +160,7 @@ func (t *strategyTable) promise() string {
 		verdict(killed > 0 && holds == killed), promised, holds, killed, promisedSchedules, promisedSeeds, listed(rest))
 }
 
-// sizes says what share of the kills is small when minimised.
+// sizes says how many of the minimised kills are small.
 func (t *strategyTable) sizes() string {
 	killed, small, without := 0, 0, 0
 	var rest []string
@@ -186,8 +187,8 @@ func (t *strategyTable) sizes() string {
 		verdict(killed > 0 && small*100 >= killed*smallShare), small, killed, smallGoroutines, smallSwitches, smallShare, without, listed(rest))
 }
 
-// small reports whether it is within the bounds; the driver, if it makes a call, counts as
-// so many goroutines.
+// small reports whether the kill is within the bounds. driver is the number of goroutines
+// that the driver counts for, if it makes a call.
 func (m *minimised) small(driver int) bool {
 	n := m.Goroutines
 	if m.Driver {

@@ -8,12 +8,12 @@ import (
 	"eventide/props/internal/runner"
 )
 
-// tableVersion is the version of the format of strategyTable. With 2 the goroutines of a
-// kill that was made small are counted as interleave.Census does.
+// tableVersion is the version of the format of strategyTable. From version 2 on,
+// interleave.Census counts the goroutines of a minimised kill.
 const tableVersion = 2
 
-// strategyTable says how many schedules each strategy takes to each planted bug. It is
-// a file, and is written after each mutant.
+// strategyTable has the number of schedules that each strategy needs to find each
+// planted bug. It is kept in a file, which is written after each mutant.
 type strategyTable struct {
 	Schema  int           `json:"schema"`
 	Core    string        `json:"core"` // hash of the source of core, without a bug
@@ -32,7 +32,7 @@ type strategyRow struct {
 	Minimised *minimised `json:"minimised,omitempty"`
 }
 
-// rowState is what became of a row.
+// rowState is the state of a row.
 type rowState string
 
 const (
@@ -45,22 +45,23 @@ const (
 type cell struct {
 	Strategy string `json:"strategy"`
 	Limit    int    `json:"limit"` // schedules that one seed gets
-	Seeds    int    `json:"seeds"` // that were asked for
-	// Schedules are those to the first kill, by seed from 1; 0: not found. There are
-	// fewer than Seeds if the rest could not change the median.
+	Seeds    int    `json:"seeds"` // that were requested
+	// Schedules are the numbers of schedules to the first kill, by seed from 1; 0: not
+	// found. There are fewer than Seeds if further seeds could not change the median.
 	Schedules []int `json:"schedules"`
 	Found     int   `json:"found"` // of the seeds in Schedules
-	// Median is that of all seeds, those that did not find it being the longest. It is
-	// 0, and not in the file, if the middle one has not found it.
+	// Median is the median of all seeds. A seed that did not find the bug counts as
+	// longer than all others. If the median is such a seed, it is 0, and not in the
+	// file.
 	Median int `json:"median,omitempty"`
 	Late   int `json:"late,omitempty"` // seeds that ran out of time before the limit
-	// Own are seeds that ended at a failure that core has without the bug. They count as
-	// not found.
+	// Own is the number of seeds that ended at a failure that core has without the bug
+	// too. They count as not found.
 	Own int      `json:"own,omitempty"`
 	By  []string `json:"by,omitempty"` // guarantees that broke
 }
 
-// minimised is the schedule of one kill, made small.
+// minimised is the minimised schedule of one kill.
 type minimised struct {
 	Strategy  string `json:"strategy"`
 	Seed      int    `json:"seed"`
@@ -98,8 +99,9 @@ func (c *cell) add(t trial) {
 	c.Median = c.median()
 }
 
-// median is the middle one of all seeds that were asked for, of two the higher. The
-// tempting one, of those that found it, gets better with each seed that does not.
+// median is the median of all requested seeds; of two middle values it is the higher
+// one. The tempting wrong version takes the median of the seeds that found the bug: it
+// gets better with each seed that does not.
 func (c *cell) median() int {
 	found := slices.DeleteFunc(slices.Sorted(slices.Values(c.Schedules)), func(n int) bool { return n == 0 })
 	if middle := c.Seeds / 2; len(found) > middle && len(c.Schedules) == c.Seeds {
@@ -108,14 +110,14 @@ func (c *cell) median() int {
 	return 0
 }
 
-// decided reports whether no further seed is wanted: all were run, or so many have not
-// found it that the middle one is among them.
+// decided reports whether no further seed is needed: all were run, or so many did not
+// find the bug that the median is one of them.
 func (c *cell) decided() bool {
 	misses := len(c.Schedules) - c.Found
 	return len(c.Schedules) >= c.Seeds || misses >= c.Seeds-c.Seeds/2
 }
 
-// cell returns that of a strategy, or nil.
+// cell returns the cell of a strategy, or nil.
 func (r *strategyRow) cell(name string) *cell {
 	if i := slices.IndexFunc(r.Cells, func(c cell) bool { return c.Strategy == name }); i >= 0 {
 		return &r.Cells[i]
@@ -123,12 +125,12 @@ func (r *strategyRow) cell(name string) *cell {
 	return nil
 }
 
-// killed reports whether any strategy has found it.
+// killed reports whether any strategy has found the bug.
 func (r *strategyRow) killed() bool {
 	return slices.ContainsFunc(r.Cells, func(c cell) bool { return c.Found > 0 })
 }
 
-// row returns that of a mutant, or nil.
+// row returns the row of a mutant, or nil.
 func (t *strategyTable) row(name string) *strategyRow {
 	if i := slices.IndexFunc(t.Mutants, func(r strategyRow) bool { return r.Name == name }); i >= 0 {
 		return &t.Mutants[i]
@@ -136,8 +138,8 @@ func (t *strategyTable) row(name string) *strategyRow {
 	return nil
 }
 
-// openTable returns the table to go on with, which has one row for each of the planted
-// bugs. What was found of another core, or of a mutant that has changed, is not in it.
+// openTable returns the table that a run continues, with one row for each planted bug.
+// It leaves out results of another core, and of mutants that have changed.
 func openTable(path, core string, planted []strategyRow) (strategyTable, error) {
 	fresh := strategyTable{Schema: tableVersion, Core: core, Mutants: planted}
 	old, err := runner.ReadVersion(path, tableVersion, func(t strategyTable) int { return t.Schema })

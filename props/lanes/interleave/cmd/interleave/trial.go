@@ -20,24 +20,24 @@ import (
 	"eventide/props/lanes/interleave"
 )
 
-// exhaustive is what a kill of the exhaustive part of a run is said to be found by. It
-// is no strategy of the mix: it has no seed, and goes through the small scenarios, first
-// without preemptions, then with one, then two.
+// exhaustive is the name of the strategy that finds kills in the exhaustive part of a
+// run. It is not in the mix: it has no seed, and runs all schedules of the small
+// scenarios, first without preemptions, then with one, then two.
 const exhaustive = "exhaustive"
 
-// trial is what one strategy did to one bug with one seed.
+// trial is the result of one strategy against one bug with one seed.
 type trial struct {
 	schedule int // the one that killed it, from 1; 0: none
 	tried    int // schedules made
 	by       []string
-	own      bool // core breaks in the same schedule without the bug: that is no kill
+	own      bool // the same schedule fails without the bug, so it is no kill
 }
 
 // planted is the binary of the lane with a bug in it.
 type planted struct {
 	bin, root, dir string
 	unchanged      string        // the binary without the bug
-	guarantee      string        // what generated programs lean towards
+	guarantee      string        // that generated programs lean towards
 	budget         time.Duration // of one trial
 }
 
@@ -56,8 +56,8 @@ func (p planted) hunt(ctx context.Context, strategy string, seed, limit int) (tr
 	return t, err
 }
 
-// fails reports whether the case in dir is reproduced without the bug: then it is a
-// failure of core, or of what judges it, and says nothing of the bug.
+// fails reports whether the case in dir is reproduced without the bug: then core or the
+// judge is wrong, and the case says nothing about the bug.
 func (p planted) fails(ctx context.Context, dir string) (bool, error) {
 	file, err := onlyCase(dir)
 	if err != nil {
@@ -140,7 +140,7 @@ func (p planted) command(ctx context.Context, args []string) (*exec.Cmd, *bytes.
 	return cmd, &stderr
 }
 
-// follow reads what the lane prints as it goes, until it ends or has done enough.
+// follow reads the lines of the lane until it ends or has made enough schedules.
 func follow(r io.Reader, strategy string, limit int) (last line, lines int, enough bool, err error) {
 	in := bufio.NewReader(r)
 	for {
@@ -164,8 +164,8 @@ func follow(r io.Reader, strategy string, limit int) (last line, lines int, enou
 	}
 }
 
-// made is how many schedules the strategy has made, without those of a scenario in which
-// the exhaustive one has found something.
+// made is the number of schedules of the strategy. For the exhaustive one it leaves out
+// the schedules of the scenario in which it has found something.
 func (l line) made(strategy string) int {
 	if strategy == exhaustive {
 		return l.Exhausted.Schedules
@@ -187,8 +187,8 @@ func (l line) trial(strategy string) trial {
 	return t
 }
 
-// small makes the kill of a trial once more, with its schedule made small. It wants the
-// same kill: a seed that does not repeat itself is an error.
+// small repeats the kill of a trial and minimises its schedule. It returns an error if
+// the seed does not lead to the same kill.
 func (p planted) small(ctx context.Context, strategy string, seed, limit int, want trial) (*minimised, error) {
 	dir := filepath.Join(p.dir, "small")
 	if err := os.RemoveAll(dir); err != nil {
