@@ -16,7 +16,7 @@ const (
 
 // pool is a pool of workers that start when they are needed: a slice, a lock and a
 // condition. A body that panics or exits costs a goroutine, and another one replaces it.
-// The quiet period is 0, whatever was asked for.
+// It ignores the requested quiet period and always uses 0.
 type pool struct {
 	mistake poolMistake
 
@@ -42,7 +42,7 @@ type poolMistake int
 const (
 	rightPool         poolMistake = iota
 	workerDies                    // a panic costs a worker
-	exitIsForgotten               // Goexit costs a worker, which recover does not see
+	exitIsForgotten               // Goexit, which recover does not see, costs a worker
 	doneWithBodies                // closes Done when the queue is empty, whatever runs
 	addsInside                    // calls WaitGroup.Add in the goroutine that Wait is to wait for
 	countsPanicTwice              // a body that panics counts as two that have ended
@@ -208,7 +208,7 @@ func (p *pool) endIfOver() {
 type countdown struct {
 	mu   sync.Mutex
 	n    int
-	zero chan struct{} // closed when n is 0; nil if nobody has waited for that
+	zero chan struct{} // closed when n is 0; nil if no goroutine waits for that
 }
 
 func (c *countdown) add(n int) {

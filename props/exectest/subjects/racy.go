@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Channelled is the plainest executor there is, a goroutine and a channel, and has
-// the plainest mistake: it looks whether it is closed, and then sends. Between the
-// two the loop may take its last look and be gone.
+// Channelled is the simplest executor, a goroutine and a channel, with the simplest
+// mistake: Execute checks whether it is closed, and then sends. Between the two the
+// loop may receive its last task and end.
 type Channelled struct {
-	gap    func() // called between the two
+	gap    func() // called between the check and the send
 	tasks  chan func()
 	quit   chan struct{}
 	done   chan struct{}
@@ -48,7 +48,8 @@ func (c *Channelled) Shutdown(quiet, timeout time.Duration) error {
 
 func (c *Channelled) Done() <-chan struct{} { return c.done }
 
-// Abandon makes room, for those who wait to send to a loop that is gone.
+// Abandon empties the channel, so that goroutines that wait to send to a loop that has
+// ended can return.
 func (c *Channelled) Abandon() {
 	for {
 		select {
@@ -78,7 +79,7 @@ func (c *Channelled) loop() {
 	}
 }
 
-// Flagged is the same with a flag and a slice under a lock.
+// Flagged has the same mistake, with a flag, and a slice under a lock.
 type Flagged struct {
 	shut atomic.Bool
 
@@ -146,7 +147,7 @@ func (f *Flagged) loop() {
 
 // Locked is correct, but for G18: senders wait for room with a lock that they share,
 // so Shutdown called by a task waits for ever if the queue is full. The queue has room
-// for the programs of G3, and not for its hammers.
+// for the programs of G3, but not for its runs without the log.
 type Locked struct {
 	mu     sync.RWMutex
 	closed bool

@@ -25,7 +25,7 @@ type Simple struct {
 	shutting  bool
 	closed    bool
 	ended     bool
-	stuck     bool // it is not to be done, ever
+	stuck     bool // Done is never closed
 	again     bool // a body has run again: see RunsAgain
 	quiet     time.Duration
 	timeout   time.Duration
@@ -40,15 +40,15 @@ type Simple struct {
 	atStop    func()         // called in the shutdown call, with the lock held
 	atIdle    func()         // called when the queue is empty, with the lock held
 	done      chan struct{}  // closed at the end
-	abandoned chan struct{}  // closed when the kit is through
+	abandoned chan struct{}  // closed when the kit no longer needs it
 	bodies    sync.WaitGroup // see Overlaps
 }
 
 // item is one entry of the queue.
 type item struct {
 	run  func()
-	skip func() bool // called with the lock held; true: it is not to run any more
-	task bool        // it counts
+	skip func() bool // called with the lock held; true: the loop skips the item
+	task bool        // it is in the counters
 	hook *hook
 }
 
@@ -106,8 +106,8 @@ func (s *Simple) Execute(task func()) error {
 // smallQueue is the room for tasks of the executors with a flaw about a full queue.
 const smallQueue = 2
 
-// full does what the flaw is about if the queue is full, and reports whether that was all.
-// Called with the lock held.
+// full applies a flaw about a full queue, and reports whether Execute has nothing left to
+// do. Called with the lock held.
 func (s *Simple) full(task func()) bool {
 	switch s.flaw {
 	case DropsOldest:
@@ -146,8 +146,8 @@ func (s *Simple) push(it item) {
 	}
 }
 
-// drain runs the queue until it is empty. A body that panics or exits takes
-// the goroutine with it, and another goes on.
+// drain runs the queue until it is empty. If a body panics or exits, this goroutine
+// ends, and another one continues.
 func (s *Simple) drain() {
 	finished := false
 	defer func() {
@@ -187,7 +187,7 @@ func (s *Simple) oneTask() bool {
 	return !s.running
 }
 
-// afterPanic does what the flaw is about when a body has ended abruptly.
+// afterPanic applies a flaw about bodies that end abruptly.
 func (s *Simple) afterPanic() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -108,7 +108,7 @@ func (s *Simple) quietTime() time.Duration {
 	}
 }
 
-// endNow ends whatever is queued.
+// endNow ends the executor, even if tasks are queued.
 func (s *Simple) endNow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

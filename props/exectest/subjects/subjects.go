@@ -22,7 +22,7 @@ type Subject struct {
 	Options []exectest.Option // what it does not promise
 }
 
-// Mistake is a way to be wrong.
+// Mistake is an executor with one mistake.
 type Mistake struct {
 	Name      string // what the executor does
 	Source    string // the bug or the documentation that it is modelled on
@@ -86,7 +86,7 @@ func Right() []Subject {
 	}
 }
 
-// Mistakes returns all ways to be wrong.
+// Mistakes returns all executors with a mistake.
 func Mistakes() []Mistake { return slices.Concat(flawed, misplaced, looped, received, inPools) }
 
 // Bare makes a factory of simple executors.

@@ -62,7 +62,7 @@ func (e *twisted) lastFirst() {
 	})
 }
 
-// second reports whether the caller is a body that asks for the second time.
+// second reports whether the caller is a body that calls second for the second time.
 func (e *twisted) second() (yes bool) {
 	if !e.InEventLoop() {
 		return false
@@ -93,7 +93,7 @@ func elsewhere(f func()) func() {
 	}
 }
 
-// onPanic has each task call f if it panics.
+// onPanic makes each task call f if the task panics.
 func (e *twisted) onPanic(f func()) {
 	e.execute = func(task func()) error {
 		return e.Full.Execute(func() {
