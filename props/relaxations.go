@@ -72,10 +72,6 @@ var relaxations = []relaxation{
 		why: "the workers of a pool sleep one by one, and what two of them have taken begins in either order: checkPool judges it instead",
 	},
 	{
-		lanes: Chosen, programs: Program.Overlaps, anyTimers: true,
-		why: "each worker of a pool may have taken a timer before the shutdown call, and begin it afterwards",
-	},
-	{
 		lanes: Chosen | Ticking, early: true,
 		why: "every step may come between a decision and the event that tells it; with free goroutines hardly any does",
 	},

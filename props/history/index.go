@@ -86,7 +86,7 @@ func (ix *indexer) invoke(e *Event) error {
 		}
 		ent = &entry{id: e.ID, submit: c}
 		if e.Op.Timers() {
-			ent.jitter = ix.h.Rules.jitterOf(e)
+			ent.jitter = ix.h.Rules.JitterOf(e)
 		}
 		h.byID[e.ID] = ent
 		h.entries = append(h.entries, ent)

@@ -26,8 +26,9 @@ func deadlineOf(c *call) deadline {
 	return deadline{Later(Later(c.inv.At, max(0, c.inv.Delay)), c.entry.jitter), c}
 }
 
-// jitterOf returns how much later the deadlines of a timer are than without jitter.
-func (r Rules) jitterOf(inv *Event) time.Duration {
+// JitterOf returns how much later the deadlines of the timer that inv schedules are than without
+// jitter.
+func (r Rules) JitterOf(inv *Event) time.Duration {
 	if inv.Op == OpFixedRate {
 		return max(0, min(r.Jitter, inv.Period)) / 2
 	}

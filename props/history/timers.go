@@ -212,11 +212,15 @@ func (h *History) timerHorizon() (allowed, required time.Duration) {
 	}
 }
 
-// inFlight reports whether the loop may have dequeued the i-th body before the shutdown
-// call: it is the first to begin after the call, and no body ran at the call.
+// inFlight reports whether the i-th body may have been dequeued before the shutdown call: it is
+// the first to begin after the call, and no body ran at the call. With Rules.Overlap each
+// goroutine dequeues bodies of its own, so bodies of other goroutines do not count.
 func (h *History) inFlight(i int) bool {
-	if i == 0 {
-		return true
+	g := h.spans[i].begin.G
+	for i--; i >= 0; i-- {
+		if before := h.spans[i]; !h.Rules.Overlap || before.begin.G == g {
+			return before.endN(h) < h.asked
+		}
 	}
-	return h.spans[i-1].endN(h) < h.asked
+	return true
 }

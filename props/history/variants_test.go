@@ -14,6 +14,8 @@ const (
 	shutdown = "g1 invoke shutdown\ng1 return shutdown returned\n"
 	graceful = "g1 invoke graceful quiet=10ms timeout=1s\ng1 return graceful accepted\n"
 	done     = "loop done\n"
+
+	twoTimers = timer1 + "g1 invoke schedule 2 delay=5ms\ng1 return schedule 2 accepted\n@5ms " + shutdown
 )
 
 // variant is a small log that breaks one predicate in one way, or, without a
@@ -156,6 +158,9 @@ var timerVariants = []variant{
 	{"cancel after done", "", timer1 + shutdown + done + "g1 invoke cancel 1\ng1 return cancel 1 false\n", ""},
 	{"cancel after the policy's", "", timer1 + shutdown + "g1 invoke cancel 1\ng1 return cancel 1 false\n" + done, ""},
 	{"due timer in flight at the call", "virtual", timer1 + "@5ms g1 invoke shutdown\ng1 return shutdown returned\nloop begin timer 1\nloop end timer 1\n" + done, ""},
+	{"due timers in flight in two workers", "virtual overlap", twoTimers + "loop begin timer 1\nloop2 begin timer 2\nloop end timer 1\nloop2 end timer 2\n" + done, ""},
+	{"a worker takes a second timer after the call", "virtual overlap", twoTimers + "loop begin timer 1\nloop end timer 1\nloop begin timer 2\nloop end timer 2\n" + done,
+		"S10 G7 timer 2, due at 5ms, began at #9, after the shutdown called at 5ms"},
 	{"policy until timeout", "virtual quiet deadlines timers=RunTimersUntilTimeout", timer1 + "g1 invoke graceful quiet=1ms timeout=20ms\ng1 return graceful accepted\n" +
 		"@5ms loop begin timer 1\nloop end timer 1\n@6ms loop done\n", ""},
 	{"policy until timeout, not run", "virtual timers=RunTimersUntilTimeout", timer1 + "g1 invoke graceful quiet=1ms timeout=20ms\ng1 return graceful accepted\n@20ms loop done\n",

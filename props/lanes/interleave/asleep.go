@@ -21,8 +21,9 @@ func unwoken(p props.Program, events []history.Event) *history.Violation {
 	if len(p.Starts) > 0 || p.Overlaps() {
 		return nil
 	}
+	rules := props.RulesOf(p)
 	s := sleep{
-		room: props.RulesOf(p).Capacity(), events: events, timers: map[int]*timer{},
+		rules: rules, room: rules.Capacity(), events: events, timers: map[int]*timer{},
 		open: map[int64]int{}, owed: map[int]string{}, free: map[int]string{},
 	}
 	for i := range events {
@@ -81,6 +82,7 @@ func until(at time.Duration) string {
 // Transit, Ended, Park and Wake with its lock held, so they are in the order of its
 // decisions.
 type sleep struct {
+	rules  history.Rules
 	room   int // of the queue; 0: no bound
 	events []history.Event
 	timers map[int]*timer // by label: those that wait, or run and will wait again
@@ -101,8 +103,9 @@ type sleep struct {
 }
 
 type timer struct {
-	once  bool
-	since int // the Park of the sleep in which it was scheduled: its heap does not have it yet; or 0
+	once   bool
+	since  int           // the Park of the sleep in which it was scheduled: its heap does not have it yet; or 0
+	jitter time.Duration // how much later its deadlines are
 }
 
 func (s *sleep) event(e *history.Event) {
@@ -151,7 +154,9 @@ func (s *sleep) admit(e *history.Event) {
 	case e.Op == history.OpCancel && e.Outcome == history.True:
 		news = s.cancel(e.ID)
 	case e.Op == history.OpReset && e.Outcome == history.True:
-		news = s.due(e, inv, "moves a timer to")
+		if t := s.timers[e.ID]; t != nil {
+			news = s.due(e, inv, t.jitter, "moves a timer to")
+		}
 	case e.Op.Shuts() && e.Outcome == history.True:
 		news = "shuts it down"
 	case e.Outcome != history.Accepted:
@@ -182,8 +187,9 @@ func (s *sleep) needsNone(call int, why string) {
 }
 
 func (s *sleep) schedule(e, inv *history.Event) (news string) {
-	s.timers[e.ID] = &timer{once: e.Op == history.OpSchedule, since: s.park}
-	return s.due(e, inv, "schedules a timer for")
+	t := &timer{once: e.Op == history.OpSchedule, since: s.park, jitter: s.rules.JitterOf(inv)}
+	s.timers[e.ID] = t
+	return s.due(e, inv, t.jitter, "schedules a timer for")
 }
 
 // due returns the news if the timer that a call schedules or moves is due before the
@@ -191,11 +197,11 @@ func (s *sleep) schedule(e, inv *history.Event) (news string) {
 // the two that are computed here. In a shutdown there is no news: a timer that is
 // scheduled then may have ended at once, and the shutdown may have cancelled a timer
 // that is moved then.
-func (s *sleep) due(e, inv *history.Event, does string) (news string) {
-	if due := history.Later(e.At, inv.Delay); due < s.until && !s.down {
+func (s *sleep) due(e, inv *history.Event, jitter time.Duration, does string) (news string) {
+	if due := history.Later(history.Later(e.At, inv.Delay), jitter); due < s.until && !s.down {
 		return fmt.Sprintf("%s %v", does, due)
 	}
-	if due := history.Later(inv.At, inv.Delay); due >= s.until {
+	if due := history.Later(history.Later(inv.At, inv.Delay), jitter); due >= s.until {
 		s.needsNone(e.Call, fmt.Sprintf("%s %v", does, due))
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"eventide/props"
 	"eventide/props/history"
@@ -73,6 +74,29 @@ func TestG12Unwoken(t *testing.T) {
 				require.Contains(t, v.String(), c.want)
 			}
 			require.Nil(t, unwoken(props.Program{Starts: []props.Start{props.StartSlow}}, trace.Events), "a spawner of its own")
+		})
+	}
+}
+
+// TestG12UnwokenJitter: the deadline of a timer is later by the jitter, at Schedule and at Reset.
+func TestG12UnwokenJitter(t *testing.T) {
+	const till = "loop park Started until=9ms next=9ms queued=0\n"
+	timer := told("schedule 1 delay=2ms", "accepted", "g1 wake\n")
+	for name, c := range map[string]struct {
+		text string
+		bad  bool
+	}{
+		"later than the sleep":   {till + told("schedule 1 delay=4ms", "accepted", ""), false},
+		"earlier than the sleep": {till + told("schedule 1 delay=3ms", "accepted", ""), true},
+		"told in vain":           {till + told("schedule 1 delay=4ms", "accepted", "g1 wake\n"), true},
+		"moved behind the sleep": {timer + till + told("reset 1 delay=4ms", "true", ""), false},
+		"moved before its end":   {timer + till + told("reset 1 delay=3ms", "true", ""), true},
+		"a rate, half a period":  {till + told("rate 1 delay=8ms period=1ms", "accepted", ""), true},
+		"a rate, all of it":      {till + told("rate 1 delay=8ms period=2ms", "accepted", ""), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := unwoken(props.Program{Jitter: 10 * time.Millisecond}, parseTrace(t, c.text).Events)
+			require.Equal(t, c.bad, v != nil, "%v", v)
 		})
 	}
 }

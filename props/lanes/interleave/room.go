@@ -2,7 +2,6 @@ package interleave
 
 import (
 	"fmt"
-	"slices"
 
 	"eventide/props"
 	"eventide/props/history"
@@ -12,8 +11,8 @@ import (
 // until it begins; core frees the room when it decides that the task is next, before
 // the log has the Begin. So the other properties allow one task too many while a Begin
 // may be under way. Under chosen schedules that is too lenient: here one task too many
-// is right only if the next event of the loop, of any kind, is the Begin of a task.
-// Programs with a spawner of their own are not judged: the loop may run on the
+// is right only if the next event of the loop, of any kind, is the Begin of a task. In a
+// pool each worker may have decided so. Programs with a spawner of their own are not judged: the loop may run on the
 // goroutine of a caller.
 func overfull(p props.Program, events []history.Event) *history.Violation {
 	if p.Limit == 0 || len(p.Starts) > 0 {
@@ -34,7 +33,7 @@ func overfull(p props.Program, events []history.Event) *history.Violation {
 			waiting--
 		case e.Kind == history.Admit && e.Outcome == history.Accepted && queued(e.Op):
 			waiting++
-			if waiting <= room || !loops[e.G] && waiting == room+1 && nextBegins(events[i+1:], loops) {
+			if waiting <= room || waiting-room <= deciders(events[i+1:], loops, e.G, p.Overlaps()) {
 				continue
 			}
 			g, _ := props.Lookup("G19")
@@ -60,10 +59,27 @@ func cancelled(events []history.Event) map[int]bool {
 	return ids
 }
 
-// nextBegins reports whether the next event of the loop is the Begin of a task.
-func nextBegins(events []history.Event, loops map[int64]bool) bool {
-	at := slices.IndexFunc(events, func(e history.Event) bool { return loops[e.G] })
-	return at >= 0 && events[at].Kind == history.Begin && takesRoom(events[at].Body)
+// deciders returns how many loops other than that of goroutine g have decided on a task: the
+// next event of each is the Begin of a task. Unless there are several workers, the loop may move
+// to another goroutine, and only the next event of any of them counts.
+func deciders(events []history.Event, loops map[int64]bool, g int64, workers bool) (n int) {
+	if loops[g] && !workers {
+		return 0
+	}
+	seen := map[int64]bool{g: true}
+	for _, e := range events {
+		if seen[e.G] || !loops[e.G] {
+			continue
+		}
+		seen[e.G] = true
+		if e.Kind == history.Begin && takesRoom(e.Body) {
+			n++
+		}
+		if !workers {
+			break
+		}
+	}
+	return n
 }
 
 func takesRoom(b history.Body) bool { return b == history.BodyTask || b == history.BodyTail }

@@ -37,6 +37,32 @@ func TestG19Overfull(t *testing.T) {
 	}
 }
 
+// TestG19OverfullPool: each worker of a pool may have decided on a task, and one that makes the call has not.
+func TestG19OverfullPool(t *testing.T) {
+	var full strings.Builder
+	for id := range leastBound + 2 {
+		fmt.Fprintf(&full, "g1 invoke execute %d\ng1 admit execute %d accepted\ng1 return execute %d accepted\n", id+1, id+1, id+1)
+	}
+	begin := func(worker string, id int) string {
+		return fmt.Sprintf("%s begin task %d\n%s end task %d\n", worker, id, worker, id)
+	}
+	for name, c := range map[string]struct {
+		text string
+		bad  bool
+	}{
+		"two workers begin":       {begin("loop", 1) + begin("loop2", 2), false},
+		"one begins both":         {begin("loop", 1) + begin("loop", 2) + "loop2 park Started\n", true},
+		"one begins, one listens": {begin("loop", 1) + "loop2 begin listener 1\nloop2 end listener 1\n" + begin("loop2", 2), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			events := parseTrace(t, full.String()+c.text).Events
+			v := overfull(props.Program{Limit: leastBound, Pool: 2}, events)
+			require.Equal(t, c.bad, v != nil, "%v", v)
+			require.NotNil(t, overfull(props.Program{Limit: leastBound}, events), "one loop")
+		})
+	}
+}
+
 func parseTrace(t *testing.T, text string) history.Trace {
 	t.Helper()
 	trace, err := history.Parse(strings.NewReader("verdict: good\nrules: virtual rest states\n\n" + text))
