@@ -69,6 +69,7 @@ func readLog(h *history.History) (l fromLog) {
 	timers := map[int]bool{}
 	bodies := map[int64][]*history.Event{}
 	asleep, running, unreported := false, 0, 0
+	awake := map[int64]bool{} // workers of a pool
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
@@ -84,6 +85,7 @@ func readLog(h *history.History) (l fromLog) {
 			if e.Body != history.BodyListener {
 				bodies[e.G] = append(bodies[e.G], e)
 				running++
+				awake[e.G] = true
 			}
 			l.hooks += one(e.Body == history.BodyHook)
 			l.timerRuns += one(e.Body == history.BodyTimer)
@@ -105,8 +107,10 @@ func readLog(h *history.History) (l fromLog) {
 		case history.Park:
 			l.parks++
 			asleep = true
+			delete(awake, e.G)
 		case history.Unpark:
 			asleep = false
+			awake[e.G] = true
 		case history.Wake:
 			l.wakes++
 		case history.Admit:
@@ -117,7 +121,9 @@ func readLog(h *history.History) (l fromLog) {
 			l.failed = l.failed || e.Cause.Failure()
 			if e.Cause == history.CauseTimeout && e.To == history.Shutdown {
 				l.timedOut, l.closedAt = true, e.At
-				l.asleep = asleep && running == 0 // of a pool, one worker sleeps while another runs a body
+				// In a pool a worker may be between the end of a body and its sleep, while another sleeps:
+				// for the pool the body still runs.
+				l.asleep = asleep && running == 0 && (!h.Rules.Overlap || len(awake) == 0)
 			}
 		case history.Done:
 			l.done = e.At

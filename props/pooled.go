@@ -48,9 +48,9 @@ func (h *harness) askResize(size int) {
 	before := pool.Size()
 	err := pool.Resize(size)
 	after := pool.Size()
-	alone = h.resizing.Load() == n && alone
-	h.resized.Add(1)
 	h.mu.Lock()
+	alone = h.resizing.Load() == n && alone
+	h.resized.Add(1) // with mu held: the Resized of a call that begins now must come after this one
 	switch {
 	case !alone: // another call may be the last
 		h.sizes = append(h.sizes, Resized{from, h.rec.log.Len(), 0})

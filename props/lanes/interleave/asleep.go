@@ -16,9 +16,10 @@ import (
 // call wakes the loop, and a lazy task or a cancelled timer is never late.
 //
 // Programs with a spawner of their own are not judged: the loop may run on the goroutine
-// of a caller. Neither are pools of several workers, which sleep one by one.
+// of a caller. Neither are pools, which have other rules: workers sleep one by one, and a
+// cancelled timer leaves the heap at once.
 func unwoken(p props.Program, events []history.Event) *history.Violation {
-	if len(p.Starts) > 0 || p.Overlaps() {
+	if len(p.Starts) > 0 || p.Pool > 0 {
 		return nil
 	}
 	rules := props.RulesOf(p)

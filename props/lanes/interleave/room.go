@@ -12,8 +12,8 @@ import (
 // the log has the Begin. So the other properties allow one task too many while a Begin
 // may be under way. Under chosen schedules that is too lenient: here one task too many
 // is right only if the next event of the loop, of any kind, is the Begin of a task. In a
-// pool each worker may have decided so. Programs with a spawner of their own are not judged: the loop may run on the
-// goroutine of a caller.
+// pool each worker may have decided so. Programs with a spawner of their own are not judged:
+// the loop may run on the goroutine of a caller.
 func overfull(p props.Program, events []history.Event) *history.Violation {
 	if p.Limit == 0 || len(p.Starts) > 0 {
 		return nil
