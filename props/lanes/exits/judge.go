@@ -134,6 +134,16 @@ func (x *exit) part(i int) *row {
 	return &w
 }
 
+// endsAtTheDeadline reports whether the last part ends at the time of the deadline: then either of
+// them may come first.
+func (x *exit) endsAtTheDeadline() bool {
+	if len(x.steps) == 0 {
+		return x.preDrainCut
+	}
+	last := x.steps[len(x.steps)-1]
+	return last != nil && last.end == x.deadline
+}
+
 // judgeEnd compares why the exit has ended, and its code.
 func (r *run) judgeEnd(got process.Report, unclean bool) {
 	x := r.want
@@ -141,7 +151,7 @@ func (r *run) judgeEnd(got process.Report, unclean bool) {
 	switch {
 	case x.now >= x.forced:
 		ended, code = "second signal "+x.forcedBy.String(), 128+number(x.forcedBy)
-	case x.now >= x.deadline && x.preDrainCut && len(x.steps) == 0 && got.Ended == nil: // its end and the deadline are one time
+	case x.now >= x.deadline && got.Ended == nil && x.endsAtTheDeadline():
 		code = map[bool]int{true: 1}[unclean]
 	case x.now >= x.deadline:
 		ended, code = fmt.Sprintf("%T %v", process.ErrDeadline, process.ErrDeadline), 1

@@ -110,6 +110,7 @@ func (c *conn) judgeInput(k *kernel.Connection, ours *kernel.End) {
 	switch {
 	case int64(c.input) > ours.Read:
 		c.violate("accounting: the handler got %d bytes, and the channel read %d", c.input, ours.Read)
+	case int64(c.input) < ours.Read && c.r.group != nil && c.counts["Error"] > 0: // its poller had read on when a write failed
 	case int64(c.input) < ours.Read && !drains:
 		c.violate("accounting: the channel read %d bytes, and the handler got %d of them", ours.Read, c.input)
 	case !drains && c.counts["Error"] == 0 && ours.PeerEnded && !k.Reset && int64(c.input) != other.Taken:

@@ -111,7 +111,7 @@ func (r *run) judgeBlockingReport(connections []kernel.Connection) {
 		if c.open && !closes {
 			counted++
 			least += pending
-			if must {
+			if must && c.closeStamp == 0 { // a Close ends a drain
 				mustDrain++
 			}
 		}
@@ -126,6 +126,7 @@ func (r *run) judgeBlockingReport(connections []kernel.Connection) {
 		if k.Ends[1].Ours && k.Accepted && !slices.ContainsFunc(r.conns, func(c *conn) bool { known, _ := c.find(connections); return known != nil && known.Client == k.Client }) {
 			most++
 			drained++
+			mostAborts++
 		}
 	}
 	rep := r.reports
