@@ -31,7 +31,7 @@ func TestSlowDrift(t *testing.T) {
 	g := runs(t, 0, 0.01, 0.01, 0.01)
 	f := g.report.Findings[0]
 	require.Equal(t, Regression, f.Verdict)
-	require.Contains(t, f.Note, "+3.0 % slower than v1, the best that is kept")
+	require.Contains(t, f.Note, "+3.0 % slower than v1, the best entry of the history")
 	require.Equal(t, ExitRegression, g.report.ExitCode())
 }
 
