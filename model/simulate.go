@@ -91,6 +91,60 @@ func (sim *Simulation) Step(a Action) error {
 	return nil
 }
 
+// StepEither follows a in a trace that may show begin, which is a StepBegin, later than it
+// happened: afterwards the set has states in which the body has begun and states in which it
+// has not. If neither is possible, StepEither returns the error of Step(a) and does not change
+// the simulation. Where the trace shows begin, follow it with Confirm.
+func (sim *Simulation) StepEither(begin, a Action) error {
+	early := Simulation{set: sim.Set(), hidden: sim.hidden, lazy: sim.lazy, seen: sim.seen}
+	begun := early.Step(begin) == nil && early.Step(a) == nil
+	switch err := sim.Step(a); {
+	case !begun:
+		return err
+	case err != nil:
+		sim.set, sim.seen = early.set, sim.seen+1
+	default:
+		sim.set = union(sim.set, early.set)
+	}
+	return nil
+}
+
+// Confirm follows begin, a StepBegin, from the states in which the body has not begun, and
+// keeps those in which it has (see StepEither).
+func (sim *Simulation) Confirm(begin Action) error {
+	var begun, waiting []State
+	for _, s := range sim.set {
+		if s.Running == begin.Body {
+			begun = append(begun, s)
+		} else {
+			waiting = append(waiting, s)
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	rest := Simulation{set: waiting, hidden: sim.hidden, lazy: sim.lazy, seen: sim.seen}
+	if err := rest.Step(begin); err != nil && len(begun) == 0 {
+		return err
+	} else if err != nil {
+		rest.set = nil
+	}
+	sim.set = union(begun, rest.set)
+	sim.seen++
+	return nil
+}
+
+func union(a, b []State) []State {
+	var all stateSet
+	for _, s := range a {
+		all.add(s)
+	}
+	for _, s := range b {
+		all.add(s)
+	}
+	return all.states
+}
+
 // allowing returns the states that allow a and are reached by hidden steps: by as few as
 // possible if the hidden steps are deferrable, otherwise by any number.
 func (sim *Simulation) allowing(a Action) (to []State) {

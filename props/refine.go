@@ -33,6 +33,7 @@ type refinement struct {
 	loops   map[int64]bool           // goroutines that have been the loop
 	inside  map[int64][]history.Body // goroutine -> its bodies
 	begun   map[int]bool             // Begin events that beginEarly has followed
+	either  map[int]bool             // Begin events that some of the model's states have followed: see madeRoom
 	calls   map[int]history.Op       // label -> the call that submitted its body
 	heard   map[int]int              // label -> Return of the first OnDone or OnClose
 	fault   int                      // the first Fault; 0: none
@@ -52,7 +53,7 @@ func newRefinement(events []history.Event, rules history.Rules) *refinement {
 		events:  events,
 		sim:     model.NewSimulation(model.Config{Policy: rules.Timers, Drain: rules.Drain, Limit: limit}, model.DefaultHidden()),
 		decided: map[int]int{}, outcome: map[int]*history.Event{},
-		loops: map[int64]bool{}, inside: map[int64][]history.Body{}, begun: map[int]bool{}, unaware: map[int]bool{}, regs: map[int]bool{},
+		loops: map[int64]bool{}, inside: map[int64][]history.Body{}, begun: map[int]bool{}, either: map[int]bool{}, unaware: map[int]bool{}, regs: map[int]bool{},
 		calls: map[int]history.Op{}, heard: map[int]int{},
 	}
 	for i := range events {
@@ -119,7 +120,7 @@ func (r *refinement) event(e *history.Event) *history.Violation {
 		if r.overtakes(e, a) {
 			r.beginEarly(e.N)
 		}
-		err := r.sim.Step(a)
+		err := r.step(e, a)
 		if err != nil && r.beginEarly(e.N) {
 			err = r.sim.Step(a)
 		}
@@ -131,6 +132,18 @@ func (r *refinement) event(e *history.Event) *history.Violation {
 		}
 	}
 	return nil
+}
+
+// step follows a, one of the actions of e.
+func (r *refinement) step(e *history.Event, a model.Action) error {
+	if begin := r.madeRoom(e, a); begin != nil {
+		r.either[begin.N] = true
+		return r.sim.StepEither(r.begins(begin), a)
+	}
+	if r.either[e.N] {
+		return r.sim.Confirm(a)
+	}
+	return r.sim.Step(a)
 }
 
 func refuted(e *history.Event, err error) *history.Violation {

@@ -38,11 +38,29 @@ func (r *refinement) beginEarly(n int) bool {
 			}
 		}
 	}
-	if r.sim.Step(r.begins(e)) != nil {
+	follow := r.sim.Step
+	if r.either[e.N] {
+		follow = r.sim.Confirm
+	}
+	if follow(r.begins(e)) != nil {
 		return false
 	}
 	r.begun[e.N] = true
 	return true
+}
+
+// madeRoom returns the Begin of a task that may have made room in a full queue for the task that
+// a submits, though the log shows it after e; nil if there is none. Another explanation is that
+// the loop has dropped a cancelled task, so r keeps both.
+func (r *refinement) madeRoom(e *history.Event, a model.Action) *history.Event {
+	if e.Kind != history.Admit || a.Outcome != history.Accepted || !a.Kind.Tasks() || !r.sim.MayBeFull() {
+		return nil
+	}
+	begin := r.nextOfLoop(e.N)
+	if begin == nil || begin.Kind != history.Begin || r.begun[begin.N] || begin.Body != history.BodyTask && begin.Body != history.BodyTail {
+		return nil
+	}
+	return begin
 }
 
 // justEnded reports whether a cancels or moves a periodic timer whose run has an End in the log

@@ -69,6 +69,37 @@ g2 admit execute 18 refused:full
 	}
 }
 
+// TestRefineG19TwoWaysToMakeRoom: room for a task comes from a tail task that has begun, which
+// the log shows late, or from a cancelled task that the loop has dropped, which it never
+// shows. Only later events tell which of the two it was; here each of them is needed.
+func TestRefineG19TwoWaysToMakeRoom(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("g1 invoke execute 1\ng1 state NotStarted->Started\ng1 admit execute 1 accepted\ng1 return execute 1 accepted\nloop begin task 1\n")
+	for id := 2; id <= 17; id++ {
+		call := map[int]string{2: "submit", 3: "tail"}[id]
+		if call == "" {
+			call = "execute"
+		}
+		fmt.Fprintf(&b, "g1 invoke %s %d\ng1 admit %[1]s %[2]d accepted\ng1 return %[1]s %[2]d accepted\n", call, id)
+	}
+	b.WriteString(`g1 invoke cancel 2
+g1 return cancel 2 true
+loop end task 1
+g1 invoke execute 18
+g1 admit execute 18 accepted
+g1 return execute 18 accepted
+loop begin tail 3
+`)
+	admit := func(id int, outcome string) string {
+		return fmt.Sprintf("loop invoke execute %d\nloop admit execute %[1]d %[2]s\nloop return execute %[1]d %[2]s\n", id, outcome)
+	}
+	assert.Nil(t, refine(t, b.String()+admit(19, "refused:full")), "the tail task had begun, and the cancelled task is in the queue")
+	assert.Nil(t, refine(t, b.String()+admit(19, "accepted")+admit(20, "refused:full")), "the cancelled task had been dropped")
+	v := refine(t, b.String()+admit(19, "accepted")+admit(20, "accepted"))
+	require.NotNil(t, v, "there was room for one task more")
+	assert.Equal(t, "G19", v.Guarantee, "%s", v.Text)
+}
+
 // TestRefineG22AbortDecidedBeforeTheEnd: the loop has decided to tell a channel that the
 // poller has lost it, and its owner ends it in the moment before the loop can say so.
 func TestRefineG22AbortDecidedBeforeTheEnd(t *testing.T) {
