@@ -79,11 +79,27 @@ func (x *Explorer) Forget() {
 	x.judged = map[[2]uint64]props.Verdict{}
 }
 
+// stepsPerTask is more than a task takes that submits the next one, with the race detector too.
+const stepsPerTask = 150
+
+// maxSteps returns how many operations a schedule may have before it counts as endless. A loop
+// that runs many short tasks is busy and not in a livelock, though nothing ends or blocks.
+func (sc Scenario) maxSteps() int {
+	tasks := 0
+	sc.Program.AnyStep(func(s props.Step) bool {
+		if s.Body != nil {
+			tasks += max(1, s.Times) * s.Body.Again
+		}
+		return false
+	})
+	return inprocess.DefaultMaxSteps + stepsPerTask*tasks
+}
+
 // run makes one schedule. Its results are valid until the next run.
 func (x *Explorer) run(sc Scenario, st *inprocess.Strategy, trace bool) (*inprocess.Result, props.Recording) {
 	var out props.Recording
 	opt := x.Options
-	opt.Time, opt.Trace = sc.Time, trace
+	opt.Time, opt.Trace, opt.MaxSteps = sc.Time, trace, max(x.Options.MaxSteps, sc.maxSteps())
 	x.breaches = nil
 	switch {
 	case sc.Bare != nil:

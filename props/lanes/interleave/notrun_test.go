@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"eventide/props"
+	"eventide/props/history"
+	"eventide/props/lanes/interleave"
 	"eventide/props/lanes/interleave/build"
 
 	"github.com/stretchr/testify/require"
@@ -57,4 +60,19 @@ func TestPropInterleaveRace(t *testing.T) {
 	require.NotZero(t, s.Exercised["G3"])
 	require.Contains(t, []int{0, 66}, code, "66 is the detector's, for the planted ones: %s", text)
 	t.Logf("seed %d: %d schedules race-checked", s.Seed, s.Runs)
+	testManyTasks(t, bin)
+}
+
+// testManyTasks: a task that submits the next one some thousand times keeps its loop busy for more
+// operations than a schedule usually has, and more of them with the race detector. That is no
+// livelock.
+func testManyTasks(t *testing.T, bin string) {
+	t.Helper()
+	long := interleave.Scenario{Name: "long", Program: props.Program{Actors: []props.Actor{{Steps: []props.Step{
+		{Op: history.OpExecute, ID: 1, Body: &props.Script{Again: 3000}},
+	}}}}}
+	path, err := interleave.Case{Version: 2, Guarantee: "G12", Time: "idle", Scenario: long}.Save(t.TempDir())
+	require.NoError(t, err)
+	out, _ := run(t, bin, "-case", path)
+	require.Contains(t, out, "not reproduced")
 }
