@@ -147,6 +147,18 @@ func (r *run) handlerFailed() bool {
 	})
 }
 
+// atOnceAtTheEnd reports whether the channel may have closed at the end of the peer's stream while
+// bytes were on the way. Such a close does not wait, so it does not count as drained, even if the
+// peer has received the bytes since. It ends a channel before the loop begins to drain it.
+func (c *conn) atOnceAtTheEnd(ours *kernel.End, k *kernel.Connection) bool {
+	peer := &k.Ends[0]
+	if peer == ours {
+		peer = &k.Ends[1]
+	}
+	onTheWay := c.r.p.Kernel.Latency > 0 || ours.Taken > int64(peer.ReceiveBuffer)
+	return onTheWay && errors.Is(c.ch.CloseCause(), io.EOF)
+}
+
 // judgeReport compares the report of the shutdown with the ends of the channels.
 func (r *run) judgeReport(connections []kernel.Connection) {
 	var atLeast, atMost, drained, mustDrain, discardedLeast, discardedMost int64
@@ -168,7 +180,7 @@ func (r *run) judgeReport(connections []kernel.Connection) {
 			discardedLeast += pending
 			others := slices.ContainsFunc(c.endCalls, func(s string) bool { return s != "CloseGracefully" && s != "CloseOutput" })
 			lingers := r.p.Options.Linger > 0 // the wait for acknowledgements after the end of the peer's stream is not part of a drain
-			if clean && !k.Reset && !others && !lingers && !r.timedOut && !r.p.End.Now && !r.p.Aborts && c.counts["Error"] == 0 && !errors.Is(c.ch.CloseCause(), core.ErrCloseDeadline) {
+			if clean && !k.Reset && !others && !lingers && !c.atOnceAtTheEnd(ours, k) && !r.timedOut && !r.p.End.Now && !r.p.Aborts && c.counts["Error"] == 0 && !errors.Is(c.ch.CloseCause(), core.ErrCloseDeadline) {
 				mustDrain++
 			}
 		}

@@ -21,8 +21,7 @@ func TestScheduleEmbedded(t *testing.T) { runDense(t, Conn{Embedded: true}) }
 
 // runDense runs a dense program with a connection that is made as how says.
 func runDense(t *testing.T, how Conn) {
-	p := Programs().Example(denseSeed)
-	p.dense(how)
+	p := dense(how)
 	found, err := Run(p)
 	if err != nil {
 		t.Fatal(err)
@@ -32,24 +31,21 @@ func runDense(t *testing.T, how Conn) {
 	}
 }
 
-// denseSeed draws the program of TestSchedule tests.
-const denseSeed = 1
-
-// dense makes a program one in which everything happens at once: one connection, whose peer
+// dense returns a program in which everything happens at once: one connection, whose peer
 // writes, ends and closes while other goroutines write and flush, and while the group is shut down.
-func (p *Program) dense(how Conn) {
-	p.Workers, p.Boss, p.Pending, p.Aborts, p.BadCall = 1, false, 0, false, -1
-	p.Options.Linger, p.Options.Idle, p.Options.HalfClosure = -1, [3]int{}, false
-	p.Options.Low, p.Options.High = 50, 200
-	p.Options.Recv, p.Options.Send, p.Options.ReadBuffer = 0, 0, 1000
-	p.Kernel = Machine{Send: 300, Receive: 300}
+func dense(how Conn) Program {
 	how.CloseOnEnd = true
 	how.Writer = []PeerStep{{Kind: "send", N: 100, Wait: 1}, {Kind: "end"}}
 	how.Reader = []PeerStep{{Kind: "drain"}}
 	how.Handler = []Reaction{{On: "Read", Nth: 1, Do: Action{Kind: "WriteAndFlush", N: 400}}}
-	p.Conns = []Conn{how}
-	p.Calls = []Call{
-		{At: 1, Do: Action{Kind: "WriteAndFlush", N: 30}}, {At: 1, Do: Action{Kind: "Write", N: 100}}, {At: 1, Do: Action{Kind: "Flush"}},
+	return Program{
+		Workers: 1, BadCall: -1,
+		Options: Options{Low: 50, High: 200, Spin: 1, ReadBuffer: 1000, Linger: -1, Backlog: 8, KeepAlive: -1, CloseTimeout: -1},
+		Kernel:  Machine{Send: 300, Receive: 300},
+		Conns:   []Conn{how},
+		Calls: []Call{
+			{At: 1, Do: Action{Kind: "WriteAndFlush", N: 30}}, {At: 1, Do: Action{Kind: "Write", N: 100}}, {At: 1, Do: Action{Kind: "Flush"}},
+		},
+		End: End{At: 1, Timeout: 100},
 	}
-	p.End = End{At: 1, Timeout: 100}
 }
