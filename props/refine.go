@@ -117,9 +117,6 @@ func (r *refinement) event(e *history.Event) *history.Violation {
 		actions = r.started()
 	}
 	for _, a := range actions {
-		if r.overtakes(e, a) {
-			r.beginEarly(e.N)
-		}
 		err := r.step(e, a)
 		if err != nil && r.beginEarly(e.N) {
 			err = r.sim.Step(a)
@@ -136,9 +133,16 @@ func (r *refinement) event(e *history.Event) *history.Violation {
 
 // step follows a, one of the actions of e.
 func (r *refinement) step(e *history.Event, a model.Action) error {
-	if begin := r.madeRoom(e, a); begin != nil {
+	begin := r.madeRoom(e, a)
+	if begin == nil {
+		begin = r.overtaken(e, a)
+	}
+	if begin != nil {
 		r.either[begin.N] = true
 		return r.sim.StepEither(r.begins(begin), a)
+	}
+	if r.endOvertakes(e, a) {
+		r.beginEarly(e.N)
 	}
 	if r.either[e.N] {
 		return r.sim.Confirm(a)

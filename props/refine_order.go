@@ -9,17 +9,30 @@ import (
 // moment after the fact, and another event may come between. This file has what the
 // refinement allows for that, each with its limits.
 
-// overtakes reports whether a is a shutdown call or a deadline on another goroutine whose
-// effect may have come too late for the timer whose Begin is the next event of the loop.
-func (r *refinement) overtakes(e *history.Event, a model.Action) bool {
-	next := r.nextOfLoop(e.N)
+// overtaken returns the Begin of a timer, the next event of the loop, if a is a shutdown call or a
+// deadline on another goroutine, which may have come too late for that timer: nil otherwise. Both
+// are possible, so r keeps both.
+func (r *refinement) overtaken(e *history.Event, a model.Action) *history.Event {
 	switch a.Kind {
-	case model.OpEnd:
-		return a.From == model.Outside && next != nil && next.Kind == history.Begin && next.Body.Registration() && next.ID == e.ID
 	case model.OpShutdown, model.OpShutdownGracefully, model.StepTimeoutFires:
-		return a.From == model.Outside && next != nil && next.Kind == history.Begin && next.Body == history.BodyTimer
+	default:
+		return nil
 	}
-	return false
+	next := r.nextOfLoop(e.N)
+	if a.From != model.Outside || next == nil || next.Kind != history.Begin || next.Body != history.BodyTimer || r.begun[next.N] {
+		return nil
+	}
+	return next
+}
+
+// endOvertakes reports whether a ends a registration on another goroutine, too late for the body
+// of the registration whose Begin is the next event of the loop.
+func (r *refinement) endOvertakes(e *history.Event, a model.Action) bool {
+	if a.Kind != model.OpEnd || a.From != model.Outside {
+		return false
+	}
+	next := r.nextOfLoop(e.N)
+	return next != nil && next.Kind == history.Begin && next.Body.Registration() && next.ID == e.ID
 }
 
 // beginEarly moves the begin of the next body before position n, and reports whether that

@@ -100,6 +100,31 @@ loop begin tail 3
 	assert.Equal(t, "G19", v.Guarantee, "%s", v.Text)
 }
 
+// TestRefineG8TimerAfterTheShutdownCall: the log has a shutdown call, then the Begin of a timer. It
+// may have begun before the call took effect, or be one that the policy lets run.
+func TestRefineG8TimerAfterTheShutdownCall(t *testing.T) {
+	const rules = "verdict: good\nrules: virtual rest states timers=RunTimersUntilTimeout\n"
+	const call = `g1 invoke schedule 12
+g1 state NotStarted->Started
+g1 admit schedule 12 accepted
+g1 return schedule 12 accepted
+g1 invoke graceful timeout=1ns
+g1 admit graceful true
+g1 state Started->ShuttingDown
+g1 return graceful accepted
+g1 invoke reset 12
+g1 admit reset 12 %[1]v
+g1 return reset 12 %[1]v
+loop begin timer 12 run=1
+loop end timer 12 run=1
+`
+	for _, moved := range []bool{true, false} {
+		tr, err := history.Parse(strings.NewReader(rules + fmt.Sprintf(call, moved)))
+		require.NoError(t, err)
+		assert.Nil(t, props.Refine(tr.Events, tr.Rules), "Reset returns %v", moved)
+	}
+}
+
 // TestRefineG22AbortDecidedBeforeTheEnd: the loop has decided to tell a channel that the
 // poller has lost it, and its owner ends it in the moment before the loop can say so.
 func TestRefineG22AbortDecidedBeforeTheEnd(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"eventide/props"
@@ -192,9 +193,13 @@ func (e *exploration) emit() error {
 	return e.done.save(e.part)
 }
 
+// perPool is in how many turns one pair of calls on a pool is visited. With one in each, the other
+// scenarios would wait too long for their next visit.
+const perPool = 4
+
 // visit returns the scenarios of a turn: a named one, one without a Tracer, and a
-// generated one. The first round adds those of Sleeping, and -lean adds scenarios for
-// its guarantee.
+// generated one. Some turns add a pair of calls on a pool. The first round adds those of
+// Sleeping, and -lean adds scenarios for its guarantee.
 func (s settings) visit(scenarios []Scenario, round, i int) []Scenario {
 	if s.scenario != "" {
 		return scenarios
@@ -211,7 +216,11 @@ func (s settings) visit(scenarios []Scenario, round, i int) []Scenario {
 	if early := Sleeping(); s.lean == "" && round == 0 && i < len(early) {
 		visits = append(visits, early[i]) // they show a lost wake-up in the first schedule
 	}
-	if own := leaning(scenarios, s.lean); len(own) > 0 {
+	pools := PoolPairs()
+	if u := round*len(scenarios) + i; u%perPool == 0 {
+		visits = append(visits, pools[u/perPool%len(pools)])
+	}
+	if own := leaning(slices.Concat(scenarios, pools), s.lean); len(own) > 0 {
 		for k := range min(perTurn, len(own)) {
 			visits = append(visits, own[((round*len(scenarios)+i)*perTurn+k)%len(own)])
 		}

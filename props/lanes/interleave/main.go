@@ -188,14 +188,14 @@ func CheckArgs(args []string, errs io.Writer) error {
 	return err
 }
 
-// named returns the scenarios that have a name. With -lean the lane visits the
-// scenarios that were made for the guarantee in this order.
+// named returns the scenarios that have a name and of which a round visits each. With -lean the
+// lane visits the scenarios that were made for the guarantee in this order.
 func named() []Scenario {
-	return slices.Concat(Sleeping(), Pairs(false), Pairs(true), LoopPairs(), PoolPairs(), Groups(), Focused())
+	return slices.Concat(Sleeping(), Pairs(false), Pairs(true), LoopPairs(), Groups(), Focused())
 }
 
 func find(name string) (Scenario, error) {
-	for _, sc := range append(named(), Bare()...) {
+	for _, sc := range slices.Concat(named(), PoolPairs(), Bare()) {
 		if sc.Name == name {
 			return sc, nil
 		}
