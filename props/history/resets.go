@@ -75,8 +75,8 @@ func (h *History) placeMoves() {
 			continue
 		}
 		next := deadlineOf(e.submit)
-		for _, s := range e.runs {
-			for len(moves) > 0 && h.movedBefore(moves[0], e, s, next.at) {
+		for i, s := range e.runs {
+			for len(moves) > 0 && h.movedBefore(moves[0], e, i, next.at) {
 				next, moves = deadlineOf(moves[0]), moves[1:]
 			}
 			e.deadlines = append(e.deadlines, next)
@@ -92,19 +92,22 @@ func (h *History) placeMoves() {
 	}
 }
 
-// movedBefore reports whether a Reset that returned true moved the run s, which until then
+// movedBefore reports whether a Reset that returned true moved the i-th run, which until then
 // was due at due. A run that the loop had dequeued before the Reset may begin after the
 // Reset in the log; then the Reset moved the next run of a periodic timer. In virtual time
-// such a run begins at the instant of the Reset.
-func (h *History) movedBefore(c *call, e *entry, s *span, due time.Duration) bool {
-	switch n := c.position(); {
+// such a run begins at the instant of the Reset. If the run is also due by the new deadline, the
+// run after it tells.
+func (h *History) movedBefore(c *call, e *entry, i int, due time.Duration) bool {
+	s, n, to := e.runs[i], c.position(), deadlineOf(c).at
+	switch {
 	case s.begin.N < n:
 		return false
-	case s.begin.At >= deadlineOf(c).at || !e.periodic() || due > h.at(n):
+	case !e.periodic() || due > h.at(n) || h.Rules.Virtual && s.begin.At > h.at(n) || !h.nextBody(s, n):
 		return true
-	default:
-		return h.Rules.Virtual && s.begin.At > h.at(n) || !h.nextBody(s, n)
+	case s.begin.At < to:
+		return false
 	}
+	return i+1 == len(e.runs) || e.runs[i+1].begin.At >= e.after(to, s)
 }
 
 // nextBody reports whether s is the first body that ends after n, so that the loop may have

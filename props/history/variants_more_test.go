@@ -12,6 +12,11 @@ const (
 var shutdownVariants = []variant{
 	{"refused before the quiet period can be over", "virtual quiet deadlines", graceful + "@4ms g2 invoke execute 1\ng2 return execute 1 refused\n@10ms loop done\n",
 		"V4 G10 task 1 was refused at 4ms, and admission was open until 10ms"},
+	{"moved when it is due and has been dequeued", "virtual", "g1 invoke rate 1 delay=15ms period=5ms\ng1 return rate 1 accepted\n@15ms loop begin timer 1 run=1\nloop end timer 1 run=1\n" +
+		"@20ms g1 invoke reset 1\ng1 return reset 1 true\nloop begin timer 1 run=2\nloop end timer 1 run=2\nloop begin timer 1 run=3\nloop end timer 1 run=3\n", ""},
+	{"moved when it is due, and one run more than it moved", "virtual", "g1 invoke rate 1 delay=15ms period=5ms\ng1 return rate 1 accepted\n@15ms loop begin timer 1 run=1\nloop end timer 1 run=1\n" +
+		"@20ms g1 invoke reset 1\ng1 return reset 1 true\nloop begin timer 1 run=2\nloop end timer 1 run=2\nloop begin timer 1 run=3\nloop end timer 1 run=3\n" +
+		"loop begin timer 1 run=4\nloop end timer 1 run=4\n", "S10 G7 run 4 of timer 1 began at 20ms, 5ms before its deadline 25ms"},
 	{"moved when it is due, and moved again", "virtual", "g1 invoke delay 1 delay=20ms period=5ms\ng1 return delay 1 accepted\n@20ms g1 invoke reset 1 delay=20ms\ng1 return reset 1 true\n" +
 		"@30ms g1 invoke reset 1\ng1 return reset 1 true\nloop begin timer 1 run=1\nloop end timer 1 run=1\n@31ms g1 observe done false\n", ""},
 	{"refused when it is", "virtual quiet deadlines", graceful + "@10ms g2 invoke execute 1\ng2 return execute 1 refused\nloop done\n", ""},
