@@ -117,7 +117,7 @@ var unmade = map[string]string{
 	"NewParkPoller": "sleeps inside the scripted poller of each program", "NewReadiness": "makes the events of the scripted poller",
 	"BackOff": "is the rejected-handler of programs with retries", "RefuseWhenFull": "is the default: programs without retries have it",
 	"Termination.Wait": "called at the end of each program",
-	"InvokeAll":        "core's tests: it waits, so a program that calls it before its own shutdown call never ends", "InvokeAny": "core's tests, as InvokeAll",
+	"InvokeAll":        "programs of invocations (props/invocation.go)", "InvokeAny": "programs of invocations",
 	"NewTermination": "the tests of core/blocking and core/tracked, whose groups are made with it", "Registration.Post": "the tests of core/tcp, whose channels are made with it",
 	"EventKind.String": "text for people", "PanicError.Error": "text for people", "RejectedError.Error": "text for people",
 	"PanicError.Unwrap": "core's tests", "RejectedError.Unwrap": "by errors.Is, in the answer of each call",

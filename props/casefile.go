@@ -22,6 +22,8 @@ type Case struct {
 	Text      string        `json:"text"`      // the violation
 	Program   Program       `json:"program"`
 	Group     *GroupProgram `json:"group,omitempty"` // instead of Program
+
+	Invocation *Invocation `json:"invocation,omitempty"` // instead of Program
 }
 
 // LoadCase reads a case file of this version or of version 1. An error names the file
@@ -58,6 +60,9 @@ func (c Case) Save(dir string) (string, error) {
 	fmt.Fprint(hash, c.Program)
 	if c.Group != nil {
 		fmt.Fprintf(hash, "%+v", *c.Group)
+	}
+	if c.Invocation != nil {
+		fmt.Fprintf(hash, "%+v", *c.Invocation)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err

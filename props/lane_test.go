@@ -142,7 +142,11 @@ func (l *laneRun) round(t *testing.T, seed uint64, ids []string) {
 			g, _ := Lookup(id)
 			check = propertyWith(g.Profile, "", l.observe)
 		}
-		if !t.Run(fmt.Sprintf("%s/seed=%d", id, seed), func(t *testing.T) { rapid.Check(t, check) }) {
+		ok := t.Run(fmt.Sprintf("%s/seed=%d", id, seed), func(t *testing.T) { rapid.Check(t, check) })
+		if id == "G9" && ok {
+			ok = t.Run(fmt.Sprintf("%s/invocations/seed=%d", id, seed), func(t *testing.T) { rapid.Check(t, InvocationProperty(l.observe)) })
+		}
+		if !ok {
 			l.fail(id)
 		}
 	}

@@ -148,8 +148,8 @@ func TestReplay(t *testing.T) {
 		if *caseFlag == "" && testing.Short() {
 			runs /= 20
 		}
-		if c.Group != nil {
-			replayGroup(t, c, runs, path)
+		if p := c.untraced(); p != nil {
+			replayUntraced(t, p, runs, path)
 			continue
 		}
 		if *realTime {
@@ -164,12 +164,12 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-func replayGroup(t *testing.T, c Case, runs int, path string) {
+func replayUntraced(t *testing.T, p untraced, runs int, path string) {
 	for range runs {
 		var broken string
-		synctest.Test(t, func(*testing.T) { broken = c.Group.Run() })
+		synctest.Test(t, func(*testing.T) { broken = p.Run() })
 		if broken != "" {
-			t.Errorf("reproduced: %v\nprogram  %+v\nreplay  %s", c.Group.Violation(broken), *c.Group, replayLine(path))
+			t.Errorf("reproduced: %v\nprogram  %+v\nreplay  %s", p.Violation(broken), p, replayLine(path))
 			return
 		}
 	}
