@@ -18,7 +18,7 @@ test: lint ## what a change must pass: lint, all tests with the race detector, a
 	go test -timeout 60m -race -short $$(go list ./... | grep -v -e '/model$$' -e '/props/lanes/interleave')
 	go test -timeout 60m -run Prop ./...
 	go test -timeout 60m ./core/... ./model/... ./props/history ./props/exectest ./props/mutant ./props/cmd/... ./props/lanes/interleave/... ./stress ./bench/...
-	for module in core/watch/promwatch core/watch/otelwatch core/examples/cron; do (cd $$module && go vet ./... && go test -race ./...) || exit 1; done
+	for module in core/watch/promwatch core/watch/otelwatch core/examples/cron core/examples/grpc; do (cd $$module && go vet ./... && go test -race ./...) || exit 1; done
 	go run ./props/cmd/mutants -short
 
 lint: ## gofmt, vet, staticcheck

@@ -22,7 +22,10 @@ type GracefulServer interface {
 // time reserved for later steps. Its Name is "graceful stop"; a Plan with several such steps
 // sets their names.
 //
-// GracefulStop by itself waits for ever for a stream that never ends (grpc-go #2448).
+// GracefulStop by itself waits for ever for a stream that never ends (grpc-go #2448): end
+// such streams when the exit begins (Exiting). A grpc.Server also waits for connections in the
+// handshake, in Stop too: make it with grpc.ConnectionTimeout of a few seconds, or one silent
+// client uses up the time of the step. core/examples/grpc is a server that does both.
 func Graceful(s GracefulServer) Step {
 	step := Step{Name: "graceful stop", patient: true}
 	if v := reflect.ValueOf(s); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {

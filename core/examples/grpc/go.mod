@@ -1,0 +1,19 @@
+module eventide/core/examples/grpc
+
+go 1.26.0
+
+replace eventide => ../../..
+
+require (
+	eventide v0.0.0
+	google.golang.org/grpc v1.85.0
+	google.golang.org/protobuf v1.36.12
+)
+
+require (
+	github.com/petermattis/goid v0.0.0-20260820044319-269ab09b5261 // indirect
+	golang.org/x/net v0.60.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.42.0 // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1 // indirect
+)
