@@ -6,12 +6,83 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"eventide/core"
 	"eventide/core/internal/coretest"
 )
+
+// A nil option is ignored, and an option with a nil argument sets the default, even after
+// another value.
+func TestNilOptionsAreDefaults(t *testing.T) {
+	out := coretest.DefaultLog(t)
+	unexpected := func(what string) { t.Errorf("%s is in use after nil", what) }
+	mine := []core.Option{
+		core.WithLogger(slog.New(slog.DiscardHandler)),
+		core.WithPanicHandler(func(*core.PanicError) { unexpected("the panic handler") }),
+		core.WithSpawner(func(func()) error { unexpected("the spawner"); return errors.New("mine") }),
+		core.WithGoroutineStart(func(string) { unexpected("the function of WithGoroutineStart") }),
+		core.WithTracer(tracerFunc(func(core.Event) { unexpected("the tracer") })),
+		core.WithClock(shownClock{show: func(now time.Time) time.Time { unexpected("the clock"); return now }}),
+		core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) {
+			unexpected("the rejected-handler")
+			return 0, false
+		}),
+	}
+	nils := []core.Option{
+		nil, core.WithLogger(nil), core.WithPanicHandler(nil), core.WithSpawner(nil), core.WithGoroutineStart(nil), core.WithTracer(nil),
+		core.WithClock(nil), core.WithRejectedHandler(nil), core.WithPoller(nil), core.WithMaxPendingTasks(1), core.WithTimerJitter(1, nil),
+	}
+	opts := append(mine, nils...)
+	for name, construct := range map[string]func() (core.EventExecutor, error){
+		"NewExecutor":      func() (core.EventExecutor, error) { return core.NewExecutor(opts...) },
+		"NewExecutorGroup": func() (core.EventExecutor, error) { return core.NewExecutorGroup(1, opts...) },
+		"NewPool":          func() (core.EventExecutor, error) { return core.NewPool(1, opts...) },
+	} {
+		ex, err := construct()
+		if err != nil {
+			t.Errorf("%s: %v, want no error", name, err)
+			continue
+		}
+		held, release := make(chan struct{}), make(chan struct{})
+		coretest.MustExecute(t, ex, func() { close(held); <-release; panic("boom of " + name) })
+		<-held
+		for range 16 {
+			coretest.MustExecute(t, ex, func() {})
+		}
+		if err := ex.Execute(func() {}); !errors.Is(err, core.ErrQueueFull) {
+			t.Errorf("%s: a full queue answers %v, want ErrQueueFull", name, err)
+		}
+		_, err = ex.Schedule(0, func() {})
+		coretest.Must(t, err)
+		close(release)
+		coretest.Must(t, ex.Close())
+		if !strings.Contains(out.String(), "boom of "+name) {
+			t.Errorf("%s: slog.Default got %q, want the panic", name, out.String())
+		}
+	}
+}
+
+// tracerFunc is a tracer that is a function.
+type tracerFunc func(core.Event)
+
+func (f tracerFunc) Trace(ev core.Event) { f(ev) }
+
+// BackOff has a meaning for every number.
+func TestBackOffOfNothing(t *testing.T) {
+	full := &core.RejectedError{Reason: core.ErrQueueFull}
+	for _, tt := range []struct {
+		retries, attempt int
+		pause            time.Duration
+		want             bool
+	}{{0, 1, time.Second, false}, {-1, 1, time.Second, false}, {2, 2, 0, true}, {2, 3, 0, false}, {1, 1, -1, true}} {
+		if pause, retry := core.BackOff(tt.retries, tt.pause)(tt.attempt, full); retry != tt.want || pause != tt.pause {
+			t.Errorf("BackOff(%d, %v) at attempt %d: got %v, %v, want %v, %v", tt.retries, tt.pause, tt.attempt, pause, retry, tt.pause, tt.want)
+		}
+	}
+}
 
 // A bad argument is an error that names the call, the value, and the expected value; the
 // exact text is part of the vocabulary.
@@ -21,21 +92,11 @@ func TestBadOptions(t *testing.T) {
 		opt  core.Option
 		want string
 	}{
-		{"nil option", nil, "core: options: option 1 is nil, want a value returned by a With function"},
 		{"WithName", core.WithName(""), `core: WithName: name is "", want at least one character`},
 		{"WithMaxPendingTasks(0)", core.WithMaxPendingTasks(0), "core: WithMaxPendingTasks: n is 0, want at least 1"},
 		{"WithMaxPendingTasks(min)", core.WithMaxPendingTasks(math.MinInt), "core: WithMaxPendingTasks: n is -9223372036854775808, want at least 1"},
-		{"WithRejectedHandler", core.WithRejectedHandler(nil), "core: WithRejectedHandler: handler is nil, want a function (BackOff returns nil unless retries > 0 and pause > 0)"},
-		{"BackOff(0, 1s)", core.WithRejectedHandler(core.BackOff(0, time.Second)), "core: WithRejectedHandler: handler is nil, want a function (BackOff returns nil unless retries > 0 and pause > 0)"},
-		{"BackOff(1, 0)", core.WithRejectedHandler(core.BackOff(1, 0)), "core: WithRejectedHandler: handler is nil, want a function (BackOff returns nil unless retries > 0 and pause > 0)"},
 		{"WithTimersAtShutdown(-1)", core.WithTimersAtShutdown(-1), "core: WithTimersAtShutdown: policy is -1, want CancelTimers, RunDueTimers or RunTimersUntilTimeout"},
 		{"WithTimersAtShutdown(3)", core.WithTimersAtShutdown(3), "core: WithTimersAtShutdown: policy is 3, want CancelTimers, RunDueTimers or RunTimersUntilTimeout"},
-		{"WithLogger", core.WithLogger(nil), "core: WithLogger: logger is nil, want a *slog.Logger"},
-		{"WithPanicHandler", core.WithPanicHandler(nil), "core: WithPanicHandler: handler is nil, want a function"},
-		{"WithSpawner", core.WithSpawner(nil), "core: WithSpawner: spawner is nil, want a function"},
-		{"WithTracer", core.WithTracer(nil), "core: WithTracer: tracer is nil, want a Tracer"},
-		{"WithClock", core.WithClock(nil), "core: WithClock: clock is nil, want a Clock"},
-		{"WithPoller", core.WithPoller(nil), "core: WithPoller: poller is nil, want a Poller"},
 	}
 	for _, tt := range tests {
 		good := core.WithLogger(slog.New(slog.DiscardHandler))

@@ -90,14 +90,13 @@ func TestEventLoopBadArguments(t *testing.T) {
 // Options of event loops.
 func TestEventLoopBadOptions(t *testing.T) {
 	for want, opt := range map[string]core.Option{
-		"percent is 0":    core.WithIORatio(0),
-		"percent is -1":   core.WithIORatio(-1),
-		"percent is 101":  core.WithIORatio(101),
-		"d is -1ns":       core.WithSpin(-1),
-		"d is 11ms":       core.WithSpin(11 * time.Millisecond),
-		"policy is 2":     core.WithDrain(2),
-		"policy is -1":    core.WithDrain(-1),
-		"option 0 is nil": nil,
+		"percent is 0":   core.WithIORatio(0),
+		"percent is -1":  core.WithIORatio(-1),
+		"percent is 101": core.WithIORatio(101),
+		"d is -1ns":      core.WithSpin(-1),
+		"d is 11ms":      core.WithSpin(11 * time.Millisecond),
+		"policy is 2":    core.WithDrain(2),
+		"policy is -1":   core.WithDrain(-1),
 	} {
 		if l, err := core.NewEventLoop(opt); l != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("NewEventLoop: got %v, %v, want an error with %q", l, err, want)

@@ -11,7 +11,8 @@ import (
 )
 
 // Option configures an executor. The constructors check every option; a bad one
-// is an error that names the value and what was expected.
+// is an error that names the value and what was expected. nil means the default: a nil
+// Option has no effect, and an option with a nil argument sets the default.
 type Option func(*config) error
 
 // config holds the values of the options. It is set once, by the constructor.
@@ -53,7 +54,7 @@ func newConfig(call string, opts []Option) (config, error) {
 		ioRatio: defaultIORatio,
 		spin:    DefaultSpin,
 	}
-	if err := transport.Apply("core", &c, opts); err != nil {
+	if err := transport.Apply(&c, opts); err != nil {
 		return c, err
 	}
 	if err := netpoll.Open(); err != nil {
@@ -93,11 +94,11 @@ func WithMaxPendingTasks(n int) Option {
 // get the task, and cannot make a refused call succeed. It is not called in a body of the
 // executor, nor in its spawner: the loop would wait for the retries and make no room.
 // Retries end when admission closes (G19). RefuseWhenFull and the results of BackOff are
-// such handlers.
+// such handlers; the default is RefuseWhenFull.
 func WithRejectedHandler(handler func(attempt int, err *RejectedError) (retryAfter time.Duration, retry bool)) Option {
 	return func(c *config) error {
 		if handler == nil {
-			return argumentError("WithRejectedHandler", "handler is nil, want a function (BackOff returns nil unless retries > 0 and pause > 0)")
+			handler = RefuseWhenFull
 		}
 		c.onFull = handler
 		return nil
@@ -108,12 +109,9 @@ func WithRejectedHandler(handler func(attempt int, err *RejectedError) (retryAft
 func RefuseWhenFull(int, *RejectedError) (time.Duration, bool) { return 0, false }
 
 // BackOff returns a handler that tries again up to retries times, pause apart
-// (Netty's RejectedExecutionHandlers.backoff, R30). It returns nil, which
-// WithRejectedHandler refuses, unless both are positive.
+// (Netty's RejectedExecutionHandlers.backoff, R30). With retries of 0 or less it never tries
+// again; with a pause of 0 or less it yields the processor between two attempts.
 func BackOff(retries int, pause time.Duration) func(int, *RejectedError) (time.Duration, bool) {
-	if retries < 1 || pause <= 0 {
-		return nil
-	}
 	return func(attempt int, _ *RejectedError) (time.Duration, bool) { return pause, attempt <= retries }
 }
 
@@ -160,9 +158,6 @@ func WithTimersAtShutdown(policy TimersAtShutdown) Option {
 // not call the executor at all: see Tracer.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
-		if logger == nil {
-			return argumentError("WithLogger", "logger is nil, want a *slog.Logger")
-		}
 		c.logger = logger
 		return nil
 	}
@@ -175,9 +170,6 @@ func WithLogger(logger *slog.Logger) Option {
 // logged.
 func WithPanicHandler(handler func(*PanicError)) Option {
 	return func(c *config) error {
-		if handler == nil {
-			return nilFunc("WithPanicHandler", "handler")
-		}
 		c.panicHandler = handler
 		return nil
 	}
@@ -194,10 +186,10 @@ func WithPanicHandler(handler func(*PanicError)) Option {
 // the stack reaches its limit, 1 GB by default, and the process ends.
 func WithSpawner(spawner func(loop func()) error) Option {
 	return func(c *config) error {
+		c.spawner, c.ownSpawner = spawner, spawner != nil
 		if spawner == nil {
-			return nilFunc("WithSpawner", "spawner")
+			c.spawner = goSpawner
 		}
-		c.spawner, c.ownSpawner = spawner, true
 		return nil
 	}
 }
@@ -210,9 +202,6 @@ func WithSpawner(spawner func(loop func()) error) Option {
 // panic is logged and otherwise ignored.
 func WithGoroutineStart(start func(name string)) Option {
 	return func(c *config) error {
-		if start == nil {
-			return nilFunc("WithGoroutineStart", "start")
-		}
 		c.onGoroutine = start
 		return nil
 	}
@@ -228,9 +217,6 @@ func goSpawner(loop func()) error {
 // there is no tracer.
 func WithTracer(tracer Tracer) Option {
 	return func(c *config) error {
-		if tracer == nil {
-			return argumentError("WithTracer", "tracer is nil, want a Tracer")
-		}
 		c.tracer = tracer
 		return nil
 	}
@@ -239,9 +225,6 @@ func WithTracer(tracer Tracer) Option {
 // WithClock sets the clock of the executor. The default is the system's clock.
 func WithClock(clock Clock) Option {
 	return func(c *config) error {
-		if clock == nil {
-			return argumentError("WithClock", "clock is nil, want a Clock")
-		}
 		c.clock = clock
 		return nil
 	}
@@ -252,9 +235,6 @@ func WithClock(clock Clock) Option {
 // that of an EventLoop is an epoll poller.
 func WithPoller(poller Poller) Option {
 	return func(c *config) error {
-		if poller == nil {
-			return argumentError("WithPoller", "poller is nil, want a Poller")
-		}
 		c.poller = poller
 		return nil
 	}

@@ -22,20 +22,20 @@ import (
 // The executor reads one value of source for each call of Schedule, ScheduleAtFixedRate,
 // ScheduleWithFixedDelay and Reset, and after each run of a periodic timer. So the same values of
 // the source and the same order of calls and runs give the same delays.
-// rand.NewPCG(rand.Uint64(), rand.Uint64()) differs in each process. Executors that are made with
-// the same Option, such as the children of a group, share the source; one goroutine reads it at a
-// time. The source must not call the executor, which may wait for it. A panic of the source has
-// the effect of a panic of the clock: see Clock.
+// A nil source means rand.NewPCG(rand.Uint64(), rand.Uint64()), which differs in each process.
+// Executors that are made with the same Option, such as the children of a group, share the source;
+// one goroutine reads it at a time. The source must not call the executor, which may wait for it.
+// A panic of the source has the effect of a panic of the clock: see Clock.
 //
-// bound must be positive, and source must not be nil.
+// bound must be positive.
 func WithTimerJitter(bound time.Duration, source rand.Source) Option {
+	if source == nil {
+		source = rand.NewPCG(rand.Uint64(), rand.Uint64())
+	}
 	j := &jitter{bound: bound, source: source}
 	return func(c *config) error {
-		switch {
-		case bound <= 0:
+		if bound <= 0 {
 			return argumentError("WithTimerJitter", "bound is %v, want more than 0", bound)
-		case source == nil:
-			return argumentError("WithTimerJitter", "source is nil, want a rand.Source such as rand.NewPCG(seed1, seed2)")
 		}
 		c.jitter = j
 		return nil

@@ -31,7 +31,6 @@ func TestTimerJitterArguments(t *testing.T) {
 	}{
 		{0, longest, "core: WithTimerJitter: bound is 0s, want more than 0"},
 		{-time.Second, longest, "core: WithTimerJitter: bound is -1s, want more than 0"},
-		{time.Second, nil, "core: WithTimerJitter: source is nil, want a rand.Source such as rand.NewPCG(seed1, seed2)"},
 	} {
 		_, err := core.NewExecutor(core.WithTimerJitter(tt.bound, tt.source))
 		coretest.Want(t, "error of NewExecutor", fmt.Sprint(err), tt.want)

@@ -63,12 +63,18 @@ func TestG23FailuresAreLogged(t *testing.T) {
 	}
 }
 
-// A nil logger is an error, as in core: it does not show whether silence is meant.
-func TestNilLoggerIsAnError(t *testing.T) {
+// A nil logger is the default, and not silence.
+func TestNilLoggerIsTheDefault(t *testing.T) {
+	out := coretest.DefaultLog(t)
 	g := newGroup(t, 1)
-	ours, _ := tcpPair(t)
-	defer func() { _ = ours.Close() }()
-	if _, err := g.Register(ours, &handler{}, blocking.WithLogger(nil)); err == nil {
-		t.Error("Register with a nil logger: got nil, want an error")
+	ours, peer := tcpPair(t)
+	h := &handler{read: func(*blocking.Channel, []byte) { panic("boom") }}
+	mustRegister(t, g, ours, h, blocking.WithLogger(slog.New(slog.DiscardHandler)), blocking.WithLogger(nil), nil)
+	_, _ = peer.Write([]byte("x"))
+	_, _ = peer.Read(make([]byte, 1)) // the end
+	coretest.MustShutdownGracefully(t, g, 0, long)
+	coretest.AwaitDone(t, g)
+	if out.String() == "" {
+		t.Error("nothing was logged")
 	}
 }

@@ -11,14 +11,10 @@ import (
 // WithLogger sets the logger of failures that no call returns: a handler that panicked or
 // called runtime.Goexit, a channel that a shutdown aborted at its deadline or with bytes
 // in its buffer, and a Serve that cannot accept for a while. Each is logged at Warn or
-// Error. The default is slog.Default() at the time of each message;
-// slog.New(slog.DiscardHandler) silences them. A nil logger is an error. A panic of the logger
-// is ignored.
+// Error. The default, and nil, is slog.Default() at the time of each message;
+// slog.New(slog.DiscardHandler) silences them. A panic of the logger is ignored.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
-		if logger == nil {
-			return argumentError("WithLogger", "logger is nil, want a *slog.Logger")
-		}
 		c.logger = logger
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Option configures the channels that Register and Serve make. Those calls return an error for
-// a bad value or a nil option, and then have no effect.
+// a bad value, and then have no effect. They ignore a nil option.
 type Option func(*config) error
 
 // config holds the values of the options. It does not change after it was made.
@@ -36,7 +36,7 @@ func newConfig(opts []Option) (*config, error) {
 		handshakeTimeout: DefaultHandshakeTimeout,
 		closeTimeout:     DefaultCloseTimeout,
 	}
-	if err := transport.Apply("blocking", c, opts); err != nil {
+	if err := transport.Apply(c, opts); err != nil {
 		return nil, err
 	}
 	return c, nil

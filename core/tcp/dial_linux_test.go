@@ -255,7 +255,7 @@ func TestOptions(t *testing.T) {
 		opt  tcp.Option
 		ok   bool
 	}{
-		{"nil", nil, false},
+		{"nil", nil, true},
 		{"marks", tcp.WithWriteBufferWaterMarks(1, 1), true},
 		{"marks: low 0", tcp.WithWriteBufferWaterMarks(0, 1), false},
 		{"marks: low > high", tcp.WithWriteBufferWaterMarks(2, 1), false},
@@ -275,7 +275,7 @@ func TestOptions(t *testing.T) {
 		{"backlog 0", tcp.WithBacklog(0), false},
 		{"reuse address", tcp.WithReuseAddr(false), true},
 		{"reuse port", tcp.WithReusePort(true), true},
-		{"nil logger", tcp.WithLogger(nil), false},
+		{"nil logger", tcp.WithLogger(nil), true},
 		{"logger", tcp.WithLogger(slog.Default()), true},
 	}
 	for _, c := range cases {

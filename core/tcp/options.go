@@ -9,7 +9,7 @@ import (
 )
 
 // Option configures the channels and listeners that Listen, Dial and their variants make.
-// Those calls return an error for a bad value or a nil option, and then have no effect.
+// Those calls return an error for a bad value, and then have no effect. They ignore a nil option.
 type Option func(*config) error
 
 // config holds the values of the options. It does not change after newConfig.
@@ -65,7 +65,7 @@ func newConfig(opts []Option) (*config, error) {
 		writeSpin: DefaultWriteSpin, readBuffer: DefaultReadBuffer,
 		backlog: DefaultBacklog, keepAlive: DefaultKeepAlive,
 	}
-	if err := transport.Apply("tcp", c, opts); err != nil {
+	if err := transport.Apply(c, opts); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -215,14 +215,11 @@ func WithReusePort(on bool) Option {
 // accepted and had to be closed, a listener that cannot accept for a while, a handler that
 // panicked or called runtime.Goexit, and a channel that a shutdown aborted at its deadline
 // or with bytes in its buffer. The level is Warn or Error, except that a listener that
-// keeps pausing logs the later short pauses at Debug. The default is slog.Default at the
-// time of each message; slog.New(slog.DiscardHandler) silences them. A nil logger is an
-// error. A panic of the logger is ignored.
+// keeps pausing logs the later short pauses at Debug. The default, and nil, is
+// slog.Default at the time of each message; slog.New(slog.DiscardHandler) silences them. A
+// panic of the logger is ignored.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
-		if logger == nil {
-			return argumentError("WithLogger", "logger is nil, want a *slog.Logger")
-		}
 		c.logger = logger
 		return nil
 	}

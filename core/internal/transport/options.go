@@ -2,16 +2,15 @@ package transport
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 )
 
-// Apply applies the options to c in order. It returns an error that names the index of a
-// nil option, or the first error of an option; the caller must drop c then.
-func Apply[C any, O ~func(*C) error](pkg string, c *C, opts []O) error {
-	for i, opt := range opts {
+// Apply applies the options to c in order, and ignores nil options. It returns the first error
+// of an option; the caller must drop c then.
+func Apply[C any, O ~func(*C) error](c *C, opts []O) error {
+	for _, opt := range opts {
 		if opt == nil {
-			return fmt.Errorf("%s: options: option %d is nil, want a value returned by a With function", pkg, i)
+			continue
 		}
 		if err := opt(c); err != nil {
 			return err

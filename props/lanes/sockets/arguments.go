@@ -4,7 +4,6 @@ package sockets
 
 import (
 	"context"
-	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -83,7 +82,6 @@ func broadcasts(sent tcp.BroadcastResult, err error) (bool, error) {
 // withBadOptions returns calls of Listen and Dial with an option outside of its bounds.
 func withBadOptions() (calls []badCall) {
 	for what, option := range map[string]tcp.Option{
-		"no option":                     nil,
 		"a low mark of 0":               tcp.WithWriteBufferWaterMarks(0, 1),
 		"a high mark below the low one": tcp.WithWriteBufferWaterMarks(2, 1),
 		"a high mark that overflows":    tcp.WithWriteBufferWaterMarks(1, math.MaxInt),
@@ -99,7 +97,6 @@ func withBadOptions() (calls []badCall) {
 		"a long keep-alive":             tcp.WithKeepAlive(32767*time.Second + 1),
 		"a backlog of 0":                tcp.WithBacklog(0),
 		"a backlog that overflows":      tcp.WithBacklog(math.MaxInt32),
-		"no logger":                     tcp.WithLogger((*slog.Logger)(nil)),
 		"a negative read timeout":       tcp.WithIdleTimeouts(-1, 0, 0),
 		"a negative write timeout":      tcp.WithIdleTimeouts(0, -1, 0),
 		"a negative timeout of all":     tcp.WithIdleTimeouts(0, 0, -1),

@@ -92,13 +92,11 @@ func registersWithBadOptions() (calls []badCall) {
 		what   string
 		option blocking.Option
 	}{
-		{"no option", nil},
 		{"a read buffer of 0", blocking.WithReadBuffer(0)},
 		{"a read buffer that is large", blocking.WithReadBuffer(blocking.MaxReadBuffer + 1)},
 		{"a handshake timeout of 0", blocking.WithHandshakeTimeout(0)},
 		{"a negative handshake timeout", blocking.WithHandshakeTimeout(-1)},
 		{"a negative close timeout", blocking.WithCloseTimeout(-1)},
-		{"no logger", blocking.WithLogger(nil)},
 	} {
 		calls = append(calls,
 			registers("with "+o.what, func(r *run, c net.Conn) (*blocking.Channel, error) { return r.group.Register(c, silent, o.option) }),
