@@ -57,10 +57,11 @@ func WithDrain(policy DrainPolicy) Option {
 }
 
 // ChannelEnd says how a channel ended, for the Report. An unknown Kind counts as
-// EndAborted, and a negative Discarded as 0.
+// EndAborted, and a negative Discarded or Refused as 0.
 type ChannelEnd struct {
 	Kind      ChannelEndKind
 	Discarded int64 // bytes accepted by a write that were never handed to the kernel
+	Refused   int64 // writes that the channel refused because of the shutdown: see Report.WritesRefused
 
 	// Held names the channel if a shutdown closed it while an answer was in flight;
 	// HeldSince is the time since which the answer was in flight. See Report.Held. Both

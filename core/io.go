@@ -24,6 +24,7 @@ type loopIO struct {
 	drained    int64            // counts of channels that ended since the shutdown call
 	aborted    int64
 	discarded  int64
+	refused    int64
 	held       heldChannels
 	rebuilds   int64
 

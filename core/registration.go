@@ -293,4 +293,5 @@ func (e *Executor) countEnd(r *Registration, end ChannelEnd) {
 		}
 	}
 	e.io.discarded += max(end.Discarded, 0)
+	e.io.refused += max(end.Refused, 0)
 }

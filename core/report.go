@@ -35,6 +35,12 @@ type Report struct {
 	ChannelsAborted int64
 	BytesDiscarded  int64
 
+	// WritesRefused counts the writes that channels refused because of the shutdown, until
+	// the end of the channel. Such a write may be the answer to an accepted request, computed
+	// off the loop without a hold (core/tcp's Channel.Hold, Quiesce), or a message for which
+	// nobody waits. A write after the end of the channel is logged and not counted.
+	WritesRefused int64
+
 	// ChannelsHeld counts those of ChannelsAborted that the shutdown closed while an
 	// answer was in flight (core/tcp's Channel.Hold), so that an accepted request was not
 	// answered. Held names the ten of them that were held longest: one line each with
@@ -78,6 +84,7 @@ func (e *Executor) reportAt(now int64) (r Report) {
 	r.Quiet, r.Timeout = e.shutdown.quiet, e.shutdown.timeout
 	if e.io != nil {
 		r.ChannelsDrained, r.ChannelsAborted, r.BytesDiscarded = e.io.drained, e.io.aborted, e.io.discarded
+		r.WritesRefused = e.io.refused
 		if r.ChannelsHeld = e.io.held.count; r.ChannelsHeld > 0 {
 			r.Held = e.io.held.String()
 		}
@@ -102,6 +109,7 @@ func (r Report) Plus(s Report) Report {
 	r.ChannelsDrained += s.ChannelsDrained
 	r.ChannelsAborted += s.ChannelsAborted
 	r.BytesDiscarded += s.BytesDiscarded
+	r.WritesRefused += s.WritesRefused
 	r.ChannelsHeld += s.ChannelsHeld
 	if r.Held != "" && s.Held != "" {
 		r.Held += "\n"

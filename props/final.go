@@ -179,6 +179,7 @@ func checkFinal(h *history.History, rules history.Rules, f *Final) *history.Viol
 		equal("Report.ChannelsDrained", r.ChannelsDrained, 0)
 		equal("Report.ChannelsAborted", r.ChannelsAborted, 0)
 		equal("Report.BytesDiscarded", r.BytesDiscarded, 0)
+		equal("Report.WritesRefused", r.WritesRefused, 0)
 	}
 	if f.Reopened >= 0 {
 		equal("Stats.Rebuilds", s.Rebuilds, f.Reopened)

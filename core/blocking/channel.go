@@ -40,6 +40,7 @@ type Channel struct {
 	closed     error // *ClosedError: set when the connection has been closed
 	closeFirst bool  // Close was called before a shutdown of the executor
 	closing    bool  // a shutdown or a graceful close has begun
+	refused    int64 // writes that countRefused has counted
 	// The pending write futures have failed. That is later than closed, because the
 	// futures of the close complete in between (G22).
 	writesFailed bool

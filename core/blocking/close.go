@@ -208,7 +208,7 @@ func (ch *Channel) markClosed(cause error) core.ChannelEnd {
 	loopEnds := ch.loop.State() >= core.StateShuttingDown
 	closing := ch.closing || loopEnds
 	ch.closed = closedError(cause, closing)
-	end := core.ChannelEnd{Kind: core.EndAborted, Discarded: ch.out.pending()}
+	end := core.ChannelEnd{Kind: core.EndAborted, Discarded: ch.out.pending(), Refused: ch.refused}
 	// A shutdown does not count the channel if it comes from here on, or if Close was
 	// called before it; but it does if it cut the flush of that Close.
 	counts := loopEnds && (!ch.closeFirst || cause != nil && end.Discarded > 0)

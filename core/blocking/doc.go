@@ -37,7 +37,9 @@
 // Unlike core/tcp, this package has no Hold: a handler that needs the answer of other
 // goroutines waits for it in Read, such as by core.Submit(workers, f).Wait(ctx). The executor
 // serves no other connection meanwhile, and a shutdown drains the channel only after Read has
-// returned. Shut the group down before the workers that its handlers wait for.
+// returned. Shut the group down before the workers that its handlers wait for. An answer that a
+// handler does not wait for is refused after the shutdown call: core.Report.WritesRefused counts
+// such writes, and the first of them are logged.
 //
 // When its channel has ended and the tasks accepted by then have run, an executor is
 // idle, and serves the next connection that is registered. Its goroutine lives until the

@@ -27,6 +27,7 @@ type Group struct {
 	end  func(core.Report, error) bool // of term
 
 	aborted atomic.Int64 // channels that a shutdown aborted and that logFailure has counted
+	refused atomic.Int64 // writes that logRefused has counted
 
 	// Guarded by mu.
 	mu        sync.Mutex

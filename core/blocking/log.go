@@ -10,7 +10,7 @@ import (
 
 // WithLogger sets the logger of failures that no call returns: a handler that panicked or
 // called runtime.Goexit, a channel that a shutdown aborted at its deadline or with bytes
-// in its buffer, and a Serve that cannot accept for a while. Each is logged at Warn or
+// in its buffer, a write that a shutdown refused, and a Serve that cannot accept for a while. Each is logged at Warn or
 // Error. The default, and nil, is slog.Default() at the time of each message;
 // slog.New(slog.DiscardHandler) silences them. A panic of the logger is ignored.
 func WithLogger(logger *slog.Logger) Option {
@@ -24,6 +24,23 @@ func WithLogger(logger *slog.Logger) Option {
 // transport.Log.
 func (c *config) log(level slog.Level, msg string, args ...any) {
 	transport.Log(c.logger, level, msg, args...)
+}
+
+// logRefused logs a write that a shutdown refused: its answer is lost if its caller ignores the
+// future. It logs in a body of its own, because the logger may call runtime.Goexit; after the end
+// of the channel it logs on the goroutine of the caller.
+func (ch *Channel) logRefused() {
+	n := ch.group.refused.Add(1)
+	if n&(n-1) != 0 {
+		return // log only counts that are powers of two
+	}
+	log := func() {
+		ch.cfg.log(slog.LevelWarn, "blocking: a shutdown refused a write; a handler waits in Read for answers computed elsewhere",
+			"local", ch.LocalAddr(), "remote", ch.RemoteAddr(), "so far in this group", n)
+	}
+	if !ch.reg.Post(log) {
+		log()
+	}
 }
 
 // logFailure logs an end that no caller can observe: that of a failed handler, or of a channel

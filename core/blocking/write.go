@@ -1,6 +1,10 @@
 package blocking
 
-import "eventide/core"
+import (
+	"errors"
+
+	"eventide/core"
+)
 
 // Write appends a copy of p to the bytes that wait for a Flush, and returns at once.
 // Bytes leave in the order of the calls. The future fails if the write is refused: with
@@ -13,13 +17,34 @@ import "eventide/core"
 func (ch *Channel) Write(p []byte) WriteFuture {
 	onLoop := ch.loop.InEventLoop()
 	ch.mu.Lock()
-	defer ch.mu.Unlock()
 	f := WriteFuture{ch: ch, size: len(p)}
+	byShutdown := false
 	if f.err = ch.refuses(onLoop); f.err == nil {
 		ch.out.push(p)
+	} else {
+		byShutdown = ch.countRefused(f.err)
 	}
 	f.number, f.end = ch.out.writes, ch.out.accepted
+	ch.mu.Unlock()
+	if byShutdown {
+		ch.logRefused()
+	}
 	return f
+}
+
+// countRefused counts a write that was refused with err because of a shutdown of the executor,
+// and not because of an earlier end of the channel. It reports whether the write was counted.
+// Requires mu.
+func (ch *Channel) countRefused(err error) bool {
+	if ch.refusal != nil || ch.loop.State() < core.StateShuttingDown {
+		return false
+	}
+	if closed := (*ClosedError)(nil); errors.As(err, &closed) && (!closed.Closing ||
+		closed.Cause != nil && !errors.Is(err, core.ErrShutdown) && !errors.Is(err, core.ErrShutdownTimeout)) {
+		return false
+	}
+	ch.refused++
+	return true
 }
 
 // refuses returns the reason why a write is not accepted, or nil. On the loop, writes are

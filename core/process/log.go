@@ -42,6 +42,8 @@ func (x *exit) logStep(a *attempt, r StepReport) {
 		x.log.log(slog.LevelError, "step done, and channels were closed with answers in flight", args...)
 	case r.Work.TimedOut:
 		x.log.log(slog.LevelWarn, "step done after its timeout", args...)
+	case r.Work.WritesRefused > 0:
+		x.log.log(slog.LevelWarn, "step done, and channels refused writes", args...)
 	case r.Work.ChannelsAborted > 0 || r.Work.BytesDiscarded > 0:
 		x.log.log(slog.LevelWarn, "step done, and channels were aborted", args...)
 	default:
@@ -65,6 +67,9 @@ func resultArgs(r StepReport) (args []any) {
 	args = append(args, "accepted", w.Accepted, "ran", w.Ran, "lost", r.Lost,
 		"rejected", w.Rejected, "panicked", w.Panicked, "cancelled", w.Cancelled, "timers_cancelled", w.TimersCancelled,
 		"channels_drained", w.ChannelsDrained, "channels_aborted", w.ChannelsAborted, "bytes_discarded", w.BytesDiscarded)
+	if w.WritesRefused > 0 {
+		args = append(args, "writes_refused", w.WritesRefused)
+	}
 	if w.ChannelsHeld > 0 {
 		args = append(args, "channels_held", w.ChannelsHeld, "held", w.Held)
 	}

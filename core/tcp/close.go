@@ -17,6 +17,7 @@ type observers struct {
 	waiters     waiters                 // for pending writes
 	holds       holds                   // answers in flight
 	closedFirst bool                    // Close was called before a shutdown of the loop
+	refused     int64                   // writes that countRefused has counted
 }
 
 // observe returns c.observers, and makes them if they are nil. Requires mu.
@@ -159,6 +160,10 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 	}
 	discarded := c.pending()
 	clean = clean && discarded == 0
+	var refused int64
+	if c.observers != nil {
+		refused = c.observers.refused
+	}
 	var held string // set only if this side ends the connection
 	var heldSince time.Time
 	if cause != nil && c.broken == nil {
@@ -187,7 +192,7 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 	}
 	c.completeWrites()
 
-	end := core.ChannelEnd{Kind: core.EndAborted, Discarded: discarded}
+	end := core.ChannelEnd{Kind: core.EndAborted, Discarded: discarded, Refused: refused}
 	switch {
 	case !counts:
 		end = core.ChannelEnd{Kind: core.EndUncounted}

@@ -14,6 +14,23 @@ func (c *config) log(level slog.Level, msg string, args ...any) {
 	transport.Log(c.logger, level, msg, args...)
 }
 
+// logRefused logs a write that a shutdown refused: its answer is lost if its caller ignores the
+// future. It logs in a body of its own, because the logger may call runtime.Goexit; after the end
+// of the channel it logs on the goroutine of the caller.
+func (c *Channel) logRefused() {
+	n := c.shared.refused.Add(1)
+	if n&(n-1) != 0 {
+		return // log only counts that are powers of two
+	}
+	log := func() {
+		c.cfg.log(slog.LevelWarn, "tcp: a shutdown refused a write; an answer computed off the loop needs Hold or Quiesce",
+			"local", c.LocalAddr(), "remote", c.RemoteAddr(), "so far on this loop", n)
+	}
+	if !c.reg.Post(log) {
+		log()
+	}
+}
+
 // logFailure logs an end that no caller can observe: that of a failed handler, or of a
 // channel that a shutdown aborted at its deadline or with bytes in its buffer. Other ends
 // reach a handler, a future or a caller. It logs in a body of its own, because the logger

@@ -1,6 +1,10 @@
 package tcp
 
-import "eventide/core"
+import (
+	"sync/atomic"
+
+	"eventide/core"
+)
 
 // loopShared is the state that the channels of one loop share.
 type loopShared struct {
@@ -11,6 +15,9 @@ type loopShared struct {
 	vector  vector // for gathering writes
 	noInput bool   // Quiesce was called: no handler gets more input
 	aborted int64  // channels that logFailure counted as aborted by a shutdown
+
+	// Atomic.
+	refused atomic.Int64 // writes that logRefused counted as refused by a shutdown
 }
 
 var sharedOfLoop = core.NewLocal(func() *loopShared { return new(loopShared) })

@@ -1,5 +1,11 @@
 package tcp
 
+import (
+	"errors"
+
+	"eventide/core"
+)
+
 // Write appends a copy of p to the outbound buffer. It does not send: Flush
 // does. The caller may reuse p at once. Bytes are sent in the order of the calls of Write,
 // which may come from several goroutines.
@@ -32,7 +38,11 @@ func (c *Channel) write(p []byte, flush bool) WriteFuture {
 	inLoop := c.loop.InEventLoop()
 	c.mu.Lock()
 	if err := c.refusal(inLoop); err != nil {
+		byShutdown := c.countRefused(err)
 		c.mu.Unlock()
+		if byShutdown {
+			c.logRefused()
+		}
 		return WriteFuture{ch: c, n: len(p), err: err}
 	}
 	direct := 0
@@ -74,6 +84,24 @@ func (c *Channel) refusal(inLoop bool) error {
 		return nil
 	}
 	return err
+}
+
+// countRefused counts a write that was refused with err because of a shutdown of the loop, and
+// not because of an earlier end of the channel. It reports whether the write was counted.
+// Requires mu.
+func (c *Channel) countRefused(err error) bool {
+	if !c.loopEnds() {
+		return false
+	}
+	if err == ErrChannelClosing {
+		if o := c.observers; o != nil && (o.graceful != nil || o.close != nil) {
+			return false // the user has closed the channel
+		}
+	} else if !errors.Is(c.failure, core.ErrShutdown) && !errors.Is(c.failure, core.ErrShutdownTimeout) {
+		return false
+	}
+	c.observe().refused++
+	return true
 }
 
 // closeRefusal returns the error of a new write or hold, or nil. For a write or hold on
