@@ -125,7 +125,7 @@ func (v Verdict) Against(id string) []history.Violation {
 
 // named is the history with the names that the program has for its goroutines.
 func (v Verdict) named(p Program) *history.History {
-	v.history.Name(p.namesOf(v.goroutines))
+	v.history.Name(p.NamesOf(v.goroutines))
 	return v.history
 }
 

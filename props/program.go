@@ -128,8 +128,8 @@ func (p Program) nameOf(actor int) string {
 	return fmt.Sprintf("g%d", actor+1)
 }
 
-// namesOf are the names of the goroutines that ran the actors.
-func (p Program) namesOf(goroutines []int64) map[int64]string {
+// NamesOf returns the names of the goroutines that ran the actors.
+func (p Program) NamesOf(goroutines []int64) map[int64]string {
 	names := make(map[int64]string, len(goroutines))
 	for i, g := range goroutines {
 		if g != 0 {

@@ -22,7 +22,6 @@ func TestNewGroupArguments(t *testing.T) {
 		opts []core.Option
 	}{
 		{"negative maxChannels", -1, nil},
-		{"nil option", 0, []core.Option{nil}},
 		{"bad option", 0, []core.Option{core.WithName("")}},
 		{"WithPoller", 0, []core.Option{core.WithPoller(core.NewParkPoller(nil))}},
 	} {

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 )
 
@@ -70,6 +71,21 @@ func (t *Timeline) HTML() (template.HTML, error) {
 		return "", err
 	}
 	return template.HTML(b.String()), nil
+}
+
+// Has reports whether a row is of the kind, for the legend.
+func (v view) Has(k Kind) bool {
+	return slices.ContainsFunc(v.Rows, func(r Row) bool { return r.Kind == k })
+}
+
+// HasSource reports whether a row can be opened, and HasCauses whether one names the row that it
+// saw.
+func (v view) HasSource() bool {
+	return slices.ContainsFunc(v.Cells, func(c cell) bool { return c.Detail != "" || c.Folded != nil })
+}
+
+func (v view) HasCauses() bool {
+	return slices.ContainsFunc(v.Rows, func(r Row) bool { return r.After > 0 })
 }
 
 // words name the kinds for readers who see no colour.

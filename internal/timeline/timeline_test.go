@@ -75,6 +75,21 @@ func TestHTML(t *testing.T) {
 	require.Contains(t, page, `colspan="2">the clock moves to 1ms`)
 }
 
+// TestLegend: it explains what the timeline has, and nothing else.
+func TestLegend(t *testing.T) {
+	parts := []string{`<li class="breach">`, `<li class="cited">`, `<li class="switch">`, "opens the source", "saw row n"}
+	all, err := example().HTML()
+	require.NoError(t, err)
+	for _, part := range parts {
+		require.Contains(t, string(all), part)
+	}
+	plain, err := (&Timeline{Actors: []string{"loop"}, Rows: []Row{{Text: "done"}}}).HTML()
+	require.NoError(t, err)
+	for _, part := range parts {
+		require.NotContains(t, string(plain), part)
+	}
+}
+
 // TestEveryRowHasEveryColumn: with the cells of the bands, each row is as wide as the head.
 func TestEveryRowHasEveryColumn(t *testing.T) {
 	drawn, err := example().HTML()

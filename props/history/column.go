@@ -13,7 +13,7 @@ import (
 // Columns writes the events as a table with one column per goroutine, loops first. An arrow
 // marks the given positions.
 func Columns(w io.Writer, h *History, marked ...int) error {
-	names := h.goroutines()
+	names := h.Goroutines()
 	order := sortedNames(names)
 	wide := columnWidths(h, names, order)
 	var b strings.Builder
@@ -51,10 +51,10 @@ func writeTrimmed(w io.Writer, line string) error {
 	return err
 }
 
-// goroutines names the goroutines of the log. A goroutine that Name does not name is called loop,
+// Goroutines names the goroutines of the log. A goroutine that Name does not name is called loop,
 // loop2, ... if it ran bodies and made no call outside of a body, and otherwise g1, g2, ..., in
 // the order of appearance.
-func (h *History) goroutines() map[int64]string {
+func (h *History) Goroutines() map[int64]string {
 	outside := map[int64]bool{}
 	for _, c := range h.calls {
 		if c.within == nil {

@@ -21,7 +21,7 @@ func Report(w io.Writer, h *History, v Violation, replay string) error {
 
 // program writes the calls in order, each with the goroutine that made it.
 func (h *History) program(w io.Writer) {
-	names := h.goroutines()
+	names := h.Goroutines()
 	for _, c := range h.calls {
 		who := names[c.inv.G]
 		if c.within != nil {

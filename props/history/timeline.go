@@ -12,7 +12,7 @@ import (
 // is that an event is absent, a row at the end of the log marks it. With the zero Violation
 // no event is marked, and the title states that there was no violation.
 func (h *History) Timeline(v Violation) *timeline.Timeline {
-	names := h.goroutines()
+	names := h.Goroutines()
 	order := sortedNames(names)
 	t := &timeline.Timeline{Title: v.String(), Actors: order}
 	if v.Text == "" {

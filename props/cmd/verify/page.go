@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"eventide/internal/timeline"
+	"eventide/props/lanes/sockets/shadow"
 )
 
 //go:embed page.html.tmpl
@@ -76,15 +77,43 @@ func (r report) verdict() (text, class string) {
 	if r.Model.bad() || r.Channels.bad() || len(r.Traces.Wrong) > 0 {
 		beside = "The model or a kept trace has a wrong verdict. "
 	}
+	short := 0
+	for _, s := range r.Modelled() {
+		switch s.Verdict {
+		case fail:
+			beside += fmt.Sprintf("The %s lane found a violation. ", s.Name)
+		case notRun:
+			short++
+		}
+	}
 	switch {
 	case counts[fail] > 0:
 		return fmt.Sprintf("%s%d of %d guarantees are violated.", beside, counts[fail], len(r.Guarantees)), fail
 	case beside != "":
-		return beside, fail
+		return strings.TrimSpace(beside), fail
 	case counts[notRun] > 0:
 		return fmt.Sprintf("No violation was found, but %d of %d guarantees were not checked enough to pass.", counts[notRun], len(r.Guarantees)), "not-run"
+	case short > 0:
+		return fmt.Sprintf("No violation was found, but %d of %d lanes over a model did not run enough to pass.", short, len(r.Modelled())), "not-run"
 	}
 	return fmt.Sprintf("All %d guarantees pass.", len(r.Guarantees)), pass
+}
+
+// modelled is a lane over a model, with its name and what its programs are.
+type modelled struct {
+	Name, Programs string
+	Count          int // of programs
+	Verdict        string
+	Reason         string // of a verdict that is not pass
+}
+
+// Modelled returns the lanes over a model.
+func (r report) Modelled() (all []modelled) {
+	for i, s := range r.shadows() {
+		name := shadow.Lanes[i].Name
+		all = append(all, modelled{name, programsOf[name], s.Programs, s.Verdict, s.Reason})
+	}
+	return all
 }
 
 // addTimelines adds the timelines of the run: breaches first, then what nothing broke.
@@ -119,8 +148,15 @@ func (p *page) addTimelines(dir string) error {
 	return errors.Join(errs...)
 }
 
+// addRecorded adds the kept traces, by guarantee.
 func (p *page) addRecorded() error {
-	for _, l := range p.Traces.recorded {
+	number := func(l *timeline.Timeline) (n int) {
+		_, _ = fmt.Sscanf(l.Title, "G%d", &n) // 0 for another title
+		return n
+	}
+	all := slices.Clone(p.Traces.recorded)
+	slices.SortStableFunc(all, func(a, b *timeline.Timeline) int { return number(a) - number(b) })
+	for _, l := range all {
 		drawn, err := l.HTML()
 		if err != nil {
 			return err

@@ -46,10 +46,12 @@ func broken(t *testing.T) *timeline.Timeline {
 // which something was not checked enough, which is no pass.
 func TestPageSaysTheVerdictFirst(t *testing.T) {
 	for want, change := range map[string]func(*verification){
-		`<h1 class="pass">All `:                             func(*verification) {},
-		`<h1 class="fail">1 of `:                            func(v *verification) { v.lane.Failed["G3"] = "G3 <task> 2" },
-		`<h1 class="not-run">No violation was found, but 1`: func(v *verification) { v.lane.Exercised["G3"]-- },
-		`<h1 class="fail">The model or a kept trace`:        func(v *verification) { v.regs.Complete = false },
+		`<h1 class="pass">All `:                                                     func(*verification) {},
+		`<h1 class="fail">1 of `:                                                    func(v *verification) { v.lane.Failed["G3"] = "G3 <task> 2" },
+		`<h1 class="not-run">No violation was found, but 1`:                         func(v *verification) { v.lane.Exercised["G3"]-- },
+		`<h1 class="fail">The model or a kept trace`:                                func(v *verification) { v.regs.Complete = false },
+		`<h1 class="fail">The exits lane found a violation`:                         func(v *verification) { v.shadows["exits"].Failed["exits"] = "the exit code is <task>" },
+		`<h1 class="not-run">No violation was found, but 1 of 3 lanes over a model`: func(v *verification) { delete(v.shadows, "blocking") },
 	} {
 		v := passing()
 		change(v)

@@ -45,8 +45,9 @@ type Found struct {
 	Schedule  int // which of the scenario's schedules, from 1
 	Verdict   inprocess.Verdict
 
-	events []history.Event
-	result *inprocess.Result
+	events     []history.Event
+	goroutines []int64 // of the actors of the program, in its order
+	result     *inprocess.Result
 }
 
 // Explorer runs schedules of one scenario after the other.
@@ -144,7 +145,7 @@ func (x *Explorer) Explore(sc Scenario, st *inprocess.Strategy, enough func(sche
 			return &Found{
 				Scenario: sc, Violation: v.Violations[0], Others: v.Violations[1:],
 				Switches: append([]inprocess.Switch(nil), r.Switches...), Strategy: st.Name(), Schedule: n, Verdict: r.Verdict,
-				events: slices.Clone(out.Events), result: r,
+				events: slices.Clone(out.Events), goroutines: out.Goroutines, result: r,
 			}, nil
 		}
 		if sampled := n == x.Sample; sampled || x.Check > 0 && n%x.Check == 0 {

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 
+	"eventide/internal/timeline"
 	lanes "eventide/props/lane"
 	"eventide/props/lanes/interleave"
 	"eventide/props/lanes/interleave/build"
@@ -222,6 +223,17 @@ func TestPropInterleavePlanted(t *testing.T) {
 	require.NoError(t, err)
 	path := string(word)
 	require.True(t, filepath.IsAbs(path), "%s: the line is to work in any directory of the module", path)
+	l, err := timeline.Load(strings.TrimSuffix(path, ".schedule") + timeline.Extension)
+	require.NoError(t, err, "the page of make verify shows the failure")
+	require.Contains(t, l.Replay, path)
+	require.Contains(t, l.Actors, "loop", "actors have the names of the program")
+	require.Contains(t, l.Actors, "g1")
+	breaches := slices.DeleteFunc(slices.Clone(l.Rows), func(r timeline.Row) bool { return r.Kind != timeline.Breach })
+	require.Len(t, breaches, 1)
+	require.Empty(t, breaches[0].Detail, "it is an event of the history and no operation: %+v", breaches[0])
+	for _, r := range l.Rows {
+		require.False(t, strings.Contains(r.Text, ".go:") && r.Detail == "", "no source: %+v", r)
+	}
 	out, code = run(t, bad, "-case", path)
 	require.Zero(t, code, "%s", out)
 	require.Contains(t, out, "reproduced")

@@ -29,7 +29,7 @@ func (x *Explorer) again(sc Scenario, switches []inprocess.Switch, want string, 
 		others := append(append([]history.Violation(nil), verdict.Violations[:i]...), verdict.Violations[i+1:]...)
 		return &Found{
 			Scenario: sc, Violation: v, Others: others, Switches: append([]inprocess.Switch(nil), r.Switches...), Verdict: r.Verdict,
-			events: slices.Clone(out.Events), result: r,
+			events: slices.Clone(out.Events), goroutines: out.Goroutines, result: r,
 		}, st
 	}
 	return nil, st

@@ -117,6 +117,7 @@ func (s settings) report(x *Explorer, f *Found) int {
 			path = all // so that the line works in any directory of the module
 		}
 		replay = "go run eventide/props/lanes/interleave/cmd/interleave -case " + props.ShellWord(path)
+		s.saveTimeline(least, replay, path)
 	}
 	s.writeTimeline(least, replay)
 	var b bytes.Buffer

@@ -3,8 +3,10 @@ package interleave
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,7 +77,7 @@ func (f *Found) columns(w io.Writer) {
 	if f.result == nil || len(f.result.Trace) == 0 {
 		return
 	}
-	src := newSources()
+	src, names := newSources(), f.names()
 	var order []int
 	place := map[int]int{}
 	for _, e := range f.result.Trace {
@@ -86,7 +88,7 @@ func (f *Found) columns(w io.Writer) {
 	}
 	fmt.Fprint(w, "\ntrace\n     ")
 	for _, g := range order {
-		fmt.Fprintf(w, "%-*s", columnWidth, nameOf(g))
+		fmt.Fprintf(w, "%-*s", columnWidth, names[g])
 	}
 	fmt.Fprintln(w)
 	last := -1
@@ -104,12 +106,49 @@ func (f *Found) columns(w io.Writer) {
 	}
 }
 
-// nameOf is the heading of a column.
-func nameOf(g int) string {
-	if g == inprocess.Driver {
-		return fmt.Sprintf("g%d (driver)", g)
+// driverSuffix marks the goroutine that starts the actors and ends the executor.
+const driverSuffix = " (driver)"
+
+// names returns the headings of the columns: the names that the history has for the goroutines of
+// the trace, such as g1 for the first actor of the program, and loop. The history and the trace
+// number goroutines differently, so a goroutine of the trace has the name of the goroutine whose
+// events most often follow its operations. A goroutine without events is named by its number.
+func (f *Found) names() map[int]string {
+	votes := map[int]map[string]int{}
+	if marks := f.result.Marks; len(marks) == len(f.events) {
+		if h, err := history.Of(f.events, props.RulesIn(f.Scenario.lane(), f.Scenario.Program)); err == nil {
+			h.Name(f.Scenario.Program.NamesOf(f.goroutines))
+			named := h.Goroutines()
+			for i, e := range f.events {
+				if marks[i] == 0 {
+					continue
+				}
+				g := f.result.Trace[marks[i]-1].G
+				if votes[g] == nil {
+					votes[g] = map[string]int{}
+				}
+				votes[g][named[e.G]]++
+			}
+		}
 	}
-	return fmt.Sprintf("g%d", g)
+	names, taken := map[int]string{}, map[string]bool{}
+	for _, e := range f.result.Trace {
+		if names[e.G] != "" {
+			continue
+		}
+		names[e.G] = fmt.Sprintf("goroutine %d", e.G)
+		most := 0
+		for _, name := range slices.Sorted(maps.Keys(votes[e.G])) {
+			if n := votes[e.G][name]; n > most && !taken[name] {
+				names[e.G], most = name, n
+			}
+		}
+		taken[names[e.G]] = true
+		if e.G == inprocess.Driver {
+			names[e.G] += driverSuffix
+		}
+	}
+	return names
 }
 
 // opText names the operation of an event.
@@ -163,5 +202,10 @@ func sourcesOf(name string) (paths []string) {
 	if changedSources != "" {
 		paths = append(paths, filepath.Join(changedSources, name+".txt"))
 	}
-	return append(paths, name, filepath.Join("..", name), filepath.Join("..", "..", name), filepath.Join("..", "..", "..", name))
+	for _, root := range []string{".", "..", "../..", "../../.."} {
+		for _, above := range []string{"", "core", "core/internal", "props"} { // a site has the last two elements of a path
+			paths = append(paths, filepath.Join(root, above, name))
+		}
+	}
+	return paths
 }
