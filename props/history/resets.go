@@ -111,10 +111,11 @@ func (h *History) movedBefore(c *call, e *entry, i int, due time.Duration) bool 
 }
 
 // nextBody reports whether s is the first body that ends after n, so that the loop may have
-// dequeued it before n.
+// dequeued it before n. With Rules.Overlap each goroutine dequeues bodies of its own, so bodies of
+// other goroutines do not count.
 func (h *History) nextBody(s *span, n int) bool {
 	for _, other := range h.spans {
-		if other.endN(h) > n {
+		if other.endN(h) > n && (!h.Rules.Overlap || other.begin.G == s.begin.G) {
 			return other == s
 		}
 	}

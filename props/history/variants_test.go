@@ -139,6 +139,14 @@ var hookVariants = []variant{
 		"loop begin task 2\nloop end task 2\n", ""},
 }
 
+// rateRan1 is a timer that ran once, and taskOfLoop2 a task of another worker that cancels it when
+// it is due again.
+const (
+	rateRan1 = "g1 invoke rate 1 period=5ms\ng1 return rate 1 accepted\nloop begin timer 1 run=1\nloop end timer 1 run=1\n" +
+		"@5ms g1 invoke execute 2\ng1 return execute 2 accepted\n"
+	taskOfLoop2 = "loop2 begin task 2\nloop2 invoke cancel 1\nloop2 return cancel 1 true\nloop2 end task 2\n"
+)
+
 var timerVariants = []variant{
 	{"bad period accepted", "", "g1 invoke rate 1 delay=1ms period=0s\ng1 return rate 1 accepted\n", "S10 G7 timer 1 with initial delay 1ms and period 0s was accepted at #2"},
 	{"negative initial delay accepted", "", "g1 invoke delay 1 delay=-1ms period=1s\ng1 return delay 1 accepted\n", "S10 G7 timer 1 with initial delay -1ms and period 1s was accepted"},
@@ -151,6 +159,10 @@ var timerVariants = []variant{
 	{"behind another body, so not taken up", "virtual", "g1 invoke rate 1 period=5ms\ng1 return rate 1 accepted\nloop begin timer 1 run=1\nloop end timer 1 run=1\n" +
 		"g1 invoke schedule 2 delay=4ms\ng1 return schedule 2 accepted\n@4ms loop begin timer 2\n@6ms g1 invoke cancel 1\ng1 return cancel 1 true\nloop end timer 2\n" +
 		"loop begin timer 1 run=2\nloop end timer 1 run=2\n", "S11 G8 run 2 of timer 1 began at #11, after its cancel had returned true at #9"},
+	{"taken up by another worker before the cancel", "virtual overlap", rateRan1 + taskOfLoop2 + "loop begin timer 1 run=2\nloop end timer 1 run=2\n", ""},
+	{"a worker runs a task after the cancel, and then the timer", "virtual overlap", rateRan1 + taskOfLoop2 +
+		"g1 invoke execute 3\ng1 return execute 3 accepted\nloop begin task 3\nloop end task 3\nloop begin timer 1 run=2\nloop end timer 1 run=2\n",
+		"S11 G8 run 2 of timer 1 began at #15, after its cancel had returned true at #9"},
 	{"a nanosecond early", "virtual", timer1 + "@4999999ns loop begin timer 1\nloop end timer 1\n", "S10 G7 timer 1 began at 4.999999ms, 1ns before its deadline 5ms"},
 	{"begins while its cancel is under way, which then says true", "virtual", timer1 + "@5ms g1 invoke cancel 1\nloop begin timer 1\nloop end timer 1\ng1 return cancel 1 true\n",
 		"S11 G8 timer 1 ran at #4, and its cancel at #6 returned true"},
