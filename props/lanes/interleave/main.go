@@ -194,9 +194,17 @@ func named() []Scenario {
 	return slices.Concat(Sleeping(), Pairs(false), Pairs(true), LoopPairs(), Groups(), Focused())
 }
 
+// find returns the scenario of a name, also a generated program by the name that its report has.
 func find(name string) (Scenario, error) {
 	for _, sc := range slices.Concat(named(), PoolPairs(), Bare()) {
 		if sc.Name == name {
+			return sc, nil
+		}
+	}
+	id, number, _ := strings.Cut(strings.TrimPrefix(name, "generated "), "/")
+	seed, err := strconv.Atoi(number)
+	if _, known := props.Lookup(id); known && err == nil {
+		if sc := Generated(id, seed); sc.Name == name {
 			return sc, nil
 		}
 	}

@@ -156,3 +156,15 @@ func TestNamed(t *testing.T) {
 		require.Equal(t, sc.Name, first[i].Name)
 	}
 }
+
+// TestFindGenerated: a generated program has the name that the report of its failure shows.
+func TestFindGenerated(t *testing.T) {
+	want := Generated("G20", 7)
+	got, err := find(want.Name)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	for _, name := range []string{"generated G20/", "generated G0/7", "generated G20/07", "G20/7"} {
+		_, err := find(name)
+		require.ErrorContains(t, err, "there is no scenario", name)
+	}
+}
