@@ -25,6 +25,8 @@ type request struct {
 	limit    uint64
 	switches *turn
 	n        int
+	room     *turn
+	nroom    int
 }
 
 type result struct {
@@ -41,7 +43,6 @@ type result struct {
 	_          int // moves of the clock
 	unused     int
 	unfair     bool
-	_          bool // lists have no room for more
 	panicked   any
 }
 
@@ -81,6 +82,7 @@ type lists struct {
 	events  *event
 	n       int
 	turned  *site
+	nturned int
 	stops   *stop
 	nstops  int
 	unfair  *site
@@ -130,6 +132,18 @@ func turnsOf(switches []Switch) []turn {
 		turns[i] = turn{n: s.N, g: s.G, to: s.To, kind: s.Kind}
 	}
 	return turns
+}
+
+// room is where the engine enters the switches of a schedule.
+var room []turn
+
+// growRoom makes room for the switches of a schedule with so many operations. An operation
+// has at most four: the clock moves, another goroutine goes on, a select takes another case,
+// and after the goroutine was blocked another one goes on.
+func growRoom(operations uint64) {
+	if n := 4*int(operations) + 64; n > len(room) {
+		room = make([]turn, n)
+	}
 }
 
 // opNames are the operations by the numbers of the engine.
@@ -190,8 +204,8 @@ func (r *result) result(trace bool) *Result {
 
 // trace fills in what only a traced schedule has.
 func (r *Result) trace(l *lists) {
-	for i := range r.Switches {
-		r.Switches[i].Site = unsafe.Slice(l.turned, len(r.Switches))[i].String()
+	for i, s := range unsafe.Slice(l.turned, min(l.nturned, len(r.Switches))) {
+		r.Switches[i].Site = s.String()
 	}
 	for _, g := range unsafe.Slice(l.called, l.ncalled) {
 		r.Callbacks = append(r.Callbacks, int(g))

@@ -116,6 +116,8 @@ func Run(s *Strategy, o Options, body func()) *Result {
 	if turns := turnsOf(s.switches); len(turns) > 0 {
 		r.switches = &turns[0]
 	}
+	growRoom(r.limit)
+	r.room, r.nroom = &room[0], len(room)
 	races := raceErrors()
 	begin(&r)
 	go body()

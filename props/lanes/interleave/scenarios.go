@@ -218,11 +218,6 @@ func Generated(id string, seed int) Scenario {
 	}
 	g, _ := props.Lookup(id)
 	sc.Program = props.Programs(g.Profile).Example(seed)
-	if sc.Program.Overlaps() {
-		// The long ones among them do not repeat: the same schedule of a pool of 8, with tasks that
-		// resubmit themselves and panic, had 17,598 steps once and 13,707 the next time. PoolPairs repeat.
-		sc.Program.Pool = 0
-	}
 	if seed%4 == 3 {
 		sc.Time = inprocess.TimeMode(1 + seed/4%2)
 	}

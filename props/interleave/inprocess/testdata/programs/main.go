@@ -45,6 +45,7 @@ func main() {
 	report("exhaustive, bounded", bounded())
 	report("classes", classes())
 	report("a repaired program", repaired())
+	report("large schedules", large())
 	report("a trace", trace())
 	report("races", races())
 }
