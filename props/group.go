@@ -3,6 +3,7 @@ package props
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -27,6 +28,7 @@ type GroupProgram struct {
 	Hard       bool          `json:"hard,omitempty"`     // Shutdown instead of ShutdownGracefully
 	Twice      bool          `json:"twice,omitempty"`    // another goroutine calls Shutdown too
 	OneFirst   bool          `json:"oneFirst,omitempty"` // the first child is shut down on its own before
+	Mixed      bool          `json:"mixed,omitempty"`    // some calls are timers, hooks, cancelled tasks and tasks that panic
 	Main       bool          `json:"main,omitempty"`     // the goroutine that shuts down also makes the calls of one caller, and checks the group instead of a watching goroutine
 }
 
@@ -42,6 +44,7 @@ func GroupPrograms() *rapid.Generator[GroupProgram] {
 			Hard:       rapid.Bool().Draw(t, "hard"),
 			Twice:      rapid.Bool().Draw(t, "twice"),
 			OneFirst:   rapid.Bool().Draw(t, "one first"),
+			Mixed:      rapid.Bool().Draw(t, "mixed"),
 		}
 		p.Timeout = p.Quiet + rapid.SampledFrom(grid).Draw(t, "slack")
 		return p
@@ -67,6 +70,7 @@ func (p GroupProgram) smaller() (list []GroupProgram) {
 		func(q *GroupProgram) { q.Body = 0 }, func(q *GroupProgram) { q.ShutdownAt = 0 },
 		func(q *GroupProgram) { q.Quiet, q.Timeout = 0, 0 }, func(q *GroupProgram) { q.Hard = false },
 		func(q *GroupProgram) { q.Twice = false }, func(q *GroupProgram) { q.OneFirst = false },
+		func(q *GroupProgram) { q.Mixed = false },
 	} {
 		q := p
 		change(&q)
@@ -85,7 +89,7 @@ func (p GroupProgram) Violation(text string) history.Violation {
 
 // Run runs the program in the caller's bubble, and returns a violation as text, or "".
 func (p GroupProgram) Run() string {
-	g, err := core.NewExecutorGroup(p.Children)
+	g, err := core.NewExecutorGroup(p.Children, core.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		return err.Error()
 	}
@@ -93,17 +97,11 @@ func (p GroupProgram) Run() string {
 		return text
 	}
 	watch := watchGroup(g, !p.Main)
-	var mu control.Mutex
-	accepted, ran := 0, 0
+	work := groupWork{p: p, g: g}
 	var callers sync.WaitGroup
 	caller := func() {
-		for range p.Calls {
-			err := g.Execute(func() { time.Sleep(p.Body); mu.Lock(); ran++; mu.Unlock() })
-			if err == nil {
-				mu.Lock()
-				accepted++
-				mu.Unlock()
-			}
+		for i := range p.Calls {
+			work.call(i)
 			time.Sleep(time.Millisecond)
 		}
 	}
@@ -140,8 +138,12 @@ func (p GroupProgram) Run() string {
 	switch {
 	case err != nil:
 		return fmt.Sprintf("ended with %v", err)
-	case accepted != ran || report.Accepted != int64(accepted) || report.Ran != int64(ran):
-		return fmt.Sprintf("accepted %d, ran %d, and the report says %d and %d", accepted, ran, report.Accepted, report.Ran)
+	case report.Accepted != work.accepted || report.Ran != work.ran || report.Cancelled != work.accepted-work.ran || work.cancelled != report.Cancelled:
+		return fmt.Sprintf("accepted %d, ran %d, cancelled %d, and the report says %d, %d and %d",
+			work.accepted, work.ran, work.cancelled, report.Accepted, report.Ran, report.Cancelled)
+	}
+	if text := wrongSums(g, report); text != "" {
+		return text
 	}
 	if text := unfinished(g); text != "" {
 		return text
@@ -152,6 +154,56 @@ func (p GroupProgram) Run() string {
 		}
 	}
 	return p.turns(g)
+}
+
+// groupWork makes the calls of a program and counts its tasks.
+type groupWork struct {
+	p GroupProgram
+	g *core.Group
+
+	mu                       control.Mutex
+	accepted, ran, cancelled int64
+}
+
+// call makes the i-th call of a caller.
+func (w *groupWork) call(i int) {
+	body := func() { time.Sleep(w.p.Body); w.count(&w.ran) }
+	kind := i % 6
+	if !w.p.Mixed {
+		kind = 0
+	}
+	var err error
+	switch kind {
+	case 1:
+		_, _ = w.g.Schedule(w.p.Body, func() {})
+		return
+	case 2:
+		if child, ok := w.g.Next().(*core.Executor); ok {
+			_, _ = child.AddShutdownHook(func() {})
+		}
+		return
+	case 3:
+		fut := core.Submit(w.g, func() (int, error) { body(); return 0, nil })
+		if fut.Cancel() {
+			w.count(&w.accepted)
+			w.count(&w.cancelled)
+			return
+		}
+		_, err = fut.Wait(context.Background())
+	case 4:
+		err = w.g.Execute(func() { body(); panic(plannedPanic) })
+	default:
+		err = w.g.Execute(body)
+	}
+	if err == nil {
+		w.count(&w.accepted)
+	}
+}
+
+func (w *groupWork) count(n *int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	*n++
 }
 
 // withOneChildLess shuts one child down, if there are others. It returns a text if the
@@ -209,8 +261,8 @@ func unfinished(g *core.Group) string {
 		return fmt.Sprintf("done, and the state is %v", g.State())
 	case g.Context().Err() == nil:
 		return "done, and the Context has not ended"
-	case stats.Pending != 0 || stats.Accepted != stats.Ran:
-		return fmt.Sprintf("done, and of %d tasks that were accepted %d ran and %d are pending", stats.Accepted, stats.Ran, stats.Pending)
+	case stats.Pending != 0 || stats.Accepted != stats.Ran+stats.Cancelled:
+		return fmt.Sprintf("done, and of %d tasks that were accepted %d ran, %d were cancelled and %d are pending", stats.Accepted, stats.Ran, stats.Cancelled, stats.Pending)
 	}
 	return ""
 }
