@@ -100,10 +100,14 @@ func (e *Executor) meterWoke() {
 	}
 }
 
-// meterEnd ends the measurements of an executor that has terminated. Requires mu.
+// meterEnd ends the measurements of an executor that has terminated: from now on it counts as
+// asleep. If no loop was ever started, it counts as asleep already. Requires mu.
 func (e *Executor) meterEnd() {
 	for _, m := range e.meters {
-		m.idleFrom, m.probes = m.now(), nil
+		if m.idleFrom < 0 {
+			m.idleFrom = m.now()
+		}
+		m.probes = nil
 	}
 }
 

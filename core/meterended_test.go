@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,4 +30,19 @@ func TestMeterMadeAfterTheEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Without a loop there is no busy time, even if a shutdown then fails to start one.
+func TestMeterOfAnExecutorThatCannotStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ex, err := core.NewExecutor(core.WithSpawner(func(func()) error { return errors.New("no goroutine") }))
+		coretest.Must(t, err)
+		m := ex.NewMeter()
+		time.Sleep(time.Second)
+		<-ex.Shutdown().Done()
+		time.Sleep(time.Second)
+		if r := m.Read(); r.Busy != 0 || r.Elapsed != 2*time.Second {
+			t.Errorf("a meter of an executor whose only start failed: Busy is %v of %v, want 0 of 2s", r.Busy, r.Elapsed)
+		}
+	})
 }

@@ -106,7 +106,7 @@ func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 	}
 	pending, text := p.queue.Counts().Pending, p.shutdown.running
 	if first || closes {
-		p.unlockAndWakeOne()
+		p.unlockAndWakeOneAside()
 	} else {
 		p.mu.Unlock()
 	}
@@ -168,7 +168,7 @@ func (p *Pool) deadlinePassed(d *deadline) {
 	}
 	p.closeAdmission(ErrShutdownTimeout, now)
 	running, pending := p.runningBodies(now), p.queue.Counts().Pending
-	p.unlockAndWakeOne()
+	p.unlockAndWakeOneAside()
 	text := p.describe(running) // before endContext, at which bodies may return
 	p.endContext(ErrShutdownTimeout)
 	if text != "" {
@@ -200,7 +200,7 @@ func (p *Pool) fail(err error) {
 		p.closeAdmission(err, now)
 	}
 	p.timers.horizon = -1
-	p.unlockAndWakeOne()
+	p.unlockAndWakeOneAside()
 	p.endContext(err)
 	p.log(slog.LevelError, "the pool failed", "error", err)
 }

@@ -146,13 +146,28 @@ func (p *Pool) unlockAndWake() {
 
 // unlockAndWakeOne ends a critical section after which a worker must run even without work: the
 // state has changed, or the pool may end. Requires mu, and releases it.
-func (p *Pool) unlockAndWakeOne() {
-	var r claimed
+func (p *Pool) unlockAndWakeOne() { p.wakeOrStart(p.claimOneAndUnlock()) }
+
+// unlockAndWakeOneAside is unlockAndWakeOne for the begin of a shutdown, the timeout and a
+// failure. It calls a spawner of the user on a goroutine of its own: a slow spawner delays
+// neither the shutdown call nor the end of Context (G11). Requires mu, and releases it.
+func (p *Pool) unlockAndWakeOneAside() {
+	r := p.claimOneAndUnlock()
+	if r.start != nil && p.cfg.ownSpawner {
+		go p.wakeOrStart(r)
+	} else {
+		p.wakeOrStart(r)
+	}
+}
+
+// claimOneAndUnlock claims a worker, unless one has been woken and not run yet. The caller must
+// call wakeOrStart. Requires mu, and releases it.
+func (p *Pool) claimOneAndUnlock() (r claimed) {
 	if p.woken == 0 {
 		r = p.claimWorker()
 	}
 	p.mu.Unlock()
-	p.wakeOrStart(r)
+	return r
 }
 
 // canRun reports whether a free worker would find a body to run. Requires mu.

@@ -1,11 +1,13 @@
 package core_test
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"eventide/core"
 	"eventide/core/internal/coretest"
@@ -66,4 +68,47 @@ func TestPoolG17CallsInsideTheSpawner(t *testing.T) {
 	coretest.WantErr(t, "Execute inside of the spawner", inside, core.ErrStarting, core.ErrRejected)
 	coretest.WantErr(t, "AwaitTermination inside of the spawner", waits, core.ErrStarting)
 	coretest.Must(t, p.Close())
+}
+
+// A shutdown call wakes a worker. If it must start one, it does not wait for the spawner, and
+// Context ends at once. A call that waited would be a deadlock of the bubble.
+func TestPoolG17AShutdownCallDoesNotWaitForTheSpawner(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		spawner, p, release := slowPool(t)
+		p.Shutdown()
+		coretest.WantErr(t, "Context", context.Cause(p.Context()), core.ErrShutdown)
+		<-spawner.asked
+		spawner.decide <- spawnIt
+		release()
+		coretest.Await(t, "the end", p.Termination().Done())
+	})
+}
+
+// The timeout closes admission and ends Context on time, even if the spawner of the worker that
+// it starts takes long.
+func TestPoolG11TheTimeoutDoesNotWaitForTheSpawner(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		spawner, p, release := slowPool(t)
+		begin := time.Now()
+		go func() { <-spawner.asked; spawner.decide <- refuseIt }() // the start at the call
+		_, err := p.ShutdownGracefully(time.Second, 2*time.Second)
+		coretest.Must(t, err)
+		synctest.Wait()
+		<-p.Context().Done()
+		coretest.Want(t, "Context ended after", time.Since(begin), 2*time.Second)
+		coretest.WantErr(t, "Context", context.Cause(p.Context()), core.ErrShutdownTimeout)
+		<-spawner.asked // the start at the timeout
+		spawner.decide <- spawnIt
+		release()
+		coretest.Await(t, "the end", p.Termination().Done())
+	})
+}
+
+// slowPool returns a pool of two workers with a slow spawner. One worker is busy until release
+// is called; the other one has not been started.
+func slowPool(t *testing.T) (spawner slow, p *core.Pool, release func()) {
+	spawner = newSlow()
+	p = newPool(t, 2, spawner.option())
+	go func() { <-spawner.asked; spawner.decide <- spawnIt }()
+	return spawner, p, block(t, p)
 }
