@@ -71,8 +71,9 @@ func lockContended(mu *sync.Mutex) {
 	mu.Lock()
 }
 
-// ExecuteLazy is Execute, but does not wake a sleeping loop: the task runs no
-// later than the next wake-up, timer, end of a quiet period, or shutdown (G12).
+// ExecuteLazy is Execute, but wakes a sleeping loop only if the task fills a bounded queue.
+// Otherwise the task runs at the latest after the next wake-up, timer, end of a quiet period, or
+// shutdown call (G12).
 func (e *Executor) ExecuteLazy(task func()) error {
 	if task == nil {
 		return nilFunc("ExecuteLazy", "task")

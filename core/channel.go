@@ -11,22 +11,23 @@ import (
 // A loop terminates only when every channel registered with it has ended.
 //
 // The loop calls these methods, each as a body: one at a time, and a panic is recovered
-// and reported. After Registration.End no method is called.
+// and reported. After Registration.End, called on the loop, no method is called. If another
+// goroutine calls End, one call that the loop has already chosen may still run.
 type Channel interface {
 	// Ready is called when the descriptor is ready, with its readiness.
 	Ready(Readiness)
 
-	// Drain is called once, when a shutdown with the policy DrainChannels has begun. The
-	// channel must stop delivering input, flush its output, and end by until at the
-	// latest.
+	// Drain is called at most once: when ShutdownGracefully has been called and the policy
+	// is DrainChannels, unless Abort comes first. The channel must stop delivering input,
+	// flush its output, and end by until at the latest.
 	Drain(until Deadline)
 
-	// Abort is called once, with the cause of the close, when the channel must end now:
-	// by the policy CloseChannels, by Shutdown, by the deadline of a graceful shutdown,
-	// or because the loop's poller is broken or could not be rebuilt with this
-	// descriptor. The channel may call End after Abort has returned, by Post or on any
-	// goroutine. But it must call End in any case, even if Abort panics: the loop waits
-	// for it.
+	// Abort is called at most once, when the channel must end now: by the policy
+	// CloseChannels, by Shutdown, by the deadline of a graceful shutdown, or because the
+	// loop's poller is broken or could not be rebuilt with this descriptor. cause is the
+	// cause of the shutdown or the error of the poller. The channel may call End after
+	// Abort has returned, by Post or on any goroutine. But it must call End in any case,
+	// even if Abort panics: the loop waits for it.
 	Abort(cause error)
 }
 

@@ -8,8 +8,9 @@ const channelBatch = 256
 // Channels iterates over the channels that are registered with the loop. Any goroutine
 // may iterate, including a body of the loop. It yields a channel that stays registered
 // during the whole iteration exactly once. It yields a channel that is registered or ends
-// meanwhile at most once, unless that channel ends and is registered again. The loop body of
-// the range statement runs without mu, so a channel may have ended by then.
+// meanwhile at most once, unless that channel ends and is registered again. The body of the
+// range statement runs without the lock of the loop, so a channel may have ended when it is
+// yielded.
 func (l *EventLoop) Channels() iter.Seq[Channel] {
 	return func(yield func(Channel) bool) {
 		var batch []Channel

@@ -23,8 +23,8 @@ type runner interface {
 	recordPanic(*PanicError)
 }
 
-// Current returns the executor whose body the caller is, and true; or false if the caller is
-// not a body (Netty's ThreadExecutorMap; G2).
+// Current returns the executor whose loop or worker runs on the calling goroutine, and true; on
+// any other goroutine it returns nil and false (Netty's ThreadExecutorMap; G2).
 func Current() (EventExecutor, bool) {
 	if r := currentRunner(); r != nil {
 		return r.executor(), true
@@ -32,8 +32,7 @@ func Current() (EventExecutor, bool) {
 	return nil, false
 }
 
-// currentRunner returns the runner whose body the caller is, or nil if the caller is not
-// a body.
+// currentRunner returns the runner of the calling goroutine, or nil.
 func currentRunner() runner {
 	if v, ok := loops.Load(goid.Get()); ok {
 		return v.(runner)

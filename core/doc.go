@@ -18,24 +18,26 @@
 // An executor is one goroutine, started by its first use, that runs bodies: tasks,
 // timers, shutdown hooks. Its state moves forward through NotStarted, Started,
 // ShuttingDown, Shutdown and Terminated. ShutdownGracefully lets it finish: tasks are
-// accepted until none has run for a quiet period, or until a timeout that no running body
-// can postpone.
+// accepted until no task, timer or hook has run for a quiet period, or until a timeout that
+// no running body can postpone.
 //
 // # Guarantees
 //
 // Doc comments, tests and failure messages use these numbers. A body is a function of the
 // user that the loop runs: a task, timer, hook or handler. Accepted means that the call
 // returned no error. Once admission has closed, every task is refused. Done is
-// Termination().Done().
+// Termination().Done(). A quiet period does not end while a channel is open, or while a timer
+// waits that WithTimersAtShutdown lets run. Handlers do not restart it, except one that runs
+// at the shutdown call. ErrStarting refuses a call by the executor's own spawner.
 //
 //   - G1 The state of an executor only moves forward.
-//   - G2 Bodies never overlap, each sees the effects of the one before, and InEventLoop
-//     is true only in them.
+//   - G2 Bodies never overlap, each sees the effects of the one before; InEventLoop is
+//     true only on their goroutine.
 //   - G3 An accepted task runs exactly once before Done closes; a refused task never
 //     runs.
 //   - G4 If Execute(a) returns before Execute(b) is called, a begins before b.
-//   - G5 Until admission closes only a full queue or a failed start refuses a task;
-//     afterwards every task is refused.
+//   - G5 Until admission closes, a task is refused only for a full queue, a failed
+//     start or ErrStarting; then always.
 //   - G6 Every hook that is not removed runs exactly once, in order, and later tasks do
 //     not delay it.
 //   - G7 Timers never run early; they run in deadline order, and equal deadlines in the
@@ -45,7 +47,7 @@
 //   - G9 Every future of accepted work is complete when Done closes, and each listener
 //     runs exactly once.
 //   - G10 Admission closes exactly one quiet period after the shutdown call or the last
-//     body, if that is later.
+//     task, timer or hook, if later.
 //   - G11 The timeout of a shutdown closes admission on time, even while a body runs.
 //   - G12 No wake-up is lost; a sleep takes at most one, and the loop never wakes
 //     itself.

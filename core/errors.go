@@ -15,27 +15,27 @@ var (
 	// ErrQueueFull is the reason of a refusal by WithMaxPendingTasks.
 	ErrQueueFull = errors.New("core: task queue is full")
 
-	// ErrStarting is returned to the spawner of an executor for a call that would wait
-	// for the start of that executor: the spawner would wait for itself.
+	// ErrStarting is returned by a call that an executor's own spawner makes, if the call
+	// would wait for the start of that executor: the spawner would wait for itself.
 	ErrStarting = errors.New("core: called from inside the executor's own spawner")
 
 	// ErrCancelled is the result of a cancelled Future or Timer.
 	ErrCancelled = errors.New("core: cancelled")
 
-	// ErrGoexit is the result of a Future or Timer whose body called runtime.Goexit, as
-	// t.FailNow does.
-	ErrGoexit = errors.New("core: body called runtime.Goexit")
+	// ErrGoexit is the error of code of the user that called runtime.Goexit, as t.FailNow
+	// does: of the body of a Future or Timer, of a spawner, a poller or an alarm.
+	ErrGoexit = errors.New("core: runtime.Goexit was called")
 
-	// ErrShutdown is the cause of Context, and the reason of refusals, after a close by
-	// Shutdown or at the end of a quiet period.
+	// ErrShutdown is the cause of Context, and the reason of refusals, after Shutdown or the
+	// end of a quiet period has closed admission.
 	ErrShutdown = errors.New("core: executor is shut down")
 
-	// ErrShutdownTimeout is the cause of Context, and the reason of refusals, after a
-	// close by the timeout of ShutdownGracefully.
+	// ErrShutdownTimeout is the cause of Context, and the reason of refusals, after the
+	// timeout of ShutdownGracefully has closed admission.
 	ErrShutdownTimeout = errors.New("core: executor is shut down: timeout of the graceful shutdown passed")
 
-	// ErrInEventLoop is returned by calls that would wait for the loop, when a body of
-	// the loop makes them (G18).
+	// ErrInEventLoop is returned by a call that would wait for the loop, if a body of the
+	// loop makes the call (G18).
 	ErrInEventLoop = errors.New("core: would wait for the loop from inside it")
 
 	// ErrNotInEventLoop is returned by calls that only a body may make.
@@ -57,8 +57,9 @@ func (r *RejectedError) Error() string {
 // Unwrap makes both ErrRejected and the Reason visible to errors.Is.
 func (r *RejectedError) Unwrap() []error { return []error{ErrRejected, r.Reason} }
 
-// PanicError is a recovered panic of a body. It is the error of the Future or Timer whose
-// body panicked, and the argument of the function set by WithPanicHandler.
+// PanicError is a recovered panic of code of the user. It is the error of the Future or Timer
+// whose body panicked, the argument of the function set by WithPanicHandler, and in
+// Termination.Err the panic of a spawner, a poller, a clock or a source of jitter.
 type PanicError struct {
 	Value any    // the argument of panic
 	Stack []byte // of the panicking goroutine, at the panic
@@ -68,7 +69,7 @@ func newPanicError(value any) *PanicError {
 	return &PanicError{Value: value, Stack: debug.Stack()}
 }
 
-func (p *PanicError) Error() string { return fmt.Sprintf("core: panic in a body: %v", p.Value) }
+func (p *PanicError) Error() string { return fmt.Sprintf("core: panic: %v", p.Value) }
 
 // Unwrap returns the panic value if it was an error.
 func (p *PanicError) Unwrap() error {

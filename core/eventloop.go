@@ -8,7 +8,7 @@ import (
 
 // EventLoop is an Executor that watches descriptors. It has the same guarantees, and
 // sleeps in its own epoll instance. Handlers of ready descriptors run before the tasks of
-// a turn. Linux only; the rest of the package is portable.
+// a turn. Without WithPoller it needs Linux; the rest of the package is portable.
 type EventLoop struct {
 	Executor
 }
@@ -76,9 +76,9 @@ func NewGroup(n int, opts ...Option) (*Group, error) {
 }
 
 // WithSpin sets for how long a loop that has run out of work polls for more before it
-// parks. Work that arrives during the spin costs no park and no wake-up, but the spinning
-// costs processor time. If spins find no work, the loop spins less and less often. 0
-// turns spinning off; the default is DefaultSpin.
+// parks. Work that arrives during the spin costs no park and no wake-up, but the spin costs
+// processor time. If spins find no work, the loop spins less and less often. d is at most
+// 10 ms; 0 turns spinning off; the default is DefaultSpin.
 func WithSpin(d time.Duration) Option {
 	return func(c *config) error {
 		if d < 0 || d > maxSpin {
@@ -89,8 +89,8 @@ func WithSpin(d time.Duration) Option {
 	}
 }
 
-// DefaultSpin is the longest spin before a park. A shorter spin would often end before a
-// fast peer has answered.
+// DefaultSpin is for how long a loop spins before it parks, unless WithSpin sets another time.
+// A shorter spin would often end before a fast peer has answered.
 const DefaultSpin = 50 * time.Microsecond
 
 const maxSpin = 10 * time.Millisecond

@@ -188,7 +188,7 @@ func ExampleSubmit() {
 	fmt.Println(err)
 	// Output:
 	// 42 <nil>
-	// core: panic in a body: contained
+	// core: panic: contained
 }
 
 func ExampleFuture_OnDone() {

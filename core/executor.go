@@ -133,8 +133,9 @@ const (
 // NewExecutor returns an executor that has no goroutine yet: the first accepted call, or
 // a shutdown call, starts it. NewExecutor returns an error for a bad option, or if the
 // process has no free descriptors for the network poller of Go's runtime. The loop's first
-// timer would open that poller, and the runtime ends the process if it cannot. The first
-// constructor of a process needs two free descriptors, even if the poller is open already.
+// timer would open that poller, and the runtime ends the process if it cannot open it. The
+// first constructor of a process needs two free descriptors, even if that poller is open
+// already.
 func NewExecutor(opts ...Option) (*Executor, error) {
 	cfg, err := newConfig("NewExecutor", opts)
 	if err != nil {
@@ -195,15 +196,16 @@ func (e *Executor) String() string { return fmt.Sprintf("%s (%v)", e.cfg.name, e
 // Parent returns the group of which this executor is a child, or nil.
 func (e *Executor) Parent() *Group { return e.parent }
 
-// InEventLoop reports whether the caller is a body of this executor (G2).
+// InEventLoop reports whether the caller runs on the loop's goroutine: in a body, or in code of
+// the user that the loop calls, such as a Clock or a Tracer (G2).
 func (e *Executor) InEventLoop() bool {
 	owner := e.owner.Load()
 	return owner != 0 && owner == goid.Get()
 }
 
-// Context returns a context that is cancelled at the close, before the final
-// drain, with ErrShutdown, ErrShutdownTimeout or the error that ended the
-// executor as its cause (G11). It does not start the loop.
+// Context returns a context that is cancelled when admission closes. Accepted tasks may still
+// run after that. Its cause is ErrShutdown, ErrShutdownTimeout or the error that ended the
+// executor (G11). It does not start the loop.
 func (e *Executor) Context() context.Context { return e.ctx }
 
 // Termination returns the Termination of this executor, always the same pointer (G15). It

@@ -135,9 +135,10 @@ func (f *Future[T]) Cancel() bool {
 	return f.finish(futurePending, none, ErrCancelled)
 }
 
-// OnDone calls listener once with the result: on the executor while it lives; otherwise
-// on the goroutine that completes the future, or on the caller if the future is complete
-// already. A nil listener is ignored.
+// OnDone calls listener once with the result: on the executor, from its start to its
+// termination. Before and after that, and for a refused Submit, listener runs on the goroutine
+// that completes the future, or on the caller if the future is complete already. A nil listener
+// is ignored.
 //
 // Listeners of one future run in the order added, one at a time. A listener that panics
 // does not prevent the others from running. Chains of listeners do not nest: off the

@@ -147,7 +147,7 @@ func (g *Group) ScheduleWithFixedDelay(initial, delay time.Duration, task func()
 	return g.Next().ScheduleWithFixedDelay(initial, delay, task)
 }
 
-// InEventLoop reports whether the caller is a body of any child.
+// InEventLoop reports whether the caller runs on the goroutine of any child's loop.
 func (g *Group) InEventLoop() bool {
 	for _, child := range g.children {
 		if child.InEventLoop() {

@@ -29,10 +29,10 @@ type hookList struct {
 // AddShutdownHook registers run as a shutdown hook: it runs once on the loop when the
 // executor shuts down, at state ShuttingDown or later. Hooks run in the order added, as
 // soon as the tasks accepted before the shutdown call have run (G6). A hook added during
-// the shutdown runs in a later turn. After the close only a hook that was accepted
-// before the close may add one. remove removes the hook; it returns true if and only
-// if the hook will never start. On an EventLoop channels begin to drain before hooks run,
-// so a hook can no longer write to them.
+// the shutdown runs in a later turn. After admission has closed, only a hook that was accepted
+// before may add one. remove removes the hook; it returns true if and only if the hook will
+// never start. On an EventLoop channels begin to drain before hooks run, so a hook can no
+// longer write to them.
 //
 // Netty runs hooks only in a pass that found no task, and so can skip them (R120).
 func (e *Executor) AddShutdownHook(run func()) (remove func() bool, err error) {

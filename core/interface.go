@@ -14,8 +14,8 @@ const (
 
 // EventExecutor has the methods that Executor, EventLoop, Group and Pool have in common.
 // Every method may be called from any goroutine, in a body, before the start and after the
-// end. A method that would wait for the loop returns ErrInEventLoop in a body of the loop
-// (G18).
+// end. A method that would wait for the loop returns ErrInEventLoop in a body of the loop, and
+// ErrStarting in the executor's own spawner (G18).
 type EventExecutor interface {
 	// Execute runs task on the loop. A nil error means that it is accepted: it runs
 	// exactly once before Termination().Done() is closed. An error means that it never
@@ -23,8 +23,9 @@ type EventExecutor interface {
 	// the task.
 	Execute(task func()) error
 
-	// ExecuteLazy is Execute, but does not wake a sleeping loop: the task runs no later
-	// than the next wake-up, timer, end of a quiet period, or shutdown (G12).
+	// ExecuteLazy is Execute, but wakes a sleeping loop only if the task fills a bounded
+	// queue. Otherwise the task runs at the latest after the next wake-up, timer, end of a
+	// quiet period, or shutdown call (G12).
 	ExecuteLazy(task func()) error
 
 	// Schedule runs task once, delay from now, never early (G7). A negative delay counts
@@ -39,20 +40,23 @@ type EventExecutor interface {
 	// each run.
 	ScheduleWithFixedDelay(initial, delay time.Duration, task func()) (*Timer, error)
 
-	// InEventLoop reports whether the caller is a body of this executor.
+	// InEventLoop reports whether the caller runs on a goroutine of this executor: in a
+	// body, or in code of the user that the loop calls, such as a Clock or a Tracer.
 	InEventLoop() bool
 
 	// State returns the current state in the executor's life (G1).
 	State() State
 
 	// ShutdownGracefully begins an orderly end and does not wait for it. Tasks are still
-	// accepted until no body has run for quiet, but at most for timeout. Only the first
-	// call sets quiet and timeout (G16). ShutdownGracefully returns an error only for a
-	// negative argument or timeout < quiet.
+	// accepted until no task, timer or hook has run for quiet, no channel is open, and no
+	// timer waits that WithTimersAtShutdown lets run; but at most for timeout. Only the
+	// first call sets quiet and timeout (G16). ShutdownGracefully returns an error only for
+	// a negative argument or timeout < quiet.
 	ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error)
 
-	// Shutdown closes admission: once it has returned, no more work is accepted. Accepted
-	// work still runs. It also shortens a graceful shutdown.
+	// Shutdown closes admission: once it has returned, no task, timer or registration is
+	// accepted, and only a hook that was accepted before can add a hook. Accepted work
+	// still runs. During a graceful shutdown, too, it closes admission at once.
 	Shutdown() *Termination
 
 	// Termination returns the Termination of this executor, always the same pointer.

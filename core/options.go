@@ -90,9 +90,10 @@ func WithMaxPendingTasks(n int) Option {
 }
 
 // WithRejectedHandler sets the handler of a full queue: it returns whether to try again, and
-// after how long. attempt counts from 1. The handler runs on the caller's goroutine, does not
-// get the task, and cannot make a refused call succeed. It is not called in a body of the
-// executor, nor in its spawner: the loop would wait for the retries and make no room.
+// after how long. attempt counts from 1. The handler runs on the caller's goroutine and does not
+// get the task. If it returns retry false, the call returns the error. The handler is not called
+// in a body of the executor, nor in its spawner: the loop would wait for the retries and make no
+// room.
 // Retries end when admission closes (G19). RefuseWhenFull and the results of BackOff are
 // such handlers; the default is RefuseWhenFull.
 func WithRejectedHandler(handler func(attempt int, err *RejectedError) (retryAfter time.Duration, retry bool)) Option {
@@ -108,9 +109,9 @@ func WithRejectedHandler(handler func(attempt int, err *RejectedError) (retryAft
 // RefuseWhenFull is the default handler: no retry.
 func RefuseWhenFull(int, *RejectedError) (time.Duration, bool) { return 0, false }
 
-// BackOff returns a handler that tries again up to retries times, pause apart
-// (Netty's RejectedExecutionHandlers.backoff, R30). With retries of 0 or less it never tries
-// again; with a pause of 0 or less it yields the processor between two attempts.
+// BackOff returns a handler that tries again up to retries times, and waits pause before each
+// retry (Netty's RejectedExecutionHandlers.backoff, R30). With retries of 0 or less it never tries
+// again; with a pause of 0 or less it yields the processor before each retry.
 func BackOff(retries int, pause time.Duration) func(int, *RejectedError) (time.Duration, bool) {
 	return func(attempt int, _ *RejectedError) (time.Duration, bool) { return pause, attempt <= retries }
 }
@@ -179,7 +180,9 @@ func WithPanicHandler(handler func(*PanicError)) Option {
 // make another goroutine call loop once, and return nil; or it must return an
 // error and not call loop. The default is the go statement. The spawner is called when
 // the executor starts, and again when a body calls runtime.Goexit, which ends the loop's
-// goroutine (G14, G17).
+// goroutine (G14, G17). A Pool calls it for each worker. Calls such as Execute, and workers, call
+// the spawner on their own goroutine and wait for it. A shutdown call and the timeout of a
+// shutdown do not wait for it: they call it on a new goroutine.
 //
 // If the spawner returns an error after a Goexit, the loop continues inside the goroutine
 // that is ending, some stack frames deeper. After about a million such errors in a row

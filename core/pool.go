@@ -37,7 +37,7 @@ import (
 // G7 below. A Pool of size 1 that is not resized keeps every guarantee of an Executor.
 //
 //	G1        kept
-//	G2        not kept: bodies overlap. InEventLoop is true in each body, on every worker,
+//	G2        not kept: bodies overlap. InEventLoop is true on the goroutines of the workers,
 //	          and false elsewhere
 //	G3        kept
 //	G4        tasks leave the queue in the order of G4; two tasks that two workers have
@@ -50,8 +50,9 @@ import (
 //	G10       kept, for the pool as a whole
 //	G11       kept; Report.Running names each running body, with its running time and stack
 //	G12       kept, for each worker
-//	G13       kept: after a task, a worker prefers a hook, listener or due timer; after one of
-//	          these, it prefers a task
+//	G13       kept: a ready hook goes first. After a task a worker prefers a listener or due
+//	          timer, and after any other body a task. Between two rounds of hooks a queued
+//	          task runs
 //	G14       kept: a worker continues after a panic, and on a new goroutine after Goexit
 //	G15, G16  kept
 //	G17       kept: the first use starts the first worker. Another worker starts when work
@@ -68,8 +69,8 @@ import (
 // Tasks, timers, hooks, listeners of futures and the panic handler all run on workers. Each
 // worker has its own values of a Local. Listeners of the Termination run on the goroutine
 // of the last worker. A body that never returns occupies its worker for ever and, like any
-// accepted task, delays Done for ever. The close cancels Context, so bodies can watch it to
-// return in time; Report and Running name the bodies that still run.
+// accepted task, delays Done for ever. Context is cancelled when admission closes: bodies can
+// watch it to return in time. Report and Running name the bodies that still run.
 //
 // An idle worker costs its goroutine and does not poll. Of the idle workers the one that parked
 // last is woken first. A woken worker that leaves work in the queue wakes the next one.
@@ -79,7 +80,7 @@ type Pool struct {
 	// Atomic.
 	state     atomic.Int32 // moved with mu held
 	lastState atomic.Int32 // the state before Terminated
-	failed    atomic.Bool  // the clock or the source of jitter has panicked; neither is used any more
+	failed    atomic.Bool  // the clock or the source of jitter has panicked; workers call neither any more
 	ctxEnded  sync.Once
 
 	owners sync.Map // goroutine id -> *worker
@@ -196,7 +197,8 @@ func (p *Pool) Name() string { return p.cfg.name }
 // String returns the name and the state, for logs.
 func (p *Pool) String() string { return fmt.Sprintf("%s (%v)", p.cfg.name, p.State()) }
 
-// InEventLoop reports whether the caller is a body of this pool, on any of its workers.
+// InEventLoop reports whether the caller runs on the goroutine of a worker of this pool: in a
+// body, or in code of the user that the worker calls.
 func (p *Pool) InEventLoop() bool { return p.callingWorker() != nil }
 
 // callingWorker returns the worker on whose goroutine the caller runs, or nil if it runs on no
@@ -208,8 +210,9 @@ func (p *Pool) callingWorker() *worker {
 	return nil
 }
 
-// Context returns a context that is cancelled at the close, before the final drain, with
-// ErrShutdown, ErrShutdownTimeout or the error that ended the pool as its cause (G11).
+// Context returns a context that is cancelled when admission closes. Accepted tasks may still
+// run after that. Its cause is ErrShutdown, ErrShutdownTimeout or the error that ended the pool
+// (G11).
 func (p *Pool) Context() context.Context { return p.ctx }
 
 // Termination returns the Termination of this pool, always the same pointer (G15).
@@ -244,8 +247,10 @@ func (p *Pool) lock() {
 func (p *Pool) mutex() *sync.Mutex { return &p.mu }
 
 // Execute runs task on a worker. A nil error means that task runs exactly once before Done is
-// closed; an error means that it never runs (G3). Execute holds one lock briefly, and does not
-// wait for a worker. While the queue is full, a WithRejectedHandler may make it retry.
+// closed; an error means that it never runs (G3). Execute does not wait for a worker to run it.
+// The first use calls the spawner, or waits for it if another call has called it. Later Execute
+// holds one lock briefly; if it starts another worker, it calls the spawner. While the queue is
+// full, a WithRejectedHandler may make it retry.
 func (p *Pool) Execute(task func()) error {
 	if task == nil {
 		return nilFunc("Execute", "task")
@@ -265,8 +270,9 @@ func (p *Pool) Execute(task func()) error {
 	return nil
 }
 
-// ExecuteLazy is Execute, but does not wake a sleeping worker: the task runs no later than the
-// next wake-up, timer, end of a body, end of a quiet period, or shutdown (G12).
+// ExecuteLazy is Execute, but wakes or starts a worker only if the pool is not started or the
+// task fills a bounded queue. Otherwise the task runs at the latest after the next wake-up, timer,
+// end of a body, end of a quiet period, or shutdown call (G12).
 func (p *Pool) ExecuteLazy(task func()) error {
 	if task == nil {
 		return nilFunc("ExecuteLazy", "task")

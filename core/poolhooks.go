@@ -5,7 +5,7 @@ import "slices"
 // AddShutdownHook registers run as a shutdown hook: it runs once on a worker when the pool shuts
 // down, at state ShuttingDown or later. Hooks run one at a time, in the order added, once the
 // tasks accepted before the shutdown call have ended (G6). A hook added during the shutdown runs
-// after the earlier ones. After the close only a hook that was accepted before the close may
+// after the earlier ones. After admission has closed, only a hook that was accepted before may
 // add one. remove removes the hook; it returns true if and only if the hook will never start.
 func (p *Pool) AddShutdownHook(run func()) (remove func() bool, err error) {
 	if run == nil {

@@ -33,7 +33,7 @@ func (p *Pool) moveTo(to State) {
 
 // ShutdownGracefully begins an orderly end, and returns the Termination at once: see
 // Executor.ShutdownGracefully. The quiet period is that of the pool as a whole: it ends once no
-// body runs on any worker and none has run for quiet.
+// body runs on any worker, and no task, timer or hook has run for quiet.
 func (p *Pool) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error) {
 	if err := checkShutdown(quiet, timeout); err != nil {
 		return nil, err
@@ -44,8 +44,7 @@ func (p *Pool) ShutdownGracefully(quiet, timeout time.Duration) (*Termination, e
 	return p.term, nil
 }
 
-// Shutdown closes admission, and returns the Termination. Once it has returned, no more work is
-// accepted. Accepted tasks and hooks still run; there is no quiet period.
+// Shutdown closes admission, and returns the Termination: see Executor.Shutdown.
 func (p *Pool) Shutdown() *Termination {
 	if p.State() < StateShutdown {
 		p.beginShutdown(OpShutdown, p.nowIfItCan(), 0, 0)

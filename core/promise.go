@@ -7,14 +7,14 @@ type Promise[T any] struct {
 	f *Future[T]
 }
 
-// NewPromise returns a promise whose listeners run on ex while ex lives. With a nil ex
-// they run on the goroutine that completes the promise; their panics are recovered and
-// logged to slog.Default. A nil *Executor, *EventLoop, *Group or *Pool counts as a nil
-// ex. For a Group, the listeners run on its next child. If ex is a type that wraps a
-// Group, the listeners are passed to its Execute method.
+// NewPromise returns a promise whose listeners run on ex from its start to its termination;
+// before and after that they run on the goroutine that completes the promise. NewPromise does
+// not start ex.
 //
-// NewPromise does not start the executor. Until it is started, listeners run on the
-// completing goroutine.
+// With a nil ex all listeners run on the completing goroutine; their panics are recovered and
+// logged to slog.Default. A nil *Executor, *EventLoop, *Group or *Pool counts as a nil ex. For a
+// Group, the listeners run on its next child. If ex is a type that wraps a Group, the listeners
+// are passed to its Execute method.
 func NewPromise[T any](ex EventExecutor) *Promise[T] {
 	if isNil(ex) {
 		ex = nil

@@ -46,7 +46,8 @@ const (
 // String returns the names of the bits that are set.
 type Readiness = poll.Readiness
 
-// NewReadiness returns a Readiness whose methods return the arguments. It is for pollers.
+// NewReadiness returns a Readiness with the given bits. It is for pollers. With hungUp or failed
+// the Readiness is also Readable, and with failed also Writable.
 func NewReadiness(readable, writable, hungUp, failed bool) Readiness {
 	return poll.NewReadiness(readable, writable, hungUp, failed)
 }

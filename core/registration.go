@@ -12,10 +12,9 @@ import (
 // ErrRegistrationClosed is returned by calls on a registration that has ended.
 var ErrRegistrationClosed = errors.New("core: registration is closed")
 
-// ErrDescriptorReused is the reason for the end of a registration whose descriptor was
-// closed before the registration, and whose number was then registered again. The Abort
-// method of a channel is not called in this case: it would close the descriptor of the
-// new registration.
+// ErrDescriptorReused is the reason for the end of a registration that was still open when its
+// descriptor was closed and the same number was registered again. The Abort method of a channel
+// is not called in this case: it would close the descriptor of the new registration.
 var ErrDescriptorReused = errors.New("core: descriptor was closed while it was registered, and its number used again")
 
 // Registration is a descriptor that a loop watches. Its methods may be called from any
@@ -67,12 +66,12 @@ const (
 // readiness lasts; with EdgeTriggered, once per change. A nil error means that the
 // registration is accepted: fd is watched until Close, or until a shutdown, which closes
 // the registration and calls the OnClose listeners (G3, G22). While the executor is
-// ShuttingDown, a registration is accepted and closed in the next turn (R198); after the
-// close it is refused.
+// ShuttingDown, a registration is accepted and closed in the next turn (R198). After admission
+// has closed, it is refused with a *RejectedError.
 //
-// Other errors name the descriptor: it is not open, cannot be polled (a regular file), is
-// registered already, or the kernel has no memory left for it. With interest 0 the kernel
-// is not called, so Modify returns these errors later.
+// An error of the kernel names the descriptor: it is not open, cannot be polled (a regular
+// file), is registered already, or the kernel has no memory left for it. With interest 0 the
+// kernel is not called, so Modify returns these errors later.
 func (l *EventLoop) Register(fd int, interest Interest, h func(Readiness)) (*Registration, error) {
 	if h == nil {
 		return nil, nilFunc("Register", "h")
@@ -138,11 +137,10 @@ func checkInterest(call string, interest Interest) error {
 // FD returns the descriptor.
 func (r *Registration) FD() int { return r.fd }
 
-// Modify replaces the interest. Zero pauses the registration: no call of the handler
-// begins until the next Modify, which reports readiness that still lasts. Any other
-// interest takes effect when the loop polls next: an event that the loop has already
-// collected is still delivered. An edge-triggered registration is called again for
-// readiness that lasts.
+// Modify replaces the interest. Zero pauses the registration: no call of the handler begins
+// until Modify sets another interest. Any other interest takes effect when the loop polls next:
+// an event that the loop has already collected is still delivered. After Modify the handler is
+// called for readiness that still lasts, also with EdgeTriggered.
 //
 // After the end Modify returns ErrRegistrationClosed. Other errors mean that the poller
 // refused; that a newer registration has the same descriptor number

@@ -21,7 +21,7 @@ type Report struct {
 	Ran       int64 // tasks that ran, including those that panicked
 	Rejected  int64 // tasks refused with a RejectedError whose State is before Terminated
 	Cancelled int64 // submitted functions skipped because their future was cancelled
-	Panicked  int64 // bodies that panicked
+	Panicked  int64 // panics of bodies and of listeners
 
 	HooksRun        int64
 	TimersRun       int64 // timer bodies run: each run of a periodic timer counts
@@ -45,12 +45,12 @@ type Report struct {
 	// answer was in flight (core/tcp's Channel.Hold), so that an accepted request was not
 	// answered. Held names the ten of them that were held longest: one line each with
 	// the addresses and the beginning of the oldest hold, and a last line with the number of
-	// the others.
+	// the others. The Report of a group has such lines for each child.
 	ChannelsHeld int64
 	Held         string
 
 	// TimedOut: admission was closed by the deadline. That is not an error: accepted work
-	// has still run.
+	// still runs.
 	TimedOut bool
 
 	// Running names the body that ran when the deadline passed, with its stack. It is ""

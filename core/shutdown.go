@@ -57,11 +57,14 @@ func (d *deadline) stop() error {
 
 // ShutdownGracefully begins an orderly end, and returns the Termination at once.
 //
-// Until the close the state is ShuttingDown, and tasks are accepted and run. The close
-// comes when nothing is queued or running and no body has run for quiet, counted from
-// this call or from the end of the last body, whichever is later (G10). It comes at the
-// latest when timeout has passed since this call, even while a body runs (G11). After the
-// close the accepted work still runs; then the executor terminates.
+// Until admission closes, the state is ShuttingDown, and tasks are accepted and run. Admission
+// closes when nothing is queued or running, no channel is open, no timer waits that
+// WithTimersAtShutdown lets run, and quiet has passed since this call and since the end of the
+// last task, timer or hook (G10). It closes at the latest when timeout has passed since this
+// call, even while a body runs (G11). After that the accepted work still runs; then the executor
+// terminates.
+//
+// A handler of readiness restarts the quiet period only if it runs at this call.
 //
 // Only the first call sets quiet and timeout. A later call has no effect, except that
 // Shutdown closes admission at once (G16). ShutdownGracefully returns an error only for a
@@ -87,10 +90,10 @@ func checkShutdown(quiet, timeout time.Duration) error {
 	return nil
 }
 
-// Shutdown closes admission, and returns the Termination. Once it has returned, no more work
-// is accepted. Accepted work and hooks still run; there is no quiet period. During a
-// graceful shutdown it closes admission at once (G16); Netty ignores the call (R101). It may
-// be called from inside a body.
+// Shutdown closes admission, and returns the Termination. Once it has returned, no task, timer
+// or registration is accepted, and only a hook that was accepted before can add a hook. Accepted
+// work and hooks still run; there is no quiet period. During a graceful shutdown it closes
+// admission at once (G16); Netty ignores the call (R101). It may be called from inside a body.
 func (e *Executor) Shutdown() *Termination {
 	if e.State() < StateShutdown {
 		e.beginShutdown(OpShutdown, e.nowIfItCan(), 0, 0)

@@ -64,7 +64,7 @@ func (p *Pool) ShutdownContext() context.Context {
 	return p.onBegin.get(func() bool { return p.State() >= StateShuttingDown })
 }
 
-// ShutdownContext returns a context that ends when the shutdown of the last child begins. See
+// ShutdownContext returns a context that ends once the shutdown of every child has begun. See
 // Executor.ShutdownContext.
 func (g *Group) ShutdownContext() context.Context {
 	return g.onBegin.get(func() bool { return g.State() >= StateShuttingDown })

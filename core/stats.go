@@ -14,7 +14,7 @@ type Stats struct {
 	Cancelled int64 // submitted functions skipped because their future was cancelled
 	Pending   int64 // accepted and not ended, including the running one
 	Rejected  int64 // tasks refused, before and after Done; Accepted + Rejected were submitted
-	Panicked  int64 // bodies that panicked
+	Panicked  int64 // panics of bodies and of listeners
 
 	Timers          int64 // waiting or running
 	TimersScheduled int64

@@ -122,10 +122,11 @@ func (t *Termination) Wait(ctx context.Context) (Report, error) {
 	}
 }
 
-// OnDone calls listener once, after Done is closed. Listeners run in the order added, on
-// the goroutine that closes Done, which is no longer the loop. If Done is closed already,
-// listener runs on the caller before OnDone returns; inside another such listener it runs
-// after that one, so that chains do not nest. A nil listener is ignored.
+// OnDone calls listener once, after Done is closed. Listeners that are added before Done is
+// closed run in the order added, on the goroutine that closes Done, which is no longer the loop.
+// A listener that is added later runs on the caller before OnDone returns, perhaps before earlier
+// ones have run. If the caller is itself a listener of a Termination, the new listener runs after
+// it, so that chains do not nest. A nil listener is ignored.
 //
 // A panic of a listener is reported like the panic of a body (see NewTermination for the
 // exception), and the other listeners are still called. A listener that does not return

@@ -12,7 +12,7 @@ import (
 // once. The default is no delay.
 //
 // The sum is the run's deadline in every respect: a run is never early, timers run in the order
-// of the sums (G7), Timer.Deadline returns the sum, and the policy at a shutdown goes by it.
+// of the sums (G7), Timer.Deadline returns the sum, and WithTimersAtShutdown decides by the sum.
 //
 // Each run has a delay of its own, and delays do not add up. A fixed rate keeps its phase: run k
 // is due at initial + k*period + its delay, which is also less than period, so that the deadlines

@@ -274,7 +274,7 @@ func TestGraceful(t *testing.T) {
 		"ends":          {grpc(20 * time.Second), 0, 20 * time.Second, 0, "step done"},
 		"hangs":         {grpc(time.Hour), 3 * time.Second, 3 * time.Second, 1, ErrStopped.Error()},
 		"hangs, no own": {grpc(time.Hour), 0, DefaultDeadline - heedTime, 1, ErrStopped.Error()},
-		"panics":        {func() GracefulServer { return panicky{} }, 0, 0, 1, "panic in a body: p"},
+		"panics":        {func() GracefulServer { return panicky{} }, 0, 0, 1, "panic: p"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

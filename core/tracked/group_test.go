@@ -100,9 +100,9 @@ func TestG14Failures(t *testing.T) {
 		want string
 	}{
 		{"fails", func(context.Context) error { return boom }, "boom"},
-		{"panics", func(context.Context) error { panic("p") }, "core: panic in a body: p"},
+		{"panics", func(context.Context) error { panic("p") }, "core: panic: p"},
 		{"exits", func(context.Context) error { runtime.Goexit(); return nil }, core.ErrGoexit.Error()},
-		{"wraps", func(context.Context) error { panic(boom) }, "core: panic in a body: boom"},
+		{"wraps", func(context.Context) error { panic(boom) }, "core: panic: boom"},
 	}
 	for _, rude := range []bool{false, true} {
 		var handled []string

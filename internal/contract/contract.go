@@ -6,7 +6,11 @@
 // In the sentences, a task is a function given to Execute, Submit or a call like them;
 // a body is any function of the user that the loop runs: a task, a timer, a hook, a
 // handler. Accepted means that the call returned no error. Admission closes once; from
-// then on every task is refused. Done is the channel of the executor's Termination.
+// then on every task is refused. Done is the channel of the executor's Termination. A quiet
+// period does not end while a channel is open, or while a timer waits that the policy of the
+// timers (core.WithTimersAtShutdown) lets run; of the handlers only one that runs at the
+// shutdown call restarts the quiet period. ErrStarting refuses a call by the executor's own
+// spawner.
 package contract
 
 // Guarantee is one promise to the user.
@@ -19,15 +23,15 @@ type Guarantee struct {
 // guarantee needs.
 var Guarantees = []Guarantee{
 	{"G1", "The state of an executor only moves forward"},
-	{"G2", "Bodies never overlap, each sees the effects of the one before, and InEventLoop is true only in them"},
+	{"G2", "Bodies never overlap, each sees the effects of the one before; InEventLoop is true only on their goroutine"},
 	{"G3", "An accepted task runs exactly once before Done closes; a refused task never runs"},
 	{"G4", "If Execute(a) returns before Execute(b) is called, a begins before b"},
-	{"G5", "Until admission closes only a full queue or a failed start refuses a task; afterwards every task is refused"},
+	{"G5", "Until admission closes, a task is refused only for a full queue, a failed start or ErrStarting; then always"},
 	{"G6", "Every hook that is not removed runs exactly once, in order, and later tasks do not delay it"},
 	{"G7", "Timers never run early; they run in deadline order, and equal deadlines in the order scheduled"},
 	{"G8", "After Cancel returns true the body does not begin; a one-shot timer either ran or was cancelled"},
 	{"G9", "Every future of accepted work is complete when Done closes, and each listener runs exactly once"},
-	{"G10", "Admission closes exactly one quiet period after the shutdown call or the last body, if that is later"},
+	{"G10", "Admission closes exactly one quiet period after the shutdown call or the last task, timer or hook, if later"},
 	{"G11", "The timeout of a shutdown closes admission on time, even while a body runs"},
 	{"G12", "No wake-up is lost; a sleep takes at most one, and the loop never wakes itself"},
 	{"G13", "A task that resubmits itself delays timers, readiness, hooks and the close by a bounded batch at most"},

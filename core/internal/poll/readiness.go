@@ -33,7 +33,8 @@ const (
 	readyUrgent
 )
 
-// NewReadiness returns a Readiness whose methods return the arguments. It is for pollers.
+// NewReadiness returns a Readiness with the given bits. It is for pollers. With hungUp or failed
+// the Readiness is also Readable, and with failed also Writable.
 func NewReadiness(readable, writable, hungUp, failed bool) Readiness {
 	var r Readiness
 	for i, set := range [...]bool{readable, writable, hungUp, failed} {
