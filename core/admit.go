@@ -13,14 +13,14 @@ import (
 // Execute starts it and waits for the spawner. Otherwise it holds one lock briefly, and does
 // not wait for the loop; while the queue is full, a WithRejectedHandler may make it retry.
 //
-// Execute yields the processor at each 256th task of a backlog. The loop may be waiting for
-// the processor of the producer, and a growing backlog costs cache misses and memory.
+// Execute yields the processor at each 256th task of a backlog: the loop may be waiting for the
+// processor of the producer, and a growing backlog costs cache misses and memory.
 func (e *Executor) Execute(task func()) error {
 	if task == nil {
 		return nilFunc("Execute", "task")
 	}
 	e.lock()
-	if e.gate != 0 || e.queued >= e.hasRoom {
+	if e.gate != 0 || e.queued >= e.fastLimit {
 		e.mu.Unlock()
 		return e.admit(OpExecute, task)
 	}
@@ -128,14 +128,14 @@ func (e *Executor) admit(op Op, task func()) error {
 		if !open || err.Reason != ErrQueueFull { // not errors.Is: the error of a spawner may wrap ErrQueueFull of another queue
 			return e.refuse(op, err)
 		}
-		if e.waitError() != nil { // no room while this caller retries: the loop waits for it to return (G19)
+		if e.waitError() != nil { // a retry is useless: the loop makes no room until this body or spawner returns (G19)
 			return e.refuse(op, err)
 		}
 		var retry bool
 		if retry, open = e.askToRetry(attempt, err, func() { _ = e.refuse(op, err) }); !retry {
 			return e.refuse(op, err)
 		}
-		// After the close the next attempt is the last: its error gives the reason (G5).
+		// If admission has closed, the next attempt is the last: its error gives the reason (G5).
 	}
 }
 
@@ -174,13 +174,13 @@ func (e *Executor) refuse(op Op, err *RejectedError) error {
 	return &RejectedError{State: StateTerminated, Reason: e.shutdown.cause}
 }
 
-// tryAdmit makes one attempt. It checks the gate and pushes the task in one critical
-// section: a close between the two would lose the task (netty #9603, R26; G3).
+// tryAdmit makes one attempt. It checks the gate and pushes the task in one critical section:
+// if admission closed between the two, the task would be lost (netty #9603, R26; G3).
 func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
 	if err := e.lockOpen(op); err != nil {
 		return err
 	}
-	if e.queued >= e.hasRoom && e.full() {
+	if e.queued >= e.fastLimit && e.full() {
 		e.traceAdmit(op, false)
 		return e.rejectAndUnlock(ErrQueueFull)
 	}
@@ -207,7 +207,7 @@ func (e *Executor) full() bool {
 
 // lazyMustWake reports whether the lazy task just queued has filled the queue. No later
 // task could wake the loop, because it would be refused; so this task must. Requires mu.
-func (e *Executor) lazyMustWake() bool { return e.queued >= e.hasRoom && e.full() }
+func (e *Executor) lazyMustWake() bool { return e.queued >= e.fastLimit && e.full() }
 
 // lockOpen returns nil with mu held if the executor is started and open; otherwise it
 // returns the refusal without mu. It starts the loop, or waits for a start in progress and
@@ -262,7 +262,7 @@ func (s *setup) pause(d time.Duration) bool {
 
 // postInternal queues an internal task, such as the call of listeners: it takes no room,
 // does not count as a task, and does not restart a quiet period (G9, G10). It returns
-// false if the loop has ended or was never started; the caller must then run work itself.
+// false if the loop has ended or has not started; the caller must then run work itself.
 func (e *Executor) postInternal(work func()) bool {
 	e.mu.Lock()
 	if State(e.state.Load()) == StateTerminated || e.gate&gateNotStarted != 0 {

@@ -10,18 +10,19 @@ import (
 )
 
 // currentBody describes the running body, so that the loop can finish it after a panic or
-// Goexit. It is written for each batch and each body: the small fields share a word.
+// Goexit. It is written once for each batch of tasks and once for each other body, so the small
+// fields share one word.
 type currentBody struct {
-	kind     Body
-	outcome  Outcome      // 0, unless skipCurrent or panickedCurrent was called
-	internal bool         // it never restarts a quiet period
-	goesOn   bool         // task: the next task begins in the same instant (see tasks.Queue.End)
-	handler  bool         // it is the panic handler: a panic in it is only logged
-	queue    *tasks.Queue // task, tail task
-	timer    *Timer
-	hook     *hook
-	reg      *Registration // readiness; nil for Drain and Abort of a channel
-	call     func()        // what the loop calls: see isCurrent
+	kind       Body
+	outcome    Outcome      // 0, unless skipCurrent or panickedCurrent was called
+	internal   bool         // it never restarts a quiet period
+	nextBegins bool         // task: the next task begins in the same instant (see tasks.Queue.End)
+	handler    bool         // it is the panic handler: a panic in it is only logged
+	queue      *tasks.Queue // task, tail task
+	timer      *Timer
+	hook       *hook
+	reg        *Registration // readiness; nil for Drain and Abort of a channel
+	call       func()        // what the loop calls: see isCurrent
 }
 
 func asDuration(at int64) time.Duration { return time.Duration(at) }
@@ -29,8 +30,8 @@ func asDuration(at int64) time.Duration { return time.Duration(at) }
 // runQueue runs the tasks of the batch in hand up to upTo, and reports the panic of a task
 // before the next task begins. It stops early if an internal task waits, because a listener
 // runs right after the body that completed its future, or if the state has moved, because a
-// shutdown call may end timers and make hooks due. An internal task that waits already does
-// not prevent the first call of drain. Otherwise futures that other goroutines complete
+// shutdown call may end timers and make hooks due. Even if an internal task waits already, the
+// first call of drain runs at least one task: otherwise futures that other goroutines complete
 // could starve the tasks.
 func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
 	n := int(e.upTo - q.Begun()) // after a Goexit in this step: the rest of the batch
@@ -42,8 +43,9 @@ func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
 	}
 }
 
-// drain runs up to n tasks and returns how many have begun: fewer than n if a task
-// panicked or an internal task was posted. One deferred call serves them all.
+// drain runs up to n tasks and returns how many have begun: fewer than n if a task panicked or
+// called Goexit, an internal task was posted, or the state has moved. One deferred call serves
+// all the tasks.
 func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 	defer e.recoverBody()
 	e.current = currentBody{kind: kind, queue: q}
@@ -56,18 +58,18 @@ func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 			e.trace(Event{Kind: EventBegin, Body: kind})
 		}
 		task()
-		// goesOn must be known before End, which publishes it: the next task then counts
-		// as begun. A wrong true would count a task as begun that waits for a later turn
-		// (G19).
-		goesOn := begun < n && len(e.panics) == 0 && !e.stopBatch.Load()
+		// nextBegins must be known before End, which publishes it: the next task then counts
+		// as begun. If it were wrongly true, a task would count as begun that waits for a
+		// later turn (G19).
+		nextBegins := begun < n && len(e.panics) == 0 && !e.stopBatch.Load()
 		if e.current.outcome == 0 && e.cfg.tracer == nil {
-			q.End(tasks.Ran, goesOn)
+			q.End(tasks.Ran, nextBegins)
 		} else {
-			e.current.goesOn = goesOn
+			e.current.nextBegins = nextBegins
 			e.finishBody(OutcomeNormal)
 			e.current = currentBody{kind: kind, queue: q}
 		}
-		if !goesOn {
+		if !nextBegins {
 			break
 		}
 	}
@@ -130,7 +132,7 @@ func (e *Executor) finishBody(outcome Outcome) {
 		if outcome == OutcomeSkipped {
 			one = tasks.Cancelled
 		}
-		b.queue.End(one, b.goesOn)
+		b.queue.End(one, b.nextBegins)
 		if outcome == OutcomeExited || outcome == OutcomePanicked {
 			e.bodiesEnded(true)
 		}
@@ -185,7 +187,7 @@ func (e *Executor) skipCurrent() { e.current.outcome = OutcomeSkipped }
 // code nested in a body.
 func (e *Executor) panickedCurrent() { e.current.outcome = OutcomePanicked }
 
-// runInternal runs the internal tasks of this turn.
+// runInternal runs the internal tasks of the batch, until the state moves.
 func (e *Executor) runInternal() {
 	for e.hasInternal() && !e.stateMoved() {
 		work := e.internalBatch[e.internalPos]

@@ -55,7 +55,7 @@ func TestExecuteWritesFewCacheLines(t *testing.T) {
 	}
 	callers := lines("mu", "gate", "asleep", "queued", "tasks.tail", "tasks.size", "tasks.accepted")
 	loop := lines("tasks.pos", "tasks.mark", "tasks.progress", "step", "current")
-	readers := lines("state", "owner", "hasRoom")
+	readers := lines("state", "owner", "fastLimit")
 	t.Logf("lines: callers %v, loop %v, readers %v", callers, loop, readers)
 	if len(callers) != 1 {
 		t.Errorf("Execute writes %d cache lines of the Executor, want 1", len(callers))

@@ -1,17 +1,18 @@
 package core
 
-// notice is a request of a shutdown to one registration: to drain or to abort.
+// notice is a request to one registration, to drain or to abort. A shutdown makes it, or a
+// rebuild of the poller that has lost the registration.
 type notice struct {
 	r     *Registration
 	level noticeLevel
 	cause error
 }
 
-// drainNotices makes the notices of a shutdown, and reports whether it made any. Every
+// makeNotices makes the notices of a shutdown, and reports whether it made any. Every
 // registration gets a notice when the shutdown begins, and so does every registration
-// made later. If these notices request a drain, every registration gets a second notice
-// at the close. Requires mu; loop only.
-func (e *Executor) drainNotices() (news bool) {
+// made later. If these notices request a drain, every registration gets a second notice when
+// admission has closed. Requires mu; loop only.
+func (e *Executor) makeNotices() (news bool) {
 	io := e.io
 	if io == nil || e.seen < StateShuttingDown {
 		return false
@@ -23,12 +24,12 @@ func (e *Executor) drainNotices() (news bool) {
 	case e.cfg.drain == DrainChannels:
 		level = noticeDrain
 	}
-	late := io.unnotified
+	targets := io.unnotified
 	io.unnotified = nil
 	if level > io.notified {
-		io.notified, late = level, io.slots
+		io.notified, targets = level, io.slots
 	}
-	for _, r := range late {
+	for _, r := range targets {
 		if r != nil {
 			io.notices = append(io.notices, notice{r, level, cause})
 			news = true

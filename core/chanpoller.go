@@ -74,7 +74,7 @@ func (p *chanPoller) arm(until time.Time) bool {
 }
 
 func (p *chanPoller) expire() {
-	p.fired.Add(1) // before the token: Close reads fired after it has received a token
+	p.fired.Add(1) // before the token: Close reads fired again after it has received a token
 	p.Wake()
 }
 
@@ -85,8 +85,8 @@ func (p *chanPoller) Wake() {
 	}
 }
 
-// Close stops the alarm. If its function has begun, Close waits for it, so that no
-// goroutine is left after Done (G24).
+// Close stops the alarm. If that is too late, Close waits until expire has begun: what is left
+// of expire then is a send that cannot block, so its goroutine ends by itself (G24).
 func (p *chanPoller) Close() error {
 	if p.alarm != nil && p.alarm.Stop() {
 		p.arms--

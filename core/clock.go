@@ -9,8 +9,8 @@ import (
 // Clock is the source of all time of an executor, so a program can run in virtual time. The
 // default is the runtime's monotonic clock.
 //
-// Its methods must be safe for concurrent use. Time must not go
-// backwards. The executor never calls a Clock while it holds a lock.
+// Its methods must be safe for concurrent use. Time must not go backwards. The executor never
+// calls a Clock while it holds a lock.
 //
 // Now may be behind the alarms, as with a cached or rounded clock. Timers and quiet periods
 // end when Now has reached their end, and are late by at most about that lag (G7, G10, G12).

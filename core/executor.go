@@ -17,9 +17,9 @@ import (
 // from any goroutine.
 //
 // Its fields are grouped by the goroutines that may access them. One mutex guards
-// admission, the queues and the announcement of a sleep, on purpose: an enqueue cannot
-// fall between the last check of the queue and the sleep, nor between the close and the
-// last drain. The heap of timers and the progress of the turn need no lock: only the loop's
+// admission, the queues and the announcement of a sleep, on purpose: no task can be queued
+// between the last check of the queue and the sleep, nor between the close of admission and the
+// final drain. The heap of timers and the progress of the turn need no lock: only the loop's
 // goroutine accesses them.
 type Executor struct {
 	setup
@@ -48,18 +48,18 @@ type Executor struct {
 
 // setup is set once, by the constructor.
 type setup struct {
-	self    EventExecutor // the result of Current: the executor, or the type that embeds it
-	keeper  timerKeeper   // the executor or pool itself, for its timers
-	parent  *Group
-	cfg     config
-	poller  Poller
-	epoch   time.Time
-	term    *Termination
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	onBegin lazyContext // ShutdownContext; atomic
-	io      *loopIO     // of an EventLoop; nil in an Executor
-	hasRoom int         // a bounded queue with fewer queued tasks than this is not full
+	self       EventExecutor // the result of Current: the executor, or the type that embeds it
+	timerOwner timerOwner    // the executor or pool itself, for its timers
+	parent     *Group
+	cfg        config
+	poller     Poller
+	epoch      time.Time
+	term       *Termination
+	ctx        context.Context
+	cancel     context.CancelCauseFunc
+	onBegin    lazyContext // ShutdownContext; atomic
+	io         *loopIO     // of an EventLoop; nil in an Executor
+	fastLimit  int         // Execute may take its fast path while queued < fastLimit: the queue cannot be full then
 }
 
 // shared is accessed by callers and the loop, guarded by Executor.mu. Its methods require
@@ -91,24 +91,24 @@ func (s *shared) counts() tasks.Counts { return s.tasks.Counts().Plus(s.tails.Co
 // turn is accessed only by the loop's goroutine. Its methods are called only there.
 type turn struct {
 	heap          timerHeap
-	internalBatch []func() // internal tasks of this turn
+	internalBatch []func() // internal tasks taken from the inbox; those from internalPos on have not begun
 	internalPos   int
 	step          turnStep // of this turn
-	upTo          int64    // the number, in its queue, of the last task that this step may begin
+	upTo          int64    // this step may begin tasks until Begun() of its queue equals upTo
 	timersLeft    int      // how many timers this step may still begin
 	current       currentBody
 	panics        []*PanicError // recovered, not yet reported
 	seen          State         // the state at the last pollOrSleep
 	purged        int64         // the horizon at the last purge of the heap
 	finished      bool
-	broken        error // the error after which the poller is not used any more
+	broken        error // why the loop failed; from then on the loop does not wait on the poller
 	lastEnd       int64 // end of the last body; recorded only while the quiet period may depend on it (see bodiesEnded)
 	locals        map[any]any
 	bodies        int64 // bodies other than tasks that have begun
-	probeAt       int64 // the position in the queue of tasks at which the loop must call reachProbes; noDeadline: none
+	probeAt       int64 // number of tasks begun at which the loop must call takeSamples; noDeadline: never
 }
 
-// hasInternal reports whether an internal task of this turn has not begun.
+// hasInternal reports whether an internal task of the batch has not begun.
 func (t *turn) hasInternal() bool { return t.internalPos < len(t.internalBatch) }
 
 // release drops everything that the ended loop still refers to.
@@ -152,7 +152,7 @@ func newExecutor(cfg config, parent *Group) *Executor {
 
 // init initialises e. self is e, or the type that embeds it.
 func (e *Executor) init(cfg config, parent *Group, self EventExecutor) {
-	e.cfg, e.parent, e.self, e.keeper = cfg, parent, self, e
+	e.cfg, e.parent, e.self, e.timerOwner = cfg, parent, self, e
 	e.poller, e.gate = cfg.poller, gateNotStarted
 	if e.cfg.name == "" {
 		e.cfg.name = fmt.Sprintf("executor-%d", executorCount.Add(1))
@@ -160,11 +160,11 @@ func (e *Executor) init(cfg config, parent *Group, self EventExecutor) {
 	if e.poller == nil {
 		e.poller = newChanPoller(cfg.clock)
 	}
-	e.hasRoom = cfg.limit
+	e.fastLimit = cfg.limit
 	if cfg.limit != unbounded {
 		// queued does not count the batches in hand: one per queue, each of at most
 		// SegmentSize tasks.
-		e.hasRoom = cfg.limit - 2*tasks.SegmentSize
+		e.fastLimit = cfg.limit - 2*tasks.SegmentSize
 	}
 	if cfg.tracer != nil {
 		e.gate |= gateTraced

@@ -48,12 +48,12 @@ func (e *Executor) removeMeter(m *Meter) {
 	e.meters = slices.DeleteFunc(e.meters, func(other *Meter) bool { return other == m })
 }
 
-// takeSamples sets probeAt to the first position in the queue at which the loop has to call
-// reachProbes. Requires mu; loop only.
+// updateProbeAt sets probeAt to the first position in the queue at which the loop has to call
+// takeSamples. Requires mu; loop only.
 //
 // The loop calls it whenever it drains the inbox. That is early enough: a new probe is behind
 // every accepted task, and the loop drains the inbox before it begins a task behind the probe.
-func (e *Executor) takeSamples() {
+func (e *Executor) updateProbeAt() {
 	e.probeAt = noDeadline
 	for _, m := range e.meters {
 		if len(m.probes) > 0 {
@@ -62,24 +62,24 @@ func (e *Executor) takeSamples() {
 	}
 }
 
-// reachProbes ends the probes that the loop has reached. Loop only.
-func (e *Executor) reachProbes() {
+// takeSamples takes the samples of the probes up to the next task to begin. Loop only.
+func (e *Executor) takeSamples() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, m := range e.meters {
-		m.reach(e.tasks.Begun(), m.now())
+		m.takeSamples(e.tasks.Begun(), m.now())
 	}
-	e.takeSamples()
+	e.updateProbeAt()
 }
 
-// meterSleep records that the loop begins to sleep, and reaches the probes: every accepted
-// task has run. Requires mu; loop only.
+// meterSleep records that the loop begins to sleep, and takes the samples of all probes: every
+// accepted task has run. Requires mu; loop only.
 func (e *Executor) meterSleep() {
 	for _, m := range e.meters {
 		m.idleFrom = m.now()
-		m.reach(e.tasks.Begun(), m.idleFrom)
+		m.takeSamples(e.tasks.Begun(), m.idleFrom)
 	}
-	e.takeSamples()
+	e.updateProbeAt()
 }
 
 // meterWakeUp begins samples of a wake-up. Requires mu.

@@ -14,7 +14,7 @@ import (
 type Future[T any] struct {
 	// Set once.
 	home EventExecutor // runs the body and calls the listeners; may be nil; see newFuture
-	task func()        // the method value run that Submit has passed to home
+	task func()        // f.run, as the one func value that Submit passed to home: isCurrent compares it
 
 	// Guarded by mu. value and err are final once state is futureDone. The four small
 	// fields share a word: otherwise a future would need the next size class of the

@@ -95,11 +95,11 @@ func (e *Executor) hooksDue() bool {
 		e.tasks.Begun() >= e.shutdown.taskMark && e.tails.Begun() >= e.shutdown.tailMark
 }
 
-// markHooks begins a turn: a hook added later waits for the next turn, even if a later
-// step of this turn also runs hooks (G6). The tempting wrong version counts the waiting
-// hooks at the first step and runs that many. It is wrong because a hook may remove a
-// counted hook and add another, which would then run in this turn. The loop calls markHooks
-// only in a shutdown: no earlier turn runs hooks.
+// markHooks makes the hooks that wait now the hooks of this turn: a hook added later waits for the
+// next turn, even if a later step of this turn also runs hooks (G6). The tempting wrong version
+// counts the waiting hooks at the first step and runs that many. It is wrong because a hook may
+// remove a counted hook and add another, which would then run in this turn. The loop calls
+// markHooks only in a shutdown: no earlier turn runs hooks.
 func (e *Executor) markHooks() {
 	e.mu.Lock()
 	e.hooks.fresh = 0

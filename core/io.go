@@ -31,7 +31,7 @@ type loopIO struct {
 	// Loop only.
 	ready       []readyEvent // events of the last poll that are not handled yet
 	readyPos    int
-	notices     []notice // of the shutdown, for registrations
+	notices     []notice // requests to drain or to end, of a shutdown or a rebuild
 	noticePos   int
 	notified    noticeLevel // the highest level of the notices so far
 	turns       int         // since the last poll
@@ -41,7 +41,7 @@ type loopIO struct {
 	suspect     bool        // the poller was rebuilt because it failed, and has not worked since
 
 	// Atomic.
-	broken   atomic.Bool   // the poller is not used any more: fallback wakes the loop
+	broken   atomic.Bool   // the loop does not wait on the poller any more: fallback wakes it
 	fallback chan struct{} // capacity 1
 }
 
@@ -152,8 +152,8 @@ func (io *loopIO) modify(r *Registration, interest Interest) (replaced *Registra
 		replaced = io.takeNumber(r)
 	case was:
 		if io.watcher(r.fd) == r {
-			io.forget(r.fd)
-			delete(io.byFD, int32(r.fd)) // after forget: if the poller panics, nothing has changed
+			io.unwatch(r.fd)
+			delete(io.byFD, int32(r.fd)) // after unwatch: if the poller panics, nothing has changed
 		}
 	}
 	r.interest = interest
@@ -181,16 +181,16 @@ func (io *loopIO) takeNumber(r *Registration) (replaced *Registration) {
 	return replaced
 }
 
-// forget removes fd from the poller. It ignores an error, which means that the kernel has
+// unwatch removes fd from the poller. It ignores an error, which means that the kernel has
 // dropped fd already because it was closed. It does not call a broken poller, whose events
 // are not used any more. Requires mu.
-func (io *loopIO) forget(fd int) {
+func (io *loopIO) unwatch(fd int) {
 	if !io.broken.Load() {
 		_ = io.poller.Remove(fd)
 	}
 }
 
-// remove removes r from the tables. It returns true if the caller must call forget, and
+// remove removes r from the tables. It returns true if the caller must call unwatch, and
 // false if a newer registration has the same descriptor number (netty e348bd9217).
 // Requires mu.
 func (io *loopIO) remove(r *Registration) (watched bool) {
@@ -307,8 +307,8 @@ func (e *Executor) runReady() {
 	}
 }
 
-// drainReady calls the handlers of events until none is left, a handler panics, or an internal
-// task waits. One deferred call serves them all.
+// drainReady calls the handlers of events until none is left, a handler panics, an internal task
+// waits, or the state has moved. One deferred call serves all the handlers.
 func (e *Executor) drainReady() {
 	io := e.io
 	defer e.recoverBody()

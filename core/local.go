@@ -1,10 +1,9 @@
 package core
 
 // Local is a variable with one value per executor, like a thread-local; in a Pool, with one
-// value per worker. The value belongs to the executor or
-// worker, not to the goroutine, and so survives a body that calls runtime.Goexit. Values
-// are dropped when the executor terminates or the worker ends (netty's
-// FastThreadLocal.removeAll, #6596; G15).
+// value per worker. The value belongs to the executor or worker, not to the goroutine, and so
+// survives a body that calls runtime.Goexit. Values are dropped when the executor terminates or
+// the worker ends (netty's FastThreadLocal.removeAll, #6596; G15).
 //
 // Only bodies may call the methods; any other caller gets ErrNotInEventLoop.
 type Local[T any] struct {

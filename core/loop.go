@@ -107,7 +107,7 @@ func (e *Executor) runTurn() {
 			break
 		}
 		if e.probeAt <= e.tasks.Begun() {
-			e.reachProbes()
+			e.takeSamples()
 		}
 		e.upTo = e.tasks.Begun() + int64(e.share(&e.tasks, turnTasks, &e.shutdown.taskMark))
 		e.step = stepTasks
@@ -169,12 +169,11 @@ func (e *Executor) drainLate() {
 //
 //   - bound, and the number of tasks that may run before the next poll (G13);
 //   - the next position in the queue at which a meter takes a sample of a wait;
-//   - in a shutdown, mark: the number of tasks of q accepted before the shutdown call. Hooks
-//     run after these tasks and before later ones. Hooks also wait for the tail tasks
-//     accepted before the call: until these tail tasks have begun, share returns 0 for later
-//     tasks (G6).
+//   - in a shutdown, the tasks of q up to position mark, which were accepted before the shutdown
+//     call: hooks run between these and later tasks. Hooks also wait for the tail tasks accepted
+//     before the call: until these tail tasks have begun, share returns 0 for later tasks (G6).
 //
-// The marks may be read only after the loop has seen the shutdown.
+// mark may be read only after the loop has seen the shutdown.
 func (e *Executor) share(q *tasks.Queue, bound int, mark *int64) int {
 	n := min(bound, q.Left(), e.untilPoll())
 	if q == &e.tasks {
@@ -309,13 +308,13 @@ func (e *Executor) drainInbox() (news bool) {
 	}
 	e.drainInternalInbox()
 	if len(e.meters) > 0 {
-		e.takeSamples()
+		e.updateProbeAt()
 	}
-	return e.drainNotices() || news || e.timers.horizon != e.purged
+	return e.makeNotices() || news || e.timers.horizon != e.purged
 }
 
-// drainInternalInbox takes the waiting internal tasks, unless the last batch has not run
-// completely. Requires mu.
+// drainInternalInbox takes the waiting internal tasks, unless tasks of the last batch are left.
+// Requires mu.
 func (e *Executor) drainInternalInbox() {
 	e.stopBatch.Store(e.stateMoved())
 	if e.hasInternal() || len(e.internalTasks) == 0 {
@@ -348,8 +347,8 @@ func (e *Executor) hasWork() bool {
 		e.io != nil && (!e.io.spent() || len(e.io.notices) > 0)
 }
 
-// sleep waits on the poller, and reports whether Wait succeeded. An error of the poller
-// ends the executor (G15).
+// sleep waits on the poller, and reports whether Wait succeeded. pollerFailed handles an error of
+// the poller: an event loop rebuilds the poller once, any other executor fails (G15).
 func (e *Executor) sleep(until int64) (worked bool) {
 	if e.broken != nil {
 		e.sleepWithoutPoller()

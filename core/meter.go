@@ -35,7 +35,7 @@ type Meter struct {
 	busy, busyUntil int64
 
 	waits  []time.Duration // since the last Read
-	probes []probe         // not yet reached, in the order of the queue
+	probes []probe         // without a sample yet, in the order of the queue
 	wake   wakeSample
 	timer  bool // a sample of the next due timer is wanted
 }
@@ -162,8 +162,8 @@ func (m *Meter) now() int64 { return int64(time.Since(m.begun)) }
 const maxProbes = 128
 
 // begin begins the next samples. after is the number of accepted tasks, and begun the number
-// of those that have begun. free is true if the loop, or a worker of the pool, sleeps: a
-// task accepted now would begin after one wake-up.
+// of those that have begun. free is true if the loop sleeps, or if fewer workers of the pool are
+// busy than its size: a task accepted now would begin after one wake-up or start.
 func (m *Meter) begin(after, begun int64, free bool) {
 	if m.closed {
 		return
@@ -193,9 +193,9 @@ func (m *Meter) oldest(begun int64) time.Duration {
 	return time.Duration(m.now() - m.probes[0].at)
 }
 
-// reach removes the probes up to begun, and takes a sample for each: a task behind them
-// would begin now.
-func (m *Meter) reach(begun, now int64) {
+// takeSamples removes the probes at positions up to begun, and records a waiting time for each: a
+// task accepted just behind the probe would begin now.
+func (m *Meter) takeSamples(begun, now int64) {
 	n := 0
 	for n < len(m.probes) && m.probes[n].after <= begun {
 		m.add(now - m.probes[n].at)

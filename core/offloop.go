@@ -8,10 +8,10 @@ import (
 )
 
 // trampoline calls listeners that cannot run on a loop: the loop has ended or was not
-// started, it refused the task, or there is no executor. They run on the goroutine that
-// completes the future (G9). Plain calls would nest without bound if each listener
-// completed the next future. So the outermost call of offLoop on a goroutine owns a
-// trampoline, and calls inside it only append to it.
+// started, it refused the task, or there is no executor. Each listener runs on the goroutine
+// that completed the future, or that added the listener after that (G9). Plain calls would nest
+// without bound if each listener completed the next future. So the outermost call of offLoop on
+// a goroutine owns a trampoline, and calls inside it only append to it.
 type trampoline struct {
 	calls []offLoopCall // accessed by its goroutine only
 }

@@ -120,7 +120,7 @@ type poolShared struct {
 	shutdown   shutdownRecord
 	earlyTasks int   // tasks accepted before the shutdown call that have not ended
 	lastEnd    int64 // when the last body that restarts the quiet period ended
-	late       error // errors of a broken clock, and of closing workers' pollers
+	failure    error // errors of the clock, of the source of jitter, and of closing workers' pollers
 
 	parks, wakes           int64
 	panicked               int64
@@ -142,7 +142,7 @@ func NewPool(size int, opts ...Option) (*Pool, error) {
 		return nil, argumentError("NewPool", "WithPoller is set, want none: a poller serves one goroutine")
 	}
 	p := &Pool{}
-	p.cfg, p.self, p.keeper = cfg, p, p
+	p.cfg, p.self, p.timerOwner = cfg, p, p
 	p.gate, p.size = gateNotStarted, size
 	if p.cfg.name == "" {
 		p.cfg.name = fmt.Sprintf("pool-%d", poolCount.Add(1))
@@ -153,7 +153,7 @@ func NewPool(size int, opts ...Option) (*Pool, error) {
 	p.initLife()
 	p.term = newTermination(p.waitError, p.progressReport)
 	p.term.onPanic = p.reportOffLoop
-	p.timers.horizon, p.purged, p.keeperUntil = noDeadline, noDeadline, noDeadline
+	p.timers.horizon, p.purged, p.timekeeperUntil = noDeadline, noDeadline, noDeadline
 	return p, nil
 }
 

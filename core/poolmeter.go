@@ -65,18 +65,18 @@ func (p *Pool) meterBegin(j job, now int64) {
 	for _, m := range p.meters {
 		switch j.kind {
 		case BodyTask:
-			m.reach(j.number-1, m.busyUntil)
+			m.takeSamples(j.number-1, m.busyUntil)
 		case BodyTimer:
 			m.timerBegins(now - j.timer.at)
 		}
 	}
 }
 
-// meterSleep is called when a worker has found nothing to run. It ends all probes: a task
-// accepted at any of them would have begun by now. Requires mu.
+// meterSleep is called when a worker has found nothing to run. It takes the samples of all probes:
+// a task accepted at any of them would have begun by now. Requires mu.
 func (p *Pool) meterSleep() {
 	for _, m := range p.meters {
-		m.reach(p.queue.Counts().Accepted, m.now())
+		m.takeSamples(p.queue.Counts().Accepted, m.now())
 	}
 }
 

@@ -22,7 +22,7 @@ func (p *Pool) stats() Stats {
 		Accepted: c.Accepted, Ran: c.Ran, Cancelled: c.Cancelled, Pending: int64(c.Pending),
 		Rejected: p.rejected + p.rejectedLate, Panicked: p.panicked,
 		Timers: p.timers.pending, TimersScheduled: p.timers.scheduled, TimersEnded: p.timers.ended,
-		TimersCancelled: p.timers.dropped, TimersRun: p.timers.runs,
+		TimersCancelled: p.timers.cancelled, TimersRun: p.timers.runs,
 		Hooks: int64(len(p.hooks.waiting)), HooksRun: p.hooks.ran,
 		Parks: p.parks, Wakes: p.wakes,
 		Workers: int64(p.live - p.starting), Busy: int64(p.busy),
@@ -45,7 +45,7 @@ func (p *Pool) reportAt(now int64) Report {
 	c := p.queue.Counts()
 	r := Report{
 		Accepted: c.Accepted, Ran: c.Ran, Cancelled: c.Cancelled, Rejected: p.rejected, Panicked: p.panicked,
-		HooksRun: p.hooks.ran, TimersRun: p.timers.runs, TimersCancelled: p.timers.dropped,
+		HooksRun: p.hooks.ran, TimersRun: p.timers.runs, TimersCancelled: p.timers.cancelled,
 		TimedOut: p.shutdown.timedOut, Running: p.shutdown.running,
 		Quiet: p.shutdown.quiet, Timeout: p.shutdown.timeout,
 	}

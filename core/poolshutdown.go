@@ -120,10 +120,10 @@ func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 		p.logTimeout(pending, text)
 	}
 	if !first {
-		var late error
-		attempt(&late, d.stop)
-		if late != nil {
-			p.log(slog.LevelWarn, "the alarm of a second shutdown call could not be stopped", "error", late)
+		var stopErr error
+		attempt(&stopErr, d.stop)
+		if stopErr != nil {
+			p.log(slog.LevelWarn, "the alarm of a second shutdown call could not be stopped", "error", stopErr)
 		}
 	}
 }
@@ -139,8 +139,9 @@ func (p *Pool) publishShutdown(now int64, quiet, timeout time.Duration, d *deadl
 	p.timers.horizon = p.cfg.horizon(now, timeout)
 }
 
-// closeAdmission is the close: from here on no work is accepted. Admission must be open. The
-// caller must call endContext after it has released mu. Requires mu.
+// closeAdmission closes admission: from here on only a hook may be accepted, from an earlier
+// hook. Admission must be open. The caller must call endContext after it has released mu.
+// Requires mu.
 func (p *Pool) closeAdmission(cause error, now int64) {
 	p.gate |= gateClosed
 	p.shutdown.cause, p.shutdown.closedAt, p.shutdown.timedOut = cause, now, cause == ErrShutdownTimeout
@@ -191,7 +192,7 @@ func (p *Pool) fail(err error) {
 	now := p.nowIfItCan()
 	p.mu.Lock()
 	p.failed.Store(true)
-	p.late = errors.Join(p.late, err)
+	p.failure = errors.Join(p.failure, err)
 	if !p.shutdown.called {
 		p.publishShutdown(now, 0, 0, nil)
 	}
@@ -204,11 +205,12 @@ func (p *Pool) fail(err error) {
 	p.log(slog.LevelError, "the pool failed", "error", err)
 }
 
-// brokenBy returns the errors of the clock and of closing the workers' pollers.
+// brokenBy returns the errors of the clock, of the source of jitter, and of closing the workers'
+// pollers.
 func (p *Pool) brokenBy() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.late
+	return p.failure
 }
 
 // followState runs before each body: after the close it cancels Context, and after a shutdown
@@ -273,26 +275,26 @@ func (p *Pool) finish(err error) {
 	p.queue.Release()
 	p.heap = timerHeap{}
 	p.mu.Unlock()
-	var late error
-	defer p.complete(reason, err, &late)
-	attempt(&late, d.stop)
+	var stopErr error
+	defer p.complete(reason, err, &stopErr)
+	attempt(&stopErr, d.stop)
 }
 
 // complete is the last part of finish. finish defers it, because stopping an alarm of the user's
 // clock may call runtime.Goexit.
-func (p *Pool) complete(reason, err error, late *error) {
-	if *late != nil {
-		err = errors.Join(err, *late)
-		defer p.close(reason, err) // deferred: the logger may call runtime.Goexit
+func (p *Pool) complete(reason, err error, stopErr *error) {
+	if *stopErr != nil {
+		err = errors.Join(err, *stopErr)
+		defer p.end(reason, err) // deferred: the logger may call runtime.Goexit
 		p.log(slog.LevelError, "the pool did not end in order", "error", err)
 		return
 	}
-	p.close(reason, err)
+	p.end(reason, err)
 }
 
-// close closes Done, and calls its listeners. It takes the report and closes Done in one critical
+// end closes Done, and calls its listeners. It takes the report and closes Done in one critical
 // section, so no count can change between the two (G20).
-func (p *Pool) close(reason, err error) {
+func (p *Pool) end(reason, err error) {
 	if p.cfg.tracer != nil {
 		p.trace(Event{Kind: EventPollerClosed})
 		p.trace(Event{Kind: EventState, From: State(p.lastState.Load()), To: StateTerminated, Reason: reason})

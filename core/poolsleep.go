@@ -11,25 +11,25 @@ import "slices"
 // worker before it runs its body, so work never waits for a body that blocks while a worker
 // sleeps. So one wake-up at a time suffices, and a burst of short tasks does not wake all workers.
 type sleepers struct {
-	idle        []*worker // without a deadline; the last one is woken first
-	keeper      *worker   // the one worker with a deadline, or nil
-	keeperUntil int64     // the keeper's deadline; noDeadline if there is no keeper
-	woken       int       // workers whose wake-up was claimed and that have not locked mu since
+	idle            []*worker // without a deadline; the last one is woken first
+	timekeeper      *worker   // the one worker with a deadline, or nil
+	timekeeperUntil int64     // the timekeeper's deadline; noDeadline if there is no timekeeper
+	woken           int       // workers whose wake-up was claimed and that have not locked mu since
 }
 
 // park adds w to the sleepers, and returns the deadline of its sleep. The worker with the
-// earliest deadline becomes the keeper. The previous keeper becomes an idle worker; its alarm is
-// still set, and causes one spurious wake-up.
+// earliest deadline becomes the timekeeper. The previous timekeeper becomes an idle worker; its
+// alarm is still set, and causes one spurious wake-up.
 func (s *sleepers) park(w *worker, until int64) int64 {
 	w.parked = true
-	if until >= s.keeperUntil {
+	if until >= s.timekeeperUntil {
 		s.idle = append(s.idle, w)
 		return noDeadline
 	}
-	if s.keeper != nil {
-		s.idle = append(s.idle, s.keeper)
+	if s.timekeeper != nil {
+		s.idle = append(s.idle, s.timekeeper)
 	}
-	s.keeper, s.keeperUntil = w, until
+	s.timekeeper, s.timekeeperUntil = w, until
 	return until
 }
 
@@ -40,8 +40,8 @@ func (s *sleepers) arrive(w *worker) {
 		w.woken = false
 		s.woken--
 	case !w.parked:
-	case s.keeper == w:
-		s.keeper, s.keeperUntil = nil, noDeadline
+	case s.timekeeper == w:
+		s.timekeeper, s.timekeeperUntil = nil, noDeadline
 	default:
 		i := slices.Index(s.idle, w)
 		s.idle = slices.Delete(s.idle, i, i+1)
@@ -50,14 +50,14 @@ func (s *sleepers) arrive(w *worker) {
 }
 
 // claimSleeper claims the wake-up of one worker, which the caller must then wake: each sleep has
-// at most one claim (G12). It returns nil if no worker sleeps. The keeper is claimed last.
+// at most one claim (G12). It returns nil if no worker sleeps. The timekeeper is claimed last.
 func (s *sleepers) claimSleeper() *worker {
 	var w *worker
 	switch n := len(s.idle); {
 	case n > 0:
 		w, s.idle = s.idle[n-1], s.idle[:n-1]
-	case s.keeper != nil:
-		w, s.keeper, s.keeperUntil = s.keeper, nil, noDeadline
+	case s.timekeeper != nil:
+		w, s.timekeeper, s.timekeeperUntil = s.timekeeper, nil, noDeadline
 	default:
 		return nil
 	}
@@ -93,14 +93,14 @@ func (p *Pool) claimExcess() (woken []*worker) {
 	return woken
 }
 
-// claimForWork claims a worker, a sleeper or a new one, if there is work that can run, or a timer
-// earlier than the keeper's deadline. The caller must call wakeOrStart after it has released mu.
-// now is the time, or -1 if the caller does not know it. Requires mu.
+// claimForWork claims one worker, a sleeper or else a new one, if work can run or a timer is due
+// before the timekeeper wakes. The caller must call wakeOrStart after it has released mu. now is
+// the time, or -1 if the caller does not know it. Requires mu.
 func (p *Pool) claimForWork(now int64) (r claimed) {
 	if p.woken > 0 {
 		return r // the woken worker wakes the next one if work is left
 	}
-	if !p.canRun(now) && (p.heap.len() == 0 || p.heap.first() >= p.keeperUntil) {
+	if !p.canRun(now) && (p.heap.len() == 0 || p.heap.first() >= p.timekeeperUntil) {
 		return r
 	}
 	return p.claimWorker()

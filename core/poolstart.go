@@ -173,7 +173,7 @@ func (w *worker) gone(err *error) {
 	w.locals = nil
 	p.mu.Lock()
 	p.leaving--
-	p.late = errors.Join(p.late, *err)
+	p.failure = errors.Join(p.failure, *err)
 	last := p.isLast()
 	p.mu.Unlock()
 	if last {

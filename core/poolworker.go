@@ -159,8 +159,9 @@ func (w *worker) countStart() {
 
 // take makes the next body the worker's job; it returns false if there is none. The panic handler
 // comes first, then a ready hook: a hook is ready only if the tasks accepted before the shutdown
-// call have ended. Then a worker whose last body was a task prefers a listener or a timer, and
-// any other worker a task, so that neither kind starves the other (G13). Requires mu.
+// call have ended. After that, a worker whose last body was a listener, timer or hook prefers a
+// task, and any other worker a listener or a due timer, so that neither kind starves the other
+// (G13). Requires mu.
 func (w *worker) take(now int64) bool {
 	p := w.pool
 	taskFirst := w.last != BodyTask && w.last != BodyNone && p.queue.Size() > 0

@@ -260,7 +260,7 @@ func (r *Registration) close(err error, end ChannelEnd) {
 	}
 	defer e.unlockAfterEnd(len(listeners) > 0)
 	if watched {
-		e.io.forget(r.fd)
+		e.io.unwatch(r.fd)
 	}
 }
 

@@ -79,7 +79,7 @@ func (e *Executor) reportAt(now int64) (r Report) {
 	c := e.counts()
 	r.Accepted, r.Ran, r.Cancelled = c.Accepted, c.Ran, c.Cancelled
 	r.Rejected, r.Panicked = e.rejected, e.panicked
-	r.HooksRun, r.TimersRun, r.TimersCancelled = e.hooks.ran, e.timers.runs, e.timers.dropped
+	r.HooksRun, r.TimersRun, r.TimersCancelled = e.hooks.ran, e.timers.runs, e.timers.cancelled
 	r.TimedOut, r.Running = e.shutdown.timedOut, e.shutdown.running
 	r.Quiet, r.Timeout = e.shutdown.quiet, e.shutdown.timeout
 	if e.io != nil {

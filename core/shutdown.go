@@ -176,10 +176,10 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 		e.logTimeout(left)
 	}
 	if !first {
-		var late error
-		attempt(&late, d.stop) // if the alarm still fires, it has no effect
-		if late != nil {
-			e.log(slog.LevelWarn, "the alarm of a second shutdown call could not be stopped", "error", late)
+		var stopErr error
+		attempt(&stopErr, d.stop) // if the alarm still fires, it has no effect
+		if stopErr != nil {
+			e.log(slog.LevelWarn, "the alarm of a second shutdown call could not be stopped", "error", stopErr)
 		}
 	}
 }
@@ -217,8 +217,9 @@ func (e *Executor) zeroTimeoutCause() error {
 	return ErrShutdownTimeout
 }
 
-// closeAdmission is the close: from here on no work is accepted. Requires mu, and that
-// admission is open. The caller calls endContext after it has released mu.
+// closeAdmission closes admission: from here on only a hook may be accepted, from an earlier
+// hook. Requires mu, and that admission is open. The caller must call endContext after it has
+// released mu.
 func (e *Executor) closeAdmission(cause error, now int64) {
 	e.gate |= gateClosed
 	e.shutdown.cause = cause
@@ -234,7 +235,9 @@ func (e *Executor) closeAdmission(cause error, now int64) {
 func (e *Executor) endContext(cause error) {
 	e.endShutdownContext() // no effect after a shutdown call
 	e.cancel(cause)
-	if e.parent != nil { // Do also waits for a concurrent first call: the group's Context ends before the group's Done
+	if e.parent != nil {
+		// If another goroutine is inside childClosed, Once makes this one wait for it: so the
+		// group's Context ends before the group's Done is closed.
 		e.ctxEnded.Do(func() { e.parent.childClosed(cause) })
 	}
 }

@@ -8,9 +8,10 @@ import (
 	"github.com/petermattis/goid"
 )
 
-// errInlineSpawner is the error of a spawner that runs the loop before it returns: the
-// call that starts the executor would not return before the executor's end.
-var errInlineSpawner = errors.New("core: the spawner ran the loop on the calling goroutine, want another one")
+// errInlineSpawner is the error of a spawner that calls the function of the loop on its own
+// goroutine before it returns. The function then does not run the loop: otherwise the call that
+// starts the executor would not return before the executor's end.
+var errInlineSpawner = errors.New("core: the spawner called the function of the loop on its own goroutine, want another one")
 
 // A launch is one attempt to start the loop on a goroutine. One caller makes it; other
 // callers wait for decided and return the same err (G17).
@@ -30,7 +31,7 @@ func newLaunch() *launch {
 	return &launch{decided: make(chan struct{})}
 }
 
-// calledBy reports whether g is the goroutine that the spawner runs on.
+// calledBy reports whether g is the goroutine on which the spawner is called.
 func (l *launch) calledBy(g int64) bool { return l.caller.Load() == g }
 
 // claim reports whether the calling goroutine becomes the loop.

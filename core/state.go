@@ -34,12 +34,11 @@ const (
 	StateTerminated = vocabulary.Terminated
 )
 
-// legalMoves is the whole state machine (G1), the same as in package model: the row is the
-// current state, the column the next one. In the model a start that fails in a shutdown is
-// one step to Terminated, from NotStarted, ShuttingDown or Shutdown. Core takes more steps:
-// the shutdown call moves the state before the start is attempted, and decide closes
-// admission before it moves to Terminated. So only discard moves NotStarted to Terminated,
-// and no code moves ShuttingDown to Terminated.
+// legalMoves is the table of legal moves (G1). The row is the current state, the column the next
+// one. The table is that of package model, and permits more than core needs: only discard moves
+// NotStarted to Terminated, and no code moves ShuttingDown to Terminated. The model makes these
+// moves if a start fails in a shutdown. Core makes two moves then: the shutdown call moves the
+// state before the start is attempted, and decide closes admission before it moves to Terminated.
 var legalMoves = [...][5]bool{
 	/*                   NotSt  Start  ShDn   Shut   Term */
 	StateNotStarted:   {false, true, true, true, true},

@@ -54,7 +54,7 @@ func (e *Executor) stats() Stats {
 		Accepted: c.Accepted, Ran: c.Ran, Cancelled: c.Cancelled, Pending: int64(c.Pending),
 		Rejected: e.rejected + e.rejectedLate, Panicked: e.panicked,
 		Timers: e.timers.pending, TimersScheduled: e.timers.scheduled, TimersEnded: e.timers.ended,
-		TimersCancelled: e.timers.dropped, TimersRun: e.timers.runs,
+		TimersCancelled: e.timers.cancelled, TimersRun: e.timers.runs,
 		Hooks: int64(len(e.hooks.waiting)), HooksRun: e.hooks.ran,
 		Parks: e.parks, Wakes: e.wakes,
 	}

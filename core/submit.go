@@ -90,24 +90,25 @@ func InvokeAny[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, er
 	if len(fs) == 0 {
 		return none, argumentError("InvokeAny", "got 0 functions, want at least 1")
 	}
-	// Not by OnDone: if the caller is itself a listener off the loop, the listeners of a
-	// refused future would run only after the caller has returned.
-	over := make(chan int, len(fs)) // room for all: a send never blocks
+	// Do not wait by OnDone: if the caller is a listener that runs off the loop, the listener
+	// of a refused future would run only after the caller has returned, and the caller would
+	// wait for ever.
+	ended := make(chan int, len(fs)) // room for all: a send never blocks
 	futures := make([]*Future[T], len(fs))
 	for i, f := range fs {
 		futures[i] = Submit(ex, func() (T, error) {
-			defer func() { over <- i }()
+			defer func() { ended <- i }()
 			return f()
 		})
 		if refusal(futures[i]) != nil {
-			over <- i
+			ended <- i
 		}
 	}
 	defer cancelAll(futures)
 	var errs []error
 	for range fs {
 		select {
-		case i := <-over:
+		case i := <-ended:
 			<-futures[i].Done() // its body has sent i, and the future completes next
 			v, err, _ := futures[i].result()
 			if err == nil {

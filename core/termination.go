@@ -157,10 +157,10 @@ func (t *Termination) complete(report Report, err error) {
 // Done must not wait for it (G21).
 func (t *Termination) callListeners(calls []func()) {
 	if t.parent != nil {
-		if callListeners := t.parent(); callListeners != nil {
-			// callListeners comes first. It only appends the group's listeners, so they
-			// run after the listeners of t, and before any listener that those add.
-			calls = append([]func(){callListeners}, calls...)
+		if callGroupListeners := t.parent(); callGroupListeners != nil {
+			// This must be the first call. It runs inside offLoop, so it only queues the
+			// group's listeners: behind the listeners of t, and before any that these add.
+			calls = append([]func(){callGroupListeners}, calls...)
 		}
 	}
 	offLoop(t.onPanic, calls...)

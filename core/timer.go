@@ -123,11 +123,11 @@ func (e *Executor) schedule(delay, period time.Duration, task func()) (*Timer, e
 // cancelled during a run, which is then its last (G8). The timer no longer refers to its
 // function once it has ended, so the memory of the function can be freed at once.
 func (t *Timer) Cancel() bool {
-	return t.home.keeper.stopTimer(t)
+	return t.home.timerOwner.stopTimer(t)
 }
 
-// timerKeeper has the methods of an executor that its timers call.
-type timerKeeper interface {
+// timerOwner has the methods of an executor that its timers call.
+type timerOwner interface {
 	mutex() *sync.Mutex // which guards the timer
 	stopTimer(t *Timer) bool
 	resetTimer(t *Timer, delay time.Duration) bool
@@ -149,7 +149,7 @@ func (e *Executor) stopTimer(t *Timer) bool {
 }
 
 // mutex returns the mutex that guards t.
-func (t *Timer) mutex() *sync.Mutex { return t.home.keeper.mutex() }
+func (t *Timer) mutex() *sync.Mutex { return t.home.timerOwner.mutex() }
 
 // Deadline returns when the next run of the body is due, or, during a run, when that run
 // was due. After the end it returns when the last run was due, or the zero Time if none

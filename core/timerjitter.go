@@ -50,8 +50,9 @@ type jitter struct {
 	source rand.Source
 }
 
-// drawJitter returns the delay of the next run of a timer with the given period, which is as in
-// Timer. It calls the user's source, so the executor's mutex must not be held.
+// drawJitter returns the delay of the next run of a timer. period has the meaning of
+// Timer.period: negative for a fixed delay. drawJitter calls the user's source, so the executor's
+// mutex must not be held.
 func (s *setup) drawJitter(period time.Duration) time.Duration {
 	j := s.cfg.jitter
 	if j == nil {

@@ -19,7 +19,7 @@ import "time"
 // RunTimersUntilTimeout, until admission closes, it moves a run if both its old and its new
 // deadline are before the timeout.
 func (t *Timer) Reset(delay time.Duration) bool {
-	return t.home.keeper.resetTimer(t, max(delay, 0))
+	return t.home.timerOwner.resetTimer(t, max(delay, 0))
 }
 
 // resetTimer implements Timer.Reset.
@@ -56,7 +56,7 @@ func (e *Executor) moveTimer(t *Timer, grid, at int64) (wake, moved bool) {
 		e.heap.remove(t)
 		e.heap.push(t)
 	default:
-		in.list(t)
+		in.addChanged(t)
 		e.hasNews()
 	}
 	return e.asleep && at < in.sleepUntil, true
@@ -81,9 +81,9 @@ func (t *Timer) mayMove(at, horizon int64) bool {
 	return false
 }
 
-// list adds t, a timer of the heap, to the cancelled and moved timers that the loop has yet
+// addChanged adds t, a timer of the heap, to the cancelled and moved timers that the loop has yet
 // to handle. Requires mu.
-func (in *timerInbox) list(t *Timer) {
+func (in *timerInbox) addChanged(t *Timer) {
 	t.place = placeChanged
 	t.next, in.changed = in.changed, t
 }

@@ -28,7 +28,7 @@ type timerCounts struct {
 	pending   int64
 	runs      int64 // bodies run
 	ended     int64 // timers that ended with nil or an error other than ErrCancelled
-	dropped   int64 // timers that ended with ErrCancelled
+	cancelled int64 // timers that ended with ErrCancelled
 }
 
 // addTimer accepts t, and reports whether the loop has to be woken: only if t is
@@ -36,7 +36,8 @@ type timerCounts struct {
 func (e *Executor) addTimer(t *Timer) (wake bool) {
 	in := &e.timers
 	in.accept(t)
-	// Not only by the horizon: a timer due at the instant of the shutdown call is not beyond it.
+	// A test of the horizon alone would let a timer run that is scheduled after the shutdown
+	// call and due at the instant of that call.
 	tooLate := e.shutdown.called && e.cfg.timers != RunTimersUntilTimeout
 	if tooLate || t.at > in.horizon {
 		e.endTimer(t, ErrCancelled)
@@ -129,7 +130,7 @@ func (e *Executor) cancelTimer(t *Timer) (wake, cancelled bool) {
 		in.inHeap = e.heap.len()
 	default:
 		if t.place != placeChanged {
-			in.list(t)
+			in.addChanged(t)
 		}
 		in.nCancelled++
 		e.hasNews()
@@ -159,7 +160,7 @@ func (c *timerCounts) end(t *Timer, err error) {
 		c.ended++
 		return
 	}
-	c.dropped++
+	c.cancelled++
 }
 
 // endOf returns a pointer to err. It allocates only after a panic: with &err instead of

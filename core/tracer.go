@@ -120,7 +120,7 @@ type Event struct {
 	Outcome   Outcome
 	Accepted  bool          // Admit
 	From, To  State         // State; Park: To is the state that the loop has acted on
-	Reason    error         // State, from Shutdown on: the cause of the close; RegistrationClosed: the cause of the end
+	Reason    error         // State, from Shutdown on: why admission closed; RegistrationClosed: the cause of the end
 	Goroutine int64         // id of the goroutine of the event
 	Until     time.Duration // Park: sleeps no longer than this; negative: no limit
 	NextTimer time.Duration // Park: earliest deadline known; negative: none

@@ -21,9 +21,9 @@ type Calls struct {
 	CreateEvent func() (int, error)
 }
 
-// System returns the calls of the kernel. Each call is repeated when a signal interrupts
-// it. Calls that cannot block do not notify the Go scheduler, which would cost more than
-// the call itself.
+// System returns the calls of the kernel. Control, Poll and SetTimer, which cannot block and are
+// made often, do not notify the Go scheduler: that would cost more than the call itself. Poll and
+// Wait are repeated when a signal interrupts them.
 func System() Calls {
 	return Calls{
 		Create:  func() (int, error) { return unix.EpollCreate1(unix.EPOLL_CLOEXEC) },

@@ -23,19 +23,19 @@ import (
 //  1. Wakers set only deadlines in the past, and only after they have moved sleep from
 //     asleep to notified. The loop sets other deadlines only while awake. So between the
 //     announcement of the sleep and its end, no goroutine overwrites a deadline in the
-//     past. (A waker that sets a deadline in the future, to arm a timer, can lose a
+//     past. (If a waker also set deadlines in the future, to arm a timer, it could lose a
 //     wake-up: the runtime keeps only the newest deadline.)
 //  2. The loop resets the deadline before it announces the sleep. A reset after the
 //     announcement could erase the wake-up of a goroutine that has seen it.
 //  3. A park follows a poll of the set that found nothing, within the same Read: the
-//     runtime forgets older edges at the beginning of a Read and remembers later ones. A
-//     park without that poll loses edges, unless the set is empty. Emptiness, too, must
-//     be tested within the Read, by a counter that is incremented before a descriptor is
-//     added.
-//  4. A return of Wait only means that the loop has to look for work. The deadline of a
-//     slow waker may take effect in a later sleep. If it has passed already, Read
-//     returns without a poll. So under a stream of wake-ups, Wait polls after a fixed
-//     number of such returns.
+//     runtime forgets older edges at the beginning of a Read and remembers later ones. The
+//     poll may be left out only if the set is empty. The test for that must be within the
+//     Read, too: watched is incremented before a descriptor is added, so if the test misses
+//     a descriptor, that descriptor is added later and its edge is remembered.
+//  4. A return of Wait only means that the loop has to look for work. A slow waker may set
+//     its deadline only before or during a later sleep. A Read that begins with a deadline
+//     in the past returns without a poll. So under a stream of wake-ups, Wait polls after a
+//     fixed number of such returns.
 type NetpollPoller struct {
 	set
 
@@ -47,15 +47,15 @@ type NetpollPoller struct {
 	spins atomic.Int64
 
 	// Loop only.
-	raw        syscall.RawConn
-	ready      func(uintptr) bool // collectThenPark, bound once: no allocation per park
-	collectErr error
-	first      bool // the next call of ready is the first in this Read
-	timed      bool // this sleep has a deadline
-	dirty      bool // the file's deadline is in the past, or a waker may still set it so
-	skipped    int  // calls of Wait that have begun since the last poll
-	spin       spinner
-	yield      yieldBackoff
+	raw            syscall.RawConn
+	ready          func(uintptr) bool // collectThenPark, bound once: no allocation per park
+	collectErr     error
+	first          bool // the next call of ready is the first in this Read
+	timed          bool // this sleep has a deadline
+	dirty          bool // the file's deadline is in the past, or a waker may still set it so
+	waitsSincePoll int  // calls of Wait that have begun since the last poll
+	spin           spinner
+	yield          yieldBackoff
 }
 
 // States of sleep. Only the loop moves it to awake, and from awake to asleep; wakers move
@@ -141,7 +141,7 @@ func (p *NetpollPoller) taken() bool {
 // Wait implements core.Poller.
 func (p *NetpollPoller) Wait(until poll.Deadline) error {
 	p.events = p.events[:0]
-	p.skipped++ // collect resets it: each return without a poll counts
+	p.waitsSincePoll++ // collect resets it
 	found, err := p.beforeParking(until)
 	if found || err != nil {
 		p.spins.Add(1)
@@ -162,7 +162,7 @@ func (p *NetpollPoller) Wait(until poll.Deadline) error {
 		p.dirty = true
 		return nil
 	default:
-		return err // the file is closed: poll.ErrFileClosing, which is not os.ErrClosed here
+		return err // the file is closed: ErrFileClosing of Go's internal/poll, which a RawConn does not convert to os.ErrClosed
 	}
 }
 
@@ -170,7 +170,7 @@ func (p *NetpollPoller) Wait(until poll.Deadline) error {
 // require, and reports whether it found an event or a wake-up. If it found none, the sleep is
 // announced and the caller must park.
 func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err error) {
-	if p.skipped > poll.BusyTurns {
+	if p.waitsSincePoll > poll.BusyTurns {
 		if found, err := p.collect(); found || err != nil {
 			return found, err
 		}
@@ -225,14 +225,14 @@ func (p *NetpollPoller) collectThenPark(uintptr) bool {
 	return found || err != nil
 }
 
-// collect calls set.collect, and resets skipped.
+// collect calls set.collect, and resets waitsSincePoll.
 func (p *NetpollPoller) collect() (bool, error) {
-	p.skipped = 0
+	p.waitsSincePoll = 0
 	return p.set.collect()
 }
 
 // Polled implements poll.PollTracker.
-func (p *NetpollPoller) Polled() bool { return p.skipped == 0 }
+func (p *NetpollPoller) Polled() bool { return p.waitsSincePoll == 0 }
 
 // Poll implements core.IOPoller.
 func (p *NetpollPoller) Poll() error {

@@ -42,7 +42,7 @@ const (
 
 const (
 	firstEvents = 16
-	MostEvents  = 1024 // of one poll: they bring the work of one turn
+	MostEvents  = 1024 // the most events that one poll collects, and so the most handlers that one turn calls
 )
 
 // openSet makes an epoll instance. The caller must close its descriptor.

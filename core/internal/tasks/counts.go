@@ -42,8 +42,8 @@ type Counts struct {
 	Running                  bool
 }
 
-// Counts returns a consistent snapshot. The lock is held, so that the loop cannot take a
-// new batch between the two reads.
+// Counts returns a consistent snapshot. The lock must be held: otherwise the loop could take a new
+// batch between the read of progress and that of ran and cancelled.
 func (q *Queue) Counts() Counts {
 	p := progress(q.progress.Load())
 	return Counts{

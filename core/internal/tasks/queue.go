@@ -79,12 +79,12 @@ func (q *Queue) Next() func() {
 	return task
 }
 
-// End publishes how the task that Next returned has ended. goesOn says that the next task
+// End publishes how the task that Next returned has ended. nextBegins says that the next task
 // begins in the same instant; otherwise, or if no task is left, none is running. Loop
 // only.
-func (q *Queue) End(how Ending, goesOn bool) {
+func (q *Queue) End(how Ending, nextBegins bool) {
 	p := q.mark + progress(how) - oneLeft
-	if !goesOn || p&progressMask == 0 {
+	if !nextBegins || p&progressMask == 0 {
 		p &^= running
 	}
 	q.mark = p

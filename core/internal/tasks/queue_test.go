@@ -49,16 +49,16 @@ func TestTaskQueueBehavesLikeASlice(t *testing.T) {
 				if !isRunning {
 					t.Skip("none is running")
 				}
-				goesOn := rapid.Bool().Draw(t, "goes on")
+				nextBegins := rapid.Bool().Draw(t, "goes on")
 				if rapid.Bool().Draw(t, "cancelled") {
-					q.End(Cancelled, goesOn)
+					q.End(Cancelled, nextBegins)
 					cancelled++
 				} else {
-					q.End(Ran, goesOn)
+					q.End(Ran, nextBegins)
 					ran++
 				}
 				oracle, inHand = oracle[1:], inHand-1
-				if isRunning = goesOn && inHand > 0; isRunning {
+				if isRunning = nextBegins && inHand > 0; isRunning {
 					q.Next()()
 				}
 			},

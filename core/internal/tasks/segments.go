@@ -1,8 +1,8 @@
 package tasks
 
 // SegmentSize is the number of tasks in one segment of a queue: large enough that taking
-// a segment costs little per task, small enough that its counts fit the fields of
-// progress. A segment's slots are whole cache lines.
+// a segment costs little per task, small enough that its counts fit the fields of progress. The
+// slots take the space of 32 cache lines.
 const SegmentSize = 256
 
 // maxFreeSegments is how many spent segments a queue keeps for reuse. Other segments of a

@@ -1,4 +1,4 @@
-// Package transport has what core/tcp and core/blocking share: the errors of a closed
-// channel, a handler that does nothing, how options are applied, and how a failure is
-// logged.
+// Package transport contains code that core, core/tcp and core/blocking share: the errors of a
+// closed channel, a handler that does nothing, the application of options, and the log of a
+// failure.
 package transport
