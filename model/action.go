@@ -24,7 +24,7 @@ const (
 	StepEnd        // Body ends, see Outcome
 	StepDiscard    // the loop drops a queued task that was cancelled, and counts the task (G20)
 	StepTimerDies  // a timer ends with ErrCancelled by the timer policy
-	StepCloseFD    // the loop closes a plain registration: at a shutdown, or because it is lost
+	StepCloseFD    // the loop ends a plain registration: at a shutdown, or because it is lost; it closes no descriptor
 	StepNotified   // the owner of a registration is notified that it has ended (G3)
 	StepLoopCloses // the loop closes admission: drained and quiet (G10)
 	StepDone       // Done is closed (G15)
@@ -32,8 +32,8 @@ const (
 	numKinds
 )
 
-// Body names one user function: the call that submits it, and a number that the
-// writer of the trace chooses. Within a kind, a number is used for one submission only.
+// Body identifies one function of the user, by the kind of call that submits it and by a number
+// that the writer of the trace chooses. Within a kind, a number is used for one submission only.
 type Body struct {
 	Kind Op // TaskBody, TailBody, TimerBody, HookBody, FDBody, ChannelBody; or NoBody
 	ID   int
@@ -51,7 +51,8 @@ func TimerNo(id int) Body { return Body{TimerBody, id} }
 // HookNo returns the Body of shutdown hook id.
 func HookNo(id int) Body { return Body{HookBody, id} }
 
-// FD returns the Body of plain registration id.
+// FD returns the Body of plain registration id, which is a number like that of a task, and not a
+// descriptor.
 func FD(id int) Body { return Body{FDBody, id} }
 
 // Channel returns the Body of channel id.
@@ -110,14 +111,14 @@ func (set kindSet) String() string {
 }
 
 var (
-	submits      = kinds(OpExecute, OpExecuteLazy, OpAfterIteration)
-	admitting    = submits | kinds(OpSchedule, OpAddHook, OpRegister)
-	shutdowns    = kinds(OpShutdownGracefully, OpShutdown)
-	calls        = admitting | shutdowns | kinds(OpCancel, OpReset, OpRemoveHook, OpState, OpEnd)
-	surroundings = kinds(StepStartOK, StepStartFail, StepLoopFails, StepQuietElapses, StepTimeoutFires, StepLost)
-	failures     = kinds(StepStartFail, StepLoopFails, StepLost)
-	loopSteps    = kinds(StepBegin, StepEnd, StepDiscard, StepTimerDies, StepCloseFD, StepNotified, StepLoopCloses, StepDone)
-	everyKind    = calls | surroundings | loopSteps
+	taskCalls        = kinds(OpExecute, OpExecuteLazy, OpAfterIteration)
+	submissions      = taskCalls | kinds(OpSchedule, OpAddHook, OpRegister)
+	shutdowns        = kinds(OpShutdownGracefully, OpShutdown)
+	calls            = submissions | shutdowns | kinds(OpCancel, OpReset, OpRemoveHook, OpState, OpEnd)
+	environmentSteps = kinds(StepStartOK, StepStartFail, StepLoopFails, StepQuietElapses, StepTimeoutFires, StepLost)
+	failures         = kinds(StepStartFail, StepLoopFails, StepLost)
+	loopSteps        = kinds(StepBegin, StepEnd, StepDiscard, StepTimerDies, StepCloseFD, StepNotified, StepLoopCloses, StepDone)
+	everyKind        = calls | environmentSteps | loopSteps
 )
 
 // IsCall reports whether a is a call by a user, not a step of the executor or of its

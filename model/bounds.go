@@ -3,9 +3,10 @@ package model
 // Bounds limits the kinds and numbers of actions that [Enabled] and [Explore] consider.
 //
 // Two reductions keep the number of states small without hiding a violation. First, a call
-// is one step, and the model does not record its producer. So every order in which Producers
-// producers may make Tasks calls each is the same sequence of Producers*Tasks submissions,
-// numbered in order.
+// is one step, and the model does not record its producer. However the calls of several
+// producers interleave, the model sees one sequence of submissions. So it explores only the
+// sequence of Producers*Tasks submissions, numbered in order.
+//
 // Second, the ledger is ordered by kind, so it does not record whether a task or a hook
 // was submitted first; no rule or invariant depends on this order.
 type Bounds struct {
@@ -15,7 +16,8 @@ type Bounds struct {
 	Timers, Periodic int // one-shot and periodic timers
 	Hooks            int
 	FDs, Channels    int  // registrations: plain ones and channels
-	Quiet, Timeout   bool // ShutdownGracefully also with quiet > 0 and timeout > 0
+	Timeout          bool // ShutdownGracefully also with timeout > 0
+	Quiet            bool // ShutdownGracefully also with quiet > 0, which needs a timeout > 0
 	Graceful         bool // ShutdownGracefully is called
 	Shutdown         bool // Shutdown is called
 	InBody           bool // calls are also made inside bodies
@@ -41,7 +43,8 @@ func DefaultBounds() Bounds {
 // ChannelBounds returns the bounds for registrations: a plain registration, a channel
 // and a task, with every way to shut down and to lose a registration. An exploration of both
 // ChannelBounds and [DefaultBounds] at once would find no further violation: the rules for
-// registrations depend only on the phase and on whether a body runs.
+// registrations depend only on the registration, the phase, the parameters of the shutdown, and
+// on whether a body runs.
 func ChannelBounds(p DrainPolicy) Bounds {
 	return Bounds{
 		Config: Config{Drain: p}, Producers: 1, Tasks: 1, FDs: 1, Channels: 1,

@@ -4,8 +4,8 @@ import "slices"
 
 // Conditions that several rules share, or that need an explanation.
 
-// mayAddLastHook reports whether the action is a call after the close, made inside a hook that
-// was accepted before the close. Such a call may add a hook (G6).
+// mayAddLastHook reports whether the action is a call after admission has closed, made inside a
+// hook that was accepted before. Such a call may add a hook (G6).
 func mayAddLastHook(s *State, a *Action) bool {
 	return s.Phase == Shutdown && a.From == Loop && s.Running.Kind == HookBody && !s.LastHook
 }
@@ -69,20 +69,20 @@ func waiting(s *State, b Body) bool {
 // endedRegistration reports whether b is a registration that has ended.
 func endedRegistration(s *State, b Body) bool {
 	r := s.record(b)
-	return b.registers() && r != nil && !r.Refused && s.open(b) == nil
+	return b.registers() && r != nil && !r.Refused && s.openReg(b) == nil
 }
 
-// mayDrain reports whether the shutdown may request the drain of channel b. It has not
-// yet done so. The request may follow the close, but must precede the abort.
+// mayDrain reports whether the shutdown may request the drain of channel b, which it may do only
+// once. The request may come after admission has closed, but must precede the abort.
 func mayDrain(s *State, b Body) bool {
-	r := s.open(b)
+	r := s.openReg(b)
 	return r != nil && b.Kind == ChannelBody && r.Asked == Ready &&
 		s.Drain == DrainChannels && s.Timeout && s.Phase >= ShuttingDown
 }
 
 // mayAbort reports whether b is a channel that must end now and whose abort has not begun.
 func mayAbort(s *State, b Body) bool {
-	r := s.open(b)
+	r := s.openReg(b)
 	return r != nil && b.Kind == ChannelBody && r.Asked != Abort && (r.Lost || s.Phase >= abortsFrom(s))
 }
 
@@ -94,9 +94,9 @@ func abortsFrom(s *State) Phase {
 	return Shutdown
 }
 
-// mayCloseFD reports whether b is a plain registration that the loop must close.
+// mayCloseFD reports whether b is a plain registration that the loop must end.
 func mayCloseFD(s *State, b Body) bool {
-	r := s.open(b)
+	r := s.openReg(b)
 	return r != nil && b.Kind == FDBody && (r.Lost || s.Phase >= ShuttingDown)
 }
 
@@ -114,8 +114,8 @@ func headOfQueue(s *State, b Body) bool {
 	return true
 }
 
-// later reports whether b is not a hook and was accepted after the first shutdown call.
-// For tasks and tail tasks the answer is exact only if no marked one is queued.
+// later reports whether b is a task, tail task or timer that was accepted after the first shutdown
+// call. For tasks and tail tasks the answer is exact only if no marked one is queued.
 func later(s *State, b Body) bool {
 	switch b.Kind {
 	case TaskBody:

@@ -20,10 +20,10 @@
 // # What is modelled
 //
 // The model covers the order of events in G1 to G8, G10, G11, G14 to G17, G19 and G20, and,
-// for registrations and channels, in G22 and G23. Of G18 it covers that every call is legal
-// inside a body. The rules in rules.go define which actions are allowed, and the effects in
-// effects.go how an action changes the state. The invariants must hold in every state, and
-// do not use the rules. Start with phase.go, then state.go.
+// for registrations and channels, in G22 and G23. Of G18 it covers that Execute, Shutdown and
+// State are legal inside a body. The rules in rules.go define which actions are allowed, and the
+// effects in effects.go how an action changes the state. The invariants must hold in every state,
+// and do not use the rules. Start with phase.go, then state.go.
 //
 // # What is not
 //

@@ -190,8 +190,8 @@ func startOK(s *State, a *Action) {
 	}
 }
 
-// startFail leaves no accepted work behind. During a shutdown it also terminates the
-// executor, because no other start follows (G17).
+// startFail has no accepted work to drop: nothing is accepted before the loop exists. During a
+// shutdown it also terminates the executor, because no other start follows (G17).
 func startFail(s *State, a *Action) {
 	s.StartFailed = true
 	s.QuietElapsed = false

@@ -28,7 +28,7 @@ func ExampleSimulate() {
 	fmt.Println(not.Guarantee, not.Sentence)
 	fmt.Println(not.Nearest[0])
 	// Output:
-	// G3 an accepted task runs before done
+	// G3 an accepted task runs before Done is closed
 	// begin task 1
 }
 

@@ -28,7 +28,7 @@ type Result struct {
 
 // Explore visits every state that is reachable within b, breadth first. It checks the
 // invariants on each state and each step, that pending work can always proceed, and that
-// after a shutdown call done stays reachable without a further call, except End of an
+// after a shutdown call termination stays reachable without a further call, except End of an
 // aborted channel. It returns when it has visited every state, has found a violation, or is
 // stopped by o. It is safe for concurrent use.
 func Explore(b Bounds, o Options) Result { return standard.explore(b, o) }
@@ -54,7 +54,7 @@ type explorer struct {
 	next    []int32
 	later   []State
 	taken   [numKinds]int
-	back    []edge // steps that must happen (see happens), for doneReachable
+	back    []edge // steps that must happen (see mustHappen), for doneReachable
 	actions []Action
 	must    []Action
 	key     []byte
@@ -123,13 +123,13 @@ func (e *explorer) expand(at int32, s *State) bool {
 			if !e.visit(t, at, a) {
 				return false
 			}
-			if to := e.index[string(e.key)]; to != at && happens(s, &a) {
+			if to := e.index[string(e.key)]; to != at && mustHappen(s, &a) {
 				progress = true
 				e.back = append(e.back, edge{at, to})
 			}
 		}
 	}
-	if owes(s) && !progress {
+	if mustProceed(s) && !progress {
 		return e.fail(at, Action{}, &Violation{Guarantee: "G3", Sentence: "pending work can proceed", Detail: "nothing can happen without a call", State: *s})
 	}
 	return true
@@ -182,10 +182,10 @@ func (e *explorer) fail(at int32, a Action, v *Violation) bool {
 	return false
 }
 
-// happens reports whether a must eventually occur if it stays enabled. Calls and failures
+// mustHappen reports whether a must eventually occur if it stays enabled. Calls and failures
 // need not occur, with one exception: an aborted channel must call End. A draining channel
 // need not: the deadline may end the drain.
-func happens(s *State, a *Action) bool {
+func mustHappen(s *State, a *Action) bool {
 	if a.Kind == OpEnd {
 		r := s.reg(a.Body)
 		return r != nil && r.Asked == Abort && !r.Closed
@@ -193,9 +193,9 @@ func happens(s *State, a *Action) bool {
 	return !a.IsCall() && !failures.has(a.Kind)
 }
 
-// owes reports whether the executor must proceed by itself: a shutdown was called, or
+// mustProceed reports whether the executor must proceed by itself: a shutdown was called, or
 // accepted work is pending.
-func owes(s *State) bool {
+func mustProceed(s *State) bool {
 	if s.Phase >= ShuttingDown {
 		return s.Phase < Terminated
 	}

@@ -13,7 +13,7 @@ func (e *explorer) path(at int32) []Action {
 }
 
 // doneReachable checks that every state after a shutdown call leads to a terminated
-// state by steps that must happen (see happens). It walks these steps backwards from the
+// state by steps that must happen (see mustHappen). It walks these steps backwards from the
 // terminated states.
 func (e *explorer) doneReachable() bool {
 	into := make([]int32, len(e.nodes)+1) // after the summation, from[into[n]:into[n+1]] are the sources of the edges into n

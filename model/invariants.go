@@ -3,8 +3,8 @@ package model
 import "fmt"
 
 // There are invariants of states, of steps, and of the actions that must be possible in a
-// state. They use the ledger and the counters, not the rules, so a wrong rule contradicts
-// an invariant.
+// state. They do not use the rules, so a wrong rule contradicts an invariant. They share only
+// simple predicates with the rules, such as waiting, doomed and timerToRun.
 
 // invariant is a sentence about one state. Its check returns what is wrong, or "".
 type invariant struct {
@@ -35,7 +35,7 @@ var invariants = [...]invariant{
 			return !r.Refused && !r.Ran && !r.Cancelled && !r.Inside && !waiting(s, r.Body)
 		})
 	}},
-	{"G3", "every accepted body has ended at done", func(s *State) string {
+	{"G3", "every accepted body has ended when Done is closed", func(s *State) string {
 		return s.find(func(r *Record) bool {
 			return s.Phase == Terminated && !r.Refused && (!r.Ran && !r.Cancelled || r.Inside)
 		})
@@ -58,7 +58,7 @@ var invariants = [...]invariant{
 	{"G8", "a one-shot is cancelled or runs, never both", func(s *State) string {
 		return s.find(func(r *Record) bool { return r.Cancelled && r.Begun > 0 && !r.Periodic && r.Kind != HookBody })
 	}},
-	{"G10", "the quiet period is over only in a shutdown with a quiet period, and not while a body runs that restarts the quiet period", func(s *State) string {
+	{"G10", "the quiet period can be over only in the phase ShuttingDown, if quiet > 0, and while no task, timer or hook runs", func(s *State) string {
 		return when(s.QuietElapsed && (s.Phase != ShuttingDown || !s.Quiet || s.restarts()), "over")
 	}},
 	{"G16", "the quiet period fits into the timeout", func(s *State) string {

@@ -33,11 +33,11 @@ var canInvariants = [...]canInvariant{
 		}
 		return to
 	}},
-	{"G5", "an open executor accepts, a closed one refuses", func(s *State, to []Action) []Action {
+	{"G5", "an open executor can accept, and a closed one can refuse", func(s *State, to []Action) []Action {
 		accept := s.Up && s.Phase < Shutdown
 		for _, a := range s.freshCalls() {
 			switch {
-			case submits.has(a.Kind) && accept && s.full():
+			case taskCalls.has(a.Kind) && accept && s.full():
 				a.Outcome = RefusedQueueFull
 			case accept:
 				a.Outcome = Accepted
@@ -85,7 +85,7 @@ var canInvariants = [...]canInvariant{
 		}
 		return to
 	}},
-	{"G10", "once the executor is drained and the quiet period is over, the loop can close", func(s *State, to []Action) []Action {
+	{"G10", "once the executor is drained and the quiet period is over, the loop can close admission", func(s *State, to []Action) []Action {
 		idle := s.queued() == 0 && len(s.Hooks) == 0 && s.Running.Kind == NoBody && !timerToRun(s) && len(s.Regs) == 0
 		if s.Up && s.Phase == ShuttingDown && idle && (s.QuietElapsed || !s.Quiet) {
 			to = append(to, Action{Kind: StepLoopCloses})
@@ -112,7 +112,7 @@ var canInvariants = [...]canInvariant{
 		}
 		return to
 	}},
-	{"G15", "when nothing is left after the close, done can come", func(s *State, to []Action) []Action {
+	{"G15", "when admission has closed and nothing is left, Done can be closed", func(s *State, to []Action) []Action {
 		if s.Up && s.Phase == Shutdown && s.queued() == 0 && len(s.Hooks) == 0 && s.Running.Kind == NoBody && len(s.Timers) == 0 && len(s.Regs) == 0 {
 			to = append(to, Action{Kind: StepDone})
 		}
@@ -144,7 +144,7 @@ var canInvariants = [...]canInvariant{
 		}
 		return to
 	}},
-	{"G22", "a shutdown closes each registration, and its owner can be notified", func(s *State, to []Action) []Action {
+	{"G22", "a shutdown can end each plain registration, and the owner of an ended registration can be notified", func(s *State, to []Action) []Action {
 		for i := range s.Ledger {
 			r := &s.Ledger[i]
 			switch {
@@ -157,7 +157,7 @@ var canInvariants = [...]canInvariant{
 		}
 		return to
 	}},
-	{"G23", "a graceful shutdown drains channels, and the close aborts the remaining ones", func(s *State, to []Action) []Action {
+	{"G23", "a graceful shutdown can drain channels, and after admission has closed it can abort the remaining ones", func(s *State, to []Action) []Action {
 		for i := range s.Ledger {
 			r := &s.Ledger[i]
 			switch drains := s.Drain == DrainChannels; {
@@ -170,7 +170,7 @@ var canInvariants = [...]canInvariant{
 		}
 		return to
 	}},
-	{"G18", "every call is legal from a body", func(s *State, to []Action) []Action {
+	{"G18", "Execute, Shutdown and State are legal from a body", func(s *State, to []Action) []Action {
 		if s.Running.Kind == NoBody {
 			return to
 		}

@@ -26,11 +26,11 @@ var stepInvariants = [...]stepInvariant{
 		return when(a.From == Loop && s.Running.Kind == NoBody || a.Kind == StepEnd && s.Running != a.Body, "running: %v", s.Running)
 	}},
 	{"G3", "a refused call changes nothing but the count of refusals", func(s *State, a *Action, t *State) string {
-		return when(admitting.has(a.Kind) && a.Outcome.IsRefusal() && !sameWork(s, t), "changed")
+		return when(submissions.has(a.Kind) && a.Outcome.IsRefusal() && !sameWork(s, t), "changed")
 	}},
 	{"G3", "an accepted body waits after the call, a refused one does not", func(s *State, a *Action, t *State) string {
 		r := t.record(a.Body)
-		return when(admitting.has(a.Kind) && (r == nil || r.Refused != (a.Outcome.IsRefusal()) || r.Refused == waiting(t, a.Body)), "%v", a)
+		return when(submissions.has(a.Kind) && (r == nil || r.Refused != (a.Outcome.IsRefusal()) || r.Refused == waiting(t, a.Body)), "%v", a)
 	}},
 	{"G3", "only a cancelled task is dropped", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == StepDiscard && !s.cancelled(a.Body), "not cancelled")
@@ -42,12 +42,12 @@ var stepInvariants = [...]stepInvariant{
 		return s.findBefore(a.Body)
 	}},
 	{"G5", "after the close nothing is accepted, and before it refusals give the true reason", func(s *State, a *Action, t *State) string {
-		if !admitting.has(a.Kind) || a.Kind == OpAddHook && s.Phase >= Shutdown {
+		if !submissions.has(a.Kind) || a.Kind == OpAddHook && s.Phase >= Shutdown {
 			return ""
 		}
 		dishonest := a.Outcome == Accepted && s.Phase >= Shutdown ||
 			a.Outcome == RefusedClosed && s.Phase < Shutdown ||
-			a.Outcome == RefusedQueueFull && (!s.full() || s.Phase >= Shutdown || !submits.has(a.Kind)) ||
+			a.Outcome == RefusedQueueFull && (!s.full() || s.Phase >= Shutdown || !taskCalls.has(a.Kind)) ||
 			a.Outcome == RefusedStartFailed && !s.StartFailed
 		return when(dishonest, "in %v", s.Phase)
 	}},
@@ -105,7 +105,7 @@ var stepInvariants = [...]stepInvariant{
 	{"G7", "a periodic timer ends if its body does not return", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == StepEnd && a.Outcome != Normal && a.Body.Kind == TimerBody && t.timer(a.Body.ID) != nil, "still there")
 	}},
-	{"G7", "the quiet period waits for timers that will run", func(s *State, a *Action, t *State) string {
+	{"G7", "the loop closes admission only when no timer is left that will run", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == StepLoopCloses && slices.ContainsFunc(s.Timers, func(t Timer) bool { return t.Status != TimerDoomed }), "one is left")
 	}},
 	{"G8", "a successful Cancel or remove is recorded", func(s *State, a *Action, t *State) string {
@@ -134,7 +134,7 @@ var stepInvariants = [...]stepInvariant{
 	{"G8", "Reset neither ends a timer nor begins one", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == OpReset && !sameWork(s, t), "changed")
 	}},
-	{"G10", "the loop closes when everything accepted has ended and the quiet period is over", func(s *State, a *Action, t *State) string {
+	{"G10", "the loop closes admission only when every accepted body other than a timer has ended and the quiet period is over", func(s *State, a *Action, t *State) string {
 		if a.Kind != StepLoopCloses {
 			return ""
 		}
@@ -169,7 +169,7 @@ var stepInvariants = [...]stepInvariant{
 		}
 		return when(t.Quiet != quiet || t.Timeout != timeout, "quiet=%v timeout=%v", t.Quiet, t.Timeout)
 	}},
-	{"G17", "a failed start accepts no work, and terminates a shutdown", func(s *State, a *Action, t *State) string {
+	{"G17", "a failed start accepts no work, and during a shutdown it terminates the executor", func(s *State, a *Action, t *State) string {
 		failed := a.Kind == StepStartFail || shutdowns.has(a.Kind) && a.Outcome.IsRefusal()
 		ended := s.Phase >= ShuttingDown || a.Kind != StepStartFail
 		return when(failed && (!sameWork(s, t) || t.Up || !t.StartFailed || ended != (t.Phase == Terminated)), "%v", t.Phase)
@@ -192,12 +192,12 @@ var registrationInvariants = [...]stepInvariant{
 		r := s.record(a.Body)
 		return when(a.Kind == StepNotified && (r == nil || !r.Closed || r.Ran || !t.record(a.Body).Ran), "%v", a)
 	}},
-	{"G22", "the loop closes only plain registrations, at a shutdown or because the poller lost them", func(s *State, a *Action, t *State) string {
+	{"G22", "the loop ends only plain registrations, at a shutdown or because the poller lost them", func(s *State, a *Action, t *State) string {
 		r := s.reg(a.Body)
 		legal := a.Body.Kind == FDBody && r != nil && !s.record(a.Body).Closed && (s.Phase >= ShuttingDown || r.Lost)
 		return when(a.Kind == StepCloseFD && (!legal || !t.record(a.Body).Closed), "in %v", s.Phase)
 	}},
-	{"G22", "a registration ends by being closed, and stays ended", func(s *State, a *Action, t *State) string {
+	{"G22", "a registration ends only by End or by the loop, and stays ended", func(s *State, a *Action, t *State) string {
 		if len(s.Ledger) == 0 || !s.Ledger[len(s.Ledger)-1].registers() {
 			return when(a.Kind == OpEnd, "nothing is registered")
 		}
@@ -236,7 +236,7 @@ var registrationInvariants = [...]stepInvariant{
 		time := s.Phase >= Shutdown || s.Phase == ShuttingDown && s.Drain == CloseChannels || reg != nil && reg.Lost
 		return when(r == nil || a.Body.Kind != ChannelBody || r.Aborts > 0 || !time || t.record(a.Body).Aborts != 1, "in %v", s.Phase)
 	}},
-	{"G23", "the loop closes and is done only after every registration has ended and its owner was notified", func(s *State, a *Action, t *State) string {
+	{"G23", "admission and Done are closed by the loop only after every registration has ended and its owner was notified", func(s *State, a *Action, t *State) string {
 		if a.Kind != StepLoopCloses && a.Kind != StepDone {
 			return ""
 		}
@@ -244,8 +244,8 @@ var registrationInvariants = [...]stepInvariant{
 	}},
 }
 
-// findBefore returns the name of an accepted body of b's kind that was submitted before
-// b and has neither begun nor been cancelled.
+// findBefore returns a text that names an accepted body of b's kind that was submitted before b
+// and has neither begun nor been cancelled, or "".
 func (s *State) findBefore(b Body) string {
 	for i := range s.Ledger {
 		r := &s.Ledger[i]

@@ -54,10 +54,10 @@ var registrationMutants = []mutant{
 		r := s.reg(a.Body)
 		return r != nil && r.Asked != Abort && s.Phase >= ShuttingDown
 	})},
-	{"the owner closes", "channels too", orElse("the owner closes", func(s *State, a *Action) bool {
-		return s.open(a.Body) != nil && s.Phase >= ShuttingDown
+	{"loop ends plain registrations", "channels too", orElse("loop ends plain registrations", func(s *State, a *Action) bool {
+		return s.openReg(a.Body) != nil && s.Phase >= ShuttingDown
 	})},
-	{"the owner closes", "a lost one is left deaf (R196)", also("the owner closes", func(s *State, a *Action) bool {
+	{"loop ends plain registrations", "a lost one is left deaf (R196)", also("loop ends plain registrations", func(s *State, a *Action) bool {
 		return s.Phase >= Shutdown
 	})},
 	{"notified of the end", "before the end", orElse("notified of the end", func(s *State, a *Action) bool { return s.reg(a.Body) != nil })},

@@ -6,7 +6,7 @@ import "fmt"
 type move struct {
 	from, to Phase
 	by       kindSet
-	who      string
+	reason   string
 }
 
 // moves is the whole of G1. No other move is possible. A failed start that ends the executor

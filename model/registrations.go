@@ -15,7 +15,7 @@ func register(s *State, a *Action) {
 
 // unregister ends a registration. Any caller may end it. A second call changes nothing.
 func unregister(s *State, a *Action) {
-	if r := s.open(a.Body); r != nil {
+	if r := s.openReg(a.Body); r != nil {
 		r.Closed = true
 		s.entry(a.Body).Closed = true
 	}
@@ -29,7 +29,7 @@ func notified(s *State, a *Action) {
 
 // lost marks a registration that could not be moved into the rebuilt poller.
 func lost(s *State, a *Action) {
-	if r := s.open(a.Body); r != nil {
+	if r := s.openReg(a.Body); r != nil {
 		r.Lost = true
 	}
 }

@@ -29,9 +29,9 @@ func NewSimulation(c Config, hidden []Op) *Simulation {
 	return &Simulation{set: []State{New(c)}, hidden: set, lazy: set&^deferrable == 0}
 }
 
-// Set returns the possible states after the actions so far. It is never empty. If no
-// other steps than those of [DefaultHidden] are hidden, Set omits states that are reached
-// only by hidden steps after the last action.
+// Set returns the possible states after the actions so far. It is never empty. It omits states
+// that are reached only by hidden steps after the last action. If only steps of [DefaultHidden]
+// are hidden, it also omits states that are reached by hidden steps which no action needed.
 func (sim *Simulation) Set() []State {
 	set := make([]State, len(sim.set))
 	for i := range sim.set {
@@ -54,9 +54,9 @@ func (sim *Simulation) Allows(a Action) bool {
 	return slices.ContainsFunc(sim.set, func(s State) bool { return standard.allows(&s, a) })
 }
 
-// deferrable contains the hidden steps that may be delayed until after any other action.
-// If a state allows such a step and an action, it also allows the step after the action,
-// and both orders lead to the same state, unless the action makes the step impossible.
+// deferrable contains the hidden steps that may be delayed until after any other action. If a
+// state allows such a step and an action, then either the action makes the step impossible, or
+// the step is allowed after it too and both orders lead to the same state.
 // TestHiddenStepsMayWait checks this for every state within bounds.
 var deferrable = kinds(DefaultHidden()...)
 

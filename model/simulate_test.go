@@ -16,7 +16,7 @@ func TestNotAllowed(t *testing.T) {
 		shutdown
 		done`)
 	set, at, err := Simulate(Config{}, trace)
-	equal(t, text(err), `G3 an accepted task runs before done: "done" at action 4 is not allowed `+
+	equal(t, text(err), `G3 an accepted task runs before Done is closed: "done" at action 4 is not allowed `+
 		`(model {Shutdown, closed by shutdown, queue [1], before the shutdown call 1+0, accepted 1 ran 0 cancelled 0 refused 0}); `+
 		`possible: begin task 1, loopFails`, "error")
 	equal(t, at, 3, "actions followed")

@@ -66,7 +66,8 @@ type TimerStatus uint8
 const (
 	// TimerWaiting may begin at any moment, because there is no clock.
 	TimerWaiting TimerStatus = iota
-	// TimerDue was due at the shutdown call or at the close. It must run.
+	// TimerDue was due at the shutdown call or when admission closed. It runs unless it is
+	// cancelled or the loop fails.
 	TimerDue
 	// TimerDoomed will end with ErrCancelled without another run.
 	TimerDoomed
@@ -161,8 +162,8 @@ func (s *State) reg(b Body) *Reg {
 	return nil
 }
 
-// open returns registration b, or nil once it has ended.
-func (s *State) open(b Body) *Reg {
+// openReg returns registration b, or nil once it has ended.
+func (s *State) openReg(b Body) *Reg {
 	if r := s.reg(b); r != nil && !r.Closed {
 		return r
 	}
@@ -212,6 +213,7 @@ func (s *State) cancelled(b Body) bool {
 	return r != nil && r.Cancelled
 }
 
-// restarts reports whether the running body restarts the quiet period at its end. The
-// bodies of registrations do not: a shutdown itself runs them.
+// restarts reports whether the running body restarts the quiet period at its end. The bodies of
+// registrations do not, because a shutdown itself runs them. (In core a handler that runs at the
+// shutdown call restarts it. The model has no clock, and permits both.)
 func (s *State) restarts() bool { return s.Running.Kind != NoBody && !s.Running.registers() }

@@ -180,15 +180,23 @@ func (c *poolCheck) working() (n int) {
 	return n
 }
 
+// overtaken returns the least task that waits although one submitted after it has begun, or 0.
+func (c *poolCheck) overtaken() (least int) {
+	for id, ret := range c.waiting {
+		if ret < c.last && (least == 0 || id < least) {
+			least = id
+		}
+	}
+	return least
+}
+
 // timePasses judges the moment at which time passes until the given instant.
 func (c *poolCheck) timePasses(until time.Duration, n int) *history.Violation {
 	if !c.exact || c.size == 0 {
 		return nil
 	}
-	for id, ret := range c.waiting {
-		if ret < c.last {
-			return c.violation("G4", "tasks leave the queue in the order submitted", n, "task %d waits, and a task submitted after it at #%d has begun", id, c.last)
-		}
+	if id := c.overtaken(); id != 0 {
+		return c.violation("G4", "tasks leave the queue in the order submitted", n, "task %d waits, and a task submitted after it at #%d has begun", id, c.last)
 	}
 	working := c.working()
 	if working >= c.size {
