@@ -1,47 +1,42 @@
 package netty
 
 import (
+	"fmt"
 	"math/rand/v2"
-	"slices"
+
+	"eventide/model"
 )
 
-// contract is a machine that runs a program by Eventide's guarantees. It does not use
-// core. A variant makes the choices that the guarantees leave open. A program whose
-// outcome depends on the variant proves nothing, and is not used.
+// contract runs a program on the model of package model. The model decides the answers of
+// the calls, the state, and which bodies may begin. contract adds what the model leaves
+// out: the clock, which says when timers and the quiet period are due; listeners; and
+// wake-ups, which decide when a lazy task runs. It does not use core. A variant makes the
+// choices that the model leaves open. A program whose outcome depends on the variant
+// proves nothing, and is not used.
 type contract struct {
 	*world
-	p     *Program
-	fails int
+	m     model.State
+	fails int // how many further starts fail
+	ended bool
+	early map[int]bool // hooks added before the shutdown call, by label
 
-	state    int
-	queue    []*Step // nil: a hold
-	tails    []*Step
-	timers   []*conTimer
-	hooks    []*conHook
-	dead     int // cancelled timers that are still in the loop's heap, since its last turn
-	by       map[int]*conFuture
-	byHook   map[int]*conHook
-	early    map[int]bool
-	running  bool
+	bodies  map[model.Body]*submitted
+	byLabel map[int]*submitted // the latest with a future, a timer or a hook
+	number  int                // of the latest submission; the call of a periodic body repeats its label
+
 	woken    bool
-	holds    []int // the numbers of the queued holds
-	held     int   // number of the last hold
+	dead     int // cancelled timers that are still in the loop's heap, since its last turn
+	held     int // number of the last hold
 	releases int
-	inHook   *conHook
 
-	called, closed      bool
-	quiet, timeout      int
-	calledAt, lastEnd   int
-	taskMark, tailMark  int // accepted before the shutdown call
-	accepted, begun     int // tasks
-	tailsIn, tailsBegun int
-	purgeDue            bool
-	origin, order       int
-	rng                 *rand.Rand // nil: variant 0, the fixed order
+	quiet             int
+	calledAt, lastEnd int
+	origin            int
+	rng               *rand.Rand // nil: variant 0, the fixed order
 }
 
-// variant selects the choices that the guarantees leave open: the order of a task, a due
-// timer, a tail task and a hook added during the shutdown, and the time after a shutdown
+// variant selects the choices that the model leaves open: the order of a task, a tail
+// task, a due timer and a hook added during the shutdown, and the time after a shutdown
 // call at which the timers are cancelled. 0 is a fixed order; other numbers are seeds of
 // a random order.
 type variant uint64
@@ -49,114 +44,129 @@ type variant uint64
 // variants is the number of variants of each program that are compared.
 const variants = 24
 
-type conFuture struct {
-	op        byte
-	status    status
-	running   bool
-	stopping  bool // cancelled while its body ran
+// submitted is a body that the contract has accepted.
+type submitted struct {
+	model.Body
+	step      *Step
+	status    status // of a future or a timer
 	listeners []int
+	hold      int // the number of a hold
+	deadline  int // of a timer
+	origin    int
 }
 
-type conTimer struct {
-	*conFuture
-	step            *Step
-	deadline, order int
-	origin          int
-}
-
-type conHook struct {
-	step *Step
-	late bool
+// submission returns the call of the model for a step that submits a body.
+func submission(op byte) model.Op {
+	switch {
+	case op == opTail:
+		return model.OpAfterIteration
+	case op == opHook:
+		return model.OpAddHook
+	case isTimer(op):
+		return model.OpSchedule
+	}
+	return model.OpExecute
 }
 
 func runContract(p *Program, v variant) *contract {
 	c := &contract{
-		world: newWorld(p), p: p, fails: p.Fail, origin: 1,
-		by: map[int]*conFuture{}, byHook: map[int]*conHook{}, early: map[int]bool{},
+		world: newWorld(p), fails: p.Fail, origin: 1,
+		early: map[int]bool{}, bodies: map[model.Body]*submitted{}, byLabel: map[int]*submitted{},
 	}
 	if v > 0 {
 		c.rng = rand.New(rand.NewPCG(uint64(v), uint64(p.ID)))
 	}
 	c.outside = func(s *Step) { c.call(s, false) }
-	ended := toTheEnd(func() {
-		for c.next() != far && !c.running {
+	c.ended = toTheEnd(func() {
+		for c.next() != far && !c.m.Up {
 			c.one()
 		}
-		if c.running {
+		if c.m.Up {
 			c.loop()
 		}
 		c.rest()
 	})
-	if !ended {
-		c.state = 0 // not terminated: the program does not end
+	if !c.ended {
 		return c
 	}
+	c.ended = c.m.Phase == model.Terminated
 	ops, at := map[int]byte{}, map[int]status{}
-	for label, f := range c.by {
-		ops[label], at[label] = f.op, f.status
+	for label, b := range c.byLabel {
+		if b.Kind != model.HookBody {
+			ops[label], at[label] = b.step.Op, b.status
+		}
 	}
-	c.ending(at, ops, max(0, c.state-1))
+	c.ending(at, ops, c.stateNumber())
 	return c
 }
 
-// admit decides every submission: after the close it is refused (G5), and a failed start
-// keeps no task (G17).
-func (c *contract) admit() bool {
-	if c.closed || c.state == 4 {
-		return false
+func (c *contract) stateNumber() int { return max(0, int(c.m.Phase)-int(model.Started)) }
+
+// do takes a step if the model allows it. The model decides everything but time, so a
+// step has one result: the timer policy is CancelTimers.
+func (c *contract) do(a model.Action) bool {
+	next := model.Next(c.m, a)
+	if len(next) > 0 {
+		c.m = next[0]
 	}
-	if c.state != 0 {
-		return true
+	return len(next) > 0
+}
+
+// must takes a step that has to be allowed.
+func (c *contract) must(a model.Action) {
+	if !c.do(a) {
+		panic(fmt.Sprintf("netty: the model does not allow %v in %v", a, c.m))
 	}
-	if c.fails > 0 {
+}
+
+func from(inLoop bool) model.From {
+	if inLoop {
+		return model.Loop
+	}
+	return model.Outside
+}
+
+// start starts the loop if it was never started, and reports whether it now exists (G17).
+func (c *contract) start() bool {
+	switch {
+	case c.m.Up || c.m.Phase == model.Terminated:
+	case c.fails > 0:
 		c.fails--
 		return false
+	default:
+		c.must(model.Action{Kind: model.StepStartOK})
 	}
-	c.state, c.running = 1, true
 	return true
 }
 
-func (c *contract) call(s *Step, inLoop bool) bool {
+func (c *contract) call(s *Step, inLoop bool) (threw bool) {
 	switch s.Op {
-	case opExecute, opLazy, opSubmit, opHold:
-		c.execute(s, inLoop)
-	case opTail:
-		ok := c.admit()
-		if ok {
-			c.tails = append(c.tails, s)
-			c.tailsIn++
-			c.woken = true
-		}
-		c.answer(inLoop, s.Label, sign(ok))
-	case opSchedule, opRate, opDelay:
-		c.schedule(s, inLoop)
-	case opHook:
-		c.addHook(s, inLoop)
+	case opExecute, opLazy, opSubmit, opHold, opTail, opSchedule, opRate, opDelay, opHook:
+		c.submit(s, inLoop)
 	case opRemove:
-		if h := c.byHook[s.A]; h != nil {
-			c.hooks = slices.DeleteFunc(c.hooks, func(o *conHook) bool { return o == h })
+		if b := c.byLabel[s.A]; b != nil {
+			c.do(model.Action{Kind: model.OpRemoveHook, From: from(inLoop), Body: b.Body, Outcome: model.True})
 		}
 	case opCancel:
-		c.cancel(s, inLoop)
-	case opListen:
-		if f := c.by[s.A]; f != nil {
-			f.listeners = append(f.listeners, s.Label)
-			c.woken = c.woken || f.status != pending // the listener runs on the executor (G9)
-			c.notify(f)
+		if b := c.byLabel[s.A]; b != nil {
+			c.answer(inLoop, s.Label, sign(c.cancel(b, inLoop)))
 		}
-	case opGraceful:
-		c.graceful(s, inLoop)
-	case opShutdown:
-		c.answer(inLoop, s.Label, "+")
-		c.shutdown(0, 0, true)
+	case opListen:
+		if b := c.byLabel[s.A]; b != nil {
+			b.listeners = append(b.listeners, s.Label)
+			c.woken = c.woken || b.status != pending // the listener runs on the executor (G9)
+			c.notify(b)
+		}
+	case opGraceful, opShutdown:
+		c.shutdown(s, inLoop)
 	case opQuery:
-		c.answer(inLoop, s.Label, "="+string(rune('0'+max(0, c.state-1))))
+		c.answer(inLoop, s.Label, fmt.Sprintf("=%d", c.stateNumber()))
 	case opAwait:
-		if c.state == 4 {
+		if c.m.Phase == model.Terminated {
 			c.answer(false, s.Label, "+")
 			break
 		}
-		c.alarms = append(c.alarms, alarm{c.now + s.A, func() { c.answer(false, s.Label, sign(c.state == 4)) }})
+		c.alarms = append(c.alarms, alarm{c.now + s.A, func() { c.answer(false, s.Label, sign(c.m.Phase == model.Terminated)) }})
 	case opWait:
 		c.answer(inLoop, s.Label, "!")
 	case opPause:
@@ -173,157 +183,109 @@ func (c *contract) call(s *Step, inLoop bool) bool {
 	return false
 }
 
-func (c *contract) execute(s *Step, inLoop bool) {
-	ok := c.admit()
+func (c *contract) submit(s *Step, inLoop bool) {
+	if (s.Op == opRate || s.Op == opDelay) && (s.A < 0 || s.B <= 0) {
+		c.answer(inLoop, s.Label, "!")
+		return
+	}
 	if s.Op == opHold {
 		c.held++
-		c.holds = append(c.holds, c.held)
 	}
+	c.number++
+	op := submission(s.Op)
+	a := model.Action{
+		Kind: op, From: from(inLoop), Outcome: model.Accepted, Periodic: s.Op == opRate || s.Op == opDelay,
+		Body: model.Body{Kind: op, ID: c.number},
+	}
+	ok := c.start() && c.do(a)
 	if ok {
-		c.queue = append(c.queue, s)
-		c.accepted++
-		c.woken = c.woken || s.Op != opLazy
-		if s.Op == opSubmit {
-			c.by[s.Label] = &conFuture{op: s.Op, status: pending}
-		}
+		c.accept(&submitted{Body: a.Body, step: s, status: pending, hold: c.held})
 	}
 	c.answer(inLoop, s.Label, sign(ok))
 }
 
-func (c *contract) schedule(s *Step, inLoop bool) {
-	if s.Op != opSchedule && (s.A < 0 || s.B <= 0) {
-		c.answer(inLoop, s.Label, "!")
-		return
+func (c *contract) accept(b *submitted) {
+	s, called := b.step, c.m.Phase >= model.ShuttingDown
+	c.bodies[b.Body] = b
+	if s.Op == opSubmit || s.Op == opHook || isTimer(s.Op) {
+		c.byLabel[s.Label] = b
 	}
-	ok := c.admit()
-	if ok {
-		c.order++
-		t := &conTimer{
-			conFuture: &conFuture{op: s.Op, status: pending}, step: s, order: c.order,
-			deadline: c.now + max(0, s.A), origin: -(c.now*10_000 + s.A + 1),
-		}
-		c.by[s.Label] = t.conFuture
+	switch b.Kind {
+	case model.HookBody:
+		c.early[s.Label] = !called
+		c.woken = c.woken || called // before a shutdown the loop need not wake for it (G12)
+	case model.TimerBody:
+		b.deadline, b.origin = c.now+max(0, s.A), -(c.now*10_000 + s.A + 1)
 		if s.A > 0 {
-			c.tick(t.deadline, t.origin)
+			c.tick(b.deadline, b.origin)
 		}
-		c.arm(t)
-		c.purgeDue = c.purgeDue || c.called
-		if c.called && c.maybe() {
+		if called && c.pick(2) == 1 {
 			c.purge()
 		}
 		c.woken = true
-	}
-	c.answer(inLoop, s.Label, sign(ok))
-}
-
-func (c *contract) arm(t *conTimer) {
-	i := slices.IndexFunc(c.timers, func(o *conTimer) bool {
-		return o.deadline > t.deadline || o.deadline == t.deadline && o.order > t.order
-	})
-	if i < 0 {
-		i = len(c.timers)
-	}
-	c.timers = slices.Insert(c.timers, i, t)
-}
-
-// purge cancels the waiting timers (CancelTimers).
-func (c *contract) purge() {
-	for _, t := range c.timers {
-		t.status = cancelled
-	}
-	c.timers, c.purgeDue = nil, false
-}
-
-// addHook follows G6: after the close, only a hook that was accepted before the close may
-// add a hook.
-func (c *contract) addHook(s *Step, inLoop bool) {
-	ok := inLoop && c.inHook != nil && !c.inHook.late || c.admit()
-	if ok {
-		h := &conHook{step: s, late: c.closed}
-		c.hooks = append(c.hooks, h)
-		c.byHook[s.Label] = h
-		c.early[s.Label] = !c.called
-		c.woken = c.woken || c.called // before a shutdown the loop need not wake for it (G12)
-	}
-	c.answer(inLoop, s.Label, sign(ok))
-}
-
-func (c *contract) cancel(s *Step, inLoop bool) {
-	f := c.by[s.A]
-	if f == nil {
-		return
-	}
-	switch {
-	case f.status != pending, f.stopping, f.running && (f.op == opSubmit || f.op == opSchedule):
-		c.answer(inLoop, s.Label, "-")
-		return
-	case f.running:
-		f.stopping = true
 	default:
-		f.status = cancelled
-		waiting := len(c.timers)
-		c.timers = slices.DeleteFunc(c.timers, func(t *conTimer) bool { return t.conFuture == f })
-		c.dead += waiting - len(c.timers)
-		c.woken = c.woken || c.dead > len(c.timers) // cancelled timers are more than half of the heap (G8)
-		c.notify(f)
+		c.woken = c.woken || s.Op != opLazy
 	}
-	c.answer(inLoop, s.Label, "+")
+}
+
+func (c *contract) cancel(b *submitted, inLoop bool) bool {
+	running := c.m.Running == b.Body
+	if !c.do(model.Action{Kind: model.OpCancel, From: from(inLoop), Body: b.Body, Outcome: model.True}) {
+		return false
+	}
+	if running {
+		return true // it ends after this run
+	}
+	b.status = cancelled
+	if b.Kind == model.TimerBody {
+		c.dead++
+		c.woken = c.woken || c.dead > len(c.timers()) // cancelled timers are more than half of the heap (G8)
+	}
+	c.notify(b)
+	return true
 }
 
 // notify calls the listeners of a future if it is complete (G9).
-func (c *contract) notify(f *conFuture) {
-	if f.status == pending {
+func (c *contract) notify(b *submitted) {
+	if b.status == pending {
 		return
 	}
-	for _, l := range f.listeners {
+	for _, l := range b.listeners {
 		c.heard(l)
 	}
-	f.listeners = nil
+	b.listeners = nil
 }
 
-func (c *contract) graceful(s *Step, inLoop bool) {
-	if s.A < 0 || s.B < s.A {
-		c.answer(inLoop, s.Label, "!")
-		return
-	}
-	c.answer(inLoop, s.Label, "+")
-	if !c.called {
-		c.shutdown(s.A, s.B, false)
-	}
-}
-
-// shutdown is ShutdownGracefully and Shutdown (G11, G16, G17).
-func (c *contract) shutdown(quiet, timeout int, now bool) {
-	if c.closed || c.state == 4 {
-		return
-	}
-	if c.state == 0 {
-		if c.fails > 0 {
-			c.fails--
-			c.state, c.closed = 4, true
+// shutdown is ShutdownGracefully and Shutdown. The model has their effect (G11, G16, G17).
+func (c *contract) shutdown(s *Step, inLoop bool) {
+	a, done := model.Action{Kind: model.OpShutdown, From: from(inLoop)}, model.Shutdown
+	if s.Op == opGraceful {
+		if s.A < 0 || s.B < s.A {
+			c.answer(inLoop, s.Label, "!")
 			return
 		}
-		c.state, c.running = 1, true
+		a.Kind, a.Quiet, a.Timeout, done = model.OpShutdownGracefully, s.A > 0, s.B > 0, model.ShuttingDown
 	}
-	if !c.called {
-		c.called, c.calledAt, c.quiet, c.timeout = true, c.now, quiet, timeout
-		c.taskMark, c.tailMark = c.accepted, c.tailsIn
-		if timeout > 0 {
-			c.tick(c.now+timeout, -c.now-far)
-			c.alarms = append(c.alarms, alarm{c.now + timeout, c.closeNow})
-		}
-	}
-	c.state = max(c.state, 2)
-	if now || timeout == 0 {
-		c.closeNow()
-	}
-	c.purgeDue = true
-	c.woken = true
-}
-
-func (c *contract) closeNow() {
-	if c.closed {
+	c.answer(inLoop, s.Label, "+")
+	if c.m.Phase >= done {
 		return
 	}
-	c.closed, c.state, c.woken = true, 3, true
+	first := c.m.Phase < model.ShuttingDown
+	if !c.start() {
+		a.Outcome = model.RefusedStartFailed
+	}
+	c.must(a)
+	c.woken = true
+	if !first || !c.m.Up {
+		return
+	}
+	c.calledAt, c.quiet = c.now, s.A
+	if s.B > 0 {
+		c.tick(c.now+s.B, -c.now-far)
+		c.alarms = append(c.alarms, alarm{c.now + s.B, func() {
+			if c.do(model.Action{Kind: model.StepTimeoutFires}) {
+				c.woken = true
+			}
+		}})
+	}
 }

@@ -1,25 +1,33 @@
 package netty
 
+import (
+	"slices"
+
+	"eventide/model"
+)
+
 func (c *contract) loop() {
 	c.lastEnd = c.now
 	for {
-		if c.runOne() {
+		if can := c.able(); len(can) > 0 {
+			can[c.pick(len(can))]()
 			continue
 		}
 		until := far
-		if len(c.timers) > 0 {
-			until = c.timers[0].deadline
+		for _, b := range c.timers() {
+			until = min(until, b.deadline)
 		}
-		switch {
-		case c.state == 2:
+		switch c.m.Phase {
+		case model.ShuttingDown:
 			until = max(c.calledAt, c.lastEnd) + c.quiet
 			if c.now >= until {
-				c.closeNow()
+				c.do(model.Action{Kind: model.StepQuietElapses}) // not allowed without a quiet period
+				c.must(model.Action{Kind: model.StepLoopCloses})
 				continue
 			}
 			c.tick(until, -until-2*far)
-		case c.state == 3:
-			c.state = 4
+		case model.Shutdown:
+			c.must(model.Action{Kind: model.StepDone})
 			return
 		}
 		c.woken, c.dead = false, 0
@@ -29,131 +37,105 @@ func (c *contract) loop() {
 	}
 }
 
-// maybe is false in the fixed order, and otherwise random.
-func (c *contract) maybe() bool { return c.rng != nil && c.rng.IntN(2) == 0 }
+// pick chooses one of n: the first in the fixed order, and otherwise any.
+func (c *contract) pick(n int) int {
+	if c.rng == nil {
+		return 0
+	}
+	return c.rng.IntN(n)
+}
 
-// runOne runs one body that may begin now, or cancels timers. It returns false if there
-// is nothing to do.
-func (c *contract) runOne() bool {
-	if c.hooksDue() && c.early[c.hooks[0].step.Label] {
-		if c.purgeDue && c.maybe() {
-			c.purge()
+// timers returns the timers that wait, in the order of the calls.
+func (c *contract) timers() (waiting []*submitted) {
+	for _, t := range c.m.Timers {
+		if t.Status <= model.TimerDoomed {
+			waiting = append(waiting, c.bodies[model.TimerNo(t.ID)])
 		}
-		c.runHook() // before any later work (G6)
-		return true
 	}
-	var can []func()
-	if c.purgeDue {
-		can = append(can, c.purge)
-	}
-	if c.hooksDue() {
-		can = append(can, c.runHook)
-	}
-	if len(c.queue) > 0 {
-		can = append(can, c.runTask)
-	}
-	if c.due() && !c.called {
-		can = append(can, c.runTimer)
-	}
-	if len(c.tails) > 0 {
-		can = append(can, c.runTail)
-	}
-	switch {
-	case len(can) == 0:
-		return false
-	case c.rng == nil:
-		can[0]()
-	default:
-		can[c.rng.IntN(len(can))]()
-	}
-	return true
+	return waiting
 }
 
-func (c *contract) due() bool { return len(c.timers) > 0 && c.timers[0].deadline <= c.now }
-
-func (c *contract) hooksDue() bool {
-	return c.called && len(c.hooks) > 0 && c.begun >= c.taskMark && c.tailsBegun >= c.tailMark
+// able returns what the loop may do next: begin the first body of each kind, drop a
+// cancelled task, or end the timers that the shutdown has cancelled. In the fixed order
+// the timers end first, but after the hooks that were added before the shutdown call.
+func (c *contract) able() (can []func()) {
+	var first []model.Body
+	if len(c.m.Hooks) > 0 {
+		first = append(first, model.HookNo(c.m.Hooks[0].ID))
+	}
+	if len(c.m.Queue) > 0 {
+		first = append(first, model.Task(c.m.Queue[0]))
+	}
+	var timer *submitted
+	for _, b := range c.timers() {
+		if timer == nil || b.deadline < timer.deadline {
+			timer = b
+		}
+	}
+	if timer != nil && timer.deadline <= c.now {
+		first = append(first, timer.Body)
+	}
+	if len(c.m.Tails) > 0 {
+		first = append(first, model.Tail(c.m.Tails[0]))
+	}
+	purge := 0 // the place of purge
+	for _, b := range first {
+		drop := model.Action{Kind: model.StepDiscard, Body: b}
+		switch {
+		case len(model.Next(c.m, model.Action{Kind: model.StepBegin, Body: b})) > 0:
+			can = append(can, func() { c.run(c.bodies[b]) })
+			if b.Kind == model.HookBody && c.early[c.bodies[b].step.Label] {
+				purge = 1
+			}
+		case b.Kind == model.TaskBody && len(model.Next(c.m, drop)) > 0:
+			can = append(can, func() { c.must(drop) })
+		}
+	}
+	if slices.ContainsFunc(c.m.Timers, func(t model.Timer) bool { return t.Status == model.TimerDoomed }) {
+		can = slices.Insert(can, purge, c.purge)
+	}
+	return can
 }
 
-func (c *contract) runHook() {
-	h := c.hooks[0]
-	c.hooks = c.hooks[1:]
-	c.inHook = h
-	c.body(h.step)
-	c.inHook = nil
+// purge ends the timers that the shutdown has cancelled (CancelTimers).
+func (c *contract) purge() {
+	for _, b := range c.timers() {
+		if c.do(model.Action{Kind: model.StepTimerDies, Body: b.Body}) {
+			b.status = cancelled
+		}
+	}
 }
 
-func (c *contract) runTail() {
-	s := c.tails[0]
-	c.tails = c.tails[1:]
-	c.tailsBegun++
-	c.body(s)
-}
-
-func (c *contract) runTask() {
-	s := c.queue[0]
-	c.queue = c.queue[1:]
-	c.begun++
-	c.task(s)
-}
-
-func (c *contract) task(s *Step) {
-	switch s.Op {
-	case opHold:
-		number := c.holds[0]
-		c.holds = c.holds[1:]
-		for c.releases < number && c.next() != far {
+// run runs a body.
+func (c *contract) run(b *submitted) {
+	c.must(model.Action{Kind: model.StepBegin, Body: b.Body})
+	outcome := model.Normal
+	if b.step.Op == opHold {
+		for c.releases < b.hold && c.next() != far {
 			c.one()
 		}
-		c.endBody()
-	case opSubmit:
-		f := c.by[s.Label]
-		if f.status == cancelled {
-			return
-		}
-		f.running = true
-		f.status = after(c.body(s))
-		c.notify(f)
-	default:
-		c.body(s)
-	}
-}
-
-func (c *contract) runTimer() {
-	t := c.timers[0]
-	c.timers = c.timers[1:]
-	t.running = true
-	threw := c.body(t.step)
-	t.running = false
-	switch {
-	case threw:
-		t.status = failed
-	case t.op == opSchedule:
-		t.status = succeeded
-	case t.stopping || c.called:
-		t.status = cancelled
-	default:
-		t.deadline += t.step.B
-		if t.op == opDelay {
-			t.deadline = c.now + t.step.B
-		}
-		c.tick(t.deadline, t.origin)
-		c.arm(t)
-	}
-}
-
-func (c *contract) body(s *Step) (threw bool) {
-	c.begin(s.Label)
-	for _, next := range s.Body {
-		if c.call(next, true) {
-			threw = true
-			break
+	} else {
+		c.begin(b.step.Label)
+		for _, next := range b.step.Body {
+			if c.call(next, true) {
+				outcome = model.Panicked
+				break
+			}
 		}
 	}
-	c.endBody()
-	return threw
-}
-
-func (c *contract) endBody() {
+	c.must(model.Action{Kind: model.StepEnd, Body: b.Body, Outcome: outcome})
 	c.lastEnd = c.now
+	switch {
+	case b.Kind != model.TimerBody || outcome != model.Normal || b.step.Op == opSchedule:
+		b.status = after(outcome != model.Normal)
+	case c.do(model.Action{Kind: model.StepTimerDies, Body: b.Body}) || !slices.Contains(c.timers(), b):
+		b.status = cancelled
+	default:
+		b.deadline += b.step.B
+		if b.step.Op == opDelay {
+			b.deadline = c.now + b.step.B
+		}
+		c.tick(b.deadline, b.origin)
+	}
+	c.notify(b)
 }

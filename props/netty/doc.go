@@ -5,10 +5,11 @@
 // differ as a named departure predicts.
 //
 // A difference must be predicted, not only named. Two machines run each program:
-// reference follows Netty's code for such programs, and contract follows Eventide's
-// guarantees without using core. The run of Netty must equal the run of reference, and
-// the run of core the run of contract. If Netty and core differ, the run of reference
-// must have applied a rule of Netty that is a departure (R11, ...).
+// reference follows Netty's code for such programs, and contract runs the model of
+// package model, with a clock, listeners and wake-ups added. contract does not use core.
+// The run of Netty must equal the run of reference, and the run of core the run of
+// contract. If Netty and core differ, the run of reference must have applied a rule of
+// Netty that is a departure (R11, ...).
 //
 // Programs consist of steps at fixed times. A program is used only if all times that
 // decide its outcome are at least Slack milliseconds apart, and if the outcome does not

@@ -30,22 +30,22 @@ func usable(p *Program) bool { return settled(p, longest) }
 // outcome in all variants.
 func settled(p *Program, within int) bool {
 	r := runReference(p)
-	if !sound(p, r.world, r.state) || r.now > within {
+	if !sound(p, r.world, r.state == 4) || r.now > within {
 		return false
 	}
 	first := runContract(p, 0)
 	want := outcomeOf(p, first.trace, first.early)
 	for v := range variant(variants) {
 		c := runContract(p, v)
-		if !sound(p, c.world, c.state) || len(want.differences("", outcomeOf(p, c.trace, first.early), "")) > 0 {
+		if !sound(p, c.world, c.ended) || len(want.differences("", outcomeOf(p, c.trace, first.early), "")) > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-func sound(p *Program, w *world, state int) bool {
-	if state != 4 || w.slack() < Slack {
+func sound(p *Program, w *world, ended bool) bool {
+	if !ended || w.slack() < Slack {
 		return false
 	}
 	for _, s := range p.Steps {
