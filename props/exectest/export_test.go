@@ -16,6 +16,6 @@ func Sources() []string {
 		waker{way: loneWaker, rounds: 20, callers: 2}.source("G12", true),
 		waker{way: sleepWindow, rounds: 20, callers: 1, sweep: 100}.source("G12", true),
 		waker{way: roundTrip, rounds: 20, sweep: 100}.source("G12", true),
-		endurance{producers: 2, calls: 100}.source("G3", true),
+		hammer{producers: 2, calls: 100, ahead: unfinishedTasks}.source("G3", true),
 	}
 }

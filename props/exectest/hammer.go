@@ -22,6 +22,7 @@ type hammer struct {
 	busy      bool
 	inside    bool
 	timeout   bool
+	ahead     int // tasks of a producer that have not ended, at most; then the shutdown waits for the producers; 0: no bound
 }
 
 // call is the method that the producers call.
@@ -68,6 +69,19 @@ func hammered(rng *rand.Rand, c call) hammer {
 	return h
 }
 
+// Of a hammer with more tasks than a counter of 16 bits can count: the bound of tasks that
+// have not ended, and the retries of a refused one, after which its producer gives up.
+const (
+	unfinishedTasks = 4
+	retries         = 50
+)
+
+// enduring divides the tasks among producers.
+func enduring(rng *rand.Rand, tasks int) hammer {
+	n := pick(rng, 1, 2, 4)
+	return hammer{producers: n, calls: (tasks + n - 1) / n, ahead: unfinishedTasks}
+}
+
 // slot is the result of one call. All fields are atomic, because a call that never
 // returns, or a body that runs too late, may write while the slot is read.
 type slot struct {
@@ -100,6 +114,8 @@ type strike struct {
 	done    <-chan struct{}
 	slots   []slot // the calls of each producer, then the held task and the task that shuts down
 	held    chan struct{}
+	limit   time.Duration // how long producers wait for their tasks
+	quit    chan struct{} // closed then
 
 	running    atomic.Int32   // bodies that run now
 	overlapped atomic.Bool    // two bodies ran at the same time
@@ -111,16 +127,19 @@ func newStrike(h hammer, s Subject) *strike {
 	return &strike{
 		hammer: h, subject: s, done: s.Done(),
 		slots: make([]slot, h.producers*h.calls+2),
-		held:  make(chan struct{}),
-		last:  make([]atomic.Int64, h.producers),
+		held:  make(chan struct{}), quit: make(chan struct{}),
+		last: make([]atomic.Int64, h.producers),
 	}
 }
 
 // run makes the calls, and reports whether there is something to judge. If the executor
 // does not terminate, other guarantees judge that.
 func (k *strike) run(settle func(), realTime bool) bool {
-	deadline := time.NewTimer(4 * hammerTimeout)
+	deadline := time.NewTimer(k.limit + 4*hammerTimeout)
 	defer deadline.Stop()
+	if k.ahead > 0 {
+		defer time.AfterFunc(k.limit, func() { close(k.quit) }).Stop()
+	}
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -164,6 +183,9 @@ func (k *strike) play() {
 		runtime.Gosched()
 	}
 	close(k.held)
+	if k.ahead > 0 {
+		producers.Wait()
+	}
 	switch {
 	case k.timeout:
 	case !k.inside:
@@ -196,12 +218,18 @@ func (k *strike) produce(p int) {
 	if k.timeout {
 		time.Sleep(hammerClosing)
 	}
+	room := make(chan struct{}, k.ahead)
 	for i := range k.calls {
-		if closed(k.done) {
+		if closed(k.done) || k.ahead > 0 && !k.reserve(room) {
 			return
 		}
 		s := &k.slots[p*k.calls+i]
-		body := func() { k.ordered(p, i+1) }
+		body := func() {
+			k.ordered(p, i+1)
+			if k.ahead > 0 {
+				<-room
+			}
+		}
 		switch k.call {
 		case callSubmit:
 			k.submit(s, body)
@@ -210,6 +238,23 @@ func (k *strike) produce(p int) {
 		default:
 			k.execute(s, body)
 		}
+		for try := 0; k.ahead > 0 && s.stage.Load() == refused; try++ {
+			if try == retries {
+				return
+			}
+			time.Sleep(unit / 10)
+			k.execute(s, body)
+		}
+	}
+}
+
+// reserve waits until a task of the producer ends. It returns false if none does.
+func (k *strike) reserve(room chan<- struct{}) bool {
+	select {
+	case room <- struct{}{}:
+		return true
+	case <-k.quit:
+		return false
 	}
 }
 

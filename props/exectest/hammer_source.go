@@ -13,7 +13,7 @@ func (h hammer) source(guarantee string, bubble bool) string {
 	return formatted(sourceText, map[string]any{
 		"guarantee": guarantee, "bubble": bubble,
 		"producers": h.producers, "calls": h.calls, "yields": h.yields, "dwell": h.dwell,
-		"busy": h.busy, "inside": h.inside, "atTimeout": h.timeout,
+		"ahead": h.ahead, "busy": h.busy, "inside": h.inside, "atTimeout": h.timeout,
 		"order":  guarantee == "G4" || guarantee == "G6",
 		"submit": h.call == callSubmit, "hooks": h.call == callAddHook,
 		"closing": int(hammerClosing.Milliseconds()), "timeout": int(hammerTimeout.Milliseconds()),
@@ -46,7 +46,7 @@ import (
 
 // newSubject() returns what your factory makes.
 func TestHammer{{.guarantee}}(t *testing.T) {
-	for round := 0; round < 100000 && !t.Failed(); round++ {
+	for round := 0; round < {{if .ahead}}1{{else}}100000{{end}} && !t.Failed(); round++ {
 		{{if .bubble}}synctest.Test(t, func(t *testing.T) { hammer{{.guarantee}}(t, round) })
 		{{- else}}hammer{{.guarantee}}(t, round){{end}}
 	}
@@ -97,7 +97,18 @@ func hammer{{.guarantee}}(t *testing.T, round int) {
 			{{- if .atTimeout}}
 			time.Sleep({{.closing}} * time.Millisecond)
 			{{- end}}
+			{{- if .ahead}}
+			room := make(chan struct{}, {{.ahead}})
+			{{- end}}
 			for i := range calls[p] {
+				{{- if .ahead}}
+				select {
+				case room <- struct{}{}:
+				case <-time.After(time.Minute):
+					t.Errorf("producer %d: a task before task %d never ended", p, i)
+					return
+				}
+				{{- end}}
 				select {
 				case <-done:
 					return
@@ -129,6 +140,12 @@ func hammer{{.guarantee}}(t *testing.T, round int) {
 					{{- if eq .guarantee "G2"}}
 					running.Add(-1)
 					{{- end}}
+					{{- if .ahead}}
+					select {
+					case <-room:
+					default: // it runs twice
+					}
+					{{- end}}
 				}
 				{{- if .submit}}
 				f := s.Submit(func() error { body(); return nil })
@@ -152,6 +169,9 @@ func hammer{{.guarantee}}(t *testing.T, round int) {
 	{{- end}}
 	{{- if and .inside (not .busy)}}
 	stop()
+	{{- end}}
+	{{- if .ahead}}
+	producers.Wait()
 	{{- end}}
 	{{- if not (or .inside .atTimeout)}}
 	shutdown(0, {{.timeout}}*time.Millisecond)

@@ -10,6 +10,9 @@ import (
 
 // String returns the hammer on one line.
 func (h hammer) String() string {
+	if h.ahead > 0 {
+		return fmt.Sprintf("%d producers that each get %d tasks done, at most %d at a time, then Shutdown", h.producers, h.calls, h.ahead)
+	}
 	parts := []string{fmt.Sprintf("%d producers that each call %v %d times", h.producers, h.call, h.calls)}
 	if h.busy {
 		parts = append(parts, "while a task blocks the loop")
@@ -38,7 +41,7 @@ const (
 	timeForRepetitions = time.Second
 )
 
-// blow is a run without the log: a hammer, a waker or an endurance.
+// blow is a run without the log: a hammer or a waker.
 type blow interface {
 	String() string
 	source(guarantee string, bubble bool) string // an equivalent test

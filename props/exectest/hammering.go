@@ -159,7 +159,7 @@ func (cl *clause) hammer(row *Row, factory func() Subject, c *config) {
 	}
 	if tasks > 0 && row.Status != Fail {
 		e := enduring(rand.New(rand.NewPCG(c.seed, enduranceStream)), tasks)
-		cl.record(row, c, e, func() verdict { return cl.endure(factory, c, e) })
+		cl.record(row, c, e, func() verdict { return cl.strike(factory, c, e) })
 	}
 }
 
@@ -240,6 +240,13 @@ func (cl *clause) strike(factory func() Subject, c *config, h hammer) verdict {
 	v, hung := cl.unlogged(factory, &own, func(s Subject) verdict {
 		defer abandon(s)
 		k := newStrike(h, s)
+		switch {
+		case h.ahead == 0:
+		case c.realTime:
+			k.limit = c.hammerLimit(cl)
+		default:
+			k.limit = longestWait // which takes no time in a bubble
+		}
 		if !k.run(c.settle(), c.realTime) {
 			return verdict{}
 		}
@@ -256,25 +263,6 @@ func (cl *clause) wake(factory func() Subject, c *config, w waker) verdict {
 	v, _ := cl.unlogged(factory, c, func(s Subject) verdict {
 		text, exercised := w.run(s, factory)
 		return verdict{guarantee: cl.name, text: text, exercised: exercised, judged: true}
-	})
-	return v
-}
-
-// endure runs an endurance on a fresh subject and judges it. If a task is lost, the run
-// waits for it as long as limit: no time at all in a bubble.
-func (cl *clause) endure(factory func() Subject, c *config, e endurance) verdict {
-	limit := longestWait
-	if c.realTime {
-		limit = c.hammerLimit(cl)
-	}
-	v, _ := cl.unlogged(factory, c, func(s Subject) verdict {
-		defer abandon(s)
-		k, judged := e.run(s, limit)
-		if !judged {
-			return verdict{}
-		}
-		c.settle()()
-		return cl.judgeStrike(c, k)
 	})
 	return v
 }
