@@ -1,14 +1,12 @@
 package props
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
+
+	"eventide/props/internal/runner"
 )
 
 // caseVersion is the version of the format of case files.
@@ -36,14 +34,9 @@ func LoadCase(path string) (Case, error) {
 	if data, err = upgraded(data); err != nil {
 		return Case{}, fmt.Errorf("props: %s: %w", path, err)
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	var c Case
-	if err := dec.Decode(&c); err != nil {
-		return Case{}, fmt.Errorf("props: %s: %w", path, err)
-	}
-	if c.Version != caseVersion {
-		return Case{}, fmt.Errorf("props: %s: version is %d, want %d", path, c.Version, caseVersion)
+	c, err := runner.DecodeCase(path, data, caseVersion, func(c Case) int { return c.Version })
+	if err != nil {
+		return Case{}, fmt.Errorf("props: %w", err)
 	}
 	return c, nil
 }
@@ -52,23 +45,9 @@ func LoadCase(path string) (Case, error) {
 // the program, and returns the path.
 func (c Case) Save(dir string) (string, error) {
 	c.Version = caseVersion
-	data, err := json.MarshalIndent(c, "", " ")
-	if err != nil {
-		return "", err
-	}
-	hash := fnv.New32a()
-	fmt.Fprint(hash, c.Program)
-	if c.Group != nil {
-		fmt.Fprintf(hash, "%+v", *c.Group)
-	}
-	if c.Invocation != nil {
-		fmt.Fprintf(hash, "%+v", *c.Invocation)
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, fmt.Sprintf("%s-%08x.case", c.Guarantee, hash.Sum32()))
-	return path, os.WriteFile(path, append(data, '\n'), 0o644)
+	key := c
+	key.Text = "" // it differs with the times of a run
+	return runner.WriteCase(dir, c.Guarantee, ".case", c, key)
 }
 
 // plainWord is a text that needs no quotes in a shell.

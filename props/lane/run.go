@@ -17,24 +17,43 @@ import (
 
 // Result is the last line that the program printed, and how it ended.
 type Result struct {
+	Lane      string            `json:"lane,omitempty"`
 	Seed      uint64            `json:"seed"`
 	Seconds   float64           `json:"seconds"`
 	Runs      int               `json:"runs"`
 	Undecided int               `json:"undecided"`
 	Exercised map[string]int    `json:"exercised"`
-	Failed    map[string]string `json:"failed"` // by guarantee: what was found
-	Seen      map[string]string `json:"seen"`   // by guarantee: found in a run that is not made smaller yet; of the virtual lane
+	Failed    map[string]string `json:"failed"`         // by guarantee: what was found
+	Seen      map[string]string `json:"seen,omitempty"` // by guarantee: found in a run that is not made smaller yet; of the virtual lane
 
 	// Of the interleave lane, whose runs are schedules.
+	Shard       string         `json:"shard,omitempty"` // from 1
+	Scenarios   int            `json:"scenarios,omitempty"`
 	Classes     int            `json:"classes"` // that differ in what happens before what
+	Histories   int            `json:"histories,omitempty"`
+	Unrefined   int            `json:"unrefined,omitempty"` // judged by the predicates, not by the model
+	Steps       int            `json:"steps,omitempty"`
 	StepsPerSec float64        `json:"steps_per_second"`
 	Exhausted   *Exhausted     `json:"exhausted"`
-	Speed       []Speed        `json:"speed"`
+	Speed       []Speed        `json:"speed"`          // of the scheduler alone: nothing is judged
 	Fairness    map[string]int `json:"needs_fairness"` // by place: schedules in which a goroutine was made to give way
+	FoundBy     string         `json:"found_by,omitempty"`
+	Schedule    int            `json:"schedule,omitempty"` // that found it
+	Switches    int            `json:"switches,omitempty"` // of it, made smaller
 	Coverage
 
 	Ending Ending `json:"-"`
 	Output string `json:"-"` // what it printed besides such lines, the first of it
+}
+
+// Print prints a line that Run reads.
+func (r Result) Print(w io.Writer) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "\n%s%s\n", lineMark, text)
+	return err
 }
 
 // Ending says how the program ended.

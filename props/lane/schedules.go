@@ -39,6 +39,7 @@ type Exhausted struct {
 	Schedules int            `json:"schedules"`
 	Classes   int            `json:"classes"`
 	Exercised map[string]int `json:"exercised"` // by guarantee: scenarios complete to bound 1 in which its premise occurred
+	Seconds   float64        `json:"seconds,omitempty"`
 }
 
 // Speed is what a scheduler makes of a program, beside the Go runtime.

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
+	"eventide/props/internal/runner"
 	"eventide/props/mutant"
 	"eventide/props/mutant/auto"
 	"eventide/props/mutant/score"
@@ -162,23 +162,9 @@ func (s settings) openScore(sites int, progress io.Writer) (*score.File, error) 
 		fmt.Fprintf(progress, "%s is of other sources or checks: every pick is judged again\n", s.scoreFile())
 	}
 	if err == nil {
-		f.Budget = autoBudget()
-		f.Revision, err = s.revision()
+		f.Budget, f.Revision = autoBudget(), runner.Commit(s.root)
 	}
 	return f, err
-}
-
-// revision is the commit of the repository at the root, with "+changes" if the tree differs
-// from it, and "" outside of a repository.
-func (s settings) revision() (string, error) {
-	cmd := exec.Command("git", "describe", "--always", "--dirty=+changes", "--abbrev=10", "--exclude=*")
-	cmd.Dir = s.root
-	out, err := cmd.Output()
-	var none *exec.ExitError
-	if errors.As(err, &none) {
-		return "", nil
-	}
-	return strings.TrimSpace(string(out)), err
 }
 
 // autoJob judges picks side by side and keeps each verdict as it comes.

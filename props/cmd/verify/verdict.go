@@ -3,10 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"os/exec"
 	"runtime"
 	"strconv"
-	"strings"
 	"time"
 
 	"eventide/internal/contract"
@@ -85,7 +83,7 @@ type laneReport struct {
 
 func (v *verification) report() report {
 	r := report{
-		Schema: schema, Commit: commit(v.root), Go: runtime.Version(), Seconds: time.Since(v.began).Seconds(), Began: v.began, Seed: v.seed,
+		Schema: schema, Commit: runner.Commit(v.root), Go: runtime.Version(), Seconds: time.Since(v.began).Seconds(), Began: v.began, Seed: v.seed,
 		Model: modelOf(v.model), Channels: modelOf(v.regs),
 		Traces: v.traces, Undecided: v.lane.Undecided + v.real.Undecided + v.interleave.Undecided,
 		Interleave: schedulesOf(v.interleave), Sockets: shadowOf(v.shadows["sockets"]),
@@ -158,22 +156,6 @@ func (v *verification) realLane(g props.Guarantee) laneReport {
 		l.Verdict = pass
 	}
 	return l
-}
-
-func commit(root string) string {
-	cmd := exec.Command("git", "rev-parse", "HEAD")
-	cmd.Dir = root
-	out, err := cmd.Output()
-	if err != nil {
-		return "unknown"
-	}
-	id := strings.TrimSpace(string(out))
-	cmd = exec.Command("git", "status", "--porcelain")
-	cmd.Dir = root
-	if out, err := cmd.Output(); err == nil && len(out) > 0 {
-		id += "+changes"
-	}
-	return id
 }
 
 func (r report) write(path string) error { return runner.WriteJSON(path, r) }

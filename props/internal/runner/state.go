@@ -2,7 +2,9 @@ package runner
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -42,6 +44,15 @@ func ReadVersion[T any](path string, want int, schema func(T) int) (T, error) {
 	if err == nil && schema(value) != want {
 		var none T
 		return none, fmt.Errorf("%s: schema is %d, want %d", path, schema(value), want)
+	}
+	return value, err
+}
+
+// ReadOr is ReadVersion, or returns fresh if there is no file.
+func ReadOr[T any](path string, want int, schema func(T) int, fresh T) (T, error) {
+	value, err := ReadVersion(path, want, schema)
+	if path == "" || errors.Is(err, fs.ErrNotExist) {
+		return fresh, nil
 	}
 	return value, err
 }

@@ -1,15 +1,12 @@
 package interleave
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"os"
-	"path/filepath"
 
 	"eventide/props"
 	"eventide/props/interleave/inprocess"
+	"eventide/props/internal/runner"
 )
 
 // caseVersion is the version of the format of case files.
@@ -37,17 +34,7 @@ func NewCase(f *Found) Case {
 // Save writes the case to dir, under a name made of the guarantee and a hash, and
 // returns the path.
 func (c Case) Save(dir string) (string, error) {
-	data, err := json.MarshalIndent(c, "", " ")
-	if err != nil {
-		return "", err
-	}
-	h := fnv.New32a()
-	h.Write(data)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, fmt.Sprintf("%s-%08x.schedule", c.Guarantee, h.Sum32()))
-	return path, os.WriteFile(path, append(data, '\n'), 0o644)
+	return runner.WriteCase(dir, c.Guarantee, ".schedule", c, c)
 }
 
 // LoadCase reads a case file.
@@ -56,14 +43,9 @@ func LoadCase(path string) (Case, error) {
 	if err != nil {
 		return Case{}, err
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	var c Case
-	if err := dec.Decode(&c); err != nil {
-		return Case{}, fmt.Errorf("interleave: %s: %w", path, err)
-	}
-	if c.Version != caseVersion {
-		return Case{}, fmt.Errorf("interleave: %s: version is %d, want %d", path, c.Version, caseVersion)
+	c, err := runner.DecodeCase(path, data, caseVersion, func(c Case) int { return c.Version })
+	if err != nil {
+		return Case{}, fmt.Errorf("interleave: %w", err)
 	}
 	return c, nil
 }

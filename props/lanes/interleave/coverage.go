@@ -14,14 +14,12 @@ type Coverage struct {
 	Schedules int
 	Pruned    int
 	Steps     int
-	Handovers int
 	Classes   int // happens-before classes of whole schedules, counted by visit
 	Singles   int // classes seen once: f1 of Good and Turing
 	Histories int // distinct histories, each judged once
 	Unrefined int // judged by the predicates, not by the model
 	Undecided int // past the step limit, or linearizability not decided
 	Fairness  map[string]int
-	Verdicts  map[string]int
 	Exercised map[string]int // by guarantee: schedules in which its premise occurred
 	Actions   Actions
 	Conflicts Conflicts
@@ -31,7 +29,7 @@ type Coverage struct {
 
 func newCoverage() Coverage {
 	return Coverage{
-		Fairness: map[string]int{}, Verdicts: map[string]int{}, Exercised: map[string]int{},
+		Fairness: map[string]int{}, Exercised: map[string]int{},
 		Actions: Actions{}, Conflicts: Conflicts{}, PCT: PCTs{},
 	}
 }
@@ -65,7 +63,6 @@ func (c *Coverage) merge(d Coverage) {
 	c.Schedules += d.Schedules
 	c.Pruned += d.Pruned
 	c.Steps += d.Steps
-	c.Handovers += d.Handovers
 	c.Classes += d.Classes
 	c.Singles += d.Singles
 	c.Histories += d.Histories
@@ -73,7 +70,6 @@ func (c *Coverage) merge(d Coverage) {
 	c.Undecided += d.Undecided
 	c.Elapsed += d.Elapsed
 	addCounts(c.Fairness, d.Fairness)
-	addCounts(c.Verdicts, d.Verdicts)
 	addCounts(c.Exercised, d.Exercised)
 	addCounts(c.Actions, d.Actions)
 	addCounts(c.Conflicts, d.Conflicts)

@@ -10,12 +10,6 @@ import (
 	"eventide/props/lane"
 )
 
-// Exhausted is the exhaustive part of a line, and how long it took.
-type Exhausted struct {
-	lane.Exhausted
-	Seconds float64 `json:"seconds"`
-}
-
 // exhaustion is the result of exhausting one scenario.
 type exhaustion struct {
 	explorer *Explorer
@@ -57,7 +51,7 @@ func exhaust(sc Scenario, bound int, over func() bool) (exhaustion, error) {
 
 // exhaustFirst exhausts the small scenarios of this shard, to bound 0, then 1, and so
 // on, until over returns true.
-func (s settings) exhaustFirst(over func() bool, tell func(Exhausted)) (x Exhausted, found *exhaustion, err error) {
+func (s settings) exhaustFirst(over func() bool, tell func(lane.Exhausted)) (x lane.Exhausted, found *exhaustion, err error) {
 	x = newExhausted()
 	if s.first < 0 {
 		return x, nil, nil
@@ -80,7 +74,7 @@ func (s settings) exhaustFirst(over func() bool, tell func(Exhausted)) (x Exhaus
 			if err != nil || e.found != nil {
 				return x, &e, err
 			}
-			x.add(e, bound)
+			add(&x, e, bound)
 			done[sc.Name] = e.all
 			tell(x)
 		}
@@ -88,11 +82,12 @@ func (s settings) exhaustFirst(over func() bool, tell func(Exhausted)) (x Exhaus
 	return x, nil, nil
 }
 
-func newExhausted() Exhausted {
-	return Exhausted{Exhausted: lane.Exhausted{To: map[int]int{}, Exercised: map[string]int{}}}
+func newExhausted() lane.Exhausted {
+	return lane.Exhausted{To: map[int]int{}, Exercised: map[string]int{}}
 }
 
-func (x *Exhausted) add(e exhaustion, bound int) {
+// add adds a scenario that was exhausted to a bound.
+func add(x *lane.Exhausted, e exhaustion, bound int) {
 	x.Schedules += e.explorer.Schedules
 	x.Classes += e.explorer.Classes
 	if e.bound < bound && !e.all {
@@ -109,8 +104,8 @@ func (x *Exhausted) add(e exhaustion, bound int) {
 	}
 }
 
-// merge adds what another shard has exhausted.
-func (x *Exhausted) merge(y Exhausted) {
+// mergeExhausted adds what another shard has exhausted.
+func mergeExhausted(x *lane.Exhausted, y lane.Exhausted) {
 	x.Scenarios += y.Scenarios
 	x.All += y.All
 	x.Schedules += y.Schedules

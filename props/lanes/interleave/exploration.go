@@ -2,7 +2,6 @@ package interleave
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"eventide/props"
 	"eventide/props/interleave/inprocess"
+	"eventide/props/lane"
 )
 
 // Schedules of one visit to a scenario. A generated program gets one of each strategy,
@@ -26,7 +26,8 @@ type exploration struct {
 	scenarios []Scenario
 	x         *Explorer
 	done      Part // the visits that have been made
-	line      line
+	line      lane.Result
+	before    Coverage // of the line before
 	began     time.Time
 	printed   time.Time
 }
@@ -55,7 +56,7 @@ func (e *exploration) run() (code int, err error) {
 		return exitUsage, err
 	}
 	e.x.Coverage = e.done.Coverage
-	e.line = line{Lane: "interleave", Seed: e.seed, Failed: map[string]string{}, Speed: speeds(e.seed)}
+	e.line = lane.Result{Lane: "interleave", Seed: e.seed, Failed: map[string]string{}, Speed: speeds(e.seed)}
 	if err := e.besideFree(e.line.Speed); err != nil {
 		return exitUsage, err
 	}
@@ -93,7 +94,7 @@ func (e *exploration) run() (code int, err error) {
 	if err := e.emit(); err != nil {
 		return code, err
 	}
-	e.line.text(e.err)
+	e.text(e.err)
 	return code, nil
 }
 
@@ -115,7 +116,7 @@ func (e *exploration) first() (code int, err error) {
 	}
 	over := func() bool { return e.rounds == 0 && time.Since(e.began) >= e.budget/4 }
 	var failed error
-	x, bad, err := e.exhaustFirst(over, func(x Exhausted) {
+	x, bad, err := e.exhaustFirst(over, func(x lane.Exhausted) {
 		if time.Since(e.printed) > 250*time.Millisecond {
 			e.done.Exhausted = x
 			failed = errors.Join(failed, e.emit())
@@ -178,17 +179,12 @@ func (e *exploration) record(x *Explorer, f *Found) {
 // emit prints a line, and keeps the state of a shard.
 func (e *exploration) emit() error {
 	e.done.Coverage = e.x.Coverage
-	e.line.Failed, e.line.Scenarios, e.line.Exhausted = e.done.Failed, e.done.Scenarios, e.done.Exhausted
+	e.line.Failed, e.line.Scenarios, e.line.Exhausted = e.done.Failed, e.done.Scenarios, &e.done.Exhausted
 	e.line.Seconds = time.Since(e.began).Seconds()
-	e.line.fill(e.x)
-	text, err := json.Marshal(e.line)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(e.out, "\n@@%s\n", text)
+	e.fill()
 	e.printed = time.Now()
-	if e.part == "" {
-		return nil
+	if err := e.line.Print(e.out); err != nil || e.part == "" {
+		return err
 	}
 	return e.done.save(e.part)
 }

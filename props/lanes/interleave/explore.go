@@ -53,10 +53,8 @@ type Found struct {
 // Explorer runs schedules of one scenario after the other.
 type Explorer struct {
 	Options inprocess.Options
-	NoJudge bool // run only: to measure the scheduler
-	Check   int  // each Check-th schedule runs a second time and must be the same; 0: none does
-	Sample  int  // this schedule of each call of Explore is traced, for Conflicts; 0: none
-	Observe func(Scenario, *inprocess.Result)
+	Check   int // each Check-th schedule runs a second time and must be the same; 0: none does
+	Sample  int // this schedule of each call of Explore is traced, for Conflicts; 0: none
 
 	Coverage
 	breaches []bare.Breach   // of the last run
@@ -128,13 +126,7 @@ func (x *Explorer) Explore(sc Scenario, st *inprocess.Strategy, enough func(sche
 		isNew := x.count(r)
 		st.End(r, isNew)
 		x.PCT.add(sc, st, r)
-		if x.Observe != nil {
-			x.Observe(sc, r)
-		}
 		if r.Verdict == inprocess.Pruned {
-			continue
-		}
-		if x.NoJudge {
 			continue
 		}
 		v, err := x.judge(sc, r, out)
@@ -163,8 +155,6 @@ func (x *Explorer) Explore(sc Scenario, st *inprocess.Strategy, enough func(sche
 func (x *Explorer) count(r *inprocess.Result) (isNew bool) {
 	x.Schedules++
 	x.Steps += r.Steps
-	x.Handovers += r.Handovers
-	x.Verdicts[r.Verdict.String()]++
 	for _, site := range r.Unfair {
 		x.Fairness[site]++
 	}

@@ -1,16 +1,15 @@
 package interleave
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"slices"
 
 	"eventide/internal/command"
 	"eventide/props/internal/runner"
+	"eventide/props/lane"
 )
 
 // partVersion is the version of the format of Part.
@@ -28,7 +27,7 @@ type Part struct {
 	Scenarios int               `json:"scenarios"`
 	Complete  bool              `json:"complete"`
 	First     bool              `json:"first"` // the exhaustive part is over
-	Exhausted Exhausted         `json:"exhausted"`
+	Exhausted lane.Exhausted    `json:"exhausted"`
 	Coverage  Coverage          `json:"coverage"`
 	Failed    map[string]string `json:"failed"`
 }
@@ -40,25 +39,15 @@ func (s settings) open() (Part, error) {
 		Schema: partVersion, Seed: s.seed, Shard: s.shard.Index, Of: s.shard.Of, Rounds: s.rounds,
 		Exhausted: newExhausted(), Coverage: newCoverage(), Failed: map[string]string{},
 	}
-	if s.part == "" {
-		return fresh, nil
-	}
-	p, err := loadPart(s.part)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fresh, nil
-	case err != nil:
-		return Part{}, err
-	case p.Seed != s.seed || p.Shard != s.shard.Index || p.Of != s.shard.Of || p.Rounds != s.rounds:
+	p, err := runner.ReadOr(s.part, partVersion, Part.version, fresh)
+	if err == nil && (p.Seed != s.seed || p.Shard != s.shard.Index || p.Of != s.shard.Of || p.Rounds != s.rounds) {
 		return Part{}, fmt.Errorf("%s is of seed %d, shard %d of %d, %d rounds, want seed %d, shard %d of %d, %d rounds: remove it to start over",
 			s.part, p.Seed, p.Shard, p.Of, p.Rounds, s.seed, s.shard.Index, s.shard.Of, s.rounds)
 	}
-	return p, nil
+	return p, err
 }
 
-func loadPart(path string) (Part, error) {
-	return runner.ReadVersion(path, partVersion, func(p Part) int { return p.Schema })
-}
+func (p Part) version() int { return p.Schema }
 
 func (p Part) save(path string) error { return runner.WriteJSON(path, p) }
 
@@ -69,7 +58,7 @@ func Merge(paths []string) (Part, error) {
 	var all Part
 	seen := map[int]string{}
 	for i, path := range paths {
-		p, err := loadPart(path)
+		p, err := runner.ReadVersion(path, partVersion, Part.version)
 		if err != nil {
 			return Part{}, err
 		}
@@ -89,7 +78,7 @@ func Merge(paths []string) (Part, error) {
 		seen[p.Shard] = path
 		all.Scenarios += p.Scenarios
 		all.Complete = all.Complete && p.Complete
-		all.Exhausted.merge(p.Exhausted)
+		mergeExhausted(&all.Exhausted, p.Exhausted)
 		all.Coverage.merge(p.Coverage)
 		for id, text := range p.Failed {
 			all.Failed[id] = text

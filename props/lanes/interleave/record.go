@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 
 	"eventide/internal/command"
@@ -51,24 +50,18 @@ func (e exhaustion) entry(sc Scenario) Recorded {
 // file, or if the file is of another core.
 func (s settings) openRecord() (Record, error) {
 	fresh := Record{Schema: recordVersion, Core: coreHash}
-	if s.record == "" {
+	r, err := runner.ReadOr(s.record, recordVersion, Record.version, fresh)
+	if err == nil && r.Core != coreHash {
 		return fresh, nil
 	}
-	r, err := LoadRecord(s.record)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fresh, nil
-	case err != nil:
-		return r, err
-	case r.Core != coreHash:
-		return fresh, nil
-	}
-	return r, nil
+	return r, err
 }
+
+func (r Record) version() int { return r.Schema }
 
 // LoadRecord reads a record.
 func LoadRecord(path string) (Record, error) {
-	return runner.ReadVersion(path, recordVersion, func(r Record) int { return r.Schema })
+	return runner.ReadVersion(path, recordVersion, Record.version)
 }
 
 // has reports whether a scenario was exhausted to that bound.

@@ -12,35 +12,9 @@ import (
 	"eventide/props/lane"
 )
 
-// line is a line of progress, in the form that all lanes share.
-type line struct {
-	Lane      string            `json:"lane"`
-	Seed      uint64            `json:"seed"`
-	Seconds   float64           `json:"seconds"`
-	Runs      int               `json:"runs"`
-	Undecided int               `json:"undecided"`
-	Exercised map[string]int    `json:"exercised"`
-	Failed    map[string]string `json:"failed,omitempty"`
-
-	Classes     int            `json:"classes"`
-	Histories   int            `json:"histories"`
-	Steps       int            `json:"steps"`
-	StepsPerSec float64        `json:"steps_per_second"`
-	Scenarios   int            `json:"scenarios"`
-	FoundBy     string         `json:"found_by,omitempty"`
-	Schedule    int            `json:"schedule,omitempty"`
-	Unrefined   int            `json:"unrefined"`
-	Fairness    map[string]int `json:"needs_fairness,omitempty"` // by place: schedules in which a goroutine had to be interrupted there
-	Switches    int            `json:"switches,omitempty"`
-	lane.Coverage
-	Exhausted Exhausted    `json:"exhausted"`
-	Shard     string       `json:"shard,omitempty"` // from 1
-	Speed     []lane.Speed `json:"speed"`           // of the scheduler alone: nothing is judged
-
-	before Coverage // of the line before
-}
-
-func (l *line) fill(x *Explorer) {
+// fill enters what the explorer has done since the line before.
+func (e *exploration) fill() {
+	l, x := &e.line, e.x
 	l.Runs = x.Schedules - x.Pruned
 	l.Undecided, l.Exercised = x.Undecided, x.Exercised
 	l.Classes, l.Histories, l.Steps = x.Classes, x.Histories, x.Steps
@@ -48,19 +22,19 @@ func (l *line) fill(x *Explorer) {
 		l.StepsPerSec = float64(x.Steps) / sec
 	}
 	l.Coverage = lane.Coverage{
-		Unseen: x.Unseen(), NewClassRate: x.NewClassRate(l.before),
+		Unseen: x.Unseen(), NewClassRate: x.NewClassRate(e.before),
 		Actions: x.Actions.hits(), Conflicts: x.Conflicts.hits(), PCT: x.PCT.confidence(),
 	}
-	l.before = x.Coverage
-	l.Fairness = x.Fairness
-	l.Unrefined = x.Unrefined
+	e.before = x.Coverage
+	l.Fairness, l.Unrefined = x.Fairness, x.Unrefined
 }
 
 // text prints the last line in words.
-func (l *line) text(w io.Writer) {
+func (e *exploration) text(w io.Writer) {
+	l := e.line
 	fmt.Fprintf(w, "seed %d: %d schedules of %d scenarios, %d happens-before classes, %.0f %% of the last ones new, %.0f %% unseen; %d histories, %.2f million steps/s\n",
 		l.Seed, l.Runs, l.Scenarios, l.Classes, 100*l.NewClassRate, 100*l.Unseen, l.Histories, l.StepsPerSec/1e6)
-	l.before.text(w)
+	e.before.text(w)
 	if n := len(l.Fairness); n > 0 {
 		fmt.Fprintf(w, "at %d places of core a goroutine ran while others waited, until it was interrupted\n", n)
 	}

@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"hash/fnv"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -18,6 +16,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"eventide/props/internal/runner"
+	"eventide/props/lane"
 )
 
 // Lane is one kind of programs. P must survive a conversion to JSON and back, because
@@ -31,21 +32,10 @@ type Lane[P any] struct {
 	Run func(P) (violations []string, err error)
 }
 
-// line is what a lane prints: see lane.Result.
-type line struct {
-	Seed    uint64            `json:"seed"`
-	Seconds float64           `json:"seconds"`
-	Runs    int               `json:"runs"`
-	Failed  map[string]string `json:"failed"`
-	Seen    map[string]string `json:"seen"` // violations of a program that is not made smaller yet
-}
-
-func (l line) print() {
-	text, err := json.Marshal(l)
-	if err != nil {
+func say(r lane.Result) {
+	if err := r.Print(os.Stdout); err != nil {
 		panic(err)
 	}
-	fmt.Printf("\n@@%s\n", text)
 }
 
 // longestSilence is the longest time between two lines of a lane, so that a lane that runs does
@@ -68,7 +58,7 @@ func (l Lane[P]) Explore(t *testing.T) {
 		t.Fatalf("EVENTIDE_LANE_SEED: %v", err)
 	}
 	began := time.Now()
-	said := line{Seed: seed, Failed: map[string]string{}}
+	said := lane.Result{Seed: seed, Failed: map[string]string{}}
 	for round := uint64(0); time.Since(began) < budget && len(said.Failed) == 0; round++ {
 		for name, value := range map[string]string{
 			"rapid.checks": strconv.Itoa(checksPerTurn), "rapid.seed": strconv.FormatUint(1+seed*1_000_003+round, 10),
@@ -80,12 +70,12 @@ func (l Lane[P]) Explore(t *testing.T) {
 		}
 		l.turn(t, &said)
 		said.Seconds = time.Since(began).Seconds()
-		said.print()
+		say(said)
 	}
 }
 
 // turn runs checksPerTurn programs, or until one of them violates something.
-func (l Lane[P]) turn(t *testing.T, said *line) {
+func (l Lane[P]) turn(t *testing.T, said *lane.Result) {
 	printed := time.Now()
 	last := ""
 	var failing P
@@ -95,14 +85,14 @@ func (l Lane[P]) turn(t *testing.T, said *line) {
 			said.Runs++
 			if time.Since(printed) > longestSilence { // with the race detector a turn is long
 				printed = time.Now()
-				said.print()
+				say(*said)
 			}
 			if found := l.inBubble(t, p); len(found) > 0 {
 				failing = p
 				last = fmt.Sprintf("%s\nprogram  %s", strings.Join(found, "\n"), text(p))
 				if said.Seen == nil {
 					said.Seen = map[string]string{l.Name: last}
-					said.print()
+					say(*said)
 				}
 				rt.Fatal(last)
 			}
@@ -154,13 +144,7 @@ func (l Lane[P]) keepCase(t *testing.T, p P) {
 	if dir == "" {
 		return
 	}
-	hash := fnv.New32a()
-	_, _ = hash.Write([]byte(text(p)))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	name := fmt.Sprintf("%s-%08x.json", l.Name, hash.Sum32())
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text(p)+"\n"), 0o644); err != nil {
+	if _, err := runner.WriteCase(dir, l.Name, ".json", p, p); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -182,7 +166,7 @@ func (l Lane[P]) Repeat(t *testing.T) {
 	if err := json.Unmarshal(b, &p); err != nil {
 		t.Fatal(err)
 	}
-	said := line{Failed: map[string]string{}}
+	said := lane.Result{Failed: map[string]string{}}
 	for said.Runs < caseRuns && len(said.Failed) == 0 {
 		said.Runs++
 		if found := l.inBubble(t, p); len(found) > 0 {
@@ -190,5 +174,5 @@ func (l Lane[P]) Repeat(t *testing.T) {
 			t.Error(said.Failed[l.Name])
 		}
 	}
-	said.print()
+	say(said)
 }

@@ -9,25 +9,12 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"eventide/props/lane"
 )
 
 // saysEach is the time between two lines about the progress of a run.
 const saysEach = 5 * time.Second
-
-// line is the part of the lane's output that matters here.
-type line struct {
-	Failed   map[string]string `json:"failed"`
-	FoundBy  string            `json:"found_by"`
-	Schedule int               `json:"schedule"`
-	Runs     int               `json:"runs"`
-
-	Seconds   float64 `json:"seconds"`
-	Scenarios int     `json:"scenarios"`
-	Exhausted struct {
-		Schedules int `json:"schedules"`
-		Scenarios int `json:"scenarios"`
-	} `json:"exhausted"`
-}
 
 // digest reads what the lane prints. From its lines of JSON it makes a line about the
 // progress every few seconds, and a verdict at the end. It passes all other lines on.
@@ -37,8 +24,8 @@ type digest struct {
 
 	partial []byte // of a line
 	blank   bool   // the line before was empty
-	last    line   // of JSON
-	any     bool   // there was a line of JSON
+	last    lane.Result
+	any     bool // there was a line of JSON
 	said    time.Time
 	err     error // errors of bad lines of JSON, and of out
 }
@@ -78,12 +65,12 @@ func (d *digest) line(text []byte) {
 	d.blank = false // an empty line precedes each line of JSON
 	if now := d.now(); now.Sub(d.said) >= saysEach {
 		d.said = now
-		fmt.Fprintf(d.progress, "%.0f s: %s\n", d.last.Seconds, d.last.verdict("so far"))
+		fmt.Fprintf(d.progress, "%.0f s: %s\n", d.last.Seconds, verdictOf(d.last, "so far"))
 	}
 }
 
 func (d *digest) take(data []byte) error {
-	var l line
+	var l lane.Result
 	if err := json.Unmarshal(data, &l); err != nil {
 		d.err = errors.Join(d.err, fmt.Errorf("a line of the lane: %w: %s", err, data))
 		return err
@@ -107,21 +94,25 @@ func (d *digest) end(code int) error {
 	switch {
 	case !d.any:
 	case code == exitInterrupted:
-		d.pass([]byte("interrupted: " + d.last.verdict("until then")))
+		d.pass([]byte("interrupted: " + verdictOf(d.last, "until then")))
 	case code != 0 && len(d.last.Failed) == 0:
 		d.pass(fmt.Appendf(nil, "no verdict: the lane ended with exit code %d", code))
 	default:
-		d.pass([]byte(d.last.verdict("")))
+		d.pass([]byte(verdictOf(d.last, "")))
 	}
 	return d.err
 }
 
-// verdict is the line in words; when is "so far", or nothing for the last one.
-func (l line) verdict(when string) string {
+// verdictOf is a line in words; when is "so far", or nothing for the last one.
+func verdictOf(l lane.Result, when string) string {
+	var first lane.Exhausted
+	if l.Exhausted != nil {
+		first = *l.Exhausted
+	}
 	if when != "" {
 		when = " " + when
 	}
-	seen := fmt.Sprintf("%d schedules, %d scenarios%s", l.Runs+l.Exhausted.Schedules, max(l.Scenarios, l.Exhausted.Scenarios), when)
+	seen := fmt.Sprintf("%d schedules, %d scenarios%s", l.Runs+first.Schedules, max(l.Scenarios, first.Scenarios), when)
 	if len(l.Failed) == 0 {
 		return "no violation in " + seen
 	}

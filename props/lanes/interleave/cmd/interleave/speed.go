@@ -13,12 +13,12 @@ import (
 // detector, and lets each of these four binaries measure itself.
 func (s settings) speeds() error {
 	for _, race := range []bool{false, true} {
-		lane := build.Lane{Root: s.root, Dir: filepath.Join(s.out, fmt.Sprintf("speed-race=%v", race)), Race: race}
-		bin, err := lane.Build()
+		l := build.Lane{Root: s.root, Dir: filepath.Join(s.out, fmt.Sprintf("speed-race=%v", race)), Race: race}
+		bin, err := l.Build()
 		if err != nil {
 			return err
 		}
-		free, err := lane.BuildFree()
+		free, err := l.BuildFree()
 		if err != nil {
 			return err
 		}

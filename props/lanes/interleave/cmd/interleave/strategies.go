@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
@@ -29,8 +28,8 @@ import (
 // one seed of another: it has no seeds, and runs once.
 const exhaustiveFactor = 10
 
-// lane hunts for one planted bug.
-type lane interface {
+// hunter hunts for one planted bug.
+type hunter interface {
 	hunt(ctx context.Context, strategy string, seed, limit int) (trial, error)
 	small(ctx context.Context, strategy string, seed, limit int, want trial) (*minimised, error)
 }
@@ -52,7 +51,7 @@ type tabler struct {
 // the table after each mutant. Results in the file that are of the same core and the same
 // mutant are not run again.
 func (s settings) compare() (int, error) {
-	t := &tabler{settings: s, commit: commit(s.root)}
+	t := &tabler{settings: s, commit: runner.Commit(s.root)}
 	var err error
 	if t.names, err = strategyNames(s.strategies); err != nil {
 		return 2, err
@@ -64,6 +63,7 @@ func (s settings) compare() (int, error) {
 	if err != nil {
 		return 2, err
 	}
+	clearEnvironment()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	t.all(ctx, all)
@@ -75,6 +75,18 @@ func (s settings) compare() (int, error) {
 		return 2, nil
 	}
 	return 0, ctx.Err()
+}
+
+// clearEnvironment removes the settings of lanes: the table depends on the flags alone.
+func clearEnvironment() {
+	for _, v := range os.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		for _, prefix := range []string{"EVENTIDE_", "SHARD", "TEST_", "JOB_COMPLETION_INDEX"} {
+			if strings.HasPrefix(name, prefix) {
+				_ = os.Unsetenv(name) // the name is valid
+			}
+		}
+	}
 }
 
 // strategyNames returns the strategies of a list, or all strategies if it is empty.
@@ -225,7 +237,7 @@ func (r *strategyRow) lacks(names []string, seeds, limit int) []cell {
 
 // run fills cells and puts them into the row. It runs one seed of each cell first, and
 // further seeds only if a strategy has found the bug. Then it minimises one kill.
-func (r *strategyRow) run(ctx context.Context, l lane, cells []cell) error {
+func (r *strategyRow) run(ctx context.Context, l hunter, cells []cell) error {
 	next := func(c *cell) error {
 		t, err := l.hunt(ctx, c.Strategy, len(c.Schedules)+1, c.Limit)
 		if err == nil {
@@ -259,7 +271,7 @@ func (r *strategyRow) run(ctx context.Context, l lane, cells []cell) error {
 
 // minimise minimises the quickest kill. It takes a kill of the exhaustive strategy only
 // if there is no other.
-func (r *strategyRow) minimise(ctx context.Context, l lane) (err error) {
+func (r *strategyRow) minimise(ctx context.Context, l hunter) (err error) {
 	var best cell
 	seed, least := 0, 0
 	for _, c := range r.Cells {
@@ -275,22 +287,4 @@ func (r *strategyRow) minimise(ctx context.Context, l lane) (err error) {
 	}
 	r.Minimised, err = l.small(ctx, best.Strategy, seed, best.Limit, trial{schedule: least})
 	return err
-}
-
-// commit returns the commit of the tree, with +changes if the tree differs from it.
-func commit(root string) string {
-	git := func(args ...string) string {
-		cmd := exec.Command("git", args...)
-		cmd.Dir = root
-		out, err := cmd.Output()
-		if err != nil {
-			return ""
-		}
-		return strings.TrimSpace(string(out))
-	}
-	id := cmp.Or(git("rev-parse", "HEAD"), "unknown")
-	if git("status", "--porcelain") != "" {
-		id += "+changes"
-	}
-	return id
 }

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"eventide/props/internal/runner"
 	"eventide/props/lanes/interleave"
@@ -226,27 +228,35 @@ func TestTheFileIsGoneOnFrom(t *testing.T) {
 	}
 }
 
-func TestFollow(t *testing.T) {
+// TestTrial: of a lane that prints lines, what the strategy needed. One that has made its
+// schedules is ended.
+func TestTrial(t *testing.T) {
 	const limit = 100
 	for _, c := range []struct {
 		name, strategy, text string
-		enough               bool
+		endless              bool
 		want                 trial
 	}{
 		{"found", "walk", `@@{"runs":10}` + "\n" + `@@{"failed":{"G3":"x"},"found_by":"walk","schedule":12,"runs":12}`, false, trial{schedule: 12, tried: 12, by: []string{"G3"}}},
-		{"the limit", "walk", `@@{"runs":99}` + "\n" + `@@{"runs":100}` + "\n" + `@@{"failed":{"G3":"x"},"found_by":"walk","schedule":101,"runs":101}`, true, trial{tried: 100}},
+		{"the limit", "walk", `@@{"runs":99}` + "\n" + `@@{"runs":100}`, true, trial{tried: 100}},
 		{"out of time", "walk", `@@{"runs":10}`, false, trial{tried: 10}},
 		{"exhaustive, found", exhaustive, `@@{"exhausted":{"schedules":50},"failed":{"G3":"x"},"found_by":"exhaustive","schedule":12}`, false, trial{schedule: 62, tried: 62, by: []string{"G3"}}},
-		{"exhaustive, over", exhaustive, `@@{"exhausted":{"schedules":50},"runs":1}` + "\nmore", true, trial{tried: 50}},
+		{"exhaustive, over", exhaustive, `@@{"exhausted":{"schedules":50},"runs":1}`, true, trial{tried: 50}},
 		{"what was explored after it", exhaustive, `@@{"exhausted":{"schedules":50},"failed":{"G3":"x"},"found_by":"walk","schedule":3,"runs":3}`, false, trial{tried: 50}},
 	} {
-		last, lines, enough, err := follow(strings.NewReader("a report\n"+c.text+"\n"), c.strategy, limit)
-		if got := last.trial(c.strategy); err != nil || lines == 0 || enough != c.enough || !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: got %+v, enough %v, %d lines, %v; want %+v, %v", c.name, got, enough, lines, err, c.want, c.enough)
+		dir := t.TempDir()
+		script := "#!/bin/sh\necho a report\ncat <<'END'\n" + c.text + "\nEND\n"
+		if c.endless {
+			script += "exec sleep 1000\n"
 		}
-	}
-	if _, _, _, err := follow(strings.NewReader("@@{"), "walk", limit); err == nil {
-		t.Error("half a line: got no error")
+		p := planted{bin: filepath.Join(dir, "lane"), root: "../../../../.."}
+		if err := os.WriteFile(p.bin, []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.trial(c.strategy, 1, limit, dir, time.Hour)
+		if err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: got %+v, %v; want %+v", c.name, got, err, c.want)
+		}
 	}
 }
 

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
 	"slices"
 
 	"eventide/props/internal/runner"
@@ -142,15 +140,9 @@ func (t *strategyTable) row(name string) *strategyRow {
 // It leaves out results of another core, and of mutants that have changed.
 func openTable(path, core string, planted []strategyRow) (strategyTable, error) {
 	fresh := strategyTable{Schema: tableVersion, Core: core, Mutants: planted}
-	old, err := runner.ReadVersion(path, tableVersion, func(t strategyTable) int { return t.Schema })
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fresh, nil
-	case err != nil:
+	old, err := runner.ReadOr(path, tableVersion, func(t strategyTable) int { return t.Schema }, fresh)
+	if err != nil || old.Core != core {
 		return fresh, err
-	}
-	if old.Core != core {
-		return fresh, nil
 	}
 	for i := range fresh.Mutants {
 		if r := old.row(fresh.Mutants[i].Name); r != nil && r.Mutant == fresh.Mutants[i].Mutant {

@@ -1,22 +1,18 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"eventide/props/lane"
 	"eventide/props/lanes/interleave"
 )
 
@@ -48,7 +44,7 @@ func (p planted) hunt(ctx context.Context, strategy string, seed, limit int) (tr
 	if err := os.RemoveAll(dir); err != nil {
 		return trial{}, err
 	}
-	t, err := p.trial(ctx, strategy, limit, p.args(strategy, seed, "-quick", "-cases", dir))
+	t, err := p.trial(strategy, seed, limit, dir, p.budget, "-quick")
 	if err != nil || t.schedule == 0 {
 		return t, err
 	}
@@ -64,15 +60,14 @@ func (p planted) fails(ctx context.Context, dir string) (bool, error) {
 		return false, err
 	}
 	p.bin = p.unchanged
-	cmd, stderr := p.command(ctx, []string{"-case", file})
 	var exit *exec.ExitError
-	switch err := cmd.Run(); {
+	switch report, err := p.repeat(ctx, file); {
 	case err == nil:
 		return true, nil
 	case errors.As(err, &exit) && (exit.ExitCode() == 4 || exit.ExitCode() == 5): // not reproduced, or no longer applies
 		return false, nil
 	default:
-		return false, fmt.Errorf("the case without the bug: %w\n%s", err, stderr.Bytes())
+		return false, fmt.Errorf("the case without the bug: %w\n%s", err, report)
 	}
 }
 
@@ -85,105 +80,61 @@ func onlyCase(dir string) (string, error) {
 	return files[0], nil
 }
 
-func (p planted) args(strategy string, seed int, more ...string) []string {
-	args := append([]string{"-seed", strconv.Itoa(seed)}, more...)
-	if strategy == exhaustive {
-		return append(args, "-budget", (4 * p.budget).String()) // of which it gets a quarter
+// trial runs one strategy alone until it has found the bug, has made more schedules than
+// the limit, or its budget is spent. A failure becomes a case in dir. The lane is ended if
+// it lives much longer than its budget.
+func (p planted) trial(strategy string, seed, limit int, dir string, budget time.Duration, args ...string) (trial, error) {
+	r := lane.Run{Bin: p.bin, Seed: uint64(seed), Budget: 4 * budget, Cases: dir, Args: args, Env: controlEnv, Until: func(r lane.Result) bool {
+		return len(r.Failed) == 0 && (made(r, strategy) >= limit || strategy == exhaustive && r.Runs > 0)
+	}}
+	if strategy != exhaustive { // which gets a quarter of the budget of a lane
+		r.Budget, r.Args = budget, append(args, "-strategy", strategy, "-lean", p.guarantee)
 	}
-	return append(args, "-budget", p.budget.String(), "-strategy", strategy, "-lean", p.guarantee)
-}
-
-// slack is how much longer than its budget a lane may live: it checks itself, and makes
-// failures small.
-const slack = 30 * time.Second
-
-func (p planted) trial(ctx context.Context, strategy string, limit int, args []string) (trial, error) {
-	ctx, cancel := context.WithTimeout(ctx, 4*p.budget+slack)
-	defer cancel()
-	cmd, stderr := p.command(ctx, args)
-	out, err := cmd.StdoutPipe()
+	last, err := r.Do(p.root)
+	if err == nil && last.Ending != lane.Ended {
+		err = fmt.Errorf("the lane hung or crashed:\n%s", last.Output)
+	}
 	if err != nil {
-		return trial{}, err
+		return trial{}, fmt.Errorf("%s: %w", strategy, err)
 	}
-	if err := cmd.Start(); err != nil {
-		return trial{}, err
-	}
-	last, lines, enough, err := follow(out, strategy, limit)
-	if enough {
-		_ = cmd.Process.Kill() // it may have ended by itself in between
-	}
-	ended := cmd.Wait()
-	var exit *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
-		return trial{}, fmt.Errorf("%s: the lane did not end: %w", strategy, ctx.Err())
-	case err != nil:
-		return trial{}, err
-	case !enough && ended != nil && (!errors.As(ended, &exit) || exit.ExitCode() != 1):
-		return trial{}, fmt.Errorf("%s: %w\n%s", strategy, ended, stderr.Bytes())
-	case lines == 0:
-		return trial{}, fmt.Errorf("%s: the lane printed no result\n%s", strategy, stderr.Bytes())
-	}
-	return last.trial(strategy), nil
+	return trialOf(last, strategy), nil
 }
 
-// command is the lane, with none of the settings that come from the environment.
-func (p planted) command(ctx context.Context, args []string) (*exec.Cmd, *bytes.Buffer) {
-	var stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, p.bin, args...)
-	cmd.Dir, cmd.Stderr = p.root, &stderr
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return strings.HasPrefix(name, "EVENTIDE_") || strings.HasPrefix(name, "SHARD") || strings.HasPrefix(name, "TEST_") || name == "JOB_COMPLETION_INDEX"
-	})
-	cmd.Env = append(cmd.Env, "GORACE=exitcode=0") // the planted race is no failure
-	return cmd, &stderr
-}
+// controlEnv is added to the environment of a lane: the race that its self-check plants is
+// no failure.
+var controlEnv = []string{"GORACE=exitcode=0"}
 
-// follow reads the lines of the lane until it ends or has made enough schedules.
-func follow(r io.Reader, strategy string, limit int) (last line, lines int, enough bool, err error) {
-	in := bufio.NewReader(r)
-	for {
-		text, err := in.ReadString('\n')
-		if result, ok := strings.CutPrefix(text, "@@"); ok {
-			last = line{}
-			if err := json.Unmarshal([]byte(result), &last); err != nil {
-				return last, lines, false, fmt.Errorf("a result of the lane: %w", err)
-			}
-			lines++
-			if len(last.Failed) == 0 && (last.made(strategy) >= limit || strategy == exhaustive && last.Runs > 0) {
-				return last, lines, true, nil
-			}
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return last, lines, false, nil
-		case err != nil:
-			return last, lines, false, err
-		}
-	}
+// repeat runs a case.
+func (p planted) repeat(ctx context.Context, file string) (report string, err error) {
+	cmd := exec.CommandContext(ctx, p.bin, "-case", file)
+	cmd.Dir, cmd.Env = p.root, append(os.Environ(), controlEnv...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
 
 // made is the number of schedules of the strategy. For the exhaustive one it leaves out
 // the schedules of the scenario in which it has found something.
-func (l line) made(strategy string) int {
-	if strategy == exhaustive {
-		return l.Exhausted.Schedules
+func made(r lane.Result, strategy string) int {
+	switch {
+	case strategy != exhaustive:
+		return r.Runs
+	case r.Exhausted != nil:
+		return r.Exhausted.Schedules
 	}
-	return l.Runs
+	return 0
 }
 
-func (l line) trial(strategy string) trial {
-	t := trial{tried: l.made(strategy)}
-	if l.FoundBy != strategy { // what is explored after the exhaustive part does not count
+func trialOf(r lane.Result, strategy string) trial {
+	t := trial{tried: made(r, strategy)}
+	if r.FoundBy != strategy { // what is explored after the exhaustive part does not count
 		return t
 	}
-	t.schedule = l.Schedule
+	t.schedule = r.Schedule
 	if strategy == exhaustive {
-		t.schedule += l.Exhausted.Schedules // the line has those of the last scenario
+		t.schedule += t.tried // the line has those of the last scenario
 	}
 	t.tried = t.schedule
-	t.by = slices.Sorted(maps.Keys(l.Failed))
+	t.by = slices.Sorted(maps.Keys(r.Failed))
 	return t
 }
 
@@ -194,7 +145,7 @@ func (p planted) small(ctx context.Context, strategy string, seed, limit int, wa
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}
-	got, err := p.trial(ctx, strategy, limit, p.args(strategy, seed, "-cases", dir))
+	got, err := p.trial(strategy, seed, limit, dir, 4*p.budget) // with time to make it small
 	if err != nil {
 		return nil, err
 	}
@@ -209,12 +160,11 @@ func (p planted) small(ctx context.Context, strategy string, seed, limit int, wa
 	if err != nil {
 		return nil, err
 	}
-	cmd, stderr := p.command(ctx, []string{"-case", file})
-	out, err := cmd.Output()
+	report, err := p.repeat(ctx, file)
 	if err != nil {
-		return nil, fmt.Errorf("the minimised case: %w\n%s%s", err, firstLine(string(out)), stderr.Bytes())
+		return nil, fmt.Errorf("the minimised case: %w\n%s", err, report)
 	}
-	census, err := censusOf(string(out))
+	census, err := censusOf(report)
 	if err != nil {
 		return nil, err
 	}
