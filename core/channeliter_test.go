@@ -1,10 +1,10 @@
 package core_test
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"eventide/core"
 	"eventide/core/internal/coretest"
@@ -61,7 +61,9 @@ func TestChannelsAreSeenOnce(t *testing.T) {
 				seen[ch]++
 			}
 		}
-		require.Equal(t, want, seen)
+		if !maps.Equal(seen, want) {
+			t.Fatalf("%d channels were seen, want each of %d once", len(seen), len(want))
+		}
 	}
 	n := 0
 	for range l.Channels() {
@@ -69,7 +71,7 @@ func TestChannelsAreSeenOnce(t *testing.T) {
 			break
 		}
 	}
-	require.Equal(t, 5, n, "an iteration with a break")
+	coretest.Want(t, "channels of an iteration with a break", n, 5)
 }
 
 // An iteration is legal from a body of the loop, and on a loop that has ended.
@@ -84,7 +86,9 @@ func TestG18ChannelsOnTheLoop(t *testing.T) {
 			for ch := range l.Channels() {
 				got = append(got, ch)
 			}
-			require.Equal(t, []core.Channel{ch}, got)
+			if !slices.Equal(got, []core.Channel{ch}) {
+				t.Errorf("got %v, want the one channel", got)
+			}
 		})
 		l.Shutdown()
 		coretest.AwaitDone(t, l)

@@ -8,10 +8,9 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 	"eventide/props/exectest"
 	"eventide/props/history"
-
-	"github.com/stretchr/testify/require"
 )
 
 // poolSubject is a pool as the conformance kit drives one.
@@ -85,7 +84,7 @@ func TestPoolConforms(t *testing.T) {
 			opts := append([]core.Option{core.WithLogger(slog.New(slog.DiscardHandler))}, c.core...)
 			r := exectest.Run(t, func() exectest.Subject {
 				p, err := core.NewPool(c.size, opts...)
-				require.NoError(t, err)
+				coretest.Must(t, err)
 				return poolSubject{p}
 			}, c.kit...)
 			t.Log("\n" + r.String())

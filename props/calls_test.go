@@ -21,6 +21,7 @@ import (
 
 	"eventide/props/history"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -314,9 +315,7 @@ func TestEveryCall(t *testing.T) {
 		}
 	}
 	for _, call := range calls {
-		if made[call] == (unmade[call] != "") {
-			t.Errorf("%s: programs are to make it, or unmade is to say why not", call)
-		}
+		assert.NotEqual(t, made[call], unmade[call] != "", "%s: programs are to make it, or unmade is to say why not", call)
 	}
 	for call := range unmade {
 		require.Contains(t, calls, call, "there is no such call")

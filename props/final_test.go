@@ -83,6 +83,6 @@ func alter(t *testing.T, field reflect.Value) {
 			field.SetString("something")
 		}
 	default:
-		t.Fatalf("a field of kind %v: alter does not know it", field.Kind())
+		require.Fail(t, "alter does not know the kind of a field", "%v", field.Kind())
 	}
 }

@@ -13,6 +13,9 @@ import (
 	"eventide/props"
 	"eventide/props/history"
 	"eventide/props/mutant"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // places has, for each place of the checklist in docs/layout.md, what is missing there of
@@ -97,20 +100,14 @@ func missing(i int, g contract.Guarantee) (lines []string) {
 // each guarantee, and there is no row of one that the contract does not have.
 func TestEveryGuaranteeIsComplete(t *testing.T) {
 	for i, g := range contract.Guarantees {
-		for _, line := range missing(i, g) {
-			t.Error(line)
-		}
+		assert.Empty(t, missing(i, g))
 	}
-	if len(props.Guarantees) != len(contract.Guarantees) {
-		t.Errorf("props has %d rows, want one for each of %d guarantees", len(props.Guarantees), len(contract.Guarantees))
-	}
+	require.Len(t, props.Guarantees, len(contract.Guarantees), "one row for each guarantee")
 }
 
 // TestAGuaranteeWithoutAnythingIsSeen: all places but the first, which is that of every
 // guarantee, lack one that does not exist.
 func TestAGuaranteeWithoutAnythingIsSeen(t *testing.T) {
 	lines := missing(len(contract.Guarantees), contract.Guarantee{ID: "G999", Sentence: "Nothing is missing"})
-	if len(lines) != len(places)-1 {
-		t.Errorf("got %q, want a line for each of %d places", lines, len(places)-1)
-	}
+	require.Len(t, lines, len(places)-1, "a line for each place")
 }

@@ -31,13 +31,9 @@ func TestMinimiseLeavesOnlyWhatIsNeeded(t *testing.T) {
 		before := p.String()
 		wanted := func(s Step) bool { return s.Op == history.OpShutdownGracefully && s.Quiet == 7 }
 		least := Minimise(p, func(q Program) bool { return anyCall(q, wanted) })
-		if p.String() != before {
-			t.Fatalf("the program was changed:\n%s\n%s", before, p)
-		}
+		require.Equal(t, before, p.String(), "the program was changed")
 		want := Program{Timers: p.Timers, Actors: []Actor{{Steps: []Step{{Op: history.OpShutdownGracefully, Quiet: 7, Timeout: 8}}}}}
-		if least.String() != want.String() {
-			t.Fatalf("left is\n%swant\n%s", least, want)
-		}
+		require.Equal(t, want.String(), least.String())
 	})
 }
 

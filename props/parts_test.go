@@ -12,6 +12,9 @@ import (
 	"eventide/internal/contract"
 	"eventide/model"
 	"eventide/props"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 var update = flag.Bool("update", false, "write the parts of documents that come from the code, instead of comparing them")
@@ -104,19 +107,13 @@ func TestDocumentsAreTrueOfTheCode(t *testing.T) {
 	for _, p := range parts {
 		path := filepath.Join(root, p.file)
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if *update {
 			text := p.region.ReplaceAllLiteralString(string(data), p.made())
-			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 			data = []byte(text)
 		}
-		if err := checkPart(p, string(data)); err != nil {
-			t.Errorf("%s: %v", p.name, err)
-		}
+		assert.NoError(t, checkPart(p, string(data)), p.name)
 	}
 }
 
@@ -124,15 +121,9 @@ func TestDocumentsAreTrueOfTheCode(t *testing.T) {
 func TestPartsCanDiffer(t *testing.T) {
 	for _, p := range parts {
 		made := p.made()
-		if err := checkPart(p, made); err != nil {
-			t.Errorf("%s: %v", p.name, err)
-		}
+		require.NoError(t, checkPart(p, made), p.name)
 		at := strings.LastIndexAny(made, "aeiou")
-		if checkPart(p, made[:at]+"y"+made[at+1:]) == nil {
-			t.Errorf("%s: got no error for a changed letter", p.name)
-		}
-		if checkPart(p, "") == nil {
-			t.Errorf("%s: got no error for a document without it", p.name)
-		}
+		require.Error(t, checkPart(p, made[:at]+"y"+made[at+1:]), "%s: a changed letter", p.name)
+		require.Error(t, checkPart(p, ""), "%s: a document without it", p.name)
 	}
 }

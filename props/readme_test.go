@@ -16,6 +16,9 @@ import (
 	"eventide/props/exectest"
 	"eventide/props/history"
 	"eventide/props/mutant"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // root is the root of the module, seen from this package.
@@ -49,14 +52,10 @@ var numbers = regexp.MustCompile(`\b(\d+|N)\b`)
 // TestThePageShowsTheTableOfTheKit compares each line that the page shows, but for numbers.
 func TestThePageShowsTheTableOfTheKit(t *testing.T) {
 	table, err := block(load(t)["docs/conformance.md"], "", "exercised  guarantee")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r := exectest.Check(func() exectest.Subject {
 		ex, err := core.NewExecutor()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return mine{ex}
 	}, exectest.Rounds(2))
 	shape := func(text string) string {
@@ -64,8 +63,8 @@ func TestThePageShowsTheTableOfTheKit(t *testing.T) {
 	}
 	all := shape(r.String())
 	for line := range strings.Lines(table) {
-		if line != "...\n" && !strings.Contains(all, shape(line)) {
-			t.Errorf("the kit does not print %q, but\n%s", line, r)
+		if line != "...\n" {
+			assert.Contains(t, all, shape(line), "what the kit prints")
 		}
 	}
 }
@@ -84,17 +83,14 @@ func load(t *testing.T) texts {
 	t.Helper()
 	files := texts{}
 	names, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil || len(names) < 5 {
-		t.Fatalf("got the pages %v, %v", names, err)
-	}
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(names), 5, "pages: %v", names)
 	for i := range names {
 		names[i] = "docs/" + filepath.Base(names[i])
 	}
 	for _, name := range slices.Concat(documents, names) {
 		data, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		files[name] = string(data)
 	}
 	return files
@@ -125,9 +121,7 @@ var documentChecks = []struct {
 func TestDocumentsAreTrue(t *testing.T) {
 	files := load(t)
 	for _, c := range documentChecks {
-		if err := c.check(files); err != nil {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		assert.NoError(t, c.check(files), c.name)
 	}
 }
 
@@ -135,14 +129,9 @@ func TestDocumentsAreTrue(t *testing.T) {
 func TestDocumentChecksCanFail(t *testing.T) {
 	for _, c := range documentChecks {
 		files := load(t)
-		if !strings.Contains(files[c.file], c.old) {
-			t.Errorf("%s: %s does not contain %q, so nothing is spoilt", c.name, c.file, c.old)
-			continue
-		}
+		require.Contains(t, files[c.file], c.old, "%s: nothing is spoilt in %s", c.name, c.file)
 		files[c.file] = strings.Replace(files[c.file], c.old, c.new, 1)
-		if c.check(files) == nil {
-			t.Errorf("%s: got no error for %q in place of %q in %s", c.name, c.new, c.old, c.file)
-		}
+		assert.Error(t, c.check(files), "%s: %q in place of %q in %s", c.name, c.new, c.old, c.file)
 	}
 }
 

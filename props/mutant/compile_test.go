@@ -21,6 +21,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -43,9 +44,7 @@ func TestMutantsCompile(t *testing.T) {
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for m := range next {
-				if err := c.check(m); err != nil {
-					t.Errorf("%s does not compile: %v", m.Name, err)
-				}
+				assert.NoError(t, c.check(m), "%s does not compile", m.Name)
 			}
 		})
 	}

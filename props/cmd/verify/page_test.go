@@ -38,7 +38,7 @@ func broken(t *testing.T) *timeline.Timeline {
 			return l
 		}
 	}
-	t.Fatal("no recorded trace remembers #9603")
+	require.Fail(t, "no recorded trace remembers #9603")
 	return nil
 }
 

@@ -51,7 +51,7 @@ func rowOf(t *testing.T, r report, id string) guaranteeRow {
 			return g
 		}
 	}
-	t.Fatalf("no row for %s", id)
+	require.Fail(t, "no row", "%s", id)
 	return guaranteeRow{}
 }
 
