@@ -16,12 +16,6 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-func newPool(t testing.TB, size int, opts ...core.Option) *core.Pool {
-	t.Helper()
-	p, err := core.NewPool(size, opts...)
-	return coretest.EndWithTest(t, p, err)
-}
-
 // block makes a worker of p busy until release is called.
 func block(t testing.TB, p *core.Pool) (release func()) {
 	t.Helper()
@@ -34,7 +28,7 @@ func block(t testing.TB, p *core.Pool) (release func()) {
 }
 
 func TestPoolOneBlockedTaskHoldsUpNobody(t *testing.T) {
-	p := newPool(t, 2)
+	p := coretest.NewPool(t, 2)
 	release := block(t, p)
 	over := make(chan struct{})
 	var ran atomic.Int64
@@ -58,7 +52,7 @@ func TestPoolOneBlockedTaskHoldsUpNobody(t *testing.T) {
 // has to wake the other worker for the second. The lazy task has woken no worker.
 func TestPoolG12ALazyTaskThatBlocksHoldsUpNobody(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		p := newPool(t, 2)
+		p := coretest.NewPool(t, 2)
 		a, b := block(t, p), block(t, p)
 		a()
 		b()
@@ -75,7 +69,7 @@ func TestPoolG12ALazyTaskThatBlocksHoldsUpNobody(t *testing.T) {
 func TestPoolG12ATaskWakesOneWorker(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		const size = 8
-		p := newPool(t, size)
+		p := coretest.NewPool(t, size)
 		var all []func()
 		for range size {
 			all = append(all, block(t, p))
@@ -100,7 +94,7 @@ func TestPoolG12ATaskWakesOneWorker(t *testing.T) {
 func TestPoolG17WorkersStartWithWork(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var starts atomic.Int64
-		p := newPool(t, 3, core.WithSpawner(func(loop func()) error {
+		p := coretest.NewPool(t, 3, core.WithSpawner(func(loop func()) error {
 			starts.Add(1)
 			go loop()
 			return nil
@@ -124,7 +118,7 @@ func TestPoolG17ASpawnerThatRefusesOneMoreWorker(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var refuse atomic.Bool
 		refused := errors.New("no more goroutines")
-		p := newPool(t, 2, core.WithSpawner(func(loop func()) error {
+		p := coretest.NewPool(t, 2, core.WithSpawner(func(loop func()) error {
 			if refuse.Load() {
 				return refused
 			}
@@ -169,7 +163,7 @@ func TestPoolG14BadEndsLeaveItsCapacity(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				var panics panicLog
-				p := newPool(t, 2, core.WithPanicHandler(panics.handle), core.WithSpawner(spawner))
+				p := coretest.NewPool(t, 2, core.WithPanicHandler(panics.handle), core.WithSpawner(spawner))
 				for range 20 {
 					coretest.MustExecute(t, p, func() { panic("boom") })
 					coretest.MustExecute(t, p, runtime.Goexit)
@@ -190,7 +184,7 @@ func TestPoolG14BadEndsLeaveItsCapacity(t *testing.T) {
 }
 
 func TestPoolFuturesOfBadEnds(t *testing.T) {
-	p := newPool(t, 2, core.WithPanicHandler(func(*core.PanicError) {}))
+	p := coretest.NewPool(t, 2, core.WithPanicHandler(func(*core.PanicError) {}))
 	var panicked *core.PanicError
 	if err := coretest.AwaitErr(t, "the panic", core.Submit(p, func() (int, error) { panic("boom") })); !errors.As(err, &panicked) {
 		t.Errorf("G9: a panic: got %v, want a *PanicError", err)
@@ -211,7 +205,7 @@ func TestPoolFuturesOfBadEnds(t *testing.T) {
 
 // G18: a body may not wait for its own pool, and learns where it runs.
 func TestPoolG18BodiesKnowTheirPool(t *testing.T) {
-	p, other := newPool(t, 2), newPool(t, 1)
+	p, other := coretest.NewPool(t, 2), coretest.NewPool(t, 1)
 	var errs []error
 	coretest.OnLoop(t, p, func() {
 		_, err := core.Submit(p, func() (int, error) { return 1, nil }).Wait(context.Background())
@@ -232,7 +226,7 @@ func TestPoolG18BodiesKnowTheirPool(t *testing.T) {
 
 func TestPoolBoundIsForTheWholePool(t *testing.T) {
 	const room = 16
-	p := newPool(t, 2, core.WithMaxPendingTasks(room))
+	p := coretest.NewPool(t, 2, core.WithMaxPendingTasks(room))
 	a, b := block(t, p), block(t, p)
 	for range room {
 		coretest.Must(t, p.TryExecute(func() {}))
@@ -251,13 +245,13 @@ func TestPoolBadArguments(t *testing.T) {
 	for _, size := range []int{0, -1} {
 		_, err := core.NewPool(size)
 		coretest.WantText(t, "NewPool", err, fmt.Sprintf("core: NewPool: size is %d, want at least 1", size))
-		p := newPool(t, 3)
+		p := coretest.NewPool(t, 3)
 		coretest.WantText(t, "Resize", p.Resize(size), fmt.Sprintf("core: Resize: size is %d, want at least 1", size))
 		coretest.Want(t, "size after a bad Resize", p.Size(), 3)
 	}
 	_, err := core.NewPool(1, core.WithPoller(core.NewParkPoller(nil)))
 	coretest.WantText(t, "WithPoller", err, "core: NewPool: WithPoller is set, want none: a poller serves one goroutine")
-	p := newPool(t, 1)
+	p := coretest.NewPool(t, 1)
 	for what, err := range map[string]error{
 		"Execute": p.Execute(nil), "ExecuteLazy": p.ExecuteLazy(nil), "TryExecute": p.TryExecute(nil),
 	} {
@@ -271,7 +265,7 @@ func TestPoolBadArguments(t *testing.T) {
 func TestPoolLocalsAreOfAWorker(t *testing.T) {
 	var made atomic.Int64
 	local := core.NewLocal(func() int64 { return made.Add(1) })
-	p := newPool(t, 2)
+	p := coretest.NewPool(t, 2)
 	var meet sync.WaitGroup
 	meet.Add(2)
 	seen := make([]int64, 2)

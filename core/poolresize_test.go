@@ -12,7 +12,7 @@ import (
 
 func TestPoolResizeStartsWorkersForWaitingTasks(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		p := newPool(t, 1)
+		p := coretest.NewPool(t, 1)
 		block(t, p)
 		var ran atomic.Int64
 		gate := make(chan struct{})
@@ -30,7 +30,7 @@ func TestPoolResizeStartsWorkersForWaitingTasks(t *testing.T) {
 
 func TestPoolResizeEndsIdleWorkersAndNoBody(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		p := newPool(t, 4)
+		p := coretest.NewPool(t, 4)
 		var all []func()
 		for range 4 {
 			all = append(all, block(t, p))
@@ -54,7 +54,7 @@ func TestPoolResizeEndsIdleWorkersAndNoBody(t *testing.T) {
 // The worker that keeps the time for all may be the one that leaves.
 func TestPoolResizeLosesNoTimer(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		p := newPool(t, 3)
+		p := coretest.NewPool(t, 3)
 		a, b, c := block(t, p), block(t, p), block(t, p)
 		ran := make(chan time.Time, 1)
 		start := time.Now()
@@ -73,7 +73,7 @@ func TestPoolResizeLosesNoTimer(t *testing.T) {
 func TestPoolG12AWorkerThatLeavesPassesTheWakeUpOn(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		for range 100 { // in most of them the Resize comes before the worker
-			p := newPool(t, 2)
+			p := coretest.NewPool(t, 2)
 			a, b := block(t, p), block(t, p)
 			a()
 			b()
@@ -89,7 +89,7 @@ func TestPoolG12AWorkerThatLeavesPassesTheWakeUpOn(t *testing.T) {
 
 // Resizing under load loses nothing, at any moment.
 func TestPoolG3ResizeUnderLoad(t *testing.T) {
-	p := newPool(t, 4)
+	p := coretest.NewPool(t, 4)
 	var ran atomic.Int64
 	stop := make(chan struct{})
 	resized := make(chan struct{})
@@ -118,7 +118,7 @@ func TestPoolG3ResizeUnderLoad(t *testing.T) {
 }
 
 func TestPoolResizeWhileItEnds(t *testing.T) {
-	p := newPool(t, 2)
+	p := coretest.NewPool(t, 2)
 	release := block(t, p)
 	p.Shutdown()
 	coretest.Must(t, p.Resize(5))

@@ -139,7 +139,7 @@ func TestPoolG6HooksAgainstTasks(t *testing.T) {
 // Each body that runs when the timeout passes is named, with since when, and its stack.
 func TestPoolG11TheReportNamesEachBody(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		p := newPool(t, 3, core.WithName("compressors"))
+		p := coretest.NewPool(t, 3, core.WithName("compressors"))
 		a := block(t, p)
 		time.Sleep(time.Second)
 		b := block(t, p)
@@ -167,7 +167,7 @@ func TestPoolG11TheReportNamesEachBody(t *testing.T) {
 
 func TestPoolG10QuietIsOfTheWholePool(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		p := newPool(t, 2)
+		p := coretest.NewPool(t, 2)
 		start := time.Now()
 		term, err := p.ShutdownGracefully(time.Second, time.Minute)
 		coretest.Must(t, err)
@@ -191,7 +191,7 @@ func stateAfter(p *core.Pool, d time.Duration) core.State {
 // ends at once.
 func TestPoolG10ACancelledTimerEndsTheQuietPeriod(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		p := newPool(t, 2, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+		p := coretest.NewPool(t, 2, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
 		timer, err := p.Schedule(time.Hour, func() { t.Error("the cancelled timer ran") })
 		coretest.Must(t, err)
 		start := time.Now()
@@ -207,7 +207,7 @@ func TestPoolG10ACancelledTimerEndsTheQuietPeriod(t *testing.T) {
 // A clock that panics ends the pool, and loses nothing that was accepted.
 func TestPoolG15ABrokenClockEndsThePool(t *testing.T) {
 	clock := newManualClock()
-	p := newPool(t, 2, core.WithClock(clock))
+	p := coretest.NewPool(t, 2, core.WithClock(clock))
 	a, b := block(t, p), block(t, p)
 	var ran atomic.Int64
 	for range 10 {
@@ -232,7 +232,7 @@ func TestPoolG15ABrokenClockEndsThePool(t *testing.T) {
 // hook before it, though a worker is free.
 func TestPoolG6HooksWaitForRunningTasks(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		p := newPool(t, 3)
+		p := coretest.NewPool(t, 3)
 		release := block(t, p)
 		var order coretest.Journal
 		gate := make(chan struct{})

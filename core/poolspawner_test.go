@@ -18,7 +18,7 @@ import (
 func TestPoolG3ASpawnerThatExitsLosesNoTask(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var exit atomic.Bool
-		p := newPool(t, 2, core.WithSpawner(func(loop func()) error {
+		p := coretest.NewPool(t, 2, core.WithSpawner(func(loop func()) error {
 			if exit.CompareAndSwap(true, false) {
 				runtime.Goexit()
 			}
@@ -108,7 +108,7 @@ func TestPoolG11TheTimeoutDoesNotWaitForTheSpawner(t *testing.T) {
 // is called; the other one has not been started.
 func slowPool(t *testing.T) (spawner slow, p *core.Pool, release func()) {
 	spawner = newSlow()
-	p = newPool(t, 2, spawner.option())
+	p = coretest.NewPool(t, 2, spawner.option())
 	go func() { <-spawner.asked; spawner.decide <- spawnIt }()
 	return spawner, p, block(t, p)
 }

@@ -38,7 +38,7 @@ func TestPropG7Jitter(t *testing.T) {
 		opt := core.WithTimerJitter(bound, rand.NewPCG(seed, 1))
 		for name, start := range map[string]func(t *testing.T) core.EventExecutor{
 			"executor": func(t *testing.T) core.EventExecutor { return coretest.NewExecutor(t, opt) },
-			"pool":     func(t *testing.T) core.EventExecutor { return newPool(t, 1, opt) },
+			"pool":     func(t *testing.T) core.EventExecutor { return coretest.NewPool(t, 1, opt) },
 		} {
 			opt = core.WithTimerJitter(bound, rand.NewPCG(seed, 1))
 			got := ""

@@ -18,7 +18,7 @@ func onBoth(t *testing.T, f func(t *testing.T, ex core.EventExecutor), opts ...c
 		inBubble(t, func(t *testing.T) { f(t, coretest.NewExecutor(t, opts...)) })
 	})
 	t.Run("pool", func(t *testing.T) {
-		inBubble(t, func(t *testing.T) { f(t, newPool(t, 1, opts...)) })
+		inBubble(t, func(t *testing.T) { f(t, coretest.NewPool(t, 1, opts...)) })
 	})
 }
 

@@ -47,12 +47,6 @@ func inBubble(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
-func newPool(t *testing.T, size int, opts ...core.Option) *core.Pool {
-	t.Helper()
-	pool, err := core.NewPool(size, opts...)
-	return coretest.EndWithTest(t, pool, err)
-}
-
 // stallLog collects the stalls that OnStall receives.
 type stallLog struct {
 	mu     sync.Mutex

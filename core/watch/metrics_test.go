@@ -17,7 +17,7 @@ func TestStringIsJSON(t *testing.T) {
 		if got := w.String(); got != "{}" {
 			t.Errorf("an empty watcher is %s, want {}", got)
 		}
-		ex, pool := coretest.NewExecutor(t, core.WithName("orders")), newPool(t, 1, core.WithName("files"))
+		ex, pool := coretest.NewExecutor(t, core.WithName("orders")), coretest.NewPool(t, 1, core.WithName("files"))
 		stop := run(t, w, ex, pool)
 		coretest.OnLoop(t, ex, func() { time.Sleep(250 * time.Millisecond) })
 		time.Sleep(150 * time.Millisecond)

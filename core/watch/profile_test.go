@@ -89,7 +89,7 @@ func TestLabelsOfALoop(t *testing.T) {
 func TestLabelsOfChildrenAndWorkers(t *testing.T) {
 	coretest.CheckLeaks(t)
 	group := coretest.NewExecutorGroup(t, 2, core.WithName("orders"), watch.Labels(context.Background()))
-	pool := newPool(t, 1, core.WithName("files"), watch.Labels(context.Background()))
+	pool := coretest.NewPool(t, 1, core.WithName("files"), watch.Labels(context.Background()))
 	for _, want := range []string{"orders-0", "orders-1"} {
 		if got := labelsInABody(t, group); got != `{"eventide":"`+want+`"}` {
 			t.Errorf("labels %s, want %s", got, want)

@@ -19,7 +19,7 @@ func TestStallIsReportedOnceWithItsStackAndOnceAtItsEnd(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				var ex core.EventExecutor = coretest.NewExecutor(t, core.WithName("orders"))
 				if kind == "pool" {
-					ex = newPool(t, 2, core.WithName("orders"))
+					ex = coretest.NewPool(t, 2, core.WithName("orders"))
 				}
 				var log stallLog
 				w := &watch.Watcher{OnStall: log.add}
@@ -57,7 +57,7 @@ func TestStallIsReportedOnceWithItsStackAndOnceAtItsEnd(t *testing.T) {
 // Short bodies that follow each other without a pause are not a stall.
 func TestBusyIsNotStalled(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		ex, pool := coretest.NewExecutor(t), newPool(t, 1)
+		ex, pool := coretest.NewExecutor(t), coretest.NewPool(t, 1)
 		var log stallLog
 		w := &watch.Watcher{OnStall: log.add}
 		stop := run(t, w, ex, pool)
@@ -83,7 +83,7 @@ func TestBusyIsNotStalled(t *testing.T) {
 
 func TestEachStalledBodyOfAPoolIsReported(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		pool := newPool(t, 3)
+		pool := coretest.NewPool(t, 3)
 		var log stallLog
 		stop := run(t, &watch.Watcher{OnStall: log.add, Limit: 300 * time.Millisecond}, pool)
 		for range 2 {

@@ -21,7 +21,7 @@ func TestG10WatchingKeepsNothingAwake(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		lazy := coretest.NewExecutor(t, core.WithName("lazy"))
 		ex := coretest.NewExecutor(t, core.WithName("ex"))
-		pool := newPool(t, 2, core.WithName("pool"))
+		pool := coretest.NewPool(t, 2, core.WithName("pool"))
 		group := coretest.NewExecutorGroup(t, 2, core.WithName("group"))
 		w := &watch.Watcher{Interval: time.Millisecond}
 		stop := run(t, w, lazy, ex, pool, group)

@@ -44,6 +44,13 @@ func NewGroup(t testing.TB, n int, opts ...core.Option) *core.Group {
 	return EndWithTest(t, g, err)
 }
 
+// NewPool returns a pool of size workers that is terminated when the test ends.
+func NewPool(t testing.TB, size int, opts ...core.Option) *core.Pool {
+	t.Helper()
+	p, err := core.NewPool(size, opts...)
+	return EndWithTest(t, p, err)
+}
+
 // MustExecute calls ex.Execute(task), and fails the test if ex refuses.
 func MustExecute(t testing.TB, ex core.EventExecutor, task func()) {
 	t.Helper()
