@@ -43,6 +43,51 @@ func TestFailuresAreAudibleByDefault(t *testing.T) {
 			ex := coretest.NewExecutor(t, append(opts, core.WithPanicHandler(func(*core.PanicError) { panic("again") }))...)
 			coretest.MustExecute(t, ex, func() { panic("boom") })
 		}, []string{"level=ERROR", "panic in the panic handler", "again"}},
+		"panic in a hook": {func(t *testing.T, opts ...core.Option) {
+			ex := coretest.NewExecutor(t, opts...)
+			_, err := ex.AddShutdownHook(func() { panic("hook") })
+			coretest.Must(t, err)
+			ex.Shutdown()
+			coretest.AwaitDone(t, ex)
+		}, []string{"level=ERROR", "panic in a body", "hook"}},
+		"panic in a hook of a pool": {func(t *testing.T, opts ...core.Option) {
+			pool, err := core.NewPool(2, opts...)
+			coretest.Must(t, err)
+			_, err = pool.AddShutdownHook(func() { panic("hook") })
+			coretest.Must(t, err)
+			pool.Shutdown()
+			coretest.AwaitDone(t, pool)
+		}, []string{"level=ERROR", "panic in a body", "hook"}},
+		"panic in a timer": {func(t *testing.T, opts ...core.Option) {
+			_, err := coretest.NewExecutor(t, opts...).Schedule(time.Second, func() { panic("timer") })
+			coretest.Must(t, err)
+			time.Sleep(2 * time.Second)
+		}, []string{"level=ERROR", "panic in a body", "timer"}},
+		"panic in a submitted function": {func(t *testing.T, opts ...core.Option) {
+			core.Submit(coretest.NewExecutor(t, opts...), func() (int, error) { panic("nobody waits") })
+		}, []string{"level=ERROR", "panic in a body", "nobody waits"}},
+		"panic in a listener": {func(t *testing.T, opts ...core.Option) {
+			ex := coretest.NewExecutor(t, opts...)
+			core.Submit(ex, func() (int, error) { return 0, nil }).OnDone(func(int, error) { panic("listener") })
+		}, []string{"level=ERROR", "panic in a body", "listener"}},
+		"panic in the tracer": {func(t *testing.T, opts ...core.Option) {
+			ex := coretest.NewExecutor(t, append(opts, core.WithTracer(panickingTracer{}))...)
+			coretest.MustExecute(t, ex, func() {})
+		}, []string{"level=ERROR", "panic in the tracer"}},
+		"panic in the function of WithGoroutineStart": {func(t *testing.T, opts ...core.Option) {
+			ex := coretest.NewExecutor(t, append(opts, core.WithGoroutineStart(func(string) { panic("start") }))...)
+			coretest.MustExecute(t, ex, func() {})
+		}, []string{"level=ERROR", "panic in the function of WithGoroutineStart", "start"}},
+		"timeout of a pool with a body that runs": {func(t *testing.T, opts ...core.Option) {
+			pool, err := core.NewPool(2, opts...)
+			coretest.Must(t, err)
+			release := make(chan struct{})
+			coretest.MustExecute(t, pool, func() { <-release })
+			coretest.MustShutdownGracefully(t, pool, 0, time.Second)
+			time.Sleep(2 * time.Second)
+			close(release)
+			coretest.AwaitDone(t, pool)
+		}, []string{"level=WARN", "timeout of the graceful shutdown passed"}},
 		"loop failure": {func(t *testing.T, opts ...core.Option) {
 			f := &faulty{Poller: core.NewParkPoller(nil), wait: func() error { return errBroken }}
 			ex := coretest.NewExecutor(t, append(opts, core.WithPoller(f))...)

@@ -8,7 +8,8 @@ import (
 
 // EventLoop is an Executor that watches descriptors. It has the same guarantees, and
 // sleeps in its own epoll instance. Handlers of ready descriptors run before the tasks of
-// a turn. Without WithPoller it needs Linux; the rest of the package is portable.
+// a turn. Without WithPoller it needs Linux; the rest of the package is portable. Make one with
+// NewEventLoop: the zero EventLoop is not usable.
 type EventLoop struct {
 	Executor
 }

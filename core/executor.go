@@ -14,7 +14,7 @@ import (
 
 // Executor is a single-goroutine executor without I/O, for all systems. It has the
 // methods of EventExecutor, and others such as AddShutdownHook. All of them may be called
-// from any goroutine.
+// from any goroutine. Make one with NewExecutor: the zero Executor is not usable.
 //
 // Its fields are grouped by the goroutines that may access them. One mutex guards
 // admission, the queues and the announcement of a sleep, on purpose: no task can be queued

@@ -18,6 +18,8 @@ import (
 // Next still returns that child in its turn. A bound (WithMaxPendingTasks) applies to each
 // child: a task is refused if the queue of its child is full, even if the other children
 // have room. Use a Pool for tasks that may block, or for one common bound.
+//
+// Make one with NewGroup or NewExecutorGroup: the zero Group is not usable.
 type Group struct {
 	// Set once, by newGroup.
 	children []*Executor

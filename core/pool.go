@@ -74,6 +74,8 @@ import (
 //
 // An idle worker costs its goroutine and does not poll. Of the idle workers the one that parked
 // last is woken first. A woken worker that leaves work in the queue wakes the next one.
+//
+// Make one with NewPool: the zero Pool is not usable.
 type Pool struct {
 	setup
 

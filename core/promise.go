@@ -2,7 +2,7 @@ package core
 
 // Promise is a Future that its owner completes. Apart from the owner only Cancel of the
 // Future completes it: the end of the executor does not (G9). All methods may be called
-// from any goroutine.
+// from any goroutine. Make one with NewPromise: the zero Promise is not usable.
 type Promise[T any] struct {
 	f *Future[T]
 }

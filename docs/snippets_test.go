@@ -14,6 +14,7 @@ import (
 	"eventide/core"
 	"eventide/core/process"
 	"eventide/core/tcp"
+	"eventide/core/tracked"
 	"eventide/props/exectest"
 )
 
@@ -25,7 +26,20 @@ var (
 	_ = serverPlan
 	_ = databasePlan
 	_ = register
+	_ = resizeAll
 )
+
+func resizeAll(images []string, resize func(ctx context.Context, image string) error) error {
+	jobs := tracked.NewGroup(tracked.WithName("resize"))
+	jobs.SetLimit(4)
+	for _, image := range images {
+		err := jobs.Go(image, func(ctx context.Context) error { return resize(ctx, image) })
+		if err != nil {
+			return err // the group is closed: this image will not be resized here
+		}
+	}
+	return jobs.Close() // waits; the first error of a function
+}
 
 func waitWithContext(term *core.Termination) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

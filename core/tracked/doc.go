@@ -39,5 +39,9 @@
 //		}
 //	})
 //
+// The first error of a function is the error of the group and, in a process.Plan, of its step, so
+// that the exit code is not 0. A function whose failure is part of normal work handles its error
+// and returns nil.
+//
 // G2 and G4 do not hold: functions run in parallel, and begin in any order.
 package tracked
