@@ -78,10 +78,10 @@ var peersCurves = []curve{
 		regexp.MustCompile(`^shutdown/channels=(\d+)$`), "ns/shutdown", []string{"core-loop", "netty-nio", "gnet", "net", "libuv", "asio"},
 	}, {
 		"peers-producers.svg", "Execute beside other libraries, by the number of producers", "producers", "time per task",
-		regexp.MustCompile(`^execute/producers=(\d+)$`), "ns/task", []string{"core", "core-loop", "netty-nio", "channel", "gnet", "asio"},
+		regexp.MustCompile(`^execute/producers=(\d+)$`), "ns/task", []string{"core", "core-pool", "core-loop", "netty-nio", "channel", "gnet", "asio"},
 	}, {
 		"peers-backlog.svg", "Shutdown beside other libraries, by the number of queued tasks", "queued tasks", "time until the end",
-		regexp.MustCompile(`^shutdown/backlog=(\d+)$`), "ns/shutdown", []string{"core", "core-loop", "netty-nio", "netty-default", "pond", "asio"},
+		regexp.MustCompile(`^shutdown/backlog=(\d+)$`), "ns/shutdown", []string{"core", "core-pool", "core-loop", "netty-nio", "netty-default", "pond", "asio"},
 	},
 }
 

@@ -72,6 +72,7 @@ type look struct {
 var looks = map[string]look{
 	"core":          {0, ""},
 	"core-bounded":  {0, "2 3"},
+	"core-pool":     {0, "10 3 2 3"},
 	"loop":          {1, "7 3"},
 	"core-loop":     {1, "7 3"},
 	"loop-blocking": {1, "1 4"},

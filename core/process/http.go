@@ -100,6 +100,15 @@ type CutRequest struct {
 	Began time.Time
 }
 
+// ByKind counts Requests by their Kind.
+func (c *CutError) ByKind() map[string]int {
+	counts := map[string]int{}
+	for _, r := range c.Requests {
+		counts[r.Kind]++
+	}
+	return counts
+}
+
 func (c *CutError) Error() string {
 	const most = 10
 	var names []string

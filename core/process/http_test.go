@@ -331,6 +331,14 @@ func TestServed(t *testing.T) {
 	}
 }
 
+// TestCutErrorCountsByKind: the text names ten requests, and the counts have all.
+func TestCutErrorCountsByKind(t *testing.T) {
+	c := &CutError{Requests: []CutRequest{{Kind: "HTTP/1.1"}, {Kind: "hijacked"}, {Kind: "HTTP/1.1"}}}
+	if got := c.ByKind(); len(got) != 2 || got["HTTP/1.1"] != 2 || got["hijacked"] != 1 {
+		t.Errorf("got %v, want 2 of HTTP/1.1 and 1 hijacked", got)
+	}
+}
+
 // TestCutErrorNamesTen: an error of many requests stays short.
 func TestCutErrorNamesTen(t *testing.T) {
 	c := &CutError{Requests: make([]CutRequest, 12), Reason: ErrDeadline}
