@@ -92,8 +92,8 @@ interleave-modules: ## the tests of others' modules under chosen schedules: ONLY
 	out/survey $(if $(RACE),-race -schedules 50 -kept testdata/interleave/modules-race.json) $(if $(ONLY),-only '$(value ONLY)') $(ARGS)
 	out/survey -render
 
-releases: ## the tests of chosen schedules with another Go release; RELEASE=go1.25.14
-	RELEASE=$(or $(RELEASE),go1.25.14) go test -tags releases -count=1 -run TestRelease ./props/interleave/works
+releases: ## the tests of chosen schedules with another Go release, and of a gRPC server; RELEASE=go1.25.14
+	RELEASE=$(or $(RELEASE),go1.25.14) go test -tags releases -count=1 -run 'TestRelease|TestGRPC' ./props/interleave/works
 
 release-next: ## the same with the newest Go release or release candidate after the supported ones; says so if there is none
 	go test -tags releases -count=1 -v -run 'TestNextRelease|TestCandidate' ./props/interleave/works

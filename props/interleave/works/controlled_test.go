@@ -81,8 +81,8 @@ func compile(name, out string, more, flags []string) error {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"test", "-c", "-vet=off", "-o", out}, overlay.BuildFlags(name2)...)
-	args = append(append(args, flags...), "./"+filepath.ToSlash(directoryOf(name)))
+	args := append([]string{"test", "-C", directoryOf(name), "-c", "-vet=off", "-o", out}, overlay.BuildFlags(name2)...)
+	args = append(args, flags...)
 	cmd := exec.Command("go", args...)
 	cmd.Env = append(os.Environ(), more...)
 	if text, err := cmd.CombinedOutput(); err != nil {

@@ -101,19 +101,26 @@ func TestWeb(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			first := passes(t, bin, name, 100, protocol.Request{Detail: 1})
-			if first.summary.Sockets != 0 {
-				t.Errorf("%d waits for descriptors of the kernel", first.summary.Sockets)
-			}
-			for range *processes - 1 {
-				again := passes(t, bin, name, 100, protocol.Request{Detail: 1})
-				for i, s := range again.schedules {
-					if s.Hash != first.schedules[i].Hash || s.Class != first.schedules[i].Class {
-						t.Fatalf("schedule %d differs between two processes: %+v and %+v", i, first.schedules[i], s)
-					}
-				}
-			}
+			sameInEachProcess(t, bin, name)
 		})
+	}
+}
+
+// sameInEachProcess runs the same schedules of a test of the network in several processes.
+// Nothing waits for the kernel.
+func sameInEachProcess(t *testing.T, bin, name string) {
+	t.Helper()
+	first := passes(t, bin, name, 100, protocol.Request{Detail: 1})
+	if first.summary.Sockets != 0 {
+		t.Errorf("%d waits for descriptors of the kernel", first.summary.Sockets)
+	}
+	for range *processes - 1 {
+		again := passes(t, bin, name, 100, protocol.Request{Detail: 1})
+		for i, s := range again.schedules {
+			if s.Hash != first.schedules[i].Hash || s.Class != first.schedules[i].Class {
+				t.Fatalf("schedule %d differs between two processes: %+v and %+v", i, first.schedules[i], s)
+			}
+		}
 	}
 }
 
@@ -136,9 +143,13 @@ func TestWebPlanted(t *testing.T) {
 func TestWebRace(t *testing.T) {
 	bin := build(t, "web", "-race")
 	for _, name := range tests(t, bin) {
-		if name != planted {
-			passes(t, bin, name, 30, protocol.Request{})
+		if name == planted {
+			continue
 		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			passes(t, bin, name, 30, protocol.Request{})
+		})
 	}
 }
 
