@@ -18,15 +18,20 @@ import (
 // A binary is a compiled test binary.
 type binary struct{ name, dir string }
 
-// overlayOf makes the overlay for the go command of this process, below dir, and returns
-// the name of its file and its hash.
-func overlayOf(dir string) (name, hash string, err error) {
+// overlayOf makes the overlay for the go command of this process, in the user's cache, and
+// returns the name of its file and its hash. In a directory of the module its Go files would
+// be packages of the pattern ./...
+func overlayOf() (name, hash string, err error) {
 	env, err := exec.Command("go", "env", "GOROOT", "GOVERSION").Output()
 	if err != nil {
 		return "", "", fmt.Errorf("go env: %w", err)
 	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", "", err
+	}
 	lines := strings.Split(string(env), "\n")
-	name, err = overlay.Make(lines[0], lines[1], dir)
+	name, err = overlay.Make(lines[0], lines[1], filepath.Join(cache, "interleave"))
 	return name, filepath.Base(filepath.Dir(name)), err
 }
 

@@ -36,7 +36,7 @@ func Determinism(dir string, schedules, processes, load, side int, done func(evi
 	if err != nil {
 		return nil, err
 	}
-	file, hash, err := overlayOf(dir)
+	file, hash, err := overlayOf()
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func (l *laboratory) compile(dir string) error {
 	if err != nil {
 		return err
 	}
-	file, hash, err := overlayOf(dir)
+	file, hash, err := overlayOf()
 	if err != nil {
 		return err
 	}

@@ -26,12 +26,11 @@ func TestMain(m *testing.M) {
 // controlled compiles the kernels with the overlay.
 func controlled(t *testing.T) *binary {
 	t.Helper()
-	dir := t.TempDir()
-	file, _, err := overlayOf(dir)
+	file, _, err := overlayOf()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := compile(KernelDir, filepath.Join(dir, "kernels.test"), overlay.BuildFlags(file)...)
+	b, err := compile(KernelDir, filepath.Join(t.TempDir(), "kernels.test"), overlay.BuildFlags(file)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,12 +181,11 @@ func spawn(n int) {
 			t.Fatal(err)
 		}
 	}
-	dir := t.TempDir()
-	file, _, err := overlayOf(dir)
+	file, _, err := overlayOf()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := compile(source, filepath.Join(dir, "x.test"), overlay.BuildFlags(file)...)
+	b, err := compile(source, filepath.Join(t.TempDir(), "x.test"), overlay.BuildFlags(file)...)
 	if err != nil {
 		t.Fatal(err)
 	}

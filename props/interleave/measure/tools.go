@@ -54,7 +54,7 @@ func writeWrappers(scratch, dir string, names []string) (string, error) {
 	if err := wrappers.Execute(&text, names); err != nil {
 		return "", err
 	}
-	source, list := filepath.Join(scratch, "wrappers.go"), filepath.Join(scratch, "wrappers.json")
+	source, list := filepath.Join(scratch, "_wrappers.go"), filepath.Join(scratch, "wrappers.json")
 	into, err := filepath.Abs(filepath.Join(dir, "wrappers_test.go"))
 	if err != nil {
 		return "", err
