@@ -26,6 +26,7 @@ const (
 	AskOnDone     Ask = "Termination.OnDone"
 	AskLocal      Ask = "Local.Get" // and Local.Set, Local.Remove
 	AskFD         Ask = "Registration.FD"
+	AskPost       Ask = "Registration.Post"
 	AskChannels   Ask = "EventLoop.Channels"
 	AskResize     Ask = "Pool.Resize"       // and Pool.Size
 	AskMeter      Ask = "Executor.NewMeter" // and Meter.Read, Meter.Stack, Meter.Close
@@ -42,7 +43,7 @@ const (
 var asksOfPromises = []Ask{AskSucceed, AskFail, AskKeep, AskCancel, AskListenLate}
 
 // otherAsks need no promise.
-var otherAsks = []Ask{AskNow, AskDeadline, AskTimer, AskFuture, AskErr, AskOnDone, AskLocal, AskFD, AskChannels, AskMeter, AskMeter, AskArguments}
+var otherAsks = []Ask{AskNow, AskDeadline, AskTimer, AskFuture, AskErr, AskOnDone, AskLocal, AskFD, AskPost, AskChannels, AskMeter, AskMeter, AskArguments}
 
 // ask makes the call of a step and records it: as a call of OpListen, because it may give
 // the loop a listener to call.
@@ -76,7 +77,7 @@ func (h *harness) answerTo(s Step) {
 		h.askOnDone()
 	case AskLocal:
 		h.askLocal()
-	case AskFD, AskChannels:
+	case AskFD, AskPost, AskChannels:
 		h.askLoop(s)
 	case AskMeter:
 		h.askMeter()
@@ -190,8 +191,12 @@ func (h *harness) askLoop(s Step) {
 		return
 	}
 	r.mu.Lock()
-	reg := r.reg
+	reg, closed := r.reg, r.closed
 	r.mu.Unlock()
+	if reg != nil && s.Ask == AskPost {
+		h.askPost(reg, closed)
+		return
+	}
 	if reg != nil && reg.FD() != h.fds.kernel.number(r.step.FD) {
 		h.blame("registration %d has the descriptor %d, want %d", s.Target, reg.FD(), h.fds.kernel.number(r.step.FD))
 	}
@@ -202,4 +207,5 @@ func (h *harness) askLoop(s Step) {
 func (h *harness) checkAsks() {
 	h.endings.Wait()
 	h.promises.check(h)
+	h.posts.check(h)
 }

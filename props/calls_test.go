@@ -119,7 +119,7 @@ var unmade = map[string]string{
 	"BackOff": "is the rejected-handler of programs with retries", "RefuseWhenFull": "is the default: programs without retries have it",
 	"Termination.Wait": "called at the end of each program",
 	"InvokeAll":        "programs of invocations (props/invocation.go)", "InvokeAny": "programs of invocations",
-	"NewTermination": "the tests of core/blocking and core/tracked, whose groups are made with it", "Registration.Post": "the tests of core/tcp, whose channels are made with it",
+	"NewTermination":   "the tests of core/blocking and core/tracked, whose groups are made with it",
 	"EventKind.String": "text for people", "PanicError.Error": "text for people", "RejectedError.Error": "text for people",
 	"PanicError.Unwrap": "core's tests", "RejectedError.Unwrap": "by errors.Is, in the answer of each call",
 	"Report.Plus": "the programs of G21 compare sums", "Stats.Plus": "the programs of G21",

@@ -47,6 +47,7 @@ type registration struct {
 	reg     *core.Registration
 	pending *core.ChannelEnd // how it ended before RegisterChannel had returned
 	drain   *time.Timer      // ends it later
+	closed  bool             // its owner was notified
 }
 
 // descriptors holds the registrations of a harness.
@@ -118,6 +119,9 @@ func (h *harness) listen(s Step) {
 	}
 	h.rec.call(history.Event{Op: history.OpListen, ID: s.ID}, func() history.Outcome {
 		r.reg.OnClose(func(err error) {
+			r.mu.Lock()
+			r.closed = true
+			r.mu.Unlock()
 			h.note(s.ID, func() {
 				out := history.Normal
 				if err != nil {

@@ -27,13 +27,16 @@ func (g *generator) askStep(depth int) Step {
 		s.Ask, s.Target = rapid.SampledFrom(asksOfPromises).Draw(g.T, "of a promise"), g.pick(g.promises, "promise")
 	default:
 		s.Ask = rapid.SampledFrom(otherAsks).Draw(g.T, "of the executor")
+		if g.loop && g.chance(3, "of a registration") {
+			s.Ask = rapid.SampledFrom([]Ask{AskFD, AskPost, AskPost}).Draw(g.T, "of the registration")
+		}
 		if g.pool && g.chance(2, "of the pool") {
 			s.Ask = AskResize
 		}
 		switch s.Ask {
 		case AskResize:
 			s.Size = rapid.SampledFrom([]int{1, 2, 3, 4, 0, -1}).Draw(g.T, "size")
-		case AskFD:
+		case AskFD, AskPost:
 			s.Target = g.pick(g.regs, "registration")
 		case AskFuture:
 			s.Target = g.pick(g.futures, "of")

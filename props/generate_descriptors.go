@@ -25,6 +25,13 @@ func (g *generator) descriptors(p *Program) {
 
 // descriptorStep draws a call on a registration, or an event of a descriptor.
 func (g *generator) descriptorStep(depth int) Step {
+	if g.profile.Wide && len(g.regs) > 0 && g.chance(8, "post") {
+		s := Step{Ask: AskPost, Target: g.pick(g.regs, "registration")}
+		if depth == 0 {
+			s.Wait = g.duration("wait")
+		}
+		return s
+	}
 	s := Step{}
 	if depth == 0 && g.chance(2, "waits") {
 		s.Wait = g.duration("wait")

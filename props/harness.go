@@ -83,6 +83,7 @@ type harness struct {
 	looped       atomic.Bool            // a body has begun
 	endings      sync.WaitGroup         // listeners of the termination that were not called
 	promises     promises
+	posts        posts
 	reporter     reporter
 	meter        *meter       // guarded by mu until the end
 	handler      Handler      // of the program

@@ -80,15 +80,22 @@ func judgeStarvation(j *judge) {
 
 // moreBatches returns how many batches of tasks e may wait for beyond two: one for each whole
 // batch of bodies of its own kind, and one for each change of the state, between the positions.
+// The tail tasks submitted before a shutdown call are a batch of their own, because later ones
+// must not delay the hooks that wait for them (G6).
 func (j *judge) moreBatches(e *entry, from, to int) int {
-	older, moves := 0, 0
+	older, moves, before := 0, 0, 0
 	for _, s := range j.spans {
-		older += one(from < s.begin.N && s.begin.N < to && s.entry.op() == e.op())
+		if from < s.begin.N && s.begin.N < to && s.entry.op() == e.op() {
+			older++
+			if e.op() == OpAfterIteration && j.first != nil && j.asked < e.submit.inv.N && s.entry.submit.inv.N < j.asked {
+				before = 1
+			}
+		}
 	}
 	for _, m := range j.moves {
 		moves += one(from < m.N && m.N < to)
 	}
-	return older/j.Rules.batch() + moves
+	return older/j.Rules.batch() + moves + before
 }
 
 // waitsUntil returns where the wait of an entry that never began ends: at its end, or at

@@ -1,5 +1,10 @@
 package history_test
 
+import (
+	"fmt"
+	"strings"
+)
+
 // The variants about shutdown, sleep and counters; see TestVariants.
 
 // asked is graceful with its transition, timer20 is due after 20 ms, task2 runs at once.
@@ -82,6 +87,8 @@ var sleepVariants = []variant{
 		"@1ms g2 state ShuttingDown->Shutdown\ng2 wake\n", ""},
 	{"tail task starves", "batch=1", "g1 invoke tail 1\ng1 return tail 1 accepted\n" + threeTasks + "loop begin tail 1\nloop end tail 1\n",
 		"V7 G13 tail task 1, ready at #2, waited for 3 tasks, and a batch is 1"},
+	{"a later tail task waits for those before the shutdown call", "batch=2", laterTail(6), ""},
+	{"a later tail task starves", "batch=2", laterTail(7), "V7 G13 tail task 2, ready at #20, waited for 7 tasks, and a batch is 2"},
 	{"tail task waits a batch", "batch=2", "g1 invoke tail 1\ng1 return tail 1 accepted\n" + threeTasks + "loop begin tail 1\nloop end tail 1\n", ""},
 	{"tail task waits a batch more for a change of the state", "batch=1 states", "g1 invoke tail 1\ng1 return tail 1 accepted\ng1 state NotStarted->ShuttingDown\n" +
 		threeTasks + "loop begin tail 1\nloop end tail 1\n", ""},
@@ -112,4 +119,22 @@ var countVariants = []variant{
 	{"timers left", "stats", shutdown + done + "g1 stats timers=1\n", "S16 G24 1 timers waiting at #4, after done"},
 	{"a call from a stuck body is not a caller left behind", "rest", task1 + "loop begin task 1\nloop invoke execute 2\n",
 		"S18 G18 execute, called at #4 inside task 1, never returned"},
+}
+
+// laterTail has seven tasks and tail task 1, a shutdown call, and tail task 2, which begins when
+// n of the tasks and tail task 1 have run.
+func laterTail(n int) string {
+	var b strings.Builder
+	for id := 3; id < 10; id++ {
+		fmt.Fprintf(&b, "g1 invoke execute %d\ng1 return execute %[1]d accepted\n", id)
+	}
+	b.WriteString("g1 invoke tail 1\ng1 return tail 1 accepted\n" + graceful + "g1 invoke tail 2\ng1 return tail 2 accepted\n")
+	for i := range n {
+		if i == 2 {
+			b.WriteString("loop begin tail 1\nloop end tail 1\n")
+		}
+		fmt.Fprintf(&b, "loop begin task %d\nloop end task %[1]d\n", 3+i)
+	}
+	b.WriteString("loop begin tail 2\nloop end tail 2\n")
+	return b.String()
 }
