@@ -27,25 +27,27 @@ var kits = []kit{
 	{"core", "^TestEpollPollersConform$", inReal},
 }
 
-// testRunner runs tests with a mechanical mutant in what they test.
+// testRunner runs tests with a mutant in what they test.
 type testRunner struct {
 	settings
-	tree []goPackage
+	tree   []goPackage
+	binary func(t tests, m mutant.Mutant, dir string) (bin string, err error)
+	run    func(t tests, bin string, limit time.Duration) (out string, passed bool, err error)
 
-	mu      sync.Mutex
-	usual   map[string]time.Duration // how long tests take without a mutant
-	refused map[string]error         // why they say nothing
+	mu    sync.Mutex
+	usual map[tests]func() (time.Duration, error) // how long tests take without a mutant, or why they say nothing
 }
 
 func newTestRunner(s settings, tree []goPackage) *testRunner {
-	return &testRunner{settings: s, tree: tree, usual: map[string]time.Duration{}, refused: map[string]error{}}
+	return &testRunner{settings: s, tree: tree, binary: s.testBinary, run: s.runTests, usual: map[tests]func() (time.Duration, error){}}
 }
 
 // tests are some tests of one package.
 type tests struct {
-	pkg  string
-	race bool
-	run  string // pattern; "": all
+	pkg    string
+	race   bool
+	run    string // pattern; "": all
+	builds bool   // they may build programs, whose time does not count
 }
 
 // all is the check by the tests of the mutated package, and of the measured packages that import it.
@@ -53,9 +55,9 @@ func (r *testRunner) all(race bool) autoCheck {
 	return func(m mutant.Mutant, pkg, dir string) (score.Look, bool, error) {
 		var look score.Look
 		for _, other := range packagesFor(pkg, r.tree) {
-			some := []tests{{other, race, ""}}
+			some := []tests{{pkg: other, race: race}}
 			if likely := r.likely(other, m.Edits[0].File); likely != "" {
-				some = []tests{{other, race, likely}, {other, race, ""}}
+				some = []tests{{pkg: other, race: race, run: likely}, {pkg: other, race: race}}
 			}
 			for _, t := range some {
 				what, killed, err := r.try(t, m, dir)
@@ -76,7 +78,7 @@ func (r *testRunner) kits(m mutant.Mutant, pkg, dir string) (look score.Look, lo
 			continue
 		}
 		looked = true
-		what, killed, err := r.try(tests{k.pkg, false, k.test}, m, dir)
+		what, killed, err := r.try(tests{pkg: k.pkg, run: k.test}, m, dir)
 		if err != nil || killed {
 			return score.Look{Killed: killed, What: what}, true, err
 		}
@@ -118,7 +120,11 @@ const confirmations = 4
 
 // try runs tests with a mutant, and reports whether one of them sees it.
 func (r *testRunner) try(t tests, m mutant.Mutant, dir string) (what string, killed bool, err error) {
-	usual, err := r.control(t)
+	whole := t
+	if t.pkg != "props" && !slices.ContainsFunc(kits, func(k kit) bool { return k.test == t.run }) {
+		whole.run = "" // the others are a part of them
+	}
+	usual, err := r.control(whole)
 	if err != nil {
 		return "", false, err
 	}
@@ -126,17 +132,17 @@ func (r *testRunner) try(t tests, m mutant.Mutant, dir string) (what string, kil
 	if err != nil {
 		return "", false, err
 	}
-	out, passed, err := r.runAll(t, bin, 3*usual+30*time.Second)
+	out, passed, err := r.run(t, bin, 3*usual+30*time.Second)
 	if err != nil || passed || sawTooLittle(out) {
 		return "", false, err
 	}
 	failed := failedTest(out)
-	again := tests{t.pkg, t.race, "^" + failed + "$"}
+	again := tests{pkg: t.pkg, race: t.race, run: "^" + failed + "$"}
 	if failed == "" {
 		again.run = t.run // the program ended before a test could fail
 	}
 	for range confirmations {
-		out, passed, err := r.runAll(again, bin, usual+30*time.Second)
+		out, passed, err := r.run(again, bin, usual+30*time.Second)
 		if err != nil {
 			return "", false, err
 		}
@@ -164,10 +170,10 @@ var (
 	running = regexp.MustCompile(`(?m)^\t\t(\w+)\S* \([^)]*\)$`) // of what a timeout prints
 )
 
-// binary builds the tests of a package with a mutant, once.
-func (r *testRunner) binary(t tests, m mutant.Mutant, dir string) (string, error) {
+// testBinary builds the tests of a package with a mutant, once.
+func (s settings) testBinary(t tests, m mutant.Mutant, dir string) (string, error) {
 	if t.pkg == "props" {
-		return r.properties(m, dir)
+		return s.properties(m, dir)
 	}
 	name := strings.ReplaceAll(t.pkg, "/", "-")
 	var args []string
@@ -181,25 +187,26 @@ func (r *testRunner) binary(t tests, m mutant.Mutant, dir string) (string, error
 	overlay := ""
 	if len(m.Edits) > 0 {
 		var err error
-		if overlay, err = m.Overlay(r.root, filepath.Join(dir, "overlay")); err != nil {
+		if overlay, err = m.Overlay(s.root, filepath.Join(dir, "overlay")); err != nil {
 			return "", err
 		}
 	}
-	return runner.Tests{Root: r.root, Package: t.pkg, Bin: bin, Overlay: overlay, Args: args}.Build()
+	return runner.Tests{Root: s.root, Package: t.pkg, Bin: bin, Overlay: overlay, Args: args}.Build()
 }
 
 // control runs tests without a mutant, once, and returns how long they take. Tests that
-// fail then show nothing.
+// fail then, or that there are no more, show nothing.
 func (r *testRunner) control(t tests) (time.Duration, error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if t.pkg != "props" && !slices.ContainsFunc(kits, func(k kit) bool { return k.test == t.run }) {
-		t.run = "" // the others are a part of them
+	if r.usual[t] == nil {
+		r.usual[t] = sync.OnceValues(func() (time.Duration, error) { return r.withoutMutant(t) })
 	}
-	key := fmt.Sprint(t)
-	if usual, ok := r.usual[key]; ok {
-		return usual, r.refused[key]
-	}
+	once := r.usual[t]
+	r.mu.Unlock()
+	return once()
+}
+
+func (r *testRunner) withoutMutant(t tests) (time.Duration, error) {
 	dir, err := os.MkdirTemp("", "control")
 	if err != nil {
 		return 0, err
@@ -210,27 +217,39 @@ func (r *testRunner) control(t tests) (time.Duration, error) {
 		return 0, err
 	}
 	began := time.Now()
-	out, passed, err := r.runAll(t, bin, 10*time.Minute)
-	if err == nil && !passed {
-		err = fmt.Errorf("the tests of %s fail without a mutant, so that they fail with one means nothing:\n%s", t.pkg, out)
+	out, passed, err := r.run(t, bin, 10*time.Minute)
+	switch {
+	case err != nil:
+	case !passed:
+		err = fmt.Errorf("the tests %s of %s fail without a mutant, so that they fail with one means nothing:\n%s", t.run, t.pkg, out)
+	case strings.Contains(out, "no tests to run"):
+		err = fmt.Errorf("%s: there is no such test in %s", t.run, t.pkg)
 	}
-	r.usual[key], r.refused[key] = time.Since(began), err
-	return r.usual[key], err
+	return time.Since(began), err
 }
 
-// runAll runs tests until the first that fails. Tests that take longer than the limit, or
+// runTests runs tests until the first that fails. Tests that take longer than the limit, or
 // more memory than there may be, have failed.
-func (r *testRunner) runAll(t tests, bin string, limit time.Duration) (out string, passed bool, err error) {
+func (s settings) runTests(t tests, bin string, limit time.Duration) (out string, passed bool, err error) {
 	if bin, err = filepath.Abs(bin); err != nil {
 		return "", false, err
 	}
-	args := []string{"-test.failfast", "-test.timeout", limit.String(), fmt.Sprint("-test.short=", t.race)}
-	if t.run != "" {
-		args = append(args, "-test.run", t.run)
+	p := runner.Process{Bin: bin, Dir: filepath.Join(s.root, t.pkg), MaxMemory: maxMemory}
+	timeout := limit
+	if t.builds {
+		timeout, p.Limit = 0, limit
+		defer s.room.lend(patience)()
 	}
-	exit, err := runner.Process{Bin: bin, Dir: filepath.Join(r.root, t.pkg), Args: args, MaxMemory: maxMemory}.Run()
-	if exit.Full {
+	p.Args = []string{"-test.failfast", "-test.timeout", timeout.String(), fmt.Sprint("-test.short=", t.race)}
+	if t.run != "" {
+		p.Args = append(p.Args, "-test.run", t.run)
+	}
+	exit, err := p.Run()
+	switch {
+	case exit.Full:
 		return fmt.Sprintf("more than %d MiB of memory", maxMemory>>20), false, nil
+	case exit.Hung:
+		return fmt.Sprintf("panic: it did not end within %v", limit), false, nil
 	}
 	return exit.Output, err == nil && !exit.Failed, err
 }

@@ -2,10 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -71,14 +69,14 @@ func TestKillerIsTriedWithoutTheMutant(t *testing.T) {
 		out    string
 		failed bool
 	}{
-		"fails without the mutant": {"--- FAIL", true},
-		"there is no such test":    {"testing: warning: no tests to run\nPASS\n", false},
+		"fail without a mutant": {"--- FAIL", true},
+		"there is no such test": {"testing: warning: no tests to run\nPASS\n", false},
 	} {
-		tests := newTester(settings{root: module, room: newRoom(1)})
-		tests.build = func(pkg, bin, overlay string) error { return nil }
-		tests.run = func(pkg, bin, killer string) (string, bool, error) { return c.out, c.failed, nil }
+		r := newTestRunner(settings{root: module, room: newRoom(1)}, nil)
+		r.binary = func(tests, mutant.Mutant, string) (string, error) { return "", nil }
+		r.run = func(tests, string, time.Duration) (string, bool, error) { return c.out, !c.failed, nil }
 		e := entry{}
-		_, err := tests.try(planted("G3"), mark{killer: "^TestX$"}, &e, t.TempDir())
+		_, err := r.planted(planted("G3"), mark{killer: "^TestX$"}, &e, t.TempDir())
 		require.ErrorContains(t, err, want)
 		require.Empty(t, e.Verdict)
 	}
@@ -87,24 +85,24 @@ func TestKillerIsTriedWithoutTheMutant(t *testing.T) {
 // TestKillerIsTriedWithoutTheMutantOnce: for all mutants that it is to kill, in the package
 // that their files name, and without the lane that chooses schedules: that has core only.
 func TestKillerIsTriedWithoutTheMutantOnce(t *testing.T) {
-	tests := newTester(settings{root: module, room: newRoom(1)})
+	r := newTestRunner(settings{root: module, room: newRoom(1)}, nil)
 	var built []string
-	tests.build = func(pkg, bin, overlay string) error {
-		built = append(built, fmt.Sprint(pkg, " ", overlay != ""))
-		return nil
+	r.binary = func(t tests, m mutant.Mutant, _ string) (string, error) {
+		built = append(built, t.pkg+" "+m.Name)
+		return m.Name, nil
 	}
-	tests.run = func(_, bin, _ string) (string, bool, error) {
-		return "x_test.go:1: y", strings.Contains(bin, "mutant"), nil
+	r.run = func(_ tests, bin string, _ time.Duration) (string, bool, error) {
+		return "x_test.go:1: y", bin == "", nil
 	}
 	by := mark{lane: laneTest, killer: "^TestX$", pkg: "model"}
 	for range 2 {
 		e := entry{}
-		found, err := tests.try(planted("G3"), by, &e, filepath.Join(t.TempDir(), "mutant"))
+		found, err := r.planted(planted("G3"), by, &e, filepath.Join(t.TempDir(), "mutant"))
 		require.NoError(t, err)
 		require.True(t, found)
 		require.Equal(t, "x_test.go:1: y", e.Reason)
 	}
-	require.Equal(t, []string{"model false", "model true", "model true"}, built)
+	require.Equal(t, []string{"model ", "model m", "model m"}, built)
 	s := newSearcher(settings{interleave: time.Second})
 	s.marks = map[string]mark{"m": by}
 	require.Equal(t, []string{laneTest, laneInterleave}, s.lanes(planted("G3")))
@@ -117,28 +115,28 @@ func TestKillerIsTriedWithoutTheMutantOnce(t *testing.T) {
 func TestNotExercisedIsNoKill(t *testing.T) {
 	seldom := "--- FAIL: TestPropX (0.1s)\n    sightings_test.go:63: G8: exercised by 0 of 400 programs\n    sightings_test.go:65: " + lane.NotExercised + "G8: 400 programs\nFAIL\n"
 	broken := "--- FAIL: TestPropX (0.1s)\n    x_test.go:1: G8 a body began\nFAIL\n"
-	tests := newTester(settings{root: module, room: newRoom(1), all: time.Hour})
-	tests.build = func(string, string, string) error { return nil }
+	r := newTestRunner(settings{root: module, room: newRoom(1), all: time.Hour}, nil)
+	r.binary = func(_ tests, m mutant.Mutant, _ string) (string, error) { return m.Name, nil }
 	runs := 0
-	tests.run = func(_, bin, _ string) (string, bool, error) {
-		if !strings.Contains(bin, "mutant") {
-			return "", false, nil
+	r.run = func(_ tests, bin string, _ time.Duration) (string, bool, error) {
+		if bin == "" {
+			return "", true, nil
 		}
 		if runs++; runs < 3 {
-			return seldom, true, nil
+			return seldom, false, nil
 		}
-		return seldom + broken, true, nil
+		return seldom + broken, false, nil
 	}
 	by := mark{lane: laneTest, killer: "^TestPropX$", pkg: "model"}
 	e := entry{}
-	found, err := tests.try(planted("G8"), by, &e, filepath.Join(t.TempDir(), "mutant"))
+	found, err := r.planted(planted("G8"), by, &e, filepath.Join(t.TempDir(), "mutant"))
 	require.NoError(t, err)
 	require.True(t, found)
 	require.Equal(t, 3, e.Schedules)
-	tests.run = func(string, string, string) (string, bool, error) { return seldom, true, nil }
+	r.run = func(tests, string, time.Duration) (string, bool, error) { return seldom, false, nil }
 	by.killer = "^TestPropY$"
-	_, err = tests.try(planted("G8"), by, &e, filepath.Join(t.TempDir(), "mutant"))
-	require.ErrorContains(t, err, "fails without the mutant")
+	_, err = r.planted(planted("G8"), by, &e, filepath.Join(t.TempDir(), "mutant"))
+	require.ErrorContains(t, err, "fail without a mutant")
 }
 
 // TestEquivalent: one that nobody sees is equivalent if its file says why; one that

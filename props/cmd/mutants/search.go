@@ -27,7 +27,7 @@ type searcher struct {
 }
 
 func newSearcher(s settings) *searcher {
-	return &searcher{settings: s, build: s.build, look: s.look, schedules: newInterleaver(s).try, tests: newTester(s).try}
+	return &searcher{settings: s, build: s.build, look: s.look, schedules: newInterleaver(s).try, tests: newTestRunner(s, nil).planted}
 }
 
 // control runs the lane on core as it is. Whatever it finds there, it would find

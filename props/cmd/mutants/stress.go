@@ -42,7 +42,7 @@ type stresser struct {
 
 func newStresser(s settings, progress io.Writer) (*stresser, error) {
 	k, err := readKept[stressed](s.stressFile())
-	return &stresser{settings: s, build: s.buildTests, run: s.runStress, kept: k, progress: progress}, err
+	return &stresser{settings: s, build: s.buildStress, run: s.runStress, kept: k, progress: progress}, err
 }
 
 func (s settings) stressFile() string { return filepath.Join(s.dirs[0], "stress.json") }
@@ -98,6 +98,11 @@ func (t *stresser) plant(m mutant.Mutant) (output string, failed bool, err error
 		return "", false, err
 	}
 	return t.run(bin, t.stressFor)
+}
+
+func (s settings) buildStress(pkg, bin, overlay string) error {
+	_, err := runner.Tests{Root: s.root, Package: pkg, Bin: bin, Overlay: overlay}.Build()
+	return err
 }
 
 // runStress runs the program for d. A hang is a failure.
