@@ -153,7 +153,7 @@ func (g *Group) admit(call, name string, f func(context.Context) error, wait boo
 	err := g.refusal()
 	switch {
 	case err != nil:
-	case g.hasRoom():
+	case g.belowLimit():
 		g.accept(one)
 	case !wait:
 		err = g.refuse(ErrLimit)

@@ -30,11 +30,7 @@ func (g *Group) refuse(reason error) error {
 	return &core.RejectedError{State: state, Reason: reason}
 }
 
-// hasRoom reports whether another function may begin. Requires mu.
-func (s *shared) hasRoom() bool {
-	return len(s.waiting) == 0 && s.belowLimit()
-}
-
+// belowLimit reports whether another function may begin. While it may, no call waits. Requires mu.
 func (s *shared) belowLimit() bool { return s.limit < 0 || len(s.running) < s.limit }
 
 // accept accepts f: from now on the group does not end before f has returned. Requires

@@ -24,6 +24,7 @@ func TestG10QuietPeriod(t *testing.T) {
 		"nothing runs":               {0, 0, 10 * time.Second},
 		"one runs":                   {3 * time.Second, 0, 13 * time.Second},
 		"one comes":                  {0, 2 * time.Second, 17 * time.Second},
+		"one comes and runs past it": {0, 7 * time.Second, 22 * time.Second},
 		"one comes while one runs":   {20 * time.Second, time.Second, 30 * time.Second},
 		"one comes and takes longer": {6 * time.Second, 20 * time.Second, 35 * time.Second},
 	} {
