@@ -4,6 +4,8 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -103,4 +105,20 @@ func TestIntervals(t *testing.T) {
 	require.NotContains(t, without, "interval")
 	require.Contains(t, without, "Less is better.")
 	require.NotContains(t, string(points(5, 9).svg()), `class="bar"`, "an interval without the value is none")
+}
+
+// TestKeptPlots: each plot of RESULTS.md says that less is better and, unless it is a whole
+// distribution, shows intervals.
+func TestKeptPlots(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("..", "..", "testdata", "bench", "plots", "*.svg"))
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Contains(t, string(text), "Less is better", path)
+		if filepath.Base(path) != "roundtrip.svg" {
+			require.Contains(t, string(text), `class="bar"`, path)
+		}
+	}
 }
