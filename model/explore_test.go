@@ -71,7 +71,7 @@ func TestViolationText(t *testing.T) {
 		ruleOf(m, "done after tasks").holds = func(*State, *Action) bool { return true }
 	}}.machine()
 	got := m.explore(tailBounds(), Options{}).Violation.String()
-	want := `G3 every accepted body has ended at done: task 1
+	want := `G3 every accepted body has ended when Done is closed: task 1
    1  startOK
    2  submit 1 accepted
    3  shutdownGracefully quiet=0 timeout=0
