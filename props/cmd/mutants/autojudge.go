@@ -215,8 +215,13 @@ func (a *autoLanes) generated(m mutant.Mutant, dir string, run lane.Run, most in
 	if err != nil {
 		return score.Look{}, false, err
 	}
-	run.Bin, run.Budget, run.Seed, run.Stall, run.MaxMemory = bin, autoWall, a.seed, a.stall, maxMemory
-	run.Cases = filepath.Join(dir, "cases")
+	run.Bin, run.Cases = bin, filepath.Join(dir, "cases")
+	return a.search(run, most)
+}
+
+// search runs a lane until it has found something or has run so many programs.
+func (a *autoLanes) search(run lane.Run, most int) (score.Look, bool, error) {
+	run.Budget, run.Seed, run.Stall, run.MaxMemory = autoWall, a.seed, a.stall, maxMemory
 	run.Until = func(r lane.Result) bool { return len(r.Failed)+len(r.Seen) > 0 || r.Runs >= most }
 	r, err := twiceIfHung(run.Budget, func() (lane.Result, error) { return run.Do(a.root) })
 	if len(r.Failed) == 0 {
@@ -264,13 +269,7 @@ func (a *autoLanes) programs(name string, b shadow.Binary, most int) (score.Look
 	if err != nil {
 		return score.Look{}, false, err
 	}
-	run := lane.Run{Bin: bin, Lane: which.Test, Budget: autoWall, Seed: a.seed, Stall: a.stall, MaxMemory: maxMemory}
-	run.Until = func(r lane.Result) bool { return len(r.Failed)+len(r.Seen) > 0 || r.Runs >= most }
-	r, err := twiceIfHung(run.Budget, func() (lane.Result, error) { return run.Do(a.root) })
-	if len(r.Failed) == 0 {
-		r.Failed = r.Seen
-	}
-	return lookOf(r, err)
+	return a.search(lane.Run{Bin: bin, Lane: which.Test}, most)
 }
 
 // schedules is the check by the lane that chooses schedules.

@@ -28,31 +28,46 @@ func (v *verification) runLanes() error {
 	}
 	v.clock.lanesBegin(time.Now())
 	var virtualErr, realErr, interleaveErr, shadowsErr error
-	var both sync.WaitGroup
-	both.Go(func() {
-		v.lane, virtualErr = lane.Run{Bin: bin, Budget: v.budget, Seed: v.seed, Hear: func(r lane.Result) {
-			v.live.lane(r)
-		}}.Do(v.root)
-		if virtualErr == nil {
-			virtualErr = cameToItsEnd(v.lane)
-		}
+	var all sync.WaitGroup
+	all.Go(func() {
+		v.lane, virtualErr = v.complete("", lane.Run{Bin: bin, Budget: v.budget, Hear: v.live.lane})
 	})
-	both.Go(func() {
-		v.real, realErr = lane.Run{Bin: bin, Lane: "TestRealLane", Budget: v.budget, Seed: v.seed, Hear: func(r lane.Result) {
+	all.Go(func() {
+		v.real, realErr = v.complete("in real time: ", lane.Run{Bin: bin, Lane: "TestRealLane", Budget: v.budget, Hear: func(r lane.Result) {
 			v.live.set(func(l *live) { l.real = r.Runs })
-		}}.Do(v.root)
-		if realErr == nil {
-			realErr = cameToItsEnd(v.real)
-		}
-		if realErr != nil {
-			realErr = fmt.Errorf("in real time: %w", realErr)
-		}
+		}})
 	})
-	both.Go(func() { interleaveErr = v.runInterleave() })
-	both.Go(func() { shadowsErr = v.runShadows() })
-	both.Wait()
+	all.Go(func() { interleaveErr = v.runInterleave() })
+	all.Go(func() { shadowsErr = v.runShadows() })
+	all.Wait()
 	v.clock.lanesEnd()
 	return errors.Join(virtualErr, realErr, interleaveErr, shadowsErr)
+}
+
+// complete runs a lane, with the seed of the run, to its end. An error begins with what.
+func (v *verification) complete(what string, run lane.Run) (lane.Result, error) {
+	run.Seed = v.seed
+	r, err := run.Do(v.root)
+	if err == nil {
+		err = cameToItsEnd(r)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s%w", what, err)
+	}
+	return r, err
+}
+
+// cameToItsEnd is an error for a lane that hung or crashed: that it found nothing
+// until then is no pass.
+func cameToItsEnd(r lane.Result) error {
+	switch {
+	case len(r.Failed) > 0: // the verdict says it better
+	case r.Ending == lane.Hung:
+		return fmt.Errorf("the lane hung after %d runs and had to be killed", r.Runs)
+	case r.Ending == lane.Crashed:
+		return fmt.Errorf("the lane crashed after %d runs:\n%s", r.Runs, r.Output)
+	}
+	return nil
 }
 
 // runInterleave builds the lane of chosen schedules, which is a program of its own,
@@ -71,27 +86,8 @@ func (v *verification) runInterleave() error {
 	if err != nil {
 		return err
 	}
-	v.interleave, err = lane.Run{Bin: bin, Budget: v.budget / 2, Seed: v.seed, Cases: filepath.Join(out, "cases"), Args: []string{"-free", free}, Hear: func(r lane.Result) {
+	v.interleave, err = v.complete("with schedules: ", lane.Run{Bin: bin, Budget: v.budget / 2, Cases: filepath.Join(out, "cases"), Args: []string{"-free", free}, Hear: func(r lane.Result) {
 		v.live.set(func(l *live) { l.schedules, l.classes, l.coverage = r.Runs, r.Classes, r.Coverage })
-	}}.Do(v.root)
-	if err == nil {
-		err = cameToItsEnd(v.interleave)
-	}
-	if err != nil {
-		return fmt.Errorf("with schedules: %w", err)
-	}
-	return nil
-}
-
-// cameToItsEnd is an error for a lane that hung or crashed: that it found nothing
-// until then is no pass.
-func cameToItsEnd(r lane.Result) error {
-	switch {
-	case len(r.Failed) > 0: // the verdict says it better
-	case r.Ending == lane.Hung:
-		return fmt.Errorf("the lane hung after %d runs and had to be killed", r.Runs)
-	case r.Ending == lane.Crashed:
-		return fmt.Errorf("the lane crashed after %d runs:\n%s", r.Runs, r.Output)
-	}
-	return nil
+	}})
+	return err
 }

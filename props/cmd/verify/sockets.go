@@ -60,14 +60,11 @@ func (v *verification) runShadows() error {
 		if l.Name == "sockets" {
 			share = v.budget / 2
 		}
-		r, err := lane.Run{Bin: bin, Lane: l.Test, Budget: share, Seed: v.seed, Cases: filepath.Join(v.out, "cases"), Hear: func(r lane.Result) {
+		r, err := v.complete("the "+l.Name+" lane: ", lane.Run{Bin: bin, Lane: l.Test, Budget: share, Cases: filepath.Join(v.out, "cases"), Hear: func(r lane.Result) {
 			v.live.set(func(live *live) { live.shadows = total + r.Runs })
-		}}.Do(v.root)
-		if err == nil {
-			err = cameToItsEnd(r)
-		}
+		}})
 		if err != nil {
-			return fmt.Errorf("the %s lane: %w", l.Name, err)
+			return err
 		}
 		total += r.Runs
 		v.shadows[l.Name] = r

@@ -11,6 +11,7 @@ import (
 	"eventide/model"
 	"eventide/props"
 	"eventide/props/internal/runner"
+	"eventide/props/lane"
 	"eventide/props/lanes/sockets/shadow"
 )
 
@@ -120,7 +121,7 @@ func (v *verification) row(g props.Guarantee) guaranteeRow {
 	}
 	virtual := &row.Lanes[0]
 	virtual.Runs, virtual.Seed, virtual.Exercised = v.lane.Runs, v.lane.Seed, row.Exercised
-	row.Lanes[1], row.Lanes[2] = v.interleaveLane(g), v.realLane(g)
+	row.Lanes[1], row.Lanes[2] = v.interleaveLane(g), laneOf("real", v.real, g, realMinimum)
 	switch text := v.lane.Failed[g.ID]; {
 	case text != "":
 		virtual.Verdict, row.Verdict, row.Reason = fail, fail, text
@@ -145,14 +146,14 @@ func (v *verification) row(g props.Guarantee) guaranteeRow {
 // are fewer, as they take as long as they take.
 const realMinimum = 20
 
-// realLane is what the real lane says of a guarantee. Those that it did not
+// laneOf is what a lane beside the virtual one says of a guarantee. Those that it did not
 // exercise often enough it has not run: the virtual lane is the one that must.
-func (v *verification) realLane(g props.Guarantee) laneReport {
-	l := laneReport{Lane: "real", Verdict: notRun, Runs: v.real.Runs, Seed: v.real.Seed, Exercised: v.real.Exercised[g.ID]}
+func laneOf(name string, r lane.Result, g props.Guarantee, minimum int) laneReport {
+	l := laneReport{Lane: name, Verdict: notRun, Runs: r.Runs, Seed: r.Seed, Exercised: r.Exercised[g.ID]}
 	switch {
-	case v.real.Failed[g.ID] != "":
+	case r.Failed[g.ID] != "":
 		l.Verdict = fail
-	case l.Exercised >= realMinimum:
+	case l.Exercised >= minimum:
 		l.Verdict = pass
 	}
 	return l
