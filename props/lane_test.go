@@ -3,7 +3,6 @@
 package props
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -13,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"eventide/props/lane"
+
+	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 )
@@ -70,13 +72,10 @@ func (l *laneRun) checked(which func(Guarantee) bool) []string {
 // descriptor may be left. The environment is that of TestLane.
 func TestRealLane(t *testing.T) {
 	l := newLane(t, "real")
-	if _, err := RunReal(Program{Loop: true}); err != nil { // from here on the runtime has its own descriptors
-		t.Fatal(err)
-	}
-	base, err := openDescriptors()
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, err := RunReal(Program{Loop: true})
+	require.NoError(t, err)
+	base, err := openDescriptors() // after the runtime has opened its own
+	require.NoError(t, err)
 	goroutines := goleak.IgnoreCurrent()
 	for round := uint64(0); time.Since(l.began) < l.budget && len(l.violated()) == 0; round++ {
 		l.realRound(t, l.seed+round)
@@ -115,15 +114,11 @@ type laneRun struct {
 func newLane(t *testing.T, name string) *laneRun {
 	l := &laneRun{name: name, began: time.Now(), only: os.Getenv("EVENTIDE_LANE_ONLY"), exercised: map[string]int{}, failed: map[string]string{}}
 	var err error
-	if l.budget, err = time.ParseDuration(os.Getenv("EVENTIDE_LANE_BUDGET")); err != nil {
-		t.Fatalf("EVENTIDE_LANE_BUDGET: %v", err)
-	}
-	if l.budget <= 0 {
-		t.Fatalf("EVENTIDE_LANE_BUDGET is %v, want more than 0", l.budget)
-	}
-	if l.seed, err = strconv.ParseUint(os.Getenv("EVENTIDE_LANE_SEED"), 10, 64); err != nil {
-		t.Fatalf("EVENTIDE_LANE_SEED: %v", err)
-	}
+	l.budget, err = time.ParseDuration(os.Getenv("EVENTIDE_LANE_BUDGET"))
+	require.NoError(t, err, "EVENTIDE_LANE_BUDGET")
+	require.Positive(t, l.budget, "EVENTIDE_LANE_BUDGET")
+	l.seed, err = strconv.ParseUint(os.Getenv("EVENTIDE_LANE_SEED"), 10, 64)
+	require.NoError(t, err, "EVENTIDE_LANE_SEED")
 	return l
 }
 
@@ -236,9 +231,7 @@ func (l *laneRun) leaks(t *testing.T, what string) {
 }
 
 func set(t *testing.T, name, value string) {
-	if err := flag.Set(name, value); err != nil {
-		t.Fatalf("flag %s: %v", name, err)
-	}
+	require.NoError(t, flag.Set(name, value), name)
 }
 
 // lastMark begins the keys of what was seen last, of each guarantee.
@@ -298,18 +291,6 @@ func (l *laneRun) print() {
 	l.printLocked()
 }
 
-// laneLine is one line of the lane's output.
-type laneLine struct {
-	Lane      string            `json:"lane"`
-	Seed      uint64            `json:"seed"`
-	Seconds   float64           `json:"seconds"`
-	Runs      int               `json:"runs"`
-	Undecided int               `json:"undecided"`
-	Exercised map[string]int    `json:"exercised"`
-	Failed    map[string]string `json:"failed,omitempty"`
-	Seen      map[string]string `json:"seen,omitempty"`
-}
-
 func (l *laneRun) printLocked() {
 	failed := map[string]string{}
 	for id, text := range l.failed {
@@ -317,11 +298,13 @@ func (l *laneRun) printLocked() {
 			failed[id] = text
 		}
 	}
-	line, err := json.Marshal(laneLine{l.name, l.seed, time.Since(l.began).Seconds(), l.runs, l.undecided, l.exercised, failed, l.seen})
-	if err != nil {
+	line := lane.Result{
+		Lane: l.name, Seed: l.seed, Seconds: time.Since(l.began).Seconds(), Runs: l.runs, Undecided: l.undecided,
+		Exercised: l.exercised, Failed: failed, Seen: l.seen,
+	}
+	if err := line.Print(os.Stdout); err != nil {
 		panic(err)
 	}
-	fmt.Printf("\n@@%s\n", line)
 }
 
 // openDescriptors counts the descriptors of the process.
