@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"eventide/internal/timeline"
 	"eventide/props/internal/runner"
 	"eventide/props/lane"
 )
@@ -30,6 +32,10 @@ type Lane[P any] struct {
 	// Run runs a program in a bubble of testing/synctest and returns what it violated. A
 	// goroutine that it leaves behind is a deadlock of the bubble, which ends the lane.
 	Run func(P) (violations []string, err error)
+
+	// Draw runs a program like Run, and draws the run for the page of make verify. violated reports
+	// whether the run violated something. nil: failing programs are not drawn.
+	Draw func(P) (run *timeline.Timeline, violated bool)
 }
 
 func say(r lane.Result) {
@@ -144,7 +150,23 @@ func (l Lane[P]) keepCase(t *testing.T, p P) {
 	if dir == "" {
 		return
 	}
-	if _, err := runner.WriteCase(dir, l.Name, ".json", p, p); err != nil {
+	path, err := runner.WriteCase(dir, l.Name, ".json", p, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Draw == nil {
+		return
+	}
+	var drawn *timeline.Timeline
+	for tries, violated := 0, false; tries < caseRuns && !violated; tries++ {
+		synctest.Test(t, func(*testing.T) { drawn, violated = l.Draw(p) })
+	}
+	if drawn == nil {
+		return
+	}
+	drawn.Program = text(p)
+	drawn.Replay = fmt.Sprintf("go run ./props/lanes/sockets/cmd/sockets -lane %s -case %s", l.Name, path)
+	if err := drawn.Save(strings.TrimSuffix(path, filepath.Ext(path)) + timeline.Extension); err != nil {
 		t.Fatal(err)
 	}
 }

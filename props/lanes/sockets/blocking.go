@@ -26,12 +26,21 @@ var untilBlocked func()
 // accepted by Serve, or dialled by the program and given to Register. It must be called in a
 // testing/synctest bubble.
 func RunBlocking(p Program) (violations []string, err error) {
+	r, err := runOfBlocking(p)
+	if err != nil {
+		return nil, err
+	}
+	return r.violations, nil
+}
+
+// runOfBlocking is runOf for core/blocking.
+func runOfBlocking(p Program) (*run, error) {
 	r := newRun(p)
 	if err := r.beginBlocking(); err != nil {
 		return nil, err
 	}
 	r.perform()
-	return r.violations, nil
+	return r, nil
 }
 
 // beginBlocking makes the group and serves a listener.

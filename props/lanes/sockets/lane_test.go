@@ -9,9 +9,9 @@ import (
 	"eventide/props/lanes/programs"
 )
 
-var overTCP = programs.Lane[Program]{Name: "sockets", Programs: Programs(), Run: Run}
+var overTCP = programs.Lane[Program]{Name: "sockets", Programs: Programs(), Run: Run, Draw: Draw}
 
-var overBlocking = programs.Lane[Program]{Name: "blocking", Programs: BlockingPrograms(), Run: RunBlocking}
+var overBlocking = programs.Lane[Program]{Name: "blocking", Programs: BlockingPrograms(), Run: RunBlocking, Draw: Draw}
 
 func init() { untilBlocked = synctest.Wait }
 

@@ -60,8 +60,17 @@ type run struct {
 // Run runs a program and returns what it violated. It must be called in a testing/synctest
 // bubble, or under chosen schedules.
 func Run(p Program) (violations []string, err error) {
+	r, err := runOf(p)
+	if err != nil {
+		return nil, err
+	}
+	return r.violations, nil
+}
+
+// runOf returns the run of a program, after its end.
+func runOf(p Program) (*run, error) {
 	if p.Transport == Blocking {
-		return RunBlocking(p)
+		return runOfBlocking(p)
 	}
 	r := newRun(p)
 	if err := r.begin(); err != nil {
@@ -72,7 +81,7 @@ func Run(p Program) (violations []string, err error) {
 	}
 	r.makeBadCall()
 	r.perform()
-	return r.violations, nil
+	return r, nil
 }
 
 // group is a group of core or of core/blocking.
