@@ -216,8 +216,12 @@ func (r *testRunner) withoutMutant(t tests) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
+	limit := 10 * time.Minute
+	if t.builds {
+		limit = testLimit // it must not be what ends the test with a mutant
+	}
 	began := time.Now()
-	out, passed, err := r.run(t, bin, 10*time.Minute)
+	out, passed, err := r.run(t, bin, limit)
 	switch {
 	case err != nil:
 	case !passed:

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,7 +94,8 @@ func TestKillerIsTriedWithoutTheMutantOnce(t *testing.T) {
 		built = append(built, t.pkg+" "+m.Name)
 		return m.Name, nil
 	}
-	r.run = func(_ tests, bin string, _ time.Duration) (string, bool, error) {
+	r.run = func(_ tests, bin string, limit time.Duration) (string, bool, error) {
+		require.Equal(t, testLimit, limit, "without a mutant the limit ends no test either")
 		return "x_test.go:1: y", bin == "", nil
 	}
 	by := mark{lane: laneTest, killer: "^TestX$", pkg: "model"}
@@ -108,6 +112,31 @@ func TestKillerIsTriedWithoutTheMutantOnce(t *testing.T) {
 	require.Equal(t, []string{laneTest, laneInterleave}, s.lanes(planted("G3")))
 	elsewhere := mutant.Mutant{Name: "m", Edits: []mutant.Edit{{File: "core/tcp/read.go"}}}
 	require.Equal(t, []string{laneTest}, s.lanes(elsewhere))
+}
+
+// TestKillersExist: each planted bug that names its test names one that there is.
+func TestKillersExist(t *testing.T) {
+	for _, dir := range defaultDirs {
+		all, marks, err := loadAll([]string{filepath.Join(module, dir)})
+		require.NoError(t, err)
+		for _, m := range all {
+			by := marks[m.Name]
+			if by.killer == "" {
+				continue
+			}
+			top, _, _ := strings.Cut(by.killer, "/")
+			pattern, err := regexp.Compile(top)
+			require.NoError(t, err, m.Name)
+			files, err := filepath.Glob(filepath.Join(module, by.packageOf(m), "*_test.go"))
+			require.NoError(t, err)
+			found := slices.ContainsFunc(files, func(file string) bool {
+				text, err := os.ReadFile(file)
+				require.NoError(t, err)
+				return slices.ContainsFunc(declared.FindAllSubmatch(text, -1), func(match [][]byte) bool { return pattern.Match(match[1]) })
+			})
+			require.True(t, found, "%s: %s has no %s", m.Name, by.packageOf(m), top)
+		}
+	}
 }
 
 // TestNotExercisedIsNoKill: a property that saw too little has not seen the mutant, and
