@@ -72,9 +72,9 @@ func run() error {
 	case *healthy:
 		return exploreHealthy()
 	case *check:
-		return pages(true)
+		return pages(modules, true)
 	case *render:
-		return write()
+		return write(modules)
 	}
 	pattern, err := regexp.Compile(*only)
 	if err != nil {
@@ -85,7 +85,7 @@ func run() error {
 }
 
 // write writes the classes of the findings, and the tables of the page.
-func write() error {
+func write(modules []survey.Module) error {
 	for _, name := range []string{*kept, *raced} {
 		results, err := survey.ReadKept(name)
 		if err != nil {
@@ -98,17 +98,17 @@ func write() error {
 			return err
 		}
 	}
-	return pages(false)
+	return pages(modules, false)
 }
 
 // pages writes the tables of the page, or with check compares them.
-func pages(check bool) error {
+func pages(modules []survey.Module, check bool) error {
 	for _, part := range []struct{ name, file string }{{"modules", *kept}, {"modules-race", *raced}} {
 		results, err := survey.ReadKept(part.file)
 		if err != nil {
 			return err
 		}
-		if err := survey.Page(*page, part.name, results.Table(), check); err != nil {
+		if err := survey.Page(*page, part.name, results.Table(modules), check); err != nil {
 			return err
 		}
 	}

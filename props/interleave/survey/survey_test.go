@@ -135,13 +135,17 @@ func TestClasses(t *testing.T) {
 // The page states the kept results, each finding has been read, and each class applies.
 func TestKeptResults(t *testing.T) {
 	const root = "../../../"
+	list, err := ReadList(root + "testdata/interleave/modules.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
 	kept := map[string]*Kept{}
 	for part, name := range map[string]string{"modules": "modules.json", "modules-race": "modules-race.json"} {
 		k, err := ReadKept(root + "testdata/interleave/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Page(root+"docs/interleave.md", part, k.Table(), true); err != nil {
+		if err := Page(root+"docs/interleave.md", part, k.Table(list), true); err != nil {
 			t.Error(err)
 		}
 		kept[part] = k
@@ -195,32 +199,35 @@ func TestKeptResults(t *testing.T) {
 // A page without the marks, and one with another table, are errors.
 func TestPage(t *testing.T) {
 	var k Kept
-	if text := k.Table(); text != "Not run.\n" {
+	list := []Module{{Path: "example.com/b", Version: "v1.0.0"}, {Path: "example.com/z", Version: "v2.0.0"}, {Path: "example.com/aa", Version: "v3.0.0"}}
+	if text := k.Table(list); text != "Not run.\n" {
 		t.Errorf("%q for no modules", text)
 	}
 	k.Put(&Result{Module: "example.com/b", Version: "v1.0.0", Commit: "abc", Tests: 3, Run: 2, Findings: []Finding{{Class: Defect}}})
 	k.Put(&Result{Module: "example.com/a", Version: "v0.0.0-20200101000000-abcdef", Tests: 1})
 	k.Put(&Result{Module: "example.com/a", Version: "v0.0.0-20200101000000-abcdef", Tests: 2})
 	page := file(t, "page", "before\n<!-- modules: begin -->\nold\n<!-- modules: end -->\nafter\n")
-	if err := Page(page, "modules", k.Table(), true); err == nil {
+	if err := Page(page, "modules", k.Table(list), true); err == nil {
 		t.Error("the old table is accepted")
 	}
-	if err := Page(page, "modules", k.Table(), false); err != nil {
+	if err := Page(page, "modules", k.Table(list), false); err != nil {
 		t.Fatal(err)
 	}
-	if err := Page(page, "modules", k.Table(), true); err != nil {
+	if err := Page(page, "modules", k.Table(list), true); err != nil {
 		t.Error(err)
 	}
 	got, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"before\n", "after\n", "example.com/a v0.0.0-20200101000000 | 2 |", "2 modules, 5 tests, 2 of them run", "(1 module)", "| 1 module | abc |"} {
+	for _, want := range []string{"before\n", "after\n", "example.com/a v0.0.0-20200101000000 | 2 |", "2 modules, 5 tests, 2 of them run", "(1 module)", "| 1 module | abc |",
+		"| example.com/aa v3.0.0 | - | - | **the module was not run** | - | - | - | - | - |\n| example.com/b v1.0.0 |",
+		"| example.com/z v2.0.0 | - | - | **the module was not run** | - | - | - | - | - |\n\n2 modules"} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if err := Page(file(t, "page", "no marks\n"), "modules", k.Table(), false); err == nil {
+	if err := Page(file(t, "page", "no marks\n"), "modules", k.Table(list), false); err == nil {
 		t.Error("a page without marks is accepted")
 	}
 }
