@@ -14,7 +14,7 @@ func large() string {
 	for _, p := range []crowd{
 		{"many operations on one object", 3000, 1},
 		{"more operations than a schedule usually has", 20000, 1},
-		{"many objects", 1, 3500},
+		{"many objects", 1, 2000},
 		{"more objects than the classes have room for", 1, 5000},
 	} {
 		for _, name := range []string{"walk", "pct3"} {
