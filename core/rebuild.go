@@ -53,11 +53,12 @@ func (e *Executor) reopen() (moved, lost int, err error) {
 		if err := io.poller.Add(r.fd, r.interest, r.token); err != nil {
 			delete(io.byFD, int32(r.fd))
 			io.notices = append(io.notices, notice{r, noticeAbort, err})
+			lost++
 			continue
 		}
 		moved++
 	}
-	return moved, len(io.notices) - io.noticePos, nil
+	return moved, lost, nil
 }
 
 // errPremature is the reason for a rebuild of a poller that does not wait.
