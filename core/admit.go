@@ -186,7 +186,7 @@ func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
 	}
 	if op == OpExecuteAfterIteration {
 		e.tails.Push(task)
-		e.hasNews()
+		e.announceNews()
 	} else {
 		e.tasks.Push(task)
 	}
@@ -278,7 +278,7 @@ func (e *Executor) postInternal(work func()) bool {
 func (e *Executor) addInternal(work func()) {
 	e.internalTasks = append(e.internalTasks, work)
 	e.stopBatch.Store(true)
-	e.hasNews()
+	e.announceNews()
 }
 
 // postInternalOrRun runs work on the loop, or on the caller if the loop cannot.

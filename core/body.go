@@ -10,8 +10,8 @@ import (
 )
 
 // currentBody describes the running body, so that the loop can finish it after a panic or
-// Goexit. It is written once for each batch of tasks and once for each other body, so the small
-// fields share one word.
+// Goexit. The loop writes it for each batch of tasks and for each other body. The small fields
+// share one word, so that the write is cheap.
 type currentBody struct {
 	kind       Body
 	outcome    Outcome      // 0, unless skipCurrent or panickedCurrent was called
@@ -28,11 +28,11 @@ type currentBody struct {
 func asDuration(at int64) time.Duration { return time.Duration(at) }
 
 // runQueue runs the tasks of the batch in hand up to upTo, and reports the panic of a task
-// before the next task begins. It stops early if an internal task waits, because a listener
-// runs right after the body that completed its future, or if the state has moved, because a
-// shutdown call may end timers and make hooks due. Even if an internal task waits already, the
-// first call of drain runs at least one task: otherwise futures that other goroutines complete
-// could starve the tasks.
+// before the next task begins. It stops early in two cases. If an internal task waits, it must
+// run now: a listener runs right after the body that completed its future. If the state has
+// moved, the shutdown call may have ended timers and made hooks due. Even if an internal task
+// waits already, the first call of drain runs at least one task: otherwise futures that other
+// goroutines complete could starve the tasks.
 func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
 	n := int(e.upTo - q.Begun()) // after a Goexit in this step: the rest of the batch
 	for stop := e.stateMoved(); n > 0 && !stop; stop = e.stopBatch.Load() {
@@ -43,8 +43,9 @@ func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
 	}
 }
 
-// drain runs up to n tasks and returns how many have begun: fewer than n if a task panicked or
-// called Goexit, an internal task was posted, or the state has moved. One deferred call serves
+// drain runs up to n tasks and returns how many have begun. It stops early if a task panics, an
+// internal task is posted, or the state moves. If a task calls Goexit, drain does not return:
+// runQueue runs the rest of the batch on the next goroutine of the loop. One deferred call serves
 // all the tasks.
 func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 	defer e.recoverBody()
@@ -59,8 +60,8 @@ func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 		}
 		task()
 		// nextBegins must be known before End, which publishes it: the next task then counts
-		// as begun. If it were wrongly true, a task would count as begun that waits for a
-		// later turn (G19).
+		// as begun. If nextBegins were wrongly true, a task that still waits for a later turn
+		// would count as begun (G19).
 		nextBegins := begun < n && len(e.panics) == 0 && !e.stopBatch.Load()
 		if e.current.outcome == 0 && e.cfg.tracer == nil {
 			q.End(tasks.Ran, nextBegins)
@@ -178,13 +179,13 @@ func sameFunc(a, b func()) bool {
 }
 
 // skipCurrent is called by a body that found its future cancelled: the body counts as
-// cancelled, not as ran (G3, G20), and does not restart a quiet period. Must be called by
-// the loop's own task function, not by code nested in a body.
+// cancelled, not as ran (G3, G20), and does not restart a quiet period. Call it only if
+// isCurrent is true: from the function that the loop called, not from a function that a body
+// called.
 func (e *Executor) skipCurrent() { e.current.outcome = OutcomeSkipped }
 
 // panickedCurrent is called by a body that recovered the panic of its function to put it
-// into a future, after recordPanic. Must be called by the loop's own task function, not by
-// code nested in a body.
+// into a future, after recordPanic. Call it only if isCurrent is true, as skipCurrent.
 func (e *Executor) panickedCurrent() { e.current.outcome = OutcomePanicked }
 
 // runInternal runs the internal tasks of the batch, until the state moves.

@@ -11,8 +11,8 @@ import (
 // A loop terminates only when every channel registered with it has ended.
 //
 // The loop calls these methods, each as a body: one at a time, and a panic is recovered
-// and reported. After Registration.End, called on the loop, no method is called. If another
-// goroutine calls End, one call that the loop has already chosen may still run.
+// and reported. If Registration.End is called on the loop, no method is called after it. If
+// another goroutine calls End, one call that the loop has already chosen may still run.
 type Channel interface {
 	// Ready is called when the descriptor is ready, with its readiness.
 	Ready(Readiness)

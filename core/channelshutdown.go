@@ -73,6 +73,6 @@ func (e *Executor) notify(t notice) {
 	}
 }
 
-// channelsEnded reports whether every registration has ended, so that the shutdown can
+// registrationsEnded reports whether every registration has ended, so that the shutdown can
 // continue. Requires mu.
-func (e *Executor) channelsEnded() bool { return e.io == nil || e.io.open == 0 }
+func (e *Executor) registrationsEnded() bool { return e.io == nil || e.io.open == 0 }

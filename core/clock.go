@@ -12,8 +12,9 @@ import (
 // Its methods must be safe for concurrent use. Time must not go backwards. The executor never
 // calls a Clock while it holds a lock.
 //
-// Now may be behind the alarms, as with a cached or rounded clock. Timers and quiet periods
-// end when Now has reached their end, and are late by at most about that lag (G7, G10, G12).
+// Now may be behind the alarms, as with a cached or rounded clock. Timers run, and quiet periods
+// end, once Now has reached their deadline. They are late by about that lag at most (G7, G10,
+// G12).
 //
 // A panic of Now or AfterFunc reaches the caller of Schedule or ShutdownGracefully, and
 // the call has no effect. On the loop a panic of the clock ends the executor. Shutdown, the

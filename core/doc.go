@@ -27,8 +27,8 @@
 // user that the loop runs: a task, timer, hook or handler. Accepted means that the call
 // returned no error. Once admission has closed, every task is refused. Done is
 // Termination().Done(). A quiet period does not end while a channel is open, or while a timer
-// waits that WithTimersAtShutdown lets run. Handlers do not restart it, except one that runs
-// at the shutdown call. ErrStarting refuses a call by the executor's own spawner.
+// that WithTimersAtShutdown lets run is waiting. Handlers do not restart it, except one that
+// runs at the shutdown call. ErrStarting refuses a call by the executor's own spawner.
 //
 //   - G1 The state of an executor only moves forward.
 //   - G2 Bodies never overlap, each sees the effects of the one before; InEventLoop is
@@ -85,7 +85,8 @@
 // # Event loops
 //
 // An EventLoop is an executor that watches descriptors, by epoll; NewGroup makes several.
-// By default a wake-up writes to no descriptor. Readiness runs before tasks:
+// By default a wake-up writes to no descriptor. Handlers of ready descriptors run before
+// tasks. A descriptor is watched like this:
 //
 //	loop, err := core.NewEventLoop()
 //	...

@@ -22,8 +22,8 @@ var (
 	// ErrCancelled is the result of a cancelled Future or Timer.
 	ErrCancelled = errors.New("core: cancelled")
 
-	// ErrGoexit is the error of code of the user that called runtime.Goexit, as t.FailNow
-	// does: of the body of a Future or Timer, of a spawner, a poller or an alarm.
+	// ErrGoexit means that user code called runtime.Goexit, as t.FailNow does. The code is
+	// the body of a Future or Timer, a spawner, a poller or an alarm.
 	ErrGoexit = errors.New("core: runtime.Goexit was called")
 
 	// ErrShutdown is the cause of Context, and the reason of refusals, after Shutdown or the

@@ -77,9 +77,9 @@ func NewGroup(n int, opts ...Option) (*Group, error) {
 }
 
 // WithSpin sets for how long a loop that has run out of work polls for more before it
-// parks. Work that arrives during the spin costs no park and no wake-up, but the spin costs
-// processor time. If spins find no work, the loop spins less and less often. d is at most
-// 10 ms; 0 turns spinning off; the default is DefaultSpin.
+// parks. Work that arrives during the spin costs no park, and its wake-up only sets a flag;
+// but the spin costs processor time. If spins find no work, the loop spins less and less
+// often. d is at most 10 ms; 0 turns spinning off; the default is DefaultSpin.
 func WithSpin(d time.Duration) Option {
 	return func(c *config) error {
 		if d < 0 || d > maxSpin {

@@ -57,9 +57,9 @@ func newFuture[T any](ex EventExecutor) *Future[T] {
 }
 
 // loopOf returns e. Types that embed an executor have loopOf by promotion, so the
-// embedded executor calls the listeners of their futures. Group has no loopOf: a type
-// that embeds a group would run the function on one child and the listeners on another
-// (G21).
+// embedded executor calls the listeners of their futures. Group has no loopOf, because a
+// group has no single loop: a type that embeds a group gets the listeners through its own
+// Execute method (G21).
 func (e *Executor) loopOf() notifier { return e }
 
 // notifier is an executor that calls listeners without taking room in its queue.
@@ -135,10 +135,10 @@ func (f *Future[T]) Cancel() bool {
 	return f.finish(futurePending, none, ErrCancelled)
 }
 
-// OnDone calls listener once with the result: on the executor, from its start to its
-// termination. Before and after that, and for a refused Submit, listener runs on the goroutine
-// that completes the future, or on the caller if the future is complete already. A nil listener
-// is ignored.
+// OnDone calls listener once with the result. While the executor is started and not terminated,
+// listener runs on it. Before the start, after the termination, and for a refused Submit,
+// listener runs on the goroutine that completes the future, or on the caller if the future is
+// complete already. A nil listener is ignored.
 //
 // Listeners of one future run in the order added, one at a time. A listener that panics
 // does not prevent the others from running. Chains of listeners do not nest: off the
@@ -305,8 +305,8 @@ func (f *Future[T]) call(body func() (T, error)) {
 	f.finish(futureUncancellable, v, err)
 }
 
-// runner returns the runner whose body the caller is, if its executor is home or is
-// wrapped by home; otherwise nil.
+// runner returns the runner of the calling goroutine, if home, or an executor that home
+// wraps, runs on this goroutine; otherwise nil.
 func (f *Future[T]) runner() runner {
 	switch {
 	case f.home == nil || !f.home.InEventLoop():

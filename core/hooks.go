@@ -30,9 +30,9 @@ type hookList struct {
 // executor shuts down, at state ShuttingDown or later. Hooks run in the order added, as
 // soon as the tasks accepted before the shutdown call have run (G6). A hook added during
 // the shutdown runs in a later turn. After admission has closed, only a hook that was accepted
-// before may add one. remove removes the hook; it returns true if and only if the hook will
-// never start. On an EventLoop channels begin to drain before hooks run, so a hook can no
-// longer write to them.
+// before may add one. remove removes the hook and returns true; it returns false if the hook
+// has begun or was removed before. On an EventLoop channels begin to drain before hooks run,
+// so a hook can no longer write to them.
 //
 // Netty runs hooks only in a pass that found no task, and so can skip them (R120).
 func (e *Executor) AddShutdownHook(run func()) (remove func() bool, err error) {
@@ -50,7 +50,7 @@ func (e *Executor) AddShutdownHook(run func()) (remove func() bool, err error) {
 	e.hooks.fresh++
 	e.traceAdmit(OpAddShutdownHook, true)
 	if e.shutdown.called {
-		e.hasNews()
+		e.announceNews()
 		e.unlockAndWake()
 	} else {
 		e.mu.Unlock() // the loop needs the hook only at a shutdown
@@ -74,7 +74,7 @@ func (e *Executor) removeHook(h *hook) bool {
 	return removed
 }
 
-// remove removes h, and reports whether h had not begun.
+// remove removes h and returns true; it returns false if h has begun or was removed before.
 func (l *hookList) remove(h *hook) bool {
 	if h.state != hookWaiting {
 		return false

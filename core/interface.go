@@ -19,7 +19,8 @@ const (
 type EventExecutor interface {
 	// Execute runs task on the loop. A nil error means that it is accepted: it runs
 	// exactly once before Termination().Done() is closed. An error means that it never
-	// runs (G3). Tasks begin in the order of the calls (G4). Execute does not wait for
+	// runs (G3). On an Executor or EventLoop tasks begin in the order of the calls (G4);
+	// the tasks of a Group or a Pool may begin in another order. Execute does not wait for
 	// the task.
 	Execute(task func()) error
 
@@ -48,10 +49,11 @@ type EventExecutor interface {
 	State() State
 
 	// ShutdownGracefully begins an orderly end and does not wait for it. Tasks are still
-	// accepted until no task, timer or hook has run for quiet, no channel is open, and no
-	// timer waits that WithTimersAtShutdown lets run; but at most for timeout. Only the
-	// first call sets quiet and timeout (G16). ShutdownGracefully returns an error only for
-	// a negative argument or timeout < quiet.
+	// accepted until the quiet period has passed: no task, timer or hook has run for quiet,
+	// every channel is closed, and no timer that WithTimersAtShutdown lets run is waiting.
+	// Admission closes after timeout at the latest. Only the first call sets quiet and
+	// timeout (G16). ShutdownGracefully returns an error only for a negative argument or
+	// timeout < quiet.
 	ShutdownGracefully(quiet, timeout time.Duration) (*Termination, error)
 
 	// Shutdown closes admission: once it has returned, no task, timer or registration is
@@ -81,6 +83,6 @@ type EventExecutor interface {
 	// ErrShutdown as its cause. A body that loops for ever should then return.
 	ShutdownContext() context.Context
 
-	// Stats returns one consistent snapshot.
+	// Stats returns one consistent snapshot; of a Group, the sum of one snapshot per child.
 	Stats() Stats
 }

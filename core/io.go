@@ -78,9 +78,9 @@ func newLoopIO(poller IOPoller, ratio int) *loopIO {
 // WithIORatio sets the share of its time, in percent from 1 to 100, that a loop busy with
 // readiness handlers and tasks spends on the handlers; tasks get the rest (R191).
 // With any ratio the loop polls for readiness after at most 1,024 tasks, tail tasks
-// included (G13), even if the tasks have not used their share of the time. With 100 this
-// number is the only limit of the tasks. The default is 50. The option has no effect on
-// an Executor, which has no readiness.
+// included (G13), even if the tasks have not used their share of the time. With 100 only
+// this number, and a limit of 16 turns, bound the tasks. The default is 50. The option has
+// no effect on an Executor, which has no readiness.
 func WithIORatio(percent int) Option {
 	return func(c *config) error {
 		if percent < 1 || percent > 100 {

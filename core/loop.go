@@ -80,7 +80,7 @@ const (
 // turn ends early when the state has changed: pollOrSleep may then find work that must
 // run first.
 func (e *Executor) runTurn() {
-	if e.step != stepBegin && e.stateMoved() { // by the body that called runtime.Goexit
+	if e.step != stepBegin && e.stateMoved() { // before the loop continued on this goroutine
 		e.step = stepBegin
 		return
 	}
@@ -197,7 +197,7 @@ func (e *Executor) share(q *tasks.Queue, bound int, mark *int64) int {
 // loop: no post can come between the test of the inbox and the announcement (G12). It
 // returns true when the executor has terminated.
 //
-// While the current batch has tasks left, and hasNews was not called, it returns without
+// While the current batch has tasks left, and announceNews was not called, it returns without
 // locking mu: the loop locks mu once per segment of the queue instead of once per turn.
 func (e *Executor) pollOrSleep() (over bool) {
 	if e.tasks.Left() > 0 && !e.news.Load() {
@@ -210,7 +210,7 @@ func (e *Executor) pollOrSleep() (over bool) {
 		e.mu.Unlock()
 		return false
 	}
-	switch ended := e.channelsEnded(); {
+	switch ended := e.registrationsEnded(); {
 	case e.seen == StateShuttingDown && e.heap.len() == 0 && until <= now && ended:
 		e.closeAdmission(ErrShutdown, now)
 		e.mu.Unlock()
@@ -285,9 +285,9 @@ func (e *Executor) nextDeadline() (now, until int64) {
 	return e.now(), addTime(max(e.shutdown.calledAt, e.lastEnd), e.shutdown.quiet)
 }
 
-// hasNews makes the loop drain its inbox even if its current batch has tasks left. Every
+// announceNews makes the loop drain its inbox even if its current batch has tasks left. Every
 // call that posts something other than a task calls it. Requires mu.
-func (e *Executor) hasNews() {
+func (e *Executor) announceNews() {
 	if !e.news.Load() {
 		e.news.Store(true)
 	}

@@ -45,15 +45,16 @@ type Reading struct {
 	Stats   Stats
 	Elapsed time.Duration // since NewMeter
 
-	// Busy is the part of Elapsed in which the loop did not sleep; polls and spins count
-	// as sleep. Of a pool it is the time in bodies, summed over the workers, and so may
-	// exceed Elapsed.
+	// Busy is the part of Elapsed in which the loop did not sleep. Spins, and polls before a
+	// park, count as sleep; polls of a busy loop do not. Of a pool Busy is the time in bodies,
+	// summed over the workers, and so may exceed Elapsed.
 	Busy time.Duration
 
 	// Waits are the waiting times that were sampled since the last Read:
 	//
-	//   - After a Read at which tasks waited, or the loop or all workers of the pool were
-	//     busy: how long a task accepted at that Read would have waited until it began.
+	//   - If, at a Read, tasks waited or no goroutine was free (the loop, or every worker of
+	//     the pool, was busy): the time that a task accepted at that Read would have waited
+	//     until it began.
 	//   - At the first wake-up: the time from the call that woke the loop until the loop ran.
 	//   - At the first due timer: how late it began. With WithClock this is measured on
 	//     that clock; everything else is measured on the system's.

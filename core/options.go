@@ -25,7 +25,7 @@ type config struct {
 	logger       *slog.Logger // nil: slog.Default at the time of the call
 	panicHandler func(*PanicError)
 	spawner      func(func()) error
-	ownSpawner   bool              // spawner is the user's: it may be slow
+	userSpawner  bool              // spawner is the user's: it may be slow
 	onGoroutine  func(name string) // nil: none
 	tracer       Tracer
 	clock        Clock // nil: the system's
@@ -63,7 +63,7 @@ func newConfig(call string, opts []Option) (config, error) {
 	return c, nil
 }
 
-// WithName names the executor in logs, reports and errors. The children of a
+// WithName names the executor in logs, in Report.Running and in String. The children of a
 // group add "-0", "-1", ....
 func WithName(name string) Option {
 	return func(c *config) error {
@@ -189,7 +189,7 @@ func WithPanicHandler(handler func(*PanicError)) Option {
 // the stack reaches its limit, 1 GB by default, and the process ends.
 func WithSpawner(spawner func(loop func()) error) Option {
 	return func(c *config) error {
-		c.spawner, c.ownSpawner = spawner, spawner != nil
+		c.spawner, c.userSpawner = spawner, spawner != nil
 		if spawner == nil {
 			c.spawner = goSpawner
 		}

@@ -59,7 +59,8 @@ import (
 //	          waits and no worker is idle. If the spawner refuses to start it, no task is
 //	          refused
 //	G18       kept: a body that waits for its own pool gets ErrInEventLoop, even if another
-//	          worker is free: if a body waited on each worker, all would wait for ever
+//	          worker is free: if every worker ran a body that waits, all these bodies would
+//	          wait for ever
 //	G19, G20  kept, with one bound and one count for the whole pool
 //	G21-G23   do not apply: a pool has no children, and so no Next, and no channels
 //	G24       kept
@@ -68,9 +69,9 @@ import (
 //
 // Tasks, timers, hooks, listeners of futures and the panic handler all run on workers. Each
 // worker has its own values of a Local. Listeners of the Termination run on the goroutine
-// of the last worker. A body that never returns occupies its worker for ever and, like any
-// accepted task, delays Done for ever. Context is cancelled when admission closes: bodies can
-// watch it to return in time. Report and Running name the bodies that still run.
+// of the last worker. A body that never returns occupies its worker for ever, and Done is never
+// closed. Context is cancelled when admission closes: bodies can watch it to return in time.
+// Report and Running name the bodies that still run.
 //
 // An idle worker costs its goroutine and does not poll. Of the idle workers the one that parked
 // last is woken first. A woken worker that leaves work in the queue wakes the next one.
@@ -250,9 +251,9 @@ func (p *Pool) mutex() *sync.Mutex { return &p.mu }
 
 // Execute runs task on a worker. A nil error means that task runs exactly once before Done is
 // closed; an error means that it never runs (G3). Execute does not wait for a worker to run it.
-// The first use calls the spawner, or waits for it if another call has called it. Later Execute
-// holds one lock briefly; if it starts another worker, it calls the spawner. While the queue is
-// full, a WithRejectedHandler may make it retry.
+// The first use calls the spawner, or waits for it if another call has called it. Any later call
+// holds one lock briefly; if the call starts another worker, it also calls the spawner. While the
+// queue is full, a WithRejectedHandler may make Execute retry.
 func (p *Pool) Execute(task func()) error {
 	if task == nil {
 		return nilFunc("Execute", "task")

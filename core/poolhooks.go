@@ -6,7 +6,8 @@ import "slices"
 // down, at state ShuttingDown or later. Hooks run one at a time, in the order added, once the
 // tasks accepted before the shutdown call have ended (G6). A hook added during the shutdown runs
 // after the earlier ones. After admission has closed, only a hook that was accepted before may
-// add one. remove removes the hook; it returns true if and only if the hook will never start.
+// add one. remove removes the hook and returns true; it returns false if the hook has begun or
+// was removed before.
 func (p *Pool) AddShutdownHook(run func()) (remove func() bool, err error) {
 	if run == nil {
 		return nil, nilFunc("AddShutdownHook", "hook")

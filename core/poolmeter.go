@@ -44,8 +44,8 @@ func (p *Pool) removeMeter(m *Meter) {
 	p.meters = slices.DeleteFunc(p.meters, func(other *Meter) bool { return other == m })
 }
 
-// addBusy adds the time since its last call to m.busy, once for each worker that ran a body in
-// that time. The number of these workers is busy.
+// addBusy adds to m.busy, for each worker that ran a body, the time since the last call of
+// addBusy. The number of these workers is the parameter busy.
 func (m *Meter) addBusy(busy int) {
 	now := m.now()
 	m.busy += (now - m.busyUntil) * int64(busy)

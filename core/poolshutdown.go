@@ -139,9 +139,9 @@ func (p *Pool) publishShutdown(now int64, quiet, timeout time.Duration, d *deadl
 	p.timers.horizon = p.cfg.horizon(now, timeout)
 }
 
-// closeAdmission closes admission: from here on only a hook may be accepted, from an earlier
-// hook. Admission must be open. The caller must call endContext after it has released mu.
-// Requires mu.
+// closeAdmission closes admission. After it, only a hook that was accepted before may add a hook;
+// nothing else is accepted. Admission must be open. The caller must call endContext after it has
+// released mu. Requires mu.
 func (p *Pool) closeAdmission(cause error, now int64) {
 	p.gate |= gateClosed
 	p.shutdown.cause, p.shutdown.closedAt, p.shutdown.timedOut = cause, now, cause == ErrShutdownTimeout
@@ -266,8 +266,8 @@ func (p *Pool) advance(now int64) bool {
 	return false
 }
 
-// finish terminates the pool. It runs on the goroutine of the last worker, or on the one that
-// failed to start the first worker. See Executor.finish.
+// finish terminates the pool. It runs on the goroutine of the last worker, or on the goroutine
+// that failed to start a worker. See Executor.finish.
 func (p *Pool) finish(err error) {
 	p.endContext(err) // has an effect only if decide closed admission after a failed start
 	p.mu.Lock()

@@ -153,7 +153,7 @@ func (p *Pool) unlockAndWakeOne() { p.wakeOrStart(p.claimOneAndUnlock()) }
 // neither the shutdown call nor the end of Context (G11). Requires mu, and releases it.
 func (p *Pool) unlockAndWakeOneAside() {
 	r := p.claimOneAndUnlock()
-	if r.start != nil && p.cfg.ownSpawner {
+	if r.start != nil && p.cfg.userSpawner {
 		go p.wakeOrStart(r)
 	} else {
 		p.wakeOrStart(r)

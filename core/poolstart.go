@@ -98,7 +98,7 @@ func (p *Pool) startForShutdown() {
 	}
 	l, w := p.firstLaunch()
 	p.mu.Unlock()
-	if p.cfg.ownSpawner {
+	if p.cfg.userSpawner {
 		go p.launch(l, w)
 	} else {
 		p.launch(l, w)

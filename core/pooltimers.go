@@ -39,8 +39,8 @@ func (p *Pool) schedule(delay, period time.Duration, task func()) (*Timer, error
 	}
 	p.traceAdmit(OpSchedule, true)
 	p.timers.accept(t)
-	// A test of the horizon alone would let a timer run that is scheduled after the shutdown
-	// call and due at the instant of that call.
+	// If only the horizon were tested, a timer scheduled after the shutdown call and due at the
+	// instant of that call would run.
 	tooLate := p.shutdown.called && p.cfg.timers != RunTimersUntilTimeout
 	if tooLate || t.at > p.timers.horizon {
 		p.endTimer(t, ErrCancelled)

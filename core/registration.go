@@ -102,7 +102,7 @@ func (e *Executor) register(call string, r *Registration, fd int, interest Inter
 	}
 	if e.shutdown.called {
 		e.io.unnotified = append(e.io.unnotified, r)
-		e.hasNews()
+		e.announceNews()
 		e.unlockAndWake()
 	} else {
 		e.mu.Unlock()
@@ -268,7 +268,7 @@ func (r *Registration) close(err error, end ChannelEnd) {
 // it. posted says that internal tasks were added for listeners. Requires mu, and releases it.
 func (e *Executor) unlockAfterEnd(posted bool) {
 	if e.shutdown.called || posted {
-		e.hasNews() // the loop may be waiting for this end before it terminates
+		e.announceNews() // the loop may be waiting for this end before it terminates
 		e.unlockAndWake()
 		return
 	}

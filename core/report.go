@@ -124,8 +124,8 @@ func (r Report) Plus(s Report) Report {
 	return r
 }
 
-// runningBody returns the kind of the body that the loop runs now. Requires mu.
-func (e *Executor) runningBody() Body {
+// runningKind returns the kind of the body that the loop runs now. Requires mu.
+func (e *Executor) runningKind() Body {
 	kind, _ := e.runningCall()
 	return kind
 }
@@ -151,7 +151,7 @@ func (e *Executor) runningCall() (kind Body, number int64) {
 // not wait for the body.
 func (e *Executor) Running() string {
 	e.mu.Lock()
-	body, owner := e.runningBody(), e.owner.Load()
+	body, owner := e.runningKind(), e.owner.Load()
 	e.mu.Unlock()
 	if body == BodyNone {
 		return ""

@@ -58,11 +58,11 @@ func (d *deadline) stop() error {
 // ShutdownGracefully begins an orderly end, and returns the Termination at once.
 //
 // Until admission closes, the state is ShuttingDown, and tasks are accepted and run. Admission
-// closes when nothing is queued or running, no channel is open, no timer waits that
-// WithTimersAtShutdown lets run, and quiet has passed since this call and since the end of the
-// last task, timer or hook (G10). It closes at the latest when timeout has passed since this
-// call, even while a body runs (G11). After that the accepted work still runs; then the executor
-// terminates.
+// closes when nothing is queued or running, no channel is open, no timer that
+// WithTimersAtShutdown lets run is waiting, and quiet has passed since this call and since the
+// end of the last task, timer or hook (G10). It closes at the latest when timeout has passed
+// since this call, even while a body runs (G11). After that the accepted work still runs; then
+// the executor terminates.
 //
 // A handler of readiness restarts the quiet period only if it runs at this call.
 //
@@ -153,7 +153,7 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 			// With mu held: the loop may terminate and seal the report as soon as mu is
 			// free.
 			left = e.unfinished()
-			left.running = e.describe(e.runningBody(), e.owner.Load())
+			left.running = e.describe(e.runningKind(), e.owner.Load())
 			e.shutdown.running = left.running
 		}
 		e.closeAdmission(cause, now)
@@ -211,15 +211,15 @@ func (c *config) horizon(now int64, timeout time.Duration) int64 {
 // a running body. Requires mu.
 func (e *Executor) zeroTimeoutCause() error {
 	left := e.unfinished() // counts open channels too: they have no time left to drain
-	if e.shutdown.quiet == 0 && left == (unfinished{}) && e.runningBody() == BodyNone {
+	if e.shutdown.quiet == 0 && left == (unfinished{}) && e.runningKind() == BodyNone {
 		return ErrShutdown
 	}
 	return ErrShutdownTimeout
 }
 
-// closeAdmission closes admission: from here on only a hook may be accepted, from an earlier
-// hook. Requires mu, and that admission is open. The caller must call endContext after it has
-// released mu.
+// closeAdmission closes admission. After it, only a hook that was accepted before may add a hook;
+// nothing else is accepted. Requires mu, and that admission is open. The caller must call
+// endContext after it has released mu.
 func (e *Executor) closeAdmission(cause error, now int64) {
 	e.gate |= gateClosed
 	e.shutdown.cause = cause
@@ -253,7 +253,7 @@ func (e *Executor) deadlinePassed(d *deadline) {
 		return
 	}
 	e.closeAdmission(ErrShutdownTimeout, now)
-	body, owner, left := e.runningBody(), e.owner.Load(), e.unfinished()
+	body, owner, left := e.runningKind(), e.owner.Load(), e.unfinished()
 	e.unlockAndWake()
 	left.running = e.describe(body, owner) // before endContext: a body that waits for Context ends then
 	e.endContext(ErrShutdownTimeout)
@@ -323,9 +323,9 @@ func attempt(err *error, f func() error) {
 	*err = f()
 }
 
-// finish terminates the executor, on the goroutine that was its loop or that failed to
-// start it. The stored state is Terminated, but State returns the state before it until
-// Done is closed: all cleanup comes before that (G15).
+// finish terminates the executor. It runs on the goroutine that was its loop, that failed to
+// start it, or that called discard. The stored state is Terminated, but State returns the
+// state before it until Done is closed: all cleanup comes before that (G15).
 func (e *Executor) finish(err error) {
 	e.endContext(err) // has an effect only if decide closed admission after a failed start, or after discard
 	e.mu.Lock()

@@ -159,7 +159,7 @@ func (e *Executor) startForShutdown() {
 		return
 	}
 	l := e.beginLaunchAndUnlock()
-	if e.cfg.ownSpawner {
+	if e.cfg.userSpawner {
 		go e.launch(l)
 	} else {
 		e.launch(l)

@@ -37,8 +37,9 @@ const (
 // legalMoves is the table of legal moves (G1). The row is the current state, the column the next
 // one. The table is that of package model, and permits more than core needs: only discard moves
 // NotStarted to Terminated, and no code moves ShuttingDown to Terminated. The model makes these
-// moves if a start fails in a shutdown. Core makes two moves then: the shutdown call moves the
-// state before the start is attempted, and decide closes admission before it moves to Terminated.
+// moves if a start fails in a shutdown. Core makes several moves instead: the shutdown call moves
+// the state before the start is attempted, and decide closes admission before it moves to
+// Terminated.
 var legalMoves = [...][5]bool{
 	/*                   NotSt  Start  ShDn   Shut   Term */
 	StateNotStarted:   {false, true, true, true, true},
@@ -79,5 +80,5 @@ func (e *Executor) moveTo(to State) {
 	}
 	e.state.Store(int32(to))
 	e.stopBatch.Store(true) // the batch ends after the running body, and the loop sees the state
-	e.hasNews()
+	e.announceNews()
 }

@@ -37,9 +37,9 @@ func (e *Executor) resetTimer(t *Timer, delay time.Duration) bool {
 	return moved
 }
 
-// moveTimer sets the deadline of the next run of t, which is grid without the jitter and at
-// with it. moved reports whether it was allowed to. wake reports whether the run is due before the
-// loop wakes by itself (G12). Requires mu.
+// moveTimer moves the next run of t: the parameter at is the new deadline, and grid is that
+// deadline without the jitter. moved reports whether the timer could be moved. wake reports
+// whether the run is due before the loop wakes by itself (G12). Requires mu.
 func (e *Executor) moveTimer(t *Timer, grid, at int64) (wake, moved bool) {
 	in := &e.timers
 	if e.timersDecided(e.gate, &e.shutdown) || !t.mayMove(at, in.horizon) {
@@ -57,7 +57,7 @@ func (e *Executor) moveTimer(t *Timer, grid, at int64) (wake, moved bool) {
 		e.heap.push(t)
 	default:
 		in.addChanged(t)
-		e.hasNews()
+		e.announceNews()
 	}
 	return e.asleep && at < in.sleepUntil, true
 }

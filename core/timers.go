@@ -36,15 +36,15 @@ type timerCounts struct {
 func (e *Executor) addTimer(t *Timer) (wake bool) {
 	in := &e.timers
 	in.accept(t)
-	// A test of the horizon alone would let a timer run that is scheduled after the shutdown
-	// call and due at the instant of that call.
+	// If only the horizon were tested, a timer scheduled after the shutdown call and due at the
+	// instant of that call would run.
 	tooLate := e.shutdown.called && e.cfg.timers != RunTimersUntilTimeout
 	if tooLate || t.at > in.horizon {
 		e.endTimer(t, ErrCancelled)
 		return false
 	}
 	t.place = placeAdded
-	e.hasNews()
+	e.announceNews()
 	if in.added == nil {
 		t.prev, t.next, in.added = t, t, t
 	} else {
@@ -133,7 +133,7 @@ func (e *Executor) cancelTimer(t *Timer) (wake, cancelled bool) {
 			in.addChanged(t)
 		}
 		in.nCancelled++
-		e.hasNews()
+		e.announceNews()
 		wake = 2*in.nCancelled > in.inHeap
 	}
 	e.endTimer(t, ErrCancelled)

@@ -10,8 +10,8 @@ func mayAddLastHook(s *State, a *Action) bool {
 	return s.Phase == Shutdown && a.From == Loop && s.Running.Kind == HookBody && !s.LastHook
 }
 
-// cancellable reports whether Cancel of b would prevent a body from beginning: a queued
-// task, a waiting timer, or the next run of a periodic timer.
+// cancellable reports whether Cancel of b may return true: b is a queued task, a timer that has
+// not begun (doomed or not), or a periodic timer; and b was not cancelled.
 func cancellable(s *State, b Body) bool {
 	switch b.Kind {
 	case TaskBody:

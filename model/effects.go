@@ -2,9 +2,10 @@ package model
 
 import "slices"
 
-// effects maps each kind of action to its change of the state. Effects are total: they
-// are defined even for actions that the rules refuse, so that a wrong rule shows as a
-// violated invariant and not as a crash.
+// effects maps each kind of action to its change of the state. Effects are defined even for
+// actions that the rules refuse, so that a wrong rule shows as a violated invariant and not as
+// a crash. The one exception is an illegal move of the phase: moveTo panics, and Explore
+// reports the panic as a violation of G1.
 var effects = [numKinds]func(s *State, a *Action){
 	OpExecute:            submit,
 	OpExecuteLazy:        submit,

@@ -64,7 +64,7 @@ var canInvariants = [...]canInvariant{
 		}
 		return to
 	}},
-	{"G8", "a body that has not begun can be cancelled", func(s *State, to []Action) []Action {
+	{"G8", "a task, timer or hook that has not begun can be cancelled or removed", func(s *State, to []Action) []Action {
 		for i := range s.Ledger {
 			if r := &s.Ledger[i]; !r.Refused && r.Begun == 0 && !r.Cancelled {
 				switch r.Kind {

@@ -75,7 +75,7 @@ var stepInvariants = [...]stepInvariant{
 			return h.Kind == HookBody && !h.Refused && h.At < ShuttingDown && h.Begun == 0 && !h.Cancelled
 		})
 	}},
-	{"G6", "remove answers whether the hook will begin", func(s *State, a *Action, t *State) string {
+	{"G6", "remove is true if and only if the hook was waiting, so that it never begins", func(s *State, a *Action, t *State) string {
 		r := s.record(a.Body)
 		pending := r != nil && !r.Refused && !r.Cancelled && r.Begun == 0
 		return when(a.Kind == OpRemoveHook && pending != (a.Outcome == True), "pending: %v", pending)
@@ -114,7 +114,7 @@ var stepInvariants = [...]stepInvariant{
 	{"G8", "a cancelled body does not begin", func(s *State, a *Action, t *State) string {
 		return when(a.Kind == StepBegin && a.Body.Kind != HookBody && s.cancelled(a.Body), "cancelled")
 	}},
-	{"G8", "Cancel answers whether the body will begin", func(s *State, a *Action, t *State) string {
+	{"G8", "Cancel is true only if the body has not begun or is periodic, and false only if it is too late", func(s *State, a *Action, t *State) string {
 		if a.Kind != OpCancel {
 			return ""
 		}

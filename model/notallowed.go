@@ -53,8 +53,8 @@ func notAllowed(set []State, at int, a Action) *NotAllowed {
 	}
 }
 
-// nearest returns the actions that the states of set allow, the most similar to a first.
-// Calls are always possible, so they are useful only if a is a call.
+// nearest returns the actions that the states of set allow. The actions that differ least from
+// action a come first. Calls are always possible, so they are useful only if a is a call.
 func nearest(set []State, a Action) []Action {
 	var all []Action
 	for i := range set {

@@ -67,7 +67,7 @@ var rules = [...]rule{
 
 	// Cancelling.
 	{"cancel true", "G8", kinds(OpCancel),
-		"Cancel is true only if the body has not begun and was not cancelled",
+		"Cancel is true only if a run of the body has yet to begin and the body was not cancelled",
 		func(s *State, a *Action) bool { return a.Outcome != True || cancellable(s, a.Body) }},
 	{"cancel false", "G8", kinds(OpCancel),
 		"Cancel is false only if the body has begun, has ended or was cancelled before, by a call or by the timer policy",
@@ -193,7 +193,7 @@ var rules = [...]rule{
 
 	// Done.
 	{"done after the close", "G15", kinds(StepDone),
-		"Done is closed after admission",
+		"Done is closed only after admission has closed",
 		func(s *State, a *Action) bool { return s.Phase == Shutdown }},
 	{"done after tasks", "G3", kinds(StepDone),
 		"an accepted task runs before Done is closed",

@@ -91,10 +91,10 @@ func (sim *Simulation) Step(a Action) error {
 	return nil
 }
 
-// StepEither follows a in a trace that may show begin, which is a StepBegin, later than it
-// happened: afterwards the set has states in which the body has begun and states in which it
-// has not. If neither is possible, StepEither returns the error of Step(a) and does not change
-// the simulation. Where the trace shows begin, follow it with Confirm.
+// StepEither follows action a if the trace may show the StepBegin begin too late: the body may
+// have begun before a, or not. The set then has states of both kinds. If neither is possible,
+// StepEither returns the error of Step(a) and does not change the simulation. Where the trace
+// shows begin, follow it with Confirm.
 func (sim *Simulation) StepEither(begin, a Action) error {
 	early := Simulation{set: sim.Set(), hidden: sim.hidden, lazy: sim.lazy, seen: sim.seen}
 	begun := early.Step(begin) == nil && early.Step(a) == nil

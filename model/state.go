@@ -9,8 +9,9 @@ type Config struct {
 	Limit  int // capacity for tasks that are accepted and have not begun (G19); 0: unbounded
 }
 
-// State is the state of the model. Only [New] and [Next] make
-// states. [Next] copies the slices, so a step never changes an earlier state.
+// State is the state of the model. Only [New], [Next] and a [Simulation] make states. [Next]
+// copies the slices, so it never changes an earlier state; a Simulation changes only its own
+// states.
 type State struct {
 	Config
 	Phase Phase

@@ -34,12 +34,12 @@ func (r Reg) String() string {
 	return text
 }
 
-// String returns one word for the status.
+// String returns the name of the status, such as "due" or "last run".
 func (t TimerStatus) String() string { return statusNames[t] }
 
 // String returns the state on one line for people and leaves out empty parts:
 //
-//	{Shutdown, running task 1, queue [2 3], hooks [1]}
+//	{Shutdown, closed by shutdown, running task 1, queue [2 3], hooks [1], accepted 3 ran 0 cancelled 0 refused 0}
 func (s State) String() string {
 	parts := []string{s.Phase.String()}
 	add := func(yes bool, format string, args ...any) {

@@ -8,11 +8,15 @@ import (
 // Violation is a guarantee that the model itself breaks, with a shortest path to the
 // violation.
 type Violation struct {
-	Guarantee string   // "G3"
-	Sentence  string   // what should hold
-	Detail    string   // the observed state or action
-	Path      []Action // the actions from [New] on; the last one shows the violation
-	State     State    // the last state of the path
+	Guarantee string // "G3"
+	Sentence  string // what should hold
+	Detail    string // the observed state or action
+	State     State  // the last state of the path
+
+	// Path has the actions that lead to the violation. From Explore: all the actions from
+	// [New] on, the last of which shows the violation. From CheckStep: that action alone.
+	// From CheckState: none.
+	Path []Action
 }
 
 // String returns the sentence first, then the path, one action per line.

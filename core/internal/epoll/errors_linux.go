@@ -55,7 +55,7 @@ var (
 		},
 		"epoll_wait": {
 			unix.EBADF:  "the loop's epoll set is not open, want one that nothing else in the process has closed",
-			unix.EINVAL: "the descriptor is not an epoll set any more, want that nothing else in the process closes it",
+			unix.EINVAL: "the descriptor is not an epoll set any more, want one that nothing else in the process has closed",
 		},
 		"fcntl": {unix.EBADF: "it is not open, want one that nothing else in the process has closed"},
 		"close": {unix.EBADF: "it is not open, want one that nothing else in the process has closed"},

@@ -29,13 +29,14 @@ import (
 //     announcement could erase the wake-up of a goroutine that has seen it.
 //  3. A park follows a poll of the set that found nothing, within the same Read: the
 //     runtime forgets older edges at the beginning of a Read and remembers later ones. The
-//     poll may be left out only if the set is empty. The test for that must be within the
-//     Read, too: watched is incremented before a descriptor is added, so if the test misses
-//     a descriptor, that descriptor is added later and its edge is remembered.
-//  4. A return of Wait only means that the loop has to look for work. A slow waker may set
-//     its deadline only before or during a later sleep. A Read that begins with a deadline
-//     in the past returns without a poll. So under a stream of wake-ups, Wait polls after a
-//     fixed number of such returns.
+//     poll may be left out only if the sleep has no deadline and no descriptor is
+//     registered. The test for that must be within the Read, too: watched is incremented
+//     before a descriptor is added, so if the test misses a descriptor, that descriptor is
+//     added later and its edge is remembered.
+//  4. A return of Wait only means that the loop has to look for work. A waker may be so slow
+//     that it sets its deadline before or during a later sleep. A Read that begins with a
+//     deadline in the past returns without a poll. So under a stream of wake-ups, Wait polls
+//     after a fixed number of such returns.
 type NetpollPoller struct {
 	set
 
@@ -182,8 +183,8 @@ func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err erro
 		return found, err
 	}
 	if p.yield.begin() {
-		// The steps below make system calls. Before them, let goroutines run that the last
-		// tasks have made runnable.
+		// The steps below make system calls. Before these steps, yield to the goroutines that
+		// the last tasks have made runnable.
 		runtime.Gosched()
 		p.yield.end()
 		if p.taken() {

@@ -3,9 +3,10 @@ package epoll
 import "time"
 
 // spinner decides whether to spin before a park. To spin is to poll for a while. A spin that finds
-// nothing lasts the full time: a shorter one would end before the answer of a fast peer. Only a
-// slow yield ends it earlier, because other goroutines need the processor then. How often it spins
-// adapts: a miss doubles the number of parks without a spin, a hit sets it to zero. Loop only.
+// nothing lasts the full time: a shorter one would end before the answer of a fast peer. Two things
+// end it earlier: the deadline of the sleep, and a slow yield, which shows that other goroutines
+// need the processor. How often it spins adapts: a miss doubles the number of parks without a spin,
+// a hit sets it to zero. Loop only.
 type spinner struct {
 	max    int64 // nanoseconds; 0: never
 	since  time.Time

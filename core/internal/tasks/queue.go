@@ -20,12 +20,12 @@ type Queue struct {
 	_ [64]byte // producers write the fields above, the loop those below, for each task
 
 	// Loop only.
-	batch *segment
-	pos   int
-	first int64 // number of tasks taken before batch
-	mark  progress
+	batch         *segment
+	pos           int
+	first         int64 // number of tasks taken before batch
+	batchProgress progress
 
-	// Atomic: a copy of mark, stored after each task.
+	// Atomic: a copy of batchProgress, stored after each task.
 	progress atomic.Uint64
 
 	_ [64]byte
@@ -35,37 +35,37 @@ type Queue struct {
 // returns the number of its tasks. The lock is held; loop only.
 func (q *Queue) Take() int {
 	spent := q.batch
-	q.ran += q.mark.ran()
-	q.cancelled += q.mark.cancelled()
+	q.ran += q.batchProgress.ran()
+	q.cancelled += q.batchProgress.cancelled()
 	q.first += int64(q.pos)
-	q.pos, q.batch, q.mark = 0, nil, 0
+	q.pos, q.batch, q.batchProgress = 0, nil, 0
 	if q.head != nil {
 		n := q.length()
-		q.mark = progress(n)
+		q.batchProgress = progress(n)
 		q.size -= n
 		q.batch = q.removeHead()
 	}
-	q.progress.Store(uint64(q.mark))
+	q.progress.Store(uint64(q.batchProgress))
 	if spent != nil {
 		q.recycle(spent)
 	}
-	return q.mark.left()
+	return q.batchProgress.left()
 }
 
 // Left returns how many tasks of the batch in hand have not ended. Loop only.
-func (q *Queue) Left() int { return q.mark.left() }
+func (q *Queue) Left() int { return q.batchProgress.left() }
 
 // Ran returns how many tasks of the batch in hand have run. Loop only.
-func (q *Queue) Ran() int64 { return q.mark.ran() }
+func (q *Queue) Ran() int64 { return q.batchProgress.ran() }
 
 // Begun returns how many tasks have begun since the queue was made. Loop only.
 func (q *Queue) Begun() int64 { return q.first + int64(q.pos) }
 
 // Resume publishes that the next task begins now. Loop only.
-func (q *Queue) Resume() { q.publish(q.mark | running) }
+func (q *Queue) Resume() { q.publish(q.batchProgress | running) }
 
 func (q *Queue) publish(p progress) {
-	q.mark = p
+	q.batchProgress = p
 	q.progress.Store(uint64(p))
 }
 
@@ -83,11 +83,11 @@ func (q *Queue) Next() func() {
 // begins in the same instant; otherwise, or if no task is left, none is running. Loop
 // only.
 func (q *Queue) End(how Ending, nextBegins bool) {
-	p := q.mark + progress(how) - oneLeft
+	p := q.batchProgress + progress(how) - oneLeft
 	if !nextBegins || p&progressMask == 0 {
 		p &^= running
 	}
-	q.mark = p
+	q.batchProgress = p
 	q.progress.Store(uint64(p))
 }
 
