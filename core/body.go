@@ -185,7 +185,8 @@ func sameFunc(a, b func()) bool {
 func (e *Executor) skipCurrent() { e.current.outcome = OutcomeSkipped }
 
 // panickedCurrent is called by a body that recovered the panic of its function to put it
-// into a future, after recordPanic. Call it only if isCurrent is true, as skipCurrent.
+// into a future, after recordPanic. Call it, like skipCurrent, only if isCurrent
+// is true.
 func (e *Executor) panickedCurrent() { e.current.outcome = OutcomePanicked }
 
 // runInternal runs the internal tasks of the batch, until the state moves.

@@ -36,8 +36,8 @@
 //   - G3 An accepted task runs exactly once before Done closes; a refused task never
 //     runs.
 //   - G4 If Execute(a) returns before Execute(b) is called, a begins before b.
-//   - G5 Until admission closes, a task is refused only for a full queue, a failed
-//     start or ErrStarting; then always.
+//   - G5 A task is refused after admission has closed, or for a full queue, a failed
+//     start or ErrStarting; else never.
 //   - G6 Every hook that is not removed runs exactly once, in order, and later tasks do
 //     not delay it.
 //   - G7 Timers never run early; they run in deadline order, and equal deadlines in the
@@ -46,8 +46,8 @@
 //     or was cancelled.
 //   - G9 Every future of accepted work is complete when Done closes, and each listener
 //     runs exactly once.
-//   - G10 Admission closes exactly one quiet period after the shutdown call or the last
-//     task, timer or hook, if later.
+//   - G10 Admission closes exactly one quiet period after the later of shutdown call
+//     and last task, timer or hook.
 //   - G11 The timeout of a shutdown closes admission on time, even while a body runs.
 //   - G12 No wake-up is lost; a sleep takes at most one, and the loop never wakes
 //     itself.

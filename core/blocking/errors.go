@@ -24,7 +24,7 @@ var (
 
 	// ErrHandlerFailed is the cause of the close of a channel whose handler panicked or
 	// called runtime.Goexit.
-	ErrHandlerFailed = transport.NewSentinel("blocking: a handler method did not return", core.ErrHandlerFailed)
+	ErrHandlerFailed = transport.NewSentinel("blocking: a handler method panicked or called runtime.Goexit", core.ErrHandlerFailed)
 
 	// ErrCloseDeadline is the cause of a close by the deadline of CloseGracefully, and of a
 	// Close that could not send all flushed bytes in time.

@@ -51,7 +51,7 @@ func (ch *Channel) logFailure(cause error, end core.ChannelEnd) {
 	switch {
 	case errors.Is(cause, ErrHandlerFailed):
 		ch.reg.Post(func() {
-			ch.cfg.log(slog.LevelError, "blocking: a handler method did not return, and its channel is closed",
+			ch.cfg.log(slog.LevelError, "blocking: a handler method panicked or called runtime.Goexit, and its channel is closed",
 				"local", ch.LocalAddr(), "remote", ch.RemoteAddr())
 		})
 	case end.Kind != core.EndAborted || !errors.Is(cause, core.ErrShutdownTimeout) && end.Discarded == 0:

@@ -29,7 +29,7 @@ var (
 
 	// ErrHandlerFailed is the cause of the close of a channel whose handler panicked or
 	// called runtime.Goexit.
-	ErrHandlerFailed = transport.NewSentinel("tcp: a handler method did not return", core.ErrHandlerFailed)
+	ErrHandlerFailed = transport.NewSentinel("tcp: a handler method panicked or called runtime.Goexit", core.ErrHandlerFailed)
 
 	// ErrCloseDeadline is the cause of a close by the deadline of CloseGracefully.
 	ErrCloseDeadline = transport.NewSentinel("tcp: deadline of the graceful close passed", core.ErrCloseDeadline)

@@ -39,7 +39,7 @@ func (c *Channel) logFailure(cause error, end core.ChannelEnd) {
 	switch {
 	case errors.Is(cause, ErrHandlerFailed):
 		c.reg.Post(func() {
-			c.cfg.log(slog.LevelError, "tcp: a handler method did not return, and its channel is closed",
+			c.cfg.log(slog.LevelError, "tcp: a handler method panicked or called runtime.Goexit, and its channel is closed",
 				"local", c.LocalAddr(), "remote", c.RemoteAddr())
 		})
 	case end.Kind != core.EndAborted || !errors.Is(cause, core.ErrShutdownTimeout) && end.Discarded == 0 && end.Held == "":

@@ -9,7 +9,7 @@ import (
 var (
 	ErrChannelClosed  = errors.New("core: channel is closed")
 	ErrChannelClosing = errors.New("core: channel is closing")
-	ErrHandlerFailed  = errors.New("core: a handler method did not return")
+	ErrHandlerFailed  = errors.New("core: a handler method panicked or called runtime.Goexit")
 	ErrCloseDeadline  = errors.New("core: deadline of the close passed")
 )
 

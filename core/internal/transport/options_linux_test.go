@@ -233,7 +233,7 @@ func TestDefaultLoggerIsThatOfTheMoment(t *testing.T) {
 	<-group.Shutdown().Done()
 	<-pairs.Shutdown().Done()
 	synctest.Test(t, stall)
-	for _, want := range []string{"of a task", "in a pool", "of a goroutine", "body is stalled", "of Start", "tcp: a handler method did not return", "blocking: a handler method did not return"} {
+	for _, want := range []string{"of a task", "in a pool", "of a goroutine", "body is stalled", "of Start", "tcp: a handler method panicked or called runtime.Goexit", "blocking: a handler method panicked or called runtime.Goexit"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the new default logger did not get %q:\n%s", want, out.String())
 		}
@@ -281,7 +281,7 @@ func TestErrorsOfChannelsAreCores(t *testing.T) {
 	}{
 		{core.ErrChannelClosed, tcp.ErrChannelClosed, blocking.ErrChannelClosed, "tcp: channel is closed", "blocking: channel is closed"},
 		{core.ErrChannelClosing, tcp.ErrChannelClosing, blocking.ErrChannelClosing, "tcp: channel is closing", "blocking: channel is closing"},
-		{core.ErrHandlerFailed, tcp.ErrHandlerFailed, blocking.ErrHandlerFailed, "tcp: a handler method did not return", "blocking: a handler method did not return"},
+		{core.ErrHandlerFailed, tcp.ErrHandlerFailed, blocking.ErrHandlerFailed, "tcp: a handler method panicked or called runtime.Goexit", "blocking: a handler method panicked or called runtime.Goexit"},
 		{core.ErrCloseDeadline, tcp.ErrCloseDeadline, blocking.ErrCloseDeadline, "tcp: deadline of the graceful close passed", "blocking: deadline of the close passed"},
 	} {
 		if !errors.Is(c.tcp, c.core) || !errors.Is(c.blocking, c.core) {

@@ -145,7 +145,7 @@ func (r *run) judgeBlockingReport(connections []kernel.Connection) {
 // judgeLog checks what was logged: each handler that failed, and aborted channels whenever their
 // number has doubled.
 func (r *run) judgeLog(failed int64, least, most int) {
-	if n := r.logged.count("ERROR blocking: a handler method did not return, and its channel is closed"); n != int(failed) {
+	if n := r.logged.count("ERROR blocking: a handler method panicked or called runtime.Goexit, and its channel is closed"); n != int(failed) {
 		r.violate("%d failed handlers are logged, want %d", n, failed)
 	}
 	lines := r.logged.count("WARN blocking: a shutdown aborted a channel")
