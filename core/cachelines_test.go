@@ -54,7 +54,7 @@ func TestExecuteWritesFewCacheLines(t *testing.T) {
 		t.Fatalf("an Executor has %d bytes: the allocator does not align it to %d", executor.Size(), cacheLine)
 	}
 	callers := lines("mu", "gate", "asleep", "queued", "tasks.tail", "tasks.size", "tasks.accepted")
-	loop := lines("tasks.pos", "tasks.mark", "tasks.progress", "step", "current")
+	loop := lines("tasks.pos", "tasks.batchProgress", "tasks.progress", "step", "current")
 	readers := lines("state", "owner", "fastLimit")
 	t.Logf("lines: callers %v, loop %v, readers %v", callers, loop, readers)
 	if len(callers) != 1 {

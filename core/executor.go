@@ -86,7 +86,11 @@ type shared struct {
 }
 
 // counts returns the sum of the counts of both queues, as of one instant.
-func (s *shared) counts() tasks.Counts { return s.tasks.Counts().Plus(s.tails.Counts()) }
+func (s *shared) counts() tasks.Counts {
+	c := s.tasks.Counts()
+	c.Add(s.tails.Counts())
+	return c
+}
 
 // turn is accessed only by the loop's goroutine. Its methods are called only there.
 type turn struct {

@@ -262,7 +262,7 @@ func (g *Group) childDone() (callListeners func()) {
 			errs = append(errs, fmt.Errorf("child %d: %w", i, err))
 		}
 	}
-	report := g.report()
-	calls := g.term.seal(report, errors.Join(errs...))
+	g.term.report = g.report()
+	calls := g.term.seal(errors.Join(errs...))
 	return func() { offLoop(g.term.onPanic, calls...) }
 }

@@ -302,7 +302,8 @@ func (p *Pool) end(reason, err error) {
 	}
 	now := p.nowIfItCan()
 	p.mu.Lock()
-	calls := p.term.seal(p.reportAt(now), err)
+	p.term.report = p.reportAt(now)
+	calls := p.term.seal(err)
 	p.mu.Unlock()
 	p.term.callListeners(calls)
 }

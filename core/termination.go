@@ -148,7 +148,8 @@ func (t *Termination) OnDone(listener func(Report, error)) {
 
 // complete seals the report, closes Done, and calls the listeners.
 func (t *Termination) complete(report Report, err error) {
-	t.callListeners(t.seal(report, err))
+	t.report = report
+	t.callListeners(t.seal(err))
 }
 
 // callListeners makes the calls that seal returned, and ends the parent. The parent is
@@ -166,11 +167,11 @@ func (t *Termination) callListeners(calls []func()) {
 	offLoop(t.onPanic, calls...)
 }
 
-// seal sets the report and the error, closes Done, and returns the calls of the
-// listeners.
-func (t *Termination) seal(report Report, err error) (calls []func()) {
+// seal sets the error, closes Done, and returns the calls of the listeners. The caller has set the
+// report, which nobody reads before Done is closed.
+func (t *Termination) seal(err error) (calls []func()) {
 	t.mu.Lock()
-	t.report, t.err = report, err
+	t.err = err
 	listeners := t.listeners
 	t.listeners = nil
 	close(t.done)

@@ -56,14 +56,12 @@ func (q *Queue) Counts() Counts {
 	}
 }
 
-// Plus returns the sum of the counts of two queues.
-func (c Counts) Plus(d Counts) Counts {
-	return Counts{
-		Accepted:  c.Accepted + d.Accepted,
-		Ran:       c.Ran + d.Ran,
-		Cancelled: c.Cancelled + d.Cancelled,
-		Pending:   c.Pending + d.Pending,
-		NotBegun:  c.NotBegun + d.NotBegun,
-		Running:   c.Running || d.Running,
-	}
+// Add adds the counts of another queue.
+func (c *Counts) Add(d Counts) {
+	c.Accepted += d.Accepted
+	c.Ran += d.Ran
+	c.Cancelled += d.Cancelled
+	c.Pending += d.Pending
+	c.NotBegun += d.NotBegun
+	c.Running = c.Running || d.Running
 }
