@@ -15,11 +15,12 @@ const undecidedAfter = time.Second
 // linearizable searches for an order of the calls that explains their answers. A
 // submission that starts the loop takes effect twice: it starts the loop, and if a
 // shutdown comes before its admission it is refused (G17). In the sequential executor a
-// call takes effect once. If there is no order, and the log may show events late, such a
-// call is tried as accepted too. S4 judges that its refusal came after the close.
+// call takes effect once. If there is no order, such a call is tried as accepted too, in every
+// lane: another goroutine may shut the executor down between its two effects, or the loop
+// itself if its poller is broken. S4 judges that its refusal came after the close.
 func linearizable(h *history.History, events []history.Event, t terms) porcupine.CheckResult {
 	result := h.Linearizable(undecidedAfter)
-	if result != porcupine.Illegal || !t.early {
+	if result != porcupine.Illegal {
 		return result
 	}
 	again := slices.Clone(events)

@@ -67,7 +67,7 @@ g1 return execute 1 refused:closed
 			trace := parseTrace(t, c.text)
 			h, err := history.Of(trace.Events, trace.Rules)
 			require.NoError(t, err)
-			require.Equal(t, c.want, linearizable(h, trace.Events, terms{observed: trace.Rules, early: true}))
+			require.Equal(t, c.want, linearizable(h, trace.Events, terms{observed: trace.Rules}))
 		})
 	}
 }

@@ -32,7 +32,7 @@ type relaxation struct {
 	anyTimers  bool          // the model alone judges which timers a shutdown runs
 	overlap    bool          // bodies may overlap
 	unmodelled bool          // the model has one loop
-	early      bool          // the log may show events later than they took effect: see asModelled, acceptStarters
+	early      bool          // the log may show events later than they took effect: see asModelled
 
 	why string
 }
