@@ -118,10 +118,13 @@ func (r *refinement) event(e *history.Event) *history.Violation {
 	}
 	for _, a := range actions {
 		err := r.step(e, a)
-		if err != nil && r.beginEarly(e.N) {
+		if err != nil && r.wasFull(e, a) {
+			continue
+		}
+		if err != nil && a.Outcome != history.RefusedQueueFull && r.beginEarly(e.N) {
 			err = r.sim.Step(a)
 		}
-		if err != nil && (r.justEnded(e.N, a) || r.wasFull(e, a)) {
+		if err != nil && r.justEnded(e.N, a) {
 			continue
 		}
 		if err != nil {

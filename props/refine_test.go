@@ -44,6 +44,27 @@ g2 return execute 18 refused:full
 	assert.Nil(t, refine(t, fullQueue()+late))
 }
 
+// TestRefineG19RefusalBeginsNothing: a refusal that is written down late is no reason to take the
+// next task as begun, because a task that begins makes room.
+func TestRefineG19RefusalBeginsNothing(t *testing.T) {
+	const late = `g2 invoke execute 18
+loop end task 1
+loop begin task 2
+loop end task 2
+g2 admit execute 18 refused:full
+g2 return execute 18 refused:full
+g3 invoke execute 19
+g3 admit execute 19 accepted
+g3 return execute 19 accepted
+g3 invoke execute 20
+g3 admit execute 20 refused:full
+g3 return execute 20 refused:full
+loop begin task 3
+loop end task 3
+`
+	assert.Nil(t, refine(t, fullQueue()+late))
+}
+
 // TestRefineG19RefusalWithRoom: the moment lies in the call, and after everything
 // else that is decided under the lock.
 func TestRefineG19RefusalWithRoom(t *testing.T) {
