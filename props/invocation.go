@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -209,12 +210,14 @@ func (r *invoking) occupy() int {
 		return 0
 	}
 	n := max(1, r.Pool)
+	var begun sync.WaitGroup // a task that has begun takes no room
+	begun.Add(n)
 	for range n {
-		if err := r.ex.Execute(func() { time.Sleep(time.Millisecond + r.Busy) }); err != nil {
+		if err := r.ex.Execute(func() { begun.Done(); time.Sleep(r.Busy) }); err != nil {
 			panic(err) // the executor is new
 		}
 	}
-	time.Sleep(time.Millisecond) // each has begun, so it takes no room
+	begun.Wait()
 	return n
 }
 

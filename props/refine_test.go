@@ -30,30 +30,26 @@ func refine(t *testing.T, lines string) *history.Violation {
 	return props.Refine(tr.Events, tr.Rules)
 }
 
-// TestRefineG19RefusalWrittenDownLate: the loop needs no lock to begin a task, so
-// one may begin between the moment at which a caller finds the queue full and the
-// moment at which it says so.
-func TestRefineG19RefusalWrittenDownLate(t *testing.T) {
-	const late = `g2 invoke execute 18
+// lateRefusal follows fullQueue: a caller finds the queue full, and says so when a task has begun.
+const lateRefusal = `g2 invoke execute 18
 loop end task 1
 loop begin task 2
 loop end task 2
 g2 admit execute 18 refused:full
 g2 return execute 18 refused:full
 `
-	assert.Nil(t, refine(t, fullQueue()+late))
+
+// TestRefineG19RefusalWrittenDownLate: the loop needs no lock to begin a task, so
+// one may begin between the moment at which a caller finds the queue full and the
+// moment at which it says so.
+func TestRefineG19RefusalWrittenDownLate(t *testing.T) {
+	assert.Nil(t, refine(t, fullQueue()+lateRefusal))
 }
 
 // TestRefineG19RefusalBeginsNothing: a refusal that is written down late is no reason to take the
 // next task as begun, because a task that begins makes room.
 func TestRefineG19RefusalBeginsNothing(t *testing.T) {
-	const late = `g2 invoke execute 18
-loop end task 1
-loop begin task 2
-loop end task 2
-g2 admit execute 18 refused:full
-g2 return execute 18 refused:full
-g3 invoke execute 19
+	const later = `g3 invoke execute 19
 g3 admit execute 19 accepted
 g3 return execute 19 accepted
 g3 invoke execute 20
@@ -62,7 +58,7 @@ g3 return execute 20 refused:full
 loop begin task 3
 loop end task 3
 `
-	assert.Nil(t, refine(t, fullQueue()+late))
+	assert.Nil(t, refine(t, fullQueue()+lateRefusal+later))
 }
 
 // TestRefineG19RefusalWithRoom: the moment lies in the call, and after everything

@@ -10,8 +10,8 @@ import (
 
 // WithLogger sets the logger of failures that no call returns: a handler that panicked or
 // called runtime.Goexit, a channel that a shutdown aborted at its deadline or with bytes
-// in its buffer, a write that a shutdown refused, and a Serve that cannot accept for a while. Each is logged at Warn or
-// Error. The default, and nil, is slog.Default() at the time of each message;
+// in its buffer, a write that a shutdown refused, and a Serve that cannot accept for a
+// while. Each is logged at Warn or Error. The default, and nil, is slog.Default() at the time of each message;
 // slog.New(slog.DiscardHandler) silences them. A panic of the logger is ignored.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
@@ -27,20 +27,13 @@ func (c *config) log(level slog.Level, msg string, args ...any) {
 }
 
 // logRefused logs a write that a shutdown refused: its answer is lost if its caller ignores the
-// future. It logs in a body of its own, because the logger may call runtime.Goexit; after the end
-// of the channel it logs on the goroutine of the caller.
+// future.
 func (ch *Channel) logRefused() {
 	n := ch.group.refused.Add(1)
-	if n&(n-1) != 0 {
-		return // log only counts that are powers of two
-	}
-	log := func() {
+	transport.LogSome(n, ch.reg.Post, func() {
 		ch.cfg.log(slog.LevelWarn, "blocking: a shutdown refused a write; a handler waits in Read for answers computed elsewhere",
 			"local", ch.LocalAddr(), "remote", ch.RemoteAddr(), "so far in this group", n)
-	}
-	if !ch.reg.Post(log) {
-		log()
-	}
+	})
 }
 
 // logFailure logs an end that no caller can observe: that of a failed handler, or of a channel
@@ -57,10 +50,7 @@ func (ch *Channel) logFailure(cause error, end core.ChannelEnd) {
 	case end.Kind != core.EndAborted || !errors.Is(cause, core.ErrShutdownTimeout) && end.Discarded == 0:
 	default:
 		n := ch.group.aborted.Add(1)
-		if n&(n-1) != 0 {
-			return // logs the first, and then each time the number has doubled
-		}
-		ch.reg.Post(func() {
+		transport.LogSome(n, ch.reg.Post, func() {
 			ch.cfg.log(slog.LevelWarn, "blocking: a shutdown aborted a channel", "local", ch.LocalAddr(), "remote", ch.RemoteAddr(),
 				"error", cause, "bytes discarded", end.Discarded, "so far in this group", n)
 		})

@@ -15,20 +15,13 @@ func (c *config) log(level slog.Level, msg string, args ...any) {
 }
 
 // logRefused logs a write that a shutdown refused: its answer is lost if its caller ignores the
-// future. It logs in a body of its own, because the logger may call runtime.Goexit; after the end
-// of the channel it logs on the goroutine of the caller.
+// future.
 func (c *Channel) logRefused() {
 	n := c.shared.refused.Add(1)
-	if n&(n-1) != 0 {
-		return // log only counts that are powers of two
-	}
-	log := func() {
+	transport.LogSome(n, c.reg.Post, func() {
 		c.cfg.log(slog.LevelWarn, "tcp: a shutdown refused a write; an answer computed off the loop needs Hold or Quiesce",
 			"local", c.LocalAddr(), "remote", c.RemoteAddr(), "so far on this loop", n)
-	}
-	if !c.reg.Post(log) {
-		log()
-	}
+	})
 }
 
 // logFailure logs an end that no caller can observe: that of a failed handler, or of a
@@ -46,10 +39,7 @@ func (c *Channel) logFailure(cause error, end core.ChannelEnd) {
 	default:
 		c.shared.aborted++
 		n := c.shared.aborted
-		if n&(n-1) != 0 {
-			return // log only counts that are powers of two
-		}
-		c.reg.Post(func() {
+		transport.LogSome(n, c.reg.Post, func() {
 			args := []any{"local", c.LocalAddr(), "remote", c.RemoteAddr(), "error", cause, "bytes discarded", end.Discarded, "so far on this loop", n}
 			if end.Held != "" {
 				args = append(args, "answer in flight since", end.HeldSince)

@@ -29,3 +29,12 @@ func Log(logger *slog.Logger, level slog.Level, msg string, args ...any) {
 	}
 	logger.Log(context.Background(), level, msg, args...)
 }
+
+// LogSome calls log for the first of several events of one kind, and then each time their number n
+// has doubled. It posts log as a body of its own, because a logger may call runtime.Goexit; if post
+// refuses it, LogSome calls it.
+func LogSome(n int64, post func(func()) bool, log func()) {
+	if n&(n-1) == 0 && !post(log) {
+		log()
+	}
+}
