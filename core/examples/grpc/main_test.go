@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -11,12 +10,9 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	"eventide/core/internal/coretest/underload"
 
@@ -37,26 +33,8 @@ func TestMain(m *testing.M) { underload.Main(m, main) }
 // One connection sends nothing: it must not hold up the exit.
 func TestEveryAcceptedCallIsAnswered(t *testing.T) {
 	const connections, callers, before = 4, 4, 50
-	cmd := underload.Command(t.Context(), "-grace", "50s")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	kill := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
-	defer kill.Stop()
-	out := bufio.NewReader(stdout)
-	line, err := out.ReadString('\n')
-	if err != nil {
-		_ = cmd.Wait()
-		t.Fatalf("the server does not listen: %v\n%s", err, stderr.String())
-	}
-	addr := strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
-	silent, err := net.Dial("tcp", addr)
+	server := underload.Start(t, "-grace", "50s")
+	silent, err := net.Dial("tcp", server.Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +43,7 @@ func TestEveryAcceptedCallIsAnswered(t *testing.T) {
 	var answers, numbers atomic.Int64
 	var flowing, over sync.WaitGroup
 	for range connections {
-		conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		conn, err := grpc.NewClient("passthrough:///"+server.Addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,20 +63,12 @@ func TestEveryAcceptedCallIsAnswered(t *testing.T) {
 		})
 	}
 	flowing.Wait()
-	if err := healthy(addr); err != nil {
+	if err := healthy(server.Addr); err != nil {
 		t.Error(err)
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	server.Terminate()
 	over.Wait()
-	rest, _ := io.ReadAll(out)
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the server ended with %v, want exit code 0\n%s", err, stderr.String())
-	}
-	if want := fmt.Sprintf("calls %d counted %d\n", answers.Load(), numbers.Load()); string(rest) != want {
-		t.Errorf("the server says %q, want %q: what the clients got\n%s", rest, want, stderr.String())
-	}
+	server.WantEnd(fmt.Sprintf("calls %d counted %d\n", answers.Load(), numbers.Load()))
 	t.Logf("%d calls answered, %d numbers", answers.Load(), numbers.Load())
 }
 

@@ -69,6 +69,61 @@ func Command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// Server is a running example.
+type Server struct {
+	Addr string // which it printed
+
+	t      *testing.T
+	cmd    *exec.Cmd
+	stdout *bufio.Reader
+	stderr bytes.Buffer
+}
+
+// Start starts the example, and returns when it has printed "listening on ADDRESS". The server is
+// killed if it is still running after two minutes or at the end of the test.
+func Start(t *testing.T, args ...string) *Server {
+	t.Helper()
+	s := &Server{t: t, cmd: Command(t.Context(), args...)}
+	s.cmd.Stderr = &s.stderr
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kill := time.AfterFunc(guard, func() { _ = s.cmd.Process.Kill() })
+	t.Cleanup(func() { kill.Stop() })
+	s.stdout = bufio.NewReader(stdout)
+	line, err := s.stdout.ReadString('\n')
+	if err != nil {
+		_ = s.cmd.Wait()
+		t.Fatalf("the server does not listen: %v\n%s", err, s.stderr.String())
+	}
+	s.Addr = strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
+	return s
+}
+
+// Terminate sends SIGTERM.
+func (s *Server) Terminate() {
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// WantEnd waits for the end of the server. Its exit code must be 0, and want the rest of what it
+// prints.
+func (s *Server) WantEnd(want string) {
+	s.t.Helper()
+	rest, _ := io.ReadAll(s.stdout)
+	if err := s.cmd.Wait(); err != nil {
+		s.t.Errorf("the server ended with %v, want exit code 0\n%s", err, s.stderr.String())
+	}
+	if string(rest) != want {
+		s.t.Errorf("the server says %q, want %q: what the clients got\n%s", rest, want, s.stderr.String())
+	}
+}
+
 // Test starts the server, loads it, and sends SIGTERM. A request is a number, and its answer
 // the SHA-256 of the request in hexadecimal digits. Each client must get the answers to its
 // first requests, in order, and then the end of the stream without an error. The server
@@ -76,36 +131,9 @@ func Command(ctx context.Context, args ...string) *exec.Cmd {
 // answers that the clients counted. Its exit code must be 0.
 func Test(t *testing.T, p Protocol, args ...string) {
 	t.Helper()
-	cmd := Command(t.Context(), args...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	kill := time.AfterFunc(guard, func() { _ = cmd.Process.Kill() })
-	defer kill.Stop()
-	out := bufio.NewReader(stdout)
-	line, err := out.ReadString('\n')
-	if err != nil {
-		_ = cmd.Wait()
-		t.Fatalf("the server does not listen: %v\n%s", err, stderr.String())
-	}
-	answered, unanswered := load(t, p, strings.TrimSpace(strings.TrimPrefix(line, "listening on ")), func() {
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Error(err)
-		}
-	})
-	rest, _ := io.ReadAll(out)
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the server ended with %v, want exit code 0\n%s", err, stderr.String())
-	}
-	if want := fmt.Sprintf("accepted %d\n", answered); string(rest) != want {
-		t.Errorf("the server says %q, want %q: the answers that the clients got\n%s", rest, want, stderr.String())
-	}
+	s := Start(t, args...)
+	answered, unanswered := load(t, p, s.Addr, s.Terminate)
+	s.WantEnd(fmt.Sprintf("accepted %d\n", answered))
 	t.Logf("%d requests answered, %d not accepted", answered, unanswered)
 }
 

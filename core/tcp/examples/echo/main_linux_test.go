@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -25,25 +22,7 @@ func TestMain(m *testing.M) { underload.Main(m, main) }
 // bytes that the server prints.
 func TestNothingIsLost(t *testing.T) {
 	const clients = 20
-	cmd := underload.Command(t.Context(), "-grace", "50s")
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	guard := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
-	defer guard.Stop()
-	out := bufio.NewReader(stdout)
-	line, err := out.ReadString('\n')
-	if err != nil {
-		t.Fatalf("the server said nothing: %v\n%s", err, stderr.String())
-	}
-	addr := strings.TrimSpace(strings.TrimPrefix(line, "listening on "))
-
+	server := underload.Start(t, "-grace", "50s")
 	var received atomic.Int64
 	var flowing, over sync.WaitGroup
 	for i := range clients {
@@ -51,7 +30,7 @@ func TestNothingIsLost(t *testing.T) {
 		over.Add(1)
 		go func() {
 			defer over.Done()
-			n, err := load(addr, flowing.Done)
+			n, err := load(server.Addr, flowing.Done)
 			if err != nil {
 				t.Errorf("client %d: %v", i, err)
 			}
@@ -59,18 +38,9 @@ func TestNothingIsLost(t *testing.T) {
 		}()
 	}
 	flowing.Wait()
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	server.Terminate()
 	over.Wait()
-	rest, _ := io.ReadAll(out)
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the server ended with %v\n%s", err, stderr.String())
-	}
-	want := fmt.Sprintf("read %d drained %d aborted 0 discarded 0\n", received.Load(), clients)
-	if string(rest) != want {
-		t.Errorf("the server said %q, want %q: bytes received by the clients, channels\n%s", rest, want, stderr.String())
-	}
+	server.WantEnd(fmt.Sprintf("read %d drained %d aborted 0 discarded 0\n", received.Load(), clients))
 	t.Logf("%d bytes over %d connections", received.Load(), clients)
 }
 
