@@ -83,7 +83,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "verify:", err)
 		return 2
 	}
-	fmt.Fprintf(stdout, "with the runs that failed, step by step: %s\n", page)
+	fmt.Fprintf(stdout, "as a page, with kept and failing runs step by step: %s\n", page)
 	return report.exitCode(s.strict)
 }
 
