@@ -117,6 +117,17 @@ func TestSilence(t *testing.T) {
 	}
 }
 
+// TestExhaustiveOnly: schedules of the exhaustive search are no runs, but they show
+// something: a lane that is ended among them is not silent.
+func TestExhaustiveOnly(t *testing.T) {
+	r := program(t, `echo '@@{"runs":0,"exhausted":{"schedules":7}}'; exec sleep 1000`)
+	r.Until = func(l Result) bool { return l.Exhausted.Schedules >= 7 }
+	last, err := r.Do(module)
+	require.NoError(t, err)
+	require.Equal(t, Ended, last.Ending)
+	require.Equal(t, 7, last.Exhausted.Schedules)
+}
+
 func TestNoSuchProgram(t *testing.T) {
 	_, err := Run{Bin: filepath.Join(t.TempDir(), "none")}.Do(module)
 	require.ErrorIs(t, err, os.ErrNotExist)

@@ -128,11 +128,15 @@ func (r Run) Do(root string) (Result, error) {
 	switch {
 	case err != nil:
 		return Result{}, err
-	case last.Runs == 0 && len(last.Failed) == 0:
+	case last.Runs == 0 && len(last.Failed) == 0 && !last.exhausting():
 		return last, ErrSilent{last.Ending, last.Output}
 	}
 	return last, nil
 }
+
+// exhausting reports whether the lane has run schedules of its exhaustive search, which Runs
+// does not include.
+func (r Result) exhausting() bool { return r.Exhausted != nil && r.Exhausted.Schedules > 0 }
 
 func (r Run) command(root string) *exec.Cmd {
 	test := r.Lane
