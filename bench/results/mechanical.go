@@ -44,7 +44,7 @@ type mechanicalCheck struct {
 	Budget string // in the newest run
 }
 
-// Always reports whether it looks for every pick of the packages that it runs.
+// Always reports whether it looks for every whole pick of the packages that it runs.
 func (c mechanicalCheck) Always() bool { return c.By.Always() }
 
 func (m *mechanical) Checks() (all []mechanicalCheck) {

@@ -167,10 +167,15 @@ func (s settings) openScore(sites int, progress io.Writer) (*score.File, error) 
 	return f, err
 }
 
+// wholeEvery is of how many picks one is judged by every generic check, so that each check has
+// a share of its own; for the others the first kill is enough. To let every check look for
+// all of them takes far longer and says no more of the score.
+const wholeEvery = 6
+
 // autoJob judges picks side by side and keeps each verdict as it comes.
 type autoJob struct {
 	settings
-	judge    func(auto.Pick) (score.Pick, error)
+	judge    func(p auto.Pick, whole bool) (score.Pick, error)
 	classes  classes
 	nth      map[string]int // of its seed, by name
 	progress io.Writer
@@ -192,7 +197,8 @@ func (j *autoJob) run(todo []auto.Pick) error {
 }
 
 func (j *autoJob) one(p auto.Pick, of int) error {
-	v, err := j.judge(p)
+	nth := j.nth[p.Name()]
+	v, err := j.judge(p, j.whole(nth))
 	if err != nil {
 		err = fmt.Errorf("%s: %w", p.Name(), err)
 		j.mu.Lock()
@@ -200,7 +206,7 @@ func (j *autoJob) one(p auto.Pick, of int) error {
 		fmt.Fprintf(j.progress, "not judged: %v\n", err) // now, since a run takes hours
 		return err
 	}
-	v.Nth = j.nth[p.Name()]
+	v.Nth = nth
 	v, err = j.classes.apply(p, v)
 	if err != nil {
 		return err
@@ -210,6 +216,15 @@ func (j *autoJob) one(p auto.Pick, of int) error {
 	j.done++
 	fmt.Fprintf(j.progress, "[%d/%d] %s: %s %s, %.1f s\n", j.done, of, v.Place, v.Verdict, v.By(), v.Seconds)
 	return j.file.Put(v)
+}
+
+// whole reports whether every generic check looks for pick nth of a seed, even after one of
+// them has killed it.
+func (s settings) whole(nth int) bool {
+	if s.by != "" {
+		return !strings.Contains(s.by, ",") // one kind of check looks for all picks
+	}
+	return nth%wholeEvery == 0
 }
 
 // checkAuto refuses what -auto cannot mean.

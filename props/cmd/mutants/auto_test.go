@@ -33,9 +33,9 @@ func autoSettings(t *testing.T, n int) settings {
 	return settings{root: module, out: t.TempDir(), auto: n, seed: 7, parallel: 2, room: newRoom(2)}
 }
 
-// TestAutoJudge: each generic check looks for every pick and has a verdict of its own; the
-// others look for what all before them missed, and the race detector only for mutants that
-// may be races.
+// TestAutoJudge: each generic check looks for a pick that is judged whole and has a verdict of
+// its own; of another pick the first kill ends the search. The other checks look for what all
+// before them missed, and the race detector only for mutants that may be races.
 func TestAutoJudge(t *testing.T) {
 	picks := somePicks(t, 60)
 	locks := picks[slices.IndexFunc(picks, func(p auto.Pick) bool { return aboutLocks[p.Operator] })]
@@ -44,14 +44,19 @@ func TestAutoJudge(t *testing.T) {
 	for _, c := range []struct {
 		p      auto.Pick
 		killer score.By
+		whole  bool
 		tried  []score.By
 	}{
-		{locks, "", all},
-		{locks, score.ByRaceTest, all},
-		{locks, score.ByRaceLane, all[:8]},
-		{locks, score.ByVirtual, all[:7]},
-		{other, score.ByKit, all[:7]},
-		{other, score.ByTest, append(append([]score.By(nil), all[:7]...), score.ByTest)},
+		{locks, "", true, all},
+		{locks, "", false, all},
+		{locks, score.ByRaceTest, true, all},
+		{locks, score.ByRaceLane, true, all[:8]},
+		{locks, score.ByVirtual, true, all[:7]},
+		{locks, score.ByVirtual, false, all[:1]},
+		{locks, score.ByReal, false, all[:3]},
+		{other, score.ByKit, true, all[:7]},
+		{other, score.ByTest, true, append(append([]score.By(nil), all[:7]...), score.ByTest)},
+		{other, score.ByTest, false, append(append([]score.By(nil), all[:7]...), score.ByTest)},
 	} {
 		var tried []score.By
 		j := &autoJudge{settings: autoSettings(t, 1), checks: map[score.By]autoCheck{}}
@@ -63,8 +68,9 @@ func TestAutoJudge(t *testing.T) {
 				return score.Look{Killed: by == c.killer, What: "seen\ngoroutine 1"}, true, nil
 			}
 		}
-		v, err := j.judge(c.p)
+		v, err := j.judge(c.p, c.whole)
 		require.NoError(t, err)
+		require.Equal(t, c.whole, v.Whole())
 		require.Equal(t, c.tried, tried)
 		require.Equal(t, c.killer, v.By())
 		require.Len(t, v.Looks, len(tried))
@@ -82,9 +88,24 @@ func TestAutoJudge(t *testing.T) {
 			return score.Look{}, by == score.ByTest, nil
 		}
 	}
-	v, err := j.judge(other)
+	v, err := j.judge(other, true)
 	require.NoError(t, err)
 	require.Len(t, v.Looks, 1, "a check that does not run the package has no verdict")
+}
+
+// TestWhole: of the picks of a seed some are judged by every generic check; where one kind of
+// check looks, it looks for all.
+func TestWhole(t *testing.T) {
+	all, one, two := settings{}, settings{by: "sockets"}, settings{by: "virtual,sockets"}
+	wholes := 0
+	for nth := range 10 * wholeEvery {
+		if all.whole(nth) {
+			wholes++
+		}
+		require.True(t, one.whole(nth))
+		require.False(t, two.whole(nth))
+	}
+	require.Equal(t, 10, wholes)
 }
 
 // TestAutoLook: a lane that ends before its first run has killed a mechanical mutant; a
@@ -167,7 +188,7 @@ func TestAutoGoesOn(t *testing.T) {
 	picks := somePicks(t, 4)
 	f, err := s.openScore(9, &bytes.Buffer{})
 	require.NoError(t, err)
-	j := &autoJob{settings: s, file: f, progress: &bytes.Buffer{}, judge: func(p auto.Pick) (score.Pick, error) {
+	j := &autoJob{settings: s, file: f, progress: &bytes.Buffer{}, judge: func(p auto.Pick, _ bool) (score.Pick, error) {
 		if p.Name() == picks[0].Name() {
 			return score.Pick{}, errors.New("no compiler")
 		}

@@ -27,9 +27,11 @@ type autoJudge struct {
 // checks behind it. The second result is false if it does not run the package.
 type autoCheck func(m mutant.Mutant, pkg, dir string) (look score.Look, looked bool, err error)
 
-// judge returns what became of a pick.
-func (j *autoJudge) judge(p auto.Pick) (score.Pick, error) {
+// judge returns what became of a pick. If whole is not set, no check looks after the first
+// that has killed it.
+func (j *autoJudge) judge(p auto.Pick, whole bool) (score.Pick, error) {
 	v := newScore(p, j.seed)
+	v.Brief = !whole
 	m := p.Mutant()
 	m.Guarantee = "" // nobody chose one, so every property looks for it
 	dir, err := filepath.Abs(filepath.Join(j.out, "auto", p.Name()))
@@ -45,7 +47,7 @@ func (j *autoJudge) judge(p auto.Pick) (score.Pick, error) {
 		if !j.looks(by) {
 			continue
 		}
-		if v.Verdict == score.Killed && (j.by != "" || !by.Always()) || by.Races() && !aboutLocks[p.Operator] {
+		if v.Verdict == score.Killed && (!whole || !by.Always()) || by.Races() && !aboutLocks[p.Operator] {
 			continue
 		}
 		at := time.Now()

@@ -12,15 +12,17 @@ type Kind struct {
 // check if the check always looks; the picks for which the others look are the hard ones.
 func (k Kind) Share() Interval { return wilson(k.Killed, k.Looked) }
 
-// Kinds is what each kind of check made of the picks that count, in the order of Order. A kind
-// that looked for none of them is left out: a run may be older than the kind.
+// Kinds is what each kind of check made of the picks that count, in the order of Order. Of a
+// kind that always looks, only Whole picks are taken: the others that it looked for are those
+// that the kinds before it missed. A kind that looked for none of them is left out: a run may be
+// older than the kind.
 func Kinds(picks []Pick) []Kind {
 	var all []Kind
 	for _, by := range Order() {
 		k := Kind{By: by}
 		for _, p := range picks {
 			look, looked := p.Look(by)
-			if !looked || !p.Counts() {
+			if !looked || !p.Counts() || by.Always() && !p.Whole() {
 				continue
 			}
 			k.Looked++
@@ -28,7 +30,7 @@ func Kinds(picks []Pick) []Kind {
 				continue
 			}
 			k.Killed++
-			if p.kills() == 1 {
+			if p.Whole() && p.kills() == 1 {
 				k.Alone++
 			}
 		}

@@ -56,6 +56,24 @@ func TestInterval(t *testing.T) {
 	}
 }
 
+// TestKinds: a check that always looks has a share of the whole picks, and the others one of
+// the picks for which they looked.
+func TestKinds(t *testing.T) {
+	all := picks()[:6] // killed by virtual, interleave, race, tests, race tests; a survivor
+	whole := Kinds(all)
+	for i := range all {
+		all[i].Brief = i != 1 && i != 3
+	}
+	some := Kinds(all)
+	require.Equal(t, Kind{ByVirtual, 6, 1, 1}, whole[0])
+	require.Equal(t, Kind{ByInterleave, 5, 1, 1}, whole[1])
+	require.Equal(t, Kind{ByVirtual, 2, 0, 0}, some[0])
+	require.Equal(t, Kind{ByInterleave, 2, 1, 1}, some[1])
+	require.Equal(t, Kind{ByReal, 1, 0, 0}, some[2])
+	require.Equal(t, Kind{ByRaceLane, 4, 1, 0}, some[7], "one look at a brief pick does not show that no other check kills it")
+	require.Equal(t, Kind{ByTest, 3, 1, 1}, some[8])
+}
+
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out", "auto.json")
 	f, stale, err := Open(path, "s", "c", 7)
