@@ -14,6 +14,7 @@ import (
 // does what its kind says.
 type journal struct {
 	kind string
+	note func(who, format string, args ...any)
 
 	mu    sync.Mutex
 	lines []string
@@ -26,14 +27,18 @@ func (j *journal) WithGroup(string) slog.Handler            { return j }
 
 func (j *journal) Handle(_ context.Context, r slog.Record) error {
 	line := r.Level.String() + " " + r.Message
-	all := map[string]any{}
+	all, part := map[string]any{}, "Run"
 	r.Attrs(func(a slog.Attr) bool {
 		all[a.Key] = a.Value.Any()
 		if a.Key == "step" || a.Key == "start" || a.Key == "outcome" {
 			line += " " + a.Value.String()
 		}
+		if a.Key == "step" || a.Key == "start" {
+			part = a.Value.String()
+		}
 		return true
 	})
+	j.note(part, "log: %s", line)
 	j.mu.Lock()
 	j.lines = append(j.lines, line)
 	if r.Message == "exit" {

@@ -3,6 +3,7 @@
 package exits
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,8 @@ type run struct {
 
 	mu         sync.Mutex
 	violations []string
+	notes      []note
+	took       time.Duration            // of process.RunReport
 	executors  map[int]process.Executor // by step
 	members    map[int]core.EventExecutor
 	others     sync.WaitGroup
@@ -47,23 +50,32 @@ func (r *run) violate(format string, args ...any) {
 
 // Run runs a program and returns what it violated. It must be called in a testing/synctest bubble.
 func Run(p Program) (violations []string, err error) {
-	r := &run{p: &p, want: predict(&p), began: time.Now(), health: &process.Health{StuckAfter: ms(p.StuckAfter)}, log: &journal{kind: p.Logger},
+	return runOf(p).violations, nil
+}
+
+func runOf(p Program) *run {
+	r := &run{p: &p, want: predict(&p), began: time.Now(), health: &process.Health{StuckAfter: ms(p.StuckAfter)},
 		executors: map[int]process.Executor{}, members: map[int]core.EventExecutor{}}
+	r.log = &journal{kind: p.Logger, note: r.note}
 	kernel.Use(kernel.New(kernel.Config{}))
-	got := net.Use(p.Manager.Broken)
+	got := net.Use(p.Manager.Broken, func(d net.Datagram) { r.note("Run", "tells the service manager %q", d.Text) })
 	r.setenv()
 	r.makeBadCall()
 	r.makeListeners()
 	ctx, plan := r.context(), r.plan()
 	for i, s := range p.Sent {
-		r.at(signalAt(&p, i), func() { signal.Deliver(s.Signal) })
+		r.at(signalAt(&p, i), func() {
+			r.note(nobody, "%v arrives", s.Signal)
+			signal.Deliver(s.Signal)
+		})
 	}
 	for i := range p.Probes {
 		r.at(probeAt(&p, i), func() { r.probe(i) })
 	}
 	report := process.RunReport(ctx, plan)
-	took := time.Since(r.began)
-	r.judge(report, took)
+	r.took = time.Since(r.began)
+	r.note("Run", "returns: exit code %d", report.Code)
+	r.judge(report, r.took)
 	r.judgeManager(got())
 	if n := signal.Subscriptions(); n != 0 {
 		r.violate("G24: %d subscriptions of signals are left", n)
@@ -72,7 +84,7 @@ func Run(p Program) (violations []string, err error) {
 	if n := net.Open(); n != 0 {
 		r.violate("G24: %d sockets are open", n)
 	}
-	return r.violations, nil
+	return r
 }
 
 // at calls f at a time of the program.
@@ -120,7 +132,10 @@ func (r *run) context() context.Context {
 	case 0:
 		cancel(errContext)
 	default:
-		r.at(cancelAt(r.p), func() { cancel(errContext) })
+		r.at(cancelAt(r.p), func() {
+			r.note(nobody, "the context of Run ends")
+			cancel(errContext)
+		})
 	}
 	return ctx
 }
@@ -139,15 +154,16 @@ func (r *run) plan() process.Plan {
 	}
 	if p.NotReady >= 0 {
 		plan.NotReady = func() {
+			r.note("NotReady", "begins")
 			time.Sleep(p.notReadyTakes())
-			_ = end(p.NotReadyEnd)
+			_ = r.end("NotReady", p.NotReadyEnd)
 		}
 	}
 	if p.Start != nil {
 		plan.Start = r.start(0, p.Start)
 	} else {
 		for i := range p.Starts {
-			plan.Starts = append(plan.Starts, process.Part{Name: fmt.Sprint(i), Start: r.start(i, &p.Starts[i])})
+			plan.Starts = append(plan.Starts, process.Part{Name: p.startName(i), Start: r.start(i, &p.Starts[i])})
 		}
 	}
 	for i := range p.Steps {
@@ -159,7 +175,8 @@ func (r *run) plan() process.Plan {
 var errEnd = errors.New("an end of the program")
 
 // end ends a function as the program says.
-func end(how string) error {
+func (r *run) end(who, how string) error {
+	r.note(who, "ends: %s", cmp.Or(how, "without an error"))
 	switch how {
 	case endsFailed:
 		return errEnd
@@ -174,6 +191,8 @@ func end(how string) error {
 // start returns a function of Plan.Start or Plan.Starts.
 func (r *run) start(i int, s *Start) func(context.Context) error {
 	return func(ctx context.Context) error {
+		name := r.p.startName(i)
+		r.note(name, "begins")
 		r.checkContext("Start", ctx)
 		if exiting, err := process.Exiting(ctx); err != nil {
 			r.violate("Exiting failed with %v", err)
@@ -186,6 +205,7 @@ func (r *run) start(i int, s *Start) func(context.Context) error {
 		}
 		if s.Ready >= 0 && s.readyAt(i) < s.takes(i) {
 			r.at(s.readyAt(i), func() {
+				r.note(name, "calls Ready")
 				for range 2 { // a second call has no effect
 					if err := process.Ready(ctx); err != nil {
 						r.violate("Ready failed with %v", err)
@@ -197,13 +217,14 @@ func (r *run) start(i int, s *Start) func(context.Context) error {
 		defer left.Stop()
 		if !s.Heeds {
 			<-left.C
-			return end(s.End)
+			return r.end(name, s.End)
 		}
 		select {
 		case <-left.C:
-			return end(s.End)
+			return r.end(name, s.End)
 		case <-ctx.Done():
 		}
+		r.note(name, "ends, because its context has ended: %v", context.Cause(ctx))
 		switch s.Ended {
 		case "cause":
 			return fmt.Errorf("wrapped: %w", context.Cause(ctx))
@@ -226,11 +247,12 @@ func (r *run) checkContext(what string, ctx context.Context) {
 
 func (r *run) step(i int) process.Step {
 	s := &r.p.Steps[i]
-	step := process.Step{Name: fmt.Sprint("step ", i), Quiet: ms(s.Quiet), Timeout: ms(s.Timeout), Drain: ms(s.Drain), Deadline: s.deadline()}
+	step := process.Step{Name: stepName(i), Quiet: ms(s.Quiet), Timeout: ms(s.Timeout), Drain: ms(s.Drain), Deadline: s.deadline()}
 	var members []core.EventExecutor
 	switch s.Kind {
 	case "run":
 		step.Run = func(ctx context.Context) error {
+			r.note(stepName(i), "begins")
 			r.checkContext("a step", ctx)
 			left := time.NewTimer(s.takes(i))
 			defer left.Stop()
@@ -243,7 +265,7 @@ func (r *run) step(i int) process.Step {
 			} else {
 				<-left.C
 			}
-			return end(s.End)
+			return r.end(stepName(i), s.End)
 		}
 		return step
 	case "graceful":

@@ -28,17 +28,18 @@ var (
 	mu    sync.Mutex
 	sent  []Datagram
 	fails bool
+	heard func(Datagram)
 	open  int
 
 	listeners int // that FileListener has returned and nobody has closed
 )
 
-// Use begins a program, and returns a function that returns the datagrams so far. With fails, no
-// manager listens.
-func Use(broken bool) (got func() []Datagram) {
+// Use begins a program, and returns a function that returns the datagrams so far. Each of them is
+// passed to hear, when it is sent. If broken is set, no manager listens.
+func Use(broken bool, hear func(Datagram)) (got func() []Datagram) {
 	mu.Lock()
 	defer mu.Unlock()
-	sent, fails, open, listeners = nil, broken, 0, 0
+	sent, fails, heard, open, listeners = nil, broken, hear, 0, 0
 	return func() []Datagram {
 		mu.Lock()
 		defer mu.Unlock()
@@ -85,7 +86,9 @@ func (c *UnixConn) Write(p []byte) (int, error) {
 	if !c.deadline.After(time.Now()) {
 		return 0, errors.New("a write without a deadline in the future")
 	}
-	sent = append(sent, Datagram{c.to, string(p), time.Now()})
+	d := Datagram{c.to, string(p), time.Now()}
+	sent = append(sent, d)
+	heard(d)
 	return len(p), nil
 }
 
