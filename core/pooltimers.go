@@ -43,7 +43,7 @@ func (p *Pool) schedule(delay, period time.Duration, task func()) (*Timer, error
 	// instant of that call would run.
 	tooLate := p.shutdown.called && p.cfg.timers != RunTimersUntilTimeout
 	if tooLate || t.at > p.timers.horizon {
-		p.endTimer(t, ErrCancelled)
+		p.endTimer(t, &ErrCancelled)
 	} else {
 		t.place = placeHeap
 		p.heap.push(t)
@@ -58,7 +58,7 @@ func (p *Pool) stopTimer(t *Timer) (cancelled bool) {
 	switch t.state {
 	case timerWaiting:
 		p.heap.remove(t)
-		p.endTimer(t, ErrCancelled)
+		p.endTimer(t, &ErrCancelled)
 		cancelled = true
 	case timerRunning:
 		cancelled = t.period != 0 && !t.cancel
@@ -73,10 +73,10 @@ func (p *Pool) stopTimer(t *Timer) (cancelled bool) {
 	return cancelled
 }
 
-// endTimer completes t. Requires mu.
-func (p *Pool) endTimer(t *Timer, err error) {
+// endTimer completes t with the error that err points to; nil: none. Requires mu.
+func (p *Pool) endTimer(t *Timer, err *error) {
 	p.timers.end(t, err)
-	if err == ErrCancelled && p.cfg.tracer != nil {
+	if err == &ErrCancelled && p.cfg.tracer != nil {
 		p.trace(Event{Kind: EventTimerCancelled})
 	}
 }
@@ -90,7 +90,7 @@ func (p *Pool) timerDue(now int64) bool { return p.heap.len() > 0 && p.heap.firs
 func (p *Pool) beginTimer() *Timer {
 	t := p.heap.pop()
 	if t.at > p.timers.horizon {
-		p.endTimer(t, ErrCancelled)
+		p.endTimer(t, &ErrCancelled)
 		return nil
 	}
 	t.state, t.place, t.ranAt = timerRunning, placeNowhere, t.at
@@ -103,13 +103,14 @@ func (p *Pool) endRun(t *Timer, outcome Outcome, panics []*PanicError, now int64
 	p.timers.runs++
 	switch {
 	case outcome == OutcomePanicked:
-		p.endTimer(t, panics[len(panics)-1])
+		panicked := error(panics[len(panics)-1])
+		p.endTimer(t, &panicked)
 	case outcome == OutcomeExited:
-		p.endTimer(t, ErrGoexit)
+		p.endTimer(t, &ErrGoexit)
 	case t.period == 0:
 		p.endTimer(t, nil)
 	case t.cancel:
-		p.endTimer(t, ErrCancelled)
+		p.endTimer(t, &ErrCancelled)
 	default:
 		p.rearm(t, now, jitter)
 	}
@@ -119,7 +120,7 @@ func (p *Pool) endRun(t *Timer, outcome Outcome, panics []*PanicError, now int64
 func (p *Pool) rearm(t *Timer, now int64, jitter time.Duration) {
 	t.nextRun(now, jitter)
 	if p.gate&gateClosed != 0 || t.at > p.timers.horizon {
-		p.endTimer(t, ErrCancelled)
+		p.endTimer(t, &ErrCancelled)
 		return
 	}
 	t.state, t.place = timerWaiting, placeHeap
@@ -140,7 +141,7 @@ func (p *Pool) purge() bool {
 	n := min(len(p.doomed), purgeChunk)
 	for _, t := range p.doomed[:n] {
 		if t.state == timerWaiting {
-			p.endTimer(t, ErrCancelled)
+			p.endTimer(t, &ErrCancelled)
 		}
 	}
 	p.doomed = slices.Delete(p.doomed, 0, n)

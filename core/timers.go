@@ -40,7 +40,7 @@ func (e *Executor) addTimer(t *Timer) (wake bool) {
 	// instant of that call would run.
 	tooLate := e.shutdown.called && e.cfg.timers != RunTimersUntilTimeout
 	if tooLate || t.at > in.horizon {
-		e.endTimer(t, ErrCancelled)
+		e.endTimer(t, &ErrCancelled)
 		return false
 	}
 	t.place = placeAdded
@@ -103,7 +103,7 @@ func (e *Executor) placeTimer(t *Timer) {
 	if t.at > e.timers.horizon {
 		// A shutdown has lowered the horizon since t was accepted. The heap may be purged
 		// already, so nothing else would end t.
-		e.endTimer(t, ErrCancelled)
+		e.endTimer(t, &ErrCancelled)
 		return
 	}
 	t.place = placeHeap
@@ -136,46 +136,32 @@ func (e *Executor) cancelTimer(t *Timer) (wake, cancelled bool) {
 		e.announceNews()
 		wake = 2*in.nCancelled > in.inHeap
 	}
-	e.endTimer(t, ErrCancelled)
+	e.endTimer(t, &ErrCancelled)
 	return wake, true
 }
 
-// endTimer completes t. Requires mu.
-func (e *Executor) endTimer(t *Timer, err error) {
+// endTimer completes t with the error that err points to; nil: none. Requires mu.
+func (e *Executor) endTimer(t *Timer, err *error) {
 	e.timers.end(t, err)
-	if err == ErrCancelled && e.cfg.tracer != nil {
+	if err == &ErrCancelled && e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventTimerCancelled})
 	}
 }
 
-// end completes t and counts how it ended.
-func (c *timerCounts) end(t *Timer, err error) {
-	t.state, t.place, t.fn, t.err = timerOver, placeNowhere, nil, endOf(err)
+// end completes t and counts how it ended. It takes a pointer to the error, as Timer has one: to
+// compare two errors is a call of the runtime, and a cancelled timer would need four.
+func (c *timerCounts) end(t *Timer, err *error) {
+	t.state, t.place, t.fn, t.err = timerOver, placeNowhere, nil, err
 	t.at = t.ranAt
 	if t.done != nil {
 		close(t.done)
 	}
 	c.pending--
-	if err != ErrCancelled {
+	if err != &ErrCancelled {
 		c.ended++
 		return
 	}
 	c.cancelled++
-}
-
-// endOf returns a pointer to err. It allocates only after a panic: with &err instead of
-// &panicked, every call would.
-func endOf(err error) *error {
-	switch err {
-	case nil:
-		return nil
-	case ErrCancelled:
-		return &ErrCancelled
-	case ErrGoexit:
-		return &ErrGoexit
-	}
-	panicked := err
-	return &panicked
 }
 
 // runTimers runs the timers that are due. One clock reading serves a turn.
@@ -205,7 +191,7 @@ func (e *Executor) beginTimer(t *Timer, now int64) func() {
 		return nil
 	}
 	if t.at > e.timers.horizon {
-		e.endTimer(t, ErrCancelled)
+		e.endTimer(t, &ErrCancelled)
 		return nil
 	}
 	if len(e.meters) > 0 {
@@ -236,13 +222,14 @@ func (e *Executor) endRun(t *Timer, outcome Outcome, now int64, jitter time.Dura
 	e.timers.runs++
 	switch {
 	case outcome == OutcomePanicked:
-		e.endTimer(t, e.panics[len(e.panics)-1])
+		panicked := error(e.panics[len(e.panics)-1])
+		e.endTimer(t, &panicked)
 	case outcome == OutcomeExited:
-		e.endTimer(t, ErrGoexit)
+		e.endTimer(t, &ErrGoexit)
 	case t.period == 0:
 		e.endTimer(t, nil)
 	case t.cancel:
-		e.endTimer(t, ErrCancelled)
+		e.endTimer(t, &ErrCancelled)
 	default:
 		e.rearm(t, now, jitter)
 	}
@@ -253,7 +240,7 @@ func (e *Executor) endRun(t *Timer, outcome Outcome, now int64, jitter time.Dura
 func (e *Executor) rearm(t *Timer, now int64, jitter time.Duration) {
 	t.nextRun(now, jitter)
 	if e.gate&gateClosed != 0 || t.at > e.timers.horizon {
-		e.endTimer(t, ErrCancelled)
+		e.endTimer(t, &ErrCancelled)
 		return
 	}
 	t.state, t.place = timerWaiting, placeHeap
@@ -294,7 +281,7 @@ func (e *Executor) purgeTimers() {
 		e.mu.Lock()
 		for _, t := range doomed[:n] {
 			if t.state == timerWaiting && t.at > horizon { // else cancelled, or moved: drainTimerInbox puts it back
-				e.endTimer(t, ErrCancelled)
+				e.endTimer(t, &ErrCancelled)
 			}
 		}
 		e.timers.inHeap = e.heap.len()
