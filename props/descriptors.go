@@ -33,7 +33,22 @@ const (
 	FaultBroken     Fault = "broken"      // Wait fails, and works after Reopen
 	FaultFullBroken Fault = "full broken" // the same, and two descriptors cannot be added again
 	FaultDead       Fault = "dead"        // Wait and Reopen fail from now on
+
+	FaultWaitPanics  Fault = "wait panics"  // the next Wait panics
+	FaultWakePanics  Fault = "wake panics"  // the next Wake panics, and the one after it works
+	FaultCloseFails  Fault = "close fails"  // Close returns an error
+	FaultClosePanics Fault = "close panics" // Close panics
+	FaultCloseExits  Fault = "close exits"  // Close calls Goexit
 )
+
+// ends reports whether the executor may end with an error because of the fault.
+func (f Fault) ends() bool {
+	switch f {
+	case FaultBroken, FaultFullBroken, FaultDead, FaultWaitPanics, FaultWakePanics, FaultCloseFails, FaultClosePanics, FaultCloseExits:
+		return true
+	}
+	return false
+}
 
 // cannotWatch reports whether a registration failed because of its descriptor.
 func cannotWatch(err error) bool {
@@ -53,7 +68,7 @@ type registration struct {
 // descriptors holds the registrations of a harness.
 type descriptors struct {
 	loop   *core.EventLoop // nil: a program without descriptors
-	kernel kernel
+	kernel kernel          // nil: the executor has its default poller
 
 	mu     control.Mutex
 	byID   map[int]*registration
@@ -296,7 +311,7 @@ func (h *harness) modify(s Step) {
 
 // apply applies an Env step.
 func (h *harness) apply(s Step) {
-	if h.fds.loop == nil {
+	if h.fds.kernel == nil || h.fds.loop == nil && s.Env != EnvFault {
 		return
 	}
 	switch s.Env {

@@ -23,17 +23,18 @@ type Final struct {
 	Metered  *Metered // nil: the program made no meter
 	Plain    bool     // not an event loop: it has no channels, and its poller is not rebuilt
 	Reopened int      // how often the scripted poller was reopened; -1: a real one
+	Faults   *Faults  // of the scripted poller; nil: there is none
 }
 
 // final reads the Final of the executor, which must have terminated.
 func (h *harness) final() *Final {
 	t := h.ex.Termination()
 	f := &Final{Report: t.Report(), Stats: h.ex.Stats(), Err: t.Err(), Early: int(h.refusedEarly.Load()), Reports: h.reporter.take(), Handler: h.handler, Metered: h.metered()}
+	f.Plain = h.fds.loop == nil
 	switch kernel := h.fds.kernel.(type) {
 	case nil:
-		f.Plain = true
 	case *poller:
-		f.Reopened = kernel.Count(pollertest.Reopen)
+		f.Reopened, f.Faults = kernel.Count(pollertest.Reopen), kernel.happened()
 	default:
 		f.Reopened = -1
 	}
@@ -187,6 +188,9 @@ func checkFinal(h *history.History, rules history.Rules, f *Final) *history.Viol
 	equal("Stats.State", int64(s.State), int(core.StateTerminated))
 	if wrong == "" {
 		wrong = checkEnd(l, rules, f)
+	}
+	if wrong == "" {
+		wrong = f.wrongFaults(rules)
 	}
 	if wrong == "" {
 		return checkReports(l, rules, f)

@@ -50,6 +50,7 @@ type generator struct {
 	pool     bool  // the program runs on a pool
 	regs     []int // registered so far
 	promises []int // made so far
+	scripted bool  // the program runs over the scripted poller, without descriptors
 	broken   bool  // the poller will fail permanently
 }
 
@@ -72,6 +73,9 @@ func (g *generator) program() Program {
 	if !g.loop && g.chance(6, "pool") {
 		g.pool = true
 		p.Pool = rapid.SampledFrom([]int{1, 2, 2, 3, 8}).Draw(g.T, "pool of")
+	}
+	if !g.loop && !g.pool && !g.profile.Real && g.chance(6, "scripted poller") {
+		g.scripted, p.Scripted = true, true
 	}
 	g.huge = !g.loop && !g.profile.Real && p.Timers != history.RunTimersUntilTimeout && g.chance(6, "huge timeouts")
 	if g.profile.Limit || g.chance(6, "limited") {
@@ -191,6 +195,9 @@ const mostTimers = 6
 func (g *generator) step(depth int) Step {
 	if g.loop && (g.profile.Loop && g.chance(2, "of a descriptor") || g.chance(4, "of a descriptor, rarely")) {
 		return g.descriptorStep(depth)
+	}
+	if g.scripted && g.chance(10, "fault of the poller") {
+		return g.faultStep(depth)
 	}
 	if g.profile.Wide && g.chance(10, "ask") {
 		return g.askStep(depth)

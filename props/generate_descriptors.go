@@ -1,6 +1,7 @@
 package props
 
 import (
+	"slices"
 	"time"
 
 	"eventide/core"
@@ -70,10 +71,36 @@ func (g *generator) fault() Fault {
 		faults = []Fault{FaultBroken, FaultFullBroken, FaultStorm}
 		if g.policy == history.CancelTimers {
 			faults = append(faults, FaultDead) // it cancels timers, whatever the policy
+			faults = append(faults, panicsOfPollers...)
 		}
+		faults = append(faults, failuresOfClose...)
 		g.broken = true
 	}
 	return rapid.SampledFrom(faults).Draw(g.T, "fault")
+}
+
+// panicsOfPollers end an executor of any kind, and failuresOfClose are seen at its end.
+var (
+	panicsOfPollers = []Fault{FaultWaitPanics, FaultWakePanics}
+	failuresOfClose = []Fault{FaultCloseFails, FaultClosePanics, FaultCloseExits}
+)
+
+// faultStep draws a fault of the poller of an executor without I/O, which ends at the first error.
+func (g *generator) faultStep(depth int) Step {
+	s := Step{Env: EnvFault, Fault: FaultSpurious}
+	if depth == 0 && g.chance(2, "waits") {
+		s.Wait = g.duration("wait")
+	}
+	if !g.chance(2, "hard fault") || g.broken {
+		return s
+	}
+	faults := failuresOfClose
+	if g.policy == history.CancelTimers { // a failure cancels timers, whatever the policy
+		faults = slices.Concat([]Fault{FaultBroken, FaultBroken, FaultDead}, panicsOfPollers, faults)
+	}
+	g.broken = true
+	s.Fault = rapid.SampledFrom(faults).Draw(g.T, "fault")
+	return s
 }
 
 func (g *generator) registration(s *Step, op history.Op, depth int) {

@@ -156,9 +156,15 @@ func newHarness(p Program, buf []history.Event) *harness {
 		return h
 	}
 	var err error
-	if p.Pool > 0 {
+	switch {
+	case p.Pool > 0:
 		h.ex, err = core.NewPool(p.Pool, opts...)
-	} else {
+	case p.Scripted:
+		kernel := newPoller(&h.clock, h.rec)
+		kernel.faults.plain = true
+		h.fds.kernel = kernel
+		h.ex, err = core.NewExecutor(append(opts, core.WithPoller(kernel))...)
+	default:
 		h.ex, err = core.NewExecutor(opts...)
 	}
 	if err != nil {

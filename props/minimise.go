@@ -22,6 +22,7 @@ func reduceProgram(pick *shrink.Pick, p Program) Program {
 	if p.Loop && pick.Hit() {
 		p.Loop, p.Drain = false, 0
 	}
+	shrink.Zero(pick, &p.Scripted)
 	shrink.Zero(pick, &p.Handler)
 	shrink.Zero(pick, &p.Pool)
 	if p.Pool > 1 && pick.Hit() {

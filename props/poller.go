@@ -21,15 +21,12 @@ type poller struct {
 	rec *recorder
 
 	mu       control.Mutex
-	stale    []uint64       // tokens that are no longer watched
-	staleNow bool           // the next poll reports them
-	early    int            // how many calls of Wait return at once
-	broken   bool           // the next Wait fails
-	dead     bool           // every later Wait fails, and Reopen does too
+	stale    []uint64 // tokens that are no longer watched
+	staleNow bool     // the next poll reports them
+	early    int      // how many calls of Wait return at once
+	faults   pollerFaults
 	unlogged map[uint64]int // registrations by token: ready since the poller was dead, which the log does not show
 }
-
-var errPoller = errors.New("props: the poller is broken")
 
 func newPoller(clock core.Clock, rec *recorder) *poller {
 	return &poller{Model: pollertest.NewModel(clock), rec: rec, unlogged: map[uint64]int{}}
@@ -44,20 +41,14 @@ func (p *poller) Wait(until core.Deadline) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.logFound()
-	if errors.Is(err, errPoller) {
-		p.broken = false
-		if p.dead {
-			p.breakWait()
-		}
-	}
-	return err
+	return p.waited(err)
 }
 
 func (p *poller) returnsAtOnce() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.broken || p.early == 0 {
-		return !p.broken && p.staleNow && len(p.stale) > 0
+	if p.faults.broken || p.early == 0 {
+		return !p.faults.broken && p.staleNow && len(p.stale) > 0
 	}
 	p.early--
 	p.rec.fault(0)
@@ -127,7 +118,7 @@ func (p *poller) logReady(fd int) {
 	token, interest, watched := p.Watched(fd)
 	switch {
 	case !watched || interest&core.Readable == 0 || !p.At(fd).Readable():
-	case p.dead: // the loop need not report it any more, but a busy loop may
+	case p.faults.dead: // the loop need not report it any more, but a busy loop may
 		p.unlogged[token] = p.rec.registered(token)
 	default:
 		p.rec.log.Add(history.Event{Kind: history.Readied, ID: p.rec.registered(token)})
@@ -151,7 +142,8 @@ func (p *poller) Remove(fd int) error {
 func (p *poller) Reopen() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.dead {
+	if p.faults.dead {
+		p.ends(errPoller)
 		return errPoller
 	}
 	return p.Model.Reopen()
@@ -192,43 +184,3 @@ func (p *poller) closeFD(fd int) {
 		p.rec.log.Add(history.Event{Kind: history.Fault, ID: p.rec.registered(token), Outcome: history.False})
 	}
 }
-
-// fail implements kernel: it makes the poller fail in the given way.
-func (p *poller) fail(how Fault) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	outcome := history.Outcome(0)
-	switch how {
-	case FaultSpurious:
-		p.early = 1
-	case FaultStorm:
-		p.early, outcome = stormReturns, history.False
-	case FaultStale:
-		p.staleNow = true
-	case FaultFull:
-		p.Fail(pollertest.Add, syscall.ENOSPC)
-	case FaultBroken:
-		outcome = history.False
-		p.breakWait()
-	case FaultFullBroken:
-		outcome = history.False
-		p.breakWait()
-		p.Fail(pollertest.Add, syscall.ENOSPC, syscall.ENOSPC)
-	case FaultDead:
-		p.dead, outcome = true, history.Errored
-		p.breakWait()
-	}
-	p.rec.fault(outcome)
-	p.Wake()
-}
-
-// breakWait makes the current or next Wait fail. Requires mu.
-func (p *poller) breakWait() {
-	if !p.broken {
-		p.broken = true
-		p.Fail(pollertest.Wait, errPoller)
-	}
-}
-
-// stormReturns is more than the number of returns after which a loop rebuilds its poller.
-const stormReturns = 520

@@ -24,6 +24,8 @@ type Program struct {
 	Handler Handler `json:"handler,omitempty"` // the panic handler
 	Pool    int     `json:"pool,omitempty"`    // the size of a pool; 0: an executor
 
+	Scripted bool `json:"scripted,omitempty"` // an executor without I/O over the scripted poller
+
 	Loop  bool                `json:"loop,omitempty"`  // an event loop over the scripted poller
 	Drain history.DrainPolicy `json:"drain,omitempty"` // of an event loop
 }
@@ -107,6 +109,9 @@ func (p Program) String() string {
 	if p.Loop {
 		fmt.Fprintf(&b, "event loop: drain=%v\n", p.Drain)
 	}
+	if p.Scripted {
+		b.WriteString("over the scripted poller\n")
+	}
 	if p.Handler != HandlerNone {
 		fmt.Fprintf(&b, "panic handler: %s\n", p.Handler)
 	}
@@ -140,9 +145,7 @@ func (p Program) NamesOf(goroutines []int64) map[int64]string {
 }
 
 // breaks reports whether the poller of the program may fail permanently.
-func (p Program) breaks() bool {
-	return p.AnyStep(func(s Step) bool { return s.Fault == FaultDead || s.Fault == FaultBroken || s.Fault == FaultFullBroken })
-}
+func (p Program) breaks() bool { return p.AnyStep(func(s Step) bool { return s.Fault.ends() }) }
 
 // AnyStep reports whether is returns true for some step, including the steps of bodies.
 func (p Program) AnyStep(what func(Step) bool) bool {

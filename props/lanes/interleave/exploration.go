@@ -189,12 +189,15 @@ func (e *exploration) emit() error {
 	return e.done.save(e.part)
 }
 
-// perPool is in how many turns one pair of calls on a pool is visited. With one in each, the other
+// perSeldom is in how many turns one scenario of seldom is visited. With one in each, the other
 // scenarios would wait too long for their next visit.
-const perPool = 4
+const perSeldom = 2
+
+// seldom returns the scenarios that a round need not visit.
+func seldom() []Scenario { return slices.Concat(PoolPairs(), FailingPollers()) }
 
 // visit returns the scenarios of a turn: a named one, one without a Tracer, and a
-// generated one. Some turns add a pair of calls on a pool. The first round adds those of
+// generated one. Some turns add one of seldom. The first round adds those of
 // Sleeping, and -lean adds scenarios for its guarantee.
 func (s settings) visit(scenarios []Scenario, round, i int) []Scenario {
 	if s.scenario != "" {
@@ -212,11 +215,11 @@ func (s settings) visit(scenarios []Scenario, round, i int) []Scenario {
 	if early := Sleeping(); s.lean == "" && round == 0 && i < len(early) {
 		visits = append(visits, early[i]) // they show a lost wake-up in the first schedule
 	}
-	pools := PoolPairs()
-	if u := round*len(scenarios) + i; u%perPool == 0 {
-		visits = append(visits, pools[u/perPool%len(pools)])
+	rest := seldom()
+	if u := round*len(scenarios) + i; u%perSeldom == 0 {
+		visits = append(visits, rest[u/perSeldom%len(rest)])
 	}
-	if own := leaning(slices.Concat(scenarios, pools), s.lean); len(own) > 0 {
+	if own := leaning(slices.Concat(scenarios, rest), s.lean); len(own) > 0 {
 		for k := range min(perTurn, len(own)) {
 			visits = append(visits, own[((round*len(scenarios)+i)*perTurn+k)%len(own)])
 		}

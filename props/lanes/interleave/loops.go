@@ -1,6 +1,7 @@
 package interleave
 
 import (
+	"slices"
 	"time"
 
 	"eventide/core"
@@ -49,6 +50,31 @@ var loopCalls = []call{
 // loopFaults are ways in which the poller of an event loop fails.
 var loopFaults = []call{
 	faults(props.FaultSpurious), faults(props.FaultStale), faults(props.FaultFull), faults(props.FaultBroken), faults(props.FaultFullBroken), faults(props.FaultDead),
+}
+
+// FailingPollers returns scenarios in which the poller of a sleeping executor fails, with and without
+// descriptors, as another goroutine makes a call. An executor without descriptors ends at the first
+// error, and every executor at a panic; a failure of Close is seen at its end.
+func FailingPollers() []Scenario {
+	var all []Scenario
+	for _, fault := range []props.Fault{
+		props.FaultSpurious, props.FaultBroken, props.FaultWaitPanics, props.FaultWakePanics,
+		props.FaultCloseFails, props.FaultClosePanics, props.FaultCloseExits,
+	} {
+		for _, other := range []call{calls[0], calls[4], loopShutdowns[1], loopShutdowns[2]} {
+			pair := loopPair(faults(fault), other, 0)
+			pair.Name = "poller of an event loop " + string(fault) + "|" + other.name
+			plain := pair
+			plain.Name = "poller " + string(fault) + "|" + other.name
+			plain.Program.Loop, plain.Program.Scripted = false, true
+			plain.Program.Actors = append(slices.Clone(pair.Program.Actors[:2]), props.Actor{Steps: calls[0].steps(3)})
+			all = append(all, plain)
+			if fault != props.FaultSpurious && fault != props.FaultBroken { // LoopPairs has these
+				all = append(all, pair)
+			}
+		}
+	}
+	return all
 }
 
 // loopShutdowns end an event loop whose channel has something to drain.

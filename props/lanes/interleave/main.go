@@ -196,7 +196,7 @@ func named() []Scenario {
 
 // find returns the scenario of a name, also a generated program by the name that its report has.
 func find(name string) (Scenario, error) {
-	for _, sc := range slices.Concat(named(), PoolPairs(), Bare()) {
+	for _, sc := range slices.Concat(named(), seldom(), Bare()) {
 		if sc.Name == name {
 			return sc, nil
 		}

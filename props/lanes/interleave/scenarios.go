@@ -23,6 +23,7 @@ var about = []struct {
 	{"body ", []string{"G9", "G14"}},
 	{"timers ", []string{"G7", "G8", "G12"}},
 	{"bounded ", []string{"G19"}},
+	{"poller ", []string{"G12", "G15", "G24"}},
 	{"loop ", []string{"G12", "G13", "G15", "G22", "G23"}},
 	{"pool ", []string{"G3", "G6", "G9", "G12", "G14"}},
 	{"group ", []string{"G21"}},
