@@ -13,8 +13,9 @@ import (
 // Execute starts it and waits for the spawner. Otherwise it holds one lock briefly, and does
 // not wait for the loop; while the queue is full, a WithRejectedHandler may make it retry.
 //
-// Execute yields the processor at each 256th task of a backlog: the loop may be waiting for the
-// processor of the producer, and a growing backlog costs cache misses and memory.
+// Execute yields the processor if 8 tasks or more wait and none has run for 20 microseconds, because
+// the loop may be waiting for the processor of the producer. It also yields at each 256th task
+// of a backlog, which costs cache misses and memory as it grows.
 func (e *Executor) Execute(task func()) error {
 	if task == nil {
 		return nilFunc("Execute", "task")
@@ -27,11 +28,10 @@ func (e *Executor) Execute(task func()) error {
 	e.tasks.Push(task)
 	e.queued++
 	if !e.asleep {
-		ahead := e.queued%yieldEvery == 0
+		late := looksAt(e.queued) && e.watch.mustYield(e.queued, e.tasks.Progress())
 		e.mu.Unlock()
-		if ahead && !e.InEventLoop() {
-			runtime.Gosched()
-			yieldThread()
+		if late && !e.InEventLoop() {
+			yield()
 		}
 		return nil
 	}
@@ -40,12 +40,6 @@ func (e *Executor) Execute(task func()) error {
 	e.wakeLoop()
 	return nil
 }
-
-// yieldEvery is the number of tasks between two yields: when the length of the backlog is a
-// multiple of yieldEvery, Execute yields the goroutine and the thread. A yield costs one
-// system call. It bounds the time for which the loop's thread waits for the end of the
-// producer's time slice (SubmitLatency of package bench).
-const yieldEvery = 256
 
 // lockTries is how often lock yields before it blocks on the mutex.
 const lockTries = 16

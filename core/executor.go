@@ -69,6 +69,7 @@ type shared struct {
 	asleep        bool // the loop sleeps, or is about to, and no caller has claimed its wake-up
 	queued        int  // tasks in the segments of both queues
 	tasks         tasks.Queue
+	watch         backlogWatch
 	tails         tasks.Queue
 	internalTasks []func() // calls of listeners, and other internal work
 	hooks         hookList

@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -111,6 +110,7 @@ type poolShared struct {
 
 	sleepers
 	queue    tasks.Shared
+	watch    backlogWatch
 	internal internalQueue
 	heap     timerHeap
 	timers   timerCounts
@@ -264,11 +264,11 @@ func (p *Pool) Execute(task func()) error {
 		return p.admit(OpExecute, task)
 	}
 	p.queue.Push(task)
-	ahead := p.queue.Size()%yieldEvery == 0
+	n := p.queue.Size()
+	late := looksAt(n) && p.watch.mustYield(n, p.queue.Begun())
 	p.unlockAndWake()
-	if ahead && !p.InEventLoop() {
-		runtime.Gosched()
-		yieldThread()
+	if late && !p.InEventLoop() {
+		yield()
 	}
 	return nil
 }

@@ -40,6 +40,9 @@ func (q *Shared) next() {
 	q.recycle(q.removeHead())
 }
 
+// Begun returns how many tasks have begun since the queue was made.
+func (q *Shared) Begun() int64 { return q.begun }
+
 // End counts how a running task has ended.
 func (q *Shared) End(how Ending) {
 	q.running--

@@ -1,0 +1,52 @@
+package core
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestLooksAt: Execute looks at powers of two and at multiples of yieldEvery, and not at the short
+// backlogs that are usual.
+func TestLooksAt(t *testing.T) {
+	var at []int
+	for n := range 1025 {
+		if looksAt(n) {
+			at = append(at, n)
+		}
+	}
+	if want := []int{8, 16, 32, 64, 128, 256, 512, 768, 1024}; !slices.Equal(at, want) {
+		t.Errorf("Execute looks at backlogs of %d tasks, want %d", at, want)
+	}
+}
+
+// TestMustYield: a producer yields if its tasks have made no progress for long enough since the
+// first look; and at each multiple of yieldEvery.
+func TestMustYield(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w backlogWatch
+		for _, c := range []struct {
+			what     string
+			after    time.Duration
+			n        int
+			progress int64
+			want     bool
+		}{
+			{"the first look", 0, firstLook, 5, false},
+			{"too early", notRunning - 1, 16, 5, false},
+			{"no progress", 1, 32, 5, true},
+			{"still no progress", 0, 64, 5, true},
+			{"a task has begun", 0, 128, 6, false},
+			{"a long backlog", 0, 256, 7, true},
+			{"a task has begun since the last look", notRunning, 128, 7, false},
+			{"another backlog, whose first task may be new", notRunning, firstLook, 7, false},
+			{"too early again", 0, 16, 7, false},
+		} {
+			time.Sleep(c.after)
+			if got := w.mustYield(c.n, c.progress); got != c.want {
+				t.Errorf("%s: with %d tasks mustYield is %v, want %v", c.what, c.n, got, c.want)
+			}
+		}
+	})
+}
