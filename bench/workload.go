@@ -149,9 +149,9 @@ type latencies struct {
 	total     time.Duration
 }
 
-// Histograms reach from one nanosecond to a minute, with three digits.
+// Histograms reach from one nanosecond to an hour, with three digits.
 func newLatencies() latencies {
-	return latencies{histogram: hdr.New(1, int64(time.Minute), 3)}
+	return latencies{histogram: hdr.New(1, int64(time.Hour), 3)}
 }
 
 func (l *latencies) add(d time.Duration) error {

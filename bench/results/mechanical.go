@@ -24,9 +24,12 @@ func readMechanical(path string) (*mechanical, error) {
 	return &mechanical{k}, nil
 }
 
+// newest is the run on the newest sources: the score of a run on older ones is that of other checks.
+func (m *mechanical) newest() *score.File { return m.kept.Runs[len(m.kept.Runs)-1] }
+
 // ByPackage has a row for all packages, and then one for each.
 func (m *mechanical) ByPackage() []score.Row {
-	picks := m.kept.Picks()
+	picks := m.newest().Picks
 	return append([]score.Row{{Name: "all", Share: score.Total(picks)}}, score.Rows(picks, func(p score.Pick) string { return p.Package })...)
 }
 
@@ -35,22 +38,21 @@ func (m *mechanical) ByOperator() []score.Row {
 	for _, o := range auto.Operators() {
 		order = append(order, o[0])
 	}
-	return score.Rows(m.kept.Picks(), func(p score.Pick) string { return p.Operator }, order...)
+	return score.Rows(m.newest().Picks, func(p score.Pick) string { return p.Operator }, order...)
 }
 
 // mechanicalCheck is one kind of check, and the most that it does for a pick.
 type mechanicalCheck struct {
 	score.Kind
-	Budget string // in the newest run
+	Budget string
 }
 
 // Always reports whether it looks for every whole pick of the packages that it runs.
 func (c mechanicalCheck) Always() bool { return c.By.Always() }
 
 func (m *mechanical) Checks() (all []mechanicalCheck) {
-	newest := m.kept.Runs[len(m.kept.Runs)-1]
-	for _, k := range score.Kinds(m.kept.Picks()) {
-		all = append(all, mechanicalCheck{k, newest.Budget[k.By]})
+	for _, k := range score.Kinds(m.newest().Picks) {
+		all = append(all, mechanicalCheck{k, m.newest().Budget[k.By]})
 	}
 	return all
 }
@@ -82,5 +84,5 @@ func (m *mechanical) Aside() []score.Pick {
 }
 
 func (m *mechanical) where(is func(score.Pick) bool) []score.Pick {
-	return slices.DeleteFunc(m.kept.Picks(), func(p score.Pick) bool { return !is(p) })
+	return slices.DeleteFunc(slices.Clone(m.newest().Picks), func(p score.Pick) bool { return !is(p) })
 }

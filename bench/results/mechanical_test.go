@@ -11,7 +11,7 @@ import (
 )
 
 // TestMechanical: the kept runs of mechanical mutants appear when there are some, and are
-// said to be missing when there are none.
+// said to be missing when there are none. The tables are of the newest.
 func TestMechanical(t *testing.T) {
 	dir := copyRaw(t)
 	without, err := Generate(dir)
@@ -30,6 +30,8 @@ func TestMechanical(t *testing.T) {
 		of("d", "constant", score.Slower, missed(score.ByVirtual)),
 	}
 	kept := &score.Kept{Schema: 2}
+	older := of("z", "negate", score.Survived, missed(score.ByVirtual))
+	kept.Keep(&score.File{Schema: 2, Revision: "r0", Sites: 800, Sources: "older", Draws: []score.Draw{{Seed: 7, Picks: 1}}, Picks: []score.Pick{older}})
 	for i := range picks {
 		picks[i].Nth = i
 	}
@@ -41,10 +43,11 @@ func TestMechanical(t *testing.T) {
 	for _, want := range []string{
 		"| all | 3 | 33.3 % (6.1 to 79.2) | 66.7 % (20.8 to 93.9) | 1 | 1 |", "| core | 3 |",
 		"| virtual | 3 | 1 | 33.3 % (6.1 to 79.2) | 1 | 10 programs |", "| tests + | 2 | 1 | 50.0 % (9.5 to 90.5) | 1 |",
-		"| negate | 2 | 50.0 %", "| r1 | 900 | 7 | 3 |", "* `place of c`, f\n", "* `place of d`: performance: proof of d\n",
+		"| negate | 2 | 50.0 %", "| r0 | 800 | 7 | 1 |", "| r1 | 900 | 7 | 3 |", "* `place of c`, f\n", "* `place of d`: performance: proof of d\n",
 	} {
 		require.Contains(t, string(with.Page), want)
 	}
+	require.NotContains(t, string(with.Page), "place of z", "it is of older sources")
 	require.NoError(t, os.WriteFile(path, []byte("nonsense"), 0o644))
 	_, err = Generate(dir)
 	require.ErrorContains(t, err, "score.json")
