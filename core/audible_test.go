@@ -101,6 +101,16 @@ func TestFailuresAreAudibleByDefault(t *testing.T) {
 			ex.Shutdown()
 			coretest.AwaitDone(t, ex)
 		}, []string{"level=ERROR", "did not end in order", "broken"}},
+		"alarm of a worker that does not stop": {func(t *testing.T, opts ...core.Option) {
+			clock := &wild{leave: func() { panic(errClock) }, onSet: func() {}}
+			pool, err := core.NewPool(1, append(opts, core.WithClock(clock))...)
+			coretest.Must(t, err)
+			mustSchedule(t, pool, time.Hour, func() {})
+			synctest.Wait() // the worker has set its alarm
+			clock.armed.Store(true)
+			pool.Shutdown()
+			coretest.AwaitDone(t, pool)
+		}, []string{"level=ERROR", "did not end in order", "out of joint"}},
 		"start refused in a shutdown": {func(t *testing.T, opts ...core.Option) {
 			ex := coretest.NewExecutor(t, append(opts, core.WithSpawner(func(func()) error { return errBroken }))...)
 			ex.Shutdown()

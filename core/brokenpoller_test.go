@@ -264,3 +264,46 @@ func TestG11AWakeThatDoesNotReturnAtTheDeadline(t *testing.T) {
 		})
 	}
 }
+
+// lingeringChannel ends when its owner ends it.
+type lingeringChannel struct{}
+
+func (lingeringChannel) Ready(core.Readiness) {}
+func (lingeringChannel) Drain(core.Deadline)  {}
+func (lingeringChannel) Abort(error)          {}
+
+// A loop whose poller is broken still sleeps until its channels have ended, and its tracer hears of
+// the end of each sleep.
+func TestG12TheSleepsOfALoopWithoutItsPollerAreTraced(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var r recorder
+		m := pollertest.NewModel(nil)
+		l := loopOn(t, sleepy{m}, core.WithTracer(&r))
+		first := mustRegisterChannel(t, l, m.Open().FD(), lingeringChannel{})
+		second := mustRegisterChannel(t, l, m.Open().FD(), lingeringChannel{})
+		synctest.Wait()
+		for range 2 { // the second error is the end
+			_ = l.Execute(func() {})
+			synctest.Wait()
+		}
+		first.End(core.ChannelEnd{Kind: core.EndAborted})
+		synctest.Wait()
+		second.End(core.ChannelEnd{Kind: core.EndAborted})
+		coretest.AwaitDone(t, l)
+		asleep, sleeps := false, 0
+		for _, ev := range r.all() {
+			switch ev.Kind {
+			case core.EventPark:
+				if asleep {
+					t.Errorf("G12: the loop sleeps again after %d sleeps, and the tracer has not heard that the last one ended", sleeps)
+				}
+				asleep, sleeps = true, sleeps+1
+			case core.EventUnpark:
+				asleep = false
+			}
+		}
+		if asleep || sleeps < 4 {
+			t.Errorf("G12: %d sleeps, the last one without an end: %v; want 4 or more, each with an end", sleeps, asleep)
+		}
+	})
+}

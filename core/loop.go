@@ -352,16 +352,15 @@ func (e *Executor) hasWork() bool {
 func (e *Executor) sleep(until int64) (worked bool) {
 	if e.broken != nil {
 		e.sleepWithoutPoller()
-		return false
-	}
-	err := e.poller.Wait(e.deadlineAt(until))
-	if err != nil {
+	} else if err := e.poller.Wait(e.deadlineAt(until)); err != nil {
 		e.pollerFailed(err)
+	} else {
+		worked = true
 	}
 	if e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventUnpark})
 	}
-	return err == nil
+	return worked
 }
 
 // tracePark requires mu.

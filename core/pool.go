@@ -123,7 +123,8 @@ type poolShared struct {
 	shutdown   shutdownRecord
 	earlyTasks int   // tasks accepted before the shutdown call that have not ended
 	lastEnd    int64 // when the last body that restarts the quiet period ended
-	failure    error // errors of the clock, of the source of jitter, and of closing workers' pollers
+	failure    error // errors of the clock and of the source of jitter
+	unclosed   error // errors of closing workers' pollers
 
 	parks, wakes           int64
 	panicked               int64

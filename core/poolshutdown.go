@@ -205,8 +205,7 @@ func (p *Pool) fail(err error) {
 	p.log(slog.LevelError, "the pool failed", "error", err)
 }
 
-// brokenBy returns the errors of the clock, of the source of jitter, and of closing the workers'
-// pollers.
+// brokenBy returns the errors of the clock and of the source of jitter.
 func (p *Pool) brokenBy() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -271,20 +270,20 @@ func (p *Pool) advance(now int64) bool {
 func (p *Pool) finish(err error) {
 	p.endContext(err) // has an effect only if decide closed admission after a failed start
 	p.mu.Lock()
-	d, reason := p.shutdown.deadline, p.shutdown.cause
+	d, reason, closeErr := p.shutdown.deadline, p.shutdown.cause, p.unclosed
 	p.queue.Release()
 	p.heap = timerHeap{}
 	p.mu.Unlock()
 	var stopErr error
-	defer p.complete(reason, err, &stopErr)
+	defer p.complete(reason, err, &stopErr, closeErr)
 	attempt(&stopErr, d.stop)
 }
 
 // complete is the last part of finish. finish defers it, because stopping an alarm of the user's
 // clock may call runtime.Goexit.
-func (p *Pool) complete(reason, err error, stopErr *error) {
-	if *stopErr != nil {
-		err = errors.Join(err, *stopErr)
+func (p *Pool) complete(reason, err error, stopErr *error, closeErr error) {
+	if *stopErr != nil || closeErr != nil {
+		err = errors.Join(err, *stopErr, closeErr)
 		defer p.end(reason, err) // deferred: the logger may call runtime.Goexit
 		p.log(slog.LevelError, "the pool did not end in order", "error", err)
 		return

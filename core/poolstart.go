@@ -173,7 +173,7 @@ func (w *worker) gone(err *error) {
 	w.locals = nil
 	p.mu.Lock()
 	p.leaving--
-	p.failure = errors.Join(p.failure, *err)
+	p.unclosed = errors.Join(p.unclosed, *err)
 	last := p.isLast()
 	p.mu.Unlock()
 	if last {

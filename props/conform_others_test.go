@@ -44,7 +44,7 @@ func TestPropLoopsAndChildrenConform(t *testing.T) {
 	}{
 		"event loop": {func() exectest.Subject {
 			clock := new(clock)
-			loop, err := core.NewEventLoop(core.WithClock(clock), core.WithPoller(newPoller(clock, newRecorder(nil))))
+			loop, err := core.NewEventLoop(core.WithClock(clock), core.WithPoller(newPoller(clock, newRecorder(nil, nil))))
 			require.NoError(t, err)
 			return subject{&loop.Executor}
 		}, nil},

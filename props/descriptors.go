@@ -19,6 +19,7 @@ const (
 	EnvInput   Env = "input"   // descriptor FD becomes readable
 	EnvCloseFD Env = "closefd" // its owner closes it, and opens another one with the same number
 	EnvFault   Env = "fault"   // the poller fails as Fault says
+	EnvClock   Env = "clock"   // the clock fails as Fault says
 )
 
 // Fault is a way in which the poller fails.
@@ -311,6 +312,10 @@ func (h *harness) modify(s Step) {
 
 // apply applies an Env step.
 func (h *harness) apply(s Step) {
+	if s.Env == EnvClock {
+		h.clock.fail(s.Fault)
+		return
+	}
 	if h.fds.kernel == nil || h.fds.loop == nil && s.Env != EnvFault {
 		return
 	}

@@ -23,7 +23,7 @@ type Final struct {
 	Metered  *Metered // nil: the program made no meter
 	Plain    bool     // not an event loop: it has no channels, and its poller is not rebuilt
 	Reopened int      // how often the scripted poller was reopened; -1: a real one
-	Faults   *Faults  // of the scripted poller; nil: there is none
+	Faults   *Faults  // nil: nothing that the executor was given can fail
 }
 
 // final reads the Final of the executor, which must have terminated.
@@ -33,8 +33,9 @@ func (h *harness) final() *Final {
 	f.Plain = h.fds.loop == nil
 	switch kernel := h.fds.kernel.(type) {
 	case nil:
+		f.Faults = h.clock.happened()
 	case *poller:
-		f.Reopened, f.Faults = kernel.Count(pollertest.Reopen), kernel.happened()
+		f.Reopened, f.Faults = kernel.Count(pollertest.Reopen), kernel.happened(&h.clock)
 	default:
 		f.Reopened = -1
 	}
@@ -189,13 +190,13 @@ func checkFinal(h *history.History, rules history.Rules, f *Final) *history.Viol
 	if wrong == "" {
 		wrong = checkEnd(l, rules, f)
 	}
-	if wrong == "" {
-		wrong = f.wrongFaults(rules)
+	if wrong != "" {
+		return &history.Violation{Guarantee: "G20", Predicate: "Final", Sentence: "the report and the last snapshot agree with the log", Text: wrong}
 	}
-	if wrong == "" {
-		return checkReports(l, rules, f)
+	if wrong = f.wrongFaults(rules); wrong != "" {
+		return &history.Violation{Guarantee: "G15", Predicate: "Faults", Sentence: "an executor ends with the failures of its poller, and with no other", Text: wrong}
 	}
-	return &history.Violation{Guarantee: "G20", Predicate: "Final", Sentence: "the report and the last snapshot agree with the log", Text: wrong}
+	return checkReports(l, rules, f)
 }
 
 // checkEnd compares the fields of the report about the shutdown with the log.
@@ -214,7 +215,7 @@ func checkEnd(l fromLog, rules history.Rules, f *Final) string {
 		return fmt.Sprintf("Report.TimedOut is %v, and the log has %v", r.TimedOut, l.timedOut)
 	case l.failed && f.Err == nil, f.Err != nil && !l.failed && !rules.Breaks && !rules.Spawner: // it may fail after the close
 		return fmt.Sprintf("Termination.Err is %v, and by the log the executor failed: %v", f.Err, l.failed)
-	case rules.Virtual && l.first != nil && r.Elapsed != l.done-l.firstAt:
+	case rules.Virtual && l.first != nil && r.Elapsed != l.done-l.firstAt && !f.clockPanicked():
 		return fmt.Sprintf("Report.Elapsed is %v, and the log has %v", r.Elapsed, l.done-l.firstAt)
 	case rules.Virtual && l.kept && r.Running == "":
 		return fmt.Sprintf("Report.Running is empty, and a body ran as the timeout passed at %v", l.closedAt)
@@ -256,9 +257,11 @@ func wrongReports(l fromLog, rules history.Rules, f *Final) string {
 	case failures != one(l.failed) && f.Err == nil:
 		return fmt.Sprintf("%d failures were logged, and the executor failed: %v", failures, l.failed)
 	}
-	for _, message := range []string{
-		"panic in the tracer", "panic in the function of WithGoroutineStart", "the alarm of a second shutdown call could not be stopped",
-	} {
+	never := []string{"panic in the tracer", "panic in the function of WithGoroutineStart"}
+	if f.Faults == nil {
+		never = append(never, secondAlarm)
+	}
+	for _, message := range never {
 		if n := logged(message); n > 0 {
 			return fmt.Sprintf("%q was logged %d times", message, n)
 		}

@@ -51,7 +51,8 @@ type generator struct {
 	regs     []int // registered so far
 	promises []int // made so far
 	scripted bool  // the program runs over the scripted poller, without descriptors
-	broken   bool  // the poller will fail permanently
+	clocked  bool  // the clock has faults
+	broken   bool  // the poller or the clock will fail permanently
 }
 
 // one draws an integer in [0, n).
@@ -78,13 +79,18 @@ func (g *generator) program() Program {
 		g.scripted, p.Scripted = true, true
 	}
 	g.huge = !g.loop && !g.profile.Real && p.Timers != history.RunTimersUntilTimeout && g.chance(6, "huge timeouts")
+	if !g.profile.Real {
+		g.clock(&p)
+	}
 	if g.profile.Limit || g.chance(6, "limited") {
 		limits := []int{16, 16, 1, 17, 20} // less than 16 is 16
 		if g.profile.Wide {
 			limits = append(limits, 64, 255, 10000)
 		}
 		p.Limit = rapid.SampledFrom(limits).Draw(g.T, "limit")
-		p.Retries = g.one(3, "retries")
+		if !g.clocked { // a pause between two tries is by the clock
+			p.Retries = g.one(3, "retries")
+		}
 	}
 	if g.profile.Abrupt && g.chance(2, "panic handler") || g.chance(6, "panic handler, rarely") {
 		p.Handler = rapid.SampledFrom([]Handler{HandlerPlain, HandlerPanic, HandlerExit, HandlerCalls}).Draw(g.T, "handler")
@@ -198,6 +204,9 @@ func (g *generator) step(depth int) Step {
 	}
 	if g.scripted && g.chance(10, "fault of the poller") {
 		return g.faultStep(depth)
+	}
+	if g.clocked && g.chance(6, "fault of the clock") {
+		return g.clockStep(depth)
 	}
 	if g.profile.Wide && g.chance(10, "ask") {
 		return g.askStep(depth)

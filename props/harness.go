@@ -57,7 +57,7 @@ func (h *harness) run(p Program) Recording {
 	h.steps(own.Steps, true)
 	actors.Wait()
 	h.end()
-	out := Recording{Events: h.rec.log.Take(), AlarmsLeft: h.alarmsLeft, Goroutines: goroutines, Final: h.said, Resized: h.sizes}
+	out := Recording{Events: h.rec.events(), AlarmsLeft: h.alarmsLeft, Goroutines: goroutines, Final: h.said, Resized: h.sizes}
 	if wrong := h.wrong.Load(); wrong != nil {
 		out.Wrong = *wrong
 	}
@@ -106,12 +106,22 @@ type harness struct {
 
 func emptyHarness(p Program, buf []history.Event) *harness {
 	h := &harness{
-		rec: newRecorder(buf), starts: p.Starts, handler: p.Handler,
+		starts: p.Starts, handler: p.Handler,
 		futures: map[int]*core.Future[int]{}, timers: map[int]*core.Timer{},
 		removes: map[int]func() bool{}, runs: map[int]int{}, listeners: map[int]int{}, start: time.Now(),
 		fds: descriptors{byID: map[int]*registration{}},
 	}
 	h.reporter.h = h
+	h.clock.start = h.start
+	if p.Clock == ClockRounded {
+		h.clock.grain = clockGrain
+		h.rec = newRecorder(buf, func() time.Duration { return h.clock.reading().Sub(h.start) })
+	} else {
+		h.rec = newRecorder(buf, nil)
+	}
+	if p.clockFaults() {
+		h.clock.h, h.rec.fails = h, true
+	}
 	return h
 }
 
@@ -145,9 +155,13 @@ func (halfway) Uint64() uint64 { return 1 << 63 }
 
 func newHarness(p Program, buf []history.Event) *harness {
 	h := emptyHarness(p, buf)
-	opts := append(h.options(p), core.WithClock(&h.clock))
+	opts, own := h.options(p), core.Clock(nil)
+	if p.Clock != ClockSystem {
+		own = &h.clock
+		opts = append(opts, core.WithClock(own))
+	}
 	if p.Loop {
-		kernel := newPoller(&h.clock, h.rec)
+		kernel := newPoller(own, h.rec)
 		loop, err := core.NewEventLoop(append(opts, core.WithPoller(kernel), core.WithDrain(p.Drain))...)
 		if err != nil {
 			panic(err)
@@ -160,7 +174,7 @@ func newHarness(p Program, buf []history.Event) *harness {
 	case p.Pool > 0:
 		h.ex, err = core.NewPool(p.Pool, opts...)
 	case p.Scripted:
-		kernel := newPoller(&h.clock, h.rec)
+		kernel := newPoller(own, h.rec)
 		kernel.faults.plain = true
 		h.fds.kernel = kernel
 		h.ex, err = core.NewExecutor(append(opts, core.WithPoller(kernel))...)

@@ -17,7 +17,7 @@ func (h *harness) end() {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
-	if h.ex.State() < core.StateShuttingDown {
+	for h.ex.State() < core.StateShuttingDown { // again, if a panic of the clock has ended the call
 		h.call(Step{Op: history.OpShutdownGracefully, Timeout: last})
 	}
 	_, err := h.ex.Termination().Wait(ctx)

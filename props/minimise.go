@@ -23,6 +23,7 @@ func reduceProgram(pick *shrink.Pick, p Program) Program {
 		p.Loop, p.Drain = false, 0
 	}
 	shrink.Zero(pick, &p.Scripted)
+	shrink.Zero(pick, &p.Clock)
 	shrink.Zero(pick, &p.Handler)
 	shrink.Zero(pick, &p.Pool)
 	if p.Pool > 1 && pick.Hit() {

@@ -13,7 +13,7 @@ import (
 // what a newer one of the same number has to hear.
 func TestConsumeAfterReuse(t *testing.T) {
 	const fd = 3
-	p := newPoller(&clock{}, newRecorder(nil))
+	p := newPoller(&clock{}, newRecorder(nil, nil))
 	watch := func(id int, token uint64) {
 		p.rec.token[token] = id
 		require.NoError(t, p.Add(fd, core.Readable, token))
@@ -39,7 +39,7 @@ func TestConsumeAfterReuse(t *testing.T) {
 // handler is called.
 func TestReadyAfterDeath(t *testing.T) {
 	const fd = 3
-	p := newPoller(&clock{}, newRecorder(nil))
+	p := newPoller(&clock{}, newRecorder(nil, nil))
 	p.input(fd)
 	p.fail(FaultDead)
 	p.rec.token[10] = 1
@@ -64,7 +64,7 @@ func TestReadyAfterDeath(t *testing.T) {
 // else: no body writes, so a descriptor with room would be reported without end.
 func TestOutputIsNeverReady(t *testing.T) {
 	const fd = 3
-	p := newPoller(&clock{}, newRecorder(nil))
+	p := newPoller(&clock{}, newRecorder(nil, nil))
 	p.rec.token[10] = 1
 	require.NoError(t, p.Add(fd, core.Readable|core.Writable, 10))
 	require.NoError(t, p.Poll())

@@ -21,6 +21,7 @@ type Program struct {
 	Actors  []Actor             `json:"actors"`
 	Main    bool                `json:"main,omitempty"` // the goroutine that runs the program is the last actor
 
+	Clock   Clock   `json:"clock,omitempty"`
 	Handler Handler `json:"handler,omitempty"` // the panic handler
 	Pool    int     `json:"pool,omitempty"`    // the size of a pool; 0: an executor
 
@@ -109,6 +110,9 @@ func (p Program) String() string {
 	if p.Loop {
 		fmt.Fprintf(&b, "event loop: drain=%v\n", p.Drain)
 	}
+	if p.Clock != ClockCounted {
+		fmt.Fprintf(&b, "clock: %s\n", p.Clock)
+	}
 	if p.Scripted {
 		b.WriteString("over the scripted poller\n")
 	}
@@ -145,7 +149,9 @@ func (p Program) NamesOf(goroutines []int64) map[int64]string {
 }
 
 // breaks reports whether the poller of the program may fail permanently.
-func (p Program) breaks() bool { return p.AnyStep(func(s Step) bool { return s.Fault.ends() }) }
+func (p Program) breaks() bool {
+	return p.AnyStep(func(s Step) bool { return s.Fault.ends() || s.Env == EnvClock && s.Fault != FaultBack })
+}
 
 // AnyStep reports whether is returns true for some step, including the steps of bodies.
 func (p Program) AnyStep(what func(Step) bool) bool {

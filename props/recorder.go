@@ -14,13 +14,15 @@ import (
 // recorder writes one history: the calls and bodies of the program and, as the
 // executor's Tracer, the events of core.
 type recorder struct {
-	log *history.Log
+	log   *history.Log
+	fails bool // set once: a call may end in a panic of the clock, and then it has had no effect
 
 	mu    control.Mutex
 	calls map[int64]pendingCall // by goroutine: the call that it makes
 	last  map[int]int           // by descriptor: the registration that was added last
 	older map[int]int           // by registration: the previous one of the same descriptor number
 	token map[uint64]int        // by token: the registration
+	lost  []int                 // Invokes of calls that a panic of the clock has ended
 }
 
 type pendingCall struct {
@@ -29,9 +31,9 @@ type pendingCall struct {
 	id     int
 }
 
-func newRecorder(buf []history.Event) *recorder {
+func newRecorder(buf []history.Event, now func() time.Duration) *recorder {
 	return &recorder{
-		log: history.NewIn(buf, nil), calls: map[int64]pendingCall{},
+		log: history.NewIn(buf, now), calls: map[int64]pendingCall{},
 		last: map[int]int{}, older: map[int]int{}, token: map[uint64]int{},
 	}
 }
@@ -42,8 +44,16 @@ func (r *recorder) call(inv history.Event, f func() history.Outcome) history.Out
 	inv.Kind = history.Invoke
 	n := r.log.Add(inv)
 	outer, nested := r.enterCall(g, pendingCall{n, inv.Op, inv.ID})
-	out := f()
+	out, panicked := history.Outcome(0), false
+	if r.fails {
+		out, panicked = withoutPanic(f)
+	} else {
+		out = f()
+	}
 	r.leaveCall(g, outer, nested)
+	if panicked {
+		r.lose(n)
+	}
 	r.log.Add(history.Event{Kind: history.Return, Op: inv.Op, ID: inv.ID, Call: n, Outcome: out})
 	return out
 }
@@ -54,6 +64,30 @@ func (r *recorder) enterCall(g int64, c pendingCall) (outer pendingCall, nested 
 	outer, nested = r.calls[g]
 	r.calls[g] = c
 	return outer, nested
+}
+
+func (r *recorder) lose(invoke int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lost = append(r.lost, invoke)
+}
+
+// events returns the log. A call that a panic of the clock has ended is in it as an ask, which changes
+// nothing: if it has had an effect all the same, the log makes no sense.
+func (r *recorder) events() []history.Event {
+	events := r.log.Take()
+	for _, n := range r.lost {
+		for i := n - 1; i < len(events); i++ {
+			e := &events[i]
+			switch {
+			case e.N == n:
+				*e = history.Event{N: n, At: e.At, G: e.G, Kind: e.Kind, Op: history.OpListen, Note: "panics"}
+			case e.Call == n && (e.Kind == history.Return || e.Kind == history.Admit):
+				e.Op, e.ID = history.OpListen, 0
+			}
+		}
+	}
+	return events
 }
 
 // calling reports whether the goroutine is inside a call.

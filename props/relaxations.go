@@ -27,6 +27,8 @@ type relaxation struct {
 
 	inexact    bool          // times are not exact
 	slack      time.Duration // with inexact: the lateness that is allowed
+	late       time.Duration // with inexact: how late work begins at most; 0: nobody knows
+	turns      int           // how many turns in a row may find nothing to do; 0: as usual
 	parts      history.Parts // parts that the log does not have, or that cannot be promised
 	predicates []string      // predicates that are not judged
 	anyTimers  bool          // the model alone judges which timers a shutdown runs
@@ -42,6 +44,14 @@ var relaxations = []relaxation{
 	{
 		lanes: everyLane, programs: startsSlowly, inexact: true, slack: 10 * slowStart,
 		why: "a slow spawner takes time that no event accounts for",
+	},
+	{
+		lanes: everyLane, programs: rounds, inexact: true, late: roundedLate, turns: roundedTurns, parts: history.QuietPeriod | history.Deadlines, anyTimers: true,
+		why: "a rounded clock is behind the alarms, so that a timeout passes before its time by the clock, and timers are late; nothing else is early",
+	},
+	{
+		lanes: everyLane, programs: goesBack, inexact: true, parts: history.QuietPeriod, slack: backMost, anyTimers: true, predicates: []string{"V6", "V7", "S10", "S23"},
+		why: "a clock must not go back: if it does, no time of a timer or a quiet period is promised, but everything else",
 	},
 	{
 		lanes: Real, inexact: true, slack: realSlack,
@@ -99,14 +109,16 @@ func termsOf(lane Lane, p Program) terms {
 		QueueBound: p.Limit, Timers: p.Timers, Jitter: p.Jitter, Spawner: len(p.Starts) > 0,
 		Drain: p.Drain, Breaks: p.breaks(),
 	}}
-	policy := p.Timers
+	policy, late, known := p.Timers, time.Duration(0), true
 	for _, r := range relaxations {
 		if r.lanes&lane == 0 || r.programs != nil && !r.programs(p) {
 			continue
 		}
 		if r.inexact {
 			t.rules.Virtual, t.rules.Slack = false, max(t.rules.Slack, r.slack)
+			late, known = max(late, r.late), known && r.late > 0
 		}
+		t.rules.IdleTurns = max(t.rules.IdleTurns, r.turns)
 		t.rules.Parts &^= r.parts
 		t.skipped = append(t.skipped, r.predicates...)
 		t.early = t.early || r.early
@@ -116,9 +128,18 @@ func termsOf(lane Lane, p Program) terms {
 			policy = history.AnyTimers
 		}
 	}
+	if known { // by every relaxation
+		t.rules.Late = late
+	}
 	t.observed = t.rules
 	t.observed.Timers = policy
 	return t
+}
+
+func rounds(p Program) bool { return p.Clock == ClockRounded }
+
+func goesBack(p Program) bool {
+	return p.Clock == ClockCounted && p.AnyStep(func(s Step) bool { return s.Fault == FaultBack })
 }
 
 func startsSlowly(p Program) bool { return slices.Contains(p.Starts, StartSlow) }

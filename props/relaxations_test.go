@@ -14,6 +14,8 @@ func TestRelaxations(t *testing.T) {
 		{}, {Starts: []Start{StartSlow}},
 		{Actors: []Actor{{Steps: []Step{{Body: &Script{Listen: true}}}}}},
 		{Pool: 2},
+		{Clock: ClockRounded},
+		{Actors: []Actor{{Steps: []Step{{Env: EnvClock, Fault: FaultBack}}}}},
 	}
 	all := relaxations
 	defer func() { relaxations = all }()

@@ -23,7 +23,7 @@ func answer(err error) history.Outcome {
 		return history.RefusedQueueFull
 	case errors.Is(err, context.DeadlineExceeded):
 		return history.Expired
-	case errors.Is(err, core.ErrShutdownTimeout), errors.Is(err, errPoller):
+	case errors.Is(err, core.ErrShutdownTimeout), errors.Is(err, errPoller), errors.Is(err, errClock):
 		return history.RefusedClosed
 	case errors.Is(err, core.ErrRejected):
 		return history.RefusedStartFailed
@@ -34,7 +34,7 @@ func answer(err error) history.Outcome {
 // waited returns the outcome for the error of a call that waits for the end. The error may
 // be that of the executor.
 func waited(err error) history.Outcome {
-	if errors.Is(err, errPoller) {
+	if errors.Is(err, errPoller) || errors.Is(err, errClock) {
 		return history.Errored
 	}
 	if out := answer(err); out != history.RefusedBadArgument && out != history.RefusedStartFailed {
@@ -70,7 +70,7 @@ func cause(err error) history.Cause {
 		return history.CauseShutdown
 	case errors.Is(err, core.ErrDescriptorReused):
 		return history.CauseReused
-	case errors.Is(err, errPoller):
+	case errors.Is(err, errPoller), errors.Is(err, errClock):
 		return history.CausePoller
 	}
 	return history.CauseOtherError

@@ -131,6 +131,8 @@ func formatRules(r Rules) string {
 	add(r.QueueBound != 0, fmt.Sprintf("bound=%d", r.QueueBound))
 	add(r.Batch != 0, fmt.Sprintf("batch=%d", r.Batch))
 	add(r.Slack != 0, fmt.Sprintf("slack=%v", r.Slack))
+	add(r.Late != 0, fmt.Sprintf("late=%v", r.Late))
+	add(r.IdleTurns != 0, fmt.Sprintf("idle=%d", r.IdleTurns))
 	add(r.Drain != DrainChannels, "drain="+r.Drain.String())
 	add(r.Timers != CancelTimers, "timers="+r.Timers.String())
 	return strings.Join(words, " ")

@@ -113,6 +113,10 @@ func (p *parser) rules(value string) error {
 			r.Batch, err = strconv.Atoi(v)
 		case "slack":
 			r.Slack, err = time.ParseDuration(v)
+		case "late":
+			r.Late, err = time.ParseDuration(v)
+		case "idle":
+			r.IdleTurns, err = strconv.Atoi(v)
 		case "timers":
 			err = r.Timers.UnmarshalText([]byte(v))
 		default:

@@ -12,11 +12,12 @@ func judgePrompt(j *judge) {
 		}
 		j.exercised()
 		ready, ok := j.readyAt(e)
-		if !ok || !j.Rules.Virtual {
+		late, exact := j.Rules.lateness()
+		if !ok || !exact {
 			continue
 		}
 		began := e.runs[0].begin.At
-		if idle := began - ready - j.busy(ready, began); idle > 0 {
+		if idle := began - ready - j.busy(ready, began); idle > late {
 			j.blame(at(e.submit.ret.N, e.firstBegin()), "%s, ready at %v, began at %v, with the loop free for %v in between",
 				e.what(), ready, began, idle)
 		}

@@ -9,6 +9,8 @@ type Rules struct {
 	Virtual    bool          // times are exact and only bodies take time (a testing/synctest bubble)
 	AtRest     bool          // the log ends when no goroutine can continue, or when the harness stopped waiting
 	Slack      time.Duration // without Virtual: lateness that is not a violation
+	Late       time.Duration // without Virtual: how late work begins at most; 0: nobody knows
+	IdleTurns  int           // in a row; 0: DefaultIdleTurns
 	QueueBound int           // capacity of the queue as configured; 0: unbounded; see Capacity
 	Batch      int           // tasks that the loop may run in one turn; 0: DefaultBatch
 	Timers     TimerPolicy   // what a shutdown does with waiting timers
@@ -58,6 +60,16 @@ func (r Rules) Capacity() int {
 	}
 	return max(minQueue, r.QueueBound)
 }
+
+func (r Rules) idleTurns() int {
+	if r.IdleTurns == 0 {
+		return DefaultIdleTurns
+	}
+	return r.IdleTurns
+}
+
+// lateness returns how late work may begin. ok is false if that is not judged.
+func (r Rules) lateness() (late time.Duration, ok bool) { return r.Late, r.Virtual || r.Late > 0 }
 
 func (r Rules) batch() int {
 	if r.Batch == 0 {

@@ -33,9 +33,9 @@ func until(at time.Duration) string {
 	return at.String()
 }
 
-// idleTurns is how often in a row, at one instant, a loop may wake and find no work:
+// DefaultIdleTurns is how often in a row, at one instant, a loop may wake and find no work:
 // after an interrupted wait, or after a wake-up whose work it had already run.
-const idleTurns = 3
+const DefaultIdleTurns = 3
 
 // judgeBusy is V6 (G12): a loop with nothing to do sleeps. A turn is idle if nothing
 // happened between two sleeps, no goroutine woke the loop, and either no time passed or
@@ -52,7 +52,7 @@ func judgeBusy(j *judge) {
 				j.exercised()
 				idle = turn(idle, park, e, useful)
 			}
-			if idle > idleTurns {
+			if idle > j.Rules.idleTurns() {
 				j.blame(at(park.N, e.N), "%d turns in a row with nothing to do, the last at #%d, at %v", idle, e.N, e.At)
 				return
 			}

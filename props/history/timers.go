@@ -51,7 +51,8 @@ func (j *judge) runInTime(e *entry, i int, s *span) {
 		j.blame(at(before.end.N, s.begin.N), "%s began at #%d, though the run before %s at #%d", e.run(i), s.begin.N, before.end.Outcome, before.end.N)
 		return
 	}
-	if idle := s.begin.At - due - j.busy(due, s.begin.At); j.Rules.Virtual && idle > 0 {
+	late, exact := j.Rules.lateness()
+	if idle := s.begin.At - due - j.busy(due, s.begin.At); exact && idle > late {
 		j.blame(at(before.begin.N, s.begin.N), "%s began at %v, and its phase puts it at %v", e.run(i), s.begin.At, due)
 	}
 }
