@@ -130,6 +130,9 @@ oracle: ## generated programs on Netty and on core; SEED=n PROGRAMS=n
 matrix: ## which executors keep which guarantee; writes out/matrix.json
 	cd bench/peers && go run ./cmd/matrix
 
+promises: ## break each promise of the doc comments, and run the test that must see it; ARGS='-run Timer' for some
+	go run ./props/cmd/promises $(ARGS)
+
 rates: ## how often the kit for executors catches each planted mistake, and whether it fails a correct executor; ARGS='-runs 5'; writes testdata/exectest/rates.json
 	go run ./props/cmd/rates $(ARGS)
 

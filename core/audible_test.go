@@ -95,6 +95,16 @@ func TestFailuresAreAudibleByDefault(t *testing.T) {
 			_ = ex.Execute(func() {})
 			coretest.AwaitDone(t, ex)
 		}, []string{"level=ERROR", "the loop failed", "broken"}},
+		"poller that was rebuilt": {func(t *testing.T, opts ...core.Option) {
+			m := pollertest.NewModel(nil)
+			l := loopOn(t, m, opts...)
+			coretest.OnLoop(t, l, func() {})
+			synctest.Wait()
+			m.Fail(pollertest.Wait, errBroken)
+			coretest.OnLoop(t, l, func() {})
+			synctest.Wait()
+			coretest.Want(t, "rebuilds", l.Stats().Rebuilds, 1)
+		}, []string{"level=WARN", "the poller was rebuilt", "broken"}},
 		"close of the poller": {func(t *testing.T, opts ...core.Option) {
 			f := &faulty{Poller: core.NewParkPoller(nil), close: func() error { return errBroken }}
 			ex := coretest.NewExecutor(t, append(opts, core.WithPoller(f))...)

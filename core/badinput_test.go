@@ -250,6 +250,11 @@ func TestNilListenersAreIgnored(t *testing.T) {
 	if s := ex.State(); s != core.StateNotStarted {
 		t.Errorf("state %v, want NotStarted", s)
 	}
+	heard := make(chan struct{})
+	ex.Termination().OnDone(func(core.Report, error) { close(heard) })
+	ex.Shutdown()
+	coretest.Await(t, "a listener behind the nil one", heard)
+	coretest.Want(t, "panics of listeners", ex.Stats().Panicked, 0)
 }
 
 func TestNamesOfValuesOutOfRange(t *testing.T) {

@@ -64,16 +64,22 @@ func TestG11NoTimeToDrainIsATimeout(t *testing.T) {
 	}
 }
 
-// An end of an unknown Kind counts as aborted, and a negative number of bytes as 0.
+// An end of an unknown Kind counts as aborted, and a negative number as 0. Held is used only if
+// the channel was aborted.
 func TestG23AnEndOutOfRange(t *testing.T) {
 	for name, tc := range map[string]struct {
 		end  core.ChannelEnd
-		want [3]int64 // drained, aborted, discarded
+		want [5]int64 // drained, aborted, discarded, refused, held
 	}{
-		"unknown kind":       {core.ChannelEnd{Kind: core.EndAborted + 1, Discarded: 3}, [3]int64{0, 1, 3}},
-		"the last kind":      {core.ChannelEnd{Kind: 255}, [3]int64{0, 1, 0}},
-		"negative discarded": {core.ChannelEnd{Kind: core.EndDrained, Discarded: -5}, [3]int64{1, 0, 0}},
-		"uncounted":          {core.ChannelEnd{Kind: core.EndUncounted, Discarded: -1}, [3]int64{0, 0, 0}},
+		"unknown kind":       {core.ChannelEnd{Kind: core.EndAborted + 1, Discarded: 3}, [5]int64{0, 1, 3, 0, 0}},
+		"the last kind":      {core.ChannelEnd{Kind: 255}, [5]int64{0, 1, 0, 0, 0}},
+		"negative discarded": {core.ChannelEnd{Kind: core.EndDrained, Discarded: -5}, [5]int64{1, 0, 0, 0, 0}},
+		"uncounted":          {core.ChannelEnd{Kind: core.EndUncounted, Discarded: -1}, [5]int64{0, 0, 0, 0, 0}},
+		"refused":            {core.ChannelEnd{Kind: core.EndDrained, Refused: 4}, [5]int64{1, 0, 0, 4, 0}},
+		"negative refused":   {core.ChannelEnd{Kind: core.EndAborted, Refused: -4}, [5]int64{0, 1, 0, 0, 0}},
+		"held":               {core.ChannelEnd{Kind: core.EndAborted, Held: "x"}, [5]int64{0, 1, 0, 0, 1}},
+		"held, but drained":  {core.ChannelEnd{Kind: core.EndDrained, Held: "x"}, [5]int64{1, 0, 0, 0, 0}},
+		"held, uncounted":    {core.ChannelEnd{Held: "x"}, [5]int64{0, 0, 0, 0, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
@@ -83,8 +89,8 @@ func TestG23AnEndOutOfRange(t *testing.T) {
 				ch.drain = func(core.Deadline) { r.End(tc.end) }
 				coretest.MustShutdownGracefully(t, l, 0, time.Hour)
 				report := coretest.AwaitDone(t, l)
-				got := [3]int64{report.ChannelsDrained, report.ChannelsAborted, report.BytesDiscarded}
-				coretest.Want(t, fmt.Sprintf("G23: drained, aborted, discarded after End(%+v)", tc.end), got, tc.want)
+				got := [5]int64{report.ChannelsDrained, report.ChannelsAborted, report.BytesDiscarded, report.WritesRefused, report.ChannelsHeld}
+				coretest.Want(t, fmt.Sprintf("G23: drained, aborted, discarded, refused, held after End(%+v)", tc.end), got, tc.want)
 			})
 		})
 	}

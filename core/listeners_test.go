@@ -228,14 +228,14 @@ func TestG9ListenersOfOneFutureNeverOverlap(t *testing.T) {
 func TestG9ListenersRunWhenTheQueueIsFull(t *testing.T) {
 	ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(16))
 	release := occupy(t, ex)
-	heard := make(chan struct{})
+	heard := make(chan bool, 1)
 	p := core.NewPromise[int](ex)
-	p.Future().OnDone(func(int, error) { close(heard) })
+	p.Future().OnDone(func(int, error) { heard <- ex.InEventLoop() })
 	for ex.Execute(func() {}) == nil {
 	}
 	p.TrySuccess(1)
 	release()
-	coretest.Await(t, "the listener", heard)
+	coretest.Want(t, "G9: the listener ran on the loop", <-heard, true)
 }
 
 // A listener added in the loop to a complete future runs later, not inside.

@@ -119,7 +119,7 @@ func TestPromiseOfAGroupIsServedByAChild(t *testing.T) {
 
 // A nil pointer in an interface is no executor, as it is to Submit.
 func TestPromiseOfANilPointer(t *testing.T) {
-	for _, ex := range []core.EventExecutor{nil, (*core.Executor)(nil), (*core.EventLoop)(nil), (*core.Group)(nil)} {
+	for _, ex := range []core.EventExecutor{nil, (*core.Executor)(nil), (*core.EventLoop)(nil), (*core.Group)(nil), (*core.Pool)(nil)} {
 		p := core.NewPromise[int](ex)
 		heard := 0
 		p.Future().OnDone(func(v int, _ error) { heard = v })

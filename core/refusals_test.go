@@ -117,3 +117,17 @@ func TestG19RoomWhileTheLoopMoves(t *testing.T) {
 	coretest.AwaitDone(t, ex)
 	coretest.Want(t, "G19: the room that the one task left which had begun", room, 1)
 }
+
+// The listeners of a refused function run on the goroutine that adds them, though the executor is
+// started.
+func TestListenersOfARefusedSubmitRunOnTheCaller(t *testing.T) {
+	ex, release, _ := full(t)
+	called, inside := false, false
+	core.Submit(ex, give(1)).OnDone(func(_ int, err error) {
+		called, inside = errors.Is(err, core.ErrQueueFull), ex.InEventLoop()
+	})
+	if !called || inside {
+		t.Errorf("G9: the listener was called with the refusal %v, on the loop %v; want true, false", called, inside)
+	}
+	release()
+}

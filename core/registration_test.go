@@ -161,6 +161,7 @@ func TestOnCloseOnce(t *testing.T) {
 			}
 			coretest.Must(t, d.Close())
 		}
+		coretest.Want(t, "panics: a nil listener is ignored", l.Stats().Panicked, 0)
 	})
 }
 

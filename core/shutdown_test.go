@@ -140,6 +140,27 @@ func TestG10QuietZeroClosesWhenDrained(t *testing.T) {
 	})
 }
 
+// Tasks that tasks add in the shutdown are queued work too: admission is open for the last of them.
+func TestG10QuietZeroWaitsForTheTasksOfTasks(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ex := coretest.NewExecutor(t)
+		start := time.Now()
+		left := 4
+		var task func()
+		task = func() {
+			time.Sleep(time.Second)
+			if left--; left > 0 {
+				coretest.Must(t, ex.Execute(task))
+			}
+		}
+		coretest.MustExecute(t, ex, task)
+		coretest.MustShutdownGracefully(t, ex, 0, time.Hour)
+		if got, want := elapsedAtClose(t, ex, start), 4*time.Second; got != want {
+			t.Errorf("G10: closed at %v, want %v, when the last task has ended", got, want)
+		}
+	})
+}
+
 func TestG10TheQuietPeriodIsNotPolled(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t)

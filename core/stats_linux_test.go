@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"eventide/core"
@@ -89,5 +90,37 @@ func TestG12EverySnapshotOfSleeps(t *testing.T) {
 		load.Wait()
 		close(stop)
 		sampler.Wait()
+	})
+}
+
+// halfSleeper is a poller whose every second Wait is a spin.
+type halfSleeper struct {
+	*pollertest.Model
+	waits, parks atomic.Int64
+}
+
+func (p *halfSleeper) Parks() int64 { return p.parks.Load() }
+func (p *halfSleeper) Spins() int64 { return p.waits.Load() - p.parks.Load() }
+
+func (p *halfSleeper) Wait(until core.Deadline) error {
+	if p.waits.Add(1)%2 == 0 {
+		p.parks.Add(1)
+	}
+	return p.Model.Wait(until)
+}
+
+// Parks are those that the poller counts, and Spins the other announced sleeps.
+func TestParksAreThoseOfThePoller(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		p := &halfSleeper{Model: pollertest.NewModel(nil)}
+		l := loopOn(t, p)
+		for range 11 {
+			coretest.MustExecute(t, l, func() {})
+			synctest.Wait()
+		}
+		s := l.Stats()
+		if s.Parks != p.Parks() || s.Spins != p.Spins() || s.Parks == 0 || s.Spins == 0 {
+			t.Errorf("G12: %d parks, %d spins; want the %d and %d of the poller", s.Parks, s.Spins, p.Parks(), p.Spins())
+		}
 	})
 }

@@ -239,7 +239,7 @@ func TestG18InvokeAnyInAListenerOffTheLoop(t *testing.T) {
 }
 
 func TestSubmitToANilPointer(t *testing.T) {
-	for _, ex := range []core.EventExecutor{nil, (*core.Executor)(nil), (*core.EventLoop)(nil), (*core.Group)(nil)} {
+	for _, ex := range []core.EventExecutor{nil, (*core.Executor)(nil), (*core.EventLoop)(nil), (*core.Group)(nil), (*core.Pool)(nil)} {
 		_, err := core.Submit(ex, give(1)).Wait(neverEnds)
 		if err == nil || !strings.Contains(err.Error(), "ex is nil, want an executor") {
 			t.Errorf("Submit to a nil %T: got %v, want an error that says so", ex, err)

@@ -39,6 +39,25 @@ func TestATailTaskRunsAfterATaskThatWasQueuedBefore(t *testing.T) {
 	})
 }
 
+// A tail task that a task adds runs at the end of this turn: after the tasks and due timers of the
+// turn, and before a task that was added earlier and is for the next turn.
+func TestATailTaskRunsInTheTurnOfItsTask(t *testing.T) {
+	ex := coretest.NewExecutor(t)
+	release := occupy(t, ex)
+	var j coretest.Journal
+	coretest.MustExecute(t, ex, func() {
+		j.Add("a")
+		coretest.MustExecute(t, ex, j.Adds("next"))
+		mustTail(t, ex, j.Adds("tail"))
+		mustSchedule(t, ex, 0, j.Adds("timer"))
+	})
+	coretest.MustExecute(t, ex, j.Adds("b"))
+	release()
+	coretest.OnLoop(t, ex, func() {})
+	coretest.OnLoop(t, ex, func() {})
+	j.Want(t, "tail tasks", "a b timer tail next")
+}
+
 func TestTailTasksKeepTheirOrder(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)

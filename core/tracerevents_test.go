@@ -1,0 +1,107 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+	"eventide/core/internal/coretest"
+)
+
+// Registrations, and the calls of a channel's methods, are in the trace: RegisterChannel as
+// Register, Drain and Abort as readiness, and the end with its cause.
+func TestTracerSeesRegistrationsAndChannels(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var r recorder
+		l, m := modelLoop(t, core.WithTracer(&r))
+		plain := mustRegister(t, l, m.Open().FD(), core.Readable, ignore)
+		var reg *core.Registration
+		reg = mustRegisterChannel(t, l, m.Open().FD(), &fakeChannel{abort: func(error) { reg.End(core.ChannelEnd{}) }})
+		_, err := l.Register(1<<29, core.Readable, ignore)
+		if err == nil {
+			t.Error("a descriptor that is not open was registered")
+		}
+		synctest.Wait()
+		coretest.Must(t, plain.Close())
+		coretest.MustShutdownGracefully(t, l, 0, time.Minute)
+		time.Sleep(time.Hour)
+		coretest.AwaitDone(t, l)
+		var words []string
+		for _, ev := range r.all() {
+			switch ev.Kind {
+			case core.EventAdmit, core.EventBegin, core.EventEnd:
+				words = append(words, word(ev))
+			case core.EventRegistrationClosed:
+				words = append(words, fmt.Sprintf("closed(%v)", ev.Reason))
+			case core.EventState:
+				words = append(words, fmt.Sprintf("%v(%v)", ev.To, ev.Reason))
+			}
+		}
+		want := "Started(<nil>) register:true register:true register:false closed(<nil>) graceful:true ShuttingDown(<nil>) " +
+			"begin(readiness) end(readiness,normal) Shutdown(TIMEOUT) begin(readiness) closed(<nil>) end(readiness,normal) Terminated(TIMEOUT)"
+		want = strings.ReplaceAll(want, "TIMEOUT", core.ErrShutdownTimeout.Error())
+		if got := strings.Join(words, " "); got != want {
+			t.Errorf("events:\n got %s\nwant %s", got, want)
+		}
+		var late recorder
+		l, m = modelLoop(t, core.WithTracer(&late))
+		mustRegister(t, l, m.Open().FD(), core.Readable, ignore)
+		l.Shutdown()
+		coretest.AwaitDone(t, l)
+		if !slices.ContainsFunc(late.all(), func(ev core.Event) bool {
+			return ev.Kind == core.EventRegistrationClosed && errors.Is(ev.Reason, core.ErrShutdown)
+		}) {
+			t.Error("no event has the cause of a registration that a shutdown ended")
+		}
+	})
+}
+
+// A call that a rejected-handler retries has an event for each attempt.
+func TestTracerSeesEachAttempt(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var r recorder
+		ex, release, _ := full(t, core.WithTracer(&r), core.WithRejectedHandler(core.BackOff(2, time.Second)))
+		before := len(r.all())
+		coretest.WantErr(t, "Execute", ex.Execute(func() {}), core.ErrQueueFull)
+		var words []string
+		for _, ev := range r.all()[before:] {
+			words = append(words, word(ev))
+		}
+		if got, want := strings.Join(words, " "), "execute:false execute:false execute:false"; got != want {
+			t.Errorf("events of a call with two retries: %q, want %q", got, want)
+		}
+		release()
+	})
+}
+
+// EventPollerClosed comes after Close of the poller, and EventDone before Done is closed.
+func TestEventPollerClosedFollowsTheClose(t *testing.T) {
+	closed := false // by the loop's last goroutine, which traces too
+	f := &faulty{Poller: core.NewParkPoller(nil), close: func() error { closed = true; return nil }}
+	var ex *core.Executor
+	seen := 0
+	ex = coretest.NewExecutor(t, core.WithPoller(f), core.WithTracer(tracerFunc(func(ev core.Event) {
+		switch ev.Kind {
+		case core.EventPollerClosed:
+			seen++
+			if !closed {
+				t.Error("EventPollerClosed came before the close")
+			}
+		case core.EventDone:
+			seen++
+			select {
+			case <-ex.Termination().Done():
+				t.Error("EventDone came after the close of Done")
+			default:
+			}
+		}
+	})))
+	ex.Shutdown()
+	coretest.AwaitDone(t, ex)
+	coretest.Want(t, "events of the end", seen, 2)
+}
