@@ -31,7 +31,7 @@ func (e *Executor) Execute(task func()) error {
 		late := looksAt(e.queued) && e.watch.mustYield(e.queued, e.tasks.Progress())
 		e.mu.Unlock()
 		if late && !e.InEventLoop() {
-			yield()
+			e.watch.yield(&e.mu)
 		}
 		return nil
 	}

@@ -269,7 +269,7 @@ func (p *Pool) Execute(task func()) error {
 	late := looksAt(n) && p.watch.mustYield(n, p.queue.Begun())
 	p.unlockAndWake()
 	if late && !p.InEventLoop() {
-		yield()
+		p.watch.yield(&p.mu)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"runtime"
+	"sync"
 	"time"
 )
 
@@ -18,6 +19,12 @@ const (
 	// notRunning is how long no task may begin or end before Execute yields. To wake a thread
 	// takes about as long.
 	notRunning = 20 * time.Microsecond
+
+	// slowYield is how long a yield takes at least if the processor went to something other
+	// than the loop: another process, or many goroutines. Then Execute does not yield again for
+	// restFactor times as long.
+	slowYield  = 500 * time.Microsecond
+	restFactor = 64
 )
 
 // backlogWatch tells producers whether tasks are run while the backlog grows. A loop may be ready
@@ -27,10 +34,17 @@ const (
 //
 // Do not yield at a fixed length instead: 256 tasks are 0.2 ms at 1.5 million tasks per second,
 // but 2 ms at 0.15 million; and a yield at each 64th task halves the throughput, because at full
-// speed 64 tasks take less time than to wake a loop. Guarded by the mutex of the executor or pool.
+// speed 64 tasks take less time than to wake a loop.
+//
+// A yield gives the processor to any thread that waits for it, also of another process, and then
+// takes a time slice, a few milliseconds. On a busy machine a yield for each 256 tasks made
+// Execute a hundred times as slow. There the kernel lets the loop's thread run in its turn
+// anyway. So a slow yield is the last one for a while. Guarded by the mutex of the executor or
+// pool.
 type backlogWatch struct {
-	progress int64     // when it was seen first
-	since    time.Time // when that was
+	progress int64     // at since
+	since    time.Time // when that progress was seen first
+	rests    time.Time // no yield before
 }
 
 // looksAt reports whether Execute calls mustYield when n tasks wait.
@@ -39,18 +53,24 @@ func looksAt(n int) bool { return n >= firstLook && (n&(n-1) == 0 || n%yieldEver
 // mustYield reports whether the caller of Execute must yield, because its task is the last of n that
 // wait, and tasks are not run. progress is a number that changes when a task begins or ends.
 func (w *backlogWatch) mustYield(n int, progress int64) bool {
-	switch {
-	case n%yieldEvery == 0:
-		return true
-	case n == firstLook || progress != w.progress:
-		w.progress, w.since = progress, time.Now()
-		return false
+	now := time.Now()
+	if n == firstLook || progress != w.progress {
+		w.progress, w.since = progress, now
 	}
-	return time.Since(w.since) >= notRunning
+	return (n%yieldEvery == 0 || now.Sub(w.since) >= notRunning) && !now.Before(w.rests)
 }
 
-// yield lets another goroutine run, and another thread.
-func yield() {
+// yield lets another goroutine run, and another thread. mu, which guards w, must not be held.
+func (w *backlogWatch) yield(mu *sync.Mutex) {
+	began := time.Now()
 	runtime.Gosched()
 	yieldThread()
+	if took := time.Since(began); took >= slowYield {
+		mu.Lock()
+		w.rest(took)
+		mu.Unlock()
+	}
 }
+
+// rest is called after a slow yield. Requires the mutex.
+func (w *backlogWatch) rest(took time.Duration) { w.rests = time.Now().Add(restFactor * took) }

@@ -22,7 +22,7 @@ func TestLooksAt(t *testing.T) {
 }
 
 // TestMustYield: a producer yields if its tasks have made no progress for long enough since the
-// first look; and at each multiple of yieldEvery.
+// first look, and at each multiple of yieldEvery; but not for a while after a slow yield.
 func TestMustYield(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w backlogWatch
@@ -39,13 +39,25 @@ func TestMustYield(t *testing.T) {
 			{"still no progress", 0, 64, 5, true},
 			{"a task has begun", 0, 128, 6, false},
 			{"a long backlog", 0, 256, 7, true},
-			{"a task has begun since the last look", notRunning, 128, 7, false},
-			{"another backlog, whose first task may be new", notRunning, firstLook, 7, false},
-			{"too early again", 0, 16, 7, false},
+			{"a task has begun since the last look", notRunning, 128, 8, false},
+			{"another backlog, whose first task may be new", notRunning, firstLook, 8, false},
+			{"too early again", 0, 16, 8, false},
+			{"a very long backlog", 0, 512, 8, true},
 		} {
 			time.Sleep(c.after)
 			if got := w.mustYield(c.n, c.progress); got != c.want {
 				t.Errorf("%s: with %d tasks mustYield is %v, want %v", c.what, c.n, got, c.want)
+			}
+		}
+		w.rest(slowYield)
+		for _, c := range []struct {
+			after time.Duration
+			n     int
+			want  bool
+		}{{0, 16, false}, {0, 256, false}, {restFactor*slowYield - 1, 256, false}, {1, 256, true}, {0, 16, true}} {
+			time.Sleep(c.after)
+			if got := w.mustYield(c.n, 8); got != c.want {
+				t.Errorf("%v later, after a slow yield: with %d tasks mustYield is %v, want %v", c.after, c.n, got, c.want)
 			}
 		}
 	})
