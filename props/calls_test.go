@@ -77,10 +77,10 @@ var contexts = []string{"goroutine", "spawner", "task", "tail", "timer", "hook",
 
 // unmadeContexts are those from which no program makes any call, and why.
 var unmadeContexts = map[string]string{
-	"panic handler":                       "programs set none: its panics and calls are in core's tests (TestG14)",
+	"panic handler":                       "the log has it as a listener: its calls are in that column",
 	"tracer":                              "it must not call: the tracer is called with the executor's lock held",
 	"body of another loop":                "to the executor it is a goroutine that is not its own; groups (G21) call their children from one another's bodies",
-	"function given to Registration.Post": "its function is internal to a channel; the tests of core/tcp make it",
+	"function given to Registration.Post": "its function makes no call in programs; the tests of core/tcp have such functions",
 }
 
 var contextOf = map[history.Body]string{
@@ -124,8 +124,8 @@ var unmade = map[string]string{
 	"PanicError.Unwrap": "core's tests", "RejectedError.Unwrap": "by errors.Is, in the answer of each call",
 	"Report.Plus": "the programs of G21 compare sums", "Stats.Plus": "the programs of G21",
 	"WithBlockingEpoll": "core's tests and the kit for pollers: no virtual time passes in a system call", "WithSpin": "core's tests, as WithBlockingEpoll", "WithIORatio": "core's tests: it shares real time",
-	"WithClock": "every program of lane virtual", "WithDrain": "every program with an event loop", "WithLogger": "every program; core's tests check what is logged",
-	"WithMaxPendingTasks": "programs with a bounded queue", "WithName": "core's tests", "WithPanicHandler": "core's tests", "WithPoller": "every program with an event loop",
+	"WithClock": "every program of lane virtual, except those on the runtime's clock", "WithDrain": "every program with an event loop", "WithLogger": "every program; core's tests check what is logged",
+	"WithMaxPendingTasks": "programs with a bounded queue", "WithName": "core's tests", "WithPanicHandler": "programs with a panic handler", "WithPoller": "every program with an event loop, and executors over a poller that fails",
 	"WithRejectedHandler": "programs with retries", "WithSpawner": "every program", "WithTimerJitter": "programs with jitter", "WithTimersAtShutdown": "every program", "WithTracer": "every program",
 }
 
