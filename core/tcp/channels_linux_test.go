@@ -136,6 +136,9 @@ func TestBroadcast(t *testing.T) {
 				t.Errorf("the error is %q, want %q", err, want)
 			}
 			if tt.policy == tcp.CloseUnwritable {
+				if slow.ch.IsOpen() {
+					t.Fatal("the slow channel is open")
+				}
 				coretest.AwaitErr(t, "the slow channel to be closed", slow.ch.CloseFuture())
 			}
 			_ = slow.peer.CloseWrite()

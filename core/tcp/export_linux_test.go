@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"context"
 	"net/netip"
 	"syscall"
 
@@ -66,3 +67,12 @@ func FirstIPv4(addrs []netip.AddrPort) netip.AddrPort { return firstIPv4(addrs) 
 
 // InputEnded reports whether the end of the input was read. Loop only.
 func (c *Channel) InputEnded() bool { return c.inputEnded }
+
+// DialEach is Dial to a name that has these addresses.
+func DialEach(ctx context.Context, g *core.Group, h Handler, addrs ...netip.AddrPort) (*Channel, error) {
+	d, err := newDialer(ctx, "Dial", loops{group: g}, "name", h, nil)
+	if err != nil {
+		return nil, err
+	}
+	return d.tryEach(ctx, d.loops.next(), addrs...)
+}

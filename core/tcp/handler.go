@@ -44,7 +44,7 @@ type Handler interface {
 	// Inactive is called when the channel is closed. ch.CloseCause() returns the cause.
 	Inactive(ch *Channel)
 
-	// Unregistered is the last call: the loop no longer knows the channel.
+	// Unregistered is the last call. The registration with the loop ends when it has returned.
 	Unregistered(ch *Channel)
 
 	// Error receives the error for which the channel closes the connection.

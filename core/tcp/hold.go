@@ -30,8 +30,8 @@ import (
 // IsWritable and WritabilityChanged keep working. At the last release writes are
 // refused again, the buffer is sent, and the close continues. The deadline of the close is
 // not extended: if it closes a held channel, core.Report counts and names the channel. Close,
-// an error of the connection, CloseOutput and Handler.InputShutdown do not wait for a
-// release either; after them a hold has no effect.
+// an error of the connection and CloseOutput do not wait for a release either; after them a
+// hold has no effect. Handler.InputShutdown does not wait either, and holds stay.
 //
 // release may be called from any goroutine, at any time, also after the end of the channel,
 // and more than once: only the first call has an effect. A hold that is never released
