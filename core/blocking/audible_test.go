@@ -1,7 +1,10 @@
 package blocking_test
 
 import (
+	"context"
 	"log/slog"
+	"maps"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -10,6 +13,31 @@ import (
 	"eventide/core/blocking"
 	"eventide/core/internal/coretest"
 )
+
+// levels are the levels of TestG23FailuresAreLogged's failures.
+var levels = map[string]slog.Level{
+	"a handler panics":            slog.LevelError,
+	"a deadline aborts a channel": slog.LevelWarn,
+	"a shutdown discards a write": slog.LevelWarn,
+	"a shutdown refuses a write":  slog.LevelWarn,
+	"accept fails":                slog.LevelWarn,
+}
+
+// levelsOf is a slog.Handler that records the levels of the messages.
+type levelsOf struct {
+	slog.Handler
+	mu   sync.Mutex
+	seen map[slog.Level]bool
+}
+
+func (l *levelsOf) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l *levelsOf) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen[r.Level] = true
+	return nil
+}
 
 // By default a failure that no call returns is logged to slog.Default. With a logger that
 // discards, the group and its channels are silent.
@@ -36,6 +64,18 @@ func TestG23FailuresAreLogged(t *testing.T) {
 			g.Shutdown()
 			coretest.AwaitDone(t, g)
 		},
+		"a shutdown refuses a write": func(t *testing.T, g *blocking.Group, opts ...blocking.Option) {
+			ours, theirs := tcpPair(t)
+			ch := mustRegister(t, g, ours, &handler{}, opts...)
+			onLoop(t, ch, func() {
+				_, _ = g.ShutdownGracefully(0, long)
+				refused := make(chan error)
+				go func() { refused <- ch.Write([]byte("late")).Err() }()
+				coretest.WantErr(t, "the write", <-refused, blocking.ErrChannelClosing)
+			})
+			_ = theirs.Close()
+			coretest.AwaitDone(t, g)
+		},
 		"accept fails": func(t *testing.T, g *blocking.Group, opts ...blocking.Option) {
 			ln := &scripted{Listener: listen(t), forever: syscall.EMFILE}
 			served := make(chan error, 1)
@@ -51,6 +91,13 @@ func TestG23FailuresAreLogged(t *testing.T) {
 			h := coretest.DefaultLog(t)
 			if fails(t, newGroup(t, 1)); h.String() == "" {
 				t.Error("G23: nothing was logged by default")
+			}
+		})
+		t.Run(name+", level", func(t *testing.T) {
+			h := &levelsOf{Handler: slog.DiscardHandler, seen: map[slog.Level]bool{}}
+			fails(t, newGroup(t, 1), blocking.WithLogger(slog.New(h)))
+			if want := (map[slog.Level]bool{levels[name]: true}); !maps.Equal(h.seen, want) {
+				t.Errorf("G23: logged at %v, want %v alone", h.seen, levels[name])
 			}
 		})
 		t.Run(name+", silence asked for", func(t *testing.T) {

@@ -174,7 +174,9 @@ func TestCloseThatFails(t *testing.T) {
 	ch := mustRegister(t, g, wontClose{ours}, echo())
 	onLoop(t, ch, func() {})
 	coretest.WantErr(t, "Close", coretest.AwaitErr(t, "it", ch.Close()), errBroken)
-	coretest.WantErr(t, "CloseFuture", coretest.AwaitErr(t, "it", ch.CloseFuture()), nil)
+	closed := ch.CloseFuture()
+	coretest.WantErr(t, "CloseFuture", coretest.AwaitErr(t, "it", closed), nil)
+	coretest.Want(t, "CloseFuture is the same every time", ch.CloseFuture() == closed, true)
 }
 
 func TestCloseGracefullyTwice(t *testing.T) {
@@ -207,8 +209,11 @@ func TestListenerAfterTheExecutor(t *testing.T) {
 	ch := mustRegister(t, g, ours, echo())
 	f := ch.WriteAndFlush([]byte("abc"))
 	coretest.Await(t, "the write", f.Done())
+	f.OnDone(nil)
+	onLoop(t, ch, func() {})
 	g.Shutdown()
 	coretest.AwaitDone(t, g)
+	coretest.Want(t, "panics of the executor", ch.EventLoop().Stats().Panicked, 0)
 	f.OnDone(nil)
 	got := 0
 	f.OnDone(func(n int, err error) { got = n; coretest.WantErr(t, "the write", err, nil) })

@@ -159,6 +159,31 @@ func TestR177Reuse(t *testing.T) {
 	}
 }
 
+// A channel counts while its connection is being closed, and no longer when Close has returned on
+// the executor.
+func TestR177ChannelCountsUntilItsConnectionIsClosed(t *testing.T) {
+	g := newGroup(t, 0)
+	ours, _ := tcpPair(t)
+	counted := int64(-1)
+	ch := mustRegister(t, g, &watchedClose{Conn: ours, closing: func() { counted = int64(g.Stats().Channels) }}, echo())
+	onLoop(t, ch, func() {
+		ch.Close()
+		coretest.Want(t, "R177: channels while the connection is closed", counted, 1)
+		coretest.Want(t, "R177: channels after Close", int64(g.Stats().Channels), 0)
+	})
+}
+
+// watchedClose is a connection that calls closing before it closes.
+type watchedClose struct {
+	net.Conn
+	closing func()
+}
+
+func (w *watchedClose) Close() error {
+	w.closing()
+	return w.Conn.Close()
+}
+
 // maxChannels holds exactly, and every slot comes back, however many register and
 // close at once.
 func TestR177MaxChannelsExact(t *testing.T) {
