@@ -16,6 +16,12 @@ func BenchmarkExecute(b *testing.B) {
 	}
 }
 
+func BenchmarkExecuteBusy(b *testing.B) {
+	for _, producers := range busyProducers {
+		benchmarkGroup(b, busyCases(producers))
+	}
+}
+
 func BenchmarkExecuteInLoop(b *testing.B) { benchmarkGroup(b, inLoopCases()) }
 func BenchmarkExecuteLazy(b *testing.B)   { benchmarkGroup(b, lazyCases()) }
 func BenchmarkRoundTrip(b *testing.B)     { benchmarkGroup(b, roundTripCases()) }

@@ -37,7 +37,8 @@
 //
 //	Execute         wall time per task, from the moment the producers are started
 //	                until the last task has run. All submit one existing func.
-//	ExecuteInLoop   the same for tasks that a running task submits.
+//	ExecuteBusy     the same beside as many processes that compute as Go uses processors.
+//	ExecuteInLoop   the same as Execute for tasks that a running task submits.
 //	ExecuteLazy     one producer; the last task is not lazy.
 //	RoundTrip       from before Execute until the caller has the answer of the task,
 //	                on an executor that is idle: p50 and p99.

@@ -88,6 +88,9 @@ func Groups(sizes []int) []Group {
 	for _, producers := range Producers {
 		groups = append(groups, executeCases(producers))
 	}
+	for _, producers := range busyProducers {
+		groups = append(groups, busyCases(producers))
+	}
 	for _, load := range Loads {
 		for _, producers := range Producers {
 			groups = append(groups, latencyCases(load, producers), startCases(load, producers))

@@ -40,6 +40,8 @@ var limits = []limit{
 	{"Execute/producers=2", "ns/task", 0.6, "of the channel"},
 	{"Execute/producers=4", "ns/task", 0.7, "of the channel"},
 	{"Execute/producers=64", "ns/task", 1.0, "of the channel, goal 0.6"},
+	{"ExecuteBusy/producers=1", "ns/task", 2.0, "of the channel"},
+	{"ExecuteBusy/producers=4", "ns/task", 2.0, "of the channel"},
 	{"RoundTrip", "p50 ns/trip", 2, "of an unbuffered channel's, parked"},
 	{"ShutdownIdle", "p50 ns/stop", 20, "of an unbuffered channel's round trip"},
 }
