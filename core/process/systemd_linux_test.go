@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"crypto/rand"
 	"io"
 	"log/slog"
 	"net"
@@ -90,7 +91,7 @@ func TestSystemdHears(t *testing.T) {
 
 // TestSystemdWatchdog is fed while the executors make progress, and no more when one is stuck.
 func TestSystemdWatchdog(t *testing.T) {
-	conn := manager(t, "@eventide-"+filepath.Base(t.TempDir())+"-"+t.Name()) // an abstract name
+	conn := manager(t, "@eventide-"+rand.Text()) // an abstract name, which all processes share
 	environment := map[string]string{
 		"NOTIFY_SOCKET": "@" + strings.TrimPrefix(conn.LocalAddr().String(), "@"), "WATCHDOG_USEC": "20000", "WATCHDOG_PID": "7",
 	}
