@@ -39,6 +39,7 @@ func init() {
 		"signals are given back": givenBack,
 		"broken pipe":            func() int { return runChild(Plan{Start: serve, Steps: []Step{writeTo(os.Stdout), writeTo(os.Stderr)}}) },
 		"ignored pipe":           ignoredPipe,
+		"pipe kills again":       pipeKillsAgain,
 	})
 }
 
@@ -130,6 +131,15 @@ func writeTo(f *os.File) Step {
 		}
 		return nil
 	}}
+}
+
+// pipeKillsAgain dies of a write to a broken pipe after Run.
+func pipeKillsAgain() int {
+	if code := runChild(Plan{Start: serve}); code != CodeClean {
+		return code
+	}
+	fmt.Println("hello?")
+	return 100
 }
 
 // ignoredPipe finds SIGPIPE ignored after Run, as it was before.

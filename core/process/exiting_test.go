@@ -32,6 +32,7 @@ func TestExitingEndsBeforeTheContextOfStart(t *testing.T) {
 				coretest.WantErr(t, "cause", context.Cause(exiting), reason)
 				<-ctx.Done()
 				ended = time.Now()
+				coretest.WantErr(t, "cause of the end of Start's context", context.Cause(ctx), reason)
 				return nil
 			},
 		}, noSignals)

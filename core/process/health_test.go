@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // probe returns the code and the text that a handler answers.
@@ -56,6 +58,15 @@ func TestReadiness(t *testing.T) {
 		tr.wantCode(0)
 		wantProbe(t, h.Readiness(), 503, "not ready: the exit has begun")
 	})
+}
+
+// TestLateReadyDoesNotUndoTheExit: a Ready that found the exit not begun may set the state after
+// the begin.
+func TestLateReadyDoesNotUndoTheExit(t *testing.T) {
+	h := &Health{}
+	h.set(exiting, errors.New("stopped"))
+	h.set(ready, nil)
+	wantProbe(t, h.Readiness(), 503, "not ready: the exit has begun: stopped")
 }
 
 // TestReadinessWithoutStart: such a plan is ready at once; one that ends at once never is.
@@ -148,6 +159,24 @@ func TestLiveness(t *testing.T) {
 			alive("")
 			time.Sleep(8 * time.Second)
 		}
+		tr.signals <- os.Interrupt
+		tr.wantCode(0)
+	})
+}
+
+// TestDefaultStuckAfter: without a StuckAfter an executor is stuck after 30 s.
+func TestDefaultStuckAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &Health{}
+		ex, gate := coretest.NewExecutor(t), make(chan struct{})
+		tr := launch(t, t.Context(), Plan{Health: h, Steps: []Step{{Name: "engine", Executor: ex}}})
+		coretest.MustExecute(t, ex, held(gate))
+		wantProbe(t, h.Liveness(), 200, "alive")
+		time.Sleep(30*time.Second - 1)
+		wantProbe(t, h.Liveness(), 200, "alive")
+		time.Sleep(time.Nanosecond)
+		wantProbe(t, h.Liveness(), 503, "stuck: engine")
+		close(gate)
 		tr.signals <- os.Interrupt
 		tr.wantCode(0)
 	})

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"eventide/core/internal/coretest"
 )
 
 // pipes is a listener in memory, so that a server runs in virtual time.
@@ -285,6 +287,8 @@ func TestGraceful(t *testing.T) {
 				tr.wantCode(c.code)
 				tr.wantTook(c.took)
 				tr.wantLine(c.line)
+				err := tr.report.Steps[0].Err
+				coretest.Want(t, "the error is ErrStopped", errors.Is(err, ErrStopped), c.line == ErrStopped.Error())
 			})
 		})
 	}

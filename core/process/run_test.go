@@ -89,6 +89,7 @@ func TestPreDrainServesOn(t *testing.T) {
 		tr.signals <- os.Interrupt
 		tr.wantCode(0)
 		c.want(t, "not ready@1m0s", "Start ends@1m6s", "one@1m6s")
+		coretest.Want(t, "Elapsed, from the begin of the exit", tr.report.Elapsed, 6*time.Second)
 	})
 }
 

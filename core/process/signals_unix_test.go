@@ -160,6 +160,20 @@ func TestBrokenPipesDoNotCutTheExitShort(t *testing.T) {
 	}
 }
 
+// Run restores the old behaviour: after it, a write to a broken standard output kills the process.
+func TestBrokenPipesKillAfterRun(t *testing.T) {
+	t.Parallel()
+	p := startChild(t, "pipe kills again")
+	p.awaitLine("serving")
+	if err := p.stdout.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.send(syscall.SIGTERM)
+	if _, log, status := p.end(); !status.Signaled() || status.Signal() != syscall.SIGPIPE {
+		t.Errorf("the child ended with %v, want killed by SIGPIPE; its log is\n%s", p.cmd.ProcessState, log)
+	}
+}
+
 func TestSIGSTOPCannotBeCaught(t *testing.T) {
 	err := Plan{Signals: []os.Signal{syscall.SIGTERM, syscall.SIGSTOP}}.Validate()
 	if err == nil || !strings.Contains(err.Error(), "Signals[1] is stopped") || !strings.Contains(err.Error(), "caught") {

@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -63,7 +64,7 @@ func TestSystemdHears(t *testing.T) {
 	conn := manager(t, path)
 	t.Setenv("NOTIFY_SOCKET", path)
 	plan := Plan{
-		Start:    func(ctx context.Context) error { err := Ready(ctx); <-ctx.Done(); return err },
+		Start:    func(ctx context.Context) error { err := errors.Join(Ready(ctx), Ready(ctx)); <-ctx.Done(); return err },
 		NotReady: func() {},
 		PreDrain: time.Millisecond,
 		Deadline: time.Minute,
@@ -86,6 +87,27 @@ func TestSystemdHears(t *testing.T) {
 	want("STOPPING=1", "EXTEND_TIMEOUT_USEC=6000000", "EXTEND_TIMEOUT_USEC=1001000", "EXTEND_TIMEOUT_USEC=8000000", "EXTEND_TIMEOUT_USEC=6000000")
 	if got := <-code; got != CodeClean {
 		t.Errorf("exit code %d, want 0", got)
+	}
+}
+
+// TestSystemdHearsNoLateReady: READY=1 is not sent after the begin of the exit.
+func TestSystemdHearsNoLateReady(t *testing.T) {
+	path := filepath.Join(shortDir(t), "notify")
+	conn := manager(t, path)
+	t.Setenv("NOTIFY_SOCKET", path)
+	ctx, end := context.WithCancel(t.Context())
+	code := Run(ctx, Plan{
+		Start:  func(ctx context.Context) error { end(); <-ctx.Done(); return Ready(ctx) },
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	coretest.Want(t, "exit code", code, CodeClean)
+	coretest.Must(t, (&supervisor{address: path}).send("the end"))
+	var all []string
+	for len(all) == 0 || all[len(all)-1] != "the end" {
+		all = append(all, heard(t, conn))
+	}
+	if all[0] != "STOPPING=1" || slices.Contains(all, "READY=1") {
+		t.Errorf("the manager heard %q, want STOPPING=1 first, and no READY=1", all)
 	}
 }
 
@@ -258,6 +280,32 @@ func TestListeners(t *testing.T) {
 	}
 	if _, there := os.LookupEnv("LISTEN_FDS"); there {
 		t.Error("LISTEN_FDS is left in the environment")
+	}
+}
+
+// TestListenersClosesAllOnAnError: the listeners before the wrong descriptor are closed.
+func TestListenersClosesAllOnAnError(t *testing.T) {
+	path := filepath.Join(shortDir(t), "socket")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	coretest.Must(t, err)
+	l.SetUnlinkOnClose(false)
+	f, err := l.File()
+	coretest.Must(t, err)
+	null, err := os.Open(os.DevNull)
+	coretest.Must(t, err)
+	first := passed(t, f, null)
+	coretest.Must(t, errors.Join(l.Close(), f.Close(), null.Close()))
+	environment := map[string]string{"LISTEN_PID": "7", "LISTEN_FDS": "2"}
+	if all, err := listenersFrom(func(name string) string { return environment[name] }, 7, first); err == nil {
+		t.Fatalf("got %v, want an error", all)
+	}
+	if conn, err := net.Dial("unix", path); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("a client got %v, %v, want that nobody listens", conn, err)
+	}
+	for fd := first; fd < first+2; fd++ {
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != unix.EBADF {
+			t.Errorf("descriptor %d: got %v, want that it is closed", fd, err)
+		}
 	}
 }
 
