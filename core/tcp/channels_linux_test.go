@@ -176,3 +176,10 @@ func TestBroadcastArguments(t *testing.T) {
 		t.Errorf("%d bytes were written", n)
 	}
 }
+
+// TestChannelsOfExecutors: a group that is not made of event loops has none.
+func TestChannelsOfExecutors(t *testing.T) {
+	for range tcp.Channels(coretest.NewExecutorGroup(t, 1)) {
+		t.Error("an executor without I/O has a channel")
+	}
+}

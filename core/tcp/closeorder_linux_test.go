@@ -314,3 +314,19 @@ func TestG22NothingIsSentAfterTheHandlerFailed(t *testing.T) {
 		})
 	}
 }
+
+// TestCloseBehindAFlush: bytes that the closing goroutine has flushed before are sent.
+func TestCloseBehindAFlush(t *testing.T) {
+	coretest.CheckLeaks(t)
+	p := newPair(t, nil)
+	held, gate := make(chan struct{}), make(chan struct{})
+	coretest.MustExecute(t, p.group, func() { close(held); <-gate })
+	coretest.Await(t, "the task", held)
+	p.ch.WriteAndFlush([]byte("last words"))
+	p.ch.Close()
+	close(gate)
+	got, err := io.ReadAll(p.peer)
+	coretest.Must(t, err)
+	coretest.Want(t, "what the peer got", string(got), "last words")
+	p.Await(t, 1, "Unregistered")
+}

@@ -297,3 +297,24 @@ func TestG23HeldAtTheDeadline(t *testing.T) {
 		})
 	}
 }
+
+// TestHoldDoesNotDelayInputShutdown: it is called while the channel is held, and the hold still
+// keeps the output open at a later graceful close.
+func TestHoldDoesNotDelayInputShutdown(t *testing.T) {
+	coretest.CheckLeaks(t)
+	p, release := heldPair(t, tcp.WithHalfClosure(true))
+	coretest.Must(t, p.peer.CloseWrite())
+	coretest.Until(t, "the end of the stream to be seen", func() (ended bool) {
+		coretest.OnLoop(t, p.ch.EventLoop(), func() { ended = p.ch.InputEnded() })
+		return ended
+	})
+	p.Want(t, "events", "Active Read ReadComplete InputShutdown ReadComplete")
+	p.ch.CloseGracefully(time.Time{})
+	coretest.OnLoop(t, p.group, func() {})
+	coretest.WantErr(t, "G23: the answer", p.ch.Write([]byte("answer")).Err(), nil)
+	release()
+	got, err := io.ReadAll(p.peer)
+	coretest.Must(t, err)
+	coretest.Want(t, "G23: what the peer got", string(got), "answer")
+	p.Await(t, 1, "Unregistered")
+}

@@ -60,3 +60,24 @@ func TestG23ResetIsNoEndInOrder(t *testing.T) {
 	coretest.WantErr(t, "the peer's read", func() error { _, err := readAll(p.peer); return err }(), syscall.ECONNRESET)
 	coretest.WantErr(t, "the graceful close", coretest.AwaitErr(t, "the graceful close", p.ch.CloseGracefully(time.Time{})), io.EOF)
 }
+
+// TestCloseCauseWhileItLingers: it is set when writes are first refused, and the socket is still
+// open.
+func TestCloseCauseWhileItLingers(t *testing.T) {
+	coretest.CheckLeaks(t)
+	p := newPair(t, nil, tcp.WithLinger(coretest.HangGuard))
+	coretest.WantErr(t, "the cause before the close", p.ch.CloseCause(), nil)
+	n := p.ourKernelTakes(t)
+	coretest.Must(t, awaitWrite(t, p.ch.WriteAndFlush(make([]byte, n))))
+	coretest.Must(t, p.peer.CloseWrite())
+	coretest.Until(t, "writes to be refused", func() bool { return p.ch.Write(nil).Err() != nil })
+	coretest.WantErr(t, "the cause while it lingers", p.ch.CloseCause(), io.EOF)
+	select {
+	case <-p.ch.CloseFuture().Done():
+		t.Error("the socket is closed before the peer has read")
+	default:
+	}
+	_, _ = readAll(p.peer)
+	_ = p.peer.Close()
+	p.Await(t, 1, "Unregistered")
+}

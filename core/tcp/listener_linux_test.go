@@ -164,3 +164,50 @@ func TestG23ListenerEndsAtShutdown(t *testing.T) {
 		})
 	}
 }
+
+// TestNextLoops: listeners take the loops of the boss group in turn, and channels those of the
+// worker group. newHandler is called on the loop of its channel.
+func TestNextLoops(t *testing.T) {
+	coretest.CheckLeaks(t)
+	boss, workers := coretest.NewGroup(t, 2), coretest.NewGroup(t, 3)
+	loops := make(chan core.EventExecutor, 6)
+	newHandler := func() tcp.Handler {
+		for loop := range workers.All() {
+			if loop.InEventLoop() {
+				loops <- loop
+			}
+		}
+		return echo{}
+	}
+	first, err := tcp.Listen(boss, workers, "127.0.0.1:0", newHandler)
+	coretest.Must(t, err)
+	second, err := tcp.Listen(boss, workers, "127.0.0.1:0", newHandler)
+	coretest.Must(t, err)
+	coretest.Want(t, "both listeners are on one loop", first.EventLoop() == second.EventLoop(), false)
+	counts := map[core.EventExecutor]int{}
+	for range cap(loops) {
+		mustEcho(t, mustDial(t, first.Addr()))
+		counts[<-loops]++
+	}
+	coretest.Want(t, "loops that have channels", len(counts), 3)
+	for _, n := range counts {
+		coretest.Want(t, "channels of a loop", n, 2)
+	}
+}
+
+// TestErrorOfAListenersClose is that of close(2) for Close, and nil for CloseFuture.
+func TestErrorOfAListenersClose(t *testing.T) {
+	coretest.CheckLeaks(t)
+	g := coretest.NewGroup(t, 1)
+	l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
+		if op == "close" {
+			return n, syscall.EIO
+		}
+		return n, 0
+	}))
+	coretest.Must(t, err)
+	always := l.CloseFuture()
+	coretest.WantErr(t, "Close", coretest.AwaitErr(t, "the close", l.Close()), syscall.EIO)
+	coretest.WantErr(t, "CloseFuture", coretest.AwaitErr(t, "it", always), nil)
+	coretest.WantErr(t, "a second Close", coretest.AwaitErr(t, "it", l.Close()), syscall.EIO)
+}

@@ -2,6 +2,7 @@ package tcp_test
 
 import (
 	"context"
+	"io"
 	"testing"
 	"time"
 
@@ -56,6 +57,33 @@ func TestG22ARefusedWriteHasFailedAlready(t *testing.T) {
 			_ = p.peer.Close()
 			p.Await(t, 1, "Unregistered")
 			p.Want(t, "G22: order", "Active refused w1 w2 Inactive Unregistered")
+		})
+	}
+}
+
+// TestWritesAfterThePeersEnd: while the channel sends its buffer, and once both sides have ended,
+// a write fails with ErrChannelClosing.
+func TestWritesAfterThePeersEnd(t *testing.T) {
+	for name, halfClosure := range map[string]bool{"sends its buffer": false, "both sides have ended": true} {
+		t.Run(name, func(t *testing.T) {
+			coretest.CheckLeaks(t)
+			p := newPair(t, nil, noWaterMarks(), tcp.WithHalfClosure(halfClosure))
+			if halfClosure {
+				p.ch.WriteAndFlush(make([]byte, p.ourKernelTakes(t))) // not acknowledged before the peer reads
+				coretest.AwaitErr(t, "the output", p.ch.CloseOutput())
+			} else {
+				p.fill(t)
+			}
+			coretest.Must(t, p.peer.CloseWrite())
+			coretest.Until(t, "the channel to close", func() bool { return !p.ch.IsOpen() })
+			coretest.WantErr(t, "a write", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
+			coretest.OnLoop(t, p.group, func() {
+				coretest.WantErr(t, "a write on the loop", p.ch.Write([]byte("x")).Err(), tcp.ErrChannelClosing)
+			})
+			_, _ = readAll(p.peer)
+			_ = p.peer.Close()
+			p.Await(t, 1, "Unregistered")
+			coretest.WantErr(t, "the cause", p.ch.CloseCause(), io.EOF)
 		})
 	}
 }
