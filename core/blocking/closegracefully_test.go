@@ -172,3 +172,25 @@ func (l *lastBytes) Read(p []byte) (int, error) {
 	l.read = true
 	return copy(p, "x"), io.EOF
 }
+
+// Input that comes after CloseGracefully is discarded, with and without half closure.
+func TestG23NoInputAfterCloseGracefully(t *testing.T) {
+	for _, half := range []bool{false, true} {
+		g := newGroup(t, 0)
+		ours, theirs := tcpPair(t)
+		var j coretest.Journal
+		ch := mustRegister(t, g, ours, &handler{
+			read:          func(ch *blocking.Channel, p []byte) { j.Add(string(p)); ch.CloseGracefully(time.Time{}) },
+			inputShutdown: func(*blocking.Channel) { j.Add("inputShutdown") },
+		}, blocking.WithHalfClosure(half))
+		_, err := theirs.Write([]byte("first"))
+		coretest.Must(t, err)
+		_, err = io.ReadAll(theirs) // until the output is half-closed
+		coretest.Must(t, err)
+		_, err = theirs.Write([]byte("late"))
+		coretest.Must(t, err)
+		coretest.Must(t, theirs.Close())
+		coretest.Await(t, "the close", ch.CloseFuture().Done())
+		coretest.Want(t, "G23: input of the handler", j.String(), "first")
+	}
+}

@@ -193,6 +193,7 @@ func TestG21ExecutorShutDownAlone(t *testing.T) {
 	ch.EventLoop().Shutdown()
 	coretest.Await(t, "the executor", ch.EventLoop().Termination().Done())
 	coretest.Until(t, "the group to forget it", func() bool { return g.Stats().Executors == 0 })
+	coretest.Want(t, "G20: tasks in Stats, of the executor that has ended", int64(g.Stats().Ran), 1)
 	if g.State() != core.StateStarted {
 		t.Errorf("G1: state %v, want Started", g.State())
 	}
