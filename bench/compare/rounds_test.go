@@ -128,7 +128,7 @@ func TestMeasuresTheRealThing(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := r.Rows()
-	if got, want := len(RatioTargets(rows)), 6; got != want {
+	if got, want := len(RatioTargets(rows)), 8; got != want {
 		t.Errorf("got %d ratios with a limit, want %d", got, want)
 	}
 	if got, want := len(GrowthTargets(Growths(rows))), 2; got != want {
