@@ -246,7 +246,11 @@ func TestBadCallsOnAGroupChangeNothing(t *testing.T) {
 func TestNilListenersAreIgnored(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	ex.Termination().OnDone(nil)
-	core.NewPromise[int](ex).Future().OnDone(nil)
+	promise, behind := core.NewPromise[int](ex), 0
+	promise.Future().OnDone(nil)
+	promise.Future().OnDone(func(int, error) { behind++ })
+	promise.TrySuccess(1)
+	coretest.Want(t, "calls of the listener behind the nil one", behind, 1)
 	if s := ex.State(); s != core.StateNotStarted {
 		t.Errorf("state %v, want NotStarted", s)
 	}
