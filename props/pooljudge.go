@@ -73,6 +73,10 @@ func (c *poolCheck) event(e *history.Event) *history.Violation {
 		c.admit(e)
 	case history.Return:
 		c.returned(e)
+	case history.Transit:
+		if e.To >= history.Shutdown {
+			clear(c.due) // a failure has ended them, without a shutdown call
+		}
 	case history.Begin:
 		return c.begin(e)
 	case history.End:
