@@ -45,6 +45,9 @@ func (e *Executor) exit(outer runner) {
 	if v != nil {
 		e.step = stepBegin // do not repeat the step that panicked
 		defer e.runLoop()  // deferred, because fail calls the logger, which may not return
+		e.mu.Lock()
+		e.meterWoke() // the panic may have ended a sleep
+		e.mu.Unlock()
 		e.fail(newPanicError(v))
 		return
 	}

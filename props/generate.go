@@ -53,6 +53,7 @@ type generator struct {
 	scripted bool  // the program runs over the scripted poller, without descriptors
 	clocked  bool  // the clock has faults
 	broken   bool  // the poller or the clock will fail permanently
+	spawner  bool  // starts may fail
 }
 
 // one draws an integer in [0, n).
@@ -98,6 +99,7 @@ func (g *generator) program() Program {
 	if g.profile.Spawner || g.chance(8, "spawner") {
 		starts := []Start{StartRefused, StartSlow, StartCallback, StartInline, StartTwice, StartLate, StartPanic, StartOK}
 		p.Starts = rapid.SliceOfN(rapid.SampledFrom(starts), 0, 3).Draw(g.T, "starts")
+		g.spawner = len(p.Starts) > 0
 	}
 	if g.profile.Again && !g.pool && g.chance(60, "busy loop") {
 		return g.busyLoop(p)

@@ -73,7 +73,7 @@ func (g *generator) fault() Fault {
 			faults = append(faults, FaultDead) // it cancels timers, whatever the policy
 			faults = append(faults, panicsOfPollers...)
 		}
-		faults = append(faults, failuresOfClose...)
+		faults = append(faults, g.failuresOfClose()...)
 		g.broken = true
 	}
 	return rapid.SampledFrom(faults).Draw(g.T, "fault")
@@ -85,6 +85,15 @@ var (
 	failuresOfClose = []Fault{FaultCloseFails, FaultClosePanics, FaultCloseExits}
 )
 
+// failuresOfClose returns those that the program may have. After a failed start the caller closes
+// the poller, so that Goexit in Close would end the caller.
+func (g *generator) failuresOfClose() []Fault {
+	if g.spawner {
+		return failuresOfClose[:2]
+	}
+	return failuresOfClose
+}
+
 // faultStep draws a fault of the poller of an executor without I/O, which ends at the first error.
 func (g *generator) faultStep(depth int) Step {
 	s := Step{Env: EnvFault, Fault: FaultSpurious}
@@ -94,7 +103,7 @@ func (g *generator) faultStep(depth int) Step {
 	if !g.chance(2, "hard fault") || g.broken {
 		return s
 	}
-	faults := failuresOfClose
+	faults := g.failuresOfClose()
 	if g.policy == history.CancelTimers { // a failure cancels timers, whatever the policy
 		faults = slices.Concat([]Fault{FaultBroken, FaultBroken, FaultDead}, panicsOfPollers, faults)
 	}
