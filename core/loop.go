@@ -44,10 +44,10 @@ func (e *Executor) exit(outer runner) {
 	e.leave(outer)
 	if v != nil {
 		e.step = stepBegin // do not repeat the step that panicked
-		defer e.runLoop()  // deferred, because fail calls the logger, which may not return
 		e.mu.Lock()
 		e.meterWoke() // the panic may have ended a sleep
 		e.mu.Unlock()
+		defer e.runLoop() // deferred, because fail calls the logger, which may not return
 		e.fail(newPanicError(v))
 		return
 	}
