@@ -29,7 +29,7 @@ func (e *Executor) Execute(task func()) error {
 	e.tasks.Push(task)
 	e.queued++
 	if !e.asleep {
-		late := looksAt(e.queued) && e.watch.mustYield(e.queued, e.tasks.Progress())
+		late := checksAt(e.queued) && e.watch.mustYield(e.queued, e.tasks.Progress())
 		e.mu.Unlock()
 		if late && !e.InEventLoop() {
 			e.watch.yield(&e.mu)

@@ -266,7 +266,7 @@ func (p *Pool) Execute(task func()) error {
 	}
 	p.queue.Push(task)
 	n := p.queue.Size()
-	late := looksAt(n) && p.watch.mustYield(n, p.queue.Begun())
+	late := checksAt(n) && p.watch.mustYield(n, p.queue.Begun())
 	p.unlockAndWake()
 	if late && !p.InEventLoop() {
 		p.watch.yield(&p.mu)

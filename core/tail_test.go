@@ -8,21 +8,6 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-func TestTailTasksRunAfterTheTasksOfTheirTurn(t *testing.T) {
-	ex := coretest.NewExecutor(t)
-	release := occupy(t, ex)
-	var j coretest.Journal
-	coretest.MustExecute(t, ex, func() {
-		j.Add("a")
-		mustTail(t, ex, j.Adds("tail"))
-	})
-	coretest.MustExecute(t, ex, j.Adds("b"))
-	release()
-	coretest.OnLoop(t, ex, func() {})
-	coretest.OnLoop(t, ex, func() {})
-	j.Want(t, "tail tasks", "a b tail")
-}
-
 // The tail task that wakes the loop comes after the task that lay there before.
 func TestATailTaskRunsAfterATaskThatWasQueuedBefore(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

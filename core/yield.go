@@ -12,9 +12,9 @@ const (
 	// memory.
 	yieldEvery = 256
 
-	// firstLook is the shortest backlog at which Execute looks whether its tasks are being
-	// run. It looks again at each power of two.
-	firstLook = 8
+	// firstCheck is the shortest backlog at which Execute checks the progress of the loop. It
+	// checks again at each power of two.
+	firstCheck = 8
 
 	// notRunning is how long no task may begin or end before Execute yields. To wake a thread
 	// takes about as long.
@@ -47,14 +47,14 @@ type backlogWatch struct {
 	rests    time.Time // no yield before
 }
 
-// looksAt reports whether Execute calls mustYield when n tasks wait.
-func looksAt(n int) bool { return n >= firstLook && (n&(n-1) == 0 || n%yieldEvery == 0) }
+// checksAt reports whether Execute calls mustYield when n tasks are queued.
+func checksAt(n int) bool { return n >= firstCheck && (n&(n-1) == 0 || n%yieldEvery == 0) }
 
-// mustYield reports whether the caller of Execute must yield, because its task is the last of n that
-// wait, and tasks are not run. progress is a number that changes when a task begins or ends.
+// mustYield reports whether the caller of Execute must yield after it has queued task n of the
+// backlog. progress is a number that changes when a task begins or ends.
 func (w *backlogWatch) mustYield(n int, progress int64) bool {
 	now := time.Now()
-	if n == firstLook || progress != w.progress {
+	if n == firstCheck || progress != w.progress {
 		w.progress, w.since = progress, now
 	}
 	return (n%yieldEvery == 0 || now.Sub(w.since) >= notRunning) && !now.Before(w.rests)

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// TestLooksAt: Execute looks at powers of two and at multiples of yieldEvery, and not at the short
-// backlogs that are usual.
-func TestLooksAt(t *testing.T) {
+// TestChecksAt: Execute checks the loop at powers of two and at multiples of yieldEvery, and not at
+// the short backlogs that are usual.
+func TestChecksAt(t *testing.T) {
 	var at []int
 	for n := range 1025 {
-		if looksAt(n) {
+		if checksAt(n) {
 			at = append(at, n)
 		}
 	}
 	if want := []int{8, 16, 32, 64, 128, 256, 512, 768, 1024}; !slices.Equal(at, want) {
-		t.Errorf("Execute looks at backlogs of %d tasks, want %d", at, want)
+		t.Errorf("Execute checks backlogs of %d tasks, want %d", at, want)
 	}
 }
 
 // TestMustYield: a producer yields if its tasks have made no progress for long enough since the
-// first look, and at each multiple of yieldEvery; but not for a while after a slow yield.
+// first check, and at each multiple of yieldEvery; but not for a while after a slow yield.
 func TestMustYield(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w backlogWatch
@@ -33,14 +33,14 @@ func TestMustYield(t *testing.T) {
 			progress int64
 			want     bool
 		}{
-			{"the first look", 0, firstLook, 5, false},
+			{"the first check", 0, firstCheck, 5, false},
 			{"too early", notRunning - 1, 16, 5, false},
 			{"no progress", 1, 32, 5, true},
 			{"still no progress", 0, 64, 5, true},
 			{"a task has begun", 0, 128, 6, false},
 			{"a long backlog", 0, 256, 7, true},
-			{"a task has begun since the last look", notRunning, 128, 8, false},
-			{"another backlog, whose first task may be new", notRunning, firstLook, 8, false},
+			{"a task has begun since the last check", notRunning, 128, 8, false},
+			{"another backlog, whose first task may be new", notRunning, firstCheck, 8, false},
 			{"too early again", 0, 16, 8, false},
 			{"a very long backlog", 0, 512, 8, true},
 		} {

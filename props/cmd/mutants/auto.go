@@ -168,8 +168,8 @@ func (s settings) openScore(sites int, progress io.Writer) (*score.File, error) 
 }
 
 // wholeEvery is of how many picks one is judged by every generic check, so that each check has
-// a share of its own; for the others the first kill is enough. To let every check look for
-// all of them takes far longer and says no more of the score.
+// a share of its own. The first kill ends the search for each other pick: to run every check for
+// every pick takes far longer, and the score is the same.
 const wholeEvery = 6
 
 // autoJob judges picks side by side and keeps each verdict as it comes.
@@ -218,11 +218,11 @@ func (j *autoJob) one(p auto.Pick, of int) error {
 	return j.file.Put(v)
 }
 
-// whole reports whether every generic check looks for pick nth of a seed, even after one of
-// them has killed it.
+// whole reports whether every generic check runs for pick nth of a seed, even after one of them
+// has killed the pick.
 func (s settings) whole(nth int) bool {
 	if s.by != "" {
-		return !strings.Contains(s.by, ",") // one kind of check looks for all picks
+		return !strings.Contains(s.by, ",") // the only kind of check runs for all picks
 	}
 	return nth%wholeEvery == 0
 }

@@ -33,8 +33,8 @@ func autoSettings(t *testing.T, n int) settings {
 	return settings{root: module, out: t.TempDir(), auto: n, seed: 7, parallel: 2, room: newRoom(2)}
 }
 
-// TestAutoJudge: each generic check looks for a pick that is judged whole and has a verdict of
-// its own; of another pick the first kill ends the search. The other checks look for what all
+// TestAutoJudge: each generic check has a verdict of its own on a pick that is judged whole; for
+// another pick the first kill ends the search. The other checks run for picks that all checks
 // before them missed, and the race detector only for mutants that may be races.
 func TestAutoJudge(t *testing.T) {
 	picks := somePicks(t, 60)

@@ -27,8 +27,8 @@ type autoJudge struct {
 // checks behind it. The second result is false if it does not run the package.
 type autoCheck func(m mutant.Mutant, pkg, dir string) (look score.Look, looked bool, err error)
 
-// judge returns what became of a pick. If whole is not set, no check looks after the first
-// that has killed it.
+// judge returns what became of a pick. If whole is false, no check runs after the first
+// one that kills the pick.
 func (j *autoJudge) judge(p auto.Pick, whole bool) (score.Pick, error) {
 	v := newScore(p, j.seed)
 	v.Brief = !whole

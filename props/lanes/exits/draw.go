@@ -20,23 +20,23 @@ func Draw(p Program) (drawn *timeline.Timeline, violated bool) {
 	return r.draw(), len(r.violations) > 0
 }
 
-// note is something that happened in a run.
-type note struct {
+// event is one row of the timeline of a run.
+type event struct {
 	at   time.Duration
-	who  string // a name of actors; another one: nobody's
+	who  string // a column: one of actors, or outside
 	what string
 }
 
-// note records what happens now.
-func (r *run) note(who, format string, args ...any) {
-	n := note{time.Since(r.began), who, fmt.Sprintf(format, args...)}
+// record adds an event of this moment.
+func (r *run) record(who, format string, args ...any) {
+	e := event{time.Since(r.began), who, fmt.Sprintf(format, args...)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.notes = append(r.notes, n)
+	r.events = append(r.events, e)
 }
 
-// nobody is who makes what comes from outside, such as a signal.
-const nobody = ""
+// outside is the origin of events that no part of the plan makes, such as signals.
+const outside = ""
 
 // stepName and startName are the names of parts, in the plan and in a timeline. A plan has
 // Start, or Starts with names.
@@ -67,8 +67,8 @@ func (p *Program) actors() []string {
 func (r *run) draw() *timeline.Timeline {
 	actors := r.p.actors()
 	var rows []programs.Row
-	for _, n := range r.notes {
-		rows = append(rows, programs.Row{Order: int64(n.at), Row: timeline.Row{At: n.at.String(), Actor: slices.Index(actors, n.who), Text: n.what}})
+	for _, e := range r.events {
+		rows = append(rows, programs.Row{Order: int64(e.at), Row: timeline.Row{At: e.at.String(), Actor: slices.Index(actors, e.who), Text: e.what}})
 	}
 	return programs.Timeline(actors, rows, r.violations, r.took)
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDraw: notes are in the columns of those who made them, a signal is nobody's, and the first
-// violation is the breach.
+// TestDraw: each event is in the column of its part, a signal is in none, and the first violation
+// is the breach.
 func TestDraw(t *testing.T) {
 	p := Program{Starts: make([]Start, 2), NotReady: 1, Steps: make([]Step, 1)}
 	r := &run{p: &p, began: time.Now(), took: time.Second}
-	for _, who := range []string{"1", "0", nobody, "NotReady", "step 0"} {
-		r.note(who, "begins %d", 1)
+	for _, who := range []string{"1", "0", outside, "NotReady", "step 0"} {
+		r.record(who, "begins %d", 1)
 	}
-	(&journal{note: r.note}).note("Run", "log: INFO exit")
+	(&journal{record: r.record}).record("Run", "log: INFO exit")
 	r.violate("the report: no code")
 	l := r.draw()
 	require.NoError(t, l.Check())

@@ -13,8 +13,8 @@ import (
 // journal is a handler of log records that keeps their level, message and step. After each record it
 // does what its kind says.
 type journal struct {
-	kind string
-	note func(who, format string, args ...any)
+	kind   string
+	record func(who, format string, args ...any)
 
 	mu    sync.Mutex
 	lines []string
@@ -38,7 +38,7 @@ func (j *journal) Handle(_ context.Context, r slog.Record) error {
 		}
 		return true
 	})
-	j.note(part, "log: %s", line)
+	j.record(part, "log: %s", line)
 	j.mu.Lock()
 	j.lines = append(j.lines, line)
 	if r.Message == "exit" {

@@ -81,7 +81,7 @@ func (r *run) watchdog() (all []string) {
 func (r *run) probe(i int) {
 	x, at := r.want, time.Since(r.began)
 	code, text := answer(r.health.Readiness())
-	r.note(nobody, "probe of readiness: %d %s", code, strings.TrimSpace(text))
+	r.record(outside, "probe of readiness: %d %s", code, strings.TrimSpace(text))
 	wantCode, want := http.StatusServiceUnavailable, "not ready: starting"
 	switch {
 	case at >= x.begin:
@@ -93,7 +93,7 @@ func (r *run) probe(i int) {
 		r.violate("the readiness probe answers %d %q, want %d %q", code, text, wantCode, want)
 	}
 	code, text = answer(r.health.Liveness())
-	r.note(nobody, "probe of liveness: %d %s", code, strings.TrimSpace(text))
+	r.record(outside, "probe of liveness: %d %s", code, strings.TrimSpace(text))
 	wantCode, want = http.StatusOK, "alive\n"
 	stuck := r.stuck()
 	for n, l := range r.looks() {

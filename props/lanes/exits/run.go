@@ -34,7 +34,7 @@ type run struct {
 
 	mu         sync.Mutex
 	violations []string
-	notes      []note
+	events     []event
 	took       time.Duration            // of process.RunReport
 	executors  map[int]process.Executor // by step
 	members    map[int]core.EventExecutor
@@ -56,16 +56,16 @@ func Run(p Program) (violations []string, err error) {
 func runOf(p Program) *run {
 	r := &run{p: &p, want: predict(&p), began: time.Now(), health: &process.Health{StuckAfter: ms(p.StuckAfter)},
 		executors: map[int]process.Executor{}, members: map[int]core.EventExecutor{}}
-	r.log = &journal{kind: p.Logger, note: r.note}
+	r.log = &journal{kind: p.Logger, record: r.record}
 	kernel.Use(kernel.New(kernel.Config{}))
-	got := net.Use(p.Manager.Broken, func(d net.Datagram) { r.note("Run", "tells the service manager %q", d.Text) })
+	got := net.Use(p.Manager.Broken, func(d net.Datagram) { r.record("Run", "tells the service manager %q", d.Text) })
 	r.setenv()
 	r.makeBadCall()
 	r.makeListeners()
 	ctx, plan := r.context(), r.plan()
 	for i, s := range p.Sent {
 		r.at(signalAt(&p, i), func() {
-			r.note(nobody, "%v arrives", s.Signal)
+			r.record(outside, "%v arrives", s.Signal)
 			signal.Deliver(s.Signal)
 		})
 	}
@@ -74,7 +74,7 @@ func runOf(p Program) *run {
 	}
 	report := process.RunReport(ctx, plan)
 	r.took = time.Since(r.began)
-	r.note("Run", "returns: exit code %d", report.Code)
+	r.record("Run", "returns: exit code %d", report.Code)
 	r.judge(report, r.took)
 	r.judgeManager(got())
 	if n := signal.Subscriptions(); n != 0 {
@@ -133,7 +133,7 @@ func (r *run) context() context.Context {
 		cancel(errContext)
 	default:
 		r.at(cancelAt(r.p), func() {
-			r.note(nobody, "the context of Run ends")
+			r.record(outside, "the context of Run ends")
 			cancel(errContext)
 		})
 	}
@@ -154,7 +154,7 @@ func (r *run) plan() process.Plan {
 	}
 	if p.NotReady >= 0 {
 		plan.NotReady = func() {
-			r.note("NotReady", "begins")
+			r.record("NotReady", "begins")
 			time.Sleep(p.notReadyTakes())
 			_ = r.end("NotReady", p.NotReadyEnd)
 		}
@@ -176,7 +176,7 @@ var errEnd = errors.New("an end of the program")
 
 // end ends a function as the program says.
 func (r *run) end(who, how string) error {
-	r.note(who, "ends: %s", cmp.Or(how, "without an error"))
+	r.record(who, "ends: %s", cmp.Or(how, "without an error"))
 	switch how {
 	case endsFailed:
 		return errEnd
@@ -192,7 +192,7 @@ func (r *run) end(who, how string) error {
 func (r *run) start(i int, s *Start) func(context.Context) error {
 	return func(ctx context.Context) error {
 		name := r.p.startName(i)
-		r.note(name, "begins")
+		r.record(name, "begins")
 		r.checkContext("Start", ctx)
 		if exiting, err := process.Exiting(ctx); err != nil {
 			r.violate("Exiting failed with %v", err)
@@ -205,7 +205,7 @@ func (r *run) start(i int, s *Start) func(context.Context) error {
 		}
 		if s.Ready >= 0 && s.readyAt(i) < s.takes(i) {
 			r.at(s.readyAt(i), func() {
-				r.note(name, "calls Ready")
+				r.record(name, "calls Ready")
 				for range 2 { // a second call has no effect
 					if err := process.Ready(ctx); err != nil {
 						r.violate("Ready failed with %v", err)
@@ -224,7 +224,7 @@ func (r *run) start(i int, s *Start) func(context.Context) error {
 			return r.end(name, s.End)
 		case <-ctx.Done():
 		}
-		r.note(name, "ends, because its context has ended: %v", context.Cause(ctx))
+		r.record(name, "ends, because its context has ended: %v", context.Cause(ctx))
 		switch s.Ended {
 		case "cause":
 			return fmt.Errorf("wrapped: %w", context.Cause(ctx))
@@ -252,7 +252,7 @@ func (r *run) step(i int) process.Step {
 	switch s.Kind {
 	case "run":
 		step.Run = func(ctx context.Context) error {
-			r.note(stepName(i), "begins")
+			r.record(stepName(i), "begins")
 			r.checkContext("a step", ctx)
 			left := time.NewTimer(s.takes(i))
 			defer left.Stop()

@@ -13,9 +13,9 @@ type Kind struct {
 func (k Kind) Share() Interval { return wilson(k.Killed, k.Looked) }
 
 // Kinds is what each kind of check made of the picks that count, in the order of Order. Of a
-// kind that always looks, only Whole picks are taken: the others that it looked for are those
-// that the kinds before it missed. A kind that looked for none of them is left out: a run may be
-// older than the kind.
+// kind that always runs, only Whole picks are counted, because it ran for another pick only if
+// the kinds before it had missed the pick. A kind that ran for none of them is left out: a run may
+// be older than the kind.
 func Kinds(picks []Pick) []Kind {
 	var all []Kind
 	for _, by := range Order() {

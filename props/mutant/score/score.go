@@ -49,9 +49,9 @@ func Order() []By {
 // Generic reports whether the checks of this kind are made from the contract, by machine.
 func (b By) Generic() bool { return b != ByTest && b != ByRaceTest }
 
-// Always reports whether this kind of check looks for every Whole pick of the packages that
-// it runs, so that its share of them is its own. The others look only for picks that all
-// kinds before them have missed.
+// Always reports whether this kind of check runs for every Whole pick of its packages, so that
+// its share of these picks does not depend on the other kinds. The other kinds run only for picks
+// that all kinds before them have missed.
 func (b By) Always() bool { return b.Generic() && b != ByRaceLane }
 
 // Races reports whether this kind of check runs with the race detector.
@@ -85,7 +85,7 @@ type Pick struct {
 	Edit     Edit    `json:"edit"`
 	Verdict  Verdict `json:"verdict"`
 	Looks    []Look  `json:"looks"`           // in the order of Order
-	Brief    bool    `json:"brief,omitempty"` // the first kind that killed it was the last to look
+	Brief    bool    `json:"brief,omitempty"` // no check ran after the first kill
 	Proof    string  `json:"proof,omitempty"` // of what is neither killed nor a survivor
 	Seconds  float64 `json:"seconds"`
 }
@@ -115,8 +115,8 @@ func (p Pick) Look(by By) (Look, bool) {
 	return p.Looks[at], true
 }
 
-// Whole reports whether every kind of check that always looks has looked for the pick if it
-// runs its package, also those behind the first that killed it.
+// Whole reports whether every kind of check that covers the package of the pick ran for it, also
+// after the first kill.
 func (p Pick) Whole() bool { return !p.Brief }
 
 // Counts reports whether a pick changes behaviour, as far as is known: whether it is part
