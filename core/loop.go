@@ -44,9 +44,7 @@ func (e *Executor) exit(outer runner) {
 	e.leave(outer)
 	if v != nil {
 		e.step = stepBegin // do not repeat the step that panicked
-		e.mu.Lock()
-		e.meterWoke() // the panic may have ended a sleep
-		e.mu.Unlock()
+		e.endSleep()
 		defer e.runLoop() // deferred, because fail calls the logger, which may not return
 		e.fail(newPanicError(v))
 		return
@@ -58,6 +56,15 @@ func (e *Executor) exit(outer runner) {
 		}
 	}()
 	here = e.handOver() != nil
+}
+
+// endSleep ends the sleep in which a clock or a poller may have panicked: until then the loop
+// would wake itself when it fails (G12). Loop only.
+func (e *Executor) endSleep() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.asleep = false
+	e.meterWoke()
 }
 
 // turnStep is a step of a turn. Executor.step is the current step, and other fields store

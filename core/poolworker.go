@@ -103,6 +103,7 @@ func (w *worker) exit(outer runner) {
 	v := recover()
 	w.leave(outer)
 	if v != nil {
+		w.endSleep()
 		defer w.run() // deferred: the logger, called by fail, may call runtime.Goexit
 		w.pool.fail(newPanicError(v))
 		return
@@ -114,6 +115,15 @@ func (w *worker) exit(outer runner) {
 		}
 	}()
 	here = w.move() != nil
+}
+
+// endSleep ends the sleep in which the clock may have panicked: until then the worker would wake
+// itself when it fails the pool (G12).
+func (w *worker) endSleep() {
+	w.pool.mu.Lock()
+	defer w.pool.mu.Unlock()
+	w.pool.arrive(w)
+	w.pool.meterWoke(w)
 }
 
 // next counts the end of the last body, and takes the next one; it sleeps until there is one. It
