@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"runtime"
 	"sync/atomic"
@@ -290,20 +291,61 @@ func TestG12TheSleepsOfALoopWithoutItsPollerAreTraced(t *testing.T) {
 		synctest.Wait()
 		second.End(core.ChannelEnd{Kind: core.EndAborted})
 		coretest.AwaitDone(t, l)
-		asleep, sleeps := false, 0
-		for _, ev := range r.all() {
-			switch ev.Kind {
-			case core.EventPark:
-				if asleep {
-					t.Errorf("G12: the loop sleeps again after %d sleeps, and the tracer has not heard that the last one ended", sleeps)
-				}
-				asleep, sleeps = true, sleeps+1
-			case core.EventUnpark:
-				asleep = false
-			}
-		}
-		if asleep || sleeps < 4 {
-			t.Errorf("G12: %d sleeps, the last one without an end: %v; want 4 or more, each with an end", sleeps, asleep)
+		if sleeps := sleepsWithEnds(t, &r); sleeps < 4 {
+			t.Errorf("G12: %d sleeps, want 4 or more", sleeps)
 		}
 	})
+}
+
+// sleepsWithEnds returns the number of sleeps that the tracer has heard of. It fails the test if
+// one has no end.
+func sleepsWithEnds(t *testing.T, r *recorder) (sleeps int) {
+	t.Helper()
+	asleep := false
+	for _, ev := range r.all() {
+		switch ev.Kind {
+		case core.EventPark:
+			if asleep {
+				t.Errorf("G12: another sleep begins after %d sleeps, and the tracer has not heard that the last one ended", sleeps)
+			}
+			asleep, sleeps = true, sleeps+1
+		case core.EventUnpark:
+			asleep = false
+		}
+	}
+	if asleep {
+		t.Errorf("G12: the last of %d sleeps has no end", sleeps)
+	}
+	return sleeps
+}
+
+// A sleep also ends if the poller's Wait panics or calls runtime.Goexit.
+func TestG12ASleepThatAPanicCutsShortHasAnEnd(t *testing.T) {
+	for name, c := range leaves {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				var r recorder
+				p := &faulty{Poller: core.NewParkPoller(nil)}
+				p.wait = func() error {
+					if p.waits.Load() > 100 { // the loop must not go on for ever
+						return io.ErrUnexpectedEOF
+					}
+					c.leave()
+					return nil
+				}
+				ex := coretest.NewExecutor(t, core.WithPoller(p), core.WithTracer(&r))
+				coretest.MustExecute(t, ex, func() {})
+				synctest.Wait()
+				p.broken.Store(true)
+				coretest.MustExecute(t, ex, func() {})
+				coretest.AwaitDone(t, ex)
+				if sleeps := sleepsWithEnds(t, &r); sleeps < 2 {
+					t.Errorf("G12: %d sleeps, want 2 or more", sleeps)
+				}
+				if err := ex.Termination().Err(); !errors.Is(err, c.want) {
+					t.Errorf("G15: Err %v, want %v", err, c.want)
+				}
+			})
+		})
+	}
 }

@@ -19,7 +19,8 @@ import (
 // A panic of Now or AfterFunc reaches the caller of Schedule or ShutdownGracefully, and
 // the call has no effect. On the loop a panic of the clock ends the executor. Shutdown, the
 // function that closes admission at the timeout, and termination ignore a panic of Now. If
-// Stop panics during termination, Termination.Err has the panic (G15).
+// Stop panics during termination, Termination.Err has the panic (G15). Now and AfterFunc must not
+// call runtime.Goexit.
 //
 // A Clock has two methods:
 //

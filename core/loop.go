@@ -34,19 +34,24 @@ func (e *Executor) runLoop() {
 // moves the loop to a new goroutine. If the spawner refuses to start one, the loop continues
 // inside this deferred call, on the goroutine that is ending (G14).
 //
-// Or a clock, a poller or a source of jitter has panicked outside a body. The executor then
-// fails, and continues without the poller until its accepted tasks have run (G15).
+// Or a clock, a poller or a source of jitter has panicked outside a body, or Wait has called
+// runtime.Goexit, which it may do each time. The executor then fails, and continues without
+// the poller until its accepted tasks have run (G15).
 func (e *Executor) exit(outer runner) {
 	if e.finished {
 		return
 	}
 	v := recover()
 	e.leave(outer)
-	if v != nil {
+	asleep := e.endSleep()
+	if v != nil || asleep {
+		err := error(ErrGoexit)
+		if v != nil {
+			err = newPanicError(v)
+		}
 		e.step = stepBegin // do not repeat the step that panicked
-		e.endSleep()
-		defer e.runLoop() // deferred, because fail calls the logger, which may not return
-		e.fail(newPanicError(v))
+		defer e.runLoop()  // deferred, because fail calls the logger, which may not return
+		e.fail(err)
 		return
 	}
 	here := true // a spawner may call Goexit too: then handOver does not return
@@ -58,13 +63,18 @@ func (e *Executor) exit(outer runner) {
 	here = e.handOver() != nil
 }
 
-// endSleep ends the sleep in which a clock or a poller may have panicked: until then the loop
-// would wake itself when it fails (G12). Loop only.
-func (e *Executor) endSleep() {
+// endSleep ends a sleep that a panic or Goexit of a clock or a poller has cut short, and reports
+// whether there was one. The loop is awake, so nobody has to wake it (G12). Loop only.
+func (e *Executor) endSleep() bool {
+	if !e.sleeping {
+		return false
+	}
+	e.traceUnpark()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.asleep = false
 	e.meterWoke()
+	return true
 }
 
 // turnStep is a step of a turn. Executor.step is the current step, and other fields store
@@ -246,6 +256,7 @@ func (e *Executor) sleepAndUnlock(until int64) {
 		e.meterSleep()
 	}
 	e.timers.sleepUntil = until
+	e.sleeping = true
 	e.tracePark(until)
 	e.mu.Unlock()
 	worked := e.sleep(until)
@@ -367,10 +378,16 @@ func (e *Executor) sleep(until int64) (worked bool) {
 	} else {
 		worked = true
 	}
+	e.traceUnpark()
+	return worked
+}
+
+// traceUnpark is called once per sleep. Loop only.
+func (e *Executor) traceUnpark() {
+	e.sleeping = false
 	if e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventUnpark})
 	}
-	return worked
 }
 
 // tracePark requires mu.

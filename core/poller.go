@@ -11,7 +11,8 @@ import "eventide/core/internal/poll"
 type Poller interface {
 	// Wait blocks until Wake is called or until the deadline (zero: none), or returns earlier.
 	// Only the loop calls it. After an error the executor closes admission, runs the accepted
-	// work, and terminates with that error; an IOPoller is first reopened.
+	// work, and terminates with that error; an IOPoller is first reopened. A panic is such an
+	// error, and so is a call of runtime.Goexit (ErrGoexit), without a Reopen.
 	Wait(until Deadline) error
 
 	// Wake makes the current or the next Wait return. Any goroutine may call it. It never

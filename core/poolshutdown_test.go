@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -226,6 +227,36 @@ func TestPoolG15ABrokenClockEndsThePool(t *testing.T) {
 	coretest.Want(t, "ran", ran.Load(), 10)
 	coretest.WantErr(t, "the timer", timer.Err(), core.ErrCancelled)
 	coretest.WantErr(t, "a task after the end", p.Execute(func() {}), core.ErrRejected)
+}
+
+// noAlarm is a clock whose AfterFunc does not return.
+type noAlarm struct{ leave func() }
+
+func (noAlarm) Now() time.Time { return time.Now() }
+
+func (c noAlarm) AfterFunc(time.Duration, func()) core.Alarm {
+	c.leave()
+	return nil
+}
+
+// A clock that fails in the sleep of a worker ends the sleep: the worker does not wake itself.
+func TestPoolG12AClockThatFailsInTheSleep(t *testing.T) {
+	for name, c := range leaves {
+		t.Run(name, func(t *testing.T) {
+			var r recorder
+			p := coretest.NewPool(t, 1, core.WithClock(noAlarm{c.leave}), core.WithTracer(&r))
+			timer := mustSchedule(t, p, time.Hour, func() {})
+			<-p.Termination().Done()
+			if err := p.Termination().Err(); !errors.Is(err, c.want) {
+				t.Errorf("G15: Err is %v, want %v", err, c.want)
+			}
+			coretest.WantErr(t, "the timer", timer.Err(), core.ErrCancelled)
+			if sleeps := sleepsWithEnds(t, &r); sleeps == 0 {
+				t.Error("the worker has not slept")
+			}
+			coretest.Want(t, "G12: wake-ups", p.Stats().Wakes, 0)
+		})
+	}
 }
 
 // G6: a hook waits for the tasks accepted before the call, those that run included, and for the

@@ -194,11 +194,10 @@ func (w *worker) sleep(now int64) int64 {
 		}
 		p.trace(ev)
 	}
+	w.sleeping = true
 	p.mu.Unlock()
 	_ = w.poller.Wait(p.deadlineAt(until)) // a chanPoller returns nil
-	if p.cfg.tracer != nil {
-		p.trace(Event{Kind: EventUnpark})
-	}
+	w.traceUnpark()
 	now = w.now(now)
 	p.lock()
 	p.arrive(w)
@@ -206,6 +205,14 @@ func (w *worker) sleep(now int64) int64 {
 		p.meterWoke(w)
 	}
 	return now
+}
+
+// traceUnpark is called once per sleep. Worker only.
+func (w *worker) traceUnpark() {
+	w.sleeping = false
+	if w.pool.cfg.tracer != nil {
+		w.pool.trace(Event{Kind: EventUnpark})
+	}
 }
 
 // nextDeadline returns when a worker must act without a wake-up: at the first timer, or at the end

@@ -32,6 +32,7 @@ type worker struct {
 	panics   []*PanicError // not reported to the panic handler yet
 	last     Body          // kind of the last body
 	locals   map[any]any
+	sleeping bool // has traced EventPark, and not yet EventUnpark
 	finished bool
 }
 
@@ -102,10 +103,14 @@ func (w *worker) exit(outer runner) {
 	}
 	v := recover()
 	w.leave(outer)
-	if v != nil {
-		w.endSleep()
+	asleep := w.endSleep()
+	if v != nil || asleep {
+		err := error(ErrGoexit)
+		if v != nil {
+			err = newPanicError(v)
+		}
 		defer w.run() // deferred: the logger, called by fail, may call runtime.Goexit
-		w.pool.fail(newPanicError(v))
+		w.pool.fail(err)
 		return
 	}
 	here := true // if the spawner calls runtime.Goexit, move does not return, and here stays true
@@ -117,13 +122,18 @@ func (w *worker) exit(outer runner) {
 	here = w.move() != nil
 }
 
-// endSleep ends the sleep in which the clock may have panicked: until then the worker would wake
-// itself when it fails the pool (G12).
-func (w *worker) endSleep() {
+// endSleep ends a sleep that a panic or Goexit of a clock has cut short, and reports whether there
+// was one: without it the worker would wake itself when it fails the pool (G12). Worker only.
+func (w *worker) endSleep() bool {
+	if !w.sleeping {
+		return false
+	}
+	w.traceUnpark()
 	w.pool.mu.Lock()
 	defer w.pool.mu.Unlock()
 	w.pool.arrive(w)
 	w.pool.meterWoke(w)
+	return true
 }
 
 // next counts the end of the last body, and takes the next one; it sleeps until there is one. It

@@ -40,7 +40,7 @@ const (
 	// lock held: no work can be queued between the loop's last check of the queues and
 	// this event.
 	EventPark
-	// EventUnpark: the sleep has ended. There is none if the poller's Wait has panicked.
+	// EventUnpark: the sleep has ended, even if the poller's Wait has panicked.
 	EventUnpark
 	// EventWake: a caller has claimed the wake-up of the sleeping loop. With the lock held.
 	EventWake
