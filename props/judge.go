@@ -58,10 +58,7 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 			premises[verdict.Predicate.Name] = verdict.Premise
 		}
 	}
-	steps, modelled := events, true
-	if terms.early {
-		steps, modelled = asModelled(events)
-	}
+	steps, modelled := asModelled(events, terms.early)
 	if v.Unrefined = !modelled || terms.alone; !v.Unrefined {
 		v.addAny(Refine(steps, terms.rules))
 	}

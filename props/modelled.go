@@ -7,15 +7,17 @@ import (
 )
 
 // asModelled returns the events with some of them adjusted to the model, where a history
-// shows an event later than the moment that counts. With free goroutines hardly anything
-// comes between the two; under chosen schedules everything does.
-//
-// If the timeout passes while the shutdown call is being made, the call closes
-// admission itself: to the model that is a call without a timeout.
+// shows an event later than the moment that counts.
 //
 // Callers may learn of a start that failed before a shutdown call after the call. To the
 // model such a refusal would be the end of the executor, so it is dropped. The refused
 // body still may not run.
+//
+// The rest is for early, the lanes of chosen schedules. With free goroutines hardly anything
+// comes between such an event and its moment.
+//
+// If the timeout passes while the shutdown call is being made, the call closes
+// admission itself: to the model that is a call without a timeout.
 //
 // A Cancel or a Reset that came too late, because the loop had already dequeued the body,
 // may precede the Begin. A refusal for a full queue may follow bodies that have begun and made room.
@@ -23,8 +25,8 @@ import (
 //
 // Cancel of a periodic timer may return true after the loop has dequeued a run, which is
 // then the last. The model has no step for that, so asModelled returns false.
-func asModelled(events []history.Event) (_ []history.Event, ok bool) {
-	e := editor{events: events, open: map[int64]int{}}
+func asModelled(events []history.Event, early bool) (_ []history.Event, ok bool) {
+	e := editor{events: events, early: early, open: map[int64]int{}}
 	for i := range events {
 		e.look(i)
 	}
@@ -34,8 +36,9 @@ func asModelled(events []history.Event) (_ []history.Event, ok bool) {
 type editor struct {
 	events []history.Event
 	copied bool
+	early  bool
 	open   map[int64]int // goroutine -> Invoke of its graceful shutdown
-	asked  bool          // a shutdown call or a failure has come
+	asked  int           // the number of the event with which a shutdown or a failure has come
 	up     bool          // the loop has run
 	failed bool          // a failed start has ended the executor
 	beyond bool          // the model has no step for some event
@@ -44,6 +47,9 @@ type editor struct {
 func (e *editor) look(i int) {
 	ev := &e.events[i]
 	switch {
+	case ev.Kind == history.Admit && ev.Outcome == history.Refused && e.asked != 0 && !e.failed && (e.early || ev.Call < e.asked) && e.startFailed(ev.Call):
+		e.drop(ev.Call)
+	case !e.early:
 	case ev.Kind == history.Admit && (ev.Op == history.OpShutdownGracefully || ev.Op == history.OpClose) && ev.Outcome == history.True:
 		e.open[ev.G] = ev.Call
 	case ev.Kind == history.Return && ev.Call == e.open[ev.G]:
@@ -52,8 +58,6 @@ func (e *editor) look(i int) {
 		e.edit()
 		call := &e.events[e.open[ev.G]-1]
 		call.Quiet, call.Timeout = 0, 0
-	case ev.Kind == history.Admit && ev.Outcome == history.Refused && e.asked && !e.failed && e.startFailed(ev.Call):
-		e.drop(ev.Call)
 	case ev.Kind == history.Admit && ev.Outcome == history.False && (ev.Op == history.OpCancel || ev.Op == history.OpReset) && e.begins(i, ev.ID):
 		e.drop(ev.Call)
 	case ev.Kind == history.Admit && ev.Outcome == history.True && ev.Op == history.OpCancel && e.begins(i, ev.ID):
@@ -63,7 +67,9 @@ func (e *editor) look(i int) {
 	}
 	e.up = e.up || ev.Kind == history.Park || ev.Kind == history.Transit && ev.To == history.Started
 	if ev.Kind == history.Transit && ev.To >= history.ShuttingDown {
-		e.asked = true
+		if e.asked == 0 {
+			e.asked = ev.N
+		}
 		// If the loop has run, the poller has failed.
 		e.failed = e.failed || !e.up && ev.Cause.Failure()
 	}

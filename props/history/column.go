@@ -144,6 +144,8 @@ func (e *Event) callText() string {
 		if e.Op != OpSchedule {
 			named("period", e.Period)
 		}
+	case e.Op == OpReset:
+		named("delay", e.Delay)
 	case e.Op == OpShutdownGracefully:
 		named("quiet", e.Quiet)
 		named("timeout", e.Timeout)

@@ -74,40 +74,96 @@ func (h *History) placeMoves() {
 		if len(moves) == 0 || !e.op().Timers() {
 			continue
 		}
-		next := deadlineOf(e.submit)
-		for i, s := range e.runs {
-			for len(moves) > 0 && h.movedBefore(moves[0], e, i, next.at) {
-				next, moves = deadlineOf(moves[0]), moves[1:]
-			}
-			e.deadlines = append(e.deadlines, next)
-			next = deadline{e.after(next.at, s), nil}
-			for len(moves) > 0 && moves[0].position() < s.endN(h) {
-				next, moves = deadlineOf(moves[0]), moves[1:]
-			}
+		p := placing{h: h, e: e, moves: moves, deadlines: make([]deadline, len(e.runs)+1), failed: map[placed]bool{}}
+		if !p.from(0, 0, deadlineOf(e.submit)) { // the one in which the first early run comes latest says what is wrong
+			p.lenient, p.failed = true, nil
+			copy(p.deadlines, p.furthest)
+			p.from(len(p.furthest), p.early.call, p.early.next)
 		}
-		for _, c := range moves {
-			next = deadlineOf(c)
-		}
-		e.deadlines = append(e.deadlines, next)
+		e.deadlines = p.deadlines
 	}
 }
 
-// movedBefore reports whether a Reset that returned true moved the i-th run, which until then
-// was due at due. A run that the loop had dequeued before the Reset may begin after the
-// Reset in the log; then the Reset moved the next run of a periodic timer. In virtual time
-// such a run begins at the instant of the Reset. If the run is also due by the new deadline, the
-// run after it tells.
-func (h *History) movedBefore(c *call, e *entry, i int, due time.Duration) bool {
-	s, n, to := e.runs[i], c.position(), deadlineOf(c).at
-	switch {
-	case s.begin.N < n:
-		return false
-	case !e.periodic() || due > h.at(n) || h.Rules.Virtual && s.begin.At > h.at(n) || !h.nextBody(s, n):
+// placing explains the Reset calls of a timer that returned true: each moved the run that began
+// next, unless the loop had dequeued that run already, which the log does not show; then it moved
+// the run after. An explanation is wrong if with it a run began before its deadline. Which one
+// is right may only show many runs later, when a timer that was late has caught up.
+type placing struct {
+	h     *History
+	e     *entry
+	moves []*call // in the order in which they took effect
+
+	deadlines []deadline // of the runs, and of the run after the last one
+	failed    map[placed]bool
+	lenient   bool // runs may begin early
+
+	early    placed     // where the search got furthest: this run began early in each explanation
+	furthest []deadline // of the runs before it
+}
+
+// placed is a state of the search: the runs before run and the calls of Reset before call are
+// explained.
+type placed struct {
+	run, call int
+	next      deadline // of the run, unless another call moves it
+}
+
+// from explains the runs from the i-th on, and reports whether it could. The calls before call are
+// explained. next is the deadline of the i-th run, unless another call moves it.
+func (p *placing) from(i, call int, next deadline) bool {
+	if i == len(p.e.runs) {
+		if n := len(p.moves); call < n {
+			next = deadlineOf(p.moves[n-1])
+		}
+		p.deadlines[i] = next
 		return true
-	case s.begin.At < to:
+	}
+	at := placed{i, call, next}
+	if p.failed[at] {
 		return false
 	}
-	return i+1 == len(e.runs) || e.runs[i+1].begin.At >= e.after(to, s)
+	s := p.e.runs[i]
+	for n := p.before(s.begin.N, call); n >= call; n-- { // the run was dequeued after n calls
+		due := next
+		if n > call {
+			due = deadlineOf(p.moves[n-1])
+		}
+		if !p.lenient && s.begin.At < due.at || !p.dequeued(s, n, due.at) {
+			continue
+		}
+		p.deadlines[i] = due
+		following, moved := deadline{p.e.after(due.at, s), nil}, p.before(s.endN(p.h), n)
+		if moved > n {
+			following = deadlineOf(p.moves[moved-1])
+		}
+		if p.from(i+1, moved, following) {
+			return true
+		}
+	}
+	p.failed[at] = true // not if lenient: then the first explanation is taken
+	if i >= len(p.furthest) {
+		p.early, p.furthest = at, slices.Clone(p.deadlines[:i])
+	}
+	return false
+}
+
+// before returns how many calls there are before n in the log. The calls before call are.
+func (p *placing) before(n, call int) int {
+	for call < len(p.moves) && p.moves[call].position() < n {
+		call++
+	}
+	return call
+}
+
+// dequeued reports whether the loop may have dequeued the run s, due at due, after the first n
+// calls: before the next call, or at its begin. In virtual time a run begins at the instant at
+// which it is dequeued.
+func (p *placing) dequeued(s *span, n int, due time.Duration) bool {
+	if n == p.before(s.begin.N, n) {
+		return true
+	}
+	c, h := p.moves[n].position(), p.h
+	return p.e.periodic() && due <= h.at(c) && !(h.Rules.Virtual && s.begin.At > h.at(c)) && h.nextBody(s, c)
 }
 
 // nextBody reports whether s is the first body that ends after n, so that the loop may have

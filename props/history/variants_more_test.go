@@ -24,6 +24,14 @@ var shutdownVariants = []variant{
 		"loop begin timer 1 run=4\nloop end timer 1 run=4\n", "S10 G7 run 4 of timer 1 began at 20ms, 5ms before its deadline 25ms"},
 	{"moved when it is due, and moved again", "virtual", "g1 invoke delay 1 delay=20ms period=5ms\ng1 return delay 1 accepted\n@20ms g1 invoke reset 1 delay=20ms\ng1 return reset 1 true\n" +
 		"@30ms g1 invoke reset 1\ng1 return reset 1 true\nloop begin timer 1 run=1\nloop end timer 1 run=1\n@31ms g1 observe done false\n", ""},
+	{"moved twice before it ran, later and back", "virtual", "g1 invoke rate 1 delay=0s period=25ms\ng1 return rate 1 accepted\ng1 invoke reset 1 delay=1ms\ng1 return reset 1 true\n" +
+		"g1 invoke reset 1\ng1 return reset 1 true\nloop begin timer 1 run=1\nloop end timer 1 run=1\n@25ms loop begin timer 1 run=2\nloop end timer 1 run=2\n", ""},
+	{"moved when a late run had been dequeued, and later runs tell", "", "g1 invoke rate 1 delay=1ms period=5ms\ng1 return rate 1 accepted\n@9ms loop begin timer 1 run=1\nloop end timer 1 run=1\n" +
+		"g1 invoke reset 1 delay=5ms\ng1 return reset 1 true\n@29ms loop begin timer 1 run=2\nloop end timer 1 run=2\nloop begin timer 1 run=3\nloop end timer 1 run=3\n" +
+		"loop begin timer 1 run=4\nloop end timer 1 run=4\nloop begin timer 1 run=5\nloop end timer 1 run=5\nloop begin timer 1 run=6\nloop end timer 1 run=6\n@34ms loop begin timer 1 run=7\nloop end timer 1 run=7\n", ""},
+	{"moved when a late run had been dequeued, and one run too many", "", "g1 invoke rate 1 delay=1ms period=5ms\ng1 return rate 1 accepted\n@9ms loop begin timer 1 run=1\nloop end timer 1 run=1\n" +
+		"g1 invoke reset 1 delay=15ms\ng1 return reset 1 true\n@25ms loop begin timer 1 run=2\nloop end timer 1 run=2\nloop begin timer 1 run=3\nloop end timer 1 run=3\n" +
+		"loop begin timer 1 run=4\nloop end timer 1 run=4\n", "S10 G7 run 4 of timer 1 began at 25ms, 4ms before its deadline 29ms"},
 	{"refused when it is", "virtual quiet deadlines", graceful + "@10ms g2 invoke execute 1\ng2 return execute 1 refused\nloop done\n", ""},
 	{"Close has no quiet period", "virtual quiet states", "g1 invoke close\ng1 state NotStarted->ShuttingDown\n@1ms g1 state ShuttingDown->Shutdown\n",
 		"V4 G10 admission ended only at 1ms, and 0s was due"},
