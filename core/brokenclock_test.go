@@ -3,8 +3,10 @@ package core_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -268,6 +270,46 @@ func TestG9ATimerWhoseClockPanicsEnds(t *testing.T) {
 				t.Errorf("G20: %d timers left, %d runs; want 0, 1", s.Timers, s.TimersRun)
 			}
 			checkConserved(t, ex.Stats())
+		})
+	}
+}
+
+// patient is a handler that takes an hour for the message of a timeout, and counts it then.
+type patient struct{ logged *atomic.Int64 }
+
+func (h patient) Enabled(context.Context, slog.Level) bool { return true }
+func (h patient) WithAttrs([]slog.Attr) slog.Handler       { return h }
+func (h patient) WithGroup(string) slog.Handler            { return h }
+
+func (h patient) Handle(_ context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, "timeout") {
+		time.Sleep(time.Hour)
+		h.logged.Add(1)
+	}
+	return nil
+}
+
+// The timeout is logged before Done, even if the alarm that has fired could not be stopped: a
+// process that ends at Done would lose the line.
+func TestG24TheTimeoutIsLoggedBeforeDone(t *testing.T) {
+	if !crashes(t) {
+		return
+	}
+	for name, open := range map[string]func(t testing.TB, opts ...core.Option) core.EventExecutor{
+		"executor": func(t testing.TB, opts ...core.Option) core.EventExecutor { return coretest.NewExecutor(t, opts...) },
+		"pool":     func(t testing.TB, opts ...core.Option) core.EventExecutor { return coretest.NewPool(t, 2, opts...) },
+	} {
+		inBubble(t, func(t *testing.T) {
+			clock := &wild{leave: func() { panic(errClock) }, onSet: func() {}}
+			logged := new(atomic.Int64)
+			ex := open(t, core.WithClock(clock), core.WithLogger(slog.New(patient{logged})))
+			coretest.MustExecute(t, ex, func() { <-ex.Context().Done() })
+			coretest.MustShutdownGracefully(t, ex, 0, time.Minute)
+			clock.armed.Store(true)
+			coretest.AwaitDoneWithin(t, ex, 24*time.Hour)
+			if n := logged.Load(); n != 1 {
+				t.Errorf("G24: %s: %d timeouts were logged before Done, want 1", name, n)
+			}
 		})
 	}
 }

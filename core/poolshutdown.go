@@ -81,7 +81,7 @@ func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 		now = p.now() // a body may have ended since the caller read the clock
 	}
 	first := !p.shutdown.called
-	closes := p.gate&gateClosed == 0 && (op == OpShutdown || first && (timeout == 0 || d.fired))
+	closes := p.gate&gateClosed == 0 && (op == OpShutdown || first && (timeout == 0 || d.fired.Load()))
 	p.traceAdmit(op, first || closes)
 	if first {
 		p.publishShutdown(now, quiet, timeout, d)
@@ -161,7 +161,7 @@ func (p *Pool) endContext(cause error) {
 func (p *Pool) deadlinePassed(d *deadline) {
 	now := p.nowIfItCan()
 	p.mu.Lock()
-	d.fired = true
+	d.fired.Store(true)
 	if p.shutdown.deadline != d || p.gate&gateClosed != 0 {
 		p.mu.Unlock()
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,7 +33,7 @@ type shutdownRecord struct {
 type deadline struct {
 	alarm Alarm
 	over  chan struct{} // closed at the end of the alarm's function
-	fired bool          // guarded by Executor.mu
+	fired atomic.Bool   // the function runs or has run; stored with Executor.mu held
 }
 
 // newDeadline returns a deadline that calls passed, on a goroutine of its own, when timeout
@@ -47,9 +48,10 @@ func (s *setup) newDeadline(timeout time.Duration, passed func(*deadline)) *dead
 }
 
 // stop returns when the alarm's function will not run, or has run (G11, G24). Call it
-// through attempt: Stop may be user code and may panic. It always returns nil.
+// through attempt: Stop may be user code and may panic. It always returns nil. An alarm that has
+// fired is not stopped: if Stop panicked, the function would still log the timeout after Done.
 func (d *deadline) stop() error {
-	if d != nil && !d.alarm.Stop() {
+	if d != nil && (d.fired.Load() || !d.alarm.Stop()) {
 		<-d.over
 	}
 	return nil
@@ -137,7 +139,7 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 		now = e.now()
 	}
 	first := !e.shutdown.called
-	closes := e.gate&gateClosed == 0 && (op == OpShutdown || first && (timeout == 0 || d.fired))
+	closes := e.gate&gateClosed == 0 && (op == OpShutdown || first && (timeout == 0 || d.fired.Load()))
 	e.traceAdmit(op, first || closes)
 	if first {
 		e.publishShutdown(now, quiet, timeout, d)
@@ -247,7 +249,7 @@ func (e *Executor) endContext(cause error) {
 func (e *Executor) deadlinePassed(d *deadline) {
 	now := e.nowIfItCan()
 	e.mu.Lock()
-	d.fired = true
+	d.fired.Store(true)
 	if e.shutdown.deadline != d || e.gate&gateClosed != 0 {
 		e.mu.Unlock()
 		return
