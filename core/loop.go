@@ -43,8 +43,8 @@ func (e *Executor) exit(outer runner) {
 	}
 	v := recover()
 	e.leave(outer)
-	asleep := e.endSleep()
-	if v != nil || asleep {
+	if v != nil || e.sleeping {
+		e.endSleep()
 		err := error(ErrGoexit)
 		if v != nil {
 			err = newPanicError(v)
@@ -63,18 +63,16 @@ func (e *Executor) exit(outer runner) {
 	here = e.handOver() != nil
 }
 
-// endSleep ends a sleep that a panic or Goexit of a clock or a poller has cut short, and reports
-// whether there was one. The loop is awake, so nobody has to wake it (G12). Loop only.
-func (e *Executor) endSleep() bool {
-	if !e.sleeping {
-		return false
+// endSleep ends the sleep that a panic or Goexit of a clock or a poller may have cut short: the
+// loop is awake, so nobody has to wake it (G12). Loop only.
+func (e *Executor) endSleep() {
+	if e.sleeping {
+		e.traceUnpark()
 	}
-	e.traceUnpark()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.asleep = false
 	e.meterWoke()
-	return true
 }
 
 // turnStep is a step of a turn. Executor.step is the current step, and other fields store

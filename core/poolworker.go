@@ -125,12 +125,14 @@ func (w *worker) exit(outer runner) {
 // endSleep ends a sleep that a panic or Goexit of a clock has cut short, and reports whether there
 // was one: without it the worker would wake itself when it fails the pool (G12). Worker only.
 func (w *worker) endSleep() bool {
-	if !w.sleeping {
-		return false
+	if w.sleeping {
+		w.traceUnpark()
 	}
-	w.traceUnpark()
 	w.pool.mu.Lock()
 	defer w.pool.mu.Unlock()
+	if !w.parked {
+		return false
+	}
 	w.pool.arrive(w)
 	w.pool.meterWoke(w)
 	return true
