@@ -69,6 +69,9 @@ func (c *poolCheck) event(e *history.Event) *history.Violation {
 		if e.Op.Tasks() {
 			c.invoked[e.ID] = e.N
 		}
+		if e.Op == history.OpCancel && !c.begun[e.ID] && c.answeredTrue(e.N) {
+			c.drop(e.ID) // the call has its effect before it returns
+		}
 	case history.Admit:
 		c.admit(e)
 	case history.Return:
@@ -123,10 +126,14 @@ func (c *poolCheck) returned(e *history.Event) {
 		}
 	case e.Op == history.OpCancel && e.Outcome == history.True, e.Op == history.OpReset && e.Outcome == history.True:
 		delete(c.due, e.ID)
-		if e.Op == history.OpCancel && !c.begun[e.ID] {
-			c.drop(e.ID)
-		}
 	}
+}
+
+// answeredTrue reports whether the call of the Invoke with number n returned true.
+func (c *poolCheck) answeredTrue(n int) bool {
+	return slices.ContainsFunc(c.events[n:], func(e history.Event) bool {
+		return e.Kind == history.Return && e.Call == n && e.Outcome == history.True
+	})
 }
 
 // drop removes a task that no worker will run any more.

@@ -55,6 +55,30 @@ func TestPoolCheck(t *testing.T) {
 	}
 }
 
+// TestPoolCheckCancelledTask: a cancel has its effect before it returns, so a hook may begin before.
+func TestPoolCheckCancelledTask(t *testing.T) {
+	for answer, wrong := range map[string]string{"true": "", "false": "hook 2 begins, and task 1 has not ended"} {
+		trace := parseTrace(t, `
+g1 invoke submit 1
+g1 return submit 1 accepted
+g2 invoke shutdown
+g2 admit shutdown true
+g2 return shutdown returned
+g1 invoke cancel 1
+loop begin hook 2
+loop end hook 2
+g1 return cancel 1 `+answer)
+		p := Program{Pool: 2}
+		switch v := checkPool(trace.Events, RulesOf(p), p, nil); {
+		case wrong == "":
+			require.Nil(t, v, "cancel %s", answer)
+		default:
+			require.NotNil(t, v, "cancel %s", answer)
+			require.Contains(t, v.Text, wrong)
+		}
+	}
+}
+
 // later delays all events from the begin of a body on.
 func later(body history.Body, id int, by time.Duration) func([]history.Event) []history.Event {
 	return func(events []history.Event) []history.Event {

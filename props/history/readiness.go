@@ -1,6 +1,9 @@
 package history
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // readinessTurns is the number of turns, each with a batch of tasks, that a busy loop may
 // run between two polls.
@@ -36,9 +39,10 @@ func judgeReadinessStarves(j *judge) {
 // heardAt returns the position at which the wait of a ready descriptor is over: its handler
 // began, the registration ended or changed, the poller failed, or the log ended. There is
 // no wait while another goroutine changes the registration, because the change writes its
-// events first.
+// events first. Nor is there one after a fault that may have broken the poller for good: if
+// admission is closed already, no event shows that it has.
 func (h *History) heardAt(e *entry, ready *Event) int {
-	if h.changesAt(e, ready) {
+	if h.changesAt(e, ready) || h.Rules.Breaks && slices.ContainsFunc(h.Events[:ready.N], breaksPoller) {
 		return ready.N
 	}
 	until := len(h.Events)
@@ -53,13 +57,15 @@ func (h *History) heardAt(e *entry, ready *Event) int {
 	}
 	for i := ready.N; i < until; i++ {
 		ev := &h.Events[i]
-		dead := ev.Kind == Fault && (ev.ID == e.id || ev.Outcome == Errored)
+		dead := ev.Kind == Fault && ev.ID == e.id || breaksPoller(*ev)
 		if dead || ev.ID == e.id && ev.Kind == Invoke && (ev.Op == OpModify || ev.Op == OpEnd) {
 			return ev.N
 		}
 	}
 	return until
 }
+
+func breaksPoller(ev Event) bool { return ev.Kind == Fault && ev.Outcome == Errored }
 
 // changesAt reports whether another goroutine was in a call that changes or ends the
 // registration.

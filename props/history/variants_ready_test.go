@@ -18,4 +18,6 @@ var readyVariants = []variant{
 	{"ready behind the change", "virtual", register1 + modify1 + modified1 + "@1ms g2 ready 1\n" + heard1, late1},
 	{"ready and changed later", "virtual", register1 + "@1ms g2 ready 1\n" + modify1 + modified1 + heard1, ""},
 	{"another one is changed", "virtual", register1 + "g1 invoke register 2\ng1 return register 2 accepted\n@1ms g1 invoke modify 2\ng2 ready 1\ng1 return modify 2 accepted\n" + heard1, late1},
+	{"a fault before it", "virtual", "g2 fault error\n" + register1 + "@1ms g2 ready 1\n" + heard1, late1},
+	{"a fault before it that may be for good", "virtual breaks", "g2 fault error\n" + register1 + "@1ms g2 ready 1\n" + heard1, ""},
 }
