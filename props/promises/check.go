@@ -9,14 +9,18 @@ import (
 	"strings"
 )
 
-// Check compares a table with the sources of the module at root. It returns an error for
+// Check compares a table with the sources of the module at root, and with all tables. It
+// returns an error for
 //
 //   - each symbol with a doc comment that is not in the table, or twice;
+//   - each page that is not in a table of pages, and each heading of a page that promises
+//     something;
 //   - each symbol, test, example and planted bug of the table that does not exist;
 //   - each break whose text is not in the function exactly once;
-//   - each promise without evidence.
-func Check(root string, t Table) error {
-	known, err := symbolsOf(filepath.Join(root, t.Package))
+//   - each promise without evidence, and each reference to a promise that does not exist or
+//     has no evidence of its own.
+func Check(root string, t Table, all []Table) error {
+	known, err := t.symbols(root)
 	if err != nil {
 		return err
 	}
@@ -24,11 +28,11 @@ func Check(root string, t Table) error {
 	if err != nil {
 		return err
 	}
-	c := checker{root: root, table: t, bugs: bugs, tests: map[string]map[string]bool{}}
+	c := checker{root: root, table: t, all: all, bugs: bugs, tests: map[string]map[string]bool{}}
 	listed := map[string]bool{}
 	for _, s := range t.Symbols {
 		if _, ok := known[s.Name]; !ok {
-			c.add(s.Line, "%s has no exported symbol %s", t.Package, s.Name)
+			c.add(s.Line, "%s has no %s", t.Package, s.Name)
 		}
 		if listed[s.Name] {
 			c.add(s.Line, "%s is listed twice", s.Name)
@@ -40,7 +44,7 @@ func Check(root string, t Table) error {
 	}
 	for _, name := range known.documented() {
 		if !listed[name] {
-			c.errs = append(c.errs, fmt.Errorf("%s.%s has a doc comment and is not in the table", t.Package, name))
+			c.errs = append(c.errs, fmt.Errorf("%s of %s is not in the table", name, t.Package))
 		}
 	}
 	return errors.Join(c.errs...)
@@ -49,6 +53,7 @@ func Check(root string, t Table) error {
 type checker struct {
 	root  string
 	table Table
+	all   []Table
 	bugs  map[string]bool
 	tests map[string]map[string]bool // by directory
 	errs  []error
@@ -74,14 +79,34 @@ func (c *checker) promise(p Promise) {
 			c.add(p.Line, "%v", err)
 		}
 	}
-	seen := len(p.Bugs) + len(p.Breaks)
+	for _, r := range p.See {
+		c.reference(p.Line, r)
+	}
 	switch {
 	case p.Untestable != "" || p.Withdrawn != "":
-	case seen == 0:
+	case !p.shown() && len(p.See) == 0:
 		c.add(p.Line, "%q has no planted bug and no break that shows that a check can fail", p.Text)
 	case len(p.Breaks) > 0 && len(p.AllTests()) == 0:
 		c.add(p.Line, "%q has a break, and no test that sees it", p.Text)
 	}
+}
+
+// reference adds an error unless r is a promise with evidence of its own.
+func (c *checker) reference(line int, r Reference) {
+	for _, t := range c.all {
+		for _, s := range t.Symbols {
+			for _, p := range s.Promises {
+				if r != (Reference{t.Package, s.Name, p.Text}) {
+					continue
+				}
+				if !p.shown() {
+					c.add(line, "%v has no check of its own", r)
+				}
+				return
+			}
+		}
+	}
+	c.add(line, "there is no promise %v", r)
 }
 
 // test returns an error if there is no test name.

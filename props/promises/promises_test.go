@@ -14,13 +14,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const root = "../.."
 
-// TestTablesAreTrue: each table has every symbol with a doc comment, and the symbols, tests,
-// planted bugs and texts that it names exist.
+// TestTablesAreTrue: each table has every symbol with a doc comment, or every page, and the
+// symbols, tests, planted bugs, texts and promises that it names exist.
 func TestTablesAreTrue(t *testing.T) {
 	tables, err := Load(root)
 	require.NoError(t, err)
 	for _, table := range tables {
-		require.NoError(t, Check(root, table), "testdata/promises: table of %s", table.Package)
+		require.NoError(t, Check(root, table, tables), "testdata/promises: table of %s", table.Package)
 		t.Log(table.Package, table.Count())
 	}
 }
@@ -46,6 +46,8 @@ func Undocumented() {}
 `,
 	"p/p_test.go":                   "package p\n\nfunc TestDo(t *testing.T) {}\n",
 	"testdata/mutants/known.mutant": "",
+	"docs/use.md":                   "# Use it\n\n```sh\n## no heading\n```\n\n## Calls\n\n### Do it\n",
+	"docs/build.md":                 "# Build it\n\n## Alone\n",
 }
 
 // good is its table.
@@ -77,12 +79,12 @@ func TestEachLieOfATableIsFound(t *testing.T) {
 	dir := writeSmall(t)
 	table, err := Parse(strings.NewReader(good))
 	require.NoError(t, err)
-	require.NoError(t, Check(dir, table))
+	require.NoError(t, Check(dir, table, nil))
 	require.Equal(t, Counts{All: 3, Checked: 2, Untestable: 1}, table.Count())
 	for _, c := range []struct{ old, new, want string }{
-		{"[Once]\n", "", "p.Once has a doc comment and is not in the table"},
-		{"[package]\n", "", "p.package has a doc comment and is not in the table"},
-		{"[Do]", "[Don]", "line 3: p has no exported symbol Don"},
+		{"[Once]\n", "", "Once of p is not in the table"},
+		{"[package]\n", "", "package of p is not in the table"},
+		{"[Do]", "[Don]", "line 3: p has no Don"},
 		{"[Once]", "[Do]", "line 9: Do is listed twice"},
 		{"test: TestDo", "test: TestDone", "line 4: p has no test TestDone"},
 		{"test: TestDo", "added: q.TestDo", "q: no such file or directory"},
@@ -96,7 +98,45 @@ func TestEachLieOfATableIsFound(t *testing.T) {
 		require.Contains(t, good, c.old)
 		spoilt, err := Parse(strings.NewReader(strings.Replace(good, c.old, c.new, 1)))
 		require.NoError(t, err)
-		require.ErrorContains(t, Check(dir, spoilt), c.want)
+		require.ErrorContains(t, Check(dir, spoilt, nil), c.want)
+	}
+}
+
+// pages is the table of its pages.
+const pages = `pages docs
+[build.md]
+[use.md]
+[use.md: Calls]
+the call does it
+    see: p [Do] does it
+[use.md: Do it]
+and it is quiet
+    test: p.TestDo
+    break: p/p.go Do: n := 1 => n := 2
+`
+
+func TestEachLieOfATableOfPagesIsFound(t *testing.T) {
+	dir := writeSmall(t)
+	code, err := Parse(strings.NewReader(good))
+	require.NoError(t, err)
+	table, err := Parse(strings.NewReader(pages))
+	require.NoError(t, err)
+	require.NoError(t, Check(dir, table, []Table{code, table}))
+	require.Equal(t, Counts{All: 2, Checked: 1, Elsewhere: 1}, table.Count())
+	require.Contains(t, table.Count().String(), "1 are checked in other tables")
+	for _, c := range []struct{ old, new, want string }{
+		{"[build.md]\n", "", "build.md of docs is not in the table"},
+		{"[use.md: Do it]\n", "", "use.md: Do it of docs is not in the table"},
+		{"[use.md: Calls]", "[use.md: no heading]", "line 4: docs has no use.md: no heading"},
+		{"see: p [Do] does it", "see: p [Do] does that", "line 5: there is no promise p [Do] does that"},
+		{"see: p [Do] does it", "see: p [Once.Call] is fast", "line 5: p [Once.Call] is fast has no check of its own"},
+		{"see: p [Do] does it", "see: docs [use.md: Calls] the call does it", "has no check of its own"},
+		{"test: p.TestDo", "test: p.TestDone", "line 8: p has no test TestDone"},
+	} {
+		require.Contains(t, pages, c.old)
+		spoilt, err := Parse(strings.NewReader(strings.Replace(pages, c.old, c.new, 1)))
+		require.NoError(t, err)
+		require.ErrorContains(t, Check(dir, spoilt, []Table{code, spoilt}), c.want)
 	}
 }
 
@@ -110,6 +150,7 @@ func TestParseNamesTheLine(t *testing.T) {
 		"package p\n[A]\nx\n    test:\n":     `line 4: "test:", want KEY: VALUE`,
 		"package p\n[A]\nx\n    seen: T\n":   `line 4: unknown key "seen"`,
 		"package p\n[A]\nx\n    break: f: a": `line 4: "f: a", want FILE FUNCTION: OLD => NEW`,
+		"package p\n[A]\nx\n    see: f: a":   `line 4: "f: a", want PACKAGE [SYMBOL] PROMISE`,
 	} {
 		_, err := Parse(strings.NewReader(text))
 		require.ErrorContains(t, err, want)

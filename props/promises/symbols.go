@@ -13,11 +13,25 @@ import (
 	"strings"
 )
 
-// symbols are the exported symbols of a package: true for those that have a doc comment of
-// their own. A comment of a group of constants or variables belongs to the first of the
-// group.
+// symbols are what a table may list: true for those that it must list.
 type symbols map[string]bool
 
+func (t Table) symbols(root string) (symbols, error) {
+	dir := filepath.Join(root, t.Package)
+	if !t.Pages {
+		return symbolsOf(dir)
+	}
+	promising := map[string]bool{}
+	for _, s := range t.Symbols {
+		page, _, _ := strings.Cut(s.Name, ": ")
+		promising[page] = promising[page] || len(s.Promises) > 0
+	}
+	return partsOf(dir, promising)
+}
+
+// symbolsOf returns the exported symbols of a package: true for those that have a doc comment
+// of their own. A comment of a group of constants or variables belongs to the first of the
+// group.
 func symbolsOf(dir string) (symbols, error) {
 	s := symbols{}
 	err := eachFile(dir, func(name string) bool { return !strings.HasSuffix(name, "_test.go") }, func(path string) error {

@@ -1,5 +1,6 @@
 // Package promises reads the tables of testdata/promises. A table lists what the doc comments
-// of a package promise, and for each promise the checks that fail if it is broken.
+// of a package, or the pages of a directory, promise, and for each promise the checks that
+// fail if it is broken.
 // testdata/promises/README.md describes the format.
 package promises
 
@@ -11,15 +12,19 @@ import (
 	"strings"
 )
 
-// Table is the promises of one package.
+// Table is the promises of one package, or of the pages of one directory.
 type Table struct {
 	Package string // its directory from the root of the module: "core"
+	Pages   bool   // the directory has pages (*.md) instead of a package
 	Symbols []Symbol
 }
 
-// Symbol is an exported symbol, with the promises of its doc comment.
+// Symbol is an exported symbol with the promises of its doc comment, or a part of a page with
+// its promises.
 type Symbol struct {
-	Name     string // "Execute", "Executor.Execute"; PackageComment stands for the comment of the package
+	// Name is "Execute", "Executor.Execute", or PackageComment for the comment of the package.
+	// Of pages it is "page.md" for the text above the first heading, and "page.md: Heading".
+	Name     string
 	Line     int
 	Promises []Promise // none: its comment says what it is, and promises nothing
 }
@@ -37,9 +42,16 @@ type Promise struct {
 	Bugs   []string // planted bugs of testdata/mutants that the tests or the property of the guarantee see
 	Breaks []Break  // changes that the tests see
 
+	See []Reference // promises of other tables that say the same, and have checks
+
 	Untestable string // why no check can see it broken
 	Withdrawn  string // why the comment does not say it any more
 }
+
+// Reference names a promise of another table.
+type Reference struct{ Package, Symbol, Text string }
+
+func (r Reference) String() string { return fmt.Sprintf("%s [%s] %s", r.Package, r.Symbol, r.Text) }
 
 // Break is a change of one line that breaks a promise.
 type Break struct {
@@ -53,6 +65,9 @@ func (b Break) String() string { return fmt.Sprintf("%s %s: %s => %s", b.File, b
 
 // AllTests returns the tests of the promise, whether they were there before or not.
 func (p Promise) AllTests() []string { return append(append([]string(nil), p.Tests...), p.Added...) }
+
+// shown reports whether a planted bug or a break shows that a check of p can fail.
+func (p Promise) shown() bool { return len(p.Bugs)+len(p.Breaks) > 0 }
 
 // Parse reads a table.
 func Parse(r io.Reader) (Table, error) {
@@ -75,10 +90,11 @@ func (t *Table) line(n int, text string) error {
 	case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "#"):
 		return nil
 	case t.Package == "":
-		var ok bool
-		if t.Package, ok = strings.CutPrefix(text, "package "); !ok {
-			return fmt.Errorf("%q, want: package DIRECTORY", text)
+		kind, dir, ok := strings.Cut(text, " ")
+		if !ok || kind != "package" && kind != "pages" {
+			return fmt.Errorf("%q, want: package DIRECTORY, or pages DIRECTORY", text)
 		}
+		t.Package, t.Pages = dir, kind == "pages"
 		return nil
 	case bracketed:
 		name, ok := strings.CutSuffix(name, "]")
@@ -118,12 +134,16 @@ func (p *Promise) evidence(dir, text string) error {
 		b, err := parseBreak(dir, value)
 		p.Breaks = append(p.Breaks, b)
 		return err
+	case "see":
+		r, err := parseReference(value)
+		p.See = append(p.See, r)
+		return err
 	case "untestable":
 		p.Untestable = value
 	case "withdrawn":
 		p.Withdrawn = value
 	default:
-		return fmt.Errorf("unknown key %q, want test, added, bug, break, untestable or withdrawn", key)
+		return fmt.Errorf("unknown key %q, want test, added, bug, break, see, untestable or withdrawn", key)
 	}
 	return nil
 }
@@ -142,8 +162,18 @@ func parseBreak(dir, text string) (b Break, err error) {
 	return Break{File: file, Func: function, Old: from, New: strings.TrimPrefix(to, " ")}, nil
 }
 
-// Counts are how many promises a table has, by their evidence.
-type Counts struct{ All, Checked, Added, Untestable, Withdrawn int }
+func parseReference(text string) (r Reference, err error) {
+	dir, rest, ok := strings.Cut(text, " [")
+	symbol, promise, closed := strings.Cut(rest, "] ")
+	if !ok || !closed {
+		return r, fmt.Errorf("%q, want PACKAGE [SYMBOL] PROMISE", text)
+	}
+	return Reference{Package: dir, Symbol: symbol, Text: promise}, nil
+}
+
+// Counts are how many promises a table has, by their evidence. Elsewhere counts those whose
+// checks are in another table.
+type Counts struct{ All, Checked, Added, Untestable, Withdrawn, Elsewhere int }
 
 // Count counts the promises of t.
 func (t Table) Count() (c Counts) {
@@ -157,6 +187,8 @@ func (t Table) Count() (c Counts) {
 				c.Untestable++
 			case len(p.Added) > 0:
 				c.Added++
+			case len(p.See) > 0 && !p.shown():
+				c.Elsewhere++
 			default:
 				c.Checked++
 			}
@@ -166,5 +198,9 @@ func (t Table) Count() (c Counts) {
 }
 
 func (c Counts) String() string {
-	return fmt.Sprintf("%d promises: %d had a check, %d got one, %d withdrawn or corrected, %d cannot be tested", c.All, c.Checked, c.Added, c.Withdrawn, c.Untestable)
+	text := fmt.Sprintf("%d promises: %d had a check, %d got one, %d withdrawn or corrected, %d cannot be tested", c.All, c.Checked, c.Added, c.Withdrawn, c.Untestable)
+	if c.Elsewhere > 0 {
+		text += fmt.Sprintf(", %d are checked in other tables", c.Elsewhere)
+	}
+	return text
 }

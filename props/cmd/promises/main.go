@@ -3,6 +3,7 @@
 //
 //	go run ./props/cmd/promises                    all tables
 //	go run ./props/cmd/promises -run 'Timer\.'     promises whose symbol, text or tests match
+//	go run ./props/cmd/promises -table core/tcp    one table
 //	go run ./props/cmd/promises -counts            counts the promises, and runs nothing
 //
 // Nothing on disk changes: the tests are built with go build -overlay. Exit code 0: every
@@ -35,6 +36,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	f := flag.NewFlagSet("promises", flag.ContinueOnError)
 	root := f.String("root", ".", "root of the module")
 	only := f.String("run", "", "only promises whose symbol, text, or one of whose tests matches the `regexp`")
+	table := f.String("table", "", "only the table of this `directory`")
 	counts := f.Bool("counts", false, "count the promises and run nothing")
 	parallel := f.Int("parallel", runtime.GOMAXPROCS(0), "breaks judged at once")
 	var wanted *regexp.Regexp
@@ -48,6 +50,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		fmt.Fprintln(stderr, "promises:", err)
 		return 2
+	}
+	if *table != "" {
+		tables = slices.DeleteFunc(tables, func(t promises.Table) bool { return t.Package != *table })
+	}
+	if len(tables) == 0 {
+		return command.Refuse(stderr, "promises", fmt.Errorf("-table is %q, want the directory of a table in testdata/promises", *table))
 	}
 	dir, err := os.MkdirTemp("", "promises")
 	if err != nil {

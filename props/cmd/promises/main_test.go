@@ -71,6 +71,12 @@ func TestSelectionAndCounts(t *testing.T) {
 		_, out := judged(t, table, "-run", only)
 		require.Equal(t, want, strings.Count(out, "\n"), "-run %s: %s", only, out)
 	}
+	code, out = judged(t, table, "-table", "p", "-counts")
+	require.Contains(t, out, "p: 2 promises")
+	require.Zero(t, code)
+	code, out = judged(t, table, "-table", "q")
+	require.Contains(t, out, `-table is "q"`)
+	require.Equal(t, 2, code)
 }
 
 func TestMistakesOfTheCaller(t *testing.T) {
