@@ -224,7 +224,7 @@ type config struct {
 	onError func(name string, err error)
 }
 
-// WithName names the group in logs and reports.
+// WithName names the group in logs.
 func WithName(name string) Option { return func(c *config) { c.name = name } }
 
 // WithContext gives the contexts of the functions the values of ctx. The end of ctx does
