@@ -2,6 +2,8 @@ package watch_test
 
 import (
 	"context"
+	"log/slog"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -10,6 +12,7 @@ import (
 
 	"eventide/core"
 	"eventide/core/internal/coretest"
+	"eventide/core/tracked"
 	"eventide/core/watch"
 )
 
@@ -67,3 +70,13 @@ func (l *stallLog) all() []watch.Stall {
 
 //go:noinline
 func writesAFile(d time.Duration) { time.Sleep(d) }
+
+// equal compares the numbers of statuses.
+func equal(a, b watch.Status) bool {
+	a.Running, b.Running = nil, nil
+	return reflect.DeepEqual(a, b)
+}
+
+func quietGroup() *tracked.Group {
+	return tracked.NewGroup(tracked.WithLogger(slog.New(slog.DiscardHandler)))
+}

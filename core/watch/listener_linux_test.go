@@ -13,7 +13,8 @@ import (
 func TestWatchListener(t *testing.T) {
 	coretest.CheckLeaks(t)
 	loops := coretest.NewGroup(t, 1)
-	l, err := tcp.Listen(loops, loops, "127.0.0.1:0", func() tcp.Handler { return tcp.HandlerBase{} })
+	active := make(chan struct{})
+	l, err := tcp.Listen(loops, loops, "127.0.0.1:0", func() tcp.Handler { return activeHandler{active: active} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,11 +28,17 @@ func TestWatchListener(t *testing.T) {
 	if err := w.Watch(loops); err != nil {
 		t.Fatal(err)
 	}
-	readUntil(w, func(s []watch.Status) bool {
-		return len(s) == 2 && s[0].Kind == watch.KindListener && s[0].Connections == 1 && s[1].Stats.Registrations == 2
-	})
+	coretest.Await(t, "the channel", active)
+	watch.Read(w)
+	if s := w.Statuses(); len(s) != 2 || s[0].Name != "http" || s[0].Kind != watch.KindListener || s[0].Connections != 1 || s[1].Stats.Registrations != 2 {
+		t.Fatalf("got %+v, want a listener with one connection", s)
+	}
 	_ = conn.Close()
 	coretest.Await(t, "the listener's close", l.Close().Done())
+	watch.Read(w)
+	if s := w.Statuses(); len(s) != 1 || s[0].Kind != watch.KindExecutor {
+		t.Fatalf("got %+v, want the loop alone", s)
+	}
 	readUntil(w, func(s []watch.Status) bool {
 		return len(s) == 1 && s[0].Kind == watch.KindExecutor && s[0].Stats.Registrations == 0
 	})
@@ -39,6 +46,13 @@ func TestWatchListener(t *testing.T) {
 	coretest.AwaitDone(t, loops)
 	readUntil(w, func(s []watch.Status) bool { return len(s) == 0 })
 }
+
+type activeHandler struct {
+	tcp.HandlerBase
+	active chan struct{}
+}
+
+func (h activeHandler) Active(*tcp.Channel) { close(h.active) }
 
 // readUntil makes w read until wanted accepts the statuses.
 func readUntil(w *watch.Watcher, wanted func([]watch.Status) bool) {

@@ -62,6 +62,7 @@ func TestLabelsOfALoop(t *testing.T) {
 	}{
 		{"alone", context.Background(), `{"eventide":"orders"}`},
 		{"with the user's", tier, `{"eventide":"orders", "tier":"front"}`},
+		{"without a context", nil, `{"eventide":"orders"}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ex := coretest.NewExecutor(t, core.WithName("orders"), watch.Labels(tc.ctx))
@@ -104,6 +105,22 @@ func TestLabelContextOutsideOfABody(t *testing.T) {
 	ctx := context.Background()
 	if got := watch.LabelContext(ctx); got != ctx {
 		t.Errorf("got %v, want the context itself", got)
+	}
+}
+
+// TestLabelsAndGoroutineStart are one option: the later one wins.
+func TestLabelsAndGoroutineStart(t *testing.T) {
+	coretest.CheckLeaks(t)
+	started := make(chan string, 2)
+	own := core.WithGoroutineStart(func(name string) { started <- name })
+	labels := watch.Labels(context.Background())
+	ex := coretest.NewExecutor(t, core.WithName("orders"), labels, own)
+	if got := labelsInABody(t, ex); got != "" || len(started) != 1 {
+		t.Errorf("labels %s, %d calls, want none and one call", got, len(started))
+	}
+	ex = coretest.NewExecutor(t, core.WithName("files"), own, labels)
+	if got := labelsInABody(t, ex); got != `{"eventide":"files"}` || len(started) != 1 {
+		t.Errorf("labels %s, %d calls, want those of files and no further call", got, len(started))
 	}
 }
 
@@ -157,6 +174,37 @@ func TestRegions(t *testing.T) {
 	if open := watch.OpenRegions(tracer); open != 0 {
 		t.Errorf("%d regions are open, want none", open)
 	}
+}
+
+// TestRegionsOfManyExecutors: many may share one tracer, which needs no next one.
+func TestRegionsOfManyExecutors(t *testing.T) {
+	coretest.CheckLeaks(t)
+	tracer := watch.Regions(nil)
+	tracer.Trace(core.Event{Kind: core.EventAdmit})
+	one := coretest.NewExecutor(t, core.WithName("one"), core.WithTracer(tracer))
+	two := coretest.NewExecutor(t, core.WithName("two"), core.WithTracer(tracer))
+	var record bytes.Buffer
+	if err := trace.Start(&record); err != nil {
+		t.Fatal(err)
+	}
+	// The bodies overlap: that of the first begins first and ends last.
+	began, end := make(chan struct{}), make(chan struct{})
+	coretest.MustExecute(t, one, func() { close(began); <-end })
+	coretest.Await(t, "the first body", began)
+	coretest.OnLoop(t, two, func() {})
+	close(end)
+	coretest.OnLoop(t, one, func() {})
+	for _, ex := range []*core.Executor{one, two} {
+		ex.Shutdown()
+		coretest.AwaitDone(t, ex)
+	}
+	trace.Stop()
+	for _, region := range []string{"one: task", "two: task"} {
+		if !bytes.Contains(record.Bytes(), []byte(region)) {
+			t.Errorf("the trace has no region %q", region)
+		}
+	}
+	coretest.Want(t, "open regions", watch.OpenRegions(tracer), 0)
 }
 
 // BenchmarkRegions is a task with and without the tracer, while nothing is recorded.
