@@ -51,6 +51,26 @@ func TestPoolG13OrderOfBodies(t *testing.T) {
 	})
 }
 
+// Tasks that panic do not starve timers: a call of the panic handler does not count as the body
+// after which a task comes.
+func TestPoolG13TimersRunBetweenTasksThatPanic(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var j coretest.Journal
+		p := coretest.NewPool(t, 1, core.WithPanicHandler(func(*core.PanicError) {}))
+		release := block(t, p)
+		for i := range 3 {
+			coretest.MustExecute(t, p, func() {
+				j.Add(fmt.Sprint("task", i))
+				panic("as planned")
+			})
+			mustSchedule(t, p, 0, j.Adds(fmt.Sprint("timer", i)))
+		}
+		release()
+		synctest.Wait()
+		j.Want(t, "G13: after a task a timer", "timer0 task0 timer1 task1 timer2 task2")
+	})
+}
+
 // Hooks that add hooks do not starve the tasks: between two rounds of hooks one runs.
 func TestPoolG13ATaskRunsBetweenRoundsOfHooks(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

@@ -30,7 +30,7 @@ type worker struct {
 	calling  func()        // the running body, or nil
 	outcome  Outcome       // of the body; 0 until it ends or calls skipCurrent or panickedCurrent
 	panics   []*PanicError // not reported to the panic handler yet
-	last     Body          // kind of the last body
+	last     Body          // kind of the last body, calls of the panic handler apart
 	locals   map[any]any
 	sleeping bool // has traced EventPark, and not yet EventUnpark
 	finished bool
@@ -239,7 +239,10 @@ func (w *worker) countEnd(now int64, jitter time.Duration) {
 		return
 	}
 	outcome := w.outcome
-	w.job, w.outcome, w.last = job{}, 0, j.kind
+	w.job, w.outcome = job{}, 0
+	if !j.handler { // or tasks that panic would keep timers and listeners waiting (G13)
+		w.last = j.kind
+	}
 	if len(p.meters) > 0 {
 		p.meterBusy()
 	}
