@@ -89,6 +89,17 @@ func TestWithoutReadiness(t *testing.T) {
 	}
 }
 
+// TestThreeRoundsAtLeast: a kit without Rounds starts the server three times.
+func TestThreeRoundsAtLeast(t *testing.T) {
+	s := subjects.Right()[0]
+	kit := s.Kit
+	kit.Rounds, kit.Clients = 0, []draintest.Client{draintest.Fresh()}
+	r, err := kit.Check(s.Start)
+	if err != nil || r.Rounds < 3 {
+		t.Errorf("got %v, %d rounds, want at least 3", err, r.Rounds)
+	}
+}
+
 // TestRunFails runs TestRunOfAWrongSubject in a process of its own, where it fails.
 func TestRunFails(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestRunOfAWrongSubject$", "-test.v")
@@ -101,7 +112,7 @@ func TestRunFails(t *testing.T) {
 	for _, want := range []string{
 		"--- FAIL: TestRunOfAWrongSubject/none-cut", "--- PASS: TestRunOfAWrongSubject/none-lost", "--- SKIP: TestRunOfAWrongSubject/ready-first",
 		"NOT RUN: Readiness turns before the listener closes: the server has no readiness probe",
-		"No response is cut before the deadline: ", "of upgraded)", "-- the server had ended --",
+		"No response is cut before the deadline: ", "of upgraded)", "ms  connected from ", "-- the server had ended --",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
