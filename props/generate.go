@@ -110,6 +110,12 @@ func (g *generator) program() Program {
 			return p
 		}
 	}
+	if !g.pool && !g.profile.Real && g.chance(12, "turn") {
+		p.Actors = append(p.Actors, Actor{Steps: g.turn()})
+		if g.chance(2, "of others undisturbed") {
+			return p
+		}
+	}
 	if g.profile.Wide && g.chance(60, "many") {
 		p.Actors = append(p.Actors, Actor{Steps: g.many()})
 	}

@@ -86,7 +86,7 @@ var Guarantees = withSentences([]Guarantee{
 		Mutant: "g12-shutdown-does-not-wake",
 	},
 	{
-		ID: "G13", Predicates: []string{"V7", "V10"},
+		ID: "G13", Predicates: []string{"V7", "V10", "V11"},
 		Profile: Profile{Again: true, Ops: map[history.Op]int{history.OpSchedule: 6, history.OpAfterIteration: 6}}, Minimum: 50, Mutant: "g13-unbounded-batch",
 	},
 	{

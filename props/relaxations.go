@@ -82,6 +82,10 @@ var relaxations = []relaxation{
 		why: "the workers of a pool sleep one by one, and what two of them have taken begins in either order: checkPool judges it instead",
 	},
 	{
+		lanes: everyLane, programs: unevenTurns, predicates: []string{"V11"},
+		why: "the workers of a pool have no turns, a meter ends a batch of tasks where it measures a wait, and a panic of the clock ends a turn anywhere",
+	},
+	{
 		lanes: Chosen | Ticking, early: true,
 		why: "every step may come between a decision and the event that tells it; with free goroutines hardly any does",
 	},
@@ -143,6 +147,11 @@ func goesBack(p Program) bool {
 }
 
 func startsSlowly(p Program) bool { return slices.Contains(p.Starts, StartSlow) }
+
+// unevenTurns reports whether a turn of the loop may end for a reason that the log does not show.
+func unevenTurns(p Program) bool {
+	return p.Pool > 0 || p.clockFaults() || p.AnyStep(func(s Step) bool { return s.Ask == AskMeter })
+}
 
 // Overlaps reports whether a program runs on a pool that has or may get several workers.
 func (p Program) Overlaps() bool {

@@ -49,6 +49,7 @@ var predicates = [...]Predicate{
 	{Name: "V8", Guarantee: "G12", Sentence: "a sleep takes one wake, from outside", needs: Parks, judge: judgeWakes},
 	{Name: "V9", Guarantee: "G15", Sentence: "a shutdown ends once everything has run", judge: judgeConverges},
 	{Name: "V10", Guarantee: "G13", Sentence: "tasks do not starve readiness", judge: judgeReadinessStarves},
+	{Name: "V11", Guarantee: "G13", Sentence: "a turn runs handlers, a batch of tasks, due timers and tail tasks, in this order", needs: Parks | Readiness, judge: judgeTurnOrder},
 }
 
 // Predicates returns the suite. The slice is the caller's.
