@@ -26,6 +26,7 @@ type GroupProgram struct {
 	Quiet      time.Duration `json:"quiet,omitempty"`
 	Timeout    time.Duration `json:"timeout,omitempty"`
 	Hard       bool          `json:"hard,omitempty"`     // Shutdown instead of ShutdownGracefully
+	Close      bool          `json:"close,omitempty"`    // Close instead of either
 	Twice      bool          `json:"twice,omitempty"`    // another goroutine calls Shutdown too
 	OneFirst   bool          `json:"oneFirst,omitempty"` // the first child is shut down on its own before
 	Mixed      bool          `json:"mixed,omitempty"`    // some calls are timers, hooks, cancelled tasks and tasks that panic
@@ -42,6 +43,7 @@ func GroupPrograms() *rapid.Generator[GroupProgram] {
 			ShutdownAt: rapid.SampledFrom(grid).Draw(t, "shutdown at"),
 			Quiet:      rapid.SampledFrom(grid).Draw(t, "quiet"),
 			Hard:       rapid.Bool().Draw(t, "hard"),
+			Close:      rapid.IntRange(0, 3).Draw(t, "close") == 3,
 			Twice:      rapid.Bool().Draw(t, "twice"),
 			OneFirst:   rapid.Bool().Draw(t, "one first"),
 			Mixed:      rapid.Bool().Draw(t, "mixed"),
@@ -68,7 +70,7 @@ func (p GroupProgram) smaller() (list []GroupProgram) {
 		func(q *GroupProgram) { q.Callers /= 2 }, func(q *GroupProgram) { q.Callers-- },
 		func(q *GroupProgram) { q.Calls /= 2 }, func(q *GroupProgram) { q.Calls-- },
 		func(q *GroupProgram) { q.Body = 0 }, func(q *GroupProgram) { q.ShutdownAt = 0 },
-		func(q *GroupProgram) { q.Quiet, q.Timeout = 0, 0 }, func(q *GroupProgram) { q.Hard = false },
+		func(q *GroupProgram) { q.Quiet, q.Timeout = 0, 0 }, func(q *GroupProgram) { q.Hard = false }, func(q *GroupProgram) { q.Close = false },
 		func(q *GroupProgram) { q.Twice = false }, func(q *GroupProgram) { q.OneFirst = false },
 		func(q *GroupProgram) { q.Mixed = false },
 	} {
@@ -128,10 +130,8 @@ func (p GroupProgram) Run() string {
 		caller()
 	}
 	time.Sleep(p.ShutdownAt)
-	if p.Hard {
-		g.Shutdown()
-	} else if _, err := g.ShutdownGracefully(p.Quiet, p.Timeout); err != nil {
-		return err.Error()
+	if text := p.shutDown(g); text != "" {
+		return text
 	}
 	callers.Wait()
 	report, err := g.Termination().Wait(context.Background())
@@ -154,6 +154,26 @@ func (p GroupProgram) Run() string {
 		}
 	}
 	return p.turns(g)
+}
+
+// shutDown makes the shutdown call. Close returns when the group has ended.
+func (p GroupProgram) shutDown(g *core.Group) string {
+	var err error
+	switch {
+	case p.Close:
+		err = g.Close()
+		if !isClosed(g.Termination().Done()) {
+			return fmt.Sprintf("Close has returned %v, and the group has not ended", err)
+		}
+	case p.Hard:
+		g.Shutdown()
+	default:
+		_, err = g.ShutdownGracefully(p.Quiet, p.Timeout)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // groupWork makes the calls of a program and counts its tasks.
