@@ -178,11 +178,7 @@ func (h *harness) askLoop(s Step) {
 		return
 	}
 	if s.Ask == AskChannels {
-		for ch := range h.fds.loop.Channels() {
-			if _, ours := ch.(*channel); !ours {
-				h.blame("Channels has a %T", ch)
-			}
-		}
+		h.askChannels()
 		return
 	}
 	r := h.registrationOf(s.Target)

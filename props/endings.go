@@ -63,6 +63,7 @@ func (r *recorder) ended(ev core.Event) {
 	case c.op == history.OpEnd && ev.Reason == nil:
 		id = c.id
 	}
+	r.over[id] = true
 	r.mu.Unlock()
 	e := history.Event{Kind: history.Ended, ID: id, Outcome: history.Normal, Cause: cause(ev.Reason), Note: text(ev.Reason)}
 	if ev.Reason != nil {

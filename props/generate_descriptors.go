@@ -26,8 +26,11 @@ func (g *generator) descriptors(p *Program) {
 
 // descriptorStep draws a call on a registration, or an event of a descriptor.
 func (g *generator) descriptorStep(depth int) Step {
-	if g.profile.Wide && len(g.regs) > 0 && g.chance(8, "post") {
-		s := Step{Ask: AskPost, Target: g.pick(g.regs, "registration")}
+	if g.profile.Wide && len(g.regs) > 0 && g.chance(8, "ask") {
+		s := Step{Ask: rapid.SampledFrom([]Ask{AskPost, AskChannels}).Draw(g.T, "of the loop")}
+		if s.Ask == AskPost {
+			s.Target = g.pick(g.regs, "registration")
+		}
 		if depth == 0 {
 			s.Wait = g.duration("wait")
 		}

@@ -23,6 +23,7 @@ type recorder struct {
 	older map[int]int           // by registration: the previous one of the same descriptor number
 	token map[uint64]int        // by token: the registration
 	lost  []int                 // Invokes of calls that a panic of the clock has ended
+	over  map[int]bool          // channels that have ended
 }
 
 type pendingCall struct {
@@ -34,7 +35,7 @@ type pendingCall struct {
 func newRecorder(buf []history.Event, now func() time.Duration) *recorder {
 	return &recorder{
 		log: history.NewIn(buf, now), calls: map[int64]pendingCall{},
-		last: map[int]int{}, older: map[int]int{}, token: map[uint64]int{},
+		last: map[int]int{}, older: map[int]int{}, token: map[uint64]int{}, over: map[int]bool{},
 	}
 }
 
