@@ -23,6 +23,10 @@ func (h *harness) body(kind history.Body, s Step) func() {
 		}
 		h.rec.log.Add(ev)
 		h.looped.Store(true)
+		h.lookAtGoroutine()
+		if kind == history.BodyTimer {
+			h.lookAtTimer(s.ID)
+		}
 		end := h.play(s.Body, run)
 		ev.Kind, ev.Outcome, ev.InLoop = history.End, end, h.ex.InEventLoop()
 		h.rec.log.Add(ev)

@@ -113,7 +113,7 @@ var alongWith = map[string]string{
 var unmade = map[string]string{
 	"NewPool": "makes the pool of each program that has one", "NewEventLoop": "makes the event loop of each program that has one",
 	"Meter.Close":        "called at the end of each program that has a meter",
-	"WithGoroutineStart": "core's tests (goroutinestart_test.go)",
+	"WithGoroutineStart": "every program, except those on the runtime's clock",
 	"NewGroup":           "event loops in groups are in core's tests; the programs of G21 have groups of executors", "NewExecutorGroup": "makes the group of each program of G21",
 	"NewParkPoller": "sleeps inside the scripted poller of each program", "NewReadiness": "makes the events of the scripted poller",
 	"BackOff": "is the rejected-handler of programs with retries", "RefuseWhenFull": "is the default: programs without retries have it",

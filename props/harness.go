@@ -83,6 +83,8 @@ type harness struct {
 	looped       atomic.Bool            // a body has begun
 	endings      sync.WaitGroup         // listeners of the termination that were not called
 	promises     promises
+	started      goroutines
+	startsSeen   bool // set once: the executor has a function of WithGoroutineStart
 	posts        posts
 	reporter     reporter
 	meter        *meter       // guarded by mu until the end
@@ -102,6 +104,8 @@ type harness struct {
 	removes   map[int]func() bool
 	runs      map[int]int
 	listeners map[int]int // number of listeners added to a future
+	oneShots  map[int]bool
+	dues      map[int]due // by timer: in its last run
 }
 
 func emptyHarness(p Program, buf []history.Event) *harness {
@@ -109,6 +113,7 @@ func emptyHarness(p Program, buf []history.Event) *harness {
 		starts: p.Starts, handler: p.Handler,
 		futures: map[int]*core.Future[int]{}, timers: map[int]*core.Timer{},
 		removes: map[int]func() bool{}, runs: map[int]int{}, listeners: map[int]int{}, start: time.Now(),
+		oneShots: map[int]bool{}, dues: map[int]due{},
 		fds: descriptors{byID: map[int]*registration{}},
 	}
 	h.reporter.h = h
@@ -131,6 +136,10 @@ func (h *harness) options(p Program) []core.Option {
 		core.WithTracer(h.rec), core.WithSpawner(h.spawn),
 		core.WithTimersAtShutdown(p.Timers),
 		core.WithLogger(slog.New(&h.reporter)),
+	}
+	if p.Clock != ClockSystem { // such a program has the defaults
+		h.startsSeen = true
+		opts = append(opts, core.WithGoroutineStart(h.goroutineStarts))
 	}
 	if p.Handler != HandlerNone {
 		opts = append(opts, core.WithPanicHandler(h.reporter.handler(p.Handler)))

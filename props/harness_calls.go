@@ -160,6 +160,7 @@ func (h *harness) schedule(s Step) history.Outcome {
 	if err == nil {
 		h.mu.Lock()
 		h.timers[s.ID] = t
+		h.oneShots[s.ID] = s.Op == history.OpSchedule
 		h.mu.Unlock()
 	}
 	return answer(err)
@@ -202,7 +203,11 @@ func (h *harness) cancel(id int) history.Outcome {
 	if f != nil {
 		return vocabulary.Truth(f.Cancel())
 	}
-	return vocabulary.Truth(t.Cancel())
+	cancelled := t.Cancel()
+	if cancelled {
+		h.lookAtCancelled(id, t)
+	}
+	return vocabulary.Truth(cancelled)
 }
 
 func (h *harness) reset(s Step) history.Outcome {

@@ -32,6 +32,7 @@ func (h *harness) end() {
 	h.call(h.extraTask())
 	h.sample()
 	h.completions()
+	h.lookAtEnded()
 	h.checkAsks()
 	h.sealed()
 	h.said = h.final()
