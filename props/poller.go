@@ -40,8 +40,10 @@ func (p *poller) Wait(until core.Deadline) error {
 	err := p.Model.Wait(until)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.logFound()
-	return p.waited(err)
+	if err = p.waited(err); err == nil { // the loop does not ask what a Wait has found that failed or panicked
+		p.logFound()
+	}
+	return err
 }
 
 func (p *poller) returnsAtOnce() bool {
