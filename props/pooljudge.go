@@ -33,6 +33,7 @@ type poolCheck struct {
 	due     map[int]time.Duration // label of a one-shot timer that waits -> its deadline
 	open    map[int]bool          // tasks that have begun or may begin, and have not ended
 	begun   map[int]bool          // tasks and timers
+	gone    map[int]bool          // tasks that were cancelled, perhaps before their call returned
 	early   map[int]bool          // of open: accepted before the shutdown call
 	called  bool                  // a shutdown call took effect
 	last    int                   // the last Invoke of a task that has begun
@@ -47,7 +48,7 @@ func checkPool(events []history.Event, rules history.Rules, p Program, sizes []R
 	c := &poolCheck{
 		events: events, sizes: sizes, exact: rules.Virtual && len(p.Starts) == 0, size: p.Pool, since: -1, jitter: rules.Jitter / 2,
 		busy: map[int64]int{}, invoked: map[int]int{}, waiting: map[int]int{}, lazy: map[int]bool{},
-		due: map[int]time.Duration{}, open: map[int]bool{}, begun: map[int]bool{}, early: map[int]bool{},
+		due: map[int]time.Duration{}, open: map[int]bool{}, begun: map[int]bool{}, early: map[int]bool{}, gone: map[int]bool{},
 	}
 	for i := range events {
 		if v := c.event(&events[i]); v != nil {
@@ -117,7 +118,7 @@ func (c *poolCheck) admit(e *history.Event) {
 func (c *poolCheck) returned(e *history.Event) {
 	inv := &c.events[e.Call-1]
 	switch {
-	case e.Op.Tasks() && e.Outcome == history.Accepted && !c.begun[e.ID]:
+	case e.Op.Tasks() && e.Outcome == history.Accepted && !c.begun[e.ID] && !c.gone[e.ID]:
 		c.waiting[e.ID], c.open[e.ID] = e.N, true
 		c.lazy[e.ID] = e.Op == history.OpExecuteLazy
 	case e.Op == history.OpSchedule && e.Outcome == history.Accepted && !c.begun[e.ID] && !c.called:
@@ -138,6 +139,7 @@ func (c *poolCheck) answeredTrue(n int) bool {
 
 // drop removes a task that no worker will run any more.
 func (c *poolCheck) drop(id int) {
+	c.gone[id] = true
 	delete(c.waiting, id)
 	delete(c.open, id)
 	delete(c.early, id)

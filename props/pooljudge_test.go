@@ -79,6 +79,27 @@ g1 return cancel 1 `+answer)
 	}
 }
 
+// TestPoolCheckCancelledBeforeTheReturn: another goroutine may cancel a task whose call has not returned.
+func TestPoolCheckCancelledBeforeTheReturn(t *testing.T) {
+	for answer, wrong := range map[string]string{"true": "", "false": "task 1 waits until 1ms, and 0 of 2 workers"} {
+		trace := parseTrace(t, `
+g1 invoke submit 1
+g2 invoke cancel 1
+g2 return cancel 1 `+answer+`
+g1 return submit 1 accepted
+@1ms g1 invoke state
+g1 return state Started`)
+		p := Program{Pool: 2}
+		v := checkPool(trace.Events, RulesOf(p), p, nil)
+		if wrong == "" {
+			require.Nil(t, v, "cancel %s", answer)
+			continue
+		}
+		require.NotNil(t, v, "cancel %s", answer)
+		require.Contains(t, v.Text, wrong)
+	}
+}
+
 // later delays all events from the begin of a body on.
 func later(body history.Body, id int, by time.Duration) func([]history.Event) []history.Event {
 	return func(events []history.Event) []history.Event {
