@@ -65,14 +65,21 @@ func TestG11AZeroTimeoutWhileABodyRuns(t *testing.T) {
 
 // If nothing is queued or running it is drained.
 func TestG10AZeroTimeoutWhileNothingRuns(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		ex := coretest.NewExecutor(t)
-		mustSchedule(t, ex, 0, func() {})
-		synctest.Wait()
-		coretest.MustShutdownGracefully(t, ex, 0, 0)
-		report := coretest.AwaitDone(t, ex)
-		if cause := context.Cause(ex.Context()); report.TimedOut || report.Running != "" || cause != core.ErrShutdown {
-			t.Errorf("G10: TimedOut %v, Running %q, cause %v; want false, nothing, ErrShutdown", report.TimedOut, report.Running, cause)
-		}
-	})
+	for name, open := range map[string]func(t *testing.T) core.EventExecutor{
+		"executor": func(t *testing.T) core.EventExecutor { return coretest.NewExecutor(t) },
+		"pool":     func(t *testing.T) core.EventExecutor { return coretest.NewPool(t, 2) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				ex := open(t)
+				mustSchedule(t, ex, 0, func() {})
+				synctest.Wait()
+				coretest.MustShutdownGracefully(t, ex, 0, 0)
+				report := coretest.AwaitDone(t, ex)
+				if cause := context.Cause(ex.Context()); report.TimedOut || report.Running != "" || cause != core.ErrShutdown {
+					t.Errorf("G10: TimedOut %v, Running %q, cause %v; want false, nothing, ErrShutdown", report.TimedOut, report.Running, cause)
+				}
+			})
+		})
+	}
 }
