@@ -1,9 +1,6 @@
 package core
 
-import (
-	"eventide/core/internal/poll"
-	"eventide/core/internal/tasks"
-)
+import "eventide/core/internal/tasks"
 
 // turnTasks bounds the tasks of one turn. Without the bound, a task that resubmits itself
 // would delay timers, tail tasks, hooks and the close for ever (G13). Netty reads its clock
@@ -61,18 +58,6 @@ func (e *Executor) exit(outer runner) {
 		}
 	}()
 	here = e.handOver() != nil
-}
-
-// endSleep ends the sleep that a panic or Goexit of a clock or a poller may have cut short: the
-// loop is awake, so nobody has to wake it (G12). Loop only.
-func (e *Executor) endSleep() {
-	if e.sleeping {
-		e.traceUnpark()
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.asleep = false
-	e.meterWoke()
 }
 
 // turnStep is a step of a turn. Executor.step is the current step, and other fields store
@@ -245,50 +230,6 @@ func (e *Executor) pollOrSleep() (over bool) {
 	return false
 }
 
-// sleepAndUnlock announces the sleep, sleeps, and drains the inbox. Requires mu, and
-// releases it.
-func (e *Executor) sleepAndUnlock(until int64) {
-	e.asleep = true
-	e.parks++
-	if len(e.meters) > 0 {
-		e.meterSleep()
-	}
-	e.timers.sleepUntil = until
-	e.sleeping = true
-	e.tracePark(until)
-	e.mu.Unlock()
-	worked := e.sleep(until)
-	e.recordPoll()
-	found := e.found()
-	e.mu.Lock()
-	woken := !e.asleep
-	e.asleep = false // before any body runs: the loop does not wake itself
-	if len(e.meters) > 0 {
-		e.meterWoke()
-	}
-	news := e.drainInbox() || e.hasWork()
-	if e.io == nil || e.broken != nil {
-		e.mu.Unlock()
-		return
-	}
-	e.io.collect(found)
-	e.mu.Unlock()
-	if worked { // after a failed Wait, a wake-up is no sign that the poller works again
-		e.judgeReturn(woken || news || !e.io.spent(), until)
-	}
-}
-
-// recordPoll is called after a sleep. It allows the loop another share of tasks until the
-// next poll, unless the poller has returned without polling (G13). Loop only.
-func (e *Executor) recordPoll() {
-	if e.io == nil || e.broken != nil {
-		return
-	}
-	if p, ok := e.io.poller.(poll.PollTracker); !ok || p.Polled() {
-		e.beginShare()
-	}
-}
-
 // nextDeadline sets until to the time at which the loop must wake if no work arrives: the
 // deadline of the first timer or, without timers, the end of the quiet period. It reads the
 // clock and sets now only for a quiet period. After a failure it does not read the clock,
@@ -364,44 +305,4 @@ func (e *Executor) drainTailInbox() {
 func (e *Executor) hasWork() bool {
 	return e.tasks.Left() > 0 || e.tails.Left() > 0 || e.hasInternal() || len(e.panics) > 0 || e.hooksDue() ||
 		e.io != nil && (!e.io.spent() || len(e.io.notices) > 0)
-}
-
-// sleep waits on the poller, and reports whether Wait succeeded. pollerFailed handles an error of
-// the poller: an event loop rebuilds the poller once, any other executor fails (G15).
-func (e *Executor) sleep(until int64) (worked bool) {
-	if e.broken != nil {
-		e.sleepWithoutPoller()
-	} else if err := e.poller.Wait(e.deadlineAt(until)); err != nil {
-		e.pollerFailed(err)
-	} else {
-		worked = true
-	}
-	e.traceUnpark()
-	return worked
-}
-
-// traceUnpark is called once per sleep. Loop only.
-func (e *Executor) traceUnpark() {
-	e.sleeping = false
-	if e.cfg.tracer != nil {
-		e.trace(Event{Kind: EventUnpark})
-	}
-}
-
-// tracePark requires mu.
-func (e *Executor) tracePark(until int64) {
-	if e.cfg.tracer == nil {
-		return
-	}
-	ev := Event{
-		Kind: EventPark, To: e.seen, Until: -1, NextTimer: -1,
-		Queued: e.counts().Pending + len(e.internalTasks),
-	}
-	if until != noDeadline {
-		ev.Until = asDuration(until)
-	}
-	if next := e.earliestTimer(); next != noDeadline {
-		ev.NextTimer = asDuration(next)
-	}
-	e.trace(ev)
 }
