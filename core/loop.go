@@ -42,7 +42,7 @@ func (e *Executor) exit(outer runner) {
 	e.leave(outer)
 	if v != nil || e.sleeping {
 		e.endSleep()
-		err := error(ErrGoexit)
+		err := ErrGoexit
 		if v != nil {
 			err = newPanicError(v)
 		}

@@ -105,7 +105,7 @@ func (w *worker) exit(outer runner) {
 	w.leave(outer)
 	asleep := w.endSleep()
 	if v != nil || asleep {
-		err := error(ErrGoexit)
+		err := ErrGoexit
 		if v != nil {
 			err = newPanicError(v)
 		}
