@@ -21,6 +21,20 @@ type Mutant struct {
 	Guarantee string // what it breaks: "G3"
 	StandsFor string // the incident or rule that it remembers
 	Edits     []Edit
+
+	// Of several mutants that share a program: the changed files with all of them in, made
+	// already, and which of them runs (package chosen).
+	Texts  map[string]string
+	Number int
+}
+
+// Changes reports whether the sources of the mutant differ from those on disk.
+func (m Mutant) Changes() bool { return len(m.Edits)+len(m.Texts) > 0 }
+
+// Alone is the mutant without those that it shares a program with.
+func (m Mutant) Alone() Mutant {
+	m.Texts, m.Number = nil, 0
+	return m
 }
 
 // Edit replaces a text that occurs exactly once in a file.
@@ -127,6 +141,9 @@ func (p *parser) header(text string) error {
 // Apply returns the changed files. A text that is not there exactly once is an
 // error, not a skip: the mutant has to be brought up to date.
 func (m Mutant) Apply(root string) (map[string]string, error) {
+	if m.Texts != nil {
+		return m.Texts, nil
+	}
 	changed := map[string]string{}
 	for _, e := range m.Edits {
 		text, ok := changed[e.File]

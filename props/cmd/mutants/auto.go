@@ -8,10 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"eventide/props/internal/runner"
-	"eventide/props/mutant"
 	"eventide/props/mutant/auto"
 	"eventide/props/mutant/score"
 )
@@ -113,17 +111,8 @@ func (s settings) judgePicks(progress io.Writer) (*score.File, error) {
 	}
 	fmt.Fprintf(progress, "%d picks of %d sites, seed %d, %d draws did not compile; %d of them known from %s\n",
 		len(picks), sites, s.seed, draw.Stillborn, len(picks)-len(todo), s.scoreFile())
-	judge, err := newAutoJudge(s)
-	if err != nil {
-		return f, err
-	}
-	if len(todo) > 0 { // a lane that finds something without a mutant shows nothing
-		if err := judge.control(); err != nil {
-			return f, err
-		}
-	}
-	j := &autoJob{settings: s, judge: judge.judge, classes: classes, nth: nth, file: f, progress: progress}
-	return f, j.run(todo)
+	j := &autoJob{settings: s, classes: classes, nth: nth, file: f, progress: progress, of: len(todo)}
+	return f, j.runAll(todo)
 }
 
 func (s settings) scoreFile() string { return filepath.Join(s.out, "auto.json") }
@@ -167,71 +156,13 @@ func (s settings) openScore(sites int, progress io.Writer) (*score.File, error) 
 	return f, err
 }
 
-// wholeEvery is of how many picks one is judged by every generic check, so that each check has
-// a share of its own. The first kill ends the search for each other pick: to run every check for
-// every pick takes far longer, and the score is the same.
-const wholeEvery = 6
-
-// autoJob judges picks side by side and keeps each verdict as it comes.
-type autoJob struct {
-	settings
-	judge    func(p auto.Pick, whole bool) (score.Pick, error)
-	classes  classes
-	nth      map[string]int // of its seed, by name
-	progress io.Writer
-
-	mu   sync.Mutex // also of what is written to progress
-	file *score.File
-	done int
-}
-
-// run judges the picks. One that cannot be judged does not keep the others from their turn.
-func (j *autoJob) run(todo []auto.Pick) error {
-	var mutants []mutant.Mutant
-	byName := map[string]auto.Pick{}
-	for _, p := range todo {
-		mutants = append(mutants, p.Mutant())
-		byName[p.Name()] = p
-	}
-	return j.room.each(mutants, func(m mutant.Mutant) error { return j.one(byName[m.Name], len(todo)) })
-}
-
-func (j *autoJob) one(p auto.Pick, of int) error {
-	nth := j.nth[p.Name()]
-	v, err := j.judge(p, j.whole(nth))
-	if err != nil {
-		err = fmt.Errorf("%s: %w", p.Name(), err)
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		fmt.Fprintf(j.progress, "not judged: %v\n", err) // now, since a run takes hours
-		return err
-	}
-	v.Nth = nth
-	v, err = j.classes.apply(p, v)
-	if err != nil {
-		return err
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.done++
-	fmt.Fprintf(j.progress, "[%d/%d] %s: %s %s, %.1f s\n", j.done, of, v.Place, v.Verdict, v.By(), v.Seconds)
-	return j.file.Put(v)
-}
-
-// whole reports whether every generic check runs for pick nth of a seed, even after one of them
-// has killed the pick.
-func (s settings) whole(nth int) bool {
-	if s.by != "" {
-		return !strings.Contains(s.by, ",") // the only kind of check runs for all picks
-	}
-	return nth%wholeEvery == 0
-}
-
 // checkAuto refuses what -auto cannot mean.
 func (s *settings) checkAuto() error {
 	switch {
 	case s.auto < 0:
 		return fmt.Errorf("-auto is %d, want at least 1", s.auto)
+	case s.auto > 0 && s.together < 1:
+		return fmt.Errorf("-together is %d, want at least 1", s.together)
 	case s.auto > 0 && (s.only != "" || s.short || s.stress || s.alone):
 		return errors.New("got -auto and one of -run, -short, -stress and -alone, want -auto alone")
 	case s.auto == 0 && s.pkg+s.by != "":

@@ -30,7 +30,7 @@ func somePicks(t *testing.T, n int) []auto.Pick {
 
 // autoSettings are those of a run of n picks that writes to a directory of the test.
 func autoSettings(t *testing.T, n int) settings {
-	return settings{root: module, out: t.TempDir(), auto: n, seed: 7, parallel: 2, room: newRoom(2)}
+	return settings{root: module, out: t.TempDir(), auto: n, seed: 7, together: 3, parallel: 2, room: newRoom(2)}
 }
 
 // TestAutoJudge: each generic check has a verdict of its own on a pick that is judged whole; for
@@ -188,13 +188,14 @@ func TestAutoGoesOn(t *testing.T) {
 	picks := somePicks(t, 4)
 	f, err := s.openScore(9, &bytes.Buffer{})
 	require.NoError(t, err)
-	j := &autoJob{settings: s, file: f, progress: &bytes.Buffer{}, judge: func(p auto.Pick, _ bool) (score.Pick, error) {
+	j := &autoJob{settings: s, file: f, progress: &bytes.Buffer{}}
+	judge := func(p auto.Pick, _ bool) (score.Pick, error) {
 		if p.Name() == picks[0].Name() {
 			return score.Pick{}, errors.New("no compiler")
 		}
 		return newScore(p, s.seed), nil
-	}}
-	require.ErrorContains(t, j.run(picks), picks[0].Name()+": no compiler")
+	}
+	require.ErrorContains(t, j.run(judge, picks), picks[0].Name()+": no compiler")
 	f, err = s.openScore(9, &bytes.Buffer{})
 	require.NoError(t, err)
 	require.Len(t, f.Picks, 3)
@@ -289,11 +290,14 @@ func TestAutoShadowsSee(t *testing.T) {
 // TestAutoRefusals: flags that narrow a run need one, and a kept run is not narrowed.
 func TestAutoRefusals(t *testing.T) {
 	for _, s := range []settings{
-		{pkg: "core/tcp"}, {by: "sockets"}, {auto: 1, pkg: "core/udp"}, {auto: 1, by: "magic"}, {auto: 1, by: "sockets", keep: true}, {auto: 1, pkg: "core", keep: true},
+		{pkg: "core/tcp"}, {by: "sockets"}, {auto: 1}, {auto: 1, pkg: "core/udp"}, {auto: 1, by: "magic"}, {auto: 1, by: "sockets", keep: true}, {auto: 1, pkg: "core", keep: true},
 	} {
+		if s.pkg+s.by != "" {
+			s.together = 1
+		}
 		require.Error(t, s.checkAuto(), "%+v", s)
 	}
-	ok := settings{auto: 1, pkg: "core/tcp", by: "sockets"}
+	ok := settings{auto: 1, together: 1, pkg: "core/tcp", by: "sockets"}
 	require.NoError(t, ok.checkAuto())
 }
 

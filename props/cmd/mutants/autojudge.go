@@ -7,12 +7,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"eventide/props/lane"
+	"eventide/props/lanes/interleave/build"
 	"eventide/props/lanes/sockets/shadow"
 	"eventide/props/mutant"
 	"eventide/props/mutant/auto"
+	"eventide/props/mutant/chosen"
 	"eventide/props/mutant/score"
 )
 
@@ -20,28 +23,47 @@ import (
 type autoJudge struct {
 	settings
 	checks  map[score.By]autoCheck
-	control func() error // that the lanes find nothing without a mutant
+	control func() error  // that the lanes find nothing without a mutant
+	with    auto.Combined // picks that share their programs; it may be empty
+	dir     string        // of these programs
 }
 
-// autoCheck looks for a mutant of a package, and may leave what it builds in dir for the
-// checks behind it. The second result is false if it does not run the package.
+// autoCheck looks for a mutant of a package, and leaves what it builds in dir for the checks
+// behind it, and for the mutants that share the program. The second result is false if it
+// does not run the package.
 type autoCheck func(m mutant.Mutant, pkg, dir string) (look score.Look, looked bool, err error)
 
 // judge returns what became of a pick. If whole is false, no check runs after the first
 // one that kills the pick.
 func (j *autoJudge) judge(p auto.Pick, whole bool) (score.Pick, error) {
-	v := newScore(p, j.seed)
-	v.Brief = !whole
 	m := p.Mutant()
 	m.Guarantee = "" // nobody chose one, so every property looks for it
-	dir, err := filepath.Abs(filepath.Join(j.out, "auto", p.Name()))
-	if err != nil {
-		return v, err
+	if number := j.with.Number(p); number > 0 {
+		m.Texts, m.Number = j.with.Changed, number
+		return j.judgeIn(j.dir, p, m, whole)
 	}
-	if err := os.RemoveAll(dir); err != nil { // of an interrupted run: its binaries may be of other sources
-		return v, err
+	dir, err := emptyDirectory(filepath.Join(j.out, "auto", p.Name()))
+	if err != nil {
+		return score.Pick{}, err
 	}
 	defer os.RemoveAll(dir)
+	return j.judgeIn(dir, p, m, whole)
+}
+
+// emptyDirectory makes a directory, without what an interrupted run has left in it: its
+// binaries may be of other sources.
+func emptyDirectory(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return path, errors.Join(os.RemoveAll(path), os.MkdirAll(path, 0o755))
+}
+
+// judgeIn is judge with the place where programs are built.
+func (j *autoJudge) judgeIn(dir string, p auto.Pick, m mutant.Mutant, whole bool) (score.Pick, error) {
+	v := newScore(p, j.seed)
+	v.Brief = !whole
 	began := time.Now()
 	for _, by := range score.Order() {
 		if !j.looks(by) {
@@ -109,15 +131,19 @@ const (
 	autoStall = 30 * time.Second // silence of a lane that counts as a hang
 )
 
-func newAutoJudge(s settings) (*autoJudge, error) {
+// newAutoJudge returns a judge of picks that share programs, which it builds in dir, or, if
+// there are none with it, of picks that have programs of their own.
+func newAutoJudge(s settings, with auto.Combined, dir string) (*autoJudge, error) {
 	tree, err := coreTree(s.root)
 	if err != nil {
 		return nil, err
 	}
 	s.stall, s.interleave = autoStall, autoWall
-	lanes := &autoLanes{settings: s}
+	base := mutant.Mutant{Name: "none", Texts: with.Changed}
+	lanes := &autoLanes{settings: s, base: base, dir: dir}
 	tests := newTestRunner(s, tree)
-	return &autoJudge{settings: s, control: lanes.control, checks: map[score.By]autoCheck{
+	tests.base, tests.dir, tests.apart = base, dir, newTestRunner(s, tree)
+	return &autoJudge{settings: s, with: with, dir: dir, control: lanes.control, checks: map[score.By]autoCheck{
 		score.ByVirtual:    lanes.virtual,
 		score.ByInterleave: lanes.schedules(false, interleaveSchedules),
 		score.ByReal:       lanes.real,
@@ -132,7 +158,11 @@ func newAutoJudge(s settings) (*autoJudge, error) {
 }
 
 // autoLanes lets the lanes look for mechanical mutants.
-type autoLanes struct{ settings }
+type autoLanes struct {
+	settings
+	base mutant.Mutant // the sources with no mutant that runs
+	dir  string        // of its programs, if it has some that mutants share; "": nowhere
+}
 
 // inVirtual are the packages that programs in virtual time and under chosen schedules run:
 // core, and what it is made of that is not a poller of the kernel.
@@ -148,12 +178,14 @@ func inReal(pkg string) bool {
 // control runs the lanes of generated programs on core as it is. What they find there they
 // would find with every mutant.
 func (a *autoLanes) control() error {
-	dir, err := filepath.Abs(filepath.Join(a.out, "auto", "control"))
-	if err != nil {
-		return err
+	dir := a.dir
+	if dir == "" {
+		var err error
+		if dir, err = emptyDirectory(filepath.Join(a.out, "auto", "control")); err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
 	}
-	defer os.RemoveAll(dir)
-	none := mutant.Mutant{Name: "control"}
 	for name, check := range map[string]autoCheck{
 		"virtual": a.virtual, "real": a.real, "sockets": a.shadowed("sockets"), "blocking": a.shadowed("blocking"), "exits": a.shadowed("exits"),
 	} {
@@ -164,12 +196,8 @@ func (a *autoLanes) control() error {
 		if of := inShadow[name]; of != nil && !of(pkg) {
 			pkg = "core/" + map[string]string{"blocking": "blocking", "exits": "process"}[name]
 		}
-		look, _, err := check(none, pkg, dir)
-		if err != nil {
-			return fmt.Errorf("lane %s without a mutant: %w", name, err)
-		}
-		if look.Killed {
-			return fmt.Errorf("lane %s finds something without a mutant, so what it finds with one means nothing: %s", name, look.What)
+		if err := finding(name)(check(a.base, pkg, dir)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -177,17 +205,26 @@ func (a *autoLanes) control() error {
 
 // properties builds the properties with a mutant, once for the checks that run them.
 func (s settings) properties(m mutant.Mutant, dir string) (bin string, err error) {
-	bin = filepath.Join(dir, "properties.test")
-	if _, err := os.Stat(bin); err == nil {
-		return bin, nil
-	}
-	overlay := ""
-	if len(m.Edits) > 0 {
-		if overlay, err = m.Overlay(s.root, filepath.Join(dir, "overlay")); err != nil {
+	return s.room.build(filepath.Join(dir, "properties.test"), func() (string, error) {
+		overlay, err := s.overlay(m, dir)
+		if err != nil {
 			return "", err
 		}
+		return lane.Build(s.root, dir, "properties", overlay)
+	})
+}
+
+// overlay writes the overlay of a mutant to a directory of dir, and returns its path, or "" if
+// the mutant changes nothing.
+func (s settings) overlay(m mutant.Mutant, dir string) (string, error) {
+	if !m.Changes() {
+		return "", nil
 	}
-	return lane.Build(s.root, dir, "properties", overlay)
+	dir, err := os.MkdirTemp(dir, "overlay") // programs of one mutant are built side by side
+	if err != nil {
+		return "", err
+	}
+	return m.Overlay(s.root, dir)
 }
 
 func (a *autoLanes) virtual(m mutant.Mutant, pkg, dir string) (score.Look, bool, error) {
@@ -217,12 +254,13 @@ func (a *autoLanes) generated(m mutant.Mutant, dir string, run lane.Run, most in
 	if err != nil {
 		return score.Look{}, false, err
 	}
-	run.Bin, run.Cases = bin, filepath.Join(dir, "cases")
-	return a.search(run, most)
+	run.Bin, run.Cases = bin, filepath.Join(dir, "cases", m.Name)
+	return a.search(m, run, most)
 }
 
-// search runs a lane until it has found something or has run so many programs.
-func (a *autoLanes) search(run lane.Run, most int) (score.Look, bool, error) {
+// search runs a lane with a mutant until it has found something or has run so many programs.
+func (a *autoLanes) search(m mutant.Mutant, run lane.Run, most int) (score.Look, bool, error) {
+	run.Env = append(run.Env, chosen.Environment(m.Number))
 	run.Budget, run.Seed, run.Stall, run.MaxMemory = autoWall, a.seed, a.stall, maxMemory
 	run.Until = func(r lane.Result) bool { return len(r.Failed)+len(r.Seen) > 0 || r.Runs >= most }
 	r, err := twiceIfHung(run.Budget, func() (lane.Result, error) { return run.Do(a.root) })
@@ -250,46 +288,81 @@ func (a *autoLanes) shadowed(name string) autoCheck {
 		if err != nil {
 			return score.Look{}, false, err
 		}
-		look, looked, err := a.programs(name, shadow.Binary{Root: a.root, Dir: filepath.Join(dir, name), Changed: changed}, socketPrograms)
+		look, looked, err := a.programs(m, name, shadow.Binary{Root: a.root, Dir: filepath.Join(dir, name), Changed: changed}, socketPrograms)
 		if err != nil || look.Killed {
 			return look, looked, err
 		}
 		runs := look.Runs
-		look, looked, err = a.programs(name, shadow.Binary{Root: a.root, Dir: filepath.Join(dir, name+"-race"), Changed: changed, Race: true}, socketRacePrograms)
+		look, looked, err = a.programs(m, name, shadow.Binary{Root: a.root, Dir: filepath.Join(dir, name+"-race"), Changed: changed, Race: true}, socketRacePrograms)
 		look.Runs += runs
 		return look, looked, err
 	}
 }
 
 // programs runs programs of a lane until one of them has violated something or so many have run.
-func (a *autoLanes) programs(name string, b shadow.Binary, most int) (score.Look, bool, error) {
+func (a *autoLanes) programs(m mutant.Mutant, name string, b shadow.Binary, most int) (score.Look, bool, error) {
 	which, err := shadow.Named(name)
 	if err != nil {
 		return score.Look{}, false, err
 	}
-	bin, err := b.Build(which)
+	bin, err := a.room.build(filepath.Join(b.Dir, which.Name+".test"), func() (string, error) { return b.Build(which) })
 	if err != nil {
 		return score.Look{}, false, err
 	}
-	return a.search(lane.Run{Bin: bin, Lane: which.Test}, most)
+	return a.search(m, lane.Run{Bin: bin, Lane: which.Test}, most)
 }
 
-// schedules is the check by the lane that chooses schedules.
+// schedules is the check by the lane that chooses schedules. The first time it looks without a
+// mutant.
 func (a *autoLanes) schedules(race bool, most int) autoCheck {
-	inter := newInterleaver(a.settings)
-	inter.look = func(bin, cases, lean string, race bool, budget time.Duration) (lane.Result, error) {
-		return a.lookForSchedules(bin, cases, lean, race, budget, most)
-	}
+	control := sync.OnceValue(func() error {
+		dir := a.dir
+		if dir == "" {
+			var err error
+			if dir, err = emptyDirectory(filepath.Join(a.out, "auto", fmt.Sprint("control-race-", race))); err != nil {
+				return err
+			}
+			defer os.RemoveAll(dir)
+		}
+		return finding("interleave")(a.explore(a.base, dir, race, most))
+	})
 	return func(m mutant.Mutant, pkg, dir string) (score.Look, bool, error) {
 		if !inVirtual(pkg) {
 			return score.Look{}, false, nil
 		}
-		e := newEntry(m)
-		killed, err := inter.try(m, &e, filepath.Join(dir, fmt.Sprint("schedules-race-", race)), race)
-		if err != nil {
-			return lookOf(lane.Result{}, err)
+		if err := control(); err != nil {
+			return score.Look{}, false, err
 		}
-		return score.Look{Killed: killed, What: e.Reason, Runs: e.Schedules}, true, nil
+		return a.explore(m, dir, race, most)
+	}
+}
+
+// explore runs schedules of a mutant.
+func (a *autoLanes) explore(m mutant.Mutant, dir string, race bool, most int) (score.Look, bool, error) {
+	changed, err := m.Apply(a.root)
+	if err != nil {
+		return score.Look{}, false, err
+	}
+	place := filepath.Join(dir, fmt.Sprint("schedules-race-", race))
+	bin, err := a.room.build(filepath.Join(place, "lane"), func() (string, error) {
+		return build.Lane{Root: a.root, Dir: place, Changed: changed, Race: race}.Build()
+	})
+	if err != nil {
+		return score.Look{}, false, err
+	}
+	return lookOf(a.lookForSchedules(m.Number, bin, filepath.Join(dir, "cases", m.Name), "", race, a.interleave, most))
+}
+
+// finding is an error if a lane found something without a mutant.
+func finding(name string) func(look score.Look, _ bool, err error) error {
+	return func(look score.Look, _ bool, err error) error {
+		if err != nil {
+			return fmt.Errorf("lane %s without a mutant: %w", name, err)
+		}
+		if look.Killed {
+			return fmt.Errorf("lane %s finds something without a mutant, so what it finds with one means nothing: %s", name, look.What)
+		}
+		return nil
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"eventide/props/internal/runner"
 	"eventide/props/mutant"
+	"eventide/props/mutant/chosen"
 	"eventide/props/mutant/score"
 )
 
@@ -31,15 +32,24 @@ var kits = []kit{
 type testRunner struct {
 	settings
 	tree   []goPackage
+	base   mutant.Mutant // the sources with no mutant that runs
+	dir    string        // of their programs, if mutants share them; "": nowhere
+	apart  *testRunner   // then, for programs with one mutant
 	binary func(t tests, m mutant.Mutant, dir string) (bin string, err error)
 	run    func(t tests, bin string, limit time.Duration) (out string, passed bool, err error)
 
 	mu    sync.Mutex
-	usual map[tests]func() (time.Duration, error) // how long tests take without a mutant, or why they say nothing
+	usual map[tests]func() (usual, error) // of tests without a mutant, or why they say nothing
+}
+
+// usual is what tests do without a mutant.
+type usual struct {
+	takes time.Duration
+	fails string // pattern of tests that fail because of the programs that mutants share; "": none
 }
 
 func newTestRunner(s settings, tree []goPackage) *testRunner {
-	return &testRunner{settings: s, tree: tree, binary: s.testBinary, run: s.runTests, usual: map[tests]func() (time.Duration, error){}}
+	return &testRunner{settings: s, tree: tree, binary: s.testBinary, run: s.runTests, usual: map[tests]func() (usual, error){}}
 }
 
 // tests are some tests of one package.
@@ -47,6 +57,8 @@ type tests struct {
 	pkg    string
 	race   bool
 	run    string // pattern; "": all
+	skip   string // pattern; "": none
+	number int    // of the mutant that runs, if there are several in the program
 	builds bool   // they may build programs, whose time does not count
 }
 
@@ -65,10 +77,29 @@ func (r *testRunner) all(race bool) autoCheck {
 					return score.Look{Killed: killed, What: what}, true, err
 				}
 			}
+			what, killed, err := r.left(tests{pkg: other, race: race}, m, dir)
+			if err != nil || killed {
+				return score.Look{Killed: killed, What: what}, true, err
+			}
 			look.Runs++
 		}
 		return look, true, nil
 	}
+}
+
+// left tries those tests that cannot run in the programs that mutants share: with a program in
+// which the mutant is alone.
+func (r *testRunner) left(t tests, m mutant.Mutant, dir string) (what string, killed bool, err error) {
+	usual, err := r.control(t)
+	if err != nil || usual.fails == "" {
+		return "", false, err
+	}
+	if dir, err = os.MkdirTemp(dir, "alone"); err != nil {
+		return "", false, err
+	}
+	defer os.RemoveAll(dir)
+	t.run = usual.fails
+	return r.apart.try(t, m.Alone(), dir)
 }
 
 // kits is the check by the conformance kits.
@@ -132,17 +163,18 @@ func (r *testRunner) try(t tests, m mutant.Mutant, dir string) (what string, kil
 	if err != nil {
 		return "", false, err
 	}
-	out, passed, err := r.run(t, bin, 3*usual+30*time.Second)
+	t.number, t.skip = m.Number, usual.fails
+	out, passed, err := r.run(t, bin, 3*usual.takes+30*time.Second)
 	if err != nil || passed || sawTooLittle(out) {
 		return "", false, err
 	}
 	failed := failedTest(out)
-	again := tests{pkg: t.pkg, race: t.race, run: "^" + failed + "$"}
-	if failed == "" {
-		again.run = t.run // the program ended before a test could fail
+	again := t
+	if failed != "" { // otherwise the program ended before a test could fail
+		again.run = "^" + failed + "$"
 	}
 	for range confirmations {
-		out, passed, err := r.run(again, bin, usual+30*time.Second)
+		out, passed, err := r.run(again, bin, usual.takes+30*time.Second)
 		if err != nil {
 			return "", false, err
 		}
@@ -181,55 +213,70 @@ func (s settings) testBinary(t tests, m mutant.Mutant, dir string) (string, erro
 		name, args = name+"-race", []string{"-race"}
 	}
 	bin := filepath.Join(dir, name+".test")
-	if _, err := os.Stat(bin); err == nil {
-		return bin, nil
-	}
-	overlay := ""
-	if len(m.Edits) > 0 {
-		var err error
-		if overlay, err = m.Overlay(s.root, filepath.Join(dir, "overlay")); err != nil {
+	return s.room.build(bin, func() (string, error) {
+		overlay, err := s.overlay(m, dir)
+		if err != nil {
 			return "", err
 		}
-	}
-	return runner.Tests{Root: s.root, Package: t.pkg, Bin: bin, Overlay: overlay, Args: args}.Build()
+		return runner.Tests{Root: s.root, Package: t.pkg, Bin: bin, Overlay: overlay, Args: args}.Build()
+	})
 }
 
-// control runs tests without a mutant, once, and returns how long they take. Tests that
-// fail then, or that there are no more, show nothing.
-func (r *testRunner) control(t tests) (time.Duration, error) {
+// control runs tests without a mutant, once, and returns what they do then. Tests that fail,
+// or that there are no more, show nothing.
+func (r *testRunner) control(t tests) (usual, error) {
 	r.mu.Lock()
 	if r.usual[t] == nil {
-		r.usual[t] = sync.OnceValues(func() (time.Duration, error) { return r.withoutMutant(t) })
+		r.usual[t] = sync.OnceValues(func() (usual, error) { return r.withoutMutant(t) })
 	}
 	once := r.usual[t]
 	r.mu.Unlock()
 	return once()
 }
 
-func (r *testRunner) withoutMutant(t tests) (time.Duration, error) {
-	dir, err := os.MkdirTemp("", "control")
-	if err != nil {
-		return 0, err
+func (r *testRunner) withoutMutant(t tests) (u usual, err error) {
+	dir := r.dir
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "control"); err != nil {
+			return u, err
+		}
+		defer os.RemoveAll(dir)
 	}
-	defer os.RemoveAll(dir)
-	bin, err := r.binary(t, mutant.Mutant{}, dir)
+	bin, err := r.binary(t, r.base, dir)
 	if err != nil {
-		return 0, err
+		return u, err
 	}
 	limit := 10 * time.Minute
 	if t.builds {
 		limit = testLimit // it must not be what ends the test with a mutant
 	}
-	began := time.Now()
-	out, passed, err := r.run(t, bin, limit)
-	switch {
-	case err != nil:
-	case !passed:
-		err = fmt.Errorf("the tests %s of %s fail without a mutant, so that they fail with one means nothing:\n%s", t.run, t.pkg, out)
-	case strings.Contains(out, "no tests to run"):
-		err = fmt.Errorf("%s: there is no such test in %s", t.run, t.pkg)
+	for {
+		began := time.Now()
+		out, passed, err := r.run(t, bin, limit)
+		u.takes = time.Since(began)
+		switch {
+		case err != nil:
+			return u, err
+		case strings.Contains(out, "no tests to run"):
+			return u, fmt.Errorf("%s: there is no such test in %s", t.run, t.pkg)
+		case passed:
+			return u, nil
+		}
+		failed := failedTest(out)
+		if failed == "" || r.dir == "" || t.run != "" {
+			return u, fmt.Errorf("the tests %s of %s fail without a mutant, so that they fail with one means nothing:\n%s", t.run, t.pkg, out)
+		}
+		t.skip = either(t.skip, failed)
+		u.fails = t.skip
 	}
-	return time.Since(began), err
+}
+
+// either is the pattern of the tests of another and of one more.
+func either(pattern, name string) string {
+	if pattern == "" {
+		return "^(" + name + ")$"
+	}
+	return strings.TrimSuffix(pattern, ")$") + "|" + name + ")$"
 }
 
 // runTests runs tests until the first that fails. Tests that take longer than the limit, or
@@ -247,6 +294,12 @@ func (s settings) runTests(t tests, bin string, limit time.Duration) (out string
 	p.Args = []string{"-test.failfast", "-test.timeout", timeout.String(), fmt.Sprint("-test.short=", t.race)}
 	if t.run != "" {
 		p.Args = append(p.Args, "-test.run", t.run)
+	}
+	if t.skip != "" {
+		p.Args = append(p.Args, "-test.skip", t.skip)
+	}
+	if t.number != 0 {
+		p.Env = []string{chosen.Environment(t.number)}
 	}
 	exit, err := p.Run()
 	switch {

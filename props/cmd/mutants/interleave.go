@@ -11,6 +11,7 @@ import (
 	"eventide/props/lane"
 	"eventide/props/lanes/interleave/build"
 	"eventide/props/mutant"
+	"eventide/props/mutant/chosen"
 )
 
 // interleaver lets the interleave lane look for mutants.
@@ -85,15 +86,16 @@ func (i *interleaver) try(m mutant.Mutant, e *entry, dir string, race bool) (boo
 
 // lookForSchedule runs the lane until it has found something or the budget is spent.
 func (s settings) lookForSchedule(bin, cases, lean string, race bool, budget time.Duration) (lane.Result, error) {
-	return s.lookForSchedules(bin, cases, lean, race, budget, math.MaxInt)
+	return s.lookForSchedules(0, bin, cases, lean, race, budget, math.MaxInt)
 }
 
-// lookForSchedules is lookForSchedule with a limit of the schedules.
-func (s settings) lookForSchedules(bin, cases, lean string, race bool, budget time.Duration, most int) (lane.Result, error) {
+// lookForSchedules is lookForSchedule with a limit of the schedules, and with the number of the
+// mutant that runs, of those in the program.
+func (s settings) lookForSchedules(number int, bin, cases, lean string, race bool, budget time.Duration, most int) (lane.Result, error) {
 	r := lane.Run{
 		Bin: bin, Budget: budget, Seed: s.seed, Cases: cases, MaxMemory: maxMemory, Args: []string{"-quick", "-first", "-1"},
 		Until: func(r lane.Result) bool { return len(r.Failed) > 0 || r.Runs >= most },
-		Env:   []string{"GORACE=exitcode=0"}, // one race is planted, to see that the detector works
+		Env:   []string{"GORACE=exitcode=0", chosen.Environment(number)}, // one race is planted, to see that the detector works
 	}
 	if lean != "" {
 		r.Args = append(r.Args, "-lean", lean)

@@ -57,6 +57,7 @@ type settings struct {
 	seed     uint64
 	auto     int  // mechanical mutants to draw; 0: planted bugs
 	keep     bool // their verdicts
+	together int  // of them share programs
 
 	pkg       string // with auto: draw from this package alone; "": from all that are measured
 	by        string // with auto: this kind of check alone; "": all
@@ -91,6 +92,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.IntVar(&s.auto, "auto", 0, "instead, draw this many mechanical mutants of "+strings.Join(measured, ", ")+" by -seed, and keep their score in auto.json")
 	f.StringVar(&s.pkg, "package", "", "with -auto: draw from this package alone, such as core/tcp")
 	f.StringVar(&s.by, "by", "", "with -auto: let this kind of check alone look for each, such as sockets; of several, separated by commas, one looks for what those before it missed")
+	f.IntVar(&s.together, "together", 100, "with -auto: build programs with so many mutants in them, of which each run chooses one; 1: a program for each")
 	f.BoolVar(&s.keep, "keep", false, "with -auto: add the run to "+keptRuns)
 	f.BoolVar(&s.autoCheck, "auto-check", false, "instead, compare the newest run of "+keptRuns+" with those before it")
 	if err := command.Parse(f, args, stderr, s.check); err != nil {

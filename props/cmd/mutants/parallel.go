@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"sync"
 	"time"
 
@@ -10,9 +11,25 @@ import (
 
 // room is how much may go on at a time. All methods may be called from many goroutines
 // at once.
-type room struct{ slots chan struct{} }
+type room struct {
+	slots chan struct{}
+	paths sync.Map // path -> *sync.Mutex: of binaries
+}
 
 func newRoom(n int) *room { return &room{slots: make(chan struct{}, n)} }
+
+// build builds a binary unless it is there. Mutants that share a program ask for it at the
+// same time, and one of them builds it.
+func (r *room) build(bin string, build func() (string, error)) (string, error) {
+	lock, _ := r.paths.LoadOrStore(bin, &sync.Mutex{})
+	mu := lock.(*sync.Mutex)
+	mu.Lock()
+	defer mu.Unlock()
+	if _, err := os.Stat(bin); err == nil {
+		return bin, nil
+	}
+	return build()
+}
 
 func (r *room) take() { r.slots <- struct{}{} }
 func (r *room) give() { <-r.slots }

@@ -122,16 +122,22 @@ func load(root string, l listedPackage, exports map[string]string) (*pkg, error)
 		p.files = append(p.files, &file{filepath.ToSlash(path), text, syntax})
 	}
 	p.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
-	p.types, err = p.check(nil, nil, p.info)
+	p.types, err = p.check(nil, p.info)
 	return p, err
 }
 
-// check types the package, with one file changed to another text unless it is nil.
-func (p *pkg) check(changed *file, text []byte, info *types.Info) (*types.Package, error) {
+// checks returns what is wrong with the types of the package with other texts of some files.
+func (p *pkg) checks(changed map[*file][]byte) error {
+	_, err := p.check(changed, nil)
+	return err
+}
+
+// check types the package, with other texts of some files.
+func (p *pkg) check(changed map[*file][]byte, info *types.Info) (*types.Package, error) {
 	var syntax []*ast.File
 	for _, f := range p.files {
 		s := f.syntax
-		if f == changed {
+		if text, ok := changed[f]; ok {
 			var err error
 			if s, err = parser.ParseFile(p.fset, f.name, text, parser.SkipObjectResolution); err != nil {
 				return nil, err
@@ -139,7 +145,7 @@ func (p *pkg) check(changed *file, text []byte, info *types.Info) (*types.Packag
 		}
 		syntax = append(syntax, s)
 	}
-	config := types.Config{Importer: p.from, GoVersion: ""}
+	config := types.Config{Importer: withChosen{p.from}, GoVersion: ""}
 	return config.Check(p.path, p.fset, syntax, info)
 }
 
@@ -210,6 +216,5 @@ func (s *Source) Pick(n int, seed uint64) (picks []Pick, stillborn int, err erro
 func (p Pick) compiles() bool {
 	e := p.ways[p.Way]
 	text := slices.Concat(p.file.text[:e.start], []byte(e.text), p.file.text[e.end:])
-	_, err := p.pkg.check(p.file, text, nil)
-	return err == nil
+	return p.pkg.checks(map[*file][]byte{p.file: text}) == nil
 }
