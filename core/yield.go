@@ -42,10 +42,16 @@ const (
 // anyway. So a slow yield is the last one for a while. Guarded by the mutex of the executor or
 // pool.
 type backlogWatch struct {
-	progress int64     // at since
-	since    time.Time // when that progress was seen first
-	rests    time.Time // no yield before
+	progress int64         // at since
+	since    time.Duration // when that progress was seen first, by uptime
+	rests    time.Duration // no yield before; 0: there was no slow one
 }
+
+// started is when the program started.
+var started = time.Now()
+
+// uptime reads the monotonic clock only. time.Now reads a second clock, and takes twice as long.
+func uptime() time.Duration { return time.Since(started) }
 
 // checksAt reports whether Execute calls mustYield when n tasks are queued.
 func checksAt(n int) bool { return n >= firstCheck && (n&(n-1) == 0 || n%yieldEvery == 0) }
@@ -53,19 +59,19 @@ func checksAt(n int) bool { return n >= firstCheck && (n&(n-1) == 0 || n%yieldEv
 // mustYield reports whether the caller of Execute must yield after it has queued task n of the
 // backlog. progress is a number that changes when a task begins or ends.
 func (w *backlogWatch) mustYield(n int, progress int64) bool {
-	now := time.Now()
+	now := uptime()
 	if n == firstCheck || progress != w.progress {
 		w.progress, w.since = progress, now
 	}
-	return (n%yieldEvery == 0 || now.Sub(w.since) >= notRunning) && !now.Before(w.rests)
+	return (n%yieldEvery == 0 || now-w.since >= notRunning) && (w.rests == 0 || now >= w.rests)
 }
 
 // yield lets another goroutine run, and another thread. mu, which guards w, must not be held.
 func (w *backlogWatch) yield(mu *sync.Mutex) {
-	began := time.Now()
+	began := uptime()
 	runtime.Gosched()
 	yieldThread()
-	if took := time.Since(began); took >= slowYield {
+	if took := uptime() - began; took >= slowYield {
 		mu.Lock()
 		w.rest(took)
 		mu.Unlock()
@@ -73,4 +79,4 @@ func (w *backlogWatch) yield(mu *sync.Mutex) {
 }
 
 // rest is called after a slow yield. Requires the mutex.
-func (w *backlogWatch) rest(took time.Duration) { w.rests = time.Now().Add(restFactor * took) }
+func (w *backlogWatch) rest(took time.Duration) { w.rests = uptime() + restFactor*took }
