@@ -193,7 +193,7 @@ func judgeFIFO(j *judge) {
 // began last; every later submission must begin after it.
 func (j *judge) fifo(class func(Op) bool) {
 	var last, lastAdmitted *entry
-	floor := map[*call]*entry{}
+	floor := make([]*entry, len(j.calls))
 	for i := range j.Events {
 		e := &j.Events[i]
 		c := j.callOf(e)
@@ -203,14 +203,14 @@ func (j *judge) fifo(class func(Op) bool) {
 		ent := c.entry
 		switch {
 		case e.Kind == Invoke:
-			floor[c] = last
+			floor[c.number] = last
 		case !c.accepted() || !ent.began():
 		case e.Kind == Admit && e.Outcome != Accepted: // an attempt that a retry followed
 		case e.Kind == Admit:
 			j.inOrder(lastAdmitted, ent)
 			lastAdmitted = later(lastAdmitted, ent)
 		case e.Kind == Return:
-			j.inOrder(floor[c], ent)
+			j.inOrder(floor[c.number], ent)
 			last = later(last, ent)
 		}
 	}
@@ -220,9 +220,9 @@ func (j *judge) fifo(class func(Op) bool) {
 func (h *History) callOf(e *Event) *call {
 	switch e.Kind {
 	case Invoke:
-		return h.byN[e.N]
+		return h.callAt(e.N)
 	case Admit, Return:
-		return h.byN[e.Call]
+		return h.callAt(e.Call)
 	default:
 		return nil
 	}

@@ -122,9 +122,9 @@ func columnWidths(h *History, names map[int64]string, order []string) []int {
 func (h *History) cell(e *Event) string {
 	switch e.Kind {
 	case Invoke:
-		return h.byN[e.N].inv.callText()
+		return h.callAt(e.N).inv.callText()
 	case Return:
-		return "  " + h.byN[e.Call].inv.callText() + " -> " + e.answerText()
+		return "  " + h.callAt(e.Call).inv.callText() + " -> " + e.answerText()
 	default:
 		words := e.words()[1:]
 		return strings.Join(words, " ")

@@ -30,7 +30,7 @@ func judgeCancelledInTime(j *judge) {
 				return
 			}
 		case e.Kind == Return && e.Op == OpCancel:
-			j.nothingToCancel(j.byN[e.Call], behind, latest)
+			j.nothingToCancel(j.callAt(e.Call), behind, latest)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func (h *History) latestKept(by time.Duration) time.Duration {
 
 // soonestOf returns the earliest deadline that the timer of an Invoke may have had.
 func (h *History) soonestOf(inv *Event) time.Duration {
-	if e := h.byN[inv.N].entry; e != nil {
+	if e := h.callAt(inv.N).entry; e != nil {
 		return e.soonest()
 	}
 	return Later(inv.At, inv.Delay)

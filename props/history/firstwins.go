@@ -1,5 +1,7 @@
 package history
 
+import "slices"
+
 // judgeFirstWins is S13 (G16): a call is refused as a bad argument if and only if its
 // arguments are bad. The parameters of the first shutdown call decide the time of the
 // close; those of later calls do not.
@@ -28,8 +30,11 @@ func (h *History) laterGraceful(c *call) bool {
 // overridden returns a later graceful call whose parameters explain the time of the close,
 // if the parameters of the first call do not explain it.
 func (h *History) overridden() *call {
+	if !h.Rules.Virtual || !slices.ContainsFunc(h.calls, h.laterGraceful) {
+		return nil
+	}
 	w, ok := h.closeWindow()
-	if !ok || !h.Rules.Virtual || w.legal() {
+	if !ok || w.legal() {
 		return nil
 	}
 	for _, c := range h.calls {

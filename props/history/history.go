@@ -13,7 +13,7 @@ type History struct {
 	Events []Event // Events[i].N == i+1
 
 	calls   []*call          // in the order of their Invoke
-	byN     map[int]*call    // by N of the Invoke
+	byN     []*call          // by N of the Invoke
 	entries []*entry         // in the order of their submission
 	byID    map[int]*entry   // by ID
 	spans   []*span          // bodies without listeners, in the order of their Begin
@@ -35,6 +35,7 @@ type call struct {
 	entry      *entry // the task, timer, hook or registration concerned, or nil
 	within     *span  // the body that made it; nil if made outside
 	inListener bool   // it was made in a listener
+	number     int    // its position in the calls of the history
 }
 
 // entry is a task, timer, hook or registration, from its submission on.
@@ -83,11 +84,10 @@ func Of(events []Event, rules Rules) (*History, error) {
 	h := &History{
 		Rules:  rules,
 		Events: events,
-		byN:    map[int]*call{},
-		byID:   map[int]*entry{},
+		byN:    make([]*call, len(events)+1),
 		loops:  map[int64]bool{},
 	}
-	ix := indexer{h: h, open: map[int64][]*span{}}
+	ix := newIndexer(h)
 	for i := range events {
 		e := &events[i]
 		if e.N != i+1 {
@@ -136,6 +136,14 @@ func (c *call) begins() bool {
 // the log shows neither decision, the earlier Invoke counts as earlier.
 func (c *call) decidedBefore(d *call) bool {
 	return c.admit != nil && (d.admit == nil || c.admit.N < d.admit.N)
+}
+
+// callAt returns the call whose Invoke is at n, or nil.
+func (h *History) callAt(n int) *call {
+	if n < 0 || n >= len(h.byN) {
+		return nil
+	}
+	return h.byN[n]
 }
 
 func (h *History) at(n int) time.Duration { return h.Events[n-1].At }

@@ -5,7 +5,7 @@ package history
 // shutdown call. After the close, a hook may be added only inside a hook that was accepted
 // before the close.
 func judgeHooks(j *judge) {
-	last := hookOrder{floor: map[*call]*entry{}}
+	last := hookOrder{floor: make([]*entry, len(j.calls))}
 	for i := range j.Events {
 		if c := j.callOf(&j.Events[i]); c != nil && c.inv.Op == OpAddHook && c.entry != nil {
 			last.step(j, &j.Events[i], c)
@@ -25,17 +25,17 @@ func judgeHooks(j *judge) {
 
 // hookOrder sweeps the log for hooks that began out of order.
 type hookOrder struct {
-	last  *entry // of the hooks whose AddShutdownHook is over, the one that began last
-	floor map[*call]*entry
+	last  *entry   // of the hooks whose AddShutdownHook is over, the one that began last
+	floor []*entry // by call
 }
 
 func (o *hookOrder) step(j *judge, e *Event, c *call) {
 	switch {
 	case e.Kind == Invoke:
-		o.floor[c] = o.last
+		o.floor[c.number] = o.last
 	case e.Kind != Return || !c.accepted() || !c.entry.began():
 	default:
-		before := o.floor[c]
+		before := o.floor[c.number]
 		if before != nil && before.firstBegin() > c.entry.firstBegin() {
 			j.blame(at(before.firstBegin(), c.entry.firstBegin()), "%s was added before %s, yet began at #%d, after #%d",
 				before.what(), c.entry.what(), before.firstBegin(), c.entry.firstBegin())

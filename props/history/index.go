@@ -9,6 +9,38 @@ import (
 type indexer struct {
 	h    *History
 	open map[int64][]*span // the bodies and listeners running on each goroutine, innermost last
+
+	// Memory for what the events will make.
+	calls   []call
+	entries []entry
+	spans   []span
+}
+
+// newIndexer makes room for the calls, entries and bodies of the events of h.
+func newIndexer(h *History) *indexer {
+	calls, entries, spans := 0, 0, 0
+	for i := range h.Events {
+		switch e := &h.Events[i]; e.Kind {
+		case Invoke:
+			calls++
+			entries += one(e.Op.Submits())
+		case Begin:
+			spans++
+		}
+	}
+	h.calls, h.entries, h.spans = make([]*call, 0, calls), make([]*entry, 0, entries), make([]*span, 0, spans)
+	h.byID = make(map[int]*entry, entries)
+	return &indexer{
+		h: h, open: map[int64][]*span{},
+		calls: make([]call, calls), entries: make([]entry, entries), spans: make([]span, spans),
+	}
+}
+
+// next returns the first element of room and takes it from there.
+func next[T any](room *[]T) *T {
+	first := &(*room)[0]
+	*room = (*room)[1:]
+	return first
 }
 
 func (ix *indexer) add(e *Event) error {
@@ -73,7 +105,8 @@ func (h *History) sawDone(e *Event) {
 
 func (ix *indexer) invoke(e *Event) error {
 	h := ix.h
-	c := &call{inv: e, within: ix.running(e.G), inListener: ix.inListener(e.G)}
+	c := next(&ix.calls)
+	*c = call{inv: e, within: ix.running(e.G), inListener: ix.inListener(e.G), number: len(h.calls)}
 	h.calls = append(h.calls, c)
 	h.byN[e.N] = c
 	if e.ID == 0 {
@@ -84,7 +117,8 @@ func (ix *indexer) invoke(e *Event) error {
 		if ent != nil {
 			return fmt.Errorf("label %d submitted twice, first at #%d", e.ID, ent.submit.inv.N)
 		}
-		ent = &entry{id: e.ID, submit: c}
+		ent = next(&ix.entries)
+		*ent = entry{id: e.ID, submit: c}
 		if e.Op.Timers() {
 			ent.jitter = ix.h.Rules.JitterOf(e)
 		}
@@ -128,7 +162,7 @@ func (ix *indexer) inListener(g int64) bool {
 }
 
 func (ix *indexer) answer(e *Event) error {
-	c := ix.h.byN[e.Call]
+	c := ix.h.callAt(e.Call)
 	if c == nil || c.inv.Op != e.Op {
 		return fmt.Errorf("%v of %v without its invoke (call %d)", e.Kind, e.Op, e.Call)
 	}
@@ -145,7 +179,8 @@ func (ix *indexer) answer(e *Event) error {
 
 func (ix *indexer) begin(e *Event) error {
 	h := ix.h
-	s := &span{begin: e, entry: h.byID[e.ID]}
+	s := next(&ix.spans)
+	*s = span{begin: e, entry: h.byID[e.ID]}
 	if s.entry == nil && e.Body == BodyListener {
 		ix.open[e.G] = append(ix.open[e.G], s) // of a promise, which no call in the log submits
 		return nil

@@ -30,7 +30,7 @@ type sighting struct {
 // of its own goroutine.
 func (j *judge) statesSeen() {
 	var latest sighting
-	floor := map[*call]sighting{}
+	floor := make([]sighting, len(j.calls))
 	own := map[int64]sighting{}
 	for i := range j.Events {
 		e := &j.Events[i]
@@ -39,9 +39,9 @@ func (j *judge) statesSeen() {
 		}
 		switch e.Kind {
 		case Invoke:
-			floor[j.byN[e.N]] = latest
+			floor[j.callAt(e.N).number] = latest
 		case Return:
-			j.notBack(floor[j.byN[e.Call]], e)
+			j.notBack(floor[j.callAt(e.Call).number], e)
 			latest = latest.with(e)
 			own[e.G] = own[e.G].with(e)
 		case Observe:

@@ -1,8 +1,10 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -13,48 +15,95 @@ import (
 // choice. Unknown means that the limit passed first; it is never a pass. A limit of 0 is
 // no limit. Do not call Linearizable in a testing/synctest bubble, whose clock would
 // measure the limit.
+//
+// The order in which the log shows the decisions is tried first, because it nearly always is
+// such a choice and takes no search.
 func (h *History) Linearizable(limit time.Duration) porcupine.CheckResult {
-	return porcupine.CheckOperationsTimeout(h.CallModel(), h.Operations(), limit)
+	calls := h.timedCalls()
+	if h.explains(calls) {
+		return porcupine.Ok
+	}
+	return porcupine.CheckOperationsTimeout(h.CallModel(), operations(calls), limit)
 }
 
 // Operations returns the calls that admission answers, and the observations of the state
 // and of Done, as operations of porcupine. A call that did not return ends after all
 // others, with an unknown answer. An instant is twice a position, so that there is an
 // instant between any two positions.
-func (h *History) Operations() []porcupine.Operation {
+func (h *History) Operations() []porcupine.Operation { return operations(h.timedCalls()) }
+
+// timedCall is an operation with the instants between which it took effect.
+type timedCall struct {
+	operation
+	from, to int64
+	shown    int64 // the instant in between at which the log shows the decision, or else to
+}
+
+func operations(calls []timedCall) []porcupine.Operation {
 	var ops []porcupine.Operation
 	clients := map[int64]int{}
-	last := map[int64]int64{} // per goroutine, the position of its last event: its next observation was made after it
-	add := func(e *Event, op operation, from, to int64) {
-		client, known := clients[e.G]
+	for _, c := range calls {
+		client, known := clients[c.event.G]
 		if !known {
 			client = len(clients)
-			clients[e.G] = client
+			clients[c.event.G] = client
 		}
-		ops = append(ops, porcupine.Operation{ClientId: client, Input: op, Call: from, Output: op.answer, Return: to})
+		ops = append(ops, porcupine.Operation{ClientId: client, Input: c.operation, Call: c.from, Output: c.answer, Return: c.to})
 	}
+	return ops
+}
+
+// timedCalls returns the operations of the log, see Operations.
+func (h *History) timedCalls() []timedCall {
+	var all []timedCall
+	last := map[int64]int64{} // per goroutine, the position of its last event: its next observation was made after it
 	for i := range h.Events {
 		e := &h.Events[i]
 		before := last[e.G]
 		last[e.G] = int64(e.N)
 		switch {
 		case e.Kind == Invoke && h.ordered(e.Op):
-			c := h.byN[e.N]
+			c := h.callAt(e.N)
 			if c.ret == nil && e.Op == OpState {
 				continue // it saw nothing and changes nothing
 			}
-			op := operation{op: e.Op, text: e.callText(), inHook: c.within != nil && c.within.entry.hook()}
-			to := int64(math.MaxInt64)
-			if c.ret != nil {
-				op.answer, op.state, to = c.ret.Outcome, c.ret.To, 2*int64(c.ret.N)
+			o := timedCall{
+				operation: operation{op: e.Op, event: e, inHook: c.within != nil && c.within.entry.hook()},
+				from:      2 * int64(e.N), to: math.MaxInt64,
 			}
-			add(e, op, 2*int64(e.N), to)
+			if c.ret != nil {
+				o.answer, o.state, o.to = c.ret.Outcome, c.ret.To, 2*int64(c.ret.N)
+			}
+			o.shown = o.to
+			if c.admit != nil {
+				o.shown = 2 * int64(c.admit.N)
+			}
+			all = append(all, o)
 		case e.Kind == Observe && (e.Op == OpDone || e.Op == OpState):
-			op := operation{op: e.Op, text: "saw " + e.Op.String(), answer: e.Outcome, state: e.To}
-			add(e, op, 2*before+1, 2*int64(e.N))
+			all = append(all, timedCall{
+				operation: operation{op: e.Op, event: e, answer: e.Outcome, state: e.To},
+				from:      2*before + 1, to: 2 * int64(e.N), shown: 2 * int64(e.N),
+			})
 		}
 	}
-	return ops
+	return all
+}
+
+// explains reports whether the sequential executor gives the same answers if it is called in the
+// order in which the log shows the decisions.
+func (h *History) explains(calls []timedCall) bool {
+	byShown := make([]int32, len(calls))
+	for i := range byShown {
+		byShown[i] = int32(i)
+	}
+	slices.SortFunc(byShown, func(a, b int32) int { return cmp.Compare(calls[a].shown, calls[b].shown) })
+	state := only(NotStarted)
+	for _, i := range byShown {
+		if state = h.step(h.settle(state), &calls[i].operation); state == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // ordered reports whether the sequential executor models the call.
@@ -66,10 +115,18 @@ func (h *History) ordered(o Op) bool {
 // call has none.
 type operation struct {
 	op     Op
-	text   string
+	event  *Event // the Invoke or the Observe
 	inHook bool
 	answer Outcome
 	state  State // answer of OpState
+}
+
+// text returns the operation in words.
+func (o *operation) text() string {
+	if o.event.Kind == Observe {
+		return "saw " + o.op.String()
+	}
+	return o.event.callText()
 }
 
 // phases is the set of states in which the executor may be.
@@ -107,15 +164,16 @@ func (h *History) CallModel() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return only(NotStarted) },
 		Step: func(state, input, _ any) (bool, any) {
-			next := h.step(h.settle(state.(phases)), input.(operation))
+			op := input.(operation)
+			next := h.step(h.settle(state.(phases)), &op)
 			return next != 0, next
 		},
 		DescribeOperation: func(input, _ any) string {
 			op := input.(operation)
 			if op.op == OpState {
-				return fmt.Sprintf("%s -> %v", op.text, op.state)
+				return fmt.Sprintf("%s -> %v", op.text(), op.state)
 			}
-			return fmt.Sprintf("%s -> %v", op.text, op.answer)
+			return fmt.Sprintf("%s -> %v", op.text(), op.answer)
 		},
 		DescribeState: func(state any) string { return state.(phases).String() },
 	}
@@ -123,7 +181,7 @@ func (h *History) CallModel() porcupine.Model {
 
 // step returns the states after the operation, and none if the answer is wrong in every
 // state.
-func (h *History) step(from phases, op operation) phases {
+func (h *History) step(from phases, op *operation) phases {
 	var next phases
 	for s := NotStarted; s <= Terminated; s++ {
 		if from.has(s) {
@@ -133,7 +191,7 @@ func (h *History) step(from phases, op operation) phases {
 	return next
 }
 
-func (h *History) after(s State, op operation) phases {
+func (h *History) after(s State, op *operation) phases {
 	switch {
 	case op.op.Submits():
 		return h.submitted(s, op)
@@ -153,7 +211,7 @@ func (h *History) after(s State, op operation) phases {
 }
 
 // submitted is the answer to a submission in state s.
-func (h *History) submitted(s State, op operation) phases {
+func (h *History) submitted(s State, op *operation) phases {
 	open := s < Shutdown || op.op == OpAddHook && op.inHook
 	switch op.answer {
 	case Accepted:

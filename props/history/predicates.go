@@ -111,8 +111,9 @@ func (h *History) Check(names ...string) []Verdict {
 		verdicts = append(verdicts, lookup(name).Check(h))
 	}
 	if len(names) == 0 {
+		verdicts = make([]Verdict, len(predicates))
 		for i := range predicates {
-			verdicts = append(verdicts, predicates[i].Check(h))
+			verdicts[i] = predicates[i].check(h)
 		}
 	}
 	return verdicts
@@ -137,13 +138,15 @@ func lookup(name string) Predicate {
 }
 
 // Check judges the history. It changes nothing and is safe for concurrent use.
-func (p Predicate) Check(h *History) Verdict {
+func (p Predicate) Check(h *History) Verdict { return p.check(h) }
+
+func (p *Predicate) check(h *History) Verdict {
 	if !h.Rules.Has(p.needs) {
-		return Verdict{Predicate: p, Status: NotApplicable}
+		return Verdict{Predicate: *p, Status: NotApplicable}
 	}
-	j := judge{History: h, predicate: &p}
+	j := judge{History: h, predicate: p}
 	p.judge(&j)
-	v := Verdict{Predicate: p, Status: Passed, Premise: j.premise, Violations: j.found}
+	v := Verdict{Predicate: *p, Status: Passed, Premise: j.premise, Violations: j.found}
 	switch {
 	case len(j.found) > 0:
 		v.Status = Failed

@@ -12,6 +12,7 @@ type window struct {
 	start          time.Duration // the shutdown call
 	quiet, timeout time.Duration
 	end            time.Duration // when admission ended; without States, when the executor was done
+	holding        []*entry      // registrations, and timers if the policy waits for them: see held
 }
 
 // closeWindow returns the window of the first shutdown call. There is none if that call
@@ -43,6 +44,12 @@ func (h *History) closeWindow() (window, bool) {
 		w.end = h.at(h.done)
 	default:
 		return w, false
+	}
+	timers := h.Rules.Timers == RunTimersUntilTimeout || h.Rules.Timers == AnyTimers
+	for _, e := range h.entries {
+		if (e.registers() || timers && e.op().Timers()) && e.accepted() {
+			w.holding = append(w.holding, e)
+		}
 	}
 	return w, true
 }
@@ -147,17 +154,16 @@ func (w window) ties(s *span, at time.Duration, idleN int) bool {
 // held returns the first instant, at or after at, at which no registration is open and no
 // timer is pending that the policy waits for.
 func (w window) held(at, limit time.Duration) time.Duration {
-	timers := w.Rules.Timers == RunTimersUntilTimeout || w.Rules.Timers == AnyTimers
-	for again := true; again && at < limit; {
+	for again := len(w.holding) > 0; again && at < limit; {
 		again = false
-		for _, e := range w.entries {
-			if until := w.openUntil(e, at, limit); until > at {
-				at, again = until, true
+		for _, e := range w.holding {
+			var until time.Duration
+			if e.registers() {
+				until = w.openUntil(e, at, limit)
+			} else {
+				until = w.pendingUntil(e, at, limit)
 			}
-			if !timers {
-				continue
-			}
-			if until := w.pendingUntil(e, at, limit); until > at {
+			if until > at {
 				at, again = until, true
 			}
 		}
@@ -169,7 +175,7 @@ func (w window) held(at, limit time.Duration) time.Duration {
 // ends without one. It returns 0 if the timer is not pending or not due before the timeout.
 // If the policy is unknown, only runs that the executor makes are counted.
 func (w window) pendingUntil(e *entry, at, limit time.Duration) time.Duration {
-	if !e.op().Timers() || !e.accepted() || e.submit.inv.At > at {
+	if e.submit.inv.At > at {
 		return 0
 	}
 	for _, s := range e.runs {
@@ -189,8 +195,14 @@ func (s *span) abrupt() bool { return s.end != nil && s.end.Outcome.Abrupt() }
 
 // busy returns how much of the time between two instants bodies took.
 func (h *History) busy(from, to time.Duration) time.Duration {
+	if to <= from {
+		return 0
+	}
 	var sum time.Duration
 	for _, s := range h.spans {
+		if h.Rules.Virtual && s.begin.At >= to {
+			break // and so do the others
+		}
 		end := to
 		if s.end != nil {
 			end = min(to, s.end.At)

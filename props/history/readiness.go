@@ -141,7 +141,7 @@ func (h *History) broke() bool {
 
 // openUntil returns when a registration ends that is open at the instant, and otherwise 0.
 func (w window) openUntil(e *entry, at, limit time.Duration) time.Duration {
-	if !e.registers() || !e.accepted() || e.submit.inv.At > at {
+	if e.submit.inv.At > at {
 		return 0
 	}
 	if end := e.endedBy(); end != nil {

@@ -91,7 +91,7 @@ func judgeWakes(j *judge) {
 		case Unpark:
 			now = 0
 		case Invoke:
-			if c := j.byN[e.N]; c.within == nil && givesWork(e.Op) && (e.Op != OpExecuteLazy || j.Rules.QueueBound > 0) {
+			if c := j.callAt(e.N); c.within == nil && givesWork(e.Op) && (e.Op != OpExecuteLazy || j.Rules.QueueBound > 0) {
 				causes++ // a lazy task counts if it may have filled the queue: nothing else could wake the loop
 				if e.Op.Registers() {
 					causes++ // it may end an older registration of the same descriptor number
