@@ -165,6 +165,8 @@ func settleTimers(s *State) {
 	for i := range s.Timers {
 		t := &s.Timers[i]
 		switch {
+		case t.Status == timerUnplaced: // waiting or doomed, and if waiting, then due or doomed now
+			t.Status = timerUnsettled
 		case t.Status > TimerDue:
 		case s.Policy == CancelTimers:
 			t.Status = TimerDoomed

@@ -1,10 +1,21 @@
 package model
 
+import "bytes"
+
 // Key returns a compact encoding. Two states have the same key if and only if they are
 // equal. For a text to read, see [State.String].
 func (s State) Key() string {
 	var buffer [1024]byte // on the stack: most keys fit
 	return string(s.appendKey(buffer[:0]))
+}
+
+// equal reports whether two states are equal.
+func (s *State) equal(t *State) bool {
+	if s.Running != t.Running || len(s.Queue) != len(t.Queue) || len(s.Timers) != len(t.Timers) || len(s.Ledger) != len(t.Ledger) {
+		return false
+	}
+	var one, other [1024]byte // on the stack: most keys fit
+	return bytes.Equal(s.appendKey(one[:0]), t.appendKey(other[:0]))
 }
 
 func (s *State) appendKey(k []byte) []byte {

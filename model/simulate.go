@@ -5,10 +5,11 @@ import "slices"
 // Simulation follows a trace. It holds the states in which the executor may be after the
 // actions so far. Make one with [NewSimulation]. It is not safe for concurrent use.
 type Simulation struct {
-	set    []State // the states share no memory with states outside of the simulation
+	set    []State // the states share no memory with states outside of the simulation; if lazy, some timers may be undecided
 	hidden kindSet
 	lazy   bool // see Step
 	seen   int
+	action Action // the one that is followed: a field, because rules and effects get a pointer
 }
 
 // DefaultHidden returns the steps that traces seldom show: the end of the quiet period,
@@ -33,11 +34,11 @@ func NewSimulation(c Config, hidden []Op) *Simulation {
 // that are reached only by hidden steps after the last action. If only steps of [DefaultHidden]
 // are hidden, it also omits states that are reached by hidden steps which no action needed.
 func (sim *Simulation) Set() []State {
-	set := make([]State, len(sim.set))
+	var set []State
 	for i := range sim.set {
-		set[i] = sim.set[i].clone()
+		set = settled(set, sim.set[i].clone())
 	}
-	return set
+	return distinct(set)
 }
 
 // Phase returns the phase of one possible state. All possible states have the same phase
@@ -46,12 +47,29 @@ func (sim *Simulation) Phase() Phase { return sim.set[0].Phase }
 
 // MayBeFull reports whether the queue is full in one of the possible states (G19).
 func (sim *Simulation) MayBeFull() bool {
-	return slices.ContainsFunc(sim.set, func(s State) bool { return s.full() })
+	for i := range sim.set {
+		if sim.set[i].full() {
+			return true
+		}
+	}
+	return false
 }
 
 // Allows reports whether one of the possible states allows a without a hidden step.
 func (sim *Simulation) Allows(a Action) bool {
-	return slices.ContainsFunc(sim.set, func(s State) bool { return standard.allows(&s, a) })
+	sim.action = a
+	for i := range sim.set {
+		s := &sim.set[i]
+		if s.undecidedFor(&sim.action) {
+			c := s.clone()
+			c.decide(&sim.action)
+			s = &c
+		}
+		if standard.refusedBy(s, &sim.action) < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // deferrable contains the hidden steps that may be delayed until after any other action. If a
@@ -64,54 +82,80 @@ var deferrable = kinds(DefaultHidden()...)
 // and does not change the simulation.
 //
 // If all hidden steps are deferrable, Step applies them only to states that do not allow
-// the action. So the set stays small, and most actions change one state in place.
+// the action, and decides about an undecided timer only if the action depends on it. So the
+// set stays small, and most actions change one state in place.
 func (sim *Simulation) Step(a Action) error {
-	after := sim.allowing(a)
-	if len(after) == 0 {
-		var closed []State
-		for _, s := range standard.closure(sim.set, sim.hidden) {
-			closed = append(closed, s.clone())
-		}
-		return notAllowed(closed, sim.seen, a)
+	if sim.Follow(a) {
+		return nil
 	}
-	var to []State
-	for i := range after {
-		standard.effects[a.Kind](&after[i], &a)
-		to = settled(to, after[i])
+	return notAllowed(standard.closure(sim.Set(), sim.hidden), sim.seen, a)
+}
+
+// Follow is [Simulation.Step] without the error, which takes long to make. It reports whether a
+// possible state allows a.
+func (sim *Simulation) Follow(a Action) bool {
+	sim.action = a
+	if !sim.lazy {
+		return sim.followAll()
 	}
-	if len(after) > 1 {
-		var distinct stateSet
-		for _, s := range to {
-			distinct.add(s)
+	to := sim.set[:0]
+	for i := range sim.set {
+		if s := sim.ready(&sim.set[i]); s != nil {
+			standard.effects[a.Kind](s, &sim.action)
+			if to = sim.set[:len(to)+1]; s != &to[len(to)-1] {
+				to[len(to)-1] = *s
+			}
 		}
-		to = distinct.states
+	}
+	if len(to) == 0 {
+		return false // and no state has changed
+	}
+	sim.set = distinct(to)
+	sim.seen++
+	return true
+}
+
+// followAll is Follow with hidden steps that are not deferrable.
+func (sim *Simulation) followAll() bool {
+	to := standard.step(standard.closure(sim.set, sim.hidden), sim.action)
+	if len(to) == 0 {
+		return false
 	}
 	sim.set = to
 	sim.seen++
-	return nil
+	return true
 }
 
-// StepEither follows action a if the trace may show the StepBegin begin too late: the body may
+// FollowEither follows action a if the trace may show the StepBegin begin too late: the body may
 // have begun before a, or not. The set then has states of both kinds. If neither is possible,
-// StepEither returns the error of Step(a) and does not change the simulation. Where the trace
-// shows begin, follow it with Confirm.
-func (sim *Simulation) StepEither(begin, a Action) error {
-	early := Simulation{set: sim.Set(), hidden: sim.hidden, lazy: sim.lazy, seen: sim.seen}
-	begun := early.Step(begin) == nil && early.Step(a) == nil
-	switch err := sim.Step(a); {
-	case !begun:
-		return err
-	case err != nil:
-		sim.set, sim.seen = early.set, sim.seen+1
-	default:
-		sim.set = union(sim.set, early.set)
+// FollowEither returns false and does not change the simulation. Where the trace shows begin,
+// follow it with Confirm.
+func (sim *Simulation) FollowEither(begin, a Action) bool {
+	early := sim.copy()
+	if !early.Follow(begin) || !early.Follow(a) {
+		return sim.Follow(a)
 	}
-	return nil
+	if sim.Follow(a) {
+		sim.set = distinct(append(sim.set, early.set...))
+	} else {
+		sim.set, sim.seen = early.set, sim.seen+1
+	}
+	return true
+}
+
+// copy returns a copy that shares no memory with sim.
+func (sim *Simulation) copy() *Simulation {
+	c := &Simulation{hidden: sim.hidden, lazy: sim.lazy, seen: sim.seen, set: make([]State, len(sim.set))}
+	for i := range sim.set {
+		c.set[i] = sim.set[i].clone()
+	}
+	return c
 }
 
 // Confirm follows begin, a StepBegin, from the states in which the body has not begun, and
-// keeps those in which it has (see StepEither).
-func (sim *Simulation) Confirm(begin Action) error {
+// keeps those in which it has (see FollowEither). If no state allows that, it returns false and
+// does not change the simulation.
+func (sim *Simulation) Confirm(begin Action) bool {
 	var begun, waiting []State
 	for _, s := range sim.set {
 		if s.Running == begin.Body {
@@ -121,65 +165,17 @@ func (sim *Simulation) Confirm(begin Action) error {
 		}
 	}
 	if len(waiting) == 0 {
-		return nil
+		return true
 	}
 	rest := Simulation{set: waiting, hidden: sim.hidden, lazy: sim.lazy, seen: sim.seen}
-	if err := rest.Step(begin); err != nil && len(begun) == 0 {
-		return err
-	} else if err != nil {
-		rest.set = nil
+	if rest.Follow(begin) {
+		begun = distinct(append(begun, rest.set...))
+	} else if len(begun) == 0 {
+		return false
 	}
-	sim.set = union(begun, rest.set)
+	sim.set = begun
 	sim.seen++
-	return nil
-}
-
-func union(a, b []State) []State {
-	var all stateSet
-	for _, s := range a {
-		all.add(s)
-	}
-	for _, s := range b {
-		all.add(s)
-	}
-	return all.states
-}
-
-// allowing returns the states that allow a and are reached by hidden steps: by as few as
-// possible if the hidden steps are deferrable, otherwise by any number.
-func (sim *Simulation) allowing(a Action) (to []State) {
-	var tried stateSet
-	if !sim.lazy {
-		tried.states = standard.closure(sim.set, sim.hidden)
-		for i := range tried.states {
-			if standard.allows(&tried.states[i], a) {
-				to = append(to, tried.states[i].clone())
-			}
-		}
-		return to
-	}
-	for i := range sim.set {
-		if standard.allows(&sim.set[i], a) {
-			to = append(to, sim.set[i])
-		} else {
-			tried.add(sim.set[i])
-		}
-	}
-	var steps []Action
-	for i := 0; i < len(tried.states); i++ {
-		s := tried.states[i]
-		steps = hiddenSteps(&s, sim.hidden, steps[:0])
-		for _, h := range steps {
-			for _, t := range standard.next(&s, h) {
-				if standard.allows(&t, a) {
-					to = append(to, t)
-				} else {
-					tried.add(t)
-				}
-			}
-		}
-	}
-	return to
+	return true
 }
 
 // Simulate follows a whole trace with the default hidden steps. It returns the last set
@@ -243,6 +239,27 @@ func hiddenSteps(s *State, hidden kindSet, to []Action) []Action {
 	if hidden.has(StepTimerDies) {
 		if i := slices.IndexFunc(s.Timers, func(t Timer) bool { return t.Status == TimerDoomed }); i >= 0 {
 			to = append(to, Action{Kind: StepTimerDies, Body: TimerNo(s.Timers[i].ID)})
+		}
+	}
+	return to
+}
+
+// fewStates is up to which number of states distinct compares each with each.
+const fewStates = 8
+
+// distinct removes repeated states from set, in place.
+func distinct(set []State) []State {
+	if len(set) > fewStates {
+		var all stateSet
+		for _, s := range set {
+			all.add(s)
+		}
+		return all.states
+	}
+	to := set[:min(1, len(set))]
+	for i := 1; i < len(set); i++ {
+		if s := &set[i]; !slices.ContainsFunc(to, func(t State) bool { return s.equal(&t) }) {
+			to = append(to, *s)
 		}
 	}
 	return to

@@ -2,6 +2,9 @@ package model
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -131,4 +134,104 @@ func TestHiddenStepsMayWait(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSimulationIsExact: a simulation delays hidden steps, and decisions about timers, until an
+// action needs them. It allows the same actions as all states that Next and hidden steps reach,
+// and has the same states, apart from the hidden steps that no action has needed.
+func TestSimulationIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := wide(TimerPolicy(rapid.IntRange(0, 2).Draw(t, "policy")))
+		b.Observe = true
+		s, sim := New(b.Config), NewSimulation(b.Config, DefaultHidden())
+		all := standard.closure([]State{s}, deferrable)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			tried := candidates(&s, &b, nil)
+			for range 3 {
+				a := tried[rapid.IntRange(0, len(tried)-1).Draw(t, "tried")]
+				equal(t, sim.copy().Follow(a), len(standard.step(all, a)) > 0, "allowed: "+a.String())
+			}
+			var a Action
+			s, a = randomStep(t, s, b)
+			if deferrable.has(a.Kind) && rapid.Bool().Draw(t, "hidden") {
+				continue
+			}
+			all = standard.closure(standard.step(all, a), deferrable)
+			noError(t, sim.Step(a), a.String())
+			equal(t, keysOf(standard.closure(sim.Set(), deferrable)), keysOf(all), "states after "+a.String())
+		}
+	})
+}
+
+// keysOf returns the keys of states, sorted.
+func keysOf(set []State) string {
+	var keys []string
+	for _, s := range set {
+		keys = append(keys, s.Key())
+	}
+	slices.Sort(keys)
+	return strings.Join(keys, "\n")
+}
+
+// TestEitherIsBoth: FollowEither keeps the states of both orders, and Confirm those in which the
+// body has begun.
+func TestEitherIsBoth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := wide(TimerPolicy(rapid.IntRange(0, 2).Draw(t, "policy")))
+		s := *walk(t, b)
+		enabled := Enabled(s, b)
+		begin, a := enabled[rapid.IntRange(0, len(enabled)-1).Draw(t, "begin")], enabled[rapid.IntRange(0, len(enabled)-1).Draw(t, "action")]
+		if begin.Kind != StepBegin || a.Body == begin.Body {
+			return
+		}
+		one := standard.closure([]State{s}, deferrable)
+		late := standard.closure(standard.step(one, a), deferrable)
+		early := standard.closure(standard.step(standard.closure(standard.step(one, begin), deferrable), a), deferrable)
+		sim := &Simulation{set: []State{s.clone()}, hidden: deferrable, lazy: true}
+		equal(t, sim.FollowEither(begin, a), true, a.String())
+		equal(t, keysOf(standard.closure(sim.Set(), deferrable)), keysOf(distinct(slices.Concat(early, late))), "either")
+		confirmed := slices.Concat(early, standard.closure(standard.step(late, begin), deferrable))
+		if len(confirmed) == 0 {
+			return
+		}
+		equal(t, sim.Confirm(begin), true, begin.String())
+		equal(t, keysOf(standard.closure(sim.Set(), deferrable)), keysOf(distinct(confirmed)), "confirmed")
+	})
+}
+
+// BenchmarkSimulation follows the calls and bodies of an executor with all kinds of work.
+func BenchmarkSimulation(b *testing.B) {
+	trace := executorLife(b)
+	for b.Loop() {
+		sim := NewSimulation(Config{Policy: RunDueTimers, Limit: 16}, DefaultHidden())
+		for _, a := range trace {
+			if err := sim.Step(a); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(len(trace))*float64(b.N)/b.Elapsed().Seconds()/1e6, "Msteps/s")
+}
+
+// executorLife is a trace of about the length and the mix of those that the lanes follow.
+func executorLife(b *testing.B) (trace []Action) {
+	var text strings.Builder
+	text.WriteString("startOK\n")
+	for id := 1; id <= 4; id++ {
+		fmt.Fprintf(&text, "schedule %d accepted\n", id)
+	}
+	for id := 1; id <= 8; id++ {
+		fmt.Fprintf(&text, "submit %d accepted\nbegin task %d\nstate Started\nend task %d normal\n", id, id, id)
+	}
+	text.WriteString("addHook 1 accepted\nbegin timer 1\nend timer 1 normal\nsubmit 9 accepted\ncancel task 9 true\n" +
+		"shutdownGracefully quiet=1 timeout=1\nbegin hook 1\nend hook 1 normal\nbegin timer 2\nend timer 2 normal\ncancel timer 3 true\n" +
+		"submit 10 accepted\nbegin task 10\nend task 10 normal\nloopCloses\nsubmit 11 refused:closed\ndone")
+	for line := range strings.Lines(text.String()) {
+		a, err := ParseAction(line)
+		if err != nil {
+			b.Fatal(err)
+		}
+		trace = append(trace, a)
+	}
+	return trace
 }

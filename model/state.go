@@ -40,7 +40,7 @@ type State struct {
 	// Counters of tasks and tail tasks, each updated where the event happens (G20).
 	Accepted, Ran, Cancelled, Refused int
 
-	// Ledger is the history of every submitted body, by kind and then in order. It
+	// Ledger is the history of every submitted body, by kind and then by number. It
 	// serves the invariants. Rules read from it only whether a body was submitted,
 	// refused or cancelled.
 	Ledger []Record
@@ -78,7 +78,7 @@ const (
 	TimerLastRun
 
 	// timerUnsettled is replaced before [Next] returns: by TimerDue in one state, and
-	// by TimerDoomed in another.
+	// by TimerDoomed in another. A [Simulation] keeps it until an action shows which.
 	timerUnsettled
 	// timerUnplaced is replaced likewise: by TimerWaiting, for a deadline before the
 	// timeout of the shutdown, and by TimerDoomed, for a later one.
@@ -171,26 +171,26 @@ func (s *State) openReg(b Body) *Reg {
 	return nil
 }
 
-// record returns the ledger's entry for b, or nil if b was never submitted. It searches
-// backwards, because most actions concern the latest body of a kind.
+// record returns the ledger's entry for b, or nil if b was never submitted.
 func (s *State) record(b Body) *Record {
-	for i := s.after(b.Kind) - 1; i >= 0 && s.Ledger[i].Kind == b.Kind; i-- {
-		if s.Ledger[i].ID == b.ID {
-			return &s.Ledger[i]
-		}
+	if i := s.place(b); i < len(s.Ledger) && s.Ledger[i].Body == b {
+		return &s.Ledger[i]
 	}
 	return nil
 }
 
-// after returns the position in the ledger after the records of kind k.
-func (s *State) after(k Op) int {
-	i, _ := slices.BinarySearchFunc(s.Ledger, k, func(r Record, k Op) int {
-		if r.Kind <= k {
-			return -1
+// place returns the position in the ledger of the record of b, or where it would be inserted.
+func (s *State) place(b Body) int {
+	from, to := 0, len(s.Ledger)
+	for from < to {
+		i := int(uint(from+to) >> 1)
+		if r := &s.Ledger[i]; r.Kind < b.Kind || r.Kind == b.Kind && r.ID < b.ID {
+			from = i + 1
+		} else {
+			to = i
 		}
-		return 1
-	})
-	return i
+	}
+	return from
 }
 
 // entry returns the ledger's entry for b, and adds one if b was never submitted.
@@ -201,9 +201,10 @@ func (s *State) entry(b Body) *Record {
 	return s.insert(Record{Body: b})
 }
 
-// insert adds r after the records of its kind.
+// insert adds r to the ledger, behind any other record of the same body: that would be a
+// mistake of a rule, and an invariant finds it.
 func (s *State) insert(r Record) *Record {
-	i := s.after(r.Kind)
+	i := s.place(Body{r.Kind, r.ID + 1})
 	s.Ledger = slices.Insert(s.Ledger, i, r)
 	return &s.Ledger[i]
 }

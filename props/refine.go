@@ -28,12 +28,9 @@ type refinement struct {
 	events []history.Event
 	sim    *model.Simulation
 
-	decided map[int]int              // Invoke -> its last Admit
-	outcome map[int]*history.Event   // Invoke -> its Return
+	about   []about                  // by N
 	loops   map[int64]bool           // goroutines that have been the loop
 	inside  map[int64][]history.Body // goroutine -> its bodies
-	begun   map[int]bool             // Begin events that beginEarly has followed
-	either  map[int]bool             // Begin events that some of the model's states have followed: see madeRoom
 	calls   map[int]history.Op       // label -> the call that submitted its body
 	heard   map[int]int              // label -> Return of the first OnDone or OnClose
 	fault   int                      // the first Fault; 0: none
@@ -44,30 +41,40 @@ type refinement struct {
 	full    int                      // the last event at which the model's queue was full
 }
 
+// about has what the refinement knows of one event.
+type about struct {
+	decided int            // of an Invoke: its last Admit
+	outcome *history.Event // of an Invoke: its Return
+	begun   bool           // of a Begin: beginEarly has followed it
+	either  bool           // of a Begin: some of the model's states have followed it, see madeRoom
+}
+
 func newRefinement(events []history.Event, rules history.Rules) *refinement {
 	limit := 0
 	if rules.QueueBound > 0 {
 		limit = rules.Capacity()
 	}
 	r := &refinement{
-		events:  events,
-		sim:     model.NewSimulation(model.Config{Policy: rules.Timers, Drain: rules.Drain, Limit: limit}, model.DefaultHidden()),
-		decided: map[int]int{}, outcome: map[int]*history.Event{},
-		loops: map[int64]bool{}, inside: map[int64][]history.Body{}, begun: map[int]bool{}, either: map[int]bool{}, unaware: map[int]bool{}, regs: map[int]bool{},
-		calls: map[int]history.Op{}, heard: map[int]int{},
+		events: events,
+		sim:    model.NewSimulation(model.Config{Policy: rules.Timers, Drain: rules.Drain, Limit: limit}, model.DefaultHidden()),
+		about:  make([]about, len(events)+1),
+		loops:  map[int64]bool{}, inside: map[int64][]history.Body{}, unaware: map[int]bool{}, regs: map[int]bool{},
+		calls: make(map[int]history.Op, len(events)/8), heard: map[int]int{},
 	}
 	for i := range events {
 		e := &events[i]
 		switch e.Kind {
 		case history.Invoke:
-			r.regs[e.ID] = r.regs[e.ID] || e.Op.Registers()
+			if e.Op.Registers() {
+				r.regs[e.ID] = true
+			}
 			if _, known := r.calls[e.ID]; !known && e.Op.Submits() {
 				r.calls[e.ID] = e.Op
 			}
 		case history.Admit:
-			r.decided[e.Call] = e.N
+			r.about[e.Call].decided = e.N
 		case history.Return:
-			r.outcome[e.Call] = e
+			r.about[e.Call].outcome = e
 			if e.Op == history.OpListen && r.heard[e.ID] == 0 {
 				r.heard[e.ID] = e.N
 			}
@@ -104,7 +111,7 @@ func (r *refinement) event(e *history.Event) *history.Violation {
 			actions = r.call(inv)
 		}
 	case history.Admit:
-		if r.decided[e.Call] == e.N {
+		if r.about[e.Call].decided == e.N {
 			actions = r.call(&r.events[e.Call-1])
 		}
 	case history.Begin, history.End:
@@ -117,43 +124,40 @@ func (r *refinement) event(e *history.Event) *history.Violation {
 		actions = r.started()
 	}
 	for _, a := range actions {
-		err := r.step(e, a)
-		if err != nil && r.wasFull(e, a) {
-			continue
-		}
-		if err != nil && a.Outcome != history.RefusedQueueFull && r.beginEarly(e.N) {
-			err = r.sim.Step(a)
-		}
-		if err != nil && r.justEnded(e.N, a) {
-			continue
-		}
-		if err != nil {
-			return refuted(e, err)
+		switch {
+		case r.step(e, a), r.wasFull(e, a):
+		case a.Outcome != history.RefusedQueueFull && r.beginEarly(e.N) && r.sim.Follow(a):
+		case r.justEnded(e.N, a):
+		default:
+			return refuted(e, r.sim.Step(a))
 		}
 	}
 	return nil
 }
 
-// step follows a, one of the actions of e.
-func (r *refinement) step(e *history.Event, a model.Action) error {
+// step follows a, one of the actions of e, and reports whether the model allows it.
+func (r *refinement) step(e *history.Event, a model.Action) bool {
 	begin := r.madeRoom(e, a)
 	if begin == nil {
 		begin = r.overtaken(e, a)
 	}
 	if begin != nil {
-		r.either[begin.N] = true
-		return r.sim.StepEither(r.begins(begin), a)
+		r.about[begin.N].either = true
+		return r.sim.FollowEither(r.begins(begin), a)
 	}
 	if r.endOvertakes(e, a) {
 		r.beginEarly(e.N)
 	}
-	if r.either[e.N] {
+	if r.about[e.N].either {
 		return r.sim.Confirm(a)
 	}
-	return r.sim.Step(a)
+	return r.sim.Follow(a)
 }
 
 func refuted(e *history.Event, err error) *history.Violation {
+	if err == nil { // a step that no event shows has made a possible, too late
+		err = fmt.Errorf("the model did not allow #%d", e.N)
+	}
 	v := &history.Violation{Guarantee: "REF1", Predicate: "REF1", Text: err.Error(), At: []int{e.N}}
 	var not *model.NotAllowed
 	if errors.As(err, &not) {
@@ -164,11 +168,11 @@ func refuted(e *history.Event, err error) *history.Violation {
 }
 
 func (r *refinement) futureCancel(invoke int) bool {
-	return r.events[invoke-1].Op == history.OpCancel && r.decided[invoke] == 0
+	return r.events[invoke-1].Op == history.OpCancel && r.about[invoke].decided == 0
 }
 
 func (r *refinement) answered(invoke int, out history.Outcome) bool {
-	ret := r.outcome[invoke]
+	ret := r.about[invoke].outcome
 	return ret != nil && ret.Outcome == out
 }
 
@@ -220,7 +224,7 @@ func (r *refinement) call(inv *history.Event) []model.Action {
 
 // tookEffect reports whether the log shows that a shutdown call changed the state.
 func (r *refinement) tookEffect(inv *history.Event) bool {
-	n := r.decided[inv.N]
+	n := r.about[inv.N].decided
 	return n != 0 && r.events[n-1].Outcome == history.True
 }
 
@@ -258,9 +262,9 @@ func submittedBy(op history.Op) history.Op {
 // of the history has the outcome of its Admit, or is accepted without one.
 func (r *refinement) answer(inv *history.Event, a model.Action) []model.Action {
 	out := history.Accepted
-	if ret := r.outcome[inv.N]; ret != nil {
+	if ret := r.about[inv.N].outcome; ret != nil {
 		out = ret.Outcome
-	} else if n := r.decided[inv.N]; n != 0 {
+	} else if n := r.about[inv.N].decided; n != 0 {
 		out = r.events[n-1].Outcome
 	}
 	var before []model.Action
@@ -303,7 +307,7 @@ func (r *refinement) body(e *history.Event) []model.Action {
 	switch {
 	case e.Body == history.BodyListener && e.Kind == history.Begin:
 		return r.ownerNotified(e)
-	case e.Body == history.BodyListener || r.begun[e.N]:
+	case e.Body == history.BodyListener || r.about[e.N].begun:
 		return nil
 	case e.Kind == history.Begin:
 		return append(r.lostFirst(e, r.started()), r.begins(e))

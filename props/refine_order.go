@@ -19,7 +19,7 @@ func (r *refinement) overtaken(e *history.Event, a model.Action) *history.Event 
 		return nil
 	}
 	next := r.nextOfLoop(e.N)
-	if a.From != model.Outside || next == nil || next.Kind != history.Begin || next.Body != history.BodyTimer || r.begun[next.N] {
+	if a.From != model.Outside || next == nil || next.Kind != history.Begin || next.Body != history.BodyTimer || r.about[next.N].begun {
 		return nil
 	}
 	return next
@@ -41,24 +41,24 @@ func (r *refinement) endOvertakes(e *history.Event, a model.Action) bool {
 // a bounded queue any more. The begin must be the next event of an awake loop.
 func (r *refinement) beginEarly(n int) bool {
 	e := r.nextOfLoop(n)
-	if e == nil || e.Kind != history.Begin || r.begun[e.N] || e.Body == history.BodyListener {
+	if e == nil || e.Kind != history.Begin || r.about[e.N].begun || e.Body == history.BodyListener {
 		return false
 	}
 	if e.Body == history.BodyAbort && r.faultBefore(n) { // the poller has lost the channel: see lostFirst
 		for _, lost := range r.lost(e.ID) {
-			if r.sim.Step(lost) != nil {
+			if !r.sim.Follow(lost) {
 				return false
 			}
 		}
 	}
-	follow := r.sim.Step
-	if r.either[e.N] {
+	follow := r.sim.Follow
+	if r.about[e.N].either {
 		follow = r.sim.Confirm
 	}
-	if follow(r.begins(e)) != nil {
+	if !follow(r.begins(e)) {
 		return false
 	}
-	r.begun[e.N] = true
+	r.about[e.N].begun = true
 	return true
 }
 
@@ -70,7 +70,7 @@ func (r *refinement) madeRoom(e *history.Event, a model.Action) *history.Event {
 		return nil
 	}
 	begin := r.nextOfLoop(e.N)
-	if begin == nil || begin.Kind != history.Begin || r.begun[begin.N] || begin.Body != history.BodyTask && begin.Body != history.BodyTail {
+	if begin == nil || begin.Kind != history.Begin || r.about[begin.N].begun || begin.Body != history.BodyTask && begin.Body != history.BodyTail {
 		return nil
 	}
 	return begin
