@@ -57,7 +57,20 @@ type generator struct {
 }
 
 // one draws an integer in [0, n).
-func (g *generator) one(n int, label string) int { return rapid.IntRange(0, n-1).Draw(g.T, label) }
+func (g *generator) one(n int, label string) int {
+	if n < len(below) {
+		return below[n].Draw(g.T, label)
+	}
+	return rapid.IntRange(0, n-1).Draw(g.T, label)
+}
+
+// below has the generators of integers in [0, n) by n: a program draws a hundred of them.
+var below = func() (all [256]*rapid.Generator[int]) {
+	for n := 1; n < len(all); n++ {
+		all[n] = rapid.IntRange(0, n-1)
+	}
+	return all
+}()
 
 // chance returns true in about one of n draws, and shrinks to false.
 func (g *generator) chance(n int, label string) bool { return g.one(n, label) == n-1 }
@@ -336,13 +349,13 @@ func (g *generator) script(op history.Op, depth int) *Script {
 	return b
 }
 
-// grid holds the durations of programs. There are few, so that two of them often
+// onGrid draws one of the durations of programs. There are few, so that two of them often
 // coincide.
-var grid = []time.Duration{0, time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 15 * time.Millisecond, 20 * time.Millisecond}
+var onGrid = rapid.SampledFrom([]time.Duration{0, time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 15 * time.Millisecond, 20 * time.Millisecond})
 
 // duration draws a point of the grid, or a value one nanosecond from it.
 func (g *generator) duration(label string) time.Duration {
-	d := rapid.SampledFrom(grid).Draw(g.T, label)
+	d := onGrid.Draw(g.T, label)
 	switch g.one(8, label+" beside") {
 	case 6:
 		d++

@@ -39,16 +39,16 @@ func GroupPrograms() *rapid.Generator[GroupProgram] {
 		p := GroupProgram{
 			Children: rapid.IntRange(1, 5).Draw(t, "children"), Callers: rapid.IntRange(1, 4).Draw(t, "callers"),
 			Calls:      rapid.IntRange(0, 12).Draw(t, "calls"),
-			Body:       rapid.SampledFrom(grid).Draw(t, "body"),
-			ShutdownAt: rapid.SampledFrom(grid).Draw(t, "shutdown at"),
-			Quiet:      rapid.SampledFrom(grid).Draw(t, "quiet"),
+			Body:       onGrid.Draw(t, "body"),
+			ShutdownAt: onGrid.Draw(t, "shutdown at"),
+			Quiet:      onGrid.Draw(t, "quiet"),
 			Hard:       rapid.Bool().Draw(t, "hard"),
 			Close:      rapid.IntRange(0, 3).Draw(t, "close") == 3,
 			Twice:      rapid.Bool().Draw(t, "twice"),
 			OneFirst:   rapid.Bool().Draw(t, "one first"),
 			Mixed:      rapid.Bool().Draw(t, "mixed"),
 		}
-		p.Timeout = p.Quiet + rapid.SampledFrom(grid).Draw(t, "slack")
+		p.Timeout = p.Quiet + onGrid.Draw(t, "slack")
 		return p
 	})
 }

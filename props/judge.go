@@ -41,7 +41,7 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 	if err != nil {
 		return Verdict{}, err
 	}
-	v := Verdict{Exercised: map[string]bool{}, history: h, goroutines: out.Goroutines}
+	v := Verdict{Exercised: make(map[string]bool, len(Guarantees)), history: h, goroutines: out.Goroutines}
 	for _, check := range checks { // first: they name the faulty step and are fast
 		v.addAny(check(events))
 	}
@@ -55,7 +55,9 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 	for _, verdict := range h.Check() {
 		if !slices.Contains(terms.skipped, verdict.Predicate.Name) {
 			v.Violations = append(v.Violations, verdict.Violations...)
-			premises[verdict.Predicate.Name] = verdict.Premise
+			if verdict.Premise > 0 {
+				premises[verdict.Predicate.Name] = verdict.Premise
+			}
 		}
 	}
 	steps, modelled := asModelled(events, terms.early)
@@ -78,7 +80,9 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 		})
 	}
 	for _, g := range Guarantees {
-		v.Exercised[g.ID] = g.exercised(events, premises)
+		if g.exercised(events, premises) {
+			v.Exercised[g.ID] = true
+		}
 	}
 	return v, nil
 }
@@ -107,7 +111,7 @@ func (v *Verdict) add(w history.Violation) { v.Violations = append(v.Violations,
 // the violations that name it and, in a run that exercised it, those of its predicates: a
 // refused task that runs breaks G3, and also G17 if a failed start refused it.
 func (v Verdict) Against(id string) []history.Violation {
-	if id == "" {
+	if id == "" || len(v.Violations) == 0 {
 		return v.Violations
 	}
 	g, _ := Lookup(id)

@@ -1,10 +1,6 @@
 package props
 
-import (
-	"slices"
-
-	"eventide/props/history"
-)
+import "eventide/props/history"
 
 // asModelled returns the events with some of them adjusted to the model, where a history
 // shows an event later than the moment that counts.
@@ -83,12 +79,12 @@ func (e *editor) drop(call int) {
 
 // begins reports whether the body begins after the i-th event.
 func (e *editor) begins(i, id int) bool {
-	return slices.ContainsFunc(e.events[i:], func(ev history.Event) bool { return ev.Kind == history.Begin && ev.ID == id })
+	return contains(e.events[i:], func(ev *history.Event) bool { return ev.Kind == history.Begin && ev.ID == id })
 }
 
 // begunSince reports whether a body has begun during a call.
 func (e *editor) begunSince(call, i int) bool {
-	return slices.ContainsFunc(e.events[call:i], func(ev history.Event) bool { return ev.Kind == history.Begin })
+	return contains(e.events[call:i], func(ev *history.Event) bool { return ev.Kind == history.Begin })
 }
 
 func (e *editor) edit() {
@@ -98,9 +94,19 @@ func (e *editor) edit() {
 }
 
 func (e *editor) startFailed(call int) bool {
-	for _, ev := range e.events {
-		if ev.Kind == history.Return && ev.Call == call {
+	for i := call; i < len(e.events); i++ {
+		if ev := &e.events[i]; ev.Kind == history.Return && ev.Call == call {
 			return ev.Outcome == history.RefusedStartFailed
+		}
+	}
+	return false
+}
+
+// contains is slices.ContainsFunc without copies: an event is large.
+func contains(events []history.Event, is func(*history.Event) bool) bool {
+	for i := range events {
+		if is(&events[i]) {
+			return true
 		}
 	}
 	return false

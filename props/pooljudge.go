@@ -132,7 +132,7 @@ func (c *poolCheck) returned(e *history.Event) {
 
 // answeredTrue reports whether the call of the Invoke with number n returned true.
 func (c *poolCheck) answeredTrue(n int) bool {
-	return slices.ContainsFunc(c.events[n:], func(e history.Event) bool {
+	return contains(c.events[n:], func(e *history.Event) bool {
 		return e.Kind == history.Return && e.Call == n && e.Outcome == history.True
 	})
 }

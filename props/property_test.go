@@ -51,15 +51,21 @@ func propertyWith(profile Profile, id string, observe func(Verdict)) func(*rapid
 	profile.Wide = true
 	programs := Programs(profile)
 	var found *told
+	var spare []history.Event // of a run without violation: memory for the next one
 	return func(t *rapid.T) {
 		p := programs.Draw(t, "program")
 		judge := func(p Program) Verdict {
-			v, err := runInBubble(t, p)
+			buf := spare
+			spare = nil
+			v, events, err := runInBubble(t, buf, p)
 			if err != nil {
 				t.Fatalf("props: the harness wrote a history that makes no sense: %v\n%v", err, p)
 			}
 			if observe != nil {
 				observe(v)
+			}
+			if len(v.Violations) == 0 {
+				spare = events
 			}
 			return v
 		}
@@ -129,10 +135,10 @@ func (v Verdict) saveTimeline(path string, p Program, first history.Violation, f
 	return t.Save(strings.TrimSuffix(path, filepath.Ext(path)) + timeline.Extension)
 }
 
-// runInBubble judges one run. A bubble that cannot end, because a goroutine is left in it
-// after the program, is a violation too.
-func runInBubble(t *rapid.T, p Program) (Verdict, error) {
-	out, stuck := inBubble(t, p)
+// runInBubble judges one run, with a buffer for its events, which it returns. A bubble that cannot
+// end, because a goroutine is left in it after the program, is a violation too.
+func runInBubble(t *rapid.T, buf []history.Event, p Program) (Verdict, []history.Event, error) {
+	out, stuck := inBubble(t, buf, p)
 	v, err := Judge(p, out)
 	if stuck != "" {
 		v.add(history.Violation{
@@ -140,10 +146,10 @@ func runInBubble(t *rapid.T, p Program) (Verdict, error) {
 			Text: "goroutines are blocked for ever: " + stuck,
 		})
 	}
-	return v, err
+	return v, out.Events, err
 }
 
-func inBubble(t *rapid.T, p Program) (out Recording, stuck string) {
+func inBubble(t *rapid.T, buf []history.Event, p Program) (out Recording, stuck string) {
 	defer func() {
 		r := recover()
 		if r == nil {
@@ -153,7 +159,7 @@ func inBubble(t *rapid.T, p Program) (out Recording, stuck string) {
 			panic(r)
 		}
 	}()
-	rapid.SyncTest(t, func(*rapid.T) { out = Run(p) })
+	rapid.SyncTest(t, func(*rapid.T) { out = RunIn(buf, p) })
 	return out, ""
 }
 
