@@ -56,9 +56,39 @@ func possibleActions() (cells []string) {
 	return cells
 }
 
+// action is a key of Actions as numbers.
+type action struct {
+	state history.State
+	kind  history.LogKind
+	op    history.Op
+	body  history.Body
+}
+
+// actionNames has the keys of the actions so far.
+var actionNames = map[action]string{}
+
+// name returns the key of Actions.
+func (a action) name() string {
+	name, known := actionNames[a]
+	if !known {
+		switch name = a.state.String() + "/"; a.kind {
+		case history.Return:
+			name += a.op.String()
+		case history.Begin:
+			name += a.body.String() + " begins"
+		case history.Fault:
+			name += "fault"
+		case history.Readied:
+			name += "ready"
+		}
+		actionNames[a] = name
+	}
+	return name
+}
+
 // add counts the actions of a history.
 func (a Actions) add(events []history.Event) {
-	seen := make(map[string]bool)
+	seen := make(map[action]bool)
 	at := make([]history.State, len(events)+1) // by the number of the call
 	state := history.NotStarted
 	for i := range events {
@@ -70,18 +100,16 @@ func (a Actions) add(events []history.Event) {
 		case history.Admit:
 			at[e.Call] = state
 		case history.Return:
-			seen[at[e.Call].String()+"/"+e.Op.String()] = true
+			seen[action{state: at[e.Call], kind: e.Kind, op: e.Op}] = true
 		case history.Begin:
 			if e.Body != history.BodyListener {
-				seen[state.String()+"/"+e.Body.String()+" begins"] = true
+				seen[action{state: state, kind: e.Kind, body: e.Body}] = true
 			}
-		case history.Fault:
-			seen[state.String()+"/fault"] = true
-		case history.Readied:
-			seen[state.String()+"/ready"] = true
+		case history.Fault, history.Readied:
+			seen[action{state: state, kind: e.Kind}] = true
 		}
 	}
 	for cell := range seen {
-		a[cell]++
+		a[cell.name()]++
 	}
 }

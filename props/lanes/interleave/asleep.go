@@ -53,7 +53,8 @@ func overslept(sc Scenario, events []history.Event) *history.Violation {
 		return nil
 	}
 	asked, last := 0, time.Duration(0) // the first shutdown call; the begin of the quiet period
-	for _, e := range events {
+	for i := range events {
+		e := &events[i]
 		switch {
 		case e.Kind == history.Admit && e.Op.Shuts() && e.Outcome == history.True && asked == 0:
 			asked, last = e.Call, max(last, e.At)
@@ -199,6 +200,9 @@ func (s *sleep) schedule(e, inv *history.Event) (news string) {
 // scheduled then may have ended at once, and the shutdown may have cancelled a timer
 // that is moved then.
 func (s *sleep) due(e, inv *history.Event, jitter time.Duration, does string) (news string) {
+	if s.park == 0 {
+		return "" // the text is for a loop that sleeps
+	}
 	if due := history.Later(history.Later(e.At, inv.Delay), jitter); due < s.until && !s.down {
 		return fmt.Sprintf("%s %v", does, due)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"eventide/props"
@@ -193,8 +194,9 @@ func (e *exploration) emit() error {
 // scenarios would wait too long for their next visit.
 const perSeldom = 2
 
-// seldom returns the scenarios that a round need not visit.
-func seldom() []Scenario { return slices.Concat(PoolPairs(), FailingPollers()) }
+// seldom returns the scenarios that a round need not visit. Each turn asks for them, so they are
+// made once.
+var seldom = sync.OnceValue(func() []Scenario { return slices.Concat(PoolPairs(), FailingPollers()) })
 
 // visit returns the scenarios of a turn: a named one, one without a Tracer, and a
 // generated one. Some turns add one of seldom. The first round adds those of
@@ -219,15 +221,16 @@ func (s settings) visit(scenarios []Scenario, round, i int) []Scenario {
 	if u := round*len(scenarios) + i; u%perSeldom == 0 {
 		visits = append(visits, rest[u/perSeldom%len(rest)])
 	}
+	if s.lean == "" {
+		return visits
+	}
 	if own := leaning(slices.Concat(scenarios, rest), s.lean); len(own) > 0 {
 		for k := range min(perTurn, len(own)) {
 			visits = append(visits, own[((round*len(scenarios)+i)*perTurn+k)%len(own)])
 		}
 	}
-	if s.lean != "" { // five more generated programs
-		for k := range 5 {
-			visits = append(visits, Generated(id, seed+(k+1)<<24))
-		}
+	for k := range 5 { // more generated programs
+		visits = append(visits, Generated(id, seed+(k+1)<<24))
 	}
 	return visits
 }

@@ -2,7 +2,6 @@ package interleave
 
 import (
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"strings"
 	"time"
@@ -116,65 +115,4 @@ func ending(r *inprocess.Result) *history.Violation {
 		return &history.Violation{Guarantee: "G14", Predicate: "panic", Sentence: "panics stay inside", Text: fmt.Sprintf("a panic left a goroutine: %v", r.Panic)}
 	}
 	return nil
-}
-
-// seeds are the seeds of historyHash.
-var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
-
-// historyHash is the same for recordings that differ only in the numbers of goroutines.
-func historyHash(r *inprocess.Result, out props.Recording) (key [2]uint64) {
-	var seen [64]int64
-	text := said(out)
-	for i, seed := range seeds {
-		var h maphash.Hash
-		h.SetSeed(seed)
-		maphash.WriteComparable(&h, [2]int{int(r.Verdict), out.AlarmsLeft})
-		if out.Events == nil {
-			maphash.WriteComparable(&h, r.Class)
-		}
-		n := 0
-		for _, e := range out.Events {
-			e.G, n = renumbered(e.G, &seen, n)
-			stats := e.Stats
-			e.Stats = nil
-			maphash.WriteComparable(&h, e)
-			if stats != nil {
-				maphash.WriteComparable(&h, *stats)
-			}
-		}
-		h.WriteString(text)
-		key[i] = h.Sum64()
-	}
-	return key
-}
-
-// said is the report, the counters and other final answers of the executor, as text.
-// Report.Running has numbers of goroutines, so the text has only whether it names a body.
-func said(out props.Recording) string {
-	if out.Final == nil {
-		return fmt.Sprint(out.Wrong, out.Resized)
-	}
-	f := *out.Final
-	if f.Report.Running != "" {
-		f.Report.Running = "a body"
-	}
-	var metered props.Metered
-	if f.Metered != nil {
-		metered = *f.Metered
-	}
-	f.Err, f.Metered = nil, nil // printed by value
-	return fmt.Sprintf("%q %v %+v %v %+v", out.Wrong, out.Resized, f, out.Final.Err, metered)
-}
-
-// renumbered returns the position of a goroutine in seen[:n], to which it is added if it is
-// new, and the new n.
-func renumbered(g int64, seen *[64]int64, n int) (int64, int) {
-	at := slices.Index(seen[:n], g)
-	if at < 0 {
-		if at = n; n < len(seen) {
-			seen[n] = g
-			n++
-		}
-	}
-	return int64(at), n
 }

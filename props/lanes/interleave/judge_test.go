@@ -2,8 +2,10 @@ package interleave
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 
+	"eventide/core"
 	"eventide/props"
 	"eventide/props/history"
 	"eventide/props/interleave/inprocess"
@@ -17,7 +19,7 @@ func TestKnownRecordings(t *testing.T) {
 	recording := func(change func(*props.Recording)) [2]uint64 {
 		out := props.Recording{
 			Events: []history.Event{{N: 1, G: 7, Kind: history.Park}, {N: 2, G: 8, Kind: history.Unpark}},
-			Final:  &props.Final{Metered: &props.Metered{}},
+			Final:  &props.Final{Metered: &props.Metered{}, Faults: &props.Faults{}},
 		}
 		change(&out)
 		return historyHash(&inprocess.Result{}, out)
@@ -35,10 +37,29 @@ func TestKnownRecordings(t *testing.T) {
 		"the error":    func(out *props.Recording) { out.Final.Err = errors.New("failed") },
 		"the reports":  func(out *props.Recording) { out.Final.Reports.Logged = map[string]int{"panic in a body": 1} },
 		"the meter":    func(out *props.Recording) { out.Final.Metered.Busy = 1 },
+		"a failure":    func(out *props.Recording) { out.Final.Faults.Closed = errors.New("failed") },
 	} {
 		require.NotEqual(t, known, recording(change), name)
 	}
 	one, other := recording(func(out *props.Recording) { out.Final.Report.Running = "goroutine 7" }), recording(func(out *props.Recording) { out.Final.Report.Running = "goroutine 8" })
 	require.Equal(t, one, other)
 	require.NotEqual(t, known, one)
+}
+
+// TestEachAnswerIsInTheHash: each field of Final makes a recording another one.
+func TestEachAnswerIsInTheHash(t *testing.T) {
+	hash := func(f props.Final) [2]uint64 {
+		return historyHash(&inprocess.Result{}, props.Recording{Final: &f})
+	}
+	none := hash(props.Final{})
+	for name, f := range map[string]props.Final{
+		"Report": {Report: core.Report{Ran: 1}}, "Stats": {Stats: core.Stats{Ran: 1}}, "Err": {Err: errors.New("failed")}, "Early": {Early: 1},
+		"Reports": {Reports: props.Reports{Handled: 1}}, "Handler": {Handler: props.HandlerPanic}, "Metered": {Metered: &props.Metered{}},
+		"Plain": {Plain: true}, "Reopened": {Reopened: 1}, "Faults": {Faults: &props.Faults{}},
+	} {
+		require.NotEqual(t, none, hash(f), name)
+		_, is := reflect.TypeFor[props.Final]().FieldByName(name)
+		require.True(t, is, name)
+	}
+	require.Equal(t, 10, reflect.TypeFor[props.Final]().NumField(), "fields of Final, each of which is above")
 }

@@ -19,14 +19,16 @@ func overfull(p props.Program, events []history.Event) *history.Violation {
 		return nil
 	}
 	loops := map[int64]bool{}
-	for _, e := range events {
+	for i := range events {
+		e := &events[i]
 		if e.Kind == history.Begin && e.Body != history.BodyListener || e.Kind == history.Park {
 			loops[e.G] = true
 		}
 	}
 	skipped := cancelled(events)
 	room, waiting := max(leastBound, p.Limit), 0
-	for i, e := range events {
+	for i := range events {
+		e := &events[i]
 		switch {
 		case e.Kind == history.Admit && skipped[e.ID]:
 		case e.Kind == history.Begin && takesRoom(e.Body):
@@ -51,7 +53,8 @@ func overfull(p props.Program, events []history.Event) *history.Violation {
 // room.
 func cancelled(events []history.Event) map[int]bool {
 	ids := map[int]bool{}
-	for _, e := range events {
+	for i := range events {
+		e := &events[i]
 		if e.Kind == history.Return && e.Outcome == history.True && events[e.Call-1].Op == history.OpCancel {
 			ids[events[e.Call-1].ID] = true
 		}
@@ -67,7 +70,8 @@ func deciders(events []history.Event, loops map[int64]bool, g int64, workers boo
 		return 0
 	}
 	seen := map[int64]bool{g: true}
-	for _, e := range events {
+	for i := range events {
+		e := &events[i]
 		if seen[e.G] || !loops[e.G] {
 			continue
 		}

@@ -1,0 +1,90 @@
+package interleave
+
+import (
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+
+	"eventide/props"
+	"eventide/props/interleave/inprocess"
+)
+
+// seeds are the seeds of historyHash.
+var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+// historyHash is the same for recordings that differ only in the numbers of goroutines.
+func historyHash(r *inprocess.Result, out props.Recording) (key [2]uint64) {
+	var seen [64]int64
+	for i, seed := range seeds {
+		var h maphash.Hash
+		h.SetSeed(seed)
+		maphash.WriteComparable(&h, [2]int{int(r.Verdict), out.AlarmsLeft})
+		if out.Events == nil {
+			maphash.WriteComparable(&h, r.Class)
+		}
+		n := 0
+		for _, e := range out.Events {
+			e.G, n = renumbered(e.G, &seen, n)
+			stats := e.Stats
+			e.Stats = nil
+			maphash.WriteComparable(&h, e)
+			if stats != nil {
+				maphash.WriteComparable(&h, *stats)
+			}
+		}
+		hashAnswers(&h, out)
+		key[i] = h.Sum64()
+	}
+	return key
+}
+
+// hashAnswers adds the report, the counters and the other final answers of the executor.
+// Report.Running has numbers of goroutines, so only whether it names a body is added.
+func hashAnswers(h *maphash.Hash, out props.Recording) {
+	maphash.WriteComparable(h, out.Wrong)
+	for _, size := range out.Resized {
+		maphash.WriteComparable(h, size)
+	}
+	f := out.Final
+	if f == nil {
+		return
+	}
+	report := f.Report
+	if report.Running != "" {
+		report.Running = "a body"
+	}
+	maphash.WriteComparable(h, report)
+	maphash.WriteComparable(h, f.Stats)
+	maphash.WriteComparable(h, [...]int{f.Early, f.Reports.Handled, f.Reports.HandlerPanics, f.Reopened})
+	maphash.WriteComparable(h, f.Handler)
+	maphash.WriteComparable(h, f.Plain)
+	if len(f.Reports.Logged) > 0 {
+		for _, message := range slices.Sorted(maps.Keys(f.Reports.Logged)) {
+			maphash.WriteComparable(h, message)
+			maphash.WriteComparable(h, f.Reports.Logged[message])
+		}
+	}
+	if f.Metered != nil {
+		maphash.WriteComparable(h, *f.Metered)
+	}
+	if f.Err != nil {
+		maphash.WriteComparable(h, f.Err.Error())
+	}
+	if f.Faults != nil {
+		maphash.WriteComparable(h, fmt.Sprint(*f.Faults)) // errors as text
+	}
+}
+
+// renumbered returns the position of a goroutine in seen[:n], to which it is added if it is
+// new, and the new n.
+func renumbered(g int64, seen *[64]int64, n int) (int64, int) {
+	at := slices.Index(seen[:n], g)
+	if at < 0 {
+		if at = n; n < len(seen) {
+			seen[n] = g
+			n++
+		}
+	}
+	return int64(at), n
+}
