@@ -56,11 +56,21 @@ type verdicts struct {
 		Model, History int
 		Wrong          []string
 	} `json:"traces"`
+	Virtual struct {
+		Programs int     `json:"programs"`
+		Rate     float64 `json:"programs_per_processor_second"`
+	} `json:"virtual"`
 	Interleave struct {
 		Schedules   int     `json:"schedules"`
 		Classes     int     `json:"classes"`
 		StepsPerSec float64 `json:"steps_per_second"`
-		Exhausted   struct {
+		Rate        float64 `json:"schedules_per_processor_second"`
+		Speed       []struct {
+			Program   string  `json:"program"`
+			Steps     float64 `json:"steps_per_second"`
+			Schedules float64 `json:"schedules_per_second"`
+		} `json:"speed"`
+		Exhausted struct {
 			Scenarios  int            `json:"scenarios"`
 			CompleteTo map[string]int `json:"complete_to"` // preemptions -> scenarios
 		} `json:"exhausted"`

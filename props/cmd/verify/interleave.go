@@ -15,6 +15,7 @@ type scheduleReport struct {
 	Schedules   int            `json:"schedules"`
 	Classes     int            `json:"classes"` // that differ in what happens before what
 	StepsPerSec float64        `json:"steps_per_second"`
+	Rate        float64        `json:"schedules_per_processor_second"` // with the judge; Speed has the scheduler alone
 	Exhausted   lane.Exhausted `json:"exhausted"`
 	Speed       []lane.Speed   `json:"speed"`
 	Fairness    map[string]int `json:"needs_fairness"`
@@ -22,7 +23,7 @@ type scheduleReport struct {
 }
 
 func schedulesOf(r lane.Result) scheduleReport {
-	s := scheduleReport{Schedules: r.Runs, Classes: r.Classes, StepsPerSec: r.StepsPerSec, Speed: r.Speed, Fairness: r.Fairness, Coverage: r.Coverage}
+	s := scheduleReport{Schedules: r.Runs, Classes: r.Classes, StepsPerSec: r.StepsPerSec, Rate: r.Rate(), Speed: r.Speed, Fairness: r.Fairness, Coverage: r.Coverage}
 	if r.Exhausted != nil {
 		s.Exhausted = *r.Exhausted
 	}
@@ -54,6 +55,9 @@ func (s scheduleReport) print(w io.Writer) {
 		fmt.Fprintf(w, "; pct%d %.2g", c.Depth, c.Median)
 	}
 	fmt.Fprintf(w, "; %d places needed fairness\n", len(s.Fairness))
+	if s.Rate > 0 {
+		fmt.Fprintf(w, "         judged,          %23.0f runs per second of processor time\n", s.Rate)
+	}
 	for _, speed := range s.Speed {
 		fmt.Fprintf(w, "         scheduler alone, %v\n", speed)
 	}

@@ -37,11 +37,24 @@ type report struct {
 	Channels   modelReport    `json:"model_channels"`
 	Traces     traceResult    `json:"traces"`
 	Undecided  int            `json:"linearizability_undecided"`
+	Virtual    virtualReport  `json:"virtual"`
 	Interleave scheduleReport `json:"interleave"`
 	Sockets    shadowReport   `json:"sockets"`
 	Blocking   shadowReport   `json:"blocking"`
 	Exits      shadowReport   `json:"exits"`
 	Guarantees []guaranteeRow `json:"guarantees"`
+}
+
+// virtualReport is what the virtual lane did.
+type virtualReport struct {
+	Programs int     `json:"programs"`
+	Rate     float64 `json:"programs_per_processor_second"` // generated, run and judged
+}
+
+func (r virtualReport) print(w io.Writer) {
+	if r.Rate > 0 {
+		fmt.Fprintf(w, "virtual  %d programs, %.0f per second of processor time\n", r.Programs, r.Rate)
+	}
 }
 
 type modelReport struct {
@@ -87,7 +100,7 @@ func (v *verification) report() report {
 		Schema: schema, Commit: runner.Commit(v.root), Go: runtime.Version(), Seconds: time.Since(v.began).Seconds(), Began: v.began, Seed: v.seed,
 		Model: modelOf(v.model), Channels: modelOf(v.regs),
 		Traces: v.traces, Undecided: v.lane.Undecided + v.real.Undecided + v.interleave.Undecided,
-		Interleave: schedulesOf(v.interleave), Sockets: shadowOf(v.shadows["sockets"]),
+		Virtual: virtualReport{v.lane.Runs, v.lane.Rate()}, Interleave: schedulesOf(v.interleave), Sockets: shadowOf(v.shadows["sockets"]),
 		Blocking: shadowOf(v.shadows["blocking"]), Exits: shadowOf(v.shadows["exits"]),
 	}
 	for _, g := range props.Guarantees {
@@ -186,6 +199,7 @@ func (r report) table(w io.Writer) {
 	r.Model.print(w, "model")
 	r.Channels.print(w, "channels")
 	fmt.Fprintf(w, "traces   %d of the model and %d histories judged, %d with a wrong verdict\n", r.Traces.Model, r.Traces.History, len(r.Traces.Wrong))
+	r.Virtual.print(w)
 	r.Interleave.print(w)
 	for i, s := range r.shadows() {
 		s.print(w, shadow.Lanes[i].Name)

@@ -25,6 +25,7 @@ type Coverage struct {
 	Conflicts Conflicts
 	PCT       PCTs
 	Elapsed   time.Duration
+	Processor time.Duration // processor time
 }
 
 func newCoverage() Coverage {
@@ -69,6 +70,7 @@ func (c *Coverage) merge(d Coverage) {
 	c.Unrefined += d.Unrefined
 	c.Undecided += d.Undecided
 	c.Elapsed += d.Elapsed
+	c.Processor += d.Processor
 	addCounts(c.Fairness, d.Fairness)
 	addCounts(c.Exercised, d.Exercised)
 	addCounts(c.Actions, d.Actions)

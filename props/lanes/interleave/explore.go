@@ -8,6 +8,7 @@ import (
 	"eventide/props"
 	"eventide/props/history"
 	"eventide/props/interleave/inprocess"
+	"eventide/props/lane"
 	"eventide/props/lanes/interleave/bare"
 )
 
@@ -119,8 +120,11 @@ func (x *Explorer) run(sc Scenario, st *inprocess.Strategy, trace bool) (*inproc
 // enough returns true. It returns an error if a repeated schedule runs differently:
 // then no result of the lane is valid.
 func (x *Explorer) Explore(sc Scenario, st *inprocess.Strategy, enough func(schedules int) bool) (*Found, error) {
-	began := time.Now()
-	defer func() { x.Elapsed += time.Since(began) }()
+	began, cpu := time.Now(), lane.ProcessTime()
+	defer func() {
+		x.Elapsed += time.Since(began)
+		x.Processor += lane.ProcessTime() - cpu
+	}()
 	for n := 1; !enough(n-1) && st.Begin(); n++ {
 		r, out := x.run(sc, st, false)
 		isNew := x.count(r)

@@ -43,12 +43,12 @@ func numbered(steps []props.Step, from int) []props.Step {
 // perSecond repeats f for about d, and returns the sum of its results per second of
 // processor time of the process, which does not depend on other load on the machine.
 func perSecond(d time.Duration, f func() (n int)) float64 {
-	began, cpu := time.Now(), processTime()
+	began, cpu := time.Now(), lane.ProcessTime()
 	n := f() // on a busy machine more than d may have passed
 	for time.Since(began) < d {
 		n += f()
 	}
-	used := processTime() - cpu
+	used := lane.ProcessTime() - cpu
 	if used <= 0 {
 		used = time.Since(began)
 	}

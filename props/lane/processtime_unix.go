@@ -1,14 +1,14 @@
 //go:build unix
 
-package interleave
+package lane
 
 import (
 	"syscall"
 	"time"
 )
 
-// processTime is the processor time that this process has used.
-func processTime() time.Duration {
+// ProcessTime returns the processor time that this process has used.
+func ProcessTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0
