@@ -138,3 +138,15 @@ func TestBuildSaysWhatTheGoCommandSaid(t *testing.T) {
 	require.ErrorContains(t, err, "none.test")
 	require.ErrorContains(t, err, "go.mod file not found")
 }
+
+// TestStacks: the setting of the lanes is added to those of the caller.
+func TestStacks(t *testing.T) {
+	require.Equal(t, "GODEBUG=adaptivestackstart=1", stacks(""))
+	require.Equal(t, "GODEBUG=madvdontneed=1,adaptivestackstart=1", stacks("madvdontneed=1"))
+}
+
+// TestRate: runs per second are of processor time, and not shown if that is not known.
+func TestRate(t *testing.T) {
+	require.InDelta(t, 500, Result{Runs: 1000, Processor: 2}.Rate(), 1e-9)
+	require.Zero(t, Result{Runs: 1000}.Rate())
+}
