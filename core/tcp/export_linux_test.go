@@ -26,6 +26,9 @@ func WithSocketHook(made func(fd int) error) Option {
 	}
 }
 
+// HasRareState reports whether the channel keeps what few channels need. Loop only.
+func (c *Channel) HasRareState() bool { return c.rare != nil }
+
 // FD returns the descriptor.
 func (c *Channel) FD() int { return c.fd }
 

@@ -254,7 +254,7 @@ func TestAutoTestsSee(t *testing.T) {
 	r := newTestRunner(autoSettings(t, 1), tree)
 	for change, want := range map[string]bool{"return ExitUsage + 1\n": true, "return ExitUsage + 0\n": false} {
 		m := mutant.Mutant{Name: "m", Edits: []mutant.Edit{{File: "internal/command/command.go", Old: "\treturn ExitUsage\n", New: "\t" + change}}}
-		what, killed, err := r.try(tests{pkg: "internal/command"}, m, t.TempDir())
+		what, killed, err := r.try(tests{pkg: "internal/command"}, m, filepath.Join(t.TempDir(), "new"))
 		require.NoError(t, err)
 		require.Equal(t, want, killed, what)
 		require.Equal(t, want, strings.Contains(what, "_test.go:"), what)

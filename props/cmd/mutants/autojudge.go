@@ -220,6 +220,9 @@ func (s settings) overlay(m mutant.Mutant, dir string) (string, error) {
 	if !m.Changes() {
 		return "", nil
 	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
 	dir, err := os.MkdirTemp(dir, "overlay") // programs of one mutant are built side by side
 	if err != nil {
 		return "", err
