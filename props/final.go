@@ -44,6 +44,9 @@ func (h *harness) final() *Final {
 
 // refusal counts the error of a call that submits a task, for Final.Early.
 func (h *harness) refusal(err error) error {
+	if err == nil {
+		return nil
+	}
 	var refused *core.RejectedError
 	if errors.As(err, &refused) && refused.State < core.StateTerminated {
 		h.refusedEarly.Add(1)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"eventide/internal/timeline"
@@ -51,12 +52,13 @@ func propertyWith(profile Profile, id string, observe func(Verdict)) func(*rapid
 	profile.Wide = true
 	programs := Programs(profile)
 	var found *told
-	var spare []history.Event // of a run without violation: memory for the next one
 	return func(t *rapid.T) {
 		p := programs.Draw(t, "program")
 		judge := func(p Program) Verdict {
-			buf := spare
-			spare = nil
+			var buf []history.Event
+			if spare := spareEvents.Swap(nil); spare != nil {
+				buf = *spare
+			}
 			v, events, err := runInBubble(t, buf, p)
 			if err != nil {
 				t.Fatalf("props: the harness wrote a history that makes no sense: %v\n%v", err, p)
@@ -65,7 +67,7 @@ func propertyWith(profile Profile, id string, observe func(Verdict)) func(*rapid
 				observe(v)
 			}
 			if len(v.Violations) == 0 {
-				spare = events
+				spareEvents.Store(&events)
 			}
 			return v
 		}
@@ -77,6 +79,9 @@ func propertyWith(profile Profile, id string, observe func(Verdict)) func(*rapid
 		found.fail(t)
 	}
 }
+
+// spareEvents is the log of a run without a violation: memory for the next run.
+var spareEvents atomic.Pointer[[]history.Event]
 
 // told is a reported failure: one line, and the full report unless its cause was reported before.
 type told struct{ line, all string }

@@ -38,6 +38,7 @@ type refinement struct {
 	unaware map[int]bool             // registrations that ended before their owner added a listener: true until the model has the notification
 	up      bool                     // the loop has been started
 	closing bool                     // a call makes the next transition
+	scratch [8]model.Action          // of the actions of one event
 	full    int                      // the last event at which the model's queue was full
 }
 
@@ -290,7 +291,7 @@ func (r *refinement) answer(inv *history.Event, a model.Action) []model.Action {
 	default:
 		a.Outcome = history.RefusedClosed
 	}
-	return append(before, a)
+	return append(append(r.scratch[:0], before...), a)
 }
 
 var bodyKinds = map[history.Body]func(int) model.Body{
@@ -310,9 +311,9 @@ func (r *refinement) body(e *history.Event) []model.Action {
 	case e.Body == history.BodyListener || r.about[e.N].begun:
 		return nil
 	case e.Kind == history.Begin:
-		return append(r.lostFirst(e, r.started()), r.begins(e))
+		return append(r.lostFirst(e, append(r.scratch[:0], r.started()...)), r.begins(e))
 	}
-	return []model.Action{{Kind: model.StepEnd, Body: r.bodyOf(e), Outcome: e.Outcome}}
+	return append(r.scratch[:0], model.Action{Kind: model.StepEnd, Body: r.bodyOf(e), Outcome: e.Outcome})
 }
 
 // startFails returns the end of an executor whose start failed in a shutdown: one step of

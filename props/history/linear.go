@@ -55,7 +55,7 @@ func operations(calls []timedCall) []porcupine.Operation {
 
 // timedCalls returns the operations of the log, see Operations.
 func (h *History) timedCalls() []timedCall {
-	var all []timedCall
+	all := make([]timedCall, 0, len(h.calls))
 	last := map[int64]int64{} // per goroutine, the position of its last event: its next observation was made after it
 	for i := range h.Events {
 		e := &h.Events[i]

@@ -112,8 +112,9 @@ func (h *History) Check(names ...string) []Verdict {
 	}
 	if len(names) == 0 {
 		verdicts = make([]Verdict, len(predicates))
+		j := judge{History: h}
 		for i := range predicates {
-			verdicts[i] = predicates[i].check(h)
+			verdicts[i] = j.check(&predicates[i])
 		}
 	}
 	return verdicts
@@ -138,14 +139,18 @@ func lookup(name string) Predicate {
 }
 
 // Check judges the history. It changes nothing and is safe for concurrent use.
-func (p Predicate) Check(h *History) Verdict { return p.check(h) }
+func (p Predicate) Check(h *History) Verdict {
+	j := judge{History: h}
+	return j.check(&p)
+}
 
-func (p *Predicate) check(h *History) Verdict {
-	if !h.Rules.Has(p.needs) {
+// check applies p to the history.
+func (j *judge) check(p *Predicate) Verdict {
+	if !j.Rules.Has(p.needs) {
 		return Verdict{Predicate: *p, Status: NotApplicable}
 	}
-	j := judge{History: h, predicate: p}
-	p.judge(&j)
+	j.predicate, j.premise, j.found = p, 0, nil
+	p.judge(j)
 	v := Verdict{Predicate: *p, Status: Passed, Premise: j.premise, Violations: j.found}
 	switch {
 	case len(j.found) > 0:

@@ -61,7 +61,7 @@ type Explorer struct {
 	breaches []bare.Breach   // of the last run
 	spare    []history.Event // buffer of the last run, reused by the next
 	classes  map[uint64]uint8
-	judged   map[[2]uint64]props.Verdict
+	judged   map[uint64]props.Verdict
 	cost     time.Duration // of judging
 }
 
@@ -76,7 +76,7 @@ func NewExplorer() *Explorer {
 // program.
 func (x *Explorer) Forget() {
 	x.classes = map[uint64]uint8{}
-	x.judged = map[[2]uint64]props.Verdict{}
+	x.judged = map[uint64]props.Verdict{}
 }
 
 // stepsPerTask is more than a task takes that submits the next one, with the race detector too.

@@ -16,7 +16,7 @@ import (
 // TestKnownRecordings: a recording is known, and not judged again, if it differs from an earlier
 // one in the numbers of goroutines alone.
 func TestKnownRecordings(t *testing.T) {
-	recording := func(change func(*props.Recording)) [2]uint64 {
+	recording := func(change func(*props.Recording)) uint64 {
 		out := props.Recording{
 			Events: []history.Event{{N: 1, G: 7, Kind: history.Park}, {N: 2, G: 8, Kind: history.Unpark}},
 			Final:  &props.Final{Metered: &props.Metered{}, Faults: &props.Faults{}},
@@ -48,7 +48,7 @@ func TestKnownRecordings(t *testing.T) {
 
 // TestEachAnswerIsInTheHash: each field of Final makes a recording another one.
 func TestEachAnswerIsInTheHash(t *testing.T) {
-	hash := func(f props.Final) [2]uint64 {
+	hash := func(f props.Final) uint64 {
 		return historyHash(&inprocess.Result{}, props.Recording{Final: &f})
 	}
 	none := hash(props.Final{})
