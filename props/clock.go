@@ -3,6 +3,7 @@ package props
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"eventide/core"
@@ -35,6 +36,10 @@ const (
 	// backStep is how far the clock goes back at a time, and backMost how far in all.
 	backStep = 5 * time.Millisecond
 	backMost = 2 * backStep
+
+	// aheadStep is how far the clock jumps ahead at a time, and aheadMost how far in all.
+	aheadStep = 5 * time.Millisecond
+	aheadMost = 2 * aheadStep
 )
 
 // Faults of the clock. Each panic comes once.
@@ -43,7 +48,11 @@ const (
 	FaultAlarm Fault = "alarm panics" // as it is set
 	FaultStop  Fault = "stop panics"  // after it was stopped
 	FaultBack  Fault = "goes back"
+	FaultAhead Fault = "jumps ahead" // alarms that are set stay where they are, and so are late
 )
+
+// jumps reports whether the clock only shows another time from now on.
+func (f Fault) jumps() bool { return f == FaultBack || f == FaultAhead }
 
 // faultsOfClocks lists the faults of a clock.
 var faultsOfClocks = []Fault{FaultNow, FaultNow, FaultAlarm, FaultStop, FaultBack}
@@ -60,9 +69,10 @@ type clock struct {
 	start time.Time     // set once
 	grain time.Duration // set once; 0: Now is exact
 
+	shift atomic.Int64 // how far the clock is ahead of the virtual time; negative: behind
+
 	mu      control.Mutex
 	set     map[*alarm]struct{}
-	back    time.Duration
 	planned map[Fault]bool
 	maybe   error // a failure that may have ended the executor
 	stopped error // of an alarm as it was stopped
@@ -80,12 +90,7 @@ func (c *clock) reading() time.Time {
 	if c.grain > 0 {
 		now = c.start.Add(now.Sub(c.start).Truncate(c.grain))
 	}
-	if c.h == nil {
-		return now
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return now.Add(-c.back)
+	return now.Add(time.Duration(c.shift.Load()))
 }
 
 // Now implements core.Clock.
@@ -129,7 +134,9 @@ func (c *clock) fail(how Fault) {
 	switch {
 	case c.h == nil:
 	case how == FaultBack:
-		c.back = min(c.back+backStep, backMost, time.Since(c.start)) // not to before the executor was made
+		c.shift.Store(max(c.shift.Load()-int64(backStep), -int64(backMost), -int64(time.Since(c.start)))) // not to before the executor was made
+	case how == FaultAhead:
+		c.shift.Store(min(c.shift.Load()+int64(aheadStep), int64(aheadMost)))
 	default:
 		if c.planned == nil {
 			c.planned = map[Fault]bool{}

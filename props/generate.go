@@ -52,6 +52,7 @@ type generator struct {
 	promises []int // made so far
 	scripted bool  // the program runs over the scripted poller, without descriptors
 	clocked  bool  // the clock has faults
+	jump     Fault // how it jumps: a program has one direction, or nothing could be said of its times
 	broken   bool  // the poller or the clock will fail permanently
 	spawner  bool  // starts may fail
 }

@@ -16,20 +16,25 @@ func (g *generator) clock(p *Program) {
 		p.Clock = ClockRounded
 	default:
 		g.clocked = true
+		g.jump = rapid.SampledFrom([]Fault{FaultBack, FaultAhead}).Draw(g.T, "jump")
 	}
 }
 
 // clockStep draws a fault of the clock. Of those that may end the executor a program has one, and a
 // failure cancels timers, whatever the policy.
 func (g *generator) clockStep(depth int) Step {
-	s := Step{Env: EnvClock, Fault: FaultBack}
+	s := Step{Env: EnvClock, Fault: g.jump}
 	if depth == 0 && g.chance(2, "waits") {
 		s.Wait = g.duration("wait")
 	}
-	if g.policy != history.CancelTimers || g.broken || g.chance(3, "goes back") {
+	if g.policy != history.CancelTimers || g.broken || g.chance(3, "jumps") {
 		return s
 	}
 	s.Fault = rapid.SampledFrom(faultsOfClocks).Draw(g.T, "fault of the clock")
-	g.broken = s.Fault != FaultBack
+	if s.Fault.jumps() {
+		s.Fault = g.jump
+	} else {
+		g.broken = true
+	}
 	return s
 }

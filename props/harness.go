@@ -120,6 +120,8 @@ func emptyHarness(p Program, buf []history.Event) *harness {
 	h.clock.start = h.start
 	if p.Clock == ClockRounded {
 		h.clock.grain = clockGrain
+	}
+	if p.Clock == ClockRounded || jumpsAhead(p) {
 		h.rec = newRecorder(buf, func() time.Duration { return h.clock.reading().Sub(h.start) })
 	} else {
 		h.rec = newRecorder(buf, nil)

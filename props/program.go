@@ -150,7 +150,7 @@ func (p Program) NamesOf(goroutines []int64) map[int64]string {
 
 // breaks reports whether the poller of the program may fail permanently.
 func (p Program) breaks() bool {
-	return p.AnyStep(func(s Step) bool { return s.Fault.ends() || s.Env == EnvClock && s.Fault != FaultBack })
+	return p.AnyStep(func(s Step) bool { return s.Fault.ends() || s.Env == EnvClock && !s.Fault.jumps() })
 }
 
 // AnyStep reports whether is returns true for some step, including the steps of bodies.

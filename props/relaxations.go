@@ -54,6 +54,10 @@ var relaxations = []relaxation{
 		why: "a clock must not go back: if it does, no time of a timer or a quiet period is promised, but everything else",
 	},
 	{
+		lanes: everyLane, programs: jumpsAhead, inexact: true, slack: aheadMost, parts: history.QuietPeriod | history.Deadlines, anyTimers: true,
+		why: "alarms are set for a span of time, so they are late after a jump of the clock; nothing is early",
+	},
+	{
 		lanes: Real, inexact: true, slack: realSlack,
 		why: "the machine runs other goroutines at the same time: only an event that is early, or later than a busy machine makes it, is wrong",
 	},
@@ -144,6 +148,11 @@ func rounds(p Program) bool { return p.Clock == ClockRounded }
 
 func goesBack(p Program) bool {
 	return p.Clock == ClockCounted && p.AnyStep(func(s Step) bool { return s.Fault == FaultBack })
+}
+
+// jumpsAhead reports whether the clock jumps ahead and never goes back: its log is by the clock.
+func jumpsAhead(p Program) bool {
+	return !goesBack(p) && p.Clock == ClockCounted && p.AnyStep(func(s Step) bool { return s.Fault == FaultAhead })
 }
 
 func startsSlowly(p Program) bool { return slices.Contains(p.Starts, StartSlow) }

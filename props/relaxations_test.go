@@ -16,6 +16,7 @@ func TestRelaxations(t *testing.T) {
 		{Pool: 2},
 		{Clock: ClockRounded},
 		{Actors: []Actor{{Steps: []Step{{Env: EnvClock, Fault: FaultBack}}}}},
+		{Actors: []Actor{{Steps: []Step{{Env: EnvClock, Fault: FaultAhead}}}}},
 	}
 	all := relaxations
 	defer func() { relaxations = all }()
