@@ -11,14 +11,22 @@ import (
 
 // overtaken returns the Begin of a timer, the next event of the loop, if a is a shutdown call or a
 // deadline on another goroutine, which may have come too late for that timer: nil otherwise. Both
-// are possible, so r keeps both.
+// are possible, so r keeps both. Of a periodic timer a Cancel that returns true may come too late
+// for the run that the loop has dequeued, which is then the last.
 func (r *refinement) overtaken(e *history.Event, a model.Action) *history.Event {
 	switch a.Kind {
 	case model.OpShutdown, model.OpShutdownGracefully, model.StepTimeoutFires:
+	case model.OpCancel:
+		if a.Outcome != history.True || a.Body.Kind != model.TimerBody {
+			return nil
+		}
 	default:
 		return nil
 	}
 	next := r.nextOfLoop(e.N)
+	if a.Kind == model.OpCancel && next != nil && next.ID != a.Body.ID {
+		return nil
+	}
 	if a.From != model.Outside || next == nil || next.Kind != history.Begin || next.Body != history.BodyTimer || r.about[next.N].begun {
 		return nil
 	}

@@ -162,3 +162,36 @@ loop end abort 9
 	v := refine(t, strings.Replace(lines, "loop fault 9 refused:poller\n", "", 1))
 	require.NotNil(t, v, "without a fault nothing explains the abort")
 }
+
+// cancelOfATakenRun has a Cancel that returns true between the moment at which the loop dequeues a
+// run of a timer and the Begin of that run.
+const cancelOfATakenRun = `g1 invoke execute 1
+g1 state NotStarted->Started
+g1 admit execute 1 accepted
+g1 return execute 1 accepted
+loop begin task 1
+g1 invoke %[1]s
+g1 admit %[2]s 2 accepted
+g1 return %[2]s 2 accepted
+loop end task 1
+g1 invoke cancel 2
+g1 admit cancel 2 true
+loop begin timer 2
+g1 return cancel 2 true
+loop end timer 2
+%[3]s`
+
+// TestRefineG8CancelOfATakenRun: of a periodic timer the run that the loop has dequeued is the last;
+// no further run begins, and a timer of one run is not cancelled.
+func TestRefineG8CancelOfATakenRun(t *testing.T) {
+	const rate = "rate 2 delay=0s period=1ms"
+	assert.Nil(t, refine(t, fmt.Sprintf(cancelOfATakenRun, rate, "rate", "")))
+	for name, lines := range map[string]string{
+		"another run": fmt.Sprintf(cancelOfATakenRun, rate, "rate", "loop begin timer 2 run=2\n"),
+		"one shot":    fmt.Sprintf(cancelOfATakenRun, "schedule 2 delay=0s", "schedule", ""),
+	} {
+		v := refine(t, lines)
+		require.NotNil(t, v, name)
+		assert.Equal(t, "G8", v.Guarantee, name)
+	}
+}
