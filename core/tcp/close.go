@@ -48,6 +48,16 @@ func completePromise(p *core.Promise[struct{}], err error) {
 	}
 }
 
+// completeLate completes the promise of a call that came after the close. It completes
+// CloseFuture first (G22): the loop has published the close, and may not have done so yet.
+func (c *Channel) completeLate(p *core.Promise[struct{}], err error) {
+	c.mu.Lock()
+	closed := c.observers.closed
+	c.mu.Unlock()
+	completePromise(closed, nil)
+	completePromise(p, err)
+}
+
 // CloseFuture returns the future that completes, always with nil, when the socket is
 // closed, whatever the cause. It cannot be cancelled.
 func (c *Channel) CloseFuture() *core.Future[struct{}] {
@@ -75,7 +85,7 @@ func (c *Channel) Close() *core.Future[struct{}] {
 	c.observers.closedFirst = c.observers.closedFirst || !c.loopEnds()
 	c.mu.Unlock()
 	if closed {
-		completePromise(p, err)
+		c.completeLate(p, err)
 	} else {
 		c.onLoop(c.closeOrLinger)
 	}

@@ -26,6 +26,20 @@ func WithSocketHook(made func(fd int) error) Option {
 	}
 }
 
+// WhileCloseIsPublished runs f in the state in which the loop has published the end of the channel,
+// and has completed no future yet.
+func (c *Channel) WhileCloseIsPublished(f func()) {
+	set := func(s channelState) (before channelState) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		before, c.state = c.state, s
+		return before
+	}
+	before := set(stateClosed)
+	f()
+	set(before)
+}
+
 // HasRareState reports whether the channel keeps what few channels need. Loop only.
 func (c *Channel) HasRareState() bool { return c.rare != nil }
 

@@ -36,7 +36,7 @@ func (c *Channel) CloseGracefully(deadline time.Time) *core.Future[struct{}] {
 	}
 	c.mu.Unlock()
 	if closed {
-		completePromise(p, err)
+		c.completeLate(p, err)
 	} else {
 		c.onLoop(func() { c.closeGracefully(deadline) })
 	}
@@ -149,7 +149,7 @@ func (c *Channel) CloseOutput() *core.Future[struct{}] {
 	}
 	c.mu.Unlock()
 	if closed {
-		completePromise(p, err)
+		c.completeLate(p, err)
 	} else {
 		c.onLoop(c.closeOutput)
 	}

@@ -42,6 +42,9 @@ func (c *conn) judgeOutput(ours *kernel.End) {
 		placed[id] = n
 		at += n
 	}
+	if c.r.group == nil {
+		c.judgeFlushes(placed)
+	}
 	accepted, uncertain := int64(0), c.uncertain
 	for _, w := range c.writes {
 		sent := placed[w.id]

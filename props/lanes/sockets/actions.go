@@ -16,16 +16,10 @@ import (
 func (c *conn) perform(a Action, inLoop bool) {
 	switch a.Kind {
 	case "Quiesce":
-		if c.r.quiesced.CompareAndSwap(0, c.r.stamp()) {
-			c.r.quiescedAt.Store(int64(time.Since(c.r.start)))
-		}
-		c.r.actors.Go(func() { _ = tcp.Quiesce(c.r.workers.Context(), c.r.workers) })
+		c.r.quiesce()
 		return
 	case "CloseListener":
-		if c.r.listener != nil {
-			c.r.listenerClosed.CompareAndSwap(0, c.r.stamp())
-			c.r.listener.Close()
-		}
+		c.r.closeListener()
 		return
 	case "Broadcast":
 		c.r.broadcast(a.N)
@@ -35,7 +29,8 @@ func (c *conn) perform(a Action, inLoop bool) {
 	if ch == nil {
 		return
 	}
-	over := ofTCP(ch) // nil in programs over core/blocking, which have no actions of core/tcp alone
+	over := ofTCP(ch)                               // nil in programs over core/blocking, which have no actions of core/tcp alone
+	inLoop = inLoop && ch.EventLoop().InEventLoop() // false in a listener that runs after the end of the loop
 	switch a.Kind {
 	case "Write", "WriteAndFlush":
 		c.writeBytes(ch, a.N, a.Kind == "WriteAndFlush", inLoop)
@@ -47,54 +42,93 @@ func (c *conn) perform(a Action, inLoop bool) {
 	case "Flush":
 		c.flush(ch, inLoop)
 	case "Close":
-		c.recordEndCall("Close", inLoop)
-		ch.Close().OnDone(func(struct{}, error) { c.record("closed") })
-		if inLoop {
-			c.record("after Close")
-		}
+		c.close(ch, inLoop)
 	case "CloseGracefully":
-		c.recordEndCall("CloseGracefully", inLoop)
-		deadline := time.Time{}
-		if a.Wait > 0 {
-			deadline = time.Now().Add(milliseconds(a.Wait))
-			c.mustCloseBy(deadline)
-		}
-		late := !ch.IsOpen() && c.happened("CloseFuture")
-		ch.CloseGracefully(deadline).OnDone(func(_ struct{}, err error) { c.closedGracefully(err, deadline, late) })
-		if inLoop {
-			c.record("after CloseGracefully")
-		}
+		c.closeGracefully(ch, a, inLoop)
 	case "CloseOutput":
-		c.recordEndCall("CloseOutput", inLoop)
-		over.CloseOutput().OnDone(func(_ struct{}, err error) {
-			c.record("output closed")
-			if err == nil {
-				c.record("output ended")
-			}
-		})
+		c.closeOutput(over, inLoop)
 	case "Hold", "Answer":
 		c.hold(over, a)
 	case "Pause", "Resume":
-		c.mu.Lock()
-		switch pause := a.Kind == "Pause"; {
-		case pause && !c.paused:
-			c.switched = time.Now()
-		case !pause && c.paused:
-			c.switched = time.Now()
-			c.resumed = c.switched
-		}
-		c.paused = a.Kind == "Pause"
-		c.mu.Unlock()
-		over.SetAutoRead(a.Kind == "Resume")
+		c.setAutoRead(over, a.Kind == "Resume", inLoop)
+	case "Look":
+		c.look(over)
+	case "Blocking":
+		c.callBlocking(over, inLoop)
 	case "Task", "Timer":
 		c.submit(ch, a)
 	case "Panic":
 		c.recordEndCall("Panic", inLoop)
+		c.r.handlerFailed.Store(true)
 		panic("a handler of the program")
 	case "Goexit":
 		c.recordEndCall("Goexit", inLoop)
+		c.r.handlerFailed.Store(true)
 		runtime.Goexit()
 	}
+}
+
+func (c *conn) close(ch channel, inLoop bool) {
+	c.recordEndCall("Close", inLoop)
+	f := ch.Close()
+	c.endCallReturns("Close", ch, f, inLoop)
+	f.OnDone(func(_ struct{}, err error) {
+		c.ends("Close", err)
+		c.record("closed")
+	})
+	if inLoop {
+		c.record("after Close")
+	}
+}
+
+func (c *conn) closeGracefully(ch channel, a Action, inLoop bool) {
+	c.recordEndCall("CloseGracefully", inLoop)
+	deadline := time.Time{}
+	if a.Wait > 0 {
+		deadline = time.Now().Add(milliseconds(a.Wait))
+		c.mustCloseBy(deadline)
+	}
+	late := !ch.IsOpen() && c.happened("CloseFuture")
+	f := ch.CloseGracefully(deadline)
+	c.endCallReturns("CloseGracefully", ch, f, inLoop)
+	f.OnDone(func(_ struct{}, err error) {
+		c.ends("CloseGracefully", err)
+		c.closedGracefully(err, deadline, late)
+	})
+	if inLoop {
+		c.record("after CloseGracefully")
+	}
+}
+
+func (c *conn) closeOutput(ch *tcp.Channel, inLoop bool) {
+	c.recordEndCall("CloseOutput", inLoop)
+	f := ch.CloseOutput()
+	c.endCallReturns("CloseOutput", asTCP(ch), f, inLoop)
+	f.OnDone(func(_ struct{}, err error) {
+		c.ends("CloseOutput", err)
+		c.record("output closed")
+		if err == nil {
+			c.record("output ended")
+		}
+	})
+}
+
+// setAutoRead pauses or resumes the input. The calls of one connection take turns, so that the
+// last one is known.
+func (c *conn) setAutoRead(ch *tcp.Channel, on, inLoop bool) {
+	c.pausing.Lock()
+	defer c.pausing.Unlock()
+	c.mu.Lock()
+	now := time.Now()
+	switch {
+	case !on && !c.paused:
+		c.switched = now
+	case on && c.paused:
+		c.switched, c.resumed = now, now
+	}
+	c.paused, c.pausedInside = !on, !on && (inLoop || c.pausedInside)
+	c.mu.Unlock()
+	ch.SetAutoRead(on)
 }
 
 // mustCloseBy records a deadline of CloseGracefully: the earliest one applies.
@@ -115,6 +149,7 @@ func (c *conn) recordEndCall(what string, inLoop bool) {
 		c.closeCalled, c.closeStamp = time.Now(), c.r.stamp()
 	}
 	c.endCalls = append(c.endCalls, what)
+	c.endBegins = append(c.endBegins, endCall{what, inLoop, c.r.stamp(), time.Since(c.r.start)})
 	c.holdCut = c.holdCut || what == "CloseOutput" && c.holds > 0
 }
 
@@ -140,8 +175,15 @@ func (c *conn) closedGracefully(err error, deadline time.Time, afterwards bool) 
 }
 
 func (c *conn) hold(ch *tcp.Channel, a Action) {
+	c.mu.Lock()
+	c.allHolds++
+	c.mu.Unlock()
 	release, err := ch.Hold()
 	if err != nil {
+		release()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.refusedHolds = append(c.refusedHolds, refusedHold{err, c.r.stamp()})
 		return
 	}
 	c.mu.Lock()
@@ -152,13 +194,15 @@ func (c *conn) hold(ch *tcp.Channel, a Action) {
 	c.r.actors.Go(func() {
 		time.Sleep(milliseconds(a.Wait))
 		if a.Kind == "Answer" {
-			c.writeBytes(asTCP(ch), a.N, true, false)
+			c.answer(asTCP(ch), a.N)
 		}
 		c.mu.Lock()
 		if c.holds--; c.holds == 0 {
 			c.released = time.Now()
 		}
 		c.mu.Unlock()
-		release()
+		for range 1 + a.N%2 { // the second call has no effect
+			release()
+		}
 	})
 }

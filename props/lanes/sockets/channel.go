@@ -74,8 +74,8 @@ func (a adapter[C]) Read(ch C, p []byte)     { a.h.read(a.of(ch), p) }
 func (a adapter[C]) ReadComplete(ch C)       { a.h.readComplete(a.of(ch)) }
 func (a adapter[C]) WritabilityChanged(ch C) { a.h.writabilityChanged(a.of(ch)) }
 func (a adapter[C]) InputShutdown(ch C)      { a.h.inputShutdown(a.of(ch)) }
-func (a adapter[C]) Inactive(ch C)           { a.h.called("Inactive", a.of(ch)) }
-func (a adapter[C]) Unregistered(ch C)       { a.h.called("Unregistered", a.of(ch)) }
+func (a adapter[C]) Inactive(ch C)           { a.h.ends("Inactive", a.of(ch)) }
+func (a adapter[C]) Unregistered(ch C)       { a.h.ends("Unregistered", a.of(ch)) }
 func (a adapter[C]) Error(ch C, err error)   { a.h.failed(a.of(ch), err) }
 
 func asTCP(ch *tcp.Channel) channel           { return tcpChannel{ch} }

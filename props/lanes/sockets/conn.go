@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"eventide/core"
-	"eventide/core/tcp"
 	"eventide/props/lanes/sockets/kernel"
 )
 
@@ -18,15 +17,16 @@ type conn struct {
 	r    *run
 	spec *Conn
 	nth  int
-	dial *core.Future[*tcp.Channel]
 
-	dialDone    atomic.Int32
 	closed      atomic.Bool // CloseFuture has completed
 	handshaking atomic.Bool // of core/blocking: a handshake runs
 	odd         atomic.Bool // an oddConn has done what its contract forbids
 
+	pausing sync.Mutex // held during a call of SetAutoRead
+
 	mu               sync.Mutex
 	peer             *kernel.Peer
+	dial             *dialled // nil: core has not dialled
 	ch               channel
 	events           []event
 	counts           map[string]int // of events, by name
@@ -37,8 +37,10 @@ type conn struct {
 	notifiedWritable bool  // what IsWritable returned at the last call of the handler
 	paused           bool
 	resumed          time.Time // the last Resume that ended a pause
+	pausedInside     bool      // a handler has paused the input since the last Resume
 	switched         time.Time // when paused changed last
 	holds            int
+	allHolds         int          // calls of Hold so far
 	holdCut          bool         // CloseOutput has ended the effect of a hold, so that nothing says when idle times of input begin
 	held, released   time.Time    // the begin of the last hold, and the last release of all holds
 	idleSince        [3]time.Time // by tcp.IdleKind: the activation, or the last report of the kind
@@ -48,7 +50,18 @@ type conn struct {
 	closeStamp       int64        // of the first Close; 0: there was none
 	closeBy          time.Time    // the earliest deadline of CloseGracefully; zero: none
 	endCalls         []string     // the calls that end the channel, or refuse its writes
-	open             bool         // the socket was open when the shutdown call returned
+	endBegins        []endCall    // these calls, with the stamps of their begin
+	endReturns       []endCall    // those that have returned
+	refusedHolds     []refusedHold
+	futures          map[string]*core.Future[struct{}] // what they returned, by name
+	outcomes         []outcome                         // with which these futures completed
+	open             bool                              // the socket was open when the shutdown call returned
+	atClose          *closing                          // nil: CloseFuture has not completed
+	failure          error                             // what Error was called with
+	reads            int                               // calls of Read since the last ReadComplete
+	inputEvents      int                               // calls of Read and InputShutdown since the last ReadComplete
+	begun, returned  int64                             // bytes of writes and broadcasts, by their calls
+	peak             int64                             // the most bytes that can have waited to be sent
 }
 
 // event is a call of the handler, or the completion of a future.

@@ -36,7 +36,11 @@ func (s *embedded) Close(reset bool) error {
 	if reset {
 		s.k.ResetOnClose(s.fd)
 	}
-	return asError(s.k.Close(s.fd))
+	errno := s.k.Close(s.fd)
+	if errno == syscall.EINTR {
+		errno = 0
+	}
+	return asError(errno)
 }
 
 func (s *embedded) Unacknowledged() int {
@@ -76,15 +80,12 @@ func (c *conn) embed() *kernel.Peer {
 	if s == nil {
 		return nil
 	}
-	c.dial = tcp.Embed(c.r.loop(), s, c.handler(), c.r.options()...)
-	c.dial.OnDone(func(_ *tcp.Channel, err error) {
-		c.dialDone.Add(1)
+	c.dialBegins()
+	tcp.Embed(c.r.loop(), s, c.handler(), c.r.options()...).OnDone(func(ch *tcp.Channel, err error) {
 		if err != nil {
-			if !c.mayBeRefused() {
-				c.r.violate("connection %d: Embed failed with %v, and the loop has room", c.nth, err)
-			}
 			_ = s.Close(false) // the caller of Embed still owns the socket
 		}
+		c.dialEnds(ch, err)
 	})
 	peer, errno := l.Accept()
 	if errno != 0 {

@@ -28,15 +28,17 @@ func drawOver(t *rapid.T, transport string) Program {
 	if transport == Blocking {
 		calls, inside, outside = len(badBlockingCalls), inBlockingHandlers, byOthersBlocking
 	}
+	inside, outside = drawFew(t, inside), drawFew(t, outside)
 	p := Program{
 		Transport: transport,
 		Workers:   rapid.IntRange(1, 2).Draw(t, "workers"),
 		Boss:      rapid.Bool().Draw(t, "boss"),
+		OnLoop:    rapid.Bool().Draw(t, "on a loop"),
 		Blocking:  rapid.Bool().Draw(t, "blocking"),
 		Pending:   rapid.SampledFrom([]int{0, 0, 0, 0, 1, 3}).Draw(t, "pending"),
 		Aborts:    oneIn(t, 8, "aborts"),
 		Options:   drawOptions(t),
-		Kernel:    drawMachine(t),
+		Kernel:    drawMachine(t, transport),
 		BadCall:   rapid.IntRange(-1, calls-1).Draw(t, "bad call"),
 		End: End{
 			At: drawEnd(t), Now: oneIn(t, 5, "now"),
@@ -52,9 +54,21 @@ func drawOver(t *rapid.T, transport string) Program {
 		drawBlocking(t, &p)
 	}
 	p.Calls = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Call {
-		return Call{At: drawTime(t), Conn: rapid.IntRange(0, n-1).Draw(t, "conn"), Do: drawAction(t, sizes, outside)}
+		return Call{
+			At: drawTime(t), Conn: rapid.IntRange(0, n-1).Draw(t, "conn"), Do: drawAction(t, sizes, outside),
+			Then: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Action { return drawAction(t, sizes, outside) }), 0, 2).Draw(t, "then"),
+		}
 	}), 0, 6).Draw(t, "calls")
 	return p
+}
+
+// drawFew mostly returns a few kinds of actions: calls that follow each other are more often of one
+// kind then, or of two that belong together.
+func drawFew(t *rapid.T, kinds []string) []string {
+	if oneIn(t, 3, "all kinds") {
+		return kinds
+	}
+	return rapid.SliceOfN(rapid.SampledFrom(kinds), 1, 4).Draw(t, "kinds")
 }
 
 func oneIn(t *rapid.T, n int, label string) bool { return rapid.IntRange(1, n).Draw(t, label) == n }
@@ -84,6 +98,12 @@ func drawOptions(t *rapid.T) Options {
 		Backlog:     rapid.SampledFrom([]int{1, 4096}).Draw(t, "backlog"),
 		Delay:       oneIn(t, 4, "delay"),
 		KeepAlive:   rapid.SampledFrom([]int{-1, -1, 0, 1, 999, 1000, 1001, 15_000}).Draw(t, "keep-alive"),
+		KeepsAddr:   oneIn(t, 4, "keeps address"),
+		ReusePort:   oneIn(t, 4, "reuse port"),
+	}
+	if oneIn(t, 10, "bad handler") {
+		o.BadHandler = rapid.SampledFrom(badHandlers).Draw(t, "what newHandler does")
+		o.BadNth = rapid.IntRange(1, 2).Draw(t, "which call of newHandler")
 	}
 	if oneIn(t, 4, "idle") {
 		for kind := range o.Idle {
@@ -93,7 +113,7 @@ func drawOptions(t *rapid.T) Options {
 	return o
 }
 
-func drawMachine(t *rapid.T) Machine {
+func drawMachine(t *rapid.T, transport string) Machine {
 	m := Machine{
 		Send:    rapid.SampledFrom([]int{0, 1, 300, 4000, 20000}).Draw(t, "send buffer"),
 		Receive: rapid.SampledFrom([]int{0, 1, 300, 4000, 20000}).Draw(t, "receive buffer"),
@@ -103,14 +123,21 @@ func drawMachine(t *rapid.T) Machine {
 		m.Files = rapid.IntRange(1, 4).Draw(t, "files")
 	}
 	if oneIn(t, 3, "faults") {
-		m.Faults = rapid.SliceOfN(rapid.Custom(drawFault), 1, 3).Draw(t, "list of faults")
+		m.Faults = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) kernel.Fault { return drawFault(t, transport) }), 1, 3).Draw(t, "list of faults")
 	}
 	return m
 }
 
-func drawFault(t *rapid.T) kernel.Fault {
-	op := kernel.Op(rapid.IntRange(0, len(faulty)-1).Draw(t, "op"))
-	f := kernel.Fault{Op: op, Nth: rapid.IntRange(1, 8).Draw(t, "nth"), Errno: rapid.SampledFrom(faulty[op]).Draw(t, "errno")}
+func drawFault(t *rapid.T, transport string) kernel.Fault {
+	last, errnos := faultsOf(transport)
+	op := kernel.Op(rapid.IntRange(0, int(last)).Draw(t, "op"))
+	if oneIn(t, 5, "of accept") { // the listener has states of its own
+		op = kernel.OpAccept
+	}
+	f := kernel.Fault{
+		Op: op, Nth: rapid.IntRange(1, 8).Draw(t, "nth"), Errno: rapid.SampledFrom(errnos(op)).Draw(t, "errno"),
+		Times: rapid.SampledFrom([]int{1, 1, 1, 2, 5, 200}).Draw(t, "times"),
+	}
 	if f.Errno == 0 {
 		f.Short = rapid.SampledFrom([]int{1, 10, 100}).Draw(t, "short")
 	}
@@ -139,6 +166,9 @@ func drawConn(t *rapid.T, sizes []int, kinds []string) Conn {
 		Embedded:   oneIn(t, 5, "embedded"),
 		Send:       rapid.SampledFrom([]int{0, 0, 200, 5000}).Draw(t, "peer's send buffer"),
 		Recv:       rapid.SampledFrom([]int{0, 0, 200, 5000}).Draw(t, "peer's receive buffer"),
+		Waits:      rapid.Bool().Draw(t, "waits"),
+		Silent:     oneIn(t, 6, "silent"),
+		DialFor:    rapid.SampledFrom([]int{0, 0, 0, 1, 2, 20}).Draw(t, "dial for"),
 		CloseOnEnd: !oneIn(t, 4, "stays"),
 		Echo:       oneIn(t, 3, "echo"),
 	}
@@ -160,11 +190,15 @@ func drawConn(t *rapid.T, sizes []int, kinds []string) Conn {
 		c.Reader = append(c.Reader, PeerStep{Kind: "drain", Wait: rapid.SampledFrom([]int{0, 0, 10}).Draw(t, "wait")})
 	}
 	c.Handler = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Reaction {
-		return Reaction{
-			On:  rapid.SampledFrom([]string{"Active", "Active", "Read", "Read", "ReadComplete", "WritabilityChanged", "InputShutdown", "Idle", "Inactive", "Error", "written"}).Draw(t, "on"),
+		r := Reaction{
+			On:  rapid.SampledFrom([]string{"Active", "Active", "Read", "Read", "ReadComplete", "WritabilityChanged", "InputShutdown", "Idle", "Inactive", "Unregistered", "Error", "written"}).Draw(t, "on"),
 			Nth: rapid.SampledFrom([]int{1, 1, 1, 2, 0}).Draw(t, "nth"),
 			Do:  drawAction(t, sizes, kinds),
 		}
+		if (r.On == "Inactive" || r.On == "Unregistered") && oneIn(t, 4, "fails at the end") {
+			r.Do.Kind = rapid.SampledFrom([]string{"Panic", "Goexit"}).Draw(t, "failure")
+		}
+		return r
 	}), 0, 4).Draw(t, "handler")
 	return c
 }
@@ -172,8 +206,8 @@ func drawConn(t *rapid.T, sizes []int, kinds []string) Conn {
 // The kinds of actions. Channels of both packages have those of common.
 var (
 	common             = []string{"Write", "Write", "WriteAndFlush", "WriteAndFlush", "WriteAndFlush", "Flush", "Flush", "Close", "CloseGracefully", "Task", "Timer"}
-	ofTCPOnly          = []string{"CloseOutput", "Hold", "Answer", "Pause", "Resume", "Broadcast"}
-	inHandlers         = slices.Concat(common, ofTCPOnly, []string{"Panic", "Goexit"})
+	ofTCPOnly          = []string{"CloseOutput", "Hold", "Answer", "Pause", "Resume", "Broadcast", "Look"}
+	inHandlers         = slices.Concat(common, ofTCPOnly, []string{"Panic", "Goexit", "Blocking"})
 	byOthers           = slices.Concat(common, ofTCPOnly, []string{"Quiesce", "CloseListener", "Fill"})
 	inBlockingHandlers = slices.Concat(common, []string{"Panic", "Goexit"})
 	byOthersBlocking   = slices.Concat(common, []string{"Fill"})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"runtime"
 	"time"
 
 	"eventide/core/tcp"
@@ -17,7 +18,20 @@ type handler struct {
 	c *conn
 }
 
-func (r *run) newHandler() tcp.Handler { return (&handler{r: r}).overTCP() }
+// newHandler makes the handler of an accepted channel, unless the program says that it fails.
+func (r *run) newHandler() tcp.Handler {
+	if o := r.p.Options; int(r.handlersMade.Add(1)) == o.BadNth {
+		switch o.BadHandler {
+		case nilHandler:
+			return nil
+		case panicHandler:
+			panic("newHandler of the program")
+		case goexitHandler:
+			runtime.Goexit()
+		}
+	}
+	return (&handler{r: r}).overTCP()
+}
 
 // handler returns the handler of a dialled connection.
 func (c *conn) handler() tcp.Handler { return (&handler{r: c.r, c: c}).overTCP() }
@@ -74,6 +88,7 @@ func (h *handler) active(ch channel) {
 		return
 	}
 	h.c.has(ch)
+	h.checkLoop(ch)
 	h.c.mu.Lock()
 	h.c.notifiedWritable = true
 	for kind := range h.c.idleSince {
@@ -100,6 +115,7 @@ func (c *conn) has(ch channel) {
 func (c *conn) watchClose(ch channel) {
 	ch.CloseFuture().OnDone(func(struct{}, error) {
 		if c.closed.CompareAndSwap(false, true) {
+			c.recordClose()
 			c.record("CloseFuture")
 		}
 	})
@@ -110,6 +126,7 @@ func (h *handler) read(ch channel, p []byte) {
 		return
 	}
 	nth := h.begins("Read", ch)
+	h.c.inputComes()
 	h.c.mu.Lock()
 	at := h.c.input
 	h.c.input += len(p)
@@ -127,6 +144,9 @@ func (h *handler) read(ch channel, p []byte) {
 		h.c.writeBytes(ch, len(p), at%2 == 0, true)
 	}
 	h.c.react("Read", nth)
+	if h.r.inputEnded.Load() {
+		h.c.violate("Quiesce has returned, and Read has not")
+	}
 }
 
 func (h *handler) readComplete(ch channel) {
@@ -134,6 +154,7 @@ func (h *handler) readComplete(ch channel) {
 		return
 	}
 	nth := h.begins("ReadComplete", ch)
+	h.c.inputIsComplete()
 	if h.c.spec.Echo {
 		h.c.flush(ch, true)
 	}
@@ -144,6 +165,9 @@ func (h *handler) writabilityChanged(ch channel) {
 	if h.c != nil {
 		h.c.mu.Lock()
 		h.c.notifiedWritable = ofTCP(ch).IsWritable()
+		if high := h.r.p.Options.High; h.c.peak <= int64(high) {
+			h.c.violateLocked("WritabilityChanged is called, and never more than %d bytes may have waited, with a high mark of %d", h.c.peak, high)
+		}
 		h.c.mu.Unlock()
 	}
 	h.called("WritabilityChanged", ch)
@@ -153,7 +177,20 @@ func (h *handler) inputShutdown(ch channel) {
 	if !h.r.p.Options.HalfClosure {
 		h.r.violate("InputShutdown without WithHalfClosure")
 	}
+	if h.c != nil {
+		h.c.mu.Lock()
+		h.c.inputEvents++
+		h.c.mu.Unlock()
+	}
 	h.called("InputShutdown", ch)
+}
+
+// ends records the call of Inactive or Unregistered.
+func (h *handler) ends(name string, ch channel) {
+	if over := ofTCP(ch); h.c != nil && over != nil && !isRegistered(over) {
+		h.c.violate("%s is called after the end of the registration", name)
+	}
+	h.called(name, ch)
 }
 
 func (h *handler) failed(ch channel, err error) {
@@ -167,6 +204,11 @@ func (h *handler) failed(ch channel, err error) {
 	if h.c != nil && h.r.group != nil { // it may never have become active
 		h.c.has(ch)
 		h.c.watchClose(ch)
+	}
+	if h.c != nil {
+		h.c.mu.Lock()
+		h.c.failure = err
+		h.c.mu.Unlock()
 	}
 	h.called("Error", ch)
 }

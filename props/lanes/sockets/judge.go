@@ -17,9 +17,7 @@ func (r *run) judge() {
 	}
 	connections := r.k.Connections()
 	for _, c := range r.conns {
-		if c.dial != nil && c.dialDone.Load() != 1 {
-			r.violate("connection %d: the future of the dial has completed %d times, want once", c.nth, c.dialDone.Load())
-		}
+		c.judgeDial()
 		k, ours := c.find(connections)
 		c.judgeTasks()
 		if c.ch == nil {
@@ -36,6 +34,12 @@ func (r *run) judge() {
 		c.judgeOutput(ours)
 		c.judgeInput(k, ours)
 		c.judgeEnd(k, ours)
+		if r.group == nil && c.counts["CloseFuture"] == 1 {
+			c.judgeCallbacks()
+			c.judgeRefusals()
+			c.judgeFutures()
+			c.judgeTimes()
+		}
 	}
 	if r.group != nil {
 		r.judgeGroup()
@@ -44,6 +48,12 @@ func (r *run) judge() {
 	}
 	r.judgeListener(connections)
 	r.judgeReport(connections)
+	r.judgeChannelLog()
+	for _, c := range r.conns { // the last, because these calls count and are logged
+		if _, ours := c.find(connections); ours != nil && ours.Closed && c.counts["CloseFuture"] == 1 {
+			c.judgeAfterwards(ours)
+		}
+	}
 }
 
 // find returns the kernel's record of the connection, and core's end of it.

@@ -3,12 +3,9 @@
 package sockets
 
 import (
-	"context"
 	"net/netip"
-	"slices"
 	"time"
 
-	"eventide/core/tcp"
 	"eventide/props/lanes/sockets/kernel"
 )
 
@@ -71,36 +68,6 @@ func (c *conn) peerDials() *kernel.Peer {
 		return nil
 	}
 	return peer
-}
-
-// coreDials makes core connect to the peer.
-func (c *conn) coreDials() *kernel.Peer {
-	l := c.listen()
-	if l == nil {
-		return nil
-	}
-	c.dial = tcp.DialAsync(context.Background(), c.r.workers, l.Local().String(), c.handler(), c.r.options()...)
-	c.dial.OnDone(func(ch *tcp.Channel, err error) {
-		c.dialDone.Add(1)
-		if err != nil && len(c.names()) > 0 && c.r.shutdown.Load() == 0 && !c.isEnding() {
-			c.r.violate("connection %d: the dial failed with %v, and the handler was called", c.nth, err)
-		}
-		if err != nil && !c.mayBeRefused() {
-			c.r.violate("connection %d: the dial failed with %v, the peer listens, and no call of the kernel has failed", c.nth, err)
-		}
-	})
-	peer, errno := l.Accept()
-	if errno != 0 {
-		return nil
-	}
-	return c.r.keep(peer)
-}
-
-// mayBeRefused reports whether a dial to the peer may fail, though the peer listens.
-func (c *conn) mayBeRefused() bool {
-	r := c.r
-	closes := slices.ContainsFunc(c.spec.Writer, func(s PeerStep) bool { return s.Kind == "reset" || s.Kind == "close" })
-	return closes || len(r.p.Kernel.Faults) > 0 || r.p.Kernel.Files > 0 || r.p.Pending > 0 || r.shutdown.Load() > 0
 }
 
 // listen returns a socket of the peer that listens, or nil.

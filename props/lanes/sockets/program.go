@@ -4,6 +4,7 @@ package sockets
 
 import (
 	"encoding/json"
+	"slices"
 	"syscall"
 	"time"
 
@@ -16,6 +17,7 @@ type Program struct {
 	Transport string // "" is core/tcp, and Blocking core/blocking
 	Workers   int
 	Boss      bool // the listener has a loop of its own
+	OnLoop    bool // the calls for one loop (ListenOn, DialOn, QuiesceOn), if the only worker is the boss
 	Blocking  bool // pollers block in epoll_wait instead of parking
 	Pending   int  // WithMaxPendingTasks of the workers, or the maximum of channels of core/blocking; 0: no limit
 	Aborts    bool // CloseChannels instead of DrainChannels
@@ -43,6 +45,10 @@ type Options struct {
 	Backlog     int
 	Delay       bool // WithNoDelay(false)
 	KeepAlive   int  // milliseconds; -1: no option
+	KeepsAddr   bool // WithReuseAddr(false)
+	ReusePort   bool
+	BadHandler  string // what the BadNth call of newHandler does: one of badHandlers
+	BadNth      int
 
 	// Of core/blocking.
 	CloseTimeout int // milliseconds; -1: no option
@@ -62,6 +68,9 @@ type Conn struct {
 	At         int
 	Dialled    bool // core dials the peer
 	Embedded   bool // the run dials the peer and gives the socket to tcp.Embed; Dialled has no effect then
+	Waits      bool // if Dialled: Dial, which blocks, instead of DialAsync
+	Silent     bool // if Dialled: the peer is on a machine that never answers
+	DialFor    int  // if Dialled: milliseconds until the context of the dial ends; 0: it does not
 	Send, Recv int  // buffers of the peer
 	Writer     []PeerStep
 	Reader     []PeerStep
@@ -93,11 +102,12 @@ type Reaction struct {
 	Do  Action
 }
 
-// Call is an action on a goroutine of its own.
+// Call is a sequence of actions on a goroutine of its own, without a pause between them.
 type Call struct {
 	At   int
 	Conn int // of this connection
 	Do   Action
+	Then []Action
 }
 
 // Action is a call of a channel or its executor, or of package tcp.
@@ -135,4 +145,28 @@ var faulty = map[kernel.Op][]syscall.Errno{
 	kernel.OpShutdown: {syscall.ENOTCONN},
 	kernel.OpAdd:      {syscall.ENOMEM},
 	kernel.OpWait:     {syscall.EINTR},
+	kernel.OpClose:    {syscall.EIO, syscall.EINTR}, // of core/tcp: the last of all
 }
+
+// faultsOf returns the calls that may fail in programs over a transport, and the errnos of a call.
+// Package blocking does not see the errors of close(2).
+func faultsOf(transport string) (last kernel.Op, errnos func(kernel.Op) []syscall.Errno) {
+	if transport == Blocking {
+		return kernel.OpWait, func(op kernel.Op) []syscall.Errno { return faulty[op] }
+	}
+	return kernel.OpClose, func(op kernel.Op) []syscall.Errno {
+		if op == kernel.OpAccept {
+			return append(slices.Clone(faulty[op]), syscall.EINVAL) // breaks the listener
+		}
+		return faulty[op]
+	}
+}
+
+// What a call of newHandler does that makes no handler.
+const (
+	nilHandler    = "nil"
+	panicHandler  = "panic"
+	goexitHandler = "goexit"
+)
+
+var badHandlers = []string{nilHandler, panicHandler, goexitHandler}

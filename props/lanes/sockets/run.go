@@ -37,7 +37,9 @@ type run struct {
 	actors         sync.WaitGroup
 	broadcastSizes [256 - firstBroadcast]atomic.Int64 // by id
 	broadcastCount atomic.Int32                       // broadcasts so far
-	logged         logged                             // of core/blocking
+	handlersMade   atomic.Int32                       // calls of newHandler so far
+	logged         logged
+	listening      listening
 
 	mu         sync.Mutex
 	peers      []*kernel.Peer // all sockets of peers, to be closed at the end
@@ -48,6 +50,8 @@ type run struct {
 	quiesced, shutdown, listenerClosed atomic.Int64
 	shutdownAt                         time.Time
 	quiescedAt                         atomic.Int64 // the time of the first Quiesce, in nanoseconds since start
+	handlerFailed                      atomic.Bool  // a handler has panicked or called Goexit
+	inputEnded                         atomic.Bool  // a Quiesce of all workers has returned nil
 	refuses                            atomic.Bool  // the shutdown calls have returned
 	refused                            int64        // the stamp of their return
 	timedOut                           bool         // the timeout of the shutdown has passed before Done
@@ -144,7 +148,7 @@ func (r *run) begin() (err error) {
 	if r.k.Calls() == 0 {
 		err = errNotModelled
 	} else {
-		r.listener, err = tcp.Listen(r.boss, r.workers, "127.0.0.1:0", r.newHandler, r.options()...)
+		r.listener, err = r.listen()
 	}
 	r.makeConns()
 	if err == errNotModelled {
@@ -159,13 +163,29 @@ func (r *run) begin() (err error) {
 	return nil
 }
 
+// onlyLoop returns the loop for the calls that take one, or nil if the program makes those for a group.
+func (r *run) onlyLoop() *core.EventLoop {
+	if r.p.OnLoop && r.p.Workers == 1 && r.boss == r.workers {
+		return r.loop()
+	}
+	return nil
+}
+
+func (r *run) listen() (*tcp.Listener, error) {
+	r.logged.paused = r.listenerPauses
+	if loop := r.onlyLoop(); loop != nil {
+		return tcp.ListenOn(loop, anyPort, r.newHandler, r.options()...)
+	}
+	return tcp.Listen(r.boss, r.workers, anyPort, r.newHandler, r.options()...)
+}
+
 func (r *run) options() []tcp.Option {
 	o := r.p.Options
 	opts := []tcp.Option{
 		tcp.WithWriteBufferWaterMarks(o.Low, o.High), tcp.WithWriteSpin(o.Spin), tcp.WithReadBuffer(o.ReadBuffer),
 		tcp.WithSocketBuffers(o.Recv, o.Send), tcp.WithHalfClosure(o.HalfClosure), tcp.WithBacklog(o.Backlog),
 		tcp.WithIdleTimeouts(milliseconds(o.Idle[0]), milliseconds(o.Idle[1]), milliseconds(o.Idle[2])),
-		tcp.WithLogger(slog.New(slog.DiscardHandler)), tcp.WithNoDelay(!o.Delay),
+		tcp.WithLogger(slog.New(&r.logged)), tcp.WithNoDelay(!o.Delay), tcp.WithReuseAddr(!o.KeepsAddr), tcp.WithReusePort(o.ReusePort),
 	}
 	if o.KeepAlive >= 0 {
 		opts = append(opts, tcp.WithKeepAlive(milliseconds(o.KeepAlive)))
@@ -191,7 +211,9 @@ func (r *run) act() {
 	for _, call := range r.p.Calls {
 		r.actors.Go(func() {
 			r.sleepUntil(call.At)
-			r.conns[call.Conn].perform(call.Do, false)
+			for _, do := range append([]Action{call.Do}, call.Then...) {
+				r.conns[call.Conn].perform(do, false)
+			}
 		})
 	}
 	for ms := 3; ms < r.p.End.At; ms += 5 {

@@ -16,16 +16,23 @@ func (r *run) checkSettled() {
 		untilBlocked()
 	}
 	connections := r.k.Connections()
-	if r.listener != nil && r.k.Queued() > 0 && r.listener.Stats().Paused == 0 && r.listener.CloseCause() == nil {
-		r.violate("G12: %d connections wait to be accepted while every goroutine waits", r.k.Queued())
-	}
+	r.checkListener()
 	if r.group != nil {
 		r.checkGroup(connections)
 	}
+	dials := 0
 	for _, c := range r.conns {
-		c.mu.Lock()
-		ch := c.ch
-		c.mu.Unlock()
+		if c.checkDial() {
+			dials++
+		}
+	}
+	if r.group == nil {
+		r.checkRegistrations(dials)
+		r.checkLists()
+		r.checkAccepted(connections)
+	}
+	for _, c := range r.conns {
+		ch := c.channel()
 		if ch == nil {
 			continue
 		}
@@ -40,6 +47,10 @@ func (c *conn) checkSettled(ch channel, k *kernel.Connection, ours *kernel.End, 
 	paused, unflushed, notifiedWritable, calls := c.paused || c.r.quiesced.Load() > 0, c.unflushed, c.notifiedWritable, len(c.endCalls)
 	closed, gone := c.counts["CloseFuture"] > 0, c.counts["Unregistered"] > 0
 	broken, overdue := c.counts["Error"] > 0, c.overdue()
+	peak := c.peak
+	if !blocked {
+		c.checkCompleted()
+	}
 	incomplete := 0
 	for _, w := range c.writes {
 		if w.done == 0 && w.returned > 0 {
@@ -61,6 +72,9 @@ func (c *conn) checkSettled(ch channel, k *kernel.Connection, ours *kernel.End, 
 	if overdue > 0 && !blocked {
 		c.violate("G12: %d tasks and timers of the executor have not run, and every goroutine waits", overdue)
 	}
+	if !closed {
+		c.checkDeadline()
+	}
 	if closed || broken || c.handshaking.Load() || ours.Blocked && !ours.Roomy || c.r.p.Options.Linger > 0 && (calls > 0 || ours.PeerEnded) { // a channel that lingers is not watched
 		return
 	}
@@ -79,11 +93,15 @@ func (c *conn) checkSettled(ch channel, k *kernel.Connection, ours *kernel.End, 
 	if ch.PendingBytes() == 0 && incomplete > 0 {
 		c.violate("G22: all bytes are sent, and %d writes have not completed", incomplete)
 	}
-	if !ch.IsOpen() {
-		return
-	}
 	over := ofTCP(ch)
 	if over == nil {
+		return
+	}
+	c.look(over)
+	if !ch.IsOpen() {
+		if calls == 0 && !ours.EndRead {
+			c.violate("IsOpen is false, and nothing has ended the channel")
+		}
 		return
 	}
 	pending, o := ch.PendingBytes(), c.r.p.Options
@@ -92,7 +110,10 @@ func (c *conn) checkSettled(ch channel, k *kernel.Connection, ours *kernel.End, 
 		c.violate("writability: the channel is writable: %v, at the last call of the handler it was %v, %d bytes wait, and every goroutine waits", writable, notifiedWritable, pending)
 	case writable && pending > int64(o.High), !writable && pending < int64(o.Low):
 		c.violate("writability: %v with %d bytes that wait, marks %d and %d", writable, pending, o.Low, o.High)
+	case !writable && peak <= int64(o.High):
+		c.violate("writability: false, and never more than %d bytes may have waited, with a high mark of %d", peak, o.High)
 	}
+	c.checkRoom(over, pending)
 	c.checkIdle(ours)
 }
 

@@ -3,6 +3,7 @@
 package sockets
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -20,6 +21,8 @@ type write struct {
 	inLoop          bool
 	pending         bool // when its listener was added, on the loop
 	flush           bool // a Flush, without bytes
+	held            bool // the channel is held by the caller
+	future          writeFuture
 
 	// Of its listener.
 	done   int
@@ -41,23 +44,63 @@ func payload(id byte, n int) []byte {
 }
 
 // writeBytes makes a write of n bytes.
-func (c *conn) writeBytes(ch channel, n int, flush, inLoop bool) {
+func (c *conn) writeBytes(ch channel, n int, flush, inLoop bool) *write {
 	c.mu.Lock()
 	if len(c.writes) >= firstBroadcast || n == 0 && len(c.writes) >= firstBroadcast/2 {
 		c.mu.Unlock()
-		return
+		return nil
 	}
 	w := &write{id: byte(len(c.writes)), n: n, inLoop: inLoop, began: c.r.stamp()}
 	c.writes = append(c.writes, w)
 	c.unflushed = c.unflushed && !flush
 	c.mu.Unlock()
 	b := payload(w.id, n)
+	c.bytesBegin(ch, n)
 	f := ch.write(b, flush)
 	clear(b) // the channel has a copy
+	c.checkMark(ch, inLoop)
 	c.observe(w, f)
 	c.mu.Lock()
+	c.returned += int64(n)
 	c.unflushed = c.unflushed || !flush
 	c.mu.Unlock()
+	return w
+}
+
+// answer makes a write while the channel is held.
+func (c *conn) answer(ch channel, n int) {
+	if w := c.writeBytes(ch, n, true, false); w != nil {
+		c.mu.Lock()
+		w.held = true
+		c.mu.Unlock()
+	}
+}
+
+// bytesBegin records that n bytes are about to be written to ch, which may be nil, and how many may
+// wait then: those that wait now, and those of all calls that have not returned.
+func (c *conn) bytesBegin(ch channel, n int) {
+	c.mu.Lock()
+	c.begun += int64(n)
+	most := c.begun - c.returned
+	c.mu.Unlock()
+	if ch != nil {
+		most += ch.PendingBytes()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.peak = max(c.peak, most)
+}
+
+// checkMark checks on the loop, which alone sends bytes, that a channel is unwritable if more bytes
+// wait than the high mark.
+func (c *conn) checkMark(ch channel, inLoop bool) {
+	over := ofTCP(ch)
+	if over == nil || !inLoop {
+		return
+	}
+	if pending := over.PendingBytes(); pending > int64(c.r.p.Options.High) && over.IsWritable() {
+		c.violate("writability: true with %d bytes that wait, and a high mark of %d", pending, c.r.p.Options.High)
+	}
 }
 
 func (c *conn) flush(ch channel, inLoop bool) {
@@ -82,10 +125,13 @@ func (c *conn) observe(w *write, f writeFuture) {
 		case <-f.Done():
 		default:
 			pending = true
+			if n, err := f.Wait(context.Background()); n != 0 || err != core.ErrInEventLoop {
+				c.violate("G18: Wait of a pending write returns %d and %v on the loop, want 0 and %v", n, err, core.ErrInEventLoop)
+			}
 		}
 	}
 	c.mu.Lock()
-	w.returned, w.refused, w.pending = c.r.stamp(), err, pending
+	w.returned, w.refused, w.pending, w.future = c.r.stamp(), err, pending, f
 	var closed *core.ClosedError
 	if errors.As(err, &closed) && !c.wasClosed(w.began) {
 		c.uncertain += int64(w.n) // the channel may have accepted it and closed before f.Err was called
@@ -116,12 +162,64 @@ func (r *run) broadcast(n int) {
 	}
 	r.broadcastSizes[id-firstBroadcast].Store(int64(n))
 	for _, c := range r.conns {
+		c.bytesBegin(c.channel(), n)
 		c.mu.Lock()
 		c.uncertain += int64(n)
 		c.mu.Unlock()
 	}
-	_, err := tcp.Broadcast(tcp.Channels(r.workers), payload(byte(id), n), tcp.BroadcastPolicy(id%2))
-	if err != nil {
-		r.violate("Broadcast: %v", err)
+	policy := tcp.BroadcastPolicy(id % 4)
+	var reached []*tcp.Channel
+	sent, err := tcp.Broadcast(func(yield func(*tcp.Channel) bool) {
+		for ch := range tcp.Channels(r.workers) {
+			reached = append(reached, ch)
+			if policy == tcp.CloseUnwritable {
+				r.maybeCloses(ch)
+			}
+			if !yield(ch) {
+				return
+			}
+		}
+	}, payload(byte(id), n), policy)
+	for _, c := range r.conns {
+		c.mu.Lock()
+		c.returned += int64(n)
+		c.mu.Unlock()
+	}
+	r.judgeBroadcast(reached, policy, sent, err)
+}
+
+// maybeCloses records that a broadcast is about to close a channel if it is not writable.
+func (r *run) maybeCloses(ch *tcp.Channel) {
+	for _, c := range r.conns {
+		if known := c.channel(); known != nil && ofTCP(known) == ch {
+			c.recordEndCall("Broadcast", false)
+		}
+	}
+}
+
+// judgeBroadcast compares the result of a broadcast with the channels that it has reached.
+func (r *run) judgeBroadcast(reached []*tcp.Channel, policy tcp.BroadcastPolicy, sent tcp.BroadcastResult, err error) {
+	var unwritable *tcp.UnwritableError
+	switch stopped := errors.As(err, &unwritable); {
+	case err != nil && (!stopped || policy != tcp.StopAtUnwritable):
+		r.violate("Broadcast with policy %d: %v", policy, err)
+	case stopped && (len(reached) == 0 || unwritable.Channel != reached[len(reached)-1] || sent.Unwritable != 1):
+		r.violate("Broadcast stops at a channel that is not the last of those it has reached, with %+v", sent)
+	case !stopped && policy == tcp.StopAtUnwritable && sent.Unwritable > 0, policy == tcp.WriteUnwritable && sent.Unwritable > 0:
+		r.violate("Broadcast with policy %d counts %+v", policy, sent)
+	}
+	if sent.Accepted+sent.Unwritable+sent.Refused != len(reached) {
+		r.violate("Broadcast has reached %d channels, and counts %+v", len(reached), sent)
+	}
+	crossed := 0
+	for _, c := range r.conns {
+		c.mu.Lock()
+		if c.peak > int64(r.p.Options.High) {
+			crossed++
+		}
+		c.mu.Unlock()
+	}
+	if sent.Unwritable > crossed {
+		r.violate("Broadcast counts %+v, and only on %d channels more bytes than the high mark may have waited", sent, crossed)
 	}
 }

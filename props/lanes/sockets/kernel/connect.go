@@ -79,6 +79,9 @@ func (s *socket) listen(backlog int) syscall.Errno {
 	}
 	s.state, s.backlog = listening, backlog
 	s.k.listeners = append(s.k.listeners, s)
+	if s.ours {
+		s.k.listened = append(s.k.listened, s)
+	}
 	return 0
 }
 

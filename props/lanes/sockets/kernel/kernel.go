@@ -21,6 +21,7 @@ type Config struct {
 type Fault struct {
 	Op    Op
 	Nth   int           // which call of Op, from 1
+	Times int           // how many calls in a row have the fault; 0 is one
 	Errno syscall.Errno // what it returns; 0: it moves Short bytes at most
 	Short int
 }
@@ -38,11 +39,12 @@ const (
 	OpShutdown
 	OpAdd
 	OpWait
-	ops // how many there are
+	OpClose // of a socket: it fails after the descriptor is closed
+	ops     // how many there are
 )
 
 func (o Op) String() string {
-	return [...]string{"read", "send", "accept", "socket", "connect", "shutdown", "add to a set", "epoll_wait"}[o]
+	return [...]string{"read", "send", "accept", "socket", "connect", "shutdown", "add to a set", "epoll_wait", "close"}[o]
 }
 
 // Kernel is a machine with one network and the descriptor table of one process. All methods
@@ -53,6 +55,7 @@ type Kernel struct {
 	mu        sync.Mutex // guards the kernel and all its files
 	open      map[int]file
 	listeners []*socket
+	listened  []*socket // all listeners that the process under test has ever had
 	ephemeral uint16
 	calls     [ops]int
 	made      []*Connection
@@ -142,7 +145,7 @@ func (k *Kernel) fault(op Op) (short int, errno syscall.Errno) {
 	k.calls[op]++
 	k.total++
 	for _, f := range k.faults {
-		if f.Op == op && f.Nth == k.calls[op] {
+		if f.Op == op && f.Nth <= k.calls[op] && k.calls[op] < f.Nth+max(f.Times, 1) {
 			return f.Short, f.Errno
 		}
 	}
@@ -164,7 +167,12 @@ func (k *Kernel) Close(fd int) syscall.Errno {
 	}
 	f.closed()
 	b.wake(0)
-	return 0
+	s, ok := f.(*socket)
+	if !ok {
+		return 0
+	}
+	_, s.closeErr = k.fault(OpClose)
+	return s.closeErr
 }
 
 // Open returns the kinds of the open descriptors, by number.

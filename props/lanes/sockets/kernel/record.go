@@ -4,6 +4,7 @@ package kernel
 
 import (
 	"net/netip"
+	"syscall"
 	"time"
 )
 
@@ -13,6 +14,7 @@ type Connection struct {
 	Ends           [2]End // of the client and of the server
 	Reset          bool   // a RST was sent
 	Established    bool
+	EstablishedAt  time.Time
 	Accepted       bool // accept has returned it
 	NeverAccepted  bool // the listener was closed before
 
@@ -27,6 +29,7 @@ type End struct {
 	Read      int64 // bytes that receive returned here
 	Ended     bool  // its FIN is acknowledged
 	Closed    bool  // no descriptor is left
+	CloseErr  syscall.Errno
 
 	Stream   []byte // what send accepted, of the process under test
 	EndRead  bool   // receive has returned the end of the stream
@@ -69,7 +72,7 @@ func (c *Connection) Other(end *End) *End {
 }
 
 func (c *Connection) accepts(server *socket) {
-	c.server, c.Established = server, true
+	c.server, c.Established, c.EstablishedAt = server, true, time.Now()
 	c.Ends[1].Ours = server.ours
 }
 
@@ -116,6 +119,27 @@ func (k *Kernel) Queued() (n int) {
 	return n
 }
 
+// Listening is the record of a listener of the process under test, for a judge.
+type Listening struct {
+	Local                     netip.AddrPort
+	Backlog                   int
+	ReusePort                 bool
+	SendBuffer, ReceiveBuffer int
+	Options                   map[[2]int]int // set by SetOption, by level and name; without buffers
+	Closed                    bool
+	CloseErr                  syscall.Errno
+}
+
+// Listened returns the listeners that the process under test has ever had.
+func (k *Kernel) Listened() (all []Listening) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, s := range k.listened {
+		all = append(all, Listening{s.local, s.backlog, s.reusePort, s.sendBuffer, s.recvBuffer, s.options, s.dead, s.closeErr})
+	}
+	return all
+}
+
 // Connections returns the connections in the order of their connect calls.
 func (k *Kernel) Connections() []Connection {
 	k.mu.Lock()
@@ -128,6 +152,7 @@ func (k *Kernel) Connections() []Connection {
 				continue
 			}
 			e := &all[i].Ends[side]
+			e.CloseErr = s.closeErr
 			e.Closed, e.Waiting, e.PeerEnded, e.Failed = s.dead, len(s.input), s.finReceived, s.err != 0
 			e.Roomy, e.Live, e.FinSent = s.roomy(), s.connected(), s.noOutput
 			e.Blocked, e.Linger = s.blocked > 0, s.linger

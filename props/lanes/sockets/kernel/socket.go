@@ -59,6 +59,7 @@ type socket struct {
 	handshake    int       // attempts
 	neverAnswers bool
 	blocked      int // writes of a Conn that wait for room
+	closeErr     syscall.Errno
 	linger       int // of a Conn: the last SetLinger
 }
 

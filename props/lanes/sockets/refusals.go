@@ -1,0 +1,102 @@
+//go:build linux
+
+package sockets
+
+import (
+	"errors"
+	"slices"
+
+	"eventide/core"
+	"eventide/core/tcp"
+)
+
+// judgeRefusals checks which writes of a channel of core/tcp were refused, and with which error.
+func (c *conn) judgeRefusals() {
+	for _, w := range c.writes {
+		if w.returned == 0 {
+			continue
+		}
+		if w.refused == nil {
+			if what := c.refuser(w); what != "" {
+				c.violate("write %d was accepted after %s had returned", w.id, what)
+			}
+			continue
+		}
+		if !c.explainsRefusal(w.refused, w.returned) {
+			c.violate("write %d was refused with %v, and nothing in the run explains that", w.id, w.refused)
+		}
+		if at := c.first("CloseFuture"); at >= 0 && c.events[at].stamp < w.began && !errors.Is(w.refused, tcp.ErrChannelClosed) {
+			c.violate("write %d was refused with %v after the close, want a *ClosedError", w.id, w.refused)
+		}
+		if w.held && w.refused == tcp.ErrChannelClosing && !c.calledBefore("CloseOutput", w.returned) {
+			c.violate("write %d was refused with %v while the channel was held", w.id, w.refused)
+		}
+	}
+	for _, hold := range c.refusedHolds {
+		if !c.explainsRefusal(hold.err, hold.stamp) {
+			c.violate("a hold was refused with %v, and nothing in the run explains that", hold.err)
+		}
+	}
+}
+
+// refuser returns the call that should have refused a write: it had returned when the write began.
+// A write on the loop is refused when the loop has begun the close, and a held channel accepts writes
+// until its output is shut down.
+func (c *conn) refuser(w *write) string {
+	for _, call := range c.endReturns {
+		if call.stamp > w.began {
+			continue
+		}
+		switch call.what {
+		case "CloseOutput":
+			return call.what
+		case "CloseGracefully":
+			if c.allHolds == 0 && (call.inLoop || !w.inLoop) {
+				return call.what
+			}
+		case "Close":
+			if call.inLoop && w.inLoop {
+				return call.what
+			}
+		}
+	}
+	if at := c.first("CloseFuture"); at >= 0 && c.events[at].stamp < w.began {
+		return "the close"
+	}
+	if !w.inLoop && c.allHolds == 0 && c.r.refused > 0 && c.r.refused < w.began {
+		return "the shutdown"
+	}
+	return ""
+}
+
+// calledBefore reports whether a call has begun before a stamp.
+func (c *conn) calledBefore(what string, stamp int64) bool {
+	return slices.ContainsFunc(c.endBegins, func(call endCall) bool { return call.what == what && call.stamp < stamp })
+}
+
+// explainsRefusal reports whether the run had a reason to refuse a write or a hold with an error
+// before a stamp.
+func (c *conn) explainsRefusal(err error, before int64) bool {
+	called := func(what string) bool { return c.calledBefore(what, before) }
+	shutdown := c.r.shutdown.Load() > 0 && c.r.shutdown.Load() < before
+	k, ours := c.find(c.r.k.Connections())
+	ended := ours != nil && ours.PeerEnded
+	closes := shutdown || ended || called("CloseGracefully")
+	var after *core.ClosedError
+	switch {
+	case errors.As(err, &after):
+		failed := c.counts["Error"] > 0 || c.r.handlerFailed.Load() || len(c.r.p.Kernel.Faults) > 0 || k != nil && k.Reset
+		return closes || failed || called("Close") || called("Broadcast") || slices.Contains(c.endCalls, "Dial")
+	case err == tcp.ErrOutputShutdown:
+		return called("CloseOutput")
+	case err == tcp.ErrChannelClosing:
+		return closes
+	}
+	return false
+}
+
+// refusedHold is a call of Hold that has returned an error, before a stamp.
+type refusedHold struct {
+	err   error
+	stamp int64
+}

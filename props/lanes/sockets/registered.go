@@ -1,0 +1,117 @@
+//go:build linux
+
+package sockets
+
+import (
+	"reflect"
+
+	"eventide/core"
+	"eventide/core/tcp"
+	"eventide/props/lanes/sockets/kernel"
+)
+
+// isRegistered reports whether a channel is registered with its loop. Package tcp registers a value
+// of another type, at the address of the channel.
+func isRegistered(ch *tcp.Channel) bool {
+	for registered := range ch.EventLoop().Channels() {
+		if v := reflect.ValueOf(registered); v.Kind() == reflect.Pointer && v.Pointer() == reflect.ValueOf(ch).Pointer() {
+			return true
+		}
+	}
+	return false
+}
+
+// checkLoop checks that a channel that becomes active is on a loop of the workers.
+func (h *handler) checkLoop(ch channel) {
+	if ofTCP(ch) == nil {
+		return
+	}
+	for loop := range h.r.workers.All() {
+		if loop == core.EventExecutor(ch.EventLoop()) {
+			return
+		}
+	}
+	h.c.violate("the channel is on a loop that is not of the workers")
+}
+
+// checkRegistrations checks, while every goroutine waits and before a shutdown, that the loops have
+// a registration for each channel that has not ended, for each dial that is under way, and for the
+// listener, and no other.
+func (r *run) checkRegistrations(dials int) {
+	want := int64(dials)
+	if r.listener != nil && r.listener.CloseCause() == nil {
+		want++
+	}
+	for _, c := range r.conns {
+		c.mu.Lock()
+		if c.counts["Active"] > c.counts["Unregistered"] {
+			want++
+		}
+		c.mu.Unlock()
+	}
+	got := r.workers.Stats().Registrations
+	if r.boss != r.workers {
+		got += r.boss.Stats().Registrations
+	}
+	if got != want {
+		r.violate("the loops have %d registrations, want %d: %d dials are under way%s", got, want, dials, r.timeline())
+	}
+}
+
+// checkLists checks, while every goroutine waits, that Channels yields the open channels once each.
+func (r *run) checkLists() {
+	all, accepted := map[*tcp.Channel]int{}, map[*tcp.Channel]int{}
+	for ch := range tcp.Channels(r.workers) {
+		all[ch]++
+	}
+	if r.listener != nil {
+		for ch := range r.listener.Channels() {
+			accepted[ch]++
+		}
+	}
+	for _, c := range r.conns {
+		known := c.channel()
+		if known == nil {
+			continue
+		}
+		ch, want := ofTCP(known), 0
+		if ch.IsOpen() {
+			want = 1
+		}
+		if all[ch] != want {
+			c.violate("Channels yields the channel %d times, and IsOpen is %v", all[ch], ch.IsOpen())
+		}
+		if c.spec.Dialled || c.spec.Embedded {
+			want = 0
+		}
+		if accepted[ch] != want {
+			c.violate("Channels of the listener yields the channel %d times, want %d", accepted[ch], want)
+		}
+		delete(all, ch)
+		delete(accepted, ch)
+	}
+	if len(all)+len(accepted) > 0 {
+		r.violate("Channels yields %d channels, and Channels of the listener %d, that the run does not know", len(all), len(accepted))
+	}
+}
+
+// checkAccepted checks, while every goroutine waits, that each connection which was accepted has a
+// channel, except one that waits for room in the queue of a worker.
+func (r *run) checkAccepted(connections []kernel.Connection) {
+	open, channels := 0, 0
+	for _, k := range connections {
+		if k.Accepted && k.Ends[1].Ours && !k.Ends[1].Closed {
+			open++
+		}
+	}
+	for _, c := range r.conns {
+		c.mu.Lock()
+		if c.ch != nil && !c.spec.Dialled && !c.spec.Embedded && c.counts["CloseFuture"] == 0 {
+			channels++
+		}
+		c.mu.Unlock()
+	}
+	if waits := open - channels; waits < 0 || waits > 1 || waits == 1 && r.p.Pending == 0 {
+		r.violate("%d accepted connections are open, and %d have channels", open, channels)
+	}
+}

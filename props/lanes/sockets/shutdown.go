@@ -1,0 +1,98 @@
+//go:build linux
+
+package sockets
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"eventide/core"
+	"eventide/core/tcp"
+)
+
+// bounds are the least and the most that a count may be: a shutdown that begins at the same time as
+// another event may come before or after it.
+type bounds struct{ least, most int64 }
+
+func (b *bounds) add(may, must bool) {
+	if may {
+		b.most++
+	}
+	if must {
+		b.least++
+	}
+}
+
+func (b bounds) contain(n int64) bool { return b.least <= n && n <= b.most }
+
+// endsAfter reports whether the shutdown may have ended the channel, and whether it must have.
+func (c *conn) endsAfter() (may, must bool) {
+	closed := c.events[c.first("CloseFuture")].stamp
+	may = closed > c.r.shutdown.Load()
+	others := c.counts["Error"] > 0 || c.calledBefore("Close", closed) || c.calledBefore("Broadcast", closed) || c.calledBefore("Dial", closed)
+	return may, may && c.open && !others && !errors.Is(c.ch.CloseCause(), core.ErrHandlerFailed)
+}
+
+// judgeChannelLog compares what the report and the log say of the channels that a shutdown has ended
+// with these channels.
+func (r *run) judgeChannelLog() {
+	var failed, aborted, held, refused bounds
+	for _, c := range r.conns {
+		if c.ch == nil || c.first("CloseFuture") < 0 {
+			continue
+		}
+		cause, pending, at := c.ch.CloseCause(), c.ch.PendingBytes(), c.atClose
+		byHandler := errors.Is(cause, core.ErrHandlerFailed)
+		failed.add(byHandler, byHandler)
+		may, must := c.endsAfter()
+		loses := errors.Is(cause, core.ErrShutdownTimeout) || pending > 0
+		cutsLinger := r.p.Options.Linger > 0 // CloseCause stays what it was
+		aborted.add(may && !byHandler && (loses || cutsLinger || c.allHolds > 0), must && loses)
+		inFlight := at != nil && at.held && cause != nil && len(c.endCalls) == 0
+		held.add(may && at != nil && (at.held || at.late), must && inFlight)
+		if name := fmt.Sprintf("tcp %v to %v, holds ", c.ch.LocalAddr(), c.ch.RemoteAddr()); must && inFlight && !strings.Contains(r.reports.Held, name) {
+			c.violate("the report does not name a channel that was held: %q, want a line with %q", r.reports.Held, name)
+		}
+		c.countRefused(&refused)
+	}
+	if n := r.logged.count("ERROR tcp: a handler method panicked or called runtime.Goexit, and its channel is closed"); !failed.contain(int64(n)) {
+		r.violate("%d failed handlers are logged, want %d", n, failed.most)
+	}
+	// Each loop logs when the number of its channels has doubled.
+	if n := r.logged.count("WARN tcp: a shutdown aborted a channel"); n < bits.Len64(uint64(aborted.least)) || int64(n) > aborted.most {
+		r.violate("%d lines about aborted channels, and %d to %d were aborted with bytes, with an answer in flight or at the deadline", n, aborted.least, aborted.most)
+	}
+	rep := r.reports
+	lines := 0
+	if rep.Held != "" {
+		lines = 1 + strings.Count(rep.Held, "\n")
+	}
+	if !held.contain(rep.ChannelsHeld) || int64(lines) != rep.ChannelsHeld {
+		r.violate("G23: the report counts %d held channels, and names %d, want %d to %d", rep.ChannelsHeld, lines, held.least, held.most)
+	}
+	if r.broadcastCount.Load() > 0 { // it does not say which channel has refused it
+		return
+	}
+	if !refused.contain(rep.WritesRefused) {
+		r.violate("G23: the report counts %d refused writes, want %d to %d", rep.WritesRefused, refused.least, refused.most)
+	}
+	n := int64(r.logged.count("WARN tcp: a shutdown refused a write; an answer computed off the loop needs Hold or Quiesce"))
+	if n > refused.most || n < min(refused.least, 1) {
+		r.violate("%d lines about writes that a shutdown has refused, and there were %d to %d", n, refused.least, refused.most)
+	}
+}
+
+// countRefused counts the writes that were refused because of the shutdown.
+func (c *conn) countRefused(n *bounds) {
+	closed := c.events[c.first("CloseFuture")].stamp
+	_, must := c.endsAfter()
+	for _, w := range c.writes {
+		if w.flush || w.refused == nil || w.returned < c.r.shutdown.Load() {
+			continue
+		}
+		ends := len(c.endCalls) > 0
+		n.add(true, must && !ends && w.began > c.r.refused && w.returned < closed && w.refused == tcp.ErrChannelClosing)
+	}
+}
