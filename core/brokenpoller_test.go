@@ -349,3 +349,36 @@ func TestG12ASleepThatAPanicCutsShortHasAnEnd(t *testing.T) {
 		})
 	}
 }
+
+// fugitive is a poller for descriptors whose Wait does not return once.
+type fugitive struct {
+	*pollertest.Model
+	leave func()
+	armed atomic.Bool
+}
+
+func (p *fugitive) Wait(until core.Deadline) error {
+	if p.armed.Swap(false) {
+		p.leave()
+	}
+	return p.Model.Wait(until)
+}
+
+// A poller whose Wait panics or calls runtime.Goexit is not reopened.
+func TestG15AWaitThatDoesNotReturnIsNotRepaired(t *testing.T) {
+	for name, c := range leaves {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				p := &fugitive{Model: pollertest.NewModel(nil), leave: c.leave}
+				l := loopOn(t, p)
+				coretest.OnLoop(t, l, func() {})
+				synctest.Wait()
+				p.armed.Store(true)
+				coretest.OnLoop(t, l, func() {})
+				coretest.AwaitDone(t, l)
+				coretest.WantErr(t, "G15: Err", l.Termination().Err(), c.want)
+				coretest.Want(t, "calls of Reopen", p.Count(pollertest.Reopen), 0)
+			})
+		})
+	}
+}

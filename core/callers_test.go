@@ -161,6 +161,41 @@ func TestClockThatPanicsInACall(t *testing.T) {
 	}
 }
 
+// alarmless is a clock whose AfterFunc panics until it is repaired.
+type alarmless struct {
+	*manualClock
+	repaired atomic.Bool
+}
+
+func (c *alarmless) AfterFunc(d time.Duration, f func()) core.Alarm {
+	if !c.repaired.Load() {
+		panic(errClock)
+	}
+	return c.manualClock.AfterFunc(d, f)
+}
+
+// A panic of AfterFunc reaches the caller of ShutdownGracefully, and the call has no effect.
+func TestClockThatCannotSetTheTimeout(t *testing.T) {
+	for name, open := range map[string]func(clock core.Clock) core.EventExecutor{
+		"executor": func(clock core.Clock) core.EventExecutor { return coretest.NewExecutor(t, core.WithClock(clock)) },
+		"pool":     func(clock core.Clock) core.EventExecutor { return coretest.NewPool(t, 1, core.WithClock(clock)) },
+	} {
+		clock := &alarmless{manualClock: newManualClock()}
+		ex := open(clock)
+		ctx := ex.ShutdownContext()
+		if v := panicked(func() { _, _ = ex.ShutdownGracefully(time.Minute, time.Hour) }); v != errClock {
+			t.Errorf("%s: ShutdownGracefully panicked with %v, want the panic of the clock", name, v)
+			continue
+		}
+		if r := ex.Termination().Report(); ex.State() != core.StateNotStarted || ctx.Err() != nil || r.Timeout != 0 {
+			t.Errorf("%s: state %v, ShutdownContext %v, report %+v after a call that panicked, want nothing", name, ex.State(), ctx.Err(), r)
+		}
+		clock.repaired.Store(true)
+		coretest.MustShutdownGracefully(t, ex, 0, 2*time.Hour)
+		coretest.Want(t, name+": the timeout of the first call that had an effect", coretest.AwaitDone(t, ex).Timeout, 2*time.Hour)
+	}
+}
+
 func TestNowIsOfTheClock(t *testing.T) {
 	clock := newManualClock()
 	ex := coretest.NewExecutor(t, core.WithClock(clock))

@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -171,6 +172,7 @@ func TestG13TasksWithoutEndDoNotStarveReadiness(t *testing.T) {
 // A poller that returns without a reason, again and again, is rebuilt; every
 // registration is moved into the new one, and works.
 func TestRebuildAfterPrematureReturns(t *testing.T) {
+	coretest.Want(t, "R195: premature returns before a rebuild", core.MaxPremature, 512)
 	inBubble(t, func(t *testing.T) {
 		l, m := modelLoop(t)
 		const n = 20
@@ -261,14 +263,14 @@ func TestG15APollerThatFailsIsRebuiltOnce(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		fail  func(m *pollertest.Model)
-		works bool
+		fatal []error // those in Termination.Err
 	}{
-		{"once", func(m *pollertest.Model) { m.Fail(pollertest.Wait, errPoller) }, true},
-		{"twice in a row", func(m *pollertest.Model) { m.Fail(pollertest.Wait, errPoller, again) }, false},
+		{"once", func(m *pollertest.Model) { m.Fail(pollertest.Wait, errPoller) }, nil},
+		{"twice in a row", func(m *pollertest.Model) { m.Fail(pollertest.Wait, errPoller, again) }, []error{again}},
 		{"and Reopen fails", func(m *pollertest.Model) {
 			m.Fail(pollertest.Reopen, again)
 			m.Fail(pollertest.Wait, errPoller)
-		}, false},
+		}, []error{errPoller, again}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
@@ -281,7 +283,7 @@ func TestG15APollerThatFailsIsRebuiltOnce(t *testing.T) {
 				synctest.Wait()
 				tt.fail(m)
 				synctest.Wait()
-				if tt.works {
+				if tt.fatal == nil {
 					coretest.Must(t, d.Input())
 					synctest.Wait()
 					if s := l.Stats(); calls != 1 || s.Rebuilds != 1 || s.State != core.StateStarted {
@@ -291,8 +293,10 @@ func TestG15APollerThatFailsIsRebuiltOnce(t *testing.T) {
 				}
 				coretest.AwaitDone(t, l)
 				err := l.Termination().Err()
-				if !errors.Is(err, again) {
-					t.Errorf("G15: Err is %v, want the error of the poller", err)
+				for _, want := range []error{errPoller, again} {
+					if has := slices.Contains(tt.fatal, want); errors.Is(err, want) != has {
+						t.Errorf("G15: Err is %v, want %q in it: %v", err, want, has)
+					}
 				}
 				e.want(t, "G15, G22", again)
 				if timer.Err() != core.ErrCancelled {

@@ -10,10 +10,11 @@ import (
 // neither restarts a quiet period nor delays the end (G10, G12, G17, G20). A service uses
 // package core/watch, which reads meters periodically.
 //
-// While an executor has a meter, its loop reads the system's clock twice for each sleep and,
-// without WithClock, once for each run of a timer. A pool reads it twice for each sleep of a
-// worker and twice for each body. Both read it once more for each sample of a wait. Without
-// a meter the loop compares two numbers in each turn.
+// For each of its meters an executor reads the system's clock twice for each sleep of the loop,
+// and a pool twice for each sleep of a worker and twice for each body. Both read it once more for
+// each sample of a wait. While an executor without WithClock has meters, it also reads the
+// system's clock once for each run of a timer. Without a meter the loop compares two numbers in
+// each turn.
 //
 // An executor may have several meters. The methods may be called from any goroutine,
 // including from bodies, and by many at once. Close a Meter that is not needed any more.

@@ -2,12 +2,14 @@ package core_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"eventide/core"
 	"eventide/core/internal/coretest"
+	"eventide/core/pollertest"
 )
 
 // With WithClock the lateness of a timer is measured on that clock.
@@ -57,5 +59,71 @@ func TestSeveralMeters(t *testing.T) {
 		time.Sleep(time.Second)
 		coretest.Want(t, "Busy of the first meter", first.Read().Busy, time.Second)
 		coretest.Want(t, "Busy of the second meter", second.Read().Busy, time.Second)
+	})
+}
+
+// A body may use meters: it sees itself run.
+func TestMeterInABody(t *testing.T) {
+	eachMetered(t, func(t *testing.T, ex metered) {
+		coretest.OnLoop(t, ex, func() {
+			m := ex.NewMeter()
+			defer m.Close()
+			r := m.Read()
+			if len(r.Running) != 1 || r.Stats.Pending != 1 {
+				t.Errorf("a body reads %+v, want itself as the running body and the pending task", r)
+			} else if stack := m.Stack(r.Running[0]); !strings.Contains(stack, "TestMeterInABody") {
+				t.Errorf("the stack of the body is %q, want its own", stack)
+			}
+		})
+	})
+}
+
+// Before the first Read at which a task waits, its age is not known.
+func TestMeterOldestBeforeTheFirstRead(t *testing.T) {
+	eachMetered(t, func(t *testing.T, ex metered) {
+		m := ex.NewMeter()
+		coretest.MustExecute(t, ex, sleeper(time.Minute))
+		coretest.MustExecute(t, ex, func() {})
+		time.Sleep(time.Second)
+		coretest.Want(t, "Oldest at the first Read", m.Read().Oldest, 0)
+		time.Sleep(time.Second)
+		coretest.Want(t, "Oldest a second later", m.Read().Oldest, time.Second)
+	})
+}
+
+// slowPoller takes a minute before it parks, and an hour to poll.
+type slowPoller struct{ *pollertest.Model }
+
+func (p slowPoller) Wait(until core.Deadline) error {
+	time.Sleep(time.Minute)
+	return p.Model.Wait(until)
+}
+
+func (p slowPoller) Poll() error {
+	time.Sleep(time.Hour)
+	return p.Model.Poll()
+}
+
+// The time in which the poller spins before it parks is no busy time. The time of a poll between
+// tasks is.
+func TestMeterBusyOfALoopThatPolls(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		model := pollertest.NewModel(nil)
+		l := loopOn(t, slowPoller{model})
+		m := l.NewMeter()
+		coretest.OnLoop(t, l, func() {})
+		time.Sleep(10 * time.Minute)
+		coretest.Want(t, "Busy of a loop that spins and parks", m.Read().Busy, 0)
+		coretest.OnLoop(t, l, func() {
+			for range 2000 { // more than begin between two polls
+				coretest.MustExecute(t, l, func() {})
+			}
+		})
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		polls := model.Count(pollertest.Poll)
+		if busy := m.Read().Busy; polls == 0 || busy != time.Duration(polls)*time.Hour {
+			t.Errorf("busy for %v, with %d polls between tasks, want an hour for each", busy, polls)
+		}
 	})
 }

@@ -11,8 +11,8 @@ import "eventide/core/internal/poll"
 type Poller interface {
 	// Wait blocks until Wake is called or until the deadline (zero: none), or returns earlier.
 	// Only the loop calls it. After an error the executor closes admission, runs the accepted
-	// work, and terminates with that error; an IOPoller is first reopened. A panic is such an
-	// error, and so is a call of runtime.Goexit (ErrGoexit), without a Reopen.
+	// work, and terminates with that error; an IOPoller is first reopened. A panic and a call of
+	// runtime.Goexit (ErrGoexit) are such errors too, but they do not reopen an IOPoller.
 	Wait(until Deadline) error
 
 	// Wake makes the current or the next Wait return. Any goroutine may call it. It never
@@ -34,8 +34,9 @@ type Poller interface {
 // never used twice. So an event that was collected before its descriptor was removed, or
 // before its number was reused, cannot be taken for an event of the newer registration.
 //
-// After an error of Wait or Poll the loop calls Reopen once. If Reopen fails, or the
-// poller fails again before it has worked, the executor ends with the errors.
+// After an error of Wait or Poll the loop calls Reopen once. If Reopen fails, the executor
+// ends with both errors. If the poller fails again before it has worked, the executor ends
+// with the second error.
 //
 // A panic of Add, Modify or Remove reaches the caller of Register, Modify, Close or End.
 // Register and Modify then have no effect; Close and End have ended the registration. If

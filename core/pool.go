@@ -173,7 +173,8 @@ func checkSize(call string, size int) error {
 // Resize sets the largest number of workers; it may be called at any time. If work is waiting,
 // further workers start at once. Surplus idle workers end at once, and surplus busy ones after
 // their current body: no body is interrupted. A size < 1 is an error, and then nothing changes.
-// Resize does not wait for workers. After termination it changes only Size.
+// Resize does not wait for bodies or for workers that end; if it starts a worker, it waits for
+// the spawner (WithSpawner). After termination it changes only Size.
 func (p *Pool) Resize(size int) error {
 	if err := checkSize("Resize", size); err != nil {
 		return err

@@ -127,3 +127,25 @@ func TestPoolResizeWhileItEnds(t *testing.T) {
 	coretest.Must(t, p.Resize(1))
 	coretest.Want(t, "state", p.State(), core.StateTerminated)
 }
+
+// Resize waits for no body. If it starts a worker, it waits for the spawner.
+func TestPoolResizeWaitsForTheSpawner(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		spawner := newSlow()
+		go func() { <-spawner.asked; spawner.decide <- spawnIt }()
+		p := coretest.NewPool(t, 1, spawner.option())
+		release := block(t, p)
+		ran := make(chan struct{})
+		coretest.MustExecute(t, p, func() { close(ran) })
+		resized := make(chan error, 1)
+		go func() { resized <- p.Resize(2) }()
+		<-spawner.asked
+		synctest.Wait()
+		coretest.Want(t, "calls of Resize that returned before the spawner", len(resized), 0)
+		spawner.decide <- spawnIt
+		coretest.Must(t, <-resized)
+		coretest.Await(t, "the task beside the blocked one", ran)
+		coretest.Must(t, p.Resize(1))
+		release()
+	})
+}

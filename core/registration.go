@@ -9,7 +9,7 @@ import (
 	"eventide/core/internal/poll"
 )
 
-// ErrRegistrationClosed is returned by calls on a registration that has ended.
+// ErrRegistrationClosed is the error of Modify after the end of the registration.
 var ErrRegistrationClosed = errors.New("core: registration is closed")
 
 // ErrDescriptorReused is the reason for the end of a registration that was still open when its
@@ -207,9 +207,9 @@ func (r *Registration) OnClose(listener func(error)) {
 }
 
 // Post runs work on the loop, behind work posted before, and returns true; it returns
-// false if the registration has ended. A channel uses it to run code on its loop, even after
-// admission has closed: work is not a task, takes no room in a bounded queue, and does
-// not restart a quiet period.
+// false if the registration has ended or work is nil. A channel uses it to run code on its
+// loop, even after admission has closed: work is not a task, takes no room in a bounded
+// queue, and does not restart a quiet period.
 func (r *Registration) Post(work func()) bool {
 	if work == nil {
 		return false

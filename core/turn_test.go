@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"eventide/core"
 	"eventide/core/internal/coretest"
+	"eventide/core/pollertest"
 )
 
 // TestG6LaterTasksDoNotPassATail: a tail task accepted before the shutdown call comes
@@ -198,4 +200,41 @@ func TestG13GoexitDoesNotStarve(t *testing.T) {
 			})
 		}
 	}
+}
+
+// meddler is a poller that calls a function when a Wait has found something.
+type meddler struct {
+	*pollertest.Model
+	found func()
+}
+
+func (p *meddler) Wait(until core.Deadline) error {
+	err := p.Model.Wait(until)
+	p.found()
+	return err
+}
+
+// Listeners run before the handlers of descriptors that became ready in the same sleep.
+func TestListenersRunBeforeReadiness(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		p := &meddler{Model: pollertest.NewModel(nil), found: func() {}}
+		l := loopOn(t, p)
+		var j coretest.Journal
+		d := p.Open()
+		mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { coretest.Must(t, d.Drain()); j.Add("handler") })
+		promise := core.NewPromise[int](l)
+		promise.Future().OnDone(func(int, error) { j.Add("listener") })
+		coretest.OnLoop(t, l, func() { // the next Wait of the loop calls found
+			p.found = func() {
+				p.found = func() {}
+				completed := make(chan struct{})
+				go func() { promise.TrySuccess(1); close(completed) }()
+				<-completed
+			}
+		})
+		synctest.Wait()
+		coretest.Must(t, d.Input())
+		synctest.Wait()
+		j.Want(t, "a turn", "listener handler")
+	})
 }
