@@ -37,16 +37,16 @@ func (c *conn) judgeClosing(w *write) {
 	if w.refused != nil || w.err == nil {
 		return
 	}
-	closed := c.events[c.first("CloseFuture")].stamp
-	begun, returned := false, c.r.refused > 0 && c.r.refused < closed
+	end := c.events[c.first("CloseFuture")]
+	begun, returned := false, c.open // after the shutdown call had returned
 	for _, call := range c.endBegins {
 		begun = begun || call.what == "CloseGracefully"
 	}
 	for _, call := range c.endReturns {
-		returned = returned || call.what == "CloseGracefully" && call.stamp < closed
+		returned = returned || call.what == "CloseGracefully" && call.at < end.at // a close of the same time may come first
 	}
 	_, ours := c.find(c.r.k.Connections())
-	begun = begun || c.r.shutdown.Load() > 0 && c.r.shutdown.Load() < closed || ours != nil && ours.PeerEnded
+	begun = begun || c.r.shutdown.Load() > 0 && c.r.shutdown.Load() < end.stamp || ours != nil && ours.PeerEnded
 	switch closing := errors.Is(w.err, tcp.ErrChannelClosing); {
 	case closing && !begun:
 		c.violate("write %d failed with %v, which says that the channel was closing, and no graceful close had begun", w.id, w.err)
