@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -179,6 +180,38 @@ func TestPoolG10QuietIsOfTheWholePool(t *testing.T) {
 		<-term.Done()
 		coretest.Want(t, "from the call to the end", time.Since(start), 6900*time.Millisecond)
 	})
+}
+
+// A listener on a worker is no task, and restarts no quiet period.
+func TestPoolG10ListenersRestartNoQuietPeriod(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		p := coretest.NewPool(t, 2)
+		called := 0
+		promise := core.NewPromise[int](p)
+		promise.Future().OnDone(func(int, error) { called++ })
+		start := time.Now()
+		term, err := p.ShutdownGracefully(time.Second, time.Minute)
+		coretest.Must(t, err)
+		time.Sleep(900 * time.Millisecond)
+		promise.TrySuccess(1)
+		<-term.Done()
+		coretest.Want(t, "from the call to the end", time.Since(start), time.Second)
+		coretest.Want(t, "calls of the listener", called, 1)
+	})
+}
+
+// The last events of a pool are, in this order: its pollers are closed, it is terminated, and Done.
+func TestPoolG24TheLastEvents(t *testing.T) {
+	var events coretest.Journal
+	p := coretest.NewPool(t, 2, core.WithTracer(tracerFunc(func(e core.Event) { events.Add(e.Kind.String()) })))
+	coretest.MustExecute(t, p, func() {})
+	p.Shutdown()
+	coretest.AwaitDone(t, p)
+	all := events.All()
+	want := []string{core.EventPollerClosed.String(), core.EventState.String(), core.EventDone.String()}
+	if len(all) < 3 || !slices.Equal(all[len(all)-3:], want) {
+		t.Errorf("the events end with %v, want %v", all, want)
+	}
 }
 
 // stateAfter returns the state of p when d has passed.

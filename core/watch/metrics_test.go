@@ -2,6 +2,8 @@ package watch_test
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,5 +55,29 @@ func TestMetricNames(t *testing.T) {
 		if has == 0 {
 			t.Errorf("no kind has %s", m.Name)
 		}
+	}
+}
+
+// TestMetricKinds: a metric system shows a counter and a gauge in different ways, so what each metric
+// is must not change unnoticed.
+func TestMetricKinds(t *testing.T) {
+	kinds := map[bool][]string{}
+	for _, m := range watch.Metrics() {
+		kinds[m.Counter] = append(kinds[m.Counter], strings.TrimSpace(m.Name+" "+m.Unit))
+	}
+	want := map[bool][]string{
+		false: {
+			"state", "tasks.pending {task}", "oldest.task.age s", "running.body.age s", "timers.pending {timer}",
+			"registrations {registration}", "workers {worker}", "workers.busy {worker}",
+		},
+		true: {
+			"tasks.accepted {task}", "tasks.ran {task}", "tasks.cancelled {task}", "tasks.rejected {task}", "stalls {stall}",
+			"busy.time s", "bodies.panicked {body}", "timers.run {run}", "timers.cancelled {timer}", "hooks.run {hook}",
+			"sleeps {sleep}", "wakeups {wakeup}", "poller.rebuilds {rebuild}", "connections.accepted {connection}",
+			"connections.refused {connection}", "accept.pauses {pause}",
+		},
+	}
+	if !maps.EqualFunc(kinds, want, slices.Equal) {
+		t.Errorf("the gauges and the counters are %v, want %v", kinds, want)
 	}
 }

@@ -103,9 +103,18 @@ func (s settings) judgePicks(progress io.Writer) (*score.File, error) {
 	nth := map[string]int{}
 	for i, p := range picks {
 		nth[p.Name()] = i
-		if old, known := f.Known(p.Name()); !known || s.force {
+		old, known := f.Known(p.Name())
+		if !known || s.force {
 			todo = append(todo, p)
-		} else if err := classes.reconsider(f, p, old); err != nil {
+			continue
+		}
+		if old.Seed != s.seed { // another seed has drawn it too: each seed is a sample of its own
+			old.Seed, old.Nth = s.seed, i
+			if err := f.Put(old); err != nil {
+				return f, err
+			}
+		}
+		if err := classes.reconsider(f, p, old); err != nil {
 			return f, err
 		}
 	}

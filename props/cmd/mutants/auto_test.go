@@ -205,6 +205,26 @@ func TestAutoGoesOn(t *testing.T) {
 	}
 }
 
+// TestAPickOfTwoSeeds: what is known of a pick by another seed is kept for this one too, without a
+// gap behind which no pick is kept.
+func TestAPickOfTwoSeeds(t *testing.T) {
+	s := autoSettings(t, 2)
+	picks, _, sites, err := s.drawPicks()
+	require.NoError(t, err)
+	f, err := s.openScore(sites, &bytes.Buffer{})
+	require.NoError(t, err)
+	for i, p := range picks {
+		v := newScore(p, s.seed+uint64(i)) // the second pick was judged for another seed
+		require.NoError(t, f.Put(v))
+	}
+	f, err = s.judgePicks(&bytes.Buffer{})
+	require.NoError(t, err)
+	require.Len(t, f.Picks, 3)
+	var kept score.Kept
+	kept.Keep(f)
+	require.Equal(t, []score.Draw{{Seed: s.seed, Picks: 2}}, kept.Runs[0].Draws)
+}
+
 // TestAutoClasses: a survivor with a file that says why is set aside; a pick that is killed
 // although a file says that none can see it is an error; so is a file without a reason.
 func TestAutoClasses(t *testing.T) {

@@ -87,10 +87,10 @@ func (f *File) Drew(d Draw) {
 	}
 }
 
-// Put records what became of a pick, in place of what was known of it, and replaces the
-// file in one step.
+// Put records what became of a pick of a seed, in place of what was known of it, and replaces the
+// file in one step. A pick that two seeds have drawn is there twice.
 func (f *File) Put(p Pick) error {
-	if at := slices.IndexFunc(f.Picks, func(other Pick) bool { return other.Name == p.Name }); at >= 0 {
+	if at := slices.IndexFunc(f.Picks, func(other Pick) bool { return other.Name == p.Name && other.Seed == p.Seed }); at >= 0 {
 		f.Picks[at] = p
 	} else {
 		f.Picks = append(f.Picks, p)
