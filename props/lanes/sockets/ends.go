@@ -145,7 +145,8 @@ func (r *run) judgeReport(connections []kernel.Connection) {
 		if flushed {
 			drained++
 		}
-		if c.open && !slices.Contains(c.endCalls, "Close") {
+		closed := slices.Contains(c.endCalls, "Close") || slices.Contains(c.endCalls, "Broadcast") // which closes unwritable channels
+		if c.open && !closed {
 			atLeast++
 			discardedLeast += pending
 			others := slices.ContainsFunc(c.endCalls, func(s string) bool { return s != "CloseGracefully" && s != "CloseOutput" })
