@@ -273,6 +273,12 @@ func (r *run) end() {
 	}
 	r.closePeers()
 	r.actors.Wait() // a dial that is refused closes its socket on the caller's goroutine
+	if len(r.k.Open()) > 0 {
+		// A timer's goroutine, or another one, may still be in a call that wakes a loop: the eventfd
+		// of the poller is closed when this call returns. Time is virtual, and moves when nothing
+		// else runs.
+		time.Sleep(settleTime)
+	}
 	for fd, kind := range r.k.Open() {
 		r.violate("G24: descriptor %d (%s) is open after the end", fd, kind)
 	}
