@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -382,26 +381,4 @@ func TestG15AWaitThatDoesNotReturnIsNotRepaired(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestG15TheContextEndsBeforeAFailureIsLogged: a logger that waits, or looks, finds that the executor
-// takes no more work.
-func TestG15TheContextEndsBeforeAFailureIsLogged(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		var l *core.EventLoop
-		var ended []bool
-		logger := newHooked(func(message string) {
-			if message == "the loop failed" {
-				ended = append(ended, l.Context().Err() != nil)
-			}
-		})
-		l = loopOn(t, sleepy{pollertest.NewModel(nil)}, core.WithLogger(logger))
-		for l.Execute(func() {}) == nil {
-			synctest.Wait()
-		}
-		coretest.AwaitDone(t, l)
-		if !slices.Equal(ended, []bool{true}) {
-			t.Errorf("the Context had ended when the failure was logged: %v, want [true]", ended)
-		}
-	})
 }

@@ -194,8 +194,8 @@ func (e *exploration) emit() error {
 // scenarios would wait too long for their next visit.
 const perSeldom = 2
 
-// seldom returns the scenarios that a round need not visit. Each turn asks for them, so they are
-// made once.
+// seldom returns the scenarios that a round need not visit. Every turn needs the list, so seldom
+// builds it once.
 var seldom = sync.OnceValue(func() []Scenario { return slices.Concat(PoolPairs(), FailingPollers()) })
 
 // visit returns the scenarios of a turn: a named one, one without a Tracer, and a

@@ -53,11 +53,11 @@ type conn struct {
 	endBegins        []endCall    // these calls, with the stamps of their begin
 	endReturns       []endCall    // those that have returned
 	refusedHolds     []refusedHold
-	futures          map[string]*core.Future[struct{}] // what they returned, by name
+	futures          map[string]*core.Future[struct{}] // the future of each call, by the name of the call
 	outcomes         []outcome                         // with which these futures completed
 	open             bool                              // the socket was open when the shutdown call returned
 	atClose          *closing                          // nil: CloseFuture has not completed
-	failure          error                             // what Error was called with
+	failure          error                             // the argument of Error
 	reads            int                               // calls of Read since the last ReadComplete
 	inputEvents      int                               // calls of Read and InputShutdown since the last ReadComplete
 	begun, returned  int64                             // bytes of writes and broadcasts, by their calls

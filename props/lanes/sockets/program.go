@@ -47,7 +47,7 @@ type Options struct {
 	KeepAlive   int  // milliseconds; -1: no option
 	KeepsAddr   bool // WithReuseAddr(false)
 	ReusePort   bool
-	BadHandler  string // what the BadNth call of newHandler does: one of badHandlers
+	BadHandler  string // how the BadNth call of newHandler fails: one of badHandlers
 	BadNth      int
 
 	// Of core/blocking.
@@ -162,7 +162,7 @@ func faultsOf(transport string) (last kernel.Op, errnos func(kernel.Op) []syscal
 	}
 }
 
-// What a call of newHandler does that makes no handler.
+// The ways in which a call of newHandler makes no handler.
 const (
 	nilHandler    = "nil"
 	panicHandler  = "panic"

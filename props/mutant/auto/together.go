@@ -25,8 +25,8 @@ import (
 // deferred, and a test may look for the function's name in a stack.
 //
 // Functions with picks are no longer inlined, and their frames are larger. What measures
-// that, such as a test that counts allocations, may fail without any mutant: whoever runs
-// such a program runs it with number 0 first.
+// that, such as a test that counts allocations, may fail without any mutant: run such a
+// program with number 0 first.
 type Combined struct {
 	Changed map[string]string // the files, by their path from the root of the module
 

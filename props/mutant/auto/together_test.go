@@ -21,9 +21,6 @@ import (
 // TestTogetherRunsWhatAloneRuns: a program with many picks in it does for each of them what a
 // program with this pick alone does, and without a number what the sources do.
 func TestTogetherRunsWhatAloneRuns(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds many programs")
-	}
 	s, err := Load(module, "./core/frame")
 	require.NoError(t, err)
 	picks, _, err := s.Pick(24, 5)
