@@ -74,7 +74,7 @@ func (r report) verdict() (text, class string) {
 		counts[g.Verdict]++
 	}
 	beside := ""
-	if r.Model.bad() || r.Channels.bad() || len(r.Traces.Wrong) > 0 {
+	if len(r.Model.objections("")) > 0 || len(r.Channels.objections("")) > 0 || len(r.Traces.Wrong) > 0 {
 		beside = "The model or a kept trace has a wrong verdict. "
 	}
 	short := 0

@@ -5,7 +5,6 @@ import (
 	"io"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"eventide/props/lane"
 	"eventide/props/lanes/sockets/shadow"
@@ -78,9 +77,7 @@ func (s shadowReport) print(w io.Writer, name string) {
 	case pass:
 		fmt.Fprintf(w, "%-8s %d %s, in %.0f s, pass\n", name, s.Programs, programsOf[name], s.Seconds)
 	case fail:
-		fmt.Fprintf(w, "%-8s FAIL after %d programs\n", name, s.Programs)
-		fmt.Fprintf(w, "         %s\n", strings.ReplaceAll(s.Reason, "\n", "\n         "))
-		fmt.Fprintf(w, "         the program is in out/cases: go run ./props/lanes/sockets/cmd/sockets -lane %s -case out/cases/%s-....json\n", name, name)
+		fmt.Fprintf(w, "%-8s FAIL after %d programs: %s\n", name, s.Programs, firstLine(s.Reason))
 	default:
 		fmt.Fprintf(w, "%-8s NOT RUN %s\n", name, s.Reason)
 	}

@@ -193,7 +193,8 @@ func readReport(path string) (report, error) {
 }
 
 // table prints the verdicts for a person: below each lane in how many of its runs the
-// guarantee was exercised, or "-" if the lane gives no verdict.
+// guarantee was exercised, or "-" if the lane gives no verdict. What counts against the run
+// comes last, whole.
 func (r report) table(w io.Writer) {
 	fmt.Fprintln(w)
 	r.Model.print(w, "model")
@@ -204,9 +205,6 @@ func (r report) table(w io.Writer) {
 	for i, s := range r.shadows() {
 		s.print(w, shadow.Lanes[i].Name)
 	}
-	for _, text := range r.Traces.Wrong {
-		fmt.Fprintf(w, "         WRONG %s\n", text)
-	}
 	fmt.Fprintf(w, "\n%-4s %-8s %8s %10s %9s %7s  %-7s %s\n", "", "verdict", "virtual", "interleave", "exhausted", "real", "bug", "guarantee")
 	for _, g := range r.Guarantees {
 		seen := "-"
@@ -215,12 +213,7 @@ func (r report) table(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%-4s %-8s %8s %10s %9s %7s  %-7s %s\n", g.ID, g.Verdict, g.Lanes[0], g.Lanes[1], g.Lanes[1].exhausted(), g.Lanes[2], seen, g.Sentence)
 		if g.Verdict != pass {
-			fmt.Fprintf(w, "     %s\n", g.Reason)
-		}
-		if g.Verdict == fail && g.Lanes[1].Verdict == fail {
-			fmt.Fprintf(w, "     the schedule is in out/cases: go run ./props/lanes/interleave/cmd/interleave -case out/cases/%s-....schedule\n", g.ID)
-		} else if g.Verdict == fail {
-			fmt.Fprintf(w, "     the program is in out/cases: go test ./props -run '^TestReplay$' -case ../out/cases/%s-....case\n", g.ID)
+			fmt.Fprintf(w, "     %s\n", firstLine(g.Reason))
 		}
 	}
 	r.summary(w)
@@ -250,46 +243,7 @@ func (m modelReport) print(w io.Writer, name string) {
 		complete = "NOT COMPLETE"
 	}
 	fmt.Fprintf(w, "%-8s %d states, %d edges, depth %d, %s\n", name, m.States, m.Edges, m.Depth, complete)
-	if m.Violation != "" {
-		fmt.Fprintf(w, "         VIOLATION %s\n", m.Violation)
-	}
-}
-
-func (m modelReport) bad() bool { return m.Violation != "" || !m.Complete }
-
-func (r report) summary(w io.Writer) {
-	counts := map[string]int{}
-	for _, g := range r.Guarantees {
-		counts[g.Verdict]++
-	}
-	fmt.Fprintf(w, "\n%d pass, %d fail, %d not run, in %.0f s\n", counts[pass], counts[fail], counts[notRun], r.Seconds)
 }
 
 // shadows are the reports of the lanes over a model, in the order of shadow.Lanes.
 func (r report) shadows() []shadowReport { return []shadowReport{r.Sockets, r.Blocking, r.Exits} }
-
-// exitCode is 1 for a violation of any kind and, if strict, 3 for a guarantee that
-// is checked and did not count as passed, and if a lane over a model was not run.
-func (r report) exitCode(strict bool) int {
-	code := 0
-	for _, s := range r.shadows() {
-		switch {
-		case s.Verdict == fail:
-			return 1
-		case strict && s.Verdict != pass:
-			code = 3
-		}
-	}
-	for _, g := range r.Guarantees {
-		switch {
-		case g.Verdict == fail:
-			return 1
-		case strict && g.Verdict == notRun && g.Minimum > 0:
-			code = 3
-		}
-	}
-	if r.Model.bad() || r.Channels.bad() || len(r.Traces.Wrong) > 0 {
-		return 1
-	}
-	return code
-}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"eventide/model"
@@ -93,6 +94,12 @@ func TestVerdicts(t *testing.T) {
 			require.Contains(t, row.Reason, c.reason)
 			require.Equal(t, c.code, r.exitCode(false))
 			require.Equal(t, c.strict, r.exitCode(true))
+			var b bytes.Buffer
+			r.table(&b)
+			_, end, _ := strings.Cut(b.String(), " not run, in ")
+			require.Equal(t, c.code == 1, strings.Contains(end, "\nFAILED: "), "the output says last what failed")
+			require.Equal(t, c.strict == 3, strings.Contains(end, "\nnot shown: "), "the output says last what was not shown")
+			require.Contains(t, end, c.reason)
 		})
 	}
 }
@@ -162,15 +169,15 @@ func TestTableShowsEveryReason(t *testing.T) {
 // TestLanesOverAModelHaveLines: a program that violated something is printed with the command that
 // repeats it, and a lane that was not run says so.
 func TestLanesOverAModelHaveLines(t *testing.T) {
+	violated := func(v *verification) { v.shadows["sockets"].Failed["sockets"] = "G22: Active 2 times\nprogram  {}" }
 	for want, change := range map[string]func(*verification){
 		"sockets  100 programs of connections, peers and shutdowns over a model of the kernel, in 0 s, pass\n": func(*verification) {},
 		"blocking 100 programs of core/blocking over the same model, in 0 s, pass\n":                           func(*verification) {},
 		"exits    NOT RUN 0 programs have run, want 100\n":                                                     func(v *verification) { delete(v.shadows, "exits") },
 		"sockets  NOT RUN 7 programs have run, want 100\n":                                                     func(v *verification) { v.shadows["sockets"] = lane.Result{Runs: 7} },
-		"sockets  FAIL after 100 programs\n         G22: Active 2 times\n         program  {}\n": func(v *verification) {
-			v.shadows["sockets"].Failed["sockets"] = "G22: Active 2 times\nprogram  {}"
-		},
-		"sockets -lane sockets -case out/cases/sockets-": func(v *verification) { v.shadows["sockets"].Failed["sockets"] = "G22: Active 2 times" },
+		"sockets  FAIL after 100 programs: G22: Active 2 times\n":                                              violated,
+		" s\nFAILED: sockets after 100 programs: G22: Active 2 times\n    program  {}\n" +
+			"    again: go run ./props/lanes/sockets/cmd/sockets -lane sockets -case out/cases/sockets-....json\n": violated,
 	} {
 		v := passing()
 		change(v)
