@@ -121,9 +121,12 @@ func (c *Channel) release(h *hold) {
 	}
 }
 
-// held reports whether a hold has an effect. Requires mu.
+// held reports whether a hold has an effect. It has none from the call of Close, which the loop may
+// not have handled yet: else a flush would make the channel writable again, or tell the handler
+// that it is not (R224). Requires mu.
 func (c *Channel) held() bool {
-	return c.observers != nil && c.observers.holds.count > 0 && !c.noOutput && c.state <= stateDraining
+	o := c.observers
+	return o != nil && o.holds.count > 0 && o.close == nil && !c.noOutput && c.state <= stateDraining
 }
 
 // waitForRelease reports whether the channel is held. If so, lastReleased will be called:

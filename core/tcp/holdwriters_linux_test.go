@@ -62,6 +62,36 @@ func TestWritabilityWhileHeld(t *testing.T) {
 	}
 }
 
+// TestWritabilityAfterCloseOfAHeldChannel: a Close ends the effect of a hold with the call, and not
+// when the loop handles it. A flush that comes between these does not make the channel writable
+// again, and does not call WritabilityChanged.
+func TestWritabilityAfterCloseOfAHeldChannel(t *testing.T) {
+	coretest.CheckLeaks(t)
+	var changes atomic.Int64
+	p := newPair(t, func(at string, _ *tcp.Channel, _ []byte) {
+		if at == "WritabilityChanged" {
+			changes.Add(1)
+		}
+	})
+	release, err := p.ch.Hold()
+	coretest.WantErr(t, "Hold", err, nil)
+	defer release()
+	coretest.OnLoop(t, p.ch.EventLoop(), func() {
+		coretest.WantErr(t, "Write", p.ch.Write([]byte("answer")).Err(), nil)
+		closed := make(chan struct{})
+		go func() { defer close(closed); p.ch.Close() }()
+		coretest.Await(t, "the call of Close", closed)
+		p.ch.Flush()
+		if p.ch.IsWritable() {
+			t.Error("the channel is writable after a Close has returned")
+		}
+	})
+	coretest.Await(t, "the close", p.ch.CloseFuture().Done())
+	if n := changes.Load(); n != 0 {
+		t.Errorf("WritabilityChanged was called %d times, want 0: a close makes no such call (R224)", n)
+	}
+}
+
 // after returns a channel that is closed when c has a value.
 func after(c <-chan struct{}) <-chan struct{} {
 	done := make(chan struct{})
