@@ -118,8 +118,10 @@ const (
 	stateDraining
 	// stateLingering: closed for users; the kernel still sends (WithLinger).
 	stateLingering
-	// stateClosed: the socket is closed. Final.
+	// stateClosed: the socket is closed, and the loop completes the futures of the close.
 	stateClosed
+	// stateAnnounced: the futures of the close are complete. Final.
+	stateAnnounced
 )
 
 // loopSide implements core.Channel for the loop. It is a type of its own so that Channel

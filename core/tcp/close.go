@@ -9,15 +9,21 @@ import (
 // observers are the promises and waiters for the end of a channel. They are allocated for
 // the first caller that needs one. Guarded by Channel.mu; the loop completes them without mu.
 type observers struct {
-	closed      *core.Promise[struct{}] // CloseFuture
-	close       *core.Promise[struct{}] // Close
-	graceful    *core.Promise[struct{}] // CloseGracefully
-	output      *core.Promise[struct{}] // CloseOutput
-	closeErr    error                   // of close(2); final once closed
-	waiters     waiters                 // for pending writes
-	holds       holds                   // answers in flight
-	closedFirst bool                    // Close was called before a shutdown of the loop
-	refused     int64                   // writes that countRefused has counted
+	closePromises
+	closeErr    error   // of close(2); final once closed
+	waiters     waiters // for pending writes
+	holds       holds   // answers in flight
+	closedFirst bool    // Close was called before a shutdown of the loop
+	refused     int64   // writes that countRefused has counted
+}
+
+// closePromises are the promises of the futures that complete at the close; nil until somebody calls
+// the method.
+type closePromises struct {
+	closed   *core.Promise[struct{}] // CloseFuture
+	close    *core.Promise[struct{}] // Close
+	graceful *core.Promise[struct{}] // CloseGracefully
+	output   *core.Promise[struct{}] // CloseOutput
 }
 
 // observe returns c.observers, and makes them if they are nil. Requires mu.
@@ -48,24 +54,48 @@ func completePromise(p *core.Promise[struct{}], err error) {
 	}
 }
 
-// completeLate completes the promise of a call that came after the close. It completes
-// CloseFuture first (G22): the loop has published the close, and may not have done so yet.
+// completeLate completes the promise of a call that came after the close, once the loop has
+// completed the futures of the close. Until then announceClose will complete it. The tempting wrong
+// version completes CloseFuture and then p here: its listeners are then posted, and the loop, which
+// goes on meanwhile, calls listeners of the other futures, or Inactive, before them (G22).
 func (c *Channel) completeLate(p *core.Promise[struct{}], err error) {
 	c.mu.Lock()
-	closed := c.observers.closed
+	announced := c.state == stateAnnounced
 	c.mu.Unlock()
-	completePromise(closed, nil)
-	completePromise(p, err)
+	if announced {
+		completePromise(p, err)
+	}
+}
+
+// announceClose completes the futures of the close, CloseFuture first, and those of calls that come
+// meanwhile. Later calls complete their own. Loop only.
+func (c *Channel) announceClose() {
+	var done closePromises
+	for {
+		c.mu.Lock()
+		if c.observers == nil || c.observers.closePromises == done {
+			c.state = stateAnnounced
+			c.mu.Unlock()
+			return
+		}
+		done = c.observers.closePromises
+		closeErr, graceErr, outputErr := c.observers.closeErr, c.graceError(), c.outputError()
+		c.mu.Unlock()
+		completePromise(done.closed, nil)
+		completePromise(done.close, closeErr)
+		completePromise(done.graceful, graceErr)
+		completePromise(done.output, outputErr)
+	}
 }
 
 // CloseFuture returns the future that completes, always with nil, when the socket is
 // closed, whatever the cause. It cannot be cancelled.
 func (c *Channel) CloseFuture() *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed := c.promise(&c.observe().closed), c.state == stateClosed
+	p, closed := c.promise(&c.observe().closed), c.state >= stateClosed
 	c.mu.Unlock()
 	if closed {
-		completePromise(p, nil)
+		c.completeLate(p, nil)
 	}
 	return p.Future()
 }
@@ -80,7 +110,7 @@ func (c *Channel) CloseFuture() *core.Future[struct{}] {
 // the flushes that the goroutine has requested before.
 func (c *Channel) Close() *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed, err := c.promise(&c.observe().close), c.state == stateClosed, c.observers.closeErr
+	p, closed, err := c.promise(&c.observe().close), c.state >= stateClosed, c.observers.closeErr
 	c.writable.Store(false)
 	c.observers.closedFirst = c.observers.closedFirst || !c.loopEnds()
 	c.mu.Unlock()
@@ -144,7 +174,7 @@ func (c *Channel) markClosed(cause error, clean bool) {
 // (R212). clean requests that the end counts as drained; if accepted bytes are discarded, it
 // never does (G23). Loop only.
 func (c *Channel) closeNow(cause error, clean bool) {
-	if c.state == stateClosed {
+	if c.state >= stateClosed {
 		return
 	}
 	c.rare.stopTimers()
@@ -186,17 +216,9 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 		c.observe().closeErr = closeErr // for later calls of Close
 	}
 	c.out.release(&c.shared.pool)
-	var p observers
-	if c.observers != nil {
-		p = *c.observers
-	}
-	graceErr, outputErr := c.graceError(), c.outputError()
 	c.mu.Unlock()
 
-	completePromise(p.closed, nil)
-	completePromise(p.close, closeErr)
-	completePromise(p.graceful, graceErr)
-	completePromise(p.output, outputErr)
+	c.announceClose()
 	if c.rare != nil && c.rare.connect != nil {
 		c.rare.connect.fails(cause)
 	}

@@ -24,7 +24,7 @@ import (
 // still answer the input it gets before that.
 func (c *Channel) CloseGracefully(deadline time.Time) *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed := c.promise(&c.observe().graceful), c.state == stateClosed
+	p, closed := c.promise(&c.observe().graceful), c.state >= stateClosed
 	var err error
 	if closed {
 		err = c.graceError()
@@ -140,7 +140,7 @@ func (c *Channel) endOutput() {
 // closes first. A second call returns the same future.
 func (c *Channel) CloseOutput() *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed := c.promise(&c.observe().output), c.state == stateClosed
+	p, closed := c.promise(&c.observe().output), c.state >= stateClosed
 	var err error
 	if closed {
 		err = c.outputError()

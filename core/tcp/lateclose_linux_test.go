@@ -10,24 +10,41 @@ import (
 )
 
 // TestG22ALateCloseCompletesCloseFutureFirst: a call that finds the channel closed, while the loop is
-// about to complete the futures, completes CloseFuture before its own future.
+// about to complete the futures, leaves that to the loop: so its future completes after
+// CloseFuture, and so do its listeners.
 func TestG22ALateCloseCompletesCloseFutureFirst(t *testing.T) {
 	for name, end := range map[string]func(ch *tcp.Channel) *core.Future[struct{}]{
+		"CloseFuture":     func(ch *tcp.Channel) *core.Future[struct{}] { return ch.CloseFuture() },
 		"Close":           func(ch *tcp.Channel) *core.Future[struct{}] { return ch.Close() },
 		"CloseGracefully": func(ch *tcp.Channel) *core.Future[struct{}] { return ch.CloseGracefully(time.Time{}) },
 		"CloseOutput":     func(ch *tcp.Channel) *core.Future[struct{}] { return ch.CloseOutput() },
 	} {
-		p := newPair(t, nil)
-		coretest.OnLoop(t, p.ch.EventLoop(), func() {
-			closed := p.ch.CloseFuture()
-			p.ch.WhileCloseIsPublished(func() {
-				<-end(p.ch).Done()
-				select {
-				case <-closed.Done():
-				default:
-					t.Errorf("%s: its future is complete, and CloseFuture is not", name)
-				}
+		t.Run(name, func(t *testing.T) {
+			p := newPair(t, nil)
+			var late *core.Future[struct{}]
+			order := make(chan string, 2)
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {
+				p.ch.WhileCloseIsPublished(func() {
+					late = end(p.ch)
+					late.OnDone(func(struct{}, error) { order <- "late" })
+					select {
+					case <-late.Done():
+						t.Error("G22: the future is complete before the loop has completed CloseFuture")
+					default:
+					}
+				})
+				p.ch.CloseFuture().OnDone(func(struct{}, error) { order <- "CloseFuture" })
+				p.ch.Close()
 			})
+			coretest.Await(t, "the future of the late call", late.Done())
+			want := "CloseFuture"
+			if name == want {
+				want = "late" // it is the same future, with this listener first
+			}
+			if first := <-order; first != want {
+				t.Errorf("G22: the listener of %s ran first, want that of %s", first, want)
+			}
+			coretest.Await(t, "the future of a call after all", end(p.ch).Done())
 		})
 	}
 }

@@ -140,7 +140,7 @@ func completed(c *Channel, r writeResult) *core.Future[writeResult] {
 }
 
 // over reports whether the result of a write that ends at end is known. Requires mu.
-func (c *Channel) over(end int64) bool { return c.sent >= end || c.state == stateClosed }
+func (c *Channel) over(end int64) bool { return c.sent >= end || c.state >= stateClosed }
 
 // outcome returns the result of a write that is over or was refused. Requires mu.
 func (c *Channel) outcome(f WriteFuture) writeResult {
