@@ -40,6 +40,18 @@ func (c *Channel) WhileCloseIsPublished(f func()) {
 	set(before)
 }
 
+// WhileCloseIsPublished is that of Channel.
+func (l *Listener) WhileCloseIsPublished(f func()) {
+	set := func(closed bool) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.closed = closed
+	}
+	set(true)
+	f()
+	set(false)
+}
+
 // HasRareState reports whether the channel keeps what few channels need. Loop only.
 func (c *Channel) HasRareState() bool { return c.rare != nil }
 

@@ -48,3 +48,31 @@ func TestG22ALateCloseCompletesCloseFutureFirst(t *testing.T) {
 		})
 	}
 }
+
+// TestG22ALateCloseOfAListener is the same of a listener.
+func TestG22ALateCloseOfAListener(t *testing.T) {
+	for name, end := range map[string]func(l *tcp.Listener) *core.Future[struct{}]{
+		"CloseFuture": func(l *tcp.Listener) *core.Future[struct{}] { return l.CloseFuture() },
+		"Close":       func(l *tcp.Listener) *core.Future[struct{}] { return l.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := coretest.NewGroup(t, 1)
+			l, err := tcp.Listen(g, g, "127.0.0.1:0", func() tcp.Handler { return tcp.HandlerBase{} })
+			coretest.WantErr(t, "Listen", err, nil)
+			var late *core.Future[struct{}]
+			coretest.OnLoop(t, l.EventLoop(), func() {
+				l.WhileCloseIsPublished(func() {
+					late = end(l)
+					select {
+					case <-late.Done():
+						t.Error("G22: the future is complete before the loop has completed CloseFuture")
+					default:
+					}
+				})
+				l.Close()
+			})
+			coretest.Await(t, "the future of the late call", late.Done())
+			coretest.Await(t, "the future of a call after all", end(l).Done())
+		})
+	}
+}

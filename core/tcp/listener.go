@@ -32,12 +32,12 @@ type Listener struct {
 	accepted, refused, paused atomic.Int64
 
 	// Guarded by mu.
-	mu       sync.Mutex
-	closed   bool
-	cause    error
-	closeErr error
-	future   *core.Promise[struct{}]
-	result   *core.Promise[struct{}]
+	mu        sync.Mutex
+	closed    bool
+	cause     error
+	closeErr  error
+	futures   closePromises // of CloseFuture and Close
+	announced bool          // these futures are complete
 
 	// Loop only.
 	retry      *time.Timer
@@ -158,11 +158,12 @@ func (l *Listener) CloseCause() error {
 // address is free. Its error is that of close(2). A second call returns the same future.
 func (l *Listener) Close() *core.Future[struct{}] {
 	l.mu.Lock()
-	p, closed, err := l.promise(&l.result), l.closed, l.closeErr
+	p, closed, announced, err := l.promise(&l.futures.close), l.closed, l.announced, l.closeErr
 	l.mu.Unlock()
 	switch {
-	case closed:
+	case announced:
 		completePromise(p, err)
+	case closed: // announceClose will complete it
 	case l.boss.InEventLoop():
 		l.closeInOrder(ErrListenerClosed)
 	default:
@@ -175,9 +176,9 @@ func (l *Listener) Close() *core.Future[struct{}] {
 // is closed, whatever the cause.
 func (l *Listener) CloseFuture() *core.Future[struct{}] {
 	l.mu.Lock()
-	p, closed := l.promise(&l.future), l.closed
+	p, announced := l.promise(&l.futures.closed), l.announced
 	l.mu.Unlock()
-	if closed {
+	if announced {
 		completePromise(p, nil)
 	}
 	return p.Future()
@@ -216,11 +217,27 @@ func (l *Listener) closeSocket(reg *core.Registration, cause error) {
 	err := sysClose(l.cfg.faults, l.fd)
 	l.mu.Lock()
 	l.closed, l.cause, l.closeErr = true, cause, err
-	future, result := l.future, l.result
 	l.mu.Unlock()
-	completePromise(future, nil)
-	completePromise(result, err)
+	l.announceClose()
 	reg.End(core.ChannelEnd{Kind: core.EndUncounted})
+}
+
+// announceClose is that of a channel (G22). Loop only.
+func (l *Listener) announceClose() {
+	var done closePromises
+	for {
+		l.mu.Lock()
+		if l.futures == done {
+			l.announced = true
+			l.mu.Unlock()
+			return
+		}
+		done = l.futures
+		closeErr := l.closeErr
+		l.mu.Unlock()
+		completePromise(done.closed, nil)
+		completePromise(done.close, closeErr)
+	}
 }
 
 // closeInOrder closes the listener once the connections in its backlog have been handed
