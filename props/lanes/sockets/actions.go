@@ -4,6 +4,7 @@ package sockets
 
 import (
 	"errors"
+	"io"
 	"runtime"
 	"slices"
 	"time"
@@ -154,12 +155,14 @@ func (c *conn) recordEndCall(what string, inLoop bool) {
 }
 
 // closedGracefully records the outcome of CloseGracefully. afterwards is true if the channel was
-// closed before the call: then success says only that the close lost no bytes.
+// closed before the call: then success says only that the close lost no bytes. So it does for a channel
+// that lingered when the call came, because the peer had ended its side.
 func (c *conn) closedGracefully(err error, deadline time.Time, afterwards bool) {
 	c.record("gracefully closed")
+	lingered := c.r.p.Options.Linger > 0 && c.ch.CloseCause() == io.EOF
 	switch {
 	case err != nil:
-	case afterwards:
+	case afterwards || lingered:
 		c.record("complete")
 	default:
 		c.record("drained")

@@ -26,3 +26,11 @@ func TestPropBlocking(t *testing.T) {
 	}
 	programs.Property(t, root, "blocking", 2000)
 }
+
+// TestKept runs the programs that once violated something.
+func TestKept(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("core/tcp is for Linux")
+	}
+	programs.Kept(t, root, "sockets")
+}
