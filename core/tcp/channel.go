@@ -146,9 +146,11 @@ func (c *Channel) register() error {
 // activate opens the channel and calls Handler.Active. Loop only.
 func (c *Channel) activate() {
 	c.mu.Lock()
+	// Both at once: Channels yields an open channel to other goroutines, and a broadcast may close one
+	// that is not writable; and what makes it unwritable comes after this.
 	c.state = stateOpen
-	c.mu.Unlock()
 	c.writable.Store(true)
+	c.mu.Unlock()
 	c.notifiedWritable, c.active = true, true
 	c.watchIdle()
 	c.call(func() { c.handler.Active(c) })

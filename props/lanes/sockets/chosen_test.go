@@ -17,8 +17,8 @@ import (
 )
 
 // TestPropChosenSchedules runs the tests of schedule_test.go under chosen schedules, on core/tcp
-// as it is and with a planted race: a write of another goroutine between two critical sections
-// of the loop. The programs of the lane meet that race only if the runtime happens to take it.
+// as it is and with planted races: a call of another goroutine between two steps of the loop. The
+// programs of the lane meet such a race only if the runtime happens to take it.
 func TestPropChosenSchedules(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the interleave command is for linux/amd64")
@@ -37,16 +37,25 @@ func TestPropChosenSchedules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(planted, func(m mutant.Mutant) bool { return m.Name == "tcp-written-at-the-peers-end" })
-	if at < 0 {
-		t.Fatal("the planted race tcp-written-at-the-peers-end is gone")
+	races, err := mutant.Load(filepath.Join("testdata", "races")) // which only chosen schedules find
+	if err != nil {
+		t.Fatal(err)
 	}
+	planted = append(planted, races...)
 	if out, code := chosenSchedules(t, tool, mutant.Mutant{}, "^TestSchedule", 500); code != 0 {
 		t.Errorf("core/tcp as it is: exit code %d, want 0\n%s", code, out)
 	}
-	out, code := chosenSchedules(t, tool, planted[at], "^TestScheduleAccepted$", 4000)
-	if code != 1 || !strings.Contains(out, "accepted bytes are discarded") {
-		t.Errorf("with %s: exit code %d, want 1 and the bytes that it discards\n%s", planted[at].Name, code, out)
+	for name, race := range map[string]struct{ test, found string }{
+		"tcp-written-at-the-peers-end":   {"^TestScheduleAccepted$", "accepted bytes are discarded"},
+		"tcp-open-before-it-is-writable": {"^TestScheduleBroadcast$", "Broadcast counts"},
+	} {
+		at := slices.IndexFunc(planted, func(m mutant.Mutant) bool { return m.Name == name })
+		if at < 0 {
+			t.Fatalf("the planted race %s is gone", name)
+		}
+		if out, code := chosenSchedules(t, tool, planted[at], race.test, 20000); code != 1 || !strings.Contains(out, race.found) {
+			t.Errorf("with %s: exit code %d, want 1 and %q\n%s", name, code, race.found, out)
+		}
 	}
 }
 

@@ -19,9 +19,22 @@ func TestScheduleDialled(t *testing.T) { runDense(t, Conn{Dialled: true}) }
 // TestScheduleEmbedded runs a program of a connection that is given to tcp.Embed.
 func TestScheduleEmbedded(t *testing.T) { runDense(t, Conn{Embedded: true}) }
 
+// TestScheduleBroadcast runs a program in which broadcasts meet a connection that opens.
+func TestScheduleBroadcast(t *testing.T) {
+	p := dense(Conn{At: 1})
+	p.Conns[0].Writer, p.Conns[0].Handler, p.End.At = nil, nil, 5
+	again := Action{Kind: "Broadcast", N: 1}
+	p.Calls = []Call{{At: 1, Do: again, Then: []Action{again, again, again}}}
+	runScheduled(t, p)
+}
+
 // runDense runs a dense program with a connection that is made as how says.
 func runDense(t *testing.T, how Conn) {
-	p := dense(how)
+	runScheduled(t, dense(how))
+}
+
+// runScheduled runs p, and fails for what it violates.
+func runScheduled(t *testing.T, p Program) {
 	found, err := Run(p)
 	if err != nil {
 		t.Fatal(err)

@@ -76,12 +76,16 @@ func (c *conn) answer(ch channel, n int) {
 	}
 }
 
-// bytesBegin records that n bytes are about to be written to ch, which may be nil, and how many may
-// wait then: those that wait now, and those of all calls that have not returned.
+// bytesBegin records that n bytes are about to be written to ch, and how many may wait then: those
+// that wait now, and those of all calls that have not returned. ch is nil if Active was not called
+// yet; a broadcast may have reached the channel nevertheless, so all bytes may wait.
 func (c *conn) bytesBegin(ch channel, n int) {
 	c.mu.Lock()
 	c.begun += int64(n)
-	most := c.begun - c.returned
+	most := c.begun
+	if ch != nil {
+		most -= c.returned
+	}
 	c.mu.Unlock()
 	if ch != nil {
 		most += ch.PendingBytes()
