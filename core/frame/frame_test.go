@@ -50,7 +50,7 @@ func TestLines(t *testing.T) {
 		{"beyond the limit, in pieces", 3, []string{"abc\nab", "cde\n"}, []string{"abc"}, "frame: line of 5 bytes, want at most 3", nil},
 		{"beyond the limit, without an end", 3, []string{"ab", "cd"}, nil, "frame: line of at least 4 bytes, want at most 3", nil},
 		{"a return that is no end", 3, []string{"abc\r", "d\n"}, nil, "frame: line of 5 bytes, want at most 3", nil},
-		{"a return beyond the limit", 3, []string{"abc\r", "\r"}, nil, "frame: line of at least 5 bytes, want at most 3", nil},
+		{"a return beyond the limit", 3, []string{"abc\r", "\r"}, nil, "frame: line of at least 4 bytes, want at most 3", nil},
 		{"the default limit", 0, []string{strings.Repeat("x", frame.DefaultLineLimit) + "\n", strings.Repeat("x", frame.DefaultLineLimit+1)},
 			[]string{strings.Repeat("x", frame.DefaultLineLimit)}, "frame: line of at least 65537 bytes, want at most 65536", nil},
 	} {

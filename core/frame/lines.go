@@ -75,7 +75,7 @@ func (l *Lines) next(p *[]byte) (line []byte, found bool) {
 	}
 	line = (*p)[:i]
 	if l.from < len(l.rest) { // the line began in an earlier call
-		if n := len(l.rest) - l.from + i; n > l.limit()+1 { // too long even if it ends with "\r"
+		if n := l.size(line); n > l.limit() {
 			l.err = &TooLongError{"line", l.limit(), uint64(n), false}
 			return nil, false
 		}
@@ -93,19 +93,29 @@ func (l *Lines) keep(p []byte) {
 	if l.err != nil {
 		return
 	}
-	n := len(l.rest) - l.from + len(p)
-	last := byte(0) // a "\r" may belong to the end of the line
-	if len(p) > 0 {
-		last = p[len(p)-1]
-	} else if n > 0 {
-		last = l.rest[len(l.rest)-1]
-	}
-	if n > l.limit()+1 || n == l.limit()+1 && last != '\r' {
+	if n := l.size(p); n > l.limit() {
 		l.err = &TooLongError{"line", l.limit(), uint64(n), true}
 		return
 	}
 	l.append(p)
 	l.searched = len(l.rest)
+}
+
+// size returns the size of a line that consists of the buffered bytes and p. A "\r" behind them
+// does not count: it may belong to the end of the line.
+func (l *Lines) size(p []byte) int {
+	n := len(l.rest) - l.from + len(p)
+	last := byte(0)
+	switch {
+	case len(p) > 0:
+		last = p[len(p)-1]
+	case n > 0:
+		last = l.rest[len(l.rest)-1]
+	}
+	if last == '\r' {
+		n--
+	}
+	return n
 }
 
 // append adds p to the buffered bytes, and releases the bytes that were cut.
