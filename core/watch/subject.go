@@ -46,13 +46,14 @@ func (s *subject) read(now time.Time) []time.Duration {
 type executorSource struct {
 	ex     interface{ NewMeter() *core.Meter }
 	pool   bool
-	meter  *core.Meter // nil: not read yet
+	meter  *core.Meter   // nil: not read yet by this Run
+	before time.Duration // BusyTime of earlier Runs
 	recent recent
 }
 
 func (e *executorSource) read(now time.Time, st *Status) []time.Duration {
 	if e.meter == nil {
-		e.meter, e.recent = e.ex.NewMeter(), recent{}
+		e.meter, e.before, e.recent = e.ex.NewMeter(), st.BusyTime, recent{}
 	}
 	r := e.meter.Read()
 	st.Kind = KindExecutor
@@ -64,7 +65,7 @@ func (e *executorSource) read(now time.Time, st *Status) []time.Duration {
 		st.Lag.add(wait)
 		e.recent.lag = max(e.recent.lag, wait)
 	}
-	st.Stats, st.BusyTime, st.Busy = r.Stats, r.Busy, e.recent.share(r.Elapsed, r.Busy)
+	st.Stats, st.BusyTime, st.Busy = r.Stats, e.before+r.Busy, e.recent.share(r.Elapsed, r.Busy)
 	st.Oldest, st.RecentLag = r.Oldest, max(e.recent.lag, e.recent.lagBefore)
 	for _, body := range r.Running {
 		st.Running = append(st.Running, Running{Body: body.Kind.String(), body: body})

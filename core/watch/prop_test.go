@@ -1,0 +1,546 @@
+package watch_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log/slog"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+	"eventide/core/internal/coretest"
+	"eventide/core/tracked"
+	"eventide/core/watch"
+
+	"pgregory.net/rapid"
+)
+
+func init() {
+	// A mechanical mutant must not be found by what another one has left behind.
+	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "3s"} {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// plan is the life of some subjects and of their Watcher. Times are in ticks, which are the readings;
+// what happens at tick n happens between that reading and the next one.
+type plan struct {
+	Interval, Limit time.Duration
+	Log             bool // no OnStall
+	Subjects        []planned
+	Ticks           int
+	Stops           int // Run is called again after this tick; 0: it is not
+	StopListening   int // the function of OnWait is taken back after this tick
+}
+
+// planned is a subject and its work.
+type planned struct {
+	Kind watch.Kind
+	Name string
+	Size int // of a pool
+	From int // it is watched from this tick on
+	Ends int // its shutdown; 0: after the last tick
+	Work []work
+}
+
+// work is some functions that are submitted together.
+type work struct {
+	At, Bodies, Lasts int
+	Timer             bool
+	Panics            bool
+}
+
+func drawPlan(t *rapid.T) plan {
+	p := plan{
+		Interval: rapid.SampledFrom([]time.Duration{0, 20 * time.Millisecond, 700 * time.Millisecond, 4 * time.Second}).Draw(t, "interval"),
+		Limit:    rapid.SampledFrom([]time.Duration{0, -1, 1, 50 * time.Millisecond, 3 * time.Second}).Draw(t, "limit"),
+		Log:      rapid.Bool().Draw(t, "log"),
+		Ticks:    rapid.IntRange(2, 40).Draw(t, "ticks"),
+	}
+	tick := rapid.IntRange(0, p.Ticks)
+	p.StopListening = tick.Draw(t, "stop listening")
+	if rapid.IntRange(1, 3).Draw(t, "stops") == 1 {
+		p.Stops = tick.Draw(t, "stop")
+	}
+	p.Subjects = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) planned {
+		s := planned{
+			Kind: rapid.SampledFrom([]watch.Kind{watch.KindExecutor, watch.KindExecutor, watch.KindPool, watch.KindFunctions}).Draw(t, "kind"),
+			Name: rapid.SampledFrom([]string{"a", "a", "b", "a#2"}).Draw(t, "name"), Size: rapid.IntRange(1, 3).Draw(t, "size"),
+		}
+		if rapid.IntRange(1, 3).Draw(t, "late") == 1 {
+			s.From = tick.Draw(t, "from")
+		}
+		if rapid.IntRange(1, 3).Draw(t, "early") == 1 {
+			s.Ends = tick.Draw(t, "ends")
+		}
+		s.Work = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) work {
+			return work{
+				At: tick.Draw(t, "at"), Bodies: rapid.IntRange(1, 4).Draw(t, "bodies"), Lasts: rapid.IntRange(0, 6).Draw(t, "lasts"),
+				Timer: rapid.IntRange(1, 4).Draw(t, "timer") == 1, Panics: rapid.IntRange(1, 8).Draw(t, "panics") == 1,
+			}
+		}), 0, 6).Draw(t, "work")
+		return s
+	}), 1, 4).Draw(t, "subjects")
+	return p
+}
+
+func (p plan) interval() time.Duration { return cmp.Or(p.Interval, 100*time.Millisecond) }
+func (p plan) limit() time.Duration    { return cmp.Or(p.Limit, time.Second) }
+
+// TestPropStatuses: at each reading, the statuses of a Watcher, its JSON, the stalls and the waits that
+// it reports are what the readings of meters of our own say.
+func TestPropStatuses(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		for range 8 {
+			p := drawPlan(rt)
+			var wrong string
+			synctest.Test(t, func(t *testing.T) {
+				o := &observer{p: p, w: &watch.Watcher{Interval: p.Interval, Limit: p.Limit}}
+				wrong = o.run(t)
+			})
+			if wrong != "" {
+				rt.Fatal(wrong)
+			}
+		}
+	})
+}
+
+// observer runs a plan.
+type observer struct {
+	p        plan
+	w        *watch.Watcher
+	subjects []*observed // those that are watched, in the order added
+	stalls   stallLog
+	logged   coretest.Log
+	waits    []string // what OnWait got
+
+	wantStalls []watch.Stall
+	wantWaits  []string
+}
+
+// observed is a subject with a meter of our own.
+type observed struct {
+	plan  planned
+	name  string // unique
+	ex    core.EventExecutor
+	group *tracked.Group
+	meter *core.Meter
+
+	busyBefore time.Duration // of earlier meters
+	lag        watch.Lag
+	stalls     int64
+	readings   []reading
+	windows    []int // the first readings of each 10 seconds
+	since      map[core.RunningBody]int
+	told       map[core.RunningBody]bool
+}
+
+type reading struct {
+	at            time.Time
+	elapsed, busy time.Duration
+	longest       time.Duration // of the waits
+}
+
+// run returns the first difference, or "".
+func (o *observer) run(t *testing.T) (wrong string) {
+	if !o.p.Log {
+		o.w.OnStall = o.stalls.add
+	}
+	o.w.Logger = slog.New(slog.NewTextHandler(&o.logged, nil))
+	stopListening := o.w.OnWait(func(name string, wait time.Duration) { o.waits = append(o.waits, fmt.Sprint(name, " ", wait)) })
+	var all []*observed
+	defer func() {
+		for _, s := range all {
+			s.shutdown()
+		}
+		synctest.Wait()
+		time.Sleep(time.Hour) // the bodies end
+	}()
+	for _, s := range o.p.Subjects {
+		all = append(all, newObserved(t, s))
+	}
+	add := func(tick int) {
+		for _, s := range all {
+			if s.plan.From == tick {
+				o.watch(t, s)
+			}
+		}
+	}
+	add(0)
+	stop := o.begin(t)
+	for tick := 0; ; tick++ {
+		if o.w.Run(t.Context()) == nil {
+			return "a second Run beside the first returns nil"
+		}
+		if wrong = o.check(tick <= o.p.StopListening || o.p.StopListening == 0); wrong != "" || tick == o.p.Ticks {
+			return cmp.Or(stop(), wrong)
+		}
+		began := time.Now()
+		for _, s := range all {
+			s.work(t, tick, o.p.interval())
+			if s.plan.Ends > 0 && s.plan.Ends == tick {
+				s.shutdown()
+			}
+		}
+		if tick > 0 {
+			add(tick)
+		}
+		if tick == o.p.StopListening && tick > 0 {
+			stopListening()
+		}
+		if tick > 0 && tick == o.p.Stops {
+			if wrong := stop(); wrong != "" {
+				return wrong
+			}
+			o.stopped()
+			time.Sleep(o.p.interval() / 2)
+			stop = o.begin(t)
+			continue
+		}
+		time.Sleep(time.Until(began.Add(o.p.interval())))
+		synctest.Wait()
+	}
+}
+
+// begin calls Run, and returns after its first reading. stop ends it.
+func (o *observer) begin(t *testing.T) (stop func() (wrong string)) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- o.w.Run(ctx) }()
+	synctest.Wait()
+	return func() string {
+		cancel()
+		if err := <-ended; err != nil {
+			return fmt.Sprintf("Run returns %v when its context ends", err)
+		}
+		return ""
+	}
+}
+
+func newObserved(t *testing.T, p planned) *observed {
+	s := &observed{plan: p, since: map[core.RunningBody]int{}, told: map[core.RunningBody]bool{}}
+	opts := []core.Option{core.WithName(p.Name), core.WithLogger(slog.New(slog.DiscardHandler))}
+	var err error
+	switch p.Kind {
+	case watch.KindPool:
+		s.ex, err = core.NewPool(p.Size, opts...)
+	case watch.KindFunctions:
+		s.group = quietGroup()
+	default:
+		s.ex, err = core.NewExecutor(opts...)
+	}
+	coretest.Must(t, err)
+	return s
+}
+
+// watch adds a subject, whose name gets a number if it is in use.
+func (o *observer) watch(t *testing.T, s *observed) {
+	s.name = s.plan.Name
+	for n := 2; slices.ContainsFunc(o.subjects, func(other *observed) bool { return other.name == s.name }); n++ {
+		s.name = fmt.Sprintf("%s#%d", s.plan.Name, n)
+	}
+	o.subjects = append(o.subjects, s)
+	if s.group != nil {
+		o.w.WatchFunctions(s.plan.Name, s.group)
+		return
+	}
+	coretest.Must(t, o.w.Watch(s.ex))
+}
+
+func (s *observed) shutdown() {
+	if s.group != nil {
+		s.group.Shutdown()
+	} else {
+		s.ex.Shutdown()
+	}
+}
+
+// work submits what the plan says. No body begins or ends at the time of a reading.
+func (s *observed) work(t *testing.T, tick int, interval time.Duration) {
+	for n, w := range s.plan.Work {
+		if w.At != tick {
+			continue
+		}
+		for i := range w.Bodies {
+			lasts := interval*time.Duration(w.Lasts)/2 + time.Duration(1+i+10*n)
+			body := func() {
+				time.Sleep(lasts)
+				if w.Panics {
+					panic("of the plan")
+				}
+			}
+			switch {
+			case s.group != nil:
+				_ = s.group.Go(fmt.Sprint("f", n), func(context.Context) error { body(); return nil })
+			case w.Timer:
+				_, _ = s.ex.Schedule(lasts/2+time.Nanosecond, body)
+			default:
+				_ = s.ex.Execute(body)
+			}
+		}
+	}
+	time.Sleep(1001) // the next submissions are of another time
+	synctest.Wait()
+}
+
+// check compares everything after a reading.
+func (o *observer) check(listens bool) string {
+	statuses := o.w.Statuses()
+	var want []watch.Status
+	left := o.subjects[:0]
+	before := len(o.wantWaits)
+	for _, s := range o.subjects {
+		ended := s.isOver()
+		st := s.read(o)
+		if !ended {
+			left, want = append(left, s), append(want, st)
+		}
+	}
+	if !listens {
+		o.wantWaits = o.wantWaits[:before]
+	}
+	o.subjects = left
+	if len(statuses) != len(want) {
+		return fmt.Sprintf("%d statuses, want %d: %+v", len(statuses), len(want), statuses)
+	}
+	for i, got := range statuses {
+		if wrong := differs(got, want[i]); wrong != "" {
+			return wrong
+		}
+	}
+	if !slices.Equal(o.waits, o.wantWaits) {
+		return fmt.Sprintf("OnWait got %v, want %v", o.waits, o.wantWaits)
+	}
+	if wrong := o.checkStalls(); wrong != "" {
+		return wrong
+	}
+	return checkJSON(o.w.String(), want)
+}
+
+// isOver reports whether a subject has terminated, and is dropped after this reading.
+func (s *observed) isOver() bool {
+	if s.group != nil {
+		return s.group.State() == core.StateTerminated
+	}
+	return s.ex.State() == core.StateTerminated
+}
+
+// read returns the status of a subject by our own readings, and adds the waits and stalls.
+func (s *observed) read(o *observer) watch.Status {
+	st := watch.Status{Name: s.name, Kind: s.plan.Kind}
+	if s.group != nil {
+		r := s.group.Report()
+		st.Stats = core.Stats{State: s.group.State(), Accepted: r.Accepted, Ran: r.Ran, Pending: r.Accepted - r.Ran, Rejected: r.Rejected, Panicked: r.Panicked}
+		for _, f := range s.group.Functions() {
+			st.Running = append(st.Running, watch.Running{Body: f.Name, For: time.Since(f.Began)})
+		}
+		return st
+	}
+	if s.meter == nil {
+		s.meter = s.ex.(interface{ NewMeter() *core.Meter }).NewMeter()
+		s.readings, s.windows = nil, nil
+	}
+	r := s.meter.Read()
+	now := reading{at: time.Now(), elapsed: r.Elapsed, busy: r.Busy}
+	for _, wait := range r.Waits {
+		now.longest = max(now.longest, wait)
+		s.lag.Count++
+		s.lag.Sum += wait
+		for i, bound := range watch.LagBounds() {
+			if wait <= bound {
+				s.lag.Buckets[i]++
+			}
+		}
+		o.wantWaits = append(o.wantWaits, fmt.Sprint(s.name, " ", wait))
+	}
+	s.readings = append(s.readings, now)
+	st.Busy, st.RecentLag = s.recent()
+	st.Stats, st.BusyTime, st.Lag, st.Oldest = r.Stats, s.busyBefore+r.Busy, s.lag, r.Oldest
+	s.runs(o, &st, r.Running)
+	st.Stalls = s.stalls
+	return st
+}
+
+// recent returns the busy share and the longest wait since the begin of the window of 10 seconds
+// before the current one, or since the first reading.
+func (s *observed) recent() (busy float64, lag time.Duration) {
+	last := len(s.readings) - 1
+	now := s.readings[last]
+	if n := len(s.windows); n == 0 || now.at.Sub(s.readings[s.windows[n-1]].at) >= 10*time.Second {
+		s.windows = append(s.windows, last)
+	}
+	from := s.windows[max(0, len(s.windows)-2)]
+	base := reading{} // the meter's begin, which is the first reading
+	if from > 0 {
+		base = s.readings[from]
+	}
+	for _, r := range s.readings[from:] {
+		lag = max(lag, r.longest)
+	}
+	if now.elapsed > base.elapsed {
+		busy = float64(now.busy-base.busy) / float64(now.elapsed-base.elapsed)
+	}
+	return busy, lag
+}
+
+// runs adds the running bodies and finds stalls: a body counts from the first reading that found it.
+func (s *observed) runs(o *observer, st *watch.Status, running []core.RunningBody) {
+	this := len(s.readings) - 1
+	since := map[core.RunningBody]int{}
+	ago := func(first int) time.Duration { return time.Duration(this-first) * o.p.interval() }
+	for _, body := range running {
+		first, known := s.since[body]
+		if !known {
+			first = this
+		}
+		since[body] = first
+		st.Running = append(st.Running, watch.Running{Body: body.Kind.String(), For: ago(first)})
+		if o.p.limit() >= 0 && ago(first) >= o.p.limit() && !s.told[body] {
+			s.told[body] = true
+			s.stalls++
+			o.wantStalls = append(o.wantStalls, watch.Stall{Name: s.name, Body: body.Kind, For: ago(first)})
+		}
+	}
+	var over []watch.Stall
+	for body, first := range s.since {
+		if _, runs := since[body]; !runs && s.told[body] {
+			over = append(over, watch.Stall{Name: s.name, Body: body.Kind, For: ago(first), Over: true})
+		}
+	}
+	slices.SortFunc(over, func(a, b watch.Stall) int { return cmp.Compare(a.For, b.For) })
+	o.wantStalls = append(o.wantStalls, over...)
+	s.since = since
+}
+
+// checkStalls compares the stalls, the ends of one reading in any order.
+func (o *observer) checkStalls() string {
+	if o.p.Log {
+		text := o.logged.String()
+		begun, ended := strings.Count(text, "body is stalled"), strings.Count(text, "stalled body has ended")
+		over := 0
+		for _, s := range o.wantStalls {
+			if s.Over {
+				over++
+			}
+		}
+		if begun != len(o.wantStalls)-over || ended != over {
+			return fmt.Sprintf("the log has %d stalls and %d ends, want %d and %d", begun, ended, len(o.wantStalls)-over, over)
+		}
+		return ""
+	}
+	got := o.stalls.all()
+	if len(got) != len(o.wantStalls) {
+		return fmt.Sprintf("OnStall got %v, want %v", got, o.wantStalls)
+	}
+	key := func(s watch.Stall) string { return fmt.Sprint(s.Name, s.Body, s.For, s.Over) }
+	var have, want []string
+	for i, s := range got {
+		if (s.Stack == "") != s.Over || !s.Over && !strings.Contains(s.Stack, "watch_test") {
+			return fmt.Sprintf("the stack of %v is %q", s.Name, s.Stack)
+		}
+		have, want = append(have, key(s)), append(want, key(o.wantStalls[i]))
+	}
+	slices.Sort(have)
+	slices.Sort(want)
+	if !slices.Equal(have, want) {
+		return fmt.Sprintf("OnStall got %q, want %q", have, want)
+	}
+	return ""
+}
+
+// differs compares two statuses.
+func differs(got, want watch.Status) string {
+	share := got.Busy - want.Busy
+	if share < 1e-9 && share > -1e-9 {
+		got.Busy = want.Busy
+	}
+	ages := func(all []watch.Running) (texts []string) {
+		for _, r := range all {
+			texts = append(texts, fmt.Sprint(r.Body, " ", r.For))
+		}
+		slices.Sort(texts)
+		return texts
+	}
+	running, wantRunning := ages(got.Running), ages(want.Running)
+	longest := time.Duration(0)
+	for _, r := range want.Running {
+		longest = max(longest, r.For)
+	}
+	if got.Longest() != longest {
+		return fmt.Sprintf("Longest of %s is %v, want %v", got.Name, got.Longest(), longest)
+	}
+	got.Running, want.Running = nil, nil
+	if !reflect.DeepEqual(got, want) || !slices.Equal(running, wantRunning) {
+		return fmt.Sprintf("got %+v with %q, want %+v with %q", got, running, want, wantRunning)
+	}
+	return ""
+}
+
+// stopped prepares for another Run: the last statuses stay, and what is recent begins again.
+func (o *observer) stopped() {
+	for _, s := range o.subjects {
+		if s.meter != nil {
+			s.busyBefore += s.readings[len(s.readings)-1].busy
+			s.meter.Close()
+			s.meter = nil
+		}
+		clear(s.since)
+		clear(s.told)
+	}
+}
+
+// numbers is the documentation of Metrics.
+func numbers(s watch.Status) map[string]float64 {
+	all := map[string]float64{
+		"state": float64(s.Stats.State), "tasks.accepted": float64(s.Stats.Accepted), "tasks.ran": float64(s.Stats.Ran),
+		"tasks.cancelled": float64(s.Stats.Cancelled), "tasks.rejected": float64(s.Stats.Rejected), "tasks.pending": float64(s.Stats.Pending),
+		"bodies.panicked": float64(s.Stats.Panicked), "running.body.age": s.Longest().Seconds(),
+	}
+	if s.Kind == watch.KindFunctions {
+		return all
+	}
+	maps.Copy(all, map[string]float64{
+		"oldest.task.age": s.Oldest.Seconds(), "stalls": float64(s.Stalls), "busy.time": s.BusyTime.Seconds(),
+		"timers.pending": float64(s.Stats.Timers), "timers.run": float64(s.Stats.TimersRun), "timers.cancelled": float64(s.Stats.TimersCancelled),
+		"hooks.run": float64(s.Stats.HooksRun), "sleeps": float64(s.Stats.Parks + s.Stats.Spins), "wakeups": float64(s.Stats.Wakes),
+		"busy": s.Busy, "lag.recent": s.RecentLag.Seconds(), "lag.sum": s.Lag.Sum.Seconds(), "lag.count": float64(s.Lag.Count),
+	})
+	if s.Kind == watch.KindPool {
+		all["workers"], all["workers.busy"] = float64(s.Stats.Workers), float64(s.Stats.Busy)
+		return all
+	}
+	all["registrations"], all["poller.rebuilds"] = float64(s.Stats.Registrations), float64(s.Stats.Rebuilds)
+	return all
+}
+
+// checkJSON compares String with the numbers of the statuses.
+func checkJSON(text string, statuses []watch.Status) string {
+	got, want := map[string]map[string]float64{}, map[string]map[string]float64{}
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		return err.Error()
+	}
+	for _, s := range statuses {
+		want[s.Name] = numbers(s)
+	}
+	for name, all := range want {
+		if share := got[name]["busy"] - all["busy"]; share < 1e-9 && share > -1e-9 && got[name] != nil {
+			if _, has := all["busy"]; has {
+				all["busy"] = got[name]["busy"]
+			}
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		return fmt.Sprintf("String says %v, want %v", got, want)
+	}
+	return ""
+}
