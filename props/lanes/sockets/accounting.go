@@ -42,9 +42,7 @@ func (c *conn) judgeOutput(ours *kernel.End) {
 		placed[id] = n
 		at += n
 	}
-	if c.r.group == nil {
-		c.judgeFlushes(placed)
-	}
+	c.judgeFlushes(placed)
 	accepted, uncertain := int64(0), c.uncertain
 	for _, w := range c.writes {
 		sent := placed[w.id]

@@ -55,6 +55,10 @@ func (c *conn) perform(a Action, inLoop bool) {
 	case "Look":
 		c.look(over)
 	case "Blocking":
+		if over == nil {
+			c.callBlockingGroup(ch, inLoop)
+			return
+		}
 		c.callBlocking(over, inLoop)
 	case "Task", "Timer":
 		c.submit(ch, a)

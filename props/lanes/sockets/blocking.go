@@ -186,6 +186,7 @@ func (r *run) checkGroup(connections []kernel.Connection) {
 	if stats.Executors != stats.Channels+stats.Idle {
 		r.violate("the group counts %d executors, %d channels and %d idle executors, and every goroutine waits", stats.Executors, stats.Channels, stats.Idle)
 	}
+	r.checkGroupTasks(stats)
 	if stats.Executors > len(r.conns) {
 		r.violate("the group has %d executors for %d connections", stats.Executors, len(r.conns))
 	}
@@ -216,4 +217,5 @@ func (r *run) judgeGroup() {
 	for range r.group.All() {
 		r.violate("G15: the group has terminated, and has an executor")
 	}
+	r.judgeGroupCounters(s)
 }

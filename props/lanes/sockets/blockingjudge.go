@@ -140,6 +140,7 @@ func (r *run) judgeBlockingReport(connections []kernel.Connection) {
 		r.violate("G23: the report counts %d discarded bytes, want %d to %d", rep.BytesDiscarded, least, discarded)
 	}
 	r.judgeLog(failed, leastAborts, mostAborts)
+	r.judgeRefusedWrites("WARN blocking: a shutdown refused a write; a handler waits in Read for answers computed elsewhere")
 }
 
 // judgeLog checks what was logged: each handler that failed, and aborted channels whenever their

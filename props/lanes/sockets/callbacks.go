@@ -11,8 +11,14 @@ import (
 	"eventide/core"
 )
 
-// mostReads is how often Read is called for one readiness event: then other channels have their turn.
-const mostReads = 16
+// mostReads is how often Read is called before ReadComplete: core/tcp calls it so often for one
+// readiness event, and core/blocking once.
+func (r *run) mostReads() int {
+	if r.group != nil {
+		return 1
+	}
+	return 16
+}
 
 // inputComes checks whether the handler may get input now. It is called in Read.
 func (c *conn) inputComes() {
@@ -26,8 +32,10 @@ func (c *conn) inputComes() {
 		c.violateLocked("Quiesce has returned, and Read is called")
 	case c.paused && (c.pausedInside || time.Now().After(c.switched)):
 		c.violateLocked("Read is called, and the input is paused")
-	case c.r.group == nil && c.reads > mostReads:
-		c.violateLocked("G13: Read is called %d times without ReadComplete, want %d or fewer", c.reads, mostReads)
+	case c.reads > c.r.mostReads():
+		c.violateLocked("G13: Read is called %d times without ReadComplete, want %d or fewer", c.reads, c.r.mostReads())
+	case c.r.group != nil && c.counts["InputShutdown"] > 0:
+		c.violateLocked("Read is called after InputShutdown")
 	}
 }
 
@@ -49,7 +57,7 @@ func (c *conn) checkCompleted() {
 	}
 }
 
-// judgeCallbacks checks the calls of the handler of a channel of core/tcp beyond their order.
+// judgeCallbacks checks the calls of the handler of a channel beyond their order.
 func (c *conn) judgeCallbacks() {
 	c.judgeErrors()
 	called := func(e event, names ...string) bool { return slices.Contains(names, e.name) }

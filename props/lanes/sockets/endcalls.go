@@ -37,7 +37,7 @@ type closing struct {
 // endCallReturns records that a call has returned, and checks what holds from then on.
 func (c *conn) endCallReturns(what string, ch channel, f *core.Future[struct{}], inLoop bool) {
 	over := ofTCP(ch)
-	open, writable := over != nil && over.IsOpen(), over != nil && over.IsWritable()
+	open, writable := ch.IsOpen(), over != nil && over.IsWritable()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.endReturns = append(c.endReturns, endCall{what, inLoop, c.r.stamp(), time.Since(c.r.start)})

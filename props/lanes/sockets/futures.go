@@ -46,8 +46,8 @@ func (c *conn) judgeClosing(w *write) {
 		returned = returned || call.what == "CloseGracefully" && call.at < end.at // a close of the same time may come first
 	}
 	_, ours := c.find(c.r.k.Connections())
-	begun = begun || c.r.shutdown.Load() > 0 && c.r.shutdown.Load() < end.stamp || ours != nil && ours.PeerEnded
-	switch closing := errors.Is(w.err, tcp.ErrChannelClosing); {
+	begun = begun || c.r.shutdown.Load() > 0 && c.r.shutdown.Load() < end.stamp || c.r.group == nil && ours != nil && ours.PeerEnded
+	switch closing := errors.Is(w.err, c.r.sentinels().closing); {
 	case closing && !begun:
 		c.violate("write %d failed with %v, which says that the channel was closing, and no graceful close had begun", w.id, w.err)
 	case !closing && returned:
@@ -87,9 +87,9 @@ func (c *conn) judgeOutcomes(ours *kernel.End) {
 		ok := false
 		switch o.what {
 		case "Close":
-			ok = sameError(o.err, c.closeError(ours))
+			ok = c.r.group == nil && sameError(o.err, c.closeError(ours)) || c.r.group != nil && c.explainsClose(o.err)
 		case "CloseGracefully":
-			ok = o.err == nil || o.err == cause || cause == nil && o.err == tcp.ErrChannelClosed
+			ok = o.err == nil || o.err == cause || cause == nil && o.err == c.r.sentinels().closed
 		case "CloseOutput":
 			ok = o.err == nil || errors.As(o.err, &closed) && closed.Cause == cause && errors.Is(o.err, tcp.ErrChannelClosed)
 		}
@@ -115,25 +115,31 @@ func (c *conn) closeError(ours *kernel.End) error {
 
 // judgeAfterwards makes every call of a channel that has ended, and checks the answers.
 func (c *conn) judgeAfterwards(ours *kernel.End) {
-	ch, ctx := ofTCP(c.ch), context.Background()
-	pending, cause := ch.PendingBytes(), ch.CloseCause()
-	for _, f := range []tcp.WriteFuture{ch.Write([]byte{1}), ch.WriteAndFlush([]byte{1}), ch.Write(nil), ch.Flush()} {
+	ch, ctx := c.ch, context.Background()
+	pending, cause, local, remote := ch.PendingBytes(), ch.CloseCause(), ch.LocalAddr().String(), ch.RemoteAddr().String()
+	for _, f := range []writeFuture{ch.write([]byte{1}, false), ch.write([]byte{1}, true), ch.write(nil, false), ch.flush()} {
 		var closed *core.ClosedError
 		n, err := f.Wait(ctx)
-		if n != 0 || !errors.As(err, &closed) || closed.Cause != cause || !errors.Is(err, tcp.ErrChannelClosed) || !reflect.DeepEqual(f.Err(), err) {
+		if n != 0 || !errors.As(err, &closed) || closed.Cause != cause || !errors.Is(err, c.r.sentinels().closed) || !reflect.DeepEqual(f.Err(), err) {
 			c.violate("a write after the end returns %d, %v and %v, want 0 and a *ClosedError with the cause %v", n, err, f.Err(), cause)
 		}
+		f.OnDone(nil)
+		called := 0
+		f.OnDone(func(again int, other error) {
+			if called++; again != n || other != err {
+				c.violate("a listener of a write after the end gets %d and %v, and Wait returns %d and %v", again, other, n, err)
+			}
+		})
+		if called != 1 {
+			c.violate("a listener of a write after the end was called %d times, want once", called)
+		}
 	}
-	if release, err := ch.Hold(); !errors.Is(err, tcp.ErrChannelClosed) {
-		c.violate("Hold returns %v after the end", err)
-	} else {
-		release()
+	calls := map[string]*core.Future[struct{}]{"Close": ch.Close(), "CloseGracefully": ch.CloseGracefully(core.Deadline{})}
+	if over := ofTCP(ch); over != nil {
+		c.judgeHoldAfterwards(over)
+		calls["CloseOutput"] = over.CloseOutput()
 	}
-	ch.SetAutoRead(false)
-	ch.SetAutoRead(true)
-	for what, f := range map[string]*core.Future[struct{}]{
-		"Close": ch.Close(), "CloseGracefully": ch.CloseGracefully(core.Deadline{}), "CloseOutput": ch.CloseOutput(),
-	} {
+	for what, f := range calls {
 		_, err := f.Wait(ctx)
 		if first := c.futures[what]; first != nil && first != f {
 			c.violate("%s returns another future after the end", what)
@@ -144,8 +150,22 @@ func (c *conn) judgeAfterwards(ours *kernel.End) {
 		c.violate("the CloseFuture has the error %v", err)
 	}
 	c.judgeOutcomes(ours)
-	if ch.IsOpen() || ch.PendingBytes() != pending || ch.CloseCause() != cause || isRegistered(ch) {
-		c.violate("after the end IsOpen is %v, PendingBytes %d and was %d, CloseCause %v and was %v", ch.IsOpen(), ch.PendingBytes(), pending, ch.CloseCause(), cause)
+	if ch.IsOpen() || ch.PendingBytes() != pending || ch.CloseCause() != cause || ch.LocalAddr().String() != local || ch.RemoteAddr().String() != remote {
+		c.violate("after the end IsOpen is %v, PendingBytes %d and was %d, CloseCause %v and was %v, between %v and %v and was between %v and %v", ch.IsOpen(), ch.PendingBytes(), pending, ch.CloseCause(), cause, ch.LocalAddr(), ch.RemoteAddr(), local, remote)
+	}
+}
+
+// judgeHoldAfterwards makes the calls that only channels of core/tcp have.
+func (c *conn) judgeHoldAfterwards(ch *tcp.Channel) {
+	if release, err := ch.Hold(); !errors.Is(err, tcp.ErrChannelClosed) {
+		c.violate("Hold returns %v after the end", err)
+	} else {
+		release()
+	}
+	ch.SetAutoRead(false)
+	ch.SetAutoRead(true)
+	if isRegistered(ch) {
+		c.violate("the channel is registered after the end")
 	}
 	c.look(ch)
 }

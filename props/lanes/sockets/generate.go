@@ -209,7 +209,7 @@ var (
 	ofTCPOnly          = []string{"CloseOutput", "Hold", "Answer", "Pause", "Resume", "Broadcast", "Look"}
 	inHandlers         = slices.Concat(common, ofTCPOnly, []string{"Panic", "Goexit", "Blocking"})
 	byOthers           = slices.Concat(common, ofTCPOnly, []string{"Quiesce", "CloseListener", "Fill"})
-	inBlockingHandlers = slices.Concat(common, []string{"Panic", "Goexit"})
+	inBlockingHandlers = slices.Concat(common, []string{"Panic", "Goexit", "Blocking"})
 	byOthersBlocking   = slices.Concat(common, []string{"Fill"})
 )
 

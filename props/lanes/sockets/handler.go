@@ -70,6 +70,9 @@ func (h *handler) begins(name string, ch channel) int {
 	if !ch.EventLoop().InEventLoop() {
 		h.r.violate("connection %d: %s is called outside of the loop", h.c.nth, name)
 	}
+	if h.r.group != nil && !h.r.group.InEventLoop() {
+		h.r.violate("connection %d: %s is called, and InEventLoop of the group is false", h.c.nth, name)
+	}
 	return h.c.record(name)
 }
 

@@ -34,7 +34,7 @@ func (r *run) judge() {
 		c.judgeOutput(ours)
 		c.judgeInput(k, ours)
 		c.judgeEnd(k, ours)
-		if r.group == nil && c.counts["CloseFuture"] == 1 {
+		if c.counts["CloseFuture"] == 1 {
 			c.judgeCallbacks()
 			c.judgeRefusals()
 			c.judgeFutures()
@@ -44,11 +44,12 @@ func (r *run) judge() {
 	if r.group != nil {
 		r.judgeGroup()
 		r.judgeBlockingReport(connections)
-		return
+		r.judgeGroupAfterwards()
+	} else {
+		r.judgeListener(connections)
+		r.judgeReport(connections)
+		r.judgeChannelLog()
 	}
-	r.judgeListener(connections)
-	r.judgeReport(connections)
-	r.judgeChannelLog()
 	for _, c := range r.conns { // the last, because these calls count and are logged
 		if _, ours := c.find(connections); ours != nil && ours.Closed && c.counts["CloseFuture"] == 1 {
 			c.judgeAfterwards(ours)

@@ -5,6 +5,7 @@ package sockets
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"sync/atomic"
 	"time"
@@ -93,9 +94,11 @@ const (
 	panicWrite  = "panic write"  // a Write panics, before it takes a byte
 	ownTimeout  = "own timeout"  // each passed deadline is an error of its own type
 	ownDeadline = "no deadlines" // a Read returns a timeout, also if no deadline has passed
+	failedClose = "failed close" // Close closes the connection, and returns errOdd
+	closedPipe  = "closed pipe"  // Close closes the connection, and returns io.ErrClosedPipe
 )
 
-var oddities = []string{shortWrite, longRead, panicRead, panicWrite, ownTimeout, ownDeadline}
+var oddities = []string{shortWrite, longRead, panicRead, panicWrite, ownTimeout, ownDeadline, failedClose, closedPipe}
 
 // errOdd is the value of the panics.
 var errOdd = errors.New("an odd connection")
@@ -141,4 +144,16 @@ func (o *oddConn) Write(p []byte) (int, error) {
 		panic(errOdd)
 	}
 	return o.Conn.Write(p)
+}
+
+// Close returns an error of its own for each call, as for the first.
+func (o *oddConn) Close() error {
+	err := o.Conn.Close()
+	switch o.c.spec.Oddity {
+	case failedClose:
+		return errOdd
+	case closedPipe:
+		return io.ErrClosedPipe
+	}
+	return err
 }

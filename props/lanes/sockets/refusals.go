@@ -7,10 +7,21 @@ import (
 	"slices"
 
 	"eventide/core"
+	"eventide/core/blocking"
 	"eventide/core/tcp"
 )
 
-// judgeRefusals checks which writes of a channel of core/tcp were refused, and with which error.
+// sentinels are the errors of refused writes that each of the two packages has.
+type sentinels struct{ closed, closing error }
+
+func (r *run) sentinels() sentinels {
+	if r.group != nil {
+		return sentinels{blocking.ErrChannelClosed, blocking.ErrChannelClosing}
+	}
+	return sentinels{tcp.ErrChannelClosed, tcp.ErrChannelClosing}
+}
+
+// judgeRefusals checks which writes of a channel were refused, and with which error.
 func (c *conn) judgeRefusals() {
 	for _, w := range c.writes {
 		if w.returned == 0 {
@@ -25,7 +36,7 @@ func (c *conn) judgeRefusals() {
 		if !c.explainsRefusal(w.refused, w.returned) {
 			c.violate("write %d was refused with %v, and nothing in the run explains that", w.id, w.refused)
 		}
-		if at := c.first("CloseFuture"); at >= 0 && c.events[at].stamp < w.began && !errors.Is(w.refused, tcp.ErrChannelClosed) {
+		if at := c.first("CloseFuture"); at >= 0 && c.events[at].stamp < w.began && !isClosedError(w.refused) {
 			c.violate("write %d was refused with %v after the close, want a *ClosedError", w.id, w.refused)
 		}
 		ends := func(what string) bool { return c.calledBefore(what, w.returned) } // the effect of a hold
@@ -40,6 +51,12 @@ func (c *conn) judgeRefusals() {
 	}
 }
 
+// isClosedError reports whether an error is a *ClosedError.
+func isClosedError(err error) bool {
+	var closed *core.ClosedError
+	return errors.As(err, &closed)
+}
+
 // refuser returns the call that should have refused a write: it had returned when the write began.
 // A write on the loop is refused when the loop has begun the close, and a held channel accepts writes
 // until its output is shut down.
@@ -51,12 +68,12 @@ func (c *conn) refuser(w *write) string {
 		switch call.what {
 		case "CloseOutput":
 			return call.what
-		case "CloseGracefully":
-			if c.allHolds == 0 && (call.inLoop || !w.inLoop) {
+		case "CloseGracefully": // of core/blocking, it refuses those of the loop after the running body
+			if c.allHolds == 0 && (call.inLoop && c.r.group == nil || !w.inLoop) {
 				return call.what
 			}
 		case "Close":
-			if call.inLoop && w.inLoop {
+			if call.inLoop && w.inLoop || c.r.group != nil && !w.inLoop {
 				return call.what
 			}
 		}
@@ -81,7 +98,7 @@ func (c *conn) explainsRefusal(err error, before int64) bool {
 	called := func(what string) bool { return c.calledBefore(what, before) }
 	shutdown := c.r.shutdown.Load() > 0 && c.r.shutdown.Load() < before
 	k, ours := c.find(c.r.k.Connections())
-	ended := ours != nil && ours.PeerEnded
+	ended := ours != nil && ours.PeerEnded && (c.r.group == nil || !c.r.p.Options.HalfClosure)
 	closes := shutdown || ended || called("CloseGracefully")
 	var after *core.ClosedError
 	switch {
@@ -90,8 +107,10 @@ func (c *conn) explainsRefusal(err error, before int64) bool {
 		return closes || failed || called("Close") || called("Broadcast") || slices.Contains(c.endCalls, "Dial")
 	case err == tcp.ErrOutputShutdown:
 		return called("CloseOutput")
-	case err == tcp.ErrChannelClosing:
+	case err == c.r.sentinels().closing:
 		return closes
+	case err == c.r.sentinels().closed: // of core/blocking: Close has begun, and the executor has not closed the connection yet
+		return c.r.group != nil && called("Close")
 	}
 	return false
 }

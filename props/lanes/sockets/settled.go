@@ -95,6 +95,9 @@ func (c *conn) checkSettled(ch channel, k *kernel.Connection, ours *kernel.End, 
 	}
 	over := ofTCP(ch)
 	if over == nil {
+		if !blocked {
+			c.checkBlockingOpen(ch, ours, calls)
+		}
 		return
 	}
 	c.look(over)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"eventide/core"
-	"eventide/core/tcp"
 )
 
 // bounds are the least and the most that a count may be: a shutdown that begins at the same time as
@@ -38,7 +37,7 @@ func (c *conn) endsAfter() (may, must bool) {
 // judgeChannelLog compares what the report and the log say of the channels that a shutdown has ended
 // with these channels.
 func (r *run) judgeChannelLog() {
-	var failed, aborted, held, refused bounds
+	var failed, aborted, held bounds
 	for _, c := range r.conns {
 		if c.ch == nil || c.first("CloseFuture") < 0 {
 			continue
@@ -55,7 +54,6 @@ func (r *run) judgeChannelLog() {
 		if name := fmt.Sprintf("tcp %v to %v, holds ", c.ch.LocalAddr(), c.ch.RemoteAddr()); must && inFlight && !strings.Contains(r.reports.Held, name) {
 			c.violate("the report does not name a channel that was held: %q, want a line with %q", r.reports.Held, name)
 		}
-		c.countRefused(&refused)
 	}
 	if n := r.logged.count("ERROR tcp: a handler method panicked or called runtime.Goexit, and its channel is closed"); !failed.contain(int64(n)) {
 		r.violate("%d failed handlers are logged, want %d", n, failed.most)
@@ -72,13 +70,26 @@ func (r *run) judgeChannelLog() {
 	if !held.contain(rep.ChannelsHeld) || int64(lines) != rep.ChannelsHeld {
 		r.violate("G23: the report counts %d held channels, and names %d, want %d to %d", rep.ChannelsHeld, lines, held.least, held.most)
 	}
+	r.judgeRefusedWrites("WARN tcp: a shutdown refused a write; an answer computed off the loop needs Hold or Quiesce")
+}
+
+// judgeRefusedWrites compares the number of writes that were refused because of the shutdown with the
+// report, and with the lines that are logged for the first of them.
+func (r *run) judgeRefusedWrites(line string) {
 	if r.broadcastCount.Load() > 0 { // it does not say which channel has refused it
 		return
 	}
+	var refused bounds
+	for _, c := range r.conns {
+		if c.ch != nil && c.first("CloseFuture") >= 0 {
+			c.countRefused(&refused)
+		}
+	}
+	rep := r.reports
 	if !refused.contain(rep.WritesRefused) {
 		r.violate("G23: the report counts %d refused writes, want %d to %d", rep.WritesRefused, refused.least, refused.most)
 	}
-	n := int64(r.logged.count("WARN tcp: a shutdown refused a write; an answer computed off the loop needs Hold or Quiesce"))
+	n := int64(r.logged.count(line))
 	if n > refused.most || n < min(refused.least, 1) {
 		r.violate("%d lines about writes that a shutdown has refused, and there were %d to %d", n, refused.least, refused.most)
 	}
@@ -93,6 +104,6 @@ func (c *conn) countRefused(n *bounds) {
 			continue
 		}
 		ends := len(c.endCalls) > 0
-		n.add(true, must && !ends && w.began > c.r.refused && w.returned < closed && w.refused == tcp.ErrChannelClosing)
+		n.add(true, must && !ends && w.began > c.r.refused && w.returned < closed && w.refused == c.r.sentinels().closing)
 	}
 }

@@ -56,12 +56,13 @@ func (c *conn) judgeTimes() {
 	if until := c.mostUntil(); !until.IsZero() && closed.After(until) {
 		c.violate("the channel has closed %v after its deadline", closed.Sub(until))
 	}
-	if errors.Is(c.ch.CloseCause(), core.ErrCloseDeadline) && !closed.Equal(c.closeBy) {
+	if errors.Is(c.ch.CloseCause(), core.ErrCloseDeadline) && !closed.Equal(c.closeBy) && !c.closeLimitPassed(closed) {
 		c.violate("the channel has closed with %v, %v after the earliest deadline", c.ch.CloseCause(), closed.Sub(c.closeBy))
 	}
 	if errors.Is(c.ch.CloseCause(), core.ErrShutdownTimeout) && closed.Before(c.r.shutdownAt.Add(milliseconds(max(c.r.p.End.Quiet, c.r.p.End.Timeout)))) {
 		c.violate("the channel has closed with %v, %v after the shutdown call", c.ch.CloseCause(), closed.Sub(c.r.shutdownAt))
 	}
+	c.judgeCloseLimit(closed)
 	c.judgeLinger(closed)
 	c.judgeAtClose()
 }

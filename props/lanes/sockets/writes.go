@@ -5,6 +5,7 @@ package sockets
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 
 	"eventide/core"
@@ -134,6 +135,9 @@ func (c *conn) observe(w *write, f writeFuture) {
 			}
 		}
 	}
+	if !pending {
+		c.checkWait(w, f)
+	}
 	c.mu.Lock()
 	w.returned, w.refused, w.pending, w.future = c.r.stamp(), err, pending, f
 	var closed *core.ClosedError
@@ -151,6 +155,31 @@ func (c *conn) observe(w *write, f writeFuture) {
 			c.react("written", nth)
 		}
 	})
+}
+
+// errGone is why the context of checkWait has ended.
+var errGone = errors.New("the caller of the program waits no more")
+
+// checkWait checks that Wait with a context that has ended returns at once: the outcome of a write that
+// is complete, on the loop too, or else the cause of the context.
+func (c *conn) checkWait(w *write, f writeFuture) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errGone)
+	complete := false
+	select {
+	case <-f.Done():
+		complete = true
+	default:
+	}
+	n, err := f.Wait(ctx)
+	switch {
+	case err == errGone && !complete:
+	case err == errGone, err == core.ErrInEventLoop, !reflect.DeepEqual(err, f.Err()):
+		c.violate("Wait of write %d, which is complete, returns %d and %v, and Err is %v", w.id, n, err, f.Err())
+	}
+	if n < 0 || n > w.n {
+		c.violate("Wait of write %d returns %d, and it has %d bytes", w.id, n, w.n)
+	}
 }
 
 // wasClosed reports whether the channel was closed at a stamp. Requires mu.
