@@ -95,6 +95,9 @@ func (r *run) makeBadCall() {
 		r.violate("Ready accepts a context that is not that of Start")
 	}
 	var none context.Context
+	if _, err := process.Exiting(none); err == nil || process.Ready(none) == nil {
+		r.violate("Exiting returns %v without a context, and Ready an error: %v", err, process.Ready(none) != nil)
+	}
 	if report := process.RunReport(none, process.Plan{}); report.Code != process.CodeBadPlan {
 		r.violate("Run without a context has the code %d, want %d", report.Code, process.CodeBadPlan)
 	}

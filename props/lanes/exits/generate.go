@@ -89,7 +89,7 @@ func drawStep(t *rapid.T) Step {
 		return rapid.SampledFrom(durations).Draw(t, label)
 	}
 	s := Step{
-		Kind:     rapid.SampledFrom([]string{"run", "run", "graceful", "executor", "executor", "group"}).Draw(t, "kind"),
+		Kind:     rapid.SampledFrom([]string{"run", "run", "graceful", "executor", "executor", "group", "own", "own"}).Draw(t, "kind"),
 		Takes:    rapid.SampledFrom(durations).Draw(t, "takes"),
 		Heeds:    rapid.Bool().Draw(t, "heeds"),
 		Deadline: of("deadline"),
@@ -102,10 +102,29 @@ func drawStep(t *rapid.T) Step {
 	}
 	s.Timeout, s.Drain = of("timeout"), of("drain")
 	s.Quiet = min(rapid.SampledFrom([]int{0, 0, 50, 1000}).Draw(t, "quiet"), orDefault(s.Timeout, 5000))
-	s.Tasks = rapid.SampledFrom([]int{0, 1, 3, 9}).Draw(t, "tasks")
-	s.Length = rapid.SampledFrom([]int{1, 120, 700, 4000}).Draw(t, "length")
+	if s.Kind == "own" {
+		s.Figures = drawFigures(t)
+	} else {
+		s.Tasks = rapid.SampledFrom([]int{0, 1, 3, 9}).Draw(t, "tasks")
+		s.Length = rapid.SampledFrom([]int{1, 120, 700, 4000}).Draw(t, "length")
+	}
 	if s.Deadline > 0 {
 		s.Drain, s.Deadline = 0, max(s.Deadline, orDefault(s.Timeout, 5000))
 	}
 	return s
+}
+
+// drawFigures draws few figures that are not 0, because the log says the first that applies.
+func drawFigures(t *rapid.T) Figures {
+	of := func(label string) int { return rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1, 2}).Draw(t, label) }
+	f := Figures{
+		Ran: of("ran"), Cancelled: of("cancelled"), Panicked: of("panicked"), TimersCancelled: of("timers cancelled"),
+		Held: of("held"), Refused: of("refused"), Aborted: of("aborted"), Drained: of("drained"), Bytes: of("bytes"),
+		TimedOut:     rapid.IntRange(1, 4).Draw(t, "timed out") == 4,
+		NamesRunning: rapid.Bool().Draw(t, "names running"),
+		Refuses:      rapid.IntRange(1, 8).Draw(t, "refuses") == 8,
+		Fails:        rapid.IntRange(1, 8).Draw(t, "fails") == 8,
+	}
+	f.Accepted = f.Ran + f.Cancelled + of("lost")
+	return f
 }

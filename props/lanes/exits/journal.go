@@ -18,7 +18,14 @@ type journal struct {
 
 	mu    sync.Mutex
 	lines []string
+	said  []said
 	exit  map[string]any // the attributes of the record "exit"
+}
+
+// said is a record.
+type said struct {
+	text  string // level and message
+	attrs []slog.Attr
 }
 
 func (j *journal) Enabled(context.Context, slog.Level) bool { return true }
@@ -28,8 +35,10 @@ func (j *journal) WithGroup(string) slog.Handler            { return j }
 func (j *journal) Handle(_ context.Context, r slog.Record) error {
 	line := r.Level.String() + " " + r.Message
 	all, part := map[string]any{}, "Run"
+	one := said{text: line}
 	r.Attrs(func(a slog.Attr) bool {
 		all[a.Key] = a.Value.Any()
+		one.attrs = append(one.attrs, a)
 		if a.Key == "step" || a.Key == "start" || a.Key == "outcome" {
 			line += " " + a.Value.String()
 		}
@@ -40,7 +49,7 @@ func (j *journal) Handle(_ context.Context, r slog.Record) error {
 	})
 	j.record(part, "log: %s", line)
 	j.mu.Lock()
-	j.lines = append(j.lines, line)
+	j.lines, j.said = append(j.lines, line), append(j.said, one)
 	if r.Message == "exit" {
 		j.exit = all
 	}

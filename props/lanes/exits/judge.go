@@ -74,7 +74,7 @@ func (r *run) judge(got process.Report, took time.Duration) {
 	var running, notBegun []string
 	row := func(name string, s process.StepReport, w *row) {
 		r.judgeRow(name, s, w)
-		unclean = unclean || s.DeadlinePassed || s.Outcome == process.Failed || s.Outcome == process.StillRunning || s.Lost > 0
+		unclean = unclean || s.DeadlinePassed || s.Outcome == process.Failed || s.Outcome == process.StillRunning || s.Lost > 0 || s.Work.ChannelsHeld > 0
 		lost += s.Lost
 		if s.Outcome == process.StillRunning && (name != "Start" || len(x.parts) == 0) {
 			running = append(running, name)
@@ -113,7 +113,11 @@ func (r *run) judge(got process.Report, took time.Duration) {
 	check("Lost()", got.Lost(), lost)
 	check("StillRunning()", got.StillRunning(), running)
 	check("NotBegun()", got.NotBegun(), notBegun)
-	check("Cancelled()", got.Cancelled(), int64(0))
+	cancelled := 0
+	for _, s := range p.Steps {
+		cancelled += s.Figures.Cancelled + s.Figures.TimersCancelled
+	}
+	check("Cancelled()", got.Cancelled(), int64(cancelled))
 	r.judgeEnd(got, unclean)
 	r.judgeLog(got)
 }
@@ -203,7 +207,7 @@ func (s *Step) hasExecutor() bool { return s.members() > 0 }
 
 // members is how many executors a step has.
 func (s *Step) members() int {
-	return map[string]int{"executor": 1, "group": 2}[s.Kind]
+	return map[string]int{"executor": 1, "group": 2, "own": 1}[s.Kind]
 }
 
 // ran returns how many tasks of one executor of step i have ended at a time.
@@ -216,6 +220,10 @@ func (r *run) judgeWork(i int, got process.StepReport, w *row) {
 	s, x := &r.p.Steps[i], r.want
 	n := int64(s.members())
 	accepted, ran := n*int64(s.Tasks), n*r.p.ran(i, x.now)
+	if s.Kind == "own" {
+		r.judgeOwn(i, got, w)
+		return
+	}
 	if !s.hasExecutor() {
 		if got.Work != (core.Report{}) || got.Lost != 0 || got.Running != "" {
 			r.violate("the report: step %d has no executor, and its work is %+v, lost %d, running %q", i, got.Work, got.Lost, got.Running)

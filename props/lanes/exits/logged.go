@@ -17,6 +17,7 @@ func (r *run) judgeLog(got process.Report) {
 	if r.p.Logger == "blocks" {
 		return
 	}
+	r.judgeRecords(got)
 	x := r.want
 	count := func(prefix string) (n int) {
 		for _, l := range lines {
@@ -88,8 +89,16 @@ func (r *run) expectResult(s process.StepReport, w *row, expect func(string, int
 		result = "ERROR still running " + s.Name
 	case w.failure != "":
 		result = "ERROR step failed " + s.Name
+	case s.Lost > 0:
+		result = "ERROR step done, and accepted tasks were not run " + s.Name
+	case s.Work.ChannelsHeld > 0:
+		result = "ERROR step done, and channels were closed with answers in flight " + s.Name
 	case s.Work.TimedOut:
 		result = "WARN step done after its timeout " + s.Name
+	case s.Work.WritesRefused > 0:
+		result = "WARN step done, and channels refused writes " + s.Name
+	case s.Work.ChannelsAborted > 0 || s.Work.BytesDiscarded > 0:
+		result = "WARN step done, and channels were aborted " + s.Name
 	}
 	expect(result, 1)
 	if w.late {

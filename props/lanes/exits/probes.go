@@ -54,7 +54,7 @@ func (r *run) stuck() (all [][]string) {
 				}
 				ran := r.p.ran(i, l.at)
 				before, known := last[name]
-				if !known || before.ran != ran || ran == int64(s.Tasks) {
+				if !known || before.ran != ran || ran == int64(s.Tasks) && s.lost() == 0 {
 					last[name] = progress{ran, l.at}
 				} else if l.at-before.since >= l.limit {
 					names = append(names, name)

@@ -40,13 +40,14 @@ type Start struct {
 
 // Step is a step of the plan.
 type Step struct {
-	Kind  string // run, graceful, executor or group
+	Kind  string // run, graceful, executor, group or own
 	Takes int
 	Heeds bool
 	End   string
 
 	Deadline, Quiet, Timeout, Drain int
 	Tasks, Length                   int // of each executor, from the begin
+	Figures                         Figures
 }
 
 // The ways in which a function ends.

@@ -97,8 +97,11 @@ func (r *run) at(d time.Duration, f func()) {
 
 // release ends what the exit has left behind.
 func (r *run) release() {
-	for _, ex := range r.executors {
+	for i, ex := range r.executors {
 		ex.Shutdown()
+		if r.p.Steps[i].Kind == "own" {
+			ownOf(ex).finish()
+		}
 	}
 	for _, ex := range r.executors {
 		<-ex.Termination().Done()
@@ -279,6 +282,10 @@ func (r *run) step(i int) process.Step {
 		}})
 		made.Name, made.Deadline = step.Name, step.Deadline
 		return made
+	case "own":
+		ex := r.own(i)
+		step.Executor, r.executors[i] = ex, ex
+		return step
 	case "group":
 		g, err := core.NewExecutorGroup(2)
 		if err != nil {

@@ -29,6 +29,7 @@ type row struct {
 	undecided  bool          // it ends at the time at which the exit does
 	timedOut   string        // of an executor: "true", "false", or "" if that is not decided
 	timeout    time.Duration // that the executor gets
+	cut        time.Duration // when its context ends
 }
 
 // exit is the abstract state of a run: the parts of the documentation, one after another.
@@ -49,6 +50,7 @@ type exit struct {
 	readyAt          time.Duration
 	said             []string
 	preDrainSkipped  bool
+	served           time.Duration // PreDrain, as far as there is time
 }
 
 // predict runs the specification.
@@ -186,7 +188,8 @@ func (x *exit) perform(limit time.Duration, failure string, end func(begin, cont
 	x.extend(min(limit, x.left()))
 	r := &row{begun: true, begin: x.now, failure: failure}
 	over := min(sum(x.now, limit), x.deadline)
-	r.end = end(x.now, min(over, x.forced))
+	r.cut = min(over, x.forced)
+	r.end = end(x.now, r.cut)
 	x.wait(r, over)
 	return r
 }
@@ -234,7 +237,7 @@ func (x *exit) preDrain() {
 	left, all := x.left(), p.preDrain()
 	taken := x.planDeadline() - left
 	lasts := max(0, min(all, max(left-x.kept(0), all-taken)))
-	x.preDrainCut = lasts >= left
+	x.preDrainCut, x.served = lasts >= left, lasts
 	x.extend(lasts)
 	x.now = min(x.now+lasts, max(x.now, x.hard()))
 }
@@ -261,6 +264,9 @@ func (x *exit) step(i int) *row {
 			r.failure = "stopped"
 		}
 		return r
+	}
+	if s.Kind == "own" {
+		return x.ownStep(i, timeout, limit)
 	}
 	timedOut := ""
 	r := x.perform(limit, "", func(begin, context time.Duration) time.Duration {
