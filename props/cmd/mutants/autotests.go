@@ -16,7 +16,8 @@ import (
 	"eventide/props/mutant/score"
 )
 
-// kit is a test that runs a conformance kit, and which packages it runs.
+// kit is a test that runs a conformance kit, or generated inputs beside a specification, and which
+// packages it runs. Its specification knows nothing of single bugs.
 type kit struct {
 	pkg, test string
 	runs      func(pkg string) bool
@@ -26,6 +27,8 @@ var kits = []kit{
 	{"props", "^TestPropCoreConforms$", inVirtual},
 	{"core/tracked", "^TestConformance$", func(pkg string) bool { return pkg == "core/tracked" }},
 	{"core", "^TestEpollPollersConform$", inReal},
+	{"core/frame", "^TestProp(Feed|Messages|Append)$", func(pkg string) bool { return pkg == "core/frame" }},
+	{"core/watch", "^TestProp(Statuses|Regions)$", func(pkg string) bool { return pkg == "core/watch" }},
 }
 
 // testRunner runs tests with a mutant in what they test.
