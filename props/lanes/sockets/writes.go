@@ -135,7 +135,7 @@ func (c *conn) observe(w *write, f writeFuture) {
 			}
 		}
 	}
-	if !pending {
+	if !pending && c.r.group != nil { // of core/tcp, a write may wait for its turn again while the loop completes others
 		c.checkWait(w, f)
 	}
 	c.mu.Lock()
