@@ -33,7 +33,7 @@ type poolCheck struct {
 	due     map[int]time.Duration // label of a one-shot timer that waits -> its deadline
 	open    map[int]bool          // tasks that have begun or may begin, and have not ended
 	begun   map[int]bool          // tasks and timers
-	gone    map[int]bool          // tasks that were cancelled, perhaps before their call returned
+	gone    map[int]bool          // tasks and timers that were cancelled, or moved, perhaps before their call returned
 	early   map[int]bool          // of open: accepted before the shutdown call
 	called  bool                  // a shutdown call took effect
 	last    int                   // the last Invoke of a task that has begun
@@ -121,12 +121,13 @@ func (c *poolCheck) returned(e *history.Event) {
 	case e.Op.Tasks() && e.Outcome == history.Accepted && !c.begun[e.ID] && !c.gone[e.ID]:
 		c.waiting[e.ID], c.open[e.ID] = e.N, true
 		c.lazy[e.ID] = e.Op == history.OpExecuteLazy
-	case e.Op == history.OpSchedule && e.Outcome == history.Accepted && !c.begun[e.ID] && !c.called:
+	case e.Op == history.OpSchedule && e.Outcome == history.Accepted && !c.begun[e.ID] && !c.gone[e.ID] && !c.called:
 		if at := history.Later(history.Later(inv.At, max(0, inv.Delay)), c.jitter); inv.At == e.At && at != history.Never {
 			c.due[e.ID] = at
 		}
 	case e.Op == history.OpCancel && e.Outcome == history.True, e.Op == history.OpReset && e.Outcome == history.True:
 		delete(c.due, e.ID)
+		c.gone[e.ID] = true
 	}
 }
 

@@ -1,6 +1,7 @@
 package props
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,6 +97,32 @@ g1 return state Started`)
 			continue
 		}
 		require.NotNil(t, v, "cancel %s", answer)
+		require.Contains(t, v.Text, wrong)
+	}
+}
+
+// TestPoolCheckMovedBeforeTheReturn: another goroutine may cancel or move a timer whose call has not
+// returned.
+func TestPoolCheckMovedBeforeTheReturn(t *testing.T) {
+	for call, wrong := range map[string]string{
+		"cancel 1": "", "reset 1 delay=20ms": "", "state": "timer 1, due at 10ms, waits until 11ms, and 0 of 2 workers",
+	} {
+		result := map[bool]string{true: "Started", false: "true"}[call == "state"]
+		name, _, _ := strings.Cut(call, " delay=")
+		trace := parseTrace(t, `
+g1 invoke schedule 1 delay=10ms
+g2 invoke `+call+`
+g2 return `+name+` `+result+`
+g1 return schedule 1 accepted
+@11ms g1 invoke state
+g1 return state Started`)
+		p := Program{Pool: 2}
+		v := checkPool(trace.Events, RulesOf(p), p, nil)
+		if wrong == "" {
+			require.Nil(t, v, call)
+			continue
+		}
+		require.NotNil(t, v, call)
 		require.Contains(t, v.Text, wrong)
 	}
 }
