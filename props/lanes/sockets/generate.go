@@ -230,7 +230,12 @@ func drawBlocking(t *rapid.T, p *Program) {
 		c := &p.Conns[i]
 		c.Kind = rapid.SampledFrom([]string{kindTCP, kindTCP, kindPlain, kindPipe, kindTLS, kindOdd}).Draw(t, "kind")
 		c.Lingers = rapid.Bool().Draw(t, "lingers")
+		if rapid.Bool().Draw(t, "late") { // an executor may have served another connection by then
+			c.At = drawTime(t)
+		}
 		switch c.Kind {
+		case kindPipe:
+			c.Unsupported = rapid.Bool().Draw(t, "unsupported")
 		case kindTLS:
 			c.Handshake = rapid.SampledFrom([]int{0, 1, 3, 20}).Draw(t, "handshake")
 			c.HandshakeFails = oneIn(t, 5, "handshake fails")

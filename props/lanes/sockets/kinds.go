@@ -5,6 +5,7 @@ package sockets
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"sync/atomic"
@@ -28,6 +29,8 @@ type (
 		output interface{ CloseWrite() error }
 	}
 	pipeConn struct{ net.Conn }
+	// cannotConn has a CloseWrite that its type cannot do.
+	cannotConn struct{ net.Conn }
 	tlsConn  struct {
 		net.Conn
 		c *conn
@@ -41,6 +44,10 @@ type (
 
 func (p plainConn) CloseWrite() error { return p.output.CloseWrite() }
 
+func (cannotConn) CloseWrite() error {
+	return fmt.Errorf("a type of the program: %w", errors.ErrUnsupported)
+}
+
 // wrap makes a connection of the kind of the program.
 func (c *conn) wrap(k *kernel.Conn) net.Conn {
 	if c.spec.Lingers {
@@ -50,6 +57,9 @@ func (c *conn) wrap(k *kernel.Conn) net.Conn {
 	case kindPlain:
 		return plainConn{k, k}
 	case kindPipe:
+		if c.spec.Unsupported {
+			return cannotConn{k}
+		}
 		return pipeConn{k}
 	case kindTLS:
 		return tlsConn{k, c}

@@ -80,6 +80,7 @@ type Conn struct {
 	// Of core/blocking.
 	Kind           string
 	Lingers        bool // SO_LINGER is set
+	Unsupported    bool // of kind pipe: it has a CloseWrite that fails with errors.ErrUnsupported
 	Handshake      int  // how long it takes, of kind TLS
 	HandshakeFails bool
 	Oddity         string // of kind Odd
