@@ -6,7 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,7 +103,7 @@ func TestPropStatuses(t *testing.T) {
 			p := drawPlan(rt)
 			var wrong string
 			synctest.Test(t, func(t *testing.T) {
-				o := &observer{p: p, w: &watch.Watcher{Interval: p.Interval, Limit: p.Limit}}
+				o := &observer{p: p, w: &watch.Watcher{Interval: p.Interval, Limit: p.Limit}, last: map[string]float64{}}
 				wrong = o.run(t)
 			})
 			if wrong != "" {
@@ -119,6 +121,8 @@ type observer struct {
 	stalls   stallLog
 	logged   coretest.Log
 	waits    []string // what OnWait got
+
+	last map[string]float64 // of each metric of a name
 
 	wantStalls []watch.Stall
 	wantWaits  []string
@@ -246,6 +250,7 @@ func (o *observer) watch(t *testing.T, s *observed) {
 		s.name = fmt.Sprintf("%s#%d", s.plan.Name, n)
 	}
 	o.subjects = append(o.subjects, s)
+	maps.DeleteFunc(o.last, func(key string, _ float64) bool { return strings.HasPrefix(key, s.name+" ") }) // of one that has ended
 	if s.group != nil {
 		o.w.WatchFunctions(s.plan.Name, s.group)
 		return
@@ -320,5 +325,5 @@ func (o *observer) check(listens bool) string {
 	if wrong := o.checkStalls(); wrong != "" {
 		return wrong
 	}
-	return checkJSON(o.w.String(), want)
+	return cmp.Or(checkJSON(o.w.String(), want), o.checkMetrics(statuses))
 }

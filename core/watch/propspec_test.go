@@ -231,3 +231,42 @@ func checkJSON(text string, statuses []watch.Status) string {
 	}
 	return ""
 }
+
+// units has the unit of each metric, and whether it is a counter.
+var units = map[string]struct {
+	unit    string
+	counter bool
+}{
+	"state": {"", false}, "tasks.accepted": {"{task}", true}, "tasks.ran": {"{task}", true}, "tasks.cancelled": {"{task}", true},
+	"tasks.rejected": {"{task}", true}, "tasks.pending": {"{task}", false}, "oldest.task.age": {"s", false}, "running.body.age": {"s", false},
+	"stalls": {"{stall}", true}, "busy.time": {"s", true}, "bodies.panicked": {"{body}", true}, "timers.pending": {"{timer}", false},
+	"timers.run": {"{run}", true}, "timers.cancelled": {"{timer}", true}, "hooks.run": {"{hook}", true}, "sleeps": {"{sleep}", true},
+	"wakeups": {"{wakeup}", true}, "registrations": {"{registration}", false}, "poller.rebuilds": {"{rebuild}", true},
+	"workers": {"{worker}", false}, "workers.busy": {"{worker}", false}, "connections.accepted": {"{connection}", true},
+	"connections.refused": {"{connection}", true}, "accept.pauses": {"{pause}", true},
+}
+
+// checkMetrics compares the metrics of the statuses with their documentation, and the counters with
+// their last values: they never fall.
+func (o *observer) checkMetrics(statuses []watch.Status) string {
+	if len(watch.Metrics()) != len(units) {
+		return fmt.Sprintf("there are %d metrics, want %d", len(watch.Metrics()), len(units))
+	}
+	for _, m := range watch.Metrics() {
+		if want := units[m.Name]; m.Unit != want.unit || m.Counter != want.counter || m.Help == "" {
+			return fmt.Sprintf("metric %q has the unit %q and is a counter: %v; want %+v", m.Name, m.Unit, m.Counter, want)
+		}
+		for _, s := range statuses {
+			v, ok := m.Value(s)
+			if want, has := numbers(s)[m.Name]; ok != has || v != want {
+				return fmt.Sprintf("metric %q of %s is %v, %v; want %v, %v", m.Name, s.Name, v, ok, want, has)
+			}
+			key := s.Name + " " + m.Name
+			if ok && m.Counter && v < o.last[key] {
+				return fmt.Sprintf("the counter %q of %s has fallen from %v to %v", m.Name, s.Name, o.last[key], v)
+			}
+			o.last[key] = v
+		}
+	}
+	return ""
+}
