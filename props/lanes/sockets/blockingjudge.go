@@ -76,12 +76,13 @@ func (c *conn) explainsBlocking(cause error) bool {
 
 // receivedAll reports whether core may, and whether it must, count the drain of the channel as
 // complete: see the package comment of core/blocking. It may, but need not, if bytes can be in
-// flight at the close.
+// flight at the close; or if the connection cannot half-close, and the drain came before the peer's
+// end was read, if only by a moment.
 func (c *conn) receivedAll(k *kernel.Connection, ours *kernel.End) (may, must bool) {
 	sent := c.ch.PendingBytes() == 0 && ours.EndRead
 	received := ours.Taken == 0 || c.knowsReceipt() && ours.Taken == ours.Delivered || !c.knowsReceipt() && !ours.EndFirst && c.spec.Kind != kindPipe
 	cause := c.ch.CloseCause()
-	return sent && received, sent && received && !k.Reset && !c.r.timedOut && (cause == nil || cause == io.EOF && ours.Taken == 0)
+	return sent && received, sent && received && !k.Reset && !c.r.timedOut && (cause == nil && c.spec.Kind != kindPipe || cause == io.EOF && ours.Taken == 0)
 }
 
 // judgeBlockingReport is judgeReport for core/blocking.

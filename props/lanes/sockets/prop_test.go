@@ -33,4 +33,5 @@ func TestKept(t *testing.T) {
 		t.Skip("core/tcp is for Linux")
 	}
 	programs.Kept(t, root, "sockets")
+	programs.Kept(t, root, "blocking")
 }
