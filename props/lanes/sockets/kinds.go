@@ -31,7 +31,7 @@ type (
 	pipeConn struct{ net.Conn }
 	// cannotConn has a CloseWrite that its type cannot do.
 	cannotConn struct{ net.Conn }
-	tlsConn  struct {
+	tlsConn    struct {
 		net.Conn
 		c *conn
 	}
