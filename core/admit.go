@@ -21,7 +21,9 @@ func (e *Executor) Execute(task func()) error {
 	if task == nil {
 		return nilFunc("Execute", "task")
 	}
-	e.lock()
+	if !e.mu.TryLock() { // as lock, which is too large to be inlined
+		lockContended(&e.mu)
+	}
 	if e.gate != 0 || e.queued >= e.fastLimit {
 		e.mu.Unlock()
 		return e.admit(OpExecute, task)

@@ -20,7 +20,7 @@ type segment struct {
 // fields that Push writes come first: in an executor they share the cache line of the mutex.
 type segments struct {
 	tail     *segment
-	filled   int   // slots of tail that are written; 0 if there is no tail
+	room     int   // slots of tail that are not written; 0 if there is no tail
 	size     int   // tasks that wait
 	accepted int64 // tasks pushed since the queue was made
 
@@ -29,19 +29,19 @@ type segments struct {
 	nfree int
 }
 
-// Push appends an accepted task.
+// Push appends an accepted task. It is small enough to be inlined into Executor.Execute.
 func (q *segments) Push(task func()) {
-	s := q.tail
-	if s == nil || q.filled == SegmentSize {
-		s = q.grow()
+	if q.room == 0 {
+		q.grow()
 	}
-	s.tasks[q.filled] = task
-	q.filled++
+	q.tail.tasks[(SegmentSize-q.room)&(SegmentSize-1)] = task // the mask only saves a check of the bounds
+	q.room--
 	q.size++
 	q.accepted++
 }
 
-func (q *segments) grow() *segment {
+// grow appends a segment, whose slots are clear.
+func (q *segments) grow() {
 	s := q.free
 	if s != nil {
 		q.free, s.next = s.next, nil
@@ -54,15 +54,14 @@ func (q *segments) grow() *segment {
 	} else {
 		q.tail.next = s
 	}
-	q.tail, q.filled = s, 0
-	return s
+	q.tail, q.room = s, SegmentSize
 }
 
 // length returns how many tasks are written in the segment at the head. There must be a
 // segment.
 func (q *segments) length() int {
 	if q.head == q.tail {
-		return q.filled
+		return SegmentSize - q.room
 	}
 	return SegmentSize
 }
@@ -72,7 +71,7 @@ func (q *segments) removeHead() *segment {
 	s := q.head
 	q.head, s.next = s.next, nil
 	if q.head == nil {
-		q.tail, q.filled = nil, 0
+		q.tail, q.room = nil, 0
 	}
 	return s
 }

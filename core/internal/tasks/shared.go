@@ -34,7 +34,7 @@ func (q *Shared) Pop() (task func(), number int64) {
 func (q *Shared) next() {
 	q.pos = 0
 	if q.head == q.tail {
-		q.filled = 0
+		q.room = SegmentSize
 		return
 	}
 	q.recycle(q.removeHead())
