@@ -2,7 +2,6 @@ package tracked
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"runtime/debug"
 	"time"
@@ -23,6 +22,9 @@ func (g *Group) refusal() error {
 
 // refuse counts a refusal and returns its error. Requires mu.
 func (g *Group) refuse(reason error) error {
+	if g.shutdown.ended { // the report is sealed without this refusal, so its state must be Terminated (G20)
+		<-g.term.Done() // closed at once, without mu
+	}
 	state := g.stateNow()
 	if state != core.StateTerminated { // core.Report.Rejected counts refusals before Done only
 		g.counts.rejected++
@@ -70,15 +72,16 @@ func (g *Group) run(one *function, f func(context.Context) error) {
 	one.goroutine = goid.Get()
 	g.mu.Unlock()
 	var err error
+	panicked := false                  // not known by err: f may return the *core.PanicError of a future
 	defer func() { g.returned(one) }() // deferred, because the handler may panic or call Goexit
 	defer func() {
 		if err != nil {
-			g.failed(one.name, err)
+			g.failed(one.name, err, panicked)
 		}
 	}()
 	defer func() {
 		if v := recover(); v != nil {
-			err = &core.PanicError{Value: v, Stack: debug.Stack()}
+			err, panicked = &core.PanicError{Value: v, Stack: debug.Stack()}, true
 		}
 	}()
 	err = core.ErrGoexit // the error unless f returns or panics
@@ -87,13 +90,12 @@ func (g *Group) run(one *function, f func(context.Context) error) {
 
 // failed stores the first error, and passes each error to the handler or the logger. A
 // panic of the handler is logged, so that the group can still end.
-func (g *Group) failed(name string, err error) {
-	var panicked *core.PanicError
+func (g *Group) failed(name string, err error, panicked bool) {
 	g.mu.Lock()
 	if g.firstErr == nil {
 		g.firstErr, g.firstFrom = err, name
 	}
-	if errors.As(err, &panicked) && err == error(panicked) {
+	if panicked {
 		g.counts.panicked++
 	}
 	g.mu.Unlock()

@@ -25,7 +25,7 @@ type kit struct {
 
 var kits = []kit{
 	{"props", "^TestPropCoreConforms$", inVirtual},
-	{"core/tracked", "^TestConformance$", func(pkg string) bool { return pkg == "core/tracked" }},
+	{"core/tracked", "^Test(Conformance|PropLives)$", func(pkg string) bool { return pkg == "core/tracked" }},
 	{"core", "^TestEpollPollersConform$", inReal},
 	{"core/frame", "^TestProp(Feed|Messages|Append)$", func(pkg string) bool { return pkg == "core/frame" }},
 	{"core/watch", "^TestProp(Statuses|Regions)$", func(pkg string) bool { return pkg == "core/watch" }},
