@@ -28,6 +28,7 @@ func drawProgram(t *rapid.T) Program {
 		Probes:      rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 300, 900, 1700, 3000, 5000, 9000}), 0, 4).Draw(t, "probes"),
 		Logger:      rapid.SampledFrom([]string{"", "", "", "panics", "exits", "blocks"}).Draw(t, "logger"),
 		BadPlan:     rapid.IntRange(-1, mostBadPlans).Draw(t, "bad plan"),
+		IgnoresPipe: rapid.IntRange(1, 4).Draw(t, "ignores SIGPIPE") == 4,
 	}
 	p.Sent = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Sent {
 		return Sent{
@@ -89,13 +90,16 @@ func drawStep(t *rapid.T) Step {
 		return rapid.SampledFrom(durations).Draw(t, label)
 	}
 	s := Step{
-		Kind:     rapid.SampledFrom([]string{"run", "run", "graceful", "executor", "executor", "group", "own", "own"}).Draw(t, "kind"),
+		Kind:     rapid.SampledFrom([]string{"run", "run", "graceful", "http", "http", "executor", "executor", "group", "own", "own"}).Draw(t, "kind"),
 		Takes:    rapid.SampledFrom(durations).Draw(t, "takes"),
 		Heeds:    rapid.Bool().Draw(t, "heeds"),
 		Deadline: of("deadline"),
 	}
 	if !s.hasExecutor() {
-		if s.Kind == "run" {
+		if s.Kind == "http" {
+			s.Server = drawServer(t)
+		}
+		if s.Kind != "http" {
 			s.End = drawEnd(t)
 		}
 		return s
@@ -127,4 +131,38 @@ func drawFigures(t *rapid.T) Figures {
 	}
 	f.Accepted = f.Ran + f.Cancelled + of("lost")
 	return f
+}
+
+func drawServer(t *rapid.T) Server {
+	s := Server{
+		Listener:   rapid.SampledFrom([]string{"tcp", "tcp", "multipath", "pipes"}).Draw(t, "listener"),
+		Opens:      rapid.SampledFrom([]int{0, 0, 0, 800, 2500, 7000}).Draw(t, "opens"),
+		Hides:      rapid.IntRange(1, 3).Draw(t, "hides") == 3,
+		Named:      rapid.Bool().Draw(t, "named"),
+		Conns:      rapid.SampledFrom([]string{"socket", "socket", "above", "hidden", "uncomparable"}).Draw(t, "conns"),
+		CloseFails: rapid.IntRange(1, 8).Draw(t, "close fails") == 8,
+		Hooks:      rapid.Bool().Draw(t, "hooks"),
+		Addr:       rapid.SampledFrom([]string{"", ":80"}).Draw(t, "addr"),
+	}
+	s.Clients = rapid.SliceOfN(rapid.Custom(drawClient), 0, 4).Draw(t, "clients")
+	if rapid.IntRange(1, 12).Draw(t, "many clients") == 12 { // an error names ten
+		for range 11 {
+			s.Clients = append(s.Clients, Client{At: -20, Takes: 60_000, Again: -1, Heeds: -1})
+		}
+	}
+	return s
+}
+
+func drawClient(t *rapid.T) Client {
+	return Client{
+		At:      rapid.SampledFrom([]int{-9000, -5100, -3000, -800, -30, -30, -3, 1, 40, 120, 700, 3000}).Draw(t, "at"),
+		First:   rapid.SampledFrom([]int{-1, 0, 0, 0, 20, 90, 1000}).Draw(t, "first"),
+		Rest:    rapid.SampledFrom([]int{0, 0, 0, 30, 300, 6000}).Draw(t, "rest"),
+		Takes:   rapid.SampledFrom([]int{0, 10, 100, 900, 2200, 7000, 60_000}).Draw(t, "takes"),
+		Again:   rapid.SampledFrom([]int{-1, 0, 40, 600}).Draw(t, "again"),
+		Panics:  rapid.IntRange(1, 8).Draw(t, "panics") == 8,
+		Hijacks: rapid.IntRange(1, 4).Draw(t, "hijacks") == 4,
+		Heeds:   rapid.SampledFrom([]int{-1, 0, 500, 4000}).Draw(t, "heeds"),
+		Closes:  rapid.Bool().Draw(t, "closes"),
+	}
 }

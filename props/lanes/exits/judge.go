@@ -3,6 +3,7 @@
 package exits
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -23,9 +24,20 @@ func nameOf(err error) string {
 	if both, ok := err.(interface{ Unwrap() []error }); ok && len(both.Unwrap()) == 2 && both.Unwrap()[1] == errEnd {
 		return "joined"
 	}
+	var cut *process.CutError
 	switch {
 	case err == nil:
 		return ""
+	case errors.As(err, &cut):
+		var names []string
+		for _, one := range cut.Requests {
+			names = append(names, cutName(one.Kind, one.What, one.Began))
+		}
+		return strings.Join(names, ", ")
+	case err == context.DeadlineExceeded, err == context.Canceled:
+		return "late"
+	case err == errClose:
+		return "close"
 	case errors.Is(err, process.ErrStopped):
 		return "stopped"
 	case errors.As(err, &sig):
@@ -95,6 +107,7 @@ func (r *run) judge(got process.Report, took time.Duration) {
 		name := fmt.Sprint("step ", i)
 		row(name, got.Steps[i], x.steps[i])
 		r.judgeWork(i, got.Steps[i], x.steps[i])
+		r.judgeCut(got.Steps[i])
 	}
 	if len(p.starts()) > 0 {
 		row("Start", got.Start, x.start)

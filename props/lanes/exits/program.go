@@ -26,7 +26,8 @@ type Program struct {
 	Manager     Manager
 	Logger      string // "", "panics", "exits" or "blocks"
 	Inherited   Inherited
-	BadPlan     int // index of a mistake, or -1
+	BadPlan     int  // index of a mistake, or -1
+	IgnoresPipe bool // the process was started with SIGPIPE ignored
 }
 
 // Start is a function of Plan.Start or of Plan.Starts.
@@ -40,7 +41,7 @@ type Start struct {
 
 // Step is a step of the plan.
 type Step struct {
-	Kind  string // run, graceful, executor, group or own
+	Kind  string // run, graceful, http, executor, group or own
 	Takes int
 	Heeds bool
 	End   string
@@ -48,6 +49,7 @@ type Step struct {
 	Deadline, Quiet, Timeout, Drain int
 	Tasks, Length                   int // of each executor, from the begin
 	Figures                         Figures
+	Server                          Server // of kind http
 }
 
 // The ways in which a function ends.

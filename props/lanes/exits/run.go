@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	stdnet "net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -31,6 +32,7 @@ type run struct {
 	began  time.Time
 	health *process.Health
 	log    *journal
+	k      *kernel.Kernel
 
 	mu         sync.Mutex
 	violations []string
@@ -38,6 +40,8 @@ type run struct {
 	took       time.Duration            // of process.RunReport
 	executors  map[int]process.Executor // by step
 	members    map[int]core.EventExecutor
+	servers    map[int]*server
+	hijacked   []stdnet.Conn // that handlers have left open
 	others     sync.WaitGroup
 	cancel     context.CancelCauseFunc // of the context of Run
 }
@@ -55,11 +59,12 @@ func Run(p Program) (violations []string, err error) {
 
 func runOf(p Program) *run {
 	r := &run{p: &p, want: predict(&p), began: time.Now(), health: &process.Health{StuckAfter: ms(p.StuckAfter)},
-		executors: map[int]process.Executor{}, members: map[int]core.EventExecutor{}}
+		executors: map[int]process.Executor{}, members: map[int]core.EventExecutor{}, servers: map[int]*server{}, k: kernel.New(kernel.Config{})}
 	r.log = &journal{kind: p.Logger, record: r.record}
-	kernel.Use(kernel.New(kernel.Config{}))
+	kernel.Use(r.k)
 	got := net.Use(p.Manager.Broken, func(d net.Datagram) { r.record("Run", "tells the service manager %q", d.Text) })
 	r.setenv()
+	signal.IgnoresPipe = p.IgnoresPipe
 	r.makeBadCall()
 	r.makeListeners()
 	ctx, plan := r.context(), r.plan()
@@ -97,6 +102,7 @@ func (r *run) at(d time.Duration, f func()) {
 
 // release ends what the exit has left behind.
 func (r *run) release() {
+	r.closeServers()
 	for i, ex := range r.executors {
 		ex.Shutdown()
 		if r.p.Steps[i].Kind == "own" {
@@ -109,6 +115,7 @@ func (r *run) release() {
 	r.others.Wait()
 	r.cancel(nil)
 	time.Sleep(24 * time.Hour) // functions that ignore their context, and a handler that blocks
+	r.judgeServers()
 }
 
 func (r *run) setenv() {
@@ -242,7 +249,12 @@ func (r *run) start(i int, s *Start) func(context.Context) error {
 	}
 }
 
+// checkContext checks what holds in a function of the plan: its context, and that a broken pipe does not
+// kill the process.
 func (r *run) checkContext(what string, ctx context.Context) {
+	if signal.Wanted(syscall.SIGPIPE) == r.p.IgnoresPipe {
+		r.violate("the process has subscribed to SIGPIPE: %v, and was started with it ignored: %v", !r.p.IgnoresPipe, r.p.IgnoresPipe)
+	}
 	if ctx.Value(valueKey{}) != "value" {
 		r.violate("the context of %s has not the values of that of Run", what)
 	}
@@ -279,9 +291,14 @@ func (r *run) step(i int) process.Step {
 			case <-left.C:
 			case <-stopped:
 			}
+			if r.end(stepName(i), s.End) != nil {
+				panic(errEnd)
+			}
 		}})
 		made.Name, made.Deadline = step.Name, step.Deadline
 		return made
+	case "http":
+		return r.httpStep(i, step.Deadline)
 	case "own":
 		ex := r.own(i)
 		step.Executor, r.executors[i] = ex, ex

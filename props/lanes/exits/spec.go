@@ -44,7 +44,9 @@ type exit struct {
 	steps            []*row
 	start            *row
 	parts            []*row
-	startsAt         bool // Start was called
+	servers          map[int]*serving // by step
+	origin           time.Time        // of the times
+	startsAt         bool             // Start was called
 	endStart         time.Duration
 	preDrainCut      bool
 	readyAt          time.Duration
@@ -55,7 +57,7 @@ type exit struct {
 
 // predict runs the specification.
 func predict(p *Program) *exit {
-	x := &exit{p: p, begin: never, forced: never, readyAt: never, endStart: never}
+	x := &exit{p: p, servers: map[int]*serving{}, origin: time.Now(), begin: never, forced: never, readyAt: never, endStart: never}
 	x.startsAt = (p.Start != nil || len(p.Starts) > 0) && cancelAt(p) > 0
 	x.findBegin()
 	x.findReady()
@@ -256,14 +258,21 @@ func (x *exit) step(i int) *row {
 	}
 	if s.Kind == "graceful" {
 		stopped := false
-		r := x.perform(limit, "", func(begin, context time.Duration) time.Duration {
-			stopped = context <= begin+s.takes(i)
+		failure := ending(s.End)
+		if failure == endsFailed {
+			failure = endsPanic // GracefulStop cannot return an error
+		}
+		r := x.perform(limit, failure, func(begin, context time.Duration) time.Duration {
+			stopped = failure == "" && context <= begin+s.takes(i)
 			return min(begin+s.takes(i), context)
 		})
 		if stopped {
 			r.failure = "stopped"
 		}
 		return r
+	}
+	if s.Kind == "http" {
+		return x.httpStep(i, limit)
 	}
 	if s.Kind == "own" {
 		return x.ownStep(i, timeout, limit)
@@ -299,7 +308,7 @@ func (x *exit) budget(i int) (timeout, limit time.Duration) {
 		switch {
 		case s.Deadline > 0:
 			limit = s.deadline()
-		case s.Kind == "graceful":
+		case s.Kind == "graceful" || s.Kind == "http":
 			limit -= min(heedTime, limit/2)
 		default:
 			limit = min(stepDeadline, limit)

@@ -160,7 +160,7 @@ func (s *socket) sendSYN() {
 		s.receiveReset()
 		return
 	}
-	if s.neverAnswers || len(s.k.listeners[at].queue) > s.k.listeners[at].backlog { // the SYN is dropped
+	if s.neverAnswers || s.k.listeners[at].dropsSYN || len(s.k.listeners[at].queue) > s.k.listeners[at].backlog { // the SYN is dropped
 		delay := firstRetry << s.handshake
 		s.handshake++
 		s.k.after(delay, s.sendSYN)

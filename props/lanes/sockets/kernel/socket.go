@@ -56,6 +56,9 @@ type socket struct {
 	onlyIPv6     bool
 	backlog      int
 	queue        []*socket // established, not accepted
+	multipath    bool      // of a listener: it is a socket of MPTCP
+	dropsSYN     bool      // of a listener: a filter drops segments that begin a connection
+	received     uint64    // bytes that have arrived
 	handshake    int       // attempts
 	neverAnswers bool
 	blocked      int // writes of a Conn that wait for room

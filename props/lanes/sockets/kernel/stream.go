@@ -106,6 +106,7 @@ func (s *socket) deliver() {
 	n := min(len(s.output), o.recvBuffer-len(o.input))
 	if n > 0 {
 		o.input = append(o.input, s.output[:n]...)
+		o.received += uint64(n)
 		s.output = s.output[n:]
 		s.record.delivered(s, n)
 		o.wake(unix.EPOLLIN | unix.EPOLLPRI | unix.EPOLLRDNORM | unix.EPOLLRDBAND)

@@ -26,6 +26,7 @@ var Files = []string{
 	"core/internal/epoll/set_linux.go",
 	"core/internal/netpoll/open_linux.go",
 	"core/blocking/receipt_linux.go",
+	"core/process/arrivals_linux.go",
 	"core/process/run.go",
 	"core/process/signals_unix.go",
 	"core/process/systemd.go",
@@ -41,6 +42,7 @@ const exitCalls = "eventide/props/lanes/exits/calls/"
 // replacement. The entry "" is for the files without an entry.
 var replaced = map[string]map[string]string{
 	"core/blocking/receipt_linux.go": {"golang.org/x/sys/unix": calls + "unix"},
+	"core/process/arrivals_linux.go": {"golang.org/x/sys/unix": calls + "unix"},
 	"core/process/run.go":            {"os/signal": exitCalls + "signal"},
 	"core/process/signals_unix.go":   {"os/signal": exitCalls + "signal"},
 	"core/process/systemd.go":        {"net": exitCalls + "net", "os": exitCalls + "os"},

@@ -20,7 +20,6 @@ var other = map[string]string{
 	"core/internal/epoll/errors_linux.go":           "names of errors, and no call",
 	"core/blocking/poller.go":                       "names of errors, and no call",
 	"core/blocking/serve.go":                        "names of errors, and no call",
-	"core/process/arrivals_linux.go":                "package process",
 	"core/process/signals_windows.go":               "another system",
 	"core/tcp/accept.go":                            "names of errors, and no call",
 	"core/tcp/faults.go":                            "names of errors, and no call",

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"syscall"
 )
 
 var (
@@ -27,8 +28,23 @@ func Stop(c chan<- os.Signal) {
 	delete(subs, c)
 }
 
-// Ignored reports whether the program ignores sig: it ignores none.
-func Ignored(os.Signal) bool { return false }
+// IgnoresPipe says that the program was started with SIGPIPE ignored.
+var IgnoresPipe bool
+
+// Ignored is signal.Ignored.
+func Ignored(sig os.Signal) bool { return sig == syscall.SIGPIPE && IgnoresPipe }
+
+// Wanted reports whether a channel is subscribed to sig.
+func Wanted(sig os.Signal) bool {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, wanted := range subs {
+		if slices.Contains(wanted, sig) {
+			return true
+		}
+	}
+	return false
+}
 
 // Deliver sends sig to all that are subscribed to it, as the system does: what has no room is lost.
 func Deliver(sig os.Signal) {

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"eventide/props/lanes/sockets/kernel"
 
@@ -26,6 +27,8 @@ type (
 	Sockaddr      = unix.Sockaddr
 	SockaddrInet4 = unix.SockaddrInet4
 	SockaddrInet6 = unix.SockaddrInet6
+	SockFilter    = unix.SockFilter
+	SockFprog     = unix.SockFprog
 	TCPInfo       = unix.TCPInfo
 )
 
@@ -47,16 +50,29 @@ const (
 	IPV6_V6ONLY   = unix.IPV6_V6ONLY
 	SOL_SOCKET    = unix.SOL_SOCKET
 	SO_ERROR      = unix.SO_ERROR
+	SO_PROTOCOL   = unix.SO_PROTOCOL
 	SO_KEEPALIVE  = unix.SO_KEEPALIVE
 	SO_LINGER     = unix.SO_LINGER
 	SO_RCVBUF     = unix.SO_RCVBUF
 	SO_REUSEADDR  = unix.SO_REUSEADDR
 	SO_REUSEPORT  = unix.SO_REUSEPORT
 	SO_SNDBUF     = unix.SO_SNDBUF
-	TCP_INFO      = unix.TCP_INFO
-	TCP_KEEPIDLE  = unix.TCP_KEEPIDLE
-	TCP_KEEPINTVL = unix.TCP_KEEPINTVL
-	TCP_NODELAY   = unix.TCP_NODELAY
+
+	SO_ATTACH_FILTER = unix.SO_ATTACH_FILTER
+	TCP_INFO         = unix.TCP_INFO
+	TCP_KEEPIDLE     = unix.TCP_KEEPIDLE
+	TCP_KEEPINTVL    = unix.TCP_KEEPINTVL
+	TCP_NODELAY      = unix.TCP_NODELAY
+
+	BPF_ABS = unix.BPF_ABS
+	BPF_ALU = unix.BPF_ALU
+	BPF_AND = unix.BPF_AND
+	BPF_B   = unix.BPF_B
+	BPF_JEQ = unix.BPF_JEQ
+	BPF_JMP = unix.BPF_JMP
+	BPF_K   = unix.BPF_K
+	BPF_LD  = unix.BPF_LD
+	BPF_RET = unix.BPF_RET
 
 	EPOLLERR      = unix.EPOLLERR
 	EPOLLET       = unix.EPOLLET
@@ -179,19 +195,34 @@ func SetsockoptLinger(fd, _, _ int, l *Linger) error {
 	return asError(kernel.Current().ResetOnClose(fd))
 }
 
-// GetsockoptInt is unix.GetsockoptInt of SO_ERROR.
+// GetsockoptInt is unix.GetsockoptInt of SO_ERROR and SO_PROTOCOL.
 func GetsockoptInt(fd, _, option int) (int, error) {
-	if option != SO_ERROR {
-		panic("kernel: a socket option that the model does not have")
+	switch option {
+	case SO_ERROR:
+		taken, errno := kernel.Current().SocketError(fd)
+		return int(taken), asError(errno)
+	case SO_PROTOCOL:
+		multipath, errno := kernel.Current().IsMultipath(fd)
+		if multipath {
+			return unix.IPPROTO_MPTCP, asError(errno)
+		}
+		return IPPROTO_TCP, asError(errno)
 	}
-	taken, errno := kernel.Current().SocketError(fd)
-	return int(taken), asError(errno)
+	panic("kernel: a socket option that the model does not have")
 }
 
-// GetsockoptTCPInfo is unix.GetsockoptTCPInfo, of which the model has the state.
+// SetsockoptSockFprog is unix.SetsockoptSockFprog.
+func SetsockoptSockFprog(fd, _, option int, program *SockFprog) error {
+	if option != SO_ATTACH_FILTER {
+		panic("kernel: a socket option that the model does not have")
+	}
+	return asError(kernel.Current().AttachFilter(fd, unsafe.Slice(program.Filter, program.Len)))
+}
+
+// GetsockoptTCPInfo is unix.GetsockoptTCPInfo, of which the model has three fields.
 func GetsockoptTCPInfo(fd, _, _ int) (*TCPInfo, error) {
-	state, errno := kernel.Current().State(fd)
-	return &TCPInfo{State: state}, asError(errno)
+	info, errno := kernel.Current().Info(fd)
+	return &TCPInfo{State: info.State, Unacked: info.Queued, Bytes_received: info.Received}, asError(errno)
 }
 
 // IoctlGetInt is unix.IoctlGetInt of SIOCOUTQ.
