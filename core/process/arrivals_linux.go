@@ -65,10 +65,7 @@ func stopArrivals(ctx context.Context, listeners []net.Listener, unread func() b
 // sentNothing reports whether no byte has arrived on c. It returns false if the kernel
 // does not say.
 func sentNothing(c net.Conn) bool {
-	if tls, ok := c.(interface{ NetConn() net.Conn }); ok {
-		c = tls.NetConn()
-	}
-	raw, ok := rawOf(c)
+	raw, ok := rawOf(belowTLS(c))
 	if !ok {
 		return false
 	}
@@ -79,6 +76,28 @@ func sentNothing(c net.Conn) bool {
 		return err
 	})
 	return err == nil && nothing
+}
+
+// writtenTo returns how many of the bytes written to c its peer has acknowledged, and how many
+// it has not: -1, -1 if the kernel does not say.
+func writtenTo(c net.Conn) (acked, unacked int64) {
+	acked, unacked = -1, -1
+	raw, ok := rawOf(c)
+	if !ok {
+		return acked, unacked
+	}
+	_ = control(raw, func(fd int) error { // an error leaves both at -1
+		queued, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
+		if err != nil {
+			return err
+		}
+		info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+		if err == nil {
+			acked, unacked = int64(info.Bytes_acked), int64(queued)
+		}
+		return err
+	})
+	return acked, unacked
 }
 
 // rawOf returns the raw socket of a listener or connection. Types of package tls do not

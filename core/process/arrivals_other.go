@@ -25,3 +25,6 @@ func stopArrivals(ctx context.Context, _ []net.Listener, unread func() bool) {
 
 // sentNothing reports false: whether anything has arrived on a connection is not known.
 func sentNothing(net.Conn) bool { return false }
+
+// writtenTo returns -1, -1: how much of a connection its peer has acknowledged is not known.
+func writtenTo(net.Conn) (acked, unacked int64) { return -1, -1 }

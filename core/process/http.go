@@ -54,8 +54,9 @@ type HTTPOptions struct {
 // srv.Shutdown does not wait: make such handlers return with srv.RegisterOnShutdown. The step
 // does not wait for a connection whose handler returned after Hijack.
 //
-// When the time of the step is over, the step closes all connections and fails with a
-// *CutError that names the requests it cut. It cuts no request earlier.
+// When the time of the step is over, the step closes all connections, hijacked ones too, and
+// fails with a *CutError that names the requests it cut, with the bytes that their clients had
+// received. It cuts no request earlier.
 //
 // The tempting wrong versions: srv.Close cuts every request. A main that returns when
 // ListenAndServe returns cuts them too, because srv.Shutdown makes ListenAndServe return at
@@ -98,6 +99,13 @@ type CutRequest struct {
 	Kind  string // "HTTP/1.1", "HTTP/2.0" or "hijacked"
 	What  string // method and path
 	Began time.Time
+
+	// Acked and Unacked count the bytes that had been written to the connection when it was
+	// closed: those that the client's system had acknowledged, and those that may be lost. They
+	// include earlier responses on the same connection, other HTTP/2 streams and the overhead of
+	// TLS; bytes in the buffers of package net/http are in neither. Both are -1 if the system does
+	// not report them: on systems other than Linux, and for connections that are no TCP sockets.
+	Acked, Unacked int64
 }
 
 // ByKind counts Requests by their Kind.
@@ -113,12 +121,21 @@ func (c *CutError) Error() string {
 	const most = 10
 	var names []string
 	for _, r := range c.Requests[:min(most, len(c.Requests))] {
-		names = append(names, r.Kind+" "+r.What)
+		names = append(names, r.String())
 	}
 	if more := len(c.Requests) - most; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	return fmt.Sprintf("process: %d requests cut (%v): %s", len(c.Requests), c.Reason, strings.Join(names, ", "))
+}
+
+// String returns the kind and name of the request and, if they are known, its bytes.
+func (r CutRequest) String() string {
+	text := r.Kind + " " + r.What
+	if r.Acked >= 0 && r.Unacked >= 0 {
+		text += fmt.Sprintf(" (%d bytes acknowledged, %d not)", r.Acked, r.Unacked)
+	}
+	return text
 }
 
 // Unwrap returns the Reason.
@@ -264,10 +281,14 @@ func (h *httpServer) end(ctx context.Context) error {
 		}
 	case <-ctx.Done():
 	}
-	if cut := h.running(); len(cut) > 0 {
+	cut, hijacked := h.running()
+	if len(cut) > 0 {
 		err = &CutError{Requests: cut, Reason: context.Cause(ctx)}
 	}
 	_ = h.srv.Close() // its error is of a listener, which is closed by now
+	for _, c := range hijacked {
+		_ = c.Close() // srv.Close leaves hijacked connections open
+	}
 	return err
 }
 
@@ -286,18 +307,28 @@ func (h *httpServer) untilIdle() <-chan struct{} {
 	return h.idle
 }
 
-// running returns the requests whose handlers run, the oldest first.
-func (h *httpServer) running() []CutRequest {
+// running returns the requests whose handlers run, the oldest first, and the hijacked
+// connections among theirs.
+func (h *httpServer) running() (all []CutRequest, hijacked []net.Conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var all []CutRequest
 	for r := range h.inFlight {
-		kind := r.proto
+		kind, conn := r.proto, belowTLS(r.conn)
 		if h.hijacked[r.conn] {
-			kind = "hijacked"
+			kind, hijacked = "hijacked", append(hijacked, conn)
 		}
-		all = append(all, CutRequest{kind, r.what, r.began})
+		acked, unacked := writtenTo(conn)
+		all = append(all, CutRequest{kind, r.what, r.began, acked, unacked})
 	}
 	sortCut(all)
-	return all
+	return all, hijacked
+}
+
+// belowTLS returns the connection below a tls.Conn, or c itself. Close of a tls.Conn may block
+// while it sends an alert.
+func belowTLS(c net.Conn) net.Conn {
+	if tls, ok := c.(interface{ NetConn() net.Conn }); ok {
+		return tls.NetConn()
+	}
+	return c
 }
