@@ -1,7 +1,5 @@
 package core
 
-import "slices"
-
 type hookState uint8
 
 const (
@@ -13,17 +11,82 @@ const (
 // hook is one registration of a shutdown hook. Guarded by the mutex of its executor or
 // pool.
 type hook struct {
-	run   func()
-	state hookState
-	late  bool // added by a hook after the close: it may not add further hooks
+	run        func()
+	state      hookState
+	late       bool  // added by a hook after the close: it may not add further hooks
+	marks      int64 // hookList.marks when it was added
+	prev, next *hook // in the list
 }
 
-// hookList holds the hooks that have not begun, in the order added. Guarded by the mutex
-// of the executor or pool.
+// hookList holds the hooks that have not begun, in the order added. It is a linked list, because
+// a service may have a hook for each of many connections: to remove one from a slice takes time
+// linear in their number, and a shutdown then takes time quadratic in it. Guarded by the mutex of
+// the executor or pool.
 type hookList struct {
-	waiting []*hook
-	fresh   int // how many hooks, at the end of waiting, were added since the last markHooks; in a pool: since the last round began
-	ran     int64
+	first, last *hook
+	size        int
+	fresh       int   // how many hooks, at the end of the list, were added since the last mark
+	marks       int64 // calls of mark
+	ran         int64
+}
+
+// add appends h.
+func (l *hookList) add(h *hook) {
+	h.marks, h.prev = l.marks, l.last
+	if l.last == nil {
+		l.first = h
+	} else {
+		l.last.next = h
+	}
+	l.last = h
+	l.size++
+	l.fresh++
+}
+
+// mark ends the round of hooks: those that wait now are the hooks of the next round, and those
+// added later are not.
+func (l *hookList) mark() {
+	l.fresh = 0
+	l.marks++
+}
+
+// marked returns how many hooks of this round have not begun.
+func (l *hookList) marked() int { return l.size - l.fresh }
+
+// begin removes the first hook from the list, which must not be empty, and marks it as begun.
+func (l *hookList) begin() *hook {
+	h := l.first
+	l.unlink(h)
+	h.state = hookBegun
+	return h
+}
+
+// remove removes h and returns true; it returns false if h has begun or was removed before.
+func (l *hookList) remove(h *hook) bool {
+	if h.state != hookWaiting {
+		return false
+	}
+	l.unlink(h)
+	h.state, h.run = hookRemoved, nil
+	return true
+}
+
+func (l *hookList) unlink(h *hook) {
+	if h.prev == nil {
+		l.first = h.next
+	} else {
+		h.prev.next = h.next
+	}
+	if h.next == nil {
+		l.last = h.prev
+	} else {
+		h.next.prev = h.prev
+	}
+	h.prev, h.next = nil, nil
+	l.size--
+	if h.marks == l.marks {
+		l.fresh--
+	}
 }
 
 // AddShutdownHook registers run as a shutdown hook: it runs once on the loop when the
@@ -46,8 +109,7 @@ func (e *Executor) AddShutdownHook(run func()) (remove func() bool, err error) {
 	} else if err := e.lockOpen(OpAddShutdownHook); err != nil {
 		return nil, err
 	}
-	e.hooks.waiting = append(e.hooks.waiting, h)
-	e.hooks.fresh++
+	e.hooks.add(h)
 	e.traceAdmit(OpAddShutdownHook, true)
 	if e.shutdown.called {
 		e.announceNews()
@@ -74,24 +136,10 @@ func (e *Executor) removeHook(h *hook) bool {
 	return removed
 }
 
-// remove removes h and returns true; it returns false if h has begun or was removed before.
-func (l *hookList) remove(h *hook) bool {
-	if h.state != hookWaiting {
-		return false
-	}
-	h.state, h.run = hookRemoved, nil
-	i := slices.Index(l.waiting, h)
-	if i >= len(l.waiting)-l.fresh {
-		l.fresh--
-	}
-	l.waiting = slices.Delete(l.waiting, i, i+1)
-	return true
-}
-
 // hooksDue reports whether a hook has to run now. Requires mu; called only on the loop
 // goroutine.
 func (e *Executor) hooksDue() bool {
-	return e.seen >= StateShuttingDown && len(e.hooks.waiting) > 0 &&
+	return e.seen >= StateShuttingDown && e.hooks.size > 0 &&
 		e.tasks.Begun() >= e.shutdown.taskMark && e.tails.Begun() >= e.shutdown.tailMark
 }
 
@@ -102,7 +150,7 @@ func (e *Executor) hooksDue() bool {
 // markHooks only in a shutdown: no earlier turn runs hooks.
 func (e *Executor) markHooks() {
 	e.mu.Lock()
-	e.hooks.fresh = 0
+	e.hooks.mark()
 	e.mu.Unlock()
 }
 
@@ -127,13 +175,12 @@ func (e *Executor) runHooks() {
 func (e *Executor) beginHook() (*hook, func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.hooksDue() || len(e.hooks.waiting) == e.hooks.fresh {
+	if !e.hooksDue() || e.hooks.marked() == 0 {
 		return nil, nil
 	}
-	h := e.hooks.waiting[0]
-	e.hooks.waiting = slices.Delete(e.hooks.waiting, 0, 1)
+	h := e.hooks.begin()
 	run := h.run
-	h.state, h.run = hookBegun, nil
+	h.run = nil
 	return h, run
 }
 

@@ -1,7 +1,5 @@
 package core
 
-import "slices"
-
 // AddShutdownHook registers run as a shutdown hook: it runs once on a worker when the pool shuts
 // down, at state ShuttingDown or later. Hooks run one at a time, in the order added, once the
 // tasks accepted before the shutdown call have ended (G6). A hook added during the shutdown runs
@@ -19,11 +17,8 @@ func (p *Pool) AddShutdownHook(run func()) (remove func() bool, err error) {
 	} else if err := p.lockOpen(OpAddShutdownHook); err != nil {
 		return nil, err
 	}
-	p.hooks.waiting = append(p.hooks.waiting, h)
+	p.hooks.add(h)
 	p.traceAdmit(OpAddShutdownHook, true)
-	if p.shutdown.called {
-		p.hooks.fresh++
-	}
 	p.unlockAndWake()
 	return func() bool { return p.removeHook(h) }, nil
 }
@@ -44,20 +39,19 @@ func (p *Pool) removeHook(h *hook) bool {
 // round, and a queued task runs between two rounds: otherwise hooks that add hooks would starve
 // tasks (G13). Requires mu.
 func (p *Pool) hookReady() bool {
-	return len(p.hooks.waiting) > 0 && p.shutdown.called && p.earlyTasks == 0 && !p.hookRuns &&
-		(len(p.hooks.waiting) > p.hooks.fresh || p.gaveWay || p.queue.Size() == 0)
+	return p.hooks.size > 0 && p.shutdown.called && p.earlyTasks == 0 && !p.hookRuns &&
+		(p.hooks.marked() > 0 || p.gaveWay || p.queue.Size() == 0)
 }
 
 // nextHook removes the next hook from the list, and marks it as begun. Requires mu and hookReady.
 func (p *Pool) nextHook() *hook {
-	if len(p.hooks.waiting) == p.hooks.fresh {
-		p.hooks.fresh = 0
+	if p.hooks.marked() == 0 {
+		p.hooks.mark()
 	}
-	h := p.hooks.waiting[0]
-	p.hooks.waiting = slices.Delete(p.hooks.waiting, 0, 1)
-	if len(p.hooks.waiting) == p.hooks.fresh {
+	h := p.hooks.begin()
+	if p.hooks.marked() == 0 {
 		p.gaveWay = false
 	}
-	h.state, p.hookRuns = hookBegun, true
+	p.hookRuns = true
 	return h
 }

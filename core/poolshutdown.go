@@ -135,7 +135,8 @@ func (p *Pool) publishShutdown(now int64, quiet, timeout time.Duration, d *deadl
 	p.shutdown = shutdownRecord{
 		called: true, calledAt: now, quiet: quiet, timeout: timeout, deadline: d, taskMark: c.Accepted,
 	}
-	p.earlyTasks, p.hooks.fresh = c.Pending, 0
+	p.earlyTasks = c.Pending
+	p.hooks.mark()
 	p.timers.horizon = p.cfg.horizon(now, timeout)
 }
 
@@ -228,7 +229,7 @@ func (p *Pool) followState() bool {
 
 // drained reports whether no work is queued or running, timers apart. Requires mu.
 func (p *Pool) drained() bool {
-	return p.busy == 0 && p.queue.Size() == 0 && p.internal.len() == 0 && len(p.hooks.waiting) == 0 && len(p.doomed) == 0
+	return p.busy == 0 && p.queue.Size() == 0 && p.internal.len() == 0 && p.hooks.size == 0 && len(p.doomed) == 0
 }
 
 // quietEnd returns when the quiet period ends if no further body runs. A shutdown must have been

@@ -52,7 +52,7 @@ func (r Report) WriteTable(w io.Writer, growths []Growth) error {
 		fmt.Fprintf(t, "%s\t%s\t%.1f\t%s\t%s\t%s\t%d\t%d\n", row.Workload, row.Impl, row.Median, row.Unit, ratio, interval, row.Rounds, row.Void)
 	}
 	for _, g := range growths {
-		fmt.Fprintf(t, "\n%s, core: %.1f + %.1f*log2(n) ns, R² %.2f; as a power of n: n^%.2f\n", g.Workload, g.Base, g.Slope, g.R2, g.Exponent)
+		fmt.Fprintf(t, "\n%s: %.1f + %.1f*log2(n) ns, R² %.2f; as a power of n: n^%.2f\n", g.Workload, g.Base, g.Slope, g.R2, g.Exponent)
 	}
 	fmt.Fprintln(t, "\ntarget\tmeasured\tat most\t")
 	for _, target := range r.Targets {

@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"testing"
 	"time"
@@ -83,5 +85,33 @@ func TestGrow(t *testing.T) {
 				t.Errorf("got met %v, want %v: %+v", target.Met, c.met, target)
 			}
 		})
+	}
+}
+
+// TestShutdownsAreLinear: a shutdown that takes time quadratic in the number of hooks misses its
+// target. The quadratic one was measured.
+func TestShutdownsAreLinear(t *testing.T) {
+	rows := []Row{{Workload: "Shutdown/tasks=0", Impl: "core", Unit: "p50 ns/stop", Median: 1}}
+	add := func(what, impl string, medians ...float64) {
+		for i, m := range medians {
+			workload := fmt.Sprintf("Shutdown/%s=%d", what, bench.TimerCounts[i])
+			rows = append(rows,
+				Row{Workload: workload, Impl: impl, Unit: "p50 ns/stop", Median: m},
+				Row{Workload: workload, Impl: impl, Unit: "p99 ns/stop", Median: m * m})
+		}
+	}
+	add("hooks", "core", 8_851, 140_415, 6_635_519, 519_831_551)
+	add("hooks", "loop", 9_466, 60_194, 604_260, 16_716_337)
+	add("tasks", "channel", 1, 1e6, 1e12)
+	met := map[string]bool{}
+	for _, target := range GrowthTargets(Growths(rows)) {
+		met[target.Name] = target.Met
+	}
+	want := map[string]bool{
+		"Shutdown/hooks on core from 100 to 100000, as a power of n": false,
+		"Shutdown/hooks on loop from 100 to 100000, as a power of n": true,
+	}
+	if !maps.Equal(met, want) {
+		t.Errorf("got %v, want %v", met, want)
 	}
 }

@@ -133,25 +133,22 @@ func AllocTargets() ([]Target, error) {
 	}, nil
 }
 
-var timersKey = regexp.MustCompile(`^(ScheduleCancel/.*)/timers=(\d+)$`)
+// curveKey matches a workload of a curve: the curve, and n.
+var curveKey = regexp.MustCompile(`^(ScheduleCancel/[^/]*|Shutdown)/(?:tasks|hooks|timers|registrations)=(\d+)$`)
 
-// Growths fits the curves of core's timers.
+// Growths fits the curves of core's timers and, for executors and event loops, those of shutdowns.
 func Growths(rows []Row) []Growth {
 	points := map[string][]point{}
 	var names []string
 	for _, r := range rows {
-		m := timersKey.FindStringSubmatch(r.Workload)
-		if m == nil || r.Impl != "core" {
+		curve, n := curveOf(r)
+		if n == 0 {
 			continue
 		}
-		n, err := strconv.Atoi(m[2])
-		if err != nil {
-			continue // more digits than an int has
+		if points[curve] == nil {
+			names = append(names, curve)
 		}
-		if points[m[1]] == nil {
-			names = append(names, m[1])
-		}
-		points[m[1]] = append(points[m[1]], point{n, r.Median})
+		points[curve] = append(points[curve], point{n, r.Median})
 	}
 	var growths []Growth
 	for _, name := range names {
@@ -162,10 +159,39 @@ func Growths(rows []Row) []Growth {
 	return growths
 }
 
-// GrowthTargets: what is O(log n) grows no more than log n does.
+// curveOf returns the name of the curve to which a row belongs, and its n; or 0, if there is none.
+func curveOf(r Row) (curve string, n int) {
+	m := curveKey.FindStringSubmatch(r.Workload)
+	if m == nil || r.Impl != "core" && r.Impl != "loop" {
+		return "", 0
+	}
+	n, _ = strconv.Atoi(m[2]) // 0: more digits than an int has
+	if m[1] != shutdownCurve {
+		return m[1], n
+	}
+	if !strings.HasPrefix(r.Unit, "p50") {
+		return "", 0
+	}
+	curve, _, _ = strings.Cut(r.Workload, "=")
+	return curve + " on " + r.Impl, n
+}
+
+const shutdownCurve = "Shutdown"
+
+// mostExponent is the greatest power of n with which a shutdown may grow. A linear one has a little
+// more than 1, because a million timers do not fit into the caches; a quadratic one has 1.6 or more,
+// because the smallest shutdowns have a constant part.
+const mostExponent = 1.4
+
+// GrowthTargets: what is O(log n) grows no more than log n does, and a shutdown is linear.
 func GrowthTargets(growths []Growth) []Target {
 	var targets []Target
 	for _, g := range growths {
+		if strings.HasPrefix(g.Workload, shutdownCurve) {
+			name := fmt.Sprintf("%s from %d to %d, as a power of n", g.Workload, g.Least, g.Most)
+			targets = append(targets, newTarget(name, g.Exponent, mostExponent))
+			continue
+		}
 		name := fmt.Sprintf("%s, time at %d / time at %d: no more than log n grows", g.Workload, g.Most, g.Least)
 		targets = append(targets, newTarget(name, g.Times, math.Log(float64(g.Most))/math.Log(float64(g.Least))))
 	}
