@@ -113,6 +113,9 @@ gate: ## the working tree beside an older commit, before a release; BASE=v1.2.0,
 	go build -o out/release ./bench/cmd/release
 	out/release -base "$(BASE)" $(ARGS)
 
+ablation: ## what a lock, an allocation, a system call of core costs, by programs without it; writes out/ablation.json; ARGS for flags
+	go run ./bench/cmd/ablation $(ARGS)
+
 scale: ## throughput by producers, loops and connections, with what a knee means; simulates more processors; writes out/scale.json
 	go run ./bench/cmd/scale $(ARGS)
 
@@ -149,9 +152,9 @@ results: ## write RESULTS.md, and what the README shows of it, from the kept fil
 	go run ./bench/cmd/results
 	go test ./props/cmd/verify -run '^TestTheReadmeShowsTheKeptRun$$' -update
 
-results-keep: ## keep what verify, mutants, compare, peers, matrix, servers, gate and scale wrote to out
+results-keep: ## keep what verify, mutants, compare, peers, matrix, servers, gate, scale and ablation wrote to out
 	mkdir -p testdata/bench
-	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json out/histograms.txt out/peers.json out/matrix.json out/drain.json out/gate.json out/scale.json) testdata/bench/
+	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json out/histograms.txt out/peers.json out/matrix.json out/drain.json out/gate.json out/scale.json out/ablation.json) testdata/bench/
 
 results-check: ## fail if RESULTS.md and the pages about chosen schedules are not what the raw files give
 	go run ./bench/cmd/results -check

@@ -1,6 +1,6 @@
 // Package results writes RESULTS.md from raw files that are kept in
 // testdata/bench: what `make compare`, `make verify`, `make mutants`, `make peers`,
-// `make matrix`, `make servers` and `make gate` wrote, and of those about chosen schedules in
+// `make matrix`, `make servers`, `make gate`, `make scale` and `make ablation` wrote, and of those about chosen schedules in
 // testdata/interleave. No number in it is typed by hand, and its plots are drawn from
 // the same files.
 package results
@@ -19,6 +19,7 @@ import (
 	"strings"
 	"text/template"
 
+	"eventide/bench/ablation"
 	"eventide/bench/compare"
 	"eventide/internal/contract"
 )
@@ -33,6 +34,8 @@ const (
 	matrixFile  = "matrix.json"
 	drainFile   = "drain.json"
 	gateFile    = "gate.json"
+
+	ablationFile = "ablation.json"
 )
 
 // plotDir is where the plots go, in the directory of the raw files.
@@ -151,6 +154,7 @@ type raw struct {
 	Drain   *drain
 	Gate    *gateReport
 	Scale   *processors
+	Parts   *ablation.Report
 	Chosen  chosen
 	Auto    *mechanical // nil: no run is kept
 	Figures []Figure
@@ -172,6 +176,9 @@ var mechanicalPart string
 //go:embed scale.md.tmpl
 var scalePart string
 
+//go:embed ablation.md.tmpl
+var ablationPart string
+
 // A Site is RESULTS.md and its plots, by their name.
 type Site struct {
 	Page  []byte
@@ -191,7 +198,7 @@ func Generate(dir string) (Site, error) {
 	if err != nil {
 		return Site{}, err
 	}
-	for name, part := range map[string]string{"chosen": chosenPart, "mechanical": mechanicalPart, "scale": scalePart} {
+	for name, part := range map[string]string{"chosen": chosenPart, "mechanical": mechanicalPart, "scale": scalePart, "ablation": ablationPart} {
 		if _, err := t.New(name).Parse(part); err != nil {
 			return Site{}, err
 		}
@@ -235,6 +242,7 @@ func readAll(dir string) (raw, error) {
 		d drain
 		g gateReport
 		c processors
+		a ablation.Report
 	)
 	for _, optional := range []struct {
 		name    string
@@ -248,6 +256,7 @@ func readAll(dir string) (raw, error) {
 		{drainFile, &d, &d.Schema, func() { r.Drain = &d }},
 		{gateFile, &g, &g.Schema, func() { r.Gate = &g }},
 		{scaleFile, &c, &c.Schema, func() { r.Scale = &c }},
+		{ablationFile, &a, &a.Schema, func() { r.Parts = &a }},
 	} {
 		switch err := read(dir, optional.name, optional.into, optional.version); {
 		case err == nil:

@@ -30,7 +30,7 @@ func dirs(t *testing.T) []string {
 		}
 	}
 	require.GreaterOrEqual(t, len(all), 5)
-	return append(all, filepath.Join(root, "testdata", "interleave", "mutants"))
+	return append(all, filepath.Join(root, "testdata", "interleave", "mutants"), filepath.Join(root, "testdata", "ablations"))
 }
 
 // TestMutantsApply: every planted bug still fits the sources it was made for.
