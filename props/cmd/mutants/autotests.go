@@ -28,6 +28,7 @@ var kits = []kit{
 	{"core/tracked", "^Test(Conformance|PropLives)$", func(pkg string) bool { return pkg == "core/tracked" }},
 	{"core", "^TestEpollPollersConform$", inReal},
 	{"core/frame", "^TestProp(Feed|Messages|Append)$", func(pkg string) bool { return pkg == "core/frame" }},
+	{"core/tcp", "^TestProp(Outbound|Addresses)$", func(pkg string) bool { return pkg == "core/tcp" }},
 	{"core/watch", "^TestProp(Statuses|Regions)$", func(pkg string) bool { return pkg == "core/watch" }},
 }
 

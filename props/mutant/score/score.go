@@ -35,7 +35,7 @@ const (
 	BySockets    By = "sockets"    // generated programs of connections, over a model of the kernel's sockets
 	ByBlocking   By = "blocking"   // the same, of core/blocking
 	ByExits      By = "exits"      // generated plans of core/process
-	ByKit        By = "kit"        // the conformance kits for executors and for pollers, and properties of core/frame and core/watch
+	ByKit        By = "kit"        // the conformance kits for executors and for pollers, and properties of core/frame, core/tcp and core/watch
 	ByRaceLane   By = "race"       // as interleave, with the race detector
 	ByTest       By = "tests"      // tests that somebody wrote
 	ByRaceTest   By = "race tests" // the same, with the race detector
