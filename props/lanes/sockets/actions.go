@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"eventide/core"
@@ -15,6 +16,12 @@ import (
 
 // perform makes the call of an action. inLoop is true if a handler calls perform.
 func (c *conn) perform(a Action, inLoop bool) {
+	if a.Elsewhere && inLoop && a.Kind != "Panic" && a.Kind != "Goexit" {
+		var other sync.WaitGroup
+		other.Go(func() { c.perform(a, false) })
+		other.Wait()
+		return
+	}
 	switch a.Kind {
 	case "Quiesce":
 		c.r.quiesce()
@@ -24,6 +31,9 @@ func (c *conn) perform(a Action, inLoop bool) {
 		return
 	case "Broadcast":
 		c.r.broadcast(a.N)
+		return
+	case "List":
+		c.r.list(a.N)
 		return
 	}
 	ch := c.channel()
@@ -163,7 +173,7 @@ func (c *conn) recordEndCall(what string, inLoop bool) {
 // that lingered when the call came, because the peer had ended its side.
 func (c *conn) closedGracefully(err error, deadline time.Time, afterwards bool) {
 	c.record("gracefully closed")
-	lingered := c.r.p.Options.Linger > 0 && c.ch.CloseCause() == io.EOF
+	lingered := c.r.p.Options.linger() > 0 && c.ch.CloseCause() == io.EOF
 	switch {
 	case err != nil:
 	case afterwards || lingered:
@@ -195,15 +205,18 @@ func (c *conn) hold(ch *tcp.Channel, a Action) {
 	}
 	c.mu.Lock()
 	c.holds++
+	c.spans = append(c.spans, holdSpan{from: c.r.stamp()})
+	nth := len(c.spans) - 1
 	c.held = time.Now()
 	c.holdCut = c.holdCut || slices.Contains(c.endCalls, "CloseOutput")
 	c.mu.Unlock()
 	c.r.actors.Go(func() {
 		time.Sleep(milliseconds(a.Wait))
 		if a.Kind == "Answer" {
-			c.answer(asTCP(ch), a.N)
+			c.writeBytes(asTCP(ch), a.N, true, false)
 		}
 		c.mu.Lock()
+		c.spans[nth].to = c.r.stamp()
 		if c.holds--; c.holds == 0 {
 			c.released = time.Now()
 		}

@@ -52,6 +52,7 @@ type conn struct {
 	endCalls         []string     // the calls that end the channel, or refuse its writes
 	endBegins        []endCall    // these calls, with the stamps of their begin
 	endReturns       []endCall    // those that have returned
+	spans            []holdSpan
 	refusedHolds     []refusedHold
 	futures          map[string]*core.Future[struct{}] // the future of each call, by the name of the call
 	outcomes         []outcome                         // with which these futures completed

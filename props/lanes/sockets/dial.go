@@ -5,7 +5,11 @@ package sockets
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
+	"net/netip"
 	"slices"
+	"strconv"
 	"time"
 
 	"eventide/core"
@@ -36,6 +40,9 @@ func (c *conn) coreDials() *kernel.Peer {
 		}
 		to = l.Local().String()
 	}
+	if c.spec.Named {
+		to = c.name(to)
+	}
 	ctx, cancel := context.Background(), context.CancelFunc(func() {})
 	if c.spec.DialFor > 0 {
 		ctx, cancel = context.WithTimeoutCause(ctx, milliseconds(c.spec.DialFor), errDialTime)
@@ -60,6 +67,21 @@ func (c *conn) coreDials() *kernel.Peer {
 		return nil
 	}
 	return c.r.keep(peer)
+}
+
+// name registers a name of the peer at an address, and returns the name with the port.
+func (c *conn) name(at string) string {
+	peer := netip.MustParseAddrPort(at)
+	host := fmt.Sprintf("peer%d.example", c.nth)
+	found := kernel.Name{Takes: milliseconds(c.spec.Lookup)}
+	if !c.spec.Unknown {
+		for i := range c.spec.Refusing {
+			found.Addrs = append(found.Addrs, netip.AddrFrom4([4]byte{127, 0, 0, byte(9 + i)}))
+		}
+		found.Addrs = append(found.Addrs, peer.Addr())
+	}
+	c.r.k.Register(host, found)
+	return net.JoinHostPort(host, strconv.Itoa(int(peer.Port())))
 }
 
 // waitForDial dials with a call that blocks.
@@ -105,37 +127,48 @@ func (c *conn) dialEnds(ch *tcp.Channel, err error) {
 	if len(c.names()) > 0 && c.r.shutdown.Load() == 0 && !c.isEnding() {
 		c.r.violate("connection %d: the dial failed with %v, and the handler was called", c.nth, err)
 	}
-	if !c.mayBeRefused() {
+	if !c.mayBeRefused(err) {
 		c.r.violate("connection %d: the dial failed with %v, and no call of the kernel has failed", c.nth, err)
 	}
 }
 
-// mayBeRefused reports whether a dial to the peer may fail before its context ends.
-func (c *conn) mayBeRefused() bool {
+// mayBeRefused reports whether a dial to the peer may fail with err before its context ends.
+func (c *conn) mayBeRefused(err error) bool {
 	r := c.r
 	closes := slices.ContainsFunc(c.spec.Writer, func(s PeerStep) bool { return s.Kind == "reset" || s.Kind == "close" })
-	return closes || len(r.p.Kernel.Faults) > 0 || r.p.Kernel.Files > 0 || r.p.Pending > 0 || r.shutdown.Load() > 0
+	failed := r.failure(func(f kernel.Failure) bool { return f.Errno != 0 && errors.Is(err, f.Errno) })
+	unknown := c.spec.Named && c.spec.Unknown
+	return closes || failed || unknown || r.p.Kernel.Files > 0 || r.p.Pending > 0 || r.shutdown.Load() > 0
 }
 
 // mostHandshake is how long a handshake with a peer that answers may take.
 const mostHandshake = 5 * time.Millisecond
 
 // checkDial checks, while every goroutine waits, that a dial which has what it waits for has
-// ended. It reports whether the dial is under way.
-func (c *conn) checkDial() bool {
+// ended. It returns how many registrations the dial has: that of a look-up lasts until the dial ends.
+func (c *conn) checkDial() (registrations int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dial == nil || c.dial.done > 0 {
-		return false
+		return 0
 	}
 	lasted := time.Since(c.dial.began)
 	if d := milliseconds(c.spec.DialFor); d > 0 && lasted > d && !c.spec.Embedded {
 		c.violateLocked("the context of the dial ended %v ago, and the dial has not", lasted-d)
 	}
-	if lasted > mostHandshake && (!c.spec.Silent || c.spec.Embedded) {
+	most, lookup := mostHandshake, time.Duration(0)
+	if c.spec.Named && !c.spec.Embedded {
+		lookup = milliseconds(c.spec.Lookup)
+		most += lookup + time.Duration(c.spec.Refusing)*mostHandshake
+		registrations++
+	}
+	if lasted > most && (!c.spec.Silent || c.spec.Embedded) {
 		c.violateLocked("the dial has not ended after %v, and the peer answers", lasted)
 	}
-	return true
+	if lasted > lookup {
+		registrations++
+	}
+	return registrations
 }
 
 // judgeDial checks that a dial has ended once, with the channel of the connection.

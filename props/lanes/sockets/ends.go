@@ -48,6 +48,7 @@ func (c *conn) judgeEnd(k *kernel.Connection, ours *kernel.End) {
 	if !c.explains(cause, k, ours) {
 		c.violate("the channel has closed with %v, and nothing in the run explains that", cause)
 	}
+	c.judgeShutdownCall(ours)
 	for _, w := range c.writes {
 		var closed *core.ClosedError
 		if w.refused == nil && errors.As(w.err, &closed) && closed.Cause != cause {
@@ -58,6 +59,21 @@ func (c *conn) judgeEnd(k *kernel.Connection, ours *kernel.End) {
 		c.judgeOptions(ours)
 	} else if c.spec.Lingers && ours.Linger != -1 && c.spec.Kind != kindPlain && c.spec.Kind != kindPipe {
 		c.violate("SO_LINGER is %d, want -1: a close could block", ours.Linger)
+	}
+}
+
+// judgeShutdownCall checks that a channel of core/tcp does not end its output on its own, unless it
+// lingers, if nothing but the end of the peer's stream has ended it and no write was made: its socket
+// is closed, and with WithLinger(0) reset.
+func (c *conn) judgeShutdownCall(ours *kernel.End) {
+	if c.r.group != nil || c.r.p.Options.linger() > 0 || c.ch.CloseCause() != io.EOF || len(c.endCalls)+len(c.writes) > 0 || c.r.broadcastCount.Load() > 0 {
+		return
+	}
+	if at := c.r.shutdown.Load(); at > 0 && at < c.events[c.first("CloseFuture")].stamp || c.r.p.Options.HalfClosure {
+		return
+	}
+	if ours.ShutDowns > 0 {
+		c.violate("the end of the peer's stream has closed the channel, which has written nothing, and its output was shut down")
 	}
 }
 
@@ -81,7 +97,7 @@ func (c *conn) explains(cause error, k *kernel.Connection, ours *kernel.End) boo
 	case c.r.group != nil && c.explainsBlocking(cause):
 		return true
 	case errors.As(cause, &errno):
-		return k.Reset || len(c.r.p.Kernel.Faults) > 0
+		return k.Reset || c.r.failure(func(f kernel.Failure) bool { return f.Errno == errno })
 	}
 	return shutdown && (errors.Is(cause, core.ErrShutdown) || errors.Is(cause, core.ErrShutdownTimeout))
 }
@@ -89,7 +105,7 @@ func (c *conn) explains(cause error, k *kernel.Connection, ours *kernel.End) boo
 // judgeOptions checks the options that the kernel got for the socket of a channel.
 func (c *conn) judgeOptions(ours *kernel.End) {
 	o := c.r.p.Options
-	if c.spec.Embedded {
+	if c.spec.Embedded || c.r.failure(func(f kernel.Failure) bool { return f.Op == kernel.OpOption }) { // the connection works without
 		return
 	}
 	if o.Recv > 0 && ours.ReceiveBuffer != o.Recv || o.Send > 0 && ours.SendBuffer != o.Send {
@@ -150,7 +166,7 @@ func (r *run) judgeReport(connections []kernel.Connection) {
 			atLeast++
 			discardedLeast += pending
 			others := slices.ContainsFunc(c.endCalls, func(s string) bool { return s != "CloseGracefully" && s != "CloseOutput" })
-			lingers := r.p.Options.Linger > 0 // the wait for acknowledgements after the end of the peer's stream is not part of a drain
+			lingers := r.p.Options.linger() > 0 // the wait for acknowledgements after the end of the peer's stream is not part of a drain
 			if clean && !k.Reset && !others && !lingers && !c.atOnceAtTheEnd(ours, k) && !r.timedOut && !r.p.End.Now && !r.p.Aborts && c.counts["Error"] == 0 && !errors.Is(c.ch.CloseCause(), core.ErrCloseDeadline) {
 				mustDrain++
 			}

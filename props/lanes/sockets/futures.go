@@ -117,6 +117,7 @@ func (c *conn) closeError(ours *kernel.End) error {
 func (c *conn) judgeAfterwards(ours *kernel.End) {
 	ch, ctx := c.ch, context.Background()
 	pending, cause, local, remote := ch.PendingBytes(), ch.CloseCause(), ch.LocalAddr().String(), ch.RemoteAddr().String()
+	c.r.afterwards += 3
 	for _, f := range []writeFuture{ch.write([]byte{1}, false), ch.write([]byte{1}, true), ch.write(nil, false), ch.flush()} {
 		var closed *core.ClosedError
 		n, err := f.Wait(ctx)
@@ -150,8 +151,28 @@ func (c *conn) judgeAfterwards(ours *kernel.End) {
 		c.violate("the CloseFuture has the error %v", err)
 	}
 	c.judgeOutcomes(ours)
+	if c.r.group == nil {
+		c.judgeRefusedAfterwards()
+	}
 	if ch.IsOpen() || ch.PendingBytes() != pending || ch.CloseCause() != cause || ch.LocalAddr().String() != local || ch.RemoteAddr().String() != remote {
 		c.violate("after the end IsOpen is %v, PendingBytes %d and was %d, CloseCause %v and was %v, between %v and %v and was between %v and %v", ch.IsOpen(), ch.PendingBytes(), pending, ch.CloseCause(), cause, ch.LocalAddr(), ch.RemoteAddr(), local, remote)
+	}
+}
+
+// judgeRefusedAfterwards refuses writes until their number has doubled: a write that a shutdown has
+// refused is logged then, also after the end of the channel.
+func (c *conn) judgeRefusedAfterwards() {
+	before, most := c.r.logged.count(refusedLine), int(c.r.broadcastCount.Load())*len(c.r.conns)+c.r.afterwards
+	for _, other := range c.r.conns {
+		most += len(other.writes)
+	}
+	for range most + 1 {
+		c.ch.write([]byte{1}, false)
+	}
+	c.r.afterwards += most + 1
+	cause, lines := c.ch.CloseCause(), c.r.logged.count(refusedLine)-before
+	if byShutdown := errors.Is(cause, core.ErrShutdown) || errors.Is(cause, core.ErrShutdownTimeout); byShutdown != (lines > 0) {
+		c.violate("the channel has closed with %v; %d writes after its end are logged by %d lines as refused by a shutdown", cause, most+1, lines)
 	}
 }
 

@@ -3,6 +3,7 @@
 package sockets
 
 import (
+	"maps"
 	"slices"
 
 	"eventide/props/lanes/sockets/kernel"
@@ -92,7 +93,7 @@ func drawOptions(t *rapid.T) Options {
 		ReadBuffer:  rapid.SampledFrom([]int{1, 100, 1000, 64 << 10}).Draw(t, "read buffer"),
 		Recv:        rapid.SampledFrom([]int{0, 0, 0, 500}).Draw(t, "recv"),
 		Send:        rapid.SampledFrom([]int{0, 0, 0, 500}).Draw(t, "send"),
-		Linger:      rapid.SampledFrom([]int{-1, -1, -1, 0, 5, 50}).Draw(t, "linger"),
+		Linger:      rapid.SampledFrom([]int{-1, -1, -1, 0, shortestLinger, 5, 50}).Draw(t, "linger"),
 		HalfClosure: oneIn(t, 3, "half closure"),
 		IdleHandler: rapid.Bool().Draw(t, "idle handler"),
 		Backlog:     rapid.SampledFrom([]int{1, 4096}).Draw(t, "backlog"),
@@ -101,11 +102,18 @@ func drawOptions(t *rapid.T) Options {
 		KeepsAddr:   oneIn(t, 4, "keeps address"),
 		ReusePort:   oneIn(t, 4, "reuse port"),
 	}
+	if oneIn(t, 4, "listens elsewhere") {
+		o.At = rapid.SampledFrom(addresses).Draw(t, "address")
+	}
+	if oneIn(t, 8, "bad logger") {
+		o.Logger = rapid.SampledFrom(badLoggers).Draw(t, "what the logger does")
+		o.LoggerNth = rapid.IntRange(1, 2).Draw(t, "which record")
+	}
 	if oneIn(t, 10, "bad handler") {
 		o.BadHandler = rapid.SampledFrom(badHandlers).Draw(t, "what newHandler does")
 		o.BadNth = rapid.IntRange(1, 2).Draw(t, "which call of newHandler")
 	}
-	if oneIn(t, 4, "idle") {
+	if oneIn(t, 3, "idle") {
 		for kind := range o.Idle {
 			o.Idle[kind] = rapid.SampledFrom([]int{0, 3, 17}).Draw(t, "idle timeout")
 		}
@@ -117,7 +125,7 @@ func drawMachine(t *rapid.T, transport string) Machine {
 	m := Machine{
 		Send:    rapid.SampledFrom([]int{0, 1, 300, 4000, 20000}).Draw(t, "send buffer"),
 		Receive: rapid.SampledFrom([]int{0, 1, 300, 4000, 20000}).Draw(t, "receive buffer"),
-		Latency: rapid.SampledFrom([]int{0, 0, 3, 21}).Draw(t, "latency"),
+		Latency: rapid.SampledFrom([]int{0, 0, 3, 5, 21}).Draw(t, "latency"), // a handshake takes 1 ms with 5
 	}
 	if oneIn(t, 6, "few files") {
 		m.Files = rapid.IntRange(1, 4).Draw(t, "files")
@@ -125,7 +133,25 @@ func drawMachine(t *rapid.T, transport string) Machine {
 	if oneIn(t, 3, "faults") {
 		m.Faults = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) kernel.Fault { return drawFault(t, transport) }), 1, 3).Draw(t, "list of faults")
 	}
+	if transport == Blocking {
+		return m
+	}
+	noMemory := slices.ContainsFunc(m.Faults, func(f kernel.Fault) bool { return f.Op == kernel.OpAdd })
+	if oneIn(t, 8, "rebuilds") && m.Files == 0 && !noMemory { // else the rebuild can fail, and ends the loop
+		m.Faults = append(m.Faults, kernel.Fault{Op: kernel.OpWait, Nth: rapid.IntRange(1, 30).Draw(t, "nth"), Errno: errRebuilds})
+	}
+	if oneIn(t, 8, "before") {
+		m.Before = rapid.SliceOfN(rapid.Custom(drawBefore), 1, 2).Draw(t, "faults before")
+	}
 	return m
+}
+
+// drawBefore draws a fault of a call that makes a group or a listener.
+func drawBefore(t *rapid.T) kernel.Fault {
+	op := rapid.SampledFrom(slices.Sorted(maps.Keys(faultyBefore))).Draw(t, "op")
+	return kernel.Fault{
+		Op: op, Nth: rapid.IntRange(1, 3).Draw(t, "nth"), Errno: rapid.SampledFrom(faultyBefore[op]).Draw(t, "errno"),
+	}
 }
 
 func drawFault(t *rapid.T, transport string) kernel.Fault {
@@ -168,9 +194,14 @@ func drawConn(t *rapid.T, sizes []int, kinds []string) Conn {
 		Recv:       rapid.SampledFrom([]int{0, 0, 200, 5000}).Draw(t, "peer's receive buffer"),
 		Waits:      rapid.Bool().Draw(t, "waits"),
 		Silent:     oneIn(t, 6, "silent"),
+		Named:      oneIn(t, 3, "named"),
+		Refusing:   rapid.IntRange(0, 2).Draw(t, "refusing addresses"),
+		Lookup:     rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "look-up"),
+		Unknown:    oneIn(t, 8, "unknown"),
 		DialFor:    rapid.SampledFrom([]int{0, 0, 0, 1, 2, 20}).Draw(t, "dial for"),
 		CloseOnEnd: !oneIn(t, 4, "stays"),
 		Echo:       oneIn(t, 3, "echo"),
+		IPv6:       rapid.Bool().Draw(t, "IPv6"),
 	}
 	c.Writer = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) PeerStep {
 		return PeerStep{
@@ -190,13 +221,15 @@ func drawConn(t *rapid.T, sizes []int, kinds []string) Conn {
 		c.Reader = append(c.Reader, PeerStep{Kind: "drain", Wait: rapid.SampledFrom([]int{0, 0, 10}).Draw(t, "wait")})
 	}
 	c.Handler = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Reaction {
+		do := drawAction(t, sizes, kinds)
+		do.Elsewhere = oneIn(t, 4, "elsewhere")
 		r := Reaction{
 			On:  rapid.SampledFrom([]string{"Active", "Active", "Read", "Read", "ReadComplete", "WritabilityChanged", "InputShutdown", "Idle", "Inactive", "Unregistered", "Error", "written"}).Draw(t, "on"),
 			Nth: rapid.SampledFrom([]int{1, 1, 1, 2, 0}).Draw(t, "nth"),
-			Do:  drawAction(t, sizes, kinds),
+			Do:  do,
 		}
 		if (r.On == "Inactive" || r.On == "Unregistered") && oneIn(t, 4, "fails at the end") {
-			r.Do.Kind = rapid.SampledFrom([]string{"Panic", "Goexit"}).Draw(t, "failure")
+			r.Do.Kind, r.Do.Elsewhere = rapid.SampledFrom([]string{"Panic", "Goexit"}).Draw(t, "failure"), false
 		}
 		return r
 	}), 0, 4).Draw(t, "handler")
@@ -206,9 +239,9 @@ func drawConn(t *rapid.T, sizes []int, kinds []string) Conn {
 // The kinds of actions. Channels of both packages have those of common.
 var (
 	common             = []string{"Write", "Write", "WriteAndFlush", "WriteAndFlush", "WriteAndFlush", "Flush", "Flush", "Close", "CloseGracefully", "Task", "Timer"}
-	ofTCPOnly          = []string{"CloseOutput", "Hold", "Answer", "Pause", "Resume", "Broadcast", "Look"}
+	ofTCPOnly          = []string{"CloseOutput", "Hold", "Answer", "Pause", "Resume", "Broadcast", "Look", "List", "CloseListener"}
 	inHandlers         = slices.Concat(common, ofTCPOnly, []string{"Panic", "Goexit", "Blocking"})
-	byOthers           = slices.Concat(common, ofTCPOnly, []string{"Quiesce", "CloseListener", "Fill"})
+	byOthers           = slices.Concat(common, ofTCPOnly, []string{"Quiesce", "Fill"})
 	inBlockingHandlers = slices.Concat(common, []string{"Panic", "Goexit", "Blocking"})
 	byOthersBlocking   = slices.Concat(common, []string{"Fill"})
 )

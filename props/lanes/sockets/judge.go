@@ -47,6 +47,7 @@ func (r *run) judge() {
 		r.judgeGroupAfterwards()
 	} else {
 		r.judgeListener(connections)
+		r.judgeLoops()
 		r.judgeReport(connections)
 		r.judgeChannelLog()
 	}

@@ -290,6 +290,13 @@ func (r *run) judgeListenerOptions() {
 	if !o.KeepsAddr {
 		want[[2]int{unix.SOL_SOCKET, unix.SO_REUSEADDR}] = 1
 	}
+	everywhere := r.listensEverywhere()
+	if k.Local.Addr().IsUnspecified() != everywhere || k.Local.Addr().Is6() != (everywhere || o.At == "[::1]:0") || k.OnlyIPv6 != (o.At == "[::1]:0") {
+		r.violate("the listener listens at %v, only on IPv6: %v; its address was %q", k.Local, k.OnlyIPv6, r.at())
+	}
+	if o.Recv > 0 && k.ReceiveBuffer != o.Recv || o.Send > 0 && k.SendBuffer != o.Send {
+		r.violate("the buffers of the listener are %d and %d, want %d and %d where not 0", k.ReceiveBuffer, k.SendBuffer, o.Recv, o.Send)
+	}
 	if !maps.Equal(want, k.Options) || k.ReusePort != o.ReusePort || k.Backlog != o.Backlog {
 		r.violate("the listener has the options %v, reuses its port: %v, and has a backlog of %d; want %v, %v and %d", k.Options, k.ReusePort, k.Backlog, want, o.ReusePort, o.Backlog)
 	}

@@ -12,6 +12,7 @@ import (
 // logged counts the records of a logger by their message.
 type logged struct {
 	paused func(slog.Level, time.Duration, error) // gets each pause of a listener, on its loop; may be nil
+	then   func()                                 // called after each record; may be nil
 
 	mu     sync.Mutex
 	counts map[string]int
@@ -36,13 +37,20 @@ func (l *logged) Handle(_ context.Context, r slog.Record) error {
 		})
 		l.paused(r.Level, lasts, why)
 	}
+	l.add(r.Level.String() + " " + r.Message)
+	if l.then != nil {
+		l.then()
+	}
+	return nil
+}
+
+func (l *logged) add(record string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.counts == nil {
 		l.counts = map[string]int{}
 	}
-	l.counts[r.Level.String()+" "+r.Message]++
-	return nil
+	l.counts[record]++
 }
 
 func (l *logged) count(record string) int {

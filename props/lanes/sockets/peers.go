@@ -64,20 +64,30 @@ func (c *conn) peerDials() *kernel.Peer {
 		c.r.violate("the address of the listener: %v", err)
 		return nil
 	}
+	if at.Addr().IsUnspecified() {
+		at = netip.AddrPortFrom(loopbackOf(c.spec.IPv6 && at.Addr().Is6()), at.Port())
+	}
 	if peer.Connect(at) != 0 {
 		return nil
 	}
 	return peer
 }
 
-// listen returns a socket of the peer that listens, or nil.
+// listen returns a socket of the peer that listens on this machine, or nil.
 func (c *conn) listen() *kernel.Peer {
 	l := c.r.keep(c.r.k.NewPeer(c.spec.Send, c.spec.Recv))
-	if errno := l.Listen(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0), 8); errno != 0 {
+	if errno := l.Listen(netip.AddrPortFrom(loopbackOf(c.spec.IPv6 && !c.spec.Embedded), 0), 8); errno != 0 {
 		c.r.violate("a peer cannot listen: %v", errno)
 		return nil
 	}
 	return l
+}
+
+func loopbackOf(ipv6 bool) netip.Addr {
+	if ipv6 {
+		return netip.IPv6Loopback()
+	}
+	return netip.AddrFrom4([4]byte{127, 0, 0, 1})
 }
 
 // playWriter performs the steps of the peer's writer.

@@ -38,14 +38,17 @@ type Options struct {
 	Spin        int
 	ReadBuffer  int
 	Recv, Send  int // the kernel's buffers; 0: its default
-	Linger      int // milliseconds; -1: no option
+	Linger      int // milliseconds; -1: no option; shortestLinger
 	HalfClosure bool
 	Idle        [3]int // milliseconds, by tcp.IdleKind
 	IdleHandler bool   // handlers are IdleHandlers
 	Backlog     int
-	Delay       bool // WithNoDelay(false)
-	KeepAlive   int  // milliseconds; -1: no option
-	KeepsAddr   bool // WithReuseAddr(false)
+	Delay       bool   // WithNoDelay(false)
+	KeepAlive   int    // milliseconds; -1: no option
+	KeepsAddr   bool   // WithReuseAddr(false)
+	At          string // where the listener listens; "": at anyPort
+	Logger      string // what the logger does at the LoggerNth record: one of badLoggers
+	LoggerNth   int
 	ReusePort   bool
 	BadHandler  string // how the BadNth call of newHandler fails: one of badHandlers
 	BadNth      int
@@ -55,12 +58,21 @@ type Options struct {
 	Handshake    int // its timeout in milliseconds; 0: no option
 }
 
+// linger is the time of WithLinger; it is negative without the option.
+func (o Options) linger() time.Duration {
+	if o.Linger == shortestLinger {
+		return 1
+	}
+	return milliseconds(o.Linger)
+}
+
 // Machine describes the kernel.
 type Machine struct {
 	Send, Receive int
 	Latency       int // 100 microseconds
 	Files         int // room for descriptors; 0: no limit
 	Faults        []kernel.Fault
+	Before        []kernel.Fault // of calls that are made before the program, and must fail
 }
 
 // Conn is a connection.
@@ -70,7 +82,12 @@ type Conn struct {
 	Embedded   bool // the run dials the peer and gives the socket to tcp.Embed; Dialled has no effect then
 	Waits      bool // if Dialled: Dial, which blocks, instead of DialAsync
 	Silent     bool // if Dialled: the peer is on a machine that never answers
+	Named      bool // if Dialled: by a name
+	Refusing   int  // if Named: how many addresses of the name nobody listens at; they come first
+	Lookup     int  // if Named: how many milliseconds the look-up takes
+	Unknown    bool // if Named: the name does not exist
 	DialFor    int  // if Dialled: milliseconds until the context of the dial ends; 0: it does not
+	IPv6       bool // the peer connects, or is dialled, at [::1], if the listener of core takes it
 	Send, Recv int  // buffers of the peer
 	Writer     []PeerStep
 	Reader     []PeerStep
@@ -113,9 +130,10 @@ type Call struct {
 
 // Action is a call of a channel or its executor, or of package tcp.
 type Action struct {
-	Kind string
-	N    int // bytes, or milliseconds
-	Wait int // milliseconds
+	Kind      string
+	N         int  // bytes, or milliseconds
+	Wait      int  // milliseconds
+	Elsewhere bool // of a handler: another goroutine makes the call, and the handler waits until it has returned
 }
 
 // End describes the shutdown of the groups.
@@ -146,8 +164,29 @@ var faulty = map[kernel.Op][]syscall.Errno{
 	kernel.OpShutdown: {syscall.ENOTCONN},
 	kernel.OpAdd:      {syscall.ENOMEM},
 	kernel.OpWait:     {syscall.EINTR},
-	kernel.OpClose:    {syscall.EIO, syscall.EINTR}, // of core/tcp: the last of all
+	kernel.OpClose:    {syscall.EIO, syscall.EINTR},
+	kernel.OpOption:   {syscall.ENOMEM}, // of core/tcp: the last of all
 }
+
+// The errnos of calls that make a group or a listener fail, by operation.
+var faultyBefore = map[kernel.Op][]syscall.Errno{
+	kernel.OpSocket:   {syscall.EMFILE, syscall.EPROTONOSUPPORT, syscall.EAFNOSUPPORT},
+	kernel.OpAdd:      {syscall.ENOMEM, syscall.ENOSPC},
+	kernel.OpOption:   {syscall.ENOMEM},
+	kernel.OpBind:     {syscall.EADDRINUSE, syscall.EADDRNOTAVAIL, syscall.EACCES},
+	kernel.OpListen:   {syscall.EADDRINUSE},
+	kernel.OpCreate:   {syscall.EMFILE, syscall.ENFILE},
+	kernel.OpTimer:    {syscall.EMFILE},
+	kernel.OpEvent:    {syscall.EMFILE},
+	kernel.OpNonblock: {syscall.EBADF},
+	kernel.OpPolled:   {syscall.ENOSPC},
+}
+
+// errRebuilds is how epoll_wait fails for once, so that the loop rebuilds its poller.
+const errRebuilds = syscall.ENOMEM
+
+// shortestLinger is an Options.Linger of one nanosecond.
+const shortestLinger = -2
 
 // faultsOf returns the calls that may fail in programs over a transport, and the errnos of a call.
 // Package blocking does not see the errors of close(2).
@@ -155,13 +194,27 @@ func faultsOf(transport string) (last kernel.Op, errnos func(kernel.Op) []syscal
 	if transport == Blocking {
 		return kernel.OpWait, func(op kernel.Op) []syscall.Errno { return faulty[op] }
 	}
-	return kernel.OpClose, func(op kernel.Op) []syscall.Errno {
+	return kernel.OpOption, func(op kernel.Op) []syscall.Errno {
 		if op == kernel.OpAccept {
 			return append(slices.Clone(faulty[op]), syscall.EINVAL) // breaks the listener
 		}
 		return faulty[op]
 	}
 }
+
+// Addresses to listen at, beside anyPort. The last is the empty string.
+const emptyAddress = "empty"
+
+var addresses = []string{"[::1]:0", ":0", "0.0.0.0:0", "[::]:0", "localhost:0", emptyAddress}
+
+// What a logger does in the body in which it is called.
+const (
+	panicLogger  = "panic"
+	goexitLogger = "goexit"
+	closeLogger  = "close" // it closes the listener
+)
+
+var badLoggers = []string{panicLogger, goexitLogger, closeLogger}
 
 // The ways in which a call of newHandler makes no handler.
 const (

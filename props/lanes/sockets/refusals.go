@@ -36,11 +36,12 @@ func (c *conn) judgeRefusals() {
 		if !c.explainsRefusal(w.refused, w.returned) {
 			c.violate("write %d was refused with %v, and nothing in the run explains that", w.id, w.refused)
 		}
+		c.judgeRefusedClosing(w)
 		if at := c.first("CloseFuture"); at >= 0 && c.events[at].stamp < w.began && !isClosedError(w.refused) {
 			c.violate("write %d was refused with %v after the close, want a *ClosedError", w.id, w.refused)
 		}
 		ends := func(what string) bool { return c.calledBefore(what, w.returned) } // the effect of a hold
-		if w.held && w.refused == tcp.ErrChannelClosing && !ends("CloseOutput") && !ends("Close") && !ends("Broadcast") {
+		if w.refused == tcp.ErrChannelClosing && c.heldDuring(w) && !ends("CloseOutput") && !ends("Close") && !ends("Broadcast") {
 			c.violate("write %d was refused with %v while the channel was held", w.id, w.refused)
 		}
 	}
@@ -48,6 +49,32 @@ func (c *conn) judgeRefusals() {
 		if !c.explainsRefusal(hold.err, hold.stamp) {
 			c.violate("a hold was refused with %v, and nothing in the run explains that", hold.err)
 		}
+	}
+}
+
+// heldDuring reports whether the channel was held during the whole of a write.
+func (c *conn) heldDuring(w *write) bool {
+	return slices.ContainsFunc(c.spans, func(s holdSpan) bool { return s.from < w.began && (s.to == 0 || s.to > w.returned) })
+}
+
+// judgeRefusedClosing checks whether the error of a write that was refused by a channel of core/tcp
+// which has closed says that a graceful close or a shutdown had begun.
+func (c *conn) judgeRefusedClosing(w *write) {
+	if c.r.group != nil || !isClosedError(w.refused) {
+		return
+	}
+	closed := c.events[c.first("CloseFuture")].at
+	_, ours := c.find(c.r.k.Connections())
+	begun := c.r.shutdown.Load() > 0 && c.r.shutdown.Load() < w.returned || c.calledBefore("CloseGracefully", w.returned) || ours != nil && ours.PeerEnded
+	returned := c.r.refused > 0 && c.r.refused < w.began
+	for _, call := range c.endReturns {
+		returned = returned || call.what == "CloseGracefully" && call.stamp < w.began && call.at < closed
+	}
+	switch closing := errors.Is(w.refused, tcp.ErrChannelClosing); {
+	case closing && !begun:
+		c.violate("write %d was refused with %v, which says that the channel was closing, and no graceful close had begun", w.id, w.refused)
+	case !closing && returned:
+		c.violate("write %d was refused with %v, which does not say that the channel was closing, and a graceful close had begun", w.id, w.refused)
 	}
 }
 
@@ -114,6 +141,9 @@ func (c *conn) explainsRefusal(err error, before int64) bool {
 	}
 	return false
 }
+
+// holdSpan is the time between the return of Hold and the call of release, or 0, by their stamps.
+type holdSpan struct{ from, to int64 }
 
 // refusedHold is a call of Hold that has returned an error, before a stamp.
 type refusedHold struct {

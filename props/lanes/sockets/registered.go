@@ -3,6 +3,7 @@
 package sockets
 
 import (
+	"iter"
 	"reflect"
 
 	"eventide/core"
@@ -35,8 +36,8 @@ func (h *handler) checkLoop(ch channel) {
 }
 
 // checkRegistrations checks, while every goroutine waits and before a shutdown, that the loops have
-// a registration for each channel that has not ended, for each dial that is under way, and for the
-// listener, and no other.
+// a registration for each channel that has not ended and for the listener, those of the dials that are
+// under way, and no other.
 func (r *run) checkRegistrations(dials int) {
 	want := int64(dials)
 	if r.listener != nil && r.listener.CloseCause() == nil {
@@ -54,7 +55,7 @@ func (r *run) checkRegistrations(dials int) {
 		got += r.boss.Stats().Registrations
 	}
 	if got != want {
-		r.violate("the loops have %d registrations, want %d: %d dials are under way%s", got, want, dials, r.timeline())
+		r.violate("the loops have %d registrations, want %d: dials that are under way have %d%s", got, want, dials, r.timeline())
 	}
 }
 
@@ -92,6 +93,25 @@ func (r *run) checkLists() {
 	}
 	if len(all)+len(accepted) > 0 {
 		r.violate("Channels yields %d channels, and Channels of the listener %d, that the run does not know", len(all), len(accepted))
+	}
+}
+
+// list iterates over the first channels, up to most, and no further.
+func (r *run) list(most int) {
+	lists := []iter.Seq[*tcp.Channel]{tcp.Channels(r.workers)}
+	if r.listener != nil {
+		lists = append(lists, r.listener.Channels())
+	}
+	for _, list := range lists {
+		seen := map[*tcp.Channel]bool{}
+		for ch := range list {
+			if seen[ch] {
+				r.violate("an iteration yields a channel to %v twice", ch.RemoteAddr())
+			}
+			if seen[ch] = true; len(seen) > most%len(r.conns) {
+				break
+			}
+		}
 	}
 }
 

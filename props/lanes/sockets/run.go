@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,6 +39,8 @@ type run struct {
 	broadcastSizes [256 - firstBroadcast]atomic.Int64 // by id
 	broadcastCount atomic.Int32                       // broadcasts so far
 	handlersMade   atomic.Int32                       // calls of newHandler so far
+	records        atomic.Int32                       // of the logger so far
+	afterwards     int                                // writes that judgeAfterwards has made
 	logged         logged
 	listening      listening
 
@@ -132,6 +135,7 @@ func (r *run) begin() (err error) {
 	if r.p.Aborts {
 		opts = append(opts, core.WithDrain(core.CloseChannels))
 	}
+	r.failBefore(opts)
 	bossOpts := opts
 	if r.p.Pending > 0 {
 		opts = append(append([]core.Option(nil), opts...), core.WithMaxPendingTasks(r.p.Pending))
@@ -172,27 +176,50 @@ func (r *run) onlyLoop() *core.EventLoop {
 }
 
 func (r *run) listen() (*tcp.Listener, error) {
-	r.logged.paused = r.listenerPauses
+	r.logged.paused, r.logged.then = r.listenerPauses, r.logs
 	if loop := r.onlyLoop(); loop != nil {
-		return tcp.ListenOn(loop, anyPort, r.newHandler, r.options()...)
+		return tcp.ListenOn(loop, r.at(), r.newHandler, r.options()...)
 	}
-	return tcp.Listen(r.boss, r.workers, anyPort, r.newHandler, r.options()...)
+	return tcp.Listen(r.boss, r.workers, r.at(), r.newHandler, r.options()...)
+}
+
+// at returns the address to listen at.
+func (r *run) at() string {
+	switch at := r.p.Options.At; at {
+	case "":
+		return anyPort
+	case emptyAddress:
+		return ""
+	default:
+		return at
+	}
+}
+
+// listensEverywhere reports whether the listener takes connections to each address of the machine.
+func (r *run) listensEverywhere() bool {
+	return slices.Contains([]string{":0", "0.0.0.0:0", "[::]:0", emptyAddress}, r.p.Options.At)
 }
 
 func (r *run) options() []tcp.Option {
 	o := r.p.Options
-	opts := []tcp.Option{
-		tcp.WithWriteBufferWaterMarks(o.Low, o.High), tcp.WithWriteSpin(o.Spin), tcp.WithReadBuffer(o.ReadBuffer),
-		tcp.WithSocketBuffers(o.Recv, o.Send), tcp.WithHalfClosure(o.HalfClosure), tcp.WithBacklog(o.Backlog),
-		tcp.WithIdleTimeouts(milliseconds(o.Idle[0]), milliseconds(o.Idle[1]), milliseconds(o.Idle[2])),
-		tcp.WithLogger(slog.New(&r.logged)), tcp.WithNoDelay(!o.Delay), tcp.WithReuseAddr(!o.KeepsAddr), tcp.WithReusePort(o.ReusePort),
+	opts := []tcp.Option{tcp.WithLogger(slog.New(&r.logged))}
+	with := func(given bool, option tcp.Option) { // an option that is not given has its default
+		if given {
+			opts = append(opts, option)
+		}
 	}
-	if o.KeepAlive >= 0 {
-		opts = append(opts, tcp.WithKeepAlive(milliseconds(o.KeepAlive)))
-	}
-	if o.Linger >= 0 {
-		opts = append(opts, tcp.WithLinger(milliseconds(o.Linger)))
-	}
+	with(o.Low != tcp.DefaultLowWaterMark || o.High != tcp.DefaultHighWaterMark, tcp.WithWriteBufferWaterMarks(o.Low, o.High))
+	with(o.Spin != tcp.DefaultWriteSpin, tcp.WithWriteSpin(o.Spin))
+	with(o.ReadBuffer != tcp.DefaultReadBuffer, tcp.WithReadBuffer(o.ReadBuffer))
+	with(o.Recv+o.Send > 0, tcp.WithSocketBuffers(o.Recv, o.Send))
+	with(o.HalfClosure, tcp.WithHalfClosure(true))
+	with(o.Backlog != tcp.DefaultBacklog, tcp.WithBacklog(o.Backlog))
+	with(o.Idle != [3]int{}, tcp.WithIdleTimeouts(milliseconds(o.Idle[0]), milliseconds(o.Idle[1]), milliseconds(o.Idle[2])))
+	with(o.Delay, tcp.WithNoDelay(false))
+	with(o.KeepsAddr, tcp.WithReuseAddr(false))
+	with(o.ReusePort, tcp.WithReusePort(true))
+	with(o.KeepAlive >= 0, tcp.WithKeepAlive(milliseconds(max(o.KeepAlive, 0))))
+	with(o.Linger != -1, tcp.WithLinger(max(o.linger(), 0)))
 	return opts
 }
 

@@ -22,9 +22,7 @@ func (r *run) checkSettled() {
 	}
 	dials := 0
 	for _, c := range r.conns {
-		if c.checkDial() {
-			dials++
-		}
+		dials += c.checkDial()
 	}
 	if r.group == nil {
 		r.checkRegistrations(dials)
@@ -75,7 +73,7 @@ func (c *conn) checkSettled(ch channel, k *kernel.Connection, ours *kernel.End, 
 	if !closed {
 		c.checkDeadline()
 	}
-	if closed || broken || c.handshaking.Load() || ours.Blocked && !ours.Roomy || c.r.p.Options.Linger > 0 && (calls > 0 || ours.PeerEnded) { // a channel that lingers is not watched
+	if closed || broken || c.handshaking.Load() || ours.Blocked && !ours.Roomy || c.r.p.Options.linger() > 0 && (calls > 0 || ours.PeerEnded) { // a channel that lingers is not watched
 		return
 	}
 	if ours.Failed && (c.r.group == nil || !ours.EndRead) { // core/blocking does not read after the end of the stream
@@ -129,7 +127,7 @@ func (c *conn) checkCloses(ch channel, other, ours *kernel.End) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := c.r.p.Options
-	if o.Linger > 0 {
+	if o.linger() > 0 {
 		return
 	}
 	called := func(what string) bool { return slices.Contains(c.endCalls, what) }

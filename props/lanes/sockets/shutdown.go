@@ -47,7 +47,7 @@ func (r *run) judgeChannelLog() {
 		failed.add(byHandler, byHandler)
 		may, must := c.endsAfter()
 		loses := errors.Is(cause, core.ErrShutdownTimeout) || pending > 0
-		cutsLinger := r.p.Options.Linger > 0 // CloseCause stays what it was
+		cutsLinger := r.p.Options.linger() > 0 // CloseCause stays what it was
 		aborted.add(may && !byHandler && (loses || cutsLinger || c.allHolds > 0), must && loses)
 		inFlight := at != nil && at.held && cause != nil && len(c.endCalls) == 0
 		held.add(may && at != nil && (at.held || at.late), must && inFlight)
@@ -70,8 +70,11 @@ func (r *run) judgeChannelLog() {
 	if !held.contain(rep.ChannelsHeld) || int64(lines) != rep.ChannelsHeld {
 		r.violate("G23: the report counts %d held channels, and names %d, want %d to %d", rep.ChannelsHeld, lines, held.least, held.most)
 	}
-	r.judgeRefusedWrites("WARN tcp: a shutdown refused a write; an answer computed off the loop needs Hold or Quiesce")
+	r.judgeRefusedWrites(refusedLine)
 }
+
+// refusedLine is logged of writes that a shutdown has refused.
+const refusedLine = "WARN tcp: a shutdown refused a write; an answer computed off the loop needs Hold or Quiesce"
 
 // judgeRefusedWrites compares the number of writes that were refused because of the shutdown with the
 // report, and with the lines that are logged for the first of them.

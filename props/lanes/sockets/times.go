@@ -9,6 +9,7 @@ import (
 
 	"eventide/core"
 	"eventide/core/tcp"
+	"eventide/props/lanes/sockets/kernel"
 )
 
 // checkRoom checks, while every goroutine waits, how many bytes an open channel says are left until its
@@ -39,7 +40,7 @@ func (c *conn) checkDeadline() {
 
 // mostUntil returns when the channel must be closed, by the calls so far, or zero. Requires mu.
 func (c *conn) mostUntil() time.Time {
-	linger := milliseconds(c.r.p.Options.Linger)
+	linger := c.r.p.Options.linger()
 	switch {
 	case linger <= 0:
 		return c.closeBy
@@ -65,14 +66,42 @@ func (c *conn) judgeTimes() {
 	c.judgeCloseLimit(closed)
 	c.judgeLinger(closed)
 	c.judgeAtClose()
+	c.judgeAsked()
+}
+
+// The delay between two calls that ask for acknowledgements doubles from 1 ms up to longestAskDelay.
+// Beside the four shorter delays there may be one before the end of a linger, and one before each call of
+// another reason: the end of the peer's stream, Close during a drain.
+const (
+	longestAskDelay = 16 * time.Millisecond
+	mostShortDelays = 4 + 4
+)
+
+// judgeAsked checks how often a channel of core/tcp has asked the kernel for acknowledgements.
+func (c *conn) judgeAsked() {
+	_, ours := c.find(c.r.k.Connections())
+	if c.r.group != nil || ours == nil {
+		return
+	}
+	short := 0
+	for i, at := range ours.Asked[min(1, len(ours.Asked)):] {
+		if at.Sub(ours.Asked[i]) < longestAskDelay {
+			short++
+		}
+	}
+	if short > mostShortDelays {
+		c.violate("the channel has asked for acknowledgements after %d delays shorter than %v, want %d at most", short, longestAskDelay, mostShortDelays)
+	}
 }
 
 // judgeLinger checks that the socket of a channel that lingers after a Close stays open until the peer
 // has received everything, or the connection or the time has ended.
 func (c *conn) judgeLinger(closed time.Time) {
-	linger := milliseconds(c.r.p.Options.Linger)
+	linger := c.r.p.Options.linger()
 	at := c.atClose
-	if linger <= 0 || at == nil || c.ch.CloseCause() != nil || c.closeCalled.IsZero() || at.reset || len(c.r.p.Kernel.Faults) > 0 {
+	if linger <= 0 || at == nil || c.ch.CloseCause() != nil || c.closeCalled.IsZero() || at.reset || c.r.failure(func(f kernel.Failure) bool {
+		return f.Op == kernel.OpShutdown || f.Op == kernel.OpWait && f.Errno == errRebuilds
+	}) {
 		return
 	}
 	shutdown := c.r.shutdown.Load() > 0 && c.r.shutdown.Load() < c.events[c.first("CloseFuture")].stamp

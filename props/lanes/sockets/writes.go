@@ -22,7 +22,6 @@ type write struct {
 	inLoop          bool
 	pending         bool // when its listener was added, on the loop
 	flush           bool // a Flush, without bytes
-	held            bool // the channel is held by the caller
 	future          writeFuture
 
 	// Of its listener.
@@ -66,15 +65,6 @@ func (c *conn) writeBytes(ch channel, n int, flush, inLoop bool) *write {
 	c.unflushed = c.unflushed || !flush
 	c.mu.Unlock()
 	return w
-}
-
-// answer makes a write while the channel is held.
-func (c *conn) answer(ch channel, n int) {
-	if w := c.writeBytes(ch, n, true, false); w != nil {
-		c.mu.Lock()
-		w.held = true
-		c.mu.Unlock()
-	}
 }
 
 // bytesBegin records that n bytes are about to be written to ch, and how many may wait then: those

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/netip"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,18 +26,20 @@ func (k *Kernel) socketOf(call string, fd int) (*socket, syscall.Errno) {
 // Socket is socket(2), of a non-blocking TCP socket.
 func (k *Kernel) Socket(family int) (int, syscall.Errno) {
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	if _, errno := k.fault(OpSocket); errno != 0 {
-		return -1, errno
-	}
-	return k.install(k.newSocket(family, true))
+	s := k.newSocket(family, true)
+	k.mu.Unlock()
+	return k.create(OpSocket, s)
 }
 
 // Bind is bind(2).
 func (k *Kernel) Bind(fd int, to netip.AddrPort) syscall.Errno {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	_, fault := k.fault(OpBind)
 	s, errno := k.socketOf("bind", fd)
+	if errno == 0 {
+		errno = fault
+	}
 	if errno != 0 {
 		return errno
 	}
@@ -47,7 +50,11 @@ func (k *Kernel) Bind(fd int, to netip.AddrPort) syscall.Errno {
 func (k *Kernel) Listen(fd, backlog int) syscall.Errno {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	_, fault := k.fault(OpListen)
 	s, errno := k.socketOf("listen", fd)
+	if errno == 0 {
+		errno = fault
+	}
 	if errno != 0 {
 		return errno
 	}
@@ -144,6 +151,9 @@ func (k *Kernel) Shutdown(fd int) syscall.Errno {
 	if errno != 0 {
 		return errno
 	}
+	if s.record != nil {
+		s.record.end(s).ShutDowns++
+	}
 	return s.shutdownOutput()
 }
 
@@ -157,6 +167,10 @@ func (k *Kernel) Unacknowledged(fd int) (int, syscall.Errno) {
 	}
 	if s.state == listening {
 		return 0, syscall.EINVAL
+	}
+	if s.record != nil {
+		e := s.record.end(s)
+		e.Asked = append(e.Asked, time.Now())
 	}
 	return s.unacknowledged(), 0
 }
@@ -244,7 +258,11 @@ func (k *Kernel) ResetOnClose(fd int) syscall.Errno {
 func (k *Kernel) SetOption(fd, level, option, value int) syscall.Errno {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	_, fault := k.fault(OpOption)
 	s, errno := k.socketOf("setsockopt", fd)
+	if errno == 0 {
+		errno = fault
+	}
 	if errno != 0 {
 		return errno
 	}

@@ -31,9 +31,7 @@ func (e *eventFile) poll() (events uint32) {
 
 // Eventfd is eventfd(2), non-blocking.
 func (k *Kernel) Eventfd() (int, syscall.Errno) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.install(&eventFile{})
+	return k.create(OpEvent, &eventFile{})
 }
 
 // Write is write(2) of eight bytes to an eventfd.
@@ -95,9 +93,7 @@ func (t *timerFile) poll() uint32 {
 
 // Timerfd is timerfd_create(2), non-blocking, of the monotonic clock.
 func (k *Kernel) Timerfd() (int, syscall.Errno) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.install(&timerFile{})
+	return k.create(OpTimer, &timerFile{})
 }
 
 // SetTimer is timerfd_settime(2) for one expiry d from now.

@@ -71,9 +71,7 @@ func (s *epollSet) closed() {
 
 // EpollCreate is epoll_create1(2).
 func (k *Kernel) EpollCreate() (int, syscall.Errno) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.install(&epollSet{items: map[int]*watch{}})
+	return k.create(OpCreate, &epollSet{items: map[int]*watch{}})
 }
 
 // EpollControl is epoll_ctl(2).

@@ -30,7 +30,7 @@ type File struct {
 var errFileClosing = errors.New("use of closed file")
 
 // NewFile returns a file for a descriptor of k, or nil if the descriptor is not open. As in
-// package os, the runtime polls it only if it is non-blocking.
+// package os, the runtime polls it only if it is non-blocking, and if its own poller takes it.
 func (k *Kernel) NewFile(fd int) *File {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -39,6 +39,10 @@ func (k *Kernel) NewFile(fd int) *File {
 		return nil
 	}
 	f := &File{descriptor: descriptor{k: k, fd: fd}, of: of, polled: k.nonblocking(of)}
+	if _, isSet := of.(*epollSet); isSet {
+		_, fault := k.fault(OpPolled)
+		f.polled = f.polled && fault == 0
+	}
 	of.base().edges = append(of.base().edges, f.notice)
 	return f
 }
@@ -177,7 +181,14 @@ func (rawConn) Write(func(uintptr) bool) error {
 func (k *Kernel) SetNonblock(fd int, on bool) syscall.Errno {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	_, fault := k.fault(OpNonblock)
 	f, errno := k.lookup("fcntl", fd)
+	if errno == 0 {
+		errno = fault
+	}
+	if errno != 0 {
+		return errno
+	}
 	if s, ok := f.(*epollSet); ok {
 		s.nonblock = on
 	}

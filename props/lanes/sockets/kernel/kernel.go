@@ -4,6 +4,7 @@ package kernel
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -40,11 +41,19 @@ const (
 	OpAdd
 	OpWait
 	OpClose // of a socket: it fails after the descriptor is closed
-	ops     // how many there are
+	OpOption
+	OpBind
+	OpListen
+	OpCreate // of an epoll set, and so on
+	OpTimer
+	OpEvent
+	OpNonblock
+	OpPolled // the runtime polls a set
+	ops      // how many there are
 )
 
 func (o Op) String() string {
-	return [...]string{"read", "send", "accept", "socket", "connect", "shutdown", "add to a set", "epoll_wait", "close"}[o]
+	return [...]string{"read", "send", "accept", "socket", "connect", "shutdown", "add to a set", "epoll_wait", "close", "setsockopt", "bind", "listen", "epoll_create", "timerfd_create", "eventfd", "fcntl", "add to the runtime's poller"}[o]
 }
 
 // Kernel is a machine with one network and the descriptor table of one process. All methods
@@ -62,6 +71,8 @@ type Kernel struct {
 	misuse    []string
 	total     int64
 	faults    []Fault
+	failures  map[Failure]int
+	names     map[string]Name
 	files     int // the most descriptors that may be open at once; 0: no limit
 }
 
@@ -99,7 +110,8 @@ func Current() *Kernel {
 func (k *Kernel) Inject(faults []Fault, room int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.faults, k.calls = faults, [ops]int{}
+	k.faults, k.calls, k.failures = faults, [ops]int{}, map[Failure]int{}
+	k.files = 0
 	if room > 0 {
 		k.files = len(k.open) + room
 	}
@@ -146,10 +158,34 @@ func (k *Kernel) fault(op Op) (short int, errno syscall.Errno) {
 	k.total++
 	for _, f := range k.faults {
 		if f.Op == op && f.Nth <= k.calls[op] && k.calls[op] < f.Nth+max(f.Times, 1) {
+			k.failures[Failure{op, f.Errno}]++
 			return f.Short, f.Errno
 		}
 	}
 	return 0, 0
+}
+
+// Failure is a call that a Fault has made fail; with an Errno of 0 it has moved few bytes.
+type Failure struct {
+	Op    Op
+	Errno syscall.Errno
+}
+
+// Failures returns how many calls of each kind have failed since Inject.
+func (k *Kernel) Failures() map[Failure]int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return maps.Clone(k.failures)
+}
+
+// create makes a descriptor by a call that may have a fault.
+func (k *Kernel) create(op Op, f file) (int, syscall.Errno) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, errno := k.fault(op); errno != 0 {
+		return -1, errno
+	}
+	return k.install(f)
 }
 
 // Close is close(2) of the process under test.

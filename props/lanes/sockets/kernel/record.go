@@ -37,14 +37,16 @@ type End struct {
 
 	LastTaken, LastRead time.Time // when send last accepted bytes, and receive last returned some; zero: never
 
-	Waiting   int  // bytes in its receive buffer
-	Roomy     bool // epoll reports room
-	PeerEnded bool // the FIN of the other end has come
-	Failed    bool // an error waits for a call that takes it
-	Live      bool // the connection is neither reset nor over
-	FinSent   bool // its output was shut down, or its socket was closed
-	Blocked   bool // of a Conn: a Write has not returned
-	Linger    int  // of a Conn: the last SetLinger
+	Waiting   int         // bytes in its receive buffer
+	Roomy     bool        // epoll reports room
+	PeerEnded bool        // the FIN of the other end has come
+	Failed    bool        // an error waits for a call that takes it
+	Live      bool        // the connection is neither reset nor over
+	FinSent   bool        // its output was shut down, or its socket was closed
+	ShutDowns int         // calls of shutdown(2)
+	Asked     []time.Time // the calls that asked for the number of unacknowledged bytes
+	Blocked   bool        // of a Conn: a Write has not returned
+	Linger    int         // of a Conn: the last SetLinger
 
 	SendBuffer, ReceiveBuffer int
 	Options                   map[[2]int]int // set by SetOption, by level and name; without buffers
@@ -124,6 +126,7 @@ type Listening struct {
 	Local                     netip.AddrPort
 	Backlog                   int
 	ReusePort                 bool
+	OnlyIPv6                  bool
 	SendBuffer, ReceiveBuffer int
 	Options                   map[[2]int]int // set by SetOption, by level and name; without buffers
 	Closed                    bool
@@ -135,7 +138,7 @@ func (k *Kernel) Listened() (all []Listening) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, s := range k.listened {
-		all = append(all, Listening{s.local, s.backlog, s.reusePort, s.sendBuffer, s.recvBuffer, s.options, s.dead, s.closeErr})
+		all = append(all, Listening{s.local, s.backlog, s.reusePort, s.onlyIPv6, s.sendBuffer, s.recvBuffer, s.options, s.dead, s.closeErr})
 	}
 	return all
 }

@@ -19,6 +19,7 @@ import (
 // root of the module.
 var Files = []string{
 	"core/tcp/sys_linux.go",
+	"core/tcp/address.go",
 	"core/tcp/connect_linux.go",
 	"core/internal/epoll/blocking_linux.go",
 	"core/internal/epoll/calls_linux.go",
@@ -41,6 +42,7 @@ const exitCalls = "eventide/props/lanes/exits/calls/"
 // replaced maps a file of Files to its replaced imports, and each of them to its
 // replacement. The entry "" is for the files without an entry.
 var replaced = map[string]map[string]string{
+	"core/tcp/address.go":            {"net": calls + "net"},
 	"core/blocking/receipt_linux.go": {"golang.org/x/sys/unix": calls + "unix"},
 	"core/process/arrivals_linux.go": {"golang.org/x/sys/unix": calls + "unix"},
 	"core/process/run.go":            {"os/signal": exitCalls + "signal"},
