@@ -69,7 +69,16 @@ type stoppable interface {
 }
 
 // coreAndLoop are the executors whose end is measured.
-var coreAndLoop = append([]implementation{{"core", NewCore}}, bareLoops...)
+var coreAndLoop = append([]implementation{{"core", NewCore}, {"pool", newPool}}, bareLoops...)
+
+// newPool returns a pool of one worker, so that one task keeps it busy.
+func newPool() (Executor, error) {
+	p, err := core.NewPool(1)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
 
 // A stopper is ready to be stopped: release lets its one running task end.
 type stopper struct {

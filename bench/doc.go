@@ -18,6 +18,7 @@
 //	           loop          core.EventLoop as NewEventLoop makes it, watching an
 //	                         idle pipe
 //	           loop-blocking  the same with WithBlockingEpoll
+//	           pool          core.Pool of one worker
 //	           channel       make(chan func(), 1024), one receiver
 //	           mutex         a slice under a mutex, one consumer on a sync.Cond
 //	           unbuffered    two unbuffered channels and a goroutine that answers

@@ -1,9 +1,6 @@
 package core
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Schedule runs task once, delay from now, never early (G7). A negative delay is zero. See
 // Executor.Schedule.
@@ -144,7 +141,8 @@ func (p *Pool) purge() bool {
 			p.endTimer(t, &ErrCancelled)
 		}
 	}
-	p.doomed = slices.Delete(p.doomed, 0, n)
+	clear(p.doomed[:n])
+	p.doomed = p.doomed[n:] // slices.Delete would move all that are left, for each chunk
 	p.mu.Unlock()
 	p.mu.Lock()
 	return true

@@ -136,7 +136,8 @@ func AllocTargets() ([]Target, error) {
 // curveKey matches a workload of a curve: the curve, and n.
 var curveKey = regexp.MustCompile(`^(ScheduleCancel/[^/]*|Shutdown)/(?:tasks|hooks|timers|registrations)=(\d+)$`)
 
-// Growths fits the curves of core's timers and, for executors and event loops, those of shutdowns.
+// Growths fits the curves of core's timers and, for executors, event loops and pools, those of
+// shutdowns.
 func Growths(rows []Row) []Growth {
 	points := map[string][]point{}
 	var names []string
@@ -162,7 +163,7 @@ func Growths(rows []Row) []Growth {
 // curveOf returns the name of the curve to which a row belongs, and its n; or 0, if there is none.
 func curveOf(r Row) (curve string, n int) {
 	m := curveKey.FindStringSubmatch(r.Workload)
-	if m == nil || r.Impl != "core" && r.Impl != "loop" {
+	if m == nil || !slices.Contains([]string{"core", "loop", "pool"}, r.Impl) {
 		return "", 0
 	}
 	n, _ = strconv.Atoi(m[2]) // 0: more digits than an int has

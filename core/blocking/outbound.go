@@ -89,6 +89,7 @@ func (o *outbound) completed() []waiter {
 		n++
 	}
 	done := slices.Clone(o.waiters[:n])
-	o.waiters = slices.Delete(o.waiters, 0, n)
+	clear(o.waiters[:n])
+	o.waiters = o.waiters[n:] // slices.Delete would move all that are left, for each write
 	return done
 }
