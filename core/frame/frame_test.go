@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"runtime"
 	"slices"
 	"strings"
@@ -231,6 +232,25 @@ func TestMemoryFollowsTheInput(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 || l.Buffered() != 5 {
 		t.Errorf("%d bytes allocated and %d bytes kept, want less than 1 MiB and 5", n, l.Buffered())
+	}
+}
+
+// TestMessagesOfNil: one iteration with an error that names what is nil.
+func TestMessagesOfNil(t *testing.T) {
+	for want, messages := range map[string]iter.Seq2[[]byte, error]{
+		"the reader is nil": frame.Messages(nil, &frame.Lines{}),
+		"the cutter is nil": frame.Messages(strings.NewReader("one\n"), nil),
+	} {
+		iterations := 0
+		for m, err := range messages {
+			iterations++
+			if m != nil || err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %q, %v, want an error with %q", m, err, want)
+			}
+		}
+		if iterations != 1 {
+			t.Errorf("%s: %d iterations, want 1", want, iterations)
+		}
 	}
 }
 

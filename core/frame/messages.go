@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"errors"
 	"io"
 	"iter"
 )
@@ -17,12 +18,20 @@ type Cutter interface {
 // Messages yields the messages of r as cut by c. Each is valid until the next iteration. The
 // last iteration yields a nil message and the error: that of c, that of r, or
 // io.ErrUnexpectedEOF if r ends inside a message. If r ends between two messages, the loop
-// ends without an error.
+// ends without an error. If r or c is nil, the only iteration has an error.
 //
 // If the loop body breaks, c keeps the messages that were not yielded, and a later call of
 // Messages with the same c continues with them.
 func Messages(r io.Reader, c Cutter) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
+		switch {
+		case r == nil:
+			yield(nil, errors.New("frame: Messages: the reader is nil, want one"))
+			return
+		case c == nil:
+			yield(nil, errors.New("frame: Messages: the cutter is nil, want *Lines or *Lengths"))
+			return
+		}
 		var p []byte
 		for buf := make([]byte, 32<<10); ; {
 			for message, err := range c.Feed(p) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -42,15 +43,23 @@ func (s *shared) oldestFirst() []*function {
 	return all
 }
 
-// Running names the running functions, with their start times and stacks, or returns ""
-// if there are none. To read the stacks it stops all goroutines, so call it only when you
-// give up waiting. A process.Plan calls it when the exit ends and functions still run.
+// Running names the running functions, the oldest 100 with their start times and stacks, and
+// counts the others by name. It returns "" if there are none. To read the stacks it stops all
+// goroutines, so call it only when you give up waiting. A process.Plan calls it when the exit
+// ends and functions still run.
 func (g *Group) Running() string {
 	g.init()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.stillRunning()
 }
+
+// mostNamed bounds the functions that Running lists alone, and the names that it counts: a log
+// record of every stack of a busy group would have megabytes.
+const mostNamed = 100
+
+// nameless stands for the empty name.
+const nameless = "a function without a name"
 
 // stillRunning requires mu.
 func (g *Group) stillRunning() string {
@@ -59,14 +68,40 @@ func (g *Group) stillRunning() string {
 	}
 	var text strings.Builder
 	stacks := stacksByGoroutine()
-	for _, f := range g.oldestFirst() {
+	all := g.oldestFirst()
+	alone := min(len(all), mostNamed)
+	for _, f := range all[:alone] {
 		stack := cmp.Or(stacks[f.goroutine], "(it has not begun)")
 		if f.goroutine != 0 && stacks[f.goroutine] == "" {
 			stack = "(stack not found)"
 		}
-		fmt.Fprintf(&text, "%s runs since %s:\n%s\n", cmp.Or(f.name, "a function without a name"), f.began.Format(time.RFC3339Nano), stack)
+		fmt.Fprintf(&text, "%s runs since %s:\n%s\n", cmp.Or(f.name, nameless), f.began.Format(time.RFC3339Nano), stack)
 	}
+	text.WriteString(countNames(all[alone:]))
 	return text.String()
+}
+
+// countNames returns a line with the number of functions of each name, the most frequent first,
+// or "" for no functions.
+func countNames(all []*function) string {
+	if len(all) == 0 {
+		return ""
+	}
+	counts := map[string]int{}
+	for _, f := range all {
+		counts[cmp.Or(f.name, nameless)]++
+	}
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	var parts []string
+	for _, name := range names[:min(len(names), mostNamed)] {
+		parts = append(parts, fmt.Sprintf("%d of %s", counts[name], name))
+	}
+	if more := len(names) - len(parts); more > 0 {
+		parts = append(parts, fmt.Sprintf("%d other names", more))
+	}
+	return fmt.Sprintf("and %d more: %s\n", len(all), strings.Join(parts, ", "))
 }
 
 // mostStacks bounds the dump of all stacks, in bytes.

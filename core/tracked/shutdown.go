@@ -91,8 +91,10 @@ func (g *Group) Shutdown() *core.Termination {
 }
 
 // Close calls ShutdownGracefully(0, core.DefaultShutdownTimeout) and AwaitTermination,
-// and returns Err. From inside a function of the group it begins the shutdown and returns
-// core.ErrInEventLoop (G18). It implements io.Closer.
+// and returns Err. While other goroutines continue to call Go, a function may run at any moment,
+// and the group closes at the timeout: stop them first, or call Shutdown. From inside a function
+// of the group Close begins the shutdown and returns core.ErrInEventLoop (G18). It implements
+// io.Closer.
 func (g *Group) Close() error {
 	g.shutdownGracefully(0, core.DefaultShutdownTimeout)
 	return g.AwaitTermination(context.Background())

@@ -3,6 +3,7 @@ package tracked
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +101,33 @@ func TestRunningNamesEach(t *testing.T) {
 			}
 		}
 		coretest.Want(t, "stacks", strings.Count(text, "tracked.sleepsLong("), 2)
+		coretest.Must(t, g.Close())
+	})
+}
+
+// TestRunningStaysShort: of many functions the oldest 100 are listed with their stacks, and the
+// others are counted by name.
+func TestRunningStaysShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGroup(WithLogger(quiet()))
+		for i := range 350 {
+			name := []string{"early", "a", "b", "", "b", "b", ""}[i/50]
+			coretest.Must(t, g.Go(name, sleepsLong))
+			time.Sleep(time.Nanosecond)
+		}
+		text := g.Running()
+		coretest.Want(t, "listed", strings.Count(text, " runs since "), 100)
+		coretest.Want(t, "early ones", strings.Count(text, "early runs since "), 50)
+		want := "\nand 250 more: 150 of b, 100 of a function without a name\n"
+		if !strings.HasSuffix(text, want) {
+			t.Errorf("the text ends with %q, want %q", text[len(text)-100:], want)
+		}
+		for i := range 101 {
+			coretest.Must(t, g.Go(fmt.Sprintf("n%03d", i), sleepsLong))
+		}
+		if want := ", 1 of n097, 3 other names\n"; !strings.HasSuffix(g.Running(), want) {
+			t.Errorf("the text does not end with %q", want)
+		}
 		coretest.Must(t, g.Close())
 	})
 }

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"log/slog"
 	"time"
 
 	"eventide/core"
@@ -86,8 +87,12 @@ func (e *executorSource) close() {
 
 // WatchFunctions adds the functions of a tracked.Group under the given name. A function
 // counts as a task. A function may run for any length of time: it is never reported as
-// stalled.
+// stalled. A nil group is logged and ignored.
 func (w *Watcher) WatchFunctions(name string, g *tracked.Group) {
+	if g == nil {
+		w.log(slog.LevelError, "WatchFunctions: the group is nil: nothing is watched", "name", name)
+		return
+	}
 	w.add(&subject{name: name, term: g.Termination(), source: functions{g}})
 }
 
@@ -111,8 +116,12 @@ func (functions) ended() bool                   { return false }
 func (functions) close()                        {}
 
 // WatchListener adds the counters of a listener under the given name. The Watcher drops a
-// listener that has closed.
+// listener that has closed. A nil listener is logged and ignored.
 func (w *Watcher) WatchListener(name string, l *tcp.Listener) {
+	if l == nil {
+		w.log(slog.LevelError, "WatchListener: the listener is nil: nothing is watched", "name", name)
+		return
+	}
 	w.add(&subject{name: name, source: listener{l}})
 }
 

@@ -1,6 +1,7 @@
 package watch_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -109,6 +110,23 @@ func TestWatchRefuses(t *testing.T) {
 			t.Errorf("watched: %v, want nothing after a refusal", s)
 		}
 	})
+}
+
+// TestWatchNil: a nil group or listener is logged at the call; before, a nil listener ended Run with
+// a panic.
+func TestWatchNil(t *testing.T) {
+	var log bytes.Buffer
+	w := &watch.Watcher{Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	w.WatchFunctions("jobs", nil)
+	w.WatchListener("http", nil)
+	if s := w.Statuses(); len(s) != 0 {
+		t.Errorf("watched: %v, want nothing", s)
+	}
+	for _, want := range []string{"level=ERROR", "WatchFunctions: the group is nil", "name=jobs", "WatchListener: the listener is nil", "name=http"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log lacks %q: %s", want, log.String())
+		}
+	}
 }
 
 func TestWatchFunctions(t *testing.T) {
