@@ -43,6 +43,7 @@ type Watcher struct {
 	mu        sync.Mutex
 	running   bool
 	subjects  []*subject
+	names     map[string]bool // of subjects
 	listeners []*waitListener
 }
 
@@ -100,11 +101,15 @@ func subjectsOf(ex core.EventExecutor) ([]*subject, error) {
 func (w *Watcher) add(added ...*subject) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.names == nil {
+		w.names = map[string]bool{}
+	}
 	for _, s := range added {
 		name := s.name
-		for n := 2; slices.ContainsFunc(w.subjects, func(other *subject) bool { return other.name == s.name }); n++ {
+		for n := 2; w.names[s.name]; n++ {
 			s.name = fmt.Sprintf("%s#%d", name, n)
 		}
+		w.names[s.name] = true
 		w.subjects = append(w.subjects, s)
 	}
 }
@@ -184,6 +189,7 @@ func (w *Watcher) read(now time.Time, passed time.Duration) {
 		stalls = append(stalls, s.watchdog(passed, w.limit())...)
 		if ended {
 			s.source.close()
+			delete(w.names, s.name)
 		} else {
 			left = append(left, s)
 		}
