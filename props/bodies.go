@@ -23,6 +23,7 @@ func (h *harness) body(kind history.Body, s Step) func() {
 		}
 		h.rec.log.Add(ev)
 		h.looped.Store(true)
+		h.beginsBody(kind)
 		h.lookAtGoroutine()
 		if kind == history.BodyTimer {
 			h.lookAtTimer(s.ID)

@@ -34,6 +34,9 @@ const (
 	FaultBroken     Fault = "broken"      // Wait fails, and works after Reopen
 	FaultFullBroken Fault = "full broken" // the same, and two descriptors cannot be added again
 	FaultDead       Fault = "dead"        // Wait and Reopen fail from now on
+	FaultStuck      Fault = "stuck"       // Wait fails from now on, and Reopen does not
+	FaultPoll       Fault = "poll fails"  // the next Poll of a busy loop fails
+	FaultKeptStorm  Fault = "kept storm"  // a storm in which Reopen fails, so that the loop keeps its poller
 
 	FaultWaitPanics  Fault = "wait panics"  // the next Wait panics
 	FaultWakePanics  Fault = "wake panics"  // the next Wake panics, and the one after it works
@@ -45,7 +48,7 @@ const (
 // ends reports whether the executor may end with an error because of the fault.
 func (f Fault) ends() bool {
 	switch f {
-	case FaultBroken, FaultFullBroken, FaultDead, FaultWaitPanics, FaultWakePanics, FaultCloseFails, FaultClosePanics, FaultCloseExits:
+	case FaultBroken, FaultFullBroken, FaultDead, FaultStuck, FaultPoll, FaultWaitPanics, FaultWakePanics, FaultCloseFails, FaultClosePanics, FaultCloseExits:
 		return true
 	}
 	return false

@@ -51,6 +51,13 @@ func (p *poller) happened(c *clock) *Faults {
 	return all
 }
 
+// rebuilt returns how often the poller was reopened, and how often it could not be and was kept.
+func (p *poller) rebuilt() (reopened, kept int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.faults.reopened, p.faults.kept
+}
+
 // clockPanicked reports whether a reading of the clock has panicked: where an executor can go on
 // without it, it takes no time for the time since it was made.
 func (f *Final) clockPanicked() bool {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"eventide/core"
-	"eventide/core/pollertest"
 	"eventide/props/history"
 )
 
@@ -23,6 +22,7 @@ type Final struct {
 	Metered  *Metered // nil: the program made no meter
 	Plain    bool     // not an event loop: it has no channels, and its poller is not rebuilt
 	Reopened int      // how often the scripted poller was reopened; -1: a real one
+	Kept     int      // how often it could not be, though it had not failed
 	Faults   *Faults  // nil: nothing that the executor was given can fail
 }
 
@@ -35,7 +35,8 @@ func (h *harness) final() *Final {
 	case nil:
 		f.Faults = h.clock.happened()
 	case *poller:
-		f.Reopened, f.Faults = kernel.Count(pollertest.Reopen), kernel.happened(&h.clock)
+		f.Reopened, f.Kept = kernel.rebuilt()
+		f.Faults = kernel.happened(&h.clock)
 	default:
 		f.Reopened = -1
 	}
@@ -269,8 +270,11 @@ func wrongReports(l fromLog, rules history.Rules, f *Final) string {
 			return fmt.Sprintf("%q was logged %d times", message, n)
 		}
 	}
-	if rebuilds := logged("the poller was rebuilt"); f.Reopened >= 0 && int64(rebuilds) > f.Stats.Rebuilds {
+	if rebuilds := logged(rebuilt); f.Reopened >= 0 && int64(rebuilds) != f.Stats.Rebuilds {
 		return fmt.Sprintf("%d rebuilt pollers were logged, and Stats.Rebuilds is %d", rebuilds, f.Stats.Rebuilds)
+	}
+	if kept := logged("the poller could not be rebuilt, the old one stays"); f.Reopened >= 0 && kept != f.Kept {
+		return fmt.Sprintf("%d pollers were logged that could not be rebuilt, and there were %d", kept, f.Kept)
 	}
 	return ""
 }

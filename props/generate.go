@@ -136,6 +136,9 @@ func (g *generator) program() Program {
 	if g.pool && g.chance(2, "blocked workers") {
 		p.Actors = append(p.Actors, Actor{Steps: g.blocked()})
 	}
+	if g.loop && !g.profile.Real && !g.broken && g.chance(4, "failing poller") {
+		p.Actors = append(p.Actors, Actor{Steps: g.failing()})
+	}
 	for range 1 + g.one(4, "actors") {
 		p.Actors = append(p.Actors, Actor{Steps: g.steps(6, 0)})
 	}

@@ -22,6 +22,9 @@ func (g *generator) descriptors(p *Program) {
 	if g.chance(4, "drain policy") {
 		p.Drain = history.CloseChannels
 	}
+	if g.chance(3, "ratio") {
+		p.Ratio = rapid.SampledFrom([]int{1, 20, 90, 100}).Draw(g.T, "ratio of")
+	}
 }
 
 // descriptorStep draws a call on a registration, or an event of a descriptor.
@@ -69,17 +72,30 @@ func (g *generator) interest() core.Interest {
 func (g *generator) fault() Fault {
 	faults := []Fault{FaultSpurious, FaultStale, FaultFull}
 	if g.chance(2, "hard fault") && !g.broken {
-		// The loop survives one of these faults, but not a second one before the poller
-		// has worked.
-		faults = []Fault{FaultBroken, FaultFullBroken, FaultStorm}
-		if g.policy == history.CancelTimers {
-			faults = append(faults, FaultDead) // it cancels timers, whatever the policy
-			faults = append(faults, panicsOfPollers...)
-		}
-		faults = append(faults, g.failuresOfClose()...)
-		g.broken = true
+		faults = g.hardFaults()
 	}
 	return rapid.SampledFrom(faults).Draw(g.T, "fault")
+}
+
+// hardFaults lists the faults of which a program has one: the loop survives some of them, but perhaps
+// not a second one before the poller has worked.
+func (g *generator) hardFaults() []Fault {
+	g.broken = true
+	faults := []Fault{FaultBroken, FaultFullBroken, FaultStorm, FaultKeptStorm, FaultPoll}
+	if g.policy == history.CancelTimers {
+		faults = append(faults, FaultDead, FaultStuck) // they cancel timers, whatever the policy
+		faults = append(faults, panicsOfPollers...)
+	}
+	return append(faults, g.failuresOfClose()...)
+}
+
+// failing is a hard fault of the poller, and perhaps a loop that is too busy to sleep after it.
+func (g *generator) failing() []Step {
+	steps := []Step{{Wait: g.duration("fails at"), Env: EnvFault, Fault: rapid.SampledFrom(g.hardFaults()).Draw(g.T, "hard fault")}}
+	if g.chance(2, "busy") {
+		steps = append(steps, Step{Op: history.OpExecute, ID: g.newID(), Body: &Script{Again: 150 + g.one(150, "times")}})
+	}
+	return steps
 }
 
 // panicsOfPollers end an executor of any kind, and failuresOfClose are seen at its end.
@@ -120,6 +136,13 @@ func (g *generator) registration(s *Step, op history.Op, depth int) {
 	s.Body = &Script{}
 	if depth < 2 && g.chance(2, "handler calls") {
 		s.Body.Steps = g.steps(2, depth+1)
+	}
+	if g.chance(8, "handler slow") {
+		s.Body.Sleep = g.duration("handler sleeps")
+	}
+	if g.profile.Wide && g.chance(8, "handler floods") {
+		times := rapid.SampledFrom([]int{64, 65, 128, 129, 200}).Draw(g.T, "tasks of the handler")
+		s.Body.Steps = append(s.Body.Steps, Step{Op: history.OpExecute, ID: g.newID(), Times: times, Body: &Script{}})
 	}
 	if g.chance(8, "handler abrupt") {
 		s.Body.End = rapid.SampledFrom([]history.Outcome{history.Panicked, history.Exited}).Draw(g.T, "end")

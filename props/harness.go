@@ -88,6 +88,7 @@ type harness struct {
 	posts        posts
 	reporter     reporter
 	meter        *meter       // guarded by mu until the end
+	polled       *poller      // set once; nil: the executor has its default poller, or a real one
 	handler      Handler      // of the program
 	resizing     atomic.Int64 // calls of Resize that have begun
 	resized      atomic.Int64 // and those that have returned
@@ -173,11 +174,12 @@ func newHarness(p Program, buf []history.Event) *harness {
 	}
 	if p.Loop {
 		kernel := newPoller(own, h.rec)
-		loop, err := core.NewEventLoop(append(opts, core.WithPoller(kernel), core.WithDrain(p.Drain))...)
+		loop, err := core.NewEventLoop(append(opts, core.WithPoller(kernel), core.WithDrain(p.Drain), core.WithIORatio(p.ratio()))...)
 		if err != nil {
 			panic(err)
 		}
 		h.fds.loop, h.fds.kernel, h.ex = loop, kernel, &loop.Executor
+		h.compareUse(kernel, p)
 		return h
 	}
 	var err error
@@ -188,6 +190,7 @@ func newHarness(p Program, buf []history.Event) *harness {
 		kernel := newPoller(own, h.rec)
 		kernel.faults.plain = true
 		h.fds.kernel = kernel
+		h.compareUse(kernel, p)
 		h.ex, err = core.NewExecutor(append(opts, core.WithPoller(kernel))...)
 	default:
 		h.ex, err = core.NewExecutor(opts...)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"syscall"
+	"time"
 
 	"eventide/core"
 	"eventide/core/pollertest"
@@ -18,24 +19,30 @@ import (
 // before the body that handles it.
 type poller struct {
 	*pollertest.Model
-	rec *recorder
+	rec   *recorder
+	clock core.Clock // nil: the system's
 
 	mu       control.Mutex
 	stale    []uint64 // tokens that are no longer watched
 	staleNow bool     // the next poll reports them
 	early    int      // how many calls of Wait return at once
 	faults   pollerFaults
+	use      pollerUse
 	unlogged map[uint64]int // registrations by token: ready since the poller was dead, which the log does not show
 }
 
 func newPoller(clock core.Clock, rec *recorder) *poller {
-	return &poller{Model: pollertest.NewModel(clock), rec: rec, unlogged: map[uint64]int{}}
+	return &poller{Model: pollertest.NewModel(clock), rec: rec, clock: clock, use: pollerUse{rec: rec}, unlogged: map[uint64]int{}}
 }
 
 // Wait implements core.Poller.
 func (p *poller) Wait(until core.Deadline) error {
 	if p.returnsAtOnce() {
-		return p.Poll()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		err := p.poll()
+		p.use.waited(err, len(p.Ready()) > 0, p.passed(until))
+		return err
 	}
 	err := p.Model.Wait(until)
 	p.mu.Lock()
@@ -43,16 +50,33 @@ func (p *poller) Wait(until core.Deadline) error {
 	if err = p.waited(err); err == nil { // the loop does not ask what a Wait has found that failed or panicked
 		p.logFound()
 	}
+	p.use.waited(err, len(p.Ready()) > 0, err == nil && p.passed(until))
+	if p.use.over {
+		p.ends(errPoller)
+	}
 	return err
+}
+
+// passed reports whether the deadline of a Wait has surely passed.
+func (p *poller) passed(until core.Deadline) bool {
+	switch {
+	case until.IsZero() || p.rec.fails:
+		return false
+	case p.clock == nil:
+		return !time.Now().Before(until)
+	}
+	return !p.clock.Now().Before(until)
 }
 
 func (p *poller) returnsAtOnce() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.use.waits()
 	if p.faults.broken || p.early == 0 {
 		return !p.faults.broken && p.staleNow && len(p.stale) > 0
 	}
 	p.early--
+	p.use.early = true
 	p.rec.fault(0)
 	return true
 }
@@ -62,6 +86,19 @@ func (p *poller) returnsAtOnce() bool {
 func (p *poller) Poll() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.use.polls()
+	err := error(nil)
+	if p.faults.poll {
+		p.faults.poll, err = false, errPoller
+	} else {
+		err = p.poll()
+	}
+	p.use.polled(err, err == nil && len(p.Ready()) > 0)
+	return err
+}
+
+// poll polls without a fault. Requires mu.
+func (p *poller) poll() error {
 	if p.staleNow {
 		p.staleNow = false
 		for _, token := range p.stale {
@@ -91,7 +128,9 @@ func (p *poller) Add(fd int, interest core.Interest, token uint64) error {
 		return syscall.EEXIST // before a planned error, which is for a registration that could be added
 	}
 	_ = p.At(fd).Fill() // no body writes, so a descriptor with room would always be ready
-	if err := p.Model.Add(fd, interest, token); err != nil {
+	err := p.Model.Add(fd, interest, token)
+	p.use.added(err)
+	if err != nil {
 		if errors.Is(err, syscall.ENOSPC) {
 			p.rec.cannotMove(token)
 		}
@@ -144,11 +183,21 @@ func (p *poller) Remove(fd int) error {
 func (p *poller) Reopen() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.faults.dead {
+	err := p.use.reopens()
+	if p.faults.dead && !p.faults.stuck {
 		p.ends(errPoller)
-		return errPoller
+		err = errPoller
 	}
-	return p.Model.Reopen()
+	if err == nil {
+		err = p.Model.Reopen()
+	}
+	if err == nil {
+		p.faults.reopened++
+	} else if p.use.failed == nil {
+		p.faults.kept++
+	}
+	p.use.reopened(err)
+	return err
 }
 
 // input implements kernel: it makes the descriptor readable.

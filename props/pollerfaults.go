@@ -18,6 +18,8 @@ type pollerFaults struct {
 	plain  bool // set once: it belongs to an executor that is no event loop, which ends at the first error
 	broken bool // the next Wait fails
 	dead   bool // every later Wait fails, and Reopen does too
+	stuck  bool // but Reopen works
+	poll   bool // the next Poll fails
 	wait   bool // the next Wait panics
 	wake   bool // the next Wake panics
 	close  Fault
@@ -26,6 +28,9 @@ type pollerFaults struct {
 	ended  []error // the failures that end the executor
 	maybe  error   // a failure that ends it unless it ends first
 	closed error   // of Close
+
+	reopened int // how often Reopen has worked
+	kept     int // how often it has failed, and the poller had not
 }
 
 // The failures of a scripted poller. errPoller is in the chain of each.
@@ -46,6 +51,9 @@ func (p *poller) fail(how Fault) {
 		p.early = 1
 	case FaultStorm:
 		p.early, outcome = stormReturns, history.False
+	case FaultKeptStorm:
+		p.early, outcome = stormReturns, history.False
+		p.Fail(pollertest.Reopen, errPoller)
 	case FaultStale:
 		p.staleNow = true
 	case FaultFull:
@@ -60,6 +68,13 @@ func (p *poller) fail(how Fault) {
 	case FaultDead:
 		p.faults.dead, outcome = true, history.Errored
 		p.breakWait()
+	case FaultStuck:
+		p.faults.dead, p.faults.stuck, outcome = true, true, history.Errored
+		p.breakWait()
+	case FaultPoll:
+		p.faults.poll = true
+		p.rec.fault(history.False)
+		return // without a wake-up: a busy loop polls
 	case FaultWaitPanics:
 		p.faults.wait, p.faults.dead, outcome = true, true, history.Errored
 	case FaultWakePanics:
@@ -90,6 +105,7 @@ func (p *poller) waited(err error) error {
 	f := &p.faults
 	if f.wait {
 		f.wait = false
+		p.use.panics()
 		p.ends(errWaitPanic)
 		panic(errWaitPanic)
 	}
@@ -97,9 +113,6 @@ func (p *poller) waited(err error) error {
 		return err
 	}
 	f.broken = false
-	if f.plain {
-		p.ends(errPoller)
-	}
 	if f.dead {
 		p.breakWait()
 	}
@@ -152,6 +165,3 @@ func (p *poller) Close() error {
 	}
 	return err
 }
-
-// stormReturns is more than the number of returns after which a loop rebuilds its poller.
-const stormReturns = 520

@@ -1,6 +1,7 @@
 package props
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ type Program struct {
 
 	Loop  bool                `json:"loop,omitempty"`  // an event loop over the scripted poller
 	Drain history.DrainPolicy `json:"drain,omitempty"` // of an event loop
+	Ratio int                 `json:"ratio,omitempty"` // likewise, of WithIORatio; 0: the default
 }
 
 // Start is one result of the spawner.
@@ -108,7 +110,7 @@ func (p Program) String() string {
 	}
 	b.WriteByte('\n')
 	if p.Loop {
-		fmt.Fprintf(&b, "event loop: drain=%v\n", p.Drain)
+		fmt.Fprintf(&b, "event loop: drain=%v ratio=%d\n", p.Drain, p.ratio())
 	}
 	if p.Clock != ClockCounted {
 		fmt.Fprintf(&b, "clock: %s\n", p.Clock)
@@ -147,6 +149,9 @@ func (p Program) NamesOf(goroutines []int64) map[int64]string {
 	}
 	return names
 }
+
+// ratio is the share of the handlers of an event loop, in percent.
+func (p Program) ratio() int { return cmp.Or(p.Ratio, 50) }
 
 // breaks reports whether the poller of the program may fail permanently.
 func (p Program) breaks() bool {

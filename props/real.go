@@ -25,7 +25,7 @@ func RunReal(p Program) (Recording, error) {
 	defer kernel.close()
 	h := emptyHarness(p, nil)
 	h.real = true
-	loop, err := core.NewEventLoop(append(h.options(p), core.WithDrain(p.Drain))...)
+	loop, err := core.NewEventLoop(append(h.options(p), core.WithDrain(p.Drain), core.WithIORatio(p.ratio()))...)
 	if err != nil {
 		return Recording{}, err
 	}

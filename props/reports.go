@@ -41,6 +41,9 @@ type reporter struct {
 // plannedPanic is the value of each panic of a program.
 const plannedPanic = "props: planned panic"
 
+// rebuilt is logged for each rebuild of the poller.
+const rebuilt = "the poller was rebuilt"
+
 // handlerID is the label of the panic handler as a listener of the log.
 const handlerID = 1 << 28
 
@@ -94,6 +97,11 @@ func (r *reporter) Enabled(context.Context, slog.Level) bool { return true }
 func (r *reporter) Handle(_ context.Context, record slog.Record) error {
 	if record.Level < slog.LevelWarn {
 		r.h.blame("%q is logged at level %v, want at least Warn", record.Message, record.Level)
+	}
+	if p := r.h.polled; p != nil && record.Message == rebuilt {
+		p.mu.Lock()
+		p.use.logged(record)
+		p.mu.Unlock()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
