@@ -31,6 +31,9 @@ func (h *harness) final() *Final {
 	t := h.ex.Termination()
 	f := &Final{Report: t.Report(), Stats: h.ex.Stats(), Err: t.Err(), Early: int(h.refusedEarly.Load()), Reports: h.reporter.take(), Handler: h.handler, Metered: h.metered()}
 	f.Plain = h.fds.loop == nil
+	if f.Err != nil {
+		h.lookAtStart(f.Err, false)
+	}
 	switch kernel := h.fds.kernel.(type) {
 	case nil:
 		f.Faults = h.clock.happened()
@@ -48,6 +51,7 @@ func (h *harness) refusal(err error) error {
 	if err == nil {
 		return nil
 	}
+	h.lookAtStart(err, answer(err) == history.RefusedStartFailed)
 	var refused *core.RejectedError
 	if errors.As(err, &refused) && refused.State < core.StateTerminated {
 		h.refusedEarly.Add(1)

@@ -111,7 +111,7 @@ func (g *generator) program() Program {
 		p.Handler = rapid.SampledFrom([]Handler{HandlerPlain, HandlerPanic, HandlerExit, HandlerCalls}).Draw(g.T, "handler")
 	}
 	if g.profile.Spawner || g.chance(8, "spawner") {
-		starts := []Start{StartRefused, StartSlow, StartCallback, StartInline, StartTwice, StartLate, StartPanic, StartOK}
+		starts := []Start{StartRefused, StartSlow, StartCallback, StartInline, StartTwice, StartLate, StartPanic, StartBoth, StartOK}
 		p.Starts = rapid.SliceOfN(rapid.SampledFrom(starts), 0, 3).Draw(g.T, "starts")
 		g.spawner = len(p.Starts) > 0
 	}
@@ -132,6 +132,12 @@ func (g *generator) program() Program {
 	}
 	if g.profile.Wide && g.chance(60, "many") {
 		p.Actors = append(p.Actors, Actor{Steps: g.many()})
+	}
+	if g.profile.Wide && g.chance(20, "latecomers") {
+		p.Actors = append(p.Actors, g.latecomers()...)
+		if g.chance(2, "of others undisturbed") {
+			return p
+		}
 	}
 	if g.pool && g.chance(2, "blocked workers") {
 		p.Actors = append(p.Actors, Actor{Steps: g.blocked()})

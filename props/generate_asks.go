@@ -23,8 +23,13 @@ func (g *generator) askStep(depth int) Step {
 				s.Body.Listener.End = rapid.SampledFrom([]history.Outcome{history.Panicked, history.Exited}).Draw(g.T, "end")
 			}
 		}
+		g.slowListener(&s)
 	case n < 6:
 		s.Ask, s.Target = rapid.SampledFrom(asksOfPromises).Draw(g.T, "of a promise"), g.pick(g.promises, "promise")
+		if s.Ask == AskListenLate {
+			s.Body = &Script{}
+			g.slowListener(&s)
+		}
 	default:
 		s.Ask = rapid.SampledFrom(otherAsks).Draw(g.T, "of the executor")
 		if g.loop && g.chance(3, "of a registration") {
@@ -45,6 +50,39 @@ func (g *generator) askStep(depth int) Step {
 		}
 	}
 	return s
+}
+
+// slowListener gives the step a listener that takes time outside the loop.
+func (g *generator) slowListener(s *Step) {
+	if g.profile.Real || !g.chance(3, "slow listener") {
+		return
+	}
+	if s.Body.Listener == nil {
+		s.Body.Listener = &Script{}
+	}
+	s.Body.Listener.Sleep = g.duration("listener sleeps")
+}
+
+// latecomers are goroutines that add listeners to one promise, one of which completes it. Often no loop
+// runs by then, and the listeners run on the goroutines.
+func (g *generator) latecomers() []Actor {
+	id := g.newID()
+	g.promises = append(g.promises, id)
+	first := []Step{{Ask: AskPromise, ID: id, Body: &Script{}}, {Ask: AskSucceed, Target: id}}
+	g.slowListener(&first[0])
+	first[0].Body.Listen = first[0].Body.Listener != nil
+	all := []Actor{{Steps: first}}
+	for i := range 2 + g.one(2, "latecomers") {
+		s := Step{Ask: AskListenLate, Target: id, Body: &Script{}}
+		g.slowListener(&s)
+		if i == 0 {
+			all[0].Steps = append(all[0].Steps, s)
+			continue
+		}
+		s.Wait = g.duration("late")
+		all = append(all, Actor{Steps: []Step{s}})
+	}
+	return all
 }
 
 // sizes are on both sides of the bounds of one turn, of a segment of a queue and of a

@@ -98,20 +98,21 @@ type harness struct {
 	samples  []history.Stats // guarded by sampling: memory for the next samples
 	extra    atomic.Int64
 
-	mu        control.Mutex
-	starts    []Start // the next results of the spawner
-	futures   map[int]*core.Future[int]
-	timers    map[int]*core.Timer
-	removes   map[int]func() bool
-	runs      map[int]int
-	listeners map[int]int // number of listeners added to a future
-	oneShots  map[int]bool
-	dues      map[int]due // by timer: in its last run
+	mu           control.Mutex
+	starts       []Start        // the next results of the spawner
+	failedStarts map[Start]bool // the failures so far, see kindOfStart
+	futures      map[int]*core.Future[int]
+	timers       map[int]*core.Timer
+	removes      map[int]func() bool
+	runs         map[int]int
+	listeners    map[int]int // number of listeners added to a future
+	oneShots     map[int]bool
+	dues         map[int]due // by timer: in its last run
 }
 
 func emptyHarness(p Program, buf []history.Event) *harness {
 	h := &harness{
-		starts: p.Starts, handler: p.Handler,
+		starts: p.Starts, failedStarts: map[Start]bool{}, handler: p.Handler,
 		futures: map[int]*core.Future[int]{}, timers: map[int]*core.Timer{},
 		removes: map[int]func() bool{}, runs: map[int]int{}, listeners: map[int]int{}, start: time.Now(),
 		oneShots: map[int]bool{}, dues: map[int]due{},
@@ -151,7 +152,7 @@ func (h *harness) options(p Program) []core.Option {
 		opts = append(opts, core.WithMaxPendingTasks(p.Limit))
 	}
 	if p.Retries > 0 {
-		opts = append(opts, core.WithRejectedHandler(core.BackOff(p.Retries, time.Millisecond)))
+		opts = append(opts, core.WithRejectedHandler(core.BackOff(p.Retries, retryPause)))
 	}
 	if p.Jitter > 0 {
 		opts = append(opts, core.WithTimerJitter(p.Jitter, halfway{}))

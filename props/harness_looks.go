@@ -7,17 +7,23 @@ import (
 	"eventide/props/history"
 )
 
-// look calls the methods that report the executor's state and change nothing, and compares
-// their answers. It keeps the first contradiction for the verdict. Running takes the stacks of
-// all goroutines, which is slow, so look calls it in only one body of a program.
+// look is lookAround for an actor or a body, in which Running has something to say. It takes the stacks
+// of all goroutines, which is slow, so look calls it in only one body of a program.
 func (h *harness) look() {
+	if h.ex.InEventLoop() && !h.traced.Swap(true) && h.ex.Running() == "" {
+		h.blame("Running is empty, and a body asks")
+	}
+	h.lookAround()
+}
+
+// lookAround calls the methods that report the executor's state and change nothing, and compares
+// their answers. It keeps the first contradiction for the verdict.
+func (h *harness) lookAround() {
 	inside := h.ex.InEventLoop()
 	current, ok := core.Current()
 	switch {
 	case ok != inside || ok && current.Termination() != h.ex.Termination():
 		h.blame("Current says %v and InEventLoop %v", ok, inside)
-	case inside && !h.traced.Swap(true) && h.ex.Running() == "":
-		h.blame("Running is empty, and a body asks")
 	case h.single() != nil && h.single().Parent() != nil:
 		h.blame("the executor is a child of a group")
 	case h.ex.Name() == "" || h.ex.String() == "":

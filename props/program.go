@@ -46,6 +46,7 @@ const (
 	StartTwice    Start = "twice"    // runs it on two goroutines
 	StartLate     Start = "late"     // starts the loop, but returns an error
 	StartPanic    Start = "panic"
+	StartBoth     Start = "both" // runs the loop on the calling goroutine, and then returns an error
 )
 
 // Actor is one goroutine.

@@ -56,7 +56,7 @@ func (ps *promises) ask(h *harness, s Step) {
 		ps.byID[s.ID] = p
 		ps.mu.Unlock()
 		if s.Body.Listen {
-			p.listen(h, s.Body.Listener)
+			p.listen(h, s.listener())
 		}
 		return
 	}
@@ -94,8 +94,16 @@ func (ps *promises) ask(h *harness, s Step) {
 		p.kept = p.kept || keeps
 		p.mu.Unlock()
 	case AskListenLate:
-		p.listen(h, nil)
+		p.listen(h, s.listener())
 	}
+}
+
+// listener returns the script of the listener of a step, or nil.
+func (s Step) listener() *Script {
+	if s.Body == nil {
+		return nil
+	}
+	return s.Body.Listener
 }
 
 // completed is called after a call that completes the promise, with its answer.

@@ -98,6 +98,7 @@ func (r *reporter) Handle(_ context.Context, record slog.Record) error {
 	if record.Level < slog.LevelWarn {
 		r.h.blame("%q is logged at level %v, want at least Warn", record.Message, record.Level)
 	}
+	r.lookAtRecord(record.Message)
 	if p := r.h.polled; p != nil && record.Message == rebuilt {
 		p.mu.Lock()
 		p.use.logged(record)
@@ -110,6 +111,21 @@ func (r *reporter) Handle(_ context.Context, record slog.Record) error {
 	}
 	r.r.Logged[record.Message]++
 	return nil
+}
+
+// lookAtRecord calls the methods that report the executor's state, as the logger of a service might.
+// A failure and a timeout are logged when Context has ended.
+func (r *reporter) lookAtRecord(message string) {
+	if r.h.ex == nil || r.h.rec.fails {
+		return
+	}
+	if r.h.ex.InEventLoop() {
+		r.h.lookAround()
+	}
+	ended := message == "the loop failed" || message == "the pool failed" || message == "timeout of the graceful shutdown passed"
+	if ended && !isClosed(r.h.ex.Context().Done()) {
+		r.h.blame("%q is logged, and Context has not ended", message)
+	}
 }
 
 // WithAttrs implements slog.Handler. Each record names the executor.
