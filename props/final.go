@@ -18,12 +18,13 @@ type Final struct {
 	Early  int   // tasks that were refused with a State before Terminated
 
 	Reports  Reports
-	Handler  Handler  // of the program
-	Metered  *Metered // nil: the program made no meter
-	Plain    bool     // not an event loop: it has no channels, and its poller is not rebuilt
-	Reopened int      // how often the scripted poller was reopened; -1: a real one
-	Kept     int      // how often it could not be, though it had not failed
-	Faults   *Faults  // nil: nothing that the executor was given can fail
+	Handler  Handler     // of the program
+	Metered  *Metered    // nil: the program made no meter
+	Reads    []MeterRead // of the meter, before
+	Plain    bool        // not an event loop: it has no channels, and its poller is not rebuilt
+	Reopened int         // how often the scripted poller was reopened; -1: a real one
+	Kept     int         // how often it could not be, though it had not failed
+	Faults   *Faults     // nil: nothing that the executor was given can fail
 }
 
 // final reads the Final of the executor, which must have terminated.
@@ -31,6 +32,9 @@ func (h *harness) final() *Final {
 	t := h.ex.Termination()
 	f := &Final{Report: t.Report(), Stats: h.ex.Stats(), Err: t.Err(), Early: int(h.refusedEarly.Load()), Reports: h.reporter.take(), Handler: h.handler, Metered: h.metered()}
 	f.Plain = h.fds.loop == nil
+	if h.meter != nil {
+		f.Reads = h.meter.reads
+	}
 	if f.Err != nil {
 		h.lookAtStart(f.Err, false)
 	}

@@ -85,6 +85,29 @@ func (g *generator) latecomers() []Actor {
 	return all
 }
 
+// metered is a goroutine that reads a meter while tasks wait behind one that takes time.
+func (g *generator) metered() []Step {
+	steps := []Step{{Ask: AskMeter}}
+	for range 2 + g.one(6, "around the reads") {
+		s := Step{Ask: AskMeter}
+		if g.chance(2, "a task") {
+			op := history.OpExecute
+			if g.chance(4, "lazy") {
+				op = history.OpExecuteLazy
+			}
+			s = Step{Op: op, ID: g.newID(), Body: &Script{Sleep: g.duration("task sleeps")}}
+			if g.chance(4, "reads inside") {
+				s.Body.Steps = []Step{{Ask: AskMeter}}
+			}
+		}
+		if g.chance(2, "waits") {
+			s.Wait = g.duration("wait")
+		}
+		steps = append(steps, s)
+	}
+	return steps
+}
+
 // sizes are on both sides of the bounds of one turn, of a segment of a queue and of a
 // chunk of timers.
 var sizes = []int{63, 64, 65, 127, 128, 129, 255, 256, 257, 300, 1000}

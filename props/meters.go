@@ -25,6 +25,7 @@ type Metered struct {
 type meter struct {
 	m     *core.Meter
 	since time.Time
+	reads []MeterRead // guarded by mu of the harness
 }
 
 // meterOf returns the meters of an executor or a pool.
@@ -45,7 +46,7 @@ func (h *harness) askMeter() {
 	if m == nil {
 		return
 	}
-	r := m.m.Read()
+	r := h.readMeter(m)
 	passed := time.Since(m.since)
 	if wrong := h.wrongReading(r, passed); wrong != "" {
 		h.blame("a meter made %v ago: %s: %+v", passed, wrong, r)
@@ -143,13 +144,16 @@ func checkMeter(h *history.History, rules history.Rules, f *Final) *history.Viol
 	wrong := ""
 	switch {
 	case m.Elapsed != m.Until-m.Since:
-		wrong = fmt.Sprintf("Elapsed is %v, and %v have passed", m.Elapsed, m.Until-m.Since)
+		wrong = fmt.Sprintf("after Done Elapsed is %v, and %v have passed", m.Elapsed, m.Until-m.Since)
 	case m.Busy != busy:
-		wrong = fmt.Sprintf("Busy is %v, and by the log bodies ran for %v", m.Busy, busy)
+		wrong = fmt.Sprintf("after Done Busy is %v, and by the log bodies ran for %v", m.Busy, busy)
 	case m.Oldest != 0 || m.Running != 0:
-		wrong = fmt.Sprintf("Oldest is %v and %d bodies are running", m.Oldest, m.Running)
-	default:
+		wrong = fmt.Sprintf("after Done Oldest is %v and %d bodies are running", m.Oldest, m.Running)
+	case !rules.Overlap:
+		wrong = wrongReads(h.Events, f.Reads)
+	}
+	if wrong == "" {
 		return nil
 	}
-	return &history.Violation{Guarantee: "G20", Predicate: "Meter", Sentence: "a meter agrees with the log", Text: "after Done " + wrong}
+	return &history.Violation{Guarantee: "G20", Predicate: "Meter", Sentence: "a meter agrees with the log", Text: wrong}
 }

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"maps"
 	"slices"
+	"time"
 
 	"eventide/props"
 	"eventide/props/interleave/inprocess"
@@ -65,6 +66,12 @@ func hashAnswers(h *maphash.Hash, out props.Recording) {
 	}
 	if f.Metered != nil {
 		maphash.WriteComparable(h, *f.Metered)
+	}
+	for _, r := range f.Reads {
+		maphash.WriteComparable(h, [...]time.Duration{r.At, r.Oldest})
+		for _, wait := range r.Waits {
+			maphash.WriteComparable(h, wait)
+		}
 	}
 	if f.Err != nil {
 		maphash.WriteComparable(h, f.Err.Error())

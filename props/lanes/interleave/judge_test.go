@@ -55,11 +55,11 @@ func TestEachAnswerIsInTheHash(t *testing.T) {
 	for name, f := range map[string]props.Final{
 		"Report": {Report: core.Report{Ran: 1}}, "Stats": {Stats: core.Stats{Ran: 1}}, "Err": {Err: errors.New("failed")}, "Early": {Early: 1},
 		"Reports": {Reports: props.Reports{Handled: 1}}, "Handler": {Handler: props.HandlerPanic}, "Metered": {Metered: &props.Metered{}},
-		"Plain": {Plain: true}, "Reopened": {Reopened: 1}, "Kept": {Kept: 1}, "Faults": {Faults: &props.Faults{}},
+		"Plain": {Plain: true}, "Reopened": {Reopened: 1}, "Kept": {Kept: 1}, "Reads": {Reads: []props.MeterRead{{}}}, "Faults": {Faults: &props.Faults{}},
 	} {
 		require.NotEqual(t, none, hash(f), name)
 		_, is := reflect.TypeFor[props.Final]().FieldByName(name)
 		require.True(t, is, name)
 	}
-	require.Equal(t, 11, reflect.TypeFor[props.Final]().NumField(), "fields of Final, each of which is above")
+	require.Equal(t, 12, reflect.TypeFor[props.Final]().NumField(), "fields of Final, each of which is above")
 }
