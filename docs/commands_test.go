@@ -26,6 +26,7 @@ var run = map[string]string{
 // and what it has to contain.
 var elsewhere = map[string][2]string{
 	"docs/interleave.md":   {"props/cmd/interleave/docs_test.go", `exec.Command("sh", "-c", line)`},
+	"docs/kernels.md":      {"props/interleave/kernels/kernels_test.go", "func TestBugsAreFound("},
 	"docs/lane.md":         {"props/cmd/verify/lane.go", "eventide/props/lanes/interleave"},
 	"docs/verification.md": {".ci/run", "make verify"},
 	"docs/gate.md":         {"bench/gate/end_to_end_test.go", "func TestPlantedRegressions("},
@@ -35,7 +36,7 @@ var elsewhere = map[string][2]string{
 
 // TestOpeningCommands runs the command that each page begins with, or knows what runs it.
 func TestOpeningCommands(t *testing.T) {
-	for _, p := range readersPages(t) {
+	for _, p := range pages(t)[1:] {
 		first := p.blocks()[0]
 		if other, is := elsewhere[p.name]; is {
 			if text, err := os.ReadFile(filepath.Join(root, other[0])); err != nil || !bytes.Contains(text, []byte(other[1])) {

@@ -38,23 +38,6 @@ func pages(t *testing.T) []page {
 	return all
 }
 
-// measured are the pages that a command writes from kept figures. Their readers want the
-// figures, and the test of the command compares them.
-var measured = map[string]string{"docs/kernels.md": "make interleave-kernels"}
-
-// readersPages are the others of this directory.
-func readersPages(t *testing.T) (all []page) {
-	t.Helper()
-	for _, p := range pages(t)[1:] {
-		if measured[p.name] == "" {
-			all = append(all, p)
-		} else if !strings.Contains(p.text, "`"+measured[p.name]) {
-			t.Errorf("%s does not say that %s writes it", p.name, measured[p.name])
-		}
-	}
-	return all
-}
-
 // block is a fenced block of a page: what it has for a language, and what is inside.
 type block struct{ language, text string }
 
@@ -74,7 +57,7 @@ var programs = []string{"README.md", "docs/service.md", "docs/http.md", "docs/po
 // TestPagesBeginWithWhatWorks: the first block of a page is a program or a command, before
 // any heading but the title. TestPrograms and TestOpeningCommands run it.
 func TestPagesBeginWithWhatWorks(t *testing.T) {
-	for _, p := range readersPages(t) {
+	for _, p := range pages(t)[1:] {
 		if err := opening(p.text); err != "" {
 			t.Errorf("%s %s", p.name, err)
 		}
