@@ -146,6 +146,9 @@ func (c *conn) setAutoRead(ch *tcp.Channel, on, inLoop bool) {
 	ch.SetAutoRead(on)
 }
 
+// cutsHolds lists the calls that end the effect of holds at once, also if the loop has not handled them.
+var cutsHolds = []string{"CloseOutput", "Close", "Broadcast"}
+
 // mustCloseBy records a deadline of CloseGracefully: the earliest one applies.
 func (c *conn) mustCloseBy(deadline time.Time) {
 	c.mu.Lock()
@@ -165,7 +168,7 @@ func (c *conn) recordEndCall(what string, inLoop bool) {
 	}
 	c.endCalls = append(c.endCalls, what)
 	c.endBegins = append(c.endBegins, endCall{what, inLoop, c.r.stamp(), time.Since(c.r.start)})
-	c.holdCut = c.holdCut || what == "CloseOutput" && c.holds > 0
+	c.holdCut = c.holdCut || slices.Contains(cutsHolds, what) && c.holds > 0
 }
 
 // closedGracefully records the outcome of CloseGracefully. afterwards is true if the channel was
@@ -208,7 +211,7 @@ func (c *conn) hold(ch *tcp.Channel, a Action) {
 	c.spans = append(c.spans, holdSpan{from: c.r.stamp()})
 	nth := len(c.spans) - 1
 	c.held = time.Now()
-	c.holdCut = c.holdCut || slices.Contains(c.endCalls, "CloseOutput")
+	c.holdCut = c.holdCut || slices.ContainsFunc(c.endCalls, func(what string) bool { return slices.Contains(cutsHolds, what) })
 	c.mu.Unlock()
 	c.r.actors.Go(func() {
 		time.Sleep(milliseconds(a.Wait))

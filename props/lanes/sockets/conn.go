@@ -41,7 +41,7 @@ type conn struct {
 	switched         time.Time // when paused changed last
 	holds            int
 	allHolds         int          // calls of Hold so far
-	holdCut          bool         // CloseOutput has ended the effect of a hold, so that nothing says when idle times of input begin
+	holdCut          bool         // a call of cutsHolds has ended the effect of a hold, so that nothing says when idle times of input begin
 	held, released   time.Time    // the begin of the last hold, and the last release of all holds
 	idleSince        [3]time.Time // by tcp.IdleKind: the activation, or the last report of the kind
 	complete         time.Time    // since when the channel has only to close; zero: it has other work left

@@ -221,19 +221,26 @@ func drawConn(t *rapid.T, sizes []int, kinds []string) Conn {
 		c.Reader = append(c.Reader, PeerStep{Kind: "drain", Wait: rapid.SampledFrom([]int{0, 0, 10}).Draw(t, "wait")})
 	}
 	c.Handler = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Reaction {
-		do := drawAction(t, sizes, kinds)
-		do.Elsewhere = oneIn(t, 4, "elsewhere")
-		r := Reaction{
-			On:  rapid.SampledFrom([]string{"Active", "Active", "Read", "Read", "ReadComplete", "WritabilityChanged", "InputShutdown", "Idle", "Inactive", "Unregistered", "Error", "written"}).Draw(t, "on"),
-			Nth: rapid.SampledFrom([]int{1, 1, 1, 2, 0}).Draw(t, "nth"),
-			Do:  do,
-		}
-		if (r.On == "Inactive" || r.On == "Unregistered") && oneIn(t, 4, "fails at the end") {
-			r.Do.Kind, r.Do.Elsewhere = rapid.SampledFrom([]string{"Panic", "Goexit"}).Draw(t, "failure"), false
-		}
-		return r
+		return drawReaction(t, rapid.SampledFrom(reactsTo).Draw(t, "on"), sizes, kinds)
 	}), 0, 4).Draw(t, "handler")
+	if oneIn(t, 6, "reacts to everything") {
+		for _, on := range slices.Compact(slices.Clone(reactsTo)) {
+			c.Handler = append(c.Handler, drawReaction(t, on, sizes, kinds))
+		}
+	}
 	return c
+}
+
+// reactsTo lists the events to which handlers react; the first ones come in most programs.
+var reactsTo = []string{"Active", "Active", "Read", "Read", "ReadComplete", "WritabilityChanged", "InputShutdown", "Idle", "Inactive", "Unregistered", "Error", "written"}
+
+func drawReaction(t *rapid.T, on string, sizes []int, kinds []string) Reaction {
+	r := Reaction{On: on, Nth: rapid.SampledFrom([]int{1, 1, 1, 2, 0}).Draw(t, "nth"), Do: drawAction(t, sizes, kinds)}
+	r.Do.Elsewhere = oneIn(t, 4, "elsewhere")
+	if (on == "Inactive" || on == "Unregistered") && oneIn(t, 4, "fails at the end") {
+		r.Do.Kind, r.Do.Elsewhere = rapid.SampledFrom([]string{"Panic", "Goexit"}).Draw(t, "failure"), false
+	}
+	return r
 }
 
 // The kinds of actions. Channels of both packages have those of common.

@@ -41,7 +41,8 @@ func (c *conn) judgeRefusals() {
 			c.violate("write %d was refused with %v after the close, want a *ClosedError", w.id, w.refused)
 		}
 		ends := func(what string) bool { return c.calledBefore(what, w.returned) } // the effect of a hold
-		if w.refused == tcp.ErrChannelClosing && c.heldDuring(w) && !ends("CloseOutput") && !ends("Close") && !ends("Broadcast") {
+		failed := c.counts["Error"] > 0 || c.r.handlerFailed.Load()                // which the loop knows before the handler
+		if w.refused == tcp.ErrChannelClosing && c.heldDuring(w) && !(w.inLoop && failed) && !ends("CloseOutput") && !ends("Close") && !ends("Broadcast") {
 			c.violate("write %d was refused with %v while the channel was held", w.id, w.refused)
 		}
 	}

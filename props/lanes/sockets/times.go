@@ -104,6 +104,9 @@ func (c *conn) judgeLinger(closed time.Time) {
 	}) {
 		return
 	}
+	if end := c.events[c.first("CloseFuture")].stamp; c.closeStamp > end || c.calledBefore("Broadcast", end) { // which may have closed it before
+		return
+	}
 	shutdown := c.r.shutdown.Load() > 0 && c.r.shutdown.Load() < c.events[c.first("CloseFuture")].stamp
 	complete := at.end.Ended && at.end.Taken == at.end.Delivered
 	if !complete && !shutdown && closed.Before(c.closeCalled.Add(linger)) {
