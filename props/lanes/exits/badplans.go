@@ -4,6 +4,7 @@ package exits
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"syscall"
@@ -77,9 +78,32 @@ func badPlans() []badPlan {
 	}
 }
 
+// runInside runs a plan inside the executor of its only step, which is refused.
+func (r *run) runInside() {
+	ex, err := core.NewExecutor()
+	if err != nil {
+		panic(err)
+	}
+	report := make(chan process.Report, 1)
+	if err := ex.Execute(func() {
+		report <- process.RunReport(context.Background(), process.Plan{Steps: []process.Step{{Name: "inside", Executor: ex}}})
+	}); err != nil {
+		panic(err)
+	}
+	if got := <-report; got.Code != process.CodeBadPlan || !errors.Is(got.Err, core.ErrInEventLoop) || !strings.Contains(got.Err.Error(), "\"inside\"") {
+		r.violate("Run inside an executor of the plan: code %d and the error %v, want %d and one that wraps %v", got.Code, got.Err, process.CodeBadPlan, core.ErrInEventLoop)
+	}
+	if err := ex.Close(); err != nil {
+		r.violate("the executor of a refused plan ends with %v", err)
+	}
+}
+
 // makeBadCall runs the bad plan of the program, if there is one. Nothing may start.
 func (r *run) makeBadCall() {
 	all := badPlans()
+	if r.p.BadPlan == mostBadPlans {
+		r.runInside()
+	}
 	if r.p.BadPlan < 0 || r.p.BadPlan >= len(all) {
 		return
 	}

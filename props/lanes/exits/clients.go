@@ -86,6 +86,10 @@ func (s *server) client(n int) {
 	time.Sleep(c.first())
 	_, _ = io.WriteString(conn, text[:10])
 	time.Sleep(c.rest())
+	if c.Leaves {
+		s.answered(n, 0, "left")
+		return
+	}
 	_, _ = io.WriteString(conn, text[10:])
 	keeps := s.answer(n, 0, in)
 	if keeps && c.Again >= 0 {

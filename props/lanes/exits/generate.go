@@ -42,6 +42,7 @@ func drawProgram(t *rapid.T) Program {
 		p.Manager = Manager{
 			Address:  rapid.SampledFrom([]string{"/run/notify", "@abstract"}).Draw(t, "address"),
 			Broken:   rapid.IntRange(1, 5).Draw(t, "broken") == 5,
+			Unset:    rapid.Bool().Draw(t, "unset"),
 			Watchdog: rapid.SampledFrom([]int{0, 400, 3000}).Draw(t, "watchdog"),
 			Pid:      rapid.SampledFrom([]string{"", "own", "other"}).Draw(t, "pid"),
 		}
@@ -78,7 +79,7 @@ func drawStart(t *rapid.T) Start {
 		Heeds: rapid.IntRange(1, 4).Draw(t, "heeds") > 1,
 		Ready: rapid.SampledFrom([]int{-1, 0, 5, 1100}).Draw(t, "ready"),
 		End:   drawEnd(t),
-		Ended: rapid.SampledFrom([]string{"", "cause", "canceled", "joined", endsFailed}).Draw(t, "ended"),
+		Ended: rapid.SampledFrom([]string{"", "cause", "canceled", "joined", "both", "alike", endsFailed}).Draw(t, "ended"),
 	}
 }
 
@@ -143,6 +144,7 @@ func drawServer(t *rapid.T) Server {
 		CloseFails: rapid.IntRange(1, 8).Draw(t, "close fails") == 8,
 		Hooks:      rapid.Bool().Draw(t, "hooks"),
 		Addr:       rapid.SampledFrom([]string{"", ":80"}).Draw(t, "addr"),
+		Second:     rapid.IntRange(1, 4).Draw(t, "second listener") == 4,
 	}
 	s.Clients = rapid.SliceOfN(rapid.Custom(drawClient), 0, 4).Draw(t, "clients")
 	if rapid.IntRange(1, 12).Draw(t, "many clients") == 12 { // an error names ten
@@ -164,5 +166,6 @@ func drawClient(t *rapid.T) Client {
 		Hijacks: rapid.IntRange(1, 4).Draw(t, "hijacks") == 4,
 		Heeds:   rapid.SampledFrom([]int{-1, 0, 500, 4000}).Draw(t, "heeds"),
 		Closes:  rapid.Bool().Draw(t, "closes"),
+		Leaves:  rapid.IntRange(1, 6).Draw(t, "leaves") == 6,
 	}
 }

@@ -36,7 +36,7 @@ type Start struct {
 	Heeds bool   // it returns when its context ends
 	Ready int    // when it calls Ready; -1: never
 	End   string // how it ends by itself
-	Ended string // what it returns when its context has ended: "cause", "canceled", "joined", or as End
+	Ended string // what it returns when its context has ended: "cause", "canceled", "joined", "both", "alike", or as End
 }
 
 // Step is a step of the plan.
@@ -70,6 +70,7 @@ type Sent struct {
 type Manager struct {
 	Address  string // NOTIFY_SOCKET; "": there is none
 	Broken   bool   // nobody listens
+	Unset    bool   // if so: it listens, and no deadline can be set
 	Watchdog int    // WATCHDOG_USEC in milliseconds; 0: none
 	Pid      string // WATCHDOG_PID: "", "own" or "other"
 }

@@ -62,7 +62,7 @@ func runOf(p Program) *run {
 		executors: map[int]process.Executor{}, members: map[int]core.EventExecutor{}, servers: map[int]*server{}, k: kernel.New(kernel.Config{})}
 	r.log = &journal{kind: p.Logger, record: r.record}
 	kernel.Use(r.k)
-	got := net.Use(p.Manager.Broken, func(d net.Datagram) { r.record("Run", "tells the service manager %q", d.Text) })
+	got := net.Use(p.Manager.Broken, p.Manager.Unset, func(d net.Datagram) { r.record("Run", "tells the service manager %q", d.Text) })
 	r.setenv()
 	signal.IgnoresPipe = p.IgnoresPipe
 	r.makeBadCall()
@@ -182,6 +182,12 @@ func (r *run) plan() process.Plan {
 	return plan
 }
 
+// alike is an error that is context.Canceled, and wraps nothing.
+type alike struct{}
+
+func (alike) Error() string        { return "the program was cancelled" }
+func (alike) Is(target error) bool { return target == context.Canceled }
+
 var errEnd = errors.New("an end of the program")
 
 // end ends a function as the program says.
@@ -240,6 +246,10 @@ func (r *run) start(i int, s *Start) func(context.Context) error {
 			return fmt.Errorf("wrapped: %w", context.Cause(ctx))
 		case "canceled":
 			return ctx.Err()
+		case "both":
+			return errors.Join(context.Cause(ctx), ctx.Err())
+		case "alike":
+			return alike{}
 		case "joined":
 			return errors.Join(context.Cause(ctx), errEnd)
 		case endsFailed:

@@ -29,6 +29,7 @@ type Server struct {
 	CloseFails bool   // Close of the listener returns an error
 	Hooks      bool   // it has hooks of its own, and a handler: else the default one
 	Addr       string
+	Second     bool // it serves another listener too, which no client knows
 	Clients    []Client
 }
 
@@ -43,6 +44,7 @@ type Client struct {
 	Hijacks bool
 	Heeds   int // from the call of Shutdown until a handler that has hijacked returns; -1: it does not heed that
 	Closes  bool
+	Leaves  bool // it closes the connection instead of sending the other bytes
 }
 
 // server is the http.Server of a step that runs.
@@ -182,15 +184,21 @@ func (r *run) httpStep(i int, deadline time.Duration) process.Step {
 		opts.Name = "named"
 	}
 	s.listen(&opts)
+	listeners := []stdnet.Listener{s.listener}
+	if s.spec.Second {
+		listeners = append(listeners, &pipes{conns: make(chan stdnet.Conn), closed: make(chan struct{})})
+	}
 	step := process.HTTP(s.srv, opts)
 	if want := s.spec.name(); step.Name != want || step.Deadline != deadline {
 		r.violate("HTTP returns the step %q with the deadline %v, want %q and %v", step.Name, step.Deadline, want, deadline)
 	}
-	r.others.Go(func() {
-		if err := s.srv.Serve(s.listener); err != http.ErrServerClosed || process.Served(err) != nil {
-			r.violate("step %d: Serve returns %v", i, err)
-		}
-	})
+	for _, l := range listeners {
+		r.others.Go(func() {
+			if err := s.srv.Serve(l); err != http.ErrServerClosed || process.Served(err) != nil {
+				r.violate("step %d: Serve returns %v", i, err)
+			}
+		})
+	}
 	<-s.serves
 	for n := range s.spec.Clients {
 		r.others.Go(func() { s.client(n) })
@@ -301,7 +309,7 @@ func (s *server) hijack(w http.ResponseWriter, c *Client, name string) {
 		_ = conn.Close()
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
 	s.r.hijacked = append(s.r.hijacked, conn)
 }

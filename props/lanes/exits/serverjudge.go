@@ -30,37 +30,46 @@ func (r *run) closeServers() {
 	}
 }
 
-// judgeServers compares what became of the requests.
+// judgeServers compares what became of the requests. Every client and every handler has ended.
 func (r *run) judgeServers() {
-	for _, conn := range r.hijacked {
+	r.mu.Lock()
+	hijacked := r.hijacked
+	r.mu.Unlock()
+	for _, conn := range hijacked {
 		_ = conn.Close()
 	}
 	for _, s := range r.servers {
-		e := r.want.servers[s.i]
-		want := e.outcomes(s.closed)
-		for name, w := range want {
-			if got := s.got[name]; got.what != w.what || w.at > 0 && got.at != w.at {
-				r.violate("step %d, request %s: %q at %v, want %q at %v; the step begins at %v, calls Shutdown at %v and is cut at %v", s.i, name, got.what, got.at, w.what, w.at, e.begin, e.shutdown, e.cut)
-			}
-		}
-		if len(s.got) > len(want) {
-			r.violate("step %d: %d requests have an outcome, want %d", s.i, len(s.got), len(want))
-		}
-		accepted := 0
-		for n := range s.spec.Clients {
-			if e.accepted(n) != never {
-				accepted++
-			}
-		}
-		if n := s.states[http.StateNew]; s.spec.Hooks && n != accepted {
-			r.violate("step %d: ConnState of the server was called for %d new connections, want %d", s.i, n, accepted)
-		}
+		s.judge()
 	}
 	for fd, kind := range r.k.Open() {
 		r.violate("G24: descriptor %d (%s) is open after the end", fd, kind)
 	}
 	for _, text := range r.k.Misuse() {
 		r.violate("G24: %s", text)
+	}
+}
+
+func (s *server) judge() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, e := s.r, s.r.want.servers[s.i]
+	want := e.outcomes(s.closed)
+	for name, w := range want {
+		if got := s.got[name]; got.what != w.what || w.at > 0 && got.at != w.at {
+			r.violate("step %d, request %s: %q at %v, want %q at %v; the step begins at %v, calls Shutdown at %v and is cut at %v", s.i, name, got.what, got.at, w.what, w.at, e.begin, e.shutdown, e.cut)
+		}
+	}
+	if len(s.got) > len(want) {
+		r.violate("step %d: %d requests have an outcome, want %d", s.i, len(s.got), len(want))
+	}
+	accepted := 0
+	for n := range s.spec.Clients {
+		if e.accepted(n) != never {
+			accepted++
+		}
+	}
+	if n := s.states[http.StateNew]; s.spec.Hooks && n != accepted {
+		r.violate("step %d: ConnState of the server was called for %d new connections, want %d", s.i, n, accepted)
 	}
 }
 

@@ -121,7 +121,7 @@ func (e *serving) handlings() (all []handling) {
 		c := &e.s.Clients[n]
 		_, read := e.arrives(n)
 		h := handling{fmt.Sprintf("%d/0", n), max(read, e.accepted(n)), 0, n, c.Hijacks}
-		if h.begin >= min(e.shutdown, e.closed) {
+		if c.Leaves || h.begin >= min(e.shutdown, e.closed) {
 			continue
 		}
 		h.end = h.begin + c.takes()
@@ -284,6 +284,8 @@ func (e *serving) outcomes(closed time.Duration) map[string]answered {
 			what = "refused"
 		case e.s.Clients[n].First < 0:
 			what = "closed"
+		case e.s.Clients[n].Leaves:
+			what = "left"
 		}
 		all[fmt.Sprintf("%d/0", n)] = answered{what: what}
 	}

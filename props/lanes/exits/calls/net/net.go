@@ -28,6 +28,7 @@ var (
 	mu    sync.Mutex
 	sent  []Datagram
 	fails bool
+	unset bool
 	heard func(Datagram)
 	open  int
 
@@ -35,11 +36,12 @@ var (
 )
 
 // Use begins a program, and returns a function that returns the datagrams so far. Each of them is
-// passed to hear, when it is sent. If broken is set, no manager listens.
-func Use(broken bool, hear func(Datagram)) (got func() []Datagram) {
+// passed to hear, when it is sent. If broken is set, no manager listens, or, with noDeadlines, a socket
+// has no deadlines.
+func Use(broken, noDeadlines bool, hear func(Datagram)) (got func() []Datagram) {
 	mu.Lock()
 	defer mu.Unlock()
-	sent, fails, heard, open, listeners = nil, broken, hear, 0, 0
+	sent, fails, unset, heard, open, listeners = nil, broken, noDeadlines, hear, 0, 0
 	return func() []Datagram {
 		mu.Lock()
 		defer mu.Unlock()
@@ -66,7 +68,7 @@ var errNobody = errors.New("connection refused")
 func DialUnix(network string, _, to *UnixAddr) (*UnixConn, error) {
 	mu.Lock()
 	defer mu.Unlock()
-	if fails || network != "unixgram" || to.Net != "unixgram" {
+	if fails && !unset || network != "unixgram" || to.Net != "unixgram" {
 		return nil, errNobody
 	}
 	open++
@@ -75,6 +77,11 @@ func DialUnix(network string, _, to *UnixAddr) (*UnixConn, error) {
 
 // SetWriteDeadline is net.UnixConn's.
 func (c *UnixConn) SetWriteDeadline(at time.Time) error {
+	mu.Lock()
+	defer mu.Unlock()
+	if fails && unset {
+		return errNobody
+	}
 	c.deadline = at
 	return nil
 }
