@@ -63,6 +63,12 @@ func (c *conn) perform(a Action, inLoop bool) {
 	case "Pause", "Resume":
 		c.setAutoRead(over, a.Kind == "Resume", inLoop)
 	case "Look":
+		if over == nil {
+			for _, get := range c.looks(ch) {
+				get()
+			}
+			return
+		}
 		c.look(over)
 	case "Blocking":
 		if over == nil {
@@ -85,6 +91,9 @@ func (c *conn) perform(a Action, inLoop bool) {
 
 func (c *conn) close(ch channel, inLoop bool) {
 	c.recordEndCall("Close", inLoop)
+	if inLoop {
+		c.recordLastByte()
+	}
 	f := ch.Close()
 	c.endCallReturns("Close", ch, f, inLoop)
 	f.OnDone(func(_ struct{}, err error) {
@@ -185,7 +194,7 @@ func (c *conn) closedGracefully(err error, deadline time.Time, afterwards bool) 
 		c.record("drained")
 	}
 	early := time.Now().Before(deadline) || deadline.IsZero()
-	late := c.r.group != nil && time.Now().After(deadline) // CloseGracefully of core/tcp may wait for a task after its deadline
+	late := c.r.group != nil && time.Now().After(deadline.Add(c.lateness())) // CloseGracefully of core/tcp may wait for a task after its deadline
 	if !errors.Is(err, core.ErrCloseDeadline) || !early && !late || slices.Contains(c.calls(), "Close") {
 		return
 	}

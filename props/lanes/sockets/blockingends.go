@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	"eventide/core"
@@ -38,8 +39,25 @@ func (c *conn) judgeCloseLimit(closed time.Time) {
 	if c.r.group == nil || c.closeCalled.IsZero() {
 		return
 	}
-	if by := c.closeCalled.Add(c.r.closeTimeout()); closed.After(by) {
+	if _, ours := c.find(c.r.k.Connections()); c.takenAtClose >= 0 && ours.Taken > c.takenAtClose {
+		c.violate("the kernel took %d bytes after Close, which leaves no time to the connection", ours.Taken-c.takenAtClose)
+	}
+	if by := c.closeCalled.Add(c.r.closeTimeout() + c.lateness()); closed.After(by) {
 		c.violate("the channel has closed %v after Close, which leaves %v to the connection", closed.Sub(c.closeCalled), c.r.closeTimeout())
+	}
+}
+
+// recordLastByte records, at a call of Close on the loop that leaves no time to the connection, how many
+// bytes the kernel has taken: it takes no more.
+func (c *conn) recordLastByte() {
+	if c.r.group == nil || c.r.p.Options.CloseTimeout != 0 {
+		return
+	}
+	_, ours := c.find(c.r.k.Connections())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ours != nil && c.takenAtClose < 0 {
+		c.takenAtClose = ours.Taken
 	}
 }
 
@@ -49,6 +67,8 @@ func (c *conn) checkBlockingOpen(ch channel, ours *kernel.End, calls int) {
 	ended, active := c.happened("InputShutdown"), c.happened("Active")
 	halfClosure := c.r.p.Options.HalfClosure
 	switch {
+	case c.odd.Load() && slices.Contains(fatalOddities, c.spec.Oddity):
+		c.violate("the connection has failed (%s), every goroutine waits, and the channel is open", c.spec.Oddity)
 	case calls > 0 || !active:
 	case ours.EndRead && !halfClosure:
 		c.violate("the end of the peer's stream was read, every goroutine waits, and the channel is open")

@@ -68,6 +68,8 @@ func (c *conn) explainsBlocking(cause error) bool {
 		return c.odd.Load() && c.spec.Oddity == shortWrite
 	case errors.As(cause, &panicked):
 		return c.odd.Load() && (c.spec.Oddity == panicRead || c.spec.Oddity == panicWrite) && panicked.Value == errOdd
+	case errors.Is(cause, errOdd):
+		return c.odd.Load() && c.spec.Oddity == failedRead
 	case errors.Is(cause, timeoutError{}):
 		return c.odd.Load() && c.spec.Oddity == ownDeadline
 	}

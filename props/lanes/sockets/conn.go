@@ -18,9 +18,10 @@ type conn struct {
 	spec *Conn
 	nth  int
 
-	closed      atomic.Bool // CloseFuture has completed
-	handshaking atomic.Bool // of core/blocking: a handshake runs
-	odd         atomic.Bool // an oddConn has done what its contract forbids
+	closed      atomic.Bool  // CloseFuture has completed
+	handshaking atomic.Bool  // of core/blocking: a handshake runs
+	odd         atomic.Bool  // an oddConn has done what its contract forbids
+	waking      atomic.Int32 // wakers whose deadline has not come into force
 
 	pausing sync.Mutex // held during a call of SetAutoRead
 
@@ -48,6 +49,7 @@ type conn struct {
 	unflushed        bool         // a body has written without a flush since the last flush
 	closeCalled      time.Time    // the first Close
 	closeStamp       int64        // of the first Close; 0: there was none
+	takenAtClose     int64        // bytes that the kernel had taken at the first Close on the loop, if it leaves no time; -1: unknown
 	closeBy          time.Time    // the earliest deadline of CloseGracefully; zero: none
 	endCalls         []string     // the calls that end the channel, or refuse its writes
 	endBegins        []endCall    // these calls, with the stamps of their begin

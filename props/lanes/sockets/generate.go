@@ -60,7 +60,27 @@ func drawOver(t *rapid.T, transport string) Program {
 			Then: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Action { return drawAction(t, sizes, outside) }), 0, 2).Draw(t, "then"),
 		}
 	}), 0, 6).Draw(t, "calls")
+	if transport == Blocking && oneIn(t, 3, "at the same times") {
+		p.bunch()
+	}
 	return p
+}
+
+// bunch moves the events of a program to a few times, so that several happen at the same time.
+func (p *Program) bunch() {
+	const apart = 5
+	for i := range p.Calls {
+		p.Calls[i].At -= p.Calls[i].At % apart
+	}
+	for i := range p.Conns {
+		c := &p.Conns[i]
+		c.At -= c.At % apart
+		for _, steps := range [][]PeerStep{c.Writer, c.Reader} {
+			for j := range steps {
+				steps[j].Wait -= steps[j].Wait % apart
+			}
+		}
+	}
 }
 
 // drawFew mostly returns a few kinds of actions: calls that follow each other are more often of one
@@ -249,8 +269,8 @@ var (
 	ofTCPOnly          = []string{"CloseOutput", "Hold", "Answer", "Pause", "Resume", "Broadcast", "Look", "List", "CloseListener"}
 	inHandlers         = slices.Concat(common, ofTCPOnly, []string{"Panic", "Goexit", "Blocking"})
 	byOthers           = slices.Concat(common, ofTCPOnly, []string{"Quiesce", "Fill"})
-	inBlockingHandlers = slices.Concat(common, []string{"Panic", "Goexit", "Blocking"})
-	byOthersBlocking   = slices.Concat(common, []string{"Fill"})
+	inBlockingHandlers = slices.Concat(common, []string{"Panic", "Goexit", "Blocking", "Look"})
+	byOthersBlocking   = slices.Concat(common, []string{"Fill", "Look"})
 )
 
 func drawAction(t *rapid.T, sizes []int, kinds []string) Action {
@@ -264,6 +284,7 @@ func drawAction(t *rapid.T, sizes []int, kinds []string) Action {
 // drawBlocking draws the parts that only programs of core/blocking have.
 func drawBlocking(t *rapid.T, p *Program) {
 	p.Options.Linger = -1
+	p.Watched = oneIn(t, 4, "watched")
 	p.Options.CloseTimeout = rapid.SampledFrom([]int{-1, 0, 5, 30}).Draw(t, "close timeout")
 	p.Options.Handshake = rapid.SampledFrom([]int{0, 1, 5}).Draw(t, "handshake timeout")
 	for i := range p.Conns {

@@ -106,9 +106,14 @@ const (
 	ownDeadline = "no deadlines" // a Read returns a timeout, also if no deadline has passed
 	failedClose = "failed close" // Close closes the connection, and returns errOdd
 	closedPipe  = "closed pipe"  // Close closes the connection, and returns io.ErrClosedPipe
+	failedRead  = "failed read"  // a Read that a deadline ends returns errOdd, which is no timeout
+	lateWaker   = "late waker"   // a deadline in the past takes time to come into force, and is an error of its own type
 )
 
-var oddities = []string{shortWrite, longRead, panicRead, panicWrite, ownTimeout, ownDeadline, failedClose, closedPipe}
+var oddities = []string{shortWrite, longRead, panicRead, panicWrite, ownTimeout, ownDeadline, failedClose, closedPipe, failedRead, lateWaker}
+
+// fatalOddities are those that end the channel.
+var fatalOddities = []string{shortWrite, longRead, panicRead, panicWrite, failedRead}
 
 // errOdd is the value of the panics.
 var errOdd = errors.New("an odd connection")
@@ -138,10 +143,35 @@ func (o *oddConn) Read(p []byte) (int, error) {
 	}
 	n, err := o.Conn.Read(p)
 	var late net.Error
-	if o.c.spec.Oddity == ownTimeout && errors.As(err, &late) && late.Timeout() {
+	if !errors.As(err, &late) || !late.Timeout() {
+		return n, err
+	}
+	switch {
+	case o.c.spec.Oddity == ownTimeout, o.c.spec.Oddity == lateWaker:
 		err = timeoutError{}
+	case o.is(failedRead):
+		o.c.odd.Store(true)
+		err = errOdd
 	}
 	return n, err
+}
+
+// lateness is how long a deadline in the past takes to come into force.
+func (c *conn) lateness() time.Duration {
+	if c.spec.Oddity != lateWaker {
+		return 0
+	}
+	return []time.Duration{100 * time.Microsecond, milliseconds(1), milliseconds(5)}[c.spec.OddCall-1]
+}
+
+// SetReadDeadline is net.Conn's. Only wakers set a deadline that is before the begin of the run.
+func (o *oddConn) SetReadDeadline(at time.Time) error {
+	if late := o.c.lateness(); late > 0 && !at.IsZero() && at.Before(o.c.r.start) {
+		o.c.waking.Add(1)
+		defer o.c.waking.Add(-1)
+		time.Sleep(late)
+	}
+	return o.Conn.SetReadDeadline(at)
 }
 
 func (o *oddConn) Write(p []byte) (int, error) {

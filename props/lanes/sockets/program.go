@@ -25,6 +25,7 @@ type Program struct {
 	Kernel    Machine
 	Conns     []Conn
 	Calls     []Call // by goroutines of their own
+	Watched   bool   // of core/blocking: a goroutine calls all getters all the time
 	BadCall   int    // index of a call with a bad argument, or -1
 	End       End
 }

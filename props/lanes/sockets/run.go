@@ -113,7 +113,7 @@ func (r *run) perform() {
 
 func (r *run) makeConns() {
 	for i := range r.p.Conns {
-		r.conns = append(r.conns, &conn{r: r, spec: &r.p.Conns[i], nth: i, counts: map[string]int{}})
+		r.conns = append(r.conns, &conn{r: r, spec: &r.p.Conns[i], nth: i, takenAtClose: -1, counts: map[string]int{}})
 	}
 }
 
@@ -243,6 +243,9 @@ func (r *run) act() {
 			}
 		})
 	}
+	if r.p.Watched {
+		r.actors.Go(r.watch)
+	}
 	for ms := 3; ms < r.p.End.At; ms += 5 {
 		time.Sleep(time.Until(r.start.Add(milliseconds(ms) + settleTime)))
 		r.checkSettled()
@@ -279,13 +282,17 @@ func (r *run) end() {
 	if r.p.End.Now {
 		limit = 0
 	}
-	overdue := time.NewTimer(milliseconds(limit) + settleTime)
+	late := settleTime // a waker that is late delays the end
+	for _, c := range r.conns {
+		late = max(late, settleTime+c.lateness())
+	}
+	overdue := time.NewTimer(milliseconds(limit) + late)
 	defer overdue.Stop()
 	for _, t := range done {
 		select {
 		case <-t.Done():
 		case <-overdue.C:
-			r.violate("G11: the timeout of the shutdown passed %v ago, and the group has not ended%s", settleTime, r.timeline())
+			r.violate("G11: the timeout of the shutdown passed %v ago, and the group has not ended%s", late, r.timeline())
 			r.timedOut = true
 			r.closePeers()
 			<-t.Done() // a deadlock here is reported by the bubble

@@ -14,6 +14,9 @@ import (
 func (r *run) checkSettled() {
 	if r.group != nil {
 		untilBlocked()
+		if slices.ContainsFunc(r.conns, func(c *conn) bool { return c.waking.Load() > 0 }) {
+			return // a call of a program waits until the waker is done
+		}
 	}
 	connections := r.k.Connections()
 	r.checkListener()

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"eventide/core"
+	"eventide/core/blocking"
 )
 
 // bounds are the least and the most that a count may be: a shutdown that begins at the same time as
@@ -98,6 +99,16 @@ func (r *run) judgeRefusedWrites(line string) {
 	}
 }
 
+// byShutdown reports whether a shutdown may be why core/blocking has refused a write: it is not if
+// something else had closed the channel.
+func byShutdown(refused error) bool {
+	var closed *core.ClosedError
+	if !errors.As(refused, &closed) {
+		return refused == blocking.ErrChannelClosing
+	}
+	return errors.Is(refused, blocking.ErrChannelClosing) && (closed.Cause == nil || errors.Is(closed.Cause, core.ErrShutdown) || errors.Is(closed.Cause, core.ErrShutdownTimeout))
+}
+
 // countRefused counts the writes that were refused because of the shutdown.
 func (c *conn) countRefused(n *bounds) {
 	closed := c.events[c.first("CloseFuture")].stamp
@@ -107,6 +118,6 @@ func (c *conn) countRefused(n *bounds) {
 			continue
 		}
 		ends := len(c.endCalls) > 0
-		n.add(true, must && !ends && w.began > c.r.refused && w.returned < closed && w.refused == c.r.sentinels().closing)
+		n.add(c.r.group == nil || byShutdown(w.refused), must && !ends && w.began > c.r.refused && w.returned < closed && w.refused == c.r.sentinels().closing)
 	}
 }
