@@ -18,6 +18,7 @@ import (
 //
 // An executor may have several meters. The methods may be called from any goroutine,
 // including from bodies, and by many at once. Close a Meter that is not needed any more.
+// The NewMeter methods make meters: the zero Meter is not usable.
 type Meter struct {
 	// Set once, by NewMeter.
 	owner metered

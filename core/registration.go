@@ -19,7 +19,8 @@ var ErrDescriptorReused = errors.New("core: descriptor was closed while it was r
 
 // Registration is a descriptor that a loop watches. Its methods may be called from any
 // goroutine, and in the handler. The registration never closes the descriptor: the owner
-// does, after Close.
+// does, after Close. Register and RegisterChannel make registrations: the zero Registration is
+// not usable.
 type Registration struct {
 	// An executor may have a very large number of registrations. The order of the fields
 	// keeps the size at 80 bytes, which is a size class of the allocator.

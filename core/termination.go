@@ -8,7 +8,8 @@ import (
 
 // Termination represents the end of an executor or group, which has exactly one. It is
 // read-only: no caller can complete or cancel it (in Netty any caller can cancel it, R138;
-// G15). All methods may be called from any goroutine, at any time.
+// G15). All methods may be called from any goroutine, at any time. The zero Termination is not
+// usable.
 type Termination struct {
 	// Set once.
 	done      chan struct{}

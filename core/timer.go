@@ -6,7 +6,7 @@ import (
 )
 
 // Timer is a scheduled task. Its methods may be called from any goroutine, including from
-// its own body.
+// its own body. The Schedule methods make timers: the zero Timer is not usable.
 type Timer struct {
 	// Set once by Schedule.
 	home   *setup

@@ -10,7 +10,7 @@ import (
 
 // Channel is a connection on an executor of its own. Its methods may be called from any
 // goroutine, at any time, and from inside every method of its handler. Register and Serve
-// make channels.
+// make channels: the zero Channel is not usable.
 type Channel struct {
 	// Set once.
 	group   *Group

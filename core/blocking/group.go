@@ -19,6 +19,8 @@ import (
 //
 // It has no Execute method, because there is no next executor to run a task on (R177).
 // Use the executor of a channel.
+//
+// Make one with NewGroup: the zero Group is not usable.
 type Group struct {
 	// Set once in NewGroup.
 	max  int

@@ -11,7 +11,8 @@ import (
 )
 
 // Channel is a connection on an event loop. All methods may be called from any
-// goroutine, at any time, also inside its handler; none blocks.
+// goroutine, at any time, also inside its handler; none blocks. Listeners and the Dial functions
+// make channels: the zero Channel is not usable.
 type Channel struct {
 	// A server has many channels, most of them idle. The order of the fields avoids
 	// padding, rarely used state is allocated on demand, and the struct fits the

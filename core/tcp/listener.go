@@ -15,7 +15,7 @@ import (
 
 // Listener accepts connections on a loop of the boss group and makes each a channel on the
 // next loop of the worker group. All methods may be called from any goroutine, also on the
-// loops; none blocks.
+// loops; none blocks. Make one with Listen or ListenOn: the zero Listener is not usable.
 type Listener struct {
 	// Set once.
 	boss       *core.EventLoop
