@@ -119,7 +119,7 @@ func (c *conn) dialEnds(ch *tcp.Channel, err error) {
 		if lasted != milliseconds(c.spec.DialFor) {
 			c.r.violate("connection %d: the context of the dial ended after %v, want %v", c.nth, lasted, milliseconds(c.spec.DialFor))
 		}
-		if c.spec.Waits {
+		if c.spec.Waits || c.spec.Named {
 			c.recordEndCall("Dial", false) // which closes a connection that is established later
 		}
 		return

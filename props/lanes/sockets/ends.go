@@ -151,6 +151,9 @@ func (r *run) judgeReport(connections []kernel.Connection) {
 		if k == nil || at < 0 || c.events[at].stamp < r.shutdown.Load() {
 			continue
 		}
+		if !c.closeCalled.IsZero() && c.closeCalled.Before(r.shutdownAt) && !r.timedOut && !r.p.End.Now && !r.p.Aborts {
+			continue // the shutdown has not ended it, also if it lingered meanwhile
+		}
 		atMost++
 		pending := c.ch.PendingBytes()
 		discardedMost += pending

@@ -59,6 +59,37 @@ func (r *run) checkRegistrations(dials int) {
 	}
 }
 
+// checkTimers checks, while every goroutine waits and before a shutdown, that the loops have the timers of
+// the program and those of the idle timeouts of open channels, and no other.
+func (r *run) checkTimers() {
+	var want bounds
+	for _, c := range r.conns {
+		over := ofTCP(c.channel())
+		c.mu.Lock()
+		if over != nil && c.counts["Active"] > c.counts["CloseFuture"] {
+			for _, timeout := range r.p.Options.Idle {
+				want.add(timeout > 0, timeout > 0 && over.IsOpen())
+			}
+		}
+		waiting := int64(c.timers.accepted - c.timers.ran)
+		c.mu.Unlock()
+		want.least, want.most = want.least+waiting, want.most+waiting
+	}
+	if n := r.workers.Stats().Timers; !want.contain(n) {
+		r.violate("the loops have %d timers, want %d to %d", n, want.least, want.most)
+	}
+}
+
+// checkReleased checks, while every goroutine waits, that a channel which closes is not writable after
+// the last release.
+func (c *conn) checkReleased(ch *tcp.Channel) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.holds == 0 && (ch.IsWritable() || ch.BytesBeforeUnwritable() != 0 || ch.BytesBeforeWritable() != 0) {
+		c.violateLocked("IsOpen is false, no hold is left, and IsWritable is %v, BytesBeforeUnwritable %d, BytesBeforeWritable %d", ch.IsWritable(), ch.BytesBeforeUnwritable(), ch.BytesBeforeWritable())
+	}
+}
+
 // checkLists checks, while every goroutine waits, that Channels yields the open channels once each.
 func (r *run) checkLists() {
 	all, accepted := map[*tcp.Channel]int{}, map[*tcp.Channel]int{}

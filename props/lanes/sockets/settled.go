@@ -31,6 +31,7 @@ func (r *run) checkSettled() {
 		r.checkRegistrations(dials)
 		r.checkLists()
 		r.checkAccepted(connections)
+		r.checkTimers()
 	}
 	for _, c := range r.conns {
 		ch := c.channel()
@@ -103,6 +104,7 @@ func (c *conn) checkSettled(ch channel, k *kernel.Connection, ours *kernel.End, 
 	}
 	c.look(over)
 	if !ch.IsOpen() {
+		c.checkReleased(over)
 		if calls == 0 && !ours.EndRead {
 			c.violate("IsOpen is false, and nothing has ended the channel")
 		}
