@@ -94,10 +94,13 @@ func (c *counter) compare(ctx context.Context, pkg, name string, ops int, base, 
 	return found, nil
 }
 
+// fewOps returns the smaller number of operations between which counts are taken.
+func fewOps(ops int) int { return min(max(1, ops), 200) }
+
 // count adds one value of each count that can be taken: the slope between a run of few
 // operations and one of many, so that the start and the end of the process cancel out.
 func (c *counter) count(ctx context.Context, side countedSide, name string, ops int, values map[string][]float64) error {
-	few := min(max(1, ops), 200)
+	few := fewOps(ops)
 	many := 4 * few
 	line, err := side.Run(ctx, name, many, 1)
 	if err != nil {

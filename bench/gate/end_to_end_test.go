@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -127,6 +128,36 @@ func TestEqualSides(t *testing.T) {
 	require.Equal(t, ExitPass, report.ExitCode(), "%+v", report)
 	require.Equal(t, Pass, of(t, report, "Tail", measure.Allocs).Verdict)
 	requireClean(t, root)
+}
+
+// TestCountsKeepToTheBudget: a clock that has passed the budget when the counts begin leaves none, and
+// the verdict says so. With half of the budget left, the counts come before times.
+func TestCountsKeepToTheBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and measures; -short leaves it out")
+	}
+	root := module(t)
+	o := options(root)
+	o.Times, o.Always = TimesOff, true
+	began := time.Now()
+	calls := 0
+	o.now = func() time.Time { // the first call is the begin of the run
+		if calls++; calls == 1 {
+			return began
+		}
+		return began.Add(o.Budget + time.Duration(calls))
+	}
+	report, err := Run(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, ExitInconclusive, report.ExitCode(), "%+v", report)
+	f := of(t, report, "Op", allCounts)
+	require.Equal(t, NotRun, f.Verdict)
+	require.Equal(t, "the counts of 0 benchmarks took the budget of 9m0s", f.Note)
+
+	g := gate{Options: o, began: began, report: &Report{}}
+	require.Equal(t, began.Add(o.Budget), g.countsUntil())
+	g.Times = TimesOn
+	require.Equal(t, began.Add(o.Budget/2), g.countsUntil())
 }
 
 // TestBlame: the allocation came with the second of three commits, and is in Op.

@@ -60,6 +60,7 @@ func (r Report) ExitCode() int {
 		return ExitRegression
 	case r.has(func(f Finding) bool { return f.Verdict == Inconclusive }), !r.has(Finding.judged),
 		!r.TimesOff && r.has(func(f Finding) bool { return f.Figure == measure.Time && f.Verdict == NotRun }),
+		r.has(func(f Finding) bool { return f.Figure == allCounts && f.Verdict == NotRun }),
 		r.Strict && len(r.missing()) > 0:
 		return ExitInconclusive
 	}

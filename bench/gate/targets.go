@@ -125,28 +125,6 @@ func count(targets []*target) int {
 	return n
 }
 
-// counts compares what can be counted.
-func (g *gate) counts(ctx context.Context, targets []*target) error {
-	c := g.counter
-	done, total := 0, count(targets)
-	for _, t := range targets {
-		for _, b := range t.benchmarks {
-			done++
-			g.say("counting %s, benchmark %d of %d", b.name, done, total)
-			found, err := c.compare(ctx, t.pkg.ImportPath, b.name, b.ops, t.base, t.head)
-			if err != nil {
-				failed, err := asFinding(t.pkg.ImportPath, b.name, err)
-				if err != nil {
-					return err
-				}
-				found = []Finding{failed}
-			}
-			g.add(found...)
-		}
-	}
-	return nil
-}
-
 // checkWaivers returns an error if a waiver names no benchmark, or has expired.
 func (g *gate) checkWaivers(ctx context.Context, waivers []waiver.Waiver, targets []*target) error {
 	var names []string
