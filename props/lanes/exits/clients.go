@@ -17,10 +17,17 @@ import (
 )
 
 // peer is the client's end of a connection.
-type peer struct{ *kernel.Peer }
+type peer struct {
+	*kernel.Peer
+	s      *server
+	client int
+}
 
 func (p peer) Read(b []byte) (int, error) {
 	n, errno := p.Receive(b)
+	p.s.mu.Lock()
+	p.s.read[p.client] += int64(n)
+	p.s.mu.Unlock()
 	switch {
 	case errno != 0:
 		return n, errno
@@ -44,7 +51,7 @@ func (p peer) Close() error {
 }
 
 // dial connects a client, or returns nil if the connection is refused.
-func (s *server) dial() io.ReadWriteCloser {
+func (s *server) dial(client int) io.ReadWriteCloser {
 	if s.pipes != nil {
 		ours, theirs := stdnet.Pipe()
 		select {
@@ -63,14 +70,14 @@ func (s *server) dial() io.ReadWriteCloser {
 		p.Close(false)
 		return nil
 	}
-	return peer{p}
+	return peer{p, s, client}
 }
 
 // client makes the requests of a client.
 func (s *server) client(n int) {
 	c := &s.spec.Clients[n]
 	s.r.until(s.r.want.clientAt(s.i, n))
-	conn := s.dial()
+	conn := s.dial(n)
 	if conn == nil {
 		s.answered(n, 0, "refused")
 		return

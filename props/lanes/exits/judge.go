@@ -107,7 +107,7 @@ func (r *run) judge(got process.Report, took time.Duration) {
 		name := fmt.Sprint("step ", i)
 		row(name, got.Steps[i], x.steps[i])
 		r.judgeWork(i, got.Steps[i], x.steps[i])
-		r.judgeCut(got.Steps[i])
+		r.judgeCut(i, got.Steps[i])
 	}
 	if len(p.starts()) > 0 {
 		row("Start", got.Start, x.start)

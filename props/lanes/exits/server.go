@@ -64,6 +64,7 @@ type server struct {
 	mu     sync.Mutex
 	states map[http.ConnState]int
 	got    map[string]answered // by request
+	read   map[int]int64       // bytes that a client has got
 }
 
 // answered is what became of a request.
@@ -157,7 +158,7 @@ type keyOf string
 
 // httpStep makes the step of a server, and begins to serve.
 func (r *run) httpStep(i int, deadline time.Duration) process.Step {
-	s := &server{r: r, i: i, spec: &r.p.Steps[i].Server, serves: make(chan struct{}), shut: make(chan struct{}), states: map[http.ConnState]int{}, got: map[string]answered{}}
+	s := &server{r: r, i: i, spec: &r.p.Steps[i].Server, serves: make(chan struct{}), shut: make(chan struct{}), states: map[http.ConnState]int{}, got: map[string]answered{}, read: map[int]int64{}}
 	r.servers[i] = s
 	s.srv = &http.Server{Addr: s.spec.Addr, ErrorLog: silentLog}
 	var handler http.Handler = http.HandlerFunc(s.handle)
@@ -243,22 +244,23 @@ func (s *server) listen(opts *process.HTTPOptions) {
 // settled returns the error of the step. net/http looks for idle connections at random times: within
 // the time of a look, the step ends at the last time at which it can.
 func (s *server) settled(ctx context.Context, err error) error {
-	e := s.r.want.servers[s.i]
-	at := time.Since(s.r.began)
-	if e == nil || !e.looks {
-		return err
+	e, at, tail := s.r.want.servers[s.i], time.Since(s.r.began), tailTime
+	if e.looks {
+		if latest := min(e.latest, e.cut); at < e.earliest || at > latest {
+			s.r.violate("step %d: HTTP ends at %v, want %v to %v", s.i, at, e.earliest, latest)
+		}
+		tail = e.latest - at
 	}
-	if latest := min(e.latest, e.cut); at < e.earliest || at > latest {
-		s.r.violate("step %d: HTTP ends at %v, want %v to %v", s.i, at, e.earliest, latest)
-	}
-	left := time.NewTimer(time.Until(s.r.began.Add(e.latest)))
+	left := time.NewTimer(tail)
 	defer left.Stop()
 	select {
 	case <-left.C:
-		return err
 	case <-ctx.Done():
-		return nil // it may have ended before, or not
+		if e.looks {
+			return nil // it may have ended before, or not
+		}
 	}
+	return err
 }
 
 // handle is the handler of all requests.

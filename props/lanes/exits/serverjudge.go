@@ -74,7 +74,7 @@ func (s *server) judge() {
 }
 
 // judgeCut checks the other methods of the error of a step that has cut requests.
-func (r *run) judgeCut(s process.StepReport) {
+func (r *run) judgeCut(i int, s process.StepReport) {
 	var cut *process.CutError
 	if !errors.As(s.Err, &cut) {
 		return
@@ -84,7 +84,7 @@ func (r *run) judgeCut(s process.StepReport) {
 	for _, one := range cut.Requests {
 		kinds[one.Kind]++
 		if len(names) < 10 {
-			names = append(names, one.Kind+" "+one.What)
+			names = append(names, one.Kind+" "+one.What+r.judgeBytes(i, one))
 		}
 	}
 	if more := len(cut.Requests) - 10; more > 0 {
@@ -95,6 +95,28 @@ func (r *run) judgeCut(s process.StepReport) {
 		r.violate("%s: the error is %q with the kinds %v, want %q and %v", s.Name, cut, cut.ByKind(), want, kinds)
 	}
 	r.checkReason(s.Name, cut.Reason, errors.Unwrap(cut))
+}
+
+// judgeBytes compares the bytes of a request that was cut with those that its client has got, and
+// returns the text about them.
+func (r *run) judgeBytes(i int, one process.CutRequest) string {
+	s, client := r.servers[i], 0
+	if _, err := fmt.Sscanf(one.What, "GET /%d/", &client); err != nil {
+		r.violate("step %d: the request %q was cut", i, one.What)
+	}
+	s.mu.Lock()
+	acked, unacked := s.read[client], int64(0)
+	s.mu.Unlock()
+	if s.pipes != nil || s.spec.Conns == "hidden" || s.spec.Conns == "uncomparable" {
+		acked, unacked = -1, -1 // the step does not know the socket
+	}
+	if one.Acked != acked || one.Unacked != unacked {
+		r.violate("step %d: of the request %q, which was cut, %d bytes are acknowledged and %d are not, want %d and %d", i, one.What, one.Acked, one.Unacked, acked, unacked)
+	}
+	if acked < 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d bytes acknowledged, %d not)", acked, unacked)
 }
 
 // checkReason checks why a step was cut.

@@ -16,6 +16,7 @@ const (
 	quietPolls = 20                   // looks that must find nothing, if new connections are turned away
 	unreadTime = 5 * time.Second      // how long the step waits for the rest of the first request of a connection
 	lookTime   = 551 * time.Millisecond
+	tailTime   = 2003 * time.Nanosecond // that the program adds, so that no step ends by itself when its time is over
 )
 
 // serving is what the specification predicts of a server: its connections and requests.
@@ -192,6 +193,7 @@ func (e *serving) ends() (time.Duration, string) {
 	if idle > e.shutdown {
 		e.latest = max(idle+lookTime, handled)
 	}
+	e.latest += tailTime
 	inTime := ""
 	if e.s.CloseFails {
 		inTime = "close"
@@ -207,7 +209,7 @@ func (e *serving) ends() (time.Duration, string) {
 		}
 		return e.cut, inTime
 	case e.latest < e.cut:
-		e.looks = e.earliest != e.latest
+		e.looks = idle > e.shutdown
 		return e.latest, inTime
 	}
 	e.looks = true
@@ -292,7 +294,10 @@ func (e *serving) outcomes(closed time.Duration) map[string]answered {
 	for _, h := range e.handlings() {
 		c := &e.s.Clients[h.client]
 		switch {
-		case h.hijacks:
+		case h.hijacks && e.kind(h) == "hijacked" && h.end > e.cut:
+			all[h.name] = answered{what: "cut"}
+			continue
+		case h.hijacks: // also after the server is closed
 			all[h.name] = answered{"hijacked", h.end}
 			continue
 		case c.Panics, h.end > e.closed:

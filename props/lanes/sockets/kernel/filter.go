@@ -80,6 +80,7 @@ type Info struct {
 	State    uint8
 	Queued   uint32 // of a listener, tcpi_unacked: the connections that wait to be accepted
 	Received uint64 // tcpi_bytes_received
+	Acked    uint64 // tcpi_bytes_acked
 }
 
 // Info is getsockopt(2) with TCP_INFO.
@@ -90,7 +91,11 @@ func (k *Kernel) Info(fd int) (Info, syscall.Errno) {
 	if errno != 0 {
 		return Info{}, errno
 	}
-	return Info{uint8(s.state), uint32(len(s.queue)), s.received}, 0
+	info := Info{State: uint8(s.state), Queued: uint32(len(s.queue)), Received: s.received}
+	if s.record != nil {
+		info.Acked = uint64(s.record.end(s).Delivered)
+	}
+	return info, 0
 }
 
 // IsMultipath reports whether a socket is one of MPTCP (SO_PROTOCOL).

@@ -219,10 +219,10 @@ func SetsockoptSockFprog(fd, _, option int, program *SockFprog) error {
 	return asError(kernel.Current().AttachFilter(fd, unsafe.Slice(program.Filter, program.Len)))
 }
 
-// GetsockoptTCPInfo is unix.GetsockoptTCPInfo, of which the model has three fields.
+// GetsockoptTCPInfo is unix.GetsockoptTCPInfo, of which the model has four fields.
 func GetsockoptTCPInfo(fd, _, _ int) (*TCPInfo, error) {
 	info, errno := kernel.Current().Info(fd)
-	return &TCPInfo{State: info.State, Unacked: info.Queued, Bytes_received: info.Received}, asError(errno)
+	return &TCPInfo{State: info.State, Unacked: info.Queued, Bytes_received: info.Received, Bytes_acked: info.Acked}, asError(errno)
 }
 
 // IoctlGetInt is unix.IoctlGetInt of SIOCOUTQ.
