@@ -148,13 +148,20 @@ func TestFailuresAreLoggedByDefault(t *testing.T) {
 	var none context.Context
 	g := NewGroup(WithLogger(nil), WithErrorHandler(nil), WithContext(none))
 	coretest.Must(t, g.Go("mailer", func(context.Context) error { return errors.New("no mail") }))
+	coretest.Must(t, g.Go("printer", panics))
 	if err := g.Close(); err == nil {
 		t.Error("got nil, want the error")
+	}
+	if text := log.String(); !strings.Contains(text, "tracked.panics(") {
+		t.Errorf("the log is %q, want the stack of the panic", text)
 	}
 	if text := log.String(); !strings.Contains(text, "level=ERROR") || !strings.Contains(text, "mailer") || !strings.Contains(text, "no mail") {
 		t.Errorf("the log is %q, want the failure", text)
 	}
 }
+
+//go:noinline
+func panics(context.Context) error { panic("no paper") }
 
 // TestG18Inside: calls that would wait for the group from inside a function return at once.
 func TestG18Inside(t *testing.T) {

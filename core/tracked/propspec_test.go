@@ -184,7 +184,11 @@ func (s *spec) fails(f *running, now time.Time) {
 		s.panicked++
 	}
 	if !s.handled {
-		s.log(now, slog.LevelError, "function failed", map[string]any{"function": f.Name, "error": f.err})
+		attrs := map[string]any{"function": f.Name, "error": f.err}
+		if f.End == "panic" {
+			attrs["stack"] = "(*living).ends"
+		}
+		s.log(now, slog.LevelError, "function failed", attrs)
 	}
 }
 

@@ -100,7 +100,7 @@ func (g *Group) failed(name string, err error, panicked bool) {
 	}
 	g.mu.Unlock()
 	if g.cfg.onError == nil {
-		g.log(slog.LevelError, "function failed", "function", name, "error", err)
+		g.logFailure(name, err, panicked)
 		return
 	}
 	defer func() {
@@ -109,6 +109,15 @@ func (g *Group) failed(name string, err error, panicked bool) {
 		}
 	}()
 	g.cfg.onError(name, err)
+}
+
+// logFailure logs the error of a function, and the stack of its panic.
+func (g *Group) logFailure(name string, err error, panicked bool) {
+	args := []any{"function", name, "error", err}
+	if of, is := err.(*core.PanicError); is && panicked {
+		args = append(args, "stack", string(of.Stack))
+	}
+	g.log(slog.LevelError, "function failed", args...)
 }
 
 // log writes to the user's logger, and ignores a panic of the logger.
