@@ -2,12 +2,17 @@ package tracked_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"eventide/core"
 	"eventide/core/tracked"
 
 	"pgregory.net/rapid"
@@ -215,6 +220,10 @@ func (l *living) run() {
 	}
 	for _, s := range []step{{Do: "limit", Number: -1}, {Do: "shutdown"}, {Do: "look"}} {
 		time.Sleep(time.Second + 1)
+		if s.Do == "shutdown" {
+			l.shutdownBesideCalls()
+			continue
+		}
 		l.do(s, nil, nil)
 		synctest.Wait()
 		l.check()
@@ -224,6 +233,50 @@ func (l *living) run() {
 	l.check()
 	l.checkEnd()
 	release()
+}
+
+// shutdownBesideCalls shuts the group down while another goroutine calls TryGo again and again,
+// at a limit that refuses its functions. Each refusal before the end is in the report (G20).
+func (l *living) shutdownBesideCalls() {
+	l.do(step{Do: "limit", Number: 0}, nil, nil)
+	time.Sleep(time.Second + 1)
+	l.mu.Lock()
+	alone := len(l.spec.running) == 0 // no function changes the limit
+	l.mu.Unlock()
+	if !alone {
+		l.do(step{Do: "shutdown"}, nil, nil)
+		synctest.Wait()
+		l.check()
+		return
+	}
+	var refused int64
+	var begun, over atomic.Bool
+	var calls sync.WaitGroup
+	calls.Go(func() {
+		for state := core.StateNotStarted; state < core.StateTerminated && !over.Load(); begun.Store(true) {
+			var err *core.RejectedError
+			if errors.As(l.g.TryGo("late", func(context.Context) error { return nil }), &err) {
+				state = err.State
+			}
+			if state < core.StateTerminated {
+				refused++
+			}
+		}
+	})
+	for !begun.Load() {
+		runtime.Gosched()
+	}
+	l.mu.Lock()
+	l.counting = true
+	l.mu.Unlock()
+	l.do(step{Do: "shutdown"}, nil, nil)
+	over.Store(true)
+	calls.Wait()
+	l.mu.Lock()
+	l.rejected, l.counting = l.rejected+refused, false
+	l.mu.Unlock()
+	synctest.Wait()
+	l.check()
 }
 
 // crowd starts many goroutines with deep stacks, until release is called.

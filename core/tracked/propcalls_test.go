@@ -34,8 +34,10 @@ type living struct {
 	all     []*running // that were accepted or refused
 	calls   []*call
 	failing *running // its error is due at the handler
-	heard   []heard
-	listens []time.Time // when each listener was added
+
+	counting bool // refusals are not in rejected yet
+	heard    []heard
+	listens  []time.Time // when each listener was added
 }
 
 // heard is a call of a listener of the end.

@@ -170,6 +170,9 @@ func (l *living) lookAtContext() {
 func (l *living) sameReport(what string, got core.Report, now time.Time) {
 	l.sameRunning(what, got.Running, l.still, l.closedAt)
 	got.Running = ""
+	if l.counting {
+		got.Rejected = l.rejected
+	}
 	if want := l.report(now); got != want {
 		l.fail("%s is %+v, want %+v", what, got, want)
 	}
