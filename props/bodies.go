@@ -22,6 +22,7 @@ func (h *harness) body(kind history.Body, s Step) func() {
 			ev.Run = run
 		}
 		h.rec.log.Add(ev)
+		h.rec.bodyBegins(kind)
 		h.looped.Store(true)
 		h.beginsBody(kind)
 		h.lookAtGoroutine()
@@ -31,6 +32,7 @@ func (h *harness) body(kind history.Body, s Step) func() {
 		end := h.play(s.Body, run)
 		ev.Kind, ev.Outcome, ev.InLoop = history.End, end, h.ex.InEventLoop()
 		h.rec.log.Add(ev)
+		h.rec.bodyEnds(end)
 		finish(end)
 	}
 }

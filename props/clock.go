@@ -66,6 +66,7 @@ var errStop = fmt.Errorf("%w: Stop panics", errClock)
 // clock is the bubble's virtual time. It counts the alarms that are set.
 type clock struct {
 	h     *harness      // set once; nil: the clock has no faults
+	of    *harness      // set once
 	start time.Time     // set once
 	grain time.Duration // set once; 0: Now is exact
 
@@ -95,6 +96,9 @@ func (c *clock) reading() time.Time {
 
 // Now implements core.Clock.
 func (c *clock) Now() time.Time {
+	if c.of != nil && c.of.ex != nil {
+		c.of.lookAtState()
+	}
 	c.called(FaultNow)
 	return c.reading()
 }

@@ -73,14 +73,16 @@ type fromLog struct {
 	first                      *history.Event // the Invoke of the shutdown call that took effect first
 	firstAt, closedAt, done    time.Duration
 	timedOut, failed           bool
+	terminated                 bool           // the state has moved to Terminated
 	late                       *history.Event // the first body that began on the loop before the panic handler got an earlier panic
 	kept, asleep               bool           // at a close by the timeout: a body ran before and after that instant; the loop slept
+	idle                       bool           // then it slept, and no task had been submitted that had not begun
 }
 
 // readLog reads it.
 func readLog(h *history.History) (l fromLog) {
 	l.tally = h.Tally()
-	timers := map[int]bool{}
+	timers, waiting := map[int]bool{}, map[int]bool{}
 	bodies := map[int64][]*history.Event{}
 	asleep, running, unreported := false, 0, 0
 	awake := map[int64]bool{} // workers of a pool
@@ -95,7 +97,12 @@ func readLog(h *history.History) (l fromLog) {
 			l.late = e
 		}
 		switch e.Kind {
+		case history.Invoke:
+			if e.Op.Tasks() {
+				waiting[e.ID] = true
+			}
 		case history.Begin:
+			delete(waiting, e.ID)
 			if e.Body != history.BodyListener {
 				bodies[e.G] = append(bodies[e.G], e)
 				running++
@@ -112,6 +119,9 @@ func readLog(h *history.History) (l fromLog) {
 				running--
 			}
 		case history.Return:
+			if e.Outcome == history.Refused {
+				delete(waiting, e.ID)
+			}
 			if e.Op.Timers() && e.Outcome == history.Accepted {
 				l.scheduled++
 				timers[e.ID] = true
@@ -132,12 +142,13 @@ func readLog(h *history.History) (l fromLog) {
 				l.first, l.firstAt = &h.Events[e.Call-1], e.At
 			}
 		case history.Transit:
-			l.failed = l.failed || e.Cause.Failure()
+			l.failed, l.terminated = l.failed || e.Cause.Failure(), l.terminated || e.To == history.Terminated
 			if e.Cause == history.CauseTimeout && e.To == history.Shutdown {
 				l.timedOut, l.closedAt = true, e.At
 				// In a pool a worker may be between the end of a body and its sleep, while another sleeps:
 				// for the pool the body still runs.
 				l.asleep = asleep && running == 0 && (!h.Rules.Overlap || len(awake) == 0)
+				l.idle = l.asleep && len(waiting) == 0
 			}
 		case history.Done:
 			l.done = e.At
@@ -199,6 +210,7 @@ func checkFinal(h *history.History, rules history.Rules, f *Final) *history.Viol
 		equal("Stats.Rebuilds", s.Rebuilds, f.Reopened)
 	}
 	equal("Stats.State", int64(s.State), int(core.StateTerminated))
+	equal("the number of moves to Terminated", 1, one(l.terminated))
 	if wrong == "" {
 		wrong = checkEnd(l, rules, f)
 	}
@@ -266,6 +278,8 @@ func wrongReports(l fromLog, rules history.Rules, f *Final) string {
 		return fmt.Sprintf("the panic handler panicked %d times, and %d panics of it were logged", f.Reports.HandlerPanics, logged("panic in the panic handler"))
 	case timeouts > one(l.timedOut), f.Report.Running != "" && timeouts == 0:
 		return fmt.Sprintf("%d timeouts were logged, and the log has one: %v; the body that ran: %q", timeouts, l.timedOut, f.Report.Running)
+	case rules.Virtual && f.Plain && l.idle && timeouts > 0: // channels are unfinished work too
+		return fmt.Sprintf("a timeout was logged, and nothing was unfinished as it passed at %v", l.closedAt)
 	case failures != one(l.failed) && f.Err == nil:
 		return fmt.Sprintf("%d failures were logged, and the executor failed: %v", failures, l.failed)
 	}

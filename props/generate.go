@@ -130,20 +130,8 @@ func (g *generator) program() Program {
 			return p
 		}
 	}
-	if g.profile.Wide && g.chance(60, "many") {
-		p.Actors = append(p.Actors, Actor{Steps: g.many()})
-	}
-	if g.profile.Wide && g.chance(20, "latecomers") {
-		p.Actors = append(p.Actors, g.latecomers()...)
-		if g.chance(2, "of others undisturbed") {
-			return p
-		}
-	}
-	if g.profile.Wide && g.chance(20, "meter") {
-		p.Actors = append(p.Actors, Actor{Steps: g.metered()})
-		if g.chance(2, "of others undisturbed") {
-			return p
-		}
+	if g.profile.Wide && g.wide(&p) {
+		return p
 	}
 	if g.pool && g.chance(2, "blocked workers") {
 		p.Actors = append(p.Actors, Actor{Steps: g.blocked()})

@@ -15,19 +15,14 @@ func (g *generator) askStep(depth int) Step {
 	}
 	switch n := g.one(8, "ask"); {
 	case n < 2 || n < 6 && len(g.promises) == 0:
-		s.Ask, s.ID, s.Body = AskPromise, g.newID(), &Script{Listen: true}
-		g.promises = append(g.promises, s.ID)
-		if depth < 2 && g.chance(2, "listener calls") {
-			s.Body.Listener = &Script{Steps: g.steps(2, depth+1)}
-			if g.chance(4, "listener abrupt") {
-				s.Body.Listener.End = rapid.SampledFrom([]history.Outcome{history.Panicked, history.Exited}).Draw(g.T, "end")
-			}
-		}
+		wait := s.Wait
+		s = g.promise(depth)
+		s.Wait = wait
 		g.slowListener(&s)
 	case n < 6:
-		s.Ask, s.Target = rapid.SampledFrom(asksOfPromises).Draw(g.T, "of a promise"), g.pick(g.promises, "promise")
-		if s.Ask == AskListenLate {
-			s.Body = &Script{}
+		wait := s.Wait
+		s = g.ofPromise(depth)
+		if s.Wait = wait; s.Ask == AskListenLate {
 			g.slowListener(&s)
 		}
 	default:

@@ -108,6 +108,7 @@ type harness struct {
 	listeners    map[int]int // number of listeners added to a future
 	oneShots     map[int]bool
 	dues         map[int]due // by timer: in its last run
+	shut         shutdownLooks
 }
 
 func emptyHarness(p Program, buf []history.Event) *harness {
@@ -119,7 +120,7 @@ func emptyHarness(p Program, buf []history.Event) *harness {
 		fds: descriptors{byID: map[int]*registration{}},
 	}
 	h.reporter.h = h
-	h.clock.start = h.start
+	h.clock.start, h.clock.of = h.start, h
 	if p.Clock == ClockRounded {
 		h.clock.grain = clockGrain
 	}

@@ -33,9 +33,11 @@ func (h *harness) end() {
 	h.sample()
 	h.completions()
 	h.lookAtEnded()
+	h.lookAtReportEnded()
 	h.checkAsks()
 	h.sealed()
 	h.said = h.final()
+	h.rec.checkBodies(h)
 }
 
 // sealed records the counts of channels in the report.

@@ -44,6 +44,8 @@ func (h *harness) lookAround() {
 	if isClosed(h.ex.Termination().Done()) && !isClosed(h.ex.Context().Done()) {
 		h.blame("the executor has terminated, and Context has not ended")
 	}
+	h.lookAtState()
+	h.lookAtReport()
 	if r := h.ex.Termination().Report(); r.Elapsed < 0 || r.Ran+r.Cancelled > r.Accepted {
 		h.blame("the report has run %d and cancelled %d of %d tasks in %v", r.Ran, r.Cancelled, r.Accepted, r.Elapsed)
 	}

@@ -17,13 +17,14 @@ type recorder struct {
 	log   *history.Log
 	fails bool // set once: a call may end in a panic of the clock, and then it has had no effect
 
-	mu    control.Mutex
-	calls map[int64]pendingCall // by goroutine: the call that it makes
-	last  map[int]int           // by descriptor: the registration that was added last
-	older map[int]int           // by registration: the previous one of the same descriptor number
-	token map[uint64]int        // by token: the registration
-	lost  []int                 // Invokes of calls that a panic of the clock has ended
-	over  map[int]bool          // channels that have ended
+	mu     control.Mutex
+	calls  map[int64]pendingCall // by goroutine: the call that it makes
+	last   map[int]int           // by descriptor: the registration that was added last
+	older  map[int]int           // by registration: the previous one of the same descriptor number
+	token  map[uint64]int        // by token: the registration
+	lost   []int                 // Invokes of calls that a panic of the clock has ended
+	bodies tracedBodies
+	over   map[int]bool // channels that have ended
 }
 
 type pendingCall struct {
@@ -36,6 +37,7 @@ func newRecorder(buf []history.Event, now func() time.Duration) *recorder {
 	return &recorder{
 		log: history.NewIn(buf, now), calls: map[int64]pendingCall{},
 		last: map[int]int{}, older: map[int]int{}, token: map[uint64]int{}, over: map[int]bool{},
+		bodies: tracedBodies{open: map[int64][]tracedBody{}},
 	}
 }
 
@@ -109,9 +111,35 @@ func (r *recorder) leaveCall(g int64, outer pendingCall, nested bool) {
 	}
 }
 
+// bodyBegins is the begin of a body of the program, on its goroutine.
+func (r *recorder) bodyBegins(kind history.Body) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.bodies.begins(goid.Get(), kind)
+}
+
+// checkBodies blames a difference between the traced bodies and those of the program.
+func (r *recorder) checkBodies(h *harness) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.bodies.check(h.ex.Termination().Report()); r.bodies.wrong != "" {
+		h.blame("%s", r.bodies.wrong)
+	}
+}
+
+func (r *recorder) bodyEnds(end history.Outcome) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.bodies.finishes(goid.Get(), end)
+}
+
 // Trace implements core.Tracer.
 func (r *recorder) Trace(ev core.Event) {
 	switch ev.Kind {
+	case core.EventBegin, core.EventEnd:
+		r.mu.Lock()
+		r.bodies.event(ev)
+		r.mu.Unlock()
 	case core.EventAdmit:
 		r.admit(ev)
 	case core.EventState:

@@ -69,14 +69,17 @@ func (j *judge) notBack(before sighting, e *Event) {
 	}
 }
 
-// judgeDoneOnce is S12 (G15): Done is written at most once, and no observation precedes
-// it. A goroutine that has seen Done closed or the state Terminated sees both from then
+// judgeDoneOnce is S12 (G15): Done is written at most once, behind the move to Terminated, and no
+// observation precedes it. A goroutine that has seen Done closed or the state Terminated sees both from then
 // on.
 func judgeDoneOnce(j *judge) {
 	written := 0
 	seen := map[int64]int{} // per goroutine, where it first saw the end
 	for i := range j.Events {
 		e := &j.Events[i]
+		if e.Kind == Transit && e.To == Terminated && written != 0 {
+			j.blame(at(written, e.N), "done at #%d, before the state moved to %v at #%d", written, e.To, e.N)
+		}
 		if e.Kind == Done {
 			j.exercised()
 			switch {
