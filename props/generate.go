@@ -114,6 +114,8 @@ func (g *generator) program() Program {
 		starts := []Start{StartRefused, StartSlow, StartCallback, StartInline, StartTwice, StartLate, StartPanic, StartBoth, StartOK}
 		p.Starts = rapid.SliceOfN(rapid.SampledFrom(starts), 0, 3).Draw(g.T, "starts")
 		g.spawner = len(p.Starts) > 0
+	} else if g.pool && !g.profile.Real && g.chance(8, "slow workers") { // the first one starts at once
+		p.Starts, g.spawner = []Start{StartOK, StartSlow, StartSlow}, true
 	}
 	if g.profile.Again && !g.pool && g.chance(60, "busy loop") {
 		return g.busyLoop(p)

@@ -81,6 +81,7 @@ type harness struct {
 	wrong        atomic.Pointer[string] // see look
 	traced       atomic.Bool            // Running was called inside a body
 	looped       atomic.Bool            // a body has begun
+	begunAt      atomic.Int64           // when lookAtBegun first saw a shutdown call, after start; 0: never
 	endings      sync.WaitGroup         // listeners of the termination that were not called
 	promises     promises
 	started      goroutines

@@ -45,7 +45,9 @@ func (h *harness) sample() {
 	}
 	stats := &h.samples[0]
 	h.samples = h.samples[1:]
-	*stats = statsWords(h.ex.Stats())
+	now := h.ex.Stats()
+	h.lookAtBegun(now.State)
+	*stats = statsWords(now)
 	h.rec.log.Add(history.Event{Kind: history.Sample, Call: after, Stats: stats})
 }
 

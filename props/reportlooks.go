@@ -20,7 +20,6 @@ func (h *harness) lookAtReport() {
 	from, before := time.Now(), h.ex.Stats()
 	r := h.ex.Termination().Report()
 	after := h.ex.Stats()
-	begun := isClosed(h.ex.ShutdownContext().Done())
 	to := time.Now()
 	if before.State == core.StateTerminated {
 		return // checkFinal judges the sealed report
@@ -61,10 +60,22 @@ func (h *harness) lookAtReport() {
 		h.blame("the report has the quiet period %v, the timeout %v and timed out: %v; an earlier one had %v, %v and %v", r.Quiet, r.Timeout, r.TimedOut, s.quiet, s.timeout, s.timedOut)
 	case exact && r.Elapsed < from.Sub(s.called), exact && !s.open.IsZero() && r.Elapsed > to.Sub(s.open):
 		h.blame("Elapsed is %v; the shutdown call came more than %v and at most %v ago", r.Elapsed, from.Sub(s.called), to.Sub(s.open))
-	case !h.real && !begun && from.After(s.called): // that call has returned
-		h.blame("ShutdownContext has not ended %v after the shutdown call", from.Sub(s.called))
 	}
 	s.timedOut = r.TimedOut
+}
+
+// lookAtBegun is called with a state that the executor has had: ShutdownContext ends with the shutdown
+// call, and so has ended if that call was seen at an earlier time.
+func (h *harness) lookAtBegun(state core.State) {
+	if h.real || state < core.StateShuttingDown {
+		return
+	}
+	now := int64(time.Since(h.start)) + 1
+	if first := h.begunAt.Load(); first == 0 {
+		h.begunAt.CompareAndSwap(0, now)
+	} else if now > first && !isClosed(h.ex.ShutdownContext().Done()) {
+		h.blame("ShutdownContext has not ended %v after the shutdown call", time.Duration(now-first))
+	}
 }
 
 // lookAtReportEnded compares the sealed report with what looks have seen.

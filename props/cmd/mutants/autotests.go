@@ -24,7 +24,7 @@ type kit struct {
 }
 
 var kits = []kit{
-	{"props", "^TestPropCoreConforms$", inVirtual},
+	{"props", "^TestProp(CoreConforms|ListenersOffLoop)$", inVirtual},
 	{"core/tracked", "^Test(Conformance|PropLives)$", func(pkg string) bool { return pkg == "core/tracked" }},
 	{"core", "^TestEpollPollersConform$", inReal},
 	{"core/frame", "^TestProp(Feed|Messages|Append)$", func(pkg string) bool { return pkg == "core/frame" }},
