@@ -43,7 +43,7 @@ func (s *observed) read(o *observer) watch.Status {
 		now.longest = max(now.longest, wait)
 		s.lag.Count++
 		s.lag.Sum += wait
-		for i, bound := range watch.LagBounds() {
+		for i, bound := range lagBounds {
 			if wait <= bound {
 				s.lag.Buckets[i]++
 			}
@@ -193,7 +193,12 @@ func numbers(s watch.Status) map[string]float64 {
 		"tasks.cancelled": float64(s.Stats.Cancelled), "tasks.rejected": float64(s.Stats.Rejected), "tasks.pending": float64(s.Stats.Pending),
 		"bodies.panicked": float64(s.Stats.Panicked), "running.body.age": s.Longest().Seconds(),
 	}
-	if s.Kind == watch.KindFunctions {
+	switch s.Kind {
+	case watch.KindListener:
+		return map[string]float64{
+			"connections.accepted": float64(s.Connections), "connections.refused": float64(s.RefusedConnections), "accept.pauses": float64(s.Pauses),
+		}
+	case watch.KindFunctions:
 		return all
 	}
 	maps.Copy(all, map[string]float64{
@@ -232,6 +237,12 @@ func checkJSON(text string, statuses []watch.Status) string {
 	return ""
 }
 
+// lagBounds are the bounds of the buckets of Lag.
+var lagBounds = []time.Duration{
+	100 * time.Microsecond, 500 * time.Microsecond, time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 25 * time.Millisecond, 50 * time.Millisecond,
+	100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond, time.Second, 5 * time.Second, 30 * time.Second, time.Minute,
+}
+
 // units has the unit of each metric, and whether it is a counter.
 var units = map[string]struct {
 	unit    string
@@ -251,6 +262,16 @@ var units = map[string]struct {
 func (o *observer) checkMetrics(statuses []watch.Status) string {
 	if len(watch.Metrics()) != len(units) {
 		return fmt.Sprintf("there are %d metrics, want %d", len(watch.Metrics()), len(units))
+	}
+	if bounds := watch.LagBounds(); !slices.Equal(bounds, lagBounds) {
+		return fmt.Sprintf("the bounds of the lag are %v, want %v", bounds, lagBounds)
+	}
+	lag := watch.LagMetric()
+	for _, s := range statuses {
+		v, ok := lag.Value(s)
+		if want, has := numbers(s)["lag.sum"]; ok != has || v != want || lag.Name != "lag" || lag.Unit != "s" || !lag.Counter || lag.Help == "" {
+			return fmt.Sprintf("the metric %q of %s in %q is %v, %v; want %v, %v", lag.Name, s.Name, lag.Unit, v, ok, want, has)
+		}
 	}
 	for _, m := range watch.Metrics() {
 		if want := units[m.Name]; m.Unit != want.unit || m.Counter != want.counter || m.Help == "" {

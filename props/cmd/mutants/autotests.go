@@ -29,7 +29,7 @@ var kits = []kit{
 	{"core", "^TestEpollPollersConform$", inReal},
 	{"core/frame", "^TestProp(Feed|Messages|Append)$", func(pkg string) bool { return pkg == "core/frame" }},
 	{"core/tcp", "^TestProp(Outbound|Addresses)$", func(pkg string) bool { return pkg == "core/tcp" }},
-	{"core/watch", "^TestProp(Statuses|Regions)$", func(pkg string) bool { return pkg == "core/watch" }},
+	{"core/watch", "^TestProp(Statuses|Regions|Listeners)$", func(pkg string) bool { return pkg == "core/watch" }},
 }
 
 // testRunner runs tests with a mutant in what they test.
