@@ -41,12 +41,23 @@ func (e *Executor) sleep(until int64) (worked bool) {
 	if e.broken != nil {
 		e.sleepWithoutPoller()
 	} else if err := e.poller.Wait(e.deadlineAt(until)); err != nil {
+		e.traceUnpark()
+		e.awake()
 		e.pollerFailed(err)
+		return false
 	} else {
 		worked = true
 	}
 	e.traceUnpark()
 	return worked
+}
+
+// awake ends the announcement of a sleep whose Wait has failed: the logger is called before the inbox is
+// drained, and work that it posts must not wake the loop (G12). Loop only.
+func (e *Executor) awake() {
+	e.mu.Lock()
+	e.asleep = false
+	e.mu.Unlock()
 }
 
 // endSleep ends the sleep that a panic or Goexit of a clock or a poller may have cut short: the
