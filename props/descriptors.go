@@ -27,16 +27,17 @@ type Fault string
 
 // The faults.
 const (
-	FaultSpurious   Fault = "spurious"    // Wait returns without a reason
-	FaultStorm      Fault = "storm"       // Wait returns without a reason again and again: the loop rebuilds its poller
-	FaultStale      Fault = "stale"       // the poller reports descriptors that are no longer watched
-	FaultFull       Fault = "full"        // a descriptor cannot be added
-	FaultBroken     Fault = "broken"      // Wait fails, and works after Reopen
-	FaultFullBroken Fault = "full broken" // the same, and two descriptors cannot be added again
-	FaultDead       Fault = "dead"        // Wait and Reopen fail from now on
-	FaultStuck      Fault = "stuck"       // Wait fails from now on, and Reopen does not
-	FaultPoll       Fault = "poll fails"  // the next Poll of a busy loop fails
-	FaultKeptStorm  Fault = "kept storm"  // a storm in which Reopen fails, so that the loop keeps its poller
+	FaultSpurious   Fault = "spurious"        // Wait returns without a reason
+	FaultStorm      Fault = "storm"           // Wait returns without a reason again and again: the loop rebuilds its poller
+	FaultStale      Fault = "stale"           // the poller reports descriptors that are no longer watched
+	FaultFull       Fault = "full"            // a descriptor cannot be added
+	FaultBroken     Fault = "broken"          // Wait fails, and works after Reopen
+	FaultFullBroken Fault = "full broken"     // the same, and two descriptors cannot be added again
+	FaultDead       Fault = "dead"            // Wait and Reopen fail from now on
+	FaultStuck      Fault = "stuck"           // Wait fails from now on, and Reopen does not
+	FaultPoll       Fault = "poll fails"      // the next Poll of a busy loop fails
+	FaultFullPoll   Fault = "full poll fails" // the same, and two descriptors cannot be added again
+	FaultKeptStorm  Fault = "kept storm"      // a storm in which Reopen fails, so that the loop keeps its poller
 
 	FaultWaitPanics  Fault = "wait panics"  // the next Wait panics
 	FaultWakePanics  Fault = "wake panics"  // the next Wake panics, and the one after it works
@@ -48,7 +49,7 @@ const (
 // ends reports whether the executor may end with an error because of the fault.
 func (f Fault) ends() bool {
 	switch f {
-	case FaultBroken, FaultFullBroken, FaultDead, FaultStuck, FaultPoll, FaultWaitPanics, FaultWakePanics, FaultCloseFails, FaultClosePanics, FaultCloseExits:
+	case FaultBroken, FaultFullBroken, FaultDead, FaultStuck, FaultPoll, FaultFullPoll, FaultWaitPanics, FaultWakePanics, FaultCloseFails, FaultClosePanics, FaultCloseExits:
 		return true
 	}
 	return false
@@ -211,6 +212,11 @@ func (c *channel) Abort(error) {
 func (h *harness) shutdownCall(r *registration, body history.Body, until time.Duration, do func()) {
 	ev := history.Event{Kind: history.Begin, Body: body, ID: r.step.ID, InLoop: h.ex.InEventLoop(), Until: until}
 	h.rec.log.Add(ev)
+	if p := h.polled; p != nil && body == history.BodyAbort {
+		p.mu.Lock()
+		p.use.tell(r.step.ID, true)
+		p.mu.Unlock()
+	}
 	do()
 	end := history.Normal
 	if r.step.AskedEnd != 0 {

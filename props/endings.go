@@ -23,8 +23,9 @@ func (r *recorder) watches(fd int, token uint64) {
 	defer r.mu.Unlock()
 	id, known := r.token[token]
 	if !known {
-		id = r.calls[goid.Get()].id
-		r.token[token] = id
+		c := r.calls[goid.Get()]
+		id = c.id
+		r.token[token], r.chans[id] = id, c.op == history.OpRegisterChannel
 	}
 	if r.last[fd] != id {
 		r.older[id], r.last[fd] = r.last[fd], id
@@ -38,15 +39,32 @@ func (r *recorder) registered(token uint64) int {
 	return r.token[token]
 }
 
-// cannotMove records that the rebuilt poller cannot watch a registration of the executor.
-func (r *recorder) cannotMove(token uint64) {
+// isChannel reports whether a registration is a channel that was watched from the beginning.
+func (r *recorder) isChannel(id int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.chans[id]
+}
+
+// isOver reports whether a channel has ended.
+func (r *recorder) isOver(id int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.over[id]
+}
+
+// cannotMove records that the rebuilt poller cannot watch a registration of the executor, and returns
+// the registration; 0: there is none.
+func (r *recorder) cannotMove(token uint64) int {
 	r.mu.Lock()
 	id, known := r.token[token]
 	_, called := r.calls[goid.Get()] // a call returns the error itself
 	r.mu.Unlock()
-	if known && !called {
-		r.log.Add(history.Event{Kind: history.Fault, ID: id, Outcome: history.RefusedByPoller})
+	if !known || called {
+		return 0
 	}
+	r.log.Add(history.Event{Kind: history.Fault, ID: id, Outcome: history.RefusedByPoller})
+	return id
 }
 
 // ended records the end of a registration. The event of core does not name the registration.

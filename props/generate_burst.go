@@ -30,6 +30,21 @@ func (g *generator) burst() []Step {
 	return append(steps, call...)
 }
 
+// hookChain is a hook that adds a hook that adds another one, and shutdown calls before, between and
+// after them.
+func (g *generator) hookChain() []Step {
+	var steps []Step
+	for range 3 {
+		hook := Step{Op: history.OpAddHook, ID: g.newID(), Body: &Script{Steps: steps}}
+		g.hooks = append(g.hooks, hook.ID)
+		steps = []Step{hook}
+		if g.chance(2, "shutdown in between") {
+			steps = append(steps, g.burstCall())
+		}
+	}
+	return steps
+}
+
 // burstCall draws the shutdown call.
 func (g *generator) burstCall() Step {
 	if g.chance(4, "at once") {

@@ -81,7 +81,7 @@ func (g *generator) fault() Fault {
 // not a second one before the poller has worked.
 func (g *generator) hardFaults() []Fault {
 	g.broken = true
-	faults := []Fault{FaultBroken, FaultFullBroken, FaultStorm, FaultKeptStorm, FaultPoll}
+	faults := []Fault{FaultBroken, FaultFullBroken, FaultStorm, FaultKeptStorm, FaultPoll, FaultFullPoll}
 	if g.policy == history.CancelTimers {
 		faults = append(faults, FaultDead, FaultStuck) // they cancel timers, whatever the policy
 		faults = append(faults, panicsOfPollers...)

@@ -19,6 +19,9 @@ func (g *generator) wide(p *Program) (alone bool) {
 			return true
 		}
 	}
+	if g.chance(20, "hooks of hooks") {
+		p.Actors = append(p.Actors, Actor{Steps: g.hookChain()})
+	}
 	if g.chance(20, "meter") {
 		if p.Actors = append(p.Actors, Actor{Steps: g.metered()}); undisturbed() {
 			return true

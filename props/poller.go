@@ -90,6 +90,9 @@ func (p *poller) Poll() error {
 	err := error(nil)
 	if p.faults.poll {
 		p.faults.poll, err = false, errPoller
+		if p.faults.full {
+			p.Fail(pollertest.Add, syscall.ENOSPC, syscall.ENOSPC)
+		}
 	} else {
 		err = p.poll()
 	}
@@ -129,10 +132,12 @@ func (p *poller) Add(fd int, interest core.Interest, token uint64) error {
 	}
 	_ = p.At(fd).Fill() // no body writes, so a descriptor with room would always be ready
 	err := p.Model.Add(fd, interest, token)
-	p.use.added(err)
+	p.use.added(fd, err)
 	if err != nil {
 		if errors.Is(err, syscall.ENOSPC) {
-			p.rec.cannotMove(token)
+			if id := p.rec.cannotMove(token); p.rec.isChannel(id) {
+				p.use.loses(id)
+			}
 		}
 		return err
 	}
@@ -174,6 +179,7 @@ func (p *poller) Remove(fd int) error {
 	if err := p.Model.Remove(fd); err != nil {
 		return err
 	}
+	p.use.removed(fd)
 	delete(p.unlogged, token)
 	p.stale = append(p.stale, token)
 	return nil
@@ -231,6 +237,7 @@ func (p *poller) closeFD(fd int) {
 	token, _, watched := p.Watched(fd)
 	_ = p.At(fd).Close() // it is open
 	if watched {
+		p.use.removed(fd)
 		delete(p.unlogged, token)
 		p.rec.log.Add(history.Event{Kind: history.Fault, ID: p.rec.registered(token), Outcome: history.False})
 	}

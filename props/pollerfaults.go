@@ -20,6 +20,7 @@ type pollerFaults struct {
 	dead   bool // every later Wait fails, and Reopen does too
 	stuck  bool // but Reopen works
 	poll   bool // the next Poll fails
+	full   bool // and two calls of Add after it
 	wait   bool // the next Wait panics
 	wake   bool // the next Wake panics
 	close  Fault
@@ -71,8 +72,8 @@ func (p *poller) fail(how Fault) {
 	case FaultStuck:
 		p.faults.dead, p.faults.stuck, outcome = true, true, history.Errored
 		p.breakWait()
-	case FaultPoll:
-		p.faults.poll = true
+	case FaultPoll, FaultFullPoll:
+		p.faults.poll, p.faults.full = true, how == FaultFullPoll
 		p.rec.fault(history.False)
 		return // without a wake-up: a busy loop polls
 	case FaultWaitPanics:

@@ -3,6 +3,8 @@ package props
 import (
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"eventide/props/history"
@@ -52,9 +54,12 @@ type pollerUse struct {
 	again    bool // it was a Poll that failed: the loop polls again in its next turn
 	shared   share
 
-	reopener    int64 // the goroutine that has reopened it
-	why         error // the failure before that; nil: returns without a reason
-	moved, lost int   // registrations that were added again
+	reopener    int64        // the goroutine that has reopened it
+	why         error        // the failure before that; nil: returns without a reason
+	moved, lost int          // registrations that were added again
+	watched     map[int]bool // descriptors
+	left        map[int]bool // descriptors that were watched before it was reopened, and were not added since
+	told        map[int]bool // channels whose Abort was called, or which could not be added again: whether it was called
 }
 
 // share is the share of the tasks after a poll that has found readiness.
@@ -80,6 +85,11 @@ func (u *pollerUse) waits() {
 		u.unknown = false
 	}
 	u.enters("Wait")
+	for id, told := range u.told {
+		if !told && !u.rec.isOver(id) {
+			u.wrong("the loop sleeps, and has not told channel %d that it is lost", id)
+		}
+	}
 	if u.idle >= mostPremature {
 		u.wrong("Wait has returned %d times without a reason, and the poller was not reopened", u.idle)
 	}
@@ -155,10 +165,20 @@ func (u *pollerUse) reopened(err error) {
 	u.over, u.suspect = u.failed != nil && err != nil, u.failed != nil
 	u.why, u.failed, u.returns, u.idle = u.failed, nil, 0, 0
 	u.reopener, u.moved, u.lost = goid.Get(), 0, 0
+	if err == nil {
+		u.left, u.watched = u.watched, nil
+	}
 }
 
 // added is called at the end of Add.
-func (u *pollerUse) added(err error) {
+func (u *pollerUse) added(fd int, err error) {
+	if err == nil {
+		if u.watched == nil {
+			u.watched = map[int]bool{}
+		}
+		u.watched[fd] = true
+	}
+	delete(u.left, fd)
 	switch {
 	case goid.Get() != u.reopener:
 	case err == nil:
@@ -168,6 +188,25 @@ func (u *pollerUse) added(err error) {
 	}
 }
 
+// loses is called as the registration of a channel cannot be added again: the loop calls its Abort, unless
+// it has before, before it sleeps.
+func (u *pollerUse) loses(channel int) {
+	if !u.told[channel] {
+		u.tell(channel, false)
+	}
+}
+
+// tell records whether Abort of a lost channel was called.
+func (u *pollerUse) tell(channel int, told bool) {
+	if u.told == nil {
+		u.told = map[int]bool{}
+	}
+	u.told[channel] = told
+}
+
+// removed is called if a descriptor is no longer watched.
+func (u *pollerUse) removed(fd int) { delete(u.watched, fd) }
+
 // logged compares the record of a rebuild with the last call of Reopen.
 func (u *pollerUse) logged(record slog.Record) {
 	said := map[string]slog.Value{}
@@ -175,6 +214,9 @@ func (u *pollerUse) logged(record slog.Record) {
 		said[a.Key] = a.Value
 		return true
 	})
+	if len(u.left) > 0 {
+		u.wrong("the poller was rebuilt, and the descriptors %v were not added again", slices.Sorted(maps.Keys(u.left)))
+	}
 	why, _ := said["why"].Any().(error)
 	if why == nil || u.why != nil && !errors.Is(why, u.why) {
 		u.wrong("the record of a rebuild has the reason %v, and the poller has failed with %v", why, u.why)

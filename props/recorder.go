@@ -25,6 +25,7 @@ type recorder struct {
 	lost   []int                 // Invokes of calls that a panic of the clock has ended
 	bodies tracedBodies
 	over   map[int]bool // channels that have ended
+	chans  map[int]bool // registrations that are channels, and were watched from the beginning
 }
 
 type pendingCall struct {
@@ -36,7 +37,7 @@ type pendingCall struct {
 func newRecorder(buf []history.Event, now func() time.Duration) *recorder {
 	return &recorder{
 		log: history.NewIn(buf, now), calls: map[int64]pendingCall{},
-		last: map[int]int{}, older: map[int]int{}, token: map[uint64]int{}, over: map[int]bool{},
+		last: map[int]int{}, older: map[int]int{}, token: map[uint64]int{}, over: map[int]bool{}, chans: map[int]bool{},
 		bodies: tracedBodies{open: map[int64][]tracedBody{}},
 	}
 }

@@ -113,7 +113,8 @@ func (r *reporter) Handle(_ context.Context, record slog.Record) error {
 	return nil
 }
 
-// lookAtRecord calls the methods that report the executor's state, as the logger of a service might.
+// lookAtRecord calls the methods that report the executor's state, as the logger of a service might, and
+// gives a loop that has failed a listener to call.
 // A failure and a timeout are logged when Context has ended.
 func (r *reporter) lookAtRecord(message string) {
 	if r.h.ex == nil || r.h.rec.fails {
@@ -121,6 +122,12 @@ func (r *reporter) lookAtRecord(message string) {
 	}
 	if r.h.ex.InEventLoop() {
 		r.h.lookAround()
+	}
+	if message == "the loop failed" {
+		s := r.h.extraTask()
+		s.Op, s.Ask, s.Body = 0, AskPromise, &Script{Listen: true}
+		r.h.call(s)
+		r.h.call(Step{Ask: AskSucceed, Target: s.ID})
 	}
 	ended := message == "the loop failed" || message == "the pool failed" || message == "timeout of the graceful shutdown passed"
 	if ended && !isClosed(r.h.ex.Context().Done()) {
