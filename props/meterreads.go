@@ -89,8 +89,8 @@ func (l *meterLog) next(e *history.Event) bool {
 	case e.Kind == history.Park:
 		l.asleep = l.accepted == l.begun
 		l.rests(e.At)
-	case e.Kind == history.Wake, e.Kind == history.Unpark:
-		l.asleep = false
+	case e.Kind == history.Wake, e.Kind == history.Unpark, e.Kind == history.Transit && e.From == history.NotStarted:
+		l.asleep = false // a loop that has started is awake until its first sleep
 	}
 	return true
 }
