@@ -52,8 +52,8 @@ func TestHookListBehavesLikeASlice(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
-				if l.size != len(waiting) || l.marked() != marked {
-					t.Fatalf("%d hooks wait, %d of this round; want %d and %d", l.size, l.marked(), len(waiting), marked)
+				if l.size() != len(waiting) || l.marked() != marked {
+					t.Fatalf("%d hooks wait, %d of this round; want %d and %d", l.size(), l.marked(), len(waiting), marked)
 				}
 			},
 		})

@@ -1,5 +1,7 @@
 package core
 
+import "container/list"
+
 type hookState uint8
 
 const (
@@ -11,11 +13,11 @@ const (
 // hook is one registration of a shutdown hook. Guarded by the mutex of its executor or
 // pool.
 type hook struct {
-	run        func()
-	state      hookState
-	late       bool  // added by a hook after the close: it may not add further hooks
-	marks      int64 // hookList.marks when it was added
-	prev, next *hook // in the list
+	run   func()
+	state hookState
+	late  bool          // added by a hook after the close: it may not add further hooks
+	marks int64         // hookList.marks when it was added
+	place *list.Element // in the list
 }
 
 // hookList holds the hooks that have not begun, in the order added. It is a linked list, because
@@ -23,25 +25,18 @@ type hook struct {
 // linear in their number, and a shutdown then takes time quadratic in it. Guarded by the mutex of
 // the executor or pool.
 type hookList struct {
-	first, last *hook
-	size        int
-	fresh       int   // how many hooks, at the end of the list, were added since the last mark
-	marks       int64 // calls of mark
-	ran         int64
+	waiting list.List // of *hook
+	fresh   int       // how many hooks, at the end of waiting, were added since the last mark
+	marks   int64     // calls of mark
+	ran     int64
 }
 
-// add appends h.
 func (l *hookList) add(h *hook) {
-	h.marks, h.prev = l.marks, l.last
-	if l.last == nil {
-		l.first = h
-	} else {
-		l.last.next = h
-	}
-	l.last = h
-	l.size++
+	h.marks, h.place = l.marks, l.waiting.PushBack(h)
 	l.fresh++
 }
+
+func (l *hookList) size() int { return l.waiting.Len() }
 
 // mark ends the round of hooks: those that wait now are the hooks of the next round, and those
 // added later are not.
@@ -51,11 +46,11 @@ func (l *hookList) mark() {
 }
 
 // marked returns how many hooks of this round have not begun.
-func (l *hookList) marked() int { return l.size - l.fresh }
+func (l *hookList) marked() int { return l.size() - l.fresh }
 
 // begin removes the first hook from the list, which must not be empty, and marks it as begun.
 func (l *hookList) begin() *hook {
-	h := l.first
+	h := l.waiting.Front().Value.(*hook)
 	l.unlink(h)
 	h.state = hookBegun
 	return h
@@ -72,18 +67,7 @@ func (l *hookList) remove(h *hook) bool {
 }
 
 func (l *hookList) unlink(h *hook) {
-	if h.prev == nil {
-		l.first = h.next
-	} else {
-		h.prev.next = h.next
-	}
-	if h.next == nil {
-		l.last = h.prev
-	} else {
-		h.next.prev = h.prev
-	}
-	h.prev, h.next = nil, nil
-	l.size--
+	l.waiting.Remove(h.place)
 	if h.marks == l.marks {
 		l.fresh--
 	}
@@ -139,7 +123,7 @@ func (e *Executor) removeHook(h *hook) bool {
 // hooksDue reports whether a hook has to run now. Requires mu; called only on the loop
 // goroutine.
 func (e *Executor) hooksDue() bool {
-	return e.seen >= StateShuttingDown && e.hooks.size > 0 &&
+	return e.seen >= StateShuttingDown && e.hooks.size() > 0 &&
 		e.tasks.Begun() >= e.shutdown.taskMark && e.tails.Begun() >= e.shutdown.tailMark
 }
 

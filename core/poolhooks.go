@@ -39,7 +39,7 @@ func (p *Pool) removeHook(h *hook) bool {
 // round, and a queued task runs between two rounds: otherwise hooks that add hooks would starve
 // tasks (G13). Requires mu.
 func (p *Pool) hookReady() bool {
-	return p.hooks.size > 0 && p.shutdown.called && p.earlyTasks == 0 && !p.hookRuns &&
+	return p.hooks.size() > 0 && p.shutdown.called && p.earlyTasks == 0 && !p.hookRuns &&
 		(p.hooks.marked() > 0 || p.gaveWay || p.queue.Size() == 0)
 }
 

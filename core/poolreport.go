@@ -23,7 +23,7 @@ func (p *Pool) stats() Stats {
 		Rejected: p.rejected + p.rejectedLate, Panicked: p.panicked,
 		Timers: p.timers.pending, TimersScheduled: p.timers.scheduled, TimersEnded: p.timers.ended,
 		TimersCancelled: p.timers.cancelled, TimersRun: p.timers.runs,
-		Hooks: int64(p.hooks.size), HooksRun: p.hooks.ran,
+		Hooks: int64(p.hooks.size()), HooksRun: p.hooks.ran,
 		Parks: p.parks, Wakes: p.wakes,
 		Workers: int64(p.live - p.starting), Busy: int64(p.busy),
 	}

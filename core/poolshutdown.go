@@ -229,7 +229,7 @@ func (p *Pool) followState() bool {
 
 // drained reports whether no work is queued or running, timers apart. Requires mu.
 func (p *Pool) drained() bool {
-	return p.busy == 0 && p.queue.Size() == 0 && p.internal.len() == 0 && p.hooks.size == 0 && len(p.doomed) == 0
+	return p.busy == 0 && p.queue.Size() == 0 && p.internal.len() == 0 && p.hooks.size() == 0 && len(p.doomed) == 0
 }
 
 // quietEnd returns when the quiet period ends if no further body runs. A shutdown must have been

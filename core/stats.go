@@ -55,7 +55,7 @@ func (e *Executor) stats() Stats {
 		Rejected: e.rejected + e.rejectedLate, Panicked: e.panicked,
 		Timers: e.timers.pending, TimersScheduled: e.timers.scheduled, TimersEnded: e.timers.ended,
 		TimersCancelled: e.timers.cancelled, TimersRun: e.timers.runs,
-		Hooks: int64(e.hooks.size), HooksRun: e.hooks.ran,
+		Hooks: int64(e.hooks.size()), HooksRun: e.hooks.ran,
 		Parks: e.parks, Wakes: e.wakes,
 	}
 	if e.io != nil {
