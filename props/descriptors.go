@@ -214,7 +214,7 @@ func (h *harness) shutdownCall(r *registration, body history.Body, until time.Du
 	h.rec.log.Add(ev)
 	if p := h.polled; p != nil && body == history.BodyAbort {
 		p.mu.Lock()
-		p.use.tell(r.step.ID, true)
+		p.use.setAborted(r.step.ID, true)
 		p.mu.Unlock()
 	}
 	do()

@@ -58,7 +58,7 @@ type pollerUse struct {
 	moved, lost int          // registrations that were added again
 	watched     map[int]bool // descriptors
 	left        map[int]bool // descriptors that were watched before it was reopened, and were not added since
-	told        map[int]bool // channels whose Abort was called, or which could not be added again: whether it was called
+	aborted     map[int]bool // by lost channel: whether its Abort was called
 }
 
 // share is the share of the tasks after a poll that has found readiness.
@@ -83,9 +83,9 @@ func (u *pollerUse) waits() {
 		u.unknown = false
 	}
 	u.enters("Wait")
-	for id, told := range u.told {
-		if !told && !u.rec.isOver(id) {
-			u.wrong("the loop sleeps, and has not told channel %d that it is lost", id)
+	for id, aborted := range u.aborted {
+		if !aborted && !u.rec.isOver(id) {
+			u.wrong("the loop sleeps, and has not called Abort of the lost channel %d", id)
 		}
 	}
 	u.entered, u.early = n, false
@@ -186,17 +186,17 @@ func (u *pollerUse) added(fd int, err error) {
 // loses is called as the registration of a channel cannot be added again: the loop calls its Abort, unless
 // it has before, before it sleeps.
 func (u *pollerUse) loses(channel int) {
-	if !u.told[channel] {
-		u.tell(channel, false)
+	if !u.aborted[channel] {
+		u.setAborted(channel, false)
 	}
 }
 
-// tell records whether Abort of a lost channel was called.
-func (u *pollerUse) tell(channel int, told bool) {
-	if u.told == nil {
-		u.told = map[int]bool{}
+// setAborted records whether Abort of a lost channel was called.
+func (u *pollerUse) setAborted(channel int, called bool) {
+	if u.aborted == nil {
+		u.aborted = map[int]bool{}
 	}
-	u.told[channel] = told
+	u.aborted[channel] = called
 }
 
 // removed is called if a descriptor is no longer watched.
@@ -252,7 +252,7 @@ func (h *harness) compareUse(p *poller, program Program) {
 	h.polled = p
 }
 
-// beginsBody tells the comparison of a body that begins.
+// beginsBody is called at the begin of a body.
 func (h *harness) beginsBody(kind history.Body) {
 	p := h.polled
 	if p == nil || kind != history.BodyTask && kind != history.BodyReadiness {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"eventide/core"
 	"eventide/core/internal/coretest"
@@ -20,7 +19,7 @@ func TestG20RefusalWhileTheReportIsSealed(t *testing.T) {
 		end := g.end
 		g.end = func(r core.Report, err error) bool {
 			go func() { refused <- g.TryGo("late", func(context.Context) error { return nil }) }()
-			time.Sleep(time.Second)
+			synctest.Wait()
 			return end(r, err)
 		}
 		g.Shutdown()

@@ -66,31 +66,31 @@ func (c *conn) judgeTimes() {
 	c.judgeCloseLimit(closed)
 	c.judgeLinger(closed)
 	c.judgeAtClose()
-	c.judgeAsked()
+	c.judgeQueries()
 }
 
-// The delay between two calls that ask for acknowledgements doubles from 1 ms up to longestAskDelay.
+// The delay between two queries for acknowledgements doubles from 1 ms up to longestQueryDelay.
 // Beside the four shorter delays there may be one before the end of a linger, and one before each call of
 // another reason: the end of the peer's stream, Close during a drain.
 const (
-	longestAskDelay = 16 * time.Millisecond
-	mostShortDelays = 4 + 4
+	longestQueryDelay = 16 * time.Millisecond
+	mostShortDelays   = 4 + 4
 )
 
-// judgeAsked checks how often a channel of core/tcp has asked the kernel for acknowledgements.
-func (c *conn) judgeAsked() {
+// judgeQueries checks how often a channel of core/tcp has queried the kernel for acknowledgements.
+func (c *conn) judgeQueries() {
 	_, ours := c.find(c.r.k.Connections())
 	if c.r.group != nil || ours == nil {
 		return
 	}
 	short := 0
-	for i, at := range ours.Asked[min(1, len(ours.Asked)):] {
-		if at.Sub(ours.Asked[i]) < longestAskDelay {
+	for i, at := range ours.Queries[min(1, len(ours.Queries)):] {
+		if at.Sub(ours.Queries[i]) < longestQueryDelay {
 			short++
 		}
 	}
 	if short > mostShortDelays {
-		c.violate("the channel has asked for acknowledgements after %d delays shorter than %v, want %d at most", short, longestAskDelay, mostShortDelays)
+		c.violate("the channel has queried for acknowledgements after %d delays shorter than %v, want %d at most", short, longestQueryDelay, mostShortDelays)
 	}
 }
 

@@ -170,7 +170,7 @@ func (k *Kernel) Unacknowledged(fd int) (int, syscall.Errno) {
 	}
 	if s.record != nil {
 		e := s.record.end(s)
-		e.Asked = append(e.Asked, time.Now())
+		e.Queries = append(e.Queries, time.Now())
 	}
 	return s.unacknowledged(), 0
 }

@@ -44,7 +44,7 @@ type End struct {
 	Live      bool        // the connection is neither reset nor over
 	FinSent   bool        // its output was shut down, or its socket was closed
 	ShutDowns int         // calls of shutdown(2)
-	Asked     []time.Time // the calls that asked for the number of unacknowledged bytes
+	Queries   []time.Time // the calls that queried the number of unacknowledged bytes
 	Blocked   bool        // of a Conn: a Write has not returned
 	Linger    int         // of a Conn: the last SetLinger
 
