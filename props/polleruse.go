@@ -28,7 +28,7 @@ const (
 
 // pollerUse compares the calls that an executor makes on its poller with a specification. After a
 // failure an event loop rebuilds the poller, and it ends if the poller fails again before it has
-// worked. A loop rebuilds no other poller than one that repeatedly returns without a reason. A loop
+// worked. A loop rebuilds a poller that repeatedly returns without a reason, and no other. A loop
 // that is not busy does not poll between two sleeps, and a busy one polls when its tasks have had
 // their share. Where the log does not show whether a sleep had a reason, either is right.
 //
@@ -45,8 +45,9 @@ type pollerUse struct {
 	suspect bool  // it was reopened after a failure, and has not worked since
 	unknown bool  // the log may show later whether the last Wait had a reason
 	returns int   // of Wait, since it was reopened and since the last one that surely had a reason
+	idle    int   // calls of Wait in a row, the last one included, that surely had none
 
-	entered  int  // events in the log at the begin of the last Wait
+	entered  int  // position of the begin of the last sleep
 	early    bool // that Wait returned because of a planned fault
 	returned int  // events in the log at the end of the last Wait or Poll
 	found    bool // which has reported readiness
@@ -78,8 +79,11 @@ func (u *pollerUse) wrong(format string, args ...any) {
 
 // waits is called at the begin of Wait.
 func (u *pollerUse) waits() {
-	n := u.rec.log.Len()
-	if u.early && u.unknown && n-u.entered == 3 { // the begin of the sleep, the fault and the end
+	// From the begin of one sleep to that of the next. Do not count from the calls of Wait instead: work that
+	// is posted between the begin and the Wait is a reason too.
+	n := u.rec.parked
+	if u.early && u.unknown && n-u.entered == 3 { // the fault, the end of the sleep and the begin of the next
+		u.idle++
 		u.unknown = false
 	}
 	u.enters("Wait")
@@ -88,13 +92,16 @@ func (u *pollerUse) waits() {
 			u.wrong("the loop sleeps, and has not called Abort of the lost channel %d", id)
 		}
 	}
+	if u.idle >= mostPremature {
+		u.wrong("Wait has returned %d times without a reason, and the poller was not reopened", u.idle)
+	}
 	u.entered, u.early = n, false
 }
 
 // enters is called at the begin of Wait, Poll and Reopen.
 func (u *pollerUse) enters(call string) {
 	if u.unknown { // perhaps it has worked: then it may be reopened again
-		u.unknown, u.suspect = false, false
+		u.idle, u.unknown, u.suspect = 0, false, false
 	}
 	switch {
 	case u.over:
@@ -109,7 +116,7 @@ func (u *pollerUse) waited(err error, found, passed bool) {
 	switch u.ended(err, found); {
 	case err != nil:
 	case passed:
-		u.returns, u.suspect = 0, false
+		u.returns, u.idle, u.suspect = 0, 0, false
 	default:
 		u.returns++
 		u.unknown = true
@@ -158,7 +165,7 @@ func (u *pollerUse) reopens() error {
 // reopened is called at the end of Reopen.
 func (u *pollerUse) reopened(err error) {
 	u.over, u.suspect = u.failed != nil && err != nil, u.failed != nil
-	u.why, u.failed, u.returns = u.failed, nil, 0
+	u.why, u.failed, u.returns, u.idle = u.failed, nil, 0, 0
 	u.reopener, u.moved, u.lost = goid.Get(), 0, 0
 	if err == nil {
 		u.left, u.watched = u.watched, nil

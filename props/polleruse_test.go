@@ -28,11 +28,18 @@ func TestPollerUse(t *testing.T) {
 		return func(p *poller) {
 			p.early = n
 			for range n {
-				p.rec.log.Add(history.Event{Kind: history.Park})
+				p.rec.Trace(core.Event{Kind: core.EventPark})
 				_ = p.Wait(core.Deadline{})
 				p.rec.log.Add(history.Event{Kind: history.Unpark})
 			}
 		}
+	}
+	woken := func(p *poller) {
+		p.rec.Trace(core.Event{Kind: core.EventPark})
+		p.rec.Trace(core.Event{Kind: core.EventWake})
+		p.early = 1
+		_ = p.Wait(core.Deadline{})
+		p.rec.Trace(core.Event{Kind: core.EventUnpark})
 	}
 	tasks := func(n int) func(p *poller) {
 		return func(p *poller) {
@@ -44,14 +51,16 @@ func TestPollerUse(t *testing.T) {
 	}
 	type does = []func(*poller)
 	for name, c := range map[string]struct{ right, wrong does }{
-		"a failure without a rebuild":  {does{ok, fails}, does{ok}},
-		"a second failure":             {does{fails, reopen, fails}, does{reopen}},
-		"worked in between":            {does{fails, reopen, ok, fails, reopen, busy, poll, fails, reopen}, does{poll}},
-		"a rebuild without a failure":  {does{ok}, does{reopen}},
-		"a rebuild after few returns":  {does{storm(mostPremature - 1)}, does{reopen}},
-		"a rebuild after many returns": {does{storm(mostPremature), reopen}, does{reopen}},
-		"a poll of a loop that sleeps": {does{ok, busy, poll, busy, poll}, does{poll}},
-		"tasks without a poll":         {does{ok, tasks(turnTasks), busy, poll, tasks(turnTasks)}, does{tasks(1)}},
+		"a failure without a rebuild":   {does{ok, fails}, does{ok}},
+		"a second failure":              {does{fails, reopen, fails}, does{reopen}},
+		"worked in between":             {does{fails, reopen, ok, fails, reopen, busy, poll, fails, reopen}, does{poll}},
+		"a rebuild without a failure":   {does{ok}, does{reopen}},
+		"a rebuild after few returns":   {does{storm(mostPremature - 1)}, does{reopen}},
+		"no rebuild after many returns": {does{storm(mostPremature)}, does{storm(1)}},
+		"a wake-up before a Wait":       {does{woken, storm(mostPremature)}, does{storm(1)}},
+		"a rebuild after many returns":  {does{storm(mostPremature), reopen}, does{reopen}},
+		"a poll of a loop that sleeps":  {does{ok, busy, poll, busy, poll}, does{poll}},
+		"tasks without a poll":          {does{ok, tasks(turnTasks), busy, poll, tasks(turnTasks)}, does{tasks(1)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

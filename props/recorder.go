@@ -17,6 +17,8 @@ type recorder struct {
 	log   *history.Log
 	fails bool // set once: a call may end in a panic of the clock, and then it has had no effect
 
+	parked int // position of the last begin of a sleep; written with the executor's mutex held, and read by its loop
+
 	mu     control.Mutex
 	calls  map[int64]pendingCall // by goroutine: the call that it makes
 	last   map[int]int           // by descriptor: the registration that was added last
@@ -146,7 +148,7 @@ func (r *recorder) Trace(ev core.Event) {
 	case core.EventState:
 		r.log.Add(history.Event{Kind: history.Transit, From: ev.From, To: ev.To, Cause: cause(ev.Reason), Note: text(ev.Reason)})
 	case core.EventPark:
-		r.log.Add(history.Event{
+		r.parked = r.log.Add(history.Event{
 			Kind: history.Park, To: ev.To,
 			Deadline: orNever(ev.Until), Next: orNever(ev.NextTimer), Queued: ev.Queued,
 		})
