@@ -51,13 +51,14 @@ func (c *conn) mostUntil() time.Time {
 }
 
 // judgeTimes checks when a channel has closed: not after its deadlines, and for a deadline exactly when
-// the earliest passed.
+// the earliest passed. A connection that is woken late delays both.
 func (c *conn) judgeTimes() {
 	closed := c.r.start.Add(c.events[c.first("CloseFuture")].at)
-	if until := c.mostUntil(); !until.IsZero() && closed.After(until) {
+	if until := c.mostUntil(); !until.IsZero() && closed.After(until.Add(c.lateness())) {
 		c.violate("the channel has closed %v after its deadline", closed.Sub(until))
 	}
-	if errors.Is(c.ch.CloseCause(), core.ErrCloseDeadline) && !closed.Equal(c.closeBy) && !c.closeLimitPassed(closed) {
+	inTime := !closed.Before(c.closeBy) && !closed.After(c.closeBy.Add(c.lateness()))
+	if errors.Is(c.ch.CloseCause(), core.ErrCloseDeadline) && !inTime && !c.closeLimitPassed(closed) {
 		c.violate("the channel has closed with %v, %v after the earliest deadline", c.ch.CloseCause(), closed.Sub(c.closeBy))
 	}
 	if errors.Is(c.ch.CloseCause(), core.ErrShutdownTimeout) && closed.Before(c.r.shutdownAt.Add(milliseconds(max(c.r.p.End.Quiet, c.r.p.End.Timeout)))) {
