@@ -113,7 +113,7 @@ func (ch *Channel) inputEnded() {
 	}
 	ch.eof = true
 	if ch.draining {
-		ch.receipt.answered = true
+		ch.receipt.answered = !ch.receipt.crossed
 		ch.bothEnded()
 		return
 	}
@@ -182,6 +182,7 @@ func (ch *Channel) drainNow() {
 		ch.fail(err)
 		return
 	}
+	ch.receipt.crossed = ch.poller.hasEnd()
 	can := false
 	err := ch.blocked(func() (err error) {
 		can, err = ch.conn.halfClose()

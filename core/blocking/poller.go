@@ -119,6 +119,10 @@ func (p *connPoller) take() ([]byte, error) {
 	return b, err
 }
 
+// hasEnd reports whether the end of the stream was read, and the channel has not taken it yet. Loop
+// only.
+func (p *connPoller) hasEnd() bool { return p.unread && p.err == io.EOF }
+
 // Wake implements core.Poller.
 func (p *connPoller) Wake() {
 	if p.sleep.Load() == sleepNotified {

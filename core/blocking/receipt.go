@@ -21,6 +21,7 @@ const (
 type receipt struct {
 	received bool          // the peer has received everything that the connection has taken
 	answered bool          // the peer's end was read after this side's end was sent
+	crossed  bool          // the peer's end was read before this side's end was sent, and handled after it
 	next     alarm         // of the next check
 	delay    time.Duration // before the next check
 }

@@ -78,3 +78,28 @@ func TestG23OrderOfTheEndsWithoutAReceipt(t *testing.T) {
 type eof struct{}
 
 func (eof) Read([]byte) (int, error) { return 0, io.EOF }
+
+// G23: an end of the input that was read before our own end was sent is not an answer to it either
+// if the loop handles it after that. Here the shutdown comes as the read returns, and the loop drains
+// channels before it handles input.
+func TestG23EndOfTheInputIsReadAsTheShutdownComes(t *testing.T) {
+	g := newGroup(t, 0)
+	ours, theirs := net.Pipe()
+	closeAtEnd(t, theirs)
+	go func() { _, _ = io.Copy(io.Discard, theirs) }()
+	conn := &halfClosing{Conn: ours, closeWrite: func() {}, input: shutdown(func() { coretest.MustShutdownGracefully(t, g, 0, long) })}
+	mustRegister(t, g, conn, &handler{
+		active: func(ch *blocking.Channel) { ch.WriteAndFlush([]byte("answer")) },
+	})
+	if report := coretest.AwaitDone(t, g); report.ChannelsDrained != 0 || report.ChannelsAborted != 1 {
+		t.Errorf("G23: report %+v, want 0 drained, 1 aborted: the peer may have received nothing", report)
+	}
+}
+
+// shutdown is an input at whose end something happens.
+type shutdown func()
+
+func (s shutdown) Read([]byte) (int, error) {
+	s()
+	return 0, io.EOF
+}

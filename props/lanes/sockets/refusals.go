@@ -40,9 +40,8 @@ func (c *conn) judgeRefusals() {
 		if at := c.first("CloseFuture"); at >= 0 && c.events[at].stamp < w.began && !isClosedError(w.refused) {
 			c.violate("write %d was refused with %v after the close, want a *ClosedError", w.id, w.refused)
 		}
-		ends := func(what string) bool { return c.calledBefore(what, w.returned) } // the effect of a hold
 		failed := c.counts["Error"] > 0 || c.r.handlerFailed.Load()                // which the loop knows before the handler
-		if w.refused == tcp.ErrChannelClosing && c.heldDuring(w) && !(w.inLoop && failed) && !ends("CloseOutput") && !ends("Close") && !ends("Broadcast") {
+		if w.refused == tcp.ErrChannelClosing && c.heldDuring(w) && !(w.inLoop && failed) && !c.holdEnds(w.returned) {
 			c.violate("write %d was refused with %v while the channel was held", w.id, w.refused)
 		}
 	}
@@ -51,6 +50,11 @@ func (c *conn) judgeRefusals() {
 			c.violate("a hold was refused with %v, and nothing in the run explains that", hold.err)
 		}
 	}
+}
+
+// holdEnds reports whether a call has ended the effect of holds before a moment.
+func (c *conn) holdEnds(stamp int64) bool {
+	return c.calledBefore("CloseOutput", stamp) || c.calledBefore("Close", stamp) || c.calledBefore("Broadcast", stamp)
 }
 
 // heldDuring reports whether the channel was held during the whole of a write.

@@ -125,7 +125,7 @@ func (c *conn) judgeAtClose() {
 	if drained && (at.end.Taken != at.end.Delivered || !at.end.Ended || !at.end.PeerEnded) {
 		c.violate("G23: CloseGracefully has succeeded; at the close the peer had %d of %d bytes, and our end: %v; its end was seen: %v", at.end.Delivered, at.end.Taken, at.end.Ended, at.end.PeerEnded)
 	}
-	if !at.held || c.calledBefore("CloseOutput", c.events[c.first("CloseFuture")].stamp) {
+	if !at.held || c.holdEnds(c.events[c.first("CloseFuture")].stamp) {
 		return
 	}
 	byDrain := errors.Is(cause, core.ErrShutdown) && !c.r.p.End.Now && !c.r.p.Aborts
