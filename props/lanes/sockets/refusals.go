@@ -40,7 +40,7 @@ func (c *conn) judgeRefusals() {
 		if at := c.first("CloseFuture"); at >= 0 && c.events[at].stamp < w.began && !isClosedError(w.refused) {
 			c.violate("write %d was refused with %v after the close, want a *ClosedError", w.id, w.refused)
 		}
-		failed := c.counts["Error"] > 0 || c.r.handlerFailed.Load()                // which the loop knows before the handler
+		failed := c.counts["Error"] > 0 || c.r.handlerFailed.Load() // which the loop knows before the handler
 		if w.refused == tcp.ErrChannelClosing && c.heldDuring(w) && !(w.inLoop && failed) && !c.holdEnds(w.returned) {
 			c.violate("write %d was refused with %v while the channel was held", w.id, w.refused)
 		}
