@@ -82,6 +82,7 @@ func TestPromises(t *testing.T) {
 		{"TestSlowReaderSpin", 8, protocol.Request{}},
 		{"TestSlowReaderLate", 8, protocol.Request{}},
 		{"TestSlowChild", 8, protocol.Request{}},
+		{"TestAnsweringChild", 20, protocol.Request{Steps: 1000000}},
 		{"TestNoReader", 8, protocol.Request{}},
 	} {
 		t.Run(c.test+c.request.Time, func(t *testing.T) {

@@ -97,6 +97,50 @@ func TestSlowChild(t *testing.T) {
 	cmd.Wait()
 }
 
+// A child process answers again and again. Each answer comes as the engine looks for what
+// can go on, and no guard may fire between its arrival and that of its reader.
+func TestAnsweringChild(t *testing.T) {
+	cmd := exec.Command("cat")
+	to, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := make(chan error)
+	go func() {
+		for b := make([]byte, 1); ; {
+			_, err := from.Read(b)
+			answers <- err
+			if err != nil {
+				return
+			}
+		}
+	}()
+	guard := time.NewTimer(2 * time.Minute)
+	for n := range 501 {
+		if n < 500 {
+			to.Write([]byte("x"))
+		} else {
+			to.Close()
+		}
+		select {
+		case err := <-answers:
+			if n < 500 && err != nil {
+				t.Fatal(err)
+			}
+		case <-guard.C:
+			t.Fatal("the guard has fired")
+		}
+	}
+	cmd.Wait()
+}
+
 // A pipe of the kernel is used once, and no longer matters then.
 func TestPipeOnce(t *testing.T) {
 	r, w, err := os.Pipe()
