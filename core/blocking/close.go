@@ -17,9 +17,10 @@ import (
 //
 // On the channel's executor Close returns when the connection is closed; before the handshake
 // it returns at once, and the connection is closed later. On another goroutine Close returns at
-// once, and the executor closes the connection after its current body. In each case a peer that
-// does not read delays the close by WithCloseTimeout at most: then the connection is cut, and
-// the futures of unsent writes fail.
+// once, and the executor closes the connection after its current body, or after its look for
+// input, which takes a millisecond at most. In each case a peer that does not read delays the
+// close by WithCloseTimeout at most: then the connection is cut, and the futures of unsent writes
+// fail.
 func (ch *Channel) Close() *core.Future[struct{}] {
 	now := ch.loop.InEventLoop() && ch.started
 	ch.mu.Lock()
