@@ -1,5 +1,7 @@
 package history
 
+import "time"
+
 // judgeCancel is S11 (G8). After a Cancel that returned true the body of a task or of a
 // one-shot timer never begins, and a periodic timer has no further run. If Cancel
 // returned false, there was nothing left to cancel. Likewise Reset returns true only for a
@@ -30,17 +32,17 @@ func (j *judge) staysCancelled(e *entry, yes *call) {
 		switch {
 		case !e.periodic():
 			j.blame(at(yes.ret.N, n), "%s ran at #%d, and its cancel at #%d returned true", e.what(), n, yes.ret.N)
-		case n > yes.ret.N && !j.taken(e, i, yes.ret.N):
+		case n > yes.ret.N && !j.taken(s, e.due(i), yes.ret.N):
 			j.blame(at(yes.ret.N, n), "%s began at #%d, after its cancel had returned true at #%d", e.run(i), n, yes.ret.N)
 			return
 		}
 	}
 }
 
-// taken reports whether the loop may have dequeued the i-th run of a periodic timer before
-// n, where Cancel returned: the run was due and is the next body of the loop.
-func (h *History) taken(e *entry, i, n int) bool {
-	return e.due(i) <= h.at(n) && h.nextBody(e.runs[i], n)
+// taken reports whether the loop may have dequeued the run s of a periodic timer, due at due,
+// before n, where Cancel returned: the run was due and is the next body of the loop.
+func (h *History) taken(s *span, due time.Duration, n int) bool {
+	return due <= h.at(n) && h.nextBody(s, n)
 }
 
 // hadEnded judges a Cancel that returned false: the body began at some time, the future

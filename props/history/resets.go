@@ -74,7 +74,7 @@ func (h *History) placeMoves() {
 		if len(moves) == 0 || !e.op().Timers() {
 			continue
 		}
-		p := placing{h: h, e: e, moves: moves, deadlines: make([]deadline, len(e.runs)+1), failed: map[placed]bool{}}
+		p := placing{h: h, e: e, moves: moves, cancel: e.cancelled(), deadlines: make([]deadline, len(e.runs)+1), failed: map[placed]bool{}}
 		if !p.from(0, 0, deadlineOf(e.submit)) { // the one in which the first early run comes latest says what is wrong
 			p.lenient, p.failed = true, nil
 			copy(p.deadlines, p.furthest)
@@ -93,6 +93,7 @@ type placing struct {
 	e     *entry
 	moves []*call // in the order in which they took effect
 
+	cancel    *call      // that returned true; nil: none did
 	deadlines []deadline // of the runs, and of the run after the last one
 	failed    map[placed]bool
 	lenient   bool // runs may begin early
@@ -128,7 +129,8 @@ func (p *placing) from(i, call int, next deadline) bool {
 		if n > call {
 			due = deadlineOf(p.moves[n-1])
 		}
-		if !p.lenient && s.begin.At < due.at || !p.dequeued(s, n, due.at) {
+		early := s.begin.At < due.at || p.cancel != nil && p.cancel.ret.N < s.begin.N && !p.h.taken(s, due.at, p.cancel.ret.N)
+		if early && !p.lenient || !p.dequeued(s, n, due.at) {
 			continue
 		}
 		p.deadlines[i] = due

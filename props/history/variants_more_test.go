@@ -32,6 +32,11 @@ var shutdownVariants = []variant{
 	{"moved when a late run had been dequeued, and one run too many", "", "g1 invoke rate 1 delay=1ms period=5ms\ng1 return rate 1 accepted\n@9ms loop begin timer 1 run=1\nloop end timer 1 run=1\n" +
 		"g1 invoke reset 1 delay=15ms\ng1 return reset 1 true\n@25ms loop begin timer 1 run=2\nloop end timer 1 run=2\nloop begin timer 1 run=3\nloop end timer 1 run=3\n" +
 		"loop begin timer 1 run=4\nloop end timer 1 run=4\n", "S10 G7 run 4 of timer 1 began at 25ms, 4ms before its deadline 29ms"},
+	{"moved and cancelled when a late run had been dequeued", "", "g1 invoke rate 1 delay=0s period=1ms\ng1 return rate 1 accepted\n@3ms loop begin timer 1 run=1\nloop end timer 1 run=1\n" +
+		"g1 invoke reset 1 delay=1ms\ng1 return reset 1 true\ng1 invoke cancel 1\ng1 return cancel 1 true\n@1s loop begin timer 1 run=2\nloop end timer 1 run=2\n", ""},
+	{"moved and cancelled when a late run had been dequeued, and one run too many", "", "g1 invoke rate 1 delay=0s period=1ms\ng1 return rate 1 accepted\n@3ms loop begin timer 1 run=1\nloop end timer 1 run=1\n" +
+		"g1 invoke reset 1 delay=1ms\ng1 return reset 1 true\ng1 invoke cancel 1\ng1 return cancel 1 true\n@1s loop begin timer 1 run=2\nloop end timer 1 run=2\n" +
+		"loop begin timer 1 run=3\nloop end timer 1 run=3\n", "S11 G8 run 3 of timer 1 began at #11, after its cancel had returned true at #8"},
 	{"refused when it is", "virtual quiet deadlines", graceful + "@10ms g2 invoke execute 1\ng2 return execute 1 refused\nloop done\n", ""},
 	{"Close has no quiet period", "virtual quiet states", "g1 invoke close\ng1 state NotStarted->ShuttingDown\n@1ms g1 state ShuttingDown->Shutdown\n",
 		"V4 G10 admission ended only at 1ms, and 0s was due"},

@@ -6,6 +6,8 @@ import (
 
 	"eventide/props"
 	"eventide/props/history"
+	"eventide/props/interleave/inprocess"
+	"eventide/props/interleave/protocol"
 	"eventide/props/lanes/interleave/bare"
 
 	"github.com/stretchr/testify/require"
@@ -30,6 +32,18 @@ func TestByTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, byTime(c.a, c.b)) })
 	}
+}
+
+// TestIdleTimeHasNoMoves: a scenario that is tried with an idle clock keeps the switches between
+// goroutines, and none that moves the clock while a goroutine can run.
+func TestIdleTimeHasNoMoves(t *testing.T) {
+	turn := inprocess.Switch{Switch: protocol.Switch{G: 1, N: 6, Kind: protocol.ToGoroutine, To: 2}}
+	moves := inprocess.Switch{Switch: protocol.Switch{G: 3, N: 8, Kind: protocol.ToClock}}
+	beside := inprocess.Switch{Switch: protocol.Switch{N: 1, Kind: protocol.ToTimer, To: 1}}
+	all := []inprocess.Switch{moves, turn, beside}
+	require.Equal(t, []inprocess.Switch{turn}, Scenario{Time: inprocess.Idle}.permitted(all))
+	require.Equal(t, all, Scenario{Time: inprocess.Boundary}.permitted(all))
+	require.Equal(t, moves, all[0], "the switches of the best are not changed")
 }
 
 // TestFewerCallers: each caller is left out, and each pair made one, without a call lost.
