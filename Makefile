@@ -113,6 +113,10 @@ gate: ## the working tree beside an older commit, before a release; BASE=v1.2.0,
 	go build -o out/release ./bench/cmd/release
 	out/release -base "$(BASE)" $(ARGS)
 
+gate-proof: ## how often the gate for any module raises a false alarm here, and finds what is planted; RUNS=50; writes out/gateproof.json
+	go build -o out/gate ./bench/cmd/gate
+	out/gate -prove $(or $(RUNS),50) -json out/gateproof.json $(ARGS)
+
 ablation: ## what a lock, an allocation, a system call of core costs, by programs without it; writes out/ablation.json; ARGS for flags
 	go run ./bench/cmd/ablation $(ARGS)
 
@@ -152,9 +156,9 @@ results: ## write RESULTS.md, and what the README shows of it, from the kept fil
 	go run ./bench/cmd/results
 	go test ./props/cmd/verify -run '^TestTheReadmeShowsTheKeptRun$$' -update
 
-results-keep: ## keep what verify, mutants, compare, peers, matrix, servers, gate, scale and ablation wrote to out
+results-keep: ## keep what verify, mutants, compare, peers, matrix, servers, gate, gate-proof, scale and ablation wrote to out
 	mkdir -p testdata/bench
-	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json out/histograms.txt out/peers.json out/matrix.json out/drain.json out/gate.json out/scale.json out/ablation.json) testdata/bench/
+	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json out/histograms.txt out/peers.json out/matrix.json out/drain.json out/gate.json out/scale.json out/ablation.json out/gateproof.json) testdata/bench/
 
 results-check: ## fail if RESULTS.md and the pages about chosen schedules are not what the raw files give
 	go run ./bench/cmd/results -check

@@ -99,6 +99,9 @@ func (g gateReport) Counts() map[string]int {
 	return n
 }
 
+// percent writes a relative change.
+func percent(v float64) string { return fmt.Sprintf("%+.1f %%", 100*v) }
+
 // number writes three digits, or all of what is before the point.
 func number(v float64) string {
 	if v >= 100 {

@@ -1,7 +1,7 @@
 // Package results writes RESULTS.md from raw files that are kept in
 // testdata/bench: what `make compare`, `make verify`, `make mutants`, `make peers`,
-// `make matrix`, `make servers`, `make gate`, `make scale` and `make ablation` wrote, and of those about chosen schedules in
-// testdata/interleave. No number in it is typed by hand, and its plots are drawn from
+// `make matrix`, `make servers`, `make gate`, `make gate-proof`, `make scale` and `make ablation` wrote, and of those
+// about chosen schedules in testdata/interleave. No number in it is typed by hand, and its plots are drawn from
 // the same files.
 package results
 
@@ -21,6 +21,7 @@ import (
 
 	"eventide/bench/ablation"
 	"eventide/bench/compare"
+	"eventide/bench/gate"
 	"eventide/internal/contract"
 )
 
@@ -36,6 +37,7 @@ const (
 	gateFile    = "gate.json"
 
 	ablationFile = "ablation.json"
+	proofFile    = "gateproof.json"
 )
 
 // plotDir is where the plots go, in the directory of the raw files.
@@ -155,6 +157,7 @@ type raw struct {
 	Gate    *gateReport
 	Scale   *processors
 	Parts   *ablation.Report
+	Proof   *gate.Proof
 	Chosen  chosen
 	Auto    *mechanical // nil: no run is kept
 	Figures []Figure
@@ -194,7 +197,7 @@ func Generate(dir string) (Site, error) {
 	if err != nil {
 		return Site{}, err
 	}
-	t, err := template.New("RESULTS.md").Funcs(template.FuncMap{"sentence": sentence, "number": number, "cell": cell, "millions": func(n float64) float64 { return n / 1e6 }, "join": strings.Join}).Parse(page)
+	t, err := template.New("RESULTS.md").Funcs(template.FuncMap{"sentence": sentence, "number": number, "cell": cell, "millions": func(n float64) float64 { return n / 1e6 }, "join": strings.Join, "percent": percent}).Parse(page)
 	if err != nil {
 		return Site{}, err
 	}
@@ -243,6 +246,7 @@ func readAll(dir string) (raw, error) {
 		g gateReport
 		c processors
 		a ablation.Report
+		o gate.Proof
 	)
 	for _, optional := range []struct {
 		name    string
@@ -257,6 +261,7 @@ func readAll(dir string) (raw, error) {
 		{gateFile, &g, &g.Schema, func() { r.Gate = &g }},
 		{scaleFile, &c, &c.Schema, func() { r.Scale = &c }},
 		{ablationFile, &a, &a.Schema, func() { r.Parts = &a }},
+		{proofFile, &o, &o.Schema, func() { r.Proof = &o }},
 	} {
 		switch err := read(dir, optional.name, optional.into, optional.version); {
 		case err == nil:

@@ -100,7 +100,9 @@ const (
 			{"n":1,"median":1e7,"rounds":12},{"n":2,"median":2e7,"low":1.8e7,"high":2.2e7,"rounds":12},{"n":4,"median":4e7,"rounds":12}]},
 		{"name":"echo/impl=core/loops=2","x":"connections","unit":"requests/s","points":[{"n":100000,"median":0,"rounds":0,"not_run":"needs descriptors"}]}],
 		"simulated":[{"name":"one lock","x":"processors","unit":"tasks/s","points":[{"n":1,"median":3e7,"rounds":1},{"n":64,"median":2e6,"rounds":1}]}]}`
-	onePart = `{"schema":1,"procs":2,"rows":[{"ablation":"timer-lock","part":"the lock | of a timer","guarantee":"G5","benchmark":"Timers","with_ns":100,"without_ns":81,"ratio":0.8,"low":0.7,"high":0.9,"rounds":20}]}`
+	onePart  = `{"schema":1,"procs":2,"rows":[{"ablation":"timer-lock","part":"the lock | of a timer","guarantee":"G5","benchmark":"Timers","with_ns":100,"without_ns":81,"ratio":0.8,"low":0.7,"high":0.9,"rounds":20}]}`
+	oneProof = `{"schema":1,"rounds":20,"layouts":5,"equal":{"what":"nothing","benchmark":"all","figure":"all","runs":50,"found":1,"inconclusive":2},
+		"planted":[{"what":"one lock","benchmark":"Locked","figure":"ns/op","runs":10,"found":9,"inconclusive":1,"change":0.31,"visible":0.024}],"alarms":["Op ns/op: +2.1 %"]}`
 	oneGate = `{"schema":1,"exit":1,"verdict":"REGRESSION: 1 findings","base":"abc","findings":[{"verdict":"pass"},{"verdict":"pass"},{"verdict":"REGRESSION"}]}`
 )
 
@@ -108,15 +110,15 @@ const (
 // when it is not.
 func TestSections(t *testing.T) {
 	dir := copyRaw(t)
-	for _, name := range []string{peersFile, matrixFile, drainFile, gateFile, scaleFile, ablationFile} {
+	for _, name := range []string{peersFile, matrixFile, drainFile, gateFile, scaleFile, ablationFile, proofFile} {
 		require.NoError(t, os.RemoveAll(filepath.Join(dir, name)))
 	}
 	without, err := Generate(dir)
 	require.NoError(t, err)
-	for _, want := range []string{"no testdata/bench/peers.json", "no testdata/bench/matrix.json", "no testdata/bench/drain.json", "no testdata/bench/gate.json", "no testdata/bench/scale.json", "no testdata/bench/ablation.json"} {
+	for _, want := range []string{"no testdata/bench/peers.json", "no testdata/bench/matrix.json", "no testdata/bench/drain.json", "no testdata/bench/gate.json", "no testdata/bench/scale.json", "no testdata/bench/ablation.json", "no testdata/bench/gateproof.json"} {
 		require.Contains(t, string(without.Page), want)
 	}
-	for name, text := range map[string]string{peersFile: fewPeers, matrixFile: smallTable, drainFile: fewServers, gateFile: oneGate, scaleFile: twoCurves, ablationFile: onePart} {
+	for name, text := range map[string]string{peersFile: fewPeers, matrixFile: smallTable, drainFile: fewServers, gateFile: oneGate, scaleFile: twoCurves, ablationFile: onePart, proofFile: oneProof} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	with, err := Generate(dir)
@@ -136,6 +138,8 @@ func TestSections(t *testing.T) {
 		"| echo/impl=core/loops=2/connections | 100000 | NOT RUN: needs descriptors | requests/s | - | 0 |",
 		"`tasks/impl=core/loops=1`: no knee and no level up to 4 producers (σ 0, κ 0)",
 		"moves between two processors in 90ns", "| processors | 1 | 64 |", "| one lock | 30 | 2 |", "(testdata/bench/plots/scale-tasks-1.svg)",
+		"50 runs between equal sides and 10 with regressions", "| nothing | all | all | 50 | 1 | 2 | - | - |", "| one lock | Locked | ns/op | 10 | 9 | 1 | +31.0 % | +2.4 % |",
+		"False alarm: Op ns/op: +2.1 %",
 		`| the lock \| of a timer | G5 | Timers | 100 | 81 | 0.8 | 0.7..0.9 | 20 |`,
 	} {
 		require.Contains(t, string(with.Page), want)

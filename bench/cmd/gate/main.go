@@ -5,6 +5,7 @@
 //	out/gate -base main ./...
 //	out/gate -base v1.2.0 -run 'Encode|Decode' -markdown gate.md ./codec
 //	out/gate -base main -times off ./...
+//	out/gate -prove 50 -json out/gateproof.json
 //
 // Build it: go run turns every exit code but 0 into 1. Exit code 0: pass; 1: a regression;
 // 2: usage, or something does not build; 3: inconclusive; 4: the gate did not see what it
@@ -42,6 +43,7 @@ func main() {
 type settings struct {
 	gate.Options
 	json, markdown string
+	prove          int
 }
 
 func parse(args []string, stderr io.Writer) (settings, error) {
@@ -72,8 +74,15 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 		s.Run, err = regexp.Compile(v)
 		return err
 	})
+	f.IntVar(&s.prove, "prove", 0, "instead, compare a module of the gate's own `n` times with itself, and n/5 times with regressions in it")
 	if err := command.ParseFlags(f, args, stderr); err != nil {
 		return s, err
+	}
+	if s.prove != 0 {
+		if s.prove < 5 || s.Base != "" {
+			return s, fmt.Errorf("-prove is %d and -base is %q, want at least 5 and no base", s.prove, s.Base)
+		}
+		return s, nil
 	}
 	if f.NArg() > 0 {
 		s.Patterns = f.Args()
@@ -92,6 +101,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return command.Refuse(stderr, "gate", err)
 	}
+	if s.prove > 0 {
+		return prove(ctx, s, stdout, stderr)
+	}
 	report, err := gate.Run(ctx, s.Options)
 	if ctx.Err() != nil {
 		fmt.Fprintln(stderr, "gate: interrupted; the worktree is removed")
@@ -105,6 +117,26 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return gate.ExitUsage
 	}
 	return report.ExitCode()
+}
+
+// prove shows what the gate sees on this machine.
+func prove(ctx context.Context, s settings, stdout, stderr io.Writer) int {
+	p, err := gate.Prove(ctx, s.Options, s.prove, s.prove/5)
+	if ctx.Err() != nil {
+		fmt.Fprintln(stderr, "gate: interrupted")
+		return exitInterrupted
+	}
+	if err == nil {
+		err = errors.Join(p.WriteTable(stdout), create(s.json, p.WriteJSON))
+	}
+	switch {
+	case err != nil:
+		fmt.Fprintln(stderr, "gate:", err)
+		return gate.ExitUsage
+	case !p.Sound():
+		return gate.ExitRegression
+	}
+	return gate.ExitPass
 }
 
 // create writes a file, if it has a name.
