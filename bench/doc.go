@@ -28,7 +28,8 @@
 //	producers  goroutines that submit at the same time
 //	quiet      length of the quiet period
 //	timers     timers that are pending during the measurement, or at the call of Close
-//	load       percent of a channel's peak rate, see SubmitLatency and SubmitStart
+//	load       percent of the peak rate of a channel whose producers read the clock for each task,
+//	           see SubmitLatency and SubmitStart
 //	tasks      tasks queued at the call of Close
 //	hooks      shutdown hooks at the call of Close
 //	registrations  idle pipes that the loop watches at the call of Close

@@ -136,7 +136,7 @@ func (r *loadRunner) measurePeak() error {
 	}
 	defer channel.Close()
 	for range peakTries {
-		s, err := Offer(channel, Load{Producers: r.producers, Tasks: peakOps})
+		s, err := Offer(channel, Load{Producers: r.producers, Rate: Unreachable, Tasks: peakOps})
 		if err != nil {
 			return err
 		}

@@ -22,8 +22,8 @@ func TestTargets(t *testing.T) {
 		row  Row
 		want string // verdict, or "" for no target
 	}{
-		{row("Execute/producers=1", "core", "ns/task", 0.6), "met"},
-		{row("Execute/producers=1", "core", "ns/task", 0.601), "MISSED"},
+		{row("Execute/producers=1", "core", "ns/task", 0.35), "met"},
+		{row("Execute/producers=1", "core", "ns/task", 0.351), "MISSED"},
 		{row("Execute/producers=1", "core-bounded", "ns/task", 0.7), "MISSED"},
 		{row("Execute/producers=1", "mutex", "ns/task", 9), ""},
 		{row("Execute/producers=64", "core", "ns/task", 1), "met"},

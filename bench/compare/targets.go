@@ -36,7 +36,7 @@ type limit struct {
 // limits are on ratios of core. A bounded core with all the rest of the contract
 // has to keep within the same ones.
 var limits = []limit{
-	{"Execute/producers=1", "ns/task", 0.6, "of the channel"},
+	{"Execute/producers=1", "ns/task", 0.35, "of the channel"},
 	{"Execute/producers=2", "ns/task", 0.6, "of the channel"},
 	{"Execute/producers=4", "ns/task", 0.7, "of the channel"},
 	{"Execute/producers=64", "ns/task", 1.0, "of the channel, goal 0.6"},

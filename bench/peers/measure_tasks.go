@@ -138,15 +138,15 @@ func awaitPark(p parker, n int64) int64 {
 	}
 }
 
-// measurePeak is execute by one producer with tasks that read the clock, as those of
-// latency do.
+// measurePeak is execute by one producer that reads the clock, with tasks that read it too, as in
+// latency.
 func measurePeak(im impl, r Request) (Answer, error) {
 	n, err := r.Int("n")
 	if err != nil {
 		return Answer{}, err
 	}
 	return on(im, func(x executor) (Answer, error) {
-		s, err := bench.Offer(x, bench.Load{Producers: 1, Tasks: n})
+		s, err := bench.Offer(x, bench.Load{Producers: 1, Rate: bench.Unreachable, Tasks: n})
 		return Answer{Ops: s.Ops, Elapsed: int64(s.Elapsed)}, err
 	})
 }
