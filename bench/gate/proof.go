@@ -45,8 +45,8 @@ type ProofRow struct {
 	Runs         int     `json:"runs"`
 	Found        int     `json:"found"`
 	Inconclusive int     `json:"inconclusive"` // the run said that it could not see such a change
-	Change       float64 `json:"change"`       // the median of what was measured, relative; 0 for counts
-	Visible      float64 `json:"visible"`      // the median of the least change that would have been found; 0 for counts
+	Change       float64 `json:"change"`       // the median of what was measured, relative; 0 if no run said it
+	Visible      float64 `json:"visible"`      // the median of the least change that would have been found; 0 if no run said it
 
 	changes, visible []float64
 }
