@@ -21,9 +21,7 @@ import (
 func module(t *testing.T) (root string) {
 	t.Helper()
 	root = t.TempDir()
-	require.NoError(t, writePlanted(root))
-	git(t, root, "init", "-q")
-	commit(t, root, "base")
+	require.NoError(t, commitPlanted(t.Context(), root))
 	return root
 }
 
@@ -104,9 +102,6 @@ func TestPlantedRegressions(t *testing.T) {
 
 // TestProve: a proof of two runs counts both, and refuses one of none.
 func TestProve(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds and measures; -short leaves it out")
-	}
 	o := Default()
 	o.Rounds, o.Layouts = 10, 1
 	p, err := Prove(t.Context(), o, 1, 1)
