@@ -15,8 +15,8 @@ import (
 //
 // Execute yields the processor if 8 tasks or more wait and none has run for 20 microseconds, because
 // the loop may be waiting for the processor of the producer. It also yields at each 256th task
-// of a backlog, which costs cache misses and memory as it grows. After a slow yield it does not
-// yield for a while.
+// of a backlog, which costs cache misses and memory as it grows. After several slow yields it does
+// not yield for a while.
 func (e *Executor) Execute(task func()) error {
 	if task == nil {
 		return nilFunc("Execute", "task")

@@ -21,10 +21,15 @@ const (
 	notRunning = 20 * time.Microsecond
 
 	// slowYield is how long a yield takes at least if the processor went to something other
-	// than the loop: another process, or many goroutines. Then Execute does not yield again for
-	// restFactor times as long.
-	slowYield  = 500 * time.Microsecond
-	restFactor = 64
+	// than the loop: another process, or many goroutines. Slow yields may take one part in
+	// slowShare of the time.
+	slowYield = 500 * time.Microsecond
+	slowShare = 64
+
+	// slowCredit is what slow yields may take before the share counts: two or three time
+	// slices. A single slow yield says little, because the machine may have stopped, or the
+	// loop may have used its whole slice.
+	slowCredit = 8 * time.Millisecond
 )
 
 // backlogWatch tells producers whether tasks are run while the backlog grows. A loop may be ready
@@ -39,8 +44,10 @@ const (
 // A yield gives the processor to any thread that waits for it, also of another process, and then
 // takes a time slice, a few milliseconds. On a busy machine a yield for each 256 tasks made
 // Execute a hundred times as slow. There the kernel lets the loop's thread run in its turn
-// anyway. So a slow yield is the last one for a while. Guarded by the mutex of the executor or
-// pool.
+// anyway. So slow yields have a share of the time, and once they have used it up, Execute does
+// not yield until they have it again. Do not rest after each slow yield instead: on a quiet machine
+// one yield in some hundred is slow, and in a rest of 200 ms a loop that has to wait for the
+// producer's processor waits for whole time slices. Guarded by the mutex of the executor or pool.
 type backlogWatch struct {
 	progress int64         // at since
 	since    time.Duration // when that progress was seen first, by uptime
@@ -73,10 +80,16 @@ func (w *backlogWatch) yield(mu *sync.Mutex) {
 	yieldThread()
 	if took := uptime() - began; took >= slowYield {
 		mu.Lock()
-		w.rest(took)
+		w.pay(took)
 		mu.Unlock()
 	}
 }
 
-// rest is called after a slow yield. Requires the mutex.
-func (w *backlogWatch) rest(took time.Duration) { w.rests = uptime() + restFactor*took }
+// pay takes the time of a slow yield from the share. Requires the mutex.
+func (w *backlogWatch) pay(took time.Duration) {
+	saved := uptime() - slowShare*slowCredit
+	if w.rests == 0 || w.rests < saved {
+		w.rests = saved
+	}
+	w.rests += slowShare * took
+}

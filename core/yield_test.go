@@ -22,7 +22,7 @@ func TestChecksAt(t *testing.T) {
 }
 
 // TestMustYield: a producer yields if its tasks have made no progress for long enough since the
-// first check, and at each multiple of yieldEvery; but not for a while after a slow yield.
+// first check, and at each multiple of yieldEvery.
 func TestMustYield(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w backlogWatch
@@ -49,15 +49,37 @@ func TestMustYield(t *testing.T) {
 				t.Errorf("%s: with %d tasks mustYield is %v, want %v", c.what, c.n, got, c.want)
 			}
 		}
-		w.rest(slowYield)
+	})
+}
+
+// TestSlowYields: slow yields take one part in slowShare of the time in the long run, after a credit.
+func TestSlowYields(t *testing.T) {
+	const slice = slowCredit / 2
+	synctest.Test(t, func(t *testing.T) {
+		var w backlogWatch
 		for _, c := range []struct {
+			what  string
 			after time.Duration
-			n     int
+			slow  int // yields of a slice that are taken then
 			want  bool
-		}{{0, 16, false}, {0, 256, false}, {restFactor*slowYield - 1, 256, false}, {1, 256, true}, {0, 16, true}} {
+		}{
+			{"no slow yield", 0, 0, true},
+			{"half of the credit is used", 0, 1, true},
+			{"the credit is used", 0, 1, true},
+			{"it is used and more", 0, 1, false},
+			{"the share has nearly covered it", slowShare*slice - 1, 0, false},
+			{"the share has covered it", 1, 0, true},
+			{"the next slow yield", 0, 1, false},
+			{"much later", 1000 * slowShare * slice, 0, true},
+			{"a long time saves no more than the credit", 0, 2, true},
+			{"it is used and more again", 0, 1, false},
+		} {
 			time.Sleep(c.after)
-			if got := w.mustYield(c.n, 8); got != c.want {
-				t.Errorf("%v later, after a slow yield: with %d tasks mustYield is %v, want %v", c.after, c.n, got, c.want)
+			for range c.slow {
+				w.pay(slice)
+			}
+			if got := w.mustYield(yieldEvery, 8); got != c.want {
+				t.Errorf("%s: mustYield is %v, want %v", c.what, got, c.want)
 			}
 		}
 	})
