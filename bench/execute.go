@@ -7,7 +7,7 @@ import (
 
 func executeCases(producers int) Group {
 	var g Group
-	for _, x := range withLoops() {
+	for _, x := range withBare() {
 		g = append(g, Case{
 			Workload: fmt.Sprintf("Execute/producers=%d", producers),
 			Impl:     x.impl, Against: "channel", Unit: "task",
@@ -53,7 +53,7 @@ func Execute(x Executor, producers, n int) (Slice, error) {
 
 func inLoopCases() Group {
 	var g Group
-	for _, x := range withLoops() {
+	for _, x := range withBare() {
 		g = append(g, Case{
 			Workload: "ExecuteInLoop", Impl: x.impl, Against: "channel", Unit: "task",
 			Open: openExecutor(x.open, ExecuteInLoop),

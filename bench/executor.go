@@ -73,6 +73,11 @@ func Throughput() []Opener {
 	return all
 }
 
+// withBare are all implementations, and the least that any of them could cost.
+func withBare() []implementation {
+	return append(withLoops(), implementation{"bare", NewBare})
+}
+
 // withLoops are the executors, and the event loops where there are any.
 func withLoops() []implementation { return slices.Concat(executors, loops) }
 

@@ -50,7 +50,7 @@ type curve struct {
 var curves = []curve{
 	{
 		"producers.svg", "Execute, by the number of producers", "producers", "time per task",
-		regexp.MustCompile(`^Execute/producers=(\d+)$`), "ns/task", []string{"core", "core-bounded", "loop", "channel", "mutex"},
+		regexp.MustCompile(`^Execute/producers=(\d+)$`), "ns/task", []string{"core", "core-bounded", "loop", "channel", "mutex", "bare"},
 	}, {
 		"timers.svg", "Schedule and cancel, by the number of pending timers", "pending timers", "time per pair",
 		regexp.MustCompile(`^ScheduleCancel/where=loop/timers=(\d+)$`), "ns/pair", []string{"core", "afterfunc"},

@@ -79,6 +79,7 @@ var looks = map[string]look{
 	"channel":       {2, "10 3 2 3"},
 	"unbuffered":    {2, "2 3"},
 	"mutex":         {5, "4 4"},
+	"bare":          {3, "1 4"},
 	"afterfunc":     {5, ""},
 	"netty-nio":     {3, ""},
 	"netty-default": {3, "7 3"},
