@@ -1,9 +1,10 @@
 package core
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"runtime/debug"
+	"runtime"
 )
 
 // Sentinels, to be compared with errors.Is.
@@ -66,7 +67,21 @@ type PanicError struct {
 }
 
 func newPanicError(value any) *PanicError {
-	return &PanicError{Value: value, Stack: debug.Stack()}
+	return &PanicError{Value: value, Stack: currentStack()}
+}
+
+// firstStack is the first size that currentStack tries, in bytes. Few stacks are larger. debug.Stack begins
+// at 1024 and formats the stack again for each doubling, which takes two to three times as long.
+const firstStack = 8 << 10
+
+// currentStack is debug.Stack.
+func currentStack() []byte {
+	for size := firstStack; ; size *= 2 {
+		stack := make([]byte, size)
+		if n := runtime.Stack(stack, false); n < size {
+			return bytes.Clone(stack[:n])
+		}
+	}
 }
 
 func (p *PanicError) Error() string { return fmt.Sprintf("core: panic: %v", p.Value) }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -32,14 +33,30 @@ import (
 func TestLane(t *testing.T) {
 	l := newLane(t, "virtual")
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
+	all := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(all)
 	for round := uint64(0); l.failed[l.only] == ""; round++ {
 		ids := l.due()
 		if len(ids) == 0 {
 			break
 		}
+		runtime.GOMAXPROCS(processors(round, all))
 		l.round(t, l.seed+round, ids)
 	}
 	l.print()
+}
+
+// parallelEvery is of how many rounds one may use every processor.
+const parallelEvery = 8
+
+// processors is how many of all processors a round may use. On one, a program takes three quarters of the
+// processor time, because no thread has to be woken, and its goroutines take turns where they block. On
+// several they really run at once, which shows what an interleaving at any instruction does.
+func processors(round uint64, all int) int {
+	if round%parallelEvery == 0 {
+		return all
+	}
+	return 1
 }
 
 // garbagePercent is how much garbage there may be before the collector runs, in percent of the memory
