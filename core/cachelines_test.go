@@ -31,8 +31,8 @@ func offsetOf(t *testing.T, in reflect.Type, path string) uintptr {
 	return offset
 }
 
-// TestExecuteWritesFewCacheLines: besides the slot and the length of the segment, a call of
-// Execute that wakes nobody writes one cache line, that of the mutex. Each line more moves
+// TestExecuteWritesFewCacheLines: besides the slot, a call of Execute that wakes nobody writes one
+// cache line, that of the mutex, and at the few backlogs that it checks also that of the watch. Each line more moves
 // between the processors of two producers for each task (docs/performance.md, More
 // processors). The loop writes none of them for each task, and producers none that State
 // and InEventLoop read.
@@ -56,11 +56,12 @@ func TestExecuteWritesFewCacheLines(t *testing.T) {
 	callers := lines("mu", "gate", "asleep", "queued", "tasks.tail", "tasks.size", "tasks.accepted")
 	loop := lines("tasks.pos", "tasks.batchProgress", "tasks.progress", "step", "current")
 	readers := lines("state", "owner", "fastLimit")
-	t.Logf("lines: callers %v, loop %v, readers %v", callers, loop, readers)
+	watch := lines("watch.progress", "watch.since", "watch.rests")
+	t.Logf("lines: callers %v, and now and then %v, loop %v, readers %v", callers, watch, loop, readers)
 	if len(callers) != 1 {
 		t.Errorf("Execute writes %d cache lines of the Executor, want 1", len(callers))
 	}
-	for _, line := range callers {
+	for _, line := range slices.Concat(callers, watch) {
 		if slices.Contains(loop, line) || slices.Contains(readers, line) {
 			t.Errorf("line %d is written by callers, and by the loop for each task or read by State", line)
 		}

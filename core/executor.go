@@ -34,7 +34,8 @@ type Executor struct {
 	stopBatch atomic.Bool  // the batch must stop: an internal task waits, or the state has moved; written with mu held
 
 	// Producers write the fields below; the fields above are mostly read. The padding puts mu
-	// at the beginning of a cache line. Execute writes only that line and the slot of the task.
+	// at the beginning of a cache line. Execute writes only that line and the slot of the task, and watch at
+	// the backlogs that it checks.
 	// TestExecuteWritesFewCacheLines fails if a field above grows.
 	_ [108]byte
 

@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,5 +51,26 @@ func TestG18RunningOnTheLoop(t *testing.T) {
 		ex.Shutdown()
 		coretest.AwaitDone(t, ex)
 		wantRunning(t, got, "TestG18RunningOnTheLoop")
+	})
+}
+
+// The dump of all stacks begins with those of older goroutines: it is read again, with more room, until
+// it has the one that is asked for.
+func TestG11RunningIsFoundAmongThousandsOfGoroutines(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		leave := make(chan struct{})
+		var others sync.WaitGroup
+		for range 2000 {
+			others.Go(func() { <-leave })
+		}
+		synctest.Wait()
+		ex := coretest.NewExecutor(t, core.WithName("bakery"))
+		coretest.MustExecute(t, ex, func() { waitsForContext(ex) })
+		synctest.Wait()
+		wantRunning(t, ex.Running(), "waitsForContext")
+		close(leave)
+		others.Wait()
+		coretest.MustShutdownGracefully(t, ex, 0, time.Second)
+		coretest.AwaitDone(t, ex)
 	})
 }

@@ -218,3 +218,23 @@ func (d *dripping) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// A channel that ends with an error has no time for the close alert, which a peer that reads nothing would
+// hold up for five seconds, and the loop with it.
+func TestTLSACloseForAnErrorSendsNoAlert(t *testing.T) {
+	g := newGroup(t, 0)
+	server, client := net.Pipe()
+	closeAtEnd(t, client)
+	cert, pool := selfSigned(t)
+	config := &tls.Config{Certificates: []tls.Certificate{cert}, SessionTicketsDisabled: true}
+	ch := mustRegister(t, g, tls.Server(server, config), &handler{active: func(*blocking.Channel) { panic("of the handler") }})
+	peer := tls.Client(client, &tls.Config{RootCAs: pool, ServerName: "localhost"})
+	if err := peer.HandshakeContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	coretest.Await(t, "the end of the channel", ch.CloseFuture().Done())
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("the channel took %v to end, want less than the five seconds of an alert", took)
+	}
+}

@@ -40,7 +40,6 @@ type Group struct {
 type shared struct {
 	state     core.State // never Terminated: see Group.State
 	limit     int        // functions that may run at once; below 0: any number
-	limited   bool       // limit was set
 	running   map[*function]struct{}
 	waiting   []*waiter // calls of Go that wait for the limit, in order
 	firstErr  error
@@ -91,9 +90,7 @@ func (g *Group) init() {
 		g.ctx, g.closeContext = context.WithCancelCause(parent)
 		g.begun, g.beginContext = context.WithCancelCause(parent)
 		g.running = map[*function]struct{}{}
-		if !g.limited {
-			g.limit = -1
-		}
+		g.limit = -1
 		// Neither argument is nil, so there is no error.
 		g.term, g.end, _ = core.NewTermination(g.waitError, g.progress)
 	})
@@ -183,7 +180,7 @@ func (g *Group) SetLimit(n int) {
 	g.init()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.limit, g.limited = n, true
+	g.limit = n
 	g.acceptWaiting()
 }
 
