@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"time"
@@ -47,11 +48,18 @@ func (c *conn) judgeCloseLimit(closed time.Time) {
 		c.violate("the kernel took %d bytes after Close, which leaves no time to the connection", ours.Taken-c.takenAtClose)
 	}
 	by := c.closeCalled.Add(c.r.closeTimeout() + c.lateness())
-	if first := slices.IndexFunc(c.endBegins, func(e endCall) bool { return e.what == "Close" }); !c.endBegins[first].inLoop {
-		by = by.Add(longestPoll)
-	}
+	first := slices.IndexFunc(c.endBegins, func(e endCall) bool { return e.what == "Close" })
+	by = by.Add(c.longestLook(c.endBegins[first]))
 	if closed.After(by) {
 		c.violate("the channel has closed %v after Close, which leaves %v to the connection", closed.Sub(c.closeCalled), c.r.closeTimeout())
+	}
+}
+
+// judgeAlert checks that a channel of core/blocking that ends for a cause other than the peer's end is cut: a
+// close alert may take alertTimeout, in which the executor does nothing else.
+func (c *conn) judgeAlert() {
+	if cause := c.ch.CloseCause(); c.alerts.closed.Load() && cause != nil && cause != io.EOF {
+		c.violate("the channel has closed with %v, and its connection was given time for a close alert", cause)
 	}
 }
 

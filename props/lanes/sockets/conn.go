@@ -20,6 +20,7 @@ type conn struct {
 
 	closed      atomic.Bool  // CloseFuture has completed
 	handshaking atomic.Bool  // of core/blocking: a handshake runs
+	alerts      alerts       // of kind TLS
 	odd         atomic.Bool  // an oddConn has done what its contract forbids
 	waking      atomic.Int32 // wakers whose deadline has not come into force
 

@@ -75,8 +75,37 @@ var errHandshake = errors.New("the handshake has failed")
 // NetConn is tls.Conn's.
 func (t tlsConn) NetConn() net.Conn { return t.Conn }
 
+// alerts is what a connection of kind TLS knows of its close alert.
+type alerts struct {
+	shaken atomic.Bool // the handshake has succeeded
+	sent   atomic.Bool // by CloseWrite
+	closed atomic.Bool // Close has waited for room for the alert
+}
+
+// alertTimeout is how long Close waits for room for the close alert.
+const alertTimeout = 5 * time.Second
+
 // CloseWrite is tls.Conn's.
-func (t tlsConn) CloseWrite() error { return t.Conn.(*kernel.Conn).CloseWrite() }
+func (t tlsConn) CloseWrite() error {
+	t.c.alerts.sent.Store(true)
+	return t.Conn.(*kernel.Conn).CloseWrite()
+}
+
+// Close is tls.Conn's: after the handshake it writes the close alert, unless CloseWrite has written it or the
+// connection below is closed. A peer that does not read holds it up. Here no byte of it is sent.
+func (t tlsConn) Close() error {
+	below := t.Conn.(*kernel.Conn)
+	select {
+	case <-below.Closed():
+	default:
+		if t.c.alerts.shaken.Load() && !t.c.alerts.sent.Load() {
+			t.c.alerts.closed.Store(true)
+			_ = below.SetWriteDeadline(time.Now().Add(alertTimeout))
+			_ = below.AwaitRoom()
+		}
+	}
+	return below.Close()
+}
 
 // HandshakeContext is tls.Conn's. It takes the time of the program, unless the context ends or the
 // connection is closed before.
@@ -93,6 +122,7 @@ func (t tlsConn) HandshakeContext(ctx context.Context) error {
 	if t.c.spec.HandshakeFails {
 		return errHandshake
 	}
+	t.c.alerts.shaken.Store(true)
 	return nil
 }
 

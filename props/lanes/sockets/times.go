@@ -65,6 +65,7 @@ func (c *conn) judgeTimes() {
 		c.violate("the channel has closed with %v, %v after the shutdown call", c.ch.CloseCause(), closed.Sub(c.r.shutdownAt))
 	}
 	c.judgeCloseLimit(closed)
+	c.judgeAlert()
 	c.judgeLinger(closed)
 	c.judgeAtClose()
 	c.judgeQueries()

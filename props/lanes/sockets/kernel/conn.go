@@ -162,6 +162,22 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 	return n, c.failed("write", err)
 }
 
+// AwaitRoom returns when a Write of one byte would not wait: there is room, the write deadline has passed, or
+// the connection is closed or broken. End.Blocked is true during the call.
+func (c *Conn) AwaitRoom() error {
+	c.block(1)
+	defer c.block(-1)
+	return c.until(c.s, &c.out, func() syscall.Errno {
+		c.k.mu.Lock()
+		defer c.k.mu.Unlock()
+		if c.s.connected() && !c.s.noOutput && len(c.s.output) >= c.s.sendBuffer {
+			c.s.noSpace = true
+			return syscall.EAGAIN
+		}
+		return 0
+	})
+}
+
 func (c *Conn) block(by int) {
 	c.k.mu.Lock()
 	defer c.k.mu.Unlock()
