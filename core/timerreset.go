@@ -39,7 +39,7 @@ func (e *Executor) resetTimer(t *Timer, delay time.Duration) bool {
 
 // moveTimer moves the next run of t: the parameter at is the new deadline, and grid is that
 // deadline without the jitter. moved reports whether the timer could be moved. wake reports
-// whether the run is due before the loop wakes by itself (G12). Requires mu.
+// whether a loop that sleeps would sleep past the run (G12). Requires mu.
 func (e *Executor) moveTimer(t *Timer, grid, at int64) (wake, moved bool) {
 	in := &e.timers
 	if e.timersDecided(e.gate, &e.shutdown) || !t.mayMove(at, in.horizon) {
@@ -59,7 +59,7 @@ func (e *Executor) moveTimer(t *Timer, grid, at int64) (wake, moved bool) {
 		in.addChanged(t)
 		e.announceNews()
 	}
-	return e.asleep && at < in.sleepUntil, true
+	return at < in.sleepUntil, true
 }
 
 // timersDecided reports whether a shutdown has decided which of the waiting timers run.

@@ -16,6 +16,7 @@ type Final struct {
 	Stats  core.Stats
 	Err    error // of the Termination
 	Early  int   // tasks that were refused with a State before Terminated
+	Traced int   // timers of which the tracer was told that they were cancelled
 
 	Reports  Reports
 	Handler  Handler     // of the program
@@ -32,6 +33,9 @@ func (h *harness) final() *Final {
 	t := h.ex.Termination()
 	f := &Final{Report: t.Report(), Stats: h.ex.Stats(), Err: t.Err(), Early: int(h.refusedEarly.Load()), Reports: h.reporter.take(), Handler: h.handler, Metered: h.metered()}
 	f.Plain = h.fds.loop == nil
+	h.rec.mu.Lock()
+	f.Traced = h.rec.timers
+	h.rec.mu.Unlock()
 	if h.meter != nil {
 		f.Reads = h.meter.reads
 	}
@@ -77,6 +81,7 @@ type fromLog struct {
 	late                       *history.Event // the first body that began on the loop before the panic handler got an earlier panic
 	kept, asleep               bool           // at a close by the timeout: a body ran before and after that instant; the loop slept
 	idle                       bool           // then it slept, and no task had been submitted that had not begun
+	needless                   *history.Event // a wake-up that claimed no sleep: there was none since the last wake-up
 }
 
 // readLog reads it.
@@ -85,6 +90,7 @@ func readLog(h *history.History) (l fromLog) {
 	timers, waiting := map[int]bool{}, map[int]bool{}
 	bodies := map[int64][]*history.Event{}
 	asleep, running, unreported := false, 0, 0
+	claimable := false        // a sleep has begun, and no wake-up has claimed it
 	awake := map[int64]bool{} // workers of a pool
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -130,13 +136,17 @@ func readLog(h *history.History) (l fromLog) {
 			l.timersCancelled += one(timers[e.ID] && e.Outcome == history.Cancelled)
 		case history.Park:
 			l.parks++
-			asleep = true
+			asleep, claimable = true, true
 			delete(awake, e.G)
 		case history.Unpark:
 			asleep = false
 			awake[e.G] = true
 		case history.Wake:
 			l.wakes++
+			if !claimable && !h.Rules.Overlap && l.needless == nil {
+				l.needless = e
+			}
+			claimable = false
 		case history.Admit:
 			if e.Op.Shuts() && e.Outcome == history.True && l.first == nil {
 				l.first, l.firstAt = &h.Events[e.Call-1], e.At
@@ -177,6 +187,7 @@ func checkFinal(h *history.History, rules history.Rules, f *Final) *history.Viol
 	equal("Report.HooksRun", r.HooksRun, l.hooks)
 	equal("Report.TimersRun", r.TimersRun, l.timerRuns)
 	equal("Report.TimersCancelled", r.TimersCancelled, l.timersCancelled)
+	equal("the number of timers that were traced as cancelled", int64(f.Traced), l.timersCancelled)
 	for what, n := range map[string]int64{"Report.Panicked": r.Panicked, "Stats.Panicked": s.Panicked} {
 		// A listener's panic may come after the report is sealed.
 		equal(what, n, min(max(int(n), l.panicked), l.tally.Panicked))
@@ -216,6 +227,9 @@ func checkFinal(h *history.History, rules history.Rules, f *Final) *history.Viol
 	}
 	if wrong != "" {
 		return &history.Violation{Guarantee: "G20", Predicate: "Final", Sentence: "the report and the last snapshot agree with the log", Text: wrong}
+	}
+	if l.needless != nil {
+		return &history.Violation{Guarantee: "G12", Predicate: "Final", Sentence: "a wake-up claims a sleep", Text: fmt.Sprintf("event %d is a wake-up, and no sleep has begun since the last one", l.needless.N)}
 	}
 	if wrong = f.wrongFaults(rules); wrong != "" {
 		return &history.Violation{Guarantee: "G15", Predicate: "Faults", Sentence: "an executor ends with the failures of its poller, and with no other", Text: wrong}

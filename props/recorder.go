@@ -27,6 +27,7 @@ type recorder struct {
 	lost   []int                 // Invokes of calls that a panic of the clock has ended
 	bodies tracedBodies
 	over   map[int]bool // channels that have ended
+	timers int          // that have ended with ErrCancelled
 	chans  map[int]bool // registrations that are channels, and were watched from the beginning
 }
 
@@ -156,6 +157,10 @@ func (r *recorder) Trace(ev core.Event) {
 		r.log.Add(history.Event{Kind: history.Unpark})
 	case core.EventWake:
 		r.log.Add(history.Event{Kind: history.Wake})
+	case core.EventTimerCancelled:
+		r.mu.Lock()
+		r.timers++
+		r.mu.Unlock()
 	case core.EventPollerClosed:
 		r.log.Add(history.Event{Kind: history.Closed})
 	case core.EventRegistrationClosed:

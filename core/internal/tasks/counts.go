@@ -56,12 +56,11 @@ func (q *Queue) Counts() Counts {
 	}
 }
 
-// Add adds the counts of another queue.
+// Add adds the counts of another queue. Running stays that of c.
 func (c *Counts) Add(d Counts) {
 	c.Accepted += d.Accepted
 	c.Ran += d.Ran
 	c.Cancelled += d.Cancelled
 	c.Pending += d.Pending
 	c.NotBegun += d.NotBegun
-	c.Running = c.Running || d.Running
 }

@@ -55,7 +55,7 @@ func hashAnswers(h *maphash.Hash, out props.Recording) {
 	}
 	maphash.WriteComparable(h, report)
 	maphash.WriteComparable(h, f.Stats)
-	maphash.WriteComparable(h, [...]int{f.Early, f.Reports.Handled, f.Reports.HandlerPanics, f.Reopened, f.Kept})
+	maphash.WriteComparable(h, [...]int{f.Early, f.Traced, f.Reports.Handled, f.Reports.HandlerPanics, f.Reopened, f.Kept})
 	maphash.WriteComparable(h, f.Handler)
 	maphash.WriteComparable(h, f.Plain)
 	if len(f.Reports.Logged) > 0 {

@@ -53,7 +53,7 @@ func TestEachAnswerIsInTheHash(t *testing.T) {
 	}
 	none := hash(props.Final{})
 	for name, f := range map[string]props.Final{
-		"Report": {Report: core.Report{Ran: 1}}, "Stats": {Stats: core.Stats{Ran: 1}}, "Err": {Err: errors.New("failed")}, "Early": {Early: 1},
+		"Report": {Report: core.Report{Ran: 1}}, "Stats": {Stats: core.Stats{Ran: 1}}, "Err": {Err: errors.New("failed")}, "Early": {Early: 1}, "Traced": {Traced: 1},
 		"Reports": {Reports: props.Reports{Handled: 1}}, "Handler": {Handler: props.HandlerPanic}, "Metered": {Metered: &props.Metered{}},
 		"Plain": {Plain: true}, "Reopened": {Reopened: 1}, "Kept": {Kept: 1}, "Reads": {Reads: []props.MeterRead{{}}}, "Faults": {Faults: &props.Faults{}},
 	} {
@@ -61,5 +61,5 @@ func TestEachAnswerIsInTheHash(t *testing.T) {
 		_, is := reflect.TypeFor[props.Final]().FieldByName(name)
 		require.True(t, is, name)
 	}
-	require.Equal(t, 12, reflect.TypeFor[props.Final]().NumField(), "fields of Final, each of which is above")
+	require.Equal(t, 13, reflect.TypeFor[props.Final]().NumField(), "fields of Final, each of which is above")
 }

@@ -147,6 +147,9 @@ func (r *run) checkGroupTasks(s blocking.Stats) {
 	for ex := range r.group.All() {
 		executors[ex] = true
 	}
+	for range r.group.All() {
+		break // ends the iteration: All must not yield again
+	}
 	if len(executors) != s.Executors || r.group.InEventLoop() {
 		r.violate("All yields %d executors, want %d; InEventLoop is %v outside of them", len(executors), s.Executors, r.group.InEventLoop())
 	}
