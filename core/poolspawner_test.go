@@ -52,6 +52,35 @@ func TestPoolG17AFailedStartInAShutdownIsTheEnd(t *testing.T) {
 	coretest.Want(t, "state", p.State(), core.StateTerminated)
 }
 
+// The start of an additional worker that fails after every other worker has ended is the end.
+func TestPoolG17TheLastStartToFailIsTheEnd(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		refused := errors.New("no goroutine")
+		decide := make(chan struct{})
+		var starts atomic.Int64
+		p := coretest.NewPool(t, 2, core.WithSpawner(func(loop func()) error {
+			if starts.Add(1) == 2 {
+				<-decide
+				return refused
+			}
+			go loop()
+			return nil
+		}))
+		release := block(t, p)
+		var ran atomic.Int64
+		go func() { _ = p.Execute(func() { ran.Add(1) }) }() // waits for the second start
+		synctest.Wait()
+		coretest.Want(t, "starts", starts.Load(), 2)
+		p.Shutdown()
+		release()
+		synctest.Wait()
+		close(decide)
+		coretest.Await(t, "the end", p.Termination().Done())
+		coretest.Want(t, "ran", ran.Load(), 1)
+		checkConserved(t, p.Stats())
+	})
+}
+
 // A call inside of the pool's own spawner that would wait for the start gets an error.
 func TestPoolG17CallsInsideTheSpawner(t *testing.T) {
 	var p *core.Pool
