@@ -9,7 +9,7 @@ import (
 // bareQueue is what is left of an executor without its guarantees: a queue of many producers and one
 // consumer, with the two locked instructions that such a queue costs a producer in Go, one to take a slot
 // and one to publish it. Nothing orders a task with the close, and the consumer never sleeps, so nobody has
-// to wake it. It is no rival: it shows the least that a task costs.
+// to wake it. It is no rival: it shows what a queue without a lock costs.
 type bareQueue struct {
 	slots []unsafe.Pointer // of func values; nil: empty
 

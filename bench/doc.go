@@ -21,8 +21,8 @@
 //	           pool          core.Pool of one worker
 //	           channel       make(chan func(), 1024), one receiver
 //	           mutex         a slice under a mutex, one consumer on a sync.Cond
-//	           bare          a queue with nothing else: no close, no sleep. The least
-//	                         that a task costs, in Execute and ExecuteInLoop
+//	           bare          a queue without a lock and with nothing else: no close,
+//	                         no sleep; in Execute and ExecuteInLoop
 //	           unbuffered    two unbuffered channels and a goroutine that answers
 //	           afterfunc     time.AfterFunc and Stop
 //	           timer         time.NewTimer

@@ -73,7 +73,7 @@ func Throughput() []Opener {
 	return all
 }
 
-// withBare are all implementations, and the least that any of them could cost.
+// withBare are all implementations, and a queue without a lock and without guarantees.
 func withBare() []implementation {
 	return append(withLoops(), implementation{"bare", NewBare})
 }
