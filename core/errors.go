@@ -71,7 +71,7 @@ func newPanicError(value any) *PanicError {
 }
 
 // firstStack is the first size that currentStack tries, in bytes. Few stacks are larger. debug.Stack begins
-// at 1024 and formats the stack again for each doubling, which takes two to three times as long.
+// at 1024 and formats the stack again for each doubling.
 const firstStack = 8 << 10
 
 // currentStack is debug.Stack.

@@ -33,7 +33,7 @@ type Channel struct {
 	// Guarded by mu.
 	mu         sync.Mutex
 	out        outbound
-	refusal    error // the reason why Write refuses callers outside the loop
+	refusal    error // the reason why Write refuses callers outside the loop, and the handler gets no more input
 	drained    bool  // Write refuses the loop too: the drain has begun, or the peer's end closes the channel
 	flushing   bool  // a flush is posted to the loop
 	cutBy      error // the cause of cut
@@ -51,7 +51,6 @@ type Channel struct {
 	started  bool // the handshake is over
 	active   bool // Handler.Active was called
 	draining bool // the drain has begun
-	noInput  bool // the handler gets no more input: CloseGracefully has returned on the loop
 	inFlush  bool
 	eof      bool // the peer's end was seen
 	clean    bool // the drain is complete

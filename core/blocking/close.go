@@ -46,8 +46,7 @@ func (ch *Channel) closeNow() {
 }
 
 // CloseGracefully drains the channel as a shutdown does (G23). The handler gets no more
-// input, except from a look for input that runs during a call on another goroutine, which takes a
-// millisecond at most; the written bytes are sent, the connection is half-closed, and input is
+// input, the written bytes are sent, the connection is half-closed, and input is
 // discarded until the peer's end. The connection is closed when the peer has received
 // everything, where that can be known (see the package comment), or at deadline, whatever is
 // still missing. The zero deadline means none. Writes fail with ErrChannelClosing
@@ -67,9 +66,6 @@ func (ch *Channel) CloseGracefully(deadline core.Deadline) *core.Future[struct{}
 	ch.closing = true
 	ch.cutAt(deadline)
 	ch.mu.Unlock()
-	if ch.loop.InEventLoop() {
-		ch.noInput = true // input may be dispatched before drain runs
-	}
 	ch.post(ch.drain)
 	return ch.onGrace.Future()
 }

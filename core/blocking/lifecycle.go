@@ -86,7 +86,7 @@ func (ch *Channel) input() {
 		return
 	}
 	p, err := ch.poller.take()
-	if len(p) > 0 && !ch.draining && !ch.noInput {
+	if len(p) > 0 && ch.wantsInput() {
 		ch.handler.Read(ch, p)
 		if !ch.finished {
 			ch.handler.ReadComplete(ch)
@@ -128,10 +128,21 @@ func (ch *Channel) inputEnded() {
 		return
 	}
 	_ = ch.reg.Modify(0) // no more reads: each would return the end again
+	if !ch.wantsInput() {
+		return // Close is posted
+	}
 	ch.handler.InputShutdown(ch)
 	if !ch.finished {
 		ch.handler.ReadComplete(ch)
 	}
+}
+
+// wantsInput reports whether the handler gets input. After Close or CloseGracefully it gets none, even if what
+// they post has yet to run: a look for input that ends meanwhile would be dispatched first.
+func (ch *Channel) wantsInput() bool {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	return !ch.draining && ch.refusal == nil
 }
 
 // refuseWrites refuses all further writes.

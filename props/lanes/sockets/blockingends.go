@@ -48,8 +48,9 @@ func (c *conn) judgeCloseLimit(closed time.Time) {
 		c.violate("the kernel took %d bytes after Close, which leaves no time to the connection", ours.Taken-c.takenAtClose)
 	}
 	by := c.closeCalled.Add(c.r.closeTimeout() + c.lateness())
-	first := slices.IndexFunc(c.endBegins, func(e endCall) bool { return e.what == "Close" })
-	by = by.Add(c.longestLook(c.endBegins[first]))
+	if first := slices.IndexFunc(c.endBegins, func(e endCall) bool { return e.what == "Close" }); !c.endBegins[first].inLoop {
+		by = by.Add(longestPoll)
+	}
 	if closed.After(by) {
 		c.violate("the channel has closed %v after Close, which leaves %v to the connection", closed.Sub(c.closeCalled), c.r.closeTimeout())
 	}

@@ -66,7 +66,7 @@ func (c *conn) judgeCallbacks() {
 			continue
 		}
 		for _, e := range c.events {
-			if e.at > call.at+c.longestLook(call) && called(e, "Read", "InputShutdown", "Idle") {
+			if e.at > call.at && called(e, "Read", "InputShutdown", "Idle") {
 				c.violate("G22: %s is called %v after %s", e.name, e.at-call.at, call.what)
 			}
 		}
@@ -80,14 +80,6 @@ func (c *conn) judgeCallbacks() {
 			c.violate("G22: %s is called after Close on the loop", e.name)
 		}
 	}
-}
-
-// longestLook is how long the executor of core/blocking may still look for input after a call elsewhere.
-func (c *conn) longestLook(call endCall) time.Duration {
-	if c.r.group == nil || call.inLoop {
-		return 0
-	}
-	return longestPoll
 }
 
 // judgeErrors checks that Error was called if and only if an error of the connection has closed the
