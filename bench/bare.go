@@ -48,7 +48,8 @@ func (q *bareQueue) run() {
 			q.spent.Store(at + 1)
 		}
 		task := *(*func())(unsafe.Pointer(&p))
-		if task(); p == stopBare {
+		task()
+		if p == stopBare {
 			return
 		}
 	}

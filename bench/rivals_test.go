@@ -50,7 +50,7 @@ func TestEveryExecutorRunsEverything(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := conserves(x, producers, 10_000); err != nil {
+				if err := conserves(x, producers, 10_000); err != nil { // a bare queue has fewer slots than eight times that
 					t.Error(err)
 				}
 			})
