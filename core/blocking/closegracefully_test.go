@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -193,4 +194,53 @@ func TestG23NoInputAfterCloseGracefully(t *testing.T) {
 		coretest.Await(t, "the close", ch.CloseFuture().Done())
 		coretest.Want(t, "G23: input of the handler", j.String(), "first")
 	}
+}
+
+// A busy executor looks for input between two tasks. Input that such a look finds, and that comes after
+// CloseGracefully or Close has returned on another goroutine, does not reach the handler.
+func TestG22NoInputFromALookDuringTheCall(t *testing.T) {
+	for name, end := range map[string]func(*blocking.Channel){
+		"CloseGracefully": func(ch *blocking.Channel) { ch.CloseGracefully(time.Time{}) },
+		"Close":           func(ch *blocking.Channel) { ch.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGroup(t, 0)
+			ours, theirs := net.Pipe()
+			closeAtEnd(t, theirs)
+			conn := &lookedInto{Conn: ours, entered: make(chan struct{}), leave: make(chan struct{})}
+			var got atomic.Int64
+			ch := mustRegister(t, g, conn, &handler{read: func(*blocking.Channel, []byte) { got.Add(1) }})
+			var stop atomic.Bool
+			var busy func()
+			busy = func() {
+				if !stop.Load() {
+					_ = ch.EventLoop().Execute(busy)
+				}
+			}
+			coretest.Must(t, ch.EventLoop().Execute(busy))
+			onLoop(t, ch, func() { conn.armed.Store(true) }) // from here on it does not sleep
+			coretest.Await(t, "a look for input", conn.entered)
+			end(ch)
+			close(conn.leave)
+			coretest.Await(t, "the close", ch.CloseFuture().Done())
+			stop.Store(true)
+			coretest.Want(t, "G22: calls of Read", got.Load(), 0)
+		})
+	}
+}
+
+// lookedInto is a connection whose first Read after armed is set waits for leave, and returns input.
+type lookedInto struct {
+	net.Conn
+	armed          atomic.Bool
+	entered, leave chan struct{}
+}
+
+func (l *lookedInto) Read(p []byte) (int, error) {
+	if !l.armed.CompareAndSwap(true, false) {
+		return l.Conn.Read(p)
+	}
+	close(l.entered)
+	<-l.leave
+	return copy(p, "late"), nil
 }
