@@ -26,11 +26,12 @@ type look struct {
 	probe int // or -1
 }
 
-// looks returns all looks until the end of the exit, in their order.
+// looks returns all looks, in their order: those of the watchdog until the end of the exit, but at least the
+// first, which it makes before it can be stopped.
 func (r *run) looks() (all []look) {
 	m := r.p.Manager
 	if m.Address != "" && m.Watchdog > 0 && m.Pid != "other" {
-		for at := time.Duration(0); at < r.want.now; at += ms(m.Watchdog) / 2 {
+		for at := time.Duration(0); at == 0 || at < r.want.now; at += ms(m.Watchdog) / 2 {
 			all = append(all, look{at, ms(m.Watchdog), -1})
 		}
 	}
@@ -66,11 +67,11 @@ func (r *run) stuck() (all [][]string) {
 	return all
 }
 
-// watchdog returns what the service manager is told by the watchdog.
+// watchdog returns what the service manager is told by the watchdog before the end of the exit.
 func (r *run) watchdog() (all []string) {
 	stuck := r.stuck()
 	for i, l := range r.looks() {
-		if l.probe < 0 && len(stuck[i]) == 0 {
+		if l.probe < 0 && l.at < r.want.now && len(stuck[i]) == 0 {
 			all = append(all, fmt.Sprintf("%v WATCHDOG=1", l.at))
 		}
 	}

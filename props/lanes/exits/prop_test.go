@@ -15,3 +15,11 @@ func TestPropExits(t *testing.T) {
 	}
 	programs.Property(t, "../../..", "exits", 2000)
 }
+
+// TestKept runs the plans that once violated something.
+func TestKept(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the lane replaces the imports of Linux")
+	}
+	programs.Kept(t, "../../..", "exits")
+}
