@@ -78,6 +78,8 @@ func (h *handler) begins(name string, ch channel) int {
 
 // react performs the reactions of the program to the nth event of a name.
 func (c *conn) react(name string, nth int) {
+	c.r.reacting.Add(1)
+	defer c.r.reacting.Add(-1)
 	for _, reaction := range c.spec.Handler {
 		// A handler that answers every event with a write would never end.
 		if reaction.On == name && (reaction.Nth == nth || reaction.Nth == 0 && nth <= 8) {

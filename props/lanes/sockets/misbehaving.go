@@ -22,6 +22,9 @@ func (r *run) logs() {
 	case o.Logger == panicLogger:
 		panic("a logger of the program")
 	case o.Logger == goexitLogger:
+		if r.reacting.Load() > 0 { // the logger is called in a handler, which ends too
+			r.handlerFailed.Store(true)
+		}
 		runtime.Goexit()
 	}
 }

@@ -54,6 +54,7 @@ type run struct {
 	shutdownAt                         time.Time
 	quiescedAt                         atomic.Int64 // the time of the first Quiesce, in nanoseconds since start
 	handlerFailed                      atomic.Bool  // a handler has panicked or called Goexit
+	reacting                           atomic.Int32 // handlers that perform reactions
 	inputEnded                         atomic.Bool  // a Quiesce of all workers has returned nil
 	refuses                            atomic.Bool  // the shutdown calls have returned
 	refused                            int64        // the stamp of their return
