@@ -7,6 +7,7 @@
 // A site is a place in a file and one operator. An operator that can change a place in
 // several ways, such as a constant to n+1 and to n-1, has one site there, and Pick draws the
 // way too. Changes that do not compile are not mutants: Pick draws again, and counts them.
+// Two statements whose exchange changes nothing by a rule, see commute, are no site.
 //
 //	source, err := auto.Load(root, "./core", "./core/tcp")
 //	picks, stillborn, err := source.Pick(60, seed)

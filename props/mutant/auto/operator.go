@@ -30,7 +30,7 @@ var operators = []operator{
 	{"drop-branch", "the body of an if, an else or a case is emptied", findDropBranch},
 	{"control", "break becomes continue, continue becomes break, a return in a branch is left out", findControl},
 	{"defer", "a deferred call runs at once", findDefer},
-	{"swap", "two neighbouring statements change places", findSwap},
+	{"swap", "two neighbouring statements that do not commute change places", findSwap},
 	{"move-lock", "a Lock is one statement later, or an Unlock one statement earlier", findMoveLock},
 	{"return-early", "a function returns zero values before a statement", findReturnEarly},
 }

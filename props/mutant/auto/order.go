@@ -44,7 +44,7 @@ func findSwap(f *finder, n ast.Node) {
 	lists(n, func(list []ast.Stmt) {
 		for i := 0; i+1 < len(list); i++ {
 			a, b := list[i], list[i+1]
-			if plain(a) && plain(b) && !isLock(a) && !isUnlock(b) && !isUnlock(a) && !isLock(b) {
+			if plain(a) && plain(b) && !isLock(a) && !isUnlock(b) && !isUnlock(a) && !isLock(b) && !f.commute(a, b) {
 				f.exchange(a, b)
 			}
 		}
