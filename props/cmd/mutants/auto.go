@@ -127,18 +127,23 @@ func (s settings) judgePicks(progress io.Writer) (*score.File, error) {
 func (s settings) scoreFile() string { return filepath.Join(s.out, "auto.json") }
 
 func (s settings) drawPicks() (picks []auto.Pick, d score.Draw, sites int, err error) {
-	var patterns []string
-	for _, pkg := range measured {
-		if s.pkg == "" || s.pkg == pkg {
-			patterns = append(patterns, "./"+pkg)
-		}
-	}
-	source, err := auto.Load(s.root, patterns...)
+	source, err := loadMeasured(s.root, s.pkg)
 	if err != nil {
 		return nil, d, 0, err
 	}
 	picks, stillborn, err := source.Pick(s.auto, s.seed)
 	return picks, score.Draw{Seed: s.seed, Picks: len(picks), Stillborn: stillborn}, len(source.Sites), err
+}
+
+// loadMeasured finds the sites of the measured packages, or of one of them.
+func loadMeasured(root, only string) (*auto.Source, error) {
+	var patterns []string
+	for _, pkg := range measured {
+		if only == "" || only == pkg {
+			patterns = append(patterns, "./"+pkg)
+		}
+	}
+	return auto.Load(root, patterns...)
 }
 
 // openScore opens the file of these sources and these checks.

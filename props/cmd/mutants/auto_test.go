@@ -367,9 +367,16 @@ func TestKeptRuns(t *testing.T) {
 	require.Equal(t, 1, score.Total(k.Picks()).Aside)
 }
 
-// TestClassesApply: every mutant that is set aside applies to the sources, and has a reason.
-func TestClassesApply(t *testing.T) {
+// TestEachProofIsOfAPick: every mutant that is set aside applies to the sources, has a reason,
+// and can be drawn. One that cannot has lost its code, or a rule has come to cover it: the proof
+// would speak of nothing.
+func TestEachProofIsOfAPick(t *testing.T) {
 	all, err := readClasses(module, filepath.Join(module, classified))
 	require.NoError(t, err)
 	require.NotEmpty(t, all)
+	source, err := loadMeasured(module, "")
+	require.NoError(t, err)
+	for _, c := range all {
+		require.True(t, source.Has(c.changed), "%s.mutant is no change that an operator makes", c.name)
+	}
 }

@@ -218,3 +218,19 @@ func (p Pick) compiles() bool {
 	text := slices.Concat(p.file.text[:e.start], []byte(e.text), p.file.text[e.end:])
 	return p.pkg.checks(map[*file][]byte{p.file: text}) == nil
 }
+
+// Has reports whether a change of one file, as Pick.Changed returns it, is a way of a site.
+func (s *Source) Has(changed map[string]string) bool {
+	for _, site := range s.Sites {
+		text, ok := changed[site.file.name]
+		if !ok {
+			continue
+		}
+		for way, e := range site.ways {
+			if len(text) == len(site.file.text)+len(e.text)-(e.end-e.start) && (Pick{site, way}).Changed()[site.file.name] == text {
+				return len(changed) == 1
+			}
+		}
+	}
+	return false
+}
