@@ -28,8 +28,21 @@ func (ch *Channel) limit() {
 	}
 }
 
+// inside calls f, which may block in the connection, with mu released. If Close has left no
+// time, it returns an error and does not call f. Loop only; requires mu.
+func (ch *Channel) inside(f func() error) error {
+	if err := ch.enter(); err != nil {
+		return err
+	}
+	defer ch.leave()
+	ch.mu.Unlock()
+	defer ch.mu.Lock()
+	return f()
+}
+
 // enter precedes a call that may block in the connection, and leave follows it. enter
-// returns an error if Close has left no time for the call. Loop only; requires mu.
+// returns an error if Close has left no time for the call; leave then has no effect. Loop
+// only; requires mu.
 func (ch *Channel) enter() error {
 	l := &ch.closeLimit
 	if l.set && l.left <= 0 {

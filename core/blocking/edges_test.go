@@ -116,7 +116,7 @@ func TestNamesOfExecutors(t *testing.T) {
 	}
 }
 
-// All yields the executors in the order made.
+// All yields the executors in the order made, and stops with the loop.
 func TestAllIsInTheOrderMade(t *testing.T) {
 	g := newGroup(t, 0)
 	var want []core.EventExecutor
@@ -126,6 +126,17 @@ func TestAllIsInTheOrderMade(t *testing.T) {
 	}
 	if got := slices.Collect(g.All()); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+	for n := 1; n < len(want); n++ {
+		var got []core.EventExecutor
+		for ex := range g.All() {
+			if got = append(got, ex); len(got) == n {
+				break // All yields nothing after this, or the loop panics
+			}
+		}
+		if !slices.Equal(got, want[:n]) {
+			t.Errorf("a loop that stops after %d executors got %v, want %v", n, got, want[:n])
+		}
 	}
 }
 

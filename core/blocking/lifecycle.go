@@ -10,11 +10,9 @@ import (
 // lifecycle implements core.Channel, apart from the exported methods of Channel.
 type lifecycle struct{ ch *Channel }
 
-// Ready implements core.Channel: the poller has input, or an error of the connection.
-func (l lifecycle) Ready(core.Readiness) {
-	<-l.ch.published
-	l.ch.guarded(l.ch.input)
-}
+// Ready implements core.Channel: the poller has input, or an error of the connection. The poller
+// has neither before start, which register posts after it has closed published.
+func (l lifecycle) Ready(core.Readiness) { l.ch.guarded(l.ch.input) }
 
 // Drain implements core.Channel. It ignores the deadline, at which the close of the
 // executor cuts the channel.
@@ -71,13 +69,7 @@ func (ch *Channel) handshake() error {
 func (ch *Channel) blocked(f func() error) error {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
-	if err := ch.enter(); err != nil {
-		return err
-	}
-	defer ch.leave()
-	ch.mu.Unlock()
-	defer ch.mu.Lock()
-	return f()
+	return ch.inside(f)
 }
 
 // input passes the bytes that the poller has read to the handler.

@@ -104,7 +104,7 @@ func (g *Group) place(conn connection, h Handler, cfg *config) (*Channel, error)
 		if err = ch.register(); err == nil {
 			return ch, nil
 		}
-		if c.loop.State() < core.StateShuttingDown {
+		if c.loop.State() < core.StateShutdown { // admission is open, so the start has failed
 			g.putIdle(c)
 			return nil, fmt.Errorf("blocking: Register: %w", err)
 		}

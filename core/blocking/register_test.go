@@ -159,6 +159,37 @@ func TestR177Reuse(t *testing.T) {
 	}
 }
 
+// R177: if an executor is shut down on its own while Register starts it, Register tries another one,
+// also while the first has not terminated yet.
+func TestR177ExecutorShutDownInsideRegister(t *testing.T) {
+	var g *blocking.Group
+	var first core.EventExecutor
+	held := make(chan struct{})
+	g = newGroup(t, 0, core.WithSpawner(func(loop func()) error {
+		if first != nil {
+			go loop()
+			return nil
+		}
+		for ex := range g.All() {
+			first = ex
+		}
+		first.Shutdown()
+		go func() { <-held; loop() }()
+		return nil
+	}))
+	defer close(held)
+	ours, _ := tcpPair(t)
+	ch := mustRegister(t, g, ours, echo())
+	coretest.Want(t, "the state of the first executor", first.State(), core.StateShutdown)
+	if ch.EventLoop() == first {
+		t.Errorf("R177: the channel got an executor that was shut down")
+	}
+	onLoop(t, ch, func() {})
+	if s := g.Stats(); s.Executors != 2 || s.Idle != 0 || s.Channels != 1 {
+		t.Errorf("R177: got %+v, want 2 executors, none of them idle, and 1 channel", s)
+	}
+}
+
 // A channel counts while its connection is being closed, and no longer when Close has returned on
 // the executor.
 func TestR177ChannelCountsUntilItsConnectionIsClosed(t *testing.T) {

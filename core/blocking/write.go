@@ -136,14 +136,12 @@ func (ch *Channel) send() error {
 	return nil
 }
 
-// sendNext passes one piece to the connection, with mu released. Requires mu.
-func (ch *Channel) sendNext(upTo int64) (int, error) {
-	if err := ch.enter(); err != nil {
-		return 0, err
-	}
-	defer ch.leave()
+// sendNext passes one piece to the connection. Requires mu.
+func (ch *Channel) sendNext(upTo int64) (n int, err error) {
 	piece := ch.out.next(upTo)
-	ch.mu.Unlock()
-	defer ch.mu.Lock()
-	return ch.conn.write(piece)
+	err = ch.inside(func() (err error) {
+		n, err = ch.conn.write(piece)
+		return err
+	})
+	return n, err
 }
