@@ -35,9 +35,9 @@ type exit struct {
 
 // watch receives the signals until stop returns.
 func (x *exit) watch() (stop func()) {
-	quit, over := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(over)
+	quit := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
 		for second := false; ; second = true {
 			select {
 			case sig := <-x.signals:
@@ -46,8 +46,8 @@ func (x *exit) watch() (stop func()) {
 				return
 			}
 		}
-	}()
-	return func() { close(quit); <-over }
+	})
+	return func() { close(quit); watching.Wait() }
 }
 
 // receive handles one signal. second is true if an earlier signal was received.
