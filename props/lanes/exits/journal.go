@@ -26,6 +26,7 @@ type journal struct {
 type said struct {
 	text  string // level and message
 	attrs []slog.Attr
+	at    time.Time
 }
 
 func (j *journal) Enabled(context.Context, slog.Level) bool { return true }
@@ -35,7 +36,7 @@ func (j *journal) WithGroup(string) slog.Handler            { return j }
 func (j *journal) Handle(_ context.Context, r slog.Record) error {
 	line := r.Level.String() + " " + r.Message
 	all, part := map[string]any{}, "Run"
-	one := said{text: line}
+	one := said{text: line, at: r.Time}
 	r.Attrs(func(a slog.Attr) bool {
 		all[a.Key] = a.Value.Any()
 		one.attrs = append(one.attrs, a)

@@ -23,6 +23,7 @@ func (r *run) judgeRecords(got process.Report) {
 		counts[one.text]++
 		r.judgeRecord(one, got)
 	}
+	r.judgeStart(all, got)
 	for text, want := range r.wantRecords() {
 		if n := int64(counts[text]); !want.contain(n) {
 			r.violate("the log has %d records %q, want %d to %d", n, text, want.least, want.most)
@@ -40,6 +41,29 @@ func (r *run) judgeRecords(got process.Report) {
 		}
 		if found := records(all, notBegunText, s.Name); len(found) != n {
 			r.violate("the log has %d records %q of step %d, want %d", len(found), notBegunText, i, n)
+		}
+	}
+}
+
+// judgeStart compares the time of the record about Start: it comes when Start has ended, if the exit
+// begins then or the program still serves, and not after the steps.
+func (r *run) judgeStart(all []said, got process.Report) {
+	x, w, want := r.want, r.want.start, time.Duration(0)
+	switch {
+	case w == nil || got.Start.Outcome == process.NotBegun:
+		return
+	case x.startFailedBy(x.begin):
+		want = x.begin
+	case x.preDrainSkipped:
+		want = x.servesFrom
+	case x.servesFrom < x.endStart && w.end < x.endStart:
+		want = max(w.end, x.servesFrom)
+	default:
+		return
+	}
+	for _, one := range all {
+		if one.step() == "Start" && one.at.Sub(r.began) != want {
+			r.violate("the record %q of Start comes at %v, want %v", one.text, one.at.Sub(r.began), want)
 		}
 	}
 }

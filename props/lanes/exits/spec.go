@@ -52,6 +52,7 @@ type exit struct {
 	readyAt          time.Duration
 	said             []string
 	preDrainSkipped  bool
+	servesFrom       time.Duration // when PreDrain begins; endStart is when it ends
 	served           time.Duration // PreDrain, as far as there is time
 }
 
@@ -229,6 +230,7 @@ func (x *exit) startFailedBy(at time.Duration) bool {
 // preDrain: the program goes on serving, unless its Start has failed.
 func (x *exit) preDrain() {
 	p := x.p
+	x.servesFrom = x.now
 	if p.PreDrain == 0 {
 		return
 	}
