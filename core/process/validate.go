@@ -11,9 +11,11 @@ import (
 	"eventide/core"
 )
 
-// Validate returns nil, or every mistake of the plan, joined. Each mistake names the
-// field, its value, and the values that are allowed. Run calls Validate before it starts
-// anything.
+// Validate returns nil, or every mistake of the plan, joined. Each mistake is one line, which
+// names the field, its value, and the values that are allowed. The mistakes of the plan's
+// durations come first: a negative PreDrain, Deadline and Health.StuckAfter, and a PreDrain that
+// is not less than Deadline. Then come those of Signals, of Start and Starts, and of Steps, each
+// in the order of the list. Run calls Validate before it starts anything.
 func (p Plan) Validate() error {
 	errs := []error{
 		notNegative("PreDrain", p.PreDrain),
