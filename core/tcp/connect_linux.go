@@ -46,14 +46,12 @@ func connectOnce(c *config, addr netip.AddrPort) (fd int, err error) {
 	if err != nil {
 		return -1, err
 	}
+	err = c.faults.socketMade(fd)
 	setBuffers(c, func(level, option, value int) {
 		if err == nil {
 			err = os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, level, option, value))
 		}
 	})
-	if err == nil {
-		err = c.faults.socketMade(fd)
-	}
 	if err == nil {
 		err = unix.Connect(fd, toSockaddr(addr))
 		if err == unix.EINPROGRESS || err == unix.EINTR {

@@ -56,14 +56,32 @@ func TestDialTriesEachAddress(t *testing.T) {
 	coretest.Must(t, err)
 	defer l.Close()
 	dead, other := netip.MustParseAddrPort(closedAddr(t)), netip.MustParseAddrPort(closedAddr(t))
-	ch, err := tcp.DialEach(t.Context(), g, tcp.HandlerBase{}, dead, netip.MustParseAddrPort(l.Addr().String()))
+	ch, err := tcp.DialEach(t.Context(), g, tcp.HandlerBase{}, []netip.AddrPort{dead, netip.MustParseAddrPort(l.Addr().String())})
 	coretest.Must(t, err)
 	coretest.Want(t, "the peer", ch.RemoteAddr().String(), l.Addr().String())
-	_, err = tcp.DialEach(t.Context(), g, tcp.HandlerBase{}, dead, other)
+	_, err = tcp.DialEach(t.Context(), g, tcp.HandlerBase{}, []netip.AddrPort{dead, other})
 	coretest.WantErr(t, "no address answers", err, syscall.ECONNREFUSED)
 	if all, ok := err.(interface{ Unwrap() []error }); !ok || len(all.Unwrap()) != 2 {
 		t.Errorf("the error is %#v, want those of two addresses", err)
 	}
+}
+
+// TestDialWhoseContextEndsAtTheSecondAddress has the error of each address that was tried before, and then the
+// cause alone: also if the address that the dial was about to try has failed.
+func TestDialWhoseContextEndsAtTheSecondAddress(t *testing.T) {
+	coretest.CheckLeaks(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	sockets := 0
+	ends := tcp.WithSocketHook(func(int) error {
+		if sockets++; sockets < 2 {
+			return nil
+		}
+		cancel(errors.New("enough"))
+		return syscall.EADDRNOTAVAIL
+	})
+	dead := netip.MustParseAddrPort(closedAddr(t))
+	_, err := tcp.DialEach(ctx, coretest.NewGroup(t, 1), tcp.HandlerBase{}, []netip.AddrPort{dead, dead, dead}, ends)
+	coretest.WantText(t, "the dial", err, "tcp: Dial name: connect: connection refused\ntcp: Dial name: enough")
 }
 
 // TestDialOnALoopHasNoEffect: it is refused, and no connection is made.

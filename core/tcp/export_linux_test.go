@@ -13,7 +13,13 @@ import (
 func WithFaults(ask func(op string, n int) (int, syscall.Errno)) Option {
 	names := [...]string{opRead: "read", opSend: "send", opAccept: "accept", opShutdown: "shutdown", opClose: "close", opConnect: "connect"}
 	return func(c *config) error {
-		c.faults = &faults{ask: func(op operation, n int) (int, syscall.Errno) { return ask(names[op], n) }}
+		c.faults = &faults{
+			transfer: func(op operation, n int) (int, syscall.Errno) { return ask(names[op], n) },
+			fail: func(op operation) syscall.Errno {
+				_, errno := ask(names[op], 0)
+				return errno
+			},
+		}
 		return nil
 	}
 }
@@ -21,7 +27,7 @@ func WithFaults(ask func(op string, n int) (int, syscall.Errno)) Option {
 // WithSocketHook lets a test prepare each socket of a dial before it connects.
 func WithSocketHook(made func(fd int) error) Option {
 	return func(c *config) error {
-		c.faults = &faults{ask: func(_ operation, n int) (int, syscall.Errno) { return n, 0 }, made: made}
+		c.faults = &faults{made: made}
 		return nil
 	}
 }
@@ -98,8 +104,8 @@ func FirstIPv4(addrs []netip.AddrPort) netip.AddrPort { return firstIPv4(addrs) 
 func (c *Channel) InputEnded() bool { return c.inputEnded }
 
 // DialEach is Dial to a name that has these addresses.
-func DialEach(ctx context.Context, g *core.Group, h Handler, addrs ...netip.AddrPort) (*Channel, error) {
-	d, err := newDialer(ctx, "Dial", loops{group: g}, "name", h, nil)
+func DialEach(ctx context.Context, g *core.Group, h Handler, addrs []netip.AddrPort, opts ...Option) (*Channel, error) {
+	d, err := newDialer(ctx, "Dial", loops{group: g}, "name", h, opts)
 	if err != nil {
 		return nil, err
 	}

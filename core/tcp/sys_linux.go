@@ -101,7 +101,7 @@ func counted(n uintptr, errno syscall.Errno) (int, syscall.Errno) {
 }
 
 func sysShutdownWrite(f *faults, fd int) error {
-	if _, errno := f.before(opShutdown, 0); errno != 0 {
+	if errno := f.failing(opShutdown); errno != 0 {
 		return os.NewSyscallError("shutdown", errno)
 	}
 	return os.NewSyscallError("shutdown", unix.Shutdown(fd, unix.SHUT_WR))
@@ -109,7 +109,7 @@ func sysShutdownWrite(f *faults, fd int) error {
 
 func sysClose(f *faults, fd int) error {
 	err := unix.Close(fd)
-	if _, errno := f.before(opClose, 0); errno != 0 {
+	if errno := f.failing(opClose); errno != 0 {
 		err = errno
 	}
 	if err == unix.EINTR {
@@ -140,7 +140,7 @@ func sysResetOnClose(fd int) {
 // sysSocketError returns and clears the pending error of the socket, which may be that of
 // a connect.
 func sysSocketError(f *faults, fd int, op operation) syscall.Errno {
-	if _, errno := f.before(op, 0); errno != 0 {
+	if errno := f.failing(op); errno != 0 {
 		return errno
 	}
 	v, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
@@ -154,20 +154,19 @@ func sysSocketError(f *faults, fd int, op operation) syscall.Errno {
 // sysAccept returns a non-blocking connection, or an errno other than EINTR.
 func sysAccept(f *faults, fd int) (conn int, remote netip.AddrPort, errno syscall.Errno) {
 	for {
-		if _, errno := f.before(opAccept, 0); errno != 0 {
-			if errno == syscall.EINTR {
-				continue
-			}
-			return -1, remote, errno
+		if errno = f.failing(opAccept); errno == 0 {
+			conn, remote, errno = accept(fd)
 		}
-		conn, sa, err := unix.Accept4(fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
-		if err == nil {
-			return conn, fromSockaddr(sa), 0
-		}
-		if errno, _ = err.(syscall.Errno); errno != syscall.EINTR {
-			return -1, remote, errno
+		if errno != syscall.EINTR {
+			return conn, remote, errno
 		}
 	}
+}
+
+func accept(fd int) (conn int, remote netip.AddrPort, errno syscall.Errno) {
+	conn, sa, err := unix.Accept4(fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+	errno, _ = err.(syscall.Errno)
+	return conn, fromSockaddr(sa), errno
 }
 
 // isConnectionError reports whether an error of accept concerns one connection only, which
