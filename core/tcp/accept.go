@@ -114,18 +114,16 @@ func (l *Listener) takeBacklog() bool {
 
 // handOff offers the current connection to the workers. If the queue of a worker is full,
 // it keeps the connection and returns false. If every worker refuses the connection, handOff
-// closes it. Loop only.
+// closes it. In both other cases there is room again, and the next pause is the first. Loop only.
 func (l *Listener) handOff() bool {
 	err := l.offer(l.current)
 	if errors.Is(err, core.ErrQueueFull) {
 		return false
 	}
-	l.hasCurrent = false
+	l.hasCurrent, l.delay = false, firstAcceptDelay
 	if err != nil {
 		l.drop(l.current.fd, err)
-		return true
 	}
-	l.delay = firstAcceptDelay
 	return true
 }
 

@@ -132,11 +132,11 @@ func (c *Channel) held() bool {
 // waitForRelease reports whether the channel is held. If so, lastReleased will be called:
 // mu orders this call and every release. Requires mu; loop only.
 func (c *Channel) waitForRelease() bool {
-	if !c.held() {
-		return false
+	held := c.held()
+	if held {
+		c.observers.holds.awaited = true
 	}
-	c.observers.holds.awaited = true
-	return true
+	return held
 }
 
 // lastReleased continues the close that waited for the last release. After the peer's end of
