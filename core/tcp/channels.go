@@ -17,8 +17,8 @@ import (
 // A group that is nil, or not made of event loops, has no channels.
 func Channels(group *core.Group) iter.Seq[*Channel] {
 	return func(yield func(*Channel) bool) {
-		if (loops{group: group}).check("Channels", "group") == nil {
-			loops{group: group}.channels(func(*Channel) bool { return true })(yield)
+		if of := (loops{name: "group", group: group}); of.check("Channels") == nil {
+			of.channels(func(*Channel) bool { return true })(yield)
 		}
 	}
 }

@@ -28,7 +28,7 @@ import (
 // established just as ctx ends, the handler gets Active, Inactive and Unregistered, though
 // Dial returns an error.
 func Dial(ctx context.Context, group *core.Group, addr string, handler Handler, opts ...Option) (*Channel, error) {
-	return dial(ctx, "Dial", loops{group: group}, addr, handler, opts)
+	return dial(ctx, "Dial", loops{name: "group", group: group}, addr, handler, opts)
 }
 
 // DialOn is Dial on the given loop.
@@ -41,7 +41,7 @@ func DialOn(ctx context.Context, loop *core.EventLoop, addr string, handler Hand
 // name is resolved on another goroutine. A shutdown of the loop cancels the look-up, and
 // the loop does not terminate before the future is complete (G9).
 func DialAsync(ctx context.Context, group *core.Group, addr string, handler Handler, opts ...Option) *core.Future[*Channel] {
-	d, err := newDialer(ctx, "DialAsync", loops{group: group}, addr, handler, opts)
+	d, err := newDialer(ctx, "DialAsync", loops{name: "group", group: group}, addr, handler, opts)
 	if err != nil {
 		p := core.NewPromise[*Channel](nil)
 		p.TryFailure(err)
@@ -106,7 +106,7 @@ func newDialer(ctx context.Context, call string, from loops, addr string, handle
 	if ctx == nil {
 		return nil, argumentError(call, "ctx is nil, want a context")
 	}
-	if err := from.check(call, "group"); err != nil {
+	if err := from.check(call); err != nil {
 		return nil, err
 	}
 	if handler == nil {

@@ -105,7 +105,7 @@ func (c *Channel) InputEnded() bool { return c.inputEnded }
 
 // DialEach is Dial to a name that has these addresses.
 func DialEach(ctx context.Context, g *core.Group, h Handler, addrs []netip.AddrPort, opts ...Option) (*Channel, error) {
-	d, err := newDialer(ctx, "Dial", loops{group: g}, "name", h, opts)
+	d, err := newDialer(ctx, "Dial", loops{name: "group", group: g}, "name", h, opts)
 	if err != nil {
 		return nil, err
 	}

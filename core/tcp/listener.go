@@ -73,7 +73,7 @@ type listenerLoopSide Listener
 // not called. Workers that were shut down are skipped; if all were, connections are closed.
 // A shutdown of the boss closes the listener.
 func Listen(boss, worker *core.Group, addr string, newHandler func() Handler, opts ...Option) (*Listener, error) {
-	return listen("Listen", loops{group: boss}, loops{group: worker}, addr, newHandler, opts)
+	return listen("Listen", loops{name: "boss", group: boss}, loops{name: "worker", group: worker}, addr, newHandler, opts)
 }
 
 // ListenOn is Listen with one loop for the listener and its channels.
@@ -85,7 +85,11 @@ func listen(call string, boss, workers loops, addr string, newHandler func() Han
 	if !supported {
 		return nil, fmt.Errorf("tcp: %s: %w", call, errors.ErrUnsupported)
 	}
-	if err := errors.Join(boss.check(call, "boss"), workers.check(call, "worker")); err != nil {
+	err := boss.check(call)
+	if workers != boss {
+		err = errors.Join(err, workers.check(call))
+	}
+	if err != nil {
 		return nil, err
 	}
 	if newHandler == nil {

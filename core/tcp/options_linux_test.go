@@ -4,7 +4,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"net"
 	"testing"
 	"time"
 
@@ -16,62 +15,6 @@ import (
 
 // mostKeepAlive is the maximum of the kernel: MAX_TCP_KEEPIDLE and MAX_TCP_KEEPINTVL.
 const mostKeepAlive = 32767 * time.Second
-
-// TestOptionsBeyondBounds: for a value that the kernel would refuse or cut, or that would
-// overflow, the call returns an error that names the call and the expected value.
-func TestOptionsBeyondBounds(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		opt  tcp.Option
-		want string
-	}{
-		{"marks: high overflows", tcp.WithWriteBufferWaterMarks(1, math.MaxInt),
-			"WithWriteBufferWaterMarks: low is 1 and high is 9223372036854775807, want 1 <= low <= high <= 9223372036854775806"},
-		{"read buffer + 1", tcp.WithReadBuffer(tcp.MaxReadBuffer + 1),
-			"WithReadBuffer: size is 1073741825, want 1 to 1073741824"},
-		{"read buffer of no slice", tcp.WithReadBuffer(math.MaxInt),
-			"WithReadBuffer: size is 9223372036854775807, want 1 to 1073741824"},
-		{"receive buffer + 1", tcp.WithSocketBuffers(math.MaxInt32/2+1, 0),
-			"WithSocketBuffers: receive is 1073741824 and send is 0, want 0 to 1073741823"},
-		{"send buffer + 1", tcp.WithSocketBuffers(0, math.MaxInt32/2+1),
-			"WithSocketBuffers: receive is 0 and send is 1073741824, want 0 to 1073741823"},
-		{"receive buffer beyond 32 bits", tcp.WithSocketBuffers(1<<32+1, 0),
-			"WithSocketBuffers: receive is 4294967297 and send is 0, want 0 to 1073741823"},
-		{"send buffer beyond 32 bits", tcp.WithSocketBuffers(0, 1<<32+1),
-			"WithSocketBuffers: receive is 0 and send is 4294967297, want 0 to 1073741823"},
-		{"idle before the beginning", tcp.WithIdleTimeouts(0, -1, 0),
-			"WithIdleTimeouts: read is 0s, write is -1ns and all is 0s, want 0 or more"},
-		{"keep alive + 1 ns", tcp.WithKeepAlive(mostKeepAlive + 1),
-			"WithKeepAlive: period is 9h6m7.000000001s, want 0 to 9h6m7s"},
-		{"keep alive of a day", tcp.WithKeepAlive(24 * time.Hour),
-			"WithKeepAlive: period is 24h0m0s, want 0 to 9h6m7s"},
-		{"keep alive overflows", tcp.WithKeepAlive(math.MaxInt64),
-			"WithKeepAlive: period is 2562047h47m16.854775807s, want 0 to 9h6m7s"},
-		{"backlog + 1", tcp.WithBacklog(math.MaxInt32),
-			"WithBacklog: n is 2147483647, want 1 to 2147483646"},
-		{"backlog beyond 32 bits", tcp.WithBacklog(1 << 32),
-			"WithBacklog: n is 4294967296, want 1 to 2147483646"},
-		{"backlog overflows", tcp.WithBacklog(math.MaxInt),
-			"WithBacklog: n is 9223372036854775807, want 1 to 2147483646"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			coretest.CheckLeaks(t)
-			g := coretest.NewGroup(t, 1)
-			peer, err := net.Listen("tcp", "127.0.0.1:0")
-			coretest.Must(t, err)
-			defer peer.Close()
-
-			l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho, c.opt)
-			coretest.WantText(t, "Listen", err, "tcp: "+c.want)
-			coretest.Want(t, "Listen", l, nil)
-			ch, err := tcp.Dial(t.Context(), g, peer.Addr().String(), tcp.HandlerBase{}, c.opt)
-			coretest.WantText(t, "Dial", err, "tcp: "+c.want)
-			coretest.Want(t, "Dial", ch, nil)
-			f := tcp.DialAsync(t.Context(), g, peer.Addr().String(), tcp.HandlerBase{}, c.opt)
-			coretest.WantText(t, "DialAsync", coretest.AwaitErr(t, "the dial", f), "tcp: "+c.want)
-		})
-	}
-}
 
 // TestOptionsAtBounds reads back the kernel's values for the greatest option values, and for
 // a period that is not whole seconds, on both sides of a connection.

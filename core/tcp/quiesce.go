@@ -34,7 +34,7 @@ import (
 // input then still ends soon. Quiesce starts loops that are not started. The input of a
 // loop that was shut down ends with the loop, and Quiesce waits for its termination.
 func Quiesce(ctx context.Context, group *core.Group) error {
-	return quiesce(ctx, "Quiesce", loops{group: group})
+	return quiesce(ctx, "Quiesce", loops{name: "group", group: group})
 }
 
 // QuiesceOn is Quiesce for the channels of one loop.
@@ -46,7 +46,7 @@ func quiesce(ctx context.Context, call string, of loops) error {
 	if ctx == nil {
 		return argumentError(call, "ctx is nil, want a context")
 	}
-	if err := of.check(call, "group"); err != nil {
+	if err := of.check(call); err != nil {
 		return err
 	}
 	if of.inEventLoop() {
