@@ -60,7 +60,7 @@ func drawOver(t *rapid.T, transport string) Program {
 			Then: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Action { return drawAction(t, sizes, outside) }), 0, 2).Draw(t, "then"),
 		}
 	}), 0, 6).Draw(t, "calls")
-	if transport == Blocking && oneIn(t, 3, "at the same times") {
+	if oneIn(t, 3, "at the same times") {
 		p.bunch()
 	}
 	return p

@@ -32,10 +32,10 @@ type listening struct {
 
 // pause is a pause of the listener, from its log.
 type pause struct {
-	at                time.Time
-	lasts             time.Duration
-	why               error
-	accepted, refused int64 // as counted when it began
+	at       time.Time
+	lasts    time.Duration
+	why      error
+	accepted int64 // as counted when it began
 }
 
 // The bounds of the pauses of a listener.
@@ -51,9 +51,9 @@ func (r *run) listenerPauses(level slog.Level, lasts time.Duration, why error) {
 	l, before := &r.listening, r.listening.last
 	stats := r.listener.Stats()
 	l.pauses++
-	l.last = pause{time.Now(), lasts, why, stats.Accepted, stats.Refused}
+	l.last = pause{time.Now(), lasts, why, stats.Accepted}
 	full := errors.Is(why, core.ErrQueueFull)
-	next := min(2*before.lasts, longestPause) // if no connection was handed off since the last pause
+	next := min(2*before.lasts, longestPause) // if no connection was taken since the last pause
 	switch {
 	case before.lasts == 0:
 		if lasts != firstPause {
@@ -64,7 +64,7 @@ func (r *run) listenerPauses(level slog.Level, lasts time.Duration, why error) {
 	case full || errors.Is(before.why, core.ErrQueueFull):
 	case stats.Accepted == before.accepted && lasts != next:
 		r.violate("the listener pauses for %v, and before for %v, and has accepted nothing since: want %v", lasts, before.lasts, next)
-	case stats.Accepted > before.accepted && stats.Refused == before.refused && lasts != firstPause:
+	case stats.Accepted > before.accepted && lasts != firstPause:
 		r.violate("the listener has accepted a connection, and then pauses for %v, want %v", lasts, firstPause)
 	}
 	if before.lasts > 0 && !r.listenerEnds() && time.Since(before.at) < before.lasts {

@@ -166,7 +166,8 @@ var faulty = map[kernel.Op][]syscall.Errno{
 	kernel.OpAdd:      {syscall.ENOMEM},
 	kernel.OpWait:     {syscall.EINTR},
 	kernel.OpClose:    {syscall.EIO, syscall.EINTR},
-	kernel.OpOption:   {syscall.ENOMEM}, // of core/tcp: the last of all
+	kernel.OpOption:   {syscall.ENOMEM},
+	kernel.OpModify:   {syscall.ENOMEM}, // of core/tcp: the last of all
 }
 
 // The errnos of calls that make a group or a listener fail, by operation.
@@ -195,7 +196,7 @@ func faultsOf(transport string) (last kernel.Op, errnos func(kernel.Op) []syscal
 	if transport == Blocking {
 		return kernel.OpWait, func(op kernel.Op) []syscall.Errno { return faulty[op] }
 	}
-	return kernel.OpOption, func(op kernel.Op) []syscall.Errno {
+	return kernel.OpModify, func(op kernel.Op) []syscall.Errno {
 		if op == kernel.OpAccept {
 			return append(slices.Clone(faulty[op]), syscall.EINVAL) // breaks the listener
 		}

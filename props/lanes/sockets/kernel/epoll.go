@@ -74,12 +74,15 @@ func (k *Kernel) EpollCreate() (int, syscall.Errno) {
 	return k.create(OpCreate, &epollSet{items: map[int]*watch{}})
 }
 
+// faultyControls are the operations of epoll_ctl(2) that can have a fault.
+var faultyControls = map[int]Op{unix.EPOLL_CTL_ADD: OpAdd, unix.EPOLL_CTL_MOD: OpModify}
+
 // EpollControl is epoll_ctl(2).
 func (k *Kernel) EpollControl(epfd, op, fd int, ev *unix.EpollEvent) syscall.Errno {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if op == unix.EPOLL_CTL_ADD { // the other operations need no memory
-		if _, errno := k.fault(OpAdd); errno != 0 {
+	if faulty, ok := faultyControls[op]; ok {
+		if _, errno := k.fault(faulty); errno != 0 {
 			return errno
 		}
 	}

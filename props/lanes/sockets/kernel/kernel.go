@@ -42,6 +42,7 @@ const (
 	OpWait
 	OpClose // of a socket: it fails after the descriptor is closed
 	OpOption
+	OpModify // of a file in a set; Linux has no reason to refuse it, and another poller may have one
 	OpBind
 	OpListen
 	OpCreate // of an epoll set, and so on
@@ -53,7 +54,7 @@ const (
 )
 
 func (o Op) String() string {
-	return [...]string{"read", "send", "accept", "socket", "connect", "shutdown", "add to a set", "epoll_wait", "close", "setsockopt", "bind", "listen", "epoll_create", "timerfd_create", "eventfd", "fcntl", "add to the runtime's poller"}[o]
+	return [...]string{"read", "send", "accept", "socket", "connect", "shutdown", "add to a set", "epoll_wait", "close", "setsockopt", "modify in a set", "bind", "listen", "epoll_create", "timerfd_create", "eventfd", "fcntl", "add to the runtime's poller"}[o]
 }
 
 // Kernel is a machine with one network and the descriptor table of one process. All methods
