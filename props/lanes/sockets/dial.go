@@ -106,6 +106,9 @@ func (c *conn) dialEnds(ch *tcp.Channel, err error) {
 	d.err = err
 	lasted := time.Since(d.began)
 	c.mu.Unlock()
+	if all, ok := err.(interface{ Unwrap() []error }); ok && c.spec.Named && len(all.Unwrap()) > c.spec.Refusing+1 {
+		c.r.violate("connection %d: the dial failed with %q, which are %d errors, want one for each of %d addresses at most", c.nth, err, len(all.Unwrap()), c.spec.Refusing+1)
+	}
 	switch {
 	case (ch == nil) != (err != nil):
 		c.r.violate("connection %d: the dial returned the channel %v and the error %v", c.nth, ch, err)
