@@ -25,9 +25,11 @@ func (h *timerHeap) len() int { return len(h.entries) }
 // first returns the earliest deadline. The heap must not be empty.
 func (h *timerHeap) first() int64 { return h.entries[0].at }
 
-func (h *timerHeap) push(t *Timer) {
+// push adds t to the heap, and returns the number of timers in it.
+func (h *timerHeap) push(t *Timer) (n int) {
 	h.entries = append(h.entries, timerEntry{})
 	h.up(len(h.entries)-1, timerEntry{t.at, t.id, t})
+	return len(h.entries)
 }
 
 // pop removes and returns the earliest timer.
@@ -37,11 +39,12 @@ func (h *timerHeap) pop() *Timer {
 	return t
 }
 
-// remove removes t from the heap. It has no effect if t is not in the heap.
-func (h *timerHeap) remove(t *Timer) {
+// remove removes t from the heap, and returns the number of timers that are left. It has no other
+// effect if t is not in the heap.
+func (h *timerHeap) remove(t *Timer) (n int) {
 	i := int(t.index)
 	if i < 0 {
-		return
+		return len(h.entries)
 	}
 	t.index = -1
 	last := len(h.entries) - 1
@@ -56,6 +59,7 @@ func (h *timerHeap) remove(t *Timer) {
 		}
 	}
 	h.shrink()
+	return len(h.entries)
 }
 
 // removeAfter removes and returns all timers whose deadline is after at, in one pass.

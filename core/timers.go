@@ -126,8 +126,7 @@ func (e *Executor) cancelTimer(t *Timer) (wake, cancelled bool) {
 	case t.place == placeAdded:
 		in.unlink(t)
 	case e.InEventLoop():
-		e.heap.remove(t)
-		in.inHeap = e.heap.len()
+		in.inHeap = e.heap.remove(t)
 	default:
 		if t.place != placeChanged {
 			in.addChanged(t)
@@ -244,8 +243,7 @@ func (e *Executor) rearm(t *Timer, now int64, jitter time.Duration) {
 		return
 	}
 	t.state, t.place = timerWaiting, placeHeap
-	e.heap.push(t)
-	e.timers.inHeap = e.heap.len()
+	e.timers.inHeap = e.heap.push(t)
 }
 
 // nextRun sets the deadline of the next run of a periodic timer whose last run ended at
