@@ -87,7 +87,6 @@ func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 		p.publishShutdown(now, quiet, timeout, d)
 	}
 	var cause error
-	var running []runningBody
 	switch {
 	case closes && op == OpShutdown:
 		cause = ErrShutdown
@@ -96,8 +95,7 @@ func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 		cause = ErrShutdown // with no work left this is no timeout: see Executor.zeroTimeoutCause
 		if quiet > 0 || p.queue.Counts().Pending > 0 || p.busy > 0 {
 			cause = ErrShutdownTimeout
-			running = p.runningBodies(now)
-			p.shutdown.running = p.describe(running)
+			p.shutdown.running = p.describe(p.runningBodies(now))
 		}
 		p.closeAdmission(cause, now)
 	case first:
@@ -192,6 +190,14 @@ func (p *Pool) logTimeout(pending int, running string) {
 func (p *Pool) fail(err error) {
 	now := p.nowIfItCan()
 	p.mu.Lock()
+	p.publishFailure(err, now)
+	p.unlockAndWakeOneAside()
+	p.endContext(err)
+	p.log(slog.LevelError, "the pool failed", "error", err)
+}
+
+// publishFailure is the part of fail that happens in one critical section. Requires mu.
+func (p *Pool) publishFailure(err error, now int64) {
 	p.failed.Store(true)
 	p.failure = errors.Join(p.failure, err)
 	if !p.shutdown.called {
@@ -201,9 +207,6 @@ func (p *Pool) fail(err error) {
 		p.closeAdmission(err, now)
 	}
 	p.timers.horizon = -1
-	p.unlockAndWakeOneAside()
-	p.endContext(err)
-	p.log(slog.LevelError, "the pool failed", "error", err)
 }
 
 // brokenBy returns the errors of the clock and of the source of jitter.

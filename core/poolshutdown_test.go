@@ -167,6 +167,24 @@ func TestPoolG11TheReportNamesEachBody(t *testing.T) {
 	})
 }
 
+// A shutdown call without a timeout closes admission itself, and names what runs then.
+func TestPoolG11AZeroTimeoutNamesEachBody(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		p := coretest.NewPool(t, 2, core.WithName("compressors"))
+		a := block(t, p)
+		time.Sleep(time.Second)
+		term, err := p.ShutdownGracefully(0, 0)
+		coretest.Must(t, err)
+		report := term.Report()
+		coretest.Want(t, "timed out", report.TimedOut, true)
+		if !strings.HasPrefix(report.Running, "compressors: a task has been running for 1s:\ngoroutine ") || !strings.Contains(report.Running, "core_test.block") {
+			t.Errorf("G11: Running is %q, want the task with its stack", report.Running)
+		}
+		a()
+		coretest.Want(t, "Running after the end", coretest.AwaitDone(t, p).Running, report.Running)
+	})
+}
+
 func TestPoolG10QuietIsOfTheWholePool(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		p := coretest.NewPool(t, 2)

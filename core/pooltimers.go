@@ -128,10 +128,10 @@ func (p *Pool) rearm(t *Timer, now int64, jitter time.Duration) {
 // reports whether there were any. After a chunk it releases mu for a moment, so that a million
 // timers do not block callers for long. mu is held when it returns. Requires mu.
 func (p *Pool) purge() bool {
-	if p.heap.len() > 0 && p.timers.horizon != p.purged {
-		p.doomed = append(p.doomed, p.heap.removeAfter(p.timers.horizon)...)
+	if p.purged != p.timers.horizon {
+		p.purged = p.timers.horizon
+		p.doomed = append(p.doomed, p.heap.removeAfter(p.purged)...)
 	}
-	p.purged = p.timers.horizon
 	if len(p.doomed) == 0 {
 		return false
 	}

@@ -73,8 +73,7 @@ func (e *Executor) moveTo(to State) {
 		// State reports it until Done is closed; traceEnd traces the move.
 		e.lastState.Store(int32(from))
 		e.meterEnd()
-	}
-	if e.cfg.tracer != nil && to != StateTerminated {
+	} else if e.cfg.tracer != nil {
 		// The event comes first: a goroutine that reads the new state without mu acts after it.
 		e.trace(Event{Kind: EventState, From: from, To: to, Reason: e.shutdown.cause})
 	}
