@@ -177,7 +177,7 @@ func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
 	if err := e.lockOpen(op); err != nil {
 		return err
 	}
-	if e.queued >= e.fastLimit && e.full() {
+	if e.full() {
 		e.traceAdmit(op, false)
 		return e.rejectAndUnlock(ErrQueueFull)
 	}
@@ -189,7 +189,8 @@ func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
 	}
 	e.queued++
 	e.traceAdmit(op, true)
-	if op == OpExecuteLazy && !e.lazyMustWake() {
+	// If a lazy task has filled the queue, it must wake the loop: no later task could.
+	if op == OpExecuteLazy && !e.full() {
 		e.mu.Unlock()
 		return nil
 	}
@@ -197,14 +198,11 @@ func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
 	return nil
 }
 
-// full reports whether the queue is at its bound, by an exact count. Requires mu.
+// full reports whether the queue is at its bound. It makes an exact count only if the queue can be
+// full. Requires mu.
 func (e *Executor) full() bool {
-	return e.counts().NotBegun >= e.cfg.limit
+	return e.queued >= e.fastLimit && e.counts().NotBegun >= e.cfg.limit
 }
-
-// lazyMustWake reports whether the lazy task just queued has filled the queue. No later
-// task could wake the loop, because it would be refused; so this task must. Requires mu.
-func (e *Executor) lazyMustWake() bool { return e.queued >= e.fastLimit && e.full() }
 
 // lockOpen returns nil with mu held if the executor is started and open; otherwise it
 // returns the refusal without mu. It starts the loop, or waits for a start in progress and
