@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -188,35 +189,39 @@ const maxStackDump = 1 << 20
 
 func stackOf(goroutine int64) string { return stacksOf(goroutine)[0] }
 
-// stacksOf returns the stack of each goroutine, from one dump.
+// stackNotFound stands for the stack of a goroutine that is not in the dump.
+const stackNotFound = "(stack not found)"
+
+// stacksOf returns the stack of each goroutine, from one dump. A dump that has all of them is not
+// followed by a larger one.
 func stacksOf(goroutines ...int64) []string {
 	stacks := make([]string, len(goroutines))
 	for size := 64 << 10; size <= maxStackDump; size *= 4 {
 		dump := make([]byte, size)
 		dump = dump[:runtime.Stack(dump, true)]
-		all, missing := len(dump) < size, 0
+		all := len(dump) < size
 		for i, goroutine := range goroutines {
-			stack, ok := findStack(dump, fmt.Appendf(nil, "goroutine %d ", goroutine), all)
-			if stacks[i] = string(stack); !ok {
-				stacks[i], missing = "(stack not found)", missing+1
-			}
+			stacks[i] = findStack(dump, fmt.Sprintf("goroutine %d ", goroutine), all)
 		}
-		if missing == 0 || all {
+		if all || !slices.Contains(stacks, stackNotFound) {
 			break
 		}
 	}
 	return stacks
 }
 
-// findStack returns the stack that begins with head. all says that dump holds the stacks
-// of all goroutines; otherwise the last one may be cut off, and is not returned.
-func findStack(dump, head []byte, all bool) ([]byte, bool) {
+// findStack returns the stack that begins with head, or stackNotFound. all says that dump holds
+// the stacks of all goroutines; otherwise the last one may be cut off, and is not returned.
+func findStack(dump []byte, head string, all bool) string {
 	for len(dump) > 0 {
 		part, rest, more := bytes.Cut(dump, []byte("\n\n"))
-		if bytes.HasPrefix(part, head) {
-			return part, more || all
+		if bytes.HasPrefix(part, []byte(head)) {
+			if more || all {
+				return string(part)
+			}
+			break
 		}
 		dump = rest
 	}
-	return nil, false
+	return stackNotFound
 }

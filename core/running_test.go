@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -72,5 +73,31 @@ func TestG11RunningIsFoundAmongThousandsOfGoroutines(t *testing.T) {
 		others.Wait()
 		coretest.MustShutdownGracefully(t, ex, 0, time.Second)
 		coretest.AwaitDone(t, ex)
+	})
+}
+
+// To read stacks stops all goroutines, so Running reads no more of them than it needs: the stack of its
+// caller is the first.
+func TestRunningReadsNoMoreStacksThanItNeeds(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		leave := make(chan struct{})
+		var others sync.WaitGroup
+		for range 2000 {
+			others.Go(func() { <-leave })
+		}
+		synctest.Wait()
+		ex := coretest.NewExecutor(t, core.WithName("bakery"))
+		coretest.OnLoop(t, ex, func() {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			text := ex.Running()
+			runtime.ReadMemStats(&after)
+			wantRunning(t, text, "TestRunningReadsNoMoreStacksThanItNeeds")
+			if n := after.TotalAlloc - before.TotalAlloc; n > 256<<10 {
+				t.Errorf("Running has allocated %d bytes, want the 64 KiB of the first dump", n)
+			}
+		})
+		close(leave)
+		others.Wait()
 	})
 }
