@@ -92,7 +92,7 @@ func (e *Executor) beginBody(kind Body) {
 func (e *Executor) runBody(b currentBody, body func()) {
 	e.current, e.current.call = b, body
 	e.beginBody(b.kind)
-	defer e.recoverBody()
+	defer e.recoverBody() // first: if the tracer panics, the logger may call runtime.Goexit
 	if e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventBegin, Body: b.kind})
 	}

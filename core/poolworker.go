@@ -272,10 +272,10 @@ func (w *worker) countEnd(now int64, jitter time.Duration) {
 func (w *worker) call() {
 	body := w.body
 	w.body, w.calling = nil, body
+	defer w.recoverBody() // first: if the tracer panics, the logger may call runtime.Goexit
 	if w.pool.cfg.tracer != nil {
 		w.pool.trace(Event{Kind: EventBegin, Body: w.job.kind})
 	}
-	defer w.recoverBody()
 	body()
 	w.bodyEnded(OutcomeNormal)
 }

@@ -3,8 +3,11 @@ package core_test
 import (
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,4 +107,55 @@ func TestEventPollerClosedFollowsTheClose(t *testing.T) {
 	ex.Shutdown()
 	coretest.AwaitDone(t, ex)
 	coretest.Want(t, "events of the end", seen, 2)
+}
+
+// A call that gives up after the end was refused once more, by an executor that has terminated.
+func TestTracerSeesTheRefusalAfterTheEnd(t *testing.T) {
+	var r recorder
+	var end func() // of the executor, from the handler
+	handler := core.WithRejectedHandler(func(int, *core.RejectedError) (time.Duration, bool) { end(); return 0, false })
+	onBoth(t, func(t *testing.T, ex core.EventExecutor) {
+		held, release := make(chan struct{}), make(chan struct{})
+		coretest.MustExecute(t, ex, func() { close(held); <-release })
+		<-held
+		for range 16 {
+			coretest.MustExecute(t, ex, func() {})
+		}
+		end = func() { ex.Shutdown(); close(release); <-ex.Termination().Done() }
+		before := len(r.all())
+		err := ex.Execute(func() { t.Error("G3: a refused task ran") })
+		var refused *core.RejectedError
+		if !errors.As(err, &refused) || refused.State != core.StateTerminated || refused.Reason != core.ErrShutdown {
+			t.Errorf("G5: the error is %v, want state Terminated, ErrShutdown", err)
+		}
+		attempts := 0
+		for _, ev := range r.all()[before:] {
+			if ev.Kind == core.EventAdmit && ev.Op == core.OpExecute && !ev.Accepted {
+				attempts++
+			}
+		}
+		coretest.Want(t, "traced refusals, before and after the end", attempts, 2)
+		coretest.Want(t, "G20: Report.Rejected", ex.Termination().Report().Rejected, 0)
+		coretest.Want(t, "G20: Stats.Rejected", ex.Stats().Rejected, 1)
+	}, core.WithTracer(&r), core.WithMaxPendingTasks(16), handler)
+}
+
+// A tracer that panics, and a logger that then ends the goroutine, end the body that was about to
+// begin as its own Goexit would, and no more.
+func TestATracerThatPanicsBesideALoggerThatExits(t *testing.T) {
+	tracer := tracerFunc(func(ev core.Event) {
+		if ev.Kind == core.EventBegin && ev.Body == core.BodyTimer {
+			panic("the tracer")
+		}
+	})
+	onBoth(t, func(t *testing.T, ex core.EventExecutor) {
+		timer := mustSchedule(t, ex, time.Second, func() { t.Error("the body ran") })
+		<-timer.Done()
+		coretest.WantErr(t, "the end of the timer", timer.Err(), core.ErrGoexit)
+		ran := make(chan struct{})
+		coretest.MustExecute(t, ex, func() { close(ran) })
+		<-ran
+		coretest.Must(t, ex.Close())
+		checkConserved(t, ex.Stats())
+	}, core.WithTracer(tracer), core.WithLogger(slog.New(exitingHandler{slog.NewTextHandler(io.Discard, nil), new(atomic.Int32)})))
 }
