@@ -237,6 +237,30 @@ func TestExecuteYieldsToTheLoop(t *testing.T) {
 	}
 }
 
+// A body that fills the queue does not yield: the loop cannot run while it does. On one processor
+// nothing else runs during the body, unless the scheduler interrupts it, which it does not do each time.
+func TestExecuteInABodyDoesNotYield(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for name, ex := range map[string]core.EventExecutor{"executor": coretest.NewExecutor(t), "pool": coretest.NewPool(t, 1)} {
+		interrupted := 0
+		for range 50 {
+			coretest.OnLoop(t, ex, func() {
+				var other atomic.Bool
+				go other.Store(true)
+				for range 4*256 + 1 {
+					coretest.MustExecute(t, ex, func() {})
+				}
+				if other.Load() {
+					interrupted++
+				}
+			})
+		}
+		if interrupted == 50 {
+			t.Errorf("%s: another goroutine ran during each of 50 bodies that filled the queue, want none to yield", name)
+		}
+	}
+}
+
 // BackOff without a pause yields, so that on one processor the loop makes room.
 func TestBackOffWithoutAPauseYields(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -130,5 +131,30 @@ func TestG7DeadlineOfATimerThatNeverComes(t *testing.T) {
 		if got := timer.Deadline(); !got.IsZero() {
 			t.Errorf("G7: Deadline of a cancelled timer is %v, want the zero Time", got)
 		}
+	})
+}
+
+// A sleep that ends at the deadline of a timer is long enough for it: only an earlier deadline
+// wakes the sleeper.
+func TestG12ATimerAtTheEndOfTheSleepWakesNobody(t *testing.T) {
+	onBoth(t, func(t *testing.T, ex core.EventExecutor) {
+		var ran atomic.Int64
+		body := func() { ran.Add(1) }
+		mustSchedule(t, ex, time.Hour, body)
+		later := mustSchedule(t, ex, 2*time.Hour, body)
+		synctest.Wait()
+		asleep := ex.Stats()
+		mustSchedule(t, ex, time.Hour, body)
+		coretest.Want(t, "reset", later.Reset(time.Hour), true)
+		synctest.Wait()
+		if s := ex.Stats(); s.Wakes != asleep.Wakes || s.Parks != asleep.Parks {
+			t.Errorf("G12: %d wake-ups and %d sleeps, want %d and %d as before", s.Wakes, s.Parks, asleep.Wakes, asleep.Parks)
+		}
+		coretest.Want(t, "reset", later.Reset(time.Hour-1), true)
+		synctest.Wait()
+		coretest.Want(t, "G12: wake-ups after an earlier deadline", ex.Stats().Wakes, asleep.Wakes+1)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		coretest.Want(t, "runs", ran.Load(), 3)
 	})
 }
