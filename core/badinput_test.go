@@ -84,44 +84,6 @@ func TestBackOffOfNothing(t *testing.T) {
 	}
 }
 
-// A bad argument is an error that names the call, the value, and the expected value; the
-// exact text is part of the vocabulary.
-func TestBadOptions(t *testing.T) {
-	tests := []struct {
-		name string
-		opt  core.Option
-		want string
-	}{
-		{"WithName", core.WithName(""), `core: WithName: name is "", want at least one character`},
-		{"WithMaxPendingTasks(0)", core.WithMaxPendingTasks(0), "core: WithMaxPendingTasks: n is 0, want at least 1"},
-		{"WithMaxPendingTasks(min)", core.WithMaxPendingTasks(math.MinInt), "core: WithMaxPendingTasks: n is -9223372036854775808, want at least 1"},
-		{"WithTimersAtShutdown(-1)", core.WithTimersAtShutdown(-1), "core: WithTimersAtShutdown: policy is -1, want CancelTimers, RunDueTimers or RunTimersUntilTimeout"},
-		{"WithTimersAtShutdown(3)", core.WithTimersAtShutdown(3), "core: WithTimersAtShutdown: policy is 3, want CancelTimers, RunDueTimers or RunTimersUntilTimeout"},
-	}
-	for _, tt := range tests {
-		good := core.WithLogger(slog.New(slog.DiscardHandler))
-		if ex, err := core.NewExecutor(good, tt.opt); ex != nil || fmt.Sprint(err) != tt.want {
-			t.Errorf("NewExecutor, %s: got %v, %q, want nil, %q", tt.name, ex, err, tt.want)
-		}
-		if g, err := core.NewExecutorGroup(2, good, tt.opt); g != nil || fmt.Sprint(err) != tt.want {
-			t.Errorf("NewExecutorGroup, %s: got %v, %q, want nil, %q", tt.name, g, err, tt.want)
-		}
-	}
-}
-
-func TestBadGroups(t *testing.T) {
-	for _, n := range []int{0, -1} {
-		want := fmt.Sprintf("core: NewExecutorGroup: n is %d, want at least 1", n)
-		if g, err := core.NewExecutorGroup(n); g != nil || fmt.Sprint(err) != want {
-			t.Errorf("NewExecutorGroup(%d): got %v, %q, want nil, %q", n, g, err, want)
-		}
-	}
-	want := "core: NewExecutorGroup: WithPoller is set, want none: a poller serves one executor"
-	if g, err := core.NewExecutorGroup(1, core.WithPoller(core.NewParkPoller(nil))); g != nil || fmt.Sprint(err) != want {
-		t.Errorf("with a poller: got %v, %q, want nil, %q", g, err, want)
-	}
-}
-
 // badCall is a call with a bad argument; on a group, if it has the method.
 type badCall struct {
 	name string

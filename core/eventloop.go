@@ -56,12 +56,9 @@ func newEventLoop(call string, cfg config, parent *Group) (*EventLoop, error) {
 // most servers, as many loops as processors (runtime.GOMAXPROCS(0)) are right; a second
 // group of one loop, for the listeners, corresponds to Netty's boss group.
 func NewGroup(n int, opts ...Option) (*Group, error) {
-	cfg, err := newConfig("NewGroup", opts)
+	cfg, err := newSharedConfig("NewGroup", "executor", opts)
 	if err != nil {
 		return nil, err
-	}
-	if cfg.poller != nil {
-		return nil, argumentError("NewGroup", "WithPoller is set, want none: a poller serves one executor")
 	}
 	return newGroup("NewGroup", n, func(g *Group, i int) (*Executor, error) {
 		child := cfg

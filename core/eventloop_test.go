@@ -87,31 +87,6 @@ func TestEventLoopBadArguments(t *testing.T) {
 	}
 }
 
-// Options of event loops.
-func TestEventLoopBadOptions(t *testing.T) {
-	for want, opt := range map[string]core.Option{
-		"percent is 0":   core.WithIORatio(0),
-		"percent is -1":  core.WithIORatio(-1),
-		"percent is 101": core.WithIORatio(101),
-		"d is -1ns":      core.WithSpin(-1),
-		"d is 11ms":      core.WithSpin(11 * time.Millisecond),
-		"policy is 2":    core.WithDrain(2),
-		"policy is -1":   core.WithDrain(-1),
-	} {
-		if l, err := core.NewEventLoop(opt); l != nil || err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("NewEventLoop: got %v, %v, want an error with %q", l, err, want)
-		}
-	}
-	l, err := core.NewEventLoop(core.WithPoller(core.NewParkPoller(nil)))
-	if l != nil || err == nil || !strings.Contains(err.Error(), "want an IOPoller") {
-		t.Errorf("NewEventLoop on a poller that watches nothing: got %v, %v, want an error", l, err)
-	}
-	g, err := core.NewGroup(2, core.WithPoller(pollertest.NewModel(nil)))
-	if g != nil || err == nil || !strings.Contains(err.Error(), "a poller serves one executor") {
-		t.Errorf("NewGroup on one poller: got %v, %v, want an error", g, err)
-	}
-}
-
 // A registration that the poller refuses leaves nothing behind, and its error names the
 // descriptor and the reason.
 func TestRegisterThatFails(t *testing.T) {

@@ -41,12 +41,9 @@ type Group struct {
 // reason, and the children made before are terminated at once (Netty's constructor waits two
 // seconds for each, R171).
 func NewExecutorGroup(n int, opts ...Option) (*Group, error) {
-	cfg, err := newConfig("NewExecutorGroup", opts)
+	cfg, err := newSharedConfig("NewExecutorGroup", "executor", opts)
 	if err != nil {
 		return nil, err
-	}
-	if cfg.poller != nil {
-		return nil, argumentError("NewExecutorGroup", "WithPoller is set, want none: a poller serves one executor")
 	}
 	return newGroup("NewExecutorGroup", n, func(g *Group, i int) (*Executor, error) {
 		child := cfg

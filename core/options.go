@@ -63,6 +63,16 @@ func newConfig(call string, opts []Option) (config, error) {
 	return c, nil
 }
 
+// newSharedConfig is newConfig for a constructor of several sleepers, each of which needs a poller
+// of its own: WithPoller is an error that says what one poller serves.
+func newSharedConfig(call, serves string, opts []Option) (config, error) {
+	c, err := newConfig(call, opts)
+	if err == nil && c.poller != nil {
+		err = argumentError(call, "WithPoller is set, want none: a poller serves one %s", serves)
+	}
+	return c, err
+}
+
 // WithName names the executor in logs, in Report.Running and in String. The children of a
 // group add "-0", "-1", ....
 func WithName(name string) Option {

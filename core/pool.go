@@ -135,15 +135,12 @@ type poolShared struct {
 // so is WithPoller: a poller serves one goroutine. The options are those of NewExecutor;
 // WithMaxPendingTasks bounds the one queue that all workers share.
 func NewPool(size int, opts ...Option) (*Pool, error) {
-	cfg, err := newConfig("NewPool", opts)
+	cfg, err := newSharedConfig("NewPool", "goroutine", opts)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkSize("NewPool", size); err != nil {
 		return nil, err
-	}
-	if cfg.poller != nil {
-		return nil, argumentError("NewPool", "WithPoller is set, want none: a poller serves one goroutine")
 	}
 	p := &Pool{}
 	p.cfg, p.self, p.timerOwner = cfg, p, p

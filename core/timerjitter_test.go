@@ -2,7 +2,6 @@ package core_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -22,22 +21,6 @@ type constant uint64
 func (c constant) Uint64() uint64 { return uint64(c) }
 
 const longest constant = math.MaxUint64 // gives the longest delay
-
-func TestTimerJitterArguments(t *testing.T) {
-	for _, tt := range []struct {
-		bound  time.Duration
-		source rand.Source
-		want   string
-	}{
-		{0, longest, "core: WithTimerJitter: bound is 0s, want more than 0"},
-		{-time.Second, longest, "core: WithTimerJitter: bound is -1s, want more than 0"},
-	} {
-		_, err := core.NewExecutor(core.WithTimerJitter(tt.bound, tt.source))
-		coretest.Want(t, "error of NewExecutor", fmt.Sprint(err), tt.want)
-		_, err = core.NewPool(1, core.WithTimerJitter(tt.bound, tt.source))
-		coretest.Want(t, "error of NewPool", fmt.Sprint(err), tt.want)
-	}
-}
 
 // A fixed rate keeps its phase, and its delay is less than its period. A fixed delay counts
 // from the end of the run before; only the bound limits its delay.
