@@ -27,20 +27,31 @@ type currentBody struct {
 
 func asDuration(at int64) time.Duration { return time.Duration(at) }
 
-// runQueue runs the tasks of the batch in hand up to upTo, and reports the panic of a task
-// before the next task begins. It stops early in two cases. If an internal task waits, it must
-// run now: a listener runs right after the body that completed its future. If the state has
-// moved, the shutdown call may have ended timers and made hooks due. Even if an internal task
-// waits already, the first call of drain runs at least one task: otherwise futures that other
-// goroutines complete could starve the tasks.
+// runQueue runs the tasks of the batch in hand up to upTo. Before the next task begins, it reports
+// the panic of a task and runs the internal tasks that wait. It stops early if the state has moved:
+// the shutdown call may have ended timers and made hooks due.
 func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
 	n := int(e.upTo - q.Begun()) // after a Goexit in this step: the rest of the batch
-	for stop := e.stateMoved(); n > 0 && !stop; stop = e.stopBatch.Load() {
+	for n > 0 && !e.stateMoved() {
 		ran := q.Ran()
 		n -= e.drain(q, kind, n)
 		e.bodiesEnded(q.Ran() > ran)
-		e.reportPanics() // after bodiesEnded has read the time: the panic handler does not restart a quiet period
+		e.settle() // after bodiesEnded has read the time: the panic handler does not restart a quiet period
 	}
+}
+
+// settle does what is due between two bodies of a turn: it reports the panic of the first, and then
+// runs the internal tasks that wait, so that the listeners of a future that the first completed run
+// before the second (G9). What these tasks post waits for the end of the second: otherwise futures
+// that other goroutines complete could starve the bodies.
+func (e *Executor) settle() {
+	e.reportPanics()
+	if e.stopBatch.Load() {
+		e.mu.Lock()
+		e.drainInternalInbox()
+		e.mu.Unlock()
+	}
+	e.runInternal()
 }
 
 // drain runs up to n tasks and returns how many have begun. It stops early if a task panics, an

@@ -51,7 +51,7 @@ func (e *Executor) notifyChannels() {
 		io.notices[io.noticePos] = notice{}
 		io.noticePos++
 		e.notify(t)
-		e.reportPanics()
+		e.settle()
 	}
 	io.notices, io.noticePos = nil, 0
 }

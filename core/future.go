@@ -140,6 +140,10 @@ func (f *Future[T]) Cancel() bool {
 // listener runs on the goroutine that completes the future, or on the caller if the future is
 // complete already. A nil listener is ignored.
 //
+// If a body of an Executor or EventLoop completes the future, its listeners run before the next body
+// of that loop begins: a task, a tail task, a timer, a handler or a hook; R154. There is one exception:
+// if the state of the executor has changed meanwhile, hooks and the handlers of channels go first (G9).
+//
 // Listeners of one future run in the order added, one at a time. A listener that panics
 // does not prevent the others from running. Chains of listeners do not nest: off the
 // executor, a listener added inside another one runs after it (G9).

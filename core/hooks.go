@@ -149,7 +149,7 @@ func (e *Executor) runHooks() {
 			return
 		}
 		e.runBody(currentBody{kind: BodyHook, hook: h}, run)
-		e.reportPanics()
+		e.settle()
 		if e.stateMoved() {
 			return
 		}

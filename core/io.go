@@ -293,8 +293,7 @@ func (e *Executor) runReady() {
 	}
 	for !io.spent() {
 		e.drainReady()
-		e.reportPanics()
-		e.runInternalInHand()
+		e.settle()
 		if e.stateMoved() {
 			return
 		}
@@ -329,15 +328,4 @@ func (e *Executor) drainReady() {
 			return
 		}
 	}
-}
-
-// runInternalInHand runs the internal tasks that the last bodies have posted.
-func (e *Executor) runInternalInHand() {
-	if !e.stopBatch.Load() {
-		return
-	}
-	e.mu.Lock()
-	e.drainInternalInbox()
-	e.mu.Unlock()
-	e.runInternal()
 }

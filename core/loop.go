@@ -83,9 +83,12 @@ const (
 // turn ends early when the state has changed: pollOrSleep may then find work that must
 // run first.
 func (e *Executor) runTurn() {
-	if e.step != stepBegin && e.stateMoved() { // before the loop continued on this goroutine
-		e.step = stepBegin
-		return
+	if e.step != stepBegin { // a body has ended the goroutine of the loop, which goes on here
+		e.settle()
+		if e.stateMoved() {
+			e.step = stepBegin
+			return
+		}
 	}
 	switch e.step {
 	case stepBegin:
@@ -273,11 +276,14 @@ func (e *Executor) drainInbox() (news bool) {
 	return e.makeNotices() || news || e.timers.horizon != e.purged
 }
 
-// drainInternalInbox takes the waiting internal tasks, unless tasks of the last batch are left.
-// Requires mu.
+// drainInternalInbox takes the waiting internal tasks, unless tasks of the last batch are left:
+// stopBatch then still says that some wait. Requires mu.
 func (e *Executor) drainInternalInbox() {
+	if e.hasInternal() {
+		return
+	}
 	e.stopBatch.Store(e.stateMoved())
-	if e.hasInternal() || len(e.internalTasks) == 0 {
+	if len(e.internalTasks) == 0 {
 		return
 	}
 	spent := e.internalBatch[:0]

@@ -174,7 +174,7 @@ func (e *Executor) runTimers() {
 		t := e.heap.pop()
 		if body := e.beginTimer(t, now); body != nil {
 			e.runBody(currentBody{kind: BodyTimer, timer: t}, body)
-			e.reportPanics()
+			e.settle()
 		}
 	}
 }

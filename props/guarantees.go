@@ -70,7 +70,7 @@ var Guarantees = withSentences([]Guarantee{
 		Profile: Profile{Ops: map[history.Op]int{history.OpCancel: 12, history.OpReset: 6, history.OpSubmit: 6, history.OpSchedule: 6}, Timers: true}, Mutant: "g8-cancel-does-not-stop",
 	},
 	{
-		ID: "G9", Predicates: []string{"S1", "S2"}, Premise: listeners,
+		ID: "G9", Predicates: []string{"S1", "S2", "V12"}, Premise: listeners,
 		Profile: Profile{Ops: map[history.Op]int{history.OpSubmit: 20, history.OpListen: 6}, Abrupt: true}, Mutant: "g9-goexit-leaves-future",
 	},
 	{

@@ -2,6 +2,7 @@ package props
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"eventide/core"
@@ -120,6 +121,9 @@ func (p *promise) completed(h *harness, won bool, err error) {
 	p.err = err
 	if p.won > 1 {
 		h.blame("promise %d was completed twice", p.id)
+	}
+	if slices.ContainsFunc(p.listeners, func(l *promiseListener) bool { return l.waited != 0 && l.calls == 0 }) {
+		h.rec.log.Add(history.Event{Kind: history.Observe, Op: history.OpListen, ID: p.id})
 	}
 }
 

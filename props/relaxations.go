@@ -86,6 +86,10 @@ var relaxations = []relaxation{
 		why: "the workers of a pool sleep one by one, and what two of them have taken begins in either order: checkPool judges it instead",
 	},
 	{
+		lanes: everyLane, programs: Program.pooled, predicates: []string{"V12"},
+		why: "the workers of a pool take listeners and other bodies in any order",
+	},
+	{
 		lanes: everyLane, programs: unevenTurns, predicates: []string{"V11"},
 		why: "the workers of a pool have no turns, a meter ends a batch of tasks where it measures a wait, and a panic of the clock ends a turn anywhere",
 	},
@@ -161,6 +165,8 @@ func startsSlowly(p Program) bool { return slices.Contains(p.Starts, StartSlow) 
 func unevenTurns(p Program) bool {
 	return p.Pool > 0 || p.clockFaults() || p.AnyStep(func(s Step) bool { return s.Ask == AskMeter })
 }
+
+func (p Program) pooled() bool { return p.Pool > 0 }
 
 // Overlaps reports whether a program runs on a pool that has or may get several workers.
 func (p Program) Overlaps() bool {

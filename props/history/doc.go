@@ -39,7 +39,7 @@
 //	S11       G8  cancel                  V4       G10 quiet period
 //	V6        G12 no busy loop            V7       G13 no starvation
 //	V5 V9     G15 it converges                V10      G13 no starvation
-//	V11       G13 the order of a turn
+//	V11       G13 the order of a turn         V12      G9  listeners before the next body
 //	S19       G22 registrations end cleanly   S20 S21  G23 drain and accounting
 //	S22       G6  tails before later tasks    S23      G7  cancelled timers end at once
 //

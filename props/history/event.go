@@ -62,7 +62,7 @@ const (
 	Closed                      // the poller is closed
 	Done                        // the termination is done; no event of the executor follows
 	Sample                      // a snapshot of the counters at this position; "stats" in text
-	Observe                     // an observation of Done (OpDone), State (OpState) or InEventLoop (OpInLoop)
+	Observe                     // an observation of Done (OpDone), State (OpState) or InEventLoop (OpInLoop); or the goroutine has completed promise ID, which has listeners (OpListen)
 	Ended                       // a registration ends; Outcome: Normal by its owner, Errored by the executor
 	Readied                     // the descriptor of a registration is ready and the registration watches for it; "ready" in text
 	Fault                       // the poller fails, for one registration if ID is set. Outcome: Errored if the executor cannot continue, RefusedByPoller if a new poller cannot take the registration, False if a registration may be lost

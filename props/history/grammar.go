@@ -48,7 +48,7 @@ var shapes = [...]shape{
 	Closed:   {},
 	Done:     {},
 	Sample:   {attrs: statsAttrs()},
-	Observe:  {words: []slot{opSlot, optional(outcomeSlot), optional(stateSlot)}},
+	Observe:  {words: []slot{opSlot, optional(idSlot), optional(outcomeSlot), optional(stateSlot)}},
 	Ended:    {words: []slot{idSlot, outcomeSlot}, attrs: []attr{causeAttr}},
 	Readied:  {words: []slot{idSlot}},
 	Fault:    {words: []slot{optional(idSlot), optional(outcomeSlot)}},

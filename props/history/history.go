@@ -12,20 +12,22 @@ type History struct {
 	Rules  Rules
 	Events []Event // Events[i].N == i+1
 
-	calls   []*call          // in the order of their Invoke
-	byN     []*call          // by N of the Invoke
-	entries []*entry         // in the order of their submission
-	byID    map[int]*entry   // by ID
-	spans   []*span          // bodies without listeners, in the order of their Begin
-	moves   []Event          // Transit events
-	looks   []look           // observations of InEventLoop
-	loops   map[int64]bool   // goroutines that ran a body or parked
-	named   map[int64]string // goroutines that Name named
-	first   *call            // the first shutdown call that was not refused
-	asked   int              // N of the first event that shows the shutdown: a Transit, or else the Invoke of first; 0: none
-	closed  int              // N of the first Transit to Shutdown or later; 0: none
-	done    int              // N of the first Done or of its first observation; 0: never
-	askedAt time.Duration    // At of asked, or of the first shutdown call
+	calls    []*call          // in the order of their Invoke
+	byN      []*call          // by N of the Invoke
+	entries  []*entry         // in the order of their submission
+	byID     map[int]*entry   // by ID
+	spans    []*span          // bodies without listeners, in the order of their Begin
+	moves    []Event          // Transit events
+	looks    []look           // observations of InEventLoop
+	promised []look           // completions of promises that have listeners
+	heard    map[int]int      // N of the Begin of a promise's first listener, by its label
+	loops    map[int64]bool   // goroutines that ran a body or parked
+	named    map[int64]string // goroutines that Name named
+	first    *call            // the first shutdown call that was not refused
+	asked    int              // N of the first event that shows the shutdown: a Transit, or else the Invoke of first; 0: none
+	closed   int              // N of the first Transit to Shutdown or later; 0: none
+	done     int              // N of the first Done or of its first observation; 0: never
+	askedAt  time.Duration    // At of asked, or of the first shutdown call
 }
 
 // call is one Invoke and its Return.
@@ -58,7 +60,7 @@ type entry struct {
 	listens []*call  // OpListen
 }
 
-// look is one observation of InEventLoop.
+// look is one observation of InEventLoop, or of the completion of a promise.
 type look struct {
 	event      *Event
 	within     *span // the body that made it
@@ -86,6 +88,7 @@ func Of(events []Event, rules Rules) (*History, error) {
 		Events: events,
 		byN:    make([]*call, len(events)+1),
 		loops:  map[int64]bool{},
+		heard:  map[int]int{},
 	}
 	ix := newIndexer(h)
 	for i := range events {

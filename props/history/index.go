@@ -80,6 +80,8 @@ func (ix *indexer) observe(e *Event) {
 		ix.h.sawDone(e)
 	case e.Op == OpInLoop:
 		ix.h.looks = append(ix.h.looks, look{event: e, within: ix.running(e.G), inListener: ix.inListener(e.G)})
+	case e.Op == OpListen:
+		ix.h.promised = append(ix.h.promised, look{event: e, within: ix.running(e.G), inListener: ix.inListener(e.G)})
 	}
 }
 
@@ -183,6 +185,9 @@ func (ix *indexer) begin(e *Event) error {
 	*s = span{begin: e, entry: h.byID[e.ID]}
 	if s.entry == nil && e.Body == BodyListener {
 		ix.open[e.G] = append(ix.open[e.G], s) // of a promise, which no call in the log submits
+		if h.heard[e.ID] == 0 {
+			h.heard[e.ID] = e.N
+		}
 		return nil
 	}
 	if s.entry == nil {

@@ -50,6 +50,7 @@ var predicates = [...]Predicate{
 	{Name: "V9", Guarantee: "G15", Sentence: "a shutdown ends once everything has run", judge: judgeConverges},
 	{Name: "V10", Guarantee: "G13", Sentence: "tasks do not starve readiness", judge: judgeReadinessStarves},
 	{Name: "V11", Guarantee: "G13", Sentence: "a turn runs handlers, a batch of tasks, due timers and tail tasks, in this order", needs: Parks | Readiness, judge: judgeTurnOrder},
+	{Name: "V12", Guarantee: "G9", Sentence: "the listeners of what a body completes run before the next body", needs: States | OneLoop, judge: judgeListenerOrder},
 }
 
 // Predicates returns the suite. The slice is the caller's.

@@ -53,8 +53,7 @@ func (j *judge) nothingWaits() {
 // ready and its Begin, the loop begins at most two batches of tasks: the rest of the current
 // one, and the next one. One more batch is allowed for each batch of timers or tail tasks
 // that begins before it. One more is allowed for each change of the state, because a change
-// ends the turn before its timers and tail tasks: hooks may have to run first (G6); and for a
-// tail task one for each listener, see moreBatches. V7 is
+// ends the turn before its timers and tail tasks: hooks may have to run first (G6). V7 is
 // exercised if tasks began or waited meanwhile.
 func judgeStarvation(j *judge) {
 	tasks, waiting := j.taskCounts()
@@ -83,8 +82,7 @@ func judgeStarvation(j *judge) {
 // moreBatches returns how many batches of tasks e may wait for beyond two: one for each whole
 // batch of bodies of its own kind, and one for each change of the state, between the positions.
 // The tail tasks submitted before a shutdown call are a batch of their own, because later ones
-// must not delay the hooks that wait for them (G6). A listener ends the batch of tail tasks behind
-// the one that completed its future.
+// must not delay the hooks that wait for them (G6).
 func (j *judge) moreBatches(e *entry, from, to int) int {
 	older, moves, before := 0, 0, 0
 	for _, s := range j.spans {
@@ -98,14 +96,7 @@ func (j *judge) moreBatches(e *entry, from, to int) int {
 	for _, m := range j.moves {
 		moves += one(from < m.N && m.N < to)
 	}
-	listeners := 0
-	if e.op() == OpAfterIteration {
-		for i := range j.Events[from : to-1] {
-			between := &j.Events[from+i]
-			listeners += one(between.Kind == Begin && between.Body == BodyListener)
-		}
-	}
-	return older/j.Rules.batch() + moves + before + listeners
+	return older/j.Rules.batch() + moves + before
 }
 
 // waitsUntil returns where the wait of an entry that never began ends: at its end, or at

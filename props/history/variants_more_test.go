@@ -102,7 +102,7 @@ var sleepVariants = []variant{
 		"V7 G13 tail task 1, ready at #2, waited for 3 tasks, and a batch is 1"},
 	{"a later tail task waits for those before the shutdown call", "batch=2", laterTail(6), ""},
 	{"a later tail task starves", "batch=2", laterTail(7), "V7 G13 tail task 2, ready at #20, waited for 7 tasks, and a batch is 2"},
-	{"a tail task waits a batch more for a listener", "batch=2", strings.Replace(laterTail(7), "loop end tail 1\n", "loop end tail 1\nloop begin listener 3 run=1\nloop end listener 3 run=1\n", 1), ""},
+	{"a tail task waits no longer for a listener", "batch=2", strings.Replace(laterTail(7), "loop end tail 1\n", "loop end tail 1\nloop begin listener 3 run=1\nloop end listener 3 run=1\n", 1), "V7 G13 tail task 2, ready at #20, waited for 7 tasks, and a batch is 2"},
 	{"tail task waits a batch", "batch=2", "g1 invoke tail 1\ng1 return tail 1 accepted\n" + threeTasks + "loop begin tail 1\nloop end tail 1\n", ""},
 	{"tail task waits a batch more for a change of the state", "batch=1 states", "g1 invoke tail 1\ng1 return tail 1 accepted\ng1 state NotStarted->ShuttingDown\n" +
 		threeTasks + "loop begin tail 1\nloop end tail 1\n", ""},

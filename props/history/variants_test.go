@@ -49,7 +49,7 @@ func matches(got, want string) bool {
 // TestVariants goes through the ways in which each predicate can be broken that
 // the kept traces do not show, beside near misses.
 func TestVariants(t *testing.T) {
-	for _, table := range [][]variant{bodyVariants, admissionVariants, hookVariants, timerVariants, shutdownVariants, sleepVariants, countVariants, passedTailVariants, endedTimerVariants, readyVariants, turnVariants} {
+	for _, table := range [][]variant{bodyVariants, admissionVariants, hookVariants, timerVariants, shutdownVariants, sleepVariants, countVariants, passedTailVariants, endedTimerVariants, readyVariants, turnVariants, listenerVariants} {
 		for _, v := range table {
 			t.Run(v.name, v.check)
 		}

@@ -1,0 +1,37 @@
+package history_test
+
+// The variants about listeners and the next body; see TestVariants. Tasks 1 and 2 are in one batch.
+
+const (
+	submit1   = "g1 invoke submit 1\ng1 state NotStarted->Started\ng1 return submit 1 accepted\n"
+	listen1   = "g1 invoke onclose 1\ng1 return onclose 1 returned\n"
+	execute2  = "g1 invoke execute 2\ng1 return execute 2 accepted\n"
+	bothTasks = submit1 + listen1 + execute2
+
+	listenerRules = "states oneloop"
+)
+
+var listenerVariants = []variant{
+	{"a task before the listener", listenerRules, bothTasks + bodies("task 1", "task 2", "listener 1"),
+		"V12 G9 task 1 has a listener since #4, and the body that completes it ended at #9, and task 2 began at #10, before the listener"},
+	{"no listener at all", listenerRules, bothTasks + bodies("task 1", "task 2"), "V12 G9 the body that completes it ended at #9"},
+	{"after a panic", listenerRules, bothTasks + "loop begin task 1\nloop end task 1 panicked\n" + bodies("task 2", "listener 1"), "V12 G9 the body that completes it ended at #9"},
+	{"after a Goexit", listenerRules, bothTasks + "loop begin task 1\nloop end task 1 exited\nloop2 begin task 2\nloop2 end task 2\nloop2 begin listener 1\nloop2 end listener 1\n", "V12 G9 the body that completes it ended at #9"},
+	{"a timer before the listener", listenerRules, submit1 + listen1 + due1b + bodies("task 1", "timer 3", "listener 1"), "V12 G9 the body that completes it ended at #9"},
+
+	{"the listener first", listenerRules, bothTasks + bodies("task 1", "listener 1", "task 2"), ""},
+	{"another listener first", listenerRules, bothTasks + "g2 invoke onclose 1\ng2 return onclose 1 returned\n" + bodies("task 1", "listener 1 run=1", "listener 1 run=2", "task 2"), ""},
+	{"added as the task runs, and not returned", listenerRules, submit1 + execute2 + "loop begin task 1\ng1 invoke onclose 1\nloop end task 1\n" + bodies("task 2", "listener 1"), ""},
+	{"added in the task", listenerRules, submit1 + execute2 + "loop begin task 1\nloop invoke onclose 1\nloop return onclose 1 returned\nloop end task 1\n" + bodies("task 2", "listener 1"), "V12 G9 the body that completes it ended at"},
+	{"the state changed in the task", listenerRules, bothTasks + "loop begin task 1\ng1 state Started->ShuttingDown\nloop end task 1\n" + bodies("task 2", "listener 1"), ""},
+	{"the state changed behind the task", listenerRules, bothTasks + bodies("task 1") + "g1 state Started->ShuttingDown\n" + bodies("task 2", "listener 1"), ""},
+	{"the state changed before the body before", listenerRules, "g1 invoke execute 4\ng1 return execute 4 accepted\n" + bothTasks + "g1 state Started->ShuttingDown\n" + bodies("task 4", "task 1", "task 2", "listener 1"), "V12 G9 the body that completes it ended at"},
+	{"a promise, and a timer before the listener", listenerRules, submit1 + due1b + "loop begin task 1\nloop observe onclose 7\nloop end task 1\n" + bodies("timer 3", "listener 7"),
+		"V12 G9 promise 7 was completed at #7, and the body that completes it ended at #8, and timer 3 began at #9, before the listener"},
+	{"a promise, and the listener first", listenerRules, submit1 + due1b + "loop begin task 1\nloop observe onclose 7\nloop end task 1\n" + bodies("listener 7", "timer 3", "listener 7"), ""},
+	{"a promise that somebody else completed", listenerRules, submit1 + due1b + "loop begin task 1\ng1 observe onclose 7\nloop end task 1\n" + bodies("timer 3", "listener 7"), ""},
+	{"a promise that a listener completed", listenerRules, submit1 + due1b + bodies("task 1") + "loop begin listener 1\nloop observe onclose 7\nloop end listener 1\n" + bodies("timer 3", "listener 7"), ""},
+	{"a pool", "", bothTasks + bodies("task 1", "task 2", "listener 1"), ""},
+}
+
+const due1b = "g1 invoke schedule 3\ng1 return schedule 3 accepted\n"
