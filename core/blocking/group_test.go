@@ -15,22 +15,6 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-func TestNewGroupArguments(t *testing.T) {
-	for _, row := range []struct {
-		name string
-		max  int
-		opts []core.Option
-	}{
-		{"negative maxChannels", -1, nil},
-		{"bad option", 0, []core.Option{core.WithName("")}},
-		{"WithPoller", 0, []core.Option{core.WithPoller(core.NewParkPoller(nil))}},
-	} {
-		if g, err := blocking.NewGroup(row.max, row.opts...); err == nil || g != nil || errors.Is(err, core.ErrRejected) {
-			t.Errorf("%s: got %v, %v, want an error that is no refusal", row.name, g, err)
-		}
-	}
-}
-
 // Register, Close and the shutdown calls concurrently: the handler of every accepted connection
 // is notified of its end, every refused connection is closed, and the termination completes
 // once.

@@ -8,7 +8,7 @@ import (
 )
 
 // Option configures the channels that Register and Serve make. Those calls return an error for
-// a bad value, and then have no effect. They ignore a nil option.
+// a bad value, of several for the first one, and then have no effect. They ignore a nil option.
 type Option func(*config) error
 
 // config holds the values of the options. It does not change after it was made.
