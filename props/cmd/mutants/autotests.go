@@ -27,8 +27,12 @@ var kits = []kit{
 	{"props", "^TestProp(CoreConforms|ListenersOffLoop)$", inVirtual},
 	{"core/tracked", "^Test(Conformance|PropLives)$", func(pkg string) bool { return pkg == "core/tracked" }},
 	{"core", "^TestEpollPollersConform$", inReal},
+	{"core", "^TestProp(Arguments|G7Jitter|G19TheBoundIsExact)$", inVirtual},
+	{"core/internal/epoll", "^TestPropWaitOfWhatIsThere$", func(pkg string) bool { return pkg == "core/internal/epoll" || pkg == "core/internal/netpoll" }},
+	{"core/blocking", "^TestPropArguments$", func(pkg string) bool { return pkg == "core/blocking" }},
+	{"core/process", "^TestProp(Arguments|G3ExitsOfGeneratedPlans)$", func(pkg string) bool { return pkg == "core/process" }},
 	{"core/frame", "^TestProp(Feed|Messages|Append)$", func(pkg string) bool { return pkg == "core/frame" }},
-	{"core/tcp", "^TestProp(Outbound|Addresses)$", func(pkg string) bool { return pkg == "core/tcp" }},
+	{"core/tcp", "^TestProp(Outbound|Addresses|Arguments)$", func(pkg string) bool { return pkg == "core/tcp" }},
 	{"core/watch", "^TestProp(Statuses|Regions|Listeners)$", func(pkg string) bool { return pkg == "core/watch" }},
 }
 
