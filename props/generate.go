@@ -320,6 +320,15 @@ func (g *generator) delay(op history.Op) time.Duration {
 	return d
 }
 
+// movedInPlace schedules a timer, and moves it to the deadline that it has, while the loop may sleep
+// until then: an exact tie, which nobody needs to be woken for (G12).
+func (g *generator) movedInPlace() []Step {
+	later, left := time.Duration(1+g.one(3, "later"))*time.Millisecond, g.duration("left")
+	s := Step{Op: history.OpSchedule, ID: g.newID(), Wait: g.duration("moved at"), Delay: later + left, Body: &Script{}}
+	g.submitted(s)
+	return []Step{s, {Op: history.OpReset, Target: s.ID, Wait: later, Delay: left}}
+}
+
 func (g *generator) script(op history.Op, depth int) *Script {
 	b := &Script{}
 	if g.profile.Long || g.chance(4, "long") {

@@ -32,6 +32,11 @@ func (g *generator) wide(p *Program) (alone bool) {
 			return true
 		}
 	}
+	if g.chance(30, "moved in place") {
+		if p.Actors = append(p.Actors, Actor{Steps: g.movedInPlace()}); undisturbed() {
+			return true
+		}
+	}
 	if g.chance(16, "listeners") {
 		p.Actors = append(p.Actors, Actor{Steps: g.listeners()})
 	}

@@ -1,6 +1,9 @@
 package history
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // judgeSleep is V1 (G12): "no lost wake-up", judged at each sleep. When the loop begins
 // to sleep, a wake-up is pending, or these hold: the queue has only lazy tasks, the sleep
@@ -80,17 +83,25 @@ func turn(idle int, from, to *Event, useful bool) int {
 const wakesPerSleep = 2
 
 // judgeWakes is V8 (G12): the loop does not wake itself, there is at most one wake-up per
-// sleep, and there are no more wake-ups than outside calls that may give the loop work.
+// sleep, there are no more wake-ups than outside calls that may give the loop work, and a timer that
+// is not due before the end of the sleep wakes nobody.
 func judgeWakes(j *judge) {
 	wakes, parks, causes, now := 0, 0, 0, 0
+	var asleep *Event // the Park of the current sleep
+	made := map[int64]*call{}
 	for i := range j.Events {
 		e := &j.Events[i]
 		switch e.Kind {
 		case Park:
 			parks++
+			asleep = e
 		case Unpark:
 			now = 0
+			asleep = nil
+		case Return:
+			delete(made, e.G)
 		case Invoke:
+			made[e.G] = j.callAt(e.N)
 			if c := j.callAt(e.N); c.within == nil && givesWork(e.Op) && (e.Op != OpExecuteLazy || j.Rules.QueueBound > 0) {
 				causes++ // a lazy task counts if it may have filled the queue: nothing else could wake the loop
 				if e.Op.Registers() {
@@ -105,7 +116,24 @@ func judgeWakes(j *judge) {
 			wakes, now = wakes+1, now+1
 			j.exercised()
 			j.wake(e, wakes, parks, causes, now)
+			j.wakeForTimer(e, asleep, made[e.G])
 		}
+	}
+}
+
+// wakeForTimer blames the wake-up by a call that adds or moves a timer, if the loop was asleep when
+// the call began, and would have awoken by itself in time. Any call may wake a worker of a pool for
+// lazy tasks that wait.
+func (j *judge) wakeForTimer(e, asleep *Event, c *call) {
+	if !j.Rules.Virtual || asleep == nil || c == nil || c.entry == nil || asleep.N > c.inv.N || !c.inv.Op.Timers() && c.inv.Op != OpReset {
+		return
+	}
+	due := Later(Later(c.inv.At, c.inv.Delay), c.entry.jitter)
+	lazy := slices.ContainsFunc(j.entries, func(x *entry) bool {
+		return x.op() == OpExecuteLazy && x.submit.inv.N < e.N && x.beginN() > asleep.N
+	})
+	if due >= asleep.Deadline && due > e.At && !lazy {
+		j.blame(at(asleep.N, c.inv.N, e.N), "%s, due at %v, woke the loop at #%d, which slept until %v", c.entry.what(), due, e.N, asleep.Deadline)
 	}
 }
 

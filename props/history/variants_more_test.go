@@ -9,9 +9,10 @@ import (
 
 // asked is graceful with its transition, timer20 is due after 20 ms, task2 runs at once.
 const (
-	asked   = "g1 invoke graceful quiet=10ms timeout=1s\ng1 state NotStarted->ShuttingDown\ng1 return graceful accepted\n"
-	timer20 = "g1 invoke schedule 1 delay=20ms\ng1 return schedule 1 accepted\n"
-	task2   = "g1 invoke execute 2\ng1 return execute 2 accepted\nloop begin task 2\nloop end task 2\n"
+	asleepUntil5 = "g1 invoke schedule 1 delay=5ms\ng1 return schedule 1 accepted\nloop park until=5ms next=5ms\n"
+	asked        = "g1 invoke graceful quiet=10ms timeout=1s\ng1 state NotStarted->ShuttingDown\ng1 return graceful accepted\n"
+	timer20      = "g1 invoke schedule 1 delay=20ms\ng1 return schedule 1 accepted\n"
+	task2        = "g1 invoke execute 2\ng1 return execute 2 accepted\nloop begin task 2\nloop end task 2\n"
 )
 
 var shutdownVariants = []variant{
@@ -95,6 +96,13 @@ var sleepVariants = []variant{
 		"@4ms loop unpark\nloop park until=5ms\n", ""},
 	{"turns in no time", "parks", "loop park\nloop unpark\nloop park\nloop unpark\nloop park\nloop unpark\nloop park\nloop unpark\nloop park\n",
 		"V6 G12 4 turns in a row with nothing to do"},
+	{"a wake for a timer behind the end of the sleep", "virtual parks", asleepUntil5 + "@2ms g1 invoke schedule 2 delay=3ms\ng1 wake\ng1 return schedule 2 accepted\nloop unpark\n",
+		"V8 G12 timer 2, due at 5ms, woke the loop at #5, which slept until 5ms"},
+	{"a wake for a timer moved behind the end of the sleep", "virtual parks", asleepUntil5 + "@2ms g1 invoke reset 1 delay=9ms\ng1 wake\ng1 return reset 1 true\nloop unpark\n", "V8 G12 timer 1, due at 11ms, woke"},
+	{"a wake for an earlier timer", "virtual parks", asleepUntil5 + "@2ms g1 invoke schedule 2 delay=2ms\ng1 wake\ng1 return schedule 2 accepted\nloop unpark\n", ""},
+	{"a wake for a later timer, and a lazy task waits", "virtual parks", asleepUntil5 + "g2 invoke lazy 3\ng2 return lazy 3 accepted\n@2ms g1 invoke schedule 2 delay=9ms\ng1 wake\ng1 return schedule 2 accepted\nloop unpark\n" + bodies("task 3"), ""},
+	{"a wake for a later timer whose call began before the sleep", "virtual parks", "g1 invoke schedule 1 delay=5ms\ng1 return schedule 1 accepted\ng2 invoke schedule 2 delay=9ms\nloop park until=5ms next=5ms\ng2 wake\ng2 return schedule 2 accepted\nloop unpark\n", ""},
+	{"a wake in real time", "parks", asleepUntil5 + "@2ms g1 invoke schedule 2 delay=3ms\ng1 wake\ng1 return schedule 2 accepted\nloop unpark\n", ""},
 	{"a wake nobody asked for", "parks", "loop park\ng1 wake\nloop unpark\n", "V8 G12 wake 1 at #2, and 0 calls from outside can have changed anything"},
 	{"a wake for the deadline", "parks states", "g1 invoke graceful timeout=1ms\ng1 state NotStarted->ShuttingDown\ng1 wake\ng1 return graceful accepted\nloop park\nloop unpark\nloop park until=9ms\n" +
 		"@1ms g2 state ShuttingDown->Shutdown\ng2 wake\n", ""},
