@@ -164,10 +164,16 @@ func (s settings) openScore(sites int, progress io.Writer) (*score.File, error) 
 	if stale {
 		fmt.Fprintf(progress, "%s is of other sources or checks: every pick is judged again\n", s.scoreFile())
 	}
-	if err == nil {
-		f.Budget, f.Revision = autoBudget(), runner.Commit(s.root)
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	kept, err := score.ReadKept(s.inRoot(keptRuns))
+	if err != nil {
+		return nil, err
+	}
+	kept.Continue(f)
+	f.Budget, f.Revision = autoBudget(), runner.Commit(s.root)
+	return f, nil
 }
 
 // checkAuto refuses what -auto cannot mean.

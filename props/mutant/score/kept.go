@@ -31,6 +31,15 @@ func ReadKept(path string) (*Kept, error) {
 	return &k, nil
 }
 
+// Continue gives a file without picks what was kept of the same sources and checks, so that a run
+// goes on from there on any machine.
+func (k *Kept) Continue(f *File) {
+	at := slices.IndexFunc(k.Runs, func(r *File) bool { return r.Sources == f.Sources && r.Checks == f.Checks })
+	if len(f.Picks) == 0 && at >= 0 {
+		f.Picks, f.Draws = slices.Clone(k.Runs[at].Picks), slices.Clone(k.Runs[at].Draws)
+	}
+}
+
 // Keep adds a run, in place of what was kept of the same sources and checks. Of each seed it
 // takes the picks up to the first that is not judged: an interrupted run has judged the easy
 // picks first only if it took them out of the order in which they were drawn.

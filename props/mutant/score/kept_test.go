@@ -56,6 +56,23 @@ func TestKeep(t *testing.T) {
 	}
 }
 
+// TestContinue: a file without picks goes on with what was kept of the same sources and checks.
+func TestContinue(t *testing.T) {
+	k := &Kept{Runs: []*File{run("a", 1, 2), run("b", 2, 3)}}
+	for sources, picks := range map[string]int{"a": 2, "b": 3, "c": 0} {
+		f := &File{Schema: schema, Sources: sources, Checks: "c"}
+		k.Continue(f)
+		require.Len(t, f.Picks, picks, sources)
+	}
+	f := run("b", 0, 1)
+	k.Continue(f)
+	require.Len(t, f.Picks, 1, "it has picks of its own")
+	f = run("b", 0, 0)
+	f.Checks = "d"
+	k.Continue(f)
+	require.Empty(t, f.Picks, "they are of other checks")
+}
+
 // TestFall: the newest run is compared with all before it, and only a difference that
 // chance does not explain is a fall.
 func TestFall(t *testing.T) {
