@@ -50,7 +50,6 @@ type Channel struct {
 	inputEnded       bool // the end of the stream was read
 	outputShut       bool // our FIN is sent
 	finishing        bool // shut down the output once it is flushed
-	reading          bool // read is on the stack
 	notifiedWritable bool // the writability at the last call of WritabilityChanged
 	notifying        bool // notifyWritability is on the stack
 

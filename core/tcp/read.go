@@ -23,13 +23,9 @@ func (c *Channel) wantsInput() bool {
 // costs one read (netty reads each edge until EAGAIN). There are two exceptions, which the
 // readiness reports: the edge may include the end of the input or an error; and a read stops
 // in front of urgent data, whatever follows it. Then only EAGAIN shows that the socket is
-// empty. Loop only.
+// empty. Loop only, and only in a body of its own: a call in a handler would overwrite what the
+// handler of this or another channel is reading.
 func (c *Channel) read() {
-	if c.reading {
-		return // the handler called SetAutoRead(true): the loop below continues
-	}
-	c.reading = true
-	defer func() { c.reading = false }()
 	delivered := false
 	for i := 0; c.inputReady && c.wantsInput(); i++ {
 		if i == mostReads {
