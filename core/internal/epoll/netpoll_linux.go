@@ -51,7 +51,6 @@ type NetpollPoller struct {
 	raw            syscall.RawConn
 	ready          func(uintptr) bool // collectThenPark, bound once: no allocation per park
 	collectErr     error
-	first          bool // the next call of ready is the first in this Read
 	timed          bool // this sleep has a deadline
 	dirty          bool // the file's deadline is in the past, or a waker may still set it so
 	waitsSincePoll int  // calls of Wait that have begun since the last poll
@@ -201,7 +200,7 @@ func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err erro
 			return false, err
 		}
 	}
-	p.first, p.timed = true, !until.IsZero()
+	p.timed = !until.IsZero()
 	if !p.sleep.CompareAndSwap(sleepAwake, sleepAsleep) {
 		p.sleep.Store(sleepAwake)
 		return true, nil
@@ -212,13 +211,11 @@ func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err erro
 // collectThenPark is called by the runtime until it returns true. After false the runtime
 // parks the goroutine until the next edge.
 func (p *NetpollPoller) collectThenPark(uintptr) bool {
-	first := p.first
-	p.first = false
-	// Without a deadline and without descriptors nothing can be ready at the first call.
-	// Each later call follows an edge, and polls in any case. To test whether the timer
+	// Without a deadline and without descriptors nothing can be ready, also after an edge: it is of
+	// a descriptor that was removed, or of the timer of an earlier sleep. To test whether the timer
 	// is still running would be wrong: the timer may have expired since it was set, and
 	// this Read has forgotten that edge.
-	if first && !p.timed && p.watched.Load() == 0 {
+	if !p.timed && p.watched.Load() == 0 {
 		return false
 	}
 	found, err := p.collect()
