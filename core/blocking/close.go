@@ -115,18 +115,23 @@ func (ch *Channel) fail(err error) {
 // connError marks a cause that is passed to Handler.Error.
 type connError struct{ error }
 
+// ofConnection returns the error in a connError, and whether the cause is one.
+func ofConnection(because error) (cause error, failed bool) {
+	if c, ok := because.(*connError); ok {
+		return c.error, true
+	}
+	return because, false
+}
+
 // finish ends the channel, in the order of G22. Each step that calls user code is a body
 // of its own, so that the other steps follow even if it panics. Only the first call has
 // an effect. Loop only; never inside a flush.
-func (ch *Channel) finish(cause error) {
+func (ch *Channel) finish(because error) {
 	if ch.finished {
 		return
 	}
 	ch.finished = true
-	var failure *connError
-	if errors.As(cause, &failure) {
-		cause = failure.error
-	}
+	cause, failed := ofConnection(because)
 	if ch.eof && (cause == nil || cause == io.EOF) {
 		_, _ = ch.checkReceipt() // before the connection is closed; with another cause it may be cut already
 	}
@@ -145,7 +150,7 @@ func (ch *Channel) finish(cause error) {
 		ch.onGrace.TrySuccess(struct{}{})
 	}
 	ch.failWrites()
-	if failure != nil {
+	if failed {
 		ch.reg.Post(func() { ch.handler.Error(ch, cause) })
 	}
 	ch.logFailure(cause, end)
