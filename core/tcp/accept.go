@@ -217,9 +217,9 @@ func (l *Listener) pause(why error) {
 	}
 	l.retry = time.AfterFunc(delay, func() { reg.Post(l.resume) })
 	l.delay = min(2*delay, mostAcceptDelay)
-	_ = reg.Modify(0)  // if the poller panics, the timer is set already
 	l.accepting = true // if the logger calls Close, resume closes
 	defer func() { l.accepting = false }()
+	_ = reg.Modify(0) // if the poller panics, the timer is set already
 	l.cfg.log(level, "tcp: the listener pauses", "listener", l.Addr(), "error", why, "pause", delay)
 }
 
