@@ -1,0 +1,39 @@
+package blocking_test
+
+import (
+	"net"
+	"runtime"
+	"testing"
+
+	"eventide/core/blocking"
+	"eventide/core/internal/coretest"
+)
+
+// TestG24AClosedChannelKeepsNoUnsentBytes: the user may keep a channel for long after its end.
+func TestG24AClosedChannelKeepsNoUnsentBytes(t *testing.T) {
+	const unsent = 8 << 20
+	g := newGroup(t, 0)
+	ours, theirs := net.Pipe() // holds nothing, and nobody reads
+	closeAtEnd(t, theirs)
+	ch := mustRegister(t, g, ours, &handler{}, blocking.WithCloseTimeout(0))
+	before := heapInUse()
+	ch.Write(make([]byte, unsent))
+	if queued := heapInUse() - before; queued < unsent {
+		t.Fatalf("%d bytes are in use for %d written ones: the test shows nothing", queued, unsent)
+	}
+	ch.Close()
+	g.Shutdown()
+	coretest.AwaitDone(t, g)
+	if kept := heapInUse() - before; kept > unsent/2 {
+		t.Errorf("G24: %d bytes are in use after the close, with %d unsent", kept, unsent)
+	}
+	runtime.KeepAlive(ch)
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
