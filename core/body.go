@@ -46,6 +46,7 @@ func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
 // that other goroutines complete could starve the bodies.
 func (e *Executor) settle() {
 	e.reportPanics()
+	e.runInternal() // a hook runs before the batch that the turn has taken
 	if e.stopBatch.Load() {
 		e.mu.Lock()
 		e.drainInternalInbox()

@@ -89,6 +89,26 @@ func TestG9AListenerFollowsItsBody(t *testing.T) {
 	j.Want(t, "G9", "body listener next")
 }
 
+// The listeners that the turn has taken wait for the first hook, because the body has changed the state;
+// those of what this hook completes still run before the second.
+func TestG9AListenerFollowsItsHook(t *testing.T) {
+	ex := coretest.NewExecutor(t)
+	release := occupy(t, ex)
+	var j coretest.Journal
+	p := core.NewPromise[int](ex)
+	p.Future().OnDone(func(int, error) { j.Add("listener") })
+	f := core.Submit(ex, func() (int, error) {
+		mustHook(t, ex, func() { j.Add("hook"); p.TrySuccess(1) })
+		mustHook(t, ex, j.Adds("next"))
+		ex.Shutdown()
+		return 1, nil
+	})
+	f.OnDone(func(int, error) { j.Add("taken") })
+	release()
+	coretest.AwaitDone(t, ex)
+	j.Want(t, "G9", "hook taken listener next")
+}
+
 // What is left of the listeners of a future comes before those of others behind it, if
 // one ends badly too.
 func TestG9RemainingListenersKeepTheirPlace(t *testing.T) {
