@@ -43,10 +43,14 @@ func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
 // settle does what is due between two bodies of a turn: it reports the panic of the first, and then
 // runs the internal tasks that wait, so that the listeners of a future that the first completed run
 // before the second (G9). What these tasks post waits for the end of the second: otherwise futures
-// that other goroutines complete could starve the bodies.
+// that other goroutines complete, or listeners that end the goroutine, could starve the bodies (G13).
 func (e *Executor) settle() {
 	e.reportPanics()
 	e.runInternal() // a hook runs before the batch that the turn has taken
+	if !e.owed {
+		return
+	}
+	e.owed = false
 	if e.stopBatch.Load() {
 		e.mu.Lock()
 		e.drainInternalInbox()
@@ -86,7 +90,7 @@ func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 			break
 		}
 	}
-	e.current = currentBody{}
+	e.current, e.owed = currentBody{}, true
 	return begun
 }
 
@@ -132,7 +136,7 @@ func (e *Executor) recoverBody() {
 // finishBody counts the end of the current body, and publishes it.
 func (e *Executor) finishBody(outcome Outcome) {
 	b := e.current
-	e.current = currentBody{}
+	e.current, e.owed = currentBody{}, e.owed || b.kind != BodyListener
 	if b.outcome != 0 {
 		outcome = b.outcome
 	}

@@ -107,6 +107,7 @@ type turn struct {
 	seen          State         // the state at the last pollOrSleep
 	purged        int64         // the horizon at the last purge of the heap
 	finished      bool
+	owed          bool  // a body that is no internal task has ended since settle took what was posted
 	sleeping      bool  // has traced EventPark, and not yet EventUnpark
 	broken        error // why the loop failed; from then on the loop does not wait on the poller
 	lastEnd       int64 // end of the last body; recorded only while the quiet period may depend on it (see bodiesEnded)
