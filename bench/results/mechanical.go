@@ -24,12 +24,26 @@ func readMechanical(path string) (*mechanical, error) {
 	return &mechanical{k}, nil
 }
 
-// newest is the run on the newest sources: the score of a run on older ones is that of other checks.
+// newest is the run on the newest sources.
 func (m *mechanical) newest() *score.File { return m.kept.Runs[len(m.kept.Runs)-1] }
+
+// enoughPicks make a share whose interval, of 95 %, is ten points wide.
+const enoughPicks = 300
+
+// sample has the picks of the newest runs that are enough together. Of fewer a share says little, and
+// the score of a run on older sources is that of other checks.
+func (m *mechanical) sample() (picks []score.Pick) {
+	for _, r := range slices.Backward(m.kept.Runs) {
+		if len(picks) < enoughPicks {
+			picks = append(picks, r.Picks...)
+		}
+	}
+	return picks
+}
 
 // ByPackage has a row for all packages, and then one for each.
 func (m *mechanical) ByPackage() []score.Row {
-	picks := m.newest().Picks
+	picks := m.sample()
 	return append([]score.Row{{Name: "all", Share: score.Total(picks)}}, score.Rows(picks, func(p score.Pick) string { return p.Package })...)
 }
 
@@ -38,7 +52,7 @@ func (m *mechanical) ByOperator() []score.Row {
 	for _, o := range auto.Operators() {
 		order = append(order, o[0])
 	}
-	return score.Rows(m.newest().Picks, func(p score.Pick) string { return p.Operator }, order...)
+	return score.Rows(m.sample(), func(p score.Pick) string { return p.Operator }, order...)
 }
 
 // mechanicalCheck is one kind of check, and the most that it does for a pick.
@@ -51,7 +65,7 @@ type mechanicalCheck struct {
 func (c mechanicalCheck) Always() bool { return c.By.Always() }
 
 func (m *mechanical) Checks() (all []mechanicalCheck) {
-	for _, k := range score.Kinds(m.newest().Picks) {
+	for _, k := range score.Kinds(m.sample()) {
 		all = append(all, mechanicalCheck{k, m.newest().Budget[k.By]})
 	}
 	return all
@@ -84,5 +98,8 @@ func (m *mechanical) Aside() []score.Pick {
 }
 
 func (m *mechanical) where(is func(score.Pick) bool) []score.Pick {
-	return slices.DeleteFunc(slices.Clone(m.newest().Picks), func(p score.Pick) bool { return !is(p) })
+	return slices.DeleteFunc(m.sample(), func(p score.Pick) bool { return !is(p) })
 }
+
+// Enough is how many picks the tables have at least, if as many are kept.
+func (m *mechanical) Enough() int { return enoughPicks }
