@@ -48,7 +48,6 @@ type meterLog struct {
 	accepted, begun int
 	running         bool // a task runs, or the loop sleeps: the meter and the log agree on how many have begun
 	asleep          bool
-	timer           bool // a timer has begun since the last Read
 	probes          []meterProbe
 }
 
@@ -81,8 +80,6 @@ func (l *meterLog) next(e *history.Event) bool {
 		l.accepted++
 	case e.Kind == history.Invoke && e.Op == history.OpCancel, e.Kind == history.Fault && e.Outcome != 0:
 		return false
-	case e.Kind == history.Begin && e.Body == history.BodyTimer:
-		l.timer = true
 	case e.Kind == history.Begin && task:
 		l.begun++
 		l.running, l.asleep = true, false
@@ -137,28 +134,11 @@ func (l *meterLog) read(r MeterRead) string {
 	if most := len(l.probes) + 2; len(waits) > most { // and a wake-up, and a timer
 		return fmt.Sprintf("a Read at %v has the waits %v, want at most %d more than the samples of tasks that have begun", r.At, r.Waits, most)
 	}
-	if wrong := l.others(r, waits); wrong != "" {
-		return wrong
-	}
 	if wrong := l.oldest(r); wrong != "" {
 		return wrong
 	}
-	l.timer = false
 	if !l.asleep || l.accepted > l.begun {
 		l.probes = append(l.probes, meterProbe{after: l.accepted, at: r.At, passed: r.At})
-	}
-	return ""
-}
-
-// others judges the waits that are no samples which the log shows as taken: of tasks that may have
-// begun, of a wake-up, which takes no time here, and of the first timer since the last Read.
-func (l *meterLog) others(r MeterRead, waits []time.Duration) string {
-	most := len(l.probes)
-	if l.timer {
-		most++
-	}
-	if long := slices.DeleteFunc(slices.Clone(waits), func(w time.Duration) bool { return w == 0 }); len(long) > most {
-		return fmt.Sprintf("a Read at %v has the waits %v, of which %v are no samples of tasks; want at most %d of them, since a wake-up takes no time", r.At, r.Waits, long, most)
 	}
 	return ""
 }

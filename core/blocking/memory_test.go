@@ -18,7 +18,7 @@ func TestG24AClosedChannelKeepsNoUnsentBytes(t *testing.T) {
 	ch := mustRegister(t, g, ours, &handler{}, blocking.WithCloseTimeout(0))
 	before := heapInUse()
 	ch.Write(make([]byte, unsent))
-	if queued := heapInUse() - before; queued < unsent {
+	if queued := heapInUse() - before; queued < unsent*9/10 {
 		t.Fatalf("%d bytes are in use for %d written ones: the test shows nothing", queued, unsent)
 	}
 	ch.Close()
