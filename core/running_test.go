@@ -55,22 +55,27 @@ func TestG18RunningOnTheLoop(t *testing.T) {
 	})
 }
 
+// amongThousands starts goroutines that wait, and returns what ends them. Call it in a bubble.
+func amongThousands() (leave func()) {
+	gate := make(chan struct{})
+	var others sync.WaitGroup
+	for range 2000 {
+		others.Go(func() { <-gate })
+	}
+	synctest.Wait()
+	return func() { close(gate); others.Wait() }
+}
+
 // The dump of all stacks begins with those of older goroutines: it is read again, with more room, until
 // it has the one that is asked for.
 func TestG11RunningIsFoundAmongThousandsOfGoroutines(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		leave := make(chan struct{})
-		var others sync.WaitGroup
-		for range 2000 {
-			others.Go(func() { <-leave })
-		}
-		synctest.Wait()
+		leave := amongThousands()
 		ex := coretest.NewExecutor(t, core.WithName("bakery"))
 		coretest.MustExecute(t, ex, func() { waitsForContext(ex) })
 		synctest.Wait()
 		wantRunning(t, ex.Running(), "waitsForContext")
-		close(leave)
-		others.Wait()
+		leave()
 		coretest.MustShutdownGracefully(t, ex, 0, time.Second)
 		coretest.AwaitDone(t, ex)
 	})
@@ -80,12 +85,7 @@ func TestG11RunningIsFoundAmongThousandsOfGoroutines(t *testing.T) {
 // caller is the first.
 func TestRunningReadsNoMoreStacksThanItNeeds(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		leave := make(chan struct{})
-		var others sync.WaitGroup
-		for range 2000 {
-			others.Go(func() { <-leave })
-		}
-		synctest.Wait()
+		leave := amongThousands()
 		ex := coretest.NewExecutor(t, core.WithName("bakery"))
 		coretest.OnLoop(t, ex, func() {
 			var before, after runtime.MemStats
@@ -97,7 +97,6 @@ func TestRunningReadsNoMoreStacksThanItNeeds(t *testing.T) {
 				t.Errorf("Running has allocated %d bytes, want the 64 KiB of the first dump", n)
 			}
 		})
-		close(leave)
-		others.Wait()
+		leave()
 	})
 }
