@@ -23,15 +23,13 @@ func (p *Pool) AddShutdownHook(run func()) (remove func() bool, err error) {
 	return func() bool { return p.removeHook(h) }, nil
 }
 
+// removeHook wakes no worker. A hook that waits during a shutdown waits for a task or for another
+// hook, and the worker that runs that body then finds that the hook is gone.
 func (p *Pool) removeHook(h *hook) bool {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	removed := p.hooks.remove(h)
 	p.traceAdmit(OpRemoveShutdownHook, removed)
-	if removed && p.shutdown.called {
-		p.unlockAndWakeOne() // this hook may have been the last work
-	} else {
-		p.mu.Unlock()
-	}
 	return removed
 }
 
