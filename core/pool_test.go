@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"sync"
@@ -87,6 +88,34 @@ func TestPoolG12ATaskWakesOneWorker(t *testing.T) {
 		coretest.Want(t, "parks after one task", after.Parks-before.Parks, 1)
 		time.Sleep(time.Hour)
 		coretest.Want(t, "parks of an idle pool", p.Stats().Parks, after.Parks)
+	})
+}
+
+// A timer wakes a worker only if no worker sleeps until its deadline, or until an earlier one.
+func TestPoolG12ATimerWakesNoWorkerIfOneWakesInTime(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		p := coretest.NewPool(t, 2)
+		a, b := block(t, p), block(t, p)
+		a()
+		b()
+		synctest.Wait() // both workers sleep
+		for _, row := range []struct {
+			what  string
+			delay time.Duration
+			wakes int64
+		}{
+			{"never", math.MaxInt64, 0}, {"in an hour", time.Hour, 1}, {"at the same time", time.Hour, 0},
+			{"later", 2 * time.Hour, 0}, {"earlier", time.Minute, 1},
+		} {
+			before := p.Stats().Wakes
+			mustSchedule(t, p, row.delay, func() {})
+			synctest.Wait()
+			coretest.Want(t, "G12: wakes for a timer that is due "+row.what, p.Stats().Wakes-before, row.wakes)
+		}
+		before := p.Stats()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		coretest.Want(t, "timers that have run", p.Stats().TimersRun-before.TimersRun, 3)
 	})
 }
 

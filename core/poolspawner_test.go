@@ -81,6 +81,55 @@ func TestPoolG17TheLastStartToFailIsTheEnd(t *testing.T) {
 	})
 }
 
+// A worker whose start is in progress runs nothing yet, and may never run: a surplus worker does not
+// leave before it has started. Otherwise the tasks would have no worker if the spawner refuses it.
+func TestPoolG3AStartThatFailsAfterAResizeLosesNoTask(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		refused := errors.New("no goroutine")
+		decide := make(chan struct{})
+		var starts atomic.Int64
+		p := coretest.NewPool(t, 2, core.WithSpawner(func(loop func()) error {
+			if starts.Add(1) == 2 {
+				<-decide
+				return refused
+			}
+			go loop()
+			return nil
+		}))
+		release := block(t, p)
+		ran := make(chan struct{})
+		go func() { _ = p.Execute(func() { close(ran) }) }() // waits for the second start
+		synctest.Wait()
+		coretest.Must(t, p.Resize(1))
+		release() // two workers are live, one more than the size
+		synctest.Wait()
+		close(decide)
+		coretest.Await(t, "a task that was accepted before the spawner refused a worker", ran)
+		synctest.Wait()
+		coretest.Want(t, "workers", p.Stats().Workers, 1)
+		coretest.Must(t, p.Close())
+		coretest.Want(t, "starts", starts.Load(), 2)
+	})
+}
+
+// A worker that starts after a Resize to fewer leaves at once.
+func TestPoolAStartThatSucceedsAfterAResizeIsSurplus(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		spawner, p, release := slowPool(t)
+		var ran atomic.Int64
+		go func() { _ = p.Execute(func() { ran.Add(1) }) }()
+		<-spawner.asked
+		coretest.Must(t, p.Resize(1))
+		release()
+		synctest.Wait()
+		spawner.decide <- spawnIt
+		synctest.Wait()
+		coretest.Want(t, "ran", ran.Load(), 1)
+		coretest.Want(t, "workers", p.Stats().Workers, 1)
+		coretest.Must(t, p.Close())
+	})
+}
+
 // A call inside of the pool's own spawner that would wait for the start gets an error.
 func TestPoolG17CallsInsideTheSpawner(t *testing.T) {
 	var p *core.Pool

@@ -27,7 +27,7 @@ type worker struct {
 
 	// Used on the worker's goroutine only.
 	body     func()        // of the job, until it begins
-	calling  func()        // the running body, or nil
+	calling  func()        // the running body, from the trace of its begin; or nil
 	outcome  Outcome       // of the body; 0 until it ends or calls skipCurrent or panickedCurrent
 	panics   []*PanicError // not reported to the panic handler yet
 	last     Body          // kind of the last body, calls of the panic handler apart
@@ -143,7 +143,7 @@ func (w *worker) endSleep() bool {
 // no other code parks.
 func (w *worker) next() bool {
 	p := w.pool
-	if w.body != nil { // the spawner, called by wakeOrStart, ended the goroutine before the body began
+	if w.body != nil { // the spawner, called by wakeOrStart, or a logger ended the goroutine before the body began
 		return true
 	}
 	now := w.now(0)
@@ -153,7 +153,7 @@ func (w *worker) next() bool {
 	w.countStart()
 	w.countEnd(now, jitter)
 	for {
-		if len(w.panics) == 0 && (p.over || p.live > p.size) {
+		if len(w.panics) == 0 && (p.over || p.live-p.starting > p.size) { // the start of another worker may fail
 			w.retire()
 			return false
 		}
@@ -270,13 +270,15 @@ func (w *worker) countEnd(now int64, jitter time.Duration) {
 
 // call runs the worker's job.
 func (w *worker) call() {
-	body := w.body
-	w.body, w.calling = nil, body
-	defer w.recoverBody() // first: if the tracer panics, the logger may call runtime.Goexit
-	if w.pool.cfg.tracer != nil {
-		w.pool.trace(Event{Kind: EventBegin, Body: w.job.kind})
+	if w.calling == nil { // once: if the tracer panics, the logger may end this goroutine, and the next one runs the body (G3)
+		w.calling = w.body
+		if w.pool.cfg.tracer != nil {
+			w.pool.trace(Event{Kind: EventBegin, Body: w.job.kind})
+		}
 	}
-	body()
+	w.body = nil
+	defer w.recoverBody()
+	w.calling()
 	w.bodyEnded(OutcomeNormal)
 }
 

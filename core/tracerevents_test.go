@@ -140,15 +140,17 @@ func TestTracerSeesTheRefusalAfterTheEnd(t *testing.T) {
 	}, core.WithTracer(&r), core.WithMaxPendingTasks(16), handler)
 }
 
-// A tracer that panics, and a logger that then ends the goroutine, end the body that was about to
-// begin as its own Goexit would, and no more.
+// In an executor a tracer that panics, and a logger that then ends the goroutine, end the body that was
+// about to begin as its own Goexit would, and no more.
 func TestATracerThatPanicsBesideALoggerThatExits(t *testing.T) {
 	tracer := tracerFunc(func(ev core.Event) {
 		if ev.Kind == core.EventBegin && ev.Body == core.BodyTimer {
 			panic("the tracer")
 		}
 	})
-	onBoth(t, func(t *testing.T, ex core.EventExecutor) {
+	inBubble(t, func(t *testing.T) {
+		ex := coretest.NewExecutor(t, core.WithTracer(tracer),
+			core.WithLogger(slog.New(exitingHandler{slog.NewTextHandler(io.Discard, nil), new(atomic.Int32)})))
 		timer := mustSchedule(t, ex, time.Second, func() { t.Error("the body ran") })
 		<-timer.Done()
 		coretest.WantErr(t, "the end of the timer", timer.Err(), core.ErrGoexit)
@@ -157,5 +159,5 @@ func TestATracerThatPanicsBesideALoggerThatExits(t *testing.T) {
 		<-ran
 		coretest.Must(t, ex.Close())
 		checkConserved(t, ex.Stats())
-	}, core.WithTracer(tracer), core.WithLogger(slog.New(exitingHandler{slog.NewTextHandler(io.Discard, nil), new(atomic.Int32)})))
+	})
 }
