@@ -41,9 +41,7 @@ func (q *Queue) Take() int {
 	q.pos, q.batch, q.batchProgress = 0, nil, 0
 	if q.head != nil {
 		n := q.length()
-		q.batchProgress = progress(n)
-		q.size -= n
-		q.batch = q.removeHead()
+		q.batchProgress, q.size, q.batch = progress(n), q.size-n, q.removeHead()
 	}
 	q.progress.Store(uint64(q.batchProgress))
 	if spent != nil {

@@ -6,14 +6,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A Queue against a slice: the order, and the four counts, which both keep independently.
-// The steps are those of the loop, in any legal order.
-func TestTaskQueueBehavesLikeASlice(t *testing.T) {
+// TestPropQueue: a Queue against a slice: the order, and the four counts, which both keep
+// independently. The steps are those of the loop, in any legal order.
+func TestPropQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q Queue
 		var oracle []int // pushed and not ended
 		inHand := 0      // of them taken
 		next, ran, cancelled, last := 0, int64(0), int64(0), -1
+		ranBefore := int64(0) // in earlier batches
 		isRunning := false
 		t.Repeat(map[string]func(*rapid.T){
 			"push": func(t *rapid.T) {
@@ -29,7 +30,7 @@ func TestTaskQueueBehavesLikeASlice(t *testing.T) {
 					t.Skip("the batch in hand is not spent, or there is none")
 				}
 				before := q.size
-				inHand = q.Take()
+				inHand, ranBefore = q.Take(), ran
 				if inHand < 1 || inHand > SegmentSize || q.size != before-inHand {
 					t.Fatalf("take: got %d tasks, size %d to %d", inHand, before, q.size)
 				}
@@ -38,7 +39,11 @@ func TestTaskQueueBehavesLikeASlice(t *testing.T) {
 				if inHand == 0 || isRunning {
 					t.Skip("nothing to begin")
 				}
+				progress := q.Progress()
 				q.Resume()
+				if q.Progress() == progress {
+					t.Fatalf("progress is %d before and after the begin of a task", progress)
+				}
 				q.Next()()
 				isRunning = true
 				if last != oracle[0] {
@@ -49,13 +54,16 @@ func TestTaskQueueBehavesLikeASlice(t *testing.T) {
 				if !isRunning {
 					t.Skip("none is running")
 				}
-				nextBegins := rapid.Bool().Draw(t, "goes on")
+				nextBegins, progress := rapid.Bool().Draw(t, "goes on"), q.Progress()
 				if rapid.Bool().Draw(t, "cancelled") {
 					q.End(Cancelled, nextBegins)
 					cancelled++
 				} else {
 					q.End(Ran, nextBegins)
 					ran++
+				}
+				if q.Progress() == progress {
+					t.Fatalf("progress is %d before and after the end of a task", progress)
 				}
 				oracle, inHand = oracle[1:], inHand-1
 				if isRunning = nextBegins && inHand > 0; isRunning {
@@ -76,6 +84,10 @@ func TestTaskQueueBehavesLikeASlice(t *testing.T) {
 				begun := int64(next - want.NotBegun)
 				if q.Left() != inHand || q.Begun() != begun {
 					t.Fatalf("left %d, begun %d; want %d, %d", q.Left(), q.Begun(), inHand, begun)
+				}
+				if q.Size() != len(oracle)-inHand || q.Accepted() != int64(next) || q.Ran() != ran-ranBefore {
+					t.Fatalf("size %d, accepted %d, ran of the batch %d; want %d, %d, %d",
+						q.Size(), q.Accepted(), q.Ran(), len(oracle)-inHand, next, ran-ranBefore)
 				}
 			},
 		})

@@ -66,4 +66,4 @@ func (q *Shared) Counts() Counts {
 }
 
 // Release drops all memory of an empty queue.
-func (q *Shared) Release() { q.segments, q.pos = segments{accepted: q.accepted}, 0 }
+func (q *Shared) Release() { q.segments = segments{accepted: q.accepted} }

@@ -28,6 +28,7 @@ var kits = []kit{
 	{"core/tracked", "^Test(Conformance|PropLives)$", func(pkg string) bool { return pkg == "core/tracked" }},
 	{"core", "^TestEpollPollersConform$", inReal},
 	{"core", "^TestProp(Arguments|G7Jitter|G19TheBoundIsExact)$", inVirtual},
+	{"core/internal/tasks", "^TestProp(Queue|Shared)$", func(pkg string) bool { return pkg == "core/internal/tasks" }},
 	{"core/internal/epoll", "^TestPropWaitOfWhatIsThere$", func(pkg string) bool { return pkg == "core/internal/epoll" || pkg == "core/internal/netpoll" }},
 	{"core/blocking", "^TestPropArguments$", func(pkg string) bool { return pkg == "core/blocking" }},
 	{"core/process", "^TestProp(Arguments|G3ExitsOfGeneratedPlans)$", func(pkg string) bool { return pkg == "core/process" }},
