@@ -75,10 +75,6 @@ func (l *Lines) next(p *[]byte) (line []byte, found bool) {
 	}
 	line = (*p)[:i]
 	if l.from < len(l.rest) { // the line began in an earlier call
-		if n := l.size(line); n > l.limit() {
-			l.err = &TooLongError{"line", l.limit(), uint64(n), false}
-			return nil, false
-		}
 		l.rest = append(l.rest, line...)
 		line = l.rest[l.from:]
 	}
@@ -90,9 +86,6 @@ func (l *Lines) next(p *[]byte) (line []byte, found bool) {
 
 // keep buffers p, which has no "\n", unless the line exceeds the limit already.
 func (l *Lines) keep(p []byte) {
-	if l.err != nil {
-		return
-	}
 	if n := l.size(p); n > l.limit() {
 		l.err = &TooLongError{"line", l.limit(), uint64(n), true}
 		return
