@@ -1,6 +1,7 @@
 package epoll
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -114,9 +115,7 @@ func pollable(fd int) (*os.File, syscall.RawConn, error) {
 	}
 	file := os.NewFile(uintptr(fd), "epoll")
 	raw, err := file.SyscallConn()
-	if err == nil {
-		err = file.SetReadDeadline(time.Time{}) // fails if the runtime has not registered it
-	}
+	err = errors.Join(err, file.SetReadDeadline(time.Time{})) // fails if the runtime has not registered it
 	if err != nil {
 		_ = file.Close()
 		return nil, nil, err
