@@ -109,6 +109,9 @@ func TestPoolG3ResizeUnderLoad(t *testing.T) {
 	const n = 20000
 	for range n {
 		coretest.MustExecute(t, p, func() { ran.Add(1) })
+		if size := p.Size(); size < 1 || size > 8 {
+			t.Fatalf("the size is %d, want 1 to 8", size)
+		}
 	}
 	close(stop)
 	<-resized

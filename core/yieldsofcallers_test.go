@@ -24,12 +24,18 @@ func TestExecuteYieldsToTheLoop(t *testing.T) {
 }
 
 // A body that fills the queue does not yield: the loop cannot run while it does. On one processor
-// nothing else runs during the body, unless the scheduler interrupts it, which it does not do each time.
+// nothing else runs during the body, unless the scheduler interrupts it, which it does not do each
+// time. Each body has an executor of its own: after a slow yield Execute does not yield for a while.
 func TestExecuteInABodyDoesNotYield(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for name, ex := range map[string]core.EventExecutor{"executor": coretest.NewExecutor(t), "pool": coretest.NewPool(t, 1)} {
+	for name, make := range map[string]func() core.EventExecutor{
+		"executor": func() core.EventExecutor { return coretest.NewExecutor(t) },
+		"pool":     func() core.EventExecutor { return coretest.NewPool(t, 1) },
+	} {
+		const bodies = 10
 		interrupted := 0
-		for range 50 {
+		for range bodies {
+			ex := make()
 			coretest.OnLoop(t, ex, func() {
 				var other atomic.Bool
 				go other.Store(true)
@@ -41,8 +47,8 @@ func TestExecuteInABodyDoesNotYield(t *testing.T) {
 				}
 			})
 		}
-		if interrupted == 50 {
-			t.Errorf("%s: another goroutine ran during each of 50 bodies that filled the queue, want none to yield", name)
+		if interrupted == bodies {
+			t.Errorf("%s: another goroutine ran during each of %d bodies that filled the queue, want none to yield", name, bodies)
 		}
 	}
 }
