@@ -23,6 +23,9 @@ var (
 	// ErrCancelled is the result of a cancelled Future or Timer.
 	ErrCancelled = errors.New("core: cancelled")
 
+	// ErrTimerActive is returned by ScheduleTimer for a timer that has not ended.
+	ErrTimerActive = errors.New("core: ScheduleTimer: timer has not ended")
+
 	// ErrGoexit means that user code called runtime.Goexit, as t.FailNow does. The code is
 	// the body of a Future or Timer, a spawner, a poller or an alarm.
 	ErrGoexit = errors.New("core: runtime.Goexit was called")

@@ -34,6 +34,12 @@ func (p *Pool) schedule(delay, period time.Duration, task func()) (*Timer, error
 	if err := p.lockOpen(OpSchedule); err != nil {
 		return nil, err
 	}
+	p.addTimerAndUnlock(t)
+	return t, nil
+}
+
+// addTimerAndUnlock accepts t. Requires mu, and releases it.
+func (p *Pool) addTimerAndUnlock(t *Timer) {
 	p.traceAdmit(OpSchedule, true)
 	p.timers.accept(t)
 	// If only the horizon were tested, a timer scheduled after the shutdown call and due at the
@@ -46,7 +52,6 @@ func (p *Pool) schedule(delay, period time.Duration, task func()) (*Timer, error
 		p.heap.push(t)
 	}
 	p.unlockAndWake()
-	return t, nil
 }
 
 // stopTimer implements Timer.Cancel.
@@ -137,7 +142,7 @@ func (p *Pool) purge() bool {
 	}
 	n := min(len(p.doomed), purgeChunk)
 	for _, t := range p.doomed[:n] {
-		if t.state == timerWaiting {
+		if t.state == timerWaiting && t.at > p.purged { // else cancelled, and perhaps scheduled again by ScheduleTimer
 			p.endTimer(t, &ErrCancelled)
 		}
 	}

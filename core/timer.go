@@ -6,18 +6,22 @@ import (
 )
 
 // Timer is a scheduled task. Its methods may be called from any goroutine, including from
-// its own body. The Schedule methods make timers: the zero Timer is not usable.
+// its own body. The Schedule methods make timers. A zero Timer is for ScheduleTimer; before
+// that Cancel and Reset report false, Deadline is the zero Time, and Err and Done are nil.
+// A Timer must not be copied.
 type Timer struct {
-	// Set once by Schedule.
+	_ noCopy
+
+	// Set once, by Schedule or the first ScheduleTimer.
 	home   *setup
-	id     uint64
 	period time.Duration // > 0: fixed rate; < 0: fixed delay, negated; 0: once
 
 	// Guarded by the executor's mutex. The small fields are together: a Timer has 96
 	// bytes, which is a size class of the allocator.
-	at     int64 // deadline of the next run, or of the running one unless moved is set; after the end: ranAt
-	grid   int64 // at without the jitter: a fixed rate counts from it
-	ranAt  int64 // deadline of the last run that has begun; noDeadline: none
+	id     uint64 // in the order scheduled
+	at     int64  // deadline of the next run, or of the running one unless moved is set; after the end: ranAt
+	grid   int64  // at without the jitter: a fixed rate counts from it
+	ranAt  int64  // deadline of the last run that has begun; noDeadline: none
 	fn     func()
 	done   chan struct{} // made by the first Done
 	err    *error        // nil: none; a pointer, for the size
@@ -45,11 +49,18 @@ const (
 type timerPlace uint8
 
 const (
-	placeNowhere timerPlace = iota
-	placeAdded              // in timerInbox.added: the canceller unlinks it
-	placeHeap               // in the heap: only the loop may touch it
-	placeChanged            // in timerInbox.changed, and in the heap unless the loop has dequeued it meanwhile
+	placeNowhere   timerPlace = iota
+	placeAdded                // in timerInbox.added: the canceller unlinks it
+	placeHeap                 // in the heap: only the loop may touch it
+	placeChanged              // in timerInbox.changed, and in the heap unless the loop has dequeued it meanwhile
+	placeCancelled            // likewise, and counted in timerInbox.nCancelled
 )
+
+// noCopy makes go vet report copies of a struct.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
 
 // Schedule runs task once, delay from now, never early (G7). A negative delay counts as
 // zero; every other value is allowed. The Timer ends before Done is closed: its body
@@ -98,9 +109,14 @@ func checkPeriodic(call, name string, initial, period time.Duration, task func()
 // newTimer returns a timer that is due delay from now, plus the jitter. It calls the clock and
 // the source of the jitter, so it is called without the mutex.
 func (s *setup) newTimer(delay, period time.Duration, task func()) *Timer {
-	t := &Timer{home: s, grid: addTime(s.now(), delay), ranAt: noDeadline, period: period, fn: task, index: -1}
-	t.at = addTime(t.grid, s.drawJitter(period))
-	return t
+	grid, at := s.deadline(delay, period)
+	return &Timer{home: s, grid: grid, at: at, ranAt: noDeadline, period: period, fn: task, index: -1}
+}
+
+// deadline returns the time that is delay from now, without and with the jitter.
+func (s *setup) deadline(delay, period time.Duration) (grid, at int64) {
+	grid = addTime(s.now(), delay)
+	return grid, addTime(grid, s.drawJitter(period))
 }
 
 func (e *Executor) schedule(delay, period time.Duration, task func()) (*Timer, error) {
@@ -109,13 +125,18 @@ func (e *Executor) schedule(delay, period time.Duration, task func()) (*Timer, e
 	if err := e.lockOpen(OpSchedule); err != nil {
 		return nil, err
 	}
+	e.addTimerAndUnlock(t)
+	return t, nil
+}
+
+// addTimerAndUnlock accepts t. Requires mu, and releases it.
+func (e *Executor) addTimerAndUnlock(t *Timer) {
 	e.traceAdmit(OpSchedule, true)
 	if e.addTimer(t) {
 		e.unlockAndWake()
 	} else {
 		e.mu.Unlock()
 	}
-	return t, nil
 }
 
 // Cancel prevents every further run of the body and reports true, or reports false if it is
@@ -123,7 +144,7 @@ func (e *Executor) schedule(delay, period time.Duration, task func()) (*Timer, e
 // cancelled during a run, which is then its last (G8). The timer no longer refers to its
 // function once it has ended, so the memory of the function can be freed at once.
 func (t *Timer) Cancel() bool {
-	return t.home.timerOwner.stopTimer(t)
+	return t.home != nil && t.home.timerOwner.stopTimer(t)
 }
 
 // timerOwner has the methods of an executor that its timers call.
@@ -156,6 +177,9 @@ func (t *Timer) mutex() *sync.Mutex { return t.home.timerOwner.mutex() }
 // has begun: it never names a run that will not happen (G7). It may be called from any
 // goroutine.
 func (t *Timer) Deadline() time.Time {
+	if t.home == nil {
+		return time.Time{}
+	}
 	mu := t.mutex()
 	mu.Lock()
 	at := t.at
@@ -173,6 +197,9 @@ func (t *Timer) Deadline() time.Time {
 // Done returns a channel that is closed once no run of the body is running and none will
 // begin.
 func (t *Timer) Done() <-chan struct{} {
+	if t.home == nil {
+		return nil
+	}
 	mu := t.mutex()
 	mu.Lock()
 	defer mu.Unlock()
@@ -188,6 +215,9 @@ func (t *Timer) Done() <-chan struct{} {
 // Err returns nil before Done is closed, and after a one-shot timer has run; otherwise
 // ErrCancelled, ErrGoexit, or a *PanicError.
 func (t *Timer) Err() error {
+	if t.home == nil {
+		return nil
+	}
 	mu := t.mutex()
 	mu.Lock()
 	defer mu.Unlock()

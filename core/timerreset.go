@@ -14,18 +14,17 @@ import "time"
 //
 // It reports false once the body of a one-shot timer has begun and once the timer has
 // ended. Unlike time.Timer.Reset it does not start an ended timer again, because Done is
-// closed then: schedule a new one. After a shutdown call it reports false too: the policy
+// closed then: ScheduleTimer does. After a shutdown call it reports false too: the policy
 // has been applied to the deadline as it was at the call. Exception: under
 // RunTimersUntilTimeout, until admission closes, it moves a run if both its old and its new
 // deadline are before the timeout.
 func (t *Timer) Reset(delay time.Duration) bool {
-	return t.home.timerOwner.resetTimer(t, max(delay, 0))
+	return t.home != nil && t.home.timerOwner.resetTimer(t, max(delay, 0))
 }
 
 // resetTimer implements Timer.Reset.
 func (e *Executor) resetTimer(t *Timer, delay time.Duration) bool {
-	grid := addTime(e.now(), delay) // before the lock: the clock and the source may be a user's
-	at := addTime(grid, e.drawJitter(t.period))
+	grid, at := e.deadline(delay, t.period) // before the lock: the clock and the source may be a user's
 	e.mu.Lock()
 	wake, moved := e.moveTimer(t, grid, at)
 	e.traceAdmit(OpResetTimer, moved)
@@ -90,8 +89,7 @@ func (in *timerInbox) addChanged(t *Timer) {
 
 // resetTimer implements Timer.Reset.
 func (p *Pool) resetTimer(t *Timer, delay time.Duration) bool {
-	grid := addTime(p.now(), delay)
-	at := addTime(grid, p.drawJitter(t.period))
+	grid, at := p.deadline(delay, t.period)
 	p.mu.Lock()
 	moved := !p.timersDecided(p.gate, &p.shutdown) && t.mayMove(at, p.timers.horizon)
 	p.traceAdmit(OpResetTimer, moved)

@@ -43,13 +43,13 @@ func (e *Executor) addTimer(t *Timer) (wake bool) {
 		e.endTimer(t, &ErrCancelled)
 		return false
 	}
-	t.place = placeAdded
 	e.announceNews()
-	if in.added == nil {
-		t.prev, t.next, in.added = t, t, t
-	} else {
-		first, last := in.added, in.added.prev
-		t.prev, t.next, last.next, first.prev = last, first, t, t
+	if t.place == placeCancelled { // ScheduleTimer was called before the loop has removed t: Reset does the same
+		in.nCancelled--
+		t.place = placeChanged
+	}
+	if t.place != placeChanged {
+		in.add(t)
 	}
 	return e.asleep && t.at < in.sleepUntil
 }
@@ -60,6 +60,17 @@ func (c *timerCounts) accept(t *Timer) {
 	c.scheduled++
 	c.pending++
 	t.id = c.lastID
+}
+
+// add puts t, which has no place yet, behind the other timers that the loop has to put into the heap.
+func (in *timerInbox) add(t *Timer) {
+	t.place = placeAdded
+	if in.added == nil {
+		t.prev, t.next, in.added = t, t, t
+		return
+	}
+	first, last := in.added, in.added.prev
+	t.prev, t.next, last.next, first.prev = last, first, t, t
 }
 
 func (in *timerInbox) unlink(t *Timer) {
@@ -80,7 +91,7 @@ func (e *Executor) drainTimerInbox() (news bool) {
 	in := &e.timers
 	for in.changed != nil {
 		t := in.changed
-		in.changed, t.next = t.next, nil
+		in.changed, t.next, t.place = t.next, nil, placeNowhere
 		e.heap.remove(t)
 		if t.state == timerWaiting { // moved
 			e.placeTimer(t)
@@ -131,6 +142,7 @@ func (e *Executor) cancelTimer(t *Timer) (wake, cancelled bool) {
 		if t.place != placeChanged {
 			in.addChanged(t)
 		}
+		t.place = placeCancelled
 		in.nCancelled++
 		e.announceNews()
 		wake = 2*in.nCancelled > in.inHeap
@@ -150,7 +162,10 @@ func (e *Executor) endTimer(t *Timer, err *error) {
 // end completes t and counts how it ended. It takes a pointer to the error, as Timer has one: to
 // compare two errors is a call of the runtime, and a cancelled timer would need four.
 func (c *timerCounts) end(t *Timer, err *error) {
-	t.state, t.place, t.fn, t.err = timerOver, placeNowhere, nil, err
+	t.state, t.fn, t.err = timerOver, nil, err
+	if t.place < placeChanged { // else the loop takes it from the list of changed timers
+		t.place = placeNowhere
+	}
 	t.at = t.ranAt
 	if t.done != nil {
 		close(t.done)

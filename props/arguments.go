@@ -86,6 +86,8 @@ func (h *harness) callsOf() []argument {
 		refused("ExecuteLazy", func() error { return ex.ExecuteLazy(nil) }),
 		refused("TryExecute", func() error { return ex.TryExecute(nil) }),
 		refused("Schedule", func() error { _, err := ex.Schedule(0, nil); return err }),
+		refused("ScheduleTimer", func() error { return ex.ScheduleTimer(new(core.Timer), 0, nil) }),
+		refused("ScheduleTimer", func() error { return ex.ScheduleTimer(nil, 0, task) }),
 		refused("ScheduleAtFixedRate", func() error { _, err := ex.ScheduleAtFixedRate(0, 1, nil); return err }),
 		refused("ScheduleAtFixedRate", func() error { _, err := ex.ScheduleAtFixedRate(-1, 1, task); return err }),
 		refused("ScheduleAtFixedRate", func() error { _, err := ex.ScheduleAtFixedRate(0, 0, task); return err }),

@@ -92,12 +92,13 @@ func (h *harness) answerTo(s Step) {
 // askTimer compares the answers of a timer. After its end its deadline stays, and an error
 // means that it has ended.
 func (h *harness) askTimer(s Step) {
+	if !h.claim(s) {
+		return
+	}
+	defer h.release(s)
 	h.mu.Lock()
 	t := h.timers[s.Target]
 	h.mu.Unlock()
-	if t == nil {
-		return
-	}
 	if s.Ask == AskDeadline {
 		ended := isClosed(t.Done())
 		if first, again := t.Deadline(), t.Deadline(); ended && !again.Equal(first) {

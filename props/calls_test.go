@@ -132,8 +132,12 @@ var unmade = map[string]string{
 // places are where the calls of a run were made.
 func places(p Program, events []history.Event) map[string]map[place]int {
 	at := map[string]map[place]int{}
-	tries := map[int]bool{}
-	p.AnyStep(func(s Step) bool { tries[s.ID] = tries[s.ID] || s.Try; return false })
+	tries, own := map[int]bool{}, map[int]bool{}
+	p.AnyStep(func(s Step) bool {
+		tries[s.ID] = tries[s.ID] || s.Try
+		own[s.ID] = own[s.ID] || s.Own
+		return false
+	})
 	timers := map[int]bool{}
 	traced := false
 	state, inside, calls := history.NotStarted, map[int64][]string{}, map[int64]int{}
@@ -173,6 +177,9 @@ func places(p Program, events []history.Event) map[string]map[place]int {
 			switch {
 			case e.Op.Timers():
 				timers[e.ID] = true
+				if own[e.ID] {
+					call = "Executor.ScheduleTimer"
+				}
 			case e.Op == history.OpExecute && tries[e.ID]:
 				call = "Executor.TryExecute"
 			case e.Op == history.OpCancel && !timers[e.ID]:
@@ -299,7 +306,7 @@ func TestEveryCall(t *testing.T) {
 	calls = slices.DeleteFunc(calls, func(call string) bool {
 		return strings.HasPrefix(call, "Group.") // the programs of G21 are of another kind
 	})
-	made := map[string]bool{"Executor.Stats": true, "Executor.Running": true, "Executor.TryExecute": true, "Future.Cancel": true}
+	made := map[string]bool{"Executor.Stats": true, "Executor.ScheduleTimer": true, "Executor.Running": true, "Executor.TryExecute": true, "Future.Cancel": true}
 	for _, call := range callOf {
 		made[call] = true
 	}

@@ -304,6 +304,12 @@ func (g *generator) submission(s *Step, depth int) {
 		}
 	}
 	s.Try = s.Op == history.OpExecute && g.chance(5, "try")
+	if s.Op == history.OpSchedule && g.chance(3, "own") {
+		s.Own, s.From = true, g.pick(g.resets, "from")
+		if s.From == s.ID {
+			s.From = 0
+		}
+	}
 	s.Body = g.script(s.Op, depth)
 }
 

@@ -108,7 +108,9 @@ type harness struct {
 	runs         map[int]int
 	listeners    map[int]int // number of listeners added to a future
 	oneShots     map[int]bool
-	dues         map[int]due // by timer: in its last run
+	claims       map[int]int             // calls on a timer or hook in progress
+	reused       map[int]history.Outcome // how the timers ended that ScheduleTimer has taken
+	dues         map[int]due             // by timer: in its last run
 	shut         shutdownLooks
 }
 
@@ -117,7 +119,7 @@ func emptyHarness(p Program, buf []history.Event) *harness {
 		starts: p.Starts, failedStarts: map[Start]bool{}, handler: p.Handler,
 		futures: map[int]*core.Future[int]{}, timers: map[int]*core.Timer{},
 		removes: map[int]func() bool{}, runs: map[int]int{}, listeners: map[int]int{}, start: time.Now(),
-		oneShots: map[int]bool{}, dues: map[int]due{},
+		oneShots: map[int]bool{}, dues: map[int]due{}, claims: map[int]int{}, reused: map[int]history.Outcome{},
 		fds: descriptors{byID: map[int]*registration{}},
 	}
 	h.reporter.h = h

@@ -82,8 +82,11 @@ func (h *harness) call(s Step) {
 	case s.Op == history.OpState:
 		h.observeState()
 		return
-	case (s.Op == history.OpCancel || s.Op == history.OpReset || s.Op == history.OpRemoveHook) && !h.known(s):
-		return // not submitted yet, or refused: there is nothing to cancel
+	case s.Op == history.OpCancel || s.Op == history.OpReset || s.Op == history.OpRemoveHook:
+		if !h.claim(s) {
+			return // not submitted yet, or refused: there is nothing to cancel
+		}
+		defer h.release(s)
 	}
 	var listen func() // added after the call: a refused future calls it at once
 	h.rec.call(inv, func() (out history.Outcome) {
@@ -151,12 +154,15 @@ func (h *harness) schedule(s Step) history.Outcome {
 	var t *core.Timer
 	var err error
 	body := h.body(history.BodyTimer, s)
-	switch s.Op {
-	case history.OpSchedule:
+	switch {
+	case s.Own:
+		t = h.ownTimer(s.From)
+		err = h.ex.ScheduleTimer(t, s.Delay, body)
+	case s.Op == history.OpSchedule:
 		t, err = h.ex.Schedule(s.Delay, body)
-	case history.OpFixedRate:
+	case s.Op == history.OpFixedRate:
 		t, err = h.ex.ScheduleAtFixedRate(s.Delay, s.Period, body)
-	case history.OpFixedDelay:
+	case s.Op == history.OpFixedDelay:
 		t, err = h.ex.ScheduleWithFixedDelay(s.Delay, s.Period, body)
 	}
 	if err == nil {
@@ -176,19 +182,6 @@ func (h *harness) addHook(s Step) history.Outcome {
 		h.mu.Unlock()
 	}
 	return answer(err)
-}
-
-// known reports whether the target of a cancel, reset or removal exists.
-func (h *harness) known(s Step) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch s.Op {
-	case history.OpRemoveHook:
-		return h.removes[s.Target] != nil
-	case history.OpReset:
-		return h.timers[s.Target] != nil
-	}
-	return h.futures[s.Target] != nil || h.timers[s.Target] != nil
 }
 
 func (h *harness) removeHook(id int) history.Outcome {

@@ -61,6 +61,9 @@ func (h *harness) completions() {
 			h.rec.log.Add(history.Event{Kind: history.Complete, ID: id, Outcome: result(err)})
 		}
 	}
+	for id, outcome := range h.reused {
+		h.rec.log.Add(history.Event{Kind: history.Complete, ID: id, Outcome: outcome})
+	}
 	for id, t := range h.timers {
 		if isClosed(t.Done()) {
 			h.rec.log.Add(history.Event{Kind: history.Complete, ID: id, Outcome: result(t.Err())})

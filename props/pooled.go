@@ -1,6 +1,8 @@
 package props
 
 import (
+	"time"
+
 	"eventide/core"
 	"eventide/props/history"
 )
@@ -10,6 +12,7 @@ import (
 type executor interface {
 	core.EventExecutor
 	TryExecute(task func()) error
+	ScheduleTimer(t *core.Timer, delay time.Duration, task func()) error
 	AddShutdownHook(run func()) (remove func() bool, err error)
 	Running() string
 	Name() string

@@ -66,6 +66,8 @@ type Step struct {
 	Timeout time.Duration `json:"timeout,omitempty"`
 	Body    *Script       `json:"body,omitempty"`
 	Try     bool          `json:"try,omitempty"`   // of an Execute: it is a TryExecute
+	Own     bool          `json:"own,omitempty"`   // of a Schedule: it is a ScheduleTimer
+	From    int           `json:"from,omitempty"`  // label of the timer that it uses again, if that has ended
 	Times   int           `json:"times,omitempty"` // the call is made so often, each time with another label
 	Ask     Ask           `json:"ask,omitempty"`   // a call that the model does not know, instead of Op
 	Size    int           `json:"size,omitempty"`  // of a pool, for AskResize
@@ -199,12 +201,15 @@ func (s Step) String() string {
 	if s.Try {
 		b.WriteString(" (try)")
 	}
+	if s.Own {
+		b.WriteString(" (own)")
+	}
 	for _, part := range []struct {
 		name  string
 		value any
 		set   bool
 	}{
-		{"", s.ID, s.ID != 0}, {"times ", s.Times, s.Times != 0}, {"of ", s.Target, s.Target != 0},
+		{"", s.ID, s.ID != 0}, {"times ", s.Times, s.Times != 0}, {"of ", s.Target, s.Target != 0}, {"from ", s.From, s.From != 0},
 		{"in ", s.Delay, s.Op.Timers()}, {"every ", s.Period, s.Period != 0},
 		{"quiet=", s.Quiet, s.Op == history.OpShutdownGracefully},
 		{"timeout=", s.Timeout, s.Op == history.OpShutdownGracefully},

@@ -48,17 +48,26 @@ func (h *harness) lookAtCancelled(id int, t *core.Timer) {
 	}
 }
 
-// lookAtEnded compares the deadlines of the timers after Done: it is that of the last run, or the zero
-// Time if there was none.
+// lookAtEnded looks at the timers after Done.
 func (h *harness) lookAtEnded() {
 	for id, t := range h.timers {
-		seen, at := h.dues[id], t.Deadline()
-		switch {
-		case !isClosed(t.Done()): // S16 judges that
-		case h.runs[id] == 0 && !at.IsZero():
-			h.blame("timer %d has ended without a run, and its Deadline is %v", id, at)
-		case seen.known && !at.Equal(seen.at):
-			h.blame("timer %d has ended, and its Deadline is %v; in its last run it was %v", id, at, seen.at)
+		if isClosed(t.Done()) { // S16 judges that
+			h.lookAtEndedTimer(id, t)
 		}
+	}
+}
+
+// lookAtEndedTimer compares the deadline of an ended timer: it is that of the last run, or the zero
+// Time if there was none.
+func (h *harness) lookAtEndedTimer(id int, t *core.Timer) {
+	at := t.Deadline()
+	h.mu.Lock()
+	seen, runs := h.dues[id], h.runs[id]
+	h.mu.Unlock()
+	switch {
+	case runs == 0 && !at.IsZero():
+		h.blame("timer %d has ended without a run, and its Deadline is %v", id, at)
+	case seen.known && !at.Equal(seen.at):
+		h.blame("timer %d has ended, and its Deadline is %v; in its last run it was %v", id, at, seen.at)
 	}
 }
