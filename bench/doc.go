@@ -15,6 +15,8 @@
 //	impl       core          core.Executor as NewExecutor makes it
 //	           core-bounded  the same with WithMaxPendingTasks(1048576), and a
 //	                         rejected-handler that yields and tries again
+//	           core-own      core.Executor with timers in memory of the caller
+//	                         (ScheduleTimer); in ScheduleCancel
 //	           loop          core.EventLoop as NewEventLoop makes it, watching an
 //	                         idle pipe
 //	           loop-blocking  the same with WithBlockingEpoll

@@ -28,15 +28,18 @@ func scheduleCancelCases(where string, sizes []int) Group {
 			Impl:     "afterfunc", Against: "afterfunc", Unit: "pair",
 			Open: func() (Runner, error) { return openTimers(nil, runOutside, size) },
 		}
-		ours := afterFunc
-		ours.Impl = "core"
-		ours.Open = func() (Runner, error) { return openCoreTimers(where, size) }
-		g = append(g, ours, afterFunc)
+		ours, own := afterFunc, afterFunc
+		ours.Impl, own.Impl = "core", "core-own"
+		ours.Open = func() (Runner, error) { return openCoreTimers(where, size, false) }
+		own.Open = func() (Runner, error) { return openCoreTimers(where, size, true) }
+		g = append(g, ours, own, afterFunc)
 	}
 	return g
 }
 
-func openCoreTimers(where string, size int) (Runner, error) {
+// openCoreTimers opens timers of core. If own is true, each fresh one is scheduled again in its own
+// memory, by ScheduleTimer.
+func openCoreTimers(where string, size int, own bool) (Runner, error) {
 	ex, err := core.NewExecutor()
 	if err != nil {
 		return nil, err
@@ -45,7 +48,12 @@ func openCoreTimers(where string, size int) (Runner, error) {
 	if where == "loop" {
 		run = runInLoop
 	}
-	return openTimers(ex, run, size)
+	r, err := openTimers(ex, run, size)
+	if err != nil {
+		return nil, err
+	}
+	r.own = own
+	return r, nil
 }
 
 // timerRunner keeps a constant number of timers pending, and replaces a batch of fresh
@@ -55,6 +63,7 @@ func openCoreTimers(where string, size int) (Runner, error) {
 // they are inserted, and the cost of log n would not show.
 type timerRunner struct {
 	ex      *core.Executor // nil: the runtime's timers
+	own     bool           // replace a timer of core by itself
 	run     func(*timerRunner, int) (Slice, error)
 	delays  []time.Duration // between 0 and spread, used one after the other
 	next    int
@@ -77,7 +86,7 @@ const (
 	delayCount   = 1 << 16
 )
 
-func openTimers(ex *core.Executor, run func(*timerRunner, int) (Slice, error), size int) (Runner, error) {
+func openTimers(ex *core.Executor, run func(*timerRunner, int) (Slice, error), size int) (*timerRunner, error) {
 	r := &timerRunner{ex: ex, run: run, delays: make([]time.Duration, delayCount)}
 	random := rand.New(rand.NewPCG(delaySeed, delaySeed))
 	for i := range r.delays {
@@ -108,9 +117,15 @@ func (r *timerRunner) scheduleMany(n int, least time.Duration) ([]canceller, err
 	return many, nil
 }
 
-func (r *timerRunner) schedule(least time.Duration) (canceller, error) {
+// delay draws the delay of the next timer.
+func (r *timerRunner) delay(least time.Duration) time.Duration {
 	delay := least + r.delays[r.next%delayCount]
 	r.next++
+	return delay
+}
+
+func (r *timerRunner) schedule(least time.Duration) (canceller, error) {
+	delay := r.delay(least)
 	if r.ex == nil {
 		return goTimer{time.AfterFunc(delay, neverDue)}, nil
 	}
@@ -125,7 +140,12 @@ func (r *timerRunner) replace() error {
 	for i, t := range r.fresh {
 		t.cancel()
 		var err error
-		if r.fresh[i], err = r.schedule(freshDelay); err != nil {
+		if r.own {
+			err = r.ex.ScheduleTimer(t.(coreTimer).Timer, r.delay(freshDelay), neverDue)
+		} else {
+			r.fresh[i], err = r.schedule(freshDelay)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ type Timer struct {
 	// bytes, which is a size class of the allocator.
 	id     uint64 // in the order scheduled
 	at     int64  // deadline of the next run, or of the running one unless moved is set; after the end: ranAt
-	grid   int64  // at without the jitter: a fixed rate counts from it
+	grid   int64  // of a periodic timer: at without the jitter, from which a fixed rate counts
 	ranAt  int64  // deadline of the last run that has begun; noDeadline: none
 	fn     func()
 	done   chan struct{} // made by the first Done
@@ -33,7 +33,7 @@ type Timer struct {
 	moved  bool // by Reset while its body runs: at is the deadline of the next run
 
 	// Loop only. Last, for the size.
-	index int32 // in the heap; -1: not in it
+	index int32 // in the heap, from the first push on; -1: removed from it
 }
 
 type timerState uint8
@@ -110,7 +110,7 @@ func checkPeriodic(call, name string, initial, period time.Duration, task func()
 // the source of the jitter, so it is called without the mutex.
 func (s *setup) newTimer(delay, period time.Duration, task func()) *Timer {
 	grid, at := s.deadline(delay, period)
-	return &Timer{home: s, grid: grid, at: at, ranAt: noDeadline, period: period, fn: task, index: -1}
+	return &Timer{home: s, grid: grid, at: at, ranAt: noDeadline, period: period, fn: task}
 }
 
 // deadline returns the time that is delay from now, without and with the jitter.

@@ -21,7 +21,7 @@ func (e *Executor) ScheduleTimer(t *Timer, delay time.Duration, task func()) err
 	if err := e.checkOwnTimer(t, task); err != nil {
 		return err
 	}
-	grid, at := e.deadline(max(delay, 0), 0)
+	_, at := e.deadline(max(delay, 0), 0)
 	if err := e.lockOpen(OpSchedule); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (e *Executor) ScheduleTimer(t *Timer, delay time.Duration, task func()) err
 		e.mu.Unlock()
 		return err
 	}
-	e.renew(t, grid, at, task)
+	e.renew(t, at, task)
 	e.addTimerAndUnlock(t)
 	return nil
 }
@@ -39,7 +39,7 @@ func (p *Pool) ScheduleTimer(t *Timer, delay time.Duration, task func()) error {
 	if err := p.checkOwnTimer(t, task); err != nil {
 		return err
 	}
-	grid, at := p.deadline(max(delay, 0), 0)
+	_, at := p.deadline(max(delay, 0), 0)
 	if err := p.lockOpen(OpSchedule); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (p *Pool) ScheduleTimer(t *Timer, delay time.Duration, task func()) error {
 		p.mu.Unlock()
 		return err
 	}
-	p.renew(t, grid, at, task)
+	p.renew(t, at, task)
 	p.addTimerAndUnlock(t)
 	return nil
 }
@@ -83,9 +83,9 @@ func (t *Timer) checkEnded() error {
 // renew makes t, which has ended or is the zero Timer, a one-shot timer that waits. It leaves the
 // place of t, since the loop may not have handled the end of the last run yet. Requires the
 // executor's mutex.
-func (s *setup) renew(t *Timer, grid, at int64, task func()) {
+func (s *setup) renew(t *Timer, at int64, task func()) {
 	if t.home == nil {
-		t.home, t.index = s, -1
+		t.home = s // once: it is read without the mutex
 	}
-	t.grid, t.at, t.ranAt, t.fn, t.done, t.err, t.state = grid, at, noDeadline, task, nil, nil, timerWaiting
+	t.at, t.ranAt, t.fn, t.done, t.err, t.state = at, noDeadline, task, nil, nil, timerWaiting
 }

@@ -283,3 +283,29 @@ func TestG12TimersScheduledAgainCountAsCancelledNoMore(t *testing.T) {
 		coretest.Want(t, "G8: runs", ran, 4)
 	})
 }
+
+// A timer that a shutdown is about to cancel, since it is due after the timeout, is cancelled by its
+// owner and scheduled again before the timeout. The pool cancels such timers in chunks, and must pass
+// over those that have become others meanwhile. The hammer meets the moment between two chunks
+// often, but not in each run.
+func TestG8TimersScheduledAgainWhileAPoolCancelsLateOnes(t *testing.T) {
+	const timers = 100_000
+	ex := coretest.NewPool(t, 1, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+	own := make([]core.Timer, timers)
+	for i := range own {
+		coretest.Must(t, ex.ScheduleTimer(&own[i], 10*time.Hour, func() { t.Error("G11: a timer after the timeout has run") }))
+	}
+	coretest.MustShutdownGracefully(t, ex, time.Hour, 2*time.Hour)
+	var again []*core.Timer
+	for i := range own {
+		if late := &own[timers-1-i]; late.Cancel() {
+			coretest.Must(t, ex.ScheduleTimer(late, 200*time.Millisecond, func() {}))
+			again = append(again, late)
+		}
+	}
+	for _, timer := range again {
+		coretest.Await(t, "a timer that was scheduled again", timer.Done())
+		coretest.WantErr(t, "G8: Err", timer.Err(), nil)
+	}
+	ex.Shutdown()
+}

@@ -59,6 +59,51 @@ func coreBlockingImpl() impl {
 	}
 }
 
+// coreOwnImpl is an executor whose caller schedules each cancelled timer again in its own memory.
+func coreOwnImpl() impl {
+	none := "not asked: see core"
+	return impl{
+		version: goVersion() + " this-tree",
+		timers: func() (timers, error) {
+			x, err := core.NewExecutor()
+			if err != nil {
+				return nil, err
+			}
+			return &ownTimers{Executor: x}, nil
+		},
+		lacks: map[string]string{"tasks": none, "quiet": none, "echo": none},
+	}
+}
+
+// ownTimers keeps the timers that were cancelled.
+type ownTimers struct {
+	*core.Executor
+	free []*ownTimer
+}
+
+type ownTimer struct {
+	core.Timer
+	of *ownTimers
+}
+
+func (t *ownTimers) schedule(delay time.Duration, f func()) (canceller, error) {
+	var own *ownTimer
+	if last := len(t.free) - 1; last >= 0 {
+		own, t.free = t.free[last], t.free[:last]
+	} else {
+		own = &ownTimer{of: t}
+	}
+	return own, t.ScheduleTimer(&own.Timer, delay, f)
+}
+
+func (t *ownTimer) Cancel() bool {
+	t.of.free = append(t.of.free, t)
+	return t.Timer.Cancel()
+}
+
+func (t *ownTimers) fence() error { return startOf(t) }
+func (t *ownTimers) close() error { return t.Close() }
+
 func implOf(open func() (ofCore, error)) impl {
 	return impl{
 		version: goVersion() + " this-tree",
@@ -106,12 +151,9 @@ func startOf(x executor) error {
 
 type coreTimers struct{ coreExecutor }
 
-func (t coreTimers) schedule(delay time.Duration, f func()) (func(), error) {
+func (t coreTimers) schedule(delay time.Duration, f func()) (canceller, error) {
 	timer, err := t.Schedule(delay, f)
-	if err != nil {
-		return nil, err
-	}
-	return func() { timer.Cancel() }, nil
+	return timer, err
 }
 
 func (t coreTimers) fence() error { return startOf(t) }

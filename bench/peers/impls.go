@@ -45,6 +45,7 @@ func (im impl) why(what string) string {
 func goImpls() map[string]impl {
 	return map[string]impl{
 		"core":               coreImpl(),
+		"core-own":           coreOwnImpl(),
 		"core-pool":          corePoolImpl(),
 		"core-loop":          coreLoopImpl(),
 		"core-loop-blocking": coreBlockingImpl(),

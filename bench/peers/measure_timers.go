@@ -8,11 +8,15 @@ import (
 
 // timers is an implementation's.
 type timers interface {
-	schedule(delay time.Duration, f func()) (cancel func(), err error)
+	schedule(delay time.Duration, f func()) (canceller, error)
 	// fence returns when the loop has taken in what it was told.
 	fence() error
 	close() error
 }
+
+// A canceller is a scheduled timer. An interface that holds a pointer needs no memory of its own, as a
+// closure would.
+type canceller interface{ Cancel() bool }
 
 // timerBatch is how many timers are scheduled before they are cancelled.
 const timerBatch = 64
@@ -41,25 +45,25 @@ func measureScheduleCancel(im impl, r Request) (Answer, error) {
 func scheduleCancel(t timers, inLoop bool, batches int) (Answer, error) {
 	random := rand.New(rand.NewPCG(1, 1)) // everybody gets the same delays
 	far := func() time.Duration { return time.Hour + time.Duration(random.Int64N(int64(time.Hour))) }
-	var cancels [timerBatch]func()
+	var scheduled [timerBatch]canceller
 	batch := func() error {
-		for i := range cancels {
+		for i := range scheduled {
 			var err error
-			if cancels[i], err = t.schedule(far(), func() {}); err != nil {
+			if scheduled[i], err = t.schedule(far(), func() {}); err != nil {
 				return err
 			}
 		}
-		for _, cancel := range cancels {
-			cancel()
+		for _, timer := range scheduled {
+			timer.Cancel()
 		}
 		return nil
 	}
 	for range timersPending {
-		cancel, err := t.schedule(far(), func() {})
+		timer, err := t.schedule(far(), func() {})
 		if err != nil {
 			return Answer{}, err
 		}
-		defer cancel()
+		defer timer.Cancel()
 	}
 	if err := t.fence(); err != nil {
 		return Answer{}, err

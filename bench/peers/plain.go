@@ -32,10 +32,13 @@ func afterFuncImpl() impl {
 
 type goTimers struct{}
 
-func (goTimers) schedule(delay time.Duration, f func()) (func(), error) {
-	t := time.AfterFunc(delay, f)
-	return func() { t.Stop() }, nil
+func (goTimers) schedule(delay time.Duration, f func()) (canceller, error) {
+	return goTimer{time.AfterFunc(delay, f)}, nil
 }
+
+type goTimer struct{ *time.Timer }
+
+func (t goTimer) Cancel() bool { return t.Stop() }
 
 func (goTimers) fence() error { return nil }
 func (goTimers) close() error { return nil }

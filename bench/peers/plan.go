@@ -33,6 +33,7 @@ var (
 // Impls are all implementations, in the order of the table.
 var Impls = []Impl{
 	{Name: "core", driver: goDriver}, {Name: "core-pool", driver: goDriver}, {Name: "core-loop", driver: goDriver},
+	{Name: "core-own", driver: goDriver, only: "schedule-cancel/"},
 	{Name: "core-loop-blocking", driver: goDriver, only: "readiness/"},
 	{Name: "netty-nio", driver: nettyNIO}, {Name: "netty-default", driver: nettyDefault},
 	{Name: "gnet", driver: goDriver, hoards: true}, {Name: "channel", driver: goDriver}, {Name: "afterfunc", driver: goDriver},
