@@ -87,7 +87,7 @@ func (l *Listener) acceptSome(n int) error {
 			return nil
 		case isListenerError(errno):
 			l.close(os.NewSyscallError("accept", errno))
-			l.cfg.log(slog.LevelError, "tcp: the listener is broken", "address", l.Addr(), "error", errno)
+			l.cfg.log(slog.LevelError, "tcp: the listener is broken", "listener", l.Addr(), "error", errno)
 			return nil
 		case !isConnectionError(errno):
 			return os.NewSyscallError("accept", errno)

@@ -214,7 +214,11 @@ func WithReusePort(on bool) Option {
 // WithLogger sets the logger of failures that no call returns: a connection that was
 // accepted and had to be closed, a listener that cannot accept for a while, a handler that
 // panicked or called runtime.Goexit, a channel that a shutdown aborted at its deadline
-// or with bytes in its buffer, and a write that a shutdown refused. The level is Warn or Error, except that a listener that
+// or with bytes in its buffer, and a write that a shutdown refused. Each message has the
+// address of the listener, or both addresses of the channel. Messages that would be many are
+// logged each time their number has doubled, and have that number.
+//
+// The level is Warn or Error, except that a listener that
 // keeps pausing logs the later short pauses at Debug. The default, and nil, is
 // slog.Default at the time of each message; slog.New(slog.DiscardHandler) silences them. A
 // panic of the logger is ignored.

@@ -217,7 +217,7 @@ func (c *conn) hold(ch *tcp.Channel, a Action) {
 	}
 	c.mu.Lock()
 	c.holds++
-	c.spans = append(c.spans, holdSpan{from: c.r.stamp()})
+	c.spans = append(c.spans, holdSpan{from: c.r.stamp(), begin: time.Now()})
 	nth := len(c.spans) - 1
 	c.held = time.Now()
 	c.holdCut = c.holdCut || slices.ContainsFunc(c.endCalls, func(what string) bool { return slices.Contains(cutsHolds, what) })
@@ -228,7 +228,7 @@ func (c *conn) hold(ch *tcp.Channel, a Action) {
 			c.writeBytes(asTCP(ch), a.N, true, false)
 		}
 		c.mu.Lock()
-		c.spans[nth].to = c.r.stamp()
+		c.spans[nth].to, c.spans[nth].end = c.r.stamp(), time.Now()
 		if c.holds--; c.holds == 0 {
 			c.released = time.Now()
 		}

@@ -32,6 +32,8 @@ type closing struct {
 	reset bool
 	held  bool // a hold was not released
 	late  bool // a hold was released at the same time, perhaps before
+
+	heldFrom, heldSince time.Time // the begin of the oldest hold: with those released at the same time, and without
 }
 
 // endCallReturns records that a call has returned, and checks what holds from then on.
@@ -81,7 +83,21 @@ func (c *conn) recordClose() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.atClose = &closing{*ours, k.Reset, c.holds > 0, c.released.Equal(time.Now())}
+	c.atClose = &closing{end: *ours, reset: k.Reset, held: c.holds > 0, late: c.released.Equal(time.Now())}
+	c.atClose.heldFrom, c.atClose.heldSince = c.oldestHold(true), c.oldestHold(false)
+}
+
+// oldestHold returns when the oldest hold began that is not released, or is released now if wanted; now, if there is
+// none. Requires mu.
+func (c *conn) oldestHold(releasedNow bool) time.Time {
+	now := time.Now()
+	oldest := now
+	for _, s := range c.spans {
+		if s.begin.Before(oldest) && (s.to == 0 || releasedNow && s.end.Equal(now)) {
+			oldest = s.begin
+		}
+	}
+	return oldest
 }
 
 // quiesce ends the input of all workers.

@@ -56,6 +56,9 @@ func (r *run) judge() {
 			c.judgeAfterwards(ours)
 		}
 	}
+	if r.group == nil {
+		r.judgeLogValues()
+	}
 }
 
 // find returns the kernel's record of the connection, and core's end of it.

@@ -159,7 +159,7 @@ func (r *run) judgeListener(connections []kernel.Connection) {
 	if stats.Accepted != accepted || stats.Refused != accepted-active {
 		r.violate("the listener counts %d accepted and %d refused connections; the kernel counts %d, and %d became active", stats.Accepted, stats.Refused, accepted, active)
 	}
-	lines := r.logged.count("WARN tcp: a connection was accepted and had to be closed")
+	lines := r.logged.count(refusedConnection)
 	if want := bits.Len64(uint64(stats.Refused)); lines != want {
 		r.violate("%d lines about %d refused connections, want %d", lines, stats.Refused, want)
 	}
@@ -182,7 +182,7 @@ func (r *run) judgeBacklog(connections []kernel.Connection) {
 	if at := r.listening.endsAt; !at.IsZero() && at.Before(ends) {
 		ends = at
 	}
-	failed := r.logged.count("WARN tcp: accept failed, the connections that wait are reset") > 0
+	failed := r.logged.count(acceptFailed) > 0
 	if failed && !r.acceptFails() {
 		r.violate("accept failed when the listener closed, and nothing in the run explains that")
 	}
@@ -232,7 +232,7 @@ func (r *run) judgeListenerEnd() {
 	if r.brokeListener() {
 		broken = 1
 	}
-	if n := r.logged.count("ERROR tcp: the listener is broken"); n != broken {
+	if n := r.logged.count(brokenListener); n != broken {
 		r.violate("the listener has closed with %v, and is broken by %d lines of its log, want %d", cause, n, broken)
 	}
 	k := r.listenerRecord()

@@ -5,6 +5,7 @@ package sockets
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"eventide/core"
 	"eventide/core/blocking"
@@ -147,8 +148,11 @@ func (c *conn) explainsRefusal(err error, before int64) bool {
 	return false
 }
 
-// holdSpan is the time between the return of Hold and the call of release, or 0, by their stamps.
-type holdSpan struct{ from, to int64 }
+// holdSpan is the time between the return of Hold and the call of release, or 0, by their stamps and by the clock.
+type holdSpan struct {
+	from, to   int64
+	begin, end time.Time
+}
 
 // refusedHold is a call of Hold that has returned an error, before a stamp.
 type refusedHold struct {

@@ -56,11 +56,11 @@ func (r *run) judgeChannelLog() {
 			c.violate("the report does not name a channel that was held: %q, want a line with %q", r.reports.Held, name)
 		}
 	}
-	if n := r.logged.count("ERROR tcp: a handler method panicked or called runtime.Goexit, and its channel is closed"); !failed.contain(int64(n)) {
+	if n := r.logged.count(failedHandler); !failed.contain(int64(n)) {
 		r.violate("%d failed handlers are logged, want %d", n, failed.most)
 	}
 	// Each loop logs when the number of its channels has doubled.
-	if n := r.logged.count("WARN tcp: a shutdown aborted a channel"); n < bits.Len64(uint64(aborted.least)) || int64(n) > aborted.most {
+	if n := r.logged.count(abortedChannel); n < bits.Len64(uint64(aborted.least)) || int64(n) > aborted.most {
 		r.violate("%d lines about aborted channels, and %d to %d were aborted with bytes, with an answer in flight or at the deadline", n, aborted.least, aborted.most)
 	}
 	rep := r.reports
