@@ -139,15 +139,19 @@ func (c *Channel) waitForRelease() bool {
 	return held
 }
 
-// lastReleased continues the close that waited for the last release. After the peer's end of
-// the stream the channel is still open, and another hold may have begun: endForEOF checks
-// again. Loop only.
+// lastReleased continues the close that waited for the last release, unless another hold has
+// begun. After the peer's end of the stream that is possible until the loop refuses holds: the
+// tempting wrong version checks again only while the channel is open, and ends the output of a
+// held channel if a graceful close began after that hold (G23). Loop only.
 func (c *Channel) lastReleased() {
+	c.mu.Lock()
+	held := c.waitForRelease()
+	c.mu.Unlock()
 	switch {
-	case c.broken != nil: // fail closes the channel
+	case held || c.broken != nil: // a later release, or fail, closes the channel
 	case c.state == stateDraining:
 		c.endOutput()
-	case c.state == stateOpen && c.inputEnded && !c.cfg.halfClosure:
+	case c.state == stateOpen: // the peer has ended its side, and half closure is off
 		c.endForEOF()
 	}
 }

@@ -123,35 +123,41 @@ func TestG23PeersEndWaitsForTheAnswer(t *testing.T) {
 	}
 }
 
-// TestHoldAfterTheReleaseThatTheEndAwaits: between the last release and the loop another
-// hold begins. The end of the stream waits for that one too.
-func TestHoldAfterTheReleaseThatTheEndAwaits(t *testing.T) {
-	coretest.CheckLeaks(t)
-	p, release := heldPair(t)
-	_ = p.peer.CloseWrite()
-	coretest.Until(t, "the end of the stream to be seen", func() (ended bool) {
-		coretest.OnLoop(t, p.ch.EventLoop(), func() { ended = p.ch.InputEnded() })
-		return ended
-	})
-	var second func()
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	if err := p.ch.EventLoop().Execute(func() { close(stopped); <-stop }); err != nil {
-		t.Fatal(err)
+// TestG23HoldAfterTheReleaseThatTheEndAwaits: between the last release and the loop another hold begins, and then
+// perhaps a graceful close. The end of the channel waits for that hold too.
+func TestG23HoldAfterTheReleaseThatTheEndAwaits(t *testing.T) {
+	for name, closes := range map[string]bool{"the peer's end": false, "CloseGracefully": true} {
+		t.Run(name, func(t *testing.T) {
+			coretest.CheckLeaks(t)
+			p, release := heldPair(t)
+			_ = p.peer.CloseWrite()
+			coretest.Until(t, "the end of the stream to be seen", func() (ended bool) {
+				coretest.OnLoop(t, p.ch.EventLoop(), func() { ended = p.ch.InputEnded() })
+				return ended
+			})
+			second := make(chan func(), 1)
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {
+				released := make(chan struct{})
+				go func() { defer close(released); release() }()
+				coretest.Await(t, "the release", released)
+				hold, err := p.ch.Hold()
+				coretest.WantErr(t, "a hold before the loop has seen the release", err, nil)
+				second <- hold
+				if closes {
+					p.ch.CloseGracefully(time.Time{})
+				}
+			})
+			coretest.OnLoop(t, p.ch.EventLoop(), func() {})
+			coretest.WantErr(t, "G23: the second answer", awaitWrite(t, p.ch.WriteAndFlush([]byte("answer"))), nil)
+			(<-second)()
+			got, err := io.ReadAll(p.peer)
+			if string(got) != "answer" || err != nil {
+				t.Errorf("G23: the peer got %q, %v; want the answer, and the end", got, err)
+			}
+			_ = p.peer.Close()
+			p.Await(t, 1, "Unregistered")
+		})
 	}
-	coretest.Await(t, "the loop to stop", stopped)
-	release()
-	second, err := p.ch.Hold()
-	coretest.WantErr(t, "a hold before the loop has seen the release", err, nil)
-	close(stop)
-	coretest.OnLoop(t, p.ch.EventLoop(), func() {})
-	coretest.WantErr(t, "G23: the second answer", p.ch.WriteAndFlush([]byte("answer")).Err(), nil)
-	second()
-	got, err := io.ReadAll(p.peer)
-	if string(got) != "answer" || err != nil {
-		t.Errorf("G23: the peer got %q, %v; want the answer, and the end", got, err)
-	}
-	_ = p.peer.Close()
-	p.Await(t, 1, "Unregistered")
 }
 
 // TestHoldIsRefused by a channel that closes, with the error of a write.

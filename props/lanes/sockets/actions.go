@@ -222,6 +222,9 @@ func (c *conn) hold(ch *tcp.Channel, a Action) {
 	c.held = time.Now()
 	c.holdCut = c.holdCut || slices.ContainsFunc(c.endCalls, func(what string) bool { return slices.Contains(cutsHolds, what) })
 	c.mu.Unlock()
+	if a.N%3 == 0 { // also on the loop, as the channel closes
+		ch.CloseFuture().OnDone(func(struct{}, error) { release() })
+	}
 	c.r.actors.Go(func() {
 		time.Sleep(milliseconds(a.Wait))
 		if a.Kind == "Answer" {
