@@ -116,10 +116,24 @@ func (c *Channel) Close() *core.Future[struct{}] {
 	c.mu.Unlock()
 	if closed {
 		c.completeLate(p, err)
+	} else if c.loop.InEventLoop() {
+		c.closeOrLinger()
 	} else {
-		c.onLoop(c.closeOrLinger)
+		c.reg.Post(c.closeFromOutside)
 	}
 	return p.Future()
+}
+
+// closeFromOutside is Close of another goroutine. A flush that this goroutine has requested before may
+// have been left to a third one, which has not posted it yet: then it runs here. Loop only.
+func (c *Channel) closeFromOutside() {
+	c.mu.Lock()
+	due := c.flushPosted
+	c.mu.Unlock()
+	if due {
+		c.flush()
+	}
+	c.closeOrLinger()
 }
 
 // fail closes the channel for an error of the connection. Loop only.

@@ -111,3 +111,11 @@ func DialEach(ctx context.Context, g *core.Group, h Handler, addrs []netip.AddrP
 	}
 	return d.tryEach(ctx, d.loops.next(), addrs...)
 }
+
+// FlushIsBeingPosted is the state of a channel while another goroutine is inside Flush, and has not posted the flush
+// yet.
+func (c *Channel) FlushIsBeingPosted() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flushPosted = true
+}

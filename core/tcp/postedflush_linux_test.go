@@ -43,3 +43,19 @@ func TestFlushesFromOutside(t *testing.T) {
 		coretest.Want(t, "what the peer got", string(got), "\x00\x01\x02\x03")
 	}
 }
+
+// TestCloseBehindTheFlushOfAnotherGoroutine: two goroutines flush, so that only the first posts a flush. The second
+// closes the channel before the first has come to that. What the second has flushed is sent before the close.
+func TestCloseBehindTheFlushOfAnotherGoroutine(t *testing.T) {
+	coretest.CheckLeaks(t)
+	p := newPair(t, nil)
+	p.ch.FlushIsBeingPosted()
+	last := p.ch.WriteAndFlush([]byte("the last word"))
+	closed := p.ch.Close()
+	got, err := io.ReadAll(p.peer)
+	coretest.Must(t, err)
+	coretest.Want(t, "what the peer got", string(got), "the last word")
+	coretest.WantErr(t, "the write", awaitWrite(t, last), nil)
+	coretest.WantErr(t, "the close", coretest.AwaitErr(t, "the close", closed), nil)
+	coretest.Want(t, "the cause", p.ch.CloseCause(), nil)
+}
