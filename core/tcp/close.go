@@ -54,21 +54,10 @@ func completePromise(p *core.Promise[struct{}], err error) {
 	}
 }
 
-// completeLate completes the promise of a call that came after the close, once the loop has
-// completed the futures of the close. Until then announceClose will complete it. The tempting wrong
-// version completes CloseFuture and then p here: its listeners are then posted, and the loop, which
-// goes on meanwhile, calls listeners of the other futures, or Inactive, before them (G22).
-func (c *Channel) completeLate(p *core.Promise[struct{}], err error) {
-	c.mu.Lock()
-	announced := c.state == stateAnnounced
-	c.mu.Unlock()
-	if announced {
-		completePromise(p, err)
-	}
-}
-
 // announceClose completes the futures of the close, CloseFuture first, and those of calls that come
-// meanwhile. Later calls complete their own. Loop only.
+// meanwhile. Later calls complete their own. The tempting wrong version lets a call that comes
+// meanwhile complete its own future too: its listeners are then posted, and the loop, which goes on,
+// calls listeners of the other futures, or Inactive, before them (G22). Loop only.
 func (c *Channel) announceClose() {
 	var done closePromises
 	for {
@@ -92,10 +81,10 @@ func (c *Channel) announceClose() {
 // closed, whatever the cause. It cannot be cancelled.
 func (c *Channel) CloseFuture() *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed := c.promise(&c.observe().closed), c.state >= stateClosed
+	p, announced := c.promise(&c.observe().closed), c.state == stateAnnounced
 	c.mu.Unlock()
-	if closed {
-		c.completeLate(p, nil)
+	if announced {
+		completePromise(p, nil)
 	}
 	return p.Future()
 }
@@ -110,15 +99,17 @@ func (c *Channel) CloseFuture() *core.Future[struct{}] {
 // the flushes that the goroutine has requested before.
 func (c *Channel) Close() *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed, err := c.promise(&c.observe().close), c.state >= stateClosed, c.observers.closeErr
+	p, state, err := c.promise(&c.observe().close), c.state, c.observers.closeErr
 	c.writable.Store(false)
 	c.observers.closedFirst = c.observers.closedFirst || !c.loopEnds()
 	c.mu.Unlock()
-	if closed {
-		c.completeLate(p, err)
-	} else if c.loop.InEventLoop() {
+	switch {
+	case state == stateAnnounced:
+		completePromise(p, err)
+	case state == stateClosed: // announceClose will complete p
+	case c.loop.InEventLoop():
 		c.closeOrLinger()
-	} else {
+	default:
 		c.reg.Post(c.closeFromOutside)
 	}
 	return p.Future()

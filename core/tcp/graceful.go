@@ -24,9 +24,9 @@ import (
 // still answer the input it gets before that.
 func (c *Channel) CloseGracefully(deadline time.Time) *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed := c.promise(&c.observe().graceful), c.state >= stateClosed
+	p, state := c.promise(&c.observe().graceful), c.state
 	var err error
-	if closed {
+	if state >= stateClosed {
 		err = c.graceError()
 	} else {
 		c.closing = true
@@ -35,9 +35,11 @@ func (c *Channel) CloseGracefully(deadline time.Time) *core.Future[struct{}] {
 		}
 	}
 	c.mu.Unlock()
-	if closed {
-		c.completeLate(p, err)
-	} else {
+	switch state {
+	case stateAnnounced:
+		completePromise(p, err)
+	case stateClosed: // announceClose will complete p
+	default:
 		c.onLoop(func() { c.closeGracefully(deadline) })
 	}
 	return p.Future()
@@ -140,17 +142,19 @@ func (c *Channel) endOutput() {
 // closes first. A second call returns the same future.
 func (c *Channel) CloseOutput() *core.Future[struct{}] {
 	c.mu.Lock()
-	p, closed := c.promise(&c.observe().output), c.state >= stateClosed
+	p, state := c.promise(&c.observe().output), c.state
 	var err error
-	if closed {
+	if state >= stateClosed {
 		err = c.outputError()
 	} else if c.state == stateOpen || c.held() {
 		c.noOutput, c.flushMark = true, c.written
 	}
 	c.mu.Unlock()
-	if closed {
-		c.completeLate(p, err)
-	} else {
+	switch state {
+	case stateAnnounced:
+		completePromise(p, err)
+	case stateClosed: // announceClose will complete p
+	default:
 		c.onLoop(c.closeOutput)
 	}
 	return p.Future()
