@@ -72,7 +72,7 @@ func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 		task := q.Next()
 		e.current.call = task
 		if e.cfg.tracer != nil {
-			e.trace(Event{Kind: EventBegin, Body: kind})
+			e.traceBegin(kind, task)
 		}
 		task()
 		// nextBegins must be known before End, which publishes it: the next task then counts
@@ -108,12 +108,27 @@ func (e *Executor) beginBody(kind Body) {
 func (e *Executor) runBody(b currentBody, body func()) {
 	e.current, e.current.call = b, body
 	e.beginBody(b.kind)
-	defer e.recoverBody() // first: if the tracer panics, the logger may call runtime.Goexit
+	defer e.recoverBody()
 	if e.cfg.tracer != nil {
-		e.trace(Event{Kind: EventBegin, Body: b.kind})
+		e.traceBegin(b.kind, body)
 	}
 	body()
 	e.finishBody(OutcomeNormal)
+}
+
+// traceBegin traces the begin of the current body. If the tracer panics, and the logger then calls
+// runtime.Goexit, traceBegin does not return, and the body runs in its deferred call: accepted work
+// runs even then (G3).
+func (e *Executor) traceBegin(kind Body, body func()) {
+	returned := false
+	defer func() {
+		if !returned {
+			body()
+			e.finishBody(OutcomeNormal)
+		}
+	}()
+	e.trace(Event{Kind: EventBegin, Body: kind})
+	returned = true
 }
 
 // recoverBody is deferred around bodies. It recovers a panic. It cannot recover a Goexit: if
@@ -133,16 +148,21 @@ func (e *Executor) recoverBody() {
 	e.finishBody(OutcomeExited)
 }
 
-// finishBody counts the end of the current body, and publishes it.
+// finishBody traces and counts the end of the current body, and publishes it.
 func (e *Executor) finishBody(outcome Outcome) {
 	b := e.current
 	e.current, e.owed = currentBody{}, e.owed || b.kind != BodyListener
 	if b.outcome != 0 {
 		outcome = b.outcome
 	}
+	defer e.countEnded(b, outcome) // even if the logger of a tracer that panics calls runtime.Goexit
 	if e.cfg.tracer != nil {
 		e.trace(Event{Kind: EventEnd, Body: b.kind, Outcome: outcome})
 	}
+}
+
+// countEnded counts the end of b, and publishes it.
+func (e *Executor) countEnded(b currentBody, outcome Outcome) {
 	switch b.kind {
 	case BodyTask, BodyTail:
 		one := tasks.Ran

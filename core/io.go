@@ -51,6 +51,8 @@ type readyEvent struct {
 	readiness Readiness
 }
 
+func (ev readyEvent) handle() { ev.r.target.Ready(ev.readiness) }
+
 const (
 	// busyTurns bounds the turns between two polls. A loop that always has tasks never
 	// sleeps, and would not poll otherwise (G13).
@@ -320,9 +322,9 @@ func (e *Executor) drainReady() {
 		e.current = currentBody{kind: BodyReadiness, reg: ev.r, internal: e.seen >= StateShuttingDown}
 		e.beginBody(BodyReadiness)
 		if e.cfg.tracer != nil {
-			e.trace(Event{Kind: EventBegin, Body: BodyReadiness})
+			e.traceBegin(BodyReadiness, ev.handle)
 		}
-		ev.r.target.Ready(ev.readiness)
+		ev.handle()
 		e.finishBody(OutcomeNormal)
 		if len(e.panics) > 0 || e.stopBatch.Load() {
 			return

@@ -3,11 +3,8 @@ package core_test
 import (
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -138,26 +135,4 @@ func TestTracerSeesTheRefusalAfterTheEnd(t *testing.T) {
 		coretest.Want(t, "G20: Report.Rejected", ex.Termination().Report().Rejected, 0)
 		coretest.Want(t, "G20: Stats.Rejected", ex.Stats().Rejected, 1)
 	}, core.WithTracer(&r), core.WithMaxPendingTasks(16), handler)
-}
-
-// In an executor a tracer that panics, and a logger that then ends the goroutine, end the body that was
-// about to begin as its own Goexit would, and no more.
-func TestATracerThatPanicsBesideALoggerThatExits(t *testing.T) {
-	tracer := tracerFunc(func(ev core.Event) {
-		if ev.Kind == core.EventBegin && ev.Body == core.BodyTimer {
-			panic("the tracer")
-		}
-	})
-	inBubble(t, func(t *testing.T) {
-		ex := coretest.NewExecutor(t, core.WithTracer(tracer),
-			core.WithLogger(slog.New(exitingHandler{slog.NewTextHandler(io.Discard, nil), new(atomic.Int32)})))
-		timer := mustSchedule(t, ex, time.Second, func() { t.Error("the body ran") })
-		<-timer.Done()
-		coretest.WantErr(t, "the end of the timer", timer.Err(), core.ErrGoexit)
-		ran := make(chan struct{})
-		coretest.MustExecute(t, ex, func() { close(ran) })
-		<-ran
-		coretest.Must(t, ex.Close())
-		checkConserved(t, ex.Stats())
-	})
 }
