@@ -40,6 +40,9 @@ func (g *generator) wide(p *Program) (alone bool) {
 	if g.chance(16, "listeners") {
 		p.Actors = append(p.Actors, Actor{Steps: g.listeners()})
 	}
+	if g.chance(30, "chain of listeners") {
+		p.Actors = append(p.Actors, Actor{Steps: g.listenerChain()})
+	}
 	return false
 }
 
@@ -93,6 +96,22 @@ func (g *generator) listeners() []Step {
 		return append(steps, Step{Op: history.OpExecute, ID: g.newID(), Body: &Script{Steps: complete}})
 	}
 	return append(steps, complete...)
+}
+
+// listenerChain completes, in a body, a promise whose listener completes the next promise, and so on,
+// while a task waits behind that body (G13). All the listeners end in the same way.
+func (g *generator) listenerChain() []Step {
+	steps := []Step{{Op: history.OpExecute, ID: g.newID(), Wait: g.duration("chain at"), Body: &Script{Sleep: time.Millisecond}}}
+	end := rapid.SampledFrom([]history.Outcome{history.Normal, history.Panicked, history.Exited}).Draw(g.T, "ends of the chain")
+	var complete []Step
+	for range 7 {
+		s := Step{Ask: AskPromise, ID: g.newID(), Body: &Script{Listen: true, Listener: &Script{Steps: complete, End: end}}}
+		steps = append(steps, s)
+		complete = []Step{{Ask: AskSucceed, Target: s.ID}}
+	}
+	return append(steps,
+		Step{Op: history.OpExecute, ID: g.newID(), Body: &Script{Steps: complete}},
+		Step{Op: history.OpExecute, ID: g.newID(), Body: &Script{}})
 }
 
 // quietPeriod calls for a shutdown, and then makes calls while its quiet period lasts: calls that

@@ -59,7 +59,7 @@ func (j *judge) inLoopIsTrue(s *span) {
 func (j *judge) observedRight() {
 	for _, l := range j.looks {
 		saw := l.event.Outcome == True
-		if l.inListener || saw == (l.within != nil) {
+		if l.listener != nil || saw == (l.within != nil) {
 			continue
 		}
 		where := "outside every body"

@@ -62,9 +62,9 @@ type entry struct {
 
 // look is one observation of InEventLoop, or of the completion of a promise.
 type look struct {
-	event      *Event
-	within     *span // the body that made it
-	inListener bool  // it was made in a listener
+	event    *Event
+	within   *span // the body that made it
+	listener *span // the listener that made it
 }
 
 // span is one run of a body.

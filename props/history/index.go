@@ -79,9 +79,9 @@ func (ix *indexer) observe(e *Event) {
 	case e.Op == OpDone && e.Outcome == True:
 		ix.h.sawDone(e)
 	case e.Op == OpInLoop:
-		ix.h.looks = append(ix.h.looks, look{event: e, within: ix.running(e.G), inListener: ix.inListener(e.G)})
+		ix.h.looks = append(ix.h.looks, look{event: e, within: ix.running(e.G), listener: ix.listener(e.G)})
 	case e.Op == OpListen:
-		ix.h.promised = append(ix.h.promised, look{event: e, within: ix.running(e.G), inListener: ix.inListener(e.G)})
+		ix.h.promised = append(ix.h.promised, look{event: e, within: ix.running(e.G), listener: ix.listener(e.G)})
 	}
 }
 
@@ -108,7 +108,7 @@ func (h *History) sawDone(e *Event) {
 func (ix *indexer) invoke(e *Event) error {
 	h := ix.h
 	c := next(&ix.calls)
-	*c = call{inv: e, within: ix.running(e.G), inListener: ix.inListener(e.G), number: len(h.calls)}
+	*c = call{inv: e, within: ix.running(e.G), inListener: ix.listener(e.G) != nil, number: len(h.calls)}
 	h.calls = append(h.calls, c)
 	h.byN[e.N] = c
 	if e.ID == 0 {
@@ -156,11 +156,14 @@ func (ix *indexer) running(g int64) *span {
 	return nil
 }
 
-// inListener reports whether the goroutine runs a listener, which may be on the loop or
-// on any other goroutine.
-func (ix *indexer) inListener(g int64) bool {
+// listener returns the listener that the goroutine runs, which may be on the loop or on any other
+// goroutine, or nil.
+func (ix *indexer) listener(g int64) *span {
 	open := ix.open[g]
-	return len(open) > 0 && open[len(open)-1].begin.Body == BodyListener
+	if len(open) > 0 && open[len(open)-1].begin.Body == BodyListener {
+		return open[len(open)-1]
+	}
+	return nil
 }
 
 func (ix *indexer) answer(e *Event) error {

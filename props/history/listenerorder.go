@@ -1,6 +1,9 @@
 package history
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // judgeListenerOrder is V12 (G9). A task completes its future as it ends, and any body may complete
 // a promise. The listeners that were added before run when the body has ended, and before the next
@@ -20,7 +23,7 @@ func judgeListenerOrder(j *judge) {
 		}
 	}
 	for _, p := range j.promised {
-		if p.within != nil && p.within.end != nil && !p.inListener {
+		if p.within != nil && p.within.end != nil && p.listener == nil {
 			j.listenerBeforeNext(p.within, j.heard[p.event.ID], "promise %d was completed at #%d, and", p.event.ID, p.event.N)
 		}
 	}
@@ -55,4 +58,65 @@ func (h *History) movedBetween(from, to int) bool {
 		}
 	}
 	return false
+}
+
+// mostRounds is how many listeners in a row may each complete the promise of the next while a task
+// waits: those of the turn in which the task was accepted, which the loop takes twice, and those of
+// the turn that begins the task.
+const mostRounds = 3
+
+// listenersStarve is the part of V7 about listeners (G13). What a listener posts to the loop waits
+// until a body has run, or for the next turn. So in a chain of listeners on the loop, each of which
+// completes the promise of the next, no more than mostRounds links follow one another without a body
+// in between while a task waits. A change of the state begins a chain anew, because it ends the turn.
+func (j *judge) listenersStarve() {
+	links := j.listenerLinks()
+	if len(links) == 0 || j.Rules.Overlap {
+		return
+	}
+	for _, e := range j.entries {
+		if !e.accepted() || !e.op().Tasks() || e.cancelled() != nil {
+			continue
+		}
+		from, to := e.submit.ret.N, e.firstBegin()
+		if to == 0 {
+			to = j.waitsUntil(e)
+		}
+		rounds := map[int]int{} // by the begin of the listener
+		for _, l := range links {
+			if l.parent < from || l.child > to {
+				continue
+			}
+			j.exercised()
+			if rounds[l.child] = 1; !j.movedBetween(l.parent, l.child) && !j.bodyBetween(l.parent, l.child) {
+				rounds[l.child] += rounds[l.parent]
+			}
+			if rounds[l.child] > mostRounds {
+				j.blame(at(from, l.child), "%s, accepted at #%d, waits for the listener at #%d, the %d. in a row that another one has posted", e.what(), from, l.child, rounds[l.child])
+				break
+			}
+		}
+	}
+}
+
+// link is a pair of listeners on the loop, by the positions of their begins: the parent completed
+// the promise of the child.
+type link struct{ parent, child int }
+
+// listenerLinks returns the links in the order of the children.
+func (j *judge) listenerLinks() []link {
+	var links []link
+	for _, p := range j.promised {
+		heard := j.heard[p.event.ID]
+		if p.listener != nil && p.listener.begin.InLoop && heard > p.event.N && j.Events[heard-1].InLoop {
+			links = append(links, link{p.listener.begin.N, heard})
+		}
+	}
+	slices.SortFunc(links, func(a, b link) int { return cmp.Compare(a.child, b.child) })
+	return links
+}
+
+// bodyBetween reports whether a body that is no listener began between two positions.
+func (h *History) bodyBetween(from, to int) bool {
+	return slices.ContainsFunc(h.spans, func(s *span) bool { return from < s.begin.N && s.begin.N < to })
 }

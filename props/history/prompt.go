@@ -54,8 +54,10 @@ func (j *judge) nothingWaits() {
 // one, and the next one. One more batch is allowed for each batch of timers or tail tasks
 // that begins before it. One more is allowed for each change of the state, because a change
 // ends the turn before its timers and tail tasks: hooks may have to run first (G6). V7 is
-// exercised if tasks began or waited meanwhile.
+// exercised if tasks began or waited meanwhile. Nor do chains of listeners delay a task: see
+// listenersStarve.
 func judgeStarvation(j *judge) {
+	j.listenersStarve()
 	tasks, waiting := j.taskCounts()
 	for _, e := range j.entries {
 		if !e.accepted() || e.cancelled() != nil || e.removed() != nil {

@@ -1,5 +1,11 @@
 package history_test
 
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
 // The variants about listeners and the next body; see TestVariants. Tasks 1 and 2 are in one batch.
 
 const (
@@ -31,7 +37,34 @@ var listenerVariants = []variant{
 	{"a promise, and the listener first", listenerRules, submit1 + due1b + "loop begin task 1\nloop observe onclose 7\nloop end task 1\n" + bodies("listener 7", "timer 3", "listener 7"), ""},
 	{"a promise that somebody else completed", listenerRules, submit1 + due1b + "loop begin task 1\ng1 observe onclose 7\nloop end task 1\n" + bodies("timer 3", "listener 7"), ""},
 	{"a promise that a listener completed", listenerRules, submit1 + due1b + bodies("task 1") + "loop begin listener 1\nloop observe onclose 7\nloop end listener 1\n" + bodies("timer 3", "listener 7"), ""},
+	{"four rounds of listeners before a task", "", chain(4, "") + bodies("task 2"), "V7 G13 task 2, accepted at #5, waits for the listener at #20, the 4. in a row that another one has posted"},
+	{"four rounds of listeners, and the task never", "", chain(4, ""), "V7 G13 task 2, accepted at #5, waits for the listener at #20"},
+	{"three rounds of listeners before a task", "", chain(3, "") + bodies("task 2"), ""},
+	{"four rounds of listeners after a task", "", strings.Replace(chain(4, ""), bodies("task 1"), bodies("task 1", "task 2"), 1), ""},
+	{"a body between the rounds", "", due1b + chain(4, bodies("timer 3")) + bodies("task 2"), ""},
+	{"a change of the state between the rounds", "states", chain(4, "g1 state Started->ShuttingDown\n") + bodies("task 2"), ""},
+	{"listeners of a pool", "overlap", chain(4, "") + bodies("task 2"), ""},
+	{"four rounds of listeners off the loop", "", regexp.MustCompile("(begin|end) listener .*").ReplaceAllString(chain(4, ""), "$0 inloop=false") + bodies("task 2"), ""},
 	{"a pool", "", bothTasks + bodies("task 1", "task 2", "listener 1"), ""},
+}
+
+// chain are task 2, which waits, and body 1, whose listener completes a promise whose listener completes the
+// next one, and so on: after the first of them there are the given number of others. Some lines come
+// behind the second.
+func chain(rounds int, behindTheSecond string) string {
+	var b strings.Builder
+	b.WriteString(submit1 + execute2 + bodies("task 1"))
+	for n := range rounds + 1 {
+		fmt.Fprintf(&b, "loop begin listener %d\n", 10+n)
+		if n < rounds {
+			fmt.Fprintf(&b, "loop observe onclose %d\n", 11+n)
+		}
+		fmt.Fprintf(&b, "loop end listener %d\n", 10+n)
+		if n == 1 {
+			b.WriteString(behindTheSecond)
+		}
+	}
+	return b.String()
 }
 
 const due1b = "g1 invoke schedule 3\ng1 return schedule 3 accepted\n"
