@@ -255,9 +255,7 @@ func (e *Executor) recordPanic(p *PanicError) {
 		e.log(slog.LevelError, "panic in the panic handler", "panic", p.Value, "stack", string(p.Stack))
 		return
 	}
-	e.mu.Lock()
-	e.panicked++
-	e.mu.Unlock()
+	e.panicked.Add(1)
 	e.panics = append(e.panics, p)
 }
 
@@ -295,9 +293,7 @@ func (s *setup) log(level slog.Level, msg string, args ...any) {
 // reportOffLoop counts and reports a panic of a listener that ran off the loop: see
 // offLoop.
 func (e *Executor) reportOffLoop(p *PanicError) {
-	e.mu.Lock()
-	e.panicked++
-	e.mu.Unlock()
+	e.panicked.Add(1)
 	e.reportContained(p)
 }
 

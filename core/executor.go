@@ -64,7 +64,8 @@ type setup struct {
 }
 
 // shared is accessed by callers and the loop, guarded by Executor.mu. Its methods require
-// mu. Exception: only the loop accesses some parts of the queues (see tasks.Queue).
+// mu. Exceptions: only the loop accesses some parts of the queues (see tasks.Queue), and panicked is
+// atomic.
 type shared struct {
 	gate          gate
 	asleep        bool // the loop sleeps, or is about to, and no caller has claimed its wake-up
@@ -80,7 +81,7 @@ type shared struct {
 	moving        *launch // a move to another goroutine, while it is in progress
 	parks         int64
 	wakes         int64
-	panicked      int64
+	panicked      atomic.Int64
 	meters        []*Meter
 
 	rejected     int64 // calls refused before Done

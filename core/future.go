@@ -241,13 +241,10 @@ func (f *Future[T]) notify() {
 // resume queues notify like dispatch, but in front of the other calls of the trampoline or
 // of the other internal tasks of the loop.
 func (f *Future[T]) resume() {
-	if resumeOffLoop(f.onPanic(), f.notify) {
-		return
+	e, ours := f.home.(notifier)
+	if !resumeOffLoop(f.onPanic(), f.notify) && !(ours && e.resumeInternal(f.notify)) {
+		f.dispatch()
 	}
-	if e, ours := f.home.(notifier); ours && e.resumeInternal(f.notify) {
-		return
-	}
-	f.dispatch()
 }
 
 // nextListener returns the next listener of this round; or nil, and whether listeners are

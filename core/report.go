@@ -82,7 +82,7 @@ func (e *Executor) progressReport() (r Report) {
 func (e *Executor) reportAt(r *Report, now int64) {
 	c := e.counts()
 	r.Accepted, r.Ran, r.Cancelled = c.Accepted, c.Ran, c.Cancelled
-	r.Rejected, r.Panicked = e.rejected, e.panicked
+	r.Rejected, r.Panicked = e.rejected, e.panicked.Load()
 	r.HooksRun, r.TimersRun, r.TimersCancelled = e.hooks.ran, e.timers.runs, e.timers.cancelled
 	r.TimedOut, r.Running = e.shutdown.timedOut, e.shutdown.running
 	r.Quiet, r.Timeout = e.shutdown.quiet, e.shutdown.timeout

@@ -52,7 +52,7 @@ func (e *Executor) stats() Stats {
 	s := Stats{
 		State:    e.State(),
 		Accepted: c.Accepted, Ran: c.Ran, Cancelled: c.Cancelled, Pending: int64(c.Pending),
-		Rejected: e.rejected + e.rejectedLate, Panicked: e.panicked,
+		Rejected: e.rejected + e.rejectedLate, Panicked: e.panicked.Load(),
 		Timers: e.timers.pending, TimersScheduled: e.timers.scheduled, TimersEnded: e.timers.ended,
 		TimersCancelled: e.timers.cancelled, TimersRun: e.timers.runs,
 		Hooks: int64(e.hooks.size()), HooksRun: e.hooks.ran,

@@ -238,3 +238,20 @@ func TestListenersRunBeforeReadiness(t *testing.T) {
 		j.Want(t, "a turn", "listener handler")
 	})
 }
+
+// TestG13ASleepIsAPoll: a loop polls while it sleeps, so it polls again only when the tasks have had
+// another share of its time.
+func TestG13ASleepIsAPoll(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l, m := modelLoop(t)
+		for range 8 {
+			release := occupy(t, &l.Executor)
+			for range 320 { // of the 1024 that a loop may run between two polls
+				coretest.MustExecute(t, l, func() {})
+			}
+			release()
+			synctest.Wait()
+		}
+		coretest.Want(t, "polls between tasks", m.Count(pollertest.Poll), 0)
+	})
+}
