@@ -43,6 +43,9 @@ func (g *generator) wide(p *Program) (alone bool) {
 	if g.chance(30, "chain of listeners") {
 		p.Actors = append(p.Actors, Actor{Steps: g.listenerChain()})
 	}
+	if g.loop && g.chance(16, "ready together") {
+		p.Actors = append(p.Actors, Actor{Steps: g.readyTogether()})
+	}
 	return false
 }
 

@@ -12,6 +12,22 @@ import (
 // turnFD is a descriptor that no other step uses.
 const turnFD = manyFDs - 1
 
+// readyTogether makes descriptors that no other step uses ready while a body blocks the loop. Each of
+// their handlers completes a promise that has a listener, which runs before the next handler (G9).
+func (g *generator) readyTogether() []Step {
+	steps := []Step{{Op: history.OpExecute, ID: g.newID(), Wait: g.duration("ready at"), Body: &Script{}}}
+	var ready []Step
+	for n := range 2 {
+		promise := Step{Ask: AskPromise, ID: g.newID(), Body: &Script{Listen: true}}
+		handler := &Script{Steps: []Step{{Ask: AskSucceed, Target: promise.ID}}}
+		fd := turnFD - 1 - n
+		steps = append(steps, promise, Step{Op: history.OpRegister, ID: g.newID(), FD: fd, Interest: core.Readable, Body: handler})
+		ready = append(ready, Step{Env: EnvInput, FD: fd})
+	}
+	steps = append(steps, Step{Op: history.OpExecute, ID: g.newID(), Wait: time.Millisecond, Body: &Script{Sleep: time.Millisecond}})
+	return append(steps, ready...)
+}
+
 // turn returns steps that give a sleeping loop work of all kinds for one turn: a timer that is due, a
 // descriptor that becomes ready, tasks and a tail task. Such programs show in which order a turn
 // runs them (G13).
