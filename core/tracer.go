@@ -16,8 +16,8 @@ import (
 // so that the order of the trace is the order of the events. Trace must be fast, must not
 // call the executor, and must return. It is called concurrently. A panic of Trace is logged
 // and otherwise ignored. The lock may be held then, so the logger must not call the executor
-// either, nor runtime.Goexit; but a logger that calls it at EventBegin or EventEnd of an Executor or
-// an EventLoop only ends the goroutine of the loop: the body runs, and is counted.
+// either, nor runtime.Goexit; but a logger that calls it at EventBegin or EventEnd only ends the
+// goroutine of the loop or worker: the body runs, and is counted.
 type Tracer interface{ Trace(Event) }
 
 // EventKind is the kind of an Event.
