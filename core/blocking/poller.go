@@ -157,8 +157,8 @@ func (p *connPoller) Wait(until core.Deadline) error {
 	if p.skipped >= pollEvery && p.poll() {
 		return nil
 	}
+	p.skipped++
 	if p.taken() {
-		p.skipped++
 		return nil
 	}
 	if !until.IsZero() && time.Until(until) <= 0 {
@@ -184,16 +184,12 @@ func (p *connPoller) read(until core.Deadline) {
 	}
 	if !p.sleep.CompareAndSwap(sleepAwake, sleepReading) {
 		p.sleep.Store(sleepAwake)
-		p.skipped++
 		return
 	}
-	found := p.readOnce(conn, until)
+	p.readOnce(conn, until)
 	if p.sleep.Swap(sleepAwake) == sleepNotified {
 		p.called++
 		p.dirty = true // a waker has set the deadline, or will set it in a moment
-	}
-	if !found {
-		p.skipped++
 	}
 }
 
