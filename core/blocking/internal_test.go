@@ -331,16 +331,17 @@ func TestG14UnrulyConnections(t *testing.T) {
 		name     string
 		conn     unruly
 		closeErr bool
+		says     string
 	}{
-		{"Read panics", unruly{read: func([]byte) (int, error) { panic("planted") }}, false},
-		{"Read returns too much", unruly{read: func(p []byte) (int, error) { return len(p) + 1, nil }}, false},
-		{"Read returns a negative number", unruly{read: func([]byte) (int, error) { return -1, nil }}, false},
-		{"Write panics", unruly{write: func([]byte) (int, error) { panic("planted") }}, false},
-		{"Write returns too much", unruly{write: func(p []byte) (int, error) { return len(p) + 1, nil }}, false},
-		{"Write returns too little", unruly{write: func(p []byte) (int, error) { return len(p) - 1, nil }}, false},
-		{"Write returns a negative number", unruly{write: func([]byte) (int, error) { return -1, nil }}, false},
-		{"Close panics", unruly{close: func() error { panic("planted") }}, true},
-		{"Close fails", unruly{close: func() error { return failed }}, true},
+		{"Read panics", unruly{read: func([]byte) (int, error) { panic("planted") }}, false, "core: panic: planted"},
+		{"Read returns too much", unruly{read: func(p []byte) (int, error) { return len(p) + 1, nil }}, false, "blocking: Read of a blocking.unruly returned 9 for 8 bytes"},
+		{"Read returns a negative number", unruly{read: func([]byte) (int, error) { return -1, nil }}, false, "blocking: Read of a blocking.unruly returned -1 for 8 bytes"},
+		{"Write panics", unruly{write: func([]byte) (int, error) { panic("planted") }}, false, "core: panic: planted"},
+		{"Write returns too much", unruly{write: func(p []byte) (int, error) { return len(p) + 1, nil }}, false, "blocking: Write of a blocking.unruly returned 4 for 3 bytes"},
+		{"Write returns too little", unruly{write: func(p []byte) (int, error) { return len(p) - 1, nil }}, false, "short write"},
+		{"Write returns a negative number", unruly{write: func([]byte) (int, error) { return -1, nil }}, false, "blocking: Write of a blocking.unruly returned -1 for 3 bytes"},
+		{"Close panics", unruly{close: func() error { panic("planted") }}, true, ""},
+		{"Close fails", unruly{close: func() error { return failed }}, true, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			g, err := NewGroup(0)
@@ -350,7 +351,7 @@ func TestG14UnrulyConnections(t *testing.T) {
 			ours, theirs := net.Pipe()
 			defer func() { _ = theirs.Close() }()
 			row.conn.Conn = ours
-			ch, err := g.Register(row.conn, HandlerBase{})
+			ch, err := g.Register(row.conn, HandlerBase{}, WithReadBuffer(8))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -365,6 +366,9 @@ func TestG14UnrulyConnections(t *testing.T) {
 			<-w.Done()
 			if w.Err() == nil || errors.Is(w.Err(), ErrHandlerFailed) {
 				t.Errorf("the write: got %v, want the error of the connection", w.Err())
+			}
+			if cause := ch.CloseCause(); row.says != "" && (cause == nil || cause.Error() != row.says) {
+				t.Errorf("the cause is %v, want %s", cause, row.says)
 			}
 			_, err = ch.Close().Wait(t.Context())
 			if (err != nil) != row.closeErr {
