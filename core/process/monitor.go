@@ -19,11 +19,11 @@ type monitor struct {
 	last map[string]progress // by the name of the executor
 }
 
-// progress is the number of bodies that an executor had run or cancelled, and the time
-// since which that number has not changed while tasks waited.
+// progress is how many bodies of each kind an executor had run or cancelled, and the time
+// since which these numbers have not changed while tasks waited.
 type progress struct {
-	ran   int64
-	since time.Time
+	tasks, cancelled, timers, hooks int64
+	since                           time.Time
 }
 
 func newMonitor(steps []Step) *monitor {
@@ -58,10 +58,11 @@ func (m *monitor) stuck(now time.Time, limit time.Duration) (names []string) {
 // observe returns how long the executor has had waiting tasks without running a body. Requires
 // mu.
 func (m *monitor) observe(name string, r core.Report, now time.Time) time.Duration {
-	ran := r.Ran + r.Cancelled + r.TimersRun + r.HooksRun
 	before, known := m.last[name]
-	if !known || before.ran != ran || pending(r) == 0 {
-		m.last[name] = progress{ran, now}
+	current := progress{r.Ran, r.Cancelled, r.TimersRun, r.HooksRun, before.since}
+	if !known || current != before || pending(r) == 0 {
+		current.since = now
+		m.last[name] = current
 		return 0
 	}
 	return now.Sub(before.since)
