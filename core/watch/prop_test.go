@@ -143,6 +143,7 @@ type observed struct {
 	windows    []int // the first readings of each 10 seconds
 	since      map[core.RunningBody]int
 	told       map[core.RunningBody]bool
+	made       []*core.Meter // those that the Watcher has made
 }
 
 type reading struct {
@@ -202,7 +203,9 @@ func (o *observer) run(t *testing.T) (wrong string) {
 			if wrong := stop(); wrong != "" {
 				return wrong
 			}
-			o.stopped()
+			if wrong := o.stopped(); wrong != "" {
+				return wrong
+			}
 			time.Sleep(o.p.interval() / 2)
 			stop = o.begin(t)
 			continue
@@ -233,11 +236,15 @@ func newObserved(t *testing.T, p planned) *observed {
 	var err error
 	switch p.Kind {
 	case watch.KindPool:
-		s.ex, err = core.NewPool(p.Size, opts...)
+		var pool *core.Pool
+		pool, err = core.NewPool(p.Size, opts...)
+		s.ex = spiedPool{pool, s}
 	case watch.KindFunctions:
 		s.group = quietGroup()
 	default:
-		s.ex, err = core.NewExecutor(opts...)
+		var ex *core.Executor
+		ex, err = core.NewExecutor(opts...)
+		s.ex = spiedExecutor{ex, s}
 	}
 	coretest.Must(t, err)
 	return s
@@ -305,6 +312,8 @@ func (o *observer) check(listens bool) string {
 		st := s.read(o)
 		if !ended {
 			left, want = append(left, s), append(want, st)
+		} else if s.hasOpenMeter() {
+			return fmt.Sprintf("a meter of %s is open, which has ended", s.name)
 		}
 	}
 	if !listens {

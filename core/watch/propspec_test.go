@@ -34,7 +34,7 @@ func (s *observed) read(o *observer) watch.Status {
 		return st
 	}
 	if s.meter == nil {
-		s.meter = s.ex.(interface{ NewMeter() *core.Meter }).NewMeter()
+		s.meter = s.newMeter()
 		s.readings, s.windows = nil, nil
 	}
 	r := s.meter.Read()
@@ -174,8 +174,11 @@ func differs(got, want watch.Status) string {
 }
 
 // stopped prepares for another Run: the last statuses stay, and what is recent begins again.
-func (o *observer) stopped() {
+func (o *observer) stopped() (wrong string) {
 	for _, s := range o.subjects {
+		if s.hasOpenMeter() {
+			wrong = fmt.Sprintf("after Run a meter of %s is open", s.name)
+		}
 		if s.meter != nil {
 			s.busyBefore += s.readings[len(s.readings)-1].busy
 			s.meter.Close()
@@ -184,6 +187,7 @@ func (o *observer) stopped() {
 		clear(s.since)
 		clear(s.told)
 	}
+	return wrong
 }
 
 // numbers is the documentation of Metrics.

@@ -12,7 +12,7 @@ import (
 // subject is a watched executor, group of functions or listener. Guarded by Watcher.mu.
 type subject struct {
 	name   string
-	term   *core.Termination // nil for a listener
+	ended  func() bool
 	source source
 	status Status
 	seen   map[core.RunningBody]*stalling
@@ -22,19 +22,18 @@ type subject struct {
 type source interface {
 	read(now time.Time, st *Status) []time.Duration
 	stack(core.RunningBody) string
-	ended() bool // called if the subject has no Termination
 	close()
 }
 
-func (s *subject) ended() bool {
-	if s.term == nil {
-		return s.source.ended()
-	}
-	select {
-	case <-s.term.Done():
-		return true
-	default:
-		return false
+// terminated returns a function that reports whether Done of term is closed.
+func terminated(term *core.Termination) func() bool {
+	return func() bool {
+		select {
+		case <-term.Done():
+			return true
+		default:
+			return false
+		}
 	}
 }
 
@@ -76,8 +75,6 @@ func (e *executorSource) read(now time.Time, st *Status) []time.Duration {
 
 func (e *executorSource) stack(body core.RunningBody) string { return e.meter.Stack(body) }
 
-func (*executorSource) ended() bool { return false }
-
 func (e *executorSource) close() {
 	if e.meter != nil {
 		e.meter.Close()
@@ -93,7 +90,7 @@ func (w *Watcher) WatchFunctions(name string, g *tracked.Group) {
 		w.log(slog.LevelError, "WatchFunctions: the group is nil: nothing is watched", "name", name)
 		return
 	}
-	w.add(&subject{name: name, term: g.Termination(), source: functions{g}})
+	w.add(&subject{name: name, ended: terminated(g.Termination()), source: functions{g}})
 }
 
 type functions struct{ group *tracked.Group }
@@ -112,7 +109,6 @@ func (f functions) read(now time.Time, st *Status) []time.Duration {
 }
 
 func (functions) stack(core.RunningBody) string { return "" }
-func (functions) ended() bool                   { return false }
 func (functions) close()                        {}
 
 // WatchListener adds the counters of a listener under the given name. The Watcher drops a
@@ -122,7 +118,7 @@ func (w *Watcher) WatchListener(name string, l *tcp.Listener) {
 		w.log(slog.LevelError, "WatchListener: the listener is nil: nothing is watched", "name", name)
 		return
 	}
-	w.add(&subject{name: name, source: listener{l}})
+	w.add(&subject{name: name, ended: func() bool { return l.CloseCause() != nil }, source: listener{l}})
 }
 
 type listener struct{ of *tcp.Listener }
@@ -135,5 +131,4 @@ func (l listener) read(_ time.Time, st *Status) []time.Duration {
 }
 
 func (listener) stack(core.RunningBody) string { return "" }
-func (l listener) ended() bool                 { return l.of.CloseCause() != nil }
 func (listener) close()                        {}

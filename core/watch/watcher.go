@@ -81,7 +81,7 @@ func subjectsOf(ex core.EventExecutor) ([]*subject, error) {
 		NewMeter() *core.Meter
 	}:
 		_, pool := ex.(interface{ Resize(int) error })
-		return []*subject{{name: ex.Name(), term: ex.Termination(), source: &executorSource{ex: ex, pool: pool}}}, nil
+		return []*subject{{name: ex.Name(), ended: terminated(ex.Termination()), source: &executorSource{ex: ex, pool: pool}}}, nil
 	case interface {
 		All() iter.Seq[core.EventExecutor]
 	}:
