@@ -108,16 +108,11 @@ func countNames(all []*function) string {
 const mostStacks = 4 << 20
 
 // stacksByGoroutine returns the stack of each goroutine by its id. If the dump does not
-// fit into mostStacks, some are missing.
+// fit into mostStacks, some are missing. It stops all goroutines once: a dump that grows until
+// all stacks fit would stop them several times.
 func stacksByGoroutine() map[int64]string {
-	var dump []byte
-	for size := 64 << 10; size <= mostStacks; size *= 4 {
-		dump = make([]byte, size)
-		dump = dump[:runtime.Stack(dump, true)]
-		if len(dump) < size {
-			break
-		}
-	}
+	dump := make([]byte, mostStacks)
+	dump = dump[:runtime.Stack(dump, true)]
 	stacks := map[int64]string{}
 	for part := range bytes.SplitSeq(dump, []byte("\n\n")) {
 		var id int64

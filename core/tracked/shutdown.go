@@ -16,7 +16,6 @@ type shutdown struct {
 	quiet, timeout time.Duration
 	deadline       *time.Timer
 	quietTimer     *time.Timer // set while no function runs
-	quietSince     int         // number of the current quiet period; timers of earlier periods have no effect
 	cause          error       // of the close; nil before
 	timedOut       bool
 	ended          bool // Done is closed, or is about to be
@@ -139,9 +138,15 @@ func (g *Group) idle() {
 	case time.Since(s.calledAt)+s.quiet >= s.timeout:
 		// The deadline comes no later, and closes the group.
 	default:
-		s.quietSince++
-		since := s.quietSince
-		s.quietTimer = time.AfterFunc(s.quiet, func() { g.quietPassed(since) })
+		var timer *time.Timer
+		timer = time.AfterFunc(s.quiet, func() {
+			g.mu.Lock()
+			if s.quietTimer == timer { // otherwise it fired while stopQuiet held mu
+				g.close(core.ErrShutdown)
+			}
+			g.unlockAndEnd()
+		})
+		s.quietTimer = timer
 	}
 }
 
@@ -149,18 +154,9 @@ func (g *Group) idle() {
 // Requires mu.
 func (g *Group) stopQuiet() {
 	if g.shutdown.quietTimer != nil {
-		g.shutdown.quietSince++ // the timer's function may be waiting for mu
 		g.shutdown.quietTimer.Stop()
 		g.shutdown.quietTimer = nil
 	}
-}
-
-func (g *Group) quietPassed(since int) {
-	g.mu.Lock()
-	if g.shutdown.quietSince == since && g.state == core.StateShuttingDown {
-		g.close(core.ErrShutdown)
-	}
-	g.unlockAndEnd()
 }
 
 func (g *Group) deadlinePassed() {
