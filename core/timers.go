@@ -51,7 +51,6 @@ func (e *Executor) addTimer(t *Timer) (wake bool) {
 	if t.place != placeChanged {
 		in.add(t)
 	}
-	t.place = placeAdded
 	return e.asleep && t.at < in.sleepUntil
 }
 
