@@ -315,3 +315,25 @@ func ExampleBackOff() {
 	fmt.Println(ran)
 	// Output: 1000
 }
+
+// A session has memory for its idle timer, and uses it again each time: no call allocates.
+func ExampleExecutor_ScheduleTimer() {
+	ex, _ := core.NewExecutor()
+	var session struct {
+		idle   core.Timer
+		closed chan struct{}
+	}
+	session.closed = make(chan struct{})
+	closeIt := func() { close(session.closed) }
+
+	_ = ex.ScheduleTimer(&session.idle, time.Hour, closeIt) // a request has ended
+	fmt.Println(session.idle.Cancel())                      // the next one has come
+	_ = ex.ScheduleTimer(&session.idle, time.Millisecond, closeIt)
+	<-session.closed
+	<-session.idle.Done()
+	fmt.Println(session.idle.Err(), session.idle.Cancel())
+	_ = ex.Close()
+	// Output:
+	// true
+	// <nil> false
+}

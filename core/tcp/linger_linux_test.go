@@ -72,6 +72,7 @@ func TestCloseCauseWhileItLingers(t *testing.T) {
 	coretest.Must(t, p.peer.CloseWrite())
 	coretest.Until(t, "writes to be refused", func() bool { return p.ch.Write(nil).Err() != nil })
 	coretest.WantErr(t, "the cause while it lingers", p.ch.CloseCause(), io.EOF)
+	coretest.Want(t, "writable while it lingers", p.ch.IsWritable(), false)
 	select {
 	case <-p.ch.CloseFuture().Done():
 		t.Error("the socket is closed before the peer has read")
