@@ -71,7 +71,7 @@ func timerCalls(rt *rapid.T) []timerCall {
 			return time.Duration(rapid.IntRange(0, most).Draw(rt, label)) * time.Millisecond
 		}
 		calls[i] = timerCall{
-			wait: millis(4, "wait") + 100, kind: rapid.SampledFrom([]string{"schedule", "schedule", "cancel", "reset", "hold"}).Draw(rt, "kind"),
+			wait: millis(4, "wait") + 100*time.Nanosecond, kind: rapid.SampledFrom([]string{"schedule", "schedule", "cancel", "reset", "hold"}).Draw(rt, "kind"),
 			slot: rapid.IntRange(0, 2).Draw(rt, "slot"), delay: millis(12, "delay"), inside: rapid.Bool().Draw(rt, "inside"),
 		}
 		if !calls[i].inside { // else the loop, or the hold, would race with the call
@@ -99,7 +99,7 @@ func (p *timerProgram) play(t *testing.T, calls []timerCall, quiet time.Duration
 			call()
 		}
 	}
-	time.Sleep(100) // the loop has made the last call
+	time.Sleep(100 * time.Nanosecond) // the loop has made the last call
 	coretest.MustShutdownGracefully(t, p.ex, quiet, quiet+5*time.Millisecond)
 	coretest.AwaitDone(t, p.ex)
 	s := p.ex.Stats()
