@@ -10,9 +10,10 @@ import (
 // ended. It is then a new timer: Cancel, Reset, Deadline, Err and Done are about the new run,
 // and a channel that Done returned before stays closed. After an error t is as it was.
 //
-// Until admission closes, a timer that waits or runs is refused with ErrTimerActive: Reset moves a waiting one, and a
-// body that schedules itself again uses ScheduleAtFixedRate or ScheduleWithFixedDelay. Other errors are those of Schedule,
-// and errors for an argument: a nil t or task, a periodic timer, a timer of another executor.
+// Until admission closes, a timer that waits or runs is refused with ErrTimerActive: Reset moves
+// a waiting one, and a body that is to run again belongs to ScheduleAtFixedRate or
+// ScheduleWithFixedDelay. Other errors are those of Schedule, and errors for an argument: a nil t
+// or task, a periodic timer, a timer of another executor.
 //
 // It may be called from any goroutine, including from bodies. The first call for a zero Timer
 // must return before other goroutines use that Timer. Whoever still holds t from before, for

@@ -19,9 +19,9 @@ import (
 // Serve returns early with an error of ln or of Register, after it has closed ln. If the
 // process is out of descriptors, it pauses and accepts again: it pauses for 5 ms, and for twice
 // as long after each further failure, up to 1 s, until it accepts a connection. It logs the first
-// failure of such a series at Warn. It calls newHandler on its own goroutine. From inside an executor of the group, whose channel would wait for
-// Serve, it returns core.ErrInEventLoop at once (G18). After a bad argument ln stays
-// open.
+// failure of such a series at Warn. It calls newHandler on its own goroutine. From inside an
+// executor of the group, whose channel would wait for Serve, it returns core.ErrInEventLoop at
+// once (G18). After a bad argument ln stays open.
 func (g *Group) Serve(ln net.Listener, newHandler func() Handler, opts ...Option) error {
 	switch {
 	case ln == nil:
