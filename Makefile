@@ -14,10 +14,13 @@ verify: ## a verdict for each guarantee: model, traces, properties, chosen sched
 # The limit of a package is an hour: a machine with other load needs more than the ten
 # minutes of go test. Without the race detector: the model, which has no goroutine and would take minutes;
 # and the interleave lane, whose tests run binaries of the lane, one of which has the race detector.
+# The packages of which make test runs every test at full size; of the others it runs the properties so.
+WHOLE := ./core/... ./model/... ./props/history ./props/exectest ./props/mutant ./props/cmd/... ./props/lanes/interleave/... ./stress ./bench/...
+
 test: lint ## what a change must pass: lint, all tests with the race detector, all properties, twelve planted bugs
 	go test -timeout 60m -race -short $$(go list ./... | grep -v -e '/model$$' -e '/props/lanes/interleave')
-	go test -timeout 60m -run Prop ./...
-	go test -timeout 60m ./core/... ./model/... ./props/history ./props/exectest ./props/mutant ./props/cmd/... ./props/lanes/interleave/... ./stress ./bench/...
+	go test -timeout 60m $(WHOLE)
+	go test -timeout 60m -run Prop $$(go list ./... | grep -vxF "$$(go list $(WHOLE))")
 	for module in core/watch/promwatch core/watch/otelwatch core/examples/cron core/examples/grpc; do (cd $$module && go vet ./... && go test -race ./...) || exit 1; done
 	go run ./props/cmd/mutants -short
 
