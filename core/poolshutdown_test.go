@@ -295,8 +295,14 @@ func TestPoolG12AClockThatFailsInTheSleep(t *testing.T) {
 	for name, c := range leaves {
 		t.Run(name, func(t *testing.T) {
 			var r recorder
-			p := coretest.NewPool(t, 1, core.WithClock(noAlarm{c.leave}), core.WithTracer(&r))
+			scheduled := make(chan struct{}) // the worker, if it began earlier, would sleep without the timer, and be woken for it
+			later := core.WithSpawner(func(run func()) error {
+				go func() { <-scheduled; run() }()
+				return nil
+			})
+			p := coretest.NewPool(t, 1, core.WithClock(noAlarm{c.leave}), core.WithTracer(&r), later)
 			timer := mustSchedule(t, p, time.Hour, func() {})
+			close(scheduled)
 			<-p.Termination().Done()
 			if err := p.Termination().Err(); !errors.Is(err, c.want) {
 				t.Errorf("G15: Err is %v, want %v", err, c.want)

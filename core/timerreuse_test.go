@@ -3,6 +3,7 @@ package core_test
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,13 +87,18 @@ type timerProgram struct {
 	reuse   bool
 	start   time.Time
 	journal coretest.Journal
+	mu      sync.Mutex // held during each call, and while a body looks at its slot
 	slots   [3]*core.Timer
 }
 
 func (p *timerProgram) play(t *testing.T, calls []timerCall, quiet time.Duration) string {
 	for i, c := range calls {
 		time.Sleep(c.wait)
-		call := func() { p.add(i, c.kind, p.do(i, c)) }
+		call := func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.add(i, c.kind, p.do(i, c))
+		}
 		if c.inside && c.kind != "hold" {
 			coretest.MustExecute(t, p.ex, call)
 		} else {
@@ -127,7 +133,11 @@ func (p *timerProgram) do(i int, c timerCall) string {
 }
 
 func (p *timerProgram) schedule(i int, c timerCall) string {
-	body := func() { p.add(i, "runs", p.look(c.slot)) }
+	body := func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.add(i, "runs", p.look(c.slot))
+	}
 	t := p.slots[c.slot]
 	if t != nil && !isClosed(t.Done()) {
 		if !p.reuse {
