@@ -89,9 +89,16 @@ func (r *run) explainsPause(why error) bool {
 	case errno == syscall.EMFILE && r.p.Kernel.Files > 0:
 		return true
 	}
+	// Errors of one connection.
+	ofOne := func(e syscall.Errno) bool { return e == syscall.ECONNABORTED || e == syscall.EPROTO }
+	inRow := 0 // calls of accept that may fail so, one after the other
+	for _, f := range r.p.Kernel.Faults {
+		if f.Op == kernel.OpAccept && ofOne(f.Errno) {
+			inRow += f.Times
+		}
+	}
 	return slices.ContainsFunc(r.p.Kernel.Faults, func(f kernel.Fault) bool {
-		ofOne := errno == syscall.ECONNABORTED || errno == syscall.EPROTO // of one connection
-		return f.Errno == errno && (f.Op == kernel.OpAccept && (!ofOne || f.Times > 1) || f.Op == kernel.OpAdd)
+		return f.Errno == errno && (f.Op == kernel.OpAccept && (!ofOne(errno) || inRow > 1) || f.Op == kernel.OpAdd)
 	})
 }
 
