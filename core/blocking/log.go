@@ -11,7 +11,12 @@ import (
 // WithLogger sets the logger of failures that no call returns: a handler that panicked or
 // called runtime.Goexit, a channel that a shutdown aborted at its deadline or with bytes
 // in its buffer, a write that a shutdown refused, and a Serve that cannot accept for a
-// while. Each is logged at Warn or Error. The default, and nil, is slog.Default() at the time of each message;
+// while. Each message has both addresses of the channel, or the address of the listener and the
+// error of its Accept. That of an aborted channel also has the cause of the close and how many bytes
+// were discarded. Messages about aborted channels and refused writes are logged for the first
+// one of the group, and each time their number in the group has doubled, and have that number.
+//
+// Each is logged at Warn or Error. The default, and nil, is slog.Default() at the time of each message;
 // slog.New(slog.DiscardHandler) silences them. A panic of the logger is ignored.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
