@@ -62,6 +62,7 @@ func (r *run) beginBlocking() (err error) {
 	s := &served{Listener: ln, r: r}
 	r.actors.Go(func() {
 		err := r.group.Serve(s, s.newHandler, r.blockingOptions()...)
+		r.accepts.served(err)
 		lasting := func(f kernel.Fault) bool {
 			return f.Op == kernel.OpAccept && (f.Errno == syscall.EPERM || f.Errno == syscall.EPROTO)
 		}
@@ -105,7 +106,9 @@ type served struct {
 }
 
 func (s *served) Accept() (net.Conn, error) {
+	s.r.accepts.called(s.r.shutdown.Load() > 0)
 	accepted, err := s.Listener.Accept()
+	s.r.accepts.returned(err)
 	if err != nil {
 		return nil, err
 	}

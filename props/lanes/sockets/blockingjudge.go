@@ -143,16 +143,16 @@ func (r *run) judgeBlockingReport(connections []kernel.Connection) {
 		r.violate("G23: the report counts %d discarded bytes, want %d to %d", rep.BytesDiscarded, least, discarded)
 	}
 	r.judgeLog(failed, leastAborts, mostAborts)
-	r.judgeRefusedWrites("WARN blocking: a shutdown refused a write; a handler waits in Read for answers computed elsewhere")
+	r.judgeRefusedWrites(blockingRefused)
 }
 
 // judgeLog checks what was logged: each handler that failed, and aborted channels whenever their
 // number has doubled.
 func (r *run) judgeLog(failed int64, least, most int) {
-	if n := r.logged.count("ERROR blocking: a handler method panicked or called runtime.Goexit, and its channel is closed"); n != int(failed) {
+	if n := r.logged.count(blockingFailed); n != int(failed) {
 		r.violate("%d failed handlers are logged, want %d", n, failed)
 	}
-	lines := r.logged.count("WARN blocking: a shutdown aborted a channel")
+	lines := r.logged.count(blockingAborted)
 	if lines < bits.Len(uint(least)) || lines > bits.Len(uint(most)) {
 		r.violate("%d lines about aborted channels, and %d to %d were aborted with bytes or at the deadline", lines, least, most)
 	}

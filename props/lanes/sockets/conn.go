@@ -61,6 +61,7 @@ type conn struct {
 	outcomes         []outcome                         // with which these futures completed
 	open             bool                              // the socket was open when the shutdown call returned
 	atClose          *closing                          // nil: CloseFuture has not completed
+	refusedAtEnd     error                             // of a write that judgeAfterwards has made
 	failure          error                             // the argument of Error
 	reads            int                               // calls of Read since the last ReadComplete
 	inputEvents      int                               // calls of Read and InputShutdown since the last ReadComplete

@@ -121,6 +121,7 @@ func (c *conn) judgeAfterwards(ours *kernel.End) {
 	for _, f := range []writeFuture{ch.write([]byte{1}, false), ch.write([]byte{1}, true), ch.write(nil, false), ch.flush()} {
 		var closed *core.ClosedError
 		n, err := f.Wait(ctx)
+		c.refusedAtEnd = err
 		if n != 0 || !errors.As(err, &closed) || closed.Cause != cause || !errors.Is(err, c.r.sentinels().closed) || !reflect.DeepEqual(f.Err(), err) {
 			c.violate("a write after the end returns %d, %v and %v, want 0 and a *ClosedError with the cause %v", n, err, f.Err(), cause)
 		}

@@ -44,6 +44,7 @@ func (r *run) judge() {
 	if r.group != nil {
 		r.judgeGroup()
 		r.judgeBlockingReport(connections)
+		r.judgePauses()
 		r.judgeGroupAfterwards()
 	} else {
 		r.judgeListener(connections)
@@ -56,9 +57,7 @@ func (r *run) judge() {
 			c.judgeAfterwards(ours)
 		}
 	}
-	if r.group == nil {
-		r.judgeLogValues()
-	}
+	r.judgeLogValues()
 }
 
 // find returns the kernel's record of the connection, and core's end of it.

@@ -33,16 +33,24 @@ var recordKeys = map[string]string{
 	refusedLine:                      "local remote so far on this loop",
 	failedHandler:                    "local remote",
 	abortedChannel:                   "bytes discarded error local remote so far on this loop",
+	servePauses:                      "error listener",
+	blockingRefused:                  "local remote " + soFarInGroup,
+	blockingFailed:                   "local remote",
+	blockingAborted:                  "bytes discarded error local remote " + soFarInGroup,
 }
 
-// judgeLogValues checks the values of each record of core/tcp: which listener or channel it is about, why, and how
-// many such events there were.
+// perChannel has the records that each channel has at most once.
+var perChannel = []string{failedHandler, abortedChannel, blockingFailed, blockingAborted}
+
+// judgeLogValues checks the values of each record: which listener or channel it is about, why, and how many such
+// events there were.
 func (r *run) judgeLogValues() {
-	soFar := map[string][]int64{} // by the record and, if there is one, the loop of the channel
+	soFar := map[string][]int64{} // by the record and, if it is about one, the loop of the channel
+	var once []string             // the records and the addresses of their channels
 	for _, rec := range r.logged.all() {
 		keys := slices.Sorted(maps.Keys(rec.values))
 		heldSince, held := rec.values["answer in flight since"].(time.Time)
-		keys = slices.DeleteFunc(keys, func(key string) bool { return held && key == "answer in flight since" })
+		keys = slices.DeleteFunc(keys, func(key string) bool { return held && key == "answer in flight since" && rec.text == abortedChannel })
 		if want, known := recordKeys[rec.text]; !known || strings.Join(keys, " ") != want {
 			r.violate("the record %q has values for %q, want %q", rec.text, keys, want)
 			continue
@@ -54,16 +62,26 @@ func (r *run) judgeLogValues() {
 			}
 			r.judgeLoggedError(rec)
 		} else {
+			line := fmt.Sprintf("%s: from %v to %v", rec.text, rec.values["local"], rec.values["remote"])
+			if slices.Contains(perChannel, rec.text) && slices.Contains(once, line) {
+				r.violate("the log has twice %q", line)
+			}
+			once = append(once, line)
 			c := r.loggedChannel(rec)
-			if c == nil {
+			switch {
+			case c != nil && r.group != nil:
+				c.judgeBlockingRecord(rec)
+			case c != nil:
+				of += fmt.Sprintf(" %p", c.ch.EventLoop())
+				c.judgeRecord(rec, heldSince)
+			case r.group == nil || !r.judgeStrange(rec):
 				r.violate("the record %q is about a channel from %v to %v, and the run has none", rec.text, rec.values["local"], rec.values["remote"])
 				continue
 			}
-			of += fmt.Sprintf(" %p", c.ch.EventLoop())
-			c.judgeRecord(rec, heldSince)
 		}
-		for _, key := range []string{"so far", "so far on this loop"} {
-			if n, ok := rec.values[key].(int64); ok {
+		for _, key := range []string{"so far", "so far on this loop", soFarInGroup} {
+			if v, ok := rec.values[key]; ok {
+				n, _ := v.(int64)
 				soFar[of] = append(soFar[of], n)
 			}
 		}
@@ -139,7 +157,7 @@ func (r *run) judgeLoggedError(rec record) {
 			errors.Is(err, core.ErrHandlerFailed) && (o.BadHandler == panicHandler || o.BadHandler == goexitHandler) ||
 			o.BadHandler == nilHandler && err != nil && err.Error() == "tcp: Listen: newHandler returned nil, want a Handler"
 	case acceptFailed, brokenListener:
-	default: // listenerPauses has judged it
+	default: // listenerPauses or judgePauses has judged it
 		return
 	}
 	if !ok {

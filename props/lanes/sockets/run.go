@@ -42,6 +42,7 @@ type run struct {
 	records        atomic.Int32                       // of the logger so far
 	afterwards     int                                // writes that judgeAfterwards has made
 	logged         logged
+	accepts        acceptFailures // of Serve
 	listening      listening
 
 	mu         sync.Mutex
