@@ -59,20 +59,17 @@ func coreBlockingImpl() impl {
 	}
 }
 
-// coreOwnImpl is an executor whose caller schedules each cancelled timer again in its own memory.
+// coreOwnImpl is core with a caller that schedules each cancelled timer again in its own memory.
 func coreOwnImpl() impl {
-	none := "not asked: see core"
-	return impl{
-		version: goVersion() + " this-tree",
-		timers: func() (timers, error) {
-			x, err := core.NewExecutor()
-			if err != nil {
-				return nil, err
-			}
-			return &ownTimers{Executor: x}, nil
-		},
-		lacks: map[string]string{"tasks": none, "quiet": none, "echo": none},
+	im := coreImpl()
+	im.timers = func() (timers, error) {
+		x, err := core.NewExecutor()
+		if err != nil {
+			return nil, err
+		}
+		return &ownTimers{Executor: x}, nil
 	}
+	return im
 }
 
 // ownTimers keeps the timers that were cancelled.
