@@ -55,26 +55,14 @@ func TestPoolG17AFailedStartInAShutdownIsTheEnd(t *testing.T) {
 // The start of an additional worker that fails after every other worker has ended is the end.
 func TestPoolG17TheLastStartToFailIsTheEnd(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		refused := errors.New("no goroutine")
-		decide := make(chan struct{})
-		var starts atomic.Int64
-		p := coretest.NewPool(t, 2, core.WithSpawner(func(loop func()) error {
-			if starts.Add(1) == 2 {
-				<-decide
-				return refused
-			}
-			go loop()
-			return nil
-		}))
-		release := block(t, p)
+		spawner, p, release := slowPool(t)
 		var ran atomic.Int64
 		go func() { _ = p.Execute(func() { ran.Add(1) }) }() // waits for the second start
-		synctest.Wait()
-		coretest.Want(t, "starts", starts.Load(), 2)
+		<-spawner.asked
 		p.Shutdown()
 		release()
 		synctest.Wait()
-		close(decide)
+		spawner.decide <- refuseIt
 		coretest.Await(t, "the end", p.Termination().Done())
 		coretest.Want(t, "ran", ran.Load(), 1)
 		checkConserved(t, p.Stats())
@@ -85,30 +73,18 @@ func TestPoolG17TheLastStartToFailIsTheEnd(t *testing.T) {
 // leave before it has started. Otherwise the tasks would have no worker if the spawner refuses it.
 func TestPoolG3AStartThatFailsAfterAResizeLosesNoTask(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		refused := errors.New("no goroutine")
-		decide := make(chan struct{})
-		var starts atomic.Int64
-		p := coretest.NewPool(t, 2, core.WithSpawner(func(loop func()) error {
-			if starts.Add(1) == 2 {
-				<-decide
-				return refused
-			}
-			go loop()
-			return nil
-		}))
-		release := block(t, p)
+		spawner, p, release := slowPool(t)
 		ran := make(chan struct{})
 		go func() { _ = p.Execute(func() { close(ran) }) }() // waits for the second start
-		synctest.Wait()
+		<-spawner.asked
 		coretest.Must(t, p.Resize(1))
 		release() // two workers are live, one more than the size
 		synctest.Wait()
-		close(decide)
+		spawner.decide <- refuseIt
 		coretest.Await(t, "a task that was accepted before the spawner refused a worker", ran)
 		synctest.Wait()
 		coretest.Want(t, "workers", p.Stats().Workers, 1)
 		coretest.Must(t, p.Close())
-		coretest.Want(t, "starts", starts.Load(), 2)
 	})
 }
 
