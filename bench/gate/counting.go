@@ -8,24 +8,25 @@ import (
 	"time"
 )
 
-// counting is a benchmark whose counts are compared, and how long one run of it takes, with what it
-// prepares.
-type counting struct {
-	*target
-	benchmark
-	took time.Duration
-}
-
 // allCounts is the figure of a benchmark of which nothing was counted.
 const allCounts = "counts"
 
 // counts compares what can be counted. It begins with the benchmarks that take the least time, so
 // that as many as possible are counted within the budget; those that are left are not run.
 func (g *gate) counts(ctx context.Context, targets []*target) error {
-	all, err := g.weigh(ctx, targets)
-	if err != nil {
-		return err
+	type counting struct {
+		*target
+		benchmark
 	}
+	var all []counting
+	for _, t := range targets {
+		for _, b := range t.benchmarks {
+			all = append(all, counting{t, b})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b counting) int { return cmp.Compare(a.took, b.took) })
+	g.say("counting %d benchmarks", len(all))
+	g.counter.figures = len(tolerances) * len(all)
 	deadline := g.countsUntil()
 	began := g.now()
 	for i, x := range all {
@@ -49,34 +50,11 @@ func (g *gate) counts(ctx context.Context, targets []*target) error {
 	return nil
 }
 
-// countsUntil returns when no further benchmark is counted: half of the budget is for times, if
+// countsUntil returns when no further benchmark is counted: two thirds of the budget are for times, if
 // they are wanted.
 func (g *gate) countsUntil() time.Time {
 	if g.noTimes() != "" {
 		return g.began.Add(g.Budget)
 	}
-	return g.began.Add(g.Budget / 2)
-}
-
-// weigh runs every benchmark of base once and returns all in the order of the times. A benchmark
-// that fails comes first: compare finds out on which side it fails.
-func (g *gate) weigh(ctx context.Context, targets []*target) ([]counting, error) {
-	var all []counting
-	for _, t := range targets {
-		for _, b := range t.benchmarks {
-			began := g.now()
-			_, err := t.base.Run(ctx, b.name, fewOps(b.ops), 1)
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			x := counting{t, b, g.now().Sub(began)}
-			if err != nil {
-				x.took = 0
-			}
-			all = append(all, x)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b counting) int { return cmp.Compare(a.took, b.took) })
-	g.say("counting %d benchmarks", len(all))
-	return all, nil
+	return g.began.Add(g.Budget / 3)
 }

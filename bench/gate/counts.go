@@ -25,12 +25,21 @@ var tolerances = map[string]struct{ share, number float64 }{
 	instructions:   {0.02, 5},
 }
 
-// A try takes countRuns counts of each side. If the counts so far show a regression,
-// another try follows, up to countTries in all.
-const (
-	countRuns  = 2
-	countTries = 3
-)
+// Each side is counted countRuns times, and more often if the counts so far show a regression.
+const countRuns = 2
+
+// fewestCounts returns how often each side must be counted before a difference is a regression.
+// A count that varies, of which all n values of head exceed all n of base by chance, is one case
+// in C(2n, n). Among that many figures this must be rarer than level: with six counts of each
+// side, as here until a thousand figures were compared, every second run would raise an alarm.
+func fewestCounts(figures int) int {
+	n, cases := countRuns, 6.0 // C(4, 2)
+	for cases*level < float64(figures) {
+		n++
+		cases *= float64(2*(2*n-1)) / float64(n)
+	}
+	return n
+}
 
 // judgeCount compares the greatest count of base with the least of head: a difference that
 // does not repeat is no regression.
@@ -61,6 +70,7 @@ type countedSide interface {
 // counter takes the counts of one benchmark.
 type counter struct {
 	missing map[string]string // why a figure cannot be counted here, by figure
+	figures int               // how many the run compares
 }
 
 // compare judges the counts of a benchmark of which one run of ops operations takes about a
@@ -68,21 +78,13 @@ type counter struct {
 func (c *counter) compare(ctx context.Context, pkg, name string, ops int, base, head countedSide) ([]Finding, error) {
 	values := [2]map[string][]float64{{}, {}}
 	var found []Finding
-	for range countTries {
-		for range countRuns {
-			for i, side := range []countedSide{base, head} {
-				if err := c.count(ctx, side, name, ops, values[i]); err != nil {
-					return nil, sideError{i, err}
-				}
+	for n := 1; n <= fewestCounts(c.figures); n++ {
+		for i, side := range []countedSide{base, head} {
+			if err := c.count(ctx, side, name, ops, values[i]); err != nil {
+				return nil, sideError{i, err}
 			}
 		}
-		found = nil
-		for _, figure := range []string{measure.Allocs, measure.Bytes, syscalls, instructions} {
-			if was, is := values[0][figure], values[1][figure]; len(was) > 0 && len(is) > 0 {
-				found = append(found, judgeCount(pkg, name, figure, was, is))
-			}
-		}
-		if !slices.ContainsFunc(found, Finding.bad) {
+		if found = judgeCounts(pkg, name, values[0], values[1]); n >= countRuns && !slices.ContainsFunc(found, Finding.bad) {
 			break
 		}
 	}
@@ -92,6 +94,16 @@ func (c *counter) compare(ctx context.Context, pkg, name string, ops int, base, 
 		}
 	}
 	return found, nil
+}
+
+// judgeCounts judges the figures that both sides have.
+func judgeCounts(pkg, benchmark string, base, head map[string][]float64) (found []Finding) {
+	for _, figure := range []string{measure.Allocs, measure.Bytes, syscalls, instructions} {
+		if was, is := base[figure], head[figure]; len(was) > 0 && len(is) > 0 {
+			found = append(found, judgeCount(pkg, benchmark, figure, was, is))
+		}
+	}
+	return found
 }
 
 // fewOps returns the smaller number of operations between which counts are taken.

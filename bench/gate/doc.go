@@ -12,7 +12,7 @@
 //
 // These figures of every benchmark are compared:
 //
-//	ns/op            the least of five short runs per process
+//	ns/op            the least of twenty short runs per process
 //	B/op, allocs/op  as testing counts them
 //	syscalls/op      without those of Go's scheduler, counted from outside
 //	instructions/op  in user mode, where the machine counts them
@@ -32,15 +32,17 @@
 //   - and all of this holds again in fresh rounds with fresh layouts.
 //
 // A figure is inconclusive if base differs from itself by the same rule, or if the least
-// change that would have been found, which is printed for each figure, is above -blind. If the
-// gate finds at the start that the machine is too noisy, it says so and compares counts only:
-// then the verdict can be a regression or inconclusive, but not a pass. With -times=off only
-// counts are requested, and they can pass.
+// change that would have been found, which is printed for each figure, is above -blind. If a
+// benchmark of the gate's own shows at the start that the machine is too noisy, the gate says so
+// and compares counts only: then the verdict can be a regression or inconclusive, but not a pass.
+// With -times=off only counts are requested, and they can pass.
 //
 // # Counts
 //
 // A count is worse if the least value of head exceeds the greatest value of base by more than
-// a tolerance, after several runs of each.
+// a tolerance. There are two runs of each, and more if these say so: as many as are needed that
+// a count that varies has a chance below 0.01 to raise an alarm among all figures, for a
+// thousand figures ten of each.
 //
 // # Verdicts
 //

@@ -79,6 +79,7 @@ type gate struct {
 	*measure.Checkout
 	report  *Report
 	counter counter
+	own     measure.Binary // the module of the self-test
 	began   time.Time
 }
 
@@ -157,7 +158,7 @@ func (g *gate) compare(ctx context.Context, waivers []waiver.Waiver) error {
 	if err := g.checkWaivers(ctx, waivers, targets); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context, []*target) error{g.judgeNoise, g.counts, g.times} {
+	for _, part := range []func(context.Context, []*target) error{g.weigh, g.judgeNoise, g.counts, g.times} {
 		if err := part(ctx, targets); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"eventide/bench/gate/measure"
 	"eventide/bench/gate/waiver"
@@ -17,11 +18,11 @@ type target struct {
 	benchmarks []benchmark
 }
 
-// A benchmark runs for ops operations each time.
 type benchmark struct {
 	name   string
-	ops    int
+	ops    int            // that take about a slice
 	better map[string]int // of its units, see measure.Line
+	took   time.Duration  // of a process that runs it, with what it prepares, see weigh; 0: it failed
 }
 
 // slice is the intended duration of one run of a benchmark.
@@ -109,7 +110,7 @@ func (g *gate) list(ctx context.Context, t *target) error {
 		case !has(base, l.Name):
 			g.add(unmeasured(t.pkg.ImportPath, l.Name, "all", NotCompared, "base does not have it"))
 		default:
-			t.benchmarks = append(t.benchmarks, benchmark{l.Name, l.Ops, l.Better})
+			t.benchmarks = append(t.benchmarks, benchmark{name: l.Name, ops: l.Ops, better: l.Better})
 		}
 	}
 	return nil

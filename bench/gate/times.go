@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,12 +10,7 @@ import (
 	"time"
 
 	"eventide/bench/gate/measure"
-	"eventide/bench/gate/stats"
 )
-
-// slicesPerLeg is how many slices the process of one leg measures. On a shared machine some of
-// several short slices are undisturbed, and one long slice is almost always disturbed.
-const slicesPerLeg = 5
 
 // layouts are the binaries of both sides of a package, one for each layout.
 type layouts struct{ base, head []measure.Binary }
@@ -47,7 +43,7 @@ type series struct {
 	layouts   layouts
 	rounds    map[string]*rounds // by unit
 	failed    error
-	took      time.Duration // time of its last round
+	took      time.Duration // of its last round; before the first: as weigh expects it
 }
 
 // round measures base, head and base again, from left to right or from right to left.
@@ -87,11 +83,11 @@ func (s *series) round(ctx context.Context, n int) error {
 }
 
 // measure runs the series round by round, so that a disturbance of some seconds falls on one
-// round of each series instead of all rounds of one. It returns early with fewer rounds if the
-// deadline would pass, but never with fewer than fewest.
-func (g *gate) measure(ctx context.Context, all []*series, n, fewest int, deadline time.Time) error {
+// round of each series instead of all rounds of one. It begins at round from, and ends before round to. It
+// returns early if the deadline would pass, but never with fewer rounds than fewest, those before from included.
+func (g *gate) measure(ctx context.Context, all []*series, from, to, fewest int, deadline time.Time) error {
 	began := g.now()
-	for i := range n {
+	for i := from; i < to; i++ {
 		for _, s := range all {
 			if s.failed != nil {
 				continue
@@ -103,8 +99,8 @@ func (g *gate) measure(ctx context.Context, all []*series, n, fewest int, deadli
 				s.failed = err
 			}
 		}
-		perRound := g.now().Sub(began) / time.Duration(i+1)
-		left := n - i - 1
+		perRound := g.now().Sub(began) / time.Duration(i-from+1)
+		left := to - i - 1
 		if fit := int(deadline.Sub(g.now()) / max(1, perRound)); fit < left {
 			left = max(fit, fewest-i-1)
 		}
@@ -141,12 +137,15 @@ func (g *gate) times(ctx context.Context, targets []*target) error {
 		return err
 	}
 	deadline := g.began.Add(g.Budget * 4 / 5) // the rest is for fresh rounds of suspects
-	fewest := min(g.Rounds, fewestRounds(2*len(all)))
-	if all, err = g.affordable(ctx, all, fewest, deadline); err != nil {
-		return err
+	if all = g.affordable(all, 0, deadline); len(all) == 0 {
+		return nil
 	}
 	g.say("measuring %d benchmarks", len(all))
-	if err := g.measure(ctx, all, g.Rounds, fewest, deadline); err != nil {
+	if err := g.measure(ctx, all, 0, 1, 1, deadline); err != nil {
+		return err
+	}
+	all = g.affordable(all, 1, deadline) // the first round shows what one takes
+	if err := g.measure(ctx, all, 1, g.Rounds, g.fewest(all), deadline); err != nil {
 		return err
 	}
 	found, err := g.judgeSeries(all)
@@ -183,32 +182,34 @@ func (g *gate) series(ctx context.Context, targets []*target, stage int) ([]*ser
 			return nil, err
 		}
 		for _, b := range t.benchmarks {
-			all = append(all, &series{pkg: t.pkg.ImportPath, benchmark: b, layouts: l, rounds: map[string]*rounds{}})
+			all = append(all, &series{pkg: t.pkg.ImportPath, benchmark: b, layouts: l, rounds: map[string]*rounds{}, took: 3 * b.took})
 		}
 	}
 	return all, nil
 }
 
-// affordable measures one round, whose times are discarded, and leaves out the slowest
-// benchmarks until the fewest rounds fit in the remaining time.
-func (g *gate) affordable(ctx context.Context, all []*series, fewest int, deadline time.Time) ([]*series, error) {
-	if err := g.measure(ctx, all, 1, 1, deadline); err != nil {
-		return nil, err
+// fewest returns the least number of rounds in which a change of any of the benchmarks can be found,
+// if each has another figure beside its time.
+func (g *gate) fewest(all []*series) int { return min(g.Rounds, fewestRounds(2*len(all))) }
+
+// affordable leaves out the slowest benchmarks until the fewest rounds fit in the remaining time, of which some are
+// done.
+func (g *gate) affordable(all []*series, done int, deadline time.Time) []*series {
+	left := max(0, deadline.Sub(g.now()))
+	cost := func(all []*series) (sum time.Duration) {
+		for _, s := range all {
+			sum += s.took
+		}
+		return sum * time.Duration(g.fewest(all)-done)
 	}
-	var total time.Duration
-	for _, s := range all {
-		s.rounds = map[string]*rounds{}
-		total += s.took
-	}
-	slices.SortStableFunc(all, func(a, b *series) int { return int(a.took - b.took) })
-	for len(all) > 0 && total*time.Duration(fewest) > deadline.Sub(g.now()) {
+	slices.SortStableFunc(all, func(a, b *series) int { return cmp.Compare(a.took, b.took) })
+	for ; len(all) > 0 && cost(all) > left; all = all[:len(all)-1] {
 		last := all[len(all)-1]
-		total -= last.took
-		all = all[:len(all)-1]
 		g.add(unmeasured(last.pkg, last.benchmark.name, measure.Time, NotRun,
-			fmt.Sprintf("%d rounds take %v, which is over the budget of %v", fewest, (last.took*time.Duration(fewest)).Round(time.Second), g.Budget)))
+			fmt.Sprintf("%d rounds of it and of the %d quicker benchmarks take %v, and of the budget of %v there is %v left",
+				g.fewest(all)-done, len(all)-1, cost(all).Round(time.Second), g.Budget, left.Round(time.Second))))
 	}
-	return all, nil
+	return all
 }
 
 func (g *gate) judgeSeries(all []*series) ([]Finding, error) {
@@ -260,7 +261,7 @@ func (g *gate) confirm(ctx context.Context, targets []*target, found []Finding) 
 	if err != nil {
 		return err
 	}
-	if err := g.measure(ctx, all, g.Rounds, fewestRounds(2*len(all)), g.began.Add(g.Budget)); err != nil {
+	if err := g.measure(ctx, all, 0, g.Rounds, g.fewest(all), g.began.Add(g.Budget)); err != nil {
 		return err
 	}
 	second, err := g.judgeSeries(all)
@@ -278,54 +279,4 @@ func (g *gate) confirm(ctx context.Context, targets []*target, found []Finding) 
 		}
 	}
 	return nil
-}
-
-// judgeNoise compares base with itself for some seconds, and reports whether the machine is
-// quiet enough for the rounds to show a change.
-func (g *gate) judgeNoise(ctx context.Context, targets []*target) error {
-	const most, pairs, longest = 6, 8, 30 * time.Second
-	if g.Times != TimesAuto || count(targets) == 0 {
-		return nil
-	}
-	g.say("comparing base with itself to see how noisy the machine is")
-	deadline := g.now().Add(longest)
-	every := max(1, count(targets)/most)
-	var seen []float64
-	at := 0
-	for _, t := range targets {
-		for _, b := range t.benchmarks {
-			if at++; (at-1)%every != 0 || g.now().After(deadline) {
-				continue
-			}
-			var d []float64
-			for i := range pairs {
-				var v [2]float64
-				for j := range 2 {
-					line, err := t.base.Run(ctx, b.name, b.ops, slicesPerLeg)
-					if err != nil {
-						return ctx.Err() // a benchmark that fails is reported where it is judged
-					}
-					v[(i+j)%2] = line.Values[measure.Time]
-				}
-				d = append(d, stats.Pair(v[:1], v[1:])...)
-			}
-			seen = append(seen, g.expected(stats.Spread(d), count(targets)))
-		}
-	}
-	if len(seen) == 0 {
-		return nil
-	}
-	if middle := stats.Median(seen); middle > g.Blind {
-		g.report.Noise = fmt.Sprintf("with %d rounds, half of the benchmarks would have to be %s slower for the gate to find it, want %s or less",
-			g.Rounds, percent(middle), percent(g.Blind))
-		g.say("THE MACHINE IS TOO NOISY FOR TIMES: %s", g.report.Noise)
-	}
-	return nil
-}
-
-// expected estimates Rule.Visible for pairs with this spread.
-func (g *gate) expected(spread float64, figures int) float64 {
-	sd := spread / math.Sqrt(float64(g.Rounds)*3/math.Pi)
-	test := stats.NormalQuantile(1-level/float64(figures)/2) * sd
-	return math.Expm1(max(test, math.Log1p(g.Least)) + stats.NormalQuantile(0.9)*sd)
 }
