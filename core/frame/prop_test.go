@@ -30,6 +30,7 @@ func init() {
 type cutter interface {
 	frame.Cutter
 	Buffered() int
+	Capacity() int
 }
 
 // decoder specifies a cutter: all bytes that are not cut yet, and a function that cuts the first
@@ -205,7 +206,7 @@ func inside(message, p []byte) bool {
 
 // TestPropFeed: whatever the pieces of a stream are, and wherever a loop ends early, a cutter yields
 // what its specification says, message by message, with the same errors; it keeps as many bytes as
-// are left; and a message that lies within one piece is not copied.
+// are left, and no large buffer that is empty; and a message that lies within one piece is not copied.
 func TestPropFeed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for range rapid.IntRange(1, 10).Draw(t, "streams") {
@@ -254,6 +255,9 @@ func (d drawn) feed(t *rapid.T, p []byte, most int) {
 	}
 	if got, want := d.cutter.Buffered(), len(d.spec.rest); got != want {
 		t.Fatalf("%d bytes are kept, want %d", got, want)
+	}
+	if n := d.cutter.Capacity(); len(d.spec.rest) == 0 && n > frame.MostKeptCapacity {
+		t.Fatalf("a buffer of %d bytes is kept, and is empty", n)
 	}
 	if got, want := d.cutter.End(), d.spec.end(); !sameError(got, want) {
 		t.Fatalf("the end is %v, want %v", got, want)

@@ -28,7 +28,7 @@ type BlockingPoller struct {
 }
 
 func NewBlocking(clock poll.Clock, k Calls) (*BlockingPoller, error) {
-	p := &BlockingPoller{set: set{calls: k, clock: clock, fd: -1, timer: -1}}
+	p := &BlockingPoller{set: set{calls: k, clock: clock}}
 	p.wake = p.Wake
 	if err := p.Reopen(); err != nil {
 		return nil, err
@@ -52,12 +52,12 @@ func (p *BlockingPoller) Reopen() error {
 		_ = unix.Close(next.fd)
 		return err
 	}
-	old, oldFD := p.event.Swap(event), p.fd
-	p.replaceBy(next)
-	if old != nil {
+	if old := p.event.Swap(event); old != nil {
+		p.closeTimer()
 		_ = old.Close()
-		_ = unix.Close(oldFD)
+		_ = unix.Close(p.fd)
 	}
+	p.replaceBy(next)
 	return nil
 }
 

@@ -71,7 +71,7 @@ const (
 var longPast = time.Now().Add(-time.Hour)
 
 func NewNetpoll(clock poll.Clock, spin time.Duration, k Calls) (*NetpollPoller, error) {
-	p := &NetpollPoller{set: set{calls: k, clock: clock, fd: -1, timer: -1}}
+	p := &NetpollPoller{set: set{calls: k, clock: clock}}
 	p.spin.max = int64(spin)
 	p.ready = p.collectThenPark
 	p.wake = p.Wake
@@ -96,12 +96,12 @@ func (p *NetpollPoller) Reopen() error {
 		_ = file.Close()
 		return err
 	}
-	old := p.file.Swap(file)
-	p.replaceBy(next)
-	p.raw, p.dirty = raw, false
-	if old != nil {
+	if old := p.file.Swap(file); old != nil {
+		p.closeTimer()
 		_ = old.Close()
 	}
+	p.replaceBy(next)
+	p.raw, p.dirty = raw, false
 	return nil
 }
 

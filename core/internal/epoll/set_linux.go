@@ -54,10 +54,9 @@ func openSet(k Calls, clock poll.Clock) (*set, error) {
 	return &set{calls: k, clock: clock, fd: fd, timer: -1}, nil
 }
 
-// replaceBy replaces the epoll instance by that of next, which watches nothing. The caller must
-// close the old descriptor.
+// replaceBy replaces the epoll instance by that of next, which watches nothing. The caller has
+// closed the old descriptors, if there are any.
 func (s *set) replaceBy(next *set) {
-	s.closeTimer()
 	s.fd, s.timer, s.setTo, s.events = next.fd, next.timer, time.Time{}, s.events[:0]
 	s.watched.Store(0)
 }
