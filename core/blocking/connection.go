@@ -79,6 +79,7 @@ func (t connection) cut() { _ = closeConn(t.bottom) }
 // shut closes the connection properly: TLS sends its close alert.
 func (t connection) shut() error { return closeConn(t.Conn) }
 
+// closeConn returns the panics of Close as errors, as read does.
 func closeConn(conn net.Conn) (err error) {
 	defer panicToError(&err)
 	return conn.Close()

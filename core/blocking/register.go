@@ -26,7 +26,7 @@ func (g *Group) Register(conn net.Conn, h Handler, opts ...Option) (*Channel, er
 	ch, err := g.register(conn, h, opts)
 	var refused *refusedError
 	if errors.As(err, &refused) {
-		_ = conn.Close()
+		_ = closeConn(conn)
 		return nil, refused.error
 	}
 	return ch, err

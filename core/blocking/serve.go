@@ -119,7 +119,7 @@ func (s *service) register(conn net.Conn) error {
 	taken := false
 	defer func() {
 		if !taken {
-			_ = conn.Close() // also if newHandler panics
+			_ = closeConn(conn) // also if newHandler panics
 		}
 	}()
 	h := s.newHandler()

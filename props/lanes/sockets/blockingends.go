@@ -19,9 +19,10 @@ import (
 // explainsClose reports whether the future of Close of a channel of core/blocking may have an error:
 // that of the connection's Close, if nothing else has closed the connection before.
 func (c *conn) explainsClose(err error) bool {
-	fails := c.spec.Oddity == failedClose && c.ch.CloseCause() == nil
+	panics := c.spec.Oddity == panicClose
+	fails := (c.spec.Oddity == failedClose || panics) && c.ch.CloseCause() == nil
 	if err != nil {
-		return fails && err == errOdd
+		return fails && (err == errOdd && !panics || isOddPanic(err) && panics)
 	}
 	closed := c.r.start.Add(c.events[c.first("CloseFuture")].at)
 	mayBeCut := c.closeLimitPassed(closed) || closed.Equal(c.closeBy) || c.r.timedOut || c.r.p.End.Now || c.r.p.Aborts

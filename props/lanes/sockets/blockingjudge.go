@@ -56,7 +56,6 @@ func (c *conn) mayStayInactive() bool {
 
 // explainsBlocking does what explains does, for causes that only core/blocking has.
 func (c *conn) explainsBlocking(cause error) bool {
-	var panicked *core.PanicError
 	switch {
 	case errors.Is(cause, errHandshake):
 		return c.spec.HandshakeFails
@@ -66,8 +65,8 @@ func (c *conn) explainsBlocking(cause error) bool {
 		return false
 	case errors.Is(cause, io.ErrShortWrite):
 		return c.odd.Load() && c.spec.Oddity == shortWrite
-	case errors.As(cause, &panicked):
-		return c.odd.Load() && (c.spec.Oddity == panicRead || c.spec.Oddity == panicWrite) && panicked.Value == errOdd
+	case isOddPanic(cause):
+		return c.odd.Load() && (c.spec.Oddity == panicRead || c.spec.Oddity == panicWrite)
 	case errors.Is(cause, errOdd):
 		return c.odd.Load() && c.spec.Oddity == failedRead
 	case errors.Is(cause, timeoutError{}):

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"eventide/core"
 	"eventide/props/lanes/sockets/kernel"
 )
 
@@ -135,18 +136,25 @@ const (
 	ownTimeout  = "own timeout"  // each passed deadline is an error of its own type
 	ownDeadline = "no deadlines" // a Read returns a timeout, also if no deadline has passed
 	failedClose = "failed close" // Close closes the connection, and returns errOdd
+	panicClose  = "panic close"  // Close closes the connection, and panics
 	closedPipe  = "closed pipe"  // Close closes the connection, and returns io.ErrClosedPipe
 	failedRead  = "failed read"  // a Read that a deadline ends returns errOdd, which is no timeout
 	lateWaker   = "late waker"   // a deadline in the past takes time to come into force, and is an error of its own type
 )
 
-var oddities = []string{shortWrite, longRead, panicRead, panicWrite, ownTimeout, ownDeadline, failedClose, closedPipe, failedRead, lateWaker}
+var oddities = []string{shortWrite, longRead, panicRead, panicWrite, ownTimeout, ownDeadline, failedClose, panicClose, closedPipe, failedRead, lateWaker}
 
 // fatalOddities are those that end the channel.
 var fatalOddities = []string{shortWrite, longRead, panicRead, panicWrite, failedRead}
 
 // errOdd is the value of the panics.
 var errOdd = errors.New("an odd connection")
+
+// isOddPanic reports whether err is the panic of a connection.
+func isOddPanic(err error) bool {
+	panicked, is := errors.AsType[*core.PanicError](err)
+	return is && panicked.Value == errOdd
+}
 
 // timeoutError is a timeout of a package other than net.
 type timeoutError struct{}
@@ -216,12 +224,14 @@ func (o *oddConn) Write(p []byte) (int, error) {
 	return o.Conn.Write(p)
 }
 
-// Close returns an error of its own for each call, as for the first.
+// Close fails in the same way for each call, as for the first.
 func (o *oddConn) Close() error {
 	err := o.Conn.Close()
 	switch o.c.spec.Oddity {
 	case failedClose:
 		return errOdd
+	case panicClose:
+		panic(errOdd)
 	case closedPipe:
 		return io.ErrClosedPipe
 	}
