@@ -103,6 +103,9 @@ func (r *run) judgeBlockingReport(connections []kernel.Connection) {
 			continue
 		}
 		pending := c.ch.PendingBytes()
+		if c.closeCalled.Before(r.shutdownAt) && !c.closeCalled.IsZero() && (pending == 0 || c.ch.CloseCause() == nil) {
+			continue // Close was first, and the shutdown has cut nothing of it
+		}
 		most++
 		discarded += pending
 		may, must := c.receivedAll(k, ours)
