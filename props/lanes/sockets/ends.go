@@ -48,6 +48,9 @@ func (c *conn) judgeEnd(k *kernel.Connection, ours *kernel.End) {
 	if !c.explains(cause, k, ours) {
 		c.violate("the channel has closed with %v, and nothing in the run explains that", cause)
 	}
+	if c.r.group == nil && !c.spec.Embedded && c.r.p.Options.Linger == 0 && !k.Reset && (ours.ShutDowns == 0 || !ours.PeerEnded) {
+		c.violate("the channel has WithLinger(0), and its close has not reset the connection")
+	}
 	c.judgeShutdownCall(ours)
 	for _, w := range c.writes {
 		var closed *core.ClosedError
