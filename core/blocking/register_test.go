@@ -99,6 +99,26 @@ func TestG21ShutdownInsideRegister(t *testing.T) {
 	}
 }
 
+// A brokenConn panics as it is closed.
+type brokenConn struct{ net.Conn }
+
+func (c brokenConn) Close() error {
+	_ = c.Conn.Close()
+	panic("broken")
+}
+
+// TestG14APanicOfARefusedConnection: it does not reach the caller of Register, who gets the refusal.
+func TestG14APanicOfARefusedConnection(t *testing.T) {
+	g := newGroup(t, 0)
+	g.Shutdown()
+	ours, peer := net.Pipe()
+	_, err := g.Register(brokenConn{ours}, echo())
+	coretest.WantErr(t, "Register", err, core.ErrRejected)
+	if _, err := peer.Read(make([]byte, 1)); err == nil {
+		t.Error("the refused connection is open")
+	}
+}
+
 // meddling does something when its deadline is set, which Register does in the middle.
 type meddling struct {
 	net.Conn

@@ -79,13 +79,14 @@ func Broadcast(channels iter.Seq[*Channel], p []byte, policy BroadcastPolicy) (s
 	return sent, nil
 }
 
-// isUnwritable reports whether the channel accepts writes and is not writable by its water
-// marks.
+// isUnwritable reports whether the channel accepts writes and is not writable by its water marks. A
+// channel for which another goroutine has called Close is not writable either, and may accept bytes until
+// the loop closes it: it is left to Write.
 func (c *Channel) isUnwritable() bool {
 	if c.writable.Load() {
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return !c.writable.Load() && c.refusal(false) == nil
+	return !c.writable.Load() && c.refusal(false) == nil && (c.isOpen() || c.held())
 }
