@@ -44,7 +44,7 @@ func connectsToItself(fd int, addr netip.AddrPort) bool {
 func connectOnce(c *config, addr netip.AddrPort) (fd int, err error) {
 	fd, err = newSocket(addr.Addr())
 	if err != nil {
-		return -1, err
+		return fd, err
 	}
 	err = c.faults.socketMade(fd)
 	setBuffers(c, func(level, option, value int) {
