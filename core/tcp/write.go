@@ -94,8 +94,8 @@ func (c *Channel) countRefused(err error) bool {
 		return false
 	}
 	if err == ErrChannelClosing {
-		if o := c.observers; o != nil && (o.graceful != nil || o.close != nil) {
-			return false // the user has closed the channel
+		if o := c.observers; o != nil && (o.graceful != nil || o.close != nil || o.output != nil) {
+			return false // the user has closed the channel or its output
 		}
 	} else if !errors.Is(c.failure, core.ErrShutdown) && !errors.Is(c.failure, core.ErrShutdownTimeout) {
 		return false
