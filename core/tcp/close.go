@@ -195,11 +195,11 @@ func (c *Channel) closeSocket(cause error, clean bool) {
 	c.mu.Lock()
 	// Decide here whether a shutdown has ended this channel. A shutdown that begins after
 	// this line has not ended it, and neither has one that began after a call of Close;
-	// but a shutdown that cuts a linger short has ended it. The tempting wrong version
+	// but a shutdown that cuts a linger short has ended it, with a cause of its own. The tempting wrong version
 	// lets core decide at reg.End, and counts a shutdown that begins during the last
 	// calls of the handler.
 	closeFirst := c.observers != nil && c.observers.closedFirst
-	counts := c.loopEnds() && (!closeFirst || c.state == stateLingering && cause != nil)
+	counts := c.loopEnds() && (!closeFirst || c.state == stateLingering && cause != c.failure)
 	if c.state < stateLingering {
 		c.failure = cause
 	}

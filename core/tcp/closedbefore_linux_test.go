@@ -1,7 +1,9 @@
 package tcp_test
 
 import (
+	"io"
 	"testing"
+	"time"
 
 	"eventide/core"
 	"eventide/core/internal/coretest"
@@ -79,4 +81,22 @@ func TestG23LingeringAtTheShutdown(t *testing.T) {
 	if r := coretest.AwaitDone(t, p.group); r.ChannelsDrained != 0 || r.ChannelsAborted != 1 {
 		t.Errorf("G23: drained %d, aborted %d; want 0, 1", r.ChannelsDrained, r.ChannelsAborted)
 	}
+}
+
+// TestG23LingerThatEndsByItself: a shutdown does not count a channel that lingers after the end of the peer's stream, if
+// Close was called before it and the time of the linger passes: the shutdown has cut nothing.
+func TestG23LingerThatEndsByItself(t *testing.T) {
+	coretest.CheckLeaks(t)
+	p := newPair(t, nil, tcp.WithLinger(100*time.Millisecond), noWaterMarks())
+	n := p.ourKernelTakes(t)
+	coretest.OnLoop(t, p.group, func() { p.ch.WriteAndFlush(make([]byte, n)) })
+	coretest.Must(t, p.peer.CloseWrite())
+	coretest.Until(t, "the channel to linger", func() bool { return !p.ch.IsOpen() })
+	p.ch.Close()
+	_, err := p.group.ShutdownGracefully(0, coretest.HangGuard)
+	coretest.Must(t, err)
+	if r := coretest.AwaitDone(t, p.group); r.ChannelsDrained != 0 || r.ChannelsAborted != 0 {
+		t.Errorf("G23: drained %d, aborted %d; want 0, 0", r.ChannelsDrained, r.ChannelsAborted)
+	}
+	coretest.WantErr(t, "the cause of the close", p.ch.CloseCause(), io.EOF)
 }
