@@ -247,3 +247,15 @@ func TestRefusedWriteIsNotAccepted(t *testing.T) {
 		coretest.Want(t, "pending bytes", p.Channel().PendingBytes(), 3)
 	})
 }
+
+// TestG23AWriteAfterCloseOutputIsTheCallers: no shutdown has refused it, also if the loop drains the channel when it comes.
+func TestG23AWriteAfterCloseOutputIsTheCallers(t *testing.T) {
+	inMemory(t, func(t *testing.T, p *tcptest.Peer, _ *coretest.Journal) {
+		p.Channel().CloseOutput()
+		coretest.MustShutdownGracefully(t, p.EventLoop(), 0, time.Hour)
+		synctest.Wait() // the drain waits for the peer's end
+		coretest.WantErr(t, "the write", p.Channel().Write([]byte("x")).Err(), tcp.ErrChannelClosing)
+		p.End()
+		coretest.Want(t, "G23: WritesRefused", coretest.AwaitDone(t, p.EventLoop()).WritesRefused, 0)
+	})
+}
