@@ -31,7 +31,7 @@ func (e *Executor) Execute(task func()) error {
 	e.tasks.Push(task)
 	e.queued++
 	if !e.asleep {
-		late := checksAt(e.queued) && e.watch.mustYield(e.queued, e.tasks.Progress())
+		late := checksAt(e.queued) && e.checkBacklog()
 		e.mu.Unlock()
 		if late && !e.InEventLoop() {
 			e.watch.yield(&e.mu)
@@ -193,6 +193,9 @@ func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
 	if op == OpExecuteLazy && !e.full() {
 		e.mu.Unlock()
 		return nil
+	}
+	if checksAt(e.queued) {
+		e.markOutside()
 	}
 	e.unlockAndWake()
 	return nil

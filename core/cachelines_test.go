@@ -56,7 +56,7 @@ func TestExecuteWritesFewCacheLines(t *testing.T) {
 	callers := lines("mu", "gate", "asleep", "queued", "tasks.tail", "tasks.size", "tasks.accepted")
 	loop := lines("tasks.pos", "tasks.batchProgress", "tasks.progress", "step", "current")
 	readers := lines("state", "owner", "fastLimit")
-	watch := lines("watch.progress", "watch.since", "watch.rests")
+	watch := lines("watch.progress", "watch.since", "watch.rests", "outside")
 	t.Logf("lines: callers %v, and now and then %v, loop %v, readers %v", callers, watch, loop, readers)
 	if len(callers) != 1 {
 		t.Errorf("Execute writes %d cache lines of the Executor, want 1", len(callers))

@@ -72,6 +72,7 @@ type shared struct {
 	queued        int  // tasks in the segments of both queues
 	tasks         tasks.Queue
 	watch         backlogWatch
+	outside       bool // goroutines other than the loop have let the backlog grow since the last takeBatch: see gather
 	tails         tasks.Queue
 	internalTasks []func() // calls of listeners, and other internal work
 	hooks         hookList
@@ -109,6 +110,7 @@ type turn struct {
 	purged        int64         // the horizon at the last purge of the heap
 	finished      bool
 	owed          bool  // a body that is no internal task has ended since settle took what was posted
+	gathers       bool  // the loop waits for producers before it takes the next batch
 	sleeping      bool  // has traced EventPark, and not yet EventUnpark
 	broken        error // why the loop failed; from then on the loop does not wait on the poller
 	lastEnd       int64 // end of the last body; recorded only while the quiet period may depend on it (see bodiesEnded)

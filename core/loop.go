@@ -210,6 +210,9 @@ func (e *Executor) pollOrSleep() (over bool) {
 		return false // an event loop polls in a later step of the turn
 	}
 	now, until := e.nextDeadline()
+	if e.gathers {
+		e.gather()
+	}
 	e.mu.Lock()
 	e.asleep = false
 	if e.drainInbox() || e.hasWork() {
@@ -262,7 +265,7 @@ func (e *Executor) announceNews() {
 func (e *Executor) drainInbox() (news bool) {
 	e.news.Store(false)
 	if e.tasks.Left() == 0 && e.tasks.Size() > 0 {
-		e.queued -= e.tasks.Take()
+		e.takeBatch()
 	}
 	e.drainTailInbox()
 	news = e.drainTimerInbox()

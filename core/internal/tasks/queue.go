@@ -25,7 +25,7 @@ type Queue struct {
 	first         int64 // number of tasks taken before batch
 	batchProgress progress
 
-	// Atomic: a copy of batchProgress, stored after each task.
+	// Atomic: a copy of batchProgress, stored after each task by storeRelease.
 	progress atomic.Uint64
 
 	_ [64]byte
@@ -68,7 +68,7 @@ func (q *Queue) Resume() { q.publish(q.batchProgress | running) }
 
 func (q *Queue) publish(p progress) {
 	q.batchProgress = p
-	q.progress.Store(uint64(p))
+	storeRelease(&q.progress, uint64(p))
 }
 
 // Next returns the next task of the batch, and clears its slot. The batch must have one
@@ -90,7 +90,7 @@ func (q *Queue) End(how Ending, nextBegins bool) {
 		p &^= running
 	}
 	q.batchProgress = p
-	q.progress.Store(uint64(p))
+	storeRelease(&q.progress, uint64(p))
 }
 
 // Release drops the segments of an empty queue. The lock is held.
