@@ -194,7 +194,7 @@ func (e *Executor) tryAdmit(op Op, task func()) *RejectedError {
 		e.mu.Unlock()
 		return nil
 	}
-	if checksAt(e.queued) {
+	if checksAt(e.tasks.Size()) {
 		e.markOutside()
 	}
 	e.unlockAndWake()

@@ -79,9 +79,12 @@ func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 		// as begun. If nextBegins were wrongly true, a task that still waits for a later turn
 		// would count as begun (G19).
 		nextBegins := begun < n && len(e.panics) == 0 && !e.stopBatch.Load()
-		if e.current.outcome == 0 && e.cfg.tracer == nil {
-			q.End(tasks.Ran, nextBegins)
-		} else {
+		switch plain := e.current.outcome == 0 && e.cfg.tracer == nil; {
+		case plain && nextBegins:
+			q.EndAndBegin()
+		case plain:
+			q.End(tasks.Ran, false)
+		default:
 			e.current.nextBegins = nextBegins
 			e.finishBody(OutcomeNormal)
 			e.current = currentBody{kind: kind, queue: q}

@@ -110,7 +110,9 @@ type turn struct {
 	purged        int64         // the horizon at the last purge of the heap
 	finished      bool
 	owed          bool  // a body that is no internal task has ended since settle took what was posted
-	gathers       bool  // the loop waits for producers before it takes the next batch
+	batches       int   // taken since the last sleep that other goroutines let grow: see takeBatch
+	gathers       int   // for how many steps the loop gathers before it takes the next batch
+	alone         bool  // there is one processor: nobody submits while the loop gathers
 	sleeping      bool  // has traced EventPark, and not yet EventUnpark
 	broken        error // why the loop failed; from then on the loop does not wait on the poller
 	lastEnd       int64 // end of the last body; recorded only while the quiet period may depend on it (see bodiesEnded)
@@ -176,6 +178,7 @@ func (e *Executor) init(cfg config, parent *Group, self EventExecutor) {
 		// queued does not count the batches in hand: one per queue, each of at most
 		// SegmentSize tasks.
 		e.fastLimit = cfg.limit - 2*tasks.SegmentSize
+		e.tasks.Ordered, e.tails.Ordered = true, true
 	}
 	if cfg.tracer != nil {
 		e.gate |= gateTraced

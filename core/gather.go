@@ -4,21 +4,30 @@ import "eventide/core/internal/tasks"
 
 // A loop that is as fast as its producers finds a few tasks each time it looks, and for these few tasks
 // the cache lines of the mutex and of the queue move from the producers' processor to the loop's and back.
-// So after a batch that other goroutines submitted and that did not fill its segment, the loop gathers: it
-// waits for about a microsecond before it takes the mutex again, and finds a larger batch. With two
-// and four producers a task then takes 0.6 to 0.9 of the time (BenchmarkExecute of package bench). A task waits longer
-// by the microsecond at most, and only under such load.
+// So while other goroutines submit, the loop gathers: before it takes a further batch it waits, for 2
+// microseconds at most, so that it finds a larger one. With two and four producers a task then takes 0.6 to 0.9 of
+// the time (BenchmarkExecute of package bench).
 //
-// Do not gather after each batch: a body that submits to its own loop has nobody to wait for, and a task
-// that comes alone would be late.
+// Do not gather after each batch: a body that submits to its own loop has nobody to wait for, a task that
+// comes alone would be late, and so would the goroutine that waits for the end of a burst. A bounded queue
+// would refuse tasks while the loop waits.
 
 const (
-	// gatherFrom is the shortest backlog of other goroutines after which the loop gathers.
+	// gatherFrom is the shortest batch that counts.
 	gatherFrom = 16
 
-	// gatherSteps is how many steps gather computes: 1 to 2 microseconds. 300 steps gain half as much, and
-	// 2000 cost a quick producer more than they gain.
+	// gatherAfter is how many such batches of other goroutines the loop must have taken since its last sleep.
+	// A burst that wakes the loop is over by then.
+	gatherAfter = 3
+
+	// gatherSteps is how many steps gather computes at most: about 1.5 microseconds. 300 steps gain half as much, and
+	// 2000 cost a quick producer more than they gain. After a short batch it computes taskSteps for each task
+	// of the batch, so that no task pays for more: the producers may be waiting for the loop.
 	gatherSteps = 800
+	taskSteps   = 16
+
+	// gatherTurns is what a gathering counts of the busyTurns after which an event loop polls.
+	gatherTurns = busyTurns / 4
 )
 
 // checkBacklog is called at the backlogs of checksAt, and reports whether the caller of Execute must
@@ -30,7 +39,7 @@ func (e *Executor) checkBacklog() (late bool) {
 
 // markOutside records a backlog that a goroutine other than the loop lets grow. Requires mu.
 func (e *Executor) markOutside() {
-	if !e.outside && e.queued >= gatherFrom {
+	if !e.outside && e.tasks.Size() >= gatherFrom {
 		e.outside = !e.InEventLoop()
 	}
 }
@@ -39,15 +48,27 @@ func (e *Executor) markOutside() {
 func (e *Executor) takeBatch() {
 	n := e.tasks.Take()
 	e.queued -= n
-	e.gathers, e.outside = e.outside && n < tasks.SegmentSize, false
+	if !e.outside {
+		return
+	}
+	e.outside = false
+	e.batches++
+	if e.batches >= gatherAfter && n < tasks.SegmentSize && e.cfg.limit == unbounded && !e.alone {
+		e.gathers = min(gatherSteps, n*taskSteps)
+	}
 }
 
-// gather waits for producers, unless there is something else to do. It computes instead of reading
+// gather waits for producers, unless something else than tasks was posted. It computes instead of reading
 // a clock, which stands still in virtual time, and instead of yielding, which takes longer. Loop only.
 func (e *Executor) gather() {
-	e.gathers = false
-	if e.seen < StateShuttingDown && !e.news.Load() {
-		compute(gatherSteps)
+	steps := e.gathers
+	e.gathers = 0
+	if e.seen >= StateShuttingDown || e.news.Load() || e.tails.Left() > 0 {
+		return
+	}
+	compute(steps)
+	if e.io != nil {
+		e.io.turns += gatherTurns
 	}
 }
 

@@ -1,6 +1,10 @@
 package core
 
-import "eventide/core/internal/tasks"
+import (
+	"runtime"
+
+	"eventide/core/internal/tasks"
+)
 
 // turnTasks bounds the tasks of one turn. Without the bound, a task that resubmits itself
 // would delay timers, tail tasks, hooks and the close for ever (G13). Netty reads its clock
@@ -15,6 +19,7 @@ const turnTimers = 64
 func (e *Executor) runLoop() {
 	outer := e.enter()
 	defer e.exit(outer)
+	e.alone = runtime.GOMAXPROCS(0) == 1
 	for e.step != stepBegin || !e.pollOrSleep() {
 		e.runTurn()
 	}
@@ -210,7 +215,7 @@ func (e *Executor) pollOrSleep() (over bool) {
 		return false // an event loop polls in a later step of the turn
 	}
 	now, until := e.nextDeadline()
-	if e.gathers {
+	if e.gathers > 0 {
 		e.gather()
 	}
 	e.mu.Lock()

@@ -7,6 +7,7 @@ import "eventide/core/internal/poll"
 func (e *Executor) sleepAndUnlock(until int64) {
 	e.asleep = true
 	e.parks++
+	e.batches = 0
 	if len(e.meters) > 0 {
 		e.meterSleep()
 	}

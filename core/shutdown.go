@@ -161,6 +161,11 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 		e.closeAdmission(cause, now)
 	case first:
 		e.moveTo(StateShuttingDown)
+		if e.cfg.clock == nil {
+			// And once more: the loop does not record the end of a body that ended before the move, and
+			// that may be after the reading above.
+			e.setCalled(e.now(), timeout)
+		}
 	}
 	if first || closes {
 		e.unlockAndWake()
@@ -190,9 +195,15 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 // critical section. Requires mu.
 func (e *Executor) publishShutdown(now int64, quiet, timeout time.Duration, d *deadline) {
 	e.shutdown = shutdownRecord{
-		called: true, calledAt: now, quiet: quiet, timeout: timeout, deadline: d,
+		called: true, quiet: quiet, timeout: timeout, deadline: d,
 		taskMark: e.tasks.Accepted(), tailMark: e.tails.Accepted(),
 	}
+	e.setCalled(now, timeout)
+}
+
+// setCalled sets the time of the first shutdown call. Requires mu.
+func (e *Executor) setCalled(now int64, timeout time.Duration) {
+	e.shutdown.calledAt = now
 	e.timers.horizon = e.cfg.horizon(now, timeout)
 }
 

@@ -25,8 +25,14 @@ type Queue struct {
 	first         int64 // number of tasks taken before batch
 	batchProgress progress
 
-	// Atomic: a copy of batchProgress, stored after each task by storeRelease.
+	// Atomic: a copy of batchProgress, stored after each task.
 	progress atomic.Uint64
+
+	// Ordered makes that store a locked instruction. Set it before the first push if the queue has a bound:
+	// a load in a task may have missed a store of a goroutine that then finds the queue full, and this
+	// goroutine must see that the task has begun (G19). Otherwise a release store is enough: a snapshot
+	// misses no end that has effects which the caller can see.
+	Ordered bool
 
 	_ [64]byte
 }
@@ -68,7 +74,7 @@ func (q *Queue) Resume() { q.publish(q.batchProgress | running) }
 
 func (q *Queue) publish(p progress) {
 	q.batchProgress = p
-	storeRelease(&q.progress, uint64(p))
+	store(&q.progress, uint64(p), q.Ordered)
 }
 
 // Next returns the next task of the batch, and clears its slot. The batch must have one
@@ -81,6 +87,10 @@ func (q *Queue) Next() func() {
 	return task
 }
 
+// EndAndBegin publishes that the task that Next returned has run, and that the next task, of which there
+// must be one, begins in the same instant. Loop only.
+func (q *Queue) EndAndBegin() { q.publish(q.batchProgress + progress(Ran) - oneLeft) }
+
 // End publishes how the task that Next returned has ended. nextBegins says that the next task
 // begins in the same instant; otherwise, or if no task is left, none is running. Loop
 // only.
@@ -89,8 +99,7 @@ func (q *Queue) End(how Ending, nextBegins bool) {
 	if !nextBegins || p&progressMask == 0 {
 		p &^= running
 	}
-	q.batchProgress = p
-	storeRelease(&q.progress, uint64(p))
+	q.publish(p)
 }
 
 // Release drops the segments of an empty queue. The lock is held.

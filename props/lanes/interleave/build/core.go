@@ -25,7 +25,7 @@ var packages = []string{"./core", "./core/internal/poll", "./core/internal/tasks
 // CoreFiles returns the source files that the lane explores, as paths from the root of
 // the module, in order.
 func CoreFiles(root string) (files []string, err error) {
-	cmd := exec.Command("go", append([]string{"list", "-json=Dir,GoFiles"}, packages...)...)
+	cmd := exec.Command("go", append([]string{"list", "-tags=interleave", "-json=Dir,GoFiles"}, packages...)...)
 	cmd.Dir = root
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
