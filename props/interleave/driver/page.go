@@ -18,7 +18,7 @@ var sentences = map[string]string{
 	protocol.PartialDeadlock: "goroutines wait for ever while others continue",
 	protocol.Leak:            "the test returned, and goroutines that it started wait for ever",
 	protocol.Livelock:        "goroutines run for ever without an end",
-	protocol.Starvation:      "a goroutine waits for ever while others run",
+	protocol.Starvation:      "goroutines run for ever without an end, while one waits for a lock",
 	protocol.Race:            "two goroutines access the same memory without synchronisation",
 	protocol.LateFailure:     "the test failed after it had returned",
 	verdictHung:              "a schedule did not end",

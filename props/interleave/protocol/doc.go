@@ -89,7 +89,7 @@ const (
 	PartialDeadlock = "partial-deadlock" // goroutines wait for ever while others go on
 	Leak            = "leak"             // the test returned, and goroutines that it started wait for ever
 	Livelock        = "livelock"         // goroutines run for ever without an end, under a fair schedule
-	Starvation      = "starvation"       // as livelock, while a goroutine waits for a lock or a condition
+	Starvation      = "starvation"       // as livelock, while a goroutine waits for a mutex or an RWMutex
 	Race            = "race"             // the race detector reported a data race
 	LateFailure     = "late-failure"     // the test failed or panicked after it had returned
 	Horizon         = "horizon"          // virtual time ran out while a goroutine sleeps: inconclusive
