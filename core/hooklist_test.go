@@ -8,7 +8,7 @@ import (
 )
 
 // A hookList against a slice: the order, the number of hooks of the round, and what remove reports.
-func TestHookListBehavesLikeASlice(t *testing.T) {
+func TestPropHookList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l hookList
 		var all, waiting []*hook // every hook ever added, and those that have not begun, in the order added

@@ -30,7 +30,7 @@ func (s *poolSpec) settle() {
 
 // A pool beside its specification: after each step, when nothing moves any more, the same
 // tasks run and the same wait.
-func TestPoolBehavesLikeItsSpecification(t *testing.T) {
+func TestPropPool(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.IntRange(0, 99), 1, 60).Draw(rt, "steps")
 		size := rapid.IntRange(1, 4).Draw(rt, "size")

@@ -125,7 +125,7 @@ func TestNamesOfExecutors(t *testing.T) {
 	}
 }
 
-// What another package ends as one: only the holder of end can, and once.
+// NewTermination names the argument that is nil.
 func TestG15NewTermination(t *testing.T) {
 	none := func() error { return nil }
 	live := func() core.Report { return core.Report{Ran: 1} }
@@ -140,30 +140,5 @@ func TestG15NewTermination(t *testing.T) {
 		if term, end, err := make(); term != nil || end != nil || err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("without %s: got %v, %v; want an error that names it", name, term, err)
 		}
-	}
-
-	refusal := core.ErrInEventLoop
-	term, end, err := core.NewTermination(func() error { return refusal }, live)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if report, err := term.Wait(t.Context()); !errors.Is(err, core.ErrInEventLoop) || report.Ran != 1 {
-		t.Errorf("G18: got %+v, %v; want the report so far and ErrInEventLoop", report, err)
-	}
-	heard := 0
-	term.OnDone(func(report core.Report, err error) {
-		heard++
-		if end(core.Report{}, nil) {
-			t.Error("G15: ended twice")
-		}
-		panic("contained")
-	})
-	term.OnDone(func(core.Report, error) { heard++ })
-	why := errors.New("why")
-	if !end(core.Report{Ran: 2}, why) || end(core.Report{Ran: 3}, nil) {
-		t.Error("G15: want the first end to count and no other")
-	}
-	if report, err := term.Wait(t.Context()); report.Ran != 2 || err != why || heard != 2 {
-		t.Errorf("G15: got %+v, %v, %d listeners called; want ran 2, the error, 2", report, err, heard)
 	}
 }

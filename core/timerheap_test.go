@@ -19,7 +19,7 @@ func (s *sortedTimers) remove(t *Timer) {
 	*s = slices.DeleteFunc(*s, func(x *Timer) bool { return x == t })
 }
 
-func TestTimerHeapBehavesLikeASortedSlice(t *testing.T) {
+func TestPropTimerHeap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h timerHeap
 		var oracle sortedTimers

@@ -1,10 +1,13 @@
 package core
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 // TestChecksAt: Execute checks the loop at powers of two and at multiples of yieldEvery, and not at
@@ -52,35 +55,38 @@ func TestMustYield(t *testing.T) {
 	})
 }
 
-// TestSlowYields: slow yields take one part in slowShare of the time in the long run, after a credit.
-func TestSlowYields(t *testing.T) {
-	const slice = slowCredit / 2
-	synctest.Test(t, func(t *testing.T) {
-		var w backlogWatch
-		for _, c := range []struct {
-			what  string
-			after time.Duration
-			slow  int // yields of a slice that are taken then
-			want  bool
-		}{
-			{"no slow yield", 0, 0, true},
-			{"half of the credit is used", 0, 1, true},
-			{"the credit is used", 0, 1, true},
-			{"it is used and more", 0, 1, false},
-			{"the share has nearly covered it", slowShare*slice - 1, 0, false},
-			{"the share has covered it", 1, 0, true},
-			{"the next slow yield", 0, 1, false},
-			{"much later", 1000 * slowShare * slice, 0, true},
-			{"a long time saves no more than the credit", 0, 2, true},
-			{"it is used and more again", 0, 1, false},
-		} {
-			time.Sleep(c.after)
-			for range c.slow {
-				w.pay(slice)
+// TestPropSlowYields: slow yields have a credit of slowCredit, which each of them uses up by the time that
+// it takes, and which one part in slowShare of the time fills again. Nobody yields while it is overdrawn.
+func TestPropSlowYields(t *testing.T) {
+	const full = slowShare * slowCredit // in units of a share of the time
+	type step struct{ wait, took time.Duration }
+	waits := rapid.OneOf(rapid.Just(time.Duration(0)), rapid.Custom(func(t *rapid.T) time.Duration {
+		return time.Duration(rapid.IntRange(0, 4).Draw(t, "quarters"))*full/4 + time.Duration(rapid.IntRange(-1, 1).Draw(t, "beside"))
+	}))
+	rapid.Check(t, func(rt *rapid.T) {
+		steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
+			took := slowCredit / 4 * time.Duration(rapid.IntRange(0, 6).Draw(t, "took")) // 0: no slow yield
+			return step{wait: max(waits.Draw(t, "wait"), 0), took: took}
+		}), 1, 20).Draw(rt, "steps")
+		var wrong string
+		synctest.Test(t, func(*testing.T) {
+			var w backlogWatch
+			credit := time.Duration(full)
+			for i, s := range steps {
+				time.Sleep(s.wait)
+				credit = min(credit+s.wait, full)
+				if s.took > 0 {
+					w.pay(s.took)
+					credit -= slowShare * s.took
+				}
+				if got := w.mustYield(yieldEvery, int64(i)); got != (credit >= 0) {
+					wrong = fmt.Sprintf("step %d of %v: mustYield is %v with a credit of %v", i, steps, got, credit/slowShare)
+					return
+				}
 			}
-			if got := w.mustYield(yieldEvery, 8); got != c.want {
-				t.Errorf("%s: mustYield is %v, want %v", c.what, got, c.want)
-			}
+		})
+		if wrong != "" {
+			rt.Fatal(wrong)
 		}
 	})
 }

@@ -31,6 +31,7 @@ const (
 	FaultStorm      Fault = "storm"           // Wait returns without a reason again and again: the loop rebuilds its poller
 	FaultStale      Fault = "stale"           // the poller reports descriptors that are no longer watched
 	FaultFull       Fault = "full"            // a descriptor cannot be added
+	FaultModify     Fault = "modify fails"    // the interest in a descriptor cannot be changed
 	FaultBroken     Fault = "broken"          // Wait fails, and works after Reopen
 	FaultFullBroken Fault = "full broken"     // the same, and two descriptors cannot be added again
 	FaultDead       Fault = "dead"            // Wait and Reopen fail from now on
@@ -108,13 +109,15 @@ func (h *harness) register(s Step) history.Outcome {
 	h.fds.byID[s.ID] = r
 	h.fds.mu.Unlock()
 	var reg *core.Registration
-	var err error
 	fd := h.fds.kernel.number(s.FD)
-	if s.Op == history.OpRegister {
-		reg, err = h.fds.loop.Register(fd, s.Interest, func(core.Readiness) { h.readiness(s) })
-	} else {
-		reg, err = h.fds.loop.RegisterChannel(fd, s.Interest, &channel{h, r})
-	}
+	err := h.changing("Register", func() (err error) {
+		if s.Op == history.OpRegister {
+			reg, err = h.fds.loop.Register(fd, s.Interest, func(core.Readiness) { h.readiness(s) })
+		} else {
+			reg, err = h.fds.loop.RegisterChannel(fd, s.Interest, &channel{h, r})
+		}
+		return err
+	})
 	if err != nil {
 		h.fds.mu.Lock()
 		delete(h.fds.byID, s.ID)
@@ -308,7 +311,7 @@ func (h *harness) modify(s Step) {
 		return
 	}
 	h.rec.call(history.Event{Op: history.OpModify, ID: s.Target}, func() history.Outcome {
-		switch err := reg.Modify(s.Interest); {
+		switch err := h.changing("Modify", func() error { return reg.Modify(s.Interest) }); {
 		case err == nil:
 			return history.Accepted
 		case errors.Is(err, core.ErrRegistrationClosed):

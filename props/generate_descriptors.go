@@ -70,7 +70,7 @@ func (g *generator) interest() core.Interest {
 }
 
 func (g *generator) fault() Fault {
-	faults := []Fault{FaultSpurious, FaultStale, FaultFull}
+	faults := []Fault{FaultSpurious, FaultStale, FaultFull, FaultModify}
 	if g.chance(2, "hard fault") && !g.broken {
 		faults = g.hardFaults()
 	}

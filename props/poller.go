@@ -28,11 +28,12 @@ type poller struct {
 	early    int      // how many calls of Wait return at once
 	faults   pollerFaults
 	use      pollerUse
+	answered pollerAnswers
 	unlogged map[uint64]int // registrations by token: ready since the poller was dead, which the log does not show
 }
 
 func newPoller(clock core.Clock, rec *recorder) *poller {
-	return &poller{Model: pollertest.NewModel(clock), rec: rec, clock: clock, use: pollerUse{rec: rec}, unlogged: map[uint64]int{}}
+	return &poller{Model: pollertest.NewModel(clock), rec: rec, clock: clock, use: pollerUse{rec: rec}, answered: pollerAnswers{}, unlogged: map[uint64]int{}}
 }
 
 // Wait implements core.Poller.
@@ -128,10 +129,10 @@ func (p *poller) Add(fd int, interest core.Interest, token uint64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, _, watched := p.Watched(fd); watched {
-		return syscall.EEXIST // before a planned error, which is for a registration that could be added
+		return p.answers(syscall.EEXIST) // before a planned error, which is for a registration that could be added
 	}
 	_ = p.At(fd).Fill() // no body writes, so a descriptor with room would always be ready
-	err := p.Model.Add(fd, interest, token)
+	err := p.answers(p.Model.Add(fd, interest, token))
 	p.use.added(fd, err)
 	if err != nil {
 		if errors.Is(err, syscall.ENOSPC) {
@@ -153,8 +154,10 @@ func (p *poller) Add(fd int, interest core.Interest, token uint64) error {
 func (p *poller) Modify(fd int, interest core.Interest, token uint64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	old, _, _ := p.Watched(fd)
-	err := p.Model.Modify(fd, interest, old)
+	if old, _, watched := p.Watched(fd); watched && old != token {
+		p.use.wrong("Modify of descriptor %d with token %d, which is watched with token %d", fd, token, old)
+	}
+	err := p.answers(p.Model.Modify(fd, interest, token))
 	p.logReady(fd)
 	return err
 }

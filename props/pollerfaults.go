@@ -34,11 +34,12 @@ type pollerFaults struct {
 	kept     int // how often it has failed, and the poller had not
 }
 
-// The failures of a scripted poller. errPoller is in the chain of each.
+// The failures of a scripted poller. errPoller is in the chain of those that end an executor.
 var (
 	errPoller    = errors.New("props: the poller is broken")
 	errWaitPanic = fmt.Errorf("%w: Wait panics", errPoller)
 	errWakePanic = fmt.Errorf("%w: Wake panics", errPoller)
+	errModify    = errors.New("props: the poller refuses to modify")
 	errClose     = fmt.Errorf("%w: Close fails", errPoller)
 )
 
@@ -59,6 +60,8 @@ func (p *poller) fail(how Fault) {
 		p.staleNow = true
 	case FaultFull:
 		p.Fail(pollertest.Add, syscall.ENOSPC)
+	case FaultModify:
+		p.Fail(pollertest.Modify, errModify)
 	case FaultBroken:
 		outcome = history.False
 		p.breakWait()
