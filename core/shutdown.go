@@ -132,10 +132,7 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 	}
 	e.mu.Lock()
 	if e.cfg.clock == nil {
-		// Read the system's clock again: a caller that was delayed between its reading
-		// and the lock would let the quiet period begin before the end of a body that
-		// ended meanwhile (G10). With a user's clock the loop has recorded that end (see
-		// bodiesEnded).
+		// Again: the caller may have been delayed between its reading and the lock.
 		now = e.now()
 	}
 	first := !e.shutdown.called
@@ -163,7 +160,8 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 		e.moveTo(StateShuttingDown)
 		if e.cfg.clock == nil {
 			// And once more: the loop does not record the end of a body that ended before the move, and
-			// that may be after the reading above.
+			// the quiet period must not begin before that end (G10). With a user's clock the loop has
+			// recorded it (see bodiesEnded).
 			e.setCalled(e.now(), timeout)
 		}
 	}
