@@ -159,9 +159,8 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 	case first:
 		e.moveTo(StateShuttingDown)
 		if e.cfg.clock == nil {
-			// And once more: the loop does not record the end of a body that ended before the move, and
-			// the quiet period must not begin before that end (G10). With a user's clock the loop has
-			// recorded it (see bodiesEnded).
+			// And once more: the loop does not record the end of a body that ended before the move
+			// (see bodiesEnded), and the quiet period must not begin before that end (G10).
 			e.setCalled(e.now(), timeout)
 		}
 	}
@@ -367,9 +366,8 @@ func (e *Executor) complete(reason, err, stopErr, closeErr error) {
 	e.end(reason, err)
 }
 
-// endInDisorder logs the errors and publishes that the executor has terminated. It is not inlined,
-// because the stack of an end without errors would then have to grow, which takes a third of a
-// shutdown.
+// endInDisorder logs the errors and publishes the end. If it were inlined, the stack of an end
+// without errors would have to grow, which takes a third of a shutdown.
 //
 //go:noinline
 func (e *Executor) endInDisorder(reason, err, stopErr, closeErr error) {
