@@ -109,13 +109,14 @@ type turn struct {
 	seen          State         // the state at the last pollOrSleep
 	purged        int64         // the horizon at the last purge of the heap
 	finished      bool
-	owed          bool  // a body that is no internal task has ended since settle took what was posted
-	batches       int   // taken since the last sleep that other goroutines let grow: see takeBatch
-	gathers       int   // for how many steps the loop gathers before it takes the next batch
-	alone         bool  // there is one processor: nobody submits while the loop gathers
-	sleeping      bool  // has traced EventPark, and not yet EventUnpark
-	broken        error // why the loop failed; from then on the loop does not wait on the poller
-	lastEnd       int64 // end of the last body; recorded only while the quiet period may depend on it (see bodiesEnded)
+	owed          bool   // a body that is no internal task has ended since settle took what was posted
+	batches       int    // taken since the last sleep that other goroutines let grow: see takeBatch
+	gathers       int    // for how many steps the loop gathers before it takes the next batch
+	noise         uint64 // the result of the last compute
+	alone         bool   // there is one processor: nobody submits while the loop gathers
+	sleeping      bool   // has traced EventPark, and not yet EventUnpark
+	broken        error  // why the loop failed; from then on the loop does not wait on the poller
+	lastEnd       int64  // end of the last body; recorded only while the quiet period may depend on it (see bodiesEnded)
 	locals        map[any]any
 	bodies        int64 // bodies other than tasks that have begun
 	probeAt       int64 // number of tasks begun at which the loop must call takeSamples; noDeadline: never
