@@ -49,7 +49,7 @@ var loopCalls = []call{
 
 // loopFaults are ways in which the poller of an event loop fails.
 var loopFaults = []call{
-	faults(props.FaultSpurious), faults(props.FaultStale), faults(props.FaultFull), faults(props.FaultModify), faults(props.FaultBroken), faults(props.FaultFullBroken), faults(props.FaultDead),
+	faults(props.FaultSpurious), faults(props.FaultStale), faults(props.FaultFull), faults(props.FaultBroken), faults(props.FaultFullBroken), faults(props.FaultDead),
 }
 
 // FailingPollers returns scenarios in which the poller of a sleeping executor fails, with and without
