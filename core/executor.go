@@ -113,7 +113,7 @@ type turn struct {
 	batches       int    // taken since the last sleep that other goroutines let grow: see takeBatch
 	gathers       int    // for how many steps the loop gathers before it takes the next batch
 	noise         uint64 // the result of the last compute
-	alone         bool   // there is one processor: nobody submits while the loop gathers
+	alone         bool   // there was one processor as the goroutine of the loop began: nobody submits while it gathers
 	sleeping      bool   // has traced EventPark, and not yet EventUnpark
 	broken        error  // why the loop failed; from then on the loop does not wait on the poller
 	lastEnd       int64  // end of the last body; recorded only while the quiet period may depend on it (see bodiesEnded)

@@ -4,8 +4,8 @@ import "eventide/core/internal/tasks"
 
 // A loop that is as fast as its producers finds a few tasks each time it looks, and for these few tasks
 // the cache lines of the mutex and of the queue move from the producers' processor to the loop's and back.
-// So while other goroutines submit, the loop gathers: before it takes a further batch it waits, for 2
-// microseconds at most, so that it finds a larger one. With two and four producers a task then takes 0.6 to 0.9 of
+// So while other goroutines submit, the loop gathers: before it takes a further batch it waits, for
+// gatherSteps at most, so that it finds a larger one. With two and four producers a task then takes 0.6 to 0.9 of
 // the time (BenchmarkExecute of package bench).
 //
 // Do not gather after each batch: a body that submits to its own loop has nobody to wait for, a task that
@@ -20,8 +20,8 @@ const (
 	// A burst that wakes the loop is over by then.
 	gatherAfter = 3
 
-	// gatherSteps is how many steps gather computes at most: about 1.5 microseconds. 300 steps gain half as much, and
-	// 2000 cost a quick producer more than they gain. After a short batch it computes taskSteps for each task
+	// gatherSteps is how many steps gather computes at most: 1 to 2 microseconds on processors of today.
+	// 300 steps gain less, and 2000 cost a quick producer more than they gain. After a short batch it computes taskSteps for each task
 	// of the batch, so that no task pays for more: the producers may be waiting for the loop.
 	gatherSteps = 800
 	taskSteps   = 16
