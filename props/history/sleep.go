@@ -84,14 +84,18 @@ const wakesPerSleep = 2
 
 // judgeWakes is V8 (G12): the loop does not wake itself, there is at most one wake-up per
 // sleep, there are no more wake-ups than outside calls that may give the loop work, and a timer that
-// is not due before the end of the sleep wakes nobody.
+// is not due before the end of the sleep wakes nobody. A call whose Wake panics posts that failure: if the
+// loop has awoken and sleeps again meanwhile, the call wakes it a second time.
 func judgeWakes(j *judge) {
 	wakes, parks, causes, now := 0, 0, 0, 0
 	var asleep *Event // the Park of the current sleep
-	made := map[int64]*call{}
+	made, by := map[int64]*call{}, map[*call]int{}
+	broken := false
 	for i := range j.Events {
 		e := &j.Events[i]
 		switch e.Kind {
+		case Fault:
+			broken = broken || breaksPoller(*e)
 		case Park:
 			parks++
 			asleep = e
@@ -114,6 +118,11 @@ func judgeWakes(j *judge) {
 			}
 		case Wake:
 			wakes, now = wakes+1, now+1
+			if c := made[e.G]; c != nil {
+				if by[c]++; by[c] == 2 && broken {
+					causes++
+				}
+			}
 			j.exercised()
 			j.wake(e, wakes, parks, causes, now)
 			j.wakeForTimer(e, asleep, made[e.G])

@@ -7,11 +7,12 @@ import (
 
 // The variants about shutdown, sleep and counters; see TestVariants.
 
-// asked is graceful with its transition, timer20 is due after 20 ms, task2 runs at once.
+// wokenTwice is one call that wakes two sleeps, asked is graceful with its transition, timer20 is due after 20 ms, task2 runs at once.
 const (
 	asleepUntil5 = "g1 invoke schedule 1 delay=5ms\ng1 return schedule 1 accepted\nloop park until=5ms next=5ms\n"
 	asked        = "g1 invoke graceful quiet=10ms timeout=1s\ng1 state NotStarted->ShuttingDown\ng1 return graceful accepted\n"
 	timer20      = "g1 invoke schedule 1 delay=20ms\ng1 return schedule 1 accepted\n"
+	wokenTwice   = "loop park\ng1 invoke execute 1\ng1 wake\nloop unpark\nloop begin task 1\nloop end task 1\nloop park\ng1 wake\n"
 	task2        = "g1 invoke execute 2\ng1 return execute 2 accepted\nloop begin task 2\nloop end task 2\n"
 )
 
@@ -103,6 +104,9 @@ var sleepVariants = []variant{
 	{"a wake for a later timer, and a lazy task waits", "virtual parks", asleepUntil5 + "g2 invoke lazy 3\ng2 return lazy 3 accepted\n@2ms g1 invoke schedule 2 delay=9ms\ng1 wake\ng1 return schedule 2 accepted\nloop unpark\n" + bodies("task 3"), ""},
 	{"a wake for a later timer whose call began before the sleep", "virtual parks", "g1 invoke schedule 1 delay=5ms\ng1 return schedule 1 accepted\ng2 invoke schedule 2 delay=9ms\nloop park until=5ms next=5ms\ng2 wake\ng2 return schedule 2 accepted\nloop unpark\n", ""},
 	{"a wake in real time", "parks", asleepUntil5 + "@2ms g1 invoke schedule 2 delay=3ms\ng1 wake\ng1 return schedule 2 accepted\nloop unpark\n", ""},
+	{"a wake for the failure of a wake", "breaks parks", "g2 fault error\n" + wokenTwice, ""},
+	{"two wakes of one call", "breaks parks", wokenTwice, "V8 G12 wake 2 at #8, and 1 calls from outside can have changed anything"},
+	{"three wakes of one call", "breaks parks", "g2 fault error\n" + wokenTwice + "loop unpark\nloop park\ng1 wake\n", "V8 G12 wake 3 at #12, and 2 calls from outside can have changed anything"},
 	{"a wake nobody asked for", "parks", "loop park\ng1 wake\nloop unpark\n", "V8 G12 wake 1 at #2, and 0 calls from outside can have changed anything"},
 	{"a wake for the deadline", "parks states", "g1 invoke graceful timeout=1ms\ng1 state NotStarted->ShuttingDown\ng1 wake\ng1 return graceful accepted\nloop park\nloop unpark\nloop park until=9ms\n" +
 		"@1ms g2 state ShuttingDown->Shutdown\ng2 wake\n", ""},
