@@ -14,10 +14,12 @@ import (
 )
 
 // badCall is a call that must return an error, and must have no effect. some reports whether
-// a result other than the error is not zero.
+// a result other than the error is not zero. If permitted, the arguments are at a bound: the call
+// must succeed, and gives back what it made.
 type badCall struct {
-	name string
-	call func(r *run) (some bool, err error)
+	name      string
+	permitted bool
+	call      func(r *run) (some bool, err error)
 }
 
 const anyPort = "127.0.0.1:0"
@@ -54,22 +56,22 @@ var badCalls = append([]badCall{
 	futures("Embed without a loop", func(*run) *core.Future[*tcp.Channel] { return tcp.Embed(nil, &embedded{}, nobody{}) }),
 	futures("Embed without a socket", func(r *run) *core.Future[*tcp.Channel] { return tcp.Embed(r.loop(), nil, nobody{}) }),
 	futures("Embed without a handler", func(r *run) *core.Future[*tcp.Channel] { return tcp.Embed(r.loop(), &embedded{}, nil) }),
-	{"Broadcast without channels", func(*run) (bool, error) { return broadcasts(tcp.Broadcast(nil, nil, tcp.SkipUnwritable)) }},
-	{"Broadcast with an unknown policy", func(r *run) (bool, error) {
+	{name: "Broadcast without channels", call: func(*run) (bool, error) { return broadcasts(tcp.Broadcast(nil, nil, tcp.SkipUnwritable)) }},
+	{name: "Broadcast with an unknown policy", call: func(r *run) (bool, error) {
 		return broadcasts(tcp.Broadcast(tcp.Channels(r.workers), nil, tcp.StopAtUnwritable+1))
 	}},
-	{"Quiesce without loops", func(*run) (bool, error) { return false, tcp.Quiesce(context.Background(), nil) }},
-}, withBadOptions()...)
+	{name: "Quiesce without loops", call: func(*run) (bool, error) { return false, tcp.Quiesce(context.Background(), nil) }},
+}, slices.Concat(withBadOptions(), atBounds)...)
 
 func listens(what string, listen func(*run) (*tcp.Listener, error)) badCall {
-	return badCall{"Listen " + what, func(r *run) (bool, error) {
+	return badCall{name: "Listen " + what, call: func(r *run) (bool, error) {
 		l, err := listen(r)
 		return l != nil, err
 	}}
 }
 
 func futures(what string, call func(*run) *core.Future[*tcp.Channel]) badCall {
-	return badCall{what, func(r *run) (bool, error) {
+	return badCall{name: what, call: func(r *run) (bool, error) {
 		ch, err := call(r).Wait(context.Background())
 		return ch != nil, err
 	}}
@@ -130,7 +132,10 @@ func (r *run) makeBadCall() {
 	bad := all[r.p.BadCall]
 	before := r.sockets()
 	some, err := bad.call(r)
-	if some || err == nil {
+	switch {
+	case bad.permitted && err != nil:
+		r.violate("%s: %v, want success: the argument is permitted", bad.name, err)
+	case !bad.permitted && (some || err == nil):
 		r.violate("%s: some result is not zero: %v, the error is %v, want no result and an error", bad.name, some, err)
 	}
 	if after := r.sockets(); after != before {

@@ -43,14 +43,14 @@ var badBlockingCalls = append([]badCall{
 	serves("without handlers", func(r *run, l net.Listener) error { return r.group.Serve(l, nil) }),
 	shuts("with a negative quiet period", -1, 1),
 	shuts("with a timeout below the quiet period", 2, 1),
-	{"NewGroup with a negative maximum", func(*run) (bool, error) { return makes(blocking.NewGroup(-1)) }},
-	{"NewGroup with a bad option", func(*run) (bool, error) { return makes(blocking.NewGroup(0, core.WithMaxPendingTasks(-1))) }},
+	{name: "NewGroup with a negative maximum", call: func(*run) (bool, error) { return makes(blocking.NewGroup(-1)) }},
+	{name: "NewGroup with a bad option", call: func(*run) (bool, error) { return makes(blocking.NewGroup(0, core.WithMaxPendingTasks(-1))) }},
 }, registersWithBadOptions()...)
 
 func makes(g *blocking.Group, err error) (bool, error) { return g != nil, err }
 
 func shuts(what string, quiet, timeout time.Duration) badCall {
-	return badCall{"ShutdownGracefully " + what, func(r *run) (bool, error) {
+	return badCall{name: "ShutdownGracefully " + what, call: func(r *run) (bool, error) {
 		t, err := r.group.ShutdownGracefully(quiet, timeout)
 		return t != nil, err
 	}}
@@ -58,7 +58,7 @@ func shuts(what string, quiet, timeout time.Duration) badCall {
 
 // registers is a call of Register after which the connection is still open.
 func registers(what string, call func(*run, net.Conn) (*blocking.Channel, error)) badCall {
-	return badCall{"Register " + what, func(r *run) (bool, error) {
+	return badCall{name: "Register " + what, call: func(r *run) (bool, error) {
 		ours, theirs := net.Pipe()
 		ch, err := call(r, ours)
 		if ours.SetDeadline(longAgo) != nil {
@@ -71,7 +71,7 @@ func registers(what string, call func(*run, net.Conn) (*blocking.Channel, error)
 
 // serves is a call of Serve after which the listener is still open.
 func serves(what string, call func(*run, net.Listener) error) badCall {
-	return badCall{"Serve " + what, func(r *run) (bool, error) {
+	return badCall{name: "Serve " + what, call: func(r *run) (bool, error) {
 		l := &closable{}
 		err := call(r, l)
 		return l.closed, err
