@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"eventide/core"
 	"eventide/core/internal/coretest"
@@ -107,6 +108,25 @@ func TestG9AListenerFollowsItsHook(t *testing.T) {
 	release()
 	coretest.AwaitDone(t, ex)
 	j.Want(t, "G9", "hook taken listener next")
+}
+
+// A second call moves the state within a body. The next hook runs in the same turn, and so before the listener of
+// that body; the listener of what the hook completes still runs before the next task.
+func TestG9AListenerFollowsItsHookAfterASecondCall(t *testing.T) {
+	ex := coretest.NewExecutor(t)
+	release := occupy(t, ex)
+	var j coretest.Journal
+	p := core.NewPromise[int](ex)
+	p.Future().OnDone(func(int, error) { j.Add("listener") })
+	f := core.Submit(ex, func() (int, error) { ex.Shutdown(); return 1, nil })
+	f.OnDone(func(int, error) { j.Add("left") })
+	_, err := ex.ShutdownGracefully(time.Second, time.Hour)
+	coretest.Must(t, err)
+	coretest.MustExecute(t, ex, j.Adds("next"))
+	mustHook(t, ex, func() { j.Add("hook"); p.TrySuccess(1) })
+	release()
+	coretest.AwaitDone(t, ex)
+	j.Want(t, "G9", "hook left listener next")
 }
 
 // What is left of the listeners of a future comes before those of others behind it, if
