@@ -37,6 +37,11 @@ func (g *generator) wide(p *Program) (alone bool) {
 			return true
 		}
 	}
+	if g.chance(20, "cancelled timer") {
+		if p.Actors = append(p.Actors, Actor{Steps: g.cancelledTimer()}); undisturbed() {
+			return true
+		}
+	}
 	if g.chance(16, "listeners") {
 		p.Actors = append(p.Actors, Actor{Steps: g.listeners()})
 	}
