@@ -150,7 +150,7 @@ func loadMeasured(root, only string) (*auto.Source, error) {
 func (s settings) openScore(sites int, progress io.Writer) (*score.File, error) {
 	var sources, checks []string
 	for _, pkg := range measured {
-		sources, checks = append(sources, pkg+"/*.go", pkg+"/*.s"), append(checks, pkg+"/*_test.go")
+		sources, checks = append(sources, pkg+"/*.go"), append(checks, pkg+"/*_test.go")
 	}
 	changes, err := hashOf(s.root, sources...)
 	if err != nil {

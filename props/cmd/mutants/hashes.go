@@ -24,7 +24,7 @@ type hashes struct {
 
 // hashes returns those of each mutant. One that does not apply is an error.
 func (j *job) hashes(planted []mutant.Mutant) (map[string]hashes, error) {
-	core, err := hashOf(j.root, "core/*.go", "core/internal/*/*.go", "core/internal/*/*.s")
+	core, err := hashOf(j.root, "core/*.go", "core/internal/*/*.go")
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func Property(t *testing.T, root, name string, programs int) {
 // after they have changed: go test does not see which files a go build inside of a test reads.
 func Touch(t *testing.T, root string) {
 	t.Helper()
-	for _, pattern := range []string{"core/*.go", "core/*/*.go", "core/internal/*/*.go", "core/internal/*/*.s", "props/lanes/*/*.go", "props/lanes/sockets/*/*.go", "props/lanes/*/*/*/*.go"} {
+	for _, pattern := range []string{"core/*.go", "core/*/*.go", "core/internal/*/*.go", "props/lanes/*/*.go", "props/lanes/sockets/*/*.go", "props/lanes/*/*/*/*.go"} {
 		names, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(names), err)
