@@ -4,6 +4,7 @@ package sockets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -60,10 +61,10 @@ func zeroWriteFuture() error {
 	select {
 	case <-f.Done():
 	default:
-		return fmt.Errorf("Done is open")
+		return errors.New("its Done is open")
 	}
 	if n != 0 || err != nil || f.Err() != nil || !heard {
-		return fmt.Errorf("Wait: %d, %v, Err: %v, its listener heard of the success: %v", n, err, f.Err(), heard)
+		return fmt.Errorf("its Wait returns %d, %v, its Err %v, its listener heard of the success: %v", n, err, f.Err(), heard)
 	}
 	return nil
 }
