@@ -47,8 +47,8 @@ func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
 func (e *Executor) settle() {
 	e.reportPanics()
 	e.runInternal() // a hook runs before the batch that the turn has taken
-	if !e.owed {
-		return
+	if !e.owed || e.hasInternal() {
+		return // if some are left, the state has moved: what the body posted is still owed, behind them
 	}
 	e.owed = false
 	if e.stopBatch.Load() {

@@ -105,7 +105,7 @@ func (e *Executor) runTurn() {
 		e.step = stepInternal
 		fallthrough
 	case stepInternal:
-		e.runInternal()
+		e.settle()
 		if e.stateMoved() {
 			break
 		}
@@ -284,18 +284,14 @@ func (e *Executor) drainInbox() (news bool) {
 	return e.makeNotices() || news || e.timers.horizon != e.purged
 }
 
-// drainInternalInbox takes the waiting internal tasks, behind those of the last batch that are left because
-// the state has changed: if it left the new ones in the inbox, a task could run before the listener of
-// what a hook has completed (G9). Requires mu.
+// drainInternalInbox takes the waiting internal tasks, unless tasks of the last batch are left:
+// stopBatch then still says that some wait. Requires mu.
 func (e *Executor) drainInternalInbox() {
-	e.stopBatch.Store(e.stateMoved())
-	if len(e.internalTasks) == 0 {
+	if e.hasInternal() {
 		return
 	}
-	if e.hasInternal() {
-		e.internalBatch = append(e.internalBatch, e.internalTasks...)
-		clear(e.internalTasks)
-		e.internalTasks = e.internalTasks[:0]
+	e.stopBatch.Store(e.stateMoved())
+	if len(e.internalTasks) == 0 {
 		return
 	}
 	spent := e.internalBatch[:0]
