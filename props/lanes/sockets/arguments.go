@@ -13,14 +13,17 @@ import (
 	"eventide/core/tcp"
 )
 
-// badCall is a call that must return an error, and must have no effect. some reports whether
-// a result other than the error is not zero. If permitted, the arguments are at a bound: the call
-// must succeed, and gives back what it made.
-type badCall struct {
+// edgeCall is a call whose arguments are at the edge of what is permitted. If they are permitted, it must
+// succeed, and gives back what it made. Otherwise it must return an error, and must have no effect.
+// some reports whether a result other than the error is not zero.
+type edgeCall struct {
 	name      string
 	permitted bool
 	call      func(r *run) (some bool, err error)
 }
+
+// edgeCalls and badBlockingCalls are what Program.BadCall is an index of.
+var edgeCalls = slices.Concat(badCalls, atBounds)
 
 const anyPort = "127.0.0.1:0"
 
@@ -28,7 +31,7 @@ const anyPort = "127.0.0.1:0"
 type nobody struct{ tcp.HandlerBase }
 
 // badCalls has calls with one bad argument each.
-var badCalls = append([]badCall{
+var badCalls = append([]edgeCall{
 	listens("without a boss", func(r *run) (*tcp.Listener, error) { return tcp.Listen(nil, r.workers, anyPort, r.newHandler) }),
 	listens("without workers", func(r *run) (*tcp.Listener, error) { return tcp.Listen(r.boss, nil, anyPort, r.newHandler) }),
 	listens("without handlers", func(r *run) (*tcp.Listener, error) { return tcp.Listen(r.boss, r.workers, anyPort, nil) }),
@@ -61,17 +64,17 @@ var badCalls = append([]badCall{
 		return broadcasts(tcp.Broadcast(tcp.Channels(r.workers), nil, tcp.StopAtUnwritable+1))
 	}},
 	{name: "Quiesce without loops", call: func(*run) (bool, error) { return false, tcp.Quiesce(context.Background(), nil) }},
-}, slices.Concat(withBadOptions(), atBounds)...)
+}, withBadOptions()...)
 
-func listens(what string, listen func(*run) (*tcp.Listener, error)) badCall {
-	return badCall{name: "Listen " + what, call: func(r *run) (bool, error) {
+func listens(what string, listen func(*run) (*tcp.Listener, error)) edgeCall {
+	return edgeCall{name: "Listen " + what, call: func(r *run) (bool, error) {
 		l, err := listen(r)
 		return l != nil, err
 	}}
 }
 
-func futures(what string, call func(*run) *core.Future[*tcp.Channel]) badCall {
-	return badCall{name: what, call: func(r *run) (bool, error) {
+func futures(what string, call func(*run) *core.Future[*tcp.Channel]) edgeCall {
+	return edgeCall{name: what, call: func(r *run) (bool, error) {
 		ch, err := call(r).Wait(context.Background())
 		return ch != nil, err
 	}}
@@ -82,7 +85,7 @@ func broadcasts(sent tcp.BroadcastResult, err error) (bool, error) {
 }
 
 // withBadOptions returns calls of Listen and Dial with an option outside of its bounds.
-func withBadOptions() (calls []badCall) {
+func withBadOptions() (calls []edgeCall) {
 	for what, option := range map[string]tcp.Option{
 		"a low mark of 0":               tcp.WithWriteBufferWaterMarks(0, 1),
 		"a high mark below the low one": tcp.WithWriteBufferWaterMarks(2, 1),
@@ -111,7 +114,7 @@ func withBadOptions() (calls []badCall) {
 				return tcp.DialAsync(context.Background(), r.workers, r.listener.Addr().String(), nobody{}, option)
 			}))
 	}
-	slices.SortFunc(calls, func(a, b badCall) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(calls, func(a, b edgeCall) int { return strings.Compare(a.name, b.name) })
 	return calls
 }
 
@@ -120,26 +123,26 @@ func (r *run) loop() *core.EventLoop {
 	return loop
 }
 
-// makeBadCall makes the bad call of the program, if there is one.
-func (r *run) makeBadCall() {
-	all := badCalls
+// makeEdgeCall makes the call at an edge of the program, if there is one.
+func (r *run) makeEdgeCall() {
+	all := edgeCalls
 	if r.group != nil {
 		all = badBlockingCalls
 	}
 	if r.p.BadCall < 0 || r.p.BadCall >= len(all) || r.addr == nil {
 		return
 	}
-	bad := all[r.p.BadCall]
+	edge := all[r.p.BadCall]
 	before := r.sockets()
-	some, err := bad.call(r)
+	some, err := edge.call(r)
 	switch {
-	case bad.permitted && err != nil:
-		r.violate("%s: %v, want success: the argument is permitted", bad.name, err)
-	case !bad.permitted && (some || err == nil):
-		r.violate("%s: some result is not zero: %v, the error is %v, want no result and an error", bad.name, some, err)
+	case edge.permitted && err != nil:
+		r.violate("%s: %v, want success: the argument is permitted", edge.name, err)
+	case !edge.permitted && (some || err == nil):
+		r.violate("%s: some result is not zero: %v, the error is %v, want no result and an error", edge.name, some, err)
 	}
 	if after := r.sockets(); after != before {
-		r.violate("%s: %d sockets are open after the call, want %d as before", bad.name, after, before)
+		r.violate("%s: %d sockets are open after the call, want %d as before", edge.name, after, before)
 	}
 }
 

@@ -58,7 +58,7 @@ func (r *run) beginBlocking() (err error) {
 	}
 	r.addr, r.groups = ln.Addr(), []group{r.group}
 	r.makeConns()
-	r.makeBadCall()
+	r.makeEdgeCall()
 	s := &served{Listener: ln, r: r}
 	r.actors.Go(func() {
 		err := r.group.Serve(s, s.newHandler, r.blockingOptions()...)

@@ -26,7 +26,7 @@ func (s *stubbornConn) Close() error                { s.closed = true; return s.
 var silent = blocking.HandlerBase{}
 
 // badBlockingCalls has calls of core/blocking with one bad argument each.
-var badBlockingCalls = append([]badCall{
+var badBlockingCalls = append([]edgeCall{
 	registers("nothing", func(r *run, _ net.Conn) (*blocking.Channel, error) { return r.group.Register(nil, silent) }),
 	registers("without a handler", func(r *run, c net.Conn) (*blocking.Channel, error) { return r.group.Register(c, nil) }),
 	registers("a connection without deadlines", func(r *run, c net.Conn) (*blocking.Channel, error) {
@@ -49,16 +49,16 @@ var badBlockingCalls = append([]badCall{
 
 func makes(g *blocking.Group, err error) (bool, error) { return g != nil, err }
 
-func shuts(what string, quiet, timeout time.Duration) badCall {
-	return badCall{name: "ShutdownGracefully " + what, call: func(r *run) (bool, error) {
+func shuts(what string, quiet, timeout time.Duration) edgeCall {
+	return edgeCall{name: "ShutdownGracefully " + what, call: func(r *run) (bool, error) {
 		t, err := r.group.ShutdownGracefully(quiet, timeout)
 		return t != nil, err
 	}}
 }
 
 // registers is a call of Register after which the connection is still open.
-func registers(what string, call func(*run, net.Conn) (*blocking.Channel, error)) badCall {
-	return badCall{name: "Register " + what, call: func(r *run) (bool, error) {
+func registers(what string, call func(*run, net.Conn) (*blocking.Channel, error)) edgeCall {
+	return edgeCall{name: "Register " + what, call: func(r *run) (bool, error) {
 		ours, theirs := net.Pipe()
 		ch, err := call(r, ours)
 		if ours.SetDeadline(longAgo) != nil {
@@ -70,8 +70,8 @@ func registers(what string, call func(*run, net.Conn) (*blocking.Channel, error)
 }
 
 // serves is a call of Serve after which the listener is still open.
-func serves(what string, call func(*run, net.Listener) error) badCall {
-	return badCall{name: "Serve " + what, call: func(r *run) (bool, error) {
+func serves(what string, call func(*run, net.Listener) error) edgeCall {
+	return edgeCall{name: "Serve " + what, call: func(r *run) (bool, error) {
 		l := &closable{}
 		err := call(r, l)
 		return l.closed, err
@@ -87,7 +87,7 @@ type closable struct {
 func (c *closable) Close() error { c.closed = true; return nil }
 
 // registersWithBadOptions returns calls of Register and Serve with an option outside of its bounds.
-func registersWithBadOptions() (calls []badCall) {
+func registersWithBadOptions() (calls []edgeCall) {
 	for _, o := range []struct {
 		what   string
 		option blocking.Option

@@ -15,12 +15,12 @@ import (
 )
 
 // atBounds has calls whose argument is the least or the greatest that is permitted. Each must succeed.
-var atBounds = append([]badCall{
+var atBounds = append([]edgeCall{
 	{name: "the zero WriteFuture", permitted: true, call: func(*run) (bool, error) { return false, zeroWriteFuture() }},
 }, listensAtBounds()...)
 
 // listensAtBounds returns calls of Listen with an option at one of its bounds. The listener is closed again.
-func listensAtBounds() (calls []badCall) {
+func listensAtBounds() (calls []edgeCall) {
 	for what, option := range map[string]tcp.Option{
 		"the least water marks":     tcp.WithWriteBufferWaterMarks(1, 1),
 		"the greatest water marks":  tcp.WithWriteBufferWaterMarks(math.MaxInt-1, math.MaxInt-1),
@@ -39,7 +39,7 @@ func listensAtBounds() (calls []badCall) {
 		"idle timeouts of 0":        tcp.WithIdleTimeouts(0, 0, 0),
 		"the longest idle timeouts": tcp.WithIdleTimeouts(math.MaxInt64, math.MaxInt64, math.MaxInt64),
 	} {
-		calls = append(calls, badCall{name: "Listen with " + what, permitted: true, call: func(r *run) (bool, error) {
+		calls = append(calls, edgeCall{name: "Listen with " + what, permitted: true, call: func(r *run) (bool, error) {
 			l, err := tcp.Listen(r.boss, r.workers, anyPort, r.newHandler, option)
 			if err != nil {
 				return l != nil, err
@@ -48,7 +48,7 @@ func listensAtBounds() (calls []badCall) {
 			return false, err
 		}})
 	}
-	slices.SortFunc(calls, func(a, b badCall) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(calls, func(a, b edgeCall) int { return strings.Compare(a.name, b.name) })
 	return calls
 }
 

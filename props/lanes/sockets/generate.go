@@ -25,7 +25,7 @@ func drawProgram(t *rapid.T) Program { return drawOver(t, "") }
 const lastEvent = 40
 
 func drawOver(t *rapid.T, transport string) Program {
-	calls, inside, outside := len(badCalls), inHandlers, byOthers
+	calls, inside, outside := len(edgeCalls), inHandlers, byOthers
 	if transport == Blocking {
 		calls, inside, outside = len(badBlockingCalls), inBlockingHandlers, byOthersBlocking
 	}

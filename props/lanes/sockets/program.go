@@ -26,7 +26,7 @@ type Program struct {
 	Conns     []Conn
 	Calls     []Call // by goroutines of their own
 	Watched   bool   // of core/blocking: a goroutine calls all getters all the time
-	BadCall   int    // index of a call with a bad argument, or -1
+	BadCall   int    // index of a call with a bad argument, or with one at its bound, or -1
 	End       End
 }
 

@@ -85,7 +85,7 @@ func runOf(p Program) (*run, error) {
 		}
 		return nil, err
 	}
-	r.makeBadCall()
+	r.makeEdgeCall()
 	r.perform()
 	return r, nil
 }
