@@ -110,8 +110,8 @@ func TestG9AListenerFollowsItsHook(t *testing.T) {
 	j.Want(t, "G9", "hook taken listener next")
 }
 
-// A second call moves the state within a body. The next hook runs in the same turn, and so before the listener of
-// that body; the listener of what the hook completes still runs before the next task.
+// A second call moves the state within a body. Hooks then run before the listener of that body; the listener of
+// what the first hook completes still runs before the second hook.
 func TestG9AListenerFollowsItsHookAfterASecondCall(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)
@@ -122,11 +122,31 @@ func TestG9AListenerFollowsItsHookAfterASecondCall(t *testing.T) {
 	f.OnDone(func(int, error) { j.Add("left") })
 	_, err := ex.ShutdownGracefully(time.Second, time.Hour)
 	coretest.Must(t, err)
-	coretest.MustExecute(t, ex, j.Adds("next"))
+	coretest.MustExecute(t, ex, j.Adds("task"))
 	mustHook(t, ex, func() { j.Add("hook"); p.TrySuccess(1) })
+	mustHook(t, ex, j.Adds("second"))
 	release()
 	coretest.AwaitDone(t, ex)
-	j.Want(t, "G9", "hook left listener next")
+	j.Want(t, "G9", "hook left listener second task")
+}
+
+// The hook itself moves the state, while a listener is left: the listener of what the hook completes runs behind
+// it, and before the next task.
+func TestG9AListenerFollowsAHookThatCallsShutdown(t *testing.T) {
+	ex := coretest.NewExecutor(t)
+	release := occupy(t, ex)
+	var j coretest.Journal
+	left, p := core.NewPromise[int](ex), core.NewPromise[int](ex)
+	left.Future().OnDone(func(int, error) { j.Add("left") })
+	p.Future().OnDone(func(int, error) { j.Add("listener") })
+	left.TrySuccess(1)
+	_, err := ex.ShutdownGracefully(time.Second, time.Hour)
+	coretest.Must(t, err)
+	coretest.MustExecute(t, ex, j.Adds("task"))
+	mustHook(t, ex, func() { j.Add("hook"); ex.Shutdown(); p.TrySuccess(1) })
+	release()
+	coretest.AwaitDone(t, ex)
+	j.Want(t, "G9", "hook left listener task")
 }
 
 // What is left of the listeners of a future comes before those of others behind it, if

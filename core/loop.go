@@ -128,6 +128,9 @@ func (e *Executor) runTurn() {
 		e.step = stepLateHooks
 		fallthrough
 	case stepLateHooks:
+		if e.stateMoved() {
+			break // a hook here would run before the listeners that are left, and the next hook before its own (G9)
+		}
 		e.runHooks()
 		e.drainLate()
 		e.timersLeft = turnTimers
