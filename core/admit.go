@@ -70,7 +70,7 @@ func lockContended(mu *sync.Mutex) {
 
 // ExecuteLazy is Execute, but wakes a sleeping loop only if the task fills a bounded queue.
 // Otherwise the task runs at the latest after the next wake-up, timer, end of a quiet period, or
-// shutdown call (G12).
+// shutdown call (G12). The first task starts the loop, which may sleep before the task is queued.
 func (e *Executor) ExecuteLazy(task func()) error {
 	if task == nil {
 		return nilFunc("ExecuteLazy", "task")

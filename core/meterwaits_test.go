@@ -111,10 +111,10 @@ func TestMeterBusyOfALoopThatPolls(t *testing.T) {
 		model := pollertest.NewModel(nil)
 		l := loopOn(t, slowPoller{model})
 		m := l.NewMeter()
-		coretest.OnLoop(t, l, func() {})
-		time.Sleep(10 * time.Minute)
+		coretest.MustExecute(t, l, func() {})
+		time.Sleep(10 * time.Minute) // the loop may begin its wait, of a minute, before the task is there
 		coretest.Want(t, "Busy of a loop that spins and parks", m.Read().Busy, 0)
-		coretest.OnLoop(t, l, func() {
+		coretest.MustExecute(t, l, func() {
 			for range 2000 { // more than begin between two polls
 				coretest.MustExecute(t, l, func() {})
 			}

@@ -274,7 +274,8 @@ func (p *Pool) Execute(task func()) error {
 
 // ExecuteLazy is Execute, but wakes or starts a worker only if the pool is not started or the
 // task fills a bounded queue. Otherwise the task runs at the latest after the next wake-up, timer,
-// end of a body, end of a quiet period, or shutdown call (G12).
+// end of a body, end of a quiet period, or shutdown call (G12). The first task starts a worker, which
+// may sleep before the task is queued.
 func (p *Pool) ExecuteLazy(task func()) error {
 	if task == nil {
 		return nilFunc("ExecuteLazy", "task")

@@ -103,7 +103,7 @@ func TestPoolG13ATaskRunsBetweenRoundsOfHooks(t *testing.T) {
 func TestPoolG6HooksOfHooks(t *testing.T) {
 	p := coretest.NewPool(t, 2)
 	var j coretest.Journal
-	release := block(t, p)
+	release, release2 := block(t, p), block(t, p) // each worker
 	add := func(what string, f func(), want ...error) {
 		t.Helper()
 		_, err := p.AddShutdownHook(f)
@@ -121,6 +121,7 @@ func TestPoolG6HooksOfHooks(t *testing.T) {
 	p.Shutdown()
 	add("after the close", j.Adds("of nobody"), core.ErrShutdown)
 	release()
+	release2()
 	report := coretest.AwaitDone(t, p)
 	j.Want(t, "G6", "first second late")
 	coretest.Want(t, "HooksRun", report.HooksRun, 3)

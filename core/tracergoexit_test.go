@@ -46,9 +46,10 @@ func checkWorkBesideFailures(t *testing.T, tracer core.Option) {
 	var j coretest.Journal
 	coretest.Must(t, l.Execute(j.Adds("task")))
 	coretest.Must(t, l.ExecuteLazy(j.Adds("lazy")))
-	mustTail(t, &l.Executor, j.Adds("tail"))
 	future := core.Submit(l, func() (int, error) { j.Add("submitted"); return 7, nil })
 	future.OnDone(func(v int, err error) { j.Add("listener") })
+	synctest.Wait() // the loop runs beside this goroutine, and must not find the tail before the future
+	mustTail(t, &l.Executor, j.Adds("tail"))
 	synctest.Wait()
 	j.Want(t, "G3, G4", "task lazy submitted listener tail")
 	if v, err := future.Wait(neverEnds); v != 7 || err != nil {

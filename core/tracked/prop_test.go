@@ -241,7 +241,7 @@ func (l *living) shutdownBesideCalls() {
 	l.do(step{Do: "limit", Number: 0}, nil, nil)
 	time.Sleep(time.Second + 1)
 	l.mu.Lock()
-	alone := len(l.spec.running) == 0 // no function changes the limit
+	alone := len(l.spec.running) == 0 && l.limit == 0 // no function changes the limit, or has changed it meanwhile
 	l.mu.Unlock()
 	if !alone {
 		l.do(step{Do: "shutdown"}, nil, nil)
