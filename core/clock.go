@@ -50,6 +50,10 @@ type Deadline = poll.Deadline
 // noDeadline is later than any deadline; sums saturate at it (G7).
 const noDeadline = int64(1<<63 - 1)
 
+// beforeAll is earlier than any deadline. A clock that was set back makes deadlines negative: -1 would
+// be later than some.
+const beforeAll = int64(-1 << 63)
+
 // now returns the nanoseconds since the executor was made. All internal times are such
 // offsets: one word, compared by a single instruction.
 func (s *setup) now() int64 {

@@ -3,6 +3,7 @@ package core_test
 import (
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -229,4 +230,27 @@ func checkLateWaits(t *testing.T, clock *countedClock, p core.Poller) {
 func TestG12TheParkPollerOnAClockThatIsRounded(t *testing.T) {
 	clock := &countedClock{}
 	checkLateWaits(t, clock, core.NewParkPoller(clock))
+}
+
+// A clock that was set back behind the making of the executor: timers are due before that time,
+// and a shutdown cancels them all the same (G8). It runs those that are due, if it is to.
+func TestG8AShutdownCancelsTimersOnAClockThatWasSetBack(t *testing.T) {
+	for policy, want := range map[core.TimersAtShutdown]string{core.CancelTimers: "", core.RunDueTimers: "due"} {
+		var back atomic.Int64
+		onBoth(t, func(t *testing.T, ex core.EventExecutor) {
+			back.Store(int64(time.Hour))
+			defer back.Store(0)
+			var j coretest.Journal
+			gate := make(chan struct{})
+			coretest.MustExecute(t, ex, func() { <-gate })
+			mustSchedule(t, ex, time.Second, j.Adds("due"))
+			mustSchedule(t, ex, time.Minute, j.Adds("late"))
+			time.Sleep(time.Second)
+			coretest.MustShutdownGracefully(t, ex, 0, 10*time.Second)
+			close(gate)
+			report := coretest.AwaitDone(t, ex)
+			j.Want(t, "G8", want)
+			coretest.Want(t, "G8: TimersRun and TimersCancelled", report.TimersRun+report.TimersCancelled, 2)
+		}, core.WithTimersAtShutdown(policy), core.WithClock(shownClock{func(now time.Time) time.Time { return now.Add(-time.Duration(back.Load())) }}))
+	}
 }

@@ -31,6 +31,7 @@ type loopIO struct {
 	// Loop only.
 	ready       []readyEvent // events of the last poll that are not handled yet
 	readyPos    int
+	readyAt     int64    // when the first of their handlers was called, if there is a ratio
 	notices     []notice // requests to drain or to end, of a shutdown or a rebuild
 	noticePos   int
 	notified    noticeLevel // the highest level of the notices so far
@@ -288,10 +289,9 @@ func (e *Executor) runReady() {
 	if io == nil || len(io.ready) == 0 {
 		return
 	}
-	began := int64(0)
 	timed := io.ratio < 100 && e.broken == nil // after a failure, do not call the clock: it may be the cause
-	if timed {
-		began = e.now()
+	if timed && io.readyPos == 0 {             // else a handler has ended the goroutine: its time counts too
+		io.readyAt = e.now()
 	}
 	for !io.spent() {
 		e.drainReady()
@@ -304,7 +304,7 @@ func (e *Executor) runReady() {
 	io.ready, io.readyPos, io.pollAt = io.ready[:0], 0, 0
 	if timed {
 		now := e.now()
-		io.pollAt = now + (now-began)*(100-io.ratio)/io.ratio
+		io.pollAt = now + (now-io.readyAt)*(100-io.ratio)/io.ratio
 	}
 }
 

@@ -2,6 +2,8 @@ package core_test
 
 import (
 	"errors"
+	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -34,7 +36,7 @@ func busyLoop(t *testing.T, l *core.EventLoop, cost time.Duration, ran *int, ove
 // A loop that is busy with both gives readiness its share of the time, to the turn:
 // after a handler that took h it runs tasks for h*(100-percent)/percent, rounded up
 // to a turn of 64 of them, and never more than 16 turns, so that neither side
-// starves the other. Time is virtual.
+// starves the other. Calls of runtime.Goexit change nothing. Time is virtual.
 func TestG13IORatio(t *testing.T) {
 	const perTurn = core.TurnTasks * time.Millisecond
 	for _, tt := range []struct {
@@ -54,28 +56,36 @@ func TestG13IORatio(t *testing.T) {
 		{100, perTurn, core.BusyTurns},
 		{100, 0, core.BusyTurns},
 	} {
-		inBubble(t, func(t *testing.T) {
-			l, m := modelLoop(t, core.WithIORatio(tt.percent))
-			d := m.Open()
-			ran, last, calls := 0, 0, 0
-			coretest.Must(t, d.Input())
-			busyLoop(t, l, time.Millisecond, &ran, func() bool { return calls > 20 })
-			mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) {
-				time.Sleep(tt.handler)
-				if calls++; calls > 20 {
-					coretest.Must(t, d.Drain())
-				} else if calls > 2 && ran-last != tt.turns*core.TurnTasks {
-					t.Errorf("G13: ratio %d, handler %v: %d tasks between two calls, want %d turns of %d",
-						tt.percent, tt.handler, ran-last, tt.turns, core.TurnTasks)
-				}
-				last = ran
+		for end, exit := range map[string]func(){"returns": func() {}, "exits": runtime.Goexit} {
+			t.Run(fmt.Sprintf("%d %% after a handler of %v that %s", tt.percent, tt.handler, end), func(t *testing.T) {
+				inBubble(t, func(t *testing.T) { checkIORatio(t, tt.percent, tt.handler, tt.turns, exit) })
 			})
-			time.Sleep(10 * time.Hour)
-			coretest.OnLoop(t, l, func() {}) // what handlers wrote is visible
-			if calls <= 20 {
-				t.Errorf("G13: ratio %d, handler %v: %d calls of the handler in ten hours, want more than 20", tt.percent, tt.handler, calls)
-			}
-		})
+		}
+	}
+}
+
+// checkIORatio counts the tasks between calls of a handler that ends by exit.
+func checkIORatio(t *testing.T, percent int, handler time.Duration, turns int, exit func()) {
+	l, m := modelLoop(t, core.WithIORatio(percent))
+	d := m.Open()
+	ran, last, calls := 0, 0, 0
+	coretest.Must(t, d.Input())
+	busyLoop(t, l, time.Millisecond, &ran, func() bool { return calls > 20 })
+	mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) {
+		time.Sleep(handler)
+		if calls++; calls > 20 {
+			coretest.Must(t, d.Drain())
+		} else if calls > 2 && ran-last != turns*core.TurnTasks {
+			t.Errorf("G13: ratio %d, handler %v: %d tasks between two calls, want %d turns of %d",
+				percent, handler, ran-last, turns, core.TurnTasks)
+		}
+		last = ran
+		exit()
+	})
+	time.Sleep(10 * time.Hour)
+	coretest.OnLoop(t, l, func() {}) // what handlers wrote is visible
+	if calls <= 20 {
+		t.Errorf("G13: ratio %d, handler %v: %d calls of the handler in ten hours, want more than 20", percent, handler, calls)
 	}
 }
 

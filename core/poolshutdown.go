@@ -206,7 +206,7 @@ func (p *Pool) publishFailure(err error, now int64) {
 	if p.gate&gateClosed == 0 {
 		p.closeAdmission(err, now)
 	}
-	p.timers.horizon = -1
+	p.timers.horizon = beforeAll
 }
 
 // brokenBy returns the errors of the clock and of the source of jitter.

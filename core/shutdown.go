@@ -212,7 +212,7 @@ func (c *config) horizon(now int64, timeout time.Duration) int64 {
 	case RunTimersUntilTimeout:
 		return max(now, addTime(now, timeout)-1)
 	}
-	return -1
+	return beforeAll
 }
 
 // zeroTimeoutCause returns the cause of the close for a graceful call whose timeout has
@@ -314,7 +314,7 @@ func (e *Executor) fail(err error) {
 	if e.gate&gateClosed == 0 {
 		e.closeAdmission(err, now)
 	}
-	e.timers.horizon = -1
+	e.timers.horizon = beforeAll
 	e.mu.Unlock()
 	e.endContext(err)
 	e.log(slog.LevelError, "the loop failed", "error", err)

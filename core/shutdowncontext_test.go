@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -54,6 +55,30 @@ func TestG11ShutdownContextAskedForLate(t *testing.T) {
 				wantEnded(t, "after Done", ex.ShutdownContext(), true)
 			})
 		})
+	}
+}
+
+// Whoever sees that Context has ended sees that ShutdownContext has, too, even if there was no
+// shutdown call: here the clock fails. The children of Context, which end with it, give this
+// goroutine time to look.
+func TestG11ShutdownContextEndsBeforeContext(t *testing.T) {
+	clocks := [2]*askingClock{{}, {}}
+	for i, ex := range []core.EventExecutor{
+		coretest.NewExecutor(t, core.WithClock(clocks[0])), coretest.NewPool(t, 1, core.WithClock(clocks[1])),
+	} {
+		ctx, begun := ex.Context(), ex.ShutdownContext()
+		for range 10_000 {
+			_, cancel := context.WithCancel(ctx)
+			defer cancel()
+		}
+		mustSchedule(t, ex, time.Hour, func() {}) // so that there is something to ask the clock for
+		fails := func() { panic("broken on purpose") }
+		coretest.MustExecute(t, ex, func() { clocks[i].ask.Store(&fails) })
+		for ctx.Err() == nil {
+			runtime.Gosched()
+		}
+		wantEnded(t, "ShutdownContext at the end of Context", begun, true)
+		<-ex.Termination().Done()
 	}
 }
 

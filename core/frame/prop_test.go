@@ -159,7 +159,7 @@ func prefix(l frame.Lengths, n uint64) []byte {
 }
 
 // pieces generates parts of a stream: some that mean something to the cutter, and bytes of a message;
-// rarely as many as the default limit allows.
+// rarely as many as a buffer may keep, or the default limit allows.
 func pieces(limit, otherwise int, known ...[]byte) *rapid.Generator[[]byte] {
 	return rapid.Custom(func(t *rapid.T) []byte {
 		var p []byte
@@ -169,8 +169,8 @@ func pieces(limit, otherwise int, known ...[]byte) *rapid.Generator[[]byte] {
 				continue
 			}
 			n := rapid.IntRange(0, 7).Draw(t, "bytes")
-			if limit <= 0 && rapid.IntRange(0, 15).Draw(t, "many") == 0 {
-				n = otherwise + rapid.IntRange(-2, 2).Draw(t, "around the limit")
+			if limit <= 0 && rapid.IntRange(0, 7).Draw(t, "many") == 0 {
+				n = rapid.SampledFrom([]int{frame.MostKeptCapacity, otherwise}).Draw(t, "limit") + rapid.IntRange(-2, 2).Draw(t, "around the limit")
 			}
 			p = append(p, bytes.Repeat([]byte{'x'}, n)...)
 		}

@@ -62,6 +62,24 @@ func heldWorkers(t *testing.T, boss, worker *core.Group, peers int, opts ...tcp.
 	return l, conns, release
 }
 
+// TestAbortCountsTheRefusalFirst: whoever sees that the abort of a listener has closed the
+// connection that waits for room sees the connection in Refused.
+func TestAbortCountsTheRefusalFirst(t *testing.T) {
+	coretest.CheckLeaks(t)
+	var closing atomic.Pointer[tcp.Listener]
+	refused := make(chan int64, 2*oneMore) // the other connections are closed at the end of the test
+	l, boss, _, _ := fullWorkers(t, false, oneMore, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
+		if l := closing.Load(); op == "close" && l != nil {
+			refused <- l.Stats().Refused
+		}
+		return n, 0
+	}))
+	closing.Store(l)
+	boss.Shutdown()
+	coretest.Want(t, "Refused when the connection is closed", <-refused, 1)
+	coretest.Want(t, "Refused when the listener is closed", <-refused, 1)
+}
+
 // TestG19BurstOnABoundedLoop: more connections at once than the queue of a worker has
 // room for are served all the same, be the listener on the same loop or on another.
 func TestG19BurstOnABoundedLoop(t *testing.T) {

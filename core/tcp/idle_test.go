@@ -64,6 +64,12 @@ func TestIdleTimeouts(t *testing.T) {
 			p.SetRoom(-1)
 			time.Sleep(9 * s)
 		}, "write@10s"},
+		{"a peer that does not read, and a handler that writes", 0, 10 * s, 0, func(p *tcptest.Peer) {
+			p.SetRoom(0)
+			time.Sleep(4 * s)
+			coretest.OnLoop(t, p.Channel().EventLoop(), func() { p.Channel().WriteAndFlush([]byte("x")) })
+			time.Sleep(7 * s)
+		}, "write@10s"},
 		{"paused input", 10 * s, 0, 10 * s, func(p *tcptest.Peer) {
 			p.Channel().SetAutoRead(false)
 			time.Sleep(25 * s)

@@ -210,7 +210,7 @@ func (l *Listener) close(cause error) {
 	if l.hasCurrent {
 		l.hasCurrent = false
 		defer l.logRefusal(l.refused.Add(1), cause)
-		_ = sysClose(nil, l.current.fd)
+		_ = sysClose(l.cfg.faults, l.current.fd)
 	}
 	defer l.closeSocket(reg, cause) // also if Modify panics: it is the code of a poller
 	_ = reg.Modify(0)               // before the kernel can reuse the number of the descriptor
