@@ -200,6 +200,9 @@ func (k *Kernel) Close(fd int) syscall.Errno {
 	delete(k.open, fd)
 	b := f.base()
 	for len(b.watches) > 0 {
+		if w := b.watches[0]; w.interest != 0 {
+			k.misuse = append(k.misuse, fmt.Sprintf("close of descriptor %d, which is watched for %#x: another thread may get the number before the watcher knows", fd, w.interest))
+		}
 		b.watches[0].remove()
 	}
 	f.closed()
