@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Config has the sizes and the latency of a Kernel. The zero value of a field is the default.
@@ -198,11 +200,9 @@ func (k *Kernel) Close(fd int) syscall.Errno {
 		return errno
 	}
 	delete(k.open, fd)
-	b := f.base()
+	b, watched := f.base(), uint32(0)
 	for len(b.watches) > 0 {
-		if w := b.watches[0]; w.interest != 0 {
-			k.misuse = append(k.misuse, fmt.Sprintf("close of descriptor %d, which is watched for %#x: another thread may get the number before the watcher knows", fd, w.interest))
-		}
+		watched |= b.watches[0].interest
 		b.watches[0].remove()
 	}
 	f.closed()
@@ -210,6 +210,9 @@ func (k *Kernel) Close(fd int) syscall.Errno {
 	s, ok := f.(*socket)
 	if !ok {
 		return 0
+	}
+	if watched&^unix.EPOLLET != 0 {
+		k.misuse = append(k.misuse, fmt.Sprintf("close of the socket %d, which is watched for %#x: its number may be another socket's before the watcher knows", fd, watched))
 	}
 	_, s.closeErr = k.fault(OpClose)
 	return s.closeErr
