@@ -56,7 +56,8 @@ func TestControlled(t *testing.T) {
 		if strings.Contains(out.String(), "engine.go") {
 			t.Errorf("%s: the schedule shows lines of a dependency\n%s", name, out.String())
 		}
-		if strings.Contains(out.String(), "without control") {
+		lost := strings.Contains(out.String(), "fails without control too: library_test.go:23: an update is lost") // a busy machine may do that
+		if strings.Contains(out.String(), "without control") && !lost {
 			t.Errorf("%s: the run without control failed\n%s", name, out.String())
 		}
 	}
