@@ -50,8 +50,8 @@ type Deadline = poll.Deadline
 // noDeadline is later than any deadline; sums saturate at it (G7).
 const noDeadline = int64(1<<63 - 1)
 
-// beforeAll is earlier than any deadline. A clock that was set back makes deadlines negative: -1 would
-// be later than some.
+// beforeAll is earlier than any deadline. Do not use -1: on a clock that was set back, deadlines are
+// negative.
 const beforeAll = int64(-1 << 63)
 
 // now returns the nanoseconds since the executor was made. All internal times are such

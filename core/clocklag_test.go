@@ -232,8 +232,8 @@ func TestG12TheParkPollerOnAClockThatIsRounded(t *testing.T) {
 	checkLateWaits(t, clock, core.NewParkPoller(clock))
 }
 
-// A clock that was set back behind the making of the executor: timers are due before that time,
-// and a shutdown cancels them all the same (G8). It runs those that are due, if it is to.
+// On a clock that was set back to before the executor was made, deadlines are negative. A shutdown
+// still follows its policy for them (G8).
 func TestG8AShutdownCancelsTimersOnAClockThatWasSetBack(t *testing.T) {
 	for policy, want := range map[core.TimersAtShutdown]string{core.CancelTimers: "", core.RunDueTimers: "due"} {
 		var back atomic.Int64

@@ -81,7 +81,7 @@ func checkIORatio(t *testing.T, percent int, handler time.Duration, turns int, e
 		exit()
 	})
 	time.Sleep(10 * time.Hour)
-	coretest.OnLoop(t, l, func() {}) // what handlers wrote is visible
+	coretest.OnLoop(t, l, func() {}) // the writes of handlers are visible
 	if calls <= 20 {
 		t.Errorf("G13: ratio %d, handler %v: %d calls of the handler in ten hours, want more than 20", percent, handler, calls)
 	}

@@ -110,8 +110,8 @@ func TestG9AListenerFollowsItsHook(t *testing.T) {
 	j.Want(t, "G9", "hook taken listener next")
 }
 
-// A second call moves the state within a body. Hooks then run before the listener of that body; the listener of
-// what the first hook completes still runs before the second hook.
+// A second call moves the state within a body. Hooks then run before the listener of that body. The first hook
+// completes a promise, whose listener still runs before the second hook.
 func TestG9AListenerFollowsItsHookAfterASecondCall(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)
@@ -130,8 +130,8 @@ func TestG9AListenerFollowsItsHookAfterASecondCall(t *testing.T) {
 	j.Want(t, "G9", "hook left listener second task")
 }
 
-// The hook itself moves the state, while a listener is left: the listener of what the hook completes runs behind
-// it, and before the next task.
+// The hook itself moves the state while a listener is queued. The hook also completes a promise, whose listener
+// runs after the queued one and before the next task.
 func TestG9AListenerFollowsAHookThatCallsShutdown(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	release := occupy(t, ex)

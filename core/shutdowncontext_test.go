@@ -58,9 +58,8 @@ func TestG11ShutdownContextAskedForLate(t *testing.T) {
 	}
 }
 
-// Whoever sees that Context has ended sees that ShutdownContext has, too, even if there was no
-// shutdown call: here the clock fails. The children of Context, which end with it, give this
-// goroutine time to look.
+// ShutdownContext ends before Context, even without a shutdown call: here the clock fails. Context
+// ends its many children one by one, so that this goroutine can read ShutdownContext meanwhile.
 func TestG11ShutdownContextEndsBeforeContext(t *testing.T) {
 	clocks := [2]*askingClock{{}, {}}
 	for i, ex := range []core.EventExecutor{

@@ -62,8 +62,8 @@ func heldWorkers(t *testing.T, boss, worker *core.Group, peers int, opts ...tcp.
 	return l, conns, release
 }
 
-// TestAbortCountsTheRefusalFirst: whoever sees that the abort of a listener has closed the
-// connection that waits for room sees the connection in Refused.
+// TestAbortCountsTheRefusalFirst: the abort of a listener counts the waiting connection in Refused
+// before it closes the connection.
 func TestAbortCountsTheRefusalFirst(t *testing.T) {
 	coretest.CheckLeaks(t)
 	var closing atomic.Pointer[tcp.Listener]
