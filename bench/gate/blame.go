@@ -85,7 +85,7 @@ func (g *gate) atCommit(ctx context.Context, t *target, b benchmark, f Finding) 
 		}
 		return false, err
 	}
-	s := &series{pkg: t.pkg.ImportPath, benchmark: b, rounds: map[string]*rounds{},
+	s := &series{target: t, benchmark: b, rounds: map[string]*rounds{},
 		layouts: layouts{[]measure.Binary{t.base}, []measure.Binary{at}}}
 	for i := range max(10, g.Rounds/2) {
 		if err := s.round(ctx, i); err != nil {
@@ -96,8 +96,8 @@ func (g *gate) atCommit(ctx context.Context, t *target, b benchmark, f Finding) 
 	if r == nil {
 		return false, fmt.Errorf("no %s", f.Figure)
 	}
-	against, _ := r.paired()
-	return stats.Shift(against) > math.Log1p(f.Change)/2, nil
+	against := r.against()
+	return stats.Shift(against.Differences) > math.Log1p(f.Change)/2, nil
 }
 
 // functions returns which functions have more samples in head, by the difference of two

@@ -26,10 +26,14 @@
 // because the place of a function in memory can cost some percent. The two sides of a round
 // are a pair; package stats has the tests. A time is worse if
 //
-//   - the p value is below 0.01 after Holm's correction for all figures of the run,
+//   - the p value is below 0.01 after Holm's correction for all figures of the run and for the stages,
 //   - the ratio is beyond -least, by default 2 %, or 50 % for other units,
 //   - the ratio is greater than the differences between the layouts,
-//   - and all of this holds again in fresh rounds with fresh layouts.
+//   - and the rounds of the last stage alone are slower, too.
+//
+// All benchmarks are measured in a first stage. Those whose interval does not exclude that they have become worse
+// by more than -least are measured in up to three more, with fresh layouts in each, as long as the budget
+// lasts; a suspect always gets a second stage. All rounds of a figure are judged together.
 //
 // A figure is inconclusive if base differs from itself by the same rule, or if the least
 // change that would have been found, which is printed for each figure, is above -blind. If a

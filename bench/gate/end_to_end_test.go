@@ -118,17 +118,17 @@ func TestProve(t *testing.T) {
 	require.ErrorContains(t, err, "the numbers of runs are 0 and 0")
 }
 
-// TestSoundProof: an alarm, or more than a fifth of the conclusive runs without what was planted, is unsound.
+// TestSoundProof: an alarm, or more than a tenth of the conclusive runs without what was planted, is unsound.
 func TestSoundProof(t *testing.T) {
 	row := func(found, inconclusive int) Proof {
 		return Proof{Planted: []ProofRow{{Runs: 10, Found: found, Inconclusive: inconclusive}}}
 	}
-	require.True(t, row(8, 0).Sound())
+	require.True(t, row(9, 0).Sound())
 	require.False(t, row(4, 6).Sound(), "too noisy a machine")
 	require.False(t, Proof{Equal: ProofRow{Runs: 10, Inconclusive: 6}}.Sound(), "too noisy a machine")
-	require.False(t, row(7, 0).Sound())
-	require.True(t, row(4, 5).Sound())
-	require.False(t, row(3, 5).Sound())
+	require.False(t, row(8, 0).Sound())
+	require.True(t, row(5, 5).Sound())
+	require.False(t, row(4, 5).Sound())
 	p := row(10, 0)
 	p.count(Report{Findings: []Finding{{Benchmark: "Op", Figure: "ns/op", Verdict: Regression, Change: 0.1}}}, false)
 	require.False(t, p.Sound())

@@ -29,14 +29,20 @@ type Finding struct {
 	Base      float64 `json:"base"`              // the median of a time, the greatest value of a count
 	Head      float64 `json:"head"`              // the median of a time, the least value of a count
 	Change    float64 `json:"change"`            // of the pairs of rounds, relative: 0.03 is 3 % more; 0 if base counted 0
-	Low       float64 `json:"low"`               // 95 % interval of Change; for times only
+	Low       float64 `json:"low"`               // 95 % interval of Change, by rounds and layouts; for times only
 	High      float64 `json:"high"`              //
 	P         float64 `json:"p"`                 // Holm-corrected; 1 for counts
-	Visible   float64 `json:"visible"`           // the least change that would have been found; -1: none would
+	Visible   float64 `json:"visible"`           // the least change that would have been found in 19 of 20 runs; -1: none would
 	Verdict   Verdict `json:"verdict"`           //
 	Note      string  `json:"note,omitempty"`    //
 	Culprit   string  `json:"culprit,omitempty"` // the commit and the functions, if -blame found them
+
+	suspect bool // its rounds look like a regression
+	open    bool // it may have become worse: worth another stage
 }
+
+// key tells the figures of a run apart.
+func (f Finding) key() string { return f.name() + " " + f.Figure }
 
 func (f Finding) bad() bool { return f.Verdict == Regression || f.Verdict == Failed }
 

@@ -67,7 +67,7 @@ func next(kept []entry, r Report) entry {
 		if !slices.Contains([]Verdict{Pass, Better, Regression, Waived}, f.Verdict) {
 			continue
 		}
-		key := f.historyKey()
+		key := f.key()
 		from, is := base.Figures[key]
 		if !is {
 			from = record{Index: 1}
@@ -87,22 +87,20 @@ func next(kept []entry, r Report) entry {
 	return e
 }
 
-func (f Finding) historyKey() string { return f.name() + " " + f.Figure }
-
 // drifts turns a time that passed into a regression if it is slower than in the best kept
 // entry, because several small steps may add up to a regression. It returns the entries at
 // which a time has changed. An improvement becomes the best entry for later runs.
 func drifts(kept []entry, last entry, findings []Finding, least float64) (lines []string) {
 	tests := float64(max(1, len(last.Figures)))
 	for i, f := range findings {
-		now, is := last.Figures[f.historyKey()]
+		now, is := last.Figures[f.key()]
 		if !is || f.Figure != measure.Time || f.Verdict != Pass {
 			continue
 		}
 		best, at := record{}, ""
 		var series []float64
 		for _, e := range kept {
-			if r, has := e.Figures[f.historyKey()]; has {
+			if r, has := e.Figures[f.key()]; has {
 				series = append(series, math.Log(r.Index))
 				if at == "" || r.Index < best.Index {
 					best, at = r, e.Commit
@@ -122,7 +120,7 @@ func drifts(kept []entry, last entry, findings []Finding, least float64) (lines 
 		series = append(series, math.Log(now.Index))
 		for _, change := range stats.ChangePoints(series, level) {
 			before, after := stats.Median(series[:change]), stats.Median(series[change:])
-			lines = append(lines, fmt.Sprintf("history: %s changed by %s at %s", f.historyKey(), percent(math.Expm1(after-before)), commitAt(kept, last, f.historyKey(), change)))
+			lines = append(lines, fmt.Sprintf("history: %s changed by %s at %s", f.key(), percent(math.Expm1(after-before)), commitAt(kept, last, f.key(), change)))
 		}
 	}
 	return lines

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,12 +33,11 @@ func recorded(t *testing.T) []float64 {
 // on a quiet one.
 type machineNoise func(moment int) float64
 
-// simulated measures some benchmarks as the gate does; head takes slower as long as base.
-// Each layout of each side has a factor of its own.
-func simulated(r *rand.Rand, noise machineNoise, benchmarks int, slower float64) []rounds {
-	const n, layouts, spread = 20, 5, 0.01
-	var all []rounds
-	for b := range benchmarks {
+// simulated measures a stage of some benchmarks as the gate does, and appends its rounds; head takes slower as long as
+// base. Each layout of each side has a factor of its own, with this spread.
+func simulated(r *rand.Rand, noise machineNoise, all []*rounds, slower, spread float64) {
+	const n, layouts = 20, 5
+	for _, s := range all {
 		factors := map[[2]int]float64{}
 		layout := func(side, k int) float64 {
 			key := [2]int{side, k % layouts}
@@ -48,7 +46,7 @@ func simulated(r *rand.Rand, noise machineNoise, benchmarks int, slower float64)
 			}
 			return factors[key]
 		}
-		s := rounds{benchmark: strconv.Itoa(b), figure: measure.Time, layouts: layouts}
+		s.fresh = len(s.base)
 		from := r.IntN(1500)
 		for i := range n {
 			at := func(leg int) float64 {
@@ -60,22 +58,34 @@ func simulated(r *rand.Rand, noise machineNoise, benchmarks int, slower float64)
 			s.base = append(s.base, at(0)*layout(0, i))
 			s.head = append(s.head, at(1)*layout(1, i)*slower)
 			s.again = append(s.again, at(2)*layout(0, i+1))
+			s.layouts = append(s.layouts, s.fresh+i%layouts)
 		}
-		all = append(all, s)
 	}
-	return all
 }
 
-// judged judges simulated rounds, and fresh ones where they make a suspect.
-func judged(r *rand.Rand, noise machineNoise, benchmarks int, slower float64) []Finding {
-	book := rulebook{least: 0.02, blind: 0.1}
-	found := book.judge(simulated(r, noise, benchmarks, slower))
-	for i, f := range found {
-		if f.Verdict == Regression {
-			found[i] = confirm(f, book.judge(simulated(r, noise, 1, slower))[0])
+// judged judges simulated rounds in as many stages as they need, and says how many of the benchmarks had a second one.
+func judged(r *rand.Rand, noise machineNoise, benchmarks int, slower, spread float64) (found []Finding, all []*rounds, reopened int) {
+	for b := range benchmarks {
+		all = append(all, &rounds{benchmark: strconv.Itoa(b), figure: measure.Time})
+	}
+	open := all
+	for stage := range stages {
+		simulated(r, noise, open, slower, spread)
+		var flat []rounds
+		for _, s := range all {
+			flat = append(flat, *s)
+		}
+		found, open = rulebook{least: 0.02, blind: 0.1}.judge(flat), nil
+		for i, f := range found {
+			if f.open {
+				open = append(open, all[i])
+			}
+		}
+		if stage == 0 {
+			reopened = len(open)
 		}
 	}
-	return found
+	return found, all, reopened
 }
 
 // machines are noises as they occur; each is drawn from the run's own source.
@@ -116,59 +126,60 @@ func TestFiftyEqualRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(7, 8))
-			book, alarms, suspects := rulebook{least: 0.02, blind: 0.1}, 0, 0
+			reopened, alarms := 0, 0
 			for range 50 {
-				all := simulated(r, machine(r), 20, 1)
-				against, _ := pValues(all)
-				if slices.Min(against) >= level {
-					continue // none can be beyond the rule
-				}
-				for _, f := range book.judge(all) {
-					if f.Verdict != Regression {
-						continue
-					}
-					suspects++
-					if confirm(f, book.judge(simulated(r, machine(r), 1, 1))[0]).Verdict == Regression {
+				found, _, again := judged(r, machine(r), 20, 1, 0.01)
+				reopened += again
+				for _, f := range found {
+					if f.Verdict == Regression {
 						alarms++
 					}
 				}
 			}
-			t.Logf("%d suspects, %d alarms", suspects, alarms)
+			t.Logf("%d of 1000 had a second stage, %d alarms", reopened, alarms)
 			require.Zero(t, alarms)
 		})
 	}
 }
 
-// TestSlowerIsFound: where the gate says that it could see 3 %, it overlooks at most a fifth
-// of changes by 3 %, which is what the figure promises. Changes by 20 % are found in bursts
+// TestSlowerIsFound: where the gate says that it could see 3 %, it overlooks at most a twentieth
+// of changes by 3 %, which is what the figure promises. Where little disturbs a program it finds nearly all of
+// them, even if layouts differ by a percent. Changes by 20 % are found in bursts
 // and in a drift. On a machine that hits one process of eight, and on the recorded one, they
 // are mostly inconclusive, and never passed.
 func TestSlowerIsFound(t *testing.T) {
+	book := rulebook{least: 0.02, blind: 0.1}
 	for name, machine := range machines(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(9, 10))
-			claimed, overlooked, far, total := 0, 0, 0, 0
-			for range 3 {
-				for _, f := range judged(r, machine(r), 10, 1.03) {
-					if f.Visible >= 0 && f.Visible <= 0.03 {
+			claimed, overlooked, near, far, total := 0, 0, 0, 0, 0
+			for _, spread := range []float64{0.001, 0.003, 0.01} {
+				found, all, _ := judged(r, machine(r), 20, 1.03, spread)
+				for i, f := range found {
+					if f.Verdict == Regression {
+						near++
+					}
+					if f = book.sight(f, *all[i], 20); f.Visible >= 0 && f.Visible <= 0.03 {
 						claimed++
 						if f.Verdict != Regression {
 							overlooked++
 						}
 					}
 				}
-				for _, f := range judged(r, machine(r), 10, 1.2) {
+				found, all, _ = judged(r, machine(r), 10, 1.2, 0.01)
+				for i, f := range found {
 					total++
 					if f.Verdict == Regression {
 						far++
 					}
-					require.NotEqual(t, Pass, f.Verdict, "%+v", f)
+					require.NotEqual(t, Pass, book.sight(f, *all[i], 10).Verdict, "%+v", f)
 				}
 			}
-			t.Logf("of %d that could see 3 %%, %d overlooked it; 20 %% were found %d times of %d", claimed, overlooked, far, total)
-			require.LessOrEqual(t, overlooked, claimed/5)
+			t.Logf("3 %% were found %d times of 60; of %d that could see them, %d overlooked them; 20 %% were found %d times of %d", near, claimed, overlooked, far, total)
+			require.LessOrEqual(t, overlooked, (claimed+19)/20)
 			if name == "bursts" || name == "drift" {
+				require.Greater(t, near, 50)
 				require.Greater(t, far, total*4/5)
 			}
 		})
@@ -177,7 +188,7 @@ func TestSlowerIsFound(t *testing.T) {
 
 // TestRestlessBaseIsInconclusive: base's second leg is always slower than its first.
 func TestRestlessBaseIsInconclusive(t *testing.T) {
-	s := rounds{benchmark: "B", figure: measure.Time, layouts: 1}
+	s := rounds{benchmark: "B", figure: measure.Time}
 	for i := range 20 {
 		v := 100 + float64(i%3)
 		s.base, s.head, s.again = append(s.base, v), append(s.head, 1.3*v), append(s.again, 1.3*v)
@@ -187,14 +198,29 @@ func TestRestlessBaseIsInconclusive(t *testing.T) {
 	require.Contains(t, f.Note, "base differs from itself by +30.0 %")
 }
 
-// TestSuspectsAreConfirmed: a figure that is not slow in fresh rounds is no regression, because
-// the machine was slow in the first ones.
-func TestSuspectsAreConfirmed(t *testing.T) {
-	first := Finding{Verdict: Regression, Change: 0.5}
-	require.Equal(t, Regression, confirm(first, Finding{Verdict: Regression}).Verdict)
-	require.Equal(t, Pass, confirm(first, Finding{Verdict: Pass}).Verdict)
-	require.Equal(t, Pass, confirm(first, Finding{Verdict: Better}).Verdict)
-	require.Equal(t, Inconclusive, confirm(first, Finding{Verdict: Inconclusive}).Verdict)
+// TestRegressionsAreConfirmed: a figure that is not slow in the last stage is no regression, because
+// the machine was slow in the first ones, however clear all rounds together are.
+func TestRegressionsAreConfirmed(t *testing.T) {
+	stage := func(s *rounds, slower float64) {
+		s.fresh = len(s.base)
+		for i := range 20 {
+			v := 100 + float64(i%3)
+			s.base, s.head, s.again = append(s.base, v), append(s.head, v*slower), append(s.again, v)
+		}
+	}
+	for _, c := range []struct {
+		last float64
+		want Verdict
+	}{{1.3, Regression}, {1, Inconclusive}, {0.9, Inconclusive}} {
+		s := rounds{benchmark: "B", figure: measure.Time}
+		stage(&s, 1.5)
+		f := rulebook{0.02, 0.1}.judge([]rounds{s})[0]
+		require.True(t, f.open && f.suspect && f.Verdict == Inconclusive, "after one stage: %+v", f)
+		stage(&s, 1.5)
+		stage(&s, c.last)
+		f = rulebook{0.02, 0.1}.judge([]rounds{s})[0]
+		require.Equal(t, c.want, f.Verdict, "%+v", f)
+	}
 }
 
 // TestMoreMayBeBetter: less of a rate is worse; a unit without a known direction is not judged.
@@ -203,11 +229,12 @@ func TestMoreMayBeBetter(t *testing.T) {
 	require.Equal(t, 1, direction("ns/op", nil))
 	require.Equal(t, 0, direction("widgets", nil))
 	require.Equal(t, -1, direction("widgets", map[string]int{"widgets": 1}))
-	s := rounds{benchmark: "B", figure: "widgets", layouts: 1, inverted: true}
+	s := rounds{benchmark: "B", figure: "widgets", inverted: true}
 	for i := range 20 {
 		v := 100 + float64(i%3)
 		s.base, s.head, s.again = append(s.base, v), append(s.head, v/2), append(s.again, v)
 	}
+	s.fresh = 10
 	require.Equal(t, Regression, rulebook{0.02, 0.1}.judge([]rounds{s})[0].Verdict)
 }
 

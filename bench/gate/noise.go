@@ -70,13 +70,13 @@ func (g *gate) noise(own []float64, figures int) string {
 	if visible <= g.Blind {
 		return ""
 	}
-	return fmt.Sprintf("with %d rounds, work that is always the same would have to be %s slower for the gate to find it, want %s or less",
+	return fmt.Sprintf("with twice %d rounds, work that is always the same would have to be %s slower for the gate to find it, want %s or less",
 		g.Rounds, percent(visible), percent(g.Blind))
 }
 
-// expected estimates Rule.Visible for pairs with this spread.
+// expected estimates Rule.Visible after two stages, for pairs with this spread and layouts that do not differ.
 func (g *gate) expected(spread float64, figures int) float64 {
-	sd := spread / math.Sqrt(float64(g.Rounds)*3/math.Pi)
-	test := stats.NormalQuantile(1-level/float64(figures)/2) * sd
-	return math.Expm1(max(test, math.Log1p(g.Least)) + stats.NormalQuantile(0.9)*sd)
+	sd := spread / math.Sqrt(2*float64(g.Rounds)*3/math.Pi)
+	test := stats.NormalQuantile(1-level/stages/float64(figures)/2) * sd
+	return math.Expm1(max(test, math.Log1p(g.Least)) + stats.NormalQuantile(stats.Power)*sd)
 }

@@ -18,7 +18,7 @@ func TestAffordable(t *testing.T) {
 	g.now = func() time.Time { return now }
 	all := func() (all []*series) {
 		for _, took := range []time.Duration{3, 1, 4, 2} {
-			all = append(all, &series{pkg: "p", benchmark: benchmark{name: took.String()}, took: took * time.Second})
+			all = append(all, &series{target: &target{pkg: measure.Package{ImportPath: "p"}}, benchmark: benchmark{name: took.String()}, took: took * time.Second})
 		}
 		return all
 	}
@@ -58,7 +58,7 @@ func TestNoise(t *testing.T) {
 			sides[i%2] = append(sides[i%2], v)
 		}
 		if why := g.noise(stats.Pair(sides[0], sides[1]), 100); why != "" {
-			require.Contains(t, why, "with 20 rounds, work that is always the same would have to be +")
+			require.Contains(t, why, "with twice 20 rounds, work that is always the same would have to be +")
 			require.Contains(t, why, "want +10.0 % or less")
 			tooNoisy++
 		}

@@ -121,6 +121,6 @@ func seesSlowness(ctx context.Context, equal, slow measure.Binary) (bool, error)
 			v[side] = append(v[side], line.Values[measure.Time])
 		}
 	}
-	d := stats.Pair(v[0], v[1])
-	return stats.Rule{Level: level, Tests: 1, Least: 0.02}.Beyond(d, stats.SignedRank(d)) > 0, nil
+	s := stats.NewSample(v[0], v[1], nil)
+	return stats.Rule{Level: level, Tests: 1, Least: 0.02}.Beyond(s, stats.SignedRank(s.Differences)) > 0, nil
 }

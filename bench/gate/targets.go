@@ -16,6 +16,7 @@ type target struct {
 	pkg        measure.Package
 	base, head measure.Binary // the linker's own layout
 	benchmarks []benchmark
+	linking    time.Duration // of all layouts of a stage
 }
 
 type benchmark struct {

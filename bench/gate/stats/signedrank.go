@@ -5,18 +5,6 @@ import (
 	"slices"
 )
 
-// Pair returns the logarithms of the ratios head[i] / base[i]. Rounds in which either is
-// not positive have no ratio and are left out.
-func Pair(base, head []float64) []float64 {
-	var pairs []float64
-	for i := range min(len(base), len(head)) {
-		if base[i] > 0 && head[i] > 0 {
-			pairs = append(pairs, math.Log(head[i]/base[i]))
-		}
-	}
-	return pairs
-}
-
 // SignedRank returns the p value of Wilcoxon's signed-rank test, two-sided: the chance of
 // differences that lie as much to one side of zero as these if they are distributed
 // symmetrically around it (F. Wilcoxon, Individual Comparisons by Ranking Methods,

@@ -3,32 +3,27 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
-
-	"github.com/aclements/go-moremath/stats"
+	"slices"
 )
 
-// A Rule says when a difference between two sides counts.
+// A Rule says when the differences of a sample count.
 type Rule struct {
-	Level   float64 // of the p value, after Holm's correction
-	Tests   int     // how many p values are corrected together
-	Least   float64 // logarithm of the least ratio that counts
-	Layouts int     // how many layouts of the binaries the rounds went through in turn; 0 or 1: one
+	Level float64 // of the p value, after Holm's correction
+	Tests int     // how many p values are corrected together
+	Least float64 // logarithm of the least ratio that counts
 }
 
-// power is the chance that one of the two stages, the first rounds or the fresh ones, finds a
-// change of the size that Visible returns. Both stages find it with a chance of 0.81.
-const power = 0.9
+// Power is the chance that a change of the size that Visible returns is beyond the rule.
+const Power = 0.95
 
 // Beyond reports whether the centre of the differences lies farther from zero than the rule
 // allows, given their corrected p value: the p value is below the level, the centre is
-// beyond Least, and the layouts agree: their means, one value each, differ from zero by more
-// than they differ from each other by Student's test. One layout may be faster than another of the same program
-// by some percent (T. Mytkowicz et al., Producing Wrong Data Without Doing Anything
-// Obviously Wrong!, ASPLOS 2009), and more rounds of one layout do not help against it.
+// beyond Least, and the layouts agree: the mean of their medians is farther from zero than by
+// chance, by Student's test at the corrected level.
 // The sign is that of the centre: 1 if head is greater, -1 if it is less, 0 if not beyond.
-func (r Rule) Beyond(differences []float64, corrected float64) int {
-	centre := Shift(differences)
-	if corrected >= r.Level || math.Abs(centre) <= max(r.Least, r.layoutQuantile()*r.layoutError(differences)) {
+func (r Rule) Beyond(s Sample, corrected float64) int {
+	centre := Shift(s.Differences)
+	if corrected >= r.Level || math.Abs(centre) <= max(r.Least, r.layoutReach(s.byLayout())) {
 		return 0
 	}
 	if centre > 0 {
@@ -37,28 +32,43 @@ func (r Rule) Beyond(differences []float64, corrected float64) int {
 	return -1
 }
 
-// Visible returns the least centre that Beyond reports in both stages together with a chance
-// of about 0.8, for differences that spread like these. It makes no assumption about the
-// spread: it draws rounds of each layout again with replacement and computes by how much
-// each draw had to be moved to be reported (B. Efron, Bootstrap Methods, Annals of
-// Statistics 7, 1979). The draws are the same every time. It is infinite if so few
-// differences cannot reach the level after the correction.
-func (r Rule) Visible(differences []float64) float64 {
-	critical := criticalSum(len(differences), r.Level/r.tests())
+// layoutReach is how far the centre may be from zero because the layouts differ.
+func (r Rule) layoutReach(groups [][]float64) float64 {
+	sd, freedom := layoutError(groups)
+	if freedom == 0 {
+		return 0
+	}
+	return sd * studentQuantile(freedom, 1-r.Level/r.tests())
+}
+
+func (r Rule) tests() float64 { return math.Max(1, float64(r.Tests)) }
+
+// Visible returns the least centre that is beyond the rule with a chance of Power, for as many layouts
+// and rounds as the sample has, times more, if they spread as these do. It makes no assumption about the
+// distribution: it draws layouts, and rounds of each, again with replacement, and computes by how much
+// each draw had to be moved to be beyond (B. Efron, Bootstrap Methods, Annals of Statistics 7, 1979).
+// The draws are the same every time. It is infinite if so few differences cannot reach the level
+// after the correction.
+//
+// Do not keep the layouts and draw only their rounds: the next layouts of the same programs lie
+// elsewhere, and a change that is seen with these would be missed with those.
+func (r Rule) Visible(s Sample, times int) float64 {
+	critical := criticalSum(len(s.Differences)*times, r.Level/r.tests())
 	if critical < 0 {
 		return math.Inf(1)
 	}
-	centre, quantile := Shift(differences), r.layoutQuantile()
+	centre := Shift(s.Differences)
 	var needed []float64
-	for _, d := range r.redraw(differences) {
+	for _, groups := range redraw(s, times) {
+		d := slices.Concat(groups...)
 		// The sum of the ranks of the negative differences is the number of means of pairs
 		// that are not positive (J. W. Tukey, 1949).
 		means := walsh(d)
-		byRank := centre - means[critical]
-		byCentre := centre - Quantile(means, 0.5) + max(r.Least, quantile*r.layoutError(d))
+		byRank := centre - means[min(critical, len(means)-1)]
+		byCentre := centre - Quantile(means, 0.5) + max(r.Least, r.layoutReach(groups))
 		needed = append(needed, max(byRank, byCentre))
 	}
-	return Quantile(needed, power)
+	return Quantile(needed, Power)
 }
 
 const (
@@ -66,75 +76,31 @@ const (
 	drawSeed = 1
 )
 
-// redraw draws rounds with replacement; each takes the place of one of its own layout.
-func (r Rule) redraw(differences []float64) [][]float64 {
+// redraw draws times more layouts than the sample has, and as many rounds of each as it had. Few layouts
+// lie closer to their own centre than to the centre of all layouts that there could be, so they are moved
+// away from it: the variance of n values around their mean is too small by the factor (n-1)/n.
+func redraw(s Sample, times int) [][][]float64 {
+	groups := s.byLayout()
+	if n := float64(len(groups)); n > 1 {
+		centre, wider := Shift(s.Differences), math.Sqrt(n/(n-1))-1
+		for k, of := range groups {
+			away := wider * (Median(of) - centre)
+			for i := range of {
+				groups[k][i] += away
+			}
+		}
+	}
 	random := rand.New(rand.NewPCG(drawSeed, drawSeed))
-	layouts, n := max(1, r.Layouts), len(differences)
-	drawn := make([][]float64, redraws)
+	drawn := make([][][]float64, redraws)
 	for k := range drawn {
-		drawn[k] = make([]float64, n)
-		for i := range n {
-			first := i % layouts
-			rounds := (n - first + layouts - 1) / layouts
-			drawn[k][i] = differences[first+layouts*random.IntN(rounds)]
+		for range len(groups) * times {
+			from := groups[random.IntN(len(groups))]
+			of := make([]float64, len(from))
+			for i := range of {
+				of[i] = from[random.IntN(len(from))]
+			}
+			drawn[k] = append(drawn[k], of)
 		}
 	}
 	return drawn
-}
-
-func (r Rule) tests() float64 { return math.Max(1, float64(r.Tests)) }
-
-// layoutQuantile returns how many standard errors the mean of the layouts' means may be from
-// zero by chance, by Student's distribution. The chance allowed in one stage is the square root
-// of the chance allowed in both stages and all tests together, because the second stage has
-// fresh layouts.
-func (r Rule) layoutQuantile() float64 {
-	if r.Layouts < 2 {
-		return 0
-	}
-	return studentQuantile(r.Layouts-1, 1-math.Sqrt(r.Level/r.tests()))
-}
-
-// layoutError is the standard error of the mean of the layouts' means.
-func (r Rule) layoutError(differences []float64) float64 {
-	if r.Layouts < 2 || len(differences) < r.Layouts {
-		return 0
-	}
-	means := make([]float64, r.Layouts)
-	for k := range means {
-		var of []float64
-		for i := k; i < len(differences); i += r.Layouts {
-			of = append(of, differences[i])
-		}
-		means[k] = Median(of)
-	}
-	centre, sum := mean(means), 0.0
-	for _, m := range means {
-		sum += (m - centre) * (m - centre)
-	}
-	count := float64(r.Layouts)
-	return math.Sqrt(sum / (count - 1) / count)
-}
-
-func mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(len(v))
-}
-
-// studentQuantile returns the value below which a variable of Student's distribution is with
-// probability p > 0.5.
-func studentQuantile(freedom int, p float64) float64 {
-	student := stats.TDist{V: float64(freedom)}
-	low, high := 0.0, 1e4
-	for range 50 {
-		if middle := (low + high) / 2; student.CDF(middle) < p {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return high
 }
