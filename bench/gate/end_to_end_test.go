@@ -125,7 +125,8 @@ func TestSoundProof(t *testing.T) {
 	}
 	require.True(t, row(9, 0).Sound())
 	require.False(t, row(4, 6).Sound(), "too noisy a machine")
-	require.False(t, Proof{Equal: ProofRow{Runs: 10, Inconclusive: 6}}.Sound(), "too noisy a machine")
+	require.False(t, Proof{Figures: 11, blind: map[string][]float64{"B ns/op": make([]float64, 6)}}.Sound(), "too noisy a machine")
+	require.True(t, Proof{Figures: 12, blind: map[string][]float64{"B ns/op": make([]float64, 6)}}.Sound())
 	require.False(t, row(8, 0).Sound())
 	require.True(t, row(5, 5).Sound())
 	require.False(t, row(4, 5).Sound())

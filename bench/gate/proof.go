@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -35,7 +36,11 @@ type Proof struct {
 	Seconds float64    `json:"seconds"`
 	Equal   ProofRow   `json:"equal"` // all figures of a run together; Found counts the runs with an alarm
 	Planted []ProofRow `json:"planted"`
+	Figures int        `json:"figures"`          // compared between equal sides, in all runs together
+	Blind   []string   `json:"blind,omitempty"`  // what was inconclusive of them: "Op ns/op: in 12 runs, could see +14.0 %", the median
 	Alarms  []string   `json:"alarms,omitempty"` // between equal sides, and in figures where nothing was planted
+
+	blind map[string][]float64 // by figure: what the inconclusive ones could see
 }
 
 // A ProofRow counts the runs with one planted regression.
@@ -113,13 +118,22 @@ func Prove(ctx context.Context, o Options, equal, planted int) (p Proof, err err
 			fmt.Fprintf(progress, "run %d of %d: %s\n", n+1, equal+planted, report.Verdict())
 		}
 	}
+	p.sumUp()
+	p.Seconds = time.Since(began).Seconds()
+	return p, nil
+}
+
+// sumUp sets what follows from all runs.
+func (p *Proof) sumUp() {
 	for i := range p.Planted {
 		if row := &p.Planted[i]; len(row.changes) > 0 {
 			row.Change, row.Visible = stats.Median(row.changes), stats.Median(row.visible)
 		}
 	}
-	p.Seconds = time.Since(began).Seconds()
-	return p, nil
+	for _, figure := range slices.Sorted(maps.Keys(p.blind)) {
+		could := p.blind[figure]
+		p.Blind = append(p.Blind, fmt.Sprintf("%s: in %d runs, could see %s", figure, len(could), visible(stats.Median(could))))
+	}
 }
 
 // count enters a run.
@@ -132,6 +146,7 @@ func (p *Proof) count(r Report, planted bool) {
 	}
 	if !planted {
 		p.Equal.Runs++
+		p.sight(r)
 		if len(alarms) > 0 {
 			p.Equal.Found++
 		} else if r.ExitCode() == ExitInconclusive {
@@ -141,6 +156,23 @@ func (p *Proof) count(r Report, planted bool) {
 	}
 	for i := range p.Planted {
 		p.Planted[i].count(r)
+	}
+}
+
+// sight enters what a run between equal sides could see.
+func (p *Proof) sight(r Report) {
+	for _, f := range r.Findings {
+		if !f.judged() {
+			continue
+		}
+		p.Figures++
+		if f.Verdict == Inconclusive {
+			if p.blind == nil {
+				p.blind = map[string][]float64{}
+			}
+			figure := f.Benchmark + " " + f.Figure
+			p.blind[figure] = append(p.blind[figure], f.Visible)
+		}
 	}
 }
 
@@ -215,6 +247,9 @@ func (p Proof) WriteTable(w io.Writer) error {
 			fmt.Fprintf(t, "OVERLOOKED\t%s %s: %s\n", row.Benchmark, row.Figure, passed)
 		}
 	}
+	for _, line := range p.Blind {
+		fmt.Fprintln(t, "inconclusive\t"+line)
+	}
 	for _, alarm := range p.Alarms {
 		fmt.Fprintln(t, "ALARM\t"+alarm)
 	}
@@ -222,11 +257,16 @@ func (p Proof) WriteTable(w io.Writer) error {
 }
 
 // Sound reports whether no alarm was false, and of the runs that were not inconclusive at most a tenth overlooked
-// what was planted, even if they said that they see larger changes only. A proof with more than half of its runs
-// inconclusive is not sound either: it shows that the machine is too noisy.
+// what was planted, even if they said that they see larger changes only. If more than half of the runs with a plant
+// are inconclusive, or more than half of the figures between equal sides, the proof is not sound either: it shows that the machine
+// is too noisy.
 func (p Proof) Sound() bool {
+	inconclusive := 0
+	for _, could := range p.blind {
+		inconclusive += len(could)
+	}
 	return len(p.Alarms) == 0 && !slices.ContainsFunc(p.Planted, func(row ProofRow) bool {
 		conclusive := row.Runs - row.Inconclusive
 		return 10*row.Found < 9*conclusive || 2*conclusive < row.Runs
-	}) && 2*p.Equal.Inconclusive <= p.Equal.Runs
+	}) && 2*inconclusive <= p.Figures
 }

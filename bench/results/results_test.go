@@ -101,8 +101,8 @@ const (
 		{"name":"echo/impl=core/loops=2","x":"connections","unit":"requests/s","points":[{"n":100000,"median":0,"rounds":0,"not_run":"needs descriptors"}]}],
 		"simulated":[{"name":"one lock","x":"processors","unit":"tasks/s","points":[{"n":1,"median":3e7,"rounds":1},{"n":64,"median":2e6,"rounds":1}]}]}`
 	onePart  = `{"schema":1,"procs":2,"rows":[{"ablation":"timer-lock","part":"the lock | of a timer","guarantee":"G5","benchmark":"Timers","with_ns":100,"without_ns":81,"ratio":0.8,"low":0.7,"high":0.9,"rounds":20}]}`
-	oneProof = `{"schema":1,"rounds":20,"layouts":5,"equal":{"what":"nothing","benchmark":"all","figure":"all","runs":50,"found":1,"inconclusive":2},
-		"planted":[{"what":"one lock","benchmark":"Locked","figure":"ns/op","runs":10,"found":9,"inconclusive":1,"change":0.31,"visible":0.024}],"alarms":["Op ns/op: +2.1 %"]}`
+	oneProof = `{"schema":1,"rounds":20,"layouts":5,"equal":{"what":"nothing","benchmark":"all","figure":"all","runs":50,"found":1,"inconclusive":2},"figures":350,"blind":["Op ns/op: in 2 runs, could see +14.0 %"],
+		"planted":[{"what":"one lock","benchmark":"Locked","figure":"ns/op","runs":10,"found":9,"inconclusive":1,"change":0.31,"visible":0.024,"overlooked":["+0.9 %, -0.2 % to +2.1 %, could see +2.4 %"]}],"alarms":["Op ns/op: +2.1 %"]}`
 	oneGate = `{"schema":1,"exit":1,"verdict":"REGRESSION: 1 findings","base":"abc","findings":[{"verdict":"pass"},{"verdict":"pass"},{"verdict":"REGRESSION"}]}`
 )
 
@@ -139,7 +139,8 @@ func TestSections(t *testing.T) {
 		"`tasks/impl=core/loops=1`: no knee and no level up to 4 producers (σ 0, κ 0)",
 		"moves between two processors in 90ns", "| processors | 1 | 64 |", "| one lock | 30 | 2 |", "(testdata/bench/plots/scale-tasks-1.svg)",
 		"50 runs between equal sides and 10 with regressions", "| nothing | all | all | 50 | 1 | 2 | - | - |", "| one lock | Locked | ns/op | 10 | 9 | 1 | +31.0 % | +2.4 % |",
-		"False alarm: Op ns/op: +2.1 %",
+		"False alarm: Op ns/op: +2.1 %", "* Overlooked: one lock: Locked ns/op +0.9 %, -0.2 % to +2.1 %, could see +2.4 %",
+		"350 figures were compared", "* Op ns/op: in 2 runs, could see +14.0 %",
 		`| the lock \| of a timer | G5 | Timers | 100 | 81 | 0.8 | 0.7..0.9 | 20 |`,
 	} {
 		require.Contains(t, string(with.Page), want)
