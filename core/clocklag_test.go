@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"eventide/core"
@@ -253,4 +254,27 @@ func TestG8AShutdownCancelsTimersOnAClockThatWasSetBack(t *testing.T) {
 			coretest.Want(t, "G8: TimersRun and TimersCancelled", report.TimersRun+report.TimersCancelled, 2)
 		}, core.WithTimersAtShutdown(policy), core.WithClock(shownClock{func(now time.Time) time.Time { return now.Add(-time.Duration(back.Load())) }}))
 	}
+}
+
+// On such a clock a park until a deadline before the executor was made is no park without a limit.
+func TestG12AParkUntilATimeBeforeTheExecutorWasMade(t *testing.T) {
+	var back atomic.Int64
+	var r recorder
+	onBoth(t, func(t *testing.T, ex core.EventExecutor) {
+		back.Store(int64(time.Hour))
+		defer back.Store(0)
+		mustSchedule(t, ex, time.Second, func() {})
+		synctest.Wait()
+		var parks []core.Event
+		for _, ev := range r.all() {
+			if ev.Kind == core.EventPark {
+				parks = append(parks, ev)
+			}
+		}
+		if last := parks[len(parks)-1]; last.Until != 0 || last.NextTimer != 0 {
+			t.Errorf("G12: the loop parks until %v, with the next timer at %v; want 0 for both", last.Until, last.NextTimer)
+		}
+		coretest.MustShutdownGracefully(t, ex, 0, time.Second)
+		coretest.AwaitDone(t, ex)
+	}, core.WithTracer(&r), core.WithClock(shownClock{func(now time.Time) time.Time { return now.Add(-time.Duration(back.Load())) }}))
 }

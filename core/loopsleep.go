@@ -94,10 +94,10 @@ func (e *Executor) tracePark(until int64) {
 		Queued: e.counts().Pending + len(e.internalTasks),
 	}
 	if until != noDeadline {
-		ev.Until = asDuration(until)
+		ev.Until = shown(until)
 	}
 	if next := e.earliestTimer(); next != noDeadline {
-		ev.NextTimer = asDuration(next)
+		ev.NextTimer = shown(next)
 	}
 	e.trace(ev)
 }

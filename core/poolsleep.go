@@ -187,10 +187,10 @@ func (w *worker) sleep(now int64) int64 {
 	if p.cfg.tracer != nil {
 		ev := Event{Kind: EventPark, To: State(p.state.Load()), Until: -1, NextTimer: -1, Queued: p.queue.Size() + p.internal.len()}
 		if until != noDeadline {
-			ev.Until = asDuration(until)
+			ev.Until = shown(until)
 		}
 		if p.heap.len() > 0 {
-			ev.NextTimer = asDuration(p.heap.first())
+			ev.NextTimer = shown(p.heap.first())
 		}
 		p.trace(ev)
 	}

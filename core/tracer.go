@@ -123,10 +123,14 @@ type Event struct {
 	From, To  State         // State; Park: To is the state that the loop has acted on
 	Reason    error         // State, from Shutdown on: why admission closed; RegistrationClosed: the cause of the end
 	Goroutine int64         // id of the goroutine of the event
-	Until     time.Duration // Park: sleeps no longer than this; negative: no limit
-	NextTimer time.Duration // Park: earliest deadline known; negative: none
+	Until     time.Duration // Park: sleeps no longer than this; 0 if that is before the executor was made; negative: no limit
+	NextTimer time.Duration // Park: earliest deadline known; 0 if that is before the executor was made; negative: none
 	Queued    int           // Park: tasks, tail tasks and listeners waiting
 }
+
+// shown returns a deadline as an event shows it. On a clock that was set back behind the making of the
+// executor a deadline is negative, which in an event means that there is none.
+func shown(deadline int64) time.Duration { return max(0, asDuration(deadline)) }
 
 // trace completes ev and passes it to the tracer. Callers test e.cfg.tracer first.
 func (s *setup) trace(ev Event) {

@@ -34,7 +34,8 @@ const (
 	roundedTurns = 7
 
 	// backStep is how far the clock goes back at a time, and backMost how far in all.
-	backStep = 5 * time.Millisecond
+	// It may be behind the making of the executor then.
+	backStep = 20 * time.Millisecond
 	backMost = 2 * backStep
 
 	// aheadStep is how far the clock jumps ahead at a time, and aheadMost how far in all.
@@ -138,7 +139,7 @@ func (c *clock) fail(how Fault) {
 	switch {
 	case c.h == nil:
 	case how == FaultBack:
-		c.shift.Store(max(c.shift.Load()-int64(backStep), -int64(backMost), -int64(time.Since(c.start)))) // not to before the executor was made
+		c.shift.Store(max(c.shift.Load()-int64(backStep), -int64(backMost)))
 	case how == FaultAhead:
 		c.shift.Store(min(c.shift.Load()+int64(aheadStep), int64(aheadMost)))
 	default:

@@ -62,7 +62,7 @@ var Guarantees = withSentences([]Guarantee{
 		Profile: Profile{Ops: map[history.Op]int{history.OpAddHook: 12, history.OpRemoveHook: 2}, Abrupt: true}, Mutant: "g6-hooks-only-when-idle",
 	},
 	{
-		ID: "G7", Predicates: []string{"S10", "S23"},
+		ID: "G7", Predicates: []string{"S10", "S23", "S24"},
 		Profile: Profile{Ops: map[history.Op]int{history.OpSchedule: 10, history.OpFixedRate: 4, history.OpFixedDelay: 4}, Timers: true}, Mutant: "g7-fixed-rate-drifts",
 	},
 	{

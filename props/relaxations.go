@@ -31,7 +31,7 @@ type relaxation struct {
 	turns      int           // how many turns in a row may find nothing to do; 0: as usual
 	parts      history.Parts // parts that the log does not have, or that cannot be promised
 	predicates []string      // predicates that are not judged
-	anyTimers  bool          // the model alone judges which timers a shutdown runs
+	anyTimers  bool          // the model alone judges which timers a shutdown runs, if the policy lets some run
 	overlap    bool          // bodies may overlap
 	unmodelled bool          // the model has one loop
 	early      bool          // the log may show events later than they took effect: see asModelled
@@ -136,7 +136,7 @@ func termsOf(lane Lane, p Program) terms {
 		t.early = t.early || r.early
 		t.alone = t.alone || r.unmodelled
 		t.rules.Overlap = t.rules.Overlap || r.overlap
-		if r.anyTimers {
+		if r.anyTimers && p.Timers != history.CancelTimers { // whatever the time, cancelled timers do not run
 			policy = history.AnyTimers
 		}
 	}

@@ -29,7 +29,7 @@ var clauses = [...]clause{
 		predicates: []string{"S1", "S9"}, needs: []string{"Hooker"}, rounds: 60, program: hooked, abrupt: true,
 		hammering: hammering{call: callAddHook, judge: exactlyOnce, runs: 200}},
 	{name: "G7",
-		predicates: []string{"S10"}, needs: []string{"Scheduler"}, rounds: 60, program: timed, also: noTimerForgotten},
+		predicates: []string{"S10", "S24"}, needs: []string{"Scheduler"}, rounds: 60, program: timed, also: noTimerForgotten},
 	{name: "G8",
 		predicates: []string{"S11"}, needs: []string{"Scheduler"}, rounds: 80, program: cancelling},
 	{name: "G9",

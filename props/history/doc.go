@@ -42,6 +42,7 @@
 //	V11       G13 the order of a turn         V12      G9  listeners before the next body
 //	S19       G22 registrations end cleanly   S20 S21  G23 drain and accounting
 //	S22       G6  tails before later tasks    S23      G7  cancelled timers end at once
+//	S24       G7  timers by the policy
 //
 // S17, the memory order, is checked by the race detector and needs no log.
 //

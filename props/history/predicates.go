@@ -39,6 +39,7 @@ var predicates = [...]Predicate{
 	{Name: "S21", Guarantee: "G23", Sentence: "the report counts how channels ended", judge: judgeChannelCounts},
 	{Name: "S22", Guarantee: "G6", Sentence: "later tasks do not pass a tail task that hooks wait for", judge: judgePassedTails},
 	{Name: "S23", Guarantee: "G7", Sentence: "timers that a shutdown cancels have ended when the next body begins", judge: judgeCancelledInTime},
+	{Name: "S24", Guarantee: "G7", Sentence: "the policy decides which timers run in a shutdown", judge: judgeTimerPolicy},
 	{Name: "V1", Guarantee: "G12", Sentence: "the loop never sleeps on work", needs: Parks, judge: judgeSleep},
 	{Name: "V2", Guarantee: "G12", Sentence: "accepted work begins as soon as the loop is free", judge: judgePrompt},
 	{Name: "V3", Guarantee: "G11", Sentence: "the timeout is a deadline for admission", needs: Deadlines, judge: judgeDeadline},

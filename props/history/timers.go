@@ -2,12 +2,12 @@ package history
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
 // judgeTimers is S10 (G7): no timer is early, equal deadlines run in the order scheduled, a
-// fixed rate keeps its phase, arguments are checked, and no run follows a panic. In a
-// shutdown the policy decides which timers run.
+// fixed rate keeps its phase, arguments are checked, and no run follows a panic.
 func judgeTimers(j *judge) {
 	for _, e := range j.entries {
 		if !e.op().Timers() || e.submit.ret == nil {
@@ -21,7 +21,6 @@ func judgeTimers(j *judge) {
 		j.runsWhileDue(e)
 	}
 	j.equalDeadlines()
-	j.timersAtShutdown()
 }
 
 // timerArguments judges the answer to a delay or a period (R71, B51).
@@ -149,9 +148,9 @@ func (j *judge) equalDeadlines() {
 	}
 }
 
-// timersAtShutdown judges the policy: which timers may not begin after a shutdown has
-// begun, and which must.
-func (j *judge) timersAtShutdown() {
+// judgeTimerPolicy is S24 (G7): which timers may not begin after a shutdown has begun, and
+// which must. It is apart from S10, because a shutdown cancels timers on a clock that goes back, too.
+func judgeTimerPolicy(j *judge) {
 	if j.asked == 0 || j.first == nil || j.Rules.Timers == AnyTimers {
 		return
 	}
@@ -182,12 +181,15 @@ func (h *History) dueBefore(e *entry, required time.Duration) bool {
 	if h.Rules.Virtual {
 		return e.due(0) < required
 	}
+	if required == beforeAll {
+		return false // no deadline is before, and the difference below would overflow
+	}
 	late := max(0, h.askedAt-h.first.inv.At) // the executor may have failed before the shutdown call
 	return e.deadline(0).known() < required-late
 }
 
-// beforeAll is earlier than every deadline.
-const beforeAll time.Duration = -1
+// beforeAll is earlier than every deadline. Do not use -1: deadlines may be before the log begins.
+const beforeAll time.Duration = math.MinInt64
 
 // timerHorizon returns the latest deadline of a timer that may run after the shutdown call,
 // and the deadline before which every timer must run. A timer with exactly that deadline

@@ -172,14 +172,14 @@ var timerVariants = []variant{
 	{"due timer in flight at the call", "virtual", timer1 + "@5ms g1 invoke shutdown\ng1 return shutdown returned\nloop begin timer 1\nloop end timer 1\n" + done, ""},
 	{"due timers in flight in two workers", "virtual overlap", twoTimers + "loop begin timer 1\nloop2 begin timer 2\nloop end timer 1\nloop2 end timer 2\n" + done, ""},
 	{"a worker takes a second timer after the call", "virtual overlap", twoTimers + "loop begin timer 1\nloop end timer 1\nloop begin timer 2\nloop end timer 2\n" + done,
-		"S10 G7 timer 2, due at 5ms, began at #9, after the shutdown called at 5ms"},
+		"S24 G7 timer 2, due at 5ms, began at #9, after the shutdown called at 5ms"},
 	{"policy until timeout", "virtual quiet deadlines timers=RunTimersUntilTimeout", timer1 + "g1 invoke graceful quiet=1ms timeout=20ms\ng1 return graceful accepted\n" +
 		"@5ms loop begin timer 1\nloop end timer 1\n@6ms loop done\n", ""},
 	{"policy until timeout, not run", "virtual timers=RunTimersUntilTimeout", timer1 + "g1 invoke graceful quiet=1ms timeout=20ms\ng1 return graceful accepted\n@20ms loop done\n",
-		"S10 G7 timer 1, due at 5ms, did not run (policy RunTimersUntilTimeout)"},
+		"S24 G7 timer 1, due at 5ms, did not run (policy RunTimersUntilTimeout)"},
 	{"policy until timeout, cut short", "virtual timers=RunTimersUntilTimeout", timer1 + "g1 invoke graceful quiet=1ms timeout=20ms\ng1 return graceful accepted\n" +
 		"@2ms g1 invoke shutdown\ng1 return shutdown returned\nloop done\n", ""},
 	{"policy until timeout, after it", "virtual timers=RunTimersUntilTimeout", "g1 invoke schedule 1 delay=30ms\ng1 return schedule 1 accepted\n" +
 		"g1 invoke execute 2\ng1 return execute 2 accepted\nloop begin task 2\ng1 invoke graceful quiet=1ms timeout=20ms\ng1 return graceful accepted\n" +
-		"@30ms loop end task 2\nloop begin timer 1\nloop end timer 1\nloop done\n", "S10 G7 timer 1, due at 30ms, began at #9, after the shutdown called at 0s"},
+		"@30ms loop end task 2\nloop begin timer 1\nloop end timer 1\nloop done\n", "S24 G7 timer 1, due at 30ms, began at #9, after the shutdown called at 0s"},
 }
