@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"eventide/props/history"
 )
 
 // TestRelaxations: each row of the table says why, and takes something away that no
@@ -17,6 +19,7 @@ func TestRelaxations(t *testing.T) {
 		{Clock: ClockRounded},
 		{Actors: []Actor{{Steps: []Step{{Env: EnvClock, Fault: FaultBack}}}}},
 		{Actors: []Actor{{Steps: []Step{{Env: EnvClock, Fault: FaultAhead}}}}},
+		{Timers: history.RunDueTimers},
 	}
 	all := relaxations
 	defer func() { relaxations = all }()
