@@ -39,6 +39,37 @@ func TestAffordable(t *testing.T) {
 	require.Empty(t, g.affordable(all(), 0, now.Add(-time.Second)))
 }
 
+// TestReopened: a suspect is measured again although no time is left, the others that are open as long as it lasts,
+// the most likely to be worse first, and a package is linked once.
+func TestReopened(t *testing.T) {
+	now := time.Now()
+	g := gate{Options: Default()}
+	g.now = func() time.Time { return now }
+	of := &target{pkg: measure.Package{ImportPath: "p"}, linking: 10 * time.Second}
+	var all []*series
+	var found []Finding
+	for _, f := range []Finding{
+		{Benchmark: "Done"}, {Benchmark: "Likely", P: 0.1, open: true}, {Benchmark: "Suspect", P: 0.001, open: true, suspect: true},
+		{Benchmark: "Unlikely", P: 0.9, open: true},
+	} {
+		f.Package = "p"
+		found = append(found, f)
+		all = append(all, &series{target: of, benchmark: benchmark{name: f.Benchmark}, took: time.Second})
+	}
+	again := func(left time.Duration) (names []string) {
+		for _, s := range g.reopened(all, found, now.Add(left)) {
+			names = append(names, s.benchmark.name)
+		}
+		return names
+	}
+	each := time.Duration(g.Rounds) * time.Second
+	require.Equal(t, []string{"Suspect"}, again(-time.Second))
+	require.Equal(t, []string{"Suspect", "Likely"}, again(of.linking+2*each))
+	require.Equal(t, []string{"Suspect", "Likely", "Unlikely"}, again(of.linking+3*each))
+	found[2].open, found[2].suspect = false, false
+	require.Empty(t, again(each), "there is no time to link")
+}
+
 // TestNoise: pairs of a quiet machine, of which each differs by a percent, are no reason to leave out times, even for a
 // thousand figures. Those of the recorded busy machine are one for each stretch of it.
 func TestNoise(t *testing.T) {
