@@ -237,7 +237,9 @@ func TestPoolG18BodiesKnowTheirPool(t *testing.T) {
 	p, other := coretest.NewPool(t, 2), coretest.NewPool(t, 1)
 	var errs []error
 	coretest.OnLoop(t, p, func() {
-		_, err := core.Submit(p, func() (int, error) { return 1, nil }).Wait(context.Background())
+		waited := make(chan struct{}) // the other worker may run the function before Wait, and one that is complete has a result
+		_, err := core.Submit(p, func() (int, error) { <-waited; return 1, nil }).Wait(context.Background())
+		close(waited)
 		errs = append(errs, err, p.AwaitTermination(context.Background()))
 		_, err = core.InvokeAll(context.Background(), p, func() (int, error) { return 1, nil })
 		errs = append(errs, err)
