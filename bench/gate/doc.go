@@ -21,22 +21,26 @@
 //
 // # Times
 //
-// A round measures base, head and base again, each in a process of its own; every other round
+// A round measures base and head, each in a process of its own; every other round
 // goes in the opposite order. The rounds go through several random layouts of each binary,
 // because the place of a function in memory can cost some percent. The two sides of a round
-// are a pair; package stats has the tests. A time is worse if
+// are a pair; package stats has the tests.
 //
-//   - the p value is below 0.01 after Holm's correction for all figures of the run and for the stages,
+// All benchmarks are measured in a first stage. A figure becomes a suspect if its p value there is below 0.1, the
+// ratio is greater than the differences between the layouts, and the interval does not exclude a change beyond
+// -least. The suspects are measured in up to three later stages, with fresh layouts in each, as long as the
+// budget lasts. There a round measures base a second time, too. A suspect is worse if in the later stages alone
+//
+//   - the p value is below 0.01, of which each stage has a third, after Holm's correction for all suspects,
 //   - the ratio is beyond -least, by default 2 %, or 50 % for other units,
 //   - the ratio is greater than the differences between the layouts,
-//   - and the rounds of the last stage alone are slower, too.
+//   - and base does not differ from itself by the same rule.
 //
-// All benchmarks are measured in a first stage. Those whose interval does not exclude that they have become worse
-// by more than -least are measured in up to three more, with fresh layouts in each, as long as the budget
-// lasts; a suspect always gets a second stage. All rounds of a figure are judged together.
+// So the many figures of a large module do not raise the bar for each other: the first stage chooses, and what
+// it measured is no evidence afterwards.
 //
-// A figure is inconclusive if base differs from itself by the same rule, or if the least
-// change that would have been found, which is printed for each figure, is above -blind. If a
+// A figure is inconclusive if base differs from itself, if it may be worse and the budget does not suffice for a
+// later stage, or if the least change that would have been found, which is printed for each figure, is above -blind. If a
 // benchmark of the gate's own shows at the start that the machine is too noisy, the gate says so
 // and compares counts only: then the verdict can be a regression or inconclusive, but not a pass.
 // With -times=off only counts are requested, and they can pass.

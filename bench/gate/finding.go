@@ -31,14 +31,14 @@ type Finding struct {
 	Change    float64 `json:"change"`            // of the pairs of rounds, relative: 0.03 is 3 % more; 0 if base counted 0
 	Low       float64 `json:"low"`               // 95 % interval of Change, by rounds and layouts; for times only
 	High      float64 `json:"high"`              //
-	P         float64 `json:"p"`                 // Holm-corrected; 1 for counts
+	P         float64 `json:"p"`                 // of the first stage; of a suspect that of the later ones, Holm-corrected; 1 for counts
 	Visible   float64 `json:"visible"`           // the least change that would have been found in 19 of 20 runs; -1: none would
 	Verdict   Verdict `json:"verdict"`           //
 	Note      string  `json:"note,omitempty"`    //
 	Culprit   string  `json:"culprit,omitempty"` // the commit and the functions, if -blame found them
 
-	suspect bool // its rounds look like a regression
-	open    bool // it may have become worse: worth another stage
+	leaning int  // of a suspect: 1 worse, -1 better
+	open    bool // a suspect that its rounds so far neither confirm nor clear: worth another stage
 }
 
 // key tells the figures of a run apart.

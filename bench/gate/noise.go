@@ -74,9 +74,11 @@ func (g *gate) noise(own []float64, figures int) string {
 		g.Rounds, percent(visible), percent(g.Blind))
 }
 
-// expected estimates Rule.Visible after two stages, for pairs with this spread and layouts that do not differ.
+// expected estimates the least change that is found in two later stages, for pairs with this spread and layouts that
+// do not differ, if as many of the figures are suspects as chance makes.
 func (g *gate) expected(spread float64, figures int) float64 {
 	sd := spread / math.Sqrt(2*float64(g.Rounds)*3/math.Pi)
-	test := stats.NormalQuantile(1-level/stages/float64(figures)/2) * sd
+	expected := max(1, suspicion*float64(figures))
+	test := stats.NormalQuantile(1-level/(stages-1)/expected/2) * sd
 	return math.Expm1(max(test, math.Log1p(g.Least)) + stats.NormalQuantile(stats.Power)*sd)
 }

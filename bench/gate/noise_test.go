@@ -18,56 +18,74 @@ func TestAffordable(t *testing.T) {
 	g.now = func() time.Time { return now }
 	all := func() (all []*series) {
 		for _, took := range []time.Duration{3, 1, 4, 2} {
-			all = append(all, &series{target: &target{pkg: measure.Package{ImportPath: "p"}}, benchmark: benchmark{name: took.String()}, took: took * time.Second})
+			all = append(all, &series{target: &target{pkg: measure.Package{ImportPath: "p"}}, benchmark: benchmark{name: took.String()}, leg: took * time.Second})
 		}
 		return all
 	}
 	require.Len(t, g.affordable(all(), 0, now.Add(time.Hour)), 4)
 	require.Empty(t, g.report.Findings)
 
-	n := time.Duration(fewestRounds(4)) // of two benchmarks, with a figure beside the time
-	kept := g.affordable(all(), 0, now.Add(n*3*time.Second))
+	const n, each = 15, 2 * time.Second // rounds that make a suspect although some are disturbed, of two legs
+	kept := g.affordable(all(), 0, now.Add(n*3*each))
 	require.Len(t, kept, 2)
-	require.Equal(t, []time.Duration{time.Second, 2 * time.Second}, []time.Duration{kept[0].took, kept[1].took})
+	require.Equal(t, []time.Duration{time.Second, 2 * time.Second}, []time.Duration{kept[0].leg, kept[1].leg})
 	require.Len(t, g.report.Findings, 2)
 	require.Equal(t, NotRun, g.report.Findings[0].Verdict)
 	require.Equal(t, measure.Time, g.report.Findings[0].Figure)
 	require.Contains(t, g.report.Findings[0].Note, "of it and of the 3 quicker benchmarks")
 	require.Contains(t, g.report.Findings[0].Note, "of the budget of 9m0s there is")
 
-	require.Len(t, g.affordable(all(), int(n)-1, now.Add(3*time.Second)), 2, "one round is left")
+	require.Len(t, g.affordable(all(), n-1, now.Add(3*each)), 2, "one round is left")
 	require.Empty(t, g.affordable(all(), 0, now.Add(-time.Second)))
 }
 
-// TestReopened: a suspect is measured again although no time is left, the others that are open as long as it lasts,
-// the most likely to be worse first, and a package is linked once.
+// TestReopened: of the suspects that are open, those that may be worse come first, and one of them although no time is
+// left. A package is linked once. Whoever missed a stage has no later one.
 func TestReopened(t *testing.T) {
 	now := time.Now()
-	g := gate{Options: Default()}
+	g := gate{Options: Default(), began: now}
 	g.now = func() time.Time { return now }
 	of := &target{pkg: measure.Package{ImportPath: "p"}, linking: 10 * time.Second}
 	var all []*series
 	var found []Finding
 	for _, f := range []Finding{
-		{Benchmark: "Done"}, {Benchmark: "Likely", P: 0.1, open: true}, {Benchmark: "Suspect", P: 0.001, open: true, suspect: true},
-		{Benchmark: "Unlikely", P: 0.9, open: true},
+		{Benchmark: "Pass", P: 0.5}, {Benchmark: "Better", P: 1e-6, open: true, leaning: -1}, {Benchmark: "Likely", P: 0.05, open: true, leaning: 1},
+		{Benchmark: "Likeliest", P: 0.001, open: true, leaning: 1}, {Benchmark: "Found", P: 1e-9, leaning: 1},
 	} {
 		f.Package = "p"
 		found = append(found, f)
-		all = append(all, &series{target: of, benchmark: benchmark{name: f.Benchmark}, took: time.Second})
+		all = append(all, &series{target: of, benchmark: benchmark{name: f.Benchmark}, leg: time.Second})
 	}
 	again := func(left time.Duration) (names []string) {
-		for _, s := range g.reopened(all, found, now.Add(left)) {
+		g.Budget = left
+		for _, s := range g.reopened(all, found, 1) {
 			names = append(names, s.benchmark.name)
 		}
 		return names
 	}
-	each := time.Duration(g.Rounds) * time.Second
-	require.Equal(t, []string{"Suspect"}, again(-time.Second))
-	require.Equal(t, []string{"Suspect", "Likely"}, again(of.linking+2*each))
-	require.Equal(t, []string{"Suspect", "Likely", "Unlikely"}, again(of.linking+3*each))
-	found[2].open, found[2].suspect = false, false
+	each := time.Duration(3*g.fewest(1, 3)) * time.Second
+	require.Equal(t, []string{"Likeliest"}, again(0))
+	require.Equal(t, []string{"Likeliest", "Likely"}, again(of.linking+2*each))
+	require.Equal(t, []string{"Likeliest", "Likely", "Better"}, again(of.linking+3*each))
+	require.Empty(t, g.reopened(all, found, 2), "none had the first of the later stages")
+	found[2].open, found[3].open = false, false
 	require.Empty(t, again(each), "there is no time to link")
+}
+
+// TestStagesOf: a benchmark that is no suspect would have had as many stages as fit in the time that is left.
+func TestStagesOf(t *testing.T) {
+	now := time.Now()
+	g := gate{Options: Default(), began: now}
+	g.now = func() time.Time { return now }
+	s := &series{target: &target{linking: 10 * time.Second}, leg: time.Second}
+	each := s.cost(g.Rounds)
+	require.Equal(t, 10*time.Second+20*3*time.Second, each)
+	for _, c := range []struct {
+		had, left, want int
+	}{{0, 0, 0}, {0, 1, 1}, {0, 2, 2}, {0, 9, 3}, {1, 1, 2}, {3, 9, 3}} {
+		s.stage, g.Budget = c.had, time.Duration(c.left)*each
+		require.Equal(t, c.want, g.stagesOf(s), "%+v", c)
+	}
 }
 
 // TestNoise: pairs of a quiet machine, of which each differs by a percent, are no reason to leave out times, even for a

@@ -3,7 +3,6 @@ package gate
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"eventide/bench/gate/measure"
@@ -41,54 +40,73 @@ type series struct {
 	layouts   layouts            // of the stage
 	rounds    map[string]*rounds // by unit
 	failed    error
-	took      time.Duration // of its last round; before the first: as weigh expects it
+	leg       time.Duration // of its last round, the mean; before the first: as weigh expects it
+}
+
+// legs is how many binaries a round of a stage runs: the first stage only looks for suspects, and has more rounds
+// in place of a second leg of base.
+func legs(stage int) int {
+	if stage == 0 {
+		return 2
+	}
+	return 3
 }
 
 // begin begins a stage.
 func (s *series) begin(stage int, l layouts) {
 	s.stage, s.layouts = stage, l
 	for _, r := range s.rounds {
-		r.fresh = len(r.base)
+		if stage == 1 {
+			r.later = len(r.base)
+		}
 	}
 }
 
-// round measures base, head and base again, from left to right or from right to left.
+// round measures base and head, and in a later stage base again, from left to right or from right to left.
 func (s *series) round(ctx context.Context, n int) error {
 	began := time.Now()
-	defer func() { s.took = time.Since(began) }()
 	k := len(s.layouts.base)
-	legs := []measure.Binary{s.layouts.base[n%k], s.layouts.head[n%k], s.layouts.base[(n+1)%k]}
-	order := []int{0, 1, 2}
-	if n%2 == 1 {
-		slices.Reverse(order)
-	}
-	var said [3]measure.Line
-	for _, leg := range order {
-		line, err := legs[leg].Run(ctx, s.benchmark.name, s.benchmark.ops, slicesPerLeg)
+	order := []measure.Binary{s.layouts.base[n%k], s.layouts.head[n%k], s.layouts.base[(n+1)%k]}[:legs(s.stage)]
+	said := make([]measure.Line, len(order))
+	for i := range order {
+		leg := i
+		if n%2 == 1 {
+			leg = len(order) - 1 - i
+		}
+		line, err := order[leg].Run(ctx, s.benchmark.name, s.benchmark.ops, slicesPerLeg)
 		if err != nil {
 			return sideError{leg % 2, err}
 		}
 		said[leg] = line
 	}
+	s.leg = time.Since(began) / time.Duration(len(order))
 	for unit := range said[0].Values {
-		way := direction(unit, s.benchmark.better)
-		if way == 0 || tolerances[unit].number != 0 || unit == "MB/s" { // MB/s is ns/op once more
-			continue
-		}
-		r := s.rounds[unit]
-		if r == nil {
-			r = &rounds{pkg: s.target.pkg.ImportPath, benchmark: s.benchmark.name, figure: unit, inverted: way < 0}
-			s.rounds[unit] = r
-		}
-		head, is := said[1].Values[unit]
-		if again, too := said[2].Values[unit]; is && too {
-			r.base, r.head, r.again = append(r.base, said[0].Values[unit]), append(r.head, head), append(r.again, again)
-			if k > 1 {
-				r.layouts = append(r.layouts, s.stage*k+n%k)
-			}
+		if way := direction(unit, s.benchmark.better); way != 0 && tolerances[unit].number == 0 && unit != "MB/s" { // MB/s is ns/op once more
+			s.enter(unit, way < 0, n%k, said)
 		}
 	}
 	return nil
+}
+
+// enter adds one figure of a round, if all legs have it.
+func (s *series) enter(unit string, inverted bool, layout int, said []measure.Line) {
+	values := make([]float64, len(said))
+	for i, line := range said {
+		v, is := line.Values[unit]
+		if !is {
+			return
+		}
+		values[i] = v
+	}
+	r := s.rounds[unit]
+	if r == nil {
+		r = &rounds{pkg: s.target.pkg.ImportPath, benchmark: s.benchmark.name, figure: unit, inverted: inverted}
+		s.rounds[unit] = r
+	}
+	r.base, r.head, r.again = append(r.base, values[0]), append(r.head, values[1]), append(r.again, values[2:]...)
+	if k := len(s.layouts.base); k > 1 {
+		r.layouts = append(r.layouts, s.stage*k+layout)
+	}
 }
 
 // measure runs the series round by round, so that a disturbance of some seconds falls on one

@@ -4,31 +4,20 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"eventide/bench/gate/measure"
+	"eventide/bench/gate/stats"
 )
 
-// stages is how often a figure is measured, at most. All are measured once. Those that may have become worse
-// are measured again while the budget lasts, with layouts of their own in each stage, and all their
-// rounds are judged together. Few layouts say little about the next ones, and many for every benchmark
-// would take hours to link.
+// stages is how often a figure is measured, at most. All are measured once. The suspects are measured again
+// while the budget lasts, with layouts of their own in each stage. Few layouts say little about the next ones,
+// and many for every benchmark would take hours to link.
 const stages = 4
 
 // firstStage is the share of the budget that the first stage may take.
 const firstStage = 2.0 / 3
-
-// fewestRounds is the least number of rounds of a stage that can reach the level for that many figures in
-// two stages: with fewer rounds even pairs that all have one sign are not significant.
-func fewestRounds(figures int) int {
-	n := 8
-	for math.Exp2(float64(1-2*n))*float64(figures) >= level/stages/2 {
-		n++
-	}
-	return n
-}
 
 // times measures times and other figures that vary, unless the machine is too noisy.
 func (g *gate) times(ctx context.Context, targets []*target) error {
@@ -52,11 +41,11 @@ func (g *gate) times(ctx context.Context, targets []*target) error {
 		return err
 	}
 	for stage := 1; stage < stages; stage++ {
-		again := g.reopened(all, found, g.began.Add(g.Budget))
+		again := g.reopened(all, found, stage)
 		if len(again) == 0 {
 			break
 		}
-		g.say("measuring %d benchmarks again, with fresh layouts: they may have become worse", len(again))
+		g.say("measuring %d benchmarks again, with fresh layouts: they may have changed", len(again))
 		if err := g.stage(ctx, again, stage); err != nil {
 			return err
 		}
@@ -83,7 +72,7 @@ func (g *gate) series(ctx context.Context, targets []*target) ([]*series, error)
 	var all []*series
 	for _, t := range targets {
 		for _, b := range t.benchmarks {
-			all = append(all, &series{target: t, benchmark: b, rounds: map[string]*rounds{}, took: 3 * b.took})
+			all = append(all, &series{target: t, benchmark: b, rounds: map[string]*rounds{}, leg: b.took})
 		}
 	}
 	return all, g.begin(ctx, all, 0)
@@ -119,36 +108,48 @@ func (g *gate) first(ctx context.Context, all []*series) ([]*series, error) {
 		return nil, err
 	}
 	all = g.affordable(all, 1, deadline) // the first round shows what one takes
-	return all, g.measure(ctx, all, 1, g.Rounds, g.fewest(all), deadline)
+	return all, g.measure(ctx, all, 1, g.Rounds, g.fewest(0, 0), deadline)
 }
 
-// stage measures a later stage.
+// stage measures a later stage, in an equal share of the time that is left.
 func (g *gate) stage(ctx context.Context, again []*series, stage int) error {
+	share := g.left() / time.Duration(stages-stage)
+	deadline := g.now().Add(share)
 	if err := g.begin(ctx, again, stage); err != nil {
 		return err
 	}
-	return g.measure(ctx, again, 0, g.Rounds, g.fewest(again), g.began.Add(g.Budget))
+	return g.measure(ctx, again, 0, g.Rounds, g.fewest(stage, len(again)), deadline)
 }
 
-// reopened returns the benchmarks to measure again: every suspect, and of the others that are open
-// those that fit in the time that is left, the most likely to be worse first.
-func (g *gate) reopened(all []*series, found []Finding, deadline time.Time) []*series {
+// left returns how much is left of the budget.
+func (g *gate) left() time.Duration { return max(0, g.began.Add(g.Budget).Sub(g.now())) }
+
+// reopened returns the benchmarks to measure again: those of the suspects that are open, as many as fit in the time
+// that is left, and of those that may be worse at least one; these first, and those first that chance explains least.
+func (g *gate) reopened(all []*series, found []Finding, stage int) []*series {
 	var again []*series
-	linked, left := map[*target]bool{}, deadline.Sub(g.now())
-	likeliest := slices.SortedStableFunc(slices.Values(found), func(a, b Finding) int { return cmp.Compare(a.P, b.P) })
+	linked, left, open := map[*target]bool{}, g.left(), 0
+	for _, f := range found {
+		if f.open {
+			open++
+		}
+	}
+	likeliest := slices.SortedStableFunc(slices.Values(found), func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(b.leaning, a.leaning), cmp.Compare(a.P, b.P))
+	})
 	for _, f := range likeliest {
 		if !f.open {
 			continue
 		}
 		s := all[slices.IndexFunc(all, func(s *series) bool { return s.is(f) })]
-		if slices.Contains(again, s) {
+		if s.stage != stage-1 || slices.Contains(again, s) {
 			continue
 		}
-		cost := s.took * time.Duration(g.Rounds)
-		if !linked[s.target] {
-			cost += s.target.linking
+		cost := s.cost(g.fewest(stage, open))
+		if linked[s.target] {
+			cost -= s.target.linking
 		}
-		if !f.suspect && cost > left {
+		if cost > left && (len(again) > 0 || f.leaning < 0) {
 			continue
 		}
 		left -= cost
@@ -162,26 +163,35 @@ func (s *series) is(f Finding) bool {
 	return s.target.pkg.ImportPath == f.Package && s.benchmark.name == f.Benchmark
 }
 
-// fewest returns the least number of rounds in which a change of any of the benchmarks can be found,
-// if each has another figure beside its time.
-func (g *gate) fewest(all []*series) int { return min(g.Rounds, fewestRounds(2*len(all))) }
+// cost is how long a later stage takes for this benchmark alone.
+func (s *series) cost(rounds int) time.Duration {
+	return s.leg*time.Duration(legs(1)*rounds) + s.target.linking
+}
 
-// affordable leaves out the slowest benchmarks until the fewest rounds fit in the remaining time, of which some are
-// done.
-func (g *gate) affordable(all []*series, done int, deadline time.Time) []*series {
-	left := max(0, deadline.Sub(g.now()))
-	cost := func(all []*series) (sum time.Duration) {
-		for _, s := range all {
-			sum += s.took
-		}
-		return sum * time.Duration(g.fewest(all)-done)
+// fewest returns the least number of rounds of a stage in which some disturbed ones do not decide: in the first
+// stage that a benchmark is a suspect, later that so many suspects are found by all later stages together.
+func (g *gate) fewest(stage, suspects int) int {
+	if stage == 0 {
+		return min(g.Rounds, stats.FewestRounds(suspicion, 1))
 	}
-	slices.SortStableFunc(all, func(a, b *series) int { return cmp.Compare(a.took, b.took) })
-	for ; len(all) > 0 && cost(all) > left; all = all[:len(all)-1] {
+	return min(g.Rounds, stats.FewestRounds(level/(stages-1)/float64(suspects), stages-1))
+}
+
+// affordable leaves out the slowest benchmarks until the fewest rounds of the first stage fit in the remaining time, of
+// which some are done.
+func (g *gate) affordable(all []*series, done int, deadline time.Time) []*series {
+	left, rounds := max(0, deadline.Sub(g.now())), g.fewest(0, 0)-done
+	var cost time.Duration
+	for _, s := range all {
+		cost += s.leg * time.Duration(legs(0)*rounds)
+	}
+	slices.SortStableFunc(all, func(a, b *series) int { return cmp.Compare(a.leg, b.leg) })
+	for ; len(all) > 0 && cost > left; all = all[:len(all)-1] {
 		last := all[len(all)-1]
 		g.add(unmeasured(last.target.pkg.ImportPath, last.benchmark.name, measure.Time, NotRun,
 			fmt.Sprintf("%d rounds of it and of the %d quicker benchmarks take %v, and of the budget of %v there is %v left",
-				g.fewest(all)-done, len(all)-1, cost(all).Round(time.Second), g.Budget, left.Round(time.Second))))
+				rounds, len(all)-1, cost.Round(time.Second), g.Budget, left.Round(time.Second))))
+		cost -= last.leg * time.Duration(legs(0)*rounds)
 	}
 	return all
 }
@@ -204,17 +214,37 @@ func (g *gate) judgeSeries(all []*series) ([]Finding, error) {
 
 // sight sets what could be seen.
 func (g *gate) sight(all []*series, found []Finding) []Finding {
-	of := map[string]rounds{}
-	figures := measured(all)
-	for _, r := range figures {
+	of, suspects := map[string]rounds{}, 0
+	for _, r := range measured(all) {
 		of[r.key()] = r
 	}
-	for i, f := range found {
-		if r, is := of[f.key()]; is {
-			found[i] = g.book().sight(f, r, len(figures))
+	for _, f := range found {
+		if r, is := of[f.key()]; is && f.leaning != 0 && r.later > 0 {
+			suspects++
 		}
 	}
+	for i, f := range found {
+		r, is := of[f.key()]
+		if !is {
+			continue
+		}
+		tests := suspects
+		if f.leaning == 0 || r.later == 0 {
+			tests++ // had it been one of them
+		}
+		s := all[slices.IndexFunc(all, func(s *series) bool { return s.is(f) })]
+		found[i] = g.book().sight(f, r, g.stagesOf(s), tests)
+	}
 	return found
+}
+
+// stagesOf returns how many later stages a benchmark had, or would have had in the time that was left.
+func (g *gate) stagesOf(s *series) int {
+	had, left := s.stage, g.left()
+	for ; had < stages-1 && s.cost(g.Rounds) <= left; had++ {
+		left -= s.cost(g.Rounds)
+	}
+	return had
 }
 
 func (g *gate) book() rulebook { return rulebook{g.Least, g.Blind} }

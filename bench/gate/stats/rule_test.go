@@ -36,25 +36,32 @@ func draw(r *rand.Rand, n int, shift float64, noise noise, layouts int, layoutSp
 	return s
 }
 
-// TestVisibleIsFound: a change of the size that Visible returns is beyond the rule nearly as often as it says, whether
-// the rounds differ more or the layouts. The size comes from one sample, and the change is in another of
-// twice its size, as for a figure that gets a second stage.
+// TestVisibleIsFound: a change of the size that Visible returns is found nearly as often as it says, whether
+// the rounds differ more or the layouts, and few rounds or many. The size comes from the first stage of equal
+// sides, and the change is in other stages.
 func TestVisibleIsFound(t *testing.T) {
-	rule := Rule{Level: 0.0025, Tests: 20, Least: math.Log(1.02)}
-	for name, noise := range noises {
-		for _, layoutSpread := range []float64{0, 0.003, 0.02} {
-			r := rand.New(rand.NewPCG(1, 2))
-			found, trials := 0, 100
-			for range trials {
-				visible := rule.Visible(draw(r, 20, 0, noise, 5, layoutSpread), 2)
-				s := draw(r, 40, visible, noise, 10, layoutSpread)
-				if rule.Beyond(s, SignedRank(s.Differences)*float64(rule.Tests)) > 0 {
-					found++
+	for _, d := range []Design{
+		{Suspect: Rule{Level: 0.1}, Later: 2, Rule: Rule{Level: 0.003, Tests: 1, Least: math.Log(1.02)}},
+		{Suspect: Rule{Level: 0.1}, Later: 3, Rule: Rule{Level: 0.003, Tests: 10, Least: math.Log(1.02)}},
+	} {
+		for name, noise := range noises {
+			for _, layoutSpread := range []float64{0, 0.003, 0.02} {
+				for _, n := range []int{15, 20} {
+					r := rand.New(rand.NewPCG(1, 2))
+					found, trials := 0, 100
+					for range trials {
+						visible := d.Visible(draw(r, n, 0, noise, 5, layoutSpread))
+						first, later := draw(r, n, visible, noise, 5, layoutSpread), draw(r, d.Later*n, visible, noise, d.Later*5, layoutSpread)
+						if d.Suspect.Beyond(first, SignedRank(first.Differences)) > 0 &&
+							d.Rule.Beyond(later, SignedRank(later.Differences)*float64(d.Rule.Tests)) > 0 {
+							found++
+						}
+					}
+					share := float64(found) / float64(trials)
+					t.Logf("%s, layouts differ by %v, %d rounds, %d later stages: found %.2f", name, layoutSpread, n, d.Later, share)
+					require.Greater(t, share, 0.9, "%s, layouts differ by %v, %d rounds, %d later stages", name, layoutSpread, n, d.Later)
 				}
 			}
-			share := float64(found) / float64(trials)
-			t.Logf("%s, layouts differ by %v: found %.2f", name, layoutSpread, share)
-			require.Greater(t, share, 0.9, "%s, layouts differ by %v", name, layoutSpread)
 		}
 	}
 }
@@ -114,9 +121,37 @@ func TestStudentQuantile(t *testing.T) {
 	require.InDelta(t, 2.086, studentQuantile(20, 0.975), 0.001)
 }
 
-// TestTooFewRoundsSeeNothing: seven pairs cannot reach 0.01.
+// TestTooFewRoundsSeeNothing: seven pairs cannot reach 0.01, nor eight for twenty figures, nor four a suspicion of 0.1.
 func TestTooFewRoundsSeeNothing(t *testing.T) {
-	require.True(t, math.IsInf(Rule{Level: 0.01}.Visible(Sample{Differences: make([]float64, 7)}, 1), 1))
-	require.False(t, math.IsInf(Rule{Level: 0.01}.Visible(Sample{Differences: make([]float64, 8)}, 1), 1))
-	require.True(t, math.IsInf(Rule{Level: 0.01, Tests: 20}.Visible(Sample{Differences: make([]float64, 8)}, 1), 1), "nor 0.01 of twenty figures")
+	visible := func(n, later, tests int) float64 {
+		return Design{Suspect: Rule{Level: 0.1}, Later: later, Rule: Rule{Level: 0.01, Tests: tests}}.Visible(Sample{Differences: make([]float64, n)})
+	}
+	require.True(t, math.IsInf(visible(7, 1, 1), 1))
+	require.False(t, math.IsInf(visible(8, 1, 1), 1))
+	require.True(t, math.IsInf(visible(8, 1, 20), 1))
+	require.True(t, math.IsInf(visible(4, 3, 1), 1))
+	require.False(t, math.IsInf(visible(5, 3, 1), 1))
+}
+
+// TestFewestRoundsAllowForDisturbedOnes: with so many rounds one of eight may have the other sign and be the greatest
+// of all. With one less it may not.
+func TestFewestRoundsAllowForDisturbedOnes(t *testing.T) {
+	for _, level := range []float64{0.1, 0.01, 1e-4} {
+		for _, stages := range []int{1, 3} {
+			reached := func(rounds int) bool {
+				d := make([]float64, rounds*stages)
+				for i := range d {
+					d[i] = float64(i + 1)
+					if i >= len(d)-(len(d)+7)/8 {
+						d[i] *= -1
+					}
+				}
+				return SignedRank(d) < level
+			}
+			fewest := FewestRounds(level, stages)
+			t.Logf("level %v, %d stages: %d rounds", level, stages, fewest)
+			require.True(t, reached(fewest), "level %v, %d stages: %d rounds", level, stages, fewest)
+			require.False(t, reached(fewest-1), "level %v, %d stages: %d rounds", level, stages, fewest)
+		}
+	}
 }

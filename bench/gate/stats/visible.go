@@ -13,7 +13,7 @@ type Rule struct {
 	Least float64 // logarithm of the least ratio that counts
 }
 
-// Power is the chance that a change of the size that Visible returns is beyond the rule.
+// Power is the chance that a change of the size that Visible returns is found.
 const Power = 0.95
 
 // Beyond reports whether the centre of the differences lies farther from zero than the rule
@@ -43,32 +43,59 @@ func (r Rule) layoutReach(groups [][]float64) float64 {
 
 func (r Rule) tests() float64 { return math.Max(1, float64(r.Tests)) }
 
-// Visible returns the least centre that is beyond the rule with a chance of Power, for as many layouts
-// and rounds as the sample has, times more, if they spread as these do. It makes no assumption about the
-// distribution: it draws layouts, and rounds of each, again with replacement, and computes by how much
-// each draw had to be moved to be beyond (B. Efron, Bootstrap Methods, Annals of Statistics 7, 1979).
+// A Design says how a figure is judged in stages: it is a suspect if the first one is beyond a rule, and
+// then another rule judges the rounds of the later ones, without those of the first.
+type Design struct {
+	Suspect, Rule Rule
+	Later         int // how many later stages a suspect has
+}
+
+// Visible returns the least change that makes a figure a suspect and then lies beyond its rule, with a chance of
+// Power, if the first stage spreads as this sample does and each of the later ones has as many layouts and rounds.
+// It makes no assumption about the distribution: it draws layouts, and rounds of each, again with replacement, and
+// computes by how much each draw had to be moved (B. Efron, Bootstrap Methods, Annals of Statistics 7, 1979).
 // The draws are the same every time. It is infinite if so few differences cannot reach the level
 // after the correction.
 //
 // Do not keep the layouts and draw only their rounds: the next layouts of the same programs lie
 // elsewhere, and a change that is seen with these would be missed with those.
-func (r Rule) Visible(s Sample, times int) float64 {
-	critical := criticalSum(len(s.Differences)*times, r.Level/r.tests())
-	if critical < 0 {
+func (d Design) Visible(first Sample) float64 {
+	n := len(first.Differences)
+	suspicious, critical := d.Suspect.criticalSum(n), d.Rule.criticalSum(n*d.Later)
+	if suspicious < 0 || critical < 0 {
 		return math.Inf(1)
 	}
-	centre := Shift(s.Differences)
+	centre := Shift(first.Differences)
 	var needed []float64
-	for _, groups := range redraw(s, times) {
-		d := slices.Concat(groups...)
-		// The sum of the ranks of the negative differences is the number of means of pairs
-		// that are not positive (J. W. Tukey, 1949).
-		means := walsh(d)
-		byRank := centre - means[min(critical, len(means)-1)]
-		byCentre := centre - Quantile(means, 0.5) + max(r.Least, r.layoutReach(groups))
-		needed = append(needed, max(byRank, byCentre))
+	for _, drawn := range redraw(first, 1+d.Later) {
+		layouts := len(drawn) / (1 + d.Later)
+		needed = append(needed, centre+max(d.Suspect.needed(drawn[:layouts], suspicious), d.Rule.needed(drawn[layouts:], critical)))
 	}
 	return Quantile(needed, Power)
+}
+
+func (r Rule) criticalSum(n int) int { return criticalSum(n, r.Level/r.tests()) }
+
+// needed returns by how much differences have to be moved to be beyond the rule. The sum of the ranks of the
+// negative differences is the number of means of pairs that are not positive (J. W. Tukey, 1949).
+func (r Rule) needed(groups [][]float64, critical int) float64 {
+	means := walsh(slices.Concat(groups...))
+	return max(-means[min(critical, len(means)-1)], max(r.Least, r.layoutReach(groups))-Quantile(means, 0.5))
+}
+
+// FewestRounds returns the least number of rounds of a stage with which so many stages together reach the level
+// although one round of eight, and at least one, has the other sign and is the farthest from zero. With fewer,
+// the round that was disturbed most decides.
+func FewestRounds(level float64, stages int) int {
+	for rounds := 1; ; rounds++ {
+		n, adverse := rounds*stages, 0
+		for k := range (n + 7) / 8 {
+			adverse += n - k
+		}
+		if criticalSum(n, level) >= adverse {
+			return rounds
+		}
+	}
 }
 
 const (
