@@ -31,8 +31,10 @@ func (g *gate) counts(ctx context.Context, targets []*target) error {
 	began := g.now()
 	for i, x := range all {
 		if g.now().After(deadline) {
-			g.add(unmeasured(x.pkg.ImportPath, x.name, allCounts, NotRun, fmt.Sprintf("the counts of %d benchmarks took the budget of %v", i, g.Budget)))
-			continue
+			for _, left := range all[i:] {
+				g.add(unmeasured(left.pkg.ImportPath, left.name, allCounts, NotRun, g.sufficed(i, len(all))))
+			}
+			break
 		}
 		found, err := g.counter.compare(ctx, x.pkg.ImportPath, x.name, x.ops, x.base, x.head)
 		if err != nil {
@@ -48,6 +50,11 @@ func (g *gate) counts(ctx context.Context, targets []*target) error {
 		}
 	}
 	return nil
+}
+
+// sufficed says how far the budget went. It is the same text for all that is left, so that a report has it once.
+func (g *gate) sufficed(done, all int) string {
+	return fmt.Sprintf("the budget of %v sufficed for the %d quickest of %d benchmarks", g.Budget, done, all)
 }
 
 // countsUntil returns when no further benchmark is counted: two thirds of the budget are for times, if

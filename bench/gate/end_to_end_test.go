@@ -181,7 +181,7 @@ func TestCountsKeepToTheBudget(t *testing.T) {
 	require.Equal(t, ExitInconclusive, report.ExitCode(), "%+v", report)
 	f := of(t, report, "Op", allCounts)
 	require.Equal(t, NotRun, f.Verdict)
-	require.Equal(t, "the counts of 0 benchmarks took the budget of 9m0s", f.Note)
+	require.Equal(t, "the budget of 9m0s sufficed for the 0 quickest of 5 benchmarks", f.Note)
 
 	g := gate{Options: o, began: began, report: &Report{}}
 	require.Equal(t, began.Add(o.Budget), g.countsUntil())

@@ -67,13 +67,22 @@ func (r Report) ExitCode() int {
 	return ExitPass
 }
 
-// missing returns the figures that were not run, each reason once.
+// missing returns the figures that were not run: each reason once, and how many benchmarks it concerns.
 func (r Report) missing() []string {
 	var all []string
+	number := map[string]int{}
 	for _, f := range r.Findings {
+		if f.Verdict != NotRun {
+			continue
+		}
 		line := fmt.Sprintf("%s: %s", f.Figure, f.Note)
-		if f.Verdict == NotRun && !slices.Contains(all, line) {
+		if number[line]++; number[line] == 1 {
 			all = append(all, line)
+		}
+	}
+	for i, line := range all {
+		if n := number[line]; n > 1 {
+			all[i] = fmt.Sprintf("%s (%d benchmarks)", line, n)
 		}
 	}
 	return all

@@ -3,7 +3,6 @@ package gate
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -186,14 +185,14 @@ func (g *gate) affordable(all []*series, done int, deadline time.Time) []*series
 		cost += s.leg * time.Duration(legs(0)*rounds)
 	}
 	slices.SortStableFunc(all, func(a, b *series) int { return cmp.Compare(a.leg, b.leg) })
-	for ; len(all) > 0 && cost > left; all = all[:len(all)-1] {
-		last := all[len(all)-1]
-		g.add(unmeasured(last.target.pkg.ImportPath, last.benchmark.name, measure.Time, NotRun,
-			fmt.Sprintf("%d rounds of it and of the %d quicker benchmarks take %v, and of the budget of %v there is %v left",
-				rounds, len(all)-1, cost.Round(time.Second), g.Budget, left.Round(time.Second))))
-		cost -= last.leg * time.Duration(legs(0)*rounds)
+	kept := len(all)
+	for ; kept > 0 && cost > left; kept-- {
+		cost -= all[kept-1].leg * time.Duration(legs(0)*rounds)
 	}
-	return all
+	for _, s := range all[kept:] {
+		g.add(unmeasured(s.target.pkg.ImportPath, s.benchmark.name, measure.Time, NotRun, g.sufficed(kept, len(all))))
+	}
+	return all[:kept]
 }
 
 // judgeSeries judges all rounds so far.
