@@ -45,6 +45,14 @@ func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
 // before the second (G9). What these tasks post waits for the end of the second: otherwise futures
 // that other goroutines complete, or listeners that end the goroutine, could starve the bodies (G13).
 func (e *Executor) settle() {
+	if len(e.panics) == 0 && !e.hasInternal() && !e.stopBatch.Load() {
+		e.owed = false // nothing is due, which costs a fifth of a hook if it is found out by calls
+		return
+	}
+	e.settleAll()
+}
+
+func (e *Executor) settleAll() {
 	e.reportPanics()
 	e.runInternal() // a hook runs before the batch that the turn has taken
 	if !e.owed || e.hasInternal() {
