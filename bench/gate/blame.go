@@ -3,7 +3,6 @@ package gate
 import (
 	"context"
 	"fmt"
-	"math"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"eventide/bench/gate/measure"
-	"eventide/bench/gate/stats"
 )
 
 // blame searches for the commit and the functions of each regression.
@@ -24,11 +22,11 @@ func (g *gate) blame(ctx context.Context, targets []*target) error {
 					continue
 				}
 				g.say("looking for the cause: %s, %s", b.name, f.Figure)
-				commit, err := g.bisect(ctx, t, b, *f)
+				since, err := g.bisect(ctx, t, b, *f)
 				if err != nil {
 					return err
 				}
-				f.Culprit = "since " + commit
+				f.Culprit = since
 				if functions := g.functions(ctx, t, b, f.Figure); functions != "" {
 					f.Culprit += "; " + functions
 				}
@@ -36,68 +34,6 @@ func (g *gate) blame(ctx context.Context, targets []*target) error {
 		}
 	}
 	return nil
-}
-
-// bisect returns the first commit after base at which the figure is nearer to head's than to
-// base's.
-func (g *gate) bisect(ctx context.Context, t *target, b benchmark, f Finding) (commit string, err error) {
-	commits, err := g.Commits(ctx)
-	if err != nil {
-		return "", err
-	}
-	good, bad := -1, len(commits) // the last that is good, the first that is bad; len: the working tree
-	for bad-good > 1 {
-		middle := (good + bad) / 2
-		if err := g.Move(ctx, commits[middle]); err != nil {
-			return "", err
-		}
-		isBad, err := g.atCommit(ctx, t, b, f)
-		if ctx.Err() != nil {
-			return "", ctx.Err()
-		}
-		if err != nil {
-			return fmt.Sprintf("a commit after %s (%s does not run: %v)", g.report.Base, commits[middle], err), nil
-		}
-		if isBad {
-			bad = middle
-		} else {
-			good = middle
-		}
-	}
-	if bad == len(commits) {
-		return "the working tree", nil
-	}
-	return commits[bad], nil
-}
-
-// atCommit reports whether the commit in the worktree has the regression.
-func (g *gate) atCommit(ctx context.Context, t *target, b benchmark, f Finding) (bool, error) {
-	at, err := g.Build(ctx, g.Old, t.pkg, 0)
-	if err != nil {
-		return false, err
-	}
-	if _, counted := tolerances[f.Figure]; counted {
-		found, err := g.counter.compare(ctx, t.pkg.ImportPath, b.name, b.ops, t.base, at)
-		for _, other := range found {
-			if other.Figure == f.Figure {
-				return other.Head > (f.Base+f.Head)/2, err
-			}
-		}
-		return false, err
-	}
-	s := &series{target: t, benchmark: b, rounds: map[string]*rounds{},
-		layouts: layouts{[]measure.Binary{t.base}, []measure.Binary{at}}}
-	for i := range max(10, g.Rounds/2) {
-		if err := s.round(ctx, i); err != nil {
-			return false, err
-		}
-	}
-	r := s.rounds[f.Figure]
-	if r == nil {
-		return false, fmt.Errorf("no %s", f.Figure)
-	}
-	against := r.against()
-	return stats.Shift(against.Differences) > math.Log1p(f.Change)/2, nil
 }
 
 // functions returns which functions have more samples in head, by the difference of two

@@ -202,7 +202,14 @@ func TestBlame(t *testing.T) {
 	guilty := commit(t, root, "second")
 	edit(t, root, "turns := 3+1", "turns := 2+2")
 	commit(t, root, "third")
+	require.NoError(t, os.Mkdir(filepath.Join(root, "docs"), 0o777))
+	for _, page := range []string{"first", "second"} { // the middle of the commits: none changes the program
+		require.NoError(t, os.WriteFile(filepath.Join(root, "docs", page+".md"), nil, 0o666))
+		commit(t, root, page)
+	}
 	o := options(root)
+	var progress bytes.Buffer
+	o.Progress = &progress
 	o.Base, o.Run, o.Times, o.Blame = base, regexp.MustCompile("^Op$"), TimesOff, true
 	waivers := filepath.Join(t.TempDir(), "waivers")
 	require.NoError(t, os.WriteFile(waivers, []byte("example.org/work.Op | B/op | 9999-12-31 | known\n"), 0o666))
@@ -212,6 +219,7 @@ func TestBlame(t *testing.T) {
 	culprit := of(t, report, "Op", measure.Allocs).Culprit
 	require.Contains(t, culprit, guilty)
 	require.Contains(t, culprit, "example.org/work.Op (")
+	require.Equal(t, 1, strings.Count(progress.String(), "the program is one that has been measured"), "a commit that changes a page only: %s", progress.String())
 	require.Equal(t, Waived, of(t, report, "Op", measure.Bytes).Verdict)
 	var table, text, markdown bytes.Buffer
 	require.NoError(t, report.WriteTable(&table))

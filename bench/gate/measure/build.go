@@ -1,8 +1,8 @@
 package measure
 
 import (
-	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,23 +80,40 @@ func (c *Checkout) Build(ctx context.Context, root string, p Package, layout int
 // Same reports whether two binaries are equal byte by byte, and so are the files beside them and
 // in testdata, which a benchmark may read.
 func Same(a, b Binary) (bool, error) {
-	if equal, err := sameFile(a.Path, b.Path); err != nil || !equal {
-		return false, err
-	}
-	left, err := files(a.Dir)
+	left, err := Fingerprint(a)
 	if err != nil {
 		return false, err
 	}
-	right, err := files(b.Dir)
-	if err != nil || !slices.Equal(left, right) {
-		return false, err
+	right, err := Fingerprint(b)
+	return left == right, err
+}
+
+// Fingerprint returns a hash of a binary, and of the names and the contents of the files beside it and in testdata,
+// as they are now: Move changes those of base.
+func Fingerprint(b Binary) (sum [sha256.Size]byte, err error) {
+	names, err := files(b.Dir)
+	if err != nil {
+		return sum, err
 	}
-	for _, name := range left {
-		if equal, err := sameFile(filepath.Join(a.Dir, name), filepath.Join(b.Dir, name)); err != nil || !equal {
-			return false, err
+	hash := sha256.New()
+	paths := []string{b.Path}
+	for _, name := range names {
+		paths = append(paths, filepath.Join(b.Dir, name))
+	}
+	for i, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return sum, err
 		}
+		name := ""
+		if i > 0 {
+			name = names[i-1]
+		}
+		fmt.Fprintf(hash, "%q %d\n", name, len(content))
+		hash.Write(content)
 	}
-	return true, nil
+	hash.Sum(sum[:0])
+	return sum, nil
 }
 
 // files returns the names of the files of a directory and of its testdata, sorted.
@@ -114,13 +131,4 @@ func files(dir string) ([]string, error) {
 		return nil
 	})
 	return all, err
-}
-
-func sameFile(a, b string) (bool, error) {
-	left, err := os.ReadFile(a)
-	if err != nil {
-		return false, err
-	}
-	right, err := os.ReadFile(b)
-	return bytes.Equal(left, right), err
 }
