@@ -38,6 +38,33 @@ func Quantile(v []float64, q float64) float64 {
 	return sorted[low] + (at-float64(low))*(sorted[low+1]-sorted[low])
 }
 
+// nth returns the value that would be at index k if v were sorted, and changes the order of v (C. A. R. Hoare,
+// Algorithm 65: Find, Communications of the ACM 4, 1961).
+func nth(v []float64, k int) float64 {
+	for low, high := 0, len(v)-1; low < high; {
+		pivot, i, j := v[k], low, high
+		for i <= j {
+			for v[i] < pivot {
+				i++
+			}
+			for pivot < v[j] {
+				j--
+			}
+			if i <= j {
+				v[i], v[j] = v[j], v[i]
+				i, j = i+1, j-1
+			}
+		}
+		if j < k {
+			low = i
+		}
+		if k < i {
+			high = j
+		}
+	}
+	return v[k]
+}
+
 // NormalQuantile returns the value below which a standard normal variable is with
 // probability p.
 func NormalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }

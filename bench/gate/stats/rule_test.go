@@ -47,6 +47,9 @@ func TestVisibleIsFound(t *testing.T) {
 		for name, noise := range noises {
 			for _, layoutSpread := range []float64{0, 0.003, 0.02} {
 				for _, n := range []int{15, 20} {
+					if n == 20 && layoutSpread != 0 {
+						continue // few rounds are the harder case
+					}
 					r := rand.New(rand.NewPCG(1, 2))
 					found, trials := 0, 100
 					for range trials {

@@ -120,12 +120,18 @@ func ShiftInterval(differences []float64, confidence float64) (low, high float64
 
 // walsh returns the means of all pairs of differences, sorted.
 func walsh(d []float64) []float64 {
+	means := pairMeans(d)
+	slices.Sort(means)
+	return means
+}
+
+// pairMeans returns the means of all pairs of differences, each with itself too.
+func pairMeans(d []float64) []float64 {
 	means := make([]float64, 0, len(d)*(len(d)+1)/2)
 	for i := range d {
 		for _, other := range d[i:] {
 			means = append(means, (d[i]+other)/2)
 		}
 	}
-	slices.Sort(means)
 	return means
 }

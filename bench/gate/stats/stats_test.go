@@ -2,6 +2,8 @@ package stats
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -122,4 +124,19 @@ func TestChangePointsOfStepsAndOfNone(t *testing.T) {
 	require.Empty(t, ChangePoints(level, 0.01))
 	require.Empty(t, ChangePoints([]float64{1, 1, 1, 9, 9, 9}, 0.01), "too short")
 	require.Empty(t, ChangePoints(make([]float64, 20), 0.01), "no change at all")
+}
+
+// TestNth: as sorting says, also with equal values.
+func TestNth(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 2000 {
+		v := make([]float64, 1+r.IntN(40))
+		for i := range v {
+			v[i] = float64(r.IntN(20))
+		}
+		k := r.IntN(len(v))
+		sorted := slices.Sorted(slices.Values(v))
+		require.Equal(t, sorted[k], nth(v, k))
+		require.Equal(t, sorted, slices.Sorted(slices.Values(v)))
+	}
 }

@@ -34,11 +34,16 @@ func (r Rule) Beyond(s Sample, corrected float64) int {
 
 // layoutReach is how far the centre may be from zero because the layouts differ.
 func (r Rule) layoutReach(groups [][]float64) float64 {
-	sd, freedom := layoutError(groups)
-	if freedom == 0 {
+	sd, _ := layoutError(groups)
+	return sd * r.layoutFactor(len(groups))
+}
+
+// layoutFactor is how many standard errors of the layouts' mean the centre may be from zero.
+func (r Rule) layoutFactor(layouts int) float64 {
+	if layouts < 2 {
 		return 0
 	}
-	return sd * studentQuantile(freedom, 1-r.Level/r.tests())
+	return studentQuantile(layouts-1, 1-r.Level/r.tests())
 }
 
 func (r Rule) tests() float64 { return math.Max(1, float64(r.Tests)) }
@@ -65,11 +70,11 @@ func (d Design) Visible(first Sample) float64 {
 	if suspicious < 0 || critical < 0 {
 		return math.Inf(1)
 	}
-	centre := Shift(first.Differences)
+	centre, layouts := Shift(first.Differences), len(first.byLayout())
+	once, more := d.Suspect.layoutFactor(layouts), d.Rule.layoutFactor(layouts*d.Later)
 	var needed []float64
 	for _, drawn := range redraw(first, 1+d.Later) {
-		layouts := len(drawn) / (1 + d.Later)
-		needed = append(needed, centre+max(d.Suspect.needed(drawn[:layouts], suspicious), d.Rule.needed(drawn[layouts:], critical)))
+		needed = append(needed, centre+max(d.Suspect.needed(drawn[:layouts], suspicious, once), d.Rule.needed(drawn[layouts:], critical, more)))
 	}
 	return Quantile(needed, Power)
 }
@@ -78,9 +83,12 @@ func (r Rule) criticalSum(n int) int { return criticalSum(n, r.Level/r.tests()) 
 
 // needed returns by how much differences have to be moved to be beyond the rule. The sum of the ranks of the
 // negative differences is the number of means of pairs that are not positive (J. W. Tukey, 1949).
-func (r Rule) needed(groups [][]float64, critical int) float64 {
-	means := walsh(slices.Concat(groups...))
-	return max(-means[min(critical, len(means)-1)], max(r.Least, r.layoutReach(groups))-Quantile(means, 0.5))
+func (r Rule) needed(groups [][]float64, critical int, layoutFactor float64) float64 {
+	means := pairMeans(slices.Concat(groups...))
+	n := len(means)
+	byRank := -nth(means, min(critical, n-1))
+	sd, _ := layoutError(groups)
+	return max(byRank, max(r.Least, sd*layoutFactor)-(nth(means, (n-1)/2)+nth(means, n/2))/2)
 }
 
 // FewestRounds returns the least number of rounds of a stage with which so many stages together reach the level
