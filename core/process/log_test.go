@@ -3,6 +3,7 @@ package process
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"runtime"
@@ -88,6 +89,40 @@ func TestLoggerThatDoesNotReturnHearsEveryLine(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The handler finds what the caller of Run has put into the context, such as the identity of the process, in every
+// line, also in those after the end of that context.
+func TestLoggerGetsTheValuesOfTheContext(t *testing.T) {
+	type key struct{}
+	synctest.Test(t, func(t *testing.T) {
+		var heard []any
+		logger := slog.New(valueHandler{slog.DiscardHandler, func(ctx context.Context) {
+			if ctx.Err() == nil {
+				heard = append(heard, ctx.Value(key{}))
+			}
+		}})
+		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, 7))
+		step := Step{Name: "step", Run: func(context.Context) error { return nil }}
+		tr := launch(t, ctx, Plan{Logger: logger, Steps: []Step{step}})
+		cancel()
+		tr.wantCode(CodeClean)
+		synctest.Wait()
+		coretest.Want(t, "values that the handler got", fmt.Sprint(heard), "[7 7 7 7]")
+	})
+}
+
+// A valueHandler shows the context of each line.
+type valueHandler struct {
+	slog.Handler
+	heard func(context.Context)
+}
+
+func (h valueHandler) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h valueHandler) Handle(ctx context.Context, _ slog.Record) error {
+	h.heard(ctx)
+	return nil
 }
 
 func exitIf(now bool) {

@@ -96,7 +96,8 @@ type Plan struct {
 	// Logger gets a line for each step, each part that still runs at the end, and the number of
 	// lost tasks: failures at Error, a Timeout that passed and aborted channels at Warn, the
 	// rest at Info. nil: slog.Default at the time of each line. To log nothing, set
-	// slog.New(slog.DiscardHandler). The handler is called on a goroutine of its own, so a
+	// slog.New(slog.DiscardHandler). The handler gets the values of the context of Run, without
+	// its end, unless Run returns CodeBadPlan. It is called on a goroutine of its own, so a
 	// handler that blocks, panics or calls runtime.Goexit does not delay the exit. After a
 	// panic or a Goexit the handler still receives the later lines. Lines that the handler has
 	// not written 100 ms after the exit are lost.
