@@ -125,8 +125,14 @@ func TestTimerHeapGivesItsArrayBack(t *testing.T) {
 		timers = append(timers, &Timer{at: int64(i % 100), id: uint64(i), index: -1})
 		h.push(timers[i])
 	}
+	arrays, array := 0, &h.entries[0]
 	for _, timer := range timers[10:] {
-		h.remove(timer)
+		if h.remove(timer); &h.entries[0] != array {
+			arrays, array = arrays+1, &h.entries[0]
+		}
+	}
+	if arrays > 8 {
+		t.Errorf("%d removals moved to another array %d times, want a time for each quarter that is left", n-10, arrays)
 	}
 	if h.len() != 10 || cap(h.entries) > n/10 {
 		t.Errorf("G24: removed one by one: %d entries in an array of %d, want 10 in a small part of %d", h.len(), cap(h.entries), n)

@@ -60,7 +60,7 @@ type work struct {
 
 func drawPlan(t *rapid.T) plan {
 	p := plan{
-		Interval: rapid.SampledFrom([]time.Duration{0, 20 * time.Millisecond, 700 * time.Millisecond, 4 * time.Second}).Draw(t, "interval"),
+		Interval: rapid.SampledFrom([]time.Duration{0, 20 * time.Millisecond, 700 * time.Millisecond, 4 * time.Second, 5 * time.Second}).Draw(t, "interval"),
 		Limit:    rapid.SampledFrom([]time.Duration{0, -1, 1, 50 * time.Millisecond, 3 * time.Second}).Draw(t, "limit"),
 		Log:      rapid.Bool().Draw(t, "log"),
 		Ticks:    rapid.IntRange(2, 40).Draw(t, "ticks"),
