@@ -151,6 +151,9 @@ func (g *gate) compare(ctx context.Context, waivers []waiver.Waiver) error {
 	if g.report.broken() {
 		return nil
 	}
+	if err := g.judgeNoise(ctx); err != nil {
+		return err
+	}
 	targets, err := g.targets(ctx)
 	if err != nil {
 		return err
@@ -158,7 +161,7 @@ func (g *gate) compare(ctx context.Context, waivers []waiver.Waiver) error {
 	if err := g.checkWaivers(ctx, waivers, targets); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context, []*target) error{g.weigh, g.judgeNoise, g.counts, g.times} {
+	for _, part := range []func(context.Context, []*target) error{g.weigh, g.counts, g.times} {
 		if err := part(ctx, targets); err != nil {
 			return err
 		}

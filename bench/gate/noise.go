@@ -41,11 +41,12 @@ func (g *gate) weigh(ctx context.Context, targets []*target) error {
 }
 
 // judgeNoise compares a benchmark of the gate's own with itself, whose operations are equal and which one
-// goroutine runs. Do not judge the machine by the benchmarks that are compared: where goroutines meet, they vary
-// by a third on a quiet machine too, and then the times of all others would not be measured either.
-func (g *gate) judgeNoise(ctx context.Context, targets []*target) error {
+// goroutine runs, before anything is built that may take minutes. Do not judge the machine by the benchmarks that are
+// compared: where goroutines meet, they vary by a third on a quiet machine too, and then the times of all others would
+// not be measured either.
+func (g *gate) judgeNoise(ctx context.Context) error {
 	const pairs, ops = 12, 1000 // a slice
-	if g.Times != TimesAuto || count(targets) == 0 {
+	if g.Times != TimesAuto {
 		return nil
 	}
 	g.say("comparing a benchmark of the gate with itself to see how noisy the machine is")
@@ -57,16 +58,16 @@ func (g *gate) judgeNoise(ctx context.Context, targets []*target) error {
 		}
 		sides[i%2] = append(sides[i%2], line.Values[measure.Time])
 	}
-	if g.report.Noise = g.noise(stats.Pair(sides[0], sides[1]), count(targets)); g.report.Noise != "" {
+	if g.report.Noise = g.noise(stats.Pair(sides[0], sides[1])); g.report.Noise != "" {
 		g.say("THE MACHINE IS TOO NOISY FOR TIMES: %s", g.report.Noise)
 	}
 	return nil
 }
 
-// noise says why the rounds cannot show a change, if the differences of base from itself are such as these,
-// and so many figures are compared; "" if they can.
-func (g *gate) noise(own []float64, figures int) string {
-	visible := g.expected(stats.Spread(own), figures)
+// noise says why the rounds cannot show a change, if the differences of base from itself are such as these; "" if they
+// can.
+func (g *gate) noise(own []float64) string {
+	visible := g.expected(stats.Spread(own))
 	if visible <= g.Blind {
 		return ""
 	}
@@ -74,11 +75,13 @@ func (g *gate) noise(own []float64, figures int) string {
 		g.Rounds, percent(visible), percent(g.Blind))
 }
 
+// expectedSuspects is how many suspects a hundred figures have that have not changed.
+const expectedSuspects = 100 * suspicion
+
 // expected estimates the least change that is found in two later stages, for pairs with this spread and layouts that
-// do not differ, if as many of the figures are suspects as chance makes.
-func (g *gate) expected(spread float64, figures int) float64 {
+// do not differ.
+func (g *gate) expected(spread float64) float64 {
 	sd := spread / math.Sqrt(2*float64(g.Rounds)*3/math.Pi)
-	expected := max(1, suspicion*float64(figures))
-	test := stats.NormalQuantile(1-level/(stages-1)/expected/2) * sd
+	test := stats.NormalQuantile(1-level/(stages-1)/expectedSuspects/2) * sd
 	return math.Expm1(max(test, math.Log1p(g.Least)) + stats.NormalQuantile(stats.Power)*sd)
 }

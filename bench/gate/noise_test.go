@@ -87,8 +87,8 @@ func TestStagesOf(t *testing.T) {
 	}
 }
 
-// TestNoise: pairs of a quiet machine, of which each differs by a percent, are no reason to leave out times, even for a
-// thousand figures. Those of the recorded busy machine are one for each stretch of it.
+// TestNoise: pairs of a quiet machine, of which each differs by a percent, are no reason to leave out
+// times. Those of the recorded busy machine are one for each stretch of it.
 func TestNoise(t *testing.T) {
 	g := gate{Options: Default()}
 	var quiet []float64
@@ -96,7 +96,7 @@ func TestNoise(t *testing.T) {
 	for range 12 {
 		quiet = append(quiet, 0.01*random.NormFloat64())
 	}
-	require.Empty(t, g.noise(quiet, 1000))
+	require.Empty(t, g.noise(quiet))
 	values := recorded(t)
 	const stretch = 24
 	tooNoisy := 0
@@ -105,7 +105,7 @@ func TestNoise(t *testing.T) {
 		for i, v := range values[:stretch] {
 			sides[i%2] = append(sides[i%2], v)
 		}
-		if why := g.noise(stats.Pair(sides[0], sides[1]), 100); why != "" {
+		if why := g.noise(stats.Pair(sides[0], sides[1])); why != "" {
 			require.Contains(t, why, "with twice 20 rounds, work that is always the same would have to be +")
 			require.Contains(t, why, "want +10.0 % or less")
 			tooNoisy++
