@@ -143,6 +143,7 @@ func TestFiftyEqualRuns(t *testing.T) {
 			}
 			t.Logf("%d of 1000 were suspects, %d alarms", suspects, alarms)
 			require.Zero(t, alarms)
+			require.Less(t, suspects, 250, "a tenth of them by chance, and some more where layouts differ")
 		})
 	}
 }

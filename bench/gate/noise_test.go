@@ -87,6 +87,19 @@ func TestStagesOf(t *testing.T) {
 	}
 }
 
+// TestLaterStages: what was measured before the second stage is the first, however many stages follow.
+func TestLaterStages(t *testing.T) {
+	r := &rounds{base: make([]float64, 3), head: make([]float64, 3)}
+	s := &series{rounds: map[string]*rounds{measure.Time: r}}
+	for stage := 1; stage < stages; stage++ {
+		s.begin(stage, layouts{})
+		require.Equal(t, 3, r.later)
+		r.base, r.head = append(r.base, 1), append(r.head, 1)
+		require.Len(t, r.first().base, 3)
+		require.Len(t, r.fresh().base, stage)
+	}
+}
+
 // TestNoise: pairs of a quiet machine, of which each differs by a percent, are no reason to leave out
 // times. Those of the recorded busy machine are one for each stretch of it.
 func TestNoise(t *testing.T) {
