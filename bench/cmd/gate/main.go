@@ -56,7 +56,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	}
 	f.StringVar(&s.Base, "base", "", "the `commit` to compare with; required")
 	f.StringVar(&s.Dir, "C", s.Dir, "`directory` of the module, whose working tree is head")
-	f.IntVar(&s.Rounds, "rounds", s.Rounds, "measure times in at most `n` rounds, 10 to 200")
+	f.IntVar(&s.Rounds, "rounds", s.Rounds, "measure times in at most `n` rounds of each stage, 10 to 200")
 	f.IntVar(&s.Layouts, "layouts", s.Layouts, "link each side in `n` random layouts; 1: in the linker's own")
 	f.Float64Var(&s.Least, "least", s.Least, "the least relative `change` of ns/op that is worth an alarm")
 	f.Float64Var(&s.Blind, "blind", s.Blind, "a time of which no `change` as small as this could be seen is inconclusive")
