@@ -124,6 +124,18 @@ func TestStudentQuantile(t *testing.T) {
 	require.InDelta(t, 2.086, studentQuantile(20, 0.975), 0.001)
 }
 
+// TestMoreStagesSeeLessInOneLayout: without random layouts, stages differ only by their rounds.
+func TestMoreStagesSeeLessInOneLayout(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	s := Sample{Differences: draw(r, 20, 0, noises["normal"], 1, 0).Differences}
+	before := math.Inf(1)
+	for later := 1; later < 4; later++ {
+		visible := Design{Suspect: Rule{Level: 0.1}, Later: later, Rule: Rule{Level: 0.003, Tests: 10, Least: 0.001}}.Visible(s)
+		require.Less(t, visible, before, "%d later stages", later)
+		before = visible
+	}
+}
+
 // TestTooFewRoundsSeeNothing: seven pairs cannot reach 0.01, nor eight for twenty figures, nor four a suspicion of 0.1.
 func TestTooFewRoundsSeeNothing(t *testing.T) {
 	visible := func(n, later, tests int) float64 {

@@ -71,7 +71,10 @@ func (d Design) Visible(first Sample) float64 {
 		return math.Inf(1)
 	}
 	centre, layouts := Shift(first.Differences), len(first.byLayout())
-	once, more := d.Suspect.layoutFactor(layouts), d.Rule.layoutFactor(layouts*d.Later)
+	once, more := d.Suspect.layoutFactor(layouts), 0.0
+	if layouts > 1 { // otherwise all stages have the linker's own layout
+		more = d.Rule.layoutFactor(layouts * d.Later)
+	}
 	var needed []float64
 	for _, drawn := range redraw(first, 1+d.Later) {
 		needed = append(needed, centre+max(d.Suspect.needed(drawn[:layouts], suspicious, once), d.Rule.needed(drawn[layouts:], critical, more)))
