@@ -1,7 +1,9 @@
 package gate
 
 import (
+	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 
@@ -39,7 +41,7 @@ func TestAffordable(t *testing.T) {
 }
 
 // TestReopened: of the suspects that are open, those that may be worse come first, and one of them although no time is
-// left. A package is linked once. Whoever missed a stage has no later one.
+// left. A package is linked once. A benchmark that missed a stage has no later one.
 func TestReopened(t *testing.T) {
 	now := time.Now()
 	g := gate{Options: Default(), began: now}
@@ -62,7 +64,7 @@ func TestReopened(t *testing.T) {
 		}
 		return names
 	}
-	each := time.Duration(3*g.fewest(1, 3)) * time.Second
+	each := time.Duration(3*g.fewestLater(3)) * time.Second
 	require.Equal(t, []string{"Likeliest"}, again(0))
 	require.Equal(t, []string{"Likeliest", "Likely"}, again(of.linking+2*each))
 	require.Equal(t, []string{"Likeliest", "Likely", "Better"}, again(of.linking+3*each))
@@ -85,6 +87,43 @@ func TestStagesOf(t *testing.T) {
 		s.stage, g.Budget = c.had, time.Duration(c.left)*each
 		require.Equal(t, c.want, g.stagesOf(s), "%+v", c)
 	}
+}
+
+// TestSight: what a figure could see depends on the later stages that it had or could have had, and on the suspects.
+func TestSight(t *testing.T) {
+	now := time.Now()
+	g := gate{Options: Default(), began: now}
+	g.now = func() time.Time { return now }
+	g.Least = 0.001 // so that the rank test decides
+	seen := func(budget time.Duration, suspects int) Finding {
+		g.Budget = budget
+		all := []*series{{target: &target{}, benchmark: benchmark{name: "steady"}, leg: time.Second, rounds: map[string]*rounds{}}}
+		steady := &rounds{benchmark: "steady", figure: measure.Time}
+		for i := range 20 {
+			steady.base, steady.head = append(steady.base, 100), append(steady.head, 100*(1+0.03*math.Sin(float64(i*i))))
+		}
+		all[0].rounds[measure.Time] = steady
+		for k := range suspects {
+			slow := &rounds{benchmark: strconv.Itoa(k), figure: measure.Time}
+			stretch(slow, 20, 1.3, 1)
+			stretch(slow, 20, 1.3, 1)
+			all = append(all, &series{target: &target{}, benchmark: benchmark{name: slow.benchmark}, stage: 1, rounds: map[string]*rounds{measure.Time: slow}})
+		}
+		found, err := g.judgeSeries(all)
+		require.NoError(t, err)
+		for _, f := range g.sight(all, found) {
+			if f.Benchmark == "steady" {
+				return f
+			}
+		}
+		return Finding{}
+	}
+	none, one, three := seen(0, 0), seen(time.Minute, 0), seen(time.Hour, 0)
+	require.Equal(t, Inconclusive, none.Verdict, "no time was left for a later stage: %+v", none)
+	require.Negative(t, none.Visible)
+	require.Equal(t, Pass, one.Verdict, "%+v", one)
+	require.Greater(t, one.Visible, three.Visible)
+	require.Greater(t, seen(time.Minute, 30).Visible, one.Visible)
 }
 
 // TestLaterStages: what was measured before the second stage is the first, however many stages follow.

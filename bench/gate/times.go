@@ -107,7 +107,7 @@ func (g *gate) first(ctx context.Context, all []*series) ([]*series, error) {
 		return nil, err
 	}
 	all = g.affordable(all, 1, deadline) // the first round shows what one takes
-	return all, g.measure(ctx, all, 1, g.Rounds, g.fewest(0, 0), deadline)
+	return all, g.measure(ctx, all, 1, g.Rounds, g.fewestFirst(), deadline)
 }
 
 // stage measures a later stage, in an equal share of the time that is left.
@@ -117,7 +117,7 @@ func (g *gate) stage(ctx context.Context, again []*series, stage int) error {
 	if err := g.begin(ctx, again, stage); err != nil {
 		return err
 	}
-	return g.measure(ctx, again, 0, g.Rounds, g.fewest(stage, len(again)), deadline)
+	return g.measure(ctx, again, 0, g.Rounds, g.fewestLater(len(again)), deadline)
 }
 
 // left returns how much is left of the budget.
@@ -144,7 +144,7 @@ func (g *gate) reopened(all []*series, found []Finding, stage int) []*series {
 		if s.stage != stage-1 || slices.Contains(again, s) {
 			continue
 		}
-		cost := s.cost(g.fewest(stage, open))
+		cost := s.cost(g.fewestLater(open))
 		if linked[s.target] {
 			cost -= s.target.linking
 		}
@@ -167,19 +167,20 @@ func (s *series) cost(rounds int) time.Duration {
 	return s.leg*time.Duration(legs(1)*rounds) + s.target.linking
 }
 
-// fewest returns the least number of rounds of a stage in which some disturbed ones do not decide: in the first
-// stage that a benchmark is a suspect, later that so many suspects are found by all later stages together.
-func (g *gate) fewest(stage, suspects int) int {
-	if stage == 0 {
-		return min(g.Rounds, stats.FewestRounds(suspicion, 1))
-	}
+// fewestFirst returns the least number of rounds of the first stage. With fewer, the most disturbed round decides whether
+// a benchmark is a suspect.
+func (g *gate) fewestFirst() int { return min(g.Rounds, stats.FewestRounds(suspicion, 1)) }
+
+// fewestLater returns the least number of rounds of a later stage of so many suspects. With fewer, the most disturbed
+// rounds of all later stages decide.
+func (g *gate) fewestLater(suspects int) int {
 	return min(g.Rounds, stats.FewestRounds(level/(stages-1)/float64(suspects), stages-1))
 }
 
 // affordable leaves out the slowest benchmarks until the fewest rounds of the first stage fit in the remaining time, of
 // which some are done.
 func (g *gate) affordable(all []*series, done int, deadline time.Time) []*series {
-	left, rounds := max(0, deadline.Sub(g.now())), g.fewest(0, 0)-done
+	left, rounds := max(0, deadline.Sub(g.now())), g.fewestFirst()-done
 	var cost time.Duration
 	for _, s := range all {
 		cost += s.leg * time.Duration(legs(0)*rounds)
