@@ -43,8 +43,8 @@ func TestG11ATimeoutThatPassesBeforeTheShutdownIsPublished(t *testing.T) {
 	}
 }
 
-// A tracer hears of a refused Reset, of a loop and of a pool.
-func TestTracerHearsOfARefusedReset(t *testing.T) {
+// The tracer of a loop, and that of a pool, gets an event for a refused Reset.
+func TestTracerGetsARefusedReset(t *testing.T) {
 	for name, make := range map[string]func(core.Option) core.EventExecutor{
 		"executor": func(o core.Option) core.EventExecutor { return coretest.NewExecutor(t, o) },
 		"pool":     func(o core.Option) core.EventExecutor { return coretest.NewPool(t, 1, o) },
@@ -55,13 +55,13 @@ func TestTracerHearsOfARefusedReset(t *testing.T) {
 			timer := mustSchedule(t, ex, time.Hour, func() {})
 			coretest.Want(t, "cancelled", timer.Cancel(), true)
 			coretest.Want(t, "moved", timer.Reset(time.Minute), false)
-			var heard []bool
+			var accepted []bool
 			for _, e := range r.all() {
 				if e.Kind == core.EventAdmit && e.Op == core.OpResetTimer {
-					heard = append(heard, e.Accepted)
+					accepted = append(accepted, e.Accepted)
 				}
 			}
-			coretest.Want(t, "resets heard of", fmt.Sprint(heard), "[false]")
+			coretest.Want(t, "Accepted of each EventAdmit of a Reset", fmt.Sprint(accepted), "[false]")
 		})
 	}
 }

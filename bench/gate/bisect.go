@@ -41,7 +41,7 @@ func search(n int, at func(commit int) (side, error)) (good, bad int, err error)
 	return good, bad, nil
 }
 
-// A bisection looks for the commit that changed one figure.
+// A bisection searches for the commit that changed one figure.
 type bisection struct {
 	*gate
 	target    *target
@@ -143,7 +143,7 @@ func (x *bisection) at(ctx context.Context) (side, error) {
 		return undecided, err
 	}
 	if is, known := x.known[print]; known {
-		x.say("the program is one that has been measured")
+		x.say("the gate has already measured this program")
 		return is, nil
 	}
 	if x.counted() {

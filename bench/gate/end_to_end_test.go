@@ -219,7 +219,7 @@ func TestBlame(t *testing.T) {
 	culprit := of(t, report, "Op", measure.Allocs).Culprit
 	require.Contains(t, culprit, guilty)
 	require.Contains(t, culprit, "example.org/work.Op (")
-	require.Equal(t, 1, strings.Count(progress.String(), "the program is one that has been measured"), "a commit that changes a page only: %s", progress.String())
+	require.Equal(t, 1, strings.Count(progress.String(), "the gate has already measured this program"), "a commit that changes a page only: %s", progress.String())
 	require.Equal(t, Waived, of(t, report, "Op", measure.Bytes).Verdict)
 	var table, text, markdown bytes.Buffer
 	require.NoError(t, report.WriteTable(&table))

@@ -69,7 +69,7 @@ type rulebook struct {
 	blind float64 // relative: a figure is inconclusive if only greater changes could be found
 }
 
-// rule is for one look at the later stages of so many suspects.
+// rule is the rule for the later stages of a number of suspects, each time that a stage ends.
 func (b rulebook) rule(figure string, suspects int) stats.Rule {
 	return stats.Rule{Level: level / (stages - 1), Tests: suspects, Least: math.Log1p(b.leastOf(figure))}
 }

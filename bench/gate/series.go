@@ -43,8 +43,8 @@ type series struct {
 	leg       time.Duration // of its last round, the mean; before the first: as weigh expects it
 }
 
-// legs is how many binaries a round of a stage runs: the first stage only looks for suspects, and has more rounds
-// in place of a second leg of base.
+// legs is the number of binaries that a round of a stage runs. The first stage only chooses suspects: it has more rounds
+// instead of a second leg of base.
 func legs(stage int) int {
 	if stage == 0 {
 		return 2

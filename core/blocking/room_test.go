@@ -9,8 +9,8 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// Whoever has waited for the end of the last channel finds room for the next one at once (R177): the channel gives its
-// place back before its future is complete. The test holds the lock that this takes, and looks where the loop waits.
+// A caller that has waited for CloseFuture can register the next channel at once (R177): the channel releases its place in
+// the group before it completes the future. The test holds Group.mu until the loop waits for it in release.
 func TestR177ThePlaceIsFreeBeforeTheFuture(t *testing.T) {
 	g, err := NewGroup(1)
 	coretest.Must(t, err)

@@ -91,15 +91,14 @@ func TestLoggerThatDoesNotReturnHearsEveryLine(t *testing.T) {
 	}
 }
 
-// The handler finds what the caller of Run has put into the context, such as the identity of the process, in every
-// line, also in those after the end of that context.
+// The context of each line has the values of the context of Run, and does not end with that context.
 func TestLoggerGetsTheValuesOfTheContext(t *testing.T) {
 	type key struct{}
 	synctest.Test(t, func(t *testing.T) {
-		var heard []any
+		var got []any
 		logger := slog.New(valueHandler{slog.DiscardHandler, func(ctx context.Context) {
 			if ctx.Err() == nil {
-				heard = append(heard, ctx.Value(key{}))
+				got = append(got, ctx.Value(key{}))
 			}
 		}})
 		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, 7))
@@ -108,20 +107,20 @@ func TestLoggerGetsTheValuesOfTheContext(t *testing.T) {
 		cancel()
 		tr.wantCode(CodeClean)
 		synctest.Wait()
-		coretest.Want(t, "values that the handler got", fmt.Sprint(heard), "[7 7 7 7]")
+		coretest.Want(t, "values that the handler got", fmt.Sprint(got), "[7 7 7 7]")
 	})
 }
 
-// A valueHandler shows the context of each line.
+// A valueHandler passes the context of each line to handled.
 type valueHandler struct {
 	slog.Handler
-	heard func(context.Context)
+	handled func(context.Context)
 }
 
 func (h valueHandler) Enabled(context.Context, slog.Level) bool { return true }
 
 func (h valueHandler) Handle(ctx context.Context, _ slog.Record) error {
-	h.heard(ctx)
+	h.handled(ctx)
 	return nil
 }
 
