@@ -122,13 +122,13 @@ func autoBudget() map[score.By]string {
 		score.ByKit:        "every program of the kits, once",
 		score.ByRaceLane:   fmt.Sprintf("%d schedules", raceSchedules),
 		score.ByTest:       "every test of the package and of the measured packages that import it, once",
-		score.ByRaceTest:   "the same with -race -short",
+		score.ByRaceTest:   "every test of the package, and of core for what core is made of, with -race -short",
 	}
 }
 
 const (
 	autoWall  = 3 * time.Minute  // the most that a lane may take
-	autoStall = 30 * time.Second // silence of a lane that counts as a hang
+	autoStall = 20 * time.Second // silence of a lane that counts as a hang, if it comes twice
 )
 
 // newAutoJudge returns a judge of picks that share programs, which it builds in dir, or, if

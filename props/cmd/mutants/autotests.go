@@ -72,14 +72,26 @@ type tests struct {
 	builds bool   // they may build programs, whose time does not count
 }
 
-// all is the check by the tests of the mutated package, and of the measured packages that import it.
+// all is the check by the tests of the mutated package, and of the measured packages that import
+// it. Those that have looked as kits do not run again, unless with the race detector: it looks with
+// the tests of the package itself, and of core for what core is made of.
 func (r *testRunner) all(race bool) autoCheck {
 	return func(m mutant.Mutant, pkg, dir string) (score.Look, bool, error) {
 		var look score.Look
-		for _, other := range packagesFor(pkg, r.tree) {
-			some := []tests{{pkg: other, race: race}}
+		packages := packagesFor(pkg, r.tree)
+		if race {
+			packages = slices.DeleteFunc(packages, func(other string) bool { return other != pkg && (other != "core" || !inReal(pkg)) })
+		}
+		for _, other := range packages {
+			every := tests{pkg: other, race: race}
+			if !race {
+				every.skip = kitsThatRan(pkg, other)
+			}
+			some := []tests{every}
 			if likely := r.likely(other, m.Edits[0].File); likely != "" {
-				some = []tests{{pkg: other, race: race, run: likely}, {pkg: other, race: race}}
+				first := every
+				first.run = likely
+				some = []tests{first, every}
 			}
 			for _, t := range some {
 				what, killed, err := r.try(t, m, dir)
@@ -87,7 +99,7 @@ func (r *testRunner) all(race bool) autoCheck {
 					return score.Look{Killed: killed, What: what}, true, err
 				}
 			}
-			what, killed, err := r.left(tests{pkg: other, race: race}, m, dir)
+			what, killed, err := r.left(every, m, dir)
 			if err != nil || killed {
 				return score.Look{Killed: killed, What: what}, true, err
 			}
@@ -95,6 +107,16 @@ func (r *testRunner) all(race bool) autoCheck {
 		}
 		return look, true, nil
 	}
+}
+
+// kitsThatRan is the pattern of the tests of a package that run as kits for a mutant of pkg, or "".
+func kitsThatRan(pkg, of string) (pattern string) {
+	for _, k := range kits {
+		if k.pkg == of && k.runs(pkg) {
+			pattern = eitherOf(pattern, k.test)
+		}
+	}
+	return pattern
 }
 
 // left tries those tests that cannot run in the programs that mutants share: with a program in
@@ -108,7 +130,7 @@ func (r *testRunner) left(t tests, m mutant.Mutant, dir string) (what string, ki
 		return "", false, err
 	}
 	defer os.RemoveAll(dir)
-	t.run = usual.fails
+	t.run = usual.fails // which the tests to skip are no part of
 	return r.apart.try(t, m.Alone(), dir)
 }
 
@@ -173,7 +195,7 @@ func (r *testRunner) try(t tests, m mutant.Mutant, dir string) (what string, kil
 	if err != nil {
 		return "", false, err
 	}
-	t.number, t.skip = m.Number, usual.fails
+	t.number, t.skip = m.Number, eitherOf(t.skip, usual.fails)
 	out, passed, err := r.run(t, bin, 3*usual.takes+30*time.Second)
 	if err != nil || passed || sawTooLittle(out) {
 		return "", false, err
@@ -260,8 +282,10 @@ func (r *testRunner) withoutMutant(t tests) (u usual, err error) {
 	if t.builds {
 		limit = testLimit // it must not be what ends the test with a mutant
 	}
+	skip := t.skip
 	for {
 		began := time.Now()
+		t.skip = eitherOf(skip, u.fails)
 		out, passed, err := r.run(t, bin, limit)
 		u.takes = time.Since(began)
 		switch {
@@ -276,8 +300,7 @@ func (r *testRunner) withoutMutant(t tests) (u usual, err error) {
 		if failed == "" || r.dir == "" || t.run != "" {
 			return u, fmt.Errorf("the tests %s of %s fail without a mutant, so that they fail with one means nothing:\n%s", t.run, t.pkg, out)
 		}
-		t.skip = either(t.skip, failed)
-		u.fails = t.skip
+		u.fails = either(u.fails, failed)
 	}
 }
 
@@ -287,6 +310,14 @@ func either(pattern, name string) string {
 		return "^(" + name + ")$"
 	}
 	return strings.TrimSuffix(pattern, ")$") + "|" + name + ")$"
+}
+
+// eitherOf is the pattern of what one of two patterns matches; "" matches nothing.
+func eitherOf(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "|" + b
 }
 
 // runTests runs tests until the first that fails. Tests that take longer than the limit, or
