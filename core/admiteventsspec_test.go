@@ -18,14 +18,15 @@ import (
 // admitOps are the steps of TestPropAdmitEvents. "block" queues a task that waits for "release", and
 // "fill" queues tasks until one is refused.
 var admitOps = []string{
-	"execute", "lazy", "try", "tail", "schedule", "cancel", "reset", "hook", "remove", "block", "fill", "fill", "release", "graceful", "shutdown",
+	"execute", "lazy", "try", "tail", "schedule", "cancel", "reset", "hook", "remove", "hook", "remove",
+	"block", "fill", "fill", "release", "graceful", "shutdown",
 }
 
 // TestPropAdmitEvents: the tracer gets one EventAdmit for each call and for each attempt of a call that is
 // retried, with its result. A call that was refused because the queue was full, and returns after the end,
 // was refused once more by the end. A shutdown call that changes nothing has no event.
 func TestPropAdmitEvents(t *testing.T) {
-	program := rapid.SliceOfN(rapid.SampledFrom(admitOps), 5, 40)
+	program := rapid.SliceOfN(rapid.SampledFrom(admitOps), 15, 50)
 	rapid.Check(t, func(rt *rapid.T) {
 		ops, pool, wrong := program.Draw(rt, "ops"), rapid.Bool().Draw(rt, "pool"), ""
 		r := &admitRun{
