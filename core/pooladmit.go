@@ -143,13 +143,9 @@ func (p *Pool) postInternal(work func()) bool {
 	return true
 }
 
-// resumeInternal queues rest in front of the waiting internal tasks, and returns true. It returns
-// false if the caller is not an internal task.
+// resumeInternal queues rest in front of the waiting internal tasks, and returns true. Its caller,
+// Future.notify, is an internal task: a pool has got notify by postInternal.
 func (p *Pool) resumeInternal(rest func()) bool {
-	w := p.callingWorker()
-	if w == nil || w.job.kind != BodyListener || w.job.handler {
-		return false
-	}
 	p.mu.Lock()
 	p.internal.pushFront(rest)
 	p.unlockAndWake()

@@ -12,24 +12,48 @@ import (
 	"pgregory.net/rapid"
 )
 
-// poolSpec specifies a pool, one step at a time: a queue, the running tasks, and their maximum.
+// poolSpec specifies a pool, one step at a time: a queue, the running tasks, their maximum, and the
+// workers, of which those without a task sleep.
 type poolSpec struct {
-	size            int
+	size, workers   int
 	queue, running  []int
 	accepted, ended int
+	begun           int // tasks that have begun in this step
+	woken           int // sleepers that the tasks of this step have woken
 	closed          bool
 }
 
-// settle lets every task begin that may.
+// settle lets surplus workers leave that run no task, and then every task begin that may: on a worker
+// that sleeps, or else on a new one.
 func (s *poolSpec) settle() {
+	s.begun, s.woken = 0, 0
+	s.workers = max(len(s.running), min(s.workers, s.size))
 	for len(s.queue) > 0 && len(s.running) < s.size {
+		if s.workers > len(s.running) {
+			s.woken++
+		} else {
+			s.workers++
+		}
 		s.running = append(s.running, s.queue[0])
 		s.queue = s.queue[1:]
+		s.begun++
+	}
+	if s.closed && len(s.running)+len(s.queue) == 0 {
+		s.workers = 0
 	}
 }
 
-// A pool beside its specification: after each step, when nothing moves any more, the same
-// tasks run and the same wait.
+// close closes the pool. The call wakes a worker, or starts one, which may have to end the pool.
+func (s *poolSpec) close() {
+	if !s.closed && s.workers == len(s.running) && s.workers < s.size {
+		s.workers++
+	}
+	s.closed = true
+}
+
+// A pool beside its specification: after each step, when nothing moves any more, the same tasks run
+// and the same wait, and there are as many workers (G17). A task wakes a worker that sleeps, and no
+// other (G12). A meter has a value of its own for each run.
 func TestPropPool(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.IntRange(0, 99), 1, 60).Draw(rt, "steps")
@@ -49,6 +73,7 @@ func runPoolSpec(t *testing.T, size int, steps []int) (wrong string) {
 	spec := &poolSpec{size: size}
 	began, gates := make(chan int, 1000), map[int]chan struct{}{}
 	var running []int
+	meter, metered, seen := p.NewMeter(), []core.RunningBody(nil), map[core.RunningBody]bool{}
 	defer func() {
 		p.Shutdown()
 		for _, gate := range gates {
@@ -57,6 +82,8 @@ func runPoolSpec(t *testing.T, size int, steps []int) (wrong string) {
 		<-p.Termination().Done()
 	}()
 	for i, step := range steps {
+		wakes := p.Stats().Wakes
+		exact := step < 50 && spec.workers > 0 // the first worker may sleep before the first task is queued
 		switch {
 		case step < 50: // a task that blocks
 			gate := make(chan struct{})
@@ -81,7 +108,7 @@ func runPoolSpec(t *testing.T, size int, steps []int) (wrong string) {
 			coretest.Must(t, p.Resize(spec.size))
 		default:
 			p.Shutdown()
-			spec.closed = true
+			spec.close()
 		}
 		spec.settle()
 		synctest.Wait()
@@ -99,10 +126,24 @@ func runPoolSpec(t *testing.T, size int, steps []int) (wrong string) {
 			return fmt.Sprintf("step %d: G20: %+v, want accepted %d, ran %d, pending %d", i, s, spec.accepted, spec.ended, len(spec.queue)+len(spec.running))
 		case int(s.Busy) != len(spec.running):
 			return fmt.Sprintf("step %d: %d workers are busy, want %d", i, s.Busy, len(spec.running))
-		case s.Workers > int64(max(spec.size, len(spec.running))):
-			return fmt.Sprintf("step %d: %d workers for a size of %d", i, s.Workers, spec.size)
+		case int(s.Workers) != spec.workers:
+			return fmt.Sprintf("step %d: G17: %d workers, want %d: size %d, running %v", i, s.Workers, spec.workers, spec.size, running)
+		case exact && int(s.Wakes-wakes) != spec.woken:
+			return fmt.Sprintf("step %d: G12: Execute has woken %d workers, want %d", i, s.Wakes-wakes, spec.woken)
 		case (s.State == core.StateTerminated) != (spec.closed && s.Pending == 0):
 			return fmt.Sprintf("step %d: state %v with %d tasks pending, closed %v", i, s.State, s.Pending, spec.closed)
+		}
+		was := metered
+		metered = meter.Read().Running
+		fresh := slices.DeleteFunc(slices.Clone(metered), func(b core.RunningBody) bool { return slices.Contains(was, b) })
+		for _, b := range fresh {
+			if seen[b] || b.Kind != core.BodyTask {
+				return fmt.Sprintf("step %d: the meter has %+v again, or of another kind", i, b)
+			}
+			seen[b] = true
+		}
+		if len(metered) != len(running) || len(fresh) != spec.begun {
+			return fmt.Sprintf("step %d: the meter has the bodies %+v after %+v, want %d, of which %d have begun", i, metered, was, len(running), spec.begun)
 		}
 	}
 	return ""

@@ -86,7 +86,7 @@ func (h *timerHeap) removeAfter(at int64) []*Timer {
 // shrink releases the memory of a burst (G24).
 func (h *timerHeap) shrink() {
 	if c := cap(h.entries); c > 1024 && len(h.entries) < c/8 {
-		h.entries = append(make([]timerEntry, 0, c/4), h.entries...)
+		h.entries = append(make([]timerEntry, 0, 2*len(h.entries)), h.entries...)
 	}
 }
 

@@ -117,33 +117,40 @@ func checkHeap(t *rapid.T, h *timerHeap, oracle sortedTimers, gone []*Timer) {
 	}
 }
 
-func TestTimerHeapGivesItsArrayBack(t *testing.T) {
-	const n = 20_000
-	var h timerHeap
-	var timers []*Timer
-	for i := range n {
-		timers = append(timers, &Timer{at: int64(i % 100), id: uint64(i), index: -1})
-		h.push(timers[i])
-	}
-	arrays, array := 0, &h.entries[0]
-	for _, timer := range timers[10:] {
-		if h.remove(timer); &h.entries[0] != array {
-			arrays, array = arrays+1, &h.entries[0]
+// TestPropG24TimerHeapMemory: after timers were removed, one by one or at once, the array of a heap is
+// small or at most eight times as large as its timers need. Timers that are removed one by one do not each
+// copy the array.
+func TestPropG24TimerHeapMemory(t *testing.T) {
+	some := rapid.SampledFrom([]int{0, 1, 10, 200, 1024, 1025, 1100, 2000, 5000})
+	rapid.Check(t, func(t *rapid.T) {
+		var h timerHeap
+		removals, arrays := 0, 0
+		check := func(how string) {
+			if all := cap(h.entries); all > max(1024, 8*h.len()+8) {
+				t.Fatalf("G24: an array of %d for %d timers, when others were removed %s", all, h.len(), how)
+			}
 		}
-	}
-	if arrays > 8 {
-		t.Errorf("%d removals moved to another array %d times, want a time for each quarter that is left", n-10, arrays)
-	}
-	if h.len() != 10 || cap(h.entries) > n/10 {
-		t.Errorf("G24: removed one by one: %d entries in an array of %d, want 10 in a small part of %d", h.len(), cap(h.entries), n)
-	}
-	for _, timer := range timers[10:] {
-		h.push(timer)
-	}
-	h.removeAfter(0)
-	if cap(h.entries) > n/2 {
-		t.Errorf("G24: removed at once: an array of %d for %d entries, want a small part of %d", cap(h.entries), h.len(), n)
-	}
+		for range rapid.IntRange(1, 4).Draw(t, "bursts") {
+			for i := range some.Draw(t, "pushed") {
+				h.push(&Timer{at: int64(i % 100), id: uint64(i), index: -1})
+			}
+			if rapid.Bool().Draw(t, "at once") {
+				h.removeAfter(rapid.Int64Range(-1, 99).Draw(t, "removed after"))
+				check("at once")
+			}
+			for left := some.Draw(t, "left"); h.len() > max(left, 1); removals++ {
+				was := &h.entries[0]
+				h.remove(h.entries[h.len()/2].t)
+				if &h.entries[0] != was {
+					arrays++
+				}
+				check("one by one")
+			}
+		}
+		if arrays > removals/64+1 {
+			t.Fatalf("%d removals moved to another array %d times, want once for many of them", removals, arrays)
+		}
+	})
 }
 
 func TestAddTimeSaturates(t *testing.T) {

@@ -28,6 +28,7 @@ var kits = []kit{
 	{"core/tracked", "^Test(Conformance|PropLives)$", func(pkg string) bool { return pkg == "core/tracked" }},
 	{"core", "^TestEpollPollersConform$", inReal},
 	{"core", "^TestProp(Arguments|G7Jitter|G15Termination|G19TheBoundIsExact|G21GroupConstructor|HookList|Pool|SlowYields|TimerHeap)$", inVirtual},
+	{"core", "^TestProp(AdmitEvents|G11Timeout|G12WakeUpsForTimers|G24TimerHeapMemory|PoolG13OrderOfBodies|PoolG17Spawners)$", inVirtual},
 	{"core", "^TestPoolConforms$", inVirtual},
 	{"core/internal/tasks", "^TestProp(Queue|Shared)$", func(pkg string) bool { return pkg == "core/internal/tasks" }},
 	{"core/internal/epoll", "^TestPropWaitOfWhatIsThere$", func(pkg string) bool { return pkg == "core/internal/epoll" || pkg == "core/internal/netpoll" }},

@@ -1,0 +1,140 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+	"eventide/core/internal/coretest"
+
+	"pgregory.net/rapid"
+)
+
+// A poolStart is what a spawner does in one call, after some time.
+type poolStart struct {
+	takes time.Duration
+	how   string // of poolStarts
+}
+
+var poolStarts = []string{"starts", "starts", "starts", "starts twice", "starts and fails", "fails", "fails", "panics", "exits", "runs it inline"}
+
+// A poolCall is one call of a pool, on a goroutine of its own.
+type poolCall struct {
+	at, takes time.Duration // of Execute: takes is the time of the task
+	op        string
+	size      int // of Resize
+}
+
+// TestPropPoolG17Spawners: whatever the spawner of a pool does, and however long it takes, the pool ends,
+// and a task runs once if it was accepted, and otherwise never. The end has an error only if no worker
+// has started.
+func TestPropPoolG17Spawners(t *testing.T) {
+	millis := func(most int) *rapid.Generator[time.Duration] {
+		return rapid.Map(rapid.IntRange(0, most), func(n int) time.Duration { return time.Duration(n) * time.Millisecond })
+	}
+	starts := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) poolStart {
+		return poolStart{rapid.SampledFrom([]time.Duration{0, time.Millisecond, 40 * time.Millisecond}).Draw(t, "takes"), rapid.SampledFrom(poolStarts).Draw(t, "how")}
+	}), 2, 6)
+	calls := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) poolCall {
+		return poolCall{
+			millis(9).Draw(t, "at"), millis(3).Draw(t, "takes"),
+			rapid.SampledFrom([]string{"execute", "execute", "lazy", "resize", "graceful"}).Draw(t, "op"),
+			rapid.IntRange(1, 3).Draw(t, "size"),
+		}
+	}), 3, 10)
+	rapid.Check(t, func(rt *rapid.T) {
+		for range 10 {
+			starts, calls, wrong := starts.Draw(rt, "starts"), calls.Draw(rt, "calls"), ""
+			size, end := rapid.IntRange(1, 3).Draw(rt, "size"), millis(15).Draw(rt, "shutdown at")
+			synctest.Test(t, func(t *testing.T) { wrong = runPoolStarts(t, size, starts, calls, end) })
+			if wrong != "" {
+				rt.Fatal(wrong)
+			}
+		}
+	})
+}
+
+// runPoolStarts makes the calls, and shuts down at end. It returns a description of the first difference, or "".
+func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall, end time.Duration) string {
+	var made, started atomic.Int64
+	p, err := core.NewPool(size, core.WithSpawner(func(loop func()) error {
+		s := poolStart{how: "starts"}
+		if n := int(made.Add(1)); n <= len(starts) {
+			s = starts[n-1]
+		}
+		time.Sleep(s.takes)
+		switch s.how {
+		case "starts":
+			go loop()
+		case "starts twice":
+			go loop()
+			go loop()
+		case "starts and fails":
+			go loop()
+			return errors.New("no goroutine")
+		case "fails":
+			return errors.New("no goroutine")
+		case "panics":
+			panic("no goroutine")
+		case "exits":
+			runtime.Goexit()
+		case "runs it inline":
+			loop()
+			return nil
+		}
+		started.Add(1)
+		return nil
+	}))
+	coretest.Must(t, err)
+	ran, accepted, refused := make([]atomic.Int64, len(calls)), make([]bool, len(calls)), make([]bool, len(calls))
+	var callers sync.WaitGroup
+	for i, c := range calls {
+		submit := p.Execute
+		if c.op == "lazy" {
+			submit = p.ExecuteLazy
+		}
+		callers.Go(func() {
+			time.Sleep(c.at + time.Duration(i)*time.Microsecond) // no two calls at one instant
+			switch c.op {
+			case "execute", "lazy":
+				err := submit(func() { ran[i].Add(1); time.Sleep(c.takes) }) // does not return if the spawner exits
+				accepted[i], refused[i] = err == nil, err != nil
+			case "resize":
+				_ = p.Resize(c.size)
+			case "graceful":
+				_, _ = p.ShutdownGracefully(time.Duration(c.size-1)*time.Millisecond, 20*time.Millisecond)
+			}
+		})
+	}
+	time.Sleep(end)
+	p.Shutdown()
+	select {
+	case <-p.Termination().Done():
+	case <-time.After(time.Hour):
+		return fmt.Sprintf("G15: the pool has not ended: %+v", p.Stats())
+	}
+	callers.Wait()
+	s, total := p.Stats(), int64(0)
+	for i := range calls {
+		n := ran[i].Load()
+		total += n
+		if n > 1 || accepted[i] && n == 0 || refused[i] && n > 0 {
+			return fmt.Sprintf("G3: task %d ran %d times; accepted %v, refused %v", i, n, accepted[i], refused[i])
+		}
+	}
+	switch err := p.Termination().Err(); {
+	case s.Accepted != total || s.Ran != total || s.Pending != 0:
+		return fmt.Sprintf("G20: %d tasks ran, and the pool has %+v", total, s)
+	case s.Workers != 0 || s.Busy != 0:
+		return fmt.Sprintf("G15: the pool has ended with workers: %+v", s)
+	case (err != nil) != (started.Load() == 0):
+		return fmt.Sprintf("G17: %d workers have started, and the pool has ended with %v", started.Load(), err)
+	}
+	return ""
+}
