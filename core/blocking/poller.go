@@ -226,6 +226,9 @@ func (p *connPoller) recordLate() {
 // input, or an error other than the deadline.
 func (p *connPoller) readOnce(conn *connection, until core.Deadline) (found bool) {
 	n, err := conn.read(p.buf)
+	if p.conn.Load() != conn {
+		return false // Read has closed the channel, and what it returns is not for the next one
+	}
 	if p.isDeadline(err, until) {
 		p.dirty = true
 		err = nil
