@@ -116,6 +116,7 @@ func TestPropWriteFutures(t *testing.T) {
 		ours, theirs := net.Pipe()
 		go func() { _, _ = io.Copy(io.Discard, theirs) }() // until the channel closes
 		w := &futures{t: rt, ch: mustRegister(t, g, ours, &handler{})}
+		closes := rapid.Bool().Draw(rt, "Close comes before the bytes are sent")
 		held, gate := make(chan struct{}), make(chan struct{})
 		coretest.MustExecute(t, w.ch.EventLoop(), func() {
 			close(held)
@@ -128,8 +129,16 @@ func TestPropWriteFutures(t *testing.T) {
 			for range rapid.IntRange(0, 8).Draw(rt, "calls") {
 				w.step(rapid.SampledFrom([]string{"Write", "Write", "Flush", "OnDone"}).Draw(rt, "call"))
 			}
-			w.ch.Close()
+			if closes {
+				w.ch.Close()
+			}
 		}()
+		for _, f := range w.all {
+			if closes || f.end <= w.marked {
+				w.check(t, f)
+			}
+		}
+		w.ch.Close()
 		for _, f := range w.all {
 			w.check(t, f)
 		}
