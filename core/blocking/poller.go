@@ -107,7 +107,7 @@ func (p *connPoller) attach(conn connection, size int) {
 // connection: it sets the deadline of a connection that is not read any more.
 func (p *connPoller) detach() {
 	p.conn.Store(nil)
-	p.buf, p.filled, p.err, p.unread, p.dirty = nil, 0, nil, false, false
+	p.buf, p.filled, p.err, p.unread = nil, 0, nil, false
 	p.skipped, p.fruitless = 0, 0
 }
 

@@ -28,6 +28,7 @@ type pollerPlan struct {
 type connPlan struct {
 	Before  time.Duration
 	Strange bool // its timeouts are not those of package net
+	Leaves  int  // the channel closes at this event, which it does not take; 0: it reads until the end
 	Steps   []pollerStep
 }
 
@@ -47,6 +48,7 @@ func drawPollerPlan(t *rapid.T) pollerPlan {
 		Conns: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) connPlan {
 			return connPlan{
 				Before: pause.Draw(t, "before"), Strange: rapid.Bool().Draw(t, "strange"),
+				Leaves: max(0, rapid.IntRange(-6, 3).Draw(t, "leaves")),
 				Steps: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) pollerStep {
 					return pollerStep{pause.Draw(t, "after"), max(0, rapid.IntRange(-10, 20).Draw(t, "input")), pause.Draw(t, "slow")}
 				}), 0, 8).Draw(t, "steps"),
@@ -90,7 +92,7 @@ func (r *pollerRun) run() string {
 	return ""
 }
 
-// serve reads a connection until its end, as a channel does.
+// serve reads a connection as a channel does, until the end or until it leaves.
 func (r *pollerRun) serve(token uint64, c connPlan) string {
 	ours, theirs := net.Pipe()
 	defer func() { _ = ours.Close() }()
@@ -107,7 +109,7 @@ func (r *pollerRun) serve(token uint64, c connPlan) string {
 	sent := make(chan []byte, 1)
 	go func() { sent <- r.steps(c, theirs) }()
 	var got []byte
-	for {
+	for events := 1; ; {
 		if wrong := r.wait(); wrong != "" {
 			return wrong
 		}
@@ -118,6 +120,12 @@ func (r *pollerRun) serve(token uint64, c connPlan) string {
 		if len(ready) != 1 || ready[0].Token != token || !ready[0].Readiness.Readable() {
 			return fmt.Sprintf("events %v, want one of %d", ready, token)
 		}
+		if events == c.Leaves {
+			_ = ours.Close()
+			<-sent
+			return ""
+		}
+		events++
 		p, err := r.p.take()
 		got = append(got, p...)
 		switch {
@@ -126,6 +134,8 @@ func (r *pollerRun) serve(token uint64, c connPlan) string {
 				return fmt.Sprintf("G23: read %v, want %v", got, all)
 			}
 			return ""
+		case err == nil && len(p) == 0:
+			return "G12: an event has neither input nor an end"
 		case err != nil:
 			return fmt.Sprintf("a deadline is an error of the connection: %v", err)
 		}
