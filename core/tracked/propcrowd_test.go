@@ -26,7 +26,7 @@ type crowd struct {
 
 func drawCrowd(t *rapid.T) crowd {
 	return crowd{
-		Callers: rapid.SampledFrom([]int{1, 2, 8, 64}).Draw(t, "callers"),
+		Callers: rapid.SampledFrom([]int{1, 8, 64, 128}).Draw(t, "callers"),
 		Calls:   rapid.IntRange(1, 20).Draw(t, "calls of each"),
 		Limits:  rapid.SliceOfN(rapid.IntRange(-1, 40), 1, 5).Draw(t, "limits"),
 	}
