@@ -70,7 +70,18 @@ type oddConn struct {
 	closes answer
 	reads  int
 	writes int
+	closed coretest.Journal // the calls of Close, of the connection below too
 }
+
+// below is the connection below an oddConn, as that below TLS.
+type below struct {
+	net.Conn
+	closed *coretest.Journal
+}
+
+func (b below) Close() error { b.closed.Add("below"); return b.Conn.Close() }
+
+func (c *oddConn) NetConn() net.Conn { return below{c.Conn, &c.closed} }
 
 func (c *oddConn) do(a answer) (int, error) {
 	<-c.known
@@ -99,6 +110,7 @@ func (c *oddConn) Write(p []byte) (int, error) {
 }
 
 func (c *oddConn) Close() error {
+	c.closed.Add("conn")
 	_ = c.Conn.Close()
 	if c.closes.Panics {
 		panic("of the connection")
@@ -113,11 +125,20 @@ func text(err error) string {
 	return err.Error()
 }
 
-// check compares the end of a channel: its cause, and the result of Close (R213).
+// check compares the end of a channel: its cause, and the result of Close (R213). After an error the
+// connection below is closed first, because a close alert of TLS could block; after Close and the
+// peer's end the whole connection, which sends the alert.
 func (c *oddConn) check(t *rapid.T, ch *blocking.Channel, want string) {
 	<-ch.CloseFuture().Done()
 	if got := text(ch.CloseCause()); got != want {
 		t.Fatalf("CloseCause: %q, want %q", got, want)
+	}
+	first := "below"
+	if want == "" || want == io.EOF.Error() {
+		first = "conn"
+	}
+	if got := c.closed.All()[0]; got != first {
+		t.Fatalf("%q is closed first, want %q", got, first)
 	}
 	wantClose := ""
 	if want == "" {
