@@ -31,7 +31,7 @@ var kits = []kit{
 	{"core", "^TestPoolConforms$", inVirtual},
 	{"core/internal/tasks", "^TestProp(Queue|Shared)$", func(pkg string) bool { return pkg == "core/internal/tasks" }},
 	{"core/internal/epoll", "^TestPropWaitOfWhatIsThere$", func(pkg string) bool { return pkg == "core/internal/epoll" || pkg == "core/internal/netpoll" }},
-	{"core/blocking", "^TestProp(Arguments|Connections|Endings|Places|Poller|WriteFutures)$", func(pkg string) bool { return pkg == "core/blocking" }},
+	{"core/blocking", "^TestProp(Arguments|Connections|Endings|Places|Poller|Serve|WriteFutures)$", func(pkg string) bool { return pkg == "core/blocking" }},
 	{"core/process", "^TestProp(Arguments|G3ExitsOfGeneratedPlans|Progress)$", func(pkg string) bool { return pkg == "core/process" }},
 	{"core/frame", "^TestProp(Feed|Messages|Append)$", func(pkg string) bool { return pkg == "core/frame" }},
 	{"core/tcp", "^TestProp(Outbound|Addresses|Arguments)$", func(pkg string) bool { return pkg == "core/tcp" }},
