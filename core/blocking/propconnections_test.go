@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -71,17 +73,23 @@ type oddConn struct {
 	reads  int
 	writes int
 	closed coretest.Journal // the calls of Close, of the connection below too
+	cut    chan struct{}    // closed by the first Close of the connection below
+	once   sync.Once
 }
 
 // below is the connection below an oddConn, as that below TLS.
 type below struct {
 	net.Conn
-	closed *coretest.Journal
+	of *oddConn
 }
 
-func (b below) Close() error { b.closed.Add("below"); return b.Conn.Close() }
+func (b below) Close() error {
+	b.of.closed.Add("below")
+	defer b.of.once.Do(func() { close(b.of.cut) })
+	return b.Conn.Close()
+}
 
-func (c *oddConn) NetConn() net.Conn { return below{c.Conn, &c.closed} }
+func (c *oddConn) NetConn() net.Conn { return below{c.Conn, c} }
 
 func (c *oddConn) do(a answer) (int, error) {
 	<-c.known
@@ -149,33 +157,64 @@ func (c *oddConn) check(t *rapid.T, ch *blocking.Channel, want string) {
 	}
 }
 
-// reads checks an odd Read. The handler gets the bytes that count, unless Read has closed the channel.
-func reads(t *rapid.T, c *oddConn, register func(blocking.Handler) *blocking.Channel) {
-	a := drawAnswer(t, readBuffer)
+// reads checks an odd Read. The handler gets the bytes that count, unless Read has closed the channel, and
+// then the end, in the order of G22. A shutdown may come while it has the bytes, and end the channel.
+func reads(t *rapid.T, c *oddConn, register func(blocking.Handler, ...blocking.Option) *blocking.Channel) {
+	a, half := drawAnswer(t, readBuffer), rapid.Bool().Draw(t, "half closure")
 	c.read = &a
 	n, want := a.gives("Read", readBuffer)
 	if a.Closes {
 		n, want = 0, ""
 	}
-	got := make(chan string, 2)
-	ch := register(&handler{read: func(_ *blocking.Channel, p []byte) { got <- string(p) }})
+	cut := n > 0 && rapid.IntRange(0, 3).Draw(t, "shutdown") == 0
+	wanted := []string{"Active"}
 	if n > 0 {
-		if p := <-got; p != "12345678"[:n] {
-			t.Fatalf("the handler got %q, want %d bytes", p, n)
-		}
+		wanted = append(wanted, "Read "+"12345678"[:n], "ReadComplete")
+	}
+	ended := want == io.EOF.Error() && half
+	switch {
+	case cut:
+		ended, want = false, core.ErrShutdown.Error()
+	case ended:
+		wanted, want = append(wanted, "InputShutdown", "ReadComplete"), ""
+	case want != "" && want != io.EOF.Error():
+		wanted = append(wanted, "Error "+want)
+	}
+	calls, last, ending, got := &coretest.Journal{}, make(chan struct{}), make(chan struct{}), make(chan struct{})
+	adds := func(name string) func(*blocking.Channel) { return func(*blocking.Channel) { calls.Add(name) } }
+	ch := register(&handler{
+		active: adds("Active"), readComplete: adds("ReadComplete"), inactive: adds("Inactive"),
+		read: func(ch *blocking.Channel, p []byte) {
+			calls.Add("Read " + string(p))
+			close(got)
+			if cut {
+				ch.EventLoop().Shutdown()
+				<-c.cut
+			}
+		},
+		inputShutdown: func(*blocking.Channel) { calls.Add("InputShutdown"); close(ending) },
+		failed:        func(_ *blocking.Channel, err error) { calls.Add("Error " + err.Error()) },
+		unregistered:  func(*blocking.Channel) { calls.Add("Unregistered"); close(last) },
+	}, blocking.WithHalfClosure(half))
+	switch {
+	case ended:
+		<-ending
+	case n > 0:
+		<-got
 	}
 	if want == "" && !a.Closes {
 		ch.Close()
 	}
 	c.check(t, ch, want)
-	if len(got) > 0 {
-		t.Fatalf("the handler got %q too", <-got)
+	<-last
+	if got, wanted := calls.All(), append(wanted, "Inactive", "Unregistered"); !slices.Equal(got, wanted) {
+		t.Fatalf("G22: the handler got %q, want %q", got, wanted)
 	}
 }
 
 // writes checks an odd Write. The future of the written bytes has the bytes that were taken. A Close
 // inside Write comes after the bytes that were flushed.
-func writes(t *rapid.T, c *oddConn, register func(blocking.Handler) *blocking.Channel) {
+func writes(t *rapid.T, c *oddConn, register func(blocking.Handler, ...blocking.Option) *blocking.Channel) {
 	size := rapid.SampledFrom([]int{1, 2, 100, mostPiece - 1, mostPiece, mostPiece + 1, 3 * mostPiece}).Draw(t, "size")
 	c.odd = rapid.IntRange(1, (size+mostPiece-1)/mostPiece).Draw(t, "odd")
 	before := (c.odd - 1) * mostPiece
@@ -205,7 +244,7 @@ func writes(t *rapid.T, c *oddConn, register func(blocking.Handler) *blocking.Ch
 // connection, and so is a panic. It ends its channel, and neither the executor nor its next channel
 // has an effect of it (G14).
 func TestPropConnections(t *testing.T) {
-	for name, call := range map[string]func(*rapid.T, *oddConn, func(blocking.Handler) *blocking.Channel){"Read": reads, "Write": writes} {
+	for name, call := range map[string]func(*rapid.T, *oddConn, func(blocking.Handler, ...blocking.Option) *blocking.Channel){"Read": reads, "Write": writes} {
 		t.Run(name, func(outer *testing.T) {
 			rapid.Check(outer, func(t *rapid.T) {
 				g, err := blocking.NewGroup(0)
@@ -215,11 +254,11 @@ func TestPropConnections(t *testing.T) {
 				defer func() { <-g.Shutdown().Done() }()
 				ours, theirs := net.Pipe()
 				defer func() { _ = theirs.Close() }()
-				c := &oddConn{Conn: ours, known: make(chan struct{}), closes: answer{Err: rapid.SampledFrom([]error{nil, errOfConn}).Draw(t, "error of Close")}}
+				c := &oddConn{Conn: ours, known: make(chan struct{}), cut: make(chan struct{}), closes: answer{Err: rapid.SampledFrom([]error{nil, errOfConn}).Draw(t, "error of Close")}}
 				c.closes.Panics = rapid.IntRange(0, 3).Draw(t, "Close panics") == 0
 				var loop *core.EventLoop
-				call(t, c, func(h blocking.Handler) *blocking.Channel {
-					ch, err := g.Register(c, h, blocking.WithReadBuffer(readBuffer))
+				call(t, c, func(h blocking.Handler, opts ...blocking.Option) *blocking.Channel {
+					ch, err := g.Register(c, h, append(opts, blocking.WithReadBuffer(readBuffer))...)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -228,7 +267,9 @@ func TestPropConnections(t *testing.T) {
 					close(c.known)
 					return ch
 				})
-				echoes(outer, t, g, loop)
+				if loop.State() < core.StateShuttingDown {
+					echoes(outer, t, g, loop)
+				}
 			})
 		})
 	}
