@@ -15,14 +15,14 @@ import (
 // flushed before Close are sent first, in order; writes that were not flushed fail, as in
 // Netty (R215).
 //
-// On the channel's executor Close returns when the connection is closed; before the handshake
-// it returns at once, and the connection is closed later. On another goroutine Close returns at
-// once, and the executor closes the connection after its current body, or after its look for
-// input, which takes a millisecond at most. In each case a peer that does not read delays the
-// close by WithCloseTimeout at most: then the connection is cut, and the futures of unsent writes
-// fail.
+// On the channel's executor Close returns when the connection is closed; before the handshake, and
+// inside a Write of the connection, it returns at once, and the connection is closed later. On
+// another goroutine Close returns at once, and the executor closes the connection after its current
+// body, or after its look for input, which takes a millisecond at most. In each case a peer that does
+// not read delays the close by WithCloseTimeout at most: then the connection is cut, and the futures
+// of unsent writes fail.
 func (ch *Channel) Close() *core.Future[struct{}] {
-	now := ch.loop.InEventLoop() && ch.started
+	now := ch.loop.InEventLoop() && ch.started && !ch.inFlush
 	ch.mu.Lock()
 	if ch.refusal == nil || ch.refusal == ErrChannelClosing {
 		ch.refusal = ErrChannelClosed

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -79,6 +80,45 @@ func TestG23EndByOurOwnCutIsNotThePeers(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// endsWithInput is a connection whose first Read returns input and the peer's end, and whose Close
+// closes cut.
+type endsWithInput struct {
+	net.Conn
+	cut func()
+}
+
+func (endsWithInput) Read(p []byte) (int, error) { return copy(p, "last"), io.EOF }
+func (e endsWithInput) Close() error             { e.cut(); return e.Conn.Close() }
+
+// G22: a shutdown cuts the channel while the handler has input that came with the peer's end. The
+// cut has ended the channel, and the handler gets no InputShutdown after it.
+func TestG22NoInputShutdownAfterACut(t *testing.T) {
+	for name, row := range map[string]struct {
+		end   func(*blocking.Group)
+		cause error
+	}{
+		"Shutdown": {func(g *blocking.Group) { g.Shutdown() }, core.ErrShutdown},
+		"timeout":  {func(g *blocking.Group) { _, _ = g.ShutdownGracefully(0, 0) }, core.ErrShutdownTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGroup(t, 0)
+			ours, theirs := net.Pipe()
+			closeAtEnd(t, theirs)
+			cut := make(chan struct{})
+			var calls coretest.Journal
+			ch := mustRegister(t, g, endsWithInput{ours, sync.OnceFunc(func() { close(cut) })}, &handler{
+				read:          func(*blocking.Channel, []byte) { calls.Add("Read"); row.end(g); <-cut },
+				readComplete:  func(*blocking.Channel) { calls.Add("ReadComplete") },
+				inputShutdown: func(*blocking.Channel) { calls.Add("InputShutdown") },
+				inactive:      func(*blocking.Channel) { calls.Add("Inactive") },
+			}, blocking.WithHalfClosure(true))
+			coretest.AwaitDone(t, g)
+			coretest.Want(t, "G22: the calls", calls.String(), "Read ReadComplete Inactive")
+			coretest.WantErr(t, "G22: CloseCause", ch.CloseCause(), row.cause)
+		})
 	}
 }
 

@@ -1,8 +1,10 @@
 package blocking_test
 
 import (
+	"bytes"
 	"errors"
 	"net"
+	"runtime"
 	"testing"
 	"testing/synctest"
 
@@ -99,5 +101,28 @@ func TestG21ListenersOfTheGroupComeAfterTheLastExecutors(t *testing.T) {
 	coretest.Await(t, "the last listener", all)
 	if got := j.String(); got != "executor group" {
 		t.Errorf("G21: got %q, want the listeners of the executor first", got)
+	}
+}
+
+type tracerFunc func(core.Event)
+
+func (f tracerFunc) Trace(e core.Event) { f(e) }
+
+// The end of an executor on its own goroutine starts no other goroutine: that goroutine could call the
+// listeners of the group before those of the executor.
+func TestG21EndOfAnExecutorStartsNoGoroutine(t *testing.T) {
+	started := make(chan bool, 1)
+	g := newGroup(t, 0, core.WithTracer(tracerFunc(func(e core.Event) {
+		if e.Kind == core.EventDone { // just before Done is closed
+			stacks := make([]byte, 1<<20)
+			started <- bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("created by eventide/core/blocking."))
+		}
+	})))
+	conn, _ := tcpPair(t)
+	mustRegister(t, g, conn, echo())
+	g.Shutdown()
+	coretest.AwaitDone(t, g)
+	if <-started {
+		t.Error("G21: a goroutine of the package is there as the executor ends")
 	}
 }

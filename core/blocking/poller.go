@@ -107,7 +107,7 @@ func (p *connPoller) attach(conn connection, size int) {
 // connection: it sets the deadline of a connection that is not read any more.
 func (p *connPoller) detach() {
 	p.conn.Store(nil)
-	p.buf, p.filled, p.err, p.unread, p.dirty = nil, 0, nil, false, false
+	p.buf, p.filled, p.err, p.unread = nil, 0, nil, false
 	p.skipped, p.fruitless = 0, 0
 }
 
@@ -226,6 +226,9 @@ func (p *connPoller) recordLate() {
 // input, or an error other than the deadline.
 func (p *connPoller) readOnce(conn *connection, until core.Deadline) (found bool) {
 	n, err := conn.read(p.buf)
+	if p.conn.Load() != conn {
+		return false // Read has closed the channel, and what it returns is not for the next one
+	}
 	if p.isDeadline(err, until) {
 		p.dirty = true
 		err = nil

@@ -9,41 +9,49 @@ import (
 	"eventide/core"
 	"eventide/core/internal/coretest"
 	"eventide/core/watch"
+
+	"pgregory.net/rapid"
 )
 
-// TestManyCallersAtOnce: no registration of many goroutines at once is lost, nor is its end.
-func TestManyCallersAtOnce(t *testing.T) {
-	const callers, each = 4, 2000
-	inBubble(t, func(t *testing.T) {
-		w := &watch.Watcher{}
-		ex := coretest.NewExecutor(t)
-		stop := run(t, w, ex)
-		var heard, unheard atomic.Int64
-		var wg sync.WaitGroup
-		for range callers {
-			wg.Go(func() {
-				for range each {
-					w.OnWait(func(string, time.Duration) { heard.Add(1) })
-					w.OnWait(func(string, time.Duration) { unheard.Add(1) })()
-				}
-			})
-			wg.Go(func() {
-				for range 20 {
-					if err := w.Watch(coretest.NewExecutor(t, core.WithName("one of many"))); err != nil {
-						t.Error(err)
+// TestPropManyCallersAtOnce: no registration of many goroutines at once is lost, nor is its end.
+func TestPropManyCallersAtOnce(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		callers, watchers := rapid.IntRange(1, 4).Draw(rt, "callers"), rapid.IntRange(0, 4).Draw(rt, "goroutines that watch")
+		each, executors := rapid.SampledFrom([]int{1, 3, 50, 300}).Draw(rt, "listeners of each"), rapid.IntRange(0, 3).Draw(rt, "executors of each")
+		inBubble(t, func(t *testing.T) {
+			w := &watch.Watcher{}
+			ex := coretest.NewExecutor(t)
+			stop := run(t, w, ex)
+			var called, stopped atomic.Int64
+			var wg sync.WaitGroup
+			for range callers {
+				wg.Go(func() {
+					for range each {
+						w.OnWait(func(string, time.Duration) { called.Add(1) })
+						w.OnWait(func(string, time.Duration) { stopped.Add(1) })()
 					}
-					_ = w.Statuses()
-				}
-			})
+				})
+			}
+			for range watchers {
+				wg.Go(func() {
+					for range executors {
+						if err := w.Watch(coretest.NewExecutor(t, core.WithName("one of many"))); err != nil {
+							t.Error(err)
+						}
+						_ = w.Statuses()
+					}
+				})
+			}
+			wg.Wait()
+			coretest.MustExecute(t, ex, func() { time.Sleep(150 * time.Millisecond) }) // a reading finds it
+			time.Sleep(time.Second)
+			coretest.Want(t, "the listeners that got a wait", called.Load(), int64(callers*each))
+			coretest.Want(t, "the listeners that were taken back and got a wait", stopped.Load(), 0)
+			coretest.Want(t, "the watched executors", len(w.Statuses()), 1+watchers*executors)
+			stop()
+		})
+		if t.Failed() {
+			rt.FailNow()
 		}
-		wg.Wait()
-		coretest.MustExecute(t, ex, func() { time.Sleep(150 * time.Millisecond) }) // a reading finds it
-		time.Sleep(time.Second)
-		if n := heard.Load(); n != callers*each {
-			t.Errorf("%d listeners heard of a wait, want %d", n, callers*each)
-		}
-		coretest.Want(t, "the listeners that were taken back and heard of a wait", unheard.Load(), 0)
-		coretest.Want(t, "the watched executors", len(w.Statuses()), 1+callers*20)
-		stop()
 	})
 }

@@ -25,18 +25,18 @@ type kit struct {
 
 var kits = []kit{
 	{"props", "^TestProp(CoreConforms|ListenersOffLoop)$", inVirtual},
-	{"core/tracked", "^Test(Conformance|PropLives)$", func(pkg string) bool { return pkg == "core/tracked" }},
+	{"core/tracked", "^Test(Conformance|PropCrowd|PropLives)$", func(pkg string) bool { return pkg == "core/tracked" }},
 	{"core", "^TestEpollPollersConform$", inReal},
 	{"core", "^TestProp(Arguments|G7Jitter|G15Termination|G19TheBoundIsExact|G21GroupConstructor|HookList|Pool|SlowYields|TimerHeap)$", inVirtual},
 	{"core", "^TestProp(AdmitEvents|G11Timeout|G12WakeUpsForTimers|G24TimerHeapMemory|PoolG13OrderOfBodies|PoolG17Spawners)$", inVirtual},
 	{"core", "^TestPoolConforms$", inVirtual},
 	{"core/internal/tasks", "^TestProp(Queue|Shared)$", func(pkg string) bool { return pkg == "core/internal/tasks" }},
 	{"core/internal/epoll", "^TestPropWaitOfWhatIsThere$", func(pkg string) bool { return pkg == "core/internal/epoll" || pkg == "core/internal/netpoll" }},
-	{"core/blocking", "^TestPropArguments$", func(pkg string) bool { return pkg == "core/blocking" }},
+	{"core/blocking", "^TestProp(Arguments|Connections|Endings|Places|Poller|Serve|WriteFutures)$", func(pkg string) bool { return pkg == "core/blocking" }},
 	{"core/process", "^TestProp(Arguments|G3ExitsOfGeneratedPlans|Progress)$", func(pkg string) bool { return pkg == "core/process" }},
 	{"core/frame", "^TestProp(Feed|Messages|Append)$", func(pkg string) bool { return pkg == "core/frame" }},
 	{"core/tcp", "^TestProp(Outbound|Addresses|Arguments)$", func(pkg string) bool { return pkg == "core/tcp" }},
-	{"core/watch", "^TestProp(Statuses|Regions|Listeners)$", func(pkg string) bool { return pkg == "core/watch" }},
+	{"core/watch", "^TestProp(Statuses|Regions|Listeners|ManyCallersAtOnce)$", func(pkg string) bool { return pkg == "core/watch" }},
 }
 
 // testRunner runs tests with a mutant in what they test.
