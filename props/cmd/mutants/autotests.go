@@ -33,7 +33,7 @@ var kits = []kit{
 	{"core/internal/epoll", "^TestProp(PollReportsWhatIsWatched|RunnableGoroutineRunsBeforeThePark|WaitOfWhatIsThere)$", func(pkg string) bool { return pkg == "core/internal/epoll" || pkg == "core/internal/netpoll" }},
 	{"core/internal/netpoll", "^TestPropOpenNeedsTwoDescriptors$", func(pkg string) bool { return pkg == "core/internal/netpoll" }},
 	{"core/blocking", "^TestPropArguments$", func(pkg string) bool { return pkg == "core/blocking" }},
-	{"core/process", "^TestProp(Arguments|G3ExitsOfGeneratedPlans|Progress)$", func(pkg string) bool { return pkg == "core/process" }},
+	{"core/process", "^TestProp(Arguments|G11WhyAnExitHasEnded|G3ExitsOfGeneratedPlans|Progress)$", func(pkg string) bool { return pkg == "core/process" }},
 	{"core/frame", "^TestProp(Feed|Messages|Append)$", func(pkg string) bool { return pkg == "core/frame" }},
 	{"core/tcp", "^TestProp(Outbound|Addresses|Arguments|FullWorker)$", func(pkg string) bool { return pkg == "core/tcp" }},
 	{"core/watch", "^TestProp(Statuses|Regions|Listeners)$", func(pkg string) bool { return pkg == "core/watch" }},
