@@ -6,6 +6,7 @@ import (
 	"flag"
 	"math"
 	"net"
+	"os"
 	"runtime"
 	"testing"
 
@@ -24,6 +25,7 @@ type ioPoller interface {
 	Poll() error
 	Ready() []poll.Event
 	Watched() int
+	Reopen() error
 	Close() error
 }
 
@@ -55,7 +57,8 @@ func TestPropPollReportsWhatIsWatched(t *testing.T) {
 	defer l.Close()
 	seen := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		p := newPoller(t)
+		var fails string // the call of the poller that fails
+		p := newPoller(t, &fails)
 		defer p.Close()
 		all := make([]*watchedFD, rapid.IntRange(1, 3).Draw(t, "descriptors"))
 		for i := range all {
@@ -65,7 +68,7 @@ func TestPropPollReportsWhatIsWatched(t *testing.T) {
 		}
 		for step := range rapid.IntRange(2, 12).Draw(t, "steps") {
 			w := rapid.SampledFrom(all).Draw(t, "descriptor")
-			switch rapid.SampledFrom([]string{"peer", "modify", "peer", "take", "remove", "add", "peer"}).Draw(t, "step") {
+			switch rapid.SampledFrom([]string{"peer", "modify", "peer", "take", "remove", "add", "peer", "reopen"}).Draw(t, "step") {
 			case "add":
 				w.add(t, p, uint64(step+1)<<32)
 			case "modify":
@@ -79,6 +82,8 @@ func TestPropPollReportsWhatIsWatched(t *testing.T) {
 				w.peerActs(t, p)
 			case "take":
 				w.take()
+			case "reopen":
+				reopen(t, p, &fails, all)
 			}
 			for range 2 {
 				must(t, p.Poll())
@@ -93,16 +98,65 @@ func TestPropPollReportsWhatIsWatched(t *testing.T) {
 	}
 }
 
-func newPoller(t *rapid.T) ioPoller {
+// newPoller makes a poller. The call that fails names returns errInjected.
+func newPoller(t *rapid.T, fails *string) ioPoller {
+	calls := epoll.System()
+	or := func(name string, call func() (int, error)) func() (int, error) {
+		return func() (int, error) {
+			if *fails == name {
+				return -1, errInjected
+			}
+			return call()
+		}
+	}
+	calls.Create, calls.CreateTimer, calls.CreateEvent = or("Create", calls.Create), or("CreateTimer", calls.CreateTimer), or("CreateEvent", calls.CreateEvent)
+	control := calls.Control
+	calls.Control = func(epfd, op, fd int, ev *unix.EpollEvent) error {
+		if *fails == "Control" {
+			return errInjected
+		}
+		return control(epfd, op, fd, ev)
+	}
 	var p ioPoller
 	var err error
 	if rapid.Bool().Draw(t, "blocking") {
-		p, err = epoll.NewBlocking(nil, epoll.System())
+		p, err = epoll.NewBlocking(nil, calls)
 	} else {
-		p, err = epoll.NewNetpoll(nil, 0, epoll.System())
+		p, err = epoll.NewNetpoll(nil, 0, calls)
 	}
 	must(t, err)
 	return p
+}
+
+var errInjected = errors.New("a call of the test")
+
+// reopen calls Reopen, which may fail. Then it has no effect. Otherwise the poller watches nothing. It leaks no descriptor
+// in either case (G24).
+func reopen(t *rapid.T, p ioPoller, fails *string, all []*watchedFD) {
+	*fails = rapid.SampledFrom([]string{"", "Create", "CreateTimer", "CreateEvent", "Control"}).Draw(t, "the call that fails")
+	_, blocking := p.(*epoll.BlockingPoller)
+	want := *fails != "" && (blocking || *fails != "CreateEvent")
+	before := descriptors(t)
+	err := p.Reopen()
+	*fails = ""
+	if (err != nil) != want || want && !errors.Is(err, errInjected) {
+		t.Fatalf("Reopen: %v; a call of it has failed: %v", err, want)
+	}
+	if n := descriptors(t); n != before {
+		t.Fatalf("G24: %d descriptors are open after Reopen, before %d; error %v", n, before, err)
+	}
+	if err == nil {
+		for _, w := range all {
+			w.added = false
+		}
+	}
+}
+
+// descriptors counts the descriptors of the process.
+func descriptors(t *rapid.T) int {
+	all, err := os.ReadDir("/proc/self/fd")
+	must(t, err)
+	return len(all)
 }
 
 func must(t *rapid.T, err error) {
