@@ -35,7 +35,7 @@ var kits = []kit{
 	{"core/blocking", "^TestPropArguments$", func(pkg string) bool { return pkg == "core/blocking" }},
 	{"core/process", "^TestProp(Arguments|G11WhyAnExitHasEnded|G3ExitsOfGeneratedPlans|Progress)$", func(pkg string) bool { return pkg == "core/process" }},
 	{"core/frame", "^TestProp(Feed|Messages|Append)$", func(pkg string) bool { return pkg == "core/frame" }},
-	{"core/tcp", "^TestProp(Outbound|Addresses|Arguments|FullWorker)$", func(pkg string) bool { return pkg == "core/tcp" }},
+	{"core/tcp", "^TestProp(Outbound|Addresses|Arguments|DialOfEachAddress|FullWorker)$", func(pkg string) bool { return pkg == "core/tcp" }},
 	{"core/watch", "^TestProp(Statuses|Regions|Listeners)$", func(pkg string) bool { return pkg == "core/watch" }},
 }
 
