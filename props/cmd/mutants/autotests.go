@@ -16,29 +16,6 @@ import (
 	"eventide/props/mutant/score"
 )
 
-// kit is a test that runs a conformance kit, or generated inputs beside a specification, and which
-// packages it runs. Its specification knows nothing of single bugs.
-type kit struct {
-	pkg, test string
-	runs      func(pkg string) bool
-}
-
-var kits = []kit{
-	{"props", "^TestProp(CoreConforms|ListenersOffLoop)$", inVirtual},
-	{"core/tracked", "^Test(Conformance|PropCrowd|PropLives)$", func(pkg string) bool { return pkg == "core/tracked" }},
-	{"core", "^TestEpollPollersConform$", inReal},
-	{"core", "^TestProp(Arguments|G7Jitter|G15Termination|G19TheBoundIsExact|G21GroupConstructor|HookList|Pool|SlowYields|TimerHeap)$", inVirtual},
-	{"core", "^TestProp(AdmitEvents|G11Timeout|G12WakeUpsForTimers|G24TimerHeapMemory|PoolG13OrderOfBodies|PoolG17Spawners)$", inVirtual},
-	{"core", "^TestPoolConforms$", inVirtual},
-	{"core/internal/tasks", "^TestProp(Queue|Shared)$", func(pkg string) bool { return pkg == "core/internal/tasks" }},
-	{"core/internal/epoll", "^TestPropWaitOfWhatIsThere$", func(pkg string) bool { return pkg == "core/internal/epoll" || pkg == "core/internal/netpoll" }},
-	{"core/blocking", "^TestProp(Arguments|Connections|Endings|Places|Poller|Serve|WriteFutures)$", func(pkg string) bool { return pkg == "core/blocking" }},
-	{"core/process", "^TestProp(Arguments|G3ExitsOfGeneratedPlans|Progress)$", func(pkg string) bool { return pkg == "core/process" }},
-	{"core/frame", "^TestProp(Feed|Messages|Append)$", func(pkg string) bool { return pkg == "core/frame" }},
-	{"core/tcp", "^TestProp(Outbound|Addresses|Arguments)$", func(pkg string) bool { return pkg == "core/tcp" }},
-	{"core/watch", "^TestProp(Statuses|Regions|Listeners|ManyCallersAtOnce)$", func(pkg string) bool { return pkg == "core/watch" }},
-}
-
 // testRunner runs tests with a mutant in what they test.
 type testRunner struct {
 	settings
@@ -108,16 +85,6 @@ func (r *testRunner) all(race bool) autoCheck {
 		}
 		return look, true, nil
 	}
-}
-
-// kitsThatRan is the pattern of the tests of a package that run as kits for a mutant of pkg, or "".
-func kitsThatRan(pkg, of string) (pattern string) {
-	for _, k := range kits {
-		if k.pkg == of && k.runs(pkg) {
-			pattern = eitherOf(pattern, k.test)
-		}
-	}
-	return pattern
 }
 
 // left tries those tests that cannot run in the programs that mutants share: with a program in

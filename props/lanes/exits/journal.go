@@ -15,6 +15,7 @@ import (
 type journal struct {
 	kind   string
 	record func(who, format string, args ...any)
+	check  func(what string, ctx context.Context) // gets the context of each record
 
 	mu    sync.Mutex
 	lines []string
@@ -33,7 +34,7 @@ func (j *journal) Enabled(context.Context, slog.Level) bool { return true }
 func (j *journal) WithAttrs([]slog.Attr) slog.Handler       { return j }
 func (j *journal) WithGroup(string) slog.Handler            { return j }
 
-func (j *journal) Handle(_ context.Context, r slog.Record) error {
+func (j *journal) Handle(ctx context.Context, r slog.Record) error {
 	line := r.Level.String() + " " + r.Message
 	all, part := map[string]any{}, "Run"
 	one := said{text: line, at: r.Time}
@@ -49,6 +50,7 @@ func (j *journal) Handle(_ context.Context, r slog.Record) error {
 		return true
 	})
 	j.record(part, "log: %s", line)
+	j.check("the record "+line, ctx)
 	j.mu.Lock()
 	j.lines, j.said = append(j.lines, line), append(j.said, one)
 	if r.Message == "exit" {

@@ -60,7 +60,7 @@ func Run(p Program) (violations []string, err error) {
 func runOf(p Program) *run {
 	r := &run{p: &p, want: predict(&p), began: time.Now(), health: &process.Health{StuckAfter: ms(p.StuckAfter)},
 		executors: map[int]process.Executor{}, members: map[int]core.EventExecutor{}, servers: map[int]*server{}, k: kernel.New(kernel.Config{})}
-	r.log = &journal{kind: p.Logger, record: r.record}
+	r.log = &journal{kind: p.Logger, record: r.record, check: r.checkRecordContext}
 	kernel.Use(r.k)
 	got := net.Use(p.Manager.Broken, p.Manager.Unset, func(d net.Datagram) { r.record("Run", "tells the service manager %q", d.Text) })
 	r.setenv()
@@ -267,6 +267,16 @@ func (r *run) checkContext(what string, ctx context.Context) {
 	}
 	if ctx.Value(valueKey{}) != "value" {
 		r.violate("the context of %s has not the values of that of Run", what)
+	}
+}
+
+// checkRecordContext checks the context of a record: it has the values of that of Run, and does not end with it.
+func (r *run) checkRecordContext(what string, ctx context.Context) {
+	if ctx.Value(valueKey{}) != "value" {
+		r.violate("the context of %s has not the values of that of Run", what)
+	}
+	if err := ctx.Err(); err != nil {
+		r.violate("the context of %s has ended: %v", what, err)
 	}
 }
 

@@ -4,6 +4,7 @@ package sockets
 
 import (
 	"errors"
+	"slices"
 
 	"eventide/core"
 	"eventide/props/lanes/sockets/kernel"
@@ -116,5 +117,15 @@ func (c *conn) judgeInput(k *kernel.Connection, ours *kernel.End) {
 		c.violate("accounting: the channel read %d bytes, and the handler got %d of them", ours.Read, c.input)
 	case !drains && c.counts["Error"] == 0 && ours.PeerEnded && !k.Reset && int64(c.input) != other.Taken:
 		c.violate("accounting: the peer sent %d bytes and the end of its stream, and the handler got %d", other.Taken, c.input)
+	}
+}
+
+// judgeReads checks that one message costs one read (R204): a read that does not fill the buffer has emptied the socket,
+// so the next one needs new readiness. The begin of a drain may cost one more, and so does a flush that the poller
+// refuses to continue.
+func (c *conn) judgeReads(ours *kernel.End) {
+	refused := slices.ContainsFunc(c.r.p.Kernel.Faults, func(f kernel.Fault) bool { return f.Op == kernel.OpModify })
+	if c.r.group == nil && ours.Needless > 1 && !refused {
+		c.violate("R204: %d reads of the channel found nothing after one that had emptied the socket, want at most one", ours.Needless)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"runtime"
+	"slices"
 	"time"
 
 	"eventide/core/tcp"
@@ -107,13 +108,24 @@ func (h *handler) active(ch channel) {
 // has sets the channel of the connection. Several calls may give it, and all must give the same.
 func (c *conn) has(ch channel) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ch == nil {
+	first := c.ch == nil
+	if first {
 		c.ch = ch
 	}
 	if c.ch != ch {
 		c.r.violate("connection %d has two channels", c.nth)
 	}
+	c.mu.Unlock()
+	if over := ofTCP(ch); first && over != nil && c.r.closesEarly(over) {
+		c.recordEndCall("Broadcast", false)
+	}
+}
+
+// closesEarly reports whether a broadcast may have closed the channel before a connection had it.
+func (r *run) closesEarly(ch *tcp.Channel) bool {
+	r.early.Lock()
+	defer r.early.Unlock()
+	return slices.Contains(r.early.closes, ch)
 }
 
 // watchClose records the completion of the CloseFuture.

@@ -33,6 +33,7 @@ func (r *run) judge() {
 		c.judgeEvents()
 		c.judgeOutput(ours)
 		c.judgeInput(k, ours)
+		c.judgeReads(ours)
 		c.judgeEnd(k, ours)
 		if c.counts["CloseFuture"] == 1 {
 			c.judgeCallbacks()

@@ -84,7 +84,7 @@ func (r *run) explainsPause(why error) bool {
 	switch {
 	case errors.Is(why, core.ErrQueueFull):
 		return r.p.Pending > 0
-	case !errors.As(why, &errno):
+	case !errors.As(why, &errno), slices.Contains(breaksListener, errno): // the second closes the listener
 		return false
 	case errno == syscall.EMFILE && r.p.Kernel.Files > 0:
 		return true
@@ -179,7 +179,7 @@ func (r *run) judgeListener(connections []kernel.Connection) {
 // than a shutdown.
 func (r *run) explainsRefusals() bool {
 	noMemory := slices.ContainsFunc(r.p.Kernel.Faults, func(f kernel.Fault) bool { return f.Op == kernel.OpAdd })
-	broken := slices.ContainsFunc(r.p.Kernel.Faults, func(f kernel.Fault) bool { return f.Op == kernel.OpAccept && f.Errno == syscall.EINVAL })
+	broken := slices.ContainsFunc(r.p.Kernel.Faults, func(f kernel.Fault) bool { return f.Op == kernel.OpAccept && slices.Contains(breaksListener, f.Errno) })
 	return r.p.Options.BadHandler != "" || noMemory || broken
 }
 
@@ -220,7 +220,14 @@ func (r *run) losesConnections() bool {
 
 // brokeListener reports whether an error of accept has closed the listener.
 func (r *run) brokeListener() bool {
-	return errors.Is(r.listener.CloseCause(), syscall.EINVAL) && r.acceptFails()
+	return r.breaksListener(r.listener.CloseCause())
+}
+
+// breaksListener reports whether err is an error that breaks a listener, and that a call of accept can return.
+func (r *run) breaksListener(err error) bool {
+	var errno syscall.Errno
+	return errors.As(err, &errno) && slices.Contains(breaksListener, errno) &&
+		slices.ContainsFunc(r.p.Kernel.Faults, func(f kernel.Fault) bool { return f.Op == kernel.OpAccept && f.Errno == errno })
 }
 
 // judgeListenerEnd checks the cause of the listener's close, and its futures.

@@ -156,7 +156,9 @@ func (r *run) judgeLoggedError(rec record) {
 			errors.Is(err, core.ErrRejected) && r.shutdown.Load() > 0 ||
 			errors.Is(err, core.ErrHandlerFailed) && (o.BadHandler == panicHandler || o.BadHandler == goexitHandler) ||
 			o.BadHandler == nilHandler && err != nil && err.Error() == "tcp: Listen: newHandler returned nil, want a Handler"
-	case acceptFailed, brokenListener:
+	case acceptFailed:
+	case brokenListener:
+		ok = r.breaksListener(err)
 	default: // listenerPauses or judgePauses has judged it
 		return
 	}

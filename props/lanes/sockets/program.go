@@ -184,6 +184,9 @@ var faultyBefore = map[kernel.Op][]syscall.Errno{
 	kernel.OpPolled:   {syscall.ENOSPC},
 }
 
+// breaksListener are the errors of accept after which no later accept can succeed.
+var breaksListener = []syscall.Errno{syscall.EINVAL, syscall.EBADF, syscall.ENOTSOCK}
+
 // errRebuilds is how epoll_wait fails for once, so that the loop rebuilds its poller.
 const errRebuilds = syscall.ENOMEM
 
@@ -198,7 +201,7 @@ func faultsOf(transport string) (last kernel.Op, errnos func(kernel.Op) []syscal
 	}
 	return kernel.OpModify, func(op kernel.Op) []syscall.Errno {
 		if op == kernel.OpAccept {
-			return append(slices.Clone(faulty[op]), syscall.EINVAL) // breaks the listener
+			return slices.Concat(faulty[op], breaksListener)
 		}
 		return faulty[op]
 	}

@@ -45,6 +45,11 @@ type run struct {
 	accepts        acceptFailures // of Serve
 	listening      listening
 
+	early struct {
+		sync.Mutex
+		closes []*tcp.Channel // which broadcasts may have closed before a connection had them
+	}
+
 	mu         sync.Mutex
 	peers      []*kernel.Peer // all sockets of peers, to be closed at the end
 	violations []string

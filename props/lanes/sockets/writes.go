@@ -211,13 +211,18 @@ func (r *run) broadcast(n int) {
 	r.judgeBroadcast(reached, policy, sent, err)
 }
 
-// maybeCloses records that a broadcast is about to close a channel if it is not writable.
+// maybeCloses records that a broadcast is about to close a channel if it is not writable. The broadcast may reach the
+// channel before Active is called: then no connection has it yet, and has records the call.
 func (r *run) maybeCloses(ch *tcp.Channel) {
+	r.early.Lock()
+	defer r.early.Unlock()
 	for _, c := range r.conns {
 		if known := c.channel(); known != nil && ofTCP(known) == ch {
 			c.recordEndCall("Broadcast", false)
+			return
 		}
 	}
+	r.early.closes = append(r.early.closes, ch)
 }
 
 // judgeBroadcast compares the result of a broadcast with the channels that it has reached.

@@ -132,6 +132,10 @@ func (s *epollSet) collect(events []unix.EpollEvent) (n int) {
 		if now == 0 {
 			continue
 		}
+		if s, ok := w.of.(*socket); ok {
+			s.drained = s.drained && now&unix.EPOLLIN == 0
+			s.toEAGAIN = s.toEAGAIN || now&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR|unix.EPOLLPRI) != 0
+		}
 		events[n] = unix.EpollEvent{Events: now, Fd: w.data[0], Pad: w.data[1]}
 		n++
 		switch {

@@ -37,6 +37,7 @@ type End struct {
 
 	LastTaken, LastRead time.Time // when send last accepted bytes, and receive last returned some; zero: never
 
+	Needless  int         // reads that returned EAGAIN after one that had emptied the socket, and no readiness between them
 	Waiting   int         // bytes in its receive buffer
 	Roomy     bool        // epoll reports room
 	PeerEnded bool        // the FIN of the other end has come
@@ -156,6 +157,7 @@ func (k *Kernel) Connections() []Connection {
 			}
 			e := &all[i].Ends[side]
 			e.CloseErr = s.closeErr
+			e.Needless = s.needless
 			e.Closed, e.Waiting, e.PeerEnded, e.Failed = s.dead, len(s.input), s.finReceived, s.err != 0
 			e.Roomy, e.Live, e.FinSent = s.roomy(), s.connected(), s.noOutput
 			e.Blocked, e.Linger = s.blocked > 0, s.linger

@@ -59,6 +59,9 @@ type socket struct {
 	multipath    bool      // of a listener: it is a socket of MPTCP
 	dropsSYN     bool      // of a listener: a filter drops segments that begin a connection
 	received     uint64    // bytes that have arrived
+	drained      bool      // the last read has emptied the socket, and epoll has reported nothing since
+	toEAGAIN     bool      // epoll has reported an end, an error or urgent data, and no read has returned EAGAIN since
+	needless     int       // reads that returned EAGAIN while drained was set
 	handshake    int       // attempts
 	neverAnswers bool
 	blocked      int // writes of a Conn that wait for room

@@ -43,6 +43,7 @@ func (s *socket) receive(p []byte) (int, syscall.Errno) {
 	case len(s.input) > 0:
 		n := copy(p, s.input)
 		s.input = s.input[n:]
+		s.drained = n < len(p) && !s.toEAGAIN
 		if s.record != nil {
 			s.record.read(s, n)
 		}
@@ -60,6 +61,10 @@ func (s *socket) receive(p []byte) (int, syscall.Errno) {
 	case s.state == closed:
 		return 0, syscall.ENOTCONN
 	}
+	if s.drained {
+		s.needless++
+	}
+	s.toEAGAIN = false
 	return 0, syscall.EAGAIN
 }
 
