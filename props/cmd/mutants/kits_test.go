@@ -71,7 +71,7 @@ func TestTestsRunOnce(t *testing.T) {
 		}
 	}
 	look(false, "core/internal/epoll", "core/internal/epoll/nothing.go")
-	require.Contains(t, ran[0].skip, "TestPropWaitOfWhatIsThere")
+	require.Contains(t, ran[0].skip, "WaitOfWhatIsThere")
 
 	require.Equal(t, []string{"core"}, look(true, "core", "core/nothing.go"))
 	require.Empty(t, ran[0].skip)
