@@ -29,7 +29,7 @@ func TestPropG19TheBoundIsExact(t *testing.T) {
 	rounds := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) boundRound {
 		return boundRound{
 			behindTail: rapid.Bool().Draw(t, "behind a tail task"), listener: rapid.Bool().Draw(t, "listener"),
-			held: rapid.Bool().Draw(t, "held"),
+			held:  rapid.Bool().Draw(t, "held"),
 			tails: some.Draw(t, "tails"), passes: some.Draw(t, "passes"),
 		}
 	}), 1, 4)
