@@ -70,6 +70,16 @@ func TestPropQueue(t *testing.T) {
 					q.Next()()
 				}
 			},
+			"release": func(t *rapid.T) {
+				if len(oracle) > 0 {
+					t.Skip("the queue is not empty")
+				}
+				q.Release()
+				inHand, ranBefore = 0, ran
+				if q.batch != nil || q.head != nil || q.tail != nil || q.free != nil || q.nfree != 0 {
+					t.Fatalf("G24: a released queue keeps segments: %+v", q.segments)
+				}
+			},
 			"": func(t *rapid.T) {
 				want := Counts{
 					Accepted: int64(next), Ran: ran, Cancelled: cancelled,
