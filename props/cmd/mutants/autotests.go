@@ -27,7 +27,7 @@ var kits = []kit{
 	{"props", "^TestProp(CoreConforms|ListenersOffLoop)$", inVirtual},
 	{"core/tracked", "^Test(Conformance|PropLives)$", func(pkg string) bool { return pkg == "core/tracked" }},
 	{"core", "^TestEpollPollersConform$", inReal},
-	{"core", "^TestProp(Arguments|G1Moves|G7Jitter|G11ContextsEndInOrder|G11Stacks|G12FailedWakes|G14AbruptBodies|G15Termination|G19TheBoundIsExact|G21GroupConstructor|G22Registrations|HookList|Meter|Pool|SlowYields|TimerHeap)$", inVirtual},
+	{"core", "^TestProp(Arguments|G1Moves|G7Jitter|G8Futures|G11ContextsEndInOrder|G11Stacks|G12FailedWakes|G14AbruptBodies|G15Termination|G19TheBoundIsExact|G21GroupConstructor|G22Registrations|HookList|Meter|Pool|SlowYields|TimerHeap)$", inVirtual},
 	{"core", "^TestPoolConforms$", inVirtual},
 	{"core/internal/tasks", "^TestProp(Queue|Shared)$", func(pkg string) bool { return pkg == "core/internal/tasks" }},
 	{"core/internal/epoll", "^TestPropWaitOfWhatIsThere$", func(pkg string) bool { return pkg == "core/internal/epoll" || pkg == "core/internal/netpoll" }},
