@@ -8,16 +8,18 @@ import (
 
 	"eventide/core"
 	"eventide/core/internal/coretest"
+	"eventide/core/pollertest"
 
 	"pgregory.net/rapid"
 )
 
 // boundRound is one round of the property of the bound: tail tasks and then tasks fill the queue
-// while a task or a tail task runs, and then some bodies are let go. After a tail task a listener that
-// was posted meanwhile runs before any task of the two batches that the loop has taken.
+// while a task or a tail task runs, and then some bodies are let go. If the loop sleeps, held delays the end
+// of its sleep until the queue is full: then it takes both batches at once, and the listener runs before any
+// task of them.
 type boundRound struct {
-	behindTail, listener bool
-	tails, passes        int
+	behindTail, listener, held bool
+	tails, passes              int
 }
 
 // TestPropG19TheBoundIsExact: a task is accepted if and only if fewer tasks than the bound have been
@@ -27,6 +29,7 @@ func TestPropG19TheBoundIsExact(t *testing.T) {
 	rounds := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) boundRound {
 		return boundRound{
 			behindTail: rapid.Bool().Draw(t, "behind a tail task"), listener: rapid.Bool().Draw(t, "listener"),
+			held:  rapid.Bool().Draw(t, "held"),
 			tails: some.Draw(t, "tails"), passes: some.Draw(t, "passes"),
 		}
 	}), 1, 4)
@@ -43,10 +46,14 @@ func TestPropG19TheBoundIsExact(t *testing.T) {
 
 // runBoundSpec returns a description of the first difference, or "".
 func runBoundSpec(t *testing.T, limit int, program []boundRound) (wrong string) {
-	ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(limit))
-	accepted, begun, refused := 0, 0, 0
+	poller := &gated{Model: pollertest.NewModel(nil), found: make(chan struct{}), gate: make(chan struct{})}
+	ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(limit), core.WithPoller(poller))
+	accepted, begun, refused, inside := 1, 1, 0, 0
 	gate := make(chan struct{}) // each body waits for it
-	body := func() { begun++; <-gate }
+	wait := func() { inside++; <-gate; inside-- }
+	body := func() { begun++; wait() }
+	coretest.OnLoop(t, ex, func() {})
+	synctest.Wait() // the loop sleeps
 	offer := func(call string, give func(func()) error) {
 		room := accepted-begun < limit
 		err := give(body)
@@ -60,12 +67,17 @@ func runBoundSpec(t *testing.T, limit int, program []boundRound) (wrong string) 
 		}
 	}
 	for _, r := range program {
+		held := r.held && inside == 0 && accepted == begun
+		poller.armed.Store(held)
 		if r.behindTail {
 			offer("ExecuteAfterIteration", ex.ExecuteAfterIteration)
 		} else {
 			offer("Execute", ex.Execute)
 		}
-		synctest.Wait() // the loop is inside a body
+		if held {
+			<-poller.found
+		}
+		synctest.Wait() // the loop is inside a body, or inside the poller
 		for range r.tails {
 			offer("ExecuteAfterIteration", ex.ExecuteAfterIteration)
 		}
@@ -75,8 +87,13 @@ func runBoundSpec(t *testing.T, limit int, program []boundRound) (wrong string) 
 		offer("ExecuteLazy of a full queue", ex.ExecuteLazy)
 		if r.listener {
 			p := core.NewPromise[int](ex)
-			p.Future().OnDone(func(int, error) { <-gate })
+			p.Future().OnDone(func(int, error) { wait() })
 			p.TrySuccess(1)
+		}
+		if held {
+			poller.gate <- struct{}{}
+			synctest.Wait()
+			offer("Execute", ex.Execute)
 		}
 		for range r.passes {
 			select {

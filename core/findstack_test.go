@@ -2,7 +2,12 @@ package core
 
 import (
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
+
+	"github.com/petermattis/goid"
+	"pgregory.net/rapid"
 )
 
 func TestFindStack(t *testing.T) {
@@ -22,4 +27,42 @@ func TestFindStack(t *testing.T) {
 			t.Errorf("goroutine %d, all=%v: got %q, want %q", tt.goroutine, tt.all, got, tt.want)
 		}
 	}
+}
+
+// waitsForStacks sends the id of its goroutine, and waits.
+func waitsForStacks(id chan<- int64, gate <-chan struct{}) {
+	id <- goid.Get()
+	<-gate
+}
+
+// TestPropG11Stacks: whatever goroutines are asked for among however many, stacksOf returns the stack of each,
+// and of no other goroutine; it says so if there is none.
+func TestPropG11Stacks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.SampledFrom([]int{1, 20, 300, 700}).Draw(t, "goroutines") // their stacks take less than 1 MiB
+		asked := rapid.SliceOfN(rapid.IntRange(-1, n-1), 1, 4).Draw(t, "asked for, -1 for none")
+		id, gate := make(chan int64), make(chan struct{})
+		var all sync.WaitGroup
+		ids := make([]int64, n)
+		for i := range ids {
+			all.Go(func() { waitsForStacks(id, gate) })
+			ids[i] = <-id
+		}
+		wanted := make([]int64, len(asked))
+		for i, k := range asked {
+			if wanted[i] = -1; k >= 0 {
+				wanted[i] = ids[k]
+			}
+		}
+		stacks := stacksOf(wanted...)
+		close(gate)
+		all.Wait()
+		for i, stack := range stacks {
+			head := fmt.Sprintf("goroutine %d ", wanted[i])
+			found := strings.HasPrefix(stack, head) && strings.Contains(stack, "core.waitsForStacks(") && strings.Count("\n"+stack, "\ngoroutine ") == 1
+			if found != (asked[i] >= 0) || !found && stack != stackNotFound {
+				t.Fatalf("G11: the stack of goroutine %d, number %d of %d, is %q", wanted[i], asked[i], n, stack)
+			}
+		}
+	})
 }

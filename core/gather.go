@@ -44,7 +44,7 @@ func (e *Executor) markOutside() {
 	}
 }
 
-// takeBatch makes the oldest segment the batch in hand, which must be spent. Requires mu; loop only.
+// takeBatch makes the oldest segment, if there is one, the batch in hand, which must be spent. Requires mu; loop only.
 func (e *Executor) takeBatch() {
 	n := e.tasks.Take()
 	e.queued -= n

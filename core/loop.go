@@ -272,7 +272,7 @@ func (e *Executor) announceNews() {
 // tail tasks and internal tasks. Requires mu.
 func (e *Executor) drainInbox() (news bool) {
 	e.news.Store(false)
-	if e.tasks.Left() == 0 && e.tasks.Size() > 0 {
+	if e.tasks.Left() == 0 {
 		e.takeBatch()
 	}
 	e.drainTailInbox()

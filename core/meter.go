@@ -188,12 +188,14 @@ func (m *Meter) begin(after, begun int64, free bool) {
 	m.probes = append(m.probes, probe{after, m.now()})
 }
 
-// oldest returns the age of the first probe if a task before it has not begun, and else 0.
+// oldest returns the age of the first probe behind a task that has not begun, or 0.
 func (m *Meter) oldest(begun int64) time.Duration {
-	if len(m.probes) == 0 || m.probes[0].after <= begun {
-		return 0
+	for _, p := range m.probes {
+		if p.after > begun {
+			return time.Duration(m.now() - p.at)
+		}
 	}
-	return time.Duration(m.now() - m.probes[0].at)
+	return 0
 }
 
 // takeSamples removes the probes at positions up to begun, and records a waiting time for each: a

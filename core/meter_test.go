@@ -250,3 +250,19 @@ func TestClosedMeter(t *testing.T) {
 		}
 	})
 }
+
+// A Read before a task was accepted does not hide how long the task has waited.
+func TestMeterOldestBehindATaskThatRuns(t *testing.T) {
+	eachMetered(t, func(t *testing.T, ex metered) {
+		m := ex.NewMeter()
+		coretest.MustExecute(t, ex, sleeper(90*time.Second))
+		synctest.Wait()
+		m.Read() // nothing waits
+		coretest.MustExecute(t, ex, func() {})
+		m.Read()
+		time.Sleep(time.Minute)
+		if r := m.Read(); r.Oldest != time.Minute {
+			t.Errorf("oldest %v, want 1m, the time since the first Read behind the task that waits", r.Oldest)
+		}
+	})
+}

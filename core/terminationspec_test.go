@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"eventide/core"
@@ -116,7 +118,24 @@ func TestPropG15Termination(t *testing.T) {
 				t.Fatalf("G18: Wait returns %d ran, %v; want %d, %v (ended %v, refused %v)", report.Ran, err, ran, want, spec.ended, refusal)
 			}
 		}
+		var ofMany atomic.Int64 // calls of listeners that several goroutines added at once
+		addedByMany := int64(0)
 		t.Repeat(map[string]func(*rapid.T){
+			"OnDone of many": func(*rapid.T) {
+				var goroutines sync.WaitGroup
+				start := make(chan struct{})
+				for range 4 {
+					goroutines.Go(func() {
+						<-start
+						for range 100 {
+							term.OnDone(func(core.Report, error) { ofMany.Add(1) })
+						}
+					})
+				}
+				close(start)
+				goroutines.Wait()
+				addedByMany += 400
+			},
 			"work":            func(*rapid.T) { live.Ran++ },
 			"OnDone":          onDone,
 			"OnDone nil":      func(*rapid.T) { term.OnDone(nil) },
@@ -149,6 +168,9 @@ func TestPropG15Termination(t *testing.T) {
 				}
 				if over := isClosed(term.Done()); over != spec.ended {
 					t.Fatalf("G15: Done is closed: %v, want %v", over, spec.ended)
+				}
+				if got := ofMany.Load(); spec.ended && got != addedByMany || !spec.ended && got != 0 {
+					t.Fatalf("G15: %d of %d listeners of several goroutines were called, Done is closed: %v", got, addedByMany, spec.ended)
 				}
 				if !slices.Equal(called, spec.called) {
 					t.Fatalf("G15: listeners called: %v, want %v", called, spec.called)

@@ -37,7 +37,7 @@ type Queue struct {
 	_ [64]byte
 }
 
-// Take replaces the batch in hand, which must be spent, by the oldest segment, and
+// Take replaces the batch in hand, which must be spent, by the oldest segment, or by none, and
 // returns the number of its tasks. The lock is held; loop only.
 func (q *Queue) Take() int {
 	spent := q.batch

@@ -26,12 +26,12 @@ func TestPropQueue(t *testing.T) {
 				}
 			},
 			"take": func(t *rapid.T) {
-				if q.Left() > 0 || q.size == 0 {
-					t.Skip("the batch in hand is not spent, or there is none")
+				if q.Left() > 0 {
+					t.Skip("the batch in hand is not spent")
 				}
 				before := q.size
 				inHand, ranBefore = q.Take(), ran
-				if inHand < 1 || inHand > SegmentSize || q.size != before-inHand {
+				if inHand < min(before, 1) || inHand > SegmentSize || q.size != before-inHand {
 					t.Fatalf("take: got %d tasks, size %d to %d", inHand, before, q.size)
 				}
 			},
@@ -68,6 +68,16 @@ func TestPropQueue(t *testing.T) {
 				oracle, inHand = oracle[1:], inHand-1
 				if isRunning = nextBegins && inHand > 0; isRunning {
 					q.Next()()
+				}
+			},
+			"release": func(t *rapid.T) {
+				if len(oracle) > 0 {
+					t.Skip("the queue is not empty")
+				}
+				q.Release()
+				inHand, ranBefore = 0, ran
+				if q.batch != nil || q.head != nil || q.tail != nil || q.free != nil || q.nfree != 0 {
+					t.Fatalf("G24: a released queue keeps segments: %+v", q.segments)
 				}
 			},
 			"": func(t *rapid.T) {

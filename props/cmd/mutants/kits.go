@@ -13,7 +13,7 @@ var kits = []kit{
 	{"props", "^TestProp(CoreConforms|ListenersOffLoop)$", inVirtual},
 	{"core/tracked", "^Test(Conformance|PropCrowd|PropLives)$", only("core/tracked")},
 	{"core", "^TestEpollPollersConform$", inReal},
-	{"core", "^TestProp(Arguments|G7Jitter|G15Termination|G19TheBoundIsExact|G21GroupConstructor|HookList|Pool|SlowYields|TimerHeap)$", inVirtual},
+	{"core", "^TestProp(Arguments|G1Moves|G7Jitter|G8Futures|G11ContextsEndInOrder|G11Stacks|G12FailedWakes|G14AbruptBodies|G15Termination|G19TheBoundIsExact|G21GroupConstructor|G22Registrations|HookList|Meter|Pool|SlowYields|TimerHeap)$", inVirtual},
 	{"core", "^TestProp(AdmitEvents|G11Timeout|G12WakeUpsForTimers|G24TimerHeapMemory|PoolG13OrderOfBodies|PoolG17Spawners)$", inVirtual},
 	{"core", "^TestPoolConforms$", inVirtual},
 	{"core/internal/tasks", "^TestProp(Queue|Shared)$", only("core/internal/tasks")},

@@ -1,0 +1,134 @@
+package core_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+	"eventide/core/internal/coretest"
+
+	"pgregory.net/rapid"
+)
+
+// meterOp is a step of the property of meters: it submits a task that takes a time, lets a time pass, or
+// reads the meter.
+type meterOp struct {
+	kind string // task, pass or read
+	d    time.Duration
+}
+
+// meterSpec computes what a meter of one goroutine measures: times are since NewMeter.
+type meterSpec struct {
+	now           time.Duration
+	begins, ends  []time.Duration // of the tasks
+	accepted      []int           // tasks that were accepted before each Read
+	reads, reads0 []time.Duration // all, and those whose sample has no end yet
+	behind        []int           // the last task before each of reads0
+	waits         []time.Duration
+	wake          bool // a sample of a wake-up is wanted
+}
+
+func (s *meterSpec) end() time.Duration {
+	if len(s.ends) == 0 {
+		return 0
+	}
+	return s.ends[len(s.ends)-1]
+}
+
+func (s *meterSpec) task(d time.Duration) {
+	idle := s.end() <= s.now
+	if idle && s.wake {
+		s.wake, s.waits = false, append(s.waits, 0) // a wake-up takes no virtual time
+	}
+	begin := max(s.end(), s.now)
+	s.begins, s.ends = append(s.begins, begin), append(s.ends, begin+d)
+}
+
+func (s *meterSpec) pass(d time.Duration) {
+	s.now += d
+	for len(s.reads0) > 0 && s.ends[s.behind[0]] <= s.now {
+		s.waits = append(s.waits, s.ends[s.behind[0]]-s.reads0[0])
+		s.reads0, s.behind = s.reads0[1:], s.behind[1:]
+	}
+}
+
+// read returns what Read must return, without the Stats.
+func (s *meterSpec) read() core.Reading {
+	r := core.Reading{Elapsed: s.now, Waits: s.waits}
+	for i, begin := range s.begins {
+		r.Busy += max(0, min(s.now, s.ends[i])-begin)
+		if begin > s.now && r.Oldest == 0 { // the oldest one: was there a Read since?
+			if k := slices.IndexFunc(s.accepted, func(n int) bool { return n > i }); k >= 0 {
+				r.Oldest = s.now - s.reads[k]
+			}
+			break
+		}
+	}
+	s.waits, s.wake = nil, true
+	s.reads, s.accepted = append(s.reads, s.now), append(s.accepted, len(s.ends))
+	if s.end() > s.now {
+		s.reads0, s.behind = append(s.reads0, s.now), append(s.behind, len(s.ends)-1)
+	}
+	return r
+}
+
+// TestPropMeter: a meter of an executor, and of a pool of one worker, measures what meterSpec computes.
+func TestPropMeter(t *testing.T) {
+	ops := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) meterOp {
+		return meterOp{
+			kind: rapid.SampledFrom([]string{"task", "pass", "read"}).Draw(t, "kind"),
+			d:    time.Duration(rapid.IntRange(0, 5).Draw(t, "seconds")) * time.Second,
+		}
+	}), 1, 25)
+	rapid.Check(t, func(rt *rapid.T) {
+		pool := rapid.Bool().Draw(rt, "pool")
+		program := ops.Draw(rt, "operations")
+		var wrong string
+		synctest.Test(t, func(t *testing.T) { wrong = runMeterSpec(t, pool, program) })
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
+	})
+}
+
+func runMeterSpec(t *testing.T, pool bool, program []meterOp) string {
+	var ex metered
+	if pool {
+		ex = coretest.NewPool(t, 1)
+	} else {
+		ex = coretest.NewExecutor(t)
+	}
+	coretest.OnLoop(t, ex, func() {})
+	synctest.Wait()
+	m, s := ex.NewMeter(), &meterSpec{}
+	defer func() { time.Sleep(s.end() - s.now) }() // until the last task has ended
+	for i, op := range program {
+		switch op.kind {
+		case "task":
+			s.task(op.d)
+			coretest.MustExecute(t, ex, sleeper(op.d))
+			synctest.Wait()
+			s.pass(0)
+		case "pass":
+			s.pass(op.d)
+			time.Sleep(op.d)
+			synctest.Wait()
+		default:
+			want, got := s.read(), m.Read()
+			slices.Sort(want.Waits)
+			slices.Sort(got.Waits)
+			running := slices.ContainsFunc(s.ends, func(end time.Duration) bool { return end > s.now })
+			if got.Elapsed != want.Elapsed || got.Busy != want.Busy || got.Oldest != want.Oldest || !slices.Equal(got.Waits, want.Waits) {
+				return fmt.Sprintf("step %d of %v: elapsed %v, busy %v, oldest %v, waits %v; want %v, %v, %v, %v", i, program,
+					got.Elapsed, got.Busy, got.Oldest, got.Waits, want.Elapsed, want.Busy, want.Oldest, want.Waits)
+			}
+			if got.Stats.Accepted != int64(len(s.ends))+1 || (len(got.Running) == 1) != running {
+				return fmt.Sprintf("step %d of %v: %d tasks were accepted, %v runs; want %d, %v", i, program, got.Stats.Accepted, got.Running, len(s.ends)+1, running)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,207 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"eventide/core"
+	"eventide/core/internal/coretest"
+	"eventide/core/pollertest"
+
+	"pgregory.net/rapid"
+)
+
+// registrationOp is one call of the property of registrations, or one event.
+type registrationOp struct {
+	kind     string // register, modify, close, input or stray
+	on       int    // of a descriptor, or of a registration
+	interest core.Interest
+	refuses  bool // the poller, if the call reaches it
+	token    uint64
+}
+
+// specRegistration is a registration with what it must do.
+type specRegistration struct {
+	r        *core.Registration
+	d        int
+	interest core.Interest
+	open     bool
+	calls    int // of the handler
+	want     int
+	end      ending
+	cause    error
+}
+
+func (s *specRegistration) watches() bool { return s.open && hasInterest(s.interest) }
+
+func hasInterest(i core.Interest) bool { return i&(core.Readable|core.Writable) != 0 }
+
+// registrationSpec says what the calls do. A handler reads all input.
+type registrationSpec struct {
+	l       *core.EventLoop
+	m       *pollertest.Model
+	ds      []*pollertest.Descriptor
+	pending []bool // input that no handler has read
+	all     []*specRegistration
+}
+
+// owner returns the registration that watches descriptor d, or nil.
+func (s *registrationSpec) owner(d int) *specRegistration {
+	for _, r := range s.all {
+		if r.d == d && r.watches() {
+			return r
+		}
+	}
+	return nil
+}
+
+// deliver calls the handler if there is input.
+func (s *registrationSpec) deliver(d int) {
+	if r := s.owner(d); r != nil && s.pending[d] {
+		s.pending[d] = false
+		r.want++
+	}
+}
+
+// poller returns the error of a call that reaches the poller, and makes the poller refuse it.
+func (s *registrationSpec) poller(call pollertest.Call, op registrationOp, taken bool) error {
+	switch {
+	case op.refuses:
+		s.m.Fail(call, errPoller)
+		return errPoller
+	case taken:
+		return syscall.EEXIST
+	}
+	return nil
+}
+
+// do makes the call op, and returns the difference.
+func (s *registrationSpec) do(t *testing.T, op registrationOp) (wrong string) {
+	var want, got error
+	call, d := "Register", op.on%len(s.ds)
+	switch op.kind {
+	case "register":
+		if hasInterest(op.interest) {
+			want = s.poller(pollertest.Add, op, s.owner(d) != nil)
+		}
+		r := &specRegistration{d: d, interest: op.interest, open: true}
+		r.r, got = s.l.Register(s.ds[d].FD(), op.interest, func(core.Readiness) { r.calls++; coretest.Must(t, s.ds[d].Drain()) })
+		if got == nil {
+			r.r.OnClose(r.end.hear)
+			s.all = append(s.all, r)
+		}
+	case "input":
+		coretest.Must(t, s.ds[d].Input())
+		s.pending[d] = true
+	case "stray":
+		for _, d := range s.ds {
+			if token, _, ok := s.m.Watched(d.FD()); ok && token == op.token {
+				return ""
+			}
+		}
+		s.m.Inject(core.PollEvent{Token: op.token, Readiness: core.NewReadiness(true, true, true, true)})
+	default:
+		if len(s.all) == 0 {
+			return ""
+		}
+		r := s.all[op.on%len(s.all)]
+		if d = r.d; op.kind == "close" {
+			got, r.open = r.r.Close(), false
+			break
+		}
+		call = "Modify"
+		switch is := hasInterest(op.interest); {
+		case !r.open:
+			want = core.ErrRegistrationClosed
+		case is && r.watches():
+			want = s.poller(pollertest.Modify, op, false)
+		case is:
+			want = s.poller(pollertest.Add, op, s.owner(d) != nil)
+		}
+		if got = r.r.Modify(op.interest); want == nil {
+			r.interest = op.interest
+		}
+	}
+	s.deliver(d)
+	text := ""
+	if want != nil && want != core.ErrRegistrationClosed {
+		text = fmt.Sprintf("core: %s: descriptor %d: %v", call, s.ds[d].FD(), want)
+	}
+	if !errors.Is(got, want) || want == nil && got != nil || text != "" && got.Error() != text {
+		return fmt.Sprintf("the error is %v, want %v, %q", got, want, text)
+	}
+	synctest.Wait()
+	return s.compare()
+}
+
+// compare returns the first difference between the loop and the specification.
+func (s *registrationSpec) compare() string {
+	open := 0
+	for i, r := range s.all {
+		if r.open {
+			open++
+		}
+		if r.calls != r.want {
+			return fmt.Sprintf("the handler of registration %d was called %d times, want %d", i, r.calls, r.want)
+		}
+		if n := len(r.end.causes); (n == 1) == r.open || n > 1 || n == 1 && !errors.Is(r.end.causes[0], r.cause) {
+			return fmt.Sprintf("G3, G22: registration %d is open: %v, and OnClose got %v", i, r.open, r.end.causes)
+		}
+	}
+	if n := s.l.Stats().Registrations; n != int64(open) {
+		return fmt.Sprintf("Stats has %d registrations, want %d", n, open)
+	}
+	for d := range s.ds {
+		owner := s.owner(d)
+		_, interest, ok := s.m.Watched(s.ds[d].FD())
+		if ok != (owner != nil) || ok && interest != owner.interest {
+			return fmt.Sprintf("G24: the poller watches descriptor %d: %v, for %v", d, ok, interest)
+		}
+	}
+	return ""
+}
+
+// TestPropG22Registrations: whatever Register, Modify and Close are called for, and whatever the poller
+// answers and reports: an error names the call and the descriptor and changes nothing, the poller watches the
+// descriptors of the open registrations that have an interest, each input is handled once, no event reaches
+// another registration, and each registration ends once.
+func TestPropG22Registrations(t *testing.T) {
+	interests := []core.Interest{0, core.EdgeTriggered, core.Readable, core.Readable | core.EdgeTriggered}
+	kinds := []string{"register", "register", "modify", "modify", "close", "input", "stray"}
+	ops := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) registrationOp {
+		return registrationOp{
+			kind: rapid.SampledFrom(kinds).Draw(t, "kind"), on: rapid.IntRange(0, 5).Draw(t, "on"),
+			interest: rapid.SampledFrom(interests).Draw(t, "interest"), refuses: rapid.IntRange(0, 3).Draw(t, "refuses") == 0,
+			token: rapid.Uint64Range(0, 6).Draw(t, "generation")<<32 | rapid.Uint64Range(0, 4).Draw(t, "slot"),
+		}
+	}), 1, 20)
+	rapid.Check(t, func(rt *rapid.T) {
+		program := ops.Draw(rt, "operations")
+		var wrong string
+		synctest.Test(t, func(t *testing.T) { wrong = runRegistrationSpec(t, program) })
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
+	})
+}
+
+func runRegistrationSpec(t *testing.T, program []registrationOp) string {
+	l, m := modelLoop(t)
+	coretest.OnLoop(t, l, func() {}) // a loop that polls gets no event before it has given the token
+	s := &registrationSpec{l: l, m: m, ds: []*pollertest.Descriptor{m.Open(), m.Open()}, pending: make([]bool, 2)}
+	for i, op := range program {
+		if wrong := s.do(t, op); wrong != "" {
+			return fmt.Sprintf("operation %d, %+v: %s", i, op, wrong)
+		}
+	}
+	for _, r := range s.all {
+		if r.open {
+			r.open, r.cause = false, core.ErrShutdown
+		}
+	}
+	coretest.Must(t, l.Close())
+	return s.compare()
+}
