@@ -119,7 +119,7 @@ func autoBudget() map[score.By]string {
 		score.BySockets:    fmt.Sprintf("%d programs, then %d with the race detector", socketPrograms, socketRacePrograms),
 		score.ByBlocking:   fmt.Sprintf("%d programs, then %d with the race detector", socketPrograms, socketRacePrograms),
 		score.ByExits:      fmt.Sprintf("%d programs, then %d with the race detector", socketPrograms, socketRacePrograms),
-		score.ByKit:        "every program of the kits, once",
+		score.ByKit:        "every program of the kits, once, and 200 to 5000 inputs of each property",
 		score.ByRaceLane:   fmt.Sprintf("%d schedules", raceSchedules),
 		score.ByTest:       "every test of the package and of the measured packages that import it, once",
 		score.ByRaceTest:   "every test of the package, and of core for what core is made of, with -race -short",

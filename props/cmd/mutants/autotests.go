@@ -45,6 +45,7 @@ type tests struct {
 	pkg    string
 	race   bool
 	run    string // pattern; "": all
+	checks int    // inputs of each property; 0: as many as the tests draw by themselves
 	skip   string // pattern; "": none
 	number int    // of the mutant that runs, if there are several in the program
 	builds bool   // they may build programs, whose time does not count
@@ -109,7 +110,7 @@ func (r *testRunner) kits(m mutant.Mutant, pkg, dir string) (look score.Look, lo
 			continue
 		}
 		looked = true
-		what, killed, err := r.try(tests{pkg: k.pkg, run: k.test}, m, dir)
+		what, killed, err := r.try(tests{pkg: k.pkg, run: k.test, checks: k.checks}, m, dir)
 		if err != nil || killed {
 			return score.Look{Killed: killed, What: what}, true, err
 		}
@@ -306,6 +307,9 @@ func (s settings) runTests(t tests, bin string, limit time.Duration) (out string
 	}
 	if t.skip != "" {
 		p.Args = append(p.Args, "-test.skip", t.skip)
+	}
+	if t.checks != 0 {
+		p.Args = append(p.Args, fmt.Sprint("-rapid.checks=", t.checks), "-rapid.shrinktime=2s")
 	}
 	if t.number != 0 {
 		p.Env = []string{chosen.Environment(t.number)}

@@ -6,24 +6,29 @@ import "slices"
 // packages it runs. Its specification knows nothing of single bugs.
 type kit struct {
 	pkg, test string
+	checks    int // inputs of each property; 0: as many as the tests of the package draw
 	runs      func(pkg string) bool
 }
 
+// property matches generated inputs beside a specification: tests of this name are nothing else. A
+// kit draws as many inputs of them as take some seconds.
+const property = "^TestProp"
+
 var kits = []kit{
-	{"props", "^TestProp(CoreConforms|ListenersOffLoop)$", inVirtual},
-	{"core/tracked", "^Test(Conformance|PropCrowd|PropLives)$", only("core/tracked")},
-	{"core", "^TestEpollPollersConform$", inReal},
-	{"core", "^TestProp(Arguments|G1Moves|G7Jitter|G8Futures|G11ContextsEndInOrder|G11Stacks|G12FailedWakes|G14AbruptBodies|G15Termination|G19TheBoundIsExact|G21GroupConstructor|G22Registrations|HookList|Meter|Pool|SlowYields|TimerHeap)$", inVirtual},
-	{"core", "^TestProp(AdmitEvents|G11Timeout|G12WakeUpsForTimers|G24TimerHeapMemory|PoolG13OrderOfBodies|PoolG17Spawners)$", inVirtual},
-	{"core", "^TestPoolConforms$", inVirtual},
-	{"core/internal/tasks", "^TestProp(Queue|Shared)$", only("core/internal/tasks")},
-	{"core/internal/epoll", "^TestProp(PollReportsWhatIsWatched|RunnableGoroutineRunsBeforeThePark|WaitOfWhatIsThere)$", only("core/internal/epoll", "core/internal/netpoll")},
-	{"core/internal/netpoll", "^TestPropOpenNeedsTwoDescriptors$", only("core/internal/netpoll")},
-	{"core/blocking", "^TestProp(Arguments|Connections|Endings|Places|Poller|Serve|WriteFutures)$", only("core/blocking")},
-	{"core/process", "^TestProp(Arguments|G11WhyAnExitHasEnded|G3ExitsOfGeneratedPlans|Progress)$", only("core/process")},
-	{"core/frame", "^TestProp(Feed|Messages|Append)$", only("core/frame")},
-	{"core/tcp", "^TestProp(Outbound|Addresses|Arguments|DialOfEachAddress|FullWorker)$", only("core/tcp")},
-	{"core/watch", "^TestProp(Statuses|Regions|Listeners|ManyCallersAtOnce)$", only("core/watch")},
+	{"props", "^TestProp(CoreConforms|ListenersOffLoop)$", 0, inVirtual}, // the others are the lanes
+	{"core", property, 1000, inVirtual},
+	{"core", "^TestEpollPollersConform$", 0, inReal},
+	{"core", "^TestPoolConforms$", 0, inVirtual},
+	{"core/internal/tasks", property, 5000, only("core/internal/tasks")},
+	{"core/internal/epoll", property, 1000, only("core/internal/epoll", "core/internal/netpoll")},
+	{"core/internal/netpoll", property, 0, only("core/internal/netpoll")},
+	{"core/tcp", property, 500, only("core/tcp")},
+	{"core/blocking", property, 1000, only("core/blocking")},
+	{"core/process", property, 1000, only("core/process")},
+	{"core/tracked", property, 0, only("core/tracked")},
+	{"core/tracked", "^TestConformance$", 0, only("core/tracked")},
+	{"core/frame", property, 1000, only("core/frame")},
+	{"core/watch", property, 200, only("core/watch")},
 }
 
 // only is the packages of the names.
