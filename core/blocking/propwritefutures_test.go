@@ -1,8 +1,8 @@
 package blocking_test
 
 import (
-	"context"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
