@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -44,7 +45,7 @@ func TestPropPoolG17Spawners(t *testing.T) {
 	calls := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) poolCall {
 		return poolCall{
 			millis(9).Draw(t, "at"), millis(3).Draw(t, "takes"),
-			rapid.SampledFrom([]string{"execute", "execute", "lazy", "resize", "graceful"}).Draw(t, "op"),
+			rapid.SampledFrom([]string{"execute", "execute", "lazy", "listeners", "resize", "graceful"}).Draw(t, "op"),
 			rapid.IntRange(1, 3).Draw(t, "size"),
 		}
 	}), 3, 10)
@@ -92,6 +93,7 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 		return nil
 	}))
 	coretest.Must(t, err)
+	chains := make([]*listenerChain, len(calls))
 	ran, accepted, refused := make([]atomic.Int64, len(calls)), make([]bool, len(calls)), make([]bool, len(calls))
 	var callers sync.WaitGroup
 	for i, c := range calls {
@@ -105,6 +107,9 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 			case "execute", "lazy":
 				err := submit(func() { ran[i].Add(1); time.Sleep(c.takes) }) // does not return if the spawner exits
 				accepted[i], refused[i] = err == nil, err != nil
+			case "listeners":
+				chains[i] = &listenerChain{takes: c.takes}
+				chains[i].complete(core.NewPromise[int](p))
 			case "resize":
 				_ = p.Resize(c.size)
 			case "graceful":
@@ -128,6 +133,11 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 			return fmt.Sprintf("G3: task %d ran %d times; accepted %v, refused %v", i, n, accepted[i], refused[i])
 		}
 	}
+	for _, c := range chains {
+		if c != nil && (!slices.Equal(c.called, []int{0, 1, 2, 3, 4, 5}) || c.nested) {
+			return fmt.Sprintf("G9: listeners were called as %v, want 0 to 5 in order; two at a time: %v", c.called, c.nested)
+		}
+	}
 	switch err := p.Termination().Err(); {
 	case s.Accepted != total || s.Ran != total || s.Pending != 0:
 		return fmt.Sprintf("G20: %d tasks ran, and the pool has %+v", total, s)
@@ -137,4 +147,32 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 		return fmt.Sprintf("G17: %d workers have started, and the pool has ended with %v", started.Load(), err)
 	}
 	return ""
+}
+
+// A listenerChain is listeners of one future, half of which are added by others.
+type listenerChain struct {
+	takes  time.Duration // of each listener
+	inside atomic.Bool
+	nested bool
+	called []int
+}
+
+// complete adds the listeners 0 to 2, each of which adds another one, and completes the promise. It does not
+// return if the spawner exits.
+func (c *listenerChain) complete(p *core.Promise[int]) {
+	f := p.Future()
+	for i := range 3 {
+		f.OnDone(func(int, error) {
+			f.OnDone(func(int, error) { c.call(i + 3) })
+			c.call(i)
+		})
+	}
+	p.TrySuccess(1)
+}
+
+func (c *listenerChain) call(i int) {
+	c.nested = !c.inside.CompareAndSwap(false, true) || c.nested
+	time.Sleep(c.takes)
+	c.called = append(c.called, i)
+	c.inside.Store(false)
 }
