@@ -140,7 +140,7 @@ func (w *worker) endSleep() bool {
 
 // next counts the end of the last body, and takes the next one; it sleeps until there is one. It
 // returns false if the worker must leave. It checks for work and parks in one critical section;
-// no other code parks.
+// no other code parks. The worker is awake when next is called: sleep and endSleep end its sleeps.
 func (w *worker) next() bool {
 	p := w.pool
 	if w.body != nil { // the spawner, called by wakeOrStart, or a logger ended the goroutine before the body began
@@ -149,7 +149,6 @@ func (w *worker) next() bool {
 	now := w.now(0)
 	jitter := w.jitter()
 	p.lock()
-	p.arrive(w)
 	w.countStart()
 	w.countEnd(now, jitter)
 	for {

@@ -78,15 +78,17 @@ func badPlans() []badPlan {
 	}
 }
 
-// runInside runs a plan inside the executor of its only step, which is refused.
+// runInside runs a plan inside the executor of one of its steps, which is refused.
 func (r *run) runInside() {
 	ex, err := core.NewExecutor()
 	if err != nil {
 		panic(err)
 	}
+	ended := idle()
+	ended.Shutdown()
 	report := make(chan process.Report, 1)
 	if err := ex.Execute(func() {
-		report <- process.RunReport(context.Background(), process.Plan{Steps: []process.Step{{Name: "inside", Executor: ex}}})
+		report <- process.RunReport(context.Background(), process.Plan{Steps: []process.Step{{Name: "ended", Executor: ended}, {Name: "inside", Executor: ex}}})
 	}); err != nil {
 		panic(err)
 	}

@@ -79,6 +79,11 @@ func (r *run) judge(got process.Report, took time.Duration) {
 	}
 	check("Err", got.Err, error(nil))
 	check("Cause", nameOf(got.Cause), x.cause)
+	for _, err := range []error{got.Cause, got.Ended} {
+		if sig := (*process.SignalError)(nil); errors.As(err, &sig) {
+			check("the text of a signal", sig.Error(), map[bool]string{false: "process: signal: ", true: "process: second signal: "}[sig.Second]+sig.Signal.String())
+		}
+	}
 	check("Elapsed", got.Elapsed, x.now-x.begin)
 	check("the number of steps", len(got.Steps), len(p.Steps))
 	check("the number of parts", len(got.Starts), len(x.parts))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"eventide/core"
@@ -20,6 +21,9 @@ func (r *run) judgeRecords(got process.Report) {
 	r.log.mu.Unlock()
 	counts := map[string]int{}
 	for _, one := range all {
+		if begun := counts["INFO exit begins"]+counts["ERROR exit begins"] > 0; one.ofExit() && !begun {
+			r.violate("the log has %q %v in front of \"exit begins\"", one.text, one.attrs)
+		}
 		counts[one.text]++
 		r.judgeRecord(one, got)
 	}
@@ -207,6 +211,18 @@ func (r *run) judgeRecord(one said, got process.Report) {
 	if have := one.flat(); !slices.Equal(have, texts(want)) {
 		r.violate("the record %q has %q, want %q", one.text, have, texts(want))
 	}
+}
+
+// ofExit reports whether a record is about something that happens only after the exit has begun.
+func (s said) ofExit() bool {
+	switch s.text {
+	case "WARN the service manager was not notified":
+		state := s.attrs[0].Value.String()
+		return strings.HasPrefix(state, "STOPPING=") || strings.HasPrefix(state, "EXTEND_TIMEOUT_USEC=")
+	case "INFO step begins", "INFO still serving", "WARN PreDrain is skipped: Start has failed", "INFO exit", "ERROR exit":
+		return true
+	}
+	return false
 }
 
 // step is the step that a record is about.
