@@ -88,7 +88,7 @@ func (r *run) runInside() {
 	ended.Shutdown()
 	report := make(chan process.Report, 1)
 	if err := ex.Execute(func() {
-		report <- process.RunReport(context.Background(), process.Plan{Steps: []process.Step{{Name: "ended", Executor: ended}, {Name: "inside", Executor: ex}}})
+		report <- process.RunReport(context.Background(), process.Plan{Steps: []process.Step{{Name: "does", Run: does}, {Name: "ended", Executor: ended}, {Name: "inside", Executor: ex}}})
 	}); err != nil {
 		panic(err)
 	}
