@@ -11,21 +11,25 @@ import (
 // TestG8CancelsBesideAShutdownThatCancels: a shutdown cancels timers in chunks, while their owner cancels them too. Each timer
 // ends once, and the report counts it once. The hammer meets the moment between two chunks often, but not in each run.
 func TestG8CancelsBesideAShutdownThatCancels(t *testing.T) {
-	onBoth(t, func(t *testing.T, ex core.EventExecutor) {
-		const timers = 100_000
-		var all []*core.Timer
-		for range timers {
-			all = append(all, mustSchedule(t, ex, 10*time.Hour, func() { t.Error("G11: a timer after the timeout has run") }))
-		}
-		term := coretest.MustShutdownGracefully(t, ex, time.Hour, 2*time.Hour)
-		for i := range all {
-			all[timers-1-i].Cancel()
-		}
-		ex.Shutdown()
-		coretest.Await(t, "the end", term.Done())
-		coretest.Want(t, "G8, G20: timers cancelled", term.Report().TimersCancelled, timers)
-		for _, timer := range all {
-			coretest.WantErr(t, "G8: Err", timer.Err(), core.ErrCancelled)
-		}
-	}, core.WithTimersAtShutdown(core.RunTimersUntilTimeout))
+	for _, policy := range policies {
+		onBoth(t, cancelBesideShutdown, core.WithTimersAtShutdown(policy))
+	}
+}
+
+func cancelBesideShutdown(t *testing.T, ex core.EventExecutor) {
+	const timers = 50_000
+	var all []*core.Timer
+	for range timers {
+		all = append(all, mustSchedule(t, ex, 10*time.Hour, func() { t.Error("G11: a timer after the timeout has run") }))
+	}
+	term := coretest.MustShutdownGracefully(t, ex, time.Hour, 2*time.Hour)
+	for i := range all {
+		all[timers-1-i].Cancel()
+	}
+	ex.Shutdown()
+	coretest.Await(t, "the end", term.Done())
+	coretest.Want(t, "G8, G20: timers cancelled", term.Report().TimersCancelled, timers)
+	for _, timer := range all {
+		coretest.WantErr(t, "G8: Err", timer.Err(), core.ErrCancelled)
+	}
 }
