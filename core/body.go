@@ -247,16 +247,12 @@ func (e *Executor) runInternal() {
 	}
 }
 
-// resumeInternal replaces the running internal task by rest, so that rest runs before the
-// internal tasks behind it, and reports true. It reports false if the caller is not an
-// internal task.
-func (e *Executor) resumeInternal(rest func()) bool {
-	if !e.InEventLoop() || e.current.kind != BodyListener || e.current.handler || e.internalPos == 0 || e.internalBatch[e.internalPos-1] != nil {
-		return false
-	}
+// resumeInternal replaces the running internal task, its caller, by rest, so that rest runs before the
+// internal tasks behind it. Its caller Future.notify is an internal task: the executor got it by
+// postInternal.
+func (e *Executor) resumeInternal(rest func()) {
 	e.internalPos--
 	e.internalBatch[e.internalPos] = rest
-	return true
 }
 
 // recordPanic counts a recovered panic of a body and keeps it for reportPanics.

@@ -66,7 +66,7 @@ func (e *Executor) loopOf() notifier { return e }
 type notifier interface {
 	EventExecutor
 	postInternal(work func()) bool
-	resumeInternal(rest func()) bool
+	resumeInternal(rest func())
 }
 
 // Done returns a channel that is closed when the future has completed.
@@ -241,10 +241,14 @@ func (f *Future[T]) notify() {
 // resume queues notify like dispatch, but in front of the other calls of the trampoline or
 // of the other internal tasks of the loop.
 func (f *Future[T]) resume() {
-	e, ours := f.home.(notifier)
-	if !resumeOffLoop(f.onPanic(), f.notify) && !(ours && e.resumeInternal(f.notify)) {
-		f.dispatch()
+	if resumeOffLoop(f.onPanic(), f.notify) {
+		return
 	}
+	if e, ours := f.home.(notifier); ours {
+		e.resumeInternal(f.notify)
+		return
+	}
+	f.dispatch()
 }
 
 // nextListener returns the next listener of this round; or nil, and whether listeners are

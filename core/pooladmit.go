@@ -143,11 +143,9 @@ func (p *Pool) postInternal(work func()) bool {
 	return true
 }
 
-// resumeInternal queues rest in front of the waiting internal tasks, and returns true. Its caller,
-// Future.notify, is an internal task: a pool has got notify by postInternal.
-func (p *Pool) resumeInternal(rest func()) bool {
+// resumeInternal queues rest in front of the waiting internal tasks. See Executor.resumeInternal.
+func (p *Pool) resumeInternal(rest func()) {
 	p.mu.Lock()
 	p.internal.pushFront(rest)
 	p.unlockAndWake()
-	return true
 }
