@@ -1,0 +1,54 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+	"eventide/core/internal/coretest"
+
+	"pgregory.net/rapid"
+)
+
+// TestPropG19BackOff: a full executor is asked again after each pause, at most so often, and takes the task at the first
+// attempt after it has room; or refuses it at the last.
+func TestPropG19BackOff(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		pause := time.Duration(rapid.OneOf(rapid.IntRange(-1, 5), rapid.Just(int(time.Hour))).Draw(r, "pause"))
+		retries := rapid.IntRange(-1, 5).Draw(r, "retries")
+		room := 2*time.Duration(rapid.IntRange(0, 20).Draw(r, "half the time until there is room")) + 1
+		wrong := ""
+		synctest.Test(t, func(t *testing.T) { wrong = backOff(t, retries, pause, room) })
+		if wrong != "" {
+			r.Fatal(wrong)
+		}
+	})
+}
+
+// backOff executes a task on an executor that is full until room has passed. It returns a description of what differs from
+// the specification, or "".
+func backOff(t *testing.T, retries int, pause, room time.Duration) string {
+	ex := coretest.NewExecutor(t, core.WithMaxPendingTasks(16), core.WithRejectedHandler(core.BackOff(retries, 2*pause)))
+	coretest.OnLoop(t, ex, func() {}) // it is started
+	coretest.Must(t, ex.Execute(func() { time.Sleep(room) }))
+	synctest.Wait()
+	for ex.TryExecute(func() {}) == nil { // fills the queue
+	}
+	began := time.Now()
+	err := ex.Execute(func() {})
+	attempt := time.Duration(0) // attempts are at even times, and room comes at an odd one
+	for n := 0; n < retries && pause > 0 && attempt < room; n++ {
+		attempt += 2 * pause
+	}
+	accepted := attempt > room
+	switch took := time.Since(began); {
+	case took != attempt:
+		return fmt.Sprintf("G19: Execute took %v, want %v", took, attempt)
+	case (err == nil) != accepted || !accepted && !errors.Is(err, core.ErrQueueFull):
+		return fmt.Sprintf("G19: Execute: %v, want a task that is accepted: %v", err, accepted)
+	}
+	return ""
+}
