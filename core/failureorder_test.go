@@ -33,7 +33,7 @@ func (h slowLog) Handle(_ context.Context, r slog.Record) error {
 func TestG11ContextEndsBeforeAFailureIsLogged(t *testing.T) {
 	for name, open := range map[string]func(t testing.TB, opts ...core.Option) core.EventExecutor{
 		"executor": func(t testing.TB, opts ...core.Option) core.EventExecutor { return coretest.NewExecutor(t, opts...) },
-		"pool":     func(t testing.TB, opts ...core.Option) core.EventExecutor { return coretest.NewPool(t, 2, opts...) },
+		"pool":     func(t testing.TB, opts ...core.Option) core.EventExecutor { return coretest.NewPool(t, 1, opts...) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
