@@ -15,8 +15,9 @@ import (
 
 // handler is the handler of a channel. If the channel was accepted, Active sets c.
 type handler struct {
-	r *run
-	c *conn
+	r      *run
+	c      *conn
+	inside []string // the calls that run, loop only
 }
 
 // newHandler makes the handler of an accepted channel, unless the program says that it fails.
@@ -59,11 +60,19 @@ func (r *run) connOf(remote net.Addr) *conn {
 	return nil
 }
 
-// called records a call of the handler, and performs the reactions of the program.
+// called records a call of the handler, and performs the reactions of the program. No call is inside
+// another one of its name, whatever the reactions do.
 func (h *handler) called(name string, ch channel) {
-	if h.c != nil {
-		h.c.react(name, h.begins(name, ch))
+	if h.c == nil {
+		return
 	}
+	nth := h.begins(name, ch)
+	if slices.Contains(h.inside, name) {
+		h.r.violate("connection %d: %s is called inside %s", h.c.nth, name, name)
+	}
+	h.inside = append(h.inside, name)
+	defer func() { h.inside = h.inside[:len(h.inside)-1] }()
+	h.c.react(name, nth)
 }
 
 // begins records a call of the handler, and returns how many calls have that name now.
