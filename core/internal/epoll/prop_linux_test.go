@@ -13,7 +13,7 @@ import (
 
 // TestPropWaitOfWhatIsThere: Wait finds what is there when it begins: a wake-up before anything else, and then an
 // event. It parks only for an event, if it may not spin; a spin ends with the event, or at the deadline, and then
-// counts as none that found nothing.
+// counts as none that found nothing. After poll.BusyTurns calls that a wake-up has ended it polls first.
 func TestPropWaitOfWhatIsThere(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)
@@ -35,12 +35,15 @@ func TestPropWaitOfWhatIsThere(t *testing.T) {
 		if err := p.Add(event, poll.Readable, token); err != nil {
 			t.Fatal(err)
 		}
+		left := false // a wake-up that a poll came before
 		for range rapid.IntRange(1, 4).Draw(t, "calls of Wait") {
-			woken := rapid.Bool().Draw(t, "woken")
+			woken := rapid.Bool().Draw(t, "woken") || left
 			ready := rapid.Bool().Draw(t, "ready")
 			passed := rapid.Bool().Draw(t, "the deadline has passed") || !woken && !ready
 			spins := longest > 0 && p.spin.skip == 0
 			misses, parks := p.spin.misses, p.Parks()
+			p.waitsSincePoll = rapid.SampledFrom([]int{0, poll.BusyTurns - 1, poll.BusyTurns}).Draw(t, "calls since the last poll")
+			polls := p.waitsSincePoll == poll.BusyTurns
 			if woken {
 				p.Wake()
 			}
@@ -52,14 +55,15 @@ func TestPropWaitOfWhatIsThere(t *testing.T) {
 			if err := p.Wait(until); err != nil {
 				t.Fatalf("Wait: %v", err)
 			}
-			found := ready && !woken
+			found := ready && (!woken || polls)
+			left = woken && ready && polls
 			if n := len(p.Ready()); (n == 1) != found || found && p.Ready()[0].Token != token {
 				t.Fatalf("%d events, want one: %v", n, found)
 			}
-			if parked := p.Parks() - parks; (parked == 1) != (found && !spins && !passed) {
-				t.Fatalf("%d parks; found an event %v, spins %v, the deadline has passed %v", parked, found, spins, passed)
+			if parked := p.Parks() - parks; (parked == 1) != (found && !spins && !passed && !polls) {
+				t.Fatalf("%d parks; found an event %v, spins %v, polls first %v, the deadline has passed %v", parked, found, spins, polls, passed)
 			}
-			if spins && found {
+			if spins && found && !polls {
 				misses = 0
 			}
 			if p.spin.misses != misses {
