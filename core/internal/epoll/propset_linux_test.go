@@ -259,7 +259,7 @@ func (w *watchedFD) peerActs(t *rapid.T, p ioPoller) {
 		must(t, unix.Sendto(w.peer, []byte("data"), 0, nil))
 	case "urgent":
 		if w.urgent {
-			return // whether the kernel reports an older mark again is its own affair
+			return // the kernel may report an older mark again, or not
 		}
 		must(t, unix.Sendto(w.peer, []byte("!"), unix.MSG_OOB, nil))
 		w.urgent = true
@@ -277,7 +277,7 @@ func (w *watchedFD) peerActs(t *rapid.T, p ioPoller) {
 		w.acted = true
 		return
 	}
-	until(func() bool { // our kernel has all
+	until(func() bool { // the kernel has delivered everything
 		n, err := unix.IoctlGetInt(w.peer, unix.SIOCOUTQ)
 		must(t, err)
 		return n == 0
