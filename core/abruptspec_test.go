@@ -79,7 +79,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 
 // TestPropG14AbruptBodies: bodies of all kinds may panic and end their goroutine, and the tracer and the
 // logger may do so too: each body begins once, each panic is reported once, tasks keep their order, the
-// listeners of a future that a body completes run before the next body that is none, and the loop ends
+// listeners of a future that a body completes run before the next body of another kind, and the loop ends
 // without an error (G3, G4, G9, G14, G20).
 func TestPropG14AbruptBodies(t *testing.T) {
 	kinds, ends := sortedKeys(givers), append(sortedKeys(badEnds), "returns")

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPropG19BackOff: a full executor is asked again after each pause, at most so often, and takes the task at the first
-// attempt after it has room; or refuses it at the last.
+// TestPropG19BackOff: with BackOff, Execute tries again after each pause, until the queue has room or no retry is left. Then it
+// accepts or refuses the task at once.
 func TestPropG19BackOff(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		pause := time.Duration(rapid.OneOf(rapid.IntRange(-1, 5), rapid.Just(int(time.Hour))).Draw(r, "pause"))

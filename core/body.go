@@ -247,9 +247,9 @@ func (e *Executor) runInternal() {
 	}
 }
 
-// resumeInternal replaces the running internal task, its caller, by rest, so that rest runs before the
-// internal tasks behind it. Its caller Future.notify is an internal task: the executor got it by
-// postInternal.
+// resumeInternal replaces the running internal task by rest, so that rest runs before the internal
+// tasks behind it. Only Future.notify calls it, and only as an internal task: otherwise a trampoline or
+// the Execute of a wrapper runs notify.
 func (e *Executor) resumeInternal(rest func()) {
 	e.internalPos--
 	e.internalBatch[e.internalPos] = rest

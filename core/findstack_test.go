@@ -35,8 +35,8 @@ func waitsForStacks(id chan<- int64, gate <-chan struct{}) {
 	<-gate
 }
 
-// TestPropG11Stacks: whatever goroutines are asked for among however many, stacksOf returns the stack of each,
-// and of no other goroutine; it says so if there is none.
+// TestPropG11Stacks: stacksOf returns the stack of each goroutine that it was asked for, and of no other one,
+// however many there are. For a goroutine that does not exist it returns stackNotFound.
 func TestPropG11Stacks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.SampledFrom([]int{1, 20, 300, 700}).Draw(t, "goroutines") // their stacks take less than 1 MiB

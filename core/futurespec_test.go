@@ -15,6 +15,17 @@ import (
 
 var errFuture = errors.New("the body of a future failed")
 
+// keeping is an executor that keeps what it accepts.
+type keeping struct {
+	core.EventExecutor
+	kept []func()
+}
+
+func (k *keeping) Execute(f func()) error {
+	k.kept = append(k.kept, f)
+	return nil
+}
+
 // futureBodies are the bodies of futures, by how they end.
 var futureBodies = map[string]func() (int, error){
 	"value":  func() (int, error) { return 7, nil },

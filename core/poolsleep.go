@@ -33,13 +33,12 @@ func (s *sleepers) park(w *worker, until int64) int64 {
 	return until
 }
 
-// arrive removes w from the sleepers: w is awake and holds mu.
+// arrive removes w from the sleepers. w is parked, its goroutine is awake, and it holds mu.
 func (s *sleepers) arrive(w *worker) {
 	switch {
 	case w.woken:
 		w.woken = false
 		s.woken--
-	case !w.parked:
 	case s.timekeeper == w:
 		s.timekeeper, s.timekeeperUntil = nil, noDeadline
 	default:

@@ -3,7 +3,6 @@ package core_test
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -55,29 +54,6 @@ func TestG11ShutdownContextAskedForLate(t *testing.T) {
 				wantEnded(t, "after Done", ex.ShutdownContext(), true)
 			})
 		})
-	}
-}
-
-// ShutdownContext ends before Context, even without a shutdown call: here the clock fails. Context
-// ends its many children one by one, so that this goroutine can read ShutdownContext meanwhile.
-func TestG11ShutdownContextEndsBeforeContext(t *testing.T) {
-	clocks := [2]*askingClock{{}, {}}
-	for i, ex := range []core.EventExecutor{
-		coretest.NewExecutor(t, core.WithClock(clocks[0])), coretest.NewPool(t, 1, core.WithClock(clocks[1])),
-	} {
-		ctx, begun := ex.Context(), ex.ShutdownContext()
-		for range 10_000 {
-			_, cancel := context.WithCancel(ctx)
-			defer cancel()
-		}
-		mustSchedule(t, ex, time.Hour, func() {}) // so that there is something to ask the clock for
-		fails := func() { panic("broken on purpose") }
-		coretest.MustExecute(t, ex, func() { clocks[i].ask.Store(&fails) })
-		for ctx.Err() == nil {
-			runtime.Gosched()
-		}
-		wantEnded(t, "ShutdownContext at the end of Context", begun, true)
-		<-ex.Termination().Done()
 	}
 }
 

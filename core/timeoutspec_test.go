@@ -102,7 +102,7 @@ func playTimeouts(ex core.EventExecutor, calls []timeoutCall) string {
 	return fmt.Sprintf("%s; timed out %v", closed, timedOut)
 }
 
-// closeByTimeout specifies it. A call takes effect when its alarm is set.
+// closeByTimeout returns what playTimeouts must return. A call takes effect when its alarm is set.
 func closeByTimeout(calls []timeoutCall) string {
 	const none = time.Hour
 	first, at, cause := none, none, core.ErrShutdown

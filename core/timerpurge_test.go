@@ -9,7 +9,7 @@ import (
 )
 
 // TestG8CancelsBesideAShutdownThatCancels: a shutdown cancels timers in chunks, while their owner cancels them too. Each timer
-// ends once, and the report counts it once. The hammer meets the moment between two chunks often, but not in each run.
+// ends once, and the report counts it once. In most runs, but not in all, Cancel comes between two chunks.
 func TestG8CancelsBesideAShutdownThatCancels(t *testing.T) {
 	for _, policy := range policies {
 		onBoth(t, cancelBesideShutdown, core.WithTimersAtShutdown(policy))

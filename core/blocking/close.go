@@ -212,9 +212,9 @@ func (ch *Channel) markClosed(cause error) core.ChannelEnd {
 	closing := ch.closing || loopEnds
 	ch.closed = closedError(cause, closing)
 	end := core.ChannelEnd{Kind: core.EndAborted, Discarded: ch.out.pending(), Refused: ch.refused}
-	// A shutdown does not count the channel if it comes from here on, or if Close was
-	// called before it; but it does if it cut the connection before that Close was done, and
-	// written bytes are lost.
+	// A shutdown does not count the channel if it comes from here on, or if Close was called
+	// before it. It does count a channel of such a Close if an error, such as the cut of the
+	// shutdown, ends the channel first and written bytes are lost.
 	counts := loopEnds && (!ch.closeFirst || cause != nil && end.Discarded > 0)
 	if ch.eof && end.Discarded == 0 {
 		end.Kind = ch.endKind()

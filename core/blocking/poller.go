@@ -227,7 +227,7 @@ func (p *connPoller) recordLate() {
 func (p *connPoller) readOnce(conn *connection, until core.Deadline) (found bool) {
 	n, err := conn.read(p.buf)
 	if p.conn.Load() != conn {
-		return false // Read has closed the channel, and what it returns is not for the next one
+		return false // Read has called Close: the next channel must not get its result
 	}
 	if p.isDeadline(err, until) {
 		p.dirty = true

@@ -240,9 +240,8 @@ func writes(t *rapid.T, c *oddConn, register func(blocking.Handler, ...blocking.
 	}
 }
 
-// TestPropConnections: an answer of a connection that is no answer of a net.Conn is an error of that
-// connection, and so is a panic. It ends its channel, and neither the executor nor its next channel
-// has an effect of it (G14).
+// TestPropConnections: if a call of a connection breaks the rules of net.Conn, fails or panics, its channel
+// ends with that error. The executor and its next channel are not affected (G14).
 func TestPropConnections(t *testing.T) {
 	for name, call := range map[string]func(*rapid.T, *oddConn, func(blocking.Handler, ...blocking.Option) *blocking.Channel){"Read": reads, "Write": writes} {
 		t.Run(name, func(outer *testing.T) {

@@ -17,8 +17,8 @@ import (
 
 var errSpawn = errors.New("no goroutine")
 
-// places is a group, and what Register, the ends of channels and of executors make of it: which
-// executor takes a channel, and which are idle.
+// places is a group beside its specification, which says which executor takes a channel, and which
+// executors are idle.
 type places struct {
 	outer *testing.T
 	t     *rapid.T
@@ -174,8 +174,8 @@ func (p *places) check() {
 }
 
 // TestPropPlaces: a group makes an executor only if none is idle, the executor that was idle last takes
-// the next channel, a refused channel and one that has ended leave their place, and the counts of the
-// group say so (R177, G20).
+// the next channel, a refused channel and one that has ended free their place, and the group counts
+// accordingly (R177, G20).
 func TestPropPlaces(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := &places{outer: t, t: rt, max: rapid.IntRange(0, 3).Draw(rt, "maxChannels")}

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// future is a WriteFuture of a Write or a Flush, with what it has to say.
+// future is a WriteFuture of a Write or a Flush, with its place in the output.
 type future struct {
 	f      blocking.WriteFuture
 	number int // of the last write before it, or of itself

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// partState is how a part of an exit stands when Run looks.
+// partState is the state of a part of an exit when Run makes the report.
 type partState string
 
 const (
@@ -46,8 +46,8 @@ func (s partState) attempt(t *rapid.T, began time.Time, deadline time.Duration) 
 }
 
 // TestPropG11WhyAnExitHasEnded: the deadline has ended an exit only if it has passed, and a step was not begun by then,
-// or a part neither had ended nor was left behind. Run may look later: what counts is when each part has ended. A second
-// signal always counts.
+// or a part neither had ended nor was left behind. Run may make the report later: what counts is when each part has ended.
+// A second signal always counts.
 func TestPropG11WhyAnExitHasEnded(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)

@@ -66,24 +66,6 @@ func TestDialTriesEachAddress(t *testing.T) {
 	}
 }
 
-// TestDialWhoseContextEndsAtTheSecondAddress has the error of each address that was tried before, and then the
-// cause alone: also if the address that the dial was about to try has failed.
-func TestDialWhoseContextEndsAtTheSecondAddress(t *testing.T) {
-	coretest.CheckLeaks(t)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	sockets := 0
-	ends := tcp.WithSocketHook(func(int) error {
-		if sockets++; sockets < 2 {
-			return nil
-		}
-		cancel(errors.New("enough"))
-		return syscall.EADDRNOTAVAIL
-	})
-	dead := netip.MustParseAddrPort(closedAddr(t))
-	_, err := tcp.DialEach(ctx, coretest.NewGroup(t, 1), tcp.HandlerBase{}, []netip.AddrPort{dead, dead, dead}, ends)
-	coretest.WantText(t, "the dial", err, "tcp: Dial name: connect: connection refused\ntcp: Dial name: enough")
-}
-
 // TestDialOnALoopHasNoEffect: it is refused, and no connection is made.
 func TestDialOnALoopHasNoEffect(t *testing.T) {
 	coretest.CheckLeaks(t)

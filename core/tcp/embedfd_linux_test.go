@@ -11,7 +11,7 @@ import (
 	"eventide/core/tcp"
 )
 
-// numbered is a Socket that has the number of a descriptor of somebody else.
+// numbered is a Socket whose FD is the number of a descriptor that it does not own.
 type numbered struct {
 	stub
 	fd int

@@ -21,8 +21,8 @@ func TestPropFlush(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newPair(t, nil)
-	coretest.Must(t, p.peer.SetReadDeadline(time.Now().Add(coretest.HangGuard)))
 	rapid.Check(t, func(r *rapid.T) {
+		coretest.Must(t, p.peer.SetReadDeadline(time.Now().Add(coretest.HangGuard)))
 		f := &flushes{r: r, ch: p.ch}
 		for range rapid.IntRange(1, 4).Draw(r, "bodies") {
 			f.body(t)

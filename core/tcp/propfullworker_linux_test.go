@@ -35,7 +35,7 @@ func (h doingHandler) Handle(ctx context.Context, r slog.Record) error {
 
 // TestPropFullWorker: while the queue of a worker is full, its listener has taken one connection more than the queue
 // has room for (G19); it pauses, and the rest waits. An end in order waits for room, and loses none (G23); an abort does not,
-// and refuses the one in hand only. So it is whatever the logger does in the records of the pauses.
+// and refuses the one in hand only. The same holds whatever the logger does while it logs a pause.
 func TestPropFullWorker(t *testing.T) {
 	coretest.CheckLeaks(t)
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {

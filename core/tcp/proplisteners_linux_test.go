@@ -24,8 +24,8 @@ func TestPropG9ListenersOfWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newPair(t, nil)
-	coretest.Must(t, p.peer.SetReadDeadline(time.Now().Add(coretest.HangGuard)))
 	rapid.Check(t, func(r *rapid.T) {
+		coretest.Must(t, p.peer.SetReadDeadline(time.Now().Add(coretest.HangGuard)))
 		sizes := rapid.SliceOfN(rapid.IntRange(0, 2), 1, 6).Draw(r, "sizes of writes")
 		listeners := rapid.SliceOfN(rapid.IntRange(0, len(sizes)-1), 1, 12).Draw(r, "the writes that listeners are added to")
 		called, written := listenToWrites(t, p.ch, sizes, listeners)

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// foreign is an executor that is none of ours.
+// foreign is an executor that is not of package core.
 type foreign struct{ core.EventExecutor }
 
 // embedding is a type of a user.

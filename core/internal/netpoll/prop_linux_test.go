@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runChild calls Open with so many descriptors free, again with some more, and once more. It then sets a timer.
+// runChild calls Open three times: with the first number of args of free descriptors, with the second number of further ones, and
+// with no further ones. If the poller is open it then waits for a timer.
 func runChild(args string) error {
 	var free, more int
 	if _, err := fmt.Sscan(args, &free, &more); err != nil {

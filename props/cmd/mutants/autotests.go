@@ -52,8 +52,8 @@ type tests struct {
 }
 
 // all is the check by the tests of the mutated package, and of the measured packages that import
-// it. Those that have looked as kits do not run again, unless with the race detector: it looks with
-// the tests of the package itself, and of core for what core is made of.
+// it. Tests that ran as kits do not run again. With the race detector, all tests of the package run, and
+// those of core if core is built from the package.
 func (r *testRunner) all(race bool) autoCheck {
 	return func(m mutant.Mutant, pkg, dir string) (score.Look, bool, error) {
 		var look score.Look
@@ -99,7 +99,7 @@ func (r *testRunner) left(t tests, m mutant.Mutant, dir string) (what string, ki
 		return "", false, err
 	}
 	defer os.RemoveAll(dir)
-	t.run = usual.fails // which the tests to skip are no part of
+	t.run = usual.fails // matches no test that t.skip matches
 	return r.apart.try(t, m.Alone(), dir)
 }
 

@@ -3,15 +3,15 @@ package main
 import "slices"
 
 // kit is a test that runs a conformance kit, or generated inputs beside a specification, and which
-// packages it runs. Its specification knows nothing of single bugs.
+// packages it runs. Its specification is not written for single bugs.
 type kit struct {
 	pkg, test string
 	checks    int // inputs of each property; 0: as many as the tests of the package draw
 	runs      func(pkg string) bool
 }
 
-// property matches generated inputs beside a specification: tests of this name are nothing else. A
-// kit draws as many inputs of them as take some seconds.
+// property matches the tests that compare generated inputs with a specification: only they have this name.
+// A kit draws as many inputs as take some seconds.
 const property = "^TestProp"
 
 var kits = []kit{
