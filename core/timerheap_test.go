@@ -30,9 +30,10 @@ func TestPropTimerHeap(t *testing.T) {
 			"push": func(t *rapid.T) {
 				id++
 				timer := &Timer{at: rapid.Int64Range(0, 9).Draw(t, "at"), id: id, index: -1}
-				h.push(timer)
+				size := h.push(timer)
 				oracle = append(oracle, timer)
 				oracle.sort()
+				wantSize(t, "push", size, oracle)
 			},
 			"pop": func(t *rapid.T) {
 				if len(oracle) == 0 {
@@ -50,15 +51,16 @@ func TestPropTimerHeap(t *testing.T) {
 					t.Skip("empty")
 				}
 				timer := anyOf(oracle)
-				h.remove(timer)
+				size := h.remove(timer)
 				oracle.remove(timer)
 				gone = append(gone, timer)
+				wantSize(t, "remove", size, oracle)
 			},
 			"remove what is not in": func(t *rapid.T) {
 				if len(gone) == 0 {
 					t.Skip("nothing")
 				}
-				h.remove(anyOf(gone))
+				wantSize(t, "remove", h.remove(anyOf(gone)), oracle)
 			},
 			"push again": func(t *rapid.T) {
 				if len(gone) == 0 {
@@ -162,5 +164,12 @@ func TestAddTimeSaturates(t *testing.T) {
 		if got := addTime(tt.at, asDuration(tt.d)); got != tt.want {
 			t.Errorf("G7: addTime(%d, %d): got %d, want %d", tt.at, tt.d, got, tt.want)
 		}
+	}
+}
+
+// wantSize compares what a call returns with the number of timers that are left.
+func wantSize(t *rapid.T, call string, size int, left sortedTimers) {
+	if size != len(left) {
+		t.Fatalf("%s returns %d, want %d timers", call, size, len(left))
 	}
 }
