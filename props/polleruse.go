@@ -82,7 +82,8 @@ func (u *pollerUse) waits() {
 	// From the begin of one sleep to that of the next. Do not count from the calls of Wait instead: work that
 	// is posted between the begin and the Wait is a reason too.
 	n := u.rec.parked
-	if u.early && u.unknown && n-u.entered == 3 { // the fault, the end of the sleep and the begin of the next
+	// A planned return that also reports a descriptor has a reason, if its registration still lives.
+	if u.early && u.unknown && !u.found && n-u.entered == 3 { // the fault, the end of the sleep and the begin of the next
 		u.idle++
 		u.unknown = false
 	}
