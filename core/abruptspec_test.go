@@ -92,11 +92,7 @@ func TestPropG14AbruptBodies(t *testing.T) {
 		steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) abruptStep {
 			return abruptStep{rapid.SampledFrom(kinds).Draw(t, "kind"), rapid.SampledFrom(ends).Draw(t, "end"), rapid.Bool().Draw(t, "alone"), rapid.Bool().Draw(t, "completes")}
 		}), 1, 10).Draw(rt, "steps")
-		var wrong string
-		synctest.Test(t, func(t *testing.T) { wrong = runAbruptSpec(t, plan, steps) })
-		if wrong != "" {
-			rt.Fatal(wrong)
-		}
+		checkInBubble(t, rt, func(t *testing.T) string { return runAbruptSpec(t, plan, steps) })
 	})
 }
 

@@ -20,11 +20,7 @@ func TestPropG19BackOff(t *testing.T) {
 		pause := time.Duration(rapid.OneOf(rapid.IntRange(-1, 5), rapid.Just(int(time.Hour))).Draw(r, "pause"))
 		retries := rapid.IntRange(-1, 5).Draw(r, "retries")
 		room := 2*time.Duration(rapid.IntRange(0, 20).Draw(r, "half the time until there is room")) + 1
-		wrong := ""
-		synctest.Test(t, func(t *testing.T) { wrong = backOff(t, retries, pause, room) })
-		if wrong != "" {
-			r.Fatal(wrong)
-		}
+		checkInBubble(t, r, func(t *testing.T) string { return backOff(t, retries, pause, room) })
 	})
 }
 

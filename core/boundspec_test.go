@@ -36,11 +36,7 @@ func TestPropG19TheBoundIsExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		limit := rapid.OneOf(rapid.IntRange(16, 40), rapid.IntRange(500, 800), rapid.IntRange(512, 800)).Draw(rt, "limit")
 		program := rounds.Draw(rt, "rounds")
-		var wrong string
-		synctest.Test(t, func(t *testing.T) { wrong = runBoundSpec(t, limit, program) })
-		if wrong != "" {
-			rt.Fatal(wrong)
-		}
+		checkInBubble(t, rt, func(t *testing.T) string { return runBoundSpec(t, limit, program) })
 	})
 }
 

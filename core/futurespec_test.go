@@ -55,11 +55,7 @@ func TestPropG8Futures(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pool := rapid.Bool().Draw(rt, "pool")
 		program := futures.Draw(rt, "futures")
-		var wrong string
-		synctest.Test(t, func(t *testing.T) { wrong = runFutureSpec(t, pool, program) })
-		if wrong != "" {
-			rt.Fatal(wrong)
-		}
+		checkInBubble(t, rt, func(t *testing.T) string { return runFutureSpec(t, pool, program) })
 	})
 }
 

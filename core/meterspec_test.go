@@ -86,11 +86,7 @@ func TestPropMeter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pool := rapid.Bool().Draw(rt, "pool")
 		program := ops.Draw(rt, "operations")
-		var wrong string
-		synctest.Test(t, func(t *testing.T) { wrong = runMeterSpec(t, pool, program) })
-		if wrong != "" {
-			rt.Fatal(wrong)
-		}
+		checkInBubble(t, rt, func(t *testing.T) string { return runMeterSpec(t, pool, program) })
 	})
 }
 

@@ -58,11 +58,7 @@ func TestPropPool(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.IntRange(0, 99), 1, 60).Draw(rt, "steps")
 		size := rapid.IntRange(1, 4).Draw(rt, "size")
-		var failed string
-		synctest.Test(t, func(t *testing.T) { failed = runPoolSpec(t, size, steps) })
-		if failed != "" {
-			rt.Fatal(failed)
-		}
+		checkInBubble(t, rt, func(t *testing.T) string { return runPoolSpec(t, size, steps) })
 	})
 }
 

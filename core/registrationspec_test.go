@@ -180,11 +180,7 @@ func TestPropG22Registrations(t *testing.T) {
 	}), 1, 20)
 	rapid.Check(t, func(rt *rapid.T) {
 		program := ops.Draw(rt, "operations")
-		var wrong string
-		synctest.Test(t, func(t *testing.T) { wrong = runRegistrationSpec(t, program) })
-		if wrong != "" {
-			rt.Fatal(wrong)
-		}
+		checkInBubble(t, rt, func(t *testing.T) string { return runRegistrationSpec(t, program) })
 	})
 }
 

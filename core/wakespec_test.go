@@ -67,11 +67,7 @@ func TestPropG12FailedWakes(t *testing.T) {
 		plan := rapid.SliceOfN(rapid.SampledFrom(wakeFaults), 0, 6).Draw(rt, "plan")
 		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"task", "long task", "listener", "post", "release"}), 1, 8).Draw(rt, "steps")
 		traced := rapid.Bool().Draw(rt, "traced")
-		var wrong string
-		synctest.Test(t, func(t *testing.T) { wrong = runWakeSpec(t, plan, steps, traced) })
-		if wrong != "" {
-			rt.Fatal(wrong)
-		}
+		checkInBubble(t, rt, func(t *testing.T) string { return runWakeSpec(t, plan, steps, traced) })
 	})
 }
 

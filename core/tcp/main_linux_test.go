@@ -2,16 +2,19 @@ package tcp_test
 
 import (
 	"context"
+	"flag"
 	"io"
 	"log/slog"
 	"net"
 	"testing"
+	"time"
 
 	"eventide/core"
 	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
 
 	"go.uber.org/goleak"
+	"pgregory.net/rapid"
 )
 
 func TestMain(m *testing.M) {
@@ -106,3 +109,18 @@ func (p *pair) on(t testing.TB, event string, f func()) {
 
 // readAll reads until the end and counts.
 func readAll(c net.Conn) (int64, error) { return io.Copy(io.Discard, c) }
+
+// checkOnPair checks generated inputs one after the other, all on one pair. Reads of the peer end with an error if nothing comes
+// for too long.
+func checkOnPair(t *testing.T, check func(r *rapid.T, p *pair)) {
+	t.Helper()
+	coretest.CheckLeaks(t)
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
+		t.Fatal(err)
+	}
+	p := newPair(t, nil)
+	rapid.Check(t, func(r *rapid.T) {
+		coretest.Must(t, p.peer.SetReadDeadline(time.Now().Add(coretest.HangGuard)))
+		check(r, p)
+	})
+}

@@ -1,10 +1,8 @@
 package tcp_test
 
 import (
-	"flag"
 	"io"
 	"testing"
-	"time"
 
 	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
@@ -16,13 +14,7 @@ import (
 // goroutines have flushed meanwhile. A flush of another goroutine sends after the body of the loop, and no byte that was
 // written behind it.
 func TestPropFlush(t *testing.T) {
-	coretest.CheckLeaks(t)
-	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
-		t.Fatal(err)
-	}
-	p := newPair(t, nil)
-	rapid.Check(t, func(r *rapid.T) {
-		coretest.Must(t, p.peer.SetReadDeadline(time.Now().Add(coretest.HangGuard)))
+	checkOnPair(t, func(r *rapid.T, p *pair) {
 		f := &flushes{r: r, ch: p.ch}
 		for range rapid.IntRange(1, 4).Draw(r, "bodies") {
 			f.body(t)

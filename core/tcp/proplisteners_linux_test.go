@@ -2,12 +2,10 @@ package tcp_test
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
 	"testing"
-	"time"
 
 	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
@@ -19,13 +17,7 @@ import (
 // in which they were added. Of the calls that end at one byte the write comes first; the empty writes and flushes behind it
 // complete together, and their listeners are called in the order in which they were added, as are those of one future.
 func TestPropG9ListenersOfWrites(t *testing.T) {
-	coretest.CheckLeaks(t)
-	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
-		t.Fatal(err)
-	}
-	p := newPair(t, nil)
-	rapid.Check(t, func(r *rapid.T) {
-		coretest.Must(t, p.peer.SetReadDeadline(time.Now().Add(coretest.HangGuard)))
+	checkOnPair(t, func(r *rapid.T, p *pair) {
 		sizes := rapid.SliceOfN(rapid.IntRange(0, 2), 1, 6).Draw(r, "sizes of writes")
 		listeners := rapid.SliceOfN(rapid.IntRange(0, len(sizes)-1), 1, 12).Draw(r, "the writes that listeners are added to")
 		called, written := listenToWrites(t, p.ch, sizes, listeners)
