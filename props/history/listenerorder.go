@@ -69,6 +69,8 @@ const mostRounds = 3
 // until a body has run, or for the next turn. So in a chain of listeners on the loop, each of which
 // completes the promise of the next, no more than mostRounds links follow one another without a body
 // in between while a task waits. A change of the state begins a chain anew, because it ends the turn.
+// So does a task that was cancelled: the loop counts it as a body, and the log does not show when the
+// loop takes it. So each one that may be among the listeners allows another mostRounds.
 func (j *judge) listenersStarve() {
 	links := j.listenerLinks()
 	if len(links) == 0 || j.Rules.Overlap {
@@ -91,12 +93,23 @@ func (j *judge) listenersStarve() {
 			if rounds[l.child] = 1; !j.movedBetween(l.parent, l.child) && !j.bodyBetween(l.parent, l.child) {
 				rounds[l.child] += rounds[l.parent]
 			}
-			if rounds[l.child] > mostRounds {
+			if rounds[l.child] > mostRounds*(1+j.cancelledBefore(l.child)) {
 				j.blame(at(from, l.child), "%s, accepted at #%d, waits for the listener at #%d, the %d. in a row that another one has posted", e.what(), from, l.child, rounds[l.child])
 				break
 			}
 		}
 	}
+}
+
+// cancelledBefore counts the cancelled bodies that the loop may have taken before n.
+func (h *History) cancelledBefore(n int) int {
+	count := 0
+	for _, e := range h.entries {
+		if c := e.cancelled(); c != nil && c.inv.N < n {
+			count++
+		}
+	}
+	return count
 }
 
 // link is a pair of listeners on the loop, by the positions of their begins: the parent completed

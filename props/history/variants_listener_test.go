@@ -39,6 +39,8 @@ var listenerVariants = []variant{
 	{"a promise that a listener completed", listenerRules, submit1 + due1b + bodies("task 1") + "loop begin listener 1\nloop observe onclose 7\nloop end listener 1\n" + bodies("timer 3", "listener 7"), ""},
 	{"four rounds of listeners before a task", "", chain(4, "") + bodies("task 2"), "V7 G13 task 2, accepted at #5, waits for the listener at #20, the 4. in a row that another one has posted"},
 	{"four rounds of listeners, and the task never", "", chain(4, ""), "V7 G13 task 2, accepted at #5, waits for the listener at #20"},
+	{"six rounds of listeners and a cancelled task before a task", "", cancelled3 + chain(6, "") + bodies("task 2"), ""},
+	{"seven rounds of listeners and a cancelled task before a task", "", cancelled3 + chain(7, "") + bodies("task 2"), "V7 G13 task 2, accepted at #9, waits for the listener at #33, the 7. in a row that another one has posted"},
 	{"three rounds of listeners before a task", "", chain(3, "") + bodies("task 2"), ""},
 	{"four rounds of listeners after a task", "", strings.Replace(chain(4, ""), bodies("task 1"), bodies("task 1", "task 2"), 1), ""},
 	{"a body between the rounds", "", due1b + chain(4, bodies("timer 3")) + bodies("task 2"), ""},
@@ -66,5 +68,7 @@ func chain(rounds int, behindTheSecond string) string {
 	}
 	return b.String()
 }
+
+const cancelled3 = "g1 invoke submit 3\ng1 return submit 3 accepted\ng1 invoke cancel 3\ng1 return cancel 3 true\n"
 
 const due1b = "g1 invoke schedule 3\ng1 return schedule 3 accepted\n"
