@@ -237,7 +237,8 @@ func (u *pollerUse) begins() {
 		return
 	}
 	passed := time.Since(s.since)
-	if !s.set && passed == 0 && !s.since.After(u.epoch) { // to the executor the time zero is no time
+	if !s.set && passed == 0 && !s.since.After(u.epoch) {
+		s.handled = false // the share ends at the executor's time zero, which means no limit until the next poll
 		return
 	}
 	if !s.set {

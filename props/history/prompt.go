@@ -88,7 +88,7 @@ func judgeStarvation(j *judge) {
 func (j *judge) moreBatches(e *entry, from, to int) int {
 	older, moves, before := 0, 0, 0
 	for _, s := range j.spans {
-		if from < s.begin.N && s.begin.N < to && s.entry.op() == e.op() {
+		if from < s.begin.N && s.begin.N < to && e.sharesBatch(s.entry) {
 			older++
 			if e.op() == OpAfterIteration && j.first != nil && j.asked < e.submit.inv.N && s.entry.submit.inv.N < j.asked {
 				before = 1
@@ -99,6 +99,12 @@ func (j *judge) moreBatches(e *entry, from, to int) int {
 		moves += one(from < m.N && m.N < to)
 	}
 	return older/j.Rules.batch() + moves + before
+}
+
+// sharesBatch reports whether the loop runs both in one step of its turn: tail tasks, or timers of any
+// operation.
+func (e *entry) sharesBatch(other *entry) bool {
+	return other.op() == e.op() || other.op().Timers() && e.op().Timers()
 }
 
 // waitsUntil returns where the wait of an entry that never began ends: at its end, or at

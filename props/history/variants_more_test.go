@@ -121,6 +121,9 @@ var sleepVariants = []variant{
 	{"tail task starves after a change of the state", "batch=1 states", "g1 state NotStarted->ShuttingDown\ng1 invoke tail 1\ng1 return tail 1 accepted\n" +
 		threeTasks + "loop begin tail 1\nloop end tail 1\n", "V7 G13 tail task 1, ready at #3, waited for 3 tasks, and a batch is 1"},
 	{"timer starves for ever", "batch=1", "g1 invoke schedule 1\ng1 return schedule 1 accepted\n" + threeTasks, "V7 G13 timer 1, ready at #2, waited for 3 tasks"},
+	{"a periodic timer waits a batch more for a timer", "batch=1", "g1 invoke schedule 1\ng1 return schedule 1 accepted\ng1 invoke rate 5 period=9ms\ng1 return rate 5 accepted\n" +
+		strings.Replace(threeTasks, "loop begin task 4\n", "loop begin timer 1\nloop end timer 1\nloop begin task 4\n", 1) + "loop begin timer 5 run=1\nloop end timer 5 run=1\n", ""},
+	{"a periodic timer starves", "batch=1", "g1 invoke rate 5 period=9ms\ng1 return rate 5 accepted\n" + threeTasks + "loop begin timer 5 run=1\nloop end timer 5 run=1\n", "V7 G13 timer 5, ready at #2, waited for 3 tasks, and a batch is 1"},
 	{"timer is cancelled by the shutdown", "batch=1", "g1 invoke schedule 1\ng1 return schedule 1 accepted\n" + graceful + threeTasks, ""},
 	{"hook starves", "batch=1", graceful + hook1 + threeTasks + "loop begin hook 1\nloop end hook 1\n", "V7 G13 hook 1, ready at #4, waited for 3 tasks"},
 }
