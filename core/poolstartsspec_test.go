@@ -30,6 +30,7 @@ type poolCall struct {
 	at, takes time.Duration // of Execute: takes is the time of the task
 	op        string
 	size      int // of Resize
+	listeners int // of a future: a round is 64 of them
 }
 
 // TestPropPoolG17Spawners: whatever the spawner of a pool does, and however long it takes, the pool ends,
@@ -46,7 +47,7 @@ func TestPropPoolG17Spawners(t *testing.T) {
 		return poolCall{
 			millis(9).Draw(t, "at"), millis(3).Draw(t, "takes"),
 			rapid.SampledFrom([]string{"execute", "execute", "lazy", "listeners", "resize", "graceful"}).Draw(t, "op"),
-			rapid.IntRange(1, 3).Draw(t, "size"),
+			rapid.IntRange(1, 3).Draw(t, "size"), rapid.SampledFrom([]int{6, 6, 64, 70, 150}).Draw(t, "listeners"),
 		}
 	}), 3, 10)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -108,7 +109,7 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 				err := submit(func() { ran[i].Add(1); time.Sleep(c.takes) }) // does not return if the spawner exits
 				accepted[i], refused[i] = err == nil, err != nil
 			case "listeners":
-				chains[i] = &listenerChain{takes: c.takes}
+				chains[i] = &listenerChain{takes: c.takes, count: c.listeners}
 				chains[i].complete(core.NewPromise[int](p))
 			case "resize":
 				_ = p.Resize(c.size)
@@ -134,8 +135,8 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 		}
 	}
 	for _, c := range chains {
-		if c != nil && (!slices.Equal(c.called, []int{0, 1, 2, 3, 4, 5}) || c.nested) {
-			return fmt.Sprintf("G9: listeners were called as %v, want 0 to 5 in order; two at a time: %v", c.called, c.nested)
+		if c != nil && (!slices.Equal(c.called, firstNumbers(c.count)) || c.nested) {
+			return fmt.Sprintf("G9: listeners were called as %v, want 0 to %d in order; two at a time: %v", c.called, c.count-1, c.nested)
 		}
 	}
 	switch err := p.Termination().Err(); {
@@ -149,25 +150,31 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 	return ""
 }
 
-// A listenerChain is listeners of one future, half of which are added by others.
+// A listenerChain is listeners of one future, all but three of which are added by others.
 type listenerChain struct {
 	takes  time.Duration // of each listener
+	count  int
 	inside atomic.Bool
 	nested bool
 	called []int
 }
 
-// complete adds the listeners 0 to 2, each of which adds another one, and completes the promise. It does not
-// return if the spawner exits.
+// complete adds the listeners 0 to 2, and completes the promise. It does not return if the spawner exits.
 func (c *listenerChain) complete(p *core.Promise[int]) {
-	f := p.Future()
 	for i := range 3 {
-		f.OnDone(func(int, error) {
-			f.OnDone(func(int, error) { c.call(i + 3) })
-			c.call(i)
-		})
+		c.add(p.Future(), i)
 	}
 	p.TrySuccess(1)
+}
+
+// add adds listener i, which adds listener i+3.
+func (c *listenerChain) add(f *core.Future[int], i int) {
+	f.OnDone(func(int, error) {
+		if i+3 < c.count {
+			c.add(f, i+3)
+		}
+		c.call(i)
+	})
 }
 
 func (c *listenerChain) call(i int) {
@@ -175,4 +182,12 @@ func (c *listenerChain) call(i int) {
 	time.Sleep(c.takes)
 	c.called = append(c.called, i)
 	c.inside.Store(false)
+}
+
+// firstNumbers returns the numbers 0 to n-1.
+func firstNumbers(n int) (all []int) {
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
 }
