@@ -46,7 +46,7 @@ func TestPropPoolG17Spawners(t *testing.T) {
 	calls := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) poolCall {
 		return poolCall{
 			millis(9).Draw(t, "at"), millis(3).Draw(t, "takes"),
-			rapid.SampledFrom([]string{"execute", "execute", "lazy", "listeners", "resize", "graceful"}).Draw(t, "op"),
+			rapid.SampledFrom([]string{"execute", "execute", "lazy", "listeners", "listeners", "resize", "graceful"}).Draw(t, "op"),
 			rapid.IntRange(1, 3).Draw(t, "size"), rapid.SampledFrom([]int{6, 6, 64, 70, 150}).Draw(t, "listeners"),
 		}
 	}), 3, 10)
