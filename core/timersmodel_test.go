@@ -3,6 +3,7 @@ package core_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"eventide/core"
@@ -96,14 +97,13 @@ func (s *timersSpec) first() (first *plannedTimer) {
 }
 
 func (s *timersSpec) runTimer(timer *plannedTimer) {
-	n := 0
-	for s.timers[n] != timer {
-		n++
-	}
+	n := slices.Index(s.timers, timer)
 	s.running, timer.ranAt = timer, timer.at
 	s.log = append(s.log, fmt.Sprintf("%d runs at %v", n, s.now))
-	if !timer.ran && timer.inside != "" {
-		s.log = append(s.log, s.call(timer.nested()))
+	if !timer.ran {
+		for _, op := range timer.inside {
+			s.log = append(s.log, s.call(timer.nested(op, n)))
+		}
 	}
 	timer.ran, s.running, s.quietFrom = true, nil, s.now
 	s.counts.TimersRun++

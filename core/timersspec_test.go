@@ -3,6 +3,7 @@ package core_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,11 +21,14 @@ type timersCall struct {
 	of     int    // which timer is cancelled or moved
 	due    int    // in milliseconds; of a hold: how long it takes
 	shift  time.Duration
-	period int    // in milliseconds
-	inside string // what the first run of the timer does: "", or one of timersOps
+	period int      // in milliseconds
+	inside []string // what the first run of the timer does: some of insideOps
 }
 
-var timersOps = []string{"once", "once", "rate", "delay", "cancel", "reset", "hold", "hold"}
+var (
+	timersOps = []string{"once", "once", "rate", "delay", "cancel", "reset", "hold", "hold"}
+	insideOps = []string{"once", "cancel", "reset", "cancel itself", "reset itself"}
+)
 
 // timersEnd is how the executor is shut down, and when.
 type timersEnd struct {
@@ -42,7 +46,7 @@ func TestPropG7TimersUntilTheEnd(t *testing.T) {
 		return timersCall{
 			op: rapid.SampledFrom(timersOps).Draw(t, "op"), of: rapid.IntRange(0, 9).Draw(t, "of"),
 			due: rapid.IntRange(1, 9).Draw(t, "due"), shift: shifts.Draw(t, "shift"), period: rapid.IntRange(1, 4).Draw(t, "period"),
-			inside: rapid.SampledFrom([]string{"", "", "cancel", "reset", "once"}).Draw(t, "inside"),
+			inside: rapid.SliceOfN(rapid.SampledFrom(insideOps), 0, 3).Draw(t, "inside"),
 		}
 	}), 1, 20)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -181,8 +185,10 @@ func (p *timersPlay) call(c timersCall) string {
 	n, first := len(p.real), true
 	body := func() {
 		p.log = append(p.log, fmt.Sprintf("%d runs at %v", n, time.Since(p.start)))
-		if first && c.inside != "" {
-			p.log = append(p.log, p.call(c.nested()))
+		if first {
+			for _, op := range c.inside {
+				p.log = append(p.log, p.call(c.nested(op, n)))
+			}
 		}
 		first = false
 	}
@@ -213,7 +219,11 @@ func (c timersCall) holds() time.Duration {
 	return time.Duration(c.due)*time.Millisecond + 800*time.Microsecond
 }
 
-// nested is the call that the first run of the timer makes, of a timer that is due at once or later.
-func (c timersCall) nested() timersCall {
-	return timersCall{op: c.inside, of: c.of, due: c.due - 5, shift: c.shift, period: c.period}
+// nested is a call that the first run of timer n makes, of a timer that is due at once or later.
+func (c timersCall) nested(op string, n int) timersCall {
+	op, itself := strings.CutSuffix(op, " itself")
+	if !itself {
+		n = c.of
+	}
+	return timersCall{op: op, of: n, due: c.due - 5, shift: c.shift}
 }
