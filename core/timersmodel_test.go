@@ -181,7 +181,7 @@ func (s *timersSpec) call(c timersCall) string {
 		if len(s.timers) == 0 {
 			return "none"
 		}
-		timer := s.timers[c.of%len(s.timers)]
+		timer := s.timers[c.which(len(s.timers))]
 		if c.op == "cancel" {
 			return fmt.Sprint("cancel ", s.cancel(timer))
 		}

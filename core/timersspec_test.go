@@ -18,7 +18,7 @@ import (
 // timer runs: bodies take no time, and timers are due at whole milliseconds, or one nanosecond before or after.
 type timersCall struct {
 	op     string // of timersOps
-	of     int    // which timer is cancelled or moved
+	of     int    // which timer is cancelled or moved: 0 is the last one, and -1-n is timer n
 	due    int    // in milliseconds; of a hold: how long it takes
 	shift  time.Duration
 	period int      // in milliseconds
@@ -26,7 +26,7 @@ type timersCall struct {
 }
 
 var (
-	timersOps = []string{"once", "once", "rate", "delay", "cancel", "reset", "hold", "hold"}
+	timersOps = []string{"once", "once", "rate", "delay", "cancel", "cancel", "reset", "hold"}
 	insideOps = []string{"once", "cancel", "reset", "cancel itself", "reset itself"}
 )
 
@@ -51,12 +51,12 @@ func TestPropG7TimersUntilTheEnd(t *testing.T) {
 	}), 1, 20)
 	rapid.Check(t, func(rt *rapid.T) {
 		calls := program.Draw(rt, "calls")
-		policy := rapid.SampledFrom(policies).Draw(rt, "policy")
+		policy := rapid.SampledFrom(append(policies, core.RunTimersUntilTimeout)).Draw(rt, "policy")
 		pool := rapid.Bool().Draw(rt, "pool")
 		end := timersEnd{at: rapid.IntRange(0, len(calls)).Draw(rt, "shutdown before call"), op: rapid.SampledFrom([]string{"graceful", "graceful", "now"}).Draw(rt, "shutdown")}
 		if end.op == "graceful" {
-			end.quiet = time.Duration(rapid.IntRange(0, 5).Draw(rt, "quiet")) * time.Millisecond
-			end.timeout = end.quiet + time.Duration(rapid.IntRange(0, 9).Draw(rt, "timeout"))*time.Millisecond
+			end.quiet = time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(rt, "quiet")) * time.Millisecond
+			end.timeout = end.quiet + time.Duration(rapid.SampledFrom([]int{0, 1, 3, 9, 20}).Draw(rt, "timeout after it"))*time.Millisecond
 			end.timeout += 500*time.Microsecond + shifts.Draw(rt, "shift of the timeout") // at a whole millisecond
 			if end.quiet > 0 {
 				end.quiet += 100 // it does not end at the timeout
@@ -169,7 +169,7 @@ func (p *timersPlay) call(c timersCall) string {
 		if len(p.real) == 0 {
 			return "none"
 		}
-		timer := p.real[c.of%len(p.real)]
+		timer := p.real[c.which(len(p.real))]
 		if c.op == "cancel" {
 			return fmt.Sprint("cancel ", timer.Cancel())
 		}
@@ -212,6 +212,14 @@ func (c timersCall) delayAt(now time.Duration) time.Duration {
 	return max(now.Truncate(time.Millisecond)+time.Duration(c.due)*time.Millisecond+c.shift-now, 0)
 }
 
+// which is the number of the timer that is cancelled or moved, of n.
+func (c timersCall) which(n int) int {
+	if c.of < 0 {
+		return -1 - c.of
+	}
+	return n - 1 - c.of%n
+}
+
 func (c timersCall) every() time.Duration { return time.Duration(c.period) * time.Millisecond }
 
 // holds is how long a hold takes: it ends when nothing else happens.
@@ -223,7 +231,7 @@ func (c timersCall) holds() time.Duration {
 func (c timersCall) nested(op string, n int) timersCall {
 	op, itself := strings.CutSuffix(op, " itself")
 	if !itself {
-		n = c.of
+		return timersCall{op: op, of: c.of, due: c.due - 5, shift: c.shift}
 	}
-	return timersCall{op: op, of: n, due: c.due - 5, shift: c.shift}
+	return timersCall{op: op, of: -1 - n, due: c.due - 5, shift: c.shift}
 }
