@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -79,8 +80,10 @@ type timersPlay struct {
 	ex    core.EventExecutor
 	spec  *timersSpec
 	start time.Time
-	real  []*core.Timer
-	log   []string
+
+	mu   sync.Mutex // guards the fields below: the race detector does not see that time orders them
+	real []*core.Timer
+	log  []string
 }
 
 func (p *timersPlay) run(t *testing.T, calls []timersCall, end timersEnd) string {
@@ -104,7 +107,9 @@ func (p *timersPlay) run(t *testing.T, calls []timersCall, end timersEnd) string
 			p.spec.runTo(time.Since(p.start) + 1)
 		}
 		if i < len(calls) {
+			p.mu.Lock()
 			p.log = append(p.log, p.call(calls[i]))
+			p.mu.Unlock()
 			p.spec.log = append(p.spec.log, p.spec.call(calls[i]))
 		}
 		synctest.Wait()
@@ -127,6 +132,8 @@ func (p *timersPlay) run(t *testing.T, calls []timersCall, end timersEnd) string
 
 // differs compares what is seen while no body runs, and the log of all calls and runs.
 func (p *timersPlay) differs() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	s := p.ex.Stats()
 	got := core.Stats{Timers: s.Timers, TimersScheduled: s.TimersScheduled, TimersEnded: s.TimersEnded, TimersCancelled: s.TimersCancelled, TimersRun: s.TimersRun}
 	switch busy := p.spec.busyUntil > p.spec.now; {
@@ -160,7 +167,7 @@ func (p *timersPlay) differs() string {
 	return ""
 }
 
-// call makes a call, and returns its result.
+// call makes a call, and returns its result. Requires mu.
 func (p *timersPlay) call(c timersCall) string {
 	now := time.Since(p.start)
 	delay := c.delayAt(now)
@@ -184,6 +191,8 @@ func (p *timersPlay) call(c timersCall) string {
 	var timer *core.Timer
 	n, first := len(p.real), true
 	body := func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
 		p.log = append(p.log, fmt.Sprintf("%d runs at %v", n, time.Since(p.start)))
 		if first {
 			for _, op := range c.inside {
