@@ -35,7 +35,7 @@ type poolCall struct {
 
 // TestPropPoolG17Spawners: whatever the spawner of a pool does, and however long it takes, the pool ends,
 // and a task runs once if it was accepted, and otherwise never. The end has an error only if no worker
-// has started.
+// has started. An ended pool has no workers, and the listeners of its termination are on none.
 func TestPropPoolG17Spawners(t *testing.T) {
 	millis := func(most int) *rapid.Generator[time.Duration] {
 		return rapid.Map(rapid.IntRange(0, most), func(n int) time.Duration { return time.Duration(n) * time.Millisecond })
@@ -94,6 +94,11 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 		return nil
 	}))
 	coretest.Must(t, err)
+	var onWorker atomic.Bool
+	p.Termination().OnDone(func(core.Report, error) {
+		_, inBody := core.Current()
+		onWorker.Store(p.InEventLoop() || inBody)
+	})
 	chains := make([]*listenerChain, len(calls))
 	ran, accepted, refused := make([]atomic.Int64, len(calls)), make([]bool, len(calls)), make([]bool, len(calls))
 	var callers sync.WaitGroup
@@ -126,6 +131,7 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 		return fmt.Sprintf("G15: the pool has not ended: %+v", p.Stats())
 	}
 	callers.Wait()
+	synctest.Wait() // the listeners of the termination have returned
 	s, total := p.Stats(), int64(0)
 	for i := range calls {
 		n := ran[i].Load()
@@ -140,6 +146,10 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 		}
 	}
 	switch err := p.Termination().Err(); {
+	case onWorker.Load():
+		return "G18: a listener of the termination is on a worker"
+	case p.ListedWorkers() != 0:
+		return fmt.Sprintf("G24: the pool has ended, and refers to %d workers", p.ListedWorkers())
 	case s.Accepted != total || s.Ran != total || s.Pending != 0:
 		return fmt.Sprintf("G20: %d tasks ran, and the pool has %+v", total, s)
 	case s.Workers != 0 || s.Busy != 0:
