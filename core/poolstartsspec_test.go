@@ -30,11 +30,12 @@ type poolCall struct {
 	at, takes time.Duration // of Execute: takes is the time of the task
 	op        string
 	size      int // of Resize
+	listeners int // of a future: a round is 64 of them
 }
 
 // TestPropPoolG17Spawners: whatever the spawner of a pool does, and however long it takes, the pool ends,
 // and a task runs once if it was accepted, and otherwise never. The end has an error only if no worker
-// has started.
+// has started. An ended pool has no workers, and the listeners of its termination are on none.
 func TestPropPoolG17Spawners(t *testing.T) {
 	millis := func(most int) *rapid.Generator[time.Duration] {
 		return rapid.Map(rapid.IntRange(0, most), func(n int) time.Duration { return time.Duration(n) * time.Millisecond })
@@ -45,8 +46,8 @@ func TestPropPoolG17Spawners(t *testing.T) {
 	calls := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) poolCall {
 		return poolCall{
 			millis(9).Draw(t, "at"), millis(3).Draw(t, "takes"),
-			rapid.SampledFrom([]string{"execute", "execute", "lazy", "listeners", "resize", "graceful"}).Draw(t, "op"),
-			rapid.IntRange(1, 3).Draw(t, "size"),
+			rapid.SampledFrom([]string{"execute", "execute", "lazy", "listeners", "listeners", "resize", "graceful"}).Draw(t, "op"),
+			rapid.IntRange(1, 3).Draw(t, "size"), rapid.SampledFrom([]int{6, 6, 64, 70, 150}).Draw(t, "listeners"),
 		}
 	}), 3, 10)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -93,6 +94,11 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 		return nil
 	}))
 	coretest.Must(t, err)
+	var onWorker atomic.Bool
+	p.Termination().OnDone(func(core.Report, error) {
+		_, inBody := core.Current()
+		onWorker.Store(p.InEventLoop() || inBody)
+	})
 	chains := make([]*listenerChain, len(calls))
 	ran, accepted, refused := make([]atomic.Int64, len(calls)), make([]bool, len(calls)), make([]bool, len(calls))
 	var callers sync.WaitGroup
@@ -108,7 +114,7 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 				err := submit(func() { ran[i].Add(1); time.Sleep(c.takes) }) // does not return if the spawner exits
 				accepted[i], refused[i] = err == nil, err != nil
 			case "listeners":
-				chains[i] = &listenerChain{takes: c.takes}
+				chains[i] = &listenerChain{takes: c.takes, count: c.listeners}
 				chains[i].complete(core.NewPromise[int](p))
 			case "resize":
 				_ = p.Resize(c.size)
@@ -125,6 +131,7 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 		return fmt.Sprintf("G15: the pool has not ended: %+v", p.Stats())
 	}
 	callers.Wait()
+	synctest.Wait() // the listeners of the termination have returned
 	s, total := p.Stats(), int64(0)
 	for i := range calls {
 		n := ran[i].Load()
@@ -134,11 +141,15 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 		}
 	}
 	for _, c := range chains {
-		if c != nil && (!slices.Equal(c.called, []int{0, 1, 2, 3, 4, 5}) || c.nested) {
-			return fmt.Sprintf("G9: listeners were called as %v, want 0 to 5 in order; two at a time: %v", c.called, c.nested)
+		if c != nil && (!slices.Equal(c.called, firstNumbers(c.count)) || c.nested) {
+			return fmt.Sprintf("G9: listeners were called as %v, want 0 to %d in order; two at a time: %v", c.called, c.count-1, c.nested)
 		}
 	}
 	switch err := p.Termination().Err(); {
+	case onWorker.Load():
+		return "G18: a listener of the termination is on a worker"
+	case p.ListedWorkers() != 0:
+		return fmt.Sprintf("G24: the pool has ended, and refers to %d workers", p.ListedWorkers())
 	case s.Accepted != total || s.Ran != total || s.Pending != 0:
 		return fmt.Sprintf("G20: %d tasks ran, and the pool has %+v", total, s)
 	case s.Workers != 0 || s.Busy != 0:
@@ -149,25 +160,31 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 	return ""
 }
 
-// A listenerChain is listeners of one future, half of which are added by others.
+// A listenerChain is listeners of one future, all but three of which are added by others.
 type listenerChain struct {
 	takes  time.Duration // of each listener
+	count  int
 	inside atomic.Bool
 	nested bool
 	called []int
 }
 
-// complete adds the listeners 0 to 2, each of which adds another one, and completes the promise. It does not
-// return if the spawner exits.
+// complete adds the listeners 0 to 2, and completes the promise. It does not return if the spawner exits.
 func (c *listenerChain) complete(p *core.Promise[int]) {
-	f := p.Future()
 	for i := range 3 {
-		f.OnDone(func(int, error) {
-			f.OnDone(func(int, error) { c.call(i + 3) })
-			c.call(i)
-		})
+		c.add(p.Future(), i)
 	}
 	p.TrySuccess(1)
+}
+
+// add adds listener i, which adds listener i+3.
+func (c *listenerChain) add(f *core.Future[int], i int) {
+	f.OnDone(func(int, error) {
+		if i+3 < c.count {
+			c.add(f, i+3)
+		}
+		c.call(i)
+	})
 }
 
 func (c *listenerChain) call(i int) {
@@ -175,4 +192,12 @@ func (c *listenerChain) call(i int) {
 	time.Sleep(c.takes)
 	c.called = append(c.called, i)
 	c.inside.Store(false)
+}
+
+// firstNumbers returns the numbers 0 to n-1.
+func firstNumbers(n int) (all []int) {
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
 }

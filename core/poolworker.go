@@ -146,7 +146,7 @@ func (w *worker) next() bool {
 	if w.body != nil { // the spawner, called by wakeOrStart, or a logger ended the goroutine before the body began
 		return true
 	}
-	now := w.now(0)
+	now := w.now(w.job.began)
 	jitter := w.jitter()
 	p.lock()
 	w.countStart()

@@ -9,17 +9,18 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// On one processor the loop runs while a producer that never blocks fills the queue. The
+// On one processor the loop, or the worker of a pool, runs while a producer that never blocks fills the queue. The
 // scheduler may give the processor back to the producer at once after one yield, but not after
 // each of three.
 func TestExecuteYieldsToTheLoop(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	ex := coretest.NewExecutor(t)
-	for range 3*256 + 1 {
-		coretest.MustExecute(t, ex, func() {})
-	}
-	if ran := ex.Stats().Ran; ran == 0 {
-		t.Error("no task had run when 769 were queued, want the producer to yield at each 256th")
+	for name, ex := range map[string]core.EventExecutor{"executor": coretest.NewExecutor(t), "pool": coretest.NewPool(t, 1)} {
+		for range 3*256 + 1 {
+			coretest.MustExecute(t, ex, func() {})
+		}
+		if ran := ex.Stats().Ran; ran == 0 {
+			t.Errorf("%s: no task had run when 769 were queued, want the producer to yield at each 256th", name)
+		}
 	}
 }
 
