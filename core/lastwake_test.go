@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"eventide/core"
@@ -60,6 +61,7 @@ func TestPropG15TheLastWakeUp(t *testing.T) {
 			}()
 			coretest.AwaitDone(t, ex)
 			time.Sleep(time.Minute)
+			synctest.Wait()
 			if err := ex.Termination().Err(); fault.wakes && (w.calls != 1 || logged != 0 || err != nil) {
 				return fmt.Sprintf("G15: after a Wake that fails behind the end: %d calls of Wake, %d records, error %v; want 1, 0, none", w.calls, logged, err)
 			} else if !fault.wakes && (w.calls != 2 || logged == 0 || err == nil) {
