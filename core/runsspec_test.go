@@ -13,7 +13,8 @@ import (
 )
 
 // TestPropMeterNamesEachRun: in a body, a meter of its executor names one run: its kind, its goroutine, and a
-// number that no other run of the kind has. Between bodies it names none.
+// number that no other run of the kind has. Between bodies it names none. An executor numbers its tasks and its
+// tail tasks from 0 in the order of their runs, those that were cancelled included, and its other bodies from 1.
 func TestPropMeterNamesEachRun(t *testing.T) {
 	kinds := map[string]core.Body{
 		"task": core.BodyTask, "tail": core.BodyTail, "timer": core.BodyTimer, "listener": core.BodyListener,
@@ -30,8 +31,21 @@ func TestPropMeterNamesEachRun(t *testing.T) {
 				ex = coretest.NewExecutor(t)
 			}
 			m, seen := ex.NewMeter(), map[core.RunningBody]bool{}
+			tasks, tails, others := int64(0), int64(0), int64(0)
 			check := func(kind string) func() {
+				number := int64(-1)
+				switch kind {
+				case "task":
+					number = tasks
+					tasks++
+				case "tail":
+					number = tails
+					tails++
+				}
 				return func() {
+					if number < 0 {
+						others++
+					}
 					running := m.Read().Running
 					if len(running) != 1 || running[0].Kind != kinds[kind] || running[0].Goroutine != goid.Get() {
 						wrong = fmt.Sprintf("in a body, a %s, of %v, the meter has %v", kind, steps, running)
@@ -39,6 +53,13 @@ func TestPropMeterNamesEachRun(t *testing.T) {
 					}
 					run := running[0]
 					run.Goroutine = 0
+					want := number
+					if want < 0 {
+						want = others
+					}
+					if !pool && run.Number != want {
+						wrong = fmt.Sprintf("a %s of %v is run %d, want %d", kind, steps, run.Number, want)
+					}
 					if seen[run] {
 						wrong = fmt.Sprintf("two bodies of %v are the run %v", steps, run)
 					}
@@ -49,6 +70,7 @@ func TestPropMeterNamesEachRun(t *testing.T) {
 			post := func(kind string) {
 				switch loop, _ := ex.(*core.Executor); {
 				case kind == "cancelled":
+					tasks++
 					core.Submit(ex, func() (int, error) { return 0, nil }).Cancel()
 				case kind == "hook":
 					_, err := ex.(hooked).AddShutdownHook(check(kind))
@@ -66,6 +88,7 @@ func TestPropMeterNamesEachRun(t *testing.T) {
 				}
 			}
 			if together {
+				tasks++
 				coretest.OnLoop(t, ex, func() {
 					for _, kind := range steps {
 						post(kind)
