@@ -14,21 +14,21 @@ import (
 )
 
 // meterOp is a step of the property of meters: it submits a task that takes a time, lets a time pass, or
-// reads the meter.
+// reads the meter, some times in a row.
 type meterOp struct {
 	kind string // task, pass or read
 	d    time.Duration
+	n    int // of the reads
 }
 
 // meterSpec computes what a meter of one goroutine measures: times are since NewMeter.
 type meterSpec struct {
-	now           time.Duration
-	begins, ends  []time.Duration // of the tasks
-	accepted      []int           // tasks that were accepted before each Read
-	reads, reads0 []time.Duration // all, and those whose sample has no end yet
-	behind        []int           // the last task before each of reads0
-	waits         []time.Duration
-	wake          bool // a sample of a wake-up is wanted
+	now          time.Duration
+	begins, ends []time.Duration // of the tasks
+	reads        []time.Duration // those whose sample has no end yet
+	behind       []int           // the last task before each of reads
+	waits        []time.Duration
+	wake         bool // a sample of a wake-up is wanted
 }
 
 func (s *meterSpec) end() time.Duration {
@@ -49,9 +49,9 @@ func (s *meterSpec) task(d time.Duration) {
 
 func (s *meterSpec) pass(d time.Duration) {
 	s.now += d
-	for len(s.reads0) > 0 && s.ends[s.behind[0]] <= s.now {
-		s.waits = append(s.waits, s.ends[s.behind[0]]-s.reads0[0])
-		s.reads0, s.behind = s.reads0[1:], s.behind[1:]
+	for len(s.reads) > 0 && s.ends[s.behind[0]] <= s.now {
+		s.waits = append(s.waits, s.ends[s.behind[0]]-s.reads[0])
+		s.reads, s.behind = s.reads[1:], s.behind[1:]
 	}
 }
 
@@ -61,18 +61,30 @@ func (s *meterSpec) read() core.Reading {
 	for i, begin := range s.begins {
 		r.Busy += max(0, min(s.now, s.ends[i])-begin)
 		if begin > s.now && r.Oldest == 0 { // the oldest one: was there a Read since?
-			if k := slices.IndexFunc(s.accepted, func(n int) bool { return n > i }); k >= 0 {
+			if k := slices.IndexFunc(s.behind, func(last int) bool { return last >= i }); k >= 0 {
 				r.Oldest = s.now - s.reads[k]
 			}
 			break
 		}
 	}
 	s.waits, s.wake = nil, true
-	s.reads, s.accepted = append(s.reads, s.now), append(s.accepted, len(s.ends))
 	if s.end() > s.now {
-		s.reads0, s.behind = append(s.reads0, s.now), append(s.behind, len(s.ends)-1)
+		if len(s.reads) == mostSamples {
+			s.reads, s.behind = everySecond(s.reads), everySecond(s.behind)
+		}
+		s.reads, s.behind = append(s.reads, s.now), append(s.behind, len(s.ends)-1)
 	}
 	return r
+}
+
+// mostSamples is how many samples of one meter may wait. If there is another one, every second one is dropped.
+const mostSamples = 128
+
+func everySecond[T any](all []T) (kept []T) {
+	for i := 0; i < len(all); i += 2 {
+		kept = append(kept, all[i])
+	}
+	return kept
 }
 
 // TestPropMeter: a meter of an executor, and of a pool of one worker, measures what meterSpec computes.
@@ -81,6 +93,7 @@ func TestPropMeter(t *testing.T) {
 		return meterOp{
 			kind: rapid.SampledFrom([]string{"task", "pass", "read"}).Draw(t, "kind"),
 			d:    time.Duration(rapid.IntRange(0, 5).Draw(t, "seconds")) * time.Second,
+			n:    rapid.SampledFrom([]int{1, 1, 1, 1, 1, 63, 127, 128, 129, 300}).Draw(t, "n"),
 		}
 	}), 1, 25)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -113,6 +126,13 @@ func runMeterSpec(t *testing.T, pool bool, program []meterOp) string {
 			time.Sleep(op.d)
 			synctest.Wait()
 		default:
+			for range op.n - 1 {
+				s.read()
+				m.Read()
+				s.pass(time.Millisecond)
+				time.Sleep(time.Millisecond)
+				synctest.Wait()
+			}
 			want, got := s.read(), m.Read()
 			slices.Sort(want.Waits)
 			slices.Sort(got.Waits)

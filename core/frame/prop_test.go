@@ -206,7 +206,8 @@ func inside(message, p []byte) bool {
 
 // TestPropFeed: whatever the pieces of a stream are, and wherever a loop ends early, a cutter yields
 // what its specification says, message by message, with the same errors; it keeps as many bytes as
-// are left, and no large buffer that is empty; and a message that lies within one piece is not copied.
+// are left, also inside the loop, and no large buffer that is empty; and a message that lies within one
+// piece is not copied.
 func TestPropFeed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for range rapid.IntRange(1, 10).Draw(t, "streams") {
@@ -241,6 +242,9 @@ func (d drawn) feed(t *rapid.T, p []byte, most int) {
 		}
 		if err == nil && len(message) > 0 && inside(message, piece) != (at >= before) {
 			t.Fatalf("the message %q began before this piece: %v, and it is a part of the piece: %v", message, at < before, inside(message, piece))
+		}
+		if got, want := d.cutter.Buffered(), max(0, len(d.spec.rest)+before-whole); err == nil && got != want {
+			t.Fatalf("inside the loop %d bytes of earlier pieces are left, want %d", got, want)
 		}
 		failed = err != nil
 		if n++; n == most {
