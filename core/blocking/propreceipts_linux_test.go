@@ -21,6 +21,7 @@ import (
 type receiptPlan struct {
 	Network string
 	Early   bool   // the peer has ended its side before
+	Last    bool   // the peer's end comes with its last bytes, and the handler answers them and makes the call
 	Answer  int    // bytes
 	Flushed bool   // before the end
 	Read    bool   // by the peer before the end; the answer is flushed
@@ -38,6 +39,9 @@ func drawReceiptPlan(t *rapid.T) receiptPlan {
 		Call:    rapid.SampledFrom([]string{"ShutdownGracefully", "ShutdownGracefully", "CloseGracefully", "Close", "end of the input"}).Draw(t, "call"),
 		Peer:    rapid.SampledFrom([]string{"stays", "reads", "ends and reads", "reads and closes", "closes"}).Draw(t, "peer"),
 	}
+	if (p.Call == "ShutdownGracefully" || p.Call == "CloseGracefully") && rapid.IntRange(0, 3).Draw(t, "last") == 0 {
+		p.Last, p.Early, p.Flushed = true, false, false
+	}
 	if p.Flushed {
 		p.Read = rapid.Bool().Draw(t, "read")
 	}
@@ -50,7 +54,7 @@ func drawReceiptPlan(t *rapid.T) receiptPlan {
 	if p.Call == "Close" {
 		p.Peer = "stays"
 	}
-	if drains := p.Call == "ShutdownGracefully" || p.Call == "CloseGracefully"; drains && p.Network == "tcp" && (p.Read || p.Answer == 0) {
+	if drains := p.Call == "ShutdownGracefully" || p.Call == "CloseGracefully"; drains && !p.Last && p.Network == "tcp" && (p.Read || p.Answer == 0) {
 		p.Resets = rapid.Bool().Draw(t, "resets")
 	}
 	return p
@@ -74,14 +78,24 @@ func (p receiptPlan) ends() (drained, failed bool, discarded int64) {
 	case p.Peer == "closes" && !received:
 		return false, true, 0
 	}
-	ended := p.Early || p.Peer == "ends and reads" || p.Peer == "reads and closes" || p.Peer == "closes"
+	ended := p.Early || p.Last || p.Peer == "ends and reads" || p.Peer == "reads and closes" || p.Peer == "closes"
 	return ended && (received || reads), false, 0
 }
 
-// hookedConn calls functions before CloseWrite and after Write.
+// hookedConn calls functions before CloseWrite and after Write. If last is set, its first input ends the
+// stream.
 type hookedConn struct {
 	net.Conn
 	closeWrite, write func()
+	last              bool
+}
+
+func (h *hookedConn) Read(p []byte) (int, error) {
+	n, err := h.Conn.Read(p)
+	if n > 0 && h.last {
+		err = io.EOF
+	}
+	return n, err
 }
 
 func (h *hookedConn) NetConn() net.Conn { return h.Conn }
@@ -111,6 +125,8 @@ type receiptRun struct {
 	conn         *hookedConn
 	ours, theirs net.Conn
 	unread       int // bytes of the answer
+	inRead       chan struct{}
+	graceful     *core.Future[struct{}] // of CloseGracefully
 }
 
 // read reads the rest of the answer.
@@ -176,11 +192,18 @@ func (r *receiptRun) acknowledged() {
 }
 
 // begin makes the channel and its answer.
-func (r *receiptRun) begin() {
+func (r *receiptRun) begin(half bool) {
 	ended := make(chan struct{})
-	h := &handler{inputShutdown: func(*blocking.Channel) { close(ended) }}
+	h := &handler{inputShutdown: func(*blocking.Channel) { close(ended) }, read: func(ch *blocking.Channel, _ []byte) {
+		ch.Write(make([]byte, r.plan.Answer))
+		r.call(ch)
+		close(r.inRead)
+	}}
 	r.unread = r.plan.Answer
-	r.ch = mustRegister(r.t, r.g, r.conn, h, blocking.WithHalfClosure(r.plan.Call != "end of the input"))
+	r.ch = mustRegister(r.t, r.g, r.conn, h, blocking.WithHalfClosure(half && r.plan.Call != "end of the input" || r.plan.Early))
+	if r.plan.Last {
+		return
+	}
 	if r.plan.Early {
 		_ = r.theirs.(interface{ CloseWrite() error }).CloseWrite()
 		coretest.Await(r.t, "the end of the input", ended)
@@ -196,32 +219,42 @@ func (r *receiptRun) begin() {
 	r.acknowledged()
 }
 
+// call makes the call of ShutdownGracefully or CloseGracefully.
+func (r *receiptRun) call(ch *blocking.Channel) {
+	if r.plan.Call == "CloseGracefully" {
+		r.graceful = ch.CloseGracefully(core.Deadline{})
+		return
+	}
+	_, _ = r.g.ShutdownGracefully(0, time.Hour)
+}
+
 // end makes the call. The peer acts after all bytes were sent.
-func (r *receiptRun) end() (graceful *core.Future[struct{}]) {
-	switch r.plan.Call {
-	case "ShutdownGracefully":
-		coretest.MustShutdownGracefully(r.t, r.g, 0, time.Hour)
-	case "CloseGracefully":
-		graceful = r.ch.CloseGracefully(core.Deadline{})
-	case "Close":
+func (r *receiptRun) end() {
+	switch {
+	case r.plan.Call == "Close":
 		onLoop(r.t, r.ch, func() {
-			_, _ = r.g.ShutdownGracefully(0, time.Hour)
+			r.call(r.ch)
 			r.ch.Close()
 		})
-	case "end of the input":
+		return
+	case r.plan.Call == "end of the input":
 		_ = r.theirs.(interface{ CloseWrite() error }).CloseWrite()
-		return nil
+		return
+	case r.plan.Last:
+		_, _ = r.theirs.Write([]byte("last"))
+		coretest.Await(r.t, "the call in Read", r.inRead)
+	default:
+		r.call(r.ch)
 	}
-	if r.plan.Call != "Close" && !r.plan.Resets {
+	if !r.plan.Resets {
 		coretest.Until(r.t, "the rest of the answer", func() bool { return r.ch.PendingBytes() == 0 })
 		r.behave()
 	}
-	return graceful
 }
 
 // check compares the end of the channel, the future of CloseGracefully and the report with the plan. A
 // channel that does not end by itself is closed.
-func (r *receiptRun) check(t *rapid.T, graceful *core.Future[struct{}]) {
+func (r *receiptRun) check(t *rapid.T) {
 	drained, failed, discarded := r.plan.ends()
 	byItself := drained || failed || r.plan.Call == "Close" || r.plan.Call == "end of the input"
 	var want error
@@ -230,7 +263,7 @@ func (r *receiptRun) check(t *rapid.T, graceful *core.Future[struct{}]) {
 		want = syscall.ECONNRESET
 	case r.plan.Call == "end of the input":
 		want = io.EOF
-	case !byItself && graceful == nil:
+	case !byItself && r.graceful == nil:
 		want = core.ErrShutdown
 		r.g.Shutdown()
 	case !byItself:
@@ -244,11 +277,11 @@ func (r *receiptRun) check(t *rapid.T, graceful *core.Future[struct{}]) {
 	if drained {
 		aborted = 0
 	}
-	if graceful != nil {
+	if r.graceful != nil {
 		if aborted = 0; !byItself {
 			want = blocking.ErrChannelClosed
 		}
-		if err := coretest.AwaitErr(r.t, "CloseGracefully", graceful); !errors.Is(err, want) || (err == nil) != (want == nil) {
+		if err := coretest.AwaitErr(r.t, "CloseGracefully", r.graceful); !errors.Is(err, want) || (err == nil) != (want == nil) {
 			t.Fatalf("G23: CloseGracefully: %v, want %v", err, want)
 		}
 		drained = false // before the shutdown, which does not count it
@@ -265,7 +298,7 @@ func (r *receiptRun) check(t *rapid.T, graceful *core.Future[struct{}]) {
 // before, or if the connection breaks before (G23).
 func TestPropReceipts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		r := &receiptRun{plan: drawReceiptPlan(rt), t: t}
+		r := &receiptRun{plan: drawReceiptPlan(rt), t: t, inRead: make(chan struct{})}
 		var err error
 		r.g, err = blocking.NewGroup(0)
 		coretest.Must(t, err)
@@ -276,14 +309,15 @@ func TestPropReceipts(t *testing.T) {
 		}
 		r.ours, r.theirs = pair(t, r.plan.Network, addr)
 		defer func() { _ = r.theirs.Close() }()
-		r.conn = &hookedConn{Conn: r.ours}
+		r.conn = &hookedConn{Conn: r.ours, last: r.plan.Last}
 		if r.plan.Resets {
 			r.conn.closeWrite = r.reset
 		}
 		if r.plan.Call == "end of the input" {
 			r.conn.write = r.shutDownInWrite
 		}
-		r.begin()
-		r.check(rt, r.end())
+		r.begin(rapid.Bool().Draw(rt, "half closure"))
+		r.end()
+		r.check(rt)
 	})
 }
