@@ -14,3 +14,21 @@ func Read(w *Watcher) { w.read(time.Now(), 0) }
 
 // ReadAfter makes w read its executors at now, with the last reading passed before.
 func ReadAfter(w *Watcher, now time.Time, passed time.Duration) { w.read(now, passed) }
+
+// SpyOnRegions makes a tracer made by Regions call began for each region that it begins, and the result of
+// began when it ends the region.
+func SpyOnRegions(t core.Tracer, began func(name string) (ended func())) {
+	r := t.(*regions)
+	start := r.start
+	r.start = func(name string) openRegion { return spiedRegion{start(name), began(name)} }
+}
+
+type spiedRegion struct {
+	openRegion
+	ended func()
+}
+
+func (s spiedRegion) End() {
+	s.ended()
+	s.openRegion.End()
+}
