@@ -112,7 +112,7 @@ func (s *polls) poll() {
 	}
 }
 
-// wait is a call of Wait with time d; 0: no deadline. It returns how long it takes at least, apart from reads.
+// wait is a call of Wait with the time d; 0: no deadline.
 func (s *polls) wait(d time.Duration) {
 	if s.unread && s.watched {
 		return
@@ -120,6 +120,9 @@ func (s *polls) wait(d time.Duration) {
 	if s.idle >= 16 {
 		if s.poll(); s.unread && s.watched {
 			return
+		}
+		if len(s.want) > 0 && s.conn.result.Waits && d > 0 {
+			d -= s.want[0] // the poll takes a part of the time
 		}
 	}
 	s.idle++
