@@ -9,6 +9,14 @@ import (
 // OpenRegions returns how many regions of a tracer made by Regions have not ended.
 func OpenRegions(t core.Tracer) int64 { return t.(*regions).open.Load() }
 
+// StacksOfRegions returns for how many goroutines a tracer made by Regions keeps regions.
+func StacksOfRegions(t core.Tracer) (n int) {
+	for range t.(*regions).stacks.Range {
+		n++
+	}
+	return n
+}
+
 // Read makes w read its executors now.
 func Read(w *Watcher) { w.read(time.Now(), 0) }
 

@@ -24,9 +24,9 @@ func (e *events) Trace(ev core.Event) { *e = append(*e, ev) }
 func TestPropRegions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var next events
-		tracer := watch.Regions(&next)
+		tracer, hasNext := watch.Regions(&next), true
 		if rapid.IntRange(1, 5).Draw(t, "no next") == 1 {
-			tracer = watch.Regions(nil)
+			tracer, hasNext = watch.Regions(nil), false
 		}
 		r := &recording{t: t, tracer: tracer, open: map[int64][]int{}}
 		watch.SpyOnRegions(tracer, r.begins)
@@ -54,7 +54,10 @@ func TestPropRegions(t *testing.T) {
 		if n := watch.OpenRegions(tracer); n != 0 {
 			t.Fatalf("every body has ended, and %d regions are open", n)
 		}
-		if next != nil && !slices.Equal(next, r.sent) {
+		if n := watch.StacksOfRegions(tracer); n != 0 {
+			t.Fatalf("G24: every body has ended, and regions of %d goroutines are kept", n)
+		}
+		if hasNext && !slices.Equal(next, r.sent) {
 			t.Fatalf("the next tracer got %v, want %v", next, r.sent)
 		}
 	})
