@@ -33,7 +33,7 @@ func drawReadResult(t *rapid.T) readResult {
 	return readResult{
 		N:     max(0, rapid.IntRange(-6, 4).Draw(t, "n")),
 		Err:   rapid.SampledFrom([]error{nil, os.ErrDeadlineExceeded, os.ErrDeadlineExceeded, early, syscall.ETIMEDOUT, io.EOF, errOfRead}).Draw(t, "err"),
-		Waits: rapid.Bool().Draw(t, "waits"), Woken: rapid.IntRange(0, 5).Draw(t, "woken") == 0,
+		Waits: rapid.Bool().Draw(t, "waits"), Woken: rapid.IntRange(0, 2).Draw(t, "woken") == 0,
 	}
 }
 
@@ -232,6 +232,7 @@ func drawPollCalls(t *rapid.T) []pollCall {
 	names := rapid.SampledFrom(rapid.SampledFrom([][]string{
 		{"wake and wait", "wake and wait", "wake and wait", "wake and wait", "wake and wait", "wake and wait", "wait", "poll", "take", "pause", "resume"},
 		{"poll", "poll", "poll", "poll", "poll", "poll", "wait", "take", "take", "pause", "resume", "resume"},
+		{"wait", "wait", "wait", "take"},
 		{"wake", "wait", "wait", "poll", "take", "take", "pause", "resume", "resume"},
 	}).Draw(t, "kind"))
 	quiet := rapid.Bool().Draw(t, "quiet") // nothing is found
@@ -239,7 +240,7 @@ func drawPollCalls(t *rapid.T) []pollCall {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) pollCall {
 		c := pollCall{
 			Name: names.Draw(t, "call"),
-			D:    rapid.SampledFrom([]time.Duration{-time.Second, 0, time.Second}).Draw(t, "d"),
+			D:    rapid.SampledFrom([]time.Duration{-time.Second, 0, 0, time.Second}).Draw(t, "d"),
 			Read: readResult{Err: os.ErrDeadlineExceeded},
 		}
 		if !quiet {
