@@ -104,9 +104,10 @@ func (ch *Channel) inputEnded() {
 		return
 	}
 	ch.eof = true
+	_ = ch.reg.Modify(0) // no more reads: each would return the end again
 	if ch.draining {
 		ch.receipt.answered = !ch.receipt.crossed
-		ch.bothEnded()
+		ch.awaitReceipt()
 		return
 	}
 	if ch.isClosing() {
@@ -119,7 +120,6 @@ func (ch *Channel) inputEnded() {
 		ch.finish(io.EOF)
 		return
 	}
-	_ = ch.reg.Modify(0) // no more reads: each would return the end again
 	if !ch.wantsInput() {
 		return // Close is posted
 	}
@@ -195,7 +195,7 @@ func (ch *Channel) drainNow() {
 	case err != nil:
 		ch.fail(err)
 	case ch.eof:
-		ch.bothEnded()
+		ch.awaitReceipt()
 	case !can:
 		ch.finishClean()
 	}

@@ -125,9 +125,6 @@ func (p *connPoller) hasEnd() bool { return p.unread && p.err == io.EOF }
 
 // Wake implements core.Poller.
 func (p *connPoller) Wake() {
-	if p.sleep.Load() == sleepNotified {
-		return
-	}
 	switch p.sleep.Swap(sleepNotified) {
 	case sleepParked:
 		select {
@@ -144,9 +141,7 @@ func (p *connPoller) Wake() {
 
 // taken reports whether a Wake was pending, and consumes it. The waker did not see the
 // loop asleep, so it has set neither the deadline nor the token. Loop only.
-func (p *connPoller) taken() bool {
-	return p.sleep.Load() == sleepNotified && p.sleep.CompareAndSwap(sleepNotified, sleepAwake)
-}
+func (p *connPoller) taken() bool { return p.sleep.CompareAndSwap(sleepNotified, sleepAwake) }
 
 // Wait implements core.Poller. It never fails: the channel handles errors of the
 // connection.

@@ -100,6 +100,9 @@ func (e *endings) check(r core.Report) {
 		if err := c.ch.Write(nil).Err(); !errors.Is(err, blocking.ErrChannelClosed) {
 			e.t.Fatalf("G22: a write after the end: %v, want ErrChannelClosed", err)
 		}
+		if n := c.ch.KeptBytes(); n != 0 {
+			e.t.Fatalf("G24: a closed channel keeps a queue of %d bytes", n)
+		}
 	}
 	if r.ChannelsDrained != 0 || r.ChannelsAborted != counted || exact && r.BytesDiscarded != discarded || r.WritesRefused != e.refused {
 		e.t.Fatalf("G23: the report is %+v, want %d aborted channels, %d discarded bytes and %d refused writes", r, counted, discarded, e.refused)
@@ -108,7 +111,7 @@ func (e *endings) check(r core.Report) {
 
 // TestPropEndings: while its executor runs a task, a channel accepts writes until the first Close,
 // CloseGracefully or shutdown call, and a shutdown counts the channels that were not closed before it
-// (G23).
+// (G23). A closed channel keeps no unsent bytes (G24).
 func TestPropEndings(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g, err := blocking.NewGroup(0)

@@ -19,11 +19,12 @@ import (
 )
 
 // servePlan is what Accept returns: a connection for each nil error. The last call fails for good, or the
-// shutdown comes in it.
+// shutdown calls come in it.
 type servePlan struct {
 	Results []error
 	Last    error
 	Stops   bool
+	Again   int // further shutdown calls
 }
 
 var (
@@ -36,6 +37,7 @@ func drawServePlan(t *rapid.T) servePlan {
 	result := rapid.OneOf(rapid.Just(error(nil)), rapid.SampledFrom(temporary), rapid.SampledFrom(temporary))
 	p := servePlan{Results: rapid.SliceOfN(result, 0, 20).Draw(t, "results"), Last: errGone, Stops: rapid.Bool().Draw(t, "stops")}
 	if p.Stops {
+		p.Again = rapid.IntRange(0, 2).Draw(t, "again")
 		p.Last = rapid.OneOf(result, rapid.SampledFrom([]error{errGone, net.ErrClosed})).Draw(t, "last")
 	}
 	return p
@@ -52,9 +54,18 @@ func (p servePlan) run() string {
 	out, handlers := &coretest.Log{}, 0
 	ln := &acceptsInTurn{results: append(append([]error(nil), p.Results...), p.Last)}
 	ln.before = func(call int) {
-		if p.Stops && call == len(p.Results)+1 {
-			g.Shutdown()
+		if !p.Stops || call != len(p.Results)+1 {
+			return
 		}
+		done := make(chan struct{})
+		go func() { // a panic ends the test: it may leave the group locked
+			defer close(done)
+			_, _ = g.ShutdownGracefully(0, time.Hour)
+			for range p.Again {
+				g.Shutdown()
+			}
+		}()
+		<-done
 	}
 	want := errGone
 	if p.Stops {
@@ -95,7 +106,8 @@ func (p servePlan) run() string {
 
 // TestPropServe: Serve makes a channel of each connection. After temporary errors of Accept it pauses for
 // 5 ms, and for twice as long after each further one, up to 1 s, until it gets a connection; each such
-// series has one line in the log. Another error ends it, and so does the shutdown, without an error.
+// series has one line in the log. Another error ends it, and so does the shutdown, without an error, also if
+// it is called several times.
 func TestPropServe(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawServePlan(rt)

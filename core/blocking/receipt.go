@@ -36,14 +36,9 @@ func (ch *Channel) checkReceipt() (known bool, err error) {
 	return known, err
 }
 
-// bothEnded ends a drain after both sides have ended: at once if the peer has received
+// awaitReceipt ends a drain after both sides have ended: at once if the peer has received
 // everything, or if that cannot be known; otherwise when the peer has received everything, at
 // the deadline of the close, or at a reset.
-func (ch *Channel) bothEnded() {
-	_ = ch.reg.Modify(0) // no more reads: each would return the end again
-	ch.awaitReceipt()
-}
-
 func (ch *Channel) awaitReceipt() {
 	r := &ch.receipt
 	if ch.finished {

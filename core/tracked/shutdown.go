@@ -121,8 +121,7 @@ func (g *Group) begin(quiet, timeout time.Duration) bool {
 	if s.called {
 		return false
 	}
-	s.called, s.calledAt, s.quiet, s.timeout = true, time.Now(), quiet, timeout
-	g.state = core.StateShuttingDown
+	s.called, s.calledAt, s.quiet, s.timeout, g.state = true, time.Now(), quiet, timeout, core.StateShuttingDown
 	g.beginContext(core.ErrShutdown)
 	return true
 }

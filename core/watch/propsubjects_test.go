@@ -2,6 +2,7 @@ package watch_test
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -52,12 +53,22 @@ func drawSubject(t *testing.T, r *rapid.T) (ex core.EventExecutor, listed []stri
 }
 
 // TestPropSubjects: Watch lists each executor, and each child of a group, in order and under a name that no other has; or,
-// if one argument is no executor, it says which, and lists none. It starts none of them (G17).
+// if one argument is no executor, it says which, and lists none. It starts none of them (G17). A nil group or listener
+// is logged and not listed.
 func TestPropSubjects(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		w := &watch.Watcher{}
-		var want []string
+		var log coretest.Log
+		w := &watch.Watcher{Logger: slog.New(slog.NewTextHandler(&log, nil))}
+		var want, errors []string
 		for range rapid.IntRange(1, 3).Draw(r, "calls") {
+			switch name := rapid.SampledFrom([]string{"a", "b"}).Draw(r, "name of nil"); rapid.SampledFrom([]string{"", "", "group", "listener"}).Draw(r, "nil") {
+			case "group":
+				w.WatchFunctions(name, nil)
+				errors = append(errors, `level=ERROR msg="WatchFunctions: the group is nil: nothing is watched" name=`+name)
+			case "listener":
+				w.WatchListener(name, nil)
+				errors = append(errors, `level=ERROR msg="WatchListener: the listener is nil: nothing is watched" name=`+name)
+			}
 			var executors []core.EventExecutor
 			var added []string
 			var mistake error
@@ -88,6 +99,15 @@ func TestPropSubjects(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			r.Fatalf("listed: %q, want %q", got, want)
+		}
+		lines := slices.Collect(strings.Lines(log.String()))
+		if len(lines) != len(errors) {
+			r.Fatalf("the log has the lines %q, want %q", lines, errors)
+		}
+		for i, line := range lines {
+			if !strings.HasSuffix(line, errors[i]+"\n") {
+				r.Fatalf("the log has the lines %q, want %q", lines, errors)
+			}
 		}
 	})
 }

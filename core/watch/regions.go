@@ -15,14 +15,20 @@ import (
 //
 // A tracer costs time for each event even while nothing is recorded: see core.Tracer and
 // BenchmarkRegions. Use it only in a program of which you record execution traces.
-func Regions(next core.Tracer) core.Tracer { return &regions{next: next} }
+func Regions(next core.Tracer) core.Tracer { return &regions{next: next, start: startRegion} }
 
 type regions struct {
-	next core.Tracer
+	next  core.Tracer
+	start func(name string) openRegion
 
 	open   atomic.Int64 // regions that have not ended
-	stacks sync.Map     // goroutine id -> []*trace.Region; only that goroutine reads or writes its entry
+	stacks sync.Map     // goroutine id -> []openRegion; only that goroutine reads or writes its entry
 }
+
+// openRegion is a *trace.Region.
+type openRegion interface{ End() }
+
+func startRegion(name string) openRegion { return trace.StartRegion(context.Background(), name) }
 
 func (r *regions) Trace(ev core.Event) {
 	switch {
@@ -39,14 +45,14 @@ func (r *regions) Trace(ev core.Event) {
 // begin opens a region. A spawner may run one loop inside a body of another, so the
 // regions of a goroutine may be nested.
 func (r *regions) begin(ev core.Event) {
-	var region *trace.Region
+	var region openRegion
 	if trace.IsEnabled() {
 		name := "executor"
 		ex, _ := core.Current()
 		if named, ok := ex.(interface{ Name() string }); ok {
 			name = named.Name()
 		}
-		region = trace.StartRegion(context.Background(), name+": "+ev.Body.String())
+		region = r.start(name + ": " + ev.Body.String())
 	}
 	stack := r.stack(ev.Goroutine)
 	if region == nil && len(stack) == 0 {
@@ -75,8 +81,8 @@ func (r *regions) end(ev core.Event) {
 	r.stacks.Store(ev.Goroutine, stack[:last])
 }
 
-func (r *regions) stack(goroutine int64) []*trace.Region {
+func (r *regions) stack(goroutine int64) []openRegion {
 	v, _ := r.stacks.Load(goroutine)
-	stack, _ := v.([]*trace.Region)
+	stack, _ := v.([]openRegion)
 	return stack
 }

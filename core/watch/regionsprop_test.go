@@ -19,15 +19,17 @@ func (e *events) Trace(ev core.Event) { *e = append(*e, ev) }
 
 // TestPropRegions: whatever bodies begin and end, nested in each other or beside each other, while
 // execution traces are recorded and while they are not, each trace has a region for the bodies that
-// began while it was recorded; no region is left open; and the next tracer gets every event.
+// began while it was recorded, which ends with its body; no region is left open; and the next tracer gets
+// every event.
 func TestPropRegions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var next events
-		tracer := watch.Regions(&next)
+		tracer, hasNext := watch.Regions(&next), true
 		if rapid.IntRange(1, 5).Draw(t, "no next") == 1 {
-			tracer = watch.Regions(nil)
+			tracer, hasNext = watch.Regions(nil), false
 		}
-		r := &recording{t: t, tracer: tracer, open: map[int64][]bool{}}
+		r := &recording{t: t, tracer: tracer, open: map[int64][]int{}}
+		watch.SpyOnRegions(tracer, r.begins)
 		defer r.stop()
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			ev := core.Event{Goroutine: rapid.Int64Range(1, 3).Draw(t, "goroutine"), Body: rapid.SampledFrom([]core.Body{core.BodyTask, core.BodyTimer, core.BodyHook}).Draw(t, "body")}
@@ -52,44 +54,67 @@ func TestPropRegions(t *testing.T) {
 		if n := watch.OpenRegions(tracer); n != 0 {
 			t.Fatalf("every body has ended, and %d regions are open", n)
 		}
-		if next != nil && !slices.Equal(next, r.sent) {
+		if n := watch.StacksOfRegions(tracer); n != 0 {
+			t.Fatalf("G24: every body has ended, and regions of %d goroutines are kept", n)
+		}
+		if hasNext && !slices.Equal(next, r.sent) {
 			t.Fatalf("the next tracer got %v, want %v", next, r.sent)
 		}
 	})
 }
 
-// recording is the specification of a tracer: which bodies run, and whether each of them began while a
+// recording is the specification of a tracer: which bodies run, and the region of each that began while a
 // trace was recorded.
 type recording struct {
 	t      *rapid.T
 	tracer core.Tracer
 	sent   events
-	open   map[int64][]bool // by goroutine, the innermost last
+	open   map[int64][]int // regions by goroutine, the innermost last; 0: a body without one
 	on     bool
 	got    bytes.Buffer
 	bodies []core.Body // that began since the trace began
+
+	begun []string // the names of all regions
+	ended []int    // regions, in order
+}
+
+// begins is called for each region that begins.
+func (r *recording) begins(name string) (ended func()) {
+	r.begun = append(r.begun, name)
+	region := len(r.begun)
+	return func() { r.ended = append(r.ended, region) }
 }
 
 func (r *recording) trace(ev core.Event) {
 	stack := r.open[ev.Goroutine]
+	region, begun, ended := 0, r.begun, r.ended
 	switch {
 	case ev.Kind == core.EventBegin:
-		r.open[ev.Goroutine] = append(stack, r.on)
 		if r.on {
 			r.bodies = append(r.bodies, ev.Body)
+			begun = append(begun, "executor: "+ev.Body.String())
+			region = len(begun)
 		}
+		r.open[ev.Goroutine] = append(stack, region)
 	case ev.Kind == core.EventEnd && len(stack) == 0:
 		return // no body runs there
 	case ev.Kind == core.EventEnd:
-		r.open[ev.Goroutine] = stack[:len(stack)-1]
+		last := len(stack) - 1
+		if region = stack[last]; region != 0 {
+			ended = append(ended, region)
+		}
+		r.open[ev.Goroutine] = stack[:last]
 	}
 	r.sent = append(r.sent, ev)
 	r.tracer.Trace(ev)
+	if !slices.Equal(r.begun, begun) || !slices.Equal(r.ended, ended) {
+		r.t.Fatalf("after %v the regions are %q, and %v have ended; want %q, %v", ev, r.begun, r.ended, begun, ended)
+	}
 	least, most := int64(0), int64(0)
 	for _, stack := range r.open {
-		first := slices.Index(stack, true) // what is nested in a region may have one of its own
-		for i, recorded := range stack {
-			if recorded {
+		first := slices.IndexFunc(stack, func(region int) bool { return region != 0 }) // what is nested in a region may have one of its own
+		for i, region := range stack {
+			if region != 0 {
 				least++
 			}
 			if first >= 0 && i >= first {

@@ -1,0 +1,278 @@
+package blocking
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+
+	"pgregory.net/rapid"
+)
+
+var errOfRead = errors.New("error of Read")
+
+// readResult is what one Read of a scripted connection does.
+type readResult struct {
+	N     int
+	Err   error
+	Waits bool // until the deadline, before it returns
+	Woken bool // Wake is called in it
+}
+
+var early = strangeTimeout{errors.New("stream: timeout")}
+
+func drawReadResult(t *rapid.T) readResult {
+	return readResult{
+		N:     max(0, rapid.IntRange(-6, 4).Draw(t, "n")),
+		Err:   rapid.SampledFrom([]error{nil, os.ErrDeadlineExceeded, os.ErrDeadlineExceeded, early, syscall.ETIMEDOUT, io.EOF, errOfRead}).Draw(t, "err"),
+		Waits: rapid.Bool().Draw(t, "waits"), Woken: rapid.IntRange(0, 2).Draw(t, "woken") == 0,
+	}
+}
+
+// scriptedConn is a connection whose reads have drawn results.
+type scriptedConn struct {
+	net.Conn
+	p        *connPoller
+	result   readResult
+	deadline time.Time
+	reads    []time.Duration // what the deadline of each Read left it; 0: no deadline
+}
+
+func (s *scriptedConn) SetReadDeadline(at time.Time) error { s.deadline = at; return nil }
+
+func (s *scriptedConn) Read([]byte) (int, error) {
+	left := time.Duration(0)
+	if !s.deadline.IsZero() {
+		left = time.Until(s.deadline)
+	}
+	s.reads = append(s.reads, left)
+	if s.result.Waits {
+		time.Sleep(left)
+	}
+	if s.result.Woken {
+		s.p.Wake()
+	}
+	return s.result.N, s.result.Err
+}
+
+// polls is a poller beside its specification.
+type polls struct {
+	p    *connPoller
+	conn *scriptedConn
+
+	watched, pending bool // a wake-up is pending
+	unread           bool
+	n                int // of the bytes and the error that were read
+	err              error
+	idle             int // consecutive calls of Wait without a poll
+	fruitless        int // consecutive polls that found nothing
+	want             []time.Duration
+}
+
+// read is a Read that has the given time. asleep says that the loop sleeps in it.
+func (s *polls) read(left time.Duration, asleep bool) {
+	s.want = append(s.want, left)
+	r := s.conn.result
+	s.pending = s.pending || r.Woken
+	passed := s.pending || r.Waits && left != 0 // the deadline
+	if asleep {
+		s.pending = false
+	}
+	err := r.Err
+	if err == os.ErrDeadlineExceeded || err == early && passed {
+		err = nil
+	}
+	if r.N > 0 || err != nil {
+		s.unread, s.n, s.err, s.idle = true, r.N, err, 0
+	}
+}
+
+// poll looks for input for 5 µs, and each 16th time without a result for 1 ms.
+func (s *polls) poll() {
+	s.idle = 0
+	if !s.watched || s.unread {
+		return
+	}
+	s.fruitless++
+	left := 5 * time.Microsecond
+	if s.fruitless%16 == 0 {
+		left = time.Millisecond
+	}
+	s.read(left, false)
+	if s.unread {
+		s.fruitless = 0
+	}
+}
+
+// wait is a call of Wait with the time d; 0: no deadline.
+func (s *polls) wait(d time.Duration) {
+	if s.unread && s.watched {
+		return
+	}
+	if s.idle >= 16 {
+		if s.poll(); s.unread && s.watched {
+			return
+		}
+		if len(s.want) > 0 && s.conn.result.Waits && d > 0 {
+			d -= s.want[0] // the poll takes a part of the time
+		}
+	}
+	s.idle++
+	switch {
+	case s.pending:
+		s.pending = false
+	case d < 0:
+		s.poll()
+	case s.watched:
+		s.read(d, true)
+	}
+}
+
+// pollCall is a call, with the result of the Read that it makes.
+type pollCall struct {
+	Name string
+	D    time.Duration // the time of Wait; 0: no end
+	Read readResult
+}
+
+// step makes a call on both. It returns the first difference, or "".
+func (s *polls) step(call pollCall) string {
+	s.conn.result = call.Read
+	switch call.Name {
+	case "wake":
+		s.p.Wake()
+		s.pending = true
+		return ""
+	case "pause", "resume":
+		s.watched = call.Name == "resume"
+		interest := core.Interest(0)
+		if s.watched {
+			interest = core.Readable
+		}
+		if err := s.p.Modify(connFD, interest, 7); err != nil {
+			return err.Error()
+		}
+		return ""
+	case "take":
+		return s.take()
+	case "poll":
+		s.poll()
+		_ = s.p.Poll()
+	case "wake and wait":
+		s.p.Wake()
+		s.pending = true
+		return cmp.Or(s.waits(0), s.check())
+	case "wait":
+		if call.D == 0 && !s.watched && !s.pending {
+			call.D = time.Second // otherwise it sleeps for ever
+		}
+		return cmp.Or(s.waits(call.D), s.check())
+	}
+	return s.check()
+}
+
+// take takes what was read.
+func (s *polls) take() string {
+	if !s.unread {
+		return ""
+	}
+	if p, err := s.p.take(); len(p) != s.n || err != s.err {
+		return fmt.Sprintf("took %d bytes, %v, want %d, %v", len(p), err, s.n, s.err)
+	}
+	s.unread, s.n, s.err = false, 0, nil
+	return ""
+}
+
+// waits calls Wait.
+func (s *polls) waits(d time.Duration) string {
+	began, until := time.Now(), core.Deadline{}
+	if d != 0 {
+		until = began.Add(d)
+	}
+	parks := d > 0 && !s.watched && !s.pending
+	s.wait(d)
+	if err := s.p.Wait(until); err != nil {
+		return fmt.Sprintf("Wait: %v", err)
+	}
+	if took := time.Since(began); parks && took != d {
+		return fmt.Sprintf("G12: Wait of a paused connection took %v, want %v", took, d)
+	}
+	return ""
+}
+
+// check compares the reads of the call and its event.
+func (s *polls) check() string {
+	if got, want := fmt.Sprint(s.conn.reads), fmt.Sprint(s.want); got != want {
+		return fmt.Sprintf("the reads have the times %s, want %s", got, want)
+	}
+	s.conn.reads, s.want = nil, nil
+	want := "[]"
+	if s.unread && s.watched {
+		eof := s.err == io.EOF
+		want = fmt.Sprint([]core.PollEvent{{Token: 7, Readiness: core.NewReadiness(true, false, eof, s.err != nil && !eof)}})
+	}
+	if got := fmt.Sprint(s.p.Ready()); got != want {
+		return fmt.Sprintf("the events are %s, want %s", got, want)
+	}
+	if s.p.hasEnd() != (s.unread && s.err == io.EOF) {
+		return fmt.Sprintf("hasEnd: %v, and the error is %v", s.p.hasEnd(), s.err)
+	}
+	return ""
+}
+
+func drawPollCalls(t *rapid.T) []pollCall {
+	names := rapid.SampledFrom(rapid.SampledFrom([][]string{
+		{"wake and wait", "wake and wait", "wake and wait", "wake and wait", "wake and wait", "wake and wait", "wait", "poll", "take", "pause", "resume"},
+		{"poll", "poll", "poll", "poll", "poll", "poll", "wait", "take", "take", "pause", "resume", "resume"},
+		{"wait", "wait", "wait", "take"},
+		{"wake", "wait", "wait", "poll", "take", "take", "pause", "resume", "resume"},
+	}).Draw(t, "kind"))
+	quiet := rapid.Bool().Draw(t, "quiet") // nothing is found
+	n := rapid.SampledFrom([]int{1, 5, 20, 80}).Draw(t, "at most")
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) pollCall {
+		c := pollCall{
+			Name: names.Draw(t, "call"),
+			D:    rapid.SampledFrom([]time.Duration{-time.Second, 0, 0, time.Second}).Draw(t, "d"),
+			Read: readResult{Err: os.ErrDeadlineExceeded},
+		}
+		if !quiet {
+			c.Read = drawReadResult(t)
+		}
+		return c
+	}), max(1, n/2), n).Draw(t, "calls")
+}
+
+// TestPropPolls: Wait reads with its own deadline, and returns at once for a pending wake-up or for
+// input that was not taken. After 16 calls that have found nothing it polls first. A poll takes 5 µs, and
+// each 16th one without a result 1 ms, because a busy processor may make the short ones pass too early.
+// A paused connection is not read (G12, G13).
+func TestPropPolls(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		calls := drawPollCalls(rt)
+		wrong := ""
+		synctest.Test(t, func(*testing.T) {
+			s := &polls{p: newConnPoller(), watched: true}
+			s.conn = &scriptedConn{p: s.p}
+			s.p.attach(connection{s.conn, s.conn}, 4)
+			if err := s.p.Add(connFD, core.Readable, 7); err != nil {
+				wrong = err.Error()
+			}
+			for i := 0; i < len(calls) && wrong == ""; i++ {
+				if wrong = s.step(calls[i]); wrong != "" {
+					wrong = fmt.Sprintf("call %d, %s: %s", i, calls[i].Name, wrong)
+				}
+			}
+		})
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
+	})
+}
