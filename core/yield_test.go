@@ -55,6 +55,27 @@ func TestMustYield(t *testing.T) {
 	})
 }
 
+// TestPropUptime: uptime is the time since the program started, on the clock that timers use.
+func TestPropUptime(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		waits := rapid.SliceOfN(rapid.Int64Range(0, int64(time.Hour)), 1, 5).Draw(rt, "waits")
+		checkUptime := func() (wrong string) {
+			for _, d := range waits {
+				time.Sleep(time.Duration(d))
+				if got, want := uptime(), time.Since(started); got != want {
+					wrong = fmt.Sprintf("uptime is %v, want %v", got, want)
+				}
+			}
+			return wrong
+		}
+		wrong := ""
+		synctest.Test(t, func(*testing.T) { wrong = checkUptime() })
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
+	})
+}
+
 // TestPropSlowYields: slow yields have a credit of slowCredit, which each of them uses up by the time that
 // it takes, and which one part in slowShare of the time fills again. Nobody yields while it is overdrawn.
 func TestPropSlowYields(t *testing.T) {
