@@ -75,7 +75,7 @@ type Reading struct {
 // they are the same run.
 type RunningBody struct {
 	Kind      Body
-	Number    int64 // unique among the runs of this kind
+	Number    int64 // unique among the runs of this kind; an executor counts them from 1
 	Goroutine int64 // the id that stack traces show
 }
 

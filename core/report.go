@@ -134,16 +134,16 @@ func (e *Executor) runningKind() Body {
 }
 
 // runningCall returns the kind of the body that the loop runs now, and the number of the
-// run, which no other run of the kind has: of a task, how many have ended before it. Requires mu.
+// run, which no other run of the kind has: the first one is 1. Requires mu.
 func (e *Executor) runningCall() (kind Body, number int64) {
 	if b := e.body.Load(); b != int64(BodyNone) {
 		return Body(b & (1<<bodyBits - 1)), b >> bodyBits
 	}
 	if c := e.tasks.Counts(); c.Running {
-		return BodyTask, c.Ran + c.Cancelled
+		return BodyTask, c.Ran + c.Cancelled + 1
 	}
 	if c := e.tails.Counts(); c.Running {
-		return BodyTail, c.Ran + c.Cancelled
+		return BodyTail, c.Ran + c.Cancelled + 1
 	}
 	return BodyNone, 0
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // TestPropMeterNamesEachRun: in a body, a meter of its executor names one run: its kind, its goroutine, and a
-// number that no other run of the kind has. Between bodies it names none. An executor numbers its tasks and its
-// tail tasks from 0 in the order of their runs, those that were cancelled included, and its other bodies from 1.
+// number that no other run of the kind has. Between bodies it names none. An executor numbers from 1, in the
+// order of the runs: its tasks, its tail tasks, those that were cancelled included, and its other bodies.
 func TestPropMeterNamesEachRun(t *testing.T) {
 	kinds := map[string]core.Body{
 		"task": core.BodyTask, "tail": core.BodyTail, "timer": core.BodyTimer, "listener": core.BodyListener,
@@ -36,11 +36,11 @@ func TestPropMeterNamesEachRun(t *testing.T) {
 				number := int64(-1)
 				switch kind {
 				case "task":
-					number = tasks
 					tasks++
+					number = tasks
 				case "tail":
-					number = tails
 					tails++
+					number = tails
 				}
 				return func() {
 					if number < 0 {
