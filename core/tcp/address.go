@@ -70,11 +70,8 @@ func firstIPv4(addrs []netip.AddrPort) netip.AddrPort {
 	return addrs[0]
 }
 
-// zoneID returns the interface index of the zone of a link-local IPv6 address.
+// zoneID returns the interface index of the zone of a link-local IPv6 address; 0 for no zone.
 func zoneID(zone string) uint32 {
-	if zone == "" {
-		return 0
-	}
 	if ifi, err := net.InterfaceByName(zone); err == nil {
 		return uint32(ifi.Index)
 	}
