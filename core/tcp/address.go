@@ -42,8 +42,8 @@ func resolve(ctx context.Context, addr string) ([]netip.AddrPort, error) {
 	if err != nil {
 		return nil, err
 	}
-	if host == "" {
-		return []netip.AddrPort{netip.AddrPortFrom(netip.Addr{}, uint16(port))}, nil
+	if ip, err := netip.ParseAddr(host); err == nil || host == "" { // LookupNetIP would lose the zone
+		return []netip.AddrPort{netip.AddrPortFrom(ip.Unmap(), uint16(port))}, nil
 	}
 	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
