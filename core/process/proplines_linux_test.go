@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -47,6 +48,7 @@ type loggedPart struct {
 // loggedExit is a plan, without its functions.
 type loggedExit struct {
 	supervised bool
+	signal     bool   // a signal begins the exit, unless Start has; otherwise the end of the context
 	start      string // "", "serves", "serves, and fails", "returns" or "fails"
 	notReady   bool
 	preDrain   time.Duration
@@ -58,6 +60,7 @@ const lateAfter = 10 * time.Millisecond // the deadline of a step that is late
 func drawLoggedExit(t *rapid.T) loggedExit {
 	e := loggedExit{
 		supervised: rapid.Bool().Draw(t, "supervised"),
+		signal:     rapid.Bool().Draw(t, "signal"),
 		start:      rapid.SampledFrom([]string{"", "serves", "serves, and fails", "returns", "fails"}).Draw(t, "Start"),
 		notReady:   rapid.Bool().Draw(t, "NotReady"),
 		preDrain:   rapid.SampledFrom([]time.Duration{0, 5 * time.Millisecond}).Draw(t, "PreDrain"),
@@ -118,7 +121,11 @@ func (e loggedExit) run(t *testing.T) (lines []string) {
 		plan.Steps = append(plan.Steps, step)
 	}
 	tr := launch(t, ctx, plan)
-	end()
+	if e.signal && (e.start == "" || strings.HasPrefix(e.start, "serves")) {
+		tr.signals <- os.Interrupt
+	} else {
+		end()
+	}
 	tr.wait()
 	close(gate)
 	for line := range strings.Lines(log.String()) {
@@ -166,6 +173,9 @@ func (e loggedExit) want() []string {
 	l := &loggedLines{e: e}
 	l.say("READY=1")
 	level, cause := "INFO", context.Canceled
+	if e.signal {
+		cause = errors.New("process: signal: interrupt")
+	}
 	switch e.start {
 	case "returns":
 		cause = ErrStartReturned
