@@ -206,3 +206,20 @@ func TestStartsOfABadPlan(t *testing.T) {
 	}
 	coretest.Must(t, Plan{Starts: []Part{{"http", serve}}, Steps: []Step{{Name: "http", Run: serve}}}.Validate())
 }
+
+// Only a part that still runs was cut by the deadline of Start.
+func TestDeadlineOfStartIsThatOfThePartsThatRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		tr := launch(t, t.Context(), Plan{Starts: []Part{
+			{Name: "stuck", Start: until(gate)},
+			newCalls().serving("http", 0),
+		}})
+		tr.signals <- os.Interrupt
+		r := tr.wait()
+		close(gate)
+		if !r.Start.DeadlinePassed || !r.Starts[0].DeadlinePassed || r.Starts[1].DeadlinePassed || r.Starts[1].Outcome != Done {
+			t.Errorf("the report is %+v, want the deadline to have passed for Start and for its first part", r)
+		}
+	})
+}

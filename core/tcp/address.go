@@ -42,8 +42,8 @@ func resolve(ctx context.Context, addr string) ([]netip.AddrPort, error) {
 	if err != nil {
 		return nil, err
 	}
-	if host == "" {
-		return []netip.AddrPort{netip.AddrPortFrom(netip.Addr{}, uint16(port))}, nil
+	if ip, err := netip.ParseAddr(host); err == nil || host == "" { // LookupNetIP would lose the zone
+		return []netip.AddrPort{netip.AddrPortFrom(ip.Unmap(), uint16(port))}, nil
 	}
 	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
@@ -70,11 +70,8 @@ func firstIPv4(addrs []netip.AddrPort) netip.AddrPort {
 	return addrs[0]
 }
 
-// zoneID returns the interface index of the zone of a link-local IPv6 address.
+// zoneID returns the interface index of the zone of a link-local IPv6 address; 0 for no zone.
 func zoneID(zone string) uint32 {
-	if zone == "" {
-		return 0
-	}
 	if ifi, err := net.InterfaceByName(zone); err == nil {
 		return uint32(ifi.Index)
 	}

@@ -56,12 +56,13 @@ func (c *Channel) sendPending() error {
 func (c *Channel) sendSome() (int, syscall.Errno) {
 	left := c.flushMark - c.sent
 	head := c.out.head
-	if size := int64(head.to - head.from); size >= left || head.next == nil || c.cfg.socket != nil {
+	if size := int64(head.to - head.from); size >= left || c.cfg.socket != nil {
 		p := head.buf[head.from : head.from+int(min(size, left))]
 		c.mu.Unlock()
 		defer c.mu.Lock()
 		return c.sysSend(p)
 	}
+	// The first chunk holds less than left, so there is another one.
 	total := c.shared.vector.gather(&c.out, left)
 	c.mu.Unlock()
 	defer c.mu.Lock()

@@ -65,7 +65,7 @@ type hold struct {
 type holds struct {
 	first, last *hold
 	count       int
-	awaited     bool      // the loop waits for the last release
+	awaited     bool      // the loop waits for the last release, or has waited for one
 	ended       time.Time // the last release, on the clock of the loop; only with idle timeouts
 }
 
@@ -106,9 +106,6 @@ func (c *Channel) release(h *hold) {
 	all := &c.observers.holds
 	all.remove(h)
 	awaited := all.awaited && all.count == 0
-	if awaited {
-		all.awaited = false
-	}
 	if all.count == 0 && c.closing {
 		c.writable.Store(false)
 	}
@@ -142,7 +139,8 @@ func (c *Channel) waitForRelease() bool {
 // lastReleased continues the close that waited for the last release, unless another hold has
 // begun. After the peer's end of the stream that is possible until the loop refuses holds: the
 // tempting wrong version checks again only while the channel is open, and ends the output of a
-// held channel if a graceful close began after that hold (G23). Loop only.
+// held channel if a graceful close began after that hold (G23). A further call does nothing
+// once the close continues. Loop only.
 func (c *Channel) lastReleased() {
 	c.mu.Lock()
 	held := c.waitForRelease()

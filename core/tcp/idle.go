@@ -132,7 +132,7 @@ func (w *idleWatch) stop() {
 // timer is set for the remaining time. Loop only.
 func (c *Channel) idlePassed(kind IdleKind) {
 	w := c.idleWatch()
-	if w == nil || c.state != stateOpen || c.broken != nil {
+	if c.state != stateOpen || c.broken != nil {
 		return
 	}
 	now, timeout := c.loop.Now(), c.cfg.idle[kind]

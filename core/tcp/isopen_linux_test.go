@@ -1,6 +1,7 @@
 package tcp_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -94,4 +95,34 @@ func TestG22NotWritableOnceNotOpen(t *testing.T) {
 			t.Errorf("G22: %s: writable though not open in %d of %d rounds", name, writable, rounds)
 		}
 	}
+}
+
+// TestIsWritableBesideARelease: in a shutdown a held channel is writable until its last release, which may come from another
+// goroutine at any time. Each goroutine makes a single call, so that for the race detector nothing but the lock of the
+// channel orders them.
+func TestIsWritableBesideARelease(t *testing.T) {
+	coretest.CheckLeaks(t)
+	p := newPair(t, nil)
+	var releases []func()
+	for range 40 {
+		release, err := p.ch.Hold()
+		coretest.Must(t, err)
+		releases = append(releases, release)
+	}
+	coretest.MustShutdownGracefully(t, p.group, 0, coretest.HangGuard)
+	for i, release := range releases {
+		gate := make(chan struct{})
+		var calls sync.WaitGroup
+		writable := false
+		calls.Go(func() { <-gate; writable = p.ch.IsWritable() })
+		calls.Go(func() { <-gate; release() })
+		close(gate)
+		calls.Wait()
+		if last := i == len(releases)-1; !writable && !last {
+			t.Fatalf("the channel is not writable at release %d of %d", i+1, len(releases))
+		}
+	}
+	coretest.Want(t, "writable after the last release", p.ch.IsWritable(), false)
+	coretest.Must(t, p.peer.CloseWrite())
+	coretest.AwaitDone(t, p.group)
 }

@@ -76,3 +76,19 @@ func TestG22ALateCloseOfAListener(t *testing.T) {
 		})
 	}
 }
+
+// TestG22AWriteHasFailedOnceTheCloseIsPublished: from then on no byte is sent, so a pending write has its error before its
+// future completes, behind those of the close.
+func TestG22AWriteHasFailedOnceTheCloseIsPublished(t *testing.T) {
+	coretest.CheckLeaks(t)
+	p := newPair(t, nil)
+	coretest.OnLoop(t, p.ch.EventLoop(), func() {
+		w := p.ch.Write([]byte("never sent"))
+		coretest.WantErr(t, "a pending write", w.Err(), nil)
+		p.ch.WhileCloseIsPublished(func() {
+			coretest.WantErr(t, "G22: the write while the close is published", w.Err(), tcp.ErrChannelClosed)
+		})
+		p.ch.Close()
+	})
+	coretest.Await(t, "the close", p.ch.CloseFuture().Done())
+}

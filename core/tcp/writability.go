@@ -47,7 +47,7 @@ func (c *Channel) takeWritabilityChange(notify bool) bool {
 		return false
 	}
 	if notify {
-		c.notifiedWritable, c.crossed = writable, !writable
+		c.notifiedWritable, c.crossed = writable, false
 	}
 	return true
 }

@@ -4,14 +4,13 @@ import (
 	"flag"
 	"runtime"
 	"testing"
-
-	"eventide/core/internal/poll"
+	"time"
 
 	"pgregory.net/rapid"
 )
 
 // TestPropRunnableGoroutineRunsBeforeThePark: on one processor, a goroutine that can run when Wait begins runs before the
-// park, so that its wake-up ends Wait without one. After a long yield the next parks come without a yield. A busy
+// park, so that its wake-up ends Wait without one, and without a timer. After a long yield the next parks come without a yield. A busy
 // machine may stop either goroutine at any time, so most sleeps have to be as described, and not all.
 func TestPropRunnableGoroutineRunsBeforeThePark(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -20,7 +19,10 @@ func TestPropRunnableGoroutineRunsBeforeThePark(t *testing.T) {
 	}
 	yields, needless, others, missing := 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		p, err := NewNetpoll(nil, 0, System())
+		calls := System()
+		timers, set, far := 0, calls.SetTimer, time.Now().Add(time.Hour)
+		calls.SetTimer = func(fd int, d time.Duration) error { timers++; return set(fd, d) }
+		p, err := NewNetpoll(nil, 0, calls)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +32,8 @@ func TestPropRunnableGoroutineRunsBeforeThePark(t *testing.T) {
 		for i := range left + rapid.IntRange(0, timedYield-4).Draw(t, "later sleeps") {
 			parks, woken := p.Parks(), make(chan struct{})
 			go func() { p.Wake(); close(woken) }()
-			if err := p.Wait(poll.Deadline{}); err != nil {
+			timers, far = 0, far.Add(-time.Second) // each sleep needs a timer that is earlier
+			if err := p.Wait(far); err != nil {
 				t.Fatalf("Wait: %v", err)
 			}
 			<-woken
@@ -40,14 +43,14 @@ func TestPropRunnableGoroutineRunsBeforeThePark(t *testing.T) {
 					missing++
 				}
 			default:
-				if yields++; parked {
+				if yields++; parked || timers > 0 {
 					needless++
 				}
 			}
 		}
 	})
 	if needless > yields/4 {
-		t.Errorf("%d of %d sleeps were parks, though a goroutine that could run had the wake-up", needless, yields)
+		t.Errorf("%d of %d sleeps were parks or had a timer, though a goroutine that could run had the wake-up", needless, yields)
 	}
 	if missing > others/4 {
 		t.Errorf("%d of %d sleeps after a long yield were no parks, want none with a yield", missing, others)

@@ -1,0 +1,332 @@
+package epoll
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"eventide/core/internal/poll"
+
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+)
+
+// sleeper is what both pollers do.
+type sleeper interface {
+	Add(fd int, interest poll.Interest, token uint64) error
+	Wait(until poll.Deadline) error
+	Wake()
+	Poll() error
+	Polled() bool
+	Ready() []poll.Event
+	Parks() int64
+	Spins() int64
+	Close() error
+}
+
+// TestPropSleeps compares the sleeps of both pollers with a specification. A poller sets its timer, or the alarm of its clock,
+// for a deadline in the future only, and leaves a timer that fires earlier as it is (G12). A sleep that cannot have a timer
+// returns at once. A wake-up that comes first ends one Wait, without a poll, poll.BusyTurns times in a row at most (G13). An
+// error of a poll is returned once, and costs no later event. A poller with a clock needs no timer of the kernel.
+func TestPropSleeps(t *testing.T) {
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := newSleeps(t)
+		defer s.close(t)
+		for range rapid.IntRange(1, 25).Draw(t, "sleeps") {
+			s.sleep(t)
+		}
+	})
+}
+
+// sleeps is a poller with one descriptor, and what the specification says of it.
+type sleeps struct {
+	p        sleeper
+	blocking bool
+	clock    *handClock // nil: the system's
+	fd       int        // the descriptor that is always ready
+
+	timers   []time.Duration // that were set in this sleep
+	timerFD  int
+	fails    string // the call that fails: "poll" or "timer"
+	setTo    time.Time
+	woken    bool
+	unpolled int // returns in a row without a poll
+}
+
+const readyToken = 7 << 32
+
+func newSleeps(t *rapid.T) *sleeps {
+	s := &sleeps{timerFD: -1, blocking: rapid.Bool().Draw(t, "blocking")}
+	calls := System()
+	failing := func(call func(int, []unix.EpollEvent) (int, error)) func(int, []unix.EpollEvent) (int, error) {
+		return func(fd int, events []unix.EpollEvent) (int, error) {
+			if s.fails == "poll" {
+				return 0, errOfPoll
+			}
+			return call(fd, events)
+		}
+	}
+	calls.Poll, calls.Wait = failing(calls.Poll), failing(calls.Wait)
+	set := calls.SetTimer
+	calls.SetTimer = func(fd int, d time.Duration) error {
+		s.timers, s.timerFD = append(s.timers, d), fd
+		if s.fails == "timer" {
+			return errOfPoll
+		}
+		return set(fd, d)
+	}
+	want := 3 // the set, its timer, and the eventfd of the test
+	var clock poll.Clock
+	if rapid.SampledFrom([]bool{false, false, true}).Draw(t, "a clock") {
+		s.clock = &handClock{now: time.Now()}
+		clock = s.clock
+		want--
+	}
+	before := openDescriptors(t)
+	var err error
+	s.fd, err = unix.Eventfd(1, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
+	noError(t, err)
+	if s.blocking {
+		s.p, err = NewBlocking(clock, calls)
+		want++
+	} else {
+		s.p, err = NewNetpoll(clock, 0, calls)
+	}
+	noError(t, err)
+	if n := openDescriptors(t) - before; n != want {
+		t.Fatalf("%d descriptors, want %d", n, want)
+	}
+	noError(t, s.p.Add(s.fd, poll.Readable, readyToken))
+	return s
+}
+
+var errOfPoll = errors.New("a call of the test")
+
+func noError(t *rapid.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openDescriptors(t *rapid.T) int {
+	all, err := os.ReadDir("/proc/self/fd")
+	noError(t, err)
+	return len(all)
+}
+
+func (s *sleeps) close(t *rapid.T) {
+	noError(t, s.p.Close())
+	noError(t, unix.Close(s.fd))
+	if s.clock != nil && s.clock.pending() > 0 {
+		t.Fatalf("%d alarms are left after Close, want none", s.clock.pending())
+	}
+}
+
+// sleep is one call of Wait. It begins with what may be there before.
+func (s *sleeps) sleep(t *rapid.T) {
+	switch rapid.SampledFrom([]string{"", "", "wake", "wake", "wake", "ring"}).Draw(t, "before") {
+	case "wake":
+		s.p.Wake()
+		s.woken = true
+	case "ring":
+		if s.clock == nil {
+			s.ring(t)
+		} else if s.clock.ring() {
+			s.woken = true
+		}
+	}
+	s.fails = rapid.SampledFrom([]string{"", "", "", "poll", "timer"}).Draw(t, "the call that fails")
+	now := time.Now()
+	if s.clock != nil {
+		now = s.clock.now
+	}
+	var until time.Time
+	if hours := rapid.SampledFrom([]int{0, 1, 2, 3, -1}).Draw(t, "hours until the deadline"); hours != 0 {
+		until = now.Add(time.Duration(hours) * time.Hour)
+		if s.clock != nil {
+			until = now.Add(time.Duration(hours)) // so that the pause of a clock that lags is longer
+		}
+	}
+	parks, spins := s.p.Parks(), s.p.Spins()
+	s.timers = nil
+	err := s.p.Wait(until)
+
+	polls, parked := s.spec(t, now, until)
+	failed := polls && s.fails == "poll"
+	s.fails = ""
+	if failed != errors.Is(err, errOfPoll) || !failed && err != nil {
+		t.Fatalf("Wait returned %v; a poll has failed: %v", err, failed)
+	}
+	events := 0
+	if polls && !failed {
+		events = 1
+	}
+	if got := s.p.Ready(); len(got) != events || events > 0 && got[0].Token != readyToken {
+		t.Fatalf("the events are %v, want %d", got, events)
+	}
+	if s.p.Polled() != polls {
+		t.Fatalf("Polled is %v, want %v", !polls, polls)
+	}
+	if s.p.Parks()-parks != count(parked) || s.p.Spins()-spins != count(!parked) {
+		t.Fatalf("%d parks and %d returns without one, want a park: %v", s.p.Parks()-parks, s.p.Spins()-spins, parked)
+	}
+}
+
+func count(one bool) int64 {
+	if one {
+		return 1
+	}
+	return 0
+}
+
+// ring makes the timer of the kernel fire too early.
+func (s *sleeps) ring(t *rapid.T) {
+	if s.timerFD < 0 {
+		return
+	}
+	noError(t, setTimer(s.timerFD, 1))
+	one := []unix.PollFd{{Fd: int32(s.timerFD), Events: unix.POLLIN}}
+	for n := 0; n == 0; {
+		var err error
+		if n, err = unix.Poll(one, -1); err != unix.EINTR {
+			noError(t, err)
+		}
+	}
+	noError(t, s.p.Poll())
+	s.setTo, s.unpolled = time.Time{}, 0
+}
+
+// spec says whether Wait polls, and whether it parks, and checks the timers that it has set.
+func (s *sleeps) spec(t *rapid.T, now, until time.Time) (polls, parks bool) {
+	first := s.unpolled == poll.BusyTurns // it polls first
+	defer func() {
+		if s.unpolled++; polls {
+			s.unpolled = 0
+		}
+	}()
+	switch {
+	case !s.blocking && first: // it has the event, or an error
+		s.wantTimer(t, now, time.Time{})
+		return true, false
+	case !s.blocking && s.woken:
+		s.wantTimer(t, now, time.Time{})
+		s.woken = false
+		return false, false
+	}
+	armed := s.wantTimer(t, now, until)
+	switch {
+	case !armed || first:
+		return true, false
+	case s.woken:
+		s.woken = false
+		return false, false
+	}
+	return true, true
+}
+
+// wantTimer checks that a timer was set for a deadline, if one was due. It reports whether a timer ends the sleep, or none is
+// needed.
+func (s *sleeps) wantTimer(t *rapid.T, now, until time.Time) bool {
+	if s.clock != nil {
+		return s.clock.wantAlarm(t, until)
+	}
+	due := until.After(now) && (s.setTo.IsZero() || s.setTo.After(until))
+	if len(s.timers) != int(count(due)) {
+		t.Fatalf("the timers that were set are %v, want one: %v; until %v, set to %v", s.timers, due, until, s.setTo)
+	}
+	if !due {
+		return until.IsZero() || until.After(now)
+	}
+	if d := s.timers[0]; d > until.Sub(now) || d < time.Until(until) {
+		t.Fatalf("the timer was set to %v, want %v to %v", d, time.Until(until), until.Sub(now))
+	}
+	if s.fails == "timer" {
+		return false
+	}
+	s.setTo = until
+	return true
+}
+
+// handClock is a clock that stands, and records its alarms.
+type handClock struct {
+	now    time.Time
+	alarms []*handAlarm
+	before int // alarms of earlier sleeps
+
+	// Of the specification.
+	lag   poll.Lag
+	setTo time.Time
+	rang  bool // the last alarm has gone off, and none was set since
+}
+
+// handAlarm is an alarm. over is set once it has gone off or was stopped.
+type handAlarm struct {
+	d    time.Duration
+	f    func()
+	over bool
+}
+
+func (c *handClock) Now() time.Time { return c.now }
+
+func (c *handClock) AfterFunc(d time.Duration, f func()) poll.Alarm {
+	a := &handAlarm{d: d, f: f}
+	c.alarms = append(c.alarms, a)
+	return a
+}
+
+func (a *handAlarm) Reset(time.Duration) bool { panic("no poller resets an alarm") }
+
+func (a *handAlarm) Stop() bool {
+	pending := !a.over
+	a.over = true
+	return pending
+}
+
+func (c *handClock) pending() int {
+	return len(slices.DeleteFunc(slices.Clone(c.alarms), func(a *handAlarm) bool { return a.over }))
+}
+
+// ring makes the pending alarm go off, if there is one.
+func (c *handClock) ring() (wakes bool) {
+	for _, a := range c.alarms {
+		if !a.over {
+			a.over, wakes, c.rang = true, true, true
+			a.f()
+		}
+	}
+	return wakes
+}
+
+// wantAlarm is wantTimer. A new alarm replaces the old one. It is late if the old one has gone off, and the clock has not
+// reached its time.
+func (c *handClock) wantAlarm(t *rapid.T, until time.Time) bool {
+	set := c.alarms[c.before:]
+	c.before = len(c.alarms)
+	if until.IsZero() {
+		if len(set) > 0 {
+			t.Fatalf("%d alarms were set for no deadline", len(set))
+		}
+		return true
+	}
+	behind := c.rang && c.setTo.After(c.now)
+	c.rang = false
+	if !until.After(c.now) {
+		if len(set) > 0 || c.pending() > 0 {
+			t.Fatalf("%d alarms were set for a time that has passed, and %d are pending, want none", len(set), c.pending())
+		}
+		return false
+	}
+	d := c.lag.Delay(until.Sub(c.now), behind)
+	c.setTo = until
+	if len(set) != 1 || set[0].d != d || c.pending() != 1 {
+		t.Fatalf("%d alarms were set, and %d are pending, want one, after %v: %+v", len(set), c.pending(), d, set)
+	}
+	return true
+}

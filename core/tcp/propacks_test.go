@@ -1,0 +1,249 @@
+package tcp_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/netip"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+	"eventide/core/internal/coretest"
+	"eventide/core/pollertest"
+	"eventide/core/tcp"
+
+	"pgregory.net/rapid"
+)
+
+// TestPropG23CloseAwaitsAcknowledgements compares ends of a channel with a specification, in virtual time and to the
+// nanosecond. A graceful close awaits the acknowledgement of all bytes, however long that takes. So does a close with
+// WithLinger, until its time is over. Both look after a delay that doubles from 1 ms to 16 ms, and see then whether the
+// connection has broken. The end counts as drained if the bytes were acknowledged before it; at the peer's end, only if no
+// reset follows. No idle timeout passes meanwhile.
+func TestPropG23CloseAwaitsAcknowledgements(t *testing.T) {
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		e := drawAckEnd(r)
+		var wrong string
+		synctest.Test(t, func(t *testing.T) { wrong = e.run(t) })
+		if wrong != "" {
+			r.Fatalf("G23: %s: %+v", wrong, e)
+		}
+	})
+}
+
+// never is later than all that happens.
+const never = 5 * time.Second
+
+// ackEnd is an end of a channel. Times count from its begin.
+type ackEnd struct {
+	how       string        // "Close", "CloseGracefully", "ShutdownGracefully" or "the peer's end"
+	linger    time.Duration // of WithLinger; negative: none
+	acked     time.Duration // when the peer's kernel has acknowledged all bytes
+	broken    time.Duration // when the connection breaks
+	then      time.Duration // when Close is called behind CloseGracefully or ShutdownGracefully
+	shutFails bool          // the end of the output fails
+}
+
+func drawAckEnd(t *rapid.T) ackEnd {
+	at := func(name string) time.Duration {
+		return rapid.SampledFrom([]time.Duration{0, never, time.Millisecond, 2 * time.Millisecond, 6 * time.Millisecond, 29 * time.Millisecond, 100 * time.Millisecond}).Draw(t, name)
+	}
+	e := ackEnd{
+		how:       rapid.SampledFrom([]string{"Close", "CloseGracefully", "ShutdownGracefully", "the peer's end"}).Draw(t, "end"),
+		linger:    rapid.SampledFrom([]time.Duration{-1, 0, time.Nanosecond, 10 * time.Millisecond, 50 * time.Millisecond, 2 * time.Second}).Draw(t, "linger"),
+		acked:     at("acknowledged"),
+		broken:    rapid.SampledFrom([]time.Duration{never, never, 0, 2 * time.Millisecond, 40 * time.Millisecond}).Draw(t, "broken"),
+		then:      rapid.SampledFrom([]time.Duration{never, never, 4 * time.Millisecond, 20 * time.Millisecond}).Draw(t, "Close behind it"),
+		shutFails: rapid.SampledFrom([]bool{false, false, false, true}).Draw(t, "the end of the output fails"),
+	}
+	if e.how == "Close" || e.how == "the peer's end" {
+		e.then = never
+	}
+	return e
+}
+
+// ackSocket is a Socket whose bytes are acknowledged at a time.
+type ackSocket struct {
+	ackEnd
+	d      *pollertest.Descriptor
+	begin  time.Time
+	ended  atomic.Bool // the peer has ended its side
+	closes []bool      // by call of Close: with a reset
+}
+
+var errOfShutdown = errors.New("shutdown of the test")
+
+func (s *ackSocket) FD() int                             { return s.d.FD() }
+func (s *ackSocket) Send(p []byte) (int, syscall.Errno)  { return len(p), 0 }
+func (s *ackSocket) Addrs() (local, peer netip.AddrPort) { return local, peer }
+
+func (s *ackSocket) Read([]byte) (int, syscall.Errno) {
+	if s.ended.Load() {
+		return 0, 0
+	}
+	return 0, syscall.EAGAIN
+}
+
+func (s *ackSocket) ShutdownWrite() error {
+	if s.shutFails {
+		return errOfShutdown
+	}
+	return nil
+}
+
+func (s *ackSocket) Unacknowledged() int {
+	if time.Since(s.begin) >= s.acked {
+		return 0
+	}
+	return 1
+}
+
+func (s *ackSocket) Err() syscall.Errno {
+	if time.Since(s.begin) >= s.broken {
+		return syscall.ECONNRESET
+	}
+	return 0
+}
+
+func (s *ackSocket) Close(reset bool) error {
+	s.closes = append(s.closes, reset)
+	return s.d.Close()
+}
+
+// ackOutcome is what an end shows.
+type ackOutcome struct {
+	took     time.Duration
+	cause    error
+	graceful error // of CloseGracefully; called after the close if not before
+	drained  bool
+	reset    bool
+}
+
+// spec returns the outcome.
+func (e ackEnd) spec() ackOutcome {
+	o := ackOutcome{reset: e.linger == 0}
+	clean := false // unless a call says so
+	switch e.how {
+	case "Close":
+		o.took = e.await(0, new(time.Duration), e.lingerEnd(0), 10*never)
+	case "the peer's end":
+		o.cause, clean = io.EOF, e.acked == 0 && e.broken > 0 && e.linger != 0
+		o.took = e.await(0, new(time.Duration), e.lingerEnd(0), 10*never)
+	default:
+		if e.how == "ShutdownGracefully" {
+			o.cause = core.ErrShutdown
+		}
+		if e.shutFails {
+			o.cause = errOfShutdown
+			break
+		}
+		var delay time.Duration
+		cut := e.then
+		if cut == never {
+			cut = 10 * never
+		}
+		o.took = e.await(0, &delay, 10*never, cut)
+		clean = e.acked <= o.took && e.broken > o.took
+		if o.took == cut { // Close was called before the graceful close was over
+			o.cause, clean = nil, false
+			o.took = e.await(e.then, &delay, e.lingerEnd(e.then), 10*never)
+		}
+	}
+	o.drained = clean
+	switch {
+	case clean:
+	case o.cause != nil:
+		o.graceful = o.cause
+	default:
+		o.graceful = tcp.ErrChannelClosed
+	}
+	return o
+}
+
+// lingerEnd is the end of WithLinger's time.
+func (e ackEnd) lingerEnd(begin time.Duration) time.Duration {
+	if e.shutFails || e.linger <= 0 {
+		return begin
+	}
+	return begin + e.linger
+}
+
+// await returns when a wait for acknowledgements that begins at a time is over, or when it is cut.
+func (e ackEnd) await(at time.Duration, delay *time.Duration, end, cut time.Duration) time.Duration {
+	for e.acked > at && e.broken > at && end > at {
+		*delay = min(max(2**delay, time.Millisecond), 16*time.Millisecond)
+		at += min(*delay, end-at)
+		if at >= cut {
+			return cut
+		}
+	}
+	return at
+}
+
+// run ends a channel, and returns what is wrong.
+func (e ackEnd) run(t *testing.T) string {
+	m := pollertest.NewModel(nil)
+	loop, err := core.NewEventLoop(core.WithPoller(m))
+	coretest.Must(t, err)
+	defer func() { <-loop.Shutdown().Done() }()
+	s := &ackSocket{ackEnd: e, d: m.Open(), begin: time.Now()}
+	opts := []tcp.Option{tcp.WithIdleTimeouts(3*time.Millisecond, 3*time.Millisecond, 3*time.Millisecond)}
+	if e.linger >= 0 {
+		opts = append(opts, tcp.WithLinger(e.linger))
+	}
+	var idle atomic.Int32
+	ch, err := tcp.Embed(loop, s, countIdle{n: &idle}, opts...).Wait(t.Context())
+	coretest.Must(t, err)
+	synctest.Wait()
+	switch e.how {
+	case "Close":
+		ch.Close()
+	case "CloseGracefully":
+		ch.CloseGracefully(time.Time{})
+	case "ShutdownGracefully":
+		coretest.MustShutdownGracefully(t, loop, 0, 10*never)
+	}
+	synctest.Wait()
+	if e.how != "Close" {
+		s.ended.Store(true)
+		_ = s.d.Input()
+	}
+	if e.then < never {
+		time.AfterFunc(e.then, func() { ch.Close() })
+	}
+	<-ch.CloseFuture().Done()
+	want := e.spec()
+	got := ackOutcome{took: time.Since(s.begin), cause: ch.CloseCause(), graceful: coretest.AwaitErr(t, "it", ch.CloseGracefully(time.Time{}))}
+	synctest.Wait()
+	if len(s.closes) != 1 {
+		return fmt.Sprintf("%d calls of Close of the socket, want 1", len(s.closes))
+	}
+	got.reset = s.closes[0]
+	if got.drained = want.drained; e.how == "ShutdownGracefully" {
+		got.drained = coretest.AwaitDone(t, loop).ChannelsDrained == 1
+	}
+	same := func(a, b error) bool { return a == b || b != nil && errors.Is(a, b) }
+	if got.took != want.took || !same(got.cause, want.cause) || !same(got.graceful, want.graceful) || got.reset != want.reset || got.drained != want.drained {
+		return fmt.Sprintf("got %+v, want %+v", got, want)
+	}
+	if n := idle.Load(); n > 0 {
+		return fmt.Sprintf("Idle was called %d times after the begin of the end", n)
+	}
+	return ""
+}
+
+// countIdle is a handler that counts the calls of Idle.
+type countIdle struct {
+	tcp.HandlerBase
+	n *atomic.Int32
+}
+
+func (h countIdle) Idle(*tcp.Channel, tcp.IdleKind) { h.n.Add(1) }
