@@ -3,7 +3,6 @@ package epoll
 import (
 	"errors"
 	"flag"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -14,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sleeper is what both pollers do.
+// sleeper has the methods of both pollers that the property calls.
 type sleeper interface {
 	Add(fd int, interest poll.Interest, token uint64) error
 	Wait(until poll.Deadline) error
@@ -29,8 +28,8 @@ type sleeper interface {
 
 // TestPropSleeps compares the sleeps of both pollers with a specification. A poller sets its timer, or the alarm of its clock,
 // for a deadline in the future only, and leaves a timer that fires earlier as it is (G12). A sleep that cannot have a timer
-// returns at once. A wake-up that comes first ends one Wait, without a poll, poll.BusyTurns times in a row at most (G13). An
-// error of a poll is returned once, and costs no later event. A poller with a clock needs no timer of the kernel.
+// returns at once. A wake-up that comes first ends one Wait, without a poll, poll.BusyTurns times in a row at most (G13).
+// Wait returns an error of a poll once, and the next poll returns the event. A poller with a clock makes no timer of the kernel.
 func TestPropSleeps(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)
@@ -44,19 +43,19 @@ func TestPropSleeps(t *testing.T) {
 	})
 }
 
-// sleeps is a poller with one descriptor, and what the specification says of it.
+// sleeps is a poller with one descriptor, and the state of its specification.
 type sleeps struct {
 	p        sleeper
 	blocking bool
-	clock    *handClock // nil: the system's
+	clock    *handClock // nil: the system's clock
 	fd       int        // the descriptor that is always ready
 
-	timers   []time.Duration // that were set in this sleep
+	timers   []time.Duration // set in this sleep
 	timerFD  int
-	fails    string // the call that fails: "poll" or "timer"
-	setTo    time.Time
-	woken    bool
-	unpolled int // returns in a row without a poll
+	fails    string    // the call that fails: "poll" or "timer"
+	setTo    time.Time // the deadline of the pending timer; zero: there is none
+	woken    bool      // a wake-up has not ended a Wait yet
+	unpolled int       // returns in a row without a poll
 }
 
 const readyToken = 7 << 32
@@ -81,26 +80,26 @@ func newSleeps(t *rapid.T) *sleeps {
 		}
 		return set(fd, d)
 	}
-	want := 3 // the set, its timer, and the eventfd of the test
+	created, create := 0, calls.CreateTimer
+	calls.CreateTimer = func() (int, error) { created++; return create() }
+	want := 1
 	var clock poll.Clock
 	if rapid.SampledFrom([]bool{false, false, true}).Draw(t, "a clock") {
 		s.clock = &handClock{now: time.Now()}
 		clock = s.clock
-		want--
+		want = 0
 	}
-	before := openDescriptors(t)
 	var err error
 	s.fd, err = unix.Eventfd(1, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
 	noError(t, err)
 	if s.blocking {
 		s.p, err = NewBlocking(clock, calls)
-		want++
 	} else {
 		s.p, err = NewNetpoll(clock, 0, calls)
 	}
 	noError(t, err)
-	if n := openDescriptors(t) - before; n != want {
-		t.Fatalf("%d descriptors, want %d", n, want)
+	if created != want {
+		t.Fatalf("%d timers of the kernel, want %d", created, want)
 	}
 	noError(t, s.p.Add(s.fd, poll.Readable, readyToken))
 	return s
@@ -115,12 +114,6 @@ func noError(t *rapid.T, err error) {
 	}
 }
 
-func openDescriptors(t *rapid.T) int {
-	all, err := os.ReadDir("/proc/self/fd")
-	noError(t, err)
-	return len(all)
-}
-
 func (s *sleeps) close(t *rapid.T) {
 	noError(t, s.p.Close())
 	noError(t, unix.Close(s.fd))
@@ -129,7 +122,7 @@ func (s *sleeps) close(t *rapid.T) {
 	}
 }
 
-// sleep is one call of Wait. It begins with what may be there before.
+// sleep makes one call of Wait. Before it, it may make a wake-up, or let the timer or alarm fire.
 func (s *sleeps) sleep(t *rapid.T) {
 	switch rapid.SampledFrom([]string{"", "", "wake", "wake", "wake", "ring"}).Draw(t, "before") {
 	case "wake":
@@ -193,12 +186,11 @@ func (s *sleeps) ring(t *rapid.T) {
 	}
 	noError(t, setTimer(s.timerFD, 1))
 	one := []unix.PollFd{{Fd: int32(s.timerFD), Events: unix.POLLIN}}
-	for n := 0; n == 0; {
-		var err error
-		if n, err = unix.Poll(one, -1); err != unix.EINTR {
-			noError(t, err)
-		}
+	_, err := unix.Poll(one, -1)
+	for err == unix.EINTR {
+		_, err = unix.Poll(one, -1)
 	}
+	noError(t, err)
 	noError(t, s.p.Poll())
 	s.setTo, s.unpolled = time.Time{}, 0
 }
@@ -231,8 +223,8 @@ func (s *sleeps) spec(t *rapid.T, now, until time.Time) (polls, parks bool) {
 	return true, true
 }
 
-// wantTimer checks that a timer was set for a deadline, if one was due. It reports whether a timer ends the sleep, or none is
-// needed.
+// wantTimer checks that Wait has set one timer if no earlier one is pending, and none otherwise. It reports whether Wait may
+// sleep: a timer will end the sleep, or there is no deadline.
 func (s *sleeps) wantTimer(t *rapid.T, now, until time.Time) bool {
 	if s.clock != nil {
 		return s.clock.wantAlarm(t, until)
@@ -254,19 +246,19 @@ func (s *sleeps) wantTimer(t *rapid.T, now, until time.Time) bool {
 	return true
 }
 
-// handClock is a clock that stands, and records its alarms.
+// handClock is a clock that never advances, and records its alarms.
 type handClock struct {
 	now    time.Time
 	alarms []*handAlarm
-	before int // alarms of earlier sleeps
+	before int // number of alarms that earlier sleeps have set
 
-	// Of the specification.
+	// State of the specification.
 	lag   poll.Lag
 	setTo time.Time
-	rang  bool // the last alarm has gone off, and none was set since
+	rang  bool // the last alarm has fired, and none was set since
 }
 
-// handAlarm is an alarm. over is set once it has gone off or was stopped.
+// handAlarm is an alarm. over is set once it has fired or was stopped.
 type handAlarm struct {
 	d    time.Duration
 	f    func()
@@ -293,7 +285,7 @@ func (c *handClock) pending() int {
 	return len(slices.DeleteFunc(slices.Clone(c.alarms), func(a *handAlarm) bool { return a.over }))
 }
 
-// ring makes the pending alarm go off, if there is one.
+// ring fires the pending alarm, if there is one, and reports whether there was one.
 func (c *handClock) ring() (wakes bool) {
 	for _, a := range c.alarms {
 		if !a.over {
@@ -304,8 +296,8 @@ func (c *handClock) ring() (wakes bool) {
 	return wakes
 }
 
-// wantAlarm is wantTimer. A new alarm replaces the old one. It is late if the old one has gone off, and the clock has not
-// reached its time.
+// wantAlarm is wantTimer for a poller with a clock. A new alarm replaces the old one. Its delay is longer than the time until
+// the deadline if the old alarm has fired before the clock has reached its time (poll.Lag).
 func (c *handClock) wantAlarm(t *rapid.T, until time.Time) bool {
 	set := c.alarms[c.before:]
 	c.before = len(c.alarms)

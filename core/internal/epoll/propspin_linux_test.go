@@ -14,8 +14,8 @@ import (
 )
 
 // TestPropSpins compares spins with a specification, in virtual time. A spin ends at a slow yield, or when its time has
-// passed since the first yield. The parks without a spin behind it are none after a hit; after a miss they are
-// twice as many as before and one more, eight times so after a slow yield, with a limit.
+// passed since the first yield. After a hit, the next park has a spin. After a miss, the next 2n+1 parks have
+// none if they were n before, and 255 at most. A spin that ends at a slow yield counts as four misses.
 func TestPropSpins(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestPropSpins(t *testing.T) {
 	})
 }
 
-// checkSpins spins with the given yields, and returns what is wrong.
+// checkSpins spins with the given yields, and describes the first difference from the specification, if there is one.
 func checkSpins(longest time.Duration, spins [][]time.Duration, hits []bool) string {
 	s := spinner{max: int64(longest)}
 	if longest == 0 {
@@ -46,7 +46,7 @@ func checkSpins(longest time.Duration, spins [][]time.Duration, hits []bool) str
 		}
 		return ""
 	}
-	doubled := 0 // how often the parks without a spin have doubled
+	doubled := 0 // misses since the last hit, up to 8
 	for i, yields := range spins {
 		parks := 0
 		for !s.begin() {

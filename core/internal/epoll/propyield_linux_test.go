@@ -10,8 +10,8 @@ import (
 )
 
 // TestPropRunnableGoroutineRunsBeforeThePark: on one processor, a goroutine that can run when Wait begins runs before the
-// park, so that its wake-up ends Wait without one, and without a timer. After a long yield the next parks come without a yield. A busy
-// machine may stop either goroutine at any time, so most sleeps have to be as described, and not all.
+// park, so that its wake-up ends Wait without a park and without a timer. After a long yield the next parks come without a
+// yield. A busy machine may stop either goroutine at any time, so most sleeps have to be as described, and not all.
 func TestPropRunnableGoroutineRunsBeforeThePark(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
@@ -32,7 +32,7 @@ func TestPropRunnableGoroutineRunsBeforeThePark(t *testing.T) {
 		for i := range left + rapid.IntRange(0, timedYield-4).Draw(t, "later sleeps") {
 			parks, woken := p.Parks(), make(chan struct{})
 			go func() { p.Wake(); close(woken) }()
-			timers, far = 0, far.Add(-time.Second) // each sleep needs a timer that is earlier
+			timers, far = 0, far.Add(-time.Second) // a poller keeps a timer that fires earlier
 			if err := p.Wait(far); err != nil {
 				t.Fatalf("Wait: %v", err)
 			}
