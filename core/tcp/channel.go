@@ -40,7 +40,7 @@ type Channel struct {
 	flushPosted bool         // a flush is posted to the loop
 	closing     bool         // CloseGracefully was called, or a drain has begun
 	noOutput    bool         // CloseOutput was called
-	crossed     bool         // the high mark was crossed, and the handler was not called since
+	crossed     bool         // the high mark was crossed since the last call of WritabilityChanged
 	clean       bool         // the end counts as graceful (G23)
 
 	// Loop only.

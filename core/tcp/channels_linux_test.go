@@ -176,20 +176,6 @@ func TestBroadcastOverAClosingChannel(t *testing.T) {
 	})
 }
 
-// TestBroadcastOverAnEndedOutput: a channel whose output was shut down refuses the message, also while its buffer is
-// above the mark.
-func TestBroadcastOverAnEndedOutput(t *testing.T) {
-	p := newPair(t, nil, tcp.WithWriteBufferWaterMarks(1, 1))
-	coretest.OnLoop(t, p.ch.EventLoop(), func() {
-		_ = p.fillInLoop(t)
-		_ = p.ch.CloseOutput()
-		coretest.Want(t, "IsWritable", p.ch.IsWritable(), false)
-		sent, err := tcp.Broadcast(slices.Values([]*tcp.Channel{p.ch}), []byte("x"), tcp.SkipUnwritable)
-		coretest.Must(t, err)
-		coretest.Want(t, "the channels", sent, tcp.BroadcastResult{Refused: 1})
-	})
-}
-
 // TestBroadcastArguments are errors of which nothing follows.
 func TestBroadcastArguments(t *testing.T) {
 	coretest.CheckLeaks(t)

@@ -65,7 +65,7 @@ type hold struct {
 type holds struct {
 	first, last *hold
 	count       int
-	awaited     bool      // the loop waits for the last release, or has waited for one
+	awaited     bool      // a close waits for the last release, or has waited for one
 	ended       time.Time // the last release, on the clock of the loop; only with idle timeouts
 }
 
@@ -139,8 +139,8 @@ func (c *Channel) waitForRelease() bool {
 // lastReleased continues the close that waited for the last release, unless another hold has
 // begun. After the peer's end of the stream that is possible until the loop refuses holds: the
 // tempting wrong version checks again only while the channel is open, and ends the output of a
-// held channel if a graceful close began after that hold (G23). A further call does nothing
-// once the close continues. Loop only.
+// held channel if a graceful close began after that hold (G23). A further call has no
+// effect once the close continues. Loop only.
 func (c *Channel) lastReleased() {
 	c.mu.Lock()
 	held := c.waitForRelease()

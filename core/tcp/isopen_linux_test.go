@@ -97,9 +97,9 @@ func TestG22NotWritableOnceNotOpen(t *testing.T) {
 	}
 }
 
-// TestIsWritableBesideARelease: in a shutdown a held channel is writable until its last release, which may come from another
-// goroutine at any time. Each goroutine makes a single call, so that for the race detector nothing but the lock of the
-// channel orders them.
+// TestIsWritableBesideARelease: in a shutdown a held channel is writable until its last release, which another goroutine may
+// call at any time. Each goroutine makes a single call, so that only the lock of the channel orders the calls for the race
+// detector.
 func TestIsWritableBesideARelease(t *testing.T) {
 	coretest.CheckLeaks(t)
 	p := newPair(t, nil)

@@ -77,8 +77,8 @@ func TestG22ALateCloseOfAListener(t *testing.T) {
 	}
 }
 
-// TestG22AWriteHasFailedOnceTheCloseIsPublished: from then on no byte is sent, so a pending write has its error before its
-// future completes, behind those of the close.
+// TestG22AWriteHasFailedOnceTheCloseIsPublished: a channel sends no byte once its close is published. So Err of a pending
+// write returns the error, although the future of the write completes later, after the futures of the close.
 func TestG22AWriteHasFailedOnceTheCloseIsPublished(t *testing.T) {
 	coretest.CheckLeaks(t)
 	p := newPair(t, nil)

@@ -22,8 +22,8 @@ import (
 
 // TestPropG23CloseAwaitsAcknowledgements compares ends of a channel with a specification, in virtual time and to the
 // nanosecond. A graceful close awaits the acknowledgement of all bytes, however long that takes. So does a close with
-// WithLinger, until its time is over. Both look after a delay that doubles from 1 ms to 16 ms, and see then whether the
-// connection has broken. The end counts as drained if the bytes were acknowledged before it; at the peer's end, only if no
+// WithLinger, until its time is over. The channel checks for both after delays that double from 1 ms to 16 ms, and each check
+// also finds a broken connection. The end counts as drained if the bytes were acknowledged before it; at the peer's end, only if no
 // reset follows. No idle timeout passes meanwhile.
 func TestPropG23CloseAwaitsAcknowledgements(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
@@ -39,7 +39,7 @@ func TestPropG23CloseAwaitsAcknowledgements(t *testing.T) {
 	})
 }
 
-// never is later than all that happens.
+// never is later than every event of the property.
 const never = 5 * time.Second
 
 // ackEnd is an end of a channel. Times count from its begin.
@@ -70,13 +70,13 @@ func drawAckEnd(t *rapid.T) ackEnd {
 	return e
 }
 
-// ackSocket is a Socket whose bytes are acknowledged at a time.
+// ackSocket is a Socket whose bytes are all acknowledged at the time acked.
 type ackSocket struct {
 	ackEnd
 	d      *pollertest.Descriptor
 	begin  time.Time
 	ended  atomic.Bool // the peer has ended its side
-	closes []bool      // by call of Close: with a reset
+	closes []bool      // for each call of Close: whether it is a reset
 }
 
 var errOfShutdown = errors.New("shutdown of the test")
@@ -118,11 +118,11 @@ func (s *ackSocket) Close(reset bool) error {
 	return s.d.Close()
 }
 
-// ackOutcome is what an end shows.
+// ackOutcome is the outcome of an end.
 type ackOutcome struct {
 	took     time.Duration
 	cause    error
-	graceful error // of CloseGracefully; called after the close if not before
+	graceful error // of the future of CloseGracefully, which is also called after the close
 	drained  bool
 	reset    bool
 }
@@ -130,7 +130,7 @@ type ackOutcome struct {
 // spec returns the outcome.
 func (e ackEnd) spec() ackOutcome {
 	o := ackOutcome{reset: e.linger == 0}
-	clean := false // unless a call says so
+	clean := false // the end counts as drained
 	switch e.how {
 	case "Close":
 		o.took = e.await(0, new(time.Duration), e.lingerEnd(0), 10*never)
@@ -176,7 +176,7 @@ func (e ackEnd) lingerEnd(begin time.Duration) time.Duration {
 	return begin + e.linger
 }
 
-// await returns when a wait for acknowledgements that begins at a time is over, or when it is cut.
+// await returns when a wait for acknowledgements that begins at at is over, or cut if it is not over before cut.
 func (e ackEnd) await(at time.Duration, delay *time.Duration, end, cut time.Duration) time.Duration {
 	for e.acked > at && e.broken > at && end > at {
 		*delay = min(max(2**delay, time.Millisecond), 16*time.Millisecond)
@@ -188,7 +188,7 @@ func (e ackEnd) await(at time.Duration, delay *time.Duration, end, cut time.Dura
 	return at
 }
 
-// run ends a channel, and returns what is wrong.
+// run ends a channel, and describes the difference from the specification, if there is one.
 func (e ackEnd) run(t *testing.T) string {
 	m := pollertest.NewModel(nil)
 	loop, err := core.NewEventLoop(core.WithPoller(m))
@@ -235,7 +235,7 @@ func (e ackEnd) run(t *testing.T) string {
 		return fmt.Sprintf("got %+v, want %+v", got, want)
 	}
 	if n := idle.Load(); n > 0 {
-		return fmt.Sprintf("Idle was called %d times after the begin of the end", n)
+		return fmt.Sprintf("Idle was called %d times, want none after the end has begun", n)
 	}
 	return ""
 }

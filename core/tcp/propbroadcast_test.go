@@ -17,8 +17,8 @@ import (
 )
 
 // TestPropBroadcast compares a Broadcast over channels in each state with a specification: the result, the error, the bytes
-// that each channel has accepted, and whether it is open. The policy is applied to open channels above their mark; a channel
-// whose close or end of the output has begun refuses the message.
+// that each channel has accepted, and whether it is open. The policy applies to channels that accept writes and are above their
+// mark. A channel refuses the message if it is closing without a hold, or if the end of its output has begun.
 func TestPropBroadcast(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func checkBroadcast(t *testing.T, states []string, policy tcp.BroadcastPolicy) s
 		case "above", "above and shut", "above, held and closing":
 			ch.Write([]byte("123"))
 		case "closing":
-			ch.Write([]byte("1")) // its peer does not read, so it stays so
+			ch.Write([]byte("1")) // the peer does not read, so the close stays pending
 			ch.CloseGracefully(time.Time{})
 		case "closed":
 			ch.Close()
@@ -89,7 +89,7 @@ func checkBroadcast(t *testing.T, states []string, policy tcp.BroadcastPolicy) s
 			want.Refused++
 		}
 		if n := channels[i].PendingBytes(); n != bytes || channels[i].IsOpen() != open {
-			return fmt.Sprintf("channel %d has %d bytes and is open: %v, want %d, and that: %v", i, n, channels[i].IsOpen(), bytes, open)
+			return fmt.Sprintf("channel %d has %d bytes and is open: %v, want %d and %v", i, n, channels[i].IsOpen(), bytes, open)
 		}
 	}
 	if got != want || !stopped && err != nil {

@@ -17,9 +17,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPropG22FirstError: an error in a body of the loop is the cause of the close, whatever the rest of the body, or
-// another goroutine meanwhile, asks for. Error is called once, and not for a handler that has panicked. The futures
-// fail with the error, and say that the channel was closing only if a graceful close was requested.
+// TestPropG22FirstError: an error in a body of the loop is the cause of the close, whatever calls the rest of the body or
+// another goroutine makes after it. Error is called once, and not for a handler that has panicked. The futures
+// fail with the error, which matches ErrChannelClosing only if a graceful close was requested.
 func TestPropG22FirstError(t *testing.T) {
 	coretest.CheckLeaks(t)
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
@@ -43,26 +43,26 @@ func TestPropG22FirstError(t *testing.T) {
 	})
 }
 
-// errorCall is a call behind the error.
+// errorCall is a call after the error.
 type errorCall struct {
 	name    string
 	outside bool // on another goroutine
 }
 
-// firstError is a channel with an error, and what was called.
+// firstError is a channel with an error, and the calls after the error.
 type firstError struct {
 	p        *pair
 	panics   bool // the error is a panic of the handler; otherwise a send fails
 	failing  atomic.Bool
 	calls    []errorCall
 	releases []func()
-	writes   []tcp.WriteFuture // that were accepted
+	writes   []tcp.WriteFuture // accepted writes
 
 	graceful, output *core.Future[struct{}]
 	closing          bool // a graceful close was requested
 }
 
-// newFirstError makes the channel in one of the states in which an error can come.
+// newFirstError makes a channel in one of the states in which an error can occur.
 func newFirstError(t *testing.T, r *rapid.T, g *core.Group) *firstError {
 	f := &firstError{panics: rapid.Bool().Draw(r, "the handler panics")}
 	opts := []tcp.Option{tcp.WithWriteBufferWaterMarks(1, 2), tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
@@ -95,7 +95,7 @@ func newFirstError(t *testing.T, r *rapid.T, g *core.Group) *firstError {
 		coretest.Must(t, err)
 		f.releases = append(f.releases, release)
 	}
-	if holds == 0 { // otherwise such a channel closes
+	if holds == 0 { // without a hold, the other states close the channel
 		return f
 	}
 	switch state {
@@ -118,7 +118,7 @@ func (f *firstError) fail() {
 	defer func() { _ = recover() }()
 	f.writes = append(f.writes, f.p.ch.Write([]byte("x")))
 	if f.panics {
-		f.writes = append(f.writes, f.p.ch.Write([]byte("many"))) // more than the high mark: it calls WritabilityChanged
+		f.writes = append(f.writes, f.p.ch.Write([]byte("many"))) // more than the high mark: the channel calls WritabilityChanged
 		return
 	}
 	f.writes = append(f.writes, f.p.ch.WriteAndFlush([]byte("y")))
@@ -161,7 +161,7 @@ func (f *firstError) accept(w tcp.WriteFuture) {
 }
 
 func (f *firstError) String() string {
-	return fmt.Sprintf("a channel whose handler panics, %v, and the calls %v", f.panics, f.calls)
+	return fmt.Sprintf("the handler panics: %v; the calls: %v", f.panics, f.calls)
 }
 
 // judge checks the end of the channel.
@@ -185,7 +185,7 @@ func (f *firstError) judge(t *testing.T, r *rapid.T) {
 	for i, w := range f.writes {
 		err := awaitWrite(t, w)
 		if !errors.Is(err, tcp.ErrChannelClosed) || !errors.Is(err, cause) || errors.Is(err, tcp.ErrChannelClosing) != f.closing {
-			r.Fatalf("G22: write %d fails with %v; it says that the channel was closing, want that: %v; %v", i, err, f.closing, f)
+			r.Fatalf("G22: write %d fails with %v, want the cause, and ErrChannelClosing: %v; %v", i, err, f.closing, f)
 		}
 	}
 	if f.graceful != nil {

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPropHolds compares the holds of a channel with a slice: they are in the order in which they began, whichever ends first,
-// so that the oldest one is reported.
+// TestPropHolds compares the holds of a channel with a slice: they are in the order in which they began, whichever of them
+// ends first, so that the report names the oldest one.
 func TestPropHolds(t *testing.T) {
 	check(t, func(t *rapid.T) {
 		var l holds
@@ -31,7 +31,7 @@ func TestPropHolds(t *testing.T) {
 			}
 			slices.Reverse(back)
 			if !slices.Equal(forth, want) || !slices.Equal(back, want) || l.count != len(want) {
-				t.Fatalf("%d holds are counted, %d and %d are linked, want %d, or their order is another", l.count, len(forth), len(back), len(want))
+				t.Fatalf("%d holds are counted, %d and %d are linked, want %d, or their order differs", l.count, len(forth), len(back), len(want))
 			}
 		}
 	})

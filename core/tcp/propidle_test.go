@@ -18,7 +18,7 @@ import (
 )
 
 // TestPropIdle compares the calls of Idle with a specification, in virtual time and to the nanosecond. The time of a kind
-// begins anew at each activity of that kind and at each call of Idle; that of the kinds of input also at the last release,
+// restarts at each activity of that kind and at each call of Idle; that of the kinds of input also at the last release,
 // at the end of a pause, and when its end is checked while the channel is held or its input paused. A hold has no effect after
 // CloseOutput. A graceful close ends all idle timeouts. A handler without Idle gets an *IdleError at the time of the first call.
 func TestPropIdle(t *testing.T) {
@@ -35,14 +35,14 @@ func TestPropIdle(t *testing.T) {
 	})
 }
 
-// idleScript is what happens to a channel with idle timeouts.
+// idleScript is a sequence of acts on a channel with idle timeouts.
 type idleScript struct {
 	timeouts [3]time.Duration // by kind
 	handles  bool             // the handler has the method Idle
 	steps    []idleStep
 }
 
-// idleStep is one act, and the time behind it.
+// idleStep is one act, and the time until the next one.
 type idleStep struct {
 	act  string
 	n    int // bytes of a write, room of the peer, or index of a hold
@@ -72,21 +72,21 @@ func drawIdleScript(t *rapid.T) idleScript {
 	return s
 }
 
-// idleCall is a call of Idle, or the close for an *IdleError.
+// idleCall is a call of Idle, or of Error with an *IdleError.
 type idleCall struct {
 	kind tcp.IdleKind
 	at   time.Duration
 }
 
-// idleSpec says when Idle is called.
+// idleSpec computes the calls of Idle.
 type idleSpec struct {
 	idleScript
 	now     time.Duration
 	since   [3]time.Duration // when the time of each kind began
 	checks  [3]time.Duration // when its end is checked
-	over    bool             // no timeout passes any more
+	over    bool             // a graceful close has begun
 	calls   []idleCall
-	holds   []bool // by hold: it is not released
+	holds   []bool // for each hold: it is not released
 	pending int    // bytes that the kernel has not taken
 	room    int    // negative: no limit
 	unread  bool
@@ -105,7 +105,7 @@ func (s *idleSpec) held() int {
 	return n
 }
 
-// act follows one act.
+// act applies one act to the specification.
 func (s *idleSpec) act(step idleStep) {
 	switch step.act {
 	case "send":
@@ -154,7 +154,7 @@ func (s *idleSpec) act(step idleStep) {
 	}
 }
 
-// inputBegins begins the time of the kinds of input anew.
+// inputBegins restarts the time of the kinds of input.
 func (s *idleSpec) inputBegins() { s.since[tcp.ReadIdle], s.since[tcp.AllIdle] = s.now, s.now }
 
 // index returns the index of the hold that n means, or -1.
@@ -186,7 +186,7 @@ func (s *idleSpec) pass(d time.Duration) {
 // check checks one kind. The next check is at the earliest time at which the timeout can have passed.
 func (s *idleSpec) check(c idleCall) {
 	timeout := s.timeouts[c.kind]
-	waits := s.paused || s.quiet || s.held() > 0 && !s.shut // for us: the peer owes no input
+	waits := s.paused || s.quiet || s.held() > 0 && !s.shut // the peer owes no input
 	switch {
 	case waits && c.kind != tcp.WriteIdle:
 		s.since[c.kind] = c.at
@@ -219,7 +219,7 @@ func (h idleHandler) Idle(_ *tcp.Channel, kind tcp.IdleKind) {
 	*h.calls = append(*h.calls, idleCall{kind, time.Since(h.begin)})
 }
 
-// run plays the script, and returns what is wrong.
+// run runs the script, and describes the difference from the specification, if there is one.
 func (s idleScript) run(t *testing.T) string {
 	var got []idleCall
 	var errs []error

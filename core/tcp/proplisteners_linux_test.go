@@ -15,7 +15,8 @@ import (
 
 // TestPropG9ListenersOfWrites: the listeners of writes and flushes are called in the order of the bytes, whatever the order
 // in which they were added. Of the calls that end at one byte the write comes first; the empty writes and flushes behind it
-// complete together, and their listeners are called in the order in which they were added, as are those of one future. A pending write has one future.
+// complete together, and their listeners are called in the order in which they were added, as are those of one future. Done of
+// a pending write returns the same channel at each call.
 func TestPropG9ListenersOfWrites(t *testing.T) {
 	checkOnPair(t, func(r *rapid.T, p *pair) {
 		sizes := rapid.SliceOfN(rapid.IntRange(0, 2), 1, 6).Draw(r, "sizes of writes")
@@ -49,8 +50,8 @@ func listenToWrites(t *testing.T, ch *tcp.Channel, sizes, listeners []int) (call
 		end := 0
 		for i, f := range futures {
 			first, second := f.Done(), f.Done()
-			if end += sizes[i]; end > 0 && first != second { // otherwise it is complete already
-				t.Errorf("write %d has a new future at each call, want one", i)
+			if end += sizes[i]; end > 0 && first != second { // otherwise the write is complete already
+				t.Errorf("Done of write %d returns two channels, want one", i)
 			}
 		}
 		ch.Flush()

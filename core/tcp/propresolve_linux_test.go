@@ -11,8 +11,8 @@ import (
 )
 
 // TestPropResolve: an address of an IP and a port, which may be the name of a service or nothing, resolves to that IP and the
-// number of the port. The IP of an empty host is invalid: it means every local address, or this machine. Nothing else
-// resolves without the network.
+// number of the port, without the network. The IP of an empty host is invalid: a listener takes it as every local address, a
+// dialler as this machine. An address without a port, or with an unknown one, is an error.
 func TestPropResolve(t *testing.T) {
 	services := map[string]uint16{"http": 80, "https": 443, "smtp": 25, "": 0}
 	check(t, func(r *rapid.T) {

@@ -15,8 +15,8 @@ import (
 
 // TestPropR222Writability compares a channel with a specification: the bytes that are pending, those until it is writable or
 // no longer is, and the calls of WritabilityChanged. A channel is unwritable from more than the high mark until less than the low
-// one. The handler is called for each change that lasts, and once for one that was over before a call. A call never begins
-// inside another, also if the handler writes (R222).
+// one. The handler is called if the writability differs from that at the last call, or if the channel has become unwritable
+// and writable again since then. A call never begins inside another, even if the handler writes (R222).
 func TestPropR222Writability(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)
@@ -69,22 +69,22 @@ func (w writeStep) do(ch *tcp.Channel) {
 	}
 }
 
-// writabilitySpec says what a channel is, and which calls the handler gets.
+// writabilitySpec is the state of a channel, and the calls that its handler must get.
 type writabilitySpec struct {
 	low, high int
 	answers   []writeStep // writes of the handler, one in each call
 
-	pending, marked    int // bytes that wait, and those of them that are flushed
+	pending, marked    int // bytes that wait, and the flushed ones among them
 	room               int // bytes that the peer receives; negative: no limit
 	writable, notified bool
-	crossed            bool // it was unwritable, and the handler was not called since
+	crossed            bool // the channel became unwritable since the last call of the handler
 	calls              []bool
 }
 
-// write follows a write, without the calls of the handler.
+// write applies a write to the specification, without the calls of the handler.
 func (s *writabilitySpec) write(w writeStep, onLoop bool) {
 	n := max(w.n, 0)
-	if n > 0 && w.flushes && onLoop && s.pending == 0 { // it is offered to the kernel without a copy
+	if n > 0 && w.flushes && onLoop && s.pending == 0 { // the channel offers the bytes to the kernel without a copy
 		direct := s.takes(n)
 		n -= direct
 	}
@@ -121,7 +121,7 @@ func (s *writabilitySpec) rises() {
 	}
 }
 
-// notify follows the calls of the handler.
+// notify applies the calls of the handler, and returns the writes that the handler has not made.
 func (s *writabilitySpec) notify(answers []writeStep) []writeStep {
 	for s.notified != s.writable || s.writable && s.crossed {
 		s.notified, s.crossed = s.writable, false
@@ -155,7 +155,7 @@ func (h *writer) WritabilityChanged(ch *tcp.Channel) {
 	h.inside = false
 }
 
-// run makes the steps, and returns what is wrong.
+// run makes the steps, and describes the first difference from the specification, if there is one.
 func (s *writabilitySpec) run(t *testing.T, steps []writeStep) string {
 	h := &writer{answers: s.answers}
 	p := tcptest.Connect(t, h, tcp.WithWriteBufferWaterMarks(s.low, s.high))
