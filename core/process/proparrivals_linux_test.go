@@ -17,7 +17,7 @@ import (
 
 // TestPropStopArrivals compares how long stopArrivals waits with a specification, in virtual time. It returns at the end of
 // its context, or when the queues are empty and nothing is unread: throughout settleTime if a listener turns connections
-// away, else in one poll. Only an open TCP socket turns away; what is closed or another socket delays nothing.
+// away, else in one poll. Only an open TCP listener turns connections away. A closed listener, or one of another kind, delays nothing.
 func TestPropStopArrivals(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func TestPropStopArrivals(t *testing.T) {
 
 const pollEvery = settleTime / settlePolls
 
-// arrivals are listeners, and what happens at which poll.
+// arrivals are listeners, and the polls at which something happens.
 type arrivals struct {
 	listeners []net.Listener
 	open      []*net.TCPListener // of these
@@ -72,7 +72,7 @@ func (a *arrivals) close() {
 	}
 }
 
-// listen adds a listener. A connection that waits is accepted before the given poll.
+// listen adds a listener. If kind has a connection, it is accepted between the given poll and the one before.
 func (a *arrivals) listen(t *testing.T, dir, kind string, poll int) {
 	t.Helper()
 	var l net.Listener
@@ -127,7 +127,7 @@ func (a *arrivals) run(t *testing.T) time.Duration {
 	defer cancel()
 	stopArrivals(ctx, a.listeners, func() bool { return a.unread[int(time.Since(began)/pollEvery)] })
 	took := time.Since(began)
-	time.Sleep(time.Hour) // the connections that are left are accepted
+	time.Sleep(time.Hour) // until the remaining connections are accepted
 	return took
 }
 

@@ -16,8 +16,8 @@ import (
 )
 
 // TestPropG18RunInsideAnExecutor: Run refuses a plan with the executor that calls it, whichever step has it, and whatever has
-// become of the executors before it. An executor that has ended is none that calls, also if its error says so: its step is
-// done, or has failed.
+// become of the executors before it. An executor that has ended is not the caller, even if its error matches
+// ErrInEventLoop: its step is done, or has failed.
 func TestPropG18RunInsideAnExecutor(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		kinds := rapid.SliceOfN(rapid.SampledFrom([]string{"running", "ended", "failed", "none"}), 0, 3).Draw(r, "executors")

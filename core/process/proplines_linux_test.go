@@ -22,7 +22,7 @@ import (
 
 // TestPropLinesOfAnExit compares the whole log of generated exits with a specification, line by line, in virtual time: the
 // first line is that of the begin, unless Start has failed; each part has a line when it begins and one when the next may
-// begin; the last line sums up. A service manager that cannot be reached adds a line wherever it is to be notified.
+// begin; the last line sums up. Each notification that does not reach the service manager adds a line.
 func TestPropLinesOfAnExit(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestPropLinesOfAnExit(t *testing.T) {
 	})
 }
 
-// loggedPart is a function of a plan: it takes a time, and then returns nil or an error, or ignores its deadline.
+// loggedPart is a function of a plan. After a time it returns nil or an error, or it ignores its deadline.
 type loggedPart struct {
 	takes time.Duration
 	ends  string // "done", "failed" or "late"

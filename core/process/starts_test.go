@@ -207,7 +207,7 @@ func TestStartsOfABadPlan(t *testing.T) {
 	coretest.Must(t, Plan{Starts: []Part{{"http", serve}}, Steps: []Step{{Name: "http", Run: serve}}}.Validate())
 }
 
-// Only a part that still runs was cut by the deadline of Start.
+// TestDeadlineOfStartIsThatOfThePartsThatRun: only a part that still runs at the deadline of Start has missed it.
 func TestDeadlineOfStartIsThatOfThePartsThatRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
