@@ -116,36 +116,6 @@ func TestG23TLSPeerThatHasGoneIsDrained(t *testing.T) {
 	}
 }
 
-// G23: if a channel is closed during a shutdown, and not drained, its receipt is checked just
-// before the close.
-func TestG23ReceiptAtAClose(t *testing.T) {
-	for _, reads := range []bool{true, false} {
-		g := newGroup(t, 0)
-		ours, theirs := unixPair(t)
-		ended := make(chan struct{})
-		ch := mustRegister(t, g, ours, &handler{inputShutdown: func(*blocking.Channel) { close(ended) }}, blocking.WithHalfClosure(true))
-		_ = theirs.(*net.UnixConn).CloseWrite()
-		coretest.Await(t, "the end of the input", ended)
-		if _, err := ch.WriteAndFlush([]byte("answer")).Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		drained := int64(0)
-		if reads {
-			drained = 1
-			if _, err := io.ReadFull(theirs, make([]byte, 6)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		onLoop(t, ch, func() {
-			_, _ = g.ShutdownGracefully(0, long)
-			ch.Close()
-		})
-		if report := coretest.AwaitDone(t, g); report.ChannelsDrained != drained || report.ChannelsAborted != 1-drained {
-			t.Errorf("G23: report %+v, want %d drained, as the peer has read the answer: %v", report, drained, reads)
-		}
-	}
-}
-
 // smallPair returns a connection whose peer's kernel buffers few bytes. bottom is the lowest
 // connection below theirs.
 func smallPair(t *testing.T, kind string) (ours, theirs, bottom net.Conn) {

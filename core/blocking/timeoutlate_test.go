@@ -3,7 +3,6 @@ package blocking
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"syscall"
@@ -136,16 +135,4 @@ func TestG23ETIMEDOUTAtTheDeadlineIsAnError(t *testing.T) {
 func anyConn() net.Conn {
 	ours, _ := net.Pipe()
 	return ours
-}
-
-// Another timeout, when there is no deadline that has passed, is one of the connection.
-func TestG23TimeoutBeforeTheDeadlineIsAnError(t *testing.T) {
-	strange := strangeTimeout{io.ErrNoProgress}
-	p := attached(t, unruly{Conn: anyConn(), read: func([]byte) (int, error) { return 0, strange }})
-	for name, until := range map[string]core.Deadline{"none": {}, "in an hour": time.Now().Add(time.Hour)} {
-		_ = p.Wait(until)
-		if _, err := p.take(); err != strange {
-			t.Errorf("deadline %s: took %v, want %v", name, err, strange)
-		}
-	}
 }
