@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// handshakePlan is what happens in the handshake of a connection, on the executor, and how the handshake ends.
+// handshakePlan has the calls of the channel that a handshake makes on the executor, and how the handshake ends.
 type handshakePlan struct {
 	Calls  []string
 	Err    error
@@ -32,7 +32,8 @@ func drawHandshakePlan(t *rapid.T) handshakePlan {
 	}
 }
 
-// sends says how many bytes the channel sends and which calls its handler gets, with Close as the last call.
+// sends returns the number of bytes that the channel sends and the calls of its handler, if the channel is closed after
+// the handshake. Writes after Close count: the executor accepts its own writes until the close begins, after the handshake.
 func (p handshakePlan) sends() (n int, calls []string) {
 	switch {
 	case p.Panics:
@@ -58,7 +59,7 @@ func (p handshakePlan) sends() (n int, calls []string) {
 	return n, []string{"Active", "Inactive", "Unregistered"}
 }
 
-// shakingConn is a connection with a handshake. What it does goes to the journal.
+// shakingConn is a connection with a handshake. Its journal has the calls of Read and Write.
 type shakingConn struct {
 	net.Conn
 	handshake func() error
@@ -78,9 +79,10 @@ func (s *shakingConn) Read(p []byte) (int, error) {
 	return s.Conn.Read(p)
 }
 
-// TestPropHandshakes: the executor neither reads, writes nor closes a connection before its handshake is over, whatever
-// calls of the channel are made in it. The calls take effect afterwards, in order: Close sends what was flushed, and
-// CloseGracefully what was written. If the handshake fails, nothing is sent, and the handler gets only the error (G22).
+// TestPropHandshakes: the executor neither reads, writes nor closes a connection during its handshake, whatever calls of
+// the channel the handshake makes. The calls take effect afterwards: the first of Close and CloseGracefully closes the
+// channel. Close sends the flushed bytes, and CloseGracefully all written bytes. If the handshake fails, nothing is sent,
+// and the handler gets only the error (G22).
 func TestPropHandshakes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawHandshakePlan(rt)

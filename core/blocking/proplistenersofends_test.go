@@ -16,11 +16,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// lastEnd is how the last executor of a group ends, which was never started: in a call that would start it.
+// lastEnd is how the only executor of a group ends without having run: Call would start it, but the spawner makes a
+// shutdown call and fails.
 type lastEnd struct {
-	Inside    bool   // a listener that has nothing to do with the group
-	Call      string // that would start it
-	Graceful  bool   // the shutdown call that the spawner makes
+	Inside    bool   // Call is made in a listener that does not belong to the group
+	Call      string // Register or Execute
+	Graceful  bool   // the spawner calls ShutdownGracefully, not Shutdown
 	Listeners [2]int // of the executor and of the group
 }
 
@@ -95,12 +96,17 @@ func (e lastEnd) run() (wrong string) {
 			differs("G17: %s: nil, want an error", e.Call)
 		}
 		synctest.Wait()
+		select {
+		case <-g.Termination().Done():
+		default:
+			differs("G21: the last executor has ended, and the group is not done")
+		}
 		if s := g.State(); s != core.StateTerminated {
 			differs("G21: the last executor has ended, and the group is %v", s)
 		}
 	}
 	if e.Inside {
-		want = slices.Concat(ofGroup, ofExecutor) // which come after the unrelated listener has returned
+		want = slices.Concat(ofGroup, ofExecutor) // those of the executor wait until the unrelated listener has returned
 		p := core.NewPromise[int](nil)
 		p.Future().OnDone(func(int, error) { end() })
 		p.TrySuccess(1)
@@ -118,9 +124,10 @@ func (e lastEnd) run() (wrong string) {
 	return wrong
 }
 
-// TestPropListenersOfEnds: a group is done when its last executor has ended, also inside an unrelated listener, whose rest
-// delays the listeners of the executor but not the group. Otherwise the listeners of the group come after those of the
-// executor, and the end starts no goroutine. Each executor counts once (G9, G20, G21).
+// TestPropListenersOfEnds: a group is done when its last executor has ended. If the executor ends inside a listener that
+// does not belong to the group, the rest of that listener delays the listeners of the executor, and neither the group nor
+// its listeners. Otherwise the listeners of the group come after those of the executor, and the end starts no goroutine.
+// Each executor counts once (G9, G20, G21).
 func TestPropListenersOfEnds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		e := lastEnd{

@@ -12,26 +12,26 @@ import (
 	"pgregory.net/rapid"
 )
 
-// outboundSpec is an outbound beside its specification: the stream of all bytes, and the futures that wait.
+// outboundSpec is an outbound and its specification: the stream of all bytes, and the pending futures.
 type outboundSpec struct {
 	t       *rapid.T
 	o       outbound
 	stream  []byte
 	flushed int
-	ends    []int // the offset after each write
-	piece   []byte
+	ends    []int  // the offset after each write
+	piece   []byte // in flight, or nil
 	waiting []waitingFuture
 	done    []weak.Pointer[core.Promise[int]]
 }
 
-// waitingFuture is a future of the write with the number.
+// waitingFuture is a pending future of a write.
 type waitingFuture struct {
 	number  int64
 	end     int64
 	promise weak.Pointer[core.Promise[int]]
 }
 
-// write appends bytes that differ from their neighbours.
+// write makes a write, whose bytes differ from their neighbours.
 func (s *outboundSpec) write() {
 	p := make([]byte, rapid.SampledFrom([]int{0, 0, 1, 1, 7, 100, 1000, 1000, 5000, mostAtOnce - 1, mostAtOnce + 1, 3 * mostAtOnce}).Draw(s.t, "size"))
 	for i := range p {
@@ -55,7 +55,7 @@ func (s *outboundSpec) take() {
 	}
 }
 
-// sent ends the Write, which has taken a part of the piece.
+// sent ends the Write, which has taken the piece or a part of it.
 func (s *outboundSpec) sent() {
 	if s.piece == nil {
 		return
@@ -73,8 +73,8 @@ func (s *outboundSpec) sent() {
 	s.complete()
 }
 
-// complete compares the futures that are complete: those before flushed, in the order of the writes, and of one write in
-// the order added. A future behind one that waits cannot be complete.
+// complete compares the completed futures: those of the writes that end at flushed or before, in the order of the writes.
+// Futures of the same write complete in the order in which they were added.
 func (s *outboundSpec) complete() {
 	n := 0
 	for n < len(s.waiting) && s.waiting[n].end <= int64(s.flushed) {
@@ -93,7 +93,7 @@ func (s *outboundSpec) complete() {
 	s.waiting = s.waiting[n:]
 }
 
-// wait adds a future of a write that was not sent.
+// wait adds a future of a write that is not sent completely.
 func (s *outboundSpec) wait() {
 	if len(s.ends) == 0 {
 		return
@@ -112,8 +112,8 @@ func (s *outboundSpec) wait() {
 	s.waiting = slices.Insert(s.waiting, at, w)
 }
 
-// check compares the counts, and the memory of the queue: it is released when the queue is empty, and does
-// not grow with the bytes that have passed through it.
+// check compares the counts, and bounds the capacity of the queue. An empty queue keeps little memory, and the capacity
+// does not depend on how many bytes were sent. most is the largest number of bytes that were pending at once.
 func (s *outboundSpec) check(most int) {
 	if got, want := s.o.pending(), int64(len(s.stream)-s.flushed); got != want || s.o.writes != int64(len(s.ends)) {
 		s.t.Fatalf("%d pending bytes of %d writes, want %d of %d", got, s.o.writes, want, len(s.ends))

@@ -23,8 +23,8 @@ var errOfRead = errors.New("error of Read")
 type readResult struct {
 	N     int
 	Err   error
-	Waits bool // until the deadline, before it returns
-	Woken bool // Wake is called in it
+	Waits bool // it returns at the deadline, not at once
+	Woken bool // it calls Wake
 }
 
 var early = strangeTimeout{errors.New("stream: timeout")}
@@ -37,13 +37,13 @@ func drawReadResult(t *rapid.T) readResult {
 	}
 }
 
-// scriptedConn is a connection whose reads have drawn results.
+// scriptedConn is a connection whose Read has the drawn result.
 type scriptedConn struct {
 	net.Conn
 	p        *connPoller
 	result   readResult
 	deadline time.Time
-	reads    []time.Duration // what the deadline of each Read left it; 0: no deadline
+	reads    []time.Duration // the time until the deadline of each Read; 0: no deadline
 }
 
 func (s *scriptedConn) SetReadDeadline(at time.Time) error { s.deadline = at; return nil }
@@ -63,21 +63,22 @@ func (s *scriptedConn) Read([]byte) (int, error) {
 	return s.result.N, s.result.Err
 }
 
-// polls is a poller beside its specification.
+// polls is a poller and its specification.
 type polls struct {
 	p    *connPoller
 	conn *scriptedConn
 
 	watched, pending bool // a wake-up is pending
-	unread           bool
-	n                int // of the bytes and the error that were read
+	unread           bool // n bytes and err were read, and not taken
+	n                int
 	err              error
-	idle             int // consecutive calls of Wait without a poll
-	fruitless        int // consecutive polls that found nothing
-	want             []time.Duration
+	idle             int             // consecutive calls of Wait without a poll
+	fruitless        int             // consecutive polls that found nothing
+	want             []time.Duration // the reads of the call
 }
 
-// read is a Read that has the given time. asleep says that the loop sleeps in it.
+// read specifies a Read with the time left until its deadline; 0: no deadline. asleep: the loop sleeps in the Read, so Wake
+// ends it.
 func (s *polls) read(left time.Duration, asleep bool) {
 	s.want = append(s.want, left)
 	r := s.conn.result
@@ -95,7 +96,7 @@ func (s *polls) read(left time.Duration, asleep bool) {
 	}
 }
 
-// poll looks for input for 5 µs, and each 16th time without a result for 1 ms.
+// poll specifies a poll: a Read with a deadline of 5 µs. Each 16th consecutive poll without a result has 1 ms.
 func (s *polls) poll() {
 	s.idle = 0
 	if !s.watched || s.unread {
@@ -112,7 +113,7 @@ func (s *polls) poll() {
 	}
 }
 
-// wait is a call of Wait with the time d; 0: no deadline.
+// wait specifies a call of Wait with the time d until its deadline; 0: no deadline.
 func (s *polls) wait(d time.Duration) {
 	if s.unread && s.watched {
 		return
@@ -139,7 +140,7 @@ func (s *polls) wait(d time.Duration) {
 // pollCall is a call, with the result of the Read that it makes.
 type pollCall struct {
 	Name string
-	D    time.Duration // the time of Wait; 0: no end
+	D    time.Duration // until the deadline of Wait; 0: no deadline
 	Read readResult
 }
 
@@ -250,10 +251,10 @@ func drawPollCalls(t *rapid.T) []pollCall {
 	}), max(1, n/2), n).Draw(t, "calls")
 }
 
-// TestPropPolls: Wait reads with its own deadline, and returns at once for a pending wake-up or for
-// input that was not taken. After 16 calls that have found nothing it polls first. A poll takes 5 µs, and
-// each 16th one without a result 1 ms, because a busy processor may make the short ones pass too early.
-// A paused connection is not read (G12, G13).
+// TestPropPolls: Wait reads with the deadline of its caller, and returns at once if a wake-up is pending or
+// if the channel has not taken the input. After 16 calls that have found nothing, Wait polls first. A poll has a
+// deadline of 5 µs. Each 16th consecutive poll without a result has 1 ms, because on a busy processor the
+// shorter deadlines may pass before Read begins. A paused connection is not read (G12, G13).
 func TestPropPolls(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		calls := drawPollCalls(rt)

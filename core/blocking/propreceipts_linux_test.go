@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// receiptPlan is how a channel with a written answer ends, and what its peer does. In a TCP connection
-// the peer's kernel receives the answer, in one of unix sockets the peer itself does.
+// receiptPlan is how a channel with a written answer ends, and what its peer does. An answer over TCP is
+// received when the peer's kernel has it; over unix sockets, when the peer has read it.
 type receiptPlan struct {
 	Network string
 	Early   bool   // the peer has ended its side before
@@ -26,7 +26,7 @@ type receiptPlan struct {
 	Answer  int    // bytes
 	Flushed bool   // before the end
 	Read    bool   // by the peer before the end; the answer is flushed
-	Resets  bool   // the TCP peer, which has read the answer, resets the connection just before our own end
+	Resets  bool   // the TCP peer, which has read the answer, resets the connection during our CloseWrite
 	Call    string // that ends the channel
 	Peer    string // what the peer does after the call
 }
@@ -61,8 +61,8 @@ func drawReceiptPlan(t *rapid.T) receiptPlan {
 	return p
 }
 
-// ends says how the channel ends: drained, or by an error of the connection, or not by itself. discarded
-// bytes were accepted and not sent.
+// ends returns how the channel ends: drained, or failed by an error of the connection. With neither, the channel ends
+// only if the test closes it. discarded is the number of bytes that were accepted and not sent.
 func (p receiptPlan) ends() (drained, failed bool, discarded int64) {
 	received := p.Read || p.Answer == 0 || p.Network == "tcp"
 	reads := p.Peer == "reads" || p.Peer == "ends and reads" || p.Peer == "reads and closes"
@@ -83,12 +83,12 @@ func (p receiptPlan) ends() (drained, failed bool, discarded int64) {
 	return ended && (received || reads), false, 0
 }
 
-// hookedConn calls functions before CloseWrite and after Write. If last is set, its first input ends the
-// stream.
+// hookedConn is a connection with hooks. A closeWrite hook takes the place of CloseWrite, which would fail after
+// a reset.
 type hookedConn struct {
 	net.Conn
-	closeWrite, write func()
-	last              bool
+	closeWrite, write func()        // write is called after Write
+	last              bool          // the Read of the first input also returns the end of the stream
 	ended             chan struct{} // closed by the Read that returns the end of the stream
 	late              atomic.Int64  // later reads
 }
@@ -135,12 +135,12 @@ type receiptRun struct {
 	ch           *blocking.Channel
 	conn         *hookedConn
 	ours, theirs net.Conn
-	unread       int // bytes of the answer
-	inRead       chan struct{}
+	unread       int                    // bytes of the answer
+	inRead       chan struct{}          // closed when Handler.Read has made the call
 	graceful     *core.Future[struct{}] // of CloseGracefully
 }
 
-// read reads the rest of the answer.
+// read reads the rest of the answer, as the peer.
 func (r *receiptRun) read() {
 	if _, err := io.ReadFull(r.theirs, make([]byte, r.unread)); err != nil {
 		r.t.Errorf("the peer reads the answer: %v", err)
@@ -148,7 +148,7 @@ func (r *receiptRun) read() {
 	r.unread = 0
 }
 
-// reset resets the connection, and returns when our kernel has seen that.
+// reset resets the connection, as the peer, and returns when our kernel has received the reset.
 func (r *receiptRun) reset() {
 	_ = r.theirs.(*net.TCPConn).SetLinger(0)
 	_ = r.theirs.Close()
@@ -163,7 +163,7 @@ func (r *receiptRun) reset() {
 	}))
 }
 
-// unacknowledged returns how many bytes the peer's kernel or the peer has not received.
+// unacknowledged returns how many bytes of a TCP connection the peer's kernel has not received.
 func (r *receiptRun) unacknowledged() (n int) {
 	raw, err := r.ours.(syscall.Conn).SyscallConn()
 	coretest.Must(r.t, err)
@@ -172,7 +172,7 @@ func (r *receiptRun) unacknowledged() (n int) {
 	return n
 }
 
-// behave is what the peer does after the call.
+// behave does what the peer does after the call that ends the channel.
 func (r *receiptRun) behave() {
 	switch r.plan.Peer {
 	case "reads":
@@ -193,7 +193,7 @@ func (r *receiptRun) behave() {
 	}
 }
 
-// turn returns when the executor has run a task, unless it has ended.
+// turn returns when the executor has run a task. It returns at once if the executor has ended.
 func (r *receiptRun) turn() {
 	ran := make(chan struct{})
 	if r.ch.EventLoop().Execute(func() { close(ran) }) == nil {
@@ -215,7 +215,7 @@ func (r *receiptRun) acknowledged() {
 	}
 }
 
-// begin makes the channel and its answer.
+// begin registers the channel and, unless the handler does it later, writes the answer.
 func (r *receiptRun) begin(half bool) {
 	ended := make(chan struct{})
 	h := &handler{inputShutdown: func(*blocking.Channel) { close(ended) }, read: func(ch *blocking.Channel, _ []byte) {
@@ -252,7 +252,8 @@ func (r *receiptRun) call(ch *blocking.Channel) {
 	_, _ = r.g.ShutdownGracefully(0, time.Hour)
 }
 
-// end makes the call. The peer acts after all bytes were sent.
+// end makes the call that ends the channel, or lets the peer end the input. The peer does the rest after all bytes were
+// sent.
 func (r *receiptRun) end() {
 	switch {
 	case r.plan.Call == "Close":
@@ -320,9 +321,9 @@ func (r *receiptRun) check(t *rapid.T) {
 	}
 }
 
-// TestPropReceipts: a channel is drained if its peer has ended and has received everything, whatever the
-// order of the two and whatever comes afterwards; it waits until then, and does not read again. It is
-// aborted if it is closed before, or if the connection breaks before (G23).
+// TestPropReceipts: a channel is drained when its peer has ended the stream and has received everything, in either
+// order. A later reset changes nothing. A channel that is closed before that, or whose connection breaks before that, is
+// aborted. After the end of the stream the executor does not read again (G23).
 func TestPropReceipts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := &receiptRun{plan: drawReceiptPlan(rt), t: t, inRead: make(chan struct{})}

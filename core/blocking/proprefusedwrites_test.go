@@ -15,12 +15,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// refusedEnd is an end of a channel, and whether a write that comes after it and after the shutdown call was refused
-// because of the shutdown.
+// refusedEnd is an end of a channel, with a shutdown call before or after it.
 type refusedEnd struct {
 	name     string
-	reported bool
-	cause    error
+	reported bool  // the shutdown is the reason why later writes are refused
+	cause    error // nil: not compared
 	end      func(r *refusedRun)
 }
 
@@ -54,8 +53,8 @@ var refusedEnds = []refusedEnd{
 	}},
 }
 
-// TestPropRefusedWrites: a write is reported as refused by a shutdown if the shutdown is the reason of the refusal, and
-// neither a Close, a CloseGracefully nor an error before it (G23).
+// TestPropRefusedWrites: the log reports a write after the end as refused by a shutdown if the shutdown is the reason of
+// the refusal. It does not if a Close, a CloseGracefully or an error has ended the channel before (G23).
 func TestPropRefusedWrites(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		end := refusedEnds[rapid.IntRange(0, len(refusedEnds)-1).Draw(rt, "end")]

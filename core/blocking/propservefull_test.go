@@ -13,7 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// endless is a listener that always has one more connection. Its connections wait for the peer's end when they drain.
+// endless is a listener whose Accept always returns a connection at once. A drain of such a connection lasts until its
+// peer closes.
 type endless struct {
 	net.Listener
 	peers  []net.Conn
@@ -31,8 +32,8 @@ func (e *endless) Accept() (net.Conn, error) {
 
 func (e *endless) Close() error { e.closed.Store(true); return nil }
 
-// serveFull serves with at most most channels, of which ends are ended one after the other. It returns the first
-// difference, or "".
+// serveFull runs Serve for a group of at most most channels. The peers end the first ends of them, one after the other, and
+// then the shutdown call comes. serveFull returns the first difference, or "".
 func serveFull(most, ends int, graceful bool) string {
 	g, err := blocking.NewGroup(most)
 	if err != nil {
@@ -71,8 +72,8 @@ func serveFull(most, ends int, graceful bool) string {
 	return ""
 }
 
-// TestPropServeFull: while a group has its maximum of channels, Serve waits with the next connection, which becomes a
-// channel when one has ended. The shutdown call ends the wait (R177, G21).
+// TestPropServeFull: while a group has its maximum of channels, Serve holds the next connection, and registers it when a
+// channel has ended. The shutdown call ends the wait and closes that connection (R177, G21).
 func TestPropServeFull(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		most, ends := rapid.IntRange(1, 3).Draw(rt, "maxChannels"), rapid.IntRange(0, 4).Draw(rt, "ends")

@@ -13,10 +13,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// besideAReading asks for statuses while it makes a reading. It returns what is wrong with them, or "".
+// besideAReading makes a reading while another goroutine calls Statuses. It returns the first difference, or "".
 func besideAReading(t *testing.T, rt *rapid.T) string {
 	w := &watch.Watcher{}
-	var before, after []string
+	var before, after []string // the names in the statuses before and after the reading
 	var ends []func()
 	for i := range rapid.SampledFrom([]int{1, 2, 30, 300}).Draw(rt, "groups") {
 		g, name := quietGroup(), fmt.Sprint("jobs ", i)
@@ -58,8 +58,8 @@ func besideAReading(t *testing.T, rt *rapid.T) string {
 	return <-wrong
 }
 
-// TestPropStatusesBesideReadings: the statuses that a goroutine asks for while another one makes a reading are those of
-// the reading, or those before it: none that has ended is missing before the others.
+// TestPropStatusesBesideReadings: a reading drops all ended groups from the statuses at once. A concurrent call of
+// Statuses returns the groups of before the reading or those of after it, and not a part of the change.
 func TestPropStatusesBesideReadings(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		for range 5 {

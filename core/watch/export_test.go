@@ -9,7 +9,7 @@ import (
 // OpenRegions returns how many regions of a tracer made by Regions have not ended.
 func OpenRegions(t core.Tracer) int64 { return t.(*regions).open.Load() }
 
-// StacksOfRegions returns for how many goroutines a tracer made by Regions keeps regions.
+// StacksOfRegions returns the number of goroutines for which a tracer made by Regions keeps a stack of regions.
 func StacksOfRegions(t core.Tracer) (n int) {
 	for range t.(*regions).stacks.Range {
 		n++
@@ -23,8 +23,8 @@ func Read(w *Watcher) { w.read(time.Now(), 0) }
 // ReadAfter makes w read its executors at now, with the last reading passed before.
 func ReadAfter(w *Watcher, now time.Time, passed time.Duration) { w.read(now, passed) }
 
-// SpyOnRegions makes a tracer made by Regions call began for each region that it begins, and the result of
-// began when it ends the region.
+// SpyOnRegions changes a tracer made by Regions: it calls began for each region that it begins, and calls the result
+// of began when it ends that region.
 func SpyOnRegions(t core.Tracer, began func(name string) (ended func())) {
 	r := t.(*regions)
 	start := r.start

@@ -13,8 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPropInterval: Run reads at once, and then after each Interval. An Interval of 0 or less is DefaultInterval, and none
-// above 0 is.
+// TestPropInterval: Run reads at once, and then after each Interval. An Interval of 0 or less means DefaultInterval.
 func TestPropInterval(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		interval := rapid.SampledFrom([]time.Duration{math.MinInt64, -1, 0, 1, 2, 3, 1000, 99 * time.Millisecond, time.Hour}).Draw(rt, "interval")

@@ -19,13 +19,13 @@ func Regions(next core.Tracer) core.Tracer { return &regions{next: next, start: 
 
 type regions struct {
 	next  core.Tracer
-	start func(name string) openRegion
+	start func(name string) openRegion // startRegion, or the replacement of a test
 
 	open   atomic.Int64 // regions that have not ended
 	stacks sync.Map     // goroutine id -> []openRegion; only that goroutine reads or writes its entry
 }
 
-// openRegion is a *trace.Region.
+// openRegion is a *trace.Region, except in tests.
 type openRegion interface{ End() }
 
 func startRegion(name string) openRegion { return trace.StartRegion(context.Background(), name) }
