@@ -58,7 +58,7 @@ func (p servePlan) run() string {
 			return
 		}
 		done := make(chan struct{})
-		go func() { // a panic ends the test: it may leave the group locked
+		go func() { // here a panic ends the program; in Accept, the test would wait for the mutex that the panic left locked
 			defer close(done)
 			_, _ = g.ShutdownGracefully(0, time.Hour)
 			for range p.Again {
@@ -106,8 +106,8 @@ func (p servePlan) run() string {
 
 // TestPropServe: Serve makes a channel of each connection. After temporary errors of Accept it pauses for
 // 5 ms, and for twice as long after each further one, up to 1 s, until it gets a connection; each such
-// series has one line in the log. Another error ends it, and so does the shutdown, without an error, also if
-// it is called several times.
+// series has one line in the log. Another error ends Serve. A shutdown call ends Serve without an error, and
+// further shutdown calls change nothing.
 func TestPropServe(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawServePlan(rt)
