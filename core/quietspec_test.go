@@ -74,15 +74,18 @@ func playQuiet(t *testing.T, kind string, call, quiet time.Duration, owned bool,
 	time.AfterFunc(call, func() { coretest.MustShutdownGracefully(t, ex, quiet, time.Hour) })
 	for _, s := range steps {
 		time.AfterFunc(s.at, func() { // what comes too late is refused
-			switch body := sleeper(s.takes); {
-			case s.kind == "listener":
+			listen := func(listener func()) {
 				p := core.NewPromise[int](ex)
-				p.Future().OnDone(func(int, error) { body() })
+				p.Future().OnDone(func(int, error) { listener() })
 				if ex.Context().Err() == nil {
 					p.TrySuccess(1)
 				}
-			case s.kind == "cancelled":
-				core.Submit(ex, func() (int, error) { return 0, nil }).Cancel()
+			}
+			switch body := sleeper(s.takes); {
+			case s.kind == "listener":
+				listen(body)
+			case s.kind == "cancelled": // on the loop, or the function could begin before Cancel
+				listen(func() { core.Submit(ex, func() (int, error) { return 0, nil }).Cancel() })
 			case s.kind == "panic":
 				_ = postQuiet(ex, kind, func() { body(); panic("a body") })
 			default:
@@ -93,6 +96,7 @@ func playQuiet(t *testing.T, kind string, call, quiet time.Duration, owned bool,
 	<-ex.Context().Done()
 	closed := time.Since(start)
 	coretest.AwaitDone(t, ex)
+	coretest.Must(t, ex.Termination().Err())
 	time.Sleep(time.Hour)
 	return closed
 }
