@@ -33,8 +33,9 @@ func (slowAlarms) Now() time.Time { return time.Now() }
 
 func (c slowAlarms) AfterFunc(d time.Duration, f func()) core.Alarm {
 	alarm := time.AfterFunc(d, f)
-	time.Sleep(c[d].takes)
-	if !c[d].stops {
+	call, given := c[d]
+	time.Sleep(call.takes)
+	if given && !call.stops {
 		return unstoppable{alarm}
 	}
 	return alarm
