@@ -68,7 +68,8 @@ type setup struct {
 // atomic.
 type shared struct {
 	gate          gate
-	asleep        bool // the loop sleeps, or is about to, and no caller has claimed its wake-up
+	inSleep       bool // the loop sleeps, or is about to
+	asleep        bool // inSleep, and no caller has claimed the wake-up
 	queued        int  // tasks in the segments of both queues
 	tasks         tasks.Queue
 	watch         backlogWatch

@@ -222,7 +222,6 @@ func (e *Executor) pollOrSleep() (over bool) {
 		e.gather()
 	}
 	e.mu.Lock()
-	e.asleep = false
 	if e.drainInbox() || e.hasWork() {
 		e.mu.Unlock()
 		return false

@@ -5,7 +5,7 @@ import "eventide/core/internal/poll"
 // sleepAndUnlock announces the sleep, sleeps, and drains the inbox. Requires mu, and
 // releases it.
 func (e *Executor) sleepAndUnlock(until int64) {
-	e.asleep = true
+	e.inSleep, e.asleep = true, true
 	e.parks++
 	e.batches = 0
 	if len(e.meters) > 0 {
@@ -20,7 +20,7 @@ func (e *Executor) sleepAndUnlock(until int64) {
 	found := e.found()
 	e.mu.Lock()
 	woken := !e.asleep
-	e.asleep = false // before any body runs: the loop does not wake itself
+	e.inSleep, e.asleep = false, false // before any body runs: the loop does not wake itself
 	if len(e.meters) > 0 {
 		e.meterWoke()
 	}
@@ -57,7 +57,7 @@ func (e *Executor) sleep(until int64) (worked bool) {
 // drained, and work that it posts must not wake the loop (G12). Loop only.
 func (e *Executor) awake() {
 	e.mu.Lock()
-	e.asleep = false
+	e.inSleep, e.asleep = false, false
 	e.mu.Unlock()
 }
 
@@ -69,7 +69,7 @@ func (e *Executor) endSleep() {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.asleep = false
+	e.inSleep, e.asleep = false, false
 	e.meterWoke()
 }
 

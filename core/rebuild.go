@@ -143,11 +143,10 @@ func (e *Executor) wakeFailed(v any) {
 	attempt(&again, func() error { e.poller.Wake(); return nil })
 }
 
-// announceAgain undoes the claim of a failed wake-up. If the loop has woken without Wake, it
-// has taken the internal task, and there is nothing to undo.
+// announceAgain undoes the claim of a failed wake-up, unless the loop has woken without Wake.
 func (e *Executor) announceAgain(err error) {
 	e.mu.Lock()
-	e.asleep = e.asleep || len(e.internalTasks) > 0
+	e.asleep = e.inSleep
 	e.mu.Unlock()
 	e.log(slog.LevelError, "the poller cannot wake the loop", "error", err)
 }
