@@ -63,8 +63,9 @@ type Reading struct {
 	Waits []time.Duration
 
 	// Oldest is a lower bound of how long the oldest accepted task that has not begun has
-	// waited: the time since the first Read after it was accepted, or 0 before that Read.
-	// Tasks of ExecuteAfterIteration are not included; those of ExecuteLazy are.
+	// waited: the time since the first Read after it was accepted, or 0 before that Read. After
+	// more than 128 Reads beside waiting tasks, it may be the time since a later Read. Tasks of
+	// ExecuteAfterIteration are not included; those of ExecuteLazy are.
 	Oldest time.Duration
 
 	// Running are the bodies that run now: at most one, except in a Pool.
