@@ -1,6 +1,9 @@
 package blocking_test
 
 import (
+	"bytes"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"eventide/core"
@@ -13,10 +16,12 @@ import (
 func TestG23ClosedBeforeTheShutdown(t *testing.T) {
 	for how, shutdown := range map[string]func(g *blocking.Group) *core.Termination{
 		"ShutdownGracefully": func(g *blocking.Group) *core.Termination { return coretest.MustShutdownGracefully(t, g, 0, long) },
+		"a timeout of 0":     func(g *blocking.Group) *core.Termination { return coretest.MustShutdownGracefully(t, g, 0, 0) },
 		"Shutdown":           func(g *blocking.Group) *core.Termination { return g.Shutdown() },
 	} {
 		for _, at := range []string{"Inactive", "Unregistered", "on its way"} {
 			t.Run(how+", "+at, func(t *testing.T) {
+				var log bytes.Buffer
 				g := newGroup(t, 1)
 				ours, _ := tcpPair(t)
 				h := &handler{}
@@ -26,7 +31,7 @@ func TestG23ClosedBeforeTheShutdown(t *testing.T) {
 				case "Unregistered":
 					h.unregistered = func(*blocking.Channel) { shutdown(g) }
 				}
-				ch := mustRegister(t, g, ours, h)
+				ch := mustRegister(t, g, ours, h, blocking.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 				onLoop(t, ch, func() {}) // it is active
 				if at == "on its way" {
 					held, gate := make(chan struct{}), make(chan struct{})
@@ -43,6 +48,9 @@ func TestG23ClosedBeforeTheShutdown(t *testing.T) {
 				r := coretest.AwaitDone(t, g)
 				if r.ChannelsDrained != 0 || r.ChannelsAborted != 0 || r.BytesDiscarded != 0 {
 					t.Errorf("G23: drained %d, aborted %d, discarded %d bytes of a channel that was closed before; want 0", r.ChannelsDrained, r.ChannelsAborted, r.BytesDiscarded)
+				}
+				if strings.Contains(log.String(), "aborted") {
+					t.Errorf("G23: a channel that was closed before is logged as aborted: %s", log.String())
 				}
 			})
 		}
