@@ -2,7 +2,6 @@ package tcp_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/netip"
@@ -26,15 +25,13 @@ import (
 // also finds a broken connection. The end counts as drained if the bytes were acknowledged before it; at the peer's end, only if no
 // reset follows. No idle timeout passes meanwhile.
 func TestPropG23CloseAwaitsAcknowledgements(t *testing.T) {
-	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
-		t.Fatal(err)
-	}
-	rapid.Check(t, func(r *rapid.T) {
+	checkInBubbles(t, func(r *rapid.T) func(t *testing.T) string {
 		e := drawAckEnd(r)
-		var wrong string
-		synctest.Test(t, func(t *testing.T) { wrong = e.run(t) })
-		if wrong != "" {
-			r.Fatalf("G23: %s: %+v", wrong, e)
+		return func(t *testing.T) string {
+			if wrong := e.run(t); wrong != "" {
+				return fmt.Sprintf("G23: %s: %+v", wrong, e)
+			}
+			return ""
 		}
 	})
 }

@@ -2,7 +2,6 @@ package tcp_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"slices"
 	"testing"
@@ -20,16 +19,14 @@ import (
 // that each channel has accepted, and whether it is open. The policy applies to channels that accept writes and are above their
 // mark. A channel refuses the message if it is closing without a hold, or if the end of its output has begun.
 func TestPropBroadcast(t *testing.T) {
-	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
-		t.Fatal(err)
-	}
-	rapid.Check(t, func(r *rapid.T) {
+	checkInBubbles(t, func(r *rapid.T) func(t *testing.T) string {
 		states := rapid.SliceOfN(rapid.SampledFrom([]string{"open", "above", "shut", "above and shut", "closing", "closed", "held and closing", "above, held and closing"}), 0, 4).Draw(r, "channels")
 		policy := rapid.SampledFrom([]tcp.BroadcastPolicy{tcp.SkipUnwritable, tcp.WriteUnwritable, tcp.CloseUnwritable, tcp.StopAtUnwritable}).Draw(r, "policy")
-		var wrong string
-		synctest.Test(t, func(t *testing.T) { wrong = checkBroadcast(t, states, policy) })
-		if wrong != "" {
-			r.Fatalf("%s; policy %d, channels %q", wrong, policy, states)
+		return func(t *testing.T) string {
+			if wrong := checkBroadcast(t, states, policy); wrong != "" {
+				return fmt.Sprintf("%s; policy %d, channels %q", wrong, policy, states)
+			}
+			return ""
 		}
 	})
 }

@@ -3,7 +3,6 @@ package tcp_test
 import (
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"slices"
 	"testing"
@@ -22,16 +21,8 @@ import (
 // at the end of a pause, and when its end is checked while the channel is held or its input paused. A hold has no effect after
 // CloseOutput. A graceful close ends all idle timeouts. A handler without Idle gets an *IdleError at the time of the first call.
 func TestPropIdle(t *testing.T) {
-	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
-		t.Fatal(err)
-	}
-	rapid.Check(t, func(r *rapid.T) {
-		s := drawIdleScript(r)
-		var wrong string
-		synctest.Test(t, func(t *testing.T) { wrong = s.run(t) })
-		if wrong != "" {
-			r.Fatal(wrong)
-		}
+	checkInBubbles(t, func(r *rapid.T) func(t *testing.T) string {
+		return drawIdleScript(r).run
 	})
 }
 

@@ -1,7 +1,6 @@
 package tcp_test
 
 import (
-	"flag"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -18,10 +17,7 @@ import (
 // one. The handler is called if the writability differs from that at the last call, or if the channel has become unwritable
 // and writable again since then. A call never begins inside another, even if the handler writes (R222).
 func TestPropR222Writability(t *testing.T) {
-	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
-		t.Fatal(err)
-	}
-	rapid.Check(t, func(r *rapid.T) {
+	checkInBubbles(t, func(r *rapid.T) func(t *testing.T) string {
 		marks := rapid.SampledFrom([][2]int{{1, 1}, {1, 3}, {2, 5}, {4, 4}}).Draw(r, "marks")
 		s := &writabilitySpec{low: marks[0], high: marks[1], room: -1, writable: true, notified: true}
 		for range rapid.IntRange(0, 4).Draw(r, "writes of the handler") {
@@ -31,10 +27,11 @@ func TestPropR222Writability(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(r, "steps") {
 			steps = append(steps, drawWrite(r))
 		}
-		var wrong string
-		synctest.Test(t, func(t *testing.T) { wrong = s.run(t, steps) })
-		if wrong != "" {
-			r.Fatalf("R222: %s; marks %v, steps %v, the handler writes %v", wrong, marks, steps, s.answers)
+		return func(t *testing.T) string {
+			if wrong := s.run(t, steps); wrong != "" {
+				return fmt.Sprintf("R222: %s; marks %v, steps %v, the handler writes %v", wrong, marks, steps, s.answers)
+			}
+			return ""
 		}
 	})
 }
