@@ -10,8 +10,8 @@ import (
 // body of the loop begins.
 //
 // It does not judge around a change of the state: the next turn of the loop then runs hooks and
-// channels first. The loop may see the change as late as the next body, and may have made it up to
-// the body before.
+// channels first. The loop may find the change as late as the next body, and the change may be
+// in the log as early as in the body before.
 func judgeListenerOrder(j *judge) {
 	for _, s := range j.spans {
 		if e := s.entry; s.end != nil && e.op() == OpSubmit && len(e.listens) > 0 && e.listens[0].returnedBefore(s.end.N) {
@@ -52,12 +52,22 @@ func (j *judge) listenerBeforeNext(s *span, heard int, text string, args ...any)
 
 // movedBetween reports whether a shutdown changed the state between two positions.
 func (h *History) movedBetween(from, to int) bool {
-	for _, m := range h.moves {
-		if m.To >= ShuttingDown && from < m.N && m.N < to {
-			return true
+	return slices.ContainsFunc(h.moves, func(m Event) bool { return m.To >= ShuttingDown && h.mayMove(m, from, to) })
+}
+
+// mayMove reports whether the loop may find the change m of the state between two positions. The change is
+// in the log before the goroutine that makes it stops the batch of the loop, and the next event of the goroutine comes
+// after that. So between the two the loop may begin bodies and not find the change.
+func (h *History) mayMove(m Event, from, to int) bool {
+	if m.N >= to {
+		return false
+	}
+	for i := m.N; i < from; i++ { // Events[m.N] follows m
+		if h.Events[i].G == m.G {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // mostRounds is how many listeners in a row may each complete the promise of the next while a task

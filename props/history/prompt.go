@@ -96,7 +96,7 @@ func (j *judge) moreBatches(e *entry, from, to int) int {
 		}
 	}
 	for _, m := range j.moves {
-		moves += one(from < m.N && m.N < to)
+		moves += one(j.mayMove(m, from, to))
 	}
 	return older/j.Rules.batch() + moves + before
 }
