@@ -2,7 +2,9 @@ package blocking
 
 import (
 	"context"
+	"errors"
 	"io"
+	"syscall"
 
 	"eventide/core"
 )
@@ -173,7 +175,8 @@ func (ch *Channel) drain() {
 
 // drainNow sends the accepted bytes and half-closes. Input is still read, and discarded,
 // until the peer's end: a close with unread input resets the connection, and the peer
-// loses bytes in flight.
+// loses bytes in flight. A reset that the half-close meets changes nothing if the peer had ended its
+// side and received everything before.
 func (ch *Channel) drainNow() {
 	ch.flushAll()
 	if ch.finished {
@@ -192,13 +195,31 @@ func (ch *Channel) drainNow() {
 		return err
 	})
 	switch {
-	case err != nil:
-		ch.fail(err)
+	case err != nil && !(ch.eof && ch.receipt.received && peerHasReset(err)):
+		ch.fail(ch.reasonFor(err))
 	case ch.eof:
 		ch.awaitReceipt()
 	case !can:
 		ch.finishClean()
 	}
+}
+
+// peerHasReset reports whether a half-close failed because the peer has reset the connection. shutdown(2)
+// says ENOTCONN, the write of the close alert of TLS one of the others.
+func peerHasReset(err error) bool {
+	return errors.Is(err, syscall.ENOTCONN) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
+}
+
+// reasonFor returns why a half-close failed. After a reset the kernel refuses a half-close with
+// ENOTCONN. The reset itself is what the last Read has returned, or what the socket has pending.
+func (ch *Channel) reasonFor(err error) error {
+	if reset := ch.poller.failure(); reset != nil {
+		return reset
+	}
+	if _, reset := ch.checkReceipt(); reset != nil {
+		return reset
+	}
+	return err
 }
 
 // flushAll sends all written bytes, flushed or not.

@@ -123,6 +123,15 @@ func (p *connPoller) take() ([]byte, error) {
 // only.
 func (p *connPoller) hasEnd() bool { return p.unread && p.err == io.EOF }
 
+// failure returns the error that the last Read has returned and the channel has not taken yet, if it is not the
+// end of the stream. Loop only.
+func (p *connPoller) failure() error {
+	if !p.unread || p.err == io.EOF {
+		return nil
+	}
+	return p.err
+}
+
 // Wake implements core.Poller.
 func (p *connPoller) Wake() {
 	switch p.sleep.Swap(sleepNotified) {

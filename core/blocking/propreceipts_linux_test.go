@@ -83,11 +83,10 @@ func (p receiptPlan) ends() (drained, failed bool, discarded int64) {
 	return ended && (received || reads), false, 0
 }
 
-// hookedConn is a connection with hooks. A closeWrite hook takes the place of CloseWrite, which would fail after
-// a reset.
+// hookedConn is a connection with hooks.
 type hookedConn struct {
 	net.Conn
-	closeWrite, write func()        // write is called after Write
+	closeWrite, write func()        // called before CloseWrite and after Write
 	last              bool          // the Read of the first input also returns the end of the stream
 	ended             chan struct{} // closed by the Read that returns the end of the stream
 	late              atomic.Int64  // later reads
@@ -114,7 +113,6 @@ func (h *hookedConn) NetConn() net.Conn { return h.Conn }
 func (h *hookedConn) CloseWrite() error {
 	if h.closeWrite != nil {
 		h.closeWrite()
-		return nil
 	}
 	return h.Conn.(interface{ CloseWrite() error }).CloseWrite()
 }
