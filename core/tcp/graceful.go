@@ -199,6 +199,9 @@ func (c *Channel) finishOutput() {
 	c.mu.Unlock()
 	if flushed && !c.outputShut {
 		if err := c.sysShutdownWrite(); err != nil {
+			if errno := c.sysSocketError(opRead); errno != 0 {
+				err = readError(errno) // after a reset, shutdown(2) fails with ENOTCONN
+			}
 			c.failSoon(err)
 			return
 		}

@@ -23,7 +23,7 @@ import (
 // nanosecond. A graceful close awaits the acknowledgement of all bytes, however long that takes. So does a close with
 // WithLinger, until its time is over. The channel checks for both after delays that double from 1 ms to 16 ms, and each check
 // also finds a broken connection. The end counts as drained if the bytes were acknowledged before it; at the peer's end, only if no
-// reset follows. No idle timeout passes meanwhile.
+// reset follows. A broken connection is the cause if the end of the output fails. No idle timeout passes meanwhile.
 func TestPropG23CloseAwaitsAcknowledgements(t *testing.T) {
 	checkInBubbles(t, func(r *rapid.T) func(t *testing.T) string {
 		e := drawAckEnd(r)
@@ -139,7 +139,9 @@ func (e ackEnd) spec() ackOutcome {
 			o.cause = core.ErrShutdown
 		}
 		if e.shutFails {
-			o.cause = errOfShutdown
+			if o.cause = errOfShutdown; e.broken == 0 {
+				o.cause = syscall.ECONNRESET
+			}
 			break
 		}
 		var delay time.Duration
