@@ -142,7 +142,7 @@ func runContextSpec(t *testing.T, kind string, end contextEnd, asked bool) (wron
 		check("ShutdownContext at the end of Context", begun(), ErrShutdown)
 		endContext(cause)
 	}
-	if kind != "group" && !end.refuses { // the other members of a group may be open
+	if kind != "group" { // the other members of a group may be open
 		lines.written = func(line string) { check("Context at the line "+line, ex.Context(), end.cause) }
 	}
 	ex.Termination().OnDone(func(Report, error) { check("Context at Done", ex.Context(), end.cause) })

@@ -272,7 +272,7 @@ func (p *Pool) advance(now int64) bool {
 // finish terminates the pool. It runs on the goroutine of the last worker, or on the goroutine
 // that failed to start a worker. See Executor.finish.
 func (p *Pool) finish(err error) {
-	p.endContext(err) // has an effect only if decide closed admission after a failed start
+	p.endContext(err) // another goroutine that has closed admission may not have come to it
 	p.mu.Lock()
 	d, reason, closeErr := p.shutdown.deadline, p.shutdown.cause, p.unclosed
 	p.queue.Release()

@@ -72,6 +72,7 @@ func (p *Pool) decide(l *launch, w *worker, err error) {
 	close(l.decided)
 	if end {
 		defer p.finish(err) // deferred: the logger may call runtime.Goexit
+		p.endContext(err)   // before the logger, which may be slow (G11)
 		p.log(slog.LevelError, "the pool could not be started for the shutdown", "error", err)
 	}
 }

@@ -337,7 +337,7 @@ func attempt(err *error, f func() error) {
 // start it, or that called discard. The stored state is Terminated, but State returns the
 // state before it until Done is closed: all cleanup comes before that (G15).
 func (e *Executor) finish(err error) {
-	e.endContext(err) // has an effect only if decide closed admission after a failed start, or after discard
+	e.endContext(err) // another goroutine that has closed admission may not have come to it
 	e.mu.Lock()
 	d, reason := e.shutdown.deadline, e.shutdown.cause
 	e.tasks.Release()

@@ -144,6 +144,7 @@ func (e *Executor) decide(l *launch, err error) {
 	close(l.decided)
 	if end {
 		defer e.finish(err) // deferred: the logger may call runtime.Goexit
+		e.endContext(err)   // before the logger, which may be slow (G11)
 		e.log(slog.LevelError, "the loop could not be started for the shutdown", "error", err)
 	}
 }
