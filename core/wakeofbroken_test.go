@@ -1,0 +1,89 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+)
+
+var errWait = errors.New("the poller cannot wait")
+
+// breakingPoller is a poller whose Wait fails when the test says so, and whose calls of Wake panic once the test has let
+// them go on.
+type breakingPoller struct {
+	breaks, wake chan struct{}
+}
+
+func (p *breakingPoller) Wait(core.Deadline) error { <-p.breaks; return errWait }
+func (p *breakingPoller) Wake()                    { <-p.wake; panic(errWake) }
+func (p *breakingPoller) Close() error             { return nil }
+
+// blockingLog is a slog.Handler that waits at a line.
+type blockingLog struct {
+	line  string
+	gate  chan struct{}
+	stuck bool
+}
+
+func (l *blockingLog) Enabled(context.Context, slog.Level) bool { return true }
+func (l *blockingLog) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *blockingLog) WithGroup(string) slog.Handler            { return l }
+
+func (l *blockingLog) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == l.line {
+		l.stuck = true
+		<-l.gate
+	}
+	return nil
+}
+
+// G12: a poller whose Wait fails has ended the sleep. If a call of Wake that began before fails while the loop writes its
+// log line, nobody wakes the loop for what comes next: it is awake.
+func TestG12FailedWakeBesideAFailedWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &breakingPoller{breaks: make(chan struct{}), wake: make(chan struct{})}
+		log := &blockingLog{line: "the loop failed", gate: make(chan struct{})}
+		ex, err := core.NewExecutor(core.WithPoller(p), core.WithLogger(slog.New(log)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ran := 0
+		execute := func() {
+			if err := ex.Execute(func() { ran++ }); err != nil {
+				ran = -100 // refused after the failure
+			}
+		}
+		if _, err := ex.Schedule(time.Hour, func() {}); err != nil { // starts the loop, which sleeps
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		go execute() // it claims the wake-up, and waits in Wake
+		synctest.Wait()
+		close(p.breaks)
+		synctest.Wait()
+		if !log.stuck {
+			t.Fatal("the loop has not written that it failed")
+		}
+		close(p.wake)
+		synctest.Wait()
+		before := ex.Stats().Wakes
+		ex.AddShutdownHook(func() {})
+		promise := core.NewPromise[int](ex)
+		promise.Future().OnDone(func(int, error) {})
+		promise.TrySuccess(1)
+		synctest.Wait()
+		if after := ex.Stats().Wakes; after != before {
+			t.Errorf("G12: %d wake-ups of a loop that is awake, want none", after-before)
+		}
+		close(log.gate)
+		<-ex.Termination().Done()
+		if ran != 1 {
+			t.Errorf("G3: the task ran %d times, want 1", ran)
+		}
+	})
+}
