@@ -30,12 +30,23 @@ func TestPropInternalQueue(t *testing.T) {
 				want = slices.Insert(want, 0, next)
 				q.pushFront(work())
 			},
+			"room": func(t *rapid.T) { // a growing slice may jump over the largest that is kept
+				if len(want) == 0 {
+					q = internalQueue{work: make([]func(), 0, rapid.IntRange(keptCapacity-1, keptCapacity+1).Draw(t, "room"))}
+					want = append(want, next)
+					q.push(work())
+				}
+			},
 			"pop": func(t *rapid.T) {
 				for range min(some.Draw(t, "popped"), len(want)) {
+					room := cap(q.work)
 					if q.pop()(); ran != want[0] {
 						t.Fatalf("G9: task %d, want %d", ran, want[0])
 					}
 					want = want[1:]
+					if kept := cap(q.work); kept != room && (len(want) > 0 || room <= keptCapacity) {
+						t.Fatalf("room for %d tasks, of which %d wait, has become room for %d", room, len(want), kept)
+					}
 				}
 			},
 			"": func(t *rapid.T) {
