@@ -146,6 +146,9 @@ func TestPropG24TimerHeapMemory(t *testing.T) {
 				h.remove(h.entries[h.len()/2].t)
 				if &h.entries[0] != was {
 					arrays++
+					if cap(h.entries) < 2*h.len() {
+						t.Fatalf("a smaller array for %d timers has room for %d, want twice as many: the next timer copies it again", h.len(), cap(h.entries))
+					}
 				}
 				check("one by one")
 			}
