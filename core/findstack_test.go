@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -65,4 +66,29 @@ func TestPropG11Stacks(t *testing.T) {
 			}
 		}
 	})
+}
+
+// To read the stacks of others stops all goroutines, so stacksOf takes no larger dump than it needs. The
+// stack of its caller is the first in each, and is looked for twice here, because for one it takes no dump.
+func TestStacksOfReadsNoMoreThanItNeeds(t *testing.T) {
+	id, gate := make(chan int64), make(chan struct{})
+	var all sync.WaitGroup
+	for range 2000 {
+		all.Go(func() { waitsForStacks(id, gate) })
+		<-id
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	stacks := stacksOf(goid.Get(), goid.Get())
+	runtime.ReadMemStats(&after)
+	close(gate)
+	all.Wait()
+	if n := after.TotalAlloc - before.TotalAlloc; n > 256<<10 {
+		t.Errorf("stacksOf has allocated %d bytes, want the 64 KiB of the first dump", n)
+	}
+	for _, stack := range append(stacks, stacksOf(goid.Get())...) {
+		if !strings.Contains(stack, "TestStacksOfReadsNoMoreThanItNeeds") || strings.HasSuffix(stack, "\n") {
+			t.Errorf("the stack of the caller is %q", stack)
+		}
+	}
 }

@@ -74,8 +74,9 @@ func (p *Pool) runningBodies(now int64) (running []runningBody) {
 }
 
 // Running describes the bodies that are running, each with its running time and its stack as in
-// Report.Running; "" if none runs. Call it only when you give up waiting: to read the stacks it
-// stops all goroutines. It may be called from any goroutine, and does not wait for the bodies.
+// Report.Running; "" if none runs. It may be called from any goroutine, and does not wait for the
+// bodies. Call it only when you give up waiting: to read the stack of another goroutine than its
+// caller's it stops all goroutines.
 func (p *Pool) Running() string {
 	now := p.nowIfItCan()
 	p.mu.Lock()

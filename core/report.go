@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/petermattis/goid"
 )
 
 // Report has the counters of an executor and its shutdown. Termination.Report returns one at
@@ -149,9 +151,9 @@ func (e *Executor) runningCall() (kind Body, number int64) {
 }
 
 // Running names the body that the loop runs now, with its stack as in Report.Running, or
-// returns "" if none runs. Call it only when you give up waiting: to read the stack it
-// stops all goroutines. It may be called from any goroutine, the loop included, and does
-// not wait for the body.
+// returns "" if none runs. It may be called from any goroutine, the loop included, and
+// does not wait for the body. Outside the body call it only when you give up waiting: to
+// read the stack of another goroutine it stops all goroutines.
 func (e *Executor) Running() string {
 	e.mu.Lock()
 	body, owner := e.runningKind(), e.owner.Load()
@@ -181,8 +183,8 @@ func noun(body Body) string {
 	return body.String()
 }
 
-// maxStackDump bounds what stackOf reads, in bytes. The runtime gives one goroutine's
-// stack only as part of the stacks of all, and stops the world for that. This is
+// maxStackDump bounds what stacksOf reads, in bytes. The runtime gives the stack of another
+// goroutine only as part of the stacks of all, and stops the world for that. This is
 // acceptable for the timeout of a shutdown, which passes at most once in an executor's
 // life, and for a call of Running or Meter.Stack.
 const maxStackDump = 1 << 20
@@ -193,8 +195,11 @@ func stackOf(goroutine int64) string { return stacksOf(goroutine)[0] }
 const stackNotFound = "(stack not found)"
 
 // stacksOf returns the stack of each goroutine, from one dump. A dump that has all of them is not
-// followed by a larger one.
+// followed by a larger one. For the stack of its caller alone it stops no other goroutine.
 func stacksOf(goroutines ...int64) []string {
+	if len(goroutines) == 1 && goroutines[0] == goid.Get() {
+		return []string{string(bytes.TrimSuffix(currentStack(), []byte("\n")))}
+	}
 	stacks := make([]string, len(goroutines))
 	for size := 64 << 10; size <= maxStackDump; size *= 4 {
 		dump := make([]byte, size)

@@ -7,8 +7,8 @@ import (
 	"eventide/props/history"
 )
 
-// look is lookAround for an actor or a body, in which Running has something to say. It takes the stacks
-// of all goroutines, which is slow, so look calls it in only one body of a program.
+// look is lookAround for an actor or a body, in which Running has something to say. Running reads stacks,
+// which is slow, so look calls it in only one body of a program.
 func (h *harness) look() {
 	if h.ex.InEventLoop() && !h.traced.Swap(true) && h.ex.Running() == "" {
 		h.blame("Running is empty, and a body asks")
