@@ -40,3 +40,22 @@ func (h *harness) lookAtGoroutine() {
 		h.blame("a body runs on goroutine %d, on which the function of WithGoroutineStart was called %d times", g, n)
 	}
 }
+
+// stackOfRun is more than most goroutines of a program need.
+const stackOfRun = 8 << 10
+
+// growStack makes room for stackOfRun on the stack of the calling goroutine, which calls it at its start. A
+// stack begins with 2 KiB and doubles, and the runtime then copies it and corrects every frame. At the start
+// there is hardly a frame. never must be false: the compiler does not know that, so that the frame of
+// growStack has the array, and no time is spent to clear it.
+//
+//go:noinline
+func growStack(never bool) {
+	if never {
+		var room [stackOfRun]byte
+		use(&room)
+	}
+}
+
+//go:noinline
+func use(*[stackOfRun]byte) {}

@@ -36,7 +36,10 @@ func Run(p Program) Recording { return RunIn(nil, p) }
 
 // RunIn is Run with a buffer for the events, for a caller that makes one run after
 // another. The recording takes over buf; the caller must not use it any more.
-func RunIn(buf []history.Event, p Program) Recording { return newHarness(p, buf).run(p) }
+func RunIn(buf []history.Event, p Program) Recording {
+	growStack(false)
+	return newHarness(p, buf).run(p)
+}
 
 func (h *harness) run(p Program) Recording {
 	var actors sync.WaitGroup
@@ -47,6 +50,7 @@ func (h *harness) run(p Program) Recording {
 	goroutines := make([]int64, len(p.Actors))
 	for i, a := range others {
 		actors.Go(func() {
+			growStack(false)
 			goroutines[i] = goid.Get()
 			h.steps(a.Steps, true)
 		})

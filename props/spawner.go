@@ -48,6 +48,10 @@ func (h *harness) lookAtStart(err error, refused bool) {
 
 // spawn is the executor's spawner: it returns the results of the program.
 func (h *harness) spawn(loop func()) error {
+	run := func() {
+		growStack(false)
+		loop()
+	}
 	h.mu.Lock()
 	start := StartOK
 	if len(h.starts) > 0 {
@@ -68,14 +72,14 @@ func (h *harness) spawn(loop func()) error {
 	case StartCallback:
 		h.call(h.extraTask())
 	case StartTwice:
-		go loop()
+		go run()
 	case StartBoth:
 		loop()
 		return errRefusedStart
 	case StartLate:
-		go loop()
+		go run()
 		return errRefusedStart
 	}
-	go loop()
+	go run()
 	return nil
 }
